@@ -1,0 +1,295 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Disagreement is the first stage at which an observation is not one of the
+// answers allowed.
+type Disagreement struct {
+	Stage Stage
+	// Node is the node it shows on, where the stage has one.
+	Node string
+	// Want and Got are for people.
+	Want, Got string
+}
+
+func (d *Disagreement) String() string {
+	at := string(d.Stage)
+	if d.Node != "" {
+		at += " on " + d.Node
+	}
+	return fmt.Sprintf("%s: want %s, got %s", at, d.Want, d.Got)
+}
+
+func disagree(stage Stage, node string, want, got any) *Disagreement {
+	return &Disagreement{stage, node, fmt.Sprint(want), fmt.Sprint(got)}
+}
+
+// minFeasibleNodesToFind is the number of nodes up to which every node is
+// filtered, also when earlier ones fit (schedule_one.go:53@v1.37.1).
+const minFeasibleNodesToFind = 100
+
+// Admits compares an observation with the answers allowed, stage by stage, and
+// returns the first disagreement, or nil. A stage that the system cannot show is
+// passed over; everything it does show is compared.
+func (d *Decision) Admits(o *Observation) *Disagreement {
+	if dis := d.admitsFilters(o); dis != nil {
+		return dis
+	}
+	if len(d.q.nodes) == 0 {
+		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
+	}
+	if len(d.Fits) > 0 {
+		return nil
+	}
+	if o.Eligible != nil && o.Eligible.OK != d.Eligible.OK {
+		return disagree(StageEligible, "", *d.Eligible, *o.Eligible)
+	}
+	if !d.Eligible.OK {
+		return admitsNomination(o, &Actuation{Nomination: NominationKept})
+	}
+	if o.Eligible != nil { // the system shows its stages
+		if got := slices.Sorted(slices.Values(o.PotentialNodes)); !slices.Equal(got, d.PotentialNodes) {
+			return disagree(StagePotential, "", d.PotentialNodes, got)
+		}
+	}
+	first := d.admitsIn(d.worlds[0], o)
+	if first == nil || o.PinnedBudgetOrder {
+		return first
+	}
+	for _, w := range d.allWorlds()[1:] {
+		if d.admitsIn(w, o) == nil {
+			return nil
+		}
+	}
+	return first
+}
+
+func (d *Decision) admitsFilters(o *Observation) *Disagreement {
+	if len(d.q.nodes) == 0 {
+		if o.CycleError == "" {
+			return disagree(StageFilter, "", "an error: no nodes", "none")
+		}
+		return nil
+	}
+	if o.CycleError != "" {
+		return disagree(StageFilter, "", "no error", o.CycleError)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Filters)) {
+		got, want := o.Filters[name], d.Verdicts[name]
+		if want == nil {
+			return disagree(StageFilter, name, "fits", got)
+		}
+		if got.Plugin != want.Plugin || got.Unresolvable != want.Unresolvable {
+			return disagree(StageFilter, name, *want, got)
+		}
+	}
+	if len(d.Fits) > 0 {
+		if !slices.Contains(d.Fits, o.ScheduledTo) {
+			return disagree(StageFilter, "", fmt.Sprint("scheduled to one of ", d.Fits), fmt.Sprintf("%q", o.ScheduledTo))
+		}
+		return nil
+	}
+	if o.ScheduledTo != "" {
+		return disagree(StageFilter, o.ScheduledTo, *d.Verdicts[o.ScheduledTo], "scheduled")
+	}
+	if o.Filters == nil {
+		return nil
+	}
+	for _, n := range d.q.nodes {
+		if _, shown := o.Filters[n.Name]; !shown {
+			return disagree(StageFilter, n.Name, *d.Verdicts[n.Name], "fits")
+		}
+	}
+	return nil
+}
+
+// admitsIn compares the stages from the dry run on, for one order of budgets.
+func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
+	if o.Eligible == nil {
+		return d.admitsChoice(o)
+	}
+	observed := map[string]*Outcome{} // by node, of the candidates
+	failedWithError := false
+	for _, name := range slices.Sorted(maps.Keys(o.DryRuns)) {
+		outcome, dis := d.admitsDryRun(w, name, o.DryRuns[name])
+		if dis != nil {
+			return dis
+		}
+		switch {
+		case outcome == nil:
+		case len(outcome.victims) == 0:
+			failedWithError = true
+		default:
+			observed[name] = outcome
+		}
+	}
+	if dis := d.admitsCandidates(o, observed); dis != nil {
+		return dis
+	}
+	if len(o.Candidates) == 0 {
+		if o.Pick != nil {
+			return disagree(StagePick, "", "none", *o.Pick)
+		}
+		if failedWithError {
+			return admitsNomination(o, &Actuation{Nomination: NominationKept})
+		}
+		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
+	}
+	candidates := map[string]*Outcome{}
+	for _, name := range o.Candidates {
+		candidates[name] = observed[name]
+	}
+	nodes, by := d.q.rules.best(candidates)
+	if o.Pick == nil {
+		return disagree(StagePick, "", nodes, "none")
+	}
+	if !slices.Contains(nodes, o.Pick.Node) {
+		return disagree(StagePick, "", fmt.Sprintf("%v by %s", nodes, by), o.Pick.Node)
+	}
+	picked := candidates[o.Pick.Node]
+	if !slices.Equal(o.Pick.Victims, picked.Victims) || o.Pick.Violations != picked.Violations {
+		return disagree(StagePick, o.Pick.Node, picked.Victims, o.Pick.Victims)
+	}
+	return admitsNomination(o, d.q.actuate(d.q.byName[o.Pick.Node], picked.victims))
+}
+
+// admitsDryRun finds the allowed outcome that was observed on a node. It is nil
+// if preemption does not help there.
+func (d *Decision) admitsDryRun(w *world, name string, got DryRun) (*Outcome, *Disagreement) {
+	run := w.runs[name]
+	if run == nil {
+		return nil, disagree(StageDryRun, name, "not tried", got)
+	}
+	if run.failed != nil {
+		if got.Error != "" || got.Failed == nil || got.Failed.Plugin != run.failed.Plugin || got.Failed.Unresolvable != run.failed.Unresolvable {
+			return nil, disagree(StageDryRun, name, DryRun{Failed: run.failed}, got)
+		}
+		return nil, nil
+	}
+	if got.Failed == nil {
+		if o := run.find(got); o != nil {
+			return o, nil
+		}
+		d.q.enumerate(run, w.order)
+		if o := run.find(got); o != nil {
+			return o, nil
+		}
+	}
+	want := make([]DryRun, len(run.outcomes))
+	for i, o := range run.outcomes {
+		want[i] = DryRun{Victims: o.Victims, Violations: o.Violations}
+	}
+	return nil, disagree(StageDryRun, name, want, got)
+}
+
+// find is the outcome of d that was observed, with the pods observed, or nil.
+func (d *dryRun) find(got DryRun) *Outcome {
+	if got.Error != "" {
+		if len(d.listed.victims) == 0 {
+			return d.listed
+		}
+		return nil
+	}
+	o := &Outcome{Victims: got.Victims, Violations: got.Violations}
+	for _, key := range got.Victims {
+		i := slices.IndexFunc(d.node.pods, func(p *pod) bool { return p.key == key })
+		if i < 0 || slices.Contains(o.victims, d.node.pods[i]) {
+			return nil
+		}
+		rank := d.rankOf(d.node.pods[i])
+		if rank < 0 {
+			return nil
+		}
+		o.victims, o.ranks = append(o.victims, d.node.pods[i]), append(o.ranks, rank)
+	}
+	if len(o.victims) > 0 && slices.ContainsFunc(d.outcomes, o.same) {
+		return o
+	}
+	return nil
+}
+
+// admitsCandidates: the shortlist is everything that was tried with success,
+// without violations or with, up to its length in each case; and nodes were left
+// untried only after it was long enough and held one without violations.
+func (d *Decision) admitsCandidates(o *Observation, observed map[string]*Outcome) *Disagreement {
+	var kinds [2]int // how many of the observed, and how many of the shortlisted, by violating or not
+	var listed [2]int
+	kind := func(outcome *Outcome) int { return min(outcome.Violations, 1) }
+	for _, outcome := range observed {
+		kinds[kind(outcome)]++
+	}
+	for _, name := range o.Candidates {
+		if observed[name] == nil {
+			return disagree(StageCandidates, name, "no candidate", "candidate")
+		}
+		listed[kind(observed[name])]++
+	}
+	for k := range kinds {
+		if want := min(kinds[k], d.Shortlist); listed[k] != want {
+			return disagree(StageCandidates, "", fmt.Sprintf("%d candidates without and %d with violations, at most %d of each", kinds[0], kinds[1], d.Shortlist), o.Candidates)
+		}
+	}
+	if tried := len(o.DryRuns); tried < len(d.PotentialNodes) && (kinds[0] == 0 || kinds[0]+kinds[1] < d.Shortlist) {
+		return disagree(StageCandidates, "", "all potential nodes tried", fmt.Sprintf("%d of %d", tried, len(d.PotentialNodes)))
+	}
+	return nil
+}
+
+// admitsChoice is for systems that show only their answer.
+func (d *Decision) admitsChoice(o *Observation) *Disagreement {
+	choices := d.Choices()
+	if o.Pick == nil {
+		if len(choices) > 0 {
+			return disagree(StagePick, "", choiceNames(choices), "none")
+		}
+		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
+	}
+	for _, c := range choices {
+		run := &dryRun{node: d.q.byName[c.Node], outcomes: []*Outcome{c.Outcome}, listed: c.Outcome, groups: d.worlds[0].runs[c.Node].groups}
+		if c.Node != o.Pick.Node {
+			continue
+		}
+		if picked := run.find(DryRun{Victims: o.Pick.Victims, Violations: o.Pick.Violations}); picked != nil {
+			return admitsNomination(o, d.q.actuate(run.node, picked.victims))
+		}
+	}
+	return disagree(StagePick, "", choiceNames(choices), *o.Pick)
+}
+
+func choiceNames(choices []Choice) []Pick {
+	picks := make([]Pick, len(choices))
+	for i, c := range choices {
+		picks[i] = Pick{c.Node, c.Outcome.Victims, c.Outcome.Violations}
+	}
+	return picks
+}
+
+// admitsNomination compares what reached the API.
+func admitsNomination(o *Observation, want *Actuation) *Disagreement {
+	got := o.Actuation
+	if got == nil {
+		return nil
+	}
+	for _, list := range []struct {
+		name      string
+		want, got []string
+	}{
+		{"delete", want.Deleted, got.Deleted},
+		{"mark as disruption target", want.DisruptionTarget, got.DisruptionTarget},
+		{"clear the nomination of", want.Cleared, got.Cleared},
+		{"write nothing else, but", nil, got.Other},
+	} {
+		if !slices.Equal(list.want, list.got) {
+			return disagree(StageActuate, "", fmt.Sprintf("%s %v", list.name, list.want), list.got)
+		}
+	}
+	if want.Nomination != got.Nomination || want.NominatedNode != got.NominatedNode {
+		return disagree(StageActuate, "", fmt.Sprintf("nomination %s %s", want.Nomination, want.NominatedNode),
+			fmt.Sprintf("%s %s", got.Nomination, got.NominatedNode))
+	}
+	return nil
+}

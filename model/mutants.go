@@ -1,0 +1,139 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// Mutant is a model that is wrong in one place. A check that does not notice a
+// mutant does not check the rule that it breaks.
+type Mutant struct {
+	// Name says which rule is broken and how.
+	Name string
+	// Decide decides as Decide does, but for the broken rule.
+	Decide func(*Cluster) (*Decision, error)
+}
+
+// Mutants are models that each break one rule of the algorithm: every criterion,
+// filter, budget rule, and the rest of the decision core.
+func Mutants() []Mutant {
+	var mutants []Mutant
+	breaks := func(name string, change func(r *Rules)) {
+		rules := Documented()
+		change(rules)
+		mutants = append(mutants, Mutant{name, func(c *Cluster) (*Decision, error) { return Decide(c, rules) }})
+	}
+	misreads := func(name string, distort func(p *v1.Pod)) {
+		mutants = append(mutants, Mutant{name, func(c *Cluster) (*Decision, error) { return Decide(distorted(c, distort), Documented()) }})
+	}
+
+	for i, criterion := range defaultCriteria() {
+		breaks("criterion dropped: "+criterion.Name, func(r *Rules) { r.criteria = slices.Delete(slices.Clone(r.criteria), i, i+1) })
+		breaks("criterion reversed: "+criterion.Name, func(r *Rules) {
+			r.criteria[i].compare = func(a, b *Outcome) int { return criterion.compare(b, a) }
+		})
+	}
+	for i, filter := range defaultFilters() {
+		if filter.Plugin == "NodeName" {
+			continue // a pod that waits names no node
+		}
+		breaks("filter dropped: "+filter.Plugin, func(r *Rules) { r.filters = slices.Delete(slices.Clone(r.filters), i, i+1) })
+		breaks("filter with the other resolvability: "+filter.Plugin, func(r *Rules) {
+			r.filters[i].fails = func(q *question, n *node, v view) *Verdict {
+				failed := filter.fails(q, n, v)
+				if failed != nil {
+					failed.Unresolvable = !failed.Unresolvable
+				}
+				return failed
+			}
+		})
+	}
+
+	breaks("budget: namespaces ignored", func(r *Rules) { r.budgetNamespaces = false })
+	breaks("budget: disrupted pods counted again", func(r *Rules) { r.disruptedPodsExempt = false })
+	breaks("budget: never decremented", func(r *Rules) { r.decrementBudgets = false })
+	breaks("budget: the last disruption is a violation", func(r *Rules) { r.exhausted = func(left int32) bool { return left <= 0 } })
+	breaks("budget: one violation more is allowed", func(r *Rules) { r.exhausted = func(left int32) bool { return left < -1 } })
+	breaks("budget: taken from all after a violation", func(r *Rules) { r.stopAtViolation = false })
+
+	breaks("eligible: preemptionPolicy Never ignored", func(r *Rules) { r.never = false })
+	breaks("eligible: an unresolvable nominated node holds the pod", func(r *Rules) { r.retryUnresolvable = false })
+	breaks("eligible: every terminating pod is waited for", func(r *Rules) { r.waitsFor = func(p *pod) bool { return p.DeletionTimestamp != nil } })
+	breaks("eligible: nothing is waited for", func(r *Rules) { r.waitsFor = func(*pod) bool { return false } })
+
+	breaks("victims: equal priority is preempted", func(r *Rules) { r.preempts = func(preemptor, victim int32) bool { return victim <= preemptor } })
+	breaks("victims: nobody is reprieved", func(r *Rules) { r.reprieve = false })
+	breaks("victims: violating pods are reprieved last", func(r *Rules) { r.reprieveViolatingFirst = false })
+	breaks("victims: not sorted again after the reprieve", func(r *Rules) { r.resort = false })
+	breaks("victims: start times do not matter", func(r *Rules) {
+		r.importance = func(a, b *pod) int { return cmp.Compare(b.priority, a.priority) }
+	})
+	breaks("victims: younger pods matter more", func(r *Rules) {
+		r.importance = func(a, b *pod) int {
+			if a.priority != b.priority {
+				return moreImportant(a, b)
+			}
+			return moreImportant(b, a)
+		}
+	})
+	breaks("victims: lower priorities matter more", func(r *Rules) {
+		r.importance = func(a, b *pod) int {
+			if a.priority != b.priority {
+				return moreImportant(b, a)
+			}
+			return moreImportant(a, b)
+		}
+	})
+
+	breaks("nominated: equal priority does not hold its room", func(r *Rules) { r.yields = func(preemptor, nominated int32) bool { return nominated > preemptor } })
+	breaks("nominated: lower priority holds its room", func(r *Rules) { r.yields = func(int32, int32) bool { return true } })
+	breaks("nominated: nobody holds room", func(r *Rules) { r.yields = func(int32, int32) bool { return false } })
+
+	breaks("actuate: equal nominations are cleared", func(r *Rules) { r.clears = func(preemptor, nominated int32) bool { return nominated <= preemptor } })
+	breaks("actuate: no nomination is cleared", func(r *Rules) { r.clears = func(int32, int32) bool { return false } })
+	breaks("actuate: terminating victims are deleted again", func(r *Rules) { r.deletesTerminating = true })
+
+	misreads("requests: overhead ignored", func(p *v1.Pod) { p.Spec.Overhead = nil })
+	misreads("requests: init containers ignored", func(p *v1.Pod) {
+		p.Spec.InitContainers = slices.DeleteFunc(slices.Clone(p.Spec.InitContainers), func(c v1.Container) bool { return !isSidecar(&c) })
+	})
+	misreads("requests: sidecars end like init containers", func(p *v1.Pod) {
+		p.Spec.InitContainers = slices.Clone(p.Spec.InitContainers)
+		for i := range p.Spec.InitContainers {
+			p.Spec.InitContainers[i].RestartPolicy = nil
+		}
+	})
+	misreads("requests: pod-level requests ignored", func(p *v1.Pod) { p.Spec.Resources = nil })
+	misreads("requests: in-place resizes ignored", func(p *v1.Pod) {
+		p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.AllocatedResources, p.Status.Resources = nil, nil, nil, nil
+	})
+	misreads("ports: host addresses ignored", func(p *v1.Pod) {
+		p.Spec.Containers = slices.Clone(p.Spec.Containers)
+		for i := range p.Spec.Containers {
+			p.Spec.Containers[i].Ports = slices.Clone(p.Spec.Containers[i].Ports)
+			for j := range p.Spec.Containers[i].Ports {
+				p.Spec.Containers[i].Ports[j].HostIP = ""
+			}
+		}
+	})
+	return mutants
+}
+
+// distorted is c with every pod, the preemptor included, changed as distort
+// says. c itself is left alone.
+func distorted(c *Cluster, distort func(p *v1.Pod)) *Cluster {
+	out := *c
+	change := func(p *v1.Pod) *v1.Pod {
+		changed := *p
+		distort(&changed)
+		return &changed
+	}
+	out.Preemptor = change(c.Preemptor)
+	out.Pods = make([]*v1.Pod, len(c.Pods))
+	for i, p := range c.Pods {
+		out.Pods[i] = change(p)
+	}
+	return &out
+}

@@ -1,0 +1,126 @@
+package model
+
+// Rules are the documented algorithm as a table: what Decide holds a scheduler
+// to. Documented is the table for v1.37.1; With adds known bugs to it, so that a
+// disagreement can be attributed; Mutants breaks it in one place at a time.
+type Rules struct {
+	// Release is the version of Kubernetes whose algorithm this is.
+	Release string
+
+	filters  []Filter
+	criteria []Criterion
+
+	// Who may preempt. never: preemptionPolicy Never is respected.
+	// retryUnresolvable: a pod whose nominated node has become unresolvable may
+	// preempt again. waitsFor: a pod with these properties on the nominated node
+	// has to go first.
+	never             bool
+	retryUnresolvable bool
+	waitsFor          func(p *pod) bool
+
+	// Whom. preempts and yields compare the priority of the preemptor with that
+	// of a pod on the node, or nominated to it.
+	preempts   func(preemptor, victim int32) bool
+	yields     func(preemptor, nominated int32) bool
+	secondPass bool
+
+	// In which order. importance is negative if a matters more than b.
+	importance             func(a, b *pod) int
+	reprieve               bool
+	reprieveViolatingFirst bool
+	resort                 bool
+
+	// Budgets.
+	budgetNamespaces    bool
+	disruptedPodsExempt bool
+	decrementBudgets    bool
+	stopAtViolation     bool
+	exhausted           func(left int32) bool
+
+	// Shortlist: the least number of candidates.
+	minShortlist int32
+
+	// Actuation.
+	clears             func(preemptor, nominated int32) bool
+	deletesTerminating bool
+
+	// Quirks: see Quirk.
+	emptySelectorMatchesNothing    bool
+	unlabelledPodsUnprotected      bool
+	terminatingVictimsKeepNominees bool
+	hostPortsForgotten             bool
+}
+
+// Documented is the algorithm of v1.37.1 as its documentation, its KEPs and its
+// doc comments describe it. Each rule is argued where it is applied.
+func Documented() *Rules {
+	return &Rules{
+		Release:                "v1.37.1",
+		filters:                defaultFilters(),
+		criteria:               defaultCriteria(),
+		never:                  true,
+		retryUnresolvable:      true,
+		waitsFor:               terminatingByPreemption,
+		preempts:               func(preemptor, victim int32) bool { return victim < preemptor },
+		yields:                 func(preemptor, nominated int32) bool { return nominated >= preemptor },
+		secondPass:             true,
+		importance:             moreImportant,
+		reprieve:               true,
+		reprieveViolatingFirst: true,
+		resort:                 true,
+		budgetNamespaces:       true,
+		disruptedPodsExempt:    true,
+		decrementBudgets:       true,
+		stopAtViolation:        true,
+		exhausted:              func(left int32) bool { return left < 0 },
+		minShortlist:           1,
+		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
+	}
+}
+
+// Quirk is a known bug of upstream that the model can imitate. A disagreement
+// is explained by a quirk if it goes away when the quirk is switched on.
+type Quirk string
+
+// The quirks of v1.37.1. The ledger of findings describes each.
+const (
+	// EmptySelector: an empty selector of a budget matches no pod.
+	EmptySelector Quirk = "empty-selector"
+	// UnlabelledPod: no budget protects a pod without labels.
+	UnlabelledPod Quirk = "unlabelled-pod"
+	// TerminatingVictimsKeepNominations: when every victim is terminating
+	// already, asynchronous preemption leaves the lower nominations in place.
+	TerminatingVictimsKeepNominations Quirk = "terminating-victims-keep-nominations"
+	// ZeroCandidates: the shortlist may have no places at all.
+	ZeroCandidates Quirk = "zero-candidates"
+	// HostPortsForgotten: a host port that two pods of a node share is free as
+	// soon as one of them is removed.
+	HostPortsForgotten Quirk = "host-ports-forgotten"
+)
+
+// Quirks are all quirks there are, in a fixed order.
+func Quirks() []Quirk {
+	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten}
+}
+
+// With is a copy of r with quirks switched on.
+func (r *Rules) With(quirks ...Quirk) *Rules {
+	out := *r
+	for _, q := range quirks {
+		switch q {
+		case EmptySelector:
+			out.emptySelectorMatchesNothing = true
+		case UnlabelledPod:
+			out.unlabelledPodsUnprotected = true
+		case TerminatingVictimsKeepNominations:
+			out.terminatingVictimsKeepNominees = true
+		case ZeroCandidates:
+			out.minShortlist = 0
+		case HostPortsForgotten:
+			out.hostPortsForgotten = true
+		default:
+			panic("model: unknown quirk " + string(q))
+		}
+	}
+	return &out
+}

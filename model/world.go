@@ -1,0 +1,117 @@
+package model
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// question is a Cluster made ready to be asked about: who is where, and what
+// everything needs. It is computed once and never changed; whether the
+// preemptor fits somewhere is always judged from a list of the pods present.
+type question struct {
+	cluster   *Cluster
+	rules     *Rules
+	preemptor *pod
+	nodes     []*node
+	byName    map[string]*node
+	budgets   []*budget
+}
+
+// node is a node with the pods the scheduler sees on it.
+type node struct {
+	*v1.Node
+	allocatable resources
+	// pods are the pods bound to the node.
+	pods []*pod
+	// nominated are the pods waiting for room on the node that an earlier
+	// preemption made for them.
+	nominated []*pod
+}
+
+// pod is a pod with what it needs worked out.
+type pod struct {
+	*v1.Pod
+	key      string
+	priority int32
+	start    time.Time
+	needs    resources
+	ports    []hostPort
+	// budgets are the indices of the budgets that protect the pod.
+	budgets []int
+}
+
+// DefaultSchedulerName is the profile that Decide speaks for.
+const DefaultSchedulerName = v1.DefaultSchedulerName
+
+func newQuestion(c *Cluster, rules *Rules) *question {
+	now := time.Now()
+	q := &question{
+		cluster:   c,
+		rules:     rules,
+		preemptor: newPod(c.Preemptor, requested(c.Preemptor), now),
+		nodes:     make([]*node, len(c.Nodes)),
+		byName:    make(map[string]*node, len(c.Nodes)),
+		budgets:   make([]*budget, len(c.PodDisruptionBudgets)),
+	}
+	for i, b := range c.PodDisruptionBudgets {
+		q.budgets[i] = newBudget(b, rules)
+	}
+	for i, n := range c.Nodes {
+		q.nodes[i] = &node{Node: n, allocatable: resourcesOf(n.Status.Allocatable)}
+		q.byName[n.Name] = q.nodes[i]
+	}
+	for _, p := range c.Pods {
+		switch {
+		case p.Spec.NodeName != "":
+			if n := q.byName[p.Spec.NodeName]; n != nil {
+				n.pods = append(n.pods, q.newBound(p, now))
+			}
+		case knownNominated(p):
+			if n := q.byName[p.Status.NominatedNodeName]; n != nil {
+				n.nominated = append(n.nominated, newPod(p, occupied(p), now))
+			}
+		}
+	}
+	return q
+}
+
+// knownNominated tells whether the scheduler takes a waiting pod's nomination
+// into account: it watches only the pods of its own profiles
+// (eventhandlers.go:138@v1.37.1, addPod).
+func knownNominated(p *v1.Pod) bool {
+	return p.Status.NominatedNodeName != "" && p.Spec.SchedulerName == DefaultSchedulerName
+}
+
+func (q *question) newBound(p *v1.Pod, now time.Time) *pod {
+	bound := newPod(p, occupied(p), now)
+	for i, b := range q.budgets {
+		if b.protects(p) {
+			bound.budgets = append(bound.budgets, i)
+		}
+	}
+	return bound
+}
+
+func newPod(p *v1.Pod, needs resources, now time.Time) *pod {
+	return &pod{Pod: p, key: Key(p), priority: Priority(p), start: startTime(p, now), needs: needs, ports: hostPorts(p)}
+}
+
+// interchangeable tells whether two equally important pods of one node can
+// stand in for each other in everything that decides who becomes a victim.
+func interchangeable(a, b *pod) bool {
+	if !a.needs.equal(b.needs) || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) {
+		return false
+	}
+	for i := range a.ports {
+		if a.ports[i] != b.ports[i] {
+			return false
+		}
+	}
+	for i := range a.budgets {
+		if a.budgets[i] != b.budgets[i] {
+			return false
+		}
+	}
+	return true
+}

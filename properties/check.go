@@ -1,0 +1,103 @@
+// Package properties holds what must be true of any scheduler's answer to any
+// cluster: so far the differential, which holds it against the model. It keeps
+// the ledger of findings that are known.
+package properties
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// Checker checks what a system does with clusters. It is not safe for use by
+// several goroutines at once, no more than the system is.
+type Checker struct {
+	System reference.System
+	// Decide is the model; nil means the documented rules.
+	Decide func(*model.Cluster) (*model.Decision, error)
+}
+
+// Result is what became of one cluster.
+type Result struct {
+	Cluster *model.Cluster
+	// Observation is what the system did; nil if the model does not cover the
+	// cluster.
+	Observation *model.Observation
+	// Decision is what the model allows.
+	Decision *model.Decision
+	// Unmodelled says what the model does not cover.
+	Unmodelled model.Unmodelled
+	// Findings are the promises that were broken, known ones included.
+	Findings []Finding
+}
+
+// Unexplained are the findings that no entry of the ledger explains.
+func (r *Result) Unexplained() []Finding {
+	var out []Finding
+	for _, f := range r.Findings {
+		if len(f.Known) == 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Finding is a promise that a system broke on a cluster.
+type Finding struct {
+	// Property is the name of the property that does not hold.
+	Property string
+	// Stage is the first stage at which it shows, Node the node, if it shows on
+	// one.
+	Stage model.Stage
+	Node  string
+	// Detail says what was wanted and what happened.
+	Detail string
+	// Known holds the ids of the ledger entries that together explain the
+	// finding; none if it is new.
+	Known []string
+}
+
+func (f Finding) String() string {
+	where := string(f.Stage)
+	if f.Node != "" {
+		where += " on " + f.Node
+	}
+	text := fmt.Sprintf("%s: %s: %s", f.Property, where, f.Detail)
+	if len(f.Known) == 0 {
+		return "finding: " + text
+	}
+	prefix := ""
+	for _, id := range f.Known {
+		prefix += "known finding " + id + ": "
+	}
+	return prefix + text
+}
+
+// Check runs one cluster through the system and the properties. A cluster that
+// the model does not cover is no error: Result.Unmodelled says so.
+func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (*Result, error) {
+	decide := c.Decide
+	if decide == nil {
+		decide = documented
+	}
+	r := &Result{Cluster: cluster}
+	var err error
+	if r.Decision, err = decide(cluster); err != nil {
+		if errors.As(err, &r.Unmodelled) {
+			return r, nil
+		}
+		return nil, err
+	}
+	if r.Observation, err = c.System.Observe(ctx, cluster); err != nil {
+		return nil, err
+	}
+	r.Findings = differential(r)
+	return r, nil
+}
+
+func documented(c *model.Cluster) (*model.Decision, error) {
+	return model.Decide(c, model.Documented())
+}
