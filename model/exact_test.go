@@ -1,0 +1,183 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// drawNode draws a full node n of 2..5 pods with many ties, and budgets.
+func drawNode(t *rapid.T) *Cluster {
+	c := aCluster(aPod("p", 9, cpu(rapid.SampledFrom([]string{"1", "2", "3"}).Draw(t, "preemptor"))), aNode("n", "6"))
+	for i := range rapid.IntRange(2, 5).Draw(t, "pods") {
+		p := aPod(fmt.Sprintf("v%d", i), rapid.SampledFrom([]int32{0, 1}).Draw(t, "priority"), on("n"),
+			cpu(rapid.SampledFrom([]string{"1", "2", "4"}).Draw(t, "cpu")),
+			app(rapid.SampledFrom([]string{"x", "y"}).Draw(t, "app")))
+		if rapid.Bool().Draw(t, "started") {
+			started(rapid.IntRange(0, 1).Draw(t, "minute"))(p)
+		}
+		c.Pods = append(c.Pods, p)
+	}
+	for i := range rapid.IntRange(0, 2).Draw(t, "budgets") {
+		b := aBudget(fmt.Sprintf("b%d", i), int32(rapid.IntRange(0, 1).Draw(t, "allowed")), forApp(rapid.SampledFrom([]string{"x", "y"}).Draw(t, "for")))
+		c.PodDisruptionBudgets = append(c.PodDisruptionBudgets, b)
+	}
+	return c
+}
+
+// The outcomes of a node are those of its pods in every order in which it could
+// list them: no more, no fewer.
+func TestOutcomesAreThoseOfAllOrders(t *testing.T) {
+	several := 0
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawNode(t)
+		q := newQuestion(c, Documented())
+		run := q.dryRunOn(q.nodes[0], nil)
+		q.enumerate(run, nil)
+		if run.failed != nil {
+			return
+		}
+		if len(run.outcomes) > 1 {
+			several++
+		}
+
+		var all []*Outcome
+		indices := make([]int, len(c.Pods))
+		for i := range indices {
+			indices[i] = i
+		}
+		pods := q.nodes[0].pods
+		permutations(indices, func(order []int) bool {
+			q.nodes[0].pods = make([]*pod, len(order))
+			for i, from := range order {
+				q.nodes[0].pods[i] = pods[from]
+			}
+			o := q.dryRunOn(q.nodes[0], nil).listed
+			if !slices.ContainsFunc(all, o.same) {
+				all = append(all, o)
+			}
+			return true
+		})
+		for _, o := range all {
+			if !slices.ContainsFunc(run.outcomes, o.same) {
+				t.Fatalf("missing: %v", o.Victims)
+			}
+		}
+		if len(all) != len(run.outcomes) {
+			t.Fatalf("%d outcomes, but the orders of the pods lead to %d", len(run.outcomes), len(all))
+		}
+	})
+	assert.Positive(t, several, "no node had several outcomes")
+}
+
+// drawCandidates draws nodes with up to three outcomes each.
+func drawCandidates(t *rapid.T) []*dryRun {
+	candidates := make([]*dryRun, rapid.IntRange(1, 4).Draw(t, "candidates"))
+	for i := range candidates {
+		run := &dryRun{node: &node{Node: aNode(fmt.Sprintf("n%d", i), "1")}, exact: true, enumerated: true}
+		for range rapid.IntRange(1, 3).Draw(t, "outcomes") {
+			o := &Outcome{Violations: rapid.IntRange(0, 2).Draw(t, "violations")}
+			for range rapid.IntRange(1, 2).Draw(t, "victims") {
+				o.victims = append(o.victims, &pod{priority: int32(rapid.IntRange(0, 1).Draw(t, "priority"))})
+			}
+			slices.SortFunc(o.victims, func(a, b *pod) int { return int(b.priority - a.priority) })
+			run.outcomes = append(run.outcomes, o)
+		}
+		run.listed = run.outcomes[0]
+		candidates[i] = run
+	}
+	return candidates
+}
+
+// mayPick allows just what a search can come to that tries the nodes one after
+// another, in any order, with any of their outcomes, and stops as upstream does.
+func TestMayPickIsWhatAnySearchFinds(t *testing.T) {
+	limited := 0
+	rapid.Check(t, func(t *rapid.T) {
+		candidates := drawCandidates(t)
+		shortlist := rapid.IntRange(1, len(candidates)).Draw(t, "shortlist")
+		if shortlist < len(candidates) {
+			limited++
+		}
+		q := &question{rules: Documented()}
+
+		found := map[*Outcome]bool{}
+		indices := make([]int, len(candidates))
+		for i := range indices {
+			indices[i] = i
+		}
+		permutations(indices, func(order []int) bool {
+			search(q.rules, candidates, order, shortlist, found)
+			return true
+		})
+		for _, run := range candidates {
+			for _, o := range run.outcomes {
+				if _, ok := q.mayPick(run, o, candidates, shortlist); ok != found[o] {
+					t.Fatalf("mayPick says %v for an outcome of %s, the search %v", ok, run.node.Name, found[o])
+				}
+			}
+		}
+	})
+	assert.Positive(t, limited, "no shortlist was shorter than the candidates")
+}
+
+// search tries candidates in order with every combination of their outcomes and
+// records in found what may be picked.
+func search(rules *Rules, candidates []*dryRun, order []int, shortlist int, found map[*Outcome]bool) {
+	var lists [2][]*Outcome // without violations, and with
+	var try func(at int)
+	try = func(at int) {
+		tried := len(lists[0]) + len(lists[1])
+		if at == len(order) || len(lists[0]) > 0 && tried >= shortlist {
+			byNode := map[string]*Outcome{}
+			for _, list := range lists {
+				for _, o := range list[:min(len(list), shortlist)] {
+					byNode[fmt.Sprintf("%p", o)] = o
+				}
+			}
+			best, _ := rules.best(byNode)
+			for _, name := range best {
+				found[byNode[name]] = true
+			}
+			return
+		}
+		for _, o := range candidates[order[at]].outcomes {
+			kind := min(o.Violations, 1)
+			lists[kind] = append(lists[kind], o)
+			try(at + 1)
+			lists[kind] = lists[kind][:len(lists[kind])-1]
+		}
+	}
+	try(0)
+}
+
+func TestExactUpToTheBound(t *testing.T) {
+	tied := func(n int) *Decision {
+		c := aCluster(aPod("p", 9, cpu("1")), aNode("n", "1"))
+		for i := range n {
+			c.Pods = append(c.Pods, aPod(fmt.Sprintf("v%d", i), 0, on("n"), cpu(fmt.Sprintf("%dm", i+1))))
+		}
+		c.Pods = append(c.Pods, aPod("rest", 0, on("n"), cpu("900m"), started(1)))
+		d, err := Decide(c, Documented())
+		require.NoError(t, err)
+		return d
+	}
+	exact, _ := tied(7).Exact()
+	assert.True(t, exact, "7 pods can be ordered in 5,040 ways")
+	exact, why := tied(8).Exact()
+	assert.False(t, exact)
+	assert.Contains(t, why, "node n")
+
+	same := aCluster(aPod("p", 9, cpu("1")), aNode("n", "1"))
+	for i := range 50 {
+		same.Pods = append(same.Pods, aPod(fmt.Sprintf("v%d", i), 0, on("n"), cpu("20m")))
+	}
+	d, err := Decide(same, Documented())
+	require.NoError(t, err)
+	exact, _ = d.Exact()
+	assert.True(t, exact, "pods that can stand in for each other are not told apart")
+}

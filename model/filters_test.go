@@ -1,0 +1,125 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+)
+
+func TestFilters(t *testing.T) {
+	small := aNode("n", "2")
+	ports := func(ports ...v1.ContainerPort) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			c := aContainer()
+			c.Ports = ports
+			p.Spec.Containers = append(p.Spec.Containers, c)
+		}
+	}
+	port := func(ip string, n int32) v1.ContainerPort {
+		return v1.ContainerPort{HostIP: ip, HostPort: n, Protocol: v1.ProtocolTCP}
+	}
+	terms := func(terms ...v1.NodeSelectorTerm) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			p.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: terms},
+			}}
+		}
+	}
+	label := func(key string, op v1.NodeSelectorOperator, values ...string) v1.NodeSelectorTerm {
+		return v1.NodeSelectorTerm{MatchExpressions: []v1.NodeSelectorRequirement{{Key: key, Operator: op, Values: values}}}
+	}
+	tolerates := func(ts ...v1.Toleration) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.Tolerations = ts } }
+	tainted := aNode("n", "2", func(n *v1.Node) {
+		n.Spec.Taints = []v1.Taint{{Key: "k", Value: "v", Effect: v1.TaintEffectNoSchedule}}
+	})
+	cordoned := aNode("n", "2", func(n *v1.Node) { n.Spec.Unschedulable = true })
+	labelled := aNode("n", "2", func(n *v1.Node) { n.Labels = map[string]string{"size": "5", "zone": "a"} })
+
+	tests := []struct {
+		name      string
+		preemptor *v1.Pod
+		node      *v1.Node
+		pods      []any
+		want      string // Verdict as text; "" fits
+	}{
+		{"room", aPod("p", 9, cpu("1")), small, []any{aPod("a", 0, on("n"), cpu("1"))}, ""},
+		{"no room", aPod("p", 9, cpu("1500m")), small, []any{aPod("a", 0, on("n"), cpu("1"))}, "NodeResourcesFit"},
+		{"never room", aPod("p", 9, cpu("3")), small, nil, "NodeResourcesFit (unresolvable)"},
+		{"asking for nothing fits an over-committed node", aPod("p", 9), small, []any{aPod("a", 0, on("n"), cpu("5"))}, ""},
+		{"too many pods", aPod("p", 9), aNode("n", "2", func(n *v1.Node) { n.Status.Allocatable = list("pods", "1") }), []any{aPod("a", 0, on("n"))}, "NodeResourcesFit"},
+		{"no pods allowed at all", aPod("p", 9), aNode("n", "2", func(n *v1.Node) { n.Status.Allocatable = nil }), nil, "NodeResourcesFit"},
+		{"port taken", aPod("p", 9, ports(port("", 80))), small, []any{aPod("a", 0, on("n"), ports(port("10.0.0.1", 80)))}, "NodePorts"},
+		{"port of another address", aPod("p", 9, ports(port("10.0.0.2", 80))), small, []any{aPod("a", 0, on("n"), ports(port("10.0.0.1", 80)))}, ""},
+		{"other protocol", aPod("p", 9, ports(v1.ContainerPort{HostPort: 80, Protocol: v1.ProtocolUDP})), small, []any{aPod("a", 0, on("n"), ports(port("", 80)))}, ""},
+		{"untolerated", aPod("p", 9), tainted, nil, "TaintToleration (unresolvable)"},
+		{"tolerated by value", aPod("p", 9, tolerates(v1.Toleration{Key: "k", Value: "v"})), tainted, nil, ""},
+		{"another value", aPod("p", 9, tolerates(v1.Toleration{Key: "k", Value: "w"})), tainted, nil, "TaintToleration (unresolvable)"},
+		{"another effect", aPod("p", 9, tolerates(v1.Toleration{Key: "k", Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute})), tainted, nil, "TaintToleration (unresolvable)"},
+		{"everything tolerated", aPod("p", 9, tolerates(v1.Toleration{Operator: v1.TolerationOpExists})), tainted, nil, ""},
+		{"cordoned", aPod("p", 9), cordoned, nil, "NodeUnschedulable (unresolvable)"},
+		{"cordoned and tolerated", aPod("p", 9, tolerates(v1.Toleration{Key: v1.TaintNodeUnschedulable, Operator: v1.TolerationOpExists})), cordoned, nil, ""},
+		{"In", aPod("p", 9, terms(label("zone", v1.NodeSelectorOpIn, "b", "a"))), labelled, nil, ""},
+		{"In without the label", aPod("p", 9, terms(label("rack", v1.NodeSelectorOpIn, "a"))), labelled, nil, "NodeAffinity (unresolvable)"},
+		{"NotIn without the label", aPod("p", 9, terms(label("rack", v1.NodeSelectorOpNotIn, "a"))), labelled, nil, ""},
+		{"NotIn", aPod("p", 9, terms(label("zone", v1.NodeSelectorOpNotIn, "a"))), labelled, nil, "NodeAffinity (unresolvable)"},
+		{"DoesNotExist", aPod("p", 9, terms(label("zone", v1.NodeSelectorOpDoesNotExist))), labelled, nil, "NodeAffinity (unresolvable)"},
+		{"Gt", aPod("p", 9, terms(label("size", v1.NodeSelectorOpGt, "4"))), labelled, nil, ""},
+		{"Gt of the same", aPod("p", 9, terms(label("size", v1.NodeSelectorOpGt, "5"))), labelled, nil, "NodeAffinity (unresolvable)"},
+		{"Lt of no number", aPod("p", 9, terms(label("zone", v1.NodeSelectorOpLt, "5"))), labelled, nil, "NodeAffinity (unresolvable)"},
+		{"one of two terms", aPod("p", 9, terms(label("rack", v1.NodeSelectorOpExists), label("zone", v1.NodeSelectorOpExists))), labelled, nil, ""},
+		{"an empty term matches nothing", aPod("p", 9, terms(v1.NodeSelectorTerm{})), labelled, nil, "NodeAffinity (unresolvable)"},
+		{"nodeSelector", aPod("p", 9, func(p *v1.Pod) { p.Spec.NodeSelector = map[string]string{"zone": "b"} }), labelled, nil, "NodeAffinity (unresolvable)"},
+		{"room held for an equal pod", aPod("p", 9, cpu("2")), small, []any{aPod("a", 9, nominated("n"), cpu("1"))}, "NodeResourcesFit"},
+		{"room not held for a lower pod", aPod("p", 9, cpu("2")), small, []any{aPod("a", 8, nominated("n"), cpu("1"))}, ""},
+		{"another scheduler's nomination is not known", aPod("p", 9, cpu("2")), small,
+			[]any{aPod("a", 9, nominated("n"), cpu("1"), func(p *v1.Pod) { p.Spec.SchedulerName = "other" })}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			q := ask(Documented(), tt.preemptor, append(tt.pods, tt.node)...)
+			got := ""
+			if failed := q.verdicts()["n"]; failed != nil {
+				got = failed.String()
+			}
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestPreFilter(t *testing.T) {
+	term := func(op v1.NodeSelectorOperator, names ...string) v1.NodeSelectorTerm {
+		t := v1.NodeSelectorTerm{}
+		for _, name := range names {
+			t.MatchFields = append(t.MatchFields, v1.NodeSelectorRequirement{Key: "metadata.name", Operator: op, Values: []string{name}})
+		}
+		return t
+	}
+	named := func(names ...string) map[string]bool {
+		out := map[string]bool{}
+		for _, n := range names {
+			out[n] = true
+		}
+		return out
+	}
+	tests := []struct {
+		name  string
+		terms []v1.NodeSelectorTerm
+		want  map[string]bool
+	}{
+		{"one name", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a")}, named("a")},
+		{"terms are ORed", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a"), term(v1.NodeSelectorOpIn, "b")}, named("a", "b")},
+		{"requirements are ANDed", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a", "b")}, named()},
+		{"a term without a name leaves all", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a"), term(v1.NodeSelectorOpNotIn, "b")}, nil},
+		{"no terms", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := aPod("p", 0)
+			p.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: tt.terms},
+			}}
+			assert.Equal(t, tt.want, ask(Documented(), p).preFilter())
+		})
+	}
+}
