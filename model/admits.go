@@ -45,6 +45,9 @@ func (d *Decision) Admits(o *Observation) *Disagreement {
 	if len(d.Fits) > 0 {
 		return nil
 	}
+	if d.endsInError {
+		return admitsNomination(o, &Actuation{Nomination: NominationKept})
+	}
 	if o.Eligible != nil && o.Eligible.OK != d.Eligible.OK {
 		return disagree(StageEligible, "", *d.Eligible, *o.Eligible)
 	}
@@ -249,15 +252,24 @@ func (d *Decision) admitsChoice(o *Observation) *Disagreement {
 		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
 	}
 	for _, c := range choices {
-		run := &dryRun{node: d.q.byName[c.Node], outcomes: []*Outcome{c.Outcome}, listed: c.Outcome, groups: d.worlds[0].runs[c.Node].groups}
-		if c.Node != o.Pick.Node {
-			continue
-		}
-		if picked := run.find(DryRun{Victims: o.Pick.Victims, Violations: o.Pick.Violations}); picked != nil {
-			return admitsNomination(o, d.q.actuate(run.node, picked.victims))
+		if d.Gives(c, o) {
+			return admitsNomination(o, d.q.actuate(d.q.byName[c.Node], d.pods(c.Node, o.Pick.Victims)))
 		}
 	}
 	return disagree(StagePick, "", choiceNames(choices), *o.Pick)
+}
+
+// pods are the pods of a node with the given names.
+func (d *Decision) pods(node string, keys []string) []*pod {
+	var pods []*pod
+	for _, key := range keys {
+		for _, p := range d.q.byName[node].pods {
+			if p.key == key {
+				pods = append(pods, p)
+			}
+		}
+	}
+	return pods
 }
 
 func choiceNames(choices []Choice) []Pick {

@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Decision is every answer to a Cluster that the rules allow, with reasons. It
 // is a set, because the algorithm leaves open which of several equally
@@ -25,6 +28,8 @@ type Decision struct {
 	// budgetOrdersExact is false when there were too many orders of the budget
 	// list to try.
 	budgetOrdersExact bool
+	// endsInError: PostFilter failed before preemption was asked.
+	endsInError bool
 }
 
 // world is what follows from one order of the budget list: it is the same for
@@ -56,6 +61,10 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 	if len(d.Fits) > 0 || len(q.nodes) == 0 {
 		return d, nil
 	}
+	if named := q.preFilter(); named != nil && len(named) == 0 && rules.preFilterRejectionIsError {
+		d.endsInError = true
+		return d, nil
+	}
 	eligible := q.eligible(d.Verdicts)
 	d.Eligible = &eligible
 	if !eligible.OK {
@@ -76,17 +85,28 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 func (q *question) verdicts() map[string]*Verdict {
 	out := make(map[string]*Verdict, len(q.nodes))
 	named := q.preFilter()
+	excludedBy := "NodeAffinity"
+	// The preemptor's nominated node is tried before all others, also if it is
+	// not among the nodes that were named, but not if the names contradict each
+	// other (schedule_one.go:663@v1.37.1).
+	first := q.byName[q.preemptor.Status.NominatedNodeName]
+	if named != nil && len(named) == 0 {
+		first = nil
+	}
 	for _, n := range q.nodes {
-		left := named == nil || named[n.Name]
-		// The preemptor's nominated node is tried also if it is not among the
-		// nodes that were named, but for terms that contradict themselves.
-		if !left && len(named) > 0 && n.Name == q.preemptor.Status.NominatedNodeName {
-			left = true
+		if named != nil && !named[n.Name] && n != first {
+			continue
 		}
-		if !left {
-			out[n.Name] = &Verdict{Plugin: "NodeAffinity", Unresolvable: true, Reasons: []string{nodeAffinityReason}}
-		} else if failed := q.verdict(n, view{pods: n.pods}); failed != nil {
+		if failed := q.verdict(n, view{pods: n.pods}); failed != nil {
 			out[n.Name] = failed
+			if n == first && q.rules.nominatedNodeBlamesOthers && failed.Plugin != excludedBy {
+				excludedBy = strings.Join(slices.Sorted(slices.Values([]string{excludedBy, failed.Plugin})), ",")
+			}
+		}
+	}
+	for _, n := range q.nodes {
+		if named != nil && !named[n.Name] && n != first {
+			out[n.Name] = &Verdict{Plugin: excludedBy, Unresolvable: true, Reasons: []string{nodeAffinityReason}}
 		}
 	}
 	return out
@@ -261,4 +281,15 @@ func (q *question) mayPick(run *dryRun, o *Outcome, candidates []*dryRun, shortl
 // Preempts is what preempting with the given choice changes in the cluster.
 func (d *Decision) Preempts(c Choice) *Actuation {
 	return d.q.actuate(d.q.byName[c.Node], c.Outcome.victims)
+}
+
+// Gives tells whether an observation is the answer c, up to pods that can stand
+// in for each other.
+func (d *Decision) Gives(c Choice, o *Observation) bool {
+	if o.Pick == nil || o.Pick.Node != c.Node {
+		return false
+	}
+	run := *d.worlds[0].runs[c.Node]
+	run.outcomes = []*Outcome{c.Outcome}
+	return run.find(DryRun{Victims: o.Pick.Victims, Violations: o.Pick.Violations}) != nil
 }

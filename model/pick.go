@@ -107,9 +107,9 @@ func (r *Rules) best(candidates map[string]*Outcome) (nodes []string, decidedBy 
 }
 
 // shortlist is the number of candidates after which no more nodes need to be
-// tried, given how many there are to try: a percentage of them, but at least an
-// absolute number and at most all
-// (kube-scheduler configuration v1, DefaultPreemptionArgs). A share of less than
+// tried, given how many there are to try: a percentage of the cluster's nodes,
+// but at least an absolute number and at most all there are to try
+// (DefaultPreemptionArgs, types_pluginargs.go:31@v0.37.1). A share of less than
 // one node counts as one: the settings choose how long to search, not whether.
 func (q *question) shortlist(potential int) int {
 	percentage, absolute := DefaultMinCandidateNodesPercentage, DefaultMinCandidateNodesAbsolute
@@ -119,8 +119,11 @@ func (q *question) shortlist(potential int) int {
 	if s := q.cluster.Settings.MinCandidateNodesAbsolute; s != nil {
 		absolute = *s
 	}
-	n := max(int64(potential)*int64(percentage)/100, int64(absolute), int64(q.rules.minShortlist))
-	return int(min(n, int64(potential)))
+	of := len(q.nodes)
+	if q.rules.percentageOfPotentialNodes {
+		of = potential
+	}
+	return min(max(of*int(percentage)/100, int(absolute), q.rules.minShortlist), potential)
 }
 
 // CriterionNames are the names of the documented criteria, in turn.
@@ -138,18 +141,10 @@ func CriterionNames() []string {
 func (d *Decision) DecidedBy(o *Observation) string {
 	candidates := map[string]*Outcome{}
 	for _, name := range o.Candidates {
-		n := d.q.byName[name]
-		if n == nil {
+		if d.q.byName[name] == nil {
 			return ""
 		}
-		outcome := &Outcome{Violations: o.DryRuns[name].Violations}
-		for _, key := range o.DryRuns[name].Victims {
-			for _, p := range n.pods {
-				if p.key == key {
-					outcome.victims = append(outcome.victims, p)
-				}
-			}
-		}
+		outcome := &Outcome{Violations: o.DryRuns[name].Violations, victims: d.pods(name, o.DryRuns[name].Victims)}
 		if len(outcome.victims) == 0 {
 			return ""
 		}

@@ -38,7 +38,7 @@ type Rules struct {
 	exhausted           func(left int32) bool
 
 	// Shortlist: the least number of candidates.
-	minShortlist int32
+	minShortlist int
 
 	// Actuation.
 	clears             func(preemptor, nominated int32) bool
@@ -49,6 +49,9 @@ type Rules struct {
 	unlabelledPodsUnprotected      bool
 	terminatingVictimsKeepNominees bool
 	hostPortsForgotten             bool
+	nominatedNodeBlamesOthers      bool
+	preFilterRejectionIsError      bool
+	percentageOfPotentialNodes     bool
 }
 
 // Documented is the algorithm of v1.37.1 as its documentation, its KEPs and its
@@ -96,11 +99,21 @@ const (
 	// HostPortsForgotten: a host port that two pods of a node share is free as
 	// soon as one of them is removed.
 	HostPortsForgotten Quirk = "host-ports-forgotten"
+	// NominatedNodeBlamesOthers: the plugin that fails the nominated node is
+	// also blamed for the nodes that PreFilter excluded.
+	NominatedNodeBlamesOthers Quirk = "nominated-node-blames-others"
+	// PreFilterRejectionIsError: when PreFilter rejects the pod, PostFilter ends
+	// in an error before preemption is asked.
+	PreFilterRejectionIsError Quirk = "prefilter-rejection-is-error"
+	// PercentageOfPotentialNodes: minCandidateNodesPercentage is taken of the
+	// potential nodes, not of all.
+	PercentageOfPotentialNodes Quirk = "percentage-of-potential-nodes"
 )
 
 // Quirks are all quirks there are, in a fixed order.
 func Quirks() []Quirk {
-	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten}
+	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
+		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes}
 }
 
 // With is a copy of r with quirks switched on.
@@ -118,6 +131,12 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.minShortlist = 0
 		case HostPortsForgotten:
 			out.hostPortsForgotten = true
+		case NominatedNodeBlamesOthers:
+			out.nominatedNodeBlamesOthers = true
+		case PreFilterRejectionIsError:
+			out.preFilterRejectionIsError = true
+		case PercentageOfPotentialNodes:
+			out.percentageOfPotentialNodes = true
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

@@ -1,0 +1,229 @@
+// Package corpus reads and writes regression cases and cluster dumps.
+//
+// A case is one YAML stream: a Case document, which names the preemptor and says
+// what is expected of which releases, and then plain Kubernetes manifests. A
+// stream without a Case document is a dump, as "kubectl get
+// nodes,pods,pdb,priorityclasses -A -o yaml" prints it: each of its pending pods
+// is a case of its own. A case is read strictly; from a dump, what this version
+// of Kubernetes does not know is left out and counted.
+package corpus
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// APIVersion and Kind identify the document that makes a stream a case.
+const (
+	APIVersion = "preemptcheck/v1alpha1"
+	Kind       = "Case"
+)
+
+// Case is one cluster, one pod that is to be scheduled in it, and what should
+// come of that.
+type Case struct {
+	// Name is a DNS label (lower case letters, digits, '-'); in a dump it is the
+	// pending pod's namespace/name.
+	Name        string
+	Description string
+	// Origin is where the cluster comes from, for example an issue's address.
+	Origin string
+	// Expect holds what is expected; the first entry whose release range holds
+	// the release applies, see Expected.
+	Expect []Expectation
+	// Findings are the ids of the known findings that this case witnesses.
+	Findings []string
+	// Cluster is never nil. The cases of one dump share its objects and lists:
+	// treat them as read-only.
+	Cluster *model.Cluster
+	// File is the name of the stream the case was read from. It is not written.
+	File string
+}
+
+// The outcomes of a scheduling cycle that an Expectation can name.
+const (
+	Scheduled   = "Scheduled"   // the pod fits on a node as it is
+	Preempted   = "Preempted"   // a node was nominated, its victims are preempted
+	NotHelpful  = "NotHelpful"  // preemption was tried and helps on no node
+	NotEligible = "NotEligible" // the pod may not preempt
+	Error       = "Error"       // the cycle ends in an error
+)
+
+var outcomes = []string{Scheduled, Preempted, NotHelpful, NotEligible, Error}
+
+// Expectation is what should become of the preemptor in some releases.
+type Expectation struct {
+	// Releases is a range of Kubernetes releases, for example ">=1.35.0 <1.37.0"
+	// (comparators separated by blanks must all hold, "||" separates
+	// alternatives). Empty means every release.
+	Releases string `json:"releases"`
+	// Outcome is one of Scheduled, Preempted, NotHelpful, NotEligible and Error.
+	Outcome string `json:"outcome"`
+	// Nominations, for Preempted, are all admissible answers, exactly these.
+	Nominations []Nomination `json:"nominations"`
+	// Clears names the pods whose nomination to the chosen node is withdrawn.
+	// nil leaves them unchecked, [] expects none.
+	Clears []string `json:"clears"`
+}
+
+// Nomination is one admissible answer of a preemption.
+type Nomination struct {
+	Node string `json:"node"`
+	// Victims, as namespace/name, most important first.
+	Victims []string `json:"victims"`
+	// Violations is the number of disruption budget violations.
+	Violations int `json:"violations"`
+}
+
+// Matches tells whether the expectation applies to a release, for example
+// "v1.37.1". A name that is no version is in no range but the empty one.
+func (e *Expectation) Matches(release string) bool {
+	if e.Releases == "" {
+		return true
+	}
+	in, err := semver.ParseRange(e.Releases)
+	if err != nil {
+		return false
+	}
+	v, err := semver.ParseTolerant(release)
+	return err == nil && in(v)
+}
+
+// Expected is the first expectation that applies to the release, or nil.
+func (c *Case) Expected(release string) *Expectation {
+	for i := range c.Expect {
+		if c.Expect[i].Matches(release) {
+			return &c.Expect[i]
+		}
+	}
+	return nil
+}
+
+// document is the Case document of a stream.
+type document struct {
+	metav1.TypeMeta `json:",inline"`
+	Name            string        `json:"name"`
+	Description     string        `json:"description"`
+	Origin          string        `json:"origin"`
+	Preemptor       string        `json:"preemptor"`
+	Scheduler       *settings     `json:"scheduler"`
+	Expect          []Expectation `json:"expect"`
+	Findings        []string      `json:"findings"`
+}
+
+// settings are model.Settings under the names of DefaultPreemptionArgs and of
+// KubeSchedulerConfiguration.
+type settings struct {
+	MinCandidateNodesPercentage *int32          `json:"minCandidateNodesPercentage"`
+	MinCandidateNodesAbsolute   *int32          `json:"minCandidateNodesAbsolute"`
+	FeatureGates                map[string]bool `json:"featureGates"`
+}
+
+// dnsLabel is what a case may be called: its name becomes a file's name.
+var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+
+// maxNameLength leaves room in a file's name of 255 bytes for "-999.yaml".
+const maxNameLength = 240
+
+// validate checks the document by itself and completes the names of pods in it.
+// It answers with the field that is wrong.
+func (d *document) validate() (field string, err error) {
+	if len(d.Name) > maxNameLength || !dnsLabel.MatchString(d.Name) {
+		return "name", fmt.Errorf("%.50q is no name for a case: use lower case letters, digits and '-', at most %d", d.Name, maxNameLength)
+	}
+	if d.Preemptor == "" {
+		return "preemptor", fmt.Errorf("a Case needs a preemptor, as namespace/name")
+	}
+	d.Preemptor = podKey(d.Preemptor)
+	if s := d.Scheduler; s != nil {
+		if p := s.MinCandidateNodesPercentage; p != nil && (*p < 0 || *p > 100) {
+			return "scheduler.minCandidateNodesPercentage", fmt.Errorf("%d is not within 0 to 100", *p)
+		}
+		if a := s.MinCandidateNodesAbsolute; a != nil && *a < 0 {
+			return "scheduler.minCandidateNodesAbsolute", fmt.Errorf("%d is negative", *a)
+		}
+	}
+	for i := range d.Expect {
+		if field, err := d.Expect[i].validate(); err != nil {
+			return fmt.Sprintf("expect[%d].%s", i, field), err
+		}
+	}
+	return "", nil
+}
+
+func (e *Expectation) validate() (field string, err error) {
+	if e.Releases != "" {
+		if _, err := semver.ParseRange(e.Releases); err != nil {
+			return "releases", fmt.Errorf("%q is no range of releases: %w", e.Releases, err)
+		}
+	}
+	if !slices.Contains(outcomes, e.Outcome) {
+		return "outcome", fmt.Errorf("%q is none of %s", e.Outcome, strings.Join(outcomes, ", "))
+	}
+	if (e.Outcome == Preempted) != (len(e.Nominations) > 0) {
+		return "nominations", fmt.Errorf("there must be nominations if the outcome is Preempted, and none otherwise")
+	}
+	for i := range e.Nominations {
+		n := &e.Nominations[i]
+		if n.Violations < 0 {
+			return fmt.Sprintf("nominations[%d].violations", i), fmt.Errorf("%d is negative", n.Violations)
+		}
+		completeKeys(n.Victims)
+	}
+	completeKeys(e.Clears)
+	return "", nil
+}
+
+// refersTo checks that the expectations name nodes and pods of the cluster.
+func (d *document) refersTo(has func(kind, key string) bool) (field string, err error) {
+	for i, e := range d.Expect {
+		for j, n := range e.Nominations {
+			at := fmt.Sprintf("expect[%d].nominations[%d].", i, j)
+			if !has("Node", n.Node) {
+				return at + "node", fmt.Errorf("there is no Node %q", n.Node)
+			}
+			for k, key := range n.Victims {
+				if !has("Pod", key) {
+					return fmt.Sprintf("%svictims[%d]", at, k), fmt.Errorf("there is no Pod %q", key)
+				}
+			}
+		}
+		for j, key := range e.Clears {
+			if !has("Pod", key) {
+				return fmt.Sprintf("expect[%d].clears[%d]", i, j), fmt.Errorf("there is no Pod %q", key)
+			}
+		}
+	}
+	return "", nil
+}
+
+func completeKeys(keys []string) {
+	for i := range keys {
+		keys[i] = podKey(keys[i])
+	}
+}
+
+// podKey completes the name of a pod with the namespace that may be left out.
+func podKey(name string) string {
+	if name == "" || strings.Contains(name, "/") {
+		return name
+	}
+	return metav1.NamespaceDefault + "/" + name
+}
+
+func (d *document) settings() model.Settings {
+	s := cmp.Or(d.Scheduler, &settings{})
+	return model.Settings{
+		MinCandidateNodesPercentage: s.MinCandidateNodesPercentage,
+		MinCandidateNodesAbsolute:   s.MinCandidateNodesAbsolute,
+		FeatureGates:                s.FeatureGates,
+	}
+}

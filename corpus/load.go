@@ -1,0 +1,131 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Load reads files, the *.yaml, *.yml and *.json files below directories, and
+// standard input for "-". Files of a directory come in the order of their names.
+// A file that cannot be read does not keep the others from being read: the
+// stream holds those, and the error joins what is wrong with each bad one.
+func Load(paths ...string) (*Stream, error) {
+	all := &Stream{}
+	var errs []error
+	for _, path := range paths {
+		files, err := expand(path)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, file := range files {
+			s, err := loadFile(file)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			all.Cases = append(all.Cases, s.Cases...)
+			for _, note := range s.Notes {
+				all.Notes = append(all.Notes, file+": "+note)
+			}
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+func expand(path string) (files []string, err error) {
+	if path == "-" {
+		return []string{path}, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
+			files = append(files, file)
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: there is no .yaml, .yml or .json file in it", path)
+	}
+	return files, err
+}
+
+func loadFile(path string) (*Stream, error) {
+	if path == "-" {
+		return Read(os.Stdin, "standard input")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return Read(&sizedReader{f, int(min(info.Size(), MaxStream))}, path)
+}
+
+// sizedReader lets Read get the memory for a file at once.
+type sizedReader struct {
+	*os.File
+	size int
+}
+
+func (r *sizedReader) Len() int { return r.size }
+
+// Save writes a case to a new file in dir, which it creates if need be: to
+// NAME.yaml, or NAME-2.yaml, NAME-3.yaml and so on if there are such files. They
+// are never overwritten, also not by two processes that save at once, and after a
+// crash the file is there as a whole or not at all.
+func Save(dir string, c *Case) (path string, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	if err := c.Write(&text); err != nil {
+		return "", err
+	}
+	temp, err := os.CreateTemp(dir, ".saving-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(text.Bytes())
+	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
+	if err != nil {
+		return "", err
+	}
+	name := fileName(c.Name)
+	for n := 1; ; n++ {
+		path = filepath.Join(dir, name+".yaml")
+		if n > 1 {
+			path = filepath.Join(dir, fmt.Sprintf("%s-%d.yaml", name, n))
+		}
+		// Unlike a rename, a link fails if there is such a file.
+		if err = os.Link(temp.Name(), path); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return path, syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

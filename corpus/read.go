@@ -1,0 +1,261 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// Stream is what was read.
+type Stream struct {
+	Cases []*Case
+	// Notes are for people: what was left out, and why.
+	Notes []string
+}
+
+// Read reads one stream of YAML or JSON: a case, or a cluster dump with a case
+// for each pod that waits for the default scheduler, which can be none. Lists are
+// taken apart, managed fields dropped, and so are pods that have terminated,
+// which no scheduler sees. What is read is as the API server would have stored
+// it. name stands for the stream in errors; those about the input are, or join,
+// values of type *InputError.
+func Read(r io.Reader, name string) (*Stream, error) {
+	data, err := readAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s, err := read(data)
+	for _, e := range inputErrors(err) {
+		e.File = name
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range s.Cases {
+		c.File = name
+	}
+	return s, nil
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	var buf bytes.Buffer
+	if sized, ok := r.(interface{ Len() int }); ok {
+		buf.Grow(min(sized.Len(), MaxStream) + bytes.MinRead)
+	}
+	if _, err := buf.ReadFrom(io.LimitReader(r, MaxStream+1)); err != nil {
+		return nil, err
+	}
+	if buf.Len() > MaxStream {
+		return nil, &InputError{Err: fmt.Errorf("more than %d MiB", MaxStream>>20)}
+	}
+	return buf.Bytes(), nil
+}
+
+func inputErrors(err error) (all []*InputError) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			all = append(all, inputErrors(e)...)
+		}
+		return all
+	}
+	var one *InputError
+	if errors.As(err, &one) {
+		all = append(all, one)
+	}
+	return all
+}
+
+func read(data []byte) (*Stream, error) {
+	data, err := checkText(data)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := decodeAll(data)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(objects) == 0:
+		return nil, &InputError{Err: errors.New("there is no object in it")}
+	case objects[0].header != nil:
+		return readCase(&objects[0], objects[1:])
+	}
+	return readDump(objects)
+}
+
+// cluster collects the objects of a stream.
+type cluster struct {
+	model.Cluster // its Pods hold all pods, for now
+	// at finds an object by its kind and key; of several the last.
+	at    map[string]*decoded
+	notes []string
+}
+
+// collect sorts the objects by kind. What a strict reading refuses is left out
+// and counted otherwise.
+func collect(objects []decoded, strict bool) (*cluster, error) {
+	c := &cluster{at: make(map[string]*decoded, len(objects))}
+	kinds := map[string]int{}
+	fields, firstField, terminated := 0, "", 0
+	for i := range objects {
+		d := &objects[i]
+		switch {
+		case d.header != nil:
+			return nil, d.fail("kind", errors.New("a Case must be the first document of its stream, and the only Case"))
+		case d.object == nil && strict:
+			return nil, d.fail("kind", fmt.Errorf("unknown kind %s of %s", d.Kind, d.APIVersion))
+		case d.object == nil:
+			kinds[d.Kind+" of "+d.APIVersion]++
+			continue
+		case len(d.unknown) > 0 && strict:
+			return nil, d.fail(d.unknown[0], errors.New("unknown field"))
+		case len(d.unknown) > 0:
+			if fields == 0 {
+				firstField = d.name() + ": " + d.unknown[0]
+			}
+			fields += len(d.unknown)
+		}
+		switch o := d.object.(type) {
+		case *v1.Node:
+			c.Nodes = append(c.Nodes, o)
+		case *v1.Pod:
+			if o.Status.Phase == v1.PodSucceeded || o.Status.Phase == v1.PodFailed {
+				terminated++
+				continue
+			}
+			c.Pods = append(c.Pods, o)
+		case *policyv1.PodDisruptionBudget:
+			c.PodDisruptionBudgets = append(c.PodDisruptionBudgets, o)
+		case *schedulingv1.PriorityClass:
+			c.PriorityClasses = append(c.PriorityClasses, o)
+		default:
+			c.Extra = append(c.Extra, o.(kruntime.Object))
+		}
+		c.at[d.name()] = d
+	}
+	for _, kind := range sortedKeys(kinds) {
+		c.notes = append(c.notes, fmt.Sprintf("left out %d objects of the unknown kind %s", kinds[kind], kind))
+	}
+	if fields > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("left out %d unknown fields, the first is %s", fields, firstField))
+	}
+	if terminated > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("left out %d pods that have terminated", terminated))
+	}
+	return c, c.locate(apiserver.Objects(&c.Cluster))
+}
+
+// maxErrors is how many of the errors about one cluster are worth reading.
+const maxErrors = 10
+
+// locate says where in the stream the objects are that were not admitted.
+func (c *cluster) locate(err error) error {
+	if err == nil {
+		return nil
+	}
+	var errs []error
+	all := apiserver.Errors(err)
+	for i, e := range all {
+		if i == maxErrors {
+			errs = append(errs, &InputError{Err: fmt.Errorf("and %d errors more", len(all)-i)})
+			break
+		}
+		located := &InputError{Object: e.Object, Field: e.Field}
+		if d := c.at[e.Object]; d != nil {
+			located = d.fail(e.Field, nil)
+		}
+		located.Err = errors.New(e.Detail)
+		errs = append(errs, located)
+	}
+	if len(errs) == 0 {
+		return &InputError{Err: err}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *cluster) has(kind, key string) bool {
+	return c.at[kind+" "+key] != nil
+}
+
+func readCase(first *decoded, objects []decoded) (*Stream, error) {
+	doc := first.header
+	if len(first.unknown) > 0 {
+		return nil, first.fail(first.unknown[0], errors.New("unknown field"))
+	}
+	if field, err := doc.validate(); err != nil {
+		return nil, first.fail(field, err)
+	}
+	c, err := collect(objects, true)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(c.Pods, func(p *v1.Pod) bool { return model.Key(p) == doc.Preemptor })
+	if i < 0 {
+		return nil, first.fail("preemptor", fmt.Errorf("there is no Pod %q", doc.Preemptor))
+	}
+	if field, err := doc.refersTo(c.has); err != nil {
+		return nil, first.fail(field, err)
+	}
+	question := c.Cluster
+	question.Preemptor = c.Pods[i]
+	question.Pods = slices.Delete(c.Pods, i, i+1)
+	question.Settings = doc.settings()
+	if len(question.Pods) == 0 {
+		question.Pods = nil
+	}
+	if err := c.locate(apiserver.Preemptor(&question)); err != nil {
+		return nil, err
+	}
+	return &Stream{Notes: c.notes, Cases: []*Case{{
+		Name:        doc.Name,
+		Description: strings.TrimSpace(doc.Description),
+		Origin:      doc.Origin,
+		Expect:      doc.Expect,
+		Findings:    doc.Findings,
+		Cluster:     &question,
+	}}}, nil
+}
+
+// readDump makes a case of each pod that the default scheduler would try.
+//
+// Hundreds of cases that each list 20,000 pods but their own preemptor share one
+// array: with the waiting pods before and after the others, W1…Wn others W1…Wn,
+// the pods of case i are what is between its two places. So the order of the
+// waiting pods differs from case to case, and nothing else does.
+func readDump(objects []decoded) (*Stream, error) {
+	c, err := collect(objects, false)
+	if err != nil {
+		return nil, err
+	}
+	var waiting, others []*v1.Pod
+	for _, p := range c.Pods {
+		if apiserver.Preemptor(&model.Cluster{Preemptor: p}) == nil {
+			waiting = append(waiting, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	s := &Stream{Notes: c.notes}
+	if len(waiting) == 0 {
+		s.Notes = append(s.Notes, "no pod waits for the default scheduler")
+	}
+	pods := slices.Concat(waiting, others, waiting)
+	for i, p := range waiting {
+		question := c.Cluster
+		question.Preemptor = p
+		end := len(waiting) + len(others) + i
+		question.Pods = pods[i+1 : end : end]
+		s.Cases = append(s.Cases, &Case{Name: model.Key(p), Cluster: &question})
+	}
+	return s, nil
+}

@@ -1,0 +1,216 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of what is read. They are far above any cluster that Kubernetes
+// supports and keep the cost of garbage bounded.
+const (
+	// MaxStream is the size of a stream in bytes.
+	MaxStream = 512 << 20
+	// MaxObject is the size of one object in bytes. What etcd stores of an object
+	// is at most 1.5 MiB.
+	MaxObject = 4 << 20
+	// MaxObjects is the number of objects in a stream.
+	MaxObjects = 500_000
+)
+
+// chunk is the text of one object, or of a List that could not be split.
+type chunk struct {
+	data           []byte
+	document, item int
+	line           int  // of the first byte
+	json           bool // as against YAML
+	// defaults are what an item of a PodList and the like leaves out.
+	defaults typeMeta
+}
+
+type typeMeta struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+func (c chunk) err(format string, args ...any) *InputError {
+	return &InputError{Document: c.document, Item: c.item, Line: c.line, Err: fmt.Errorf(format, args...)}
+}
+
+// checkText refuses what is no text, and drops a byte order mark.
+func checkText(data []byte) ([]byte, *InputError) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	bad := bytes.IndexByte(data, 0)
+	if bad < 0 && !utf8.Valid(data) {
+		for bad = 0; ; {
+			r, n := utf8.DecodeRune(data[bad:])
+			if r == utf8.RuneError && n == 1 {
+				break
+			}
+			bad += n
+		}
+	}
+	if bad >= 0 {
+		return nil, &InputError{Line: 1 + bytes.Count(data[:bad], newline),
+			Err: fmt.Errorf("this is no text: byte %#02x at offset %d", data[bad], bad)}
+	}
+	return data, nil
+}
+
+var newline = []byte("\n")
+
+// nextLine is the end of the line that begins at i, its line break included.
+func nextLine(data []byte, i int) int {
+	if n := bytes.IndexByte(data[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(data)
+}
+
+// split cuts a stream into its objects, without parsing it, and hands them to
+// emit until that answers false. A large List is cut into its items: parsed as
+// one document it would take many times its size of memory.
+//
+// The cuts are where YAML allows nothing else: a line that begins with "---" or
+// "..." always ends a document, and what belongs to a node is indented more than
+// the node, except inside quotes and brackets; a cut through those leaves them
+// open, which is an error and never another meaning.
+func split(data []byte, emit func(chunk) bool) *InputError {
+	c := chunk{line: 1}
+	for start := 0; start < len(data); {
+		end := nextLine(data, start) // a marker at the start opens this document
+		for end < len(data) && !isMarker(data[end:]) {
+			end = nextLine(data, end)
+		}
+		next := c.line + bytes.Count(data[start:end], newline)
+		doc := c
+		if doc.data = skipMarker(data[start:end]); !isBlank(doc.data) {
+			c.document++
+			doc.document++
+			if first := doc.data[:nextLine(doc.data, 0)]; isBlank(first) {
+				doc.data, doc.line = doc.data[len(first):], doc.line+1
+			}
+			more, err := doc.split(emit)
+			if err != nil || !more {
+				return err
+			}
+		}
+		start, c.line = end, next
+	}
+	return nil
+}
+
+func isMarker(line []byte) bool {
+	if !bytes.HasPrefix(line, []byte("---")) && !bytes.HasPrefix(line, []byte("...")) {
+		return false
+	}
+	return len(line) == 3 || strings.IndexByte(" \t\r\n", line[3]) >= 0
+}
+
+// skipMarker drops the marker that a document begins with, not its line break.
+func skipMarker(doc []byte) []byte {
+	if isMarker(doc) {
+		return doc[3:]
+	}
+	return doc
+}
+
+// isBlank tells whether a text has nothing but comments.
+func isBlank(text []byte) bool {
+	i := skipSpace(text, 0)
+	for i < len(text) && text[i] == '#' {
+		i = skipSpace(text, nextLine(text, i))
+	}
+	return i == len(text)
+}
+
+// split hands on the objects of one document.
+func (c chunk) split(emit func(chunk) bool) (more bool, _ *InputError) {
+	if b := bytes.TrimLeft(c.data, " \t\r\n"); b[0] == '{' {
+		return c.splitJSON(emit)
+	}
+	list, ok := findItems(c.data)
+	if !ok {
+		return c.emit(emit)
+	}
+	head := c
+	head.data = append(bytes.Clone(c.data[:list.key]), c.data[list.end:]...)
+	if len(head.data) > MaxObject || isBlank(head.data) {
+		return c.emit(emit)
+	}
+	meta, err := listHead(head)
+	if err != nil {
+		return false, err
+	}
+	c.defaults = meta
+	c.line += bytes.Count(c.data[:list.start], newline)
+	for start := list.start; start < list.end; {
+		end := nextLine(c.data, start)
+		for end < list.end && !isItem(c.data[end:], list.indent) {
+			end = nextLine(c.data, end)
+		}
+		item := c
+		item.item++
+		item.data = c.data[start:end]
+		if more, err := item.emit(emit); err != nil || !more {
+			return false, err
+		}
+		c.item, c.line = item.item, c.line+bytes.Count(item.data, newline)
+		start = end
+	}
+	return true, nil
+}
+
+func (c chunk) emit(emit func(chunk) bool) (more bool, _ *InputError) {
+	if len(c.data) > MaxObject {
+		return false, c.err("%d bytes without an end of the object: one object may have %d", len(c.data), MaxObject)
+	}
+	return emit(c), nil
+}
+
+// blockList is where the items of a List in block style are in its document.
+type blockList struct {
+	key        int // the line "items:"
+	start, end int // the items
+	indent     int // of their dashes
+}
+
+func findItems(doc []byte) (l blockList, ok bool) {
+	for l.key = 0; l.key < len(doc); l.key = nextLine(doc, l.key) {
+		if rest, found := bytes.CutPrefix(doc[l.key:], []byte("items:")); found && isBlank(rest[:nextLine(rest, 0)]) {
+			break
+		}
+	}
+	if l.key == len(doc) {
+		return l, false
+	}
+	l.start = nextLine(doc, l.key)
+	for l.start < len(doc) && isBlank(doc[l.start:nextLine(doc, l.start)]) {
+		l.start = nextLine(doc, l.start)
+	}
+	l.indent = indent(doc[l.start:])
+	if !isItem(doc[l.start:], l.indent) {
+		return l, false
+	}
+	for l.end = l.start; l.end < len(doc); l.end = nextLine(doc, l.end) {
+		line := doc[l.end:]
+		if indent(line) <= l.indent && !isItem(line, l.indent) && !isBlank(line[:nextLine(line, 0)]) {
+			break
+		}
+	}
+	return l, true
+}
+
+// indent counts the blanks that a line begins with.
+func indent(line []byte) int {
+	return len(line) - len(bytes.TrimLeft(line, " "))
+}
+
+// isItem tells whether a line begins with the dash of an item, indented so much.
+func isItem(line []byte, n int) bool {
+	if indent(line) != n || n == len(line) || line[n] != '-' {
+		return false
+	}
+	return n+1 == len(line) || strings.IndexByte(" \r\n", line[n+1]) >= 0
+}

@@ -1,0 +1,43 @@
+package generators
+
+import (
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// drawBudgets draws budgets that are nearly or wholly used up. They often
+// share pods.
+func (g *generator) drawBudgets(bound []*v1.Pod) []*policyv1.PodDisruptionBudget {
+	if !g.budgets {
+		return nil
+	}
+	budgets := make([]*policyv1.PodDisruptionBudget, 1+weighted(g.source, 40, 35, 15, 10))
+	for i := range budgets {
+		one := intstr.FromInt32(1)
+		budget := &policyv1.PodDisruptionBudget{
+			ObjectMeta: metav1.ObjectMeta{Name: "budget-" + strconv.Itoa(i), Namespace: metav1.NamespaceDefault},
+			Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: g.drawSelector()},
+			Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(weighted(g.source, 50, 35, 15))},
+		}
+		if g.namespaces && g.chance(35) {
+			budget.Namespace = otherNamespace
+		}
+		if len(bound) > 0 && g.chance(12) {
+			budget.Status.DisruptedPods = map[string]metav1.Time{}
+			for range 1 + g.intn(2) {
+				pod := bound[g.intn(len(bound))]
+				budget.Status.DisruptedPods[pod.Name] = metav1.NewTime(epoch)
+			}
+		}
+		budgets[i] = budget
+	}
+	return budgets
+}
+
+func (g *generator) drawSelector() *metav1.LabelSelector {
+	return selectors[g.intn(len(selectors))].DeepCopy()
+}

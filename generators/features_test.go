@@ -1,0 +1,136 @@
+package generators_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// TestEveryFeatureOccurs looks for everything that clusters promise to have.
+func TestEveryFeatureOccurs(t *testing.T) {
+	anyPod := func(is func(*v1.Pod) bool) func(*model.Cluster) bool {
+		return func(c *model.Cluster) bool { return slices.ContainsFunc(c.Pods, is) }
+	}
+	preemptor := func(is func(*v1.Pod) bool) func(*model.Cluster) bool {
+		return func(c *model.Cluster) bool { return is(c.Preemptor) }
+	}
+	anyNode := func(is func(*v1.Node) bool) func(*model.Cluster) bool {
+		return func(c *model.Cluster) bool { return slices.ContainsFunc(c.Nodes, is) }
+	}
+	anyBudget := func(is func(*policyv1.PodDisruptionBudget) bool) func(*model.Cluster) bool {
+		return func(c *model.Cluster) bool { return slices.ContainsFunc(c.PodDisruptionBudgets, is) }
+	}
+	requests := func(name v1.ResourceName) func(*v1.Pod) bool {
+		return func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Spec.Containers, func(c v1.Container) bool {
+				_, ok := c.Resources.Requests[name]
+				return ok
+			})
+		}
+	}
+	marked := func(p *v1.Pod) bool {
+		return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.DisruptionTarget })
+	}
+	// nominated tells whether a nominated pod's priority compares so to the preemptor's.
+	nominated := func(is func(pod, preemptor int32) bool) func(*model.Cluster) bool {
+		return func(c *model.Cluster) bool {
+			return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool {
+				return p.Status.NominatedNodeName != "" && is(model.Priority(p), model.Priority(c.Preemptor))
+			})
+		}
+	}
+	affinityTerms := func(is func(v1.NodeSelectorTerm) bool) func(*model.Cluster) bool {
+		return preemptor(func(p *v1.Pod) bool {
+			return p.Spec.Affinity != nil && slices.ContainsFunc(
+				p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms, is)
+		})
+	}
+
+	features := map[string]func(*model.Cluster) bool{
+		"no nodes":          func(c *model.Cluster) bool { return len(c.Nodes) == 0 },
+		"six nodes":         func(c *model.Cluster) bool { return len(c.Nodes) == 6 },
+		"twenty pods":       func(c *model.Cluster) bool { return len(c.Pods) >= 20 },
+		"no pods":           func(c *model.Cluster) bool { return len(c.Pods) == 0 },
+		"memory":            anyPod(requests(v1.ResourceMemory)),
+		"ephemeral storage": anyPod(requests(v1.ResourceEphemeralStorage)),
+		"extended resource": anyPod(requests("example.com/gpu")),
+		"few pods per node": anyNode(func(n *v1.Node) bool { return n.Status.Allocatable.Pods().Value() <= 4 }),
+		"init container": anyPod(func(p *v1.Pod) bool {
+			return len(p.Spec.InitContainers) == 1 && p.Spec.InitContainers[0].RestartPolicy == nil
+		}),
+		"sidecar": anyPod(func(p *v1.Pod) bool {
+			return len(p.Spec.InitContainers) == 1 && p.Spec.InitContainers[0].RestartPolicy != nil
+		}),
+		"sidecar, then init": anyPod(func(p *v1.Pod) bool { return len(p.Spec.InitContainers) == 2 }),
+		"overhead":           anyPod(func(p *v1.Pod) bool { return len(p.Spec.Overhead) > 0 }),
+		"pod-level requests": anyPod(func(p *v1.Pod) bool { return p.Spec.Resources != nil }),
+		"host ports":         preemptor(func(p *v1.Pod) bool { return len(p.Spec.Containers[0].Ports) > 0 }),
+		"taints":             anyNode(func(n *v1.Node) bool { return len(n.Spec.Taints) > 0 }),
+		"tolerations":        preemptor(func(p *v1.Pod) bool { return len(p.Spec.Tolerations) > 0 }),
+		"cordoned":           anyNode(func(n *v1.Node) bool { return n.Spec.Unschedulable }),
+		"node selector":      preemptor(func(p *v1.Pod) bool { return len(p.Spec.NodeSelector) > 0 }),
+		"match expressions":  affinityTerms(func(t v1.NodeSelectorTerm) bool { return len(t.MatchExpressions) > 0 }),
+		"match fields":       affinityTerms(func(t v1.NodeSelectorTerm) bool { return len(t.MatchFields) > 0 }),
+		"several fields":     affinityTerms(func(t v1.NodeSelectorTerm) bool { return len(t.MatchFields) > 1 }),
+		"empty term":         affinityTerms(func(t v1.NodeSelectorTerm) bool { return len(t.MatchFields)+len(t.MatchExpressions) == 0 }),
+
+		"lowest priority":       anyPod(func(p *v1.Pod) bool { return model.Priority(p) == math.MinInt32 }),
+		"system priority":       anyPod(func(p *v1.Pod) bool { return model.Priority(p) >= 2_000_000_000 }),
+		"highest priority":      preemptor(func(p *v1.Pod) bool { return model.Priority(p) == math.MaxInt32 }),
+		"pod without priority":  anyPod(func(p *v1.Pod) bool { return p.Spec.Priority == nil }),
+		"preemptor without one": preemptor(func(p *v1.Pod) bool { return p.Spec.Priority == nil }),
+		"never preempts": preemptor(func(p *v1.Pod) bool {
+			return p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy == v1.PreemptNever
+		}),
+		"missing start": anyPod(func(p *v1.Pod) bool { return p.Spec.NodeName != "" && p.Status.StartTime == nil }),
+		"preempted":     anyPod(func(p *v1.Pod) bool { return p.DeletionTimestamp != nil && marked(p) }),
+		"deleted":       anyPod(func(p *v1.Pod) bool { return p.DeletionTimestamp != nil && !marked(p) }),
+		"marked":        anyPod(func(p *v1.Pod) bool { return p.DeletionTimestamp == nil && marked(p) }),
+		"resized":       anyPod(func(p *v1.Pod) bool { return len(p.Status.ContainerStatuses) > 0 }),
+		"infeasible resize": anyPod(func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodResizePending })
+		}),
+		"nominated lower":         nominated(func(pod, preemptor int32) bool { return pod < preemptor }),
+		"nominated equal":         nominated(func(pod, preemptor int32) bool { return pod == preemptor }),
+		"nominated higher":        nominated(func(pod, preemptor int32) bool { return pod > preemptor }),
+		"preemptor nominated":     preemptor(func(p *v1.Pod) bool { return p.Status.NominatedNodeName != "" }),
+		"nominated node missing":  preemptor(func(p *v1.Pod) bool { return p.Status.NominatedNodeName == "gone" }),
+		"other scheduler's":       anyPod(func(p *v1.Pod) bool { return p.Spec.SchedulerName != v1.DefaultSchedulerName }),
+		"just waiting":            anyPod(func(p *v1.Pod) bool { return p.Spec.NodeName == "" && p.Status.NominatedNodeName == "" }),
+		"second namespace":        anyPod(func(p *v1.Pod) bool { return p.Namespace != "default" }),
+		"four budgets":            func(c *model.Cluster) bool { return len(c.PodDisruptionBudgets) == 4 },
+		"budget of two":           anyBudget(func(b *policyv1.PodDisruptionBudget) bool { return b.Status.DisruptionsAllowed == 2 }),
+		"budget without selector": anyBudget(func(b *policyv1.PodDisruptionBudget) bool { return b.Spec.Selector == nil }),
+		"budget for all": anyBudget(func(b *policyv1.PodDisruptionBudget) bool {
+			s := b.Spec.Selector
+			return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0
+		}),
+		"budget by expression": anyBudget(func(b *policyv1.PodDisruptionBudget) bool {
+			return b.Spec.Selector != nil && len(b.Spec.Selector.MatchExpressions) > 0
+		}),
+		"disrupted pods":  anyBudget(func(b *policyv1.PodDisruptionBudget) bool { return len(b.Status.DisruptedPods) > 0 }),
+		"small shortlist": func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
+		"synchronous":     func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
+	}
+	const clusters = 5000
+	count := map[string]int{}
+	for seed := range uint64(clusters) {
+		c := generators.FromSeed(seed)
+		for name, has := range features {
+			if has(c) {
+				count[name]++
+			}
+		}
+	}
+	t.Log(count)
+	for name := range features {
+		require.Greaterf(t, count[name], clusters/500, "clusters with %s", name)
+	}
+}

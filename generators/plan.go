@@ -1,0 +1,316 @@
+package generators
+
+import (
+	"math"
+	"slices"
+)
+
+// A plan is a cluster before it becomes API objects: small values that are
+// cheap to copy and to vary.
+
+// sizes are amounts of each resource, in units.
+type sizes [resources]int
+
+// node is a node's plan.
+type node struct {
+	room       sizes
+	maxPods    int
+	taints     []int // indices of taints
+	zone       int   // 0 is no label; so for the next two
+	disk       int
+	generation int
+	cordoned   bool
+	pods       []pod
+}
+
+// form is how a pod comes to request what it does.
+type form int
+
+const (
+	oneContainer form = iota
+	twoContainers
+	initContainer // which requests as much as the others together
+	sidecar
+	sidecarThenInit
+	overhead
+	podLevel // spec.resources
+	limits   // requests equal to limits
+	formCount
+)
+
+// end is how far a pod's deletion has come.
+type end int
+
+const (
+	alive end = iota
+	terminating
+	preempted // terminating, and marked as preempted by the scheduler
+	marked    // marked, and not terminating
+)
+
+// resize is the state of a pod's in-place resize.
+type resize int
+
+const (
+	notResized resize = iota
+	shrinking         // the kubelet still allocates more than the pod requests
+	growing           // it allocates less
+	infeasible        // it allocates less and will not do more
+)
+
+// pod is the plan of any pod but the preemptor, and most of the preemptor's.
+type pod struct {
+	size       sizes
+	form       form
+	priority   int32
+	noPriority bool
+	start      int // hours; -1 is missing
+	labels     int // index of podLabels
+	otherSpace bool
+	hostPorts  []int // indices of ports
+	end        end
+	resize     resize
+}
+
+// maxPods is the most bound pods a cluster has.
+const maxPods = 24
+
+// generator draws one cluster.
+type generator struct {
+	source
+	features
+	need  sizes // what the preemptor requests
+	nodes []node
+	left  int // how many more pods may be bound
+}
+
+func (g *generator) drawNodes() {
+	count := weighted(g.source, 2, 6, 24, 27, 20, 13, 8)
+	room := 2 + g.intn(5)
+	g.need = g.drawNeed(room)
+	g.left = maxPods
+	for i := range count {
+		if g.twins && i > 0 && g.chance(80) {
+			if twin := g.nodes[g.intn(i)]; len(twin.pods) <= g.left {
+				g.nodes = append(g.nodes, g.vary(twin))
+				continue
+			}
+		}
+		n := g.drawNode(room)
+		g.left -= len(n.pods)
+		g.nodes = append(g.nodes, n)
+	}
+}
+
+// drawNeed draws what the preemptor requests of nodes with room units.
+func (g *generator) drawNeed(room int) sizes {
+	var need sizes
+	most := 1 + g.intn(room)
+	if g.chance(50) { // more victims, which differ in more ways
+		most = max(most, 1+g.intn(room))
+	}
+	if main, ok := g.mainResource(); ok {
+		need[main] = most
+	} else if g.chance(70) {
+		need[cpu] = 1
+	}
+	for r := range need {
+		if need[r] == 0 && g.tight[r] {
+			need[r] = 1 + g.intn(2)
+		}
+	}
+	if g.small && g.chance(20) {
+		need[cpu] = room + 3 // no node will do
+	}
+	return need
+}
+
+// mainResource is the resource that the nodes run out of, if it is one.
+func (g *generator) mainResource() (resource, bool) {
+	return resource(g.bottleneck), g.bottleneck < byPodCount
+}
+
+// plenty is room that pods never use up.
+const plenty = 32
+
+func (g *generator) drawNode(room int) node {
+	n := node{maxPods: 110}
+	for r := range n.room {
+		switch {
+		case g.tight[r]:
+			n.room[r] = room
+		case resource(r) != gpu:
+			n.room[r] = plenty
+		}
+	}
+	if main, ok := g.mainResource(); ok {
+		n.room[main] = room
+		if g.chance(25) {
+			n.room[main] = max(1, room-1+g.intn(3))
+		}
+		if g.small && g.chance(40) {
+			n.room[main] = max(0, g.need[main]-1)
+		}
+	}
+	if g.taints && g.chance(50) {
+		n.taints = []int{g.intn(len(taints))}
+		if second := g.intn(len(taints)); g.chance(30) && !sameTaint(second, n.taints[0]) {
+			n.taints = append(n.taints, second)
+		}
+	}
+	if g.nodeLabels {
+		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
+	}
+	n.cordoned = g.cordoned && g.chance(40)
+	g.fill(&n)
+	return n
+}
+
+// fill binds pods to the node, mostly until it is just full for the preemptor.
+func (g *generator) fill(n *node) {
+	free := n.room
+	full := func() bool {
+		for r, need := range g.need {
+			if need > free[r] {
+				return true
+			}
+		}
+		return false
+	}
+	if g.slack && g.chance(40) {
+		full = func() bool { return true }
+	}
+	count := 1 + g.intn(4)
+	switch g.bottleneck {
+	case byPodCount:
+		n.maxPods = count
+		full = func() bool { return len(n.pods) >= n.maxPods }
+	case byHostPort:
+		full = func() bool { return len(n.pods) >= count }
+	}
+	for len(n.pods) < g.left && len(n.pods) < 8 && (!full() || g.chance(20)) {
+		p := g.drawPod()
+		if main, ok := g.mainResource(); ok {
+			if g.left-len(n.pods) < 4 { // the last pods have to fill the node
+				p.size[main] = free[main]
+			}
+			if p.size[main] > free[main] {
+				p.size[main] = free[main]
+			}
+			if p.size[main] == 0 && !g.chance(30) {
+				break
+			}
+		}
+		for r := range p.size {
+			p.size[r] = min(p.size[r], free[r])
+			free[r] -= p.size[r]
+		}
+		if len(n.pods) == n.maxPods {
+			break
+		}
+		n.pods = append(n.pods, p)
+	}
+	if g.bottleneck == byHostPort && len(n.pods) > 0 && !(g.slack && g.chance(40)) {
+		n.pods[g.intn(len(n.pods))].hostPorts = []int{0}
+	}
+}
+
+// drawPod draws a pod without saying where it is.
+func (g *generator) drawPod() pod {
+	p := pod{
+		priority: g.ranks[g.intn(len(g.ranks))],
+		start:    g.intn(4),
+	}
+	if main, ok := g.mainResource(); ok {
+		p.size[main] = pick(g.source, 1, 1, 2, 1, 2, 3)
+	}
+	for r := range p.size {
+		if p.size[r] == 0 && g.tight[r] {
+			p.size[r] = g.intn(3)
+		}
+	}
+	if g.forms && g.chance(40) {
+		p.form = form(g.intn(int(formCount)))
+	}
+	if g.missingStart && g.chance(30) {
+		p.start = -1
+	}
+	if g.budgets || g.nominated {
+		p.labels = g.intn(len(podLabels))
+	}
+	p.noPriority = g.noPriority && p.priority == 0 && g.chance(50)
+	p.otherSpace = g.namespaces && g.chance(40)
+	if g.hostPorts && g.chance(35) {
+		p.hostPorts = []int{g.intn(len(ports))}
+	}
+	switch {
+	case g.terminating && g.chance(20):
+		p.end = pick(g.source, terminating, preempted)
+	case g.marked && g.chance(25):
+		p.end = marked
+	}
+	if g.resized && g.chance(40) {
+		p.resize = pick(g.source, shrinking, growing, shrinking, infeasible)
+	}
+	return p
+}
+
+// vary returns a copy of the node that differs in a thing or two, or in none.
+// What differs decides which criterion chooses between the two.
+func (g *generator) vary(n node) node {
+	n.pods = append(make([]pod, 0, len(n.pods)+2), n.pods...)
+	for range weighted(g.source, 15, 55, 30) {
+		g.change(&n)
+	}
+	g.left -= len(n.pods)
+	return n
+}
+
+// change changes one thing about the node's pods.
+func (g *generator) change(n *node) {
+	if len(n.pods) == 0 {
+		return
+	}
+	i, j := g.intn(len(n.pods)), g.intn(len(n.pods))
+	p := &n.pods[i]
+	if g.lowestRank() == math.MinInt32 && g.chance(30) {
+		g.split(n, i)
+		return
+	}
+	switch g.intn(8) {
+	case 0:
+		p.start = g.intn(4)
+	case 1, 2:
+		p.priority, p.noPriority = g.ranks[g.intn(len(g.ranks))], false
+	case 3:
+		g.split(n, i)
+	case 4:
+		p.labels = g.intn(len(podLabels))
+	case 5: // the order of pods that may be equally important
+		n.pods[i], n.pods[j] = n.pods[j], n.pods[i]
+	case 6:
+		p.size, n.pods[j].size = n.pods[j].size, p.size
+	case 7: // all but what it requests
+		redrawn := g.drawPod()
+		redrawn.size, redrawn.hostPorts = p.size, p.hostPorts
+		*p = redrawn
+	}
+}
+
+func (g *generator) lowestRank() int32 { return slices.Min(g.ranks) }
+
+// split makes two pods of pod i; the second has the lowest priority around.
+// Where that is MinInt32, the sum of the victims' priorities stays the same.
+func (g *generator) split(n *node, i int) {
+	if len(n.pods) >= min(g.left, n.maxPods) {
+		return
+	}
+	second := n.pods[i]
+	for r, size := range second.size {
+		n.pods[i].size[r], second.size[r] = size-size/2, size/2
+	}
+	second.priority = g.lowestRank()
+	second.noPriority = second.noPriority && second.priority == 0
+	second.hostPorts = nil
+	n.pods = append(n.pods, second)
+}

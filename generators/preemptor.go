@@ -1,0 +1,150 @@
+package generators
+
+import (
+	"math"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// preemptor draws the pod that the cluster is about.
+func (g *generator) preemptor() *v1.Pod {
+	plan := pod{size: g.need, priority: preemptorPriority(g.source, g.ranks), start: -1}
+	if g.forms && g.chance(50) {
+		plan.form = form(g.intn(int(formCount)))
+	}
+	if g.noPriority && (plan.priority == 0 || g.chance(10)) {
+		plan.priority, plan.noPriority = 0, true
+	}
+	if g.budgets {
+		plan.labels = g.intn(len(podLabels))
+	}
+	if g.bottleneck == byHostPort {
+		plan.hostPorts = []int{0}
+	} else if g.hostPorts && g.chance(50) {
+		plan.hostPorts = []int{g.intn(len(ports))}
+	}
+	plan.otherSpace = g.namespaces && g.chance(20)
+
+	p := &v1.Pod{}
+	g.render(p, "preemptor", &plan)
+	if g.chance(3) {
+		never := v1.PreemptNever
+		p.Spec.PreemptionPolicy = &never
+	}
+	if g.taints {
+		for range g.intn(3) {
+			p.Spec.Tolerations = append(p.Spec.Tolerations, tolerations[g.intn(len(tolerations))])
+		}
+	}
+	if g.nodeLabels && g.chance(75) {
+		g.selectNodes(&p.Spec)
+	}
+	if g.nominated && g.chance(25) || g.terminating && g.chance(30) {
+		p.Status.NominatedNodeName = g.someNode()
+	}
+	return p
+}
+
+// someNode is a node's name; rarely that of a node that does not exist.
+func (g *generator) someNode() string {
+	if len(g.nodes) == 0 || g.chance(7) {
+		return missingNode
+	}
+	return nodeNames[g.intn(len(g.nodes))]
+}
+
+// selectNodes makes the pod choosy about nodes.
+func (g *generator) selectNodes(spec *v1.PodSpec) {
+	if g.chance(30) {
+		spec.NodeSelector = map[string]string{"zone": "a"}
+		if g.chance(20) {
+			spec.NodeSelector = map[string]string{"disk": "ssd"}
+		}
+		if g.chance(60) {
+			return
+		}
+	}
+	terms := make([]v1.NodeSelectorTerm, 1+weighted(g.source, 60, 30, 10))
+	for i := range terms {
+		terms[i] = g.nodeTerm()
+	}
+	spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: terms},
+	}}
+}
+
+// nodeTerm draws a term of node affinity. A term without requirements matches
+// no node.
+func (g *generator) nodeTerm() (term v1.NodeSelectorTerm) {
+	switch weighted(g.source, 75, 20, 5) {
+	case 0:
+		term.MatchExpressions = g.nodeExpressions()
+	case 1:
+		for range 1 + weighted(g.source, 75, 25) {
+			operator := v1.NodeSelectorOpIn
+			if g.chance(35) {
+				operator = v1.NodeSelectorOpNotIn
+			}
+			term.MatchFields = append(term.MatchFields, v1.NodeSelectorRequirement{
+				Key: metav1.ObjectNameField, Operator: operator, Values: []string{g.someNode()}})
+		}
+		if g.chance(25) {
+			term.MatchExpressions = g.nodeExpressions()
+		}
+	}
+	return term
+}
+
+func (g *generator) nodeExpressions() []v1.NodeSelectorRequirement {
+	requirements := make([]v1.NodeSelectorRequirement, 1+weighted(g.source, 70, 30))
+	for i := range requirements {
+		requirements[i] = pick(g.source,
+			v1.NodeSelectorRequirement{Key: "zone", Operator: v1.NodeSelectorOpIn, Values: []string{"a", "b"}},
+			v1.NodeSelectorRequirement{Key: "zone", Operator: v1.NodeSelectorOpNotIn, Values: []string{"b"}},
+			v1.NodeSelectorRequirement{Key: "disk", Operator: v1.NodeSelectorOpDoesNotExist},
+			v1.NodeSelectorRequirement{Key: "generation", Operator: v1.NodeSelectorOpLt, Values: []string{"3"}},
+			v1.NodeSelectorRequirement{Key: "disk", Operator: v1.NodeSelectorOpExists},
+			v1.NodeSelectorRequirement{Key: "generation", Operator: v1.NodeSelectorOpGt, Values: []string{"1"}},
+			v1.NodeSelectorRequirement{Key: "zone", Operator: v1.NodeSelectorOpIn, Values: []string{"a"}},
+		)
+	}
+	return requirements
+}
+
+// waiting draws the pods that are not bound: nominated ones, mostly.
+func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
+	var pods []*v1.Pod
+	add := func() *v1.Pod {
+		plan := g.drawPod()
+		plan.start, plan.end, plan.resize, plan.noPriority = -1, alive, notResized, false
+		for r := range plan.size {
+			if g.need[r] > 0 && g.chance(50) {
+				plan.size[r] = 1 + g.intn(g.need[r])
+			}
+		}
+		near := int64(model.Priority(preemptor)) + int64(pick(g.source, 0, -1, 1))
+		plan.priority = int32(min(max(near, math.MinInt32), math.MaxInt32))
+		p := &v1.Pod{}
+		g.render(p, waitingNames[len(pods)], &plan)
+		pods = append(pods, p)
+		return p
+	}
+	if g.nominated && g.chance(85) {
+		for range 1 + weighted(g.source, 55, 30, 15) {
+			p := add()
+			p.Status.NominatedNodeName = g.someNode()
+			if g.others && g.chance(40) {
+				p.Spec.SchedulerName = "other-scheduler"
+			}
+		}
+	}
+	if g.others {
+		add()
+	}
+	return pods
+}
+
+var waitingNames = []string{"waiting-0", "waiting-1", "waiting-2", "waiting-3"}

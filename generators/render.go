@@ -1,0 +1,247 @@
+package generators
+
+import (
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// otherNamespace is the second of the two namespaces.
+const otherNamespace = "other"
+
+func generate(s source) *model.Cluster {
+	g := &generator{source: s, features: drawFeatures(s)}
+	g.drawNodes()
+	c := &model.Cluster{Nodes: make([]*v1.Node, len(g.nodes))}
+	total := 0
+	for i := range g.nodes {
+		c.Nodes[i] = renderNode(i, &g.nodes[i])
+		total += len(g.nodes[i].pods)
+	}
+	// One allocation for all pods: they live and die together.
+	pods := make([]v1.Pod, total)
+	c.Pods = make([]*v1.Pod, 0, total)
+	for i, n := range g.nodes {
+		for j := range n.pods {
+			p := &pods[len(c.Pods)]
+			g.render(p, podNames[len(c.Pods)], &n.pods[j])
+			p.Spec.NodeName = nodeNames[i]
+			c.Pods = append(c.Pods, p)
+		}
+	}
+	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
+	c.Preemptor = g.preemptor()
+	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
+	c.Settings = g.drawSettings()
+	return c
+}
+
+func (g *generator) drawSettings() (settings model.Settings) {
+	if g.chance(12) {
+		// Few pairs, for a system may have to build a scheduler for each.
+		shortlist := pick(g.source, [2]int32{10, 1}, [2]int32{10, 2}, [2]int32{60, 1})
+		if g.chance(5) {
+			shortlist = [2]int32{10, 0} // valid, and rounds to no candidates
+		}
+		settings.MinCandidateNodesPercentage, settings.MinCandidateNodesAbsolute = &shortlist[0], &shortlist[1]
+	}
+	if g.chance(15) {
+		settings.FeatureGates = map[string]bool{model.GateAsyncPreemption: false}
+	}
+	return settings
+}
+
+var podNames = func() (names [maxPods + 1]string) {
+	for i := range names {
+		names[i] = "pod-" + strconv.Itoa(i)
+	}
+	return names
+}()
+
+func renderNode(i int, n *node) *v1.Node {
+	labels := map[string]string{v1.LabelHostname: nodeNames[i]}
+	for key, value := range map[string]string{"zone": zones[n.zone], "disk": disks[n.disk], "generation": generations[n.generation]} {
+		if value != "" {
+			labels[key] = value
+		}
+	}
+	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeNames[i], Labels: labels}}
+	node.Spec.Unschedulable = n.cordoned
+	for _, t := range n.taints {
+		node.Spec.Taints = append(node.Spec.Taints, taints[t])
+	}
+	node.Status.Allocatable = amounts(n.room, 2, 2)
+	node.Status.Allocatable[v1.ResourcePods] = podCounts[n.maxPods]
+	node.Status.Capacity = amounts(n.room, 2, 2)
+	node.Status.Capacity[v1.ResourcePods] = podCounts[n.maxPods]
+	return node
+}
+
+// amounts returns part/2 of the sizes, devices only for the main part.
+func amounts(s sizes, part, devices int) v1.ResourceList {
+	list := make(v1.ResourceList, 4)
+	for r, size := range s {
+		half := size * part
+		if resource(r) == gpu {
+			half = size * devices
+		}
+		if half > 0 {
+			list[resourceNames[r]] = quantities[r][half]
+		}
+	}
+	return list
+}
+
+// render makes the planned pod, unbound.
+func (g *generator) render(p *v1.Pod, name string, plan *pod) {
+	p.Name, p.Namespace = name, metav1.NamespaceDefault
+	if plan.otherSpace {
+		p.Namespace = otherNamespace
+	}
+	p.UID = types.UID(p.Namespace + "/" + name)
+	if labels := podLabels[plan.labels]; labels[0] != "" {
+		p.Labels = map[string]string{"app": labels[0]}
+		if labels[1] != "" {
+			p.Labels["tier"] = labels[1]
+		}
+	}
+	if !plan.noPriority {
+		p.Spec.Priority = &[]int32{plan.priority}[0]
+		p.Spec.PreemptionPolicy = &[]v1.PreemptionPolicy{v1.PreemptLowerPriority}[0]
+	}
+	setDefaults(&p.Spec)
+	renderContainers(&p.Spec, plan)
+	renderStatus(p, plan)
+}
+
+// setDefaults sets what the API server sets in every pod.
+func setDefaults(spec *v1.PodSpec) {
+	grace, links := int64(30), true
+	spec.RestartPolicy = v1.RestartPolicyAlways
+	spec.DNSPolicy = v1.DNSClusterFirst
+	spec.SchedulerName = v1.DefaultSchedulerName
+	spec.TerminationGracePeriodSeconds = &grace
+	spec.EnableServiceLinks = &links
+	spec.SecurityContext = &v1.PodSecurityContext{}
+}
+
+// renderContainers makes containers such that the pod as a whole requests
+// plan.size.
+func renderContainers(spec *v1.PodSpec, plan *pod) {
+	add := func(list *[]v1.Container, name string, requests v1.ResourceList) *v1.Container {
+		*list = append(*list, v1.Container{
+			Name: name, Image: "registry.invalid/none", ImagePullPolicy: v1.PullAlways,
+			TerminationMessagePath:   v1.TerminationMessagePathDefault,
+			TerminationMessagePolicy: v1.TerminationMessageReadFile,
+		})
+		c := &(*list)[len(*list)-1]
+		if len(requests) > 0 {
+			c.Resources.Requests = requests
+		}
+		// Devices cannot be overcommitted: the API wants limits too.
+		if devices, ok := requests[resourceNames[gpu]]; ok {
+			c.Resources.Limits = v1.ResourceList{resourceNames[gpu]: devices}
+		}
+		return c
+	}
+	half := func(devices int) v1.ResourceList { return amounts(plan.size, 1, devices) }
+	always := v1.ContainerRestartPolicyAlways
+	withPorts := 0 // the container, after the init containers, that has the ports
+
+	switch plan.form {
+	case oneContainer:
+		add(&spec.Containers, "main", amounts(plan.size, 2, 2))
+	case twoContainers:
+		add(&spec.Containers, "main", half(2))
+		add(&spec.Containers, "helper", half(0))
+		withPorts = 1
+	case initContainer:
+		add(&spec.InitContainers, "init", amounts(plan.size, 2, 0))
+		add(&spec.Containers, "main", half(2))
+	case sidecar:
+		add(&spec.InitContainers, "sidecar", half(0)).RestartPolicy = &always
+		add(&spec.Containers, "main", half(2))
+	case sidecarThenInit:
+		add(&spec.InitContainers, "sidecar", half(0)).RestartPolicy = &always
+		add(&spec.InitContainers, "init", half(2))
+		add(&spec.Containers, "main", nil)
+	case overhead:
+		add(&spec.Containers, "main", half(2))
+		spec.Overhead = half(0)
+	case podLevel:
+		// Pods as a whole request cpu and memory only.
+		whole := v1.ResourceList{}
+		rest := plan.size
+		for _, r := range []resource{cpu, memory} {
+			if size := plan.size[r]; size > 0 {
+				whole[resourceNames[r]] = quantities[r][2*size]
+				rest[r] = 0
+			}
+		}
+		if len(whole) > 0 {
+			spec.Resources = &v1.ResourceRequirements{Requests: whole}
+		}
+		add(&spec.Containers, "main", amounts(rest, 2, 2))
+		if plan.size[cpu] > 1 {
+			add(&spec.Containers, "helper", v1.ResourceList{v1.ResourceCPU: quantities[cpu][1]})
+		}
+	case limits:
+		c := add(&spec.Containers, "main", amounts(plan.size, 2, 2))
+		if len(c.Resources.Requests) > 0 {
+			c.Resources.Limits = amounts(plan.size, 2, 2)
+		}
+	}
+	for _, port := range plan.hostPorts {
+		c := &spec.Containers[withPorts]
+		if plan.form == sidecar && port > 0 {
+			c = &spec.InitContainers[0]
+		}
+		c.Ports = append(c.Ports, ports[port])
+	}
+}
+
+func renderStatus(p *v1.Pod, plan *pod) {
+	p.Status.Phase = v1.PodPending
+	if plan.start >= 0 {
+		p.Status.Phase = v1.PodRunning
+		start := metav1.NewTime(epoch.Add(time.Duration(plan.start) * time.Hour))
+		p.Status.StartTime = &start
+	}
+	switch plan.end {
+	case terminating, preempted:
+		deleted, grace := metav1.NewTime(epoch.AddDate(1, 0, 0)), int64(30)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &deleted, &grace
+	}
+	switch plan.end {
+	case preempted, marked:
+		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
+			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler})
+	}
+	if plan.resize == notResized {
+		return
+	}
+	allocated := plan.size
+	for r := range allocated {
+		switch {
+		case allocated[r] == 0 || resource(r) != cpu && resource(r) != memory:
+		case plan.resize == shrinking:
+			allocated[r]++
+		default:
+			allocated[r]--
+		}
+	}
+	p.Status.ContainerStatuses = []v1.ContainerStatus{{
+		Name:               p.Spec.Containers[0].Name,
+		AllocatedResources: amounts(allocated, 2, 2),
+		Resources:          &v1.ResourceRequirements{Requests: amounts(allocated, 2, 2)},
+	}}
+	if plan.resize == infeasible {
+		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
+			Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: v1.PodReasonInfeasible})
+	}
+}

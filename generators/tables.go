@@ -1,0 +1,93 @@
+package generators
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// resourceNames and the quantity of half a unit of each resource. Units are
+// halved between containers; devices are not.
+var resourceNames = [resources]v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage, "example.com/gpu"}
+
+// quantities holds the quantities by resource and number of half units.
+var quantities = func() (q [resources][2*plenty + 1]apiresource.Quantity) {
+	for half := range q[cpu] {
+		q[cpu][half] = *apiresource.NewMilliQuantity(int64(half)*250, apiresource.DecimalSI)
+		q[memory][half] = *apiresource.NewQuantity(int64(half)<<29, apiresource.BinarySI)
+		q[storage][half] = *apiresource.NewQuantity(int64(half)<<29, apiresource.BinarySI)
+		q[gpu][half] = *apiresource.NewQuantity(int64(half/2), apiresource.DecimalSI)
+	}
+	return q
+}()
+
+// podCounts holds the quantities of allocatable pods.
+var podCounts = func() (q [111]apiresource.Quantity) {
+	for n := range q {
+		q[n] = *apiresource.NewQuantity(int64(n), apiresource.DecimalSI)
+	}
+	return q
+}()
+
+// nodeNames are longer than any cluster.
+var nodeNames = []string{"node-0", "node-1", "node-2", "node-3", "node-4", "node-5", "node-6", "node-7"}
+
+// missingNode is the name of a node that does not exist.
+const missingNode = "gone"
+
+var taints = []v1.Taint{
+	{Key: "dedicated", Value: "a", Effect: v1.TaintEffectNoSchedule},
+	{Key: "dedicated", Value: "b", Effect: v1.TaintEffectNoSchedule},
+	{Key: "dedicated", Value: "a", Effect: v1.TaintEffectPreferNoSchedule},
+	{Key: "dedicated", Value: "a", Effect: v1.TaintEffectNoExecute},
+	{Key: "maintenance", Effect: v1.TaintEffectNoExecute},
+}
+
+// sameTaint tells whether a node cannot have both taints.
+func sameTaint(a, b int) bool {
+	return taints[a].Key == taints[b].Key && taints[a].Effect == taints[b].Effect
+}
+
+var tolerations = []v1.Toleration{
+	{Key: "dedicated", Operator: v1.TolerationOpEqual, Value: "a", Effect: v1.TaintEffectNoSchedule},
+	{Key: "dedicated", Operator: v1.TolerationOpExists},
+	{Operator: v1.TolerationOpExists},
+	{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute},
+	{Key: "dedicated", Operator: v1.TolerationOpEqual, Value: "b"},
+	{Key: "dedicated", Value: "a"},
+	{Key: "maintenance", Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute},
+}
+
+// ports are host ports, most of which conflict with the first.
+var ports = []v1.ContainerPort{
+	{HostPort: 80, ContainerPort: 80, Protocol: v1.ProtocolTCP},
+	{HostPort: 80, ContainerPort: 80, Protocol: v1.ProtocolTCP, HostIP: "10.0.0.1"},
+	{HostPort: 80, ContainerPort: 8080, Protocol: v1.ProtocolTCP, HostIP: "10.0.0.2"},
+	{HostPort: 80, ContainerPort: 80, Protocol: v1.ProtocolTCP, HostIP: "0.0.0.0"},
+	{HostPort: 80, ContainerPort: 80, Protocol: v1.ProtocolUDP},
+	{HostPort: 81, ContainerPort: 81, Protocol: v1.ProtocolTCP},
+}
+
+// podLabels are the sets of labels that pods have: values of app and tier.
+var podLabels = [][2]string{{}, {"a"}, {"b"}, {"a", "x"}, {"b", "x"}}
+
+// selectors are the pods that budgets select. nil selects none.
+var selectors = []*metav1.LabelSelector{
+	{MatchLabels: map[string]string{"app": "a"}},
+	{},
+	{MatchLabels: map[string]string{"app": "b"}},
+	{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"a", "b"}}}},
+	{MatchLabels: map[string]string{"tier": "x"}},
+	{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"a"}}}},
+	{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpDoesNotExist}}},
+	{MatchLabels: map[string]string{"app": "a"},
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}},
+	nil,
+}
+
+// epoch is the start time that pods' start times count from; all are past.
+var epoch = time.Date(2021, 3, 1, 0, 0, 0, 0, time.UTC)
+
+var zones, disks, generations = []string{"", "a", "b"}, []string{"", "ssd", "hdd"}, []string{"", "1", "2", "3"}

@@ -1,0 +1,169 @@
+// Package apiserver does to the objects of a cluster what the API server does to
+// them before a scheduler sees them: it fills in upstream's defaults, resolves
+// priority classes and validates, with upstream's own code.
+//
+// Objects count as stored ones: they may be bound, have a status and be
+// terminating, and values that only the creation of an object would refuse are
+// left alone. So a dump of a running cluster passes as well as a manifest
+// written by hand.
+//
+// What needs more than the objects at hand is not imitated: LimitRanger,
+// RuntimeClass overhead, the not-ready and unreachable tolerations of
+// DefaultTolerationSeconds, webhooks.
+package apiserver
+
+import (
+	"errors"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	// The schemes of the kinds that are defaulted.
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	_ "k8s.io/kubernetes/pkg/apis/resource/install"
+	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
+	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// Error is one thing wrong with one object of a cluster.
+type Error struct {
+	Object string // "Pod default/a", "Node n1"; "Cluster" when an object is missing
+	Field  string // "spec.containers[0].image"
+	Detail string // what is wrong, with the value
+}
+
+func (e *Error) Error() string {
+	return e.Object + ": " + e.Field + ": " + e.Detail
+}
+
+// Errors takes an error of this package apart.
+func Errors(err error) []*Error {
+	var one *Error
+	switch many, joined := err.(interface{ Unwrap() []error }); {
+	case joined:
+		var all []*Error
+		for _, e := range many.Unwrap() {
+			all = append(all, Errors(e)...)
+		}
+		return all
+	case errors.As(err, &one):
+		return []*Error{one}
+	}
+	return nil
+}
+
+// Admit makes the cluster's objects, in place, what the API server would have
+// stored, and checks that together they are a question to a scheduler: Objects
+// and then Preemptor. The error joins values of type *Error. Admitting twice
+// changes nothing more.
+func Admit(c *model.Cluster) error {
+	return errors.Join(Objects(c), Preemptor(c))
+}
+
+// Objects admits every object of the cluster, the preemptor too if there is
+// one, and checks that names and the UIDs of pods (which may be missing) are
+// unique and that bound pods are on nodes of the cluster. Pods that have terminated (phase Succeeded or Failed) are removed
+// unseen: a scheduler's informer filters them
+// (scheduler.go:653@v1.37.1, newPodInformer).
+//
+// Fields that no scheduler decides by are filled in when they are missing, so
+// that manifests can be terse: namespace "default", the names and images of
+// containers, and of a node's capacity and allocatable the one from the other
+// (the second half is upstream's defaulting).
+func Objects(c *model.Cluster) error {
+	c.Pods = slices.DeleteFunc(c.Pods, terminated)
+	a := admitter{classes: classesByName(c.PriorityClasses)}
+
+	names := map[string]bool{}
+	unique := func(object string) {
+		if names[object] {
+			a.fail(object, field.Duplicate(field.NewPath("metadata", "name"), object))
+		}
+		names[object] = true
+	}
+	for _, class := range c.PriorityClasses {
+		a.priorityClass(class)
+		unique("PriorityClass " + class.Name)
+	}
+	for _, node := range c.Nodes {
+		a.node(node)
+		unique("Node " + node.Name)
+	}
+	for _, budget := range c.PodDisruptionBudgets {
+		a.budget(budget)
+		unique("PodDisruptionBudget " + model.Key(budget))
+	}
+	pods := c.Pods
+	if c.Preemptor != nil {
+		pods = append(slices.Clip(pods), c.Preemptor)
+	}
+	for _, pod := range pods {
+		a.pod(pod)
+		unique(podName(pod))
+		if pod.UID != "" && names["uid "+string(pod.UID)] {
+			a.fail(podName(pod), field.Duplicate(field.NewPath("metadata", "uid"), pod.UID))
+		}
+		names["uid "+string(pod.UID)] = true
+		if node := pod.Spec.NodeName; node != "" && !names["Node "+node] {
+			a.fail(podName(pod), field.NotFound(field.NewPath("spec", "nodeName"), node))
+		}
+	}
+	for _, object := range c.Extra {
+		legacyscheme.Scheme.Default(object)
+	}
+	return errors.Join(a.errs...)
+}
+
+// Preemptor checks that the cluster has a preemptor that its scheduler would
+// take from its queue: pending, not terminating, without scheduling gates, and
+// meant for the default scheduler. The pod has been admitted before.
+func Preemptor(c *model.Cluster) error {
+	a := admitter{}
+	pod := c.Preemptor
+	if pod == nil {
+		a.fail("Cluster", field.Required(field.NewPath("preemptor"), "no pod to schedule"))
+		return errors.Join(a.errs...)
+	}
+	spec := field.NewPath("spec")
+	if pod.Spec.NodeName != "" {
+		a.fail(podName(pod), field.Invalid(spec.Child("nodeName"), pod.Spec.NodeName, "the preemptor is bound already"))
+	}
+	if pod.DeletionTimestamp != nil {
+		a.fail(podName(pod), field.Forbidden(field.NewPath("metadata", "deletionTimestamp"), "the preemptor is terminating: no scheduler tries it"))
+	}
+	if terminated(pod) {
+		a.fail(podName(pod), field.Invalid(field.NewPath("status", "phase"), pod.Status.Phase, "the preemptor has terminated: no scheduler tries it"))
+	}
+	if len(pod.Spec.SchedulingGates) > 0 {
+		a.fail(podName(pod), field.Forbidden(spec.Child("schedulingGates"), "the preemptor is gated: no scheduler tries it"))
+	}
+	if pod.Spec.SchedulerName != v1.DefaultSchedulerName {
+		a.fail(podName(pod), field.NotSupported(spec.Child("schedulerName"), pod.Spec.SchedulerName, []string{v1.DefaultSchedulerName}))
+	}
+	return errors.Join(a.errs...)
+}
+
+func terminated(pod *v1.Pod) bool {
+	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
+}
+
+func podName(pod *v1.Pod) string {
+	return "Pod " + model.Key(pod)
+}
+
+// admitter collects what is wrong while it admits objects.
+type admitter struct {
+	classes classes
+	errs    []error
+}
+
+func (a *admitter) fail(object string, errs ...*field.Error) {
+	for _, err := range errs {
+		a.errs = append(a.errs, &Error{Object: object, Field: err.Field, Detail: err.ErrorBody()})
+	}
+}

@@ -1,0 +1,48 @@
+package properties
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// mutantClusters is within how many clusters every mutant has to be caught: half
+// a minute's worth.
+const mutantClusters = 40000
+
+// A model that is wrong in one place is caught: there is a generated cluster on
+// which the right model agrees with kube-scheduler and the wrong one does not.
+func TestDifferentialCatchesMutants(t *testing.T) {
+	checker := newChecker(t)
+	lax := "criterion dropped: " + Criteria()[len(Criteria())-2]
+	alive := slices.DeleteFunc(model.Mutants(), func(m model.Mutant) bool { return m.Name == lax })
+	for seed := range uint64(mutantClusters) {
+		if len(alive) == 0 {
+			return
+		}
+		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
+		require.NoError(t, err)
+		if len(r.Findings) > 0 {
+			continue
+		}
+		var survivors []model.Mutant
+		for _, m := range alive {
+			d, err := m.Decide(r.Cluster)
+			require.NoError(t, err)
+			if dis := d.Admits(r.Observation); dis != nil {
+				t.Logf("caught at cluster %5d: %-60s %.100s", seed+1, m.Name, dis)
+			} else {
+				survivors = append(survivors, m)
+			}
+		}
+		alive = survivors
+	}
+	for _, m := range alive {
+		t.Errorf("not caught: %s", m.Name)
+	}
+}

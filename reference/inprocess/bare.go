@@ -1,0 +1,31 @@
+package inprocess
+
+import (
+	"github.com/preemptcheck/preemptcheck/model"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// Bare loads c and calls measure with the bare upstream call: SchedulePod and,
+// if the preemptor fits nowhere, RunPostFilterPlugins, with nothing recorded and
+// nothing pinned but the order of budgets. The call changes nothing, so that it
+// can be repeated. It is the yardstick for what everything else costs.
+func (s *System) Bare(c *model.Cluster, measure func(call func())) error {
+	return s.with(c, func(sched *scheduler) (bool, error) {
+		err := sched.load(c)
+		if err == nil {
+			if err = sched.sched.Cache.UpdateSnapshot(discard, sched.snapshot); err == nil {
+				measure(sched.bare)
+			}
+		}
+		return sched.unload() == nil, err
+	})
+}
+
+func (s *scheduler) bare() {
+	state := framework.NewCycleState()
+	_, err := s.sched.SchedulePod(s.ctx, s.profile, state, s.loaded.queuedInfo)
+	if fitError, ok := err.(*framework.FitError); ok {
+		s.profile.RunPostFilterPlugins(s.ctx, state, s.loaded.preemptor, fitError.Diagnosis.NodeToStatus)
+		s.awaitPreemption(s.loaded.preemptor)
+	}
+}

@@ -1,0 +1,182 @@
+package inprocess
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// loaded is what unload has to take out again.
+type loaded struct {
+	extra      []runtime.Object
+	nodes      []*v1.Node
+	bound      []*v1.Pod
+	pending    []*v1.Pod // nominated or of a pod group
+	preemptor  *v1.Pod
+	nodeNames  []string
+	queuedInfo *framework.QueuedPodInfo // of the preemptor
+}
+
+// load puts c into the scheduler as the event handlers would
+// (eventhandlers.go:118@v1.37.1, addPod): the order of the pods is theirs.
+// On an error the scheduler has to be unloaded too.
+func (s *scheduler) load(c *model.Cluster) error {
+	s.budgets.budgets = c.PodDisruptionBudgets
+	*s.nextStart = 0
+	for _, obj := range c.Extra {
+		if inf := s.extra[reflect.TypeOf(obj)]; inf != nil {
+			if err := inf.add(obj); err != nil {
+				return err
+			}
+			s.loaded.extra = append(s.loaded.extra, obj)
+		}
+	}
+
+	nodes := make([]any, len(c.Nodes))
+	for i, n := range c.Nodes {
+		nodes[i] = n
+		s.sched.Cache.AddNode(discard, n)
+		s.loaded.nodes = append(s.loaded.nodes, n)
+		s.loaded.nodeNames = append(s.loaded.nodeNames, n.Name)
+	}
+	if err := s.nodes.Replace(nodes, ""); err != nil {
+		return err
+	}
+
+	preemptor := withUID(c.Preemptor)
+	pods := make([]any, 0, len(c.Pods)+1)
+	for _, p := range c.Pods {
+		// The scheduler's pod informer leaves these out (scheduler.go:654@v1.37.1).
+		if p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed {
+			pods = append(pods, withUID(p))
+		}
+	}
+	// The nominator looks pods up, so the lister comes first.
+	if err := s.pods.Replace(append(pods, preemptor), ""); err != nil {
+		return err
+	}
+	for _, obj := range pods {
+		if err := s.loadPod(obj.(*v1.Pod)); err != nil {
+			return err
+		}
+	}
+	return s.loadPreemptor(preemptor)
+}
+
+func (s *scheduler) loadPod(p *v1.Pod) error {
+	if p.Spec.NodeName != "" {
+		if err := s.sched.Cache.AddPod(discard, p); err != nil {
+			return err
+		}
+		s.loaded.bound = append(s.loaded.bound, p)
+		return nil
+	}
+	// Nothing but nominations, and the members of pod groups, is visible to
+	// another pod's cycle: the rest need not queue. A nominated pod must, gated
+	// or terminating or not: known to the nominator alone it would have priority
+	// 0 and no requests (scheduling_queue.go:2124@v1.37.1, nominatedPodToInfo).
+	nominated, member := p.Status.NominatedNodeName != "", p.Spec.SchedulingGroup != nil
+	if !s.sched.Profiles.HandlesSchedulerName(p.Spec.SchedulerName) || !nominated && !member {
+		return nil
+	}
+	s.loaded.pending = append(s.loaded.pending, p)
+	s.sched.Cache.AddPodGroupMember(p)
+	s.sched.SchedulingQueue.Add(s.ctx, p)
+	return nil
+}
+
+// loadPreemptor puts the preemptor where Add and Pop would leave it: popped, it is
+// in no queue, and its nomination, if any, remains. AddNominatedPod does just
+// that; the stub it makes is also what upstream finds for a popped pod.
+func (s *scheduler) loadPreemptor(p *v1.Pod) error {
+	// Upstream ignores this error, too (scheduling_queue.go:2204@v1.37.1).
+	info, _ := framework.NewPodInfo(p)
+	s.sched.SchedulingQueue.AddNominatedPod(discard, info, nil)
+	s.loaded.preemptor = p
+	// No signature: a signed pod may be given a hint from the cycle before it, and
+	// here there is no cycle before it (batch.go:70@v1.37.1, GetNodeHint).
+	s.loaded.queuedInfo = &framework.QueuedPodInfo{PodInfo: info}
+	return nil
+}
+
+// canRun says why the scheduler would never try c.Preemptor, if so.
+func (s *scheduler) canRun(c *model.Cluster) error {
+	p := c.Preemptor
+	why := ""
+	switch {
+	case p == nil:
+		return errors.New("the cluster has no preemptor")
+	case p.Spec.NodeName != "":
+		why = "is bound to node " + p.Spec.NodeName
+	case p.DeletionTimestamp != nil:
+		why = "is being deleted"
+	case len(p.Spec.SchedulingGates) > 0:
+		why = "has scheduling gates"
+	case !s.sched.Profiles.HandlesSchedulerName(p.Spec.SchedulerName):
+		why = fmt.Sprintf("is for the scheduler %q", p.Spec.SchedulerName)
+	case p.Spec.SchedulingGroup != nil && utilfeature.DefaultFeatureGate.Enabled(features.GenericWorkload):
+		why = "belongs to a pod group, which is scheduled as a whole"
+	default:
+		return nil
+	}
+	return fmt.Errorf("preemptor %s %s", model.Key(p), why)
+}
+
+// unload empties the scheduler. An error means that it cannot be used again.
+func (s *scheduler) unload() error {
+	var errs []error
+	check := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if s.loaded.preemptor != nil {
+		s.sched.SchedulingQueue.DeleteNominatedPodIfExists(s.loaded.preemptor)
+	}
+	for _, p := range s.loaded.pending {
+		s.sched.SchedulingQueue.Delete(discard, p)
+		s.sched.Cache.RemovePodGroupMember(p)
+	}
+	for _, p := range s.loaded.bound {
+		check(s.sched.Cache.RemovePod(discard, p))
+	}
+	for _, n := range s.loaded.nodes {
+		check(s.sched.Cache.RemoveNode(discard, n))
+	}
+	check(s.pods.Replace(nil, ""))
+	check(s.nodes.Replace(nil, ""))
+	for _, obj := range s.loaded.extra {
+		check(s.extra[reflect.TypeOf(obj)].remove(obj))
+	}
+	s.budgets.budgets = nil
+	// Without this the next cluster, if its nodes have the same names, would be
+	// listed in the order of this one's.
+	check(s.sched.Cache.UpdateSnapshot(discard, s.snapshot))
+	s.client.take(&model.Actuation{})
+	clear(s.loaded.extra)
+	clear(s.loaded.nodes)
+	clear(s.loaded.bound)
+	clear(s.loaded.pending)
+	s.loaded = loaded{extra: s.loaded.extra[:0], nodes: s.loaded.nodes[:0], bound: s.loaded.bound[:0],
+		pending: s.loaded.pending[:0], nodeNames: s.loaded.nodeNames[:0]}
+	return errors.Join(errs...)
+}
+
+// withUID is p, or a copy of p that has a UID: upstream tells pods apart by it.
+func withUID(p *v1.Pod) *v1.Pod {
+	if p.UID != "" {
+		return p
+	}
+	named := *p
+	named.UID = types.UID(model.Key(p))
+	return &named
+}

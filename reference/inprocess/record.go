@@ -1,0 +1,156 @@
+package inprocess
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// recorder stands between the scheduler's parts, writes down what passes, and
+// pins what would otherwise be random. It also keeps a panic in one of
+// upstream's goroutines from ending the process.
+type recorder struct {
+	framework.Framework  // to record Filter, and to break ties of Score
+	preemption.Interface // to record the stages of preemption
+
+	obs      *model.Observation
+	panicked any
+}
+
+// RunFilterPluginsWithNominatedPods is called by SchedulePod, once per node; the
+// filters of a dry run do not come through here.
+func (r *recorder) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (status *fwk.Status) {
+	defer r.rescue(&status)
+	status = r.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
+	if status.IsRejected() {
+		r.obs.Filters[node.Node().Name] = verdict(status)
+	}
+	return status
+}
+
+// RunScorePlugins makes the first name win among nodes of equal score, where
+// upstream draws lots.
+func (r *recorder) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
+	scores, status := r.Framework.RunScorePlugins(ctx, state, pod, nodes)
+	slices.SortFunc(scores, func(a, b fwk.NodePluginScores) int { return strings.Compare(b.Name, a.Name) })
+	for i := range scores {
+		scores[i].Randomizer = i
+	}
+	return scores, status
+}
+
+func (r *recorder) PodEligibleToPreemptOthers(ctx context.Context, pod *v1.Pod, nominated *fwk.Status) (bool, string) {
+	ok, reason := r.Interface.PodEligibleToPreemptOthers(ctx, pod, nominated)
+	r.obs.Eligible = &model.Eligibility{OK: ok, Reason: reason}
+	return ok, reason
+}
+
+// GetOffsetAndNumCandidates starts the dry runs at the first potential node
+// instead of a random one; how many are wanted is upstream's answer.
+func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
+	_, n := r.Interface.GetOffsetAndNumCandidates(nodes)
+	r.obs.DryRuns = make(map[string]model.DryRun, nodes)
+	r.obs.Candidates = []string{}
+	return 0, n
+}
+
+func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, preemptor *v1.Pod, node fwk.NodeInfo,
+	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, status *fwk.Status) {
+	defer r.rescue(&status)
+	name := node.Node().Name
+	victims, violations, status = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
+	switch {
+	case status.IsSuccess() && len(victims) == 0:
+		// The caller makes an error of it (preemption.go:486@v1.37.1).
+		r.obs.DryRuns[name] = model.DryRun{Error: fmt.Sprintf("expected at least one victim pod on node %q", name)}
+	case status.IsSuccess():
+		r.obs.DryRuns[name] = model.DryRun{Victims: keys(victims), Violations: violations}
+	case status.IsRejected():
+		v := verdict(status)
+		r.obs.DryRuns[name] = model.DryRun{Failed: &v}
+	default:
+		r.obs.DryRuns[name] = model.DryRun{Error: status.AsError().Error()}
+	}
+	return victims, violations, status
+}
+
+// CandidatesToVictimsMap is given the whole shortlist. It is not called for a
+// shortlist of one, which is then the node picked (preemption.go:289@v1.37.1).
+func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map[string]*extenderv1.Victims {
+	r.obs.Candidates = r.obs.Candidates[:0]
+	for _, c := range candidates {
+		r.obs.Candidates = append(r.obs.Candidates, c.Name())
+	}
+	return r.Interface.CandidatesToVictimsMap(candidates)
+}
+
+// preemptPod is Executor.PreemptPod with a panic made an error.
+func (r *recorder) preemptPod(next preemptPodFunc) preemptPodFunc {
+	return func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (_ bool, err error) {
+		var status *fwk.Status
+		defer func() {
+			if status != nil {
+				err = status.AsError()
+			}
+		}()
+		defer r.rescue(&status)
+		return next(ctx, c, preemptor, victim, plugin)
+	}
+}
+
+type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)
+
+func (r *recorder) rescue(status **fwk.Status) {
+	if p := recover(); p != nil {
+		r.panicked = p
+		*status = fwk.AsStatus(fmt.Errorf("panic: %v", p))
+	}
+}
+
+// potentialNodes sorts the nodes that preemption is tried on by name, where
+// upstream ranges over a map, and records them.
+type potentialNodes struct {
+	fwk.NodeToStatusReader
+	obs *model.Observation
+}
+
+func (p potentialNodes) NodesForStatusCode(lister fwk.NodeInfoLister, code fwk.Code) ([]fwk.NodeInfo, error) {
+	nodes, err := p.NodeToStatusReader.NodesForStatusCode(lister, code)
+	slices.SortFunc(nodes, func(a, b fwk.NodeInfo) int { return strings.Compare(a.Node().Name, b.Node().Name) })
+	p.obs.PotentialNodes = make([]string, len(nodes))
+	for i, n := range nodes {
+		p.obs.PotentialNodes[i] = n.Node().Name
+	}
+	return nodes, err
+}
+
+// verdict reads a Filter status. The nodes that a PreFilter result leaves out have
+// a status of no plugin, which names the plugins in its text
+// (schedule_one.go:686@v1.37.1); several are separated by commas.
+func verdict(status *fwk.Status) model.Verdict {
+	v := model.Verdict{Plugin: status.Plugin(), Unresolvable: status.Code() == fwk.UnschedulableAndUnresolvable, Reasons: status.Reasons()}
+	if v.Plugin == "" {
+		if rest, ok := strings.CutPrefix(status.Message(), "node(s) didn't satisfy plugin(s) ["); ok {
+			v.Plugin = strings.ReplaceAll(strings.TrimSuffix(rest, "]"), " ", ",")
+		}
+	}
+	return v
+}
+
+func keys(pods []*v1.Pod) []string {
+	names := make([]string, len(pods))
+	for i, p := range pods {
+		names[i] = model.Key(p)
+	}
+	return names
+}

@@ -1,0 +1,132 @@
+package inprocess
+
+import (
+	"context"
+	"fmt"
+	"math/rand"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+func observe(t testing.TB, s *System, c *model.Cluster) *model.Observation {
+	t.Helper()
+	obs, err := s.Observe(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return obs
+}
+
+// TestReuseNeverLeaks runs clusters one after the other on one System, and each on
+// a scheduler of its own.
+func TestReuseNeverLeaks(t *testing.T) {
+	reused := New()
+	defer reused.Close()
+	r := rand.New(rand.NewSource(1))
+	seen := map[string]int{}
+	for i := range clusters {
+		c := randomCluster(r)
+		before := deepCopy(c)
+		fresh := New()
+		want, got := observe(t, fresh, c), observe(t, reused, c)
+		fresh.Close()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("cluster %d: fresh (-) and reused (+) schedulers differ:\n%s", i, diff)
+		}
+		if diff := cmp.Diff(before, c); diff != "" {
+			t.Fatalf("cluster %d was changed:\n%s", i, diff)
+		}
+		count(seen, got)
+	}
+	t.Log(seen)
+	for _, kind := range []string{"fits", "not eligible", "preempts", "preempts, 2+ candidates", "no candidate", "violates", "clears a nomination"} {
+		if seen[kind] < 50 {
+			t.Errorf("only %d clusters of kind %q: the test shows little", seen[kind], kind)
+		}
+	}
+}
+
+func count(seen map[string]int, o *model.Observation) {
+	switch {
+	case o.ScheduledTo != "":
+		seen["fits"]++
+	case o.Eligible != nil && !o.Eligible.OK:
+		seen["not eligible"]++
+	case o.Pick == nil:
+		seen["no candidate"]++
+	default:
+		seen["preempts"]++
+		if len(o.Candidates) > 1 {
+			seen["preempts, 2+ candidates"]++
+		}
+		if o.Pick.Violations > 0 {
+			seen["violates"]++
+		}
+		if len(o.Actuation.Cleared) > 0 {
+			seen["clears a nomination"]++
+		}
+	}
+}
+
+func deepCopy(c *model.Cluster) *model.Cluster {
+	d := *c
+	d.Nodes, d.Pods, d.PodDisruptionBudgets = nil, nil, nil
+	for _, n := range c.Nodes {
+		d.Nodes = append(d.Nodes, n.DeepCopy())
+	}
+	for _, p := range c.Pods {
+		d.Pods = append(d.Pods, p.DeepCopy())
+	}
+	for _, b := range c.PodDisruptionBudgets {
+		d.PodDisruptionBudgets = append(d.PodDisruptionBudgets, b.DeepCopy())
+	}
+	d.Preemptor = c.Preemptor.DeepCopy()
+	return &d
+}
+
+// TestReuseAfterLargeCluster: with more than 100 nodes the search for a fit begins
+// where the one before ended.
+func TestReuseAfterLargeCluster(t *testing.T) {
+	c := &model.Cluster{Preemptor: pod("preemptor", 0, 1)}
+	for i := range 150 {
+		c.Nodes = append(c.Nodes, node(fmt.Sprintf("n%03d", i), int64(i%2)))
+	}
+	s := New()
+	defer s.Close()
+	first := observe(t, s, c)
+	if diff := cmp.Diff(first, observe(t, s, c)); diff != "" {
+		t.Errorf("the second time differs:\n%s", diff)
+	}
+	if len(first.Filters) == 0 || first.ScheduledTo == "" {
+		t.Errorf("filtered %d nodes, scheduled to %q", len(first.Filters), first.ScheduledTo)
+	}
+}
+
+// TestCloseEndsGoroutines also covers the schedulers that are dropped because
+// there are too many.
+func TestCloseEndsGoroutines(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s := New()
+	for i := range maxSchedulers + 3 {
+		n := int32(i + 1)
+		observe(t, s, &model.Cluster{Nodes: []*v1.Node{node("n", 1)}, Preemptor: pod("p", 0, 1), Settings: model.Settings{MinCandidateNodesAbsolute: &n}})
+	}
+	if len(s.schedulers) != maxSchedulers {
+		t.Errorf("keeps %d schedulers, want %d", len(s.schedulers), maxSchedulers)
+	}
+	per := float64(runtime.NumGoroutine()-before) / maxSchedulers
+	s.Close()
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+		}
+	}
+	t.Logf("%.1f goroutines per scheduler", per)
+}

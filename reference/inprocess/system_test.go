@@ -1,0 +1,257 @@
+package inprocess
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// nominatedBlocks is a cluster whose room is spoken for by a nominated pod of the
+// preemptor's priority.
+func nominatedBlocks() *model.Cluster {
+	return &model.Cluster{Nodes: []*v1.Node{node("n1", 2)}, Pods: []*v1.Pod{pod("nominated", 9, 2, nominatedTo("n1"))}, Preemptor: pod("p", 9, 1)}
+}
+
+// TestNominatedPodIsNoStub: a pod known to the nominator alone counts as one
+// without requests and of priority 0. Loaded so, the cluster lets the preemptor
+// in; that is the mistake this test is for.
+func TestNominatedPodIsNoStub(t *testing.T) {
+	s := New()
+	defer s.Close()
+	if got := observe(t, s, nominatedBlocks()); got.ScheduledTo != "" {
+		t.Errorf("scheduled to %s, into the room of a nominated pod", got.ScheduledTo)
+	}
+
+	c, sched := nominatedBlocks(), s.schedulers[0].scheduler
+	if err := sched.load(c); err != nil {
+		t.Fatal(err)
+	}
+	nominated := sched.loaded.pending[0]
+	info, err := framework.NewPodInfo(nominated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sched.sched.SchedulingQueue.Delete(discard, nominated)
+	sched.sched.SchedulingQueue.AddNominatedPod(discard, info, nil)
+	stub := &model.Observation{Filters: map[string]model.Verdict{}}
+	sched.run(&recorder{obs: stub})
+	if err := sched.unload(); err != nil {
+		t.Fatal(err)
+	}
+	if stub.ScheduledTo != "n1" {
+		t.Errorf("with a stub scheduled to %q, want n1: the trap is gone, and so is the need for this test", stub.ScheduledTo)
+	}
+}
+
+// TestBudgetOrder: of two overlapping budgets the one listed first is used up
+// first, and with it go the victims.
+func TestBudgetOrder(t *testing.T) {
+	s := New()
+	defer s.Close()
+	run := func(budgets ...*policyv1.PodDisruptionBudget) model.DryRun {
+		return observe(t, s, &model.Cluster{Nodes: []*v1.Node{node("n1", 2)},
+			Pods: []*v1.Pod{
+				pod("a", 1, 1, on("n1"), func(p *v1.Pod) { p.Labels = map[string]string{"app": "x", "tier": "y"} }),
+				pod("b", 1, 1, on("n1"), startedAfter(1), labelled("x"))},
+			PodDisruptionBudgets: budgets, Preemptor: pod("p", 9, 1)}).DryRuns["n1"]
+	}
+	wide, narrow := budget("wide", "x", 1), budget("narrow", "x", 0)
+	narrow.Spec.Selector.MatchLabels = map[string]string{"tier": "y"}
+	// a violates either way; only if wide comes first does a also use it up.
+	first, second := run(wide, narrow), run(narrow, wide)
+	if cmp.Equal(first, second) || !slices.Equal(second.Victims, []string{"default/b"}) {
+		t.Errorf("victims %v and, budgets swapped, %v", first, second)
+	}
+}
+
+func TestCannotRun(t *testing.T) {
+	tooMany, zero := int32(101), int32(0)
+	unnamed := pod("p", 0, 1)
+	tests := []struct {
+		name   string
+		change func(*model.Cluster)
+		want   string
+	}{
+		{"unknown gate", func(c *model.Cluster) { c.Settings = gate("NoSuchGate", true) }, "NoSuchGate"},
+		{"locked gate", func(c *model.Cluster) { c.Settings = gate("DynamicResourceAllocation", false) }, "DynamicResourceAllocation"},
+		{"gate that needs another", func(c *model.Cluster) { c.Settings = gate("CompositePodGroup", true) }, "CompositePodGroup"},
+		{"gate of gates", func(c *model.Cluster) { c.Settings = gate("AllAlpha", true) }, "AllAlpha"},
+		{"percentage", func(c *model.Cluster) { c.Settings.MinCandidateNodesPercentage = &tooMany }, "minCandidateNodesPercentage"},
+		{"no candidates at all", func(c *model.Cluster) {
+			c.Settings = model.Settings{MinCandidateNodesPercentage: &zero, MinCandidateNodesAbsolute: &zero}
+		}, "minCandidateNodes"},
+		{"no preemptor", func(c *model.Cluster) { c.Preemptor = nil }, "no preemptor"},
+		{"bound preemptor", func(c *model.Cluster) { on("n1")(c.Preemptor) }, "default/p is bound to node n1"},
+		{"terminating preemptor", func(c *model.Cluster) { terminating(c.Preemptor) }, "default/p is being deleted"},
+		{"gated preemptor", func(c *model.Cluster) { c.Preemptor.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "g"}} }, "scheduling gates"},
+		{"another scheduler's preemptor", func(c *model.Cluster) { c.Preemptor.Spec.SchedulerName = "other" }, `"other"`},
+		{"pods of one UID", func(c *model.Cluster) {
+			c.Pods = []*v1.Pod{pod("a", 0, 0, on("n1")), pod("b", 0, 0, on("n2"))}
+			c.Pods[0].UID, c.Pods[1].UID = "1", "1"
+		}, "already in added state"},
+	}
+	s := New()
+	defer s.Close()
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := &model.Cluster{Nodes: []*v1.Node{node("n1", 1), node("n2", 0)}, Preemptor: unnamed.DeepCopy()}
+			test.change(c)
+			if _, err := s.Observe(context.Background(), c); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one about %q", err, test.want)
+			}
+			// No failure spoils the next cluster.
+			if got := observe(t, s, nominatedBlocks()); got.ScheduledTo != "" || got.Actuation == nil {
+				t.Errorf("afterwards: %+v", got)
+			}
+		})
+	}
+}
+
+// TestGatesSideBySide: Systems with different gates take turns, and each sees its
+// own.
+func TestGatesSideBySide(t *testing.T) {
+	c := model.Cluster{Nodes: []*v1.Node{node("n1", 1)},
+		Pods: []*v1.Pod{pod("a", 1, 1, on("n1"), terminating), pod("low", 3, 1, nominatedTo("n1"))}, Preemptor: pod("p", 9, 1)}
+	var wg sync.WaitGroup
+	for _, settings := range both {
+		c, want := c, 0
+		c.Settings = settings
+		if !settings.AsyncPreemption() {
+			want = 1 // see "all victims terminating" in TestStages
+		}
+		for range 2 {
+			wg.Go(func() {
+				s := New()
+				defer s.Close()
+				for range 200 {
+					if got := observe(t, s, &c).Actuation.Cleared; len(got) != want {
+						t.Errorf("gates %v: cleared %v", settings.FeatureGates, got)
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// TestExtraObjects: a namespace decides whom an affinity term means, and is
+// forgotten with its cluster.
+func TestExtraObjects(t *testing.T) {
+	s := New()
+	defer s.Close()
+	claim := &v1.PersistentVolumeClaim{}
+	claim.Namespace, claim.Name = "default", "data"
+	claim.Spec.VolumeName = "gone"
+	c := &model.Cluster{Nodes: []*v1.Node{node("n1", 1)}, Preemptor: pod("p", 0, 1, func(p *v1.Pod) {
+		p.Spec.Volumes = []v1.Volume{{Name: "data", VolumeSource: v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+	})}
+	reason := func(extra ...runtime.Object) string {
+		c.Extra = extra
+		return strings.Join(observe(t, s, c).Filters["n1"].Reasons, "; ")
+	}
+	without, with := reason(), reason(claim)
+	if !strings.Contains(without, "not found") || strings.Contains(with, "\"data\" not found") || with == "" {
+		t.Errorf("without claim: %q, with: %q", without, with)
+	}
+	if again := reason(); again != without {
+		t.Errorf("the claim stayed: %q, then %q", without, again)
+	}
+}
+
+type noVictimsFound struct{ preemption.Interface }
+
+func (noVictimsFound) SelectVictimsOnNode(context.Context, fwk.CycleState, *v1.Pod, fwk.NodeInfo, []*preemption.DomainVictim, []*policyv1.PodDisruptionBudget) ([]*v1.Pod, int, *fwk.Status) {
+	return nil, 0, nil
+}
+
+func TestDryRunWithoutVictimsIsAnError(t *testing.T) {
+	s := New()
+	defer s.Close()
+	c := &model.Cluster{Nodes: []*v1.Node{node("n1", 1)}, Pods: []*v1.Pod{pod("a", 1, 1, on("n1"))}, Preemptor: pod("p", 9, 1)}
+	observe(t, s, c)
+	evaluator := s.schedulers[0].plugin.Evaluator
+	evaluator.Interface = noVictimsFound{evaluator.Interface}
+	got := observe(t, s, c)
+	const text = `expected at least one victim pod on node "n1"`
+	if got.DryRuns["n1"].Error != text || got.PostFilterCode != "Error" || !strings.Contains(got.PostFilterMessage, text) ||
+		got.Actuation.Nomination != model.NominationKept || len(got.Candidates) != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestPanic: wherever upstream panics, the cycle says so and the scheduler goes.
+func TestPanic(t *testing.T) {
+	c := &model.Cluster{Nodes: []*v1.Node{node("n1", 2)}, Pods: []*v1.Pod{pod("a", 1, 1, on("n1")), pod("b", 1, 1, on("n1"))}, Preemptor: pod("p", 9, 2)}
+	for name, plant := range map[string]func(*scheduler){
+		"dry run":   func(s *scheduler) { s.plugin.IsEligiblePod = nil },
+		"actuation": func(s *scheduler) { s.plugin.Executor.PreemptPod = nil },
+		"load":      func(s *scheduler) { s.sched.Cache = nil },
+	} {
+		for _, settings := range both {
+			s := New()
+			c.Settings = settings
+			want := observe(t, s, c)
+			plant(s.schedulers[0].scheduler)
+			got := observe(t, s, c)
+			if !strings.HasPrefix(got.CycleError, "panic: ") || got.Actuation.Nomination != model.NominationCleared {
+				t.Errorf("%s: %+v", name, got)
+			}
+			if len(s.schedulers) != 0 {
+				t.Errorf("%s: the scheduler that panicked is kept", name)
+			}
+			if diff := cmp.Diff(want, observe(t, s, c)); diff != "" {
+				t.Errorf("%s: before (-) and after (+) the panic:\n%s", name, diff)
+			}
+			s.Close()
+		}
+	}
+}
+
+// TestAsyncAPICallsClearOwnNomination documents a surprise: a popped pod is a stub
+// of priority 0 to the nominator, so a preemptor that preempts again on the node
+// it is nominated to is one of the "lower" pods whose nomination is cleared. The
+// patch that clears is skipped for a stub without the gate SchedulerAsyncAPICalls
+// (executor.go:398@v1.37.1, clearNominatedNodeName), but not with it.
+func TestAsyncAPICallsClearOwnNomination(t *testing.T) {
+	s := New()
+	defer s.Close()
+	c := &model.Cluster{Nodes: []*v1.Node{node("n1", 1)}, Pods: []*v1.Pod{pod("a", 1, 1, on("n1"))}, Preemptor: pod("p", 9, 1, nominatedTo("n1"))}
+	for on, want := range map[bool][]string{false: nil, true: {"default/p"}} {
+		c.Settings = gate("SchedulerAsyncAPICalls", on)
+		if got := observe(t, s, c).Actuation; !slices.Equal(got.Cleared, want) || len(got.Other) > 0 {
+			t.Errorf("gate %t: %+v, want cleared %v", on, got, want)
+		}
+	}
+}
+
+func TestReadPatch(t *testing.T) {
+	for patch, want := range map[string][2]bool{
+		`{"status":{"conditions":[{"type":"DisruptionTarget","status":"True"}]}}`:                                               {true, false},
+		`{"status":{"$setElementOrder/conditions":[{"type":"Ready"}],"conditions":[{"type":"DisruptionTarget","reason":"r"}]}}`: {true, false},
+		`{"status":{"nominatedNodeName":null}}`:                                                                                 {false, true},
+		`{"status":{"nominatedNodeName":null,"conditions":[{"type":"DisruptionTarget","status":"True"}]}}`:                      {true, true},
+		`{"status":{"nominatedNodeName":"n1"}}`:                                                                                 {},
+		`{"status":{"nominatedNodeName":null,"phase":"Failed"}}`:                                                                {},
+		`{"status":{"conditions":[{"type":"DisruptionTarget","status":"False"}]}}`:                                              {},
+		`{"status":{"conditions":[{"type":"DisruptionTarget","status":"True"},{"type":"Ready","status":"False"}]}}`:             {},
+		`{"metadata":{"labels":null},"status":{"nominatedNodeName":null}}`:                                                      {},
+		`nonsense`: {},
+	} {
+		if disrupts, clears := readPatch([]byte(patch)); disrupts != want[0] || clears != want[1] {
+			t.Errorf("%s: disrupts %t, clears %t", patch, disrupts, clears)
+		}
+	}
+}
