@@ -33,7 +33,7 @@ func shrunk(t *testing.T, has func(*model.Cluster) bool) (last *model.Cluster) {
 }
 
 func TestClustersShrinkToTheSimplest(t *testing.T) {
-	for name, value := range map[string]string{"rapid.shrinktime": "5s", "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.shrinktime": "20s", "rapid.nofailfile": "true"} {
 		old := flag.Lookup(name).Value.String()
 		require.NoError(t, flag.Set(name, value))
 		t.Cleanup(func() { require.NoError(t, flag.Set(name, old)) })
