@@ -139,17 +139,21 @@ func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
 
 // decode decodes the object of a chunk, or the objects if it is a List.
 func (c chunk) decode() ([]decoded, *InputError) {
-	if c.json {
+	data, short := c.data, c.json
+	if !short {
+		data, short = blockToJSON(c.data)
+	}
+	if short {
 		var meta typeMeta
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(c.data, &meta); err != nil {
-			if bad, at := kjson.SyntaxErrorOffset(err); bad {
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &meta); err != nil {
+			if bad, at := kjson.SyntaxErrorOffset(err); bad && c.json {
 				c.line += bytes.Count(c.data[:min(at, int64(len(c.data)))], newline)
 				return nil, c.err("%w", err)
 			}
 			return nil, c.err("this is no Kubernetes object: %w", err)
 		}
 		if !isList(meta.Kind) {
-			d, err := c.decodeObject(c.data, meta)
+			d, err := c.decodeObject(data, meta)
 			return []decoded{d}, err
 		}
 	}

@@ -112,6 +112,8 @@ func collect(objects []decoded, strict bool) (*cluster, error) {
 		switch {
 		case d.header != nil:
 			return nil, d.fail("kind", errors.New("a Case must be the first document of its stream, and the only Case"))
+		case d.object == nil && d.Kind == Kind:
+			return nil, d.fail("apiVersion", fmt.Errorf("%q is no version of a Case, %s is", d.APIVersion, APIVersion))
 		case d.object == nil && strict:
 			return nil, d.fail("kind", fmt.Errorf("unknown kind %s of %s", d.Kind, d.APIVersion))
 		case d.object == nil:
@@ -254,7 +256,9 @@ func readDump(objects []decoded) (*Stream, error) {
 		question := c.Cluster
 		question.Preemptor = p
 		end := len(waiting) + len(others) + i
-		question.Pods = pods[i+1 : end : end]
+		if question.Pods = nil; i+1 < end {
+			question.Pods = pods[i+1 : end : end]
+		}
 		s.Cases = append(s.Cases, &Case{Name: model.Key(p), Cluster: &question})
 	}
 	return s, nil

@@ -36,8 +36,8 @@ func toYAML(v reflect.Value) (*yaml.Node, error) {
 		}
 	}
 	switch x := v.Interface().(type) {
-	case metav1.Time: // its own marshaling makes null of the zero time
-		return text(x.UTC().Format(time.RFC3339)), nil
+	case metav1.Time: // its own marshaling makes null of the zero time and drops fractions
+		return text(x.UTC().Format(time.RFC3339Nano)), nil
 	case json.Number:
 		return plain(x.String()), nil
 	case json.Marshaler:

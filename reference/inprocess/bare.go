@@ -1,8 +1,9 @@
 package inprocess
 
 import (
-	"github.com/preemptcheck/preemptcheck/model"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // Bare loads c and calls measure with the bare upstream call: SchedulePod and,
@@ -25,7 +26,6 @@ func (s *scheduler) bare() {
 	state := framework.NewCycleState()
 	_, err := s.sched.SchedulePod(s.ctx, s.profile, state, s.loaded.queuedInfo)
 	if fitError, ok := err.(*framework.FitError); ok {
-		s.profile.RunPostFilterPlugins(s.ctx, state, s.loaded.preemptor, fitError.Diagnosis.NodeToStatus)
-		s.awaitPreemption(s.loaded.preemptor)
+		s.postFilter(state, fitError.Diagnosis.NodeToStatus)
 	}
 }

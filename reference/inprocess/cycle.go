@@ -1,12 +1,15 @@
 package inprocess
 
 import (
+	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -14,11 +17,10 @@ import (
 // run is the scheduling cycle of the loaded cluster's preemptor up to its
 // nomination (schedule_one.go:250@v1.37.1, schedulingAlgorithm).
 func (s *scheduler) run(r *recorder) {
-	obs := r.obs
-	original, preempt := s.plugin.Evaluator.Interface, s.plugin.Executor.PreemptPod
-	r.Framework, r.Interface = s.profile, original
-	s.plugin.Evaluator.Interface, s.plugin.Executor.PreemptPod = r, r.preemptPod(preempt)
-	defer func() { s.plugin.Evaluator.Interface, s.plugin.Executor.PreemptPod = original, preempt }()
+	obs, upstream := r.obs, s.plugin.Evaluator.Interface
+	r.sched, r.Framework, r.Interface = s, s.profile, upstream
+	s.plugin.Evaluator.Interface = r
+	defer func() { s.plugin.Evaluator.Interface = upstream }()
 
 	failed := func(err error) {
 		obs.CycleError = err.Error()
@@ -44,8 +46,7 @@ func (s *scheduler) run(r *recorder) {
 		obs.Filters[name] = verdict(fitError.Diagnosis.NodeToStatus.Get(name))
 	}
 
-	nominate, status := s.profile.RunPostFilterPlugins(s.ctx, state, s.loaded.preemptor, potentialNodes{fitError.Diagnosis.NodeToStatus, obs})
-	s.awaitPreemption(s.loaded.preemptor)
+	nominate, status := s.postFilter(state, potentialNodes{fitError.Diagnosis.NodeToStatus, obs})
 	obs.PostFilterCode, obs.PostFilterMessage = status.Code().String(), status.Message()
 	obs.Actuation = actuation(nominate)
 	s.client.take(obs.Actuation)
@@ -61,11 +62,64 @@ func (s *scheduler) run(r *recorder) {
 	}
 }
 
-// awaitPreemption returns when the API calls of an asynchronous preemption are
-// made. They take microseconds: the client answers at once.
-func (s *scheduler) awaitPreemption(p *v1.Pod) {
-	for s.plugin.Executor.IsPodRunningPreemption(p.UID) {
-		runtime.Gosched()
+// postFilter returns when the API calls are made, also those of an asynchronous
+// preemption.
+func (s *scheduler) postFilter(state fwk.CycleState, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	select {
+	case <-s.preempted: // of a preemption that was over before anybody waited
+	default:
+	}
+	preemptor := s.loaded.preemptor
+	result, status := s.profile.RunPostFilterPlugins(s.ctx, state, preemptor, nodes)
+	if s.plugin.Executor.IsPodRunningPreemption(preemptor.UID) {
+		<-s.preempted
+		// What is left for upstream to do is to say that it is done.
+		for s.plugin.Executor.IsPodRunningPreemption(preemptor.UID) {
+			runtime.Gosched()
+		}
+	}
+	return result, status
+}
+
+type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)
+
+// watch makes Executor.PreemptPod signal the end of a preemption, which is the
+// last victim that is not terminating, or an error (executor.go:205@v1.37.1), and
+// makes a panic in it an error.
+func (s *scheduler) watch(next preemptPodFunc) preemptPodFunc {
+	return func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (inMemory bool, err error) {
+		var status *fwk.Status
+		defer func() {
+			if status != nil {
+				err = status.AsError()
+			}
+			if err != nil || victim == lastToDelete(c.Victims().Pods) {
+				select {
+				case s.preempted <- struct{}{}:
+				default:
+				}
+			}
+		}()
+		defer s.rescue(&status)
+		return next(ctx, c, preemptor, victim, plugin)
+	}
+}
+
+func lastToDelete(victims []*v1.Pod) *v1.Pod {
+	for _, v := range slices.Backward(victims) {
+		if v.DeletionTimestamp == nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// rescue makes a panic the status of the call that is deferring it. Upstream's
+// workers would end the process.
+func (s *scheduler) rescue(status **fwk.Status) {
+	if p := recover(); p != nil {
+		s.panicked = p
+		*status = fwk.AsStatus(fmt.Errorf("panic: %v", p))
 	}
 }
 
@@ -82,22 +136,21 @@ func actuation(r *fwk.PostFilterResult) *model.Actuation {
 // cycle loads c, runs it and unloads it. It reports whether the scheduler can be
 // used again; err is why c could not be loaded.
 func (s *scheduler) cycle(c *model.Cluster, obs *model.Observation) (reusable bool, err error) {
-	r := &recorder{obs: obs}
 	defer func() {
 		if p := recover(); p != nil {
-			r.panicked = p
+			s.panicked = p
 		}
-		if r.panicked != nil { // upstream may hold locks: never touch it again
-			obs.CycleError = fmt.Sprintf("panic: %v", r.panicked)
+		if s.panicked != nil { // upstream may hold locks: never touch it again
+			obs.CycleError = fmt.Sprintf("panic: %v", s.panicked)
 			obs.Actuation = &model.Actuation{Nomination: model.NominationCleared}
 			s.client.take(obs.Actuation)
 			reusable = false
 		}
 	}()
 	if err = s.load(c); err == nil {
-		s.run(r)
+		s.run(&recorder{obs: obs})
 	}
-	if r.panicked != nil {
+	if s.panicked != nil {
 		return false, nil
 	}
 	return s.unload() == nil, err

@@ -2,6 +2,7 @@ package inprocess
 
 import (
 	"reflect"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
@@ -16,8 +17,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	policylisters "k8s.io/client-go/listers/policy/v1"
 	"k8s.io/client-go/tools/cache"
-
-	"time"
 )
 
 // watched are the kinds the scheduler has informers for, pods and nodes apart:

@@ -17,20 +17,19 @@ import (
 )
 
 // recorder stands between the scheduler's parts, writes down what passes, and
-// pins what would otherwise be random. It also keeps a panic in one of
-// upstream's goroutines from ending the process.
+// pins what would otherwise be random.
 type recorder struct {
 	framework.Framework  // to record Filter, and to break ties of Score
 	preemption.Interface // to record the stages of preemption
 
-	obs      *model.Observation
-	panicked any
+	sched *scheduler
+	obs   *model.Observation
 }
 
 // RunFilterPluginsWithNominatedPods is called by SchedulePod, once per node; the
 // filters of a dry run do not come through here.
 func (r *recorder) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (status *fwk.Status) {
-	defer r.rescue(&status)
+	defer r.sched.rescue(&status)
 	status = r.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 	if status.IsRejected() {
 		r.obs.Filters[node.Node().Name] = verdict(status)
@@ -66,7 +65,7 @@ func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 
 func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, preemptor *v1.Pod, node fwk.NodeInfo,
 	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, status *fwk.Status) {
-	defer r.rescue(&status)
+	defer r.sched.rescue(&status)
 	name := node.Node().Name
 	victims, violations, status = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
 	switch {
@@ -92,29 +91,6 @@ func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map
 		r.obs.Candidates = append(r.obs.Candidates, c.Name())
 	}
 	return r.Interface.CandidatesToVictimsMap(candidates)
-}
-
-// preemptPod is Executor.PreemptPod with a panic made an error.
-func (r *recorder) preemptPod(next preemptPodFunc) preemptPodFunc {
-	return func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (_ bool, err error) {
-		var status *fwk.Status
-		defer func() {
-			if status != nil {
-				err = status.AsError()
-			}
-		}()
-		defer r.rescue(&status)
-		return next(ctx, c, preemptor, victim, plugin)
-	}
-}
-
-type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)
-
-func (r *recorder) rescue(status **fwk.Status) {
-	if p := recover(); p != nil {
-		r.panicked = p
-		*status = fwk.AsStatus(fmt.Errorf("panic: %v", p))
-	}
 }
 
 // potentialNodes sorts the nodes that preemption is tried on by name, where

@@ -57,6 +57,10 @@ type scheduler struct {
 	budgets   *budgetLister
 	client    *client
 	nextStart *int // sched.nextStartNodeIndex
+	// preempted has room for one signal: the last victim is preempted.
+	preempted chan struct{}
+	// panicked is what upstream panicked with, in whatever goroutine.
+	panicked any
 
 	ctx    context.Context // of every call upstream: never cancelled while it runs
 	cancel context.CancelFunc
@@ -67,7 +71,7 @@ type scheduler struct {
 // newScheduler builds a scheduler with the default profile. The gates it is for
 // must be in force.
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: newClient(), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}}
+	s := &scheduler{client: newClient(), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(klog.NewContext(context.Background(), discard))
 	defer func() {
 		if err != nil {
@@ -107,6 +111,7 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 		return nil, errors.New("the default profile has no DefaultPreemption")
 	}
 	s.plugin.Evaluator.PdbLister = s.budgets
+	s.plugin.Executor.PreemptPod = s.watch(s.plugin.Executor.PreemptPod)
 	if s.sched.APIDispatcher != nil {
 		s.profile.SetAPICacher(apiCacher{s.client})
 	}

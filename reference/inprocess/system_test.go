@@ -55,8 +55,8 @@ func TestNominatedPodIsNoStub(t *testing.T) {
 	}
 }
 
-// TestBudgetOrder: of two overlapping budgets the one listed first is used up
-// first, and with it go the victims.
+// TestBudgetOrder: a violates narrow. Only if wide is listed before narrow has a
+// used up wide by then, so that b violates too.
 func TestBudgetOrder(t *testing.T) {
 	s := New()
 	defer s.Close()
@@ -69,10 +69,14 @@ func TestBudgetOrder(t *testing.T) {
 	}
 	wide, narrow := budget("wide", "x", 1), budget("narrow", "x", 0)
 	narrow.Spec.Selector.MatchLabels = map[string]string{"tier": "y"}
-	// a violates either way; only if wide comes first does a also use it up.
-	first, second := run(wide, narrow), run(narrow, wide)
-	if cmp.Equal(first, second) || !slices.Equal(second.Victims, []string{"default/b"}) {
-		t.Errorf("victims %v and, budgets swapped, %v", first, second)
+	for _, test := range []struct {
+		budgets    []*policyv1.PodDisruptionBudget
+		violations int
+	}{{[]*policyv1.PodDisruptionBudget{wide, narrow}, 1}, {[]*policyv1.PodDisruptionBudget{narrow, wide}, 0}} {
+		want := model.DryRun{Victims: []string{"default/b"}, Violations: test.violations}
+		if got := run(test.budgets...); !cmp.Equal(got, want) {
+			t.Errorf("%s first: %v, want %v", test.budgets[0].Name, got, want)
+		}
 	}
 }
 
@@ -197,7 +201,7 @@ func TestPanic(t *testing.T) {
 	c := &model.Cluster{Nodes: []*v1.Node{node("n1", 2)}, Pods: []*v1.Pod{pod("a", 1, 1, on("n1")), pod("b", 1, 1, on("n1"))}, Preemptor: pod("p", 9, 2)}
 	for name, plant := range map[string]func(*scheduler){
 		"dry run":   func(s *scheduler) { s.plugin.IsEligiblePod = nil },
-		"actuation": func(s *scheduler) { s.plugin.Executor.PreemptPod = nil },
+		"actuation": func(s *scheduler) { s.plugin.Executor.PreemptPod = s.watch(nil) },
 		"load":      func(s *scheduler) { s.sched.Cache = nil },
 	} {
 		for _, settings := range both {

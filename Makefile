@@ -1,0 +1,42 @@
+GO   ?= go
+SEED ?= 1
+FOR  ?= 1m
+
+.DEFAULT_GOAL := help
+.PHONY: help build check test race bench fuzz lint golden cover ci
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/preemptcheck
+	$(GO) build -o bin/preemptcheck ./cmd/preemptcheck
+
+check: ## check the corpus against model and scheduler
+	$(GO) run ./cmd/preemptcheck check corpus/cases
+
+test: ## run all tests
+	$(GO) test ./...
+
+race: ## run the tests of packages with goroutines under the race detector
+	$(GO) test -race ./reference/... ./corpus ./cmd/...
+
+bench: ## measure the cost of a case
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## check generated clusters: make fuzz FOR=5m SEED=42
+	$(GO) run ./cmd/preemptcheck fuzz --for $(FOR) --seed $(SEED)
+
+lint: ## gofmt, go vet and staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+golden: ## write the golden files of the tests anew
+	$(GO) test ./corpus ./cmd/preemptcheck -update
+
+cover: ## show the test coverage of each package
+	$(GO) test -coverprofile cover.out -coverpkg ./... ./...
+	$(GO) tool cover -func cover.out | tail -1
+
+ci: ## run what the continuous integration runs
+	.ci/run

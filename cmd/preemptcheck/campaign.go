@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// campaign checks the generated clusters of a seed one after the other.
+type campaign struct {
+	checker *properties.Checker
+	seed    uint64
+	dir     string
+	summary summary
+	// shrunk counts, by property and stage, how many findings were shrunk to
+	// see if they are new.
+	shrunk map[string]int
+}
+
+// maxShrunk bounds the effort for the findings of one property and stage: after
+// so many, the likes of them are only counted.
+const maxShrunk = 200
+
+// run checks the first count clusters, or all until the context is done if count
+// is 0. An error means that a finding could not be saved.
+func (c *campaign) run(ctx context.Context, count uint64, progress *progress) error {
+	start, cpu := time.Now(), cpuTime()
+	stats := &c.summary.Stats
+	defer func() {
+		progress.finish()
+		c.summary.Seconds, c.summary.CPUSeconds = time.Since(start).Seconds(), (cpuTime() - cpu).Seconds()
+	}()
+	for n := uint64(0); (count == 0 || n < count) && ctx.Err() == nil; n++ {
+		cluster := generated(c.seed, n)
+		r, err := checkCluster(ctx, c.checker, cluster)
+		if err != nil && ctx.Err() != nil {
+			break
+		}
+		if r != nil {
+			stats.Add(r)
+		} else {
+			c.summary.Errors++
+		}
+		if suspect := firstSuspect(r, err); suspect != nil {
+			if err := c.save(cluster, n, suspect); err != nil {
+				return err
+			}
+		}
+		progress.show(stats, time.Since(start), len(c.summary.New))
+	}
+	return nil
+}
+
+// firstSuspect is what deserves a look in the result of a check, or nil: the
+// first finding that is not known, or that the check itself failed.
+func firstSuspect(r *properties.Result, err error) *properties.Finding {
+	if err != nil {
+		return &properties.Finding{Property: failed, Detail: err.Error()}
+	}
+	if unexplained := r.Unexplained(); len(unexplained) > 0 {
+		return &unexplained[0]
+	}
+	return nil
+}
+
+// save shrinks the cluster and writes it as a case, unless its like was saved.
+func (c *campaign) save(cluster *model.Cluster, n uint64, suspect *properties.Finding) error {
+	kind := suspect.Property + " " + string(suspect.Stage)
+	if c.shrunk == nil {
+		c.shrunk = map[string]int{}
+	}
+	if c.shrunk[kind]++; c.shrunk[kind] > maxShrunk {
+		return nil
+	}
+	// Shrinking goes on when the campaign's time is up: it is short, and what
+	// was found is worth it.
+	ctx := context.Background()
+	cluster = shrink(cluster, func(smaller *model.Cluster) bool {
+		r, err := checkCluster(ctx, c.checker, smaller)
+		s := firstSuspect(r, err)
+		if s == nil || s.Property != suspect.Property || s.Stage != suspect.Stage {
+			return false
+		}
+		suspect = s
+		return true
+	})
+	shape := strings.Join(inPlay(cluster), ", ")
+	for i := range c.summary.New {
+		if f := &c.summary.New[i]; f.Property == suspect.Property && f.Stage == suspect.Stage && f.Shape == shape {
+			f.Count++
+			return nil
+		}
+	}
+	path, err := corpus.Save(c.dir, &corpus.Case{
+		Name:        slug(suspect.Property, string(suspect.Stage)),
+		Description: firstLine(suspect.String()),
+		Origin:      fmt.Sprintf("preemptcheck fuzz --seed %d, cluster %d; before shrinking: %s", c.seed, n, generateLine(c.seed, n)),
+		Cluster:     cluster,
+	})
+	if err != nil {
+		return fmt.Errorf("saving %s, which is %q: %w", kind, generateLine(c.seed, n), err)
+	}
+	c.summary.New = append(c.summary.New, newFinding{
+		Property: suspect.Property, Stage: suspect.Stage, Shape: shape, Count: 1,
+		Detail: firstLine(suspect.String()), File: path, Reproduce: "preemptcheck check " + path,
+	})
+	return nil
+}
+
+// slug makes a name of words.
+func slug(words ...string) string {
+	var parts []string
+	for _, w := range words {
+		if w != "" {
+			parts = append(parts, strings.ReplaceAll(w, " ", "-"))
+		}
+	}
+	return cmp.Or(strings.Join(parts, "-"), "finding")
+}
+
+// firstLine leaves out the stack of a panic.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

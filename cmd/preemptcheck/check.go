@@ -1,0 +1,132 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newCheck() *cobra.Command {
+	var in input
+	var reference string
+	var output format
+	cmd := &cobra.Command{
+		Use:   "check PATH…",
+		Short: "Replay cases, or each pending pod of a cluster dump, against model and scheduler",
+		Long: `Check runs one scheduling cycle for each case, in the model and in the real
+kube-scheduler, and compares them stage by stage, and with what the case expects.
+
+A PATH is a file with a case, a cluster dump as
+
+    kubectl get nodes,pods,pdb,priorityclasses -A -o yaml
+
+prints it (each pod that waits for the default scheduler is a case), a directory
+with such files, or - for standard input.
+
+RESULT is one of
+  agrees            the scheduler did what the algorithm allows
+  known finding ID  it did not, in a way that is known: see "preemptcheck findings"
+  finding           it did not
+  unexpected        the case expects something else
+  not modelled      something in the cluster is not covered by the model
+  error             the scheduler could not be run
+
+Exit status: 1 if there is a finding or something unexpected; else 2 if a file
+was bad, or a cluster not modelled or not run; else 0.`,
+		Example: `  preemptcheck check corpus/cases
+  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck check -`,
+	}
+	inputFlags(cmd, &in)
+	referenceFlag(cmd, &reference)
+	outputFlag(cmd, &output)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		checker, err := newChecker(reference)
+		if err != nil {
+			return err
+		}
+		defer checker.System.Close()
+		cases, inputErr := in.load(cmd, args)
+		if len(cases) == 0 && inputErr != nil {
+			return inputErr
+		}
+		report := &report{}
+		for _, c := range cases {
+			if cmd.Context().Err() != nil {
+				report.Interrupted = true
+				break
+			}
+			report.add(judge(cmd.Context(), checker, c))
+		}
+		if err := output.print(cmd.OutOrStdout(), report, report.text); err != nil {
+			return err
+		}
+		if inputErr != nil {
+			printErrors(cmd.ErrOrStderr(), inputErr)
+		}
+		if report.Interrupted {
+			fmt.Fprintf(cmd.ErrOrStderr(), "error: interrupted after %d of %s\n", len(report.Cases), plural(len(cases), "case"))
+		}
+		return status(report.Failed > 0, inputErr != nil || report.NotDone > 0 || report.Interrupted)
+	}
+	return cmd
+}
+
+// report is the answer of check.
+type report struct {
+	Cases []*judgement `json:"cases"`
+	// Passed counts the cases that agree, of which Known are known findings;
+	// Failed the others, without NotDone: not modelled, or not run.
+	Passed      int  `json:"passed"`
+	Known       int  `json:"known"`
+	Failed      int  `json:"failed"`
+	NotDone     int  `json:"notDone"`
+	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+func (r *report) add(j *judgement) {
+	r.Cases = append(r.Cases, j)
+	switch {
+	case j.isFound():
+		r.Failed++
+	case j.isCouldNot():
+		r.NotDone++
+	default:
+		r.Passed++
+		if j.Result != agrees {
+			r.Known++
+		}
+	}
+}
+
+func (r *report) text(w io.Writer) {
+	if len(r.Cases) > 0 {
+		t := newTable("", "NAME", "OUTCOME", "DECIDED BY", "RESULT")
+		for _, j := range r.Cases {
+			t.row(j.Name, cmp.Or(j.Outcome, "-"), cmp.Or(j.DecidedBy, "-"), j.Result)
+		}
+		t.write(w)
+		fmt.Fprintln(w)
+	}
+	for _, j := range r.Cases {
+		if j.Reproduce == "" {
+			continue
+		}
+		fmt.Fprintf(w, "%s: %s\n", j.Name, j.Result)
+		for _, detail := range j.Details {
+			fmt.Fprintln(w, "  "+strings.ReplaceAll(detail, "\n", "\n  "))
+		}
+		fmt.Fprintf(w, "  reproduce: %s\n\n", j.Reproduce)
+	}
+	fmt.Fprintf(w, "%d passed", r.Passed)
+	if r.Known > 0 {
+		fmt.Fprintf(w, " (%d with known findings)", r.Known)
+	}
+	fmt.Fprintf(w, ", %d failed", r.Failed)
+	if r.NotDone > 0 {
+		fmt.Fprintf(w, ", %d not modelled or not run", r.NotDone)
+	}
+	fmt.Fprintln(w)
+}

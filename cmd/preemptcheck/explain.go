@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+func newExplain() *cobra.Command {
+	var in input
+	var reference string
+	var output format
+	var nodes int
+	cmd := &cobra.Command{
+		Use:   "explain FILE",
+		Short: "Tell what would be preempted where, and why, stage by stage",
+		Long: `Explain goes through the scheduling cycle of one pending pod: why it does not fit
+on the nodes as they are, what preemption would cost on each node where it helps,
+which criterion decides between those, and what would then be deleted and cleared.
+It ends with whether the real kube-scheduler does the same.
+
+FILE is a case or a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A
+-o yaml), or - for standard input. If several pods of a dump are pending, --pod
+says which one is meant.`,
+		Example: `  preemptcheck explain corpus/cases/fewest-violations-decides.yaml
+  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck explain - --pod shop/web-0`,
+	}
+	inputFlags(cmd, &in)
+	referenceFlag(cmd, &reference)
+	outputFlag(cmd, &output)
+	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		checker, err := newChecker(reference)
+		if err != nil {
+			return err
+		}
+		defer checker.System.Close()
+		cases, err := in.load(cmd, args)
+		if err != nil {
+			return err
+		}
+		c, err := single(cases)
+		if err != nil {
+			return err
+		}
+		r, err := checkCluster(cmd.Context(), checker, c.Cluster)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.File, err)
+		}
+		if r.Unmodelled != nil {
+			var errs []error
+			for _, field := range unmodelledLines(r.Unmodelled) {
+				errs = append(errs, fmt.Errorf("%s: not modelled: %s", c.File, field))
+			}
+			return errors.Join(errs...)
+		}
+		e := explainResult(r, nodes)
+		e.File = c.File
+		if err := output.print(cmd.OutOrStdout(), e, func(w io.Writer) { e.text(w) }); err != nil {
+			return err
+		}
+		return status(len(r.Unexplained()) > 0, false)
+	}
+	return cmd
+}
+
+// single is the one case there is, of at least one.
+func single(cases []*corpus.Case) (*corpus.Case, error) {
+	if len(cases) == 1 {
+		return cases[0], nil
+	}
+	var keys []string
+	for _, c := range cases {
+		keys = append(keys, model.Key(c.Cluster.Preemptor))
+	}
+	return nil, fmt.Errorf("--pod: which of the %d pending pods is meant? %s", len(cases), some(keys, 10))
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// shownNodes is how many nodes of a group are named, shownPods how many reprieved
+// pods of a node, shownChoices how many allowed answers.
+const (
+	shownNodes   = 3
+	shownPods    = 10
+	shownChoices = 10
+)
+
+// text writes the explanation for people.
+func (e *explanation) text(w io.Writer) {
+	fmt.Fprintf(w, "Pod %s, priority %d", e.Pod, e.Priority)
+	if e.Nominated != "" {
+		fmt.Fprintf(w, ", nominated to %s", e.Nominated)
+	}
+	fmt.Fprint(w, "\n\n")
+	e.filterText(w)
+	if e.Eligible != nil {
+		e.eligibleText(w)
+	}
+	if e.Eligible != nil && e.Eligible.OK {
+		e.dryRunText(w)
+		if e.CandidateCount > 0 {
+			e.candidatesText(w)
+			e.pickText(w)
+		}
+	}
+	e.referenceText(w)
+}
+
+func (e *explanation) filterText(w io.Writer) {
+	switch {
+	case e.Nodes == 0:
+		fmt.Fprint(w, "Filter: there are no nodes, which is an error; nothing is preempted.\n\n")
+		return
+	case len(e.FitsOn) > 0:
+		fmt.Fprintf(w, "Filter: it fits without preemption on %s: %s\n\n", plural(len(e.FitsOn), "node"), some(e.FitsOn, shownNodes))
+	default:
+		fmt.Fprintf(w, "Filter: of %s, it fits on none.\n\n", plural(e.Nodes, "node"))
+	}
+	if len(e.Failed) > 0 {
+		failures(w, e.Failed, "PREEMPTION", func(f failure) string {
+			if f.Unresolvable {
+				return "cannot help"
+			}
+			return "could help"
+		})
+	}
+}
+
+func failures(w io.Writer, all []failure, column string, value func(failure) string) {
+	header := []string{"NODES", "PLUGIN", "REASON", "WHICH"}
+	if column != "" {
+		header = append(header, column)
+	}
+	t := newTable("  ", header...)
+	for _, f := range all {
+		plugin, reason := f.Plugin, strings.Join(f.Reasons, "; ")
+		if plugin == "" {
+			plugin = "-"
+		}
+		if reason == "" {
+			reason = "-"
+		}
+		cells := []string{fmt.Sprint(len(f.Nodes)), plugin, reason, some(f.Nodes, shownNodes)}
+		if column != "" {
+			cells = append(cells, value(f))
+		}
+		t.row(cells...)
+	}
+	t.write(w)
+	fmt.Fprintln(w)
+}
+
+func (e *explanation) eligibleText(w io.Writer) {
+	if e.Eligible.OK {
+		fmt.Fprint(w, "Eligible: it may preempt pods of lower priority.\n\n")
+		return
+	}
+	fmt.Fprintf(w, "Eligible: it may not preempt: %s.\n\n", e.Eligible.Reason)
+}
+
+func (e *explanation) dryRunText(w io.Writer) {
+	if e.PotentialNodes == 0 {
+		fmt.Fprint(w, "Dry run: there are no potential nodes: preemption cannot help on any.\n\n")
+		return
+	}
+	fmt.Fprintf(w, "Dry run: of %s, preemption helps on %d.\n\n", plural(e.PotentialNodes, "potential node"), e.CandidateCount)
+	if len(e.NotHelpful) > 0 {
+		fmt.Fprint(w, "  It does not help on:\n")
+		failures(w, e.NotHelpful, "", nil)
+	}
+	if len(e.Candidates) == 0 {
+		return
+	}
+	t := newTable("  ", "NODE", "VICTIM", "PRIORITY", "STARTED", "VIOLATES BUDGET")
+	for _, c := range e.Candidates {
+		node := c.Node
+		for _, v := range c.Victims {
+			name := v.Pod
+			if v.Terminating {
+				name += " (terminating)"
+			}
+			t.row(node, name, fmt.Sprint(v.Priority), v.Started, v.Violates)
+			node = ""
+		}
+	}
+	t.write(w)
+	for _, c := range e.Candidates {
+		if len(c.Reprieved) > 0 {
+			var names []string
+			for _, p := range c.Reprieved {
+				names = append(names, p.Pod)
+			}
+			fmt.Fprintf(w, "  Reprieved on %s: %s\n", c.Node, some(names, shownPods))
+		}
+		for i, victims := range c.Other {
+			if i == shownChoices {
+				fmt.Fprintf(w, "  … and %d more\n", len(c.Other)-i)
+				break
+			}
+			fmt.Fprintf(w, "  Or on %s, in another order of equally important pods: %s\n", c.Node, some(victims, shownPods))
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+func (e *explanation) candidatesText(w io.Writer) {
+	fmt.Fprintf(w, "Candidates: %d, best first", e.CandidateCount)
+	if hidden := e.CandidateCount - len(e.Candidates); hidden > 0 {
+		fmt.Fprintf(w, "; %d more are not shown (--nodes)", hidden)
+	}
+	if e.Shortlist < e.CandidateCount {
+		fmt.Fprintf(w, "; the search may stop at any %d of them", e.Shortlist)
+	}
+	fmt.Fprint(w, ".\n\n")
+	if len(e.Candidates) == 0 {
+		return
+	}
+	t := newTable("  ", "NODE", "VIOLATIONS", "HIGHEST PRIORITY", "SUM OF PRIORITIES*", "VICTIMS", "HIGHEST STARTED")
+	for _, c := range e.Candidates {
+		t.row(append([]string{c.Node}, c.Values...)...)
+	}
+	t.write(w)
+	fmt.Fprint(w, "  * each counted from the lowest possible priority, -2147483648\n\n")
+}
+
+func (e *explanation) pickText(w io.Writer) {
+	switch n := len(e.Choices); {
+	case n == 0 && e.Incomplete != "":
+		fmt.Fprintf(w, "Pick: not all allowed answers are known: %s.\n\n", e.Incomplete)
+		return
+	case n == 0:
+		fmt.Fprint(w, "Pick: none.\n\n")
+		return
+	case n == 1:
+		c := e.Choices[0]
+		fmt.Fprintf(w, "Pick: %s, %s.\n\n", c.Node, because(c.DecidedBy))
+		for _, p := range c.Deleted {
+			if slices.Contains(c.Marked, p) {
+				fmt.Fprintf(w, "  %s is marked as DisruptionTarget and deleted\n", p)
+			} else {
+				fmt.Fprintf(w, "  %s is deleted\n", p)
+			}
+		}
+		for _, p := range c.Terminating {
+			fmt.Fprintf(w, "  %s is terminating already\n", p)
+		}
+		for _, p := range c.Cleared {
+			fmt.Fprintf(w, "  %s loses its nomination to %s\n", p, c.Node)
+		}
+		fmt.Fprintf(w, "  %s is nominated to %s\n\n", e.Pod, c.Node)
+	default:
+		e.choicesText(w)
+	}
+	if len(e.Choices) > 0 && e.Incomplete != "" {
+		fmt.Fprintf(w, "  These may not be all allowed answers: %s.\n\n", e.Incomplete)
+	}
+}
+
+func (e *explanation) choicesText(w io.Writer) {
+	fmt.Fprintf(w, "Pick: one of %d allowed answers", len(e.Choices))
+	if e.Shortlist < e.CandidateCount {
+		fmt.Fprint(w, "; where the search starts decides which candidates it compares")
+	}
+	fmt.Fprint(w, ".\n\n")
+	t := newTable("  ", "NODE", "DECIDED BY", "DELETED", "TERMINATING", "LOSES NOMINATION")
+	for _, c := range e.Choices[:min(len(e.Choices), shownChoices)] {
+		t.row(c.Node, c.DecidedBy, orNone(c.Deleted), orNone(c.Terminating), orNone(c.Cleared))
+	}
+	t.write(w)
+	if more := len(e.Choices) - shownChoices; more > 0 {
+		fmt.Fprintf(w, "  … and %d more\n", more)
+	}
+	fmt.Fprintln(w)
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "-"
+	}
+	return some(names, shownNodes)
+}
+
+// because says in words what decided for a node.
+func because(decidedBy string) string {
+	switch decidedBy {
+	case model.OnlyCandidate:
+		return "the only candidate"
+	case model.Tie:
+		return "which ties with others on all criteria"
+	}
+	return "by " + decidedBy
+}
+
+func (e *explanation) referenceText(w io.Writer) {
+	r := e.Reference
+	var did string
+	switch {
+	case r.ScheduledTo != "":
+		did = "it schedules the pod to " + r.ScheduledTo
+	case r.Pick != "":
+		did = fmt.Sprintf("it nominates %s and preempts %s", r.Pick, some(r.Victims, shownPods))
+		if e.Incomplete != "" && r.DecidedBy != "" {
+			did += ", " + because(r.DecidedBy)
+		}
+	default:
+		did = "it preempts nothing"
+	}
+	verb := "agrees"
+	if !r.Agrees {
+		verb = "disagrees"
+	}
+	fmt.Fprintf(w, "kube-scheduler %s %s: %s.\n", r.System, verb, did)
+	for _, f := range r.Findings {
+		fmt.Fprintln(w, "  "+f)
+	}
+}

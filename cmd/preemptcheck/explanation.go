@@ -1,0 +1,221 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// explanation is the answer of explain.
+type explanation struct {
+	File      string `json:"file"`
+	Pod       string `json:"pod"`
+	Priority  int32  `json:"priority"`
+	Nominated string `json:"nominatedNode,omitempty"`
+	Nodes     int    `json:"nodes"`
+
+	// FitsOn are the nodes on which the pod runs without preemption.
+	FitsOn []string `json:"fitsOn,omitempty"`
+	// Failed says why the pod does not fit, of nodes with the same reason at once.
+	Failed   []failure    `json:"failed,omitempty"`
+	Eligible *eligibility `json:"eligible,omitempty"`
+	// NotHelpful says why preemption does not help on a potential node.
+	PotentialNodes int       `json:"potentialNodes"`
+	NotHelpful     []failure `json:"notHelpful,omitempty"`
+	// Shortlist is how many of the candidates are enough to choose from.
+	Shortlist int `json:"shortlist"`
+	// Candidates are the best ones, as many as were asked for, of CandidateCount.
+	Candidates     []candidate `json:"candidates,omitempty"`
+	CandidateCount int         `json:"candidateCount"`
+	// Choices are all allowed answers. They are not worked out if Incomplete
+	// says why.
+	Choices    []choice `json:"choices,omitempty"`
+	Incomplete string   `json:"incomplete,omitempty"`
+
+	Reference observed `json:"reference"`
+}
+
+type eligibility struct {
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// failure is why nodes are out.
+type failure struct {
+	// Plugin is "" where there is no pod of lower priority.
+	Plugin       string   `json:"plugin,omitempty"`
+	Unresolvable bool     `json:"unresolvable"`
+	Reasons      []string `json:"reasons,omitempty"`
+	Nodes        []string `json:"nodes"`
+}
+
+// candidate is what preemption on a node costs. If the order of equally
+// important pods matters, Other holds the victims of its other outcomes.
+type candidate struct {
+	Node       string     `json:"node"`
+	Values     []string   `json:"values"` // one for each of the criteria
+	Violations int        `json:"violations"`
+	Victims    []podLine  `json:"victims"`
+	Reprieved  []podLine  `json:"reprieved,omitempty"`
+	Other      [][]string `json:"otherVictims,omitempty"`
+}
+
+type podLine struct {
+	Pod         string `json:"pod"`
+	Priority    int32  `json:"priority"`
+	Started     string `json:"started"` // "unknown" counts as now
+	Terminating bool   `json:"terminating,omitempty"`
+	// Violates names the budget that evicting the pod violates.
+	Violates string `json:"violates,omitempty"`
+}
+
+// choice is an allowed answer, and what it changes in the cluster.
+type choice struct {
+	Node      string   `json:"node"`
+	DecidedBy string   `json:"decidedBy"`
+	Victims   []string `json:"victims"`
+	Deleted   []string `json:"deleted,omitempty"`
+	// Terminating are the victims that are not deleted again.
+	Terminating []string `json:"terminating,omitempty"`
+	// Marked get the DisruptionTarget condition.
+	Marked []string `json:"disruptionTarget,omitempty"`
+	// Cleared lose their nomination to the node.
+	Cleared []string `json:"cleared,omitempty"`
+}
+
+// observed is what the real scheduler did.
+type observed struct {
+	System      string   `json:"system"`
+	Agrees      bool     `json:"agrees"`
+	Findings    []string `json:"findings,omitempty"`
+	ScheduledTo string   `json:"scheduledTo,omitempty"`
+	Pick        string   `json:"pick,omitempty"`
+	DecidedBy   string   `json:"decidedBy,omitempty"`
+	Victims     []string `json:"victims,omitempty"`
+}
+
+// explainResult explains what the model allows, with at most so many candidates.
+func explainResult(r *properties.Result, candidates int) *explanation {
+	c, d, o := r.Cluster, r.Decision, r.Observation
+	e := &explanation{
+		Pod:            model.Key(c.Preemptor),
+		Priority:       model.Priority(c.Preemptor),
+		Nominated:      c.Preemptor.Status.NominatedNodeName,
+		Nodes:          len(c.Nodes),
+		FitsOn:         d.Fits,
+		PotentialNodes: len(d.PotentialNodes),
+		Shortlist:      d.Shortlist,
+		Reference:      observed{System: o.System, Agrees: len(r.Findings) == 0, ScheduledTo: o.ScheduledTo},
+	}
+	if d.Eligible != nil {
+		e.Eligible = &eligibility{d.Eligible.OK, d.Eligible.Reason}
+	}
+	for _, f := range r.Findings {
+		e.Reference.Findings = append(e.Reference.Findings, f.String())
+	}
+	if o.Pick != nil {
+		e.Reference.Pick, e.Reference.Victims, e.Reference.DecidedBy = o.Pick.Node, o.Pick.Victims, d.DecidedBy(o)
+	}
+	e.Failed = group(d.Verdicts)
+	notHelpful := map[string]*model.Verdict{}
+	for _, node := range d.PotentialNodes {
+		if _, why := d.Listed(node); why != nil {
+			notHelpful[node] = why
+		}
+	}
+	e.NotHelpful = group(notHelpful)
+
+	pods := map[string]*v1.Pod{}
+	for _, p := range c.Pods {
+		pods[model.Key(p)] = p
+	}
+	names := d.Candidates()
+	e.CandidateCount = len(names)
+	for _, node := range names[:min(max(candidates, 0), len(names))] {
+		e.Candidates = append(e.Candidates, explainCandidate(d, node, pods))
+	}
+	if d.Orders() > maxOrders {
+		e.Incomplete = "there are too many orders of equally important pods, or of overlapping budgets, to try them all"
+		return e
+	}
+	if exact, why := d.Exact(); !exact {
+		e.Incomplete = why
+	}
+	for _, allowed := range d.Choices() {
+		e.Choices = append(e.Choices, explainChoice(d, allowed, pods))
+	}
+	rank := map[string]int{}
+	for i, node := range names {
+		rank[node] = i
+	}
+	slices.SortStableFunc(e.Choices, func(a, b choice) int { return rank[a.Node] - rank[b.Node] })
+	return e
+}
+
+// group puts nodes that are out for the same reasons together, the largest group
+// first.
+func group(verdicts map[string]*model.Verdict) []failure {
+	var groups []failure
+	at := map[string]int{}
+	for _, node := range slices.Sorted(maps.Keys(verdicts)) {
+		v := verdicts[node]
+		reasons := slices.Sorted(slices.Values(v.Reasons))
+		key := v.String() + "\n" + strings.Join(reasons, "\n")
+		i, ok := at[key]
+		if !ok {
+			i = len(groups)
+			at[key] = i
+			groups = append(groups, failure{Plugin: v.Plugin, Unresolvable: v.Unresolvable, Reasons: reasons})
+		}
+		groups[i].Nodes = append(groups[i].Nodes, node)
+	}
+	slices.SortStableFunc(groups, func(a, b failure) int { return len(b.Nodes) - len(a.Nodes) })
+	return groups
+}
+
+func explainCandidate(d *model.Decision, node string, pods map[string]*v1.Pod) candidate {
+	outcomes, _ := d.DryRunOn(node)
+	listed := outcomes[0]
+	c := candidate{Node: node, Values: listed.Values(), Violations: listed.Violations}
+	for _, key := range listed.Victims {
+		c.Victims = append(c.Victims, explainPod(pods[key], listed.Violates[key]))
+	}
+	for _, key := range listed.Reprieved {
+		c.Reprieved = append(c.Reprieved, explainPod(pods[key], ""))
+	}
+	for _, other := range outcomes[1:] {
+		c.Other = append(c.Other, other.Victims)
+	}
+	return c
+}
+
+func explainPod(p *v1.Pod, violates string) podLine {
+	line := podLine{
+		Pod: model.Key(p), Priority: model.Priority(p), Started: "unknown",
+		Terminating: p.DeletionTimestamp != nil, Violates: violates,
+	}
+	if p.Status.StartTime != nil {
+		line.Started = p.Status.StartTime.UTC().Format(time.RFC3339)
+	}
+	return line
+}
+
+func explainChoice(d *model.Decision, allowed model.Choice, pods map[string]*v1.Pod) choice {
+	a := d.Preempts(allowed)
+	c := choice{
+		Node: allowed.Node, DecidedBy: allowed.DecidedBy, Victims: allowed.Outcome.Victims,
+		Deleted: a.Deleted, Marked: a.DisruptionTarget, Cleared: a.Cleared,
+	}
+	for _, key := range allowed.Outcome.Victims {
+		if pods[key].DeletionTimestamp != nil {
+			c.Terminating = append(c.Terminating, key)
+		}
+	}
+	return c
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// generated is cluster number n of a seed. Different seeds share no clusters
+// but by accident.
+func generated(seed, n uint64) *model.Cluster {
+	return generators.FromSeed(rand.NewPCG(seed, n).Uint64())
+}
+
+// seedFlag adds --seed to a command. The flag is random unless it is set.
+func seedFlag(cmd *cobra.Command, seed *uint64) {
+	cmd.Flags().Uint64Var(seed, "seed", rand.Uint64(), "which clusters to generate (default random)")
+	cmd.Flags().Lookup("seed").DefValue = "0" // help must not change from call to call
+}
+
+// generateLine is the command line that generates cluster number n again.
+func generateLine(seed, n uint64) string {
+	return fmt.Sprintf("preemptcheck generate --seed %d --first %d", seed, n)
+}
+
+func newGenerate() *cobra.Command {
+	var seed, first, count uint64
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "Write generated clusters as YAML cases",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if count > 1 && dir == "" {
+				return errors.New("-n: more than one case needs --out, because a stream holds just one")
+			}
+			for n := first; n-first < count && cmd.Context().Err() == nil; n++ {
+				c := &corpus.Case{
+					Name:    fmt.Sprintf("generated-%d-%d", seed, n),
+					Origin:  generateLine(seed, n),
+					Cluster: generated(seed, n),
+				}
+				if dir == "" {
+					return c.Write(cmd.OutOrStdout())
+				}
+				path, err := corpus.Save(dir, c)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), path)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().Uint64VarP(&count, "count", "n", 1, "how many clusters")
+	cmd.Flags().Uint64Var(&first, "first", 0, "number of the first cluster of the seed")
+	cmd.Flags().StringVar(&dir, "out", "", "directory to write one file each to, instead of standard output")
+	seedFlag(cmd, &seed)
+	return cmd
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// input is where the commands that read cases get them from.
+type input struct {
+	files []string // -f
+	pod   string   // --pod
+}
+
+func inputFlags(cmd *cobra.Command, in *input) {
+	cmd.Flags().StringArrayVarP(&in.files, "filename", "f", nil, "file, directory, or - for standard input; the same as an argument")
+	cmd.Flags().StringVar(&in.pod, "pod", "", "only this pending pod of a dump, as namespace/name")
+}
+
+// load reads the cases. What cannot be read does not keep the rest from being
+// read: the error tells of it.
+func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error) {
+	paths := append(args, in.files...)
+	if len(paths) == 0 {
+		return nil, errors.New("which files? Give files, directories, or - for standard input")
+	}
+	var cases []*corpus.Case
+	var errs []error
+	for _, path := range paths {
+		s, err := &corpus.Stream{}, error(nil)
+		if path == "-" {
+			s, err = corpus.Read(cmd.InOrStdin(), "standard input")
+		} else {
+			s, err = corpus.Load(path)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if s == nil {
+			continue
+		}
+		cases = append(cases, s.Cases...)
+		for _, note := range s.Notes {
+			fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
+		}
+	}
+	if len(cases) == 0 && len(errs) == 0 {
+		errs = append(errs, errors.New("there is neither a case nor a pod that waits for the default scheduler"))
+	}
+	if in.pod == "" {
+		return cases, errors.Join(errs...)
+	}
+	var chosen []*corpus.Case
+	for _, c := range cases {
+		if key := model.Key(c.Cluster.Preemptor); key == in.pod || key == "default/"+in.pod {
+			chosen = append(chosen, c)
+		}
+	}
+	if len(chosen) == 0 && len(cases) > 0 {
+		errs = append(errs, fmt.Errorf("--pod: no pod %s waits for the default scheduler", in.pod))
+	}
+	return chosen, errors.Join(errs...)
+}
+
+// commandFor is the command line that does the same to this case alone.
+func commandFor(command string, c *corpus.Case) string {
+	file := c.File
+	if file == "standard input" {
+		file = "-"
+	}
+	line := "preemptcheck " + command + " " + file
+	if key := model.Key(c.Cluster.Preemptor); c.Name == key { // from a dump
+		line += " --pod " + key
+	}
+	return line
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// judgement is what became of one case.
+type judgement struct {
+	Name      string   `json:"name"`
+	File      string   `json:"file,omitempty"`
+	Outcome   string   `json:"outcome"`
+	DecidedBy string   `json:"decidedBy,omitempty"`
+	Result    string   `json:"result"`
+	Details   []string `json:"details,omitempty"`
+	// Reproduce is the command line that shows the same again.
+	Reproduce string `json:"reproduce,omitempty"`
+}
+
+// The results.
+const (
+	agrees      = "agrees"
+	known       = "known finding" // and its ids
+	found       = "finding"
+	unexpected  = "unexpected"
+	notModelled = "not modelled"
+	failed      = "error"
+)
+
+func (j *judgement) isFound() bool    { return j.Result == found || j.Result == unexpected }
+func (j *judgement) isCouldNot() bool { return j.Result == notModelled || j.Result == failed }
+
+// checkCluster is Check, with a panic as an error: one bad cluster must not end
+// a run over many.
+func checkCluster(ctx context.Context, checker *properties.Checker, c *model.Cluster) (r *properties.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return checker.Check(ctx, c)
+}
+
+// judge checks a case, and that it is as the case says.
+func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *judgement {
+	j := &judgement{Name: c.Name, File: c.File, Result: agrees}
+	defer func() {
+		if j.isFound() || j.isCouldNot() {
+			j.Reproduce = commandFor("check", c)
+		}
+	}()
+	r, err := checkCluster(ctx, checker, c.Cluster)
+	if err != nil {
+		j.Result, j.Details = failed, []string{err.Error()}
+		return j
+	}
+	if r.Unmodelled != nil {
+		j.Result = notModelled
+		j.Details = unmodelledLines(r.Unmodelled)
+		return j
+	}
+	j.Outcome, j.DecidedBy = outcome(r)
+	var ids []string
+	for _, f := range r.Findings {
+		ids = append(ids, f.Known...)
+		j.Details = append(j.Details, f.String())
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) > 0 {
+		j.Result = known + " " + strings.Join(ids, ", ")
+	}
+	if len(r.Unexplained()) > 0 {
+		j.Result = found
+	}
+	complaints := unmet(c.Expected(checker.System.Name()), r.Decision)
+	for _, id := range c.Findings {
+		if !slices.Contains(ids, id) {
+			complaints = append(complaints, "finding "+id+" no longer occurs")
+		}
+	}
+	if len(complaints) > 0 {
+		j.Details = append(j.Details, complaints...)
+		if j.Result != found {
+			j.Result = unexpected
+		}
+	}
+	return j
+}
+
+// outcome says in a few words what the scheduler did. Where it may take any of
+// several nodes, all of them are named, so that the words do not depend on
+// chance.
+func outcome(r *properties.Result) (outcome, decidedBy string) {
+	o := r.Observation
+	switch {
+	case o.CycleError != "":
+		return "error", ""
+	case o.ScheduledTo != "":
+		return "fits on " + anyOf(r.Decision.Fits), ""
+	case o.Eligible != nil && !o.Eligible.OK:
+		return "not eligible", ""
+	case o.Pick == nil:
+		return "no help", ""
+	}
+	decidedBy = r.Decision.DecidedBy(o)
+	nodes := []string{o.Pick.Node}
+	if decidedBy == model.Tie && r.Decision.Orders() <= maxOrders {
+		nodes = choiceNodes(r.Decision.Choices())
+	}
+	return fmt.Sprintf("preempts %d on %s", len(o.Pick.Victims), anyOf(nodes)), decidedBy
+}
+
+func choiceNodes(choices []model.Choice) []string {
+	var nodes []string
+	for _, c := range choices {
+		nodes = append(nodes, c.Node)
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// maxOrders bounds model.Decision.Orders for the commands that want to know all
+// allowed answers: beyond it, working them out takes longer than a few seconds.
+const maxOrders = 50_000
+
+// unmodelledLines names the fields, but only the first of very many.
+func unmodelledLines(fields model.Unmodelled) []string {
+	const most = 10
+	var lines []string
+	for i, field := range fields {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d fields more", len(fields)-most))
+			break
+		}
+		lines = append(lines, field.String())
+	}
+	return lines
+}

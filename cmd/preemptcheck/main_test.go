@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// preemptcheck runs a command line.
+func preemptcheck(t *testing.T, stdin string, args ...string) (status int, out, errOut string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	status = run(t.Context(), args, strings.NewReader(stdin), &o, &e)
+	return status, o.String(), e.String()
+}
+
+// golden compares with testdata/NAME.golden.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; go test -update writes it anew):\n%s", file, diff)
+	}
+}
+
+// TestOutput holds what the commands print against golden files: standard
+// output, then standard error if there is any.
+func TestOutput(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		status int
+		args   []string
+	}{
+		{"help", 0, []string{"help"}},
+		{"check", 1, []string{"check", "testdata/cases", "testdata/bad/truncated.yaml"}},
+		{"check-json", 1, []string{"check", "-o", "json", "testdata/cases/preempts.yaml", "testdata/cases/unexpected.yaml"}},
+		{"check-dump-pod", 0, []string{"check", "-f", "testdata/cases/dump.yaml", "--pod", "shop/web"}},
+		{"explain-preempts", 0, []string{"explain", "testdata/cases/preempts.yaml"}},
+		{"explain-yaml", 0, []string{"explain", "-o", "yaml", "testdata/cases/preempts.yaml"}},
+		{"explain-one-node", 0, []string{"explain", "--nodes", "1", "testdata/cases/preempts.yaml"}},
+		{"explain-known", 0, []string{"explain", "testdata/cases/known.yaml"}},
+		{"explain-fits", 0, []string{"explain", "testdata/cases/fits.yaml"}},
+		{"explain-no-help", 0, []string{"explain", "testdata/cases/no-help.yaml"}},
+		{"explain-no-nodes", 0, []string{"explain", "testdata/cases/no-nodes.yaml"}},
+		{"explain-not-eligible", 0, []string{"explain", "testdata/cases/not-eligible.yaml"}},
+		{"explain-order", 0, []string{"explain", "testdata/cases/order-matters.yaml"}},
+		{"explain-not-modelled", 2, []string{"explain", "testdata/cases/dump.yaml", "--pod", "shop/stateful"}},
+		{"explain-which-pod", 2, []string{"explain", "testdata/cases/dump.yaml"}},
+		{"references", 0, []string{"references"}},
+		{"finding", 0, []string{"findings", "empty-selector"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			status, out, errOut := preemptcheck(t, "", test.args...)
+			require.Equal(t, test.status, status, "exit status; %s", errOut)
+			if errOut != "" {
+				out += "--- standard error\n" + errOut
+			}
+			golden(t, test.name, out)
+		})
+	}
+}
+
+func TestBadUse(t *testing.T) {
+	for _, test := range []struct{ args, message string }{
+		{"frobnicate", `error: unknown command "frobnicate"`},
+		{"check", "error: which files?"},
+		{"check --what x", "error: unknown flag: --what"},
+		{"check -o xml x", "must be text, json or yaml"},
+		{"check --reference v1.2.3 x", `error: --reference: this binary cannot run "v1.2.3"`},
+		{"check testdata/nowhere.yaml", "error: stat testdata/nowhere.yaml: no such file or directory"},
+		{"check testdata/cases/dump.yaml --pod shop/gone", "error: --pod: no pod shop/gone waits"},
+		{"explain testdata/cases/dump.yaml --pod shop/gone", "error: --pod: no pod shop/gone waits"},
+		{"generate -n 2", "error: -n: more than one case needs --out"},
+		{"findings nothing", `error: there is no known finding "nothing"`},
+		{"fuzz --for soon", `invalid argument "soon" for "--for"`},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			status, _, errOut := preemptcheck(t, "", strings.Fields(test.args)...)
+			require.Equal(t, statusCouldNot, status)
+			require.Contains(t, errOut, test.message)
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+)
+
+// Exit statuses. What was found outranks what could not be done: a run that did
+// both exits with statusFound.
+const (
+	statusAgrees   = 0
+	statusFound    = 1 // a finding that the ledger does not explain, or an expectation that was not met
+	statusCouldNot = 2 // bad input, bad flags, or something that is not modelled
+)
+
+// exit is an error that only sets the exit status: everything has been said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// status is the error for what was found and what could not be done.
+func status(found, couldNot bool) error {
+	switch {
+	case found:
+		return exit(statusFound)
+	case couldNot:
+		return exit(statusCouldNot)
+	}
+	return nil
+}
+
+// run executes one command line and returns the exit status.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
+	var code exit
+	switch {
+	case err == nil:
+		return statusAgrees
+	case errors.As(err, &code):
+		return int(code)
+	}
+	printErrors(errOut, err)
+	return statusCouldNot
+}
+
+// printErrors prints what err joins, each on a line of its own.
+func printErrors(w io.Writer, err error) {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range many.Unwrap() {
+			printErrors(w, e)
+		}
+		return
+	}
+	fmt.Fprintln(w, "error:", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "preemptcheck",
+		Short: "Hold kube-scheduler's preemption against its specification",
+		Long: `preemptcheck decides which preemptions the documented algorithm of kube-scheduler
+allows in a cluster, and compares that, stage by stage, with what the real
+kube-scheduler does, which is linked into this binary.
+
+Exit status: 0 if everything agrees, known findings included; 1 if something was
+found; 2 if something could not be done (bad input, not modelled) and nothing
+was found.`,
+		Version:       version(),
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newCheck(), newExplain(), newFuzz(), newGenerate(), newReferences(), newFindings())
+	return root
+}
+
+func version() string {
+	own := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		own = info.Main.Version
+	}
+	return fmt.Sprintf("preemptcheck %s, kube-scheduler %s", own, inprocess.Version)
+}
+
+// referenceFlag adds --reference to a command.
+func referenceFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "reference", inprocess.Version, "the scheduler to check: see \"preemptcheck references\"")
+}
+
+func newChecker(name string) (*properties.Checker, error) {
+	var system reference.System
+	switch name {
+	case inprocess.Version:
+		system = inprocess.New()
+	default:
+		return nil, fmt.Errorf("--reference: this binary cannot run %q, see \"preemptcheck references\"", name)
+	}
+	return &properties.Checker{System: system}, nil
+}

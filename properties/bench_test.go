@@ -1,0 +1,67 @@
+package properties
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+)
+
+// BenchmarkCase measures what a checked cluster costs, as a ratio to the bare
+// upstream call (SchedulePod and PostFilter) on the same clusters in the same
+// run: the whole case (load, bare call, record, model, comparison), and Decide
+// alone. All figures are CPU time of the process.
+func BenchmarkCase(b *testing.B) {
+	system := inprocess.New()
+	defer func() { require.NoError(b, system.Close()) }()
+	checker := &Checker{System: system}
+	var bare, decide, whole time.Duration
+
+	// In turns of a hundred, so that all three see the same state of the machine.
+	for start := 0; start < b.N; start += 100 {
+		clusters := make([]*model.Cluster, min(100, b.N-start))
+		for i := range clusters {
+			clusters[i] = generators.FromSeed(uint64(start + i))
+		}
+		for _, c := range clusters {
+			require.NoError(b, system.Bare(c, func(call func()) {
+				begin := cpuTime(b)
+				call()
+				bare += cpuTime(b) - begin
+			}))
+		}
+		begin := cpuTime(b)
+		for _, c := range clusters {
+			_, err := model.Decide(c, model.Documented())
+			require.NoError(b, err)
+		}
+		decide += cpuTime(b) - begin
+
+		begin = cpuTime(b)
+		for _, c := range clusters {
+			_, err := checker.Check(context.Background(), c)
+			require.NoError(b, err)
+		}
+		whole += cpuTime(b) - begin
+	}
+	perCase := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(b.N) }
+	b.ReportMetric(0, "ns/op") // generation is not what is measured
+	b.ReportMetric(perCase(bare), "bare-µs/case")
+	b.ReportMetric(perCase(decide), "decide-µs/case")
+	b.ReportMetric(perCase(whole), "whole-µs/case")
+	b.ReportMetric(float64(decide)/float64(bare), "decide/bare")
+	b.ReportMetric(float64(whole)/float64(bare), "whole/bare")
+}
+
+// cpuTime is the CPU time that the process has used so far, on all processors.
+func cpuTime(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
