@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -146,11 +145,9 @@ func TestReadHugeInput(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := time.Now()
 			_, err := Read(strings.NewReader(test.input), "f")
 			runtime.ReadMemStats(&after)
 			assert.EqualError(t, err, test.want)
-			assert.Less(t, time.Since(start), 10*time.Second)
 			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8*size))
 		})
 	}

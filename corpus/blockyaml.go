@@ -12,23 +12,25 @@ import (
 // quoted scalars, and literal blocks. At anything else it gives
 // up, and so at everything that is wrong or has a second reading: the parser
 // decides then. Where it does not give up, its result is that of the parser.
-func blockToJSON(text []byte) (out []byte, ok bool) {
+func blockToJSON(text []byte) (out []byte, meta typeMeta, ok bool) {
 	if !bytes.HasSuffix(text, newline) {
-		return nil, false // what a block at the end means depends on it
+		return nil, meta, false // what a block at the end means depends on it
 	}
 	p := blockParser{rest: text, out: make([]byte, 0, len(text))}
 	p.next()
 	if p.line == nil {
-		return nil, false
+		return nil, meta, false
 	}
 	if p.line[0] == '-' { // an item of a List
 		at := p.indent
 		p.dash()
+		p.top = p.indent
 		p.mapping(at)
 	} else {
+		p.top = p.indent
 		p.mapping(-1)
 	}
-	return p.out, !p.failed && p.line == nil
+	return p.out, p.meta, !p.failed && p.line == nil && p.meta.APIVersion != "" && p.meta.Kind != ""
 }
 
 type blockParser struct {
@@ -37,6 +39,9 @@ type blockParser struct {
 	indent int
 	out    []byte
 	failed bool
+	// top is the indentation of the object's own fields, of which meta is kept.
+	top  int
+	meta typeMeta
 }
 
 // next goes to the next line that is not empty, and counts those that are.
@@ -110,7 +115,11 @@ func (p *blockParser) mapping(parent int) {
 		}
 		p.out = append(append(append(p.out, '"'), key...), '"', ':')
 		if len(value) > 0 {
+			start := len(p.out)
 			p.value(value, at)
+			if at == p.top {
+				p.meta.set(string(key), p.out[start:])
+			}
 			continue
 		}
 		switch p.next(); {
@@ -128,6 +137,19 @@ func (p *blockParser) mapping(parent int) {
 		p.fail() // indented less than the mapping, but more than its parent
 	}
 	p.out = append(p.out, '}')
+}
+
+// set keeps the JSON value of a field if it is a string without escapes.
+func (m *typeMeta) set(key string, value []byte) {
+	if len(value) < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
+		return
+	}
+	switch s := string(value[1 : len(value)-1]); key {
+	case "apiVersion":
+		m.APIVersion = s
+	case "kind":
+		m.Kind = s
+	}
 }
 
 func isDash(line []byte) bool {

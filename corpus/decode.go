@@ -139,23 +139,22 @@ func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
 
 // decode decodes the object of a chunk, or the objects if it is a List.
 func (c chunk) decode() ([]decoded, *InputError) {
-	data, short := c.data, c.json
-	if !short {
-		data, short = blockToJSON(c.data)
-	}
-	if short {
+	if c.json {
 		var meta typeMeta
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &meta); err != nil {
-			if bad, at := kjson.SyntaxErrorOffset(err); bad && c.json {
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(c.data, &meta); err != nil {
+			if bad, at := kjson.SyntaxErrorOffset(err); bad {
 				c.line += bytes.Count(c.data[:min(at, int64(len(c.data)))], newline)
 				return nil, c.err("%w", err)
 			}
 			return nil, c.err("this is no Kubernetes object: %w", err)
 		}
 		if !isList(meta.Kind) {
-			d, err := c.decodeObject(data, meta)
+			d, err := c.decodeObject(c.data, meta)
 			return []decoded{d}, err
 		}
+	} else if data, meta, ok := blockToJSON(c.data); ok && !isList(meta.Kind) {
+		d, err := c.decodeObject(data, meta)
+		return []decoded{d}, err
 	}
 	n, err := c.parseYAML()
 	if err != nil {

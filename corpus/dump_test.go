@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
@@ -244,20 +245,58 @@ func TestReadDump(t *testing.T) {
 // which wait.
 func BenchmarkReadDump(b *testing.B) {
 	text := kubectlDump(1000, 19_500, 500)
-	asJSON, err := yaml.YAMLToJSON(kubectlDump(10, 90, 10))
-	require.NoError(b, err)
-	_ = asJSON
-	b.Run("YAML", func(b *testing.B) {
-		b.SetBytes(int64(len(text)))
-		for b.Loop() {
-			s, err := Read(bytes.NewReader(text), "dump")
-			require.NoError(b, err)
-			require.Len(b, s.Cases, 500)
+	asJSON := []byte(`{"apiVersion": "v1", "kind": "List", "items": [`)
+	require.Nil(b, split(text, func(c chunk) bool {
+		object, _, ok := blockToJSON(c.data)
+		require.True(b, ok)
+		asJSON = append(append(asJSON, object...), ',')
+		return true
+	}))
+	asJSON = append(asJSON[:len(asJSON)-1], "]}"...)
+	for name, input := range map[string][]byte{"YAML": text, "JSON": asJSON} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(input)))
+			for b.Loop() {
+				s, err := Read(bytes.NewReader(input), "dump")
+				require.NoError(b, err)
+				require.Len(b, s.Cases, 500)
+			}
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			b.ReportMetric(float64(m.Sys)/(1<<20), "MiB-sys")
-		}
-	})
+		})
+	}
+}
+
+// TestReadLists reads the same objects in every form that they may come in.
+func TestReadLists(t *testing.T) {
+	const node = `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}`
+	const podA = `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [{"name": "[\"{"}]}}`
+	const podB = `{"metadata": {"name": "b"}, "spec": {"priority": 5, "containers": [{}]}}`
+	good := strings.ReplaceAll(podA, `"[\"{"`, `"c"`)
+	want, err := Read(strings.NewReader(node+"\n---\n"+good+"\n---\n{apiVersion: v1, kind: Pod, "+podB[1:]), "f")
+	require.NoError(t, err)
+	require.Len(t, want.Cases, 2)
+	_, err = Read(strings.NewReader(node+podA), "f")
+	require.ErrorContains(t, err, `f: document 2, line 1: Pod default/a: spec.containers[0].name: Invalid value: "[\"{"`)
+
+	pods := `{"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": [` + good + ` , ` + podB + `]}`
+	for name, text := range map[string]string{
+		"JSON documents":          node + pods,
+		"flow items":              node + "\n---\napiVersion: v1\nkind: PodList\nitems: [" + good + ", " + podB + "]\n",
+		"block items":             node + "\n---\nitems:\n\n# a comment\n- " + good + "\n\n# another\n- " + podB + "\napiVersion: v1\nkind: PodList\n",
+		"indented items":          node + "\n---\napiVersion: v1\nitems:\n  - " + good + "\n  -\n    " + podB + "\nkind: PodList\n",
+		"a List in a List":        "apiVersion: v1\nkind: List\nitems:\n- " + node + "\n- " + pods + "\n",
+		"a List in a JSON List":   `{"items": [` + node + `, ` + pods + `, {"kind": "List", "apiVersion": "v1", "items": []}], "kind": "List", "apiVersion": "v1"}`,
+		"documents that end":      "...\n---\n" + node + "\n...\n# nothing\n---\n" + pods + "\n...\n",
+		"documents at the marker": "\ufeff--- " + node + "\n--- " + pods,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Read(strings.NewReader(text), "f")
+			require.NoError(t, err)
+			require.Empty(t, cmp.Diff(want, got))
+		})
+	}
 }
 
 // TestReadDumpLeavesOut checks which pods of a dump wait, and what is said about
