@@ -14,8 +14,8 @@ import (
 // it stands, so that the preemptor fits nowhere. The possible victims differ in
 // size, priority, start time, in the budgets that select them and, if so
 // allowed, in whether they are terminating. All priorities of possible victims
-// are evenly spaced, so that sums of them can tie. Every budget selects at least
-// one possible victim.
+// but the lowest there is, which counts nothing in a sum, are evenly spaced, so
+// that sums of them can tie. Every budget selects at least one possible victim.
 type Bound struct {
 	Nodes   int  `json:"nodes"`   // at most, up to 3
 	Pods    int  `json:"pods"`    // at most, in the whole cluster, up to 6
@@ -27,6 +27,7 @@ type Bound struct {
 	Budgets int  `json:"budgets"` // at most, up to 2
 	Allowed int  `json:"allowed"` // disruptions that a budget allows, at most
 
+	Lowest      bool `json:"lowest"`      // the first of Ranks is the lowest priority there is
 	Staying     bool `json:"staying"`     // there may be bound pods of the preemptor's own priority
 	Terminating bool `json:"terminating"` // possible victims may be terminating already
 	Nominated   bool `json:"nominated"`   // pods of lower or of the preemptor's priority may be nominated to a node
@@ -37,6 +38,9 @@ func (b Bound) String() string {
 		b.Nodes, b.Pods, b.Ranks, b.Sizes, b.Lack, b.Starts)
 	if b.NoStart {
 		text += " or none"
+	}
+	if b.Lowest {
+		text += ", one priority the lowest there is"
 	}
 	if b.Budgets > 0 {
 		text += fmt.Sprintf(", ≤ %d budgets allowing 0–%d", b.Budgets, b.Allowed)
@@ -74,8 +78,8 @@ func (b Bound) check() {
 //   - the numbering of the nodes;
 //   - the order of a node's pods, but for the mutual order of equally important
 //     ones (same priority and start), which upstream's choice depends on;
-//   - which priorities are used, if at most two are (with three, sums of
-//     priorities can tie), and which start times, for each priority by itself:
+//   - which priorities are used, if at most two are besides the lowest there is
+//     (with three, sums of priorities can tie), and which start times, for each priority by itself:
 //     start times are only ever compared between pods of one priority;
 //   - the order of two budgets that share no pod. Where they share one,
 //     upstream's answer depends on the order;
@@ -163,10 +167,11 @@ func (s *space) classes() iter.Seq[Class] {
 // setting the budgets, unless other nodes represent them.
 func (s *space) complete(c Class, yield func(Class) bool) bool {
 	all := s.together(c.nodes)
-	if !isPrefix(uint(all.ranks)) || !isPrefix(uint(all.budgets)) {
+	_, ordinary := s.splitRanks(all.ranks)
+	if !isPrefix(ordinary) || !isPrefix(uint(all.budgets)) {
 		return true
 	}
-	labelled := all.labelled * binomial(s.Ranks, bits.OnesCount8(all.ranks))
+	labelled := all.labelled * binomial(s.ordinaryRanks(), bits.OnesCount(ordinary))
 	for rank := range s.Ranks {
 		used := all.startsOf(rank)
 		if !isPrefix(used) {
@@ -228,14 +233,26 @@ func (c *Class) within(b Bound) bool {
 			return false
 		}
 	}
+	lowest, ordinary := c.space.splitRanks(all.ranks)
 	e := all.extent
-	return nodes <= b.Nodes && all.pods <= b.Pods && bits.OnesCount8(all.ranks) <= b.Ranks && e.size <= b.Sizes && e.lack <= b.Lack &&
+	return nodes <= b.Nodes && all.pods <= b.Pods && (!lowest || b.Lowest) && bits.OnesCount(ordinary) <= b.ordinaryRanks() && e.size <= b.Sizes && e.lack <= b.Lack &&
 		int(c.budgets) <= b.Budgets && int(max(c.allowed[0], c.allowed[1])) <= b.Allowed &&
 		(!e.noStart || b.NoStart) && (!e.staying || b.Staying) && (!e.terminating || b.Terminating) && (!e.nominated || b.Nominated)
 }
 
 // Cluster makes the cluster that represents the class.
 func (c Class) Cluster() *model.Cluster { return c.space.render(&c) }
+
+// ordinaryRanks is how many of Ranks are not the lowest priority there is.
+func (b Bound) ordinaryRanks() int { return b.Ranks - toInt(b.Lowest) }
+
+// splitRanks takes the lowest priority there is out of a set of ranks.
+func (b Bound) splitRanks(ranks uint8) (lowest bool, ordinary uint) {
+	if !b.Lowest {
+		return false, uint(ranks)
+	}
+	return ranks&1 != 0, uint(ranks >> 1)
+}
 
 // isPrefix tells whether the set bits are the lowest ones.
 func isPrefix(set uint) bool { return set&(set+1) == 0 }
@@ -246,4 +263,43 @@ func binomial(n, k int) uint64 {
 		result = result * uint64(n-i) / uint64(i+1)
 	}
 	return result
+}
+
+// MaxBound is the largest number that Bounds knows.
+const MaxBound = 4
+
+// Bounds are the bounds of a number from 1 to MaxBound, each of which adds to
+// those before it: 1 takes seconds to check, 2 half a minute, 3 some minutes and
+// 4 up to half an hour.
+func Bounds(number int) []Bound {
+	steps := [MaxBound][]Bound{
+		{
+			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1},
+			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Lowest: true},
+			{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 2, Lack: 2, Starts: 2, NoStart: true},
+			{Nodes: 2, Pods: 2, Ranks: 1, Sizes: 2, Lack: 2, Starts: 1, Budgets: 2, Allowed: 1},
+			{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Staying: true, Terminating: true, Nominated: true},
+		},
+		{
+			{Nodes: 3, Pods: 4, Ranks: 3, Sizes: 2, Lack: 2, Starts: 1},
+			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 2, NoStart: true},
+			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Budgets: 1, Allowed: 1},
+			{Nodes: 2, Pods: 3, Ranks: 1, Sizes: 2, Lack: 2, Starts: 1, Budgets: 2, Allowed: 2},
+			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Staying: true, Terminating: true, Nominated: true},
+		},
+		{
+			{Nodes: 3, Pods: 5, Ranks: 3, Sizes: 2, Lack: 2, Starts: 1},
+			{Nodes: 2, Pods: 5, Ranks: 2, Sizes: 3, Lack: 3, Starts: 1},
+			{Nodes: 2, Pods: 4, Ranks: 3, Sizes: 2, Lack: 2, Starts: 1, Lowest: true, Budgets: 1, Allowed: 1},
+			{Nodes: 2, Pods: 4, Ranks: 2, Sizes: 2, Lack: 2, Starts: 2, Budgets: 1, Allowed: 1},
+			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Budgets: 2, Allowed: 2},
+			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Budgets: 1, Allowed: 1, Staying: true, Terminating: true, Nominated: true},
+			{Nodes: 2, Pods: 4, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Terminating: true, Nominated: true},
+		},
+		{
+			{Nodes: 2, Pods: 4, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Budgets: 2, Allowed: 1},
+			{Nodes: 1, Pods: 5, Ranks: 2, Sizes: 3, Lack: 4, Starts: 1, Budgets: 1, Allowed: 2},
+		},
+	}
+	return slices.Concat(steps[:number]...)
 }

@@ -2,6 +2,7 @@ package generators
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -44,11 +45,13 @@ type nodeKind struct {
 
 // extent is what a bound limits and the rest of nodeKind does not say.
 type extent struct {
-	size, lack                              int
+	size, lack                               int
 	noStart, staying, terminating, nominated bool
 }
 
-func (n *nodeKind) startsOf(rank int) uint { return uint(n.starts>>(maxStarts*rank)) & (1<<maxStarts - 1) }
+func (n *nodeKind) startsOf(rank int) uint {
+	return uint(n.starts>>(maxStarts*rank)) & (1<<maxStarts - 1)
+}
 
 // space is a bound with all its kinds of pods and of nodes.
 type space struct {
@@ -91,6 +94,9 @@ func podKinds(b Bound) []kind {
 						k := kind{role: victim, size: size, rank: rank, budgets: budgets, order: order}
 						// No labels, app=a, tier=x, and both.
 						k.pod = pod{priority: int32(rank + 1), start: start, labels: []int{0, 1, 4, 3}[budgets], end: e}
+						if b.Lowest && rank == 0 {
+							k.pod.priority = math.MinInt32
+						}
 						kinds = append(kinds, k)
 					}
 				}

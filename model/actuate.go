@@ -11,7 +11,7 @@ import (
 // marked DisruptionTarget (KEP-3329) and deleted. Pods of lower priority that
 // were nominated to the node lose their nomination, as the room there is spoken
 // for, and the preemptor gets it (docs: pod-priority-preemption, "User exposed
-// information"; executor.go:205@v1.37.1).
+// information"; executor.go:192@v1.37.1).
 func (q *question) actuate(n *node, victims []*pod) *Actuation {
 	a := &Actuation{Nomination: NominationSet, NominatedNode: n.Name}
 	for _, p := range victims {

@@ -14,6 +14,10 @@ type Disagreement struct {
 	Node string
 	// Want and Got are for people.
 	Want, Got string
+	// Undecided says that this may be no disagreement at all: the node has more
+	// orders of equally important pods than can be tried (see Decision.Exact),
+	// and none of those tried led to what was observed.
+	Undecided bool
 }
 
 func (d *Disagreement) String() string {
@@ -25,12 +29,8 @@ func (d *Disagreement) String() string {
 }
 
 func disagree(stage Stage, node string, want, got any) *Disagreement {
-	return &Disagreement{stage, node, fmt.Sprint(want), fmt.Sprint(got)}
+	return &Disagreement{Stage: stage, Node: node, Want: fmt.Sprint(want), Got: fmt.Sprint(got)}
 }
-
-// minFeasibleNodesToFind is the number of nodes up to which every node is
-// filtered, also when earlier ones fit (schedule_one.go:53@v1.37.1).
-const minFeasibleNodesToFind = 100
 
 // Admits compares an observation with the answers allowed, stage by stage, and
 // returns the first disagreement, or nil. A stage that the system cannot show is
@@ -94,6 +94,7 @@ func (d *Decision) admitsFilters(o *Observation) *Disagreement {
 		if !slices.Contains(d.Fits, o.ScheduledTo) {
 			return disagree(StageFilter, "", fmt.Sprint("scheduled to one of ", d.Fits), fmt.Sprintf("%q", o.ScheduledTo))
 		}
+		// Not every node was looked at.
 		return nil
 	}
 	if o.ScheduledTo != "" {
@@ -178,6 +179,9 @@ func (d *Decision) admitsDryRun(w *world, name string, got DryRun) (*Outcome, *D
 			return o, nil
 		}
 		d.q.enumerate(run, w.order)
+		if !run.exact {
+			run.outcomes = append(run.outcomes, d.q.likely(run, got, w.order))
+		}
 		if o := run.find(got); o != nil {
 			return o, nil
 		}
@@ -186,7 +190,26 @@ func (d *Decision) admitsDryRun(w *world, name string, got DryRun) (*Outcome, *D
 	for i, o := range run.outcomes {
 		want[i] = DryRun{Victims: o.Victims, Violations: o.Violations}
 	}
-	return nil, disagree(StageDryRun, name, want, got)
+	dis := disagree(StageDryRun, name, want, got)
+	dis.Undecided = !run.exact && got.Failed == nil && got.Error == ""
+	return nil, dis
+}
+
+// likely is the outcome of the order that is likeliest to lead to the victims
+// observed: of equally important pods, those that were reprieved come first. If
+// any order leads to them this one does, unless budgets tell the pods apart.
+func (q *question) likely(run *dryRun, got DryRun, order []int) *Outcome {
+	var sequence []*pod
+	for _, group := range run.groups {
+		for _, victims := range []bool{false, true} {
+			for _, p := range group {
+				if slices.Contains(got.Victims, p.key) == victims {
+					sequence = append(sequence, p)
+				}
+			}
+		}
+	}
+	return q.reprieve(run, sequence, order)
 }
 
 // find is the outcome of d that was observed, with the pods observed, or nil.
@@ -300,8 +323,7 @@ func admitsNomination(o *Observation, want *Actuation) *Disagreement {
 		}
 	}
 	if want.Nomination != got.Nomination || want.NominatedNode != got.NominatedNode {
-		return disagree(StageActuate, "", fmt.Sprintf("nomination %s %s", want.Nomination, want.NominatedNode),
-			fmt.Sprintf("%s %s", got.Nomination, got.NominatedNode))
+		return disagree(StageActuate, "", "nomination "+want.nomination(), got.nomination())
 	}
 	return nil
 }

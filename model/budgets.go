@@ -45,7 +45,7 @@ func (b *budget) protects(p *v1.Pod) bool {
 // none left would violate that budget, once however many budgets it violates.
 // The budgets are asked in the given order, and a pod takes nothing from the
 // budgets after the one it violates: with overlapping budgets the order matters
-// (preemption/util.go:167@v1.37.1, FilterVictimsWithPDBViolation).
+// (preemption/util.go:203@v1.37.1, FilterVictimsWithPDBViolation).
 //
 // violates holds, for each pod, the index of the violated budget, or -1.
 func (q *question) split(pods []*pod, order []int) (violates []int) {

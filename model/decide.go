@@ -55,7 +55,7 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 	}
 	if n := c.Preemptor.Status.NominatedNodeName; slices.Contains(d.Fits, n) {
 		// The nominated node is tried before all others
-		// (schedule_one.go:663@v1.37.1).
+		// (schedule_one.go:669@v1.37.1).
 		d.Fits = []string{n}
 	}
 	if len(d.Fits) > 0 || len(q.nodes) == 0 {
@@ -88,7 +88,7 @@ func (q *question) verdicts() map[string]*Verdict {
 	excludedBy := "NodeAffinity"
 	// The preemptor's nominated node is tried before all others, also if it is
 	// not among the nodes that were named, but not if the names contradict each
-	// other (schedule_one.go:663@v1.37.1).
+	// other (schedule_one.go:669@v1.37.1).
 	first := q.byName[q.preemptor.Status.NominatedNodeName]
 	if named != nil && len(named) == 0 {
 		first = nil
@@ -234,7 +234,7 @@ func (d *dryRun) isCandidate() bool { return d.failed == nil && len(d.listed.vic
 // better than o. The order of equally important pods is free on each node, so
 // one such outcome of a candidate suffices. A choice with violations needs in
 // addition that no candidate is without: the search goes on until it finds one
-// (preemption.go:420@v1.37.1, DryRunPreemption).
+// (preemption.go:430@v1.37.1, DryRunPreemption).
 func (q *question) mayPick(run *dryRun, o *Outcome, candidates []*dryRun, shortlist int) (decidedBy string, ok bool) {
 	if shortlist == 0 {
 		return "", false

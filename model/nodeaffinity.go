@@ -91,7 +91,7 @@ func requirementMatches(r *v1.NodeSelectorRequirement, value string, has bool) b
 // preFilter narrows the nodes to try before any filter runs: when every required
 // term of the pod names its nodes, the others are not looked at. named is nil
 // when nothing is narrowed; empty means that the terms contradict themselves, so
-// that no node is left (node_affinity.go:146@v1.37.1, PreFilter).
+// that no node is left (node_affinity.go:150@v1.37.1, PreFilter).
 func (q *question) preFilter() (named map[string]bool) {
 	terms := requiredTerms(q.preemptor.Pod)
 	if len(terms) == 0 {

@@ -9,7 +9,7 @@ import (
 // nodeResourcesFails: what the pods on the node occupy plus what the pod
 // requests has to stay within allocatable, resource by resource, and so does the
 // number of pods. A request above allocatable itself cannot be helped by
-// removing pods; a full pod count can (fit.go:645@v1.37.1, fitsRequest).
+// removing pods; a full pod count can (fit.go:710@v1.37.1, fitsRequest).
 // Source: docs, concepts/configuration/manage-resources-containers, "How Pods
 // with resource requests are scheduled".
 func nodeResourcesFails(q *question, n *node, v view) *Verdict {

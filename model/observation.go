@@ -137,3 +137,10 @@ type Actuation struct {
 	// Other describes every further API write: there should be none.
 	Other []string
 }
+
+func (a *Actuation) nomination() string {
+	if a.Nomination == NominationSet {
+		return "set to " + a.NominatedNode
+	}
+	return string(a.Nomination)
+}

@@ -15,7 +15,7 @@ type Criterion struct {
 }
 
 // defaultCriteria are the criteria of pickOneNodeForPreemption, from its doc
-// comment (preemption.go:290@v1.37.1). Candidates that tie on all of them are
+// comment (preemption.go:324@v1.37.1). Candidates that tie on all of them are
 // equally good: any may be chosen.
 func defaultCriteria() []Criterion {
 	return []Criterion{
@@ -38,7 +38,7 @@ const (
 func (o *Outcome) highest() int32 { return o.victims[0].priority }
 
 // sum adds up the priorities, each shifted to be non-negative, so that more
-// victims never make a better sum (preemption.go:312@v1.37.1).
+// victims never make a better sum (preemption.go:361@v1.37.1).
 func (o *Outcome) sum() int64 {
 	var sum int64
 	for _, p := range o.victims {

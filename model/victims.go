@@ -48,7 +48,7 @@ type dryRun struct {
 // others, each from the most important one down
 // (docs: concepts/scheduling-eviction/pod-priority-preemption, "Preemption" and
 // "PodDisruptionBudget is supported, but not guaranteed";
-// default_preemption.go:259@v1.37.1, SelectVictimsOnNode).
+// default_preemption.go:286@v1.37.1, SelectVictimsOnNode).
 func (q *question) dryRunOn(n *node, order []int) *dryRun {
 	d := &dryRun{node: n, exact: true}
 	var possible []*pod

@@ -1,5 +1,6 @@
 // Package properties holds what must be true of any scheduler's answer to any
-// cluster: so far the differential, which holds it against the model. It keeps
+// cluster: the differential, which holds it against the model, and the promises
+// made to users, which do not depend on how the model chooses victims. It keeps
 // the ledger of findings that are known.
 package properties
 
@@ -7,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -18,6 +20,11 @@ type Checker struct {
 	System reference.System
 	// Decide is the model; nil means the documented rules.
 	Decide func(*model.Cluster) (*model.Decision, error)
+	// Properties are checked after the differential, in this order.
+	Properties []Property
+	// Relations is how many relations (see SomeRelations) are checked of each
+	// cluster after that. Each asks the system once more.
+	Relations int
 }
 
 // Result is what became of one cluster.
@@ -30,6 +37,10 @@ type Result struct {
 	Decision *model.Decision
 	// Unmodelled says what the model does not cover.
 	Unmodelled model.Unmodelled
+	// Undecided says where the model does not know all allowed answers, and what
+	// was observed is none of those it knows (model.Decision.Exact). It is no
+	// finding, and no agreement either.
+	Undecided string
 	// Findings are the promises that were broken, known ones included.
 	Findings []Finding
 }
@@ -58,6 +69,11 @@ type Finding struct {
 	// Known holds the ids of the ledger entries that together explain the
 	// finding; none if it is new.
 	Known []string
+
+	// about names the pod or node in question, if Node does not. Findings of one
+	// property are told apart by Stage, Node and about: Detail may hold numbers
+	// that depend on other findings.
+	about string
 }
 
 func (f Finding) String() string {
@@ -95,6 +111,14 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (*Result, e
 		return nil, err
 	}
 	r.Findings = differential(r)
+	s := &Subject{Context: ctx, Cluster: cluster, Observation: r.Observation, Decision: r.Decision, System: c.System}
+	for _, p := range slices.Concat(c.Properties, SomeRelations(cluster, c.Relations)) {
+		findings, err := p.run(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		r.Findings = append(r.Findings, findings...)
+	}
 	return r, nil
 }
 

@@ -1,7 +1,7 @@
 package properties
 
 import (
-	"math/bits"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -15,18 +15,23 @@ func differential(r *Result) []Finding {
 	if d == nil {
 		return nil
 	}
+	known := explain(r)
+	if d.Undecided && known == nil {
+		r.Undecided = d.String()
+		return nil
+	}
 	return []Finding{{
 		Property: Differential,
 		Stage:    d.Stage,
 		Node:     d.Node,
 		Detail:   "want " + d.Want + ", got " + d.Got,
-		Known:    explain(r),
+		Known:    known,
 	}}
 }
 
-// explain finds the fewest known bugs that together account for all that was
-// observed: with their quirks switched on, the model agrees at every stage. nil
-// means that no set of them does.
+// explain finds the known bugs that together account for all that was observed:
+// with their quirks switched on, the model agrees at every stage, and it would
+// not with one of them less. nil means that not even all of them do.
 func explain(r *Result) []string {
 	var quirks []LedgerEntry
 	for _, e := range Ledger() {
@@ -34,23 +39,27 @@ func explain(r *Result) []string {
 			quirks = append(quirks, e)
 		}
 	}
-	for size := 1; size <= len(quirks); size++ {
-		for set := uint(1); set < 1<<len(quirks); set++ {
-			if bits.OnesCount(set) != size {
-				continue
-			}
-			var ids []string
-			var on []model.Quirk
-			for i, e := range quirks {
-				if set&(1<<i) != 0 {
-					ids, on = append(ids, e.ID), append(on, e.Quirk)
-				}
-			}
-			d, err := model.Decide(r.Cluster, model.Documented().With(on...))
-			if err == nil && d.Admits(r.Observation) == nil {
-				return ids
-			}
+	agreesWith := func(entries []LedgerEntry) bool {
+		on := make([]model.Quirk, len(entries))
+		for i, e := range entries {
+			on[i] = e.Quirk
+		}
+		d, err := model.Decide(r.Cluster, model.Documented().With(on...))
+		return err == nil && d.Admits(r.Observation) == nil
+	}
+	if !agreesWith(quirks) {
+		return nil
+	}
+	for i := 0; i < len(quirks); {
+		if fewer := slices.Delete(slices.Clone(quirks), i, i+1); agreesWith(fewer) {
+			quirks = fewer
+		} else {
+			i++
 		}
 	}
-	return nil
+	ids := make([]string, len(quirks))
+	for i, e := range quirks {
+		ids[i] = e.ID
+	}
+	return ids
 }

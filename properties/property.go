@@ -2,6 +2,9 @@ package properties
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -15,6 +18,9 @@ type Property struct {
 	Name string
 	// Promise quotes what users were promised, Source says where.
 	Promise, Source string
+	// Applies tells whether the promise says anything about this subject; nil
+	// means always. Check is not called where it does not.
+	Applies func(s *Subject) bool
 	// Check returns how the promise was broken. It asks the system again where
 	// it needs to; an error means that it could not.
 	Check func(s *Subject) ([]Finding, error)
@@ -29,11 +35,26 @@ type Subject struct {
 	Decision *model.Decision
 	// System is the scheduler, to be asked about variations of the cluster.
 	System reference.System
+
+	// granted holds the ids of the ledger entries that are taken for granted:
+	// see LedgerEntry.Properties.
+	granted []string
+	judged  map[string]judgement
 }
+
+// grants tells whether a known finding is to be taken for what should happen.
+// Properties ask it where the finding would break them, so that what it explains
+// is exactly what no longer is a finding once it is granted.
+func (s *Subject) grants(id string) bool { return slices.Contains(s.granted, id) }
 
 // found reports one broken promise. Whoever runs the property adds its name.
 func found(stage model.Stage, node, detail string) []Finding {
-	return []Finding{{Stage: stage, Node: node, Detail: detail}}
+	return []Finding{foundOf(stage, node, "", detail)}
+}
+
+// foundOf reports a promise broken to the pod or node that it names.
+func foundOf(stage model.Stage, node, about, detail string) Finding {
+	return Finding{Stage: stage, Node: node, Detail: detail, about: about}
 }
 
 // victims are the pods that were preempted, most important first; none if
@@ -42,13 +63,7 @@ func (s *Subject) victims() []*v1.Pod {
 	if s.Observation.Pick == nil {
 		return nil
 	}
-	var pods []*v1.Pod
-	for _, key := range s.Observation.Pick.Victims {
-		if p := s.pod(key); p != nil {
-			pods = append(pods, p)
-		}
-	}
-	return pods
+	return s.pods(s.Observation.Pick.Victims)
 }
 
 // pod is the pod of that name, or nil.
@@ -73,21 +88,34 @@ func without(c *model.Cluster, gone map[string]bool) *model.Cluster {
 	return &out
 }
 
+// judgement is what the two judges say of a node: see Subject.fits.
+type judgement struct{ byModel, bySystem bool }
+
 // fits judges from scratch whether the preemptor runs on a node once the pods
 // gone are gone: by the model's filters, and by a full scheduling cycle of the
 // system over a cluster that never had those pods. The cycle tries the node
 // first because the preemptor is nominated to it, as it will be in reality.
-func (s *Subject) fits(node string, gone map[string]bool) (byModel, bySystem bool, err error) {
-	c := without(s.Cluster, gone)
+// Judgements are kept, as several properties ask for the same.
+func (s *Subject) fits(node string, gone map[string]bool) (judgement, error) {
+	key := fmt.Sprint(node, slices.Sorted(maps.Keys(gone)))
+	if j, known := s.judged[key]; known {
+		return j, nil
+	}
+	c := s.after(node, gone)
 	c.Preemptor = c.Preemptor.DeepCopy()
 	c.Preemptor.Status.NominatedNodeName = node
 	d, err := model.Decide(c, model.Documented())
 	if err != nil {
-		return false, false, err
+		return judgement{}, err
 	}
 	o, err := s.System.Observe(s.Context, c)
 	if err != nil {
-		return false, false, err
+		return judgement{}, err
 	}
-	return d.Verdicts[node] == nil, o.ScheduledTo == node, nil
+	if s.judged == nil {
+		s.judged = map[string]judgement{}
+	}
+	j := judgement{d.Verdicts[node] == nil, o.ScheduledTo == node}
+	s.judged[key] = j
+	return j, nil
 }

@@ -18,6 +18,7 @@ type Stats struct {
 	// DecidedBy counts them by the criterion that decided, or model.Tie.
 	DecidedBy  map[string]int `json:"decidedBy"`
 	Unmodelled int            `json:"unmodelled"`
+	Undecided  int            `json:"undecided"` // see Result.Undecided
 	// Known counts clusters by the ledger entry that explained them, Findings
 	// those that none did.
 	Known    map[string]int `json:"known"`
@@ -30,13 +31,20 @@ func (s *Stats) Add(r *Result) {
 		s.DecidedBy, s.Known = map[string]int{}, map[string]int{}
 	}
 	s.Clusters++
+	known := map[string]bool{}
 	for _, f := range r.Findings {
 		for _, id := range f.Known {
-			s.Known[id]++
+			known[id] = true
 		}
+	}
+	for id := range known {
+		s.Known[id]++
 	}
 	if len(r.Unexplained()) > 0 {
 		s.Findings++
+	}
+	if r.Undecided != "" {
+		s.Undecided++
 	}
 	o := r.Observation
 	switch {
@@ -75,6 +83,7 @@ func (s *Stats) Merge(other Stats) {
 	s.Preempted += other.Preempted
 	s.SeveralCandidates += other.SeveralCandidates
 	s.Unmodelled += other.Unmodelled
+	s.Undecided += other.Undecided
 	s.Findings += other.Findings
 	merge(&s.DecidedBy, other.DecidedBy)
 	merge(&s.Known, other.Known)

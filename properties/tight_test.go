@@ -2,7 +2,6 @@ package properties
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -100,7 +99,7 @@ func TestLaxModelIsCaught(t *testing.T) {
 			continue
 		}
 		if never, _ := neverGiven(t, checker, r.Cluster, r.Decision); never != nil {
-			t.Log(fmt.Sprintf("caught at cluster %d: %s is never picked", seed+1, never.Node))
+			t.Logf("caught at cluster %d: %s is never picked", seed+1, never.Node)
 			return
 		}
 	}

@@ -47,8 +47,8 @@ func (c *campaign) run(ctx context.Context, count uint64, progress *progress) er
 		} else {
 			c.summary.Errors++
 		}
-		if suspect := firstSuspect(r, err); suspect != nil {
-			if err := c.save(cluster, n, suspect); err != nil {
+		if all := suspects(r, err); len(all) > 0 {
+			if err := c.save(cluster, n, &all[0]); err != nil {
 				return err
 			}
 		}
@@ -57,16 +57,13 @@ func (c *campaign) run(ctx context.Context, count uint64, progress *progress) er
 	return nil
 }
 
-// firstSuspect is what deserves a look in the result of a check, or nil: the
-// first finding that is not known, or that the check itself failed.
-func firstSuspect(r *properties.Result, err error) *properties.Finding {
+// suspects are what deserves a look in the result of a check: the findings that
+// are not known, or that the check itself failed.
+func suspects(r *properties.Result, err error) []properties.Finding {
 	if err != nil {
-		return &properties.Finding{Property: failed, Detail: err.Error()}
+		return []properties.Finding{{Property: failed, Detail: err.Error()}}
 	}
-	if unexplained := r.Unexplained(); len(unexplained) > 0 {
-		return &unexplained[0]
-	}
-	return nil
+	return r.Unexplained()
 }
 
 // save shrinks the cluster and writes it as a case, unless its like was saved.
@@ -81,14 +78,17 @@ func (c *campaign) save(cluster *model.Cluster, n uint64, suspect *properties.Fi
 	// Shrinking goes on when the campaign's time is up: it is short, and what
 	// was found is worth it.
 	ctx := context.Background()
+	thorough := *c.checker // which relations a campaign looks at depends on the cluster
+	thorough.Relations = len(properties.Relations())
 	cluster = shrink(cluster, func(smaller *model.Cluster) bool {
-		r, err := checkCluster(ctx, c.checker, smaller)
-		s := firstSuspect(r, err)
-		if s == nil || s.Property != suspect.Property || s.Stage != suspect.Stage {
-			return false
+		r, err := checkCluster(ctx, &thorough, smaller)
+		for _, s := range suspects(r, err) {
+			if s.Property == suspect.Property && s.Stage == suspect.Stage {
+				suspect = &s
+				return true
+			}
 		}
-		suspect = s
-		return true
+		return false
 	})
 	shape := strings.Join(inPlay(cluster), ", ")
 	for i := range c.summary.New {
@@ -127,5 +127,5 @@ func slug(words ...string) string {
 // firstLine leaves out the stack of a panic.
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
-	return line
+	return strings.TrimSpace(line)
 }

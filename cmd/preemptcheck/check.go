@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 func newCheck() *cobra.Command {
@@ -18,6 +21,8 @@ func newCheck() *cobra.Command {
 		Short: "Replay cases, or each pending pod of a cluster dump, against model and scheduler",
 		Long: `Check runs one scheduling cycle for each case, in the model and in the real
 kube-scheduler, and compares them stage by stage, and with what the case expects.
+What the scheduler does is also held to the promises made to users, such as that
+only pods of lower priority are preempted, and no more of them than it takes.
 
 A PATH is a file with a case, a cluster dump as
 
@@ -32,10 +37,12 @@ RESULT is one of
   finding           it did not
   unexpected        the case expects something else
   not modelled      something in the cluster is not covered by the model
+  undecided         a node has too many equally important pods to know all allowed
+                    answers, and the scheduler's is none of those known
   error             the scheduler could not be run
 
 Exit status: 1 if there is a finding or something unexpected; else 2 if a file
-was bad, or a cluster not modelled or not run; else 0.`,
+was bad, or a cluster not modelled, undecided or not run; else 0.`,
 		Example: `  preemptcheck check corpus/cases
   kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck check -`,
 	}
@@ -43,7 +50,7 @@ was bad, or a cluster not modelled or not run; else 0.`,
 	referenceFlag(cmd, &reference)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		checker, err := newChecker(reference)
+		checker, err := newChecker(reference, slices.Concat(properties.Invariants(), properties.Relations())...)
 		if err != nil {
 			return err
 		}
@@ -78,7 +85,7 @@ was bad, or a cluster not modelled or not run; else 0.`,
 type report struct {
 	Cases []*judgement `json:"cases"`
 	// Passed counts the cases that agree, of which Known are known findings;
-	// Failed the others, without NotDone: not modelled, or not run.
+	// Failed the others, without NotDone: not modelled, undecided, or not run.
 	Passed      int  `json:"passed"`
 	Known       int  `json:"known"`
 	Failed      int  `json:"failed"`
@@ -126,7 +133,7 @@ func (r *report) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, ", %d failed", r.Failed)
 	if r.NotDone > 0 {
-		fmt.Fprintf(w, ", %d not modelled or not run", r.NotDone)
+		fmt.Fprintf(w, ", %d not modelled, undecided or not run", r.NotDone)
 	}
 	fmt.Fprintln(w)
 }

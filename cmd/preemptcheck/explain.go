@@ -22,7 +22,8 @@ func newExplain() *cobra.Command {
 		Long: `Explain goes through the scheduling cycle of one pending pod: why it does not fit
 on the nodes as they are, what preemption would cost on each node where it helps,
 which criterion decides between those, and what would then be deleted and cleared.
-It ends with whether the real kube-scheduler does the same.
+It ends with whether the real kube-scheduler does the same. The promises to users
+that "preemptcheck check" holds it to besides are not looked at.
 
 FILE is a case or a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A
 -o yaml), or - for standard input. If several pods of a dump are pending, --pod
@@ -54,7 +55,7 @@ says which one is meant.`,
 		}
 		if r.Unmodelled != nil {
 			var errs []error
-			for _, field := range unmodelledLines(r.Unmodelled) {
+			for _, field := range lines(r.Unmodelled) {
 				errs = append(errs, fmt.Errorf("%s: not modelled: %s", c.File, field))
 			}
 			return errors.Join(errs...)

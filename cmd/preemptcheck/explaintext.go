@@ -238,7 +238,10 @@ func (e *explanation) referenceText(w io.Writer) {
 		did = "it preempts nothing"
 	}
 	verb := "agrees"
-	if !r.Agrees {
+	switch {
+	case r.Undecided != "":
+		verb = "may agree or not"
+	case !r.Agrees:
 		verb = "disagrees"
 	}
 	fmt.Fprintf(w, "kube-scheduler %s %s: %s.\n", r.System, verb, did)

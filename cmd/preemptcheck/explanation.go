@@ -93,6 +93,7 @@ type choice struct {
 type observed struct {
 	System      string   `json:"system"`
 	Agrees      bool     `json:"agrees"`
+	Undecided   string   `json:"undecided,omitempty"` // why Agrees is not known
 	Findings    []string `json:"findings,omitempty"`
 	ScheduledTo string   `json:"scheduledTo,omitempty"`
 	Pick        string   `json:"pick,omitempty"`
@@ -111,7 +112,7 @@ func explainResult(r *properties.Result, candidates int) *explanation {
 		FitsOn:         d.Fits,
 		PotentialNodes: len(d.PotentialNodes),
 		Shortlist:      d.Shortlist,
-		Reference:      observed{System: o.System, Agrees: len(r.Findings) == 0, ScheduledTo: o.ScheduledTo},
+		Reference:      observed{System: o.System, Agrees: len(r.Findings) == 0 && r.Undecided == "", Undecided: r.Undecided, ScheduledTo: o.ScheduledTo},
 	}
 	if d.Eligible != nil {
 		e.Eligible = &eligibility{d.Eligible.OK, d.Eligible.Reason}

@@ -41,11 +41,12 @@ Exit status: 1 if something new was found, else 0.`,
 	referenceFlag(cmd, &reference)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		checker, err := newChecker(reference)
+		checker, err := newChecker(reference, properties.Invariants()...)
 		if err != nil {
 			return err
 		}
 		defer checker.System.Close()
+		checker.Relations = 2
 		ctx := cmd.Context()
 		if duration > 0 {
 			var cancel context.CancelFunc

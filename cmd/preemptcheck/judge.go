@@ -31,11 +31,14 @@ const (
 	found       = "finding"
 	unexpected  = "unexpected"
 	notModelled = "not modelled"
+	undecided   = "undecided"
 	failed      = "error"
 )
 
-func (j *judgement) isFound() bool    { return j.Result == found || j.Result == unexpected }
-func (j *judgement) isCouldNot() bool { return j.Result == notModelled || j.Result == failed }
+func (j *judgement) isFound() bool { return j.Result == found || j.Result == unexpected }
+func (j *judgement) isCouldNot() bool {
+	return j.Result == notModelled || j.Result == undecided || j.Result == failed
+}
 
 // checkCluster is Check, with a panic as an error: one bad cluster must not end
 // a run over many.
@@ -63,19 +66,25 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 	}
 	if r.Unmodelled != nil {
 		j.Result = notModelled
-		j.Details = unmodelledLines(r.Unmodelled)
+		j.Details = lines(r.Unmodelled)
 		return j
 	}
 	j.Outcome, j.DecidedBy = outcome(r)
 	var ids []string
+	var explained []properties.Finding
 	for _, f := range r.Findings {
-		ids = append(ids, f.Known...)
-		j.Details = append(j.Details, f.String())
+		if ids = append(ids, f.Known...); len(f.Known) > 0 {
+			explained = append(explained, f)
+		}
 	}
+	j.Details = lines(slices.Concat(r.Unexplained(), explained))
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	if len(ids) > 0 {
 		j.Result = known + " " + strings.Join(ids, ", ")
+	}
+	if r.Undecided != "" {
+		j.Result, j.Details = undecided, append(j.Details, r.Undecided)
 	}
 	if len(r.Unexplained()) > 0 {
 		j.Result = found
@@ -131,16 +140,16 @@ func choiceNodes(choices []model.Choice) []string {
 // allowed answers: beyond it, working them out takes longer than a few seconds.
 const maxOrders = 50_000
 
-// unmodelledLines names the fields, but only the first of very many.
-func unmodelledLines(fields model.Unmodelled) []string {
+// lines writes each on a line, but only the first of very many.
+func lines[T fmt.Stringer](all []T) []string {
 	const most = 10
 	var lines []string
-	for i, field := range fields {
+	for i, s := range all {
 		if i == most {
-			lines = append(lines, fmt.Sprintf("and %d fields more", len(fields)-most))
+			lines = append(lines, fmt.Sprintf("and %d more", len(all)-most))
 			break
 		}
-		lines = append(lines, field.String())
+		lines = append(lines, s.String())
 	}
 	return lines
 }

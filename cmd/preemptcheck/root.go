@@ -88,7 +88,7 @@ was found.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCheck(), newExplain(), newFuzz(), newGenerate(), newReferences(), newFindings())
+	root.AddCommand(newCheck(), newExplain(), newFuzz(), newExhaustiveCommand(), newGenerate(), newReferences(), newFindings())
 	return root
 }
 
@@ -105,7 +105,10 @@ func referenceFlag(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "reference", inprocess.Version, "the scheduler to check: see \"preemptcheck references\"")
 }
 
-func newChecker(name string) (*properties.Checker, error) {
+// newChecker makes a Checker of the system of that name. With promises, it checks
+// besides the differential what users are promised, which takes long on clusters
+// of many nodes.
+func newChecker(name string, promises ...properties.Property) (*properties.Checker, error) {
 	var system reference.System
 	switch name {
 	case inprocess.Version:
@@ -113,5 +116,5 @@ func newChecker(name string) (*properties.Checker, error) {
 	default:
 		return nil, fmt.Errorf("--reference: this binary cannot run %q, see \"preemptcheck references\"", name)
 	}
-	return &properties.Checker{System: system}, nil
+	return &properties.Checker{System: system, Properties: promises}, nil
 }

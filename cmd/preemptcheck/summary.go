@@ -53,6 +53,7 @@ func (s *summary) text(w io.Writer) {
 		{"preempts", stats.Preempted},
 		{"  with 2 or more candidates", stats.SeveralCandidates},
 		{"not modelled", stats.Unmodelled},
+		{"undecided", stats.Undecided},
 	} {
 		t.row(line.name, fmt.Sprint(line.count), fmt.Sprintf("%.1f %%", percent(line.count, stats.Clusters)))
 	}

@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -52,11 +52,14 @@ func (a *admitter) budget(budget *policyv1.PodDisruptionBudget) {
 	if !a.convert(object, budget, &in) {
 		return
 	}
-	a.fail(object, validation.ValidateObjectMeta(&in.ObjectMeta, true, pathvalidation.ValidatePathSegmentName, field.NewPath("metadata"))...)
+	a.fail(object, validation.ValidateObjectMeta(&in.ObjectMeta, true, budgetName, field.NewPath("metadata"))...)
 	a.fail(object, policyvalidation.ValidatePodDisruptionBudget(&in, policyvalidation.PodDisruptionBudgetValidationOptions{})...)
 	a.fail(object, policyvalidation.ValidatePodDisruptionBudgetStatusUpdate(in.Status, policy.PodDisruptionBudgetStatus{},
 		field.NewPath("status"), policyv1.SchemeGroupVersion)...)
 }
+
+// budgetName: the name of a budget may be any segment of a path.
+func budgetName(name string, _ bool) []string { return content.IsPathSegmentName(name) }
 
 func (a *admitter) pod(pod *v1.Pod) {
 	setNamespace(&pod.ObjectMeta)

@@ -84,7 +84,7 @@ func (s *scheduler) postFilter(state fwk.CycleState, nodes fwk.NodeToStatusReade
 type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)
 
 // watch makes Executor.PreemptPod signal the end of a preemption, which is the
-// last victim that is not terminating, or an error (executor.go:205@v1.37.1), and
+// last victim that is not terminating, or an error (executor.go:199@v1.37.1), and
 // makes a panic in it an error.
 func (s *scheduler) watch(next preemptPodFunc) preemptPodFunc {
 	return func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (inMemory bool, err error) {

@@ -27,7 +27,7 @@ type loaded struct {
 }
 
 // load puts c into the scheduler as the event handlers would
-// (eventhandlers.go:118@v1.37.1, addPod): the order of the pods is theirs.
+// (eventhandlers.go:129@v1.37.1, addPod): the order of the pods is theirs.
 // On an error the scheduler has to be unloaded too.
 func (s *scheduler) load(c *model.Cluster) error {
 	s.budgets.budgets = c.PodDisruptionBudgets

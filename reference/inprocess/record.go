@@ -70,7 +70,7 @@ func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState
 	victims, violations, status = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
 	switch {
 	case status.IsSuccess() && len(victims) == 0:
-		// The caller makes an error of it (preemption.go:486@v1.37.1).
+		// The caller makes an error of it (preemption.go:489@v1.37.1).
 		r.obs.DryRuns[name] = model.DryRun{Error: fmt.Sprintf("expected at least one victim pod on node %q", name)}
 	case status.IsSuccess():
 		r.obs.DryRuns[name] = model.DryRun{Victims: keys(victims), Violations: violations}
@@ -84,7 +84,7 @@ func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState
 }
 
 // CandidatesToVictimsMap is given the whole shortlist. It is not called for a
-// shortlist of one, which is then the node picked (preemption.go:289@v1.37.1).
+// shortlist of one, which is then the node picked (preemption.go:294@v1.37.1).
 func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map[string]*extenderv1.Victims {
 	r.obs.Candidates = r.obs.Candidates[:0]
 	for _, c := range candidates {
@@ -112,7 +112,7 @@ func (p potentialNodes) NodesForStatusCode(lister fwk.NodeInfoLister, code fwk.C
 
 // verdict reads a Filter status. The nodes that a PreFilter result leaves out have
 // a status of no plugin, which names the plugins in its text
-// (schedule_one.go:686@v1.37.1); several are separated by commas.
+// (schedule_one.go:689@v1.37.1); several are separated by commas.
 func verdict(status *fwk.Status) model.Verdict {
 	v := model.Verdict{Plugin: status.Plugin(), Unresolvable: status.Code() == fwk.UnschedulableAndUnresolvable, Reasons: status.Reasons()}
 	if v.Plugin == "" {

@@ -1,0 +1,160 @@
+package findingsdoc
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// summary is a cluster in short, a line for each object.
+func summary(c *model.Cluster) string {
+	var out bytes.Buffer
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	line := func(kind, name string, details ...string) {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", kind, name, strings.Join(slices.DeleteFunc(details, func(s string) bool { return s == "" }), "; "))
+	}
+	for _, n := range c.Nodes {
+		line("node", n.Name, resources(n.Status.Allocatable), when(n.Spec.Unschedulable, "unschedulable"), labels(n.Labels))
+	}
+	for _, b := range c.PodDisruptionBudgets {
+		selector := metav1.FormatLabelSelector(b.Spec.Selector)
+		switch {
+		case b.Spec.Selector == nil:
+			selector = "no selector"
+		case len(b.Spec.Selector.MatchLabels)+len(b.Spec.Selector.MatchExpressions) == 0:
+			selector = "selector {}"
+		}
+		policy := ""
+		if p := b.Spec.UnhealthyPodEvictionPolicy; p != nil {
+			policy = "unhealthyPodEvictionPolicy " + string(*p)
+		}
+		line("budget", model.Key(b), selector, fmt.Sprintf("disruptionsAllowed %d", b.Status.DisruptionsAllowed), policy)
+	}
+	for _, p := range c.Pods {
+		line("pod", model.Key(p), podDetails(p)...)
+	}
+	line("preemptor", model.Key(c.Preemptor), podDetails(c.Preemptor)...)
+	if p := c.Settings.MinCandidateNodesPercentage; p != nil {
+		line("scheduler", "minCandidateNodesPercentage", fmt.Sprint(*p))
+	}
+	if n := c.Settings.MinCandidateNodesAbsolute; n != nil {
+		line("scheduler", "minCandidateNodesAbsolute", fmt.Sprint(*n))
+	}
+	for _, gate := range slices.Sorted(maps.Keys(c.Settings.FeatureGates)) {
+		line("scheduler", gate, fmt.Sprint(c.Settings.FeatureGates[gate]))
+	}
+	w.Flush()
+	return out.String()
+}
+
+func podDetails(p *v1.Pod) []string {
+	var details []string
+	if p.Spec.NodeName != "" {
+		details = append(details, "on "+p.Spec.NodeName)
+	}
+	if p.Status.NominatedNodeName != "" {
+		details = append(details, "nominated to "+p.Status.NominatedNodeName)
+	}
+	details = append(details, fmt.Sprintf("priority %d", model.Priority(p)))
+	for _, c := range p.Spec.Containers {
+		details = append(details, resources(c.Resources.Requests))
+		for _, port := range c.Ports {
+			details = append(details, when(port.HostPort > 0, fmt.Sprintf("host port %d", port.HostPort)))
+		}
+	}
+	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			for _, r := range append(slices.Clone(term.MatchFields), term.MatchExpressions...) {
+				details = append(details, fmt.Sprintf("requires %s %s %v", r.Key, r.Operator, r.Values))
+			}
+		}
+	}
+	details = append(details,
+		when(p.DeletionTimestamp != nil, "terminating"),
+		when(p.Spec.NodeName != "" && p.Status.Phase == v1.PodPending, "phase Pending"))
+	for _, c := range p.Status.Conditions {
+		details = append(details, fmt.Sprintf("%s %s", c.Type, c.Status))
+	}
+	return append(details, labels(p.Labels))
+}
+
+func when(condition bool, text string) string {
+	if condition {
+		return text
+	}
+	return ""
+}
+
+// resources writes a list such as "cpu 1, pods 10".
+func resources(list v1.ResourceList) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		quantity := list[name]
+		parts = append(parts, fmt.Sprintf("%s %s", name, quantity.String()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// labels leaves out the one that every node has.
+func labels(set map[string]string) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		if key != v1.LabelHostname {
+			parts = append(parts, key+"="+set[key])
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// expected says in a sentence what a case expects.
+func expected(x *corpus.Expectation) string {
+	if x.Outcome != corpus.Preempted {
+		return map[string]string{
+			corpus.Scheduled:   "the pod fits",
+			corpus.NotHelpful:  "preemption does not help; a nomination of the pod is cleared",
+			corpus.NotEligible: "the pod may not preempt",
+			corpus.Error:       "an error",
+		}[x.Outcome]
+	}
+	var answers []string
+	for _, n := range x.Nominations {
+		answers = append(answers, nominates(n.Node, n.Victims, n.Violations, x.Clears))
+	}
+	return strings.Join(answers, ", or ")
+}
+
+// observed says in a sentence what a scheduler did.
+func observed(o *model.Observation) string {
+	switch {
+	case o.CycleError != "":
+		return "an error: " + o.CycleError
+	case o.ScheduledTo != "":
+		return "the pod fits on " + o.ScheduledTo
+	case o.Pick != nil:
+		var cleared []string
+		if o.Actuation != nil {
+			cleared = o.Actuation.Cleared
+		}
+		return nominates(o.Pick.Node, o.Pick.Victims, o.Pick.Violations, cleared)
+	case o.Actuation != nil:
+		return fmt.Sprintf("%s: %s; the nomination is %s", o.PostFilterCode, o.PostFilterMessage, o.Actuation.Nomination)
+	}
+	return o.PostFilterCode + ": " + o.PostFilterMessage
+}
+
+func nominates(node string, victims []string, violations int, cleared []string) string {
+	text := fmt.Sprintf("nominates %s, preempts %s, %d violations", node, strings.Join(victims, " "), violations)
+	if len(cleared) > 0 {
+		text += ", clears the nomination of " + strings.Join(cleared, " ")
+	}
+	return text
+}

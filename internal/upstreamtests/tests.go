@@ -1,0 +1,133 @@
+// Package upstreamtests holds, for each known finding, a table test in the style
+// of the scheduler's own that fails because of it, and runs these tests inside
+// the scheduler's own packages. They are meant to be pasted there by whoever
+// fixes the finding.
+package upstreamtests
+
+import (
+	"embed"
+	"fmt"
+)
+
+// Test is a test of the scheduler that fails because of a known finding.
+type Test struct {
+	// Finding is the id of the finding.
+	Finding string
+	// File is the test file of k8s.io/kubernetes in which the test belongs; the
+	// test is of the same package.
+	File string
+	// Name is the name of the test function.
+	Name string
+	// Fails names the subtests that fail, each with a part of what it prints. All
+	// others pass: they show that the test itself is sound.
+	Fails map[string]string
+}
+
+// Tests are all tests, in the order of the ledger.
+func Tests() []Test {
+	return []Test{
+		{
+			Finding: "empty-selector",
+			File:    "pkg/scheduler/framework/preemption/util_test.go",
+			Name:    "TestFilterVictimsWithPDBViolation_EmptySelector",
+			Fails:   map[string]string{"an empty selector matches every pod of the namespace": "got 0 violating victims, want 1"},
+		},
+		{
+			Finding: "unlabelled-pod",
+			File:    "pkg/scheduler/framework/preemption/util_test.go",
+			Name:    "TestFilterVictimsWithPDBViolation_UnlabelledPod",
+			Fails:   map[string]string{"DoesNotExist matches a pod without labels": "got 0 violating victims, want 1"},
+		},
+		{
+			Finding: "terminating-victims-keep-nominations",
+			File:    "pkg/scheduler/framework/preemption/executor_test.go",
+			Name:    "TestActuatePodPreemption_ClearsLowerNominations",
+			Fails:   map[string]string{"async, terminating victim": `the nomination of pod "waiting" to node1 was not cleared`},
+		},
+		{
+			Finding: "zero-candidates",
+			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
+			Name:    "TestGetOffsetAndNumCandidates_AtLeastOne",
+			Fails:   map[string]string{"a tenth of nine nodes": "got 0 candidates for 9 nodes, want 1"},
+		},
+		{
+			Finding: "percentage-of-potential-nodes",
+			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
+			Name:    "TestPreempt_PercentageOfClusterSize",
+			Fails:   map[string]string{"two of five nodes": `got nominated node "node1", want node2`},
+		},
+		{
+			Finding: "host-ports-forgotten",
+			File:    "pkg/scheduler/framework/types_test.go",
+			Name:    "TestNodeInfoRemovePod_SharedHostPort",
+			Fails:   map[string]string{"the pod that stays uses the same port": "port 80 in use: got false, want true"},
+		},
+		{
+			Finding: "prefilter-rejection-is-error",
+			File:    "pkg/scheduler/schedule_one_test.go",
+			Name:    "TestScheduleOne_UnresolvablePodLosesNomination",
+			Fails:   map[string]string{"PreFilter rejects the pod": "Unexpected nominatingInfo"},
+		},
+		{
+			Finding: "nominated-node-blames-others",
+			File:    "pkg/scheduler/schedule_one_test.go",
+			Name:    "TestScheduleOne_ReasonOfNodesExcludedByPreFilter",
+			Fails:   map[string]string{"nominated": "[NodeAffinity NodeResourcesFit]"},
+		},
+		{
+			Finding: "budget-spent-by-reprieved-pod",
+			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
+			Name:    "TestSelectVictimsOnNode_BudgetOfReprievedPod",
+			Fails: map[string]string{
+				"either pod may go, the budget allows one":            "Unexpected victims",
+				"only the lower pod makes room, the budget allows it": "got 1 violations, want 0",
+			},
+		},
+		{
+			Finding: "terminating-victim-violates-budget",
+			File:    "pkg/scheduler/framework/preemption/util_test.go",
+			Name:    "TestFilterVictimsWithPDBViolation_TerminatingPod",
+			Fails:   map[string]string{"terminating pod": "got 1 violating victims, want 0"},
+		},
+		{
+			Finding: "pending-victim-violates-budget",
+			File:    "pkg/scheduler/framework/preemption/util_test.go",
+			Name:    "TestFilterVictimsWithPDBViolation_PendingPod",
+			Fails:   map[string]string{"pending pod": "got 1 violating victims, want 0"},
+		},
+		{
+			Finding: "unhealthy-pod-eviction-policy",
+			File:    "pkg/scheduler/framework/preemption/util_test.go",
+			Name:    "TestFilterVictimsWithPDBViolation_UnhealthyPodEvictionPolicy",
+			Fails:   map[string]string{"unhealthy pod, AlwaysAllow": "got 1 violating victims, want 0"},
+		},
+		{
+			Finding: "budget-order",
+			File:    "pkg/scheduler/framework/preemption/util_test.go",
+			Name:    "TestFilterVictimsWithPDBViolation_OrderOfPDBs",
+			Fails:   map[string]string{"a pod in both budgets": "got 1 violating victims, and 2 with the budgets the other way round"},
+		},
+	}
+}
+
+// LookUp finds the test of a finding.
+func LookUp(finding string) (Test, bool) {
+	for _, t := range Tests() {
+		if t.Finding == finding {
+			return t, true
+		}
+	}
+	return Test{}, false
+}
+
+//go:embed testdata/*_test.go
+var sources embed.FS
+
+// Source is the test as a Go file.
+func (t Test) Source() ([]byte, error) {
+	src, err := sources.ReadFile("testdata/" + t.Finding + "_test.go")
+	if err != nil {
+		return nil, fmt.Errorf("the test of finding %s: %w", t.Finding, err)
+	}
+	return src, nil
+}

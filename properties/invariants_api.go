@@ -1,0 +1,119 @@
+package properties
+
+import (
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+func actuated(s *Subject) bool { return s.Observation.Actuation != nil }
+
+func victimsDeletedAndMarked() Property {
+	return Property{
+		Name:    "victims-deleted-and-marked",
+		Promise: "If such a Node is found, one or more lower priority Pods get evicted from the Node. PreemptionByScheduler: Pod is due to be preempted by a scheduler in order to accommodate a new Pod with a higher priority.",
+		Source:  docsPreemption + "; docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\" (KEP-3329)",
+		Applies: func(s *Subject) bool { return actuated(s) && preempted(s) },
+		Check: func(s *Subject) (findings []Finding, err error) {
+			a := s.Observation.Actuation
+			for _, p := range s.victims() {
+				key := model.Key(p)
+				if p.DeletionTimestamp != nil {
+					continue // on its way already (kubernetes#131519)
+				}
+				if !slices.Contains(a.Deleted, key) {
+					findings = append(findings, foundOf(model.StageActuate, "", key, "victim "+key+" is not deleted"))
+				}
+				if !slices.Contains(a.DisruptionTarget, key) && !marked(p) {
+					findings = append(findings, foundOf(model.StageActuate, "", key+" unmarked", "victim "+key+" is not marked as a disruption target"))
+				}
+			}
+			return findings, nil
+		},
+	}
+}
+
+// marked: the pod already says that a scheduler preempts it.
+func marked(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool {
+		return c.Type == v1.DisruptionTarget && c.Status == v1.ConditionTrue && c.Reason == v1.PodReasonPreemptionByScheduler
+	})
+}
+
+func lowerNominationsCleared() Property {
+	return Property{
+		Name:    "lower-nominations-cleared",
+		Promise: "Lower priority pods nominated to run on this node, may no longer fit on this node. So, we should remove their nomination.",
+		Source:  "executor.go:257@v1.37.1, prepareCandidateAsync; executor.go:349@v1.37.1, prepareCandidate",
+		Applies: func(s *Subject) bool { return actuated(s) && preempted(s) },
+		Check: func(s *Subject) (findings []Finding, err error) {
+			node, cleared := s.Observation.Pick.Node, s.Observation.Actuation.Cleared
+			// Asynchronous preemption stops there if nothing is left to delete.
+			kept := s.grants("terminating-victims-keep-nominations") && s.Cluster.Settings.AsyncPreemption() &&
+				!slices.ContainsFunc(s.victims(), func(p *v1.Pod) bool { return p.DeletionTimestamp == nil })
+			var lower []string
+			for _, p := range s.Cluster.Pods {
+				// A scheduler knows of the waiting pods that are its own.
+				if p.Spec.NodeName == "" && p.Status.NominatedNodeName == node && p.Spec.SchedulerName == s.Cluster.Preemptor.Spec.SchedulerName &&
+					model.Priority(p) < model.Priority(s.Cluster.Preemptor) {
+					lower = append(lower, model.Key(p))
+				}
+			}
+			for _, key := range lower {
+				if !kept && !slices.Contains(cleared, key) {
+					findings = append(findings, foundOf(model.StageActuate, node, key, "the nomination of "+key+" is kept"))
+				}
+			}
+			for _, key := range cleared {
+				if !slices.Contains(lower, key) {
+					findings = append(findings, foundOf(model.StageActuate, node, key, "the nomination of "+key+" is cleared, which is no pod of lower priority nominated there"))
+				}
+			}
+			return findings, nil
+		},
+	}
+}
+
+func nothingElseWritten() Property {
+	return Property{
+		Name:    "nothing-else-written",
+		Promise: "When Pod P preempts one or more Pods on Node N, nominatedNodeName field of Pod P's status is set to the name of Node N.",
+		Source:  docsNominated + "; the steps of prepareCandidate are deleting the victims and removing nominations, no more (executor.go:314@v1.37.1)",
+		Applies: actuated,
+		Check: func(s *Subject) (findings []Finding, err error) {
+			o, a := s.Observation, s.Observation.Actuation
+			broken := func(about, detail string) {
+				findings = append(findings, foundOf(model.StageActuate, "", about, detail))
+			}
+			for _, write := range a.Other {
+				broken(write, "wrote "+write)
+			}
+			var victims []string
+			if o.Pick != nil {
+				victims = o.Pick.Victims
+			}
+			for _, key := range a.Deleted {
+				if !slices.Contains(victims, key) {
+					broken(key, "deleted "+key+", which is no victim")
+				}
+			}
+			for _, key := range a.DisruptionTarget {
+				if !slices.Contains(victims, key) {
+					broken(key, "marked "+key+", which is no victim")
+				}
+			}
+			switch {
+			case o.Pick != nil && (a.Nomination != model.NominationSet || a.NominatedNode != o.Pick.Node):
+				broken("", fmt.Sprintf("preempted on %s, but the nomination is %s %s", o.Pick.Node, a.Nomination, a.NominatedNode))
+			case o.Pick == nil && a.Nomination == model.NominationSet:
+				broken("", "nominated to "+a.NominatedNode+" without preemption")
+			case o.Pick == nil && len(a.Cleared) > 0:
+				broken("", fmt.Sprintf("cleared the nominations of %v without preemption", a.Cleared))
+			}
+			return findings, nil
+		},
+	}
+}

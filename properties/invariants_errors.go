@@ -1,0 +1,42 @@
+package properties
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+func noInternalError() Property {
+	return Property{
+		Name:    "no-internal-error",
+		Promise: "<nil, Error>. This denotes it's a transient/rare error that may be self-healed in future cycles.",
+		Source:  "preemption.go:168@v1.37.1, doc comment of Preempt: a valid cluster as such is no reason for one",
+		// A cluster without nodes cannot be scheduled to.
+		Applies: func(s *Subject) bool { return len(s.Cluster.Nodes) > 0 },
+		Check: func(s *Subject) (findings []Finding, err error) {
+			o := s.Observation
+			if o.CycleError != "" {
+				findings = append(findings, foundOf(model.StageFilter, "", "", "the cycle ended in an error: "+o.CycleError))
+			}
+			for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
+				if text := o.DryRuns[node].Error; text != "" {
+					findings = append(findings, foundOf(model.StageDryRun, node, "", "the dry run ended in an error: "+text))
+				}
+			}
+			if o.PostFilterCode != "Error" {
+				return findings, nil
+			}
+			if s.grants("prefilter-rejection-is-error") {
+				d, err := model.Decide(s.Cluster, model.Documented().With(model.PreFilterRejectionIsError))
+				if err != nil {
+					return nil, err
+				}
+				if d.Eligible == nil && s.Decision.Eligible != nil {
+					return findings, nil
+				}
+			}
+			return append(findings, foundOf(model.StageEligible, "", "", "PostFilter ended in an error: "+o.PostFilterMessage)), nil
+		},
+	}
+}

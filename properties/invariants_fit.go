@@ -1,0 +1,142 @@
+package properties
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+func preemptorFits() Property {
+	return Property{
+		Name:    "preemptor-fits",
+		Promise: "After the Pods are gone, P can be scheduled on the Node.",
+		Source:  docsPreemption + "; pods of equal or higher priority nominated to the node count (runtime/framework.go:1268@v1.37.1)",
+		Applies: proposed,
+		Check: func(s *Subject) (findings []Finding, err error) {
+			for _, p := range s.proposals() {
+				ok, err := s.fitsByModel(p.node, set(p.victims...))
+				if err != nil {
+					return nil, err
+				}
+				if !ok {
+					findings = append(findings, foundOf(p.stage, p.node, "", fmt.Sprintf("by the model's filters the preemptor does not fit once %v are gone", p.victims)))
+				}
+			}
+			if s.Observation.Pick == nil {
+				return findings, nil
+			}
+			p := s.picked()
+			judged, err := s.fits(p.node, set(p.victims...))
+			if err == nil && !judged.bySystem {
+				findings = append(findings, foundOf(model.StagePick, p.node, "by the system", fmt.Sprintf("%s itself does not schedule the preemptor there once %v are gone", s.System.Name(), p.victims)))
+			}
+			return findings, err
+		},
+	}
+}
+
+func judgesAgree() Property {
+	return Property{
+		Name:    "judges-agree",
+		Promise: "The filtering step finds the set of Nodes where it's feasible to schedule the Pod.",
+		Source:  "docs: concepts/scheduling-eviction/kube-scheduler, \"Node selection in kube-scheduler\"; asked of the cluster without the victims, in a full cycle and of the model's filters",
+		Applies: preempted,
+		Check: func(s *Subject) ([]Finding, error) {
+			p := s.picked()
+			judged, err := s.fits(p.node, set(p.victims...))
+			if err != nil || judged.byModel == judged.bySystem {
+				return nil, err
+			}
+			return found(model.StageFilter, p.node, fmt.Sprintf("once %v are gone, the preemptor fits: %t by the model, %t by %s", p.victims, judged.byModel, judged.bySystem, s.System.Name())), nil
+		},
+	}
+}
+
+func noFreeNode() Property {
+	return Property{
+		Name:    "no-free-node",
+		Promise: "If no Node is found that satisfies all the specified requirements of the Pod, preemption logic is triggered for the pending Pod.",
+		Source:  docsPreemption,
+		Applies: preempted,
+		Check: func(s *Subject) (findings []Finding, err error) {
+			if to := s.Observation.ScheduledTo; to != "" {
+				findings = append(findings, foundOf(model.StagePick, to, "", "preempted, although the pod was scheduled there"))
+			}
+			for _, n := range s.Cluster.Nodes {
+				if _, failed := s.Decision.Verdicts[n.Name]; !failed {
+					findings = append(findings, foundOf(model.StagePick, n.Name, "free", "preempted, although the preemptor fits there as it is"))
+				}
+			}
+			return findings, nil
+		},
+	}
+}
+
+// after is the cluster without the pods gone. With host-ports-forgotten granted,
+// pods that stay on the node do not hold the ports that they shared with pods
+// that may be preempted.
+func (s *Subject) after(node string, gone map[string]bool) *model.Cluster {
+	c := without(s.Cluster, gone)
+	if !s.grants("host-ports-forgotten") {
+		return c
+	}
+	forgotten := map[v1.ContainerPort]bool{}
+	for _, p := range s.preemptable(node) {
+		for _, containers := range [][]v1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+			for i := range containers {
+				for _, port := range containers[i].Ports {
+					forgotten[hostPort(port)] = true
+				}
+			}
+		}
+	}
+	for i, p := range c.Pods {
+		if p.Spec.NodeName != node {
+			continue
+		}
+		p = p.DeepCopy()
+		for _, containers := range [][]v1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+			for i := range containers {
+				containers[i].Ports = slices.DeleteFunc(containers[i].Ports, func(port v1.ContainerPort) bool { return forgotten[hostPort(port)] })
+			}
+		}
+		c.Pods[i] = p
+	}
+	return c
+}
+
+// hostPort is what two ports of the node have in common if they are the same; an
+// address left out means all, a protocol left out TCP.
+func hostPort(port v1.ContainerPort) v1.ContainerPort {
+	return v1.ContainerPort{HostPort: port.HostPort, HostIP: cmp.Or(port.HostIP, "0.0.0.0"), Protocol: cmp.Or(port.Protocol, v1.ProtocolTCP)}
+}
+
+// fitsByModel tells whether, by the model's filters, the preemptor runs on a node
+// once the pods gone are gone. It is cheap: the rest of the cluster is left out,
+// as all filters covered by the model look at one node alone, and the preemptor
+// may not preempt, so that nothing but the filters is asked.
+func (s *Subject) fitsByModel(node string, gone map[string]bool) (bool, error) {
+	whole := s.after(node, gone)
+	never, preemptor := v1.PreemptNever, *s.Cluster.Preemptor
+	preemptor.Spec.PreemptionPolicy = &never
+	c := &model.Cluster{Preemptor: &preemptor, Settings: s.Cluster.Settings}
+	for _, n := range whole.Nodes {
+		if n.Name == node {
+			c.Nodes = append(c.Nodes, n)
+		}
+	}
+	for _, p := range whole.Pods {
+		if p.Spec.NodeName == node || p.Spec.NodeName == "" {
+			c.Pods = append(c.Pods, p)
+		}
+	}
+	d, err := model.Decide(c, model.Documented())
+	if err != nil {
+		return false, err
+	}
+	return slices.Contains(d.Fits, node), nil
+}

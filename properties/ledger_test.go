@@ -1,0 +1,68 @@
+package properties_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+)
+
+// Every known finding still occurs on its witness, is explained by its own entry
+// and nothing else, and its quirk is what makes the model disagree. If not,
+// upstream has changed, and the ledger must.
+func TestWitnesses(t *testing.T) {
+	system := inprocess.New()
+	defer func() { assert.NoError(t, system.Close()) }()
+	checker := &properties.Checker{System: system, Properties: properties.Invariants()}
+	for _, entry := range properties.Ledger() {
+		t.Run(entry.ID, func(t *testing.T) {
+			s, err := corpus.Load("../corpus/cases/" + entry.Witness + ".yaml")
+			require.NoError(t, err)
+			require.Len(t, s.Cases, 1)
+			require.Equal(t, []string{entry.ID}, s.Cases[0].Findings)
+			c := s.Cases[0].Cluster
+			r, err := checker.Check(context.Background(), c)
+			require.NoError(t, err)
+			require.NotEmpty(t, r.Findings)
+			broken := map[string]bool{}
+			for _, f := range r.Findings {
+				assert.Equal(t, []string{entry.ID}, f.Known, "%v", f)
+				broken[f.Property] = true
+			}
+			assert.Equal(t, entry.Quirk != "", broken[properties.Differential])
+			if entry.Quirk != "" {
+				d, err := model.Decide(c, model.Documented().With(entry.Quirk))
+				require.NoError(t, err)
+				assert.NotNil(t, r.Decision.Admits(r.Observation), "quirk off")
+				assert.Nil(t, d.Admits(r.Observation), "quirk on")
+			}
+			if len(entry.Properties) > 0 {
+				assert.True(t, slices.ContainsFunc(entry.Properties, func(p string) bool { return broken[p] }), "%v", broken)
+			}
+		})
+	}
+}
+
+// No case of the corpus holds a finding that is not known.
+func TestInvariantsOnCorpus(t *testing.T) {
+	system := inprocess.New()
+	defer func() { assert.NoError(t, system.Close()) }()
+	checker := &properties.Checker{System: system, Properties: properties.Invariants()}
+	s, err := corpus.Load("../corpus/cases")
+	require.NoError(t, err)
+	for _, c := range s.Cases {
+		r, err := checker.Check(context.Background(), c.Cluster)
+		require.NoError(t, err, c.Name)
+		assert.Empty(t, r.Unexplained(), c.Name)
+		if len(r.Findings) > 0 {
+			t.Logf("%s: %v", c.Name, r.Findings)
+		}
+	}
+}
