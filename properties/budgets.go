@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -81,8 +82,8 @@ const maxExact = 12
 // the node take from the budgets, most important first.
 func (s *Subject) violations(node string, gone map[string]bool) (least, most int) {
 	var pods []*v1.Pod
-	for _, p := range s.Cluster.Pods {
-		if gone[model.Key(p)] {
+	for _, key := range slices.Sorted(maps.Keys(gone)) {
+		if p := s.pod(key); p != nil {
 			pods = append(pods, p)
 		}
 	}

@@ -97,8 +97,8 @@ func (s *Subject) pods(keys []string) []*v1.Pod {
 // preempt, most important first.
 func (s *Subject) preemptable(node string) []*v1.Pod {
 	var pods []*v1.Pod
-	for _, p := range s.Cluster.Pods {
-		if p.Spec.NodeName == node && model.Priority(p) < model.Priority(s.Cluster.Preemptor) {
+	for _, p := range s.index().onNode[node] {
+		if model.Priority(p) < model.Priority(s.Cluster.Preemptor) {
 			pods = append(pods, p)
 		}
 	}

@@ -76,13 +76,30 @@ func noFreeNode() Property {
 	}
 }
 
-// after is the cluster without the pods gone. With host-ports-forgotten granted,
-// pods that stay on the node do not hold the ports that they shared with pods
-// that may be preempted.
+// after is the cluster without the pods gone.
 func (s *Subject) after(node string, gone map[string]bool) *model.Cluster {
-	c := without(s.Cluster, gone)
+	c := *s.Cluster
+	c.Pods = s.staying(node, gone)
+	for _, p := range s.Cluster.Pods {
+		if p.Spec.NodeName != node && !gone[model.Key(p)] {
+			c.Pods = append(c.Pods, p)
+		}
+	}
+	return &c
+}
+
+// staying are the pods on a node without those gone. With host-ports-forgotten
+// granted, they do not hold the ports that they shared with pods that may be
+// preempted.
+func (s *Subject) staying(node string, gone map[string]bool) []*v1.Pod {
+	var pods []*v1.Pod
+	for _, p := range s.index().onNode[node] {
+		if !gone[model.Key(p)] {
+			pods = append(pods, p)
+		}
+	}
 	if !s.grants("host-ports-forgotten") {
-		return c
+		return pods
 	}
 	forgotten := map[v1.ContainerPort]bool{}
 	for _, p := range s.preemptable(node) {
@@ -94,19 +111,16 @@ func (s *Subject) after(node string, gone map[string]bool) *model.Cluster {
 			}
 		}
 	}
-	for i, p := range c.Pods {
-		if p.Spec.NodeName != node {
-			continue
-		}
+	for i, p := range pods {
 		p = p.DeepCopy()
 		for _, containers := range [][]v1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 			for i := range containers {
 				containers[i].Ports = slices.DeleteFunc(containers[i].Ports, func(port v1.ContainerPort) bool { return forgotten[hostPort(port)] })
 			}
 		}
-		c.Pods[i] = p
+		pods[i] = p
 	}
-	return c
+	return pods
 }
 
 // hostPort is what two ports of the node have in common if they are the same; an
@@ -120,18 +134,16 @@ func hostPort(port v1.ContainerPort) v1.ContainerPort {
 // as all filters covered by the model look at one node alone, and the preemptor
 // may not preempt, so that nothing but the filters is asked.
 func (s *Subject) fitsByModel(node string, gone map[string]bool) (bool, error) {
-	whole := s.after(node, gone)
 	never, preemptor := v1.PreemptNever, *s.Cluster.Preemptor
 	preemptor.Spec.PreemptionPolicy = &never
-	c := &model.Cluster{Preemptor: &preemptor, Settings: s.Cluster.Settings}
-	for _, n := range whole.Nodes {
+	c := &model.Cluster{
+		Pods:      append(s.staying(node, gone), s.index().waiting...),
+		Preemptor: &preemptor,
+		Settings:  s.Cluster.Settings,
+	}
+	for _, n := range s.Cluster.Nodes {
 		if n.Name == node {
 			c.Nodes = append(c.Nodes, n)
-		}
-	}
-	for _, p := range whole.Pods {
-		if p.Spec.NodeName == node || p.Spec.NodeName == "" {
-			c.Pods = append(c.Pods, p)
 		}
 	}
 	d, err := model.Decide(c, model.Documented())

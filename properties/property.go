@@ -40,6 +40,7 @@ type Subject struct {
 	// see LedgerEntry.Properties.
 	granted []string
 	judged  map[string]judgement
+	indexed *podIndex
 }
 
 // grants tells whether a known finding is to be taken for what should happen.
@@ -64,28 +65,6 @@ func (s *Subject) victims() []*v1.Pod {
 		return nil
 	}
 	return s.pods(s.Observation.Pick.Victims)
-}
-
-// pod is the pod of that name, or nil.
-func (s *Subject) pod(key string) *v1.Pod {
-	for _, p := range s.Cluster.Pods {
-		if model.Key(p) == key {
-			return p
-		}
-	}
-	return nil
-}
-
-// without is the cluster with some of its pods gone.
-func without(c *model.Cluster, gone map[string]bool) *model.Cluster {
-	out := *c
-	out.Pods = nil
-	for _, p := range c.Pods {
-		if !gone[model.Key(p)] {
-			out.Pods = append(out.Pods, p)
-		}
-	}
-	return &out
 }
 
 // judgement is what the two judges say of a node: see Subject.fits.

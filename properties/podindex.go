@@ -1,0 +1,34 @@
+package properties
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// podIndex finds the pods of a cluster: properties ask for those of a node, or of
+// a name, once for each of a thousand nodes.
+type podIndex struct {
+	byKey   map[string]*v1.Pod
+	onNode  map[string][]*v1.Pod
+	waiting []*v1.Pod // not bound to a node
+}
+
+func (s *Subject) index() *podIndex {
+	if s.indexed != nil {
+		return s.indexed
+	}
+	s.indexed = &podIndex{byKey: make(map[string]*v1.Pod, len(s.Cluster.Pods)), onNode: map[string][]*v1.Pod{}}
+	for _, p := range s.Cluster.Pods {
+		s.indexed.byKey[model.Key(p)] = p
+		if node := p.Spec.NodeName; node != "" {
+			s.indexed.onNode[node] = append(s.indexed.onNode[node], p)
+		} else {
+			s.indexed.waiting = append(s.indexed.waiting, p)
+		}
+	}
+	return s.indexed
+}
+
+// pod is the pod of that name, or nil.
+func (s *Subject) pod(key string) *v1.Pod { return s.index().byKey[key] }
