@@ -7,23 +7,25 @@ import "github.com/preemptcheck/preemptcheck/model"
 // documentation.
 type LedgerEntry struct {
 	// ID names the finding, in the corpus and on the command line.
-	ID    string
-	Title string
+	ID    string `json:"id"`
+	Title string `json:"title"`
 	// Promise is what the documentation says, Source where it says so.
-	Promise, Source string
+	Promise string `json:"promise"`
+	Source  string `json:"source"`
 	// Happens is what the scheduler does instead, Where in its source.
-	Happens, Where string
+	Happens string `json:"happens"`
+	Where   string `json:"where"`
 	// Releases are those in which it was seen.
-	Releases string
+	Releases string `json:"releases"`
 	// Upstream is the issue it was reported as, or "unreported".
-	Upstream string
+	Upstream string `json:"upstream"`
 	// Quirk makes the model do the same.
-	Quirk model.Quirk
-	// Properties are the names of the invariants that it breaks too. They ask
-	// Subject.grants for its ID at the place where it breaks them.
-	Properties []string
+	Quirk model.Quirk `json:"quirk,omitempty"`
+	// Properties are the names of the invariants and relations that it breaks
+	// too. They ask Subject.grants for its ID at the place where it breaks them.
+	Properties []string `json:"properties,omitempty"`
 	// Witness is the case of the corpus on which it has to occur.
-	Witness string
+	Witness string `json:"witness"`
 }
 
 // Ledger is the list of all known findings.

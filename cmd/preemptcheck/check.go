@@ -86,15 +86,23 @@ type report struct {
 	Cases []*judgement `json:"cases"`
 	// Passed counts the cases that agree, of which Known are known findings;
 	// Failed the others, without NotDone: not modelled, undecided, or not run.
-	Passed      int  `json:"passed"`
-	Known       int  `json:"known"`
-	Failed      int  `json:"failed"`
-	NotDone     int  `json:"notDone"`
-	Interrupted bool `json:"interrupted,omitempty"`
+	Passed  int `json:"passed"`
+	Known   int `json:"known"`
+	Failed  int `json:"failed"`
+	NotDone int `json:"notDone"`
+	// KnownBy counts the cases in which each known finding occurred.
+	KnownBy     map[string]int `json:"knownBy,omitempty"`
+	Interrupted bool           `json:"interrupted,omitempty"`
 }
 
 func (r *report) add(j *judgement) {
 	r.Cases = append(r.Cases, j)
+	for _, id := range j.Known {
+		if r.KnownBy == nil {
+			r.KnownBy = map[string]int{}
+		}
+		r.KnownBy[id]++
+	}
 	switch {
 	case j.isFound():
 		r.Failed++
@@ -127,6 +135,7 @@ func (r *report) text(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  reproduce: %s\n\n", j.Reproduce)
 	}
+	writeKnown(w, "CASES", r.KnownBy)
 	fmt.Fprintf(w, "%d passed", r.Passed)
 	if r.Known > 0 {
 		fmt.Fprintf(w, " (%d with known findings)", r.Known)

@@ -226,8 +226,9 @@ func (e *exhaustive) text(w io.Writer) {
 	fmt.Fprintln(w)
 	e.Sweep.Gap.WriteTable(w)
 	stats := &e.Sweep.Stats
-	fmt.Fprintf(w, "\n%d preempt, %d of them with several candidates; %d no help; known findings: %v\n",
-		stats.Preempted, stats.SeveralCandidates, stats.NotHelpful, stats.Known)
+	fmt.Fprintf(w, "\n%d preempt, %d of them with several candidates; %d no help\n\n",
+		stats.Preempted, stats.SeveralCandidates, stats.NotHelpful)
+	writeKnown(w, "CLASSES", stats.Known)
 	if !e.complete() {
 		fmt.Fprintf(w, "interrupted: %d of %d classes\n", e.Sweep.Classes, e.Classes)
 		return

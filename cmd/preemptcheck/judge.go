@@ -14,12 +14,14 @@ import (
 
 // judgement is what became of one case.
 type judgement struct {
-	Name      string   `json:"name"`
-	File      string   `json:"file,omitempty"`
-	Outcome   string   `json:"outcome"`
-	DecidedBy string   `json:"decidedBy,omitempty"`
-	Result    string   `json:"result"`
-	Details   []string `json:"details,omitempty"`
+	Name      string `json:"name"`
+	File      string `json:"file,omitempty"`
+	Outcome   string `json:"outcome"`
+	DecidedBy string `json:"decidedBy,omitempty"`
+	Result    string `json:"result"`
+	// Known are the ids of the known findings that occurred.
+	Known   []string `json:"known,omitempty"`
+	Details []string `json:"details,omitempty"`
 	// Reproduce is the command line that shows the same again.
 	Reproduce string `json:"reproduce,omitempty"`
 }
@@ -80,6 +82,7 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 	j.Details = lines(slices.Concat(r.Unexplained(), explained))
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
+	j.Known = ids
 	if len(ids) > 0 {
 		j.Result = known + " " + strings.Join(ids, ", ")
 	}

@@ -67,17 +67,23 @@ func (s *summary) text(w io.Writer) {
 	}
 	t.write(w)
 
-	if len(stats.Known) > 0 {
-		fmt.Fprintln(w)
-		t = newTable("", "KNOWN FINDING", "CLUSTERS")
-		for _, id := range slices.Sorted(maps.Keys(stats.Known)) {
-			t.row(id, fmt.Sprint(stats.Known[id]))
-		}
-		t.write(w)
-	}
 	fmt.Fprintln(w)
+	writeKnown(w, "CLUSTERS", stats.Known)
 	for _, f := range s.New {
 		fmt.Fprintf(w, "%s\n  in play: %s; clusters like it: %d\n  reproduce: %s\n\n", f.Detail, f.Shape, f.Count, f.Reproduce)
 	}
 	fmt.Fprintf(w, "clusters with unexplained findings: %d, not checked: %d, saved: %d\n", stats.Findings, s.Errors, len(s.New))
+}
+
+// writeKnown says how often each known finding occurred.
+func writeKnown(w io.Writer, what string, counts map[string]int) {
+	if len(counts) == 0 {
+		return
+	}
+	t := newTable("", "KNOWN FINDING", what)
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		t.row(id, fmt.Sprint(counts[id]))
+	}
+	t.write(w)
+	fmt.Fprintln(w)
 }
