@@ -132,6 +132,9 @@ func addCapacity(s *Subject, random *rand.Rand) *variation {
 		like = c.Pods[random.IntN(n)]
 	}
 	bigger := nodes[random.IntN(len(nodes))].DeepCopy()
+	if bigger.Status.Allocatable == nil {
+		bigger.Status.Allocatable = v1.ResourceList{}
+	}
 	for i := range like.Spec.Containers {
 		for name, q := range like.Spec.Containers[i].Resources.Requests {
 			more := bigger.Status.Allocatable[name]

@@ -12,7 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// aspect is something that can be in play in a cluster. Which aspects a shrunk
+// aspect is something that can be in play in a cluster. Which aspects a minimised
 // cluster cannot do without tells one cause of a finding from another.
 type aspect struct {
 	name  string

@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -18,14 +20,14 @@ type campaign struct {
 	seed    uint64
 	dir     string
 	summary summary
-	// shrunk counts, by property and stage, how many findings were shrunk to
-	// see if they are new.
-	shrunk map[string]int
+	// minimised counts, by property and stage, how many findings were minimised
+	// to see if they are new.
+	minimised map[string]int
 }
 
-// maxShrunk bounds the effort for the findings of one property and stage: after
+// maxMinimised bounds the effort for the findings of one property and stage: after
 // so many, the likes of them are only counted.
-const maxShrunk = 200
+const maxMinimised = 200
 
 // run checks the first count clusters, or all until the context is done if count
 // is 0. An error means that a finding could not be saved.
@@ -66,30 +68,31 @@ func suspects(r *properties.Result, err error) []properties.Finding {
 	return r.Unexplained()
 }
 
-// save shrinks the cluster and writes it as a case, unless its like was saved.
+// maxMinimising bounds the time for one finding. Most take less than a second.
+const maxMinimising = time.Minute
+
+// save minimises the cluster and writes it as a case, unless its like was saved.
 func (c *campaign) save(cluster *model.Cluster, n uint64, suspect *properties.Finding) error {
 	kind := suspect.Property + " " + string(suspect.Stage)
-	if c.shrunk == nil {
-		c.shrunk = map[string]int{}
+	if c.minimised == nil {
+		c.minimised = map[string]int{}
 	}
-	if c.shrunk[kind]++; c.shrunk[kind] > maxShrunk {
+	if c.minimised[kind]++; c.minimised[kind] > maxMinimised {
 		return nil
 	}
-	// Shrinking goes on when the campaign's time is up: it is short, and what
+	// Minimising goes on when the campaign's time is up: it is short, and what
 	// was found is worth it.
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), maxMinimising)
+	defer cancel()
 	thorough := *c.checker // which relations a campaign looks at depends on the cluster
 	thorough.Relations = len(properties.Relations())
-	cluster = shrink(cluster, func(smaller *model.Cluster) bool {
-		r, err := checkCluster(ctx, &thorough, smaller)
-		for _, s := range suspects(r, err) {
-			if s.Property == suspect.Property && s.Stage == suspect.Stage {
-				suspect = &s
-				return true
-			}
-		}
-		return false
-	})
+	switch small, err := minimize.Minimise(ctx, &thorough, cluster, minimize.OfFinding(suspect)); {
+	case err == nil:
+		cluster, suspect = small.Cluster, &small.Finding
+	case errors.Is(err, minimize.ErrNotFound), ctx.Err() != nil: // saved as it is
+	default:
+		return fmt.Errorf("minimising %s, which is %q: %w", kind, generateLine(c.seed, n), err)
+	}
 	shape := strings.Join(inPlay(cluster), ", ")
 	for i := range c.summary.New {
 		if f := &c.summary.New[i]; f.Property == suspect.Property && f.Stage == suspect.Stage && f.Shape == shape {
@@ -100,7 +103,7 @@ func (c *campaign) save(cluster *model.Cluster, n uint64, suspect *properties.Fi
 	path, err := corpus.Save(c.dir, &corpus.Case{
 		Name:        slug(suspect.Property, string(suspect.Stage)),
 		Description: firstLine(suspect.String()),
-		Origin:      fmt.Sprintf("preemptcheck fuzz --seed %d, cluster %d; before shrinking: %s", c.seed, n, generateLine(c.seed, n)),
+		Origin:      fmt.Sprintf("preemptcheck fuzz --seed %d, cluster %d; before minimising: %s", c.seed, n, generateLine(c.seed, n)),
 		Cluster:     cluster,
 	})
 	if err != nil {

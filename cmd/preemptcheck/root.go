@@ -88,7 +88,7 @@ was found.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCheck(), newExplain(), newFuzz(), newExhaustiveCommand(), newGenerate(), newReferences(), newFindings())
+	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newExhaustiveCommand(), newGenerate(), newReferences(), newFindings())
 	return root
 }
 

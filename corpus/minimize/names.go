@@ -1,0 +1,289 @@
+package minimize
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// names gives objects and labels the names that a person would give: in the
+// order in which the cluster lists them; if that does not do, in the order of
+// the names they have, as names decide some ties.
+func names(c *model.Cluster) []step {
+	steps := []step{{"Pod " + model.Key(c.Preemptor) + ": the name p", func(c *model.Cluster) *model.Cluster {
+		next := shallow(c)
+		next.Preemptor = c.Preemptor.DeepCopy()
+		next.Preemptor.Name = "p"
+		return next
+	}}}
+	for _, byName := range []bool{false, true} {
+		order := "in the order listed"
+		if byName {
+			order = "in the order of their names"
+		}
+		for _, r := range []struct {
+			what   string
+			rename func(c *model.Cluster, byName bool) *model.Cluster
+		}{{"namespaces", namespaces}, {"nodes", nodeNames}, {"pods", podNames}, {"budgets", budgetNames}} {
+			steps = append(steps, step{r.what + ": plain names " + order, func(c *model.Cluster) *model.Cluster { return r.rename(c, byName) }})
+		}
+	}
+	return append(steps,
+		step{"labels of pods: plain names", func(c *model.Cluster) *model.Cluster { return plainLabels(c, podLabels, "app", "tier") }},
+		step{"labels of nodes: plain names", func(c *model.Cluster) *model.Cluster { return plainLabels(c, nodeLabels, "zone", "disk") }})
+}
+
+// plain maps the keys of objects to plain names, or gives nil if their names are
+// plain already, in whatever order.
+func plain[T metav1.Object](list []T, byName bool, name func(i int) string) map[string]string {
+	var keys, old, new []string
+	for i, o := range list {
+		keys, old, new = append(keys, model.Key(o)), append(old, o.GetName()), append(new, name(i))
+	}
+	if slices.Sort(old); slices.Equal(old, slices.Sorted(slices.Values(new))) {
+		return nil
+	}
+	if byName {
+		slices.Sort(keys)
+	}
+	to := map[string]string{}
+	for i, key := range keys {
+		to[key] = new[i]
+	}
+	return to
+}
+
+func numbered(prefix string) func(int) string {
+	return func(i int) string { return fmt.Sprintf("%s-%d", prefix, i+1) }
+}
+
+// letter is a, b, c and so on without p, which is the preemptor; then pod-26.
+func letter(i int) string {
+	const all = "abcdefghijklmnoqrstuvwxyz"
+	if i < len(all) {
+		return all[i : i+1]
+	}
+	return fmt.Sprintf("pod-%d", i+1)
+}
+
+// namespaces: the first is "default".
+func namespaces(c *model.Cluster, byName bool) *model.Cluster {
+	var list []metav1.Object
+	for _, o := range objects(c) {
+		if meta, ok := o.(metav1.Object); ok && meta.GetNamespace() != "" {
+			namespace := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: meta.GetNamespace()}}
+			if !slices.ContainsFunc(list, func(o metav1.Object) bool { return o.GetName() == namespace.Name }) {
+				list = append(list, namespace)
+			}
+		}
+	}
+	to := plain(list, byName, func(i int) string {
+		if i == 0 {
+			return metav1.NamespaceDefault
+		}
+		return fmt.Sprintf("other-%d", i)
+	})
+	if to == nil {
+		return nil
+	}
+	return edit(c, func(_ int, o runtime.Object) bool {
+		meta, ok := o.(metav1.Object)
+		if !ok || meta.GetNamespace() == "" {
+			return false
+		}
+		meta.SetNamespace(to["/"+meta.GetNamespace()])
+		return true
+	})
+}
+
+func nodeNames(c *model.Cluster, byName bool) *model.Cluster {
+	to := plain(c.Nodes, byName, numbered("node"))
+	if to == nil {
+		return nil
+	}
+	rename := func(name string) string { return cmp.Or(to["/"+name], name) }
+	hosts := relabel{key: func(key string) string { return key }, value: func(key, value string) string {
+		if key == v1.LabelHostname {
+			return rename(value)
+		}
+		return value
+	}}
+	return edit(c, func(_ int, o runtime.Object) bool {
+		nodeLabels(o, hosts)
+		switch o := o.(type) {
+		case *v1.Node:
+			o.Name = rename(o.Name)
+		case *v1.Pod:
+			o.Spec.NodeName, o.Status.NominatedNodeName = rename(o.Spec.NodeName), rename(o.Status.NominatedNodeName)
+			for _, term := range nodeTerms(o) {
+				for _, f := range term.MatchFields {
+					for i := range f.Values {
+						f.Values[i] = rename(f.Values[i])
+					}
+				}
+			}
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+func podNames(c *model.Cluster, byName bool) *model.Cluster {
+	to := plain(c.Pods, byName, letter)
+	if to == nil {
+		return nil
+	}
+	return editPods(c, func(p *v1.Pod) bool {
+		p.Name = cmp.Or(to[model.Key(p)], p.Name)
+		return true
+	})
+}
+
+func budgetNames(c *model.Cluster, byName bool) *model.Cluster {
+	to := plain(c.PodDisruptionBudgets, byName, numbered("budget"))
+	if to == nil {
+		return nil
+	}
+	return edit(c, func(_ int, o runtime.Object) bool {
+		b, ok := o.(*policyv1.PodDisruptionBudget)
+		if ok {
+			b.Name = to[model.Key(b)]
+		}
+		return ok
+	})
+}
+
+// relabel renames keys and values of labels.
+type relabel struct {
+	key   func(key string) string
+	value func(key, value string) string
+}
+
+func (r relabel) labels(m map[string]string) map[string]string {
+	if m == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for _, key := range sortedKeys(m) {
+		out[r.key(key)] = r.value(key, m[key])
+	}
+	return out
+}
+
+// values renames the key and the values of a requirement. Values that are
+// compared as numbers stay.
+func (r relabel) values(key *string, operator string, values []string) {
+	for i := range values {
+		if operator != string(v1.NodeSelectorOpGt) && operator != string(v1.NodeSelectorOpLt) {
+			values[i] = r.value(*key, values[i])
+		}
+	}
+	*key = r.key(*key)
+}
+
+// podLabels renames the labels of a pod, or those that a budget selects.
+func podLabels(o runtime.Object, r relabel) bool {
+	switch o := o.(type) {
+	case *v1.Pod:
+		o.Labels = r.labels(o.Labels)
+	case *policyv1.PodDisruptionBudget:
+		if s := o.Spec.Selector; s != nil {
+			s.MatchLabels = r.labels(s.MatchLabels)
+			for i := range s.MatchExpressions {
+				e := &s.MatchExpressions[i]
+				r.values(&e.Key, string(e.Operator), e.Values)
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// nodeLabels renames the labels of a node, or those that a pod selects.
+func nodeLabels(o runtime.Object, r relabel) bool {
+	switch o := o.(type) {
+	case *v1.Node:
+		o.Labels = r.labels(o.Labels)
+	case *v1.Pod:
+		o.Spec.NodeSelector = r.labels(o.Spec.NodeSelector)
+		for _, term := range nodeTerms(o) {
+			for i := range term.MatchExpressions {
+				e := &term.MatchExpressions[i]
+				r.values(&e.Key, string(e.Operator), e.Values)
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func nodeTerms(p *v1.Pod) []*v1.NodeSelectorTerm {
+	if p.Spec.Affinity == nil || p.Spec.Affinity.NodeAffinity == nil {
+		return nil
+	}
+	var terms []*v1.NodeSelectorTerm
+	if required := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
+		for i := range required.NodeSelectorTerms {
+			terms = append(terms, &required.NodeSelectorTerms[i])
+		}
+	}
+	preferred := p.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	for i := range preferred {
+		terms = append(terms, &preferred[i].Preference)
+	}
+	return terms
+}
+
+// plainLabels calls the keys by the names given, then label-3 and so on, and the
+// values of each key a, b, c in the order in which they come.
+func plainLabels(c *model.Cluster, rename func(runtime.Object, relabel) bool, first ...string) *model.Cluster {
+	var old, new []string
+	values := map[string]map[string]string{}
+	edit(c, func(_ int, o runtime.Object) bool {
+		rename(o, relabel{func(key string) string {
+			if key != v1.LabelHostname && !slices.Contains(old, key) {
+				old = append(old, key)
+			}
+			return key
+		}, func(key, value string) string {
+			if values[key] == nil {
+				values[key] = map[string]string{}
+			}
+			if key != v1.LabelHostname && value != "" && values[key][value] == "" {
+				values[key][value] = letter(len(values[key]))
+			}
+			return value
+		}})
+		return false
+	})
+	for i := range old {
+		if i < len(first) {
+			new = append(new, first[i])
+		} else {
+			new = append(new, fmt.Sprintf("label-%d", i+1))
+		}
+	}
+	if slices.Equal(slices.Sorted(slices.Values(old)), slices.Sorted(slices.Values(new))) {
+		new = old
+	}
+	return edit(c, func(_ int, o runtime.Object) bool {
+		return rename(o, relabel{func(key string) string {
+			if i := slices.Index(old, key); i >= 0 {
+				return new[i]
+			}
+			return key
+		}, func(key, value string) string {
+			return cmp.Or(values[key][value], value)
+		}})
+	})
+}

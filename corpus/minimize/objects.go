@@ -1,0 +1,253 @@
+package minimize
+
+import (
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// kind is one of a cluster's lists of objects.
+type kind struct {
+	length func(c *model.Cluster) int
+	name   func(c *model.Cluster, i int) string
+	// cut removes the objects from up to, and not including, to.
+	cut func(c *model.Cluster, from, to int)
+}
+
+var kinds = []kind{
+	{func(c *model.Cluster) int { return len(c.Nodes) },
+		func(c *model.Cluster, i int) string { return "Node " + c.Nodes[i].Name },
+		cutNodes},
+	{func(c *model.Cluster) int { return len(c.Pods) },
+		func(c *model.Cluster, i int) string { return "Pod " + model.Key(c.Pods[i]) },
+		func(c *model.Cluster, from, to int) { c.Pods = cut(c.Pods, from, to) }},
+	{func(c *model.Cluster) int { return len(c.Pods) },
+		func(c *model.Cluster, i int) string { return "Pod " + model.Key(c.Pods[i]) + " and its room" },
+		cutRoom},
+	{func(c *model.Cluster) int { return len(c.PodDisruptionBudgets) },
+		func(c *model.Cluster, i int) string {
+			return "PodDisruptionBudget " + model.Key(c.PodDisruptionBudgets[i])
+		},
+		func(c *model.Cluster, from, to int) {
+			c.PodDisruptionBudgets = cut(c.PodDisruptionBudgets, from, to)
+		}},
+	{func(c *model.Cluster) int { return len(c.PriorityClasses) },
+		func(c *model.Cluster, i int) string { return "PriorityClass " + c.PriorityClasses[i].Name },
+		func(c *model.Cluster, from, to int) { c.PriorityClasses = cut(c.PriorityClasses, from, to) }},
+	{func(c *model.Cluster) int { return len(c.Extra) },
+		func(c *model.Cluster, i int) string { return fmt.Sprintf("other object %d, %T", i+1, c.Extra[i]) },
+		func(c *model.Cluster, from, to int) { c.Extra = cut(c.Extra, from, to) }},
+}
+
+// cutNodes removes nodes with the pods bound to them.
+func cutNodes(c *model.Cluster, from, to int) {
+	gone := map[string]bool{}
+	for _, n := range c.Nodes[from:to] {
+		gone[n.Name] = true
+	}
+	c.Nodes = cut(c.Nodes, from, to)
+	c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return gone[p.Spec.NodeName] })
+}
+
+// cutRoom removes pods together with the room that they take on their nodes: a
+// full node stays full.
+func cutRoom(c *model.Cluster, from, to int) {
+	gone := used(c.Pods[from:to])
+	c.Pods = cut(c.Pods, from, to)
+	for i, n := range c.Nodes {
+		if gone[n.Name] != nil {
+			c.Nodes[i] = resized(n, gone[n.Name], minus)
+		}
+	}
+}
+
+// resized is a node with other room. Room for no pod at all becomes room for one.
+func resized(n *v1.Node, by v1.ResourceList, sum func(room, by int64) int64) *v1.Node {
+	n = n.DeepCopy()
+	n.Status.Capacity = nil // admitting makes it the same as allocatable
+	if n.Status.Allocatable == nil {
+		n.Status.Allocatable = v1.ResourceList{}
+	}
+	for name, q := range by {
+		if _, there := n.Status.Allocatable[name]; !there && sum(0, 1) < 0 {
+			continue // nothing to take away
+		}
+		room := max(0, sum(inUnits(name, n.Status.Allocatable[name]), inUnits(name, q)))
+		if name == v1.ResourcePods {
+			room = max(1, room)
+		}
+		n.Status.Allocatable[name] = quantity(name, room)
+	}
+	return n
+}
+
+func plus(a, b int64) int64    { return a + b }
+func minus(a, b int64) int64   { return a - b }
+func greater(a, b int64) int64 { return max(a, b) }
+
+// merges make one node of two, with the pods of both, and the room of the larger
+// or of both. More than a few nodes are rarely left: then it is not worth the
+// checks.
+func merges(c *model.Cluster) []step {
+	const most = 10
+	var steps []step
+	if len(c.Nodes) > most {
+		return nil
+	}
+	for i, from := range c.Nodes {
+		for j, to := range c.Nodes {
+			if i == j {
+				continue
+			}
+			merge := func(how string, sum func(a, b int64) int64) {
+				what := fmt.Sprintf("Node %s: taken over by %s, with %s", from.Name, to.Name, how)
+				steps = append(steps, step{what, func(c *model.Cluster) *model.Cluster {
+					next := editPods(c, func(p *v1.Pod) bool {
+						moves := p.Spec.NodeName == from.Name
+						if moves {
+							p.Spec.NodeName = to.Name
+						}
+						return moves
+					})
+					next.Nodes[j] = resized(to, from.Status.Allocatable, sum)
+					next.Nodes = cut(next.Nodes, i, i+1)
+					return next
+				}})
+			}
+			merge("the room of the larger", greater)
+			merge("the room of both", plus)
+		}
+	}
+	return steps
+}
+
+// chunks removes as many objects at once as it can, halving the chunks: a large
+// cluster comes down to few objects in a number of checks that grows with the
+// logarithm of its size.
+func (m *minimiser) chunks() {
+	chunk := make([]int, len(kinds))
+	for i, k := range kinds {
+		chunk[i] = k.length(m.c)
+	}
+	for slices.Max(chunk) > 1 {
+		for i, k := range kinds {
+			for from := 0; chunk[i] > 1 && from < k.length(m.c) && !m.stopped(); {
+				to := min(from+chunk[i], k.length(m.c))
+				if !m.try(removal(k, "", from, to)) {
+					from = to
+				}
+			}
+			chunk[i] /= 2
+		}
+	}
+}
+
+// without begins the description of a step that removes an object.
+const without = "without "
+
+// removals remove single objects.
+func removals(c *model.Cluster) []step {
+	var steps []step
+	for _, k := range kinds {
+		for i := range k.length(c) {
+			steps = append(steps, removal(k, without+k.name(c, i), i, i+1))
+		}
+	}
+	return steps
+}
+
+func removal(k kind, what string, from, to int) step {
+	return step{what, func(c *model.Cluster) *model.Cluster {
+		next := shallow(c)
+		k.cut(next, from, to)
+		return next
+	}}
+}
+
+// cut is list without list[from:to], in an array of its own.
+func cut[T any](list []T, from, to int) []T {
+	return slices.Concat(list[:from], list[to:])
+}
+
+// shallow copies a cluster with its lists, but not the objects in them.
+func shallow(c *model.Cluster) *model.Cluster {
+	next := *c
+	next.Nodes = slices.Clone(c.Nodes)
+	next.Pods = slices.Clone(c.Pods)
+	next.PodDisruptionBudgets = slices.Clone(c.PodDisruptionBudgets)
+	next.PriorityClasses = slices.Clone(c.PriorityClasses)
+	next.Extra = slices.Clone(c.Extra)
+	return &next
+}
+
+// deepCopy shares nothing with c.
+func deepCopy(c *model.Cluster) *model.Cluster {
+	next := *c
+	next.Preemptor = c.Preemptor.DeepCopy()
+	next.Nodes = copies[v1.Node](c.Nodes)
+	next.Pods = copies[v1.Pod](c.Pods)
+	next.PodDisruptionBudgets = copies[policyv1.PodDisruptionBudget](c.PodDisruptionBudgets)
+	next.PriorityClasses = copies[schedulingv1.PriorityClass](c.PriorityClasses)
+	next.Extra = slices.Clone(c.Extra)
+	for i, o := range next.Extra {
+		next.Extra[i] = o.DeepCopyObject()
+	}
+	next.Settings = copySettings(c.Settings)
+	return &next
+}
+
+func copies[T any, P interface {
+	*T
+	DeepCopy() *T
+}](list []*T) []*T {
+	out := make([]*T, len(list))
+	for i, o := range list {
+		out[i] = P(o).DeepCopy()
+	}
+	return out
+}
+
+// pods are all pods of a cluster, the preemptor last.
+func pods(c *model.Cluster) []*v1.Pod {
+	return append(slices.Clip(c.Pods), c.Preemptor)
+}
+
+// objects are all objects of a cluster in a fixed order.
+func objects(c *model.Cluster) []runtime.Object {
+	var all []runtime.Object
+	for _, o := range c.Nodes {
+		all = append(all, o)
+	}
+	for _, o := range pods(c) {
+		all = append(all, o)
+	}
+	for _, o := range c.PodDisruptionBudgets {
+		all = append(all, o)
+	}
+	for _, o := range c.PriorityClasses {
+		all = append(all, o)
+	}
+	return append(all, c.Extra...)
+}
+
+// same tells whether two clusters are equal. Where they share objects, this is
+// quick.
+func same(a, b *model.Cluster) bool {
+	x, y := objects(a), objects(b)
+	if len(x) != len(y) || !equality.Semantic.DeepEqual(a.Settings, b.Settings) {
+		return false
+	}
+	for i := range x {
+		if x[i] != y[i] && !equality.Semantic.DeepEqual(x[i], y[i]) {
+			return false
+		}
+	}
+	return true
+}
