@@ -5,8 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
-	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"pgregory.net/rapid"
 
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -16,31 +14,12 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
-	"github.com/preemptcheck/preemptcheck/model"
 )
-
-// clone copies the cluster and all its objects.
-func clone(c *model.Cluster) *model.Cluster {
-	out := &model.Cluster{Settings: c.Settings, Preemptor: c.Preemptor.DeepCopy(), Nodes: []*v1.Node{}, Pods: []*v1.Pod{}}
-	for _, n := range c.Nodes {
-		out.Nodes = append(out.Nodes, n.DeepCopy())
-	}
-	for _, p := range c.Pods {
-		out.Pods = append(out.Pods, p.DeepCopy())
-	}
-	if c.PodDisruptionBudgets != nil {
-		out.PodDisruptionBudgets = []*policyv1.PodDisruptionBudget{}
-	}
-	for _, b := range c.PodDisruptionBudgets {
-		out.PodDisruptionBudgets = append(out.PodDisruptionBudgets, b.DeepCopy())
-	}
-	return out
-}
 
 func TestClustersAreAsTheAPIServerStoresThem(t *testing.T) {
 	for seed := range uint64(2000) {
 		c := generators.FromSeed(seed)
-		admitted := clone(c)
+		admitted := c.DeepCopy()
 		require.NoErrorf(t, apiserver.Admit(admitted), "seed %d", seed)
 		require.Emptyf(t, cmp.Diff(c, admitted), "seed %d: admission changed the cluster", seed)
 		for _, pod := range append(admitted.Pods, admitted.Preemptor) {
@@ -57,7 +36,7 @@ func TestClustersAreAsTheAPIServerStoresThem(t *testing.T) {
 func TestDrawnClustersAreAsTheAPIServerStoresThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := generators.Cluster().Draw(t, "cluster")
-		admitted := clone(c)
+		admitted := c.DeepCopy()
 		require.NoError(t, apiserver.Admit(admitted))
 		require.Empty(t, cmp.Diff(c, admitted))
 	})

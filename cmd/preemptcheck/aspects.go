@@ -4,8 +4,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -71,7 +69,7 @@ func eachPod(strip func(p *v1.Pod)) func(c *model.Cluster) {
 
 // stripped is a copy of c without the aspect, or nil if c does not have it.
 func (a *aspect) stripped(c *model.Cluster) *model.Cluster {
-	plain := deepCopy(c)
+	plain := c.DeepCopy()
 	a.strip(plain)
 	if equality.Semantic.DeepEqual(c, plain) {
 		return nil
@@ -88,26 +86,4 @@ func inPlay(c *model.Cluster) []string {
 		}
 	}
 	return names
-}
-
-// deepCopy copies everything but Extra, which no aspect changes.
-func deepCopy(c *model.Cluster) *model.Cluster {
-	out := *c
-	out.Preemptor = c.Preemptor.DeepCopy()
-	out.Nodes = copies[v1.Node](c.Nodes)
-	out.Pods = copies[v1.Pod](c.Pods)
-	out.PodDisruptionBudgets = copies[policyv1.PodDisruptionBudget](c.PodDisruptionBudgets)
-	out.PriorityClasses = copies[schedulingv1.PriorityClass](c.PriorityClasses)
-	return &out
-}
-
-func copies[T any, P interface {
-	*T
-	DeepCopy() *T
-}](list []*T) []*T {
-	out := make([]*T, len(list))
-	for i, o := range list {
-		out[i] = P(o).DeepCopy()
-	}
-	return out
 }

@@ -2,7 +2,6 @@ package minimize
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -129,7 +128,7 @@ func fields(c *model.Cluster) []step {
 	for _, f := range fieldsOf(&c.Settings) {
 		steps = append(steps, step{"settings: without " + f.path, func(c *model.Cluster) *model.Cluster {
 			next := shallow(c)
-			next.Settings = copySettings(c.Settings)
+			next.Settings = c.Settings.DeepCopy()
 			f.clear(reflect.ValueOf(&next.Settings))
 			return next
 		}})
@@ -244,21 +243,6 @@ func editPods(c *model.Cluster, change func(p *v1.Pod) bool) *model.Cluster {
 		p, ok := o.(*v1.Pod)
 		return ok && change(p)
 	})
-}
-
-func copySettings(s model.Settings) model.Settings {
-	s.MinCandidateNodesAbsolute = copyInt(s.MinCandidateNodesAbsolute)
-	s.MinCandidateNodesPercentage = copyInt(s.MinCandidateNodesPercentage)
-	s.FeatureGates = maps.Clone(s.FeatureGates)
-	return s
-}
-
-func copyInt(p *int32) *int32 {
-	if p == nil {
-		return nil
-	}
-	v := *p
-	return &v
 }
 
 // title names an object for people.

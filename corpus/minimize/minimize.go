@@ -116,7 +116,7 @@ var ErrNotFound = errors.New("the finding does not occur")
 // the system does depends on chance.
 func Minimise(ctx context.Context, checker *properties.Checker, c *model.Cluster, want Fingerprint) (*Result, error) {
 	m := &minimiser{ctx: ctx, full: checker, narrow: narrowed(checker, want), want: want}
-	start := deepCopy(c)
+	start := c.DeepCopy()
 	if err := apiserver.Admit(start); err != nil {
 		return nil, err
 	}

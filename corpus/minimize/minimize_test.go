@@ -211,7 +211,7 @@ func TestExactMinima(t *testing.T) {
 			if test.change != nil {
 				test.change(c)
 			}
-			before := deepCopy(c)
+			before := c.DeepCopy()
 			checker := newChecker(t, test.lie)
 			r, err := Minimise(t.Context(), checker, c, test.want)
 			require.NoError(t, err)
@@ -236,7 +236,7 @@ func requireMinimal(t *testing.T, checker *properties.Checker, r *Result, want F
 	t.Helper()
 	checker = narrowed(checker, want) // to be quick
 	has := func(c *model.Cluster) bool {
-		require.NoError(t, apiserver.Admit(deepCopy(c)))
+		require.NoError(t, apiserver.Admit(c.DeepCopy()))
 		found, err := checker.Check(t.Context(), c)
 		return err == nil && slices.Contains(Of(found), want)
 	}
@@ -309,7 +309,7 @@ func TestInterruptedGivesWhatItHas(t *testing.T) {
 	require.False(t, r.Minimal)
 	require.Empty(t, r.Needs)
 	require.Less(t, len(r.Cluster.Pods), len(c.Pods))
-	require.NoError(t, apiserver.Admit(deepCopy(r.Cluster)))
+	require.NoError(t, apiserver.Admit(r.Cluster.DeepCopy()))
 	found, err := checker.Check(t.Context(), r.Cluster)
 	require.NoError(t, err)
 	require.Contains(t, Of(found), differentialActuate)
@@ -322,7 +322,7 @@ func TestNothingToMinimise(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotFound)
 	require.ErrorContains(t, err, "agrees")
 
-	bad := deepCopy(s.Cases[0].Cluster)
+	bad := s.Cases[0].Cluster.DeepCopy()
 	bad.Nodes = nil
 	_, err = Minimise(t.Context(), newChecker(t, nil), bad, differentialActuate)
 	require.Error(t, err)

@@ -27,7 +27,7 @@ import (
 // pods, so that nothing happens there.
 func inNoise(t *testing.T, small *model.Cluster, nodes int) *model.Cluster {
 	t.Helper()
-	c := deepCopy(small)
+	c := small.DeepCopy()
 	require.NoError(t, apiserver.Admit(c))
 	oddly(c)
 	owned := pods(c)

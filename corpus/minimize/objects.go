@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -185,33 +183,6 @@ func shallow(c *model.Cluster) *model.Cluster {
 	next.PriorityClasses = slices.Clone(c.PriorityClasses)
 	next.Extra = slices.Clone(c.Extra)
 	return &next
-}
-
-// deepCopy shares nothing with c.
-func deepCopy(c *model.Cluster) *model.Cluster {
-	next := *c
-	next.Preemptor = c.Preemptor.DeepCopy()
-	next.Nodes = copies[v1.Node](c.Nodes)
-	next.Pods = copies[v1.Pod](c.Pods)
-	next.PodDisruptionBudgets = copies[policyv1.PodDisruptionBudget](c.PodDisruptionBudgets)
-	next.PriorityClasses = copies[schedulingv1.PriorityClass](c.PriorityClasses)
-	next.Extra = slices.Clone(c.Extra)
-	for i, o := range next.Extra {
-		next.Extra[i] = o.DeepCopyObject()
-	}
-	next.Settings = copySettings(c.Settings)
-	return &next
-}
-
-func copies[T any, P interface {
-	*T
-	DeepCopy() *T
-}](list []*T) []*T {
-	out := make([]*T, len(list))
-	for i, o := range list {
-		out[i] = P(o).DeepCopy()
-	}
-	return out
 }
 
 // pods are all pods of a cluster, the preemptor last.
