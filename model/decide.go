@@ -170,24 +170,6 @@ func (d *Decision) DryRunOn(node string) (outcomes []*Outcome, failed *Verdict) 
 	return run.outcomes, run.failed
 }
 
-// BudgetOrderMatters tells whether the order in which the scheduler happens to
-// list the budgets can change the answer.
-func (d *Decision) BudgetOrderMatters() bool {
-	if len(d.worlds) == 0 {
-		return false
-	}
-	worlds := d.allWorlds()
-	for _, w := range worlds[1:] {
-		for _, name := range d.PotentialNodes {
-			a, b := worlds[0].runs[name], w.runs[name]
-			if a.listed != nil && !a.listed.same(b.listed) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Choice is one allowed answer.
 type Choice struct {
 	Node    string
