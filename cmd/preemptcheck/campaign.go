@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -86,14 +87,14 @@ func (c *campaign) save(cluster *model.Cluster, n uint64, suspect *properties.Fi
 	defer cancel()
 	thorough := *c.checker // which relations a campaign looks at depends on the cluster
 	thorough.Relations = len(properties.Relations())
-	switch small, err := minimize.Minimise(ctx, &thorough, cluster, minimize.OfFinding(suspect)); {
+	switch small, err := minimize.Minimise(ctx, &thorough, cluster, fingerprint.OfFinding(suspect)); {
 	case err == nil:
 		cluster, suspect = small.Cluster, &small.Finding
 	case errors.Is(err, minimize.ErrNotFound), ctx.Err() != nil: // saved as it is
 	default:
 		return fmt.Errorf("minimising %s, which is %q: %w", kind, generateLine(c.seed, n), err)
 	}
-	shape := strings.Join(inPlay(cluster), ", ")
+	shape := strings.Join(fingerprint.Shape(cluster), ", ")
 	for i := range c.summary.New {
 		if f := &c.summary.New[i]; f.Property == suspect.Property && f.Stage == suspect.Stage && f.Shape == shape {
 			f.Count++

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -193,7 +194,7 @@ func (e *exhaustive) run(ctx context.Context, log io.Writer) error {
 // save writes the class as a case, unless its like was.
 func (e *exhaustive) save(s properties.Suspect) error {
 	suspect := suspects(s.Result, s.Err)[0]
-	shape := strings.Join(inPlay(s.Cluster), ", ")
+	shape := strings.Join(fingerprint.Shape(s.Cluster), ", ")
 	for i := range e.New {
 		if f := &e.New[i]; f.Property == suspect.Property && f.Stage == suspect.Stage && f.Shape == shape {
 			f.Count++

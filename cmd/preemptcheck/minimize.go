@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -94,11 +95,11 @@ could not be read.`,
 
 // minimisation is the answer of minimize.
 type minimisation struct {
-	File        string               `json:"file"`
-	Fingerprint minimize.Fingerprint `json:"fingerprint"`
-	Finding     string               `json:"finding"`
-	From        size                 `json:"from"`
-	To          size                 `json:"to"`
+	File        string                  `json:"file"`
+	Fingerprint fingerprint.Fingerprint `json:"fingerprint"`
+	Finding     string                  `json:"finding"`
+	From        size                    `json:"from"`
+	To          size                    `json:"to"`
 	// Checks counts the clusters checked; Minimal says that no single further
 	// step keeps the finding.
 	Checks  int  `json:"checks"`
@@ -161,24 +162,24 @@ func minimised(ctx context.Context, checker *properties.Checker, c *corpus.Case)
 
 // mainFinding chooses what to minimise. The differential is looked at by itself
 // first, as all the rest takes long on a large cluster.
-func mainFinding(ctx context.Context, checker *properties.Checker, c *model.Cluster) (minimize.Fingerprint, error) {
+func mainFinding(ctx context.Context, checker *properties.Checker, c *model.Cluster) (fingerprint.Fingerprint, error) {
 	quick := *checker
 	quick.Properties, quick.Relations = nil, 0
 	for _, checker := range []*properties.Checker{&quick, checker} {
 		r, err := checkCluster(ctx, checker, c)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return minimize.Fingerprint{}, ctx.Err()
+			return fingerprint.Fingerprint{}, ctx.Err()
 		case err != nil:
-			return minimize.Fingerprint{Property: minimize.Failed}, nil
+			return fingerprint.Fingerprint{Property: fingerprint.Failed}, nil
 		case r.Unmodelled != nil:
-			return minimize.Fingerprint{}, fmt.Errorf("not modelled: %w", r.Unmodelled)
+			return fingerprint.Fingerprint{}, fmt.Errorf("not modelled: %w", r.Unmodelled)
 		}
-		if all := minimize.Of(r); len(all) > 0 && (all[0].Known == "" || checker != &quick) {
+		if all := fingerprint.Of(r); len(all) > 0 && (all[0].Known == "" || checker != &quick) {
 			return all[0], nil
 		}
 	}
-	return minimize.Fingerprint{}, errors.New("nothing is found in it")
+	return fingerprint.Fingerprint{}, errors.New("nothing is found in it")
 }
 
 func (m *minimisation) text(w io.Writer) {

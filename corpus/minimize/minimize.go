@@ -18,57 +18,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
-
-// Fingerprint tells the causes of findings apart: minimising must not slip from
-// one bug to another.
-type Fingerprint struct {
-	// Property does not hold, or is Failed.
-	Property string `json:"property"`
-	// Stage is the first stage at which it shows.
-	Stage model.Stage `json:"stage,omitempty"`
-	// Known is the ids of the ledger entries that explain the finding, sorted
-	// and joined by commas; "" if it is new.
-	Known string `json:"known,omitempty"`
-}
-
-// Failed is the Property of a fingerprint that stands for a check that ended in
-// an error or a panic.
-const Failed = "error"
-
-func (f Fingerprint) String() string {
-	text := f.Property
-	if f.Stage != "" {
-		text += " at stage " + string(f.Stage)
-	}
-	if f.Known != "" {
-		text += " (known: " + f.Known + ")"
-	}
-	return text
-}
-
-// OfFinding is the fingerprint of one finding.
-func OfFinding(f *properties.Finding) Fingerprint {
-	return Fingerprint{f.Property, f.Stage, strings.Join(slices.Sorted(slices.Values(f.Known)), ",")}
-}
-
-// Of is the fingerprints of all that was found, each once: new findings before
-// known ones, else in the order in which they were found.
-func Of(r *properties.Result) []Fingerprint {
-	var all []Fingerprint
-	for i := range r.Findings {
-		if f := OfFinding(&r.Findings[i]); !slices.Contains(all, f) {
-			all = append(all, f)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Fingerprint) int {
-		return cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1))
-	})
-	return all
-}
 
 // Result is a minimised cluster.
 type Result struct {
@@ -114,13 +68,13 @@ var ErrNotFound = errors.New("the finding does not occur")
 // while the checker finds want in it. When ctx is done it returns what it has by
 // then, with Minimal unset. The same question has the same answer, unless what
 // the system does depends on chance.
-func Minimise(ctx context.Context, checker *properties.Checker, c *model.Cluster, want Fingerprint) (*Result, error) {
+func Minimise(ctx context.Context, checker *properties.Checker, c *model.Cluster, want fingerprint.Fingerprint) (*Result, error) {
 	m := &minimiser{ctx: ctx, full: checker, narrow: narrowed(checker, want), want: want}
 	start := c.DeepCopy()
 	if err := apiserver.Admit(start); err != nil {
 		return nil, err
 	}
-	if want.Property == Failed {
+	if want.Property == fingerprint.Failed {
 		if _, err := m.check(m.narrow, start); err != nil {
 			m.cause = causeOf(err)
 		}
@@ -158,7 +112,7 @@ const maxRounds = 100
 type minimiser struct {
 	ctx          context.Context
 	full, narrow *properties.Checker
-	want         Fingerprint
+	want         fingerprint.Fingerprint
 	cause        string         // of the error, if that is wanted
 	c            *model.Cluster // the smallest so far
 	seen         properties.Finding
@@ -166,8 +120,8 @@ type minimiser struct {
 }
 
 // narrowed looks for the wanted property only: the others take long.
-func narrowed(checker *properties.Checker, want Fingerprint) *properties.Checker {
-	if want.Property == Failed {
+func narrowed(checker *properties.Checker, want fingerprint.Fingerprint) *properties.Checker {
+	if want.Property == fingerprint.Failed {
 		return checker
 	}
 	narrow := *checker
@@ -276,8 +230,8 @@ func (m *minimiser) ask(c *model.Cluster) (becomes string) {
 func (m *minimiser) judge(r *properties.Result, err error) string {
 	switch {
 	case err != nil:
-		m.seen = properties.Finding{Property: Failed, Detail: err.Error()}
-		if m.want == OfFinding(&m.seen) && m.cause == causeOf(err) {
+		m.seen = properties.Finding{Property: fingerprint.Failed, Detail: err.Error()}
+		if m.want == fingerprint.OfFinding(&m.seen) && m.cause == causeOf(err) {
 			return kept
 		}
 		return "error: " + firstLine(err)
@@ -285,7 +239,7 @@ func (m *minimiser) judge(r *properties.Result, err error) string {
 		return "not modelled"
 	}
 	for _, f := range r.Findings {
-		if OfFinding(&f) == m.want {
+		if fingerprint.OfFinding(&f) == m.want {
 			m.seen = f
 			return kept
 		}
@@ -294,7 +248,7 @@ func (m *minimiser) judge(r *properties.Result, err error) string {
 		return "undecided"
 	}
 	var others []string
-	for _, f := range Of(r) {
+	for _, f := range fingerprint.Of(r) {
 		others = append(others, f.String())
 	}
 	return cmp.Or(strings.Join(others, ", "), Agrees)

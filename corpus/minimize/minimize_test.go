@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -79,7 +80,7 @@ func failsOnDisk(c *model.Cluster, o *model.Observation) {
 	}
 }
 
-var differentialActuate = Fingerprint{Property: properties.Differential, Stage: model.StageActuate}
+var differentialActuate = fingerprint.Fingerprint{Property: properties.Differential, Stage: model.StageActuate}
 
 var moreImportantForm = []string{
 	"Node node-1 allocatable.pods=2",
@@ -98,7 +99,7 @@ var exact = []struct {
 	witness string // a case
 	nodes   int    // of noise
 	lie     func(c *model.Cluster, o *model.Observation)
-	want    Fingerprint
+	want    fingerprint.Fingerprint
 	change  func(c *model.Cluster)
 	form    []string
 }{
@@ -106,7 +107,7 @@ var exact = []struct {
 		name:    "a pod without labels is in no budget",
 		witness: "finding-unlabelled-pod",
 		nodes:   12,
-		want:    Fingerprint{properties.Differential, model.StageDryRun, "unlabelled-pod"},
+		want:    fingerprint.Fingerprint{Property: properties.Differential, Stage: model.StageDryRun, Known: "unlabelled-pod"},
 		form: []string{
 			"Node node-1 allocatable.pods=1",
 			"PodDisruptionBudget budget-1 selector={}",
@@ -118,7 +119,7 @@ var exact = []struct {
 		name:    "two budgets in two orders",
 		witness: "finding-budget-order",
 		nodes:   12,
-		want:    Fingerprint{"order-does-not-matter", model.StageDryRun, "budget-order"},
+		want:    fingerprint.Fingerprint{Property: "order-does-not-matter", Stage: model.StageDryRun, Known: "budget-order"},
 		form: []string{
 			"Node node-1 allocatable.pods=2",
 			"PodDisruptionBudget budget-1 selector.matchLabels.tier=a",
@@ -132,7 +133,7 @@ var exact = []struct {
 		name:    "a host port used twice",
 		witness: "finding-host-ports-forgotten",
 		nodes:   12,
-		want:    Fingerprint{properties.Differential, model.StageDryRun, "host-ports-forgotten"},
+		want:    fingerprint.Fingerprint{Property: properties.Differential, Stage: model.StageDryRun, Known: "host-ports-forgotten"},
 		form: []string{
 			"Node node-1 allocatable.pods=2",
 			"Pod a containers[0].ports[0].containerPort=80 containers[0].ports[0].hostPort=80 nodeName=node-1",
@@ -144,7 +145,7 @@ var exact = []struct {
 		name:    "a terminating victim",
 		witness: "finding-terminating-victim-violates-budget",
 		nodes:   12,
-		want:    Fingerprint{"violations-recounted", model.StageDryRun, "terminating-victim-violates-budget"},
+		want:    fingerprint.Fingerprint{Property: "violations-recounted", Stage: model.StageDryRun, Known: "terminating-victim-violates-budget"},
 		form: []string{
 			"Node node-1 allocatable.pods=1",
 			"PodDisruptionBudget budget-1 selector.matchLabels.app=a",
@@ -156,7 +157,7 @@ var exact = []struct {
 		name:    "no candidates wanted",
 		witness: "finding-zero-candidates",
 		nodes:   6,
-		want:    Fingerprint{properties.Differential, model.StageCandidates, "zero-candidates"},
+		want:    fingerprint.Fingerprint{Property: properties.Differential, Stage: model.StageCandidates, Known: "zero-candidates"},
 		form: []string{
 			"Case minCandidateNodesAbsolute=0",
 			"Node node-1 allocatable.pods=1",
@@ -217,7 +218,7 @@ func TestExactMinima(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, test.form, form(t, r.Cluster))
 			require.True(t, same(before, c), "the cluster itself stays as it is")
-			require.Equal(t, test.want, OfFinding(&r.Finding))
+			require.Equal(t, test.want, fingerprint.OfFinding(&r.Finding))
 			requireMinimal(t, checker, r, test.want)
 			t.Log(r.Checks, "checks")
 
@@ -232,13 +233,13 @@ func TestExactMinima(t *testing.T) {
 
 // requireMinimal holds a result to its certificate: it has the finding, and no
 // step from it that the API server accepts keeps it.
-func requireMinimal(t *testing.T, checker *properties.Checker, r *Result, want Fingerprint) {
+func requireMinimal(t *testing.T, checker *properties.Checker, r *Result, want fingerprint.Fingerprint) {
 	t.Helper()
 	checker = narrowed(checker, want) // to be quick
 	has := func(c *model.Cluster) bool {
 		require.NoError(t, apiserver.Admit(c.DeepCopy()))
 		found, err := checker.Check(t.Context(), c)
-		return err == nil && slices.Contains(Of(found), want)
+		return err == nil && slices.Contains(fingerprint.Of(found), want)
 	}
 	require.True(t, r.Minimal)
 	require.True(t, has(r.Cluster))
@@ -312,7 +313,7 @@ func TestInterruptedGivesWhatItHas(t *testing.T) {
 	require.NoError(t, apiserver.Admit(r.Cluster.DeepCopy()))
 	found, err := checker.Check(t.Context(), r.Cluster)
 	require.NoError(t, err)
-	require.Contains(t, Of(found), differentialActuate)
+	require.Contains(t, fingerprint.Of(found), differentialActuate)
 }
 
 func TestNothingToMinimise(t *testing.T) {
@@ -340,7 +341,7 @@ func TestFailuresAreMinimised(t *testing.T) {
 		}
 		panic("one node")
 	}
-	r, err := Minimise(t.Context(), checker, s.Cases[0].Cluster, Fingerprint{Property: Failed})
+	r, err := Minimise(t.Context(), checker, s.Cases[0].Cluster, fingerprint.Fingerprint{Property: fingerprint.Failed})
 	require.NoError(t, err)
 	require.True(t, r.Minimal)
 	require.Equal(t, []string{"Node node-1 allocatable.pods=1", "Node node-2 allocatable.pods=1", "Pod p"}, form(t, r.Cluster))
@@ -352,7 +353,7 @@ func TestExplains(t *testing.T) {
 	s, err := corpus.Load("../cases/finding-empty-selector.yaml")
 	require.NoError(t, err)
 	r, err := Minimise(t.Context(), newChecker(t, nil), s.Cases[0].Cluster,
-		Fingerprint{properties.Differential, model.StageDryRun, "empty-selector"})
+		fingerprint.Fingerprint{Property: properties.Differential, Stage: model.StageDryRun, Known: "empty-selector"})
 	require.NoError(t, err)
 	becomes := map[string]string{}
 	for _, n := range r.Needs {

@@ -1,4 +1,4 @@
-package main
+package fingerprint
 
 import (
 	"time"
@@ -77,8 +77,8 @@ func (a *aspect) stripped(c *model.Cluster) *model.Cluster {
 	return plain
 }
 
-// inPlay names the aspects that a cluster has.
-func inPlay(c *model.Cluster) []string {
+// Shape names the aspects that a cluster has.
+func Shape(c *model.Cluster) []string {
 	var names []string
 	for _, a := range aspects {
 		if a.stripped(c) != nil {
