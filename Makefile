@@ -3,7 +3,7 @@ SEED ?= 1
 FOR  ?= 1m
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz exhaustive upstream-tests lint golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive upstream-tests mutations lint golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,11 +26,19 @@ bench: ## measure the cost of a case
 fuzz: ## check generated clusters: make fuzz FOR=5m SEED=42
 	$(GO) run ./cmd/preemptcheck fuzz --for $(FOR) --seed $(SEED)
 
+fuzz-native: ## let go's own fuzzing vary clusters by what they reach in the scheduler: make fuzz-native FOR=5m
+	$(GO) test -c -o bin/properties.test -gcflags=k8s.io/kubernetes/pkg/scheduler/...=-d=libfuzzer -gcflags=./model=-d=libfuzzer ./properties
+	cd properties && ../bin/properties.test -test.run '^$$' -test.fuzz '^FuzzPreemption$$' -test.fuzztime $(FOR) -test.fuzzminimizetime 1x \
+		-test.fuzzcachedir "$$($(GO) env GOCACHE)/fuzz/github.com/preemptcheck/preemptcheck/properties"
+
 exhaustive: ## check every small cluster, each once up to symmetry; goes on where it was interrupted
 	$(GO) run ./cmd/preemptcheck exhaustive --state exhaustive.json
 
 upstream-tests: ## show that the tests of docs/findings.md fail in the scheduler's own packages
 	$(GO) run ./internal/upstreamtests/run
+
+mutations: ## plant bugs in the scheduler's preemption, one at a time, and show that a campaign finds each
+	$(GO) run ./internal/upstreammutants/run
 
 lint: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

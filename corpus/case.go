@@ -36,6 +36,9 @@ type Case struct {
 	Description string
 	// Origin is where the cluster comes from, for example an issue's address.
 	Origin string
+	// Finding is what was found in the cluster when the case was saved, which
+	// makes it a regression case; nil for other cases.
+	Finding *Finding
 	// Expect holds what is expected; the first entry whose release range holds
 	// the release applies, see Expected.
 	Expect []Expectation
@@ -58,6 +61,22 @@ const (
 )
 
 var outcomes = []string{Scheduled, Preempted, NotHelpful, NotEligible, Error}
+
+// Finding is a promise that a scheduler broke when the case was saved, and that
+// no known finding explained then. Description says it in a sentence.
+type Finding struct {
+	// Property is the name of the property that did not hold, for example
+	// "differential"; "error" if the cluster could not be checked.
+	Property string `json:"property"`
+	// Stage is the first stage at which it showed; "" if it has none.
+	Stage string `json:"stage"`
+	// Kind says in which way the property did not hold, where there are several.
+	Kind string `json:"kind"`
+	// Shape names what is in play in the minimised cluster, joined by commas.
+	Shape string `json:"shape"`
+	// Found is the command line that found it.
+	Found string `json:"found"`
+}
 
 // Expectation is what should become of the preemptor in some releases.
 type Expectation struct {
@@ -113,6 +132,7 @@ type document struct {
 	Name            string        `json:"name"`
 	Description     string        `json:"description"`
 	Origin          string        `json:"origin"`
+	Finding         *Finding      `json:"finding"`
 	Preemptor       string        `json:"preemptor"`
 	Scheduler       *settings     `json:"scheduler"`
 	Expect          []Expectation `json:"expect"`
@@ -151,10 +171,25 @@ func (d *document) validate() (field string, err error) {
 			return "scheduler.minCandidateNodesAbsolute", fmt.Errorf("%d is negative", *a)
 		}
 	}
+	if d.Finding != nil {
+		if field, err := d.Finding.validate(); err != nil {
+			return "finding." + field, err
+		}
+	}
 	for i := range d.Expect {
 		if field, err := d.Expect[i].validate(); err != nil {
 			return fmt.Sprintf("expect[%d].%s", i, field), err
 		}
+	}
+	return "", nil
+}
+
+func (f *Finding) validate() (field string, err error) {
+	if f.Property == "" {
+		return "property", fmt.Errorf("required: the property that did not hold")
+	}
+	if f.Stage != "" && !slices.Contains(model.Stages(), model.Stage(f.Stage)) {
+		return "stage", fmt.Errorf("%q is none of %q", f.Stage, model.Stages())
 	}
 	return "", nil
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 )
 
 // Load reads files, the *.yaml, *.yml and *.json files below directories, and
@@ -84,8 +86,10 @@ func (r *sizedReader) Len() int { return r.size }
 
 // Save writes a case to a new file in dir, which it creates if need be: to
 // NAME.yaml, or NAME-2.yaml, NAME-3.yaml and so on if there are such files. They
-// are never overwritten, also not by two processes that save at once, and after a
-// crash the file is there as a whole or not at all.
+// are never overwritten, but one that holds exactly this case is as good as new:
+// so saving again, after a crash, changes nothing. All this holds for processes
+// that save at once too, and after a crash at any instant the file is there as a
+// whole or not at all.
 func Save(dir string, c *Case) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
@@ -94,7 +98,8 @@ func Save(dir string, c *Case) (path string, err error) {
 	if err := c.Write(&text); err != nil {
 		return "", err
 	}
-	temp, err := os.CreateTemp(dir, ".saving-*")
+	removeLeftovers(dir)
+	temp, err := os.CreateTemp(dir, tempPrefix+"*")
 	if err != nil {
 		return "", err
 	}
@@ -110,15 +115,38 @@ func Save(dir string, c *Case) (path string, err error) {
 		if n > 1 {
 			path = filepath.Join(dir, fmt.Sprintf("%s-%d.yaml", name, n))
 		}
-		// Unlike a rename, a link fails if there is such a file.
+		// Unlike a rename, a link fails if there is such a file; what it names is
+		// whole from the first moment.
 		if err = os.Link(temp.Name(), path); !errors.Is(err, fs.ErrExist) {
 			break
+		}
+		if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, text.Bytes()) {
+			return path, nil
 		}
 	}
 	if err != nil {
 		return "", err
 	}
 	return path, syncDir(dir)
+}
+
+// tempPrefix begins the names of files that are being written. Load reads none
+// of them, as they do not end in .yaml.
+const tempPrefix = ".saving-"
+
+// removeLeftovers removes what processes left that were killed while they saved.
+// Saving takes milliseconds: what is a minute old is nobody's any more. What
+// cannot be removed does no harm.
+func removeLeftovers(dir string) {
+	files, _ := os.ReadDir(dir)
+	for _, file := range files {
+		if !strings.HasPrefix(file.Name(), tempPrefix) {
+			continue
+		}
+		if info, err := file.Info(); err == nil && time.Since(info.ModTime()) > time.Minute {
+			os.Remove(filepath.Join(dir, file.Name()))
+		}
+	}
 }
 
 func syncDir(dir string) error {

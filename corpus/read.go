@@ -222,6 +222,7 @@ func readCase(first *decoded, objects []decoded) (*Stream, error) {
 		Name:        doc.Name,
 		Description: strings.TrimSpace(doc.Description),
 		Origin:      doc.Origin,
+		Finding:     doc.Finding,
 		Expect:      doc.Expect,
 		Findings:    doc.Findings,
 		Cluster:     &question,

@@ -67,6 +67,7 @@ func (c *Case) render(terse bool) ([]byte, error) {
 		Name:        c.Name,
 		Description: c.Description,
 		Origin:      c.Origin,
+		Finding:     c.Finding,
 		Preemptor:   model.Key(c.Cluster.Preemptor),
 		Expect:      c.Expect,
 		Findings:    c.Findings,
@@ -145,7 +146,6 @@ func dropDefaults(object kruntime.Object) {
 		drop(&s.RestartPolicy, v1.RestartPolicyAlways)
 		drop(&s.DNSPolicy, v1.DNSClusterFirst)
 		drop(&s.SchedulerName, v1.DefaultSchedulerName)
-		drop(&o.Status.Phase, v1.PodPending)
 		dropPointer(&s.TerminationGracePeriodSeconds, v1.DefaultTerminationGracePeriodSeconds)
 		dropPointer(&s.EnableServiceLinks, v1.DefaultEnableServiceLinks)
 		if s.SecurityContext != nil && reflect.ValueOf(*s.SecurityContext).IsZero() {

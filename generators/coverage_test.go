@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -18,7 +19,7 @@ import (
 // TestClustersAreHard runs clusters through the real scheduler and counts what
 // they exercise.
 func TestClustersAreHard(t *testing.T) {
-	const clusters = 4000
+	clusters := testsize.Times(4000)
 	checker := properties.Checker{System: inprocess.New()}
 	defer func() { require.NoError(t, checker.System.Close()) }()
 

@@ -14,10 +14,11 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 )
 
 func TestClustersAreAsTheAPIServerStoresThem(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range uint64(testsize.Times(2000)) {
 		c := generators.FromSeed(seed)
 		admitted := c.DeepCopy()
 		require.NoErrorf(t, apiserver.Admit(admitted), "seed %d", seed)
@@ -34,12 +35,14 @@ func TestClustersAreAsTheAPIServerStoresThem(t *testing.T) {
 }
 
 func TestDrawnClustersAreAsTheAPIServerStoresThem(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := generators.Cluster().Draw(t, "cluster")
-		admitted := c.DeepCopy()
-		require.NoError(t, apiserver.Admit(admitted))
-		require.Empty(t, cmp.Diff(c, admitted))
-	})
+	for range testsize.Times(1) {
+		rapid.Check(t, func(t *rapid.T) {
+			c := generators.Cluster().Draw(t, "cluster")
+			admitted := c.DeepCopy()
+			require.NoError(t, apiserver.Admit(admitted))
+			require.Empty(t, cmp.Diff(c, admitted))
+		})
+	}
 }
 
 func TestASeedNamesOneCluster(t *testing.T) {

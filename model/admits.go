@@ -12,6 +12,10 @@ type Disagreement struct {
 	Stage Stage
 	// Node is the node it shows on, where the stage has one.
 	Node string
+	// Kind says in which way they differ, in words that do not depend on the
+	// cluster: no names, no numbers. Disagreements of different kinds are unlikely
+	// to have one cause.
+	Kind string
 	// Want and Got are for people.
 	Want, Got string
 	// Undecided says that this may be no disagreement at all: the node has more
@@ -49,14 +53,18 @@ func (d *Decision) Admits(o *Observation) *Disagreement {
 		return admitsNomination(o, &Actuation{Nomination: NominationKept})
 	}
 	if o.Eligible != nil && o.Eligible.OK != d.Eligible.OK {
-		return disagree(StageEligible, "", *d.Eligible, *o.Eligible)
+		kind := kindNotEligible
+		if o.Eligible.OK {
+			kind = kindEligible
+		}
+		return disagree(StageEligible, "", *d.Eligible, *o.Eligible).of(kind)
 	}
 	if !d.Eligible.OK {
 		return admitsNomination(o, &Actuation{Nomination: NominationKept})
 	}
 	if o.Eligible != nil { // the system shows its stages
 		if got := slices.Sorted(slices.Values(o.PotentialNodes)); !slices.Equal(got, d.PotentialNodes) {
-			return disagree(StagePotential, "", d.PotentialNodes, got)
+			return disagree(StagePotential, "", d.PotentialNodes, got).of("tries", listKind(d.PotentialNodes, got))
 		}
 	}
 	first := d.admitsIn(d.worlds[0], o)
@@ -74,38 +82,42 @@ func (d *Decision) Admits(o *Observation) *Disagreement {
 func (d *Decision) admitsFilters(o *Observation) *Disagreement {
 	if len(d.q.nodes) == 0 {
 		if o.CycleError == "" {
-			return disagree(StageFilter, "", "an error: no nodes", "none")
+			return disagree(StageFilter, "", "an error: no nodes", "none").of(kindNoError)
 		}
 		return nil
 	}
 	if o.CycleError != "" {
-		return disagree(StageFilter, "", "no error", o.CycleError)
+		return disagree(StageFilter, "", "no error", o.CycleError).of(kindError)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Filters)) {
 		got, want := o.Filters[name], d.Verdicts[name]
 		if want == nil {
-			return disagree(StageFilter, name, "fits", got)
+			return disagree(StageFilter, name, "fits", got).of(d.q.verdictKind(nil, &got)...)
 		}
 		if got.Plugin != want.Plugin || got.Unresolvable != want.Unresolvable {
-			return disagree(StageFilter, name, *want, got)
+			return disagree(StageFilter, name, *want, got).of(d.q.verdictKind(want, &got)...)
 		}
 	}
 	if len(d.Fits) > 0 {
 		if !slices.Contains(d.Fits, o.ScheduledTo) {
-			return disagree(StageFilter, "", fmt.Sprint("scheduled to one of ", d.Fits), fmt.Sprintf("%q", o.ScheduledTo))
+			kind := []string{kindOtherNode}
+			if want := d.Verdicts[o.ScheduledTo]; want != nil {
+				kind = d.q.verdictKind(want, nil)
+			}
+			return disagree(StageFilter, "", fmt.Sprint("scheduled to one of ", d.Fits), fmt.Sprintf("%q", o.ScheduledTo)).of(kind...)
 		}
 		// Not every node was looked at.
 		return nil
 	}
 	if o.ScheduledTo != "" {
-		return disagree(StageFilter, o.ScheduledTo, *d.Verdicts[o.ScheduledTo], "scheduled")
+		return disagree(StageFilter, o.ScheduledTo, *d.Verdicts[o.ScheduledTo], "scheduled").of(d.q.verdictKind(d.Verdicts[o.ScheduledTo], nil)...)
 	}
 	if o.Filters == nil {
 		return nil
 	}
 	for _, n := range d.q.nodes {
 		if _, shown := o.Filters[n.Name]; !shown {
-			return disagree(StageFilter, n.Name, *d.Verdicts[n.Name], "fits")
+			return disagree(StageFilter, n.Name, *d.Verdicts[n.Name], "fits").of(d.q.verdictKind(d.Verdicts[n.Name], nil)...)
 		}
 	}
 	return nil
@@ -136,7 +148,7 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 	}
 	if len(o.Candidates) == 0 {
 		if o.Pick != nil {
-			return disagree(StagePick, "", "none", *o.Pick)
+			return disagree(StagePick, "", "none", *o.Pick).of(kindPick)
 		}
 		if failedWithError {
 			return admitsNomination(o, &Actuation{Nomination: NominationKept})
@@ -149,14 +161,14 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 	}
 	nodes, by := d.q.rules.best(candidates)
 	if o.Pick == nil {
-		return disagree(StagePick, "", nodes, "none")
+		return disagree(StagePick, "", nodes, "none").of(kindNoPick)
 	}
 	if !slices.Contains(nodes, o.Pick.Node) {
-		return disagree(StagePick, "", fmt.Sprintf("%v by %s", nodes, by), o.Pick.Node)
+		return disagree(StagePick, "", fmt.Sprintf("%v by %s", nodes, by), o.Pick.Node).of(d.q.pickKind(candidates[nodes[0]], candidates[o.Pick.Node])...)
 	}
 	picked := candidates[o.Pick.Node]
 	if !slices.Equal(o.Pick.Victims, picked.Victims) || o.Pick.Violations != picked.Violations {
-		return disagree(StagePick, o.Pick.Node, picked.Victims, o.Pick.Victims)
+		return disagree(StagePick, o.Pick.Node, picked.Victims, o.Pick.Victims).of(kindElsewhere)
 	}
 	return admitsNomination(o, d.q.actuate(d.q.byName[o.Pick.Node], picked.victims))
 }
@@ -166,11 +178,11 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 func (d *Decision) admitsDryRun(w *world, name string, got DryRun) (*Outcome, *Disagreement) {
 	run := w.runs[name]
 	if run == nil {
-		return nil, disagree(StageDryRun, name, "not tried", got)
+		return nil, disagree(StageDryRun, name, "not tried", got).of(kindOtherNodes)
 	}
 	if run.failed != nil {
 		if got.Error != "" || got.Failed == nil || got.Failed.Plugin != run.failed.Plugin || got.Failed.Unresolvable != run.failed.Unresolvable {
-			return nil, disagree(StageDryRun, name, DryRun{Failed: run.failed}, got)
+			return nil, disagree(StageDryRun, name, DryRun{Failed: run.failed}, got).of(d.q.dryRunKind(run, got)...)
 		}
 		return nil, nil
 	}
@@ -190,7 +202,7 @@ func (d *Decision) admitsDryRun(w *world, name string, got DryRun) (*Outcome, *D
 	for i, o := range run.outcomes {
 		want[i] = DryRun{Victims: o.Victims, Violations: o.Violations}
 	}
-	dis := disagree(StageDryRun, name, want, got)
+	dis := disagree(StageDryRun, name, want, got).of(d.q.dryRunKind(run, got)...)
 	dis.Undecided = !run.exact && got.Failed == nil && got.Error == ""
 	return nil, dis
 }
@@ -250,17 +262,21 @@ func (d *Decision) admitsCandidates(o *Observation, observed map[string]*Outcome
 	}
 	for _, name := range o.Candidates {
 		if observed[name] == nil {
-			return disagree(StageCandidates, name, "no candidate", "candidate")
+			return disagree(StageCandidates, name, "no candidate", "candidate").of(kindNoCandidate)
 		}
 		listed[kind(observed[name])]++
 	}
 	for k := range kinds {
 		if want := min(kinds[k], d.Shortlist); listed[k] != want {
-			return disagree(StageCandidates, "", fmt.Sprintf("%d candidates without and %d with violations, at most %d of each", kinds[0], kinds[1], d.Shortlist), o.Candidates)
+			kind := kindShort
+			if listed[k] > want {
+				kind = kindLong
+			}
+			return disagree(StageCandidates, "", fmt.Sprintf("%d candidates without and %d with violations, at most %d of each", kinds[0], kinds[1], d.Shortlist), o.Candidates).of(kind)
 		}
 	}
 	if tried := len(o.DryRuns); tried < len(d.PotentialNodes) && (kinds[0] == 0 || kinds[0]+kinds[1] < d.Shortlist) {
-		return disagree(StageCandidates, "", "all potential nodes tried", fmt.Sprintf("%d of %d", tried, len(d.PotentialNodes)))
+		return disagree(StageCandidates, "", "all potential nodes tried", fmt.Sprintf("%d of %d", tried, len(d.PotentialNodes))).of(kindFewerNodes)
 	}
 	return nil
 }
@@ -270,7 +286,7 @@ func (d *Decision) admitsChoice(o *Observation) *Disagreement {
 	choices := d.Choices()
 	if o.Pick == nil {
 		if len(choices) > 0 {
-			return disagree(StagePick, "", choiceNames(choices), "none")
+			return disagree(StagePick, "", choiceNames(choices), "none").of(kindNoPick)
 		}
 		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
 	}
@@ -279,7 +295,7 @@ func (d *Decision) admitsChoice(o *Observation) *Disagreement {
 			return admitsNomination(o, d.q.actuate(d.q.byName[c.Node], d.pods(c.Node, o.Pick.Victims)))
 		}
 	}
-	return disagree(StagePick, "", choiceNames(choices), *o.Pick)
+	return disagree(StagePick, "", choiceNames(choices), *o.Pick).of(kindElsewhere)
 }
 
 // pods are the pods of a node with the given names.
@@ -312,18 +328,19 @@ func admitsNomination(o *Observation, want *Actuation) *Disagreement {
 	for _, list := range []struct {
 		name      string
 		want, got []string
+		kind      string
 	}{
-		{"delete", want.Deleted, got.Deleted},
-		{"mark as disruption target", want.DisruptionTarget, got.DisruptionTarget},
-		{"clear the nomination of", want.Cleared, got.Cleared},
-		{"write nothing else, but", nil, got.Other},
+		{"delete", want.Deleted, got.Deleted, "deletes"},
+		{"mark as disruption target", want.DisruptionTarget, got.DisruptionTarget, "marks"},
+		{"clear the nomination of", want.Cleared, got.Cleared, "clears nominations of"},
+		{"write nothing else, but", nil, got.Other, "writes"},
 	} {
 		if !slices.Equal(list.want, list.got) {
-			return disagree(StageActuate, "", fmt.Sprintf("%s %v", list.name, list.want), list.got)
+			return disagree(StageActuate, "", fmt.Sprintf("%s %v", list.name, list.want), list.got).of(list.kind, listKind(list.want, list.got))
 		}
 	}
 	if want.Nomination != got.Nomination || want.NominatedNode != got.NominatedNode {
-		return disagree(StageActuate, "", "nomination "+want.nomination(), got.nomination())
+		return disagree(StageActuate, "", "nomination "+want.nomination(), got.nomination()).of("nomination " + string(got.Nomination) + " but should be " + string(want.Nomination))
 	}
 	return nil
 }

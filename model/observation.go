@@ -19,6 +19,11 @@ const (
 	StageActuate    Stage = "actuate"         // what is written to the API
 )
 
+// Stages are all stages in turn.
+func Stages() []Stage {
+	return []Stage{StageFilter, StageEligible, StagePotential, StageDryRun, StageCandidates, StagePick, StageActuate}
+}
+
 // Observation is what one scheduler did with one Cluster, stage by stage.
 // Objects are named by Key, nodes by name. A stage that was not reached, or that
 // the system cannot show, is nil.

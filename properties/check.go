@@ -14,8 +14,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// Checker checks what a system does with clusters. It is not safe for use by
-// several goroutines at once, no more than the system is.
+// Checker checks what a system does with clusters. Several goroutines may use it
+// at once if they may use the system: a reference.Pool, for example.
 type Checker struct {
 	System reference.System
 	// Decide is the model; nil means the documented rules.
@@ -64,6 +64,9 @@ type Finding struct {
 	// one.
 	Stage model.Stage
 	Node  string
+	// Kind says how it does not hold, in words that do not depend on the cluster:
+	// see model.Disagreement.Kind. "" if there is one way only.
+	Kind string
 	// Detail says what was wanted and what happened.
 	Detail string
 	// Known holds the ids of the ledger entries that together explain the

@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -15,7 +16,12 @@ func differential(r *Result) []Finding {
 	if d == nil {
 		return nil
 	}
-	known := explain(r)
+	known, left := explain(r)
+	besides := ""
+	if known == nil && after(left, d) {
+		// What is known at one stage hides nothing new at a later one.
+		d, besides = left, ", besides what is known"
+	}
 	if d.Undecided && known == nil {
 		r.Undecided = d.String()
 		return nil
@@ -24,34 +30,55 @@ func differential(r *Result) []Finding {
 		Property: Differential,
 		Stage:    d.Stage,
 		Node:     d.Node,
-		Detail:   "want " + d.Want + ", got " + d.Got,
+		Kind:     d.Kind,
+		Detail:   "want " + d.Want + ", got " + d.Got + besides,
 		Known:    known,
 	}}
 }
 
+// after tells whether a scheduler agreed with the model for longer before it came
+// to a than before it came to b, where nil is no disagreement.
+func after(a, b *model.Disagreement) bool {
+	switch {
+	case b == nil:
+		return false
+	case a == nil:
+		return true
+	}
+	stages := model.Stages()
+	return cmp.Or(
+		cmp.Compare(slices.Index(stages, a.Stage), slices.Index(stages, b.Stage)),
+		cmp.Compare(a.Node, b.Node),
+		cmp.Compare(a.Closeness(), b.Closeness())) > 0
+}
+
 // explain finds the known bugs that together account for all that was observed:
 // with their quirks switched on, the model agrees at every stage, and it would
-// not with one of them less. nil means that not even all of them do.
-func explain(r *Result) []string {
+// not with one of them less. known is nil if not even all of them do; left is the
+// first disagreement then.
+func explain(r *Result) (known []string, left *model.Disagreement) {
 	var quirks []LedgerEntry
 	for _, e := range Ledger() {
 		if e.Quirk != "" {
 			quirks = append(quirks, e)
 		}
 	}
-	agreesWith := func(entries []LedgerEntry) bool {
+	with := func(entries []LedgerEntry) *model.Disagreement {
 		on := make([]model.Quirk, len(entries))
 		for i, e := range entries {
 			on[i] = e.Quirk
 		}
 		d, err := model.Decide(r.Cluster, model.Documented().With(on...))
-		return err == nil && d.Admits(r.Observation) == nil
+		if err != nil {
+			return &model.Disagreement{}
+		}
+		return d.Admits(r.Observation)
 	}
-	if !agreesWith(quirks) {
-		return nil
+	if left = with(quirks); left != nil {
+		return nil, left
 	}
 	for i := 0; i < len(quirks); {
-		if fewer := slices.Delete(slices.Clone(quirks), i, i+1); agreesWith(fewer) {
+		if fewer := slices.Delete(slices.Clone(quirks), i, i+1); with(fewer) == nil {
 			quirks = fewer
 		} else {
 			i++
@@ -61,5 +88,5 @@ func explain(r *Result) []string {
 	for i, e := range quirks {
 		ids[i] = e.ID
 	}
-	return ids
+	return ids, nil
 }

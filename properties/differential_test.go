@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -23,14 +24,16 @@ func newChecker(t testing.TB) *Checker {
 func TestDifferentialOnGeneratedClusters(t *testing.T) {
 	checker := newChecker(t)
 	var stats Stats
-	rapid.Check(t, func(t *rapid.T) {
-		r, err := checker.Check(context.Background(), generators.Cluster().Draw(t, "cluster"))
-		require.NoError(t, err)
-		stats.Add(r)
-		for _, f := range r.Unexplained() {
-			t.Fatal(f)
-		}
-	})
+	for range testsize.Times(1) {
+		rapid.Check(t, func(t *rapid.T) {
+			r, err := checker.Check(context.Background(), generators.Cluster().Draw(t, "cluster"))
+			require.NoError(t, err)
+			stats.Add(r)
+			for _, f := range r.Unexplained() {
+				t.Fatal(f)
+			}
+		})
+	}
 	assert.Positive(t, stats.Preempted)
 	assert.Positive(t, stats.SeveralCandidates)
 	t.Logf("%+v", stats)
@@ -41,7 +44,7 @@ func TestDifferentialOnGeneratedClusters(t *testing.T) {
 func TestDifferentialOnManyClusters(t *testing.T) {
 	checker := newChecker(t)
 	var stats Stats
-	for seed := range uint64(20000) {
+	for seed := range uint64(testsize.Times(20000)) {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err, "seed %d", seed)
 		stats.Add(r)
@@ -53,6 +56,9 @@ func TestDifferentialOnManyClusters(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", stats)
+	if stats.Clusters >= 10000 {
+		requireQuotas(t, &stats)
+	}
 	hard := stats.DecidedBy[model.Tie]
 	for _, criterion := range Criteria()[2:5] {
 		hard += stats.DecidedBy[criterion]

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -136,7 +137,7 @@ func TestGreedyGapOfGeneratedClusters(t *testing.T) {
 	checker := newChecker(t)
 	var whole, left, right GreedyGap
 	preempted := 0
-	for seed := range uint64(400) {
+	for seed := range uint64(testsize.Times(400)) {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err)
 		if r.Observation != nil && r.Observation.Pick != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -26,12 +27,8 @@ func TestInvariantsOnGeneratedClusters(t *testing.T) {
 			return applies
 		}
 	}
-	clusters := 3000
-	if testing.Short() {
-		clusters = 500
-	}
 	var stats Stats
-	for seed := range uint64(clusters) {
+	for seed := range uint64(testsize.Times(3000)) {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err, "seed %d", seed)
 		stats.Add(r)
@@ -53,7 +50,7 @@ func TestInvariantsOfAnswersAlone(t *testing.T) {
 		*o = model.Observation{System: o.System, ScheduledTo: o.ScheduledTo, Pick: o.Pick, Actuation: o.Actuation}
 	}}}
 	known := 0
-	for seed := range uint64(500) {
+	for seed := range uint64(testsize.Times(500)) {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err, "seed %d", seed)
 		for _, f := range r.Findings {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -35,7 +36,7 @@ func TestRelationsOnGeneratedClusters(t *testing.T) {
 	system := &counting{System: inprocess.New()}
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
 	applied, preempted, known := map[string]int{}, map[string]int{}, map[string]int{}
-	for seed := range uint64(2000) {
+	for seed := range uint64(testsize.Times(2000)) {
 		s := subjectOf(t, system, generators.FromSeed(seed))
 		for _, r := range Relations() {
 			asked := system.asked

@@ -1,7 +1,10 @@
 package properties
 
 import (
+	"fmt"
 	"maps"
+	"regexp"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -19,6 +22,13 @@ type Stats struct {
 	DecidedBy  map[string]int `json:"decidedBy"`
 	Unmodelled int            `json:"unmodelled"`
 	Undecided  int            `json:"undecided"` // see Result.Undecided
+	// Rejected counts, by reason, the clusters that could not be judged: those not
+	// modelled, those undecided and, besides Clusters, those given to Reject.
+	Rejected map[string]int `json:"rejected"`
+	// Exercised counts clusters by the probes that they exercised.
+	Exercised map[string]int `json:"exercised"`
+	// Shapes is how many different ones there were.
+	Shapes Shapes `json:"shapes"`
 	// Known counts clusters by the ledger entry that explained them, Findings
 	// those that none did.
 	Known    map[string]int `json:"known"`
@@ -27,9 +37,7 @@ type Stats struct {
 
 // Add counts one result.
 func (s *Stats) Add(r *Result) {
-	if s.DecidedBy == nil {
-		s.DecidedBy, s.Known = map[string]int{}, map[string]int{}
-	}
+	s.makeMaps()
 	s.Clusters++
 	known := map[string]bool{}
 	for _, f := range r.Findings {
@@ -45,11 +53,15 @@ func (s *Stats) Add(r *Result) {
 	}
 	if r.Undecided != "" {
 		s.Undecided++
+		s.Rejected["undecided: too many equally important pods"]++
 	}
 	o := r.Observation
-	switch {
-	case o == nil:
+	if o == nil {
 		s.Unmodelled++
+		s.Rejected[unmodelledReason(r.Unmodelled)]++
+		return
+	}
+	switch {
 	case o.ScheduledTo != "":
 		s.Scheduled++
 	case o.Eligible == nil || !o.Eligible.OK:
@@ -58,11 +70,49 @@ func (s *Stats) Add(r *Result) {
 		s.NotHelpful++
 	default:
 		s.Preempted++
-		if len(o.Candidates) > 1 {
-			s.SeveralCandidates++
-			s.DecidedBy[r.Decision.DecidedBy(o)]++
-		}
 	}
+	c := newCycle(r)
+	if len(o.Candidates) > 1 && o.Pick != nil {
+		s.SeveralCandidates++
+		s.DecidedBy[c.decidedBy]++
+	}
+	exercised := c.exercised()
+	for _, i := range exercised {
+		s.Exercised[probes[i].Name]++
+	}
+	s.Shapes.add(c.shape(exercised))
+}
+
+// Reject counts a cluster that could not be checked, by the kind of its error.
+func (s *Stats) Reject(err error) {
+	s.makeMaps()
+	s.Rejected["error: "+errorClass(err)]++
+}
+
+func (s *Stats) makeMaps() {
+	if s.DecidedBy == nil {
+		s.DecidedBy, s.Known, s.Rejected, s.Exercised = map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	}
+}
+
+var (
+	index      = regexp.MustCompile(`\[[0-9]+\]`)
+	particular = regexp.MustCompile(`"[^"]*"|[0-9]+`)
+)
+
+// unmodelledReason is the first field that is not modelled, without what is
+// particular to the cluster.
+func unmodelledReason(u model.Unmodelled) string {
+	if len(u) == 0 {
+		return "not modelled"
+	}
+	return fmt.Sprintf("not modelled: %s (%s)", index.ReplaceAllString(u[0].Field, "[]"), u[0].Why)
+}
+
+// errorClass is the first line of an error without what is particular to one.
+func errorClass(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return particular.ReplaceAllString(line, "…")
 }
 
 // Merge adds the counts of other to s.
@@ -86,7 +136,21 @@ func (s *Stats) Merge(other Stats) {
 	s.Undecided += other.Undecided
 	s.Findings += other.Findings
 	merge(&s.DecidedBy, other.DecidedBy)
+	merge(&s.Rejected, other.Rejected)
+	merge(&s.Exercised, other.Exercised)
 	merge(&s.Known, other.Known)
+	s.Shapes.merge(other.Shapes)
+}
+
+// Unmet names the probes that were exercised less often than their quota asks.
+func (s *Stats) Unmet() []string {
+	var names []string
+	for _, p := range probes {
+		if s.Exercised[p.Name] < p.Quota {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // Criteria are the keys of Stats.DecidedBy in the order in which they apply.

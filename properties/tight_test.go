@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -64,7 +65,7 @@ func TestEveryAllowedAnswerIsGiven(t *testing.T) {
 		return model.Decide(c, model.Documented().With(model.Quirks()...))
 	}
 	sets, answers := 0, 0
-	for seed := uint64(0); sets < 500; seed++ {
+	for seed, enough := uint64(0), testsize.Times(500); sets < enough; seed++ {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err)
 		if len(r.Findings) > 0 {

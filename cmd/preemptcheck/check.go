@@ -32,14 +32,19 @@ prints it (each pod that waits for the default scheduler is a case), a directory
 with such files, or - for standard input.
 
 RESULT is one of
-  agrees            the scheduler did what the algorithm allows
-  known finding ID  it did not, in a way that is known: see "preemptcheck findings"
-  finding           it did not
-  unexpected        the case expects something else
-  not modelled      something in the cluster is not covered by the model
-  undecided         a node has too many equally important pods to know all allowed
-                    answers, and the scheduler's is none of those known
-  error             the scheduler could not be run
+  agrees                the scheduler did what the algorithm allows
+  known finding ID      it did not, in a way that is known: see "preemptcheck findings"
+  finding               it did not
+  no longer reproduces  it did, but the case was saved for a finding
+  unexpected            the case expects something else
+  not modelled          something in the cluster is not covered by the model
+  undecided             a node has too many equally important pods to know all allowed
+                        answers, and the scheduler's is none of those known
+  error                 the scheduler could not be run
+
+A case that "preemptcheck fuzz" saved says under "finding:" what was found, and
+which command found it. A note tells if that does not occur as it did: because it
+is known by now, because something else is found, or because nothing is.
 
 Exit status: 1 if there is a finding or something unexpected; else 2 if a file
 was bad, or a cluster not modelled, undecided or not run; else 0.`,
@@ -85,9 +90,11 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 type report struct {
 	Cases []*judgement `json:"cases"`
 	// Passed counts the cases that agree, of which Known are known findings;
-	// Failed the others, without NotDone: not modelled, undecided, or not run.
+	// Gone those that no longer reproduce what they were saved for; Failed the
+	// others, without NotDone: not modelled, undecided, or not run.
 	Passed  int `json:"passed"`
 	Known   int `json:"known"`
+	Gone    int `json:"noLongerReproduces"`
 	Failed  int `json:"failed"`
 	NotDone int `json:"notDone"`
 	// KnownBy counts the cases in which each known finding occurred.
@@ -108,6 +115,8 @@ func (r *report) add(j *judgement) {
 		r.Failed++
 	case j.isCouldNot():
 		r.NotDone++
+	case j.Result == gone:
+		r.Gone++
 	default:
 		r.Passed++
 		if j.Result != agrees {
@@ -126,14 +135,21 @@ func (r *report) text(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	for _, j := range r.Cases {
-		if j.Reproduce == "" {
+		if j.Reproduce == "" && j.Note == "" {
 			continue
 		}
 		fmt.Fprintf(w, "%s: %s\n", j.Name, j.Result)
-		for _, detail := range j.Details {
+		details := j.Details
+		if j.Note != "" {
+			details = append(slices.Clip(details), "note: "+j.Note)
+		}
+		for _, detail := range details {
 			fmt.Fprintln(w, "  "+strings.ReplaceAll(detail, "\n", "\n  "))
 		}
-		fmt.Fprintf(w, "  reproduce: %s\n\n", j.Reproduce)
+		if j.Reproduce != "" {
+			fmt.Fprintf(w, "  reproduce: %s\n", j.Reproduce)
+		}
+		fmt.Fprintln(w)
 	}
 	writeKnown(w, "CASES", r.KnownBy)
 	fmt.Fprintf(w, "%d passed", r.Passed)
@@ -141,6 +157,9 @@ func (r *report) text(w io.Writer) {
 		fmt.Fprintf(w, " (%d with known findings)", r.Known)
 	}
 	fmt.Fprintf(w, ", %d failed", r.Failed)
+	if r.Gone > 0 {
+		fmt.Fprintf(w, ", %d no longer reproduces", r.Gone)
+	}
 	if r.NotDone > 0 {
 		fmt.Fprintf(w, ", %d not modelled, undecided or not run", r.NotDone)
 	}

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -48,8 +47,7 @@ cluster could not be checked; else 0.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().IntVar(&number, "bound", generators.MaxBound, fmt.Sprintf("how far to go: 1 to %d", generators.MaxBound))
-	cmd.Flags().IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "how many clusters to check at once")
-	cmd.Flags().Lookup("workers").DefValue = "number of CPUs"
+	workersFlag(cmd, &workers)
 	cmd.Flags().StringVar(&dir, "out", "findings", "directory to save cases in; it is created when it is needed")
 	cmd.Flags().StringVar(&state, "state", "", "file to keep the state in, to go on from it")
 	referenceFlag(cmd, &reference)
@@ -191,35 +189,46 @@ func (e *exhaustive) run(ctx context.Context, log io.Writer) error {
 	return e.keep()
 }
 
+// newFinding is a finding that was saved, with its like.
+type newFinding struct {
+	Identity fingerprint.Identity `json:"identity"`
+	// Count counts the classes with that identity.
+	Count       int    `json:"count"`
+	Explanation string `json:"explanation"`
+	File        string `json:"file"`
+	Reproduce   string `json:"reproduce"`
+}
+
 // save writes the class as a case, unless its like was.
 func (e *exhaustive) save(s properties.Suspect) error {
-	suspect := suspects(s.Result, s.Err)[0]
-	shape := strings.Join(fingerprint.Shape(s.Cluster), ", ")
+	suspect := properties.Finding{Property: fingerprint.Failed}
+	explanation := ""
+	if s.Err != nil {
+		suspect.Detail = s.Err.Error()
+		explanation = firstLine(suspect.String())
+	} else {
+		suspect = s.Result.Unexplained()[0]
+		explanation = fingerprint.Explain(s.Result, &suspect)
+	}
+	identity := fingerprint.Identify(&suspect, s.Cluster)
 	for i := range e.New {
-		if f := &e.New[i]; f.Property == suspect.Property && f.Stage == suspect.Stage && f.Shape == shape {
+		if f := &e.New[i]; f.Identity == identity {
 			f.Count++
 			return nil
 		}
 	}
-	path, err := corpus.Save(e.dir, &corpus.Case{
-		Name:        slug(suspect.Property, string(suspect.Stage)),
-		Description: firstLine(suspect.String()),
-		Origin:      fmt.Sprintf("preemptcheck exhaustive --bound %d, class %d", e.Bound, s.Class),
-		Cluster:     s.Cluster,
-	})
+	found := fmt.Sprintf("%s exhaustive --bound %d", program(), e.Bound)
+	path, err := corpus.Save(e.dir, campaign.NewCase(identity, explanation, fmt.Sprintf("%s, class %d", found, s.Class), found, s.Cluster))
 	if err != nil {
 		return fmt.Errorf("saving class %d of bound %d: %w", s.Class, e.Bound, err)
 	}
-	e.New = append(e.New, newFinding{
-		Property: suspect.Property, Stage: suspect.Stage, Shape: shape, Count: 1,
-		Detail: firstLine(suspect.String()), File: path, Reproduce: "preemptcheck check " + path,
-	})
+	e.New = append(e.New, newFinding{identity, 1, explanation, path, program() + " check " + path})
 	return nil
 }
 
 func (e *exhaustive) text(w io.Writer) {
 	for _, f := range e.New {
-		fmt.Fprintf(w, "%s\n  in play: %s; classes like it: %d\n  reproduce: %s\n\n", f.Detail, f.Shape, f.Count, f.Reproduce)
+		fmt.Fprintf(w, "%s\n  %s; classes like it: %d\n  reproduce: %s\n\n", f.Explanation, f.Identity, f.Count, f.Reproduce)
 	}
 	for _, b := range e.Bounds {
 		fmt.Fprintln(w, b)

@@ -2,111 +2,168 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 func newFuzz() *cobra.Command {
-	var seed, cases uint64
-	var duration time.Duration
-	var dir, reference string
-	var output format
+	var o campaign.Options
+	var config campaign.Config
+	var shard string
+	var reported reportOptions
 	cmd := &cobra.Command{
 		Use:   "fuzz",
 		Short: "Check generated clusters, and save those on which something is found",
 		Long: `Fuzz generates clusters and checks each, until --for or --cases is reached or it
-is interrupted. Of the clusters on which something new is found, those that look
-like one cause are saved once: what can be left out is left out, and the rest is
-written to --out as a case, which "preemptcheck check" reproduces. Known findings
-are only counted.
+is interrupted, and reports what was tried and what was found. Each cause of
+findings is saved once, made small, as a case in --out, which "preemptcheck check"
+reproduces. Known findings are only counted.
 
-The clusters depend only on --seed and their number. Feature gates are global to
-a process, so this takes one CPU: to use more, run several with different seeds.
+What is found depends only on --seed and on how many clusters were checked. The
+campaign in --out can be interrupted, or killed, at any time: with --resume it goes
+on where it was. To use several machines, give each a --shard of one seed and
+unite the directories with "preemptcheck merge".
 
-Exit status: 1 if something new was found, else 0.`,
+Now and then a scheduler that lies is checked as well, in every campaign: should
+that not be found out, the campaign says that it is broken.
+
+Exit status: 1 if something new was found; else 2 if the campaign was too short to
+tell, or is broken; else 0.`,
 		Example: `  preemptcheck fuzz --for 5m
-  preemptcheck fuzz --seed 42 --cases 10000 --out /tmp/findings`,
+  preemptcheck fuzz --for 8h --seed 42 --out nightly
+  preemptcheck fuzz --for 8h --out nightly --resume
+  preemptcheck fuzz --seed 42 --cases 1000000 --shard 2/4 --out shard-2`,
 		Args: cobra.NoArgs,
 	}
-	cmd.Flags().DurationVar(&duration, "for", time.Minute, "how long; 0 is until --cases or an interrupt")
-	cmd.Flags().Uint64Var(&cases, "cases", 0, "how many clusters; 0 is until --for")
-	cmd.Flags().StringVar(&dir, "out", "findings", "directory to save cases in; it is created when it is needed")
-	seedFlag(cmd, &seed)
-	referenceFlag(cmd, &reference)
-	outputFlag(cmd, &output)
+	flags := cmd.Flags()
+	flags.DurationVar(&o.For, "for", time.Minute, "how long; 0 is until --cases or an interrupt")
+	flags.Uint64Var(&o.Cases, "cases", 0, "how many clusters in all; 0 is until --for")
+	flags.IntVar(&o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
+	flags.StringVar(&o.Dir, "out", "", "directory of the campaign and its cases (default findings/seed-SEED)")
+	flags.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
+	flags.StringVar(&shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
+	workersFlag(cmd, &o.Workers)
+	flags.IntVar(&config.Relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
+	seedFlag(cmd, &config.Seed)
+	referenceFlag(cmd, &config.Reference)
+	reportFlags(cmd, &reported)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		checker, err := newChecker(reference, properties.Invariants()...)
+		if o.Workers < 1 {
+			return errors.New("--workers: must be at least 1")
+		}
+		var err error
+		if config.Shard, err = campaign.ParseShard(shard); err != nil {
+			return fmt.Errorf("--shard: %w", err)
+		}
+		config.Version, config.Command = version(), program()
+		if o.Resume {
+			if err := resumed(cmd, o.Dir, &config); err != nil {
+				return err
+			}
+		}
+		if o.Dir == "" {
+			o.Dir = filepath.Join("findings", fmt.Sprintf("seed-%d", config.Seed))
+			if config.Shard.Of > 1 {
+				o.Dir += fmt.Sprintf("-shard-%d-of-%d", config.Shard.Index, config.Shard.Of)
+			}
+		}
+		if o.Checker, err = newPooledChecker(config.Reference, o.Workers, properties.Invariants()...); err != nil {
+			return err
+		}
+		defer o.Checker.System.Close()
+		o.Checker.Relations = config.Relations
+		executable, err := os.Executable()
 		if err != nil {
 			return err
 		}
-		defer checker.System.Close()
-		checker.Relations = 2
-		ctx := cmd.Context()
-		if duration > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, duration)
-			defer cancel()
-		}
-		c := &campaign{checker: checker, seed: seed, dir: dir, summary: summary{Seed: seed}}
-		fmt.Fprintln(cmd.ErrOrStderr(), "seed", seed)
-		err = c.run(ctx, cases, newProgress(cmd.ErrOrStderr()))
-		if printErr := output.print(cmd.OutOrStdout(), &c.summary, c.summary.text); err == nil {
-			err = printErr
-		}
+		o.Launch = campaign.Process(func() *exec.Cmd {
+			return exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations))
+		})
+		fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", config.Seed, o.Dir)
+		progress := newProgress(cmd.ErrOrStderr())
+		o.Progress = func(s *campaign.State) { progress.show(func() string { return fuzzProgress(s) }) }
+		s, err := campaign.Run(cmd.Context(), config, o)
+		progress.finish()
 		if err != nil {
 			return err
 		}
-		return status(len(c.summary.New) > 0, false)
+		return writeReport(cmd, o.Dir, s, reported)
 	}
 	return cmd
 }
 
-// progress shows now and then how far a campaign is: in place on a terminal,
-// else in a line every ten seconds.
-type progress struct {
-	w        io.Writer
-	terminal bool
-	next     time.Time
-	every    time.Duration
+// resumed takes over what the campaign in dir was begun with.
+func resumed(cmd *cobra.Command, dir string, config *campaign.Config) error {
+	if dir == "" {
+		return errors.New("--resume: which campaign? Give its directory as --out")
+	}
+	s, err := campaign.Load(dir)
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	if !cmd.Flags().Changed("seed") {
+		config.Seed = s.Config.Seed
+	}
+	if !cmd.Flags().Changed("shard") {
+		config.Shard = s.Config.Shard
+	}
+	if !cmd.Flags().Changed("relations") {
+		config.Relations = s.Config.Relations
+	}
+	return nil
 }
 
-func newProgress(w io.Writer) *progress {
-	p := &progress{w: w, every: 10 * time.Second}
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.terminal, p.every = true, time.Second
-		}
+func fuzzProgress(s *campaign.State) string {
+	session := &s.Sessions[len(s.Sessions)-1]
+	line := fmt.Sprintf("%s: %d clusters, %.0f per second, %.0f %% preempt, %s", time.Duration(s.Seconds()*float64(time.Second)).Round(time.Second),
+		s.Stats.Clusters, float64(session.Clusters)/session.Seconds, percent(s.Stats.Preempted, s.Stats.Clusters), plural(len(s.Findings), "new finding"))
+	if s.Deaths > 0 {
+		line += fmt.Sprintf(", %s died", plural(s.Deaths, "worker"))
 	}
-	p.next = time.Now().Add(p.every)
-	return p
+	return line
 }
 
-func (p *progress) show(s *properties.Stats, elapsed time.Duration, found int) {
-	now := time.Now()
-	if now.Before(p.next) {
-		return
+// newFuzzWorker is what fuzz runs its workers with.
+func newFuzzWorker() *cobra.Command {
+	var reference string
+	var relations int
+	cmd := &cobra.Command{
+		Use:    "fuzz-worker",
+		Short:  "Check the clusters that fuzz asks for on standard input",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checker, err := newChecker(reference, properties.Invariants()...)
+			if err != nil {
+				return err
+			}
+			defer checker.System.Close()
+			checker.Relations = relations
+			// An interrupt of a terminal reaches all processes, but it is fuzz that
+			// decides when a worker ends: by closing its input.
+			return campaign.Work(context.WithoutCancel(cmd.Context()), checker, cmd.InOrStdin(), cmd.OutOrStdout())
+		},
 	}
-	p.next = now.Add(p.every)
-	line := fmt.Sprintf("%s: %d clusters, %.0f per second, %.0f %% preempt, %s saved",
-		elapsed.Round(time.Second), s.Clusters, float64(s.Clusters)/elapsed.Seconds(), percent(s.Preempted, s.Clusters), plural(found, "new finding"))
-	if p.terminal {
-		fmt.Fprintf(p.w, "\r\033[K%s", line)
-	} else {
-		fmt.Fprintln(p.w, line)
-	}
+	referenceFlag(cmd, &reference)
+	cmd.Flags().IntVar(&relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
+	return cmd
 }
 
-// finish clears the line in place.
-func (p *progress) finish() {
-	if p.terminal {
-		fmt.Fprint(p.w, "\r\033[K")
-	}
+// workersFlag adds --workers to a command.
+func workersFlag(cmd *cobra.Command, workers *int) {
+	cmd.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "how many clusters to check at once")
+	cmd.Flags().Lookup("workers").DefValue = "number of CPUs"
 }
 
 func percent(part, whole int) float64 {

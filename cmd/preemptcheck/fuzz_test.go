@@ -1,108 +1,230 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
-// forgetful is a scheduler with a bug: of several victims, it does not delete the
-// last.
-type forgetful struct{ reference.System }
+// asProgram in the environment makes the test binary the program: its workers,
+// and those processes that a test kills.
+const asProgram = "PREEMPTCHECK_TEST_AS_PROGRAM"
 
-func (f forgetful) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
-	o, err := f.System.Observe(ctx, c)
-	if err == nil && o.Actuation != nil && len(o.Actuation.Deleted) > 1 {
-		o.Actuation.Deleted = o.Actuation.Deleted[:len(o.Actuation.Deleted)-1]
+func TestMain(m *testing.M) {
+	runnable["careless"] = func() reference.System { return careless{inprocess.New()} }
+	if os.Getenv(asProgram) != "" {
+		main()
 	}
-	return o, err
+	os.Setenv(asProgram, "1")
+	os.Exit(m.Run())
 }
 
-// TestFuzzSavesWhatCheckReproduces: many clusters with one cause are saved as few
-// cases; what is saved is small and shows the same finding.
+// careless is a scheduler with two bugs: in a dry run with several victims it
+// overlooks the last, and in one with violations it counts one too few. Neither
+// depends on which of equally good nodes it picks.
+type careless struct{ reference.System }
+
+func (l careless) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+	o, err := l.System.Observe(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for node, run := range o.DryRuns {
+		if n := len(run.Victims); n > 1 {
+			run.Victims = run.Victims[:n-1]
+		} else if run.Violations > 0 {
+			run.Violations--
+		}
+		o.DryRuns[node] = run
+	}
+	return o, nil
+}
+
+// asProcess is a command line as a process.
+func asProcess(args ...string) *exec.Cmd { return exec.Command(os.Args[0], args...) }
+
+func TestFuzzFindsNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "campaign")
+	status, out, errOut := preemptcheck(t, "", "fuzz", "--seed", "5", "--cases", "200", "--out", dir)
+	require.Equal(t, statusCouldNot, status, "so few clusters tell nothing")
+	require.Contains(t, out, "INCONCLUSIVE")
+	require.Contains(t, errOut, "seed 5, in "+dir)
+	s, err := campaign.Load(dir)
+	require.NoError(t, err)
+	require.Equal(t, 200, s.Stats.Clusters)
+	require.Equal(t, 1, s.Canary.Caught)
+
+	status, _, errOut = preemptcheck(t, "", "fuzz", "--seed", "5", "--out", dir)
+	require.Equal(t, statusCouldNot, status)
+	require.Contains(t, errOut, "holds a campaign already")
+	status, _, errOut = preemptcheck(t, "", "fuzz", "--resume")
+	require.Equal(t, statusCouldNot, status)
+	require.Contains(t, errOut, "Give its directory as --out")
+	status, _, errOut = preemptcheck(t, "", "fuzz", "--resume", "--out", t.TempDir())
+	require.Equal(t, statusCouldNot, status)
+	require.Contains(t, errOut, "there is no campaign in it")
+}
+
+// What fuzz finds is small, and check finds it again.
 func TestFuzzSavesWhatCheckReproduces(t *testing.T) {
-	right, err := newChecker("v1.37.1")
-	require.NoError(t, err)
-	defer right.System.Close()
-	wrong := &properties.Checker{System: forgetful{right.System}}
-	c := &campaign{checker: wrong, seed: 1, dir: filepath.Join(t.TempDir(), "findings")}
-	require.NoError(t, c.run(t.Context(), 200, newProgress(io.Discard)))
-	require.Greater(t, c.summary.Stats.Findings, 10)
-	require.NotEmpty(t, c.summary.New)
-	require.Less(t, len(c.summary.New), 5)
-
-	for i, f := range c.summary.New {
-		require.Equal(t, model.StageActuate, f.Stage)
-		s, err := corpus.Load(f.File)
-		require.NoError(t, err)
-		saved := s.Cases[0]
-		require.Contains(t, saved.Origin, "preemptcheck generate --seed 1 --first ")
-		if i == 0 {
-			require.Len(t, saved.Cluster.Nodes, 1)
-			require.Len(t, saved.Cluster.Pods, 2)
-		}
-		j := judge(t.Context(), wrong, saved)
-		require.Equal(t, found, j.Result)
-		require.Contains(t, j.Details, f.Detail)
-		require.Equal(t, f.Reproduce, j.Reproduce)
-		require.Equal(t, agrees, judge(t.Context(), right, saved).Result)
-	}
-}
-
-func TestFuzzSavesPanics(t *testing.T) {
-	checker, err := newChecker("v1.37.1")
-	require.NoError(t, err)
-	defer checker.System.Close()
-	checker.Decide = func(c *model.Cluster) (*model.Decision, error) {
-		if len(c.Nodes) > 0 {
-			panic("a bug")
-		}
-		return model.Decide(c, model.Documented())
-	}
 	dir := t.TempDir()
-	c := &campaign{checker: checker, seed: 1, dir: dir}
-	require.NoError(t, c.run(t.Context(), 20, newProgress(io.Discard)))
-	require.Positive(t, c.summary.Errors)
-	require.NotEmpty(t, c.summary.New)
-	require.Equal(t, filepath.Join(dir, "error.yaml"), c.summary.New[0].File)
-	require.Equal(t, "finding: error: : panic: a bug", c.summary.New[0].Detail)
-}
+	status, out, errOut := preemptcheck(t, "", "fuzz", "--reference", "careless", "--seed", "1", "--for", "0", "--stop-after", "2", "--out", dir)
+	require.Equal(t, statusFound, status, errOut)
+	require.Contains(t, out, "FOUND 2")
+	s, err := campaign.Load(dir)
+	require.NoError(t, err)
+	require.Len(t, s.Findings, 2)
+	stream, err := corpus.Load(dir)
+	require.NoError(t, err)
+	require.Len(t, stream.Cases, 2)
+	for _, c := range stream.Cases {
+		require.Len(t, c.Cluster.Nodes, 1)
+		status, out, _ = preemptcheck(t, "", "check", "--reference", "careless", c.File)
+		require.Equal(t, statusFound, status)
+		require.Contains(t, out, c.Finding.Stage)
+		status, out, _ = preemptcheck(t, "", "check", c.File)
+		require.Equal(t, statusAgrees, status)
+		require.Contains(t, out, "no longer reproduces")
 
-func TestFuzzIsReproducible(t *testing.T) {
-	fuzz := func() (s summary) {
-		status, out, errOut := preemptcheck(t, "", "fuzz", "--seed", "5", "--cases", "200", "-o", "json", "--out", filepath.Join(t.TempDir(), "none"))
-		require.Equal(t, statusAgrees, status, errOut)
-		require.Contains(t, errOut, "seed 5\n")
-		require.NoError(t, json.Unmarshal([]byte(out), &s))
-		return s
+		// The command that the case names finds it on the cluster as generated.
+		command := strings.Fields(strings.Split(c.Finding.Found, " | ")[0])[1:]
+		_, generated, _ := preemptcheck(t, "", command...)
+		status, _, _ = preemptcheck(t, generated, "check", "--reference", "careless", "-")
+		require.Equal(t, statusFound, status)
 	}
-	a, b := fuzz(), fuzz()
-	require.Equal(t, 200, a.Stats.Clusters)
-	require.Equal(t, a.Stats, b.Stats)
 }
 
 func TestFuzzStopsWhenInterrupted(t *testing.T) {
+	dir := t.TempDir()
 	ctx, interrupt := context.WithCancel(t.Context())
-	in, out := io.Pipe()
 	done := make(chan int)
 	go func() {
-		done <- run(ctx, []string{"fuzz", "--for", "0"}, nil, io.Discard, out)
+		done <- run(ctx, []string{"fuzz", "--for", "0", "--out", dir}, nil, &bytes.Buffer{}, &bytes.Buffer{})
 	}()
-	_, err := in.Read(make([]byte, 100)) // the seed: it has begun
-	require.NoError(t, err)
-	go io.Copy(io.Discard, in)
+	require.Eventually(t, func() bool {
+		s, err := campaign.Load(dir)
+		return err == nil && s.Stats.Clusters > 0
+	}, time.Minute, 10*time.Millisecond)
 	interrupt()
-	require.Equal(t, statusAgrees, <-done)
+	<-done
+	s, err := campaign.Load(dir)
+	require.NoError(t, err)
+	require.Positive(t, s.Stats.Clusters)
+}
+
+// TestKilledCampaign kills a campaign at random moments. When it is resumed, the
+// result is that of a campaign that was left alone: nothing is lost, nothing is
+// there twice, and no file is half written.
+func TestKilledCampaign(t *testing.T) {
+	kills := 3
+	if more, err := strconv.Atoi(os.Getenv("PREEMPTCHECK_KILLS")); err == nil {
+		kills = more
+	}
+	const cases = "600"
+	fuzz := func(dir string, more ...string) *exec.Cmd {
+		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--for", "0", "--cases", cases, "--relations", "0", "--out", dir}, more...)...)
+	}
+	alone := filepath.Join(t.TempDir(), "alone")
+	start := time.Now()
+	out, err := fuzz(alone).CombinedOutput()
+	require.Equal(t, statusFound, exitStatus(err), string(out))
+	took := time.Since(start)
+
+	killed := filepath.Join(t.TempDir(), "killed")
+	for range kills {
+		cmd := fuzz(killed)
+		if _, err := campaign.Load(killed); err == nil {
+			cmd = fuzz(killed, "--resume")
+		}
+		require.NoError(t, cmd.Start())
+		time.Sleep(rand.N(took / 2))
+		require.NoError(t, cmd.Process.Kill())
+		require.Error(t, cmd.Wait())
+		if _, err := os.Stat(killed); err == nil {
+			_, err = corpus.Load(killed)
+			if err != nil {
+				require.ErrorContains(t, err, "there is no .yaml", "no file is half written")
+			}
+		}
+	}
+	cmd := fuzz(killed, "--resume")
+	if _, err := campaign.Load(killed); err != nil {
+		cmd = fuzz(killed)
+	}
+	out, err = cmd.CombinedOutput()
+	require.Equal(t, statusFound, exitStatus(err), string(out))
+	require.Empty(t, cmp.Diff(result(t, alone), result(t, killed)))
+}
+
+func exitStatus(err error) int {
+	if exit, ok := err.(*exec.ExitError); ok {
+		return exit.ExitCode()
+	}
+	return 0
+}
+
+// result is all that is in a campaign's directory, but for times and chance.
+func result(t *testing.T, dir string) map[string]string {
+	files := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		if strings.HasPrefix(e.Name(), ".") {
+			continue // of a process that was killed: ignored
+		}
+		files[e.Name()] = string(content)
+	}
+	s, err := campaign.Load(dir)
+	require.NoError(t, err)
+	s.Sessions, s.Samples, s.Deaths = nil, nil, 0
+	// The rest of the counts depends on which of equally good nodes was picked.
+	s.Stats = properties.Stats{Clusters: s.Stats.Clusters, Preempted: s.Stats.Preempted, DecidedBy: s.Stats.DecidedBy, Findings: s.Stats.Findings}
+	for _, f := range append(s.Findings, s.Canary.Findings...) {
+		f.FoundAfter, f.Minimised.Seconds = 0, 0
+	}
+	text, err := json.MarshalIndent(s, "", " ")
+	require.NoError(t, err)
+	files["campaign.state"] = string(text)
+	return files
+}
+
+func TestMergeShards(t *testing.T) {
+	dir := t.TempDir()
+	shard := func(i string) string { return filepath.Join(dir, "shard-"+i) }
+	for _, i := range []string{"1", "2"} {
+		status, _, errOut := preemptcheck(t, "", "fuzz", "--seed", "3", "--cases", "100", "--shard", i+"/2", "--out", shard(i))
+		require.Equal(t, statusCouldNot, status, errOut) // inconclusive
+	}
+	merged := filepath.Join(dir, "merged")
+	status, out, errOut := preemptcheck(t, "", "merge", shard("1"), shard("2"), "--out", merged)
+	require.Equal(t, statusCouldNot, status, errOut)
+	require.Contains(t, out, "200 clusters")
+	status, again, _ := preemptcheck(t, "", "report", merged)
+	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, out, again)
+	status, _, errOut = preemptcheck(t, "", "merge", shard("1"), shard("1"), "--out", filepath.Join(dir, "twice"))
+	require.Equal(t, statusCouldNot, status)
+	require.Contains(t, errOut, "checked some of the same clusters")
 }
 
 func TestGeneratedFilesCheck(t *testing.T) {

@@ -8,25 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
-	"github.com/preemptcheck/preemptcheck/generators"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
 )
-
-// generated is cluster number n of a seed. Different seeds share no clusters
-// but by accident.
-func generated(seed, n uint64) *model.Cluster {
-	return generators.FromSeed(rand.NewPCG(seed, n).Uint64())
-}
 
 // seedFlag adds --seed to a command. The flag is random unless it is set.
 func seedFlag(cmd *cobra.Command, seed *uint64) {
 	cmd.Flags().Uint64Var(seed, "seed", rand.Uint64(), "which clusters to generate (default random)")
 	cmd.Flags().Lookup("seed").DefValue = "0" // help must not change from call to call
-}
-
-// generateLine is the command line that generates cluster number n again.
-func generateLine(seed, n uint64) string {
-	return fmt.Sprintf("preemptcheck generate --seed %d --first %d", seed, n)
 }
 
 func newGenerate() *cobra.Command {
@@ -43,8 +31,8 @@ func newGenerate() *cobra.Command {
 			for n := first; n-first < count && cmd.Context().Err() == nil; n++ {
 				c := &corpus.Case{
 					Name:    fmt.Sprintf("generated-%d-%d", seed, n),
-					Origin:  generateLine(seed, n),
-					Cluster: generated(seed, n),
+					Origin:  fmt.Sprintf("preemptcheck generate --seed %d --first %d", seed, n),
+					Cluster: campaign.Generate(seed, n),
 				}
 				if dir == "" {
 					return c.Write(cmd.OutOrStdout())

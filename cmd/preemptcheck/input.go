@@ -72,7 +72,7 @@ func commandFor(command string, c *corpus.Case) string {
 	if file == "standard input" {
 		file = "-"
 	}
-	line := "preemptcheck " + command + " " + file
+	line := program() + " " + command + " " + file
 	if key := model.Key(c.Cluster.Preemptor); c.Name == key { // from a dump
 		line += " --pod " + key
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -22,6 +24,9 @@ type judgement struct {
 	// Known are the ids of the known findings that occurred.
 	Known   []string `json:"known,omitempty"`
 	Details []string `json:"details,omitempty"`
+	// Note says what has become of the finding that the case was saved for, if it
+	// does not occur as it did.
+	Note string `json:"note,omitempty"`
 	// Reproduce is the command line that shows the same again.
 	Reproduce string `json:"reproduce,omitempty"`
 }
@@ -31,6 +36,7 @@ const (
 	agrees      = "agrees"
 	known       = "known finding" // and its ids
 	found       = "finding"
+	gone        = "no longer reproduces"
 	unexpected  = "unexpected"
 	notModelled = "not modelled"
 	undecided   = "undecided"
@@ -61,9 +67,12 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 			j.Reproduce = commandFor("check", c)
 		}
 	}()
-	r, err := checkCluster(ctx, checker, c.Cluster)
+	r, err := checkCase(ctx, checker, c)
 	if err != nil {
 		j.Result, j.Details = failed, []string{err.Error()}
+		if c.Finding != nil && c.Finding.Property == fingerprint.Failed {
+			j.Result = found
+		}
 		return j
 	}
 	if r.Unmodelled != nil {
@@ -92,6 +101,7 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 	if len(r.Unexplained()) > 0 {
 		j.Result = found
 	}
+	j.recall(c, r)
 	complaints := unmet(c.Expected(checker.System.Name()), r.Decision)
 	for _, id := range c.Findings {
 		if !slices.Contains(ids, id) {
@@ -105,6 +115,56 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 		}
 	}
 	return j
+}
+
+// recall says what has become of the finding that the case was saved for.
+func (j *judgement) recall(c *corpus.Case, r *properties.Result) {
+	if c.Finding == nil || j.Result == undecided {
+		return
+	}
+	what := "saved for " + recorded(c.Finding) + ", which "
+	switch same := occurs(c.Finding, r); {
+	case same != nil && len(same.Known) > 0:
+		j.Note = what + "was new then"
+	case same != nil:
+	case j.Result == found:
+		j.Note = what + "does not occur"
+	default:
+		j.Result = gone
+		j.Note = what + "does not occur any more; it was found by: " + cmp.Or(c.Finding.Found, "?") +
+			"\nTo keep the case, put what to expect in place of \"finding:\"."
+	}
+}
+
+// recorded names the finding that a case was saved for.
+func recorded(f *corpus.Finding) string {
+	return fingerprint.Fingerprint{Property: f.Property, Stage: model.Stage(f.Stage)}.String()
+}
+
+// occurs looks for a recorded finding among those of a check, and prefers one
+// that is not known.
+func occurs(f *corpus.Finding, r *properties.Result) *properties.Finding {
+	all := slices.Concat(r.Unexplained(), r.Findings)
+	i := slices.IndexFunc(all, func(g properties.Finding) bool { return g.Property == f.Property && string(g.Stage) == f.Stage })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// tries is how often a case is checked for the finding it was saved for if the
+// scheduler throws a dice.
+const tries = 5
+
+// checkCase checks the cluster of a case.
+func checkCase(ctx context.Context, checker *properties.Checker, c *corpus.Case) (r *properties.Result, err error) {
+	for range tries {
+		r, err = checkCluster(ctx, checker, c.Cluster)
+		if err != nil || c.Finding == nil || r.Unmodelled != nil || occurs(c.Finding, r) != nil || r.Decision.DecidedBy(r.Observation) != model.Tie {
+			break
+		}
+	}
+	return r, err
 }
 
 // outcome says in a few words what the scheduler did. Where it may take any of

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,14 +16,18 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 func newMinimize() *cobra.Command {
 	var in input
 	var duration time.Duration
-	var dir, reference string
+	var classes uint64
+	var workers int
+	var dir, scheduler string
 	var output format
 	cmd := &cobra.Command{
 		Use:   "minimize FILE",
@@ -35,7 +40,13 @@ first known one.
 
 At the end each single further step was tried and lost the finding: the report on
 standard error says what became of each, and which smallest edit makes everything
-agree. When --for is over, or on an interrupt, the result is the best so far.
+agree. Then the clusters with fewer nodes, pods or budgets that "preemptcheck
+exhaustive" goes through are searched for the finding, up to the largest bound that
+has at most --classes of them: if one has it, that one is minimised, else the
+report says what was searched. When --for is over, or on an interrupt, the result
+is the best so far, and the report says so.
+
+What comes out does not depend on --workers.
 
 The case goes to standard output, or with --out to a new file there. With -o json
 or yaml, the report goes to standard output and holds the case.
@@ -47,11 +58,16 @@ could not be read.`,
 	}
 	inputFlags(cmd, &in)
 	cmd.Flags().DurationVar(&duration, "for", 5*time.Minute, "how long; 0 is until it is done")
+	cmd.Flags().Uint64Var(&classes, "classes", 100_000, "how many classes of smaller clusters to search at most; 0 is no search")
+	workersFlag(cmd, &workers)
 	cmd.Flags().StringVar(&dir, "out", "", "directory to save the case in; it is created when it is needed")
-	referenceFlag(cmd, &reference)
+	referenceFlag(cmd, &scheduler)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		checker, err := newChecker(reference, slices.Concat(properties.Invariants(), properties.Relations())...)
+		if workers < 1 {
+			return errors.New("--workers: must be at least 1")
+		}
+		checker, err := newPooledChecker(scheduler, workers, slices.Concat(properties.Invariants(), properties.Relations())...)
 		if err != nil {
 			return err
 		}
@@ -70,9 +86,19 @@ could not be read.`,
 			ctx, cancel = context.WithTimeout(ctx, duration)
 			defer cancel()
 		}
-		m, err := minimised(ctx, checker, c)
+		progress, start := newProgress(cmd.ErrOrStderr()), time.Now()
+		m, err := minimised(ctx, checker, c, minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
+			progress.show(func() string { return progressLine(p, time.Since(start)) })
+		}})
+		progress.finish()
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
+		}
+		switch {
+		case cmd.Context().Err() != nil:
+			m.Stopped = "interrupted"
+		case ctx.Err() != nil:
+			m.Stopped = "--for is over"
 		}
 		if dir != "" {
 			if m.Saved, err = corpus.Save(dir, m.small); err != nil {
@@ -93,17 +119,47 @@ could not be read.`,
 	return cmd
 }
 
+// newPooledChecker is newChecker for so many goroutines at once.
+func newPooledChecker(name string, workers int, promises ...properties.Property) (*properties.Checker, error) {
+	var checker *properties.Checker
+	var systems []reference.System
+	for range workers {
+		var err error
+		if checker, err = newChecker(name, promises...); err != nil {
+			return nil, err
+		}
+		systems = append(systems, checker.System)
+	}
+	checker.System = reference.NewPool(systems...)
+	return checker, nil
+}
+
+// progressLine says how far minimising is.
+func progressLine(p minimize.Progress, elapsed time.Duration) string {
+	line := fmt.Sprintf("%s: %s, down to %s", elapsed.Round(time.Second), plural(p.Checks, "check"), sizeOf(p.Cluster))
+	if p.Search != nil {
+		line += fmt.Sprintf("; searched %d of %d classes of smaller clusters", p.Search.Searched, p.Search.Classes)
+	}
+	return line
+}
+
 // minimisation is the answer of minimize.
 type minimisation struct {
 	File        string                  `json:"file"`
 	Fingerprint fingerprint.Fingerprint `json:"fingerprint"`
 	Finding     string                  `json:"finding"`
-	From        size                    `json:"from"`
-	To          size                    `json:"to"`
+	// Explanation says in a sentence what is found in the minimised cluster.
+	Explanation string `json:"explanation"`
+	From        size   `json:"from"`
+	To          size   `json:"to"`
 	// Checks counts the clusters checked; Minimal says that no single further
 	// step keeps the finding.
 	Checks  int  `json:"checks"`
 	Minimal bool `json:"minimal"`
+	// Stopped says why there was no time for all of it.
+	Stopped string `json:"stopped,omitempty"`
+	// Smallest says which smaller clusters were searched for the finding.
+	Smallest *minimize.Certificate `json:"smallest,omitempty"`
 	// Needs says what becomes of the finding with each further step.
 	Needs []minimize.Need `json:"needs,omitempty"`
 	// Neighbour is the smallest edit known after which everything agrees.
@@ -128,29 +184,31 @@ func (s size) String() string {
 	return plural(s.Nodes, "node") + ", " + plural(s.Pods, "pod") + ", " + plural(s.Budgets, "budget")
 }
 
-func minimised(ctx context.Context, checker *properties.Checker, c *corpus.Case) (*minimisation, error) {
+func minimised(ctx context.Context, checker *properties.Checker, c *corpus.Case, o minimize.Options) (*minimisation, error) {
 	want, err := mainFinding(ctx, checker, c.Cluster)
 	if err != nil {
 		return nil, err
 	}
-	r, err := minimize.Minimise(ctx, checker, c.Cluster, want)
+	r, err := minimize.Minimise(ctx, checker, c.Cluster, want, o)
 	if err != nil {
 		return nil, err
 	}
 	m := &minimisation{
-		File: c.File, Fingerprint: want, Finding: firstLine(r.Finding.String()),
+		File: c.File, Fingerprint: fingerprint.OfFinding(&r.Finding), Finding: firstLine(r.Finding.String()),
 		From: sizeOf(c.Cluster), To: sizeOf(r.Cluster),
-		Checks: r.Checks, Minimal: r.Minimal, Needs: r.Needs,
+		Checks: r.Checks, Minimal: r.Minimal, Smallest: r.Smallest, Needs: r.Needs,
 	}
 	if r.Neighbour != nil {
 		m.Neighbour = r.Neighbour.Edit
 	}
-	m.small = &corpus.Case{
-		Name:        slug(want.Property, string(want.Stage)),
-		Description: m.Finding,
-		Origin:      "minimised from " + c.File,
-		Findings:    r.Finding.Known,
-		Cluster:     r.Cluster,
+	// Once more, for what there is to tell, even if the time is up.
+	plain := properties.Checker{System: checker.System, Decide: checker.Decide}
+	shown, _ := checkCluster(context.WithoutCancel(ctx), &plain, r.Cluster) // else nil: the check itself fails
+	m.Explanation = fingerprint.Explain(shown, &r.Finding)
+	m.small = campaign.NewCase(fingerprint.Identify(&r.Finding, r.Cluster), m.Explanation, "minimised from "+c.File,
+		fmt.Sprintf("%s minimize %s", program(), c.File), r.Cluster)
+	if len(r.Finding.Known) > 0 {
+		m.small.Finding, m.small.Findings = nil, r.Finding.Known
 	}
 	var written bytes.Buffer
 	if err := m.small.Write(&written); err != nil {
@@ -183,22 +241,55 @@ func mainFinding(ctx context.Context, checker *properties.Checker, c *model.Clus
 }
 
 func (m *minimisation) text(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\n", m.Finding)
-	fmt.Fprintf(w, "from %s\nto   %s\nin %s, ", m.From, m.To, plural(m.Checks, "check"))
+	fmt.Fprintf(w, "%s\n\n", m.Explanation)
+	fmt.Fprintf(w, "from %s\nto   %s\nin   %s\n\n", m.From, m.To, plural(m.Checks, "check"))
 	if !m.Minimal {
-		fmt.Fprintln(w, "and not proven minimal: there was no time to try every further step")
+		fmt.Fprintf(w, "not proven minimal: %s, and not every further step was tried\n\n", cmp.Or(m.Stopped, "the answers differ from time to time"))
 		return
 	}
-	fmt.Fprintf(w, "and minimal: none of the %s possible keeps the finding\n\n", plural(len(m.Needs), "further step"))
-	t := newTable("", "STEP", "BECOMES")
-	for _, n := range m.Needs {
+	fmt.Fprintf(w, "minimal: none of the %s possible keeps the finding\n", plural(len(m.Needs), "further step"))
+	switch s := m.Smallest; {
+	case s == nil:
+	case s.Complete:
+		fmt.Fprintf(w, "smallest: %s\n", s)
+	default:
+		fmt.Fprintf(w, "not proven smallest: %s, and %s\n", m.Stopped, s)
+	}
+	if m.Neighbour != "" {
+		fmt.Fprintf(w, "nearest cluster on which everything agrees: %s\n", m.Neighbour)
+	} else {
+		fmt.Fprintln(w, "no single edit tried makes everything agree")
+	}
+	shown := deepest(m.Needs)
+	fmt.Fprint(w, "\nWhat is left is needed")
+	if len(shown) < len(m.Needs) {
+		fmt.Fprint(w, " (-o json lists all steps)")
+	}
+	fmt.Fprint(w, ":\n\n")
+	t := newTable("  ", "STEP", "THE FINDING BECOMES")
+	for _, n := range shown {
 		t.row(n.Step, strings.ReplaceAll(n.Becomes, "\n", " "))
 	}
 	t.write(w)
-	if m.Neighbour != "" {
-		fmt.Fprintf(w, "\nnearest cluster on which everything agrees: %s\n", m.Neighbour)
-	} else {
-		fmt.Fprintln(w, "\nno single edit tried makes everything agree")
-	}
 	fmt.Fprintln(w)
+}
+
+// deepest leaves out the steps that say no more than others: those that take away
+// more of the same, with the same end.
+func deepest(needs []minimize.Need) []minimize.Need {
+	return slices.DeleteFunc(slices.Clone(needs), func(n minimize.Need) bool {
+		return strings.HasPrefix(n.Step, "all objects of kind ") || slices.ContainsFunc(needs, func(less minimize.Need) bool {
+			if less.Becomes != n.Becomes || less.Step == n.Step {
+				return false
+			}
+			inside := strings.Contains(n.Step, ": without ") && (strings.HasPrefix(less.Step, n.Step+".") || strings.HasPrefix(less.Step, n.Step+"["))
+			return inside || n.Step == less.Step+" and its room"
+		})
+	})
+}
+
+// firstLine leaves out the stack of a panic.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSpace(line)
 }

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 const witness = "../../corpus/cases/finding-terminating-victim-violates-budget.yaml"
@@ -19,7 +24,8 @@ func TestMinimizePrintsACase(t *testing.T) {
 	status, out, report := preemptcheck(t, "", "minimize", witness)
 	require.Equal(t, statusAgrees, status, report)
 	require.Contains(t, report, "from 2 nodes, 2 pods, 1 budget\nto   1 node, 1 pod, 1 budget\n")
-	require.Contains(t, report, "and minimal: none of the ")
+	require.Contains(t, report, "minimal: none of the ")
+	require.Contains(t, report, "smallest: none of the 50 clusters with fewer nodes, pods or budgets, and no more of any, within exhaustive bound 4 has the finding")
 	require.Contains(t, report, "nearest cluster on which everything agrees: PodDisruptionBudget default/budget-1: status.disruptionsAllowed 0 -> 1\n")
 
 	s, err := corpus.Read(strings.NewReader(out), "minimised")
@@ -34,7 +40,8 @@ func TestMinimizePrintsACase(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	status, path, report := preemptcheck(t, "", "minimize", witness, "--out", dir)
 	require.Equal(t, statusAgrees, status, report)
-	require.Equal(t, filepath.Join(dir, "violations-recounted-dry-run.yaml")+"\n", path)
+	require.Equal(t, filepath.Join(dir, s.Cases[0].Name+".yaml")+"\n", path)
+	require.Contains(t, path, "violations-recounted-dry-run")
 	saved, err := os.ReadFile(strings.TrimSpace(path))
 	require.NoError(t, err)
 	require.Equal(t, out, string(saved))
@@ -50,6 +57,10 @@ func TestMinimizeReport(t *testing.T) {
 	require.Equal(t, size{1, 1, 1}, m.To)
 	require.Greater(t, m.Checks, len(m.Needs))
 	require.NotEmpty(t, m.Needs)
+	require.True(t, m.Smallest.Complete)
+	require.Positive(t, m.Smallest.Classes)
+	require.NotEmpty(t, m.Explanation)
+	require.Empty(t, m.Stopped)
 	require.NotEmpty(t, m.Case)
 }
 
@@ -66,8 +77,47 @@ func TestMinimizeCannot(t *testing.T) {
 
 // Without time to try each step, the result is the best so far, and says so.
 func TestMinimizeOutOfTime(t *testing.T) {
-	m := &minimisation{Checks: 7}
+	checker, err := newPooledChecker("v1.37.1", 2, properties.Invariants()...)
+	require.NoError(t, err)
+	defer checker.System.Close()
+	s, err := corpus.Load(cases + "/finding-unlabelled-pod.yaml")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	m, err := minimised(ctx, checker, s.Cases[0], minimize.Options{Workers: 2, Progress: func(p minimize.Progress) {
+		if p.Checks == 7 {
+			cancel()
+		}
+	}})
+	require.NoError(t, err)
+	require.False(t, m.Minimal)
+	require.Equal(t, 7, m.Checks)
+	require.NotEmpty(t, m.Explanation)
+	m.Stopped = "interrupted"
 	var text strings.Builder
 	m.text(&text)
-	require.Contains(t, text.String(), "in 7 checks, and not proven minimal")
+	require.Contains(t, text.String(), "in   7 checks")
+	require.Contains(t, text.String(), "not proven minimal: interrupted, and not every further step was tried\n")
+}
+
+// A search that was cut short says how far it came; one that was not asked for
+// says nothing.
+func TestMinimizeSearch(t *testing.T) {
+	m := &minimisation{Minimal: true, Stopped: "--for is over", Smallest: &minimize.Certificate{Bound: 3, Classes: 900, Searched: 70}}
+	var text strings.Builder
+	m.text(&text)
+	require.Contains(t, text.String(), "not proven smallest: --for is over, and of the clusters with fewer nodes, pods or budgets, and no more of any, within exhaustive bound 3, only 70 of 900 classes were checked; none of these has the finding\n")
+
+	status, _, report := preemptcheck(t, "", "minimize", witness, "--classes", "0", "--workers", "1")
+	require.Equal(t, statusAgrees, status, report)
+	require.NotContains(t, report, "smallest")
+	status, _, report = preemptcheck(t, "", "minimize", witness, "--workers", "0")
+	require.Equal(t, statusCouldNot, status)
+	require.Contains(t, report, "--workers: must be at least 1")
+}
+
+func TestMinimizeProgress(t *testing.T) {
+	p := minimize.Progress{Cluster: &model.Cluster{}, Checks: 12}
+	require.Equal(t, "4s: 12 checks, down to 0 nodes, 0 pods, 0 budgets", progressLine(p, 4*time.Second))
+	p.Search = &minimize.Certificate{Classes: 900, Searched: 70}
+	require.Contains(t, progressLine(p, time.Second), "; searched 70 of 900 classes of smaller clusters")
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/features"
 
+	"github.com/preemptcheck/preemptcheck/internal/harness"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -41,6 +42,9 @@ type gateStatus struct {
 
 func systems() []system {
 	linked := system{Name: inprocess.Version, How: "kube-scheduler, linked in and run in process"}
+	if from := harness.BuiltFrom(); from.Dir != "" {
+		linked.How = "kube-scheduler from " + from.Dir + " (" + from.Detail + "), linked in and run in process"
+	}
 	for _, gate := range gatesThatMatter {
 		linked.Gates = append(linked.Gates, gateStatus{
 			Name:     string(gate),

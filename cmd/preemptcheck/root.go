@@ -47,6 +47,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
+	var other *otherKubernetes
+	if errors.As(err, &other) {
+		err = other.run(ctx, args, errOut)
+	}
 	var code exit
 	switch {
 	case err == nil:
@@ -80,15 +84,22 @@ kube-scheduler does, which is linked into this binary.
 Exit status: 0 if everything agrees, known findings included; 1 if something was
 found; 2 if something could not be done (bad input, not modelled) and nothing
 was found.`,
-		Version:       version(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
+	// Not cobra's own --version, which would be answered before --kubernetes.
+	versionOnly := root.Flags().BoolP("version", "v", false, "version for preemptcheck")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *versionOnly {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version())
+			return err
+		}
+		return cmd.Help()
+	}
+	kubernetesFlag(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newExhaustiveCommand(), newGenerate(), newReferences(), newFindings())
+	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newFuzzWorker(), newReport(), newMerge(), newExhaustiveCommand(), newGenerate(), newReferences(), newFindings())
 	return root
 }
 
@@ -97,7 +108,7 @@ func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		own = info.Main.Version
 	}
-	return fmt.Sprintf("preemptcheck %s, kube-scheduler %s", own, inprocess.Version)
+	return fmt.Sprintf("preemptcheck %s, kube-scheduler %s", own, inprocess.Source())
 }
 
 // referenceFlag adds --reference to a command.
@@ -105,16 +116,18 @@ func referenceFlag(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "reference", inprocess.Version, "the scheduler to check: see \"preemptcheck references\"")
 }
 
+// runnable are the schedulers that this binary can run, by name.
+var runnable = map[string]func() reference.System{
+	inprocess.Version: func() reference.System { return inprocess.New() },
+}
+
 // newChecker makes a Checker of the system of that name. With promises, it checks
 // besides the differential what users are promised, which takes long on clusters
 // of many nodes.
 func newChecker(name string, promises ...properties.Property) (*properties.Checker, error) {
-	var system reference.System
-	switch name {
-	case inprocess.Version:
-		system = inprocess.New()
-	default:
+	system := runnable[name]
+	if system == nil {
 		return nil, fmt.Errorf("--reference: this binary cannot run %q, see \"preemptcheck references\"", name)
 	}
-	return &properties.Checker{System: system, Properties: promises}, nil
+	return &properties.Checker{System: system(), Properties: promises}, nil
 }

@@ -1,10 +1,11 @@
 // Package fingerprint tells the causes of findings apart: by the property that
-// does not hold, the first stage at which it shows, and what is in play in the
-// smallest cluster that shows it.
+// does not hold, the first stage at which it shows, the kind of the difference,
+// and what is in play in the smallest cluster that shows it.
 package fingerprint
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,13 +20,16 @@ type Fingerprint struct {
 	Property string `json:"property"`
 	// Stage is the first stage at which it shows.
 	Stage model.Stage `json:"stage,omitempty"`
+	// Kind is that of the finding (properties.Finding.Kind), or what is particular
+	// to no single error. As the fingerprint to look for, "" stands for all kinds.
+	Kind string `json:"kind,omitempty"`
 	// Known is the ids of the ledger entries that explain the finding, sorted
 	// and joined by commas; "" if it is new.
 	Known string `json:"known,omitempty"`
 }
 
 // Failed is the Property of a fingerprint that stands for a check that ended in
-// an error or a panic.
+// an error or a panic. The Detail of such a finding is the error.
 const Failed = "error"
 
 func (f Fingerprint) String() string {
@@ -33,15 +37,59 @@ func (f Fingerprint) String() string {
 	if f.Stage != "" {
 		text += " at stage " + string(f.Stage)
 	}
+	if f.Kind != "" {
+		text += ", " + f.Kind
+	}
 	if f.Known != "" {
 		text += " (known: " + f.Known + ")"
 	}
 	return text
 }
 
+// Covers tells whether a finding with the fingerprint other is one of those that
+// f stands for: the same, or the same in a plainer form, which minimising may turn
+// it into. Forms only become plainer, so that a cause ends up in few of them.
+func (f Fingerprint) Covers(other Fingerprint) bool {
+	if f.Kind == "" {
+		other.Kind = ""
+	}
+	if f == other {
+		return true
+	}
+	if f.Property != other.Property || f.Known != other.Known || f.Kind == "" {
+		return false
+	}
+	kind, about, _ := strings.Cut(f.Kind, ": ")
+	otherKind, otherAbout, _ := strings.Cut(other.Kind, ": ")
+	switch earlier := f.Stage == model.StageDryRun && other.Stage == model.StageFilter; {
+	case f.Stage != other.Stage && !earlier:
+		return false
+	case kind == model.KindChoice:
+		// It shows in another way with each pod less.
+		return otherKind == kind
+	case kind == model.KindFits && f.Stage == other.Stage:
+		// Too few victims: what there is no room for hardly matters.
+		return otherKind == kind && otherAbout == "NodeResourcesFit"
+	case kind == model.KindNeedless:
+		// A pod could have stayed, so the scheduler saw no room for it.
+		return otherKind == model.KindDoesNotFit
+	case kind == model.KindResolvable:
+		return otherKind == model.KindFits && about == otherAbout
+	case kind == model.KindUnresolvable:
+		return otherKind == model.KindDoesNotFit && about == otherAbout
+	default:
+		// The dry run asks the filters too, and there they are not asked alone.
+		return earlier && f.Kind == other.Kind
+	}
+}
+
 // OfFinding is the fingerprint of one finding.
 func OfFinding(f *properties.Finding) Fingerprint {
-	return Fingerprint{f.Property, f.Stage, strings.Join(slices.Sorted(slices.Values(f.Known)), ",")}
+	kind := f.Kind
+	if f.Property == Failed {
+		kind = causeOf(f.Detail)
+	}
+	return Fingerprint{f.Property, f.Stage, kind, strings.Join(slices.Sorted(slices.Values(f.Known)), ",")}
 }
 
 // Of is the fingerprints of all that was found, each once: new findings before
@@ -57,4 +105,15 @@ func Of(r *properties.Result) []Fingerprint {
 		return cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1))
 	})
 	return all
+}
+
+// particular matches what one error of a kind says and another does not: numbers
+// and quoted names.
+var particular = regexp.MustCompile(`[0-9]+|"[^"]*"`)
+
+// causeOf is the first line of an error, which leaves out the stack of a panic,
+// without what is particular to it.
+func causeOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return particular.ReplaceAllString(line, "")
 }

@@ -1,11 +1,15 @@
 package fingerprint
 
 import (
+	"iter"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -17,16 +21,22 @@ type aspect struct {
 	strip func(c *model.Cluster)
 }
 
+// aspects that can be taken away from any cluster.
 var aspects = []aspect{
-	{"budgets", func(c *model.Cluster) { c.PodDisruptionBudgets = nil }},
 	{"settings", func(c *model.Cluster) { c.Settings = model.Settings{} }},
-	{"taints", func(c *model.Cluster) {
-		for _, n := range c.Nodes {
-			n.Spec.Taints, n.Spec.Unschedulable = nil, false
-		}
-	}},
+	{"budgets", func(c *model.Cluster) { c.PodDisruptionBudgets = nil }},
+	{"allowed disruptions", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 0 })},
+	{"disrupted pods", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = nil })},
+	{"taints", eachNode(func(n *v1.Node) {
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key != v1.TaintNodeUnschedulable })
+	})},
+	{"cordons", eachNode(func(n *v1.Node) {
+		n.Spec.Unschedulable = false
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeUnschedulable })
+	})},
 	{"tolerations", func(c *model.Cluster) { c.Preemptor.Spec.Tolerations = nil }},
 	{"node affinity", func(c *model.Cluster) { c.Preemptor.Spec.NodeSelector, c.Preemptor.Spec.Affinity = nil, nil }},
+	{"preemption policy", func(c *model.Cluster) { c.Preemptor.Spec.PreemptionPolicy = nil }},
 	{"nominated preemptor", func(c *model.Cluster) { c.Preemptor.Status.NominatedNodeName = "" }},
 	{"nominated pods", func(c *model.Cluster) {
 		for _, p := range c.Pods {
@@ -39,23 +49,82 @@ var aspects = []aspect{
 		}
 	}},
 	{"pod conditions", eachPod(func(p *v1.Pod) { p.Status.Conditions = nil })},
-	{"pod labels", eachPod(func(p *v1.Pod) { p.Labels = nil })},
-	{"host ports", eachPod(func(p *v1.Pod) {
-		for i := range p.Spec.Containers {
-			p.Spec.Containers[i].Ports = nil
+	{"host ports", eachContainer(func(k *v1.Container) { k.Ports = nil })},
+	{"host addresses", eachContainer(func(k *v1.Container) {
+		for i := range k.Ports {
+			k.Ports[i].HostIP = ""
 		}
 	})},
-	{"missing start times", func(c *model.Cluster) {
+	{missingStartTimes, func(c *model.Cluster) {
 		for _, p := range c.Pods {
 			if p.Spec.NodeName != "" && p.Status.StartTime == nil {
 				p.Status.StartTime = &metav1.Time{Time: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
 			}
 		}
 	}},
-	{"init containers", eachPod(func(p *v1.Pod) { p.Spec.InitContainers = nil })},
+	{"init containers", eachPod(func(p *v1.Pod) {
+		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return k.RestartPolicy == nil })
+	})},
+	{"sidecars", eachPod(func(p *v1.Pod) {
+		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return k.RestartPolicy != nil })
+	})},
 	{"overhead", eachPod(func(p *v1.Pod) { p.Spec.Overhead = nil })},
 	{"pod-level resources", eachPod(func(p *v1.Pod) { p.Spec.Resources = nil })},
-	{"resized pods", eachPod(func(p *v1.Pod) { p.Status.ContainerStatuses, p.Status.Resources = nil, nil })},
+	{"resized pods", eachPod(func(p *v1.Pod) {
+		p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.AllocatedResources, p.Status.Resources = nil, nil, nil, nil
+	})},
+}
+
+// fit names the aspects that decide only about what fits on a node.
+var fit = []string{"taints", "cordons", "tolerations", "node affinity", "nominated pods", "host ports", "host addresses",
+	"init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
+
+const (
+	startTimes        = "start times"
+	missingStartTimes = "missing start times"
+)
+
+// traits are aspects that cannot be taken away by themselves.
+var traits = []struct {
+	name string
+	has  func(c *model.Cluster) bool
+}{
+	{"several namespaces", func(c *model.Cluster) bool {
+		seen := map[string]bool{}
+		for _, p := range c.Pods {
+			seen[p.Namespace] = true
+		}
+		for _, b := range c.PodDisruptionBudgets {
+			seen[b.Namespace] = true
+		}
+		return len(seen) > 1
+	}},
+	{"overlapping budgets", func(c *model.Cluster) bool {
+		return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return budgetsOf(c, p) > 1 })
+	}},
+	{"higher priority", func(c *model.Cluster) bool {
+		return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return model.Priority(p) > model.Priority(c.Preemptor) })
+	}},
+	{startTimes, func(c *model.Cluster) bool {
+		seen := map[metav1.Time]bool{}
+		for _, p := range c.Pods {
+			if p.Spec.NodeName != "" && p.Status.StartTime != nil {
+				seen[*p.Status.StartTime] = true
+			}
+		}
+		return len(seen) > 1
+	}},
+}
+
+func budgetsOf(c *model.Cluster, p *v1.Pod) int {
+	count := 0
+	for _, b := range c.PodDisruptionBudgets {
+		selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+		if err == nil && b.Namespace == p.Namespace && selector.Matches(labels.Set(p.Labels)) {
+			count++
+		}
+	}
+	return count
 }
 
 func eachPod(strip func(p *v1.Pod)) func(c *model.Cluster) {
@@ -67,22 +136,56 @@ func eachPod(strip func(p *v1.Pod)) func(c *model.Cluster) {
 	}
 }
 
-// stripped is a copy of c without the aspect, or nil if c does not have it.
-func (a *aspect) stripped(c *model.Cluster) *model.Cluster {
-	plain := c.DeepCopy()
-	a.strip(plain)
-	if equality.Semantic.DeepEqual(c, plain) {
-		return nil
+func eachContainer(strip func(k *v1.Container)) func(c *model.Cluster) {
+	return eachPod(func(p *v1.Pod) {
+		for i := range p.Spec.Containers {
+			strip(&p.Spec.Containers[i])
+		}
+		for i := range p.Spec.InitContainers {
+			strip(&p.Spec.InitContainers[i])
+		}
+	})
+}
+
+func eachNode(strip func(n *v1.Node)) func(c *model.Cluster) {
+	return func(c *model.Cluster) {
+		for _, n := range c.Nodes {
+			strip(n)
+		}
 	}
-	return plain
+}
+
+func eachBudget(strip func(b *policyv1.PodDisruptionBudget)) func(c *model.Cluster) {
+	return func(c *model.Cluster) {
+		for _, b := range c.PodDisruptionBudgets {
+			strip(b)
+		}
+	}
+}
+
+// Without yields, for each aspect that a cluster has, its name and a copy of the
+// cluster that does without.
+func Without(c *model.Cluster) iter.Seq2[string, *model.Cluster] {
+	return func(yield func(string, *model.Cluster) bool) {
+		for _, a := range aspects {
+			plain := c.DeepCopy()
+			a.strip(plain)
+			if !equality.Semantic.DeepEqual(c, plain) && !yield(a.name, plain) {
+				return
+			}
+		}
+	}
 }
 
 // Shape names the aspects that a cluster has.
 func Shape(c *model.Cluster) []string {
 	var names []string
-	for _, a := range aspects {
-		if a.stripped(c) != nil {
-			names = append(names, a.name)
+	for name := range Without(c) {
+		names = append(names, name)
+	}
+	for _, t := range traits {
+		if t.has(c) {
+			names = append(names, t.name)
 		}
 	}
 	return names

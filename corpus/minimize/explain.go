@@ -1,7 +1,6 @@
 package minimize
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,21 +21,30 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // cluster on which nothing is found: one number away, else one field, else one
 // object.
 func (m *minimiser) explain() {
-	for _, s := range nudges(m.c) {
-		if next := s.take(m.c); next != nil && !m.stopped() && m.everything(next) == Agrees {
-			m.result.Neighbour = &Neighbour{s.what, next}
-			break
+	nudged := following(m.c, []family{nudges}, place{})
+	inOrder(m, nudged, m.everything, func(p place, c *model.Cluster, a answer) bool {
+		if a.becomes == Agrees {
+			m.result.Neighbour = &Neighbour{p.what, c}
+		}
+		return a.becomes != Agrees
+	})
+	var agreeing []*Need
+	for i := range m.result.Needs {
+		if n := &m.result.Needs[i]; n.Becomes == Agrees {
+			n.Becomes = gone
+			agreeing = append(agreeing, n)
 		}
 	}
-	for i := range m.result.Needs {
-		n := &m.result.Needs[i]
-		if n.Becomes == Agrees {
-			n.Becomes = gone
-			if becomes := m.everything(n.cluster); !m.stopped() {
-				n.Becomes = becomes
+	inOrder(m, func(yield func(*Need, func() *model.Cluster) bool) {
+		for _, n := range agreeing {
+			if !yield(n, func() *model.Cluster { return n.cluster }) {
+				return
 			}
 		}
-	}
+	}, m.everything, func(n *Need, _ *model.Cluster, a answer) bool {
+		n.Becomes = a.becomes
+		return true
+	})
 	for _, removed := range []bool{false, true} {
 		for _, n := range m.result.Needs {
 			isRemoval := strings.HasPrefix(n.Step, without)
@@ -45,13 +53,6 @@ func (m *minimiser) explain() {
 			}
 		}
 	}
-}
-
-// everything says what the whole checker finds in a cluster.
-func (m *minimiser) everything(c *model.Cluster) string {
-	finding := m.seen
-	defer func() { m.seen = finding }()
-	return cmp.Or(m.judge(m.check(m.full, c)), m.want.String())
 }
 
 // nudges change one number by one, the least edit there is.

@@ -182,37 +182,21 @@ func sharedFields(c *model.Cluster) []step {
 func edit(c *model.Cluster, change func(i int, o runtime.Object) bool) *model.Cluster {
 	next := shallow(c)
 	i := 0
-	at := func(o runtime.Object, set func(runtime.Object)) {
+	replace(next, func(o runtime.Object) runtime.Object {
 		changed := o.DeepCopyObject()
-		if change(i, changed) {
-			prune(reflect.ValueOf(changed))
-			if node, ok := changed.(*v1.Node); ok {
-				node.Status.Capacity = nil // admitting makes it the same as allocatable
-			}
-			set(changed)
-		}
+		change := change(i, changed)
 		i++
-	}
-	for j, o := range c.Nodes {
-		at(o, func(o runtime.Object) { next.Nodes[j] = o.(*v1.Node) })
-	}
-	for j, o := range c.Pods {
-		at(o, func(o runtime.Object) { next.Pods[j] = o.(*v1.Pod) })
-	}
-	at(c.Preemptor, func(o runtime.Object) { next.Preemptor = o.(*v1.Pod) })
-	for j, o := range c.PodDisruptionBudgets {
-		at(o, func(o runtime.Object) { setAt(next.PodDisruptionBudgets, j, o) })
-	}
-	for j, o := range c.PriorityClasses {
-		at(o, func(o runtime.Object) { setAt(next.PriorityClasses, j, o) })
-	}
-	for j, o := range c.Extra {
-		at(o, func(o runtime.Object) { next.Extra[j] = o })
-	}
+		if !change {
+			return o
+		}
+		prune(reflect.ValueOf(changed))
+		if node, ok := changed.(*v1.Node); ok {
+			node.Status.Capacity = nil // admitting makes it the same as allocatable
+		}
+		return changed
+	})
 	return next
 }
-
-func setAt[T any](list []T, i int, o runtime.Object) { list[i] = o.(any).(T) }
 
 // prune makes lists and maps nil that have become empty.
 func prune(v reflect.Value) {

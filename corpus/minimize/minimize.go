@@ -5,18 +5,17 @@
 // A step is one simplification: an object or a field less, a smaller number, a
 // plainer name. Steps are taken as long as one keeps the fingerprint of the
 // finding; when none does, the cluster is 1-minimal, and the steps that failed
-// say what each thing that is left is needed for.
+// say what each thing that is left is needed for. Then every smaller cluster
+// within an exhaustive bound is looked at, as several steps together may lead
+// where no single one does.
 package minimize
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"runtime/debug"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
@@ -24,12 +23,37 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
+// Options say how to minimise.
+type Options struct {
+	// Workers is how many clusters are checked at once; 0 is one. For more, the
+	// system must be one that several goroutines may use, and answers at once: a
+	// reference.Pool. The Result is the same for any number.
+	Workers int
+	// Certify is how many classes of smaller clusters may be searched when no
+	// single step is left: see Certificate. 0 is no search.
+	Certify uint64
+	// Progress, if it is not nil, is called after each check, from the goroutine
+	// that called Minimise.
+	Progress func(Progress)
+}
+
+// Progress is how far Minimise is.
+type Progress struct {
+	// Cluster is the smallest so far.
+	Cluster *model.Cluster
+	// Checks is Result.Checks so far.
+	Checks int
+	// Search is how far the search for a smaller cluster is; nil at other times.
+	Search *Certificate
+}
+
 // Result is a minimised cluster.
 type Result struct {
 	Cluster *model.Cluster
 	// Finding is the finding as it shows on Cluster.
 	Finding properties.Finding
-	// Checks counts the clusters checked.
+	// Checks counts the clusters checked, without those that were checked ahead
+	// of a step that was then taken.
 	Checks int
 	// Minimal certifies that no single further step keeps the fingerprint. It is
 	// false if there was no time to find out.
@@ -40,6 +64,9 @@ type Result struct {
 	// Neighbour is the nearest cluster on which nothing is found, or nil if no
 	// single edit leads to one.
 	Neighbour *Neighbour
+	// Smallest says how far it is certain that no smaller cluster has the
+	// finding; nil if that was not asked for, or Minimal is false.
+	Smallest *Certificate
 }
 
 // Need says why something is left in a minimised cluster.
@@ -66,42 +93,53 @@ var ErrNotFound = errors.New("the finding does not occur")
 
 // Minimise makes c, which is admitted and stays as it is, as small as it can be
 // while the checker finds want in it. When ctx is done it returns what it has by
-// then, with Minimal unset. The same question has the same answer, unless what
-// the system does depends on chance.
-func Minimise(ctx context.Context, checker *properties.Checker, c *model.Cluster, want fingerprint.Fingerprint) (*Result, error) {
-	m := &minimiser{ctx: ctx, full: checker, narrow: narrowed(checker, want), want: want}
+// then, with Minimal unset, or Smallest incomplete. The same question has the same
+// answer, unless what the system does depends on chance.
+func Minimise(ctx context.Context, checker *properties.Checker, c *model.Cluster, want fingerprint.Fingerprint, o Options) (*Result, error) {
+	m := &minimiser{ctx: ctx, full: checker, narrow: narrowed(checker, want), want: want, options: o, slots: make(chan struct{}, max(1, o.Workers))}
+	defer m.trials.Wait()
 	start := c.DeepCopy()
 	if err := apiserver.Admit(start); err != nil {
 		return nil, err
 	}
-	if want.Property == fingerprint.Failed {
-		if _, err := m.check(m.narrow, start); err != nil {
-			m.cause = causeOf(err)
-		}
+	a := m.ask(ctx, start)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	if becomes := m.ask(start); becomes != kept {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%s: %w: %s", want, ErrNotFound, becomes)
+	if a.becomes != kept {
+		return nil, fmt.Errorf("%s: %w: %s", want, ErrNotFound, a.becomes)
 	}
-	m.c = start
-	m.result.Finding = m.seen
-	m.chunks()
-	for round := 0; round < maxRounds && !m.stopped(); round++ {
-		m.result.Needs = nil
-		if m.round() || m.stopped() {
-			continue
-		}
-		m.result.Minimal = true
-		m.explain()
-		break
+	if want.Property == fingerprint.Failed { // not to slip from one error to another
+		m.want = fingerprint.OfFinding(&a.finding)
 	}
-	if !m.result.Minimal {
-		m.result.Needs = nil
+	m.c, m.result.Finding, m.result.Checks = start, a.finding, a.checks
+	for {
+		m.minimal()
+		if !m.result.Minimal || o.Certify == 0 || !m.smaller() {
+			break
+		}
 	}
 	m.result.Cluster = m.c
 	return &m.result, nil
+}
+
+// minimal takes steps until none is left, and explains why.
+func (m *minimiser) minimal() {
+	r := &m.result
+	r.Minimal, r.Neighbour, r.Smallest = false, nil, nil
+	m.round(chunks(m.c))
+	for range maxRounds {
+		r.Needs = nil
+		if !m.round(families) && !m.stopped() {
+			r.Minimal = true
+			m.explain()
+			return
+		}
+		if m.stopped() {
+			break
+		}
+	}
+	r.Needs = nil
 }
 
 // maxRounds is never reached, as each step but a renaming makes something
@@ -113,10 +151,12 @@ type minimiser struct {
 	ctx          context.Context
 	full, narrow *properties.Checker
 	want         fingerprint.Fingerprint
-	cause        string         // of the error, if that is wanted
+	options      Options
 	c            *model.Cluster // the smallest so far
-	seen         properties.Finding
 	result       Result
+	trials       sync.WaitGroup
+	slots        chan struct{} // one for each trial that may run
+	searching    *Certificate  // see Progress.Search
 }
 
 // narrowed looks for the wanted property only: the others take long.
@@ -143,137 +183,3 @@ func allProperties(checker *properties.Checker) []properties.Property {
 }
 
 func (m *minimiser) stopped() bool { return m.ctx.Err() != nil }
-
-// step is one simplification. to gives the simpler cluster, which shares what it
-// does not change, or nil if there is none.
-type step struct {
-	what string
-	to   func(c *model.Cluster) *model.Cluster
-}
-
-// take takes a step from c, and gives nil if it changes nothing, or makes the
-// cluster one that the API server refuses or that crowds another node.
-func (s step) take(c *model.Cluster) *model.Cluster {
-	next := s.to(c)
-	if next == nil || apiserver.Admit(next) != nil || same(c, next) || crowded(next) > crowded(c) {
-		return nil
-	}
-	return next
-}
-
-// family is all steps of a kind that a cluster offers.
-type family func(c *model.Cluster) []step
-
-// families are in the order in which they pay off.
-var families = []family{removals, merges, sharedFields, fields, priorities, quantities, times, allowances, names}
-
-// round tries each possible step once, and tells whether one was taken.
-func (m *minimiser) round() (changed bool) {
-	for _, f := range families {
-		steps := f(m.c)
-		for i := 0; i < len(steps) && !m.stopped(); {
-			if m.try(steps[i]) {
-				changed = true
-				steps = f(m.c) // those before i were tried already
-			} else {
-				i++
-			}
-		}
-	}
-	return changed
-}
-
-// try takes a step if it keeps the fingerprint, and notes why it does not.
-func (m *minimiser) try(s step) bool {
-	next := s.take(m.c)
-	if next == nil || m.stopped() {
-		return false
-	}
-	switch becomes := m.ask(next); {
-	case m.stopped():
-		return false
-	case becomes != kept:
-		m.result.Needs = append(m.result.Needs, Need{s.what, becomes, next})
-		return false
-	}
-	m.c = next
-	m.result.Finding = m.seen
-	return true
-}
-
-// kept is what a cluster becomes that still has the finding.
-const kept = ""
-
-// Agrees is what becomes of a cluster on which nothing is found any more.
-const Agrees = "agrees"
-
-// gone is what becomes of a finding when there is no time to look for others.
-const gone = "gone"
-
-// again is how often a cluster is checked on which the scheduler throws a dice.
-const again = 5
-
-// ask says what is found in a cluster.
-func (m *minimiser) ask(c *model.Cluster) (becomes string) {
-	for range again {
-		r, err := m.check(m.narrow, c)
-		if becomes = m.judge(r, err); becomes != kept {
-			return becomes
-		}
-		if err != nil || r.Observation == nil || r.Decision.DecidedBy(r.Observation) != model.Tie {
-			break
-		}
-	}
-	return kept
-}
-
-func (m *minimiser) judge(r *properties.Result, err error) string {
-	switch {
-	case err != nil:
-		m.seen = properties.Finding{Property: fingerprint.Failed, Detail: err.Error()}
-		if m.want == fingerprint.OfFinding(&m.seen) && m.cause == causeOf(err) {
-			return kept
-		}
-		return "error: " + firstLine(err)
-	case r.Unmodelled != nil:
-		return "not modelled"
-	}
-	for _, f := range r.Findings {
-		if fingerprint.OfFinding(&f) == m.want {
-			m.seen = f
-			return kept
-		}
-	}
-	if len(r.Findings) == 0 && r.Undecided != "" {
-		return "undecided"
-	}
-	var others []string
-	for _, f := range fingerprint.Of(r) {
-		others = append(others, f.String())
-	}
-	return cmp.Or(strings.Join(others, ", "), Agrees)
-}
-
-// particular matches what one error of a kind says and another does not: numbers
-// and quoted names.
-var particular = regexp.MustCompile(`[0-9]+|"[^"]*"`)
-
-// causeOf tells errors apart, as fingerprints tell findings apart.
-func causeOf(err error) string { return particular.ReplaceAllString(firstLine(err), "") }
-
-// firstLine leaves out the stack of a panic.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
-}
-
-// check is Check, with a panic as an error.
-func (m *minimiser) check(checker *properties.Checker, c *model.Cluster) (r *properties.Result, err error) {
-	m.result.Checks++
-	defer func() {
-		if p := recover(); p != nil {
-			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return checker.Check(m.ctx, c)
-}

@@ -22,6 +22,15 @@ func names(c *model.Cluster) []step {
 		next.Preemptor = c.Preemptor.DeepCopy()
 		next.Preemptor.Name = "p"
 		return next
+	}}, {"namespaces: all in one", func(c *model.Cluster) *model.Cluster {
+		return edit(c, func(_ int, o runtime.Object) bool {
+			meta, ok := o.(metav1.Object)
+			if !ok || meta.GetNamespace() == "" {
+				return false
+			}
+			meta.SetNamespace(metav1.NamespaceDefault)
+			return true
+		})
 	}}}
 	for _, byName := range []bool{false, true} {
 		order := "in the order listed"

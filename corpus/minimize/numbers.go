@@ -64,7 +64,7 @@ func (s *scale) steps() []step {
 		}
 	}
 	for _, place := range s.places {
-		add(fmt.Sprintf("%s: next lower %s", place, s.name), func(at string, v int64) int64 {
+		add(fmt.Sprintf("%s: the next lower of the %s", place, s.name), func(at string, v int64) int64 {
 			if i := slices.Index(s.values, v); at == place && i > 0 {
 				return s.values[i-1]
 			}
@@ -234,7 +234,39 @@ func quantities(c *model.Cluster) []step {
 			}
 		}
 	}
+	delete(scales, v1.ResourcePods)
+	for _, from := range slices.Sorted(maps.Keys(scales)) {
+		for _, to := range slices.Sorted(maps.Keys(scales)) {
+			if from != to {
+				steps = append(steps, countedAs(from, to))
+			}
+		}
+		if scales[v1.ResourceMemory] == nil {
+			steps = append(steps, countedAs(from, v1.ResourceMemory))
+		}
+	}
 	return steps
+}
+
+// countedAs makes one resource of two, or another of one: units of from become
+// units of to. Memory is the plainest.
+func countedAs(from, to v1.ResourceName) step {
+	return step{fmt.Sprintf("%s: counted as %s", from, to), func(c *model.Cluster) *model.Cluster {
+		return edit(c, func(_ int, o runtime.Object) bool {
+			changed := false
+			for _, list := range resourceLists(o) {
+				q, there := list[from]
+				if !there {
+					continue
+				}
+				v := inUnits(from, q) / resourceScale(from).unit * resourceScale(to).unit
+				list[to] = quantity(to, inUnits(to, list[to])+v)
+				delete(list, from)
+				changed = true
+			}
+			return changed
+		})
+	}}
 }
 
 // nowhere leaves a resource out of all objects.

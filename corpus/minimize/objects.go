@@ -126,25 +126,30 @@ func merges(c *model.Cluster) []step {
 	return steps
 }
 
-// chunks removes as many objects at once as it can, halving the chunks: a large
-// cluster comes down to few objects in a number of checks that grows with the
-// logarithm of its size.
-func (m *minimiser) chunks() {
-	chunk := make([]int, len(kinds))
+// chunks remove as many objects at once as they can, in halves, quarters and so
+// on of what c holds: a large cluster comes down to few objects in a number of
+// checks that grows with the logarithm of its size.
+func chunks(c *model.Cluster) []family {
+	size := make([]int, len(kinds))
 	for i, k := range kinds {
-		chunk[i] = k.length(m.c)
+		size[i] = k.length(c)
 	}
-	for slices.Max(chunk) > 1 {
+	var families []family
+	for slices.Max(size) > 1 {
 		for i, k := range kinds {
-			for from := 0; chunk[i] > 1 && from < k.length(m.c) && !m.stopped(); {
-				to := min(from+chunk[i], k.length(m.c))
-				if !m.try(removal(k, "", from, to)) {
-					from = to
-				}
+			if size := size[i]; size > 1 {
+				families = append(families, func(c *model.Cluster) []step {
+					var steps []step
+					for from := 0; from < k.length(c); from += size {
+						steps = append(steps, removal(k, "", from, min(from+size, k.length(c))))
+					}
+					return steps
+				})
 			}
-			chunk[i] /= 2
+			size[i] /= 2
 		}
 	}
+	return families
 }
 
 // without begins the description of a step that removes an object.
@@ -206,6 +211,23 @@ func objects(c *model.Cluster) []runtime.Object {
 		all = append(all, o)
 	}
 	return append(all, c.Extra...)
+}
+
+// replace puts with(o) in the place of each object o of a cluster, in the order of
+// objects. It writes to the cluster's lists.
+func replace(c *model.Cluster, with func(o runtime.Object) runtime.Object) {
+	replaceIn(c.Nodes, with)
+	replaceIn(c.Pods, with)
+	c.Preemptor = with(c.Preemptor).(*v1.Pod)
+	replaceIn(c.PodDisruptionBudgets, with)
+	replaceIn(c.PriorityClasses, with)
+	replaceIn(c.Extra, with)
+}
+
+func replaceIn[T runtime.Object](list []T, with func(o runtime.Object) runtime.Object) {
+	for i, o := range list {
+		list[i] = with(o).(T)
+	}
 }
 
 // same tells whether two clusters are equal. Where they share objects, this is

@@ -10,6 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/preemptcheck/preemptcheck/internal/harness"
 )
 
 const kubernetes = "k8s.io/kubernetes"
@@ -21,58 +23,15 @@ type upstream struct {
 	dir, modFile string
 }
 
-// prepare copies Kubernetes out of the module cache, into which no file may be
-// added. All other modules stay those of this one, so most of what has been
-// built for it is used again. The copy, some 120 MB, is kept.
+// prepare copies Kubernetes out of the module cache. All other modules stay those
+// of this one, so most of what has been built for it is used again.
 func prepare(ctx context.Context) (*upstream, error) {
-	out, err := goCommand(ctx, "list", "-m", "-f", "{{.Version}}\n{{.Dir}}", kubernetes)
+	source, _, err := harness.Copy(ctx, "upstream")
 	if err != nil {
 		return nil, err
 	}
-	version, source, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return nil, err
-	}
-	cache = filepath.Join(cache, "preemptcheck", "upstream")
-	u := &upstream{dir: filepath.Join(cache, version), modFile: filepath.Join(cache, version+".mod")}
-	if _, err := os.Stat(u.dir); os.IsNotExist(err) {
-		// A copy under its name is complete: it gets the name at the end.
-		if err := os.MkdirAll(cache, 0o755); err != nil {
-			return nil, err
-		}
-		temp, err := os.MkdirTemp(cache, "copy-")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(temp)
-		if err := os.CopyFS(filepath.Join(temp, version), os.DirFS(source)); err != nil {
-			return nil, err
-		}
-		if err := os.Rename(filepath.Join(temp, version), u.dir); err != nil {
-			return nil, err
-		}
-	}
-
-	goMod, err := goCommand(ctx, "env", "GOMOD")
-	if err != nil {
-		return nil, err
-	}
-	ours := strings.TrimSpace(string(goMod))
-	for from, to := range map[string]string{
-		ours: u.modFile,
-		strings.TrimSuffix(ours, ".mod") + ".sum": strings.TrimSuffix(u.modFile, ".mod") + ".sum",
-	} {
-		content, err := os.ReadFile(from)
-		if err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(to, content, 0o644); err != nil {
-			return nil, err
-		}
-	}
-	_, err = goCommand(ctx, "mod", "edit", "-replace", kubernetes+"="+u.dir, u.modFile)
-	return u, err
+	u := &upstream{dir: source.Dir, modFile: source.Dir + ".mod"}
+	return u, source.WriteModFile(ctx, u.modFile)
 }
 
 // event is a line of go test -json.
@@ -134,16 +93,4 @@ func (u *upstream) run(ctx context.Context, tests []Test) ([]event, error) {
 		return nil, fmt.Errorf("go test: %w\n%s", err, stderr.Bytes())
 	}
 	return events, nil
-}
-
-func goCommand(ctx context.Context, args ...string) ([]byte, error) {
-	out, err := exec.CommandContext(ctx, "go", args...).Output()
-	if err != nil {
-		var stderr []byte
-		if exit, ok := err.(*exec.ExitError); ok {
-			stderr = exit.Stderr
-		}
-		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, stderr)
-	}
-	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -30,10 +31,7 @@ func TestReuseNeverLeaks(t *testing.T) {
 	defer reused.Close()
 	r := rand.New(rand.NewSource(1))
 	seen := map[string]int{}
-	clusters := 5000
-	if testing.Short() { // for -race, which is slow
-		clusters = 1000
-	}
+	clusters := testsize.Times(5000)
 	for i := range clusters {
 		c := randomCluster(r)
 		before := deepCopy(c)

@@ -22,9 +22,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// Version is the release of the kube-scheduler linked in.
-const Version = "v1.37.1"
-
 // maxSchedulers is how many schedulers, one for each settings in use, a System
 // keeps: nine idle goroutines each.
 const maxSchedulers = 16

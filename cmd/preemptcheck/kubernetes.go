@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/internal/harness"
+	"github.com/preemptcheck/preemptcheck/internal/shell"
+)
+
+// otherKubernetes is the error by which a command line asks to be run by this
+// program built against the source in dir.
+type otherKubernetes struct{ dir string }
+
+func (e *otherKubernetes) Error() string { return "to be built against " + e.dir }
+
+// kubernetesFlag adds --kubernetes to all commands. It is looked at when the rest
+// of the command line has been found good: a build takes minutes.
+func kubernetesFlag(root *cobra.Command) {
+	var dir string
+	root.PersistentFlags().StringVar(&dir, kubernetesName, "",
+		"run the kube-scheduler of the Kubernetes source in `DIR`: a working tree, or a copy of the module")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case !cmd.Flags().Changed(kubernetesName):
+			return nil
+		case dir == "":
+			return errors.New("--kubernetes: which directory?")
+		}
+		return &otherKubernetes{dir}
+	}
+}
+
+const kubernetesName = "kubernetes"
+
+// run builds this program against the source, and has it take the place of this
+// process. It returns only if that fails.
+func (e *otherKubernetes) run(ctx context.Context, args []string, log io.Writer) error {
+	binary, err := harness.Build(ctx, e.dir, log)
+	if err != nil {
+		return err
+	}
+	return become(binary, append([]string{os.Args[0]}, withoutKubernetes(args)...))
+}
+
+// withoutKubernetes is the command line without the flag --kubernetes.
+func withoutKubernetes(args []string) []string {
+	var rest []string
+	for i := 0; i < len(args); i++ {
+		switch name, _, hasValue := strings.Cut(args[i], "="); {
+		case args[i] == "--":
+			return append(rest, args[i:]...)
+		case name != "--"+kubernetesName:
+			rest = append(rest, args[i])
+		case !hasValue:
+			i++
+		}
+	}
+	return rest
+}
+
+// program is how a command line for this program begins: it names the source of
+// Kubernetes that it was built against.
+func program() string {
+	if dir := harness.BuiltFrom().Dir; dir != "" {
+		return "preemptcheck --" + kubernetesName + " " + shell.Quote(dir)
+	}
+	return "preemptcheck"
+}

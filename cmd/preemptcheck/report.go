@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
+)
+
+func newReport() *cobra.Command {
+	var o reportOptions
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Tell what a campaign has tried and found, also while it runs",
+		Long: `Report tells about the campaign in a directory, which "preemptcheck fuzz" or
+"preemptcheck merge" wrote, as these do at their end. The verdict is the first of
+
+  FOUND         something that no known finding explains
+  BROKEN        a scheduler that lies was not found out, so nothing can be said
+  INCONCLUSIVE  some of the scheduler's decisions were exercised too rarely
+  PASSED        none of these
+
+In a GitHub workflow it annotates the run, and adds to its summary.
+
+Exit status: 1 if something new was found; else 2 if the campaign is inconclusive
+or broken; else 0.`,
+		Example: `  preemptcheck report nightly
+  preemptcheck report nightly -o json
+  preemptcheck report nightly --junit report.xml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := campaign.Load(args[0])
+			if err != nil {
+				return err
+			}
+			return writeReport(cmd, args[0], s, o)
+		},
+	}
+	reportFlags(cmd, &o)
+	return cmd
+}
+
+// reportOptions say where the report of a campaign goes.
+type reportOptions struct {
+	output format
+	junit  string
+}
+
+func reportFlags(cmd *cobra.Command, o *reportOptions) {
+	outputFlag(cmd, &o.output)
+	cmd.Flags().StringVar(&o.junit, "junit", "", "file to write the report to as JUnit XML as well")
+}
+
+// writeReport tells about the campaign in dir wherever the options, or a GitHub
+// workflow, ask for it. The error is also the exit status that the verdict asks
+// for.
+func writeReport(cmd *cobra.Command, dir string, s *campaign.State, o reportOptions) error {
+	r := s.Report(dir)
+	if err := o.output.print(cmd.OutOrStdout(), r, (*campaignReport)(r).text); err != nil {
+		return err
+	}
+	if o.junit != "" {
+		if err := r.WriteJUnit(o.junit); err != nil {
+			return fmt.Errorf("--junit: %w", err)
+		}
+	}
+	if os.Getenv("GITHUB_ACTIONS") == "true" {
+		w := cmd.OutOrStdout()
+		if o.output != text {
+			w = cmd.ErrOrStderr() // standard output is for a program to read
+		}
+		r.WriteAnnotations(w)
+		if file := os.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
+			if err := r.AppendSummary(file); err != nil {
+				return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
+			}
+		}
+	}
+	return status(r.Verdict == campaign.Found, r.Verdict != campaign.Passed)
+}

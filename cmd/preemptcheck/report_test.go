@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// night is a campaign that passed.
+func night() *campaign.State {
+	exercised := map[string]int{}
+	for i, p := range properties.Probes() {
+		exercised[p.Name] = p.Quota + 7*i
+	}
+	return &campaign.State{
+		Config: campaign.Config{Seed: 42, Shard: campaign.Shard{Index: 2, Of: 4}, Reference: "v1.37.1",
+			Version: "preemptcheck v1.0.0, kube-scheduler v1.37.1", Relations: 2, Command: "preemptcheck"},
+		Stats: properties.Stats{
+			Clusters: 12000, Scheduled: 1200, Ineligible: 600, NotHelpful: 2100, Preempted: 8095, Unmodelled: 5,
+			Rejected:  map[string]int{"not modelled: spec.volumes[].csi (volume filters)": 5},
+			Exercised: exercised,
+			Known:     map[string]int{"unlabelled-pod": 400, "budget-order": 90},
+		},
+		Canary:   campaign.Canary{Sung: 12, Caught: 12, Haul: campaign.Haul{Findings: []*campaign.Finding{{}}}},
+		Sessions: []campaign.Session{{Started: time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC), Seconds: 6.5, CPUSeconds: 13, Clusters: 12000, Workers: 2}},
+		Samples: []campaign.Sample{
+			{Seconds: 3, Clusters: 6000, PerSecond: 2000, Memory: 300 << 20}, {Seconds: 6, Clusters: 12000, PerSecond: 1990, Memory: 305 << 20}},
+	}
+}
+
+func foundTwo(s *campaign.State) {
+	s.Findings = []*campaign.Finding{
+		{
+			Identity: fingerprint.Identity{Fingerprint: fingerprint.Fingerprint{
+				Property: properties.Differential, Stage: model.StageDryRun, Kind: "fewer victims"}, Shape: "budgets, taints"},
+			Explanation: "On node-0 both pods have to go for the preemptor to fit, and evicting them violates the budget default/budget-0, but only one of them is preempted.",
+			Count:       300, FoundAfter: 1.25, Clusters: 64,
+			Minimised: campaign.Minimised{From: campaign.Size{Nodes: 6, Pods: 24, Budgets: 3}, To: campaign.Size{Nodes: 1, Pods: 2, Budgets: 1}, Checks: 421, Seconds: 2.5, Minimal: true},
+			File:      "dry-run-fewer-victims-with-budgets-and-taints.yaml",
+		},
+		{
+			Identity:    fingerprint.Identity{Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: "worker died"}},
+			Explanation: "the process that ran the scheduler died: exit status 2", Seed: 42, Number: 4711, Count: 1, FoundAfter: 75, Clusters: 9000,
+			Minimised: campaign.Minimised{Why: "no process survives it"},
+		},
+	}
+	s.Kinds = map[string]*campaign.Kind{"a": {Count: 300, Minimised: 10}, "b": {Count: 1, Minimised: 1}}
+	s.Deaths = 1
+}
+
+// campaignIn writes the state of a campaign to a directory.
+func campaignIn(t *testing.T, dir string, s *campaign.State) {
+	data, err := json.Marshal(s)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(dir, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "campaign.state"), data, 0o644))
+}
+
+func TestReport(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		status int
+		change func(s *campaign.State)
+	}{
+		{"passed", 0, func(*campaign.State) {}},
+		{"found", 1, foundTwo},
+		{"broken", 2, func(s *campaign.State) { s.Canary.Caught = 9 }},
+		{"inconclusive", 2, func(s *campaign.State) {
+			for _, name := range []string{"reprieve", "DisruptedPods", "tie between candidates", "fits"} {
+				s.Stats.Exercised[name] = 2
+			}
+		}},
+		{"merged", 0, func(s *campaign.State) {
+			s.Config.Seed, s.Config.Shard, s.Samples = 0, campaign.Shard{}, nil
+			s.Parts = []campaign.Part{{Dir: "shard-1", Seed: 42, Shard: campaign.Shard{Index: 1, Of: 2}, Clusters: 7000}, {Dir: "shard-2", Seed: 42, Shard: campaign.Shard{Index: 2, Of: 2}, Clusters: 5000}}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := night()
+			test.change(s)
+			t.Chdir(t.TempDir())
+			campaignIn(t, "nightly", s)
+			status, out, errOut := preemptcheck(t, "", "report", "nightly")
+			require.Equal(t, test.status, status)
+			require.Empty(t, errOut)
+			for line := range strings.Lines(out) {
+				require.LessOrEqual(t, len(line), 130, line)
+			}
+			for _, output := range []string{"json", "yaml"} {
+				status, data, _ := preemptcheck(t, "", "report", "nightly", "-o", output)
+				require.Equal(t, test.status, status)
+				var r campaign.Report
+				require.NoError(t, yaml.UnmarshalStrict([]byte(data), &r))
+				require.Equal(t, s.Report("nightly"), &r)
+			}
+			t.Chdir(packageDir)
+			golden(t, "report-"+test.name, out)
+		})
+	}
+}
+
+var packageDir, _ = os.Getwd()
+
+func TestReportCannot(t *testing.T) {
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "bad")
+	campaignIn(t, bad, night())
+	require.NoError(t, os.WriteFile(filepath.Join(bad, "campaign.state"), []byte(`{"config":`), 0o644))
+	good := filepath.Join(dir, "good")
+	campaignIn(t, good, night())
+	for _, test := range []struct{ args, message string }{
+		{filepath.Join(dir, "none"), "none: there is no campaign in it"},
+		{bad, "campaign.state: unexpected end of JSON input"},
+		{"", "accepts 1 arg(s), received 0"},
+		{good + " --junit " + filepath.Join(dir, "nowhere", "report.xml"), "error: --junit: "},
+	} {
+		status, _, errOut := preemptcheck(t, "", append([]string{"report"}, strings.Fields(test.args)...)...)
+		require.Equal(t, statusCouldNot, status, test.args)
+		require.Contains(t, errOut, test.message)
+	}
+}
+
+// In a GitHub workflow the run is annotated, where no program reads, and its
+// summary is added to; JUnit is written wherever it is asked for.
+func TestReportInWorkflow(t *testing.T) {
+	dir := t.TempDir()
+	s := night()
+	foundTwo(s)
+	campaignIn(t, dir, s)
+	junit, summary := filepath.Join(dir, "report.xml"), filepath.Join(dir, "summary.md")
+	t.Setenv("GITHUB_ACTIONS", "true")
+	t.Setenv("GITHUB_STEP_SUMMARY", summary)
+
+	status, out, errOut := preemptcheck(t, "", "report", dir, "--junit", junit)
+	require.Equal(t, statusFound, status)
+	require.Empty(t, errOut)
+	require.Contains(t, out, "\n::error file="+dir+"/dry-run-fewer-victims-with-budgets-and-taints.yaml,title=preemptcheck%3A differential at stage dry run%2C fewer victims")
+	require.FileExists(t, junit)
+	text, err := os.ReadFile(summary)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "## preemptcheck: FOUND 2")
+
+	status, out, errOut = preemptcheck(t, "", "report", dir, "-o", "json")
+	require.Equal(t, statusFound, status)
+	require.True(t, json.Valid([]byte(out)))
+	require.Contains(t, errOut, "::error file=")
+	text, err = os.ReadFile(summary)
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(string(text), "## preemptcheck: FOUND 2"))
+
+	t.Setenv("GITHUB_ACTIONS", "")
+	_, out, errOut = preemptcheck(t, "", "report", dir)
+	require.NotContains(t, out+errOut, "::")
+}

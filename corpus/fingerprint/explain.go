@@ -1,0 +1,105 @@
+package fingerprint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// AsIf names the models, each wrong in one rule, that agree with all that was
+// observed: the scheduler behaves as if it broke that rule.
+func AsIf(r *properties.Result) []string {
+	if r.Observation == nil {
+		return nil
+	}
+	var names []string
+	for _, m := range model.Mutants() {
+		if d, err := m.Decide(r.Cluster); err == nil && d.Admits(r.Observation) == nil {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// maxAsIf is how many broken rules are a hint. On a small cluster two of them are
+// often alike.
+const maxAsIf = 3
+
+// Explain says in one sentence, for a maintainer, what should happen on a
+// minimised cluster, what happens instead, and which single broken rule would
+// explain it. r is the result of checking it, nil if the check failed.
+func Explain(r *properties.Result, f *properties.Finding) string {
+	detail, _, _ := strings.Cut(f.Detail, "\n")
+	if r == nil || r.Observation == nil {
+		return "The check fails: " + detail + "."
+	}
+	text := "On " + size(r.Cluster)
+	if shape := Shape(r.Cluster); len(shape) > 0 {
+		text += ", with " + and(strings.Join(shape, ", "))
+	}
+	if f.Property == properties.Differential {
+		text += ", the scheduler is wrong about " + subject(f) + ": " + detail
+		if asIf := AsIf(r); 0 < len(asIf) && len(asIf) <= maxAsIf {
+			text += ", as if the rule were broken: " + strings.Join(asIf, ", or ")
+		}
+	} else {
+		text += ": " + detail + promise(f.Property)
+	}
+	if len(f.Known) > 0 {
+		text += " (known: " + strings.Join(f.Known, ", ") + ")"
+	}
+	return text + "."
+}
+
+// subject is what the model and the scheduler disagree about.
+func subject(f *properties.Finding) string {
+	var about string
+	switch f.Stage {
+	case model.StageFilter:
+		about = "the verdict of the filters"
+	case model.StageEligible:
+		about = "whether the pod may preempt"
+	case model.StagePotential:
+		about = "the list of potential nodes"
+	case model.StageDryRun:
+		about = "the outcome of preemption"
+	case model.StageCandidates:
+		about = "the shortlist"
+	case model.StagePick:
+		about = "the node picked"
+	case model.StageActuate:
+		about = "what is written to the API"
+	}
+	if f.Node != "" {
+		about += " on " + f.Node
+	}
+	return about
+}
+
+// promise quotes what a property promises.
+func promise(name string) string {
+	for _, p := range slices.Concat(properties.Invariants(), properties.Relations()) {
+		if p.Name == name {
+			return fmt.Sprintf(", against the promise %q", p.Promise)
+		}
+	}
+	return ""
+}
+
+func size(c *model.Cluster) string {
+	text := plural(len(c.Nodes), "node") + " with " + plural(len(c.Pods), "pod")
+	if n := len(c.PodDisruptionBudgets); n > 0 {
+		text += " and " + plural(n, "budget")
+	}
+	return text
+}
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprint(n, " ", what)
+}

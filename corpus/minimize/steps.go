@@ -1,0 +1,105 @@
+package minimize
+
+import (
+	"cmp"
+	"iter"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// step is one simplification. to gives the simpler cluster, which shares what it
+// does not change, or nil if there is none.
+type step struct {
+	what string
+	to   func(c *model.Cluster) *model.Cluster
+}
+
+// take takes a step from c, and gives nil if it changes nothing, or makes the
+// cluster one that the API server refuses or that crowds another node.
+func (s step) take(c *model.Cluster) *model.Cluster {
+	next := s.to(c)
+	if next == nil || admit(c, next) != nil || same(c, next) {
+		return nil
+	}
+	if crowds := crowded(next); crowds > 0 && crowds > crowded(c) {
+		return nil
+	}
+	return next
+}
+
+// admit is apiserver.Admit for a cluster made from c. What the two share is
+// admitted already, and in use elsewhere: not it but copies are written to, which
+// take its place only if the priority classes are others, as the rest of an
+// admission looks at one object alone.
+func admit(c, next *model.Cluster) error {
+	shared := map[runtime.Object]bool{}
+	for _, o := range objects(c) {
+		shared[o] = true
+	}
+	original := map[runtime.Object]runtime.Object{}
+	replace(next, func(o runtime.Object) runtime.Object {
+		if !shared[o] {
+			return o
+		}
+		admitted := o.DeepCopyObject()
+		original[admitted] = o
+		return admitted
+	})
+	err := apiserver.Admit(next)
+	if equality.Semantic.DeepEqual(c.PriorityClasses, next.PriorityClasses) {
+		replace(next, func(o runtime.Object) runtime.Object { return cmp.Or(original[o], o) })
+	}
+	return err
+}
+
+// family is all steps of a kind that a cluster offers.
+type family func(c *model.Cluster) []step
+
+// families are in the order in which they pay off.
+var families = []family{removals, merges, aspects, sharedFields, fields, priorities, quantities, times, allowances, names}
+
+// place is where a round is.
+type place struct {
+	family, index int
+	what          string // of the step
+}
+
+// following are the steps on c that come next as long as none is taken.
+func following(c *model.Cluster, families []family, at place) iter.Seq2[place, func() *model.Cluster] {
+	return func(yield func(place, func() *model.Cluster) bool) {
+		for index := at.index; at.family < len(families); index = 0 {
+			steps := families[at.family](c)
+			for ; index < len(steps); index++ {
+				s := steps[index]
+				if !yield(place{at.family, index, s.what}, func() *model.Cluster { return s.take(c) }) {
+					return
+				}
+			}
+			at.family++
+		}
+	}
+}
+
+// round tries each possible step once, takes those that keep the fingerprint,
+// notes why the others do not, and tells whether one was taken.
+func (m *minimiser) round(families []family) (changed bool) {
+	var at place
+	for more := true; more && !m.stopped(); {
+		more = false
+		inOrder(m, following(m.c, families, at), m.ask, func(p place, next *model.Cluster, a answer) bool {
+			if m.isLessPlain(&a); a.becomes != kept {
+				m.result.Needs = append(m.result.Needs, Need{p.what, a.becomes, next})
+				return true
+			}
+			m.c, m.result.Finding = next, a.finding
+			at = p // those before it were tried already
+			more, changed = true, true
+			return false
+		})
+	}
+	return changed
+}

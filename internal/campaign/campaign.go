@@ -1,0 +1,297 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// Options say how to run a campaign, and for how long: they may change each time
+// it is resumed.
+type Options struct {
+	// Dir keeps the state and the cases. Resume says whether a campaign is to be
+	// in it already.
+	Dir    string
+	Resume bool
+	// For is how long to run this time, Cases how many clusters to have checked in
+	// the end, StopAfter how many findings are enough; 0 is no limit.
+	For       time.Duration
+	Cases     uint64
+	StopAfter int
+	// Workers check clusters side by side.
+	Workers int
+	Launch  Launch
+	// Checker checks what is minimised, and looks at all that the workers look at.
+	// Its system observes as many clusters at once as there are workers.
+	Checker *properties.Checker
+	// Progress is called after each block, with the state as it is then.
+	Progress func(*State)
+}
+
+// campaign is one run.
+type campaign struct {
+	Options
+	*State
+	ctx     context.Context
+	started time.Time
+	cpu     time.Duration // used by this process before
+	deaths  int           // of workers in earlier runs
+	saved   time.Time
+	sampled time.Time
+	workers *workers
+}
+
+// Run starts a campaign, or goes on with one, until a limit is reached or ctx is
+// done. The state is that in the directory afterwards.
+func Run(ctx context.Context, config Config, o Options) (_ *State, err error) {
+	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(o.Dir, "campaign.lock"))
+	if ok, err := lock.TryLock(); err != nil {
+		return nil, err
+	} else if !ok {
+		return nil, fmt.Errorf("%s: another process is running this campaign", o.Dir)
+	}
+	defer lock.Unlock()
+
+	s, err := begin(config, o)
+	if err != nil {
+		return nil, err
+	}
+	c := &campaign{Options: o, State: s, ctx: ctx, started: time.Now(), cpu: cpuTime(), deaths: s.Deaths}
+	c.Sessions = append(c.Sessions, Session{Started: c.started.UTC(), Workers: o.Workers})
+	if err := c.keep(); err != nil {
+		return nil, err
+	}
+	switch err := c.run(); {
+	case err == nil:
+		return c.State, c.keep()
+	case ctx.Err() != nil: // in the middle of a block, which is begun again next time
+		return Load(o.Dir)
+	default:
+		return nil, err
+	}
+}
+
+// begin loads the state, or makes a new one.
+func begin(config Config, o Options) (*State, error) {
+	s, err := Load(o.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !o.Resume:
+		return &State{Config: config, Haul: Haul{Findings: []*Finding{}}}, nil
+	case err != nil:
+		return nil, err
+	case !o.Resume:
+		return nil, fmt.Errorf("%s holds a campaign already (seed %d, %s): go on with it with --resume, or choose another --out", o.Dir, s.Config.Seed, clusters(s.Stats.Clusters))
+	case len(s.Parts) > 0:
+		return nil, fmt.Errorf("%s was merged from other campaigns: resume those", o.Dir)
+	case s.Config != config:
+		return nil, fmt.Errorf("%s holds another campaign:\nthere: %+v\nhere:  %+v", o.Dir, s.Config, config)
+	}
+	return s, nil
+}
+
+func clusters(n int) string {
+	if n == 1 {
+		return "1 cluster"
+	}
+	return fmt.Sprintf("%d clusters", n)
+}
+
+// job is a block of clusters on its way through a worker.
+type job struct {
+	request
+	from, to uint64 // in the numbers of the shard
+	answer   chan *answer
+}
+
+// run checks blocks until a limit is reached. Workers take them in any order;
+// they are counted in theirs.
+func (c *campaign) run() error {
+	ctx, stop := context.WithCancel(c.ctx)
+	defer stop()
+	if c.For > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.For)
+		defer cancel()
+	}
+	inOrder := make(chan *job, 4*c.Workers)
+	c.workers = startWorkers(ctx, c.Workers, c.Launch, c.jobs(ctx, inOrder))
+	defer c.workers.wait()
+	defer stop()
+	for j := range inOrder {
+		a, ok := <-j.answer
+		if !ok {
+			break // the time was up before a worker took it
+		}
+		if c.ctx.Err() != nil {
+			break
+		}
+		if err := c.count(j, a); err != nil {
+			return err
+		}
+		if c.StopAfter > 0 && len(c.Findings) >= c.StopAfter {
+			break
+		}
+	}
+	return c.workers.err()
+}
+
+// jobs makes the blocks that are left, and offers each to the workers.
+func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
+	todo := make(chan *job)
+	next, config := c.Next, c.Config
+	go func() {
+		defer close(inOrder)
+		defer close(todo)
+		for c.Cases == 0 || next < c.Cases {
+			to := next - next%blockSize + blockSize
+			if c.Cases > 0 {
+				to = min(to, c.Cases)
+			}
+			j := &job{from: next, to: to, answer: make(chan *answer, 1)}
+			j.request = request{
+				Seed: config.Seed, First: config.Shard.number(next), Count: int(to - next),
+				Canary: next%blockSize == 0 && next/blockSize%canaryEvery == 0,
+			}
+			select {
+			case inOrder <- j:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case todo <- j:
+			case <-ctx.Done():
+				close(j.answer)
+				return
+			}
+			next = to
+		}
+	}()
+	return todo
+}
+
+// count adds what became of a block to the state. Only after that may it be
+// kept: an interrupted block is checked again.
+func (c *campaign) count(j *job, a *answer) error {
+	if len(a.Suspects) > 0 || a.Sung != nil {
+		// Should minimising be interrupted, the block is begun again from here.
+		if err := c.keep(); err != nil {
+			return err
+		}
+	}
+	for i := range a.Suspects {
+		a.Suspects[i].nth = c.Stats.Clusters + int(a.Suspects[i].Number-j.First) + 1
+		if err := c.settle(&c.Haul, c.Checker, &a.Suspects[i]); err != nil {
+			return err
+		}
+	}
+	if a.Sung != nil {
+		c.Canary.Sung++
+		if a.Sung.Fingerprint.Property != "" {
+			c.Canary.Caught++
+			if err := c.settle(&c.Canary.Haul, lying(c.Checker), a.Sung); err != nil {
+				return err
+			}
+		}
+	}
+	c.Stats.Merge(a.Stats)
+	c.Errors += a.Errors
+	c.Next = j.to
+	session := c.session()
+	session.Clusters += int(j.to - j.from)
+	c.look()
+	if c.Progress != nil {
+		c.Progress(c.State)
+	}
+	const keepEvery = 2 * time.Second
+	if c.unsaved() || time.Since(c.saved) > keepEvery {
+		return c.keep()
+	}
+	return nil
+}
+
+func (c *campaign) session() *Session { return &c.Sessions[len(c.Sessions)-1] }
+
+// clock brings the time that the campaign has run up to date.
+func (c *campaign) clock() { c.session().Seconds = time.Since(c.started).Seconds() }
+
+// look brings the session up to date, and now and then takes a sample.
+func (c *campaign) look() {
+	s := c.session()
+	c.clock()
+	s.CPUSeconds = (cpuTime() - c.cpu).Seconds() + c.workers.cpuSeconds()
+	c.Deaths = c.deaths + c.workers.deaths()
+	const first, every = 10 * time.Second, time.Minute
+	due := c.sampled.Add(every)
+	if c.sampled.IsZero() {
+		due = c.started.Add(first)
+	}
+	if now := time.Now(); now.After(due) {
+		c.sampled = now
+		c.sample()
+	}
+}
+
+// maxSamples bounds how much is kept of a long campaign: of more, every second is
+// dropped.
+const maxSamples = 200
+
+func (c *campaign) sample() {
+	now := Sample{Seconds: c.Seconds(), Memory: c.workers.memory() + residentMemory(os.Getpid())}
+	for _, s := range c.Sessions {
+		now.Clusters += s.Clusters
+	}
+	since := Sample{}
+	if len(c.Samples) > 0 {
+		since = c.Samples[len(c.Samples)-1]
+	}
+	now.PerSecond = float64(now.Clusters-since.Clusters) / (now.Seconds - since.Seconds)
+	c.Samples = append(c.Samples, now)
+	if len(c.Samples) > maxSamples {
+		kept := c.Samples[:0]
+		for i, s := range c.Samples {
+			if i%2 == 0 || i == len(c.Samples)-1 {
+				kept = append(kept, s)
+			}
+		}
+		c.Samples = kept
+	}
+}
+
+// unsaved tells whether there is a finding without a file.
+func (c *campaign) unsaved() bool {
+	for _, f := range c.Findings {
+		if f.File == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// keep saves the state, and then the cases that are in it but not in files yet:
+// if it ends in between, they are there next time.
+func (c *campaign) keep() error {
+	if err := c.State.save(c.Dir); err != nil {
+		return err
+	}
+	if c.unsaved() {
+		if err := saveCases(c.Dir, c.Findings); err != nil {
+			return err
+		}
+		if err := c.State.save(c.Dir); err != nil {
+			return err
+		}
+	}
+	c.saved = time.Now()
+	return nil
+}

@@ -1,0 +1,54 @@
+package campaign
+
+import (
+	"context"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// canaryEvery is how many blocks there are to a lie: one in 1,024 clusters.
+const canaryEvery = 1024 / blockSize
+
+// liar reports more budget violations than there can be.
+type liar struct{ reference.System }
+
+func (l liar) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+	o, err := l.System.Observe(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for node, run := range o.DryRuns {
+		if len(run.Victims) > 0 {
+			run.Violations += 1000
+			o.DryRuns[node] = run
+		}
+	}
+	return o, nil
+}
+
+// lying is a checker of a scheduler that lies, for which the differential is
+// enough.
+func lying(honest *properties.Checker) *properties.Checker {
+	return &properties.Checker{System: liar{honest.System}, Decide: honest.Decide}
+}
+
+// fitForCanary tells whether the lie would be the only thing to be found in a
+// cluster.
+func fitForCanary(r *properties.Result) bool {
+	return r.Observation != nil && r.Observation.Pick != nil && r.Undecided == "" && len(r.Findings) == 0
+}
+
+// sing checks a cluster with a scheduler that lies.
+func sing(ctx context.Context, checker *properties.Checker, c *model.Cluster, n uint64) (*suspect, error) {
+	r, err := Check(ctx, lying(checker), c)
+	if err != nil {
+		return nil, err
+	}
+	s := suspect{Number: n, Kind: "not noticed"}
+	if all := r.Unexplained(); len(all) > 0 {
+		s = newSuspect(n, r, &all[0])
+	}
+	return &s, nil
+}

@@ -1,0 +1,130 @@
+package campaign
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// The elements of JUnit XML that all its readers know.
+type (
+	junitSuites struct {
+		XMLName xml.Name   `xml:"testsuites"`
+		Suite   junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name      string      `xml:"name,attr"`
+		Tests     int         `xml:"tests,attr"`
+		Failures  int         `xml:"failures,attr"`
+		Errors    int         `xml:"errors,attr"`
+		Skipped   int         `xml:"skipped,attr"`
+		Time      string      `xml:"time,attr"` // seconds
+		Timestamp string      `xml:"timestamp,attr,omitempty"`
+		Cases     []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		File    string        `xml:"file,attr,omitempty"`
+		Time    string        `xml:"time,attr"`
+		Failure *junitProblem `xml:"failure"`
+		Error   *junitProblem `xml:"error"`
+		Skipped *junitProblem `xml:"skipped"`
+	}
+	junitProblem struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr,omitempty"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// WriteJUnit writes the report as JUnit XML, replacing the file as a whole. It
+// holds one test case for each property that was checked, failed ones for each
+// finding; one for the canary, in error if the campaign is broken; and one for each
+// probe, skipped if it was exercised too rarely.
+func (r *Report) WriteJUnit(file string) error {
+	data, err := xml.MarshalIndent(junitSuites{Suite: r.junit()}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(file, append([]byte(xml.Header), append(data, '\n')...))
+}
+
+func (r *Report) junit() junitSuite {
+	s := junitSuite{Name: "preemptcheck fuzz", Time: seconds(r.Effort.Seconds)}
+	if !r.Effort.Started.IsZero() {
+		s.Timestamp = r.Effort.Started.UTC().Format("2006-01-02T15:04:05")
+	}
+	add := func(c junitCase) {
+		s.Tests++
+		switch {
+		case c.Failure != nil:
+			s.Failures++
+		case c.Error != nil:
+			s.Errors++
+		case c.Skipped != nil:
+			s.Skipped++
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	broken := map[string]bool{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		broken[f.Property] = true
+		add(junitCase{
+			Class: "preemptcheck.findings", Name: f.Identity, File: f.File, Time: seconds(f.Minimised.Seconds),
+			Failure: &junitProblem{f.Explanation, f.Property, strings.Join(f.lines(), "\n")},
+		})
+	}
+	for _, name := range checkedProperties(r.Config) {
+		if !broken[name] {
+			add(junitCase{Class: "preemptcheck.properties", Name: name, Time: "0"})
+		}
+	}
+	canary := junitCase{Class: "preemptcheck.campaign", Name: "a lie is found out", Time: "0"}
+	switch {
+	case len(r.Broken) > 0:
+		canary.Error = &junitProblem{Message: strings.Join(r.Broken, "; "), Type: string(Broken)}
+	case r.Canary.Sung == 0:
+		canary.Skipped = &junitProblem{Message: "no lie was told"}
+	}
+	add(canary)
+	for i := range r.Exercised {
+		e := &r.Exercised[i]
+		c := junitCase{Class: "preemptcheck.exercised", Name: e.Name, Time: "0"}
+		if e.Short() {
+			c.Skipped = &junitProblem{Message: fmt.Sprintf("exercised by %d clusters, of at least %d", e.Clusters, e.Quota)}
+		}
+		add(c)
+	}
+	return s
+}
+
+// checkedProperties names what the campaign checks of each cluster, or of its
+// share of them.
+func checkedProperties(c Config) []string {
+	names := []string{properties.Differential}
+	for _, p := range properties.Invariants() {
+		names = append(names, p.Name)
+	}
+	if c.Relations > 0 {
+		for _, p := range properties.Relations() {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.3f", s) }
+
+// since is a duration for people.
+func since(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}

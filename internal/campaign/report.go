@@ -1,0 +1,351 @@
+package campaign
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/internal/shell"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// Verdict is what a campaign comes to. Of several that apply, it is the first.
+type Verdict string
+
+// The verdicts.
+const (
+	// Found: at least one finding is not in the ledger.
+	Found Verdict = "FOUND"
+	// Broken: a lie of the canary was not found out, or not as one finding, so
+	// that nothing was found means nothing.
+	Broken Verdict = "BROKEN"
+	// Inconclusive: some decisions of the scheduler were exercised too rarely.
+	Inconclusive Verdict = "INCONCLUSIVE"
+	// Passed is none of these.
+	Passed Verdict = "PASSED"
+)
+
+// Report is what there is to tell about a campaign.
+type Report struct {
+	Verdict Verdict `json:"verdict"`
+	// Broken and Inconclusive say why the campaign is, whatever its Verdict.
+	Broken       []string `json:"broken,omitempty"`
+	Inconclusive []string `json:"inconclusive,omitempty"`
+
+	Config Config `json:"config"`
+	Parts  []Part `json:"parts,omitempty"`
+	// Findings that are not in the ledger, in the order in which they were found.
+	Findings []ReportedFinding `json:"findings"`
+	// CountedOnly is how many suspects count for one of the findings, by their
+	// looks, without having been minimised.
+	CountedOnly int `json:"countedOnly"`
+
+	// Clusters were checked, with about Shapes different shapes (see
+	// properties.Shapes). Errors counts those that could not be checked besides.
+	Clusters int `json:"clusters"`
+	Shapes   int `json:"shapes"`
+	Errors   int `json:"errors"`
+	// Outcomes divide the clusters. Rejected are those that could not be judged,
+	// by reason, the most frequent first.
+	Outcomes []Count `json:"outcomes"`
+	Rejected []Count `json:"rejected"`
+	// Exercised is how often each decision was, Known how often each finding of
+	// the ledger occurred.
+	Exercised []Exercised `json:"exercised"`
+	Known     []Count     `json:"known"`
+
+	Canary CanaryReport `json:"canary"`
+	Effort Effort       `json:"effort"`
+}
+
+// Count is how many clusters something is true of.
+type Count struct {
+	Name     string `json:"name"`
+	Clusters int    `json:"clusters"`
+}
+
+// Exercised is a probe, and how often it was exercised.
+type Exercised struct {
+	Name     string `json:"name"`
+	What     string `json:"what"`
+	Clusters int    `json:"clusters"`
+	Quota    int    `json:"quota"`
+}
+
+// Short tells whether the probe was exercised less often than its quota asks.
+func (e *Exercised) Short() bool { return e.Clusters < e.Quota }
+
+// ReportedFinding is a Finding with what to do about it.
+type ReportedFinding struct {
+	// Identity is fingerprint.Identity in words; the parts of it are Property and
+	// those that follow.
+	Identity    string `json:"identity"`
+	Property    string `json:"property"`
+	Stage       string `json:"stage,omitempty"`
+	Kind        string `json:"kind,omitempty"`
+	Shape       string `json:"shape,omitempty"`
+	Explanation string `json:"explanation"`
+	Detail      string `json:"detail"`
+	// Count, FoundAfter and Clusters are those of Finding.
+	Count      int       `json:"count"`
+	FoundAfter float64   `json:"foundAfterSeconds"`
+	Clusters   int       `json:"clusters"`
+	Minimised  Minimised `json:"minimised"`
+	// File is the path of the saved case; "" while it is still to be saved.
+	File string `json:"file,omitempty"`
+	// Reproduce and Minimise are command lines.
+	Reproduce string `json:"reproduce"`
+	Minimise  string `json:"minimise"`
+}
+
+// CanaryReport is Canary in numbers.
+type CanaryReport struct {
+	Sung     int `json:"sung"`
+	Caught   int `json:"caught"`
+	Findings int `json:"findings"`
+}
+
+// Effort is what a campaign took.
+type Effort struct {
+	Started    time.Time `json:"started"`
+	Sessions   int       `json:"sessions"`
+	Deaths     int       `json:"deaths"` // of worker processes
+	Seconds    float64   `json:"seconds"`
+	CPUSeconds float64   `json:"cpuSeconds,omitempty"`
+	// Clusters per second: overall, per CPU second, and in the first and the last
+	// of several samples. 0 is not known; so it is with the bytes of memory.
+	PerSecond    float64 `json:"perSecond,omitempty"`
+	PerCPUSecond float64 `json:"perCPUSecond,omitempty"`
+	AtStart      float64 `json:"perSecondAtStart,omitempty"`
+	AtEnd        float64 `json:"perSecondAtEnd,omitempty"`
+	MemoryStart  int64   `json:"memoryAtStart,omitempty"`
+	MemoryEnd    int64   `json:"memoryAtEnd,omitempty"`
+}
+
+// Report sums the campaign up, whose directory is dir.
+func (s *State) Report(dir string) *Report {
+	stats := &s.Stats
+	r := &Report{
+		Config: s.Config, Parts: s.Parts, Findings: []ReportedFinding{},
+		Clusters: stats.Clusters, Shapes: stats.Shapes.Count(), Errors: s.Errors,
+		Outcomes: []Count{
+			{"preempts", stats.Preempted},
+			{"no help", stats.NotHelpful},
+			{"not eligible", stats.Ineligible},
+			{"fits without preemption", stats.Scheduled},
+			{"not modelled", stats.Unmodelled},
+		},
+		Rejected: counts(stats.Rejected), Known: counts(stats.Known),
+		Canary: CanaryReport{s.Canary.Sung, s.Canary.Caught, len(s.Canary.Findings)},
+		Effort: s.effort(),
+	}
+	for _, f := range s.Findings {
+		r.Findings = append(r.Findings, s.reported(f, dir))
+	}
+	for _, k := range s.Kinds {
+		r.CountedOnly += k.Count - k.Minimised
+	}
+	for _, p := range properties.Probes() {
+		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
+	}
+	r.judge()
+	return r
+}
+
+// maxNamed is how many probes a reason names. All that are short are among
+// Report.Exercised.
+const maxNamed = 8
+
+// judge fills in the verdict and its reasons.
+func (r *Report) judge() {
+	c := r.Canary
+	if c.Caught < c.Sung {
+		r.Broken = append(r.Broken, fmt.Sprintf("of %d lies of the canary, only %d were noticed", c.Sung, c.Caught))
+	}
+	if c.Caught > 0 && c.Findings != 1 {
+		r.Broken = append(r.Broken, fmt.Sprintf("the lies of the canary, which are all alike, were minimised to %d findings instead of 1", c.Findings))
+	}
+	if preempting := r.Outcomes[0].Clusters; c.Sung == 0 && preempting > 0 {
+		if r.Clusters >= canaryEvery*blockSize {
+			r.Broken = append(r.Broken, fmt.Sprintf("the canary never lied, although %d clusters preempt", preempting))
+		} else {
+			r.Inconclusive = append(r.Inconclusive, "the canary has not lied yet")
+		}
+	}
+	var short []string
+	for i := range r.Exercised {
+		if e := &r.Exercised[i]; e.Short() {
+			short = append(short, fmt.Sprintf("%s (%d of %d)", e.Name, e.Clusters, e.Quota))
+		}
+	}
+	few := len(short)
+	if few > maxNamed {
+		short = append(short[:maxNamed], fmt.Sprintf("and %d more", few-maxNamed))
+	}
+	if few > 0 {
+		r.Inconclusive = append(r.Inconclusive,
+			fmt.Sprintf("%d of %d decisions were exercised too rarely: %s", few, len(r.Exercised), strings.Join(short, ", ")))
+	}
+	switch {
+	case len(r.Findings) > 0:
+		r.Verdict = Found
+	case len(r.Broken) > 0:
+		r.Verdict = Broken
+	case len(r.Inconclusive) > 0:
+		r.Verdict = Inconclusive
+	default:
+		r.Verdict = Passed
+	}
+}
+
+// Headline says in one line what the campaign came to.
+func (r *Report) Headline() string {
+	checked := clusters(r.Clusters)
+	switch r.Verdict {
+	case Found:
+		if n := len(r.Findings); n > 1 {
+			return fmt.Sprintf("FOUND %d new findings in %s", n, checked)
+		}
+		return "FOUND 1 new finding in " + checked
+	case Broken:
+		return "BROKEN: this campaign would not have noticed a bug, so its " + checked + " say nothing"
+	case Inconclusive:
+		return "INCONCLUSIVE: " + checked + " exercised too little to say that there is nothing to find"
+	default:
+		return "PASSED: nothing new in " + checked
+	}
+}
+
+// History tells in one sentence how a finding came about.
+func (f *ReportedFinding) History() string {
+	m := &f.Minimised
+	text := fmt.Sprintf("Seen on %s, first after %s and %s; ", clusters(f.Count), since(f.FoundAfter), clusters(f.Clusters))
+	switch {
+	case m.Why != "":
+		return text + "not minimised: " + m.Why + "."
+	case m.Minimal:
+		text += "minimised"
+	default:
+		text += "made smaller"
+	}
+	return text + fmt.Sprintf(" from %s to %s with %d checks in %s.", m.From, m.To, m.Checks, since(m.Seconds))
+}
+
+// lines are the history, and the commands to go on with.
+func (f *ReportedFinding) lines() []string {
+	return []string{f.History(), "Reproduce: " + f.Reproduce, "Minimise: " + f.Minimise}
+}
+
+// Tried tells in one paragraph what the campaign did.
+func (r *Report) Tried() string {
+	e := &r.Effort
+	text := fmt.Sprintf("%s, of about %d different shapes, checked in %s", clusters(r.Clusters), r.Shapes, since(e.Seconds))
+	if e.Sessions > 1 {
+		text += fmt.Sprintf(" in %d sessions", e.Sessions)
+	}
+	if e.PerSecond > 0 {
+		text += fmt.Sprintf(": %.0f per second", e.PerSecond)
+	}
+	if e.PerCPUSecond > 0 {
+		text += fmt.Sprintf(", %.0f per CPU second", e.PerCPUSecond)
+	}
+	if e.AtStart > 0 {
+		text += fmt.Sprintf("; %.0f per second at the start and %.0f at the end", e.AtStart, e.AtEnd)
+	}
+	text += "."
+	if e.MemoryStart > 0 {
+		text += fmt.Sprintf(" Memory: %d MiB at the start, %d MiB at the end.", e.MemoryStart>>20, e.MemoryEnd>>20)
+	}
+	text += fmt.Sprintf(" The canary lied %s and was caught %s.", times(r.Canary.Sung), times(r.Canary.Caught))
+	if r.Errors > 0 {
+		text += fmt.Sprintf(" %d more could not be checked.", r.Errors)
+	}
+	if e.Deaths > 0 {
+		text += fmt.Sprintf(" Worker processes died %s.", times(e.Deaths))
+	}
+	if r.CountedOnly > 0 {
+		text += fmt.Sprintf(" %d more suspects look like the findings and were only counted, not minimised.", r.CountedOnly)
+	}
+	return text
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// String is "2 nodes, 5 pods, 1 budget".
+func (s Size) String() string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		noun string
+	}{{s.Nodes, "node"}, {s.Pods, "pod"}, {s.Budgets, "budget"}} {
+		if part.n != 1 {
+			part.noun += "s"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", part.n, part.noun))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// reported says what to do about a finding.
+func (s *State) reported(f *Finding, dir string) ReportedFinding {
+	out := ReportedFinding{
+		Identity: f.Identity.String(), Property: f.Identity.Property, Stage: string(f.Identity.Stage),
+		Kind: f.Identity.Kind, Shape: f.Identity.Shape,
+		Explanation: f.Explanation, Detail: f.Detail,
+		Count: f.Count, FoundAfter: f.FoundAfter, Clusters: f.Clusters, Minimised: f.Minimised,
+	}
+	command := cmp.Or(s.Config.Command, "preemptcheck")
+	if f.File == "" {
+		generate := fmt.Sprintf("%s generate --seed %d --first %d | %s", command, f.Seed, f.Number, command)
+		out.Reproduce, out.Minimise = generate+" check -", generate+" minimize -"
+		return out
+	}
+	out.File = filepath.Join(dir, f.File)
+	out.Reproduce, out.Minimise = command+" check "+shell.Quote(out.File), command+" minimize "+shell.Quote(out.File)
+	return out
+}
+
+func (s *State) effort() Effort {
+	e := Effort{Sessions: len(s.Sessions), Deaths: s.Deaths, Seconds: s.Seconds()}
+	checked := 0
+	for i, session := range s.Sessions {
+		if i == 0 || session.Started.Before(e.Started) {
+			e.Started = session.Started
+		}
+		checked += session.Clusters
+		e.CPUSeconds += session.CPUSeconds
+	}
+	if e.Seconds > 0 {
+		e.PerSecond = float64(checked) / e.Seconds
+	}
+	if e.CPUSeconds > 0 {
+		e.PerCPUSecond = float64(checked) / e.CPUSeconds
+	}
+	if n := len(s.Samples); n > 1 {
+		first, last := &s.Samples[0], &s.Samples[n-1]
+		e.AtStart, e.AtEnd, e.MemoryStart, e.MemoryEnd = first.PerSecond, last.PerSecond, first.Memory, last.Memory
+	}
+	return e
+}
+
+// counts lists the most frequent first.
+func counts(of map[string]int) []Count {
+	all := []Count{}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, Count{name, of[name]})
+	}
+	slices.SortStableFunc(all, func(a, b Count) int { return cmp.Compare(b.Clusters, a.Clusters) })
+	return all
+}

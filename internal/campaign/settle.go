@@ -1,0 +1,206 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// maxMinimising bounds the time for one finding. Most take less than a second.
+const maxMinimising = time.Minute
+
+// maxClasses bounds the search for a smaller cluster with a finding: see
+// minimize.Options.
+const maxClasses = 3000
+
+// settle says which finding a suspect is: one of those that there are, or a new
+// one. An error means that it was interrupted.
+func (c *campaign) settle(f *Haul, checker *properties.Checker, s *suspect) error {
+	if f.Kinds == nil {
+		f.Kinds = map[string]*Kind{}
+		f.Barren = map[string]*Barren{}
+	}
+	kind, barren := f.Kinds[s.Kind], f.Barren[s.Fingerprint.String()]
+	if kind == nil {
+		kind = &Kind{}
+		f.Kinds[s.Kind] = kind
+	}
+	if barren == nil {
+		barren = &Barren{}
+		f.Barren[s.Fingerprint.String()] = barren
+	}
+	if !kind.isWorthALook() || !barren.isWorthALook() {
+		if kind.Count == 0 {
+			kind.Finding = barren.Finding
+		}
+		kind.Count++
+		f.Findings[kind.Finding].Count++
+		return nil
+	}
+	small, err := c.minimised(checker, s)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(f.Findings, func(other *Finding) bool { return other.Identity == small.Identity })
+	barren.Looks++
+	if i < 0 {
+		i = len(f.Findings)
+		f.Findings = append(f.Findings, small)
+		barren.Looks, barren.Passed = 0, 0
+	}
+	f.Findings[i].Count++
+	kind.Count++
+	kind.Minimised++
+	kind.Finding, barren.Finding = i, i
+	return nil
+}
+
+// isWorthALook tells whether to minimise one more suspect of the kind: the first,
+// the 4th, the 16th and so on, as two causes may look alike at first.
+func (k *Kind) isWorthALook() bool {
+	n := uint(k.Count + 1)
+	return bits.OnesCount(n) == 1 && bits.TrailingZeros(n)%2 == 0
+}
+
+// maxBarren is how many suspects with one fingerprint are minimised without
+// finding anything new before only some are.
+const maxBarren = 10
+
+// isWorthALook tells whether to minimise one more suspect with the fingerprint.
+func (b *Barren) isWorthALook() bool {
+	if b.Looks < maxBarren {
+		return true
+	}
+	b.Passed++
+	return bits.OnesCount(uint(b.Passed)) == 1
+}
+
+// minimised makes the cluster of a suspect small.
+func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*Finding, error) {
+	start := time.Now()
+	c.clock()
+	cluster := Generate(c.Config.Seed, s.Number)
+	f := &Finding{
+		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail,
+		FoundAfter: c.Seconds(), Clusters: s.nth,
+		Minimised: Minimised{From: sizeOf(cluster)},
+	}
+	finding := &properties.Finding{Property: s.Fingerprint.Property, Stage: s.Fingerprint.Stage, Detail: s.Detail}
+	small, result, err := c.minimise(checker, cluster, s)
+	switch {
+	case err == nil && small.Minimal:
+		cluster, finding = small.Cluster, &small.Finding
+		f.Identity = fingerprint.Identify(finding, cluster)
+		f.Minimised.Minimal = true
+	case err == nil: // out of time: what is left may be different each time
+		cluster, finding = small.Cluster, &small.Finding
+		f.Identity = fingerprint.Identity{Fingerprint: s.Fingerprint}
+		f.Minimised.Why = "it took too long"
+	case errors.Is(err, minimize.ErrNotFound):
+		f.Identity = fingerprint.Identity{Fingerprint: s.Fingerprint}
+		f.Minimised.Why = "it did not occur again"
+	case c.ctx.Err() != nil:
+		return nil, c.ctx.Err()
+	default:
+		f.Identity = fingerprint.Identity{Fingerprint: s.Fingerprint}
+		f.Minimised.Why = firstLine(err.Error())
+	}
+	f.Detail = firstLine(finding.String())
+	f.Explanation = f.Detail
+	if result != nil {
+		f.Explanation = fingerprint.Explain(result, finding)
+	}
+	if small != nil {
+		f.Minimised.Checks = small.Checks
+	}
+	f.Minimised.To = sizeOf(cluster)
+	f.Minimised.Seconds = time.Since(start).Seconds()
+	f.Case, err = c.written(f, cluster)
+	return f, err
+}
+
+// minimise makes a cluster small, and checks the small one.
+func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster, s *suspect) (*minimize.Result, *properties.Result, error) {
+	if s.Fatal {
+		return nil, nil, errors.New("no process survives it")
+	}
+	// Minimising goes on when the campaign's time is up, but not when it is
+	// interrupted.
+	ctx, cancel := context.WithTimeout(c.ctx, maxMinimising)
+	defer cancel()
+	thorough := *checker
+	if s.Fingerprint.Property != properties.Differential {
+		thorough.Relations = len(properties.Relations()) // which of them a worker looks at depends on the cluster
+	}
+	small, err := minimize.Minimise(ctx, &thorough, cluster, s.Fingerprint, minimize.Options{Workers: c.Workers, Certify: maxClasses})
+	if err == nil && c.ctx.Err() != nil {
+		err = c.ctx.Err()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := Check(c.ctx, &thorough, small.Cluster)
+	if err != nil {
+		r = nil // an error is what was found
+	}
+	return small, r, nil
+}
+
+func sizeOf(c *model.Cluster) Size {
+	return Size{len(c.Nodes), len(c.Pods), len(c.PodDisruptionBudgets)}
+}
+
+// written is the finding as a case.
+func (c *campaign) written(f *Finding, cluster *model.Cluster) (string, error) {
+	found := fmt.Sprintf("%s generate --seed %d --first %d | %[1]s check -", c.Config.Command, f.Seed, f.Number)
+	fuzz := fmt.Sprintf("%s fuzz --seed %d", c.Config.Command, f.Seed)
+	if c.Config.Shard.Of > 1 {
+		fuzz += " --shard " + c.Config.Shard.String()
+	}
+	var text bytes.Buffer
+	origin := fmt.Sprintf("%s, cluster %d, minimised", fuzz, f.Number)
+	err := NewCase(f.Identity, f.Explanation, origin, found, cluster).Write(&text)
+	return text.String(), err
+}
+
+// NewCase is a finding as a case. found is the command line that found it.
+func NewCase(i fingerprint.Identity, explanation, origin, found string, cluster *model.Cluster) *corpus.Case {
+	return &corpus.Case{
+		Name:        i.Name(),
+		Description: explanation,
+		Origin:      origin,
+		Finding:     &corpus.Finding{Property: i.Property, Stage: string(i.Stage), Kind: i.Kind, Shape: i.Shape, Found: found},
+		Cluster:     cluster,
+	}
+}
+
+// saveCases writes the cases that are not in files yet.
+func saveCases(dir string, findings []*Finding) error {
+	for _, f := range findings {
+		if f.File != "" {
+			continue
+		}
+		s, err := corpus.Read(strings.NewReader(f.Case), f.Identity.Name())
+		if err != nil {
+			return fmt.Errorf("a case in %s cannot be read: %w", stateFile, err)
+		}
+		path, err := corpus.Save(dir, s.Cases[0])
+		if err != nil {
+			return err
+		}
+		f.File = filepath.Base(path)
+	}
+	return nil
+}

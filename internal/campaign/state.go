@@ -1,0 +1,222 @@
+package campaign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// Config is what a campaign checks, and with what. It stays the same however
+// often the campaign is interrupted.
+type Config struct {
+	// Seed and Shard say which clusters: see numbers.
+	Seed  uint64 `json:"seed"`
+	Shard Shard  `json:"shard"`
+	// Reference names the scheduler, Version the whole program.
+	Reference string `json:"reference"`
+	Version   string `json:"version"`
+	// Relations is how many of the metamorphic relations are checked of each
+	// cluster.
+	Relations int `json:"relations"`
+	// Command is how this program is called, up to the name of a subcommand:
+	// "preemptcheck", or "preemptcheck --kubernetes DIR".
+	Command string `json:"command"`
+}
+
+// State is all that a campaign has done. It is kept in one file, which is always
+// replaced as a whole: whatever a campaign did after it was last written is done
+// again, with the same result, when the campaign is resumed.
+type State struct {
+	Config Config `json:"config"`
+	// Parts are the campaigns that this one was merged from, if it was.
+	Parts []Part `json:"parts,omitempty"`
+	// Next is the number, within the shard, of the next cluster to check.
+	Next uint64 `json:"next"`
+	// Stats counts the clusters checked, Errors those that could not be.
+	Stats  properties.Stats `json:"stats"`
+	Errors int              `json:"errors"`
+	Haul
+	Canary Canary `json:"canary"`
+	// Sessions are the runs of the campaign: more than one if it was resumed.
+	Sessions []Session `json:"sessions"`
+	// Samples show how fast and how large it was over time, oldest first.
+	Samples []Sample `json:"samples"`
+	// Deaths counts worker processes that crashed or got stuck.
+	Deaths int `json:"deaths,omitempty"`
+}
+
+// Haul is what became of suspects.
+type Haul struct {
+	// Findings that are not in the ledger, each once, in the order in which they
+	// were found.
+	Findings []*Finding `json:"findings"`
+	// Kinds is by fingerprint.Presort, Barren by fingerprint.
+	Kinds  map[string]*Kind   `json:"kinds,omitempty"`
+	Barren map[string]*Barren `json:"barren,omitempty"`
+}
+
+// Finding is a broken promise that no entry of the ledger explains.
+type Finding struct {
+	Identity fingerprint.Identity `json:"identity"`
+	// Explanation is one sentence; Detail is what properties.Finding says.
+	Explanation string `json:"explanation"`
+	Detail      string `json:"detail"`
+	// Number is the first cluster that showed it: "generate --seed --first".
+	// Seed is the seed of that cluster.
+	Seed   uint64 `json:"seed"`
+	Number uint64 `json:"number"`
+	// Count is how many clusters showed it, as far as that was looked at: see
+	// Kind.
+	Count int `json:"count"`
+	// FoundAfter is the seconds that the campaign had run when the suspect was
+	// seen; Clusters is how many clusters had been checked by then.
+	FoundAfter float64 `json:"foundAfterSeconds"`
+	Clusters   int     `json:"clusters"`
+	// Minimised tells how the cluster became small.
+	Minimised Minimised `json:"minimised"`
+	// Case is the YAML of the minimised case, File where it was saved: the name
+	// of a file in the campaign's directory, or "" if that is still to be done.
+	Case string `json:"case"`
+	File string `json:"file"`
+}
+
+// Minimised tells how a cluster was made small.
+type Minimised struct {
+	From, To Size
+	Checks   int     `json:"checks"`
+	Seconds  float64 `json:"seconds"`
+	// Minimal: no single further step keeps the finding.
+	Minimal bool `json:"minimal"`
+	// Why is why it was not made small: "" if it was.
+	Why string `json:"why,omitempty"`
+}
+
+// Size counts the objects of a cluster.
+type Size struct {
+	Nodes   int `json:"nodes"`
+	Pods    int `json:"pods"` // without the preemptor
+	Budgets int `json:"budgets"`
+}
+
+// Kind counts suspects that look alike before they are minimised. Of many, only
+// some are minimised: the others count for the finding that the last of those
+// turned out to be.
+type Kind struct {
+	Count     int `json:"count"`
+	Minimised int `json:"minimised"`
+	// Finding is an index of Findings.
+	Finding int `json:"finding"`
+}
+
+// Barren counts suspects with one fingerprint that were minimised to what was
+// found before.
+type Barren struct {
+	// Looks counts them since the last that was new, Passed those that were not
+	// minimised any more for that.
+	Looks  int `json:"looks"`
+	Passed int `json:"passed"`
+	// Finding is the last that came out.
+	Finding int `json:"finding"`
+}
+
+// Canary is how the campaign checks itself: now and then it checks a cluster once
+// more with a scheduler that lies, and must find that out.
+type Canary struct {
+	// Sung counts the lies, Caught those that the differential noticed.
+	Sung   int `json:"sung"`
+	Caught int `json:"caught"`
+	// Haul is what the lies were minimised to: it must be one finding.
+	Haul
+}
+
+// Session is one run of a campaign.
+type Session struct {
+	Started    time.Time `json:"started"`
+	Seconds    float64   `json:"seconds"`
+	CPUSeconds float64   `json:"cpuSeconds"` // of all processes; 0 if not known
+	Clusters   int       `json:"clusters"`
+	Workers    int       `json:"workers"`
+}
+
+// Sample is a look at a campaign under way.
+type Sample struct {
+	// Seconds, and Clusters, since the start of the campaign, over all sessions.
+	Seconds  float64 `json:"seconds"`
+	Clusters int     `json:"clusters"`
+	// PerSecond is the clusters per second since the sample before.
+	PerSecond float64 `json:"perSecond"`
+	// Memory is the resident bytes of all processes; 0 if not known.
+	Memory int64 `json:"memory"`
+}
+
+// Part is a campaign that was merged into another.
+type Part struct {
+	Dir      string `json:"dir"`
+	Seed     uint64 `json:"seed"`
+	Shard    Shard  `json:"shard"`
+	Next     uint64 `json:"next"`
+	Clusters int    `json:"clusters"`
+}
+
+// Seconds is how long the campaign ran in all sessions.
+func (s *State) Seconds() float64 {
+	total := 0.0
+	for _, session := range s.Sessions {
+		total += session.Seconds
+	}
+	return total
+}
+
+// stateFile holds the State in a campaign's directory. It is JSON, but its name
+// does not end so: the directory can be read as a directory of cases.
+const stateFile = "campaign.state"
+
+// Load reads the state of the campaign in a directory. The error is an
+// fs.ErrNotExist if there is none.
+func Load(dir string) (*State, error) {
+	file := filepath.Join(dir, stateFile)
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no campaign in it: %w", dir, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &State{}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+// save replaces the state in a directory, so that a crash at any time leaves the
+// old one or the new one.
+func (s *State) save(dir string) error {
+	data, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(dir, stateFile), data)
+}
+
+// replaceFile writes a file so that, whatever happens, it is the old one or the
+// new one.
+func replaceFile(file string, data []byte) error {
+	temp, err := os.CreateTemp(filepath.Dir(file), ".saving-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(data)
+	if err := errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), file)
+}

@@ -1,0 +1,201 @@
+package campaign
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// Clusters are checked by worker processes: feature gates are global to a
+// process, and a scheduler that panics in a goroutine of its own takes its process
+// with it. A request and its answer are a line of JSON each; as clusters are
+// generated from their numbers, only numbers travel.
+
+// request asks a worker for some clusters.
+type request struct {
+	Seed  uint64 `json:"seed"`
+	First uint64 `json:"first"`
+	Count int    `json:"count"`
+	// Canary asks it to lie once, and to find that out.
+	Canary bool `json:"canary,omitempty"`
+}
+
+// answer is what became of them.
+type answer struct {
+	Stats    properties.Stats `json:"stats"`
+	Errors   int              `json:"errors,omitempty"`
+	Suspects []suspect        `json:"suspects,omitempty"`
+	// Sung is the lie of the canary, if one was asked for and a cluster of the
+	// request was fit for it.
+	Sung *suspect `json:"sung,omitempty"`
+	// CPUSeconds is what the worker has used so far.
+	CPUSeconds float64 `json:"cpuSeconds"`
+}
+
+// suspect is a cluster with a finding that is not known.
+type suspect struct {
+	Number uint64 `json:"number"`
+	// Fingerprint is of the first such finding. The zero value is a lie that was
+	// not noticed.
+	Fingerprint fingerprint.Fingerprint `json:"fingerprint"`
+	// Kind is fingerprint.Presort.
+	Kind   string `json:"kind"`
+	Detail string `json:"detail"`
+	// Fatal: the worker did not survive it.
+	Fatal bool `json:"fatal,omitempty"`
+
+	nth int // of all clusters of the campaign, it was that one
+}
+
+// Generate is cluster number n of a seed. Different seeds share no clusters but
+// by accident.
+func Generate(seed, n uint64) *model.Cluster {
+	return generators.FromSeed(rand.NewPCG(seed, n).Uint64())
+}
+
+// Check is Checker.Check, with a panic as an error: one bad cluster must not end
+// a run over many.
+func Check(ctx context.Context, checker *properties.Checker, c *model.Cluster) (r *properties.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return checker.Check(ctx, c)
+}
+
+// Work answers requests until there are no more.
+func Work(ctx context.Context, checker *properties.Checker, in io.Reader, out io.Writer) error {
+	requests, answers := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var r request
+		if err := requests.Decode(&r); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		a, err := work(ctx, checker, r)
+		if err != nil {
+			return err
+		}
+		if err := answers.Encode(a); err != nil {
+			return err
+		}
+	}
+}
+
+func work(ctx context.Context, checker *properties.Checker, req request) (*answer, error) {
+	a := &answer{}
+	for i := range uint64(req.Count) {
+		n := req.First + i
+		cluster := Generate(req.Seed, n)
+		r, err := Check(ctx, checker, cluster)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			a.Errors++
+			a.Stats.Reject(err)
+			f := properties.Finding{Property: fingerprint.Failed, Detail: err.Error()}
+			a.Suspects = append(a.Suspects, newSuspect(n, nil, &f))
+			continue
+		}
+		a.Stats.Add(r)
+		if all := r.Unexplained(); len(all) > 0 {
+			a.Suspects = append(a.Suspects, newSuspect(n, r, &all[0]))
+		}
+		if req.Canary && a.Sung == nil && fitForCanary(r) {
+			if a.Sung, err = sing(ctx, checker, cluster, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	a.CPUSeconds = cpuTime().Seconds()
+	return a, nil
+}
+
+func newSuspect(n uint64, r *properties.Result, f *properties.Finding) suspect {
+	return suspect{Number: n, Fingerprint: fingerprint.OfFinding(f), Kind: fingerprint.Presort(r, f), Detail: firstLine(f.String())}
+}
+
+// firstLine leaves out the stack of a panic.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSpace(line)
+}
+
+// A Peer is a worker to talk to.
+type Peer struct {
+	in  io.WriteCloser
+	out *bufio.Reader
+	// kill ends the worker at once. wait waits for its end and says why it died.
+	kill func()
+	wait func() error
+	// memory is its resident bytes.
+	memory func() int64
+}
+
+// Launch starts a worker.
+type Launch func() (*Peer, error)
+
+// errDied is the error of a worker that ended, or had to be ended.
+type errDied struct{ why string }
+
+func (e errDied) Error() string { return e.why }
+
+// ask sends a request and waits for the answer, at most for the time given.
+func (p *Peer) ask(r request, patience time.Duration) (*answer, error) {
+	var stuck atomic.Bool
+	timer := time.AfterFunc(patience, func() {
+		stuck.Store(true)
+		p.kill()
+	})
+	a, err := p.exchange(r)
+	if !timer.Stop() && err == nil {
+		err = errors.New("too late") // it was killed after all
+	}
+	if err == nil {
+		return a, nil
+	}
+	p.kill()
+	why := p.wait()
+	if stuck.Load() {
+		return nil, errDied{fmt.Sprintf("no answer for %s", patience)}
+	}
+	return nil, errDied{fmt.Sprint(why)}
+}
+
+func (p *Peer) exchange(r request) (*answer, error) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.in.Write(append(line, '\n')); err != nil {
+		return nil, err
+	}
+	line, err = p.out.ReadBytes('\n')
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{}
+	return a, json.Unmarshal(line, a)
+}
+
+// close lets the worker end.
+func (p *Peer) close() {
+	p.in.Close()
+	p.wait()
+}

@@ -1,0 +1,31 @@
+// Package testsize lets the caller of "go test" choose how many generated
+// clusters the tests look at.
+package testsize
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Variable is the environment variable that multiplies the number of generated
+// clusters: PREEMPTCHECK_TIMES=10 go test ./...
+const Variable = "PREEMPTCHECK_TIMES"
+
+// Times is n, the number of clusters for everyday use, times the number that
+// Variable holds; with -short it is a fifth of that, but at least 1. It panics if
+// Variable holds no positive whole number.
+func Times(n int) int {
+	times := 1
+	if text := os.Getenv(Variable); text != "" {
+		var err error
+		if times, err = strconv.Atoi(text); err != nil || times < 1 {
+			panic(fmt.Sprintf("%s=%q: it takes a positive whole number", Variable, text))
+		}
+	}
+	if testing.Short() {
+		return max(1, n*times/5)
+	}
+	return n * times
+}

@@ -1,0 +1,82 @@
+package upstreammutants
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
+)
+
+// result is what became of a mutant.
+type result struct {
+	*Mutant
+	building                  time.Duration
+	*campaign.ReportedFinding // nil if nothing was found
+	// after is the seconds that the campaign ran, from its start to its end, but
+	// for the minimising: an upper bound for those to the finding.
+	after float64
+}
+
+func (r *result) String() string {
+	if r.ReportedFinding == nil {
+		return r.Name + ": not found"
+	}
+	return fmt.Sprintf("%s: found after %.1f s: %s", r.Name, r.after, r.Detail)
+}
+
+// median is the middle of the seconds until each mutant was found. One that was
+// not counts as the slowest.
+func median(results []*result) time.Duration {
+	var all []float64
+	for _, r := range results {
+		if r.ReportedFinding != nil {
+			all = append(all, r.after)
+		} else {
+			all = append(all, maxSearch.Seconds())
+		}
+	}
+	slices.Sort(all)
+	return time.Duration((all[(len(all)-1)/2] + all[len(all)/2]) / 2 * float64(time.Second))
+}
+
+// judge says what was not achieved.
+func judge(results []*result) error {
+	var errs []error
+	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	for _, r := range results {
+		if r.ReportedFinding == nil {
+			complain("%s was not found within %s", r.Name, maxSearch)
+			continue
+		}
+		if to := r.Minimised.To; to.Nodes > maxNodes || to.Pods > maxPods {
+			complain("%s was minimised to %d nodes and %d pods: more than %d and %d", r.Name, to.Nodes, to.Pods, maxNodes, maxPods)
+		}
+		if r.Minimised.Seconds > maxMinimising.Seconds() {
+			complain("minimising %s took %.0f s: more than %s", r.Name, r.Minimised.Seconds, maxMinimising)
+		}
+	}
+	if m := median(results); m > maxMedian {
+		complain("the median time to a finding is %.1f s: more than %s", m.Seconds(), maxMedian)
+	}
+	return errors.Join(errs...)
+}
+
+func writeTable(w io.Writer, results []*result) {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "MUTANT\tBUILD S\tFOUND AFTER S\tCLUSTERS\tNODES, PODS LEFT\tMINIMISING S\tFINDING")
+	for _, r := range results {
+		fmt.Fprintf(t, "%s\t%.1f\t", r.Name, r.building.Seconds())
+		if f := r.ReportedFinding; f != nil {
+			to := f.Minimised.To
+			fmt.Fprintf(t, "%.1f\t%d\t%d, %d\t%.1f\t%s\n", r.after, f.Clusters, to.Nodes, to.Pods, f.Minimised.Seconds, f.Identity)
+		} else {
+			fmt.Fprintln(t, "not found\t-\t-\t-\t-")
+		}
+	}
+	t.Flush()
+	fmt.Fprintf(w, "\nmedian time to a finding: %.1f s\n", median(results).Seconds())
+}

@@ -1,0 +1,80 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// Pool is several systems of one kind as one System, for use by several
+// goroutines at once: each Observe has a system for itself.
+type Pool struct {
+	systems []System
+	// idle counts the systems in free.
+	idle chan struct{}
+	mu   sync.Mutex
+	// free is a stack, so that the system that was used last, and has what it
+	// needs at hand, is used next.
+	free []System
+}
+
+var _ System = (*Pool)(nil)
+
+// NewPool makes one System of several, which it owns from then on. It panics if
+// there are none or if their names differ: they would not answer alike.
+func NewPool(systems ...System) *Pool {
+	if len(systems) == 0 {
+		panic("reference: a pool of no systems")
+	}
+	p := &Pool{systems: systems, idle: make(chan struct{}, len(systems))}
+	for _, s := range systems {
+		if s.Name() != systems[0].Name() {
+			panic(fmt.Sprintf("reference: a pool of both %s and %s", systems[0].Name(), s.Name()))
+		}
+		p.give(s)
+	}
+	return p
+}
+
+// Name implements System.
+func (p *Pool) Name() string { return p.systems[0].Name() }
+
+// Observe implements System. It waits until a system is free; if ctx is done
+// before, its error is returned.
+func (p *Pool) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+	select {
+	case <-p.idle:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p.mu.Lock()
+	last := len(p.free) - 1
+	s := p.free[last]
+	p.free = p.free[:last]
+	p.mu.Unlock()
+	defer p.give(s) // after a panic, too
+	return s.Observe(ctx, c)
+}
+
+func (p *Pool) give(s System) {
+	p.mu.Lock()
+	p.free = append(p.free, s)
+	p.mu.Unlock()
+	p.idle <- struct{}{}
+}
+
+// Close implements System: it closes all systems, once none is in use.
+func (p *Pool) Close() error {
+	for range p.systems {
+		<-p.idle
+	}
+	var errs []error
+	for _, s := range p.systems {
+		errs = append(errs, s.Close())
+		p.idle <- struct{}{}
+	}
+	return errors.Join(errs...)
+}
