@@ -19,6 +19,8 @@ test: ## run all tests
 
 race: ## run the tests of packages with goroutines under the race detector
 	$(GO) test -race -skip '^TestReadHuge' ./reference/... ./corpus ./cmd/...
+	$(GO) test -race -run 'Nothing|Resumed|Worker|Canary' ./internal/campaign
+	$(GO) test -race -run 'WorkersWork|SearchLeaves|Interrupted' ./corpus/minimize
 
 bench: ## measure the cost of a case
 	$(GO) test -run '^$$' -bench . -benchmem ./...

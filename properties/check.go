@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -96,14 +97,20 @@ func (f Finding) String() string {
 }
 
 // Check runs one cluster through the system and the properties. A cluster that
-// the model does not cover is no error: Result.Unmodelled says so.
-func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (*Result, error) {
+// the model does not cover is no error: Result.Unmodelled says so. A panic is one,
+// with its stack from the second line on: one bad cluster must not end a run over
+// many.
+func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
 	decide := c.Decide
 	if decide == nil {
 		decide = documented
 	}
-	r := &Result{Cluster: cluster}
-	var err error
+	r = &Result{Cluster: cluster}
 	if r.Decision, err = decide(cluster); err != nil {
 		if errors.As(err, &r.Unmodelled) {
 			return r, nil

@@ -18,7 +18,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
-	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -70,9 +69,7 @@ cluster could not be checked; else 0.`,
 			}
 			defer checker.System.Close()
 			checker.Relations = 1
-			e.checks = append(e.checks, func(ctx context.Context, c *model.Cluster) (*properties.Result, error) {
-				return checkCluster(ctx, checker, c)
-			})
+			e.checks = append(e.checks, checker.Check)
 		}
 		if err := e.run(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 			return err

@@ -49,7 +49,7 @@ says which one is meant.`,
 		if err != nil {
 			return err
 		}
-		r, err := checkCluster(cmd.Context(), checker, c.Cluster)
+		r, err := checker.Check(cmd.Context(), c.Cluster)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}

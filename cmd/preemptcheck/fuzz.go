@@ -88,7 +88,11 @@ tell, or is broken; else 0.`,
 			return err
 		}
 		o.Launch = campaign.Process(func() *exec.Cmd {
-			return exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations))
+			cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations))
+			// A worker does one thing at a time, and leaves much garbage in little
+			// memory: this nearly doubles the clusters per second.
+			cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+			return cmd
 		})
 		fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", config.Seed, o.Dir)
 		progress := newProgress(cmd.ErrOrStderr())

@@ -134,11 +134,11 @@ func TestFuzzStopsWhenInterrupted(t *testing.T) {
 // result is that of a campaign that was left alone: nothing is lost, nothing is
 // there twice, and no file is half written.
 func TestKilledCampaign(t *testing.T) {
-	kills := 3
+	kills := 2
 	if more, err := strconv.Atoi(os.Getenv("PREEMPTCHECK_KILLS")); err == nil {
 		kills = more
 	}
-	const cases = "600"
+	const cases = "300"
 	fuzz := func(dir string, more ...string) *exec.Cmd {
 		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--for", "0", "--cases", cases, "--relations", "0", "--out", dir}, more...)...)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -46,17 +45,6 @@ const (
 func (j *judgement) isFound() bool { return j.Result == found || j.Result == unexpected }
 func (j *judgement) isCouldNot() bool {
 	return j.Result == notModelled || j.Result == undecided || j.Result == failed
-}
-
-// checkCluster is Check, with a panic as an error: one bad cluster must not end
-// a run over many.
-func checkCluster(ctx context.Context, checker *properties.Checker, c *model.Cluster) (r *properties.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return checker.Check(ctx, c)
 }
 
 // judge checks a case, and that it is as the case says.
@@ -159,7 +147,7 @@ const tries = 5
 // checkCase checks the cluster of a case.
 func checkCase(ctx context.Context, checker *properties.Checker, c *corpus.Case) (r *properties.Result, err error) {
 	for range tries {
-		r, err = checkCluster(ctx, checker, c.Cluster)
+		r, err = checker.Check(ctx, c.Cluster)
 		if err != nil || c.Finding == nil || r.Unmodelled != nil || occurs(c.Finding, r) != nil || r.Decision.DecidedBy(r.Observation) != model.Tie {
 			break
 		}

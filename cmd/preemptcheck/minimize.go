@@ -203,7 +203,7 @@ func minimised(ctx context.Context, checker *properties.Checker, c *corpus.Case,
 	}
 	// Once more, for what there is to tell, even if the time is up.
 	plain := properties.Checker{System: checker.System, Decide: checker.Decide}
-	shown, _ := checkCluster(context.WithoutCancel(ctx), &plain, r.Cluster) // else nil: the check itself fails
+	shown, _ := plain.Check(context.WithoutCancel(ctx), r.Cluster) // else nil: the check itself fails
 	m.Explanation = fingerprint.Explain(shown, &r.Finding)
 	m.small = campaign.NewCase(fingerprint.Identify(&r.Finding, r.Cluster), m.Explanation, "minimised from "+c.File,
 		fmt.Sprintf("%s minimize %s", program(), c.File), r.Cluster)
@@ -224,7 +224,7 @@ func mainFinding(ctx context.Context, checker *properties.Checker, c *model.Clus
 	quick := *checker
 	quick.Properties, quick.Relations = nil, 0
 	for _, checker := range []*properties.Checker{&quick, checker} {
-		r, err := checkCluster(ctx, checker, c)
+		r, err := checker.Check(ctx, c)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return fingerprint.Fingerprint{}, ctx.Err()

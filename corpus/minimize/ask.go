@@ -3,9 +3,7 @@ package minimize
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
-	"runtime/debug"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
@@ -107,7 +105,7 @@ const again = 5
 // ask says what becomes of the property in question.
 func (m *minimiser) ask(ctx context.Context, c *model.Cluster) (a answer) {
 	for range again {
-		r, err := check(ctx, m.narrow, c)
+		r, err := m.narrow.Check(ctx, c)
 		a.checks++
 		if a.becomes, a.finding = m.judge(r, err); a.becomes != kept {
 			return a
@@ -129,7 +127,7 @@ func (m *minimiser) isLessPlain(a *answer) {
 
 // everything says what the whole checker finds.
 func (m *minimiser) everything(ctx context.Context, c *model.Cluster) answer {
-	becomes, finding := m.judge(check(ctx, m.full, c))
+	becomes, finding := m.judge(m.full.Check(ctx, c))
 	return answer{cmp.Or(becomes, m.want.String()), finding, 1}
 }
 
@@ -158,14 +156,4 @@ func (m *minimiser) judge(r *properties.Result, err error) (becomes string, find
 		others = append(others, f.String())
 	}
 	return cmp.Or(strings.Join(others, ", "), Agrees), finding
-}
-
-// check is Check, with a panic as an error.
-func check(ctx context.Context, checker *properties.Checker, c *model.Cluster) (r *properties.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return checker.Check(ctx, c)
 }

@@ -156,7 +156,7 @@ func TestSearchMissesNoSmallerCluster(t *testing.T) {
 		}
 		made[shape(c)] = true
 		require.True(t, seen[shape(c)], shape(c))
-		_, err := check(t.Context(), checker, c)
+		_, err := checker.Check(t.Context(), c)
 		require.NoError(t, err)
 	})
 	require.Greater(t, len(made), 30)

@@ -134,14 +134,14 @@ func TestResumedCampaignIsTheSame(t *testing.T) {
 	config := Config{Seed: 7, Command: "preemptcheck"}
 	lying := func(s reference.System) reference.System { return careless{s} }
 	o := options(t, t.TempDir(), lying)
-	o.Cases, o.Workers = 600, 1
+	o.Cases, o.Workers = 300, 1
 	want := run(t, config, o)
 
 	o = options(t, t.TempDir(), lying)
-	o.Cases, o.Workers = 600, 3
+	o.Cases, o.Workers = 300, 3
 	for {
 		ctx, interrupt := context.WithCancel(t.Context())
-		blocks := 3
+		blocks := 2
 		o.Progress = func(*State) {
 			if blocks--; blocks == 0 {
 				interrupt()
@@ -162,7 +162,7 @@ func TestResumedCampaignIsTheSame(t *testing.T) {
 // were, loses nothing and saves nothing twice.
 func TestCrashWhileSaving(t *testing.T) {
 	o := options(t, t.TempDir(), func(s reference.System) reference.System { return careless{s} })
-	o.Cases = 500
+	o.Cases = 200
 	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Len(t, s.Findings, 2)
 	files := entries(t, o.Dir)
@@ -216,12 +216,12 @@ func TestShardsHaveEachClusterOnce(t *testing.T) {
 func TestMergedShardsAreTheWhole(t *testing.T) {
 	lying := func(s reference.System) reference.System { return careless{s} }
 	o := options(t, t.TempDir(), lying)
-	o.Cases = 6 * blockSize
+	o.Cases = 3 * blockSize
 	whole := run(t, Config{Seed: 3, Shard: Shard{1, 1}, Command: "preemptcheck"}, o)
 	var dirs []string
 	for i := 1; i <= 3; i++ {
 		o = options(t, t.TempDir(), lying)
-		o.Cases = 2 * blockSize
+		o.Cases = blockSize
 		run(t, Config{Seed: 3, Shard: Shard{i, 3}, Command: "preemptcheck"}, o)
 		dirs = append(dirs, o.Dir)
 	}

@@ -42,7 +42,7 @@ func fitForCanary(r *properties.Result) bool {
 
 // sing checks a cluster with a scheduler that lies.
 func sing(ctx context.Context, checker *properties.Checker, c *model.Cluster, n uint64) (*suspect, error) {
-	r, err := Check(ctx, lying(checker), c)
+	r, err := lying(checker).Check(ctx, c)
 	if err != nil {
 		return nil, err
 	}

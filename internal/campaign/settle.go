@@ -151,7 +151,7 @@ func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster,
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := Check(c.ctx, &thorough, small.Cluster)
+	r, err := thorough.Check(c.ctx, small.Cluster)
 	if err != nil {
 		r = nil // an error is what was found
 	}

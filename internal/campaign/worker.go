@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -66,17 +65,6 @@ func Generate(seed, n uint64) *model.Cluster {
 	return generators.FromSeed(rand.NewPCG(seed, n).Uint64())
 }
 
-// Check is Checker.Check, with a panic as an error: one bad cluster must not end
-// a run over many.
-func Check(ctx context.Context, checker *properties.Checker, c *model.Cluster) (r *properties.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return checker.Check(ctx, c)
-}
-
 // Work answers requests until there are no more.
 func Work(ctx context.Context, checker *properties.Checker, in io.Reader, out io.Writer) error {
 	requests, answers := json.NewDecoder(in), json.NewEncoder(out)
@@ -102,7 +90,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 	for i := range uint64(req.Count) {
 		n := req.First + i
 		cluster := Generate(req.Seed, n)
-		r, err := Check(ctx, checker, cluster)
+		r, err := checker.Check(ctx, cluster)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
