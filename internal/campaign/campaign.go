@@ -250,12 +250,16 @@ func (c *campaign) sample() {
 	now := Sample{Seconds: c.Seconds(), Memory: c.workers.memory() + residentMemory(os.Getpid())}
 	for _, s := range c.Sessions {
 		now.Clusters += s.Clusters
+		now.CPUSeconds += s.CPUSeconds
 	}
 	since := Sample{}
 	if len(c.Samples) > 0 {
 		since = c.Samples[len(c.Samples)-1]
 	}
 	now.PerSecond = float64(now.Clusters-since.Clusters) / (now.Seconds - since.Seconds)
+	if cpu := now.CPUSeconds - since.CPUSeconds; cpu > 0 {
+		now.PerCPUSecond = float64(now.Clusters-since.Clusters) / cpu
+	}
 	c.Samples = append(c.Samples, now)
 	if len(c.Samples) > maxSamples {
 		kept := c.Samples[:0]

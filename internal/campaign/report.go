@@ -116,12 +116,14 @@ type Effort struct {
 	Deaths     int       `json:"deaths"` // of worker processes
 	Seconds    float64   `json:"seconds"`
 	CPUSeconds float64   `json:"cpuSeconds,omitempty"`
-	// Clusters per second: overall, per CPU second, and in the first and the last
-	// of several samples. 0 is not known; so it is with the bytes of memory.
+	// Clusters per second and per CPU second: overall, and in the first and the
+	// last of several samples. 0 is not known; so it is with the bytes of memory.
 	PerSecond    float64 `json:"perSecond,omitempty"`
 	PerCPUSecond float64 `json:"perCPUSecond,omitempty"`
 	AtStart      float64 `json:"perSecondAtStart,omitempty"`
 	AtEnd        float64 `json:"perSecondAtEnd,omitempty"`
+	CPUAtStart   float64 `json:"perCPUSecondAtStart,omitempty"`
+	CPUAtEnd     float64 `json:"perCPUSecondAtEnd,omitempty"`
 	MemoryStart  int64   `json:"memoryAtStart,omitempty"`
 	MemoryEnd    int64   `json:"memoryAtEnd,omitempty"`
 }
@@ -255,6 +257,9 @@ func (r *Report) Tried() string {
 	}
 	if e.AtStart > 0 {
 		text += fmt.Sprintf("; %.0f per second at the start and %.0f at the end", e.AtStart, e.AtEnd)
+		if e.CPUAtStart > 0 {
+			text += fmt.Sprintf(" (%.0f and %.0f per CPU second)", e.CPUAtStart, e.CPUAtEnd)
+		}
 	}
 	text += "."
 	if e.MemoryStart > 0 {
@@ -336,6 +341,7 @@ func (s *State) effort() Effort {
 	if n := len(s.Samples); n > 1 {
 		first, last := &s.Samples[0], &s.Samples[n-1]
 		e.AtStart, e.AtEnd, e.MemoryStart, e.MemoryEnd = first.PerSecond, last.PerSecond, first.Memory, last.Memory
+		e.CPUAtStart, e.CPUAtEnd = first.PerCPUSecond, last.PerCPUSecond
 	}
 	return e
 }

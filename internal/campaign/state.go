@@ -150,8 +150,13 @@ type Sample struct {
 	// Seconds, and Clusters, since the start of the campaign, over all sessions.
 	Seconds  float64 `json:"seconds"`
 	Clusters int     `json:"clusters"`
-	// PerSecond is the clusters per second since the sample before.
-	PerSecond float64 `json:"perSecond"`
+	// CPUSeconds is of all processes, since the start of the campaign; 0 if not
+	// known.
+	CPUSeconds float64 `json:"cpuSeconds"`
+	// PerSecond and PerCPUSecond are the clusters per second since the sample
+	// before. The second does not depend on what else the machine does.
+	PerSecond    float64 `json:"perSecond"`
+	PerCPUSecond float64 `json:"perCPUSecond"`
 	// Memory is the resident bytes of all processes; 0 if not known.
 	Memory int64 `json:"memory"`
 }
