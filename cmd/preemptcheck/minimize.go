@@ -283,7 +283,7 @@ func deepest(needs []minimize.Need) []minimize.Need {
 				return false
 			}
 			inside := strings.Contains(n.Step, ": without ") && (strings.HasPrefix(less.Step, n.Step+".") || strings.HasPrefix(less.Step, n.Step+"["))
-			return inside || n.Step == less.Step+" and its room"
+			return inside || n.Step == less.Step+" and its room" || strings.HasPrefix(n.Step, less.Step+", ")
 		})
 	})
 }
