@@ -47,8 +47,9 @@ tell, or is broken; else 0.`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&o.For, "for", time.Minute, "how long; 0 is until --cases or an interrupt")
-	flags.Uint64Var(&o.Cases, "cases", 0, "how many clusters in all; 0 is until --for")
+	flags.DurationVar(&o.For, "for", time.Minute, "how long this time; 0 is until --cases or an interrupt")
+	flags.Lookup("for").DefValue = "1m, or 0 with --cases"
+	flags.Uint64Var(&o.Cases, "cases", 0, "how many clusters in all; 0 is no limit")
 	flags.IntVar(&o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
 	flags.StringVar(&o.Dir, "out", "", "directory of the campaign and its cases (default findings/seed-SEED)")
 	flags.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
@@ -61,6 +62,9 @@ tell, or is broken; else 0.`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.Workers < 1 {
 			return errors.New("--workers: must be at least 1")
+		}
+		if o.Cases > 0 && !cmd.Flags().Changed("for") {
+			o.For = 0
 		}
 		var err error
 		if config.Shard, err = campaign.ParseShard(shard); err != nil {

@@ -140,7 +140,7 @@ func TestKilledCampaign(t *testing.T) {
 	}
 	const cases = "300"
 	fuzz := func(dir string, more ...string) *exec.Cmd {
-		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--for", "0", "--cases", cases, "--relations", "0", "--out", dir}, more...)...)
+		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--cases", cases, "--relations", "0", "--out", dir}, more...)...)
 	}
 	alone := filepath.Join(t.TempDir(), "alone")
 	start := time.Now()
