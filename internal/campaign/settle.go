@@ -32,14 +32,19 @@ func (c *campaign) settle(f *Haul, checker *properties.Checker, s *suspect) erro
 		f.Kinds = map[string]*Kind{}
 		f.Barren = map[string]*Barren{}
 	}
-	kind, barren := f.Kinds[s.Kind], f.Barren[s.Fingerprint.String()]
+	cause := s.Fingerprint.String()
+	name := s.Kind
+	if f.Kinds[name] == nil && len(f.Kinds) >= maxKinds {
+		name = cause
+	}
+	kind, barren := f.Kinds[name], f.Barren[cause]
 	if kind == nil {
 		kind = &Kind{}
-		f.Kinds[s.Kind] = kind
+		f.Kinds[name] = kind
 	}
 	if barren == nil {
 		barren = &Barren{}
-		f.Barren[s.Fingerprint.String()] = barren
+		f.Barren[cause] = barren
 	}
 	if !kind.isWorthALook() || !barren.isWorthALook() {
 		if kind.Count == 0 {
@@ -66,6 +71,10 @@ func (c *campaign) settle(f *Haul, checker *properties.Checker, s *suspect) erro
 	kind.Finding, barren.Finding = i, i
 	return nil
 }
+
+// maxKinds bounds the memory for kinds: suspects of further ones are told apart by
+// their fingerprints alone.
+const maxKinds = 1000
 
 // isWorthALook tells whether to minimise one more suspect of the kind: the first,
 // the 4th, the 16th and so on, as two causes may look alike at first.

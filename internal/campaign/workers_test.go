@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"testing"
@@ -107,4 +108,23 @@ func TestCanaryNotNoticed(t *testing.T) {
 	})
 	s := run(t, Config{Seed: 1}, o)
 	require.Equal(t, Canary{Sung: 1}, s.Canary)
+}
+
+// However many kinds of suspects there are, the state does not grow for ever, and
+// few of them are minimised.
+func TestKindsAreBounded(t *testing.T) {
+	c := &campaign{Options: options(t, t.TempDir(), honest), State: &State{Sessions: []Session{{}}}, ctx: t.Context(), started: time.Now()}
+	for i := range 3 * maxKinds {
+		s := suspect{Kind: fmt.Sprint("kind ", i), Fatal: true}
+		s.Fingerprint.Property = "some property"
+		require.NoError(t, c.settle(&c.Haul, c.Checker, &s))
+	}
+	require.Len(t, c.Kinds, maxKinds+1)
+	require.Len(t, c.Findings, 1)
+	require.Equal(t, 3*maxKinds, c.Findings[0].Count)
+	minimised := 0
+	for _, k := range c.Kinds {
+		minimised += k.Minimised
+	}
+	require.Less(t, minimised, 3*maxBarren)
 }
