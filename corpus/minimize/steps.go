@@ -1,11 +1,7 @@
 package minimize
 
 import (
-	"cmp"
 	"iter"
-
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -22,38 +18,13 @@ type step struct {
 // cluster one that the API server refuses or that crowds another node.
 func (s step) take(c *model.Cluster) *model.Cluster {
 	next := s.to(c)
-	if next == nil || admit(c, next) != nil || same(c, next) {
+	if next == nil || apiserver.AdmitFrom(c, next) != nil || same(c, next) {
 		return nil
 	}
 	if crowds := crowded(next); crowds > 0 && crowds > crowded(c) {
 		return nil
 	}
 	return next
-}
-
-// admit is apiserver.Admit for a cluster made from c. What the two share is
-// admitted already, and in use elsewhere: not it but copies are written to, which
-// take its place only if the priority classes are others, as the rest of an
-// admission looks at one object alone.
-func admit(c, next *model.Cluster) error {
-	shared := map[runtime.Object]bool{}
-	for _, o := range objects(c) {
-		shared[o] = true
-	}
-	original := map[runtime.Object]runtime.Object{}
-	replace(next, func(o runtime.Object) runtime.Object {
-		if !shared[o] {
-			return o
-		}
-		admitted := o.DeepCopyObject()
-		original[admitted] = o
-		return admitted
-	})
-	err := apiserver.Admit(next)
-	if equality.Semantic.DeepEqual(c.PriorityClasses, next.PriorityClasses) {
-		replace(next, func(o runtime.Object) runtime.Object { return cmp.Or(original[o], o) })
-	}
-	return err
 }
 
 // family is all steps of a kind that a cluster offers.

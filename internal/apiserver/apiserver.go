@@ -14,9 +14,12 @@ package apiserver
 
 import (
 	"errors"
+	"iter"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
@@ -65,6 +68,47 @@ func Admit(c *model.Cluster) error {
 	return errors.Join(Objects(c), Preemptor(c))
 }
 
+// AdmitFrom is Admit for a cluster made from one that is admitted. Objects that the
+// two share are not written to, and are taken to be admitted if the priority
+// classes are the same, as the rest of an admission looks at one object alone. If
+// they are not, copies take the place of those objects.
+func AdmitFrom(admitted, c *model.Cluster) error {
+	shared := map[runtime.Object]bool{}
+	for o := range objects(admitted) {
+		shared[o] = true
+	}
+	if !equality.Semantic.DeepEqual(admitted.PriorityClasses, c.PriorityClasses) {
+		*c = *c.DeepCopy()
+		shared = nil
+	}
+	return errors.Join(admit(c, shared), Preemptor(c))
+}
+
+func objects(c *model.Cluster) iter.Seq[runtime.Object] {
+	return func(yield func(runtime.Object) bool) {
+		more := true
+		each := func(o runtime.Object) { more = more && yield(o) }
+		for _, o := range c.PriorityClasses {
+			each(o)
+		}
+		for _, o := range c.Nodes {
+			each(o)
+		}
+		for _, o := range c.PodDisruptionBudgets {
+			each(o)
+		}
+		for _, o := range c.Pods {
+			each(o)
+		}
+		if c.Preemptor != nil {
+			each(c.Preemptor)
+		}
+		for _, o := range c.Extra {
+			each(o)
+		}
+	}
+}
+
 // Objects admits every object of the cluster, the preemptor too if there is
 // one, and checks that names and the UIDs of pods (which may be missing) are
 // unique and that bound pods are on nodes of the cluster. Pods that have terminated (phase Succeeded or Failed) are removed
@@ -75,7 +119,10 @@ func Admit(c *model.Cluster) error {
 // that manifests can be terse: namespace "default", the names and images of
 // containers, and of a node's capacity and allocatable the one from the other
 // (the second half is upstream's defaulting).
-func Objects(c *model.Cluster) error {
+func Objects(c *model.Cluster) error { return admit(c, nil) }
+
+// admit admits all objects of the cluster but those that are admitted already.
+func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 	c.Pods = slices.DeleteFunc(c.Pods, terminated)
 	a := admitter{classes: classesByName(c.PriorityClasses)}
 
@@ -87,15 +134,21 @@ func Objects(c *model.Cluster) error {
 		names[object] = true
 	}
 	for _, class := range c.PriorityClasses {
-		a.priorityClass(class)
+		if !already[class] {
+			a.priorityClass(class)
+		}
 		unique("PriorityClass " + class.Name)
 	}
 	for _, node := range c.Nodes {
-		a.node(node)
+		if !already[node] {
+			a.node(node)
+		}
 		unique("Node " + node.Name)
 	}
 	for _, budget := range c.PodDisruptionBudgets {
-		a.budget(budget)
+		if !already[budget] {
+			a.budget(budget)
+		}
 		unique("PodDisruptionBudget " + model.Key(budget))
 	}
 	pods := c.Pods
@@ -103,7 +156,9 @@ func Objects(c *model.Cluster) error {
 		pods = append(slices.Clip(pods), c.Preemptor)
 	}
 	for _, pod := range pods {
-		a.pod(pod)
+		if !already[pod] {
+			a.pod(pod)
+		}
 		unique(podName(pod))
 		if pod.UID != "" && names["uid "+string(pod.UID)] {
 			a.fail(podName(pod), field.Duplicate(field.NewPath("metadata", "uid"), pod.UID))
@@ -114,7 +169,9 @@ func Objects(c *model.Cluster) error {
 		}
 	}
 	for _, object := range c.Extra {
-		legacyscheme.Scheme.Default(object)
+		if !already[object] {
+			legacyscheme.Scheme.Default(object)
+		}
 	}
 	return errors.Join(a.errs...)
 }

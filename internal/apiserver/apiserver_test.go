@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,4 +212,47 @@ status:
   qosClass: BestEffort
   conditions: [{type: DisruptionTarget, status: "True", reason: PreemptionByScheduler}]`)
 	require.NoError(t, apiserver.Admit(c))
+}
+
+// A cluster made from an admitted one comes out as if it was admitted as a whole,
+// and what the two share is not written to.
+func TestAdmitFrom(t *testing.T) {
+	admitted := terse(t)
+	require.NoError(t, apiserver.Admit(admitted))
+	untouched := admitted.DeepCopy()
+	another := func(name string) *v1.Pod {
+		return parse[v1.Pod](t, "{metadata: {name: "+name+"}, spec: {priorityClassName: high, nodeName: n1, containers: [{}]}}")
+	}
+	for _, test := range []struct {
+		name   string
+		change func(c *model.Cluster)
+		err    string
+	}{
+		{"a pod more", func(c *model.Cluster) { c.Pods = append(c.Pods, another("b")) }, ""},
+		{"a name twice", func(c *model.Cluster) { c.Pods = append(c.Pods, another("a")) }, "Duplicate"},
+		{"a node less", func(c *model.Cluster) { c.Nodes = nil }, "spec.nodeName"},
+		{"another value of the class", func(c *model.Cluster) {
+			class := c.PriorityClasses[0].DeepCopy()
+			class.Value = 7
+			c.PriorityClasses = []*schedulingv1.PriorityClass{class}
+			c.Preemptor = another("p")
+			c.Preemptor.Spec.NodeName = ""
+		}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			changed := *admitted
+			changed.Pods = slices.Clone(admitted.Pods)
+			test.change(&changed)
+			whole := changed.DeepCopy()
+			err, wantErr := apiserver.AdmitFrom(admitted, &changed), apiserver.Admit(whole)
+			if test.err == "" {
+				require.NoError(t, err)
+				require.Empty(t, cmp.Diff(whole, &changed))
+			} else {
+				require.ErrorContains(t, err, test.err)
+				require.Equal(t, wantErr.Error(), err.Error())
+			}
+			require.Empty(t, cmp.Diff(untouched, admitted))
+		})
+	}
 }
