@@ -119,6 +119,7 @@ func TestModFile(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, test.detail, s.Detail)
 			file := filepath.Join(t.TempDir(), "go.mod")
+			require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("an older and longer file\n", 1000)), 0o600))
 			require.NoError(t, s.WriteModFile(t.Context(), file))
 
 			out, err := goCommand(t.Context(), own, "mod", "edit", "-json", file)

@@ -18,20 +18,13 @@ const kubernetes = "k8s.io/kubernetes"
 
 // upstream is the source of the linked Kubernetes, as a module that may be
 // built with files added.
-type upstream struct {
-	// dir is the copy, modFile a go.mod that is this module's but for using it.
-	dir, modFile string
-}
+type upstream struct{ *harness.Source }
 
 // prepare copies Kubernetes out of the module cache. All other modules stay those
 // of this one, so most of what has been built for it is used again.
 func prepare(ctx context.Context) (*upstream, error) {
 	source, _, err := harness.Copy(ctx, "upstream")
-	if err != nil {
-		return nil, err
-	}
-	u := &upstream{dir: source.Dir, modFile: source.Dir + ".mod"}
-	return u, source.WriteModFile(ctx, u.modFile)
+	return &upstream{source}, err
 }
 
 // event is a line of go test -json.
@@ -47,6 +40,10 @@ func (u *upstream) run(ctx context.Context, tests []Test) ([]event, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
+	modFile := filepath.Join(temp, "go.mod") // this module's, but for using the copy
+	if err := u.WriteModFile(ctx, modFile); err != nil {
+		return nil, err
+	}
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	packages := map[string]bool{}
 	var names []string
@@ -60,7 +57,7 @@ func (u *upstream) run(ctx context.Context, tests []Test) ([]event, error) {
 			return nil, err
 		}
 		dir := path.Dir(t.File)
-		overlay.Replace[filepath.Join(u.dir, filepath.FromSlash(dir), "preemptcheck-"+t.Finding+"_test.go")] = file
+		overlay.Replace[filepath.Join(u.Dir, filepath.FromSlash(dir), "preemptcheck-"+t.Finding+"_test.go")] = file
 		packages[path.Join(kubernetes, dir)] = true
 		names = append(names, t.Name)
 	}
@@ -73,7 +70,7 @@ func (u *upstream) run(ctx context.Context, tests []Test) ([]event, error) {
 		return nil, err
 	}
 
-	args := []string{"test", "-json", "-p", "2", "-modfile", u.modFile, "-mod", "mod", "-overlay", overlayFile,
+	args := []string{"test", "-json", "-p", "2", "-modfile", modFile, "-mod", "mod", "-overlay", overlayFile,
 		"-run", "^(" + strings.Join(names, "|") + ")$"}
 	for p := range packages {
 		args = append(args, p)
