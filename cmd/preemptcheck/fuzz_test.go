@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -138,9 +139,9 @@ func TestKilledCampaign(t *testing.T) {
 	if more, err := strconv.Atoi(os.Getenv("PREEMPTCHECK_KILLS")); err == nil {
 		kills = more
 	}
-	const cases = "300"
+	cases := uint64(200 + 200*kills) // so that it is under way at the last of them
 	fuzz := func(dir string, more ...string) *exec.Cmd {
-		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--cases", cases, "--relations", "0", "--out", dir}, more...)...)
+		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--cases", fmt.Sprint(cases), "--relations", "0", "--out", dir}, more...)...)
 	}
 	alone := filepath.Join(t.TempDir(), "alone")
 	start := time.Now()
@@ -149,15 +150,20 @@ func TestKilledCampaign(t *testing.T) {
 	took := time.Since(start)
 
 	killed := filepath.Join(t.TempDir(), "killed")
+	underWay := 0
 	for range kills {
 		cmd := fuzz(killed)
 		if _, err := campaign.Load(killed); err == nil {
 			cmd = fuzz(killed, "--resume")
 		}
 		require.NoError(t, cmd.Start())
-		time.Sleep(rand.N(took / 2))
-		require.NoError(t, cmd.Process.Kill())
+		time.Sleep(rand.N(3 * took / time.Duration(2*kills)))
+		before, _ := campaign.Load(killed)
+		cmd.Process.Kill() // an error if it has come to its end
 		require.Error(t, cmd.Wait())
+		if before != nil && before.Next < cases && cmd.ProcessState.ExitCode() == -1 {
+			underWay++
+		}
 		if _, err := os.Stat(killed); err == nil {
 			_, err = corpus.Load(killed)
 			if err != nil {
@@ -165,6 +171,8 @@ func TestKilledCampaign(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d of %d kills hit a campaign under way", underWay, kills)
+	require.Positive(t, underWay)
 	cmd := fuzz(killed, "--resume")
 	if _, err := campaign.Load(killed); err != nil {
 		cmd = fuzz(killed)
