@@ -52,6 +52,7 @@ type features struct {
 	budgets      bool
 	nominated    bool
 	others       bool // pods of another scheduler, and pods that just wait
+	spread       bool // topology spread constraints
 }
 
 func drawFeatures(s source) features {
@@ -76,6 +77,11 @@ func drawFeatures(s source) features {
 		budgets:      s.chance(65),
 		nominated:    s.chance(35),
 		others:       s.chance(10),
+		spread:       s.chance(18),
+	}
+	if f.spread {
+		f.slack = f.slack || s.chance(60) // where nothing but the spread fails
+		f.terminating = f.terminating || s.chance(10)
 	}
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)

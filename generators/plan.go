@@ -158,8 +158,11 @@ func (g *generator) drawNode(room int) node {
 			n.taints = append(n.taints, second)
 		}
 	}
-	if g.nodeLabels {
+	if g.nodeLabels || g.spread {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
+	}
+	if g.spread && n.zone == 0 && g.chance(70) { // few nodes are in no domain
+		n.zone = 1 + g.intn(2)
 	}
 	n.cordoned = g.cordoned && g.chance(40)
 	g.fill(&n)
@@ -235,7 +238,7 @@ func (g *generator) drawPod() pod {
 	if g.missingStart && g.chance(30) {
 		p.start = -1
 	}
-	if g.budgets || g.nominated {
+	if g.budgets || g.nominated || g.spread {
 		p.labels = g.intn(len(podLabels))
 	}
 	p.noPriority = g.noPriority && p.priority == 0 && g.chance(50)
