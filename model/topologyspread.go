@@ -37,7 +37,7 @@ type spreadConstraint struct {
 }
 
 // spreadConstraints: those that say ScheduleAnyway only score. The cluster's
-// defaults do so too (podtopologyspread/plugin.go:47@v1.37.1).
+// defaults do so too (podtopologyspread/plugin.go:46@v1.37.1).
 func spreadConstraints(p *v1.Pod, rules *Rules) []*spreadConstraint {
 	var constraints []*spreadConstraint
 	for i := range p.Spec.TopologySpreadConstraints {
