@@ -26,6 +26,7 @@ const (
 	byGPU
 	byPodCount
 	byHostPort
+	bySpread // too many alike in a topology domain
 )
 
 // features is what a cluster is made of: drawn first, so that a cluster has few
@@ -57,7 +58,7 @@ type features struct {
 
 func drawFeatures(s source) features {
 	f := features{
-		bottleneck: bottleneck(weighted(s, 55, 14, 7, 9, 9, 6)),
+		bottleneck: bottleneck(weighted(s, 50, 13, 6, 8, 8, 5, 12)),
 		ranks:      drawRanks(s),
 		twins:      s.chance(70),
 		slack:      s.chance(25),
@@ -77,11 +78,12 @@ func drawFeatures(s source) features {
 		budgets:      s.chance(65),
 		nominated:    s.chance(35),
 		others:       s.chance(10),
-		spread:       s.chance(18),
+		spread:       s.chance(8),
 	}
-	if f.spread {
-		f.slack = f.slack || s.chance(60) // where nothing but the spread fails
-		f.terminating = f.terminating || s.chance(10)
+	if f.bottleneck == bySpread {
+		f.spread = true
+		f.taints = f.taints || s.chance(20)
+		f.terminating = f.terminating || s.chance(20)
 	}
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)

@@ -20,6 +20,9 @@ func (g *generator) preemptor() *v1.Pod {
 	}
 	if g.budgets || g.spread {
 		plan.labels = g.intn(len(podLabels))
+		if g.bottleneck == bySpread && g.chance(75) {
+			plan.labels = 1
+		}
 	}
 	if g.bottleneck == byHostPort {
 		plan.hostPorts = []int{0}

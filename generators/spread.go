@@ -10,7 +10,7 @@ import (
 // spreadOver gives the preemptor topology spread constraints, which mostly count
 // pods like itself.
 func (g *generator) spreadOver(p *v1.Pod) {
-	keys := [][]string{{"zone"}, {v1.LabelHostname}, {"zone", v1.LabelHostname}, {"zone", "disk"}, {"generation"}}[weighted(g.source, 40, 25, 20, 10, 5)]
+	keys := [][]string{{"zone"}, {v1.LabelHostname}, {"zone", v1.LabelHostname}, {"zone", "disk"}, {"generation"}}[weighted(g.source, 30, 40, 15, 10, 5)]
 	for i, key := range keys {
 		c := v1.TopologySpreadConstraint{
 			MaxSkew:           pick[int32](g.source, 1, 1, 2, 1, 3),
@@ -24,8 +24,9 @@ func (g *generator) spreadOver(p *v1.Pod) {
 		if i > 0 && g.chance(20) {
 			c.WhenUnsatisfiable = v1.ScheduleAnyway
 		}
-		if c.WhenUnsatisfiable == v1.DoNotSchedule && g.chance(25) {
-			c.MinDomains = pick(g.source, &domains[1], &domains[2], &domains[3], &domains[0])
+		// With fewer domains than that, all of them have to be nearly empty.
+		if c.WhenUnsatisfiable == v1.DoNotSchedule && (g.bottleneck == bySpread && g.chance(55) || g.chance(15)) {
+			c.MinDomains = pick(g.source, &domains[1], &domains[4], &domains[2], &domains[4], &domains[3], &domains[0])
 		}
 		if g.chance(25) {
 			c.NodeAffinityPolicy = pick(g.source, &ignore, &honor)
@@ -67,6 +68,6 @@ func (g *generator) matchKeys(c *v1.TopologySpreadConstraint, own map[string]str
 }
 
 var (
-	domains       = [...]int32{1, 2, 3, 4}
+	domains       = [...]int32{1, 2, 3, 4, 8}
 	ignore, honor = v1.NodeInclusionPolicyIgnore, v1.NodeInclusionPolicyHonor
 )
