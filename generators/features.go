@@ -26,6 +26,7 @@ const (
 	byGPU
 	byPodCount
 	byHostPort
+	bySpread // too many alike in a topology domain
 )
 
 // features is what a cluster is made of: drawn first, so that a cluster has few
@@ -52,11 +53,12 @@ type features struct {
 	budgets      bool
 	nominated    bool
 	others       bool // pods of another scheduler, and pods that just wait
+	spread       bool // topology spread constraints
 }
 
 func drawFeatures(s source) features {
 	f := features{
-		bottleneck: bottleneck(weighted(s, 55, 14, 7, 9, 9, 6)),
+		bottleneck: bottleneck(weighted(s, 50, 13, 6, 8, 8, 5, 12)),
 		ranks:      drawRanks(s),
 		twins:      s.chance(70),
 		slack:      s.chance(25),
@@ -76,6 +78,12 @@ func drawFeatures(s source) features {
 		budgets:      s.chance(65),
 		nominated:    s.chance(35),
 		others:       s.chance(10),
+		spread:       s.chance(8),
+	}
+	if f.bottleneck == bySpread {
+		f.spread = true
+		f.taints = f.taints || s.chance(20)
+		f.terminating = f.terminating || s.chance(20)
 	}
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)

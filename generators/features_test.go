@@ -53,6 +53,10 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		})
 	}
 
+	spreads := func(is func(v1.TopologySpreadConstraint) bool) func(*v1.Pod) bool {
+		return func(p *v1.Pod) bool { return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, is) }
+	}
+
 	features := map[string]func(*model.Cluster) bool{
 		"no nodes":          func(c *model.Cluster) bool { return len(c.Nodes) == 0 },
 		"six nodes":         func(c *model.Cluster) bool { return len(c.Nodes) == 6 },
@@ -115,9 +119,16 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"budget by expression": anyBudget(func(b *policyv1.PodDisruptionBudget) bool {
 			return b.Spec.Selector != nil && len(b.Spec.Selector.MatchExpressions) > 0
 		}),
-		"disrupted pods":  anyBudget(func(b *policyv1.PodDisruptionBudget) bool { return len(b.Status.DisruptedPods) > 0 }),
-		"small shortlist": func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
-		"synchronous":     func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
+		"disrupted pods":             anyBudget(func(b *policyv1.PodDisruptionBudget) bool { return len(b.Status.DisruptedPods) > 0 }),
+		"spread":                     preemptor(spreads(func(v1.TopologySpreadConstraint) bool { return true })),
+		"several spread constraints": preemptor(func(p *v1.Pod) bool { return len(p.Spec.TopologySpreadConstraints) > 1 }),
+		"soft spread":                preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.ScheduleAnyway })),
+		"minimum of domains":         preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.MinDomains != nil && *c.MinDomains > 1 })),
+		"match label keys":           preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return len(c.MatchLabelKeys) > 0 })),
+		"affinity ignored":           preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.NodeAffinityPolicy != nil })),
+		"taints honoured":            preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.NodeTaintsPolicy != nil })),
+		"small shortlist":            func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
+		"synchronous":                func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
 	}
 	const clusters = 5000
 	count := map[string]int{}

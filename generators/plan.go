@@ -100,6 +100,12 @@ func (g *generator) drawNodes() {
 		g.left -= len(n.pods)
 		g.nodes = append(g.nodes, n)
 	}
+	if g.bottleneck == bySpread && count > 1 && g.chance(60) {
+		// A node without pods makes others hold too many; if it were good for the
+		// preemptor, that would go there.
+		last := &g.nodes[count-1]
+		last.pods, last.cordoned, last.zone = nil, true, 1+g.intn(2)
+	}
 }
 
 // drawNeed draws what the preemptor requests of nodes with room units.
@@ -158,8 +164,11 @@ func (g *generator) drawNode(room int) node {
 			n.taints = append(n.taints, second)
 		}
 	}
-	if g.nodeLabels {
+	if g.nodeLabels || g.spread {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
+	}
+	if g.spread && n.zone == 0 && g.chance(70) { // few nodes are in no domain
+		n.zone = 1 + g.intn(2)
 	}
 	n.cordoned = g.cordoned && g.chance(40)
 	g.fill(&n)
@@ -185,7 +194,10 @@ func (g *generator) fill(n *node) {
 	case byPodCount:
 		n.maxPods = count
 		full = func() bool { return len(n.pods) >= n.maxPods }
-	case byHostPort:
+	case byHostPort, bySpread:
+		if g.bottleneck == bySpread && g.chance(8) {
+			return
+		}
 		full = func() bool { return len(n.pods) >= count }
 	}
 	for len(n.pods) < g.left && len(n.pods) < 8 && (!full() || g.chance(20)) {
@@ -235,8 +247,11 @@ func (g *generator) drawPod() pod {
 	if g.missingStart && g.chance(30) {
 		p.start = -1
 	}
-	if g.budgets || g.nominated {
+	if g.budgets || g.nominated || g.spread {
 		p.labels = g.intn(len(podLabels))
+		if g.bottleneck == bySpread && g.chance(65) {
+			p.labels = 1
+		}
 	}
 	p.noPriority = g.noPriority && p.priority == 0 && g.chance(50)
 	p.otherSpace = g.namespaces && g.chance(40)

@@ -18,8 +18,11 @@ func (g *generator) preemptor() *v1.Pod {
 	if g.noPriority && (plan.priority == 0 || g.chance(10)) {
 		plan.priority, plan.noPriority = 0, true
 	}
-	if g.budgets {
+	if g.budgets || g.spread {
 		plan.labels = g.intn(len(podLabels))
+		if g.bottleneck == bySpread && g.chance(75) {
+			plan.labels = 1
+		}
 	}
 	if g.bottleneck == byHostPort {
 		plan.hostPorts = []int{0}
@@ -41,6 +44,9 @@ func (g *generator) preemptor() *v1.Pod {
 	}
 	if g.nodeLabels && g.chance(75) {
 		g.selectNodes(&p.Spec)
+	}
+	if g.spread {
+		g.spreadOver(p)
 	}
 	if g.nominated && g.chance(25) || g.terminating && g.chance(30) {
 		p.Status.NominatedNodeName = g.someNode()

@@ -95,6 +95,29 @@ func Mutants() []Mutant {
 	breaks("actuate: no nomination is cleared", func(r *Rules) { r.clears = func(int32, int32) bool { return false } })
 	breaks("actuate: terminating victims are deleted again", func(r *Rules) { r.deletesTerminating = true })
 
+	breaks("spread: the preemptor does not count itself", func(r *Rules) { r.spread.countsSelf = false })
+	breaks("spread: pods of all namespaces count", func(r *Rules) { r.spread.countsNamespace = false })
+	breaks("spread: terminating pods count", func(r *Rules) { r.spread.skipsTerminating = false })
+	breaks("spread: a node without one of the keys counts for the others", func(r *Rules) { r.spread.needsAllKeys = false })
+	breaks("spread: domains are not compared to the emptiest", func(r *Rules) { r.spread.minimum = false })
+	constraints := func(name string, distort func(c *v1.TopologySpreadConstraint)) {
+		misreads("spread: "+name, func(p *v1.Pod) {
+			p.Spec.TopologySpreadConstraints = slices.Clone(p.Spec.TopologySpreadConstraints)
+			for i := range p.Spec.TopologySpreadConstraints {
+				distort(&p.Spec.TopologySpreadConstraints[i])
+			}
+		})
+	}
+	constraints("maxSkew is one more", func(c *v1.TopologySpreadConstraint) { c.MaxSkew++ })
+	constraints("minDomains ignored", func(c *v1.TopologySpreadConstraint) { c.MinDomains = nil })
+	constraints("matchLabelKeys ignored", func(c *v1.TopologySpreadConstraint) { c.MatchLabelKeys = nil })
+	constraints("nodeAffinityPolicy ignored", func(c *v1.TopologySpreadConstraint) { c.NodeAffinityPolicy = nil })
+	constraints("nodeTaintsPolicy ignored", func(c *v1.TopologySpreadConstraint) { c.NodeTaintsPolicy = nil })
+	constraints("ScheduleAnyway taken for DoNotSchedule", func(c *v1.TopologySpreadConstraint) { c.WhenUnsatisfiable = v1.DoNotSchedule })
+	misreads("spread: just the first constraint counts", func(p *v1.Pod) {
+		p.Spec.TopologySpreadConstraints = p.Spec.TopologySpreadConstraints[:min(1, len(p.Spec.TopologySpreadConstraints))]
+	})
+
 	misreads("requests: overhead ignored", func(p *v1.Pod) { p.Spec.Overhead = nil })
 	misreads("requests: init containers ignored", func(p *v1.Pod) {
 		p.Spec.InitContainers = slices.DeleteFunc(slices.Clone(p.Spec.InitContainers), func(c v1.Container) bool { return !isSidecar(&c) })

@@ -37,6 +37,9 @@ type Rules struct {
 	stopAtViolation     bool
 	exhausted           func(left int32) bool
 
+	// Topology spread.
+	spread spreadRules
+
 	// Shortlist: the least number of candidates.
 	minShortlist int
 
@@ -76,6 +79,7 @@ func Documented() *Rules {
 		decrementBudgets:       true,
 		stopAtViolation:        true,
 		exhausted:              func(left int32) bool { return left < 0 },
+		spread:                 documentedSpread(),
 		minShortlist:           1,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
 	}
@@ -108,12 +112,18 @@ const (
 	// PercentageOfPotentialNodes: minCandidateNodesPercentage is taken of the
 	// potential nodes, not of all.
 	PercentageOfPotentialNodes Quirk = "percentage-of-potential-nodes"
+	// TerminatingPodUncounted: a terminating pod, which spread constraints do not
+	// count, is taken off the count when it is removed.
+	TerminatingPodUncounted Quirk = "terminating-pod-uncounted"
+	// EmptySpreadSelector: an empty selector of a spread constraint counts no pod
+	// of those that are there, but the preemptor, and those removed and added.
+	EmptySpreadSelector Quirk = "empty-spread-selector"
 )
 
 // Quirks are all quirks there are, in a fixed order.
 func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
-		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes}
+		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector}
 }
 
 // With is a copy of r with quirks switched on.
@@ -137,6 +147,10 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.preFilterRejectionIsError = true
 		case PercentageOfPotentialNodes:
 			out.percentageOfPotentialNodes = true
+		case TerminatingPodUncounted:
+			out.spread.terminatingUncounted = true
+		case EmptySpreadSelector:
+			out.spread.emptySelectorCounts0 = true
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

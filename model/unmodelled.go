@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Unmodelled lists what in a cluster could change the scheduler's decision and
@@ -60,9 +61,9 @@ func unmodelled(c *Cluster) Unmodelled {
 			add(preemptor, fmt.Sprintf("spec.volumes[%d].%s", i, kind), "volume filters")
 		}
 	}
-	for i, constraint := range p.Spec.TopologySpreadConstraints {
-		if constraint.WhenUnsatisfiable == v1.DoNotSchedule {
-			add(preemptor, fmt.Sprintf("spec.topologySpreadConstraints[%d]", i), "topology spread")
+	for i := range p.Spec.TopologySpreadConstraints {
+		if _, err := metav1.LabelSelectorAsSelector(p.Spec.TopologySpreadConstraints[i].LabelSelector); err != nil {
+			add(preemptor, fmt.Sprintf("spec.topologySpreadConstraints[%d].labelSelector", i), "a selector that cannot be parsed")
 		}
 	}
 	if a := p.Spec.Affinity; a != nil {

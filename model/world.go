@@ -16,6 +16,8 @@ type question struct {
 	nodes     []*node
 	byName    map[string]*node
 	budgets   []*budget
+	// spread are the topology spread constraints of the preemptor.
+	spread []*spreadConstraint
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -27,6 +29,7 @@ type node struct {
 	// nominated are the pods waiting for room on the node that an earlier
 	// preemption made for them.
 	nominated []*pod
+	spread    spreadNode
 }
 
 // pod is a pod with what it needs worked out.
@@ -39,6 +42,9 @@ type pod struct {
 	ports    []hostPort
 	// budgets are the indices of the budgets that protect the pod.
 	budgets []int
+	// spread tells which spread constraints of the preemptor select the pod; nil
+	// if it has none.
+	spread []bool
 }
 
 // DefaultSchedulerName is the profile that Decide speaks for.
@@ -73,6 +79,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 			}
 		}
 	}
+	q.placeForSpread()
 	return q
 }
 
@@ -105,6 +112,11 @@ func interchangeable(a, b *pod) bool {
 	}
 	for i := range a.ports {
 		if a.ports[i] != b.ports[i] {
+			return false
+		}
+	}
+	for i := range a.spread {
+		if a.spread[i] != b.spread[i] || a.spread[i] && (a.DeletionTimestamp == nil) != (b.DeletionTimestamp == nil) {
 			return false
 		}
 	}

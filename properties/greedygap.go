@@ -152,9 +152,12 @@ func (s *Subject) eachSmallestSet(node string, visit func([]*v1.Pod)) error {
 // its pods are all there is.
 func (s *Subject) fitsAlone(node string, gone map[string]bool) (bool, error) {
 	c := *s.Cluster
-	c.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return n.Name != node })
+	alone := !spreads(c.Preemptor)
+	if alone {
+		c.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return n.Name != node })
+	}
 	c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool {
-		return gone[model.Key(p)] || cmp.Or(p.Spec.NodeName, p.Status.NominatedNodeName) != node
+		return gone[model.Key(p)] || alone && cmp.Or(p.Spec.NodeName, p.Status.NominatedNodeName) != node
 	})
 	// Only the verdict of the filters is wanted: Never saves the dry run.
 	never := v1.PreemptNever

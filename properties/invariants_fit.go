@@ -18,6 +18,9 @@ func preemptorFits() Property {
 		Applies: proposed,
 		Check: func(s *Subject) (findings []Finding, err error) {
 			for _, p := range s.proposals() {
+				if s.miscounts(p.node) {
+					continue
+				}
 				ok, err := s.fitsByModel(p.node, set(p.victims...))
 				if err != nil {
 					return nil, err
@@ -26,7 +29,7 @@ func preemptorFits() Property {
 					findings = append(findings, foundOf(p.stage, p.node, "", fmt.Sprintf("by the model's filters the preemptor does not fit once %v are gone", p.victims)))
 				}
 			}
-			if s.Observation.Pick == nil {
+			if s.Observation.Pick == nil || s.miscounts(s.picked().node) {
 				return findings, nil
 			}
 			p := s.picked()
@@ -48,7 +51,7 @@ func judgesAgree() Property {
 		Check: func(s *Subject) ([]Finding, error) {
 			p := s.picked()
 			judged, err := s.fits(p.node, set(p.victims...))
-			if err != nil || judged.byModel == judged.bySystem {
+			if err != nil || judged.byModel == judged.bySystem || s.miscounts(p.node) {
 				return nil, err
 			}
 			return found(model.StageFilter, p.node, fmt.Sprintf("once %v are gone, the preemptor fits: %t by the model, %t by %s", p.victims, judged.byModel, judged.bySystem, s.System.Name())), nil
@@ -67,13 +70,28 @@ func noFreeNode() Property {
 				findings = append(findings, foundOf(model.StagePick, to, "", "preempted, although the pod was scheduled there"))
 			}
 			for _, n := range s.Cluster.Nodes {
-				if _, failed := s.Decision.Verdicts[n.Name]; !failed {
+				if _, failed := s.Decision.Verdicts[n.Name]; !failed && !s.miscounts(n.Name) {
 					findings = append(findings, foundOf(model.StagePick, n.Name, "free", "preempted, although the preemptor fits there as it is"))
 				}
 			}
 			return findings, nil
 		},
 	}
+}
+
+// miscounts tells whether, with known findings granted, the pods that the
+// preemptor has to be spread over are counted otherwise than documented when a
+// node is tried.
+func (s *Subject) miscounts(node string) bool {
+	if !spreads(s.Cluster.Preemptor) {
+		return false
+	}
+	if s.grants("terminating-pod-uncounted") && slices.ContainsFunc(s.preemptable(node), terminating) {
+		return true
+	}
+	return s.grants("empty-spread-selector") && slices.ContainsFunc(s.Cluster.Preemptor.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
+		return c.LabelSelector != nil && len(c.LabelSelector.MatchLabels)+len(c.LabelSelector.MatchExpressions) == 0
+	})
 }
 
 // after is the cluster without the pods gone.
@@ -130,9 +148,9 @@ func hostPort(port v1.ContainerPort) v1.ContainerPort {
 }
 
 // fitsByModel tells whether, by the model's filters, the preemptor runs on a node
-// once the pods gone are gone. It is cheap: the rest of the cluster is left out,
-// as all filters covered by the model look at one node alone, and the preemptor
-// may not preempt, so that nothing but the filters is asked.
+// once the pods gone are gone. It is cheap: the rest of the cluster is left out
+// unless a filter looks at it, and the preemptor may not preempt, so that nothing
+// but the filters is asked.
 func (s *Subject) fitsByModel(node string, gone map[string]bool) (bool, error) {
 	never, preemptor := v1.PreemptNever, *s.Cluster.Preemptor
 	preemptor.Spec.PreemptionPolicy = &never
@@ -141,14 +159,18 @@ func (s *Subject) fitsByModel(node string, gone map[string]bool) (bool, error) {
 		Preemptor: &preemptor,
 		Settings:  s.Cluster.Settings,
 	}
-	for _, n := range s.Cluster.Nodes {
-		if n.Name == node {
-			c.Nodes = append(c.Nodes, n)
+	if spreads(s.Cluster.Preemptor) {
+		c.Nodes, c.Pods = s.Cluster.Nodes, s.after(node, gone).Pods
+	} else {
+		for _, n := range s.Cluster.Nodes {
+			if n.Name == node {
+				c.Nodes = append(c.Nodes, n)
+			}
 		}
 	}
 	d, err := model.Decide(c, model.Documented())
 	if err != nil {
 		return false, err
 	}
-	return slices.Contains(d.Fits, node), nil
+	return d.Verdicts[node] == nil, nil
 }

@@ -53,6 +53,10 @@ var filterProbes = []Probe{
 		func(c *cycle) bool { return c.failed("NodeResourcesFit", false) }},
 	{"fails NodeResourcesFit for good", "the node is smaller than the pod, which removing pods does not resolve", few,
 		func(c *cycle) bool { return c.failed("NodeResourcesFit", true) }},
+	{"fails PodTopologySpread", "the pods of a domain are too many more than elsewhere, which removing pods may resolve", few,
+		func(c *cycle) bool { return c.failed("PodTopologySpread", false) }},
+	{"fails PodTopologySpread for good", "a node lacks the label to spread over, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("PodTopologySpread", true) }},
 	{"lacks cpu", "a node has not enough CPU left", few,
 		func(c *cycle) bool { return c.lacks("Insufficient cpu") }},
 	{"lacks memory", "a node has not enough memory left", few,
@@ -96,6 +100,14 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool { return c.dryRunFailed("NodePorts", false) }},
 	{"dry run fails NodeResourcesFit", "pods that may not be preempted use up a resource", few,
 		func(c *cycle) bool { return c.dryRunFailed("NodeResourcesFit", false) }},
+	{"dry run fails PodTopologySpread", "pods that may not be preempted, or are on other nodes of the domain, are too many more than elsewhere", few,
+		func(c *cycle) bool { return c.dryRunFailed("PodTopologySpread", false) }},
+	{"victims for the spread", "preempting pods helps on a node that only PodTopologySpread fails", few,
+		func(c *cycle) bool {
+			return c.dryRun(func(r *run) bool {
+				return len(r.Victims) > 0 && c.Observation.Filters[r.node].Plugin == "PodTopologySpread"
+			})
+		}},
 	{"dry run held for nomination", "preempting everything does not help, as the room is a nominated pod's", few,
 		func(c *cycle) bool {
 			return c.dryRun(func(r *run) bool { return len(c.Decision.DryRunHeldFor(r.node)) > 0 })

@@ -13,7 +13,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// addingUselessNode: with a node more, the percentage of nodes that is tried
+// spreads tells whether the pod has to be spread over nodes: then pods on other
+// nodes, and the nodes there are, decide with what is on a node.
+func spreads(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule })
+}
+
+// addingUselessNode: the new node has no labels, so that it is in no domain to
+// spread over. With a node more, the percentage of nodes that is tried
 // before the search ends is of another number. Where the search ended before all
 // nodes were tried, only nodes that were tried both times are compared.
 var addingUselessNode = relation{
@@ -68,7 +75,7 @@ func (s *Subject) uselessNodes() []string {
 
 // addingImportantPod: the pod has no host ports, because NodePorts comes before
 // NodeResourcesFit: a port could turn a failure that cannot be resolved into one
-// that can.
+// that can. Where the preemptor spreads, pods elsewhere count.
 var addingImportantPod = relation{
 	name: "adding-an-important-pod",
 	promise: "A pod of equal or higher priority cannot be preempted, so that one more of them on a node that is no candidate changes nothing, " +
@@ -76,7 +83,7 @@ var addingImportantPod = relation{
 	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := s.uselessNodes()
-		if len(useless) == 0 {
+		if len(useless) == 0 || spreads(s.Cluster.Preemptor) {
 			return nil
 		}
 		like := s.Cluster.Preemptor
@@ -108,7 +115,7 @@ var removingUselessNode = relation{
 	source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := slices.DeleteFunc(s.uselessNodes(), func(name string) bool { return name == s.Cluster.Preemptor.Status.NominatedNodeName })
-		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 {
+		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || spreads(s.Cluster.Preemptor) {
 			return nil
 		}
 		removed := useless[random.IntN(len(useless))]
@@ -144,7 +151,7 @@ func duplicateNode(s *Subject, random *rand.Rand) *variation {
 		}
 	})
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
-	if len(nodes) == 0 {
+	if len(nodes) == 0 || spreads(c.Preemptor) {
 		return nil
 	}
 	original := nodes[random.IntN(len(nodes))]

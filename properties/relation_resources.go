@@ -115,6 +115,11 @@ var addingCapacity = relation{
 
 func addCapacity(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
+	// PodTopologySpread comes after NodeResourcesFit, so that it may fail, for
+	// good or not, where room was all that was missing.
+	if spreads(c.Preemptor) {
+		return nil
+	}
 	// Whether the preemptor waits for victims on its nominated node depends on
 	// whether the node could ever fit.
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return n.Name == c.Preemptor.Status.NominatedNodeName })

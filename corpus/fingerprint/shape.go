@@ -36,6 +36,7 @@ var aspects = []aspect{
 	})},
 	{"tolerations", func(c *model.Cluster) { c.Preemptor.Spec.Tolerations = nil }},
 	{"node affinity", func(c *model.Cluster) { c.Preemptor.Spec.NodeSelector, c.Preemptor.Spec.Affinity = nil, nil }},
+	{"topology spread", func(c *model.Cluster) { c.Preemptor.Spec.TopologySpreadConstraints = nil }},
 	{"preemption policy", func(c *model.Cluster) { c.Preemptor.Spec.PreemptionPolicy = nil }},
 	{"nominated preemptor", func(c *model.Cluster) { c.Preemptor.Status.NominatedNodeName = "" }},
 	{"nominated pods", func(c *model.Cluster) {
@@ -76,7 +77,7 @@ var aspects = []aspect{
 }
 
 // fit names the aspects that decide only about what fits on a node.
-var fit = []string{"taints", "cordons", "tolerations", "node affinity", "nominated pods", "host ports", "host addresses",
+var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "nominated pods", "host ports", "host addresses",
 	"init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
 
 const (

@@ -198,32 +198,51 @@ func (r relabel) values(key *string, operator string, values []string) {
 	*key = r.key(*key)
 }
 
-// podLabels renames the labels of a pod, or those that a budget selects.
+// selector renames the labels that are selected.
+func (r relabel) selector(s *metav1.LabelSelector) {
+	if s == nil {
+		return
+	}
+	s.MatchLabels = r.labels(s.MatchLabels)
+	for i := range s.MatchExpressions {
+		e := &s.MatchExpressions[i]
+		r.values(&e.Key, string(e.Operator), e.Values)
+	}
+}
+
+// podLabels renames the labels of a pod, or those that it spreads by, or that a
+// budget selects.
 func podLabels(o runtime.Object, r relabel) bool {
 	switch o := o.(type) {
 	case *v1.Pod:
 		o.Labels = r.labels(o.Labels)
-	case *policyv1.PodDisruptionBudget:
-		if s := o.Spec.Selector; s != nil {
-			s.MatchLabels = r.labels(s.MatchLabels)
-			for i := range s.MatchExpressions {
-				e := &s.MatchExpressions[i]
-				r.values(&e.Key, string(e.Operator), e.Values)
+		for i := range o.Spec.TopologySpreadConstraints {
+			c := &o.Spec.TopologySpreadConstraints[i]
+			r.selector(c.LabelSelector)
+			for j, key := range c.MatchLabelKeys {
+				c.MatchLabelKeys[j] = r.key(key)
 			}
 		}
+	case *policyv1.PodDisruptionBudget:
+		r.selector(o.Spec.Selector)
 	default:
 		return false
 	}
 	return true
 }
 
-// nodeLabels renames the labels of a node, or those that a pod selects.
+// nodeLabels renames the labels of a node, or those that a pod selects or spreads
+// over.
 func nodeLabels(o runtime.Object, r relabel) bool {
 	switch o := o.(type) {
 	case *v1.Node:
 		o.Labels = r.labels(o.Labels)
 	case *v1.Pod:
 		o.Spec.NodeSelector = r.labels(o.Spec.NodeSelector)
+		for i := range o.Spec.TopologySpreadConstraints {
+			c := &o.Spec.TopologySpreadConstraints[i]
+			c.TopologyKey = r.key(c.TopologyKey)
+		}
 		for _, term := range nodeTerms(o) {
 			for i := range term.MatchExpressions {
 				e := &term.MatchExpressions[i]

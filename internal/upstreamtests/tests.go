@@ -75,6 +75,18 @@ func Tests() []Test {
 			Fails:   map[string]string{"nominated": "[NodeAffinity NodeResourcesFit]"},
 		},
 		{
+			Finding: "terminating-pod-uncounted",
+			File:    "pkg/scheduler/framework/plugins/podtopologyspread/filtering_test.go",
+			Name:    "TestRemovePod_Terminating",
+			Fails:   map[string]string{"terminating pod": "the preemptor fits: got true, want false"},
+		},
+		{
+			Finding: "empty-spread-selector",
+			File:    "pkg/scheduler/framework/plugins/podtopologyspread/filtering_test.go",
+			Name:    "TestFilter_EmptySelector",
+			Fails:   map[string]string{"empty selector": "the preemptor fits: got true, want false"},
+		},
+		{
 			Finding: "budget-spent-by-reprieved-pod",
 			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
 			Name:    "TestSelectVictimsOnNode_BudgetOfReprievedPod",
