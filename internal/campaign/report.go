@@ -79,6 +79,17 @@ type Exercised struct {
 // Short tells whether the probe was exercised less often than its quota asks.
 func (e *Exercised) Short() bool { return e.Clusters < e.Quota }
 
+// Short counts the probes that were exercised too rarely.
+func (r *Report) Short() int {
+	short := 0
+	for i := range r.Exercised {
+		if r.Exercised[i].Short() {
+			short++
+		}
+	}
+	return short
+}
+
 // ReportedFinding is a Finding with what to do about it.
 type ReportedFinding struct {
 	// Identity is fingerprint.Identity in words; the parts of it are Property and
@@ -184,7 +195,7 @@ func (r *Report) judge() {
 			short = append(short, fmt.Sprintf("%s (%d of %d)", e.Name, e.Clusters, e.Quota))
 		}
 	}
-	few := len(short)
+	few := r.Short()
 	if few > maxNamed {
 		short = append(short[:maxNamed], fmt.Sprintf("and %d more", few-maxNamed))
 	}
