@@ -40,6 +40,7 @@ type Subject struct {
 	// see LedgerEntry.Properties.
 	granted []string
 	judged  map[string]judgement
+	filters map[string]FilterCount // see FiltersAlone
 	indexed *podIndex
 }
 

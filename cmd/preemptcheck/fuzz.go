@@ -56,6 +56,7 @@ tell, or is broken; else 0.`,
 	flags.StringVar(&shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
 	workersFlag(cmd, &o.Workers)
 	relationsFlag(cmd, &config.Relations)
+	filtersFlag(cmd, &config.Filters, 128)
 	seedFlag(cmd, &config.Seed)
 	referenceFlag(cmd, &config.Reference)
 	reportFlags(cmd, &reported)
@@ -98,13 +99,13 @@ func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options)
 		return nil, err
 	}
 	defer o.Checker.System.Close()
-	o.Checker.Relations = config.Relations
+	o.Checker.Relations, o.Checker.Filters = config.Relations, config.Filters
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	o.Launch = campaign.Process(func() *exec.Cmd {
-		cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations))
+		cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations), "--filters", strconv.Itoa(config.Filters))
 		// A worker does one thing at a time, and leaves much garbage in little
 		// memory: this nearly doubles the clusters per second.
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
@@ -134,6 +135,9 @@ func resumed(cmd *cobra.Command, dir string, config *campaign.Config) error {
 	if !cmd.Flags().Changed("relations") {
 		config.Relations = s.Config.Relations
 	}
+	if !cmd.Flags().Changed("filters") {
+		config.Filters = s.Config.Filters
+	}
 	return nil
 }
 
@@ -150,7 +154,7 @@ func fuzzProgress(s *campaign.State) string {
 // newFuzzWorker is what fuzz runs its workers with.
 func newFuzzWorker() *cobra.Command {
 	var reference string
-	var relations int
+	var relations, filters int
 	cmd := &cobra.Command{
 		Use:    "fuzz-worker",
 		Short:  "Check the clusters that fuzz asks for on standard input",
@@ -162,7 +166,7 @@ func newFuzzWorker() *cobra.Command {
 				return err
 			}
 			defer checker.System.Close()
-			checker.Relations = relations
+			checker.Relations, checker.Filters = relations, filters
 			// An interrupt of a terminal reaches all processes, but it is fuzz that
 			// decides when a worker ends: by closing its input.
 			return campaign.Work(context.WithoutCancel(cmd.Context()), checker, cmd.InOrStdin(), cmd.OutOrStdout())
@@ -170,6 +174,7 @@ func newFuzzWorker() *cobra.Command {
 	}
 	referenceFlag(cmd, &reference)
 	relationsFlag(cmd, &relations)
+	filtersFlag(cmd, &filters, 0)
 	return cmd
 }
 
@@ -182,6 +187,11 @@ func workersFlag(cmd *cobra.Command, workers *int) {
 // relationsFlag adds --relations to a command.
 func relationsFlag(cmd *cobra.Command, relations *int) {
 	cmd.Flags().IntVar(relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
+}
+
+// filtersFlag adds --filters to a command.
+func filtersFlag(cmd *cobra.Command, filters *int, byDefault int) {
+	cmd.Flags().IntVar(filters, "filters", byDefault, "of how many clusters one is drawn to ask each of its filters by itself; 0 is none")
 }
 
 func percent(part, whole int) float64 {

@@ -24,6 +24,10 @@ often each probe was exercised: a decision of the scheduler that has to be seen
 taken before the absence of findings says anything. The floors are for campaigns
 of about ten thousand clusters or more.
 
+Of one in --filters clusters, each filter plugin is also asked by itself about every
+pod on every node (a pair), about the node as it is and after each of its pods was
+removed, added again, or deleted (changes).
+
 Exit status: 1 if a probe is below its floor, or something new was found; else 2 if
 a scheduler that lies was not found out; else 0.`,
 		Example: `  preemptcheck stats --for 2m
@@ -38,6 +42,7 @@ a scheduler that lies was not found out; else 0.`,
 	seedFlag(cmd, &config.Seed)
 	referenceFlag(cmd, &config.Reference)
 	relationsFlag(cmd, &config.Relations)
+	filtersFlag(cmd, &config.Filters, 8)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if o.Workers < 1 {
@@ -73,6 +78,7 @@ type statsReport campaign.Report
 
 func (r *statsReport) text(w io.Writer) {
 	(*campaignReport)(r).summary(w)
+	r.writeFilters(w)
 	t := newTable("", "PROBE", "CLUSTERS", "FLOOR", "MET", "WHAT IT MEANS")
 	for i := range r.Exercised {
 		e := &r.Exercised[i]
@@ -85,4 +91,19 @@ func (r *statsReport) text(w io.Writer) {
 	t.write(w)
 	report := (*campaign.Report)(r)
 	fmt.Fprintf(w, "\n%s, %d below the floor\n", plural(len(r.Exercised), "probe"), report.Short())
+}
+
+// writeFilters says what filters that were asked by themselves came to.
+func (r *statsReport) writeFilters(w io.Writer) {
+	if len(r.Filters) == 0 {
+		return
+	}
+	share := func(of, pairs int) string { return fmt.Sprintf("%.1f %%", percent(of, pairs)) }
+	t := newTable("", "FILTER ALONE", "PAIRS", "FAIL", "RESOLVABLE", "UNRESOLVABLE", "CHANGES", "DIFFER FROM THE MODEL")
+	for _, f := range r.Filters {
+		t.row(f.Plugin, fmt.Sprint(f.Pairs), share(f.Resolvable+f.Unresolvable, f.Pairs), share(f.Resolvable, f.Pairs), share(f.Unresolvable, f.Pairs),
+			fmt.Sprint(f.Changes), fmt.Sprint(f.Differ))
+	}
+	t.write(w)
+	fmt.Fprintln(w)
 }

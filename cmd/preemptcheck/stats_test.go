@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -23,6 +24,7 @@ func TestStats(t *testing.T) {
 	require.Regexp(t, `(?m)^reprieve +\d+ +10 +yes +a pod that violates no budget is reprieved$`, out)
 	require.Regexp(t, `(?m)^PreFilter rejects +0 +1 +no `, out)
 	require.Regexp(t, `\n\d+ probes, \d+ below the floor\n$`, out)
+	require.Regexp(t, `(?m)^NodeResourcesFit +\d+ +[1-9][0-9.]+ % `, out)
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
@@ -34,6 +36,8 @@ func TestStats(t *testing.T) {
 	require.Equal(t, 200, r.Clusters)
 	require.Len(t, r.Exercised, len(properties.Probes()))
 	require.Positive(t, r.Short())
+	require.Len(t, r.Filters, len(model.FilterPlugins()))
+	require.Greater(t, r.Filters[0].Changes, r.Filters[0].Pairs)
 }
 
 // What a finding's command line says has to work once the directory is gone.

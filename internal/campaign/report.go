@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/internal/shell"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -57,6 +58,9 @@ type Report struct {
 	// the ledger occurred.
 	Exercised []Exercised `json:"exercised"`
 	Known     []Count     `json:"known"`
+	// Filters says how filter plugins that were asked one by one judged pods on
+	// nodes, in the profile's order.
+	Filters []Filtered `json:"filters,omitempty"`
 
 	Canary CanaryReport `json:"canary"`
 	Effort Effort       `json:"effort"`
@@ -74,6 +78,12 @@ type Exercised struct {
 	What     string `json:"what"`
 	Clusters int    `json:"clusters"`
 	Quota    int    `json:"quota"`
+}
+
+// Filtered is a filter plugin, and what it said.
+type Filtered struct {
+	Plugin string `json:"plugin"`
+	properties.FilterCount
 }
 
 // Short tells whether the probe was exercised less often than its quota asks.
@@ -164,6 +174,11 @@ func (s *State) Report(dir string) *Report {
 	}
 	for _, p := range properties.Probes() {
 		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
+	}
+	for _, plugin := range model.FilterPlugins() {
+		if count, asked := stats.Filters[plugin]; asked {
+			r.Filters = append(r.Filters, Filtered{plugin, count})
+		}
 	}
 	r.judge()
 	return r
