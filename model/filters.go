@@ -40,6 +40,7 @@ func defaultFilters() []Filter {
 		{"NodeAffinity", nodeAffinityFails},
 		{"NodePorts", nodePortsFails},
 		{"NodeResourcesFit", nodeResourcesFails},
+		{"InterPodAffinity", interPodAffinityFails},
 	}
 }
 

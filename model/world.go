@@ -16,6 +16,13 @@ type question struct {
 	nodes     []*node
 	byName    map[string]*node
 	budgets   []*budget
+
+	// affinityKeys are the topology keys of the preemptor's affinity, term by
+	// term. hasTerms: it has affinity or anti-affinity. bonded: some pod means
+	// something to it.
+	affinityKeys []string
+	hasTerms     bool
+	bonded       bool
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -27,6 +34,9 @@ type node struct {
 	// nominated are the pods waiting for room on the node that an earlier
 	// preemption made for them.
 	nominated []*pod
+	// bonded are those of pods that the preemptor's affinity or anti-affinity, or
+	// their own, connects with the preemptor.
+	bonded []*pod
 }
 
 // pod is a pod with what it needs worked out.
@@ -39,6 +49,7 @@ type pod struct {
 	ports    []hostPort
 	// budgets are the indices of the budgets that protect the pod.
 	budgets []int
+	bonds
 }
 
 // DefaultSchedulerName is the profile that Decide speaks for.
@@ -73,6 +84,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 			}
 		}
 	}
+	q.bond()
 	return q
 }
 
@@ -100,7 +112,7 @@ func newPod(p *v1.Pod, needs resources, now time.Time) *pod {
 // interchangeable tells whether two equally important pods of one node can
 // stand in for each other in everything that decides who becomes a victim.
 func interchangeable(a, b *pod) bool {
-	if !a.needs.equal(b.needs) || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) {
+	if !a.needs.equal(b.needs) || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) || !a.bonds.equal(&b.bonds) {
 		return false
 	}
 	for i := range a.ports {
