@@ -51,6 +51,8 @@ type features struct {
 	resized      bool // in-place resizes under way
 	budgets      bool
 	nominated    bool
+	podAffinity  bool // and anti-affinity
+	roomy        bool // only pod affinity keeps the preemptor from nodes
 	others       bool // pods of another scheduler, and pods that just wait
 }
 
@@ -75,7 +77,13 @@ func drawFeatures(s source) features {
 		resized:      s.chance(8),
 		budgets:      s.chance(65),
 		nominated:    s.chance(35),
+		podAffinity:  s.chance(16),
 		others:       s.chance(10),
+	}
+	if f.podAffinity { // it decides where there is room, and among nominated pods
+		f.slack, f.nominated = f.slack || s.chance(50), f.nominated || s.chance(40)
+		f.namespaces = f.namespaces || s.chance(20)
+		f.roomy = s.chance(50)
 	}
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)

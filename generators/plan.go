@@ -70,6 +70,7 @@ type pod struct {
 	hostPorts  []int // indices of ports
 	end        end
 	resize     resize
+	shuns      bool // has anti-affinity
 }
 
 // maxPods is the most bound pods a cluster has.
@@ -161,8 +162,14 @@ func (g *generator) drawNode(room int) node {
 	if g.nodeLabels {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
 	}
+	if g.podAffinity {
+		n.zone = g.intn(3)
+	}
 	n.cordoned = g.cordoned && g.chance(40)
 	g.fill(&n)
+	if main, ok := g.mainResource(); ok && g.roomy {
+		n.room[main] = plenty
+	}
 	return n
 }
 
@@ -235,7 +242,7 @@ func (g *generator) drawPod() pod {
 	if g.missingStart && g.chance(30) {
 		p.start = -1
 	}
-	if g.budgets || g.nominated {
+	if g.budgets || g.nominated || g.podAffinity {
 		p.labels = g.intn(len(podLabels))
 	}
 	p.noPriority = g.noPriority && p.priority == 0 && g.chance(50)
@@ -248,6 +255,10 @@ func (g *generator) drawPod() pod {
 		p.end = pick(g.source, terminating, preempted)
 	case g.marked && g.chance(25):
 		p.end = marked
+	}
+	p.shuns = g.podAffinity && g.chance(20)
+	if g.roomy {
+		p.shuns = g.chance(60)
 	}
 	if g.resized && g.chance(40) {
 		p.resize = pick(g.source, shrinking, growing, shrinking, infeasible)
