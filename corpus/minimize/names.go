@@ -198,19 +198,32 @@ func (r relabel) values(key *string, operator string, values []string) {
 	*key = r.key(*key)
 }
 
-// podLabels renames the labels of a pod, or those that a budget selects.
+func (r relabel) selector(s *metav1.LabelSelector) {
+	if s == nil {
+		return
+	}
+	s.MatchLabels = r.labels(s.MatchLabels)
+	for i := range s.MatchExpressions {
+		e := &s.MatchExpressions[i]
+		r.values(&e.Key, string(e.Operator), e.Values)
+	}
+}
+
+// podLabels renames the labels of a pod, or those that a budget or a pod's affinity selects.
 func podLabels(o runtime.Object, r relabel) bool {
 	switch o := o.(type) {
 	case *v1.Pod:
 		o.Labels = r.labels(o.Labels)
-	case *policyv1.PodDisruptionBudget:
-		if s := o.Spec.Selector; s != nil {
-			s.MatchLabels = r.labels(s.MatchLabels)
-			for i := range s.MatchExpressions {
-				e := &s.MatchExpressions[i]
-				r.values(&e.Key, string(e.Operator), e.Values)
+		for _, term := range podTerms(o) {
+			r.selector(term.LabelSelector)
+			for _, keys := range [][]string{term.MatchLabelKeys, term.MismatchLabelKeys} {
+				for i := range keys {
+					r.values(&keys[i], "", nil)
+				}
 			}
 		}
+	case *policyv1.PodDisruptionBudget:
+		r.selector(o.Spec.Selector)
 	default:
 		return false
 	}
@@ -224,6 +237,9 @@ func nodeLabels(o runtime.Object, r relabel) bool {
 		o.Labels = r.labels(o.Labels)
 	case *v1.Pod:
 		o.Spec.NodeSelector = r.labels(o.Spec.NodeSelector)
+		for _, term := range podTerms(o) {
+			r.values(&term.TopologyKey, "", nil)
+		}
 		for _, term := range nodeTerms(o) {
 			for i := range term.MatchExpressions {
 				e := &term.MatchExpressions[i]
@@ -234,6 +250,23 @@ func nodeLabels(o runtime.Object, r relabel) bool {
 		return false
 	}
 	return true
+}
+
+// podTerms are the terms of a pod's affinity and anti-affinity to others.
+func podTerms(p *v1.Pod) []*v1.PodAffinityTerm {
+	var terms []*v1.PodAffinityTerm
+	a := p.Spec.Affinity
+	if a != nil && a.PodAffinity != nil {
+		for i := range a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+			terms = append(terms, &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i])
+		}
+	}
+	if a != nil && a.PodAntiAffinity != nil {
+		for i := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+			terms = append(terms, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i])
+		}
+	}
+	return terms
 }
 
 func nodeTerms(p *v1.Pod) []*v1.NodeSelectorTerm {
