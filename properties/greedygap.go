@@ -148,13 +148,16 @@ func (s *Subject) eachSmallestSet(node string, visit func([]*v1.Pod)) error {
 }
 
 // fitsAlone tells whether the preemptor runs on a node once the pods gone are
-// gone, by the model's filters, which look at one node at a time: that node and
-// its pods are all there is.
+// gone, by the model's filters. But for affinity to pods they look at one node at
+// a time: without it, that node and its pods are all there is.
 func (s *Subject) fitsAlone(node string, gone map[string]bool) (bool, error) {
 	c := *s.Cluster
-	c.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return n.Name != node })
+	apart := !s.index().podAffinity
+	if apart {
+		c.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return n.Name != node })
+	}
 	c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool {
-		return gone[model.Key(p)] || cmp.Or(p.Spec.NodeName, p.Status.NominatedNodeName) != node
+		return gone[model.Key(p)] || apart && cmp.Or(p.Spec.NodeName, p.Status.NominatedNodeName) != node
 	})
 	// Only the verdict of the filters is wanted: Never saves the dry run.
 	never := v1.PreemptNever

@@ -66,8 +66,12 @@ func noFreeNode() Property {
 			if to := s.Observation.ScheduledTo; to != "" {
 				findings = append(findings, foundOf(model.StagePick, to, "", "preempted, although the pod was scheduled there"))
 			}
+			judged, err := model.Decide(s.Cluster, s.rules())
+			if err != nil {
+				return nil, err
+			}
 			for _, n := range s.Cluster.Nodes {
-				if _, failed := s.Decision.Verdicts[n.Name]; !failed {
+				if _, failed := judged.Verdicts[n.Name]; !failed {
 					findings = append(findings, foundOf(model.StagePick, n.Name, "free", "preempted, although the preemptor fits there as it is"))
 				}
 			}
@@ -130,25 +134,42 @@ func hostPort(port v1.ContainerPort) v1.ContainerPort {
 }
 
 // fitsByModel tells whether, by the model's filters, the preemptor runs on a node
-// once the pods gone are gone. It is cheap: the rest of the cluster is left out,
-// as all filters covered by the model look at one node alone, and the preemptor
-// may not preempt, so that nothing but the filters is asked.
+// once the pods gone are gone. The preemptor may not preempt, so that nothing but
+// the filters is asked; and where no pod has affinity or anti-affinity to others,
+// the rest of the cluster is left out: all other filters look at one node alone.
 func (s *Subject) fitsByModel(node string, gone map[string]bool) (bool, error) {
 	never, preemptor := v1.PreemptNever, *s.Cluster.Preemptor
 	preemptor.Spec.PreemptionPolicy = &never
 	c := &model.Cluster{
 		Pods:      append(s.staying(node, gone), s.index().waiting...),
 		Preemptor: &preemptor,
+		Extra:     s.Cluster.Extra,
 		Settings:  s.Cluster.Settings,
 	}
+	apart := !s.index().podAffinity
 	for _, n := range s.Cluster.Nodes {
-		if n.Name == node {
-			c.Nodes = append(c.Nodes, n)
+		if n.Name != node && apart {
+			continue
+		}
+		c.Nodes = append(c.Nodes, n)
+		if n.Name != node {
+			c.Pods = append(c.Pods, s.index().onNode[n.Name]...)
 		}
 	}
-	d, err := model.Decide(c, model.Documented())
+	d, err := model.Decide(c, s.rules())
 	if err != nil {
 		return false, err
 	}
-	return slices.Contains(d.Fits, node), nil
+	return d.Verdicts[node] == nil, nil
+}
+
+// rules are the documented ones, with what is granted of pod affinity.
+func (s *Subject) rules() *model.Rules {
+	rules := model.Documented()
+	for _, quirk := range []model.Quirk{model.OnePodForAllTerms, model.UnlabelledNodesHideFirst, model.NominatedRefusalsSkipped} {
+		if s.grants(string(quirk)) {
+			rules = rules.With(quirk)
+		}
+	}
+	return rules
 }

@@ -1,6 +1,8 @@
 package properties
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -12,6 +14,9 @@ type podIndex struct {
 	byKey   map[string]*v1.Pod
 	onNode  map[string][]*v1.Pod
 	waiting []*v1.Pod // not bound to a node
+	// podAffinity: some pod requires affinity or anti-affinity to others, so that
+	// whether a pod fits on a node depends on the pods of other nodes.
+	podAffinity bool
 }
 
 func (s *Subject) index() *podIndex {
@@ -27,7 +32,15 @@ func (s *Subject) index() *podIndex {
 			s.indexed.waiting = append(s.indexed.waiting, p)
 		}
 	}
+	s.indexed.podAffinity = requiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, requiresPods)
 	return s.indexed
+}
+
+// requiresPods tells whether a pod requires affinity or anti-affinity to others.
+func requiresPods(p *v1.Pod) bool {
+	a := p.Spec.Affinity
+	return a != nil && (a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 ||
+		a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0)
 }
 
 // pod is the pod of that name, or nil.

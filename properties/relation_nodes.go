@@ -68,7 +68,8 @@ func (s *Subject) uselessNodes() []string {
 
 // addingImportantPod: the pod has no host ports, because NodePorts comes before
 // NodeResourcesFit: a port could turn a failure that cannot be resolved into one
-// that can.
+// that can. Nor is it about clusters with affinity or anti-affinity between pods,
+// where a pod is something to those on other nodes.
 var addingImportantPod = relation{
 	name: "adding-an-important-pod",
 	promise: "A pod of equal or higher priority cannot be preempted, so that one more of them on a node that is no candidate changes nothing, " +
@@ -76,7 +77,7 @@ var addingImportantPod = relation{
 	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := s.uselessNodes()
-		if len(useless) == 0 {
+		if len(useless) == 0 || s.index().podAffinity {
 			return nil
 		}
 		like := s.Cluster.Preemptor
@@ -101,14 +102,15 @@ var addingImportantPod = relation{
 }
 
 // removingUselessNode: not the preemptor's nominated node, on which it depends
-// whether the pod waits for its victims.
+// whether the pod waits for its victims; and not if its pods may be something to
+// those on other nodes.
 var removingUselessNode = relation{
 	name:    "removing-a-useless-node",
 	promise: "A node that is no candidate can go, with its pods, and all else stays as it was.",
 	source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := slices.DeleteFunc(s.uselessNodes(), func(name string) bool { return name == s.Cluster.Preemptor.Status.NominatedNodeName })
-		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 {
+		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || s.index().podAffinity {
 			return nil
 		}
 		removed := useless[random.IntN(len(useless))]
@@ -124,7 +126,8 @@ var removingUselessNode = relation{
 // duplicatingNode: the pods of the copy have the labels of the originals, and the
 // budgets do not get more: each node is tried by itself, with all that the
 // budgets allow. Not the preemptor's nominated node, which is treated
-// differently from others, nor one that its affinity names.
+// differently from others, nor one that its affinity names; and none if affinity
+// between pods joins the two.
 var duplicatingNode = relation{
 	name: "duplicating-a-node",
 	promise: "Each node is judged by itself: a copy of a node, with copies of its pods and of the pods nominated to it, comes to the same as the original, " +
@@ -135,6 +138,9 @@ var duplicatingNode = relation{
 
 func duplicateNode(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
+	if s.index().podAffinity {
+		return nil
+	}
 	named := map[string]bool{c.Preemptor.Status.NominatedNodeName: true}
 	eachTerm(c.Preemptor, func(t *v1.NodeSelectorTerm) {
 		for _, r := range t.MatchFields {
