@@ -114,9 +114,9 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool { return c.dryRunFailed("NodeResourcesFit", false) }},
 	{"dry run fails InterPodAffinity", "pods that may not be preempted, or are elsewhere, shun the preemptor or are shunned", few,
 		func(c *cycle) bool { return c.dryRunFailed("InterPodAffinity", false) }},
-	{"dry run fails InterPodAffinity for good", "with its victims the pods that the preemptor wants to be near to are gone", few,
+	{"dry run loses pods to be near to", "with its victims the pods that the preemptor wants to be near to are gone", few,
 		func(c *cycle) bool { return c.dryRunFailed("InterPodAffinity", true) }},
-	{"preemption resolves InterPodAffinity", "a node fails by anti-affinity, and preemption on it helps", few,
+	{"preemption resolves anti-affinity", "a node fails by anti-affinity, and preemption on it helps", few,
 		func(c *cycle) bool {
 			return c.dryRun(func(r *run) bool {
 				v, failed := c.Observation.Filters[r.node]
