@@ -165,7 +165,7 @@ func (s buggy) Observe(ctx context.Context, c *model.Cluster) (*model.Observatio
 // and not there without it.
 func TestTenBugsAreTenFindings(t *testing.T) {
 	const (
-		clusters   = 400
+		clusters   = 800
 		minimising = 1 // of each kind of suspect
 	)
 	system := inprocess.New()
