@@ -37,6 +37,9 @@ func generate(s source) *model.Cluster {
 	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
 	c.Preemptor = g.preemptor()
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
+	if g.podAffinity {
+		c.Extra = g.drawNamespaces()
+	}
 	c.Settings = g.drawSettings()
 	return c
 }
@@ -117,6 +120,9 @@ func (g *generator) render(p *v1.Pod, name string, plan *pod) {
 	setDefaults(&p.Spec)
 	renderContainers(&p.Spec, plan)
 	renderStatus(p, plan)
+	if plan.shuns {
+		g.shun(p)
+	}
 }
 
 // setDefaults sets what the API server sets in every pod.

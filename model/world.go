@@ -20,6 +20,13 @@ type question struct {
 	pre *preFiltered
 	// spread are the topology spread constraints of the preemptor.
 	spread []*spreadConstraint
+
+	// affinityKeys are the topology keys of the preemptor's affinity, term by
+	// term. hasTerms: it has affinity or anti-affinity. bonded: some pod means
+	// something to it.
+	affinityKeys []string
+	hasTerms     bool
+	bonded       bool
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -32,6 +39,9 @@ type node struct {
 	// preemption made for them.
 	nominated []*pod
 	spread    spreadNode
+	// bonded are those of pods that the preemptor's affinity or anti-affinity, or
+	// their own, connects with the preemptor.
+	bonded []*pod
 }
 
 // pod is a pod with what it needs worked out.
@@ -47,6 +57,7 @@ type pod struct {
 	// spread tells which spread constraints of the preemptor select the pod; nil
 	// if it has none.
 	spread []bool
+	bonds
 }
 
 // DefaultSchedulerName is the profile that Decide speaks for.
@@ -82,6 +93,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 		}
 	}
 	q.placeForSpread()
+	q.bond()
 	q.pre = q.preFilter()
 	return q
 }
@@ -110,7 +122,7 @@ func newPod(p *v1.Pod, needs resources, now time.Time) *pod {
 // interchangeable tells whether two equally important pods of one node can
 // stand in for each other in everything that decides who becomes a victim.
 func interchangeable(a, b *pod) bool {
-	if !a.needs.equal(b.needs) || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) {
+	if !a.needs.equal(b.needs) || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) || !a.bonds.equal(&b.bonds) {
 		return false
 	}
 	for i := range a.ports {
