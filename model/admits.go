@@ -49,6 +49,9 @@ func (d *Decision) Admits(o *Observation) *Disagreement {
 	if len(d.Fits) > 0 {
 		return nil
 	}
+	if d.filterFails != "" {
+		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
+	}
 	if d.endsInError {
 		return admitsNomination(o, &Actuation{Nomination: NominationKept})
 	}
@@ -83,6 +86,12 @@ func (d *Decision) admitsFilters(o *Observation) *Disagreement {
 	if len(d.q.nodes) == 0 {
 		if o.CycleError == "" {
 			return disagree(StageFilter, "", "an error: no nodes", "none").of(kindNoError)
+		}
+		return nil
+	}
+	if d.filterFails != "" {
+		if o.CycleError == "" {
+			return disagree(StageFilter, "", "an error of extender "+d.filterFails, "none").of(kindNoError)
 		}
 		return nil
 	}
@@ -158,6 +167,16 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 	candidates := map[string]*Outcome{}
 	for _, name := range o.Candidates {
 		candidates[name] = observed[name]
+	}
+	candidates, fails := d.q.extend(candidates)
+	if dis := d.q.admitsExtenders(o, candidates, fails); dis != nil {
+		return dis
+	}
+	if len(candidates) == 0 {
+		if o.Pick != nil {
+			return disagree(StagePick, "", "none", *o.Pick).of(kindPick)
+		}
+		return admitsNomination(o, d.q.noneLeft(fails))
 	}
 	nodes, by := d.q.rules.best(candidates)
 	if o.Pick == nil {
@@ -285,6 +304,17 @@ func (d *Decision) admitsCandidates(o *Observation, observed map[string]*Outcome
 func (d *Decision) admitsChoice(o *Observation) *Disagreement {
 	choices := d.Choices()
 	if o.Pick == nil {
+		nothing, fails := false, false
+		for _, w := range d.worlds {
+			n, f := mayPickNone(d.candidatesIn(w), d.Shortlist)
+			nothing, fails = nothing || n, fails || f
+		}
+		if fails && admitsNomination(o, d.q.noneLeft("fails")) == nil {
+			return nil
+		}
+		if nothing {
+			return admitsNomination(o, d.q.noneLeft(""))
+		}
 		if len(choices) > 0 {
 			return disagree(StagePick, "", choiceNames(choices), "none").of(kindNoPick)
 		}

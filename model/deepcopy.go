@@ -30,10 +30,33 @@ func (s Settings) DeepCopy() Settings {
 	s.MinCandidateNodesPercentage = copyOf(s.MinCandidateNodesPercentage)
 	s.MinCandidateNodesAbsolute = copyOf(s.MinCandidateNodesAbsolute)
 	s.FeatureGates = maps.Clone(s.FeatureGates)
+	s.Extenders = slices.Clone(s.Extenders)
+	for i := range s.Extenders {
+		s.Extenders[i] = s.Extenders[i].DeepCopy()
+	}
 	return s
 }
 
-func copyOf(p *int32) *int32 {
+// DeepCopy is a copy that shares nothing with e.
+func (e Extender) DeepCopy() Extender {
+	e.ManagedResources = slices.Clone(e.ManagedResources)
+	if e.Filter != nil {
+		f := *e.Filter
+		f.Rejects, f.Excludes, f.Omits = slices.Clone(f.Rejects), slices.Clone(f.Excludes), slices.Clone(f.Omits)
+		e.Filter = &f
+	}
+	if e.Preempt != nil {
+		p := *e.Preempt
+		p.Drops, p.Changes = slices.Clone(p.Drops), slices.Clone(p.Changes)
+		for i := range p.Changes {
+			p.Changes[i].Keeps, p.Changes[i].Violations = copyOf(p.Changes[i].Keeps), copyOf(p.Changes[i].Violations)
+		}
+		e.Preempt = &p
+	}
+	return e
+}
+
+func copyOf[T any](p *T) *T {
 	if p == nil {
 		return nil
 	}

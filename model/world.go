@@ -25,6 +25,10 @@ type question struct {
 	affinityKeys []string
 	hasTerms     bool
 	bonded       bool
+	// extenders are asked about the preemptor, in this order.
+	extenders []*Extender
+	// rejected are the nodes on which nothing but an extender fails the preemptor.
+	rejected map[string]bool
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -92,6 +96,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 	}
 	q.placeForSpread()
 	q.bond()
+	q.extenders = q.interested()
 	return q
 }
 
