@@ -95,6 +95,11 @@ func (q *question) verdicts() map[string]*Verdict {
 	out := make(map[string]*Verdict, len(q.nodes))
 	named := q.preFilter()
 	excludedBy := "NodeAffinity"
+	defer func() {
+		if named != nil {
+			q.excludedBy = excludedBy
+		}
+	}()
 	// The preemptor's nominated node is tried before all others, also if it is
 	// not among the nodes that were named, but not if the names contradict each
 	// other (schedule_one.go:669@v1.37.1).

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -123,9 +124,10 @@ func (q *question) mayIgnore(e *Extender) bool {
 // extendFilters adds the verdicts of the extenders, which are asked in turn about
 // the nodes that pass all before, until none is left (schedule_one.go:894@v1.37.1,
 // findNodesThatPassExtenders). A failed node can be resolved by preemption unless
-// it is listed as one that cannot; one of which the extender does not say why it
-// fails promises nothing (kube-scheduler/extender/v1/types.go:96@v0.37.1,
-// ExtenderFilterResult). An error that may not be ignored is that of the cycle.
+// it is listed as one that cannot (kube-scheduler/extender/v1/types.go:96@v0.37.1,
+// ExtenderFilterResult); one that is not listed has no status of its own, so that
+// of all such nodes, which cannot be resolved (framework/types.go:1424@v1.37.1,
+// NodeToStatus). An error that may not be ignored is that of the cycle.
 func (q *question) extendFilters(verdicts map[string]*Verdict) (fails string) {
 	if !q.rules.extenders.filter {
 		return ""
@@ -144,11 +146,18 @@ func (q *question) extendFilters(verdicts map[string]*Verdict) (fails string) {
 			if verdicts[n.Name] != nil {
 				continue
 			}
-			excluded := slices.Contains(e.Filter.Excludes, n.Name)
-			rejected := slices.Contains(e.Filter.Rejects, n.Name)
-			if omitted := slices.Contains(e.Filter.Omits, n.Name); excluded || rejected || omitted {
-				verdicts[n.Name] = &Verdict{Plugin: ExtenderName, Unresolvable: q.rules.extenders.excludes(excluded || !rejected), Reasons: []string{"extender " + e.Name}}
+			v := &Verdict{Plugin: ExtenderName, Reasons: []string{"extender " + e.Name}}
+			switch {
+			case slices.Contains(e.Filter.Excludes, n.Name):
+				v.Unresolvable = q.rules.extenders.excludes(true)
+			case slices.Contains(e.Filter.Rejects, n.Name):
+				v.Unresolvable = q.rules.extenders.excludes(false)
+			case slices.Contains(e.Filter.Omits, n.Name):
+				v.Plugin, v.Unresolvable = cmp.Or(q.excludedBy, ExtenderName), q.rules.extenders.excludes(true)
+			default:
+				continue
 			}
+			verdicts[n.Name] = v
 		}
 	}
 	return ""

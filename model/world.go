@@ -29,6 +29,8 @@ type question struct {
 	extenders []*Extender
 	// rejected are the nodes on which nothing but an extender fails the preemptor.
 	rejected map[string]bool
+	// excludedBy are the plugins that PreFilter excluded nodes for, if it did.
+	excludedBy string
 }
 
 // node is a node with the pods the scheduler sees on it.
