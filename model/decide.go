@@ -70,10 +70,6 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		d.endsInError = true
 		return d, nil
 	}
-	q.rejected = map[string]bool{}
-	for name, v := range d.Verdicts {
-		q.rejected[name] = v.Plugin == ExtenderName
-	}
 	eligible := q.eligible(d.Verdicts)
 	d.Eligible = &eligible
 	if !eligible.OK {

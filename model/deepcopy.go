@@ -37,6 +37,30 @@ func (s Settings) DeepCopy() Settings {
 	return s
 }
 
+// RenameNodes is a copy of s in which the names of nodes are replaced.
+func (s Settings) RenameNodes(to func(string) string) Settings {
+	s = s.DeepCopy()
+	rename := func(names []string) {
+		for i := range names {
+			names[i] = to(names[i])
+		}
+	}
+	for _, e := range s.Extenders {
+		if e.Filter != nil {
+			rename(e.Filter.Rejects)
+			rename(e.Filter.Excludes)
+			rename(e.Filter.Omits)
+		}
+		if e.Preempt != nil {
+			rename(e.Preempt.Drops)
+			for i := range e.Preempt.Changes {
+				e.Preempt.Changes[i].Node = to(e.Preempt.Changes[i].Node)
+			}
+		}
+	}
+	return s
+}
+
 // DeepCopy is a copy that shares nothing with e.
 func (e Extender) DeepCopy() Extender {
 	e.ManagedResources = slices.Clone(e.ManagedResources)

@@ -132,6 +132,7 @@ func (q *question) extendFilters(verdicts map[string]*Verdict) (fails string) {
 	if !q.rules.extenders.filter {
 		return ""
 	}
+	q.rejected = map[string]bool{}
 	for _, e := range q.extenders {
 		if len(verdicts) == len(q.nodes) || e.Filter == nil {
 			continue
@@ -158,6 +159,7 @@ func (q *question) extendFilters(verdicts map[string]*Verdict) (fails string) {
 				continue
 			}
 			verdicts[n.Name] = v
+			q.rejected[n.Name] = true
 		}
 	}
 	return ""
