@@ -41,6 +41,9 @@ func generate(s source) *model.Cluster {
 		c.Extra = g.drawNamespaces()
 	}
 	c.Settings = g.drawSettings()
+	if g.chance(6) {
+		c.Settings.Extenders = g.drawExtenders()
+	}
 	return c
 }
 

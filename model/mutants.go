@@ -207,6 +207,16 @@ func Mutants() []Mutant {
 			t.LabelSelector = &metav1.LabelSelector{}
 		}
 	})
+
+	breaks("extenders: never asked about nodes", func(r *Rules) { r.extenders.filter = false })
+	breaks("extenders: interest ignored", func(r *Rules) { r.extenders.interest = false })
+	breaks("extenders: no error is ignorable", func(r *Rules) { r.extenders.ignorable = false })
+	breaks("extenders: errors never end anything", func(r *Rules) { r.extenders.abort = false })
+	breaks("extenders: asked in the order configured", func(r *Rules) { r.extenders.ignorableLast = false })
+	breaks("extenders: changed victims ignored", func(r *Rules) { r.extenders.trims = false })
+	breaks("extenders: their count of violations ignored", func(r *Rules) { r.extenders.counts = false })
+	breaks("extenders: no node is unresolvable", func(r *Rules) { r.extenders.excludes = func(bool) bool { return false } })
+	breaks("extenders: every node is unresolvable", func(r *Rules) { r.extenders.excludes = func(bool) bool { return true } })
 	return mutants
 }
 

@@ -51,6 +51,9 @@ type Rules struct {
 	clears             func(preemptor, nominated int32) bool
 	deletesTerminating bool
 
+	// Extenders.
+	extenders extenderRules
+
 	// Quirks: see Quirk.
 	emptySelectorMatchesNothing    bool
 	unlabelledPodsUnprotected      bool
@@ -90,6 +93,8 @@ func Documented() *Rules {
 		spread:                 documentedSpread(),
 		minShortlist:           1,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
+		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
+			excludes: func(listed bool) bool { return listed }},
 	}
 }
 
@@ -135,13 +140,23 @@ const (
 	// NominatedRefusalsSkipped: the anti-affinity of nominated pods counts only if
 	// some other pod's affinity or anti-affinity does.
 	NominatedRefusalsSkipped Quirk = "nominated-refusals-skipped"
+	// ExtenderRejectionIsError: a dry run ends in an error if nothing but an
+	// extender keeps the pod from the node.
+	ExtenderRejectionIsError Quirk = "extender-rejection-is-error"
+	// NothingLeftKeepsNomination: the nomination stays if extenders leave no
+	// candidate.
+	NothingLeftKeepsNomination Quirk = "nothing-left-keeps-nomination"
+	// FirstVictimIsHighest: the first victim's priority counts as the highest,
+	// also if an extender put it first.
+	FirstVictimIsHighest Quirk = "first-victim-is-highest"
 )
 
 // Quirks are all quirks there are, in a fixed order.
 func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
 		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector,
-		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped}
+		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped,
+		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest}
 }
 
 // With is a copy of r with quirks switched on.
@@ -175,6 +190,12 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.unlabelledNodesHideFirst = true
 		case NominatedRefusalsSkipped:
 			out.nominatedRefusalsSkipped = true
+		case ExtenderRejectionIsError:
+			out.extenders.rejectionIsError = true
+		case NothingLeftKeepsNomination:
+			out.extenders.nothingLeftKeepsNomination = true
+		case FirstVictimIsHighest:
+			out.criteria = firstVictimIsHighest(r.criteria)
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

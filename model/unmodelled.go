@@ -33,6 +33,10 @@ func (u Unmodelled) Error() string {
 // modelledGates are the feature gates whose both positions Decide speaks for.
 var modelledGates = map[string]bool{GateAsyncPreemption: true, GateTaintComparison: true}
 
+// maxAllFiltered is up to how many nodes all are filtered, also when a pod fits
+// on some (schedule_one.go:53@v1.37.1, minFeasibleNodesToFind).
+const maxAllFiltered = 100
+
 // unmodelled finds everything in c that could matter and is not covered. What
 // only scores nodes does not matter, nor do volumes and claims of pods other
 // than the preemptor: no filter looks at them unless the preemptor has some.
@@ -55,6 +59,11 @@ func unmodelled(c *Cluster) Unmodelled {
 	}
 	if p.DeletionTimestamp != nil {
 		add(preemptor, "metadata.deletionTimestamp", "a terminating pod is not scheduled")
+	}
+	for i := range c.Settings.Extenders {
+		if e := &c.Settings.Extenders[i]; e.Filter != nil && len(c.Nodes) > maxAllFiltered {
+			add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "it is not asked about all of so many nodes")
+		}
 	}
 	for i := range p.Spec.Volumes {
 		if kind := filteredVolume(&p.Spec.Volumes[i]); kind != "" {

@@ -27,6 +27,10 @@ type question struct {
 	affinityKeys []string
 	hasTerms     bool
 	bonded       bool
+	// extenders are asked about the preemptor, in this order.
+	extenders []*Extender
+	// rejected are the nodes on which nothing but an extender fails the preemptor.
+	rejected map[string]bool
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -95,6 +99,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 	q.placeForSpread()
 	q.bond()
 	q.pre = q.preFilter()
+	q.extenders = q.interested()
 	return q
 }
 

@@ -53,9 +53,9 @@ type bill [5]int64
 func compareBills(a, b bill) int { return slices.Compare(a[:], b[:]) }
 
 // Add compares what was preempted with the best. It does nothing if nothing was
-// preempted.
+// preempted, or if extenders have a say.
 func (g *GreedyGap) Add(r *Result) error {
-	if r.Observation == nil || r.Observation.Pick == nil {
+	if r.Observation == nil || r.Observation.Pick == nil || len(r.Cluster.Settings.Extenders) > 0 {
 		return nil
 	}
 	if g.WorseBy == nil {

@@ -22,10 +22,10 @@ func preemptorFits() Property {
 					findings = append(findings, foundOf(p.stage, p.node, "", fmt.Sprintf("by the model's filters the preemptor does not fit once %v are gone", p.victims)))
 				}
 			}
-			if s.Observation.Pick == nil {
+			if !decisionShown(s) {
 				return findings, nil
 			}
-			p := s.picked()
+			p := s.decided()
 			victims := set(p.victims...)
 			judged, err := s.fits(p.node, victims)
 			if err != nil || judged.bySystem {
@@ -45,9 +45,9 @@ func judgesAgree() Property {
 		Name:    "judges-agree",
 		Promise: "The filtering step finds the set of Nodes where it's feasible to schedule the Pod.",
 		Source:  "docs: concepts/scheduling-eviction/kube-scheduler, \"Node selection in kube-scheduler\"; asked of the cluster without the victims, in a full cycle and of the model's filters",
-		Applies: preempted,
+		Applies: decisionShown,
 		Check: func(s *Subject) ([]Finding, error) {
-			p := s.picked()
+			p := s.decided()
 			judged, err := s.fits(p.node, set(p.victims...))
 			if err != nil || judged.byModel == judged.bySystem {
 				return nil, err
@@ -72,7 +72,7 @@ func noFreeNode() Property {
 				if err != nil {
 					return nil, err
 				}
-				if fits {
+				if fits && !s.Decision.RejectedByExtender(n.Name) {
 					findings = append(findings, foundOf(model.StagePick, n.Name, "free", "preempted, although the preemptor fits there as it is"))
 				}
 			}
@@ -81,9 +81,11 @@ func noFreeNode() Property {
 	}
 }
 
-// after is the cluster without the pods gone.
+// after is the cluster without the pods gone, and without extenders, which may
+// have their own mind about it (preemption.go:227@v1.37.1, callExtenders).
 func (s *Subject) after(node string, gone map[string]bool) *model.Cluster {
 	c := *s.Cluster
+	c.Settings.Extenders = nil
 	c.Pods = nil
 	for _, p := range s.Cluster.Pods {
 		if !gone[model.Key(p)] {

@@ -19,7 +19,7 @@ var renaming = relation{
 	promise: "Names only identify: with nodes, pods, namespaces and budgets renamed consistently, the same is preempted. " +
 		"A name decides only what is documented to be a tie.",
 	source: "docs: concepts/overview/working-with-objects/names",
-	vary:   rename,
+	vary:   rename, extenders: true,
 }
 
 func rename(s *Subject, random *rand.Rand) *variation {
@@ -78,6 +78,7 @@ func rename(s *Subject, random *rand.Rand) *variation {
 		}
 		out.PodDisruptionBudgets[i] = &renamed
 	}
+	out.Settings = out.Settings.RenameNodes(node.of)
 	nodeBack, podBack, namespaceBack := node.inverse(), pod.inverse(), namespace.inverse()
 	return &variation{
 		cluster: out,

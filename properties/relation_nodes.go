@@ -18,9 +18,10 @@ import (
 // before the search ends is of another number. Where the search ended before all
 // nodes were tried, only nodes that were tried both times are compared.
 var addingUselessNode = relation{
-	name:    "adding-a-useless-node",
-	promise: "A node that the pod cannot run on, whatever is preempted there, changes nothing: it is not picked, and all else stays as it was.",
-	source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
+	name:      "adding-a-useless-node",
+	promise:   "A node that the pod cannot run on, whatever is preempted there, changes nothing: it is not picked, and all else stays as it was.",
+	source:    "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
+	extenders: true,
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		if len(s.Cluster.Nodes) == 0 {
 			return nil // without any node there is no scheduling at all
