@@ -32,6 +32,9 @@ type Cluster struct {
 	// Extra holds every other object of the cluster (claims, volumes,
 	// namespaces, …). Decide reports what in it could matter as Unmodelled.
 	Extra []runtime.Object
+	// NotGiven is what Preemptor depends on and whoever described the cluster left
+	// out: all of it is Unmodelled.
+	NotGiven []UnmodelledField
 	// Preemptor is the pending pod whose scheduling cycle is asked about.
 	Preemptor *v1.Pod
 	Settings  Settings

@@ -20,6 +20,7 @@ func (c *Cluster) DeepCopy() *Cluster {
 	for i, o := range out.Extra {
 		out.Extra[i] = o.DeepCopyObject()
 	}
+	out.NotGiven = slices.Clone(c.NotGiven)
 	out.Preemptor = c.Preemptor.DeepCopy()
 	out.Settings = c.Settings.DeepCopy()
 	return &out

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -41,7 +42,7 @@ const maxAllFiltered = 100
 // only scores nodes does not matter, nor do volumes and claims of pods other
 // than the preemptor: no filter looks at them unless the preemptor has some.
 func unmodelled(c *Cluster) Unmodelled {
-	var u Unmodelled
+	u := Unmodelled(slices.Clone(c.NotGiven))
 	p := c.Preemptor
 	preemptor := "Pod " + Key(p)
 	add := func(object, field, why string) { u = append(u, UnmodelledField{object, field, why}) }
