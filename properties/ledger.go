@@ -168,7 +168,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.NominatedRefusalsSkipped,
-			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap"},
+			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-nominated-refusals-skipped",
 		},
 		{
@@ -181,7 +181,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "kubernetes#130784",
 			Quirk:      model.OnePodForAllTerms,
-			Properties: []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap"},
+			Properties: []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-one-pod-for-all-terms",
 		},
 		{
@@ -194,7 +194,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.UnlabelledNodesHideFirst,
-			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap"},
+			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-unlabelled-nodes-hide-first",
 		},
 		{
