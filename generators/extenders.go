@@ -10,7 +10,7 @@ func (g *generator) drawExtenders() []model.Extender {
 	for i := range extenders {
 		e := &extenders[i]
 		e.Name = extenderNames[i]
-		if g.chance(25) {
+		if g.chance(18) {
 			// No two extenders may manage the same resource.
 			at := min(weighted(g.source, 60, 40), len(managed)-1)
 			e.ManagedResources = []string{managed[at]}
@@ -38,7 +38,7 @@ func (g *generator) drawExtenders() []model.Extender {
 
 func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
 	p := &model.ExtenderPreempt{}
-	switch weighted(g.source, 40, 35, 8, 17) {
+	switch weighted(g.source, 64, 20, 5, 11) {
 	case 1:
 		p.Drops = g.someNodes(40)
 	case 2:
@@ -46,11 +46,11 @@ func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
 	case 3:
 		p.Fails = pick(g.source, model.PreemptError, model.PreemptUnknownNode, model.PreemptUnknownPod)
 	}
-	for _, name := range g.someNodes(55) {
+	for _, name := range g.someNodes(80) {
 		change := model.VictimChange{Node: name, Reverses: g.chance(50)}
-		if g.chance(45) {
+		if g.chance(55) {
 			// None is an error of the extender.
-			keeps := int32(weighted(g.source, 8, 62, 30))
+			keeps := int32(weighted(g.source, 5, 70, 25))
 			change.Keeps = &keeps
 		}
 		if g.chance(25) {

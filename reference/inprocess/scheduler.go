@@ -59,7 +59,7 @@ type scheduler struct {
 	extra    map[reflect.Type]*informer
 	budgets  *budgetLister
 	client   *client
-	// build makes the extenders of a cluster.
+	// build is System.build.
 	build     func([]model.Extender) ([]fwk.Extender, error)
 	nextStart *int // sched.nextStartNodeIndex
 	// preempted has room for one signal: the last victim is preempted.
@@ -76,7 +76,7 @@ type scheduler struct {
 // newScheduler builds a scheduler with the default profile. The gates it is for
 // must be in force.
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: newClient(), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1), build: buildExtenders}
+	s := &scheduler{client: newClient(), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(klog.NewContext(context.Background(), discard))
 	defer func() {
 		if err != nil {

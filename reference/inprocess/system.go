@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -32,6 +33,8 @@ const maxSchedulers = 16
 type System struct {
 	mu         sync.Mutex
 	schedulers []entry // least recently used first
+	// build makes the extenders of a cluster.
+	build func([]model.Extender) ([]fwk.Extender, error)
 }
 
 type entry struct {
@@ -49,7 +52,7 @@ func New() *System {
 	// to handlers, the last of which sleeps (runtime.go:256@v0.37.1). The first,
 	// which logs, stays.
 	once.Do(func() { utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] })
-	return &System{}
+	return &System{build: buildExtenders}
 }
 
 // Name implements reference.System.
@@ -117,6 +120,7 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 	if len(s.schedulers) == maxSchedulers {
 		s.drop(0)
 	}
+	sched.build = s.build
 	s.schedulers = append(s.schedulers, entry{key, sched})
 	return sched, nil
 }
