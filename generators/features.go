@@ -54,6 +54,7 @@ type features struct {
 	nominated    bool
 	others       bool // pods of another scheduler, and pods that just wait
 	spread       bool // topology spread constraints
+	declared     bool // features that nodes declare, and pods need
 }
 
 func drawFeatures(s source) features {
@@ -79,6 +80,7 @@ func drawFeatures(s source) features {
 		nominated:    s.chance(35),
 		others:       s.chance(10),
 		spread:       s.chance(8),
+		declared:     s.chance(6),
 	}
 	if f.bottleneck == bySpread {
 		f.spread = true

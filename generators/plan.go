@@ -20,6 +20,7 @@ type node struct {
 	disk       int
 	generation int
 	cordoned   bool
+	declares   int // index of declaredFeatures
 	pods       []pod
 }
 
@@ -171,6 +172,9 @@ func (g *generator) drawNode(room int) node {
 		n.zone = 1 + g.intn(2)
 	}
 	n.cordoned = g.cordoned && g.chance(40)
+	if g.declared {
+		n.declares = g.intn(len(declaredFeatures))
+	}
 	g.fill(&n)
 	return n
 }

@@ -48,6 +48,9 @@ func (g *generator) preemptor() *v1.Pod {
 	if g.spread {
 		g.spreadOver(p)
 	}
+	if g.declared && g.chance(75) {
+		g.needFeature(&p.Spec)
+	}
 	if g.nominated && g.chance(25) || g.terminating && g.chance(30) {
 		p.Status.NominatedNodeName = g.someNode()
 	}

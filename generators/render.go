@@ -75,6 +75,7 @@ func renderNode(i int, n *node) *v1.Node {
 	for _, t := range n.taints {
 		node.Spec.Taints = append(node.Spec.Taints, taints[t])
 	}
+	node.Status.DeclaredFeatures = declaredFeatures[n.declares]
 	node.Status.Allocatable = amounts(n.room, 2, 2)
 	node.Status.Allocatable[v1.ResourcePods] = podCounts[n.maxPods]
 	node.Status.Capacity = amounts(n.room, 2, 2)

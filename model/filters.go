@@ -41,6 +41,7 @@ func defaultFilters() []Filter {
 		{"NodePorts", nodePortsFails},
 		{"NodeResourcesFit", nodeResourcesFails},
 		{"PodTopologySpread", topologySpreadFails},
+		{"NodeDeclaredFeatures", declaredFeaturesFail},
 	}
 }
 

@@ -118,6 +118,8 @@ func Mutants() []Mutant {
 		p.Spec.TopologySpreadConstraints = p.Spec.TopologySpreadConstraints[:min(1, len(p.Spec.TopologySpreadConstraints))]
 	})
 
+	breaks("declared features: init containers ignored", func(r *Rules) { r.declared.initContainers = false })
+
 	misreads("requests: overhead ignored", func(p *v1.Pod) { p.Spec.Overhead = nil })
 	misreads("requests: init containers ignored", func(p *v1.Pod) {
 		p.Spec.InitContainers = slices.DeleteFunc(slices.Clone(p.Spec.InitContainers), func(c v1.Container) bool { return !isSidecar(&c) })

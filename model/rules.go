@@ -40,6 +40,9 @@ type Rules struct {
 	// Topology spread.
 	spread spreadRules
 
+	// Features that nodes declare.
+	declared declaredRules
+
 	// Shortlist: the least number of candidates.
 	minShortlist int
 
@@ -80,6 +83,7 @@ func Documented() *Rules {
 		stopAtViolation:        true,
 		exhausted:              func(left int32) bool { return left < 0 },
 		spread:                 documentedSpread(),
+		declared:               declaredRules{initContainers: true},
 		minShortlist:           1,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
 	}

@@ -80,7 +80,6 @@ func unmodelled(c *Cluster) Unmodelled {
 	if p.Spec.SchedulingGroup != nil {
 		add(preemptor, "spec.schedulingGroup", "pod groups")
 	}
-	declaredFeatures(p, func(field string) { add(preemptor, field, "features a node has to declare") })
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == v1.PodResizePending {
 			add(preemptor, fmt.Sprintf("status.conditions[%d]", i), "resize of the preemptor")
@@ -132,30 +131,4 @@ func filteredVolume(v *v1.Volume) string {
 		return "csi"
 	}
 	return ""
-}
-
-// declaredFeatures calls report with each field of the preemptor that only nodes
-// which declare a feature can honour (KEP-5328).
-func declaredFeatures(p *v1.Pod, report func(field string)) {
-	if p.Spec.HostNetwork && p.Spec.HostUsers != nil && !*p.Spec.HostUsers {
-		report("spec.hostUsers")
-	}
-	for _, list := range []struct {
-		field      string
-		containers []v1.Container
-	}{{"spec.containers", p.Spec.Containers}, {"spec.initContainers", p.Spec.InitContainers}} {
-		for i := range list.containers {
-			c := &list.containers[i]
-			for j := range c.VolumeMounts {
-				if len(c.VolumeMounts[j].BindMountOptions) > 0 {
-					report(fmt.Sprintf("%s[%d].volumeMounts[%d].bindMountOptions", list.field, i, j))
-				}
-			}
-			for j := range c.RestartPolicyRules {
-				if c.RestartPolicyRules[j].Action == v1.ContainerRestartRuleActionRestartAllContainers {
-					report(fmt.Sprintf("%s[%d].restartPolicyRules[%d]", list.field, i, j))
-				}
-			}
-		}
-	}
 }

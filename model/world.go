@@ -18,6 +18,8 @@ type question struct {
 	budgets   []*budget
 	// spread are the topology spread constraints of the preemptor.
 	spread []*spreadConstraint
+	// features are those that a node has to declare for the preemptor.
+	features []string
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -80,6 +82,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 		}
 	}
 	q.placeForSpread()
+	q.features = neededFeatures(c.Preemptor, &rules.declared)
 	return q
 }
 

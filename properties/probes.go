@@ -57,6 +57,8 @@ var filterProbes = []Probe{
 		func(c *cycle) bool { return c.failed("PodTopologySpread", false) }},
 	{"fails PodTopologySpread for good", "a node lacks the label to spread over, which removing pods does not resolve", few,
 		func(c *cycle) bool { return c.failed("PodTopologySpread", true) }},
+	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("NodeDeclaredFeatures", true) }},
 	{"lacks cpu", "a node has not enough CPU left", few,
 		func(c *cycle) bool { return c.lacks("Insufficient cpu") }},
 	{"lacks memory", "a node has not enough memory left", few,
@@ -102,6 +104,8 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool { return c.dryRunFailed("NodeResourcesFit", false) }},
 	{"dry run fails PodTopologySpread", "pods that may not be preempted, or are on other nodes of the domain, are too many more than elsewhere", few,
 		func(c *cycle) bool { return c.dryRunFailed("PodTopologySpread", false) }},
+	{"dry run fails NodeDeclaredFeatures", "with the room made, it shows that the node does not declare a feature that the pod needs", few,
+		func(c *cycle) bool { return c.dryRunFailed("NodeDeclaredFeatures", true) }},
 	{"victims for the spread", "preempting pods helps on a node that only PodTopologySpread fails", few,
 		func(c *cycle) bool {
 			return c.dryRun(func(r *run) bool {

@@ -37,6 +37,16 @@ var aspects = []aspect{
 	{"tolerations", func(c *model.Cluster) { c.Preemptor.Spec.Tolerations = nil }},
 	{"node affinity", func(c *model.Cluster) { c.Preemptor.Spec.NodeSelector, c.Preemptor.Spec.Affinity = nil, nil }},
 	{"topology spread", func(c *model.Cluster) { c.Preemptor.Spec.TopologySpreadConstraints = nil }},
+	{"declared features", func(c *model.Cluster) {
+		eachNode(func(n *v1.Node) { n.Status.DeclaredFeatures = nil })(c)
+		for _, list := range [][]v1.Container{c.Preemptor.Spec.Containers, c.Preemptor.Spec.InitContainers} {
+			for i := range list {
+				if k := &list[i]; len(k.RestartPolicyRules) > 0 {
+					k.RestartPolicy, k.RestartPolicyRules = nil, nil
+				}
+			}
+		}
+	}},
 	{"preemption policy", func(c *model.Cluster) { c.Preemptor.Spec.PreemptionPolicy = nil }},
 	{"nominated preemptor", func(c *model.Cluster) { c.Preemptor.Status.NominatedNodeName = "" }},
 	{"nominated pods", func(c *model.Cluster) {
@@ -64,10 +74,10 @@ var aspects = []aspect{
 		}
 	}},
 	{"init containers", eachPod(func(p *v1.Pod) {
-		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return k.RestartPolicy == nil })
+		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return !sidecar(&k) })
 	})},
 	{"sidecars", eachPod(func(p *v1.Pod) {
-		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return k.RestartPolicy != nil })
+		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return sidecar(&k) })
 	})},
 	{"overhead", eachPod(func(p *v1.Pod) { p.Spec.Overhead = nil })},
 	{"pod-level resources", eachPod(func(p *v1.Pod) { p.Spec.Resources = nil })},
@@ -77,7 +87,7 @@ var aspects = []aspect{
 }
 
 // fit names the aspects that decide only about what fits on a node.
-var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "nominated pods", "host ports", "host addresses",
+var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "declared features", "nominated pods", "host ports", "host addresses",
 	"init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
 
 const (
@@ -115,6 +125,10 @@ var traits = []struct {
 		}
 		return len(seen) > 1
 	}},
+}
+
+func sidecar(k *v1.Container) bool {
+	return k.RestartPolicy != nil && *k.RestartPolicy == v1.ContainerRestartPolicyAlways
 }
 
 func budgetsOf(c *model.Cluster, p *v1.Pod) int {
