@@ -16,6 +16,8 @@ type question struct {
 	nodes     []*node
 	byName    map[string]*node
 	budgets   []*budget
+	// pre is what PreFilter says of the preemptor.
+	pre *preFiltered
 	// spread are the topology spread constraints of the preemptor.
 	spread []*spreadConstraint
 	// features are those that a node has to declare for the preemptor.
@@ -83,6 +85,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 	}
 	q.placeForSpread()
 	q.features = neededFeatures(c.Preemptor, &rules.declared)
+	q.pre = q.preFilter()
 	return q
 }
 
