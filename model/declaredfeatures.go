@@ -30,10 +30,13 @@ func declaredFeaturesFail(q *question, n *node, _ view) *Verdict {
 	return nil
 }
 
+// NeededFeatures are the features that p needs of its node.
+func NeededFeatures(p *v1.Pod) []string { return neededFeatures(p, Documented().declared) }
+
 // neededFeatures are the features that p needs of its node, by what its spec
 // says, whether or not a gate is on: the API server refuses such a spec when its
 // own gate is off. No feature is so old yet that every node has it (MaxVersion).
-func neededFeatures(p *v1.Pod, rules *declaredRules) []string {
+func neededFeatures(p *v1.Pod, rules declaredRules) []string {
 	var needed []string
 	if p.Spec.HostNetwork && p.Spec.HostUsers != nil && !*p.Spec.HostUsers {
 		needed = append(needed, FeatureHostNetworkUsers)

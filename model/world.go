@@ -84,7 +84,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 		}
 	}
 	q.placeForSpread()
-	q.features = neededFeatures(c.Preemptor, &rules.declared)
+	q.features = neededFeatures(c.Preemptor, rules.declared)
 	q.pre = q.preFilter()
 	return q
 }

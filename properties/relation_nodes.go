@@ -19,6 +19,11 @@ func spreads(p *v1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule })
 }
 
+// judgedLate tells whether a filter that comes after NodeResourcesFit may fail the
+// pod: it shows only where there is room, so that with more room, or less, a node
+// may fail for another reason, for good or not.
+func judgedLate(p *v1.Pod) bool { return spreads(p) || len(model.NeededFeatures(p)) > 0 }
+
 // addingUselessNode: the new node has no labels, so that it is in no domain to
 // spread over. With a node more, the percentage of nodes that is tried
 // before the search ends is of another number. Where the search ended before all
@@ -75,7 +80,8 @@ func (s *Subject) uselessNodes() []string {
 
 // addingImportantPod: the pod has no host ports, because NodePorts comes before
 // NodeResourcesFit: a port could turn a failure that cannot be resolved into one
-// that can. Where the preemptor spreads, pods elsewhere count.
+// that can; so could a filter that comes after it, and where the preemptor
+// spreads, pods elsewhere count.
 var addingImportantPod = relation{
 	name: "adding-an-important-pod",
 	promise: "A pod of equal or higher priority cannot be preempted, so that one more of them on a node that is no candidate changes nothing, " +
@@ -83,7 +89,7 @@ var addingImportantPod = relation{
 	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := s.uselessNodes()
-		if len(useless) == 0 || spreads(s.Cluster.Preemptor) {
+		if len(useless) == 0 || judgedLate(s.Cluster.Preemptor) {
 			return nil
 		}
 		like := s.Cluster.Preemptor
