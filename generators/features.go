@@ -54,6 +54,7 @@ type features struct {
 	nominated    bool
 	others       bool // pods of another scheduler, and pods that just wait
 	spread       bool // topology spread constraints
+	claims       bool // resource claims, and devices
 	declared     bool // features that nodes declare, and pods need
 }
 
@@ -80,12 +81,16 @@ func drawFeatures(s source) features {
 		nominated:    s.chance(35),
 		others:       s.chance(10),
 		spread:       s.chance(8),
-		declared:     s.chance(6),
+		declared:     s.chance(4),
+		claims:       s.chance(5),
 	}
 	if f.bottleneck == bySpread {
 		f.spread = true
 		f.taints = f.taints || s.chance(20)
 		f.terminating = f.terminating || s.chance(20)
+	}
+	if f.claims && s.chance(30) { // it shows where there is room
+		f.slack = true
 	}
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)

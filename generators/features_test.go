@@ -128,6 +128,8 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"affinity ignored":           preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.NodeAffinityPolicy != nil })),
 		"taints honoured":            preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.NodeTaintsPolicy != nil })),
 		"declared features":          anyNode(func(n *v1.Node) bool { return len(n.Status.DeclaredFeatures) > 0 }),
+		"resource claims":            preemptor(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
+		"others' claims":             anyPod(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
 		"needs a feature": preemptor(func(p *v1.Pod) bool {
 			return slices.ContainsFunc(slices.Concat(p.Spec.Containers, p.Spec.InitContainers), func(c v1.Container) bool { return len(c.RestartPolicyRules) > 0 })
 		}),

@@ -165,7 +165,7 @@ func (g *generator) drawNode(room int) node {
 			n.taints = append(n.taints, second)
 		}
 	}
-	if g.nodeLabels || g.spread {
+	if g.nodeLabels || g.spread || g.claims {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
 	}
 	if g.spread && n.zone == 0 && g.chance(70) { // few nodes are in no domain

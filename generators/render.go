@@ -36,6 +36,9 @@ func generate(s source) *model.Cluster {
 	}
 	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
 	c.Preemptor = g.preemptor()
+	if g.claims {
+		c.Extra = g.claimDevices(c.Preemptor, c.Pods)
+	}
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
 	c.Settings = g.drawSettings()
 	return c

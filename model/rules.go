@@ -43,6 +43,9 @@ type Rules struct {
 	// Features that nodes declare.
 	declared declaredRules
 
+	// Resource claims.
+	claims claimRules
+
 	// Shortlist: the least number of candidates.
 	minShortlist int
 
@@ -84,6 +87,7 @@ func Documented() *Rules {
 		exhausted:              func(left int32) bool { return left < 0 },
 		spread:                 documentedSpread(),
 		declared:               declaredRules{initContainers: true},
+		claims:                 documentedClaims(),
 		minShortlist:           1,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
 	}
@@ -122,12 +126,14 @@ const (
 	// EmptySpreadSelector: an empty selector of a spread constraint counts no pod
 	// of those that are there, but the preemptor, and those removed and added.
 	EmptySpreadSelector Quirk = "empty-spread-selector"
+	// ClaimAllocatedTwice: a claim that the preemptor names twice is allocated twice.
+	ClaimAllocatedTwice Quirk = "claim-allocated-twice"
 )
 
 // Quirks are all quirks there are, in a fixed order.
 func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
-		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector}
+		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector, ClaimAllocatedTwice}
 }
 
 // With is a copy of r with quirks switched on.
@@ -155,6 +161,8 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.spread.terminatingUncounted = true
 		case EmptySpreadSelector:
 			out.spread.emptySelectorCounts0 = true
+		case ClaimAllocatedTwice:
+			out.claims.allocatedTwice = true
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

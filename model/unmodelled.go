@@ -74,9 +74,7 @@ func unmodelled(c *Cluster) Unmodelled {
 			add(preemptor, "spec.affinity.podAntiAffinity", "inter-pod anti-affinity")
 		}
 	}
-	if len(p.Spec.ResourceClaims) > 0 {
-		add(preemptor, "spec.resourceClaims", "dynamic resource allocation")
-	}
+	unmodelledClaims(c, add)
 	if p.Spec.SchedulingGroup != nil {
 		add(preemptor, "spec.schedulingGroup", "pod groups")
 	}
@@ -100,11 +98,19 @@ func unmodelled(c *Cluster) Unmodelled {
 		}
 	}
 	for _, o := range c.Extra {
-		if class, ok := o.(*resourcev1.DeviceClass); ok {
+		if class, ok := o.(*resourcev1.DeviceClass); ok && backsRequest(class, p) {
 			add("DeviceClass "+class.Name, "spec.extendedResourceName", "extended resources backed by dynamic resource allocation")
 		}
 	}
 	return u
+}
+
+// backsRequest tells whether the pod may get a resource that it requests from
+// devices of the class (KEP-5004).
+func backsRequest(class *resourcev1.DeviceClass, p *v1.Pod) bool {
+	needs := requested(p)
+	return class.Spec.ExtendedResourceName != nil && needs.get(v1.ResourceName(*class.Spec.ExtendedResourceName)) != (quantity{}) ||
+		needs.get(v1.ResourceName(resourcev1.ResourceDeviceClassPrefix+class.Name)) != (quantity{})
 }
 
 // filteredVolume names the source of a volume that a filter plugin looks at, or

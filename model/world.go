@@ -22,6 +22,8 @@ type question struct {
 	spread []*spreadConstraint
 	// features are those that a node has to declare for the preemptor.
 	features []string
+	// claims are the resource claims of the preemptor; nil if it has none.
+	claims *claims
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -85,6 +87,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 	}
 	q.placeForSpread()
 	q.features = neededFeatures(c.Preemptor, rules.declared)
+	q.claims = q.newClaims()
 	q.pre = q.preFilter()
 	return q
 }

@@ -158,6 +158,7 @@ func (s *Subject) fitsByModel(node string, gone map[string]bool) (bool, error) {
 		Pods:      append(s.staying(node, gone), s.index().waiting...),
 		Preemptor: &preemptor,
 		Settings:  s.Cluster.Settings,
+		Extra:     s.Cluster.Extra,
 	}
 	if spreads(s.Cluster.Preemptor) {
 		c.Nodes, c.Pods = s.Cluster.Nodes, s.after(node, gone).Pods

@@ -57,6 +57,10 @@ var filterProbes = []Probe{
 		func(c *cycle) bool { return c.failed("PodTopologySpread", false) }},
 	{"fails PodTopologySpread for good", "a node lacks the label to spread over, which removing pods does not resolve", few,
 		func(c *cycle) bool { return c.failed("PodTopologySpread", true) }},
+	{"fails DynamicResources", "a claim is allocated for other nodes, or there are not the devices that it needs, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("DynamicResources", true) && !c.Decision.PreFilterRejects() }},
+	{"PreFilter rejects claims", "a claim is missing, going or in use, so that no node is filtered", few,
+		func(c *cycle) bool { return c.failed("DynamicResources", true) && c.Decision.PreFilterRejects() }},
 	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few,
 		func(c *cycle) bool { return c.failed("NodeDeclaredFeatures", true) }},
 	{"lacks cpu", "a node has not enough CPU left", few,
@@ -104,6 +108,8 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool { return c.dryRunFailed("NodeResourcesFit", false) }},
 	{"dry run fails PodTopologySpread", "pods that may not be preempted, or are on other nodes of the domain, are too many more than elsewhere", few,
 		func(c *cycle) bool { return c.dryRunFailed("PodTopologySpread", false) }},
+	{"dry run fails DynamicResources", "with the room made, it shows that the devices are not there", few,
+		func(c *cycle) bool { return c.dryRunFailed("DynamicResources", true) }},
 	{"dry run fails NodeDeclaredFeatures", "with the room made, it shows that the node does not declare a feature that the pod needs", few,
 		func(c *cycle) bool { return c.dryRunFailed("NodeDeclaredFeatures", true) }},
 	{"victims for the spread", "preempting pods helps on a node that only PodTopologySpread fails", few,
@@ -225,6 +231,10 @@ var actuateProbes = []Probe{
 		func(c *cycle) bool { return c.Observation.Pick != nil && c.Cluster.Settings.AsyncPreemption() }},
 	{"preempts synchronously", "the victims are deleted within the cycle", few,
 		func(c *cycle) bool { return c.Observation.Pick != nil && !c.Cluster.Settings.AsyncPreemption() }},
+	{"claim deallocated", "an idle claim in the pod's way loses its allocation", few,
+		func(c *cycle) bool {
+			return c.Observation.Actuation != nil && len(c.Observation.Actuation.Deallocated) > 0
+		}},
 	{"several victims", "more than one pod is preempted", few, func(c *cycle) bool { return len(c.victims) > 1 }},
 	{"victim of another namespace", "a pod of another namespace than the preemptor's is preempted", few,
 		func(c *cycle) bool {

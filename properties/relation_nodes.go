@@ -22,7 +22,11 @@ func spreads(p *v1.Pod) bool {
 // judgedLate tells whether a filter that comes after NodeResourcesFit may fail the
 // pod: it shows only where there is room, so that with more room, or less, a node
 // may fail for another reason, for good or not.
-func judgedLate(p *v1.Pod) bool { return spreads(p) || len(model.NeededFeatures(p)) > 0 }
+func judgedLate(p *v1.Pod) bool { return spreads(p) || len(model.NeededFeatures(p)) > 0 || hasClaims(p) }
+
+// hasClaims tells whether the pod uses resource claims. Those name pods and nodes, and
+// which devices are free depends on all of them.
+func hasClaims(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }
 
 // addingUselessNode: the new node has no labels, so that it is in no domain to
 // spread over. With a node more, the percentage of nodes that is tried
@@ -157,7 +161,7 @@ func duplicateNode(s *Subject, random *rand.Rand) *variation {
 		}
 	})
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
-	if len(nodes) == 0 || spreads(c.Preemptor) {
+	if len(nodes) == 0 || spreads(c.Preemptor) || hasClaims(c.Preemptor) {
 		return nil
 	}
 	original := nodes[random.IntN(len(nodes))]

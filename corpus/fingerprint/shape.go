@@ -7,9 +7,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -37,6 +39,16 @@ var aspects = []aspect{
 	{"tolerations", func(c *model.Cluster) { c.Preemptor.Spec.Tolerations = nil }},
 	{"node affinity", func(c *model.Cluster) { c.Preemptor.Spec.NodeSelector, c.Preemptor.Spec.Affinity = nil, nil }},
 	{"topology spread", func(c *model.Cluster) { c.Preemptor.Spec.TopologySpreadConstraints = nil }},
+	{"resource claims", func(c *model.Cluster) {
+		eachPod(func(p *v1.Pod) { p.Spec.ResourceClaims, p.Status.ResourceClaimStatuses = nil, nil })(c)
+		c.Extra = slices.DeleteFunc(c.Extra, func(o runtime.Object) bool {
+			switch o.(type) {
+			case *resourcev1.ResourceClaim, *resourcev1.ResourceSlice, *resourcev1.DeviceClass:
+				return true
+			}
+			return false
+		})
+	}},
 	{"declared features", func(c *model.Cluster) {
 		eachNode(func(n *v1.Node) { n.Status.DeclaredFeatures = nil })(c)
 		for _, list := range [][]v1.Container{c.Preemptor.Spec.Containers, c.Preemptor.Spec.InitContainers} {
@@ -87,7 +99,7 @@ var aspects = []aspect{
 }
 
 // fit names the aspects that decide only about what fits on a node.
-var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "declared features", "nominated pods", "host ports", "host addresses",
+var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "resource claims", "declared features", "nominated pods", "host ports", "host addresses",
 	"init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
 
 const (
