@@ -52,6 +52,8 @@ type features struct {
 	resized      bool // in-place resizes under way
 	budgets      bool
 	nominated    bool
+	podAffinity  bool // and anti-affinity
+	roomy        bool // only pod affinity keeps the preemptor from nodes
 	others       bool // pods of another scheduler, and pods that just wait
 	spread       bool // topology spread constraints
 	claims       bool // resource claims, and devices
@@ -60,7 +62,7 @@ type features struct {
 
 func drawFeatures(s source) features {
 	f := features{
-		bottleneck: bottleneck(weighted(s, 50, 13, 6, 8, 8, 5, 12)),
+		bottleneck: bottleneck(weighted(s, 50, 14, 6, 8, 8, 5, 9)),
 		ranks:      drawRanks(s),
 		twins:      s.chance(70),
 		slack:      s.chance(25),
@@ -79,6 +81,7 @@ func drawFeatures(s source) features {
 		resized:      s.chance(8),
 		budgets:      s.chance(65),
 		nominated:    s.chance(35),
+		podAffinity:  s.chance(12),
 		others:       s.chance(10),
 		spread:       s.chance(8),
 		declared:     s.chance(4),
@@ -91,6 +94,11 @@ func drawFeatures(s source) features {
 	}
 	if f.claims && s.chance(30) { // it shows where there is room
 		f.slack = true
+	}
+	if f.podAffinity { // it decides where there is room, and among nominated pods
+		f.slack, f.nominated = f.slack || s.chance(50), f.nominated || s.chance(40)
+		f.namespaces = f.namespaces || s.chance(20)
+		f.roomy = s.chance(50)
 	}
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)

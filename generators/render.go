@@ -37,9 +37,12 @@ func generate(s source) *model.Cluster {
 	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
 	c.Preemptor = g.preemptor()
 	if g.claims {
-		c.Extra = g.claimDevices(c.Preemptor, c.Pods)
+		c.Extra = append(c.Extra, g.claimDevices(c.Preemptor, c.Pods)...)
 	}
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
+	if g.podAffinity {
+		c.Extra = append(c.Extra, g.drawNamespaces()...)
+	}
 	c.Settings = g.drawSettings()
 	return c
 }
@@ -121,6 +124,9 @@ func (g *generator) render(p *v1.Pod, name string, plan *pod) {
 	setDefaults(&p.Spec)
 	renderContainers(&p.Spec, plan)
 	renderStatus(p, plan)
+	if plan.shuns {
+		g.shun(p)
+	}
 }
 
 // setDefaults sets what the API server sets in every pod.

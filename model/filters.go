@@ -44,6 +44,7 @@ func defaultFilters() []Filter {
 		{Plugin: "NodePorts", fails: nodePortsFails},
 		{Plugin: "NodeResourcesFit", fails: nodeResourcesFails},
 		{Plugin: "PodTopologySpread", fails: topologySpreadFails},
+		{Plugin: "InterPodAffinity", fails: interPodAffinityFails},
 		{Plugin: dynamicResources, preFilter: dynamicResourcesPreFilter, fails: dynamicResourcesFail},
 		{Plugin: "NodeDeclaredFeatures", fails: declaredFeaturesFail},
 	}

@@ -24,6 +24,10 @@ type Rules struct {
 	yields     func(preemptor, nominated int32) bool
 	secondPass bool
 
+	// firstOfGroup tells whether the preemptor may be the first of the pods that
+	// its affinity selects: whether it selects itself, and others that run.
+	firstOfGroup func(itself, others bool) bool
+
 	// In which order. importance is negative if a matters more than b.
 	importance             func(a, b *pod) int
 	reprieve               bool
@@ -61,6 +65,9 @@ type Rules struct {
 	nominatedNodeBlamesOthers      bool
 	preFilterRejectionIsError      bool
 	percentageOfPotentialNodes     bool
+	onePodForAllTerms              bool
+	unlabelledNodesHideFirst       bool
+	nominatedRefusalsSkipped       bool
 }
 
 // Documented is the algorithm of v1.37.1 as its documentation, its KEPs and its
@@ -76,6 +83,7 @@ func Documented() *Rules {
 		preempts:               func(preemptor, victim int32) bool { return victim < preemptor },
 		yields:                 func(preemptor, nominated int32) bool { return nominated >= preemptor },
 		secondPass:             true,
+		firstOfGroup:           func(itself, others bool) bool { return itself && !others },
 		importance:             moreImportant,
 		reprieve:               true,
 		reprieveViolatingFirst: true,
@@ -128,12 +136,22 @@ const (
 	EmptySpreadSelector Quirk = "empty-spread-selector"
 	// ClaimAllocatedTwice: a claim that the preemptor names twice is allocated twice.
 	ClaimAllocatedTwice Quirk = "claim-allocated-twice"
+	// OnePodForAllTerms: pods count for a term of affinity only if all terms of
+	// the pod select them.
+	OnePodForAllTerms Quirk = "one-pod-for-all-terms"
+	// UnlabelledNodesHideFirst: a pod counts as the first of its group although
+	// others of it run, on nodes without the topology labels.
+	UnlabelledNodesHideFirst Quirk = "unlabelled-nodes-hide-first"
+	// NominatedRefusalsSkipped: the anti-affinity of nominated pods counts only if
+	// some other pod's affinity or anti-affinity does.
+	NominatedRefusalsSkipped Quirk = "nominated-refusals-skipped"
 )
 
 // Quirks are all quirks there are, in a fixed order.
 func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
-		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector, ClaimAllocatedTwice}
+		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector,
+		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped, ClaimAllocatedTwice}
 }
 
 // With is a copy of r with quirks switched on.
@@ -163,6 +181,12 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.spread.emptySelectorCounts0 = true
 		case ClaimAllocatedTwice:
 			out.claims.allocatedTwice = true
+		case OnePodForAllTerms:
+			out.onePodForAllTerms = true
+		case UnlabelledNodesHideFirst:
+			out.unlabelledNodesHideFirst = true
+		case NominatedRefusalsSkipped:
+			out.nominatedRefusalsSkipped = true
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

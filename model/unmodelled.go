@@ -66,14 +66,8 @@ func unmodelled(c *Cluster) Unmodelled {
 			add(preemptor, fmt.Sprintf("spec.topologySpreadConstraints[%d].labelSelector", i), "a selector that cannot be parsed")
 		}
 	}
-	if a := p.Spec.Affinity; a != nil {
-		if a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-			add(preemptor, "spec.affinity.podAffinity", "inter-pod affinity")
-		}
-		if a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-			add(preemptor, "spec.affinity.podAntiAffinity", "inter-pod anti-affinity")
-		}
-	}
+	c.unmodelledTerms(p, "podAffinity", requiredAffinity(p), add)
+	c.unmodelledTerms(p, "podAntiAffinity", requiredAntiAffinity(p), add)
 	unmodelledClaims(c, add)
 	if p.Spec.SchedulingGroup != nil {
 		add(preemptor, "spec.schedulingGroup", "pod groups")
@@ -87,9 +81,7 @@ func unmodelled(c *Cluster) Unmodelled {
 		if other.Spec.NodeName == "" && !knownNominated(other) {
 			continue
 		}
-		if a := other.Spec.Affinity; a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-			add("Pod "+Key(other), "spec.affinity.podAntiAffinity", "inter-pod anti-affinity")
-		}
+		c.unmodelledTerms(other, "podAntiAffinity", requiredAntiAffinity(other), add)
 		if other.Spec.NodeName == "" && len(other.Spec.SchedulingGates) > 0 {
 			add("Pod "+Key(other), "spec.schedulingGates", "a nominated pod that is gated")
 		}

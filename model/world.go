@@ -24,6 +24,13 @@ type question struct {
 	features []string
 	// claims are the resource claims of the preemptor; nil if it has none.
 	claims *claims
+
+	// affinityKeys are the topology keys of the preemptor's affinity, term by
+	// term. hasTerms: it has affinity or anti-affinity. bonded: some pod means
+	// something to it.
+	affinityKeys []string
+	hasTerms     bool
+	bonded       bool
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -36,6 +43,9 @@ type node struct {
 	// preemption made for them.
 	nominated []*pod
 	spread    spreadNode
+	// bonded are those of pods that the preemptor's affinity or anti-affinity, or
+	// their own, connects with the preemptor.
+	bonded []*pod
 }
 
 // pod is a pod with what it needs worked out.
@@ -51,6 +61,7 @@ type pod struct {
 	// spread tells which spread constraints of the preemptor select the pod; nil
 	// if it has none.
 	spread []bool
+	bonds
 }
 
 // DefaultSchedulerName is the profile that Decide speaks for.
@@ -86,6 +97,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 		}
 	}
 	q.placeForSpread()
+	q.bond()
 	q.features = neededFeatures(c.Preemptor, rules.declared)
 	q.claims = q.newClaims()
 	q.pre = q.preFilter()
@@ -116,7 +128,7 @@ func newPod(p *v1.Pod, needs resources, now time.Time) *pod {
 // interchangeable tells whether two equally important pods of one node can
 // stand in for each other in everything that decides who becomes a victim.
 func interchangeable(a, b *pod) bool {
-	if !a.needs.equal(b.needs) || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) {
+	if !a.needs.equal(b.needs) || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) || !a.bonds.equal(&b.bonds) {
 		return false
 	}
 	for i := range a.ports {

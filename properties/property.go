@@ -40,6 +40,7 @@ type Subject struct {
 	// see LedgerEntry.Properties.
 	granted []string
 	judged  map[string]judgement
+	trial   *model.Trial
 	indexed *podIndex
 }
 
@@ -83,7 +84,7 @@ func (s *Subject) fits(node string, gone map[string]bool) (judgement, error) {
 	c := s.after(node, gone)
 	c.Preemptor = c.Preemptor.DeepCopy()
 	c.Preemptor.Status.NominatedNodeName = node
-	d, err := model.Decide(c, model.Documented())
+	d, err := model.Decide(c, s.rules())
 	if err != nil {
 		return judgement{}, err
 	}

@@ -13,16 +13,10 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// spreads tells whether the pod has to be spread over nodes: then pods on other
-// nodes, and the nodes there are, decide with what is on a node.
-func spreads(p *v1.Pod) bool {
-	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule })
-}
-
 // judgedLate tells whether a filter that comes after NodeResourcesFit may fail the
 // pod: it shows only where there is room, so that with more room, or less, a node
 // may fail for another reason, for good or not.
-func judgedLate(p *v1.Pod) bool { return spreads(p) || len(model.NeededFeatures(p)) > 0 || hasClaims(p) }
+func judgedLate(p *v1.Pod) bool { return len(model.NeededFeatures(p)) > 0 || hasClaims(p) }
 
 // hasClaims tells whether the pod uses resource claims. Those name pods and nodes, and
 // which devices are free depends on all of them.
@@ -84,8 +78,8 @@ func (s *Subject) uselessNodes() []string {
 
 // addingImportantPod: the pod has no host ports, because NodePorts comes before
 // NodeResourcesFit: a port could turn a failure that cannot be resolved into one
-// that can; so could a filter that comes after it, and where the preemptor
-// spreads, pods elsewhere count.
+// that can; so could a filter that comes after it. Nor is it about clusters in
+// which pods of other nodes matter.
 var addingImportantPod = relation{
 	name: "adding-an-important-pod",
 	promise: "A pod of equal or higher priority cannot be preempted, so that one more of them on a node that is no candidate changes nothing, " +
@@ -93,7 +87,7 @@ var addingImportantPod = relation{
 	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := s.uselessNodes()
-		if len(useless) == 0 || judgedLate(s.Cluster.Preemptor) {
+		if len(useless) == 0 || s.index().elsewhere || judgedLate(s.Cluster.Preemptor) {
 			return nil
 		}
 		like := s.Cluster.Preemptor
@@ -118,14 +112,14 @@ var addingImportantPod = relation{
 }
 
 // removingUselessNode: not the preemptor's nominated node, on which it depends
-// whether the pod waits for its victims.
+// whether the pod waits for its victims; and not if pods of other nodes matter.
 var removingUselessNode = relation{
 	name:    "removing-a-useless-node",
 	promise: "A node that is no candidate can go, with its pods, and all else stays as it was.",
 	source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := slices.DeleteFunc(s.uselessNodes(), func(name string) bool { return name == s.Cluster.Preemptor.Status.NominatedNodeName })
-		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || spreads(s.Cluster.Preemptor) {
+		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || s.index().elsewhere {
 			return nil
 		}
 		removed := useless[random.IntN(len(useless))]
@@ -141,7 +135,8 @@ var removingUselessNode = relation{
 // duplicatingNode: the pods of the copy have the labels of the originals, and the
 // budgets do not get more: each node is tried by itself, with all that the
 // budgets allow. Not the preemptor's nominated node, which is treated
-// differently from others, nor one that its affinity names.
+// differently from others, nor one that its affinity names; and none if affinity
+// between pods joins the two.
 var duplicatingNode = relation{
 	name: "duplicating-a-node",
 	promise: "Each node is judged by itself: a copy of a node, with copies of its pods and of the pods nominated to it, comes to the same as the original, " +
@@ -152,6 +147,9 @@ var duplicatingNode = relation{
 
 func duplicateNode(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
+	if s.index().elsewhere {
+		return nil
+	}
 	named := map[string]bool{c.Preemptor.Status.NominatedNodeName: true}
 	eachTerm(c.Preemptor, func(t *v1.NodeSelectorTerm) {
 		for _, r := range t.MatchFields {
@@ -161,7 +159,7 @@ func duplicateNode(s *Subject, random *rand.Rand) *variation {
 		}
 	})
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
-	if len(nodes) == 0 || spreads(c.Preemptor) || hasClaims(c.Preemptor) {
+	if len(nodes) == 0 || hasClaims(c.Preemptor) {
 		return nil
 	}
 	original := nodes[random.IntN(len(nodes))]

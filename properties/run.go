@@ -36,7 +36,7 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 				continue
 			}
 			lenient := *s
-			lenient.granted, lenient.judged = nil, nil
+			lenient.granted, lenient.judged, lenient.trial = nil, nil, nil
 			for i, id := range ids {
 				if set&(1<<i) != 0 {
 					lenient.granted = append(lenient.granted, id)
