@@ -56,6 +56,8 @@ type features struct {
 	roomy        bool // only pod affinity keeps the preemptor from nodes
 	others       bool // pods of another scheduler, and pods that just wait
 	spread       bool // topology spread constraints
+	claims       bool // resource claims, and devices
+	declared     bool // features that nodes declare, and pods need
 }
 
 func drawFeatures(s source) features {
@@ -82,11 +84,16 @@ func drawFeatures(s source) features {
 		podAffinity:  s.chance(12),
 		others:       s.chance(10),
 		spread:       s.chance(8),
+		declared:     s.chance(4),
+		claims:       s.chance(5),
 	}
 	if f.bottleneck == bySpread {
 		f.spread = true
 		f.taints = f.taints || s.chance(20)
 		f.terminating = f.terminating || s.chance(20)
+	}
+	if f.claims && s.chance(30) { // it shows where there is room
+		f.slack = true
 	}
 	if f.podAffinity { // it decides where there is room, and among nominated pods
 		f.slack, f.nominated = f.slack || s.chance(50), f.nominated || s.chance(40)

@@ -155,8 +155,14 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"match label keys":           preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return len(c.MatchLabelKeys) > 0 })),
 		"affinity ignored":           preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.NodeAffinityPolicy != nil })),
 		"taints honoured":            preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.NodeTaintsPolicy != nil })),
-		"small shortlist":            func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
-		"synchronous":                func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
+		"declared features":          anyNode(func(n *v1.Node) bool { return len(n.Status.DeclaredFeatures) > 0 }),
+		"resource claims":            preemptor(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
+		"others' claims":             anyPod(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
+		"needs a feature": preemptor(func(p *v1.Pod) bool {
+			return slices.ContainsFunc(slices.Concat(p.Spec.Containers, p.Spec.InitContainers), func(c v1.Container) bool { return len(c.RestartPolicyRules) > 0 })
+		}),
+		"small shortlist": func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
+		"synchronous":     func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
 	}
 	const clusters = 5000
 	count := map[string]int{}

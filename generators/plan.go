@@ -20,6 +20,7 @@ type node struct {
 	disk       int
 	generation int
 	cordoned   bool
+	declares   int // index of declaredFeatures
 	pods       []pod
 }
 
@@ -165,7 +166,7 @@ func (g *generator) drawNode(room int) node {
 			n.taints = append(n.taints, second)
 		}
 	}
-	if g.nodeLabels || g.spread {
+	if g.nodeLabels || g.spread || g.claims {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
 	}
 	if g.podAffinity && !g.nodeLabels && !g.spread {
@@ -175,6 +176,9 @@ func (g *generator) drawNode(room int) node {
 		n.zone = 1 + g.intn(2)
 	}
 	n.cordoned = g.cordoned && g.chance(40)
+	if g.declared {
+		n.declares = g.intn(len(declaredFeatures))
+	}
 	g.fill(&n)
 	if main, ok := g.mainResource(); ok && g.roomy {
 		n.room[main] = plenty

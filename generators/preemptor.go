@@ -51,6 +51,9 @@ func (g *generator) preemptor() *v1.Pod {
 	if g.spread {
 		g.spreadOver(p)
 	}
+	if g.declared && g.chance(75) {
+		g.needFeature(&p.Spec)
+	}
 	if g.podAffinity {
 		if g.chance(60) && !(g.roomy && g.chance(60)) {
 			g.attach(p)

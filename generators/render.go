@@ -36,9 +36,12 @@ func generate(s source) *model.Cluster {
 	}
 	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
 	c.Preemptor = g.preemptor()
+	if g.claims {
+		c.Extra = append(c.Extra, g.claimDevices(c.Preemptor, c.Pods)...)
+	}
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
 	if g.podAffinity {
-		c.Extra = g.drawNamespaces()
+		c.Extra = append(c.Extra, g.drawNamespaces()...)
 	}
 	c.Settings = g.drawSettings()
 	if g.chance(6) {
@@ -81,6 +84,7 @@ func renderNode(i int, n *node) *v1.Node {
 	for _, t := range n.taints {
 		node.Spec.Taints = append(node.Spec.Taints, taints[t])
 	}
+	node.Status.DeclaredFeatures = declaredFeatures[n.declares]
 	node.Status.Allocatable = amounts(n.room, 2, 2)
 	node.Status.Allocatable[v1.ResourcePods] = podCounts[n.maxPods]
 	node.Status.Capacity = amounts(n.room, 2, 2)

@@ -40,6 +40,13 @@ func disagree(stage Stage, node string, want, got any) *Disagreement {
 // returns the first disagreement, or nil. A stage that the system cannot show is
 // passed over; everything it does show is compared.
 func (d *Decision) Admits(o *Observation) *Disagreement {
+	if dis := d.admitsStages(o); dis != nil {
+		return dis
+	}
+	return d.admitsDeallocation(o)
+}
+
+func (d *Decision) admitsStages(o *Observation) *Disagreement {
 	if dis := d.admitsFilters(o); dis != nil {
 		return dis
 	}

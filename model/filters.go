@@ -45,6 +45,8 @@ func defaultFilters() []Filter {
 		{Plugin: "NodeResourcesFit", fails: nodeResourcesFails},
 		{Plugin: "PodTopologySpread", fails: topologySpreadFails},
 		{Plugin: "InterPodAffinity", fails: interPodAffinityFails},
+		{Plugin: dynamicResources, preFilter: dynamicResourcesPreFilter, fails: dynamicResourcesFail},
+		{Plugin: "NodeDeclaredFeatures", fails: declaredFeaturesFail},
 	}
 }
 

@@ -134,6 +134,16 @@ func Mutants() []Mutant {
 		p.Spec.TopologySpreadConstraints = p.Spec.TopologySpreadConstraints[:min(1, len(p.Spec.TopologySpreadConstraints))]
 	})
 
+	breaks("declared features: init containers ignored", func(r *Rules) { r.declared.initContainers = false })
+
+	breaks("claims: one that is being deleted will do", func(r *Rules) { r.claims.deleted = false })
+	breaks("claims: another pod's will do", func(r *Rules) { r.claims.owner = false })
+	breaks("claims: none is shared", func(r *Rules) { r.claims.shared = false })
+	breaks("claims: device classes need not exist", func(r *Rules) { r.claims.classes = false })
+	breaks("claims: an allocation is good for all nodes", func(r *Rules) { r.claims.selector = false })
+	breaks("claims: devices of other claims are free", func(r *Rules) { r.claims.allocated = false })
+	breaks("claims: none is deallocated", func(r *Rules) { r.claims.deallocate = false })
+
 	misreads("requests: overhead ignored", func(p *v1.Pod) { p.Spec.Overhead = nil })
 	misreads("requests: init containers ignored", func(p *v1.Pod) {
 		p.Spec.InitContainers = slices.DeleteFunc(slices.Clone(p.Spec.InitContainers), func(c v1.Container) bool { return !isSidecar(&c) })

@@ -144,6 +144,8 @@ type Actuation struct {
 	Cleared       []string
 	Nomination    NominationMode
 	NominatedNode string
+	// Deallocated names the resource claims that lost their allocation.
+	Deallocated []string
 	// Other describes every further API write: there should be none.
 	Other []string
 }

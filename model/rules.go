@@ -44,6 +44,12 @@ type Rules struct {
 	// Topology spread.
 	spread spreadRules
 
+	// Features that nodes declare.
+	declared declaredRules
+
+	// Resource claims.
+	claims claimRules
+
 	// Shortlist: the least number of candidates.
 	minShortlist int
 
@@ -91,6 +97,8 @@ func Documented() *Rules {
 		stopAtViolation:        true,
 		exhausted:              func(left int32) bool { return left < 0 },
 		spread:                 documentedSpread(),
+		declared:               declaredRules{initContainers: true},
+		claims:                 documentedClaims(),
 		minShortlist:           1,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
 		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
@@ -131,6 +139,8 @@ const (
 	// EmptySpreadSelector: an empty selector of a spread constraint counts no pod
 	// of those that are there, but the preemptor, and those removed and added.
 	EmptySpreadSelector Quirk = "empty-spread-selector"
+	// ClaimAllocatedTwice: a claim that the preemptor names twice is allocated twice.
+	ClaimAllocatedTwice Quirk = "claim-allocated-twice"
 	// OnePodForAllTerms: pods count for a term of affinity only if all terms of
 	// the pod select them.
 	OnePodForAllTerms Quirk = "one-pod-for-all-terms"
@@ -156,7 +166,8 @@ func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
 		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector,
 		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped,
-		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest}
+		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest,
+		ClaimAllocatedTwice}
 }
 
 // With is a copy of r with quirks switched on.
@@ -184,6 +195,8 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.spread.terminatingUncounted = true
 		case EmptySpreadSelector:
 			out.spread.emptySelectorCounts0 = true
+		case ClaimAllocatedTwice:
+			out.claims.allocatedTwice = true
 		case OnePodForAllTerms:
 			out.onePodForAllTerms = true
 		case UnlabelledNodesHideFirst:

@@ -78,13 +78,10 @@ func unmodelled(c *Cluster) Unmodelled {
 	}
 	c.unmodelledTerms(p, "podAffinity", requiredAffinity(p), add)
 	c.unmodelledTerms(p, "podAntiAffinity", requiredAntiAffinity(p), add)
-	if len(p.Spec.ResourceClaims) > 0 {
-		add(preemptor, "spec.resourceClaims", "dynamic resource allocation")
-	}
+	unmodelledClaims(c, add)
 	if p.Spec.SchedulingGroup != nil {
 		add(preemptor, "spec.schedulingGroup", "pod groups")
 	}
-	declaredFeatures(p, func(field string) { add(preemptor, field, "features a node has to declare") })
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == v1.PodResizePending {
 			add(preemptor, fmt.Sprintf("status.conditions[%d]", i), "resize of the preemptor")
@@ -103,11 +100,19 @@ func unmodelled(c *Cluster) Unmodelled {
 		}
 	}
 	for _, o := range c.Extra {
-		if class, ok := o.(*resourcev1.DeviceClass); ok {
+		if class, ok := o.(*resourcev1.DeviceClass); ok && backsRequest(class, p) {
 			add("DeviceClass "+class.Name, "spec.extendedResourceName", "extended resources backed by dynamic resource allocation")
 		}
 	}
 	return u
+}
+
+// backsRequest tells whether the pod may get a resource that it requests from
+// devices of the class (KEP-5004).
+func backsRequest(class *resourcev1.DeviceClass, p *v1.Pod) bool {
+	needs := requested(p)
+	return class.Spec.ExtendedResourceName != nil && needs.get(v1.ResourceName(*class.Spec.ExtendedResourceName)) != (quantity{}) ||
+		needs.get(v1.ResourceName(resourcev1.ResourceDeviceClassPrefix+class.Name)) != (quantity{})
 }
 
 // filteredVolume names the source of a volume that a filter plugin looks at, or
@@ -134,30 +139,4 @@ func filteredVolume(v *v1.Volume) string {
 		return "csi"
 	}
 	return ""
-}
-
-// declaredFeatures calls report with each field of the preemptor that only nodes
-// which declare a feature can honour (KEP-5328).
-func declaredFeatures(p *v1.Pod, report func(field string)) {
-	if p.Spec.HostNetwork && p.Spec.HostUsers != nil && !*p.Spec.HostUsers {
-		report("spec.hostUsers")
-	}
-	for _, list := range []struct {
-		field      string
-		containers []v1.Container
-	}{{"spec.containers", p.Spec.Containers}, {"spec.initContainers", p.Spec.InitContainers}} {
-		for i := range list.containers {
-			c := &list.containers[i]
-			for j := range c.VolumeMounts {
-				if len(c.VolumeMounts[j].BindMountOptions) > 0 {
-					report(fmt.Sprintf("%s[%d].volumeMounts[%d].bindMountOptions", list.field, i, j))
-				}
-			}
-			for j := range c.RestartPolicyRules {
-				if c.RestartPolicyRules[j].Action == v1.ContainerRestartRuleActionRestartAllContainers {
-					report(fmt.Sprintf("%s[%d].restartPolicyRules[%d]", list.field, i, j))
-				}
-			}
-		}
-	}
 }

@@ -20,6 +20,10 @@ type question struct {
 	pre *preFiltered
 	// spread are the topology spread constraints of the preemptor.
 	spread []*spreadConstraint
+	// features are those that a node has to declare for the preemptor.
+	features []string
+	// claims are the resource claims of the preemptor; nil if it has none.
+	claims *claims
 
 	// affinityKeys are the topology keys of the preemptor's affinity, term by
 	// term. hasTerms: it has affinity or anti-affinity. bonded: some pod means
@@ -98,6 +102,8 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 	}
 	q.placeForSpread()
 	q.bond()
+	q.features = neededFeatures(c.Preemptor, rules.declared)
+	q.claims = q.newClaims()
 	q.pre = q.preFilter()
 	q.extenders = q.interested()
 	return q

@@ -73,6 +73,12 @@ var filterProbes = []Probe{
 		func(c *cycle) bool { return c.firstOfGroup() }},
 	{"second pass decides", "a node fits beside a nominated pod, which the pod wants to be near to, but not without it", once,
 		func(c *cycle) bool { return c.needsNominated() }},
+	{"fails DynamicResources", "a claim is allocated for other nodes, or there are not the devices that it needs, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("DynamicResources", true) && !c.Decision.PreFilterRejects() }},
+	{"PreFilter rejects claims", "a claim is missing, going or in use, so that no node is filtered", few,
+		func(c *cycle) bool { return c.failed("DynamicResources", true) && c.Decision.PreFilterRejects() }},
+	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("NodeDeclaredFeatures", true) }},
 	{"lacks cpu", "a node has not enough CPU left", few,
 		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient cpu") }},
 	{"lacks memory", "a node has not enough memory left", few,
@@ -118,6 +124,10 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool { return c.dryRunFailed("NodeResourcesFit", false) }},
 	{"dry run fails PodTopologySpread", "pods that may not be preempted, or are on other nodes of the domain, are too many more than elsewhere", few,
 		func(c *cycle) bool { return c.dryRunFailed("PodTopologySpread", false) }},
+	{"dry run fails DynamicResources", "with the room made, it shows that the devices are not there", few,
+		func(c *cycle) bool { return c.dryRunFailed("DynamicResources", true) }},
+	{"dry run fails NodeDeclaredFeatures", "with the room made, it shows that the node does not declare a feature that the pod needs", few,
+		func(c *cycle) bool { return c.dryRunFailed("NodeDeclaredFeatures", true) }},
 	{"victims for the spread", "preempting pods helps on a node that only PodTopologySpread fails", few,
 		func(c *cycle) bool {
 			return c.dryRun(func(r *run) bool {
@@ -248,6 +258,10 @@ var actuateProbes = []Probe{
 		func(c *cycle) bool { return c.Observation.Pick != nil && c.Cluster.Settings.AsyncPreemption() }},
 	{"preempts synchronously", "the victims are deleted within the cycle", few,
 		func(c *cycle) bool { return c.Observation.Pick != nil && !c.Cluster.Settings.AsyncPreemption() }},
+	{"claim deallocated", "an idle claim in the pod's way loses its allocation", few,
+		func(c *cycle) bool {
+			return c.Observation.Actuation != nil && len(c.Observation.Actuation.Deallocated) > 0
+		}},
 	{"several victims", "more than one pod is preempted", few, func(c *cycle) bool { return len(c.victims) > 1 }},
 	{"victim of another namespace", "a pod of another namespace than the preemptor's is preempted", few,
 		func(c *cycle) bool {

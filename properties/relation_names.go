@@ -24,6 +24,9 @@ var renaming = relation{
 
 func rename(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
+	if hasClaims(c.Preemptor) {
+		return nil
+	}
 	var nodes, pods, budgets []string
 	namespaces := []string{"renamed", c.Preemptor.Namespace}
 	for _, n := range c.Nodes {

@@ -169,7 +169,7 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 		}
 	}
 	for _, object := range c.Extra {
-		if !already[object] {
+		if !already[object] && !a.devices(object) {
 			legacyscheme.Scheme.Default(object)
 		}
 	}

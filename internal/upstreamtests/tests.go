@@ -87,6 +87,12 @@ func Tests() []Test {
 			Fails:   map[string]string{"empty selector": "the preemptor fits: got true, want false"},
 		},
 		{
+			Finding: "claim-allocated-twice",
+			File:    "pkg/scheduler/framework/plugins/dynamicresources/dynamicresources_test.go",
+			Name:    "TestFilter_ClaimUnderTwoNames",
+			Fails:   map[string]string{"two names and one device": "the pod fits: got false, want true"},
+		},
+		{
 			Finding: "nominated-refusals-skipped",
 			File:    "pkg/scheduler/framework/plugins/interpodaffinity/filtering_test.go",
 			Name:    "TestFilter_AntiAffinityOfNominatedPod",

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -51,6 +52,42 @@ func TestReuseNeverLeaks(t *testing.T) {
 		if seen[kind] < clusters/100 {
 			t.Errorf("only %d clusters of kind %q: the test shows little", seen[kind], kind)
 		}
+	}
+}
+
+// TestReuseNeverLeaksClaims: the scheduler keeps claims in a cache of its own, and
+// what devices they take in another.
+func TestReuseNeverLeaksClaims(t *testing.T) {
+	reused := New()
+	defer reused.Close()
+	clusters, rejected, deallocated := 0, 0, 0
+	for seed := uint64(0); clusters < testsize.Times(200); seed++ {
+		c := generators.FromSeed(seed)
+		if len(c.Preemptor.Spec.ResourceClaims) == 0 {
+			observe(t, reused, c)
+			continue
+		}
+		clusters++
+		fresh := New()
+		want, got := observe(t, fresh, c), observe(t, reused, c)
+		fresh.Close()
+		// Which of several idle claims goes is left to chance.
+		if want.Actuation != nil && len(want.Actuation.Deallocated) > 0 && got.Actuation != nil && len(got.Actuation.Deallocated) > 0 {
+			deallocated++
+			want.Actuation.Deallocated, got.Actuation.Deallocated = nil, nil
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("seed %d: fresh (-) and reused (+) schedulers differ:\n%s", seed, diff)
+		}
+		for _, v := range got.Filters {
+			if v.Plugin == "DynamicResources" {
+				rejected++
+				break
+			}
+		}
+	}
+	if rejected < clusters/20 || deallocated == 0 {
+		t.Errorf("of %d clusters claims decide %d, and %d deallocate one: the test shows little", clusters, rejected, deallocated)
 	}
 }
 
