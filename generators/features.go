@@ -40,6 +40,7 @@ type features struct {
 	forms      bool // init containers, sidecars, overhead, pod-level resources
 	hostPorts  bool
 	taints     bool
+	compared   bool // taints and tolerations with numbers, and the gate that compares them
 	nodeLabels bool // and what selects nodes by them
 	small      bool // some nodes are smaller than the preemptor
 	cordoned   bool // spec.unschedulable
@@ -51,6 +52,7 @@ type features struct {
 	marked       bool // pods that carry DisruptionTarget and are not terminating
 	resized      bool // in-place resizes under way
 	budgets      bool
+	unready      bool // pods that run and say they are not ready
 	nominated    bool
 	podAffinity  bool // and anti-affinity
 	roomy        bool // only pod affinity keeps the preemptor from nodes
@@ -80,6 +82,7 @@ func drawFeatures(s source) features {
 		marked:       s.chance(8),
 		resized:      s.chance(8),
 		budgets:      s.chance(65),
+		unready:      s.chance(6),
 		nominated:    s.chance(35),
 		podAffinity:  s.chance(12),
 		others:       s.chance(10),
@@ -100,6 +103,8 @@ func drawFeatures(s source) features {
 		f.namespaces = f.namespaces || s.chance(20)
 		f.roomy = s.chance(50)
 	}
+	f.compared = f.taints && s.chance(20)
+	f.forms = f.forms || f.resized && s.chance(50)
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)
 	}
