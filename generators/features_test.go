@@ -175,6 +175,12 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"sidecar's port": anyPod(func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Spec.InitContainers, func(c v1.Container) bool { return len(c.Ports) > 0 && c.RestartPolicy != nil })
 		}),
+		"disk pressure": anyNode(func(n *v1.Node) bool {
+			return slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeDiskPressure })
+		}),
+		"shrunk":          anyNode(func(n *v1.Node) bool { return n.Status.Capacity.Cpu().Cmp(*n.Status.Allocatable.Cpu()) > 0 }),
+		"host forgotten":  anyNode(func(n *v1.Node) bool { return n.Labels[v1.LabelHostname] == "" }),
+		"daemons":         anyPod(func(p *v1.Pod) bool { return len(p.Spec.Tolerations) > 0 }),
 		"resource claims": preemptor(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
 		"others' claims":  anyPod(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
 		"needs a feature": preemptor(func(p *v1.Pod) bool {

@@ -16,6 +16,9 @@ const otherNamespace = "other"
 
 func generate(s source) *model.Cluster {
 	g := &generator{source: s, features: drawFeatures(s)}
+	if g.wild {
+		g.source = skew(s)
+	}
 	g.drawNodes()
 	c := &model.Cluster{Nodes: make([]*v1.Node, len(g.nodes))}
 	total := 0
@@ -33,6 +36,9 @@ func generate(s source) *model.Cluster {
 			p.Spec.NodeName = nodeNames[i]
 			c.Pods = append(c.Pods, p)
 		}
+	}
+	if g.drifted {
+		g.drift(c.Nodes, c.Pods)
 	}
 	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
 	c.Preemptor = g.preemptor()
