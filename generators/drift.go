@@ -12,7 +12,7 @@ import (
 // more than it has room for.
 func (g *generator) drift(nodes []*v1.Node, pods []*v1.Pod) {
 	for _, n := range nodes {
-		if !g.chance(50) {
+		if !g.chance(40) {
 			continue
 		}
 		for range 1 + weighted(g.source, 70, 30) {
@@ -27,7 +27,7 @@ func (g *generator) drift(nodes []*v1.Node, pods []*v1.Pod) {
 }
 
 func (g *generator) driftNode(n *v1.Node) {
-	switch weighted(g.source, 45, 20, 15, 10, 10) {
+	switch weighted(g.source, 60, 20, 8, 6, 6) {
 	case 0: // over-committed from now on
 		shrunk := v1.ResourceList{}
 		for _, name := range append([]v1.ResourceName{v1.ResourcePods}, resourceNames[:]...) {

@@ -93,7 +93,7 @@ func drawFeatures(s source) features {
 		others:       flags.chance(10),
 		spread:       flags.chance(8),
 		declared:     flags.chance(4),
-		claims:       flags.chance(6),
+		claims:       flags.chance(5),
 	}
 	if f.bottleneck == bySpread {
 		f.spread = true

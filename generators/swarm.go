@@ -36,7 +36,7 @@ func (s skewed) chance(percent int) bool {
 
 // skew gives a wild cluster its odds.
 func skew(s source) source {
-	switch weighted(s, 40, 30, 30) {
+	switch weighted(s, 50, 20, 30) {
 	case 1:
 		return skewed{s, 5, 2}
 	case 2:
