@@ -128,7 +128,7 @@ func (m *claimMaker) own(i int) {
 		}
 		c.OwnerReferences = []metav1.OwnerReference{owner}
 	}
-	if m.chance(55) {
+	if m.chance(65) {
 		m.allocate(c)
 	}
 	if c.Status.Allocation != nil {

@@ -16,6 +16,7 @@ type node struct {
 	room       sizes
 	maxPods    int
 	taints     []int // indices of taints
+	level      int   // of levels, counted from 1; 0 is none
 	zone       int   // 0 is no label; so for the next two
 	disk       int
 	generation int
@@ -56,6 +57,8 @@ const (
 	notResized resize = iota
 	shrinking         // the kubelet still allocates more than the pod requests
 	growing           // it allocates less
+	deferred          // it allocates less until there is room
+	actuating         // it allocates what the pod requests, but more is still in effect
 	infeasible        // it allocates less and will not do more
 )
 
@@ -71,6 +74,7 @@ type pod struct {
 	hostPorts  []int // indices of ports
 	end        end
 	resize     resize
+	unready    bool
 	shuns      bool // has anti-affinity
 }
 
@@ -165,6 +169,9 @@ func (g *generator) drawNode(room int) node {
 		if second := g.intn(len(taints)); g.chance(30) && !sameTaint(second, n.taints[0]) {
 			n.taints = append(n.taints, second)
 		}
+	}
+	if g.compared && g.chance(60) {
+		n.level = 1 + g.intn(len(levels))
 	}
 	if g.nodeLabels || g.spread || g.claims {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
@@ -279,8 +286,9 @@ func (g *generator) drawPod() pod {
 	if g.roomy {
 		p.shuns = g.chance(60)
 	}
+	p.unready = g.unready && g.chance(50)
 	if g.resized && g.chance(40) {
-		p.resize = pick(g.source, shrinking, growing, shrinking, infeasible)
+		p.resize = pick(g.source, shrinking, growing, actuating, infeasible, deferred)
 	}
 	return p
 }

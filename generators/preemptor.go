@@ -45,6 +45,9 @@ func (g *generator) preemptor() *v1.Pod {
 			p.Spec.Tolerations = append(p.Spec.Tolerations, tolerations[g.intn(len(tolerations))])
 		}
 	}
+	if g.compared && g.chance(80) {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, comparisons[g.intn(len(comparisons))])
+	}
 	if g.nodeLabels && g.chance(75) {
 		g.selectNodes(&p.Spec)
 	}

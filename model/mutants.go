@@ -158,6 +158,36 @@ func Mutants() []Mutant {
 	misreads("requests: in-place resizes ignored", func(p *v1.Pod) {
 		p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.AllocatedResources, p.Status.Resources = nil, nil, nil, nil
 	})
+	misreads("requests: deferred resizes taken for infeasible", func(p *v1.Pod) {
+		p.Status.Conditions = slices.Clone(p.Status.Conditions)
+		for i := range p.Status.Conditions {
+			if p.Status.Conditions[i].Type == v1.PodResizePending {
+				p.Status.Conditions[i].Reason = v1.PodReasonInfeasible
+			}
+		}
+	})
+	misreads("ports: those of init containers count", func(p *v1.Pod) {
+		p.Spec.Containers = slices.Clone(p.Spec.Containers)
+		for i := range p.Spec.InitContainers {
+			if c := &p.Spec.InitContainers[i]; !isSidecar(c) {
+				p.Spec.Containers[0].Ports = slices.Concat(p.Spec.Containers[0].Ports, c.Ports)
+			}
+		}
+	})
+	misreads("ports: those of sidecars do not count", func(p *v1.Pod) {
+		p.Spec.InitContainers = slices.Clone(p.Spec.InitContainers)
+		for i := range p.Spec.InitContainers {
+			p.Spec.InitContainers[i].Ports = nil
+		}
+	})
+	misreads("taints: numbers are not compared", func(p *v1.Pod) {
+		p.Spec.Tolerations = slices.DeleteFunc(slices.Clone(p.Spec.Tolerations), func(t v1.Toleration) bool {
+			return t.Operator == v1.TolerationOpGt || t.Operator == v1.TolerationOpLt
+		})
+	})
+	misreads("taints: NoExecute ignored", func(p *v1.Pod) {
+		p.Spec.Tolerations = append(slices.Clone(p.Spec.Tolerations), v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute})
+	})
 	misreads("ports: host addresses ignored", func(p *v1.Pod) {
 		p.Spec.Containers = slices.Clone(p.Spec.Containers)
 		for i := range p.Spec.Containers {

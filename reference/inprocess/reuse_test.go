@@ -71,12 +71,10 @@ func TestReuseNeverLeaksClaims(t *testing.T) {
 		fresh := New()
 		want, got := observe(t, fresh, c), observe(t, reused, c)
 		fresh.Close()
-		// Which of several idle claims goes is left to chance.
-		if want.Actuation != nil && len(want.Actuation.Deallocated) > 0 && got.Actuation != nil && len(got.Actuation.Deallocated) > 0 {
+		if want.Actuation != nil && len(want.Actuation.Deallocated) > 0 {
 			deallocated++
-			want.Actuation.Deallocated, got.Actuation.Deallocated = nil, nil
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(untilChance(want), untilChance(got)); diff != "" {
 			t.Fatalf("seed %d: fresh (-) and reused (+) schedulers differ:\n%s", seed, diff)
 		}
 		for _, v := range got.Filters {
@@ -89,6 +87,26 @@ func TestReuseNeverLeaksClaims(t *testing.T) {
 	if rejected < clusters/20 || deallocated == 0 {
 		t.Errorf("of %d clusters claims decide %d, and %d deallocate one: the test shows little", clusters, rejected, deallocated)
 	}
+}
+
+// untilChance is what was observed up to where chance decides: between nodes that
+// fit, candidates that tie and idle claims. Of that, it is whether there is any.
+func untilChance(o *model.Observation) *model.Observation {
+	out := *o
+	out.Pick, out.Actuation, out.PostFilterMessage = nil, nil, ""
+	if o.ScheduledTo != "" {
+		out.ScheduledTo = "some node"
+	}
+	if o.Pick != nil {
+		out.Pick = &model.Pick{}
+	}
+	if o.Actuation != nil {
+		out.Actuation = &model.Actuation{Nomination: o.Actuation.Nomination, Deallocated: o.Actuation.Deallocated[:0:0], Other: o.Actuation.Other}
+		for range o.Actuation.Deallocated {
+			out.Actuation.Deallocated = append(out.Actuation.Deallocated, "some claim")
+		}
+	}
+	return &out
 }
 
 func count(seen map[string]int, o *model.Observation) {
