@@ -51,7 +51,7 @@ func generate(s source) *model.Cluster {
 	}
 	c.Settings = g.drawSettings()
 	if g.chance(6) {
-		c.Settings.Extenders = g.drawExtenders()
+		c.Settings.Extenders = g.drawExtenders(c)
 	}
 	return c
 }

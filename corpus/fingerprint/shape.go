@@ -25,7 +25,8 @@ type aspect struct {
 
 // aspects that can be taken away from any cluster.
 var aspects = []aspect{
-	{"settings", func(c *model.Cluster) { c.Settings = model.Settings{} }},
+	{"settings", func(c *model.Cluster) { c.Settings = model.Settings{Extenders: c.Settings.Extenders} }},
+	{"extenders", func(c *model.Cluster) { c.Settings.Extenders = nil }},
 	{"budgets", func(c *model.Cluster) { c.PodDisruptionBudgets = nil }},
 	{"allowed disruptions", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 0 })},
 	{"disrupted pods", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = nil })},

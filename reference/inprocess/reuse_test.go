@@ -35,6 +35,11 @@ func TestReuseNeverLeaks(t *testing.T) {
 	clusters := testsize.Times(5000)
 	for i := range clusters {
 		c := randomCluster(r)
+		if i%4 == 0 { // extenders are put into a scheduler that others use
+			some := func() []string { return []string{c.Nodes[r.Intn(len(c.Nodes))].Name} }
+			c.Settings.Extenders = []model.Extender{{Name: "e", Filter: &model.ExtenderFilter{Rejects: some(), Excludes: some()}, Preempt: &model.ExtenderPreempt{Drops: some()}}}
+			seen["extenders"]++
+		}
 		before := deepCopy(c)
 		fresh := New()
 		want, got := observe(t, fresh, c), observe(t, reused, c)
