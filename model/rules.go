@@ -46,6 +46,8 @@ type Rules struct {
 
 	// Shortlist: the least number of candidates.
 	minShortlist int
+	// offset is at which potential node dry runs begin.
+	offset func(Settings) int
 
 	// Actuation.
 	clears             func(preemptor, nominated int32) bool
@@ -89,6 +91,7 @@ func Documented() *Rules {
 		exhausted:              func(left int32) bool { return left < 0 },
 		spread:                 documentedSpread(),
 		minShortlist:           1,
+		offset:                 Settings.offset,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
 	}
 }
