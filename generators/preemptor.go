@@ -160,7 +160,7 @@ func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 			p := add()
 			p.Status.NominatedNodeName = g.someNode()
 			if g.others && g.chance(40) {
-				p.Spec.SchedulerName = "other-scheduler"
+				p.Spec.SchedulerName = otherScheduler
 			}
 		}
 	}

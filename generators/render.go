@@ -53,6 +53,7 @@ func generate(s source) *model.Cluster {
 	if g.chance(6) {
 		c.Settings.Extenders = g.drawExtenders(c)
 	}
+	g.drawRareSettings(c)
 	return c
 }
 
@@ -73,6 +74,40 @@ func (g *generator) drawSettings() (settings model.Settings) {
 	}
 	return settings
 }
+
+// drawRareSettings draws those that a system has to build a scheduler for, of
+// which it keeps few: just one beside each other.
+func (g *generator) drawRareSettings(c *model.Cluster) {
+	s := &c.Settings
+	if s.MinCandidateNodesAbsolute != nil && g.chance(75) {
+		offset := int32(g.intn(len(c.Nodes) + 1))
+		s.DryRunOffset = &offset
+	}
+	if s.FeatureGates != nil || !g.chance(10) {
+		return
+	}
+	switch g.intn(4) {
+	case 0:
+		workers := int32(16)
+		s.Parallelism = &workers
+	case 1:
+		s.FeatureGates = map[string]bool{}
+		for _, gate := range model.IdleGates() {
+			s.FeatureGates[gate] = gate == "InterPodAffinityHostnameFastPath"
+		}
+	default:
+		// The pods of another scheduler are then its own.
+		one, ten := int32(1), int32(10)
+		s.SecondProfile = &model.Profile{SchedulerName: otherScheduler, MinCandidateNodesPercentage: &ten, MinCandidateNodesAbsolute: &one}
+		s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute = nil, nil
+		if g.chance(60) {
+			c.Preemptor.Spec.SchedulerName = otherScheduler
+		}
+	}
+}
+
+// otherScheduler is not the default scheduler's name.
+const otherScheduler = "other-scheduler"
 
 var podNames = func() (names [maxPods + 1]string) {
 	for i := range names {

@@ -97,6 +97,21 @@ func Mutants() []Mutant {
 		}
 	})
 
+	breaks("candidates: dry runs begin at the next node", func(r *Rules) { r.offset = func(s Settings) int { return s.offset() + 1 } })
+	breaks("candidates: the offset does not matter", func(r *Rules) { r.offset = func(Settings) int { return 0 } })
+	profiles := func(name string, distort func(s *Settings)) {
+		mutants = append(mutants, Mutant{"profiles: " + name, func(c *Cluster) (*Decision, error) {
+			out := *c
+			out.Settings = c.Settings.DeepCopy()
+			if out.Settings.SecondProfile != nil {
+				distort(&out.Settings)
+			}
+			return Decide(&out, Documented())
+		}})
+	}
+	profiles("the second has the arguments of the first", func(s *Settings) {
+		s.SecondProfile.MinCandidateNodesPercentage, s.SecondProfile.MinCandidateNodesAbsolute = s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute
+	})
 	breaks("nominated: equal priority does not hold its room", func(r *Rules) { r.yields = func(preemptor, nominated int32) bool { return nominated > preemptor } })
 	breaks("nominated: lower priority holds its room", func(r *Rules) { r.yields = func(int32, int32) bool { return true } })
 	breaks("nominated: nobody holds room", func(r *Rules) { r.yields = func(int32, int32) bool { return false } })

@@ -52,6 +52,8 @@ type Rules struct {
 
 	// Shortlist: the least number of candidates.
 	minShortlist int
+	// offset is at which potential node dry runs begin.
+	offset func(Settings) int
 
 	// Actuation.
 	clears             func(preemptor, nominated int32) bool
@@ -100,6 +102,7 @@ func Documented() *Rules {
 		declared:               declaredRules{initContainers: true},
 		claims:                 documentedClaims(),
 		minShortlist:           1,
+		offset:                 Settings.offset,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
 		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
 			excludes: func(listed bool) bool { return listed }},

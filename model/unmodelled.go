@@ -31,8 +31,32 @@ func (u Unmodelled) Error() string {
 	return "not modelled: " + strings.Join(lines, "; ")
 }
 
-// modelledGates are the feature gates whose both positions Decide speaks for.
-var modelledGates = map[string]bool{GateAsyncPreemption: true, GateTaintComparison: true}
+// modelledGates are the feature gates whose both positions Decide speaks for. The
+// value says whether the decision depends on the gate.
+var modelledGates = map[string]bool{
+	GateAsyncPreemption: true,
+	GateTaintComparison: true,
+	// How nominations are used on the way to binding, pods after the first of a
+	// kind, and the queue.
+	"NominatedNodeNameForExpectation": false,
+	"OpportunisticBatching":           false,
+	"SchedulerPopFromBackoffQ":        false,
+	// A shorter way to the same answer.
+	"InterPodAffinityHostnameFastPath": false,
+}
+
+// IdleGates are the feature gates that may be set, but that no decision depends
+// on.
+func IdleGates() []string {
+	var names []string
+	for name, matters := range modelledGates {
+		if !matters {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // maxAllFiltered is up to how many nodes all are filtered, also when a pod fits
 // on some (schedule_one.go:53@v1.37.1, minFeasibleNodesToFind).
@@ -48,11 +72,11 @@ func unmodelled(c *Cluster) Unmodelled {
 	add := func(object, field, why string) { u = append(u, UnmodelledField{object, field, why}) }
 
 	for gate := range c.Settings.FeatureGates {
-		if !modelledGates[gate] {
+		if _, modelled := modelledGates[gate]; !modelled {
 			add("scheduler", "featureGates."+gate, "feature gate")
 		}
 	}
-	if p.Spec.SchedulerName != DefaultSchedulerName {
+	if !c.Settings.Schedules(p.Spec.SchedulerName) {
 		add(preemptor, "spec.schedulerName", "another scheduler's pod")
 	}
 	if len(p.Spec.SchedulingGates) > 0 {
@@ -88,7 +112,7 @@ func unmodelled(c *Cluster) Unmodelled {
 		}
 	}
 	for _, other := range c.Pods {
-		if other.Spec.NodeName == "" && !knownNominated(other) {
+		if other.Spec.NodeName == "" && !knownNominated(c, other) {
 			continue
 		}
 		c.unmodelledTerms(other, "podAntiAffinity", requiredAntiAffinity(other), add)

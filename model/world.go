@@ -68,7 +68,7 @@ type pod struct {
 	bonds
 }
 
-// DefaultSchedulerName is the profile that Decide speaks for.
+// DefaultSchedulerName is that of the profile which a scheduler has by itself.
 const DefaultSchedulerName = v1.DefaultSchedulerName
 
 func newQuestion(c *Cluster, rules *Rules) *question {
@@ -94,7 +94,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 			if n := q.byName[p.Spec.NodeName]; n != nil {
 				n.pods = append(n.pods, q.newBound(p, now))
 			}
-		case knownNominated(p):
+		case knownNominated(c, p):
 			if n := q.byName[p.Status.NominatedNodeName]; n != nil {
 				n.nominated = append(n.nominated, newPod(p, occupied(p), now))
 			}
@@ -112,8 +112,8 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 // knownNominated tells whether the scheduler takes a waiting pod's nomination
 // into account: it watches only the pods of its own profiles
 // (eventhandlers.go:138@v1.37.1, addPod).
-func knownNominated(p *v1.Pod) bool {
-	return p.Status.NominatedNodeName != "" && p.Spec.SchedulerName == DefaultSchedulerName
+func knownNominated(c *Cluster, p *v1.Pod) bool {
+	return p.Status.NominatedNodeName != "" && c.Settings.Schedules(p.Spec.SchedulerName)
 }
 
 func (q *question) newBound(p *v1.Pod, now time.Time) *pod {

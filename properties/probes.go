@@ -224,6 +224,32 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool {
 			return c.Observation.DryRuns != nil && len(c.Observation.DryRuns) < len(c.Observation.PotentialNodes)
 		}},
+	{"dry runs begin elsewhere", "dry runs begin at another than the first potential node, and end before all are tried", few,
+		func(c *cycle) bool {
+			o := c.Cluster.Settings.DryRunOffset
+			n := len(c.Observation.PotentialNodes)
+			return o != nil && n > 0 && int(*o)%n > 0 && len(c.Observation.DryRuns) < n
+		}},
+	{"several workers", "dry runs go on side by side", few,
+		func(c *cycle) bool {
+			p := c.Cluster.Settings.Parallelism
+			return p != nil && *p > 1 && len(c.Observation.DryRuns) > 1
+		}},
+	{"second profile", "a pod of the second profile preempts", few,
+		func(c *cycle) bool {
+			return c.pick != nil && c.Cluster.Preemptor.Spec.SchedulerName != model.DefaultSchedulerName
+		}},
+	{"nomination by the other profile", "a pod of the scheduler's other profile is nominated to a node that is filtered", few,
+		func(c *cycle) bool {
+			return len(c.Observation.Filters) > 0 && slices.ContainsFunc(c.Cluster.Pods, func(p *v1.Pod) bool {
+				return p.Spec.NodeName == "" && c.node(p.Status.NominatedNodeName) != nil && c.Cluster.Settings.Schedules(p.Spec.SchedulerName) &&
+					p.Spec.SchedulerName != c.Cluster.Preemptor.Spec.SchedulerName
+			})
+		}},
+	{"idle feature gates", "feature gates are set on which no decision depends", few,
+		func(c *cycle) bool {
+			return c.pick != nil && len(c.Cluster.Settings.FeatureGates) >= len(model.IdleGates())
+		}},
 	{"search for no violations", "the shortlist is long enough, but all on it violate budgets, so the search goes on", few,
 		func(c *cycle) bool { return c.searchesOn() }},
 	{"no room on the shortlist", "a shortlist of no places ends every preemption", few,

@@ -4,9 +4,9 @@
 // settings.
 //
 // What upstream leaves to chance is pinned where it can be: the offset of the
-// dry runs (always 0), the order of potential nodes (by name), the order of
-// budgets (the cluster's), ties between the scores of nodes that fit (first
-// name wins), one worker. What remains: the last tie between candidates, which
+// dry runs (the cluster's, or 0), the order of potential nodes (by name), the
+// order of budgets (the cluster's), ties between the scores of nodes that fit
+// (first name wins), one worker unless the cluster asks for more. What remains: the last tie between candidates, which
 // upstream breaks by the order of a map, and pods without a start time, which
 // count as starting whenever upstream looks.
 package inprocess
@@ -68,7 +68,8 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true}
+	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
+	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}
 	err := s.with(c, func(sched *scheduler) (bool, error) { return sched.cycle(c, obs) })
 	if err != nil {
 		return nil, err
