@@ -313,6 +313,7 @@ func (d *document) settings() model.Settings {
 		PercentageOfNodesToScore:    s.PercentageOfNodesToScore,
 		DryRunOffset:                s.DryRunOffset,
 		FeatureGates:                s.FeatureGates,
+		Extenders:                   s.Extenders,
 	}
 }
 

@@ -42,10 +42,13 @@ func (g *generator) driftNode(n *v1.Node) {
 				shrunk[name] = *apiresource.NewQuantity(q.Value()/2, q.Format)
 			}
 		}
-		n.Status.Allocatable = shrunk
+		n.Status.Allocatable, n.Status.Capacity = shrunk, shrunk.DeepCopy()
 	case 1:
 		key := pick(g.source, "zone", "disk", "generation", v1.LabelHostname)
 		delete(n.Labels, key)
+		if len(n.Labels) == 0 {
+			n.Labels = nil
+		}
 	case 2: // the node controller adds the taint
 		n.Spec.Unschedulable = true
 		addTaint(n, v1.Taint{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule})

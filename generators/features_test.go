@@ -178,7 +178,7 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"disk pressure": anyNode(func(n *v1.Node) bool {
 			return slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeDiskPressure })
 		}),
-		"shrunk":          anyNode(func(n *v1.Node) bool { return n.Status.Capacity.Cpu().Cmp(*n.Status.Allocatable.Cpu()) > 0 }),
+		"over-committed":  overCommitted,
 		"host forgotten":  anyNode(func(n *v1.Node) bool { return n.Labels[v1.LabelHostname] == "" }),
 		"daemons":         anyPod(func(p *v1.Pod) bool { return len(p.Spec.Tolerations) > 0 }),
 		"resource claims": preemptor(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
@@ -203,4 +203,24 @@ func TestEveryFeatureOccurs(t *testing.T) {
 	for name := range features {
 		require.Greaterf(t, count[name], clusters/500, "clusters with %s", name)
 	}
+}
+
+// overCommitted tells whether the containers of a node's pods request more CPU
+// than it has.
+func overCommitted(c *model.Cluster) bool {
+	left := map[string]int64{}
+	for _, n := range c.Nodes {
+		left[n.Name] = n.Status.Allocatable.Cpu().MilliValue()
+	}
+	for _, p := range c.Pods {
+		for _, container := range p.Spec.Containers {
+			left[p.Spec.NodeName] -= container.Resources.Requests.Cpu().MilliValue()
+		}
+	}
+	for _, n := range c.Nodes {
+		if left[n.Name] < 0 {
+			return true
+		}
+	}
+	return false
 }
