@@ -1,13 +1,10 @@
 package properties
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // run checks one property of a subject, and explains each finding by itself: by
-// the fewest entries of the ledger that, once granted, leave nothing to find at
-// that place.
+// entries of the ledger that, once granted, leave nothing to find at that place,
+// none of which could be missed.
 func (p Property) run(s *Subject) ([]Finding, error) {
 	if p.Applies != nil && !p.Applies(s) {
 		return nil, nil
@@ -29,41 +26,47 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 			ids = append(ids, e.ID)
 		}
 	}
-	// What is left with all of them granted, none of them explains.
-	generous := *s
-	generous.granted, generous.judged, generous.trial = ids, nil, nil
-	unexplained, err := p.Check(&generous)
+	with := func(ids []string) ([]Finding, error) {
+		lenient := *s
+		lenient.granted, lenient.judged, lenient.trial = ids, nil, nil
+		return p.Check(&lenient)
+	}
+	remaining, err := with(ids)
 	if err != nil {
 		return err
 	}
-	left := 0
+	var left []*Finding // what all of them together explain
 	for i := range findings {
-		if !slices.ContainsFunc(unexplained, findings[i].sameAs) {
-			left++
+		if !slices.ContainsFunc(remaining, findings[i].sameAs) {
+			left = append(left, &findings[i])
 		}
 	}
-	for size := 1; size <= len(ids); size++ {
-		for set := uint(1); set < 1<<len(ids); set++ {
-			if bits.OnesCount(set) != size || left == 0 {
-				continue
+	for _, id := range ids { // mostly it is one
+		if len(left) == 0 {
+			return nil
+		}
+		if remaining, err = with([]string{id}); err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(left, func(f *Finding) bool {
+			if slices.ContainsFunc(remaining, f.sameAs) {
+				return false
 			}
-			lenient := *s
-			lenient.granted, lenient.judged, lenient.trial = nil, nil, nil
-			for i, id := range ids {
-				if set&(1<<i) != 0 {
-					lenient.granted = append(lenient.granted, id)
-				}
-			}
-			remaining, err := p.Check(&lenient)
-			if err != nil {
+			f.Known = []string{id}
+			return true
+		})
+	}
+	for _, f := range left {
+		f.Known = slices.Clone(ids)
+		for i := 0; i < len(f.Known); {
+			fewer := slices.Delete(slices.Clone(f.Known), i, i+1)
+			if remaining, err = with(fewer); err != nil {
 				return err
 			}
-			for i := range findings {
-				f := &findings[i]
-				if f.Known == nil && !slices.ContainsFunc(unexplained, f.sameAs) && !slices.ContainsFunc(remaining, f.sameAs) {
-					f.Known = lenient.granted
-					left--
-				}
+			if slices.ContainsFunc(remaining, f.sameAs) {
+				i++
+			} else {
+				f.Known = fewer
 			}
 		}
 	}
