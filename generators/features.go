@@ -62,22 +62,23 @@ type features struct {
 	spread       bool // topology spread constraints
 	claims       bool // resource claims, and devices
 	declared     bool // features that nodes declare, and pods need
+	extended     bool // extenders
 }
 
 func drawFeatures(s source) features {
 	flags := flags{s, s.chance(12)}
 	f := features{
 		wild:       flags.wild,
-		bottleneck: bottleneck(weighted(s, 50, 14, 6, 8, 8, 5, 9)),
+		bottleneck: bottleneck(weighted(s, 51, 14, 6, 8, 9, 5, 7)),
 		ranks:      drawRanks(s),
 		twins:      flags.chance(70),
-		slack:      flags.chance(25),
+		slack:      flags.chance(18),
 		forms:      flags.chance(35),
 		hostPorts:  flags.chance(12),
 		taints:     flags.chance(18),
 		nodeLabels: flags.chance(22),
 		drifted:    flags.chance(6),
-		small:      flags.chance(8),
+		small:      flags.chance(5),
 		cordoned:   flags.chance(6),
 
 		missingStart: flags.chance(12),
@@ -94,6 +95,7 @@ func drawFeatures(s source) features {
 		spread:       flags.chance(8),
 		declared:     flags.chance(4),
 		claims:       flags.chance(5),
+		extended:     flags.chance(8),
 	}
 	if f.bottleneck == bySpread {
 		f.spread = true

@@ -87,11 +87,11 @@ type generator struct {
 	features
 	need  sizes // what the preemptor requests
 	nodes []node
+	home  int // the node that hardly ever keeps the preemptor away for good
 	left  int // how many more pods may be bound
 }
 
-func (g *generator) drawNodes() {
-	count := weighted(g.source, 2, 6, 24, 27, 20, 13, 8)
+func (g *generator) drawNodes(count int) {
 	room := 2 + g.intn(5)
 	g.need = g.drawNeed(room)
 	g.left = maxPods
@@ -105,6 +105,11 @@ func (g *generator) drawNodes() {
 		n := g.drawNode(room)
 		g.left -= len(n.pods)
 		g.nodes = append(g.nodes, n)
+	}
+	if count > 0 && g.chance(90) { // someone has left a node for it
+		g.home = g.intn(count)
+		n := &g.nodes[g.home]
+		n.taints, n.level, n.cordoned = nil, 0, false
 	}
 	if g.bottleneck == bySpread && count > 1 && g.chance(60) {
 		// A node without pods makes others hold too many; if it were good for the
