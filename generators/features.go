@@ -95,7 +95,7 @@ func drawFeatures(s source) features {
 		spread:       flags.chance(8),
 		declared:     flags.chance(4),
 		claims:       flags.chance(5),
-		extended:     flags.chance(8),
+		extended:     flags.chance(10),
 	}
 	if f.bottleneck == bySpread {
 		f.spread = true
