@@ -43,6 +43,10 @@ func defaultFilters() []Filter {
 		{Plugin: "NodeAffinity", preFilter: nodeAffinityPreFilter, fails: nodeAffinityFails},
 		{Plugin: "NodePorts", fails: nodePortsFails},
 		{Plugin: "NodeResourcesFit", fails: nodeResourcesFails},
+		{Plugin: "VolumeRestrictions", preFilter: volumeRestrictionsPreFilter, fails: volumeRestrictionsFails},
+		{Plugin: "NodeVolumeLimits", fails: nodeVolumeLimitsFails},
+		{Plugin: "VolumeBinding", preFilter: volumeBindingPreFilter, fails: volumeBindingFails},
+		{Plugin: "VolumeZone", preFilter: volumeZonePreFilter, fails: volumeZoneFails},
 		{Plugin: "PodTopologySpread", fails: topologySpreadFails},
 	}
 }

@@ -40,6 +40,12 @@ type Rules struct {
 	// Topology spread.
 	spread spreadRules
 
+	// Volumes. zoneLabelsRenamed: a node may have just today's names of zone labels.
+	once              onceRules
+	limits            limitRules
+	binding           bindingRules
+	zoneLabelsRenamed bool
+
 	// Shortlist: the least number of candidates.
 	minShortlist int
 
@@ -80,6 +86,10 @@ func Documented() *Rules {
 		stopAtViolation:        true,
 		exhausted:              func(left int32) bool { return left < 0 },
 		spread:                 documentedSpread(),
+		once:                   onceRules{everywhere: true, nominated: true},
+		limits:                 limitRules{shared: true, attached: true, unbound: true, mustBeHere: true},
+		binding:                documentedBinding(),
+		zoneLabelsRenamed:      true,
 		minShortlist:           1,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
 	}
@@ -118,12 +128,36 @@ const (
 	// EmptySpreadSelector: an empty selector of a spread constraint counts no pod
 	// of those that are there, but the preemptor, and those removed and added.
 	EmptySpreadSelector Quirk = "empty-spread-selector"
+	// ClaimOfOtherNamespace: a pod that goes or comes counts as a user of the
+	// preemptor's ReadWriteOncePod claim if a claim in its own namespace has that
+	// name.
+	ClaimOfOtherNamespace Quirk = "claim-of-other-namespace"
+	// ClaimCountedOnce: a ReadWriteOncePod claim that is in use counts once, but
+	// every pod that goes, and every volume of it, is taken off.
+	ClaimCountedOnce Quirk = "claim-counted-once"
+	// NominatedClaimIgnored: a ReadWriteOncePod claim that no pod uses is free,
+	// though a nominated pod is to use it.
+	NominatedClaimIgnored Quirk = "nominated-claim-ignored"
+	// AttachedVolumeCountedTwice: a volume that the preemptor mounts, and that is
+	// attached to the node already, counts twice if no pod there mounts it.
+	AttachedVolumeCountedTwice Quirk = "attached-volume-counted-twice"
+	// VictimVolumesStayAttached: the volumes of removed pods count as long as they
+	// are attached.
+	VictimVolumesStayAttached Quirk = "victim-volumes-stay-attached"
+	// ForeignEphemeralClaim: on a node with a pod whose ephemeral volume has
+	// somebody else's claim, pods with CSI volumes end in an error.
+	ForeignEphemeralClaim Quirk = "foreign-ephemeral-claim"
+	// VolumeNodeFields: a volume's node affinity sees no fields of the node, so not
+	// its name.
+	VolumeNodeFields Quirk = "volume-node-fields"
 )
 
 // Quirks are all quirks there are, in a fixed order.
 func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
-		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector}
+		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector,
+		ClaimOfOtherNamespace, ClaimCountedOnce, NominatedClaimIgnored, AttachedVolumeCountedTwice, VictimVolumesStayAttached,
+		ForeignEphemeralClaim, VolumeNodeFields}
 }
 
 // With is a copy of r with quirks switched on.
@@ -151,6 +185,20 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.spread.terminatingUncounted = true
 		case EmptySpreadSelector:
 			out.spread.emptySelectorCounts0 = true
+		case ClaimOfOtherNamespace:
+			out.once.anyNamespace = true
+		case ClaimCountedOnce:
+			out.once.countedOnce = true
+		case NominatedClaimIgnored:
+			out.once.skips = true
+		case AttachedVolumeCountedTwice:
+			out.limits.attachedTwice = true
+		case VictimVolumesStayAttached:
+			out.limits.victimsAttached = true
+		case ForeignEphemeralClaim:
+			out.limits.brokenIsAnError = true
+		case VolumeNodeFields:
+			out.binding.noNodeFields = true
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

@@ -34,8 +34,7 @@ func (u Unmodelled) Error() string {
 var modelledGates = map[string]bool{GateAsyncPreemption: true, GateTaintComparison: true}
 
 // unmodelled finds everything in c that could matter and is not covered. What
-// only scores nodes does not matter, nor do volumes and claims of pods other
-// than the preemptor: no filter looks at them unless the preemptor has some.
+// only scores nodes does not matter.
 func unmodelled(c *Cluster) Unmodelled {
 	var u Unmodelled
 	p := c.Preemptor
@@ -56,11 +55,7 @@ func unmodelled(c *Cluster) Unmodelled {
 	if p.DeletionTimestamp != nil {
 		add(preemptor, "metadata.deletionTimestamp", "a terminating pod is not scheduled")
 	}
-	for i := range p.Spec.Volumes {
-		if kind := filteredVolume(&p.Spec.Volumes[i]); kind != "" {
-			add(preemptor, fmt.Sprintf("spec.volumes[%d].%s", i, kind), "volume filters")
-		}
-	}
+	unmodelledStorage(c, add)
 	for i := range p.Spec.TopologySpreadConstraints {
 		if _, err := metav1.LabelSelectorAsSelector(p.Spec.TopologySpreadConstraints[i].LabelSelector); err != nil {
 			add(preemptor, fmt.Sprintf("spec.topologySpreadConstraints[%d].labelSelector", i), "a selector that cannot be parsed")
@@ -106,32 +101,6 @@ func unmodelled(c *Cluster) Unmodelled {
 		}
 	}
 	return u
-}
-
-// filteredVolume names the source of a volume that a filter plugin looks at, or
-// is "" for one that can be mounted anywhere.
-func filteredVolume(v *v1.Volume) string {
-	switch {
-	case v.PersistentVolumeClaim != nil:
-		return "persistentVolumeClaim"
-	case v.Ephemeral != nil:
-		return "ephemeral"
-	case v.GCEPersistentDisk != nil:
-		return "gcePersistentDisk"
-	case v.AWSElasticBlockStore != nil:
-		return "awsElasticBlockStore"
-	case v.AzureDisk != nil:
-		return "azureDisk"
-	case v.Cinder != nil:
-		return "cinder"
-	case v.ISCSI != nil:
-		return "iscsi"
-	case v.RBD != nil:
-		return "rbd"
-	case v.CSI != nil:
-		return "csi"
-	}
-	return ""
 }
 
 // declaredFeatures calls report with each field of the preemptor that only nodes

@@ -20,6 +20,8 @@ type question struct {
 	pre *preFiltered
 	// spread are the topology spread constraints of the preemptor.
 	spread []*spreadConstraint
+	// storage is nil if the preemptor's volumes can be mounted anywhere.
+	storage *storage
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -32,6 +34,7 @@ type node struct {
 	// preemption made for them.
 	nominated []*pod
 	spread    spreadNode
+	storage   storageNode
 }
 
 // pod is a pod with what it needs worked out.
@@ -46,7 +49,8 @@ type pod struct {
 	budgets []int
 	// spread tells which spread constraints of the preemptor select the pod; nil
 	// if it has none.
-	spread []bool
+	spread  []bool
+	storage storagePod
 }
 
 // DefaultSchedulerName is the profile that Decide speaks for.
@@ -82,6 +86,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 		}
 	}
 	q.placeForSpread()
+	q.placeForStorage()
 	q.pre = q.preFilter()
 	return q
 }
@@ -110,7 +115,7 @@ func newPod(p *v1.Pod, needs resources, now time.Time) *pod {
 // interchangeable tells whether two equally important pods of one node can
 // stand in for each other in everything that decides who becomes a victim.
 func interchangeable(a, b *pod) bool {
-	if !a.needs.equal(b.needs) || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) {
+	if !a.needs.equal(b.needs) || a.storage.kind != b.storage.kind || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) {
 		return false
 	}
 	for i := range a.ports {

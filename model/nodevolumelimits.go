@@ -1,0 +1,194 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+)
+
+// limitRules is how volumes are counted for the limits of CSI drivers.
+type limitRules struct {
+	shared     bool // a volume that several pods mount counts once
+	attached   bool // volumes attached to the node count, if no pod mounts them
+	unbound    bool // so do those that are to be provisioned
+	mustBeHere bool // a driver that asks for it has to be on the node
+
+	// Quirks: see Quirk.
+	attachedTwice   bool
+	victimsAttached bool
+	brokenIsAnError bool
+}
+
+// csiVolume is a volume of a CSI driver.
+type csiVolume struct{ driver, handle string }
+
+// csiVolumesOf are the CSI volumes behind claims, each once. One that is still to
+// be provisioned counts for the provisioner of its class
+// (nodevolumelimits/csi.go:509@v1.37.1, getCSIDriverInfoFromSC).
+func (s *storage) csiVolumesOf(claims []podClaim) []csiVolume {
+	var volumes []csiVolume
+	for _, c := range claims {
+		if c.claim == nil || !c.owned {
+			continue
+		}
+		v := csiVolume{}
+		if pv := s.volumes[c.claim.Spec.VolumeName]; pv == nil {
+			if class := s.classes[classOf(c.claim)]; class != nil {
+				v = csiVolume{class.Provisioner, "claim " + c.key}
+			}
+		} else if pv.Spec.CSI != nil {
+			v = csiVolume{pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle}
+		}
+		if v.driver != "" && v.handle != "" && !slices.Contains(volumes, v) {
+			volumes = append(volumes, v)
+		}
+	}
+	slices.SortFunc(volumes, func(a, b csiVolume) int {
+		return cmp.Or(cmp.Compare(a.driver, b.driver), cmp.Compare(a.handle, b.handle))
+	})
+	return volumes
+}
+
+// attachedTo are the CSI volumes that are attached to a node, whoever mounts
+// them.
+func (s *storage) attachedTo(node string) []csiVolume {
+	var volumes []csiVolume
+	for _, a := range s.attachments[node] {
+		if name := a.Spec.Source.PersistentVolumeName; name != nil && a.Spec.Attacher != "" {
+			if pv := s.volumes[*name]; pv != nil && pv.Spec.CSI != nil {
+				volumes = append(volumes, csiVolume{a.Spec.Attacher, pv.Spec.CSI.VolumeHandle})
+			}
+		}
+	}
+	return volumes
+}
+
+// nodeVolumeLimitsFails: a CSI driver says how many volumes it can attach to a
+// node, where a volume counts once however many pods use it (CSINode,
+// spec.drivers[].allocatable.count, storage/v1/types.go@v0.37.1; docs:
+// concepts/storage/storage-limits). Volumes count that pods mount, and those
+// attached though no pod mounts them: but what only removed pods mounted is
+// detached.
+func nodeVolumeLimitsFails(q *question, n *node, v view) *Verdict {
+	if q.storage == nil || len(q.storage.csi) == 0 {
+		return nil
+	}
+	rules, csiNode := &q.rules.limits, q.storage.csiNodes[n.Name]
+	wanted := q.storage.csi
+	if !rules.unbound {
+		wanted = slices.DeleteFunc(slices.Clone(wanted), func(w csiVolume) bool { return len(w.handle) > 6 && w.handle[:6] == "claim " })
+	}
+	for _, w := range wanted {
+		if rules.mustBeHere && q.storage.missingDriver(w.driver, csiNode) {
+			return resolvable(w.driver + " CSI driver is not installed on the node")
+		}
+	}
+	if csiNode == nil {
+		return nil
+	}
+	if rules.brokenIsAnError && hasLimits(csiNode) && slices.ContainsFunc(v.pods, func(p *pod) bool { return p.storage.broken }) {
+		return &Verdict{Error: "a pod is not the owner of its ephemeral volume's claim"}
+	}
+	mounted, present := map[csiVolume]int{}, map[*pod]bool{}
+	for _, p := range v.pods {
+		present[p] = true
+		for _, volume := range p.storage.csi {
+			mounted[volume]++
+		}
+	}
+	goes := func(volume csiVolume) bool {
+		return !rules.victimsAttached && slices.ContainsFunc(n.pods, func(p *pod) bool { return !present[p] && slices.Contains(p.storage.csi, volume) })
+	}
+	for i := range csiNode.Spec.Drivers {
+		d := &csiNode.Spec.Drivers[i]
+		if d.Allocatable == nil || d.Allocatable.Count == nil {
+			continue
+		}
+		inUse, more := 0, 0
+		for volume, users := range mounted {
+			switch {
+			case volume.driver != d.Name:
+			case rules.shared:
+				inUse++
+			default:
+				inUse += users
+			}
+		}
+		attached := map[csiVolume]bool{}
+		for _, volume := range n.storage.attached {
+			if volume.driver == d.Name && rules.attached && mounted[volume] == 0 && !goes(volume) {
+				attached[volume] = true
+			}
+		}
+		for _, w := range wanted {
+			if w.driver == d.Name && mounted[w] == 0 && (!attached[w] || rules.attachedTwice) {
+				more++
+			}
+		}
+		if more > 0 && inUse+len(attached)+more > int(*d.Allocatable.Count) {
+			return resolvable("node(s) exceed max volume count")
+		}
+	}
+	return nil
+}
+
+func hasLimits(csiNode *storagev1.CSINode) bool {
+	return slices.ContainsFunc(csiNode.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil && d.Allocatable.Count != nil })
+}
+
+// missingDriver: a driver may ask that no pod comes to a node that lacks it
+// (CSIDriver, spec.preventPodSchedulingIfMissing).
+func (s *storage) missingDriver(driver string, csiNode *storagev1.CSINode) bool {
+	d := s.drivers[driver]
+	if d == nil || d.Spec.PreventPodSchedulingIfMissing == nil || !*d.Spec.PreventPodSchedulingIfMissing {
+		return false
+	}
+	return csiNode == nil || !slices.ContainsFunc(csiNode.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver })
+}
+
+// migratedDrivers are the CSI drivers that have taken over from plugins of
+// Kubernetes itself (docs: concepts/storage/volumes, "CSIMigration").
+var migratedDrivers = map[string]string{
+	"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
+	"kubernetes.io/azure-disk":      "disk.csi.azure.com",
+	"kubernetes.io/cinder":          "cinder.csi.openstack.org",
+	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
+	"kubernetes.io/portworx-volume": "pxd.portworx.com",
+}
+
+// pluginOfVolume names the plugin that a volume of a pod was made for, if a CSI
+// driver has taken over from it.
+func pluginOfVolume(v *v1.Volume) string {
+	switch {
+	case v.AWSElasticBlockStore != nil:
+		return "kubernetes.io/aws-ebs"
+	case v.AzureDisk != nil:
+		return "kubernetes.io/azure-disk"
+	case v.Cinder != nil:
+		return "kubernetes.io/cinder"
+	case v.GCEPersistentDisk != nil:
+		return "kubernetes.io/gce-pd"
+	case v.PortworxVolume != nil:
+		return "kubernetes.io/portworx-volume"
+	}
+	return ""
+}
+
+func pluginOfPersistentVolume(pv *v1.PersistentVolume) string {
+	s := &pv.Spec.PersistentVolumeSource
+	switch {
+	case s.AWSElasticBlockStore != nil:
+		return "kubernetes.io/aws-ebs"
+	case s.AzureDisk != nil:
+		return "kubernetes.io/azure-disk"
+	case s.Cinder != nil:
+		return "kubernetes.io/cinder"
+	case s.GCEPersistentDisk != nil:
+		return "kubernetes.io/gce-pd"
+	case s.PortworxVolume != nil:
+		return "kubernetes.io/portworx-volume"
+	}
+	return ""
+}
