@@ -27,6 +27,9 @@ const (
 	byPodCount
 	byHostPort
 	bySpread // too many alike in a topology domain
+	byClaim  // a claim that is for one pod alone
+	byVolumeLimit
+	byDisk // a disk that one pod can have at a time
 )
 
 // features is what a cluster is made of: drawn first, so that a cluster has few
@@ -54,11 +57,12 @@ type features struct {
 	nominated    bool
 	others       bool // pods of another scheduler, and pods that just wait
 	spread       bool // topology spread constraints
+	volumes      bool // claims, disks, and what they are made of
 }
 
 func drawFeatures(s source) features {
 	f := features{
-		bottleneck: bottleneck(weighted(s, 50, 13, 6, 8, 8, 5, 12)),
+		bottleneck: bottleneck(weighted(s, 48, 12, 6, 8, 8, 5, 8, 2, 3, 2)),
 		ranks:      drawRanks(s),
 		twins:      s.chance(70),
 		slack:      s.chance(25),
@@ -79,7 +83,9 @@ func drawFeatures(s source) features {
 		nominated:    s.chance(35),
 		others:       s.chance(10),
 		spread:       s.chance(8),
+		volumes:      s.chance(6),
 	}
+	f.volumes = f.volumes || f.bottleneck >= byClaim
 	if f.bottleneck == bySpread {
 		f.spread = true
 		f.taints = f.taints || s.chance(20)

@@ -20,6 +20,7 @@ type node struct {
 	disk       int
 	generation int
 	cordoned   bool
+	csi        csiNode
 	pods       []pod
 }
 
@@ -70,6 +71,7 @@ type pod struct {
 	hostPorts  []int // indices of ports
 	end        end
 	resize     resize
+	volumes    []volume
 }
 
 // maxPods is the most bound pods a cluster has.
@@ -79,12 +81,16 @@ const maxPods = 24
 type generator struct {
 	source
 	features
+	storagePlan
 	need  sizes // what the preemptor requests
 	nodes []node
 	left  int // how many more pods may be bound
 }
 
 func (g *generator) drawNodes() {
+	if g.volumes {
+		g.drawStorage()
+	}
 	count := weighted(g.source, 2, 6, 24, 27, 20, 13, 8)
 	room := 2 + g.intn(5)
 	g.need = g.drawNeed(room)
@@ -99,6 +105,9 @@ func (g *generator) drawNodes() {
 		n := g.drawNode(room)
 		g.left -= len(n.pods)
 		g.nodes = append(g.nodes, n)
+	}
+	if g.bottleneck == byClaim && !(g.slack && g.chance(30)) {
+		g.useClaim()
 	}
 	if g.bottleneck == bySpread && count > 1 && g.chance(60) {
 		// A node without pods makes others hold too many; if it were good for the
@@ -164,7 +173,7 @@ func (g *generator) drawNode(room int) node {
 			n.taints = append(n.taints, second)
 		}
 	}
-	if g.nodeLabels || g.spread {
+	if g.nodeLabels || g.spread || g.volumes {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
 	}
 	if g.spread && n.zone == 0 && g.chance(70) { // few nodes are in no domain
@@ -172,6 +181,9 @@ func (g *generator) drawNode(room int) node {
 	}
 	n.cordoned = g.cordoned && g.chance(40)
 	g.fill(&n)
+	if g.volumes {
+		g.drawCSINode(&n)
+	}
 	return n
 }
 
@@ -194,7 +206,7 @@ func (g *generator) fill(n *node) {
 	case byPodCount:
 		n.maxPods = count
 		full = func() bool { return len(n.pods) >= n.maxPods }
-	case byHostPort, bySpread:
+	case byHostPort, bySpread, byClaim, byVolumeLimit, byDisk:
 		if g.bottleneck == bySpread && g.chance(8) {
 			return
 		}
@@ -258,6 +270,9 @@ func (g *generator) drawPod() pod {
 	if g.hostPorts && g.chance(35) {
 		p.hostPorts = []int{g.intn(len(ports))}
 	}
+	if g.volumes {
+		p.volumes = g.drawVolumes()
+	}
 	switch {
 	case g.terminating && g.chance(20):
 		p.end = pick(g.source, terminating, preempted)
@@ -307,7 +322,7 @@ func (g *generator) change(n *node) {
 		p.size, n.pods[j].size = n.pods[j].size, p.size
 	case 7: // all but what it requests
 		redrawn := g.drawPod()
-		redrawn.size, redrawn.hostPorts = p.size, p.hostPorts
+		redrawn.size, redrawn.hostPorts, redrawn.volumes = p.size, p.hostPorts, p.volumes
 		*p = redrawn
 	}
 }

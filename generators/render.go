@@ -37,6 +37,9 @@ func generate(s source) *model.Cluster {
 	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
 	c.Preemptor = g.preemptor()
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
+	if g.volumes {
+		c.Extra = g.renderStorage(c.Nodes)
+	}
 	c.Settings = g.drawSettings()
 	return c
 }
@@ -70,6 +73,7 @@ func renderNode(i int, n *node) *v1.Node {
 			labels[key] = value
 		}
 	}
+	zoneLabels(labels, n)
 	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeNames[i], Labels: labels}}
 	node.Spec.Unschedulable = n.cordoned
 	for _, t := range n.taints {
@@ -117,6 +121,9 @@ func (g *generator) render(p *v1.Pod, name string, plan *pod) {
 	setDefaults(&p.Spec)
 	renderContainers(&p.Spec, plan)
 	renderStatus(p, plan)
+	if len(plan.volumes) > 0 {
+		g.renderVolumes(p, plan.volumes)
+	}
 }
 
 // setDefaults sets what the API server sets in every pod.

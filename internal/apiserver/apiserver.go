@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	// The schemes of the kinds that are defaulted.
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
@@ -170,7 +169,10 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 	}
 	for _, object := range c.Extra {
 		if !already[object] {
-			legacyscheme.Scheme.Default(object)
+			a.extra(object)
+		}
+		if name := extraName(object); name != "" {
+			unique(name)
 		}
 	}
 	return errors.Join(a.errs...)
