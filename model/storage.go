@@ -56,9 +56,15 @@ type storagePod struct {
 	kind string
 }
 
+// MountsVolumes tells whether a pod has volumes that filters look at: then they
+// also look at claims, volumes, and those of other pods.
+func MountsVolumes(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return filteredVolume(&v) != "" })
+}
+
 // placeForStorage works out what the preemptor's volumes ask of nodes and pods.
 func (q *question) placeForStorage() {
-	if !slices.ContainsFunc(q.preemptor.Spec.Volumes, func(v v1.Volume) bool { return filteredVolume(&v) != "" }) {
+	if !MountsVolumes(q.preemptor.Pod) {
 		return
 	}
 	s := indexStorage(q.cluster)

@@ -12,7 +12,7 @@ import (
 // over from, where the translation matters: for the limit of such a driver, and
 // for the labels that it looks for on nodes.
 func unmodelledStorage(c *Cluster, add func(object, field, why string)) {
-	if !slices.ContainsFunc(c.Preemptor.Spec.Volumes, func(v v1.Volume) bool { return filteredVolume(&v) != "" }) {
+	if !MountsVolumes(c.Preemptor) {
 		return
 	}
 	s := indexStorage(c)

@@ -152,7 +152,8 @@ func (s *Subject) eachSmallestSet(node string, visit func([]*v1.Pod)) error {
 // its pods are all there is.
 func (s *Subject) fitsAlone(node string, gone map[string]bool) (bool, error) {
 	c := *s.Cluster
-	alone := !spreads(c.Preemptor)
+	alone := alone(c.Preemptor)
+	c.Extra = s.attachmentsWithout(node, gone)
 	if alone {
 		c.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return n.Name != node })
 	}

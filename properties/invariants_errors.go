@@ -16,11 +16,11 @@ func noInternalError() Property {
 		Applies: func(s *Subject) bool { return len(s.Cluster.Nodes) > 0 },
 		Check: func(s *Subject) (findings []Finding, err error) {
 			o := s.Observation
-			if o.CycleError != "" {
+			if o.CycleError != "" && !s.foreignClaim() {
 				findings = append(findings, foundOf(model.StageFilter, "", "", "the cycle ended in an error: "+o.CycleError))
 			}
 			for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
-				if text := o.DryRuns[node].Error; text != "" {
+				if text := o.DryRuns[node].Error; text != "" && !s.foreignClaim() {
 					findings = append(findings, foundOf(model.StageDryRun, node, "", "the dry run ended in an error: "+text))
 				}
 			}

@@ -79,10 +79,13 @@ func noFreeNode() Property {
 	}
 }
 
-// miscounts tells whether, with known findings granted, the pods that the
-// preemptor has to be spread over are counted otherwise than documented when a
-// node is tried.
+// miscounts tells whether, with known findings granted, volumes, or the pods that
+// the preemptor has to be spread over, are counted otherwise than documented when
+// a node is tried.
 func (s *Subject) miscounts(node string) bool {
+	if s.miscountsVolumes(node) {
+		return true
+	}
 	if !spreads(s.Cluster.Preemptor) {
 		return false
 	}
@@ -97,7 +100,7 @@ func (s *Subject) miscounts(node string) bool {
 // after is the cluster without the pods gone.
 func (s *Subject) after(node string, gone map[string]bool) *model.Cluster {
 	c := *s.Cluster
-	c.Pods = s.staying(node, gone)
+	c.Pods, c.Extra = s.staying(node, gone), s.attachmentsWithout(node, gone)
 	for _, p := range s.Cluster.Pods {
 		if p.Spec.NodeName != node && !gone[model.Key(p)] {
 			c.Pods = append(c.Pods, p)
@@ -159,8 +162,9 @@ func (s *Subject) fitsByModel(node string, gone map[string]bool) (bool, error) {
 		Preemptor: &preemptor,
 		Settings:  s.Cluster.Settings,
 	}
-	if spreads(s.Cluster.Preemptor) {
-		c.Nodes, c.Pods = s.Cluster.Nodes, s.after(node, gone).Pods
+	if !alone(s.Cluster.Preemptor) {
+		after := s.after(node, gone)
+		c.Nodes, c.Pods, c.Extra = after.Nodes, after.Pods, after.Extra
 	} else {
 		for _, n := range s.Cluster.Nodes {
 			if n.Name == node {

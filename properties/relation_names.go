@@ -24,6 +24,9 @@ var renaming = relation{
 
 func rename(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
+	if model.MountsVolumes(c.Preemptor) {
+		return nil // claims, volumes and what else names these and nodes would have to follow
+	}
 	var nodes, pods, budgets []string
 	namespaces := []string{"renamed", c.Preemptor.Namespace}
 	for _, n := range c.Nodes {

@@ -73,7 +73,8 @@ func (s *Subject) uselessNodes() []string {
 	return names
 }
 
-// addingImportantPod: the pod has no host ports, because NodePorts comes before
+// addingImportantPod: the pod has no volumes, which could be needed elsewhere, and no
+// host ports, because NodePorts comes before
 // NodeResourcesFit: a port could turn a failure that cannot be resolved into one
 // that can. Where the preemptor spreads, pods elsewhere count.
 var addingImportantPod = relation{
@@ -98,9 +99,10 @@ var addingImportantPod = relation{
 		added.Status = v1.PodStatus{Phase: v1.PodRunning, StartTime: like.Status.StartTime}
 		for _, list := range [][]v1.Container{added.Spec.Containers, added.Spec.InitContainers} {
 			for i := range list {
-				list[i].Ports = nil
+				list[i].Ports, list[i].VolumeMounts, list[i].VolumeDevices = nil, nil, nil
 			}
 		}
+		added.Spec.Volumes = nil
 		out := *s.Cluster
 		out.Pods = slices.Insert(slices.Clone(out.Pods), random.IntN(len(out.Pods)+1), added)
 		return &variation{cluster: &out}
@@ -115,7 +117,7 @@ var removingUselessNode = relation{
 	source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := slices.DeleteFunc(s.uselessNodes(), func(name string) bool { return name == s.Cluster.Preemptor.Status.NominatedNodeName })
-		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || spreads(s.Cluster.Preemptor) {
+		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || !alone(s.Cluster.Preemptor) {
 			return nil
 		}
 		removed := useless[random.IntN(len(useless))]
@@ -151,7 +153,7 @@ func duplicateNode(s *Subject, random *rand.Rand) *variation {
 		}
 	})
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
-	if len(nodes) == 0 || spreads(c.Preemptor) {
+	if len(nodes) == 0 || !alone(c.Preemptor) {
 		return nil
 	}
 	original := nodes[random.IntN(len(nodes))]

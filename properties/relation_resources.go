@@ -115,9 +115,9 @@ var addingCapacity = relation{
 
 func addCapacity(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
-	// PodTopologySpread comes after NodeResourcesFit, so that it may fail, for
-	// good or not, where room was all that was missing.
-	if spreads(c.Preemptor) {
+	// PodTopologySpread and the filters of volumes come after NodeResourcesFit, so
+	// that they may fail, for good or not, where room was all that was missing.
+	if !alone(c.Preemptor) {
 		return nil
 	}
 	// Whether the preemptor waits for victims on its nominated node depends on
