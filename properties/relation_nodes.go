@@ -84,7 +84,7 @@ var addingImportantPod = relation{
 	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := s.uselessNodes()
-		if len(useless) == 0 || spreads(s.Cluster.Preemptor) {
+		if len(useless) == 0 || !alone(s.Cluster.Preemptor) {
 			return nil
 		}
 		like := s.Cluster.Preemptor
