@@ -145,6 +145,8 @@ type settings struct {
 	MinCandidateNodesPercentage *int32          `json:"minCandidateNodesPercentage"`
 	MinCandidateNodesAbsolute   *int32          `json:"minCandidateNodesAbsolute"`
 	FeatureGates                map[string]bool `json:"featureGates"`
+
+	Extenders []model.Extender `json:"extenders"`
 }
 
 // dnsLabel is what a case may be called: its name becomes a file's name.
@@ -169,6 +171,11 @@ func (d *document) validate() (field string, err error) {
 		}
 		if a := s.MinCandidateNodesAbsolute; a != nil && *a < 0 {
 			return "scheduler.minCandidateNodesAbsolute", fmt.Errorf("%d is negative", *a)
+		}
+		for i := range s.Extenders {
+			if field, err := validateExtender(&s.Extenders[i], s.Extenders[:i]); err != nil {
+				return fmt.Sprintf("scheduler.extenders[%d].%s", i, field), err
+			}
 		}
 	}
 	if d.Finding != nil {
@@ -260,5 +267,6 @@ func (d *document) settings() model.Settings {
 		MinCandidateNodesPercentage: s.MinCandidateNodesPercentage,
 		MinCandidateNodesAbsolute:   s.MinCandidateNodesAbsolute,
 		FeatureGates:                s.FeatureGates,
+		Extenders:                   s.Extenders,
 	}
 }

@@ -55,6 +55,8 @@ type features struct {
 	resized      bool // in-place resizes under way
 	budgets      bool
 	nominated    bool
+	podAffinity  bool // and anti-affinity
+	roomy        bool // only pod affinity keeps the preemptor from nodes
 	others       bool // pods of another scheduler, and pods that just wait
 	spread       bool // topology spread constraints
 	volumes      bool // claims, disks, and what they are made of
@@ -62,7 +64,7 @@ type features struct {
 
 func drawFeatures(s source) features {
 	f := features{
-		bottleneck: bottleneck(weighted(s, 48, 12, 6, 8, 8, 5, 8, 2, 3, 2)),
+		bottleneck: bottleneck(weighted(s, 48, 12, 6, 8, 8, 5, 9, 2, 3, 2)),
 		ranks:      drawRanks(s),
 		twins:      s.chance(70),
 		slack:      s.chance(25),
@@ -81,6 +83,7 @@ func drawFeatures(s source) features {
 		resized:      s.chance(8),
 		budgets:      s.chance(65),
 		nominated:    s.chance(35),
+		podAffinity:  s.chance(12),
 		others:       s.chance(10),
 		spread:       s.chance(8),
 		volumes:      s.chance(6),
@@ -90,6 +93,11 @@ func drawFeatures(s source) features {
 		f.spread = true
 		f.taints = f.taints || s.chance(20)
 		f.terminating = f.terminating || s.chance(20)
+	}
+	if f.podAffinity { // it decides where there is room, and among nominated pods
+		f.slack, f.nominated = f.slack || s.chance(50), f.nominated || s.chance(40)
+		f.namespaces = f.namespaces || s.chance(20)
+		f.roomy = s.chance(50)
 	}
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)

@@ -48,7 +48,7 @@ func TestEveryFeatureOccurs(t *testing.T) {
 	}
 	affinityTerms := func(is func(v1.NodeSelectorTerm) bool) func(*model.Cluster) bool {
 		return preemptor(func(p *v1.Pod) bool {
-			return p.Spec.Affinity != nil && slices.ContainsFunc(
+			return p.Spec.Affinity != nil && p.Spec.Affinity.NodeAffinity != nil && slices.ContainsFunc(
 				p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms, is)
 		})
 	}
@@ -56,6 +56,15 @@ func TestEveryFeatureOccurs(t *testing.T) {
 	spreads := func(is func(v1.TopologySpreadConstraint) bool) func(*v1.Pod) bool {
 		return func(p *v1.Pod) bool { return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, is) }
 	}
+	// podTerm is of a required term of a pod's affinity or anti-affinity.
+	podTerm := func(is func(v1.PodAffinityTerm) bool) func(*v1.Pod) bool {
+		return func(p *v1.Pod) bool {
+			a := p.Spec.Affinity
+			return a != nil && (a.PodAffinity != nil && slices.ContainsFunc(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, is) ||
+				a.PodAntiAffinity != nil && slices.ContainsFunc(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, is))
+		}
+	}
+	shuns := func(p *v1.Pod) bool { return p.Spec.Affinity != nil && p.Spec.Affinity.PodAntiAffinity != nil }
 
 	features := map[string]func(*model.Cluster) bool{
 		"no nodes":          func(c *model.Cluster) bool { return len(c.Nodes) == 0 },
@@ -84,6 +93,25 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"match fields":       affinityTerms(func(t v1.NodeSelectorTerm) bool { return len(t.MatchFields) > 0 }),
 		"several fields":     affinityTerms(func(t v1.NodeSelectorTerm) bool { return len(t.MatchFields) > 1 }),
 		"empty term":         affinityTerms(func(t v1.NodeSelectorTerm) bool { return len(t.MatchFields)+len(t.MatchExpressions) == 0 }),
+
+		"pod affinity":        preemptor(func(p *v1.Pod) bool { return p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil }),
+		"pod anti-affinity":   preemptor(shuns),
+		"bound pod shuns":     anyPod(func(p *v1.Pod) bool { return p.Spec.NodeName != "" && shuns(p) }),
+		"nominated pod shuns": anyPod(func(p *v1.Pod) bool { return p.Status.NominatedNodeName != "" && shuns(p) }),
+		"two terms": preemptor(func(p *v1.Pod) bool {
+			return p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil && len(p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) == 2
+		}),
+		"term without selector": preemptor(podTerm(func(t v1.PodAffinityTerm) bool { return t.LabelSelector == nil })),
+		"namespaces of a term":  preemptor(podTerm(func(t v1.PodAffinityTerm) bool { return len(t.Namespaces) > 0 })),
+		"namespaces by label": preemptor(podTerm(func(t v1.PodAffinityTerm) bool {
+			return t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchLabels) > 0
+		})),
+		"all namespaces": preemptor(podTerm(func(t v1.PodAffinityTerm) bool {
+			return t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchLabels) == 0
+		})),
+		"matchLabelKeys":      anyPod(podTerm(func(t v1.PodAffinityTerm) bool { return len(t.MatchLabelKeys) > 0 })),
+		"mismatchLabelKeys":   anyPod(podTerm(func(t v1.PodAffinityTerm) bool { return len(t.MismatchLabelKeys) > 0 })),
+		"node without a zone": anyNode(func(n *v1.Node) bool { return n.Labels["zone"] == "" }),
 
 		"lowest priority":       anyPod(func(p *v1.Pod) bool { return model.Priority(p) == math.MinInt32 }),
 		"system priority":       anyPod(func(p *v1.Pod) bool { return model.Priority(p) >= 2_000_000_000 }),

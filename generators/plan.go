@@ -72,6 +72,7 @@ type pod struct {
 	end        end
 	resize     resize
 	volumes    []volume
+	shuns      bool // has anti-affinity
 }
 
 // maxPods is the most bound pods a cluster has.
@@ -176,6 +177,9 @@ func (g *generator) drawNode(room int) node {
 	if g.nodeLabels || g.spread || g.volumes {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
 	}
+	if g.podAffinity && !g.nodeLabels && !g.spread {
+		n.zone = g.intn(3)
+	}
 	if g.spread && n.zone == 0 && g.chance(70) { // few nodes are in no domain
 		n.zone = 1 + g.intn(2)
 	}
@@ -183,6 +187,9 @@ func (g *generator) drawNode(room int) node {
 	g.fill(&n)
 	if g.volumes {
 		g.drawCSINode(&n)
+	}
+	if main, ok := g.mainResource(); ok && g.roomy {
+		n.room[main] = plenty
 	}
 	return n
 }
@@ -259,7 +266,7 @@ func (g *generator) drawPod() pod {
 	if g.missingStart && g.chance(30) {
 		p.start = -1
 	}
-	if g.budgets || g.nominated || g.spread {
+	if g.budgets || g.nominated || g.spread || g.podAffinity {
 		p.labels = g.intn(len(podLabels))
 		if g.bottleneck == bySpread && g.chance(65) {
 			p.labels = 1
@@ -278,6 +285,10 @@ func (g *generator) drawPod() pod {
 		p.end = pick(g.source, terminating, preempted)
 	case g.marked && g.chance(25):
 		p.end = marked
+	}
+	p.shuns = g.podAffinity && g.chance(20)
+	if g.roomy {
+		p.shuns = g.chance(60)
 	}
 	if g.resized && g.chance(40) {
 		p.resize = pick(g.source, shrinking, growing, shrinking, infeasible)

@@ -18,11 +18,14 @@ func (g *generator) preemptor() *v1.Pod {
 	if g.noPriority && (plan.priority == 0 || g.chance(10)) {
 		plan.priority, plan.noPriority = 0, true
 	}
-	if g.budgets || g.spread {
+	if g.budgets || g.spread || g.podAffinity {
 		plan.labels = g.intn(len(podLabels))
 		if g.bottleneck == bySpread && g.chance(75) {
 			plan.labels = 1
 		}
+	}
+	if g.roomy {
+		plan.labels = 3 // most selectors select these
 	}
 	if g.bottleneck == byHostPort {
 		plan.hostPorts = []int{0}
@@ -50,6 +53,14 @@ func (g *generator) preemptor() *v1.Pod {
 	}
 	if g.spread {
 		g.spreadOver(p)
+	}
+	if g.podAffinity {
+		if g.chance(60) && !(g.roomy && g.chance(60)) {
+			g.attach(p)
+		}
+		if g.chance(30) || g.roomy && g.chance(50) {
+			g.shun(p)
+		}
 	}
 	if g.nominated && g.chance(25) || g.terminating && g.chance(30) {
 		p.Status.NominatedNodeName = g.someNode()
@@ -80,9 +91,9 @@ func (g *generator) selectNodes(spec *v1.PodSpec) {
 	for i := range terms {
 		terms[i] = g.nodeTerm()
 	}
-	spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
+	affinityOf(spec).NodeAffinity = &v1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: terms},
-	}}
+	}
 }
 
 // nodeTerm draws a term of node affinity. A term without requirements matches

@@ -40,7 +40,13 @@ func generate(s source) *model.Cluster {
 	if g.volumes {
 		c.Extra = g.renderStorage(c.Nodes)
 	}
+	if g.podAffinity {
+		c.Extra = append(c.Extra, g.drawNamespaces()...)
+	}
 	c.Settings = g.drawSettings()
+	if g.chance(6) {
+		c.Settings.Extenders = g.drawExtenders()
+	}
 	return c
 }
 
@@ -123,6 +129,9 @@ func (g *generator) render(p *v1.Pod, name string, plan *pod) {
 	renderStatus(p, plan)
 	if len(plan.volumes) > 0 {
 		g.renderVolumes(p, plan.volumes)
+	}
+	if plan.shuns {
+		g.shun(p)
 	}
 }
 

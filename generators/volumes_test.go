@@ -117,7 +117,7 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 			return slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil })
 		})},
 		"no driver":   {200, csiNode(func(n *storagev1.CSINode) bool { return len(n.Spec.Drivers) < 2 })},
-		"no CSINode":  {100, func(c *model.Cluster) bool { return len(c.Extra) > 0 && count[*storagev1.CSINode](c) < len(c.Nodes) }},
+		"no CSINode":  {100, func(c *model.Cluster) bool { return hasStorage(c) && count[*storagev1.CSINode](c) < len(c.Nodes) }},
 		"attachments": {100, func(c *model.Cluster) bool { return count[*storagev1.VolumeAttachment](c) > 0 }},
 		"capacities":  {200, func(c *model.Cluster) bool { return count[*storagev1.CSIStorageCapacity](c) > 0 }},
 		"missing driver prevents": {100, func(c *model.Cluster) bool {
@@ -177,6 +177,8 @@ var someClusters = sync.OnceValue(func() []*model.Cluster {
 	}
 	return clusters
 })
+
+func hasStorage(c *model.Cluster) bool { return count[*storagev1.StorageClass](c) > 0 }
 
 // claimsOf are the claims of a pod's volumes: nil for a volume without one.
 func claimsOf(c *model.Cluster, p *v1.Pod) []*v1.PersistentVolumeClaim {

@@ -166,6 +166,16 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 	for _, name := range o.Candidates {
 		candidates[name] = observed[name]
 	}
+	candidates, fails := d.q.extend(candidates)
+	if dis := d.q.admitsExtenders(o, candidates, fails); dis != nil {
+		return dis
+	}
+	if len(candidates) == 0 {
+		if o.Pick != nil {
+			return disagree(StagePick, "", "none", *o.Pick).of(kindPick)
+		}
+		return admitsNomination(o, d.q.noneLeft(fails))
+	}
 	nodes, by := d.q.rules.best(candidates)
 	if o.Pick == nil {
 		return disagree(StagePick, "", nodes, "none").of(kindNoPick)
@@ -295,6 +305,17 @@ func (d *Decision) admitsCandidates(o *Observation, observed map[string]*Outcome
 func (d *Decision) admitsChoice(o *Observation) *Disagreement {
 	choices := d.Choices()
 	if o.Pick == nil {
+		nothing, fails := false, false
+		for _, w := range d.worlds {
+			n, f := mayPickNone(d.candidatesIn(w), d.Shortlist)
+			nothing, fails = nothing || n, fails || f
+		}
+		if fails && admitsNomination(o, d.q.noneLeft("fails")) == nil {
+			return nil
+		}
+		if nothing {
+			return admitsNomination(o, d.q.noneLeft(""))
+		}
 		if len(choices) > 0 {
 			return disagree(StagePick, "", choiceNames(choices), "none").of(kindNoPick)
 		}

@@ -46,6 +46,8 @@ type Settings struct {
 	MinCandidateNodesAbsolute   *int32
 	// FeatureGates holds the gates that differ from the release's defaults.
 	FeatureGates map[string]bool
+	// Extenders are asked in this order, those that are ignorable last.
+	Extenders []Extender
 }
 
 // Defaults of DefaultPreemptionArgs

@@ -6,8 +6,8 @@ import "slices"
 // is a set, because the algorithm leaves open which of several equally
 // important pods, and which of several equally good nodes, is taken.
 type Decision struct {
-	// Error is why the cycle ends in an error, before any node is looked at; the
-	// later fields are then empty. "" if it does not.
+	// Error is why the cycle ends in an error while nodes are filtered; the later
+	// fields are then empty. "" if it does not.
 	Error string
 	// Verdicts says why each node fails the preemptor. A node that is not in it
 	// fits.
@@ -30,6 +30,8 @@ type Decision struct {
 	budgetOrdersExact bool
 	// endsInError: PostFilter failed before preemption was asked.
 	endsInError bool
+	// filterFails names the extender whose error ends the cycle, if one does.
+	filterFails string
 }
 
 // world is what follows from one order of the budget list: it is the same for
@@ -55,6 +57,10 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		return d, nil
 	}
 	d.Verdicts = q.verdicts()
+	if d.filterFails = q.extendFilters(d.Verdicts); d.filterFails != "" {
+		d.Error, d.Verdicts = "extender "+d.filterFails+" fails", nil
+		return d, nil
+	}
 	for _, n := range q.nodes {
 		switch failed := d.Verdicts[n.Name]; {
 		case failed == nil:
@@ -151,96 +157,6 @@ func (d *Decision) DryRunOn(node string) (outcomes []*Outcome, failed *Verdict) 
 	run := w.runs[node]
 	d.q.enumerate(run, w.order)
 	return run.outcomes, run.failed
-}
-
-// Choice is one allowed answer.
-type Choice struct {
-	Node    string
-	Outcome *Outcome
-	// DecidedBy is the criterion that decided for the node; Tie; or
-	// OnlyCandidate.
-	DecidedBy string
-}
-
-// Choices are all allowed answers: which node may be nominated, with which
-// victims. None means that preemption does not help.
-func (d *Decision) Choices() []Choice {
-	var choices []Choice
-	if len(d.worlds) == 0 {
-		return nil
-	}
-	for _, w := range d.allWorlds() {
-		var candidates []*dryRun
-		for _, name := range d.PotentialNodes {
-			run := w.runs[name]
-			d.q.enumerate(run, w.order)
-			if run.isCandidate() {
-				candidates = append(candidates, run)
-			}
-		}
-		for _, run := range candidates {
-			for _, o := range run.outcomes {
-				by, ok := d.q.mayPick(run, o, candidates, d.Shortlist)
-				known := slices.ContainsFunc(choices, func(c Choice) bool { return c.Node == run.node.Name && c.Outcome.same(o) })
-				if ok && !known {
-					choices = append(choices, Choice{run.node.Name, o, by})
-				}
-			}
-		}
-	}
-	return choices
-}
-
-func (d *dryRun) isCandidate() bool { return d.failed == nil && len(d.listed.victims) > 0 }
-
-// mayPick tells whether run's node may be chosen with outcome o. Candidates are
-// tried in any order until the shortlist is long enough and holds one without
-// violations, so all it takes is enough other candidates that can turn out no
-// better than o. The order of equally important pods is free on each node, so
-// one such outcome of a candidate suffices. A choice with violations needs in
-// addition that no candidate is without: the search goes on until it finds one
-// (preemption.go:430@v1.37.1, DryRunPreemption).
-func (q *question) mayPick(run *dryRun, o *Outcome, candidates []*dryRun, shortlist int) (decidedBy string, ok bool) {
-	if shortlist == 0 {
-		return "", false
-	}
-	noBetter, at := 0, -1
-	for _, other := range candidates {
-		if other == run {
-			continue
-		}
-		nearest, worse, violating := len(q.rules.criteria), false, false
-		for _, theirs := range other.outcomes {
-			violating = violating || theirs.Violations > 0
-			if o.Violations > 0 && theirs.Violations == 0 {
-				continue
-			}
-			if c, i := q.rules.compare(o, theirs); c <= 0 {
-				if !worse || i < nearest {
-					nearest = i
-				}
-				worse = true
-			}
-		}
-		if o.Violations > 0 && !violating {
-			return "", false
-		}
-		if worse {
-			noBetter++
-			at = max(at, nearest)
-		}
-	}
-	if noBetter < min(shortlist, len(candidates))-1 {
-		return "", false
-	}
-	switch {
-	case len(candidates) == 1:
-		return OnlyCandidate, true
-	case at < 0 || at == len(q.rules.criteria):
-		return Tie, true
-	default:
-		return q.rules.criteria[at].Name, true
-	}
 }
 
 // Preempts is what preempting with the given choice changes in the cluster.

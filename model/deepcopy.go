@@ -30,10 +30,57 @@ func (s Settings) DeepCopy() Settings {
 	s.MinCandidateNodesPercentage = copyOf(s.MinCandidateNodesPercentage)
 	s.MinCandidateNodesAbsolute = copyOf(s.MinCandidateNodesAbsolute)
 	s.FeatureGates = maps.Clone(s.FeatureGates)
+	s.Extenders = slices.Clone(s.Extenders)
+	for i := range s.Extenders {
+		s.Extenders[i] = s.Extenders[i].DeepCopy()
+	}
 	return s
 }
 
-func copyOf(p *int32) *int32 {
+// RenameNodes is a copy of s in which the names of nodes are replaced.
+func (s Settings) RenameNodes(to func(string) string) Settings {
+	s = s.DeepCopy()
+	rename := func(names []string) {
+		for i := range names {
+			names[i] = to(names[i])
+		}
+	}
+	for _, e := range s.Extenders {
+		if e.Filter != nil {
+			rename(e.Filter.Rejects)
+			rename(e.Filter.Excludes)
+			rename(e.Filter.Omits)
+		}
+		if e.Preempt != nil {
+			rename(e.Preempt.Drops)
+			for i := range e.Preempt.Changes {
+				e.Preempt.Changes[i].Node = to(e.Preempt.Changes[i].Node)
+			}
+		}
+	}
+	return s
+}
+
+// DeepCopy is a copy that shares nothing with e.
+func (e Extender) DeepCopy() Extender {
+	e.ManagedResources = slices.Clone(e.ManagedResources)
+	if e.Filter != nil {
+		f := *e.Filter
+		f.Rejects, f.Excludes, f.Omits = slices.Clone(f.Rejects), slices.Clone(f.Excludes), slices.Clone(f.Omits)
+		e.Filter = &f
+	}
+	if e.Preempt != nil {
+		p := *e.Preempt
+		p.Drops, p.Changes = slices.Clone(p.Drops), slices.Clone(p.Changes)
+		for i := range p.Changes {
+			p.Changes[i].Keeps, p.Changes[i].Violations = copyOf(p.Changes[i].Keeps), copyOf(p.Changes[i].Violations)
+		}
+		e.Preempt = &p
+	}
+	return e
+}
+
+func copyOf[T any](p *T) *T {
 	if p == nil {
 		return nil
 	}

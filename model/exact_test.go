@@ -74,80 +74,118 @@ func TestOutcomesAreThoseOfAllOrders(t *testing.T) {
 	assert.Positive(t, several, "no node had several outcomes")
 }
 
-// drawCandidates draws nodes with up to three outcomes each.
-func drawCandidates(t *rapid.T) []*dryRun {
-	candidates := make([]*dryRun, rapid.IntRange(1, 4).Draw(t, "candidates"))
+// drawCandidates draws nodes with up to three outcomes each. If extended,
+// extenders drop some, fail over others and count violations as they like.
+func drawCandidates(t *rapid.T, extended bool) []*mayBe {
+	candidates := make([]*mayBe, rapid.IntRange(1, 4).Draw(t, "candidates"))
 	for i := range candidates {
-		run := &dryRun{node: &node{Node: aNode(fmt.Sprintf("n%d", i), "1")}, exact: true, enumerated: true}
+		c := &mayBe{node: fmt.Sprintf("n%d", i)}
+		fate := "stays"
+		if extended {
+			fate = rapid.SampledFrom([]string{"stays", "changed", "dropped", "aborts"}).Draw(t, "fate")
+		}
 		for range rapid.IntRange(1, 3).Draw(t, "outcomes") {
 			o := &Outcome{Violations: rapid.IntRange(0, 2).Draw(t, "violations")}
 			for range rapid.IntRange(1, 2).Draw(t, "victims") {
 				o.victims = append(o.victims, &pod{priority: int32(rapid.IntRange(0, 1).Draw(t, "priority"))})
 			}
 			slices.SortFunc(o.victims, func(a, b *pod) int { return int(b.priority - a.priority) })
-			run.outcomes = append(run.outcomes, o)
+			after := o
+			switch fate {
+			case "changed":
+				after = &Outcome{Violations: rapid.IntRange(0, 2).Draw(t, "counted"), victims: o.victims[:1]}
+			case "dropped", "aborts":
+				after = nil
+			}
+			c.before, c.after, c.aborts = append(c.before, o), append(c.after, after), append(c.aborts, fate == "aborts")
 		}
-		run.listed = run.outcomes[0]
-		candidates[i] = run
+		candidates[i] = c
 	}
 	return candidates
 }
 
-// mayPick allows just what a search can come to that tries the nodes one after
-// another, in any order, with any of their outcomes, and stops as upstream does.
+// searched is what searches end in.
+type searched struct {
+	picks          map[[2]int]bool // candidate, outcome
+	nothing, fails bool
+}
+
+// mayPick and mayPickNone allow just what a search can come to that tries the
+// nodes one after another, in any order, with any of their outcomes, and stops as
+// upstream does.
 func TestMayPickIsWhatAnySearchFinds(t *testing.T) {
-	limited := 0
+	limited, nothing := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		candidates := drawCandidates(t)
+		extended := rapid.Bool().Draw(t, "extended")
+		candidates := drawCandidates(t, extended)
 		shortlist := rapid.IntRange(1, len(candidates)).Draw(t, "shortlist")
 		if shortlist < len(candidates) {
 			limited++
 		}
 		q := &question{rules: Documented()}
+		if extended {
+			q.extenders = []*Extender{{Preempt: &ExtenderPreempt{}}}
+		}
 
-		found := map[*Outcome]bool{}
+		found := searched{picks: map[[2]int]bool{}}
 		indices := make([]int, len(candidates))
 		for i := range indices {
 			indices[i] = i
 		}
 		permutations(indices, func(order []int) bool {
-			search(q.rules, candidates, order, shortlist, found)
+			search(q.rules, candidates, order, shortlist, &found)
 			return true
 		})
-		for _, run := range candidates {
-			for _, o := range run.outcomes {
-				if _, ok := q.mayPick(run, o, candidates, shortlist); ok != found[o] {
-					t.Fatalf("mayPick says %v for an outcome of %s, the search %v", ok, run.node.Name, found[o])
+		for i, c := range candidates {
+			for j := range c.before {
+				if _, ok := q.mayPick(c, j, candidates, shortlist); ok != found.picks[[2]int{i, j}] {
+					t.Fatalf("mayPick says %v for an outcome of %s, the search %v", ok, c.node, !ok)
 				}
 			}
 		}
+		none, fails := mayPickNone(candidates, shortlist)
+		if none != found.nothing || fails != found.fails {
+			t.Fatalf("mayPickNone says %v and %v, the search %v and %v", none, fails, found.nothing, found.fails)
+		}
+		if none && shortlist < len(candidates) {
+			nothing++
+		}
 	})
 	assert.Positive(t, limited, "no shortlist was shorter than the candidates")
+	assert.Positive(t, nothing, "no search of several ended with nothing")
 }
 
 // search tries candidates in order with every combination of their outcomes and
 // records in found what may be picked.
-func search(rules *Rules, candidates []*dryRun, order []int, shortlist int, found map[*Outcome]bool) {
-	var lists [2][]*Outcome // without violations, and with
+func search(rules *Rules, candidates []*mayBe, order []int, shortlist int, found *searched) {
+	var lists [2][][2]int // without violations, and with
 	var try func(at int)
 	try = func(at int) {
 		tried := len(lists[0]) + len(lists[1])
 		if at == len(order) || len(lists[0]) > 0 && tried >= shortlist {
-			byNode := map[string]*Outcome{}
+			byNode, id := map[string]*Outcome{}, map[string][2]int{}
 			for _, list := range lists {
-				for _, o := range list[:min(len(list), shortlist)] {
-					byNode[fmt.Sprintf("%p", o)] = o
+				for _, at := range list[:min(len(list), shortlist)] {
+					c := candidates[at[0]]
+					if c.aborts[at[1]] {
+						found.fails = true
+						return
+					}
+					if o := c.after[at[1]]; o != nil {
+						byNode[c.node], id[c.node] = o, at
+					}
 				}
 			}
+			found.nothing = found.nothing || len(byNode) == 0
 			best, _ := rules.best(byNode)
 			for _, name := range best {
-				found[byNode[name]] = true
+				found.picks[id[name]] = true
 			}
 			return
 		}
-		for _, o := range candidates[order[at]].outcomes {
+		for j, o := range candidates[order[at]].before {
 			kind := min(o.Violations, 1)
-			lists[kind] = append(lists[kind], o)
+			lists[kind] = append(lists[kind], [2]int{order[at], j})
 			try(at + 1)
 			lists[kind] = lists[kind][:len(lists[kind])-1]
 		}

@@ -81,3 +81,68 @@ func (o *Outcome) Values() []string {
 		start,
 	}
 }
+
+// RejectedByExtender tells whether nothing but an extender keeps the preemptor
+// from a node.
+func (d *Decision) RejectedByExtender(node string) bool { return d.q.rejected[node] }
+
+// FailedExtender is the name of the extender whose error has to end the cycle
+// observed, or "".
+func (d *Decision) FailedExtender(o *Observation) string {
+	if d.filterFails != "" {
+		return d.filterFails
+	}
+	_, fails := d.q.extend(d.observed(o))
+	return fails
+}
+
+// observed are the candidates observed.
+func (d *Decision) observed(o *Observation) map[string]*Outcome {
+	candidates := map[string]*Outcome{}
+	for _, name := range o.Candidates {
+		if d.q.byName[name] != nil && len(o.DryRuns[name].Victims) > 0 {
+			run := o.DryRuns[name]
+			candidates[name] = &Outcome{Victims: run.Victims, Violations: run.Violations, victims: d.pods(name, run.Victims), ranks: make([]int, len(run.Victims))}
+		}
+	}
+	return candidates
+}
+
+// Extended says what an extender does to a candidate.
+type Extended struct {
+	Extender string
+	// Dropped: the node is no longer a candidate. Otherwise Victims and
+	// Violations are what they have become.
+	Dropped    bool
+	Victims    []string
+	Violations int
+}
+
+// ExtendersOn are the extenders that change the candidate a node is, with the
+// budgets and the equally important pods in the cluster's order, in the order in
+// which they are asked; fails names the one whose error ends the preemption.
+func (d *Decision) ExtendersOn(node string) (changes []Extended, fails string) {
+	listed, failed := d.Listed(node)
+	if listed == nil || failed != nil {
+		return nil, ""
+	}
+	all := d.q.extenders
+	defer func() { d.q.extenders = all }()
+	was := map[string]*Outcome{node: listed}
+	for _, e := range all {
+		d.q.extenders = []*Extender{e}
+		var is map[string]*Outcome
+		if is, fails = d.q.extend(was); fails != "" {
+			return changes, fails
+		}
+		before, after := was[node], is[node]
+		switch {
+		case after == nil:
+			return append(changes, Extended{Extender: e.Name, Dropped: true}), ""
+		case !slices.Equal(before.Victims, after.Victims) || before.Violations != after.Violations:
+			changes = append(changes, Extended{Extender: e.Name, Victims: after.Victims, Violations: after.Violations})
+		}
+		was = is
+	}
+	return changes, ""
+}

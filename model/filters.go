@@ -48,6 +48,7 @@ func defaultFilters() []Filter {
 		{Plugin: "VolumeBinding", preFilter: volumeBindingPreFilter, fails: volumeBindingFails},
 		{Plugin: "VolumeZone", preFilter: volumeZonePreFilter, fails: volumeZoneFails},
 		{Plugin: "PodTopologySpread", fails: topologySpreadFails},
+		{Plugin: "InterPodAffinity", fails: interPodAffinityFails},
 	}
 }
 

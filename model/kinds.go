@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 )
 
 // The kinds of disagreement: see Disagreement.Kind. Where a filter decides, the
@@ -44,12 +45,14 @@ const (
 func (d *Disagreement) Closeness() int {
 	switch d.Kind {
 	case KindChoice + ": " + kindOrder:
-		return 2
+		return 3
 	case KindChoice + ": " + kindMore, KindChoice + ": " + kindFewer:
-		return 1
-	default:
-		return 0
+		return 2
 	}
+	if strings.HasPrefix(d.Kind, KindFits) || strings.HasPrefix(d.Kind, KindDoesNotFit) {
+		return 0 // there should be no victims, or there should be some
+	}
+	return 1
 }
 
 func (d *Disagreement) of(kind ...string) *Disagreement {

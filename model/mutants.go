@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Mutant is a model that is wrong in one place. A check that does not notice a
@@ -100,6 +101,12 @@ func Mutants() []Mutant {
 	breaks("nominated: lower priority holds its room", func(r *Rules) { r.yields = func(int32, int32) bool { return true } })
 	breaks("nominated: nobody holds room", func(r *Rules) { r.yields = func(int32, int32) bool { return false } })
 
+	breaks("nominated: who holds room need not stay away", func(r *Rules) { r.secondPass = false })
+
+	breaks("affinity: nobody is the first", func(r *Rules) { r.firstOfGroup = func(bool, bool) bool { return false } })
+	breaks("affinity: the first comes again", func(r *Rules) { r.firstOfGroup = func(itself, _ bool) bool { return itself } })
+	breaks("affinity: a stranger is the first", func(r *Rules) { r.firstOfGroup = func(_, others bool) bool { return !others } })
+
 	breaks("actuate: equal nominations are cleared", func(r *Rules) { r.clears = func(preemptor, nominated int32) bool { return nominated <= preemptor } })
 	breaks("actuate: no nomination is cleared", func(r *Rules) { r.clears = func(int32, int32) bool { return false } })
 	breaks("actuate: terminating victims are deleted again", func(r *Rules) { r.deletesTerminating = true })
@@ -150,6 +157,66 @@ func Mutants() []Mutant {
 			}
 		}
 	})
+	misreadsTerms := func(name string, distort func(p *v1.Pod, affinity, anti []v1.PodAffinityTerm) (_, _ []v1.PodAffinityTerm)) {
+		misreads(name, func(p *v1.Pod) {
+			affinity, anti := distort(p, slices.Clone(requiredAffinity(p)), slices.Clone(requiredAntiAffinity(p)))
+			if p.Spec.Affinity == nil {
+				return
+			}
+			p.Spec.Affinity = &v1.Affinity{NodeAffinity: p.Spec.Affinity.NodeAffinity,
+				PodAffinity:     &v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: affinity},
+				PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: anti}}
+		})
+	}
+	misreadsEach := func(name string, distort func(t *v1.PodAffinityTerm)) {
+		misreadsTerms(name, func(_ *v1.Pod, affinity, anti []v1.PodAffinityTerm) (_, _ []v1.PodAffinityTerm) {
+			for _, terms := range [][]v1.PodAffinityTerm{affinity, anti} {
+				for i := range terms {
+					distort(&terms[i])
+				}
+			}
+			return affinity, anti
+		})
+	}
+	misreadsTerms("affinity: ignored", func(_ *v1.Pod, _, anti []v1.PodAffinityTerm) (_, _ []v1.PodAffinityTerm) { return nil, anti })
+	misreadsTerms("affinity: the first term suffices", func(_ *v1.Pod, affinity, anti []v1.PodAffinityTerm) (_, _ []v1.PodAffinityTerm) {
+		return affinity[:min(1, len(affinity))], anti
+	})
+	misreadsTerms("anti-affinity: that of pods on nodes ignored", func(p *v1.Pod, affinity, anti []v1.PodAffinityTerm) (_, _ []v1.PodAffinityTerm) {
+		if p.Spec.NodeName != "" {
+			anti = nil
+		}
+		return affinity, anti
+	})
+	misreadsTerms("anti-affinity: that of waiting pods ignored", func(p *v1.Pod, affinity, anti []v1.PodAffinityTerm) (_, _ []v1.PodAffinityTerm) {
+		if p.Spec.NodeName == "" {
+			anti = nil
+		}
+		return affinity, anti
+	})
+	misreadsEach("affinity: every domain is a node", func(t *v1.PodAffinityTerm) { t.TopologyKey = v1.LabelHostname })
+	misreadsEach("affinity: namespaces ignored", func(t *v1.PodAffinityTerm) { t.Namespaces = nil })
+	misreadsEach("affinity: namespaceSelector ignored", func(t *v1.PodAffinityTerm) { t.NamespaceSelector = nil })
+	misreadsEach("affinity: labels of namespaces ignored", func(t *v1.PodAffinityTerm) {
+		if t.NamespaceSelector != nil {
+			t.NamespaceSelector = &metav1.LabelSelector{}
+		}
+	})
+	misreadsEach("affinity: a term without selector selects all", func(t *v1.PodAffinityTerm) {
+		if t.LabelSelector == nil {
+			t.LabelSelector = &metav1.LabelSelector{}
+		}
+	})
+
+	breaks("extenders: never asked about nodes", func(r *Rules) { r.extenders.filter = false })
+	breaks("extenders: interest ignored", func(r *Rules) { r.extenders.interest = false })
+	breaks("extenders: no error is ignorable", func(r *Rules) { r.extenders.ignorable = false })
+	breaks("extenders: errors never end anything", func(r *Rules) { r.extenders.abort = false })
+	breaks("extenders: asked in the order configured", func(r *Rules) { r.extenders.ignorableLast = false })
+	breaks("extenders: changed victims ignored", func(r *Rules) { r.extenders.trims = false })
+	breaks("extenders: their count of violations ignored", func(r *Rules) { r.extenders.counts = false })
+	breaks("extenders: no node is unresolvable", func(r *Rules) { r.extenders.excludes = func(bool) bool { return false } })
+	breaks("extenders: every node is unresolvable", func(r *Rules) { r.extenders.excludes = func(bool) bool { return true } })
 	return mutants
 }
 

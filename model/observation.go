@@ -15,13 +15,14 @@ const (
 	StagePotential  Stage = "potential nodes" // the nodes where removing pods could help
 	StageDryRun     Stage = "dry run"         // per node: victims in order of importance, and violations
 	StageCandidates Stage = "candidates"      // the shortlist
+	StageExtenders  Stage = "extenders"       // what extenders leave of the shortlist
 	StagePick       Stage = "pick"            // the node to nominate
 	StageActuate    Stage = "actuate"         // what is written to the API
 )
 
 // Stages are all stages in turn.
 func Stages() []Stage {
-	return []Stage{StageFilter, StageEligible, StagePotential, StageDryRun, StageCandidates, StagePick, StageActuate}
+	return []Stage{StageFilter, StageEligible, StagePotential, StageDryRun, StageCandidates, StageExtenders, StagePick, StageActuate}
 }
 
 // Observation is what one scheduler did with one Cluster, stage by stage.
@@ -46,6 +47,9 @@ type Observation struct {
 	DryRuns map[string]DryRun
 	// Candidates are the names of the shortlisted nodes.
 	Candidates []string
+	// AfterExtenders is what the extenders left of Candidates; nil if there are
+	// none, or if one of them failed.
+	AfterExtenders map[string]DryRun
 	// Pick is the candidate chosen.
 	Pick *Pick
 	// Actuation is what reached the API, also when nothing was preempted.
@@ -63,7 +67,8 @@ type Observation struct {
 
 // Verdict says why a node fails the pod.
 type Verdict struct {
-	// Plugin is the filter that failed the pod, for example "NodeResourcesFit".
+	// Plugin is the filter that failed the pod, for example "NodeResourcesFit", or
+	// ExtenderName.
 	Plugin string
 	// Unresolvable says that removing pods from the node cannot help
 	// (UnschedulableAndUnresolvable as against Unschedulable).

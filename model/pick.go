@@ -2,7 +2,9 @@ package model
 
 import (
 	"cmp"
+	"maps"
 	"math"
+	"slices"
 )
 
 // Criterion is a rule by which one candidate is preferred to another. The
@@ -33,9 +35,27 @@ const (
 	Tie           = "tie"
 )
 
-// highest is the priority of the first victim. Victims are in order of
-// importance, so that is the highest.
-func (o *Outcome) highest() int32 { return o.victims[0].priority }
+// highest is the highest priority of a victim. Victims are in order of importance,
+// so that is the first one's, unless an extender has put them in another.
+func (o *Outcome) highest() int32 {
+	highest := o.victims[0].priority
+	for _, p := range o.victims {
+		highest = max(highest, p.priority)
+	}
+	return highest
+}
+
+// firstVictimIsHighest are the criteria with the first victim's priority for the
+// highest.
+func firstVictimIsHighest(criteria []Criterion) []Criterion {
+	out := slices.Clone(criteria)
+	for i := range out {
+		if out[i].Name == defaultCriteria()[1].Name {
+			out[i].compare = func(a, b *Outcome) int { return cmp.Compare(a.victims[0].priority, b.victims[0].priority) }
+		}
+	}
+	return out
+}
 
 // sum adds up the priorities, each shifted to be non-negative, so that more
 // victims never make a better sum (preemption.go:361@v1.37.1).
@@ -140,11 +160,15 @@ func CriterionNames() []string {
 // that the Decision knows.
 func (d *Decision) DecidedBy(o *Observation) string {
 	candidates := map[string]*Outcome{}
-	for _, name := range o.Candidates {
+	names, runs := o.Candidates, o.DryRuns
+	if o.AfterExtenders != nil {
+		names, runs = slices.Collect(maps.Keys(o.AfterExtenders)), o.AfterExtenders
+	}
+	for _, name := range names {
 		if d.q.byName[name] == nil {
 			return ""
 		}
-		outcome := &Outcome{Violations: o.DryRuns[name].Violations, victims: d.pods(name, o.DryRuns[name].Victims)}
+		outcome := &Outcome{Violations: runs[name].Violations, victims: d.pods(name, runs[name].Victims)}
 		if len(outcome.victims) == 0 {
 			return ""
 		}

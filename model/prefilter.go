@@ -19,8 +19,10 @@ type preFilterAnswer struct {
 // preFiltered is what all plugins together say.
 type preFiltered struct {
 	preFilterAnswer
-	// narrowedBy are the plugins that named nodes.
-	narrowedBy []string
+	// blamed are the plugins that the other nodes are said to fail: those that
+	// named nodes, and by a quirk that of the nominated node. Sorted, once there are
+	// verdicts.
+	blamed []string
 	// stopped says that the plugins after the one that rejected were not asked.
 	stopped bool
 }
@@ -51,7 +53,7 @@ func (q *question) preFilter() *preFiltered {
 			continue
 		}
 		if a.nodes != nil { // of the default profile, just NodeAffinity names any
-			all.nodes, all.narrowedBy = a.nodes, []string{f.Plugin}
+			all.nodes, all.blamed = a.nodes, []string{f.Plugin}
 		}
 	}
 	return all
@@ -70,7 +72,6 @@ func (q *question) verdicts() map[string]*Verdict {
 		}
 		return out
 	}
-	blamed := slices.Clone(q.pre.narrowedBy)
 	// The preemptor's nominated node is tried before all others, also if it is
 	// not among those left (schedule_one.go:669@v1.37.1).
 	first := q.byName[q.preemptor.Status.NominatedNodeName]
@@ -80,15 +81,15 @@ func (q *question) verdicts() map[string]*Verdict {
 		}
 		if failed := q.verdict(n, view{pods: n.pods}); failed != nil {
 			out[n.Name] = failed
-			if n == first && q.rules.nominatedNodeBlamesOthers && !slices.Contains(blamed, failed.Plugin) {
-				blamed = append(blamed, failed.Plugin)
+			if n == first && q.rules.nominatedNodeBlamesOthers && q.pre.nodes != nil && !slices.Contains(q.pre.blamed, failed.Plugin) {
+				q.pre.blamed = append(q.pre.blamed, failed.Plugin)
 			}
 		}
 	}
-	slices.Sort(blamed)
+	slices.Sort(q.pre.blamed)
 	for _, n := range q.nodes {
 		if q.pre.excludes(n) && n != first {
-			out[n.Name] = &Verdict{Plugin: strings.Join(blamed, ","), Unresolvable: true, Reasons: []string{nodeAffinityReason}}
+			out[n.Name] = &Verdict{Plugin: strings.Join(q.pre.blamed, ","), Unresolvable: true, Reasons: []string{nodeAffinityReason}}
 		}
 	}
 	return out

@@ -24,6 +24,10 @@ type Rules struct {
 	yields     func(preemptor, nominated int32) bool
 	secondPass bool
 
+	// firstOfGroup tells whether the preemptor may be the first of the pods that
+	// its affinity selects: whether it selects itself, and others that run.
+	firstOfGroup func(itself, others bool) bool
+
 	// In which order. importance is negative if a matters more than b.
 	importance             func(a, b *pod) int
 	reprieve               bool
@@ -53,6 +57,9 @@ type Rules struct {
 	clears             func(preemptor, nominated int32) bool
 	deletesTerminating bool
 
+	// Extenders.
+	extenders extenderRules
+
 	// Quirks: see Quirk.
 	emptySelectorMatchesNothing    bool
 	unlabelledPodsUnprotected      bool
@@ -61,6 +68,9 @@ type Rules struct {
 	nominatedNodeBlamesOthers      bool
 	preFilterRejectionIsError      bool
 	percentageOfPotentialNodes     bool
+	onePodForAllTerms              bool
+	unlabelledNodesHideFirst       bool
+	nominatedRefusalsSkipped       bool
 }
 
 // Documented is the algorithm of v1.37.1 as its documentation, its KEPs and its
@@ -76,6 +86,7 @@ func Documented() *Rules {
 		preempts:               func(preemptor, victim int32) bool { return victim < preemptor },
 		yields:                 func(preemptor, nominated int32) bool { return nominated >= preemptor },
 		secondPass:             true,
+		firstOfGroup:           func(itself, others bool) bool { return itself && !others },
 		importance:             moreImportant,
 		reprieve:               true,
 		reprieveViolatingFirst: true,
@@ -92,6 +103,8 @@ func Documented() *Rules {
 		zoneLabelsRenamed:      true,
 		minShortlist:           1,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
+		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
+			excludes: func(listed bool) bool { return listed }},
 	}
 }
 
@@ -150,6 +163,24 @@ const (
 	// VolumeNodeFields: a volume's node affinity sees no fields of the node, so not
 	// its name.
 	VolumeNodeFields Quirk = "volume-node-fields"
+	// OnePodForAllTerms: pods count for a term of affinity only if all terms of
+	// the pod select them.
+	OnePodForAllTerms Quirk = "one-pod-for-all-terms"
+	// UnlabelledNodesHideFirst: a pod counts as the first of its group although
+	// others of it run, on nodes without the topology labels.
+	UnlabelledNodesHideFirst Quirk = "unlabelled-nodes-hide-first"
+	// NominatedRefusalsSkipped: the anti-affinity of nominated pods counts only if
+	// some other pod's affinity or anti-affinity does.
+	NominatedRefusalsSkipped Quirk = "nominated-refusals-skipped"
+	// ExtenderRejectionIsError: a dry run ends in an error if nothing but an
+	// extender keeps the pod from the node.
+	ExtenderRejectionIsError Quirk = "extender-rejection-is-error"
+	// NothingLeftKeepsNomination: the nomination stays if extenders leave no
+	// candidate.
+	NothingLeftKeepsNomination Quirk = "nothing-left-keeps-nomination"
+	// FirstVictimIsHighest: the first victim's priority counts as the highest,
+	// also if an extender put it first.
+	FirstVictimIsHighest Quirk = "first-victim-is-highest"
 )
 
 // Quirks are all quirks there are, in a fixed order.
@@ -157,7 +188,9 @@ func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
 		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector,
 		ClaimOfOtherNamespace, ClaimCountedOnce, NominatedClaimIgnored, AttachedVolumeCountedTwice, VictimVolumesStayAttached,
-		ForeignEphemeralClaim, VolumeNodeFields}
+		ForeignEphemeralClaim, VolumeNodeFields,
+		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped,
+		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest}
 }
 
 // With is a copy of r with quirks switched on.
@@ -199,6 +232,18 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.limits.brokenIsAnError = true
 		case VolumeNodeFields:
 			out.binding.noNodeFields = true
+		case OnePodForAllTerms:
+			out.onePodForAllTerms = true
+		case UnlabelledNodesHideFirst:
+			out.unlabelledNodesHideFirst = true
+		case NominatedRefusalsSkipped:
+			out.nominatedRefusalsSkipped = true
+		case ExtenderRejectionIsError:
+			out.extenders.rejectionIsError = true
+		case NothingLeftKeepsNomination:
+			out.extenders.nothingLeftKeepsNomination = true
+		case FirstVictimIsHighest:
+			out.criteria = firstVictimIsHighest(r.criteria)
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

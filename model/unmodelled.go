@@ -33,6 +33,10 @@ func (u Unmodelled) Error() string {
 // modelledGates are the feature gates whose both positions Decide speaks for.
 var modelledGates = map[string]bool{GateAsyncPreemption: true, GateTaintComparison: true}
 
+// maxAllFiltered is up to how many nodes all are filtered, also when a pod fits
+// on some (schedule_one.go:53@v1.37.1, minFeasibleNodesToFind).
+const maxAllFiltered = 100
+
 // unmodelled finds everything in c that could matter and is not covered. What
 // only scores nodes does not matter.
 func unmodelled(c *Cluster) Unmodelled {
@@ -56,19 +60,18 @@ func unmodelled(c *Cluster) Unmodelled {
 		add(preemptor, "metadata.deletionTimestamp", "a terminating pod is not scheduled")
 	}
 	unmodelledStorage(c, add)
+	for i := range c.Settings.Extenders {
+		if e := &c.Settings.Extenders[i]; e.Filter != nil && len(c.Nodes) > maxAllFiltered {
+			add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "it is not asked about all of so many nodes")
+		}
+	}
 	for i := range p.Spec.TopologySpreadConstraints {
 		if _, err := metav1.LabelSelectorAsSelector(p.Spec.TopologySpreadConstraints[i].LabelSelector); err != nil {
 			add(preemptor, fmt.Sprintf("spec.topologySpreadConstraints[%d].labelSelector", i), "a selector that cannot be parsed")
 		}
 	}
-	if a := p.Spec.Affinity; a != nil {
-		if a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-			add(preemptor, "spec.affinity.podAffinity", "inter-pod affinity")
-		}
-		if a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-			add(preemptor, "spec.affinity.podAntiAffinity", "inter-pod anti-affinity")
-		}
-	}
+	c.unmodelledTerms(p, "podAffinity", requiredAffinity(p), add)
+	c.unmodelledTerms(p, "podAntiAffinity", requiredAntiAffinity(p), add)
 	if len(p.Spec.ResourceClaims) > 0 {
 		add(preemptor, "spec.resourceClaims", "dynamic resource allocation")
 	}
@@ -85,9 +88,7 @@ func unmodelled(c *Cluster) Unmodelled {
 		if other.Spec.NodeName == "" && !knownNominated(other) {
 			continue
 		}
-		if a := other.Spec.Affinity; a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-			add("Pod "+Key(other), "spec.affinity.podAntiAffinity", "inter-pod anti-affinity")
-		}
+		c.unmodelledTerms(other, "podAntiAffinity", requiredAntiAffinity(other), add)
 		if other.Spec.NodeName == "" && len(other.Spec.SchedulingGates) > 0 {
 			add("Pod "+Key(other), "spec.schedulingGates", "a nominated pod that is gated")
 		}

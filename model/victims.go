@@ -75,9 +75,17 @@ func (q *question) dryRunOn(n *node, order []int) *dryRun {
 		d.groups[last] = append(d.groups[last], p)
 	}
 	d.listed = q.reprieve(d, possible, order)
+	if len(d.listed.victims) == 0 && q.rejected[n.Name] && !q.rules.extenders.rejectionIsError {
+		// Nobody is in the way: it is the extender that rejects the node, and what
+		// it would say with other pods there is not asked.
+		d.failed = &Verdict{Plugin: ExtenderName, Reasons: []string{"the extender rejects the node, not the pods on it"}}
+		return d
+	}
 	d.outcomes = []*Outcome{d.listed}
 	return d
 }
+
+func (d *dryRun) isCandidate() bool { return d.failed == nil && len(d.listed.victims) > 0 }
 
 // enumerate fills in the outcomes of every other order of equally important
 // pods. Pods that can stand in for each other are not told apart.
@@ -102,7 +110,11 @@ func (q *question) enumerate(d *dryRun, order []int) {
 	var next func(g int)
 	next = func(g int) {
 		if g == len(d.groups) {
-			if o := q.reprieve(d, sequence, order); !slices.ContainsFunc(d.outcomes, o.same) {
+			same := (*Outcome).same
+			if q.extendersPreempt() { // which see the victims in their order
+				same = (*Outcome).equal
+			}
+			if o := q.reprieve(d, sequence, order); !slices.ContainsFunc(d.outcomes, func(other *Outcome) bool { return same(o, other) }) {
 				d.outcomes = append(d.outcomes, o)
 			}
 			return
@@ -173,6 +185,11 @@ func (d *dryRun) rankOf(p *pod) int {
 // each other.
 func (o *Outcome) same(other *Outcome) bool {
 	return o.Violations == other.Violations && slices.Equal(o.ranks, other.ranks) && sameKinds(o.victims, other.victims)
+}
+
+// equal is same, with the pods in the same order.
+func (o *Outcome) equal(other *Outcome) bool {
+	return o.same(other) && slices.EqualFunc(o.victims, other.victims, func(a, b *pod) bool { return sameKinds([]*pod{a}, []*pod{b}) })
 }
 
 // sameKinds tells whether the pods of a can be paired with those of b so that

@@ -22,6 +22,17 @@ type question struct {
 	spread []*spreadConstraint
 	// storage is nil if the preemptor's volumes can be mounted anywhere.
 	storage *storage
+
+	// affinityKeys are the topology keys of the preemptor's affinity, term by
+	// term. hasTerms: it has affinity or anti-affinity. bonded: some pod means
+	// something to it.
+	affinityKeys []string
+	hasTerms     bool
+	bonded       bool
+	// extenders are asked about the preemptor, in this order.
+	extenders []*Extender
+	// rejected are the nodes on which nothing but an extender fails the preemptor.
+	rejected map[string]bool
 }
 
 // node is a node with the pods the scheduler sees on it.
@@ -35,6 +46,9 @@ type node struct {
 	nominated []*pod
 	spread    spreadNode
 	storage   storageNode
+	// bonded are those of pods that the preemptor's affinity or anti-affinity, or
+	// their own, connects with the preemptor.
+	bonded []*pod
 }
 
 // pod is a pod with what it needs worked out.
@@ -51,6 +65,7 @@ type pod struct {
 	// if it has none.
 	spread  []bool
 	storage storagePod
+	bonds
 }
 
 // DefaultSchedulerName is the profile that Decide speaks for.
@@ -87,7 +102,9 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 	}
 	q.placeForSpread()
 	q.placeForStorage()
+	q.bond()
 	q.pre = q.preFilter()
+	q.extenders = q.interested()
 	return q
 }
 
@@ -115,7 +132,7 @@ func newPod(p *v1.Pod, needs resources, now time.Time) *pod {
 // interchangeable tells whether two equally important pods of one node can
 // stand in for each other in everything that decides who becomes a victim.
 func interchangeable(a, b *pod) bool {
-	if !a.needs.equal(b.needs) || a.storage.kind != b.storage.kind || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) {
+	if !a.needs.equal(b.needs) || a.storage.kind != b.storage.kind || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) || !a.bonds.equal(&b.bonds) {
 		return false
 	}
 	for i := range a.ports {

@@ -2,7 +2,6 @@ package properties
 
 import (
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -10,58 +9,6 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
-
-// alone tells whether one node and its pods are all that filters look at: not if
-// the pod has to be spread over nodes, nor if it has volumes, which other pods
-// may use wherever they are.
-func alone(p *v1.Pod) bool { return !spreads(p) && !model.MountsVolumes(p) }
-
-// storageQuirks are the known findings about volumes.
-var storageQuirks = []model.Quirk{model.ClaimOfOtherNamespace, model.ClaimCountedOnce, model.NominatedClaimIgnored,
-	model.AttachedVolumeCountedTwice, model.VictimVolumesStayAttached, model.ForeignEphemeralClaim, model.VolumeNodeFields}
-
-// miscountsVolumes tells whether, with known findings granted, a node or a dry run
-// there is judged otherwise than documented: as it stands, or with the pods gone
-// that were taken for victims.
-func (s *Subject) miscountsVolumes(node string) bool {
-	var granted []model.Quirk
-	for _, quirk := range storageQuirks {
-		if s.grants(string(quirk)) {
-			granted = append(granted, quirk)
-		}
-	}
-	if len(granted) == 0 || !model.MountsVolumes(s.Cluster.Preemptor) {
-		return false
-	}
-	gone := set()
-	if run, ok := s.Observation.DryRuns[node]; ok {
-		gone = set(run.Victims...)
-	}
-	for _, c := range []*model.Cluster{s.Cluster, s.after(node, gone)} {
-		want, err1 := model.Decide(c, model.Documented())
-		got, err2 := model.Decide(c, model.Documented().With(granted...))
-		if err1 != nil || err2 != nil || inWords(want, node) != inWords(got, node) {
-			return true
-		}
-	}
-	return false
-}
-
-// inWords is how a node is judged, in words.
-func inWords(d *model.Decision, node string) string {
-	words := d.Error
-	if v := d.Verdicts[node]; v != nil {
-		words += v.String()
-	}
-	outcome, failed := d.Listed(node)
-	if failed != nil {
-		words += failed.String() + failed.Error
-	}
-	if outcome != nil {
-		words += strings.Join(outcome.Victims, ",")
-	}
-	return words
-}
 
 // attachmentsWithout are the objects of a cluster once pods of a node are gone:
 // the volumes that just they mounted there have been detached.

@@ -90,11 +90,11 @@ func (c *cycle) failed(plugin string, unresolvable bool) bool {
 	return false
 }
 
-// lacks tells whether NodeResourcesFit fails the preemptor on some node for that
-// reason, in the words of the model: those of the scheduler may change.
-func (c *cycle) lacks(reason string) bool {
+// fails tells whether a filter fails the preemptor on some node for that reason,
+// in the words of the model: those of the scheduler may change.
+func (c *cycle) fails(plugin, reason string) bool {
 	for _, v := range c.Decision.Verdicts {
-		if v.Plugin == "NodeResourcesFit" && slices.Contains(v.Reasons, reason) {
+		if v.Plugin == plugin && slices.Contains(v.Reasons, reason) {
 			return true
 		}
 	}
@@ -235,4 +235,26 @@ func (c *cycle) searchesOn() bool {
 		}
 	}
 	return candidates > c.Decision.Shortlist && c.Decision.Shortlist > 0
+}
+
+// firstOfGroup tells whether the pod fits on some node, as it is or by preemption,
+// as the first of those that its affinity selects.
+func (c *cycle) firstOfGroup() bool {
+	for _, n := range c.Cluster.Nodes {
+		if c.Decision.Verdicts[n.Name] == nil && c.Decision.FirstOfGroup(n.Name) {
+			return true
+		}
+	}
+	return c.dryRun(func(r *run) bool { return len(r.Victims) > 0 && c.Decision.FirstOfGroup(r.node) })
+}
+
+// needsNominated tells whether some node fails, as it is or in a dry run, only
+// because the pods that are nominated to it are not there yet.
+func (c *cycle) needsNominated() bool {
+	for node := range c.Observation.Filters {
+		if c.Decision.NeedsNominated(node) {
+			return true
+		}
+	}
+	return false
 }

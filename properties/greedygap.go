@@ -1,7 +1,6 @@
 package properties
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -54,9 +53,9 @@ type bill [5]int64
 func compareBills(a, b bill) int { return slices.Compare(a[:], b[:]) }
 
 // Add compares what was preempted with the best. It does nothing if nothing was
-// preempted.
+// preempted, or if extenders have a say.
 func (g *GreedyGap) Add(r *Result) error {
-	if r.Observation == nil || r.Observation.Pick == nil {
+	if r.Observation == nil || r.Observation.Pick == nil || len(r.Cluster.Settings.Extenders) > 0 {
 		return nil
 	}
 	if g.WorseBy == nil {
@@ -74,7 +73,7 @@ func (g *GreedyGap) Add(r *Result) error {
 	for _, key := range pick.Victims {
 		gone[key] = true
 	}
-	fits, err := s.fitsAlone(pick.Node, gone)
+	fits, err := s.fitsByModel(pick.Node, gone)
 	if err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func (s *Subject) eachSmallestSet(node string, visit func([]*v1.Pod)) error {
 				victims, gone[model.Key(p)] = append(victims, p), true
 			}
 		}
-		fits, err := s.fitsAlone(node, gone)
+		fits, err := s.fitsByModel(node, gone)
 		if err != nil {
 			return err
 		}
@@ -145,27 +144,6 @@ func (s *Subject) eachSmallestSet(node string, visit func([]*v1.Pod)) error {
 		}
 	}
 	return nil
-}
-
-// fitsAlone tells whether the preemptor runs on a node once the pods gone are
-// gone, by the model's filters, which look at one node at a time: that node and
-// its pods are all there is.
-func (s *Subject) fitsAlone(node string, gone map[string]bool) (bool, error) {
-	c := *s.Cluster
-	alone := alone(c.Preemptor)
-	c.Extra = s.attachmentsWithout(node, gone)
-	if alone {
-		c.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return n.Name != node })
-	}
-	c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool {
-		return gone[model.Key(p)] || alone && cmp.Or(p.Spec.NodeName, p.Status.NominatedNodeName) != node
-	})
-	// Only the verdict of the filters is wanted: Never saves the dry run.
-	never := v1.PreemptNever
-	preemptor := *c.Preemptor
-	preemptor.Spec.PreemptionPolicy, c.Preemptor = &never, &preemptor
-	d, err := model.Decide(&c, model.Documented())
-	return err == nil && d.Verdicts[node] == nil, err
 }
 
 func (s *Subject) bill(node string, victims []*v1.Pod) bill {

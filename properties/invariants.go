@@ -63,7 +63,8 @@ func (s *Subject) proposals() []proposal {
 			all = append(all, proposal{model.StageDryRun, node, d.Victims, d.Violations})
 		}
 	}
-	if p := o.Pick; p != nil {
+	// What extenders have changed is not the scheduler's own choice.
+	if p := o.Pick; p != nil && !s.extended() {
 		d, shown := o.DryRuns[p.Node]
 		if !shown || d.Violations != p.Violations || !slices.Equal(d.Victims, p.Victims) {
 			all = append(all, s.picked())
@@ -76,6 +77,24 @@ func (s *Subject) proposals() []proposal {
 func (s *Subject) picked() proposal {
 	p := s.Observation.Pick
 	return proposal{model.StagePick, p.Node, p.Victims, p.Violations}
+}
+
+// decided is the pick with the victims that the scheduler itself found for it:
+// extenders may have changed them since.
+func (s *Subject) decided() proposal {
+	p := s.picked()
+	if s.extended() {
+		p.victims, p.violations = s.Observation.DryRuns[p.node].Victims, s.Observation.DryRuns[p.node].Violations
+	}
+	return p
+}
+
+// extended: the scheduler has extenders.
+func (s *Subject) extended() bool { return len(s.Cluster.Settings.Extenders) > 0 }
+
+// decisionShown: preempted, and what the scheduler itself chose is known.
+func decisionShown(s *Subject) bool {
+	return preempted(s) && (!s.extended() || s.Observation.DryRuns != nil)
 }
 
 func proposed(s *Subject) bool  { return len(s.proposals()) > 0 }

@@ -37,7 +37,7 @@ func noFewerViolations() Property {
 		Promise: "The scheduler tries to find victims whose PDB are not violated by preemption, but if no such victims are found, preemption will still happen, and lower priority Pods will be removed despite their PDBs being violated.",
 		Source:  docsBudgets + "; pickOneNodeForPreemption: \"A node with minimum number of PDB violations\" (preemption.go:329@v1.37.1)",
 		Applies: func(s *Subject) bool {
-			return choiceShown(s) && len(s.Observation.Candidates) > 1 && len(s.Cluster.PodDisruptionBudgets) > 0
+			return choiceShown(s) && !s.extended() && len(s.Observation.Candidates) > 1 && len(s.Cluster.PodDisruptionBudgets) > 0
 		},
 		Check: func(s *Subject) (findings []Finding, err error) {
 			p := s.picked()

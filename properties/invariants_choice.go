@@ -2,6 +2,7 @@ package properties
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -19,11 +20,15 @@ func bestCandidate() Property {
 		Check: func(s *Subject) (findings []Finding, err error) {
 			p, o := s.picked(), s.Observation
 			own := s.price(p.victims, p.violations)
-			if d := o.DryRuns[p.node]; !slices.Contains(o.Candidates, p.node) || !slices.Equal(d.Victims, p.victims) || d.Violations != p.violations {
+			names, runs := o.Candidates, o.DryRuns
+			if o.AfterExtenders != nil {
+				names, runs = slices.Sorted(maps.Keys(o.AfterExtenders)), o.AfterExtenders
+			}
+			if d := runs[p.node]; !slices.Contains(names, p.node) || !slices.Equal(d.Victims, p.victims) || d.Violations != p.violations {
 				findings = append(findings, foundOf(model.StagePick, p.node, "", fmt.Sprintf("victims %v with %d violations are none of the candidates", p.victims, p.violations)))
 			}
-			for _, other := range o.Candidates {
-				d := o.DryRuns[other]
+			for _, other := range names {
+				d := runs[other]
 				if their := s.price(d.Victims, d.Violations); slices.Compare(their, own) < 0 {
 					findings = append(findings, foundOf(model.StagePick, p.node, other, fmt.Sprintf("%s is better by %s", other, decisive(their, own))))
 				}
@@ -48,11 +53,15 @@ func (s *Subject) price(keys []string, violations int) []int64 {
 		highest = max(highest, int64(model.Priority(p)))
 		sum += int64(model.Priority(p)) - math.MinInt32
 	}
+	counts := highest
+	if len(victims) > 0 && s.grants("first-victim-is-highest") {
+		counts = int64(model.Priority(victims[0]))
+	}
 	first := int64(math.MaxInt64)
 	for _, p := range slices.DeleteFunc(victims, func(p *v1.Pod) bool { return int64(model.Priority(p)) < highest }) {
 		first = min(first, started(p).Unix())
 	}
-	return []int64{int64(violations), highest, sum, int64(len(keys)), -first}
+	return []int64{int64(violations), counts, sum, int64(len(keys)), -first}
 }
 
 // decisive is the name of the first criterion that tells two prices apart.

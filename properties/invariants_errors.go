@@ -16,15 +16,19 @@ func noInternalError() Property {
 		Applies: func(s *Subject) bool { return len(s.Cluster.Nodes) > 0 },
 		Check: func(s *Subject) (findings []Finding, err error) {
 			o := s.Observation
-			if o.CycleError != "" && !s.foreignClaim() {
+			// The error of an extender is no error of the scheduler.
+			extender := s.Decision.FailedExtender(o)
+			rejected := s.grants("extender-rejection-is-error")
+			if o.CycleError != "" && extender == "" && !s.foreignClaim() {
 				findings = append(findings, foundOf(model.StageFilter, "", "", "the cycle ended in an error: "+o.CycleError))
 			}
 			for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
-				if text := o.DryRuns[node].Error; text != "" && !s.foreignClaim() {
+				if text := o.DryRuns[node].Error; text != "" && !s.foreignClaim() && !(rejected && s.Decision.RejectedByExtender(node)) {
 					findings = append(findings, foundOf(model.StageDryRun, node, "", "the dry run ended in an error: "+text))
 				}
 			}
-			if o.PostFilterCode != "Error" {
+			inDryRun := func(node string) bool { return s.Decision.RejectedByExtender(node) && o.DryRuns[node].Error != "" }
+			if o.PostFilterCode != "Error" || extender != "" || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
 				return findings, nil
 			}
 			if s.grants("prefilter-rejection-is-error") {

@@ -11,11 +11,11 @@ const maxSubsets = 8
 
 // minimalVictims: no non-empty set of victims could have stayed. To the letter:
 // for no such set does the preemptor fit on the node once just the other victims
-// are gone. For filters by which fewer pods never make a node worse (all that the
-// model covers: taking a pod from a domain lowers the least of all by no more) single pods would say as much; for others, such as affinity to a
-// victim, single pods and subsets differ, and a greedy reprieve, which tries each
-// pod once, can break the promise although it follows its own steps. That is a
-// finding about the steps.
+// are gone. For filters by which fewer pods never make a node worse single pods
+// would say as much. (So is PodTopologySpread: taking a pod from a domain lowers the
+// emptiest one by no more.) For others, such as affinity to a victim, single pods
+// and subsets differ, and a greedy reprieve, which tries each pod once, can break
+// the promise although it follows its own steps. That is a finding about the steps.
 //
 // Single pods are tried in all dry runs, larger sets for the pick.
 func minimalVictims() Property {
@@ -26,9 +26,6 @@ func minimalVictims() Property {
 		Applies: proposed,
 		Check: func(s *Subject) (findings []Finding, err error) {
 			for _, p := range s.proposals() {
-				if s.miscounts(p.node) {
-					continue
-				}
 				largest := 1
 				if pick := s.Observation.Pick; pick != nil && pick.Node == p.node && len(p.victims) <= maxSubsets {
 					largest = len(p.victims)
@@ -84,9 +81,6 @@ func noSwap() Property {
 		Applies: proposed,
 		Check: func(s *Subject) (findings []Finding, err error) {
 			for _, p := range s.proposals() {
-				if s.miscounts(p.node) {
-					continue
-				}
 				victims := set(p.victims...)
 				most := func(gone map[string]bool) int { _, m := s.violations(p.node, gone); return m }
 				least, _ := s.violations(p.node, victims)

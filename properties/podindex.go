@@ -1,6 +1,8 @@
 package properties
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -12,6 +14,9 @@ type podIndex struct {
 	byKey   map[string]*v1.Pod
 	onNode  map[string][]*v1.Pod
 	waiting []*v1.Pod // not bound to a node
+	// elsewhere: whether the preemptor fits on a node depends on the pods of other
+	// nodes, by its volumes or spread constraints, or by affinity or anti-affinity of some pod.
+	elsewhere bool
 }
 
 func (s *Subject) index() *podIndex {
@@ -27,7 +32,20 @@ func (s *Subject) index() *podIndex {
 			s.indexed.waiting = append(s.indexed.waiting, p)
 		}
 	}
+	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || model.MountsVolumes(s.Cluster.Preemptor) || requiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, requiresPods)
 	return s.indexed
+}
+
+// spreads tells whether a pod has to be spread over nodes.
+func spreads(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule })
+}
+
+// requiresPods tells whether a pod requires affinity or anti-affinity to others.
+func requiresPods(p *v1.Pod) bool {
+	a := p.Spec.Affinity
+	return a != nil && (a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 ||
+		a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0)
 }
 
 // pod is the pod of that name, or nil.

@@ -57,16 +57,32 @@ var filterProbes = []Probe{
 		func(c *cycle) bool { return c.failed("PodTopologySpread", false) }},
 	{"fails PodTopologySpread for good", "a node lacks the label to spread over, which removing pods does not resolve", few,
 		func(c *cycle) bool { return c.failed("PodTopologySpread", true) }},
+	{"fails InterPodAffinity", "a pod is not to be near another one, which removing pods may resolve", few,
+		func(c *cycle) bool { return c.failed("InterPodAffinity", false) }},
+	{"fails InterPodAffinity for good", "no pod to be near to is there, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("InterPodAffinity", true) }},
+	{"shunned by the preemptor", "a node has a pod that the preemptor's anti-affinity selects", few,
+		func(c *cycle) bool {
+			return c.fails("InterPodAffinity", "node(s) didn't match pod anti-affinity rules")
+		}},
+	{"shuns the preemptor", "a node has a pod whose anti-affinity selects the preemptor", few,
+		func(c *cycle) bool {
+			return c.fails("InterPodAffinity", "node(s) didn't satisfy existing pods anti-affinity rules")
+		}},
+	{"first of its group", "a node fits, or would by preemption, where the pod's own affinity finds nobody but itself", few,
+		func(c *cycle) bool { return c.firstOfGroup() }},
+	{"second pass decides", "a node fits beside a nominated pod, which the pod wants to be near to, but not without it", once,
+		func(c *cycle) bool { return c.needsNominated() }},
 	{"lacks cpu", "a node has not enough CPU left", few,
-		func(c *cycle) bool { return c.lacks("Insufficient cpu") }},
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient cpu") }},
 	{"lacks memory", "a node has not enough memory left", few,
-		func(c *cycle) bool { return c.lacks("Insufficient memory") }},
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient memory") }},
 	{"lacks ephemeral storage", "a node has not enough ephemeral storage left", few,
-		func(c *cycle) bool { return c.lacks("Insufficient ephemeral-storage") }},
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient ephemeral-storage") }},
 	{"lacks extended resource", "a node has not enough of an extended resource left", few,
-		func(c *cycle) bool { return c.lacks("Insufficient example.com/gpu") }},
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient example.com/gpu") }},
 	{"lacks pod slots", "a node has its maximum number of pods", few,
-		func(c *cycle) bool { return c.lacks("Too many pods") }},
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Too many pods") }},
 	{"nomination by another scheduler", "no room is kept for a nominated pod of another scheduler", few,
 		func(c *cycle) bool { return c.ignoresNominated() }},
 	{"held for equal nomination", "a node is kept for a nominated pod of the same priority", few,
@@ -106,6 +122,17 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool {
 			return c.dryRun(func(r *run) bool {
 				return len(r.Victims) > 0 && c.Observation.Filters[r.node].Plugin == "PodTopologySpread"
+			})
+		}},
+	{"dry run fails InterPodAffinity", "pods that may not be preempted, or are elsewhere, shun the preemptor or are shunned", few,
+		func(c *cycle) bool { return c.dryRunFailed("InterPodAffinity", false) }},
+	{"dry run loses pods to be near to", "with its victims the pods that the preemptor wants to be near to are gone", few,
+		func(c *cycle) bool { return c.dryRunFailed("InterPodAffinity", true) }},
+	{"preemption resolves anti-affinity", "a node fails by anti-affinity, and preemption on it helps", few,
+		func(c *cycle) bool {
+			return c.dryRun(func(r *run) bool {
+				v, failed := c.Observation.Filters[r.node]
+				return failed && v.Plugin == "InterPodAffinity" && len(r.Victims) > 0
 			})
 		}},
 	{"dry run held for nomination", "preempting everything does not help, as the room is a nominated pod's", few,

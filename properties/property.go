@@ -40,6 +40,8 @@ type Subject struct {
 	// see LedgerEntry.Properties.
 	granted []string
 	judged  map[string]judgement
+	trial   *model.Trial
+	filters map[string]FilterCount // see FiltersAlone
 	indexed *podIndex
 }
 
@@ -83,7 +85,7 @@ func (s *Subject) fits(node string, gone map[string]bool) (judgement, error) {
 	c := s.after(node, gone)
 	c.Preemptor = c.Preemptor.DeepCopy()
 	c.Preemptor.Status.NominatedNodeName = node
-	d, err := model.Decide(c, model.Documented())
+	d, err := model.Decide(c, s.rules())
 	if err != nil {
 		return judgement{}, err
 	}
@@ -94,7 +96,7 @@ func (s *Subject) fits(node string, gone map[string]bool) (judgement, error) {
 	if s.judged == nil {
 		s.judged = map[string]judgement{}
 	}
-	j := judgement{d.Verdicts[node] == nil, o.ScheduledTo == node}
+	j := judgement{d.Error == "" && d.Verdicts[node] == nil, o.ScheduledTo == node}
 	s.judged[key] = j
 	return j, nil
 }

@@ -19,7 +19,7 @@ var renaming = relation{
 	promise: "Names only identify: with nodes, pods, namespaces and budgets renamed consistently, the same is preempted. " +
 		"A name decides only what is documented to be a tie.",
 	source: "docs: concepts/overview/working-with-objects/names",
-	vary:   rename,
+	vary:   rename, extenders: true,
 }
 
 func rename(s *Subject, random *rand.Rand) *variation {
@@ -38,14 +38,30 @@ func rename(s *Subject, random *rand.Rand) *variation {
 	for _, b := range c.PodDisruptionBudgets {
 		budgets, namespaces = append(budgets, b.Name), append(namespaces, b.Namespace)
 	}
+	for _, o := range c.Extra {
+		if ns, ok := o.(*v1.Namespace); ok {
+			namespaces = append(namespaces, ns.Name)
+		}
+	}
 	node, pod, budget, namespace := swap(random, nodes), swap(random, pods), swap(random, budgets), swap(random, namespaces)
 
 	out := withPods(c, func(p *v1.Pod) {
 		p.Name, p.Namespace, p.UID = pod.of(p.Name), namespace.of(p.Namespace), ""
 		p.Spec.NodeName, p.Status.NominatedNodeName = node.of(p.Spec.NodeName), node.of(p.Status.NominatedNodeName)
 		p.Spec.NodeSelector = node.inLabels(p.Spec.NodeSelector)
-		renameAffinity(p, node)
+		renameAffinity(p, node, namespace)
 	})
+	out.Extra = slices.Clone(c.Extra)
+	for i, o := range c.Extra {
+		if ns, ok := o.(*v1.Namespace); ok {
+			renamed := ns.DeepCopy()
+			renamed.Name = namespace.of(ns.Name)
+			if name, ok := ns.Labels[v1.LabelMetadataName]; ok {
+				renamed.Labels[v1.LabelMetadataName] = namespace.of(name)
+			}
+			out.Extra[i] = renamed
+		}
+	}
 	out.Nodes = make([]*v1.Node, len(c.Nodes))
 	for i, n := range c.Nodes {
 		renamed := *n
@@ -65,6 +81,7 @@ func rename(s *Subject, random *rand.Rand) *variation {
 		}
 		out.PodDisruptionBudgets[i] = &renamed
 	}
+	out.Settings = out.Settings.RenameNodes(node.of)
 	nodeBack, podBack, namespaceBack := node.inverse(), pod.inverse(), namespace.inverse()
 	return &variation{
 		cluster: out,
@@ -119,7 +136,7 @@ func (n names) inLabels(labels map[string]string) map[string]string {
 	return out
 }
 
-func renameAffinity(p *v1.Pod, node names) {
+func renameAffinity(p *v1.Pod, node, namespace names) {
 	if p.Spec.Affinity == nil {
 		return
 	}
@@ -135,6 +152,42 @@ func renameAffinity(p *v1.Pod, node names) {
 			}
 		}
 	})
+	eachPodTerm(p, func(t *v1.PodAffinityTerm) {
+		for i := range t.Namespaces {
+			t.Namespaces[i] = namespace.of(t.Namespaces[i])
+		}
+		if t.NamespaceSelector == nil {
+			return
+		}
+		if name, ok := t.NamespaceSelector.MatchLabels[v1.LabelMetadataName]; ok {
+			t.NamespaceSelector.MatchLabels[v1.LabelMetadataName] = namespace.of(name)
+		}
+		for _, r := range t.NamespaceSelector.MatchExpressions {
+			for i := range r.Values {
+				if r.Key == v1.LabelMetadataName {
+					r.Values[i] = namespace.of(r.Values[i])
+				}
+			}
+		}
+	})
+}
+
+// eachPodTerm calls visit with every term by which a pod requires others near it,
+// or away.
+func eachPodTerm(p *v1.Pod, visit func(t *v1.PodAffinityTerm)) {
+	if !requiresPods(p) {
+		return
+	}
+	var terms []v1.PodAffinityTerm
+	if a := p.Spec.Affinity.PodAffinity; a != nil {
+		terms = append(terms, a.RequiredDuringSchedulingIgnoredDuringExecution...)
+	}
+	if a := p.Spec.Affinity.PodAntiAffinity; a != nil {
+		terms = append(terms, a.RequiredDuringSchedulingIgnoredDuringExecution...)
+	}
+	for i := range terms {
+		visit(&terms[i])
+	}
 }
 
 // eachTerm calls visit with every term by which a pod requires or prefers nodes.

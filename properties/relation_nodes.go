@@ -13,20 +13,15 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// spreads tells whether the pod has to be spread over nodes: then pods on other
-// nodes, and the nodes there are, decide with what is on a node.
-func spreads(p *v1.Pod) bool {
-	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule })
-}
-
 // addingUselessNode: the new node has no labels, so that it is in no domain to
 // spread over. With a node more, the percentage of nodes that is tried
 // before the search ends is of another number. Where the search ended before all
 // nodes were tried, only nodes that were tried both times are compared.
 var addingUselessNode = relation{
-	name:    "adding-a-useless-node",
-	promise: "A node that the pod cannot run on, whatever is preempted there, changes nothing: it is not picked, and all else stays as it was.",
-	source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
+	name:      "adding-a-useless-node",
+	promise:   "A node that the pod cannot run on, whatever is preempted there, changes nothing: it is not picked, and all else stays as it was.",
+	source:    "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
+	extenders: true,
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		if len(s.Cluster.Nodes) == 0 {
 			return nil // without any node there is no scheduling at all
@@ -76,7 +71,7 @@ func (s *Subject) uselessNodes() []string {
 // addingImportantPod: the pod has no volumes, which could be needed elsewhere, and no
 // host ports, because NodePorts comes before
 // NodeResourcesFit: a port could turn a failure that cannot be resolved into one
-// that can. Where the preemptor spreads, pods elsewhere count.
+// that can. Nor is it about clusters in which pods of other nodes matter.
 var addingImportantPod = relation{
 	name: "adding-an-important-pod",
 	promise: "A pod of equal or higher priority cannot be preempted, so that one more of them on a node that is no candidate changes nothing, " +
@@ -84,7 +79,7 @@ var addingImportantPod = relation{
 	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := s.uselessNodes()
-		if len(useless) == 0 || !alone(s.Cluster.Preemptor) {
+		if len(useless) == 0 || s.index().elsewhere {
 			return nil
 		}
 		like := s.Cluster.Preemptor
@@ -110,14 +105,14 @@ var addingImportantPod = relation{
 }
 
 // removingUselessNode: not the preemptor's nominated node, on which it depends
-// whether the pod waits for its victims.
+// whether the pod waits for its victims; and not if pods of other nodes matter.
 var removingUselessNode = relation{
 	name:    "removing-a-useless-node",
 	promise: "A node that is no candidate can go, with its pods, and all else stays as it was.",
 	source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := slices.DeleteFunc(s.uselessNodes(), func(name string) bool { return name == s.Cluster.Preemptor.Status.NominatedNodeName })
-		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || !alone(s.Cluster.Preemptor) {
+		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || s.index().elsewhere {
 			return nil
 		}
 		removed := useless[random.IntN(len(useless))]
@@ -133,7 +128,8 @@ var removingUselessNode = relation{
 // duplicatingNode: the pods of the copy have the labels of the originals, and the
 // budgets do not get more: each node is tried by itself, with all that the
 // budgets allow. Not the preemptor's nominated node, which is treated
-// differently from others, nor one that its affinity names.
+// differently from others, nor one that its affinity names; and none if affinity
+// between pods joins the two.
 var duplicatingNode = relation{
 	name: "duplicating-a-node",
 	promise: "Each node is judged by itself: a copy of a node, with copies of its pods and of the pods nominated to it, comes to the same as the original, " +
@@ -144,6 +140,9 @@ var duplicatingNode = relation{
 
 func duplicateNode(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
+	if s.index().elsewhere {
+		return nil
+	}
 	named := map[string]bool{c.Preemptor.Status.NominatedNodeName: true}
 	eachTerm(c.Preemptor, func(t *v1.NodeSelectorTerm) {
 		for _, r := range t.MatchFields {
@@ -153,7 +152,7 @@ func duplicateNode(s *Subject, random *rand.Rand) *variation {
 		}
 	})
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
-	if len(nodes) == 0 || !alone(c.Preemptor) {
+	if len(nodes) == 0 {
 		return nil
 	}
 	original := nodes[random.IntN(len(nodes))]

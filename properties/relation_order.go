@@ -15,8 +15,9 @@ var permutingLists = relation{
 	name: "permuting-lists",
 	promise: "The order in which nodes, pods, containers, ports, tolerations, taints, and the terms, requirements and values of an affinity are listed means nothing: " +
 		"terms are ORed, requirements ANDed, taints all have to be tolerated by any toleration, requests and ports are summed up.",
-	source: "docs: concepts/scheduling-eviction/assign-pod-node, concepts/scheduling-eviction/taint-and-toleration",
-	vary:   permuteLists,
+	source:    "docs: concepts/scheduling-eviction/assign-pod-node, concepts/scheduling-eviction/taint-and-toleration",
+	extenders: true,
+	vary:      permuteLists,
 }
 
 func permuteLists(s *Subject, random *rand.Rand) *variation {
@@ -64,7 +65,8 @@ var permutingBudgets = relation{
 	name: "permuting-budgets",
 	promise: "The order in which the API server lists PodDisruptionBudgets means nothing: nothing documented ranks one budget above another. " +
 		"Neither the victims nor the number of violations on a node depend on it.",
-	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"PodDisruptionBudget is supported, but not guaranteed\"",
+	source:    "docs: concepts/scheduling-eviction/pod-priority-preemption, \"PodDisruptionBudget is supported, but not guaranteed\"",
+	extenders: true,
 	vary: func(s *Subject, _ *rand.Rand) *variation {
 		if len(s.Cluster.PodDisruptionBudgets) < 2 || s.grants("budget-order") && slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool { return s.anyOverlap(n.Name) }) {
 			return nil

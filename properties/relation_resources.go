@@ -105,6 +105,9 @@ func (s *scaler) quantity(name v1.ResourceName, q resource.Quantity) resource.Qu
 // which more room makes a difference is one that may stay, because up to there
 // the same pods are present. That order is the order of importance where no
 // budget protects a pod. And where all pods need the same, no node has more victims.
+// It says nothing where pods of other nodes matter: the filters that look at them
+// come after NodeResourcesFit, and with room a node may turn from one where
+// preemption could help into one where it is said not to.
 var addingCapacity = relation{
 	name: "adding-capacity",
 	promise: "Room on one node changes nothing on the others. A node that fits still fits, a candidate stays one unless the pod now fits, " +
@@ -115,9 +118,7 @@ var addingCapacity = relation{
 
 func addCapacity(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
-	// PodTopologySpread and the filters of volumes come after NodeResourcesFit, so
-	// that they may fail, for good or not, where room was all that was missing.
-	if !alone(c.Preemptor) {
+	if s.index().elsewhere {
 		return nil
 	}
 	// Whether the preemptor waits for victims on its nominated node depends on
@@ -205,8 +206,11 @@ func (c *comparison) spares(node string) []Finding {
 
 // uniform tells whether all possible victims of a node need the same, so that it
 // only matters how many of them may stay. Host ports are left out: a pod whose
-// port the preemptor needs may never stay.
+// port the preemptor needs may never stay. Nor may one that is not to be near it.
 func (s *Subject) uniform(node string) bool {
+	if s.index().elsewhere {
+		return false
+	}
 	pods := s.preemptable(node)
 	return !slices.ContainsFunc(pods, func(p *v1.Pod) bool { return !sameNeeds(p, pods[0]) || hasPorts(p) })
 }

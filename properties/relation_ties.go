@@ -110,6 +110,9 @@ func needs(p *v1.Pod) v1.Pod {
 	}
 	var out v1.Pod
 	out.Spec.Containers, out.Spec.InitContainers = containers(p.Spec.Containers), containers(p.Spec.InitContainers)
+	if requiresPods(p) {
+		out.Labels, out.Spec.Affinity = p.Labels, p.Spec.Affinity
+	}
 	out.Spec.Overhead, out.Spec.Resources = p.Spec.Overhead, p.Spec.Resources
 	out.Status.ContainerStatuses, out.Status.InitContainerStatuses = statuses(p.Status.ContainerStatuses), statuses(p.Status.InitContainerStatuses)
 	out.Status.Resources, out.Status.AllocatedResources = p.Status.Resources, p.Status.AllocatedResources

@@ -19,6 +19,9 @@ type relation struct {
 	promise, source string
 	// vary changes the cluster; nil if the relation says nothing about it.
 	vary func(s *Subject, random *rand.Rand) *variation
+	// extenders: it holds with extenders, too. Others say nothing where there are
+	// any: what these answer to other nodes, victims or priorities is their affair.
+	extenders bool
 }
 
 // Relations are the metamorphic relations in a fixed order. Each asks the system
@@ -31,6 +34,9 @@ func Relations() []Property {
 	}
 	return properties
 }
+
+// Sampled are all properties that a campaign checks of a share of its clusters.
+func Sampled() []Property { return append(Relations(), FiltersAlone()) }
 
 // SomeRelations are n of Relations, for a campaign that cannot afford all on
 // every cluster. Which ones depends on the cluster alone: the same cluster always
@@ -54,6 +60,9 @@ func relations() []relation {
 }
 
 func (r relation) check(s *Subject) ([]Finding, error) {
+	if s.extended() && !r.extenders {
+		return nil, nil
+	}
 	v := r.vary(s, randomOf(s.Cluster, r.name))
 	if v == nil {
 		return nil, nil

@@ -22,6 +22,9 @@ func (p Property) run(s *Subject) ([]Finding, error) {
 	return findings, p.explain(s, findings)
 }
 
+// maxTogether is how many known findings at most explain one together.
+const maxTogether = 3
+
 func (p Property) explain(s *Subject, findings []Finding) error {
 	var ids []string
 	for _, e := range Ledger() {
@@ -30,13 +33,13 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 		}
 	}
 	left := len(findings)
-	for size := 1; size <= len(ids); size++ {
+	for size := 1; size <= min(len(ids), maxTogether); size++ {
 		for set := uint(1); set < 1<<len(ids); set++ {
 			if bits.OnesCount(set) != size || left == 0 {
 				continue
 			}
 			lenient := *s
-			lenient.granted, lenient.judged = nil, nil
+			lenient.granted, lenient.judged, lenient.trial = nil, nil, nil
 			for i, id := range ids {
 				if set&(1<<i) != 0 {
 					lenient.granted = append(lenient.granted, id)

@@ -122,7 +122,7 @@ func (c *cycle) nodeShape(node string, r *run) string {
 	if slices.Contains(c.Observation.Candidates, node) {
 		shape = append(shape, "candidate")
 	}
-	if c.pick != nil && c.pick.Node == node || c.Observation.ScheduledTo == node {
+	if c.pick != nil && c.pick.Node == node || c.Observation.ScheduledTo == node && len(c.Decision.Fits) == 1 {
 		shape = append(shape, "chosen")
 	}
 	return strings.Join(shape, " ")

@@ -35,8 +35,18 @@ var aspects = []aspect{
 		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeUnschedulable })
 	})},
 	{"tolerations", func(c *model.Cluster) { c.Preemptor.Spec.Tolerations = nil }},
-	{"node affinity", func(c *model.Cluster) { c.Preemptor.Spec.NodeSelector, c.Preemptor.Spec.Affinity = nil, nil }},
 	{"topology spread", func(c *model.Cluster) { c.Preemptor.Spec.TopologySpreadConstraints = nil }},
+	{"node affinity", func(c *model.Cluster) {
+		c.Preemptor.Spec.NodeSelector = nil
+		stripAffinity(c.Preemptor, func(a *v1.Affinity) { a.NodeAffinity = nil })
+	}},
+	{"pod affinity", func(c *model.Cluster) { stripAffinity(c.Preemptor, func(a *v1.Affinity) { a.PodAffinity = nil }) }},
+	{"pod anti-affinity", func(c *model.Cluster) { stripAffinity(c.Preemptor, func(a *v1.Affinity) { a.PodAntiAffinity = nil }) }},
+	{"anti-affinity of others", func(c *model.Cluster) {
+		for _, p := range c.Pods {
+			stripAffinity(p, func(a *v1.Affinity) { a.PodAntiAffinity = nil })
+		}
+	}},
 	{"preemption policy", func(c *model.Cluster) { c.Preemptor.Spec.PreemptionPolicy = nil }},
 	{"nominated preemptor", func(c *model.Cluster) { c.Preemptor.Status.NominatedNodeName = "" }},
 	{"nominated pods", func(c *model.Cluster) {
@@ -77,8 +87,8 @@ var aspects = []aspect{
 }
 
 // fit names the aspects that decide only about what fits on a node.
-var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "nominated pods", "host ports", "host addresses",
-	"init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
+var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "pod affinity", "pod anti-affinity", "anti-affinity of others",
+	"nominated pods", "host ports", "host addresses", "init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
 
 const (
 	startTimes        = "start times"
@@ -134,6 +144,16 @@ func eachPod(strip func(p *v1.Pod)) func(c *model.Cluster) {
 			strip(p)
 		}
 		strip(c.Preemptor)
+	}
+}
+
+// stripAffinity strips a pod's affinity, if it has one; one of nothing is none.
+func stripAffinity(p *v1.Pod, strip func(a *v1.Affinity)) {
+	if p.Spec.Affinity == nil {
+		return
+	}
+	if strip(p.Spec.Affinity); *p.Spec.Affinity == (v1.Affinity{}) {
+		p.Spec.Affinity = nil
 	}
 }
 

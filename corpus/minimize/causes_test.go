@@ -46,7 +46,7 @@ var bugs = []bug{
 	{name: "every terminating pod is waited for", sees: func(c *model.Cluster) {
 		for _, p := range c.Pods {
 			if p.DeletionTimestamp != nil {
-				p.Status.Conditions = []v1.PodCondition{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler}}
+				p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler})
 			}
 		}
 	}},
@@ -165,7 +165,7 @@ func (s buggy) Observe(ctx context.Context, c *model.Cluster) (*model.Observatio
 // and not there without it.
 func TestTenBugsAreTenFindings(t *testing.T) {
 	const (
-		clusters   = 400
+		clusters   = 800
 		minimising = 1 // of each kind of suspect
 	)
 	system := inprocess.New()

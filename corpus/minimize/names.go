@@ -212,8 +212,8 @@ func (r relabel) selector(s *metav1.LabelSelector) {
 	}
 }
 
-// podLabels renames the labels of a pod, or those that it spreads by, or that a
-// budget selects.
+// podLabels renames the labels of a pod, or those that it spreads by, or that its
+// affinity or a budget selects.
 func podLabels(o runtime.Object, r relabel) bool {
 	switch o := o.(type) {
 	case *v1.Pod:
@@ -223,6 +223,14 @@ func podLabels(o runtime.Object, r relabel) bool {
 			r.selector(c.LabelSelector)
 			for j, key := range c.MatchLabelKeys {
 				c.MatchLabelKeys[j] = r.key(key)
+			}
+		}
+		for _, term := range podTerms(o) {
+			r.selector(term.LabelSelector)
+			for _, keys := range [][]string{term.MatchLabelKeys, term.MismatchLabelKeys} {
+				for i := range keys {
+					r.values(&keys[i], "", nil)
+				}
 			}
 		}
 	case *policyv1.PodDisruptionBudget:
@@ -245,6 +253,9 @@ func nodeLabels(o runtime.Object, r relabel) bool {
 			c := &o.Spec.TopologySpreadConstraints[i]
 			c.TopologyKey = r.key(c.TopologyKey)
 		}
+		for _, term := range podTerms(o) {
+			r.values(&term.TopologyKey, "", nil)
+		}
 		for _, term := range nodeTerms(o) {
 			r.terms([]v1.NodeSelectorTerm{*term})
 		}
@@ -252,6 +263,23 @@ func nodeLabels(o runtime.Object, r relabel) bool {
 		return storageNodes(o, r)
 	}
 	return true
+}
+
+// podTerms are the terms of a pod's affinity and anti-affinity to others.
+func podTerms(p *v1.Pod) []*v1.PodAffinityTerm {
+	var terms []*v1.PodAffinityTerm
+	a := p.Spec.Affinity
+	if a != nil && a.PodAffinity != nil {
+		for i := range a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+			terms = append(terms, &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i])
+		}
+	}
+	if a != nil && a.PodAntiAffinity != nil {
+		for i := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+			terms = append(terms, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i])
+		}
+	}
+	return terms
 }
 
 func nodeTerms(p *v1.Pod) []*v1.NodeSelectorTerm {

@@ -52,8 +52,38 @@ func summary(c *model.Cluster) string {
 	for _, gate := range slices.Sorted(maps.Keys(c.Settings.FeatureGates)) {
 		line("scheduler", gate, fmt.Sprint(c.Settings.FeatureGates[gate]))
 	}
+	for i := range c.Settings.Extenders {
+		line("extender", c.Settings.Extenders[i].Name, extenderDetails(&c.Settings.Extenders[i])...)
+	}
 	w.Flush()
 	return out.String()
+}
+
+func extenderDetails(e *model.Extender) []string {
+	list := func(verb string, nodes []string) string {
+		return when(len(nodes) > 0, fmt.Sprintf("%s %v", verb, nodes))
+	}
+	details := []string{when(e.Ignorable, "ignorable"), list("manages", e.ManagedResources)}
+	if f := e.Filter; f != nil {
+		details = append(details, when(f.Fails, "filter fails"), list("rejects", f.Rejects), list("excludes", f.Excludes), list("omits", f.Omits))
+	}
+	if p := e.Preempt; p != nil {
+		details = append(details, when(p.Fails != "", "preempt fails: "+string(p.Fails)), when(p.Nothing, "returns no node"), list("drops", p.Drops))
+		for _, c := range p.Changes {
+			text := ""
+			if c.Reverses {
+				text += ", in the opposite order"
+			}
+			if c.Keeps != nil {
+				text += fmt.Sprintf(", only the first %d", *c.Keeps)
+			}
+			if c.Violations != nil {
+				text += fmt.Sprintf(", with %d violations", *c.Violations)
+			}
+			details = append(details, "victims on "+c.Node+text)
+		}
+	}
+	return details
 }
 
 func podDetails(p *v1.Pod) []string {

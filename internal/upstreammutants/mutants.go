@@ -18,12 +18,11 @@ const (
 	pick     = "pkg/scheduler/framework/preemption/preemption.go"
 	budgets  = "pkg/scheduler/framework/preemption/util.go"
 	executor = "pkg/scheduler/framework/preemption/executor.go"
+	filters  = "pkg/scheduler/framework/runtime/framework.go"
 )
 
 // All are the mutants, in the order of a scheduling cycle. None is equivalent to
-// upstream: each has been found. One that suggests itself is not here: leaving out
-// the filters' second pass, without nominated pods, changes nothing that is
-// modelled.
+// upstream: each has been found.
 func All() []Mutant {
 	return []Mutant{
 		{
@@ -39,6 +38,13 @@ func All() []Mutant {
 			Find:    "\tstatus := pl.fh.RunFilterPluginsWithNominatedPods(",
 			Replace: "\tstatus := pl.fh.RunFilterPlugins(",
 			Breaks:  "a pod is reprieved only if the preemptor fits beside it and the nominated pods",
+		},
+		{
+			Name: "skip-second-pass",
+			File: filters, Func: "RunFilterPluginsWithNominatedPods",
+			Find:    "i < 2",
+			Replace: "i < 1",
+			Breaks:  "the preemptor has to fit without the nominated pods, too: near to one of them is not enough",
 		},
 		{
 			Name: "ignore-disrupted-pods",

@@ -87,6 +87,24 @@ func Tests() []Test {
 			Fails:   map[string]string{"empty selector": "the preemptor fits: got true, want false"},
 		},
 		{
+			Finding: "nominated-refusals-skipped",
+			File:    "pkg/scheduler/framework/plugins/interpodaffinity/filtering_test.go",
+			Name:    "TestFilter_AntiAffinityOfNominatedPod",
+			Fails:   map[string]string{"only the nominated pod shuns the pod": "the pod fits beside a nominated pod that shuns it"},
+		},
+		{
+			Finding: "one-pod-for-all-terms",
+			File:    "pkg/scheduler/framework/plugins/interpodaffinity/filtering_test.go",
+			Name:    "TestRequiredAffinity_TermsMetByDifferentPods",
+			Fails:   map[string]string{"each term is met by another pod": "the node is rejected"},
+		},
+		{
+			Finding: "unlabelled-nodes-hide-first",
+			File:    "pkg/scheduler/framework/plugins/interpodaffinity/filtering_test.go",
+			Name:    "TestRequiredAffinity_FirstOfGroup",
+			Fails:   map[string]string{"the first pod runs on a node without the label": "the pod is taken for the first of its group"},
+		},
+		{
 			Finding: "budget-spent-by-reprieved-pod",
 			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
 			Name:    "TestSelectVictimsOnNode_BudgetOfReprievedPod",

@@ -21,6 +21,10 @@ func (s *scheduler) run(r *recorder) {
 	r.sched, r.Framework, r.Interface = s, s.profile, upstream
 	s.plugin.Evaluator.Interface = r
 	defer func() { s.plugin.Evaluator.Interface = upstream }()
+	extended := len(s.sched.Extenders) > 0
+	if extended {
+		s.plugin.Evaluator.Handler = handle{s.profile, append(slices.Clone(s.sched.Extenders), lastExtender{obs: obs})}
+	}
 
 	failed := func(err error) {
 		obs.CycleError = err.Error()
@@ -43,13 +47,20 @@ func (s *scheduler) run(r *recorder) {
 		return
 	}
 	for _, name := range s.loaded.nodeNames {
-		obs.Filters[name] = verdict(fitError.Diagnosis.NodeToStatus.Get(name))
+		v := verdict(fitError.Diagnosis.NodeToStatus.Get(name))
+		if v.Plugin == "" && extended { // no plugin, so it was an extender
+			v.Plugin = model.ExtenderName
+		}
+		obs.Filters[name] = v
 	}
 
 	nominate, status := s.postFilter(state, potentialNodes{fitError.Diagnosis.NodeToStatus, obs})
 	obs.PostFilterCode, obs.PostFilterMessage = status.Code().String(), status.Message()
 	obs.Actuation = actuation(nominate)
 	s.client.take(obs.Actuation)
+	if extended && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && status.Code() != fwk.Error {
+		obs.AfterExtenders = map[string]model.DryRun{} // nothing left
+	}
 
 	if node := obs.Actuation.NominatedNode; node != "" {
 		if len(obs.Candidates) == 0 {
@@ -58,6 +69,9 @@ func (s *scheduler) run(r *recorder) {
 		// Victims that were terminating already are not deleted again, so what
 		// was preempted shows in the node's dry run only.
 		run := obs.DryRuns[node]
+		if obs.AfterExtenders != nil {
+			run = obs.AfterExtenders[node]
+		}
 		obs.Pick = &model.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
 	}
 }

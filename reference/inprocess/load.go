@@ -32,6 +32,11 @@ type loaded struct {
 func (s *scheduler) load(c *model.Cluster) error {
 	s.budgets.budgets = c.PodDisruptionBudgets
 	*s.nextStart = 0
+	extenders, err := s.build(c.Settings.Extenders)
+	if err != nil {
+		return err
+	}
+	s.extend(extenders)
 	for _, obj := range c.Extra {
 		if inf := s.extra[reflect.TypeOf(obj)]; inf != nil {
 			if err := inf.add(obj); err != nil {
@@ -158,6 +163,7 @@ func (s *scheduler) unload() error {
 		check(s.extra[reflect.TypeOf(obj)].remove(obj))
 	}
 	s.budgets.budgets = nil
+	s.extend(nil)
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.
 	check(s.sched.Cache.UpdateSnapshot(discard, s.snapshot))

@@ -84,8 +84,12 @@ func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState
 }
 
 // CandidatesToVictimsMap is given the whole shortlist. It is not called for a
-// shortlist of one, which is then the node picked (preemption.go:294@v1.37.1).
+// shortlist of one, which is then the node picked (preemption.go:294@v1.37.1),
+// unless there are extenders; if there are, it is called again for what they left.
 func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map[string]*extenderv1.Victims {
+	if r.obs.AfterExtenders != nil {
+		return r.Interface.CandidatesToVictimsMap(candidates) // what the extenders left
+	}
 	r.obs.Candidates = r.obs.Candidates[:0]
 	for _, c := range candidates {
 		r.obs.Candidates = append(r.obs.Candidates, c.Name())

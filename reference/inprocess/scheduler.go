@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	configv1 "k8s.io/kube-scheduler/config/v1"
+	fwk "k8s.io/kube-scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
@@ -31,10 +32,12 @@ var discard = logr.Discard()
 type settings struct {
 	gates                    gateSet
 	minPercentage, minNumber int32
+	// alone names the plugins that have a profile to themselves, joined by commas.
+	alone string
 }
 
 func newSettings(s model.Settings) settings {
-	key := settings{newGateSet(s.FeatureGates), model.DefaultMinCandidateNodesPercentage, model.DefaultMinCandidateNodesAbsolute}
+	key := settings{gates: newGateSet(s.FeatureGates), minPercentage: model.DefaultMinCandidateNodesPercentage, minNumber: model.DefaultMinCandidateNodesAbsolute}
 	if s.MinCandidateNodesPercentage != nil {
 		key.minPercentage = *s.MinCandidateNodesPercentage
 	}
@@ -47,15 +50,17 @@ func newSettings(s model.Settings) settings {
 // scheduler is an upstream scheduler that nothing drives but load, run and
 // unload, with the places at which it can be watched and pinned.
 type scheduler struct {
-	sched     *upstream.Scheduler
-	profile   framework.Framework
-	snapshot  *internalcache.Snapshot
-	plugin    *defaultpreemption.DefaultPreemption
-	pods      cache.Indexer
-	nodes     cache.Indexer
-	extra     map[reflect.Type]*informer
-	budgets   *budgetLister
-	client    *client
+	sched    *upstream.Scheduler
+	profile  framework.Framework
+	snapshot *internalcache.Snapshot
+	plugin   *defaultpreemption.DefaultPreemption
+	pods     cache.Indexer
+	nodes    cache.Indexer
+	extra    map[reflect.Type]*informer
+	budgets  *budgetLister
+	client   *client
+	// build makes the extenders of a cluster.
+	build     func([]model.Extender) ([]fwk.Extender, error)
 	nextStart *int // sched.nextStartNodeIndex
 	// preempted has room for one signal: the last victim is preempted.
 	preempted chan struct{}
@@ -71,7 +76,7 @@ type scheduler struct {
 // newScheduler builds a scheduler with the default profile. The gates it is for
 // must be in force.
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: newClient(), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1)}
+	s := &scheduler{client: newClient(), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1), build: buildExtenders}
 	s.ctx, s.cancel = context.WithCancel(klog.NewContext(context.Background(), discard))
 	defer func() {
 		if err != nil {
@@ -138,6 +143,9 @@ func defaultProfiles(key settings) ([]config.KubeSchedulerProfile, error) {
 	for _, pc := range cfg.Profiles[0].PluginConfig {
 		if args, ok := pc.Args.(*config.DefaultPreemptionArgs); ok {
 			args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = key.minPercentage, key.minNumber
+			if key.alone != "" {
+				return append(cfg.Profiles, aloneProfiles(cfg.Profiles[0], key.alone)...), nil
+			}
 			return cfg.Profiles, nil
 		}
 	}

@@ -1,0 +1,75 @@
+package generators
+
+import "github.com/preemptcheck/preemptcheck/model"
+
+// drawExtenders draws one extender or two. They filter more often where a node may
+// have room, for they are asked about such nodes only.
+func (g *generator) drawExtenders() []model.Extender {
+	extenders := make([]model.Extender, 1+weighted(g.source, 50, 50))
+	managed := []string{"example.com/gpu", "example.com/fpga"} // the preemptor may ask for the first
+	for i := range extenders {
+		e := &extenders[i]
+		e.Name = extenderNames[i]
+		if g.chance(25) {
+			// No two extenders may manage the same resource.
+			at := min(weighted(g.source, 60, 40), len(managed)-1)
+			e.ManagedResources = []string{managed[at]}
+			managed = append(managed[:at:at], managed[at+1:]...)
+		}
+		e.Ignorable, e.NodeCacheCapable = g.chance(40), g.chance(40)
+		filters := 30
+		if g.slack {
+			filters = 85
+		}
+		if g.chance(filters) {
+			e.Filter = &model.ExtenderFilter{
+				Fails:    g.chance(12),
+				Rejects:  g.someNodes(45),
+				Excludes: g.someNodes(20),
+				Omits:    g.someNodes(12),
+			}
+		}
+		if e.Filter == nil || g.chance(70) {
+			e.Preempt = g.drawExtenderPreempt()
+		}
+	}
+	return extenders
+}
+
+func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
+	p := &model.ExtenderPreempt{}
+	switch weighted(g.source, 40, 35, 8, 17) {
+	case 1:
+		p.Drops = g.someNodes(40)
+	case 2:
+		p.Nothing = true
+	case 3:
+		p.Fails = pick(g.source, model.PreemptError, model.PreemptUnknownNode, model.PreemptUnknownPod)
+	}
+	for _, name := range g.someNodes(55) {
+		change := model.VictimChange{Node: name, Reverses: g.chance(50)}
+		if g.chance(45) {
+			// None is an error of the extender.
+			keeps := int32(weighted(g.source, 8, 62, 30))
+			change.Keeps = &keeps
+		}
+		if g.chance(25) {
+			violations := int64(g.intn(3))
+			change.Violations = &violations
+		}
+		p.Changes = append(p.Changes, change)
+	}
+	return p
+}
+
+// someNodes draws each node's name with a chance.
+func (g *generator) someNodes(percent int) (names []string) {
+	for i := range g.nodes {
+		if g.chance(percent) {
+			names = append(names, nodeNames[i])
+		}
+	}
+	return names
+}
+
+var extenderNames = []string{"extender-0", "extender-1"}
