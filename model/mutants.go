@@ -217,6 +217,7 @@ func Mutants() []Mutant {
 	breaks("extenders: their count of violations ignored", func(r *Rules) { r.extenders.counts = false })
 	breaks("extenders: no node is unresolvable", func(r *Rules) { r.extenders.excludes = func(bool) bool { return false } })
 	breaks("extenders: every node is unresolvable", func(r *Rules) { r.extenders.excludes = func(bool) bool { return true } })
+	storageMutants(breaks, misreads)
 	return mutants
 }
 

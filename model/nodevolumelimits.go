@@ -72,7 +72,18 @@ func (s *storage) attachedTo(node string) []csiVolume {
 // attached though no pod mounts them: but what only removed pods mounted is
 // detached.
 func nodeVolumeLimitsFails(q *question, n *node, v view) *Verdict {
-	if q.storage == nil || len(q.storage.csi) == 0 {
+	if q.storage == nil {
+		return nil
+	}
+	for _, w := range q.storage.wanted { // VolumeBinding has rejected such pods before
+		if w.claim == nil {
+			return unresolvable("persistentvolumeclaim \"" + w.key + "\" not found")
+		}
+		if !w.owned {
+			return &Verdict{Error: "persistentvolumeclaim \"" + w.key + "\" was not made for the pod"}
+		}
+	}
+	if len(q.storage.csi) == 0 {
 		return nil
 	}
 	rules, csiNode := &q.rules.limits, q.storage.csiNodes[n.Name]

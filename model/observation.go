@@ -74,7 +74,8 @@ type Verdict struct {
 	// (UnschedulableAndUnresolvable as against Unschedulable).
 	Unresolvable bool
 	// Error is set where a filter cannot tell: the cycle, or the dry run, then ends
-	// in an error. Only a known bug gives the model one.
+	// in an error. Of the whole profile, only a known bug
+	// gives the model one.
 	Error string
 	// Reasons are the plugin's messages. They are for people: never compared.
 	Reasons []string

@@ -160,8 +160,8 @@ const (
 	// ForeignEphemeralClaim: on a node with a pod whose ephemeral volume has
 	// somebody else's claim, pods with CSI volumes end in an error.
 	ForeignEphemeralClaim Quirk = "foreign-ephemeral-claim"
-	// VolumeNodeFields: a volume's node affinity sees no fields of the node, so not
-	// its name.
+	// VolumeNodeFields: what a volume's node affinity requires of fields of the
+	// node, such as its name, is ignored.
 	VolumeNodeFields Quirk = "volume-node-fields"
 	// OnePodForAllTerms: pods count for a term of affinity only if all terms of
 	// the pod select them.

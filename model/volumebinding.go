@@ -265,11 +265,14 @@ func (q *question) reaches(n *node, pv *v1.PersistentVolume) bool {
 	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
 		return true
 	}
-	at := n.Node
-	if q.rules.binding.noNodeFields {
-		at = &v1.Node{ObjectMeta: metav1.ObjectMeta{Labels: n.Labels}}
-	}
-	return slices.ContainsFunc(pv.Spec.NodeAffinity.Required.NodeSelectorTerms, func(t v1.NodeSelectorTerm) bool { return termMatches(&t, at) })
+	return slices.ContainsFunc(pv.Spec.NodeAffinity.Required.NodeSelectorTerms, func(t v1.NodeSelectorTerm) bool {
+		if q.rules.binding.noNodeFields && len(t.MatchFields) > 0 {
+			if t.MatchFields = nil; len(t.MatchExpressions) == 0 {
+				return true
+			}
+		}
+		return termMatches(&t, n.Node)
+	})
 }
 
 // reservedFor tells whether a volume names the claim.
