@@ -17,6 +17,7 @@ type storagePlan struct {
 	disk                kindOfVolume       // that pods name themselves, mostly
 	inTree              bool               // some volumes are of in-tree plugins
 	attachments         bool               // VolumeAttachments
+	prevents            bool               // pods do not go where the driver is missing
 	driver              bool               // a CSIDriver, which may report how much storage is left
 	objects             storageObjects
 }
@@ -81,8 +82,9 @@ func (g *generator) drawStorage() {
 		count = 5 + g.intn(4)
 	}
 	g.inTree = g.chance(15)
-	g.attachments = g.chance(25)
-	g.driver = g.chance(45)
+	g.attachments = g.chance(20)
+	g.driver = g.chance(50)
+	g.prevents = g.driver && g.chance(60)
 	g.disk = pick(g.source, gceDisk, awsDisk, iscsiDisk, rbdDisk)
 	g.claims = g.drawClaims(count, 0)
 	if g.namespaces {
@@ -113,9 +115,11 @@ func (g *generator) drawClaims(count, first int) []claim {
 			c.mode = 1 // for one pod alone
 		}
 		if g.bottleneck == byClaim && i == 0 || g.bottleneck == byVolumeLimit {
-			c.state = claimState(weighted(g.source, 88, 8, 1, 1, 1, 1))
+			c.state = claimState(weighted(g.source, 84, 8, 2, 1, 1, 2, 2))
+		} else if g.bottleneck == byVolume {
+			c.state = claimState(weighted(g.source, 57, 34, 2, 2, 2, 1, 2))
 		} else {
-			c.state = claimState(weighted(g.source, 62, 23, 4, 3, 3, 2, 3))
+			c.state = claimState(weighted(g.source, 55, 25, 6, 3, 3, 3, 5))
 		}
 		if c.state == unboundClaim {
 			c.class = 1 + weighted(g.source, 38, 26, 14, 12, 5, 5)
@@ -144,11 +148,15 @@ func (g *generator) drawPersistentVolume(handle int) persistentVolume {
 	if g.chance(3) { // two volumes of one name are one volume to the driver
 		v.handle = g.intn(3)
 	}
-	if g.chance(22) {
+	affinity, labels := 22, 15
+	if g.bottleneck == byVolume {
+		affinity, labels = 18, 70
+	}
+	if g.chance(affinity) {
 		v.affinity = g.intn(len(affinities) + 3)
 	}
-	if g.chance(15) {
-		v.labels = g.intn(len(volumeLabels))
+	if g.chance(labels) {
+		v.labels = 1 + g.intn(len(volumeLabels)-1)
 	}
 	if g.chance(8) {
 		v.source, v.affinity = localVolume, len(affinities)+g.intn(4)
@@ -186,7 +194,10 @@ type csiNode struct {
 type csiLimit int
 
 func (g *generator) drawCSINode(n *node) {
-	n.csi.zones = weighted(g.source, 45, 35, 8, 12)
+	n.csi.zones = weighted(g.source, 40, 38, 8, 14)
+	if g.bottleneck == byVolume {
+		n.csi.zones = 1 + weighted(g.source, 60, 15, 25)
+	}
 	if n.csi.missing = g.chance(10); n.csi.missing && (g.bottleneck != byVolumeLimit || g.chance(60)) {
 		return
 	}
@@ -202,7 +213,7 @@ func (g *generator) drawCSINode(n *node) {
 		default:
 			limit += csiLimit(g.intn(3))
 		}
-		if g.chance(7) {
+		if g.chance(7) || g.prevents && g.chance(40) {
 			limit = -1
 		}
 		n.csi.drivers[d] = limit

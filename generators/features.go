@@ -29,7 +29,8 @@ const (
 	bySpread // too many alike in a topology domain
 	byClaim  // a claim that is for one pod alone
 	byVolumeLimit
-	byDisk // a disk that one pod can have at a time
+	byDisk   // a disk that one pod can have at a time
+	byVolume // a volume that few nodes reach
 )
 
 // features is what a cluster is made of: drawn first, so that a cluster has few
@@ -64,12 +65,12 @@ type features struct {
 
 func drawFeatures(s source) features {
 	f := features{
-		bottleneck: bottleneck(weighted(s, 48, 12, 6, 8, 8, 5, 9, 2, 3, 2)),
+		bottleneck: bottleneck(weighted(s, 42, 12, 6, 8, 8, 7, 9, 2, 4, 2, 4)),
 		ranks:      drawRanks(s),
 		twins:      s.chance(70),
 		slack:      s.chance(25),
 		forms:      s.chance(35),
-		hostPorts:  s.chance(12),
+		hostPorts:  s.chance(13),
 		taints:     s.chance(18),
 		nodeLabels: s.chance(22),
 		small:      s.chance(8),
@@ -86,7 +87,7 @@ func drawFeatures(s source) features {
 		podAffinity:  s.chance(12),
 		others:       s.chance(10),
 		spread:       s.chance(8),
-		volumes:      s.chance(6),
+		volumes:      s.chance(5),
 	}
 	f.volumes = f.volumes || f.bottleneck >= byClaim
 	if f.bottleneck == bySpread {
@@ -101,6 +102,9 @@ func drawFeatures(s source) features {
 	}
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)
+	}
+	if f.bottleneck == byVolume { // where it is reached, there may be no room
+		f.tight[cpu] = s.chance(60)
 	}
 	return f
 }

@@ -180,7 +180,7 @@ func (g *generator) drawNode(room int) node {
 	if g.podAffinity && !g.nodeLabels && !g.spread {
 		n.zone = g.intn(3)
 	}
-	if g.spread && n.zone == 0 && g.chance(70) { // few nodes are in no domain
+	if (g.spread || g.bottleneck == byVolume) && n.zone == 0 && g.chance(70) { // few nodes are in no domain
 		n.zone = 1 + g.intn(2)
 	}
 	n.cordoned = g.cordoned && g.chance(40)
@@ -210,6 +210,10 @@ func (g *generator) fill(n *node) {
 	}
 	count := 1 + g.intn(4)
 	switch g.bottleneck {
+	case byVolume:
+		if !g.tight[cpu] {
+			full = func() bool { return len(n.pods) >= count }
+		}
 	case byPodCount:
 		n.maxPods = count
 		full = func() bool { return len(n.pods) >= n.maxPods }

@@ -220,7 +220,7 @@ func storageClass(name string) *storagev1.StorageClass {
 // and for which nodes.
 func (g *generator) csiDriver() []runtime.Object {
 	yes, no, policy := true, false, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy
-	tracks, prevents := g.chance(75), g.chance(35)
+	tracks, prevents := g.chance(75), g.prevents
 	all := []runtime.Object{&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: drivers[0]}, Spec: storagev1.CSIDriverSpec{
 		AttachRequired: &yes, PodInfoOnMount: &no, StorageCapacity: &tracks, FSGroupPolicy: &policy, RequiresRepublish: &no, SELinuxMount: &no,
 		VolumeLifecycleModes:          []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent},

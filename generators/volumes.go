@@ -48,8 +48,8 @@ func (g *generator) drawVolumes() []volume {
 		if g.chance(25) {
 			volumes = append(volumes, volume{index: g.intn(len(g.claims))})
 		}
-		if g.chance(10) {
-			volumes = append(volumes, g.someVolume())
+		if g.chance(18) {
+			volumes = append(volumes, g.someEphemeral())
 		}
 		return distinct(volumes)
 	case byDisk:
@@ -76,7 +76,7 @@ func (g *generator) someVolume() volume {
 	case 0:
 		return volume{index: g.intn(len(g.claims))}
 	case 1:
-		return volume{source: ephemeral, index: weighted(g.source, 50, 20, 15, 5, 10)}
+		return g.someEphemeral()
 	case 2:
 		disk := g.disk
 		if g.chance(30) {
@@ -88,6 +88,10 @@ func (g *generator) someVolume() volume {
 	}
 }
 
+func (g *generator) someEphemeral() volume {
+	return volume{source: ephemeral, index: weighted(g.source, 48, 20, 15, 7, 10)}
+}
+
 // preemptorVolumes draws what the preemptor wants to mount.
 func (g *generator) preemptorVolumes() []volume {
 	var volumes []volume
@@ -97,6 +101,10 @@ func (g *generator) preemptorVolumes() []volume {
 	case byVolumeLimit:
 		volumes = []volume{{}}
 		if g.chance(30) {
+			volumes = append(volumes, volume{index: g.intn(len(g.claims))})
+		}
+	case byVolume:
+		for range 1 + weighted(g.source, 60, 40) {
 			volumes = append(volumes, volume{index: g.intn(len(g.claims))})
 		}
 	case byDisk:

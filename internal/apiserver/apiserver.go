@@ -118,6 +118,8 @@ func objects(c *model.Cluster) iter.Seq[runtime.Object] {
 // that manifests can be terse: namespace "default", the names and images of
 // containers, and of a node's capacity and allocatable the one from the other
 // (the second half is upstream's defaulting).
+//
+// Of the objects of Extra, those that storage is made of are validated too.
 func Objects(c *model.Cluster) error { return admit(c, nil) }
 
 // admit admits all objects of the cluster but those that are admitted already.

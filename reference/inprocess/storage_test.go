@@ -1,6 +1,7 @@
 package inprocess
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,7 +24,7 @@ func TestReuseNeverLeaksStorage(t *testing.T) {
 	seen, clusters := map[string]int{}, 0
 	for seed := uint64(0); clusters < testsize.Times(400); seed++ {
 		c := generators.FromSeed(seed)
-		if len(c.Extra) == 0 || startsWhenLookedAt(c) {
+		if !hasStorage(c) || startsWhenLookedAt(c) {
 			continue
 		}
 		clusters++
@@ -50,6 +51,10 @@ func TestReuseNeverLeaksStorage(t *testing.T) {
 	for _, plugin := range []string{"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "error"} {
 		require.Greater(t, seen[plugin], clusters/100, "%s: the test shows little", plugin)
 	}
+}
+
+func hasStorage(c *model.Cluster) bool {
+	return slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { _, ok := o.(*storagev1.StorageClass); return ok })
 }
 
 // startsWhenLookedAt tells whether a pod has no start time, which then is whenever
