@@ -224,6 +224,18 @@ func Ledger() []LedgerEntry {
 			Witness:    "finding-victim-volumes-stay-attached",
 		},
 		{
+			ID:         "sharer-reprieved-later",
+			Title:      "A pod is preempted for a volume limit that it does not exceed beside a pod that is reprieved after it",
+			Promise:    "If the pending Pod can be scheduled by removing fewer than all lower-priority Pods, then only a portion of the lower-priority Pods are removed.",
+			Source:     "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Inter-Pod affinity on lower-priority Pods\", note",
+			Happens:    "All pods of lower priority are taken away, and then each is tried once. A volume that the preemptor shares with one of them is new to the node until that pod is back, so a pod with volumes that is tried before it does not fit beside the preemptor; once it is back it would. It is preempted all the same.",
+			Where:      "default_preemption.go:394@v1.37.1, SelectVictimsOnNode; nodevolumelimits/csi.go:326@v1.37.1, Filter",
+			Releases:   "v1.37.1",
+			Upstream:   "unreported",
+			Properties: []string{"minimal-victims", "no-swap"},
+			Witness:    "finding-sharer-reprieved-later",
+		},
+		{
 			ID:         "foreign-ephemeral-claim",
 			Title:      "One pod whose ephemeral volume has somebody else's claim stops all pods with CSI volumes",
 			Promise:    "If there is such a claim that was not created for the pod, the pod that needs it is prevented from starting; it is not overwritten, nor used.",
