@@ -260,6 +260,7 @@ func readDump(objects []decoded) (*Stream, error) {
 		if question.Pods = nil; i+1 < end {
 			question.Pods = pods[i+1 : end : end]
 		}
+		question.NotGiven = notGiven(&question)
 		s.Cases = append(s.Cases, &Case{Name: model.Key(p), Cluster: &question})
 	}
 	return s, nil
