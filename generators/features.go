@@ -27,6 +27,10 @@ const (
 	byPodCount
 	byHostPort
 	bySpread // too many alike in a topology domain
+	byClaim  // a claim that is for one pod alone
+	byVolumeLimit
+	byDisk   // a disk that one pod can have at a time
+	byVolume // a volume that few nodes reach
 )
 
 // features is what a cluster is made of: drawn first, so that a cluster has few
@@ -60,6 +64,7 @@ type features struct {
 	roomy        bool // only pod affinity keeps the preemptor from nodes
 	others       bool // pods of another scheduler, and pods that just wait
 	spread       bool // topology spread constraints
+	volumes      bool // claims, disks, and what they are made of
 	claims       bool // resource claims, and devices
 	declared     bool // features that nodes declare, and pods need
 	extended     bool // extenders
@@ -69,12 +74,12 @@ func drawFeatures(s source) features {
 	flags := flags{s, s.chance(12)}
 	f := features{
 		wild:       flags.wild,
-		bottleneck: bottleneck(weighted(s, 51, 14, 6, 8, 9, 5, 7)),
+		bottleneck: bottleneck(weighted(s, 45, 13, 6, 8, 9, 6, 8, 2, 4, 2, 4)),
 		ranks:      drawRanks(s),
 		twins:      flags.chance(70),
 		slack:      flags.chance(18),
 		forms:      flags.chance(35),
-		hostPorts:  flags.chance(12),
+		hostPorts:  flags.chance(13),
 		taints:     flags.chance(18),
 		nodeLabels: flags.chance(22),
 		drifted:    flags.chance(6),
@@ -95,8 +100,10 @@ func drawFeatures(s source) features {
 		spread:       flags.chance(8),
 		declared:     flags.chance(4),
 		claims:       flags.chance(5),
+		volumes:      flags.chance(5),
 		extended:     flags.chance(10),
 	}
+	f.volumes = f.volumes || f.bottleneck >= byClaim
 	if f.bottleneck == bySpread {
 		f.spread = true
 		f.taints = f.taints || s.chance(20)
@@ -110,10 +117,13 @@ func drawFeatures(s source) features {
 		f.namespaces = f.namespaces || s.chance(20)
 		f.roomy = flags.chance(50)
 	}
-	f.compared = f.taints && flags.chance(35)
+	f.compared = f.taints && flags.chance(40)
 	f.forms = f.forms || f.resized && s.chance(50)
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)
+	}
+	if f.bottleneck == byVolume { // where it is reached, there may be no room
+		f.tight[cpu] = s.chance(60)
 	}
 	return f
 }

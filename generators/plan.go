@@ -21,6 +21,7 @@ type node struct {
 	disk       int
 	generation int
 	cordoned   bool
+	csi        csiNode
 	declares   int // index of declaredFeatures
 	pods       []pod
 }
@@ -74,6 +75,7 @@ type pod struct {
 	hostPorts  []int // indices of ports
 	end        end
 	resize     resize
+	volumes    []volume
 	unready    bool
 	shuns      bool // has anti-affinity
 }
@@ -85,6 +87,7 @@ const maxPods = 24
 type generator struct {
 	source
 	features
+	storagePlan
 	need  sizes // what the preemptor requests
 	nodes []node
 	home  int // the node that hardly ever keeps the preemptor away for good
@@ -92,6 +95,9 @@ type generator struct {
 }
 
 func (g *generator) drawNodes(count int) {
+	if g.volumes {
+		g.drawStorage()
+	}
 	room := 2 + g.intn(5)
 	g.need = g.drawNeed(room)
 	g.left = maxPods
@@ -106,10 +112,14 @@ func (g *generator) drawNodes(count int) {
 		g.left -= len(n.pods)
 		g.nodes = append(g.nodes, n)
 	}
+	if g.bottleneck == byClaim && !(g.slack && g.chance(30)) {
+		g.useClaim()
+	}
 	if count > 0 && g.chance(90) { // someone has left a node for it
 		g.home = g.intn(count)
 		n := &g.nodes[g.home]
 		n.taints, n.level, n.cordoned = nil, 0, false
+		n.csi.install()
 	}
 	if g.bottleneck == bySpread && count > 1 && g.chance(60) {
 		// A node without pods makes others hold too many; if it were good for the
@@ -178,13 +188,13 @@ func (g *generator) drawNode(room int) node {
 	if g.compared && g.chance(60) {
 		n.level = 1 + g.intn(len(levels))
 	}
-	if g.nodeLabels || g.spread || g.claims {
+	if g.nodeLabels || g.spread || g.claims || g.volumes {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
 	}
 	if g.podAffinity && !g.nodeLabels && !g.spread {
 		n.zone = g.intn(3)
 	}
-	if g.spread && n.zone == 0 && g.chance(70) { // few nodes are in no domain
+	if (g.spread || g.bottleneck == byVolume) && n.zone == 0 && g.chance(70) { // few nodes are in no domain
 		n.zone = 1 + g.intn(2)
 	}
 	n.cordoned = g.cordoned && g.chance(40)
@@ -192,6 +202,9 @@ func (g *generator) drawNode(room int) node {
 		n.declares = g.intn(len(declaredFeatures))
 	}
 	g.fill(&n)
+	if g.volumes {
+		g.drawCSINode(&n)
+	}
 	if main, ok := g.mainResource(); ok && g.roomy {
 		n.room[main] = plenty
 	}
@@ -214,10 +227,14 @@ func (g *generator) fill(n *node) {
 	}
 	count := 1 + g.intn(4)
 	switch g.bottleneck {
+	case byVolume:
+		if !g.tight[cpu] {
+			full = func() bool { return len(n.pods) >= count }
+		}
 	case byPodCount:
 		n.maxPods = count
 		full = func() bool { return len(n.pods) >= n.maxPods }
-	case byHostPort, bySpread:
+	case byHostPort, bySpread, byClaim, byVolumeLimit, byDisk:
 		if g.bottleneck == bySpread && g.chance(8) {
 			return
 		}
@@ -281,6 +298,9 @@ func (g *generator) drawPod() pod {
 	if g.hostPorts && g.chance(35) {
 		p.hostPorts = []int{g.intn(len(ports))}
 	}
+	if g.volumes {
+		p.volumes = g.drawVolumes()
+	}
 	switch {
 	case g.terminating && g.chance(20):
 		p.end = pick(g.source, terminating, preempted)
@@ -335,7 +355,7 @@ func (g *generator) change(n *node) {
 		p.size, n.pods[j].size = n.pods[j].size, p.size
 	case 7: // all but what it requests
 		redrawn := g.drawPod()
-		redrawn.size, redrawn.hostPorts = p.size, p.hostPorts
+		redrawn.size, redrawn.hostPorts, redrawn.volumes = p.size, p.hostPorts, p.volumes
 		*p = redrawn
 	}
 }

@@ -33,6 +33,9 @@ func (g *generator) preemptor() *v1.Pod {
 		plan.hostPorts = []int{g.intn(len(ports))}
 	}
 	plan.otherSpace = g.namespaces && g.chance(20)
+	if g.volumes {
+		plan.volumes = g.preemptorVolumes()
+	}
 
 	p := &v1.Pod{}
 	g.render(p, "preemptor", &plan)

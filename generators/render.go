@@ -47,6 +47,9 @@ func generate(s source) *model.Cluster {
 		c.Extra = append(c.Extra, g.claimDevices(c.Preemptor, c.Pods)...)
 	}
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
+	if g.volumes {
+		c.Extra = g.renderStorage(c.Nodes)
+	}
 	if g.podAffinity {
 		c.Extra = append(c.Extra, g.drawNamespaces()...)
 	}
@@ -125,6 +128,7 @@ func renderNode(i int, n *node) *v1.Node {
 			labels[key] = value
 		}
 	}
+	zoneLabels(labels, n)
 	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeNames[i], Labels: labels}}
 	node.Spec.Unschedulable = n.cordoned
 	for _, t := range n.taints {
@@ -176,6 +180,9 @@ func (g *generator) render(p *v1.Pod, name string, plan *pod) {
 	setDefaults(&p.Spec)
 	renderContainers(&p.Spec, plan)
 	renderStatus(p, plan)
+	if len(plan.volumes) > 0 {
+		g.renderVolumes(p, plan.volumes)
+	}
 	if plan.shuns {
 		g.shun(p)
 	}

@@ -150,6 +150,7 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 		}
 		switch {
 		case outcome == nil:
+			failedWithError = failedWithError || w.runs[name].failed.Error != ""
 		case len(outcome.victims) == 0:
 			failedWithError = true
 		default:
@@ -202,6 +203,9 @@ func (d *Decision) admitsDryRun(w *world, name string, got DryRun) (*Outcome, *D
 	run := w.runs[name]
 	if run == nil {
 		return nil, disagree(StageDryRun, name, "not tried", got).of(kindOtherNodes)
+	}
+	if run.failed != nil && run.failed.Error != "" && got.Error != "" {
+		return nil, nil
 	}
 	if run.failed != nil {
 		if got.Error != "" || got.Failed == nil || got.Failed.Plugin != run.failed.Plugin || got.Failed.Unresolvable != run.failed.Unresolvable {

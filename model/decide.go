@@ -49,6 +49,9 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		return nil, missing
 	}
 	q := newQuestion(c, rules)
+	if missing := q.undecidedStorage(); missing != nil {
+		return nil, missing
+	}
 	d := &Decision{q: q}
 	if d.Error = q.pre.err; d.Error != "" && len(q.nodes) > 0 {
 		return d, nil
@@ -59,9 +62,16 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		return d, nil
 	}
 	for _, n := range q.nodes {
-		if d.Verdicts[n.Name] == nil {
+		switch failed := d.Verdicts[n.Name]; {
+		case failed == nil:
 			d.Fits = append(d.Fits, n.Name)
+		case failed.Error != "":
+			d.Error = failed.Error
 		}
+	}
+	if d.Error != "" {
+		d.Verdicts, d.Fits = nil, nil
+		return d, nil
 	}
 	if n := c.Preemptor.Status.NominatedNodeName; slices.Contains(d.Fits, n) {
 		// The nominated node is tried before all others

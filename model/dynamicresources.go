@@ -127,7 +127,8 @@ func (r *claimRules) unusable(p *v1.Pod, c *v1.PodResourceClaim, claim *resource
 	return ""
 }
 
-func controls(p *v1.Pod, claim *resourcev1.ResourceClaim) bool {
+// controls tells whether a claim was made for the pod.
+func controls(p *v1.Pod, claim metav1.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(claim)
 	return owner != nil && owner.UID == podUID(p)
 }

@@ -47,7 +47,11 @@ func NewFiltersAlone(c *Cluster, rules *Rules) (*FiltersAlone, error) {
 	if missing := unmodelled(c); len(missing) > 0 {
 		return nil, missing
 	}
-	return &FiltersAlone{rules, c, map[string]*question{}, map[[2]string]*question{}}, nil
+	f := &FiltersAlone{rules, c, map[string]*question{}, map[[2]string]*question{}}
+	if err := f.question("", "VolumeBinding").undecidedStorage(); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // FilterPlugins are the plugins that FiltersAlone answers for.
@@ -91,6 +95,9 @@ func (f *FiltersAlone) Answer(run FilterRun) FilterRun {
 		run.Failed = q.verdict(n, q.without(before, staying, removed))
 	default:
 		run.Failed = q.verdict(n, view{pods: n.pods})
+	}
+	if run.Failed != nil && run.Failed.Error != "" {
+		run.Failed, run.Error = nil, run.Failed.Error
 	}
 	return run
 }

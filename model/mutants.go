@@ -15,6 +15,18 @@ type Mutant struct {
 	Name string
 	// Decide decides as Decide does, but for the broken rule.
 	Decide func(*Cluster) (*Decision, error)
+
+	rules   *Rules
+	distort func(*Cluster) *Cluster
+}
+
+func newMutant(name string, rules *Rules, distort func(*Cluster) *Cluster) Mutant {
+	return Mutant{name, func(c *Cluster) (*Decision, error) { return Decide(distort(c), rules) }, rules, distort}
+}
+
+// With is the mutant of the algorithm with quirks switched on.
+func (m Mutant) With(quirks ...Quirk) Mutant {
+	return newMutant(m.Name, m.rules.With(quirks...), m.distort)
 }
 
 // Mutants are models that each break one rule of the algorithm: every criterion,
@@ -24,10 +36,10 @@ func Mutants() []Mutant {
 	breaks := func(name string, change func(r *Rules)) {
 		rules := Documented()
 		change(rules)
-		mutants = append(mutants, Mutant{name, func(c *Cluster) (*Decision, error) { return Decide(c, rules) }})
+		mutants = append(mutants, newMutant(name, rules, func(c *Cluster) *Cluster { return c }))
 	}
 	misreads := func(name string, distort func(p *v1.Pod)) {
-		mutants = append(mutants, Mutant{name, func(c *Cluster) (*Decision, error) { return Decide(distorted(c, distort), Documented()) }})
+		mutants = append(mutants, newMutant(name, Documented(), func(c *Cluster) *Cluster { return distorted(c, distort) }))
 	}
 
 	for i, criterion := range defaultCriteria() {
@@ -100,14 +112,14 @@ func Mutants() []Mutant {
 	breaks("candidates: dry runs begin at the next node", func(r *Rules) { r.offset = func(s Settings) int { return s.offset() + 1 } })
 	breaks("candidates: the offset does not matter", func(r *Rules) { r.offset = func(Settings) int { return 0 } })
 	profiles := func(name string, distort func(s *Settings)) {
-		mutants = append(mutants, Mutant{"profiles: " + name, func(c *Cluster) (*Decision, error) {
+		mutants = append(mutants, newMutant("profiles: "+name, Documented(), func(c *Cluster) *Cluster {
 			out := *c
 			out.Settings = c.Settings.DeepCopy()
 			if out.Settings.SecondProfile != nil {
 				distort(&out.Settings)
 			}
-			return Decide(&out, Documented())
-		}})
+			return &out
+		}))
 	}
 	profiles("the second has the arguments of the first", func(s *Settings) {
 		s.SecondProfile.MinCandidateNodesPercentage, s.SecondProfile.MinCandidateNodesAbsolute = s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute
@@ -272,6 +284,7 @@ func Mutants() []Mutant {
 	breaks("extenders: their count of violations ignored", func(r *Rules) { r.extenders.counts = false })
 	breaks("extenders: no node is unresolvable", func(r *Rules) { r.extenders.excludes = func(bool) bool { return false } })
 	breaks("extenders: every node is unresolvable", func(r *Rules) { r.extenders.excludes = func(bool) bool { return true } })
+	storageMutants(breaks, misreads)
 	return mutants
 }
 

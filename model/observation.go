@@ -77,6 +77,10 @@ type Verdict struct {
 	// Unresolvable says that removing pods from the node cannot help
 	// (UnschedulableAndUnresolvable as against Unschedulable).
 	Unresolvable bool
+	// Error is set where a filter cannot tell: the cycle, or the dry run, then ends
+	// in an error. Of the whole profile, only a known bug
+	// gives the model one.
+	Error string
 	// Reasons are the plugin's messages. They are for people: never compared.
 	Reasons []string
 }

@@ -44,6 +44,11 @@ type Rules struct {
 	// Topology spread.
 	spread spreadRules
 
+	// Volumes. zoneLabelsRenamed: a node may have just today's names of zone labels.
+	once              onceRules
+	limits            limitRules
+	binding           bindingRules
+	zoneLabelsRenamed bool
 	// Features that nodes declare.
 	declared declaredRules
 
@@ -99,6 +104,10 @@ func Documented() *Rules {
 		stopAtViolation:        true,
 		exhausted:              func(left int32) bool { return left < 0 },
 		spread:                 documentedSpread(),
+		once:                   onceRules{everywhere: true, nominated: true},
+		limits:                 limitRules{shared: true, attached: true, unbound: true, mustBeHere: true},
+		binding:                documentedBinding(),
+		zoneLabelsRenamed:      true,
 		declared:               declaredRules{initContainers: true},
 		claims:                 documentedClaims(),
 		minShortlist:           1,
@@ -142,6 +151,31 @@ const (
 	// EmptySpreadSelector: an empty selector of a spread constraint counts no pod
 	// of those that are there, but the preemptor, and those removed and added.
 	EmptySpreadSelector Quirk = "empty-spread-selector"
+	// ClaimOfOtherNamespace: a pod that goes or comes counts as a user of the
+	// preemptor's ReadWriteOncePod claim if a claim in its own namespace has that
+	// name.
+	ClaimOfOtherNamespace Quirk = "claim-of-other-namespace"
+	// ClaimCountedOnce: a ReadWriteOncePod claim that is in use counts once, but
+	// every pod that goes, and every volume of it, is taken off.
+	ClaimCountedOnce Quirk = "claim-counted-once"
+	// NominatedClaimIgnored: a ReadWriteOncePod claim that no pod uses is free,
+	// though a nominated pod is to use it.
+	NominatedClaimIgnored Quirk = "nominated-claim-ignored"
+	// AttachedVolumeCountedTwice: a volume that the preemptor mounts, and that is
+	// attached to the node already, counts twice if no pod there mounts it.
+	AttachedVolumeCountedTwice Quirk = "attached-volume-counted-twice"
+	// VictimVolumesStayAttached: the volumes of removed pods count as long as they
+	// are attached.
+	VictimVolumesStayAttached Quirk = "victim-volumes-stay-attached"
+	// ForeignEphemeralClaim: on a node with a pod whose ephemeral volume has
+	// somebody else's claim, pods with CSI volumes end in an error.
+	ForeignEphemeralClaim Quirk = "foreign-ephemeral-claim"
+	// MissingDriverResolvable: a node that lacks a driver is said to fail in a way
+	// that removing pods may resolve.
+	MissingDriverResolvable Quirk = "missing-driver-resolvable"
+	// VolumeNodeFields: what a volume's node affinity requires of fields of the
+	// node, such as its name, is ignored.
+	VolumeNodeFields Quirk = "volume-node-fields"
 	// ClaimAllocatedTwice: a claim that the preemptor names twice is allocated twice.
 	ClaimAllocatedTwice Quirk = "claim-allocated-twice"
 	// OnePodForAllTerms: pods count for a term of affinity only if all terms of
@@ -168,6 +202,8 @@ const (
 func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
 		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector,
+		ClaimOfOtherNamespace, ClaimCountedOnce, NominatedClaimIgnored, AttachedVolumeCountedTwice, VictimVolumesStayAttached,
+		ForeignEphemeralClaim, MissingDriverResolvable, VolumeNodeFields,
 		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped,
 		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest,
 		ClaimAllocatedTwice}
@@ -198,6 +234,22 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.spread.terminatingUncounted = true
 		case EmptySpreadSelector:
 			out.spread.emptySelectorCounts0 = true
+		case ClaimOfOtherNamespace:
+			out.once.anyNamespace = true
+		case ClaimCountedOnce:
+			out.once.countedOnce = true
+		case NominatedClaimIgnored:
+			out.once.skips = true
+		case AttachedVolumeCountedTwice:
+			out.limits.attachedTwice = true
+		case VictimVolumesStayAttached:
+			out.limits.victimsAttached = true
+		case ForeignEphemeralClaim:
+			out.limits.brokenIsAnError = true
+		case MissingDriverResolvable:
+			out.limits.missingResolvable = true
+		case VolumeNodeFields:
+			out.binding.noNodeFields = true
 		case ClaimAllocatedTwice:
 			out.claims.allocatedTwice = true
 		case OnePodForAllTerms:

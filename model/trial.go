@@ -18,7 +18,7 @@ func NewTrial(c *Cluster, rules *Rules) (*Trial, error) {
 // nominated to the node, are as they are.
 func (t *Trial) Fits(node string, gone map[string]bool) bool {
 	n := t.q.byName[node]
-	if n == nil || t.q.pre.rejection != nil {
+	if n == nil || t.q.pre.rejection != nil || t.q.pre.err != "" {
 		return false
 	}
 	var staying, possible []*pod

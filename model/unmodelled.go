@@ -63,8 +63,7 @@ func IdleGates() []string {
 const maxAllFiltered = 100
 
 // unmodelled finds everything in c that could matter and is not covered. What
-// only scores nodes does not matter, nor do volumes and claims of pods other
-// than the preemptor: no filter looks at them unless the preemptor has some.
+// only scores nodes does not matter.
 func unmodelled(c *Cluster) Unmodelled {
 	u := Unmodelled(slices.Clone(c.NotGiven))
 	p := c.Preemptor
@@ -85,14 +84,10 @@ func unmodelled(c *Cluster) Unmodelled {
 	if p.DeletionTimestamp != nil {
 		add(preemptor, "metadata.deletionTimestamp", "a terminating pod is not scheduled")
 	}
+	unmodelledStorage(c, add)
 	for i := range c.Settings.Extenders {
 		if e := &c.Settings.Extenders[i]; e.Filter != nil && len(c.Nodes) > maxAllFiltered {
 			add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "it is not asked about all of so many nodes")
-		}
-	}
-	for i := range p.Spec.Volumes {
-		if kind := filteredVolume(&p.Spec.Volumes[i]); kind != "" {
-			add(preemptor, fmt.Sprintf("spec.volumes[%d].%s", i, kind), "volume filters")
 		}
 	}
 	for i := range p.Spec.TopologySpreadConstraints {
@@ -137,30 +132,4 @@ func backsRequest(class *resourcev1.DeviceClass, p *v1.Pod) bool {
 	needs := requested(p)
 	return class.Spec.ExtendedResourceName != nil && needs.get(v1.ResourceName(*class.Spec.ExtendedResourceName)) != (quantity{}) ||
 		needs.get(v1.ResourceName(resourcev1.ResourceDeviceClassPrefix+class.Name)) != (quantity{})
-}
-
-// filteredVolume names the source of a volume that a filter plugin looks at, or
-// is "" for one that can be mounted anywhere.
-func filteredVolume(v *v1.Volume) string {
-	switch {
-	case v.PersistentVolumeClaim != nil:
-		return "persistentVolumeClaim"
-	case v.Ephemeral != nil:
-		return "ephemeral"
-	case v.GCEPersistentDisk != nil:
-		return "gcePersistentDisk"
-	case v.AWSElasticBlockStore != nil:
-		return "awsElasticBlockStore"
-	case v.AzureDisk != nil:
-		return "azureDisk"
-	case v.Cinder != nil:
-		return "cinder"
-	case v.ISCSI != nil:
-		return "iscsi"
-	case v.RBD != nil:
-		return "rbd"
-	case v.CSI != nil:
-		return "csi"
-	}
-	return ""
 }

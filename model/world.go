@@ -20,6 +20,8 @@ type question struct {
 	pre *preFiltered
 	// spread are the topology spread constraints of the preemptor.
 	spread []*spreadConstraint
+	// storage is nil if the preemptor's volumes can be mounted anywhere.
+	storage *storage
 	// features are those that a node has to declare for the preemptor.
 	features []string
 	// claims are the resource claims of the preemptor; nil if it has none.
@@ -47,6 +49,7 @@ type node struct {
 	// preemption made for them.
 	nominated []*pod
 	spread    spreadNode
+	storage   storageNode
 	// bonded are those of pods that the preemptor's affinity or anti-affinity, or
 	// their own, connects with the preemptor.
 	bonded []*pod
@@ -64,7 +67,8 @@ type pod struct {
 	budgets []int
 	// spread tells which spread constraints of the preemptor select the pod; nil
 	// if it has none.
-	spread []bool
+	spread  []bool
+	storage storagePod
 	bonds
 }
 
@@ -101,6 +105,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 		}
 	}
 	q.placeForSpread()
+	q.placeForStorage()
 	q.bond()
 	q.features = neededFeatures(c.Preemptor, rules.declared)
 	q.claims = q.newClaims()
@@ -133,7 +138,7 @@ func newPod(p *v1.Pod, needs resources, now time.Time) *pod {
 // interchangeable tells whether two equally important pods of one node can
 // stand in for each other in everything that decides who becomes a victim.
 func interchangeable(a, b *pod) bool {
-	if !a.needs.equal(b.needs) || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) || !a.bonds.equal(&b.bonds) {
+	if !a.needs.equal(b.needs) || a.storage.kind != b.storage.kind || len(a.ports) != len(b.ports) || len(a.budgets) != len(b.budgets) || !a.bonds.equal(&b.bonds) {
 		return false
 	}
 	for i := range a.ports {

@@ -25,16 +25,16 @@ func noInternalError() Property {
 			// The error of an extender is no error of the scheduler.
 			extender := d.FailedExtender(o)
 			rejected := s.grants("extender-rejection-is-error")
-			if o.CycleError != "" && extender == "" {
+			if o.CycleError != "" && extender == "" && !s.foreignClaim(d) {
 				findings = append(findings, foundOf(model.StageFilter, "", "", "the cycle ended in an error: "+o.CycleError))
 			}
 			for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
-				if text := o.DryRuns[node].Error; text != "" && !(rejected && d.RejectedByExtender(node)) {
+				if text := o.DryRuns[node].Error; text != "" && !s.foreignClaim(d) && !(rejected && d.RejectedByExtender(node)) {
 					findings = append(findings, foundOf(model.StageDryRun, node, "", "the dry run ended in an error: "+text))
 				}
 			}
 			inDryRun := func(node string) bool { return d.RejectedByExtender(node) && o.DryRuns[node].Error != "" }
-			if o.PostFilterCode != "Error" || extender != "" || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
+			if o.PostFilterCode != "Error" || extender != "" || s.foreignClaim(d) || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
 				return findings, nil
 			}
 			if s.grants("prefilter-rejection-is-error") && d.Eligible == nil && s.Decision.Eligible != nil {

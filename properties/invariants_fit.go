@@ -86,7 +86,7 @@ func noFreeNode() Property {
 func (s *Subject) after(node string, gone map[string]bool) *model.Cluster {
 	c := *s.Cluster
 	c.Settings.Extenders = nil
-	c.Pods = nil
+	c.Pods, c.Extra = nil, s.attachmentsWithout(node, gone)
 	for _, p := range s.Cluster.Pods {
 		if !gone[model.Key(p)] {
 			c.Pods = append(c.Pods, p)

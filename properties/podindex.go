@@ -15,7 +15,7 @@ type podIndex struct {
 	onNode  map[string][]*v1.Pod
 	waiting []*v1.Pod // not bound to a node
 	// elsewhere: whether the preemptor fits on a node depends on the pods of other
-	// nodes, by its spread constraints, or by affinity or anti-affinity of some pod.
+	// nodes, by its volumes or spread constraints, or by affinity or anti-affinity of some pod.
 	elsewhere bool
 }
 
@@ -32,7 +32,7 @@ func (s *Subject) index() *podIndex {
 			s.indexed.waiting = append(s.indexed.waiting, p)
 		}
 	}
-	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || requiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, requiresPods)
+	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || model.MountsVolumes(s.Cluster.Preemptor) || requiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, requiresPods)
 	return s.indexed
 }
 

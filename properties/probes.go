@@ -28,7 +28,7 @@ func Probes() []Probe { return slices.Clone(probes) }
 // the quota asks exercise each probe.
 const few, once = 10, 1
 
-var probes = slices.Concat(filterProbes, eligibleProbes, dryRunProbes, extenderProbes, pickProbes, actuateProbes)
+var probes = slices.Concat(filterProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, extenderProbes, pickProbes, actuateProbes)
 
 var filterProbes = []Probe{
 	{"fits", "the pod fits on some node without preemption", few,

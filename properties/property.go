@@ -96,7 +96,7 @@ func (s *Subject) fits(node string, gone map[string]bool) (judgement, error) {
 	if s.judged == nil {
 		s.judged = map[string]judgement{}
 	}
-	j := judgement{d.Verdicts[node] == nil, o.ScheduledTo == node}
+	j := judgement{d.Error == "" && d.Verdicts[node] == nil, o.ScheduledTo == node}
 	s.judged[key] = j
 	return j, nil
 }

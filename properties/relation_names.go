@@ -24,8 +24,8 @@ var renaming = relation{
 
 func rename(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
-	if hasClaims(c.Preemptor) {
-		return nil
+	if model.MountsVolumes(c.Preemptor) || hasClaims(c.Preemptor) {
+		return nil // claims, volumes and what else names these and nodes would have to follow
 	}
 	var nodes, pods, budgets []string
 	namespaces := []string{"renamed", c.Preemptor.Namespace}

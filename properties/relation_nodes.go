@@ -77,7 +77,8 @@ func (s *Subject) uselessNodes() []string {
 	return names
 }
 
-// addingImportantPod: the pod has no host ports, because NodePorts comes before
+// addingImportantPod: the pod has no volumes, which could be needed elsewhere, and no
+// host ports, because NodePorts comes before
 // NodeResourcesFit: a port could turn a failure that cannot be resolved into one
 // that can; so could a filter that comes after it. Nor is it about clusters in
 // which pods of other nodes matter.
@@ -103,9 +104,10 @@ var addingImportantPod = relation{
 		added.Status = v1.PodStatus{Phase: v1.PodRunning, StartTime: like.Status.StartTime}
 		for _, list := range [][]v1.Container{added.Spec.Containers, added.Spec.InitContainers} {
 			for i := range list {
-				list[i].Ports = nil
+				list[i].Ports, list[i].VolumeMounts, list[i].VolumeDevices = nil, nil, nil
 			}
 		}
+		added.Spec.Volumes = nil
 		out := *s.Cluster
 		out.Pods = slices.Insert(slices.Clone(out.Pods), random.IntN(len(out.Pods)+1), added)
 		return &variation{cluster: &out}

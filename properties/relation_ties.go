@@ -69,7 +69,24 @@ func (s *Subject) alike(a, b *v1.Pod) bool {
 	}
 	return a.Namespace == b.Namespace && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
 		equality.Semantic.DeepEqual(a.Labels, b.Labels) && equality.Semantic.DeepEqual(a.Status.Conditions, b.Status.Conditions) &&
-		sameNeeds(a, b)
+		sameNeeds(a, b) && (!model.MountsVolumes(s.Cluster.Preemptor) || sameVolumes(a, b))
+}
+
+// sameVolumes tells whether two pods plainly mount the same, or nothing that
+// matters.
+func sameVolumes(a, b *v1.Pod) bool {
+	volumes := func(p *v1.Pod) []v1.Volume {
+		out := slices.Clone(p.Spec.Volumes)
+		for i := range out {
+			if out[i].Ephemeral != nil { // a claim of its own
+				out[i].Name = p.Name + "-" + out[i].Name
+			} else {
+				out[i].Name = ""
+			}
+		}
+		return out
+	}
+	return !model.MountsVolumes(a) && !model.MountsVolumes(b) || equality.Semantic.DeepEqual(volumes(a), volumes(b))
 }
 
 // sameNeeds tells whether two pods plainly take the same of a node.

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -21,16 +22,11 @@ func names(c *model.Cluster) []step {
 		next := shallow(c)
 		next.Preemptor = c.Preemptor.DeepCopy()
 		next.Preemptor.Name = "p"
-		return next
+		return follow(c, next)
 	}}, {"namespaces: all in one", func(c *model.Cluster) *model.Cluster {
-		return edit(c, func(_ int, o runtime.Object) bool {
-			meta, ok := o.(metav1.Object)
-			if !ok || meta.GetNamespace() == "" {
-				return false
-			}
-			meta.SetNamespace(metav1.NamespaceDefault)
-			return true
-		})
+		return follow(c, edit(c, func(_ int, o runtime.Object) bool {
+			return inNamespace(o, func(string) string { return metav1.NamespaceDefault })
+		}))
 	}}}
 	for _, byName := range []bool{false, true} {
 		order := "in the order listed"
@@ -40,7 +36,7 @@ func names(c *model.Cluster) []step {
 		for _, r := range []struct {
 			what   string
 			rename func(c *model.Cluster, byName bool) *model.Cluster
-		}{{"namespaces", namespaces}, {"nodes", nodeNames}, {"pods", podNames}, {"budgets", budgetNames}} {
+		}{{"namespaces", namespaces}, {"nodes", nodeNames}, {"pods", podNames}, {"budgets", budgetNames}, {"storage", storageNames}} {
 			steps = append(steps, step{r.what + ": plain names " + order, func(c *model.Cluster) *model.Cluster { return r.rename(c, byName) }})
 		}
 	}
@@ -103,14 +99,9 @@ func namespaces(c *model.Cluster, byName bool) *model.Cluster {
 	if to == nil {
 		return nil
 	}
-	return edit(c, func(_ int, o runtime.Object) bool {
-		meta, ok := o.(metav1.Object)
-		if !ok || meta.GetNamespace() == "" {
-			return false
-		}
-		meta.SetNamespace(to["/"+meta.GetNamespace()])
-		return true
-	})
+	return follow(c, edit(c, func(_ int, o runtime.Object) bool {
+		return inNamespace(o, func(namespace string) string { return cmp.Or(to["/"+namespace], namespace) })
+	}))
 }
 
 func nodeNames(c *model.Cluster, byName bool) *model.Cluster {
@@ -126,10 +117,21 @@ func nodeNames(c *model.Cluster, byName bool) *model.Cluster {
 		return value
 	}}
 	next := edit(c, func(_ int, o runtime.Object) bool {
-		nodeLabels(o, hosts)
+		labels := nodeLabels(o, hosts)
 		switch o := o.(type) {
 		case *v1.Node:
 			o.Name = rename(o.Name)
+		case *storagev1.CSINode:
+			o.Name = rename(o.Name)
+			for i := range o.Spec.Drivers {
+				o.Spec.Drivers[i].NodeID = rename(o.Spec.Drivers[i].NodeID)
+			}
+		case *storagev1.VolumeAttachment:
+			o.Spec.NodeName = rename(o.Spec.NodeName)
+		case *v1.PersistentVolumeClaim:
+			if name, selected := o.Annotations[selectedNode]; selected {
+				o.Annotations[selectedNode] = rename(name)
+			}
 		case *v1.Pod:
 			o.Spec.NodeName, o.Status.NominatedNodeName = rename(o.Spec.NodeName), rename(o.Status.NominatedNodeName)
 			for _, term := range nodeTerms(o) {
@@ -140,7 +142,7 @@ func nodeNames(c *model.Cluster, byName bool) *model.Cluster {
 				}
 			}
 		default:
-			return false
+			return labels
 		}
 		return true
 	})
@@ -163,10 +165,10 @@ func podNames(c *model.Cluster, byName bool) *model.Cluster {
 	if to == nil {
 		return nil
 	}
-	return editPods(c, func(p *v1.Pod) bool {
+	return follow(c, editPods(c, func(p *v1.Pod) bool {
 		p.Name = cmp.Or(to[model.Key(p)], p.Name)
 		return true
-	})
+	}))
 }
 
 func budgetNames(c *model.Cluster, byName bool) *model.Cluster {
@@ -253,7 +255,7 @@ func podLabels(o runtime.Object, r relabel) bool {
 }
 
 // nodeLabels renames the labels of a node, or those that a pod selects or spreads
-// over.
+// over, or that tell where storage can be reached.
 func nodeLabels(o runtime.Object, r relabel) bool {
 	switch o := o.(type) {
 	case *v1.Node:
@@ -268,13 +270,10 @@ func nodeLabels(o runtime.Object, r relabel) bool {
 			r.values(&term.TopologyKey, "", nil)
 		}
 		for _, term := range nodeTerms(o) {
-			for i := range term.MatchExpressions {
-				e := &term.MatchExpressions[i]
-				r.values(&e.Key, string(e.Operator), e.Values)
-			}
+			r.terms([]v1.NodeSelectorTerm{*term})
 		}
 	default:
-		return false
+		return storageNodes(o, r)
 	}
 	return true
 }
@@ -320,7 +319,7 @@ func plainLabels(c *model.Cluster, rename func(runtime.Object, relabel) bool, fi
 	values := map[string]map[string]string{}
 	edit(c, func(_ int, o runtime.Object) bool {
 		rename(o, relabel{func(key string) string {
-			if key != v1.LabelHostname && !slices.Contains(old, key) {
+			if !wellKnown(key) && !slices.Contains(old, key) {
 				old = append(old, key)
 			}
 			return key
@@ -328,7 +327,7 @@ func plainLabels(c *model.Cluster, rename func(runtime.Object, relabel) bool, fi
 			if values[key] == nil {
 				values[key] = map[string]string{}
 			}
-			if key != v1.LabelHostname && value != "" && values[key][value] == "" {
+			if !wellKnown(key) && value != "" && values[key][value] == "" {
 				values[key][value] = letter(len(values[key]))
 			}
 			return value

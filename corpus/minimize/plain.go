@@ -66,11 +66,9 @@ func oneNamespace(c *model.Cluster) *model.Cluster {
 	seen := map[string]bool{}
 	collide := false
 	next := edit(c, func(_ int, o runtime.Object) bool {
-		meta, ok := o.(metav1.Object)
-		if !ok || meta.GetNamespace() == "" {
+		if !inNamespace(o, func(string) string { return c.Preemptor.Namespace }) {
 			return false
 		}
-		meta.SetNamespace(c.Preemptor.Namespace)
 		collide = collide || seen[title(o)]
 		seen[title(o)] = true
 		return true
@@ -78,7 +76,7 @@ func oneNamespace(c *model.Cluster) *model.Cluster {
 	if collide {
 		return nil
 	}
-	return next
+	return follow(c, next)
 }
 
 // withoutDisruptions takes from the budgets of a pod the disruption that evicting

@@ -31,7 +31,7 @@ func (s step) take(c *model.Cluster) *model.Cluster {
 type family func(c *model.Cluster) []step
 
 // families are in the order in which they pay off.
-var families = []family{removals, merges, aspects, sharedFields, fields, priorities, quantities, times, allowances, names}
+var families = []family{removals, merges, aspects, sharedFields, fields, priorities, quantities, times, allowances, limits, names}
 
 // place is where a round is.
 type place struct {

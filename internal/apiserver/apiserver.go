@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	// The schemes of the kinds that are defaulted.
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
@@ -119,6 +118,8 @@ func objects(c *model.Cluster) iter.Seq[runtime.Object] {
 // that manifests can be terse: namespace "default", the names and images of
 // containers, and of a node's capacity and allocatable the one from the other
 // (the second half is upstream's defaulting).
+//
+// Of the objects of Extra, those that storage is made of are validated too.
 func Objects(c *model.Cluster) error { return admit(c, nil) }
 
 // admit admits all objects of the cluster but those that are admitted already.
@@ -170,7 +171,10 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 	}
 	for _, object := range c.Extra {
 		if !already[object] && !a.devices(object) {
-			legacyscheme.Scheme.Default(object)
+			a.extra(object)
+		}
+		if name := extraName(object); name != "" {
+			unique(name)
 		}
 	}
 	return errors.Join(a.errs...)

@@ -1,0 +1,319 @@
+package generators
+
+import (
+	"maps"
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// storageObjects are the objects that hang on pods.
+type storageObjects struct {
+	claims  []*v1.PersistentVolumeClaim
+	volumes []*v1.PersistentVolume
+}
+
+// renderStorage makes all objects that storage is made of, in the order in which
+// they need each other. The pods have been rendered.
+func (g *generator) renderStorage(nodes []*v1.Node) []runtime.Object {
+	own := g.objects // of ephemeral volumes
+	g.objects = storageObjects{}
+	for i := range g.pvcs {
+		g.addClaim(metav1.NamespaceDefault, i, &g.pvcs[i])
+	}
+	for i := range g.otherPVCs {
+		g.addClaim(otherNamespace, i, &g.otherPVCs[i])
+	}
+	for i := range g.spare {
+		v := renderVolume("spare-"+strconv.Itoa(i), &g.spare[i])
+		v.Status.Phase = phases[g.spare[i].phase]
+		if taker := g.spare[i].taker - 1; taker >= 0 {
+			v.Spec.ClaimRef = &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: metav1.NamespaceDefault, Name: claimNames[taker]}
+			if g.chance(50) {
+				v.Spec.ClaimRef.UID = types.UID(v.Spec.ClaimRef.Namespace + "/" + v.Spec.ClaimRef.Name)
+			}
+		} else if v.Status.Phase == v1.VolumeReleased {
+			v.Spec.ClaimRef = &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: metav1.NamespaceDefault, Name: "gone", UID: "gone"}
+		}
+		g.objects.volumes = append(g.objects.volumes, v)
+	}
+	var all []runtime.Object
+	for _, class := range classNames[1 : len(classNames)-1] {
+		all = append(all, storageClass(class))
+	}
+	for _, v := range append(g.objects.volumes, own.volumes...) {
+		all = append(all, v)
+	}
+	for _, c := range append(g.objects.claims, own.claims...) {
+		all = append(all, c)
+	}
+	if g.driver {
+		all = append(all, g.csiDriver()...)
+	}
+	for i, n := range nodes {
+		if csi := &g.nodes[i].csi; !csi.missing {
+			all = append(all, renderCSINode(n.Name, csi))
+		}
+	}
+	if g.attachments {
+		all = append(all, g.volumeAttachments()...)
+	}
+	return all
+}
+
+// addClaim makes a claim and the volume that it is bound to.
+func (g *generator) addClaim(namespace string, i int, plan *claim) {
+	if plan.state == missingClaim {
+		return
+	}
+	c := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: claimNames[i], UID: types.UID(namespace + "/" + claimNames[i])}}
+	c.Spec = claimSpec(plan)
+	c.Status.Phase = v1.ClaimPending
+	if plan.beta && plan.class > 0 {
+		c.Annotations = map[string]string{v1.BetaStorageClassAnnotation: classNames[plan.class]}
+		c.Spec.StorageClassName = nil
+	}
+	if plan.selected > 0 {
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, selectedNode, nodeNames[plan.selected-1])
+	}
+	g.objects.claims = append(g.objects.claims, c)
+	if plan.state == unboundClaim {
+		return
+	}
+	c.Spec.VolumeName = "volume-" + namespace + "-" + strconv.Itoa(i)
+	if plan.state != preboundClaim {
+		c.Status.Phase = v1.ClaimBound
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, bindCompleted, "yes")
+	}
+	switch plan.state {
+	case lostClaim:
+		c.Status.Phase = v1.ClaimLost
+	case deletedClaim:
+		deleted := metav1.NewTime(epoch.AddDate(1, 0, 0))
+		c.DeletionTimestamp, c.Finalizers = &deleted, []string{"kubernetes.io/pvc-protection"}
+	}
+	if plan.state != lostClaim && plan.state != volumelessClaim {
+		g.objects.volumes = append(g.objects.volumes, boundTo(renderVolume(c.Spec.VolumeName, &plan.volume), c))
+	}
+}
+
+const (
+	bindCompleted = "pv.kubernetes.io/bind-completed"
+	selectedNode  = "volume.kubernetes.io/selected-node"
+)
+
+func claimSpec(plan *claim) v1.PersistentVolumeClaimSpec {
+	mode := v1.PersistentVolumeFilesystem
+	if plan.block {
+		mode = v1.PersistentVolumeBlock
+	}
+	spec := v1.PersistentVolumeClaimSpec{
+		AccessModes:      []v1.PersistentVolumeAccessMode{accessModes[plan.mode]},
+		Resources:        v1.VolumeResourceRequirements{Requests: gibibytes(plan.size)},
+		StorageClassName: &classNames[plan.class],
+		VolumeMode:       &mode,
+	}
+	if plan.selects {
+		spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"disk": "ssd"}}
+	}
+	return spec
+}
+
+func gibibytes(n int) v1.ResourceList {
+	return v1.ResourceList{v1.ResourceStorage: *apiresource.NewQuantity(int64(n)<<30, apiresource.BinarySI)}
+}
+
+func boundTo(v *v1.PersistentVolume, c *v1.PersistentVolumeClaim) *v1.PersistentVolume {
+	v.Spec.ClaimRef = &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: c.Namespace, Name: c.Name, UID: c.UID}
+	v.Status.Phase = v1.VolumeBound
+	return v
+}
+
+func renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
+	mode := v1.PersistentVolumeFilesystem
+	v := &v1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+	if labels := volumeLabels[plan.labels]; len(labels) > 0 {
+		v.Labels = maps.Clone(labels)
+	}
+	if plan.ssd {
+		metav1.SetMetaDataLabel(&v.ObjectMeta, "disk", "ssd")
+	}
+	v.Spec = v1.PersistentVolumeSpec{
+		AccessModes:                   []v1.PersistentVolumeAccessMode{accessModes[plan.mode]},
+		Capacity:                      gibibytes(plan.size),
+		PersistentVolumeReclaimPolicy: v1.PersistentVolumeReclaimRetain,
+		StorageClassName:              classNames[plan.class],
+		VolumeMode:                    &mode,
+	}
+	var affinity [2]string
+	if node := plan.affinity - len(affinities); node >= 0 {
+		affinity = [2]string{v1.LabelHostname, nodeNames[node]}
+	} else {
+		affinity = affinities[plan.affinity]
+	}
+	handle := "volume-" + strconv.Itoa(plan.handle)
+	switch plan.source {
+	case csiVolume:
+		v.Spec.CSI = &v1.CSIPersistentVolumeSource{Driver: drivers[plan.driver], VolumeHandle: handle}
+	case localVolume:
+		v.Spec.Local = &v1.LocalVolumeSource{Path: "/mnt/" + handle}
+		if affinity[0] == "" {
+			affinity = [2]string{v1.LabelHostname, nodeNames[0]}
+		}
+	case awsVolume:
+		v.Spec.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: diskNames[plan.handle%2]}
+	case gceVolume:
+		v.Spec.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: diskNames[plan.handle%2]}
+	}
+	if affinity[0] != "" {
+		v.Spec.NodeAffinity = &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{
+			MatchExpressions: []v1.NodeSelectorRequirement{{Key: affinity[0], Operator: v1.NodeSelectorOpIn, Values: []string{affinity[1]}}}}}}}
+	}
+	return v
+}
+
+// ephemeralClaim adds the claim of an ephemeral volume of the pod, with its
+// volume, and returns what the pod's template says.
+func (g *generator) ephemeralClaim(p *v1.Pod, name string, how int) v1.PersistentVolumeClaimSpec {
+	plan := claim{size: 1, class: 1}
+	spec := claimSpec(&plan)
+	if how == notCreated {
+		return spec
+	}
+	owner := true
+	c := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name + "-" + name, UID: types.UID(p.Namespace + "/" + p.Name + "-" + name)}}
+	if how != notOwned {
+		c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: &owner, BlockOwnerDeletion: &owner}}
+	}
+	c.Spec, c.Status.Phase = claimSpec(&plan), v1.ClaimPending
+	if how != ownedAndWaiting {
+		c.Spec.VolumeName, c.Status.Phase = "volume-of-"+p.Namespace+"-"+p.Name+"-"+name, v1.ClaimBound
+		c.Annotations = map[string]string{bindCompleted: "yes"}
+		v := renderVolume(c.Spec.VolumeName, &persistentVolume{size: 1, class: 1})
+		v.Spec.CSI.VolumeHandle = v.Name
+		g.objects.volumes = append(g.objects.volumes, boundTo(v, c))
+	}
+	g.objects.claims = append(g.objects.claims, c)
+	return spec
+}
+
+func storageClass(name string) *storagev1.StorageClass {
+	reclaim, mode := v1.PersistentVolumeReclaimDelete, storagev1.VolumeBindingWaitForFirstConsumer
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: drivers[0], ReclaimPolicy: &reclaim, VolumeBindingMode: &mode}
+	switch name {
+	case "local":
+		class.Provisioner = "kubernetes.io/no-provisioner"
+	case "zonal":
+		class.AllowedTopologies = []v1.TopologySelectorTerm{{MatchLabelExpressions: []v1.TopologySelectorLabelRequirement{{Key: "zone", Values: []string{"a"}}}}}
+	case "immediate":
+		mode = storagev1.VolumeBindingImmediate
+	}
+	return class
+}
+
+// csiDriver makes the CSIDriver, and says how large a volume it can still make,
+// and for which nodes.
+func (g *generator) csiDriver() []runtime.Object {
+	yes, no, policy := true, false, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy
+	tracks, prevents := g.chance(75), g.prevents
+	all := []runtime.Object{&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: drivers[0]}, Spec: storagev1.CSIDriverSpec{
+		AttachRequired: &yes, PodInfoOnMount: &no, StorageCapacity: &tracks, FSGroupPolicy: &policy, RequiresRepublish: &no, SELinuxMount: &no,
+		VolumeLifecycleModes:          []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent},
+		PreventPodSchedulingIfMissing: &prevents,
+	}}}
+	for i := range weighted(g.source, 10, 30, 35, 25) {
+		c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "capacity-" + strconv.Itoa(i)},
+			StorageClassName: pick(g.source, "wait", "zonal", "wait")}
+		switch weighted(g.source, 40, 30, 25, 5) {
+		case 0:
+			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{"zone": pick(g.source, "a", "b")}}
+		case 1:
+			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelHostname: nodeNames[g.intn(4)]}}
+		case 2:
+			c.NodeTopology = &metav1.LabelSelector{} // all nodes
+		}
+		amount := gibibytes(g.intn(4))[v1.ResourceStorage]
+		if g.chance(92) {
+			c.Capacity = &amount
+		}
+		if g.chance(15) {
+			largest := gibibytes(g.intn(3))[v1.ResourceStorage]
+			c.MaximumVolumeSize = &largest
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func renderCSINode(name string, plan *csiNode) *storagev1.CSINode {
+	n := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for i, limit := range plan.drivers {
+		if limit < 0 {
+			continue
+		}
+		d := storagev1.CSINodeDriver{Name: drivers[i], NodeID: name}
+		if count := int32(limit) - 1; count >= 0 {
+			d.Allocatable = &storagev1.VolumeNodeResources{Count: &count}
+		}
+		n.Spec.Drivers = append(n.Spec.Drivers, d)
+	}
+	return n
+}
+
+// volumeAttachments attaches most volumes of pods to their nodes, and some that
+// no pod has any more.
+func (g *generator) volumeAttachments() []runtime.Object {
+	var all []runtime.Object
+	for i := range g.nodes {
+		for _, v := range g.objects.volumes {
+			if v.Spec.CSI == nil || v.Spec.ClaimRef == nil {
+				continue
+			}
+			if chance := 2 + 68*g.mounts(&g.nodes[i], v.Spec.ClaimRef); !g.chance(chance) {
+				continue
+			}
+			name := v.Name
+			all = append(all, &storagev1.VolumeAttachment{
+				ObjectMeta: metav1.ObjectMeta{Name: "csi-" + v.Name + "-" + nodeNames[i]},
+				Spec:       storagev1.VolumeAttachmentSpec{Attacher: v.Spec.CSI.Driver, NodeName: nodeNames[i], Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}},
+				Status:     storagev1.VolumeAttachmentStatus{Attached: true},
+			})
+		}
+	}
+	return all
+}
+
+// mounts is 1 if a pod of the node mounts the claim, else 0.
+func (g *generator) mounts(n *node, ref *v1.ObjectReference) int {
+	for i := range n.pods {
+		for _, v := range n.pods[i].volumes {
+			if v.source == byClaimName && claimNames[v.index] == ref.Name && n.pods[i].otherSpace == (ref.Namespace == otherNamespace) {
+				return 1
+			}
+		}
+	}
+	return 0
+}
+
+// zoneLabels are the labels of a node that tell its zone, by the zone that it is
+// in.
+func zoneLabels(labels map[string]string, n *node) {
+	zone := zones[n.zone]
+	if zone == "" {
+		return
+	}
+	switch n.csi.zones {
+	case 1:
+		labels[v1.LabelTopologyZone] = zone
+	case 2:
+		labels[v1.LabelFailureDomainBetaZone] = zone
+		labels[v1.LabelFailureDomainBetaRegion] = "r"
+	case 3:
+		labels[v1.LabelTopologyZone], labels[v1.LabelTopologyRegion] = zone, "r"
+	}
+}
