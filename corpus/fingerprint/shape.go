@@ -22,7 +22,7 @@ type aspect struct {
 }
 
 // aspects that can be taken away from any cluster.
-var aspects = []aspect{
+var aspects = append([]aspect{
 	{"settings", func(c *model.Cluster) { c.Settings = model.Settings{} }},
 	{"budgets", func(c *model.Cluster) { c.PodDisruptionBudgets = nil }},
 	{"allowed disruptions", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 0 })},
@@ -84,11 +84,17 @@ var aspects = []aspect{
 	{"resized pods", eachPod(func(p *v1.Pod) {
 		p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.AllocatedResources, p.Status.Resources = nil, nil, nil, nil
 	})},
-}
+}, volumeAspects...)
 
 // fit names the aspects that decide only about what fits on a node.
-var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "pod affinity", "pod anti-affinity", "anti-affinity of others",
-	"nominated pods", "host ports", "host addresses", "init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
+var fit = func() []string {
+	names := []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "pod affinity", "pod anti-affinity", "anti-affinity of others",
+		"nominated pods", "host ports", "host addresses", "init containers", "sidecars", "overhead", "pod-level resources", "resized pods", claimsToBeBound}
+	for _, a := range volumeAspects {
+		names = append(names, a.name)
+	}
+	return names
+}()
 
 const (
 	startTimes        = "start times"
@@ -116,6 +122,7 @@ var traits = []struct {
 	{"higher priority", func(c *model.Cluster) bool {
 		return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return model.Priority(p) > model.Priority(c.Preemptor) })
 	}},
+	{claimsToBeBound, toBeBound},
 	{startTimes, func(c *model.Cluster) bool {
 		seen := map[metav1.Time]bool{}
 		for _, p := range c.Pods {
@@ -189,13 +196,30 @@ func eachBudget(strip func(b *policyv1.PodDisruptionBudget)) func(c *model.Clust
 func Without(c *model.Cluster) iter.Seq2[string, *model.Cluster] {
 	return func(yield func(string, *model.Cluster) bool) {
 		for _, a := range aspects {
-			plain := c.DeepCopy()
-			a.strip(plain)
-			if !equality.Semantic.DeepEqual(c, plain) && !yield(a.name, plain) {
+			if plain := a.without(c); plain != nil && !yield(a.name, plain) {
 				return
 			}
 		}
 	}
+}
+
+// Strip is a copy of a cluster that does without the aspect of that name, or nil
+// if the cluster does not have it.
+func Strip(c *model.Cluster, name string) *model.Cluster {
+	for _, a := range aspects {
+		if a.name == name {
+			return a.without(c)
+		}
+	}
+	return nil
+}
+
+func (a *aspect) without(c *model.Cluster) *model.Cluster {
+	plain := c.DeepCopy()
+	if a.strip(plain); equality.Semantic.DeepEqual(c, plain) {
+		return nil
+	}
+	return plain
 }
 
 // Shape names the aspects that a cluster has.
