@@ -22,7 +22,7 @@ type aspect struct {
 }
 
 // aspects that can be taken away from any cluster.
-var aspects = append([]aspect{
+var aspects = []aspect{
 	{"settings", func(c *model.Cluster) { c.Settings = model.Settings{} }},
 	{"budgets", func(c *model.Cluster) { c.PodDisruptionBudgets = nil }},
 	{"allowed disruptions", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 0 })},
@@ -84,17 +84,12 @@ var aspects = append([]aspect{
 	{"resized pods", eachPod(func(p *v1.Pod) {
 		p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.AllocatedResources, p.Status.Resources = nil, nil, nil, nil
 	})},
-}, volumeAspects...)
+}
 
-// fit names the aspects that decide only about what fits on a node.
-var fit = func() []string {
-	names := []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "pod affinity", "pod anti-affinity", "anti-affinity of others",
-		"nominated pods", "host ports", "host addresses", "init containers", "sidecars", "overhead", "pod-level resources", "resized pods", claimsToBeBound}
-	for _, a := range volumeAspects {
-		names = append(names, a.name)
-	}
-	return names
-}()
+// fit names the aspects that decide only about what fits on a node, besides those
+// of volumes.
+var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "pod affinity", "pod anti-affinity", "anti-affinity of others",
+	"nominated pods", "host ports", "host addresses", "init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
 
 const (
 	startTimes        = "start times"
@@ -195,7 +190,7 @@ func eachBudget(strip func(b *policyv1.PodDisruptionBudget)) func(c *model.Clust
 // cluster that does without.
 func Without(c *model.Cluster) iter.Seq2[string, *model.Cluster] {
 	return func(yield func(string, *model.Cluster) bool) {
-		for _, a := range aspects {
+		for _, a := range slices.Concat(aspects, volumeAspects) {
 			if plain := a.without(c); plain != nil && !yield(a.name, plain) {
 				return
 			}
@@ -206,7 +201,7 @@ func Without(c *model.Cluster) iter.Seq2[string, *model.Cluster] {
 // Strip is a copy of a cluster that does without the aspect of that name, or nil
 // if the cluster does not have it.
 func Strip(c *model.Cluster, name string) *model.Cluster {
-	for _, a := range aspects {
+	for _, a := range slices.Concat(aspects, volumeAspects) {
 		if a.name == name {
 			return a.without(c)
 		}

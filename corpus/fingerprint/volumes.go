@@ -72,6 +72,11 @@ const (
 	selectedNode     = "volume.kubernetes.io/selected-node"
 )
 
+// aboutVolumes tells whether an aspect or trait is one of volumes.
+func aboutVolumes(name string) bool {
+	return name == claimsToBeBound || slices.ContainsFunc(volumeAspects, func(a aspect) bool { return a.name == name })
+}
+
 // toBeBound tells whether a pod mounts a claim that is not bound.
 func toBeBound(c *model.Cluster) bool {
 	waiting := map[string]bool{}
