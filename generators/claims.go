@@ -17,6 +17,7 @@ type storagePlan struct {
 	disk                kindOfVolume       // that pods name themselves, mostly
 	inTree              bool               // some volumes are of in-tree plugins
 	attachments         bool               // VolumeAttachments
+	static              bool               // unbound claims need volumes that are there
 	prevents            bool               // pods do not go where the driver is missing
 	driver              bool               // a CSIDriver, which may report how much storage is left
 	objects             storageObjects
@@ -85,15 +86,23 @@ func (g *generator) drawStorage() {
 	g.attachments = g.chance(20)
 	g.driver = g.chance(50)
 	g.prevents = g.driver && g.chance(60)
+	g.static = g.bottleneck == byVolume && g.chance(40)
 	g.disk = pick(g.source, gceDisk, awsDisk, iscsiDisk, rbdDisk)
 	g.claims = g.drawClaims(count, 0)
 	if g.namespaces {
 		g.otherClaims = g.drawClaims(count, maxClaims)
 	}
-	for range weighted(g.source, 40, 25, 20, 15) {
+	spare := weighted(g.source, 40, 25, 20, 15)
+	if g.static {
+		spare = 1 + weighted(g.source, 40, 40, 20)
+	}
+	for range spare {
 		v := g.drawPersistentVolume(2*maxClaims + len(g.spare))
 		v.class, v.size = 1+g.intn(3), 1+len(g.spare) // no two alike: the scheduler would choose by chance
 		v.phase = weighted(g.source, 85, 10, 5)
+		if g.static {
+			v.class, v.phase = localClass, weighted(g.source, 70, 15, 15)
+		}
 		if g.chance(60) {
 			v.source, v.affinity = localVolume, g.intn(len(affinities)+len(nodeNames)-3)
 		}
@@ -116,6 +125,8 @@ func (g *generator) drawClaims(count, first int) []claim {
 		}
 		if g.bottleneck == byClaim && i == 0 || g.bottleneck == byVolumeLimit {
 			c.state = claimState(weighted(g.source, 84, 8, 2, 1, 1, 2, 2))
+		} else if g.static {
+			c.state = claimState(weighted(g.source, 25, 66, 2, 2, 2, 1, 2))
 		} else if g.bottleneck == byVolume {
 			c.state = claimState(weighted(g.source, 57, 34, 2, 2, 2, 1, 2))
 		} else {
@@ -130,6 +141,9 @@ func (g *generator) drawClaims(count, first int) []claim {
 				c.selected = 1 + g.intn(4)
 			}
 			c.selects, c.block, c.beta = g.chance(10), g.chance(4), g.chance(5)
+			if g.static {
+				c.class, c.size, c.selected, c.selects = localClass, 1+weighted(g.source, 70, 20, 10), 0, g.chance(40)
+			}
 		} else if g.chance(60) {
 			c.class = 1 + g.intn(len(classNames)-1)
 		}
@@ -226,6 +240,7 @@ var (
 	// classNames are the names of storage classes: "" is none, and the last does
 	// not exist.
 	classNames = []string{"", "wait", "local", "zonal", "immediate", "lost"}
+	localClass = slices.Index(classNames, "local")
 	// drivers are those of the CSI volumes.
 	drivers    = [...]string{"disk.example.com", "file.example.com"}
 	claimNames = func() (names [maxClaims]string) {

@@ -15,6 +15,22 @@ type Mutant struct {
 	Name string
 	// Decide decides as Decide does, but for the broken rule.
 	Decide func(*Cluster) (*Decision, error)
+
+	rules   *Rules
+	distort func(p *v1.Pod) // may be nil
+}
+
+func newMutant(name string, rules *Rules, distort func(p *v1.Pod)) Mutant {
+	decide := func(c *Cluster) (*Decision, error) { return Decide(c, rules) }
+	if distort != nil {
+		decide = func(c *Cluster) (*Decision, error) { return Decide(distorted(c, distort), rules) }
+	}
+	return Mutant{name, decide, rules, distort}
+}
+
+// With is the mutant of the algorithm with quirks switched on.
+func (m Mutant) With(quirks ...Quirk) Mutant {
+	return newMutant(m.Name, m.rules.With(quirks...), m.distort)
 }
 
 // Mutants are models that each break one rule of the algorithm: every criterion,
@@ -24,10 +40,10 @@ func Mutants() []Mutant {
 	breaks := func(name string, change func(r *Rules)) {
 		rules := Documented()
 		change(rules)
-		mutants = append(mutants, Mutant{name, func(c *Cluster) (*Decision, error) { return Decide(c, rules) }})
+		mutants = append(mutants, newMutant(name, rules, nil))
 	}
 	misreads := func(name string, distort func(p *v1.Pod)) {
-		mutants = append(mutants, Mutant{name, func(c *Cluster) (*Decision, error) { return Decide(distorted(c, distort), Documented()) }})
+		mutants = append(mutants, newMutant(name, Documented(), distort))
 	}
 
 	for i, criterion := range defaultCriteria() {

@@ -16,34 +16,42 @@ type limitRules struct {
 	mustBeHere bool // a driver that asks for it has to be on the node
 
 	// Quirks: see Quirk.
-	attachedTwice   bool
-	victimsAttached bool
-	brokenIsAnError bool
+	attachedTwice     bool
+	victimsAttached   bool
+	brokenIsAnError   bool
+	missingResolvable bool
 }
 
 // csiVolume is a volume of a CSI driver.
 type csiVolume struct{ driver, handle string }
 
-// csiVolumesOf are the CSI volumes behind claims, each once. One that is still to
-// be provisioned counts for the provisioner of its class
-// (nodevolumelimits/csi.go:509@v1.37.1, getCSIDriverInfoFromSC).
-func (s *storage) csiVolumesOf(claims []podClaim) []csiVolume {
+// csiVolumesOf are the CSI volumes of a pod with those claims, each once; those
+// that were migrated to a CSI driver are. One that is still to be provisioned
+// counts for the provisioner of its class (nodevolumelimits/csi.go:560@v1.37.1,
+// getCSIDriverInfoFromSC).
+func (s *storage) csiVolumesOf(p *v1.Pod, claims []podClaim) []csiVolume {
 	var volumes []csiVolume
+	add := func(v csiVolume) {
+		if v.driver != "" && v.handle != "" && !slices.Contains(volumes, v) {
+			volumes = append(volumes, v)
+		}
+	}
 	for _, c := range claims {
 		if c.claim == nil || !c.owned {
 			continue
 		}
-		v := csiVolume{}
 		if pv := s.volumes[c.claim.Spec.VolumeName]; pv == nil {
 			if class := s.classes[classOf(c.claim)]; class != nil {
-				v = csiVolume{class.Provisioner, "claim " + c.key}
+				add(csiVolume{cmp.Or(migratedDrivers[class.Provisioner], class.Provisioner), "claim " + c.key})
 			}
 		} else if pv.Spec.CSI != nil {
-			v = csiVolume{pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle}
+			add(csiVolume{pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle})
+		} else {
+			add(migratedVolume(pv))
 		}
-		if v.driver != "" && v.handle != "" && !slices.Contains(volumes, v) {
-			volumes = append(volumes, v)
-		}
+	}
+	for i := range p.Spec.Volumes {
+		add(migratedInline(&p.Spec.Volumes[i]))
 	}
 	slices.SortFunc(volumes, func(a, b csiVolume) int {
 		return cmp.Or(cmp.Compare(a.driver, b.driver), cmp.Compare(a.handle, b.handle))
@@ -67,7 +75,7 @@ func (s *storage) attachedTo(node string) []csiVolume {
 
 // nodeVolumeLimitsFails: a CSI driver says how many volumes it can attach to a
 // node, where a volume counts once however many pods use it (CSINode,
-// spec.drivers[].allocatable.count, storage/v1/types.go@v0.37.1; docs:
+// spec.drivers[].allocatable.count, storage/v1/types.go:661@v0.37.1; docs:
 // concepts/storage/storage-limits). Volumes count that pods mount, and those
 // attached though no pod mounts them: but what only removed pods mounted is
 // detached.
@@ -93,7 +101,7 @@ func nodeVolumeLimitsFails(q *question, n *node, v view) *Verdict {
 	}
 	for _, w := range wanted {
 		if rules.mustBeHere && q.storage.missingDriver(w.driver, csiNode) {
-			return resolvable(w.driver + " CSI driver is not installed on the node")
+			return &Verdict{Unresolvable: !rules.missingResolvable, Reasons: []string{w.driver + " CSI driver is not installed on the node"}}
 		}
 	}
 	if csiNode == nil {
@@ -150,56 +158,11 @@ func hasLimits(csiNode *storagev1.CSINode) bool {
 }
 
 // missingDriver: a driver may ask that no pod comes to a node that lacks it
-// (CSIDriver, spec.preventPodSchedulingIfMissing).
+// (CSIDriver, spec.preventPodSchedulingIfMissing). No pod is in its way there.
 func (s *storage) missingDriver(driver string, csiNode *storagev1.CSINode) bool {
 	d := s.drivers[driver]
 	if d == nil || d.Spec.PreventPodSchedulingIfMissing == nil || !*d.Spec.PreventPodSchedulingIfMissing {
 		return false
 	}
 	return csiNode == nil || !slices.ContainsFunc(csiNode.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver })
-}
-
-// migratedDrivers are the CSI drivers that have taken over from plugins of
-// Kubernetes itself (docs: concepts/storage/volumes, "CSIMigration").
-var migratedDrivers = map[string]string{
-	"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
-	"kubernetes.io/azure-disk":      "disk.csi.azure.com",
-	"kubernetes.io/cinder":          "cinder.csi.openstack.org",
-	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
-	"kubernetes.io/portworx-volume": "pxd.portworx.com",
-}
-
-// pluginOfVolume names the plugin that a volume of a pod was made for, if a CSI
-// driver has taken over from it.
-func pluginOfVolume(v *v1.Volume) string {
-	switch {
-	case v.AWSElasticBlockStore != nil:
-		return "kubernetes.io/aws-ebs"
-	case v.AzureDisk != nil:
-		return "kubernetes.io/azure-disk"
-	case v.Cinder != nil:
-		return "kubernetes.io/cinder"
-	case v.GCEPersistentDisk != nil:
-		return "kubernetes.io/gce-pd"
-	case v.PortworxVolume != nil:
-		return "kubernetes.io/portworx-volume"
-	}
-	return ""
-}
-
-func pluginOfPersistentVolume(pv *v1.PersistentVolume) string {
-	s := &pv.Spec.PersistentVolumeSource
-	switch {
-	case s.AWSElasticBlockStore != nil:
-		return "kubernetes.io/aws-ebs"
-	case s.AzureDisk != nil:
-		return "kubernetes.io/azure-disk"
-	case s.Cinder != nil:
-		return "kubernetes.io/cinder"
-	case s.GCEPersistentDisk != nil:
-		return "kubernetes.io/gce-pd"
-	case s.PortworxVolume != nil:
-		return "kubernetes.io/portworx-volume"
-	}
-	return ""
 }

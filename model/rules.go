@@ -160,6 +160,9 @@ const (
 	// ForeignEphemeralClaim: on a node with a pod whose ephemeral volume has
 	// somebody else's claim, pods with CSI volumes end in an error.
 	ForeignEphemeralClaim Quirk = "foreign-ephemeral-claim"
+	// MissingDriverResolvable: a node that lacks a driver is said to fail in a way
+	// that removing pods may resolve.
+	MissingDriverResolvable Quirk = "missing-driver-resolvable"
 	// VolumeNodeFields: what a volume's node affinity requires of fields of the
 	// node, such as its name, is ignored.
 	VolumeNodeFields Quirk = "volume-node-fields"
@@ -188,7 +191,7 @@ func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
 		NominatedNodeBlamesOthers, PreFilterRejectionIsError, PercentageOfPotentialNodes, TerminatingPodUncounted, EmptySpreadSelector,
 		ClaimOfOtherNamespace, ClaimCountedOnce, NominatedClaimIgnored, AttachedVolumeCountedTwice, VictimVolumesStayAttached,
-		ForeignEphemeralClaim, VolumeNodeFields,
+		ForeignEphemeralClaim, MissingDriverResolvable, VolumeNodeFields,
 		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped,
 		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest}
 }
@@ -230,6 +233,8 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.limits.victimsAttached = true
 		case ForeignEphemeralClaim:
 			out.limits.brokenIsAnError = true
+		case MissingDriverResolvable:
+			out.limits.missingResolvable = true
 		case VolumeNodeFields:
 			out.binding.noNodeFields = true
 		case OnePodForAllTerms:

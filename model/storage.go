@@ -76,7 +76,7 @@ func (q *question) placeForStorage() {
 		}
 	}
 	slices.Sort(s.once)
-	s.csi = s.csiVolumesOf(s.wanted)
+	s.csi = s.csiVolumesOf(q.preemptor.Pod, s.wanted)
 	for _, n := range q.nodes {
 		n.storage.attached = s.attachedTo(n.Name)
 		n.storage.binding = q.bindingVerdict(n)
@@ -184,7 +184,7 @@ func (q *question) storageOf(p *pod) storagePod {
 		out.broken = out.broken || c.ephemeral && c.claim != nil && !c.owned
 	}
 	out.disk = sharesDisk(q.preemptor.Pod, p.Pod)
-	for _, v := range q.storage.csiVolumesOf(claims) {
+	for _, v := range q.storage.csiVolumesOf(p.Pod, claims) {
 		if slices.ContainsFunc(q.storage.csi, func(w csiVolume) bool { return w.driver == v.driver }) {
 			out.csi = append(out.csi, v)
 		}

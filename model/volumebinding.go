@@ -11,7 +11,7 @@ import (
 
 // The annotations that say how far a claim has come, and the provisioner that
 // makes no volumes (docs: reference/labels-annotations-taints;
-// storage/volume/pv_helpers.go:33@v0.37.1).
+// storage/volume/pv_helpers.go:39@v0.37.1).
 const (
 	annBindCompleted = "pv.kubernetes.io/bind-completed"
 	annSelectedNode  = "volume.kubernetes.io/selected-node"

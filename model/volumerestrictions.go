@@ -23,7 +23,7 @@ type onceRules struct {
 }
 
 // volumeRestrictionsPreFilter: the access modes of a claim that does not exist
-// are not known (volume_restrictions.go:165@v1.37.1, PreFilter).
+// are not known (volume_restrictions.go:175@v1.37.1, PreFilter).
 func volumeRestrictionsPreFilter(q *question) *preFilterAnswer {
 	if q.storage == nil {
 		return nil
@@ -69,7 +69,7 @@ func (q *question) usedElsewhere(n *node, v view) bool {
 }
 
 // usersCounted imitates upstream, which counts once and keeps the number up to
-// date (volume_restrictions.go:71@v1.37.1, updateWithPod): the quirks are errors
+// date (volume_restrictions.go:72@v1.37.1, updateWithPod): the quirks are errors
 // in that.
 func (q *question) usersCounted(n *node, v view) int {
 	rules := &q.rules.once
@@ -120,7 +120,7 @@ func (q *question) wantsDisk() bool {
 }
 
 // sharesDisk tells whether two pods of one node would mount a disk in a way that
-// its kind does not allow (volume_restrictions.go:300@v1.37.1, doc comment of
+// its kind does not allow (volume_restrictions.go:311@v1.37.1, doc comment of
 // Filter).
 func sharesDisk(a, b *v1.Pod) bool {
 	for i := range a.Spec.Volumes {

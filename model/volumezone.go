@@ -17,15 +17,24 @@ var topologyKeys = []struct{ key, today string }{
 	{v1.LabelTopologyRegion, v1.LabelTopologyRegion},
 }
 
-// volumeZonePreFilter: the volume of a claim that the pod names has to exist
-// (volume_zone.go:110@v1.37.1, PreFilter).
+// volumeZonePreFilter: the volume of a claim that the pod names has to exist, or
+// the claim is one that waits for a node (volume_zone.go:137@v1.37.1, getPVbyPod;
+// docs: storage-classes, "Volume binding mode"). But for a missing volume,
+// VolumeBinding rejects such pods before.
 func volumeZonePreFilter(q *question) *preFilterAnswer {
 	if q.storage == nil {
 		return nil
 	}
+	reject := func(reason string) *preFilterAnswer { return &preFilterAnswer{rejection: unresolvable(reason)} }
 	for _, w := range q.storage.wanted {
-		if !w.ephemeral && w.claim != nil && w.claim.Spec.VolumeName != "" && q.storage.volumes[w.claim.Spec.VolumeName] == nil {
-			return &preFilterAnswer{rejection: unresolvable("persistentvolume \"" + w.claim.Spec.VolumeName + "\" not found")}
+		switch {
+		case w.ephemeral:
+		case w.claim == nil:
+			return reject("persistentvolumeclaim \"" + w.key + "\" not found")
+		case w.claim.Spec.VolumeName == "" && !q.storage.waits(w.claim):
+			return reject("persistentvolumeclaim \"" + w.key + "\" has no volume")
+		case w.claim.Spec.VolumeName != "" && q.storage.volumes[w.claim.Spec.VolumeName] == nil:
+			return reject("persistentvolume \"" + w.claim.Spec.VolumeName + "\" not found")
 		}
 	}
 	return nil
@@ -34,7 +43,7 @@ func volumeZonePreFilter(q *question) *preFilterAnswer {
 // volumeZoneFails: the zone and region labels of a bound volume have to match
 // those of the node; a label of the volume may name several zones. A node without
 // such labels is taken to be in the only zone there is. It looks just at volumes
-// of claims that the pod names (volume_zone.go:168@v1.37.1, doc comment of
+// of claims that the pod names (volume_zone.go:186@v1.37.1, doc comment of
 // Filter; API reference, "Well-Known Labels": topology.kubernetes.io/zone).
 func volumeZoneFails(q *question, n *node, _ view) *Verdict {
 	if q.storage == nil {

@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -53,6 +54,43 @@ func (s *Subject) volumesOf(p *v1.Pod) []string {
 			if claim, ok := o.(*v1.PersistentVolumeClaim); ok && claim.Namespace == p.Namespace && claim.Name == name && claim.Spec.VolumeName != "" {
 				names = append(names, claim.Spec.VolumeName)
 			}
+		}
+	}
+	return names
+}
+
+// couldRun is fitsByModel, except for what sharer-reprieved-later explains, if that
+// is granted: the preemptor fits just because a pod stays that mounts its volume,
+// and may be tried too late for that.
+func (s *Subject) couldRun(node string, gone map[string]bool) (bool, error) {
+	fits, err := s.fitsByModel(node, gone)
+	if err != nil || !fits || !s.grants("sharer-reprieved-later") {
+		return fits, err
+	}
+	volumes := s.mounted(s.Cluster.Preemptor)
+	without := maps.Clone(gone)
+	for _, p := range s.preemptable(node) {
+		if slices.ContainsFunc(s.mounted(p), func(v string) bool { return slices.Contains(volumes, v) }) {
+			without[model.Key(p)] = true
+		}
+	}
+	return s.fitsByModel(node, without)
+}
+
+// mounted are the volumes that a pod mounts, as their driver calls them; and the
+// claims that have none yet.
+func (s *Subject) mounted(p *v1.Pod) []string {
+	names := s.volumesOf(p)
+	for i, name := range names {
+		for _, o := range s.Cluster.Extra {
+			if pv, ok := o.(*v1.PersistentVolume); ok && pv.Name == name && pv.Spec.CSI != nil {
+				names[i] = pv.Spec.CSI.Driver + "/" + pv.Spec.CSI.VolumeHandle
+			}
+		}
+	}
+	for i := range p.Spec.Volumes {
+		if c := p.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			names = append(names, p.Namespace+"/"+c.ClaimName)
 		}
 	}
 	return names

@@ -163,6 +163,8 @@ func outcome(r *properties.Result) (outcome, decidedBy string) {
 	switch {
 	case o.CycleError != "":
 		return "error", ""
+	case o.ScheduledTo != "" && !slices.Contains(r.Decision.Fits, o.ScheduledTo):
+		return "fits on " + o.ScheduledTo, "" // which should not be
 	case o.ScheduledTo != "":
 		return "fits on " + anyOf(r.Decision.Fits), ""
 	case o.Eligible != nil && !o.Eligible.OK:
