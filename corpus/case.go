@@ -47,6 +47,9 @@ type Case struct {
 	// Cluster is never nil. The cases of one dump share its objects and lists:
 	// treat them as read-only.
 	Cluster *model.Cluster
+	// Incomplete lists what the preemptor mounts and the dump does not tell about:
+	// what the model says of the cluster would be said of another one.
+	Incomplete model.Unmodelled
 	// File is the name of the stream the case was read from. It is not written.
 	File string
 }
