@@ -11,6 +11,7 @@ package corpus
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,9 +48,6 @@ type Case struct {
 	// Cluster is never nil. The cases of one dump share its objects and lists:
 	// treat them as read-only.
 	Cluster *model.Cluster
-	// Incomplete lists what the preemptor mounts and the dump does not tell about:
-	// what the model says of the cluster would be said of another one.
-	Incomplete model.Unmodelled
 	// File is the name of the stream the case was read from. It is not written.
 	File string
 }
@@ -147,9 +145,20 @@ type document struct {
 type settings struct {
 	MinCandidateNodesPercentage *int32          `json:"minCandidateNodesPercentage"`
 	MinCandidateNodesAbsolute   *int32          `json:"minCandidateNodesAbsolute"`
+	SecondProfile               *profile        `json:"secondProfile"`
+	Parallelism                 *int32          `json:"parallelism"`
+	PercentageOfNodesToScore    *int32          `json:"percentageOfNodesToScore"`
+	DryRunOffset                *int32          `json:"dryRunOffset"`
 	FeatureGates                map[string]bool `json:"featureGates"`
 
 	Extenders []model.Extender `json:"extenders"`
+}
+
+// profile is model.Profile.
+type profile struct {
+	SchedulerName               string `json:"schedulerName"`
+	MinCandidateNodesPercentage *int32 `json:"minCandidateNodesPercentage"`
+	MinCandidateNodesAbsolute   *int32 `json:"minCandidateNodesAbsolute"`
 }
 
 // dnsLabel is what a case may be called: its name becomes a file's name.
@@ -169,11 +178,8 @@ func (d *document) validate() (field string, err error) {
 	}
 	d.Preemptor = podKey(d.Preemptor)
 	if s := d.Scheduler; s != nil {
-		if p := s.MinCandidateNodesPercentage; p != nil && (*p < 0 || *p > 100) {
-			return "scheduler.minCandidateNodesPercentage", fmt.Errorf("%d is not within 0 to 100", *p)
-		}
-		if a := s.MinCandidateNodesAbsolute; a != nil && *a < 0 {
-			return "scheduler.minCandidateNodesAbsolute", fmt.Errorf("%d is negative", *a)
+		if field, err := s.validate(); err != nil {
+			return "scheduler." + field, err
 		}
 		for i := range s.Extenders {
 			if field, err := validateExtender(&s.Extenders[i], s.Extenders[:i]); err != nil {
@@ -189,6 +195,39 @@ func (d *document) validate() (field string, err error) {
 	for i := range d.Expect {
 		if field, err := d.Expect[i].validate(); err != nil {
 			return fmt.Sprintf("expect[%d].%s", i, field), err
+		}
+	}
+	return "", nil
+}
+
+func (s *settings) validate() (field string, err error) {
+	ranges := []struct {
+		field    string
+		value    *int32
+		min, max int32
+	}{
+		{"minCandidateNodesPercentage", s.MinCandidateNodesPercentage, 0, 100},
+		{"minCandidateNodesAbsolute", s.MinCandidateNodesAbsolute, 0, math.MaxInt32},
+		{"parallelism", s.Parallelism, 1, math.MaxInt32},
+		{"percentageOfNodesToScore", s.PercentageOfNodesToScore, 0, 100},
+		{"dryRunOffset", s.DryRunOffset, 0, math.MaxInt32},
+	}
+	if p := s.SecondProfile; p != nil {
+		if p.SchedulerName == "" || p.SchedulerName == model.DefaultSchedulerName {
+			return "secondProfile.schedulerName", fmt.Errorf("%q is not a name of its own", p.SchedulerName)
+		}
+		ranges = append(ranges, ranges[:2]...)
+		second := ranges[len(ranges)-2:]
+		second[0].field, second[0].value = "secondProfile.minCandidateNodesPercentage", p.MinCandidateNodesPercentage
+		second[1].field, second[1].value = "secondProfile.minCandidateNodesAbsolute", p.MinCandidateNodesAbsolute
+	}
+	for _, r := range ranges {
+		switch {
+		case r.value == nil:
+		case r.max == math.MaxInt32 && r.min == 0 && *r.value < 0:
+			return r.field, fmt.Errorf("%d is negative", *r.value)
+		case *r.value < r.min || *r.value > r.max:
+			return r.field, fmt.Errorf("%d is not within %d to %d", *r.value, r.min, r.max)
 		}
 	}
 	return "", nil
@@ -269,6 +308,23 @@ func (d *document) settings() model.Settings {
 	return model.Settings{
 		MinCandidateNodesPercentage: s.MinCandidateNodesPercentage,
 		MinCandidateNodesAbsolute:   s.MinCandidateNodesAbsolute,
+		SecondProfile:               (*model.Profile)(s.SecondProfile),
+		Parallelism:                 s.Parallelism,
+		PercentageOfNodesToScore:    s.PercentageOfNodesToScore,
+		DryRunOffset:                s.DryRunOffset,
+		FeatureGates:                s.FeatureGates,
+		Extenders:                   s.Extenders,
+	}
+}
+
+func newSettings(s model.Settings) settings {
+	return settings{
+		MinCandidateNodesPercentage: s.MinCandidateNodesPercentage,
+		MinCandidateNodesAbsolute:   s.MinCandidateNodesAbsolute,
+		SecondProfile:               (*profile)(s.SecondProfile),
+		Parallelism:                 s.Parallelism,
+		PercentageOfNodesToScore:    s.PercentageOfNodesToScore,
+		DryRunOffset:                s.DryRunOffset,
 		FeatureGates:                s.FeatureGates,
 		Extenders:                   s.Extenders,
 	}

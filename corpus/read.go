@@ -253,7 +253,6 @@ func readDump(objects []decoded) (*Stream, error) {
 		s.Notes = append(s.Notes, "no pod waits for the default scheduler")
 	}
 	pods := slices.Concat(waiting, others, waiting)
-	kinds := c.storageKinds()
 	for i, p := range waiting {
 		question := c.Cluster
 		question.Preemptor = p
@@ -261,7 +260,8 @@ func readDump(objects []decoded) (*Stream, error) {
 		if question.Pods = nil; i+1 < end {
 			question.Pods = pods[i+1 : end : end]
 		}
-		s.Cases = append(s.Cases, &Case{Name: model.Key(p), Cluster: &question, Incomplete: kinds.missing(p)})
+		question.NotGiven = notGiven(&question)
+		s.Cases = append(s.Cases, &Case{Name: model.Key(p), Cluster: &question})
 	}
 	return s, nil
 }

@@ -72,7 +72,7 @@ func (c *Case) render(terse bool) ([]byte, error) {
 		Expect:      c.Expect,
 		Findings:    c.Findings,
 	}
-	if s := settings(c.Cluster.Settings); !reflect.ValueOf(s).IsZero() {
+	if s := newSettings(c.Cluster.Settings); !reflect.ValueOf(s).IsZero() {
 		header.Scheduler = &s
 	}
 	var buf bytes.Buffer

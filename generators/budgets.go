@@ -33,6 +33,11 @@ func (g *generator) drawBudgets(bound []*v1.Pod) []*policyv1.PodDisruptionBudget
 				budget.Status.DisruptedPods[pod.Name] = metav1.NewTime(epoch)
 			}
 		}
+		if g.unready && g.chance(60) {
+			policy := pick(g.source, policyv1.AlwaysAllow, policyv1.IfHealthyBudget)
+			budget.Spec.UnhealthyPodEvictionPolicy = &policy
+			budget.Status.DesiredHealthy, budget.Status.CurrentHealthy = int32(g.intn(3)), int32(g.intn(3))
+		}
 		budgets[i] = budget
 	}
 	return budgets

@@ -1,264 +1,178 @@
 package generators
 
 import (
-	"slices"
 	"strconv"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// storagePlan is what pods can mount: drawn before the nodes, rendered when the
-// pods are known.
-type storagePlan struct {
-	// claims are the claims of the default namespace; those of the other one have
-	// the same names.
-	claims, otherClaims []claim
-	spare               []persistentVolume // not bound yet
-	disk                kindOfVolume       // that pods name themselves, mostly
-	inTree              bool               // some volumes are of in-tree plugins
-	attachments         bool               // VolumeAttachments
-	static              bool               // unbound claims need volumes that are there
-	prevents            bool               // pods do not go where the driver is missing
-	driver              bool               // a CSIDriver, which may report how much storage is left
-	objects             storageObjects
+// claimMaker makes the devices of a cluster and the resource claims for them.
+type claimMaker struct {
+	*generator
+	preemptor *v1.Pod
+	bound     []*v1.Pod
+	objects   []runtime.Object
+	devices   []resourcev1.DeviceRequestAllocationResult
 }
 
-// claimState is how far the binding of a claim has come.
-type claimState int
-
-const (
-	boundClaim      claimState = iota
-	unboundClaim               // waits for what its class says
-	missingClaim               // does not exist
-	lostClaim                  // its volume is gone, and the controller knows
-	deletedClaim               // bound, and being deleted
-	preboundClaim              // names a volume, which is not known to be bound
-	volumelessClaim            // bound to a volume that does not exist
-)
-
-// claim is the plan of a PersistentVolumeClaim.
-type claim struct {
-	state    claimState
-	mode     int // index of accessModes
-	class    int // index of classNames
-	size     int // Gi
-	volume   persistentVolume
-	selected int // the node that it is to be provisioned on, plus one
-	selects  bool
-	block    bool
-	beta     bool // names its class in the annotation
-}
-
-// volumeSource is what a PersistentVolume is made of.
-type volumeSource int
-
-const (
-	csiVolume volumeSource = iota
-	localVolume
-	awsVolume
-	gceVolume
-)
-
-// persistentVolume is the plan of a PersistentVolume.
-type persistentVolume struct {
-	source   volumeSource
-	driver   int // index of drivers
-	handle   int
-	affinity int // index of affinities; from len(affinities) on, a node
-	labels   int // index of volumeLabels
-	size     int
-	class    int
-	mode     int
-	ssd      bool // the label that claims select by
-	phase    int  // index of phases, of spare ones
-	taker    int  // the claim that a spare one is meant for, plus one
-}
-
-// maxClaims is the most claims that a namespace has.
-const maxClaims = 8
-
-func (g *generator) drawStorage() {
-	count := 2 + g.intn(4)
-	if g.bottleneck == byVolumeLimit {
-		count = 5 + g.intn(4)
-	}
-	g.inTree = g.chance(15)
-	g.attachments = g.chance(20)
-	g.driver = g.chance(50)
-	g.prevents = g.driver && g.chance(60)
-	g.static = g.bottleneck == byVolume && g.chance(40)
-	g.disk = pick(g.source, gceDisk, awsDisk, iscsiDisk, rbdDisk)
-	g.claims = g.drawClaims(count, 0)
-	if g.namespaces {
-		g.otherClaims = g.drawClaims(count, maxClaims)
-	}
-	spare := weighted(g.source, 40, 25, 20, 15)
-	if g.static {
-		spare = 1 + weighted(g.source, 40, 40, 20)
-	}
-	for range spare {
-		v := g.drawPersistentVolume(2*maxClaims + len(g.spare))
-		v.class, v.size = 1+g.intn(3), 1+len(g.spare) // no two alike: the scheduler would choose by chance
-		v.phase = weighted(g.source, 85, 10, 5)
-		if g.static {
-			v.class, v.phase = localClass, weighted(g.source, 70, 15, 15)
+// claimDevices gives the preemptor resource claims, and the cluster devices, some
+// of which are other pods' already.
+func (g *generator) claimDevices(p *v1.Pod, bound []*v1.Pod) []runtime.Object {
+	m := &claimMaker{generator: g, preemptor: p, bound: bound, objects: []runtime.Object{anyClass, fastClass}}
+	for i := range g.nodes {
+		if count := pick(g.source, 1, 0, 2, 4, 3); count > 0 {
+			m.slice("slice-"+strconv.Itoa(i), nodeNames[i], count, func(s *resourcev1.ResourceSliceSpec) { s.NodeName = &nodeNames[i] })
 		}
-		if g.chance(60) {
-			v.source, v.affinity = localVolume, g.intn(len(affinities)+len(nodeNames)-3)
-		}
-		g.spare = append(g.spare, v)
 	}
-	if i := slices.IndexFunc(g.claims, func(c claim) bool { return c.state == unboundClaim }); i >= 0 && len(g.spare) > 0 && g.chance(25) {
-		g.spare[0].taker, g.spare[0].class = 1+i, g.claims[i].class
-	}
-}
-
-// drawClaims draws the claims of a namespace, whose volumes are numbered from
-// first.
-func (g *generator) drawClaims(count, first int) []claim {
-	claims := make([]claim, count)
-	for i := range claims {
-		c := claim{mode: weighted(g.source, 55, 25, 12, 8), size: 1 + g.intn(3)}
-		c.volume = g.drawPersistentVolume(first + i)
-		if g.bottleneck == byClaim && i == 0 && g.chance(96) {
-			c.mode = 1 // for one pod alone
-		}
-		if g.bottleneck == byClaim && i == 0 || g.bottleneck == byVolumeLimit {
-			c.state = claimState(weighted(g.source, 84, 8, 2, 1, 1, 2, 2))
-		} else if g.static {
-			c.state = claimState(weighted(g.source, 25, 66, 2, 2, 2, 1, 2))
-		} else if g.bottleneck == byVolume {
-			c.state = claimState(weighted(g.source, 57, 34, 2, 2, 2, 1, 2))
-		} else {
-			c.state = claimState(weighted(g.source, 55, 25, 6, 3, 3, 3, 5))
-		}
-		if c.state == unboundClaim {
-			c.class = 1 + weighted(g.source, 38, 26, 14, 12, 5, 5)
-			if c.class == len(classNames) {
-				c.class = 0
+	if g.chance(20) {
+		m.slice("slice-shared", "shared", 1+g.intn(2), func(s *resourcev1.ResourceSliceSpec) {
+			if s.AllNodes = &yes; g.nodeLabels && g.chance(60) {
+				s.AllNodes, s.NodeSelector = nil, inZone("a")
 			}
-			if g.chance(15) {
-				c.selected = 1 + g.intn(4)
-			}
-			c.selects, c.block, c.beta = g.chance(10), g.chance(4), g.chance(5)
-			if g.static {
-				c.class, c.size, c.selected, c.selects = localClass, 1+weighted(g.source, 70, 20, 10), 0, g.chance(40)
-			}
-		} else if g.chance(60) {
-			c.class = 1 + g.intn(len(classNames)-1)
+		})
+	}
+	for i := range 1 + weighted(g.source, 55, 30, 15) {
+		m.own(i)
+	}
+	for i := range g.intn(3) {
+		m.others("other-"+strconv.Itoa(i), metav1.NamespaceDefault)
+	}
+	return m.objects
+}
+
+func (m *claimMaker) slice(name, pool string, count int, where func(s *resourcev1.ResourceSliceSpec)) {
+	s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	s.Spec = resourcev1.ResourceSliceSpec{Driver: pick(m.source, "fast.example.com", "slow.example.com"),
+		Pool: resourcev1.ResourcePool{Name: pool, Generation: 1, ResourceSliceCount: 1}}
+	where(&s.Spec)
+	for i := range count {
+		device := resourcev1.Device{Name: "device-" + strconv.Itoa(i)}
+		s.Spec.Devices = append(s.Spec.Devices, device)
+		m.devices = append(m.devices, resourcev1.DeviceRequestAllocationResult{Request: "devices", Driver: s.Spec.Driver, Pool: pool, Device: device.Name})
+	}
+	m.objects = append(m.objects, s)
+}
+
+// claim makes a claim for devices that is not allocated.
+func (m *claimMaker) claim(name, namespace string) *resourcev1.ResourceClaim {
+	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID("claim/" + name)}}
+	for range 1 + weighted(m.source, 80, 20) {
+		r := resourcev1.ExactDeviceRequest{DeviceClassName: pick(m.source, anyClass.Name, anyClass.Name, fastClass.Name, fastClass.Name),
+			AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(pick(m.source, 1, 1, 1, 2, 1, 3))}
+		if m.chance(2) {
+			r.DeviceClassName = "gone"
 		}
-		c.volume.class, c.volume.mode, c.volume.size = c.class, c.mode, c.size
-		claims[i] = c
+		name := []string{"devices", "more"}[len(c.Spec.Devices.Requests)]
+		c.Spec.Devices.Requests = append(c.Spec.Devices.Requests, resourcev1.DeviceRequest{Name: name, Exactly: &r})
 	}
-	return claims
+	m.objects = append(m.objects, c)
+	return c
 }
 
-// drawPersistentVolume draws a volume that is mostly good for any node.
-func (g *generator) drawPersistentVolume(handle int) persistentVolume {
-	v := persistentVolume{handle: handle, size: 1 + g.intn(3), mode: weighted(g.source, 80, 10, 10)}
-	if g.chance(15) {
-		v.driver = 1
-	}
-	if g.chance(3) { // two volumes of one name are one volume to the driver
-		v.handle = g.intn(3)
-	}
-	affinity, labels := 22, 15
-	if g.bottleneck == byVolume {
-		affinity, labels = 18, 70
-	}
-	if g.chance(affinity) {
-		v.affinity = g.intn(len(affinities) + 3)
-	}
-	if g.chance(labels) {
-		v.labels = 1 + g.intn(len(volumeLabels)-1)
-	}
-	if g.chance(8) {
-		v.source, v.affinity = localVolume, len(affinities)+g.intn(4)
-	}
-	if g.inTree && g.chance(50) {
-		v.source = pick(g.source, awsVolume, gceVolume)
-		if v.labels == 0 && g.chance(50) {
-			v.labels = 1
-		}
-	}
-	v.ssd = g.chance(50)
-	return v
-}
-
-// claim is the claim of a namespace and number.
-func (g *generator) claim(other bool, i int) claim {
-	switch {
-	case !other:
-		return g.claims[i]
-	case i < len(g.otherClaims):
-		return g.otherClaims[i]
-	}
-	return claim{state: missingClaim}
-}
-
-// csiNode is the plan of a node's CSINode.
-type csiNode struct {
-	missing bool
-	drivers [len(drivers)]csiLimit
-	zones   int // which labels tell the zone
-}
-
-// csiLimit says how many volumes of a driver a node takes: 0 is any number, 1 is
-// none. -1 is a node without the driver.
-type csiLimit int
-
-func (g *generator) drawCSINode(n *node) {
-	n.csi.zones = weighted(g.source, 40, 38, 8, 14)
-	if g.bottleneck == byVolume {
-		n.csi.zones = 1 + weighted(g.source, 60, 15, 25)
-	}
-	if n.csi.missing = g.chance(10); n.csi.missing && (g.bottleneck != byVolumeLimit || g.chance(60)) {
+// allocate gives a claim one of the devices, to be used from some of the nodes.
+func (m *claimMaker) allocate(c *resourcev1.ResourceClaim) {
+	if len(m.devices) == 0 {
 		return
 	}
-	n.csi.missing = false
-	for d := range n.csi.drivers {
-		limit := csiLimit(1 + g.attached(n, d))
-		switch {
-		case d == 0 && g.bottleneck == byVolumeLimit:
-			limit += pick[csiLimit](g.source, 0, 0, 0, 1, 0, 0, -1)
-			limit = max(limit, 1)
-		case g.chance(60):
-			limit = 0
-		default:
-			limit += csiLimit(g.intn(3))
-		}
-		if g.chance(7) || g.prevents && g.chance(40) {
-			limit = -1
-		}
-		n.csi.drivers[d] = limit
+	c.Finalizers = []string{resourcev1.Finalizer}
+	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
+		Results: []resourcev1.DeviceRequestAllocationResult{m.devices[m.intn(len(m.devices))]}}}
+	switch weighted(m.source, 40, 25, 35) {
+	case 0:
+		c.Status.Allocation.NodeSelector = &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchFields: []v1.NodeSelectorRequirement{
+			{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{m.someNode()}}}}}}
+	case 1:
+		c.Status.Allocation.NodeSelector = inZone(pick(m.source, "a", "b"))
 	}
 }
 
-var (
-	accessModes = []v1.PersistentVolumeAccessMode{v1.ReadWriteOnce, v1.ReadWriteOncePod, v1.ReadWriteMany, v1.ReadOnlyMany}
-	phases      = []v1.PersistentVolumePhase{v1.VolumeAvailable, v1.VolumeReleased, v1.VolumePending}
-	// classNames are the names of storage classes: "" is none, and the last does
-	// not exist.
-	classNames = []string{"", "wait", "local", "zonal", "immediate", "lost"}
-	localClass = slices.Index(classNames, "local")
-	// drivers are those of the CSI volumes.
-	drivers    = [...]string{"disk.example.com", "file.example.com"}
-	claimNames = func() (names [maxClaims]string) {
-		for i := range names {
-			names[i] = "claim-" + strconv.Itoa(i)
+func inZone(zone string) *v1.NodeSelector {
+	return &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{
+		{Key: "zone", Operator: v1.NodeSelectorOpIn, Values: []string{zone}}}}}}
+}
+
+// own makes a claim of the preemptor, or leaves it out.
+func (m *claimMaker) own(i int) {
+	p, name := m.preemptor, "claim-"+strconv.Itoa(i)
+	entry := v1.PodResourceClaim{Name: name, ResourceClaimName: &name}
+	template := "template"
+	fromTemplate := m.chance(30)
+	if fromTemplate {
+		entry.ResourceClaimName, entry.ResourceClaimTemplateName = nil, &template
+		status := v1.PodResourceClaimStatus{Name: name, ResourceClaimName: &name}
+		if m.chance(8) {
+			status.ResourceClaimName = nil
 		}
-		return names
-	}()
-	// affinities are the required labels of the nodes that can reach a volume.
-	affinities = [][2]string{{}, {"zone", "a"}, {v1.LabelTopologyZone, "a"}, {"zone", "b"}, {v1.LabelFailureDomainBetaZone, "a"}}
-	// volumeLabels are the zones of volumes.
-	volumeLabels = []map[string]string{
-		{},
-		{v1.LabelTopologyZone: "a"},
-		{v1.LabelTopologyZone: "a__b"},
-		{v1.LabelFailureDomainBetaZone: "a"},
-		{v1.LabelTopologyZone: "b", v1.LabelTopologyRegion: "r"},
-		{v1.LabelTopologyRegion: "s"},
-		{v1.LabelFailureDomainBetaRegion: "r"},
+		if !m.chance(3) {
+			p.Status.ResourceClaimStatuses = append(p.Status.ResourceClaimStatuses, status)
+		}
 	}
+	p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, entry)
+	if !fromTemplate && m.chance(6) { // one claim under two names
+		p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: name + "-again", ResourceClaimName: &name})
+	}
+	if m.chance(2) {
+		return
+	}
+	c := m.claim(name, p.Namespace)
+	if fromTemplate {
+		owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: &yes}
+		if m.chance(8) {
+			owner.Name, owner.UID = "elsewhere", "default/elsewhere"
+		}
+		c.OwnerReferences = []metav1.OwnerReference{owner}
+	}
+	if m.chance(65) {
+		m.allocate(c)
+	}
+	if c.Status.Allocation != nil {
+		switch weighted(m.source, 65, 15, 20) {
+		case 1:
+			reserve(c, p)
+		case 2:
+			for _, other := range m.bound {
+				if other.Namespace == c.Namespace && m.chance(30) {
+					reserve(c, other)
+				}
+			}
+		}
+	}
+	if m.chance(3) {
+		deleted, grace := metav1.NewTime(epoch.AddDate(1, 0, 0)), int64(0)
+		c.DeletionTimestamp, c.DeletionGracePeriodSeconds = &deleted, &grace
+		c.Finalizers = []string{resourcev1.Finalizer}
+	}
+}
+
+// others makes a claim that a bound pod uses, if it has got its device.
+func (m *claimMaker) others(name, namespace string) {
+	c := m.claim(name, namespace)
+	m.allocate(c)
+	for _, p := range m.bound {
+		if c.Status.Allocation != nil && p.Namespace == namespace && m.chance(30) {
+			p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: name, ResourceClaimName: &c.Name})
+			reserve(c, p)
+			return
+		}
+	}
+}
+
+func reserve(c *resourcev1.ResourceClaim, p *v1.Pod) {
+	c.Status.ReservedFor = append(c.Status.ReservedFor[:len(c.Status.ReservedFor):len(c.Status.ReservedFor)],
+		resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: p.Name, UID: types.UID(model.Key(p))})
+}
+
+var yes = true
+
+// The classes that claims ask for devices of.
+var (
+	anyClass  = &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "any"}}
+	fastClass = &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, Spec: resourcev1.DeviceClassSpec{
+		Selectors: []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: `device.driver == "fast.example.com"`}}}}}
 )

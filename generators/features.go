@@ -36,6 +36,7 @@ const (
 // features is what a cluster is made of: drawn first, so that a cluster has few
 // features and uses each of them much.
 type features struct {
+	wild       bool // drawn at unusual odds
 	bottleneck bottleneck
 	ranks      []int32 // the priorities of bound pods
 	twins      bool    // nodes are copies of one another with a field changed
@@ -44,7 +45,9 @@ type features struct {
 	forms      bool // init containers, sidecars, overhead, pod-level resources
 	hostPorts  bool
 	taints     bool
+	compared   bool // taints and tolerations with numbers, and the gate that compares them
 	nodeLabels bool // and what selects nodes by them
+	drifted    bool // nodes are not any more what they were when their pods were placed
 	small      bool // some nodes are smaller than the preemptor
 	cordoned   bool // spec.unschedulable
 
@@ -55,39 +58,48 @@ type features struct {
 	marked       bool // pods that carry DisruptionTarget and are not terminating
 	resized      bool // in-place resizes under way
 	budgets      bool
+	unready      bool // pods that run and say they are not ready
 	nominated    bool
 	podAffinity  bool // and anti-affinity
 	roomy        bool // only pod affinity keeps the preemptor from nodes
 	others       bool // pods of another scheduler, and pods that just wait
 	spread       bool // topology spread constraints
 	volumes      bool // claims, disks, and what they are made of
+	claims       bool // resource claims, and devices
+	declared     bool // features that nodes declare, and pods need
 }
 
 func drawFeatures(s source) features {
+	flags := flags{s, s.chance(12)}
 	f := features{
+		wild:       flags.wild,
 		bottleneck: bottleneck(weighted(s, 42, 12, 6, 8, 8, 7, 9, 2, 4, 2, 4)),
 		ranks:      drawRanks(s),
-		twins:      s.chance(70),
-		slack:      s.chance(25),
-		forms:      s.chance(35),
-		hostPorts:  s.chance(13),
-		taints:     s.chance(18),
-		nodeLabels: s.chance(22),
-		small:      s.chance(8),
-		cordoned:   s.chance(6),
+		twins:      flags.chance(70),
+		slack:      flags.chance(25),
+		forms:      flags.chance(35),
+		hostPorts:  flags.chance(13),
+		taints:     flags.chance(18),
+		nodeLabels: flags.chance(22),
+		drifted:    flags.chance(6),
+		small:      flags.chance(8),
+		cordoned:   flags.chance(6),
 
-		missingStart: s.chance(12),
-		noPriority:   s.chance(20),
-		namespaces:   s.chance(25),
-		terminating:  s.chance(15),
-		marked:       s.chance(8),
-		resized:      s.chance(8),
-		budgets:      s.chance(65),
-		nominated:    s.chance(35),
-		podAffinity:  s.chance(12),
-		others:       s.chance(10),
-		spread:       s.chance(8),
-		volumes:      s.chance(5),
+		missingStart: flags.chance(12),
+		noPriority:   flags.chance(20),
+		namespaces:   flags.chance(25),
+		terminating:  flags.chance(15),
+		marked:       flags.chance(8),
+		resized:      flags.chance(8),
+		budgets:      flags.chance(65),
+		unready:      flags.chance(6),
+		nominated:    flags.chance(35),
+		podAffinity:  flags.chance(12),
+		others:       flags.chance(10),
+		spread:       flags.chance(8),
+		declared:     flags.chance(4),
+		claims:       flags.chance(5),
+		volumes:      flags.chance(5),
 	}
 	f.volumes = f.volumes || f.bottleneck >= byClaim
 	if f.bottleneck == bySpread {
@@ -95,11 +107,16 @@ func drawFeatures(s source) features {
 		f.taints = f.taints || s.chance(20)
 		f.terminating = f.terminating || s.chance(20)
 	}
+	if f.claims && s.chance(65) { // it shows where there is room
+		f.slack = true
+	}
 	if f.podAffinity { // it decides where there is room, and among nominated pods
 		f.slack, f.nominated = f.slack || s.chance(50), f.nominated || s.chance(40)
 		f.namespaces = f.namespaces || s.chance(20)
-		f.roomy = s.chance(50)
+		f.roomy = flags.chance(50)
 	}
+	f.compared = f.taints && flags.chance(35)
+	f.forms = f.forms || f.resized && s.chance(50)
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)
 	}

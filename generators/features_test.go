@@ -155,8 +155,39 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"match label keys":           preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return len(c.MatchLabelKeys) > 0 })),
 		"affinity ignored":           preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.NodeAffinityPolicy != nil })),
 		"taints honoured":            preemptor(spreads(func(c v1.TopologySpreadConstraint) bool { return c.NodeTaintsPolicy != nil })),
-		"small shortlist":            func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
-		"synchronous":                func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
+		"declared features":          anyNode(func(n *v1.Node) bool { return len(n.Status.DeclaredFeatures) > 0 }),
+		"compared taints": preemptor(func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Spec.Tolerations, func(t v1.Toleration) bool { return t.Operator == v1.TolerationOpGt })
+		}),
+		"comparisons on": func(c *model.Cluster) bool { return c.Settings.FeatureGates[model.GateTaintComparison] },
+		"unready": anyPod(func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodReady })
+		}),
+		"eviction policy": anyBudget(func(b *policyv1.PodDisruptionBudget) bool { return b.Spec.UnhealthyPodEvictionPolicy != nil }),
+		"deferred resize": anyPod(func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Reason == v1.PodReasonDeferred })
+		}),
+		"resize of an init container": anyPod(func(p *v1.Pod) bool { return len(p.Status.InitContainerStatuses) > 0 }),
+		"resize of the pod":           anyPod(func(p *v1.Pod) bool { return p.Status.AllocatedResources != nil }),
+		"init container's port": anyPod(func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Spec.InitContainers, func(c v1.Container) bool { return len(c.Ports) > 0 && c.RestartPolicy == nil })
+		}),
+		"sidecar's port": anyPod(func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Spec.InitContainers, func(c v1.Container) bool { return len(c.Ports) > 0 && c.RestartPolicy != nil })
+		}),
+		"disk pressure": anyNode(func(n *v1.Node) bool {
+			return slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeDiskPressure })
+		}),
+		"over-committed":  overCommitted,
+		"host forgotten":  anyNode(func(n *v1.Node) bool { return n.Labels[v1.LabelHostname] == "" }),
+		"daemons":         anyPod(func(p *v1.Pod) bool { return len(p.Spec.Tolerations) > 0 }),
+		"resource claims": preemptor(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
+		"others' claims":  anyPod(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
+		"needs a feature": preemptor(func(p *v1.Pod) bool {
+			return slices.ContainsFunc(slices.Concat(p.Spec.Containers, p.Spec.InitContainers), func(c v1.Container) bool { return len(c.RestartPolicyRules) > 0 })
+		}),
+		"small shortlist": func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
+		"synchronous":     func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
 	}
 	const clusters = 5000
 	count := map[string]int{}
@@ -172,4 +203,24 @@ func TestEveryFeatureOccurs(t *testing.T) {
 	for name := range features {
 		require.Greaterf(t, count[name], clusters/500, "clusters with %s", name)
 	}
+}
+
+// overCommitted tells whether the containers of a node's pods request more CPU
+// than it has.
+func overCommitted(c *model.Cluster) bool {
+	left := map[string]int64{}
+	for _, n := range c.Nodes {
+		left[n.Name] = n.Status.Allocatable.Cpu().MilliValue()
+	}
+	for _, p := range c.Pods {
+		for _, container := range p.Spec.Containers {
+			left[p.Spec.NodeName] -= container.Resources.Requests.Cpu().MilliValue()
+		}
+	}
+	for _, n := range c.Nodes {
+		if left[n.Name] < 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -16,11 +16,13 @@ type node struct {
 	room       sizes
 	maxPods    int
 	taints     []int // indices of taints
+	level      int   // of levels, counted from 1; 0 is none
 	zone       int   // 0 is no label; so for the next two
 	disk       int
 	generation int
 	cordoned   bool
 	csi        csiNode
+	declares   int // index of declaredFeatures
 	pods       []pod
 }
 
@@ -56,6 +58,8 @@ const (
 	notResized resize = iota
 	shrinking         // the kubelet still allocates more than the pod requests
 	growing           // it allocates less
+	deferred          // it allocates less until there is room
+	actuating         // it allocates what the pod requests, but more is still in effect
 	infeasible        // it allocates less and will not do more
 )
 
@@ -72,6 +76,7 @@ type pod struct {
 	end        end
 	resize     resize
 	volumes    []volume
+	unready    bool
 	shuns      bool // has anti-affinity
 }
 
@@ -174,7 +179,10 @@ func (g *generator) drawNode(room int) node {
 			n.taints = append(n.taints, second)
 		}
 	}
-	if g.nodeLabels || g.spread || g.volumes {
+	if g.compared && g.chance(60) {
+		n.level = 1 + g.intn(len(levels))
+	}
+	if g.nodeLabels || g.spread || g.claims || g.volumes {
 		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
 	}
 	if g.podAffinity && !g.nodeLabels && !g.spread {
@@ -184,6 +192,9 @@ func (g *generator) drawNode(room int) node {
 		n.zone = 1 + g.intn(2)
 	}
 	n.cordoned = g.cordoned && g.chance(40)
+	if g.declared {
+		n.declares = g.intn(len(declaredFeatures))
+	}
 	g.fill(&n)
 	if g.volumes {
 		g.drawCSINode(&n)
@@ -294,8 +305,9 @@ func (g *generator) drawPod() pod {
 	if g.roomy {
 		p.shuns = g.chance(60)
 	}
+	p.unready = g.unready && g.chance(50)
 	if g.resized && g.chance(40) {
-		p.resize = pick(g.source, shrinking, growing, shrinking, infeasible)
+		p.resize = pick(g.source, shrinking, growing, actuating, infeasible, deferred)
 	}
 	return p
 }

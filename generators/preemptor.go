@@ -48,11 +48,17 @@ func (g *generator) preemptor() *v1.Pod {
 			p.Spec.Tolerations = append(p.Spec.Tolerations, tolerations[g.intn(len(tolerations))])
 		}
 	}
+	if g.compared && g.chance(80) {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, comparisons[g.intn(len(comparisons))])
+	}
 	if g.nodeLabels && g.chance(75) {
 		g.selectNodes(&p.Spec)
 	}
 	if g.spread {
 		g.spreadOver(p)
+	}
+	if g.declared && g.chance(75) {
+		g.needFeature(&p.Spec)
 	}
 	if g.podAffinity {
 		if g.chance(60) && !(g.roomy && g.chance(60)) {
@@ -157,7 +163,7 @@ func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 			p := add()
 			p.Status.NominatedNodeName = g.someNode()
 			if g.others && g.chance(40) {
-				p.Spec.SchedulerName = "other-scheduler"
+				p.Spec.SchedulerName = otherScheduler
 			}
 		}
 	}

@@ -16,6 +16,9 @@ const otherNamespace = "other"
 
 func generate(s source) *model.Cluster {
 	g := &generator{source: s, features: drawFeatures(s)}
+	if g.wild {
+		g.source = skew(s)
+	}
 	g.drawNodes()
 	c := &model.Cluster{Nodes: make([]*v1.Node, len(g.nodes))}
 	total := 0
@@ -34,8 +37,14 @@ func generate(s source) *model.Cluster {
 			c.Pods = append(c.Pods, p)
 		}
 	}
+	if g.drifted {
+		g.drift(c.Nodes, c.Pods)
+	}
 	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
 	c.Preemptor = g.preemptor()
+	if g.claims {
+		c.Extra = append(c.Extra, g.claimDevices(c.Preemptor, c.Pods)...)
+	}
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
 	if g.volumes {
 		c.Extra = g.renderStorage(c.Nodes)
@@ -45,8 +54,9 @@ func generate(s source) *model.Cluster {
 	}
 	c.Settings = g.drawSettings()
 	if g.chance(6) {
-		c.Settings.Extenders = g.drawExtenders()
+		c.Settings.Extenders = g.drawExtenders(c)
 	}
+	g.drawRareSettings(c)
 	return c
 }
 
@@ -62,8 +72,45 @@ func (g *generator) drawSettings() (settings model.Settings) {
 	if g.chance(15) {
 		settings.FeatureGates = map[string]bool{model.GateAsyncPreemption: false}
 	}
+	if g.compared && settings.FeatureGates == nil && settings.MinCandidateNodesAbsolute == nil && g.chance(75) {
+		settings.FeatureGates = map[string]bool{model.GateTaintComparison: true}
+	}
 	return settings
 }
+
+// drawRareSettings draws those that a system has to build a scheduler for, of
+// which it keeps few: just one beside each other.
+func (g *generator) drawRareSettings(c *model.Cluster) {
+	s := &c.Settings
+	if s.MinCandidateNodesAbsolute != nil && g.chance(75) {
+		offset := int32(g.intn(len(c.Nodes) + 1))
+		s.DryRunOffset = &offset
+	}
+	if s.FeatureGates != nil || !g.chance(10) {
+		return
+	}
+	switch g.intn(4) {
+	case 0:
+		workers := int32(16)
+		s.Parallelism = &workers
+	case 1:
+		s.FeatureGates = map[string]bool{}
+		for _, gate := range model.IdleGates() {
+			s.FeatureGates[gate] = gate == "InterPodAffinityHostnameFastPath"
+		}
+	default:
+		// The pods of another scheduler are then its own.
+		one, ten := int32(1), int32(10)
+		s.SecondProfile = &model.Profile{SchedulerName: otherScheduler, MinCandidateNodesPercentage: &ten, MinCandidateNodesAbsolute: &one}
+		s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute = nil, nil
+		if g.chance(60) {
+			c.Preemptor.Spec.SchedulerName = otherScheduler
+		}
+	}
+}
+
+// otherScheduler is not the default scheduler's name.
+const otherScheduler = "other-scheduler"
 
 var podNames = func() (names [maxPods + 1]string) {
 	for i := range names {
@@ -85,6 +132,10 @@ func renderNode(i int, n *node) *v1.Node {
 	for _, t := range n.taints {
 		node.Spec.Taints = append(node.Spec.Taints, taints[t])
 	}
+	if n.level > 0 {
+		node.Spec.Taints = append(node.Spec.Taints, levels[n.level-1])
+	}
+	node.Status.DeclaredFeatures = declaredFeatures[n.declares]
 	node.Status.Allocatable = amounts(n.room, 2, 2)
 	node.Status.Allocatable[v1.ResourcePods] = podCounts[n.maxPods]
 	node.Status.Capacity = amounts(n.room, 2, 2)
@@ -214,8 +265,11 @@ func renderContainers(spec *v1.PodSpec, plan *pod) {
 	}
 	for _, port := range plan.hostPorts {
 		c := &spec.Containers[withPorts]
-		if plan.form == sidecar && port > 0 {
+		switch { // the ports of sidecars count, those of other init containers do not
+		case plan.form == sidecar && port > 0, plan.form == sidecarThenInit && port%3 == 1, plan.form == initContainer && port%2 == 1:
 			c = &spec.InitContainers[0]
+		case plan.form == sidecarThenInit && port%3 == 2:
+			c = &spec.InitContainers[1]
 		}
 		c.Ports = append(c.Ports, ports[port])
 	}
@@ -238,26 +292,53 @@ func renderStatus(p *v1.Pod, plan *pod) {
 		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
 			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler})
 	}
-	if plan.resize == notResized {
-		return
+	if plan.unready && plan.start >= 0 {
+		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.PodReady, Status: v1.ConditionFalse})
 	}
-	allocated := plan.size
+	if plan.resize != notResized {
+		renderResize(p, plan)
+	}
+}
+
+// renderResize makes the status of a pod that is resized in place: what is
+// allocated to its first container, and what is in effect there; of a sidecar or
+// an init container before it; and of the pod as a whole.
+func renderResize(p *v1.Pod, plan *pod) {
+	allocated, inEffect := plan.size, plan.size
 	for r := range allocated {
 		switch {
 		case allocated[r] == 0 || resource(r) != cpu && resource(r) != memory:
+		case plan.resize == actuating:
+			inEffect[r]++
 		case plan.resize == shrinking:
 			allocated[r]++
+			inEffect[r]++
 		default:
 			allocated[r]--
+			inEffect[r]--
 		}
 	}
-	p.Status.ContainerStatuses = []v1.ContainerStatus{{
-		Name:               p.Spec.Containers[0].Name,
-		AllocatedResources: amounts(allocated, 2, 2),
-		Resources:          &v1.ResourceRequirements{Requests: amounts(allocated, 2, 2)},
-	}}
-	if plan.resize == infeasible {
-		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
-			Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: v1.PodReasonInfeasible})
+	status := func(name string, part int) v1.ContainerStatus {
+		return v1.ContainerStatus{Name: name, AllocatedResources: amounts(allocated, part, part),
+			Resources: &v1.ResourceRequirements{Requests: amounts(inEffect, part, part)}}
 	}
+	switch plan.form {
+	case podLevel:
+		whole := func(s sizes) v1.ResourceList { s[storage], s[gpu] = 0, 0; return amounts(s, 2, 2) }
+		p.Status.AllocatedResources, p.Status.Resources = whole(allocated), &v1.ResourceRequirements{Requests: whole(inEffect)}
+	case sidecar, initContainer:
+		p.Status.InitContainerStatuses = []v1.ContainerStatus{status(p.Spec.InitContainers[0].Name, 1)}
+	default:
+		p.Status.ContainerStatuses = []v1.ContainerStatus{status(p.Spec.Containers[0].Name, 2)}
+	}
+	reason := ""
+	switch plan.resize {
+	case infeasible:
+		reason = v1.PodReasonInfeasible
+	case deferred:
+		reason = v1.PodReasonDeferred
+	default:
+		return
+	}
+	p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: reason})
 }

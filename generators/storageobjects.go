@@ -23,11 +23,11 @@ type storageObjects struct {
 func (g *generator) renderStorage(nodes []*v1.Node) []runtime.Object {
 	own := g.objects // of ephemeral volumes
 	g.objects = storageObjects{}
-	for i := range g.claims {
-		g.addClaim(metav1.NamespaceDefault, i, &g.claims[i])
+	for i := range g.pvcs {
+		g.addClaim(metav1.NamespaceDefault, i, &g.pvcs[i])
 	}
-	for i := range g.otherClaims {
-		g.addClaim(otherNamespace, i, &g.otherClaims[i])
+	for i := range g.otherPVCs {
+		g.addClaim(otherNamespace, i, &g.otherPVCs[i])
 	}
 	for i := range g.spare {
 		v := renderVolume("spare-"+strconv.Itoa(i), &g.spare[i])

@@ -45,6 +45,24 @@ var taints = []v1.Taint{
 	{Key: "maintenance", Effect: v1.TaintEffectNoExecute},
 }
 
+// levels are taints whose values are numbers, or nearly.
+var levels = []v1.Taint{
+	{Key: "level", Value: "5", Effect: v1.TaintEffectNoSchedule},
+	{Key: "level", Value: "7", Effect: v1.TaintEffectNoExecute},
+	{Key: "level", Value: "007", Effect: v1.TaintEffectNoSchedule},
+	{Key: "level", Value: "high", Effect: v1.TaintEffectNoSchedule},
+	{Key: "level", Value: "9", Effect: v1.TaintEffectPreferNoSchedule},
+}
+
+var comparisons = []v1.Toleration{
+	{Key: "level", Operator: v1.TolerationOpGt, Value: "4"},
+	{Key: "level", Operator: v1.TolerationOpLt, Value: "8", Effect: v1.TaintEffectNoSchedule},
+	{Key: "level", Operator: v1.TolerationOpGt, Value: "-1", Effect: v1.TaintEffectNoSchedule},
+	{Key: "level", Operator: v1.TolerationOpLt, Value: "7"},
+	{Key: "level", Operator: v1.TolerationOpGt, Value: "5"},
+	{Key: "level", Operator: v1.TolerationOpEqual, Value: "5"},
+}
+
 // sameTaint tells whether a node cannot have both taints.
 func sameTaint(a, b int) bool {
 	return taints[a].Key == taints[b].Key && taints[a].Effect == taints[b].Effect

@@ -44,9 +44,9 @@ func (g *generator) drawVolumes() []volume {
 		if g.chance(15) {
 			return nil
 		}
-		volumes := []volume{{index: g.intn(len(g.claims))}}
+		volumes := []volume{{index: g.intn(len(g.pvcs))}}
 		if g.chance(25) {
-			volumes = append(volumes, volume{index: g.intn(len(g.claims))})
+			volumes = append(volumes, volume{index: g.intn(len(g.pvcs))})
 		}
 		if g.chance(18) {
 			volumes = append(volumes, g.someEphemeral())
@@ -74,7 +74,7 @@ func (g *generator) drawVolumes() []volume {
 func (g *generator) someVolume() volume {
 	switch weighted(g.source, 70, 12, 15, 3) {
 	case 0:
-		return volume{index: g.intn(len(g.claims))}
+		return volume{index: g.intn(len(g.pvcs))}
 	case 1:
 		return g.someEphemeral()
 	case 2:
@@ -101,11 +101,11 @@ func (g *generator) preemptorVolumes() []volume {
 	case byVolumeLimit:
 		volumes = []volume{{}}
 		if g.chance(30) {
-			volumes = append(volumes, volume{index: g.intn(len(g.claims))})
+			volumes = append(volumes, volume{index: g.intn(len(g.pvcs))})
 		}
 	case byVolume:
 		for range 1 + weighted(g.source, 60, 40) {
-			volumes = append(volumes, volume{index: g.intn(len(g.claims))})
+			volumes = append(volumes, volume{index: g.intn(len(g.pvcs))})
 		}
 	case byDisk:
 		volumes = []volume{{source: g.disk, readOnly: g.chance(25)}}

@@ -40,6 +40,13 @@ func disagree(stage Stage, node string, want, got any) *Disagreement {
 // returns the first disagreement, or nil. A stage that the system cannot show is
 // passed over; everything it does show is compared.
 func (d *Decision) Admits(o *Observation) *Disagreement {
+	if dis := d.admitsStages(o); dis != nil {
+		return dis
+	}
+	return d.admitsDeallocation(o)
+}
+
+func (d *Decision) admitsStages(o *Observation) *Disagreement {
 	if dis := d.admitsFilters(o); dis != nil {
 		return dis
 	}
@@ -297,6 +304,36 @@ func (d *Decision) admitsCandidates(o *Observation, observed map[string]*Outcome
 	}
 	if tried := len(o.DryRuns); tried < len(d.PotentialNodes) && (kinds[0] == 0 || kinds[0]+kinds[1] < d.Shortlist) {
 		return disagree(StageCandidates, "", "all potential nodes tried", fmt.Sprintf("%d of %d", tried, len(d.PotentialNodes))).of(kindFewerNodes)
+	}
+	if o.PinnedDryRuns {
+		return d.admitsOrder(o, observed)
+	}
+	return nil
+}
+
+// admitsOrder: dry runs made one after another go from the offset on, and end as
+// soon as there are enough candidates, one of them without violations
+// (preemption.go:430@v1.37.1, DryRunPreemption).
+func (d *Decision) admitsOrder(o *Observation, observed map[string]*Outcome) *Disagreement {
+	want, n := []string{}, len(d.PotentialNodes)
+	candidates, without := 0, false
+	for i := range n {
+		if without && candidates >= d.Shortlist && d.Shortlist > 0 {
+			break
+		}
+		name := d.PotentialNodes[(d.q.rules.offset(d.q.cluster.Settings)+i)%n]
+		want = append(want, name)
+		if _, tried := o.DryRuns[name]; !tried {
+			break
+		}
+		if outcome := observed[name]; outcome != nil {
+			candidates++
+			without = without || outcome.Violations == 0
+		}
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(maps.Keys(o.DryRuns)); !slices.Equal(want, got) {
+		return disagree(StageCandidates, "", fmt.Sprintf("%v tried", want), got).of("tries", listKind(want, got))
 	}
 	return nil
 }

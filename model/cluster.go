@@ -32,6 +32,9 @@ type Cluster struct {
 	// Extra holds every other object of the cluster (claims, volumes,
 	// namespaces, …). Decide reports what in it could matter as Unmodelled.
 	Extra []runtime.Object
+	// NotGiven is what Preemptor depends on and whoever described the cluster left
+	// out: all of it is Unmodelled.
+	NotGiven []UnmodelledField
 	// Preemptor is the pending pod whose scheduling cycle is asked about.
 	Preemptor *v1.Pod
 	Settings  Settings
@@ -44,10 +47,55 @@ type Settings struct {
 	// DefaultPreemptionArgs. nil means the default: 10 percent, 100 nodes.
 	MinCandidateNodesPercentage *int32
 	MinCandidateNodesAbsolute   *int32
+	// SecondProfile is a profile besides the default one, with the default plugins;
+	// nil if there is none.
+	SecondProfile *Profile
+	// Parallelism is how many nodes the scheduler looks at side by side. nil means
+	// any number; the scheduler's default is 16.
+	Parallelism *int32
+	// PercentageOfNodesToScore is after which share of the cluster's nodes that fit
+	// the scheduler looks no further, in clusters of 100 nodes or more. nil and 0
+	// mean the default, which depends on the size of the cluster.
+	PercentageOfNodesToScore *int32
+	// DryRunOffset is at which of the potential nodes, in order of their names, dry
+	// runs begin (modulo how many there are). It is no setting: a real scheduler
+	// draws it each time, and takes the nodes in any order. nil means any.
+	DryRunOffset *int32
 	// FeatureGates holds the gates that differ from the release's defaults.
 	FeatureGates map[string]bool
 	// Extenders are asked in this order, those that are ignorable last.
 	Extenders []Extender
+}
+
+// Profile is a profile of the scheduler.
+type Profile struct {
+	// SchedulerName is that of the pods which the profile is for.
+	SchedulerName string
+	// MinCandidateNodesPercentage and MinCandidateNodesAbsolute are its
+	// DefaultPreemptionArgs, as in Settings.
+	MinCandidateNodesPercentage *int32
+	MinCandidateNodesAbsolute   *int32
+}
+
+// Schedules tells whether the scheduler has a profile for the pods of that
+// schedulerName.
+func (s Settings) Schedules(schedulerName string) bool {
+	return schedulerName == DefaultSchedulerName || s.SecondProfile != nil && schedulerName == s.SecondProfile.SchedulerName
+}
+
+// profile is the profile for the pods of a schedulerName.
+func (s Settings) profile(schedulerName string) Profile {
+	if schedulerName != DefaultSchedulerName && s.Schedules(schedulerName) {
+		return *s.SecondProfile
+	}
+	return Profile{DefaultSchedulerName, s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute}
+}
+
+func (s Settings) offset() int {
+	if s.DryRunOffset == nil {
+		return 0
+	}
+	return int(*s.DryRunOffset)
 }
 
 // Defaults of DefaultPreemptionArgs

@@ -81,7 +81,8 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 	if len(d.Fits) > 0 || len(q.nodes) == 0 {
 		return d, nil
 	}
-	if q.pre.stopped && rules.preFilterRejectionIsError {
+	// The state that DynamicResources has when it has been asked itself is missing.
+	if q.pre.stopped && (q.pre.rejection == nil || q.pre.rejection.Plugin != dynamicResources) && rules.preFilterRejectionIsError {
 		d.endsInError = true
 		return d, nil
 	}

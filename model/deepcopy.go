@@ -20,6 +20,7 @@ func (c *Cluster) DeepCopy() *Cluster {
 	for i, o := range out.Extra {
 		out.Extra[i] = o.DeepCopyObject()
 	}
+	out.NotGiven = slices.Clone(c.NotGiven)
 	out.Preemptor = c.Preemptor.DeepCopy()
 	out.Settings = c.Settings.DeepCopy()
 	return &out
@@ -29,6 +30,13 @@ func (c *Cluster) DeepCopy() *Cluster {
 func (s Settings) DeepCopy() Settings {
 	s.MinCandidateNodesPercentage = copyOf(s.MinCandidateNodesPercentage)
 	s.MinCandidateNodesAbsolute = copyOf(s.MinCandidateNodesAbsolute)
+	if s.SecondProfile != nil {
+		second := *s.SecondProfile
+		second.MinCandidateNodesPercentage = copyOf(second.MinCandidateNodesPercentage)
+		second.MinCandidateNodesAbsolute = copyOf(second.MinCandidateNodesAbsolute)
+		s.SecondProfile = &second
+	}
+	s.Parallelism, s.PercentageOfNodesToScore, s.DryRunOffset = copyOf(s.Parallelism), copyOf(s.PercentageOfNodesToScore), copyOf(s.DryRunOffset)
 	s.FeatureGates = maps.Clone(s.FeatureGates)
 	s.Extenders = slices.Clone(s.Extenders)
 	for i := range s.Extenders {

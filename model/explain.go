@@ -146,3 +146,9 @@ func (d *Decision) ExtendersOn(node string) (changes []Extended, fails string) {
 	}
 	return changes, ""
 }
+
+// Uninterested tells whether there are extenders that are not asked about the
+// preemptor.
+func (d *Decision) Uninterested() bool {
+	return len(d.q.extenders) < len(d.q.cluster.Settings.Extenders)
+}

@@ -49,6 +49,8 @@ func defaultFilters() []Filter {
 		{Plugin: "VolumeZone", preFilter: volumeZonePreFilter, fails: volumeZoneFails},
 		{Plugin: "PodTopologySpread", fails: topologySpreadFails},
 		{Plugin: "InterPodAffinity", fails: interPodAffinityFails},
+		{Plugin: dynamicResources, preFilter: dynamicResourcesPreFilter, fails: dynamicResourcesFail},
+		{Plugin: "NodeDeclaredFeatures", fails: declaredFeaturesFail},
 	}
 }
 

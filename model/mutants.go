@@ -17,15 +17,11 @@ type Mutant struct {
 	Decide func(*Cluster) (*Decision, error)
 
 	rules   *Rules
-	distort func(p *v1.Pod) // may be nil
+	distort func(*Cluster) *Cluster
 }
 
-func newMutant(name string, rules *Rules, distort func(p *v1.Pod)) Mutant {
-	decide := func(c *Cluster) (*Decision, error) { return Decide(c, rules) }
-	if distort != nil {
-		decide = func(c *Cluster) (*Decision, error) { return Decide(distorted(c, distort), rules) }
-	}
-	return Mutant{name, decide, rules, distort}
+func newMutant(name string, rules *Rules, distort func(*Cluster) *Cluster) Mutant {
+	return Mutant{name, func(c *Cluster) (*Decision, error) { return Decide(distort(c), rules) }, rules, distort}
 }
 
 // With is the mutant of the algorithm with quirks switched on.
@@ -40,10 +36,10 @@ func Mutants() []Mutant {
 	breaks := func(name string, change func(r *Rules)) {
 		rules := Documented()
 		change(rules)
-		mutants = append(mutants, newMutant(name, rules, nil))
+		mutants = append(mutants, newMutant(name, rules, func(c *Cluster) *Cluster { return c }))
 	}
 	misreads := func(name string, distort func(p *v1.Pod)) {
-		mutants = append(mutants, newMutant(name, Documented(), distort))
+		mutants = append(mutants, newMutant(name, Documented(), func(c *Cluster) *Cluster { return distorted(c, distort) }))
 	}
 
 	for i, criterion := range defaultCriteria() {
@@ -113,6 +109,21 @@ func Mutants() []Mutant {
 		}
 	})
 
+	breaks("candidates: dry runs begin at the next node", func(r *Rules) { r.offset = func(s Settings) int { return s.offset() + 1 } })
+	breaks("candidates: the offset does not matter", func(r *Rules) { r.offset = func(Settings) int { return 0 } })
+	profiles := func(name string, distort func(s *Settings)) {
+		mutants = append(mutants, newMutant("profiles: "+name, Documented(), func(c *Cluster) *Cluster {
+			out := *c
+			out.Settings = c.Settings.DeepCopy()
+			if out.Settings.SecondProfile != nil {
+				distort(&out.Settings)
+			}
+			return &out
+		}))
+	}
+	profiles("the second has the arguments of the first", func(s *Settings) {
+		s.SecondProfile.MinCandidateNodesPercentage, s.SecondProfile.MinCandidateNodesAbsolute = s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute
+	})
 	breaks("nominated: equal priority does not hold its room", func(r *Rules) { r.yields = func(preemptor, nominated int32) bool { return nominated > preemptor } })
 	breaks("nominated: lower priority holds its room", func(r *Rules) { r.yields = func(int32, int32) bool { return true } })
 	breaks("nominated: nobody holds room", func(r *Rules) { r.yields = func(int32, int32) bool { return false } })
@@ -150,6 +161,16 @@ func Mutants() []Mutant {
 		p.Spec.TopologySpreadConstraints = p.Spec.TopologySpreadConstraints[:min(1, len(p.Spec.TopologySpreadConstraints))]
 	})
 
+	breaks("declared features: init containers ignored", func(r *Rules) { r.declared.initContainers = false })
+
+	breaks("claims: one that is being deleted will do", func(r *Rules) { r.claims.deleted = false })
+	breaks("claims: another pod's will do", func(r *Rules) { r.claims.owner = false })
+	breaks("claims: none is shared", func(r *Rules) { r.claims.shared = false })
+	breaks("claims: device classes need not exist", func(r *Rules) { r.claims.classes = false })
+	breaks("claims: an allocation is good for all nodes", func(r *Rules) { r.claims.selector = false })
+	breaks("claims: devices of other claims are free", func(r *Rules) { r.claims.allocated = false })
+	breaks("claims: none is deallocated", func(r *Rules) { r.claims.deallocate = false })
+
 	misreads("requests: overhead ignored", func(p *v1.Pod) { p.Spec.Overhead = nil })
 	misreads("requests: init containers ignored", func(p *v1.Pod) {
 		p.Spec.InitContainers = slices.DeleteFunc(slices.Clone(p.Spec.InitContainers), func(c v1.Container) bool { return !isSidecar(&c) })
@@ -163,6 +184,36 @@ func Mutants() []Mutant {
 	misreads("requests: pod-level requests ignored", func(p *v1.Pod) { p.Spec.Resources = nil })
 	misreads("requests: in-place resizes ignored", func(p *v1.Pod) {
 		p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.AllocatedResources, p.Status.Resources = nil, nil, nil, nil
+	})
+	misreads("requests: deferred resizes taken for infeasible", func(p *v1.Pod) {
+		p.Status.Conditions = slices.Clone(p.Status.Conditions)
+		for i := range p.Status.Conditions {
+			if p.Status.Conditions[i].Type == v1.PodResizePending {
+				p.Status.Conditions[i].Reason = v1.PodReasonInfeasible
+			}
+		}
+	})
+	misreads("ports: those of init containers count", func(p *v1.Pod) {
+		p.Spec.Containers = slices.Clone(p.Spec.Containers)
+		for i := range p.Spec.InitContainers {
+			if c := &p.Spec.InitContainers[i]; !isSidecar(c) {
+				p.Spec.Containers[0].Ports = slices.Concat(p.Spec.Containers[0].Ports, c.Ports)
+			}
+		}
+	})
+	misreads("ports: those of sidecars do not count", func(p *v1.Pod) {
+		p.Spec.InitContainers = slices.Clone(p.Spec.InitContainers)
+		for i := range p.Spec.InitContainers {
+			p.Spec.InitContainers[i].Ports = nil
+		}
+	})
+	misreads("taints: numbers are not compared", func(p *v1.Pod) {
+		p.Spec.Tolerations = slices.DeleteFunc(slices.Clone(p.Spec.Tolerations), func(t v1.Toleration) bool {
+			return t.Operator == v1.TolerationOpGt || t.Operator == v1.TolerationOpLt
+		})
+	})
+	misreads("taints: NoExecute ignored", func(p *v1.Pod) {
+		p.Spec.Tolerations = append(slices.Clone(p.Spec.Tolerations), v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute})
 	})
 	misreads("ports: host addresses ignored", func(p *v1.Pod) {
 		p.Spec.Containers = slices.Clone(p.Spec.Containers)

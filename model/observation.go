@@ -63,6 +63,10 @@ type Observation struct {
 	// PinnedBudgetOrder says that the system listed the budgets in the order of
 	// Cluster.PodDisruptionBudgets.
 	PinnedBudgetOrder bool
+	// PinnedDryRuns says that the system made the dry runs one after another, in
+	// order of the names of the potential nodes, from Settings.DryRunOffset on, or
+	// from the first node if that is nil.
+	PinnedDryRuns bool
 }
 
 // Verdict says why a node fails the pod.
@@ -148,6 +152,8 @@ type Actuation struct {
 	Cleared       []string
 	Nomination    NominationMode
 	NominatedNode string
+	// Deallocated names the resource claims that lost their allocation.
+	Deallocated []string
 	// Other describes every further API write: there should be none.
 	Other []string
 }

@@ -49,9 +49,16 @@ type Rules struct {
 	limits            limitRules
 	binding           bindingRules
 	zoneLabelsRenamed bool
+	// Features that nodes declare.
+	declared declaredRules
+
+	// Resource claims.
+	claims claimRules
 
 	// Shortlist: the least number of candidates.
 	minShortlist int
+	// offset is at which potential node dry runs begin.
+	offset func(Settings) int
 
 	// Actuation.
 	clears             func(preemptor, nominated int32) bool
@@ -101,7 +108,10 @@ func Documented() *Rules {
 		limits:                 limitRules{shared: true, attached: true, unbound: true, mustBeHere: true},
 		binding:                documentedBinding(),
 		zoneLabelsRenamed:      true,
+		declared:               declaredRules{initContainers: true},
+		claims:                 documentedClaims(),
 		minShortlist:           1,
+		offset:                 Settings.offset,
 		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
 		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
 			excludes: func(listed bool) bool { return listed }},
@@ -166,6 +176,8 @@ const (
 	// VolumeNodeFields: what a volume's node affinity requires of fields of the
 	// node, such as its name, is ignored.
 	VolumeNodeFields Quirk = "volume-node-fields"
+	// ClaimAllocatedTwice: a claim that the preemptor names twice is allocated twice.
+	ClaimAllocatedTwice Quirk = "claim-allocated-twice"
 	// OnePodForAllTerms: pods count for a term of affinity only if all terms of
 	// the pod select them.
 	OnePodForAllTerms Quirk = "one-pod-for-all-terms"
@@ -193,7 +205,8 @@ func Quirks() []Quirk {
 		ClaimOfOtherNamespace, ClaimCountedOnce, NominatedClaimIgnored, AttachedVolumeCountedTwice, VictimVolumesStayAttached,
 		ForeignEphemeralClaim, MissingDriverResolvable, VolumeNodeFields,
 		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped,
-		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest}
+		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest,
+		ClaimAllocatedTwice}
 }
 
 // With is a copy of r with quirks switched on.
@@ -237,6 +250,8 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.limits.missingResolvable = true
 		case VolumeNodeFields:
 			out.binding.noNodeFields = true
+		case ClaimAllocatedTwice:
+			out.claims.allocatedTwice = true
 		case OnePodForAllTerms:
 			out.onePodForAllTerms = true
 		case UnlabelledNodesHideFirst:

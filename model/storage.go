@@ -7,7 +7,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // storage is what the scheduler knows of volumes, and what the preemptor wants
@@ -139,13 +138,6 @@ func (s *storage) claimsOf(p *v1.Pod) []podClaim {
 		}
 	}
 	return claims
-}
-
-// controls: a pod without a UID, which no API server would have, has its name for
-// one.
-func controls(p *v1.Pod, claim *v1.PersistentVolumeClaim) bool {
-	owner := metav1.GetControllerOfNoCopy(claim)
-	return owner != nil && (owner.UID == p.UID || p.UID == "" && string(owner.UID) == Key(p))
 }
 
 // classOf is the class that a claim asks for: the annotation from before there

@@ -57,9 +57,9 @@ func (q *question) tolerationMatches(t *v1.Toleration, taint *v1.Taint) bool {
 		if !q.cluster.Settings.FeatureGates[GateTaintComparison] {
 			return false
 		}
-		tolerated, err1 := strconv.ParseInt(t.Value, 10, 64)
-		has, err2 := strconv.ParseInt(taint.Value, 10, 64)
-		if err1 != nil || err2 != nil {
+		tolerated, ok1 := decimalInteger(t.Value)
+		has, ok2 := decimalInteger(taint.Value)
+		if !ok1 || !ok2 {
 			return false
 		}
 		if t.Operator == v1.TolerationOpGt {
@@ -68,4 +68,11 @@ func (q *question) tolerationMatches(t *v1.Toleration, taint *v1.Taint) bool {
 		return has < tolerated
 	}
 	return false
+}
+
+// decimalInteger reads a number that can be compared: 64 bits, without a sign of
+// plus or zeros in front (KEP-5471; decimal_int.go:31@v0.37.1, IsDecimalInteger).
+func decimalInteger(s string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == s
 }

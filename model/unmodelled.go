@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -30,8 +31,32 @@ func (u Unmodelled) Error() string {
 	return "not modelled: " + strings.Join(lines, "; ")
 }
 
-// modelledGates are the feature gates whose both positions Decide speaks for.
-var modelledGates = map[string]bool{GateAsyncPreemption: true, GateTaintComparison: true}
+// modelledGates are the feature gates whose both positions Decide speaks for. The
+// value says whether the decision depends on the gate.
+var modelledGates = map[string]bool{
+	GateAsyncPreemption: true,
+	GateTaintComparison: true,
+	// How nominations are used on the way to binding, pods after the first of a
+	// kind, and the queue.
+	"NominatedNodeNameForExpectation": false,
+	"OpportunisticBatching":           false,
+	"SchedulerPopFromBackoffQ":        false,
+	// A shorter way to the same answer.
+	"InterPodAffinityHostnameFastPath": false,
+}
+
+// IdleGates are the feature gates that may be set, but that no decision depends
+// on.
+func IdleGates() []string {
+	var names []string
+	for name, matters := range modelledGates {
+		if !matters {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // maxAllFiltered is up to how many nodes all are filtered, also when a pod fits
 // on some (schedule_one.go:53@v1.37.1, minFeasibleNodesToFind).
@@ -40,17 +65,17 @@ const maxAllFiltered = 100
 // unmodelled finds everything in c that could matter and is not covered. What
 // only scores nodes does not matter.
 func unmodelled(c *Cluster) Unmodelled {
-	var u Unmodelled
+	u := Unmodelled(slices.Clone(c.NotGiven))
 	p := c.Preemptor
 	preemptor := "Pod " + Key(p)
 	add := func(object, field, why string) { u = append(u, UnmodelledField{object, field, why}) }
 
 	for gate := range c.Settings.FeatureGates {
-		if !modelledGates[gate] {
+		if _, modelled := modelledGates[gate]; !modelled {
 			add("scheduler", "featureGates."+gate, "feature gate")
 		}
 	}
-	if p.Spec.SchedulerName != DefaultSchedulerName {
+	if !c.Settings.Schedules(p.Spec.SchedulerName) {
 		add(preemptor, "spec.schedulerName", "another scheduler's pod")
 	}
 	if len(p.Spec.SchedulingGates) > 0 {
@@ -72,20 +97,17 @@ func unmodelled(c *Cluster) Unmodelled {
 	}
 	c.unmodelledTerms(p, "podAffinity", requiredAffinity(p), add)
 	c.unmodelledTerms(p, "podAntiAffinity", requiredAntiAffinity(p), add)
-	if len(p.Spec.ResourceClaims) > 0 {
-		add(preemptor, "spec.resourceClaims", "dynamic resource allocation")
-	}
+	unmodelledClaims(c, add)
 	if p.Spec.SchedulingGroup != nil {
 		add(preemptor, "spec.schedulingGroup", "pod groups")
 	}
-	declaredFeatures(p, func(field string) { add(preemptor, field, "features a node has to declare") })
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == v1.PodResizePending {
 			add(preemptor, fmt.Sprintf("status.conditions[%d]", i), "resize of the preemptor")
 		}
 	}
 	for _, other := range c.Pods {
-		if other.Spec.NodeName == "" && !knownNominated(other) {
+		if other.Spec.NodeName == "" && !knownNominated(c, other) {
 			continue
 		}
 		c.unmodelledTerms(other, "podAntiAffinity", requiredAntiAffinity(other), add)
@@ -97,35 +119,17 @@ func unmodelled(c *Cluster) Unmodelled {
 		}
 	}
 	for _, o := range c.Extra {
-		if class, ok := o.(*resourcev1.DeviceClass); ok {
+		if class, ok := o.(*resourcev1.DeviceClass); ok && backsRequest(class, p) {
 			add("DeviceClass "+class.Name, "spec.extendedResourceName", "extended resources backed by dynamic resource allocation")
 		}
 	}
 	return u
 }
 
-// declaredFeatures calls report with each field of the preemptor that only nodes
-// which declare a feature can honour (KEP-5328).
-func declaredFeatures(p *v1.Pod, report func(field string)) {
-	if p.Spec.HostNetwork && p.Spec.HostUsers != nil && !*p.Spec.HostUsers {
-		report("spec.hostUsers")
-	}
-	for _, list := range []struct {
-		field      string
-		containers []v1.Container
-	}{{"spec.containers", p.Spec.Containers}, {"spec.initContainers", p.Spec.InitContainers}} {
-		for i := range list.containers {
-			c := &list.containers[i]
-			for j := range c.VolumeMounts {
-				if len(c.VolumeMounts[j].BindMountOptions) > 0 {
-					report(fmt.Sprintf("%s[%d].volumeMounts[%d].bindMountOptions", list.field, i, j))
-				}
-			}
-			for j := range c.RestartPolicyRules {
-				if c.RestartPolicyRules[j].Action == v1.ContainerRestartRuleActionRestartAllContainers {
-					report(fmt.Sprintf("%s[%d].restartPolicyRules[%d]", list.field, i, j))
-				}
-			}
-		}
-	}
+// backsRequest tells whether the pod may get a resource that it requests from
+// devices of the class (KEP-5004).
+func backsRequest(class *resourcev1.DeviceClass, p *v1.Pod) bool {
+	needs := requested(p)
+	return class.Spec.ExtendedResourceName != nil && needs.get(v1.ResourceName(*class.Spec.ExtendedResourceName)) != (quantity{}) ||
+		needs.get(v1.ResourceName(resourcev1.ResourceDeviceClassPrefix+class.Name)) != (quantity{})
 }

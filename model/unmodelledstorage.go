@@ -30,7 +30,7 @@ func unmodelledStorage(c *Cluster, add func(object, field, why string)) {
 	}
 	const why = "a volume that counts for the limit of the CSI driver it is migrated to"
 	for _, p := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
-		if p != c.Preemptor && p.Spec.NodeName == "" && !knownNominated(p) {
+		if p != c.Preemptor && p.Spec.NodeName == "" && !knownNominated(c, p) {
 			continue
 		}
 		for i := range p.Spec.Volumes {

@@ -22,6 +22,10 @@ type question struct {
 	spread []*spreadConstraint
 	// storage is nil if the preemptor's volumes can be mounted anywhere.
 	storage *storage
+	// features are those that a node has to declare for the preemptor.
+	features []string
+	// claims are the resource claims of the preemptor; nil if it has none.
+	claims *claims
 
 	// affinityKeys are the topology keys of the preemptor's affinity, term by
 	// term. hasTerms: it has affinity or anti-affinity. bonded: some pod means
@@ -68,7 +72,7 @@ type pod struct {
 	bonds
 }
 
-// DefaultSchedulerName is the profile that Decide speaks for.
+// DefaultSchedulerName is that of the profile which a scheduler has by itself.
 const DefaultSchedulerName = v1.DefaultSchedulerName
 
 func newQuestion(c *Cluster, rules *Rules) *question {
@@ -94,7 +98,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 			if n := q.byName[p.Spec.NodeName]; n != nil {
 				n.pods = append(n.pods, q.newBound(p, now))
 			}
-		case knownNominated(p):
+		case knownNominated(c, p):
 			if n := q.byName[p.Status.NominatedNodeName]; n != nil {
 				n.nominated = append(n.nominated, newPod(p, occupied(p), now))
 			}
@@ -103,6 +107,8 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 	q.placeForSpread()
 	q.placeForStorage()
 	q.bond()
+	q.features = neededFeatures(c.Preemptor, rules.declared)
+	q.claims = q.newClaims()
 	q.pre = q.preFilter()
 	q.extenders = q.interested()
 	return q
@@ -111,8 +117,8 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 // knownNominated tells whether the scheduler takes a waiting pod's nomination
 // into account: it watches only the pods of its own profiles
 // (eventhandlers.go:138@v1.37.1, addPod).
-func knownNominated(p *v1.Pod) bool {
-	return p.Status.NominatedNodeName != "" && p.Spec.SchedulerName == DefaultSchedulerName
+func knownNominated(c *Cluster, p *v1.Pod) bool {
+	return p.Status.NominatedNodeName != "" && c.Settings.Schedules(p.Spec.SchedulerName)
 }
 
 func (q *question) newBound(p *v1.Pod, now time.Time) *pod {

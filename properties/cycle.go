@@ -193,7 +193,7 @@ func (c *cycle) held(holds func(p *v1.Pod) bool) bool {
 // than the preemptor, is nominated to a node that is filtered.
 func (c *cycle) ignoresNominated() bool {
 	return len(c.Observation.Filters) > 0 && slices.ContainsFunc(c.Cluster.Pods, func(p *v1.Pod) bool {
-		return p.Spec.NodeName == "" && p.Status.NominatedNodeName != "" && p.Spec.SchedulerName != model.DefaultSchedulerName &&
+		return p.Spec.NodeName == "" && p.Status.NominatedNodeName != "" && !c.Cluster.Settings.Schedules(p.Spec.SchedulerName) &&
 			model.Priority(p) >= c.priority && c.node(p.Status.NominatedNodeName) != nil
 	})
 }

@@ -100,7 +100,7 @@ func askedAbout(c *model.Cluster) []*model.Cluster {
 
 // filtersOf judges the preemptor of c.
 func (s *Subject) filtersOf(system reference.FilterSystem, c *model.Cluster) ([]Finding, error) {
-	want, err := model.NewFiltersAlone(c, model.Documented().With(s.quirksGranted()...))
+	want, err := model.NewFiltersAlone(c, s.rules())
 	if err != nil {
 		return nil, err
 	}
@@ -142,17 +142,6 @@ func kindOf(r model.FilterRun) string {
 		return "error"
 	}
 	return r.Outcome()
-}
-
-// quirksGranted are the quirks of the ledger entries that are taken for granted.
-func (s *Subject) quirksGranted() []model.Quirk {
-	var quirks []model.Quirk
-	for _, id := range s.granted {
-		if e, ok := LookUp(id); ok && e.Quirk != "" {
-			quirks = append(quirks, e.Quirk)
-		}
-	}
-	return quirks
 }
 
 // mergeFilters adds the counts of one to another.

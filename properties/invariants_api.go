@@ -57,7 +57,7 @@ func lowerNominationsCleared() Property {
 			var lower []string
 			for _, p := range s.Cluster.Pods {
 				// A scheduler knows of the waiting pods that are its own.
-				if p.Spec.NodeName == "" && p.Status.NominatedNodeName == node && p.Spec.SchedulerName == s.Cluster.Preemptor.Spec.SchedulerName &&
+				if p.Spec.NodeName == "" && p.Status.NominatedNodeName == node && s.Cluster.Settings.Schedules(p.Spec.SchedulerName) &&
 					model.Priority(p) < model.Priority(s.Cluster.Preemptor) {
 					lower = append(lower, model.Key(p))
 				}

@@ -275,6 +275,19 @@ func Ledger() []LedgerEntry {
 			Witness:    "finding-volume-node-fields",
 		},
 		{
+			ID:         "claim-allocated-twice",
+			Title:      "A resource claim that a pod names twice needs its devices twice",
+			Promise:    "resourceClaimName is the name of a ResourceClaim object: a claim is allocated once, and all that refer to it share its devices.",
+			Source:     "docs: concepts/scheduling-eviction/dynamic-resource-allocation, \"ResourceClaims and ResourceClaimTemplates\"; PodResourceClaim.resourceClaimName (core/v1/types.go:4771@v0.37.1)",
+			Happens:    "A claim that is not allocated yet is handed to the allocator once for each of the pod's entries that name it. A node that has just enough devices fails, for good, so the pod waits for ever and nothing is preempted for it there.",
+			Where:      "dynamicresources.go:536@v1.37.1, foreachPodResourceClaim; dynamicresources.go:1046@v1.37.1, Filter",
+			Releases:   "v1.37.1",
+			Upstream:   "unreported",
+			Quirk:      model.ClaimAllocatedTwice,
+			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap"},
+			Witness:    "finding-claim-allocated-twice",
+		},
+		{
 			ID:         "nominated-refusals-skipped",
 			Title:      "The anti-affinity of a nominated pod is ignored unless some other pod's counts",
 			Promise:    "The preemptor has to fit beside the pods of equal or higher priority nominated to the node; inter-pod anti-affinity is symmetric.",
@@ -284,7 +297,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.NominatedRefusalsSkipped,
-			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap"},
+			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-nominated-refusals-skipped",
 		},
 		{
@@ -297,7 +310,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "kubernetes#130784",
 			Quirk:      model.OnePodForAllTerms,
-			Properties: []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap"},
+			Properties: []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-one-pod-for-all-terms",
 		},
 		{
@@ -310,7 +323,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.UnlabelledNodesHideFirst,
-			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap"},
+			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-unlabelled-nodes-hide-first",
 		},
 		{

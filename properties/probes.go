@@ -28,7 +28,7 @@ func Probes() []Probe { return slices.Clone(probes) }
 // the quota asks exercise each probe.
 const few, once = 10, 1
 
-var probes = slices.Concat(filterProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, pickProbes, actuateProbes)
+var probes = slices.Concat(filterProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, extenderProbes, pickProbes, actuateProbes)
 
 var filterProbes = []Probe{
 	{"fits", "the pod fits on some node without preemption", few,
@@ -73,6 +73,12 @@ var filterProbes = []Probe{
 		func(c *cycle) bool { return c.firstOfGroup() }},
 	{"second pass decides", "a node fits beside a nominated pod, which the pod wants to be near to, but not without it", once,
 		func(c *cycle) bool { return c.needsNominated() }},
+	{"fails DynamicResources", "a claim is allocated for other nodes, or there are not the devices that it needs, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("DynamicResources", true) && !c.Decision.PreFilterRejects() }},
+	{"PreFilter rejects claims", "a claim is missing, going or in use, so that no node is filtered", few,
+		func(c *cycle) bool { return c.failed("DynamicResources", true) && c.Decision.PreFilterRejects() }},
+	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("NodeDeclaredFeatures", true) }},
 	{"lacks cpu", "a node has not enough CPU left", few,
 		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient cpu") }},
 	{"lacks memory", "a node has not enough memory left", few,
@@ -118,6 +124,10 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool { return c.dryRunFailed("NodeResourcesFit", false) }},
 	{"dry run fails PodTopologySpread", "pods that may not be preempted, or are on other nodes of the domain, are too many more than elsewhere", few,
 		func(c *cycle) bool { return c.dryRunFailed("PodTopologySpread", false) }},
+	{"dry run fails DynamicResources", "with the room made, it shows that the devices are not there", few,
+		func(c *cycle) bool { return c.dryRunFailed("DynamicResources", true) }},
+	{"dry run fails NodeDeclaredFeatures", "with the room made, it shows that the node does not declare a feature that the pod needs", few,
+		func(c *cycle) bool { return c.dryRunFailed("NodeDeclaredFeatures", true) }},
 	{"victims for the spread", "preempting pods helps on a node that only PodTopologySpread fails", few,
 		func(c *cycle) bool {
 			return c.dryRun(func(r *run) bool {
@@ -214,6 +224,32 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool {
 			return c.Observation.DryRuns != nil && len(c.Observation.DryRuns) < len(c.Observation.PotentialNodes)
 		}},
+	{"dry runs begin elsewhere", "dry runs begin at another than the first potential node, and end before all are tried", few,
+		func(c *cycle) bool {
+			o := c.Cluster.Settings.DryRunOffset
+			n := len(c.Observation.PotentialNodes)
+			return o != nil && n > 0 && int(*o)%n > 0 && len(c.Observation.DryRuns) < n
+		}},
+	{"several workers", "dry runs go on side by side", few,
+		func(c *cycle) bool {
+			p := c.Cluster.Settings.Parallelism
+			return p != nil && *p > 1 && len(c.Observation.DryRuns) > 1
+		}},
+	{"second profile", "a pod of the second profile preempts", few,
+		func(c *cycle) bool {
+			return c.pick != nil && c.Cluster.Preemptor.Spec.SchedulerName != model.DefaultSchedulerName
+		}},
+	{"nomination by the other profile", "a pod of the scheduler's other profile is nominated to a node that is filtered", few,
+		func(c *cycle) bool {
+			return len(c.Observation.Filters) > 0 && slices.ContainsFunc(c.Cluster.Pods, func(p *v1.Pod) bool {
+				return p.Spec.NodeName == "" && c.node(p.Status.NominatedNodeName) != nil && c.Cluster.Settings.Schedules(p.Spec.SchedulerName) &&
+					p.Spec.SchedulerName != c.Cluster.Preemptor.Spec.SchedulerName
+			})
+		}},
+	{"idle feature gates", "feature gates are set on which no decision depends", few,
+		func(c *cycle) bool {
+			return c.pick != nil && len(c.Cluster.Settings.FeatureGates) >= len(model.IdleGates())
+		}},
 	{"search for no violations", "the shortlist is long enough, but all on it violate budgets, so the search goes on", few,
 		func(c *cycle) bool { return c.searchesOn() }},
 	{"no room on the shortlist", "a shortlist of no places ends every preemption", few,
@@ -248,6 +284,10 @@ var actuateProbes = []Probe{
 		func(c *cycle) bool { return c.Observation.Pick != nil && c.Cluster.Settings.AsyncPreemption() }},
 	{"preempts synchronously", "the victims are deleted within the cycle", few,
 		func(c *cycle) bool { return c.Observation.Pick != nil && !c.Cluster.Settings.AsyncPreemption() }},
+	{"claim deallocated", "an idle claim in the pod's way loses its allocation", few,
+		func(c *cycle) bool {
+			return c.Observation.Actuation != nil && len(c.Observation.Actuation.Deallocated) > 0
+		}},
 	{"several victims", "more than one pod is preempted", few, func(c *cycle) bool { return len(c.victims) > 1 }},
 	{"victim of another namespace", "a pod of another namespace than the preemptor's is preempted", few,
 		func(c *cycle) bool {

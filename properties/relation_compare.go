@@ -194,7 +194,7 @@ func (c *comparison) dryRuns() (findings []Finding, done bool) {
 func partial(c *model.Cluster, o *model.Observation) bool {
 	if o.DryRuns == nil {
 		s := c.Settings
-		return s.MinCandidateNodesAbsolute != nil || s.MinCandidateNodesPercentage != nil || len(c.Nodes) > int(model.DefaultMinCandidateNodesAbsolute)
+		return s.SecondProfile != nil || s.MinCandidateNodesAbsolute != nil || s.MinCandidateNodesPercentage != nil || len(c.Nodes) > int(model.DefaultMinCandidateNodesAbsolute)
 	}
 	candidates := 0
 	for _, run := range o.DryRuns {

@@ -24,7 +24,7 @@ var renaming = relation{
 
 func rename(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
-	if model.MountsVolumes(c.Preemptor) {
+	if model.MountsVolumes(c.Preemptor) || hasClaims(c.Preemptor) {
 		return nil // claims, volumes and what else names these and nodes would have to follow
 	}
 	var nodes, pods, budgets []string

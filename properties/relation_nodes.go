@@ -13,6 +13,15 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
+// judgedLate tells whether a filter that comes after NodeResourcesFit may fail the
+// pod: it shows only where there is room, so that with more room, or less, a node
+// may fail for another reason, for good or not.
+func judgedLate(p *v1.Pod) bool { return len(model.NeededFeatures(p)) > 0 || hasClaims(p) }
+
+// hasClaims tells whether the pod uses resource claims. Those name pods and nodes, and
+// which devices are free depends on all of them.
+func hasClaims(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }
+
 // addingUselessNode: the new node has no labels, so that it is in no domain to
 // spread over. With a node more, the percentage of nodes that is tried
 // before the search ends is of another number. Where the search ended before all
@@ -71,7 +80,8 @@ func (s *Subject) uselessNodes() []string {
 // addingImportantPod: the pod has no volumes, which could be needed elsewhere, and no
 // host ports, because NodePorts comes before
 // NodeResourcesFit: a port could turn a failure that cannot be resolved into one
-// that can. Nor is it about clusters in which pods of other nodes matter.
+// that can; so could a filter that comes after it. Nor is it about clusters in
+// which pods of other nodes matter.
 var addingImportantPod = relation{
 	name: "adding-an-important-pod",
 	promise: "A pod of equal or higher priority cannot be preempted, so that one more of them on a node that is no candidate changes nothing, " +
@@ -79,7 +89,7 @@ var addingImportantPod = relation{
 	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
 	vary: func(s *Subject, random *rand.Rand) *variation {
 		useless := s.uselessNodes()
-		if len(useless) == 0 || s.index().elsewhere {
+		if len(useless) == 0 || s.index().elsewhere || judgedLate(s.Cluster.Preemptor) {
 			return nil
 		}
 		like := s.Cluster.Preemptor
@@ -152,7 +162,7 @@ func duplicateNode(s *Subject, random *rand.Rand) *variation {
 		}
 	})
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
-	if len(nodes) == 0 {
+	if len(nodes) == 0 || hasClaims(c.Preemptor) {
 		return nil
 	}
 	original := nodes[random.IntN(len(nodes))]

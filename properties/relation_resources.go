@@ -118,7 +118,7 @@ var addingCapacity = relation{
 
 func addCapacity(s *Subject, random *rand.Rand) *variation {
 	c := s.Cluster
-	if s.index().elsewhere {
+	if s.index().elsewhere || judgedLate(c.Preemptor) {
 		return nil
 	}
 	// Whether the preemptor waits for victims on its nominated node depends on

@@ -22,8 +22,9 @@ func (p Property) run(s *Subject) ([]Finding, error) {
 	return findings, p.explain(s, findings)
 }
 
-// maxTogether is how many known findings at most explain one together.
-const maxTogether = 3
+// maxTried is up to how many known findings all that could together explain one
+// are tried; what takes more is explained by some that are all needed.
+const maxTried = 2
 
 func (p Property) explain(s *Subject, findings []Finding) error {
 	var ids []string
@@ -32,29 +33,59 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 			ids = append(ids, e.ID)
 		}
 	}
-	left := len(findings)
-	for size := 1; size <= min(len(ids), maxTogether); size++ {
-		for set := uint(1); set < 1<<len(ids); set++ {
-			if bits.OnesCount(set) != size || left == 0 {
+	// remaining are the findings that are left once some entries are granted.
+	remaining := func(granted []string) ([]Finding, error) {
+		lenient := *s
+		lenient.granted, lenient.judged, lenient.trial = granted, nil, nil
+		return p.Check(&lenient)
+	}
+	// What is left with all of them granted, none of them explains.
+	unexplained, err := remaining(ids)
+	if err != nil {
+		return err
+	}
+	var left []*Finding
+	for i := range findings {
+		if !slices.ContainsFunc(unexplained, findings[i].sameAs) {
+			left = append(left, &findings[i])
+		}
+	}
+	for size := 1; size <= min(len(ids), maxTried); size++ {
+		for set := uint(1); set < 1<<len(ids) && len(left) > 0; set++ {
+			if bits.OnesCount(set) != size {
 				continue
 			}
-			lenient := *s
-			lenient.granted, lenient.judged, lenient.trial = nil, nil, nil
+			var granted []string
 			for i, id := range ids {
 				if set&(1<<i) != 0 {
-					lenient.granted = append(lenient.granted, id)
+					granted = append(granted, id)
 				}
 			}
-			remaining, err := p.Check(&lenient)
+			found, err := remaining(granted)
 			if err != nil {
 				return err
 			}
-			for i := range findings {
-				f := &findings[i]
-				if f.Known == nil && !slices.ContainsFunc(remaining, f.sameAs) {
-					f.Known = lenient.granted
-					left--
+			left = slices.DeleteFunc(left, func(f *Finding) bool {
+				if slices.ContainsFunc(found, f.sameAs) {
+					return false
 				}
+				f.Known = granted
+				return true
+			})
+		}
+	}
+	for _, f := range left {
+		f.Known = ids
+		for i := 0; i < len(f.Known); {
+			fewer := slices.Delete(slices.Clone(f.Known), i, i+1)
+			found, err := remaining(fewer)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(found, f.sameAs) {
+				i++
+			} else {
+				f.Known = fewer
 			}
 		}
 	}

@@ -29,7 +29,12 @@ A PATH is a file with a case, a cluster dump as
     kubectl get nodes,pods,pdb,priorityclasses -A -o yaml
 
 prints it (each pod that waits for the default scheduler is a case), a directory
-with such files, or - for standard input.
+with such files, or - for standard input. A dump may hold more kinds:
+where pods have volumes, add persistentvolumeclaims,persistentvolumes,
+storageclasses,csinodes,csidrivers,csistoragecapacities,volumeattachments; where
+they claim devices, resourceclaims,resourceslices,deviceclasses; where affinity
+selects namespaces, namespaces. A pod that depends on a kind the dump lacks is
+not modelled, and the message names the kind.
 
 RESULT is one of
   agrees                the scheduler did what the algorithm allows

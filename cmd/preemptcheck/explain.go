@@ -49,15 +49,16 @@ says which one is meant.`,
 		if err != nil {
 			return err
 		}
-		if c.Incomplete != nil {
-			return cannotExplain(c, c.Incomplete)
-		}
 		r, err := checker.Check(cmd.Context(), c.Cluster)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
 		if r.Unmodelled != nil {
-			return cannotExplain(c, r.Unmodelled)
+			var errs []error
+			for _, field := range lines(r.Unmodelled) {
+				errs = append(errs, fmt.Errorf("%s: not modelled: %s", c.File, field))
+			}
+			return errors.Join(errs...)
 		}
 		e := explainResult(r, nodes)
 		e.File = c.File
@@ -67,14 +68,6 @@ says which one is meant.`,
 		return status(len(r.Unexplained()) > 0, false)
 	}
 	return cmd
-}
-
-func cannotExplain(c *corpus.Case, u model.Unmodelled) error {
-	var errs []error
-	for _, field := range lines(u) {
-		errs = append(errs, fmt.Errorf("%s: not modelled: %s", c.File, field))
-	}
-	return errors.Join(errs...)
 }
 
 // single is the one case there is, of at least one.

@@ -153,6 +153,32 @@ func (e *explanation) candidatesText(w io.Writer) {
 	}
 	t.write(w)
 	fmt.Fprint(w, "  * each counted from the lowest possible priority, -2147483648\n\n")
+	e.extendersText(w)
+}
+
+// extendersText says what extenders make of the candidates.
+func (e *explanation) extendersText(w io.Writer) {
+	var lines []string
+	for _, c := range e.Candidates {
+		for _, x := range c.Extenders {
+			if x.Dropped {
+				lines = append(lines, fmt.Sprintf("%s drops %s", x.Extender, c.Node))
+				continue
+			}
+			lines = append(lines, fmt.Sprintf("%s makes the victims on %s %s, with %s", x.Extender, c.Node, some(x.Victims, shownPods), plural(x.Violations, "violation")))
+		}
+		if c.Fails != "" {
+			lines = append(lines, fmt.Sprintf("%s fails when asked about %s, which ends the preemption", c.Fails, c.Node))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprint(w, "Extenders:\n")
+	for _, line := range lines {
+		fmt.Fprintln(w, "  "+line)
+	}
+	fmt.Fprintln(w)
 }
 
 func (e *explanation) pickText(w io.Writer) {

@@ -64,6 +64,18 @@ type candidate struct {
 	Victims    []podLine  `json:"victims"`
 	Reprieved  []podLine  `json:"reprieved,omitempty"`
 	Other      [][]string `json:"otherVictims,omitempty"`
+	// Extenders are those that change the first outcome; Fails names the one whose
+	// error ends the preemption.
+	Extenders []extended `json:"extenders,omitempty"`
+	Fails     string     `json:"failedExtender,omitempty"`
+}
+
+// extended is what an extender makes of a candidate.
+type extended struct {
+	Extender   string   `json:"extender"`
+	Dropped    bool     `json:"dropped,omitempty"`
+	Victims    []string `json:"victims,omitempty"`
+	Violations int      `json:"violations"`
 }
 
 type podLine struct {
@@ -192,6 +204,11 @@ func explainCandidate(d *model.Decision, node string, pods map[string]*v1.Pod) c
 	}
 	for _, other := range outcomes[1:] {
 		c.Other = append(c.Other, other.Victims)
+	}
+	changes, fails := d.ExtendersOn(node)
+	c.Fails = fails
+	for _, change := range changes {
+		c.Extenders = append(c.Extenders, extended(change))
 	}
 	return c
 }

@@ -80,9 +80,6 @@ could not be read.`,
 		if err != nil {
 			return err
 		}
-		if c.Incomplete != nil {
-			return fmt.Errorf("%s: %w", c.File, c.Incomplete)
-		}
 		ctx := cmd.Context()
 		if duration > 0 {
 			var cancel context.CancelFunc

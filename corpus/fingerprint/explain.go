@@ -68,6 +68,8 @@ func subject(f *properties.Finding) string {
 		about = "the outcome of preemption"
 	case model.StageCandidates:
 		about = "the shortlist"
+	case model.StageExtenders:
+		about = "what extenders leave of the candidates"
 	case model.StagePick:
 		about = "the node picked"
 	case model.StageActuate:

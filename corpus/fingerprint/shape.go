@@ -7,9 +7,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -23,7 +25,8 @@ type aspect struct {
 
 // aspects that can be taken away from any cluster.
 var aspects = []aspect{
-	{"settings", func(c *model.Cluster) { c.Settings = model.Settings{} }},
+	{"settings", func(c *model.Cluster) { c.Settings = model.Settings{Extenders: c.Settings.Extenders} }},
+	{"extenders", func(c *model.Cluster) { c.Settings.Extenders = nil }},
 	{"budgets", func(c *model.Cluster) { c.PodDisruptionBudgets = nil }},
 	{"allowed disruptions", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 0 })},
 	{"disrupted pods", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = nil })},
@@ -36,6 +39,26 @@ var aspects = []aspect{
 	})},
 	{"tolerations", func(c *model.Cluster) { c.Preemptor.Spec.Tolerations = nil }},
 	{"topology spread", func(c *model.Cluster) { c.Preemptor.Spec.TopologySpreadConstraints = nil }},
+	{"resource claims", func(c *model.Cluster) {
+		eachPod(func(p *v1.Pod) { p.Spec.ResourceClaims, p.Status.ResourceClaimStatuses = nil, nil })(c)
+		c.Extra = slices.DeleteFunc(c.Extra, func(o runtime.Object) bool {
+			switch o.(type) {
+			case *resourcev1.ResourceClaim, *resourcev1.ResourceSlice, *resourcev1.DeviceClass:
+				return true
+			}
+			return false
+		})
+	}},
+	{"declared features", func(c *model.Cluster) {
+		eachNode(func(n *v1.Node) { n.Status.DeclaredFeatures = nil })(c)
+		for _, list := range [][]v1.Container{c.Preemptor.Spec.Containers, c.Preemptor.Spec.InitContainers} {
+			for i := range list {
+				if k := &list[i]; len(k.RestartPolicyRules) > 0 {
+					k.RestartPolicy, k.RestartPolicyRules = nil, nil
+				}
+			}
+		}
+	}},
 	{"node affinity", func(c *model.Cluster) {
 		c.Preemptor.Spec.NodeSelector = nil
 		stripAffinity(c.Preemptor, func(a *v1.Affinity) { a.NodeAffinity = nil })
@@ -74,10 +97,10 @@ var aspects = []aspect{
 		}
 	}},
 	{"init containers", eachPod(func(p *v1.Pod) {
-		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return k.RestartPolicy == nil })
+		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return !sidecar(&k) })
 	})},
 	{"sidecars", eachPod(func(p *v1.Pod) {
-		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return k.RestartPolicy != nil })
+		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return sidecar(&k) })
 	})},
 	{"overhead", eachPod(func(p *v1.Pod) { p.Spec.Overhead = nil })},
 	{"pod-level resources", eachPod(func(p *v1.Pod) { p.Spec.Resources = nil })},
@@ -89,6 +112,7 @@ var aspects = []aspect{
 // fit names the aspects that decide only about what fits on a node, besides those
 // of volumes.
 var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "pod affinity", "pod anti-affinity", "anti-affinity of others",
+	"resource claims", "declared features",
 	"nominated pods", "host ports", "host addresses", "init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
 
 const (
@@ -127,6 +151,10 @@ var traits = []struct {
 		}
 		return len(seen) > 1
 	}},
+}
+
+func sidecar(k *v1.Container) bool {
+	return k.RestartPolicy != nil && *k.RestartPolicy == v1.ContainerRestartPolicyAlways
 }
 
 func budgetsOf(c *model.Cluster, p *v1.Pod) int {

@@ -130,6 +130,12 @@ func fields(c *model.Cluster) []step {
 			next := shallow(c)
 			next.Settings = c.Settings.DeepCopy()
 			f.clear(reflect.ValueOf(&next.Settings))
+			for _, e := range next.Settings.Extenders {
+				if e.Name == "" {
+					return nil
+				}
+			}
+			prune(reflect.ValueOf(&next.Settings))
 			return next
 		}})
 	}

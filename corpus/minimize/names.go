@@ -41,6 +41,7 @@ func names(c *model.Cluster) []step {
 		}
 	}
 	return append(steps,
+		step{"extenders: plain names", extenderNames},
 		step{"labels of pods: plain names", func(c *model.Cluster) *model.Cluster { return plainLabels(c, podLabels, "app", "tier") }},
 		step{"labels of nodes: plain names", func(c *model.Cluster) *model.Cluster { return plainLabels(c, nodeLabels, "zone", "disk") }})
 }
@@ -115,7 +116,7 @@ func nodeNames(c *model.Cluster, byName bool) *model.Cluster {
 		}
 		return value
 	}}
-	return edit(c, func(_ int, o runtime.Object) bool {
+	next := edit(c, func(_ int, o runtime.Object) bool {
 		labels := nodeLabels(o, hosts)
 		switch o := o.(type) {
 		case *v1.Node:
@@ -145,6 +146,18 @@ func nodeNames(c *model.Cluster, byName bool) *model.Cluster {
 		}
 		return true
 	})
+	next.Settings = c.Settings.RenameNodes(rename)
+	return next
+}
+
+// extenderNames: what extenders are called makes no difference.
+func extenderNames(c *model.Cluster) *model.Cluster {
+	next := shallow(c)
+	next.Settings = c.Settings.DeepCopy()
+	for i := range next.Settings.Extenders {
+		next.Settings.Extenders[i].Name = numbered("extender")(i)
+	}
+	return next
 }
 
 func podNames(c *model.Cluster, byName bool) *model.Cluster {

@@ -170,7 +170,7 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 		}
 	}
 	for _, object := range c.Extra {
-		if !already[object] {
+		if !already[object] && !a.devices(object) {
 			a.extra(object)
 		}
 		if name := extraName(object); name != "" {
@@ -182,7 +182,7 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 
 // Preemptor checks that the cluster has a preemptor that its scheduler would
 // take from its queue: pending, not terminating, without scheduling gates, and
-// meant for the default scheduler. The pod has been admitted before.
+// meant for one of its profiles. The pod has been admitted before.
 func Preemptor(c *model.Cluster) error {
 	a := admitter{}
 	pod := c.Preemptor
@@ -203,7 +203,7 @@ func Preemptor(c *model.Cluster) error {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		a.fail(podName(pod), field.Forbidden(spec.Child("schedulingGates"), "the preemptor is gated: no scheduler tries it"))
 	}
-	if pod.Spec.SchedulerName != v1.DefaultSchedulerName {
+	if !c.Settings.Schedules(pod.Spec.SchedulerName) {
 		a.fail(podName(pod), field.NotSupported(spec.Child("schedulerName"), pod.Spec.SchedulerName, []string{v1.DefaultSchedulerName}))
 	}
 	return errors.Join(a.errs...)

@@ -49,6 +49,9 @@ func summary(c *model.Cluster) string {
 	if n := c.Settings.MinCandidateNodesAbsolute; n != nil {
 		line("scheduler", "minCandidateNodesAbsolute", fmt.Sprint(*n))
 	}
+	if p := c.Settings.SecondProfile; p != nil {
+		line("scheduler", "second profile "+p.SchedulerName)
+	}
 	for _, gate := range slices.Sorted(maps.Keys(c.Settings.FeatureGates)) {
 		line("scheduler", gate, fmt.Sprint(c.Settings.FeatureGates[gate]))
 	}

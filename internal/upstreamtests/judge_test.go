@@ -52,7 +52,7 @@ func TestSources(t *testing.T) {
 		require.NoError(t, err)
 		var functions []string
 		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil { // methods of a fake collide with nothing
 				functions = append(functions, f.Name.Name)
 			}
 		}

@@ -138,6 +138,12 @@ func Tests() []Test {
 			},
 		},
 		{
+			Finding: "claim-allocated-twice",
+			File:    "pkg/scheduler/framework/plugins/dynamicresources/dynamicresources_test.go",
+			Name:    "TestFilter_ClaimUnderTwoNames",
+			Fails:   map[string]string{"two names and one device": "the pod fits: got false, want true"},
+		},
+		{
 			Finding: "nominated-refusals-skipped",
 			File:    "pkg/scheduler/framework/plugins/interpodaffinity/filtering_test.go",
 			Name:    "TestFilter_AntiAffinityOfNominatedPod",
@@ -154,6 +160,24 @@ func Tests() []Test {
 			File:    "pkg/scheduler/framework/plugins/interpodaffinity/filtering_test.go",
 			Name:    "TestRequiredAffinity_FirstOfGroup",
 			Fails:   map[string]string{"the first pod runs on a node without the label": "the pod is taken for the first of its group"},
+		},
+		{
+			Finding: "extender-rejection-is-error",
+			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
+			Name:    "TestPreempt_NodeRejectedByExtenderOnly",
+			Fails:   map[string]string{"the pod fits": "want Unschedulable"},
+		},
+		{
+			Finding: "nothing-left-keeps-nomination",
+			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
+			Name:    "TestPreempt_ExtenderLeavesNoCandidate",
+			Fails:   map[string]string{"the extender drops the candidate": "want one that clears the nomination"},
+		},
+		{
+			Finding: "first-victim-is-highest",
+			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
+			Name:    "TestPreempt_ExtenderReordersVictims",
+			Fails:   map[string]string{"in the opposite order": `got nominated node "node1", want node2`},
 		},
 		{
 			Finding: "budget-spent-by-reprieved-pod",

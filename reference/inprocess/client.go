@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,11 +38,29 @@ func newClient() *client {
 			if a.GetSubresource() != "" {
 				resource += "/" + a.GetSubresource()
 			}
+			if claim := deallocated(a); claim != "" {
+				c.add(&c.deallocated, claim)
+				break
+			}
 			c.add(&c.other, fmt.Sprintf("%s %s in namespace %q", a.GetVerb(), resource, a.GetNamespace()))
 		}
 		return true, nil, nil
 	})
 	return c
+}
+
+// deallocated names the claim that loses its allocation and all that it is reserved
+// for, if that is what is written.
+func deallocated(a clienttesting.Action) string {
+	update, ok := a.(clienttesting.UpdateAction)
+	if !ok || a.GetSubresource() != "status" {
+		return ""
+	}
+	claim, ok := update.GetObject().(*resourcev1.ResourceClaim)
+	if !ok || claim.Status.Allocation != nil || len(claim.Status.ReservedFor)+len(claim.Status.Devices) > 0 {
+		return ""
+	}
+	return model.Key(claim)
 }
 
 // CoreV1 intercepts the two calls of a preemption, past the costly fake.
@@ -133,6 +152,7 @@ func readPatch(data []byte) (disrupts, clears bool) {
 type writes struct {
 	mu                                 sync.Mutex
 	deleted, disrupted, cleared, other []string
+	deallocated                        []string
 }
 
 func (w *writes) add(list *[]string, s string) {
@@ -145,9 +165,9 @@ func (w *writes) add(list *[]string, s string) {
 func (c *client) take(a *model.Actuation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a.Deleted, a.DisruptionTarget, a.Cleared, a.Other = c.deleted, c.disrupted, c.cleared, c.other
-	c.deleted, c.disrupted, c.cleared, c.other = nil, nil, nil, nil
-	for _, list := range [][]string{a.Deleted, a.DisruptionTarget, a.Cleared, a.Other} {
+	a.Deleted, a.DisruptionTarget, a.Cleared, a.Deallocated, a.Other = c.deleted, c.disrupted, c.cleared, c.deallocated, c.other
+	c.deleted, c.disrupted, c.cleared, c.deallocated, c.other = nil, nil, nil, nil, nil
+	for _, list := range [][]string{a.Deleted, a.DisruptionTarget, a.Cleared, a.Deallocated, a.Other} {
 		slices.Sort(list)
 	}
 	c.ClearActions()

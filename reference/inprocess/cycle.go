@@ -162,7 +162,11 @@ func (s *scheduler) cycle(c *model.Cluster, obs *model.Observation) (reusable bo
 		}
 	}()
 	if err = s.load(c); err == nil {
-		s.run(&recorder{obs: obs})
+		r := &recorder{obs: obs}
+		if offset := c.Settings.DryRunOffset; offset != nil {
+			r.offset = *offset
+		}
+		s.run(r)
 	}
 	if s.panicked != nil {
 		return false, nil

@@ -26,6 +26,9 @@ func (s *System) Filters(ctx context.Context, c *model.Cluster, plugins []string
 	}
 	// What else may be set is about preemption.
 	key := newSettings(model.Settings{FeatureGates: c.Settings.FeatureGates})
+	if second := c.Settings.SecondProfile; second != nil {
+		key.second, key.secondPercentage, key.secondNumber = second.SchedulerName, key.minPercentage, key.minNumber
+	}
 	key.alone = strings.Join(plugins, ",")
 	return s.withKey(key, c, func(sched *scheduler) (reusable bool, err error) {
 		defer func() {

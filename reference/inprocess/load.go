@@ -30,6 +30,7 @@ type loaded struct {
 // (eventhandlers.go:129@v1.37.1, addPod): the order of the pods is theirs.
 // On an error the scheduler has to be unloaded too.
 func (s *scheduler) load(c *model.Cluster) error {
+	s.profile, s.plugin = s.sched.Profiles[c.Preemptor.Spec.SchedulerName], s.plugins[c.Preemptor.Spec.SchedulerName]
 	s.budgets.budgets = c.PodDisruptionBudgets
 	*s.nextStart = 0
 	extenders, err := s.build(c.Settings.Extenders)

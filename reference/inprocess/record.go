@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -23,7 +24,11 @@ type recorder struct {
 	preemption.Interface // to record the stages of preemption
 
 	sched *scheduler
-	obs   *model.Observation
+	// offset is at which potential node dry runs begin.
+	offset int32
+	// mu guards the maps of obs: several workers may write to them.
+	mu  sync.Mutex
+	obs *model.Observation
 }
 
 // RunFilterPluginsWithNominatedPods is called by SchedulePod, once per node; the
@@ -32,7 +37,9 @@ func (r *recorder) RunFilterPluginsWithNominatedPods(ctx context.Context, state 
 	defer r.sched.rescue(&status)
 	status = r.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 	if status.IsRejected() {
+		r.mu.Lock()
 		r.obs.Filters[node.Node().Name] = verdict(status)
+		r.mu.Unlock()
 	}
 	return status
 }
@@ -54,13 +61,16 @@ func (r *recorder) PodEligibleToPreemptOthers(ctx context.Context, pod *v1.Pod, 
 	return ok, reason
 }
 
-// GetOffsetAndNumCandidates starts the dry runs at the first potential node
+// GetOffsetAndNumCandidates starts the dry runs at the cluster's potential node
 // instead of a random one; how many are wanted is upstream's answer.
 func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 	_, n := r.Interface.GetOffsetAndNumCandidates(nodes)
 	r.obs.DryRuns = make(map[string]model.DryRun, nodes)
 	r.obs.Candidates = []string{}
-	return 0, n
+	if nodes == 0 {
+		return 0, n
+	}
+	return r.offset % nodes, n
 }
 
 func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, preemptor *v1.Pod, node fwk.NodeInfo,
@@ -68,6 +78,8 @@ func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState
 	defer r.sched.rescue(&status)
 	name := node.Node().Name
 	victims, violations, status = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
 	case status.IsSuccess() && len(victims) == 0:
 		// The caller makes an error of it (preemption.go:489@v1.37.1).

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -34,6 +35,11 @@ func TestReuseNeverLeaks(t *testing.T) {
 	clusters := testsize.Times(5000)
 	for i := range clusters {
 		c := randomCluster(r)
+		if i%4 == 0 { // extenders are put into a scheduler that others use
+			some := func() []string { return []string{c.Nodes[r.Intn(len(c.Nodes))].Name} }
+			c.Settings.Extenders = []model.Extender{{Name: "e", Filter: &model.ExtenderFilter{Rejects: some(), Excludes: some()}, Preempt: &model.ExtenderPreempt{Drops: some()}}}
+			seen["extenders"]++
+		}
 		before := deepCopy(c)
 		fresh := New()
 		want, got := observe(t, fresh, c), observe(t, reused, c)
@@ -52,6 +58,60 @@ func TestReuseNeverLeaks(t *testing.T) {
 			t.Errorf("only %d clusters of kind %q: the test shows little", seen[kind], kind)
 		}
 	}
+}
+
+// TestReuseNeverLeaksClaims: the scheduler keeps claims in a cache of its own, and
+// what devices they take in another.
+func TestReuseNeverLeaksClaims(t *testing.T) {
+	reused := New()
+	defer reused.Close()
+	clusters, rejected, deallocated := 0, 0, 0
+	for seed := uint64(0); clusters < testsize.Times(200); seed++ {
+		c := generators.FromSeed(seed)
+		if len(c.Preemptor.Spec.ResourceClaims) == 0 {
+			observe(t, reused, c)
+			continue
+		}
+		clusters++
+		fresh := New()
+		want, got := observe(t, fresh, c), observe(t, reused, c)
+		fresh.Close()
+		if want.Actuation != nil && len(want.Actuation.Deallocated) > 0 {
+			deallocated++
+		}
+		if diff := cmp.Diff(untilChance(want), untilChance(got)); diff != "" {
+			t.Fatalf("seed %d: fresh (-) and reused (+) schedulers differ:\n%s", seed, diff)
+		}
+		for _, v := range got.Filters {
+			if v.Plugin == "DynamicResources" {
+				rejected++
+				break
+			}
+		}
+	}
+	if rejected < clusters/20 || deallocated == 0 {
+		t.Errorf("of %d clusters claims decide %d, and %d deallocate one: the test shows little", clusters, rejected, deallocated)
+	}
+}
+
+// untilChance is what was observed up to where chance decides: between nodes that
+// fit, candidates that tie and idle claims. Of that, it is whether there is any.
+func untilChance(o *model.Observation) *model.Observation {
+	out := *o
+	out.Pick, out.Actuation, out.PostFilterMessage = nil, nil, ""
+	if o.ScheduledTo != "" {
+		out.ScheduledTo = "some node"
+	}
+	if o.Pick != nil {
+		out.Pick = &model.Pick{}
+	}
+	if o.Actuation != nil {
+		out.Actuation = &model.Actuation{Nomination: o.Actuation.Nomination, Deallocated: o.Actuation.Deallocated[:0:0], Other: o.Actuation.Other}
+		for range o.Actuation.Deallocated {
+			out.Actuation.Deallocated = append(out.Actuation.Deallocated, "some claim")
+		}
+	}
+	return &out
 }
 
 func count(seen map[string]int, o *model.Observation) {

@@ -32,17 +32,34 @@ var discard = logr.Discard()
 type settings struct {
 	gates                    gateSet
 	minPercentage, minNumber int32
+	// second is the name of the second profile, and the two after it its
+	// arguments; "" if there is none.
+	second                         string
+	secondPercentage, secondNumber int32
+	parallelism, toScore           int32
 	// alone names the plugins that have a profile to themselves, joined by commas.
 	alone string
 }
 
 func newSettings(s model.Settings) settings {
-	key := settings{gates: newGateSet(s.FeatureGates), minPercentage: model.DefaultMinCandidateNodesPercentage, minNumber: model.DefaultMinCandidateNodesAbsolute}
-	if s.MinCandidateNodesPercentage != nil {
-		key.minPercentage = *s.MinCandidateNodesPercentage
+	or := func(p *int32, byDefault int32) int32 {
+		if p == nil {
+			return byDefault
+		}
+		return *p
 	}
-	if s.MinCandidateNodesAbsolute != nil {
-		key.minNumber = *s.MinCandidateNodesAbsolute
+	key := settings{
+		gates:         newGateSet(s.FeatureGates),
+		minPercentage: or(s.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage),
+		minNumber:     or(s.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute),
+		// One worker makes the order of dry runs, and so an early stop, exact.
+		parallelism: or(s.Parallelism, 1),
+		toScore:     or(s.PercentageOfNodesToScore, 0),
+	}
+	if p := s.SecondProfile; p != nil {
+		key.second = p.SchedulerName
+		key.secondPercentage = or(p.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage)
+		key.secondNumber = or(p.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute)
 	}
 	return key
 }
@@ -51,15 +68,18 @@ func newSettings(s model.Settings) settings {
 // unload, with the places at which it can be watched and pinned.
 type scheduler struct {
 	sched    *upstream.Scheduler
-	profile  framework.Framework
 	snapshot *internalcache.Snapshot
-	plugin   *defaultpreemption.DefaultPreemption
-	pods     cache.Indexer
-	nodes    cache.Indexer
-	extra    map[reflect.Type]*informer
-	budgets  *budgetLister
-	client   *client
-	// build makes the extenders of a cluster.
+	// profile is that of the loaded cluster's preemptor, plugin its
+	// DefaultPreemption; plugins holds those of all profiles.
+	profile framework.Framework
+	plugin  *defaultpreemption.DefaultPreemption
+	plugins map[string]*defaultpreemption.DefaultPreemption
+	pods    cache.Indexer
+	nodes   cache.Indexer
+	extra   map[reflect.Type]*informer
+	budgets *budgetLister
+	client  *client
+	// build is System.build.
 	build     func([]model.Extender) ([]fwk.Extender, error)
 	nextStart *int // sched.nextStartNodeIndex
 	// preempted has room for one signal: the last victim is preempted.
@@ -76,7 +96,7 @@ type scheduler struct {
 // newScheduler builds a scheduler with the default profile. The gates it is for
 // must be in force.
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: newClient(), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1), build: buildExtenders}
+	s := &scheduler{client: newClient(), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(klog.NewContext(context.Background(), discard))
 	defer func() {
 		if err != nil {
@@ -84,7 +104,7 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 		}
 	}()
 
-	profiles, err := defaultProfiles(key)
+	profiles, err := profiles(key)
 	if err != nil {
 		return nil, err
 	}
@@ -100,25 +120,26 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
 	s.sched, err = upstream.New(s.ctx, s.client, factory, nil, recorder, upstream.WithProfiles(profiles...),
 		upstream.WithNodeInfoSnapshot(s.snapshot),
-		// One worker makes the order of dry runs, and so an early stop, exact.
-		upstream.WithParallelism(1))
+		upstream.WithParallelism(key.parallelism), upstream.WithPercentageOfNodesToScore(&key.toScore))
 	if err != nil {
 		return nil, err
 	}
 
-	s.profile = s.sched.Profiles[v1.DefaultSchedulerName]
-	for _, p := range s.profile.PreEnqueuePlugins() {
-		if dp, ok := p.(*defaultpreemption.DefaultPreemption); ok {
-			s.plugin = dp
+	s.plugins = map[string]*defaultpreemption.DefaultPreemption{}
+	for name, profile := range s.sched.Profiles {
+		for _, p := range profile.PreEnqueuePlugins() {
+			if plugin, ok := p.(*defaultpreemption.DefaultPreemption); ok {
+				plugin.Evaluator.PdbLister = s.budgets
+				plugin.Executor.PreemptPod = s.watch(plugin.Executor.PreemptPod)
+				s.plugins[name] = plugin
+			}
+		}
+		if s.sched.APIDispatcher != nil {
+			profile.SetAPICacher(apiCacher{s.client})
 		}
 	}
-	if s.plugin == nil {
+	if s.plugins[v1.DefaultSchedulerName] == nil {
 		return nil, errors.New("the default profile has no DefaultPreemption")
-	}
-	s.plugin.Evaluator.PdbLister = s.budgets
-	s.plugin.Executor.PreemptPod = s.watch(s.plugin.Executor.PreemptPod)
-	if s.sched.APIDispatcher != nil {
-		s.profile.SetAPICacher(apiCacher{s.client})
 	}
 
 	// Where the search for a node starts is the one thing a cycle leaves behind
@@ -131,9 +152,29 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	return s, nil
 }
 
+// profiles are the default profile and those that the settings ask for besides.
+func profiles(key settings) ([]config.KubeSchedulerProfile, error) {
+	all, err := defaultProfiles(key.minPercentage, key.minNumber)
+	if err != nil {
+		return nil, err
+	}
+	if key.second != "" {
+		second, err := defaultProfiles(key.secondPercentage, key.secondNumber)
+		if err != nil {
+			return nil, err
+		}
+		second[0].SchedulerName = key.second
+		all = append(all, second...)
+	}
+	if key.alone != "" {
+		all = append(all, aloneProfiles(all[0], key.alone)...)
+	}
+	return all, nil
+}
+
 // defaultProfiles is the configuration upstream.New would use by itself
 // (scheduler.go:301@v1.37.1), with the arguments of DefaultPreemption set.
-func defaultProfiles(key settings) ([]config.KubeSchedulerProfile, error) {
+func defaultProfiles(minPercentage, minNumber int32) ([]config.KubeSchedulerProfile, error) {
 	var versioned configv1.KubeSchedulerConfiguration
 	scheme.Scheme.Default(&versioned)
 	var cfg config.KubeSchedulerConfiguration
@@ -142,10 +183,7 @@ func defaultProfiles(key settings) ([]config.KubeSchedulerProfile, error) {
 	}
 	for _, pc := range cfg.Profiles[0].PluginConfig {
 		if args, ok := pc.Args.(*config.DefaultPreemptionArgs); ok {
-			args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = key.minPercentage, key.minNumber
-			if key.alone != "" {
-				return append(cfg.Profiles, aloneProfiles(cfg.Profiles[0], key.alone)...), nil
-			}
+			args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = minPercentage, minNumber
 			return cfg.Profiles, nil
 		}
 	}

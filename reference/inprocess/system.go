@@ -4,9 +4,9 @@
 // settings.
 //
 // What upstream leaves to chance is pinned where it can be: the offset of the
-// dry runs (always 0), the order of potential nodes (by name), the order of
-// budgets (the cluster's), ties between the scores of nodes that fit (first
-// name wins), one worker. What remains: the last tie between candidates, which
+// dry runs (the cluster's, or 0), the order of potential nodes (by name), the
+// order of budgets (the cluster's), ties between the scores of nodes that fit
+// (first name wins), one worker unless the cluster asks for more. What remains: the last tie between candidates, which
 // upstream breaks by the order of a map, and pods without a start time, which
 // count as starting whenever upstream looks.
 package inprocess
@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -32,6 +33,8 @@ const maxSchedulers = 16
 type System struct {
 	mu         sync.Mutex
 	schedulers []entry // least recently used first
+	// build makes the extenders of a cluster.
+	build func([]model.Extender) ([]fwk.Extender, error)
 }
 
 type entry struct {
@@ -49,7 +52,7 @@ func New() *System {
 	// to handlers, the last of which sleeps (runtime.go:256@v0.37.1). The first,
 	// which logs, stays.
 	once.Do(func() { utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] })
-	return &System{}
+	return &System{build: buildExtenders}
 }
 
 // Name implements reference.System.
@@ -65,7 +68,8 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true}
+	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
+	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}
 	err := s.with(c, func(sched *scheduler) (bool, error) { return sched.cycle(c, obs) })
 	if err != nil {
 		return nil, err
@@ -117,6 +121,7 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 	if len(s.schedulers) == maxSchedulers {
 		s.drop(0)
 	}
+	sched.build = s.build
 	s.schedulers = append(s.schedulers, entry{key, sched})
 	return sched, nil
 }

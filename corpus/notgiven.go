@@ -1,0 +1,69 @@
+package corpus
+
+import (
+	"fmt"
+	"reflect"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// notGiven lists what the preemptor of a dump depends on and the dump says nothing
+// about: a kind of which it holds no object at all was probably not asked for, and
+// what refers to it cannot be told from what refers to nothing. Each names the
+// resource to add to "kubectl get".
+func notGiven(c *model.Cluster) []model.UnmodelledField {
+	held := map[reflect.Type]bool{}
+	claims := map[string]*v1.PersistentVolumeClaim{}
+	for _, o := range c.Extra {
+		held[reflect.TypeOf(o)] = true
+		if claim, ok := o.(*v1.PersistentVolumeClaim); ok {
+			claims[model.Key(claim)] = claim
+		}
+	}
+	var missing []model.UnmodelledField
+	needs := func(kind any, resource, object, field string) {
+		if t := reflect.TypeOf(kind); !held[t] {
+			held[t] = true // once is enough
+			missing = append(missing, model.UnmodelledField{Object: object, Field: field, Why: "the dump holds no " + resource})
+		}
+	}
+
+	p := c.Preemptor
+	preemptor := "Pod " + model.Key(p)
+	for i := range p.Spec.Volumes {
+		v := &p.Spec.Volumes[i]
+		field, name := fmt.Sprintf("spec.volumes[%d].persistentVolumeClaim", i), ""
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			name = v.PersistentVolumeClaim.ClaimName
+		case v.Ephemeral != nil:
+			field, name = fmt.Sprintf("spec.volumes[%d].ephemeral", i), p.Name+"-"+v.Name
+		default:
+			continue
+		}
+		needs(&v1.PersistentVolumeClaim{}, "persistentvolumeclaims", preemptor, field)
+		claim := claims[p.Namespace+"/"+name]
+		if claim == nil {
+			continue
+		}
+		object := "PersistentVolumeClaim " + model.Key(claim)
+		if claim.Spec.VolumeName != "" {
+			needs(&v1.PersistentVolume{}, "persistentvolumes", object, "spec.volumeName")
+		} else {
+			needs(&storagev1.StorageClass{}, "storageclasses", object, "spec.storageClassName")
+		}
+		// Every kubelet makes one, so there are as many as nodes.
+		needs(&storagev1.CSINode{}, "csinodes", object, "spec.volumeName")
+	}
+	for i := range p.Spec.ResourceClaims {
+		field := fmt.Sprintf("spec.resourceClaims[%d]", i)
+		needs(&resourcev1.ResourceClaim{}, "resourceclaims", preemptor, field)
+		needs(&resourcev1.DeviceClass{}, "deviceclasses", preemptor, field)
+		needs(&resourcev1.ResourceSlice{}, "resourceslices", preemptor, field)
+	}
+	return missing
+}

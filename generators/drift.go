@@ -1,0 +1,81 @@
+package generators
+
+import (
+	v1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// drift changes some nodes after their pods were placed, which stay where they are
+// though they would not fit any more: it cordons and taints nodes, takes away
+// room and labels. Until then a cluster is as a scheduler leaves it: no node holds
+// more than it has room for.
+func (g *generator) drift(nodes []*v1.Node, pods []*v1.Pod) {
+	for _, n := range nodes {
+		if !g.chance(40) {
+			continue
+		}
+		for range 1 + weighted(g.source, 70, 30) {
+			g.driftNode(n)
+		}
+	}
+	for _, p := range pods {
+		if g.chance(15) {
+			daemon(p)
+		}
+	}
+}
+
+func (g *generator) driftNode(n *v1.Node) {
+	switch weighted(g.source, 60, 20, 8, 6, 6) {
+	case 0: // over-committed from now on
+		shrunk := v1.ResourceList{}
+		for _, name := range append([]v1.ResourceName{v1.ResourcePods}, resourceNames[:]...) {
+			q, there := n.Status.Allocatable[name]
+			switch keeps := g.chance(30) || name == v1.ResourcePods && g.chance(70); {
+			case !there:
+			case keeps:
+				shrunk[name] = q
+			case name == v1.ResourceCPU:
+				shrunk[name] = *apiresource.NewMilliQuantity(q.MilliValue()/2, q.Format)
+			default:
+				shrunk[name] = *apiresource.NewQuantity(q.Value()/2, q.Format)
+			}
+		}
+		n.Status.Allocatable, n.Status.Capacity = shrunk, shrunk.DeepCopy()
+	case 1:
+		key := pick(g.source, "zone", "disk", "generation", v1.LabelHostname)
+		delete(n.Labels, key)
+		if len(n.Labels) == 0 {
+			n.Labels = nil
+		}
+	case 2: // the node controller adds the taint
+		n.Spec.Unschedulable = true
+		addTaint(n, v1.Taint{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule})
+	case 3:
+		addTaint(n, v1.Taint{Key: v1.TaintNodeDiskPressure, Effect: v1.TaintEffectNoSchedule})
+	case 4:
+		addTaint(n, v1.Taint{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoSchedule})
+		addTaint(n, v1.Taint{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoExecute})
+	}
+}
+
+func addTaint(n *v1.Node, taint v1.Taint) {
+	for _, t := range n.Spec.Taints {
+		if t.Key == taint.Key && t.Effect == taint.Effect {
+			return
+		}
+	}
+	n.Spec.Taints = append(n.Spec.Taints, taint)
+}
+
+// daemon makes a bound pod one of those that run on a node whatever befalls it.
+func daemon(p *v1.Pod) {
+	p.Spec.Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists}}
+	if p.Spec.Affinity != nil {
+		return
+	}
+	p.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{
+		NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchFields: []v1.NodeSelectorRequirement{
+			{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{p.Spec.NodeName}}}}}}}}
+}

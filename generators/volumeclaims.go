@@ -1,0 +1,264 @@
+package generators
+
+import (
+	"slices"
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// storagePlan is what pods can mount: drawn before the nodes, rendered when the
+// pods are known.
+type storagePlan struct {
+	// pvcs are the claims of the default namespace; those of the other one have
+	// the same names.
+	pvcs, otherPVCs []claim
+	spare           []persistentVolume // not bound yet
+	disk            kindOfVolume       // that pods name themselves, mostly
+	inTree          bool               // some volumes are of in-tree plugins
+	attachments     bool               // VolumeAttachments
+	static          bool               // unbound claims need volumes that are there
+	prevents        bool               // pods do not go where the driver is missing
+	driver          bool               // a CSIDriver, which may report how much storage is left
+	objects         storageObjects
+}
+
+// claimState is how far the binding of a claim has come.
+type claimState int
+
+const (
+	boundClaim      claimState = iota
+	unboundClaim               // waits for what its class says
+	missingClaim               // does not exist
+	lostClaim                  // its volume is gone, and the controller knows
+	deletedClaim               // bound, and being deleted
+	preboundClaim              // names a volume, which is not known to be bound
+	volumelessClaim            // bound to a volume that does not exist
+)
+
+// claim is the plan of a PersistentVolumeClaim.
+type claim struct {
+	state    claimState
+	mode     int // index of accessModes
+	class    int // index of classNames
+	size     int // Gi
+	volume   persistentVolume
+	selected int // the node that it is to be provisioned on, plus one
+	selects  bool
+	block    bool
+	beta     bool // names its class in the annotation
+}
+
+// volumeSource is what a PersistentVolume is made of.
+type volumeSource int
+
+const (
+	csiVolume volumeSource = iota
+	localVolume
+	awsVolume
+	gceVolume
+)
+
+// persistentVolume is the plan of a PersistentVolume.
+type persistentVolume struct {
+	source   volumeSource
+	driver   int // index of drivers
+	handle   int
+	affinity int // index of affinities; from len(affinities) on, a node
+	labels   int // index of volumeLabels
+	size     int
+	class    int
+	mode     int
+	ssd      bool // the label that claims select by
+	phase    int  // index of phases, of spare ones
+	taker    int  // the claim that a spare one is meant for, plus one
+}
+
+// maxClaims is the most claims that a namespace has.
+const maxClaims = 8
+
+func (g *generator) drawStorage() {
+	count := 2 + g.intn(4)
+	if g.bottleneck == byVolumeLimit {
+		count = 5 + g.intn(4)
+	}
+	g.inTree = g.chance(15)
+	g.attachments = g.chance(20)
+	g.driver = g.chance(50)
+	g.prevents = g.driver && g.chance(60)
+	g.static = g.bottleneck == byVolume && g.chance(40)
+	g.disk = pick(g.source, gceDisk, awsDisk, iscsiDisk, rbdDisk)
+	g.pvcs = g.drawClaims(count, 0)
+	if g.namespaces {
+		g.otherPVCs = g.drawClaims(count, maxClaims)
+	}
+	spare := weighted(g.source, 40, 25, 20, 15)
+	if g.static {
+		spare = 1 + weighted(g.source, 40, 40, 20)
+	}
+	for range spare {
+		v := g.drawPersistentVolume(2*maxClaims + len(g.spare))
+		v.class, v.size = 1+g.intn(3), 1+len(g.spare) // no two alike: the scheduler would choose by chance
+		v.phase = weighted(g.source, 85, 10, 5)
+		if g.static {
+			v.class, v.phase = localClass, weighted(g.source, 70, 15, 15)
+		}
+		if g.chance(60) {
+			v.source, v.affinity = localVolume, g.intn(len(affinities)+len(nodeNames)-3)
+		}
+		g.spare = append(g.spare, v)
+	}
+	if i := slices.IndexFunc(g.pvcs, func(c claim) bool { return c.state == unboundClaim }); i >= 0 && len(g.spare) > 0 && g.chance(25) {
+		g.spare[0].taker, g.spare[0].class = 1+i, g.pvcs[i].class
+	}
+}
+
+// drawClaims draws the claims of a namespace, whose volumes are numbered from
+// first.
+func (g *generator) drawClaims(count, first int) []claim {
+	claims := make([]claim, count)
+	for i := range claims {
+		c := claim{mode: weighted(g.source, 55, 25, 12, 8), size: 1 + g.intn(3)}
+		c.volume = g.drawPersistentVolume(first + i)
+		if g.bottleneck == byClaim && i == 0 && g.chance(96) {
+			c.mode = 1 // for one pod alone
+		}
+		if g.bottleneck == byClaim && i == 0 || g.bottleneck == byVolumeLimit {
+			c.state = claimState(weighted(g.source, 84, 8, 2, 1, 1, 2, 2))
+		} else if g.static {
+			c.state = claimState(weighted(g.source, 25, 66, 2, 2, 2, 1, 2))
+		} else if g.bottleneck == byVolume {
+			c.state = claimState(weighted(g.source, 57, 34, 2, 2, 2, 1, 2))
+		} else {
+			c.state = claimState(weighted(g.source, 55, 25, 6, 3, 3, 3, 5))
+		}
+		if c.state == unboundClaim {
+			c.class = 1 + weighted(g.source, 38, 26, 14, 12, 5, 5)
+			if c.class == len(classNames) {
+				c.class = 0
+			}
+			if g.chance(15) {
+				c.selected = 1 + g.intn(4)
+			}
+			c.selects, c.block, c.beta = g.chance(10), g.chance(4), g.chance(5)
+			if g.static {
+				c.class, c.size, c.selected, c.selects = localClass, 1+weighted(g.source, 70, 20, 10), 0, g.chance(40)
+			}
+		} else if g.chance(60) {
+			c.class = 1 + g.intn(len(classNames)-1)
+		}
+		c.volume.class, c.volume.mode, c.volume.size = c.class, c.mode, c.size
+		claims[i] = c
+	}
+	return claims
+}
+
+// drawPersistentVolume draws a volume that is mostly good for any node.
+func (g *generator) drawPersistentVolume(handle int) persistentVolume {
+	v := persistentVolume{handle: handle, size: 1 + g.intn(3), mode: weighted(g.source, 80, 10, 10)}
+	if g.chance(15) {
+		v.driver = 1
+	}
+	if g.chance(3) { // two volumes of one name are one volume to the driver
+		v.handle = g.intn(3)
+	}
+	affinity, labels := 22, 15
+	if g.bottleneck == byVolume {
+		affinity, labels = 18, 70
+	}
+	if g.chance(affinity) {
+		v.affinity = g.intn(len(affinities) + 3)
+	}
+	if g.chance(labels) {
+		v.labels = 1 + g.intn(len(volumeLabels)-1)
+	}
+	if g.chance(8) {
+		v.source, v.affinity = localVolume, len(affinities)+g.intn(4)
+	}
+	if g.inTree && g.chance(50) {
+		v.source = pick(g.source, awsVolume, gceVolume)
+		if v.labels == 0 && g.chance(50) {
+			v.labels = 1
+		}
+	}
+	v.ssd = g.chance(50)
+	return v
+}
+
+// claim is the claim of a namespace and number.
+func (g *generator) claim(other bool, i int) claim {
+	switch {
+	case !other:
+		return g.pvcs[i]
+	case i < len(g.otherPVCs):
+		return g.otherPVCs[i]
+	}
+	return claim{state: missingClaim}
+}
+
+// csiNode is the plan of a node's CSINode.
+type csiNode struct {
+	missing bool
+	drivers [len(drivers)]csiLimit
+	zones   int // which labels tell the zone
+}
+
+// csiLimit says how many volumes of a driver a node takes: 0 is any number, 1 is
+// none. -1 is a node without the driver.
+type csiLimit int
+
+func (g *generator) drawCSINode(n *node) {
+	n.csi.zones = weighted(g.source, 40, 38, 8, 14)
+	if g.bottleneck == byVolume {
+		n.csi.zones = 1 + weighted(g.source, 60, 15, 25)
+	}
+	if n.csi.missing = g.chance(10); n.csi.missing && (g.bottleneck != byVolumeLimit || g.chance(60)) {
+		return
+	}
+	n.csi.missing = false
+	for d := range n.csi.drivers {
+		limit := csiLimit(1 + g.attached(n, d))
+		switch {
+		case d == 0 && g.bottleneck == byVolumeLimit:
+			limit += pick[csiLimit](g.source, 0, 0, 0, 1, 0, 0, -1)
+			limit = max(limit, 1)
+		case g.chance(60):
+			limit = 0
+		default:
+			limit += csiLimit(g.intn(3))
+		}
+		if g.chance(7) || g.prevents && g.chance(40) {
+			limit = -1
+		}
+		n.csi.drivers[d] = limit
+	}
+}
+
+var (
+	accessModes = []v1.PersistentVolumeAccessMode{v1.ReadWriteOnce, v1.ReadWriteOncePod, v1.ReadWriteMany, v1.ReadOnlyMany}
+	phases      = []v1.PersistentVolumePhase{v1.VolumeAvailable, v1.VolumeReleased, v1.VolumePending}
+	// classNames are the names of storage classes: "" is none, and the last does
+	// not exist.
+	classNames = []string{"", "wait", "local", "zonal", "immediate", "lost"}
+	localClass = slices.Index(classNames, "local")
+	// drivers are those of the CSI volumes.
+	drivers    = [...]string{"disk.example.com", "file.example.com"}
+	claimNames = func() (names [maxClaims]string) {
+		for i := range names {
+			names[i] = "claim-" + strconv.Itoa(i)
+		}
+		return names
+	}()
+	// affinities are the required labels of the nodes that can reach a volume.
+	affinities = [][2]string{{}, {"zone", "a"}, {v1.LabelTopologyZone, "a"}, {"zone", "b"}, {v1.LabelFailureDomainBetaZone, "a"}}
+	// volumeLabels are the zones of volumes.
+	volumeLabels = []map[string]string{
+		{},
+		{v1.LabelTopologyZone: "a"},
+		{v1.LabelTopologyZone: "a__b"},
+		{v1.LabelFailureDomainBetaZone: "a"},
+		{v1.LabelTopologyZone: "b", v1.LabelTopologyRegion: "r"},
+		{v1.LabelTopologyRegion: "s"},
+		{v1.LabelFailureDomainBetaRegion: "r"},
+	}
+)

@@ -1,0 +1,48 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+)
+
+func TestDeclaredFeatures(t *testing.T) {
+	no := false
+	rule := func(actions ...v1.ContainerRestartRuleAction) v1.Container {
+		c := aContainer()
+		for _, a := range actions {
+			c.RestartPolicyRules = append(c.RestartPolicyRules, v1.ContainerRestartRule{Action: a})
+		}
+		return c
+	}
+	all := v1.ContainerRestartRuleActionRestartAllContainers
+	mount := v1.Container{VolumeMounts: []v1.VolumeMount{{}, {BindMountOptions: []string{"noexec"}}}}
+	tests := []struct {
+		name     string
+		spec     v1.PodSpec
+		declared []string
+		fits     bool
+	}{
+		{"nothing needed", v1.PodSpec{Containers: []v1.Container{rule(v1.ContainerRestartRuleActionRestart)}}, nil, true},
+		{"a container restarts all", v1.PodSpec{Containers: []v1.Container{rule(v1.ContainerRestartRuleActionRestart, all)}}, nil, false},
+		{"declared", v1.PodSpec{Containers: []v1.Container{rule(all)}}, []string{"Other", FeatureRestartAll}, true},
+		{"an init container restarts all", v1.PodSpec{InitContainers: []v1.Container{rule(all)}}, []string{"Other"}, false},
+		{"user namespaces alone", v1.PodSpec{HostUsers: &no}, nil, true},
+		{"user namespaces of the host's network", v1.PodSpec{HostUsers: &no, HostNetwork: true}, nil, false},
+		{"mount options", v1.PodSpec{InitContainers: []v1.Container{mount}}, []string{FeatureRestartAll}, false},
+		{"one of two", v1.PodSpec{Containers: []v1.Container{mount, rule(all)}}, []string{FeatureRestartAll}, false},
+		{"both", v1.PodSpec{Containers: []v1.Container{mount, rule(all)}}, []string{FeatureRestartAll, FeatureBindMountOptions}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n := aNode("n", "2", func(n *v1.Node) { n.Status.DeclaredFeatures = tt.declared })
+			q := ask(Documented(), aPod("p", 9, func(p *v1.Pod) { p.Spec = tt.spec }), n)
+			want := map[string]*Verdict{}
+			if !tt.fits {
+				want["n"] = &Verdict{Plugin: "NodeDeclaredFeatures", Unresolvable: true, Reasons: []string{"node(s) didn't match Pod's required features"}}
+			}
+			assert.Equal(t, want, q.verdicts())
+		})
+	}
+}
