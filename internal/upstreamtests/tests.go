@@ -120,12 +120,27 @@ func Tests() []Test {
 			Fails:   map[string]string{"the victim's volume is attached": "the preemptor fits: got false, want true"},
 		},
 		{
+			Finding: "sharer-reprieved-later",
+			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
+			Name:    "TestSelectVictimsOnNode_SharedVolumes",
+			Fails:   map[string]string{"the node takes two, the pod that shares volumes is tried last": "Unexpected victims"},
+		},
+		{
 			Finding: "foreign-ephemeral-claim",
 			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
 			Name:    "TestCSILimits_ExistingPodWithForeignEphemeralClaim",
 			Fails: map[string]string{
 				"claim of nobody":                      "PVC test/existing-scratch was not created for pod test/existing",
 				"claim of an earlier pod of that name": "PVC test/existing-scratch was not created for pod test/existing",
+			},
+		},
+		{
+			Finding: "missing-driver-resolvable",
+			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
+			Name:    "TestCSILimits_MissingDriverIsUnresolvable",
+			Fails: map[string]string{
+				"the driver is missing":   "Filter: got Unschedulable, want UnschedulableAndUnresolvable",
+				"the node has no CSINode": "Filter: got Unschedulable, want UnschedulableAndUnresolvable",
 			},
 		},
 		{
