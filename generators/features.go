@@ -115,7 +115,7 @@ func drawFeatures(s source) features {
 		f.namespaces = f.namespaces || s.chance(20)
 		f.roomy = flags.chance(50)
 	}
-	f.compared = f.taints && flags.chance(35)
+	f.compared = f.taints && flags.chance(40)
 	f.forms = f.forms || f.resized && s.chance(50)
 	for r := range f.tight {
 		f.tight[r] = s.chance(12)

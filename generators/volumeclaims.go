@@ -124,13 +124,13 @@ func (g *generator) drawClaims(count, first int) []claim {
 			c.mode = 1 // for one pod alone
 		}
 		if g.bottleneck == byClaim && i == 0 || g.bottleneck == byVolumeLimit {
-			c.state = claimState(weighted(g.source, 84, 8, 2, 1, 1, 2, 2))
+			c.state = claimState(weighted(g.source, 88, 7, 1, 1, 1, 1, 1))
 		} else if g.static {
-			c.state = claimState(weighted(g.source, 25, 66, 2, 2, 2, 1, 2))
+			c.state = claimState(weighted(g.source, 27, 68, 1, 1, 1, 1, 1))
 		} else if g.bottleneck == byVolume {
-			c.state = claimState(weighted(g.source, 57, 34, 2, 2, 2, 1, 2))
+			c.state = claimState(weighted(g.source, 60, 34, 1, 1, 1, 1, 2))
 		} else {
-			c.state = claimState(weighted(g.source, 55, 25, 6, 3, 3, 3, 5))
+			c.state = claimState(weighted(g.source, 67, 24, 3, 1, 1, 2, 2))
 		}
 		if c.state == unboundClaim {
 			c.class = 1 + weighted(g.source, 38, 26, 14, 12, 5, 5)

@@ -89,7 +89,7 @@ func (g *generator) someVolume() volume {
 }
 
 func (g *generator) someEphemeral() volume {
-	return volume{source: ephemeral, index: weighted(g.source, 48, 20, 15, 7, 10)}
+	return volume{source: ephemeral, index: weighted(g.source, 55, 22, 10, 7, 6)}
 }
 
 // preemptorVolumes draws what the preemptor wants to mount.

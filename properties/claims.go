@@ -96,14 +96,10 @@ func (s *Subject) mounted(p *v1.Pod) []string {
 	return names
 }
 
-// foreignClaim tells whether foreign-ephemeral-claim is granted, and accounts for
-// an error.
-func (s *Subject) foreignClaim() bool {
-	if !s.grants("foreign-ephemeral-claim") {
-		return false
-	}
-	d, err := model.Decide(s.Cluster, model.Documented().With(model.ForeignEphemeralClaim))
-	return err == nil && (d.Error != "" || slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool {
+// foreignClaim tells whether foreign-ephemeral-claim is granted, and d, in which it
+// is, ends in an error.
+func (s *Subject) foreignClaim(d *model.Decision) bool {
+	return s.grants("foreign-ephemeral-claim") && (d.Error != "" || slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool {
 		_, failed := d.Listed(n.Name)
 		return failed != nil && failed.Error != ""
 	}))

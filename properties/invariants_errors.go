@@ -16,29 +16,29 @@ func noInternalError() Property {
 		Applies: func(s *Subject) bool { return len(s.Cluster.Nodes) > 0 },
 		Check: func(s *Subject) (findings []Finding, err error) {
 			o := s.Observation
+			d := s.Decision
+			if len(s.granted) > 0 {
+				if d, err = model.Decide(s.Cluster, s.rules()); err != nil {
+					return nil, err
+				}
+			}
 			// The error of an extender is no error of the scheduler.
-			extender := s.Decision.FailedExtender(o)
+			extender := d.FailedExtender(o)
 			rejected := s.grants("extender-rejection-is-error")
-			if o.CycleError != "" && extender == "" && !s.foreignClaim() {
+			if o.CycleError != "" && extender == "" && !s.foreignClaim(d) {
 				findings = append(findings, foundOf(model.StageFilter, "", "", "the cycle ended in an error: "+o.CycleError))
 			}
 			for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
-				if text := o.DryRuns[node].Error; text != "" && !s.foreignClaim() && !(rejected && s.Decision.RejectedByExtender(node)) {
+				if text := o.DryRuns[node].Error; text != "" && !s.foreignClaim(d) && !(rejected && d.RejectedByExtender(node)) {
 					findings = append(findings, foundOf(model.StageDryRun, node, "", "the dry run ended in an error: "+text))
 				}
 			}
-			inDryRun := func(node string) bool { return s.Decision.RejectedByExtender(node) && o.DryRuns[node].Error != "" }
+			inDryRun := func(node string) bool { return d.RejectedByExtender(node) && o.DryRuns[node].Error != "" }
 			if o.PostFilterCode != "Error" || extender != "" || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
 				return findings, nil
 			}
-			if s.grants("prefilter-rejection-is-error") {
-				d, err := model.Decide(s.Cluster, model.Documented().With(model.PreFilterRejectionIsError))
-				if err != nil {
-					return nil, err
-				}
-				if d.Eligible == nil && s.Decision.Eligible != nil {
-					return findings, nil
-				}
+			if s.grants("prefilter-rejection-is-error") && d.Eligible == nil && s.Decision.Eligible != nil {
+				return findings, nil
 			}
 			return append(findings, foundOf(model.StageEligible, "", "", "PostFilter ended in an error: "+o.PostFilterMessage)), nil
 		},

@@ -104,7 +104,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.HostPortsForgotten,
-			Properties: []string{"preemptor-fits", "filters-alone"},
+			Properties: []string{"preemptor-fits", "no-internal-error", "filters-alone"},
 			Witness:    "finding-host-ports-forgotten",
 		},
 		{
@@ -142,7 +142,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.TerminatingPodUncounted,
-			Properties: []string{"preemptor-fits", "minimal-victims", "no-swap", "filters-alone"},
+			Properties: []string{"preemptor-fits", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
 			Witness:    "finding-terminating-pod-uncounted",
 		},
 		{
@@ -155,7 +155,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "kubernetes#141339",
 			Quirk:      model.EmptySpreadSelector,
-			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
 			Witness:    "finding-empty-spread-selector",
 		},
 		{
@@ -284,7 +284,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.ClaimAllocatedTwice,
-			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap"},
+			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
 			Witness:    "finding-claim-allocated-twice",
 		},
 		{
@@ -297,7 +297,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.NominatedRefusalsSkipped,
-			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
+			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
 			Witness:    "finding-nominated-refusals-skipped",
 		},
 		{
@@ -310,7 +310,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "kubernetes#130784",
 			Quirk:      model.OnePodForAllTerms,
-			Properties: []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
+			Properties: []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
 			Witness:    "finding-one-pod-for-all-terms",
 		},
 		{
@@ -323,7 +323,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.UnlabelledNodesHideFirst,
-			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
+			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
 			Witness:    "finding-unlabelled-nodes-hide-first",
 		},
 		{

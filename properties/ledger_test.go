@@ -20,7 +20,7 @@ import (
 func TestWitnesses(t *testing.T) {
 	system := inprocess.New()
 	defer func() { assert.NoError(t, system.Close()) }()
-	checker := &properties.Checker{System: system, Properties: properties.Invariants()}
+	checker := &properties.Checker{System: system, Properties: append(properties.Invariants(), properties.FiltersAlone())}
 	for _, entry := range properties.Ledger() {
 		t.Run(entry.ID, func(t *testing.T) {
 			s, err := corpus.Load("../corpus/cases/" + entry.Witness + ".yaml")

@@ -1,13 +1,10 @@
 package properties
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // run checks one property of a subject, and explains each finding by itself: by
-// the fewest entries of the ledger that, once granted, leave nothing to find at
-// that place.
+// entries of the ledger that, once granted, leave nothing to find at that place,
+// none of which could be missed.
 func (p Property) run(s *Subject) ([]Finding, error) {
 	if p.Applies != nil && !p.Applies(s) {
 		return nil, nil
@@ -22,10 +19,6 @@ func (p Property) run(s *Subject) ([]Finding, error) {
 	return findings, p.explain(s, findings)
 }
 
-// maxTried is up to how many known findings all that could together explain one
-// are tried; what takes more is explained by some that are all needed.
-const maxTried = 2
-
 func (p Property) explain(s *Subject, findings []Finding) error {
 	var ids []string
 	for _, e := range Ledger() {
@@ -33,56 +26,44 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 			ids = append(ids, e.ID)
 		}
 	}
-	// remaining are the findings that are left once some entries are granted.
-	remaining := func(granted []string) ([]Finding, error) {
+	with := func(ids []string) ([]Finding, error) {
 		lenient := *s
-		lenient.granted, lenient.judged, lenient.trial = granted, nil, nil
+		lenient.granted, lenient.judged, lenient.trial = ids, nil, nil
 		return p.Check(&lenient)
 	}
-	// What is left with all of them granted, none of them explains.
-	unexplained, err := remaining(ids)
+	remaining, err := with(ids)
 	if err != nil {
 		return err
 	}
-	var left []*Finding
+	var left []*Finding // what all of them together explain
 	for i := range findings {
-		if !slices.ContainsFunc(unexplained, findings[i].sameAs) {
+		if !slices.ContainsFunc(remaining, findings[i].sameAs) {
 			left = append(left, &findings[i])
 		}
 	}
-	for size := 1; size <= min(len(ids), maxTried); size++ {
-		for set := uint(1); set < 1<<len(ids) && len(left) > 0; set++ {
-			if bits.OnesCount(set) != size {
-				continue
-			}
-			var granted []string
-			for i, id := range ids {
-				if set&(1<<i) != 0 {
-					granted = append(granted, id)
-				}
-			}
-			found, err := remaining(granted)
-			if err != nil {
-				return err
-			}
-			left = slices.DeleteFunc(left, func(f *Finding) bool {
-				if slices.ContainsFunc(found, f.sameAs) {
-					return false
-				}
-				f.Known = granted
-				return true
-			})
+	for _, id := range ids { // mostly it is one
+		if len(left) == 0 {
+			return nil
 		}
+		if remaining, err = with([]string{id}); err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(left, func(f *Finding) bool {
+			if slices.ContainsFunc(remaining, f.sameAs) {
+				return false
+			}
+			f.Known = []string{id}
+			return true
+		})
 	}
 	for _, f := range left {
-		f.Known = ids
+		f.Known = slices.Clone(ids)
 		for i := 0; i < len(f.Known); {
 			fewer := slices.Delete(slices.Clone(f.Known), i, i+1)
-			found, err := remaining(fewer)
-			if err != nil {
+			if remaining, err = with(fewer); err != nil {
 				return err
 			}
-			if slices.ContainsFunc(found, f.sameAs) {
+			if slices.ContainsFunc(remaining, f.sameAs) {
 				i++
 			} else {
 				f.Known = fewer

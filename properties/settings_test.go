@@ -48,7 +48,10 @@ func TestEveryOffset(t *testing.T) {
 			at.Settings.DryRunOffset = &offset
 			there, err := checker.Check(context.Background(), &at)
 			require.NoError(t, err)
-			require.Empty(t, there.Findings)
+			require.Empty(t, there.Unexplained())
+			if len(there.Findings) > 0 {
+				continue // what is known of one node may decide at this offset only
+			}
 			if p := there.Observation.Pick; p != nil {
 				nodes[p.Node] = true
 				picks++
