@@ -67,22 +67,23 @@ type features struct {
 	volumes      bool // claims, disks, and what they are made of
 	claims       bool // resource claims, and devices
 	declared     bool // features that nodes declare, and pods need
+	extended     bool // extenders
 }
 
 func drawFeatures(s source) features {
 	flags := flags{s, s.chance(12)}
 	f := features{
 		wild:       flags.wild,
-		bottleneck: bottleneck(weighted(s, 42, 12, 6, 8, 8, 7, 9, 2, 4, 2, 4)),
+		bottleneck: bottleneck(weighted(s, 45, 13, 6, 8, 9, 6, 8, 2, 4, 2, 4)),
 		ranks:      drawRanks(s),
 		twins:      flags.chance(70),
-		slack:      flags.chance(25),
+		slack:      flags.chance(18),
 		forms:      flags.chance(35),
 		hostPorts:  flags.chance(13),
 		taints:     flags.chance(18),
 		nodeLabels: flags.chance(22),
 		drifted:    flags.chance(6),
-		small:      flags.chance(8),
+		small:      flags.chance(5),
 		cordoned:   flags.chance(6),
 
 		missingStart: flags.chance(12),
@@ -100,6 +101,7 @@ func drawFeatures(s source) features {
 		declared:     flags.chance(4),
 		claims:       flags.chance(5),
 		volumes:      flags.chance(5),
+		extended:     flags.chance(8),
 	}
 	f.volumes = f.volumes || f.bottleneck >= byClaim
 	if f.bottleneck == bySpread {

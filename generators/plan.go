@@ -90,14 +90,14 @@ type generator struct {
 	storagePlan
 	need  sizes // what the preemptor requests
 	nodes []node
+	home  int // the node that hardly ever keeps the preemptor away for good
 	left  int // how many more pods may be bound
 }
 
-func (g *generator) drawNodes() {
+func (g *generator) drawNodes(count int) {
 	if g.volumes {
 		g.drawStorage()
 	}
-	count := weighted(g.source, 2, 6, 24, 27, 20, 13, 8)
 	room := 2 + g.intn(5)
 	g.need = g.drawNeed(room)
 	g.left = maxPods
@@ -114,6 +114,12 @@ func (g *generator) drawNodes() {
 	}
 	if g.bottleneck == byClaim && !(g.slack && g.chance(30)) {
 		g.useClaim()
+	}
+	if count > 0 && g.chance(90) { // someone has left a node for it
+		g.home = g.intn(count)
+		n := &g.nodes[g.home]
+		n.taints, n.level, n.cordoned = nil, 0, false
+		n.csi.install()
 	}
 	if g.bottleneck == bySpread && count > 1 && g.chance(60) {
 		// A node without pods makes others hold too many; if it were good for the

@@ -97,6 +97,10 @@ func (g *generator) selectNodes(spec *v1.PodSpec) {
 	for i := range terms {
 		terms[i] = g.nodeTerm()
 	}
+	if g.home < len(g.nodes) && g.chance(65) {
+		terms[0] = v1.NodeSelectorTerm{MatchFields: []v1.NodeSelectorRequirement{
+			{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{nodeNames[g.home]}}}}
+	}
 	affinityOf(spec).NodeAffinity = &v1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: terms},
 	}

@@ -16,10 +16,11 @@ const otherNamespace = "other"
 
 func generate(s source) *model.Cluster {
 	g := &generator{source: s, features: drawFeatures(s)}
+	count := weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
 	if g.wild {
 		g.source = skew(s)
 	}
-	g.drawNodes()
+	g.drawNodes(count)
 	c := &model.Cluster{Nodes: make([]*v1.Node, len(g.nodes))}
 	total := 0
 	for i := range g.nodes {
@@ -53,7 +54,7 @@ func generate(s source) *model.Cluster {
 		c.Extra = append(c.Extra, g.drawNamespaces()...)
 	}
 	c.Settings = g.drawSettings()
-	if g.chance(6) {
+	if g.extended {
 		c.Settings.Extenders = g.drawExtenders(c)
 	}
 	g.drawRareSettings(c)
@@ -82,11 +83,12 @@ func (g *generator) drawSettings() (settings model.Settings) {
 // which it keeps few: just one beside each other.
 func (g *generator) drawRareSettings(c *model.Cluster) {
 	s := &c.Settings
+	rare := g.chance(10) // drawn in any case, so that plain settings shrink to none
 	if s.MinCandidateNodesAbsolute != nil && g.chance(75) {
 		offset := int32(g.intn(len(c.Nodes) + 1))
 		s.DryRunOffset = &offset
 	}
-	if s.FeatureGates != nil || !g.chance(10) {
+	if s.FeatureGates != nil || !rare {
 		return
 	}
 	switch g.intn(4) {

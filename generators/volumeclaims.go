@@ -207,6 +207,14 @@ type csiNode struct {
 // none. -1 is a node without the driver.
 type csiLimit int
 
+// install puts the drivers on the node that it lacks.
+func (n *csiNode) install() {
+	n.missing = false
+	for d := range n.drivers {
+		n.drivers[d] = max(n.drivers[d], 0)
+	}
+}
+
 func (g *generator) drawCSINode(n *node) {
 	n.csi.zones = weighted(g.source, 40, 38, 8, 14)
 	if g.bottleneck == byVolume {

@@ -34,7 +34,7 @@ func noInternalError() Property {
 				}
 			}
 			inDryRun := func(node string) bool { return d.RejectedByExtender(node) && o.DryRuns[node].Error != "" }
-			if o.PostFilterCode != "Error" || extender != "" || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
+			if o.PostFilterCode != "Error" || extender != "" || s.foreignClaim(d) || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
 				return findings, nil
 			}
 			if s.grants("prefilter-rejection-is-error") && d.Eligible == nil && s.Decision.Eligible != nil {

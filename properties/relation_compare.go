@@ -100,6 +100,9 @@ func (c *comparison) filters() (findings []Finding, done bool) {
 	if (before.CycleError == "") != (after.CycleError == "") {
 		return changed(model.StageFilter, "", fmt.Sprintf("error %q", before.CycleError), fmt.Sprintf("error %q", after.CycleError)), true
 	}
+	if before.CycleError != "" {
+		return nil, true // which nodes were looked at by then says nothing
+	}
 	to := after.ScheduledTo
 	if before.Filters != nil && after.Filters != nil && (before.ScheduledTo+to == "" || len(c.v.cluster.Nodes) <= maxAllFiltered) {
 		findings = c.everyNode(func(was, is string) []Finding {
