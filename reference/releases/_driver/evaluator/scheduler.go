@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+)
+
+// settings is what a scheduler is built for, and what it is reused by.
+type settings struct {
+	gates                    string
+	minPercentage, minNumber int32
+}
+
+func newSettings(s wire.Settings) settings {
+	key := settings{fmt.Sprint(s.FeatureGates), 10, 100} // fmt sorts a map
+	if s.MinCandidateNodesPercentage != nil {
+		key.minPercentage = *s.MinCandidateNodesPercentage
+	}
+	if s.MinCandidateNodesAbsolute != nil {
+		key.minNumber = *s.MinCandidateNodesAbsolute
+	}
+	return key
+}
+
+// scheduler is an upstream scheduler that nothing drives but load, run and
+// unload.
+type scheduler struct {
+	sched     *upstream.Scheduler
+	profile   framework.Framework
+	plugin    pluginHook
+	pods      cache.Indexer
+	nodes     cache.Indexer
+	extra     map[reflect.Type]*informer
+	budgets   *budgetLister
+	client    *client
+	nextStart *int // sched.nextStartNodeIndex
+	async     bool
+	recorder  *recorder // of the cycle that runs
+
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	loaded loaded
+}
+
+func newScheduler(key settings) (_ *scheduler, err error) {
+	s := &scheduler{client: newClient(), budgets: &budgetLister{}, async: asyncInForce()}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			s.cancel()
+		}
+	}()
+	profiles, err := defaultProfiles(key)
+	if err != nil {
+		return nil, err
+	}
+	factory := informers.NewSharedInformerFactory(s.client, 0)
+	s.extra = newInformers(factory)
+	s.pods = s.extra[reflect.TypeOf(&v1.Pod{})].GetIndexer()
+	s.nodes = s.extra[reflect.TypeOf(&v1.Node{})].GetIndexer()
+	// load feeds pods and nodes to cache and queue itself.
+	delete(s.extra, reflect.TypeOf(&v1.Pod{}))
+	delete(s.extra, reflect.TypeOf(&v1.Node{}))
+
+	// One worker makes the order of dry runs, and so an early stop, exact.
+	options := []upstream.Option{upstream.WithProfiles(profiles...), upstream.WithParallelism(1)}
+	if s.sched, err = s.newUpstream(factory, options); err != nil {
+		return nil, err
+	}
+	s.profile = s.sched.Profiles[v1.DefaultSchedulerName]
+	if err := s.hook(); err != nil {
+		return nil, err
+	}
+	// Where the search for a node starts is the one thing a cycle leaves behind
+	// that no exported name can put back.
+	field := reflect.ValueOf(s.sched).Elem().FieldByName("nextStartNodeIndex")
+	if field.Kind() != reflect.Int {
+		return nil, errors.New("upstream's Scheduler has no nextStartNodeIndex")
+	}
+	s.nextStart = (*int)(unsafe.Pointer(field.UnsafeAddr()))
+	return s, nil
+}
+
+// defaultProfiles is the configuration upstream.New would use by itself, with the
+// arguments of DefaultPreemption set.
+func defaultProfiles(key settings) ([]config.KubeSchedulerProfile, error) {
+	var versioned configv1.KubeSchedulerConfiguration
+	scheme.Scheme.Default(&versioned)
+	var cfg config.KubeSchedulerConfiguration
+	if err := scheme.Scheme.Convert(&versioned, &cfg, nil); err != nil {
+		return nil, err
+	}
+	args, err := preemptionArgs(&cfg.Profiles[0])
+	if err != nil {
+		return nil, err
+	}
+	args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = key.minPercentage, key.minNumber
+	return cfg.Profiles, nil
+}
+
+func preemptionArgs(p *config.KubeSchedulerProfile) (*config.DefaultPreemptionArgs, error) {
+	for _, pc := range p.PluginConfig {
+		if args, ok := pc.Args.(*config.DefaultPreemptionArgs); ok {
+			return args, nil
+		}
+	}
+	return nil, fmt.Errorf("the default profile configures no %s", names.DefaultPreemption)
+}
+
+var (
+	contextType = reflect.TypeOf((*context.Context)(nil)).Elem()
+	errorType   = reflect.TypeOf((*error)(nil)).Elem()
+)
+
+// call calls a method of upstream, which over the releases came to take a logger
+// first, and then a context, and may return an error. A nil argument is the zero
+// value of its type.
+func (s *scheduler) call(on any, method string, args ...any) error {
+	m := reflect.ValueOf(on).MethodByName(method)
+	in := make([]reflect.Value, 0, len(args)+1)
+	if m.Type().NumIn() > len(args) {
+		if first := m.Type().In(0); first == contextType {
+			in = append(in, reflect.ValueOf(s.ctx))
+		} else {
+			in = append(in, reflect.Zero(first)) // a logger that drops everything
+		}
+	}
+	for _, arg := range args {
+		if arg == nil {
+			in = append(in, reflect.Zero(m.Type().In(len(in))))
+		} else {
+			in = append(in, reflect.ValueOf(arg))
+		}
+	}
+	out := m.Call(in)
+	if n := len(out); n > 0 && out[n-1].Type() == errorType && !out[n-1].IsNil() {
+		return out[n-1].Interface().(error)
+	}
+	return nil
+}
