@@ -43,7 +43,7 @@ func (d *Decision) Admits(o *Observation) *Disagreement {
 	if dis := d.admitsFilters(o); dis != nil {
 		return dis
 	}
-	if len(d.q.nodes) == 0 {
+	if len(d.q.nodes) == 0 || d.Error != "" {
 		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
 	}
 	if len(d.Fits) > 0 {
@@ -83,6 +83,12 @@ func (d *Decision) admitsFilters(o *Observation) *Disagreement {
 	if len(d.q.nodes) == 0 {
 		if o.CycleError == "" {
 			return disagree(StageFilter, "", "an error: no nodes", "none").of(kindNoError)
+		}
+		return nil
+	}
+	if d.Error != "" {
+		if o.CycleError == "" {
+			return disagree(StageFilter, "", "an error: "+d.Error, "none").of(kindNoError)
 		}
 		return nil
 	}

@@ -1,14 +1,14 @@
 package model
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Decision is every answer to a Cluster that the rules allow, with reasons. It
 // is a set, because the algorithm leaves open which of several equally
 // important pods, and which of several equally good nodes, is taken.
 type Decision struct {
+	// Error is why the cycle ends in an error, before any node is looked at; the
+	// later fields are then empty. "" if it does not.
+	Error string
 	// Verdicts says why each node fails the preemptor. A node that is not in it
 	// fits.
 	Verdicts map[string]*Verdict
@@ -47,7 +47,11 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		return nil, missing
 	}
 	q := newQuestion(c, rules)
-	d := &Decision{q: q, Verdicts: q.verdicts()}
+	d := &Decision{q: q}
+	if d.Error = q.pre.err; d.Error != "" && len(q.nodes) > 0 {
+		return d, nil
+	}
+	d.Verdicts = q.verdicts()
 	for _, n := range q.nodes {
 		if d.Verdicts[n.Name] == nil {
 			d.Fits = append(d.Fits, n.Name)
@@ -61,7 +65,7 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 	if len(d.Fits) > 0 || len(q.nodes) == 0 {
 		return d, nil
 	}
-	if named := q.preFilter(); named != nil && len(named) == 0 && rules.preFilterRejectionIsError {
+	if q.pre.stopped && rules.preFilterRejectionIsError {
 		d.endsInError = true
 		return d, nil
 	}
@@ -79,37 +83,6 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 	d.Shortlist = q.shortlist(len(d.PotentialNodes))
 	d.worlds = []*world{d.newWorld(nil)}
 	return d, nil
-}
-
-// verdicts judges the preemptor on every node as it stands.
-func (q *question) verdicts() map[string]*Verdict {
-	out := make(map[string]*Verdict, len(q.nodes))
-	named := q.preFilter()
-	excludedBy := "NodeAffinity"
-	// The preemptor's nominated node is tried before all others, also if it is
-	// not among the nodes that were named, but not if the names contradict each
-	// other (schedule_one.go:669@v1.37.1).
-	first := q.byName[q.preemptor.Status.NominatedNodeName]
-	if named != nil && len(named) == 0 {
-		first = nil
-	}
-	for _, n := range q.nodes {
-		if named != nil && !named[n.Name] && n != first {
-			continue
-		}
-		if failed := q.verdict(n, view{pods: n.pods}); failed != nil {
-			out[n.Name] = failed
-			if n == first && q.rules.nominatedNodeBlamesOthers && failed.Plugin != excludedBy {
-				excludedBy = strings.Join(slices.Sorted(slices.Values([]string{excludedBy, failed.Plugin})), ",")
-			}
-		}
-	}
-	for _, n := range q.nodes {
-		if named != nil && !named[n.Name] && n != first {
-			out[n.Name] = &Verdict{Plugin: excludedBy, Unresolvable: true, Reasons: []string{nodeAffinityReason}}
-		}
-	}
-	return out
 }
 
 func (d *Decision) newWorld(order []int) *world {

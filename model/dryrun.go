@@ -45,7 +45,7 @@ func (d *Decision) PossibleVictims(node string) []PossibleVictim {
 // fits, or would not fit anyway.
 func (d *Decision) HeldFor(node string) []*v1.Pod {
 	n := d.q.byName[node]
-	if n == nil || d.Verdicts[node] == nil {
+	if n == nil || d.Verdicts[node] == nil || d.q.pre.rejection != nil {
 		return nil
 	}
 	return d.q.held(n, view{pods: n.pods})
@@ -78,19 +78,16 @@ func (q *question) held(n *node, v view) []*v1.Pod {
 	return pods
 }
 
-// PreFilterRejects tells whether the node names that the preemptor requires
-// contradict each other, so that no node is left to filter.
-func (d *Decision) PreFilterRejects() bool {
-	named := d.q.preFilter()
-	return named != nil && len(named) == 0
-}
+// PreFilterRejects tells whether a plugin rejects the preemptor before any node
+// is looked at: every verdict is then that one.
+func (d *Decision) PreFilterRejects() bool { return d.q.pre.rejection != nil }
 
 // PreFilterNarrows tells whether the node names that the preemptor requires leave
 // some of the cluster's nodes, but not all.
 func (d *Decision) PreFilterNarrows() bool {
-	left, named := 0, d.q.preFilter()
+	left := 0
 	for _, n := range d.q.nodes {
-		if named[n.Name] {
+		if !d.q.pre.excludes(n) {
 			left++
 		}
 	}

@@ -4,6 +4,9 @@ package model
 type Filter struct {
 	// Plugin is the name of the scheduler plugin that enforces the rule.
 	Plugin string
+	// preFilter judges the preemptor before any node is looked at; nil if the
+	// plugin passes all.
+	preFilter func(q *question) *preFilterAnswer
 	// fails judges the preemptor on a node that holds just the pods of view;
 	// nil means that the rule is satisfied.
 	fails func(q *question, n *node, view view) *Verdict
@@ -34,14 +37,14 @@ func (v view) with(more []*pod) view {
 // one that fails gives the verdict.
 func defaultFilters() []Filter {
 	return []Filter{
-		{"NodeName", nodeNameFails},
-		{"NodeUnschedulable", nodeUnschedulableFails},
-		{"TaintToleration", taintTolerationFails},
-		{"NodeAffinity", nodeAffinityFails},
-		{"NodePorts", nodePortsFails},
-		{"NodeResourcesFit", nodeResourcesFails},
-		{"PodTopologySpread", topologySpreadFails},
-		{"InterPodAffinity", interPodAffinityFails},
+		{Plugin: "NodeName", fails: nodeNameFails},
+		{Plugin: "NodeUnschedulable", fails: nodeUnschedulableFails},
+		{Plugin: "TaintToleration", fails: taintTolerationFails},
+		{Plugin: "NodeAffinity", preFilter: nodeAffinityPreFilter, fails: nodeAffinityFails},
+		{Plugin: "NodePorts", fails: nodePortsFails},
+		{Plugin: "NodeResourcesFit", fails: nodeResourcesFails},
+		{Plugin: "PodTopologySpread", fails: topologySpreadFails},
+		{Plugin: "InterPodAffinity", fails: interPodAffinityFails},
 	}
 }
 

@@ -87,7 +87,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestPreFilter(t *testing.T) {
+func TestNodeAffinityPreFilter(t *testing.T) {
 	term := func(op v1.NodeSelectorOperator, names ...string) v1.NodeSelectorTerm {
 		t := v1.NodeSelectorTerm{}
 		for _, name := range names {
@@ -95,21 +95,21 @@ func TestPreFilter(t *testing.T) {
 		}
 		return t
 	}
-	named := func(names ...string) map[string]bool {
+	nodes := func(names ...string) *preFilterAnswer {
 		out := map[string]bool{}
 		for _, n := range names {
 			out[n] = true
 		}
-		return out
+		return &preFilterAnswer{nodes: out}
 	}
 	tests := []struct {
 		name  string
 		terms []v1.NodeSelectorTerm
-		want  map[string]bool
+		want  *preFilterAnswer
 	}{
-		{"one name", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a")}, named("a")},
-		{"terms are ORed", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a"), term(v1.NodeSelectorOpIn, "b")}, named("a", "b")},
-		{"requirements are ANDed", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a", "b")}, named()},
+		{"one name", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a")}, nodes("a")},
+		{"terms are ORed", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a"), term(v1.NodeSelectorOpIn, "b")}, nodes("a", "b")},
+		{"requirements are ANDed", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a", "b")}, &preFilterAnswer{rejection: unresolvable(nodeAffinityReason)}},
 		{"a term without a name leaves all", []v1.NodeSelectorTerm{term(v1.NodeSelectorOpIn, "a"), term(v1.NodeSelectorOpNotIn, "b")}, nil},
 		{"no terms", nil, nil},
 	}
@@ -119,7 +119,7 @@ func TestPreFilter(t *testing.T) {
 			p.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: tt.terms},
 			}}
-			assert.Equal(t, tt.want, ask(Documented(), p).preFilter())
+			assert.Equal(t, tt.want, nodeAffinityPreFilter(&question{preemptor: &pod{Pod: p}}))
 		})
 	}
 }

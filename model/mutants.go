@@ -42,6 +42,15 @@ func Mutants() []Mutant {
 		}
 		breaks("filter dropped: "+filter.Plugin, func(r *Rules) { r.filters = slices.Delete(slices.Clone(r.filters), i, i+1) })
 		breaks("filter with the other resolvability: "+filter.Plugin, func(r *Rules) {
+			if filter.preFilter != nil {
+				r.filters[i].preFilter = func(q *question) *preFilterAnswer {
+					a := filter.preFilter(q)
+					if a != nil && a.rejection != nil {
+						a.rejection.Unresolvable = !a.rejection.Unresolvable
+					}
+					return a
+				}
+			}
 			r.filters[i].fails = func(q *question, n *node, v view) *Verdict {
 				failed := filter.fails(q, n, v)
 				if failed != nil {

@@ -88,16 +88,15 @@ func requirementMatches(r *v1.NodeSelectorRequirement, value string, has bool) b
 	return false
 }
 
-// preFilter narrows the nodes to try before any filter runs: when every required
-// term of the pod names its nodes, the others are not looked at. named is nil
-// when nothing is narrowed; empty means that the terms contradict themselves, so
-// that no node is left (node_affinity.go:150@v1.37.1, PreFilter).
-func (q *question) preFilter() (named map[string]bool) {
+// nodeAffinityPreFilter narrows the nodes to try: when every required term of
+// the pod names its nodes, the others are not looked at. If the names contradict
+// each other no node is left (node_affinity.go:150@v1.37.1, PreFilter).
+func nodeAffinityPreFilter(q *question) *preFilterAnswer {
 	terms := requiredTerms(q.preemptor.Pod)
 	if len(terms) == 0 {
 		return nil
 	}
-	named = map[string]bool{}
+	named := map[string]bool{}
 	for i := range terms {
 		var inTerm []string
 		narrowed := false
@@ -118,5 +117,8 @@ func (q *question) preFilter() (named map[string]bool) {
 			named[name] = true
 		}
 	}
-	return named
+	if len(named) == 0 {
+		return &preFilterAnswer{rejection: unresolvable(nodeAffinityReason)}
+	}
+	return &preFilterAnswer{nodes: named}
 }

@@ -16,6 +16,8 @@ type question struct {
 	nodes     []*node
 	byName    map[string]*node
 	budgets   []*budget
+	// pre is what PreFilter says of the preemptor.
+	pre *preFiltered
 	// spread are the topology spread constraints of the preemptor.
 	spread []*spreadConstraint
 
@@ -92,6 +94,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 	}
 	q.placeForSpread()
 	q.bond()
+	q.pre = q.preFilter()
 	return q
 }
 

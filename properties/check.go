@@ -26,6 +26,10 @@ type Checker struct {
 	// Relations is how many relations (see SomeRelations) are checked of each
 	// cluster after that. Each asks the system once more.
 	Relations int
+	// Filters is of how many clusters one is drawn, by the cluster alone, to ask its
+	// filters one by one after that (see FiltersAlone), which takes as long as some
+	// tens of clusters do; 0 is none.
+	Filters int
 }
 
 // Result is what became of one cluster.
@@ -42,6 +46,8 @@ type Result struct {
 	// was observed is none of those it knows (model.Decision.Exact). It is no
 	// finding, and no agreement either.
 	Undecided string
+	// Filters counts, by plugin, what filters said that were asked one by one.
+	Filters map[string]FilterCount
 	// Findings are the promises that were broken, known ones included.
 	Findings []Finding
 }
@@ -122,13 +128,18 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	}
 	r.Findings = differential(r)
 	s := &Subject{Context: ctx, Cluster: cluster, Observation: r.Observation, Decision: r.Decision, System: c.System}
-	for _, p := range slices.Concat(c.Properties, SomeRelations(cluster, c.Relations)) {
+	properties := slices.Concat(c.Properties, SomeRelations(cluster, c.Relations))
+	if c.Filters > 0 && randomOf(cluster, "filters").IntN(c.Filters) == 0 {
+		properties = append(properties, FiltersAlone())
+	}
+	for _, p := range properties {
 		findings, err := p.run(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
 		r.Findings = append(r.Findings, findings...)
 	}
+	r.Filters = s.filters
 	return r, nil
 }
 

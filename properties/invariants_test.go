@@ -66,7 +66,7 @@ func TestInvariantsOfAnswersAlone(t *testing.T) {
 // The ledger names only properties that there are, and each once.
 func TestLedgerNamesProperties(t *testing.T) {
 	names := map[string]bool{}
-	for _, p := range append(Invariants(), Relations()...) {
+	for _, p := range append(Invariants(), Sampled()...) {
 		assert.False(t, names[p.Name], "two properties %s", p.Name)
 		names[p.Name] = true
 	}

@@ -99,12 +99,12 @@ func Ledger() []LedgerEntry {
 			Title:      "Removing one of two pods that share a host port frees the port of both",
 			Promise:    "Preemption happens only if the preemptor fits once its victims are gone.",
 			Source:     "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
-			Happens:    "A pod of higher priority keeps the port, but the dry run takes it for free: victims are preempted for nothing. The kubelet refuses a second such pod (pkg/kubelet/lifecycle/predicate.go:433@v1.37.1), so the state is rare and short-lived.",
+			Happens:    "A pod of higher priority keeps the port, but the dry run takes it for free: victims are preempted for nothing. The scheduler's cache forgets it too, once such a pod is deleted. The kubelet refuses a second such pod (pkg/kubelet/lifecycle/predicate.go:433@v1.37.1), so the state is rare and short-lived.",
 			Where:      "kube-scheduler/framework/types.go:610@v0.37.1, HostPortInfo.Remove",
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.HostPortsForgotten,
-			Properties: []string{"preemptor-fits"},
+			Properties: []string{"preemptor-fits", "filters-alone"},
 			Witness:    "finding-host-ports-forgotten",
 		},
 		{
@@ -142,7 +142,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.TerminatingPodUncounted,
-			Properties: []string{"preemptor-fits", "minimal-victims", "no-swap"},
+			Properties: []string{"preemptor-fits", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-terminating-pod-uncounted",
 		},
 		{
@@ -155,7 +155,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "kubernetes#141339",
 			Quirk:      model.EmptySpreadSelector,
-			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap"},
+			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-empty-spread-selector",
 		},
 		{
@@ -168,7 +168,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.NominatedRefusalsSkipped,
-			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap"},
+			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-nominated-refusals-skipped",
 		},
 		{
@@ -181,7 +181,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "kubernetes#130784",
 			Quirk:      model.OnePodForAllTerms,
-			Properties: []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap"},
+			Properties: []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-one-pod-for-all-terms",
 		},
 		{
@@ -194,7 +194,7 @@ func Ledger() []LedgerEntry {
 			Releases:   "v1.37.1",
 			Upstream:   "unreported",
 			Quirk:      model.UnlabelledNodesHideFirst,
-			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap"},
+			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "filters-alone"},
 			Witness:    "finding-unlabelled-nodes-hide-first",
 		},
 		{

@@ -41,6 +41,7 @@ type Subject struct {
 	granted []string
 	judged  map[string]judgement
 	trial   *model.Trial
+	filters map[string]FilterCount // see FiltersAlone
 	indexed *podIndex
 }
 

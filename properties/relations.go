@@ -32,6 +32,9 @@ func Relations() []Property {
 	return properties
 }
 
+// Sampled are all properties that a campaign checks of a share of its clusters.
+func Sampled() []Property { return append(Relations(), FiltersAlone()) }
+
 // SomeRelations are n of Relations, for a campaign that cannot afford all on
 // every cluster. Which ones depends on the cluster alone: the same cluster always
 // gets the same, and over many clusters each gets its share.

@@ -29,7 +29,19 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 			ids = append(ids, e.ID)
 		}
 	}
-	left := len(findings)
+	// What is left with all of them granted, none of them explains.
+	generous := *s
+	generous.granted, generous.judged, generous.trial = ids, nil, nil
+	unexplained, err := p.Check(&generous)
+	if err != nil {
+		return err
+	}
+	left := 0
+	for i := range findings {
+		if !slices.ContainsFunc(unexplained, findings[i].sameAs) {
+			left++
+		}
+	}
 	for size := 1; size <= len(ids); size++ {
 		for set := uint(1); set < 1<<len(ids); set++ {
 			if bits.OnesCount(set) != size || left == 0 {
@@ -48,7 +60,7 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 			}
 			for i := range findings {
 				f := &findings[i]
-				if f.Known == nil && !slices.ContainsFunc(remaining, f.sameAs) {
+				if f.Known == nil && !slices.ContainsFunc(unexplained, f.sameAs) && !slices.ContainsFunc(remaining, f.sameAs) {
 					f.Known = lenient.granted
 					left--
 				}

@@ -27,6 +27,8 @@ type Stats struct {
 	Rejected map[string]int `json:"rejected"`
 	// Exercised counts clusters by the probes that they exercised.
 	Exercised map[string]int `json:"exercised"`
+	// Filters counts, by plugin, what filters said that were asked one by one.
+	Filters map[string]FilterCount `json:"filters"`
 	// Shapes is how many different ones there were.
 	Shapes Shapes `json:"shapes"`
 	// Known counts clusters by the ledger entry that explained them, Findings
@@ -51,6 +53,7 @@ func (s *Stats) Add(r *Result) {
 	if len(r.Unexplained()) > 0 {
 		s.Findings++
 	}
+	mergeFilters(s.Filters, r.Filters)
 	if r.Undecided != "" {
 		s.Undecided++
 		s.Rejected["undecided: too many equally important pods"]++
@@ -92,6 +95,7 @@ func (s *Stats) Reject(err error) {
 func (s *Stats) makeMaps() {
 	if s.DecidedBy == nil {
 		s.DecidedBy, s.Known, s.Rejected, s.Exercised = map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+		s.Filters = map[string]FilterCount{}
 	}
 }
 
@@ -139,6 +143,10 @@ func (s *Stats) Merge(other Stats) {
 	merge(&s.Rejected, other.Rejected)
 	merge(&s.Exercised, other.Exercised)
 	merge(&s.Known, other.Known)
+	if s.Filters == nil {
+		s.Filters = map[string]FilterCount{}
+	}
+	mergeFilters(s.Filters, other.Filters)
 	s.Shapes.merge(other.Shapes)
 }
 

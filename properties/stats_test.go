@@ -64,7 +64,9 @@ func TestProbesAreTold(t *testing.T) {
 // Parts that are counted by themselves, stored and merged come to the same as the
 // whole, to the last byte, and so does checking everything once more.
 func TestMergedPartsAreTheWhole(t *testing.T) {
-	all, again := results(t, 7, 600), results(t, 7, 600)
+	// Of a tie any candidate may be picked, and what is known of it may differ.
+	tie := func(r *Result) bool { return r.Decision.DecidedBy(r.Observation) == model.Tie }
+	all, again := slices.DeleteFunc(results(t, 7, 600), tie), slices.DeleteFunc(results(t, 7, 600), tie)
 	unmodelled := &Result{Unmodelled: model.Unmodelled{{Object: "Pod a/b", Field: "spec.volumes[3].csi", Why: "volume filters"}}}
 	var whole, merged, repeated Stats
 	for _, part := range [][]*Result{all[:100], all[100:101], nil, {unmodelled}, all[101:]} {

@@ -21,7 +21,7 @@ type Pool struct {
 	free []System
 }
 
-var _ System = (*Pool)(nil)
+var _ FilterSystem = (*Pool)(nil)
 
 // NewPool makes one System of several, which it owns from then on. It panics if
 // there are none or if their names differ: they would not answer alike.
@@ -44,11 +44,31 @@ func (p *Pool) Name() string { return p.systems[0].Name() }
 
 // Observe implements System. It waits until a system is free; if ctx is done
 // before, its error is returned.
-func (p *Pool) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+func (p *Pool) Observe(ctx context.Context, c *model.Cluster) (o *model.Observation, err error) {
+	err = p.with(ctx, func(s System) (err error) {
+		o, err = s.Observe(ctx, c)
+		return err
+	})
+	return o, err
+}
+
+// Filters implements FilterSystem, if the systems do; else the error is
+// errors.ErrUnsupported.
+func (p *Pool) Filters(ctx context.Context, c *model.Cluster, plugins []string, report func(model.FilterRun)) error {
+	return p.with(ctx, func(s System) error {
+		if f, ok := s.(FilterSystem); ok {
+			return f.Filters(ctx, c, plugins, report)
+		}
+		return errors.ErrUnsupported
+	})
+}
+
+// with waits until a system is free, and calls f with it.
+func (p *Pool) with(ctx context.Context, f func(System) error) error {
 	select {
 	case <-p.idle:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	p.mu.Lock()
 	last := len(p.free) - 1
@@ -56,7 +76,7 @@ func (p *Pool) Observe(ctx context.Context, c *model.Cluster) (*model.Observatio
 	p.free = p.free[:last]
 	p.mu.Unlock()
 	defer p.give(s) // after a panic, too
-	return s.Observe(ctx, c)
+	return f(s)
 }
 
 func (p *Pool) give(s System) {

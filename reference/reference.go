@@ -20,3 +20,14 @@ type System interface {
 	// Close releases what the system holds.
 	Close() error
 }
+
+// FilterSystem is a System whose filter plugins can be asked one by one.
+type FilterSystem interface {
+	System
+	// Filters asks each of the filter plugins named, as if it were the only one of
+	// the profile, about c.Preemptor on every node: as the node is, and for each of
+	// its pods, once after it was removed, once after it was added again, and once
+	// in the cluster from which it was deleted. Where PreFilter leaves a node out, the
+	// plugin is told of no changes.
+	Filters(ctx context.Context, c *model.Cluster, plugins []string, report func(model.FilterRun)) error
+}

@@ -14,6 +14,12 @@ import (
 type campaignReport campaign.Report
 
 func (r *campaignReport) text(w io.Writer) {
+	r.summary(w)
+	r.writeExercised(w)
+}
+
+// summary is all but the probes.
+func (r *campaignReport) summary(w io.Writer) {
 	report := (*campaign.Report)(r)
 	fmt.Fprintln(w, report.Headline())
 	for _, why := range slices.Concat(r.Broken, r.Inconclusive) {
@@ -39,7 +45,6 @@ func (r *campaignReport) text(w io.Writer) {
 	fmt.Fprintln(w)
 	writeCounts(w, "COULD NOT BE JUDGED", r.Rejected)
 	writeCounts(w, "KNOWN FINDING", r.Known)
-	r.writeExercised(w)
 }
 
 // from says which clusters were checked.

@@ -55,7 +55,7 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 	referenceFlag(cmd, &reference)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		checker, err := newChecker(reference, slices.Concat(properties.Invariants(), properties.Relations())...)
+		checker, err := newChecker(reference, slices.Concat(properties.Invariants(), properties.Sampled())...)
 		if err != nil {
 			return err
 		}

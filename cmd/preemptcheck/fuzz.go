@@ -55,7 +55,8 @@ tell, or is broken; else 0.`,
 	flags.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
 	flags.StringVar(&shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
 	workersFlag(cmd, &o.Workers)
-	flags.IntVar(&config.Relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
+	relationsFlag(cmd, &config.Relations)
+	filtersFlag(cmd, &config.Filters, 128)
 	seedFlag(cmd, &config.Seed)
 	referenceFlag(cmd, &config.Reference)
 	reportFlags(cmd, &reported)
@@ -82,33 +83,38 @@ tell, or is broken; else 0.`,
 				o.Dir += fmt.Sprintf("-shard-%d-of-%d", config.Shard.Index, config.Shard.Of)
 			}
 		}
-		if o.Checker, err = newPooledChecker(config.Reference, o.Workers, properties.Invariants()...); err != nil {
-			return err
-		}
-		defer o.Checker.System.Close()
-		o.Checker.Relations = config.Relations
-		executable, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		o.Launch = campaign.Process(func() *exec.Cmd {
-			cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations))
-			// A worker does one thing at a time, and leaves much garbage in little
-			// memory: this nearly doubles the clusters per second.
-			cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
-			return cmd
-		})
 		fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", config.Seed, o.Dir)
-		progress := newProgress(cmd.ErrOrStderr())
-		o.Progress = func(s *campaign.State) { progress.show(func() string { return fuzzProgress(s) }) }
-		s, err := campaign.Run(cmd.Context(), config, o)
-		progress.finish()
+		s, err := runCampaign(cmd, config, o)
 		if err != nil {
 			return err
 		}
 		return writeReport(cmd, o.Dir, s, reported)
 	}
 	return cmd
+}
+
+// runCampaign runs a campaign in worker processes, and shows its progress.
+func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options) (_ *campaign.State, err error) {
+	if o.Checker, err = newPooledChecker(config.Reference, o.Workers, properties.Invariants()...); err != nil {
+		return nil, err
+	}
+	defer o.Checker.System.Close()
+	o.Checker.Relations, o.Checker.Filters = config.Relations, config.Filters
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	o.Launch = campaign.Process(func() *exec.Cmd {
+		cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations), "--filters", strconv.Itoa(config.Filters))
+		// A worker does one thing at a time, and leaves much garbage in little
+		// memory: this nearly doubles the clusters per second.
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400")
+		return cmd
+	})
+	progress := newProgress(cmd.ErrOrStderr())
+	defer progress.finish()
+	o.Progress = func(s *campaign.State) { progress.show(func() string { return fuzzProgress(s) }) }
+	return campaign.Run(cmd.Context(), config, o)
 }
 
 // resumed takes over what the campaign in dir was begun with.
@@ -129,6 +135,9 @@ func resumed(cmd *cobra.Command, dir string, config *campaign.Config) error {
 	if !cmd.Flags().Changed("relations") {
 		config.Relations = s.Config.Relations
 	}
+	if !cmd.Flags().Changed("filters") {
+		config.Filters = s.Config.Filters
+	}
 	return nil
 }
 
@@ -145,7 +154,7 @@ func fuzzProgress(s *campaign.State) string {
 // newFuzzWorker is what fuzz runs its workers with.
 func newFuzzWorker() *cobra.Command {
 	var reference string
-	var relations int
+	var relations, filters int
 	cmd := &cobra.Command{
 		Use:    "fuzz-worker",
 		Short:  "Check the clusters that fuzz asks for on standard input",
@@ -157,14 +166,15 @@ func newFuzzWorker() *cobra.Command {
 				return err
 			}
 			defer checker.System.Close()
-			checker.Relations = relations
+			checker.Relations, checker.Filters = relations, filters
 			// An interrupt of a terminal reaches all processes, but it is fuzz that
 			// decides when a worker ends: by closing its input.
 			return campaign.Work(context.WithoutCancel(cmd.Context()), checker, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	referenceFlag(cmd, &reference)
-	cmd.Flags().IntVar(&relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
+	relationsFlag(cmd, &relations)
+	filtersFlag(cmd, &filters, 0)
 	return cmd
 }
 
@@ -172,6 +182,16 @@ func newFuzzWorker() *cobra.Command {
 func workersFlag(cmd *cobra.Command, workers *int) {
 	cmd.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "how many clusters to check at once")
 	cmd.Flags().Lookup("workers").DefValue = "number of CPUs"
+}
+
+// relationsFlag adds --relations to a command.
+func relationsFlag(cmd *cobra.Command, relations *int) {
+	cmd.Flags().IntVar(relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
+}
+
+// filtersFlag adds --filters to a command.
+func filtersFlag(cmd *cobra.Command, filters *int, byDefault int) {
+	cmd.Flags().IntVar(filters, "filters", byDefault, "of how many clusters one is drawn to ask each of its filters by itself; 0 is none")
 }
 
 func percent(part, whole int) float64 {

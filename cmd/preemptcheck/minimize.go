@@ -67,7 +67,7 @@ could not be read.`,
 		if workers < 1 {
 			return errors.New("--workers: must be at least 1")
 		}
-		checker, err := newPooledChecker(scheduler, workers, slices.Concat(properties.Invariants(), properties.Relations())...)
+		checker, err := newPooledChecker(scheduler, workers, slices.Concat(properties.Invariants(), properties.Sampled())...)
 		if err != nil {
 			return err
 		}
@@ -222,7 +222,7 @@ func minimised(ctx context.Context, checker *properties.Checker, c *corpus.Case,
 // first, as all the rest takes long on a large cluster.
 func mainFinding(ctx context.Context, checker *properties.Checker, c *model.Cluster) (fingerprint.Fingerprint, error) {
 	quick := *checker
-	quick.Properties, quick.Relations = nil, 0
+	quick.Properties, quick.Relations, quick.Filters = nil, 0, 0
 	for _, checker := range []*properties.Checker{&quick, checker} {
 		r, err := checker.Check(ctx, c)
 		switch {

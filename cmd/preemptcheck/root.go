@@ -99,7 +99,7 @@ was found.`,
 	}
 	kubernetesFlag(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newFuzzWorker(), newReport(), newMerge(), newExhaustiveCommand(), newGenerate(), newReferences(), newFindings())
+	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newFuzzWorker(), newStats(), newReport(), newMerge(), newExhaustiveCommand(), newGenerate(), newReferences(), newFindings())
 	return root
 }
 

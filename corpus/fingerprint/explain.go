@@ -81,7 +81,7 @@ func subject(f *properties.Finding) string {
 
 // promise quotes what a property promises.
 func promise(name string) string {
-	for _, p := range slices.Concat(properties.Invariants(), properties.Relations()) {
+	for _, p := range slices.Concat(properties.Invariants(), properties.Sampled()) {
 		if p.Name == name {
 			return fmt.Sprintf(", against the promise %q", p.Promise)
 		}

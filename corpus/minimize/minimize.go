@@ -165,7 +165,7 @@ func narrowed(checker *properties.Checker, want fingerprint.Fingerprint) *proper
 		return checker
 	}
 	narrow := *checker
-	narrow.Properties, narrow.Relations = nil, 0
+	narrow.Properties, narrow.Relations, narrow.Filters = nil, 0, 0
 	for _, p := range allProperties(checker) {
 		if p.Name == want.Property {
 			narrow.Properties = []properties.Property{p}
@@ -176,10 +176,10 @@ func narrowed(checker *properties.Checker, want fingerprint.Fingerprint) *proper
 }
 
 func allProperties(checker *properties.Checker) []properties.Property {
-	if checker.Relations == 0 {
+	if checker.Relations == 0 && checker.Filters == 0 {
 		return checker.Properties
 	}
-	return slices.Concat(checker.Properties, properties.Relations())
+	return slices.Concat(checker.Properties, properties.Sampled())
 }
 
 func (m *minimiser) stopped() bool { return m.ctx.Err() != nil }

@@ -112,6 +112,9 @@ func checkedProperties(c Config) []string {
 			names = append(names, p.Name)
 		}
 	}
+	if c.Filters > 0 {
+		names = append(names, properties.FiltersAlone().Name)
+	}
 	return names
 }
 

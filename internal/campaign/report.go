@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/internal/shell"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -57,6 +58,9 @@ type Report struct {
 	// the ledger occurred.
 	Exercised []Exercised `json:"exercised"`
 	Known     []Count     `json:"known"`
+	// Filters says how filter plugins that were asked one by one judged pods on
+	// nodes, in the profile's order.
+	Filters []Filtered `json:"filters,omitempty"`
 
 	Canary CanaryReport `json:"canary"`
 	Effort Effort       `json:"effort"`
@@ -76,8 +80,25 @@ type Exercised struct {
 	Quota    int    `json:"quota"`
 }
 
+// Filtered is a filter plugin, and what it said.
+type Filtered struct {
+	Plugin string `json:"plugin"`
+	properties.FilterCount
+}
+
 // Short tells whether the probe was exercised less often than its quota asks.
 func (e *Exercised) Short() bool { return e.Clusters < e.Quota }
+
+// Short counts the probes that were exercised too rarely.
+func (r *Report) Short() int {
+	short := 0
+	for i := range r.Exercised {
+		if r.Exercised[i].Short() {
+			short++
+		}
+	}
+	return short
+}
 
 // ReportedFinding is a Finding with what to do about it.
 type ReportedFinding struct {
@@ -154,6 +175,11 @@ func (s *State) Report(dir string) *Report {
 	for _, p := range properties.Probes() {
 		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
 	}
+	for _, plugin := range model.FilterPlugins() {
+		if count, asked := stats.Filters[plugin]; asked {
+			r.Filters = append(r.Filters, Filtered{plugin, count})
+		}
+	}
 	r.judge()
 	return r
 }
@@ -184,7 +210,7 @@ func (r *Report) judge() {
 			short = append(short, fmt.Sprintf("%s (%d of %d)", e.Name, e.Clusters, e.Quota))
 		}
 	}
-	few := len(short)
+	few := r.Short()
 	if few > maxNamed {
 		short = append(short[:maxNamed], fmt.Sprintf("and %d more", few-maxNamed))
 	}

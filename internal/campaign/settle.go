@@ -152,6 +152,7 @@ func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster,
 	thorough := *checker
 	if s.Fingerprint.Property != properties.Differential {
 		thorough.Relations = len(properties.Relations()) // which of them a worker looks at depends on the cluster
+		thorough.Filters = 1
 	}
 	small, err := minimize.Minimise(ctx, &thorough, cluster, s.Fingerprint, minimize.Options{Workers: c.Workers, Certify: maxClasses})
 	if err == nil && c.ctx.Err() != nil {

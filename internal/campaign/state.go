@@ -25,6 +25,8 @@ type Config struct {
 	// Relations is how many of the metamorphic relations are checked of each
 	// cluster.
 	Relations int `json:"relations"`
+	// Filters is of how many clusters one is drawn to ask its filters one by one.
+	Filters int `json:"filters,omitempty"`
 	// Command is how this program is called, up to the name of a subcommand:
 	// "preemptcheck", or "preemptcheck --kubernetes DIR".
 	Command string `json:"command"`

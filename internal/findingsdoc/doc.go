@@ -115,7 +115,7 @@ func load(file string) (*corpus.Case, error) {
 // finding breaks.
 func check(ctx context.Context, e properties.LedgerEntry, system reference.System, c *model.Cluster) (*properties.Result, error) {
 	checker := properties.Checker{System: system}
-	for _, p := range append(properties.Invariants(), properties.Relations()...) {
+	for _, p := range append(properties.Invariants(), properties.Sampled()...) {
 		if slices.Contains(e.Properties, p.Name) {
 			checker.Properties = append(checker.Properties, p)
 		}

@@ -31,10 +31,12 @@ var discard = logr.Discard()
 type settings struct {
 	gates                    gateSet
 	minPercentage, minNumber int32
+	// alone names the plugins that have a profile to themselves, joined by commas.
+	alone string
 }
 
 func newSettings(s model.Settings) settings {
-	key := settings{newGateSet(s.FeatureGates), model.DefaultMinCandidateNodesPercentage, model.DefaultMinCandidateNodesAbsolute}
+	key := settings{gates: newGateSet(s.FeatureGates), minPercentage: model.DefaultMinCandidateNodesPercentage, minNumber: model.DefaultMinCandidateNodesAbsolute}
 	if s.MinCandidateNodesPercentage != nil {
 		key.minPercentage = *s.MinCandidateNodesPercentage
 	}
@@ -138,6 +140,9 @@ func defaultProfiles(key settings) ([]config.KubeSchedulerProfile, error) {
 	for _, pc := range cfg.Profiles[0].PluginConfig {
 		if args, ok := pc.Args.(*config.DefaultPreemptionArgs); ok {
 			args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = key.minPercentage, key.minNumber
+			if key.alone != "" {
+				return append(cfg.Profiles, aloneProfiles(cfg.Profiles[0], key.alone)...), nil
+			}
 			return cfg.Profiles, nil
 		}
 	}

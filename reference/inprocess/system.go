@@ -76,9 +76,12 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 // with calls f with the scheduler for c, and drops the scheduler unless f finds it
 // reusable.
 func (s *System) with(c *model.Cluster, f func(*scheduler) (reusable bool, err error)) error {
+	return s.withKey(newSettings(c.Settings), c, f)
+}
+
+func (s *System) withKey(key settings, c *model.Cluster, f func(*scheduler) (reusable bool, err error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := newSettings(c.Settings)
 	if err := gates.acquire(key.gates, c.Settings.FeatureGates); err != nil {
 		return err
 	}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
+)
+
+func newStats() *cobra.Command {
+	var o campaign.Options
+	var config campaign.Config
+	var output format
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Count which of the scheduler's decisions generated clusters come to",
+		Long: `Stats generates clusters and checks them as fuzz does, saves nothing, and tells how
+often each probe was exercised: a decision of the scheduler that has to be seen
+taken before the absence of findings says anything. The floors are for campaigns
+of about ten thousand clusters or more.
+
+Of one in --filters clusters, each filter plugin is also asked by itself about every
+pod on every node (a pair), about the node as it is and after each of its pods was
+removed, added again, or deleted (changes).
+
+Exit status: 1 if a probe is below its floor, or something new was found; else 2 if
+a scheduler that lies was not found out; else 0.`,
+		Example: `  preemptcheck stats --for 2m
+  preemptcheck stats --seed 42 --cases 10000 -o json`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.DurationVar(&o.For, "for", time.Minute, "how long; 0 is until --cases or an interrupt")
+	flags.Lookup("for").DefValue = "1m, or 0 with --cases"
+	flags.Uint64Var(&o.Cases, "cases", 0, "how many clusters in all; 0 is no limit")
+	workersFlag(cmd, &o.Workers)
+	seedFlag(cmd, &config.Seed)
+	referenceFlag(cmd, &config.Reference)
+	relationsFlag(cmd, &config.Relations)
+	filtersFlag(cmd, &config.Filters, 8)
+	outputFlag(cmd, &output)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		if o.Workers < 1 {
+			return errors.New("--workers: must be at least 1")
+		}
+		if o.Cases > 0 && !cmd.Flags().Changed("for") {
+			o.For = 0
+		}
+		config.Version, config.Command, config.Shard = version(), program(), campaign.Shard{Index: 1, Of: 1}
+		if o.Dir, err = os.MkdirTemp("", "preemptcheck-stats-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(o.Dir)
+		fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", config.Seed)
+		s, err := runCampaign(cmd, config, o)
+		if err != nil {
+			return err
+		}
+		for _, f := range s.Findings {
+			f.File = "" // it goes with the directory
+		}
+		r := s.Report(o.Dir)
+		if err := output.print(cmd.OutOrStdout(), r, (*statsReport)(r).text); err != nil {
+			return err
+		}
+		return status(r.Verdict == campaign.Found || r.Short() > 0, r.Verdict == campaign.Broken)
+	}
+	return cmd
+}
+
+// statsReport is a campaign.Report in words, with the probes in full.
+type statsReport campaign.Report
+
+func (r *statsReport) text(w io.Writer) {
+	(*campaignReport)(r).summary(w)
+	r.writeFilters(w)
+	t := newTable("", "PROBE", "CLUSTERS", "FLOOR", "MET", "WHAT IT MEANS")
+	for i := range r.Exercised {
+		e := &r.Exercised[i]
+		met := "yes"
+		if e.Short() {
+			met = "no"
+		}
+		t.row(e.Name, fmt.Sprint(e.Clusters), fmt.Sprint(e.Quota), met, e.What)
+	}
+	t.write(w)
+	report := (*campaign.Report)(r)
+	fmt.Fprintf(w, "\n%s, %d below the floor\n", plural(len(r.Exercised), "probe"), report.Short())
+}
+
+// writeFilters says what filters that were asked by themselves came to.
+func (r *statsReport) writeFilters(w io.Writer) {
+	if len(r.Filters) == 0 {
+		return
+	}
+	share := func(of, pairs int) string { return fmt.Sprintf("%.1f %%", percent(of, pairs)) }
+	t := newTable("", "FILTER ALONE", "PAIRS", "FAIL", "RESOLVABLE", "UNRESOLVABLE", "CHANGES", "DIFFER FROM THE MODEL")
+	for _, f := range r.Filters {
+		t.row(f.Plugin, fmt.Sprint(f.Pairs), share(f.Resolvable+f.Unresolvable, f.Pairs), share(f.Resolvable, f.Pairs), share(f.Unresolvable, f.Pairs),
+			fmt.Sprint(f.Changes), fmt.Sprint(f.Differ))
+	}
+	t.write(w)
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,95 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// preFilterAnswer is what a plugin says of the preemptor before any node is
+// looked at; a nil answer, or an empty one, lets it pass.
+type preFilterAnswer struct {
+	// nodes are the only ones that are left; nil for all.
+	nodes map[string]bool
+	// rejection is why no node will do.
+	rejection *Verdict
+	// err ends the cycle.
+	err string
+}
+
+// preFiltered is what all plugins together say.
+type preFiltered struct {
+	preFilterAnswer
+	// narrowedBy are the plugins that named nodes.
+	narrowedBy []string
+	// stopped says that the plugins after the one that rejected were not asked.
+	stopped bool
+}
+
+// preFilter asks the plugins in the profile's order. A rejection that removing
+// pods cannot help, or an error, is final; after any other the rest are asked
+// too, and the last one to reject gives the verdict on every node
+// (runtime/framework.go:952@v1.37.1, RunPreFilterPlugins).
+func (q *question) preFilter() *preFiltered {
+	all := &preFiltered{}
+	for _, f := range q.rules.filters {
+		if f.preFilter == nil {
+			continue
+		}
+		a := f.preFilter(q)
+		if a == nil {
+			continue
+		}
+		if a.err != "" {
+			return &preFiltered{preFilterAnswer: preFilterAnswer{err: "running PreFilter plugin \"" + f.Plugin + "\": " + a.err}, stopped: true}
+		}
+		if a.rejection != nil {
+			a.rejection.Plugin = f.Plugin
+			if all.rejection = a.rejection; a.rejection.Unresolvable {
+				all.stopped = true
+				return all
+			}
+			continue
+		}
+		if a.nodes != nil { // of the default profile, just NodeAffinity names any
+			all.nodes, all.narrowedBy = a.nodes, []string{f.Plugin}
+		}
+	}
+	return all
+}
+
+// excludes tells whether a node is not among those left.
+func (p *preFiltered) excludes(n *node) bool { return p.nodes != nil && !p.nodes[n.Name] }
+
+// verdicts judges the preemptor on every node as it stands.
+func (q *question) verdicts() map[string]*Verdict {
+	out := make(map[string]*Verdict, len(q.nodes))
+	if q.pre.rejection != nil {
+		for _, n := range q.nodes {
+			same := *q.pre.rejection
+			out[n.Name] = &same
+		}
+		return out
+	}
+	blamed := slices.Clone(q.pre.narrowedBy)
+	// The preemptor's nominated node is tried before all others, also if it is
+	// not among those left (schedule_one.go:669@v1.37.1).
+	first := q.byName[q.preemptor.Status.NominatedNodeName]
+	for _, n := range q.nodes {
+		if q.pre.excludes(n) && n != first {
+			continue
+		}
+		if failed := q.verdict(n, view{pods: n.pods}); failed != nil {
+			out[n.Name] = failed
+			if n == first && q.rules.nominatedNodeBlamesOthers && !slices.Contains(blamed, failed.Plugin) {
+				blamed = append(blamed, failed.Plugin)
+			}
+		}
+	}
+	slices.Sort(blamed)
+	for _, n := range q.nodes {
+		if q.pre.excludes(n) && n != first {
+			out[n.Name] = &Verdict{Plugin: strings.Join(blamed, ","), Unresolvable: true, Reasons: []string{nodeAffinityReason}}
+		}
+	}
+	return out
+}
