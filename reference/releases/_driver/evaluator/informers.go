@@ -43,15 +43,6 @@ func newInformers(factory informers.SharedInformerFactory) map[reflect.Type]*inf
 	return all
 }
 
-func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	i.handlers = append(i.handlers, h)
-	return i.SharedIndexInformer.AddEventHandler(h)
-}
-
-func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
-	return i.AddEventHandler(h)
-}
-
 // HasSynced is true: what is there is all there is.
 func (i *informer) HasSynced() bool { return true }
 
@@ -60,7 +51,7 @@ func (i *informer) add(obj runtime.Object) error {
 		return err
 	}
 	for _, h := range i.handlers {
-		h.OnAdd(obj, false)
+		onAdd(h, obj)
 	}
 	return nil
 }

@@ -7,9 +7,11 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
@@ -51,6 +53,10 @@ type scheduler struct {
 	nextStart *int // sched.nextStartNodeIndex
 	async     bool
 	recorder  *recorder // of the cycle that runs
+	// preempted has room for one signal: the last victim is preempted.
+	preempted chan struct{}
+	// panicked is what upstream panicked with, in whatever goroutine.
+	panicked any
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -59,8 +65,9 @@ type scheduler struct {
 }
 
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: newClient(), budgets: &budgetLister{}, async: asyncInForce()}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s := &scheduler{client: newClient(), budgets: &budgetLister{}, async: asyncInForce(), preempted: make(chan struct{}, 1)}
+	// What upstream logs is dropped: a cycle's outcome is in the Observation.
+	s.ctx, s.cancel = context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	defer func() {
 		if err != nil {
 			s.cancel()
@@ -79,7 +86,11 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	delete(s.extra, reflect.TypeOf(&v1.Node{}))
 
 	// One worker makes the order of dry runs, and so an early stop, exact.
-	options := []upstream.Option{upstream.WithProfiles(profiles...), upstream.WithParallelism(1)}
+	options, err := s.hookProfile(&profiles[0])
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, upstream.WithProfiles(profiles...), upstream.WithParallelism(1))
 	if s.sched, err = s.newUpstream(factory, options); err != nil {
 		return nil, err
 	}
