@@ -33,7 +33,7 @@ type failure struct{ what string }
 func (f *failure) Error() string { return f.what }
 
 // start runs a driver and waits until it is ready.
-func start(ctx context.Context, binary, release string, timeout time.Duration) (*process, error) {
+func start(ctx context.Context, binary, release string) (*process, error) {
 	cmd := exec.Command(binary)
 	p := &process{cmd: cmd, stderr: &head{}}
 	p.wait = sync.OnceValue(cmd.Wait)
@@ -51,7 +51,7 @@ func start(ctx context.Context, binary, release string, timeout time.Duration) (
 		return nil, err
 	}
 	var hello wire.Hello
-	if err := p.within(ctx, timeout, func() error { return p.answers.Decode(&hello) }); err != nil {
+	if err := p.within(ctx, patience, func() error { return p.answers.Decode(&hello) }); err != nil {
 		return nil, fmt.Errorf("starting the scheduler of %s: %w", release, err)
 	}
 	if hello.Release != release {

@@ -11,8 +11,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// patience is how long a driver may take to answer. A cluster of thousands of
-// nodes takes it seconds.
+// patience is how long a driver may take to start, or to answer. A cluster of
+// thousands of nodes takes it seconds.
 const patience = time.Minute
 
 // System is the scheduler of a release as a reference.System. It observes one
@@ -20,7 +20,7 @@ const patience = time.Minute
 // parallel (see reference.Pool).
 type System struct {
 	release, binary string
-	timeout         time.Duration
+	timeout         time.Duration // of an answer
 
 	mu      sync.Mutex
 	process *process // nil if none runs
@@ -91,7 +91,7 @@ func (s *System) ask(ctx context.Context, request []byte) (answer, error) {
 		return answer{}, err
 	}
 	if s.process == nil {
-		p, err := start(ctx, s.binary, s.release, s.timeout)
+		p, err := start(ctx, s.binary, s.release)
 		if err != nil {
 			if f := (*failure)(nil); errors.As(err, &f) { // no cluster did it
 				err = errors.New(err.Error())

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
@@ -25,6 +27,10 @@ func main() {
 	klog.SetOutput(io.Discard)
 	// Upstream reports some conditions to handlers, one of which sleeps.
 	utilruntime.ErrorHandlers = nil
+	// There is a driver for each worker: more than one thread would only get into
+	// the way of the others. Memory is cheap: a scheduler keeps little.
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(400)
 	all := schedulers{}
 	if err := wire.Serve(release, os.Stdin, os.Stdout, all.observe); err != nil {
 		fmt.Fprintln(os.Stderr, err)
