@@ -111,7 +111,12 @@ func walk(release string, f func(name string, content []byte) error) error {
 	if err := add("go.sum", strings.TrimSuffix(mod, ".mod")+".sum"); err != nil {
 		return err
 	}
-	return add("wire/wire.go", "wire/wire.go")
+	for _, file := range []string{"wire/wire.go", "wire/gated.go"} {
+		if err := add(file, file); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // compile writes the driver's module into dir and builds it there. Only the binary

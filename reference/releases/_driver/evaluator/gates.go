@@ -29,11 +29,10 @@ func (k *gateKeeper) apply(wanted map[string]bool) error {
 		return nil
 	}
 	global := utilfeature.DefaultMutableFeatureGate
-	known := global.GetAll()
 	values := maps.Clone(k.defaults)
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		on := wanted[name]
-		spec, ok := known[featuregate.Feature(name)]
+		spec, ok := knownGates[featuregate.Feature(name)]
 		switch {
 		case name == "AllAlpha" || name == "AllBeta":
 			return fmt.Errorf("feature gate %s: name the gates it stands for, one by one", name)
@@ -58,10 +57,20 @@ func (k *gateKeeper) apply(wanted map[string]bool) error {
 	return nil
 }
 
+// knownGates are all gates of this release.
+var knownGates = utilfeature.DefaultMutableFeatureGate.GetAll()
+
+// switchedOff tells whether a gate is known and off.
+func switchedOff(name string) bool {
+	gate := featuregate.Feature(name)
+	_, known := knownGates[gate]
+	return known && !utilfeature.DefaultFeatureGate.Enabled(gate)
+}
+
 // asyncInForce tells whether the API calls of a preemption are made by another
 // goroutine.
 func asyncInForce() bool {
 	gate := featuregate.Feature(asyncPreemption)
-	_, known := utilfeature.DefaultMutableFeatureGate.GetAll()[gate]
+	_, known := knownGates[gate]
 	return known && utilfeature.DefaultFeatureGate.Enabled(gate)
 }

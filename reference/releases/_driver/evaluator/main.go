@@ -52,6 +52,9 @@ func (all schedulers) observe(r *wire.Request) (*wire.Observation, error) {
 	if err := gates.apply(r.Settings.FeatureGates); err != nil {
 		return nil, err
 	}
+	if err := r.RefuseDropped(switchedOff); err != nil {
+		return nil, err
+	}
 	key := newSettings(r.Settings)
 	s := all[key]
 	if s == nil {
