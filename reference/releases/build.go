@@ -95,13 +95,15 @@ func walk(release string, f func(name string, content []byte) error) error {
 		}
 		return f(name, content)
 	}
-	files, err := fs.ReadDir(sources, "_driver/"+d.dir)
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		if err := add(file.Name(), path.Join("_driver", d.dir, file.Name())); err != nil {
+	for _, dir := range append([]string{d.dir}, d.also...) {
+		files, err := fs.ReadDir(sources, path.Join("_driver", dir))
+		if err != nil {
 			return err
+		}
+		for _, file := range files {
+			if err := add(file.Name(), path.Join("_driver", dir, file.Name())); err != nil {
+				return err
+			}
 		}
 	}
 	mod := modFile(release)
@@ -109,6 +111,10 @@ func walk(release string, f func(name string, content []byte) error) error {
 		return err
 	}
 	if err := add("go.sum", strings.TrimSuffix(mod, ".mod")+".sum"); err != nil {
+		return err
+	}
+	// Releases before 1.25 require a module that is no more, and use nothing of it.
+	if err := f("stub/go.mod", []byte("module vbom.ml/util\n")); err != nil {
 		return err
 	}
 	for _, file := range []string{"wire/wire.go", "wire/gated.go"} {

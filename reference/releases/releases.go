@@ -79,13 +79,16 @@ func mustParse(release string) version {
 // A driver is the source of the program for a range of releases.
 type driver struct {
 	dir string
+	// also holds the directories of what it has in common with others.
+	also []string
 	// first is the first minor release it is for.
 	first int
 }
 
 // drivers, the newest first.
 var drivers = []driver{
-	{dir: "evaluator", first: 25}, // DefaultPreemption with an Evaluator
+	{dir: "evaluator", also: []string{"shared"}, first: 25}, // DefaultPreemption with an Evaluator
+	{dir: "framework", also: []string{"shared"}, first: 19}, // DefaultPreemption on its own
 }
 
 // driver returns the driver for v, and the build tags that tell it which release

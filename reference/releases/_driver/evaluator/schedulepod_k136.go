@@ -9,6 +9,6 @@ func (s *scheduler) schedulePod(r *recorder, state cycleState) (host string, err
 	if err := s.updateSnapshot(); err != nil {
 		return "", err
 	}
-	result, err := s.sched.SchedulePod(s.ctx, r, state, &framework.QueuedPodInfo{PodInfo: s.loaded.info})
+	result, err := s.sched.SchedulePod(s.ctx, r, state, &framework.QueuedPodInfo{PodInfo: s.info})
 	return result.SuggestedHost, err
 }

@@ -18,26 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
-
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
 )
-
-// settings is what a scheduler is built for, and what it is reused by.
-type settings struct {
-	gates                    string
-	minPercentage, minNumber int32
-}
-
-func newSettings(s wire.Settings) settings {
-	key := settings{fmt.Sprint(s.FeatureGates), 10, 100} // fmt sorts a map
-	if s.MinCandidateNodesPercentage != nil {
-		key.minPercentage = *s.MinCandidateNodesPercentage
-	}
-	if s.MinCandidateNodesAbsolute != nil {
-		key.minNumber = *s.MinCandidateNodesAbsolute
-	}
-	return key
-}
 
 // scheduler is an upstream scheduler that nothing drives but load, run and
 // unload.
@@ -62,6 +43,7 @@ type scheduler struct {
 	cancel context.CancelFunc
 
 	loaded loaded
+	info   *framework.PodInfo // of the preemptor
 }
 
 func newScheduler(key settings) (_ *scheduler, err error) {
@@ -132,36 +114,4 @@ func preemptionArgs(p *config.KubeSchedulerProfile) (*config.DefaultPreemptionAr
 		}
 	}
 	return nil, fmt.Errorf("the default profile configures no %s", names.DefaultPreemption)
-}
-
-var (
-	contextType = reflect.TypeOf((*context.Context)(nil)).Elem()
-	errorType   = reflect.TypeOf((*error)(nil)).Elem()
-)
-
-// call calls a method of upstream, which over the releases came to take a logger
-// first, and then a context, and may return an error. A nil argument is the zero
-// value of its type.
-func (s *scheduler) call(on any, method string, args ...any) error {
-	m := reflect.ValueOf(on).MethodByName(method)
-	in := make([]reflect.Value, 0, len(args)+1)
-	if m.Type().NumIn() > len(args) {
-		if first := m.Type().In(0); first == contextType {
-			in = append(in, reflect.ValueOf(s.ctx))
-		} else {
-			in = append(in, reflect.Zero(first)) // a logger that drops everything
-		}
-	}
-	for _, arg := range args {
-		if arg == nil {
-			in = append(in, reflect.Zero(m.Type().In(len(in))))
-		} else {
-			in = append(in, reflect.ValueOf(arg))
-		}
-	}
-	out := m.Call(in)
-	if n := len(out); n > 0 && out[n-1].Type() == errorType && !out[n-1].IsNil() {
-		return out[n-1].Interface().(error)
-	}
-	return nil
 }

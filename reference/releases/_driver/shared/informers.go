@@ -4,26 +4,11 @@ import (
 	"reflect"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	policylisters "k8s.io/client-go/listers/policy/v1"
 	"k8s.io/client-go/tools/cache"
 )
-
-// watched are the kinds that every release has informers for. What a later one
-// watches besides is in watchedToo.
-var watched = []runtime.Object{
-	&v1.Pod{}, &v1.Node{},
-	&v1.Namespace{}, &v1.PersistentVolume{}, &v1.PersistentVolumeClaim{}, &v1.Service{}, &v1.ReplicationController{},
-	&appsv1.ReplicaSet{}, &appsv1.StatefulSet{},
-	&storagev1.StorageClass{}, &storagev1.CSINode{}, &storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{}, &storagev1.VolumeAttachment{},
-}
 
 // informer is an informer that never runs: it is filled by hand, and it calls
 // its handlers at once.
@@ -34,7 +19,7 @@ type informer struct {
 
 func newInformers(factory informers.SharedInformerFactory) map[reflect.Type]*informer {
 	all := map[reflect.Type]*informer{}
-	for _, obj := range append(watched, watchedToo...) {
+	for _, obj := range watched {
 		inf := &informer{SharedIndexInformer: cache.NewSharedIndexInformer(&cache.ListWatch{}, obj, 0,
 			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
 		factory.InformerFor(obj, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return inf })
@@ -64,15 +49,4 @@ func (i *informer) remove(obj runtime.Object) error {
 		h.OnDelete(obj)
 	}
 	return nil
-}
-
-// budgetLister lists the budgets in the order of the cluster. The real lister's
-// order is that of a map, and with overlapping budgets victims depend on it.
-type budgetLister struct {
-	policylisters.PodDisruptionBudgetLister
-	budgets []*policyv1.PodDisruptionBudget
-}
-
-func (l *budgetLister) List(labels.Selector) ([]*policyv1.PodDisruptionBudget, error) {
-	return l.budgets, nil
 }

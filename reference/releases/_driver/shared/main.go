@@ -1,10 +1,11 @@
-// Evaluator drives a kube-scheduler of 1.25 or later, whose preemption is a
-// preemption.Evaluator that asks an Interface at every stage. It does to its own
-// release what package inprocess does to the one linked into preemptcheck.
+// A driver does to its own release of kube-scheduler what package inprocess does to
+// the one linked into preemptcheck.
 //
 // What differs between releases is behind build tags: one per minor release up
 // to the one that is built, as with Go's own (k1.25, k1.26, …).
 package main
+
+//go:debug randseednop=0
 
 import (
 	"fmt"

@@ -7,7 +7,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // loaded is what unload has to take out again.
@@ -17,7 +16,6 @@ type loaded struct {
 	bound     []*v1.Pod
 	pending   []*v1.Pod // nominated
 	preemptor *v1.Pod
-	info      *framework.PodInfo // of the preemptor
 }
 
 // load puts c into the scheduler as the event handlers would: the order of the
@@ -36,7 +34,7 @@ func (s *scheduler) load(c *cluster) error {
 	nodes := make([]any, len(c.nodes))
 	for i, n := range c.nodes {
 		nodes[i] = n
-		if err := s.call(s.sched.Cache, "AddNode", n); err != nil {
+		if err := call(s.ctx, s.cache(), "AddNode", n); err != nil {
 			return err
 		}
 		s.loaded.nodes = append(s.loaded.nodes, n)
@@ -62,14 +60,13 @@ func (s *scheduler) load(c *cluster) error {
 	}
 	// The preemptor is where Add and Pop would leave it: in no queue, and its
 	// nomination, if any, remains.
-	s.loaded.info, _ = framework.NewPodInfo(c.preemptor)
-	s.loaded.preemptor = c.preemptor
-	return s.call(s.sched.SchedulingQueue, "AddNominatedPod", s.loaded.info, nil)
+	s.loaded.preemptor, s.client.preemptor = c.preemptor, c.preemptor
+	return s.nominatePreemptor(c.preemptor)
 }
 
 func (s *scheduler) loadPod(p *v1.Pod) error {
 	if p.Spec.NodeName != "" {
-		if err := s.call(s.sched.Cache, "AddPod", p); err != nil {
+		if err := call(s.ctx, s.cache(), "AddPod", p); err != nil {
 			return err
 		}
 		s.loaded.bound = append(s.loaded.bound, p)
@@ -82,7 +79,7 @@ func (s *scheduler) loadPod(p *v1.Pod) error {
 		return nil
 	}
 	s.loaded.pending = append(s.loaded.pending, p)
-	return s.call(s.sched.SchedulingQueue, "Add", p)
+	return call(s.ctx, s.sched.SchedulingQueue, "Add", p)
 }
 
 func (s *scheduler) handles(p *v1.Pod) bool {
@@ -98,7 +95,7 @@ func (s *scheduler) canRun(p *v1.Pod) error {
 		why = "is bound to node " + p.Spec.NodeName
 	case p.DeletionTimestamp != nil:
 		why = "is being deleted"
-	case len(p.Spec.SchedulingGates) > 0:
+	case hasSchedulingGates(p):
 		why = "has scheduling gates"
 	case !s.handles(p):
 		why = fmt.Sprintf("is for the scheduler %q", p.Spec.SchedulerName)
@@ -117,30 +114,26 @@ func (s *scheduler) unload() error {
 		}
 	}
 	if s.loaded.preemptor != nil {
-		check(s.call(s.sched.SchedulingQueue, "DeleteNominatedPodIfExists", s.loaded.preemptor))
+		check(call(s.ctx, s.sched.SchedulingQueue, "DeleteNominatedPodIfExists", s.loaded.preemptor))
 	}
 	for _, p := range s.loaded.pending {
-		check(s.call(s.sched.SchedulingQueue, "Delete", p))
+		check(call(s.ctx, s.sched.SchedulingQueue, "Delete", p))
 	}
 	for _, p := range s.loaded.bound {
-		check(s.call(s.sched.Cache, "RemovePod", p))
+		check(call(s.ctx, s.cache(), "RemovePod", p))
 	}
 	for _, n := range s.loaded.nodes {
-		check(s.call(s.sched.Cache, "RemoveNode", n))
+		check(call(s.ctx, s.cache(), "RemoveNode", n))
 	}
 	check(s.pods.Replace(nil, ""))
 	check(s.nodes.Replace(nil, ""))
 	for _, obj := range s.loaded.extra {
 		check(s.extra[reflect.TypeOf(obj)].remove(obj))
 	}
-	s.budgets.budgets = nil
+	s.budgets.budgets, s.client.preemptor = nil, nil
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.
 	check(s.updateSnapshot())
 	s.loaded = loaded{}
 	return errors.Join(errs...)
-}
-
-func (s *scheduler) updateSnapshot() error {
-	return s.call(s.sched.Cache, "UpdateSnapshot", s.profile.SnapshotSharedLister())
 }

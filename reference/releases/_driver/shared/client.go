@@ -24,6 +24,9 @@ import (
 type client struct {
 	*fake.Clientset // without a tracker; answers what is not overridden below
 
+	// preemptor is the one pod that older releases ask the API server for.
+	preemptor *v1.Pod
+
 	mu                                 sync.Mutex // an asynchronous preemption writes, too
 	deleted, disrupted, cleared, other []string
 }
@@ -63,6 +66,13 @@ type podClient struct {
 	corev1client.PodInterface
 	namespace string
 	c         *client
+}
+
+func (p podClient) Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1.Pod, error) {
+	if pod := p.c.preemptor; pod != nil && pod.Namespace == p.namespace && pod.Name == name {
+		return pod, nil
+	}
+	return p.PodInterface.Get(ctx, name, opts)
 }
 
 func (p podClient) Delete(_ context.Context, name string, opts metav1.DeleteOptions) error {

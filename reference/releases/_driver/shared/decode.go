@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,7 +21,7 @@ import (
 type cluster struct {
 	nodes     []*v1.Node
 	pods      []*v1.Pod
-	budgets   []*policyv1.PodDisruptionBudget
+	budgets   []*budget
 	extra     []runtime.Object
 	preemptor *v1.Pod
 }
@@ -46,8 +45,9 @@ func decode(r *wire.Request) (*cluster, error) {
 		one(data, "Pod", c.pods[len(c.pods)-1])
 	}
 	for _, data := range r.Budgets {
-		c.budgets = append(c.budgets, &policyv1.PodDisruptionBudget{})
+		c.budgets = append(c.budgets, &budget{})
 		one(data, "PodDisruptionBudget", c.budgets[len(c.budgets)-1])
+		errs = append(errs, refuseBudget(c.budgets[len(c.budgets)-1]))
 	}
 	for _, o := range r.Extra {
 		obj, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind))

@@ -57,9 +57,6 @@ func (k *gateKeeper) apply(wanted map[string]bool) error {
 	return nil
 }
 
-// knownGates are all gates of this release.
-var knownGates = utilfeature.DefaultMutableFeatureGate.GetAll()
-
 // switchedOff tells whether a gate is known and off.
 func switchedOff(name string) bool {
 	gate := featuregate.Feature(name)

@@ -1,4 +1,4 @@
-//go:build k1.32
+//go:build k1.33
 
 package main
 
