@@ -87,8 +87,9 @@ type driver struct {
 
 // drivers, the newest first.
 var drivers = []driver{
-	{dir: "evaluator", also: []string{"shared"}, first: 25}, // DefaultPreemption with an Evaluator
-	{dir: "framework", also: []string{"shared"}, first: 19}, // DefaultPreemption on its own
+	{dir: "evaluator", also: []string{"shared", "profiles"}, first: 25}, // DefaultPreemption with an Evaluator
+	{dir: "framework", also: []string{"shared", "profiles"}, first: 19}, // DefaultPreemption on its own
+	{dir: "generic", also: []string{"shared"}, first: 13},               // genericScheduler.Preempt
 }
 
 // driver returns the driver for v, and the build tags that tell it which release

@@ -12,6 +12,7 @@ import (
 // and the scheduler does not look at them.
 var gatedFields = []struct{ gate, path string }{
 	{"DynamicResourceAllocation", "spec.resourceClaims"},
+	{"EvenPodsSpread", "spec.topologySpreadConstraints"},
 	{"GenericWorkload", "spec.schedulingGroup"},
 	{"GenericWorkload", "spec.workloadRef"},
 	{"InPlacePodVerticalScaling", "status.containerStatuses.allocatedResources"},
@@ -25,7 +26,11 @@ var gatedFields = []struct{ gate, path string }{
 	{"MinDomainsInPodTopologySpread", "spec.topologySpreadConstraints.minDomains"},
 	{"NodeInclusionPolicyInPodTopologySpread", "spec.topologySpreadConstraints.nodeAffinityPolicy"},
 	{"NodeInclusionPolicyInPodTopologySpread", "spec.topologySpreadConstraints.nodeTaintsPolicy"},
+	{"NonPreemptingPriority", "spec.preemptionPolicy"},
+	{"PodAffinityNamespaceSelector", "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.namespaceSelector"},
+	{"PodAffinityNamespaceSelector", "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.namespaceSelector"},
 	{"PodLevelResources", "spec.resources"},
+	{"PodOverhead", "spec.overhead"},
 	{"PodSchedulingReadiness", "spec.schedulingGates"},
 	{"SidecarContainers", "spec.initContainers.restartPolicy"},
 }

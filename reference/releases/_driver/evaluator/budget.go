@@ -5,6 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	policylisters "k8s.io/client-go/listers/policy/v1"
+
+	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
 )
 
 type budget = policyv1.PodDisruptionBudget
@@ -24,3 +26,5 @@ func (l *budgetLister) List(labels.Selector) ([]*budget, error) {
 
 // knownGates are all gates of this release.
 var knownGates = utilfeature.DefaultMutableFeatureGate.GetAll()
+
+func refuseSettings(wire.Settings) error { return nil }

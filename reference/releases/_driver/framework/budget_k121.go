@@ -9,11 +9,15 @@ import (
 	"k8s.io/client-go/informers/policy"
 	"k8s.io/client-go/informers/policy/v1"
 	policylisters "k8s.io/client-go/listers/policy/v1"
+
+	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
 )
 
 type budget = policyv1.PodDisruptionBudget
 
 func refuseBudget(*budget) error { return nil }
+
+func refuseSettings(wire.Settings) error { return nil }
 
 // budgetLister lists the budgets in the order of the cluster.
 type budgetLister struct {

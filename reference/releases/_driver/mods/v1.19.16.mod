@@ -59,7 +59,7 @@ require (
 	k8s.io/kube-scheduler v0.19.16
 	k8s.io/kubernetes v1.19.16
 	k8s.io/utils v0.0.0-20200729134348-d5654de09c73
-	sigs.k8s.io/json v0.0.0-20211020170558-c049b76a60c6
+	sigs.k8s.io/json v0.0.0-20220713155537-f223a00ba0e2
 	sigs.k8s.io/structured-merge-diff/v4 v4.1.2
 	sigs.k8s.io/yaml v1.2.0
 )

@@ -9,13 +9,11 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
 
 	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
 )
@@ -24,8 +22,7 @@ import (
 var release string
 
 func main() {
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
+	quiet()
 	// Upstream reports some conditions to handlers, one of which sleeps.
 	utilruntime.ErrorHandlers = nil
 	// There is a driver for each worker: more than one thread would only get into
@@ -48,6 +45,9 @@ const maxSchedulers = 16
 func (all schedulers) observe(r *wire.Request) (*wire.Observation, error) {
 	c, err := decode(r)
 	if err != nil {
+		return nil, err
+	}
+	if err := refuseSettings(r.Settings); err != nil {
 		return nil, err
 	}
 	if err := gates.apply(r.Settings.FeatureGates); err != nil {
