@@ -140,6 +140,9 @@ func compile(ctx context.Context, release, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := stage(ctx, release, source); err != nil {
+		return err
+	}
 	_, tags := mustParse(release).driver()
 	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-tags="+strings.Join(tags, ","),
 		"-ldflags=-s -w -X main.release="+release, "-o", filepath.Join(dir, "driver"), ".")

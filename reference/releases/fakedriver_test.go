@@ -22,6 +22,8 @@ import (
 const (
 	fakeDriver = "PREEMPTCHECK_FAKE_DRIVER" // its value is the release that it says it is of
 	fakeGo     = "PREEMPTCHECK_FAKE_GO"     // its value is the file to tell of the build in
+	// fakeModules is where the fake go command has Kubernetes.
+	fakeModules = "PREEMPTCHECK_FAKE_MODULES"
 )
 
 func TestMain(m *testing.M) {
@@ -81,6 +83,10 @@ func driveFake(release string) {
 // buildFake is a go command that notes its arguments and the files it was to build
 // from, and writes the binary.
 func buildFake(file string) {
+	if os.Args[1] == "mod" {
+		_ = json.NewEncoder(os.Stdout).Encode(map[string]string{"Path": os.Args[4], "Dir": os.Getenv(fakeModules)})
+		return
+	}
 	var files []string
 	_ = filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
