@@ -3,7 +3,7 @@ SEED ?= 1
 FOR  ?= 1m
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive upstream-tests mutations lint golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive releases upstream-tests mutations lint golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ fuzz-native: ## let go's own fuzzing vary clusters by what they reach in the sch
 
 exhaustive: ## check every small cluster, each once up to symmetry; goes on where it was interrupted
 	$(GO) run ./cmd/preemptcheck exhaustive --state exhaustive.json
+
+releases: ## build the schedulers of all releases, and show that the newest answers as the one linked in
+	$(GO) run ./cmd/preemptcheck references --build all
+	$(GO) run ./internal/sameanswers
 
 upstream-tests: ## show that the tests of docs/findings.md fail in the scheduler's own packages
 	$(GO) run ./internal/upstreamtests/run

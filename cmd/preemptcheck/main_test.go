@@ -39,6 +39,7 @@ func golden(t *testing.T, name, got string) {
 // TestOutput holds what the commands print against golden files: standard
 // output, then standard error if there is any.
 func TestOutput(t *testing.T) {
+	emptyCache(t) // which releases are built there shows in "references"
 	for _, test := range []struct {
 		name   string
 		status int
@@ -76,13 +77,23 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// emptyCache makes the user's cache an empty directory.
+func emptyCache(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+}
+
 func TestBadUse(t *testing.T) {
+	emptyCache(t)
 	for _, test := range []struct{ args, message string }{
 		{"frobnicate", `error: unknown command "frobnicate"`},
 		{"check", "error: which files?"},
 		{"check --what x", "error: unknown flag: --what"},
 		{"check -o xml x", "must be text, json or yaml"},
 		{"check --reference v1.2.3 x", `error: --reference: this binary cannot run "v1.2.3"`},
+		{"references --build latest", `error: "latest" is no release: want v1.31.0, for example`},
+		{"references --build v1.24.0", "error: the scheduler of v1.24.0 cannot be driven: v1."},
+		{"check --reference v1.31.0 testdata/cases", `error: the scheduler of v1.31.0 is not built: run "preemptcheck references --build v1.31.0"`},
 		{"check testdata/nowhere.yaml", "error: stat testdata/nowhere.yaml: no such file or directory"},
 		{"check testdata/cases/dump.yaml --pod shop/gone", "error: --pod: no pod shop/gone waits"},
 		{"explain testdata/cases/dump.yaml --pod shop/gone", "error: --pod: no pod shop/gone waits"},

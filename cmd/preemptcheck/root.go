@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/releases"
 )
 
 // Exit statuses. What was found outranks what could not be done: a run that did
@@ -125,9 +126,19 @@ var runnable = map[string]func() reference.System{
 // besides the differential what users are promised, which takes long on clusters
 // of many nodes.
 func newChecker(name string, promises ...properties.Property) (*properties.Checker, error) {
-	system := runnable[name]
-	if system == nil {
-		return nil, fmt.Errorf("--reference: this binary cannot run %q, see \"preemptcheck references\"", name)
+	system, err := newSystem(name)
+	if err != nil {
+		return nil, err
 	}
-	return &properties.Checker{System: system(), Properties: promises}, nil
+	return &properties.Checker{System: system, Properties: promises}, nil
+}
+
+func newSystem(name string) (reference.System, error) {
+	if system := runnable[name]; system != nil {
+		return system(), nil
+	}
+	if releases.Known(name) {
+		return releases.New(name)
+	}
+	return nil, fmt.Errorf("--reference: this binary cannot run %q, see \"preemptcheck references\"", name)
 }

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	goruntime "runtime"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+
+	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+)
+
+// observe loads c, runs the scheduling cycle of its preemptor and unloads it.
+// reusable tells whether the scheduler can be used again; err is why c could not
+// be loaded.
+func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, err error) {
+	obs = &wire.Observation{System: release, Filters: map[string]wire.Verdict{}, PinnedBudgetOrder: true}
+	defer func() {
+		if p := recover(); p != nil {
+			s.panicked = p
+		}
+		if s.panicked != nil { // upstream may hold locks: never touch it again
+			s.failed(obs, fmt.Errorf("panic: %v", s.panicked))
+			reusable, err = false, nil
+		}
+	}()
+	if err = s.load(c); err == nil {
+		s.run(&recorder{Framework: s.profile, s: s, obs: obs, victims: map[string][]*v1.Pod{}}, c)
+	}
+	if s.panicked != nil {
+		return obs, false, nil
+	}
+	return obs, s.unload() == nil, err
+}
+
+// failed is a cycle that ended in an error.
+func (s *scheduler) failed(obs *wire.Observation, err error) {
+	obs.CycleError = err.Error()
+	obs.Actuation = &wire.Actuation{Nomination: wire.Cleared}
+	s.client.take(obs.Actuation)
+}
+
+// run is the scheduling cycle of the loaded cluster's preemptor up to its
+// nomination.
+func (s *scheduler) run(r *recorder, c *cluster) {
+	obs := r.obs
+	state := framework.NewCycleState()
+	host, err := s.schedulePod(r, state)
+	if err == nil {
+		obs.ScheduledTo = host
+		return
+	}
+	fitError, ok := err.(*framework.FitError)
+	if !ok {
+		s.failed(obs, err)
+		return
+	}
+	for _, n := range c.nodes {
+		if st := nodeStatus(&fitError.Diagnosis, n.Name); st != nil {
+			obs.Filters[n.Name] = verdict(st)
+		}
+	}
+
+	result, st := s.postFilter(r, state, &fitError.Diagnosis)
+	obs.PostFilterCode, obs.PostFilterMessage = st.Code().String(), st.Message()
+	obs.Actuation = actuation(result)
+	if node := obs.Actuation.NominatedNode; node != "" {
+		s.awaitPreemption(r.victims[node])
+		if len(obs.Candidates) == 0 {
+			obs.Candidates = []string{node}
+		}
+		run := obs.DryRuns[node]
+		obs.Pick = &wire.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
+	}
+	s.client.take(obs.Actuation)
+}
+
+func actuation(r *postFilterResult) *wire.Actuation {
+	if r == nil || r.Mode() == modeNoop {
+		return &wire.Actuation{Nomination: wire.Kept}
+	}
+	if r.NominatedNodeName == "" {
+		return &wire.Actuation{Nomination: wire.Cleared}
+	}
+	return &wire.Actuation{Nomination: wire.Set, NominatedNode: r.NominatedNodeName}
+}
+
+// preempts wraps the call that preempts one victim: it makes a panic an error, and
+// signals the end of an asynchronous preemption, which is its last victim, or an
+// error.
+func (s *scheduler) preempts(c preemption.Candidate, victim *v1.Pod, call func() error) (err error) {
+	var st *status
+	defer func() {
+		if st != nil {
+			err = st.AsError()
+		}
+		if err != nil || victim == lastToDelete(c.Victims().Pods) {
+			select {
+			case s.preempted <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	defer s.rescue(&st)
+	return call()
+}
+
+// awaitPreemption returns when the API calls of an asynchronous preemption are
+// made.
+func (s *scheduler) awaitPreemption(victims []*v1.Pod) {
+	if s.async && lastToDelete(victims) != nil {
+		<-s.preempted
+		// What is left for upstream to do is to say that it is done.
+		for s.preempting(s.loaded.preemptor.UID) {
+			goruntime.Gosched()
+		}
+	}
+}
+
+// lastToDelete is the victim that is preempted after all others. From 1.35 on
+// those that are terminating already are left out.
+func lastToDelete(victims []*v1.Pod) *v1.Pod {
+	for _, v := range slices.Backward(victims) {
+		if v.DeletionTimestamp == nil || deletesTerminating {
+			return v
+		}
+	}
+	return nil
+}
+
+// rescue makes a panic the status of the call that is deferring it. Upstream's
+// workers would end the process.
+func (s *scheduler) rescue(st **status) {
+	if p := recover(); p != nil {
+		s.panicked = p
+		*st = asStatus(fmt.Errorf("panic: %v", p))
+	}
+}

@@ -1,0 +1,13 @@
+//go:build k1.27
+
+package main
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+func newPodInfo(p *v1.Pod) *framework.PodInfo {
+	info, _ := framework.NewPodInfo(p) // upstream ignores this error, too
+	return info
+}

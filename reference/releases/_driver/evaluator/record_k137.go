@@ -1,0 +1,19 @@
+//go:build k1.37
+
+package main
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+)
+
+func (r *recorder) SelectVictimsOnNode(ctx context.Context, state cycleState, preemptor *v1.Pod, node nodeInfo,
+	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, st *status) {
+	defer r.s.rescue(&st)
+	victims, violations, st = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
+	r.dryRan(node.Node().Name, victims, violations, st)
+	return victims, violations, st
+}

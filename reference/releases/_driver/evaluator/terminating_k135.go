@@ -1,0 +1,5 @@
+//go:build k1.35
+
+package main
+
+const deletesTerminating = false

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/events"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+
+	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+)
+
+type (
+	informerFactory = informers.SharedInformerFactory
+	wireVerdict     = wire.Verdict
+)
+
+func newRecorder(string) events.EventRecorder { return &events.FakeRecorder{} }
+
+// observe loads c, runs the scheduling cycle of its preemptor and unloads it.
+// reusable tells whether the scheduler can be used again; err is why c could not
+// be loaded.
+func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, err error) {
+	obs = &wire.Observation{System: release, Filters: map[string]wire.Verdict{}, PinnedBudgetOrder: true}
+	defer func() {
+		if p := recover(); p != nil { // upstream may hold locks: never touch it again
+			s.failed(obs, fmt.Errorf("panic: %v", p))
+			reusable, err = false, nil
+		}
+	}()
+	if err = s.load(c); err == nil {
+		s.recorder = &recorder{obs: obs}
+		s.recorder.forgetFilters()
+		s.run(obs, c)
+	}
+	return obs, s.unload() == nil, err
+}
+
+// failed is a cycle that ended in an error, which changes no nomination before
+// 1.24.
+func (s *scheduler) failed(obs *wire.Observation, err error) {
+	obs.CycleError = err.Error()
+	obs.Actuation = &wire.Actuation{Nomination: wire.Kept}
+	s.client.take(obs.Actuation)
+}
+
+func (s *scheduler) run(obs *wire.Observation, c *cluster) {
+	sameLuck()
+	state := newCycleState()
+	host, statuses, err := s.schedulePod(state)
+	switch {
+	case err != nil:
+		s.failed(obs, err)
+		return
+	case statuses == nil:
+		obs.ScheduledTo = host
+		return
+	}
+	for _, n := range c.nodes {
+		if st := statuses[n.Name]; st != nil {
+			obs.Filters[n.Name] = s.verdict(n.Name, st)
+		}
+	}
+	result, st := s.profile.RunPostFilterPlugins(s.ctx, state, s.loaded.preemptor, statuses)
+	obs.PostFilterCode, obs.PostFilterMessage = st.Code().String(), st.Message()
+	obs.Actuation = &wire.Actuation{Nomination: wire.Kept}
+	if result != nil && st.IsSuccess() && result.NominatedNodeName != "" {
+		node := result.NominatedNodeName
+		obs.Actuation.Nomination, obs.Actuation.NominatedNode = wire.Set, node
+		run := obs.DryRuns[node]
+		obs.Pick = &wire.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
+	}
+	s.client.take(obs.Actuation)
+}
+
+func (p *recordedPreemption) Name() string { return recordedName }
+
+// PostFilter asks for the stages first. Asking changes nothing but a nomination
+// that PostFilter takes away, too, when it has no node to try.
+func (p *recordedPreemption) PostFilter(ctx context.Context, state *cycleState, pod *v1.Pod, m nodeToStatus) (*postFilterResult, *status) {
+	_ = p.stages(ctx, state, pod, m) // PostFilter meets the error again
+	p.s.client.take(&wire.Actuation{})
+	sameLuck()
+	return p.DefaultPreemption.PostFilter(ctx, state, pod, m)
+}
+
+// recorder writes down what passes.
+type recorder struct {
+	obs *wire.Observation
+
+	mu sync.Mutex // dry runs are parallel
+	// last and plugin are what the last run of filters on a node said.
+	last   map[string]*status
+	plugin map[string]string
+}
+
+func (r *recorder) forgetFilters() {
+	r.last, r.plugin = map[string]*status{}, map[string]string{}
+}
+
+func (r *recorder) filtered(node, plugin string, st *status) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last[node], r.plugin[node] = st, plugin
+}
+
+func (r *recorder) eligible(ok bool) bool {
+	r.obs.Eligible = &wire.Eligibility{OK: ok}
+	return ok
+}
+
+func (r *recorder) startDryRuns() {
+	r.obs.DryRuns, r.obs.Candidates = map[string]wire.DryRun{}, []string{}
+}
+
+func (r *recorder) candidate(node string, v *extenderv1.Victims) {
+	r.obs.DryRuns[node] = wire.DryRun{Victims: keys(v.Pods), Violations: int(v.NumPDBViolations)}
+	r.obs.Candidates = append(r.obs.Candidates, node)
+}
+
+func (r *recorder) noCandidate(node string, v wire.Verdict) {
+	r.obs.DryRuns[node] = wire.DryRun{Failed: &v}
+}
+
+func (r *recorder) dryRunError(node string, err error) {
+	r.obs.DryRuns[node] = wire.DryRun{Error: err.Error()}
+}
+
+func (s *scheduler) updateSnapshot() error {
+	return call(s.ctx, s.cache(), "UpdateSnapshot", s.profile.SnapshotSharedLister())
+}

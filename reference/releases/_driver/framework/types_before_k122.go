@@ -1,0 +1,162 @@
+//go:build !k1.22
+
+package main
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/core"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	framework "k8s.io/kubernetes/pkg/scheduler/framework/v1alpha1"
+	schedulerprofile "k8s.io/kubernetes/pkg/scheduler/profile"
+)
+
+type (
+	profile          = *schedulerprofile.Profile
+	cycleState       = framework.CycleState
+	status           = framework.Status
+	nodeToStatus     = framework.NodeToStatusMap
+	nodeInfo         = framework.NodeInfo
+	nodeInfoLister   = framework.NodeInfoLister
+	postFilterResult = framework.PostFilterResult
+)
+
+const unresolvable = framework.UnschedulableAndUnresolvable
+
+func newCycleState() *cycleState { return framework.NewCycleState() }
+
+// options puts the recording plugin in the place of DefaultPreemption. There are no
+// arguments yet.
+func (s *scheduler) options(settings) ([]upstream.Option, error) {
+	profile := config.KubeSchedulerProfile{SchedulerName: v1.DefaultSchedulerName, Plugins: &config.Plugins{PostFilter: &config.PluginSet{
+		Enabled:  []config.Plugin{{Name: recordedName}},
+		Disabled: []config.Plugin{{Name: defaultpreemption.Name}},
+	}}}
+	return []upstream.Option{upstream.WithProfiles(profile)}, nil
+}
+
+func (s *scheduler) newPlugin(settings) frameworkruntime.PluginFactory {
+	return func(_ runtime.Object, h framework.FrameworkHandle) (framework.Plugin, error) {
+		h = handle{h, s}
+		p, err := plugins.NewInTreeRegistry()[defaultpreemption.Name](nil, h)
+		if err != nil {
+			return nil, err
+		}
+		return &recordedPreemption{p.(*defaultpreemption.DefaultPreemption), h, s}, nil
+	}
+}
+
+// recordedPreemption is DefaultPreemption, asked for its stages first.
+type recordedPreemption struct {
+	*defaultpreemption.DefaultPreemption
+	handle framework.FrameworkHandle
+	s      *scheduler
+}
+
+// schedulePod returns the node that the preemptor fits on, or what Filter said of
+// the nodes if it fits nowhere.
+func (s *scheduler) schedulePod(state *cycleState) (host string, statuses nodeToStatus, err error) {
+	watched := *s.profile
+	watched.Framework = filterWatcher{s.profile.Framework, s}
+	result, err := s.sched.Algorithm.Schedule(s.ctx, &watched, state, s.loaded.preemptor)
+	if fitError, ok := err.(*core.FitError); ok {
+		return "", fitError.FilteredNodesStatuses, nil
+	}
+	return result.SuggestedHost, nil, err
+}
+
+// filterWatcher is the scheduler's framework, whose filters are watched: a status
+// does not name its plugin yet.
+type filterWatcher struct {
+	framework.Framework
+	s *scheduler
+}
+
+func (w filterWatcher) PreemptHandle() framework.PreemptHandle {
+	return preemptHandle{w.Framework.PreemptHandle(), w.s}
+}
+
+// handle is what the plugin gets hold of.
+type handle struct {
+	framework.FrameworkHandle
+	s *scheduler
+}
+
+func (h handle) SharedInformerFactory() informerFactory {
+	return budgetFactory{h.FrameworkHandle.SharedInformerFactory(), h.s.budgets}
+}
+
+func (h handle) PreemptHandle() framework.PreemptHandle {
+	return preemptHandle{h.FrameworkHandle.PreemptHandle(), h.s}
+}
+
+type preemptHandle struct {
+	framework.PreemptHandle
+	s *scheduler
+}
+
+func (h preemptHandle) RunFilterPlugins(ctx context.Context, state *cycleState, pod *v1.Pod, node *nodeInfo) framework.PluginToStatus {
+	statuses := h.PreemptHandle.RunFilterPlugins(ctx, state, pod, node)
+	plugin := ""
+	for name, st := range statuses {
+		if !st.IsSuccess() {
+			plugin = name
+		}
+	}
+	h.s.recorder.filtered(node.Node().Name, plugin, statuses.Merge())
+	return statuses
+}
+
+func (s *scheduler) verdict(node string, st *status) wireVerdict {
+	return wireVerdict{Plugin: s.recorder.plugin[node], Unresolvable: st.Code() == unresolvable, Reasons: st.Reasons()}
+}
+
+// stages asks for what PostFilter is about to do. Which nodes it tries shows in
+// that it looks at the budgets.
+func (p *recordedPreemption) stages(ctx context.Context, state *cycleState, pod *v1.Pod, m nodeToStatus) error {
+	obs, lister := p.s.recorder.obs, p.handle.SnapshotSharedLister().NodeInfos()
+	if !p.s.recorder.eligible(defaultpreemption.PodEligibleToPreemptOthers(pod, lister, m[pod.Status.NominatedNodeName])) {
+		return nil
+	}
+	nodes, err := lister.List()
+	if err != nil {
+		return err
+	}
+	obs.PotentialNodes = []string{}
+	for _, n := range nodes {
+		asked := &askedLister{}
+		_, _ = defaultpreemption.FindCandidates(ctx, p.s.client, state, pod, m, p.handle.PreemptHandle(), oneNode{lister, n}, asked)
+		if asked.yes {
+			obs.PotentialNodes = append(obs.PotentialNodes, n.Node().Name)
+		}
+	}
+	if len(obs.PotentialNodes) == 0 {
+		return nil
+	}
+	p.s.recorder.forgetFilters()
+	candidates, err := defaultpreemption.FindCandidates(ctx, p.s.client, state, pod, m, p.handle.PreemptHandle(), lister, p.s.budgets)
+	if err != nil {
+		return err
+	}
+	p.s.recorder.startDryRuns()
+	for _, c := range candidates {
+		p.s.recorder.candidate(c.Name(), c.Victims())
+	}
+	for _, name := range obs.PotentialNodes {
+		if _, ok := obs.DryRuns[name]; !ok {
+			// No filter was run if there is no pod of lower priority.
+			v := wireVerdict{}
+			if st := p.s.recorder.last[name]; st != nil && !st.IsSuccess() {
+				v = p.s.verdict(name, st)
+			}
+			p.s.recorder.noCandidate(name, v)
+		}
+	}
+	return nil
+}

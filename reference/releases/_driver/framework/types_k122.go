@@ -1,0 +1,146 @@
+//go:build k1.22
+
+package main
+
+import (
+	"context"
+	"errors"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	configv1beta2 "k8s.io/kube-scheduler/config/v1beta2"
+	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+)
+
+type (
+	profile          = framework.Framework
+	cycleState       = framework.CycleState
+	status           = framework.Status
+	nodeToStatus     = framework.NodeToStatusMap
+	postFilterResult = framework.PostFilterResult
+)
+
+const unresolvable = framework.UnschedulableAndUnresolvable
+
+func newCycleState() *cycleState { return framework.NewCycleState() }
+
+// knownGates are all gates of this release.
+var knownGates = utilfeature.DefaultMutableFeatureGate.GetAll()
+
+// options puts the recording plugin in the place of DefaultPreemption, in the
+// configuration that upstream would use by itself.
+func (s *scheduler) options(settings) ([]upstream.Option, error) {
+	var versioned configv1beta2.KubeSchedulerConfiguration
+	scheme.Scheme.Default(&versioned)
+	var cfg config.KubeSchedulerConfiguration
+	if err := scheme.Scheme.Convert(&versioned, &cfg, nil); err != nil {
+		return nil, err
+	}
+	for i := range cfg.Profiles[0].Plugins.PostFilter.Enabled {
+		if name := &cfg.Profiles[0].Plugins.PostFilter.Enabled[i].Name; *name == defaultpreemption.Name {
+			*name = recordedName
+			// One worker makes the order of dry runs, and so an early stop, exact.
+			return []upstream.Option{upstream.WithProfiles(cfg.Profiles...), upstream.WithParallelism(1)}, nil
+		}
+	}
+	return nil, errors.New("the default profile has no " + defaultpreemption.Name)
+}
+
+func (s *scheduler) newPlugin(key settings) frameworkruntime.PluginFactory {
+	return func(_ runtime.Object, h framework.Handle) (framework.Plugin, error) {
+		h = handle{h, s}
+		args := &config.DefaultPreemptionArgs{MinCandidateNodesPercentage: key.minPercentage, MinCandidateNodesAbsolute: key.minNumber}
+		p, err := plugins.NewInTreeRegistry()[defaultpreemption.Name](args, h)
+		if err != nil {
+			return nil, err
+		}
+		return &recordedPreemption{p.(*defaultpreemption.DefaultPreemption), h, s}, nil
+	}
+}
+
+// handle is what the plugin gets hold of.
+type handle struct {
+	framework.Handle
+	s *scheduler
+}
+
+func (h handle) SharedInformerFactory() informerFactory {
+	return budgetFactory{h.Handle.SharedInformerFactory(), h.s.budgets}
+}
+
+// recordedPreemption is DefaultPreemption, asked for its stages first.
+type recordedPreemption struct {
+	*defaultpreemption.DefaultPreemption
+	handle framework.Handle
+	s      *scheduler
+}
+
+func (s *scheduler) nominatePreemptor(p *v1.Pod) error {
+	s.sched.SchedulingQueue.AddNominatedPod(framework.NewPodInfo(p), "")
+	return nil
+}
+
+// schedulePod returns the node that the preemptor fits on, or what Filter said of
+// the nodes if it fits nowhere.
+func (s *scheduler) schedulePod(state *cycleState) (host string, statuses nodeToStatus, err error) {
+	result, err := s.sched.Algorithm.Schedule(s.ctx, nil, s.profile, state, s.loaded.preemptor)
+	if fitError, ok := err.(*framework.FitError); ok {
+		return "", fitError.Diagnosis.NodeToStatusMap, nil
+	}
+	return result.SuggestedHost, nil, err
+}
+
+func (s *scheduler) verdict(_ string, st *status) wireVerdict {
+	return wireVerdict{Plugin: st.FailedPlugin(), Unresolvable: st.Code() == unresolvable, Reasons: st.Reasons()}
+}
+
+// notTried is the status that FindCandidates gives the nodes which it does not try
+// preemption on.
+const notTried = "Preemption is not helpful for scheduling"
+
+// stages asks for what PostFilter is about to do.
+func (p *recordedPreemption) stages(ctx context.Context, state *cycleState, pod *v1.Pod, m nodeToStatus) error {
+	r, lister := p.s.recorder, p.handle.SnapshotSharedLister().NodeInfos()
+	if !r.eligible(defaultpreemption.PodEligibleToPreemptOthers(pod, lister, m[pod.Status.NominatedNodeName])) {
+		return nil
+	}
+	nodes, err := lister.List()
+	if err != nil {
+		return err
+	}
+	sameLuck()
+	candidates, statuses, st := p.FindCandidates(ctx, state, pod, m)
+	if !st.IsSuccess() {
+		return st.AsError()
+	}
+	r.obs.PotentialNodes = []string{}
+	for _, n := range nodes {
+		if st := statuses[n.Node().Name]; st.Message() != notTried {
+			r.obs.PotentialNodes = append(r.obs.PotentialNodes, n.Node().Name)
+		}
+	}
+	if len(r.obs.PotentialNodes) == 0 {
+		return nil
+	}
+	r.startDryRuns()
+	for _, c := range candidates {
+		r.candidate(c.Name(), c.Victims())
+	}
+	for _, name := range r.obs.PotentialNodes {
+		switch st := statuses[name]; {
+		case st == nil: // a candidate, or enough were found before its turn came
+		case st.IsUnschedulable():
+			r.noCandidate(name, p.s.verdict(name, st))
+		default:
+			r.dryRunError(name, st.AsError())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+module github.com/preemptcheck/preemptcheck/reference/releases/driver
+
+go 1.26.0
+
+require (
+	github.com/PuerkitoBio/purell v1.1.1
+	github.com/PuerkitoBio/urlesc v0.0.0-20170810143723-de5bf2ad4578
+	github.com/beorn7/perks v1.0.1
+	github.com/blang/semver/v4 v4.0.0
+	github.com/cespare/xxhash/v2 v2.1.2
+	github.com/davecgh/go-spew v1.1.1
+	github.com/docker/distribution v2.8.1+incompatible
+	github.com/emicklei/go-restful/v3 v3.8.0
+	github.com/evanphx/json-patch v4.12.0+incompatible
+	github.com/go-logr/logr v1.2.3
+	github.com/go-openapi/jsonpointer v0.19.5
+	github.com/go-openapi/jsonreference v0.19.5
+	github.com/go-openapi/swag v0.19.14
+	github.com/gogo/protobuf v1.3.2
+	github.com/golang/groupcache v0.0.0-20210331224755-41bb18bfe9da
+	github.com/golang/protobuf v1.5.2
+	github.com/google/gnostic v0.5.7-v3refs
+	github.com/google/go-cmp v0.5.8
+	github.com/google/gofuzz v1.1.0
+	github.com/google/uuid v1.3.0
+	github.com/josharian/intern v1.0.0
+	github.com/json-iterator/go v1.1.12
+	github.com/mailru/easyjson v0.7.6
+	github.com/matttproud/golang_protobuf_extensions v1.0.1
+	github.com/moby/sys/mountinfo v0.6.0
+	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd
+	github.com/modern-go/reflect2 v1.0.2
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822
+	github.com/opencontainers/go-digest v1.0.0
+	github.com/opencontainers/selinux v1.10.0
+	github.com/pkg/errors v0.9.1
+	github.com/prometheus/client_golang v1.12.1
+	github.com/prometheus/client_model v0.2.0
+	github.com/prometheus/common v0.32.1
+	github.com/prometheus/procfs v0.7.3
+	github.com/spf13/pflag v1.0.5
+	golang.org/x/net v0.17.0
+	golang.org/x/oauth2 v0.0.0-20211104180415-d3ed0bb246c8
+	golang.org/x/sys v0.13.0
+	golang.org/x/term v0.13.0
+	golang.org/x/text v0.13.0
+	golang.org/x/time v0.0.0-20220210224613-90d013bbcef8
+	google.golang.org/genproto v0.0.0-20220502173005-c8bf987b8c21
+	google.golang.org/grpc v1.47.0
+	google.golang.org/protobuf v1.28.0
+	gopkg.in/inf.v0 v0.9.1
+	gopkg.in/yaml.v2 v2.4.0
+	gopkg.in/yaml.v3 v3.0.1
+	k8s.io/api v0.25.16
+	k8s.io/apimachinery v0.25.16
+	k8s.io/apiserver v0.25.16
+	k8s.io/client-go v0.25.16
+	k8s.io/cloud-provider v0.25.16
+	k8s.io/component-base v0.25.16
+	k8s.io/component-helpers v0.25.16
+	k8s.io/csi-translation-lib v0.25.16
+	k8s.io/klog/v2 v2.70.1
+	k8s.io/kube-openapi v0.0.0-20220803162953-67bda5d908f1
+	k8s.io/kube-scheduler v0.25.0
+	k8s.io/kubernetes v1.25.16
+	k8s.io/mount-utils v0.25.16
+	k8s.io/utils v0.0.0-20220728103510-ee6ede2d64ed
+	sigs.k8s.io/json v0.0.0-20220713155537-f223a00ba0e2
+	sigs.k8s.io/structured-merge-diff/v4 v4.2.3
+	sigs.k8s.io/yaml v1.2.0
+)

@@ -1,0 +1,77 @@
+module github.com/preemptcheck/preemptcheck/reference/releases/driver
+
+go 1.26.0
+
+require (
+	cel.dev/expr v0.19.1
+	github.com/antlr4-go/antlr/v4 v4.13.0
+	github.com/beorn7/perks v1.0.1
+	github.com/blang/semver/v4 v4.0.0
+	github.com/cespare/xxhash/v2 v2.3.0
+	github.com/davecgh/go-spew v1.1.1
+	github.com/distribution/reference v0.6.0
+	github.com/emicklei/go-restful/v3 v3.11.0
+	github.com/fxamacker/cbor/v2 v2.7.0
+	github.com/go-logr/logr v1.4.3
+	github.com/go-openapi/jsonpointer v0.21.0
+	github.com/go-openapi/jsonreference v0.20.2
+	github.com/go-openapi/swag v0.23.0
+	github.com/gogo/protobuf v1.3.2
+	github.com/google/cel-go v0.23.2
+	github.com/google/gnostic-models v0.6.9
+	github.com/google/go-cmp v0.7.0
+	github.com/google/uuid v1.6.0
+	github.com/josharian/intern v1.0.0
+	github.com/json-iterator/go v1.1.12
+	github.com/mailru/easyjson v0.7.7
+	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd
+	github.com/modern-go/reflect2 v1.0.2
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822
+	github.com/opencontainers/go-digest v1.0.0
+	github.com/pkg/errors v0.9.1
+	github.com/prometheus/client_golang v1.22.0
+	github.com/prometheus/client_model v0.6.1
+	github.com/prometheus/common v0.62.0
+	github.com/prometheus/procfs v0.15.1
+	github.com/spf13/cobra v1.8.1
+	github.com/spf13/pflag v1.0.5
+	github.com/stoewer/go-strcase v1.3.0
+	github.com/x448/float16 v0.8.4
+	go.opentelemetry.io/otel v1.41.0
+	go.opentelemetry.io/otel/trace v1.41.0
+	golang.org/x/exp v0.0.0-20240719175910-8a7402abbf56
+	golang.org/x/net v0.38.0
+	golang.org/x/oauth2 v0.27.0
+	golang.org/x/sync v0.12.0
+	golang.org/x/sys v0.31.0
+	golang.org/x/term v0.30.0
+	golang.org/x/text v0.23.0
+	golang.org/x/time v0.9.0
+	google.golang.org/genproto/googleapis/api v0.0.0-20241209162323-e6fa225c2576
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20241209162323-e6fa225c2576
+	google.golang.org/protobuf v1.36.5
+	gopkg.in/evanphx/json-patch.v4 v4.12.0
+	gopkg.in/inf.v0 v0.9.1
+	gopkg.in/yaml.v3 v3.0.1
+	k8s.io/api v0.33.13
+	k8s.io/apiextensions-apiserver v0.33.13
+	k8s.io/apimachinery v0.33.13
+	k8s.io/apiserver v0.33.13
+	k8s.io/client-go v0.33.13
+	k8s.io/cloud-provider v0.33.13
+	k8s.io/component-base v0.33.13
+	k8s.io/component-helpers v0.33.13
+	k8s.io/controller-manager v0.33.13
+	k8s.io/csi-translation-lib v0.33.13
+	k8s.io/dynamic-resource-allocation v0.33.13
+	k8s.io/klog/v2 v2.130.1
+	k8s.io/kube-openapi v0.0.0-20250318190949-c8a335a9a2ff
+	k8s.io/kube-scheduler v0.33.13
+	k8s.io/kubelet v0.33.13
+	k8s.io/kubernetes v1.33.13
+	k8s.io/utils v0.0.0-20241104100929-3ea5e8cea738
+	sigs.k8s.io/json v0.0.0-20241010143419-9aa6b5e7a4b3
+	sigs.k8s.io/randfill v1.0.0
+	sigs.k8s.io/structured-merge-diff/v4 v4.6.0
+	sigs.k8s.io/yaml v1.4.0
+)

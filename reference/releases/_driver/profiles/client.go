@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+)
+
+// client is an API server that agrees to everything, remembers what it was asked
+// to write, and stores nothing: the cluster a cycle sees stays as it was.
+type client struct {
+	*fake.Clientset // without a tracker; answers what is not overridden below
+
+	// preemptor is the one pod that older releases ask the API server for.
+	preemptor *v1.Pod
+
+	mu                                 sync.Mutex // an asynchronous preemption writes, too
+	deleted, disrupted, cleared, other []string
+}
+
+func newClient() *client {
+	c := &client{Clientset: &fake.Clientset{}}
+	c.AddReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		switch a.GetVerb() {
+		case "get", "list", "watch":
+		default:
+			resource := a.GetResource().Resource
+			if a.GetSubresource() != "" {
+				resource += "/" + a.GetSubresource()
+			}
+			c.add(&c.other, fmt.Sprintf("%s %s in namespace %q", a.GetVerb(), resource, a.GetNamespace()))
+		}
+		return true, nil, nil
+	})
+	return c
+}
+
+// CoreV1 intercepts the two calls of a preemption, past the costly fake.
+func (c *client) CoreV1() corev1client.CoreV1Interface {
+	return coreClient{c.Clientset.CoreV1(), c}
+}
+
+type coreClient struct {
+	corev1client.CoreV1Interface
+	c *client
+}
+
+func (c coreClient) Pods(namespace string) corev1client.PodInterface {
+	return podClient{c.CoreV1Interface.Pods(namespace), namespace, c.c}
+}
+
+type podClient struct {
+	corev1client.PodInterface
+	namespace string
+	c         *client
+}
+
+func (p podClient) Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1.Pod, error) {
+	if pod := p.c.preemptor; pod != nil && pod.Namespace == p.namespace && pod.Name == name {
+		return pod, nil
+	}
+	return p.PodInterface.Get(ctx, name, opts)
+}
+
+func (p podClient) Delete(_ context.Context, name string, opts metav1.DeleteOptions) error {
+	key := p.namespace + "/" + name
+	if opts.GracePeriodSeconds != nil || opts.Preconditions != nil || opts.PropagationPolicy != nil || len(opts.DryRun) > 0 {
+		p.c.add(&p.c.other, fmt.Sprintf("delete %s with options %v", key, opts))
+		return nil
+	}
+	p.c.add(&p.c.deleted, key)
+	return nil
+}
+
+func (p podClient) Patch(_ context.Context, name string, kind types.PatchType, data []byte, _ metav1.PatchOptions, subresources ...string) (*v1.Pod, error) {
+	key := p.namespace + "/" + name
+	disrupts, clears := false, false
+	if kind == types.StrategicMergePatchType && slices.Equal(subresources, []string{"status"}) {
+		disrupts, clears = readPatch(data)
+	}
+	if disrupts {
+		p.c.add(&p.c.disrupted, key)
+	}
+	if clears {
+		p.c.add(&p.c.cleared, key)
+	}
+	if !disrupts && !clears {
+		p.c.add(&p.c.other, fmt.Sprintf("patch %s %v: %s", key, subresources, data))
+	}
+	return &v1.Pod{}, nil
+}
+
+// readPatch recognises the two patches of a preemption: the condition
+// DisruptionTarget, and a nominated node taken away. A patch that holds anything
+// else is neither.
+func readPatch(data []byte) (disrupts, clears bool) {
+	var patch struct {
+		Status map[string]json.RawMessage `json:"status"`
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if d.Decode(&patch) != nil {
+		return false, false
+	}
+	for field, value := range patch.Status {
+		switch field {
+		case "$setElementOrder/conditions": // goes with conditions
+		case "nominatedNodeName":
+			if string(value) != "null" {
+				return false, false
+			}
+			clears = true
+		case "conditions":
+			var conditions []v1.PodCondition
+			// A condition that was True already comes without its status: the
+			// patch holds differences only.
+			if json.Unmarshal(value, &conditions) != nil || len(conditions) != 1 || conditions[0].Type != "DisruptionTarget" ||
+				conditions[0].Status != v1.ConditionTrue && conditions[0].Status != "" {
+				return false, false
+			}
+			disrupts = true
+		default:
+			return false, false
+		}
+	}
+	return disrupts, clears
+}
+
+func (c *client) add(list *[]string, s string) {
+	c.mu.Lock()
+	*list = append(*list, s)
+	c.mu.Unlock()
+}
+
+// take moves the writes into a, sorted, and forgets them.
+func (c *client) take(a *wire.Actuation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a.Deleted, a.DisruptionTarget, a.Cleared, a.Other = c.deleted, c.disrupted, c.cleared, c.other
+	c.deleted, c.disrupted, c.cleared, c.other = nil, nil, nil, nil
+	for _, list := range [][]string{a.Deleted, a.DisruptionTarget, a.Cleared, a.Other} {
+		slices.Sort(list)
+	}
+	c.ClearActions()
+}

@@ -1,0 +1,18 @@
+//go:build !k1.26
+
+package main
+
+import (
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+func (i *informer) AddEventHandler(h cache.ResourceEventHandler) {
+	i.handlers = append(i.handlers, h)
+	i.SharedIndexInformer.AddEventHandler(h)
+}
+
+func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) {
+	i.AddEventHandler(h)
+}

@@ -1,0 +1,18 @@
+//go:build k1.26
+
+package main
+
+import (
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	i.handlers = append(i.handlers, h)
+	return i.SharedIndexInformer.AddEventHandler(h)
+}
+
+func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandler(h)
+}

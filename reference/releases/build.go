@@ -1,0 +1,175 @@
+package releases
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Build returns the path of the driver of a release. It builds it if it is not in
+// the user's cache yet, which downloads the release's modules and takes one to
+// seven minutes of CPU, and says so on log.
+func Build(ctx context.Context, release string, log io.Writer) (binary string, err error) {
+	binary, built, err := cached(release)
+	if err != nil || built {
+		return binary, err
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		return "", fmt.Errorf("building the scheduler of %s takes the go command: %w", release, err)
+	}
+	fmt.Fprintf(log, "building the kube-scheduler of %s, which takes minutes the first time\n", release)
+	start := time.Now()
+	// Another build may be under way: the directory gets its name when it is whole.
+	dir := filepath.Dir(binary)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", err
+	}
+	removeOld(filepath.Dir(dir), start)
+	temp, err := os.MkdirTemp(filepath.Dir(dir), "build-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(temp)
+	if err := compile(ctx, release, temp); err != nil {
+		return "", err
+	}
+	if err := os.Rename(temp, dir); err != nil {
+		if _, built, _ := cached(release); !built {
+			return "", err
+		}
+	}
+	fmt.Fprintf(log, "built %s in %.0f s\n", release, time.Since(start).Seconds())
+	return binary, nil
+}
+
+// Built returns the path of the driver of a release, if it has been built.
+func Built(release string) (binary string, ok bool) {
+	binary, ok, err := cached(release)
+	return binary, ok && err == nil
+}
+
+// cached returns where the driver belongs: the name is made of all that it is
+// built from.
+func cached(release string) (binary string, built bool, err error) {
+	if _, err := parse(release); err != nil {
+		return "", false, err
+	}
+	if !Known(release) {
+		return "", false, fmt.Errorf("the scheduler of %s cannot be driven: %s can", release, strings.Join(All(), ", "))
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", false, err
+	}
+	hash := sha256.New()
+	fmt.Fprintln(hash, release, runtime.Version())
+	err = walk(release, func(name string, content []byte) error {
+		_, err := fmt.Fprintf(hash, "%s %d\n%s", name, len(content), content)
+		return err
+	})
+	if err != nil {
+		return "", false, err
+	}
+	binary = filepath.Join(cache, "preemptcheck", "releases", fmt.Sprintf("%s-%x", release, hash.Sum(nil)[:6]), "driver")
+	_, err = os.Stat(binary)
+	return binary, err == nil, nil
+}
+
+// walk calls f with the files of the driver's module, named as they are in it.
+func walk(release string, f func(name string, content []byte) error) error {
+	d, _ := mustParse(release).driver()
+	add := func(name, file string) error {
+		content, err := fs.ReadFile(sources, file)
+		if err != nil {
+			return err
+		}
+		return f(name, content)
+	}
+	for _, dir := range append([]string{d.dir}, d.also...) {
+		files, err := fs.ReadDir(sources, path.Join("_driver", dir))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if err := add(file.Name(), path.Join("_driver", dir, file.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	mod := modFile(release)
+	if err := add("go.mod", mod); err != nil {
+		return err
+	}
+	if err := add("go.sum", strings.TrimSuffix(mod, ".mod")+".sum"); err != nil {
+		return err
+	}
+	// Releases before 1.25 require a module that is no more, and use nothing of it.
+	if err := f("stub/go.mod", []byte("module vbom.ml/util\n")); err != nil {
+		return err
+	}
+	for _, file := range []string{"wire/wire.go", "wire/gated.go"} {
+		if err := add(file, file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compile writes the driver's module into dir and builds it there. Only the binary
+// is left.
+func compile(ctx context.Context, release, dir string) error {
+	source := filepath.Join(dir, "source")
+	defer os.RemoveAll(source)
+	err := walk(release, func(name string, content []byte) error {
+		file := filepath.Join(source, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(file, content, 0o644)
+	})
+	if err != nil {
+		return err
+	}
+	if err := stage(ctx, release, source); err != nil {
+		return err
+	}
+	_, tags := mustParse(release).driver()
+	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-tags="+strings.Join(tags, ","),
+		"-ldflags=-s -w -X main.release="+release, "-o", filepath.Join(dir, "driver"), ".")
+	cmd.Dir = source
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it has files to remove
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return fmt.Errorf("building the scheduler of %s: %w", release, context.Cause(ctx))
+	}
+	if err != nil {
+		return fmt.Errorf("building the scheduler of %s: %w\n%s", release, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// keepFor is how long a driver is kept after it was built, if another has taken
+// its place.
+const keepFor = 30 * 24 * time.Hour
+
+// removeOld removes drivers and what builds that died have left.
+func removeOld(dir string, now time.Time) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > keepFor {
+			os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
+}

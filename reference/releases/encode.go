@@ -1,0 +1,51 @@
+package releases
+
+import (
+	"encoding/json"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
+)
+
+// request is a wire.Request that is still to be encoded.
+type request struct {
+	Nodes     []*v1.Node
+	Pods      []*v1.Pod
+	Budgets   []*policyv1.PodDisruptionBudget
+	Preemptor *v1.Pod
+	Extra     []object
+	Settings  wire.Settings
+}
+
+// object is a wire.Object that is still to be encoded.
+type object struct {
+	APIVersion, Kind string
+	Object           any
+}
+
+// encode leaves out the priority classes: to a scheduler a pod's priority is a
+// number.
+func encode(c *model.Cluster) ([]byte, error) {
+	r := request{
+		Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor,
+		Settings: wire.Settings{
+			MinCandidateNodesPercentage: c.Settings.MinCandidateNodesPercentage,
+			MinCandidateNodesAbsolute:   c.Settings.MinCandidateNodesAbsolute,
+			FeatureGates:                c.Settings.FeatureGates,
+		},
+	}
+	for _, obj := range c.Extra {
+		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
+		if err != nil {
+			return nil, fmt.Errorf("extra object: %w", err)
+		}
+		apiVersion, kind := kinds[0].ToAPIVersionAndKind()
+		r.Extra = append(r.Extra, object{apiVersion, kind, obj})
+	}
+	return json.Marshal(r)
+}

@@ -1,0 +1,87 @@
+package releases
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
+)
+
+// decode is the other side's reading of a request.
+func decode(t *testing.T, c *model.Cluster) wire.Request {
+	t.Helper()
+	data, err := encode(c)
+	require.NoError(t, err)
+	require.NotContains(t, string(data), "\n", "a request is a line")
+	var r wire.Request
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(&r))
+	return r
+}
+
+func TestEncode(t *testing.T) {
+	percent, number := int32(5), int32(7)
+	r := decode(t, &model.Cluster{
+		Nodes:                []*v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, {ObjectMeta: metav1.ObjectMeta{Name: "n2"}}},
+		Pods:                 []*v1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "p1"}}},
+		PodDisruptionBudgets: []*policyv1.PodDisruptionBudget{{ObjectMeta: metav1.ObjectMeta{Name: "b1"}}},
+		PriorityClasses:      []*schedulingv1.PriorityClass{{Value: 1}},
+		Extra:                []runtime.Object{&v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}},
+		Preemptor:            &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p2"}},
+		Settings: model.Settings{MinCandidateNodesPercentage: &percent, MinCandidateNodesAbsolute: &number,
+			FeatureGates: map[string]bool{"SchedulerAsyncPreemption": false}},
+	})
+	require.Len(t, r.Nodes, 2)
+	require.Contains(t, string(r.Nodes[0]), `"name":"n1"`)
+	require.Contains(t, string(r.Nodes[1]), `"name":"n2"`)
+	require.Len(t, r.Pods, 1)
+	require.Contains(t, string(r.Pods[0]), `"name":"p1"`)
+	require.Len(t, r.Budgets, 1)
+	require.Contains(t, string(r.Budgets[0]), `"name":"b1"`)
+	require.Contains(t, string(r.Preemptor), `"name":"p2"`)
+	require.Len(t, r.Extra, 1)
+	require.Equal(t, "v1", r.Extra[0].APIVersion)
+	require.Equal(t, "PersistentVolumeClaim", r.Extra[0].Kind)
+	require.Contains(t, string(r.Extra[0].Object), `"name":"c1"`)
+	require.Equal(t, wire.Settings{MinCandidateNodesPercentage: &percent, MinCandidateNodesAbsolute: &number,
+		FeatureGates: map[string]bool{"SchedulerAsyncPreemption": false}}, r.Settings)
+
+	_, err := encode(&model.Cluster{Extra: []runtime.Object{&runtime.Unknown{}}})
+	require.ErrorContains(t, err, "extra object")
+}
+
+// Nothing that a generated cluster holds gets lost or changes on the way.
+func TestEncodeLosesNothing(t *testing.T) {
+	for seed := range uint64(300) {
+		c := generators.FromSeed(seed)
+		r := decode(t, c)
+		require.Len(t, r.Pods, len(c.Pods))
+		for i, want := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
+			data := r.Preemptor
+			if i > 0 {
+				data = r.Pods[i-1]
+			}
+			var got v1.Pod
+			require.NoError(t, json.Unmarshal(data, &got))
+			again, err := json.Marshal(want)
+			require.NoError(t, err)
+			require.JSONEq(t, string(again), string(data))
+			require.Equal(t, want.Name, got.Name)
+			require.True(t, want.Status.StartTime.Equal(got.Status.StartTime), "start times are of whole seconds")
+		}
+		for i, o := range r.Extra {
+			require.NotEmpty(t, o.APIVersion+o.Kind, c.Extra[i])
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package releases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// patience is how long a driver may take to start, or to answer. A cluster of
+// thousands of nodes takes it seconds.
+const patience = time.Minute
+
+// System is the scheduler of a release as a reference.System. It observes one
+// cluster at a time; several Systems, each with a process of its own, run in
+// parallel (see reference.Pool).
+type System struct {
+	release, binary string
+	timeout         time.Duration // of an answer
+
+	mu      sync.Mutex
+	process *process // nil if none runs
+}
+
+var _ reference.System = (*System)(nil)
+
+// New returns the scheduler of a release, which must have been built. It starts
+// with the first Observe.
+func New(release string) (*System, error) {
+	binary, built, err := cached(release)
+	if err != nil {
+		return nil, err
+	}
+	if !built {
+		return nil, fmt.Errorf("the scheduler of %s is not built: run \"preemptcheck references --build %s\"", release, release)
+	}
+	return &System{release: release, binary: binary, timeout: patience}, nil
+}
+
+// Name implements reference.System.
+func (s *System) Name() string { return s.release }
+
+// Observe implements reference.System. What the release does not know in c is a
+// *reference.Refusal.
+//
+// If the scheduler's process dies of c, or gives no answer, it is tried again with
+// a new one, as there may be other causes. If that fails too, CycleError tells of
+// it. The next cluster gets a new process.
+func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+	if c.Preemptor == nil {
+		return nil, errors.New("the cluster has no preemptor")
+	}
+	request, err := encode(c)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, err := s.ask(ctx, request)
+	var died *failure
+	if errors.As(err, &died) {
+		a, err = s.ask(ctx, request)
+	}
+	switch {
+	case errors.As(err, &died):
+		return &model.Observation{
+			System: s.release, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true,
+			CycleError: "the scheduler's process died: " + died.what,
+			Actuation:  &model.Actuation{Nomination: model.NominationCleared},
+		}, nil
+	case err != nil:
+		return nil, err
+	case a.Refused != "":
+		return nil, &reference.Refusal{System: s.release, What: a.Refused}
+	case a.Error != "":
+		return nil, errors.New(a.Error)
+	case a.Observation == nil:
+		return nil, fmt.Errorf("the scheduler of %s gave an empty answer", s.release)
+	}
+	return a.Observation, nil
+}
+
+// ask asks the process that runs, or a new one. A failure is that of a process
+// that was ready before.
+func (s *System) ask(ctx context.Context, request []byte) (answer, error) {
+	if err := ctx.Err(); err != nil {
+		return answer{}, err
+	}
+	if s.process == nil {
+		p, err := start(ctx, s.binary, s.release)
+		if err != nil {
+			if f := (*failure)(nil); errors.As(err, &f) { // no cluster did it
+				err = errors.New(err.Error())
+			}
+			return answer{}, err
+		}
+		s.process = p
+	}
+	a, err := s.process.ask(ctx, request, s.timeout)
+	if err != nil {
+		s.process = nil
+	}
+	return a, err
+}
+
+// Close implements reference.System. A later Observe starts a new process.
+func (s *System) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return nil
+	}
+	p := s.process
+	s.process = nil
+	return p.stop()
+}

@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// gatedFields are fields of pods that came behind a feature gate. While the gate
+// is off, the API server drops them (pkg/api/pod/util.go:DropDisabledPodFields),
+// and the scheduler does not look at them.
+var gatedFields = []struct{ gate, path string }{
+	{"DynamicResourceAllocation", "spec.resourceClaims"},
+	{"EvenPodsSpread", "spec.topologySpreadConstraints"},
+	{"GenericWorkload", "spec.schedulingGroup"},
+	{"GenericWorkload", "spec.workloadRef"},
+	{"InPlacePodVerticalScaling", "status.containerStatuses.allocatedResources"},
+	{"InPlacePodVerticalScaling", "status.containerStatuses.resources"},
+	{"InPlacePodVerticalScaling", "status.resize"},
+	{"MatchLabelKeysInPodAffinity", "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys"},
+	{"MatchLabelKeysInPodAffinity", "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys"},
+	{"MatchLabelKeysInPodAffinity", "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys"},
+	{"MatchLabelKeysInPodAffinity", "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys"},
+	{"MatchLabelKeysInPodTopologySpread", "spec.topologySpreadConstraints.matchLabelKeys"},
+	{"MinDomainsInPodTopologySpread", "spec.topologySpreadConstraints.minDomains"},
+	{"NodeInclusionPolicyInPodTopologySpread", "spec.topologySpreadConstraints.nodeAffinityPolicy"},
+	{"NodeInclusionPolicyInPodTopologySpread", "spec.topologySpreadConstraints.nodeTaintsPolicy"},
+	{"NonPreemptingPriority", "spec.preemptionPolicy"},
+	{"PodAffinityNamespaceSelector", "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.namespaceSelector"},
+	{"PodAffinityNamespaceSelector", "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.namespaceSelector"},
+	{"PodLevelResources", "spec.resources"},
+	{"PodOverhead", "spec.overhead"},
+	{"PodSchedulingReadiness", "spec.schedulingGates"},
+	{"SidecarContainers", "spec.initContainers.restartPolicy"},
+}
+
+// RefuseDropped returns a Refusal if a pod of r has a field that the API server
+// would drop, because off says that its feature gate is known and off. A gate that
+// a release does not know is of the past; or of the future, and then the release
+// does not know the field either.
+func (r *Request) RefuseDropped(off func(gate string) bool) error {
+	var refused []string
+	for _, f := range gatedFields {
+		if !off(f.gate) {
+			continue
+		}
+		path := strings.Split(f.path, ".")
+		for i := -1; i < len(r.Pods); i++ {
+			pod := r.Preemptor
+			if i >= 0 {
+				pod = r.Pods[i]
+			}
+			if has(pod, path) {
+				refused = append(refused, fmt.Sprintf("%s: %s, as feature gate %s is off", podName(pod), f.path, f.gate))
+			}
+		}
+	}
+	if refused == nil {
+		return nil
+	}
+	return Refusal(strings.Join(refused, "; "))
+}
+
+func podName(pod json.RawMessage) string {
+	var p struct {
+		Metadata struct{ Namespace, Name string }
+	}
+	_ = json.Unmarshal(pod, &p)
+	return "Pod " + p.Metadata.Namespace + "/" + p.Metadata.Name
+}
+
+// has tells whether an object, or one of a list, has the field.
+func has(data json.RawMessage, path []string) bool {
+	if len(path) == 0 {
+		return string(data) != "null" && string(data) != "{}" && string(data) != "[]" && string(data) != `""`
+	}
+	// Most objects have no such field, and need no parsing to tell.
+	if !bytes.Contains(data, []byte(`"`+path[len(path)-1]+`"`)) {
+		return false
+	}
+	if data[0] == '[' {
+		var list []json.RawMessage
+		_ = json.Unmarshal(data, &list)
+		for _, item := range list {
+			if has(item, path) {
+				return true
+			}
+		}
+		return false
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(data, &object) != nil {
+		return false
+	}
+	field, ok := object[path[0]]
+	return ok && has(field, path[1:])
+}

@@ -1,0 +1,75 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
+)
+
+// serve answers with what the preemptor asks for.
+func serve(in string) ([]string, error) {
+	var out bytes.Buffer
+	err := wire.Serve("v1.2.3", strings.NewReader(in), &out, func(r *wire.Request) (*wire.Observation, error) {
+		switch string(r.Preemptor) {
+		case `"refuse"`:
+			return nil, wire.Refusal("Pod default/p: spec.resources")
+		case `"fail"`:
+			return nil, errors.New("cannot run")
+		}
+		return &wire.Observation{System: "v1.2.3", PotentialNodes: []string{}}, nil
+	})
+	return strings.Split(strings.TrimSpace(out.String()), "\n"), err
+}
+
+func TestServe(t *testing.T) {
+	lines, err := serve(`{"Preemptor":"run"}` + "\n" + `{"Preemptor":"refuse"}` + "\n" + `{"Preemptor":"fail"}`)
+	require.NoError(t, err)
+	require.Len(t, lines, 4)
+	require.JSONEq(t, `{"Release":"v1.2.3"}`, lines[0])
+	require.JSONEq(t, `{"Refused":"Pod default/p: spec.resources"}`, lines[2])
+	require.JSONEq(t, `{"Error":"cannot run"}`, lines[3])
+
+	// A stage that was reached and is empty stays apart from one that was not.
+	var answer struct{ Observation *model.Observation }
+	require.NoError(t, json.Unmarshal([]byte(lines[1]), &answer))
+	require.Equal(t, &model.Observation{System: "v1.2.3", PotentialNodes: []string{}}, answer.Observation)
+}
+
+// What cannot be read ends the driver: it would not know where the next request
+// begins.
+func TestServeEndsAtGarbage(t *testing.T) {
+	lines, err := serve(`{"Preemptor":"run"} nonsense`)
+	require.ErrorContains(t, err, "reading a request")
+	require.Len(t, lines, 2)
+}
+
+// An observation arrives whole: wire has every field of model, of the same kind.
+func TestObservationIsTheModels(t *testing.T) {
+	var same func(t *testing.T, path string, want, got reflect.Type)
+	same = func(t *testing.T, path string, want, got reflect.Type) {
+		require.Equal(t, want.Kind(), got.Kind(), path)
+		switch want.Kind() {
+		case reflect.Struct:
+			require.Equal(t, want.NumField(), got.NumField(), path)
+			for i := range want.NumField() {
+				w, g := want.Field(i), got.Field(i)
+				require.Equal(t, w.Name, g.Name, path)
+				same(t, path+"."+w.Name, w.Type, g.Type)
+			}
+		case reflect.Map, reflect.Slice, reflect.Pointer:
+			same(t, path, want.Elem(), got.Elem())
+		}
+	}
+	same(t, "Observation", reflect.TypeFor[model.Observation](), reflect.TypeFor[wire.Observation]())
+	require.EqualValues(t, model.NominationKept, wire.Kept)
+	require.EqualValues(t, model.NominationSet, wire.Set)
+	require.EqualValues(t, model.NominationCleared, wire.Cleared)
+}
