@@ -19,7 +19,7 @@ func (q *question) actuate(n *node, victims []*pod) *Actuation {
 			continue
 		}
 		a.Deleted = append(a.Deleted, p.key)
-		if !q.markedAlready(p.Pod) {
+		if q.rules.marksVictims && !q.markedAlready(p.Pod) {
 			a.DisruptionTarget = append(a.DisruptionTarget, p.key)
 		}
 	}
@@ -33,6 +33,16 @@ func (q *question) actuate(n *node, victims []*pod) *Actuation {
 	slices.Sort(a.DisruptionTarget)
 	slices.Sort(a.Cleared)
 	return a
+}
+
+// unhelped is what becomes of a pod that preemption does not help: it loses its
+// nomination (preemption.go:175@v1.37.1, doc comment of Preempt). tried: there was
+// a node to try, or the cycle ended in an error before.
+func (q *question) unhelped(tried bool) *Actuation {
+	if tried && !q.rules.clearsWithoutCandidates {
+		return &Actuation{Nomination: NominationKept}
+	}
+	return &Actuation{Nomination: NominationCleared}
 }
 
 // markedAlready: the condition that would be patched in is there already.

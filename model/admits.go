@@ -51,7 +51,7 @@ func (d *Decision) admitsStages(o *Observation) *Disagreement {
 		return dis
 	}
 	if len(d.q.nodes) == 0 || d.Error != "" {
-		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
+		return admitsNomination(o, d.q.unhelped(true))
 	}
 	if len(d.Fits) > 0 {
 		return nil
@@ -167,7 +167,7 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 		if failedWithError {
 			return admitsNomination(o, &Actuation{Nomination: NominationKept})
 		}
-		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
+		return admitsNomination(o, d.q.unhelped(len(d.PotentialNodes) > 0))
 	}
 	candidates := map[string]*Outcome{}
 	for _, name := range o.Candidates {
@@ -356,7 +356,7 @@ func (d *Decision) admitsChoice(o *Observation) *Disagreement {
 		if len(choices) > 0 {
 			return disagree(StagePick, "", choiceNames(choices), "none").of(kindNoPick)
 		}
-		return admitsNomination(o, &Actuation{Nomination: NominationCleared})
+		return admitsNomination(o, d.q.unhelped(len(d.PotentialNodes) > 0))
 	}
 	for _, c := range choices {
 		if d.Gives(c, o) {

@@ -73,7 +73,7 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		d.Verdicts, d.Fits = nil, nil
 		return d, nil
 	}
-	if n := c.Preemptor.Status.NominatedNodeName; slices.Contains(d.Fits, n) {
+	if n := c.Preemptor.Status.NominatedNodeName; rules.nominatedFirst && slices.Contains(d.Fits, n) {
 		// The nominated node is tried before all others
 		// (schedule_one.go:669@v1.37.1).
 		d.Fits = []string{n}

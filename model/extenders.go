@@ -170,7 +170,7 @@ func (q *question) changed(p *ExtenderPreempt, node string, o *Outcome) *Outcome
 // cleared; after an error all stays as it was (preemption.go:163@v1.37.1, doc
 // comment of Preempt).
 func (q *question) noneLeft(fails string) *Actuation {
-	if fails != "" || q.rules.extenders.nothingLeftKeepsNomination {
+	if fails != "" || q.rules.extenders.nothingLeftKeepsNomination || !q.rules.clearsWithoutCandidates {
 		return &Actuation{Nomination: NominationKept}
 	}
 	return &Actuation{Nomination: NominationCleared}

@@ -35,7 +35,7 @@ func nodeResourcesFails(q *question, n *node, v view) *Verdict {
 			free -= p.needs.get(want.name).roundedUp()
 		}
 		if request > free {
-			fail("Insufficient "+string(want.name), request > allocatable)
+			fail("Insufficient "+string(want.name), request > allocatable && q.rules.tooLargeUnresolvable)
 		}
 	}
 	return failed

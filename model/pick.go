@@ -132,6 +132,9 @@ func (r *Rules) best(candidates map[string]*Outcome) (nodes []string, decidedBy 
 // (DefaultPreemptionArgs, types_pluginargs.go:31@v0.37.1). A share of less than
 // one node counts as one: the settings choose how long to search, not whether.
 func (q *question) shortlist(potential int) int {
+	if !q.rules.shortlists {
+		return potential
+	}
 	profile := q.cluster.Settings.profile(q.preemptor.Spec.SchedulerName)
 	percentage, absolute := DefaultMinCandidateNodesPercentage, DefaultMinCandidateNodesAbsolute
 	if s := profile.MinCandidateNodesPercentage; s != nil {

@@ -74,7 +74,10 @@ func (q *question) verdicts() map[string]*Verdict {
 	}
 	// The preemptor's nominated node is tried before all others, also if it is
 	// not among those left (schedule_one.go:669@v1.37.1).
-	first := q.byName[q.preemptor.Status.NominatedNodeName]
+	var first *node
+	if q.rules.nominatedFirst {
+		first = q.byName[q.preemptor.Status.NominatedNodeName]
+	}
 	for _, n := range q.nodes {
 		if q.pre.excludes(n) && n != first {
 			continue

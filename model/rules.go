@@ -12,10 +12,11 @@ type Rules struct {
 
 	// Who may preempt. never: preemptionPolicy Never is respected.
 	// retryUnresolvable: a pod whose nominated node has become unresolvable may
-	// preempt again. waitsFor: a pod with these properties on the nominated node
-	// has to go first.
+	// preempt again. nominatedFirst: it is scheduled there if it fits. waitsFor: a
+	// pod with these properties on the nominated node has to go first.
 	never             bool
 	retryUnresolvable bool
+	nominatedFirst    bool
 	waitsFor          func(p *pod) bool
 
 	// Whom. preempts and yields compare the priority of the preemptor with that
@@ -41,6 +42,9 @@ type Rules struct {
 	stopAtViolation     bool
 	exhausted           func(left int32) bool
 
+	// Resources.
+	tooLargeUnresolvable bool
+
 	// Topology spread.
 	spread spreadRules
 
@@ -55,14 +59,18 @@ type Rules struct {
 	// Resource claims.
 	claims claimRules
 
-	// Shortlist: the least number of candidates.
+	// Shortlist: whether there is one, and the least number of candidates.
+	shortlists   bool
 	minShortlist int
 	// offset is at which potential node dry runs begin.
 	offset func(Settings) int
 
-	// Actuation.
-	clears             func(preemptor, nominated int32) bool
-	deletesTerminating bool
+	// Actuation. clearsWithoutCandidates: a pod that preemption does not help loses
+	// its nomination.
+	clears                  func(preemptor, nominated int32) bool
+	clearsWithoutCandidates bool
+	marksVictims            bool
+	deletesTerminating      bool
 
 	// Extenders.
 	extenders extenderRules
@@ -84,35 +92,40 @@ type Rules struct {
 // doc comments describe it. Each rule is argued where it is applied.
 func Documented() *Rules {
 	return &Rules{
-		Release:                "v1.37.1",
-		filters:                defaultFilters(),
-		criteria:               defaultCriteria(),
-		never:                  true,
-		retryUnresolvable:      true,
-		waitsFor:               terminatingByPreemption,
-		preempts:               func(preemptor, victim int32) bool { return victim < preemptor },
-		yields:                 func(preemptor, nominated int32) bool { return nominated >= preemptor },
-		secondPass:             true,
-		firstOfGroup:           func(itself, others bool) bool { return itself && !others },
-		importance:             moreImportant,
-		reprieve:               true,
-		reprieveViolatingFirst: true,
-		resort:                 true,
-		budgetNamespaces:       true,
-		disruptedPodsExempt:    true,
-		decrementBudgets:       true,
-		stopAtViolation:        true,
-		exhausted:              func(left int32) bool { return left < 0 },
-		spread:                 documentedSpread(),
-		once:                   onceRules{everywhere: true, nominated: true},
-		limits:                 limitRules{shared: true, attached: true, unbound: true, mustBeHere: true},
-		binding:                documentedBinding(),
-		zoneLabelsRenamed:      true,
-		declared:               declaredRules{initContainers: true},
-		claims:                 documentedClaims(),
-		minShortlist:           1,
-		offset:                 Settings.offset,
-		clears:                 func(preemptor, nominated int32) bool { return nominated < preemptor },
+		Release:                 Linked.String(),
+		filters:                 defaultFilters(),
+		criteria:                defaultCriteria(),
+		never:                   true,
+		retryUnresolvable:       true,
+		nominatedFirst:          true,
+		waitsFor:                terminatingByPreemption,
+		preempts:                func(preemptor, victim int32) bool { return victim < preemptor },
+		yields:                  func(preemptor, nominated int32) bool { return nominated >= preemptor },
+		secondPass:              true,
+		firstOfGroup:            func(itself, others bool) bool { return itself && !others },
+		importance:              moreImportant,
+		reprieve:                true,
+		reprieveViolatingFirst:  true,
+		resort:                  true,
+		budgetNamespaces:        true,
+		disruptedPodsExempt:     true,
+		decrementBudgets:        true,
+		stopAtViolation:         true,
+		exhausted:               func(left int32) bool { return left < 0 },
+		spread:                  documentedSpread(),
+		once:                    onceRules{everywhere: true, nominated: true},
+		limits:                  limitRules{shared: true, attached: true, unbound: true, mustBeHere: true},
+		binding:                 documentedBinding(),
+		zoneLabelsRenamed:       true,
+		declared:                declaredRules{initContainers: true},
+		claims:                  documentedClaims(),
+		shortlists:              true,
+		minShortlist:            1,
+		offset:                  Settings.offset,
+		clears:                  func(preemptor, nominated int32) bool { return nominated < preemptor },
+		clearsWithoutCandidates: true,
+		marksVictims:            true,
+		tooLargeUnresolvable:    true,
 		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
 			excludes: func(listed bool) bool { return listed }},
 	}

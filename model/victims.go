@@ -184,26 +184,26 @@ func (d *dryRun) rankOf(p *pod) int {
 // same tells whether two outcomes are alike but for pods that can stand in for
 // each other.
 func (o *Outcome) same(other *Outcome) bool {
-	return o.Violations == other.Violations && slices.Equal(o.ranks, other.ranks) && sameKinds(o.victims, other.victims)
+	return o.Violations == other.Violations && slices.Equal(o.ranks, other.ranks) && o.sameKinds(other)
 }
 
 // equal is same, with the pods in the same order.
 func (o *Outcome) equal(other *Outcome) bool {
-	return o.same(other) && slices.EqualFunc(o.victims, other.victims, func(a, b *pod) bool { return sameKinds([]*pod{a}, []*pod{b}) })
+	return o.same(other) && slices.EqualFunc(o.victims, other.victims, func(a, b *pod) bool { return a == b || interchangeable(a, b) })
 }
 
-// sameKinds tells whether the pods of a can be paired with those of b so that
-// each pair is equally important and interchangeable.
-func sameKinds(a, b []*pod) bool {
-	if len(a) != len(b) {
+// sameKinds tells whether the victims of both can be paired so that each pair is
+// equally important and interchangeable.
+func (o *Outcome) sameKinds(other *Outcome) bool {
+	if len(o.victims) != len(other.victims) {
 		return false
 	}
-	paired := make([]bool, len(b))
+	paired := make([]bool, len(other.victims))
 next:
-	for _, p := range a {
-		for i, other := range b {
-			if !paired[i] && (p == other || p.priority == other.priority && p.start.Equal(other.start) && interchangeable(p, other)) {
-				paired[i] = true
+	for i, p := range o.victims {
+		for j, theirs := range other.victims {
+			if !paired[j] && (p == theirs || o.ranks[i] == other.ranks[j] && interchangeable(p, theirs)) {
+				paired[j] = true
 				continue next
 			}
 		}
@@ -220,6 +220,9 @@ func moreImportant(a, b *pod) int {
 	}
 	return a.start.Compare(b.start)
 }
+
+// higherPriority: nothing but the priority makes a pod more important.
+func higherPriority(a, b *pod) int { return cmp.Compare(b.priority, a.priority) }
 
 // kindsOf numbers the pods of a group so that just interchangeable ones share a
 // number.

@@ -1,0 +1,112 @@
+package model
+
+import "slices"
+
+// Flag is a part of today's algorithm that some releases do without.
+type Flag struct {
+	// Name says what releases that have it do.
+	Name string
+	// In is which releases those are, as far as the sources of Releases tell: of
+	// the others, only that of the releases they stand between.
+	In Releasing
+	// Source is where a release that has it says so, or does so.
+	Source string
+	// Without is what the other releases do in its place.
+	Without string
+
+	without func(r *Rules)
+}
+
+// Flags are all in which the algorithms that releases document differ. What a
+// release does against its documentation is no flag, but a Quirk.
+func Flags() []Flag {
+	return []Flag{
+		// Who may preempt.
+		{"a pod whose nominated node has become unresolvable may preempt again", "v1.19.0",
+			"default_preemption.go:198@v1.19.16, PodEligibleToPreemptOthers", "it waits for terminating pods there all the same",
+			func(r *Rules) { r.retryUnresolvable = false }},
+		{"only pods that terminate by preemption are waited for", "v1.27.0",
+			"default_preemption.go:266@v1.27.16, podTerminatingByPreemption; KEP-3329", "any terminating pod of lower priority is",
+			func(r *Rules) { r.waitsFor = func(p *pod) bool { return p.DeletionTimestamp != nil } }},
+
+		// Filter.
+		{"the nominated node is tried first, and taken if the pod fits there", "v1.22.0",
+			"PreferNominatedNode (kube_features.go@v1.22.17); KEP-1923", "it is a node like any other",
+			func(r *Rules) { r.nominatedFirst = false }},
+		{"a request above what a node can allocate is unresolvable", "v1.34.0",
+			"noderesources/fit.go:572@v1.34.4, fitsRequest", "it may be resolved by preemption, as any lack of resources",
+			func(r *Rules) { r.tooLargeUnresolvable = false }},
+		{"taints and node affinity are judged before resources", "v1.22.0",
+			"v1beta2/default_plugins.go:47@v1.22.17", "resources are judged first: the unresolvable failure of a full node is not seen",
+			func(r *Rules) {
+				r.filters = inOrderOf(r.filters, "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions", "TaintToleration")
+			}},
+		{"DynamicResources filters", "v1.34.0",
+			"DynamicResourceAllocation (kube_features.go:1290@v1.34.4)", "the gate is off",
+			func(r *Rules) { r.filters = withoutFilter(r.filters, dynamicResources) }},
+		{"NodeDeclaredFeatures filters", "v1.36.0",
+			"NodeDeclaredFeatures (kube_features.go@v1.36.3); KEP-5328", "the gate is off",
+			func(r *Rules) { r.filters = withoutFilter(r.filters, "NodeDeclaredFeatures") }},
+
+		// Whom.
+		{"of equally important pods, the one that has run longer is more important", "v1.15.0",
+			"util/utils.go:120@v1.16.15, MoreImportantPod", "only the priority counts",
+			func(r *Rules) { r.importance = higherPriority }},
+
+		// Budgets.
+		{"an empty selector of a budget matches all pods of the namespace", "v1.21.0",
+			"policy/v1 (default_preemption.go:34@v1.22.17); policy/v1beta1 documents that it matches none (policy/v1beta1/types.go@v0.19.16)", "it matches none",
+			func(r *Rules) { r.emptySelectorMatchesNothing = true }},
+		{"each victim takes a disruption from its budgets", "v1.18.0",
+			"default_preemption.go:665@v1.19.16, filterPodsWithPDBViolation", "a budget with none left is violated by each of its victims, any other by none",
+			func(r *Rules) {
+				r.decrementBudgets = false
+				r.exhausted = func(left int32) bool { return left <= 0 }
+			}},
+		{"a victim takes nothing from the budgets after the one that it violates", "v1.18.0 (v1.19.0) v1.37.0",
+			"preemption/util.go:203@v1.37.1, FilterVictimsWithPDBViolation", "it takes from every budget that protects it",
+			func(r *Rules) { r.stopAtViolation = false }},
+		{"pods that the API server has counted as disrupted violate no budget", "v1.19.0",
+			"default_preemption.go:658@v1.19.16, filterPodsWithPDBViolation", "they are pods like others",
+			func(r *Rules) { r.disruptedPodsExempt = false }},
+
+		// Which node.
+		{"the last criterion is the latest start of the highest-priority victims", "v1.15.0",
+			"generic_scheduler.go:869@v1.16.15, pickOneNodeForPreemption", "the number of victims is the last",
+			func(r *Rules) { r.criteria = r.criteria[:len(r.criteria)-1] }},
+		{"enough candidates end the search", "v1.20.0",
+			"default_preemption.go:176@v1.22.17, calculateNumCandidates; DefaultPreemptionArgs", "all potential nodes are tried",
+			func(r *Rules) { r.shortlists = false }},
+
+		// Actuation.
+		{"a pod that preemption does not help loses its nomination", "v1.24.0",
+			"preemption/preemption.go:168@v1.25.16, Preempt", "it does only if there is no node to try",
+			func(r *Rules) { r.clearsWithoutCandidates = false }},
+		{"victims are marked DisruptionTarget", "v1.26.0",
+			"PodDisruptionConditions (kube_features.go@v1.27.16); KEP-3329", "they are deleted, and nothing else",
+			func(r *Rules) { r.marksVictims = false }},
+		{"victims that terminate already are not deleted again", "v1.35.0",
+			"preemption/executor.go:192@v1.36.3; kubernetes#131519", "they are",
+			func(r *Rules) { r.deletesTerminating = true }},
+	}
+}
+
+// inOrderOf puts the filters of some plugins first, in that order.
+func inOrderOf(filters []Filter, plugins ...string) []Filter {
+	var first, rest []Filter
+	for _, plugin := range plugins {
+		if i := slices.IndexFunc(filters, func(f Filter) bool { return f.Plugin == plugin }); i >= 0 {
+			first = append(first, filters[i])
+		}
+	}
+	for _, f := range filters {
+		if !slices.Contains(plugins, f.Plugin) {
+			rest = append(rest, f)
+		}
+	}
+	return append(first, rest...)
+}
+
+func withoutFilter(filters []Filter, plugin string) []Filter {
+	return slices.DeleteFunc(slices.Clone(filters), func(f Filter) bool { return f.Plugin == plugin })
+}
