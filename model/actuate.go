@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 )
@@ -19,7 +20,11 @@ func (q *question) actuate(n *node, victims []*pod) *Actuation {
 			continue
 		}
 		a.Deleted = append(a.Deleted, p.key)
-		if q.rules.marksVictims && !q.markedAlready(p.Pod) {
+		status := p.Pod
+		if q.rules.statusOverwritten {
+			status = q.cluster.Preemptor
+		}
+		if q.rules.marksVictims && !q.markedAlready(status) {
 			a.DisruptionTarget = append(a.DisruptionTarget, p.key)
 		}
 	}
@@ -39,7 +44,7 @@ func (q *question) actuate(n *node, victims []*pod) *Actuation {
 // nomination (preemption.go:175@v1.37.1, doc comment of Preempt). tried: there was
 // a node to try, or the cycle ended in an error before.
 func (q *question) unhelped(tried bool) *Actuation {
-	if tried && !q.rules.clearsWithoutCandidates {
+	if !q.rules.clearsWithoutCandidates && (tried || q.cluster.Preemptor.Status.NominatedNodeName == "") {
 		return &Actuation{Nomination: NominationKept}
 	}
 	return &Actuation{Nomination: NominationCleared}
@@ -55,4 +60,22 @@ func (q *question) markedAlready(p *v1.Pod) bool {
 		}
 	}
 	return false
+}
+
+// marksInOther is a with the patches of Other that hold more than the condition
+// DisruptionTarget taken for those that hold nothing else.
+func (a *Actuation) marksInOther() *Actuation {
+	out := *a
+	out.DisruptionTarget, out.Other = slices.Clone(a.DisruptionTarget), nil
+	for _, write := range a.Other {
+		key, patch := strings.CutPrefix(write, "patch ")
+		key, _, patched := strings.Cut(key, " [status]: ")
+		if patch && patched && strings.Contains(write, string(v1.DisruptionTarget)) {
+			out.DisruptionTarget = append(out.DisruptionTarget, key)
+		} else {
+			out.Other = append(out.Other, write)
+		}
+	}
+	slices.Sort(out.DisruptionTarget)
+	return &out
 }

@@ -51,13 +51,13 @@ func (d *Decision) admitsStages(o *Observation) *Disagreement {
 		return dis
 	}
 	if len(d.q.nodes) == 0 || d.Error != "" {
-		return admitsNomination(o, d.q.unhelped(true))
+		return d.q.admitsNomination(o, d.q.unhelped(true))
 	}
 	if len(d.Fits) > 0 {
 		return nil
 	}
 	if d.endsInError {
-		return admitsNomination(o, &Actuation{Nomination: NominationKept})
+		return d.q.admitsNomination(o, &Actuation{Nomination: NominationKept})
 	}
 	if o.Eligible != nil && o.Eligible.OK != d.Eligible.OK {
 		kind := kindNotEligible
@@ -67,7 +67,7 @@ func (d *Decision) admitsStages(o *Observation) *Disagreement {
 		return disagree(StageEligible, "", *d.Eligible, *o.Eligible).of(kind)
 	}
 	if !d.Eligible.OK {
-		return admitsNomination(o, &Actuation{Nomination: NominationKept})
+		return d.q.admitsNomination(o, &Actuation{Nomination: NominationKept})
 	}
 	if o.Eligible != nil { // the system shows its stages
 		if got := slices.Sorted(slices.Values(o.PotentialNodes)); !slices.Equal(got, d.PotentialNodes) {
@@ -104,7 +104,7 @@ func (d *Decision) admitsFilters(o *Observation) *Disagreement {
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Filters)) {
 		got, want := o.Filters[name], d.Verdicts[name]
-		if want == nil {
+		if want == nil || d.q.silent[name] {
 			return disagree(StageFilter, name, "fits", got).of(d.q.verdictKind(nil, &got)...)
 		}
 		if got.Plugin != want.Plugin || got.Unresolvable != want.Unresolvable {
@@ -129,7 +129,7 @@ func (d *Decision) admitsFilters(o *Observation) *Disagreement {
 		return nil
 	}
 	for _, n := range d.q.nodes {
-		if _, shown := o.Filters[n.Name]; !shown {
+		if _, shown := o.Filters[n.Name]; !shown && !d.q.silent[n.Name] {
 			return disagree(StageFilter, n.Name, *d.Verdicts[n.Name], "fits").of(d.q.verdictKind(d.Verdicts[n.Name], nil)...)
 		}
 	}
@@ -165,9 +165,9 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 			return disagree(StagePick, "", "none", *o.Pick).of(kindPick)
 		}
 		if failedWithError {
-			return admitsNomination(o, &Actuation{Nomination: NominationKept})
+			return d.q.admitsNomination(o, &Actuation{Nomination: NominationKept})
 		}
-		return admitsNomination(o, d.q.unhelped(len(d.PotentialNodes) > 0))
+		return d.q.admitsNomination(o, d.q.unhelped(len(d.PotentialNodes) > 0))
 	}
 	candidates := map[string]*Outcome{}
 	for _, name := range o.Candidates {
@@ -181,7 +181,7 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 		if o.Pick != nil {
 			return disagree(StagePick, "", "none", *o.Pick).of(kindPick)
 		}
-		return admitsNomination(o, d.q.noneLeft(fails))
+		return d.q.admitsNomination(o, d.q.noneLeft(fails))
 	}
 	nodes, by := d.q.rules.best(candidates)
 	if o.Pick == nil {
@@ -194,7 +194,7 @@ func (d *Decision) admitsIn(w *world, o *Observation) *Disagreement {
 	if !slices.Equal(o.Pick.Victims, picked.Victims) || o.Pick.Violations != picked.Violations {
 		return disagree(StagePick, o.Pick.Node, picked.Victims, o.Pick.Victims).of(kindElsewhere)
 	}
-	return admitsNomination(o, d.q.actuate(d.q.byName[o.Pick.Node], picked.victims))
+	return d.q.admitsNomination(o, d.q.actuate(d.q.byName[o.Pick.Node], picked.victims))
 }
 
 // admitsDryRun finds the allowed outcome that was observed on a node. It is nil
@@ -208,7 +208,7 @@ func (d *Decision) admitsDryRun(w *world, name string, got DryRun) (*Outcome, *D
 		return nil, nil
 	}
 	if run.failed != nil {
-		if got.Error != "" || got.Failed == nil || got.Failed.Plugin != run.failed.Plugin || got.Failed.Unresolvable != run.failed.Unresolvable {
+		if got.Error != "" || got.Failed == nil || got.Failed.Plugin != run.failed.Plugin || d.q.rules.dryRunStatus && got.Failed.Unresolvable != run.failed.Unresolvable {
 			return nil, disagree(StageDryRun, name, DryRun{Failed: run.failed}, got).of(d.q.dryRunKind(run, got)...)
 		}
 		return nil, nil
@@ -347,20 +347,20 @@ func (d *Decision) admitsChoice(o *Observation) *Disagreement {
 			n, f := mayPickNone(d.candidatesIn(w), d.Shortlist)
 			nothing, fails = nothing || n, fails || f
 		}
-		if fails && admitsNomination(o, d.q.noneLeft("fails")) == nil {
+		if fails && d.q.admitsNomination(o, d.q.noneLeft("fails")) == nil {
 			return nil
 		}
 		if nothing {
-			return admitsNomination(o, d.q.noneLeft(""))
+			return d.q.admitsNomination(o, d.q.noneLeft(""))
 		}
 		if len(choices) > 0 {
 			return disagree(StagePick, "", choiceNames(choices), "none").of(kindNoPick)
 		}
-		return admitsNomination(o, d.q.unhelped(len(d.PotentialNodes) > 0))
+		return d.q.admitsNomination(o, d.q.unhelped(len(d.PotentialNodes) > 0))
 	}
 	for _, c := range choices {
 		if d.Gives(c, o) {
-			return admitsNomination(o, d.q.actuate(d.q.byName[c.Node], d.pods(c.Node, o.Pick.Victims)))
+			return d.q.admitsNomination(o, d.q.actuate(d.q.byName[c.Node], d.pods(c.Node, o.Pick.Victims)))
 		}
 	}
 	return disagree(StagePick, "", choiceNames(choices), *o.Pick).of(kindElsewhere)
@@ -388,10 +388,13 @@ func choiceNames(choices []Choice) []Pick {
 }
 
 // admitsNomination compares what reached the API.
-func admitsNomination(o *Observation, want *Actuation) *Disagreement {
+func (q *question) admitsNomination(o *Observation, want *Actuation) *Disagreement {
 	got := o.Actuation
 	if got == nil {
 		return nil
+	}
+	if q.rules.statusOverwritten {
+		got = got.marksInOther()
 	}
 	for _, list := range []struct {
 		name      string

@@ -45,7 +45,7 @@ type world struct {
 // until the Decision is no longer used. The error is an Unmodelled if something
 // in c could matter that the model does not cover.
 func Decide(c *Cluster, rules *Rules) (*Decision, error) {
-	if missing := unmodelled(c); len(missing) > 0 {
+	if missing := unmodelled(c, rules); len(missing) > 0 {
 		return nil, missing
 	}
 	q := newQuestion(c, rules)
@@ -57,6 +57,10 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		return d, nil
 	}
 	d.Verdicts = q.verdicts()
+	if name := q.missingNode(); name != "" && rules.missingNodeIsError && (!rules.nominatedFirst || d.Verdicts[c.Preemptor.Status.NominatedNodeName] != nil || q.byName[c.Preemptor.Status.NominatedNodeName] == nil) {
+		d.Error, d.Verdicts = "there is no node "+name, nil
+		return d, nil
+	}
 	if d.filterFails = q.extendFilters(d.Verdicts); d.filterFails != "" {
 		d.Error, d.Verdicts = "extender "+d.filterFails+" fails", nil
 		return d, nil

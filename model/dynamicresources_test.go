@@ -169,7 +169,7 @@ func TestDevicesNotCovered(t *testing.T) {
 			c := &Cluster{Preemptor: aPod("p", 0, func(p *v1.Pod) {
 				p.Spec.ResourceClaims = []v1.PodResourceClaim{{ResourceClaimName: &name}}
 			}), Extra: []runtime.Object{p.claim, p.class, p.slice}}
-			u := unmodelled(c)
+			u := unmodelled(c, Documented())
 			if field == "" {
 				assert.Empty(t, u)
 			} else if assert.Len(t, u, 1) {

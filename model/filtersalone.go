@@ -44,7 +44,7 @@ type FiltersAlone struct {
 // NewFiltersAlone makes c ready to be asked about. c must not be changed until
 // the answers are no longer used. The error is an Unmodelled, as that of Decide.
 func NewFiltersAlone(c *Cluster, rules *Rules) (*FiltersAlone, error) {
-	if missing := unmodelled(c); len(missing) > 0 {
+	if missing := unmodelled(c, rules); len(missing) > 0 {
 		return nil, missing
 	}
 	f := &FiltersAlone{rules, c, map[string]*question{}, map[[2]string]*question{}}

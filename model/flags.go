@@ -41,6 +41,22 @@ func Flags() []Flag {
 			func(r *Rules) {
 				r.filters = inOrderOf(r.filters, "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions", "TaintToleration")
 			}},
+		{"PreFilter leaves out nodes that the pod does not require by name", "v1.24.0",
+			"nodeaffinity/node_affinity.go:88@v1.25.16, PreFilter", "every node is filtered",
+			func(r *Rules) {
+				r.filters = slices.Clone(r.filters)
+				for i := range r.filters {
+					if r.filters[i].Plugin == "NodeAffinity" {
+						r.filters[i].preFilter = nil
+					}
+				}
+			}},
+		{"nodes that are left out are said to be so", "v1.32.0",
+			"schedule_one.go:502@v1.32.13, findNodesThatFitPod (SetAbsentNodesStatus)", "they have no status",
+			func(r *Rules) { r.excludedHaveStatus = false }},
+		{"preemption is not tried on nodes without a status", "v1.27.16 v1.28.15 v1.29.6",
+			"preemption/preemption.go:409@v1.27.16, nodesWherePreemptionMightHelp", "it is",
+			func(r *Rules) { r.excludedAreTried = true }},
 		{"DynamicResources filters", "v1.34.0",
 			"DynamicResourceAllocation (kube_features.go:1290@v1.34.4)", "the gate is off",
 			func(r *Rules) { r.filters = withoutFilter(r.filters, dynamicResources) }},
@@ -53,10 +69,17 @@ func Flags() []Flag {
 			"util/utils.go:120@v1.16.15, MoreImportantPod", "only the priority counts",
 			func(r *Rules) { r.importance = higherPriority }},
 
+		{"a node without pods of lower priority is not filtered again", "v1.19.0",
+			"default_preemption.go:578@v1.19.16, selectVictimsOnNode", "it is, and fails as before",
+			func(r *Rules) { r.noVictimsAtOnce = false }},
+		{"a dry run tells whether what fails is resolvable", "v1.22.0",
+			"default_preemption.go:656@v1.22.17, selectVictimsOnNode returns a Status", "just that the pod does not fit",
+			func(r *Rules) { r.dryRunStatus = false }},
+		{"a node without victims is no candidate", "v1.22.0",
+			"default_preemption.go:353@v1.22.17, dryRunPreemption", "it is, and up to 1.18 the best",
+			func(r *Rules) { r.zeroVictimsFail = false }},
+
 		// Budgets.
-		{"an empty selector of a budget matches all pods of the namespace", "v1.21.0",
-			"policy/v1 (default_preemption.go:34@v1.22.17); policy/v1beta1 documents that it matches none (policy/v1beta1/types.go@v0.19.16)", "it matches none",
-			func(r *Rules) { r.emptySelectorMatchesNothing = true }},
 		{"each victim takes a disruption from its budgets", "v1.18.0",
 			"default_preemption.go:665@v1.19.16, filterPodsWithPDBViolation", "a budget with none left is violated by each of its victims, any other by none",
 			func(r *Rules) {

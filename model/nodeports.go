@@ -18,8 +18,8 @@ func (a hostPort) conflicts(b hostPort) bool {
 }
 
 // hostPorts are the host ports of the containers that run as long as the pod
-// does: containers and sidecars (KEP-753).
-func hostPorts(p *v1.Pod) []hostPort {
+// does: containers and, if they count, sidecars (KEP-753).
+func hostPorts(p *v1.Pod, sidecars bool) []hostPort {
 	var ports []hostPort
 	add := func(c *v1.Container) {
 		for _, cp := range c.Ports {
@@ -37,7 +37,7 @@ func hostPorts(p *v1.Pod) []hostPort {
 		}
 	}
 	for i := range p.Spec.InitContainers {
-		if isSidecar(&p.Spec.InitContainers[i]) {
+		if sidecars && isSidecar(&p.Spec.InitContainers[i]) {
 			add(&p.Spec.InitContainers[i])
 		}
 	}

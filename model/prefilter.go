@@ -62,6 +62,16 @@ func (q *question) preFilter() *preFiltered {
 // excludes tells whether a node is not among those left.
 func (p *preFiltered) excludes(n *node) bool { return p.nodes != nil && !p.nodes[n.Name] }
 
+// missingNode is one of the nodes left that the cluster does not have, or "".
+func (q *question) missingNode() string {
+	for name := range q.pre.nodes {
+		if q.byName[name] == nil {
+			return name
+		}
+	}
+	return ""
+}
+
 // verdicts judges the preemptor on every node as it stands.
 func (q *question) verdicts() map[string]*Verdict {
 	out := make(map[string]*Verdict, len(q.nodes))
@@ -92,7 +102,10 @@ func (q *question) verdicts() map[string]*Verdict {
 	slices.Sort(q.pre.blamed)
 	for _, n := range q.nodes {
 		if q.pre.excludes(n) && n != first {
-			out[n.Name] = &Verdict{Plugin: strings.Join(q.pre.blamed, ","), Unresolvable: true, Reasons: []string{nodeAffinityReason}}
+			out[n.Name] = &Verdict{Plugin: strings.Join(q.pre.blamed, ","), Unresolvable: !q.rules.excludedAreTried, Reasons: []string{nodeAffinityReason}}
+			if !q.rules.excludedHaveStatus {
+				q.silent[n.Name] = true
+			}
 		}
 	}
 	return out

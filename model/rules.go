@@ -34,6 +34,10 @@ type Rules struct {
 	reprieve               bool
 	reprieveViolatingFirst bool
 	resort                 bool
+	// Dry runs. noVictimsAtOnce: a node without possible victims is not filtered
+	// again. dryRunStatus: they tell whether what fails is resolvable.
+	// zeroVictimsFail: a node where everybody is reprieved is no candidate.
+	noVictimsAtOnce, dryRunStatus, zeroVictimsFail bool
 
 	// Budgets.
 	budgetNamespaces    bool
@@ -41,6 +45,9 @@ type Rules struct {
 	decrementBudgets    bool
 	stopAtViolation     bool
 	exhausted           func(left int32) bool
+
+	// Nodes that PreFilter leaves out: whether they have a status, and are tried.
+	excludedHaveStatus, excludedAreTried bool
 
 	// Resources.
 	tooLargeUnresolvable bool
@@ -86,6 +93,9 @@ type Rules struct {
 	onePodForAllTerms              bool
 	unlabelledNodesHideFirst       bool
 	nominatedRefusalsSkipped       bool
+	sidecarPortsForgotten          bool
+	statusOverwritten              bool
+	missingNodeIsError             bool
 }
 
 // Documented is the algorithm of v1.37.1 as its documentation, its KEPs and its
@@ -125,6 +135,10 @@ func Documented() *Rules {
 		clears:                  func(preemptor, nominated int32) bool { return nominated < preemptor },
 		clearsWithoutCandidates: true,
 		marksVictims:            true,
+		excludedHaveStatus:      true,
+		noVictimsAtOnce:         true,
+		dryRunStatus:            true,
+		zeroVictimsFail:         true,
 		tooLargeUnresolvable:    true,
 		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
 			excludes: func(listed bool) bool { return listed }},
@@ -211,6 +225,21 @@ const (
 	FirstVictimIsHighest Quirk = "first-victim-is-highest"
 )
 
+// The quirks that v1.37.1 no longer has.
+const (
+	// VictimsUnsorted: the victims are listed in the order in which they were not
+	// reprieved, those that violate a budget first.
+	VictimsUnsorted Quirk = "victims-unsorted"
+	// VictimStatusOverwritten: with the condition DisruptionTarget a victim gets the
+	// rest of the preemptor's status, too.
+	VictimStatusOverwritten Quirk = "victim-status-overwritten"
+	// SidecarPortsForgotten: the host ports of sidecars are free.
+	SidecarPortsForgotten Quirk = "sidecar-ports-forgotten"
+	// MissingNodeIsError: the cycle ends in an error if the preemptor requires a node
+	// by a name that no node has.
+	MissingNodeIsError Quirk = "missing-node-is-error"
+)
+
 // Quirks are all quirks there are, in a fixed order.
 func Quirks() []Quirk {
 	return []Quirk{EmptySelector, UnlabelledPod, TerminatingVictimsKeepNominations, ZeroCandidates, HostPortsForgotten,
@@ -219,7 +248,8 @@ func Quirks() []Quirk {
 		ForeignEphemeralClaim, MissingDriverResolvable, VolumeNodeFields,
 		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped,
 		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest,
-		ClaimAllocatedTwice}
+		ClaimAllocatedTwice,
+		VictimsUnsorted, VictimStatusOverwritten, SidecarPortsForgotten, MissingNodeIsError}
 }
 
 // With is a copy of r with quirks switched on.
@@ -276,7 +306,16 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 		case NothingLeftKeepsNomination:
 			out.extenders.nothingLeftKeepsNomination = true
 		case FirstVictimIsHighest:
-			out.criteria = firstVictimIsHighest(r.criteria)
+			out.criteria = firstVictimIsHighest(out.criteria)
+		case VictimsUnsorted:
+			// The criteria take the first victim for the highest.
+			out.resort, out.criteria = false, firstVictimIsHighest(out.criteria)
+		case VictimStatusOverwritten:
+			out.statusOverwritten = true
+		case SidecarPortsForgotten:
+			out.sidecarPortsForgotten = true
+		case MissingNodeIsError:
+			out.missingNodeIsError = true
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

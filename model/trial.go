@@ -7,7 +7,7 @@ type Trial struct{ q *question }
 // NewTrial makes a cluster ready to be asked about; it must not be changed until
 // the Trial is no longer used. The error is an Unmodelled.
 func NewTrial(c *Cluster, rules *Rules) (*Trial, error) {
-	if missing := unmodelled(c); len(missing) > 0 {
+	if missing := unmodelled(c, rules); len(missing) > 0 {
 		return nil, missing
 	}
 	return &Trial{newQuestion(c, rules)}, nil

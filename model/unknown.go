@@ -36,6 +36,10 @@ func (r Release) Unknown(c *Cluster) Unmodelled {
 		}
 	}
 	for _, b := range c.PodDisruptionBudgets {
+		// policy/v1beta1 has empty selectors match no pod.
+		if b.Spec.Selector != nil && len(b.Spec.Selector.MatchLabels)+len(b.Spec.Selector.MatchExpressions) == 0 {
+			report("PodDisruptionBudget "+Key(b), "spec.selector: empty", "v1.21.0")
+		}
 		if b.Spec.UnhealthyPodEvictionPolicy != nil {
 			report("PodDisruptionBudget "+Key(b), "spec.unhealthyPodEvictionPolicy", "v1.27.0") // KEP-3017
 		}

@@ -64,7 +64,7 @@ const maxAllFiltered = 100
 
 // unmodelled finds everything in c that could matter and is not covered. What
 // only scores nodes does not matter.
-func unmodelled(c *Cluster) Unmodelled {
+func unmodelled(c *Cluster, rules *Rules) Unmodelled {
 	u := Unmodelled(slices.Clone(c.NotGiven))
 	p := c.Preemptor
 	preemptor := "Pod " + Key(p)
@@ -88,6 +88,9 @@ func unmodelled(c *Cluster) Unmodelled {
 	for i := range c.Settings.Extenders {
 		if e := &c.Settings.Extenders[i]; e.Filter != nil && len(c.Nodes) > maxAllFiltered {
 			add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "it is not asked about all of so many nodes")
+		}
+		if e := &c.Settings.Extenders[i]; e.Filter != nil && !rules.zeroVictimsFail {
+			add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "a node that nothing but an extender rejects is a candidate without victims")
 		}
 	}
 	for i := range p.Spec.TopologySpreadConstraints {

@@ -59,7 +59,7 @@ func (q *question) dryRunOn(n *node, order []int) *dryRun {
 			d.staying = append(d.staying, p)
 		}
 	}
-	if len(possible) == 0 {
+	if len(possible) == 0 && q.rules.noVictimsAtOnce {
 		d.failed = unresolvable("No preemption victims found for incoming pod")
 		return d
 	}

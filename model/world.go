@@ -35,6 +35,8 @@ type question struct {
 	bonded       bool
 	// extenders are asked about the preemptor, in this order.
 	extenders []*Extender
+	// silent are the nodes that have no status.
+	silent map[string]bool
 	// rejected are the nodes on which nothing but an extender fails the preemptor.
 	rejected map[string]bool
 }
@@ -80,10 +82,11 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 	q := &question{
 		cluster:   c,
 		rules:     rules,
-		preemptor: newPod(c.Preemptor, requested(c.Preemptor), now),
+		preemptor: newPod(c.Preemptor, requested(c.Preemptor), now, rules),
 		nodes:     make([]*node, len(c.Nodes)),
 		byName:    make(map[string]*node, len(c.Nodes)),
 		budgets:   make([]*budget, len(c.PodDisruptionBudgets)),
+		silent:    map[string]bool{},
 	}
 	for i, b := range c.PodDisruptionBudgets {
 		q.budgets[i] = newBudget(b, rules)
@@ -100,7 +103,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 			}
 		case knownNominated(c, p):
 			if n := q.byName[p.Status.NominatedNodeName]; n != nil {
-				n.nominated = append(n.nominated, newPod(p, occupied(p), now))
+				n.nominated = append(n.nominated, newPod(p, occupied(p), now, rules))
 			}
 		}
 	}
@@ -122,7 +125,7 @@ func knownNominated(c *Cluster, p *v1.Pod) bool {
 }
 
 func (q *question) newBound(p *v1.Pod, now time.Time) *pod {
-	bound := newPod(p, occupied(p), now)
+	bound := newPod(p, occupied(p), now, q.rules)
 	for i, b := range q.budgets {
 		if b.protects(p) {
 			bound.budgets = append(bound.budgets, i)
@@ -131,8 +134,8 @@ func (q *question) newBound(p *v1.Pod, now time.Time) *pod {
 	return bound
 }
 
-func newPod(p *v1.Pod, needs resources, now time.Time) *pod {
-	return &pod{Pod: p, key: Key(p), priority: Priority(p), start: startTime(p, now), needs: needs, ports: hostPorts(p)}
+func newPod(p *v1.Pod, needs resources, now time.Time, rules *Rules) *pod {
+	return &pod{Pod: p, key: Key(p), priority: Priority(p), start: startTime(p, now), needs: needs, ports: hostPorts(p, !rules.sidecarPortsForgotten)}
 }
 
 // interchangeable tells whether two equally important pods of one node can

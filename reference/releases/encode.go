@@ -1,6 +1,7 @@
 package releases
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -45,7 +46,28 @@ func encode(c *model.Cluster) ([]byte, error) {
 			return nil, fmt.Errorf("extra object: %w", err)
 		}
 		apiVersion, kind := kinds[0].ToAPIVersionAndKind()
-		r.Extra = append(r.Extra, object{apiVersion, kind, obj})
+		data, err := withoutStatus(obj)
+		if err != nil {
+			return nil, fmt.Errorf("extra object: %w", err)
+		}
+		r.Extra = append(r.Extra, object{apiVersion, kind, data})
 	}
 	return json.Marshal(r)
+}
+
+// withoutStatus leaves out a status that is empty: an older release may not have
+// one for the kind.
+func withoutStatus(obj any) (json.RawMessage, error) {
+	data, err := json.Marshal(obj)
+	if err != nil || !bytes.Contains(data, []byte(`"status":{}`)) {
+		return data, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, err
+	}
+	if string(fields["status"]) == "{}" {
+		delete(fields, "status")
+	}
+	return json.Marshal(fields)
 }

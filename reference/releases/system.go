@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -81,7 +82,21 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 	case a.Observation == nil:
 		return nil, fmt.Errorf("the scheduler of %s gave an empty answer", s.release)
 	}
+	clearsItself(a.Observation, model.Key(c.Preemptor))
 	return a.Observation, nil
+}
+
+// clearsItself takes a patch that clears the preemptor's own nomination, as the
+// older plugins make, for what it does.
+func clearsItself(o *model.Observation, preemptor string) {
+	if a := o.Actuation; a != nil {
+		if i := slices.Index(a.Cleared, preemptor); i >= 0 && a.Nomination != model.NominationSet {
+			a.Cleared, a.Nomination = slices.Delete(a.Cleared, i, i+1), model.NominationCleared
+		}
+		if len(a.Cleared) == 0 {
+			a.Cleared = nil
+		}
+	}
 }
 
 // ask asks the process that runs, or a new one. A failure is that of a process
