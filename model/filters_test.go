@@ -119,7 +119,7 @@ func TestNodeAffinityPreFilter(t *testing.T) {
 			p.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: tt.terms},
 			}}
-			assert.Equal(t, tt.want, nodeAffinityPreFilter(&question{preemptor: &pod{Pod: p}}))
+			assert.Equal(t, tt.want, nodeAffinityPreFilter(&question{preemptor: &pod{Pod: p}, rules: Documented()}))
 		})
 	}
 }

@@ -6,9 +6,8 @@ import "slices"
 type Flag struct {
 	// Name says what releases that have it do.
 	Name string
-	// In is which releases those are, as far as the sources of Releases tell: of
-	// the others, only that of the releases they stand between.
-	In Releasing
+	// In is which releases those are, as far as the sources of Releases tell.
+	In string
 	// Source is where a release that has it says so, or does so.
 	Source string
 	// Without is what the other releases do in its place.
@@ -22,93 +21,98 @@ type Flag struct {
 func Flags() []Flag {
 	return []Flag{
 		// Who may preempt.
-		{"a pod whose nominated node has become unresolvable may preempt again", "v1.19.0",
+		{"a pod whose nominated node has become unresolvable may preempt again", ">=1.19.0",
 			"default_preemption.go:198@v1.19.16, PodEligibleToPreemptOthers", "it waits for terminating pods there all the same",
 			func(r *Rules) { r.retryUnresolvable = false }},
-		{"only pods that terminate by preemption are waited for", "v1.27.0",
+		{"only pods that terminate by preemption are waited for", ">=1.27.0",
 			"default_preemption.go:266@v1.27.16, podTerminatingByPreemption; KEP-3329", "any terminating pod of lower priority is",
 			func(r *Rules) { r.waitsFor = func(p *pod) bool { return p.DeletionTimestamp != nil } }},
 
 		// Filter.
-		{"the nominated node is tried first, and taken if the pod fits there", "v1.22.0",
+		{"the nominated node is tried first, and taken if the pod fits there", ">=1.22.0",
 			"PreferNominatedNode (kube_features.go@v1.22.17); KEP-1923", "it is a node like any other",
 			func(r *Rules) { r.nominatedFirst = false }},
-		{"a request above what a node can allocate is unresolvable", "v1.34.0",
+		{"a request above what a node can allocate is unresolvable", ">=1.34.0",
 			"noderesources/fit.go:572@v1.34.4, fitsRequest", "it may be resolved by preemption, as any lack of resources",
 			func(r *Rules) { r.tooLargeUnresolvable = false }},
-		{"taints and node affinity are judged before resources", "v1.22.0",
+		{"taints and node affinity are judged before resources", ">=1.22.0",
 			"v1beta2/default_plugins.go:47@v1.22.17", "resources are judged first: the unresolvable failure of a full node is not seen",
 			func(r *Rules) {
 				r.filters = inOrderOf(r.filters, "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions", "TaintToleration")
 			}},
-		{"PreFilter leaves out nodes that the pod does not require by name", "v1.24.0",
+		{"PreFilter leaves out nodes that the pod does not require by name", ">=1.24.0",
 			"nodeaffinity/node_affinity.go:88@v1.25.16, PreFilter", "every node is filtered",
-			func(r *Rules) {
-				r.filters = slices.Clone(r.filters)
-				for i := range r.filters {
-					if r.filters[i].Plugin == "NodeAffinity" {
-						r.filters[i].preFilter = nil
-					}
-				}
-			}},
-		{"nodes that are left out are said to be so", "v1.32.0",
+			func(r *Rules) { r.filters = withoutPreFilter(r.filters, "NodeAffinity") }},
+		{"nodes that are left out are said to be so", ">=1.32.0",
 			"schedule_one.go:502@v1.32.13, findNodesThatFitPod (SetAbsentNodesStatus)", "they have no status",
 			func(r *Rules) { r.excludedHaveStatus = false }},
-		{"preemption is not tried on nodes without a status", "v1.27.16 v1.28.15 v1.29.6",
+		{"preemption is not tried on nodes without a status", ">=1.27.16 <1.28.0 || >=1.28.15 <1.29.0 || >=1.29.6",
 			"preemption/preemption.go:409@v1.27.16, nodesWherePreemptionMightHelp", "it is",
 			func(r *Rules) { r.excludedAreTried = true }},
-		{"DynamicResources filters", "v1.34.0",
+		{"VolumeRestrictions looks up the pod's claims before any node is looked at", ">=1.27.0",
+			"volumerestrictions/volume_restrictions.go:166@v1.27.16, PreFilter; ReadWriteOncePod", "VolumeBinding is the first to miss one",
+			func(r *Rules) { r.filters = withoutPreFilter(r.filters, "VolumeRestrictions") }},
+		{"VolumeZone looks up the pod's volumes before any node is looked at", ">=1.27.0",
+			"volumezone/volume_zone.go:98@v1.27.16, PreFilter", "it looks them up on each node that has a zone",
+			func(r *Rules) { r.filters = withoutPreFilter(r.filters, "VolumeZone") }},
+		{"a node need not have the zone labels that have been renamed", ">=1.29.0",
+			"volumezone/volume_zone.go:205@v1.29.6, translateToGALabel", "a volume's label has to be matched under its own name",
+			func(r *Rules) { r.zoneLabelsRenamed = false }},
+		{"volumes that are attached, though no pod there mounts them, count for the limit", ">=1.32.0",
+			"nodevolumelimits/csi.go@v1.32.13, getNodeVolumeAttachmentInfo", "only those that pods mount do",
+			func(r *Rules) { r.limits.attached = false }},
+		{"DynamicResources filters", ">=1.34.0",
 			"DynamicResourceAllocation (kube_features.go:1290@v1.34.4)", "the gate is off",
 			func(r *Rules) { r.filters = withoutFilter(r.filters, dynamicResources) }},
-		{"NodeDeclaredFeatures filters", "v1.36.0",
+		{"NodeDeclaredFeatures filters", ">=1.36.0",
 			"NodeDeclaredFeatures (kube_features.go@v1.36.3); KEP-5328", "the gate is off",
 			func(r *Rules) { r.filters = withoutFilter(r.filters, "NodeDeclaredFeatures") }},
 
 		// Whom.
-		{"of equally important pods, the one that has run longer is more important", "v1.15.0",
+		{"of equally important pods, the one that has run longer is more important", ">=1.15.0",
 			"util/utils.go:120@v1.16.15, MoreImportantPod", "only the priority counts",
 			func(r *Rules) { r.importance = higherPriority }},
 
-		{"a node without pods of lower priority is not filtered again", "v1.19.0",
+		{"a node without pods of lower priority is not filtered again", ">=1.19.0",
 			"default_preemption.go:578@v1.19.16, selectVictimsOnNode", "it is, and fails as before",
 			func(r *Rules) { r.noVictimsAtOnce = false }},
-		{"a dry run tells whether what fails is resolvable", "v1.22.0",
+		{"a dry run tells whether what fails is resolvable", ">=1.22.0",
 			"default_preemption.go:656@v1.22.17, selectVictimsOnNode returns a Status", "just that the pod does not fit",
 			func(r *Rules) { r.dryRunStatus = false }},
-		{"a node without victims is no candidate", "v1.22.0",
+		{"a node without victims is no candidate", ">=1.22.0",
 			"default_preemption.go:353@v1.22.17, dryRunPreemption", "it is, and up to 1.18 the best",
 			func(r *Rules) { r.zeroVictimsFail = false }},
 
 		// Budgets.
-		{"each victim takes a disruption from its budgets", "v1.18.0",
+		{"each victim takes a disruption from its budgets", ">=1.18.0",
 			"default_preemption.go:665@v1.19.16, filterPodsWithPDBViolation", "a budget with none left is violated by each of its victims, any other by none",
 			func(r *Rules) {
 				r.decrementBudgets = false
 				r.exhausted = func(left int32) bool { return left <= 0 }
 			}},
-		{"a victim takes nothing from the budgets after the one that it violates", "v1.18.0 (v1.19.0) v1.37.0",
+		{"a victim takes nothing from the budgets after the one that it violates", ">=1.18.0 <1.19.0 || >=1.37.0",
 			"preemption/util.go:203@v1.37.1, FilterVictimsWithPDBViolation", "it takes from every budget that protects it",
 			func(r *Rules) { r.stopAtViolation = false }},
-		{"pods that the API server has counted as disrupted violate no budget", "v1.19.0",
+		{"pods that the API server has counted as disrupted violate no budget", ">=1.19.0",
 			"default_preemption.go:658@v1.19.16, filterPodsWithPDBViolation", "they are pods like others",
 			func(r *Rules) { r.disruptedPodsExempt = false }},
 
 		// Which node.
-		{"the last criterion is the latest start of the highest-priority victims", "v1.15.0",
+		{"the last criterion is the latest start of the highest-priority victims", ">=1.15.0",
 			"generic_scheduler.go:869@v1.16.15, pickOneNodeForPreemption", "the number of victims is the last",
 			func(r *Rules) { r.criteria = r.criteria[:len(r.criteria)-1] }},
-		{"enough candidates end the search", "v1.20.0",
+		{"enough candidates end the search", ">=1.20.0",
 			"default_preemption.go:176@v1.22.17, calculateNumCandidates; DefaultPreemptionArgs", "all potential nodes are tried",
 			func(r *Rules) { r.shortlists = false }},
 
 		// Actuation.
-		{"a pod that preemption does not help loses its nomination", "v1.24.0",
+		{"a pod that preemption does not help loses its nomination", ">=1.24.0",
 			"preemption/preemption.go:168@v1.25.16, Preempt", "it does only if there is no node to try",
 			func(r *Rules) { r.clearsWithoutCandidates = false }},
-		{"victims are marked DisruptionTarget", "v1.26.0",
+		{"victims are marked DisruptionTarget", ">=1.26.0",
 			"PodDisruptionConditions (kube_features.go@v1.27.16); KEP-3329", "they are deleted, and nothing else",
 			func(r *Rules) { r.marksVictims = false }},
-		{"victims that terminate already are not deleted again", "v1.35.0",
+		{"victims that terminate already are not deleted again", ">=1.35.0",
 			"preemption/executor.go:192@v1.36.3; kubernetes#131519", "they are",
 			func(r *Rules) { r.deletesTerminating = true }},
 	}
@@ -132,4 +136,14 @@ func inOrderOf(filters []Filter, plugins ...string) []Filter {
 
 func withoutFilter(filters []Filter, plugin string) []Filter {
 	return slices.DeleteFunc(slices.Clone(filters), func(f Filter) bool { return f.Plugin == plugin })
+}
+
+func withoutPreFilter(filters []Filter, plugin string) []Filter {
+	out := slices.Clone(filters)
+	for i := range out {
+		if out[i].Plugin == plugin {
+			out[i].preFilter = nil
+		}
+	}
+	return out
 }

@@ -113,6 +113,9 @@ func nodeAffinityPreFilter(q *question) *preFilterAnswer {
 		if !narrowed {
 			return nil
 		}
+		if len(inTerm) == 0 && q.rules.oneTermConflicts {
+			return &preFilterAnswer{rejection: unresolvable(nodeAffinityReason)}
+		}
 		for _, name := range inTerm {
 			named[name] = true
 		}

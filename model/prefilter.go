@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -53,10 +54,27 @@ func (q *question) preFilter() *preFiltered {
 			continue
 		}
 		if a.nodes != nil { // of the default profile, just NodeAffinity names any
-			all.nodes, all.blamed = a.nodes, []string{f.Plugin}
+			all.blamed = append(all.blamed, f.Plugin)
+			if all.nodes != nil { // but for a quirk
+				maps.DeleteFunc(a.nodes, func(name string, _ bool) bool { return !all.nodes[name] })
+			}
+			if all.nodes = a.nodes; len(a.nodes) == 0 {
+				all.rejection, all.stopped = noNodeLeft(all.blamed), true
+				return all
+			}
 		}
 	}
 	return all
+}
+
+// noNodeLeft: the plugins name no node in common. A status names several plugins,
+// but not one alone.
+func noNodeLeft(plugins []string) *Verdict {
+	v := unresolvable("no node satisfies " + strings.Join(plugins, ", "))
+	if len(plugins) > 1 {
+		v.Plugin = strings.Join(slices.Sorted(slices.Values(plugins)), ",")
+	}
+	return v
 }
 
 // excludes tells whether a node is not among those left.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/blang/semver/v4"
 )
 
 // Release is a release of Kubernetes, v1.Minor.Patch. It has a dialect: what of
@@ -41,40 +44,24 @@ func (r Release) Compare(other Release) int {
 	return cmp.Or(cmp.Compare(r.Minor, other.Minor), cmp.Compare(r.Patch, other.Patch))
 }
 
-// Releasing is in which releases something is, as a list of the first ones, the
-// oldest first: of its minor release each, and the last one also of all that
-// follow. A minor release that is not listed is without, if there is a later one
-// that is.
-//
-// "v1.30.14 v1.31.3 v1.32.0" is what came with 1.32 and was backported. A release
-// in brackets is the first one without, again: "v1.18.0 (v1.19.0) v1.37.0".
-type Releasing string
-
-// Has tells whether it is in r.
-func (in Releasing) Has(r Release) bool {
-	has := false
-	words := strings.Fields(string(in))
-	for i, word := range words {
-		name, without := strings.CutPrefix(word, "(")
-		from, err := ParseRelease(strings.TrimSuffix(name, ")"))
-		if err != nil {
-			panic("model: " + err.Error())
-		}
-		// A backport is for the rest of its minor release only.
-		backport := from.Patch > 0 && i+1 < len(words)
-		if r.Compare(from) >= 0 && (!backport || r.Minor == from.Minor) {
-			has = !without
-		}
+// In tells whether r is in a range of releases, such as ">=1.31.3 || >=1.30.14 <1.31.0"
+// (github.com/blang/semver).
+func (r Release) In(releases string) bool {
+	in, known := ranges.Load(releases)
+	if !known {
+		in, _ = ranges.LoadOrStore(releases, semver.MustParseRange(releases))
 	}
-	return has
+	return in.(semver.Range)(semver.Version{Major: 1, Minor: uint64(r.Minor), Patch: uint64(r.Patch)})
 }
+
+var ranges sync.Map // those that were ever asked for, by their text
 
 // Rules is the algorithm that the release documents.
 func (r Release) Rules() *Rules {
 	rules := Documented()
 	rules.Release = r.String()
 	for _, f := range Flags() {
-		if !f.In.Has(r) {
+		if !r.In(f.In) {
 			f.without(rules)
 		}
 	}

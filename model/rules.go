@@ -96,6 +96,8 @@ type Rules struct {
 	sidecarPortsForgotten          bool
 	statusOverwritten              bool
 	missingNodeIsError             bool
+	oneTermConflicts               bool
+	hostNamesAreNodeNames          bool
 }
 
 // Documented is the algorithm of v1.37.1 as its documentation, its KEPs and its
@@ -238,6 +240,12 @@ const (
 	// MissingNodeIsError: the cycle ends in an error if the preemptor requires a node
 	// by a name that no node has.
 	MissingNodeIsError Quirk = "missing-node-is-error"
+	// OneTermConflicts: one term of the preemptor's node affinity that no node can
+	// match keeps it from all nodes, whatever the other terms match.
+	OneTermConflicts Quirk = "one-term-conflicts"
+	// HostNamesAreNodeNames: a volume that requires a host name leaves just the nodes
+	// of that name.
+	HostNamesAreNodeNames Quirk = "host-names-are-node-names"
 )
 
 // Quirks are all quirks there are, in a fixed order.
@@ -249,7 +257,7 @@ func Quirks() []Quirk {
 		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped,
 		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest,
 		ClaimAllocatedTwice,
-		VictimsUnsorted, VictimStatusOverwritten, SidecarPortsForgotten, MissingNodeIsError}
+		VictimsUnsorted, VictimStatusOverwritten, SidecarPortsForgotten, MissingNodeIsError, OneTermConflicts, HostNamesAreNodeNames}
 }
 
 // With is a copy of r with quirks switched on.
@@ -316,6 +324,10 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.sidecarPortsForgotten = true
 		case MissingNodeIsError:
 			out.missingNodeIsError = true
+		case OneTermConflicts:
+			out.oneTermConflicts = true
+		case HostNamesAreNodeNames:
+			out.hostNamesAreNodeNames = true
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

@@ -14,14 +14,14 @@ import (
 // what the release would make of the rest says nothing about it.
 func (r Release) Unknown(c *Cluster) Unmodelled {
 	var u Unmodelled
-	report := func(object, field string, in Releasing) {
-		if !in.Has(r) {
+	report := func(object, field string, in string) {
+		if !r.In(in) {
 			u = append(u, UnmodelledField{object, field, fmt.Sprintf("%s does not know it, or has it switched off", r)})
 		}
 	}
 	pods := append([]*v1.Pod{c.Preemptor}, c.Pods...)
 	for _, f := range podFields {
-		if f.in.Has(r) {
+		if r.In(f.in) {
 			continue
 		}
 		for _, p := range pods {
@@ -32,47 +32,47 @@ func (r Release) Unknown(c *Cluster) Unmodelled {
 	}
 	for _, n := range c.Nodes {
 		if len(n.Status.DeclaredFeatures) > 0 {
-			report("Node "+n.Name, "status.declaredFeatures", "v1.36.0") // KEP-5328
+			report("Node "+n.Name, "status.declaredFeatures", ">=1.36.0") // KEP-5328
 		}
 	}
 	for _, b := range c.PodDisruptionBudgets {
 		// policy/v1beta1 has empty selectors match no pod.
 		if b.Spec.Selector != nil && len(b.Spec.Selector.MatchLabels)+len(b.Spec.Selector.MatchExpressions) == 0 {
-			report("PodDisruptionBudget "+Key(b), "spec.selector: empty", "v1.21.0")
+			report("PodDisruptionBudget "+Key(b), "spec.selector: empty", ">=1.21.0")
 		}
 		if b.Spec.UnhealthyPodEvictionPolicy != nil {
-			report("PodDisruptionBudget "+Key(b), "spec.unhealthyPodEvictionPolicy", "v1.27.0") // KEP-3017
+			report("PodDisruptionBudget "+Key(b), "spec.unhealthyPodEvictionPolicy", ">=1.27.0") // KEP-3017
 		}
 	}
 	for _, o := range c.Extra {
 		switch o := o.(type) {
 		case *v1.PersistentVolumeClaim:
 			if slices.Contains(o.Spec.AccessModes, v1.ReadWriteOncePod) {
-				report("PersistentVolumeClaim "+Key(o), "spec.accessModes", "v1.27.0") // KEP-2485
+				report("PersistentVolumeClaim "+Key(o), "spec.accessModes", ">=1.27.0") // KEP-2485
 			}
 		case *storagev1.CSINode:
-			report("CSINode "+o.Name, "apiVersion", "v1.17.0")
+			report("CSINode "+o.Name, "apiVersion", ">=1.17.0")
 		case *storagev1.CSIDriver:
-			report("CSIDriver "+o.Name, "apiVersion", "v1.18.0")
+			report("CSIDriver "+o.Name, "apiVersion", ">=1.18.0")
 			if o.Spec.PreventPodSchedulingIfMissing != nil {
-				report("CSIDriver "+o.Name, "spec.preventPodSchedulingIfMissing", "v1.37.0")
+				report("CSIDriver "+o.Name, "spec.preventPodSchedulingIfMissing", ">=1.37.0")
 			}
 		case *storagev1.CSIStorageCapacity:
-			report("CSIStorageCapacity "+Key(o), "apiVersion", "v1.24.0")
+			report("CSIStorageCapacity "+Key(o), "apiVersion", ">=1.24.0")
 		case *resourcev1.ResourceClaim:
-			report("ResourceClaim "+Key(o), "apiVersion", "v1.34.0")
+			report("ResourceClaim "+Key(o), "apiVersion", ">=1.34.0")
 		case *resourcev1.ResourceSlice:
-			report("ResourceSlice "+o.Name, "apiVersion", "v1.34.0")
+			report("ResourceSlice "+o.Name, "apiVersion", ">=1.34.0")
 		case *resourcev1.DeviceClass:
-			report("DeviceClass "+o.Name, "apiVersion", "v1.34.0")
+			report("DeviceClass "+o.Name, "apiVersion", ">=1.34.0")
 		}
 	}
 	s := &c.Settings
 	if s.MinCandidateNodesPercentage != nil || s.MinCandidateNodesAbsolute != nil {
-		report("scheduler", "DefaultPreemptionArgs", "v1.20.0")
+		report("scheduler", "DefaultPreemptionArgs", ">=1.20.0")
 	}
 	if s.SecondProfile != nil {
-		report("scheduler", "profiles[1]", "v1.18.0")
+		report("scheduler", "profiles[1]", ">=1.18.0")
 	}
 	for gate := range s.FeatureGates {
 		if in, modelled := gatesIn[gate]; modelled && !(gate == GateAsyncPreemption && !s.FeatureGates[gate]) {
@@ -83,78 +83,78 @@ func (r Release) Unknown(c *Cluster) Unmodelled {
 }
 
 // gatesIn tells which releases know a gate of modelledGates.
-var gatesIn = map[string]Releasing{
-	GateAsyncPreemption:                "v1.32.0",
-	GateTaintComparison:                "v1.35.0",
-	"NominatedNodeNameForExpectation":  "v1.34.0",
-	"OpportunisticBatching":            "v1.35.0",
-	"SchedulerPopFromBackoffQ":         "v1.33.0",
-	"InterPodAffinityHostnameFastPath": "v1.37.0",
+var gatesIn = map[string]string{
+	GateAsyncPreemption:                ">=1.32.0",
+	GateTaintComparison:                ">=1.35.0",
+	"NominatedNodeNameForExpectation":  ">=1.34.0",
+	"OpportunisticBatching":            ">=1.35.0",
+	"SchedulerPopFromBackoffQ":         ">=1.33.0",
+	"InterPodAffinityHostnameFastPath": ">=1.37.0",
 }
 
 // podField is a field of pods that changes decisions.
 type podField struct {
 	path string
-	in   Releasing // in which the API server keeps it, with the gates at their defaults
+	in   string // in which the API server keeps it, with the gates at their defaults
 	set  func(p *v1.Pod) bool
 }
 
 // podFields are the fields that came after 1.13 (pkg/features/kube_features.go of
 // the Releases, and the KEPs).
 var podFields = []podField{
-	{"spec.preemptionPolicy", "v1.19.0", // KEP-902
+	{"spec.preemptionPolicy", ">=1.19.0", // KEP-902
 		func(p *v1.Pod) bool { return p.Spec.PreemptionPolicy != nil }},
-	{"spec.overhead", "v1.18.0", // KEP-688
+	{"spec.overhead", ">=1.18.0", // KEP-688
 		func(p *v1.Pod) bool { return len(p.Spec.Overhead) > 0 }},
-	{"spec.topologySpreadConstraints", "v1.18.0", // KEP-895
+	{"spec.topologySpreadConstraints", ">=1.18.0", // KEP-895
 		func(p *v1.Pod) bool { return len(p.Spec.TopologySpreadConstraints) > 0 }},
-	{"spec.topologySpreadConstraints.nodeAffinityPolicy, nodeTaintsPolicy", "v1.26.0", // KEP-3094
+	{"spec.topologySpreadConstraints.nodeAffinityPolicy, nodeTaintsPolicy", ">=1.26.0", // KEP-3094
 		constrains(func(c *v1.TopologySpreadConstraint) bool {
 			return c.NodeAffinityPolicy != nil || c.NodeTaintsPolicy != nil
 		})},
-	{"spec.topologySpreadConstraints.minDomains", "v1.27.0", // KEP-3022
+	{"spec.topologySpreadConstraints.minDomains", ">=1.27.0", // KEP-3022
 		constrains(func(c *v1.TopologySpreadConstraint) bool { return c.MinDomains != nil })},
-	{"spec.topologySpreadConstraints.matchLabelKeys", "v1.27.0", // KEP-3243
+	{"spec.topologySpreadConstraints.matchLabelKeys", ">=1.27.0", // KEP-3243
 		constrains(func(c *v1.TopologySpreadConstraint) bool { return len(c.MatchLabelKeys) > 0 })},
-	{"spec.affinity: namespaceSelector", "v1.22.0", // KEP-2249
+	{"spec.affinity: namespaceSelector", ">=1.22.0", // KEP-2249
 		requires(func(t *v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })},
-	{"spec.affinity: matchLabelKeys, mismatchLabelKeys", "v1.31.0", // KEP-3633
+	{"spec.affinity: matchLabelKeys, mismatchLabelKeys", ">=1.31.0", // KEP-3633
 		requires(func(t *v1.PodAffinityTerm) bool { return len(t.MatchLabelKeys)+len(t.MismatchLabelKeys) > 0 })},
-	{"spec.schedulingGates", "v1.27.0", // KEP-3521
+	{"spec.schedulingGates", ">=1.27.0", // KEP-3521
 		func(p *v1.Pod) bool { return len(p.Spec.SchedulingGates) > 0 }},
-	{"spec.initContainers.restartPolicy", "v1.29.0", // KEP-753
+	{"spec.initContainers.restartPolicy", ">=1.29.0", // KEP-753
 		func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Spec.InitContainers, func(c v1.Container) bool { return c.RestartPolicy != nil })
 		}},
-	{"spec.containers.restartPolicyRules", "v1.35.0", // KEP-5307
+	{"spec.containers.restartPolicyRules", ">=1.35.0", // KEP-5307
 		func(p *v1.Pod) bool {
 			return anyContainer(p, true, func(c *v1.Container) bool { return len(c.RestartPolicyRules) > 0 })
 		}},
-	{"spec.containers.volumeMounts.bindMountOptions", "v1.37.0",
+	{"spec.containers.volumeMounts.bindMountOptions", ">=1.37.0",
 		func(p *v1.Pod) bool { return anyContainer(p, true, mountsWithOptions) }},
-	{"spec.hostUsers", "v1.33.0", // KEP-127
+	{"spec.hostUsers", ">=1.33.0", // KEP-127
 		func(p *v1.Pod) bool { return p.Spec.HostUsers != nil }},
-	{"spec.resources", "v1.34.0", // KEP-2837
+	{"spec.resources", ">=1.34.0", // KEP-2837
 		func(p *v1.Pod) bool { return p.Spec.Resources != nil }},
-	{"spec.resourceClaims", "v1.34.0", // KEP-4381
+	{"spec.resourceClaims", ">=1.34.0", // KEP-4381
 		func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }},
-	{"spec.schedulingGroup", "v1.38.0", // KEP-4671: alpha
+	{"spec.schedulingGroup", ">=1.38.0", // KEP-4671: alpha
 		func(p *v1.Pod) bool { return p.Spec.SchedulingGroup != nil }},
-	{"spec.volumes.ephemeral", "v1.21.0", // KEP-1698
+	{"spec.volumes.ephemeral", ">=1.21.0", // KEP-1698
 		func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.Ephemeral != nil })
 		}},
-	{"status.containerStatuses: resources, allocatedResources", "v1.33.0", // KEP-1287
+	{"status.containerStatuses: resources, allocatedResources", ">=1.33.0", // KEP-1287
 		func(p *v1.Pod) bool {
 			return slices.ContainsFunc(slices.Concat(p.Status.ContainerStatuses, p.Status.InitContainerStatuses), func(s v1.ContainerStatus) bool {
 				return s.Resources != nil || s.AllocatedResources != nil
 			})
 		}},
-	{"status.conditions: PodResizePending", "v1.33.0", // KEP-1287
+	{"status.conditions: PodResizePending", ">=1.33.0", // KEP-1287
 		func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodResizePending })
 		}},
-	{"status.resources, status.allocatedResources", "v1.36.0", // KEP-5419
+	{"status.resources, status.allocatedResources", ">=1.36.0", // KEP-5419
 		func(p *v1.Pod) bool { return p.Status.Resources != nil || p.Status.AllocatedResources != nil }},
 }
 

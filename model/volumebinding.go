@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -65,7 +66,52 @@ func volumeBindingPreFilter(q *question) *preFilterAnswer {
 			return reject("pod has unbound immediate PersistentVolumeClaims")
 		}
 	}
+	if names := q.hostNames(); names != nil && q.rules.hostNamesAreNodeNames {
+		return &preFilterAnswer{nodes: names}
+	}
 	return nil
+}
+
+// hostNames are the names of the hosts on which the preemptor's volumes are, by
+// their node affinity; nil if it requires none, or a volume is missing.
+func (q *question) hostNames() map[string]bool {
+	var all map[string]bool
+	for _, w := range q.storage.wanted {
+		if w.claim == nil || !bound(w.claim) {
+			continue
+		}
+		pv := q.storage.volumes[w.claim.Spec.VolumeName]
+		if pv == nil {
+			return nil
+		}
+		if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+			continue
+		}
+		names := map[string]bool{}
+		for _, term := range pv.Spec.NodeAffinity.Required.NodeSelectorTerms {
+			var inTerm []string
+			for _, r := range term.MatchExpressions {
+				switch {
+				case r.Key != v1.LabelHostname || r.Operator != v1.NodeSelectorOpIn:
+				case inTerm == nil:
+					inTerm = slices.Clone(r.Values)
+				default:
+					inTerm = slices.DeleteFunc(inTerm, func(name string) bool { return !slices.Contains(r.Values, name) })
+				}
+			}
+			for _, name := range inTerm {
+				names[name] = true
+			}
+		}
+		switch {
+		case len(names) == 0:
+		case all == nil:
+			all = names
+		default:
+			maps.DeleteFunc(all, func(name string, _ bool) bool { return !names[name] })
+		}
+	}
+	return all
 }
 
 // bound: both sides of the binding are written.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 )
@@ -120,7 +121,7 @@ func (t *tally) check(ctx context.Context, release model.Release, driven referen
 		t.add("undecided", seed)
 		return nil
 	}
-	if quirks, left := explain(c, rules, o); left == nil {
+	if quirks, left := explain(c, release, o); left == nil {
 		t.add("known: "+strings.Join(quirks, ", "), seed)
 	} else {
 		t.add("DISAGREES: "+string(left.Stage)+": "+left.Kind, seed)
@@ -131,31 +132,37 @@ func (t *tally) check(ctx context.Context, release model.Release, driven referen
 	return nil
 }
 
-// explain finds quirks that together account for all that was observed, none of
-// which could be missed; left is what not even all of them do.
-func explain(c *model.Cluster, rules *model.Rules, o *model.Observation) (names []string, left *model.Disagreement) {
-	with := func(quirks []model.Quirk) *model.Disagreement {
-		d, err := model.Decide(c, rules.With(quirks...))
+// explain finds known findings that together account for all that was observed,
+// none of which could be missed; left is what not even all of them do.
+func explain(c *model.Cluster, release model.Release, o *model.Observation) (ids []string, left *model.Disagreement) {
+	with := func(entries []properties.LedgerEntry) *model.Disagreement {
+		var quirks []model.Quirk
+		for _, e := range entries {
+			if e.Quirk != "" {
+				quirks = append(quirks, e.Quirk)
+			}
+		}
+		d, err := model.Decide(c, release.Rules().With(quirks...))
 		if err != nil {
 			return &model.Disagreement{}
 		}
 		return d.Admits(o)
 	}
-	quirks := model.Quirks()
-	if left = with(quirks); left != nil {
+	known := properties.LedgerOf(release)
+	if left = with(known); left != nil {
 		return nil, left
 	}
-	for i := 0; i < len(quirks); {
-		if fewer := slices.Delete(slices.Clone(quirks), i, i+1); with(fewer) == nil {
-			quirks = fewer
+	for i := 0; i < len(known); {
+		if fewer := slices.Delete(slices.Clone(known), i, i+1); with(fewer) == nil {
+			known = fewer
 		} else {
 			i++
 		}
 	}
-	for _, q := range quirks {
-		names = append(names, string(q))
+	for _, e := range known {
+		ids = append(ids, e.ID)
 	}
-	return names, nil
+	return ids, nil
 }
 
 func kindOf(f model.UnmodelledField) string {
