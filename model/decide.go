@@ -101,6 +101,9 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		}
 	}
 	slices.Sort(d.PotentialNodes)
+	if rules.unknownDomainPanics && slices.ContainsFunc(d.PotentialNodes, q.holdsUnknownDomain) {
+		return &Decision{q: q, Error: "the scheduler panics"}, nil
+	}
 	d.Shortlist = q.shortlist(len(d.PotentialNodes))
 	d.worlds = []*world{d.newWorld(nil)}
 	return d, nil

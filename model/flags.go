@@ -35,6 +35,12 @@ func Flags() []Flag {
 		{"a request above what a node can allocate is unresolvable", ">=1.34.0",
 			"noderesources/fit.go:572@v1.34.4, fitsRequest", "it may be resolved by preemption, as any lack of resources",
 			func(r *Rules) { r.tooLargeUnresolvable = false }},
+		{"a pod that is resized takes the largest of what is desired, allocated and in effect, of all containers together", ">=1.37.0",
+			"component-helpers/resource/helpers.go@v0.37.1, AggregateContainerRequests", "each container takes the largest of its own",
+			func(r *Rules) { r.resizeSums = false }},
+		{"a rejection before any node is looked at names the plugin", ">=1.22.0",
+			"runtime/framework.go:419@v1.22.17, RunPreFilterPlugins (SetFailedPlugin)", "it names none",
+			func(r *Rules) { r.preFilterNamed = false }},
 		{"taints and node affinity are judged before resources", ">=1.22.0",
 			"v1beta2/default_plugins.go:47@v1.22.17", "resources are judged first: the unresolvable failure of a full node is not seen",
 			func(r *Rules) {

@@ -96,6 +96,9 @@ func (q *question) verdicts() map[string]*Verdict {
 	if q.pre.rejection != nil {
 		for _, n := range q.nodes {
 			same := *q.pre.rejection
+			if !q.rules.preFilterNamed {
+				same.Plugin = ""
+			}
 			out[n.Name] = &same
 		}
 		return out

@@ -172,6 +172,35 @@ func occupied(p *v1.Pod) resources {
 	return rs.add(resourcesOf(p.Spec.Overhead))
 }
 
+// occupiedEach is what occupied was before 1.37: each container that has a status
+// of its resources counts by itself, and so does what the pod as a whole requests.
+func occupiedEach(p *v1.Pod) resources {
+	effective := func(desired, actual, allocated v1.ResourceList) resources {
+		rs := resourcesOf(actual).max(resourcesOf(allocated))
+		if !resizeInfeasible(p) {
+			rs = rs.max(resourcesOf(desired))
+		}
+		return rs
+	}
+	rs := sumContainers(p, func(c *v1.Container) resources {
+		if s := containerStatus(p, c.Name); s != nil && s.Resources != nil {
+			return effective(c.Resources.Requests, s.Resources.Requests, s.AllocatedResources)
+		}
+		return resourcesOf(c.Resources.Requests)
+	})
+	if p.Spec.Resources != nil {
+		podLevel := resourcesOf(p.Spec.Resources.Requests)
+		if p.Status.Resources != nil {
+			actual := effective(p.Spec.Resources.Requests, p.Status.Resources.Requests, p.Status.AllocatedResources)
+			for i := range podLevel {
+				podLevel[i].quantity = actual.get(podLevel[i].name)
+			}
+		}
+		rs = withPodLevel(rs, podLevel)
+	}
+	return rs.add(resourcesOf(p.Spec.Overhead))
+}
+
 // sumContainers combines what the containers of a pod need, each as of says:
 // all containers and sidecars together, but at least what any init container
 // needs while it runs beside the sidecars started before it (KEP-753).

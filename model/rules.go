@@ -48,9 +48,12 @@ type Rules struct {
 
 	// Nodes that PreFilter leaves out: whether they have a status, and are tried.
 	excludedHaveStatus, excludedAreTried bool
+	// preFilterNamed: a rejection by PreFilter names the plugin.
+	preFilterNamed bool
 
 	// Resources.
 	tooLargeUnresolvable bool
+	resizeSums           bool // see occupied
 
 	// Topology spread.
 	spread spreadRules
@@ -98,6 +101,7 @@ type Rules struct {
 	missingNodeIsError             bool
 	oneTermConflicts               bool
 	hostNamesAreNodeNames          bool
+	unknownDomainPanics            bool
 }
 
 // Documented is the algorithm of v1.37.1 as its documentation, its KEPs and its
@@ -141,6 +145,8 @@ func Documented() *Rules {
 		noVictimsAtOnce:         true,
 		dryRunStatus:            true,
 		zeroVictimsFail:         true,
+		preFilterNamed:          true,
+		resizeSums:              true,
 		tooLargeUnresolvable:    true,
 		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
 			excludes: func(listed bool) bool { return listed }},
@@ -246,6 +252,9 @@ const (
 	// HostNamesAreNodeNames: a volume that requires a host name leaves just the nodes
 	// of that name.
 	HostNamesAreNodeNames Quirk = "host-names-are-node-names"
+	// UnknownDomainPanics: the scheduler panics when a dry run removes a pod that a
+	// spread constraint selects from a domain whose nodes are all left out.
+	UnknownDomainPanics Quirk = "unknown-domain-panics"
 )
 
 // Quirks are all quirks there are, in a fixed order.
@@ -257,7 +266,7 @@ func Quirks() []Quirk {
 		OnePodForAllTerms, UnlabelledNodesHideFirst, NominatedRefusalsSkipped,
 		ExtenderRejectionIsError, NothingLeftKeepsNomination, FirstVictimIsHighest,
 		ClaimAllocatedTwice,
-		VictimsUnsorted, VictimStatusOverwritten, SidecarPortsForgotten, MissingNodeIsError, OneTermConflicts, HostNamesAreNodeNames}
+		VictimsUnsorted, VictimStatusOverwritten, SidecarPortsForgotten, MissingNodeIsError, OneTermConflicts, HostNamesAreNodeNames, UnknownDomainPanics}
 }
 
 // With is a copy of r with quirks switched on.
@@ -328,6 +337,8 @@ func (r *Rules) With(quirks ...Quirk) *Rules {
 			out.oneTermConflicts = true
 		case HostNamesAreNodeNames:
 			out.hostNamesAreNodeNames = true
+		case UnknownDomainPanics:
+			out.unknownDomainPanics = true
 		default:
 			panic("model: unknown quirk " + string(q))
 		}

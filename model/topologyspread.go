@@ -242,3 +242,22 @@ func topologySpreadFails(q *question, n *node, v view) *Verdict {
 	}
 	return nil
 }
+
+// holdsUnknownDomain tells whether a dry run on a node would remove a pod that a
+// constraint selects from a domain that no eligible node is in.
+func (q *question) holdsUnknownDomain(name string) bool {
+	n := q.byName[name]
+	for i := range q.spread {
+		unknown := n.spread.domain[i] >= 0 && !slices.ContainsFunc(q.nodes, func(m *node) bool {
+			return m.spread.eligible[i] && m.spread.domain[i] == n.spread.domain[i]
+		})
+		for _, c := range q.spread { // a node without one of the keys is passed over
+			_, has := n.Labels[c.TopologyKey]
+			unknown = unknown && has
+		}
+		if unknown && slices.ContainsFunc(n.pods, func(p *pod) bool { return q.preemptable(p) && p.spread[i] }) {
+			return true
+		}
+	}
+	return false
+}

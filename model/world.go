@@ -103,7 +103,7 @@ func newQuestion(c *Cluster, rules *Rules) *question {
 			}
 		case knownNominated(c, p):
 			if n := q.byName[p.Status.NominatedNodeName]; n != nil {
-				n.nominated = append(n.nominated, newPod(p, occupied(p), now, rules))
+				n.nominated = append(n.nominated, newPod(p, rules.occupied(p), now, rules))
 			}
 		}
 	}
@@ -125,13 +125,20 @@ func knownNominated(c *Cluster, p *v1.Pod) bool {
 }
 
 func (q *question) newBound(p *v1.Pod, now time.Time) *pod {
-	bound := newPod(p, occupied(p), now, q.rules)
+	bound := newPod(p, q.rules.occupied(p), now, q.rules)
 	for i, b := range q.budgets {
 		if b.protects(p) {
 			bound.budgets = append(bound.budgets, i)
 		}
 	}
 	return bound
+}
+
+func (r *Rules) occupied(p *v1.Pod) resources {
+	if !r.resizeSums {
+		return occupiedEach(p)
+	}
+	return occupied(p)
 }
 
 func newPod(p *v1.Pod, needs resources, now time.Time, rules *Rules) *pod {

@@ -71,5 +71,16 @@ func fixed() []LedgerEntry {
 			Upstream: "fixed",
 			Quirk:    model.HostNamesAreNodeNames,
 		},
+		{
+			ID:       "unknown-domain-panics",
+			Title:    "The scheduler panics over a pod on a node that the preemptor's node affinity leaves out",
+			Promise:  "Nodes that the pod's node affinity does not match are left out of its spread constraints.",
+			Source:   "docs: concepts/scheduling-eviction/topology-spread-constraints, \"Interaction with node affinity and node selectors\"",
+			Happens:  "The number of pods in the domain of such a node is not known, and taking off a pod that the constraint selects, which a dry run removes, follows a nil pointer. Resources are judged before node affinity, so such a node is tried.",
+			Where:    "podtopologyspread/filtering.go:139@v1.19.16, updateWithPod",
+			Releases: ">=1.18.0 <1.22.0",
+			Upstream: "fixed",
+			Quirk:    model.UnknownDomainPanics,
+		},
 	}
 }
