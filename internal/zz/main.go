@@ -27,6 +27,9 @@ func main() {
 		example := map[string]string{}
 		agree := 0
 		for seed := range uint64(n) {
+			if only := os.Getenv("ONLY"); only != "" && only != fmt.Sprint(seed) {
+				continue
+			}
 			c := generators.FromSeed(seed)
 			o, err := s.Observe(context.Background(), c)
 			var ref *reference.Refusal
@@ -42,6 +45,12 @@ func main() {
 				continue
 			}
 			if dis := d.Admits(o); dis != nil {
+				if os.Getenv("ONLY") != "" {
+					fmt.Printf("%+v\n", *o)
+					for k, v := range o.DryRuns {
+						fmt.Println(k, v)
+					}
+				}
 				k := string(dis.Stage) + ": " + dis.Kind
 				counts[k]++
 				if example[k] == "" {

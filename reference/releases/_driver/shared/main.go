@@ -3,9 +3,9 @@
 //
 // What differs between releases is behind build tags: one per minor release up
 // to the one that is built, as with Go's own (k1.25, k1.26, …).
-package main
 
 //go:debug randseednop=0
+package main
 
 import (
 	"fmt"
