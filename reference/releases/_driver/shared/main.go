@@ -43,11 +43,11 @@ type schedulers map[settings]*scheduler
 const maxSchedulers = 16
 
 func (all schedulers) observe(r *wire.Request) (*wire.Observation, error) {
-	c, err := decode(r)
-	if err != nil {
+	if err := prepare(r); err != nil {
 		return nil, err
 	}
-	if err := refuseSettings(r.Settings); err != nil {
+	c, err := decode(r)
+	if err != nil {
 		return nil, err
 	}
 	if err := gates.apply(r.Settings.FeatureGates); err != nil {
