@@ -114,7 +114,7 @@ func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
 // stop ends the process in its own time, but soon.
 func (p *process) stop() error {
-	defer time.AfterFunc(time.Second, p.kill).Stop()
+	defer time.AfterFunc(10*time.Second, p.kill).Stop()
 	p.in.Close()
 	return p.wait()
 }
