@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -40,7 +41,7 @@ type Result struct {
 	Observation *model.Observation
 	// Decision is what the model allows.
 	Decision *model.Decision
-	// Unmodelled says what the model does not cover.
+	// Unmodelled says what the model does not cover, or the system does not know.
 	Unmodelled model.Unmodelled
 	// Undecided says where the model does not know all allowed answers, and what
 	// was observed is none of those it knows (model.Decision.Exact). It is no
@@ -124,6 +125,10 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		return nil, err
 	}
 	if r.Observation, err = c.System.Observe(ctx, cluster); err != nil {
+		var refusal *reference.Refusal
+		if errors.As(err, &refusal) {
+			return &Result{Cluster: cluster, Unmodelled: unknown(refusal)}, nil
+		}
 		return nil, err
 	}
 	r.Findings = differential(r)
@@ -141,6 +146,19 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	}
 	r.Filters = s.filters
 	return r, nil
+}
+
+// unknown is what a system refuses as what is not modelled: of neither can be told
+// whether it is right.
+func unknown(r *reference.Refusal) (u model.Unmodelled) {
+	for _, what := range strings.Split(r.What, "; ") {
+		object, field, ok := strings.Cut(what, ": ")
+		if !ok {
+			object, field = "scheduler", what
+		}
+		u = append(u, model.UnmodelledField{Object: object, Field: field, Why: r.System + " does not know it"})
+	}
+	return u
 }
 
 func documented(c *model.Cluster) (*model.Decision, error) {

@@ -140,12 +140,17 @@ func compile(ctx context.Context, release, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := stage(ctx, release, source); err != nil {
+	staged, err := stage(ctx, release, source)
+	if err != nil {
 		return err
 	}
 	_, tags := mustParse(release).driver()
-	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-tags="+strings.Join(tags, ","),
-		"-ldflags=-s -w -X main.release="+release, "-o", filepath.Join(dir, "driver"), ".")
+	args := []string{"build", "-mod=readonly", "-tags=" + strings.Join(tags, ","),
+		"-ldflags=-s -w -X main.release=" + release, "-o", filepath.Join(dir, "driver")}
+	if staged {
+		args = append(args, "-trimpath") // what was compiled in another directory is the same
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, ".")...)
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it has files to remove

@@ -70,6 +70,7 @@ type answer struct {
 // ask sends a request and returns the answer. The error is a *failure if the
 // process is dead, or that of ctx, for which it is killed.
 func (p *process) ask(ctx context.Context, request []byte, timeout time.Duration) (a answer, err error) {
+	p.stderr.clear() // what it said before has nothing to do with this
 	err = p.within(ctx, timeout, func() error {
 		if _, err := p.in.Write(append(request, '\n')); err != nil {
 			return err
@@ -113,7 +114,7 @@ func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
 // stop ends the process in its own time, but soon.
 func (p *process) stop() error {
-	defer time.AfterFunc(time.Second, p.kill).Stop()
+	defer time.AfterFunc(10*time.Second, p.kill).Stop()
 	p.in.Close()
 	return p.wait()
 }
@@ -132,6 +133,12 @@ func (h *head) Write(p []byte) (int, error) {
 	defer h.mu.Unlock()
 	h.text = append(h.text, p[:min(len(p), headSize-len(h.text))]...)
 	return len(p), nil
+}
+
+func (h *head) clear() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text = h.text[:0]
 }
 
 // reason says in one line why the process died: what it said last words of, or how

@@ -18,38 +18,39 @@ import (
 // in ./staging.
 var stagedModule = regexp.MustCompile(`(?m)^replace (\S+) => \./staging/`)
 
-// stage copies those modules into the driver's module in dir.
-func stage(ctx context.Context, release, dir string) error {
+// stage copies those modules into the driver's module in dir, and tells whether
+// there are any.
+func stage(ctx context.Context, release, dir string) (staged bool, err error) {
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
-		return err
+		return false, err
 	}
-	staged := stagedModule.FindAllSubmatch(mod, -1)
-	if staged == nil {
-		return nil
+	modules := stagedModule.FindAllSubmatch(mod, -1)
+	if modules == nil {
+		return false, nil
 	}
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", "k8s.io/kubernetes@"+release)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("downloading Kubernetes %s: %w\n%s", release, err, out)
+		return false, fmt.Errorf("downloading Kubernetes %s: %w\n%s", release, err, out)
 	}
 	var kubernetes struct{ Dir string }
 	if err := json.Unmarshal(out, &kubernetes); err != nil {
-		return fmt.Errorf("downloading Kubernetes %s: %w", release, err)
+		return false, fmt.Errorf("downloading Kubernetes %s: %w", release, err)
 	}
-	for _, m := range staged {
+	for _, m := range modules {
 		path := string(m[1])
 		to := filepath.Join(dir, "staging", filepath.FromSlash(path))
 		if err := copySource(filepath.Join(kubernetes.Dir, "staging", "src", filepath.FromSlash(path)), to); err != nil {
-			return err
+			return false, err
 		}
 		if err := os.WriteFile(filepath.Join(to, "go.mod"), []byte("module "+path+"\n"), 0o644); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // copySource copies the Go files of a module that are no tests.

@@ -17,7 +17,9 @@ func TestStage(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	write(filepath.Join(dir, "go.mod"), "module m\n\nreplace vbom.ml/util => ./stub\n")
-	require.NoError(t, stage(t.Context(), "v1.19.16", dir))
+	staged, err := stage(t.Context(), "v1.19.16", dir)
+	require.NoError(t, err)
+	require.False(t, staged)
 	require.NoDirExists(t, filepath.Join(dir, "staging"))
 
 	write(filepath.Join(dir, "go.mod"), "module m\n\nreplace k8s.io/api => ./staging/k8s.io/api\n")
@@ -25,7 +27,9 @@ func TestStage(t *testing.T) {
 	write(filepath.Join(api, "core", "v1", "types.go"), "package v1")
 	write(filepath.Join(api, "core", "v1", "types_test.go"), "package v1")
 	write(filepath.Join(api, "core", "v1", "BUILD"), "go_library()")
-	require.NoError(t, stage(t.Context(), "v1.13.0", dir))
+	staged, err = stage(t.Context(), "v1.13.0", dir)
+	require.NoError(t, err)
+	require.True(t, staged)
 	copied, err := os.ReadFile(filepath.Join(dir, "staging", "k8s.io", "api", "core", "v1", "types.go"))
 	require.NoError(t, err)
 	require.Equal(t, "package v1", string(copied))
@@ -37,5 +41,6 @@ func TestStage(t *testing.T) {
 	require.Len(t, left, 1)
 
 	t.Setenv(fakeModules, t.TempDir())
-	require.ErrorIs(t, stage(t.Context(), "v1.13.0", dir), os.ErrNotExist)
+	_, err = stage(t.Context(), "v1.13.0", dir)
+	require.ErrorIs(t, err, os.ErrNotExist)
 }

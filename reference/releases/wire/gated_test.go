@@ -30,3 +30,15 @@ func TestRefuseDropped(t *testing.T) {
 	off["PodLevelResources"] = true
 	require.NoError(t, refused())
 }
+
+func TestDropPreemptionPolicy(t *testing.T) {
+	const (
+		lower = `{"spec":{"containers":[],"preemptionPolicy":"PreemptLowerPriority","priority":3}}`
+		never = `{"spec":{"containers":[],"preemptionPolicy":"Never"}}`
+	)
+	r := &wire.Request{Preemptor: json.RawMessage(lower), Pods: []json.RawMessage{[]byte(never), []byte(lower)}}
+	r.DropPreemptionPolicy()
+	require.JSONEq(t, `{"spec":{"containers":[],"priority":3}}`, string(r.Preemptor))
+	require.JSONEq(t, never, string(r.Pods[0]))
+	require.JSONEq(t, `{"spec":{"containers":[],"priority":3}}`, string(r.Pods[1]))
+}

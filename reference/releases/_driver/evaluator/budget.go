@@ -27,4 +27,4 @@ func (l *budgetLister) List(labels.Selector) ([]*budget, error) {
 // knownGates are all gates of this release.
 var knownGates = utilfeature.DefaultMutableFeatureGate.GetAll()
 
-func refuseSettings(wire.Settings) error { return nil }
+func prepare(*wire.Request) error { return nil }

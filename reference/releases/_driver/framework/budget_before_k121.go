@@ -67,10 +67,10 @@ type budgetInformer struct {
 
 func (i budgetInformer) Lister() policylisters.PodDisruptionBudgetLister { return i.l }
 
-// refuseSettings refuses the arguments of DefaultPreemption, which has none before
-// 1.20: all nodes are tried.
-func refuseSettings(s wire.Settings) error {
-	if s.MinCandidateNodesPercentage != nil || s.MinCandidateNodesAbsolute != nil {
+// prepare refuses the arguments of DefaultPreemption, which has none before 1.20:
+// all nodes are tried.
+func prepare(r *wire.Request) error {
+	if s := r.Settings; s.MinCandidateNodesPercentage != nil || s.MinCandidateNodesAbsolute != nil {
 		return wire.Refusal("DefaultPreemptionArgs")
 	}
 	return nil

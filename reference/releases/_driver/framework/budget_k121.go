@@ -17,7 +17,7 @@ type budget = policyv1.PodDisruptionBudget
 
 func refuseBudget(*budget) error { return nil }
 
-func refuseSettings(wire.Settings) error { return nil }
+func prepare(*wire.Request) error { return nil }
 
 // budgetLister lists the budgets in the order of the cluster.
 type budgetLister struct {

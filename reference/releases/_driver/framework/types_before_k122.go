@@ -150,8 +150,9 @@ func (p *recordedPreemption) stages(ctx context.Context, state *cycleState, pod 
 	}
 	for _, name := range obs.PotentialNodes {
 		if _, ok := obs.DryRuns[name]; !ok {
-			// No filter was run if there is no pod of lower priority.
-			v := wireVerdict{}
+			// No filter was run if there is no pod of lower priority, which later
+			// releases call unresolvable.
+			v := wireVerdict{Unresolvable: true}
 			if st := p.s.recorder.last[name]; st != nil && !st.IsSuccess() {
 				v = p.s.verdict(name, st)
 			}

@@ -40,11 +40,12 @@ type budgetInformer struct {
 
 func (i budgetInformer) Lister() policylisters.PodDisruptionBudgetLister { return i.l }
 
-// refuseSettings refuses the arguments of DefaultPreemption, which has none before
-// 1.20: all nodes are tried.
-func refuseSettings(s wire.Settings) error {
-	if s.MinCandidateNodesPercentage != nil || s.MinCandidateNodesAbsolute != nil {
+// prepare refuses the arguments of DefaultPreemption, which has none before 1.20:
+// all nodes are tried. Nor do pods have a policy by default before 1.19.
+func prepare(r *wire.Request) error {
+	if s := r.Settings; s.MinCandidateNodesPercentage != nil || s.MinCandidateNodesAbsolute != nil {
 		return wire.Refusal("DefaultPreemptionArgs")
 	}
+	r.DropPreemptionPolicy()
 	return nil
 }

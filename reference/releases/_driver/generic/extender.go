@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/scheduler/algorithm"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/api"
@@ -37,5 +39,6 @@ func (e extender) ProcessPreemption(_ *v1.Pod, victims map[*v1.Node]*schedulerap
 		e.s.obs.DryRuns[node.Name] = wire.DryRun{Victims: keys(v.Pods), Violations: v.NumPDBViolations}
 		e.s.obs.Candidates = append(e.s.obs.Candidates, node.Name)
 	}
+	slices.Sort(e.s.obs.Candidates)
 	return victims, nil
 }

@@ -35,9 +35,10 @@ var plugins = map[string]string{
 }
 
 // verdict names the plugins of all reasons, separated by commas: the predicate
-// GeneralPredicates stands for four of them, and tells all that fail.
-func verdict(reasons []failureReason) wire.Verdict {
-	var v wire.Verdict
+// GeneralPredicates stands for four of them, and tells all that fail. Upstream says
+// by itself whether preemption might help.
+func verdict(node *v1.Node, reasons []failureReason) wire.Verdict {
+	v := wire.Verdict{Unresolvable: len(nodesWherePreemptionMightHelp([]*v1.Node{node}, fitErrorOf(node, reasons))) == 0}
 	for _, r := range reasons {
 		name := r.GetReason()
 		switch r := r.(type) {
@@ -69,7 +70,7 @@ func (s *scheduler) watch(predicate fitPredicate) fitPredicate {
 				s.last[name] = wire.Verdict{}
 			}
 			if !fits {
-				s.last[name] = verdict(reasons)
+				s.last[name] = verdict(node.Node(), reasons)
 			}
 		}
 		return fits, reasons, err
@@ -90,9 +91,7 @@ func (s *scheduler) scheduled(host string, err error) error {
 	}
 	for _, n := range s.loaded.nodes {
 		if reasons, failed := fitError.FailedPredicates[n.Name]; failed {
-			v := verdict(reasons)
-			v.Unresolvable = len(nodesWherePreemptionMightHelp([]*v1.Node{n}, preemptionMightHelpArgument(fitError))) == 0
-			s.obs.Filters[n.Name] = v
+			s.obs.Filters[n.Name] = verdict(n, reasons)
 		}
 	}
 	s.obs.Actuation = &wire.Actuation{Nomination: wire.Kept}

@@ -30,8 +30,8 @@ var errFits = errors.New("it fits: go no further")
 //go:linkname nodesWherePreemptionMightHelp k8s.io/kubernetes/pkg/scheduler/core.nodesWherePreemptionMightHelp
 func nodesWherePreemptionMightHelp(nodes []*v1.Node, failed core.FailedPredicateMap) []*v1.Node
 
-func preemptionMightHelpArgument(e *core.FitError) core.FailedPredicateMap {
-	return e.FailedPredicates
+func fitErrorOf(node *v1.Node, reasons []failureReason) core.FailedPredicateMap {
+	return core.FailedPredicateMap{node.Name: reasons}
 }
 
 func newEventRecorder() record.EventRecorder { return &record.FakeRecorder{} }

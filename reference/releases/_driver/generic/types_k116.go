@@ -32,7 +32,9 @@ var errFits = errors.New("it fits: go no further")
 //go:linkname nodesWherePreemptionMightHelp k8s.io/kubernetes/pkg/scheduler/core.nodesWherePreemptionMightHelp
 func nodesWherePreemptionMightHelp(nodes []*v1.Node, fitErr *core.FitError) []*v1.Node
 
-func preemptionMightHelpArgument(e *core.FitError) *core.FitError { return e }
+func fitErrorOf(node *v1.Node, reasons []failureReason) *core.FitError {
+	return &core.FitError{FailedPredicates: core.FailedPredicateMap{node.Name: reasons}}
+}
 
 func newEventRecorder() events.EventRecorder { return &events.FakeRecorder{} }
 

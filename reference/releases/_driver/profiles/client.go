@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
@@ -87,9 +88,9 @@ func (p podClient) Delete(_ context.Context, name string, opts metav1.DeleteOpti
 
 func (p podClient) Patch(_ context.Context, name string, kind types.PatchType, data []byte, _ metav1.PatchOptions, subresources ...string) (*v1.Pod, error) {
 	key := p.namespace + "/" + name
-	disrupts, clears := false, false
+	disrupts, clears, rest := false, false, []string{string(data)}
 	if kind == types.StrategicMergePatchType && slices.Equal(subresources, []string{"status"}) {
-		disrupts, clears = readPatch(data)
+		disrupts, clears, rest = readPatch(data)
 	}
 	if disrupts {
 		p.c.add(&p.c.disrupted, key)
@@ -97,46 +98,56 @@ func (p podClient) Patch(_ context.Context, name string, kind types.PatchType, d
 	if clears {
 		p.c.add(&p.c.cleared, key)
 	}
-	if !disrupts && !clears {
-		p.c.add(&p.c.other, fmt.Sprintf("patch %s %v: %s", key, subresources, data))
+	if len(rest) > 0 {
+		slices.Sort(rest)
+		p.c.add(&p.c.other, fmt.Sprintf("patch %s %v: %s", key, subresources, strings.Join(rest, ", ")))
 	}
 	return &v1.Pod{}, nil
 }
 
 // readPatch recognises the two patches of a preemption: the condition
-// DisruptionTarget, and a nominated node taken away. A patch that holds anything
-// else is neither.
-func readPatch(data []byte) (disrupts, clears bool) {
+// DisruptionTarget, and a nominated node taken away. The rest names what else the
+// patch holds: some releases patch the victim with the status of the preemptor
+// (kubernetes#126644).
+func readPatch(data []byte) (disrupts, clears bool, rest []string) {
 	var patch struct {
 		Status map[string]json.RawMessage `json:"status"`
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if d.Decode(&patch) != nil {
-		return false, false
+		return false, false, []string{string(data)}
 	}
 	for field, value := range patch.Status {
 		switch field {
 		case "$setElementOrder/conditions": // goes with conditions
 		case "nominatedNodeName":
-			if string(value) != "null" {
-				return false, false
+			if clears = string(value) == "null"; !clears {
+				rest = append(rest, field)
 			}
-			clears = true
 		case "conditions":
-			var conditions []v1.PodCondition
-			// A condition that was True already comes without its status: the
-			// patch holds differences only.
-			if json.Unmarshal(value, &conditions) != nil || len(conditions) != 1 || conditions[0].Type != "DisruptionTarget" ||
-				conditions[0].Status != v1.ConditionTrue && conditions[0].Status != "" {
-				return false, false
+			var conditions []struct {
+				Type   v1.PodConditionType
+				Status v1.ConditionStatus
+				Patch  string `json:"$patch"`
 			}
-			disrupts = true
+			if json.Unmarshal(value, &conditions) != nil {
+				rest = append(rest, field)
+			}
+			for _, c := range conditions {
+				// A condition that was True already comes without its status: the
+				// patch holds differences only.
+				if c.Type == "DisruptionTarget" && (c.Status == v1.ConditionTrue || c.Status == "") && c.Patch == "" {
+					disrupts = true
+				} else {
+					rest = append(rest, "condition "+string(c.Type))
+				}
+			}
 		default:
-			return false, false
+			rest = append(rest, field)
 		}
 	}
-	return disrupts, clears
+	return disrupts, clears, rest
 }
 
 func (c *client) add(list *[]string, s string) {

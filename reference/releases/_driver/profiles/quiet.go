@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"io"
 
 	"k8s.io/klog/v2"
@@ -8,6 +9,9 @@ import (
 
 // quiet drops what upstream logs.
 func quiet() {
-	klog.LogToStderr(false)
+	flags := flag.NewFlagSet("", flag.PanicOnError)
+	klog.InitFlags(flags)
+	_ = flags.Set("logtostderr", "false")
+	_ = flags.Set("stderrthreshold", "FATAL")
 	klog.SetOutput(io.Discard)
 }

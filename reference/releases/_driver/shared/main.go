@@ -3,9 +3,9 @@
 //
 // What differs between releases is behind build tags: one per minor release up
 // to the one that is built, as with Go's own (k1.25, k1.26, …).
-package main
 
 //go:debug randseednop=0
+package main
 
 import (
 	"fmt"
@@ -43,11 +43,11 @@ type schedulers map[settings]*scheduler
 const maxSchedulers = 16
 
 func (all schedulers) observe(r *wire.Request) (*wire.Observation, error) {
-	c, err := decode(r)
-	if err != nil {
+	if err := prepare(r); err != nil {
 		return nil, err
 	}
-	if err := refuseSettings(r.Settings); err != nil {
+	c, err := decode(r)
+	if err != nil {
 		return nil, err
 	}
 	if err := gates.apply(r.Settings.FeatureGates); err != nil {
