@@ -62,20 +62,14 @@ func (q *question) markedAlready(p *v1.Pod) bool {
 	return false
 }
 
-// marksInOther is a with the patches of Other that hold more than the condition
-// DisruptionTarget taken for those that hold nothing else.
-func (a *Actuation) marksInOther() *Actuation {
+// withoutOverwrites is a without what else the patches that mark victims hold.
+func (a *Actuation) withoutOverwrites() *Actuation {
 	out := *a
-	out.DisruptionTarget, out.Other = slices.Clone(a.DisruptionTarget), nil
-	for _, write := range a.Other {
-		key, patch := strings.CutPrefix(write, "patch ")
-		key, _, patched := strings.Cut(key, " [status]: ")
-		if patch && patched && strings.Contains(write, string(v1.DisruptionTarget)) {
-			out.DisruptionTarget = append(out.DisruptionTarget, key)
-		} else {
-			out.Other = append(out.Other, write)
-		}
+	out.Other = slices.DeleteFunc(slices.Clone(a.Other), func(write string) bool {
+		return slices.ContainsFunc(a.DisruptionTarget, func(key string) bool { return strings.HasPrefix(write, "patch "+key+" [status]: ") })
+	})
+	if len(out.Other) == 0 {
+		out.Other = nil
 	}
-	slices.Sort(out.DisruptionTarget)
 	return &out
 }

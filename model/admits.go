@@ -394,7 +394,7 @@ func (q *question) admitsNomination(o *Observation, want *Actuation) *Disagreeme
 		return nil
 	}
 	if q.rules.statusOverwritten {
-		got = got.marksInOther()
+		got = got.withoutOverwrites()
 	}
 	for _, list := range []struct {
 		name      string

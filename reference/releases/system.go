@@ -71,7 +71,6 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 		return &model.Observation{
 			System: s.release, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true,
 			CycleError: "the scheduler's process died: " + died.what,
-			Actuation:  &model.Actuation{Nomination: model.NominationCleared},
 		}, nil
 	case err != nil:
 		return nil, err

@@ -83,7 +83,6 @@ func TestDeath(t *testing.T) {
 			require.Equal(t, &model.Observation{
 				System: "v1.31.0", Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true,
 				CycleError: "the scheduler's process died: " + why,
-				Actuation:  &model.Actuation{Nomination: model.NominationCleared},
 			}, obs)
 			s.timeout = patience
 			require.NotEqual(t, first, pid(t, s))
