@@ -10,10 +10,17 @@ type Flag struct {
 	In string
 	// Source is where a release that has it says so, or does so.
 	Source string
-	// Without is what the other releases do in its place.
-	Without string
+	// Instead is what the other releases do.
+	Instead string
 
 	without func(r *Rules)
+}
+
+// Off is the algorithm of the linked release, but for the flag.
+func (f Flag) Off() *Rules {
+	rules := Documented()
+	f.without(rules)
+	return rules
 }
 
 // Flags are all in which the algorithms that releases document differ. What a

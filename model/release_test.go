@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -39,7 +40,7 @@ func TestLinkedReleaseHasAllFlags(t *testing.T) {
 		assert.True(t, Linked.In(f.In), f.Name)
 		assert.False(t, Releases()[0].In(f.In), "%s: no release is without", f.Name)
 		assert.NotEmpty(t, f.Source, f.Name)
-		assert.NotEmpty(t, f.Without, f.Name)
+		assert.NotEmpty(t, f.Instead, f.Name)
 	}
 	releases := Releases()
 	for i := 1; i < len(releases); i++ {
@@ -302,16 +303,9 @@ func TestFlags(t *testing.T) {
 			d, err := Decide(tt.cluster, Documented())
 			require.NoError(t, err)
 			assert.Equal(t, tt.with, tt.ask(d), "with")
-			without := Documented()
-			found := false
-			for _, f := range Flags() {
-				if f.Name == tt.flag {
-					f.without(without)
-					found = true
-				}
-			}
-			require.True(t, found)
-			d, err = Decide(tt.cluster, without)
+			i := slices.IndexFunc(Flags(), func(f Flag) bool { return f.Name == tt.flag })
+			require.GreaterOrEqual(t, i, 0)
+			d, err = Decide(tt.cluster, Flags()[i].Off())
 			if err != nil {
 				require.ErrorAs(t, err, new(Unmodelled))
 				d = nil
