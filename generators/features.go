@@ -74,7 +74,7 @@ func drawFeatures(s source) features {
 	flags := flags{s, s.chance(12)}
 	f := features{
 		wild:       flags.wild,
-		bottleneck: bottleneck(weighted(s, 45, 13, 6, 8, 9, 6, 8, 2, 4, 2, 4)),
+		bottleneck: bottleneck(weighted(s, 47, 13, 6, 8, 9, 6, 8, 2, 3, 2, 3)),
 		ranks:      drawRanks(s),
 		twins:      flags.chance(70),
 		slack:      flags.chance(18),
@@ -100,7 +100,7 @@ func drawFeatures(s source) features {
 		spread:       flags.chance(8),
 		declared:     flags.chance(4),
 		claims:       flags.chance(5),
-		volumes:      flags.chance(5),
+		volumes:      flags.chance(4),
 		extended:     flags.chance(8),
 	}
 	f.volumes = f.volumes || f.bottleneck >= byClaim
