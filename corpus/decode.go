@@ -16,6 +16,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -248,7 +249,7 @@ func (c chunk) decodeObject(data []byte, meta typeMeta) (d decoded, _ *InputErro
 // kubectl does, so that they have their final names from the start.
 func setNamespace(o metav1.Object) {
 	switch o.(type) {
-	case *v1.Pod, *policyv1.PodDisruptionBudget:
+	case *v1.Pod, *policyv1.PodDisruptionBudget, *v1.PersistentVolumeClaim, *storagev1.CSIStorageCapacity:
 		if o.GetNamespace() == "" {
 			o.SetNamespace(metav1.NamespaceDefault)
 		}

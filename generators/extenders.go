@@ -22,7 +22,7 @@ func (g *generator) drawExtenders(c *model.Cluster) []model.Extender {
 		}
 		e.Ignorable, e.NodeCacheCapable = g.chance(50), g.chance(40)
 		if g.chance(45) {
-			if len(c.Nodes) > 0 && g.chance(50) {
+			if len(c.Nodes) > 0 && g.chance(30) {
 				at := g.intn(len(c.Nodes))
 				c.Nodes[at] = g.emptied(at)
 			}
@@ -51,10 +51,10 @@ func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
 		p.Fails = pick(g.source, model.PreemptError, model.PreemptUnknownNode, model.PreemptUnknownPod)
 	}
 	for _, name := range g.someNodes(80) {
-		change := model.VictimChange{Node: name, Reverses: g.chance(65)}
-		if g.chance(45) {
+		change := model.VictimChange{Node: name, Reverses: g.chance(72)}
+		if g.chance(57) {
 			// None is an error of the extender.
-			keeps := int32(weighted(g.source, 5, 70, 25))
+			keeps := int32(weighted(g.source, 5, 80, 15))
 			change.Keeps = &keeps
 		}
 		if g.chance(25) {

@@ -101,7 +101,7 @@ func drawFeatures(s source) features {
 		declared:     flags.chance(4),
 		claims:       flags.chance(5),
 		volumes:      flags.chance(4),
-		extended:     flags.chance(8),
+		extended:     flags.chance(10),
 	}
 	f.volumes = f.volumes || f.bottleneck >= byClaim
 	if f.bottleneck == bySpread {

@@ -135,7 +135,7 @@ func (g *generator) drawNodes(count int) {
 func (g *generator) drawNeed(room int) sizes {
 	var need sizes
 	most := 1 + g.intn(room)
-	if g.chance(50) { // more victims, which differ in more ways
+	if g.chance(50) || g.extended { // more victims, which differ in more ways
 		most = max(most, 1+g.intn(room))
 	}
 	if main, ok := g.mainResource(); ok {

@@ -189,13 +189,13 @@ func selects(s *v1.NodeSelector, n *v1.Node) bool {
 	return slices.ContainsFunc(s.NodeSelectorTerms, func(t v1.NodeSelectorTerm) bool { return termMatches(&t, n) })
 }
 
-// deallocations are the claims of which one loses its allocation before
-// preemption is tried: those that are in the pod's way on some node for no other
+// Deallocations are the claims, as namespace/name, of which one loses its
+// allocation before preemption is tried: those that are in the pod's way on some node for no other
 // reason, and that no other pod uses. Which one is left open
 // (dynamicresources.go:1150@v1.37.1, PostFilter).
-func (d *Decision) deallocations() []string {
+func (d *Decision) Deallocations() []string {
 	q := d.q
-	if q.claims == nil || !q.rules.claims.deallocate {
+	if d.Eligible == nil || q.claims == nil || !q.rules.claims.deallocate {
 		return nil
 	}
 	var idle []string
@@ -225,10 +225,7 @@ func (d *Decision) admitsDeallocation(o *Observation) *Disagreement {
 	if o.Actuation == nil {
 		return nil
 	}
-	allowed, got := []string(nil), o.Actuation.Deallocated
-	if d.Eligible != nil {
-		allowed = d.deallocations()
-	}
+	allowed, got := d.Deallocations(), o.Actuation.Deallocated
 	if len(allowed) == 0 && len(got) == 0 || len(got) == 1 && slices.Contains(allowed, got[0]) {
 		return nil
 	}

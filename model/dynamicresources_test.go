@@ -104,7 +104,7 @@ func TestDynamicResources(t *testing.T) {
 			}
 			assert.Equal(t, tt.want, got)
 			if tt.want != "" {
-				assert.Equal(t, tt.goes, d.deallocations())
+				assert.Equal(t, tt.goes, d.Deallocations())
 			}
 		})
 	}

@@ -25,6 +25,13 @@ func (e *explanation) text(w io.Writer) {
 	}
 	fmt.Fprint(w, "\n\n")
 	e.filterText(w)
+	switch claims := e.Deallocations; len(claims) {
+	case 0:
+	case 1:
+		fmt.Fprintf(w, "Resource claims: %s keeps it from a node and no other pod uses it: it loses its allocation.\n\n", claims[0])
+	default:
+		fmt.Fprintf(w, "Resource claims: each of %s keeps it from a node and no other pod uses it: one of them loses its allocation, which is left open.\n\n", strings.Join(claims, ", "))
+	}
 	if e.Eligible != nil {
 		e.eligibleText(w)
 	}

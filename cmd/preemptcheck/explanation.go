@@ -23,7 +23,10 @@ type explanation struct {
 	// FitsOn are the nodes on which the pod runs without preemption.
 	FitsOn []string `json:"fitsOn,omitempty"`
 	// Failed says why the pod does not fit, of nodes with the same reason at once.
-	Failed   []failure    `json:"failed,omitempty"`
+	Failed []failure `json:"failed,omitempty"`
+	// Deallocations are the resource claims of which one loses its allocation.
+	Deallocations []string `json:"deallocations,omitempty"`
+
 	Eligible *eligibility `json:"eligible,omitempty"`
 	// NotHelpful says why preemption does not help on a potential node.
 	PotentialNodes int       `json:"potentialNodes"`
@@ -124,6 +127,7 @@ func explainResult(r *properties.Result, candidates int) *explanation {
 		FitsOn:         d.Fits,
 		PotentialNodes: len(d.PotentialNodes),
 		Shortlist:      d.Shortlist,
+		Deallocations:  d.Deallocations(),
 		Reference:      observed{System: o.System, Agrees: len(r.Findings) == 0 && r.Undecided == "", Undecided: r.Undecided, ScheduledTo: o.ScheduledTo},
 	}
 	if d.Eligible != nil {

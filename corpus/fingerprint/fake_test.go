@@ -35,6 +35,9 @@ func (f fake) Observe(_ context.Context, c *model.Cluster) (*model.Observation, 
 		o.Filters[n] = *v
 	}
 	o.Eligible = d.Eligible
+	if claims := d.Deallocations(); len(claims) > 0 {
+		defer func() { o.Actuation.Deallocated = claims[:1] }() // whatever comes of preemption
+	}
 	if !d.Eligible.OK {
 		o.Actuation.Nomination = model.NominationKept
 		return o, nil

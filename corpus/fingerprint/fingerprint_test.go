@@ -57,7 +57,7 @@ func TestExplain(t *testing.T) {
 				continue
 			}
 			text := fingerprint.Explain(r, &r.Unexplained()[0])
-			require.Regexp(t, `^On \d+ nodes? with .* budgets?, with budgets, .*the scheduler is wrong about .*: want .*, got .*, as if the rule were broken: budget: namespaces ignored\.$`, text)
+			require.Regexp(t, `^On \d+ nodes? with .* budgets?, with .*budgets, .*the scheduler is wrong about .*: want .*, got .*, as if the rule were broken: budget: namespaces ignored\.$`, text)
 			require.NotContains(t, text, "\n")
 			return
 		}

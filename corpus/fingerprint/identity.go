@@ -33,7 +33,7 @@ func matters(kind, aspect string) bool {
 	case model.KindWorse:
 		return aspect == missingStartTimes
 	case model.KindChoice:
-		return !slices.Contains(fit, aspect)
+		return !slices.Contains(fit, aspect) && !aboutVolumes(aspect)
 	case model.KindFits, model.KindDoesNotFit, model.KindNeedless:
 		return aspect != startTimes && aspect != missingStartTimes
 	}

@@ -109,7 +109,8 @@ var aspects = []aspect{
 	})},
 }
 
-// fit names the aspects that decide only about what fits on a node.
+// fit names the aspects that decide only about what fits on a node, besides those
+// of volumes.
 var fit = []string{"taints", "cordons", "tolerations", "node affinity", "topology spread", "pod affinity", "pod anti-affinity", "anti-affinity of others",
 	"resource claims", "declared features",
 	"nominated pods", "host ports", "host addresses", "init containers", "sidecars", "overhead", "pod-level resources", "resized pods"}
@@ -140,6 +141,7 @@ var traits = []struct {
 	{"higher priority", func(c *model.Cluster) bool {
 		return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return model.Priority(p) > model.Priority(c.Preemptor) })
 	}},
+	{claimsToBeBound, toBeBound},
 	{startTimes, func(c *model.Cluster) bool {
 		seen := map[metav1.Time]bool{}
 		for _, p := range c.Pods {
@@ -216,14 +218,31 @@ func eachBudget(strip func(b *policyv1.PodDisruptionBudget)) func(c *model.Clust
 // cluster that does without.
 func Without(c *model.Cluster) iter.Seq2[string, *model.Cluster] {
 	return func(yield func(string, *model.Cluster) bool) {
-		for _, a := range aspects {
-			plain := c.DeepCopy()
-			a.strip(plain)
-			if !equality.Semantic.DeepEqual(c, plain) && !yield(a.name, plain) {
+		for _, a := range slices.Concat(aspects, volumeAspects) {
+			if plain := a.without(c); plain != nil && !yield(a.name, plain) {
 				return
 			}
 		}
 	}
+}
+
+// Strip is a copy of a cluster that does without the aspect of that name, or nil
+// if the cluster does not have it.
+func Strip(c *model.Cluster, name string) *model.Cluster {
+	for _, a := range slices.Concat(aspects, volumeAspects) {
+		if a.name == name {
+			return a.without(c)
+		}
+	}
+	return nil
+}
+
+func (a *aspect) without(c *model.Cluster) *model.Cluster {
+	plain := c.DeepCopy()
+	if a.strip(plain); equality.Semantic.DeepEqual(c, plain) {
+		return nil
+	}
+	return plain
 }
 
 // Shape names the aspects that a cluster has.

@@ -22,14 +22,7 @@ import (
 func aspects(c *model.Cluster) []step {
 	var steps []step
 	for name := range fingerprint.Without(c) {
-		strip := func(c *model.Cluster) *model.Cluster {
-			for other, plain := range fingerprint.Without(c) {
-				if other == name {
-					return plain
-				}
-			}
-			return nil
-		}
+		strip := func(c *model.Cluster) *model.Cluster { return fingerprint.Strip(c, name) }
 		on := func(nodes func(c *model.Cluster)) func(c *model.Cluster) *model.Cluster {
 			return func(c *model.Cluster) *model.Cluster {
 				next := strip(c)

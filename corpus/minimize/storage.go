@@ -15,7 +15,7 @@ import (
 )
 
 // selectedNode is the annotation of a claim with the node that its volume is made
-// for (component-helpers/storage/volume/pv_helpers.go:53@v0.37.1).
+// for (component-helpers/storage/volume/pv_helpers.go:51@v0.37.1).
 const selectedNode = "volume.kubernetes.io/selected-node"
 
 // storageNames gives claims, volumes, storage classes, attachments and capacities

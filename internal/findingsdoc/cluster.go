@@ -39,6 +39,7 @@ func summary(c *model.Cluster) string {
 		}
 		line("budget", model.Key(b), selector, fmt.Sprintf("disruptionsAllowed %d", b.Status.DisruptionsAllowed), policy)
 	}
+	storageLines(c, line)
 	for _, p := range c.Pods {
 		line("pod", model.Key(p), podDetails(p)...)
 	}
@@ -105,12 +106,9 @@ func podDetails(p *v1.Pod) []string {
 		}
 	}
 	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-			for _, r := range append(slices.Clone(term.MatchFields), term.MatchExpressions...) {
-				details = append(details, fmt.Sprintf("requires %s %s %v", r.Key, r.Operator, r.Values))
-			}
-		}
+		details = append(details, requirements(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)...)
 	}
+	details = append(details, volumes(p)...)
 	details = append(details,
 		when(p.DeletionTimestamp != nil, "terminating"),
 		when(p.Spec.NodeName != "" && p.Status.Phase == v1.PodPending, "phase Pending"))
@@ -118,6 +116,16 @@ func podDetails(p *v1.Pod) []string {
 		details = append(details, fmt.Sprintf("%s %s", c.Type, c.Status))
 	}
 	return append(details, labels(p.Labels))
+}
+
+func requirements(terms []v1.NodeSelectorTerm) []string {
+	var details []string
+	for _, term := range terms {
+		for _, r := range append(slices.Clone(term.MatchFields), term.MatchExpressions...) {
+			details = append(details, fmt.Sprintf("requires %s %s %v", r.Key, r.Operator, r.Values))
+		}
+	}
+	return details
 }
 
 func when(condition bool, text string) string {

@@ -87,6 +87,72 @@ func Tests() []Test {
 			Fails:   map[string]string{"empty selector": "the preemptor fits: got true, want false"},
 		},
 		{
+			Finding: "claim-of-other-namespace",
+			File:    "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions_test.go",
+			Name:    "TestRemovePod_ClaimOfOtherNamespace",
+			Fails:   map[string]string{"pod of another namespace with a claim of the same name": "the preemptor fits: got true, want false"},
+		},
+		{
+			Finding: "claim-counted-once",
+			File:    "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions_test.go",
+			Name:    "TestRemovePod_ClaimWithSeveralReferences",
+			Fails: map[string]string{
+				"one of two users": "the preemptor fits: got true, want false",
+				"another claim of the preemptor is still in use, and the pod mounted its own twice": "the preemptor fits: got true, want false",
+			},
+		},
+		{
+			Finding: "nominated-claim-ignored",
+			File:    "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions_test.go",
+			Name:    "TestFilter_ClaimOfNominatedPod",
+			Fails:   map[string]string{"the nominated pod has the same claim": "the pod fits: got true, want false"},
+		},
+		{
+			Finding: "attached-volume-counted-twice",
+			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
+			Name:    "TestCSILimits_VolumeAttachedAlready",
+			Fails:   map[string]string{"the volume is attached": "node(s) exceed max volume count"},
+		},
+		{
+			Finding: "victim-volumes-stay-attached",
+			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
+			Name:    "TestCSILimits_VolumeOfRemovedPodIsDetached",
+			Fails:   map[string]string{"the victim's volume is attached": "the preemptor fits: got false, want true"},
+		},
+		{
+			Finding: "sharer-reprieved-later",
+			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
+			Name:    "TestSelectVictimsOnNode_SharedVolumes",
+			Fails:   map[string]string{"the node takes two, the pod that shares volumes is tried last": "Unexpected victims"},
+		},
+		{
+			Finding: "foreign-ephemeral-claim",
+			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
+			Name:    "TestCSILimits_ExistingPodWithForeignEphemeralClaim",
+			Fails: map[string]string{
+				"claim of nobody":                      "PVC test/existing-scratch was not created for pod test/existing",
+				"claim of an earlier pod of that name": "PVC test/existing-scratch was not created for pod test/existing",
+			},
+		},
+		{
+			Finding: "missing-driver-resolvable",
+			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
+			Name:    "TestCSILimits_MissingDriverIsUnresolvable",
+			Fails: map[string]string{
+				"the driver is missing":   "Filter: got Unschedulable, want UnschedulableAndUnresolvable",
+				"the node has no CSINode": "Filter: got Unschedulable, want UnschedulableAndUnresolvable",
+			},
+		},
+		{
+			Finding: "volume-node-fields",
+			File:    "pkg/scheduler/framework/plugins/volumebinding/binder_test.go",
+			Name:    "TestFindPodVolumes_NodeAffinityByField",
+			Fails: map[string]string{
+				"name of another node":                   "expected failure reasons",
+				"label of the node, and name of another": "expected failure reasons",
+			},
+		},
+		{
 			Finding: "claim-allocated-twice",
 			File:    "pkg/scheduler/framework/plugins/dynamicresources/dynamicresources_test.go",
 			Name:    "TestFilter_ClaimUnderTwoNames",
