@@ -77,7 +77,7 @@ func drawFeatures(s source) features {
 		bottleneck: bottleneck(weighted(s, 49, 14, 6, 8, 10, 6, 7, 2, 3, 2, 2)),
 		ranks:      drawRanks(s),
 		twins:      flags.chance(70),
-		slack:      flags.chance(14),
+		slack:      flags.chance(11),
 		forms:      flags.chance(35),
 		hostPorts:  flags.chance(13),
 		taints:     flags.chance(18),

@@ -110,7 +110,7 @@ func (g *generator) preemptorVolumes() []volume {
 	case byDisk:
 		volumes = []volume{{source: g.disk, readOnly: g.chance(25)}}
 	default:
-		if !g.chance(55) {
+		if !g.chance(50) {
 			return nil
 		}
 		volumes = []volume{g.someVolume()}
