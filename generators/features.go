@@ -100,7 +100,7 @@ func drawFeatures(s source) features {
 		spread:       flags.chance(8),
 		declared:     flags.chance(4),
 		claims:       flags.chance(5),
-		volumes:      flags.chance(5),
+		volumes:      flags.chance(4),
 		extended:     flags.chance(10),
 	}
 	f.volumes = f.volumes || f.bottleneck >= byClaim

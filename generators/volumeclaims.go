@@ -133,7 +133,7 @@ func (g *generator) drawClaims(count, first int) []claim {
 			c.state = claimState(weighted(g.source, 67, 24, 3, 1, 1, 2, 2))
 		}
 		if c.state == unboundClaim {
-			c.class = 1 + weighted(g.source, 38, 26, 14, 12, 5, 5)
+			c.class = 1 + weighted(g.source, 42, 29, 18, 5, 2, 4)
 			if c.class == len(classNames) {
 				c.class = 0
 			}
@@ -207,11 +207,24 @@ type csiNode struct {
 // none. -1 is a node without the driver.
 type csiLimit int
 
-// install puts the drivers on the node that it lacks.
-func (n *csiNode) install() {
-	n.missing = false
-	for d := range n.drivers {
-		n.drivers[d] = max(n.drivers[d], 0)
+// reachVolumes lets the node that was left for the preemptor attach what it lacked
+// the driver for, and most volumes of a single node be of that one.
+func (g *generator) reachVolumes(n *node) {
+	n.csi.missing = false
+	for d := range n.csi.drivers {
+		n.csi.drivers[d] = max(n.csi.drivers[d], 0)
+	}
+	if n.zone == 2 && g.chance(70) { // most volumes that are in a zone are in the first
+		n.zone = 1
+	}
+	for i := range g.pvcs {
+		c := &g.pvcs[i]
+		if c.volume.affinity >= len(affinities) && g.chance(65) {
+			c.volume.affinity = len(affinities) + g.home
+		}
+		if c.selected > 0 && g.chance(65) {
+			c.selected = 1 + g.home
+		}
 	}
 }
 
