@@ -74,10 +74,10 @@ func drawFeatures(s source) features {
 	flags := flags{s, s.chance(12)}
 	f := features{
 		wild:       flags.wild,
-		bottleneck: bottleneck(weighted(s, 49, 14, 6, 8, 10, 6, 7, 2, 3, 2, 2)),
+		bottleneck: bottleneck(weighted(s, 50, 14, 6, 8, 10, 6, 7, 2, 4, 2, 2)),
 		ranks:      drawRanks(s),
 		twins:      flags.chance(70),
-		slack:      flags.chance(11),
+		slack:      flags.chance(7),
 		forms:      flags.chance(35),
 		hostPorts:  flags.chance(13),
 		taints:     flags.chance(18),
