@@ -128,12 +128,12 @@ func (g *generator) drawClaims(count, first int) []claim {
 		} else if g.static {
 			c.state = claimState(weighted(g.source, 27, 68, 1, 1, 1, 1, 1))
 		} else if g.bottleneck == byVolume {
-			c.state = claimState(weighted(g.source, 60, 34, 1, 1, 1, 1, 2))
+			c.state = claimState(weighted(g.source, 58, 34, 3, 1, 1, 1, 2))
 		} else {
-			c.state = claimState(weighted(g.source, 65, 23, 5, 1, 1, 2, 3))
+			c.state = claimState(weighted(g.source, 64, 24, 6, 1, 1, 2, 2))
 		}
 		if c.state == unboundClaim {
-			c.class = 1 + weighted(g.source, 42, 29, 18, 5, 2, 4)
+			c.class = 1 + weighted(g.source, 41, 28, 17, 9, 2, 3)
 			if c.class == len(classNames) {
 				c.class = 0
 			}
