@@ -74,7 +74,7 @@ func drawFeatures(s source) features {
 	flags := flags{s, s.chance(12)}
 	f := features{
 		wild:       flags.wild,
-		bottleneck: bottleneck(weighted(s, 46, 14, 6, 9, 10, 6, 7, 2, 3, 2, 3)),
+		bottleneck: bottleneck(weighted(s, 46, 14, 6, 9, 10, 6, 7, 2, 4, 2, 3)),
 		ranks:      drawRanks(s),
 		twins:      flags.chance(70),
 		slack:      flags.chance(11),
@@ -99,8 +99,8 @@ func drawFeatures(s source) features {
 		others:       flags.chance(10),
 		spread:       flags.chance(8),
 		declared:     flags.chance(4),
-		claims:       flags.chance(5),
-		volumes:      flags.chance(4),
+		claims:       flags.chance(6),
+		volumes:      flags.chance(9),
 		extended:     flags.chance(10),
 	}
 	f.volumes = f.volumes || f.bottleneck >= byClaim

@@ -85,7 +85,7 @@ func (g *generator) drawStorage() {
 	g.inTree = g.chance(15)
 	g.attachments = g.chance(20)
 	g.driver = g.chance(50)
-	g.prevents = g.driver && g.chance(60)
+	g.prevents = g.driver && g.chance(75)
 	g.static = g.bottleneck == byVolume && g.chance(40)
 	g.disk = pick(g.source, gceDisk, awsDisk, iscsiDisk, rbdDisk)
 	g.pvcs = g.drawClaims(count, 0)
@@ -128,12 +128,12 @@ func (g *generator) drawClaims(count, first int) []claim {
 		} else if g.static {
 			c.state = claimState(weighted(g.source, 27, 68, 1, 1, 1, 1, 1))
 		} else if g.bottleneck == byVolume {
-			c.state = claimState(weighted(g.source, 58, 34, 3, 1, 1, 1, 2))
+			c.state = claimState(weighted(g.source, 60, 34, 1, 1, 1, 1, 2))
 		} else {
-			c.state = claimState(weighted(g.source, 64, 24, 6, 1, 1, 2, 2))
+			c.state = claimState(weighted(g.source, 65, 23, 5, 1, 1, 2, 3))
 		}
 		if c.state == unboundClaim {
-			c.class = 1 + weighted(g.source, 41, 28, 17, 9, 2, 3)
+			c.class = 1 + weighted(g.source, 42, 29, 18, 5, 2, 4)
 			if c.class == len(classNames) {
 				c.class = 0
 			}
@@ -162,7 +162,7 @@ func (g *generator) drawPersistentVolume(handle int) persistentVolume {
 	if g.chance(3) { // two volumes of one name are one volume to the driver
 		v.handle = g.intn(3)
 	}
-	affinity, labels := 22, 15
+	affinity, labels := 22, 22
 	if g.bottleneck == byVolume {
 		affinity, labels = 18, 70
 	}
