@@ -100,7 +100,7 @@ func (g *generator) preemptorVolumes() []volume {
 		volumes = []volume{{}}
 	case byVolumeLimit:
 		volumes = []volume{{}}
-		if g.chance(15) {
+		if g.chance(30) {
 			volumes = append(volumes, volume{index: g.intn(len(g.pvcs))})
 		}
 	case byVolume:
