@@ -60,9 +60,9 @@ func (s *Subject) volumesOf(p *v1.Pod) []string {
 }
 
 // couldRun is fitsByModel, except for what sharer-reprieved-later explains, if that
-// is granted: the preemptor fits just because a pod stays that mounts its volume,
-// and may be tried too late for that.
-func (s *Subject) couldRun(node string, gone map[string]bool) (bool, error) {
+// is granted: the preemptor fits just because a pod that is no victim stays, which
+// mounts its volume and may be tried too late for that.
+func (s *Subject) couldRun(node string, victims []string, gone map[string]bool) (bool, error) {
 	fits, err := s.fitsByModel(node, gone)
 	if err != nil || !fits || !s.grants("sharer-reprieved-later") {
 		return fits, err
@@ -70,7 +70,8 @@ func (s *Subject) couldRun(node string, gone map[string]bool) (bool, error) {
 	volumes := s.mounted(s.Cluster.Preemptor)
 	without := maps.Clone(gone)
 	for _, p := range s.preemptable(node) {
-		if slices.ContainsFunc(s.mounted(p), func(v string) bool { return slices.Contains(volumes, v) }) {
+		sharer := slices.ContainsFunc(s.mounted(p), func(v string) bool { return slices.Contains(volumes, v) })
+		if sharer && !slices.Contains(victims, model.Key(p)) {
 			without[model.Key(p)] = true
 		}
 	}

@@ -30,7 +30,7 @@ func minimalVictims() Property {
 				if pick := s.Observation.Pick; pick != nil && pick.Node == p.node && len(p.victims) <= maxSubsets {
 					largest = len(p.victims)
 				}
-				stay, err := couldStay(p.victims, largest, func(gone map[string]bool) (bool, error) { return s.couldRun(p.node, gone) })
+				stay, err := couldStay(p.victims, largest, func(gone map[string]bool) (bool, error) { return s.couldRun(p.node, p.victims, gone) })
 				if err != nil {
 					return nil, err
 				}
@@ -98,7 +98,7 @@ func noSwap() Property {
 						if most(gone) > least {
 							continue
 						}
-						fits, err := s.couldRun(p.node, gone)
+						fits, err := s.couldRun(p.node, p.victims, gone)
 						if err != nil {
 							return nil, err
 						}
