@@ -6,7 +6,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// maxSubsets is up to how many victims every subset of them is tried.
+// maxSubsets is up to how many victims, or pods that share volumes, every subset of
+// them is tried.
 const maxSubsets = 8
 
 // minimalVictims: no non-empty set of victims could have stayed. To the letter:
