@@ -26,7 +26,7 @@ type claimMaker struct {
 func (g *generator) claimDevices(p *v1.Pod, bound []*v1.Pod) []runtime.Object {
 	m := &claimMaker{generator: g, preemptor: p, bound: bound, objects: []runtime.Object{anyClass, fastClass}}
 	for i := range g.nodes {
-		if count := pick(g.source, 1, 0, 2, 4, 3); count > 0 {
+		if count := pick(g.source, 4, 3, 2, 5, 1, 0); count > 0 {
 			m.slice("slice-"+strconv.Itoa(i), nodeNames[i], count, func(s *resourcev1.ResourceSliceSpec) { s.NodeName = &nodeNames[i] })
 		}
 	}
@@ -37,7 +37,7 @@ func (g *generator) claimDevices(p *v1.Pod, bound []*v1.Pod) []runtime.Object {
 			}
 		})
 	}
-	for i := range 1 + weighted(g.source, 55, 30, 15) {
+	for i := range 1 + weighted(g.source, 75, 18, 7) {
 		m.own(i)
 	}
 	for i := range g.intn(3) {
@@ -48,7 +48,7 @@ func (g *generator) claimDevices(p *v1.Pod, bound []*v1.Pod) []runtime.Object {
 
 func (m *claimMaker) slice(name, pool string, count int, where func(s *resourcev1.ResourceSliceSpec)) {
 	s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	s.Spec = resourcev1.ResourceSliceSpec{Driver: pick(m.source, "fast.example.com", "slow.example.com"),
+	s.Spec = resourcev1.ResourceSliceSpec{Driver: pick(m.source, "fast.example.com", "fast.example.com", "slow.example.com"),
 		Pool: resourcev1.ResourcePool{Name: pool, Generation: 1, ResourceSliceCount: 1}}
 	where(&s.Spec)
 	for i := range count {
@@ -83,7 +83,7 @@ func (m *claimMaker) allocate(c *resourcev1.ResourceClaim) {
 	c.Finalizers = []string{resourcev1.Finalizer}
 	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
 		Results: []resourcev1.DeviceRequestAllocationResult{m.devices[m.intn(len(m.devices))]}}}
-	switch weighted(m.source, 40, 25, 35) {
+	switch weighted(m.source, 25, 20, 55) {
 	case 0:
 		c.Status.Allocation.NodeSelector = &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchFields: []v1.NodeSelectorRequirement{
 			{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{m.someNode()}}}}}}

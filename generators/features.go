@@ -74,16 +74,16 @@ func drawFeatures(s source) features {
 	flags := flags{s, s.chance(12)}
 	f := features{
 		wild:       flags.wild,
-		bottleneck: bottleneck(weighted(s, 45, 13, 6, 8, 9, 6, 8, 2, 4, 2, 4)),
+		bottleneck: bottleneck(weighted(s, 46, 14, 6, 9, 10, 6, 7, 2, 4, 2, 3)),
 		ranks:      drawRanks(s),
 		twins:      flags.chance(70),
-		slack:      flags.chance(18),
+		slack:      flags.chance(11),
 		forms:      flags.chance(35),
 		hostPorts:  flags.chance(13),
 		taints:     flags.chance(18),
 		nodeLabels: flags.chance(22),
 		drifted:    flags.chance(6),
-		small:      flags.chance(5),
+		small:      flags.chance(4),
 		cordoned:   flags.chance(6),
 
 		missingStart: flags.chance(12),
@@ -95,12 +95,12 @@ func drawFeatures(s source) features {
 		budgets:      flags.chance(65),
 		unready:      flags.chance(6),
 		nominated:    flags.chance(35),
-		podAffinity:  flags.chance(12),
+		podAffinity:  flags.chance(10),
 		others:       flags.chance(10),
 		spread:       flags.chance(8),
 		declared:     flags.chance(4),
-		claims:       flags.chance(5),
-		volumes:      flags.chance(5),
+		claims:       flags.chance(6),
+		volumes:      flags.chance(9),
 		extended:     flags.chance(10),
 	}
 	f.volumes = f.volumes || f.bottleneck >= byClaim
@@ -148,7 +148,7 @@ func drawRanks(s source) []int32 {
 // preemptorPriority is mostly above all ranks.
 func preemptorPriority(s source, ranks []int32) int32 {
 	top := slices.Max(ranks)
-	switch weighted(s, 84, 8, 5, 3) {
+	switch weighted(s, 89, 5, 4, 2) {
 	case 0:
 		if top > math.MaxInt32-10 {
 			return math.MaxInt32

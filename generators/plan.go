@@ -119,7 +119,9 @@ func (g *generator) drawNodes(count int) {
 		g.home = g.intn(count)
 		n := &g.nodes[g.home]
 		n.taints, n.level, n.cordoned = nil, 0, false
-		n.csi.install()
+		if g.volumes {
+			g.reachVolumes(n)
+		}
 	}
 	if g.bottleneck == bySpread && count > 1 && g.chance(60) {
 		// A node without pods makes others hold too many; if it were good for the

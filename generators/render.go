@@ -48,7 +48,7 @@ func generate(s source) *model.Cluster {
 	}
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
 	if g.volumes {
-		c.Extra = g.renderStorage(c.Nodes)
+		c.Extra = append(c.Extra, g.renderStorage(c.Nodes)...)
 	}
 	if g.podAffinity {
 		c.Extra = append(c.Extra, g.drawNamespaces()...)

@@ -85,7 +85,7 @@ func (g *generator) drawStorage() {
 	g.inTree = g.chance(15)
 	g.attachments = g.chance(20)
 	g.driver = g.chance(50)
-	g.prevents = g.driver && g.chance(60)
+	g.prevents = g.driver && g.chance(75)
 	g.static = g.bottleneck == byVolume && g.chance(40)
 	g.disk = pick(g.source, gceDisk, awsDisk, iscsiDisk, rbdDisk)
 	g.pvcs = g.drawClaims(count, 0)
@@ -128,12 +128,12 @@ func (g *generator) drawClaims(count, first int) []claim {
 		} else if g.static {
 			c.state = claimState(weighted(g.source, 27, 68, 1, 1, 1, 1, 1))
 		} else if g.bottleneck == byVolume {
-			c.state = claimState(weighted(g.source, 60, 34, 1, 1, 1, 1, 2))
+			c.state = claimState(weighted(g.source, 58, 34, 3, 1, 1, 1, 2))
 		} else {
-			c.state = claimState(weighted(g.source, 67, 24, 3, 1, 1, 2, 2))
+			c.state = claimState(weighted(g.source, 64, 24, 6, 1, 1, 2, 2))
 		}
 		if c.state == unboundClaim {
-			c.class = 1 + weighted(g.source, 38, 26, 14, 12, 5, 5)
+			c.class = 1 + weighted(g.source, 41, 28, 17, 9, 2, 3)
 			if c.class == len(classNames) {
 				c.class = 0
 			}
@@ -162,7 +162,7 @@ func (g *generator) drawPersistentVolume(handle int) persistentVolume {
 	if g.chance(3) { // two volumes of one name are one volume to the driver
 		v.handle = g.intn(3)
 	}
-	affinity, labels := 22, 15
+	affinity, labels := 22, 22
 	if g.bottleneck == byVolume {
 		affinity, labels = 18, 70
 	}
@@ -207,11 +207,24 @@ type csiNode struct {
 // none. -1 is a node without the driver.
 type csiLimit int
 
-// install puts the drivers on the node that it lacks.
-func (n *csiNode) install() {
-	n.missing = false
-	for d := range n.drivers {
-		n.drivers[d] = max(n.drivers[d], 0)
+// reachVolumes lets the node that was left for the preemptor attach what it lacked
+// the driver for, and most volumes of a single node be of that one.
+func (g *generator) reachVolumes(n *node) {
+	n.csi.missing = false
+	for d := range n.csi.drivers {
+		n.csi.drivers[d] = max(n.csi.drivers[d], 0)
+	}
+	if n.zone == 2 && g.chance(70) { // most volumes that are in a zone are in the first
+		n.zone = 1
+	}
+	for i := range g.pvcs {
+		c := &g.pvcs[i]
+		if c.volume.affinity >= len(affinities) && g.chance(65) {
+			c.volume.affinity = len(affinities) + g.home
+		}
+		if c.selected > 0 && g.chance(65) {
+			c.selected = 1 + g.home
+		}
 	}
 }
 

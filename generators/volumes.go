@@ -89,7 +89,7 @@ func (g *generator) someVolume() volume {
 }
 
 func (g *generator) someEphemeral() volume {
-	return volume{source: ephemeral, index: weighted(g.source, 55, 22, 10, 7, 6)}
+	return volume{source: ephemeral, index: weighted(g.source, 58, 24, 10, 5, 3)}
 }
 
 // preemptorVolumes draws what the preemptor wants to mount.
@@ -110,6 +110,9 @@ func (g *generator) preemptorVolumes() []volume {
 	case byDisk:
 		volumes = []volume{{source: g.disk, readOnly: g.chance(25)}}
 	default:
+		if !g.chance(50) {
+			return nil
+		}
 		volumes = []volume{g.someVolume()}
 		if g.chance(30) {
 			volumes = append(volumes, g.someVolume())

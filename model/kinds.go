@@ -66,11 +66,14 @@ func (d *Disagreement) of(kind ...string) *Disagreement {
 }
 
 // verdictKind compares two verdicts on a node; nil means that the pod fits. The
-// filters run in turn and the first one that fails is blamed: one that is blamed
-// too late let the pod pass where it should not have.
+// filters run in turn, extenders after them, and the first one that fails is blamed:
+// one that is blamed too late let the pod pass where it should not have.
 func (q *question) verdictKind(want, got *Verdict) []string {
 	at := func(v *Verdict) int {
-		if v == nil {
+		switch {
+		case v == nil:
+			return len(q.rules.filters) + 1
+		case v.Plugin == ExtenderName:
 			return len(q.rules.filters)
 		}
 		return slices.IndexFunc(q.rules.filters, func(f Filter) bool { return f.Plugin == v.Plugin })

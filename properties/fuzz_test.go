@@ -118,6 +118,9 @@ func TestFuzzingShowsACase(t *testing.T) {
 			text := ""
 			for seed := uint64(0); !strings.HasPrefix(text, "finding: "+test.want.Property+": "+test.want.Stage); seed++ {
 				c := generators.FromBytes(randomBytes(seed))
+				if d, err := model.Decide(c, model.Documented()); err != nil || len(d.Choices()) != 1 {
+					continue // of several answers, the next time it may be another
+				}
 				require.Empty(t, complaint(right, c, "FuzzPreemption/abc"))
 				text = complaint(test.checker, c, "FuzzPreemption/abc")
 			}

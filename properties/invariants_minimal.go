@@ -6,7 +6,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// maxSubsets is up to how many victims every subset of them is tried.
+// maxSubsets is up to how many victims, or pods that share volumes, every subset of
+// them is tried.
 const maxSubsets = 8
 
 // minimalVictims: no non-empty set of victims could have stayed. To the letter:
@@ -30,7 +31,7 @@ func minimalVictims() Property {
 				if pick := s.Observation.Pick; pick != nil && pick.Node == p.node && len(p.victims) <= maxSubsets {
 					largest = len(p.victims)
 				}
-				stay, err := couldStay(p.victims, largest, func(gone map[string]bool) (bool, error) { return s.couldRun(p.node, gone) })
+				stay, err := couldStay(p.victims, largest, func(gone map[string]bool) (bool, error) { return s.couldRun(p.node, p.victims, gone) })
 				if err != nil {
 					return nil, err
 				}
@@ -98,7 +99,7 @@ func noSwap() Property {
 						if most(gone) > least {
 							continue
 						}
-						fits, err := s.couldRun(p.node, gone)
+						fits, err := s.couldRun(p.node, p.victims, gone)
 						if err != nil {
 							return nil, err
 						}

@@ -237,7 +237,7 @@ func ledger() []LedgerEntry {
 		{
 			ID:         "sharer-reprieved-later",
 			Title:      "A pod is preempted for a volume limit that it does not exceed beside a pod that is reprieved after it",
-			Promise:    "SelectVictimsOnNode finds the minimum set of pods on the given node that should be preempted in order to make enough room for the pod to be scheduled.",
+			Promise:    "SelectVictimsOnNode finds the minimum set of pods that should be preempted to make enough room for the preemptor to be scheduled on the node.",
 			Source:     "doc comment of SelectVictimsOnNode (default_preemption.go:279@v1.37.1)",
 			Happens:    "All pods of lower priority are taken away, and then each is tried once. A volume that the preemptor shares with one of them is new to the node until that pod is back, so a pod with volumes that is tried before it does not fit beside the preemptor; once it is back it would. It is preempted all the same.",
 			Where:      "default_preemption.go:394@v1.37.1, SelectVictimsOnNode; nodevolumelimits/csi.go:326@v1.37.1, Filter",

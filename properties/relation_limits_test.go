@@ -161,7 +161,13 @@ func TestRelationsOnAnswersOnly(t *testing.T) {
 		relationLies["renaming"]["the first name wins"](c, o)
 		answers(c, o)
 	}
-	seed, f := caughtAt(t, truth, Relations()[0], byName)
-	require.NotNil(t, f)
-	assert.Equal(t, model.StagePick, f.Stage, "cluster %d", seed+1)
+	atPick := 0 // where chance decides between nodes, it may be what is deleted that tells
+	for seed := range uint64(300) {
+		findings, err := Relations()[0].Check(subjectOf(t, liar{truth, byName}, generators.FromSeed(seed)))
+		require.NoError(t, err)
+		if slices.ContainsFunc(findings, func(f Finding) bool { return f.Stage == model.StagePick }) {
+			atPick++
+		}
+	}
+	assert.Greater(t, atPick, 10)
 }

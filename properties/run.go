@@ -1,6 +1,9 @@
 package properties
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // run checks one property of a subject, and explains each finding by itself: by
 // entries of the ledger that, once granted, leave nothing to find at that place,
@@ -26,10 +29,33 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 			ids = append(ids, e.ID)
 		}
 	}
+	checked := map[string][]Finding{} // by what was granted: a check may ask the system hundreds of times
 	with := func(ids []string) ([]Finding, error) {
+		key := strings.Join(ids, " ")
+		if found, known := checked[key]; known {
+			return found, nil
+		}
 		lenient := *s
 		lenient.granted, lenient.judged, lenient.trial = ids, nil, nil
-		return p.Check(&lenient)
+		found, err := p.Check(&lenient)
+		checked[key] = found
+		return found, err
+	}
+	// needed are those of ids, which explain f together, that it takes.
+	needed := func(f *Finding, ids []string) ([]string, error) {
+		for i := 0; i < len(ids); {
+			fewer := slices.Delete(slices.Clone(ids), i, i+1)
+			remaining, err := with(fewer)
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(remaining, f.sameAs) {
+				i++
+			} else {
+				ids = fewer
+			}
+		}
+		return ids, nil
 	}
 	remaining, err := with(ids)
 	if err != nil {
@@ -56,19 +82,23 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 			return true
 		})
 	}
-	for _, f := range left {
-		f.Known = slices.Clone(ids)
-		for i := 0; i < len(f.Known); {
-			fewer := slices.Delete(slices.Clone(f.Known), i, i+1)
-			if remaining, err = with(fewer); err != nil {
+	for len(left) > 0 { // what explains one mostly explains more
+		together, err := needed(left[0], ids)
+		if err != nil {
+			return err
+		}
+		if remaining, err = with(together); err != nil {
+			return err
+		}
+		unexplained := left[:0]
+		for _, f := range left {
+			if slices.ContainsFunc(remaining, f.sameAs) {
+				unexplained = append(unexplained, f)
+			} else if f.Known, err = needed(f, together); err != nil {
 				return err
 			}
-			if slices.ContainsFunc(remaining, f.sameAs) {
-				i++
-			} else {
-				f.Known = fewer
-			}
 		}
+		left = unexplained
 	}
 	return nil
 }

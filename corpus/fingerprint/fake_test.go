@@ -26,6 +26,10 @@ func (f fake) Observe(_ context.Context, c *model.Cluster) (*model.Observation, 
 		o.CycleError = "no nodes"
 		return o, nil
 	}
+	if d.Error != "" {
+		o.CycleError = d.Error
+		return o, nil
+	}
 	if len(d.Fits) > 0 {
 		o.ScheduledTo = d.Fits[0]
 		o.Actuation = nil
@@ -48,6 +52,9 @@ func (f fake) Observe(_ context.Context, c *model.Cluster) (*model.Observation, 
 	for _, n := range d.PotentialNodes {
 		out, failed := d.Listed(n)
 		switch {
+		case failed != nil && failed.Error != "":
+			o.DryRuns[n] = model.DryRun{Error: failed.Error}
+			failedWithError = true
 		case failed != nil:
 			o.DryRuns[n] = model.DryRun{Failed: failed}
 		case len(out.Victims) == 0:

@@ -25,7 +25,12 @@ type aspect struct {
 
 // aspects that can be taken away from any cluster.
 var aspects = []aspect{
-	{"settings", func(c *model.Cluster) { c.Settings = model.Settings{Extenders: c.Settings.Extenders} }},
+	{"settings", func(c *model.Cluster) {
+		if p := c.Settings.SecondProfile; p != nil && c.Preemptor.Spec.SchedulerName == p.SchedulerName {
+			c.Preemptor.Spec.SchedulerName = v1.DefaultSchedulerName
+		}
+		c.Settings = model.Settings{Extenders: c.Settings.Extenders}
+	}},
 	{"extenders", func(c *model.Cluster) { c.Settings.Extenders = nil }},
 	{"budgets", func(c *model.Cluster) { c.PodDisruptionBudgets = nil }},
 	{"allowed disruptions", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 0 })},

@@ -99,8 +99,16 @@ func namespaces(c *model.Cluster, byName bool) *model.Cluster {
 	if to == nil {
 		return nil
 	}
+	rename := func(namespace string) string { return cmp.Or(to["/"+namespace], namespace) }
 	return follow(c, edit(c, func(_ int, o runtime.Object) bool {
-		return inNamespace(o, func(namespace string) string { return cmp.Or(to["/"+namespace], namespace) })
+		if ns, ok := o.(*v1.Namespace); ok {
+			ns.Name = rename(ns.Name)
+			if _, labelled := ns.Labels[v1.LabelMetadataName]; labelled {
+				ns.Labels[v1.LabelMetadataName] = ns.Name
+			}
+			return true
+		}
+		return inNamespace(o, rename)
 	}))
 }
 

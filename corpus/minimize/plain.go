@@ -190,14 +190,24 @@ func podsPerNode(c *model.Cluster) map[string]int64 {
 	return count
 }
 
-// plainRequests makes a pod request as much as before in its first container
-// alone, and tells whether that changes it.
+// plainRequests makes a pod request as much as before, and use the same ports, in its
+// first container alone, and tells whether that changes it.
 func plainRequests(p *v1.Pod) bool {
 	if len(p.Spec.Containers) == 0 || len(p.Spec.Containers) == 1 && len(p.Spec.InitContainers) == 0 && p.Spec.Overhead == nil && p.Spec.Resources == nil && p.Status.ContainerStatuses == nil && p.Status.Resources == nil {
 		return false
 	}
 	all := requests(p)
+	ports := p.Spec.Containers[0].Ports
+	for _, c := range p.Spec.Containers[1:] {
+		ports = append(ports, c.Ports...)
+	}
+	for _, c := range p.Spec.InitContainers {
+		if c.RestartPolicy != nil { // a sidecar, which goes on running
+			ports = append(ports, c.Ports...)
+		}
+	}
 	p.Spec.Containers = p.Spec.Containers[:1:1]
+	p.Spec.Containers[0].Ports = ports
 	p.Spec.Containers[0].Resources = v1.ResourceRequirements{Requests: all}
 	p.Spec.InitContainers, p.Spec.Overhead, p.Spec.Resources = nil, nil, nil
 	p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.AllocatedResources, p.Status.Resources = nil, nil, nil, nil

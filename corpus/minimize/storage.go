@@ -234,6 +234,13 @@ func inNamespace(o runtime.Object, rename func(string) string) bool {
 		return false
 	}
 	meta.SetNamespace(rename(meta.GetNamespace()))
+	if pod, ok := o.(*v1.Pod); ok {
+		for _, term := range podTerms(pod) {
+			for i := range term.Namespaces {
+				term.Namespaces[i] = rename(term.Namespaces[i])
+			}
+		}
+	}
 	return true
 }
 

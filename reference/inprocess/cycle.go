@@ -132,7 +132,7 @@ func lastToDelete(victims []*v1.Pod) *v1.Pod {
 // workers would end the process.
 func (s *scheduler) rescue(status **fwk.Status) {
 	if p := recover(); p != nil {
-		s.panicked = p
+		s.panicked.CompareAndSwap(nil, &p)
 		*status = fwk.AsStatus(fmt.Errorf("panic: %v", p))
 	}
 }
@@ -152,10 +152,10 @@ func actuation(r *fwk.PostFilterResult) *model.Actuation {
 func (s *scheduler) cycle(c *model.Cluster, obs *model.Observation) (reusable bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.panicked = p
+			s.panicked.CompareAndSwap(nil, &p)
 		}
-		if s.panicked != nil { // upstream may hold locks: never touch it again
-			obs.CycleError = fmt.Sprintf("panic: %v", s.panicked)
+		if first := s.panicked.Load(); first != nil { // upstream may hold locks: never touch it again
+			obs.CycleError = fmt.Sprintf("panic: %v", *first)
 			obs.Actuation = &model.Actuation{Nomination: model.NominationCleared}
 			s.client.take(obs.Actuation)
 			reusable = false
@@ -168,7 +168,7 @@ func (s *scheduler) cycle(c *model.Cluster, obs *model.Observation) (reusable bo
 		}
 		s.run(r)
 	}
-	if s.panicked != nil {
+	if s.panicked.Load() != nil {
 		return false, nil
 	}
 	return s.unload() == nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/go-logr/logr"
@@ -84,8 +85,8 @@ type scheduler struct {
 	nextStart *int // sched.nextStartNodeIndex
 	// preempted has room for one signal: the last victim is preempted.
 	preempted chan struct{}
-	// panicked is what upstream panicked with, in whatever goroutine.
-	panicked any
+	// panicked is what upstream panicked with first, in whatever goroutine.
+	panicked atomic.Pointer[any]
 
 	ctx    context.Context // of every call upstream: never cancelled while it runs
 	cancel context.CancelFunc

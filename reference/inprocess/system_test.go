@@ -2,6 +2,7 @@ package inprocess
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
+	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -193,6 +195,31 @@ func TestDryRunWithoutVictimsIsAnError(t *testing.T) {
 	if got.DryRuns["n1"].Error != text || got.PostFilterCode != "Error" || !strings.Contains(got.PostFilterMessage, text) ||
 		got.Actuation.Nomination != model.NominationKept || len(got.Candidates) != 0 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestManyWorkers is for the race detector: sixteen dry runs at once share nothing
+// of ours, also where each panics.
+func TestManyWorkers(t *testing.T) {
+	s, workers := New(), int32(16)
+	defer s.Close()
+	for seed := range uint64(300) {
+		c := generators.FromSeed(seed)
+		c.Settings.Parallelism = &workers
+		observe(t, s, c)
+	}
+	c := &model.Cluster{Preemptor: pod("p", 9, 2), Settings: model.Settings{Parallelism: &workers}}
+	for i := range 16 {
+		name := fmt.Sprintf("n%d", i)
+		c.Nodes = append(c.Nodes, node(name, 2))
+		c.Pods = append(c.Pods, pod("a"+name, 1, 1, on(name)), pod("b"+name, 1, 1, on(name)))
+	}
+	panicking := New()
+	defer panicking.Close()
+	observe(t, panicking, c)
+	panicking.schedulers[0].scheduler.plugin.IsEligiblePod = nil
+	if got := observe(t, panicking, c); !strings.HasPrefix(got.CycleError, "panic: ") {
+		t.Errorf("%+v", got)
 	}
 }
 

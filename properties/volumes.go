@@ -60,21 +60,33 @@ func (s *Subject) volumesOf(p *v1.Pod) []string {
 }
 
 // couldRun is fitsByModel, except for what sharer-reprieved-later explains, if that
-// is granted: the preemptor fits just because a pod stays that mounts its volume,
-// and may be tried too late for that.
-func (s *Subject) couldRun(node string, gone map[string]bool) (bool, error) {
+// is granted: the preemptor fits just because pods that are no victims stay, which
+// mount its volumes and may be tried too late for that. Were they gone, it would not.
+func (s *Subject) couldRun(node string, victims []string, gone map[string]bool) (bool, error) {
 	fits, err := s.fitsByModel(node, gone)
 	if err != nil || !fits || !s.grants("sharer-reprieved-later") {
 		return fits, err
 	}
 	volumes := s.mounted(s.Cluster.Preemptor)
-	without := maps.Clone(gone)
+	var sharers []string
 	for _, p := range s.preemptable(node) {
-		if slices.ContainsFunc(s.mounted(p), func(v string) bool { return slices.Contains(volumes, v) }) {
-			without[model.Key(p)] = true
+		sharer := slices.ContainsFunc(s.mounted(p), func(v string) bool { return slices.Contains(volumes, v) })
+		if sharer && !slices.Contains(victims, model.Key(p)) {
+			sharers = append(sharers, model.Key(p))
 		}
 	}
-	return s.fitsByModel(node, without)
+	for late := 1; late < 1<<min(len(sharers), maxSubsets); late++ {
+		without := maps.Clone(gone)
+		for i, key := range sharers {
+			if late&(1<<i) != 0 {
+				without[key] = true
+			}
+		}
+		if fits, err = s.fitsByModel(node, without); err != nil || !fits {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // mounted are the volumes that a pod mounts, as their driver calls them; and the
