@@ -38,6 +38,14 @@ type Change struct {
 	begins bool
 }
 
+// Where is the issue, if there is one, and where the source says so.
+func (c *Change) Where() string {
+	if c.Upstream == "" {
+		return c.Source
+	}
+	return c.Upstream + "; " + c.Source
+}
+
 // Changes are all that a model knows to have changed between two releases: what of
 // the algorithm (model.Flags) in their order, then the known findings.
 func Changes(from, to model.Release) []Change {

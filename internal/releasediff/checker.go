@@ -1,8 +1,10 @@
 package releasediff
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -51,6 +53,17 @@ func (c *Comparer) check(s *properties.Subject) ([]properties.Finding, error) {
 		did = nil
 	}
 	return nil, nil
+}
+
+// Show compares until an effect shows, which may be up to chance; nil if it does
+// not.
+func (c *Comparer) Show(ctx context.Context, cluster *model.Cluster, effect Effect) *Comparison {
+	for range draws {
+		if r, err := c.Compare(ctx, cluster); err == nil && slices.Contains(r.Effects, effect) {
+			return r
+		}
+	}
+	return nil
 }
 
 // byChance tells whether one of the two might have done something else.
