@@ -73,6 +73,17 @@ type difference struct {
 	Cluster string `json:"cluster"`
 	Case    string `json:"case"`
 	Saved   string `json:"saved,omitempty"`
+
+	shown *releasediff.Comparison
+}
+
+// compare is negative if the cluster of d is the smaller one.
+func (d *difference) compare(other *difference) int {
+	return cmp.Or(
+		cmp.Compare(min(1, len(d.NotMinimal)), min(1, len(other.NotMinimal))),
+		cmp.Compare(len(d.Besides), len(other.Besides)),
+		cmp.Compare(d.Size.Nodes+d.Size.Pods+d.Size.Budgets, other.Size.Nodes+other.Size.Pods+other.Size.Budgets),
+		cmp.Compare(len(d.Cluster), len(other.Cluster)))
 }
 
 func (r *changelog) differs() bool {

@@ -54,7 +54,7 @@ func (d *differ) run() (*comparison, error) {
 	for _, w := range list {
 		out := &way{Change: w.Change, Clusters: w.Clusters}
 		for _, k := range w.Kinds {
-			small, err := d.minimised(k, func(p minimize.Progress) {
+			small, err := d.smallest(k, func(p minimize.Progress) {
 				d.progress.show(func() string {
 					return fmt.Sprintf("%s: making %d of %d small: %s", d.prefix, done+1, kinds, progressLine(p, time.Since(d.start)))
 				})
@@ -130,14 +130,29 @@ func (d *differ) add(n uint64, r *releasediff.Comparison) {
 // maxShrinking bounds the time for one cluster. Most take a few seconds.
 const maxShrinking = 30 * time.Second
 
-// minimised makes the witness of a kind of difference small, and asks both
-// schedulers about it once more.
-func (d *differ) minimised(k *releasediff.Kind, progress func(minimize.Progress)) (*difference, error) {
-	out := &difference{Kind: k.Kind, Clusters: k.Clusters, Reproduce: d.reproduce(k.Witness.Number)}
-	shown := k.Witness.Comparison
+// smallest makes the witnesses of a kind of difference small, and keeps the one that
+// ends up smallest.
+func (d *differ) smallest(k *releasediff.Kind, progress func(minimize.Progress)) (*difference, error) {
+	var out *difference
+	var from *releasediff.Witness
+	for _, w := range k.Witnesses {
+		if next := d.minimised(w, progress); out == nil || next.compare(out) < 0 {
+			out, from = next, w
+		}
+		if d.stopped.Err() != nil {
+			break
+		}
+	}
+	out.Kind, out.Clusters = k.Kind, k.Clusters
+	return out, d.write(out, from)
+}
+
+// minimised makes a witness small, and asks both schedulers about it once more.
+func (d *differ) minimised(w *releasediff.Witness, progress func(minimize.Progress)) *difference {
+	out := &difference{Reproduce: d.reproduce(w.Number), shown: w.Comparison}
 	ctx, cancel := context.WithTimeout(d.stopped, maxShrinking)
 	defer cancel()
-	small, err := minimize.Minimise(ctx, d.comparer.Checker(), k.Witness.Cluster, k.Witness.Effect.Fingerprint(),
+	small, err := minimize.Minimise(ctx, d.comparer.Checker(), w.Cluster, w.Effect.Fingerprint(),
 		minimize.Options{Workers: d.options.workers, Progress: progress})
 	switch {
 	case errors.Is(err, minimize.ErrNotFound):
@@ -150,35 +165,35 @@ func (d *differ) minimised(k *releasediff.Kind, progress func(minimize.Progress)
 		out.NotMinimal = "it took too long"
 	}
 	if err == nil {
-		if again := d.comparer.Show(context.WithoutCancel(ctx), small.Cluster, k.Witness.Effect); again != nil {
-			shown = again
+		if again := d.comparer.Show(context.WithoutCancel(ctx), small.Cluster, w.Effect); again != nil {
+			out.shown = again
 		} else {
 			out.NotMinimal = "it does not show each time"
 		}
 	}
-	lines := shown.Lines()
+	lines := out.shown.Lines()
 	out.FromDoes, out.ToDoes = lines[0], lines[1]
-	out.Size, out.Cluster = sizeOf(shown.Cluster), findingsdoc.Summary(shown.Cluster)
-	for _, e := range shown.Effects {
-		if e != k.Witness.Effect {
+	out.Size, out.Cluster = sizeOf(out.shown.Cluster), findingsdoc.Summary(out.shown.Cluster)
+	for _, e := range out.shown.Effects {
+		if e != w.Effect {
 			out.Besides = append(out.Besides, e.Change.Title)
 		}
 	}
-	return out, d.write(out, k, shown)
+	return out
 }
 
 // write makes a case of the cluster, and saves it if that is asked for.
-func (d *differ) write(out *difference, k *releasediff.Kind, shown *releasediff.Comparison) error {
+func (d *differ) write(out *difference, w *releasediff.Witness) error {
 	from, to := d.comparer.From.Release, d.comparer.To.Release
 	title := "not explained"
-	if c := k.Witness.Effect.Change; c != nil {
+	if c := w.Effect.Change; c != nil {
 		title = c.Title
 	}
 	c := &corpus.Case{
-		Name:        slug(fmt.Sprintf("%s to %s %s %s", from, to, title, k.Kind)),
+		Name:        slug(fmt.Sprintf("%s to %s %s %s", from, to, title, out.Kind)),
 		Description: fmt.Sprintf("%s: %s.\n%s: %s.\nBetween the two: %s.", from, out.FromDoes, to, out.ToDoes, title),
 		Origin:      "minimised from: " + out.Reproduce,
-		Cluster:     shown.Cluster,
+		Cluster:     out.shown.Cluster,
 	}
 	var written bytes.Buffer
 	if err := c.Write(&written); err != nil {

@@ -51,7 +51,7 @@ func TestX(t *testing.T) {
 				t.Log("   ", way.Change.Title, way.Clusters)
 			}
 			for _, k := range way.Kinds {
-				t.Log("        ", k.Kind, k.Clusters, len(k.Witness.Effects), k.Witness.Number)
+				t.Log("        ", k.Kind, k.Clusters, len(k.Witnesses[0].Effects), k.Witnesses[0].Number)
 			}
 		}
 	}

@@ -21,9 +21,9 @@ type Way struct {
 type Kind struct {
 	Kind     string
 	Clusters int
-	// Witness is the plainest of the clusters: of those with the fewest reasons the
-	// smallest, and of these the first.
-	Witness *Witness
+	// Witnesses are the plainest of the clusters: of those with the fewest reasons
+	// the smallest, and of these the first.
+	Witnesses []*Witness
 }
 
 // Witness is a cluster on which an effect shows.
@@ -80,14 +80,18 @@ func (w *Way) add(witness *Witness) {
 	i := slices.IndexFunc(w.Kinds, func(k *Kind) bool { return k.Kind == witness.Effect.Kind })
 	if i < 0 {
 		i = len(w.Kinds)
-		w.Kinds = append(w.Kinds, &Kind{Kind: witness.Effect.Kind, Witness: witness})
+		w.Kinds = append(w.Kinds, &Kind{Kind: witness.Effect.Kind})
 	}
 	k := w.Kinds[i]
 	k.Clusters++
-	if witness.compare(k.Witness) < 0 {
-		k.Witness = witness
-	}
+	at, _ := slices.BinarySearchFunc(k.Witnesses, witness, (*Witness).compare)
+	k.Witnesses = slices.Insert(k.Witnesses, at, witness)
+	k.Witnesses = k.Witnesses[:min(len(k.Witnesses), maxWitnesses)]
 }
+
+// maxWitnesses is how many clusters are kept of each kind: made small, they are not
+// equally small.
+const maxWitnesses = 5
 
 func (w *Witness) compare(other *Witness) int {
 	size := func(w *Witness) int {
