@@ -200,8 +200,10 @@ func newSystems(all []model.Release, workers int) (sides []releasediff.Side, err
 // diffEach compares each release with the next one.
 func diffEach(cmd *cobra.Command, sides []releasediff.Side, o *diffOptions) (*changelog, error) {
 	r := &changelog{
-		From: sides[0].Release.String(), To: sides[len(sides)-1].Release.String(),
-		Generated: o.generates, Seed: o.seed,
+		From: sides[0].Release.String(), To: sides[len(sides)-1].Release.String(), Generated: o.generates,
+	}
+	if o.generates {
+		r.Seed = o.seed
 	}
 	progress := newProgress(cmd.ErrOrStderr())
 	defer progress.finish()

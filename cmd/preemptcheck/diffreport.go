@@ -32,7 +32,6 @@ type comparison struct {
 	Clusters uint64                         `json:"clusters"`
 	Verdicts map[releasediff.Verdict]uint64 `json:"verdicts"`
 	Why      map[string]uint64              `json:"why,omitempty"`
-	Seconds  float64                        `json:"seconds"`
 	// Cases are what became of each, if they were not generated.
 	Cases []*diffCase `json:"cases,omitempty"`
 	Ways  []*way      `json:"ways"`
@@ -44,6 +43,7 @@ type diffCase struct {
 	File     string   `json:"file,omitempty"`
 	Verdict  string   `json:"verdict"`
 	Why      string   `json:"why,omitempty"`
+	Object   string   `json:"object,omitempty"` // to blame for that
 	FromDoes string   `json:"fromDoes,omitempty"`
 	ToDoes   string   `json:"toDoes,omitempty"`
 	Because  []string `json:"because,omitempty"`
@@ -129,10 +129,12 @@ func (c *comparison) text(w io.Writer, r *changelog) {
 		what = fmt.Sprintf("generated clusters (seed %d)", r.Seed)
 	}
 	fmt.Fprintf(w, "From %s to %s: of %d %s, %d could be compared.\n", c.From, c.To, c.Clusters, what, c.done())
-	if len(c.Ways) == 0 {
-		fmt.Fprintln(w, "Both decide alike.")
-	} else {
-		fmt.Fprintf(w, "%d are decided differently, for %s.\n", c.differ(), plural(len(c.Ways), "reason"))
+	switch {
+	case c.done() == 0:
+	case len(c.Ways) == 0:
+		fmt.Fprintln(w, "Both releases decide all of them alike.")
+	default:
+		fmt.Fprintf(w, "Decided differently: %d, for %s.\n", c.differ(), plural(len(c.Ways), "reason"))
 	}
 	c.casesText(w)
 	if len(c.Ways) > 0 {
@@ -205,7 +207,17 @@ func (c *comparison) whyText(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	t := newTable("", "CLUSTERS", "NOT COMPARED: ONE OF THE RELEASES DOES NOT KNOW IT, OR IT IS NOT MODELLED")
+	if c.Cases != nil {
+		t := newTable("", "NAME", "NOT COMPARED", "OBJECT")
+		for _, d := range c.Cases {
+			if d.Why != "" {
+				t.row(d.Name, d.Why, cmp.Or(d.Object, "-"))
+			}
+		}
+		t.write(w)
+		return
+	}
+	t := newTable("", "CLUSTERS", "NOT COMPARED, AS NOT KNOWN")
 	const most = 10
 	all := c.whySorted()
 	for _, why := range all[:min(most, len(all))] {

@@ -39,7 +39,7 @@ func (d *differ) run() (*comparison, error) {
 	d.compareAll()
 	r := &comparison{
 		From: d.comparer.From.Release.String(), To: d.comparer.To.Release.String(),
-		Clusters: d.ways.Compared, Verdicts: d.ways.Verdicts, Why: d.ways.Why, Seconds: time.Since(d.start).Seconds(),
+		Clusters: d.ways.Compared, Verdicts: d.ways.Verdicts, Why: d.ways.Why,
 	}
 	for i, c := range d.given {
 		if c != nil {
@@ -231,7 +231,7 @@ func (d *differ) reproduce(n uint64) string {
 // newDiffCase is what became of a case.
 func newDiffCase(c *corpus.Case, r *releasediff.Comparison) *diffCase {
 	lines := r.Lines()
-	out := &diffCase{Name: c.Name, File: c.File, Verdict: string(r.Verdict), Why: r.Why, FromDoes: lines[0], ToDoes: lines[1]}
+	out := &diffCase{Name: c.Name, File: c.File, Verdict: string(r.Verdict), Why: r.Why, Object: r.Object, FromDoes: lines[0], ToDoes: lines[1]}
 	for _, e := range r.Effects {
 		because := e.Kind
 		if e.Change != nil {

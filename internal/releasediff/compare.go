@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -53,8 +55,9 @@ const (
 type Comparison struct {
 	Cluster *model.Cluster
 	Verdict Verdict
-	// Why says why the cluster was refused, is not modelled or undecided.
-	Why string
+	// Why says why the cluster was refused, is not modelled or undecided, without
+	// names of objects. Object names what is to blame, if anything is.
+	Why, Object string
 	// Did is what the two schedulers did; nil if they were not asked.
 	Did [2]*model.Observation
 	// Effects are the differences, if the verdict is Different or Unexplained.
@@ -77,11 +80,12 @@ func (c *Comparer) Compare(ctx context.Context, cluster *model.Cluster) (*Compar
 
 // compare takes what the first scheduler did, if it is known.
 func (c *Comparer) compare(ctx context.Context, cluster *model.Cluster, did *model.Observation) (*Comparison, error) {
+	cluster = present(cluster)
 	r := &Comparison{Cluster: cluster, Verdict: Refused, Did: [2]*model.Observation{did}}
 	sides := []*Side{&c.From, &c.To}
 	for _, side := range sides {
 		if unknown := side.Release.Unknown(cluster); len(unknown) > 0 {
-			r.Why = refusal(side.Release, unknown[0].Object, unknown[0].Field)
+			r.Why, r.Object = refusal(side.Release, unknown[0].Object, unknown[0].Field), unknown[0].Object
 			return r, nil
 		}
 	}
@@ -94,7 +98,7 @@ func (c *Comparer) compare(ctx context.Context, cluster *model.Cluster, did *mod
 		if r.Did[i], err = side.System.Observe(ctx, cluster); errors.As(err, &refused) {
 			what, _, _ := strings.Cut(refused.What, "; ")
 			object, field, _ := strings.Cut(what, ": ")
-			r.Why = refusal(side.Release, object, field)
+			r.Why, r.Object = refusal(side.Release, object, field), object
 			return r, nil
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", side.Release, err)
@@ -107,10 +111,23 @@ func (c *Comparer) compare(ctx context.Context, cluster *model.Cluster, did *mod
 	err := c.judge(r)
 	var missing model.Unmodelled
 	if errors.As(err, &missing) {
-		r.Verdict, r.Why = NotModelled, kindOf(missing[0].Object)+": "+missing[0].Field
+		r.Verdict, r.Why, r.Object = NotModelled, kindOf(missing[0].Object)+": "+missing[0].Field, missing[0].Object
 		return r, nil
 	}
 	return r, err
+}
+
+// present is a cluster without the pods that are on no node and nominated to none.
+// No scheduler looks at them, and what one of them has that a release does not know
+// says nothing about the others.
+func present(c *model.Cluster) *model.Cluster {
+	waits := func(p *v1.Pod) bool { return p.Spec.NodeName == "" && p.Status.NominatedNodeName == "" }
+	if !slices.ContainsFunc(c.Pods, waits) {
+		return c
+	}
+	out := *c
+	out.Pods = slices.DeleteFunc(slices.Clone(c.Pods), waits)
+	return &out
 }
 
 // refusal names what a release does not know, without the name of the object.

@@ -1,6 +1,9 @@
 package releasediff
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -25,63 +28,36 @@ func (e *explainer) contrast(s subset, did int) *model.Contrast {
 	return d.AdmitsVisible(e.r.Did[did])
 }
 
-// explain finds the least changes that account for a difference. Made to the older
-// release they let it do what the newer one did; or taken back from the newer one,
-// what the older one did. byFrom is how what the newer one did is none of the
-// answers of the older one, byTo the opposite: one of both may be nil.
-//
-// One change that does both is preferred to one that does either, and that to
-// several, which are found by leaving out what is not needed.
+// explain finds the least changes that account for a difference: made to the first
+// release, they let it do what the second one did, and none of them can be missed.
+// byFrom is how what the second one did is none of the first one's answers, byTo the
+// opposite. If byFrom is nil the second one just does less: the changes are then
+// those that, taken back, let it do what the first one did.
 func (e *explainer) explain(byFrom, byTo *model.Contrast) []Effect {
-	none, all := e.c.subset(false), e.c.subset(true)
-	made := func(s subset) *model.Contrast { return e.contrast(s, 1) }
-	takenBack := func(s subset) *model.Contrast { return e.contrast(all.without(s), 0) }
-	first, firstIsMade := -1, false
-	for i := range all {
-		one := none.with(i, true)
-		makes := byFrom == nil || made(one) == nil
-		undoes := byTo == nil || takenBack(one) == nil
-		if e.err != nil {
-			return nil
-		}
-		if makes && undoes {
-			return []Effect{e.effect(i, byFrom, byTo)}
-		}
-		if isMade := byFrom != nil && makes; isMade && !firstIsMade || first < 0 && byTo != nil && undoes {
-			first, firstIsMade = i, isMade
-		}
+	all := e.c.subset(true)
+	admits := func(s subset) *model.Contrast { return e.contrast(s, 1) }
+	opposite := func(s subset) *model.Contrast { return e.contrast(all.without(s), 0) }
+	if byFrom == nil {
+		admits, opposite = opposite, admits
 	}
-	if first >= 0 {
-		if firstIsMade {
-			byTo = nil
-		} else {
-			byFrom = nil
-		}
-		return []Effect{e.effect(first, byFrom, byTo)}
-	}
-	var found subset
-	var admits func(subset) *model.Contrast
-	swapped := false
-	for i, direction := range []struct {
-		is     *model.Contrast
-		admits func(subset) *model.Contrast
-	}{{byFrom, made}, {byTo, takenBack}} {
-		if direction.is == nil {
-			continue
-		}
-		s := least(all, direction.admits)
-		if found == nil || len(s.indices()) < len(found.indices()) {
-			found, admits, swapped = s, direction.admits, i == 1
-		}
+	found := e.alone(admits, opposite)
+	if found == nil {
+		found = least(all, admits)
 	}
 	if e.err != nil {
 		return nil
 	}
+	// First those without which the second release does what the first one did; the
+	// others are seen only because of them.
+	indices := found.indices()
+	slices.SortStableFunc(indices, func(i, j int) int {
+		return cmp.Compare(rank(opposite, e.c.subset(false).with(i, true)), rank(opposite, e.c.subset(false).with(j, true)))
+	})
 	var effects []Effect
-	for _, i := range found.indices() {
+	for _, i := range indices {
 		// What is still different if all but this one are made.
 		contrast := admits(found.with(i, false))
-		if swapped {
+		if byFrom == nil {
 			contrast = contrast.Swapped()
 		}
 		effects = append(effects, Effect{&e.c.changes[i], kind(contrast)})
@@ -89,11 +65,29 @@ func (e *explainer) explain(byFrom, byTo *model.Contrast) []Effect {
 	return effects
 }
 
-func (e *explainer) effect(i int, byFrom, byTo *model.Contrast) Effect {
-	if byFrom != nil {
-		return Effect{&e.c.changes[i], kind(byFrom)}
+func rank(admits func(subset) *model.Contrast, s subset) int {
+	if admits(s) == nil {
+		return 0
 	}
-	return Effect{&e.c.changes[i], kind(byTo.Swapped())}
+	return 1
+}
+
+// alone is a change that accounts for a difference by itself, if one does. Of
+// several it is one that does so both ways.
+func (e *explainer) alone(admits, opposite func(subset) *model.Contrast) subset {
+	var all []subset
+	for i := range e.c.changes {
+		if one := e.c.subset(false).with(i, true); admits(one) == nil {
+			all = append(all, one)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(all, func(s subset) bool { return len(all) > 1 && opposite(s) == nil }); i >= 0 {
+		return all[i]
+	}
+	return all[0]
 }
 
 // least leaves out of s what is not needed for an answer to be admitted, until each
