@@ -101,6 +101,7 @@ type Rules struct {
 	missingNodeIsError             bool
 	oneTermConflicts               bool
 	hostNamesAreNodeNames          bool
+	noNodeLeftIsTried              bool
 	unknownDomainPanics            bool
 }
 
