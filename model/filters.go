@@ -1,5 +1,7 @@
 package model
 
+import "cmp"
+
 // Filter is a rule that a node has to satisfy for a pod to run on it.
 type Filter struct {
 	// Plugin is the name of the scheduler plugin that enforces the rule.
@@ -74,7 +76,7 @@ func (q *question) verdict(n *node, v view) *Verdict {
 func (q *question) runFilters(n *node, v view) *Verdict {
 	for _, f := range q.rules.filters {
 		if failed := f.fails(q, n, v); failed != nil {
-			failed.Plugin = f.Plugin
+			failed.Plugin = cmp.Or(failed.Plugin, f.Plugin)
 			return failed
 		}
 	}

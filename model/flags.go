@@ -53,6 +53,17 @@ func Flags() []Flag {
 			func(r *Rules) {
 				r.filters = inOrderOf(r.filters, "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions", "TaintToleration")
 			}},
+		{"host name, ports, node affinity and resources are judged one after another", ">=1.19.0",
+			"legacy_registry.go:186@v1.19.16", "they are one predicate, which names all that fail (predicates.go:1196@v1.16.15, GeneralPredicates)",
+			func(r *Rules) {
+				r.filters = general(r.filters, "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity")
+			}},
+		{"a pod's affinity to others is judged before the anti-affinity of others to it", ">=1.19.0",
+			"interpodaffinity/filtering.go:386@v1.19.16, Filter", "after it, so that what cannot be resolved is not seen",
+			func(r *Rules) { r.affinityFirst = false }},
+		{"the first of a group of pods needs a node with all the labels that its affinity names", ">=1.19.0",
+			"interpodaffinity/filtering.go:355@v1.19.16, satisfyPodAffinity", "any node will do",
+			func(r *Rules) { r.firstNeedsLabels = false }},
 		{"PreFilter leaves out nodes that the pod does not require by name", ">=1.24.0",
 			"nodeaffinity/node_affinity.go:88@v1.25.16, PreFilter", "every node is filtered",
 			func(r *Rules) { r.filters = withoutPreFilter(r.filters, "NodeAffinity") }},

@@ -104,6 +104,11 @@ const (
 	// UnknownDomainPanics: the scheduler panics when a dry run removes a pod that a
 	// spread constraint selects from a domain whose nodes are all left out.
 	UnknownDomainPanics Quirk = "unknown-domain-panics"
+	// NominatedPodsUnmet: the preemptor's own affinity and anti-affinity ignore
+	// nominated pods.
+	NominatedPodsUnmet Quirk = "nominated-pods-unmet"
+	// InitContainersForgotten: what init containers of pods on a node need is free.
+	InitContainersForgotten Quirk = "init-containers-forgotten"
 )
 
 type quirkSwitch struct {
@@ -149,6 +154,8 @@ var switches = []quirkSwitch{
 	{OneTermConflicts, func(r *Rules) { r.oneTermConflicts = true }},
 	{HostNamesAreNodeNames, func(r *Rules) { r.hostNamesAreNodeNames = true }},
 	{UnknownDomainPanics, func(r *Rules) { r.unknownDomainPanics = true }},
+	{NominatedPodsUnmet, func(r *Rules) { r.nominatedPodsUnmet = true }},
+	{InitContainersForgotten, func(r *Rules) { r.initContainersForgotten = true }},
 }
 
 // Quirks are all quirks there are, in a fixed order.

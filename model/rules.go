@@ -51,6 +51,10 @@ type Rules struct {
 	// preFilterNamed: a rejection by PreFilter names the plugin.
 	preFilterNamed bool
 
+	// Affinity to other pods. affinityFirst: that of the preemptor is judged before
+	// the anti-affinity of others. firstNeedsLabels: see finds.
+	affinityFirst, firstNeedsLabels bool
+
 	// Resources.
 	tooLargeUnresolvable bool
 	resizeSums           bool // see occupied
@@ -102,6 +106,8 @@ type Rules struct {
 	oneTermConflicts               bool
 	hostNamesAreNodeNames          bool
 	unknownDomainPanics            bool
+	nominatedPodsUnmet             bool
+	initContainersForgotten        bool
 }
 
 // Documented is the algorithm of v1.37.1 as its documentation, its KEPs and its
@@ -146,6 +152,8 @@ func Documented() *Rules {
 		dryRunStatus:            true,
 		zeroVictimsFail:         true,
 		preFilterNamed:          true,
+		affinityFirst:           true,
+		firstNeedsLabels:        true,
 		resizeSums:              true,
 		tooLargeUnresolvable:    true,
 		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,

@@ -135,6 +135,10 @@ func (q *question) newBound(p *v1.Pod, now time.Time) *pod {
 }
 
 func (r *Rules) occupied(p *v1.Pod) resources {
+	if r.initContainersForgotten && len(p.Spec.InitContainers) > 0 {
+		p = p.DeepCopy()
+		p.Spec.InitContainers = nil
+	}
 	if !r.resizeSums {
 		return occupiedEach(p)
 	}

@@ -82,5 +82,27 @@ func fixed() []LedgerEntry {
 			Upstream: "fixed",
 			Quirk:    model.UnknownDomainPanics,
 		},
+		{
+			ID:       "nominated-pods-unmet",
+			Title:    "A pod is placed beside a nominated pod that it shuns",
+			Promise:  "Requiring that the new pod is schedulable in both circumstances ensures that we are making a conservative decision: inter-pod anti-affinity is more likely to fail when the nominated pods are treated as running.",
+			Source:   "comment in podFitsOnNode (generic_scheduler.go:629@v1.16.15)",
+			Happens:  "A nominated pod is added to what is known of the node, but the pod's own affinity and anti-affinity count only pods that have a node.",
+			Where:    "predicates/metadata.go:514@v1.16.15, AddPod",
+			Releases: ">=1.13.0 <1.19.0",
+			Upstream: "fixed",
+			Quirk:    model.NominatedPodsUnmet,
+		},
+		{
+			ID:       "init-containers-forgotten",
+			Title:    "What the init containers of pods on a node need counts as free",
+			Promise:  "A pod's effective request for a resource is the higher of the sum of all app containers, and the effective init request.",
+			Source:   "docs: concepts/workloads/pods/init-containers, \"Resource sharing within containers\"",
+			Happens:  "Only the ordinary containers of the pods on a node are added up, so a pod is sent to a node that is full while others initialise.",
+			Where:    "cache/node_info.go:578@v1.13.0, calculateResource",
+			Releases: ">=1.13.0 <1.16.10 || >=1.17.0 <1.17.6 || >=1.18.0 <1.18.3",
+			Upstream: "kubernetes#89092",
+			Quirk:    model.InitContainersForgotten,
+		},
 	}
 }

@@ -305,7 +305,7 @@ func ledger() []LedgerEntry {
 			Source:     "comment in RunFilterPluginsWithNominatedPods (runtime/framework.go:1279@v1.37.1); docs: concepts/scheduling-eviction/assign-pod-node, \"Inter-pod affinity and anti-affinity\"",
 			Happens:    "If the pod has no terms of its own and no pod that runs shuns it, PreFilter returns Skip, and AddPod never sees the nominated pods: the pod takes the node from under a nominated pod of higher priority whose victims are gone already and that will not run beside it.",
 			Where:      "interpodaffinity/filtering.go:569@v1.37.1, PreFilter; runtime/framework.go:1010@v1.37.1, RunPreFilterExtensionAddPod",
-			Releases:   ">=1.13.0",
+			Releases:   ">=1.27.0",
 			Upstream:   "unreported",
 			Quirk:      model.NominatedRefusalsSkipped,
 			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},

@@ -32,6 +32,11 @@ var plugins = map[string]string{
 	"PodAntiAffinityRulesNotMatch":          "InterPodAffinity",
 	"ExistingPodsAntiAffinityRulesNotMatch": "InterPodAffinity",
 	"EvenPodsSpreadNotMatch":                "PodTopologySpread",
+	"NoDiskConflict":                        "VolumeRestrictions",
+	"MaxVolumeCount":                        "NodeVolumeLimits",
+	"VolumeNodeAffinityConflict":            "VolumeBinding",
+	"VolumeBindingNoMatch":                  "VolumeBinding",
+	"NoVolumeZoneConflict":                  "VolumeZone",
 }
 
 // verdict names the plugins of all reasons, separated by commas: the predicate

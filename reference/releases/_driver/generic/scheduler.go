@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/algorithmprovider"
 	"k8s.io/kubernetes/pkg/scheduler/factory"
 
 	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
@@ -53,6 +54,10 @@ type loaded struct {
 	pending   []*v1.Pod // nominated
 	preemptor *v1.Pod
 }
+
+// The feature gates decide which predicates there are, before anything is made of
+// them (cmd/kube-scheduler/app/server.go:152@v1.16.15).
+func init() { algorithmprovider.ApplyFeatureGates() }
 
 func newScheduler(key settings) (_ *scheduler, err error) {
 	s := &scheduler{budgets: &budgetLister{}, next: make(chan *v1.Pod), idle: make(chan struct{})}
