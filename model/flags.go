@@ -48,8 +48,8 @@ func Flags() []Flag {
 		{"a rejection before any node is looked at names the plugin", ">=1.22.0",
 			"runtime/framework.go:419@v1.22.17, RunPreFilterPlugins (SetFailedPlugin)", "it names none",
 			func(r *Rules) { r.preFilterNamed = false }},
-		{"taints and node affinity are judged before resources", ">=1.22.0",
-			"v1beta2/default_plugins.go:47@v1.22.17", "resources are judged first: the unresolvable failure of a full node is not seen",
+		{"taints and node affinity are judged before resources", ">=1.20.0",
+			"v1beta2/default_plugins.go:47@v1.22.17; algorithmprovider/registry.go:87@v1.20.15", "resources are judged first: the unresolvable failure of a full node is not seen",
 			func(r *Rules) {
 				r.filters = inOrderOf(r.filters, "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions", "TaintToleration")
 			}},

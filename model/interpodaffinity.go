@@ -32,6 +32,9 @@ func (q *question) bond() {
 		p.wanted = append(p.wanted, t.selects(p.Pod, namespaces))
 		q.affinityKeys = append(q.affinityKeys, t.topologyKey)
 	}
+	for _, t := range shuns {
+		q.antiAffinityKeys = append(q.antiAffinityKeys, t.topologyKey)
+	}
 	q.hasTerms = len(wants)+len(shuns) > 0
 	for _, n := range q.nodes {
 		for _, pods := range [][]*pod{n.pods, n.nominated} {
@@ -80,7 +83,7 @@ func interPodAffinityFails(q *question, n *node, v view) *Verdict {
 	unwanted, refused := false, false
 	for at, p := range q.companions(n, v) {
 		apart := func(key string) bool { return !together(at, n, key) }
-		unwanted = unwanted || !q.unmet(p) && slices.ContainsFunc(p.unwanted, func(key string) bool { return !apart(key) })
+		unwanted = unwanted || slices.ContainsFunc(q.keysApart(p, v), func(key string) bool { return !apart(key) })
 		refused = refused || slices.ContainsFunc(p.refuses, func(key string) bool { return !apart(key) })
 	}
 	switch {
@@ -139,6 +142,17 @@ func (q *question) companions(n *node, v view) func(yield func(*node, *pod) bool
 			}
 		}
 	}
+}
+
+// keysApart are the topology keys of the preemptor's anti-affinity to a pod.
+func (q *question) keysApart(p *pod, v view) []string {
+	switch {
+	case q.unmet(p):
+		return nil
+	case len(p.unwanted) > 0 && q.rules.reprievedPodsShunned && v.givenBack && q.preemptable(p) && slices.Contains(v.pods, p):
+		return q.antiAffinityKeys
+	}
+	return p.unwanted
 }
 
 // unmet tells whether the preemptor's affinity and anti-affinity do not see a pod.

@@ -107,6 +107,9 @@ const (
 	// NominatedPodsUnmet: the preemptor's own affinity and anti-affinity ignore
 	// nominated pods.
 	NominatedPodsUnmet Quirk = "nominated-pods-unmet"
+	// ReprievedPodsShunned: a pod that is reprieved counts for all terms of the
+	// preemptor's anti-affinity if one of them selects it.
+	ReprievedPodsShunned Quirk = "reprieved-pods-shunned"
 	// InitContainersForgotten: what init containers of pods on a node need is free.
 	InitContainersForgotten Quirk = "init-containers-forgotten"
 )
@@ -155,6 +158,7 @@ var switches = []quirkSwitch{
 	{HostNamesAreNodeNames, func(r *Rules) { r.hostNamesAreNodeNames = true }},
 	{UnknownDomainPanics, func(r *Rules) { r.unknownDomainPanics = true }},
 	{NominatedPodsUnmet, func(r *Rules) { r.nominatedPodsUnmet = true }},
+	{ReprievedPodsShunned, func(r *Rules) { r.reprievedPodsShunned = true }},
 	{InitContainersForgotten, func(r *Rules) { r.initContainersForgotten = true }},
 }
 

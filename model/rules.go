@@ -107,6 +107,7 @@ type Rules struct {
 	hostNamesAreNodeNames          bool
 	unknownDomainPanics            bool
 	nominatedPodsUnmet             bool
+	reprievedPodsShunned           bool
 	initContainersForgotten        bool
 }
 

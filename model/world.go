@@ -28,11 +28,12 @@ type question struct {
 	claims *claims
 
 	// affinityKeys are the topology keys of the preemptor's affinity, term by
-	// term. hasTerms: it has affinity or anti-affinity. bonded: some pod means
-	// something to it.
-	affinityKeys []string
-	hasTerms     bool
-	bonded       bool
+	// term, and antiAffinityKeys those of its anti-affinity. hasTerms: it has
+	// affinity or anti-affinity. bonded: some pod means something to it.
+	affinityKeys     []string
+	antiAffinityKeys []string
+	hasTerms         bool
+	bonded           bool
 	// extenders are asked about the preemptor, in this order.
 	extenders []*Extender
 	// silent are the nodes that have no status.
