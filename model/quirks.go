@@ -110,6 +110,9 @@ const (
 	// ReprievedPodsShunned: a pod that is reprieved counts for all terms of the
 	// preemptor's anti-affinity if one of them selects it.
 	ReprievedPodsShunned Quirk = "reprieved-pods-shunned"
+	// EphemeralVolumesUncounted: ephemeral volumes do not count for the limits of CSI
+	// drivers.
+	EphemeralVolumesUncounted Quirk = "ephemeral-volumes-uncounted"
 	// InitContainersForgotten: what init containers of pods on a node need is free.
 	InitContainersForgotten Quirk = "init-containers-forgotten"
 )
@@ -159,6 +162,7 @@ var switches = []quirkSwitch{
 	{UnknownDomainPanics, func(r *Rules) { r.unknownDomainPanics = true }},
 	{NominatedPodsUnmet, func(r *Rules) { r.nominatedPodsUnmet = true }},
 	{ReprievedPodsShunned, func(r *Rules) { r.reprievedPodsShunned = true }},
+	{EphemeralVolumesUncounted, func(r *Rules) { r.limits.noEphemeral = true }},
 	{InitContainersForgotten, func(r *Rules) { r.initContainersForgotten = true }},
 }
 
