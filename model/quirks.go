@@ -113,6 +113,9 @@ const (
 	// EphemeralVolumesUncounted: ephemeral volumes do not count for the limits of CSI
 	// drivers.
 	EphemeralVolumesUncounted Quirk = "ephemeral-volumes-uncounted"
+	// LeftOutNodesCounted: the pods of nodes that spread constraints leave out count,
+	// if a node of the same domain is not left out.
+	LeftOutNodesCounted Quirk = "left-out-nodes-counted"
 	// InitContainersForgotten: what init containers of pods on a node need is free.
 	InitContainersForgotten Quirk = "init-containers-forgotten"
 )
@@ -163,6 +166,7 @@ var switches = []quirkSwitch{
 	{NominatedPodsUnmet, func(r *Rules) { r.nominatedPodsUnmet = true }},
 	{ReprievedPodsShunned, func(r *Rules) { r.reprievedPodsShunned = true }},
 	{EphemeralVolumesUncounted, func(r *Rules) { r.limits.noEphemeral = true }},
+	{LeftOutNodesCounted, func(r *Rules) { r.spread.leftOutCounted = true }},
 	{InitContainersForgotten, func(r *Rules) { r.initContainersForgotten = true }},
 }
 

@@ -62,10 +62,12 @@ type Rules struct {
 	// Topology spread.
 	spread spreadRules
 
-	// Volumes. zoneLabelsRenamed: a node may have just today's names of zone labels.
+	// Volumes. zoneLabelsOfToday: zone labels have the names of today, too.
+	// zoneLabelsRenamed: a node may have just these.
 	once              onceRules
 	limits            limitRules
 	binding           bindingRules
+	zoneLabelsOfToday bool
 	zoneLabelsRenamed bool
 	// Features that nodes declare.
 	declared declaredRules
@@ -139,6 +141,7 @@ func Documented() *Rules {
 		once:                    onceRules{everywhere: true, nominated: true},
 		limits:                  limitRules{shared: true, attached: true, unbound: true, mustBeHere: true},
 		binding:                 documentedBinding(),
+		zoneLabelsOfToday:       true,
 		zoneLabelsRenamed:       true,
 		declared:                declaredRules{initContainers: true},
 		claims:                  documentedClaims(),

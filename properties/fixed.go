@@ -94,6 +94,17 @@ func fixed() []LedgerEntry {
 			Quirk:    model.EphemeralVolumesUncounted,
 		},
 		{
+			ID:       "left-out-nodes-counted",
+			Title:    "Pods on nodes that spread constraints leave out count",
+			Promise:  "Nodes that the pod's node selector or node affinity does not match, or that lack a topology key, are bypassed: the pods located on those nodes do not impact the calculation.",
+			Source:   "docs: concepts/scheduling-eviction/topology-spread-constraints, \"Implicit conventions\", \"Interaction with node affinity and node selectors\"",
+			Happens:  "The pods of such a node count, too, if another node of its domain is not left out: the pod fits nowhere, or others go for it, though the skew is small enough.",
+			Where:    "podtopologyspread/filtering.go:266@v1.22.17, calPreFilterState",
+			Releases: ">=1.19.0 <1.24.0",
+			Upstream: "kubernetes#106971",
+			Quirk:    model.LeftOutNodesCounted,
+		},
+		{
 			ID:       "nominated-pods-unmet",
 			Title:    "A pod is placed beside a nominated pod that it shuns",
 			Promise:  "Requiring that the new pod is schedulable in both circumstances ensures that we are making a conservative decision: inter-pod anti-affinity is more likely to fail when the nominated pods are treated as running.",

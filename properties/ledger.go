@@ -163,7 +163,7 @@ func ledger() []LedgerEntry {
 			Source:     "TopologySpreadConstraint.labelSelector (core/v1/types.go:4978@v0.37.1); LabelSelector (meta/v1/types.go:1336@v0.37.1)",
 			Happens:    "No pod that is there counts, so the constraint never fails by itself; but pods that a dry run removes are taken off, and pods nominated to a node are added.",
 			Where:      "podtopologyspread/common.go:145@v1.37.1, countPodsMatchSelector",
-			Releases:   ">=1.18.0",
+			Releases:   ">=1.27.0",
 			Upstream:   "kubernetes#141339",
 			Quirk:      model.EmptySpreadSelector,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},

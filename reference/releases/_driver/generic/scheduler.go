@@ -200,7 +200,7 @@ func (s *scheduler) unload() bool {
 func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, err error) {
 	obs = &wire.Observation{System: release, Filters: map[string]wire.Verdict{}, PinnedBudgetOrder: true}
 	if err = s.load(c); err == nil {
-		s.recorder = recorder{obs: obs, last: map[string]wire.Verdict{}}
+		s.recorder = recorder{obs: obs, last: map[string]wire.Verdict{}, errs: map[string]string{}}
 		s.next <- c.preemptor
 		<-s.idle
 		if a := obs.Actuation; a != nil {
