@@ -101,8 +101,9 @@ const (
 	// HostNamesAreNodeNames: a volume that requires a host name leaves just the nodes
 	// of that name.
 	HostNamesAreNodeNames Quirk = "host-names-are-node-names"
-	// UnknownDomainPanics: the scheduler panics when a dry run removes a pod that a
-	// spread constraint selects from a domain whose nodes are all left out.
+	// UnknownDomainPanics: the scheduler panics when a pod that a spread constraint
+	// selects is removed from a domain whose nodes are all left out, or is nominated
+	// to it.
 	UnknownDomainPanics Quirk = "unknown-domain-panics"
 	// NominatedPodsUnmet: the preemptor's own affinity and anti-affinity ignore
 	// nominated pods.
