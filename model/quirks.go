@@ -117,6 +117,9 @@ const (
 	// LeftOutNodesCounted: the pods of nodes that spread constraints leave out count,
 	// if a node of the same domain is not left out.
 	LeftOutNodesCounted Quirk = "left-out-nodes-counted"
+	// ClassAnnotationIgnored: there is no volume for a claim that names its class by
+	// an annotation.
+	ClassAnnotationIgnored Quirk = "class-annotation-ignored"
 	// InitContainersForgotten: what init containers of pods on a node need is free.
 	InitContainersForgotten Quirk = "init-containers-forgotten"
 )
@@ -168,6 +171,7 @@ var switches = []quirkSwitch{
 	{ReprievedPodsShunned, func(r *Rules) { r.reprievedPodsShunned = true }},
 	{EphemeralVolumesUncounted, func(r *Rules) { r.limits.noEphemeral = true }},
 	{LeftOutNodesCounted, func(r *Rules) { r.spread.leftOutCounted = true }},
+	{ClassAnnotationIgnored, func(r *Rules) { r.binding.classByFieldOnly = true }},
 	{InitContainersForgotten, func(r *Rules) { r.initContainersForgotten = true }},
 }
 

@@ -34,7 +34,8 @@ type bindingRules struct {
 	lostVolume               bool // a node cannot have a volume that is no more: else it is an error
 
 	// Quirks: see Quirk.
-	noNodeFields bool
+	noNodeFields     bool
+	classByFieldOnly bool
 }
 
 func documentedBinding() bindingRules {
@@ -242,6 +243,7 @@ func (q *question) matches(n *node, claim *v1.PersistentVolumeClaim, taken []str
 		case slices.Contains(taken, pv.Name) && rules.chosen,
 			pv.Spec.ClaimRef != nil && !mine,
 			classOfVolume(pv) != classOf(claim),
+			rules.classByFieldOnly && classOf(claim) != value(claim.Spec.StorageClassName),
 			size(pv) < 0 && rules.size,
 			volumeMode(pv.Spec.VolumeMode) != volumeMode(claim.Spec.VolumeMode) && rules.volumeMode,
 			value(claim.Spec.VolumeAttributesClassName) != value(pv.Spec.VolumeAttributesClassName),

@@ -127,6 +127,17 @@ func fixed() []LedgerEntry {
 			Quirk:    model.ReprievedPodsShunned,
 		},
 		{
+			ID:       "class-annotation-ignored",
+			Title:    "A claim that names its class by an annotation gets no volume that is there",
+			Promise:  "The annotation volume.beta.kubernetes.io/storage-class works as the field storageClassName does.",
+			Source:   "docs: concepts/storage/persistent-volumes, \"Class\"",
+			Happens:  "The volumes to choose from are looked up by the field alone, so the pod fits on no node, or a new volume is made for it.",
+			Where:    "persistentvolume/scheduler_binder.go:551@v1.13.0, findMatchingVolumes",
+			Releases: ">=1.13.0 <1.16.0",
+			Upstream: "fixed",
+			Quirk:    model.ClassAnnotationIgnored,
+		},
+		{
 			ID:       "init-containers-forgotten",
 			Title:    "What the init containers of pods on a node need counts as free",
 			Promise:  "A pod's effective request for a resource is the higher of the sum of all app containers, and the effective init request.",
