@@ -85,7 +85,7 @@ func Flags() []Flag {
 		{"a pod whose claims ought to be bound is rejected", ">=1.19.0",
 			"volumebinding/volume_binding.go:137@v1.19.16, PreFilter", "its cycle ends in an error on a node that has passed all before (scheduler_binder.go@v1.16.15, FindPodVolumes)",
 			func(r *Rules) { r.binding.early = false }},
-		{"a claim for which a node was selected may still wait for the pod", ">=1.16.0",
+		{"a claim for which a node was selected may still wait for the pod", ">=1.14.0",
 			"scheduling/scheduler_binder.go:215@v1.16.15, FindPodVolumes", "it ought to be bound (pv_controller.go:297@v1.13.0, shouldDelayBinding)",
 			func(r *Rules) { r.binding.selectedWaits = false }},
 		{"no node has a volume that does not exist", ">=1.19.0",
