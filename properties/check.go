@@ -5,6 +5,7 @@
 package properties
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,10 @@ import (
 // at once if they may use the system: a reference.Pool, for example.
 type Checker struct {
 	System reference.System
-	// Decide is the model; nil means the documented rules.
+	// Release is whose algorithm the system is held to, and whose known findings
+	// explain what it does; zero is model.Linked.
+	Release model.Release
+	// Decide is the model; nil means the documented rules of the release.
 	Decide func(*model.Cluster) (*model.Decision, error)
 	// Properties are checked after the differential, in this order.
 	Properties []Property
@@ -113,11 +117,15 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	release := cmp.Or(c.Release, model.Linked)
+	r = &Result{Cluster: cluster, Unmodelled: release.Unknown(cluster)}
+	if r.Unmodelled != nil {
+		return r, nil
+	}
 	decide := c.Decide
 	if decide == nil {
-		decide = documented
+		decide = func(c *model.Cluster) (*model.Decision, error) { return model.Decide(c, release.Rules()) }
 	}
-	r = &Result{Cluster: cluster}
 	if r.Decision, err = decide(cluster); err != nil {
 		if errors.As(err, &r.Unmodelled) {
 			return r, nil
@@ -131,8 +139,8 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		}
 		return nil, err
 	}
-	r.Findings = differential(r)
-	s := &Subject{Context: ctx, Cluster: cluster, Observation: r.Observation, Decision: r.Decision, System: c.System}
+	r.Findings = differential(release, r)
+	s := &Subject{Context: ctx, Cluster: cluster, Observation: r.Observation, Decision: r.Decision, System: c.System, Release: release}
 	properties := slices.Concat(c.Properties, SomeRelations(cluster, c.Relations))
 	if c.Filters > 0 && randomOf(cluster, "filters").IntN(c.Filters) == 0 {
 		properties = append(properties, FiltersAlone())
@@ -159,8 +167,4 @@ func unknown(r *reference.Refusal) (u model.Unmodelled) {
 		u = append(u, model.UnmodelledField{Object: object, Field: field, Why: r.System + " does not know it"})
 	}
 	return u
-}
-
-func documented(c *model.Cluster) (*model.Decision, error) {
-	return model.Decide(c, model.Documented())
 }

@@ -24,7 +24,7 @@ func (p Property) run(s *Subject) ([]Finding, error) {
 
 func (p Property) explain(s *Subject, findings []Finding) error {
 	var ids []string
-	for _, e := range Ledger() {
+	for _, e := range LedgerOf(s.Release) {
 		if slices.Contains(e.Properties, p.Name) {
 			ids = append(ids, e.ID)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -130,7 +131,19 @@ func newChecker(name string, promises ...properties.Property) (*properties.Check
 	if err != nil {
 		return nil, err
 	}
-	return &properties.Checker{System: system, Properties: promises}, nil
+	return &properties.Checker{System: system, Release: releaseOf(name), Properties: promises}, nil
+}
+
+// releaseOf is the release whose algorithm a system is held to.
+func releaseOf(system string) model.Release {
+	if releases.Known(system) {
+		release, err := model.ParseRelease(system)
+		if err != nil {
+			panic(err)
+		}
+		return release
+	}
+	return model.Linked // of which a scheduler built from its own sources is a variation
 }
 
 func newSystem(name string) (reference.System, error) {
