@@ -40,6 +40,16 @@ func LedgerOf(release model.Release) []LedgerEntry {
 	return slices.DeleteFunc(slices.Concat(ledger(), fixed()), func(e LedgerEntry) bool { return !release.In(e.Releases) })
 }
 
+// QuirksOf are the quirks of all findings that are known of a release.
+func QuirksOf(release model.Release) (quirks []model.Quirk) {
+	for _, e := range LedgerOf(release) {
+		if e.Quirk != "" {
+			quirks = append(quirks, e.Quirk)
+		}
+	}
+	return quirks
+}
+
 func ledger() []LedgerEntry {
 	return []LedgerEntry{
 		{
