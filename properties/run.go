@@ -9,7 +9,7 @@ import (
 // entries of the ledger that, once granted, leave nothing to find at that place,
 // none of which could be missed.
 func (p Property) run(s *Subject) ([]Finding, error) {
-	if p.Applies != nil && !p.Applies(s) {
+	if !s.makes(p.Name) || p.Applies != nil && !p.Applies(s) {
 		return nil, nil
 	}
 	findings, err := p.Check(s)
