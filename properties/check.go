@@ -45,8 +45,10 @@ type Result struct {
 	Observation *model.Observation
 	// Decision is what the model allows.
 	Decision *model.Decision
-	// Unmodelled says what the model does not cover, or the system does not know.
+	// Unmodelled says what the model does not cover, or the system does not know:
+	// Refused tells which.
 	Unmodelled model.Unmodelled
+	Refused    bool
 	// Undecided says where the model does not know all allowed answers, and what
 	// was observed is none of those it knows (model.Decision.Exact). It is no
 	// finding, and no agreement either.
@@ -118,10 +120,10 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		}
 	}()
 	release := cmp.Or(c.Release, model.Linked)
-	r = &Result{Cluster: cluster, Unmodelled: release.Unknown(cluster)}
-	if r.Unmodelled != nil {
-		return r, nil
+	if unknown := release.Unknown(cluster); unknown != nil {
+		return &Result{Cluster: cluster, Unmodelled: unknown, Refused: true}, nil
 	}
+	r = &Result{Cluster: cluster}
 	decide := c.Decide
 	if decide == nil {
 		decide = func(c *model.Cluster) (*model.Decision, error) { return model.Decide(c, release.Rules()) }
@@ -135,7 +137,7 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	if r.Observation, err = c.System.Observe(ctx, cluster); err != nil {
 		var refusal *reference.Refusal
 		if errors.As(err, &refusal) {
-			return &Result{Cluster: cluster, Unmodelled: unknown(refusal)}, nil
+			return &Result{Cluster: cluster, Unmodelled: unknown(refusal), Refused: true}, nil
 		}
 		return nil, err
 	}

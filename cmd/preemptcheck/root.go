@@ -118,6 +118,14 @@ func referenceFlag(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "reference", inprocess.Version, "the scheduler to check: see \"preemptcheck references\"")
 }
 
+// flagsFor are the flags that make a command run that scheduler.
+func flagsFor(reference string) string {
+	if reference == inprocess.Version {
+		return ""
+	}
+	return "--reference " + reference
+}
+
 // runnable are the schedulers that this binary can run, by name.
 var runnable = map[string]func() reference.System{
 	inprocess.Version: func() reference.System { return inprocess.New() },
