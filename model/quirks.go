@@ -104,6 +104,20 @@ const (
 	// UnknownDomainPanics: the scheduler panics when a dry run removes a pod that a
 	// spread constraint selects from a domain whose nodes are all left out.
 	UnknownDomainPanics Quirk = "unknown-domain-panics"
+	// NominatedPodsUnmet: the preemptor's own affinity and anti-affinity ignore
+	// nominated pods.
+	NominatedPodsUnmet Quirk = "nominated-pods-unmet"
+	// ReprievedPodsShunned: a pod that is reprieved counts for all terms of the
+	// preemptor's anti-affinity if one of them selects it.
+	ReprievedPodsShunned Quirk = "reprieved-pods-shunned"
+	// EphemeralVolumesUncounted: ephemeral volumes do not count for the limits of CSI
+	// drivers.
+	EphemeralVolumesUncounted Quirk = "ephemeral-volumes-uncounted"
+	// LeftOutNodesCounted: the pods of nodes that spread constraints leave out count,
+	// if a node of the same domain is not left out.
+	LeftOutNodesCounted Quirk = "left-out-nodes-counted"
+	// InitContainersForgotten: what init containers of pods on a node need is free.
+	InitContainersForgotten Quirk = "init-containers-forgotten"
 )
 
 type quirkSwitch struct {
@@ -149,6 +163,11 @@ var switches = []quirkSwitch{
 	{OneTermConflicts, func(r *Rules) { r.oneTermConflicts = true }},
 	{HostNamesAreNodeNames, func(r *Rules) { r.hostNamesAreNodeNames = true }},
 	{UnknownDomainPanics, func(r *Rules) { r.unknownDomainPanics = true }},
+	{NominatedPodsUnmet, func(r *Rules) { r.nominatedPodsUnmet = true }},
+	{ReprievedPodsShunned, func(r *Rules) { r.reprievedPodsShunned = true }},
+	{EphemeralVolumesUncounted, func(r *Rules) { r.limits.noEphemeral = true }},
+	{LeftOutNodesCounted, func(r *Rules) { r.spread.leftOutCounted = true }},
+	{InitContainersForgotten, func(r *Rules) { r.initContainersForgotten = true }},
 }
 
 // Quirks are all quirks there are, in a fixed order.

@@ -102,8 +102,10 @@ type podField struct {
 // podFields are the fields that came after 1.13 (pkg/features/kube_features.go of
 // the Releases, and the KEPs).
 var podFields = []podField{
-	{"spec.preemptionPolicy", ">=1.19.0", // KEP-902
-		func(p *v1.Pod) bool { return p.Spec.PreemptionPolicy != nil }},
+	{"spec.preemptionPolicy: Never", ">=1.19.0", // KEP-902; the other says no more than none
+		func(p *v1.Pod) bool {
+			return p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy == v1.PreemptNever
+		}},
 	{"spec.overhead", ">=1.18.0", // KEP-688
 		func(p *v1.Pod) bool { return len(p.Spec.Overhead) > 0 }},
 	{"spec.topologySpreadConstraints", ">=1.18.0", // KEP-895

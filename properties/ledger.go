@@ -263,7 +263,7 @@ func ledger() []LedgerEntry {
 			Source:     "docs: concepts/storage/ephemeral-volumes, \"PersistentVolumeClaim naming\"",
 			Happens:    "A bound pod of that kind makes NodeVolumeLimits return an error, not a verdict, for every pod with a CSI volume that is tried on its node, if that has volume limits: the whole scheduling cycle of that pod ends in an error, whichever other nodes would fit.",
 			Where:      "nodevolumelimits/csi.go:447@v1.37.1, filterAttachableVolumes",
-			Releases:   ">=1.21.0",
+			Releases:   ">=1.23.0",
 			Upstream:   "unreported",
 			Quirk:      model.ForeignEphemeralClaim,
 			Properties: []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
