@@ -20,7 +20,7 @@ var Linked = Release{37, 1}
 // Releases are those whose sources the dialects were read from, the oldest first.
 func Releases() []Release {
 	return []Release{{13, 0}, {16, 15}, {19, 16}, {22, 17}, {25, 16}, {27, 16}, {29, 6}, {30, 14},
-		{31, 0}, {31, 14}, {32, 13}, {33, 13}, {34, 4}, {35, 4}, {36, 3}, Linked}
+		{31, 0}, {31, 14}, {32, 13}, {33, 13}, {34, 4}, {35, 4}, {36, 3}, {37, 0}, Linked}
 }
 
 // ParseRelease reads "v1.31.0".

@@ -74,6 +74,17 @@ func fixed() []LedgerEntry {
 			Quirk:    model.HostNamesAreNodeNames,
 		},
 		{
+			ID:       "no-node-left-is-tried",
+			Title:    "Preemption is tried, and ends in an error, where plugins leave no node in common",
+			Promise:  "UnschedulableAndUnresolvable is used when a plugin finds a pod unschedulable and preemption would not change anything.",
+			Source:   "doc comment of the code (framework/interface.go:97@v1.29.6)",
+			Happens:  "If NodeAffinity and VolumeBinding each name nodes, but none in common, all nodes are tried, though the plugins that come later have no state to work with: each cycle of the pod ends in an internal error, and its nomination stays.",
+			Where:    "runtime/framework.go:690@v1.29.6, RunPreFilterPlugins",
+			Releases: ">=1.27.0 <1.30.0",
+			Upstream: "fixed",
+			Quirk:    model.NoNodeLeftIsTried,
+		},
+		{
 			ID:       "unknown-domain-panics",
 			Title:    "The scheduler panics over a pod on a node that the preemptor's node affinity leaves out",
 			Promise:  "Nodes that the pod's node affinity does not match are left out of its spread constraints.",

@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // request is a wire.Request that is still to be encoded.
@@ -20,7 +19,7 @@ type request struct {
 	Budgets   []*policyv1.PodDisruptionBudget
 	Preemptor *v1.Pod
 	Extra     []object
-	Settings  wire.Settings
+	Settings  model.Settings
 }
 
 // object is a wire.Object that is still to be encoded.
@@ -34,11 +33,7 @@ type object struct {
 func encode(c *model.Cluster) ([]byte, error) {
 	r := request{
 		Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor,
-		Settings: wire.Settings{
-			MinCandidateNodesPercentage: c.Settings.MinCandidateNodesPercentage,
-			MinCandidateNodesAbsolute:   c.Settings.MinCandidateNodesAbsolute,
-			FeatureGates:                c.Settings.FeatureGates,
-		},
+		Settings: c.Settings,
 	}
 	for _, obj := range c.Extra {
 		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
