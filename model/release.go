@@ -58,10 +58,17 @@ var ranges sync.Map // those that were ever asked for, by their text
 
 // Rules is the algorithm that the release documents.
 func (r Release) Rules() *Rules {
-	rules := Documented()
+	rules := Algorithm(func(f Flag) bool { return r.In(f.In) })
 	rules.Release = r.String()
+	return rules
+}
+
+// Algorithm is that of the linked release without the flags that has denies: that
+// of an older release, or of none, such as one on the way between two.
+func Algorithm(has func(Flag) bool) *Rules {
+	rules := Documented()
 	for _, f := range Flags() {
-		if !r.In(f.In) {
+		if !has(f) {
 			f.without(rules)
 		}
 	}

@@ -101,7 +101,7 @@ was found.`,
 	}
 	kubernetesFlag(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newFuzzWorker(), newStats(), newReport(), newMerge(), newExhaustiveCommand(), newGenerate(), newReferences(), newFindings())
+	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newFuzzWorker(), newStats(), newReport(), newMerge(), newExhaustiveCommand(), newDiff(), newGenerate(), newReferences(), newFindings())
 	return root
 }
 
@@ -161,5 +161,13 @@ func newSystem(name string) (reference.System, error) {
 	if releases.Known(name) {
 		return releases.New(name)
 	}
-	return nil, fmt.Errorf("--reference: this binary cannot run %q, see \"preemptcheck references\"", name)
+	return nil, unknownSystem("--reference", name)
+}
+
+// canRun tells whether this binary can run the system of that name, once it is
+// built.
+func canRun(name string) bool { return runnable[name] != nil || releases.Known(name) }
+
+func unknownSystem(flag, name string) error {
+	return fmt.Errorf("%s: this binary cannot run %q, see \"preemptcheck references\"", flag, name)
 }
