@@ -104,8 +104,9 @@ const (
 	// NoNodeLeftIsTried: preemption is tried on all nodes if plugins leave none in
 	// common, and ends in an error where there are pods to preempt.
 	NoNodeLeftIsTried Quirk = "no-node-left-is-tried"
-	// UnknownDomainPanics: the scheduler panics when a dry run removes a pod that a
-	// spread constraint selects from a domain whose nodes are all left out.
+	// UnknownDomainPanics: the scheduler panics when a pod that a spread constraint
+	// selects is removed from a domain whose nodes are all left out, or is nominated
+	// to it.
 	UnknownDomainPanics Quirk = "unknown-domain-panics"
 	// NominatedPodsUnmet: the preemptor's own affinity and anti-affinity ignore
 	// nominated pods.

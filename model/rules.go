@@ -55,8 +55,9 @@ type Rules struct {
 	// the anti-affinity of others. firstNeedsLabels: see finds.
 	affinityFirst, firstNeedsLabels bool
 
-	// Resources.
+	// Resources. onlyRequested: see lookedAt.
 	tooLargeUnresolvable bool
+	onlyRequested        bool
 	resizeSums           bool // see occupied
 
 	// Topology spread.
@@ -160,6 +161,7 @@ func Documented() *Rules {
 		affinityFirst:           true,
 		firstNeedsLabels:        true,
 		resizeSums:              true,
+		onlyRequested:           true,
 		tooLargeUnresolvable:    true,
 		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
 			excludes: func(listed bool) bool { return listed }},

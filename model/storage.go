@@ -26,6 +26,8 @@ type storage struct {
 	// undecided says for which claim a volume is picked at random, where it makes
 	// a difference.
 	undecided string
+	// selectedWaits is that of bindingRules.
+	selectedWaits bool
 }
 
 // podClaim is the claim behind a volume of a pod.
@@ -67,7 +69,7 @@ func (q *question) placeForStorage() {
 		return
 	}
 	s := indexStorage(q.cluster)
-	q.storage = s
+	q.storage, s.selectedWaits = s, q.rules.binding.selectedWaits
 	s.wanted = s.claimsOf(q.preemptor.Pod)
 	for _, w := range s.wanted {
 		if !w.ephemeral && w.claim != nil && slices.Contains(w.claim.Spec.AccessModes, v1.ReadWriteOncePod) && !slices.Contains(s.once, w.key) {

@@ -251,17 +251,17 @@ func (q *question) spreadKnows(i, domain int) bool {
 	return slices.ContainsFunc(q.nodes, func(m *node) bool { return m.spread.eligible[i] && m.spread.domain[i] == domain })
 }
 
-// holdsUnknownDomain tells whether a dry run on a node would remove a pod that a
-// constraint selects from a domain that no eligible node is in.
-func (q *question) holdsUnknownDomain(name string) bool {
-	n := q.byName[name]
+// unknownDomain tells whether a constraint selects one of some pods that come to
+// a node, or go, though no eligible node is in the node's domain. Only the quirk
+// UnknownDomainPanics asks.
+func (q *question) unknownDomain(n *node, pods []*pod) bool {
 	for i := range q.spread {
 		unknown := n.spread.domain[i] >= 0 && !q.spreadKnows(i, n.spread.domain[i])
 		for _, c := range q.spread { // a node without one of the keys is passed over
 			_, has := n.Labels[c.TopologyKey]
 			unknown = unknown && has
 		}
-		if unknown && slices.ContainsFunc(n.pods, func(p *pod) bool { return q.preemptable(p) && p.spread[i] }) {
+		if unknown && slices.ContainsFunc(pods, func(p *pod) bool { return p.spread[i] }) {
 			return true
 		}
 	}

@@ -28,6 +28,7 @@ type bindingRules struct {
 	selector, modes, phase   bool
 	volumeMode, size, chosen bool
 	topology, capacity       bool // where volumes can be provisioned
+	selectedWaits            bool // also claims for which a node was selected wait for the pod
 	rejects                  bool // claims that are missing or deleted: else the cycle ends in an error
 	early                    bool // whether claims are bound is judged before any node is looked at
 	lostVolume               bool // a node cannot have a volume that is no more: else it is an error
@@ -38,7 +39,7 @@ type bindingRules struct {
 
 func documentedBinding() bindingRules {
 	return bindingRules{lost: true, deleting: true, owner: true, immediate: true, affinity: true, selectedNode: true,
-		rejects: true, early: true, lostVolume: true, selector: true, modes: true, phase: true, volumeMode: true, size: true, chosen: true, topology: true, capacity: true}
+		selectedWaits: true, rejects: true, early: true, lostVolume: true, selector: true, modes: true, phase: true, volumeMode: true, size: true, chosen: true, topology: true, capacity: true}
 }
 
 // volumeBindingPreFilter: every claim has to exist and to stay, that of an
@@ -128,6 +129,9 @@ func bound(claim *v1.PersistentVolumeClaim) bool {
 // waits tells whether the scheduler is to bind the claim.
 func (s *storage) waits(claim *v1.PersistentVolumeClaim) bool {
 	class := s.classes[classOf(claim)]
+	if _, selected := claim.Annotations[annSelectedNode]; selected && !s.selectedWaits {
+		return false
+	}
 	return claim.Spec.VolumeName == "" && class != nil && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 }
 

@@ -89,7 +89,7 @@ func fixed() []LedgerEntry {
 			Title:    "The scheduler panics over a pod on a node that the preemptor's node affinity leaves out",
 			Promise:  "Nodes that the pod's node affinity does not match are left out of its spread constraints.",
 			Source:   "docs: concepts/scheduling-eviction/topology-spread-constraints, \"Interaction with node affinity and node selectors\"",
-			Happens:  "The number of pods in the domain of such a node is not known, and taking off a pod that the constraint selects, which a dry run removes, follows a nil pointer. Resources are judged before node affinity, so such a node is tried.",
+			Happens:  "The number of pods in the domain of such a node is not known, and adding a pod that the constraint selects and that is nominated to the node follows a nil pointer; so does, in 1.19, taking off one that a dry run removes: there resources are judged before node affinity, so such a node is tried.",
 			Where:    "podtopologyspread/filtering.go:139@v1.19.16, updateWithPod",
 			Releases: ">=1.19.0 <1.22.12 || >=1.23.0 <1.23.9 || >=1.24.0 <1.24.4",
 			Upstream: "kubernetes#110726",
