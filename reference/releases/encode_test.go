@@ -86,6 +86,17 @@ func TestEncodeLosesNothing(t *testing.T) {
 	for seed := range uint64(300) {
 		c := generators.FromSeed(seed)
 		r := decode(t, c)
+		require.Len(t, r.Nodes, len(c.Nodes))
+		for i, data := range r.Nodes {
+			var got v1.Node
+			require.NoError(t, json.Unmarshal(data, &got))
+			require.NotContains(t, string(data), "nodeInfo", "there is nothing in it")
+			want, err := json.Marshal(c.Nodes[i])
+			require.NoError(t, err)
+			again, err := json.Marshal(got)
+			require.NoError(t, err)
+			require.JSONEq(t, string(want), string(again))
+		}
 		require.Len(t, r.Pods, len(c.Pods))
 		for i, want := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
 			data := r.Preemptor
