@@ -22,6 +22,7 @@ var since = map[string]string{
 	// Before, the first filter to reject a node need not have been one that other
 	// pods do not change.
 	"adding-an-important-pod": ">=1.20.0",
+	"adding-capacity":         ">=1.20.0",
 
 	// Before, a nomination was cleared only if there was no node to try.
 	"adding-a-useless-node": ">=1.24.0",

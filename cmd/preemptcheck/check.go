@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -69,7 +68,8 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 	inputFlags(cmd, &in)
 	referenceFlag(cmd, &reference)
 	cmd.Flag("reference").Usage += "; several after commas, or all"
-	cmd.Flags().IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "with several schedulers, how many of them to run at once")
+	workersFlag(cmd, &workers)
+	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if names := references(reference); len(names) > 1 {
