@@ -90,7 +90,9 @@ func (q *question) extendFilters(verdicts map[string]*Verdict) (fails string) {
 			case slices.Contains(e.Filter.Rejects, n.Name):
 				v.Unresolvable = q.rules.extenders.excludes(false)
 			case slices.Contains(e.Filter.Omits, n.Name):
-				v.Plugin, v.Unresolvable = cmp.Or(strings.Join(q.pre.blamed, ","), ExtenderName), q.rules.extenders.excludes(true)
+				v.Plugin = cmp.Or(strings.Join(q.pre.blamed, ","), ExtenderName)
+				v.Unresolvable = q.rules.extenders.excludes(true) && !q.rules.excludedAreTried
+				q.silent[n.Name] = !q.rules.excludedHaveStatus
 			default:
 				continue
 			}

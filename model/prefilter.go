@@ -60,6 +60,7 @@ func (q *question) preFilter() *preFiltered {
 			}
 			if all.nodes = a.nodes; len(a.nodes) == 0 {
 				all.rejection, all.stopped = noNodeLeft(all.blamed), true
+				all.rejection.Unresolvable = !q.rules.noNodeLeftIsTried
 				return all
 			}
 		}

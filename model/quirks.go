@@ -101,6 +101,9 @@ const (
 	// HostNamesAreNodeNames: a volume that requires a host name leaves just the nodes
 	// of that name.
 	HostNamesAreNodeNames Quirk = "host-names-are-node-names"
+	// NoNodeLeftIsTried: preemption is tried on all nodes if plugins leave none in
+	// common, and ends in an error where there are pods to preempt.
+	NoNodeLeftIsTried Quirk = "no-node-left-is-tried"
 	// UnknownDomainPanics: the scheduler panics when a pod that a spread constraint
 	// selects is removed from a domain whose nodes are all left out, or is nominated
 	// to it.
@@ -166,6 +169,7 @@ var switches = []quirkSwitch{
 	{MissingNodeIsError, func(r *Rules) { r.missingNodeIsError = true }},
 	{OneTermConflicts, func(r *Rules) { r.oneTermConflicts = true }},
 	{HostNamesAreNodeNames, func(r *Rules) { r.hostNamesAreNodeNames = true }},
+	{NoNodeLeftIsTried, func(r *Rules) { r.noNodeLeftIsTried = true }},
 	{UnknownDomainPanics, func(r *Rules) { r.unknownDomainPanics = true }},
 	{NominatedPodsUnmet, func(r *Rules) { r.nominatedPodsUnmet = true }},
 	{ReprievedPodsShunned, func(r *Rules) { r.reprievedPodsShunned = true }},

@@ -20,7 +20,7 @@ var Linked = Release{37, 1}
 // Releases are those whose sources the dialects were read from, the oldest first.
 func Releases() []Release {
 	return []Release{{13, 0}, {16, 15}, {19, 16}, {22, 17}, {25, 16}, {27, 16}, {29, 6}, {30, 14},
-		{31, 0}, {31, 14}, {32, 13}, {33, 13}, {34, 4}, {35, 4}, {36, 3}, Linked}
+		{31, 0}, {31, 14}, {32, 13}, {33, 13}, {34, 4}, {35, 4}, {36, 3}, {37, 0}, Linked}
 }
 
 // ParseRelease reads "v1.31.0".
@@ -58,10 +58,17 @@ var ranges sync.Map // those that were ever asked for, by their text
 
 // Rules is the algorithm that the release documents.
 func (r Release) Rules() *Rules {
-	rules := Documented()
+	rules := Algorithm(func(f Flag) bool { return r.In(f.In) })
 	rules.Release = r.String()
+	return rules
+}
+
+// Algorithm is that of the linked release without the flags that has denies: that
+// of an older release, or of none, such as one on the way between two.
+func Algorithm(has func(Flag) bool) *Rules {
+	rules := Documented()
 	for _, f := range Flags() {
-		if !r.In(f.In) {
+		if !has(f) {
 			f.without(rules)
 		}
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -174,6 +175,7 @@ func occupied(p *v1.Pod) resources {
 
 // occupiedEach is what occupied was before 1.37: each container that has a status
 // of its resources counts by itself, and so does what the pod as a whole requests.
+// Init containers were not resized, but for sidecars (KEP-1287).
 func occupiedEach(p *v1.Pod) resources {
 	effective := func(desired, actual, allocated v1.ResourceList) resources {
 		rs := resourcesOf(actual).max(resourcesOf(allocated))
@@ -183,7 +185,7 @@ func occupiedEach(p *v1.Pod) resources {
 		return rs
 	}
 	rs := sumContainers(p, func(c *v1.Container) resources {
-		if s := containerStatus(p, c.Name); s != nil && s.Resources != nil {
+		if s := containerStatus(p, c.Name); s != nil && s.Resources != nil && (isSidecar(c) || !isInit(p, c.Name)) {
 			return effective(c.Resources.Requests, s.Resources.Requests, s.AllocatedResources)
 		}
 		return resourcesOf(c.Resources.Requests)
@@ -226,6 +228,10 @@ func sumContainers(p *v1.Pod, of func(*v1.Container) resources) resources {
 
 func isSidecar(c *v1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways
+}
+
+func isInit(p *v1.Pod, container string) bool {
+	return slices.ContainsFunc(p.Spec.InitContainers, func(c v1.Container) bool { return c.Name == container })
 }
 
 // withPodLevel replaces what the containers need by what the pod as a whole

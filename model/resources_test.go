@@ -101,3 +101,18 @@ func TestPodLevelResourcesDuringResize(t *testing.T) {
 	p.Status.Resources = &v1.ResourceRequirements{Requests: list("cpu", "4")}
 	assertAmounts(t, list("cpu", "4000"), occupied(p))
 }
+
+// Before 1.37 only containers that run on were resized.
+func TestOccupiedEachDuringResize(t *testing.T) {
+	pod := func(init v1.Container) *v1.Pod {
+		init.Name = "init"
+		p := &v1.Pod{Spec: v1.PodSpec{InitContainers: []v1.Container{init}}}
+		p.Status.InitContainerStatuses = []v1.ContainerStatus{{Name: "init", AllocatedResources: list("cpu", "1"),
+			Resources: &v1.ResourceRequirements{Requests: list("cpu", "1")}}}
+		p.Status.Conditions = []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonInfeasible}}
+		return p
+	}
+	assertAmounts(t, list("cpu", "1000"), occupiedEach(pod(sidecar("cpu", "3"))))
+	assertAmounts(t, list("cpu", "3000"), occupiedEach(pod(aContainer("cpu", "3"))))
+	assertAmounts(t, list("cpu", "1000"), occupied(pod(aContainer("cpu", "3"))))
+}

@@ -108,6 +108,7 @@ type Rules struct {
 	missingNodeIsError             bool
 	oneTermConflicts               bool
 	hostNamesAreNodeNames          bool
+	noNodeLeftIsTried              bool
 	unknownDomainPanics            bool
 	nominatedPodsUnmet             bool
 	reprievedPodsShunned           bool

@@ -63,6 +63,10 @@ func (q *question) dryRunOn(n *node, order []int) *dryRun {
 		d.failed = unresolvable("No preemption victims found for incoming pod")
 		return d
 	}
+	if q.pre.stopped { // by a quirk
+		d.failed = &Verdict{Error: "a plugin has no state, as it was not asked before any node was looked at"}
+		return d
+	}
 	if d.failed = q.verdict(n, q.without(n, d.staying, possible)); d.failed != nil {
 		return d
 	}

@@ -169,7 +169,7 @@ func (s *Subject) violatingInOrder(node string, gone map[string]bool) int {
 			}
 			taken := 0
 			for _, other := range possible {
-				if compareImportance(other, p) <= 0 && s.costs(b, other) {
+				if s.compareImportance(other, p) <= 0 && s.costs(b, other) {
 					taken++
 				}
 			}

@@ -40,6 +40,16 @@ func LedgerOf(release model.Release) []LedgerEntry {
 	return slices.DeleteFunc(slices.Concat(ledger(), fixed()), func(e LedgerEntry) bool { return !release.In(e.Releases) })
 }
 
+// QuirksOf are the quirks of all findings that are known of a release.
+func QuirksOf(release model.Release) (quirks []model.Quirk) {
+	for _, e := range LedgerOf(release) {
+		if e.Quirk != "" {
+			quirks = append(quirks, e.Quirk)
+		}
+	}
+	return quirks
+}
+
 func ledger() []LedgerEntry {
 	return []LedgerEntry{
 		{
@@ -202,7 +212,7 @@ func ledger() []LedgerEntry {
 			Source:     "doc comment of RunFilterPluginsWithNominatedPods (runtime/framework.go:1268@v1.37.1)",
 			Happens:    "As long as no bound pod uses the claim, PreFilter skips the plugin, so the pass with the nominated pods does not look at their claims.",
 			Where:      "volumerestrictions/volume_restrictions.go:200@v1.37.1, PreFilter",
-			Releases:   ">=1.27.0",
+			Releases:   ">=1.29.0",
 			Upstream:   "unreported",
 			Quirk:      model.NominatedClaimIgnored,
 			Properties: []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
@@ -241,7 +251,7 @@ func ledger() []LedgerEntry {
 			Source:     "doc comment of SelectVictimsOnNode (default_preemption.go:279@v1.37.1)",
 			Happens:    "All pods of lower priority are taken away, and then each is tried once. A volume that the preemptor shares with one of them is new to the node until that pod is back, so a pod with volumes that is tried before it does not fit beside the preemptor; once it is back it would. It is preempted all the same.",
 			Where:      "default_preemption.go:394@v1.37.1, SelectVictimsOnNode; nodevolumelimits/csi.go:326@v1.37.1, Filter",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.25.0",
 			Upstream:   "unreported",
 			Properties: []string{"minimal-victims", "no-swap"},
 			Witness:    "finding-sharer-reprieved-later",
@@ -382,7 +392,7 @@ func ledger() []LedgerEntry {
 			Source:     "kube-scheduler/extender/v1/types.go:50@v0.37.1, Victims; " + docsBudgets,
 			Happens:    "All pods of lower priority are charged to the budgets, most important first, before any is reprieved. A victim then counts as a violation although its budget allows it, so a worse node is chosen; or it counts as none only because it is more important, so it goes where a less important pod would do.",
 			Where:      "default_preemption.go:387@v1.37.1, SelectVictimsOnNode; preemption/util.go:196@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.18.0",
 			Upstream:   "unreported",
 			Properties: []string{"violations-recounted", "no-fewer-violations", "no-swap"},
 			Witness:    "finding-budget-spent-by-reprieved-pod",
@@ -394,7 +404,7 @@ func ledger() []LedgerEntry {
 			Source:     "countHealthyPods (disruption.go:924@v1.37.1), canIgnorePDB (eviction.go:394@v1.37.1); docs: concepts/workloads/pods/disruptions",
 			Happens:    "Its going counts as a violation although nobody is disrupted, nor even deleted, so running pods on another node are preempted instead; and it uses up the budget of others.",
 			Where:      "preemption/util.go:196@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.18.0",
 			Upstream:   "unreported",
 			Properties: []string{"violations-recounted", "no-fewer-violations", "no-swap"},
 			Witness:    "finding-terminating-victim-violates-budget",
@@ -406,7 +416,7 @@ func ledger() []LedgerEntry {
 			Source:     "docs: tasks/run-application/configure-pdb, \"Unhealthy Pod Eviction Policy\"; canIgnorePDB (eviction.go:393@v1.37.1)",
 			Happens:    "Preempting a bound pod that is still Pending counts as a violation, so running pods on another node are preempted instead; and it uses up the budget of others.",
 			Where:      "preemption/util.go:196@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.18.0",
 			Upstream:   "unreported",
 			Properties: []string{"violations-recounted", "no-fewer-violations", "no-swap"},
 			Witness:    "finding-pending-victim-violates-budget",
@@ -418,7 +428,7 @@ func ledger() []LedgerEntry {
 			Source:     "policy/v1 PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy (policy/v1/types.go:64@v0.37.1)",
 			Happens:    "Preempting an unhealthy pod counts as a violation, so healthy pods of higher priority on another node are preempted instead.",
 			Where:      "preemption/util.go:196@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.27.0",
 			Upstream:   "unreported",
 			Properties: []string{"violations-recounted", "no-fewer-violations", "no-swap"},
 			Witness:    "finding-unhealthy-pod-eviction-policy",
@@ -430,7 +440,7 @@ func ledger() []LedgerEntry {
 			Source:     "doc comment of pickOneNodeForPreemption (preemption.go:324@v1.37.1), whose last criterion alone is open; the API gives lists no order, and a lister returns budgets in that of a Go map (client-go/tools/cache/thread_safe_store.go:366@v0.37.1)",
 			Happens:    "A pod of several budgets takes a disruption from those listed before the first one that it violates, and none from those after: the number of violations, the victims and the node differ from one scheduling cycle to the next.",
 			Where:      "preemption/util.go:203@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.18.0 <1.19.0 || >=1.37.0",
 			Upstream:   "unreported",
 			Properties: []string{"order-does-not-matter", "permuting-budgets"},
 			Witness:    "finding-budget-order",

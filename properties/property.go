@@ -35,6 +35,8 @@ type Subject struct {
 	Decision *model.Decision
 	// System is the scheduler, to be asked about variations of the cluster.
 	System reference.System
+	// Release is whose rules and known findings apply.
+	Release model.Release
 
 	// granted holds the ids of the ledger entries that are taken for granted:
 	// see LedgerEntry.Properties.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -100,7 +101,7 @@ was found.`,
 	}
 	kubernetesFlag(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newFuzzWorker(), newStats(), newReport(), newMerge(), newExhaustiveCommand(), newGenerate(), newReferences(), newFindings())
+	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newFuzzWorker(), newStats(), newReport(), newMerge(), newExhaustiveCommand(), newDiff(), newGenerate(), newReferences(), newFindings())
 	return root
 }
 
@@ -117,6 +118,14 @@ func referenceFlag(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "reference", inprocess.Version, "the scheduler to check: see \"preemptcheck references\"")
 }
 
+// flagsFor are the flags that make a command run that scheduler.
+func flagsFor(reference string) string {
+	if reference == inprocess.Version {
+		return ""
+	}
+	return "--reference " + reference
+}
+
 // runnable are the schedulers that this binary can run, by name.
 var runnable = map[string]func() reference.System{
 	inprocess.Version: func() reference.System { return inprocess.New() },
@@ -130,7 +139,19 @@ func newChecker(name string, promises ...properties.Property) (*properties.Check
 	if err != nil {
 		return nil, err
 	}
-	return &properties.Checker{System: system, Properties: promises}, nil
+	return &properties.Checker{System: system, Release: releaseOf(name), Properties: promises}, nil
+}
+
+// releaseOf is the release whose algorithm a system is held to.
+func releaseOf(system string) model.Release {
+	if releases.Known(system) {
+		release, err := model.ParseRelease(system)
+		if err != nil {
+			panic(err)
+		}
+		return release
+	}
+	return model.Linked // of which a scheduler built from its own sources is a variation
 }
 
 func newSystem(name string) (reference.System, error) {
@@ -140,5 +161,13 @@ func newSystem(name string) (reference.System, error) {
 	if releases.Known(name) {
 		return releases.New(name)
 	}
-	return nil, fmt.Errorf("--reference: this binary cannot run %q, see \"preemptcheck references\"", name)
+	return nil, unknownSystem("--reference", name)
+}
+
+// canRun tells whether this binary can run the system of that name, once it is
+// built.
+func canRun(name string) bool { return runnable[name] != nil || releases.Known(name) }
+
+func unknownSystem(flag, name string) error {
+	return fmt.Errorf("%s: this binary cannot run %q, see \"preemptcheck references\"", flag, name)
 }

@@ -87,10 +87,6 @@ func (t *tally) check(ctx context.Context, release model.Release, driven referen
 		t.add("refused: "+kindOf(unknown[0]), seed)
 		return nil
 	}
-	if s := c.Settings; len(s.Extenders) > 0 || s.SecondProfile != nil || s.PercentageOfNodesToScore != nil || s.DryRunOffset != nil {
-		t.add("not run: settings that the driver does not take", seed)
-		return nil
-	}
 	rules := release.Rules()
 	d, err := model.Decide(c, rules)
 	var missing model.Unmodelled

@@ -15,8 +15,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// summary is a cluster in short, a line for each object.
-func summary(c *model.Cluster) string {
+// Summary is a cluster in short, a line for each object.
+func Summary(c *model.Cluster) string {
 	var out bytes.Buffer
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	line := func(kind, name string, details ...string) {

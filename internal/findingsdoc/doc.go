@@ -71,7 +71,7 @@ func section(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, s
 	fmt.Fprintf(out, "`%s`, %s, %s\n\n", e.ID, e.Releases, upstream(e.Upstream))
 	fmt.Fprintf(out, "**Promised:** %s\\\n%s\n\n", e.Promise, e.Source)
 	fmt.Fprintf(out, "**Happens:** %s\\\n%s\n\n", e.Happens, e.Where)
-	fmt.Fprintf(out, "**Smallest cluster:** [%s.yaml](../corpus/cases/%[1]s.yaml)\n\n```\n%s```\n\n", e.Witness, summary(witness.Cluster))
+	fmt.Fprintf(out, "**Smallest cluster:** [%s.yaml](../corpus/cases/%[1]s.yaml)\n\n```\n%s```\n\n", e.Witness, Summary(witness.Cluster))
 	fmt.Fprintf(out, "%s\n\n", strings.ReplaceAll(witness.Description, "\n", " "))
 
 	if e.Quirk == "" {

@@ -17,6 +17,7 @@ import (
 func TestAll(t *testing.T) {
 	all := All()
 	require.Contains(t, all, "v1.25.16")
+	require.Contains(t, all, "v1.37.0")
 	require.Contains(t, all, "v1.37.1")
 	require.True(t, slices.IsSortedFunc(all, func(a, b string) int {
 		va, vb := mustParse(a), mustParse(b)

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // request is a wire.Request that is still to be encoded.
@@ -20,7 +20,7 @@ type request struct {
 	Budgets   []*policyv1.PodDisruptionBudget
 	Preemptor *v1.Pod
 	Extra     []object
-	Settings  wire.Settings
+	Settings  model.Settings
 }
 
 // object is a wire.Object that is still to be encoded.
@@ -34,11 +34,7 @@ type object struct {
 func encode(c *model.Cluster) ([]byte, error) {
 	r := request{
 		Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor,
-		Settings: wire.Settings{
-			MinCandidateNodesPercentage: c.Settings.MinCandidateNodesPercentage,
-			MinCandidateNodesAbsolute:   c.Settings.MinCandidateNodesAbsolute,
-			FeatureGates:                c.Settings.FeatureGates,
-		},
+		Settings: c.Settings,
 	}
 	for _, obj := range c.Extra {
 		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
@@ -52,8 +48,19 @@ func encode(c *model.Cluster) ([]byte, error) {
 		}
 		r.Extra = append(r.Extra, object{apiVersion, kind, data})
 	}
-	return json.Marshal(r)
+	data, err := json.Marshal(r)
+	return bytes.ReplaceAll(data, []byte(emptyNodeStatus), nil), err
 }
+
+// emptyNodeStatus is what takes the most room of a node that says nothing of its
+// system. Within a string, its quotes would be escaped.
+var emptyNodeStatus = func() string {
+	data, err := json.Marshal(v1.NodeStatus{})
+	if err != nil {
+		panic(err)
+	}
+	return "," + strings.TrimSuffix(strings.TrimPrefix(string(data), "{"), "}")
+}()
 
 // withoutStatus leaves out a status that is empty: an older release may not have
 // one for the kind.

@@ -31,7 +31,7 @@ func decode(t *testing.T, c *model.Cluster) wire.Request {
 }
 
 func TestEncode(t *testing.T) {
-	percent, number := int32(5), int32(7)
+	percent, number, violations := int32(5), int32(7), int64(3)
 	r := decode(t, &model.Cluster{
 		Nodes:                []*v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, {ObjectMeta: metav1.ObjectMeta{Name: "n2"}}},
 		Pods:                 []*v1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "p1"}}},
@@ -39,8 +39,18 @@ func TestEncode(t *testing.T) {
 		PriorityClasses:      []*schedulingv1.PriorityClass{{Value: 1}},
 		Extra:                []runtime.Object{&v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}},
 		Preemptor:            &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p2"}},
-		Settings: model.Settings{MinCandidateNodesPercentage: &percent, MinCandidateNodesAbsolute: &number,
-			FeatureGates: map[string]bool{"SchedulerAsyncPreemption": false}},
+		Settings: model.Settings{
+			MinCandidateNodesPercentage: &percent, MinCandidateNodesAbsolute: &number,
+			SecondProfile: &model.Profile{SchedulerName: "other", MinCandidateNodesPercentage: &number, MinCandidateNodesAbsolute: &percent},
+			Parallelism:   &number, PercentageOfNodesToScore: &percent, DryRunOffset: &number,
+			FeatureGates: map[string]bool{"SchedulerAsyncPreemption": false},
+			Extenders: []model.Extender{{
+				Name: "e", ManagedResources: []string{"example.com/gpu"}, Ignorable: true, NodeCacheCapable: true,
+				Filter: &model.ExtenderFilter{Fails: true, Rejects: []string{"n1"}, Excludes: []string{"n2"}, Omits: []string{"n3"}},
+				Preempt: &model.ExtenderPreempt{Fails: model.PreemptError, Nothing: true, Drops: []string{"n1"},
+					Changes: []model.VictimChange{{Node: "n2", Reverses: true, Keeps: &percent, Violations: &violations}}},
+			}},
+		},
 	})
 	require.Len(t, r.Nodes, 2)
 	require.Contains(t, string(r.Nodes[0]), `"name":"n1"`)
@@ -54,8 +64,18 @@ func TestEncode(t *testing.T) {
 	require.Equal(t, "v1", r.Extra[0].APIVersion)
 	require.Equal(t, "PersistentVolumeClaim", r.Extra[0].Kind)
 	require.Contains(t, string(r.Extra[0].Object), `"name":"c1"`)
-	require.Equal(t, wire.Settings{MinCandidateNodesPercentage: &percent, MinCandidateNodesAbsolute: &number,
-		FeatureGates: map[string]bool{"SchedulerAsyncPreemption": false}}, r.Settings)
+	require.Equal(t, wire.Settings{
+		MinCandidateNodesPercentage: &percent, MinCandidateNodesAbsolute: &number,
+		SecondProfile: &wire.Profile{SchedulerName: "other", MinCandidateNodesPercentage: &number, MinCandidateNodesAbsolute: &percent},
+		Parallelism:   &number, PercentageOfNodesToScore: &percent, DryRunOffset: &number,
+		FeatureGates: map[string]bool{"SchedulerAsyncPreemption": false},
+		Extenders: []wire.Extender{{
+			Name: "e", ManagedResources: []string{"example.com/gpu"}, Ignorable: true, NodeCacheCapable: true,
+			Filter: &wire.ExtenderFilter{Fails: true, Rejects: []string{"n1"}, Excludes: []string{"n2"}, Omits: []string{"n3"}},
+			Preempt: &wire.ExtenderPreempt{Fails: "Error", Nothing: true, Drops: []string{"n1"},
+				Changes: []wire.VictimChange{{Node: "n2", Reverses: true, Keeps: &percent, Violations: &violations}}},
+		}},
+	}, r.Settings)
 
 	_, err := encode(&model.Cluster{Extra: []runtime.Object{&runtime.Unknown{}}})
 	require.ErrorContains(t, err, "extra object")
@@ -66,6 +86,17 @@ func TestEncodeLosesNothing(t *testing.T) {
 	for seed := range uint64(300) {
 		c := generators.FromSeed(seed)
 		r := decode(t, c)
+		require.Len(t, r.Nodes, len(c.Nodes))
+		for i, data := range r.Nodes {
+			var got v1.Node
+			require.NoError(t, json.Unmarshal(data, &got))
+			require.NotContains(t, string(data), "nodeInfo", "there is nothing in it")
+			want, err := json.Marshal(c.Nodes[i])
+			require.NoError(t, err)
+			again, err := json.Marshal(got)
+			require.NoError(t, err)
+			require.JSONEq(t, string(want), string(again))
+		}
 		require.Len(t, r.Pods, len(c.Pods))
 		for i, want := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
 			data := r.Preemptor
@@ -84,4 +115,27 @@ func TestEncodeLosesNothing(t *testing.T) {
 			require.NotEmpty(t, o.APIVersion+o.Kind, c.Extra[i])
 		}
 	}
+}
+
+// What a driver does not put into force is refused, and not left out.
+func TestRefusedSettings(t *testing.T) {
+	one, two := int32(1), int32(2)
+	s := model.Settings{
+		SecondProfile: &model.Profile{SchedulerName: "other"}, Parallelism: &two, PercentageOfNodesToScore: &two,
+		DryRunOffset: &two, Extenders: make([]model.Extender, 1),
+	}
+	require.Empty(t, refusedSettings("v1.25.16", &s))
+	require.Equal(t, "scheduler: extenders: the driver of v1.22.17 does not call extenders; "+
+		"scheduler: profiles[1]: the driver of v1.22.17 has one profile; "+
+		"scheduler: parallelism: the driver of v1.22.17 looks at one node at a time; "+
+		"scheduler: percentageOfNodesToScore: the driver of v1.22.17 leaves it at its default", refusedSettings("v1.22.17", &s))
+	require.Empty(t, refusedSettings("v1.22.17", &model.Settings{
+		MinCandidateNodesPercentage: &two, MinCandidateNodesAbsolute: &two, Parallelism: &one, DryRunOffset: &one,
+		FeatureGates: map[string]bool{"SchedulerAsyncPreemption": false},
+	}))
+
+	old := newFake(t, "v1.31.0")
+	old.release = "v1.22.17"
+	_, err := old.Observe(t.Context(), &model.Cluster{Preemptor: &v1.Pod{}, Settings: model.Settings{Extenders: make([]model.Extender, 1)}})
+	require.EqualError(t, err, "v1.22.17 does not know scheduler: extenders: the driver of v1.22.17 does not call extenders")
 }

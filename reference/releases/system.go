@@ -45,8 +45,8 @@ func New(release string) (*System, error) {
 // Name implements reference.System.
 func (s *System) Name() string { return s.release }
 
-// Observe implements reference.System. What the release does not know in c is a
-// *reference.Refusal.
+// Observe implements reference.System. What the release does not know in c, or its
+// driver does not put into force, is a *reference.Refusal.
 //
 // If the scheduler's process dies of c, or gives no answer, it is tried again with
 // a new one, as there may be other causes. If that fails too, CycleError tells of
@@ -54,6 +54,9 @@ func (s *System) Name() string { return s.release }
 func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
 	if c.Preemptor == nil {
 		return nil, errors.New("the cluster has no preemptor")
+	}
+	if refused := refusedSettings(s.release, &c.Settings); refused != "" {
+		return nil, &reference.Refusal{System: s.release, What: refused}
 	}
 	request, err := encode(c)
 	if err != nil {

@@ -31,6 +31,25 @@ func TestRefuseDropped(t *testing.T) {
 	require.NoError(t, refused())
 }
 
+// Whatever a pod holds, a field is found where it is, and nowhere else.
+func TestRefuseDroppedReadsJSON(t *testing.T) {
+	off := func(gate string) bool { return gate == "PodLevelResources" } // spec.resources
+	for pod, want := range map[string]bool{
+		`{"spec":{"resources":{"requests":{"cpu":"1"}}}}`:                                  true,
+		` { "metadata" : { } , "spec" : { "a" : [ 1 , 2 ] , "resources" : { "x" : 1 } } }`: true,
+		`{"metadata":{"labels":{"a":"}\"]{\\","b":"\\\""}},"spec":{"resources":{"x":1}}}`:  true,
+		`{"spec":{"resources":null}}`:                                                      false,
+		`{"spec":{"containers":[{"resources":{"x":1}},{"resources":{"x":1}}]}}`:            false,
+		`{"resources":{"x":1},"spec":{}}`:                                                  false,
+		`{"status":{"resources":{"x":1}},"spec":{"nodeName":"\"resources\":{}"}}`:          false,
+		`{"spec":"resources"}`: false,
+	} {
+		r := &wire.Request{Preemptor: json.RawMessage(pod)}
+		require.True(t, json.Valid(r.Preemptor), pod)
+		require.Equal(t, want, r.RefuseDropped(off) != nil, pod)
+	}
+}
+
 func TestDropPreemptionPolicy(t *testing.T) {
 	const (
 		lower = `{"spec":{"containers":[],"preemptionPolicy":"PreemptLowerPriority","priority":3}}`

@@ -29,11 +29,51 @@ type Object struct {
 	Object           json.RawMessage
 }
 
-// Settings are those of model.Settings.
+// Settings and what they are made of have the fields of their namesakes in package
+// model, where they are described.
 type Settings struct {
 	MinCandidateNodesPercentage *int32
 	MinCandidateNodesAbsolute   *int32
+	SecondProfile               *Profile
+	Parallelism                 *int32
+	PercentageOfNodesToScore    *int32
+	DryRunOffset                *int32
 	FeatureGates                map[string]bool
+	Extenders                   []Extender
+}
+
+type Profile struct {
+	SchedulerName               string
+	MinCandidateNodesPercentage *int32
+	MinCandidateNodesAbsolute   *int32
+}
+
+type Extender struct {
+	Name             string
+	ManagedResources []string
+	Ignorable        bool
+	NodeCacheCapable bool
+	Filter           *ExtenderFilter
+	Preempt          *ExtenderPreempt
+}
+
+type ExtenderFilter struct {
+	Fails                    bool
+	Rejects, Excludes, Omits []string
+}
+
+type ExtenderPreempt struct {
+	Fails   string
+	Nothing bool
+	Drops   []string
+	Changes []VictimChange
+}
+
+type VictimChange struct {
+	Node       string
+	Reverses   bool
+	Keeps      *int32
+	Violations *int64
 }
 
 // Answer has one of its fields.
@@ -56,16 +96,19 @@ type Observation struct {
 	PotentialNodes    []string
 	DryRuns           map[string]DryRun
 	Candidates        []string
+	AfterExtenders    map[string]DryRun
 	Pick              *Pick
 	Actuation         *Actuation
 	PostFilterCode    string
 	PostFilterMessage string
 	PinnedBudgetOrder bool
+	PinnedDryRuns     bool
 }
 
 type Verdict struct {
 	Plugin       string
 	Unresolvable bool
+	Error        string
 	Reasons      []string
 }
 
@@ -93,6 +136,7 @@ type Actuation struct {
 	Cleared          []string
 	Nomination       string
 	NominatedNode    string
+	Deallocated      []string
 	Other            []string
 }
 

@@ -51,8 +51,9 @@ func TestServeEndsAtGarbage(t *testing.T) {
 	require.Len(t, lines, 2)
 }
 
-// An observation arrives whole: wire has every field of model, of the same kind.
-func TestObservationIsTheModels(t *testing.T) {
+// Settings and observations arrive whole: wire has every field of model, of the same
+// kind.
+func TestFieldsAreTheModels(t *testing.T) {
 	var same func(t *testing.T, path string, want, got reflect.Type)
 	same = func(t *testing.T, path string, want, got reflect.Type) {
 		require.Equal(t, want.Kind(), got.Kind(), path)
@@ -68,6 +69,7 @@ func TestObservationIsTheModels(t *testing.T) {
 			same(t, path, want.Elem(), got.Elem())
 		}
 	}
+	same(t, "Settings", reflect.TypeFor[model.Settings](), reflect.TypeFor[wire.Settings]())
 	same(t, "Observation", reflect.TypeFor[model.Observation](), reflect.TypeFor[wire.Observation]())
 	require.EqualValues(t, model.NominationKept, wire.Kept)
 	require.EqualValues(t, model.NominationSet, wire.Set)

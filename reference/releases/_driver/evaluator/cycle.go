@@ -17,19 +17,24 @@ import (
 // be loaded.
 func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, err error) {
 	obs = &wire.Observation{System: release, Filters: map[string]wire.Verdict{}, PinnedBudgetOrder: true}
+	obs.PinnedDryRuns = or(c.settings.Parallelism, 1) == 1
 	defer func() {
 		if p := recover(); p != nil {
-			s.panicked = p
+			s.panicked.CompareAndSwap(nil, &p)
 		}
-		if s.panicked != nil { // upstream may hold locks: never touch it again
-			s.failed(obs, fmt.Errorf("panic: %v", s.panicked))
+		if first := s.panicked.Load(); first != nil { // upstream may hold locks: never touch it again
+			s.failed(obs, fmt.Errorf("panic: %v", *first))
 			reusable, err = false, nil
 		}
 	}()
+	name := c.preemptor.Spec.SchedulerName
+	s.profile, s.plugin = s.sched.Profiles[name], s.plugins[name]
+	r := &recorder{Framework: s.profile, s: s, offset: or(c.settings.DryRunOffset, 0), obs: obs, victims: map[string][]*v1.Pod{}}
+	s.extend(c.settings.Extenders, r)
 	if err = s.load(c); err == nil {
-		s.run(&recorder{Framework: s.profile, s: s, obs: obs, victims: map[string][]*v1.Pod{}}, c)
+		s.run(r, c)
 	}
-	if s.panicked != nil {
+	if s.panicked.Load() != nil {
 		return obs, false, nil
 	}
 	return obs, s.unload() == nil, err
@@ -59,19 +64,29 @@ func (s *scheduler) run(r *recorder, c *cluster) {
 	}
 	for _, n := range c.nodes {
 		if st := nodeStatus(&fitError.Diagnosis, n.Name); st != nil {
-			obs.Filters[n.Name] = verdict(st)
+			v := verdict(st)
+			if v.Plugin == "" && len(c.settings.Extenders) > 0 { // no plugin, so it was an extender
+				v.Plugin = "Extender"
+			}
+			obs.Filters[n.Name] = v
 		}
 	}
 
 	result, st := s.postFilter(r, state, &fitError.Diagnosis)
 	obs.PostFilterCode, obs.PostFilterMessage = st.Code().String(), st.Message()
 	obs.Actuation = actuation(result)
+	if len(c.settings.Extenders) > 0 && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && !failed(st) {
+		obs.AfterExtenders = map[string]wire.DryRun{} // nothing left
+	}
 	if node := obs.Actuation.NominatedNode; node != "" {
 		s.awaitPreemption(r.victims[node])
 		if len(obs.Candidates) == 0 {
 			obs.Candidates = []string{node}
 		}
 		run := obs.DryRuns[node]
+		if obs.AfterExtenders != nil {
+			run = obs.AfterExtenders[node]
+		}
 		obs.Pick = &wire.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
 	}
 	s.client.take(obs.Actuation)
@@ -134,7 +149,7 @@ func lastToDelete(victims []*v1.Pod) *v1.Pod {
 // workers would end the process.
 func (s *scheduler) rescue(st **status) {
 	if p := recover(); p != nil {
-		s.panicked = p
+		s.panicked.CompareAndSwap(nil, &p)
 		*st = asStatus(fmt.Errorf("panic: %v", p))
 	}
 }

@@ -19,6 +19,6 @@ func (s *scheduler) postFilter(r *recorder, state cycleState, d *framework.Diagn
 func (s *scheduler) record(r *recorder) (undo func()) {
 	ev := s.plugin.Evaluator
 	r.Interface = ev.Interface
-	ev.Interface = r
+	ev.Interface, ev.Handler = r, handle{s.profile, s.extenders}
 	return func() { ev.Interface = r.Interface }
 }

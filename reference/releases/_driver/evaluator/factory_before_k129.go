@@ -10,8 +10,8 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 )
 
-func (s *scheduler) pluginFactory(args runtime.Object) frameworkruntime.PluginFactory {
-	return func(_ runtime.Object, h framework.Handle) (framework.Plugin, error) {
+func (s *scheduler) pluginFactory() frameworkruntime.PluginFactory {
+	return func(args runtime.Object, h framework.Handle) (framework.Plugin, error) {
 		p, err := plugins.NewInTreeRegistry()[defaultpreemption.Name](args, h)
 		if err != nil {
 			return nil, err

@@ -12,8 +12,8 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 )
 
-func (s *scheduler) pluginFactory(args runtime.Object) frameworkruntime.PluginFactory {
-	return func(ctx context.Context, _ runtime.Object, h framework.Handle) (framework.Plugin, error) {
+func (s *scheduler) pluginFactory() frameworkruntime.PluginFactory {
+	return func(ctx context.Context, args runtime.Object, h framework.Handle) (framework.Plugin, error) {
 		p, err := plugins.NewInTreeRegistry()[defaultpreemption.Name](ctx, args, h)
 		if err != nil {
 			return nil, err

@@ -26,32 +26,35 @@ const recordedName = "RecordedPreemption"
 // pluginHook is nothing: all is done by the plugin.
 type pluginHook struct{}
 
-func (s *scheduler) hookProfile(p *config.KubeSchedulerProfile) ([]upstream.Option, error) {
-	args, err := preemptionArgs(p)
-	if err != nil {
-		return nil, err
-	}
-	replaced := false
-	for i := range p.Plugins.MultiPoint.Enabled {
-		if name := &p.Plugins.MultiPoint.Enabled[i].Name; *name == names.DefaultPreemption {
-			*name, replaced = recordedName, true
+func (s *scheduler) hookProfiles(profiles []config.KubeSchedulerProfile) ([]upstream.Option, error) {
+	for _, p := range profiles {
+		replaced := false
+		for i := range p.Plugins.MultiPoint.Enabled {
+			if name := &p.Plugins.MultiPoint.Enabled[i].Name; *name == names.DefaultPreemption {
+				*name, replaced = recordedName, true
+			}
+		}
+		if !replaced {
+			return nil, errors.New("the default profile has no " + names.DefaultPreemption)
+		}
+		for i := range p.PluginConfig {
+			if name := &p.PluginConfig[i].Name; *name == names.DefaultPreemption {
+				*name = recordedName
+			}
 		}
 	}
-	if !replaced {
-		return nil, errors.New("the default profile has no " + names.DefaultPreemption)
-	}
-	registry := frameworkruntime.Registry{recordedName: s.pluginFactory(args)}
+	registry := frameworkruntime.Registry{recordedName: s.pluginFactory()}
 	return []upstream.Option{upstream.WithFrameworkOutOfTreeRegistry(registry)}, nil
 }
 
-func (s *scheduler) hook() error { return nil }
+func (s *scheduler) hook(framework.Framework) (pluginHook, error) { return pluginHook{}, nil }
 
 func (s *scheduler) preempting(types.UID) bool { return false }
 
 // recordedPreemption is DefaultPreemption with another PostFilter.
 type recordedPreemption struct {
 	*defaultpreemption.DefaultPreemption
-	handle framework.Handle
+	handle frameworkHandle
 	s      *scheduler
 }
 
@@ -73,7 +76,7 @@ func (p *recordedPreemption) PostFilter(ctx context.Context, state cycleState, p
 func (p *recordedPreemption) evaluator(state cycleState, i preemption.Interface) *preemption.Evaluator {
 	return &preemption.Evaluator{
 		PluginName: names.DefaultPreemption,
-		Handler:    p.handle,
+		Handler:    handle{p.handle, p.s.extenders},
 		PodLister:  p.handle.SharedInformerFactory().Core().V1().Pods().Lister(),
 		PdbLister:  p.s.budgets,
 		State:      state,

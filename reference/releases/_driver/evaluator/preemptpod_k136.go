@@ -10,10 +10,10 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 )
 
-func (s *scheduler) hookPreemptPod() {
-	next := s.plugin.Executor.PreemptPod
-	s.plugin.Executor.PreemptPod = func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) error {
-		return s.preempts(c, victim, func() error { return next(ctx, c, preemptor, victim, plugin) })
+func (s *scheduler) hookPreemptPod(plugin pluginHook) {
+	next := plugin.Executor.PreemptPod
+	plugin.Executor.PreemptPod = func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, name string) error {
+		return s.preempts(c, victim, func() error { return next(ctx, c, preemptor, victim, name) })
 	}
 }
 

@@ -10,11 +10,11 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 )
 
-func (s *scheduler) hookPreemptPod() {
-	next := s.plugin.Executor.PreemptPod
-	s.plugin.Executor.PreemptPod = func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (inMemory bool, err error) {
+func (s *scheduler) hookPreemptPod(plugin pluginHook) {
+	next := plugin.Executor.PreemptPod
+	plugin.Executor.PreemptPod = func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, name string) (inMemory bool, err error) {
 		err = s.preempts(c, victim, func() (err error) {
-			inMemory, err = next(ctx, c, preemptor, victim, plugin)
+			inMemory, err = next(ctx, c, preemptor, victim, name)
 			return err
 		})
 		return inMemory, err

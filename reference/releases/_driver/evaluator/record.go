@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
@@ -19,9 +20,13 @@ type recorder struct {
 	framework.Framework  // to record Filter, and to break ties of Score
 	preemption.Interface // to record the stages of preemption
 
-	s   *scheduler
+	s *scheduler
+	// offset is at which potential node dry runs begin.
+	offset int32
+	// mu guards the maps: several workers may write to them.
+	mu  sync.Mutex
 	obs *wire.Observation
-	// victims of the dry runs that found some, by node.
+	// victims of the dry runs that found some, by node, as extenders left them.
 	victims map[string][]*v1.Pod
 }
 
@@ -31,18 +36,23 @@ func (r *recorder) RunFilterPluginsWithNominatedPods(ctx context.Context, state 
 	defer r.s.rescue(&st)
 	st = r.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 	if rejected(st) {
+		r.mu.Lock()
 		r.obs.Filters[node.Node().Name] = verdict(st)
+		r.mu.Unlock()
 	}
 	return st
 }
 
-// GetOffsetAndNumCandidates starts the dry runs at the first potential node
+// GetOffsetAndNumCandidates starts the dry runs at the cluster's potential node
 // instead of a random one; how many are wanted is upstream's answer.
 func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 	_, n := r.Interface.GetOffsetAndNumCandidates(nodes)
 	r.obs.DryRuns = make(map[string]wire.DryRun, nodes)
 	r.obs.Candidates = []string{}
-	return 0, n
+	if nodes == 0 {
+		return 0, n
+	}
+	return r.offset % nodes, n
 }
 
 func (r *recorder) eligible(ok bool, reason string) {
@@ -50,8 +60,13 @@ func (r *recorder) eligible(ok bool, reason string) {
 }
 
 // dryRan records what SelectVictimsOnNode returned.
-func (r *recorder) dryRan(node string, victims []*v1.Pod, violations int, st *status) {
+func (r *recorder) dryRan(ctx context.Context, node string, victims []*v1.Pod, violations int, st *status) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
+	case rejected(st) && ctx.Err() != nil:
+		// There were enough candidates meanwhile, and a filter gave up: this dry run
+		// came to no end.
 	case st.IsSuccess() && len(victims) == 0:
 		// The caller makes an error of it.
 		r.obs.DryRuns[node] = wire.DryRun{Error: fmt.Sprintf("expected at least one victim pod on node %q", node)}
@@ -67,8 +82,12 @@ func (r *recorder) dryRan(node string, victims []*v1.Pod, violations int, st *st
 }
 
 // CandidatesToVictimsMap is given the whole shortlist. It is not called for a
-// shortlist of one, which is then the node picked.
+// shortlist of one, which is then the node picked, unless there are extenders; if
+// there are, it is called again for what they left.
 func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map[string]*extenderv1.Victims {
+	if r.obs.AfterExtenders != nil {
+		return r.Interface.CandidatesToVictimsMap(candidates)
+	}
 	r.obs.Candidates = r.obs.Candidates[:0]
 	for _, c := range candidates {
 		r.obs.Candidates = append(r.obs.Candidates, c.Name())
@@ -91,7 +110,7 @@ func verdict(st *status) wire.Verdict {
 }
 
 // plugin names the plugin that made st, and rejected tells a "no" from an error.
-// The methods were renamed in 1.29.
+// The methods were renamed in 1.29. failed tells an error from either answer.
 
 func plugin(st *status) string {
 	switch st := any(st).(type) {
@@ -112,3 +131,5 @@ func rejected(st *status) bool {
 	}
 	panic("a status that cannot reject")
 }
+
+func failed(st *status) bool { return !st.IsSuccess() && !rejected(st) }

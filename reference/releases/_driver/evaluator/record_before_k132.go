@@ -18,6 +18,6 @@ func (r *recorder) PodEligibleToPreemptOthers(pod *v1.Pod, nominated *status) (b
 func (r *recorder) SelectVictimsOnNode(ctx context.Context, state cycleState, preemptor *v1.Pod, node nodeInfo, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, st *status) {
 	defer r.s.rescue(&st)
 	victims, violations, st = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, budgets)
-	r.dryRan(node.Node().Name, victims, violations, st)
+	r.dryRan(ctx, node.Node().Name, victims, violations, st)
 	return victims, violations, st
 }

@@ -14,6 +14,6 @@ func (r *recorder) SelectVictimsOnNode(ctx context.Context, state cycleState, pr
 	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, st *status) {
 	defer r.s.rescue(&st)
 	victims, violations, st = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
-	r.dryRan(node.Node().Name, victims, violations, st)
+	r.dryRan(ctx, node.Node().Name, victims, violations, st)
 	return victims, violations, st
 }

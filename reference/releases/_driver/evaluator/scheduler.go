@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/go-logr/logr"
@@ -23,9 +24,12 @@ import (
 // scheduler is an upstream scheduler that nothing drives but load, run and
 // unload.
 type scheduler struct {
-	sched     *upstream.Scheduler
+	sched *upstream.Scheduler
+	// profile is that of the loaded cluster's preemptor, plugin its
+	// DefaultPreemption; plugins holds those of all profiles.
 	profile   framework.Framework
 	plugin    pluginHook
+	plugins   map[string]pluginHook
 	pods      cache.Indexer
 	nodes     cache.Indexer
 	extra     map[reflect.Type]*informer
@@ -33,11 +37,12 @@ type scheduler struct {
 	client    *client
 	nextStart *int // sched.nextStartNodeIndex
 	async     bool
-	recorder  *recorder // of the cycle that runs
+	recorder  *recorder  // of the cycle that runs
+	extenders []extender // the cluster's, and the last one that records
 	// preempted has room for one signal: the last victim is preempted.
 	preempted chan struct{}
-	// panicked is what upstream panicked with, in whatever goroutine.
-	panicked any
+	// panicked is what upstream panicked with first, in whatever goroutine.
+	panicked atomic.Pointer[any]
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -55,7 +60,7 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 			s.cancel()
 		}
 	}()
-	profiles, err := defaultProfiles(key)
+	profiles, err := profiles(key)
 	if err != nil {
 		return nil, err
 	}
@@ -67,18 +72,19 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	delete(s.extra, reflect.TypeOf(&v1.Pod{}))
 	delete(s.extra, reflect.TypeOf(&v1.Node{}))
 
-	// One worker makes the order of dry runs, and so an early stop, exact.
-	options, err := s.hookProfile(&profiles[0])
+	options, err := s.hookProfiles(profiles)
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, upstream.WithProfiles(profiles...), upstream.WithParallelism(1))
+	options = append(options, upstream.WithProfiles(profiles...), upstream.WithParallelism(key.parallelism), withPercentageOfNodesToScore(key.toScore))
 	if s.sched, err = s.newUpstream(factory, options); err != nil {
 		return nil, err
 	}
-	s.profile = s.sched.Profiles[v1.DefaultSchedulerName]
-	if err := s.hook(); err != nil {
-		return nil, err
+	s.plugins = map[string]pluginHook{}
+	for name, profile := range s.sched.Profiles {
+		if s.plugins[name], err = s.hook(profile); err != nil {
+			return nil, err
+		}
 	}
 	// Where the search for a node starts is the one thing a cycle leaves behind
 	// that no exported name can put back.
@@ -90,27 +96,33 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	return s, nil
 }
 
+// profiles are the default profile and the second one that the settings ask for.
+func profiles(key settings) ([]config.KubeSchedulerProfile, error) {
+	all, err := defaultProfiles(key.minPercentage, key.minNumber)
+	if err != nil || key.second == "" {
+		return all, err
+	}
+	second, err := defaultProfiles(key.secondPercentage, key.secondNumber)
+	if err != nil {
+		return nil, err
+	}
+	second[0].SchedulerName = key.second
+	return append(all, second...), nil
+}
+
 // defaultProfiles is the configuration upstream.New would use by itself, with the
 // arguments of DefaultPreemption set.
-func defaultProfiles(key settings) ([]config.KubeSchedulerProfile, error) {
+func defaultProfiles(minPercentage, minNumber int32) ([]config.KubeSchedulerProfile, error) {
 	var versioned configv1.KubeSchedulerConfiguration
 	scheme.Scheme.Default(&versioned)
 	var cfg config.KubeSchedulerConfiguration
 	if err := scheme.Scheme.Convert(&versioned, &cfg, nil); err != nil {
 		return nil, err
 	}
-	args, err := preemptionArgs(&cfg.Profiles[0])
-	if err != nil {
-		return nil, err
-	}
-	args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = key.minPercentage, key.minNumber
-	return cfg.Profiles, nil
-}
-
-func preemptionArgs(p *config.KubeSchedulerProfile) (*config.DefaultPreemptionArgs, error) {
-	for _, pc := range p.PluginConfig {
+	for _, pc := range cfg.Profiles[0].PluginConfig {
 		if args, ok := pc.Args.(*config.DefaultPreemptionArgs); ok {
-			return args, nil
+			args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = minPercentage, minNumber
+			return cfg.Profiles, nil
 		}
 	}
 	return nil, fmt.Errorf("the default profile configures no %s", names.DefaultPreemption)

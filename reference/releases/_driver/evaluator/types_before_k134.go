@@ -8,6 +8,8 @@ import "k8s.io/kubernetes/pkg/scheduler/framework"
 type (
 	nodeInfo         = *framework.NodeInfo
 	cycleState       = *framework.CycleState
+	extender         = framework.Extender
+	frameworkHandle  = framework.Handle
 	status           = framework.Status
 	postFilterResult = framework.PostFilterResult
 )

@@ -10,6 +10,8 @@ import (
 type (
 	nodeInfo         = fwk.NodeInfo
 	cycleState       = fwk.CycleState
+	extender         = framework.Extender
+	frameworkHandle  = framework.Handle
 	status           = fwk.Status
 	postFilterResult = framework.PostFilterResult
 	statusReader     = framework.NodeToStatusReader

@@ -7,6 +7,8 @@ import fwk "k8s.io/kube-scheduler/framework"
 type (
 	nodeInfo         = fwk.NodeInfo
 	cycleState       = fwk.CycleState
+	extender         = fwk.Extender
+	frameworkHandle  = fwk.Handle
 	status           = fwk.Status
 	postFilterResult = fwk.PostFilterResult
 	statusReader     = fwk.NodeToStatusReader

@@ -30,6 +30,7 @@ type client struct {
 
 	mu                                 sync.Mutex // an asynchronous preemption writes, too
 	deleted, disrupted, cleared, other []string
+	deallocated                        []string
 }
 
 func newClient() *client {
@@ -41,6 +42,10 @@ func newClient() *client {
 			resource := a.GetResource().Resource
 			if a.GetSubresource() != "" {
 				resource += "/" + a.GetSubresource()
+			}
+			if claim := deallocated(a); claim != "" {
+				c.add(&c.deallocated, claim)
+				break
 			}
 			c.add(&c.other, fmt.Sprintf("%s %s in namespace %q", a.GetVerb(), resource, a.GetNamespace()))
 		}
@@ -160,9 +165,9 @@ func (c *client) add(list *[]string, s string) {
 func (c *client) take(a *wire.Actuation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a.Deleted, a.DisruptionTarget, a.Cleared, a.Other = c.deleted, c.disrupted, c.cleared, c.other
-	c.deleted, c.disrupted, c.cleared, c.other = nil, nil, nil, nil
-	for _, list := range [][]string{a.Deleted, a.DisruptionTarget, a.Cleared, a.Other} {
+	a.Deleted, a.DisruptionTarget, a.Cleared, a.Deallocated, a.Other = c.deleted, c.disrupted, c.cleared, c.deallocated, c.other
+	c.deleted, c.disrupted, c.cleared, c.deallocated, c.other = nil, nil, nil, nil, nil
+	for _, list := range [][]string{a.Deleted, a.DisruptionTarget, a.Cleared, a.Deallocated, a.Other} {
 		slices.Sort(list)
 	}
 	c.ClearActions()

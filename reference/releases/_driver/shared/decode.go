@@ -24,10 +24,11 @@ type cluster struct {
 	budgets   []*budget
 	extra     []runtime.Object
 	preemptor *v1.Pod
+	settings  *wire.Settings
 }
 
 func decode(r *wire.Request) (*cluster, error) {
-	c := &cluster{preemptor: &v1.Pod{}}
+	c := &cluster{preemptor: &v1.Pod{}, settings: &r.Settings}
 	if len(r.Preemptor) == 0 || string(r.Preemptor) == "null" {
 		return nil, errors.New("the cluster has no preemptor")
 	}

@@ -10,15 +10,33 @@ import (
 type settings struct {
 	gates                    string
 	minPercentage, minNumber int32
+	// second is the name of the second profile, and the two after it its
+	// arguments; "" if there is none.
+	second                         string
+	secondPercentage, secondNumber int32
+	parallelism, toScore           int32
 }
 
 func newSettings(s wire.Settings) settings {
-	key := settings{fmt.Sprint(s.FeatureGates), 10, 100} // fmt sorts a map
-	if s.MinCandidateNodesPercentage != nil {
-		key.minPercentage = *s.MinCandidateNodesPercentage
+	key := settings{
+		gates:         fmt.Sprint(s.FeatureGates), // fmt sorts a map
+		minPercentage: or(s.MinCandidateNodesPercentage, 10),
+		minNumber:     or(s.MinCandidateNodesAbsolute, 100),
+		// One worker makes the order of dry runs, and so an early stop, exact.
+		parallelism: or(s.Parallelism, 1),
+		toScore:     or(s.PercentageOfNodesToScore, 0),
 	}
-	if s.MinCandidateNodesAbsolute != nil {
-		key.minNumber = *s.MinCandidateNodesAbsolute
+	if p := s.SecondProfile; p != nil {
+		key.second = p.SchedulerName
+		key.secondPercentage = or(p.MinCandidateNodesPercentage, 10)
+		key.secondNumber = or(p.MinCandidateNodesAbsolute, 100)
 	}
 	return key
+}
+
+func or(p *int32, byDefault int32) int32 {
+	if p == nil {
+		return byDefault
+	}
+	return *p
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// markdown writes a changelog: for each two releases what is different, with the
+// smallest cluster of each.
+func (r *changelog) markdown(w io.Writer) {
+	fmt.Fprintf(w, "# What preemption decides differently, from %s to %s\n\n", r.From, r.To)
+	fmt.Fprintln(w, "| from | to | clusters | compared | decided differently | because |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|")
+	for _, c := range r.Comparisons {
+		var titles []string
+		for _, way := range c.Ways {
+			titles = append(titles, fmt.Sprintf("%s (%d)", escape(way.title()), way.Clusters))
+		}
+		fmt.Fprintf(w, "| [%s](#%s) | %s | %d | %d | %d | %s |\n", c.From, c.anchor(), c.To, c.Clusters, c.done(), c.differ(), strings.Join(titles, "; "))
+	}
+	for _, c := range r.Comparisons {
+		c.markdown(w, r)
+	}
+}
+
+func (c *comparison) anchor() string { return strings.ToLower(c.From + "-to-" + c.To) }
+
+func (c *comparison) markdown(w io.Writer, r *changelog) {
+	fmt.Fprintf(w, "\n<a id=%q></a>\n\n## From %s to %s\n\n", c.anchor(), c.From, c.To)
+	what := "given"
+	if r.Generated {
+		what = fmt.Sprintf("generated (seed %d)", r.Seed)
+	}
+	if len(c.Ways) == 0 {
+		fmt.Fprintf(w, "None found in %d clusters %s", c.done(), what)
+	} else {
+		fmt.Fprintf(w, "%d of %d clusters %s are decided differently", c.differ(), c.done(), what)
+	}
+	if refused := c.Clusters - c.done(); refused > 0 {
+		fmt.Fprintf(w, "; %d more were not compared, mostly as they use what one of the two does not know", refused)
+	}
+	fmt.Fprintln(w, ".")
+	for _, way := range c.Ways {
+		fmt.Fprintf(w, "\n### %s\n\n", upperFirst(escape(way.title())))
+		if way.Change != nil {
+			fmt.Fprintf(w, "*Before:* %s  \n*After:* %s  \n*Source:* %s\n\n", escape(way.Change.Before), escape(way.Change.After), escape(way.Change.Where()))
+		}
+		for _, k := range way.Kinds {
+			fmt.Fprintf(w, "- %s, on %s\n", k.Kind, plural(k.Clusters, "cluster"))
+		}
+		for _, k := range way.Kinds {
+			k.markdown(w, c, len(way.Kinds) > 1)
+		}
+	}
+}
+
+func (k *difference) markdown(w io.Writer, c *comparison, several bool) {
+	heading := "The smallest cluster"
+	if several {
+		heading = upperFirst(k.Kind) + ", the smallest cluster"
+	}
+	if k.NotMinimal != "" {
+		heading = strings.Replace(heading, "the smallest", "a", 1) + " (not made small: " + k.NotMinimal + ")"
+	}
+	fmt.Fprintf(w, "\n%s:\n\n```\n%s```\n\n", heading, k.Cluster)
+	fmt.Fprintf(w, "- %s: %s\n- %s: %s\n", c.From, escape(k.FromDoes), c.To, escape(k.ToDoes))
+	if len(k.Besides) > 0 {
+		fmt.Fprintf(w, "- besides: %s\n", escape(strings.Join(k.Besides, "; ")))
+	}
+}
+
+// escape keeps Markdown from taking names for its own.
+func escape(s string) string {
+	return strings.NewReplacer("<", "\\<", "|", "\\|", "_", "\\_", "*", "\\*").Replace(s)
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/internal/releasediff"
+)
+
+// changelog is the answer of diff.
+type changelog struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Generated says that the clusters were, from Seed.
+	Generated bool   `json:"generated"`
+	Seed      uint64 `json:"seed,omitempty"`
+	// Comparisons are one, or with --each those of neighbouring releases.
+	Comparisons []*comparison `json:"comparisons"`
+	Interrupted bool          `json:"interrupted,omitempty"`
+}
+
+// comparison is what is different between two releases.
+type comparison struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Clusters is how many there were, Verdicts what became of them, and Why counts
+	// the reasons why some could not be compared.
+	Clusters uint64                         `json:"clusters"`
+	Verdicts map[releasediff.Verdict]uint64 `json:"verdicts"`
+	Why      map[string]uint64              `json:"why,omitempty"`
+	// Cases are what became of each, if they were not generated.
+	Cases []*diffCase `json:"cases,omitempty"`
+	Ways  []*way      `json:"ways"`
+}
+
+// diffCase is what the two releases do with one case.
+type diffCase struct {
+	Name     string   `json:"name"`
+	File     string   `json:"file,omitempty"`
+	Verdict  string   `json:"verdict"`
+	Why      string   `json:"why,omitempty"`
+	Object   string   `json:"object,omitempty"` // to blame for that
+	FromDoes string   `json:"fromDoes,omitempty"`
+	ToDoes   string   `json:"toDoes,omitempty"`
+	Because  []string `json:"because,omitempty"`
+}
+
+// way is all that is different by one change; none if nothing explains it.
+type way struct {
+	Change   *releasediff.Change `json:"change,omitempty"`
+	Clusters int                 `json:"clusters"`
+	Kinds    []*difference       `json:"kinds"`
+}
+
+// difference is one kind of what a change makes different, with the smallest
+// cluster found.
+type difference struct {
+	Kind      string `json:"kind"`
+	Clusters  int    `json:"clusters"`
+	Reproduce string `json:"reproduce"`
+	FromDoes  string `json:"fromDoes"`
+	ToDoes    string `json:"toDoes"`
+	// Besides are further changes that it takes on the cluster.
+	Besides []string `json:"besides,omitempty"`
+	Size    size     `json:"size"`
+	// NotMinimal says why the cluster may not be the smallest.
+	NotMinimal string `json:"notMinimal,omitempty"`
+	// Cluster is a line for each object, Case all of it.
+	Cluster string `json:"cluster"`
+	Case    string `json:"case"`
+	Saved   string `json:"saved,omitempty"`
+
+	shown *releasediff.Comparison
+}
+
+// compare is negative if the cluster of d is the smaller one.
+func (d *difference) compare(other *difference) int {
+	return cmp.Or(
+		cmp.Compare(min(1, len(d.NotMinimal)), min(1, len(other.NotMinimal))),
+		cmp.Compare(len(d.Besides), len(other.Besides)),
+		cmp.Compare(d.Size.Nodes+d.Size.Pods+d.Size.Budgets, other.Size.Nodes+other.Size.Pods+other.Size.Budgets),
+		cmp.Compare(len(d.Cluster), len(other.Cluster)))
+}
+
+func (r *changelog) differs() bool {
+	return slices.ContainsFunc(r.Comparisons, func(c *comparison) bool { return len(c.Ways) > 0 })
+}
+
+// couldNot tells whether something that should be compared was not: any case that
+// was given, or all clusters that were generated.
+func (r *changelog) couldNot() bool {
+	return slices.ContainsFunc(r.Comparisons, func(c *comparison) bool {
+		return !r.Generated && c.done() < c.Clusters || c.done() == 0 || c.Verdicts[releasediff.Failed] > 0
+	})
+}
+
+// done is how many clusters were compared in the end.
+func (c *comparison) done() uint64 {
+	return c.Verdicts[releasediff.Same] + c.Verdicts[releasediff.Different] + c.Verdicts[releasediff.Unexplained]
+}
+
+func (c *comparison) differ() uint64 {
+	return c.Verdicts[releasediff.Different] + c.Verdicts[releasediff.Unexplained]
+}
+
+func (w *way) title() string {
+	if w.Change == nil {
+		return "NOT EXPLAINED"
+	}
+	return w.Change.Title
+}
+
+func (r *changelog) text(w io.Writer) {
+	for i, c := range r.Comparisons {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		c.text(w, r)
+	}
+}
+
+func (c *comparison) text(w io.Writer, r *changelog) {
+	what := "cases"
+	if r.Generated {
+		what = fmt.Sprintf("generated clusters (seed %d)", r.Seed)
+	}
+	fmt.Fprintf(w, "From %s to %s: of %d %s, %d could be compared.\n", c.From, c.To, c.Clusters, what, c.done())
+	switch {
+	case c.done() == 0:
+	case len(c.Ways) == 0:
+		fmt.Fprintln(w, "Both releases decide all of them alike.")
+	default:
+		fmt.Fprintf(w, "Decided differently: %d, for %s.\n", c.differ(), plural(len(c.Ways), "reason"))
+	}
+	c.casesText(w)
+	if len(c.Ways) > 0 {
+		fmt.Fprintln(w)
+		t := newTable("", "CLUSTERS", "BECAUSE", "WHAT IS DIFFERENT")
+		for _, way := range c.Ways {
+			clusters, title := fmt.Sprint(way.Clusters), way.title()
+			for _, k := range way.Kinds {
+				t.row(clusters, title, fmt.Sprintf("%s (%d)", k.Kind, k.Clusters))
+				clusters, title = "", ""
+			}
+		}
+		t.write(w)
+	}
+	for i, way := range c.Ways {
+		fmt.Fprintf(w, "\n%d. %s\n", i+1, way.title())
+		if way.Change != nil {
+			fmt.Fprintf(w, "   %s\n   before: %s\n   after:  %s\n", way.Change.Where(), way.Change.Before, way.Change.After)
+		}
+		for _, k := range way.Kinds {
+			k.text(w, c)
+		}
+	}
+	c.whyText(w)
+}
+
+// casesText has a row for each case that is decided differently.
+func (c *comparison) casesText(w io.Writer) {
+	t := newTable("", "POD", strings.ToUpper(c.From), strings.ToUpper(c.To), "BECAUSE")
+	for _, d := range c.Cases {
+		for i, because := range d.Because {
+			if i == 0 {
+				t.row(d.Name, d.FromDoes, d.ToDoes, because)
+			} else {
+				t.row("", "", "", because)
+			}
+		}
+	}
+	if len(t.rows) > 1 {
+		fmt.Fprintln(w)
+		t.write(w)
+	}
+}
+
+func (k *difference) text(w io.Writer, c *comparison) {
+	fmt.Fprintf(w, "\n   %s, on %s, for example", k.Kind, plural(k.Clusters, "cluster"))
+	if k.NotMinimal != "" {
+		fmt.Fprintf(w, " (not the smallest: %s)", k.NotMinimal)
+	}
+	fmt.Fprintf(w, "\n\n")
+	for line := range strings.Lines(k.Cluster) {
+		fmt.Fprintf(w, "     %s", line)
+	}
+	fmt.Fprintln(w)
+	t := newTable("     ", c.From, k.FromDoes)
+	t.row(c.To, k.ToDoes)
+	for _, besides := range k.Besides {
+		t.row("besides", besides)
+	}
+	if k.Saved != "" {
+		t.row("saved", k.Saved)
+	}
+	t.row("found by", k.Reproduce)
+	t.write(w)
+}
+
+// whyText lists why clusters were not compared.
+func (c *comparison) whyText(w io.Writer) {
+	if len(c.Why) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	if c.Cases != nil {
+		t := newTable("", "NAME", "NOT COMPARED", "OBJECT")
+		for _, d := range c.Cases {
+			if d.Why != "" {
+				t.row(d.Name, d.Why, cmp.Or(d.Object, "-"))
+			}
+		}
+		t.write(w)
+		return
+	}
+	t := newTable("", "CLUSTERS", "NOT COMPARED, AS NOT KNOWN")
+	const most = 10
+	all := c.whySorted()
+	for _, why := range all[:min(most, len(all))] {
+		t.row(fmt.Sprint(c.Why[why]), why)
+	}
+	t.write(w)
+	if len(all) > most {
+		fmt.Fprintf(w, "… and %d more reasons\n", len(all)-most)
+	}
+}
+
+func (c *comparison) whySorted() []string {
+	return slices.SortedFunc(maps.Keys(c.Why), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.Why[b], c.Why[a]), cmp.Compare(a, b))
+	})
+}

@@ -1,0 +1,112 @@
+// Package releasediff tells what the schedulers of two releases decide differently,
+// and by which change between the two.
+//
+// A decision is what users see of a scheduling cycle (model.Decision.AdmitsVisible),
+// and each release allows a set of them: ties are broken by chance. So the releases
+// differ on a cluster if what one of them did is none of the answers that the other
+// one's dialect allows; which changes that takes is found by leaving changes out.
+package releasediff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// Change is something that is so in one of two releases only: part of the
+// algorithm, or a known bug.
+type Change struct {
+	// Title says in a line what has changed, and names the change.
+	Title string `json:"title"`
+	// Known is the id of the known finding that came or went; "" for a change of
+	// the algorithm.
+	Known string `json:"known,omitempty"`
+	// Before and After are what the two releases do.
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// Source is where it says so, Upstream the issue, if there is one.
+	Source   string `json:"source"`
+	Upstream string `json:"upstream,omitempty"`
+	// Releases are those that have the flag or the bug (model.Release.In).
+	Releases string `json:"releases"`
+
+	flag  string
+	quirk model.Quirk
+	// begins: the later one has it.
+	begins bool
+}
+
+// Where is the issue, if there is one, and where the source says so.
+func (c *Change) Where() string {
+	if c.Upstream == "" {
+		return c.Source
+	}
+	return c.Upstream + "; " + c.Source
+}
+
+// Changes are all that a model knows to have changed between two releases: what of
+// the algorithm (model.Flags) in their order, then the known findings.
+func Changes(from, to model.Release) []Change {
+	var changes []Change
+	for _, f := range model.Flags() {
+		before, after := from.In(f.In), to.In(f.In)
+		if before == after {
+			continue
+		}
+		c := Change{Title: f.Name, Before: f.Instead, After: f.Name, Source: f.Source, Releases: f.In, flag: f.Name, begins: after}
+		if before {
+			c.Title, c.Before, c.After = "no longer: "+f.Name, f.Name, f.Instead
+		}
+		changes = append(changes, c)
+	}
+	for _, e := range known(from, to) {
+		c := Change{
+			Title: "new: " + e.Title, Known: e.ID, Before: e.Promise, After: e.Happens, Source: e.Where, Releases: e.Releases,
+			quirk: e.Quirk, begins: to.In(e.Releases),
+		}
+		if !c.begins {
+			c.Title, c.Before, c.After = "fixed: "+e.Title, e.Happens, e.Promise
+		}
+		if strings.HasPrefix(e.Upstream, "kubernetes#") {
+			c.Upstream = e.Upstream
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}
+
+// known are the findings that just one of two releases has, as far as the model
+// can do the same.
+func known(from, to model.Release) []properties.LedgerEntry {
+	all := properties.LedgerOf(from)
+	for _, e := range properties.LedgerOf(to) {
+		if !from.In(e.Releases) {
+			all = append(all, e)
+		}
+	}
+	return slices.DeleteFunc(all, func(e properties.LedgerEntry) bool {
+		return e.Quirk == "" || from.In(e.Releases) == to.In(e.Releases)
+	})
+}
+
+// rules are those of the release from, with its known findings, after some of the
+// changes to another one; after all of them they are those of the other.
+func rules(from model.Release, changes []Change) *model.Rules {
+	changed := func(is func(c *Change) bool) bool {
+		return slices.ContainsFunc(changes, func(c Change) bool { return is(&c) })
+	}
+	r := model.Algorithm(func(f model.Flag) bool {
+		return from.In(f.In) != changed(func(c *Change) bool { return c.flag == f.Name })
+	})
+	has := map[model.Quirk]bool{}
+	for _, e := range properties.LedgerOf(from) {
+		has[e.Quirk] = true
+	}
+	for _, c := range changes {
+		has[c.quirk] = c.begins
+	}
+	// In one order, whichever release they came from.
+	return r.With(slices.DeleteFunc(model.Quirks(), func(q model.Quirk) bool { return !has[q] })...)
+}

@@ -1,0 +1,90 @@
+package releasediff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// AgreeName is the name of the property that two releases decide alike.
+const AgreeName = "releases-agree"
+
+// Checker checks that the releases decide alike, for the minimiser: each effect is
+// a finding of its own.
+func (c *Comparer) Checker() *properties.Checker {
+	none := c.subset(false)
+	return &properties.Checker{
+		System: c.From.System,
+		Decide: func(cluster *model.Cluster) (*model.Decision, error) { return model.Decide(cluster, c.rulesWith(none)) },
+		Properties: []properties.Property{{
+			Name:    AgreeName,
+			Promise: "The releases decide alike.",
+			Check:   c.check,
+		}},
+	}
+}
+
+// draws is how often both are asked where a difference may fail to show by chance.
+const draws = 8
+
+func (c *Comparer) check(s *properties.Subject) ([]properties.Finding, error) {
+	did := s.Observation
+	for range draws {
+		r, err := c.compare(s.Context, s.Cluster, did)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(r.Effects) > 0:
+			var findings []properties.Finding
+			for _, e := range r.Effects {
+				findings = append(findings, properties.Finding{Property: AgreeName, Kind: e.name(), Detail: e.name()})
+			}
+			return findings, nil
+		case r.Verdict != Same:
+			return nil, errors.New(string(r.Verdict) + ": " + r.Why)
+		case !c.byChance(r):
+			return nil, nil
+		}
+		did = nil
+	}
+	return nil, nil
+}
+
+// Show compares until an effect shows, which may be up to chance; nil if it does
+// not.
+func (c *Comparer) Show(ctx context.Context, cluster *model.Cluster, effect Effect) *Comparison {
+	for range draws {
+		if r, err := c.Compare(ctx, cluster); err == nil && slices.Contains(r.Effects, effect) {
+			return r
+		}
+	}
+	return nil
+}
+
+// byChance tells whether one of the two might have done something else.
+func (c *Comparer) byChance(r *Comparison) bool {
+	for i, s := range []subset{c.subset(false), c.subset(true)} {
+		d, err := model.Decide(r.Cluster, c.rulesWith(s))
+		if err == nil && (len(d.Fits) > 1 || d.DecidedBy(r.Did[i]) == model.Tie) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Effect) name() string {
+	if e.Change == nil {
+		return e.Kind
+	}
+	return fmt.Sprintf("%s; %s", e.Change.Title, e.Kind)
+}
+
+// Fingerprint is what minimising keeps of an effect.
+func (e *Effect) Fingerprint() fingerprint.Fingerprint {
+	return fingerprint.Fingerprint{Property: AgreeName, Kind: e.name()}
+}

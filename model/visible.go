@@ -1,0 +1,266 @@
+package model
+
+import "slices"
+
+// Aspect is a part of what users see of a scheduling cycle.
+type Aspect string
+
+// The aspects, in the order in which they are compared.
+const (
+	AspectOutcome    Aspect = "outcome"    // of Outcomes
+	AspectNode       Aspect = "node"       // that the pod runs on, or is nominated to
+	AspectVictims    Aspect = "victims"    // who is preempted
+	AspectDeleted    Aspect = "deleted"    // pods deleted
+	AspectMarked     Aspect = "marked"     // pods that get the condition DisruptionTarget
+	AspectWithdrawn  Aspect = "withdrawn"  // nominations of other pods
+	AspectOther      Aspect = "other"      // further writes
+	AspectNomination Aspect = "nomination" // the preemptor's own
+	AspectClaims     Aspect = "claims"     // resource claims that lose their allocation
+)
+
+// What a cycle may come to, as Contrast names it.
+const (
+	VisibleError    = "an error"
+	VisibleFit      = "a node without preemption"
+	VisiblePreempts = "preemption"
+	VisibleNothing  = "no preemption"
+)
+
+// How two lists may differ, as Contrast names it.
+const (
+	VisibleFewer = "fewer"
+	VisibleMore  = "more"
+	VisibleOther = "other"
+)
+
+// Contrast is the first aspect in which an observation is like none of the
+// answers allowed, in words that do not depend on the cluster.
+type Contrast struct {
+	Aspect Aspect
+	// Want is what the rules allow, Got what was observed: outcomes; for lists
+	// whether one has more than the other; for the nomination what becomes of it.
+	// Both are "" where there is nothing to say.
+	Want, Got string
+	// Undecided says that this may be no contrast: not all answers are known (see
+	// Decision.Exact).
+	Undecided bool
+}
+
+// Swapped has the observation's part and that of the rules exchanged.
+func (c *Contrast) Swapped() *Contrast {
+	out := *c
+	out.Want, out.Got = c.Got, c.Want
+	return &out
+}
+
+// maxVisibleOrders bounds Decision.Orders for AdmitsVisible: beyond it, working out
+// all allowed answers takes longer than a few seconds.
+const maxVisibleOrders = 50_000
+
+// AdmitsVisible compares just what users see of an observation with the answers
+// allowed: whether the pod fits or is nominated, and where, who is preempted, and
+// what is written to the API. It passes over how the scheduler came to that: the
+// filters that fail, the dry runs, the number of violations, the order of the
+// victims. It returns nil if the observation is like one of the answers.
+func (d *Decision) AdmitsVisible(o *Observation) *Contrast {
+	got := visibleOutcome(o)
+	outcome := func(want string) *Contrast { return &Contrast{Aspect: AspectOutcome, Want: want, Got: got} }
+	switch {
+	case d.Error != "" || len(d.q.nodes) == 0:
+		if got != VisibleError {
+			return outcome(VisibleError)
+		}
+		return d.admitsWrites(o, d.q.unhelped(true))
+	case len(d.Fits) > 0:
+		if got != VisibleFit {
+			return outcome(VisibleFit)
+		}
+		if !slices.Contains(d.Fits, o.ScheduledTo) {
+			return &Contrast{Aspect: AspectNode}
+		}
+		return nil
+	case d.endsInError || !d.Eligible.OK:
+		if got != VisibleNothing {
+			return outcome(VisibleNothing)
+		}
+		return d.admitsWrites(o, &Actuation{Nomination: NominationKept})
+	case d.Orders() > maxVisibleOrders:
+		return &Contrast{Aspect: AspectVictims, Undecided: true}
+	case got == VisiblePreempts:
+		return d.admitsVisiblePick(o)
+	}
+	choices := d.Choices()
+	if got == VisibleNothing {
+		var first *Contrast
+		for _, nothing := range d.nothings(len(choices) > 0) {
+			c := d.admitsWrites(o, nothing)
+			if c == nil {
+				return nil
+			}
+			if first == nil {
+				first = c
+			}
+		}
+		if first != nil {
+			return first
+		}
+	}
+	if len(choices) > 0 {
+		return outcome(VisiblePreempts)
+	}
+	return outcome(VisibleNothing)
+}
+
+func visibleOutcome(o *Observation) string {
+	switch {
+	case o.CycleError != "":
+		return VisibleError
+	case o.ScheduledTo != "":
+		return VisibleFit
+	case o.Pick != nil:
+		return VisiblePreempts
+	}
+	return VisibleNothing
+}
+
+// admitsVisiblePick compares a preemption.
+func (d *Decision) admitsVisiblePick(o *Observation) *Contrast {
+	exact, _ := d.Exact()
+	if !exact {
+		for _, w := range d.allWorlds() {
+			if run := w.runs[o.Pick.Node]; run != nil && run.isCandidate() && !run.exact {
+				run.outcomes = append(run.outcomes, d.q.likely(run, DryRun{Victims: o.Pick.Victims}, w.order))
+			}
+		}
+	}
+	choices := d.Choices()
+	if len(choices) == 0 {
+		return &Contrast{Aspect: AspectOutcome, Want: VisibleNothing, Got: VisiblePreempts}
+	}
+	differs := &Contrast{Aspect: AspectNode, Undecided: !exact}
+	for _, c := range choices {
+		if c.Node != o.Pick.Node {
+			continue
+		}
+		run := d.worlds[0].runs[c.Node]
+		if d.sameVictims(run, c.Outcome, o.Pick.Victims) {
+			return d.admitsWrites(o, d.q.actuate(d.q.byName[c.Node], d.pods(c.Node, o.Pick.Victims)))
+		}
+		if differs.Aspect == AspectNode {
+			differs = visibleLists(AspectVictims, slices.Sorted(slices.Values(c.Outcome.Victims)), slices.Sorted(slices.Values(o.Pick.Victims)))
+			differs.Undecided = !exact
+		}
+	}
+	return differs
+}
+
+// sameVictims tells whether an outcome takes the pods named, in whatever order, or
+// pods that can stand in for them.
+func (d *Decision) sameVictims(run *dryRun, want *Outcome, victims []string) bool {
+	got := &Outcome{victims: d.pods(run.node.Name, victims)}
+	if len(got.victims) != len(victims) {
+		return false
+	}
+	for _, p := range got.victims {
+		got.ranks = append(got.ranks, run.rankOf(p))
+	}
+	return want.sameKinds(got)
+}
+
+// nothings are what may be written where nothing is preempted: none, if something
+// must be. helps: there is an answer that preempts.
+func (d *Decision) nothings(helps bool) []*Actuation {
+	nothing, fails, ends := false, false, false
+	for _, w := range d.allWorlds() {
+		n, f := mayPickNone(d.candidatesIn(w), d.Shortlist)
+		nothing, fails = nothing || n, fails || f
+		for _, run := range w.runs {
+			ends = ends || run.failed != nil && run.failed.Error != "" || run.failed == nil && len(run.listed.victims) == 0
+		}
+	}
+	var all []*Actuation
+	if fails {
+		all = append(all, d.q.noneLeft("fails"))
+	}
+	if nothing {
+		all = append(all, d.q.noneLeft(""))
+	}
+	switch {
+	case len(all) > 0 || helps:
+		return all
+	case ends:
+		return []*Actuation{{Nomination: NominationKept}}
+	}
+	return []*Actuation{d.q.unhelped(len(d.PotentialNodes) > 0)}
+}
+
+// admitsWrites compares what reached the API. To clear a nomination that there is
+// not, or to make one that there is, is to keep it.
+func (d *Decision) admitsWrites(o *Observation, want *Actuation) *Contrast {
+	got := o.Actuation
+	if got == nil {
+		return nil
+	}
+	if d.q.rules.statusOverwritten {
+		got = got.withoutOverwrites()
+	}
+	for _, list := range []struct {
+		aspect    Aspect
+		want, got []string
+	}{
+		{AspectDeleted, want.Deleted, got.Deleted},
+		{AspectMarked, want.DisruptionTarget, got.DisruptionTarget},
+		{AspectWithdrawn, want.Cleared, got.Cleared},
+		{AspectOther, nil, got.Other},
+	} {
+		if !slices.Equal(list.want, list.got) {
+			return visibleLists(list.aspect, list.want, list.got)
+		}
+	}
+	before := d.q.cluster.Preemptor.Status.NominatedNodeName
+	if want.after(before) != got.after(before) {
+		return &Contrast{Aspect: AspectNomination, Want: string(want.Nomination), Got: string(got.Nomination)}
+	}
+	if d.admitsDeallocation(o) != nil {
+		return &Contrast{Aspect: AspectClaims}
+	}
+	return nil
+}
+
+// after is where the preemptor is nominated to, which was nominated to before.
+func (a *Actuation) after(before string) string {
+	switch a.Nomination {
+	case NominationSet:
+		return a.NominatedNode
+	case NominationCleared:
+		return ""
+	}
+	return before
+}
+
+func visibleLists(aspect Aspect, want, got []string) *Contrast {
+	switch listKind(want, got) {
+	case "too few":
+		return &Contrast{Aspect: aspect, Want: VisibleMore, Got: VisibleFewer}
+	case "too many":
+		return &Contrast{Aspect: aspect, Want: VisibleFewer, Got: VisibleMore}
+	}
+	return &Contrast{Aspect: aspect, Want: VisibleOther, Got: VisibleOther}
+}
+
+// SameVisibly tells whether users see the same of two observations of a cluster.
+func SameVisibly(c *Cluster, a, b *Observation) bool {
+	if visibleOutcome(a) != visibleOutcome(b) || a.ScheduledTo != b.ScheduledTo {
+		return false
+	}
+	if a.Pick != nil && b.Pick != nil && (a.Pick.Node != b.Pick.Node ||
+		!slices.Equal(slices.Sorted(slices.Values(a.Pick.Victims)), slices.Sorted(slices.Values(b.Pick.Victims)))) {
+		return false
+	}
+	if a.Actuation == nil || b.Actuation == nil || a.ScheduledTo != "" {
+		return true
+	}
+	x, y, before := a.Actuation, b.Actuation, c.Preemptor.Status.NominatedNodeName
+	return x.after(before) == y.after(before) && slices.Equal(x.Deleted, y.Deleted) && slices.Equal(x.DisruptionTarget, y.DisruptionTarget) &&
+		slices.Equal(x.Cleared, y.Cleared) && slices.Equal(x.Other, y.Other) && slices.Equal(x.Deallocated, y.Deallocated)
+}

@@ -1,0 +1,36 @@
+package properties
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// TestVisible: what users see of an answer that is allowed stage by stage is
+// allowed, with the known findings that occur.
+func TestVisible(t *testing.T) {
+	checker := newChecker(t)
+	var quirks []model.Quirk
+	for _, e := range Ledger() {
+		if e.Quirk != "" {
+			quirks = append(quirks, e.Quirk)
+		}
+	}
+	rules := model.Documented().With(quirks...)
+	for seed := range uint64(testsize.Times(2000)) {
+		c := generators.FromSeed(seed)
+		o, err := checker.System.Observe(t.Context(), c)
+		require.NoError(t, err)
+		d, err := model.Decide(c, rules)
+		require.NoError(t, err)
+		contrast := d.AdmitsVisible(o)
+		if contrast == nil || contrast.Undecided {
+			continue
+		}
+		require.NotNil(t, d.Admits(o), "cluster %d: %+v", seed, contrast)
+	}
+}

@@ -1,0 +1,10 @@
+//go:build !k1.30
+
+package main
+
+import v1 "k8s.io/api/core/v1"
+
+// extendedNode is how extenders are shown nodes.
+type extendedNode = *v1.Node
+
+func nameOf(n extendedNode) string { return n.Name }
