@@ -83,6 +83,17 @@ func fixed() []LedgerEntry {
 			Quirk:    model.NoNodeLeftIsTried,
 		},
 		{
+			ID:       "allocated-claim-fails-score",
+			Title:    "A pod with a claim that is allocated and one that is not stays pending although several nodes fit",
+			Promise:  "A pod whose claims are allocated, or can be, is scheduled to a node from which they can be used.",
+			Source:   "docs: concepts/scheduling-eviction/dynamic-resource-allocation, \"Workflow\"",
+			Happens:  "The score of a node goes through all claims of the pod, but only those that are to be allocated have a result: the scheduling cycle ends in an error. It does not if just one node fits, which is not scored.",
+			Where:    "dynamicresources.go:866@v1.35.4, computeScore",
+			Releases: ">=1.35.0 <1.36.0",
+			Upstream: "fixed",
+			Quirk:    model.AllocatedClaimFailsScore,
+		},
+		{
 			ID:       "unknown-domain-panics",
 			Title:    "The scheduler panics over a pod on a node that the preemptor's node affinity leaves out",
 			Promise:  "Nodes that the pod's node affinity does not match are left out of its spread constraints.",
