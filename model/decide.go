@@ -85,6 +85,11 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		// (schedule_one.go:669@v1.37.1).
 		d.Fits = []string{n}
 	}
+	if rules.claims.allocatedFailsScore && len(d.Fits) > 1 && q.claims != nil && q.claims.open > 0 && len(q.claims.allocated) > 0 {
+		d.Error = "scoring fails"
+		d.Verdicts, d.Fits = nil, nil
+		return d, nil
+	}
 	if len(d.Fits) > 0 || len(q.nodes) == 0 {
 		return d, nil
 	}

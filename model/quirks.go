@@ -104,6 +104,9 @@ const (
 	// NoNodeLeftIsTried: preemption is tried on all nodes if plugins leave none in
 	// common, and ends in an error where there are pods to preempt.
 	NoNodeLeftIsTried Quirk = "no-node-left-is-tried"
+	// AllocatedClaimFailsScore: the cycle ends in an error if several nodes fit and the
+	// preemptor has a claim that is allocated beside one that is not.
+	AllocatedClaimFailsScore Quirk = "allocated-claim-fails-score"
 	// UnknownDomainPanics: the scheduler panics when a pod that a spread constraint
 	// selects is removed from a domain whose nodes are all left out, or is nominated
 	// to it.
@@ -169,7 +172,11 @@ var switches = []quirkSwitch{
 	{MissingNodeIsError, func(r *Rules) { r.missingNodeIsError = true }},
 	{OneTermConflicts, func(r *Rules) { r.oneTermConflicts = true }},
 	{HostNamesAreNodeNames, func(r *Rules) { r.hostNamesAreNodeNames = true }},
-	{NoNodeLeftIsTried, func(r *Rules) { r.noNodeLeftIsTried = true }},
+	{NoNodeLeftIsTried, func(r *Rules) {
+		// Just NodeAffinity and, by that quirk, VolumeBinding name nodes.
+		r.noNodeLeftIsTried, r.hostNamesAreNodeNames = true, true
+	}},
+	{AllocatedClaimFailsScore, func(r *Rules) { r.claims.allocatedFailsScore = true }},
 	{UnknownDomainPanics, func(r *Rules) { r.unknownDomainPanics = true }},
 	{NominatedPodsUnmet, func(r *Rules) { r.nominatedPodsUnmet = true }},
 	{ReprievedPodsShunned, func(r *Rules) { r.reprievedPodsShunned = true }},

@@ -16,6 +16,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "kubernetes#128307",
 			Quirk:      model.VictimsUnsorted,
 			Properties: []string{"victims-by-importance", "best-candidate", "order-does-not-matter"},
+			Witness:    "finding-victims-unsorted",
 		},
 		{
 			ID:         "victim-status-overwritten",
@@ -28,6 +29,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "kubernetes#126644",
 			Quirk:      model.VictimStatusOverwritten,
 			Properties: []string{"nothing-else-written", "setting-start-times"},
+			Witness:    "finding-victim-status-overwritten",
 		},
 		{
 			ID:         "sidecar-ports-forgotten",
@@ -40,6 +42,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "fixed",
 			Quirk:      model.SidecarPortsForgotten,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+			Witness:    "finding-sidecar-ports-forgotten",
 		},
 		{
 			ID:       "missing-node-is-error",
@@ -51,6 +54,7 @@ func fixed() []LedgerEntry {
 			Releases: ">=1.24.0 <1.27.0",
 			Upstream: "fixed",
 			Quirk:    model.MissingNodeIsError,
+			Witness:  "finding-missing-node-is-error",
 		},
 		{
 			ID:         "one-term-conflicts",
@@ -63,6 +67,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "fixed",
 			Quirk:      model.OneTermConflicts,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+			Witness:    "finding-one-term-conflicts",
 		},
 		{
 			ID:         "host-names-are-node-names",
@@ -75,6 +80,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "fixed",
 			Quirk:      model.HostNamesAreNodeNames,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+			Witness:    "finding-host-names-are-node-names",
 		},
 		{
 			ID:       "no-node-left-is-tried",
@@ -86,6 +92,19 @@ func fixed() []LedgerEntry {
 			Releases: ">=1.27.0 <1.30.0",
 			Upstream: "fixed",
 			Quirk:    model.NoNodeLeftIsTried,
+			Witness:  "finding-no-node-left-is-tried",
+		},
+		{
+			ID:       "allocated-claim-fails-score",
+			Title:    "A pod with a claim that is allocated and one that is not stays pending although several nodes fit",
+			Promise:  "A pod whose claims are allocated, or can be, is scheduled to a node from which they can be used.",
+			Source:   "docs: concepts/scheduling-eviction/dynamic-resource-allocation, \"Workflow\"",
+			Happens:  "The score of a node goes through all claims of the pod, but only those that are to be allocated have a result: the scheduling cycle ends in an error. It does not if just one node fits, which is not scored.",
+			Where:    "dynamicresources.go:866@v1.35.4, computeScore",
+			Releases: ">=1.35.0 <1.36.0",
+			Upstream: "fixed",
+			Quirk:    model.AllocatedClaimFailsScore,
+			Witness:  "finding-allocated-claim-fails-score",
 		},
 		{
 			ID:       "unknown-domain-panics",
@@ -97,6 +116,7 @@ func fixed() []LedgerEntry {
 			Releases: ">=1.19.0 <1.22.12 || >=1.23.0 <1.23.9 || >=1.24.0 <1.24.4",
 			Upstream: "kubernetes#110726",
 			Quirk:    model.UnknownDomainPanics,
+			Witness:  "finding-unknown-domain-panics",
 		},
 		{
 			ID:         "ephemeral-volumes-uncounted",
@@ -109,6 +129,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "kubernetes#100482",
 			Quirk:      model.EphemeralVolumesUncounted,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+			Witness:    "finding-ephemeral-volumes-uncounted",
 		},
 		{
 			ID:         "left-out-nodes-counted",
@@ -121,6 +142,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "kubernetes#106971",
 			Quirk:      model.LeftOutNodesCounted,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+			Witness:    "finding-left-out-nodes-counted",
 		},
 		{
 			ID:         "nominated-pods-unmet",
@@ -133,6 +155,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "fixed",
 			Quirk:      model.NominatedPodsUnmet,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+			Witness:    "finding-nominated-pods-unmet",
 		},
 		{
 			ID:         "reprieved-pods-shunned",
@@ -145,6 +168,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "fixed",
 			Quirk:      model.ReprievedPodsShunned,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+			Witness:    "finding-reprieved-pods-shunned",
 		},
 		{
 			ID:         "class-annotation-ignored",
@@ -157,6 +181,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "fixed",
 			Quirk:      model.ClassAnnotationIgnored,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+			Witness:    "finding-class-annotation-ignored",
 		},
 		{
 			ID:         "init-containers-forgotten",
@@ -169,6 +194,7 @@ func fixed() []LedgerEntry {
 			Upstream:   "kubernetes#89092",
 			Quirk:      model.InitContainersForgotten,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+			Witness:    "finding-init-containers-forgotten",
 		},
 	}
 }

@@ -37,8 +37,12 @@ func Ledger() []LedgerEntry { return LedgerOf(model.Linked) }
 
 // LedgerOf is the list of all findings that are known of a release.
 func LedgerOf(release model.Release) []LedgerEntry {
-	return slices.DeleteFunc(slices.Concat(ledger(), fixed()), func(e LedgerEntry) bool { return !release.In(e.Releases) })
+	return slices.DeleteFunc(LedgerOfAll(), func(e LedgerEntry) bool { return !release.In(e.Releases) })
 }
+
+// LedgerOfAll is the list of all findings that are known of any release, those that
+// the linked one has first.
+func LedgerOfAll() []LedgerEntry { return slices.Concat(ledger(), fixed()) }
 
 // QuirksOf are the quirks of all findings that are known of a release.
 func QuirksOf(release model.Release) (quirks []model.Quirk) {
@@ -450,7 +454,7 @@ func ledger() []LedgerEntry {
 
 // LookUp finds the entry with the given id.
 func LookUp(id string) (LedgerEntry, bool) {
-	for _, e := range Ledger() {
+	for _, e := range LedgerOfAll() {
 		if e.ID == id {
 			return e, true
 		}
