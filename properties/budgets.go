@@ -24,7 +24,7 @@ func (s *Subject) costs(b *policyv1.PodDisruptionBudget, p *v1.Pod) bool {
 	if selector.Empty() && s.grants("empty-selector") || len(p.Labels) == 0 && s.grants("unlabelled-pod") {
 		return false
 	}
-	if _, evicted := b.Status.DisruptedPods[p.Name]; evicted {
+	if _, evicted := b.Status.DisruptedPods[p.Name]; evicted && s.makes(disruptedExempt) {
 		return false // counted already (PodDisruptionBudgetStatus.disruptedPods)
 	}
 	switch {

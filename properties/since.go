@@ -6,6 +6,8 @@ import "github.com/preemptcheck/preemptcheck/model"
 const (
 	startTimesCount  = "start times count"
 	victimsAreMarked = "victims are marked"
+	disruptedExempt  = "disrupted pods are exempt"
+	nominatedFirst   = "the nominated node is tried first"
 )
 
 // since says of which releases a promise is made, where that is not all. The
@@ -13,6 +15,8 @@ const (
 var since = map[string]string{
 	startTimesCount:  ">=1.15.0",
 	victimsAreMarked: ">=1.26.0",
+	disruptedExempt:  ">=1.19.0",
+	nominatedFirst:   ">=1.22.0",
 
 	// Before, a budget was violated by each pod, or by none.
 	"violations-recounted": ">=1.18.0",
