@@ -75,6 +75,9 @@ was given could not be compared, or none at all could; else 0.`,
 				return fmt.Errorf("--%s: is for clusters that are generated, but there are files", flag)
 			}
 		}
+		if in.pod != "" && len(args)+len(in.files) == 0 {
+			return errors.New("--pod: is for files, and there are none")
+		}
 		if o.clusters > 0 && !flags.Changed("for") {
 			o.duration = 0
 		}

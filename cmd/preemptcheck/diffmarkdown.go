@@ -44,7 +44,10 @@ func (c *comparison) markdown(w io.Writer, r *changelog) {
 	for _, way := range c.Ways {
 		fmt.Fprintf(w, "\n### %s\n\n", upperFirst(escape(way.title())))
 		if way.Change != nil {
-			fmt.Fprintf(w, "*Before:* %s  \n*After:* %s  \n*Source:* %s\n\n", escape(way.Change.Before), escape(way.Change.After), escape(way.Change.Where()))
+			for _, part := range way.Change.Story() {
+				fmt.Fprintf(w, "*%s:* %s\\\n", upperFirst(part[0]), escape(part[1]))
+			}
+			fmt.Fprintf(w, "*Source:* %s\n\n", escape(way.Change.Where()))
 		}
 		for _, k := range way.Kinds {
 			fmt.Fprintf(w, "- %s, on %s\n", k.Kind, plural(k.Clusters, "cluster"))
