@@ -56,6 +56,9 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 	if d.Error = q.pre.err; d.Error != "" && len(q.nodes) > 0 {
 		return d, nil
 	}
+	if rules.unknownDomainPanics && q.pre.rejection == nil && slices.ContainsFunc(q.nodes, func(n *node) bool { return q.unknownDomain(n, q.yieldsTo(n)) }) {
+		return &Decision{q: q, Error: panics}, nil
+	}
 	d.Verdicts = q.verdicts()
 	if name := q.missingNode(); name != "" && rules.missingNodeIsError && (!rules.nominatedFirst || d.Verdicts[c.Preemptor.Status.NominatedNodeName] != nil || q.byName[c.Preemptor.Status.NominatedNodeName] == nil) {
 		d.Error, d.Verdicts = "there is no node "+name, nil
@@ -82,6 +85,11 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		// (schedule_one.go:669@v1.37.1).
 		d.Fits = []string{n}
 	}
+	if rules.claims.allocatedFailsScore && len(d.Fits) > 1 && q.claims != nil && q.claims.open > 0 && len(q.claims.allocated) > 0 {
+		d.Error = "scoring fails"
+		d.Verdicts, d.Fits = nil, nil
+		return d, nil
+	}
 	if len(d.Fits) > 0 || len(q.nodes) == 0 {
 		return d, nil
 	}
@@ -101,13 +109,20 @@ func Decide(c *Cluster, rules *Rules) (*Decision, error) {
 		}
 	}
 	slices.Sort(d.PotentialNodes)
-	if rules.unknownDomainPanics && slices.ContainsFunc(d.PotentialNodes, q.holdsUnknownDomain) {
-		return &Decision{q: q, Error: "the scheduler panics"}, nil
+	removes := func(name string) bool {
+		n := q.byName[name]
+		return q.unknownDomain(n, slices.DeleteFunc(slices.Clone(n.pods), func(p *pod) bool { return !q.preemptable(p) }))
+	}
+	if rules.unknownDomainPanics && slices.ContainsFunc(d.PotentialNodes, removes) {
+		return &Decision{q: q, Error: panics}, nil
 	}
 	d.Shortlist = q.shortlist(len(d.PotentialNodes))
 	d.worlds = []*world{d.newWorld(nil)}
 	return d, nil
 }
+
+// panics is the Error of a scheduler that panics, by a quirk.
+const panics = "the scheduler panics"
 
 func (d *Decision) newWorld(order []int) *world {
 	w := &world{order: order, runs: make(map[string]*dryRun, len(d.PotentialNodes))}

@@ -20,7 +20,8 @@ type claimRules struct {
 	allocated  bool // devices of other claims are taken
 	deallocate bool // an idle claim that is in the way loses its allocation
 
-	allocatedTwice bool // quirk: see ClaimAllocatedTwice
+	// Quirks: see Quirk.
+	allocatedTwice, allocatedFailsScore bool
 }
 
 func documentedClaims() claimRules {
@@ -35,6 +36,7 @@ type claims struct {
 	// rejection is why the pod has to wait, wherever; "" if it need not.
 	rejection string
 	allocated []*resourcev1.ResourceClaim
+	open      int // how many claims are not allocated yet
 	// wanted is how many devices have to be allocated, by driver; "" is any.
 	wanted map[string]int
 	total  int
@@ -89,6 +91,7 @@ func (q *question) newClaims() *claims {
 			}
 			continue
 		}
+		cs.open++
 		if why := cs.want(claim, classes); why != "" && q.rules.claims.classes {
 			cs.rejection = why
 		}

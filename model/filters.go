@@ -1,5 +1,7 @@
 package model
 
+import "cmp"
+
 // Filter is a rule that a node has to satisfy for a pod to run on it.
 type Filter struct {
 	// Plugin is the name of the scheduler plugin that enforces the rule.
@@ -18,11 +20,14 @@ type view struct {
 	// ports, when not nil, are the host ports in use, in place of those of
 	// pods: only the quirk HostPortsForgotten needs to tell them apart.
 	ports []hostPort
+	// givenBack: the pods of lower priority among pods were taken away, and given
+	// back since. Only the quirk ReprievedPodsShunned asks.
+	givenBack bool
 }
 
 // with is the view with more pods on the node.
 func (v view) with(more []*pod) view {
-	out := view{pods: append(append(make([]*pod, 0, len(v.pods)+len(more)), v.pods...), more...)}
+	out := view{pods: append(append(make([]*pod, 0, len(v.pods)+len(more)), v.pods...), more...), givenBack: v.givenBack}
 	if v.ports != nil {
 		out.ports = append([]hostPort{}, v.ports...)
 		for _, p := range more {
@@ -74,7 +79,7 @@ func (q *question) verdict(n *node, v view) *Verdict {
 func (q *question) runFilters(n *node, v view) *Verdict {
 	for _, f := range q.rules.filters {
 		if failed := f.fails(q, n, v); failed != nil {
-			failed.Plugin = f.Plugin
+			failed.Plugin = cmp.Or(failed.Plugin, f.Plugin)
 			return failed
 		}
 	}

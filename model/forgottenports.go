@@ -21,7 +21,7 @@ func (q *question) without(n *node, staying, possible []*pod) view {
 // possible, those of tried were given back in turn, and gone taken away again
 // directly after.
 func (q *question) view(d *dryRun, present, possible []*pod, tried []int, gone []*pod) view {
-	v := view{pods: present}
+	v := view{pods: present, givenBack: true}
 	if q.rules.hostPortsForgotten {
 		v.ports = portsAfter(d.node.pods, possible)
 		for at, i := range tried {

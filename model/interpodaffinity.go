@@ -32,6 +32,9 @@ func (q *question) bond() {
 		p.wanted = append(p.wanted, t.selects(p.Pod, namespaces))
 		q.affinityKeys = append(q.affinityKeys, t.topologyKey)
 	}
+	for _, t := range shuns {
+		q.antiAffinityKeys = append(q.antiAffinityKeys, t.topologyKey)
+	}
 	q.hasTerms = len(wants)+len(shuns) > 0
 	for _, n := range q.nodes {
 		for _, pods := range [][]*pod{n.pods, n.nominated} {
@@ -80,10 +83,12 @@ func interPodAffinityFails(q *question, n *node, v view) *Verdict {
 	unwanted, refused := false, false
 	for at, p := range q.companions(n, v) {
 		apart := func(key string) bool { return !together(at, n, key) }
-		unwanted = unwanted || slices.ContainsFunc(p.unwanted, func(key string) bool { return !apart(key) })
+		unwanted = unwanted || slices.ContainsFunc(q.keysApart(p, v), func(key string) bool { return !apart(key) })
 		refused = refused || slices.ContainsFunc(p.refuses, func(key string) bool { return !apart(key) })
 	}
 	switch {
+	case refused && !q.rules.affinityFirst:
+		return resolvable("node(s) didn't satisfy existing pods anti-affinity rules")
 	case !q.finds(n, v):
 		return unresolvable("node(s) didn't match pod affinity rules")
 	case unwanted:
@@ -103,18 +108,18 @@ func interPodAffinityFails(q *question, n *node, v view) *Verdict {
 func (q *question) finds(n *node, v view) bool {
 	found, others := make([]bool, len(q.affinityKeys)), false
 	for i, key := range q.affinityKeys {
-		if _, ok := n.Labels[key]; !ok {
+		if _, ok := n.Labels[key]; !ok && q.rules.firstNeedsLabels {
 			return false
 		}
 		for at, p := range q.companions(n, v) {
-			if q.rules.onePodForAllTerms && !p.wantedByAll() {
+			if q.rules.onePodForAllTerms && !p.wantedByAll() || q.unmet(p) {
 				continue
 			}
 			found[i] = found[i] || p.wanted[i] && together(at, n, key)
 		}
 	}
 	for at, p := range q.companions(n, v) {
-		if p.wantedByAll() && !(q.rules.unlabelledNodesHideFirst && q.unlabelled(at)) {
+		if p.wantedByAll() && !q.unmet(p) && !(q.rules.unlabelledNodesHideFirst && q.unlabelled(at)) {
 			others = true
 		}
 	}
@@ -138,6 +143,21 @@ func (q *question) companions(n *node, v view) func(yield func(*node, *pod) bool
 		}
 	}
 }
+
+// keysApart are the topology keys of the preemptor's anti-affinity to a pod.
+func (q *question) keysApart(p *pod, v view) []string {
+	switch {
+	case q.unmet(p):
+		return nil
+	case len(p.unwanted) > 0 && q.rules.reprievedPodsShunned && v.givenBack && q.preemptable(p) && slices.Contains(v.pods, p):
+		return q.antiAffinityKeys
+	}
+	return p.unwanted
+}
+
+// unmet tells whether the preemptor's affinity and anti-affinity do not see a pod.
+// Only the quirk NominatedPodsUnmet makes it so.
+func (q *question) unmet(p *pod) bool { return q.rules.nominatedPodsUnmet && p.Spec.NodeName == "" }
 
 // unlabelled tells whether a node has none of the labels of the preemptor's
 // affinity. Only the quirk UnlabelledNodesHideFirst asks.

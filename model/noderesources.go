@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -24,9 +25,9 @@ func nodeResourcesFails(q *question, n *node, v view) *Verdict {
 	if int64(len(v.pods))+1 > n.allocatable.get(v1.ResourcePods).roundedUp() {
 		fail("Too many pods", false)
 	}
-	for _, want := range q.preemptor.needs {
+	for _, want := range q.lookedAt() {
 		request := want.roundedUp()
-		if request <= 0 || !isScheduled(want.name) {
+		if request <= 0 && q.rules.onlyRequested || !isScheduled(want.name) {
 			continue
 		}
 		allocatable := n.allocatable.get(want.name).roundedUp()
@@ -39,6 +40,18 @@ func nodeResourcesFails(q *question, n *node, v view) *Verdict {
 		}
 	}
 	return failed
+}
+
+// lookedAt are the resources that a node has to have enough of: those that the
+// preemptor requests. Where not only these count, a pod that requests any of them
+// needs a node on which none of the usual ones is overcommitted.
+func (q *question) lookedAt() resources {
+	needs := q.preemptor.needs
+	requests := func(a amount) bool { return a.roundedUp() > 0 }
+	if q.rules.onlyRequested || !slices.ContainsFunc(needs, requests) {
+		return needs
+	}
+	return needs.clone().add(resources{{name: v1.ResourceCPU}, {name: v1.ResourceMemory}, {name: v1.ResourceEphemeralStorage}})
 }
 
 // isScheduled tells whether the scheduler keeps account of a resource: CPU,

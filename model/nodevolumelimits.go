@@ -20,6 +20,7 @@ type limitRules struct {
 	victimsAttached   bool
 	brokenIsAnError   bool
 	missingResolvable bool
+	noEphemeral       bool
 }
 
 // csiVolume is a volume of a CSI driver.

@@ -104,9 +104,30 @@ const (
 	// NoNodeLeftIsTried: preemption is tried on all nodes if plugins leave none in
 	// common, and ends in an error where there are pods to preempt.
 	NoNodeLeftIsTried Quirk = "no-node-left-is-tried"
-	// UnknownDomainPanics: the scheduler panics when a dry run removes a pod that a
-	// spread constraint selects from a domain whose nodes are all left out.
+	// AllocatedClaimFailsScore: the cycle ends in an error if several nodes fit and the
+	// preemptor has a claim that is allocated beside one that is not.
+	AllocatedClaimFailsScore Quirk = "allocated-claim-fails-score"
+	// UnknownDomainPanics: the scheduler panics when a pod that a spread constraint
+	// selects is removed from a domain whose nodes are all left out, or is nominated
+	// to it.
 	UnknownDomainPanics Quirk = "unknown-domain-panics"
+	// NominatedPodsUnmet: the preemptor's own affinity and anti-affinity ignore
+	// nominated pods.
+	NominatedPodsUnmet Quirk = "nominated-pods-unmet"
+	// ReprievedPodsShunned: a pod that is reprieved counts for all terms of the
+	// preemptor's anti-affinity if one of them selects it.
+	ReprievedPodsShunned Quirk = "reprieved-pods-shunned"
+	// EphemeralVolumesUncounted: ephemeral volumes do not count for the limits of CSI
+	// drivers.
+	EphemeralVolumesUncounted Quirk = "ephemeral-volumes-uncounted"
+	// LeftOutNodesCounted: the pods of nodes that spread constraints leave out count,
+	// if a node of the same domain is not left out.
+	LeftOutNodesCounted Quirk = "left-out-nodes-counted"
+	// ClassAnnotationIgnored: there is no volume for a claim that names its class by
+	// an annotation.
+	ClassAnnotationIgnored Quirk = "class-annotation-ignored"
+	// InitContainersForgotten: what init containers of pods on a node need is free.
+	InitContainersForgotten Quirk = "init-containers-forgotten"
 )
 
 type quirkSwitch struct {
@@ -152,7 +173,14 @@ var switches = []quirkSwitch{
 	{OneTermConflicts, func(r *Rules) { r.oneTermConflicts = true }},
 	{HostNamesAreNodeNames, func(r *Rules) { r.hostNamesAreNodeNames = true }},
 	{NoNodeLeftIsTried, func(r *Rules) { r.noNodeLeftIsTried = true }},
+	{AllocatedClaimFailsScore, func(r *Rules) { r.claims.allocatedFailsScore = true }},
 	{UnknownDomainPanics, func(r *Rules) { r.unknownDomainPanics = true }},
+	{NominatedPodsUnmet, func(r *Rules) { r.nominatedPodsUnmet = true }},
+	{ReprievedPodsShunned, func(r *Rules) { r.reprievedPodsShunned = true }},
+	{EphemeralVolumesUncounted, func(r *Rules) { r.limits.noEphemeral = true }},
+	{LeftOutNodesCounted, func(r *Rules) { r.spread.leftOutCounted = true }},
+	{ClassAnnotationIgnored, func(r *Rules) { r.binding.classByFieldOnly = true }},
+	{InitContainersForgotten, func(r *Rules) { r.initContainersForgotten = true }},
 }
 
 // Quirks are all quirks there are, in a fixed order.

@@ -84,6 +84,13 @@ func verdictOn(node string) func(*Decision) any {
 	}
 }
 
+func bindingErrorOn(node string) func(*Decision) any {
+	return func(d *Decision) any {
+		v := d.q.bindingVerdict(d.q.byName[node])
+		return v != nil && v.Error != ""
+	}
+}
+
 func nodesChosen(d *Decision) any {
 	var nodes []string
 	for _, c := range d.Choices() {
@@ -152,6 +159,63 @@ func flagTests() []flagTest {
 				p.Status.ContainerStatuses = []v1.ContainerStatus{status("a", "1"), status("b", "2")} // 3 desired, 3 in effect; each its largest is 4
 			})),
 			ask: verdictOn("n"), with: "fits", without: "NodeResourcesFit",
+		},
+		{
+			flag:    "only resources that the pod requests count",
+			cluster: aCluster(aPod("p", 9, cpu("1")), aNode("n", "2"), aPod("v", 9, on("n"), func(p *v1.Pod) { p.Spec.Containers = []v1.Container{aContainer("memory", "1")} })),
+			ask:     verdictOn("n"), with: "fits", without: "NodeResourcesFit",
+		},
+		{
+			flag: "host name, ports, node affinity and resources are judged one after another",
+			cluster: aCluster(aPod("p", 9, cpu("2"), func(p *v1.Pod) { p.Spec.NodeSelector = map[string]string{"a": "b"} }),
+				aNode("n", "1"), aNode("m", "1", labelled("a", "b"))),
+			ask:  func(d *Decision) any { return verdictOn("n")(d).(string) + ", " + verdictOn("m")(d).(string) },
+			with: "NodeAffinity (unresolvable), NodeResourcesFit (unresolvable)", without: "NodeAffinity,NodeResourcesFit (unresolvable), NodeResourcesFit (unresolvable)",
+		},
+		{
+			flag: "a pod's affinity to others is judged before the anti-affinity of others to it",
+			cluster: aCluster(aPod("p", 9, app("x"), near("a", "y")), aNode("n", "1", labelled("a", "b")),
+				aPod("v", 1, on("n"), away("a", "x"))),
+			ask: verdictOn("n"), with: "InterPodAffinity (unresolvable)", without: "InterPodAffinity",
+		},
+		{
+			flag:    "the first of a group of pods needs a node with all the labels that its affinity names",
+			cluster: aCluster(aPod("p", 9, app("x"), near("a", "x")), aNode("n", "1")),
+			ask:     verdictOn("n"), with: "InterPodAffinity (unresolvable)", without: "fits",
+		},
+		{
+			flag: "a pod whose claims are missing, or deleted, is rejected",
+			cluster: withExtra(aCluster(aPod("p", 9, mounts("c")), aNode("n", "1")), aVolume("c"),
+				aClaim("c", func(c *v1.PersistentVolumeClaim) { c.DeletionTimestamp = new(metav1.Time) })),
+			ask: func(d *Decision) any { return d.Error != "" }, with: false, without: true,
+		},
+		{
+			flag: "a pod whose claim has lost its volume is rejected",
+			cluster: withExtra(aCluster(aPod("p", 9, mounts("c")), aNode("n", "1")), aVolume("c"),
+				aClaim("c", func(c *v1.PersistentVolumeClaim) { c.Status.Phase = v1.ClaimLost })),
+			ask: verdictOn("n"), with: "VolumeBinding (unresolvable)", without: "fits",
+		},
+		{
+			flag:    "a pod whose claims ought to be bound is rejected",
+			cluster: withExtra(aCluster(aPod("p", 9, mounts("c")), aNode("n", "1")), aClaim("c", unbound("none"))),
+			ask:     bindingErrorOn("n"), with: false, without: true,
+		},
+		{
+			flag: "a claim for which a node was selected may still wait for the pod",
+			cluster: withExtra(aCluster(aPod("p", 9, mounts("c")), aNode("n", "1")), aClass("wait", driver, storagev1.VolumeBindingWaitForFirstConsumer),
+				aClaim("c", unbound("wait"), func(c *v1.PersistentVolumeClaim) { c.Annotations[annSelectedNode] = "n" })),
+			ask: verdictOn("n"), with: "fits", without: "VolumeBinding (unresolvable)",
+		},
+		{
+			flag:    "no node has a volume that does not exist",
+			cluster: withExtra(aCluster(aPod("p", 9, mounts("c")), aNode("n", "1")), aClaim("c")),
+			ask:     bindingErrorOn("n"), with: false, without: true,
+		},
+		{
+			flag: "zone labels have the names of today, too",
+			cluster: withExtra(aCluster(aPod("p", 9, mounts("c")), aNode("n", "1", labelled(v1.LabelTopologyZone, "a"))),
+				aClaim("c"), aVolume("c", func(pv *v1.PersistentVolume) { pv.Labels = map[string]string{v1.LabelTopologyZone: "b"} })),
+			ask: verdictOn("n"), with: "VolumeZone (unresolvable)", without: "fits",
 		},
 		{
 			flag:    "a rejection before any node is looked at names the plugin",
@@ -315,6 +379,27 @@ func TestFlags(t *testing.T) {
 	}
 	for _, f := range Flags() {
 		assert.True(t, tested[f.Name], f.Name)
+	}
+}
+
+// TestPreempt: the criteria of genericScheduler.Preempt, up to 1.13 and since
+// (generic_scheduler.go:762@v1.13.0, generic_scheduler.go:862@v1.16.15), and its
+// budgets, of which victims take nothing.
+func TestPreempt(t *testing.T) {
+	today := CriterionNames()
+	for _, tt := range []struct {
+		release Release
+		want    []string
+	}{
+		{Release{13, 0}, today[:4]}, {Release{16, 15}, today}, {Release{27, 16}, today}, {Release{34, 4}, today}, {Linked, today},
+	} {
+		rules := tt.release.Rules()
+		var names []string
+		for _, c := range rules.criteria {
+			names = append(names, c.Name)
+		}
+		assert.Equal(t, tt.want, names, tt.release)
+		assert.Equal(t, tt.release.Minor >= 18, rules.decrementBudgets, tt.release)
 	}
 }
 

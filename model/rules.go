@@ -51,17 +51,24 @@ type Rules struct {
 	// preFilterNamed: a rejection by PreFilter names the plugin.
 	preFilterNamed bool
 
-	// Resources.
+	// Affinity to other pods. affinityFirst: that of the preemptor is judged before
+	// the anti-affinity of others. firstNeedsLabels: see finds.
+	affinityFirst, firstNeedsLabels bool
+
+	// Resources. onlyRequested: see lookedAt.
 	tooLargeUnresolvable bool
+	onlyRequested        bool
 	resizeSums           bool // see occupied
 
 	// Topology spread.
 	spread spreadRules
 
-	// Volumes. zoneLabelsRenamed: a node may have just today's names of zone labels.
+	// Volumes. zoneLabelsOfToday: zone labels have the names of today, too.
+	// zoneLabelsRenamed: a node may have just these.
 	once              onceRules
 	limits            limitRules
 	binding           bindingRules
+	zoneLabelsOfToday bool
 	zoneLabelsRenamed bool
 	// Features that nodes declare.
 	declared declaredRules
@@ -103,6 +110,9 @@ type Rules struct {
 	hostNamesAreNodeNames          bool
 	noNodeLeftIsTried              bool
 	unknownDomainPanics            bool
+	nominatedPodsUnmet             bool
+	reprievedPodsShunned           bool
+	initContainersForgotten        bool
 }
 
 // Documented is the algorithm of v1.37.1 as its documentation, its KEPs and its
@@ -133,6 +143,7 @@ func Documented() *Rules {
 		once:                    onceRules{everywhere: true, nominated: true},
 		limits:                  limitRules{shared: true, attached: true, unbound: true, mustBeHere: true},
 		binding:                 documentedBinding(),
+		zoneLabelsOfToday:       true,
 		zoneLabelsRenamed:       true,
 		declared:                declaredRules{initContainers: true},
 		claims:                  documentedClaims(),
@@ -147,7 +158,10 @@ func Documented() *Rules {
 		dryRunStatus:            true,
 		zeroVictimsFail:         true,
 		preFilterNamed:          true,
+		affinityFirst:           true,
+		firstNeedsLabels:        true,
 		resizeSums:              true,
+		onlyRequested:           true,
 		tooLargeUnresolvable:    true,
 		extenders: extenderRules{filter: true, interest: true, ignorable: true, abort: true, ignorableLast: true, trims: true, counts: true,
 			excludes: func(listed bool) bool { return listed }},

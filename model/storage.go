@@ -26,6 +26,8 @@ type storage struct {
 	// undecided says for which claim a volume is picked at random, where it makes
 	// a difference.
 	undecided string
+	// selectedWaits is that of bindingRules.
+	selectedWaits bool
 }
 
 // podClaim is the claim behind a volume of a pod.
@@ -67,7 +69,7 @@ func (q *question) placeForStorage() {
 		return
 	}
 	s := indexStorage(q.cluster)
-	q.storage = s
+	q.storage, s.selectedWaits = s, q.rules.binding.selectedWaits
 	s.wanted = s.claimsOf(q.preemptor.Pod)
 	for _, w := range s.wanted {
 		if !w.ephemeral && w.claim != nil && slices.Contains(w.claim.Spec.AccessModes, v1.ReadWriteOncePod) && !slices.Contains(s.once, w.key) {
@@ -75,7 +77,7 @@ func (q *question) placeForStorage() {
 		}
 	}
 	slices.Sort(s.once)
-	s.csi = s.csiVolumesOf(q.preemptor.Pod, s.wanted)
+	s.csi = s.csiVolumesOf(q.preemptor.Pod, q.counted(s.wanted))
 	for _, n := range q.nodes {
 		n.storage.attached = s.attachedTo(n.Name)
 		n.storage.binding = q.bindingVerdict(n)
@@ -176,12 +178,20 @@ func (q *question) storageOf(p *pod) storagePod {
 		out.broken = out.broken || c.ephemeral && c.claim != nil && !c.owned
 	}
 	out.disk = sharesDisk(q.preemptor.Pod, p.Pod)
-	for _, v := range q.storage.csiVolumesOf(p.Pod, claims) {
+	for _, v := range q.storage.csiVolumesOf(p.Pod, q.counted(claims)) {
 		if slices.ContainsFunc(q.storage.csi, func(w csiVolume) bool { return w.driver == v.driver }) {
 			out.csi = append(out.csi, v)
 		}
 	}
 	return out
+}
+
+// counted are the claims whose volumes count for limits: all, but for a quirk.
+func (q *question) counted(claims []podClaim) []podClaim {
+	if !q.rules.limits.noEphemeral {
+		return claims
+	}
+	return slices.DeleteFunc(slices.Clone(claims), func(c podClaim) bool { return c.ephemeral })
 }
 
 // storageKind tells a pod of n apart from others, as far as its volumes matter:

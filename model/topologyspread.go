@@ -19,6 +19,7 @@ type spreadRules struct {
 	// Quirks: see Quirk.
 	terminatingUncounted bool
 	emptySelectorCounts0 bool
+	leftOutCounted       bool
 }
 
 func documentedSpread() spreadRules {
@@ -213,14 +214,16 @@ func topologySpreadFails(q *question, n *node, v view) *Verdict {
 		}
 		counts, eligible := make([]int, c.domains), make([]bool, c.domains)
 		for _, m := range q.nodes {
-			if !m.spread.eligible[i] {
-				continue
-			}
 			d := m.spread.domain[i]
-			eligible[d] = true
-			if m == n {
-				counts[d] += q.spreadCount(i, n, v.pods)
-			} else {
+			switch {
+			case m.spread.eligible[i]:
+				eligible[d] = true
+				if m == n {
+					counts[d] += q.spreadCount(i, n, v.pods)
+				} else {
+					counts[d] += m.spread.standing[i]
+				}
+			case d >= 0 && q.rules.spread.leftOutCounted && q.spreadKnows(i, d):
 				counts[d] += m.spread.standing[i]
 			}
 		}
@@ -243,19 +246,22 @@ func topologySpreadFails(q *question, n *node, v view) *Verdict {
 	return nil
 }
 
-// holdsUnknownDomain tells whether a dry run on a node would remove a pod that a
-// constraint selects from a domain that no eligible node is in.
-func (q *question) holdsUnknownDomain(name string) bool {
-	n := q.byName[name]
+// spreadKnows tells whether an eligible node is in a domain.
+func (q *question) spreadKnows(i, domain int) bool {
+	return slices.ContainsFunc(q.nodes, func(m *node) bool { return m.spread.eligible[i] && m.spread.domain[i] == domain })
+}
+
+// unknownDomain tells whether a constraint selects one of some pods that come to
+// a node, or go, though no eligible node is in the node's domain. Only the quirk
+// UnknownDomainPanics asks.
+func (q *question) unknownDomain(n *node, pods []*pod) bool {
 	for i := range q.spread {
-		unknown := n.spread.domain[i] >= 0 && !slices.ContainsFunc(q.nodes, func(m *node) bool {
-			return m.spread.eligible[i] && m.spread.domain[i] == n.spread.domain[i]
-		})
+		unknown := n.spread.domain[i] >= 0 && !q.spreadKnows(i, n.spread.domain[i])
 		for _, c := range q.spread { // a node without one of the keys is passed over
 			_, has := n.Labels[c.TopologyKey]
 			unknown = unknown && has
 		}
-		if unknown && slices.ContainsFunc(n.pods, func(p *pod) bool { return q.preemptable(p) && p.spread[i] }) {
+		if unknown && slices.ContainsFunc(pods, func(p *pod) bool { return p.spread[i] }) {
 			return true
 		}
 	}

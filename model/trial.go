@@ -33,5 +33,7 @@ func (t *Trial) Fits(node string, gone map[string]bool) bool {
 	if len(gone) == 0 {
 		possible = nil
 	}
-	return t.q.verdict(n, t.q.without(n, staying, possible)) == nil
+	v := t.q.without(n, staying, possible)
+	v.givenBack = len(gone) > 0
+	return t.q.verdict(n, v) == nil
 }

@@ -72,6 +72,9 @@ func (r Release) Unknown(c *Cluster) Unmodelled {
 	if s.MinCandidateNodesPercentage != nil || s.MinCandidateNodesAbsolute != nil {
 		report("scheduler", "DefaultPreemptionArgs", ">=1.20.0")
 	}
+	if s.Parallelism != nil {
+		report("scheduler", "parallelism", ">=1.20.0")
+	}
 	if s.SecondProfile != nil {
 		report("scheduler", "profiles[1]", ">=1.18.0")
 	}

@@ -28,14 +28,19 @@ type bindingRules struct {
 	selector, modes, phase   bool
 	volumeMode, size, chosen bool
 	topology, capacity       bool // where volumes can be provisioned
+	selectedWaits            bool // also claims for which a node was selected wait for the pod
+	rejects                  bool // claims that are missing or deleted: else the cycle ends in an error
+	early                    bool // whether claims are bound is judged before any node is looked at
+	lostVolume               bool // a node cannot have a volume that is no more: else it is an error
 
 	// Quirks: see Quirk.
-	noNodeFields bool
+	noNodeFields     bool
+	classByFieldOnly bool
 }
 
 func documentedBinding() bindingRules {
 	return bindingRules{lost: true, deleting: true, owner: true, immediate: true, affinity: true, selectedNode: true,
-		selector: true, modes: true, phase: true, volumeMode: true, size: true, chosen: true, topology: true, capacity: true}
+		selectedWaits: true, rejects: true, early: true, lostVolume: true, selector: true, modes: true, phase: true, volumeMode: true, size: true, chosen: true, topology: true, capacity: true}
 }
 
 // volumeBindingPreFilter: every claim has to exist and to stay, that of an
@@ -51,6 +56,8 @@ func volumeBindingPreFilter(q *question) *preFilterAnswer {
 	reject := func(reason string) *preFilterAnswer { return &preFilterAnswer{rejection: unresolvable(reason)} }
 	for _, w := range q.storage.wanted {
 		switch {
+		case !rules.rejects && (w.claim == nil || w.claim.DeletionTimestamp != nil):
+			return &preFilterAnswer{err: "persistentvolumeclaim \"" + w.key + "\" not found, or being deleted"}
 		case w.claim == nil:
 			return reject("persistentvolumeclaim \"" + w.key + "\" not found")
 		case w.claim.Status.Phase == v1.ClaimLost && rules.lost:
@@ -62,7 +69,7 @@ func volumeBindingPreFilter(q *question) *preFilterAnswer {
 		}
 	}
 	for _, w := range q.storage.wanted {
-		if rules.immediate && !bound(w.claim) && !q.storage.waits(w.claim) {
+		if rules.immediate && rules.early && !bound(w.claim) && !q.storage.waits(w.claim) {
 			return reject("pod has unbound immediate PersistentVolumeClaims")
 		}
 	}
@@ -123,6 +130,9 @@ func bound(claim *v1.PersistentVolumeClaim) bool {
 // waits tells whether the scheduler is to bind the claim.
 func (s *storage) waits(claim *v1.PersistentVolumeClaim) bool {
 	class := s.classes[classOf(claim)]
+	if _, selected := claim.Annotations[annSelectedNode]; selected && !s.selectedWaits {
+		return false
+	}
 	return claim.Spec.VolumeName == "" && class != nil && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 }
 
@@ -141,11 +151,17 @@ func volumeBindingFails(q *question, n *node, _ view) *Verdict {
 func (q *question) bindingVerdict(n *node) *Verdict {
 	s, rules := q.storage, &q.rules.binding
 	var find, provision []podClaim
+	if !rules.early && slices.ContainsFunc(s.wanted, func(w podClaim) bool { return w.claim != nil && !bound(w.claim) && !s.waits(w.claim) }) {
+		return &Verdict{Error: "pod has unbound immediate PersistentVolumeClaims"}
+	}
 	for _, w := range s.wanted {
 		switch {
 		case w.claim == nil:
 		case bound(w.claim):
 			pv := s.volumes[w.claim.Spec.VolumeName]
+			if pv == nil && !rules.lostVolume {
+				return &Verdict{Error: "persistentvolume \"" + w.claim.Spec.VolumeName + "\" not found"}
+			}
 			if pv == nil {
 				return unresolvable("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
 			}
@@ -227,6 +243,7 @@ func (q *question) matches(n *node, claim *v1.PersistentVolumeClaim, taken []str
 		case slices.Contains(taken, pv.Name) && rules.chosen,
 			pv.Spec.ClaimRef != nil && !mine,
 			classOfVolume(pv) != classOf(claim),
+			rules.classByFieldOnly && classOf(claim) != value(claim.Spec.StorageClassName),
 			size(pv) < 0 && rules.size,
 			volumeMode(pv.Spec.VolumeMode) != volumeMode(claim.Spec.VolumeMode) && rules.volumeMode,
 			value(claim.Spec.VolumeAttributesClassName) != value(pv.Spec.VolumeAttributesClassName),

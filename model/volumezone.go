@@ -49,6 +49,10 @@ func volumeZoneFails(q *question, n *node, _ view) *Verdict {
 	if q.storage == nil {
 		return nil
 	}
+	topologyKeys := topologyKeys
+	if !q.rules.zoneLabelsOfToday {
+		topologyKeys = topologyKeys[:2]
+	}
 	labelled := false
 	for _, k := range topologyKeys {
 		_, has := n.Labels[k.key]

@@ -28,11 +28,12 @@ type question struct {
 	claims *claims
 
 	// affinityKeys are the topology keys of the preemptor's affinity, term by
-	// term. hasTerms: it has affinity or anti-affinity. bonded: some pod means
-	// something to it.
-	affinityKeys []string
-	hasTerms     bool
-	bonded       bool
+	// term, and antiAffinityKeys those of its anti-affinity. hasTerms: it has
+	// affinity or anti-affinity. bonded: some pod means something to it.
+	affinityKeys     []string
+	antiAffinityKeys []string
+	hasTerms         bool
+	bonded           bool
 	// extenders are asked about the preemptor, in this order.
 	extenders []*Extender
 	// silent are the nodes that have no status.
@@ -135,6 +136,10 @@ func (q *question) newBound(p *v1.Pod, now time.Time) *pod {
 }
 
 func (r *Rules) occupied(p *v1.Pod) resources {
+	if r.initContainersForgotten && len(p.Spec.InitContainers) > 0 {
+		p = p.DeepCopy()
+		p.Spec.InitContainers = nil
+	}
 	if !r.resizeSums {
 		return occupiedEach(p)
 	}

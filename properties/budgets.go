@@ -24,7 +24,7 @@ func (s *Subject) costs(b *policyv1.PodDisruptionBudget, p *v1.Pod) bool {
 	if selector.Empty() && s.grants("empty-selector") || len(p.Labels) == 0 && s.grants("unlabelled-pod") {
 		return false
 	}
-	if _, evicted := b.Status.DisruptedPods[p.Name]; evicted {
+	if _, evicted := b.Status.DisruptedPods[p.Name]; evicted && s.makes(disruptedExempt) {
 		return false // counted already (PodDisruptionBudgetStatus.disruptedPods)
 	}
 	switch {
@@ -169,7 +169,7 @@ func (s *Subject) violatingInOrder(node string, gone map[string]bool) int {
 			}
 			taken := 0
 			for _, other := range possible {
-				if compareImportance(other, p) <= 0 && s.costs(b, other) {
+				if s.compareImportance(other, p) <= 0 && s.costs(b, other) {
 					taken++
 				}
 			}

@@ -128,9 +128,9 @@ func TestCosts(t *testing.T) {
 			b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"},
 				Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}}}
 			tt.change(p, b)
-			assert.Equal(t, tt.costs, (&Subject{}).costs(b, p))
+			assert.Equal(t, tt.costs, (&Subject{Release: model.Linked}).costs(b, p))
 			for _, e := range Ledger() {
-				assert.Equal(t, tt.costs != (e.ID == tt.granting), (&Subject{granted: []string{e.ID}}).costs(b, p), "granting %s", e.ID)
+				assert.Equal(t, tt.costs != (e.ID == tt.granting), (&Subject{Release: model.Linked, granted: []string{e.ID}}).costs(b, p), "granting %s", e.ID)
 			}
 		})
 	}
@@ -147,7 +147,7 @@ func TestViolationsOfManyPods(t *testing.T) {
 		gone[model.Key(p)] = true
 	}
 	c.PodDisruptionBudgets[0].Status.DisruptionsAllowed = 4
-	least, most := (&Subject{Cluster: c}).violations("node-1", gone)
+	least, most := (&Subject{Release: model.Linked, Cluster: c}).violations("node-1", gone)
 	assert.Equal(t, []int{66, 66}, []int{least, most})
 }
 

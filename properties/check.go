@@ -5,6 +5,7 @@
 package properties
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,10 @@ import (
 // at once if they may use the system: a reference.Pool, for example.
 type Checker struct {
 	System reference.System
-	// Decide is the model; nil means the documented rules.
+	// Release is whose algorithm the system is held to, and whose known findings
+	// explain what it does; zero is model.Linked.
+	Release model.Release
+	// Decide is the model; nil means the documented rules of the release.
 	Decide func(*model.Cluster) (*model.Decision, error)
 	// Properties are checked after the differential, in this order.
 	Properties []Property
@@ -41,8 +45,10 @@ type Result struct {
 	Observation *model.Observation
 	// Decision is what the model allows.
 	Decision *model.Decision
-	// Unmodelled says what the model does not cover, or the system does not know.
+	// Unmodelled says what the model does not cover, or the system does not know:
+	// Refused tells which.
 	Unmodelled model.Unmodelled
+	Refused    bool
 	// Undecided says where the model does not know all allowed answers, and what
 	// was observed is none of those it knows (model.Decision.Exact). It is no
 	// finding, and no agreement either.
@@ -113,26 +119,31 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	decide := c.Decide
-	if decide == nil {
-		decide = documented
+	release := cmp.Or(c.Release, model.Linked)
+	if unknown := release.Unknown(cluster); unknown != nil {
+		return &Result{Cluster: cluster, Unmodelled: unknown, Refused: true}, nil
 	}
 	r = &Result{Cluster: cluster}
+	decide := c.Decide
+	if decide == nil {
+		decide = func(c *model.Cluster) (*model.Decision, error) { return model.Decide(c, release.Rules()) }
+	}
 	if r.Decision, err = decide(cluster); err != nil {
-		if errors.As(err, &r.Unmodelled) {
-			return r, nil
+		if !errors.As(err, &r.Unmodelled) {
+			return nil, err
 		}
-		return nil, err
+		r.Refused = release != model.Linked && c.refuses(ctx, cluster)
+		return r, nil
 	}
 	if r.Observation, err = c.System.Observe(ctx, cluster); err != nil {
 		var refusal *reference.Refusal
 		if errors.As(err, &refusal) {
-			return &Result{Cluster: cluster, Unmodelled: unknown(refusal)}, nil
+			return &Result{Cluster: cluster, Unmodelled: unknown(refusal), Refused: true}, nil
 		}
 		return nil, err
 	}
-	r.Findings = differential(r)
-	s := &Subject{Context: ctx, Cluster: cluster, Observation: r.Observation, Decision: r.Decision, System: c.System}
+	r.Findings = differential(release, r)
+	s := &Subject{Context: ctx, Cluster: cluster, Observation: r.Observation, Decision: r.Decision, System: c.System, Release: release}
 	properties := slices.Concat(c.Properties, SomeRelations(cluster, c.Relations))
 	if c.Filters > 0 && randomOf(cluster, "filters").IntN(c.Filters) == 0 {
 		properties = append(properties, FiltersAlone())
@@ -148,6 +159,12 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	return r, nil
 }
 
+// refuses tells whether the system does not take the cluster at all.
+func (c *Checker) refuses(ctx context.Context, cluster *model.Cluster) bool {
+	_, err := c.System.Observe(ctx, cluster)
+	return errors.As(err, new(*reference.Refusal))
+}
+
 // unknown is what a system refuses as what is not modelled: of neither can be told
 // whether it is right.
 func unknown(r *reference.Refusal) (u model.Unmodelled) {
@@ -159,8 +176,4 @@ func unknown(r *reference.Refusal) (u model.Unmodelled) {
 		u = append(u, model.UnmodelledField{Object: object, Field: field, Why: r.System + " does not know it"})
 	}
 	return u
-}
-
-func documented(c *model.Cluster) (*model.Decision, error) {
-	return model.Decide(c, model.Documented())
 }

@@ -11,12 +11,12 @@ import (
 // by stage, one of the answers that the documented algorithm allows.
 const Differential = "differential"
 
-func differential(r *Result) []Finding {
+func differential(release model.Release, r *Result) []Finding {
 	d := r.Decision.Admits(r.Observation)
 	if d == nil {
 		return nil
 	}
-	known, left := explain(r)
+	known, left := explain(release, r)
 	besides := ""
 	if known == nil && after(left, d) {
 		// What is known at one stage hides nothing new at a later one.
@@ -56,9 +56,9 @@ func after(a, b *model.Disagreement) bool {
 // with their quirks switched on, the model agrees at every stage, and it would
 // not with one of them less. known is nil if not even all of them do; left is the
 // first disagreement then.
-func explain(r *Result) (known []string, left *model.Disagreement) {
+func explain(release model.Release, r *Result) (known []string, left *model.Disagreement) {
 	var quirks []LedgerEntry
-	for _, e := range Ledger() {
+	for _, e := range LedgerOf(release) {
 		if e.Quirk != "" {
 			quirks = append(quirks, e)
 		}
@@ -68,7 +68,7 @@ func explain(r *Result) (known []string, left *model.Disagreement) {
 		for i, e := range entries {
 			on[i] = e.Quirk
 		}
-		d, err := model.Decide(r.Cluster, model.Documented().With(on...))
+		d, err := model.Decide(r.Cluster, release.Rules().With(on...))
 		if err != nil {
 			return &model.Disagreement{}
 		}

@@ -22,9 +22,9 @@ func TestFiltersAlone(t *testing.T) {
 	var stats Stats
 	for n, enough := uint64(0), testsize.Times(3000); stats.Filters["NodeName"].Pairs < enough; n++ {
 		c := generators.FromSeed(rand.NewPCG(11, n).Uint64())
-		d, err := documented(c)
+		d, err := model.Decide(c, model.Documented())
 		require.NoError(t, err)
-		s := &Subject{Context: context.Background(), Cluster: c, Decision: d, System: system}
+		s := &Subject{Release: model.Linked, Context: context.Background(), Cluster: c, Decision: d, System: system}
 		findings, err := FiltersAlone().run(s)
 		require.NoError(t, err)
 		r := &Result{Cluster: c, Filters: s.filters, Findings: findings}
@@ -64,7 +64,7 @@ func TestFiltersAloneCatchesForgetfulPlugins(t *testing.T) {
 	caught := map[string]bool{}
 	for n := range uint64(200) {
 		c := generators.FromSeed(rand.NewPCG(11, n).Uint64())
-		s := &Subject{Context: context.Background(), Cluster: c, System: forgetful{system}}
+		s := &Subject{Release: model.Linked, Context: context.Background(), Cluster: c, System: forgetful{system}}
 		_, err := filtersAlone(s)
 		require.NoError(t, err)
 		for plugin, count := range s.filters {
@@ -84,7 +84,7 @@ func BenchmarkFiltersAlone(b *testing.B) {
 	pairs := 0
 	for i := 0; i < b.N; i++ {
 		c := generators.FromSeed(uint64(i))
-		s := &Subject{Context: context.Background(), Cluster: c, System: system}
+		s := &Subject{Release: model.Linked, Context: context.Background(), Cluster: c, System: system}
 		_, err := filtersAlone(s)
 		require.NoError(b, err)
 		pairs += s.filters["NodeName"].Pairs

@@ -61,7 +61,7 @@ func (g *GreedyGap) Add(r *Result) error {
 	if g.WorseBy == nil {
 		g.WorseBy, g.Violations, g.Highest, g.Victims = map[string]int{}, map[int]int{}, map[int]int{}, map[int]int{}
 	}
-	s := &Subject{Cluster: r.Cluster, Observation: r.Observation, Decision: r.Decision}
+	s := &Subject{Cluster: r.Cluster, Observation: r.Observation, Decision: r.Decision, Release: model.Linked}
 	for _, node := range r.Decision.PotentialNodes {
 		if len(s.lower(node)) > MaxBruteForce {
 			g.TooLarge++

@@ -121,22 +121,24 @@ func (s *Subject) preemptable(node string) []*v1.Pod {
 			pods = append(pods, p)
 		}
 	}
-	slices.SortStableFunc(pods, compareImportance)
+	slices.SortStableFunc(pods, s.compareImportance)
 	return pods
 }
 
 // compareImportance is negative if a is more important than b: the higher priority,
 // then the earlier start (preemption/util.go:67@v1.37.1, MoreImportantVictim).
-func compareImportance(a, b *v1.Pod) int {
-	return cmp.Or(cmp.Compare(model.Priority(b), model.Priority(a)), started(a).Compare(started(b)))
+func (s *Subject) compareImportance(a, b *v1.Pod) int {
+	return cmp.Or(cmp.Compare(model.Priority(b), model.Priority(a)), s.started(a).Compare(s.started(b)))
 }
 
 // farFuture is when pods without a start time start: they count as starting now,
 // whenever that is (util/utils.go:53@v1.37.1, GetPodStartTime).
 var farFuture = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func started(p *v1.Pod) time.Time {
-	if p.Status.StartTime == nil {
+// started is when a pod started, or farFuture for all pods alike if the release
+// does not look at start times yet.
+func (s *Subject) started(p *v1.Pod) time.Time {
+	if p.Status.StartTime == nil || !s.makes(startTimesCount) {
 		return farFuture
 	}
 	return p.Status.StartTime.Time

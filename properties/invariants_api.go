@@ -3,6 +3,7 @@ package properties
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -27,7 +28,7 @@ func victimsDeletedAndMarked() Property {
 				if !slices.Contains(a.Deleted, key) {
 					findings = append(findings, foundOf(model.StageActuate, "", key, "victim "+key+" is not deleted"))
 				}
-				if !slices.Contains(a.DisruptionTarget, key) && !marked(p) {
+				if !slices.Contains(a.DisruptionTarget, key) && !marked(p) && s.makes(victimsAreMarked) {
 					findings = append(findings, foundOf(model.StageActuate, "", key+" unmarked", "victim "+key+" is not marked as a disruption target"))
 				}
 			}
@@ -88,12 +89,14 @@ func nothingElseWritten() Property {
 			broken := func(about, detail string) {
 				findings = append(findings, foundOf(model.StageActuate, "", about, detail))
 			}
-			for _, write := range a.Other {
-				broken(write, "wrote "+write)
-			}
 			var victims []string
 			if o.Pick != nil {
 				victims = o.Pick.Victims
+			}
+			for _, write := range a.Other {
+				if !s.grants("victim-status-overwritten") || !slices.ContainsFunc(victims, func(key string) bool { return strings.HasPrefix(write, "patch "+key+" [status]") }) {
+					broken(write, "wrote "+write)
+				}
 			}
 			for _, key := range a.Deleted {
 				if !slices.Contains(victims, key) {

@@ -54,12 +54,12 @@ func (s *Subject) price(keys []string, violations int) []int64 {
 		sum += int64(model.Priority(p)) - math.MinInt32
 	}
 	counts := highest
-	if len(victims) > 0 && s.grants("first-victim-is-highest") {
+	if len(victims) > 0 && (s.grants("first-victim-is-highest") || s.grants("victims-unsorted")) {
 		counts = int64(model.Priority(victims[0]))
 	}
 	first := int64(math.MaxInt64)
 	for _, p := range slices.DeleteFunc(victims, func(p *v1.Pod) bool { return int64(model.Priority(p)) < highest }) {
-		first = min(first, started(p).Unix())
+		first = min(first, s.started(p).Unix())
 	}
 	return []int64{int64(violations), counts, sum, int64(len(keys)), -first}
 }

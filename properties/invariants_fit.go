@@ -110,7 +110,7 @@ func (s *Subject) fitsByModel(node string, gone map[string]bool) (bool, error) {
 
 // rules are the documented ones, with those quirks that are granted.
 func (s *Subject) rules() *model.Rules {
-	rules := model.Documented()
+	rules := s.Release.Rules()
 	for _, quirk := range model.Quirks() {
 		if s.grants(string(quirk)) {
 			rules = rules.With(quirk)

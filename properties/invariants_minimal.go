@@ -90,7 +90,7 @@ func noSwap() Property {
 				for _, key := range p.victims {
 					victim := s.pod(key)
 					for _, other := range possible {
-						if victim == nil || victims[model.Key(other)] || compareImportance(victim, other) >= 0 {
+						if victim == nil || victims[model.Key(other)] || s.compareImportance(victim, other) >= 0 {
 							continue
 						}
 						gone := set(p.victims...)

@@ -65,8 +65,8 @@ type equals struct {
 	start    int64
 }
 
-func equalsOf(p *v1.Pod) equals {
-	return equals{p.Spec.NodeName, model.Priority(p), started(p).UnixNano()}
+func (s *Subject) equalsOf(p *v1.Pod) equals {
+	return equals{p.Spec.NodeName, model.Priority(p), s.started(p).UnixNano()}
 }
 
 func (s *Subject) leavesOrderOpen() bool {
@@ -75,7 +75,7 @@ func (s *Subject) leavesOrderOpen() bool {
 		if p.Spec.NodeName == "" || model.Priority(p) >= model.Priority(s.Cluster.Preemptor) {
 			continue
 		}
-		g := equalsOf(p)
+		g := s.equalsOf(p)
 		groups[g]++
 		perNode[g.node]++
 		if groups[g] > 1 && p.Status.StartTime == nil {
@@ -105,10 +105,11 @@ func (s *Subject) rearranged(arrange func(int, func(i, j int))) *model.Cluster {
 	// The places of equally important pods are filled in their first order.
 	inOrder := map[equals][]*v1.Pod{}
 	for _, p := range s.Cluster.Pods {
-		inOrder[equalsOf(p)] = append(inOrder[equalsOf(p)], p)
+		g := s.equalsOf(p)
+		inOrder[g] = append(inOrder[g], p)
 	}
 	for i, p := range c.Pods {
-		g := equalsOf(p)
+		g := s.equalsOf(p)
 		c.Pods[i], inOrder[g] = inOrder[g][0], inOrder[g][1:]
 	}
 	return &c
@@ -132,8 +133,8 @@ func (s *Subject) differs(other *model.Observation) (findings []Finding) {
 		return found(model.StagePick, "", "preempted on "+mine.node+", but in another order nowhere")
 	case theirs.Node == mine.node && slices.Equal(theirs.Victims, mine.victims) && theirs.Violations == mine.violations:
 		return nil
-	case theirs.Node != mine.node && !slices.Contains(o.Candidates, theirs.Node):
-		return nil // a node that was not tried then
+	case theirs.Node != mine.node && (!slices.Contains(o.Candidates, theirs.Node) || !slices.Contains(other.Candidates, mine.node)):
+		return nil // a node that was not tried both times
 	case theirs.Node != mine.node && slices.Equal(s.price(mine.victims, mine.violations), s.price(theirs.Victims, theirs.Violations)):
 		return nil // a tie
 	}

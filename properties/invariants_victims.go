@@ -92,8 +92,15 @@ func victimsByImportance() Property {
 		Check: func(s *Subject) (findings []Finding, err error) {
 			for _, p := range s.proposals() {
 				victims := s.pods(p.victims)
+				sorted := 1 // lists, one after the other
+				if s.grants("victims-unsorted") {
+					sorted = 2
+				}
 				for i := 1; i < len(victims); i++ {
-					if a, b := victims[i-1], victims[i]; compareImportance(b, a) < 0 {
+					if a, b := victims[i-1], victims[i]; s.compareImportance(b, a) < 0 {
+						if sorted--; sorted > 0 {
+							continue
+						}
 						findings = append(findings, foundOf(p.stage, p.node, model.Key(b),
 							fmt.Sprintf("%s is more important than %s, which comes before it", model.Key(b), model.Key(a))))
 					}

@@ -37,7 +37,21 @@ func Ledger() []LedgerEntry { return LedgerOf(model.Linked) }
 
 // LedgerOf is the list of all findings that are known of a release.
 func LedgerOf(release model.Release) []LedgerEntry {
-	return slices.DeleteFunc(slices.Concat(ledger(), fixed()), func(e LedgerEntry) bool { return !release.In(e.Releases) })
+	return slices.DeleteFunc(LedgerOfAll(), func(e LedgerEntry) bool { return !release.In(e.Releases) })
+}
+
+// LedgerOfAll is the list of all findings that are known of any release, those that
+// the linked one has first.
+func LedgerOfAll() []LedgerEntry { return slices.Concat(ledger(), fixed()) }
+
+// QuirksOf are the quirks of all findings that are known of a release.
+func QuirksOf(release model.Release) (quirks []model.Quirk) {
+	for _, e := range LedgerOf(release) {
+		if e.Quirk != "" {
+			quirks = append(quirks, e.Quirk)
+		}
+	}
+	return quirks
 }
 
 func ledger() []LedgerEntry {
@@ -163,7 +177,7 @@ func ledger() []LedgerEntry {
 			Source:     "TopologySpreadConstraint.labelSelector (core/v1/types.go:4978@v0.37.1); LabelSelector (meta/v1/types.go:1336@v0.37.1)",
 			Happens:    "No pod that is there counts, so the constraint never fails by itself; but pods that a dry run removes are taken off, and pods nominated to a node are added.",
 			Where:      "podtopologyspread/common.go:145@v1.37.1, countPodsMatchSelector",
-			Releases:   ">=1.18.0",
+			Releases:   ">=1.27.0",
 			Upstream:   "kubernetes#141339",
 			Quirk:      model.EmptySpreadSelector,
 			Properties: []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
@@ -202,7 +216,7 @@ func ledger() []LedgerEntry {
 			Source:     "doc comment of RunFilterPluginsWithNominatedPods (runtime/framework.go:1268@v1.37.1)",
 			Happens:    "As long as no bound pod uses the claim, PreFilter skips the plugin, so the pass with the nominated pods does not look at their claims.",
 			Where:      "volumerestrictions/volume_restrictions.go:200@v1.37.1, PreFilter",
-			Releases:   ">=1.27.0",
+			Releases:   ">=1.29.0",
 			Upstream:   "unreported",
 			Quirk:      model.NominatedClaimIgnored,
 			Properties: []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
@@ -241,7 +255,7 @@ func ledger() []LedgerEntry {
 			Source:     "doc comment of SelectVictimsOnNode (default_preemption.go:279@v1.37.1)",
 			Happens:    "All pods of lower priority are taken away, and then each is tried once. A volume that the preemptor shares with one of them is new to the node until that pod is back, so a pod with volumes that is tried before it does not fit beside the preemptor; once it is back it would. It is preempted all the same.",
 			Where:      "default_preemption.go:394@v1.37.1, SelectVictimsOnNode; nodevolumelimits/csi.go:326@v1.37.1, Filter",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.25.0",
 			Upstream:   "unreported",
 			Properties: []string{"minimal-victims", "no-swap"},
 			Witness:    "finding-sharer-reprieved-later",
@@ -253,7 +267,7 @@ func ledger() []LedgerEntry {
 			Source:     "docs: concepts/storage/ephemeral-volumes, \"PersistentVolumeClaim naming\"",
 			Happens:    "A bound pod of that kind makes NodeVolumeLimits return an error, not a verdict, for every pod with a CSI volume that is tried on its node, if that has volume limits: the whole scheduling cycle of that pod ends in an error, whichever other nodes would fit.",
 			Where:      "nodevolumelimits/csi.go:447@v1.37.1, filterAttachableVolumes",
-			Releases:   ">=1.21.0",
+			Releases:   ">=1.23.0",
 			Upstream:   "unreported",
 			Quirk:      model.ForeignEphemeralClaim,
 			Properties: []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
@@ -305,7 +319,7 @@ func ledger() []LedgerEntry {
 			Source:     "comment in RunFilterPluginsWithNominatedPods (runtime/framework.go:1279@v1.37.1); docs: concepts/scheduling-eviction/assign-pod-node, \"Inter-pod affinity and anti-affinity\"",
 			Happens:    "If the pod has no terms of its own and no pod that runs shuns it, PreFilter returns Skip, and AddPod never sees the nominated pods: the pod takes the node from under a nominated pod of higher priority whose victims are gone already and that will not run beside it.",
 			Where:      "interpodaffinity/filtering.go:569@v1.37.1, PreFilter; runtime/framework.go:1010@v1.37.1, RunPreFilterExtensionAddPod",
-			Releases:   ">=1.13.0",
+			Releases:   ">=1.27.0",
 			Upstream:   "unreported",
 			Quirk:      model.NominatedRefusalsSkipped,
 			Properties: []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
@@ -382,7 +396,7 @@ func ledger() []LedgerEntry {
 			Source:     "kube-scheduler/extender/v1/types.go:50@v0.37.1, Victims; " + docsBudgets,
 			Happens:    "All pods of lower priority are charged to the budgets, most important first, before any is reprieved. A victim then counts as a violation although its budget allows it, so a worse node is chosen; or it counts as none only because it is more important, so it goes where a less important pod would do.",
 			Where:      "default_preemption.go:387@v1.37.1, SelectVictimsOnNode; preemption/util.go:196@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.18.0",
 			Upstream:   "unreported",
 			Properties: []string{"violations-recounted", "no-fewer-violations", "no-swap"},
 			Witness:    "finding-budget-spent-by-reprieved-pod",
@@ -394,7 +408,7 @@ func ledger() []LedgerEntry {
 			Source:     "countHealthyPods (disruption.go:924@v1.37.1), canIgnorePDB (eviction.go:394@v1.37.1); docs: concepts/workloads/pods/disruptions",
 			Happens:    "Its going counts as a violation although nobody is disrupted, nor even deleted, so running pods on another node are preempted instead; and it uses up the budget of others.",
 			Where:      "preemption/util.go:196@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.13.0",
 			Upstream:   "unreported",
 			Properties: []string{"violations-recounted", "no-fewer-violations", "no-swap"},
 			Witness:    "finding-terminating-victim-violates-budget",
@@ -406,7 +420,7 @@ func ledger() []LedgerEntry {
 			Source:     "docs: tasks/run-application/configure-pdb, \"Unhealthy Pod Eviction Policy\"; canIgnorePDB (eviction.go:393@v1.37.1)",
 			Happens:    "Preempting a bound pod that is still Pending counts as a violation, so running pods on another node are preempted instead; and it uses up the budget of others.",
 			Where:      "preemption/util.go:196@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.13.0",
 			Upstream:   "unreported",
 			Properties: []string{"violations-recounted", "no-fewer-violations", "no-swap"},
 			Witness:    "finding-pending-victim-violates-budget",
@@ -418,7 +432,7 @@ func ledger() []LedgerEntry {
 			Source:     "policy/v1 PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy (policy/v1/types.go:64@v0.37.1)",
 			Happens:    "Preempting an unhealthy pod counts as a violation, so healthy pods of higher priority on another node are preempted instead.",
 			Where:      "preemption/util.go:196@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.27.0",
 			Upstream:   "unreported",
 			Properties: []string{"violations-recounted", "no-fewer-violations", "no-swap"},
 			Witness:    "finding-unhealthy-pod-eviction-policy",
@@ -430,7 +444,7 @@ func ledger() []LedgerEntry {
 			Source:     "doc comment of pickOneNodeForPreemption (preemption.go:324@v1.37.1), whose last criterion alone is open; the API gives lists no order, and a lister returns budgets in that of a Go map (client-go/tools/cache/thread_safe_store.go:366@v0.37.1)",
 			Happens:    "A pod of several budgets takes a disruption from those listed before the first one that it violates, and none from those after: the number of violations, the victims and the node differ from one scheduling cycle to the next.",
 			Where:      "preemption/util.go:203@v1.37.1, FilterVictimsWithPDBViolation",
-			Releases:   ">=1.37.0",
+			Releases:   ">=1.18.0 <1.19.0 || >=1.37.0",
 			Upstream:   "unreported",
 			Properties: []string{"order-does-not-matter", "permuting-budgets"},
 			Witness:    "finding-budget-order",
@@ -440,7 +454,7 @@ func ledger() []LedgerEntry {
 
 // LookUp finds the entry with the given id.
 func LookUp(id string) (LedgerEntry, bool) {
-	for _, e := range Ledger() {
+	for _, e := range LedgerOfAll() {
 		if e.ID == id {
 			return e, true
 		}

@@ -180,7 +180,7 @@ var dryRunProbes = []Probe{
 	{"reprieve among equals", "of two equally important pods one goes and one stays", few,
 		func(c *cycle) bool {
 			return c.inOrder(func(first, later *possible) bool {
-				return first.victim != later.victim && compareImportance(first.Pod, later.Pod) == 0
+				return first.victim != later.victim && (&Subject{Release: model.Linked}).equallyImportant(first.Pod, later.Pod)
 			})
 		}},
 	{"budget exhausted", "a budget allows some disruptions, but not all those of a dry run", few,

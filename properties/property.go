@@ -35,6 +35,8 @@ type Subject struct {
 	Decision *model.Decision
 	// System is the scheduler, to be asked about variations of the cluster.
 	System reference.System
+	// Release is whose rules and known findings apply.
+	Release model.Release
 
 	// granted holds the ids of the ledger entries that are taken for granted:
 	// see LedgerEntry.Properties.
@@ -75,8 +77,9 @@ type judgement struct{ byModel, bySystem bool }
 // fits judges from scratch whether the preemptor runs on a node once the pods
 // gone are gone: by the model's filters, and by a full scheduling cycle of the
 // system over a cluster that never had those pods. The cycle tries the node
-// first because the preemptor is nominated to it, as it will be in reality.
-// Judgements are kept, as several properties ask for the same.
+// first because the preemptor is nominated to it, as it will be in reality; where
+// that means nothing, the other nodes have no room for one pod more. Judgements
+// are kept, as several properties ask for the same.
 func (s *Subject) fits(node string, gone map[string]bool) (judgement, error) {
 	key := fmt.Sprint(node, slices.Sorted(maps.Keys(gone)))
 	if j, known := s.judged[key]; known {
@@ -85,6 +88,9 @@ func (s *Subject) fits(node string, gone map[string]bool) (judgement, error) {
 	c := s.after(node, gone)
 	c.Preemptor = c.Preemptor.DeepCopy()
 	c.Preemptor.Status.NominatedNodeName = node
+	if !s.makes(nominatedFirst) {
+		c.Nodes = withRoomOn(node, c.Nodes)
+	}
 	d, err := model.Decide(c, s.rules())
 	if err != nil {
 		return judgement{}, err
@@ -99,4 +105,16 @@ func (s *Subject) fits(node string, gone map[string]bool) (judgement, error) {
 	j := judgement{d.Error == "" && d.Verdicts[node] == nil, o.ScheduledTo == node}
 	s.judged[key] = j
 	return j, nil
+}
+
+// withRoomOn are the nodes, of which all but one have room for no pod at all.
+func withRoomOn(node string, nodes []*v1.Node) []*v1.Node {
+	out := slices.Clone(nodes)
+	for i, n := range out {
+		if n.Name != node {
+			out[i] = n.DeepCopy()
+			delete(out[i].Status.Allocatable, v1.ResourcePods)
+		}
+	}
+	return out
 }

@@ -199,7 +199,7 @@ var relationLies = map[string]map[string]func(*model.Cluster, *model.Observation
 			}
 		},
 		"on big nodes the most important has to go": func(c *model.Cluster, o *model.Observation) {
-			s := &Subject{Cluster: c}
+			s := &Subject{Release: model.Linked, Cluster: c}
 			for _, node := range candidates(o) {
 				if milliCPU(c, node) > 2000 && !s.uniform(node) {
 					run := o.DryRuns[node]
@@ -209,7 +209,7 @@ var relationLies = map[string]map[string]func(*model.Cluster, *model.Observation
 			}
 		},
 		"on big nodes all have to go": func(c *model.Cluster, o *model.Observation) {
-			s := &Subject{Cluster: c}
+			s := &Subject{Release: model.Linked, Cluster: c}
 			for _, node := range candidates(o) {
 				if milliCPU(c, node) > 2000 {
 					run := o.DryRuns[node]

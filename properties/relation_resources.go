@@ -181,7 +181,7 @@ func (c *comparison) spares(node string) []Finding {
 	pods := c.preemptable(node)
 	for len(pods) > 0 {
 		group := 1
-		for group < len(pods) && equallyImportant(pods[0], pods[group]) {
+		for group < len(pods) && c.equallyImportant(pods[0], pods[group]) {
 			group++
 		}
 		b, a := 0, 0

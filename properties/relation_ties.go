@@ -16,8 +16,8 @@ import (
 
 // equallyImportant: the same priority, and the same start; pods without a start
 // time start now, all of them (preemption/util.go:65@v1.37.1, MoreImportantVictim).
-func equallyImportant(a, b *v1.Pod) bool {
-	return model.Priority(a) == model.Priority(b) && a.Status.StartTime.Equal(b.Status.StartTime)
+func (s *Subject) equallyImportant(a, b *v1.Pod) bool {
+	return model.Priority(a) == model.Priority(b) && (a.Status.StartTime.Equal(b.Status.StartTime) || !s.makes(startTimesCount))
 }
 
 // hasTies tells whether the outcome on a node depends on the order of equally
@@ -37,7 +37,7 @@ func (s *Subject) anyTie(node string, among func(*v1.Pod) bool) bool {
 	pods := s.preemptable(node)
 	for i, a := range pods {
 		for _, b := range pods[:i] {
-			if equallyImportant(a, b) && among(a) && !s.alike(a, b) {
+			if s.equallyImportant(a, b) && among(a) && !s.alike(a, b) {
 				return true
 			}
 		}
@@ -53,7 +53,7 @@ func (s *Subject) sameVictims(node string, a, b []string) bool {
 			return true
 		}
 		p, q := s.pod(a), s.pod(b)
-		return p != nil && q != nil && p.Spec.NodeName == node && q.Spec.NodeName == node && equallyImportant(p, q) && s.alike(p, q)
+		return p != nil && q != nil && p.Spec.NodeName == node && q.Spec.NodeName == node && s.equallyImportant(p, q) && s.alike(p, q)
 	})
 }
 
@@ -142,7 +142,7 @@ func (s *Subject) outcome(violations int, victims []string) *outcome {
 			continue
 		}
 		priority, start := model.Priority(p), int64(math.MaxInt64)
-		if p.Status.StartTime != nil {
+		if p.Status.StartTime != nil && s.makes(startTimesCount) {
 			start = p.Status.StartTime.UnixNano()
 		}
 		if priority > highest {

@@ -28,7 +28,7 @@ func (s *counting) Observe(ctx context.Context, c *model.Cluster) (*model.Observ
 func subjectOf(t testing.TB, system reference.System, c *model.Cluster) *Subject {
 	o, err := system.Observe(context.Background(), c)
 	require.NoError(t, err)
-	return &Subject{Context: context.Background(), Cluster: c, Observation: o, System: system}
+	return &Subject{Release: model.Linked, Context: context.Background(), Cluster: c, Observation: o, System: system}
 }
 
 // Each relation says something about many clusters, and what breaks it is known.

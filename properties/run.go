@@ -9,7 +9,7 @@ import (
 // entries of the ledger that, once granted, leave nothing to find at that place,
 // none of which could be missed.
 func (p Property) run(s *Subject) ([]Finding, error) {
-	if p.Applies != nil && !p.Applies(s) {
+	if !s.makes(p.Name) || p.Applies != nil && !p.Applies(s) {
 		return nil, nil
 	}
 	findings, err := p.Check(s)
@@ -24,7 +24,7 @@ func (p Property) run(s *Subject) ([]Finding, error) {
 
 func (p Property) explain(s *Subject, findings []Finding) error {
 	var ids []string
-	for _, e := range Ledger() {
+	for _, e := range LedgerOf(s.Release) {
 		if slices.Contains(e.Properties, p.Name) {
 			ids = append(ids, e.ID)
 		}

@@ -153,7 +153,7 @@ func TestShapeOfACycle(t *testing.T) {
 	c := honest()
 	want := shape(c)
 	t.Log(want)
-	s := &Subject{Cluster: c}
+	s := &Subject{Release: model.Linked, Cluster: c}
 	for _, r := range []relation{renaming, scalingResources, permutingLists} {
 		v := r.vary(s, randomOf(c, r.name))
 		require.NotNil(t, v, r.name)

@@ -15,6 +15,7 @@ import (
 func newCheck() *cobra.Command {
 	var in input
 	var reference string
+	var workers int
 	var output format
 	cmd := &cobra.Command{
 		Use:   "check PATH…",
@@ -43,6 +44,9 @@ RESULT is one of
   no longer reproduces  it did, but the case was saved for a finding
   unexpected            the case expects something else
   not modelled          something in the cluster is not covered by the model
+  not known to the release
+                        something in the cluster did not exist yet in that release,
+                        or was behind a feature gate that was off
   undecided             a node has too many equally important pods to know all allowed
                         answers, and the scheduler's is none of those known
   error                 the scheduler could not be run
@@ -51,15 +55,26 @@ A case that "preemptcheck fuzz" saved says under "finding:" what was found, and
 which command found it. A note tells if that does not occur as it did: because it
 is known by now, because something else is found, or because nothing is.
 
+With several schedulers, or all, the answer is a matrix, and then all that is not
+as the cases say.
+
 Exit status: 1 if there is a finding or something unexpected; else 2 if a file
 was bad, or a cluster not modelled, undecided or not run; else 0.`,
 		Example: `  preemptcheck check corpus/cases
-  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck check -`,
+  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck check -
+  preemptcheck check --reference v1.31.0,v1.31.14 corpus/cases
+  preemptcheck check --reference all corpus/cases`,
 	}
 	inputFlags(cmd, &in)
 	referenceFlag(cmd, &reference)
+	cmd.Flag("reference").Usage += "; several after commas, or all"
+	workersFlag(cmd, &workers)
+	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if names := references(reference); len(names) > 1 {
+			return checkMatrix(cmd, names, in, args, workers, output)
+		}
 		checker, err := newChecker(reference, slices.Concat(properties.Invariants(), properties.Sampled())...)
 		if err != nil {
 			return err

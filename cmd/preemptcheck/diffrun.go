@@ -18,6 +18,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/findingsdoc"
 	"github.com/preemptcheck/preemptcheck/internal/releasediff"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
 // differ compares two releases.
@@ -225,7 +226,7 @@ func (d *differ) reproduce(n uint64) string {
 	if d.options.generates {
 		return fmt.Sprintf("%s generate --seed %d --first %d | %[1]s %[4]s -", program(), d.options.seed, n, command)
 	}
-	return commandFor(command, d.options.cases[n])
+	return commandFor(command, inprocess.Version, d.options.cases[n])
 }
 
 // newDiffCase is what became of a case.

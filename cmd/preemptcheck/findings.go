@@ -16,11 +16,12 @@ func newFindings() *cobra.Command {
 		Short: "List the known findings, or tell about one",
 		Long: `A known finding is a way in which kube-scheduler breaks what its documentation
 promises. It is told apart from a new one by switching the same bug on in the
-model: if model and scheduler then agree, the finding is known.`,
+model: if model and scheduler then agree, the finding is known. RELEASES is which
+have it.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return output.print(cmd.OutOrStdout(), properties.Ledger(), listFindings)
+				return output.print(cmd.OutOrStdout(), properties.LedgerOfAll(), listFindings)
 			}
 			entry, ok := properties.LookUp(args[0])
 			if !ok {
@@ -35,7 +36,7 @@ model: if model and scheduler then agree, the finding is known.`,
 
 func listFindings(w io.Writer) {
 	t := newTable("", "ID", "TITLE", "RELEASES", "UPSTREAM")
-	for _, e := range properties.Ledger() {
+	for _, e := range properties.LedgerOfAll() {
 		t.row(e.ID, e.Title, e.Releases, e.Upstream)
 	}
 	t.write(w)

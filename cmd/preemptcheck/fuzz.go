@@ -71,7 +71,7 @@ tell, or is broken; else 0.`,
 		if config.Shard, err = campaign.ParseShard(shard); err != nil {
 			return fmt.Errorf("--shard: %w", err)
 		}
-		config.Version, config.Command = version(), program()
+		config.Version, config.Command, config.Flags = version(), program(), flagsFor(config.Reference)
 		if o.Resume {
 			if err := resumed(cmd, o.Dir, &config); err != nil {
 				return err

@@ -66,13 +66,18 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	return chosen, errors.Join(errs...)
 }
 
-// commandFor is the command line that does the same to this case alone.
-func commandFor(command string, c *corpus.Case) string {
+// commandFor is the command line that does the same to this case alone, with the
+// same scheduler.
+func commandFor(command, reference string, c *corpus.Case) string {
 	file := c.File
 	if file == "standard input" {
 		file = "-"
 	}
-	line := program() + " " + command + " " + file
+	line := program() + " " + command
+	if flags := flagsFor(reference); flags != "" {
+		line += " " + flags
+	}
+	line += " " + file
 	if key := model.Key(c.Cluster.Preemptor); c.Name == key { // from a dump
 		line += " --pod " + key
 	}

@@ -38,13 +38,14 @@ const (
 	gone        = "no longer reproduces"
 	unexpected  = "unexpected"
 	notModelled = "not modelled"
+	refused     = "not known to the release"
 	undecided   = "undecided"
 	failed      = "error"
 )
 
 func (j *judgement) isFound() bool { return j.Result == found || j.Result == unexpected }
 func (j *judgement) isCouldNot() bool {
-	return j.Result == notModelled || j.Result == undecided || j.Result == failed
+	return j.Result == notModelled || j.Result == refused || j.Result == undecided || j.Result == failed
 }
 
 // judge checks a case, and that it is as the case says.
@@ -52,7 +53,7 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 	j := &judgement{Name: c.Name, File: c.File, Result: agrees}
 	defer func() {
 		if j.isFound() || j.isCouldNot() {
-			j.Reproduce = commandFor("check", c)
+			j.Reproduce = commandFor("check", checker.System.Name(), c)
 		}
 	}()
 	r, err := checkCase(ctx, checker, c)
@@ -65,6 +66,9 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 	}
 	if r.Unmodelled != nil {
 		j.Result = notModelled
+		if r.Refused {
+			j.Result = refused
+		}
 		j.Details = lines(r.Unmodelled)
 		return j
 	}
@@ -92,6 +96,9 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 	j.recall(c, r)
 	complaints := unmet(c.Expected(checker.System.Name()), r.Decision)
 	for _, id := range c.Findings {
+		if entry, ok := properties.LookUp(id); ok && !checker.Release.In(entry.Releases) {
+			continue
+		}
 		if !slices.Contains(ids, id) {
 			complaints = append(complaints, "finding "+id+" no longer occurs")
 		}

@@ -202,7 +202,7 @@ func minimised(ctx context.Context, checker *properties.Checker, c *corpus.Case,
 		m.Neighbour = r.Neighbour.Edit
 	}
 	// Once more, for what there is to tell, even if the time is up.
-	plain := properties.Checker{System: checker.System, Decide: checker.Decide}
+	plain := properties.Checker{System: checker.System, Release: checker.Release, Decide: checker.Decide}
 	shown, _ := plain.Check(context.WithoutCancel(ctx), r.Cluster) // else nil: the check itself fails
 	m.Explanation = fingerprint.Explain(shown, &r.Finding)
 	m.small = campaign.NewCase(fingerprint.Identify(&r.Finding, r.Cluster), m.Explanation, "minimised from "+c.File,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -117,6 +118,14 @@ func referenceFlag(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "reference", inprocess.Version, "the scheduler to check: see \"preemptcheck references\"")
 }
 
+// flagsFor are the flags that make a command run that scheduler.
+func flagsFor(reference string) string {
+	if reference == inprocess.Version {
+		return ""
+	}
+	return "--reference " + reference
+}
+
 // runnable are the schedulers that this binary can run, by name.
 var runnable = map[string]func() reference.System{
 	inprocess.Version: func() reference.System { return inprocess.New() },
@@ -130,7 +139,19 @@ func newChecker(name string, promises ...properties.Property) (*properties.Check
 	if err != nil {
 		return nil, err
 	}
-	return &properties.Checker{System: system, Properties: promises}, nil
+	return &properties.Checker{System: system, Release: releaseOf(name), Properties: promises}, nil
+}
+
+// releaseOf is the release whose algorithm a system is held to.
+func releaseOf(system string) model.Release {
+	if releases.Known(system) {
+		release, err := model.ParseRelease(system)
+		if err != nil {
+			panic(err)
+		}
+		return release
+	}
+	return model.Linked // of which a scheduler built from its own sources is a variation
 }
 
 func newSystem(name string) (reference.System, error) {

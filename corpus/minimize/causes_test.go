@@ -86,7 +86,7 @@ func violatingFirst(c *model.Cluster, o *model.Observation) {
 		if run.Violations == 0 || run.Violations >= len(run.Victims) {
 			continue
 		}
-		d, err := model.Decide(c, model.Documented().With(model.Quirks()...))
+		d, err := model.Decide(c, model.Documented().With(properties.QuirksOf(model.Linked)...))
 		if err != nil {
 			return
 		}

@@ -31,7 +31,7 @@ func (l liar) Observe(ctx context.Context, c *model.Cluster) (*model.Observation
 // lying is a checker of a scheduler that lies, for which the differential is
 // enough.
 func lying(honest *properties.Checker) *properties.Checker {
-	return &properties.Checker{System: liar{honest.System}, Decide: honest.Decide}
+	return &properties.Checker{System: liar{honest.System}, Release: honest.Release, Decide: honest.Decide}
 }
 
 // fitForCanary tells whether the lie would be the only thing to be found in a

@@ -337,14 +337,14 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 		Explanation: f.Explanation, Detail: f.Detail,
 		Count: f.Count, FoundAfter: f.FoundAfter, Clusters: f.Clusters, Minimised: f.Minimised,
 	}
-	command := cmp.Or(s.Config.Command, "preemptcheck")
-	if f.File == "" {
-		generate := fmt.Sprintf("%s generate --seed %d --first %d | %s", command, f.Seed, f.Number, command)
-		out.Reproduce, out.Minimise = generate+" check -", generate+" minimize -"
-		return out
+	from, file := "", "-"
+	if f.File != "" {
+		out.File = filepath.Join(dir, f.File)
+		file = shell.Quote(out.File)
+	} else {
+		from = fmt.Sprintf("%s generate --seed %d --first %d | ", cmp.Or(s.Config.Command, "preemptcheck"), f.Seed, f.Number)
 	}
-	out.File = filepath.Join(dir, f.File)
-	out.Reproduce, out.Minimise = command+" check "+shell.Quote(out.File), command+" minimize "+shell.Quote(out.File)
+	out.Reproduce, out.Minimise = from+s.Config.subcommand("check")+" "+file, from+s.Config.subcommand("minimize")+" "+file
 	return out
 }
 

@@ -174,8 +174,8 @@ func sizeOf(c *model.Cluster) Size {
 
 // written is the finding as a case.
 func (c *campaign) written(f *Finding, cluster *model.Cluster) (string, error) {
-	found := fmt.Sprintf("%s generate --seed %d --first %d | %[1]s check -", c.Config.Command, f.Seed, f.Number)
-	fuzz := fmt.Sprintf("%s fuzz --seed %d", c.Config.Command, f.Seed)
+	found := fmt.Sprintf("%s generate --seed %d --first %d | %s -", c.Config.Command, f.Seed, f.Number, c.Config.subcommand("check"))
+	fuzz := fmt.Sprintf("%s --seed %d", c.Config.subcommand("fuzz"), f.Seed)
 	if c.Config.Shard.Of > 1 {
 		fuzz += " --shard " + c.Config.Shard.String()
 	}

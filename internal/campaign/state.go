@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,18 @@ type Config struct {
 	// Command is how this program is called, up to the name of a subcommand:
 	// "preemptcheck", or "preemptcheck --kubernetes DIR".
 	Command string `json:"command"`
+	// Flags are those that the subcommands need to run the same scheduler:
+	// "--reference v1.31.0", or none for the one linked in.
+	Flags string `json:"flags,omitempty"`
+}
+
+// subcommand is the start of a command line that runs the same scheduler.
+func (c *Config) subcommand(name string) string {
+	line := cmp.Or(c.Command, "preemptcheck") + " " + name
+	if c.Flags != "" {
+		line += " " + c.Flags
+	}
+	return line
 }
 
 // State is all that a campaign has done. It is kept in one file, which is always

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,6 +19,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
 )
 
 type (
@@ -61,7 +65,11 @@ func (s *scheduler) newPlugin(key settings) frameworkruntime.PluginFactory {
 		if err != nil {
 			return nil, err
 		}
-		return &recordedPreemption{p.(*defaultpreemption.DefaultPreemption), h, s}, nil
+		all, err := plugins.NewInTreeRegistry()[defaultpreemption.Name](&config.DefaultPreemptionArgs{MinCandidateNodesPercentage: 100}, h)
+		if err != nil {
+			return nil, err
+		}
+		return &recordedPreemption{p.(*defaultpreemption.DefaultPreemption), all.(*defaultpreemption.DefaultPreemption), h, s}, nil
 	}
 }
 
@@ -78,6 +86,7 @@ func (h handle) SharedInformerFactory() informerFactory {
 // recordedPreemption is DefaultPreemption, asked for its stages first.
 type recordedPreemption struct {
 	*defaultpreemption.DefaultPreemption
+	all    *defaultpreemption.DefaultPreemption // keeps all candidates
 	handle framework.Handle
 	s      *scheduler
 }
@@ -133,9 +142,16 @@ func (p *recordedPreemption) stages(ctx context.Context, state *cycleState, pod 
 	for _, c := range candidates {
 		r.candidate(c.Name(), c.Victims())
 	}
+	for _, name := range p.dropped(candidates, statuses) {
+		c, err := p.candidateOn(ctx, state, pod, m, name)
+		if err != nil {
+			return err
+		}
+		r.obs.DryRuns[name] = wire.DryRun{Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations)}
+	}
 	for _, name := range r.obs.PotentialNodes {
 		switch st := statuses[name]; {
-		case st == nil: // a candidate, or enough were found before its turn came
+		case st == nil: // it would do, or enough were found before its turn came
 		case st.IsUnschedulable():
 			r.noCandidate(name, p.s.verdict(name, st))
 		default:
@@ -143,4 +159,39 @@ func (p *recordedPreemption) stages(ctx context.Context, state *cycleState, pod 
 		}
 	}
 	return nil
+}
+
+// dropped are the nodes that would do, but are no candidates, because there were
+// enough already. The search ends with the first candidate without violations at
+// which there are enough: before it, all nodes are tried.
+func (p *recordedPreemption) dropped(candidates []defaultpreemption.Candidate, statuses nodeToStatus) []string {
+	violations := map[string]int64{}
+	for _, c := range candidates {
+		violations[c.Name()] = c.Victims().NumPDBViolations
+	}
+	var names []string
+	nodes := p.s.recorder.obs.PotentialNodes
+	sameLuck()
+	offset := rand.Intn(len(nodes))
+	for i := range nodes {
+		name := nodes[(offset+i)%len(nodes)]
+		switch count, candidate := violations[name]; {
+		case candidate && count == 0:
+			return names
+		case !candidate && statuses[name] == nil:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// candidateOn is what a node is if it has a place on the shortlist.
+func (p *recordedPreemption) candidateOn(ctx context.Context, state *cycleState, pod *v1.Pod, m nodeToStatus, name string) (defaultpreemption.Candidate, error) {
+	candidates, _, st := p.all.FindCandidates(ctx, state, pod, m)
+	for _, c := range candidates {
+		if c.Name() == name {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("node %s is no candidate: %v", name, st.AsError())
 }

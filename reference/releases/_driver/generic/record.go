@@ -19,6 +19,8 @@ type recorder struct {
 	tries bool
 	// last is what the last predicate to fail a node said, by node.
 	last map[string]wire.Verdict
+	// errs are the errors that predicates ended in, by node: a dry run then fails.
+	errs map[string]string
 }
 
 // plugins are the plugins that later came to do what a predicate does.
@@ -32,6 +34,11 @@ var plugins = map[string]string{
 	"PodAntiAffinityRulesNotMatch":          "InterPodAffinity",
 	"ExistingPodsAntiAffinityRulesNotMatch": "InterPodAffinity",
 	"EvenPodsSpreadNotMatch":                "PodTopologySpread",
+	"NoDiskConflict":                        "VolumeRestrictions",
+	"MaxVolumeCount":                        "NodeVolumeLimits",
+	"VolumeNodeAffinityConflict":            "VolumeBinding",
+	"VolumeBindingNoMatch":                  "VolumeBinding",
+	"NoVolumeZoneConflict":                  "VolumeZone",
 }
 
 // verdict names the plugins of all reasons, separated by commas: the predicate
@@ -71,6 +78,9 @@ func (s *scheduler) watch(predicate fitPredicate) fitPredicate {
 			}
 			if !fits {
 				s.last[name] = verdict(node.Node(), reasons)
+			}
+			if err != nil {
+				s.errs[name] = err.Error()
 			}
 		}
 		return fits, reasons, err
@@ -124,6 +134,9 @@ func (s *scheduler) preempted(node *v1.Node, victims, clear []*v1.Pod, err error
 	for name, v := range s.last {
 		if _, candidate := s.obs.DryRuns[name]; !candidate {
 			s.obs.DryRuns[name] = wire.DryRun{Failed: &v}
+		}
+		if err := s.errs[name]; err != "" {
+			s.obs.DryRuns[name] = wire.DryRun{Error: err}
 		}
 	}
 	if node != nil {

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/algorithmprovider"
 	"k8s.io/kubernetes/pkg/scheduler/factory"
 
 	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
@@ -53,6 +54,10 @@ type loaded struct {
 	pending   []*v1.Pod // nominated
 	preemptor *v1.Pod
 }
+
+// The feature gates decide which predicates there are, before anything is made of
+// them (cmd/kube-scheduler/app/server.go:152@v1.16.15).
+func init() { algorithmprovider.ApplyFeatureGates() }
 
 func newScheduler(key settings) (_ *scheduler, err error) {
 	s := &scheduler{budgets: &budgetLister{}, next: make(chan *v1.Pod), idle: make(chan struct{})}
@@ -195,7 +200,7 @@ func (s *scheduler) unload() bool {
 func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, err error) {
 	obs = &wire.Observation{System: release, Filters: map[string]wire.Verdict{}, PinnedBudgetOrder: true}
 	if err = s.load(c); err == nil {
-		s.recorder = recorder{obs: obs, last: map[string]wire.Verdict{}}
+		s.recorder = recorder{obs: obs, last: map[string]wire.Verdict{}, errs: map[string]string{}}
 		s.next <- c.preemptor
 		<-s.idle
 		if a := obs.Actuation; a != nil {
