@@ -84,7 +84,7 @@ func (d *difference) compare(other *difference) int {
 	return cmp.Or(
 		cmp.Compare(min(1, len(d.NotMinimal)), min(1, len(other.NotMinimal))),
 		cmp.Compare(len(d.Besides), len(other.Besides)),
-		cmp.Compare(d.Size.Nodes+d.Size.Pods+d.Size.Budgets, other.Size.Nodes+other.Size.Pods+other.Size.Budgets),
+		cmp.Compare(d.Size.all(), other.Size.all()),
 		cmp.Compare(len(d.Cluster), len(other.Cluster)))
 }
 

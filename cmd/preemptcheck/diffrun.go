@@ -136,7 +136,7 @@ func (d *differ) add(n uint64, r *releasediff.Comparison) {
 const maxShrinking = 30 * time.Second
 
 // smallest makes the witnesses of a kind of difference small, and keeps the one that
-// ends up smallest.
+// ends up smallest. Of large ones, which take long, it is the first.
 func (d *differ) smallest(k *releasediff.Kind, progress func(minimize.Progress)) (*difference, error) {
 	var out *difference
 	var from *releasediff.Witness
@@ -144,7 +144,7 @@ func (d *differ) smallest(k *releasediff.Kind, progress func(minimize.Progress))
 		if next := d.minimised(w, progress); out == nil || next.compare(out) < 0 {
 			out, from = next, w
 		}
-		if d.stopped.Err() != nil {
+		if large := len(w.Cluster.Pods) > 200; large || out.Size.all() <= 2 || d.stopped.Err() != nil {
 			break
 		}
 	}

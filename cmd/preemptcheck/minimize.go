@@ -180,6 +180,8 @@ func sizeOf(c *model.Cluster) size {
 	return size{len(c.Nodes), len(c.Pods), len(c.PodDisruptionBudgets)}
 }
 
+func (s size) all() int { return s.Nodes + s.Pods + s.Budgets }
+
 func (s size) String() string {
 	return plural(s.Nodes, "node") + ", " + plural(s.Pods, "pod") + ", " + plural(s.Budgets, "budget")
 }
