@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,7 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// asModelled has releases run as their models have them, with ties broken by chance.
+// asModelled has releases run as their models have them.
 func asModelled(t *testing.T, change func(*modelsystem.System), names ...string) {
 	for _, name := range names {
 		release, err := model.ParseRelease(name)
@@ -24,7 +23,6 @@ func asModelled(t *testing.T, change func(*modelsystem.System), names ...string)
 		old, known := runnable[name]
 		runnable[name] = func() reference.System {
 			s := modelsystem.New(release)
-			s.Draw = rand.IntN
 			if change != nil {
 				change(s)
 			}

@@ -10,6 +10,10 @@ import (
 // smallest cluster of each.
 func (r *changelog) markdown(w io.Writer) {
 	fmt.Fprintf(w, "# What preemption decides differently, from %s to %s\n\n", r.From, r.To)
+	fmt.Fprintf(w, "<!-- Written by: %s -->\n\n", r.Command)
+	fmt.Fprintln(w, "The schedulers of each two releases decided the same clusters. What one of them did and the algorithm of the other never does is listed by the change behind it,")
+	fmt.Fprintln(w, "with the number of clusters, and the smallest cluster found. A cluster that uses what one of the two does not know is not compared.")
+	fmt.Fprintln(w)
 	fmt.Fprintln(w, "| from | to | clusters | compared | decided differently | because |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|")
 	for _, c := range r.Comparisons {

@@ -15,6 +15,8 @@ import (
 type changelog struct {
 	From string `json:"from"`
 	To   string `json:"to"`
+	// Command is the command line, as far as it matters.
+	Command string `json:"command"`
 	// Generated says that the clusters were, from Seed.
 	Generated bool   `json:"generated"`
 	Seed      uint64 `json:"seed,omitempty"`
