@@ -25,10 +25,14 @@ func noInternalError() Property {
 			// The error of an extender is no error of the scheduler.
 			extender := d.FailedExtender(o)
 			rejected := s.grants("extender-rejection-is-error")
-			if o.CycleError != "" && extender == "" && !s.foreignClaim(d) {
+			if o.CycleError != "" && d.Error == "" && extender == "" && !s.foreignClaim(d) {
 				findings = append(findings, foundOf(model.StageFilter, "", "", "the cycle ended in an error: "+o.CycleError))
 			}
 			for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
+				_, failed := d.Listed(node)
+				if failed != nil && failed.Error != "" {
+					continue
+				}
 				if text := o.DryRuns[node].Error; text != "" && !s.foreignClaim(d) && !(rejected && d.RejectedByExtender(node)) {
 					findings = append(findings, foundOf(model.StageDryRun, node, "", "the dry run ended in an error: "+text))
 				}
