@@ -172,10 +172,7 @@ var switches = []quirkSwitch{
 	{MissingNodeIsError, func(r *Rules) { r.missingNodeIsError = true }},
 	{OneTermConflicts, func(r *Rules) { r.oneTermConflicts = true }},
 	{HostNamesAreNodeNames, func(r *Rules) { r.hostNamesAreNodeNames = true }},
-	{NoNodeLeftIsTried, func(r *Rules) {
-		// Just NodeAffinity and, by that quirk, VolumeBinding name nodes.
-		r.noNodeLeftIsTried, r.hostNamesAreNodeNames = true, true
-	}},
+	{NoNodeLeftIsTried, func(r *Rules) { r.noNodeLeftIsTried = true }},
 	{AllocatedClaimFailsScore, func(r *Rules) { r.claims.allocatedFailsScore = true }},
 	{UnknownDomainPanics, func(r *Rules) { r.unknownDomainPanics = true }},
 	{NominatedPodsUnmet, func(r *Rules) { r.nominatedPodsUnmet = true }},

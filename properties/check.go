@@ -129,10 +129,11 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		decide = func(c *model.Cluster) (*model.Decision, error) { return model.Decide(c, release.Rules()) }
 	}
 	if r.Decision, err = decide(cluster); err != nil {
-		if errors.As(err, &r.Unmodelled) {
-			return r, nil
+		if !errors.As(err, &r.Unmodelled) {
+			return nil, err
 		}
-		return nil, err
+		r.Refused = release != model.Linked && c.refuses(ctx, cluster)
+		return r, nil
 	}
 	if r.Observation, err = c.System.Observe(ctx, cluster); err != nil {
 		var refusal *reference.Refusal
@@ -156,6 +157,12 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	}
 	r.Filters = s.filters
 	return r, nil
+}
+
+// refuses tells whether the system does not take the cluster at all.
+func (c *Checker) refuses(ctx context.Context, cluster *model.Cluster) bool {
+	_, err := c.System.Observe(ctx, cluster)
+	return errors.As(err, new(*reference.Refusal))
 }
 
 // unknown is what a system refuses as what is not modelled: of neither can be told

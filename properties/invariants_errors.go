@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -25,20 +27,16 @@ func noInternalError() Property {
 			// The error of an extender is no error of the scheduler.
 			extender := d.FailedExtender(o)
 			rejected := s.grants("extender-rejection-is-error")
-			if o.CycleError != "" && d.Error == "" && extender == "" && !s.foreignClaim(d) {
+			if o.CycleError != "" && extender == "" && !s.failsToo(d) {
 				findings = append(findings, foundOf(model.StageFilter, "", "", "the cycle ended in an error: "+o.CycleError))
 			}
 			for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
-				_, failed := d.Listed(node)
-				if failed != nil && failed.Error != "" {
-					continue
-				}
-				if text := o.DryRuns[node].Error; text != "" && !s.foreignClaim(d) && !(rejected && d.RejectedByExtender(node)) {
+				if text := o.DryRuns[node].Error; text != "" && !s.failsToo(d) && !(rejected && d.RejectedByExtender(node)) {
 					findings = append(findings, foundOf(model.StageDryRun, node, "", "the dry run ended in an error: "+text))
 				}
 			}
 			inDryRun := func(node string) bool { return d.RejectedByExtender(node) && o.DryRuns[node].Error != "" }
-			if o.PostFilterCode != "Error" || extender != "" || s.foreignClaim(d) || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
+			if o.PostFilterCode != "Error" || extender != "" || s.failsToo(d) || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
 				return findings, nil
 			}
 			if s.grants("prefilter-rejection-is-error") && d.Eligible == nil && s.Decision.Eligible != nil {
@@ -47,4 +45,13 @@ func noInternalError() Property {
 			return append(findings, foundOf(model.StageEligible, "", "", "PostFilter ended in an error: "+o.PostFilterMessage)), nil
 		},
 	}
+}
+
+// failsToo tells whether d ends in an error: by a quirk that is granted, or because
+// that is the release's algorithm.
+func (s *Subject) failsToo(d *model.Decision) bool {
+	return d.Error != "" || slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool {
+		_, failed := d.Listed(n.Name)
+		return failed != nil && failed.Error != ""
+	})
 }

@@ -48,5 +48,11 @@ func requiresPods(p *v1.Pod) bool {
 		a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0)
 }
 
+// severalShunned tells whether a pod has several required terms of anti-affinity.
+func severalShunned(p *v1.Pod) bool {
+	a := p.Spec.Affinity
+	return a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 1
+}
+
 // pod is the pod of that name, or nil.
 func (s *Subject) pod(key string) *v1.Pod { return s.index().byKey[key] }

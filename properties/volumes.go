@@ -62,10 +62,18 @@ func (s *Subject) volumesOf(p *v1.Pod) []string {
 // couldRun is fitsByModel, except for what sharer-reprieved-later explains, if that
 // is granted: the preemptor fits just because pods that are no victims stay, which
 // mount its volumes and may be tried too late for that. Were they gone, it would not.
+// With reprieved-pods-shunned granted, pods that stay may count for all terms of the
+// preemptor's anti-affinity.
 func (s *Subject) couldRun(node string, victims []string, gone map[string]bool) (bool, error) {
 	fits, err := s.fitsByModel(node, gone)
-	if err != nil || !fits || !s.grants("sharer-reprieved-later") {
-		return fits, err
+	if err != nil || !fits {
+		return false, err
+	}
+	if s.grants(string(model.ReprievedPodsShunned)) && severalShunned(s.Cluster.Preemptor) {
+		return false, nil
+	}
+	if !s.grants("sharer-reprieved-later") {
+		return true, nil
 	}
 	volumes := s.mounted(s.Cluster.Preemptor)
 	var sharers []string
@@ -106,13 +114,4 @@ func (s *Subject) mounted(p *v1.Pod) []string {
 		}
 	}
 	return names
-}
-
-// foreignClaim tells whether foreign-ephemeral-claim is granted, and d, in which it
-// is, ends in an error.
-func (s *Subject) foreignClaim(d *model.Decision) bool {
-	return s.grants("foreign-ephemeral-claim") && (d.Error != "" || slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool {
-		_, failed := d.Listed(n.Name)
-		return failed != nil && failed.Error != ""
-	}))
 }
