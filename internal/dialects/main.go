@@ -102,6 +102,9 @@ func (t *tally) check(ctx context.Context, release model.Release, driven referen
 	switch {
 	case ctx.Err() != nil:
 		return nil
+	case errors.As(err, &refusal) && strings.Contains(refusal.What, ": the driver of "):
+		t.add("refused: "+refusal.What, seed)
+		return nil
 	case errors.As(err, &refusal):
 		t.add("REFUSED BY THE DRIVER ONLY: "+refusal.What, seed)
 		return nil
