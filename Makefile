@@ -1,9 +1,10 @@
 GO   ?= go
 SEED ?= 1
 FOR  ?= 1m
+CASES ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive releases upstream-tests mutations lint golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive releases changelog upstream-tests mutations lint golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,9 +37,17 @@ fuzz-native: ## let go's own fuzzing vary clusters by what they reach in the sch
 exhaustive: ## check every small cluster, each once up to symmetry; goes on where it was interrupted
 	$(GO) run ./cmd/preemptcheck exhaustive --state exhaustive.json
 
-releases: ## build the schedulers of all releases, and show that the newest answers as the one linked in
+releases: ## build the schedulers of all releases, and check the corpus with them, and each against its own dialect
 	$(GO) run ./cmd/preemptcheck references --build all
 	$(GO) run ./internal/sameanswers
+	$(GO) run ./cmd/preemptcheck check --reference all corpus/cases
+	$(GO) run ./internal/dialects all
+
+changelog: ## write docs/changelog.md: what each release decides differently; builds the schedulers of all
+	$(GO) build -o bin/preemptcheck ./cmd/preemptcheck
+	bin/preemptcheck references --build all
+	bin/preemptcheck diff --from v1.13.0 --to v1.37.1 --each --cases $(CASES) --seed 1 -o markdown >bin/changelog.md || test $$? = 1
+	mv bin/changelog.md docs/changelog.md
 
 upstream-tests: ## show that the tests of docs/findings.md fail in the scheduler's own packages
 	$(GO) run ./internal/upstreamtests/run

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -77,7 +78,7 @@ func (r Release) Unknown(c *Cluster) Unmodelled {
 	if s.SecondProfile != nil {
 		report("scheduler", "profiles[1]", ">=1.18.0")
 	}
-	for gate := range s.FeatureGates {
+	for _, gate := range slices.Sorted(maps.Keys(s.FeatureGates)) {
 		if in, modelled := gatesIn[gate]; modelled && !(gate == GateAsyncPreemption && !s.FeatureGates[gate]) {
 			report("scheduler", "featureGates."+gate, in)
 		}

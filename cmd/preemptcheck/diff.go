@@ -75,6 +75,9 @@ was given could not be compared, or none at all could; else 0.`,
 				return fmt.Errorf("--%s: is for clusters that are generated, but there are files", flag)
 			}
 		}
+		if in.pod != "" && len(args)+len(in.files) == 0 {
+			return errors.New("--pod: is for files, and there are none")
+		}
 		if o.clusters > 0 && !flags.Changed("for") {
 			o.duration = 0
 		}
@@ -202,8 +205,18 @@ func diffEach(cmd *cobra.Command, sides []releasediff.Side, o *diffOptions) (*ch
 	r := &changelog{
 		From: sides[0].Release.String(), To: sides[len(sides)-1].Release.String(), Generated: o.generates,
 	}
+	r.Command = fmt.Sprintf("%s diff --from %s --to %s", program(), r.From, r.To)
+	if len(sides) > 2 {
+		r.Command += " --each"
+	}
 	if o.generates {
 		r.Seed = o.seed
+		r.Command += fmt.Sprintf(" --seed %d", o.seed)
+		if o.clusters > 0 {
+			r.Command += fmt.Sprintf(" --cases %d", o.clusters)
+		} else {
+			r.Command += fmt.Sprintf(" --for %s", o.duration)
+		}
 	}
 	progress := newProgress(cmd.ErrOrStderr())
 	defer progress.finish()

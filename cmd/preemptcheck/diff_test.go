@@ -1,8 +1,11 @@
 package main
 
 import (
-	"math/rand/v2"
+	"bytes"
+	"context"
+	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// asModelled has releases run as their models have them, with ties broken by chance.
+// asModelled has releases run as their models have them.
 func asModelled(t *testing.T, change func(*modelsystem.System), names ...string) {
 	for _, name := range names {
 		release, err := model.ParseRelease(name)
@@ -20,7 +23,6 @@ func asModelled(t *testing.T, change func(*modelsystem.System), names ...string)
 		old, known := runnable[name]
 		runnable[name] = func() reference.System {
 			s := modelsystem.New(release)
-			s.Draw = rand.IntN
 			if change != nil {
 				change(s)
 			}
@@ -57,4 +59,98 @@ func TestDiff(t *testing.T) {
 			golden(t, test.name, out)
 		})
 	}
+}
+
+func TestBadDiff(t *testing.T) {
+	emptyCache(t)
+	asModelled(t, nil, "v1.31.0", "v1.31.14")
+	for _, test := range []struct{ args, message string }{
+		{"", "error: --from: which release?"},
+		{"--from v1.31.0", "error: --to: which release?"},
+		{"--from 1.31 --to v1.31.14", `error: --from: "1.31" is no release: want v1.31.0, for example`},
+		{"--from v1.31.0 --to v1.24.3", `error: --to: this binary cannot run "v1.24.3", see "preemptcheck references"`},
+		{"--from v1.31.0 --to v1.31.0", "error: --to: v1.31.0 is also what it is compared with"},
+		{"--from v1.29.6 --to v1.31.0", `error: the scheduler of v1.29.6 is not built: run "preemptcheck references --build v1.29.6"`},
+		{"--from v1.29.6 --to v1.31.14 --each", `error: the scheduler of v1.30.14 is not built: run "preemptcheck references --build v1.30.14"`},
+		{"--from v1.31.0 --to v1.31.14 --workers 0", "error: --workers: must be at least 1"},
+		{"--from v1.31.0 --to v1.31.14 --cases 5 testdata/diff", "error: --cases: is for clusters that are generated, but there are files"},
+		{"--from v1.31.0 --to v1.31.14 --pod shop/web", "error: --pod: is for files, and there are none"},
+		{"--from v1.31.0 --to v1.31.14 testdata/diff --pod shop/gone", "error: --pod: no pod shop/gone waits"},
+		{"--from v1.31.0 --to v1.31.14 testdata/nowhere.yaml", "error: stat testdata/nowhere.yaml: no such file or directory"},
+		{"--from v1.31.0 --to v1.31.14 testdata/bad/truncated.yaml", "error: testdata/bad/truncated.yaml"},
+		{"--from v1.31.0 --to v1.31.14 -o xml", "must be text, json, yaml or markdown"},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			status, out, errOut := preemptcheck(t, "", append([]string{"diff"}, strings.Fields(test.args)...)...)
+			require.Equal(t, statusCouldNot, status)
+			require.Contains(t, errOut, test.message)
+			require.Empty(t, out)
+		})
+	}
+}
+
+// TestDiffUnexplained: what nothing explains is said to be so.
+func TestDiffUnexplained(t *testing.T) {
+	asModelled(t, nil, "v1.31.14")
+	asModelled(t, func(s *modelsystem.System) {
+		s.Lie = func(_ *model.Cluster, o *model.Observation) {
+			if o.Pick != nil {
+				o.Actuation.Cleared = []string{"shop/nobody"}
+			}
+		}
+	}, "v1.32.13")
+	status, out, _ := preemptcheck(t, "", "diff", "--from", "v1.31.14", "--to", "v1.32.13", "testdata/diff/dump.yaml", "--pod", "shop/web")
+	require.Equal(t, statusFound, status)
+	golden(t, "diff-unexplained", out)
+}
+
+// TestDiffInterrupted: an interrupt shows what was found until then.
+func TestDiffInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var asked atomic.Int32
+	asModelled(t, func(s *modelsystem.System) {
+		s.Lie = func(*model.Cluster, *model.Observation) {
+			if asked.Add(1) == 200 {
+				cancel()
+			}
+		}
+	}, "v1.31.0", "v1.31.14")
+	var out, errOut bytes.Buffer
+	status := run(ctx, []string{"diff", "--from", "v1.31.0", "--to", "v1.31.14", "--for", "1h", "--seed", "1", "--workers", "1"}, nil, &out, &errOut)
+	require.Equal(t, statusFound, status)
+	require.Contains(t, out.String(), "fixed: A victim gets the preemptor's status")
+	require.Contains(t, out.String(), "(not the smallest: interrupted)")
+	require.Contains(t, errOut.String(), "error: interrupted: there may be more")
+}
+
+// TestDiffFails: a scheduler that cannot be asked is no difference, and no
+// agreement either.
+func TestDiffFails(t *testing.T) {
+	asModelled(t, nil, "v1.31.14")
+	runnable["v1.32.13"] = func() reference.System { return unreachable{} }
+	defer delete(runnable, "v1.32.13")
+	status, out, _ := preemptcheck(t, "", "diff", "--from", "v1.31.14", "--to", "v1.32.13", "testdata/diff/dump.yaml", "--pod", "shop/web")
+	require.Equal(t, statusCouldNot, status)
+	require.Contains(t, out, "shop/web   v1.32.13: gone fishing")
+}
+
+type unreachable struct{}
+
+func (unreachable) Name() string { return "v1.32.13" }
+func (unreachable) Close() error { return nil }
+func (unreachable) Observe(context.Context, *model.Cluster) (*model.Observation, error) {
+	return nil, errors.New("gone fishing")
+}
+
+// TestDiffOut: the clusters are saved as cases that show the same again.
+func TestDiffOut(t *testing.T) {
+	asModelled(t, nil, "v1.31.0", "v1.31.14")
+	dir := t.TempDir()
+	status, _, errOut := preemptcheck(t, "", "diff", "--from", "v1.31.0", "--to", "v1.31.14", "testdata/diff/dump.yaml", "--out", dir)
+	require.Equal(t, statusFound, status, errOut)
+	status, out, errOut := preemptcheck(t, "", "diff", "--from", "v1.31.0", "--to", "v1.31.14", dir)
+	require.Equal(t, statusFound, status, errOut)
+	require.Contains(t, out, "kubernetes#128307")
+	require.Contains(t, out, "of 1 case, 1 could be compared")
 }

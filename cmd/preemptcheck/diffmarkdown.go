@@ -10,6 +10,10 @@ import (
 // smallest cluster of each.
 func (r *changelog) markdown(w io.Writer) {
 	fmt.Fprintf(w, "# What preemption decides differently, from %s to %s\n\n", r.From, r.To)
+	fmt.Fprintf(w, "<!-- Written by: %s -->\n\n", r.Command)
+	fmt.Fprintln(w, "The schedulers of each two releases decided the same clusters. What one of them did and the algorithm of the other never does is listed by the change behind it,")
+	fmt.Fprintln(w, "with the number of clusters, and the smallest cluster found. A cluster that uses what one of the two does not know is not compared.")
+	fmt.Fprintln(w)
 	fmt.Fprintln(w, "| from | to | clusters | compared | decided differently | because |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|")
 	for _, c := range r.Comparisons {
@@ -44,7 +48,10 @@ func (c *comparison) markdown(w io.Writer, r *changelog) {
 	for _, way := range c.Ways {
 		fmt.Fprintf(w, "\n### %s\n\n", upperFirst(escape(way.title())))
 		if way.Change != nil {
-			fmt.Fprintf(w, "*Before:* %s  \n*After:* %s  \n*Source:* %s\n\n", escape(way.Change.Before), escape(way.Change.After), escape(way.Change.Where()))
+			for _, part := range way.Change.Story() {
+				fmt.Fprintf(w, "*%s:* %s\\\n", upperFirst(part[0]), escape(part[1]))
+			}
+			fmt.Fprintf(w, "*Source:* %s\n\n", escape(way.Change.Where()))
 		}
 		for _, k := range way.Kinds {
 			fmt.Fprintf(w, "- %s, on %s\n", k.Kind, plural(k.Clusters, "cluster"))

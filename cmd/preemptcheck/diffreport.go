@@ -15,6 +15,8 @@ import (
 type changelog struct {
 	From string `json:"from"`
 	To   string `json:"to"`
+	// Command is the command line, as far as it matters.
+	Command string `json:"command"`
 	// Generated says that the clusters were, from Seed.
 	Generated bool   `json:"generated"`
 	Seed      uint64 `json:"seed,omitempty"`
@@ -124,11 +126,11 @@ func (r *changelog) text(w io.Writer) {
 }
 
 func (c *comparison) text(w io.Writer, r *changelog) {
-	what := "cases"
+	what := plural(int(c.Clusters), "case")
 	if r.Generated {
-		what = fmt.Sprintf("generated clusters (seed %d)", r.Seed)
+		what = fmt.Sprintf("%s (generated, seed %d)", plural(int(c.Clusters), "cluster"), r.Seed)
 	}
-	fmt.Fprintf(w, "From %s to %s: of %d %s, %d could be compared.\n", c.From, c.To, c.Clusters, what, c.done())
+	fmt.Fprintf(w, "From %s to %s: of %s, %d could be compared.\n", c.From, c.To, what, c.done())
 	switch {
 	case c.done() == 0:
 	case len(c.Ways) == 0:
@@ -152,7 +154,10 @@ func (c *comparison) text(w io.Writer, r *changelog) {
 	for i, way := range c.Ways {
 		fmt.Fprintf(w, "\n%d. %s\n", i+1, way.title())
 		if way.Change != nil {
-			fmt.Fprintf(w, "   %s\n   before: %s\n   after:  %s\n", way.Change.Where(), way.Change.Before, way.Change.After)
+			for _, part := range way.Change.Story() {
+				fmt.Fprintf(w, "   %-7s %s\n", part[0]+":", part[1])
+			}
+			fmt.Fprintf(w, "   source: %s\n", way.Change.Where())
 		}
 		for _, k := range way.Kinds {
 			k.text(w, c)
@@ -163,7 +168,7 @@ func (c *comparison) text(w io.Writer, r *changelog) {
 
 // casesText has a row for each case that is decided differently.
 func (c *comparison) casesText(w io.Writer) {
-	t := newTable("", "POD", strings.ToUpper(c.From), strings.ToUpper(c.To), "BECAUSE")
+	t := newTable("", "POD", c.From, c.To, "BECAUSE")
 	for _, d := range c.Cases {
 		for i, because := range d.Because {
 			if i == 0 {

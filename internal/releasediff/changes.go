@@ -46,6 +46,19 @@ func (c *Change) Where() string {
 	return c.Upstream + "; " + c.Source
 }
 
+// Story is what the two releases do, "before" and "after", without what the title
+// says already.
+func (c *Change) Story() [][2]string {
+	before, after := [2]string{"before", c.Before}, [2]string{"after", c.After}
+	switch {
+	case c.flag == "":
+		return [][2]string{before, after}
+	case c.begins:
+		return [][2]string{before}
+	}
+	return [][2]string{after}
+}
+
 // Changes are all that a model knows to have changed between two releases: what of
 // the algorithm (model.Flags) in their order, then the known findings.
 func Changes(from, to model.Release) []Change {

@@ -73,7 +73,8 @@ func rank(admits func(subset) *model.Contrast, s subset) int {
 }
 
 // alone is a change that accounts for a difference by itself, if one does. Of
-// several it is one that does so both ways.
+// several it is one that does so both ways, else the last, which is a known finding if
+// one of them is.
 func (e *explainer) alone(admits, opposite func(subset) *model.Contrast) subset {
 	var all []subset
 	for i := range e.c.changes {
@@ -87,7 +88,7 @@ func (e *explainer) alone(admits, opposite func(subset) *model.Contrast) subset 
 	if i := slices.IndexFunc(all, func(s subset) bool { return len(all) > 1 && opposite(s) == nil }); i >= 0 {
 		return all[i]
 	}
-	return all[0]
+	return all[len(all)-1]
 }
 
 // least leaves out of s what is not needed for an answer to be admitted, until each
