@@ -92,7 +92,11 @@ func (d *differ) compareAll() {
 				if clusters > 0 && n >= clusters || !d.options.generates && n >= uint64(len(d.options.cases)) {
 					return
 				}
-				r, err := d.comparer.Compare(ctx, d.cluster(n))
+				compare := d.comparer.Compare
+				if !d.options.generates {
+					compare = d.comparer.CompareOften
+				}
+				r, err := compare(ctx, d.cluster(n))
 				if err != nil && ctx.Err() != nil {
 					return
 				}

@@ -23,7 +23,8 @@ func Summary(c *model.Cluster) string {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", kind, name, strings.Join(slices.DeleteFunc(details, func(s string) bool { return s == "" }), "; "))
 	}
 	for _, n := range c.Nodes {
-		line("node", n.Name, resources(n.Status.Allocatable), when(n.Spec.Unschedulable, "unschedulable"), labels(n.Labels))
+		line("node", n.Name, resources(n.Status.Allocatable), when(n.Spec.Unschedulable, "unschedulable"), taints(n.Spec.Taints),
+			when(len(n.Status.DeclaredFeatures) > 0, "declares "+strings.Join(n.Status.DeclaredFeatures, " ")), labels(n.Labels))
 	}
 	for _, b := range c.PodDisruptionBudgets {
 		selector := metav1.FormatLabelSelector(b.Spec.Selector)
@@ -105,6 +106,8 @@ func podDetails(p *v1.Pod) []string {
 			details = append(details, when(port.HostPort > 0, fmt.Sprintf("host port %d", port.HostPort)))
 		}
 	}
+	details = append(details, requests(p)...)
+	details = append(details, topology(p)...)
 	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		details = append(details, requirements(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)...)
 	}

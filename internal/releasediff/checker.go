@@ -33,26 +33,34 @@ func (c *Comparer) Checker() *properties.Checker {
 const draws = 8
 
 func (c *Comparer) check(s *properties.Subject) ([]properties.Finding, error) {
-	did := s.Observation
+	r, err := c.compareOften(s.Context, s.Cluster, s.Observation)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(r.Effects) == 0 && r.Verdict != Same:
+		return nil, errors.New(string(r.Verdict) + ": " + r.Why)
+	}
+	var findings []properties.Finding
+	for _, e := range r.Effects {
+		findings = append(findings, properties.Finding{Property: AgreeName, Kind: e.name(), Detail: e.name()})
+	}
+	return findings, nil
+}
+
+// CompareOften is Compare, but asks several times where a difference may fail to
+// show by chance.
+func (c *Comparer) CompareOften(ctx context.Context, cluster *model.Cluster) (*Comparison, error) {
+	return c.compareOften(ctx, cluster, nil)
+}
+
+func (c *Comparer) compareOften(ctx context.Context, cluster *model.Cluster, did *model.Observation) (r *Comparison, err error) {
 	for range draws {
-		r, err := c.compare(s.Context, s.Cluster, did)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(r.Effects) > 0:
-			var findings []properties.Finding
-			for _, e := range r.Effects {
-				findings = append(findings, properties.Finding{Property: AgreeName, Kind: e.name(), Detail: e.name()})
-			}
-			return findings, nil
-		case r.Verdict != Same:
-			return nil, errors.New(string(r.Verdict) + ": " + r.Why)
-		case !c.byChance(r):
-			return nil, nil
+		if r, err = c.compare(ctx, cluster, did); err != nil || r.Verdict != Same || !c.byChance(r) {
+			break
 		}
 		did = nil
 	}
-	return nil, nil
+	return r, err
 }
 
 // Show compares until an effect shows, which may be up to chance; nil if it does

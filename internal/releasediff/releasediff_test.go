@@ -5,10 +5,12 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
@@ -164,6 +166,29 @@ func TestTie(t *testing.T) {
 	require.NotEqual(t, got.Did[0].Pick.Node, got.Did[1].Pick.Node)
 	assert.Equal(t, Same, got.Verdict)
 	assert.Equal(t, [2]string{"preempts default/on-a on a", "preempts default/on-b on b"}, got.Lines())
+}
+
+// TestCompareOften: a difference that shows now and then is found.
+func TestCompareOften(t *testing.T) {
+	from, to := release(t, "v1.13.0"), release(t, "v1.16.15")
+	c := small("a", "b")
+	c.Pods[0].Status.StartTime, c.Pods[1].Status.StartTime = &metav1.Time{Time: time.Unix(0, 0)}, &metav1.Time{Time: time.Unix(60, 0)}
+	seldom := modelsystem.New(from)
+	asked := 0
+	seldom.Draw = func(n int) int { // of two nodes it takes the one that 1.16 does not take, at the third time
+		if asked++; n == 2 && asked == 3 {
+			return 0
+		}
+		return n - 1
+	}
+	comparer := New(Side{from, seldom}, drawing(to, 1))
+	r, err := comparer.Compare(t.Context(), c)
+	require.NoError(t, err)
+	assert.Equal(t, Same, r.Verdict)
+	r, err = comparer.CompareOften(t.Context(), c)
+	require.NoError(t, err)
+	require.Equal(t, Different, r.Verdict)
+	assert.Equal(t, "the last criterion is the latest start of the highest-priority victims", r.Effects[0].Change.Title)
 }
 
 // TestNotCompared: a cluster that one of the releases cannot express is not
