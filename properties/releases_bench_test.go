@@ -1,4 +1,4 @@
-package releases_test
+package properties_test
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ import (
 // the pipe, and their comparison. CPU is that of all processes, also as a ratio to
 // what the same costs with the scheduler that is linked in.
 //
-//	go test -run '^$' -bench Checked -benchtime 4000x ./reference/releases
+//	go test -run '^$' -bench Checked -benchtime 4000x ./properties
 func BenchmarkChecked(b *testing.B) {
 	for _, name := range releases.All() {
 		b.Run(name, func(b *testing.B) {
