@@ -37,9 +37,11 @@ fuzz-native: ## let go's own fuzzing vary clusters by what they reach in the sch
 exhaustive: ## check every small cluster, each once up to symmetry; goes on where it was interrupted
 	$(GO) run ./cmd/preemptcheck exhaustive --state exhaustive.json
 
-releases: ## build the schedulers of all releases, and show that the newest answers as the one linked in
+releases: ## build the schedulers of all releases, and check the corpus with them, and each against its own dialect
 	$(GO) run ./cmd/preemptcheck references --build all
 	$(GO) run ./internal/sameanswers
+	$(GO) run ./cmd/preemptcheck check --reference all corpus/cases
+	$(GO) run ./internal/dialects all
 
 changelog: ## write docs/changelog.md: what each release decides differently; builds the schedulers of all
 	$(GO) build -o bin/preemptcheck ./cmd/preemptcheck

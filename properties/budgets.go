@@ -78,6 +78,9 @@ const maxExact = 12
 // Every order of pods and of budgets, and every reading of what a violating pod
 // takes from its other budgets, comes to a number between the two.
 //
+// Where victims take nothing from budgets, each of those violates a budget that
+// one with nothing left protects.
+//
 // With budget-spent-by-reprieved-pod granted, all pods that could be preempted on
 // the node take from the budgets, most important first.
 func (s *Subject) violations(node string, gone map[string]bool) (least, most int) {
@@ -86,6 +89,14 @@ func (s *Subject) violations(node string, gone map[string]bool) (least, most int
 		if p := s.pod(key); p != nil {
 			pods = append(pods, p)
 		}
+	}
+	if !s.makes(budgetsSpent) {
+		for _, p := range pods {
+			if slices.ContainsFunc(s.Cluster.PodDisruptionBudgets, func(b *policyv1.PodDisruptionBudget) bool { return b.Status.DisruptionsAllowed <= 0 && s.costs(b, p) }) {
+				least++
+			}
+		}
+		return least, least
 	}
 	var over []limit // of the budgets that are exceeded
 	index := map[*v1.Pod]int{}

@@ -47,10 +47,11 @@ func noInternalError() Property {
 	}
 }
 
-// failsToo tells whether d, in which quirks are granted, ends in an error.
+// failsToo tells whether d ends in an error: by a quirk that is granted, or because
+// that is the release's algorithm.
 func (s *Subject) failsToo(d *model.Decision) bool {
-	return len(s.granted) > 0 && (d.Error != "" || slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool {
+	return d.Error != "" || slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool {
 		_, failed := d.Listed(n.Name)
 		return failed != nil && failed.Error != ""
-	}))
+	})
 }

@@ -8,6 +8,7 @@ const (
 	victimsAreMarked = "victims are marked"
 	disruptedExempt  = "disrupted pods are exempt"
 	nominatedFirst   = "the nominated node is tried first"
+	budgetsSpent     = "victims take from budgets"
 )
 
 // since says of which releases a promise is made, where that is not all. The
@@ -19,9 +20,8 @@ var since = map[string]string{
 	nominatedFirst:   ">=1.22.0",
 
 	// Before, a budget was violated by each pod, or by none.
-	"violations-recounted": ">=1.18.0",
-	"no-fewer-violations":  ">=1.18.0",
-	"raising-a-budget":     ">=1.18.0",
+	budgetsSpent:       ">=1.18.0",
+	"raising-a-budget": ">=1.18.0",
 
 	// Before, the first filter to reject a node need not have been one that other
 	// pods do not change.

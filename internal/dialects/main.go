@@ -1,7 +1,9 @@
-// Dialects holds the scheduler of a release against the model of that release, on
-// generated clusters, and counts what they disagree about.
+// Dialects holds the schedulers of releases against the model of those releases, on
+// generated clusters: what releases agree about with their dialect, what is known,
+// and what is not. It is the first thing to run for a release that is new, or for a
+// flag or quirk of another range.
 //
-//	go run ./internal/dialects -release v1.31.0 -clusters 20000
+//	go run ./internal/dialects -clusters 20000 all
 package main
 
 import (
@@ -13,152 +15,154 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
-	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 )
 
 func main() {
-	release := flag.String("release", "v1.31.0", "the release whose driver and dialect are compared")
-	clusters := flag.Uint64("clusters", 20000, "how many clusters")
+	clusters := flag.Uint64("clusters", 20000, "how many clusters that the release knows all of")
 	seed := flag.Uint64("seed", 1, "the number of the first cluster")
-	limit := flag.Duration("for", time.Hour, "how long at most")
+	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "how many schedulers to run at once")
+	details := flag.Bool("v", false, "also what is refused, and which findings are known")
 	flag.Parse()
+	names := flag.Args()
+	if slices.Equal(names, []string{"all"}) {
+		names = releases.All()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	if err := run(ctx, *release, *seed, *clusters); err != nil {
+	if err := run(ctx, names, *seed, *clusters, *workers, *details); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-// tally counts what became of the clusters, and keeps the number of the first of
-// each kind.
-type tally struct {
-	counts map[string]int
-	first  map[string]uint64
-}
-
-func (t *tally) add(what string, seed uint64) {
-	if t.counts[what]++; t.counts[what] == 1 {
-		t.first[what] = seed
+func run(ctx context.Context, names []string, seed, clusters uint64, workers int, details bool) error {
+	if len(names) == 0 {
+		return errors.New("which releases? Name them, or all")
 	}
+	fmt.Println("| Release | Clusters | Agree | Known findings | Undecided | Unexplained | Refused besides | Checked per second |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
+	unexplained := 0
+	for _, name := range names {
+		t, err := compare(ctx, name, seed, clusters, workers)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Println(t.row(name))
+		for _, line := range t.differences {
+			fmt.Fprintf(os.Stderr, "%s: %s\n", name, line)
+		}
+		if details {
+			t.print("known", t.known)
+			t.print("refused", t.refused)
+		}
+		unexplained += t.unexplained
+	}
+	if unexplained > 0 {
+		return fmt.Errorf("%d differences are not explained", unexplained)
+	}
+	return nil
 }
 
-func run(ctx context.Context, name string, seed, clusters uint64) error {
+// tally counts what became of clusters.
+type tally struct {
+	mu                            sync.Mutex
+	agree, undecided, unexplained int
+	known, refused                map[string]int // by the findings, and by what is not known
+	took                          time.Duration
+	differences                   []string // a line for each, with the number of the cluster
+}
+
+// compare goes on until so many clusters were compared.
+func compare(ctx context.Context, name string, seed, clusters uint64, workers int) (*tally, error) {
 	release, err := model.ParseRelease(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	driven, err := releases.New(name)
-	if err != nil {
-		return err
-	}
-	defer driven.Close()
-	t := &tally{map[string]int{}, map[string]uint64{}}
+	t := &tally{known: map[string]int{}, refused: map[string]int{}}
+	var next, compared atomic.Uint64
+	var errs []error
+	var running sync.WaitGroup
 	start := time.Now()
-	n := uint64(0)
-	for ; n < clusters && ctx.Err() == nil; n++ {
-		if err := t.check(ctx, release, driven, seed+n); err != nil {
-			return fmt.Errorf("cluster %d: %w", seed+n, err)
-		}
-	}
-	took := time.Since(start)
-	fmt.Printf("%s: %d clusters in %.1f s, %.0f each second\n", name, n, took.Seconds(), float64(n)/took.Seconds())
-	for _, what := range slices.SortedFunc(maps.Keys(t.counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(t.counts[b], t.counts[a]), cmp.Compare(a, b))
-	}) {
-		fmt.Printf("%7d %s (first: %d)\n", t.counts[what], what, t.first[what])
-	}
-	return nil
-}
-
-func (t *tally) check(ctx context.Context, release model.Release, driven reference.System, seed uint64) error {
-	c := generators.FromSeed(seed)
-	if unknown := release.Unknown(c); len(unknown) > 0 {
-		t.add("refused: "+kindOf(unknown[0]), seed)
-		return nil
-	}
-	rules := release.Rules()
-	d, err := model.Decide(c, rules)
-	var missing model.Unmodelled
-	if errors.As(err, &missing) {
-		t.add("not modelled: "+kindOf(missing[0]), seed)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	o, err := driven.Observe(ctx, c)
-	var refusal *reference.Refusal
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case errors.As(err, &refusal):
-		t.add("REFUSED BY THE DRIVER ONLY: "+refusal.What, seed)
-		return nil
-	case err != nil:
-		return err
-	}
-	dis := d.Admits(o)
-	if dis == nil {
-		t.add("agrees", seed)
-		return nil
-	}
-	if dis.Undecided {
-		t.add("undecided", seed)
-		return nil
-	}
-	if quirks, left := explain(c, release, o); left == nil {
-		t.add("known: "+strings.Join(quirks, ", "), seed)
-	} else {
-		t.add("DISAGREES: "+string(left.Stage)+": "+left.Kind, seed)
-		if t.counts["DISAGREES: "+string(left.Stage)+": "+left.Kind] == 1 {
-			fmt.Printf("cluster %d: %s\n", seed, left)
-		}
-	}
-	return nil
-}
-
-// explain finds known findings that together account for all that was observed,
-// none of which could be missed; left is what not even all of them do.
-func explain(c *model.Cluster, release model.Release, o *model.Observation) (ids []string, left *model.Disagreement) {
-	with := func(entries []properties.LedgerEntry) *model.Disagreement {
-		var quirks []model.Quirk
-		for _, e := range entries {
-			if e.Quirk != "" {
-				quirks = append(quirks, e.Quirk)
-			}
-		}
-		d, err := model.Decide(c, release.Rules().With(quirks...))
+	for range workers {
+		system, err := releases.New(name)
 		if err != nil {
-			return &model.Disagreement{}
+			return nil, err
 		}
-		return d.Admits(o)
+		running.Go(func() {
+			defer system.Close()
+			checker := properties.Checker{System: system, Release: release}
+			for ctx.Err() == nil && compared.Load() < clusters {
+				n := seed + next.Add(1) - 1
+				r, err := checker.Check(ctx, generators.FromSeed(n))
+				if err != nil {
+					t.mu.Lock()
+					errs = append(errs, fmt.Errorf("cluster %d: %w", n, err))
+					t.mu.Unlock()
+					return
+				}
+				if t.add(n, r) {
+					compared.Add(1)
+				}
+			}
+		})
 	}
-	known := properties.LedgerOf(release)
-	if left = with(known); left != nil {
-		return nil, left
+	running.Wait()
+	t.took = time.Since(start)
+	return t, errors.Join(append(errs, ctx.Err())...)
+}
+
+// add tells whether the cluster could be compared.
+func (t *tally) add(n uint64, r *properties.Result) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case r.Unmodelled != nil:
+		t.refused[kindOf(r.Unmodelled[0])]++
+		return false
+	case r.Undecided != "":
+		t.undecided++
+	case len(r.Findings) == 0:
+		t.agree++
+	case len(r.Unexplained()) == 0:
+		t.known[strings.Join(r.Findings[0].Known, ", ")]++
+	default:
+		t.unexplained++
+		t.differences = append(t.differences, fmt.Sprintf("cluster %d: %s", n, r.Unexplained()[0]))
 	}
-	for i := 0; i < len(known); {
-		if fewer := slices.Delete(slices.Clone(known), i, i+1); with(fewer) == nil {
-			known = fewer
-		} else {
-			i++
-		}
+	return true
+}
+
+func (t *tally) row(name string) string {
+	known := total(t.known)
+	compared := t.agree + t.undecided + t.unexplained + known
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %.0f |", name, compared, t.agree, known, t.undecided, t.unexplained,
+		total(t.refused), float64(compared)/t.took.Seconds())
+}
+
+func total(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
 	}
-	for _, e := range known {
-		ids = append(ids, e.ID)
+	return n
+}
+
+func (t *tally) print(what string, counts map[string]int) {
+	for _, key := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	}) {
+		fmt.Fprintf(os.Stderr, "%7d %s: %s\n", counts[key], what, key)
 	}
-	return ids, nil
 }
 
 func kindOf(f model.UnmodelledField) string {

@@ -41,12 +41,47 @@ func Render(ctx context.Context, entries []properties.LedgerEntry, system refere
 		fmt.Fprintf(&out, "%d. [%s](#%s)\n", i+1, e.Title, e.ID)
 	}
 	var problems []error
+	withdrawn := false
 	for _, e := range entries {
-		if err := section(ctx, &out, e, system, cases); err != nil {
+		var err error
+		if model.Linked.In(e.Releases) {
+			err = section(ctx, &out, e, system, cases)
+		} else {
+			if !withdrawn {
+				fmt.Fprintf(&out, "\n# Findings that %s no longer has\n", model.Linked)
+				withdrawn = true
+			}
+			err = withdrawnSection(&out, e, cases)
+		}
+		if err != nil {
 			problems = append(problems, fmt.Errorf("finding %s: %w", e.ID, err))
 		}
 	}
 	return out.Bytes(), errors.Join(problems...)
+}
+
+// withdrawnSection runs nothing: "preemptcheck check --reference" does, with the
+// schedulers that have the finding.
+func withdrawnSection(out *bytes.Buffer, e properties.LedgerEntry, cases string) error {
+	witness, err := load(filepath.Join(cases, e.Witness+".yaml"))
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(witness.Findings, e.ID) {
+		return errors.New("the witness is none of it")
+	}
+	entry(out, e, witness)
+	return nil
+}
+
+// entry is what the ledger says, and the witness.
+func entry(out *bytes.Buffer, e properties.LedgerEntry, witness *corpus.Case) {
+	fmt.Fprintf(out, "\n<a id=%q></a>\n\n## %s\n\n", e.ID, e.Title)
+	fmt.Fprintf(out, "`%s`, %s, %s\n\n", e.ID, e.Releases, upstream(e.Upstream))
+	fmt.Fprintf(out, "**Promised:** %s\\\n%s\n\n", e.Promise, e.Source)
+	fmt.Fprintf(out, "**Happens:** %s\\\n%s\n\n", e.Happens, e.Where)
+	fmt.Fprintf(out, "**Smallest cluster:** [%s.yaml](../corpus/cases/%[1]s.yaml)\n\n```\n%s```\n\n", e.Witness, Summary(witness.Cluster))
+	fmt.Fprintf(out, "%s\n\n", strings.ReplaceAll(witness.Description, "\n", " "))
 }
 
 func section(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, system reference.System, cases string) error {
@@ -67,13 +102,7 @@ func section(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, s
 		return err
 	}
 
-	fmt.Fprintf(out, "\n<a id=%q></a>\n\n## %s\n\n", e.ID, e.Title)
-	fmt.Fprintf(out, "`%s`, %s, %s\n\n", e.ID, e.Releases, upstream(e.Upstream))
-	fmt.Fprintf(out, "**Promised:** %s\\\n%s\n\n", e.Promise, e.Source)
-	fmt.Fprintf(out, "**Happens:** %s\\\n%s\n\n", e.Happens, e.Where)
-	fmt.Fprintf(out, "**Smallest cluster:** [%s.yaml](../corpus/cases/%[1]s.yaml)\n\n```\n%s```\n\n", e.Witness, Summary(witness.Cluster))
-	fmt.Fprintf(out, "%s\n\n", strings.ReplaceAll(witness.Description, "\n", " "))
-
+	entry(out, e, witness)
 	if e.Quirk == "" {
 		fmt.Fprintln(out, "- Model: the same. The algorithm as documented breaks the promise.")
 	} else if x := witness.Expected(system.Name()); x != nil {

@@ -24,7 +24,7 @@ const (
 func TestDocumentIsUpToDate(t *testing.T) {
 	system := inprocess.New()
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
-	got, err := Render(context.Background(), properties.Ledger(), system, cases)
+	got, err := Render(context.Background(), properties.LedgerOfAll(), system, cases)
 	require.NoError(t, err)
 	if *update {
 		require.NoError(t, os.WriteFile(document, got, 0o644))

@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // Build returns the path of the driver of a release. It builds it if it is not in
@@ -61,7 +63,7 @@ func Built(release string) (binary string, ok bool) {
 // cached returns where the driver belongs: the name is made of all that it is
 // built from.
 func cached(release string) (binary string, built bool, err error) {
-	if _, err := parse(release); err != nil {
+	if _, err := model.ParseRelease(release); err != nil {
 		return "", false, err
 	}
 	if !Known(release) {
@@ -87,7 +89,7 @@ func cached(release string) (binary string, built bool, err error) {
 
 // walk calls f with the files of the driver's module, named as they are in it.
 func walk(release string, f func(name string, content []byte) error) error {
-	d, _ := mustParse(release).driver()
+	d, _ := driverOf(mustParse(release))
 	add := func(name, file string) error {
 		content, err := fs.ReadFile(sources, file)
 		if err != nil {
@@ -144,7 +146,7 @@ func compile(ctx context.Context, release, dir string) error {
 	if err != nil {
 		return err
 	}
-	_, tags := mustParse(release).driver()
+	_, tags := driverOf(mustParse(release))
 	args := []string{"build", "-mod=readonly", "-tags=" + strings.Join(tags, ","),
 		"-ldflags=-s -w -X main.release=" + release, "-o", filepath.Join(dir, "driver")}
 	if staged {

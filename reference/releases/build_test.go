@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 func TestAll(t *testing.T) {
@@ -20,8 +22,7 @@ func TestAll(t *testing.T) {
 	require.Contains(t, all, "v1.37.0")
 	require.Contains(t, all, "v1.37.1")
 	require.True(t, slices.IsSortedFunc(all, func(a, b string) int {
-		va, vb := mustParse(a), mustParse(b)
-		return (va.minor-vb.minor)*1000 + va.patch - vb.patch
+		return mustParse(a).Compare(mustParse(b))
 	}), "the oldest first: %v", all)
 	for _, release := range all {
 		require.True(t, Known(release))
@@ -35,19 +36,9 @@ func TestAll(t *testing.T) {
 	require.False(t, Known("v1.24.0"))
 }
 
-func TestParse(t *testing.T) {
-	v, err := parse("v1.31.14")
-	require.NoError(t, err)
-	require.Equal(t, version{31, 14}, v)
-	for _, bad := range []string{"", "1.31.0", "v1.31", "v2.1.0", "v1.x.0", "v1.31.0-rc.1"} {
-		_, err := parse(bad)
-		require.ErrorContains(t, err, "is no release", bad)
-	}
-}
-
 // As with Go's own tags, there is one for each release up to the one that is built.
 func TestTags(t *testing.T) {
-	d, tags := version{27, 16}.driver()
+	d, tags := driverOf(model.Release{Minor: 27, Patch: 16})
 	require.Equal(t, "evaluator", d.dir)
 	require.Equal(t, []string{"k1.25", "k1.26", "k1.27"}, tags)
 }

@@ -9,14 +9,13 @@
 package releases
 
 import (
-	"cmp"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // The sources of the drivers are not packages of this module, which could not be
@@ -36,8 +35,7 @@ func All() []string {
 		all = append(all, strings.TrimSuffix(strings.TrimPrefix(path, "_driver/mods/"), ".mod"))
 	}
 	slices.SortFunc(all, func(a, b string) int {
-		va, vb := mustParse(a), mustParse(b)
-		return cmp.Or(cmp.Compare(va.minor, vb.minor), cmp.Compare(va.patch, vb.patch))
+		return mustParse(a).Compare(mustParse(b))
 	})
 	return all
 }
@@ -50,30 +48,13 @@ func Known(release string) bool {
 
 func modFile(release string) string { return "_driver/mods/" + release + ".mod" }
 
-// version is that of a release v1.<minor>.<patch>.
-type version struct{ minor, patch int }
-
-func parse(release string) (v version, err error) {
-	rest, ok := strings.CutPrefix(release, "v1.")
-	minor, patch, dotted := strings.Cut(rest, ".")
-	if !ok || !dotted {
-		return v, fmt.Errorf("%q is no release: want v1.31.0, for example", release)
-	}
-	var errMinor, errPatch error
-	v.minor, errMinor = strconv.Atoi(minor)
-	v.patch, errPatch = strconv.Atoi(patch)
-	if errors.Join(errMinor, errPatch) != nil {
-		return v, fmt.Errorf("%q is no release: want v1.31.0, for example", release)
-	}
-	return v, nil
-}
-
-func mustParse(release string) version {
-	v, err := parse(release)
+// mustParse is for the names of All.
+func mustParse(release string) model.Release {
+	r, err := model.ParseRelease(release)
 	if err != nil {
 		panic(err)
 	}
-	return v
+	return r
 }
 
 // A driver is the source of the program for a range of releases.
@@ -92,16 +73,16 @@ var drivers = []driver{
 	{dir: "generic", also: []string{"shared"}, first: 13},               // genericScheduler.Preempt
 }
 
-// driver returns the driver for v, and the build tags that tell it which release
+// driverOf returns the driver for a release, and the build tags that tell it which release
 // it is for: one per minor release from its first one on.
-func (v version) driver() (d driver, tags []string) {
+func driverOf(r model.Release) (d driver, tags []string) {
 	for _, d := range drivers {
-		if v.minor >= d.first {
-			for minor := d.first; minor <= v.minor; minor++ {
+		if r.Minor >= d.first {
+			for minor := d.first; minor <= r.Minor; minor++ {
 				tags = append(tags, fmt.Sprintf("k1.%d", minor))
 			}
 			return d, tags
 		}
 	}
-	panic(fmt.Sprintf("no driver for 1.%d", v.minor))
+	panic(fmt.Sprintf("no driver for 1.%d", r.Minor))
 }

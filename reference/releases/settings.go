@@ -25,7 +25,7 @@ var lateSettings = []struct {
 // force; "" if it does so with all of them. DryRunOffset is never one: a driver that
 // cannot pin it does not say that it has (Observation.PinnedDryRuns).
 func refusedSettings(release string, s *model.Settings) string {
-	minor := mustParse(release).minor
+	minor := mustParse(release).Minor
 	var refused []string
 	for _, l := range lateSettings {
 		if minor < l.from && l.set(s) {
