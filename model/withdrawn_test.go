@@ -55,7 +55,7 @@ func TestWithdrawnQuirks(t *testing.T) {
 		}
 	}
 	tests := []struct {
-		quirk          Quirk
+		quirk, with    Quirk
 		cluster        *Cluster
 		ask            func(*Decision) any
 		documented, on any
@@ -98,7 +98,8 @@ func TestWithdrawnQuirks(t *testing.T) {
 			ask: verdictOn("n"), documented: "fits", on: "VolumeBinding (unresolvable)",
 		},
 		{
-			quirk: NoNodeLeftIsTried,
+			// Just NodeAffinity and, by the other quirk, VolumeBinding name nodes.
+			quirk: NoNodeLeftIsTried, with: HostNamesAreNodeNames,
 			cluster: withExtra(aCluster(aPod("p", 9, oneOf([]string{"m"}), mounts("c")), aNode("m", "1", host("m")), aNode("n", "1", host("n")), aPod("v", 1, on("m"))),
 				aClaim("c"), aVolume("c", reachedFrom(v1.LabelHostname, "n"))),
 			ask: errorOf, documented: "", on: "a plugin has no state, as it was not asked before any node was looked at",
@@ -112,10 +113,14 @@ func TestWithdrawnQuirks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.quirk), func(t *testing.T) {
-			d, err := Decide(tt.cluster, Documented())
+			rules := Documented()
+			if tt.with != "" {
+				rules = rules.With(tt.with)
+			}
+			d, err := Decide(tt.cluster, rules)
 			require.NoError(t, err)
 			assert.Equal(t, tt.documented, tt.ask(d), "as documented")
-			d, err = Decide(tt.cluster, Documented().With(tt.quirk))
+			d, err = Decide(tt.cluster, rules.With(tt.quirk))
 			require.NoError(t, err)
 			assert.Equal(t, tt.on, tt.ask(d), "with the quirk")
 		})
