@@ -77,13 +77,7 @@ func explain(release model.Release, r *Result) (known []string, left *model.Disa
 	if left = with(quirks); left != nil {
 		return nil, left
 	}
-	for i := 0; i < len(quirks); {
-		if fewer := slices.Delete(slices.Clone(quirks), i, i+1); with(fewer) == nil {
-			quirks = fewer
-		} else {
-			i++
-		}
-	}
+	quirks, _ = needed(quirks, func(fewer []LedgerEntry) (bool, error) { return with(fewer) == nil, nil })
 	ids := make([]string, len(quirks))
 	for i, e := range quirks {
 		ids[i] = e.ID

@@ -41,21 +41,12 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 		checked[key] = found
 		return found, err
 	}
-	// needed are those of ids, which explain f together, that it takes.
-	needed := func(f *Finding, ids []string) ([]string, error) {
-		for i := 0; i < len(ids); {
-			fewer := slices.Delete(slices.Clone(ids), i, i+1)
+	// neededFor are those of ids, which explain f together, that it takes.
+	neededFor := func(f *Finding, ids []string) ([]string, error) {
+		return needed(ids, func(fewer []string) (bool, error) {
 			remaining, err := with(fewer)
-			if err != nil {
-				return nil, err
-			}
-			if slices.ContainsFunc(remaining, f.sameAs) {
-				i++
-			} else {
-				ids = fewer
-			}
-		}
-		return ids, nil
+			return !slices.ContainsFunc(remaining, f.sameAs), err
+		})
 	}
 	remaining, err := with(ids)
 	if err != nil {
@@ -83,7 +74,7 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 		})
 	}
 	for len(left) > 0 { // what explains one mostly explains more
-		together, err := needed(left[0], ids)
+		together, err := neededFor(left[0], ids)
 		if err != nil {
 			return err
 		}
@@ -94,7 +85,7 @@ func (p Property) explain(s *Subject, findings []Finding) error {
 		for _, f := range left {
 			if slices.ContainsFunc(remaining, f.sameAs) {
 				unexplained = append(unexplained, f)
-			} else if f.Known, err = needed(f, together); err != nil {
+			} else if f.Known, err = neededFor(f, together); err != nil {
 				return err
 			}
 		}
