@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -210,6 +211,8 @@ func diffEach(cmd *cobra.Command, sides []releasediff.Side, o *diffOptions) (*ch
 		r.Command += " --each"
 	}
 	if o.generates {
+		// Much garbage in little memory: this nearly doubles the clusters per second.
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 		r.Seed = o.seed
 		r.Command += fmt.Sprintf(" --seed %d", o.seed)
 		if o.clusters > 0 {

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +30,8 @@ import (
 )
 
 func main() {
+	debug.SetGCPercent(400) // much garbage in little memory
+
 	clusters := flag.Uint64("clusters", 20000, "how many clusters that the release knows all of")
 	seed := flag.Uint64("seed", 1, "the number of the first cluster")
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "how many schedulers to run at once")
