@@ -85,6 +85,7 @@ var relationLies = map[string]map[string]func(*model.Cluster, *model.Observation
 		"the first name wins": func(c *model.Cluster, o *model.Observation) {
 			if names := candidates(o); len(names) > 0 {
 				o.Pick = &model.Pick{Node: names[0], Victims: o.DryRuns[names[0]].Victims, Violations: o.DryRuns[names[0]].Violations}
+				o.Actuation = nil // which is that of the true pick
 			}
 		},
 	},
