@@ -56,12 +56,18 @@ func (r Release) In(releases string) bool {
 
 var ranges sync.Map // those that were ever asked for, by their text
 
-// Rules is the algorithm that the release documents.
+// Rules is the algorithm that the release documents. All callers share it.
 func (r Release) Rules() *Rules {
+	if rules, known := dialects.Load(r); known {
+		return rules.(*Rules)
+	}
 	rules := Algorithm(func(f Flag) bool { return r.In(f.In) })
 	rules.Release = r.String()
-	return rules
+	shared, _ := dialects.LoadOrStore(r, rules)
+	return shared.(*Rules)
 }
+
+var dialects sync.Map // *Rules by Release
 
 // Algorithm is that of the linked release without the flags that has denies: that
 // of an older release, or of none, such as one on the way between two.
