@@ -85,7 +85,6 @@ var relationLies = map[string]map[string]func(*model.Cluster, *model.Observation
 		"the first name wins": func(c *model.Cluster, o *model.Observation) {
 			if names := candidates(o); len(names) > 0 {
 				o.Pick = &model.Pick{Node: names[0], Victims: o.DryRuns[names[0]].Victims, Violations: o.DryRuns[names[0]].Violations}
-				o.Actuation = nil // which is that of the true pick
 			}
 		},
 	},
@@ -338,6 +337,7 @@ func TestRelationsCompareAllStages(t *testing.T) {
 		{"another pick", model.StagePick, func(_ *model.Cluster, o *model.Observation) {
 			if names := candidates(o); len(names) > 0 {
 				o.Pick = &model.Pick{Node: names[0], Victims: o.DryRuns[names[0]].Victims, Violations: o.DryRuns[names[0]].Violations}
+				o.Actuation = nil // which is that of the true pick
 			}
 		}},
 		{"no pick", model.StagePick, func(c *model.Cluster, o *model.Observation) {
