@@ -1,7 +1,7 @@
 GO   ?= go
 SEED ?= 1
 FOR  ?= 1m
-CASES ?= 20000
+CASES ?= 8000
 
 .DEFAULT_GOAL := help
 .PHONY: help build check test race bench fuzz fuzz-native exhaustive releases changelog upstream-tests mutations lint golden cover ci
