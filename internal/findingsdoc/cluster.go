@@ -41,8 +41,9 @@ func Summary(c *model.Cluster) string {
 		line("budget", model.Key(b), selector, fmt.Sprintf("disruptionsAllowed %d", b.Status.DisruptionsAllowed), policy)
 	}
 	storageLines(c, line)
+	differ := startsDiffer(c)
 	for _, p := range c.Pods {
-		line("pod", model.Key(p), podDetails(p)...)
+		line("pod", model.Key(p), append(podDetails(p), when(differ && p.Spec.NodeName != "", started(p)))...)
 	}
 	line("preemptor", model.Key(c.Preemptor), podDetails(c.Preemptor)...)
 	if p := c.Settings.MinCandidateNodesPercentage; p != nil {

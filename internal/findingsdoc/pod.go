@@ -5,9 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // requests are what a pod needs besides what its containers request.
@@ -97,4 +100,22 @@ func taints(all []v1.Taint) string {
 		parts = append(parts, "taint "+t.ToString())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// startsDiffer tells whether start times tell pods apart.
+func startsDiffer(c *model.Cluster) bool {
+	starts := map[string]bool{}
+	for _, p := range c.Pods {
+		if p.Spec.NodeName != "" {
+			starts[started(p)] = true
+		}
+	}
+	return len(starts) > 1
+}
+
+func started(p *v1.Pod) string {
+	if p.Status.StartTime == nil {
+		return "not started"
+	}
+	return "started " + p.Status.StartTime.UTC().Format(time.RFC3339)
 }
