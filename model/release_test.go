@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -400,103 +398,5 @@ func TestPreempt(t *testing.T) {
 		}
 		assert.Equal(t, tt.want, names, tt.release)
 		assert.Equal(t, tt.release.Minor >= 18, rules.decrementBudgets, tt.release)
-	}
-}
-
-// TestUnknown: each release knows all that the one after it refuses to do without,
-// and the linked one knows everything.
-func TestUnknown(t *testing.T) {
-	yes, never, always := true, v1.PreemptNever, v1.ContainerRestartPolicyAlways
-	one := int32(1)
-	honor := v1.NodeInclusionPolicyHonor
-	spread := func(c v1.TopologySpreadConstraint) func(*v1.Pod) {
-		return func(p *v1.Pod) { p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{c} }
-	}
-	refuses := func(term v1.PodAffinityTerm) func(*v1.Pod) {
-		return func(p *v1.Pod) {
-			p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{term}}}
-		}
-	}
-	pod := func(change func(*v1.Pod)) *Cluster { return aCluster(aPod("p", 9, change)) }
-	with := func(o ...runtime.Object) *Cluster { return withExtra(aCluster(aPod("p", 9)), o...) }
-	gate := func(name string) *Cluster {
-		return aCluster(aPod("p", 9), Settings{FeatureGates: map[string]bool{name: true}})
-	}
-	tests := []struct {
-		name    string
-		cluster *Cluster
-		last    string // the last of Releases that does not know it, or ""
-	}{
-		{"nothing", aCluster(aPod("p", 9, cpu("1")), aNode("n", "1"), aBudget("b", 0, forApp("x"))), ""},
-		{"volumes", with(aClaim("c"), aVolume("c")), ""},
-		{"preemptionPolicy", pod(func(p *v1.Pod) { p.Spec.PreemptionPolicy = &never }), "v1.16.15"},
-		{"overhead", pod(func(p *v1.Pod) { p.Spec.Overhead = list("cpu", "1") }), "v1.16.15"},
-		{"spread", pod(spread(v1.TopologySpreadConstraint{})), "v1.16.15"},
-		{"nodeAffinityPolicy", pod(spread(v1.TopologySpreadConstraint{NodeAffinityPolicy: &honor})), "v1.25.16"},
-		{"minDomains", pod(spread(v1.TopologySpreadConstraint{MinDomains: &one})), "v1.25.16"},
-		{"matchLabelKeys", pod(spread(v1.TopologySpreadConstraint{MatchLabelKeys: []string{"k"}})), "v1.25.16"},
-		{"anti-affinity", pod(refuses(v1.PodAffinityTerm{})), ""},
-		{"namespaceSelector", pod(refuses(v1.PodAffinityTerm{NamespaceSelector: forApp("x")})), "v1.19.16"},
-		{"matchLabelKeys of affinity", pod(refuses(v1.PodAffinityTerm{MatchLabelKeys: []string{"k"}})), "v1.30.14"},
-		{"gated", aCluster(aPod("p", 9), aPod("o", 1, func(p *v1.Pod) { p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "g"}} })), "v1.25.16"},
-		{"sidecar", pod(func(p *v1.Pod) { p.Spec.InitContainers = []v1.Container{{RestartPolicy: &always}} }), "v1.27.16"},
-		{"restart rules", pod(func(p *v1.Pod) {
-			p.Spec.Containers = []v1.Container{{RestartPolicyRules: make([]v1.ContainerRestartRule, 1)}}
-		}), "v1.34.4"},
-		{"mount options", pod(func(p *v1.Pod) {
-			p.Spec.Containers = []v1.Container{{VolumeMounts: []v1.VolumeMount{{BindMountOptions: []string{"noexec"}}}}}
-		}), "v1.36.3"},
-		{"user namespaces", pod(func(p *v1.Pod) { p.Spec.HostUsers = &yes }), "v1.32.13"},
-		{"pod-level resources", pod(func(p *v1.Pod) { p.Spec.Resources = &v1.ResourceRequirements{} }), "v1.33.13"},
-		{"claims", pod(func(p *v1.Pod) { p.Spec.ResourceClaims = make([]v1.PodResourceClaim, 1) }), "v1.33.13"},
-		{"pod groups", pod(func(p *v1.Pod) { p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{} }), "v1.37.1"},
-		{"ephemeral volumes", pod(mountsOwn("v")), "v1.19.16"},
-		{"resize", pod(func(p *v1.Pod) {
-			p.Status.ContainerStatuses = []v1.ContainerStatus{{AllocatedResources: list("cpu", "1")}}
-		}), "v1.32.13"},
-		{"deferred resize", pod(func(p *v1.Pod) { p.Status.Conditions = []v1.PodCondition{{Type: v1.PodResizePending}} }), "v1.32.13"},
-		{"pod-level resize", pod(func(p *v1.Pod) { p.Status.AllocatedResources = list("cpu", "1") }), "v1.35.4"},
-		{"declared features", aCluster(aPod("p", 9), aNode("n", "1", func(n *v1.Node) { n.Status.DeclaredFeatures = []string{"f"} })), "v1.35.4"},
-		{"empty selector", aCluster(aPod("p", 9), aBudget("b", 0, &metav1.LabelSelector{})), "v1.19.16"},
-		{"eviction policy", func() *Cluster {
-			b, policy := aBudget("b", 0, forApp("x")), policyv1.AlwaysAllow
-			b.Spec.UnhealthyPodEvictionPolicy = &policy
-			return aCluster(aPod("p", 9), b)
-		}(), "v1.25.16"},
-		{"ReadWriteOncePod", with(aClaim("c", forOnePod)), "v1.25.16"},
-		{"CSINode", with(aCSINode("n", 1)), "v1.16.15"},
-		{"CSIDriver", with(&storagev1.CSIDriver{}), "v1.16.15"},
-		{"missing drivers", with(&storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{PreventPodSchedulingIfMissing: &yes}}), "v1.36.3"},
-		{"capacity", with(&storagev1.CSIStorageCapacity{}), "v1.22.17"},
-		{"ResourceClaim", with(&resourcev1.ResourceClaim{}), "v1.33.13"},
-		{"ResourceSlice", with(&resourcev1.ResourceSlice{}), "v1.33.13"},
-		{"DeviceClass", with(&resourcev1.DeviceClass{}), "v1.33.13"},
-		{"candidates", aCluster(aPod("p", 9), Settings{MinCandidateNodesAbsolute: &one}), "v1.19.16"},
-		{"second profile", aCluster(aPod("p", 9), Settings{SecondProfile: &Profile{}}), "v1.16.15"},
-		{"asynchronous", gate(GateAsyncPreemption), "v1.31.14"},
-		{"not asynchronous", aCluster(aPod("p", 9), Settings{FeatureGates: map[string]bool{GateAsyncPreemption: false}}), ""},
-		{"comparison of taints", gate(GateTaintComparison), "v1.34.4"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			last := ""
-			for i, r := range Releases() {
-				if len(r.Unknown(tt.cluster)) == 0 {
-					continue
-				}
-				last = r.String()
-				if i > 0 {
-					assert.NotEmpty(t, Releases()[i-1].Unknown(tt.cluster), "%s knows what %s does not", Releases()[i-1], r)
-				}
-			}
-			assert.Equal(t, tt.last, last)
-		})
-	}
-}
-
-// All gates that are modelled are ones that some release does not know.
-func TestGatesHaveReleases(t *testing.T) {
-	for gate := range modelledGates {
-		assert.Contains(t, gatesIn, gate)
 	}
 }
