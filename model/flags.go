@@ -16,13 +16,6 @@ type Flag struct {
 	without func(r *Rules)
 }
 
-// Off is the algorithm of the linked release, but for the flag.
-func (f Flag) Off() *Rules {
-	rules := Documented()
-	f.without(rules)
-	return rules
-}
-
 // Flags are all in which the algorithms that releases document differ. What a
 // release does against its documentation is no flag, but a Quirk.
 func Flags() []Flag {

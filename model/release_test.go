@@ -367,7 +367,7 @@ func TestFlags(t *testing.T) {
 			assert.Equal(t, tt.with, tt.ask(d), "with")
 			i := slices.IndexFunc(Flags(), func(f Flag) bool { return f.Name == tt.flag })
 			require.GreaterOrEqual(t, i, 0)
-			d, err = Decide(tt.cluster, Flags()[i].Off())
+			d, err = Decide(tt.cluster, Algorithm(func(f Flag) bool { return f.Name != Flags()[i].Name }))
 			if err != nil {
 				require.ErrorAs(t, err, new(Unmodelled))
 				d = nil

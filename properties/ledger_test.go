@@ -66,3 +66,26 @@ func TestInvariantsOnCorpus(t *testing.T) {
 		}
 	}
 }
+
+// A withdrawn finding has a witness that some release which has it can express, and
+// breaks properties that there are. That it occurs is for the schedulers of those
+// releases to show: preemptcheck check --reference all.
+func TestWithdrawnFindings(t *testing.T) {
+	names := []string{properties.Differential}
+	for _, p := range slices.Concat(properties.Invariants(), properties.Sampled()) {
+		names = append(names, p.Name)
+	}
+	for _, entry := range properties.LedgerOfAll() {
+		require.Subset(t, names, entry.Properties, entry.ID)
+		if model.Linked.In(entry.Releases) {
+			continue
+		}
+		s, err := corpus.Load("../corpus/cases/" + entry.Witness + ".yaml")
+		require.NoError(t, err)
+		c := s.Cases[0]
+		require.Equal(t, []string{entry.ID}, c.Findings)
+		require.True(t, slices.ContainsFunc(model.Releases(), func(r model.Release) bool {
+			return r.In(entry.Releases) && r.Unknown(c.Cluster) == nil
+		}), entry.ID)
+	}
+}
