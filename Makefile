@@ -4,10 +4,10 @@ FOR  ?= 1m
 CASES ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive releases changelog upstream-tests mutations lint golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive releases release-differences upstream-tests mutations lint golden cover ci
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/preemptcheck
 	$(GO) build -o bin/preemptcheck ./cmd/preemptcheck
@@ -43,11 +43,11 @@ releases: ## build the schedulers of all releases, and check the corpus with the
 	$(GO) run ./cmd/preemptcheck check --reference all corpus/cases
 	$(GO) run ./internal/dialects all
 
-changelog: ## write docs/changelog.md: what each release decides differently; builds the schedulers of all
+release-differences: ## write docs/release-differences.md: what each release decides differently; builds the schedulers of all
 	$(GO) build -o bin/preemptcheck ./cmd/preemptcheck
 	bin/preemptcheck references --build all
-	bin/preemptcheck diff --from v1.13.0 --to v1.37.1 --each --cases $(CASES) --seed 1 -o markdown >bin/changelog.md || test $$? = 1
-	mv bin/changelog.md docs/changelog.md
+	bin/preemptcheck diff --from v1.13.0 --to v1.37.1 --each --cases $(CASES) --seed 1 -o markdown >bin/release-differences.md || test $$? = 1
+	mv bin/release-differences.md docs/release-differences.md
 
 upstream-tests: ## show that the tests of docs/findings.md fail in the scheduler's own packages
 	$(GO) run ./internal/upstreamtests/run
