@@ -2,8 +2,8 @@ package properties
 
 import "github.com/preemptcheck/preemptcheck/model"
 
-// fixed are the findings about older releases that the linked one no longer has.
-func fixed() []LedgerEntry {
+// fixedFindings are those about older releases that the linked one no longer has.
+func fixedFindings() []LedgerEntry {
 	return []LedgerEntry{
 		{
 			ID:         "victims-unsorted",
