@@ -63,7 +63,7 @@ func (q *question) markedAlready(p *v1.Pod) bool {
 }
 
 // withoutOverwrites is a without what else the patches that mark victims hold.
-func (a *Actuation) withoutOverwrites() *Actuation {
+func withoutOverwrites(a *Actuation) *Actuation {
 	out := *a
 	out.Other = slices.DeleteFunc(slices.Clone(a.Other), func(write string) bool {
 		return slices.ContainsFunc(a.DisruptionTarget, func(key string) bool { return strings.HasPrefix(write, "patch "+key+" [status]: ") })

@@ -382,7 +382,7 @@ func (d *Decision) pods(node string, keys []string) []*pod {
 func choiceNames(choices []Choice) []Pick {
 	picks := make([]Pick, len(choices))
 	for i, c := range choices {
-		picks[i] = Pick{c.Node, c.Outcome.Victims, c.Outcome.Violations}
+		picks[i] = Pick{Node: c.Node, Victims: c.Outcome.Victims, Violations: c.Outcome.Violations}
 	}
 	return picks
 }
@@ -394,7 +394,7 @@ func (q *question) admitsNomination(o *Observation, want *Actuation) *Disagreeme
 		return nil
 	}
 	if q.rules.statusOverwritten {
-		got = got.withoutOverwrites()
+		got = withoutOverwrites(got)
 	}
 	for _, list := range []struct {
 		name      string
@@ -411,7 +411,15 @@ func (q *question) admitsNomination(o *Observation, want *Actuation) *Disagreeme
 		}
 	}
 	if want.Nomination != got.Nomination || want.NominatedNode != got.NominatedNode {
-		return disagree(StageActuate, "", "nomination "+want.nomination(), got.nomination()).of("nomination " + string(got.Nomination) + " but should be " + string(want.Nomination))
+		return disagree(StageActuate, "", "nomination "+nominationText(want), nominationText(got)).of("nomination " + string(got.Nomination) + " but should be " + string(want.Nomination))
 	}
 	return nil
+}
+
+// nominationText says what became of the nomination, for example "set to n1".
+func nominationText(a *Actuation) string {
+	if a.Nomination == NominationSet {
+		return "set to " + a.NominatedNode
+	}
+	return string(a.Nomination)
 }

@@ -202,7 +202,7 @@ func (d *Decision) admitsWrites(o *Observation, want *Actuation) *Contrast {
 		return nil
 	}
 	if d.q.rules.statusOverwritten {
-		got = got.withoutOverwrites()
+		got = withoutOverwrites(got)
 	}
 	for _, list := range []struct {
 		aspect    Aspect
@@ -218,7 +218,7 @@ func (d *Decision) admitsWrites(o *Observation, want *Actuation) *Contrast {
 		}
 	}
 	before := d.q.cluster.Preemptor.Status.NominatedNodeName
-	if want.after(before) != got.after(before) {
+	if nominatedAfter(want, before) != nominatedAfter(got, before) {
 		return &Contrast{Aspect: AspectNomination, Want: string(want.Nomination), Got: string(got.Nomination)}
 	}
 	if d.admitsDeallocation(o) != nil {
@@ -227,8 +227,8 @@ func (d *Decision) admitsWrites(o *Observation, want *Actuation) *Contrast {
 	return nil
 }
 
-// after is where the preemptor is nominated to, which was nominated to before.
-func (a *Actuation) after(before string) string {
+// nominatedAfter is where the preemptor is nominated to, which was nominated to before.
+func nominatedAfter(a *Actuation, before string) string {
 	switch a.Nomination {
 	case NominationSet:
 		return a.NominatedNode
@@ -261,6 +261,6 @@ func SameVisibly(c *Cluster, a, b *Observation) bool {
 		return true
 	}
 	x, y, before := a.Actuation, b.Actuation, c.Preemptor.Status.NominatedNodeName
-	return x.after(before) == y.after(before) && slices.Equal(x.Deleted, y.Deleted) && slices.Equal(x.DisruptionTarget, y.DisruptionTarget) &&
+	return nominatedAfter(x, before) == nominatedAfter(y, before) && slices.Equal(x.Deleted, y.Deleted) && slices.Equal(x.DisruptionTarget, y.DisruptionTarget) &&
 		slices.Equal(x.Cleared, y.Cleared) && slices.Equal(x.Other, y.Other) && slices.Equal(x.Deallocated, y.Deallocated)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 // Build returns the path of the driver of a release. It builds it if it is not in
@@ -119,12 +120,14 @@ func walk(release string, f func(name string, content []byte) error) error {
 	if err := f("stub/go.mod", []byte("module vbom.ml/util\n")); err != nil {
 		return err
 	}
+	// The driver's module has the name of this one. So what both compile is imported
+	// by the same path.
 	for _, file := range []string{"wire/wire.go", "wire/gated.go"} {
-		if err := add(file, file); err != nil {
+		if err := add("reference/releases/"+file, file); err != nil {
 			return err
 		}
 	}
-	return nil
+	return f("model/observation/observation.go", observation.Source)
 }
 
 // compile writes the driver's module into dir and builds it there. Only the binary

@@ -14,6 +14,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
@@ -45,7 +46,7 @@ func driveFake(release string) {
 		fmt.Fprintln(os.Stderr, "no such library")
 		os.Exit(127)
 	}
-	err := wire.Serve(release, os.Stdin, os.Stdout, func(r *wire.Request) (*wire.Observation, error) {
+	err := wire.Serve(release, os.Stdin, os.Stdout, func(r *wire.Request) (*observation.Observation, error) {
 		var preemptor v1.Pod
 		if err := json.Unmarshal(r.Preemptor, &preemptor); err != nil {
 			return nil, err
@@ -72,7 +73,7 @@ func driveFake(release string) {
 			return nil, errors.New("preemptor default/fail is being deleted")
 		}
 		// The pid tells processes apart.
-		return &wire.Observation{System: release, ScheduledTo: strconv.Itoa(os.Getpid()), PotentialNodes: []string{}}, nil
+		return &observation.Observation{System: release, ScheduledTo: strconv.Itoa(os.Getpid()), PotentialNodes: []string{}}, nil
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

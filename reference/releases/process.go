@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
@@ -61,15 +60,9 @@ func start(ctx context.Context, binary, release string) (*process, error) {
 	return p, nil
 }
 
-// answer is a wire.Answer with the types of model.
-type answer struct {
-	Observation    *model.Observation
-	Refused, Error string
-}
-
 // ask sends a request and returns the answer. The error is a *failure if the
 // process is dead, or that of ctx, for which it is killed.
-func (p *process) ask(ctx context.Context, request []byte, timeout time.Duration) (a answer, err error) {
+func (p *process) ask(ctx context.Context, request []byte, timeout time.Duration) (a wire.Answer, err error) {
 	p.stderr.clear() // what it said before has nothing to do with this
 	err = p.within(ctx, timeout, func() error {
 		if _, err := p.in.Write(append(request, '\n')); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // patience is how long a driver may take to start, or to answer. A cluster of
@@ -103,9 +104,9 @@ func clearsItself(o *model.Observation, preemptor string) {
 
 // ask asks the process that runs, or a new one. A failure is that of a process
 // that was ready before.
-func (s *System) ask(ctx context.Context, request []byte) (answer, error) {
+func (s *System) ask(ctx context.Context, request []byte) (wire.Answer, error) {
 	if err := ctx.Err(); err != nil {
-		return answer{}, err
+		return wire.Answer{}, err
 	}
 	if s.process == nil {
 		p, err := start(ctx, s.binary, s.release)
@@ -113,7 +114,7 @@ func (s *System) ask(ctx context.Context, request []byte) (answer, error) {
 			if f := (*failure)(nil); errors.As(err, &f) { // no cluster did it
 				err = errors.New(err.Error())
 			}
-			return answer{}, err
+			return wire.Answer{}, err
 		}
 		s.process = p
 	}

@@ -2,7 +2,7 @@
 // JSON over the standard streams of the driver, one Request, one Answer, in turn.
 //
 // It is compiled into both sides, the older ones of which hold Kubernetes of 2018,
-// so it uses the standard library only.
+// so it uses the standard library and package observation only.
 package wire
 
 import (
@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 // Request is a cluster, with its objects as the API shows them: each side decodes
@@ -78,74 +80,12 @@ type VictimChange struct {
 
 // Answer has one of its fields.
 type Answer struct {
-	Observation *Observation `json:",omitempty"`
+	Observation *observation.Observation `json:",omitempty"`
 	// Refused says what in the cluster the release does not know.
 	Refused string `json:",omitempty"`
 	// Error says why the release cannot run the cluster.
 	Error string `json:",omitempty"`
 }
-
-// Observation and what it is made of have the fields of their namesakes in
-// package model, where they are described.
-type Observation struct {
-	System            string
-	Filters           map[string]Verdict
-	ScheduledTo       string
-	CycleError        string
-	Eligible          *Eligibility
-	PotentialNodes    []string
-	DryRuns           map[string]DryRun
-	Candidates        []string
-	AfterExtenders    map[string]DryRun
-	Pick              *Pick
-	Actuation         *Actuation
-	PostFilterCode    string
-	PostFilterMessage string
-	PinnedBudgetOrder bool
-	PinnedDryRuns     bool
-}
-
-type Verdict struct {
-	Plugin       string
-	Unresolvable bool
-	Error        string
-	Reasons      []string
-}
-
-type Eligibility struct {
-	OK     bool
-	Reason string
-}
-
-type DryRun struct {
-	Victims    []string
-	Violations int
-	Failed     *Verdict
-	Error      string
-}
-
-type Pick struct {
-	Node       string
-	Victims    []string
-	Violations int
-}
-
-type Actuation struct {
-	Deleted          []string
-	DisruptionTarget []string
-	Cleared          []string
-	Nomination       string
-	NominatedNode    string
-	Deallocated      []string
-	Other            []string
-}
-
-// The values of Actuation.Nomination.
-const (
-	Kept    = "kept"
-	Set     = "set"
-	Cleared = "cleared"
-)
 
 // Refusal is an error that says what a release does not know.
 type Refusal string
@@ -154,7 +94,7 @@ func (r Refusal) Error() string { return string(r) }
 
 // Serve answers the requests of in, until it ends. It writes the release's name
 // first, so that the other side knows that it is ready.
-func Serve(release string, in io.Reader, out io.Writer, observe func(*Request) (*Observation, error)) error {
+func Serve(release string, in io.Reader, out io.Writer, observe func(*Request) (*observation.Observation, error)) error {
 	w := bufio.NewWriterSize(out, 1<<16)
 	send := json.NewEncoder(w)
 	if err := send.Encode(Hello{Release: release}); err != nil {

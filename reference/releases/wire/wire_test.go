@@ -11,20 +11,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // serve answers with what the preemptor asks for.
 func serve(in string) ([]string, error) {
 	var out bytes.Buffer
-	err := wire.Serve("v1.2.3", strings.NewReader(in), &out, func(r *wire.Request) (*wire.Observation, error) {
+	err := wire.Serve("v1.2.3", strings.NewReader(in), &out, func(r *wire.Request) (*observation.Observation, error) {
 		switch string(r.Preemptor) {
 		case `"refuse"`:
 			return nil, wire.Refusal("Pod default/p: spec.resources")
 		case `"fail"`:
 			return nil, errors.New("cannot run")
 		}
-		return &wire.Observation{System: "v1.2.3", PotentialNodes: []string{}}, nil
+		return &observation.Observation{System: "v1.2.3", PotentialNodes: []string{}}, nil
 	})
 	return strings.Split(strings.TrimSpace(out.String()), "\n"), err
 }
@@ -38,9 +39,9 @@ func TestServe(t *testing.T) {
 	require.JSONEq(t, `{"Error":"cannot run"}`, lines[3])
 
 	// A stage that was reached and is empty stays apart from one that was not.
-	var answer struct{ Observation *model.Observation }
+	var answer wire.Answer
 	require.NoError(t, json.Unmarshal([]byte(lines[1]), &answer))
-	require.Equal(t, &model.Observation{System: "v1.2.3", PotentialNodes: []string{}}, answer.Observation)
+	require.Equal(t, &observation.Observation{System: "v1.2.3", PotentialNodes: []string{}}, answer.Observation)
 }
 
 // What cannot be read ends the driver: it would not know where the next request
@@ -51,7 +52,7 @@ func TestServeEndsAtGarbage(t *testing.T) {
 	require.Len(t, lines, 2)
 }
 
-// Settings and observations arrive whole: wire has every field of model, of the same
+// Settings arrive whole: wire has every field of model, of the same
 // kind.
 func TestFieldsAreTheModels(t *testing.T) {
 	var same func(t *testing.T, path string, want, got reflect.Type)
@@ -70,8 +71,4 @@ func TestFieldsAreTheModels(t *testing.T) {
 		}
 	}
 	same(t, "Settings", reflect.TypeFor[model.Settings](), reflect.TypeFor[wire.Settings]())
-	same(t, "Observation", reflect.TypeFor[model.Observation](), reflect.TypeFor[wire.Observation]())
-	require.EqualValues(t, model.NominationKept, wire.Kept)
-	require.EqualValues(t, model.NominationSet, wire.Set)
-	require.EqualValues(t, model.NominationCleared, wire.Cleared)
 }

@@ -6,7 +6,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	policylisters "k8s.io/client-go/listers/policy/v1"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 type budget = policyv1.PodDisruptionBudget

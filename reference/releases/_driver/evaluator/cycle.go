@@ -9,14 +9,14 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 // observe loads c, runs the scheduling cycle of its preemptor and unloads it.
 // reusable tells whether the scheduler can be used again; err is why c could not
 // be loaded.
-func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, err error) {
-	obs = &wire.Observation{System: release, Filters: map[string]wire.Verdict{}, PinnedBudgetOrder: true}
+func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable bool, err error) {
+	obs = &observation.Observation{System: release, Filters: map[string]observation.Verdict{}, PinnedBudgetOrder: true}
 	obs.PinnedDryRuns = or(c.settings.Parallelism, 1) == 1
 	defer func() {
 		if p := recover(); p != nil {
@@ -41,9 +41,9 @@ func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, e
 }
 
 // failed is a cycle that ended in an error.
-func (s *scheduler) failed(obs *wire.Observation, err error) {
+func (s *scheduler) failed(obs *observation.Observation, err error) {
 	obs.CycleError = err.Error()
-	obs.Actuation = &wire.Actuation{Nomination: wire.Cleared}
+	obs.Actuation = &observation.Actuation{Nomination: observation.NominationCleared}
 	s.client.take(obs.Actuation)
 }
 
@@ -76,7 +76,7 @@ func (s *scheduler) run(r *recorder, c *cluster) {
 	obs.PostFilterCode, obs.PostFilterMessage = st.Code().String(), st.Message()
 	obs.Actuation = actuation(result)
 	if len(c.settings.Extenders) > 0 && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && !failed(st) {
-		obs.AfterExtenders = map[string]wire.DryRun{} // nothing left
+		obs.AfterExtenders = map[string]observation.DryRun{} // nothing left
 	}
 	if node := obs.Actuation.NominatedNode; node != "" {
 		s.awaitPreemption(r.victims[node])
@@ -87,19 +87,19 @@ func (s *scheduler) run(r *recorder, c *cluster) {
 		if obs.AfterExtenders != nil {
 			run = obs.AfterExtenders[node]
 		}
-		obs.Pick = &wire.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
+		obs.Pick = &observation.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
 	}
 	s.client.take(obs.Actuation)
 }
 
-func actuation(r *postFilterResult) *wire.Actuation {
+func actuation(r *postFilterResult) *observation.Actuation {
 	if r == nil || r.Mode() == modeNoop {
-		return &wire.Actuation{Nomination: wire.Kept}
+		return &observation.Actuation{Nomination: observation.NominationKept}
 	}
 	if r.NominatedNodeName == "" {
-		return &wire.Actuation{Nomination: wire.Cleared}
+		return &observation.Actuation{Nomination: observation.NominationCleared}
 	}
-	return &wire.Actuation{Nomination: wire.Set, NominatedNode: r.NominatedNodeName}
+	return &observation.Actuation{Nomination: observation.NominationSet, NominatedNode: r.NominatedNodeName}
 }
 
 // preempts wraps the call that preempts one victim: it makes a panic an error, and

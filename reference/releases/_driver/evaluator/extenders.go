@@ -9,7 +9,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // extend makes the scheduler ask extenders, those that are ignorable last, as
@@ -137,9 +138,9 @@ func (lastExtender) SupportsPreemption() bool  { return true }
 func (lastExtender) IsInterested(*v1.Pod) bool { return true }
 
 func (l lastExtender) ProcessPreemption(_ *v1.Pod, candidates map[string]*extenderv1.Victims, _ nodeInfoLister) (map[string]*extenderv1.Victims, error) {
-	l.r.obs.AfterExtenders = map[string]wire.DryRun{}
+	l.r.obs.AfterExtenders = map[string]observation.DryRun{}
 	for node, victims := range candidates {
-		l.r.obs.AfterExtenders[node] = wire.DryRun{Victims: keys(victims.Pods), Violations: int(victims.NumPDBViolations)}
+		l.r.obs.AfterExtenders[node] = observation.DryRun{Victims: keys(victims.Pods), Violations: int(victims.NumPDBViolations)}
 		l.r.victims[node] = victims.Pods
 	}
 	return maps.Clone(candidates), nil

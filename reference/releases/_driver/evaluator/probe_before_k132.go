@@ -10,7 +10,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 // potentialNodes are the nodes that preemption is tried on, in order; nil if it is
@@ -19,7 +19,7 @@ import (
 func (p *recordedPreemption) potentialNodes(ctx context.Context, state cycleState, pod *v1.Pod, m framework.NodeToStatusMap) []string {
 	probe := &probe{Interface: p.DefaultPreemption}
 	_, st := p.evaluator(state, probe).Preempt(ctx, pod, m)
-	p.s.client.take(&wire.Actuation{}) // Preempt will write it again
+	p.s.client.take(&observation.Actuation{}) // Preempt will write it again
 	if !probe.eligible || st.Code() != framework.Unschedulable {
 		return nil
 	}

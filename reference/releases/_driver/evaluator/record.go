@@ -11,7 +11,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 // recorder stands between the scheduler's parts, writes down what passes, and
@@ -25,7 +25,7 @@ type recorder struct {
 	offset int32
 	// mu guards the maps: several workers may write to them.
 	mu  sync.Mutex
-	obs *wire.Observation
+	obs *observation.Observation
 	// victims of the dry runs that found some, by node, as extenders left them.
 	victims map[string][]*v1.Pod
 }
@@ -47,7 +47,7 @@ func (r *recorder) RunFilterPluginsWithNominatedPods(ctx context.Context, state 
 // instead of a random one; how many are wanted is upstream's answer.
 func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 	_, n := r.Interface.GetOffsetAndNumCandidates(nodes)
-	r.obs.DryRuns = make(map[string]wire.DryRun, nodes)
+	r.obs.DryRuns = make(map[string]observation.DryRun, nodes)
 	r.obs.Candidates = []string{}
 	if nodes == 0 {
 		return 0, n
@@ -56,7 +56,7 @@ func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 }
 
 func (r *recorder) eligible(ok bool, reason string) {
-	r.obs.Eligible = &wire.Eligibility{OK: ok, Reason: reason}
+	r.obs.Eligible = &observation.Eligibility{OK: ok, Reason: reason}
 }
 
 // dryRan records what SelectVictimsOnNode returned.
@@ -69,15 +69,15 @@ func (r *recorder) dryRan(ctx context.Context, node string, victims []*v1.Pod, v
 		// came to no end.
 	case st.IsSuccess() && len(victims) == 0:
 		// The caller makes an error of it.
-		r.obs.DryRuns[node] = wire.DryRun{Error: fmt.Sprintf("expected at least one victim pod on node %q", node)}
+		r.obs.DryRuns[node] = observation.DryRun{Error: fmt.Sprintf("expected at least one victim pod on node %q", node)}
 	case st.IsSuccess():
-		r.obs.DryRuns[node] = wire.DryRun{Victims: keys(victims), Violations: violations}
+		r.obs.DryRuns[node] = observation.DryRun{Victims: keys(victims), Violations: violations}
 		r.victims[node] = victims
 	case rejected(st):
 		v := verdict(st)
-		r.obs.DryRuns[node] = wire.DryRun{Failed: &v}
+		r.obs.DryRuns[node] = observation.DryRun{Failed: &v}
 	default:
-		r.obs.DryRuns[node] = wire.DryRun{Error: st.AsError().Error()}
+		r.obs.DryRuns[node] = observation.DryRun{Error: st.AsError().Error()}
 	}
 }
 
@@ -98,8 +98,8 @@ func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map
 // verdict reads a Filter status. The nodes that a PreFilter result leaves out have
 // a status of no plugin, which names the plugins in its text; several are
 // separated by commas.
-func verdict(st *status) wire.Verdict {
-	v := wire.Verdict{Plugin: plugin(st), Unresolvable: st.Code() == unresolvable, Reasons: st.Reasons()}
+func verdict(st *status) observation.Verdict {
+	v := observation.Verdict{Plugin: plugin(st), Unresolvable: st.Code() == unresolvable, Reasons: st.Reasons()}
 	if v.Plugin == "" {
 		if rest, ok := strings.CutPrefix(st.Message(), "node(s) didn't satisfy plugin(s) ["); ok {
 			names, _, _ := strings.Cut(rest, "]")

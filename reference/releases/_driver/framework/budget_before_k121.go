@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/informers/policy/v1beta1"
 	policylisters "k8s.io/client-go/listers/policy/v1beta1"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // budget is of v1beta1: there is no other.

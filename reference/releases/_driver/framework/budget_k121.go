@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/informers/policy/v1"
 	policylisters "k8s.io/client-go/listers/policy/v1"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 type budget = policyv1.PodDisruptionBudget

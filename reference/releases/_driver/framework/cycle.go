@@ -10,21 +10,18 @@ import (
 	"k8s.io/client-go/tools/events"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
-type (
-	informerFactory = informers.SharedInformerFactory
-	wireVerdict     = wire.Verdict
-)
+type informerFactory = informers.SharedInformerFactory
 
 func newRecorder(string) events.EventRecorder { return &events.FakeRecorder{} }
 
 // observe loads c, runs the scheduling cycle of its preemptor and unloads it.
 // reusable tells whether the scheduler can be used again; err is why c could not
 // be loaded.
-func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, err error) {
-	obs = &wire.Observation{System: release, Filters: map[string]wire.Verdict{}, PinnedBudgetOrder: true}
+func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable bool, err error) {
+	obs = &observation.Observation{System: release, Filters: map[string]observation.Verdict{}, PinnedBudgetOrder: true}
 	defer func() {
 		if p := recover(); p != nil { // upstream may hold locks: never touch it again
 			s.failed(obs, fmt.Errorf("panic: %v", p))
@@ -41,13 +38,13 @@ func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, e
 
 // failed is a cycle that ended in an error, which changes no nomination before
 // 1.24.
-func (s *scheduler) failed(obs *wire.Observation, err error) {
+func (s *scheduler) failed(obs *observation.Observation, err error) {
 	obs.CycleError = err.Error()
-	obs.Actuation = &wire.Actuation{Nomination: wire.Kept}
+	obs.Actuation = &observation.Actuation{Nomination: observation.NominationKept}
 	s.client.take(obs.Actuation)
 }
 
-func (s *scheduler) run(obs *wire.Observation, c *cluster) {
+func (s *scheduler) run(obs *observation.Observation, c *cluster) {
 	sameLuck()
 	state := newCycleState()
 	host, statuses, err := s.schedulePod(state)
@@ -66,12 +63,12 @@ func (s *scheduler) run(obs *wire.Observation, c *cluster) {
 	}
 	result, st := s.profile.RunPostFilterPlugins(s.ctx, state, s.loaded.preemptor, statuses)
 	obs.PostFilterCode, obs.PostFilterMessage = st.Code().String(), st.Message()
-	obs.Actuation = &wire.Actuation{Nomination: wire.Kept}
+	obs.Actuation = &observation.Actuation{Nomination: observation.NominationKept}
 	if result != nil && st.IsSuccess() && result.NominatedNodeName != "" {
 		node := result.NominatedNodeName
-		obs.Actuation.Nomination, obs.Actuation.NominatedNode = wire.Set, node
+		obs.Actuation.Nomination, obs.Actuation.NominatedNode = observation.NominationSet, node
 		run := obs.DryRuns[node]
-		obs.Pick = &wire.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
+		obs.Pick = &observation.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
 	}
 	s.client.take(obs.Actuation)
 }
@@ -82,14 +79,14 @@ func (p *recordedPreemption) Name() string { return recordedName }
 // that PostFilter takes away, too, when it has no node to try.
 func (p *recordedPreemption) PostFilter(ctx context.Context, state *cycleState, pod *v1.Pod, m nodeToStatus) (*postFilterResult, *status) {
 	_ = p.stages(ctx, state, pod, m) // PostFilter meets the error again
-	p.s.client.take(&wire.Actuation{})
+	p.s.client.take(&observation.Actuation{})
 	sameLuck()
 	return p.DefaultPreemption.PostFilter(ctx, state, pod, m)
 }
 
 // recorder writes down what passes.
 type recorder struct {
-	obs *wire.Observation
+	obs *observation.Observation
 
 	mu sync.Mutex // dry runs are parallel
 	// last and plugin are what the last run of filters on a node said.
@@ -108,25 +105,25 @@ func (r *recorder) filtered(node, plugin string, st *status) {
 }
 
 func (r *recorder) eligible(ok bool) bool {
-	r.obs.Eligible = &wire.Eligibility{OK: ok}
+	r.obs.Eligible = &observation.Eligibility{OK: ok}
 	return ok
 }
 
 func (r *recorder) startDryRuns() {
-	r.obs.DryRuns, r.obs.Candidates = map[string]wire.DryRun{}, []string{}
+	r.obs.DryRuns, r.obs.Candidates = map[string]observation.DryRun{}, []string{}
 }
 
 func (r *recorder) candidate(node string, v *extenderv1.Victims) {
-	r.obs.DryRuns[node] = wire.DryRun{Victims: keys(v.Pods), Violations: int(v.NumPDBViolations)}
+	r.obs.DryRuns[node] = observation.DryRun{Victims: keys(v.Pods), Violations: int(v.NumPDBViolations)}
 	r.obs.Candidates = append(r.obs.Candidates, node)
 }
 
-func (r *recorder) noCandidate(node string, v wire.Verdict) {
-	r.obs.DryRuns[node] = wire.DryRun{Failed: &v}
+func (r *recorder) noCandidate(node string, v observation.Verdict) {
+	r.obs.DryRuns[node] = observation.DryRun{Failed: &v}
 }
 
 func (r *recorder) dryRunError(node string, err error) {
-	r.obs.DryRuns[node] = wire.DryRun{Error: err.Error()}
+	r.obs.DryRuns[node] = observation.DryRun{Error: err.Error()}
 }
 
 func (s *scheduler) updateSnapshot() error {

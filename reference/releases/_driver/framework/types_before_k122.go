@@ -15,6 +15,8 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	framework "k8s.io/kubernetes/pkg/scheduler/framework/v1alpha1"
 	schedulerprofile "k8s.io/kubernetes/pkg/scheduler/profile"
+
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 type (
@@ -113,8 +115,8 @@ func (h preemptHandle) RunFilterPlugins(ctx context.Context, state *cycleState, 
 	return statuses
 }
 
-func (s *scheduler) verdict(node string, st *status) wireVerdict {
-	return wireVerdict{Plugin: s.recorder.plugin[node], Unresolvable: st.Code() == unresolvable, Reasons: st.Reasons()}
+func (s *scheduler) verdict(node string, st *status) observation.Verdict {
+	return observation.Verdict{Plugin: s.recorder.plugin[node], Unresolvable: st.Code() == unresolvable, Reasons: st.Reasons()}
 }
 
 // stages asks for what PostFilter is about to do. Which nodes it tries shows in
@@ -152,7 +154,7 @@ func (p *recordedPreemption) stages(ctx context.Context, state *cycleState, pod 
 		if _, ok := obs.DryRuns[name]; !ok {
 			// No filter was run if there is no pod of lower priority, which later
 			// releases call unresolvable.
-			v := wireVerdict{Unresolvable: true}
+			v := observation.Verdict{Unresolvable: true}
 			if st := p.s.recorder.last[name]; st != nil && !st.IsSuccess() {
 				v = p.s.verdict(name, st)
 			}

@@ -20,7 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 type (
@@ -106,8 +106,8 @@ func (s *scheduler) schedulePod(state *cycleState) (host string, statuses nodeTo
 	return result.SuggestedHost, nil, err
 }
 
-func (s *scheduler) verdict(_ string, st *status) wireVerdict {
-	return wireVerdict{Plugin: st.FailedPlugin(), Unresolvable: st.Code() == unresolvable, Reasons: st.Reasons()}
+func (s *scheduler) verdict(_ string, st *status) observation.Verdict {
+	return observation.Verdict{Plugin: st.FailedPlugin(), Unresolvable: st.Code() == unresolvable, Reasons: st.Reasons()}
 }
 
 // notTried is the status that FindCandidates gives the nodes which it does not try
@@ -147,7 +147,7 @@ func (p *recordedPreemption) stages(ctx context.Context, state *cycleState, pod 
 		if err != nil {
 			return err
 		}
-		r.obs.DryRuns[name] = wire.DryRun{Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations)}
+		r.obs.DryRuns[name] = observation.DryRun{Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations)}
 	}
 	for _, name := range r.obs.PotentialNodes {
 		switch st := statuses[name]; {

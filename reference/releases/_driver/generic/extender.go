@@ -7,7 +7,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/algorithm"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/api"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 func extenders(s *scheduler) []algorithm.SchedulerExtender {
@@ -34,9 +34,9 @@ func (extender) SupportsPreemption() bool  { return true }
 func (extender) IsIgnorable() bool         { return false }
 
 func (e extender) ProcessPreemption(_ *v1.Pod, victims map[*v1.Node]*schedulerapi.Victims, _ map[string]*nodeInfo) (map[*v1.Node]*schedulerapi.Victims, error) {
-	e.s.obs.DryRuns, e.s.obs.Candidates = map[string]wire.DryRun{}, []string{}
+	e.s.obs.DryRuns, e.s.obs.Candidates = map[string]observation.DryRun{}, []string{}
 	for node, v := range victims {
-		e.s.obs.DryRuns[node.Name] = wire.DryRun{Victims: keys(v.Pods), Violations: v.NumPDBViolations}
+		e.s.obs.DryRuns[node.Name] = observation.DryRun{Victims: keys(v.Pods), Violations: v.NumPDBViolations}
 		e.s.obs.Candidates = append(e.s.obs.Candidates, node.Name)
 	}
 	slices.Sort(e.s.obs.Candidates)

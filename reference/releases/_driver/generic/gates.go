@@ -5,7 +5,7 @@ import (
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // gates are those of the release, as they are by default.

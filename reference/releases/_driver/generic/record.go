@@ -7,18 +7,18 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/algorithm/predicates"
 	"k8s.io/kubernetes/pkg/scheduler/core"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 // recorder is what was seen of a cycle.
 type recorder struct {
-	obs *wire.Observation
+	obs *observation.Observation
 	// preempts: the cycle is in Preempt, and so in dry runs.
 	preempts bool
 	// tries: the budgets were listed, which is done if there are nodes to try.
 	tries bool
 	// last is what the last predicate to fail a node said, by node.
-	last map[string]wire.Verdict
+	last map[string]observation.Verdict
 	// errs are the errors that predicates ended in, by node: a dry run then fails.
 	errs map[string]string
 }
@@ -44,8 +44,8 @@ var plugins = map[string]string{
 // verdict names the plugins of all reasons, separated by commas: the predicate
 // GeneralPredicates stands for four of them, and tells all that fail. Upstream says
 // by itself whether preemption might help.
-func verdict(node *v1.Node, reasons []failureReason) wire.Verdict {
-	v := wire.Verdict{Unresolvable: len(nodesWherePreemptionMightHelp([]*v1.Node{node}, fitErrorOf(node, reasons))) == 0}
+func verdict(node *v1.Node, reasons []failureReason) observation.Verdict {
+	v := observation.Verdict{Unresolvable: len(nodesWherePreemptionMightHelp([]*v1.Node{node}, fitErrorOf(node, reasons))) == 0}
 	for _, r := range reasons {
 		name := r.GetReason()
 		switch r := r.(type) {
@@ -74,7 +74,7 @@ func (s *scheduler) watch(predicate fitPredicate) fitPredicate {
 		if s.preempts {
 			name := node.Node().Name
 			if _, seen := s.last[name]; !seen {
-				s.last[name] = wire.Verdict{}
+				s.last[name] = observation.Verdict{}
 			}
 			if !fits {
 				s.last[name] = verdict(node.Node(), reasons)
@@ -96,7 +96,7 @@ func (s *scheduler) scheduled(host string, err error) error {
 		return errFits
 	case !ok:
 		s.obs.CycleError = err.Error()
-		s.obs.Actuation = &wire.Actuation{Nomination: wire.Kept}
+		s.obs.Actuation = &observation.Actuation{Nomination: observation.NominationKept}
 		return err
 	}
 	for _, n := range s.loaded.nodes {
@@ -104,7 +104,7 @@ func (s *scheduler) scheduled(host string, err error) error {
 			s.obs.Filters[n.Name] = verdict(n, reasons)
 		}
 	}
-	s.obs.Actuation = &wire.Actuation{Nomination: wire.Kept}
+	s.obs.Actuation = &observation.Actuation{Nomination: observation.NominationKept}
 	return err
 }
 
@@ -115,7 +115,7 @@ func (s *scheduler) preempted(node *v1.Node, victims, clear []*v1.Pod, err error
 	if err != nil {
 		s.obs.PostFilterCode, s.obs.PostFilterMessage = "Error", err.Error()
 	}
-	s.obs.Eligible = &wire.Eligibility{OK: s.tries || len(clear) > 0 || err != nil}
+	s.obs.Eligible = &observation.Eligibility{OK: s.tries || len(clear) > 0 || err != nil}
 	if !s.obs.Eligible.OK || err != nil && !s.tries {
 		return
 	}
@@ -129,18 +129,18 @@ func (s *scheduler) preempted(node *v1.Node, victims, clear []*v1.Pod, err error
 		return
 	}
 	if s.obs.DryRuns == nil {
-		s.obs.DryRuns, s.obs.Candidates = map[string]wire.DryRun{}, []string{}
+		s.obs.DryRuns, s.obs.Candidates = map[string]observation.DryRun{}, []string{}
 	}
 	for name, v := range s.last {
 		if _, candidate := s.obs.DryRuns[name]; !candidate {
-			s.obs.DryRuns[name] = wire.DryRun{Failed: &v}
+			s.obs.DryRuns[name] = observation.DryRun{Failed: &v}
 		}
 		if err := s.errs[name]; err != "" {
-			s.obs.DryRuns[name] = wire.DryRun{Error: err}
+			s.obs.DryRuns[name] = observation.DryRun{Error: err}
 		}
 	}
 	if node != nil {
-		s.obs.Pick = &wire.Pick{Node: node.Name, Victims: keys(victims), Violations: s.obs.DryRuns[node.Name].Violations}
+		s.obs.Pick = &observation.Pick{Node: node.Name, Victims: keys(victims), Violations: s.obs.DryRuns[node.Name].Violations}
 	}
 }
 
@@ -157,7 +157,7 @@ func (p podPreemptor) DeletePod(pod *v1.Pod) error {
 
 func (p podPreemptor) SetNominatedNodeName(pod *v1.Pod, node string) error {
 	a := p.s.obs.Actuation
-	a.Nomination, a.NominatedNode = wire.Set, node
+	a.Nomination, a.NominatedNode = observation.NominationSet, node
 	return nil
 }
 

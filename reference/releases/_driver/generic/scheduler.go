@@ -21,7 +21,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/algorithmprovider"
 	"k8s.io/kubernetes/pkg/scheduler/factory"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 // scheduler is an upstream scheduler whose only pod to schedule is the one that
@@ -197,10 +197,10 @@ func (s *scheduler) unload() bool {
 }
 
 // observe loads c, runs the scheduling cycle of its preemptor and unloads it.
-func (s *scheduler) observe(c *cluster) (obs *wire.Observation, reusable bool, err error) {
-	obs = &wire.Observation{System: release, Filters: map[string]wire.Verdict{}, PinnedBudgetOrder: true}
+func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable bool, err error) {
+	obs = &observation.Observation{System: release, Filters: map[string]observation.Verdict{}, PinnedBudgetOrder: true}
 	if err = s.load(c); err == nil {
-		s.recorder = recorder{obs: obs, last: map[string]wire.Verdict{}, errs: map[string]string{}}
+		s.recorder = recorder{obs: obs, last: map[string]observation.Verdict{}, errs: map[string]string{}}
 		s.next <- c.preemptor
 		<-s.idle
 		if a := obs.Actuation; a != nil {

@@ -1,4 +1,4 @@
-module github.com/preemptcheck/preemptcheck/reference/releases/driver
+module github.com/preemptcheck/preemptcheck
 
 go 1.26.0
 

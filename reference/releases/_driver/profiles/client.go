@@ -17,7 +17,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 // client is an API server that agrees to everything, remembers what it was asked
@@ -162,7 +162,7 @@ func (c *client) add(list *[]string, s string) {
 }
 
 // take moves the writes into a, sorted, and forgets them.
-func (c *client) take(a *wire.Actuation) {
+func (c *client) take(a *observation.Actuation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a.Deleted, a.DisruptionTarget, a.Cleared, a.Deallocated, a.Other = c.deleted, c.disrupted, c.cleared, c.deallocated, c.other

@@ -8,7 +8,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/component-base/featuregate"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // gates puts feature gates, which are one global, into force.

@@ -15,7 +15,8 @@ import (
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/model/observation"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // release is set by the linker.
@@ -42,7 +43,7 @@ type schedulers map[settings]*scheduler
 // maxSchedulers is how many are kept.
 const maxSchedulers = 16
 
-func (all schedulers) observe(r *wire.Request) (*wire.Observation, error) {
+func (all schedulers) observe(r *wire.Request) (*observation.Observation, error) {
 	if err := prepare(r); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/driver/wire"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // settings is what a scheduler is built for, and what it is reused by.
