@@ -1,14 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -75,7 +74,7 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 		if names := references(reference); len(names) > 1 {
 			return checkMatrix(cmd, names, in, args, workers, output)
 		}
-		checker, err := newChecker(reference, slices.Concat(properties.Invariants(), properties.Sampled())...)
+		checker, err := newChecker(reference, allPromises()...)
 		if err != nil {
 			return err
 		}
@@ -84,104 +83,34 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 		if len(cases) == 0 && inputErr != nil {
 			return inputErr
 		}
-		report := &report{}
+		report := &replay.Report{}
 		for _, c := range cases {
 			if cmd.Context().Err() != nil {
 				report.Interrupted = true
 				break
 			}
-			report.add(judge(cmd.Context(), checker, c))
+			j := replay.Judge(cmd.Context(), checker, c)
+			reproduce(j, checker, c)
+			report.Add(j)
 		}
-		if err := output.print(cmd.OutOrStdout(), report, report.text); err != nil {
+		if err := output.print(cmd.OutOrStdout(), report, report.WriteText); err != nil {
 			return err
 		}
 		if inputErr != nil {
 			printErrors(cmd.ErrOrStderr(), inputErr)
 		}
 		if report.Interrupted {
-			fmt.Fprintf(cmd.ErrOrStderr(), "error: interrupted after %d of %s\n", len(report.Cases), plural(len(cases), "case"))
+			fmt.Fprintf(cmd.ErrOrStderr(), "error: interrupted after %d of %s\n", len(report.Cases), words.Plural(len(cases), "case"))
 		}
 		return status(report.Failed > 0, inputErr != nil || report.NotDone > 0 || report.Interrupted)
 	}
 	return cmd
 }
 
-// report is the answer of check.
-type report struct {
-	Cases []*judgement `json:"cases"`
-	// Passed counts the cases that agree, of which Known are known findings;
-	// Gone those that no longer reproduce what they were saved for; Failed the
-	// others, without NotDone: not modelled, undecided, or not run.
-	Passed  int `json:"passed"`
-	Known   int `json:"known"`
-	Gone    int `json:"noLongerReproduces"`
-	Failed  int `json:"failed"`
-	NotDone int `json:"notDone"`
-	// KnownBy counts the cases in which each known finding occurred.
-	KnownBy     map[string]int `json:"knownBy,omitempty"`
-	Interrupted bool           `json:"interrupted,omitempty"`
-}
-
-func (r *report) add(j *judgement) {
-	r.Cases = append(r.Cases, j)
-	for _, id := range j.Known {
-		if r.KnownBy == nil {
-			r.KnownBy = map[string]int{}
-		}
-		r.KnownBy[id]++
+// reproduce says in a judgement that needs a look how to come to it again. It is
+// nil if there was no time.
+func reproduce(j *replay.Judgement, checker *properties.Checker, c *corpus.Case) {
+	if j != nil && (j.IsFound() || j.IsNotDone()) {
+		j.Reproduce = commandFor("check", checker.System.Name(), c)
 	}
-	switch {
-	case j.isFound():
-		r.Failed++
-	case j.isCouldNot():
-		r.NotDone++
-	case j.Result == gone:
-		r.Gone++
-	default:
-		r.Passed++
-		if j.Result != agrees {
-			r.Known++
-		}
-	}
-}
-
-func (r *report) text(w io.Writer) {
-	if len(r.Cases) > 0 {
-		t := newTable("", "NAME", "OUTCOME", "DECIDED BY", "RESULT")
-		for _, j := range r.Cases {
-			t.row(j.Name, cmp.Or(j.Outcome, "-"), cmp.Or(j.DecidedBy, "-"), j.Result)
-		}
-		t.write(w)
-		fmt.Fprintln(w)
-	}
-	for _, j := range r.Cases {
-		if j.Reproduce == "" && j.Note == "" {
-			continue
-		}
-		fmt.Fprintf(w, "%s: %s\n", j.Name, j.Result)
-		details := j.Details
-		if j.Note != "" {
-			details = append(slices.Clip(details), "note: "+j.Note)
-		}
-		for _, detail := range details {
-			fmt.Fprintln(w, "  "+strings.ReplaceAll(detail, "\n", "\n  "))
-		}
-		if j.Reproduce != "" {
-			fmt.Fprintf(w, "  reproduce: %s\n", j.Reproduce)
-		}
-		fmt.Fprintln(w)
-	}
-	writeKnown(w, "CASES", r.KnownBy)
-	fmt.Fprintf(w, "%d passed", r.Passed)
-	if r.Known > 0 {
-		fmt.Fprintf(w, " (%d with known findings)", r.Known)
-	}
-	fmt.Fprintf(w, ", %d failed", r.Failed)
-	if r.Gone > 0 {
-		fmt.Fprintf(w, ", %d no longer reproduces", r.Gone)
-	}
-	if r.NotDone > 0 {
-		fmt.Fprintf(w, ", %d not modelled, undecided or not run", r.NotDone)
-	}
-	fmt.Fprintln(w)
 }

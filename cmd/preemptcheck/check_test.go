@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -18,7 +19,7 @@ const cases = "../../corpus/cases"
 func TestCheckCorpus(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "check", "-o", "json", cases)
 	require.Empty(t, errOut)
-	var r report
+	var r replay.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	for _, j := range r.Cases {
 		require.Empty(t, j.Reproduce, "%s: %s: %s", j.Name, j.Result, j.Details)
@@ -88,4 +89,12 @@ func TestBadFileDoesNotStopTheOthers(t *testing.T) {
 
 	status, _, _ = preemptcheck(t, "", "check", "testdata/bad/binary.yaml", "testdata/cases/unexpected.yaml")
 	require.Equal(t, statusFound, status)
+}
+
+// TestGoneIsNoFailure: it is told, and counted, but the exit status is 0.
+func TestGoneIsNoFailure(t *testing.T) {
+	status, out, errOut := preemptcheck(t, "", "check", "testdata/cases/saved-gone.yaml", "testdata/cases/saved-known.yaml", "testdata/cases/fits.yaml")
+	require.Equal(t, statusAgrees, status, errOut)
+	require.Contains(t, out, "it was found by: preemptcheck fuzz --seed 1 --first 815 --cases 1\n")
+	require.True(t, strings.HasSuffix(out, "\n2 passed (1 with known findings), 0 failed, 1 no longer reproduces\n"), out)
 }

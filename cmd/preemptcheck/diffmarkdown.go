@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/preemptcheck/preemptcheck/internal/words"
 )
 
 // markdown writes a changelog: for each two releases what is different, with the
@@ -54,7 +56,7 @@ func (c *comparison) markdown(w io.Writer, r *changelog) {
 			fmt.Fprintf(w, "*Source:* %s\n\n", escape(way.Change.Where()))
 		}
 		for _, k := range way.Kinds {
-			fmt.Fprintf(w, "- %s, on %s\n", k.Kind, plural(k.Clusters, "cluster"))
+			fmt.Fprintf(w, "- %s, on %s\n", k.Kind, words.Plural(k.Clusters, "cluster"))
 		}
 		for _, k := range way.Kinds {
 			k.markdown(w, c, len(way.Kinds) > 1)

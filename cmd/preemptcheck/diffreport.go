@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/releasediff"
+	"github.com/preemptcheck/preemptcheck/internal/table"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 )
 
 // changelog is the answer of diff.
@@ -67,8 +70,8 @@ type difference struct {
 	FromDoes  string `json:"fromDoes"`
 	ToDoes    string `json:"toDoes"`
 	// Besides are further changes that it takes on the cluster.
-	Besides []string `json:"besides,omitempty"`
-	Size    size     `json:"size"`
+	Besides []string      `json:"besides,omitempty"`
+	Size    minimize.Size `json:"size"`
 	// NotMinimal says why the cluster may not be the smallest.
 	NotMinimal string `json:"notMinimal,omitempty"`
 	// Cluster is a line for each object, Case all of it.
@@ -84,7 +87,7 @@ func (d *difference) compare(other *difference) int {
 	return cmp.Or(
 		cmp.Compare(min(1, len(d.NotMinimal)), min(1, len(other.NotMinimal))),
 		cmp.Compare(len(d.Besides), len(other.Besides)),
-		cmp.Compare(d.Size.all(), other.Size.all()),
+		cmp.Compare(d.Size.Objects(), other.Size.Objects()),
 		cmp.Compare(len(d.Cluster), len(other.Cluster)))
 }
 
@@ -126,9 +129,9 @@ func (r *changelog) text(w io.Writer) {
 }
 
 func (c *comparison) text(w io.Writer, r *changelog) {
-	what := plural(int(c.Clusters), "case")
+	what := words.Plural(int(c.Clusters), "case")
 	if r.Generated {
-		what = fmt.Sprintf("%s (generated, seed %d)", plural(int(c.Clusters), "cluster"), r.Seed)
+		what = fmt.Sprintf("%s (generated, seed %d)", words.Plural(int(c.Clusters), "cluster"), r.Seed)
 	}
 	fmt.Fprintf(w, "From %s to %s: of %s, %d could be compared.\n", c.From, c.To, what, c.done())
 	switch {
@@ -136,20 +139,20 @@ func (c *comparison) text(w io.Writer, r *changelog) {
 	case len(c.Ways) == 0:
 		fmt.Fprintln(w, "Both releases decide all of them alike.")
 	default:
-		fmt.Fprintf(w, "Decided differently: %d, for %s.\n", c.differ(), plural(len(c.Ways), "reason"))
+		fmt.Fprintf(w, "Decided differently: %d, for %s.\n", c.differ(), words.Plural(len(c.Ways), "reason"))
 	}
 	c.casesText(w)
 	if len(c.Ways) > 0 {
 		fmt.Fprintln(w)
-		t := newTable("", "CLUSTERS", "BECAUSE", "WHAT IS DIFFERENT")
+		t := table.New("", "CLUSTERS", "BECAUSE", "WHAT IS DIFFERENT")
 		for _, way := range c.Ways {
 			clusters, title := fmt.Sprint(way.Clusters), way.title()
 			for _, k := range way.Kinds {
-				t.row(clusters, title, fmt.Sprintf("%s (%d)", k.Kind, k.Clusters))
+				t.Row(clusters, title, fmt.Sprintf("%s (%d)", k.Kind, k.Clusters))
 				clusters, title = "", ""
 			}
 		}
-		t.write(w)
+		t.WriteText(w)
 	}
 	for i, way := range c.Ways {
 		fmt.Fprintf(w, "\n%d. %s\n", i+1, way.title())
@@ -168,24 +171,24 @@ func (c *comparison) text(w io.Writer, r *changelog) {
 
 // casesText has a row for each case that is decided differently.
 func (c *comparison) casesText(w io.Writer) {
-	t := newTable("", "POD", c.From, c.To, "BECAUSE")
+	t := table.New("", "POD", c.From, c.To, "BECAUSE")
 	for _, d := range c.Cases {
 		for i, because := range d.Because {
 			if i == 0 {
-				t.row(d.Name, d.FromDoes, d.ToDoes, because)
+				t.Row(d.Name, d.FromDoes, d.ToDoes, because)
 			} else {
-				t.row("", "", "", because)
+				t.Row("", "", "", because)
 			}
 		}
 	}
-	if len(t.rows) > 1 {
+	if !t.Empty() {
 		fmt.Fprintln(w)
-		t.write(w)
+		t.WriteText(w)
 	}
 }
 
 func (k *difference) text(w io.Writer, c *comparison) {
-	fmt.Fprintf(w, "\n   %s, on %s, for example", k.Kind, plural(k.Clusters, "cluster"))
+	fmt.Fprintf(w, "\n   %s, on %s, for example", k.Kind, words.Plural(k.Clusters, "cluster"))
 	if k.NotMinimal != "" {
 		fmt.Fprintf(w, " (not the smallest: %s)", k.NotMinimal)
 	}
@@ -194,16 +197,16 @@ func (k *difference) text(w io.Writer, c *comparison) {
 		fmt.Fprintf(w, "     %s", line)
 	}
 	fmt.Fprintln(w)
-	t := newTable("     ", c.From, k.FromDoes)
-	t.row(c.To, k.ToDoes)
+	t := table.New("     ", c.From, k.FromDoes)
+	t.Row(c.To, k.ToDoes)
 	for _, besides := range k.Besides {
-		t.row("besides", besides)
+		t.Row("besides", besides)
 	}
 	if k.Saved != "" {
-		t.row("saved", k.Saved)
+		t.Row("saved", k.Saved)
 	}
-	t.row("found by", k.Reproduce)
-	t.write(w)
+	t.Row("found by", k.Reproduce)
+	t.WriteText(w)
 }
 
 // whyText lists why clusters were not compared.
@@ -213,22 +216,22 @@ func (c *comparison) whyText(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	if c.Cases != nil {
-		t := newTable("", "NAME", "NOT COMPARED", "OBJECT")
+		t := table.New("", "NAME", "NOT COMPARED", "OBJECT")
 		for _, d := range c.Cases {
 			if d.Why != "" {
-				t.row(d.Name, d.Why, cmp.Or(d.Object, "-"))
+				t.Row(d.Name, d.Why, cmp.Or(d.Object, "-"))
 			}
 		}
-		t.write(w)
+		t.WriteText(w)
 		return
 	}
-	t := newTable("", "CLUSTERS", "NOT COMPARED, AS NOT KNOWN")
+	t := table.New("", "CLUSTERS", "NOT COMPARED, AS NOT KNOWN")
 	const most = 10
 	all := c.whySorted()
 	for _, why := range all[:min(most, len(all))] {
-		t.row(fmt.Sprint(c.Why[why]), why)
+		t.Row(fmt.Sprint(c.Why[why]), why)
 	}
-	t.write(w)
+	t.WriteText(w)
 	if len(all) > most {
 		fmt.Fprintf(w, "… and %d more reasons\n", len(all)-most)
 	}

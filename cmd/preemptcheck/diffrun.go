@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/findingsdoc"
 	"github.com/preemptcheck/preemptcheck/internal/releasediff"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -101,7 +102,7 @@ func (d *differ) compareAll() {
 					return
 				}
 				if err != nil {
-					r = &releasediff.Comparison{Verdict: releasediff.Failed, Why: firstLine(err.Error())}
+					r = &releasediff.Comparison{Verdict: releasediff.Failed, Why: words.FirstLine(err.Error())}
 				}
 				d.add(n, r)
 			}
@@ -127,8 +128,8 @@ func (d *differ) add(n uint64, r *releasediff.Comparison) {
 	d.progress.show(func() string {
 		elapsed := time.Since(d.start)
 		return fmt.Sprintf("%s: %s: %s, %.0f per second, %d differ in %s", d.prefix, elapsed.Round(time.Second),
-			plural(int(d.ways.Compared), "cluster"), float64(d.ways.Compared)/elapsed.Seconds(),
-			d.ways.Verdicts[releasediff.Different], plural(len(d.ways.List()), "way"))
+			words.Plural(int(d.ways.Compared), "cluster"), float64(d.ways.Compared)/elapsed.Seconds(),
+			d.ways.Verdicts[releasediff.Different], words.Plural(len(d.ways.List()), "way"))
 	})
 }
 
@@ -144,7 +145,7 @@ func (d *differ) smallest(k *releasediff.Kind, progress func(minimize.Progress))
 		if next := d.minimised(w, progress); out == nil || next.compare(out) < 0 {
 			out, from = next, w
 		}
-		if large := len(w.Cluster.Pods) > 200; large || out.Size.all() <= 2 || d.stopped.Err() != nil {
+		if large := len(w.Cluster.Pods) > 200; large || out.Size.Objects() <= 2 || d.stopped.Err() != nil {
 			break
 		}
 	}
@@ -165,7 +166,7 @@ func (d *differ) minimised(w *releasediff.Witness, progress func(minimize.Progre
 	case d.stopped.Err() != nil:
 		out.NotMinimal = "interrupted"
 	case err != nil && ctx.Err() == nil:
-		out.NotMinimal = firstLine(err.Error())
+		out.NotMinimal = words.FirstLine(err.Error())
 	case err != nil || !small.Minimal:
 		out.NotMinimal = "it took too long"
 	}
@@ -178,7 +179,7 @@ func (d *differ) minimised(w *releasediff.Witness, progress func(minimize.Progre
 	}
 	lines := out.shown.Lines()
 	out.FromDoes, out.ToDoes = lines[0], lines[1]
-	out.Size, out.Cluster = sizeOf(out.shown.Cluster), findingsdoc.Summary(out.shown.Cluster)
+	out.Size, out.Cluster = minimize.SizeOf(out.shown.Cluster), findingsdoc.Summary(out.shown.Cluster)
 	for _, e := range out.shown.Effects {
 		if e != w.Effect {
 			out.Besides = append(out.Besides, e.Change.Title)

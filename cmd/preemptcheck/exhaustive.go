@@ -18,6 +18,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/table"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -165,8 +167,8 @@ func (e *exhaustive) run(ctx context.Context, log io.Writer) error {
 			shown = now
 			perSecond := float64(e.Sweep.Classes-from) / now.Sub(start).Seconds()
 			eta := time.Duration(float64(e.Classes-e.Sweep.Classes) / perSecond * float64(time.Second))
-			fmt.Fprintf(log, "%5.1f %%: %d classes, %.0f per second, %s to go, %s\n", percent(int(e.Sweep.Classes), int(e.Classes)),
-				e.Sweep.Classes, perSecond, eta.Round(time.Second), plural(len(e.New), "new finding"))
+			fmt.Fprintf(log, "%5.1f %%: %d classes, %.0f per second, %s to go, %s\n", words.Percent(int(e.Sweep.Classes), int(e.Classes)),
+				e.Sweep.Classes, perSecond, eta.Round(time.Second), words.Plural(len(e.New), "new finding"))
 		}
 		if len(suspects) > 0 || now.Sub(saved) >= saveEvery {
 			saved = now
@@ -202,7 +204,7 @@ func (e *exhaustive) save(s properties.Suspect) error {
 	explanation := ""
 	if s.Err != nil {
 		suspect.Detail = s.Err.Error()
-		explanation = firstLine(suspect.String())
+		explanation = words.FirstLine(suspect.String())
 	} else {
 		suspect = s.Result.Unexplained()[0]
 		explanation = fingerprint.Explain(s.Result, &suspect)
@@ -235,7 +237,7 @@ func (e *exhaustive) text(w io.Writer) {
 	stats := &e.Sweep.Stats
 	fmt.Fprintf(w, "\n%d preempt, %d of them with several candidates; %d no help\n\n",
 		stats.Preempted, stats.SeveralCandidates, stats.NotHelpful)
-	writeKnown(w, "CLASSES", stats.Known)
+	table.WriteCounts(w, "KNOWN FINDING", "CLASSES", table.Sorted(stats.Known))
 	if !e.complete() {
 		fmt.Fprintf(w, "interrupted: %d of %d classes\n", e.Sweep.Classes, e.Classes)
 		return

@@ -3,12 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties/explanation"
 )
 
 func newExplain() *cobra.Command {
@@ -55,14 +56,14 @@ says which one is meant.`,
 		}
 		if r.Unmodelled != nil {
 			var errs []error
-			for _, field := range lines(r.Unmodelled) {
+			for _, field := range words.Lines(r.Unmodelled) {
 				errs = append(errs, fmt.Errorf("%s: not modelled: %s", c.File, field))
 			}
 			return errors.Join(errs...)
 		}
-		e := explainResult(r, nodes)
+		e := explanation.Of(r, nodes)
 		e.File = c.File
-		if err := output.print(cmd.OutOrStdout(), e, func(w io.Writer) { e.text(w) }); err != nil {
+		if err := output.print(cmd.OutOrStdout(), e, e.WriteText); err != nil {
 			return err
 		}
 		return status(len(r.Unexplained()) > 0, false)
@@ -79,5 +80,5 @@ func single(cases []*corpus.Case) (*corpus.Case, error) {
 	for _, c := range cases {
 		keys = append(keys, model.Key(c.Cluster.Preemptor))
 	}
-	return nil, fmt.Errorf("--pod: which of the %d pending pods is meant? %s", len(cases), some(keys, 10))
+	return nil, fmt.Errorf("--pod: which of the %d pending pods is meant? %s", len(cases), words.Some(keys, 10))
 }

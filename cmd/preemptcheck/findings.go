@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -35,11 +36,11 @@ have it.`,
 }
 
 func listFindings(w io.Writer) {
-	t := newTable("", "ID", "TITLE", "RELEASES", "UPSTREAM")
+	t := table.New("", "ID", "TITLE", "RELEASES", "UPSTREAM")
 	for _, e := range properties.LedgerOfAll() {
-		t.row(e.ID, e.Title, e.Releases, e.Upstream)
+		t.Row(e.ID, e.Title, e.Releases, e.Upstream)
 	}
-	t.write(w)
+	t.WriteText(w)
 }
 
 func describeFinding(w io.Writer, e properties.LedgerEntry) {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -144,9 +145,9 @@ func resumed(cmd *cobra.Command, dir string, config *campaign.Config) error {
 func fuzzProgress(s *campaign.State) string {
 	session := &s.Sessions[len(s.Sessions)-1]
 	line := fmt.Sprintf("%s: %d clusters, %.0f per second, %.0f %% preempt, %s", time.Duration(s.Seconds()*float64(time.Second)).Round(time.Second),
-		s.Stats.Clusters, float64(session.Clusters)/session.Seconds, percent(s.Stats.Preempted, s.Stats.Clusters), plural(len(s.Findings), "new finding"))
+		s.Stats.Clusters, float64(session.Clusters)/session.Seconds, words.Percent(s.Stats.Preempted, s.Stats.Clusters), words.Plural(len(s.Findings), "new finding"))
 	if s.Deaths > 0 {
-		line += fmt.Sprintf(", %s died", plural(s.Deaths, "worker"))
+		line += fmt.Sprintf(", %s died", words.Plural(s.Deaths, "worker"))
 	}
 	return line
 }
@@ -192,11 +193,4 @@ func relationsFlag(cmd *cobra.Command, relations *int) {
 // filtersFlag adds --filters to a command.
 func filtersFlag(cmd *cobra.Command, filters *int, byDefault int) {
 	cmd.Flags().IntVar(filters, "filters", byDefault, "of how many clusters one is drawn to ask each of its filters by itself; 0 is none")
-}
-
-func percent(part, whole int) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return 100 * float64(part) / float64(whole)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/table"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -67,7 +69,7 @@ could not be read.`,
 		if workers < 1 {
 			return errors.New("--workers: must be at least 1")
 		}
-		checker, err := newPooledChecker(scheduler, workers, slices.Concat(properties.Invariants(), properties.Sampled())...)
+		checker, err := newPooledChecker(scheduler, workers, allPromises()...)
 		if err != nil {
 			return err
 		}
@@ -136,7 +138,7 @@ func newPooledChecker(name string, workers int, promises ...properties.Property)
 
 // progressLine says how far minimising is.
 func progressLine(p minimize.Progress, elapsed time.Duration) string {
-	line := fmt.Sprintf("%s: %s, down to %s", elapsed.Round(time.Second), plural(p.Checks, "check"), sizeOf(p.Cluster))
+	line := fmt.Sprintf("%s: %s, down to %s", elapsed.Round(time.Second), words.Plural(p.Checks, "check"), minimize.SizeOf(p.Cluster))
 	if p.Search != nil {
 		line += fmt.Sprintf("; searched %d of %d classes of smaller clusters", p.Search.Searched, p.Search.Classes)
 	}
@@ -149,9 +151,9 @@ type minimisation struct {
 	Fingerprint fingerprint.Fingerprint `json:"fingerprint"`
 	Finding     string                  `json:"finding"`
 	// Explanation says in a sentence what is found in the minimised cluster.
-	Explanation string `json:"explanation"`
-	From        size   `json:"from"`
-	To          size   `json:"to"`
+	Explanation string        `json:"explanation"`
+	From        minimize.Size `json:"from"`
+	To          minimize.Size `json:"to"`
 	// Checks counts the clusters checked; Minimal says that no single further
 	// step keeps the finding.
 	Checks  int  `json:"checks"`
@@ -170,22 +172,6 @@ type minimisation struct {
 	small *corpus.Case
 }
 
-type size struct {
-	Nodes   int `json:"nodes"`
-	Pods    int `json:"pods"` // without the preemptor
-	Budgets int `json:"budgets"`
-}
-
-func sizeOf(c *model.Cluster) size {
-	return size{len(c.Nodes), len(c.Pods), len(c.PodDisruptionBudgets)}
-}
-
-func (s size) all() int { return s.Nodes + s.Pods + s.Budgets }
-
-func (s size) String() string {
-	return plural(s.Nodes, "node") + ", " + plural(s.Pods, "pod") + ", " + plural(s.Budgets, "budget")
-}
-
 func minimised(ctx context.Context, checker *properties.Checker, c *corpus.Case, o minimize.Options) (*minimisation, error) {
 	want, err := mainFinding(ctx, checker, c.Cluster)
 	if err != nil {
@@ -196,8 +182,8 @@ func minimised(ctx context.Context, checker *properties.Checker, c *corpus.Case,
 		return nil, err
 	}
 	m := &minimisation{
-		File: c.File, Fingerprint: fingerprint.OfFinding(&r.Finding), Finding: firstLine(r.Finding.String()),
-		From: sizeOf(c.Cluster), To: sizeOf(r.Cluster),
+		File: c.File, Fingerprint: fingerprint.OfFinding(&r.Finding), Finding: words.FirstLine(r.Finding.String()),
+		From: minimize.SizeOf(c.Cluster), To: minimize.SizeOf(r.Cluster),
 		Checks: r.Checks, Minimal: r.Minimal, Smallest: r.Smallest, Needs: r.Needs,
 	}
 	if r.Neighbour != nil {
@@ -244,12 +230,12 @@ func mainFinding(ctx context.Context, checker *properties.Checker, c *model.Clus
 
 func (m *minimisation) text(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n", m.Explanation)
-	fmt.Fprintf(w, "from %s\nto   %s\nin   %s\n\n", m.From, m.To, plural(m.Checks, "check"))
+	fmt.Fprintf(w, "from %s\nto   %s\nin   %s\n\n", m.From, m.To, words.Plural(m.Checks, "check"))
 	if !m.Minimal {
 		fmt.Fprintf(w, "not proven minimal: %s, and not every further step was tried\n\n", cmp.Or(m.Stopped, "the answers differ from time to time"))
 		return
 	}
-	fmt.Fprintf(w, "minimal: none of the %s possible keeps the finding\n", plural(len(m.Needs), "further step"))
+	fmt.Fprintf(w, "minimal: none of the %s possible keeps the finding\n", words.Plural(len(m.Needs), "further step"))
 	switch s := m.Smallest; {
 	case s == nil:
 	case s.Complete:
@@ -268,11 +254,11 @@ func (m *minimisation) text(w io.Writer) {
 		fmt.Fprint(w, " (-o json lists all steps)")
 	}
 	fmt.Fprint(w, ":\n\n")
-	t := newTable("  ", "STEP", "THE FINDING BECOMES")
+	t := table.New("  ", "STEP", "THE FINDING BECOMES")
 	for _, n := range shown {
-		t.row(n.Step, strings.ReplaceAll(n.Becomes, "\n", " "))
+		t.Row(n.Step, strings.ReplaceAll(n.Becomes, "\n", " "))
 	}
-	t.write(w)
+	t.WriteText(w)
 	fmt.Fprintln(w)
 }
 
@@ -288,10 +274,4 @@ func deepest(needs []minimize.Need) []minimize.Need {
 			return inside || n.Step == less.Step+" and its room" || strings.HasPrefix(n.Step, less.Step+", ")
 		})
 	})
-}
-
-// firstLine leaves out the stack of a panic.
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return strings.TrimSpace(line)
 }

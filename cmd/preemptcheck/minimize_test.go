@@ -54,7 +54,7 @@ func TestMinimizeReport(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &m))
 	require.True(t, m.Minimal)
 	require.Equal(t, "terminating-victim-violates-budget", m.Fingerprint.Known)
-	require.Equal(t, size{1, 1, 1}, m.To)
+	require.Equal(t, minimize.Size{Nodes: 1, Pods: 1, Budgets: 1}, m.To)
 	require.Greater(t, m.Checks, len(m.Needs))
 	require.NotEmpty(t, m.Needs)
 	require.True(t, m.Smallest.Complete)

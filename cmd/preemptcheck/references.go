@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 
 	"github.com/preemptcheck/preemptcheck/internal/harness"
+	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
@@ -124,21 +125,21 @@ func buildReleases(ctx context.Context, build []string, out, log io.Writer) erro
 
 func listSystems(w io.Writer) {
 	all := systems()
-	t := newTable("", "NAME", "HOW")
+	t := table.New("", "NAME", "HOW")
 	for _, s := range all {
-		t.row(s.Name, s.How)
+		t.Row(s.Name, s.How)
 	}
-	t.write(w)
+	t.WriteText(w)
 	for _, s := range all {
 		if len(s.Gates) == 0 {
 			continue
 		}
 		fmt.Fprintf(w, "\nFeature gates of %s that matter to preemption:\n\n", s.Name)
-		t := newTable("", "GATE", "DEFAULT", "A CASE MAY SET IT")
+		t := table.New("", "GATE", "DEFAULT", "A CASE MAY SET IT")
 		for _, g := range s.Gates {
-			t.row(g.Name, onOff(g.Default), yesNo(g.Modelled))
+			t.Row(g.Name, onOff(g.Default), yesNo(g.Modelled))
 		}
-		t.write(w)
+		t.WriteText(w)
 	}
 }
 

@@ -58,7 +58,7 @@ func reportFlags(cmd *cobra.Command, o *reportOptions) {
 // for.
 func writeReport(cmd *cobra.Command, dir string, s *campaign.State, o reportOptions) error {
 	r := s.Report(dir)
-	if err := o.output.print(cmd.OutOrStdout(), r, (*campaignReport)(r).text); err != nil {
+	if err := o.output.print(cmd.OutOrStdout(), r, r.WriteText); err != nil {
 		return err
 	}
 	if o.junit != "" {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -46,7 +47,7 @@ func foundTwo(s *campaign.State) {
 				Property: properties.Differential, Stage: model.StageDryRun, Kind: "fewer victims"}, Shape: "budgets, taints"},
 			Explanation: "On node-0 both pods have to go for the preemptor to fit, and evicting them violates the budget default/budget-0, but only one of them is preempted.",
 			Count:       300, FoundAfter: 1.25, Clusters: 64,
-			Minimised: campaign.Minimised{From: campaign.Size{Nodes: 6, Pods: 24, Budgets: 3}, To: campaign.Size{Nodes: 1, Pods: 2, Budgets: 1}, Checks: 421, Seconds: 2.5, Minimal: true},
+			Minimised: campaign.Minimised{From: minimize.Size{Nodes: 6, Pods: 24, Budgets: 3}, To: minimize.Size{Nodes: 1, Pods: 2, Budgets: 1}, Checks: 421, Seconds: 2.5, Minimal: true},
 			File:      "dry-run-fewer-victims-with-budgets-and-taints.yaml",
 		},
 		{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -140,6 +141,11 @@ func newChecker(name string, promises ...properties.Property) (*properties.Check
 		return nil, err
 	}
 	return &properties.Checker{System: system, Release: releaseOf(name), Properties: promises}, nil
+}
+
+// allPromises are what users are promised, however long it takes to check.
+func allPromises() []properties.Property {
+	return slices.Concat(properties.Invariants(), properties.Sampled())
 }
 
 // releaseOf is the release whose algorithm a system is held to.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -65,45 +64,10 @@ a scheduler that lies was not found out; else 0.`,
 			f.File = "" // it goes with the directory
 		}
 		r := s.Report(o.Dir)
-		if err := output.print(cmd.OutOrStdout(), r, (*statsReport)(r).text); err != nil {
+		if err := output.print(cmd.OutOrStdout(), r, r.WriteProbes); err != nil {
 			return err
 		}
 		return status(r.Verdict == campaign.Found || r.Short() > 0, r.Verdict == campaign.Broken)
 	}
 	return cmd
-}
-
-// statsReport is a campaign.Report in words, with the probes in full.
-type statsReport campaign.Report
-
-func (r *statsReport) text(w io.Writer) {
-	(*campaignReport)(r).summary(w)
-	r.writeFilters(w)
-	t := newTable("", "PROBE", "CLUSTERS", "FLOOR", "MET", "WHAT IT MEANS")
-	for i := range r.Exercised {
-		e := &r.Exercised[i]
-		met := "yes"
-		if e.Short() {
-			met = "no"
-		}
-		t.row(e.Name, fmt.Sprint(e.Clusters), fmt.Sprint(e.Quota), met, e.What)
-	}
-	t.write(w)
-	report := (*campaign.Report)(r)
-	fmt.Fprintf(w, "\n%s, %d below the floor\n", plural(len(r.Exercised), "probe"), report.Short())
-}
-
-// writeFilters says what filters that were asked by themselves came to.
-func (r *statsReport) writeFilters(w io.Writer) {
-	if len(r.Filters) == 0 {
-		return
-	}
-	share := func(of, pairs int) string { return fmt.Sprintf("%.1f %%", percent(of, pairs)) }
-	t := newTable("", "FILTER ALONE", "PAIRS", "FAIL", "RESOLVABLE", "UNRESOLVABLE", "CHANGES", "DIFFER FROM THE MODEL")
-	for _, f := range r.Filters {
-		t.row(f.Plugin, fmt.Sprint(f.Pairs), share(f.Resolvable+f.Unresolvable, f.Pairs), share(f.Resolvable, f.Pairs), share(f.Unresolvable, f.Pairs),
-			fmt.Sprint(f.Changes), fmt.Sprint(f.Differ))
-	}
-	t.write(w)
-	fmt.Fprintln(w)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -92,16 +93,9 @@ func promise(name string) string {
 }
 
 func size(c *model.Cluster) string {
-	text := plural(len(c.Nodes), "node") + " with " + plural(len(c.Pods), "pod")
+	text := words.Plural(len(c.Nodes), "node") + " with " + words.Plural(len(c.Pods), "pod")
 	if n := len(c.PodDisruptionBudgets); n > 0 {
-		text += " and " + plural(n, "budget")
+		text += " and " + words.Plural(n, "budget")
 	}
 	return text
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprint(n, " ", what)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -91,20 +92,13 @@ func begin(config Config, o Options) (*State, error) {
 	case err != nil:
 		return nil, err
 	case !o.Resume:
-		return nil, fmt.Errorf("%s holds a campaign already (seed %d, %s): go on with it with --resume, or choose another --out", o.Dir, s.Config.Seed, clusters(s.Stats.Clusters))
+		return nil, fmt.Errorf("%s holds a campaign already (seed %d, %s): go on with it with --resume, or choose another --out", o.Dir, s.Config.Seed, words.Plural(s.Stats.Clusters, "cluster"))
 	case len(s.Parts) > 0:
 		return nil, fmt.Errorf("%s was merged from other campaigns: resume those", o.Dir)
 	case s.Config != config:
 		return nil, fmt.Errorf("%s holds another campaign:\nthere: %+v\nhere:  %+v", o.Dir, s.Config, config)
 	}
 	return s, nil
-}
-
-func clusters(n int) string {
-	if n == 1 {
-		return "1 cluster"
-	}
-	return fmt.Sprintf("%d clusters", n)
 }
 
 // job is a block of clusters on its way through a worker.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -101,7 +102,7 @@ func TestNothingFound(t *testing.T) {
 	require.Equal(t, 1, s.Canary.Sung)
 	require.Equal(t, 1, s.Canary.Caught)
 	require.Len(t, s.Canary.Findings, 1)
-	require.Equal(t, Size{1, 1, 0}, s.Canary.Findings[0].Minimised.To)
+	require.Equal(t, minimize.Size{Nodes: 1, Pods: 1, Budgets: 0}, s.Canary.Findings[0].Minimised.To)
 }
 
 // Many clusters with one cause are one finding, which is small, and a case that

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/internal/shell"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -232,7 +233,7 @@ func (r *Report) judge() {
 
 // Headline says in one line what the campaign came to.
 func (r *Report) Headline() string {
-	checked := clusters(r.Clusters)
+	checked := words.Plural(r.Clusters, "cluster")
 	switch r.Verdict {
 	case Found:
 		if n := len(r.Findings); n > 1 {
@@ -251,7 +252,7 @@ func (r *Report) Headline() string {
 // History tells in one sentence how a finding came about.
 func (f *ReportedFinding) History() string {
 	m := &f.Minimised
-	text := fmt.Sprintf("Seen on %s, first after %s and %s; ", clusters(f.Count), since(f.FoundAfter), clusters(f.Clusters))
+	text := fmt.Sprintf("Seen on %s, first after %s and %s; ", words.Plural(f.Count, "cluster"), since(f.FoundAfter), words.Plural(f.Clusters, "cluster"))
 	switch {
 	case m.Why != "":
 		return text + "not minimised: " + m.Why + "."
@@ -271,7 +272,7 @@ func (f *ReportedFinding) lines() []string {
 // Tried tells in one paragraph what the campaign did.
 func (r *Report) Tried() string {
 	e := &r.Effort
-	text := fmt.Sprintf("%s, of about %d different shapes, checked in %s", clusters(r.Clusters), r.Shapes, since(e.Seconds))
+	text := fmt.Sprintf("%s, of about %d different shapes, checked in %s", words.Plural(r.Clusters, "cluster"), r.Shapes, since(e.Seconds))
 	if e.Sessions > 1 {
 		text += fmt.Sprintf(" in %d sessions", e.Sessions)
 	}
@@ -312,21 +313,6 @@ func times(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-// String is "2 nodes, 5 pods, 1 budget".
-func (s Size) String() string {
-	var parts []string
-	for _, part := range []struct {
-		n    int
-		noun string
-	}{{s.Nodes, "node"}, {s.Pods, "pod"}, {s.Budgets, "budget"}} {
-		if part.n != 1 {
-			part.noun += "s"
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", part.n, part.noun))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // reported says what to do about a finding.

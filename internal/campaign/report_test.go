@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -73,13 +74,13 @@ func found(s *State) *State {
 				Property: properties.Differential, Stage: model.StageDryRun, Kind: "too few victims"}, Shape: "budgets, taints"},
 			Explanation: "On node-0, 2 pods have to go, but only 1 is preempted.", Detail: "finding: …",
 			Seed: 42, Number: 17, Count: 300, FoundAfter: 1.25, Clusters: 64,
-			Minimised: Minimised{From: Size{6, 24, 3}, To: Size{1, 2, 1}, Checks: 421, Seconds: 2.5, Minimal: true},
+			Minimised: Minimised{From: minimize.Size{Nodes: 6, Pods: 24, Budgets: 3}, To: minimize.Size{Nodes: 1, Pods: 2, Budgets: 1}, Checks: 421, Seconds: 2.5, Minimal: true},
 			File:      "dry-run-too-few-victims.yaml",
 		},
 		{
 			Identity:    fingerprint.Identity{Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: nasty}},
 			Explanation: nasty, Detail: nasty, Seed: 42, Number: 4711, Count: 1, FoundAfter: 75, Clusters: 9000,
-			Minimised: Minimised{From: Size{1, 1, 0}, To: Size{1, 1, 0}, Why: nasty},
+			Minimised: Minimised{From: minimize.Size{Nodes: 1, Pods: 1, Budgets: 0}, To: minimize.Size{Nodes: 1, Pods: 1, Budgets: 0}, Why: nasty},
 		},
 	}
 	s.Errors = 1

@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -104,7 +105,7 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*Finding,
 	f := &Finding{
 		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail,
 		FoundAfter: c.Seconds(), Clusters: s.nth,
-		Minimised: Minimised{From: sizeOf(cluster)},
+		Minimised: Minimised{From: minimize.SizeOf(cluster)},
 	}
 	finding := &properties.Finding{Property: s.Fingerprint.Property, Stage: s.Fingerprint.Stage, Detail: s.Detail}
 	small, result, err := c.minimise(checker, cluster, s)
@@ -124,9 +125,9 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*Finding,
 		return nil, c.ctx.Err()
 	default:
 		f.Identity = fingerprint.Identity{Fingerprint: s.Fingerprint}
-		f.Minimised.Why = firstLine(err.Error())
+		f.Minimised.Why = words.FirstLine(err.Error())
 	}
-	f.Detail = firstLine(finding.String())
+	f.Detail = words.FirstLine(finding.String())
 	f.Explanation = f.Detail
 	if result != nil {
 		f.Explanation = fingerprint.Explain(result, finding)
@@ -134,7 +135,7 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*Finding,
 	if small != nil {
 		f.Minimised.Checks = small.Checks
 	}
-	f.Minimised.To = sizeOf(cluster)
+	f.Minimised.To = minimize.SizeOf(cluster)
 	f.Minimised.Seconds = time.Since(start).Seconds()
 	f.Case, err = c.written(f, cluster)
 	return f, err
@@ -166,10 +167,6 @@ func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster,
 		r = nil // an error is what was found
 	}
 	return small, r, nil
-}
-
-func sizeOf(c *model.Cluster) Size {
-	return Size{len(c.Nodes), len(c.Pods), len(c.PodDisruptionBudgets)}
 }
 
 // written is the finding as a case.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -104,20 +105,13 @@ type Finding struct {
 
 // Minimised tells how a cluster was made small.
 type Minimised struct {
-	From, To Size
+	From, To minimize.Size
 	Checks   int     `json:"checks"`
 	Seconds  float64 `json:"seconds"`
 	// Minimal: no single further step keeps the finding.
 	Minimal bool `json:"minimal"`
 	// Why is why it was not made small: "" if it was.
 	Why string `json:"why,omitempty"`
-}
-
-// Size counts the objects of a cluster.
-type Size struct {
-	Nodes   int `json:"nodes"`
-	Pods    int `json:"pods"` // without the preemptor
-	Budgets int `json:"budgets"`
 }
 
 // Kind counts suspects that look alike before they are minimised. Of many, only

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -116,13 +116,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 }
 
 func newSuspect(n uint64, r *properties.Result, f *properties.Finding) suspect {
-	return suspect{Number: n, Fingerprint: fingerprint.OfFinding(f), Kind: fingerprint.Presort(r, f), Detail: firstLine(f.String())}
-}
-
-// firstLine leaves out the stack of a panic.
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return strings.TrimSpace(line)
+	return suspect{Number: n, Fingerprint: fingerprint.OfFinding(f), Kind: fingerprint.Presort(r, f), Detail: words.FirstLine(f.String())}
 }
 
 // A Peer is a worker to talk to.

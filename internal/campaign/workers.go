@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 )
 
 // workers are the peers of a campaign.
@@ -72,7 +73,7 @@ func (w *workers) do(peer *Peer, r request) (*Peer, *answer, error) {
 			whole.Stats.Reject(err)
 			detail := "the process that ran the scheduler died: " + died.why
 			whole.Suspects = append(whole.Suspects, suspect{
-				Number: one.First, Kind: "died", Detail: firstLine(detail), Fatal: true,
+				Number: one.First, Kind: "died", Detail: words.FirstLine(detail), Fatal: true,
 				Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: "worker died"},
 			})
 		case err != nil:

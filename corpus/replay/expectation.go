@@ -1,10 +1,11 @@
-package main
+package replay
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -48,7 +49,7 @@ func unmet(e *corpus.Expectation, d *model.Decision) []string {
 }
 
 func nomination(node string, victims []string, violations int) string {
-	return fmt.Sprintf("%s with victims %v and %s", node, victims, plural(violations, "violation"))
+	return fmt.Sprintf("%s with victims %v and %s", node, victims, words.Plural(violations, "violation"))
 }
 
 func outcomeOf(d *model.Decision, choices []model.Choice) string {

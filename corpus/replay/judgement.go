@@ -1,20 +1,25 @@
-package main
+// Package replay checks cases again: cases that were saved, or each pending pod of a
+// cluster dump, with one scheduler or with many.
+package replay
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/explanation"
 )
 
-// judgement is what became of one case.
-type judgement struct {
+// Judgement is what became of one case.
+type Judgement struct {
 	Name      string `json:"name"`
 	File      string `json:"file,omitempty"`
 	Outcome   string `json:"outcome"`
@@ -26,53 +31,64 @@ type judgement struct {
 	// Note says what has become of the finding that the case was saved for, if it
 	// does not occur as it did.
 	Note string `json:"note,omitempty"`
-	// Reproduce is the command line that shows the same again.
+	// Reproduce is the command line that shows the same again. It is left to the
+	// caller.
 	Reproduce string `json:"reproduce,omitempty"`
 }
 
 // The results.
 const (
-	agrees      = "agrees"
-	known       = "known finding" // and its ids
-	found       = "finding"
-	gone        = "no longer reproduces"
-	unexpected  = "unexpected"
-	notModelled = "not modelled"
-	refused     = "not known to the release"
-	undecided   = "undecided"
-	failed      = "error"
+	Agrees      = "agrees"
+	Known       = "known finding" // and its ids
+	Found       = "finding"
+	Gone        = "no longer reproduces"
+	Unexpected  = "unexpected"
+	NotModelled = "not modelled"
+	Refused     = "not known to the release"
+	Undecided   = "undecided"
+	Failed      = "error"
 )
 
-func (j *judgement) isFound() bool { return j.Result == found || j.Result == unexpected }
-func (j *judgement) isCouldNot() bool {
-	return j.Result == notModelled || j.Result == refused || j.Result == undecided || j.Result == failed
+// IsFound tells whether there is something to look into.
+func (j *Judgement) IsFound() bool { return j.Result == Found || j.Result == Unexpected }
+
+// IsNotDone tells whether the case could not be judged.
+func (j *Judgement) IsNotDone() bool {
+	return j.Result == NotModelled || j.Result == Refused || j.Result == Undecided || j.Result == Failed
 }
 
-// judge checks a case, and that it is as the case says.
-func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *judgement {
-	j := &judgement{Name: c.Name, File: c.File, Result: agrees}
-	defer func() {
-		if j.isFound() || j.isCouldNot() {
-			j.Reproduce = commandFor("check", checker.System.Name(), c)
-		}
-	}()
+// write prints the result, what there is to say about it, and how to see it again.
+func (j *Judgement) write(w io.Writer, what string, details []string) {
+	fmt.Fprintf(w, "%s: %s\n", what, j.Result)
+	if j.Reproduce != "" {
+		details = append(slices.Clip(details), "reproduce: "+j.Reproduce)
+	}
+	for _, detail := range details {
+		fmt.Fprintln(w, "  "+strings.ReplaceAll(detail, "\n", "\n  "))
+	}
+}
+
+// Judge checks a case, and that it is as the case says: that what it expects is
+// what the model allows, and that its known findings occur.
+func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *Judgement {
+	j := &Judgement{Name: c.Name, File: c.File, Result: Agrees}
 	r, err := checkCase(ctx, checker, c)
 	if err != nil {
-		j.Result, j.Details = failed, []string{err.Error()}
+		j.Result, j.Details = Failed, []string{err.Error()}
 		if c.Finding != nil && c.Finding.Property == fingerprint.Failed {
-			j.Result = found
+			j.Result = Found
 		}
 		return j
 	}
 	if r.Unmodelled != nil {
-		j.Result = notModelled
+		j.Result = NotModelled
 		if r.Refused {
-			j.Result = refused
+			j.Result = Refused
 		}
-		j.Details = lines(r.Unmodelled)
+		j.Details = words.Lines(r.Unmodelled)
 		return j
 	}
-	j.Outcome, j.DecidedBy = outcome(r)
+	j.Outcome, j.DecidedBy = explanation.Outcome(r)
 	var ids []string
 	var explained []properties.Finding
 	for _, f := range r.Findings {
@@ -80,18 +96,18 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 			explained = append(explained, f)
 		}
 	}
-	j.Details = lines(slices.Concat(r.Unexplained(), explained))
+	j.Details = words.Lines(slices.Concat(r.Unexplained(), explained))
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	j.Known = ids
 	if len(ids) > 0 {
-		j.Result = known + " " + strings.Join(ids, ", ")
+		j.Result = Known + " " + strings.Join(ids, ", ")
 	}
 	if r.Undecided != "" {
-		j.Result, j.Details = undecided, append(j.Details, r.Undecided)
+		j.Result, j.Details = Undecided, append(j.Details, r.Undecided)
 	}
 	if len(r.Unexplained()) > 0 {
-		j.Result = found
+		j.Result = Found
 	}
 	j.recall(c, r)
 	complaints := unmet(c.Expected(checker.System.Name()), r.Decision)
@@ -105,16 +121,16 @@ func judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *ju
 	}
 	if len(complaints) > 0 {
 		j.Details = append(j.Details, complaints...)
-		if j.Result != found {
-			j.Result = unexpected
+		if j.Result != Found {
+			j.Result = Unexpected
 		}
 	}
 	return j
 }
 
 // recall says what has become of the finding that the case was saved for.
-func (j *judgement) recall(c *corpus.Case, r *properties.Result) {
-	if c.Finding == nil || j.Result == undecided {
+func (j *Judgement) recall(c *corpus.Case, r *properties.Result) {
+	if c.Finding == nil || j.Result == Undecided {
 		return
 	}
 	what := "saved for " + recorded(c.Finding) + ", which "
@@ -122,10 +138,10 @@ func (j *judgement) recall(c *corpus.Case, r *properties.Result) {
 	case same != nil && len(same.Known) > 0:
 		j.Note = what + "was new then"
 	case same != nil:
-	case j.Result == found:
+	case j.Result == Found:
 		j.Note = what + "does not occur"
 	default:
-		j.Result = gone
+		j.Result = Gone
 		j.Note = what + "does not occur any more; it was found by: " + cmp.Or(c.Finding.Found, "?") +
 			"\nTo keep the case, put what to expect in place of \"finding:\"."
 	}
@@ -160,56 +176,4 @@ func checkCase(ctx context.Context, checker *properties.Checker, c *corpus.Case)
 		}
 	}
 	return r, err
-}
-
-// outcome says in a few words what the scheduler did. Where it may take any of
-// several nodes, all of them are named, so that the words do not depend on
-// chance.
-func outcome(r *properties.Result) (outcome, decidedBy string) {
-	o := r.Observation
-	switch {
-	case o.CycleError != "":
-		return "error", ""
-	case o.ScheduledTo != "" && !slices.Contains(r.Decision.Fits, o.ScheduledTo):
-		return "fits on " + o.ScheduledTo, "" // which should not be
-	case o.ScheduledTo != "":
-		return "fits on " + anyOf(r.Decision.Fits), ""
-	case o.Eligible != nil && !o.Eligible.OK:
-		return "not eligible", ""
-	case o.Pick == nil:
-		return "no help", ""
-	}
-	decidedBy = r.Decision.DecidedBy(o)
-	nodes := []string{o.Pick.Node}
-	if decidedBy == model.Tie && r.Decision.Orders() <= maxOrders {
-		nodes = choiceNodes(r.Decision.Choices())
-	}
-	return fmt.Sprintf("preempts %d on %s", len(o.Pick.Victims), anyOf(nodes)), decidedBy
-}
-
-func choiceNodes(choices []model.Choice) []string {
-	var nodes []string
-	for _, c := range choices {
-		nodes = append(nodes, c.Node)
-	}
-	slices.Sort(nodes)
-	return slices.Compact(nodes)
-}
-
-// maxOrders bounds model.Decision.Orders for the commands that want to know all
-// allowed answers: beyond it, working them out takes longer than a few seconds.
-const maxOrders = 50_000
-
-// lines writes each on a line, but only the first of very many.
-func lines[T fmt.Stringer](all []T) []string {
-	const most = 10
-	var lines []string
-	for i, s := range all {
-		if i == most {
-			lines = append(lines, fmt.Sprintf("and %d more", len(all)-most))
-			break
-		}
-		lines = append(lines, s.String())
-	}
-	return lines
 }

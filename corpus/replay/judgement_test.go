@@ -1,4 +1,4 @@
-package main
+package replay_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -30,9 +32,7 @@ func (s telling) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 // TestSavedFinding: a case that was saved for a finding says what has become of
 // that.
 func TestSavedFinding(t *testing.T) {
-	right, err := newChecker("v1.37.1")
-	require.NoError(t, err)
-	defer right.System.Close()
+	right := &properties.Checker{System: modelsystem.New(model.Linked)}
 	lying := func(tell func(o *model.Observation)) *properties.Checker {
 		return &properties.Checker{System: telling{right.System, tell}}
 	}
@@ -46,7 +46,7 @@ func TestSavedFinding(t *testing.T) {
 	})
 	panics := &properties.Checker{System: right.System, Decide: func(*model.Cluster) (*model.Decision, error) { panic("a bug") }}
 	actuate := &corpus.Finding{Property: "differential", Stage: "actuate"}
-	const file, tie = "testdata/cases/saved-gone.yaml", cases + "/equal-nodes-tie.yaml"
+	const file, known, tie = "../../cmd/preemptcheck/testdata/cases/saved-gone.yaml", "../../cmd/preemptcheck/testdata/cases/known.yaml", "../cases/equal-nodes-tie.yaml"
 
 	for _, test := range []struct {
 		name, file string
@@ -55,41 +55,33 @@ func TestSavedFinding(t *testing.T) {
 		result     string
 		note       string // how it begins
 	}{
-		{"none was recorded", file, nil, right, agrees, ""},
-		{"it occurs", file, actuate, forgets, found, ""},
-		{"it is gone", file, actuate, right, gone, "saved for differential at stage actuate, which does not occur any more; "},
-		{"another occurs", file, actuate, elsewhere, found, "saved for differential at stage actuate, which does not occur"},
-		{"it is known by now", "testdata/cases/known.yaml", &corpus.Finding{Property: "differential", Stage: "dry run"}, right,
+		{"none was recorded", file, nil, right, replay.Agrees, ""},
+		{"it occurs", file, actuate, forgets, replay.Found, ""},
+		{"it is gone", file, actuate, right, replay.Gone, "saved for differential at stage actuate, which does not occur any more; "},
+		{"another occurs", file, actuate, elsewhere, replay.Found, "saved for differential at stage actuate, which does not occur"},
+		{"it is known by now", known, &corpus.Finding{Property: "differential", Stage: "dry run"}, right,
 			"known finding empty-selector", "saved for differential at stage dry run, which was new then"},
-		{"a known one occurs, but not this", "testdata/cases/known.yaml", actuate, right, gone, "saved for differential at stage actuate, which does not occur any more; "},
-		{"a dice decides", tie, actuate, dice, found, ""},
-		{"the check fails, as recorded", file, &corpus.Finding{Property: "error"}, panics, found, ""},
-		{"the check fails", file, actuate, panics, failed, ""},
-		{"the check fails no more", file, &corpus.Finding{Property: "error"}, right, gone, "saved for error, which does not occur any more; "},
+		{"a known one occurs, but not this", known, actuate, right, replay.Gone, "saved for differential at stage actuate, which does not occur any more; "},
+		{"a dice decides", tie, actuate, dice, replay.Found, ""},
+		{"the check fails, as recorded", file, &corpus.Finding{Property: "error"}, panics, replay.Found, ""},
+		{"the check fails", file, actuate, panics, replay.Failed, ""},
+		{"the check fails no more", file, &corpus.Finding{Property: "error"}, right, replay.Gone, "saved for error, which does not occur any more; "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, err := corpus.Load(test.file)
 			require.NoError(t, err)
 			c := s.Cases[0]
 			c.Finding = test.finding
-			j := judge(t.Context(), test.checker, c)
+			j := replay.Judge(t.Context(), test.checker, c)
 			require.Equal(t, test.result, j.Result, j.Details)
 			if test.note == "" {
 				require.Empty(t, j.Note)
 			}
 			require.True(t, strings.HasPrefix(j.Note, test.note), j.Note)
-			var r report
-			r.add(j)
-			require.Equal(t, test.result == gone, r.Gone == 1)
-			require.Equal(t, test.result == found, r.Failed == 1)
+			var r replay.Report
+			r.Add(j)
+			require.Equal(t, test.result == replay.Gone, r.Gone == 1)
+			require.Equal(t, test.result == replay.Found, r.Failed == 1)
 		})
 	}
-}
-
-// TestGoneIsNoFailure: it is told, and counted, but the exit status is 0.
-func TestGoneIsNoFailure(t *testing.T) {
-	status, out, errOut := preemptcheck(t, "", "check", "testdata/cases/saved-gone.yaml", "testdata/cases/saved-known.yaml", "testdata/cases/fits.yaml")
-	require.Equal(t, statusAgrees, status, errOut)
-	require.Contains(t, out, "it was found by: preemptcheck fuzz --seed 1 --first 815 --cases 1\n")
-	require.True(t, strings.HasSuffix(out, "\n2 passed (1 with known findings), 0 failed, 1 no longer reproduces\n"), out)
 }

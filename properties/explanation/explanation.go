@@ -1,4 +1,6 @@
-package main
+// Package explanation tells what preemption does in one cluster, and why: as data,
+// and in words.
+package explanation
 
 import (
 	"maps"
@@ -12,8 +14,10 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
-// explanation is the answer of explain.
-type explanation struct {
+// Explanation goes through the stages of one scheduling cycle, as the model allows
+// it, and ends with what the real scheduler did.
+type Explanation struct {
+	// File is where the cluster is from. Of leaves it to the caller.
 	File      string `json:"file"`
 	Pod       string `json:"pod"`
 	Priority  int32  `json:"priority"`
@@ -23,34 +27,35 @@ type explanation struct {
 	// FitsOn are the nodes on which the pod runs without preemption.
 	FitsOn []string `json:"fitsOn,omitempty"`
 	// Failed says why the pod does not fit, of nodes with the same reason at once.
-	Failed []failure `json:"failed,omitempty"`
+	Failed []Failure `json:"failed,omitempty"`
 	// Deallocations are the resource claims of which one loses its allocation.
 	Deallocations []string `json:"deallocations,omitempty"`
 
-	Eligible *eligibility `json:"eligible,omitempty"`
+	Eligible *Eligibility `json:"eligible,omitempty"`
 	// NotHelpful says why preemption does not help on a potential node.
 	PotentialNodes int       `json:"potentialNodes"`
-	NotHelpful     []failure `json:"notHelpful,omitempty"`
+	NotHelpful     []Failure `json:"notHelpful,omitempty"`
 	// Shortlist is how many of the candidates are enough to choose from.
 	Shortlist int `json:"shortlist"`
 	// Candidates are the best ones, as many as were asked for, of CandidateCount.
-	Candidates     []candidate `json:"candidates,omitempty"`
+	Candidates     []Candidate `json:"candidates,omitempty"`
 	CandidateCount int         `json:"candidateCount"`
 	// Choices are all allowed answers. They are not worked out if Incomplete
 	// says why.
-	Choices    []choice `json:"choices,omitempty"`
+	Choices    []Choice `json:"choices,omitempty"`
 	Incomplete string   `json:"incomplete,omitempty"`
 
-	Reference observed `json:"reference"`
+	Reference Observed `json:"reference"`
 }
 
-type eligibility struct {
+// Eligibility tells whether the pod may preempt, or why not.
+type Eligibility struct {
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// failure is why nodes are out.
-type failure struct {
+// Failure is why nodes are out.
+type Failure struct {
 	// Plugin is "" where there is no pod of lower priority.
 	Plugin       string   `json:"plugin,omitempty"`
 	Unresolvable bool     `json:"unresolvable"`
@@ -58,30 +63,31 @@ type failure struct {
 	Nodes        []string `json:"nodes"`
 }
 
-// candidate is what preemption on a node costs. If the order of equally
+// Candidate is what preemption on a node costs. If the order of equally
 // important pods matters, Other holds the victims of its other outcomes.
-type candidate struct {
+type Candidate struct {
 	Node       string     `json:"node"`
 	Values     []string   `json:"values"` // one for each of the criteria
 	Violations int        `json:"violations"`
-	Victims    []podLine  `json:"victims"`
-	Reprieved  []podLine  `json:"reprieved,omitempty"`
+	Victims    []Pod      `json:"victims"`
+	Reprieved  []Pod      `json:"reprieved,omitempty"`
 	Other      [][]string `json:"otherVictims,omitempty"`
 	// Extenders are those that change the first outcome; Fails names the one whose
 	// error ends the preemption.
-	Extenders []extended `json:"extenders,omitempty"`
-	Fails     string     `json:"failedExtender,omitempty"`
+	Extenders []ExtenderChange `json:"extenders,omitempty"`
+	Fails     string           `json:"failedExtender,omitempty"`
 }
 
-// extended is what an extender makes of a candidate.
-type extended struct {
+// ExtenderChange is what an extender makes of a candidate.
+type ExtenderChange struct {
 	Extender   string   `json:"extender"`
 	Dropped    bool     `json:"dropped,omitempty"`
 	Victims    []string `json:"victims,omitempty"`
 	Violations int      `json:"violations"`
 }
 
-type podLine struct {
+// Pod is a pod of a node on which preemption helps.
+type Pod struct {
 	Pod         string `json:"pod"`
 	Priority    int32  `json:"priority"`
 	Started     string `json:"started"` // "unknown" counts as now
@@ -90,8 +96,8 @@ type podLine struct {
 	Violates string `json:"violates,omitempty"`
 }
 
-// choice is an allowed answer, and what it changes in the cluster.
-type choice struct {
+// Choice is an allowed answer, and what it changes in the cluster.
+type Choice struct {
 	Node      string   `json:"node"`
 	DecidedBy string   `json:"decidedBy"`
 	Victims   []string `json:"victims"`
@@ -104,8 +110,8 @@ type choice struct {
 	Cleared []string `json:"cleared,omitempty"`
 }
 
-// observed is what the real scheduler did.
-type observed struct {
+// Observed is what the real scheduler did.
+type Observed struct {
 	System      string   `json:"system"`
 	Agrees      bool     `json:"agrees"`
 	Undecided   string   `json:"undecided,omitempty"` // why Agrees is not known
@@ -116,10 +122,11 @@ type observed struct {
 	Victims     []string `json:"victims,omitempty"`
 }
 
-// explainResult explains what the model allows, with at most so many candidates.
-func explainResult(r *properties.Result, candidates int) *explanation {
+// Of explains the result of a check, with at most so many candidates, the best
+// first.
+func Of(r *properties.Result, candidates int) *Explanation {
 	c, d, o := r.Cluster, r.Decision, r.Observation
-	e := &explanation{
+	e := &Explanation{
 		Pod:            model.Key(c.Preemptor),
 		Priority:       model.Priority(c.Preemptor),
 		Nominated:      c.Preemptor.Status.NominatedNodeName,
@@ -128,10 +135,10 @@ func explainResult(r *properties.Result, candidates int) *explanation {
 		PotentialNodes: len(d.PotentialNodes),
 		Shortlist:      d.Shortlist,
 		Deallocations:  d.Deallocations(),
-		Reference:      observed{System: o.System, Agrees: len(r.Findings) == 0 && r.Undecided == "", Undecided: r.Undecided, ScheduledTo: o.ScheduledTo},
+		Reference:      Observed{System: o.System, Agrees: len(r.Findings) == 0 && r.Undecided == "", Undecided: r.Undecided, ScheduledTo: o.ScheduledTo},
 	}
 	if d.Eligible != nil {
-		e.Eligible = &eligibility{d.Eligible.OK, d.Eligible.Reason}
+		e.Eligible = &Eligibility{d.Eligible.OK, d.Eligible.Reason}
 	}
 	for _, f := range r.Findings {
 		e.Reference.Findings = append(e.Reference.Findings, f.String())
@@ -171,14 +178,14 @@ func explainResult(r *properties.Result, candidates int) *explanation {
 	for i, node := range names {
 		rank[node] = i
 	}
-	slices.SortStableFunc(e.Choices, func(a, b choice) int { return rank[a.Node] - rank[b.Node] })
+	slices.SortStableFunc(e.Choices, func(a, b Choice) int { return rank[a.Node] - rank[b.Node] })
 	return e
 }
 
 // group puts nodes that are out for the same reasons together, the largest group
 // first.
-func group(verdicts map[string]*model.Verdict) []failure {
-	var groups []failure
+func group(verdicts map[string]*model.Verdict) []Failure {
+	var groups []Failure
 	at := map[string]int{}
 	for _, node := range slices.Sorted(maps.Keys(verdicts)) {
 		v := verdicts[node]
@@ -188,18 +195,18 @@ func group(verdicts map[string]*model.Verdict) []failure {
 		if !ok {
 			i = len(groups)
 			at[key] = i
-			groups = append(groups, failure{Plugin: v.Plugin, Unresolvable: v.Unresolvable, Reasons: reasons})
+			groups = append(groups, Failure{Plugin: v.Plugin, Unresolvable: v.Unresolvable, Reasons: reasons})
 		}
 		groups[i].Nodes = append(groups[i].Nodes, node)
 	}
-	slices.SortStableFunc(groups, func(a, b failure) int { return len(b.Nodes) - len(a.Nodes) })
+	slices.SortStableFunc(groups, func(a, b Failure) int { return len(b.Nodes) - len(a.Nodes) })
 	return groups
 }
 
-func explainCandidate(d *model.Decision, node string, pods map[string]*v1.Pod) candidate {
+func explainCandidate(d *model.Decision, node string, pods map[string]*v1.Pod) Candidate {
 	outcomes, _ := d.DryRunOn(node)
 	listed := outcomes[0]
-	c := candidate{Node: node, Values: listed.Values(), Violations: listed.Violations}
+	c := Candidate{Node: node, Values: listed.Values(), Violations: listed.Violations}
 	for _, key := range listed.Victims {
 		c.Victims = append(c.Victims, explainPod(pods[key], listed.Violates[key]))
 	}
@@ -212,13 +219,13 @@ func explainCandidate(d *model.Decision, node string, pods map[string]*v1.Pod) c
 	changes, fails := d.ExtendersOn(node)
 	c.Fails = fails
 	for _, change := range changes {
-		c.Extenders = append(c.Extenders, extended(change))
+		c.Extenders = append(c.Extenders, ExtenderChange(change))
 	}
 	return c
 }
 
-func explainPod(p *v1.Pod, violates string) podLine {
-	line := podLine{
+func explainPod(p *v1.Pod, violates string) Pod {
+	line := Pod{
 		Pod: model.Key(p), Priority: model.Priority(p), Started: "unknown",
 		Terminating: p.DeletionTimestamp != nil, Violates: violates,
 	}
@@ -228,9 +235,9 @@ func explainPod(p *v1.Pod, violates string) podLine {
 	return line
 }
 
-func explainChoice(d *model.Decision, allowed model.Choice, pods map[string]*v1.Pod) choice {
+func explainChoice(d *model.Decision, allowed model.Choice, pods map[string]*v1.Pod) Choice {
 	a := d.Preempts(allowed)
-	c := choice{
+	c := Choice{
 		Node: allowed.Node, DecidedBy: allowed.DecidedBy, Victims: allowed.Outcome.Victims,
 		Deleted: a.Deleted, Marked: a.DisruptionTarget, Cleared: a.Cleared,
 	}

@@ -1,4 +1,4 @@
-package main
+package explanation
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preemptcheck/preemptcheck/internal/table"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -17,8 +19,8 @@ const (
 	shownChoices = 10
 )
 
-// text writes the explanation for people.
-func (e *explanation) text(w io.Writer) {
+// WriteText writes the explanation for people.
+func (e *Explanation) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "Pod %s, priority %d", e.Pod, e.Priority)
 	if e.Nominated != "" {
 		fmt.Fprintf(w, ", nominated to %s", e.Nominated)
@@ -45,18 +47,18 @@ func (e *explanation) text(w io.Writer) {
 	e.referenceText(w)
 }
 
-func (e *explanation) filterText(w io.Writer) {
+func (e *Explanation) filterText(w io.Writer) {
 	switch {
 	case e.Nodes == 0:
 		fmt.Fprint(w, "Filter: there are no nodes, which is an error; nothing is preempted.\n\n")
 		return
 	case len(e.FitsOn) > 0:
-		fmt.Fprintf(w, "Filter: it fits without preemption on %s: %s\n\n", plural(len(e.FitsOn), "node"), some(e.FitsOn, shownNodes))
+		fmt.Fprintf(w, "Filter: it fits without preemption on %s: %s\n\n", words.Plural(len(e.FitsOn), "node"), words.Some(e.FitsOn, shownNodes))
 	default:
-		fmt.Fprintf(w, "Filter: of %s, it fits on none.\n\n", plural(e.Nodes, "node"))
+		fmt.Fprintf(w, "Filter: of %s, it fits on none.\n\n", words.Plural(e.Nodes, "node"))
 	}
 	if len(e.Failed) > 0 {
-		failures(w, e.Failed, "PREEMPTION", func(f failure) string {
+		failures(w, e.Failed, "PREEMPTION", func(f Failure) string {
 			if f.Unresolvable {
 				return "cannot help"
 			}
@@ -65,12 +67,12 @@ func (e *explanation) filterText(w io.Writer) {
 	}
 }
 
-func failures(w io.Writer, all []failure, column string, value func(failure) string) {
+func failures(w io.Writer, all []Failure, column string, value func(Failure) string) {
 	header := []string{"NODES", "PLUGIN", "REASON", "WHICH"}
 	if column != "" {
 		header = append(header, column)
 	}
-	t := newTable("  ", header...)
+	t := table.New("  ", header...)
 	for _, f := range all {
 		plugin, reason := f.Plugin, strings.Join(f.Reasons, "; ")
 		if plugin == "" {
@@ -79,17 +81,17 @@ func failures(w io.Writer, all []failure, column string, value func(failure) str
 		if reason == "" {
 			reason = "-"
 		}
-		cells := []string{fmt.Sprint(len(f.Nodes)), plugin, reason, some(f.Nodes, shownNodes)}
+		cells := []string{fmt.Sprint(len(f.Nodes)), plugin, reason, words.Some(f.Nodes, shownNodes)}
 		if column != "" {
 			cells = append(cells, value(f))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
-	t.write(w)
+	t.WriteText(w)
 	fmt.Fprintln(w)
 }
 
-func (e *explanation) eligibleText(w io.Writer) {
+func (e *Explanation) eligibleText(w io.Writer) {
 	if e.Eligible.OK {
 		fmt.Fprint(w, "Eligible: it may preempt pods of lower priority.\n\n")
 		return
@@ -97,12 +99,12 @@ func (e *explanation) eligibleText(w io.Writer) {
 	fmt.Fprintf(w, "Eligible: it may not preempt: %s.\n\n", e.Eligible.Reason)
 }
 
-func (e *explanation) dryRunText(w io.Writer) {
+func (e *Explanation) dryRunText(w io.Writer) {
 	if e.PotentialNodes == 0 {
 		fmt.Fprint(w, "Dry run: there are no potential nodes: preemption cannot help on any.\n\n")
 		return
 	}
-	fmt.Fprintf(w, "Dry run: of %s, preemption helps on %d.\n\n", plural(e.PotentialNodes, "potential node"), e.CandidateCount)
+	fmt.Fprintf(w, "Dry run: of %s, preemption helps on %d.\n\n", words.Plural(e.PotentialNodes, "potential node"), e.CandidateCount)
 	if len(e.NotHelpful) > 0 {
 		fmt.Fprint(w, "  It does not help on:\n")
 		failures(w, e.NotHelpful, "", nil)
@@ -110,7 +112,7 @@ func (e *explanation) dryRunText(w io.Writer) {
 	if len(e.Candidates) == 0 {
 		return
 	}
-	t := newTable("  ", "NODE", "VICTIM", "PRIORITY", "STARTED", "VIOLATES BUDGET")
+	t := table.New("  ", "NODE", "VICTIM", "PRIORITY", "STARTED", "VIOLATES BUDGET")
 	for _, c := range e.Candidates {
 		node := c.Node
 		for _, v := range c.Victims {
@@ -118,31 +120,31 @@ func (e *explanation) dryRunText(w io.Writer) {
 			if v.Terminating {
 				name += " (terminating)"
 			}
-			t.row(node, name, fmt.Sprint(v.Priority), v.Started, v.Violates)
+			t.Row(node, name, fmt.Sprint(v.Priority), v.Started, v.Violates)
 			node = ""
 		}
 	}
-	t.write(w)
+	t.WriteText(w)
 	for _, c := range e.Candidates {
 		if len(c.Reprieved) > 0 {
 			var names []string
 			for _, p := range c.Reprieved {
 				names = append(names, p.Pod)
 			}
-			fmt.Fprintf(w, "  Reprieved on %s: %s\n", c.Node, some(names, shownPods))
+			fmt.Fprintf(w, "  Reprieved on %s: %s\n", c.Node, words.Some(names, shownPods))
 		}
 		for i, victims := range c.Other {
 			if i == shownChoices {
 				fmt.Fprintf(w, "  … and %d more\n", len(c.Other)-i)
 				break
 			}
-			fmt.Fprintf(w, "  Or on %s, in another order of equally important pods: %s\n", c.Node, some(victims, shownPods))
+			fmt.Fprintf(w, "  Or on %s, in another order of equally important pods: %s\n", c.Node, words.Some(victims, shownPods))
 		}
 	}
 	fmt.Fprintln(w)
 }
 
-func (e *explanation) candidatesText(w io.Writer) {
+func (e *Explanation) candidatesText(w io.Writer) {
 	fmt.Fprintf(w, "Candidates: %d, best first", e.CandidateCount)
 	if hidden := e.CandidateCount - len(e.Candidates); hidden > 0 {
 		fmt.Fprintf(w, "; %d more are not shown (--nodes)", hidden)
@@ -154,17 +156,17 @@ func (e *explanation) candidatesText(w io.Writer) {
 	if len(e.Candidates) == 0 {
 		return
 	}
-	t := newTable("  ", "NODE", "VIOLATIONS", "HIGHEST PRIORITY", "SUM OF PRIORITIES*", "VICTIMS", "HIGHEST STARTED")
+	t := table.New("  ", "NODE", "VIOLATIONS", "HIGHEST PRIORITY", "SUM OF PRIORITIES*", "VICTIMS", "HIGHEST STARTED")
 	for _, c := range e.Candidates {
-		t.row(append([]string{c.Node}, c.Values...)...)
+		t.Row(append([]string{c.Node}, c.Values...)...)
 	}
-	t.write(w)
+	t.WriteText(w)
 	fmt.Fprint(w, "  * each counted from the lowest possible priority, -2147483648\n\n")
 	e.extendersText(w)
 }
 
 // extendersText says what extenders make of the candidates.
-func (e *explanation) extendersText(w io.Writer) {
+func (e *Explanation) extendersText(w io.Writer) {
 	var lines []string
 	for _, c := range e.Candidates {
 		for _, x := range c.Extenders {
@@ -172,7 +174,7 @@ func (e *explanation) extendersText(w io.Writer) {
 				lines = append(lines, fmt.Sprintf("%s drops %s", x.Extender, c.Node))
 				continue
 			}
-			lines = append(lines, fmt.Sprintf("%s makes the victims on %s %s, with %s", x.Extender, c.Node, some(x.Victims, shownPods), plural(x.Violations, "violation")))
+			lines = append(lines, fmt.Sprintf("%s makes the victims on %s %s, with %s", x.Extender, c.Node, words.Some(x.Victims, shownPods), words.Plural(x.Violations, "violation")))
 		}
 		if c.Fails != "" {
 			lines = append(lines, fmt.Sprintf("%s fails when asked about %s, which ends the preemption", c.Fails, c.Node))
@@ -188,7 +190,7 @@ func (e *explanation) extendersText(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-func (e *explanation) pickText(w io.Writer) {
+func (e *Explanation) pickText(w io.Writer) {
 	switch n := len(e.Choices); {
 	case n == 0 && e.Incomplete != "":
 		fmt.Fprintf(w, "Pick: not all allowed answers are known: %s.\n\n", e.Incomplete)
@@ -221,17 +223,17 @@ func (e *explanation) pickText(w io.Writer) {
 	}
 }
 
-func (e *explanation) choicesText(w io.Writer) {
+func (e *Explanation) choicesText(w io.Writer) {
 	fmt.Fprintf(w, "Pick: one of %d allowed answers", len(e.Choices))
 	if e.Shortlist < e.CandidateCount {
 		fmt.Fprint(w, "; where the search starts decides which candidates it compares")
 	}
 	fmt.Fprint(w, ".\n\n")
-	t := newTable("  ", "NODE", "DECIDED BY", "DELETED", "TERMINATING", "LOSES NOMINATION")
+	t := table.New("  ", "NODE", "DECIDED BY", "DELETED", "TERMINATING", "LOSES NOMINATION")
 	for _, c := range e.Choices[:min(len(e.Choices), shownChoices)] {
-		t.row(c.Node, c.DecidedBy, orNone(c.Deleted), orNone(c.Terminating), orNone(c.Cleared))
+		t.Row(c.Node, c.DecidedBy, orNone(c.Deleted), orNone(c.Terminating), orNone(c.Cleared))
 	}
-	t.write(w)
+	t.WriteText(w)
 	if more := len(e.Choices) - shownChoices; more > 0 {
 		fmt.Fprintf(w, "  … and %d more\n", more)
 	}
@@ -242,7 +244,7 @@ func orNone(names []string) string {
 	if len(names) == 0 {
 		return "-"
 	}
-	return some(names, shownNodes)
+	return words.Some(names, shownNodes)
 }
 
 // because says in words what decided for a node.
@@ -256,14 +258,14 @@ func because(decidedBy string) string {
 	return "by " + decidedBy
 }
 
-func (e *explanation) referenceText(w io.Writer) {
+func (e *Explanation) referenceText(w io.Writer) {
 	r := e.Reference
 	var did string
 	switch {
 	case r.ScheduledTo != "":
 		did = "it schedules the pod to " + r.ScheduledTo
 	case r.Pick != "":
-		did = fmt.Sprintf("it nominates %s and preempts %s", r.Pick, some(r.Victims, shownPods))
+		did = fmt.Sprintf("it nominates %s and preempts %s", r.Pick, words.Some(r.Victims, shownPods))
 		if e.Incomplete != "" && r.DecidedBy != "" {
 			did += ", " + because(r.DecidedBy)
 		}

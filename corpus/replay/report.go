@@ -1,0 +1,87 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/internal/table"
+)
+
+// Report is what became of many cases.
+type Report struct {
+	Cases []*Judgement `json:"cases"`
+	// Passed counts the cases that agree, of which Known are known findings;
+	// Gone those that no longer reproduce what they were saved for; Failed the
+	// others, without NotDone: not modelled, undecided, or not run.
+	Passed  int `json:"passed"`
+	Known   int `json:"known"`
+	Gone    int `json:"noLongerReproduces"`
+	Failed  int `json:"failed"`
+	NotDone int `json:"notDone"`
+	// KnownBy counts the cases in which each known finding occurred.
+	KnownBy     map[string]int `json:"knownBy,omitempty"`
+	Interrupted bool           `json:"interrupted,omitempty"`
+}
+
+// Add counts a judgement.
+func (r *Report) Add(j *Judgement) {
+	r.Cases = append(r.Cases, j)
+	for _, id := range j.Known {
+		if r.KnownBy == nil {
+			r.KnownBy = map[string]int{}
+		}
+		r.KnownBy[id]++
+	}
+	switch {
+	case j.IsFound():
+		r.Failed++
+	case j.IsNotDone():
+		r.NotDone++
+	case j.Result == Gone:
+		r.Gone++
+	default:
+		r.Passed++
+		if j.Result != Agrees {
+			r.Known++
+		}
+	}
+}
+
+// WriteText prints a table of all cases, what there is to say about some, and the
+// counts.
+func (r *Report) WriteText(w io.Writer) {
+	if len(r.Cases) > 0 {
+		t := table.New("", "NAME", "OUTCOME", "DECIDED BY", "RESULT")
+		for _, j := range r.Cases {
+			t.Row(j.Name, cmp.Or(j.Outcome, "-"), cmp.Or(j.DecidedBy, "-"), j.Result)
+		}
+		t.WriteText(w)
+		fmt.Fprintln(w)
+	}
+	for _, j := range r.Cases {
+		if !j.IsFound() && !j.IsNotDone() && j.Note == "" {
+			continue
+		}
+		details := j.Details
+		if j.Note != "" {
+			details = append(slices.Clip(details), "note: "+j.Note)
+		}
+		j.write(w, j.Name, details)
+		fmt.Fprintln(w)
+	}
+	table.WriteCounts(w, "KNOWN FINDING", "CASES", table.Sorted(r.KnownBy))
+	fmt.Fprintf(w, "%d passed", r.Passed)
+	if r.Known > 0 {
+		fmt.Fprintf(w, " (%d with known findings)", r.Known)
+	}
+	fmt.Fprintf(w, ", %d failed", r.Failed)
+	if r.Gone > 0 {
+		fmt.Fprintf(w, ", %d no longer reproduces", r.Gone)
+	}
+	if r.NotDone > 0 {
+		fmt.Fprintf(w, ", %d not modelled, undecided or not run", r.NotDone)
+	}
+	fmt.Fprintln(w)
+}
