@@ -1,21 +1,21 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/preemptcheck/preemptcheck/corpus"
-	"github.com/preemptcheck/preemptcheck/internal/releasediff"
+	"github.com/preemptcheck/preemptcheck/corpus/diff"
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 )
 
@@ -25,7 +25,7 @@ func newDiff() *cobra.Command {
 	var in input
 	var from, to string
 	var each bool
-	var o diffOptions
+	var o diff.Options
 	output := formatAnd{text, markdown}
 	cmd := &cobra.Command{
 		Use:   "diff --from RELEASE --to RELEASE [PATH…]",
@@ -60,15 +60,15 @@ was given could not be compared, or none at all could; else 0.`,
 	flags.StringVar(&from, "from", "", "the `RELEASE` to compare with")
 	flags.StringVar(&to, "to", "", "the `RELEASE` that is compared")
 	flags.BoolVar(&each, "each", false, "compare each release between the two with the next one")
-	flags.DurationVar(&o.duration, "for", time.Minute, "how long to generate clusters, for each two releases; 0 is until --cases or an interrupt")
+	flags.DurationVar(&o.Duration, "for", time.Minute, "how long to generate clusters, for each two releases; 0 is until --cases or an interrupt")
 	flags.Lookup("for").DefValue = "1m, or 0 with --cases"
-	flags.Uint64Var(&o.clusters, "cases", 0, "how many clusters to generate, for each two releases; 0 is no limit")
-	flags.StringVar(&o.dir, "out", "", "directory to save the smallest clusters in, as cases; it is created when it is needed")
-	seedFlag(cmd, &o.seed)
-	workersFlag(cmd, &o.workers)
+	flags.Uint64Var(&o.Clusters, "cases", 0, "how many clusters to generate, for each two releases; 0 is no limit")
+	flags.StringVar(&o.Dir, "out", "", "directory to save the smallest clusters in, as cases; it is created when it is needed")
+	seedFlag(cmd, &o.Seed)
+	workersFlag(cmd, &o.Workers)
 	output.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if o.workers < 1 {
+		if o.Workers < 1 {
 			return errors.New("--workers: must be at least 1")
 		}
 		for _, flag := range []string{"for", "cases", "seed"} {
@@ -79,14 +79,14 @@ was given could not be compared, or none at all could; else 0.`,
 		if in.pod != "" && len(args)+len(in.files) == 0 {
 			return errors.New("--pod: is for files, and there are none")
 		}
-		if o.clusters > 0 && !flags.Changed("for") {
-			o.duration = 0
+		if o.Clusters > 0 && !flags.Changed("for") {
+			o.Duration = 0
 		}
 		between, err := releasesBetween(from, to, each)
 		if err != nil {
 			return err
 		}
-		systems, err := newSystems(between, o.workers)
+		systems, err := newSystems(between, o.Workers)
 		if err != nil {
 			return err
 		}
@@ -96,18 +96,22 @@ was given could not be compared, or none at all could; else 0.`,
 			}
 		}()
 		var inputErr error
-		if o.generates = len(args)+len(in.files) == 0; !o.generates {
-			if o.cases, inputErr = in.load(cmd, args); len(o.cases) == 0 && inputErr != nil {
+		if len(args)+len(in.files) > 0 {
+			if o.Cases, inputErr = in.load(cmd, args); len(o.Cases) == 0 && inputErr != nil {
 				return inputErr
 			}
 		} else {
-			fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", o.seed)
+			o.Generate = campaign.Generate
+			fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", o.Seed)
 		}
-		r, err := diffEach(cmd, systems, &o)
+		progress := newProgress(cmd.ErrOrStderr())
+		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(systems) > 2, &o), reproduceDiff(&o), progress.show
+		r, err := diff.Run(cmd.Context(), systems, &o)
+		progress.finish()
 		if err != nil {
 			return err
 		}
-		if err := output.print(cmd.OutOrStdout(), r, map[format]func(io.Writer){text: r.text, markdown: r.markdown}[output.format]); err != nil {
+		if err := output.print(cmd.OutOrStdout(), r, map[format]func(io.Writer){text: r.WriteText, markdown: r.WriteMarkdown}[output.format]); err != nil {
 			return err
 		}
 		if inputErr != nil {
@@ -116,20 +120,9 @@ was given could not be compared, or none at all could; else 0.`,
 		if r.Interrupted {
 			fmt.Fprintln(cmd.ErrOrStderr(), "error: interrupted: there may be more")
 		}
-		return status(r.differs(), inputErr != nil || r.Interrupted || r.couldNot())
+		return status(r.Differs(), inputErr != nil || r.Interrupted || r.IsIncomplete())
 	}
 	return cmd
-}
-
-// diffOptions say what to compare.
-type diffOptions struct {
-	cases     []*corpus.Case
-	generates bool
-	seed      uint64
-	clusters  uint64
-	duration  time.Duration
-	workers   int
-	dir       string
 }
 
 // releasesBetween are the two releases, or with each all between them that this
@@ -201,52 +194,31 @@ func newSystems(all []model.Release, workers int) (sides []releasediff.Side, err
 	return sides, errors.Join(errs...)
 }
 
-// diffEach compares each release with the next one.
-func diffEach(cmd *cobra.Command, sides []releasediff.Side, o *diffOptions) (*changelog, error) {
-	r := &changelog{
-		From: sides[0].Release.String(), To: sides[len(sides)-1].Release.String(), Generated: o.generates,
+// diffCommand is the command line that compares all again.
+func diffCommand(from, to string, each bool, o *diff.Options) string {
+	command := fmt.Sprintf("%s diff --from %s --to %s", program(), from, to)
+	if each {
+		command += " --each"
 	}
-	r.Command = fmt.Sprintf("%s diff --from %s --to %s", program(), r.From, r.To)
-	if len(sides) > 2 {
-		r.Command += " --each"
+	switch {
+	case o.Generate == nil:
+	case o.Clusters > 0:
+		command += fmt.Sprintf(" --seed %d --cases %d", o.Seed, o.Clusters)
+	default:
+		command += fmt.Sprintf(" --seed %d --for %s", o.Seed, o.Duration)
 	}
-	if o.generates {
-		// Much garbage in little memory: this nearly doubles the clusters per second.
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
-		r.Seed = o.seed
-		r.Command += fmt.Sprintf(" --seed %d", o.seed)
-		if o.clusters > 0 {
-			r.Command += fmt.Sprintf(" --cases %d", o.clusters)
-		} else {
-			r.Command += fmt.Sprintf(" --for %s", o.duration)
-		}
-	}
-	progress := newProgress(cmd.ErrOrStderr())
-	defer progress.finish()
-	for i := range sides[1:] {
-		d := &differ{
-			options: o, comparer: releasediff.New(sides[i], sides[i+1]), progress: progress,
-			stopped: cmd.Context(), prefix: sides[i].Release.String() + " to " + sides[i+1].Release.String(),
-		}
-		c, err := d.run()
-		if err != nil {
-			return nil, err
-		}
-		r.Comparisons = append(r.Comparisons, c)
-		if cmd.Context().Err() != nil {
-			r.Interrupted = true
-			break
-		}
-	}
-	return r, nil
+	return command
 }
 
-// within is ctx with a limit, if there is one.
-func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit == 0 {
-		return context.WithCancel(ctx)
+// reproduceDiff makes the command lines that compare on one cluster again.
+func reproduceDiff(o *diff.Options) func(from, to model.Release, n uint64) string {
+	return func(from, to model.Release, n uint64) string {
+		command := fmt.Sprintf("diff --from %s --to %s", from, to)
+		if o.Generate != nil {
+			return fmt.Sprintf("%s generate --seed %d --first %d | %[1]s %[4]s -", program(), o.Seed, n, command)
+		}
+		return commandFor(command, inprocess.Version, o.Cases[n])
 	}
-	return context.WithTimeout(ctx, limit)
 }
 
 // formatAnd is a format with one more than text, JSON and YAML.

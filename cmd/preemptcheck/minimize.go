@@ -90,7 +90,7 @@ could not be read.`,
 		}
 		progress, start := newProgress(cmd.ErrOrStderr()), time.Now()
 		m, err := minimised(ctx, checker, c, minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
-			progress.show(func() string { return progressLine(p, time.Since(start)) })
+			progress.show(func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })
 		}})
 		progress.finish()
 		if err != nil {
@@ -134,15 +134,6 @@ func newPooledChecker(name string, workers int, promises ...properties.Property)
 	}
 	checker.System = reference.NewPool(systems...)
 	return checker, nil
-}
-
-// progressLine says how far minimising is.
-func progressLine(p minimize.Progress, elapsed time.Duration) string {
-	line := fmt.Sprintf("%s: %s, down to %s", elapsed.Round(time.Second), words.Plural(p.Checks, "check"), minimize.SizeOf(p.Cluster))
-	if p.Search != nil {
-		line += fmt.Sprintf("; searched %d of %d classes of smaller clusters", p.Search.Searched, p.Search.Classes)
-	}
-	return line
 }
 
 // minimisation is the answer of minimize.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -117,7 +116,7 @@ func TestMinimizeSearch(t *testing.T) {
 
 func TestMinimizeProgress(t *testing.T) {
 	p := minimize.Progress{Cluster: &model.Cluster{}, Checks: 12}
-	require.Equal(t, "4s: 12 checks, down to 0 nodes, 0 pods, 0 budgets", progressLine(p, 4*time.Second))
+	require.Equal(t, "12 checks, down to 0 nodes, 0 pods, 0 budgets", p.String())
 	p.Search = &minimize.Certificate{Classes: 900, Searched: 70}
-	require.Contains(t, progressLine(p, time.Second), "; searched 70 of 900 classes of smaller clusters")
+	require.Contains(t, p.String(), "; searched 70 of 900 classes of smaller clusters")
 }

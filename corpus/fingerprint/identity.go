@@ -1,10 +1,10 @@
 package fingerprint
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -56,11 +56,6 @@ func and(list string) string {
 	return list
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
-
-// maxName is the length of the longest name that Name gives.
-const maxName = 100
-
 // Name is a name for the file of the finding that a person can guess from: of
 // lower-case letters, digits and dashes, at most 100 of them.
 func (i Identity) Name() string {
@@ -72,12 +67,7 @@ func (i Identity) Name() string {
 	if i.Shape != "" {
 		text += " with " + and(i.Shape)
 	}
-	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-")
-	if len(name) > maxName {
-		name = name[:maxName+1]
-		name = name[:strings.LastIndexByte(name, '-')]
-	}
-	return name
+	return words.Slug(text)
 }
 
 // Presort is a key under which findings of probably one cause fall together that

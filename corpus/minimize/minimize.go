@@ -19,6 +19,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -45,6 +46,15 @@ type Progress struct {
 	Checks int
 	// Search is how far the search for a smaller cluster is; nil at other times.
 	Search *Certificate
+}
+
+// String says it in a line.
+func (p Progress) String() string {
+	line := fmt.Sprintf("%s, down to %s", words.Plural(p.Checks, "check"), SizeOf(p.Cluster))
+	if p.Search != nil {
+		line += fmt.Sprintf("; searched %d of %d classes of smaller clusters", p.Search.Searched, p.Search.Classes)
+	}
+	return line
 }
 
 // Result is a minimised cluster.

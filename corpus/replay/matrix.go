@@ -52,7 +52,8 @@ type Scheduler struct {
 
 // NewMatrix judges each case with each scheduler, as many of these at once as there
 // are workers, until the context is done. It closes each scheduler when it is done
-// with it. It calls progress after each judgement, from one goroutine at a time.
+// with it. It calls progress, if it is not nil, after each judgement, from one
+// goroutine at a time.
 func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case, workers int, progress func(done, of int)) *Matrix {
 	m := &Matrix{columns: shortNames(schedulers)}
 	for _, s := range schedulers {
@@ -81,7 +82,9 @@ func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case
 				m.Cases[k].Judgements[i] = j
 				mu.Lock()
 				done++
-				progress(done, len(schedulers)*len(cases))
+				if progress != nil {
+					progress(done, len(schedulers)*len(cases))
+				}
 				mu.Unlock()
 			}
 			return nil

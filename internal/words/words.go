@@ -4,6 +4,7 @@ package words
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -48,6 +49,18 @@ func Some(names []string, max int) string {
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return strings.TrimSpace(line)
+}
+
+var notInSlugs = regexp.MustCompile(`[^a-z0-9]+`)
+
+// Slug is a text as a name for a file: of lower-case letters, digits and dashes. It
+// is cut between words, to 100 of them at most where that can be.
+func Slug(text string) string {
+	words := strings.Split(strings.Trim(notInSlugs.ReplaceAllString(strings.ToLower(text), "-"), "-"), "-")
+	for len(words) > 1 && len(strings.Join(words, "-")) > 100 {
+		words = words[:len(words)-1]
+	}
+	return strings.Join(words, "-")
 }
 
 // Lines puts each on a line, but only the first of very many.

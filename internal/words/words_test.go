@@ -19,6 +19,8 @@ func TestWords(t *testing.T) {
 	require.Equal(t, "a, b, c, d", words.Some(names, 4))
 	require.Equal(t, "a, … (3 more)", words.Some(names, 1))
 	require.Equal(t, "panic: x", words.FirstLine("panic: x\n\ngoroutine 1"))
+	require.Equal(t, "v1-31-0-a-b", words.Slug("v1.31.0: a (B)."))
+	require.Equal(t, strings.Repeat("word-", 19)+"word", words.Slug(strings.Repeat("Word ", 30)))
 
 	var wrapped strings.Builder
 	words.WriteWrapped(&wrapped, "  ", strings.Repeat("x", 60)+" "+strings.Repeat("y", 60)+" z")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -45,7 +44,7 @@ func (c *Comparer) check(s *properties.Subject) ([]properties.Finding, error) {
 	}
 	var findings []properties.Finding
 	for _, e := range r.Effects {
-		findings = append(findings, properties.Finding{Property: AgreeName, Kind: e.name(), Detail: e.name()})
+		findings = append(findings, properties.Finding{Property: AgreeName, Kind: e.String(), Detail: e.String()})
 	}
 	return findings, nil
 }
@@ -88,14 +87,10 @@ func (c *Comparer) byChance(r *Comparison) bool {
 	return false
 }
 
-func (e *Effect) name() string {
+// String names the change, and what is different. It does not depend on the cluster.
+func (e Effect) String() string {
 	if e.Change == nil {
 		return e.Kind
 	}
 	return fmt.Sprintf("%s; %s", e.Change.Title, e.Kind)
-}
-
-// Fingerprint is what minimising keeps of an effect.
-func (e *Effect) Fingerprint() fingerprint.Fingerprint {
-	return fingerprint.Fingerprint{Property: AgreeName, Kind: e.name()}
 }

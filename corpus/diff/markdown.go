@@ -1,4 +1,4 @@
-package main
+package diff
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 )
 
-// markdown writes a changelog: for each two releases what is different, with the
+// WriteMarkdown writes a document: for each two releases what is different, with the
 // smallest cluster of each.
-func (r *changelog) markdown(w io.Writer) {
+func (r *Report) WriteMarkdown(w io.Writer) {
 	fmt.Fprintf(w, "# What preemption decides differently, from %s to %s\n\n", r.From, r.To)
 	fmt.Fprintf(w, "<!-- Written by: %s -->\n\n", r.Command)
 	fmt.Fprintln(w, "The schedulers of each two releases decided the same clusters. What one of them did and the algorithm of the other never does is listed by the change behind it,")
@@ -30,9 +30,9 @@ func (r *changelog) markdown(w io.Writer) {
 	}
 }
 
-func (c *comparison) anchor() string { return strings.ToLower(c.From + "-to-" + c.To) }
+func (c *Pair) anchor() string { return strings.ToLower(c.From + "-to-" + c.To) }
 
-func (c *comparison) markdown(w io.Writer, r *changelog) {
+func (c *Pair) markdown(w io.Writer, r *Report) {
 	fmt.Fprintf(w, "\n<a id=%q></a>\n\n## From %s to %s\n\n", c.anchor(), c.From, c.To)
 	what := "given"
 	if r.Generated {
@@ -64,7 +64,7 @@ func (c *comparison) markdown(w io.Writer, r *changelog) {
 	}
 }
 
-func (k *difference) markdown(w io.Writer, c *comparison, several bool) {
+func (k *Difference) markdown(w io.Writer, c *Pair, several bool) {
 	heading := "The smallest cluster"
 	if several {
 		heading = upperFirst(k.Kind) + ", the smallest cluster"

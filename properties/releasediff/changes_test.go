@@ -18,11 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
-	"github.com/preemptcheck/preemptcheck/internal/releasediff"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 )
 
 var update = flag.Bool("update", false, "search for a cluster for each change that has none in testdata")
@@ -152,7 +153,7 @@ func search(t *testing.T, comparer *releasediff.Comparer) {
 		}
 		for _, kind := range way.Kinds[:1] {
 			witness := kind.Witnesses[0]
-			small, err := minimize.Minimise(t.Context(), comparer.Checker(), witness.Cluster, witness.Effect.Fingerprint(), minimize.Options{})
+			small, err := minimize.Minimise(t.Context(), comparer.Checker(), witness.Cluster, fingerprint.Fingerprint{Property: releasediff.AgreeName, Kind: witness.Effect.String()}, minimize.Options{})
 			require.NoError(t, err, "%d", witness.Number)
 			c := &corpus.Case{
 				Name:        strings.TrimSuffix(filepath.Base(file), ".yaml"),
