@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 )
 
@@ -14,7 +15,7 @@ import (
 func found(name string, after float64, nodes, pods int, minimising float64) *result {
 	return &result{Mutant: &Mutant{Name: name}, building: 9 * time.Second, after: after, ReportedFinding: &campaign.ReportedFinding{
 		Identity: "differential", Clusters: 100,
-		Minimised: campaign.Minimised{To: campaign.Size{Nodes: nodes, Pods: pods}, Seconds: minimising},
+		Minimised: campaign.Minimised{To: minimize.Size{Nodes: nodes, Pods: pods}, Seconds: minimising},
 	}}
 }
 
