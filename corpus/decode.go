@@ -117,7 +117,7 @@ func (c chunk) listMeta(n *yaml.Node) (typeMeta, *InputError) {
 		Metadata        metav1.ListMeta         `json:"metadata"`
 		Items           []kruntime.RawExtension `json:"items"`
 	}
-	data, err := c.toJSON(nil, n, "")
+	data, err := c.toJSON(nil, n, nil)
 	if err != nil {
 		return typeMeta{}, err
 	}
@@ -153,9 +153,6 @@ func (c chunk) decode() ([]decoded, *InputError) {
 			d, err := c.decodeObject(c.data, meta)
 			return []decoded{d}, err
 		}
-	} else if data, meta, ok := blockToJSON(c.data); ok && !isList(meta.Kind) {
-		d, err := c.decodeObject(data, meta)
-		return []decoded{d}, err
 	}
 	n, err := c.parseYAML()
 	if err != nil {
@@ -178,7 +175,7 @@ func (c chunk) decodeNode(n *yaml.Node) ([]decoded, *InputError) {
 		}
 	}
 	if !isList(meta.Kind) {
-		data, err := c.toJSON(make([]byte, 0, len(c.data)), n, "")
+		data, err := c.toJSON(make([]byte, 0, len(c.data)), n, nil)
 		if err != nil {
 			return nil, err
 		}

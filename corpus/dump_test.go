@@ -247,9 +247,11 @@ func BenchmarkReadDump(b *testing.B) {
 	text := kubectlDump(1000, 19_500, 500)
 	asJSON := []byte(`{"apiVersion": "v1", "kind": "List", "items": [`)
 	require.Nil(b, split(text, func(c chunk) bool {
-		object, _, ok := blockToJSON(c.data)
-		require.True(b, ok)
-		asJSON = append(append(asJSON, object...), ',')
+		n, err := c.parseYAML()
+		require.Nil(b, err)
+		asJSON, err = c.toJSON(asJSON, n, nil)
+		require.Nil(b, err)
+		asJSON = append(asJSON, ',')
 		return true
 	}))
 	asJSON = append(asJSON[:len(asJSON)-1], "]}"...)

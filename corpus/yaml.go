@@ -67,10 +67,10 @@ func describe(n *yaml.Node) string {
 // that it refuses what has more than one reading or makes a small text large:
 // anchors and aliases, tags, merge keys, duplicate keys, and keys that are not
 // strings.
-func (c chunk) toJSON(out []byte, n *yaml.Node, path string) ([]byte, *InputError) {
+func (c chunk) toJSON(out []byte, n *yaml.Node, path *fieldPath) ([]byte, *InputError) {
 	fail := func(format string, args ...any) ([]byte, *InputError) {
 		e := c.err(format, args...)
-		e.Line, e.Field = c.line+n.Line-1, path
+		e.Line, e.Field = c.line+n.Line-1, path.String()
 		return nil, e
 	}
 	switch {
@@ -87,13 +87,13 @@ func (c chunk) toJSON(out []byte, n *yaml.Node, path string) ([]byte, *InputErro
 			if i > 0 {
 				out = append(out, ',')
 			}
-			if out, err = c.toJSON(out, e, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if out, err = c.toJSON(out, e, &fieldPath{path, "", i}); err != nil {
 				return nil, err
 			}
 		}
 		return append(out, ']'), nil
 	case yaml.MappingNode:
-		seen := newStringSet(len(n.Content) / 2)
+		seen := make(map[string]bool, len(n.Content)/2)
 		out = append(out, '{')
 		for i := 0; i < len(n.Content); i += 2 {
 			key := n.Content[i]
@@ -101,16 +101,17 @@ func (c chunk) toJSON(out []byte, n *yaml.Node, path string) ([]byte, *InputErro
 				n = key
 				return fail("%s", msg)
 			}
-			if !seen.add(key.Value) {
+			if seen[key.Value] {
 				n = key
 				return fail("duplicate key %.60q", key.Value)
 			}
+			seen[key.Value] = true
 			if i > 0 {
 				out = append(out, ',')
 			}
 			out = appendString(out, key.Value)
 			out = append(out, ':')
-			if out, err = c.toJSON(out, n.Content[i+1], join(path, key.Value)); err != nil {
+			if out, err = c.toJSON(out, n.Content[i+1], &fieldPath{path, key.Value, -1}); err != nil {
 				return nil, err
 			}
 		}
@@ -123,15 +124,25 @@ func (c chunk) toJSON(out []byte, n *yaml.Node, path string) ([]byte, *InputErro
 	return out, nil
 }
 
-// join extends the path of a field.
-func join(path, key string) string {
+// fieldPath is the path of a field or an element. It is spelled out for errors only.
+type fieldPath struct {
+	parent *fieldPath // nil if this is a field of the object itself
+	key    string
+	index  int // of an element; -1 if this is a field
+}
+
+func (p *fieldPath) String() string {
 	switch {
-	case strings.ContainsAny(key, "./[]"):
-		return path + "[" + key + "]"
-	case path == "":
-		return key
+	case p == nil:
+		return ""
+	case p.index >= 0:
+		return fmt.Sprintf("%s[%d]", p.parent, p.index)
+	case strings.ContainsAny(p.key, "./[]"):
+		return fmt.Sprintf("%s[%s]", p.parent, p.key)
+	case p.parent == nil:
+		return p.key
 	}
-	return path + "." + key
+	return fmt.Sprintf("%s.%s", p.parent, p.key)
 }
 
 func badKey(key *yaml.Node) string {
@@ -196,33 +207,6 @@ func appendString(out []byte, s string) []byte {
 		}
 	}
 	return append(append(append(out, '"'), s...), '"')
-}
-
-// stringSet is a set that costs nothing while it is small, as mappings are.
-type stringSet struct {
-	few  []string
-	many map[string]bool
-}
-
-func newStringSet(n int) *stringSet {
-	if n > 16 {
-		return &stringSet{many: make(map[string]bool, n)}
-	}
-	return &stringSet{few: make([]string, 0, n)}
-}
-
-// add tells whether s is new to the set.
-func (s *stringSet) add(v string) bool {
-	if s.many != nil {
-		known := s.many[v]
-		s.many[v] = true
-		return !known
-	}
-	if slices.Contains(s.few, v) {
-		return false
-	}
-	s.few = append(s.few, v)
-	return true
 }
 
 // lineOf finds the line of a field: of the deepest part of the path that exists.
