@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/corpus/manifest"
 )
 
 const goodHead = `apiVersion: preemptcheck/v1alpha1
@@ -160,7 +162,7 @@ func TestReadHugeInput(t *testing.T) {
 // TestReadDeepInput stays below the limit of an object and is refused by the
 // parsers.
 func TestReadDeepInput(t *testing.T) {
-	deep := func(open string) string { return strings.Repeat(open, MaxObject/len(open)-10) }
+	deep := func(open string) string { return strings.Repeat(open, manifest.MaxObject/len(open)-10) }
 	for _, test := range []struct{ name, input, want string }{
 		{"brackets", "a: " + deep("["), `f: document 1, line 1: exceeded max depth of 10000`},
 		{"mappings", "a: " + deep("{a: "), `f: document 1, line 1: exceeded max depth of 10000`},

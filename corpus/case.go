@@ -140,6 +140,9 @@ type document struct {
 	Findings        []string      `json:"findings"`
 }
 
+// GetName is the name of the case.
+func (d *document) GetName() string { return d.Name }
+
 // settings are model.Settings under the names of DefaultPreemptionArgs and of
 // KubeSchedulerConfiguration.
 type settings struct {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -237,35 +236,6 @@ func TestReadDump(t *testing.T) {
 				require.Equal(t, "a long text with a colon: it is quoted, and folded over two lines",
 					c.Cluster.Pods[0].Annotations["settings.example.com/long"])
 			}
-		})
-	}
-}
-
-// BenchmarkReadDump reads a large cluster: 1,000 nodes and 20,000 pods, 500 of
-// which wait.
-func BenchmarkReadDump(b *testing.B) {
-	text := kubectlDump(1000, 19_500, 500)
-	asJSON := []byte(`{"apiVersion": "v1", "kind": "List", "items": [`)
-	require.Nil(b, split(text, func(c chunk) bool {
-		n, err := c.parseYAML()
-		require.Nil(b, err)
-		asJSON, err = c.toJSON(asJSON, n, nil)
-		require.Nil(b, err)
-		asJSON = append(asJSON, ',')
-		return true
-	}))
-	asJSON = append(asJSON[:len(asJSON)-1], "]}"...)
-	for name, input := range map[string][]byte{"YAML": text, "JSON": asJSON} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(input)))
-			for b.Loop() {
-				s, err := Read(bytes.NewReader(input), "dump")
-				require.NoError(b, err)
-				require.Len(b, s.Cases, 500)
-			}
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			b.ReportMetric(float64(m.Sys)/(1<<20), "MiB-sys")
 		})
 	}
 }

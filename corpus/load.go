@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/preemptcheck/preemptcheck/corpus/manifest"
 )
 
 // Load reads files, the *.yaml, *.yml and *.json files below directories, and
@@ -73,7 +75,7 @@ func loadFile(path string) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Read(&sizedReader{f, int(min(info.Size(), MaxStream))}, path)
+	return Read(&sizedReader{f, int(min(info.Size(), manifest.MaxStream))}, path)
 }
 
 // sizedReader lets Read get the memory for a file at once.

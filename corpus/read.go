@@ -1,10 +1,10 @@
 package corpus
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,9 +13,13 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/preemptcheck/preemptcheck/corpus/manifest"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
 )
+
+// InputError says what is wrong with a stream, and where.
+type InputError = manifest.InputError
 
 // Stream is what was read.
 type Stream struct {
@@ -31,7 +35,7 @@ type Stream struct {
 // it. name stands for the stream in errors; those about the input are, or join,
 // values of type *InputError.
 func Read(r io.Reader, name string) (*Stream, error) {
-	data, err := readAll(r)
+	data, err := manifest.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -46,20 +50,6 @@ func Read(r io.Reader, name string) (*Stream, error) {
 		c.File = name
 	}
 	return s, nil
-}
-
-func readAll(r io.Reader) ([]byte, error) {
-	var buf bytes.Buffer
-	if sized, ok := r.(interface{ Len() int }); ok {
-		buf.Grow(min(sized.Len(), MaxStream) + bytes.MinRead)
-	}
-	if _, err := buf.ReadFrom(io.LimitReader(r, MaxStream+1)); err != nil {
-		return nil, err
-	}
-	if buf.Len() > MaxStream {
-		return nil, &InputError{Err: fmt.Errorf("more than %d MiB", MaxStream>>20)}
-	}
-	return buf.Bytes(), nil
 }
 
 func inputErrors(err error) (all []*InputError) {
@@ -77,57 +67,63 @@ func inputErrors(err error) (all []*InputError) {
 }
 
 func read(data []byte) (*Stream, error) {
-	data, err := checkText(data)
-	if err != nil {
-		return nil, err
-	}
-	objects, err := decodeAll(data)
+	objects, err := manifest.Decode(data, newDocument)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(objects) == 0:
 		return nil, &InputError{Err: errors.New("there is no object in it")}
-	case objects[0].header != nil:
-		return readCase(&objects[0], objects[1:])
+	}
+	if doc, ok := objects[0].Value.(*document); ok {
+		return readCase(doc, &objects[0], objects[1:])
 	}
 	return readDump(objects)
+}
+
+// newDocument knows the kind Case.
+func newDocument(apiVersion, kind string) manifest.Named {
+	if apiVersion == APIVersion && kind == Kind {
+		return &document{}
+	}
+	return nil
 }
 
 // cluster collects the objects of a stream.
 type cluster struct {
 	model.Cluster // its Pods hold all pods, for now
 	// at finds an object by its kind and key; of several the last.
-	at    map[string]*decoded
+	at    map[string]*manifest.Object
 	notes []string
 }
 
 // collect sorts the objects by kind. What a strict reading refuses is left out
 // and counted otherwise.
-func collect(objects []decoded, strict bool) (*cluster, error) {
-	c := &cluster{at: make(map[string]*decoded, len(objects))}
+func collect(objects []manifest.Object, strict bool) (*cluster, error) {
+	c := &cluster{at: make(map[string]*manifest.Object, len(objects))}
 	kinds := map[string]int{}
 	fields, firstField, terminated := 0, "", 0
 	for i := range objects {
 		d := &objects[i]
+		_, isCase := d.Value.(*document)
 		switch {
-		case d.header != nil:
-			return nil, d.fail("kind", errors.New("a Case must be the first document of its stream, and the only Case"))
-		case d.object == nil && d.Kind == Kind:
-			return nil, d.fail("apiVersion", fmt.Errorf("%q is no version of a Case, %s is", d.APIVersion, APIVersion))
-		case d.object == nil && strict:
-			return nil, d.fail("kind", fmt.Errorf("unknown kind %s of %s", d.Kind, d.APIVersion))
-		case d.object == nil:
+		case isCase:
+			return nil, d.Fail("kind", errors.New("a Case must be the first document of its stream, and the only Case"))
+		case d.Value == nil && d.Kind == Kind:
+			return nil, d.Fail("apiVersion", fmt.Errorf("%q is no version of a Case, %s is", d.APIVersion, APIVersion))
+		case d.Value == nil && strict:
+			return nil, d.Fail("kind", fmt.Errorf("unknown kind %s of %s", d.Kind, d.APIVersion))
+		case d.Value == nil:
 			kinds[d.Kind+" of "+d.APIVersion]++
 			continue
-		case len(d.unknown) > 0 && strict:
-			return nil, d.fail(d.unknown[0], errors.New("unknown field"))
-		case len(d.unknown) > 0:
+		case len(d.Unknown) > 0 && strict:
+			return nil, d.Fail(d.Unknown[0], errors.New("unknown field"))
+		case len(d.Unknown) > 0:
 			if fields == 0 {
-				firstField = d.name() + ": " + d.unknown[0]
+				firstField = d.Name() + ": " + d.Unknown[0]
 			}
-			fields += len(d.unknown)
+			fields += len(d.Unknown)
 		}
-		switch o := d.object.(type) {
+		switch o := d.Value.(type) {
 		case *v1.Node:
 			c.Nodes = append(c.Nodes, o)
 		case *v1.Pod:
@@ -143,9 +139,9 @@ func collect(objects []decoded, strict bool) (*cluster, error) {
 		default:
 			c.Extra = append(c.Extra, o.(kruntime.Object))
 		}
-		c.at[d.name()] = d
+		c.at[d.Name()] = d
 	}
-	for _, kind := range sortedKeys(kinds) {
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		c.notes = append(c.notes, fmt.Sprintf("left out %d objects of the unknown kind %s", kinds[kind], kind))
 	}
 	if fields > 0 {
@@ -174,7 +170,7 @@ func (c *cluster) locate(err error) error {
 		}
 		located := &InputError{Object: e.Object, Field: e.Field}
 		if d := c.at[e.Object]; d != nil {
-			located = d.fail(e.Field, nil)
+			located = d.Fail(e.Field, nil)
 		}
 		located.Err = errors.New(e.Detail)
 		errs = append(errs, located)
@@ -189,13 +185,12 @@ func (c *cluster) has(kind, key string) bool {
 	return c.at[kind+" "+key] != nil
 }
 
-func readCase(first *decoded, objects []decoded) (*Stream, error) {
-	doc := first.header
-	if len(first.unknown) > 0 {
-		return nil, first.fail(first.unknown[0], errors.New("unknown field"))
+func readCase(doc *document, first *manifest.Object, objects []manifest.Object) (*Stream, error) {
+	if len(first.Unknown) > 0 {
+		return nil, first.Fail(first.Unknown[0], errors.New("unknown field"))
 	}
 	if field, err := doc.validate(); err != nil {
-		return nil, first.fail(field, err)
+		return nil, first.Fail(field, err)
 	}
 	c, err := collect(objects, true)
 	if err != nil {
@@ -203,10 +198,10 @@ func readCase(first *decoded, objects []decoded) (*Stream, error) {
 	}
 	i := slices.IndexFunc(c.Pods, func(p *v1.Pod) bool { return model.Key(p) == doc.Preemptor })
 	if i < 0 {
-		return nil, first.fail("preemptor", fmt.Errorf("there is no Pod %q", doc.Preemptor))
+		return nil, first.Fail("preemptor", fmt.Errorf("there is no Pod %q", doc.Preemptor))
 	}
 	if field, err := doc.refersTo(c.has); err != nil {
-		return nil, first.fail(field, err)
+		return nil, first.Fail(field, err)
 	}
 	question := c.Cluster
 	question.Preemptor = c.Pods[i]
@@ -235,7 +230,7 @@ func readCase(first *decoded, objects []decoded) (*Stream, error) {
 // array: with the waiting pods before and after the others, W1…Wn others W1…Wn,
 // the pods of case i are what is between its two places. So the order of the
 // waiting pods differs from case to case, and nothing else does.
-func readDump(objects []decoded) (*Stream, error) {
+func readDump(objects []manifest.Object) (*Stream, error) {
 	c, err := collect(objects, false)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	yaml "go.yaml.in/yaml/v3"
-
+	"github.com/preemptcheck/preemptcheck/corpus/manifest"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -76,18 +75,12 @@ func (c *Case) render(terse bool) ([]byte, error) {
 		header.Scheduler = &s
 	}
 	var buf bytes.Buffer
-	out := yaml.NewEncoder(&buf)
-	out.SetIndent(2)
-	out.CompactSeqIndent()
+	out := manifest.NewWriter(&buf)
 	put := func(apiVersion, kind string, object any) error {
-		n, err := toYAML(reflect.ValueOf(object))
-		if err != nil {
-			return fmt.Errorf("writing case %s: %s: %w", c.Name, kind, err)
+		if err := out.Write(apiVersion, kind, object); err != nil {
+			return fmt.Errorf("writing case %s: %w", c.Name, err)
 		}
-		n.Content = append([]*yaml.Node{
-			text("apiVersion"), text(apiVersion), text("kind"), text(kind),
-		}, n.Content...)
-		return out.Encode(n)
+		return nil
 	}
 	if err := put(APIVersion, Kind, header); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package corpus
+package manifest
 
 import (
 	"bytes"
@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,43 +24,51 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 )
 
-// decoded is one object of a stream.
-type decoded struct {
+// Object is one object of a stream.
+type Object struct {
 	chunk
-	typeMeta
-	// Exactly one of these is set, and none if the kind is not known.
-	object metav1.Object
-	header *document
-	// unknown are the fields that the kind does not have.
-	unknown []string
+	APIVersion, Kind string
+	// Value is the decoded object: a metav1.Object, or of a type of the caller. It is
+	// nil if the kind is not known.
+	Value Named
+	// Unknown are the fields that the kind does not have.
+	Unknown []string
 }
 
-// name says which object this is, for example "Pod default/a".
-func (d *decoded) name() string {
-	if d.header != nil {
-		return strings.TrimSpace(Kind + " " + d.header.Name)
+// Named has a name, as all objects do.
+type Named interface{ GetName() string }
+
+// Name says which object this is, for example "Pod default/a".
+func (o *Object) Name() string {
+	name := o.Value.GetName()
+	if of, ok := o.Value.(metav1.Object); ok && of.GetNamespace() != "" {
+		name = of.GetNamespace() + "/" + name
 	}
-	name := d.object.GetName()
-	if ns := d.object.GetNamespace(); ns != "" {
-		name = ns + "/" + name
-	}
-	return strings.TrimSpace(d.Kind + " " + name)
+	return strings.TrimSpace(o.Kind + " " + name)
 }
 
-func (d *decoded) fail(field string, err error) *InputError {
-	e := &InputError{Document: d.document, Item: d.item, Line: d.lineOf(field), Field: field, Err: err}
-	if d.object != nil || d.header != nil {
-		e.Object = d.name()
+// Fail is an error about a field of the object, or about all of it if field is "".
+func (o *Object) Fail(field string, err error) *InputError {
+	e := &InputError{Document: o.document, Item: o.item, Line: o.lineOf(field), Field: field, Err: err}
+	if o.Value != nil {
+		e.Object = o.Name()
 	}
 	return e
 }
 
-// decodeAll decodes the objects of a stream on all processors, and stops early
-// at an error: the first one in the stream is returned.
-func decodeAll(data []byte) ([]decoded, *InputError) {
+// Own makes an empty object of a kind of the caller; nil if it is none of those.
+type Own func(apiVersion, kind string) Named
+
+// Decode decodes the objects of a stream, on all processors. Lists are taken apart.
+// At an error it stops: the first one in the stream is returned.
+func Decode(data []byte, own Own) ([]Object, *InputError) {
+	data, err := checkText(data)
+	if err != nil {
+		return nil, err
+	}
 	type job struct {
 		chunk
-		out []decoded
+		out []Object
 		err *InputError
 	}
 	var jobs []*job
@@ -72,7 +78,7 @@ func decodeAll(data []byte) ([]decoded, *InputError) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for j := range queue {
-				if j.out, j.err = j.decode(); j.err != nil {
+				if j.out, j.err = j.decode(own); j.err != nil {
 					failed.Store(true)
 				}
 			}
@@ -91,7 +97,7 @@ func decodeAll(data []byte) ([]decoded, *InputError) {
 	close(queue)
 	workers.Wait()
 
-	var all []decoded
+	var all []Object
 	for _, j := range jobs {
 		if j.err != nil {
 			return nil, j.err
@@ -139,7 +145,7 @@ func (c chunk) listMeta(n *yaml.Node) (typeMeta, *InputError) {
 func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
 
 // decode decodes the object of a chunk, or the objects if it is a List.
-func (c chunk) decode() ([]decoded, *InputError) {
+func (c chunk) decode(own Own) ([]Object, *InputError) {
 	if c.json {
 		var meta typeMeta
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(c.data, &meta); err != nil {
@@ -150,18 +156,18 @@ func (c chunk) decode() ([]decoded, *InputError) {
 			return nil, c.err("this is no Kubernetes object: %w", err)
 		}
 		if !isList(meta.Kind) {
-			d, err := c.decodeObject(c.data, meta)
-			return []decoded{d}, err
+			o, err := c.decodeObject(c.data, meta, own)
+			return []Object{o}, err
 		}
 	}
 	n, err := c.parseYAML()
 	if err != nil {
 		return nil, err
 	}
-	return c.decodeNode(n)
+	return c.decodeNode(n, own)
 }
 
-func (c chunk) decodeNode(n *yaml.Node) ([]decoded, *InputError) {
+func (c chunk) decodeNode(n *yaml.Node, own Own) ([]Object, *InputError) {
 	var meta typeMeta
 	var items *yaml.Node
 	for i := 0; i < len(n.Content); i += 2 {
@@ -179,21 +185,21 @@ func (c chunk) decodeNode(n *yaml.Node) ([]decoded, *InputError) {
 		if err != nil {
 			return nil, err
 		}
-		d, err := c.decodeObject(data, meta)
-		return []decoded{d}, err
+		o, err := c.decodeObject(data, meta, own)
+		return []Object{o}, err
 	}
 	inherited, err := c.listMeta(n)
 	if err != nil || items == nil {
 		return nil, err
 	}
-	var all []decoded
+	var all []Object
 	for i, item := range items.Content {
 		sub := c
 		sub.item, sub.defaults = i+1, inherited
 		if item.Kind != yaml.MappingNode {
 			return nil, sub.err("this is no Kubernetes object, but %s", describe(item))
 		}
-		some, err := sub.decodeNode(item)
+		some, err := sub.decodeNode(item, own)
 		if err != nil {
 			return nil, err
 		}
@@ -203,51 +209,47 @@ func (c chunk) decodeNode(n *yaml.Node) ([]decoded, *InputError) {
 }
 
 // decodeObject decodes the JSON of one object into the type of its kind.
-func (c chunk) decodeObject(data []byte, meta typeMeta) (d decoded, _ *InputError) {
-	d = decoded{chunk: c, typeMeta: typeMeta{cmp.Or(meta.APIVersion, c.defaults.APIVersion), cmp.Or(meta.Kind, c.defaults.Kind)}}
-	for field, value := range map[string]string{"apiVersion": d.APIVersion, "kind": d.Kind} {
+func (c chunk) decodeObject(data []byte, meta typeMeta, own Own) (o Object, _ *InputError) {
+	o = Object{chunk: c, APIVersion: cmp.Or(meta.APIVersion, c.defaults.APIVersion), Kind: cmp.Or(meta.Kind, c.defaults.Kind)}
+	for field, value := range map[string]string{"apiVersion": o.APIVersion, "kind": o.Kind} {
 		if value == "" {
-			return d, d.fail(field, errors.New("required: this is no Kubernetes object"))
+			return o, o.Fail(field, errors.New("required: this is no Kubernetes object"))
 		}
 	}
-	var target any
-	if d.APIVersion == APIVersion && d.Kind == Kind {
-		d.header = &document{}
-		target = d.header
-	} else {
-		obj, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(d.APIVersion, d.Kind))
+	if o.Value = own(o.APIVersion, o.Kind); o.Value == nil {
+		obj, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
 		if err != nil {
-			return d, nil
+			return o, nil
 		}
-		var ok bool
-		if d.object, ok = obj.(metav1.Object); !ok {
-			return d, nil
+		of, ok := obj.(metav1.Object)
+		if !ok {
+			return o, nil
 		}
-		target = obj
+		o.Value = of
 	}
 	var err *InputError
-	d.unknown, err = c.unmarshal(data, target)
-	setNamespace(d.object)
+	o.Unknown, err = c.unmarshal(data, o.Value)
+	setNamespace(o.Value)
 	if err != nil {
-		err.Object = d.name()
-		return d, err
+		err.Object = o.Name()
+		return o, err
 	}
-	if d.object != nil {
-		target.(kruntime.Object).GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-		d.object.SetManagedFields(nil)
-		if d.object.GetName() == "" {
-			return d, d.fail("metadata.name", errors.New("required"))
+	if of, ok := o.Value.(metav1.Object); ok {
+		of.(kruntime.Object).GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+		of.SetManagedFields(nil)
+		if of.GetName() == "" {
+			return o, o.Fail("metadata.name", errors.New("required"))
 		}
 	}
-	return d, nil
+	return o, nil
 }
 
-// setNamespace completes the namespace of the kinds that the model handles, as
-// kubectl does, so that they have their final names from the start.
-func setNamespace(o metav1.Object) {
-	switch o.(type) {
+// setNamespace completes the namespace, as kubectl does, of the kinds that the model
+// handles. So they have their final names from the start.
+func setNamespace(value Named) {
+	switch o := value.(type) {
 	case *v1.Pod, *policyv1.PodDisruptionBudget, *v1.PersistentVolumeClaim, *storagev1.CSIStorageCapacity:
-		if o.GetNamespace() == "" {
+		if o := o.(metav1.Object); o.GetNamespace() == "" {
 			o.SetNamespace(metav1.NamespaceDefault)
 		}
 	}
@@ -282,8 +284,4 @@ func (c chunk) unmarshal(data []byte, target any) (unknown []string, _ *InputErr
 		unknown = append(unknown, field)
 	}
 	return unknown, nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
 }

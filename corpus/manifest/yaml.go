@@ -1,4 +1,4 @@
-package corpus
+package manifest
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -296,7 +297,7 @@ func culprit(data []byte, t reflect.Type) (path string, err error) {
 		if t.Kind() == reflect.Struct {
 			fieldTypes(t, types)
 		}
-		for _, key := range sortedKeys(fields) {
+		for _, key := range slices.Sorted(maps.Keys(fields)) {
 			field := types[key]
 			name := key
 			if t.Kind() == reflect.Map {

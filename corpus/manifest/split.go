@@ -1,8 +1,15 @@
-package corpus
+// Package manifest reads and writes streams of Kubernetes objects in YAML or JSON, as
+// kubectl prints and takes them.
+//
+// Reading is strict: what has two readings is refused, and each error says in which
+// document, item, line and field it is. A stream is cut into its objects before it
+// is parsed, so that a List of a whole cluster takes little memory.
+package manifest
 
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -36,6 +43,21 @@ type typeMeta struct {
 
 func (c chunk) err(format string, args ...any) *InputError {
 	return &InputError{Document: c.document, Item: c.item, Line: c.line, Err: fmt.Errorf(format, args...)}
+}
+
+// ReadAll reads a stream, of at most MaxStream bytes.
+func ReadAll(r io.Reader) ([]byte, error) {
+	var buf bytes.Buffer
+	if sized, ok := r.(interface{ Len() int }); ok {
+		buf.Grow(min(sized.Len(), MaxStream) + bytes.MinRead)
+	}
+	if _, err := buf.ReadFrom(io.LimitReader(r, MaxStream+1)); err != nil {
+		return nil, err
+	}
+	if buf.Len() > MaxStream {
+		return nil, &InputError{Err: fmt.Errorf("more than %d MiB", MaxStream>>20)}
+	}
+	return buf.Bytes(), nil
 }
 
 // checkText refuses what is no text, and drops a byte order mark.

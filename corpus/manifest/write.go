@@ -1,10 +1,11 @@
-package corpus
+package manifest
 
 import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -17,6 +18,30 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 )
+
+// Writer writes objects as a stream of YAML.
+type Writer struct{ out *yaml.Encoder }
+
+// NewWriter returns a Writer to w.
+func NewWriter(w io.Writer) *Writer {
+	out := yaml.NewEncoder(w)
+	out.SetIndent(2)
+	out.CompactSeqIndent()
+	return &Writer{out}
+}
+
+// Write writes one object. It must have no apiVersion and kind of its own.
+func (w *Writer) Write(apiVersion, kind string, object any) error {
+	n, err := toYAML(reflect.ValueOf(object))
+	if err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	n.Content = append([]*yaml.Node{text("apiVersion"), text(apiVersion), text("kind"), text(kind)}, n.Content...)
+	return w.out.Encode(n)
+}
+
+// Close ends the stream.
+func (w *Writer) Close() error { return w.out.Close() }
 
 // toYAML renders a value of the Kubernetes API with its fields in the order of
 // their declaration. It leaves out exactly what decoding cannot tell from
