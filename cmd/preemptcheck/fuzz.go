@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
-	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -114,7 +113,7 @@ func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options)
 	})
 	progress := newProgress(cmd.ErrOrStderr())
 	defer progress.finish()
-	o.Progress = func(s *campaign.State) { progress.show(func() string { return fuzzProgress(s) }) }
+	o.Progress = func(s *campaign.State) { progress.show(s.Summary) }
 	return campaign.Run(cmd.Context(), config, o)
 }
 
@@ -140,16 +139,6 @@ func resumed(cmd *cobra.Command, dir string, config *campaign.Config) error {
 		config.Filters = s.Config.Filters
 	}
 	return nil
-}
-
-func fuzzProgress(s *campaign.State) string {
-	session := &s.Sessions[len(s.Sessions)-1]
-	line := fmt.Sprintf("%s: %d clusters, %.0f per second, %.0f %% preempt, %s", time.Duration(s.Seconds()*float64(time.Second)).Round(time.Second),
-		s.Stats.Clusters, float64(session.Clusters)/session.Seconds, words.Percent(s.Stats.Preempted, s.Stats.Clusters), words.Plural(len(s.Findings), "new finding"))
-	if s.Deaths > 0 {
-		line += fmt.Sprintf(", %s died", words.Plural(s.Deaths, "worker"))
-	}
-	return line
 }
 
 // newFuzzWorker is what fuzz runs its workers with.

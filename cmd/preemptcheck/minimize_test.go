@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize/report"
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 const witness = "../../corpus/cases/finding-terminating-victim-violates-budget.yaml"
@@ -49,7 +48,7 @@ func TestMinimizePrintsACase(t *testing.T) {
 func TestMinimizeReport(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "minimize", "-o", "json", witness)
 	require.Equal(t, statusAgrees, status, errOut)
-	var m minimisation
+	var m report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &m))
 	require.True(t, m.Minimal)
 	require.Equal(t, "terminating-victim-violates-budget", m.Fingerprint.Known)
@@ -74,38 +73,8 @@ func TestMinimizeCannot(t *testing.T) {
 	require.Contains(t, errOut, "no-such-file.yaml")
 }
 
-// Without time to try each step, the result is the best so far, and says so.
-func TestMinimizeOutOfTime(t *testing.T) {
-	checker, err := newPooledChecker("v1.37.1", 2, properties.Invariants()...)
-	require.NoError(t, err)
-	defer checker.System.Close()
-	s, err := corpus.Load(cases + "/finding-unlabelled-pod.yaml")
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	m, err := minimised(ctx, checker, s.Cases[0], minimize.Options{Workers: 2, Progress: func(p minimize.Progress) {
-		if p.Checks == 7 {
-			cancel()
-		}
-	}})
-	require.NoError(t, err)
-	require.False(t, m.Minimal)
-	require.Equal(t, 7, m.Checks)
-	require.NotEmpty(t, m.Explanation)
-	m.Stopped = "interrupted"
-	var text strings.Builder
-	m.text(&text)
-	require.Contains(t, text.String(), "in   7 checks")
-	require.Contains(t, text.String(), "not proven minimal: interrupted, and not every further step was tried\n")
-}
-
-// A search that was cut short says how far it came; one that was not asked for
-// says nothing.
+// A search that was not asked for says nothing.
 func TestMinimizeSearch(t *testing.T) {
-	m := &minimisation{Minimal: true, Stopped: "--for is over", Smallest: &minimize.Certificate{Bound: 3, Classes: 900, Searched: 70}}
-	var text strings.Builder
-	m.text(&text)
-	require.Contains(t, text.String(), "not proven smallest: --for is over, and of the clusters with fewer nodes, pods or budgets, and no more of any, within exhaustive bound 3, only 70 of 900 classes were checked; none of these has the finding\n")
-
 	status, _, report := preemptcheck(t, "", "minimize", witness, "--classes", "0", "--workers", "1")
 	require.Equal(t, statusAgrees, status, report)
 	require.NotContains(t, report, "smallest")

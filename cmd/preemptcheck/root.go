@@ -143,6 +143,21 @@ func newChecker(name string, promises ...properties.Property) (*properties.Check
 	return &properties.Checker{System: system, Release: releaseOf(name), Properties: promises}, nil
 }
 
+// newPooledChecker is newChecker for so many goroutines at once.
+func newPooledChecker(name string, workers int, promises ...properties.Property) (*properties.Checker, error) {
+	var checker *properties.Checker
+	var systems []reference.System
+	for range workers {
+		var err error
+		if checker, err = newChecker(name, promises...); err != nil {
+			return nil, err
+		}
+		systems = append(systems, checker.System)
+	}
+	checker.System = reference.NewPool(systems...)
+	return checker, nil
+}
+
 // allPromises are what users are promised, however long it takes to check.
 func allPromises() []properties.Property {
 	return slices.Concat(properties.Invariants(), properties.Sampled())

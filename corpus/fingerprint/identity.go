@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -68,6 +69,19 @@ func (i Identity) Name() string {
 		text += " with " + and(i.Shape)
 	}
 	return words.Slug(text)
+}
+
+// Case is the case of a finding with that identity. explanation says it in a
+// sentence, origin where the cluster is from, and found is the command line that found
+// it.
+func (i Identity) Case(explanation, origin, found string, minimised *model.Cluster) *corpus.Case {
+	return &corpus.Case{
+		Name:        i.Name(),
+		Description: explanation,
+		Origin:      origin,
+		Finding:     &corpus.Finding{Property: i.Property, Stage: string(i.Stage), Kind: i.Kind, Shape: i.Shape, Found: found},
+		Cluster:     minimised,
+	}
 }
 
 // Presort is a key under which findings of probably one cause fall together that

@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"github.com/moby/sys/atomicwriter"
+
 	"encoding/xml"
 	"fmt"
 	"strings"
@@ -49,7 +51,7 @@ func (r *Report) WriteJUnit(file string) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(file, append([]byte(xml.Header), append(data, '\n')...))
+	return atomicwriter.WriteFile(file, append([]byte(xml.Header), append(data, '\n')...), 0o644)
 }
 
 func (r *Report) junit() junitSuite {

@@ -178,19 +178,8 @@ func (c *campaign) written(f *Finding, cluster *model.Cluster) (string, error) {
 	}
 	var text bytes.Buffer
 	origin := fmt.Sprintf("%s, cluster %d, minimised", fuzz, f.Number)
-	err := NewCase(f.Identity, f.Explanation, origin, found, cluster).Write(&text)
+	err := f.Identity.Case(f.Explanation, origin, found, cluster).Write(&text)
 	return text.String(), err
-}
-
-// NewCase is a finding as a case. found is the command line that found it.
-func NewCase(i fingerprint.Identity, explanation, origin, found string, cluster *model.Cluster) *corpus.Case {
-	return &corpus.Case{
-		Name:        i.Name(),
-		Description: explanation,
-		Origin:      origin,
-		Finding:     &corpus.Finding{Property: i.Property, Stage: string(i.Stage), Kind: i.Kind, Shape: i.Shape, Found: found},
-		Cluster:     cluster,
-	}
 }
 
 // saveCases writes the cases that are not in files yet.

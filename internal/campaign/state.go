@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/moby/sys/atomicwriter"
+
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -217,20 +219,5 @@ func (s *State) save(dir string) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, stateFile), data)
-}
-
-// replaceFile writes a file so that, whatever happens, it is the old one or the
-// new one.
-func replaceFile(file string, data []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(file), ".saving-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(data)
-	if err := errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), file)
+	return atomicwriter.WriteFile(filepath.Join(dir, stateFile), data, 0o644)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
@@ -124,4 +125,15 @@ func each(counts []Count) iter.Seq2[string, int] {
 			}
 		}
 	}
+}
+
+// Summary says in a line how far the campaign is, while it runs.
+func (s *State) Summary() string {
+	session := &s.Sessions[len(s.Sessions)-1]
+	line := fmt.Sprintf("%s: %d clusters, %.0f per second, %.0f %% preempt, %s", time.Duration(s.Seconds()*float64(time.Second)).Round(time.Second),
+		s.Stats.Clusters, float64(session.Clusters)/session.Seconds, words.Percent(s.Stats.Preempted, s.Stats.Clusters), words.Plural(len(s.Findings), "new finding"))
+	if s.Deaths > 0 {
+		line += fmt.Sprintf(", %s died", words.Plural(s.Deaths, "worker"))
+	}
+	return line
 }
