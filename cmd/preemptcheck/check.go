@@ -5,10 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/words"
-	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 func newCheck() *cobra.Command {
@@ -105,12 +103,4 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 		return status(report.Failed > 0, inputErr != nil || report.NotDone > 0 || report.Interrupted)
 	}
 	return cmd
-}
-
-// reproduce says in a judgement that needs a look how to come to it again. It is
-// nil if there was no time.
-func reproduce(j *replay.Judgement, checker *properties.Checker, c *corpus.Case) {
-	if j != nil && (j.IsFound() || j.IsNotDone()) {
-		j.Reproduce = commandFor("check", checker.System.Name(), c)
-	}
 }

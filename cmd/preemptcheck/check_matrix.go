@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 // references are the schedulers that the value of --reference names: one, several
@@ -17,19 +18,16 @@ func references(value string) (names []string) {
 	if value != "all" {
 		return strings.Split(value, ",")
 	}
-	for _, s := range systems() {
+	for _, s := range systems.All() {
 		names = append(names, s.Name)
 	}
 	// The one linked in is the first.
-	slices.SortFunc(names, func(a, b string) int { return releaseOf(a).Compare(releaseOf(b)) })
+	slices.SortFunc(names, func(a, b string) int { return systems.ReleaseOf(a).Compare(systems.ReleaseOf(b)) })
 	return names
 }
 
 // checkMatrix is check for several schedulers.
 func checkMatrix(cmd *cobra.Command, names []string, in input, args []string, workers int, output format) error {
-	if workers < 1 {
-		return errors.New("--workers: must be at least 1")
-	}
 	cases, inputErr := in.load(cmd, args)
 	if len(cases) == 0 && inputErr != nil {
 		return inputErr

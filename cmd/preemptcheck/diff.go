@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,9 +11,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
-	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
-	"github.com/preemptcheck/preemptcheck/reference/releases"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 const markdown format = "markdown"
@@ -60,17 +56,13 @@ was given could not be compared, or none at all could; else 0.`,
 	flags.StringVar(&from, "from", "", "the `RELEASE` to compare with")
 	flags.StringVar(&to, "to", "", "the `RELEASE` that is compared")
 	flags.BoolVar(&each, "each", false, "compare each release between the two with the next one")
-	flags.DurationVar(&o.Duration, "for", time.Minute, "how long to generate clusters, for each two releases; 0 is until --cases or an interrupt")
-	flags.Lookup("for").DefValue = "1m, or 0 with --cases"
-	flags.Uint64Var(&o.Clusters, "cases", 0, "how many clusters to generate, for each two releases; 0 is no limit")
+	limitFlags(cmd, &o.Duration, "how long to generate clusters, for each two releases",
+		&o.Clusters, "how many clusters to generate, for each two releases")
 	flags.StringVar(&o.Dir, "out", "", "directory to save the smallest clusters in, as cases; it is created when it is needed")
 	seedFlag(cmd, &o.Seed)
 	workersFlag(cmd, &o.Workers)
 	output.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if o.Workers < 1 {
-			return errors.New("--workers: must be at least 1")
-		}
 		for _, flag := range []string{"for", "cases", "seed"} {
 			if flags.Changed(flag) && len(args)+len(in.files) > 0 {
 				return fmt.Errorf("--%s: is for clusters that are generated, but there are files", flag)
@@ -79,22 +71,15 @@ was given could not be compared, or none at all could; else 0.`,
 		if in.pod != "" && len(args)+len(in.files) == 0 {
 			return errors.New("--pod: is for files, and there are none")
 		}
-		if o.Clusters > 0 && !flags.Changed("for") {
-			o.Duration = 0
-		}
 		between, err := releasesBetween(from, to, each)
 		if err != nil {
 			return err
 		}
-		systems, err := newSystems(between, o.Workers)
+		sides, err := newSides(between, o.Workers)
 		if err != nil {
 			return err
 		}
-		defer func() {
-			for _, s := range systems {
-				s.System.Close()
-			}
-		}()
+		defer closeSides(sides)
 		var inputErr error
 		if len(args)+len(in.files) > 0 {
 			if o.Cases, inputErr = in.load(cmd, args); len(o.Cases) == 0 && inputErr != nil {
@@ -105,8 +90,8 @@ was given could not be compared, or none at all could; else 0.`,
 			fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", o.Seed)
 		}
 		progress := newProgress(cmd.ErrOrStderr())
-		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(systems) > 2, &o), reproduceDiff(&o), progress.show
-		r, err := diff.Run(cmd.Context(), systems, &o)
+		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(sides) > 2, &o), reproduceDiff(&o), progress.show
+		r, err := diff.Run(cmd.Context(), sides, &o)
 		progress.finish()
 		if err != nil {
 			return err
@@ -137,8 +122,8 @@ func releasesBetween(from, to string, each bool) ([]model.Release, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", flag.name, err)
 		}
-		if !canRun(flag.value) {
-			return nil, unknownSystem(flag.name, flag.value)
+		if err := known(flag.name, flag.value); err != nil {
+			return nil, err
 		}
 		ends = append(ends, r)
 	}
@@ -148,50 +133,31 @@ func releasesBetween(from, to string, each bool) ([]model.Release, error) {
 	if !each {
 		return ends, nil
 	}
-	older, newer := ends[0], ends[1]
-	if older.Compare(newer) > 0 {
-		older, newer = newer, older
-	}
-	var all []model.Release
-	for _, name := range slices.Concat(slices.Collect(maps.Keys(runnable)), releases.All()) {
-		if r, err := model.ParseRelease(name); err == nil && r.Compare(older) >= 0 && r.Compare(newer) <= 0 {
-			all = append(all, r)
-		}
-	}
-	slices.SortFunc(all, model.Release.Compare)
-	all = slices.Compact(all)
-	if older != ends[0] {
-		slices.Reverse(all)
-	}
-	return all, nil
+	return systems.Between(ends[0], ends[1]), nil
 }
 
-// newSystems makes the schedulers of some releases, each for so many goroutines at
-// once. If some are not built the error names all of them.
-func newSystems(all []model.Release, workers int) (sides []releasediff.Side, err error) {
-	defer func() {
-		if err != nil {
-			for _, s := range sides {
-				s.System.Close()
-			}
-		}
-	}()
+// newSides makes the schedulers of some releases, each for so many goroutines at once.
+// If some are not built the error names all of them.
+func newSides(all []model.Release, workers int) (sides []releasediff.Side, err error) {
 	var errs []error
 	for _, r := range all {
-		var systems []reference.System
-		for range workers {
-			s, err := newSystem(r.String())
-			if err != nil {
-				errs = append(errs, err)
-				break
-			}
-			systems = append(systems, s)
+		system, err := systems.NewPool(r.String(), workers)
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
-		if len(systems) == workers {
-			sides = append(sides, releasediff.Side{Release: r, System: reference.NewPool(systems...)})
-		}
+		sides = append(sides, releasediff.Side{Release: r, System: system})
+	}
+	if len(errs) > 0 {
+		closeSides(sides)
 	}
 	return sides, errors.Join(errs...)
+}
+
+func closeSides(sides []releasediff.Side) {
+	for _, s := range sides {
+		s.System.Close()
+	}
 }
 
 // diffCommand is the command line that compares all again.

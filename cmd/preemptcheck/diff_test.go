@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 // asModelled has releases run as their models have them.
@@ -20,20 +21,13 @@ func asModelled(t *testing.T, change func(*modelsystem.System), names ...string)
 	for _, name := range names {
 		release, err := model.ParseRelease(name)
 		require.NoError(t, err)
-		old, known := runnable[name]
-		runnable[name] = func() reference.System {
+		t.Cleanup(systems.Register(name, func() reference.System {
 			s := modelsystem.New(release)
 			if change != nil {
 				change(s)
 			}
 			return s
-		}
-		t.Cleanup(func() {
-			delete(runnable, name)
-			if known {
-				runnable[name] = old
-			}
-		})
+		}))
 	}
 }
 
@@ -128,8 +122,7 @@ func TestDiffInterrupted(t *testing.T) {
 // agreement either.
 func TestDiffFails(t *testing.T) {
 	asModelled(t, nil, "v1.31.14")
-	runnable["v1.32.13"] = func() reference.System { return unreachable{} }
-	defer delete(runnable, "v1.32.13")
+	defer systems.Register("v1.32.13", func() reference.System { return unreachable{} })()
 	status, out, _ := preemptcheck(t, "", "diff", "--from", "v1.31.14", "--to", "v1.32.13", "testdata/diff/dump.yaml", "--pod", "shop/web")
 	require.Equal(t, statusCouldNot, status)
 	require.Contains(t, out, "shop/web   v1.32.13: gone fishing")

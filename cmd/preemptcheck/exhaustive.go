@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -44,9 +43,6 @@ cluster could not be checked; else 0.`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.Bound < 1 || o.Bound > generators.MaxBound {
 			return fmt.Errorf("--bound: must be 1 to %d", generators.MaxBound)
-		}
-		if workers < 1 {
-			return errors.New("--workers: must be at least 1")
 		}
 		o.Version, o.Command = version(), program()
 		e, err := exhaustive.New(o)

@@ -6,9 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/words"
-	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 )
 
@@ -42,11 +40,7 @@ says which one is meant.`,
 			return err
 		}
 		defer checker.System.Close()
-		cases, err := in.load(cmd, args)
-		if err != nil {
-			return err
-		}
-		c, err := single(cases)
+		c, err := in.loadOne(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -69,16 +63,4 @@ says which one is meant.`,
 		return status(len(r.Unexplained()) > 0, false)
 	}
 	return cmd
-}
-
-// single is the one case there is, of at least one.
-func single(cases []*corpus.Case) (*corpus.Case, error) {
-	if len(cases) == 1 {
-		return cases[0], nil
-	}
-	var keys []string
-	for _, c := range cases {
-		keys = append(keys, model.Key(c.Cluster.Preemptor))
-	}
-	return nil, fmt.Errorf("--pod: which of the %d pending pods is meant? %s", len(cases), words.Some(keys, 10))
 }

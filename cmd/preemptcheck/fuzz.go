@@ -7,9 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,9 +45,7 @@ tell, or is broken; else 0.`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&o.For, "for", time.Minute, "how long this time; 0 is until --cases or an interrupt")
-	flags.Lookup("for").DefValue = "1m, or 0 with --cases"
-	flags.Uint64Var(&o.Cases, "cases", 0, "how many clusters in all; 0 is no limit")
+	limitFlags(cmd, &o.For, "how long this time", &o.Cases, "how many clusters in all")
 	flags.IntVar(&o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
 	flags.StringVar(&o.Dir, "out", "", "directory of the campaign and its cases (default findings/seed-SEED)")
 	flags.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
@@ -61,12 +57,6 @@ tell, or is broken; else 0.`,
 	referenceFlag(cmd, &config.Reference)
 	reportFlags(cmd, &reported)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if o.Workers < 1 {
-			return errors.New("--workers: must be at least 1")
-		}
-		if o.Cases > 0 && !cmd.Flags().Changed("for") {
-			o.For = 0
-		}
 		var err error
 		if config.Shard, err = campaign.ParseShard(shard); err != nil {
 			return fmt.Errorf("--shard: %w", err)
@@ -166,20 +156,4 @@ func newFuzzWorker() *cobra.Command {
 	relationsFlag(cmd, &relations)
 	filtersFlag(cmd, &filters, 0)
 	return cmd
-}
-
-// workersFlag adds --workers to a command.
-func workersFlag(cmd *cobra.Command, workers *int) {
-	cmd.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "how many clusters to check at once")
-	cmd.Flags().Lookup("workers").DefValue = "number of CPUs"
-}
-
-// relationsFlag adds --relations to a command.
-func relationsFlag(cmd *cobra.Command, relations *int) {
-	cmd.Flags().IntVar(relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
-}
-
-// filtersFlag adds --filters to a command.
-func filtersFlag(cmd *cobra.Command, filters *int, byDefault int) {
-	cmd.Flags().IntVar(filters, "filters", byDefault, "of how many clusters one is drawn to ask each of its filters by itself; 0 is none")
 }

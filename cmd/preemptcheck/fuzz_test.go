@@ -23,6 +23,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 // asProgram in the environment makes the test binary the program: its workers,
@@ -30,7 +31,7 @@ import (
 const asProgram = "PREEMPTCHECK_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	runnable["careless"] = func() reference.System { return careless{inprocess.New()} }
+	systems.Register("careless", func() reference.System { return careless{inprocess.New()} })
 	if os.Getenv(asProgram) != "" {
 		main()
 	}

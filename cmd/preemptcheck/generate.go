@@ -3,19 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 )
-
-// seedFlag adds --seed to a command. The flag is random unless it is set.
-func seedFlag(cmd *cobra.Command, seed *uint64) {
-	cmd.Flags().Uint64Var(seed, "seed", rand.Uint64(), "which clusters to generate (default random)")
-	cmd.Flags().Lookup("seed").DefValue = "0" // help must not change from call to call
-}
 
 func newGenerate() *cobra.Command {
 	var seed, first, count uint64

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -66,20 +67,18 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	return chosen, errors.Join(errs...)
 }
 
-// commandFor is the command line that does the same to this case alone, with the
-// same scheduler.
-func commandFor(command, reference string, c *corpus.Case) string {
-	file := c.File
-	if file == "standard input" {
-		file = "-"
+// loadOne reads the one case that there is to be.
+func (in *input) loadOne(cmd *cobra.Command, args []string) (*corpus.Case, error) {
+	cases, err := in.load(cmd, args)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(cases) == 1:
+		return cases[0], nil
 	}
-	line := program() + " " + command
-	if flags := flagsFor(reference); flags != "" {
-		line += " " + flags
+	var keys []string
+	for _, c := range cases {
+		keys = append(keys, model.Key(c.Cluster.Preemptor))
 	}
-	line += " " + file
-	if key := model.Key(c.Cluster.Preemptor); c.Name == key { // from a dump
-		line += " --pod " + key
-	}
-	return line
+	return nil, fmt.Errorf("--pod: which of the %d pending pods is meant? %s", len(cases), words.Some(keys, 10))
 }

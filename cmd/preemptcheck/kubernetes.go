@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/harness"
-	"github.com/preemptcheck/preemptcheck/internal/shell"
 )
 
 // otherKubernetes is the error by which a command line asks to be run by this
@@ -36,8 +35,6 @@ func kubernetesFlag(root *cobra.Command) {
 	}
 }
 
-const kubernetesName = "kubernetes"
-
 // run builds this program against the source, and has it take the place of this
 // process. It returns only if that fails.
 func (e *otherKubernetes) run(ctx context.Context, args []string, log io.Writer) error {
@@ -62,13 +59,4 @@ func withoutKubernetes(args []string) []string {
 		}
 	}
 	return rest
-}
-
-// program is how a command line for this program begins: it names the source of
-// Kubernetes that it was built against.
-func program() string {
-	if dir := harness.BuiltFrom().Dir; dir != "" {
-		return "preemptcheck --" + kubernetesName + " " + shell.Quote(dir)
-	}
-	return "preemptcheck"
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -56,19 +55,12 @@ could not be read.`,
 	referenceFlag(cmd, &scheduler)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if workers < 1 {
-			return errors.New("--workers: must be at least 1")
-		}
 		checker, err := newPooledChecker(scheduler, workers, allPromises()...)
 		if err != nil {
 			return err
 		}
 		defer checker.System.Close()
-		cases, err := in.load(cmd, args)
-		if err != nil {
-			return err
-		}
-		c, err := single(cases)
+		c, err := in.loadOne(cmd, args)
 		if err != nil {
 			return err
 		}

@@ -8,71 +8,11 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/component-base/featuregate"
-	"k8s.io/kubernetes/pkg/features"
 
-	"github.com/preemptcheck/preemptcheck/internal/harness"
 	"github.com/preemptcheck/preemptcheck/internal/table"
-	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
-
-// gatesThatMatter are the feature gates of the linked release that change
-// preemption, or the filters that it asks.
-var gatesThatMatter = []featuregate.Feature{
-	features.GenericWorkload,
-	features.InPlacePodVerticalScalingSchedulerPreemption,
-	features.NominatedNodeNameForExpectation,
-	features.PodLevelResources,
-	features.SchedulerAsyncAPICalls,
-	features.SchedulerAsyncPreemption,
-	features.TaintTolerationComparisonOperators,
-}
-
-// system is a scheduler that this binary can run.
-type system struct {
-	Name string `json:"name"`
-	How  string `json:"how"`
-	// NotBuilt: it has to be built before it can be run.
-	NotBuilt bool         `json:"notBuilt,omitempty"`
-	Gates    []gateStatus `json:"featureGates,omitempty"`
-}
-
-type gateStatus struct {
-	Name    string `json:"name"`
-	Default bool   `json:"default"`
-	// Modelled: a case may set the gate.
-	Modelled bool `json:"modelled"`
-}
-
-func systems() []system {
-	linked := system{Name: inprocess.Version, How: "kube-scheduler, linked in and run in process"}
-	if from := harness.BuiltFrom(); from.Dir != "" {
-		linked.How = "kube-scheduler from " + from.Dir + " (" + from.Detail + "), linked in and run in process"
-	}
-	for _, gate := range gatesThatMatter {
-		linked.Gates = append(linked.Gates, gateStatus{
-			Name:     string(gate),
-			Default:  utilfeature.DefaultFeatureGate.Enabled(gate),
-			Modelled: model.ModelsGate(string(gate)),
-		})
-	}
-	all := []system{linked}
-	for _, release := range releases.All() {
-		if release == inprocess.Version {
-			continue // the one linked in is quicker
-		}
-		s := system{Name: release, How: "kube-scheduler, run as a process"}
-		if _, built := releases.Built(release); !built {
-			s.NotBuilt = true
-			s.How += "; not built yet: see --build"
-		}
-		all = append(all, s)
-	}
-	return all
-}
 
 func newReferences() *cobra.Command {
 	var output format
@@ -92,7 +32,7 @@ minutes of CPU each the first time.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(build) == 0 {
-				return output.print(cmd.OutOrStdout(), systems(), listSystems)
+				return output.print(cmd.OutOrStdout(), systems.All(), listSystems)
 			}
 			if slices.Equal(build, []string{"all"}) {
 				build = releases.All()
@@ -124,7 +64,7 @@ func buildReleases(ctx context.Context, build []string, out, log io.Writer) erro
 }
 
 func listSystems(w io.Writer) {
-	all := systems()
+	all := systems.All()
 	t := table.New("", "NAME", "HOW")
 	for _, s := range all {
 		t.Row(s.Name, s.How)

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,10 +31,7 @@ a scheduler that lies was not found out; else 0.`,
   preemptcheck stats --seed 42 --cases 10000 -o json`,
 		Args: cobra.NoArgs,
 	}
-	flags := cmd.Flags()
-	flags.DurationVar(&o.For, "for", time.Minute, "how long; 0 is until --cases or an interrupt")
-	flags.Lookup("for").DefValue = "1m, or 0 with --cases"
-	flags.Uint64Var(&o.Cases, "cases", 0, "how many clusters in all; 0 is no limit")
+	limitFlags(cmd, &o.For, "how long", &o.Cases, "how many clusters in all")
 	workersFlag(cmd, &o.Workers)
 	seedFlag(cmd, &config.Seed)
 	referenceFlag(cmd, &config.Reference)
@@ -44,12 +39,6 @@ a scheduler that lies was not found out; else 0.`,
 	filtersFlag(cmd, &config.Filters, 8)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
-		if o.Workers < 1 {
-			return errors.New("--workers: must be at least 1")
-		}
-		if o.Cases > 0 && !cmd.Flags().Changed("for") {
-			o.For = 0
-		}
 		config.Version, config.Command, config.Shard = version(), program(), campaign.Shard{Index: 1, Of: 1}
 		if o.Dir, err = os.MkdirTemp("", "preemptcheck-stats-"); err != nil {
 			return err

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+)
+
+// referenceFlag adds --reference to a command.
+func referenceFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "reference", inprocess.Version, "the scheduler to check: see \"preemptcheck references\"")
+}
+
+// flagsFor are the flags that make a command run that scheduler.
+func flagsFor(reference string) string {
+	if reference == inprocess.Version {
+		return ""
+	}
+	return "--reference " + reference
+}
+
+// seedFlag adds --seed to a command. The flag is random unless it is set.
+func seedFlag(cmd *cobra.Command, seed *uint64) {
+	cmd.Flags().Uint64Var(seed, "seed", rand.Uint64(), "which clusters to generate (default random)")
+	cmd.Flags().Lookup("seed").DefValue = "0" // help must not change from call to call
+}
+
+// workersFlag adds --workers to a command.
+func workersFlag(cmd *cobra.Command, workers *int) {
+	cmd.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "how many clusters to check at once")
+	cmd.Flags().Lookup("workers").DefValue = "number of CPUs"
+	before(cmd, func() error {
+		if *workers < 1 {
+			return errors.New("--workers: must be at least 1")
+		}
+		return nil
+	})
+}
+
+// relationsFlag adds --relations to a command.
+func relationsFlag(cmd *cobra.Command, relations *int) {
+	cmd.Flags().IntVar(relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
+}
+
+// filtersFlag adds --filters to a command.
+func filtersFlag(cmd *cobra.Command, filters *int, byDefault int) {
+	cmd.Flags().IntVar(filters, "filters", byDefault, "of how many clusters one is drawn to ask each of its filters by itself; 0 is none")
+}
+
+// limitFlags add --for and --cases to a command. With --cases alone, there is no limit
+// in time.
+func limitFlags(cmd *cobra.Command, duration *time.Duration, howLong string, cases *uint64, howMany string) {
+	cmd.Flags().DurationVar(duration, "for", time.Minute, howLong+"; 0 is until --cases or an interrupt")
+	cmd.Flags().Lookup("for").DefValue = "1m, or 0 with --cases"
+	cmd.Flags().Uint64Var(cases, "cases", 0, howMany+"; 0 is no limit")
+	before(cmd, func() error {
+		if *cases > 0 && !cmd.Flags().Changed("for") {
+			*duration = 0
+		}
+		return nil
+	})
+}
+
+// before has a command do something once its flags are read.
+func before(cmd *cobra.Command, do func() error) {
+	first := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if first != nil {
+			if err := first(cmd, args); err != nil {
+				return err
+			}
+		}
+		return do()
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/harness"
+	"github.com/preemptcheck/preemptcheck/internal/shell"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+)
+
+func version() string {
+	own := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		own = info.Main.Version
+	}
+	return fmt.Sprintf("preemptcheck %s, kube-scheduler %s", own, inprocess.Source())
+}
+
+// kubernetesName is the flag for the source to be built against.
+const kubernetesName = "kubernetes"
+
+// program is how a command line for this program begins: it names the source of
+// Kubernetes that it was built against.
+func program() string {
+	if dir := harness.BuiltFrom().Dir; dir != "" {
+		return "preemptcheck --" + kubernetesName + " " + shell.Quote(dir)
+	}
+	return "preemptcheck"
+}
+
+// commandFor is the command line that does the same to this case alone, with the
+// same scheduler.
+func commandFor(command, reference string, c *corpus.Case) string {
+	file := c.File
+	if file == "standard input" {
+		file = "-"
+	}
+	line := program() + " " + command
+	if flags := flagsFor(reference); flags != "" {
+		line += " " + flags
+	}
+	line += " " + file
+	if key := model.Key(c.Cluster.Preemptor); c.Name == key { // from a dump
+		line += " --pod " + key
+	}
+	return line
+}
+
+// reproduce says in a judgement that needs a look how to come to it again. It is
+// nil if there was no time.
+func reproduce(j *replay.Judgement, checker *properties.Checker, c *corpus.Case) {
+	if j != nil && (j.IsFound() || j.IsNotDone()) {
+		j.Reproduce = commandFor("check", checker.System.Name(), c)
+	}
+}

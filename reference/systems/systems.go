@@ -1,0 +1,87 @@
+// Package systems gives the schedulers that this program can run, by their names: the
+// one linked in, those of other releases, each a process of its own, and any that a
+// program registers.
+package systems
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/releases"
+)
+
+// registered are the schedulers that are run in process.
+var registered = map[string]func() reference.System{
+	inprocess.Version: func() reference.System { return inprocess.New() },
+}
+
+// Register adds a scheduler, or puts it in the place of the one of that name. undo
+// takes that back. It is to be called before others use the package.
+func Register(name string, newSystem func() reference.System) (undo func()) {
+	old := registered[name]
+	registered[name] = newSystem
+	return func() {
+		if registered[name] = old; old == nil {
+			delete(registered, name)
+		}
+	}
+}
+
+// Known tells whether there is a scheduler of that name. It may have to be built.
+func Known(name string) bool { return registered[name] != nil || releases.Known(name) }
+
+// New makes the scheduler of that name. The error says what to do if it is not built.
+func New(name string) (reference.System, error) {
+	switch {
+	case registered[name] != nil:
+		return registered[name](), nil
+	case releases.Known(name):
+		return releases.New(name)
+	}
+	return nil, fmt.Errorf("there is no scheduler %q", name)
+}
+
+// NewPool makes a scheduler that so many goroutines may use at once.
+func NewPool(name string, workers int) (reference.System, error) {
+	var systems []reference.System
+	for range workers {
+		s, err := New(name)
+		if err != nil {
+			return nil, err // the first one: it holds nothing yet
+		}
+		systems = append(systems, s)
+	}
+	return reference.NewPool(systems...), nil
+}
+
+// ReleaseOf is the release whose algorithm a scheduler is held to.
+func ReleaseOf(name string) model.Release {
+	if release, err := model.ParseRelease(name); err == nil && releases.Known(name) {
+		return release
+	}
+	return model.Linked // of which a scheduler built from its own sources is a variation
+}
+
+// Between are the releases from one to another, both included, in that order, of which
+// there are schedulers.
+func Between(from, to model.Release) (all []model.Release) {
+	older, newer := from, to
+	if older.Compare(newer) > 0 {
+		older, newer = newer, older
+	}
+	for _, name := range slices.AppendSeq(releases.All(), maps.Keys(registered)) {
+		if r, err := model.ParseRelease(name); err == nil && r.Compare(older) >= 0 && r.Compare(newer) <= 0 {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, model.Release.Compare)
+	all = slices.Compact(all)
+	if older != from {
+		slices.Reverse(all)
+	}
+	return all
+}
