@@ -13,12 +13,16 @@ type LedgerEntry struct {
 	// ID names the finding, in the corpus and on the command line.
 	ID    string `json:"id"`
 	Title string `json:"title"`
+	// Class is how sure it is that the scheduler, not the reader, is wrong.
+	Class Class `json:"class"`
 	// Promise is what the documentation says, Source where it says so.
 	Promise string `json:"promise"`
 	Source  string `json:"source"`
 	// Happens is what the scheduler does instead, Where in its source.
 	Happens string `json:"happens"`
 	Where   string `json:"where"`
+	// Consequence is what it costs a user, in one sentence.
+	Consequence string `json:"consequence"`
 	// Releases is the range of those that have it (model.Release.In).
 	Releases string `json:"releases"`
 	// Upstream is the issue it was reported as, or "unreported".
@@ -31,6 +35,28 @@ type LedgerEntry struct {
 	// Witness is the case of the corpus on which it has to occur.
 	Witness string `json:"witness"`
 }
+
+// Class is how sure it is that a finding is the scheduler's fault.
+type Class string
+
+const (
+	// Defect contradicts a written promise on a cluster that the API server admits.
+	Defect Class = "defect"
+	// Inconsistency is that two paths of the scheduler disagree with each other.
+	Inconsistency Class = "inconsistency"
+	// Debatable is a promise that can be read both ways, or one that speaks of
+	// something else, such as eviction, or a limit of the greedy algorithm.
+	Debatable Class = "debatable"
+	// Unreachable needs a state that no API server or kubelet lets arise.
+	Unreachable Class = "unreachable"
+)
+
+// Classes are all classes, the surest first.
+func Classes() []Class { return []Class{Defect, Inconsistency, Debatable, Unreachable} }
+
+// Disagrees tells whether a scheduler with such a finding is said to disagree with
+// its documentation. Findings of the other classes are a remark.
+func (c Class) Disagrees() bool { return c == Defect || c == Inconsistency }
 
 // Ledger is the list of all findings that are known of the linked release.
 func Ledger() []LedgerEntry { return LedgerOf(model.Linked) }

@@ -89,3 +89,12 @@ func TestWithdrawnFindings(t *testing.T) {
 		}), entry.ID)
 	}
 }
+
+// Every entry, open or withdrawn, says how sure it is and what it costs.
+func TestClassesAndConsequences(t *testing.T) {
+	for _, entry := range properties.LedgerOfAll() {
+		assert.Contains(t, properties.Classes(), entry.Class, entry.ID)
+		assert.Regexp(t, `^[A-Z][^\n]*[^.]\.$`, entry.Consequence, entry.ID)
+		assert.NotRegexp(t, `\. [A-Z]`, entry.Consequence, "%s: one sentence", entry.ID)
+	}
+}

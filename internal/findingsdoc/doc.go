@@ -1,6 +1,8 @@
-// Package findingsdoc writes docs/findings.md from the ledger: for each known
-// finding what was promised, what happens instead, the smallest cluster on which
-// it does, and a test that fails in the scheduler's own packages because of it.
+// Package findingsdoc writes docs/findings from the ledger: for each known finding
+// a page that says what was promised, what happens instead, why it has its class,
+// the smallest cluster on which it occurs, and a test that fails in the scheduler's
+// own packages because of it; an index of the pages; and, for the strongest
+// findings, reports for the scheduler's maintainers.
 package findingsdoc
 
 import (
@@ -8,125 +10,95 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
-	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
+// Render writes the documents of the entries, by their paths in docs/findings: it
+// runs the witness of each, from the folder cases, on the system. An entry without
+// a witness, one that the witness no longer shows, or one without a test or a
+// reason for its class is an error.
+func Render(ctx context.Context, entries []properties.LedgerEntry, system reference.System, cases string) (map[string][]byte, error) {
+	documents := map[string][]byte{"README.md": index(entries)}
+	var problems []error
+	for _, e := range entries {
+		page, err := page(ctx, e, system, cases)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("finding %s: %w", e.ID, err))
+			continue
+		}
+		documents[e.ID+".md"] = page
+		if !reported(e.ID) {
+			continue
+		}
+		report, err := report(e)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("report of finding %s: %w", e.ID, err))
+		}
+		documents[path.Join("reports", e.ID+".md")] = report
+	}
+	return documents, errors.Join(problems...)
+}
+
 const introduction = `# Findings
 
-<!-- Generated from properties/ledger.go. To write it anew: make golden -->
+<!-- Generated from the ledger in properties/. To write it anew: make golden -->
 
 Ways in which kube-scheduler's preemption breaks what its documentation promises, found by running the real scheduler and a model of the documented algorithm on
-the same clusters. Each has a smallest cluster that is checked again and again, and a table test in the style of the scheduler's own: add it to the file it names
-and it fails, until the finding is fixed. ` + "`make upstream-tests`" + ` shows that for all of them.
+the same clusters. Each page has the smallest cluster, which is checked again and again, and a table test in the style of the scheduler's own: add it to the file
+it names and it fails, until the finding is mended. ` + "`make upstream-tests`" + ` shows that for all of them.
+
+How sure it is that the scheduler, and not the reader, is wrong:
+
+- **defect**: contradicts a written promise on a cluster that the API server admits.
+- **inconsistency**: two paths of the scheduler disagree with each other.
+- **debatable**: the promise can be read both ways, or speaks of something else, such as eviction, or a limit of the greedy algorithm.
+- **unreachable**: needs a state that no API server or kubelet lets arise.
+
+` + "`check` and `explain` say *disagrees* for the first two; the others are a *remark*. `--class` selects. Each page says why its finding has its class." + `
 
 `
 
-// Render writes the document for the entries: it runs the witness of each, from
-// the folder cases, on the system. An entry without a witness, one that the
-// witness no longer shows, or one without a test is an error.
-func Render(ctx context.Context, entries []properties.LedgerEntry, system reference.System, cases string) ([]byte, error) {
+// index lists the findings that the linked release has, by class, and then those
+// that only older ones have.
+func index(entries []properties.LedgerEntry) []byte {
 	var out bytes.Buffer
 	out.WriteString(introduction)
-	for i, e := range entries {
-		fmt.Fprintf(&out, "%d. [%s](#%s)\n", i+1, e.Title, e.ID)
+	row := func(e properties.LedgerEntry, since string) {
+		issue := upstream(e.Upstream)
+		if reported(e.ID) {
+			issue += fmt.Sprintf(", [report](reports/%s.md)", e.ID)
+		}
+		fmt.Fprintf(&out, "| [%s](%[1]s.md) | %s | %s | %s | %s |\n", e.ID, e.Class, e.Consequence, since, issue)
 	}
-	var problems []error
-	withdrawn := false
-	for _, e := range entries {
-		var err error
-		if model.Linked.In(e.Releases) {
-			err = section(ctx, &out, e, system, cases)
-		} else {
-			if !withdrawn {
-				fmt.Fprintf(&out, "\n# Findings that %s no longer has\n", model.Linked)
-				withdrawn = true
+	fmt.Fprintf(&out, "## Findings that %s has\n\n| Finding | Class | What users see | Since | Upstream |\n| --- | --- | --- | --- | --- |\n", model.Linked)
+	for _, class := range properties.Classes() {
+		for _, e := range entries {
+			if e.Class == class && model.Linked.In(e.Releases) {
+				row(e, since(e.Releases))
 			}
-			err = withdrawnSection(&out, e, cases)
-		}
-		if err != nil {
-			problems = append(problems, fmt.Errorf("finding %s: %w", e.ID, err))
 		}
 	}
-	return out.Bytes(), errors.Join(problems...)
+	fmt.Fprintf(&out, "\n## Findings that %s no longer has\n\n| Finding | Class | What users saw | Releases | Upstream |\n| --- | --- | --- | --- | --- |\n", model.Linked)
+	for _, e := range entries {
+		if !model.Linked.In(e.Releases) {
+			row(e, strings.ReplaceAll(e.Releases, "||", "or"))
+		}
+	}
+	return out.Bytes()
 }
 
-// withdrawnSection runs nothing: "preemptcheck check --reference" does, with the
-// schedulers that have the finding.
-func withdrawnSection(out *bytes.Buffer, e properties.LedgerEntry, cases string) error {
-	witness, err := load(filepath.Join(cases, e.Witness+".yaml"))
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(witness.Findings, e.ID) {
-		return errors.New("the witness is none of it")
-	}
-	entry(out, e, witness)
-	return nil
-}
-
-// entry is what the ledger says, and the witness.
-func entry(out *bytes.Buffer, e properties.LedgerEntry, witness *corpus.Case) {
-	fmt.Fprintf(out, "\n<a id=%q></a>\n\n## %s\n\n", e.ID, e.Title)
-	fmt.Fprintf(out, "`%s`, %s, %s\n\n", e.ID, e.Releases, upstream(e.Upstream))
-	fmt.Fprintf(out, "**Promised:** %s\\\n%s\n\n", e.Promise, e.Source)
-	fmt.Fprintf(out, "**Happens:** %s\\\n%s\n\n", e.Happens, e.Where)
-	fmt.Fprintf(out, "**Smallest cluster:** [%s.yaml](../corpus/cases/%[1]s.yaml)\n\n```\n%s```\n\n", e.Witness, Summary(witness.Cluster))
-	fmt.Fprintf(out, "%s\n\n", strings.ReplaceAll(witness.Description, "\n", " "))
-}
-
-func section(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, system reference.System, cases string) error {
-	test, ok := upstreamtests.LookUp(e.ID)
-	if !ok {
-		return errors.New("there is no test for it in internal/upstreamtests")
-	}
-	source, err := test.Source()
-	if err != nil {
-		return err
-	}
-	witness, err := load(filepath.Join(cases, e.Witness+".yaml"))
-	if err != nil {
-		return err
-	}
-	result, err := check(ctx, e, system, witness.Cluster)
-	if err != nil {
-		return err
-	}
-
-	entry(out, e, witness)
-	if e.Quirk == "" {
-		fmt.Fprintln(out, "- Model: the same. The algorithm as documented breaks the promise.")
-	} else if x := witness.Expected(system.Name()); x != nil {
-		fmt.Fprintf(out, "- Model: %s\n", expected(x))
-	}
-	fmt.Fprintf(out, "- kube-scheduler %s: %s\n", system.Name(), observed(result.Observation))
-	for _, f := range result.Findings {
-		if !slices.Contains(f.Known, e.ID) {
-			continue
-		}
-		where := string(f.Stage)
-		if f.Node != "" {
-			where += " on " + f.Node
-		}
-		fmt.Fprintf(out, "- Breaks `%s`, %s: %s\n", f.Property, where, strings.TrimSpace(f.Detail))
-	}
-
-	var fails []string
-	for _, name := range slices.Sorted(maps.Keys(test.Fails)) {
-		fails = append(fails, fmt.Sprintf("“%s”: %s", name, test.Fails[name]))
-	}
-	fmt.Fprintf(out, "\n<details>\n<summary>Test for <code>%s</code>, fails at %s</summary>\n\n", test.File, strings.Join(fails, "; "))
-	fmt.Fprintf(out, "```go\n%s```\n\n</details>\n", source)
-	return nil
+// since is the first release of the last range of releases: "1.21" of ">=1.21.0".
+func since(releases string) string {
+	ranges := strings.Split(releases, "||")
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(ranges[len(ranges)-1]), ">="), ".0")
 }
 
 func load(file string) (*corpus.Case, error) {
@@ -140,25 +112,40 @@ func load(file string) (*corpus.Case, error) {
 	return stream.Cases[0], nil
 }
 
-// check runs the witness through the differential and the properties that the
-// finding breaks.
-func check(ctx context.Context, e properties.LedgerEntry, system reference.System, c *model.Cluster) (*properties.Result, error) {
-	checker := properties.Checker{System: system}
-	for _, p := range append(properties.Invariants(), properties.Sampled()...) {
-		if slices.Contains(e.Properties, p.Name) {
-			checker.Properties = append(checker.Properties, p)
-		}
-	}
-	result, err := checker.Check(ctx, c)
-	switch {
-	case err != nil:
+// page is what is known of a finding. Of one that the linked release no longer has
+// nothing is run: "preemptcheck check --reference" does, with the schedulers that
+// have it.
+func page(ctx context.Context, e properties.LedgerEntry, system reference.System, cases string) ([]byte, error) {
+	witness, err := load(filepath.Join(cases, e.Witness+".yaml"))
+	if err != nil {
 		return nil, err
-	case result.Unmodelled != nil:
-		return nil, fmt.Errorf("the witness is not modelled: %w", result.Unmodelled)
-	case !slices.ContainsFunc(result.Findings, func(f properties.Finding) bool { return slices.Contains(f.Known, e.ID) }):
-		return nil, errors.New("the witness no longer shows it")
 	}
-	return result, nil
+	if !slices.Contains(witness.Findings, e.ID) {
+		return nil, fmt.Errorf("the witness no longer shows it: %s is none of it", e.Witness)
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "# %s\n\n<!-- Generated from the ledger in properties/. To write it anew: make golden -->\n\n", e.Title)
+	fmt.Fprintf(&out, "`%s`, **%s**, releases `%s`, %s; [all findings](README.md)\n\n", e.ID, e.Class, e.Releases, upstream(e.Upstream))
+	if reported(e.ID) {
+		fmt.Fprintf(&out, "A [report](reports/%s.md) for the scheduler's maintainers has manifests, the line at fault and a change that mends it.\n\n", e.ID)
+	}
+	fmt.Fprintf(&out, "**What users see:** %s\n\n", e.Consequence)
+	fmt.Fprintf(&out, "**Promised:** %s\\\n%s\n\n", e.Promise, e.Source)
+	fmt.Fprintf(&out, "**Happens:** %s\\\n%s\n\n", e.Happens, e.Where)
+	open := model.Linked.In(e.Releases)
+	if open {
+		reason, err := reason(e)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&out, "## Why %s\n\n%s\n", e.Class, reason)
+	}
+	fmt.Fprintf(&out, "## Smallest cluster\n\n[%s.yaml](../../corpus/cases/%[1]s.yaml)\n\n```\n%s```\n\n", e.Witness, Summary(witness.Cluster))
+	fmt.Fprintf(&out, "%s\n", strings.ReplaceAll(witness.Description, "\n", " "))
+	if open {
+		err = shown(ctx, &out, e, system, witness)
+	}
+	return out.Bytes(), err
 }
 
 // upstream links an issue or pull request of the form repository#number.

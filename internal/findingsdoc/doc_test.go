@@ -3,36 +3,65 @@ package findingsdoc
 import (
 	"context"
 	"flag"
+	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
-var update = flag.Bool("update", false, "write docs/findings.md anew")
+var update = flag.Bool("update", false, "write docs/findings anew")
 
 const (
-	document = "../../docs/findings.md"
-	cases    = "../../corpus/cases"
+	folder = "../../docs/findings"
+	cases  = "../../corpus/cases"
 )
 
-func TestDocumentIsUpToDate(t *testing.T) {
+// written are the documents that there are, by their paths in the folder.
+func written(t *testing.T) map[string][]byte {
+	documents := map[string][]byte{}
+	require.NoError(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(folder, path))
+		documents[path] = content
+		return err
+	}))
+	return documents
+}
+
+func TestDocumentsAreUpToDate(t *testing.T) {
 	system := inprocess.New()
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
 	got, err := Render(context.Background(), properties.LedgerOfAll(), system, cases)
 	require.NoError(t, err)
 	if *update {
-		require.NoError(t, os.WriteFile(document, got, 0o644))
+		require.NoError(t, os.RemoveAll(folder))
+		for name, content := range got {
+			file := filepath.Join(folder, name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			require.NoError(t, os.WriteFile(file, content, 0o644))
+		}
 	}
-	want, err := os.ReadFile(document)
-	require.NoError(t, err)
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got; go test -update writes it anew):\n%s", document, diff)
+	want := written(t)
+	assert.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)))
+	for name := range got {
+		if diff := cmp.Diff(string(want[name]), string(got[name])); diff != "" {
+			t.Errorf("%s/%s (-want +got; go test -update writes it anew):\n%s", folder, name, diff)
+		}
 	}
 }
 
@@ -43,7 +72,8 @@ func TestEntryThatLacksSomething(t *testing.T) {
 		change func(e *properties.LedgerEntry)
 		want   string
 	}{
-		"no test":       {func(e *properties.LedgerEntry) { e.ID = "new" }, "finding new: there is no test for it in internal/upstreamtests"},
+		"no reason":     {func(e *properties.LedgerEntry) { e.ID = "new" }, "finding new: the witness no longer shows it"},
+		"another class": {func(e *properties.LedgerEntry) { e.Class = properties.Debatable }, "finding empty-selector: reasons/empty-selector.md does not begin with *Debatable"},
 		"no witness":    {func(e *properties.LedgerEntry) { e.Witness = "no-such-case" }, "no-such-case.yaml"},
 		"wrong witness": {func(e *properties.LedgerEntry) { e.Witness = "basic-preemption" }, "finding empty-selector: the witness no longer shows it"},
 	} {
@@ -53,6 +83,49 @@ func TestEntryThatLacksSomething(t *testing.T) {
 			test.change(&entry)
 			_, err := Render(context.Background(), []properties.LedgerEntry{entry}, system, cases)
 			require.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+// Every reason belongs to a finding that the linked release has.
+func TestReasons(t *testing.T) {
+	files, err := reasons.ReadDir("reasons")
+	require.NoError(t, err)
+	assert.Len(t, files, len(properties.Ledger()))
+	for _, e := range properties.Ledger() {
+		_, err := reason(e)
+		assert.NoError(t, err)
+	}
+}
+
+// The manifests of a report, read as a dump of the cluster that they make, are
+// admitted as the API server would, and show the finding and no other.
+func TestReportedClusters(t *testing.T) {
+	system := inprocess.New()
+	t.Cleanup(func() { assert.NoError(t, system.Close()) })
+	checker := properties.Checker{System: system, Properties: properties.Invariants()}
+	for _, mend := range upstreamtests.Mends() {
+		t.Run(mend.Finding, func(t *testing.T) {
+			entry, ok := properties.LookUp(mend.Finding)
+			require.True(t, ok)
+			assert.Equal(t, properties.Defect, entry.Class)
+			witness, err := load(filepath.Join(cases, entry.Witness+".yaml"))
+			require.NoError(t, err)
+			manifests, err := reports.ReadFile("reports/" + mend.Finding + ".yaml")
+			require.NoError(t, err)
+			dump, err := corpus.Read(strings.NewReader(string(manifests)), mend.Finding)
+			require.NoError(t, err)
+			require.Len(t, dump.Cases, 1)
+			c := dump.Cases[0].Cluster
+			require.Equal(t, "default/p", model.Key(c.Preemptor))
+			c.Settings = witness.Cluster.Settings
+			result, err := checker.Check(context.Background(), c)
+			require.NoError(t, err)
+			require.Nil(t, result.Unmodelled)
+			require.NotEmpty(t, result.Findings)
+			for _, f := range result.Findings {
+				assert.Equal(t, []string{mend.Finding}, f.Known, "%v", f)
+			}
 		})
 	}
 }

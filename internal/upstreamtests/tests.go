@@ -7,6 +7,7 @@ package upstreamtests
 import (
 	"embed"
 	"fmt"
+	"path"
 )
 
 // Test is a test of the scheduler that fails because of a known finding.
@@ -239,6 +240,9 @@ func LookUp(finding string) (Test, bool) {
 	}
 	return Test{}, false
 }
+
+// Package is the import path of the package to which the test belongs.
+func (t Test) Package() string { return path.Join(kubernetes, path.Dir(t.File)) }
 
 //go:embed testdata/*_test.go
 var sources embed.FS

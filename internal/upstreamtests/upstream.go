@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/internal/harness"
@@ -29,12 +31,23 @@ func prepare(ctx context.Context) (*upstream, error) {
 
 // event is a line of go test -json.
 type event struct {
-	Action, Test, Output string
+	Action, Package, Test, Output string
 }
 
 // run adds the tests to the packages to which they belong, runs only them, and
 // returns what happened. That tests fail is no error.
 func (u *upstream) run(ctx context.Context, tests []Test) ([]event, error) {
+	packages := map[string]bool{}
+	var names []string
+	for _, t := range tests {
+		packages[t.Package()] = true
+		names = append(names, t.Name)
+	}
+	return u.goTest(ctx, tests, &change{}, slices.Sorted(maps.Keys(packages)), "-run", "^("+strings.Join(names, "|")+")$")
+}
+
+// goTest runs tests of the packages, with these added and the change made.
+func (u *upstream) goTest(ctx context.Context, tests []Test, c *change, packages []string, args ...string) ([]event, error) {
 	temp, err := os.MkdirTemp("", "upstreamtests-")
 	if err != nil {
 		return nil, err
@@ -44,9 +57,13 @@ func (u *upstream) run(ctx context.Context, tests []Test) ([]event, error) {
 	if err := u.WriteModFile(ctx, modFile); err != nil {
 		return nil, err
 	}
+	for _, module := range c.modules {
+		if out, err := exec.CommandContext(ctx, "go", "mod", "edit", "-replace", module, modFile).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("go mod edit: %w\n%s", err, out)
+		}
+	}
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	packages := map[string]bool{}
-	var names []string
+	maps.Copy(overlay.Replace, c.files)
 	for _, t := range tests {
 		source, err := t.Source()
 		if err != nil {
@@ -56,10 +73,8 @@ func (u *upstream) run(ctx context.Context, tests []Test) ([]event, error) {
 		if err := os.WriteFile(file, source, 0o644); err != nil {
 			return nil, err
 		}
-		dir := path.Dir(t.File)
-		overlay.Replace[filepath.Join(u.Dir, filepath.FromSlash(dir), "preemptcheck-"+t.Finding+"_test.go")] = file
-		packages[path.Join(kubernetes, dir)] = true
-		names = append(names, t.Name)
+		dir := filepath.FromSlash(path.Dir(t.File))
+		overlay.Replace[filepath.Join(u.Dir, dir, "preemptcheck-"+t.Finding+"_test.go")] = file
 	}
 	content, err := json.Marshal(overlay)
 	if err != nil {
@@ -70,11 +85,7 @@ func (u *upstream) run(ctx context.Context, tests []Test) ([]event, error) {
 		return nil, err
 	}
 
-	args := []string{"test", "-json", "-p", "2", "-modfile", modFile, "-mod", "mod", "-overlay", overlayFile,
-		"-run", "^(" + strings.Join(names, "|") + ")$"}
-	for p := range packages {
-		args = append(args, p)
-	}
+	args = slices.Concat([]string{"test", "-json", "-p", "2", "-modfile", modFile, "-mod", "mod", "-overlay", overlayFile}, args, packages)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

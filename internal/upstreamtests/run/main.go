@@ -1,13 +1,16 @@
 // Command run shows that the tests of internal/upstreamtests fail in the
 // scheduler's own packages, as they have to while the findings are not fixed.
-// With arguments it runs only the tests of these findings.
+// With -mends it shows that the small changes of the reports mend their findings,
+// and break no other test. With arguments it runs only those of these findings.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
 )
@@ -15,8 +18,17 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	mend := flag.Bool("mends", false, "try the changes that mend findings")
+	flag.Parse()
+	if *mend {
+		mends := upstreamtests.Mends()
+		if ids := flag.Args(); len(ids) > 0 {
+			mends = slices.DeleteFunc(mends, func(m upstreamtests.Mend) bool { return !slices.Contains(ids, m.Finding) })
+		}
+		exit(upstreamtests.TryMends(ctx, os.Stdout, mends))
+	}
 	tests := upstreamtests.Tests()
-	if ids := os.Args[1:]; len(ids) > 0 {
+	if ids := flag.Args(); len(ids) > 0 {
 		tests = nil
 		for _, id := range ids {
 			t, ok := upstreamtests.LookUp(id)
@@ -27,8 +39,13 @@ func main() {
 			tests = append(tests, t)
 		}
 	}
-	if err := upstreamtests.Run(ctx, os.Stdout, tests); err != nil {
+	exit(upstreamtests.Run(ctx, os.Stdout, tests))
+}
+
+func exit(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }

@@ -1,0 +1,113 @@
+package findingsdoc
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// reasons say, for each finding that the linked release has, why it has its class:
+// the promise at its source, what happens, and the threads that were read.
+//
+//go:embed reasons/*.md
+var reasons embed.FS
+
+// reason is the text that says why a finding has its class, which it names first.
+func reason(e properties.LedgerEntry) ([]byte, error) {
+	text, err := reasons.ReadFile("reasons/" + e.ID + ".md")
+	if err != nil {
+		return nil, fmt.Errorf("nothing says why it is %s: %w", e.Class, err)
+	}
+	if want := "*" + strings.ToUpper(string(e.Class[:1])) + string(e.Class[1:]); !bytes.HasPrefix(text, []byte(want)) {
+		return nil, fmt.Errorf("reasons/%s.md does not begin with %s", e.ID, want)
+	}
+	return text, nil
+}
+
+// linesOfProperty is how often a page shows that the same property is broken.
+const linesOfProperty = 3
+
+// shown writes what model and scheduler say of the witness, and the test.
+func shown(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, system reference.System, witness *corpus.Case) error {
+	test, ok := upstreamtests.LookUp(e.ID)
+	if !ok {
+		return errors.New("there is no test for it in internal/upstreamtests")
+	}
+	source, err := test.Source()
+	if err != nil {
+		return err
+	}
+	result, err := check(ctx, e, system, witness.Cluster)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	if e.Quirk == "" {
+		fmt.Fprintln(out, "- Model: the same. The algorithm as documented breaks the promise.")
+	} else if x := witness.Expected(system.Name()); x != nil {
+		fmt.Fprintf(out, "- Model: %s\n", expected(x))
+	}
+	fmt.Fprintf(out, "- kube-scheduler %s: %s\n", system.Name(), observed(result.Observation))
+	lines := map[string]int{}
+	for _, f := range result.Findings {
+		if !slices.Contains(f.Known, e.ID) {
+			continue
+		}
+		if lines[f.Property]++; lines[f.Property] > linesOfProperty {
+			continue
+		}
+		where := string(f.Stage)
+		if f.Node != "" {
+			where += " on " + f.Node
+		}
+		fmt.Fprintf(out, "- Breaks `%s`, %s: %s\n", f.Property, where, strings.TrimSpace(f.Detail))
+	}
+	for _, property := range slices.Sorted(maps.Keys(lines)) {
+		if more := lines[property] - linesOfProperty; more > 0 {
+			fmt.Fprintf(out, "- Breaks `%s` %d times more\n", property, more)
+		}
+	}
+	fmt.Fprintf(out, "\n## Failing test\n\nFor `%s`; fails at %s.\n\n```go\n%s```\n", test.File, failures(test), source)
+	return nil
+}
+
+// failures says where a test fails, and with what.
+func failures(test upstreamtests.Test) string {
+	var fails []string
+	for _, name := range slices.Sorted(maps.Keys(test.Fails)) {
+		fails = append(fails, fmt.Sprintf("“%s”: %s", name, test.Fails[name]))
+	}
+	return strings.Join(fails, "; ")
+}
+
+// check runs the witness through the differential and the properties that the
+// finding breaks.
+func check(ctx context.Context, e properties.LedgerEntry, system reference.System, c *model.Cluster) (*properties.Result, error) {
+	checker := properties.Checker{System: system}
+	for _, p := range append(properties.Invariants(), properties.Sampled()...) {
+		if slices.Contains(e.Properties, p.Name) {
+			checker.Properties = append(checker.Properties, p)
+		}
+	}
+	result, err := checker.Check(ctx, c)
+	switch {
+	case err != nil:
+		return nil, err
+	case result.Unmodelled != nil:
+		return nil, fmt.Errorf("the witness is not modelled: %w", result.Unmodelled)
+	case !slices.ContainsFunc(result.Findings, func(f properties.Finding) bool { return slices.Contains(f.Known, e.ID) }):
+		return nil, errors.New("the witness no longer shows it")
+	}
+	return result, nil
+}
