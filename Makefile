@@ -4,7 +4,7 @@ FOR  ?= 1m
 CASES ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive releases release-differences upstream-tests mutations lint golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive releases release-differences upstream-tests upstream-mends mutations lint golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,8 +49,11 @@ release-differences: ## write docs/release-differences.md: what each release dec
 	bin/preemptcheck diff --from v1.13.0 --to v1.37.1 --each --cases $(CASES) --seed 1 -o markdown >bin/release-differences.md || test $$? = 1
 	mv bin/release-differences.md docs/release-differences.md
 
-upstream-tests: ## show that the tests of docs/findings.md fail in the scheduler's own packages
+upstream-tests: ## show that the tests of docs/findings fail in the scheduler's own packages
 	$(GO) run ./internal/upstreamtests/run
+
+upstream-mends: ## show that the changes of docs/findings/reports make these tests pass, and no other of their packages fail
+	$(GO) run ./internal/upstreamtests/run -mends
 
 mutations: ## plant bugs in the scheduler's preemption, one at a time, and show that a campaign finds each
 	$(GO) run ./internal/upstreammutants/run

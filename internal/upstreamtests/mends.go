@@ -93,7 +93,11 @@ func (u *upstream) try(ctx context.Context, w io.Writer, m Mend) (problem string
 				passed++
 			}
 		}
-		fmt.Fprintf(w, "mended: %s: all %d tests of %s pass, with %s\n", m.Finding, passed, p, test.Name)
+		with := ""
+		if p == test.Package() {
+			with = ", " + test.Name + " with them"
+		}
+		fmt.Fprintf(w, "mended: %s: all %d tests of %s pass%s\n", m.Finding, passed, p, with)
 	}
 	return "", nil
 }
