@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
@@ -23,7 +24,7 @@ func TestClustersAreHard(t *testing.T) {
 	checker := properties.Checker{System: inprocess.New()}
 	defer func() { require.NoError(t, checker.System.Close()) }()
 
-	var stats properties.Stats
+	var stats probe.Stats
 	verdicts, ineligible := map[string]int{}, map[string]int{}
 	for seed := range uint64(clusters) {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
@@ -53,7 +54,7 @@ func TestClustersAreHard(t *testing.T) {
 	require.InDelta(t, 11, share(stats.Scheduled, clusters), 5, "percent that fit as they are")
 	require.Greater(t, share(stats.SeveralCandidates, stats.Preempted), 40.0, "percent with a choice")
 
-	criteria := properties.Criteria()
+	criteria := probe.Criteria()
 	late := 0
 	for i, name := range criteria {
 		require.Greaterf(t, stats.DecidedBy[name], clusters/400, "decided by %s", name)

@@ -1,8 +1,7 @@
-package properties
+package properties_test
 
 import (
 	"context"
-	"syscall"
 	"testing"
 	"time"
 
@@ -10,6 +9,8 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
@@ -20,9 +21,9 @@ import (
 func BenchmarkCase(b *testing.B) {
 	system := inprocess.New()
 	defer func() { require.NoError(b, system.Close()) }()
-	checker := &Checker{System: system}
+	checker := &properties.Checker{System: system}
 	var bare, decide, whole, count time.Duration
-	var stats Stats
+	var stats probe.Stats
 
 	// In turns of a hundred, so that all three see the same state of the machine.
 	for start := 0; start < b.N; start += 100 {
@@ -45,7 +46,7 @@ func BenchmarkCase(b *testing.B) {
 		decide += cpuTime(b) - begin
 
 		begin = cpuTime(b)
-		results := make([]*Result, len(clusters))
+		results := make([]*properties.Result, len(clusters))
 		for i, c := range clusters {
 			var err error
 			results[i], err = checker.Check(context.Background(), c)
@@ -67,11 +68,4 @@ func BenchmarkCase(b *testing.B) {
 	b.ReportMetric(perCase(count), "count-µs/case")
 	b.ReportMetric(float64(decide)/float64(bare), "decide/bare")
 	b.ReportMetric(float64(whole)/float64(bare), "whole/bare")
-}
-
-// cpuTime is the CPU time that the process has used so far, on all processors.
-func cpuTime(b *testing.B) time.Duration {
-	var usage syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -11,34 +11,56 @@ import (
 // by stage, one of the answers that the documented algorithm allows.
 const Differential = "differential"
 
-func differential(release model.Release, r *Result) []Finding {
-	d := r.Decision.Admits(r.Observation)
-	if d == nil {
-		return nil
+// AllowedAnswer is the differential. A Checker checks it of each cluster, first,
+// and also tells which known findings together account for the answer.
+func AllowedAnswer() Property {
+	return Property{
+		Name:    Differential,
+		Promise: "The scheduler tries to find a Node where removing Pods of lower priority lets the pending Pod run, reprieves as many of them as possible, and picks the Node by six criteria: whatever these rules leave open, the answer is one of those that they allow.",
+		Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption; the doc comments that each file of model/ names",
+		Lies:    []string{"another pod is deleted", "another victim", "no node helps", "every mutant of the model"},
+		Check: func(s *Subject) ([]Finding, error) {
+			if d := s.Decision.Admits(s.Observation); d != nil && !d.Undecided {
+				return []Finding{disagreement(d, "", nil)}, nil
+			}
+			return nil, nil
+		},
 	}
-	known, left := explain(release, r)
+}
+
+// differential compares the answer with those that the model allows. undecided
+// says where the model cannot tell.
+func differential(s *Subject) (findings []Finding, undecided string) {
+	d := s.Decision.Admits(s.Observation)
+	if d == nil {
+		return nil, ""
+	}
+	known, left := explainAnswer(s)
 	besides := ""
-	if known == nil && after(left, d) {
+	if known == nil && isLater(left, d) {
 		// What is known at one stage hides nothing new at a later one.
 		d, besides = left, ", besides what is known"
 	}
 	if d.Undecided && known == nil {
-		r.Undecided = d.String()
-		return nil
+		return nil, d.String()
 	}
-	return []Finding{{
+	return []Finding{disagreement(d, besides, known)}, ""
+}
+
+func disagreement(d *model.Disagreement, besides string, known []string) Finding {
+	return Finding{
 		Property: Differential,
 		Stage:    d.Stage,
 		Node:     d.Node,
 		Kind:     d.Kind,
 		Detail:   "want " + d.Want + ", got " + d.Got + besides,
 		Known:    known,
-	}}
+	}
 }
 
-// after tells whether a scheduler agreed with the model for longer before it came
+// isLater tells whether a scheduler agreed with the model for longer before it came
 // to a than before it came to b, where nil is no disagreement.
-func after(a, b *model.Disagreement) bool {
+func isLater(a, b *model.Disagreement) bool {
 	switch {
 	case b == nil:
 		return false
@@ -50,37 +72,4 @@ func after(a, b *model.Disagreement) bool {
 		cmp.Compare(slices.Index(stages, a.Stage), slices.Index(stages, b.Stage)),
 		cmp.Compare(a.Node, b.Node),
 		cmp.Compare(a.Closeness(), b.Closeness())) > 0
-}
-
-// explain finds the known bugs that together account for all that was observed:
-// with their quirks switched on, the model agrees at every stage, and it would
-// not with one of them less. known is nil if not even all of them do; left is the
-// first disagreement then.
-func explain(release model.Release, r *Result) (known []string, left *model.Disagreement) {
-	var quirks []LedgerEntry
-	for _, e := range LedgerOf(release) {
-		if e.Quirk != "" {
-			quirks = append(quirks, e)
-		}
-	}
-	with := func(entries []LedgerEntry) *model.Disagreement {
-		on := make([]model.Quirk, len(entries))
-		for i, e := range entries {
-			on[i] = e.Quirk
-		}
-		d, err := model.Decide(r.Cluster, release.Rules().With(on...))
-		if err != nil {
-			return &model.Disagreement{}
-		}
-		return d.Admits(r.Observation)
-	}
-	if left = with(quirks); left != nil {
-		return nil, left
-	}
-	quirks, _ = needed(quirks, func(fewer []LedgerEntry) (bool, error) { return with(fewer) == nil, nil })
-	ids := make([]string, len(quirks))
-	for i, e := range quirks {
-		ids[i] = e.ID
-	}
-	return ids, nil
 }

@@ -1,4 +1,4 @@
-package properties
+package properties_test
 
 import (
 	"bytes"
@@ -14,7 +14,10 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
 
 var save = flag.String("save", "", "directory in which FuzzPreemption saves the clusters on which it finds something, as cases")
@@ -23,8 +26,8 @@ var save = flag.String("save", "", "directory in which FuzzPreemption saves the 
 // reach something new in the scheduler or in the model, and varies those. Its
 // seeds alone are a plain test.
 func FuzzPreemption(f *testing.F) {
-	checker := newChecker(f)
-	checker.Properties = Invariants()
+	checker := checktest.Checker(f)
+	checker.Properties = invariant.All()
 	f.Add([]byte{})
 	for seed := range uint64(20) {
 		f.Add(randomBytes(seed))
@@ -48,10 +51,10 @@ func randomBytes(seed uint64) []byte {
 
 // complaint says what is found in a cluster, and shows the cluster as a case; it
 // is "" if there is nothing new. test is the name of the test.
-func complaint(checker *Checker, c *model.Cluster, test string) (text string) {
+func complaint(checker *properties.Checker, c *model.Cluster, test string) (text string) {
 	found, err := check(checker, c)
 	if err != nil {
-		found = []Finding{{Property: "error", Detail: err.Error()}}
+		found = []properties.Finding{{Property: "error", Detail: err.Error()}}
 	}
 	if len(found) == 0 {
 		return ""
@@ -82,7 +85,7 @@ func complaint(checker *Checker, c *model.Cluster, test string) (text string) {
 }
 
 // check answers with what is found and not known; a panic is an error.
-func check(checker *Checker, c *model.Cluster) (found []Finding, err error) {
+func check(checker *properties.Checker, c *model.Cluster) (found []properties.Finding, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -97,21 +100,21 @@ func check(checker *Checker, c *model.Cluster) (found []Finding, err error) {
 
 // What a failing input prints and saves is a case that shows the same.
 func TestFuzzingShowsACase(t *testing.T) {
-	right := newChecker(t)
-	wrong := &Checker{System: cheat{System: right.System, tell: func(_ *model.Cluster, o *model.Observation) {
+	right := checktest.Checker(t)
+	wrong := &properties.Checker{System: checktest.Liar{System: right.System, Tell: func(_ *model.Cluster, o *model.Observation) {
 		if o.Actuation != nil && len(o.Actuation.Deleted) > 1 {
 			o.Actuation.Deleted = o.Actuation.Deleted[1:]
 		}
 	}}}
-	panics := &Checker{System: right.System, Decide: func(*model.Cluster) (*model.Decision, error) { panic("a bug") }}
+	panics := &properties.Checker{System: right.System, Decide: func(*model.Cluster) (*model.Decision, error) { panic("a bug") }}
 	*save = t.TempDir()
 	defer func() { *save = "" }()
 	for _, test := range []struct {
 		name    string
-		checker *Checker
+		checker *properties.Checker
 		want    corpus.Finding
 	}{
-		{"actuate", wrong, corpus.Finding{Property: Differential, Stage: string(model.StageActuate), Found: "go test ./properties -run '^FuzzPreemption/abc$'"}},
+		{"actuate", wrong, corpus.Finding{Property: properties.Differential, Stage: string(model.StageActuate), Found: "go test ./properties -run '^FuzzPreemption/abc$'"}},
 		{"panic", panics, corpus.Finding{Property: "error", Found: "go test ./properties -run '^FuzzPreemption/abc$'"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package properties
+package properties_test
 
 import (
 	"context"
@@ -8,16 +8,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
 
 // BenchmarkInvariants measures what the invariants cost, as a ratio to the
 // differential alone on the same clusters in the same run. Figures are CPU time of
 // the process.
 func BenchmarkInvariants(b *testing.B) {
-	checker := newChecker(b)
+	checker := checktest.Checker(b)
 	var without, with time.Duration
 	for start := 0; start < b.N; start += 100 {
-		for _, properties := range [][]Property{nil, Invariants()} {
+		for _, properties := range [][]properties.Property{nil, invariant.All()} {
 			checker.Properties = properties
 			begin := cpuTime(b)
 			for seed := start; seed < min(start+100, b.N); seed++ {

@@ -30,7 +30,7 @@ type LedgerEntry struct {
 	// Quirk makes the model do the same.
 	Quirk model.Quirk `json:"quirk,omitempty"`
 	// Properties are the names of the invariants and relations that it breaks
-	// too. They ask Subject.grants for its ID at the place where it breaks them.
+	// too. They ask Subject.Assumes for its ID at the place where it breaks them.
 	Properties []string `json:"properties,omitempty"`
 	// Witness is the case of the corpus on which it has to occur.
 	Witness string `json:"witness"`

@@ -11,6 +11,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
@@ -20,7 +22,7 @@ import (
 func TestWitnesses(t *testing.T) {
 	system := inprocess.New()
 	defer func() { assert.NoError(t, system.Close()) }()
-	checker := &properties.Checker{System: system, Properties: append(properties.Invariants(), properties.FiltersAlone())}
+	checker := &properties.Checker{System: system, Properties: append(invariant.All(), properties.FiltersAlone())}
 	for _, entry := range properties.Ledger() {
 		t.Run(entry.ID, func(t *testing.T) {
 			s, err := corpus.Load("../corpus/cases/" + entry.Witness + ".yaml")
@@ -54,7 +56,7 @@ func TestWitnesses(t *testing.T) {
 func TestInvariantsOnCorpus(t *testing.T) {
 	system := inprocess.New()
 	defer func() { assert.NoError(t, system.Close()) }()
-	checker := &properties.Checker{System: system, Properties: properties.Invariants()}
+	checker := &properties.Checker{System: system, Properties: invariant.All()}
 	s, err := corpus.Load("../corpus/cases")
 	require.NoError(t, err)
 	for _, c := range s.Cases {
@@ -72,7 +74,7 @@ func TestInvariantsOnCorpus(t *testing.T) {
 // releases to show: preemptcheck check --reference all.
 func TestWithdrawnFindings(t *testing.T) {
 	names := []string{properties.Differential}
-	for _, p := range slices.Concat(properties.Invariants(), properties.Sampled()) {
+	for _, p := range all.Properties() {
 		names = append(names, p.Name)
 	}
 	for _, entry := range properties.LedgerOfAll() {

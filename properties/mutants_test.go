@@ -1,4 +1,4 @@
-package properties
+package properties_test
 
 import (
 	"context"
@@ -8,7 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
 // mutantClusters is within how many clusters every mutant has to be caught: half
@@ -19,8 +22,8 @@ const mutantClusters = 40000
 // which the right model agrees with kube-scheduler and the wrong one does not, both
 // with the same known findings, if any.
 func TestDifferentialCatchesMutants(t *testing.T) {
-	checker := newChecker(t)
-	lax := "criterion dropped: " + Criteria()[len(Criteria())-2]
+	checker := checktest.Checker(t)
+	lax := "criterion dropped: " + probe.Criteria()[len(probe.Criteria())-2]
 	alive := slices.DeleteFunc(model.Mutants(), func(m model.Mutant) bool { return m.Name == lax })
 	for seed := range uint64(mutantClusters) {
 		if len(alive) == 0 {
@@ -34,7 +37,7 @@ func TestDifferentialCatchesMutants(t *testing.T) {
 		var quirks []model.Quirk
 		for _, f := range r.Findings {
 			for _, id := range f.Known {
-				known, _ := LookUp(id)
+				known, _ := properties.LookUp(id)
 				quirks = append(quirks, known.Quirk)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -34,7 +35,7 @@ func TestRefusal(t *testing.T) {
 		{Object: "scheduler", Field: "DefaultPreemptionArgs", Why: "v1.13.0 does not know it"},
 	}, r.Unmodelled)
 
-	var stats properties.Stats
+	var stats probe.Stats
 	stats.Add(r)
 	require.Equal(t, 1, int(stats.Unmodelled))
 	require.Equal(t, 1, int(stats.Rejected["not modelled: spec.overhead, spec.resources (v1.13.0 does not know it)"]))

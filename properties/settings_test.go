@@ -1,4 +1,4 @@
-package properties
+package properties_test
 
 import (
 	"context"
@@ -11,14 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // early are generated clusters in which dry runs may end before all nodes are
 // tried.
-func early(t *testing.T, count int, use func(c *model.Cluster, r *Result)) {
-	checker := newChecker(t)
+func early(t *testing.T, count int, use func(c *model.Cluster, r *properties.Result)) {
+	checker := checktest.Checker(t)
 	for n := uint64(0); count > 0; n++ {
 		c := generators.FromSeed(rand.NewPCG(21, n).Uint64())
 		one := int32(1)
@@ -37,9 +39,9 @@ func early(t *testing.T, count int, use func(c *model.Cluster, r *Result)) {
 // it picks is one of the choices that the model allows without knowing the offset.
 // The offset makes a difference.
 func TestEveryOffset(t *testing.T) {
-	checker := newChecker(t)
+	checker := checktest.Checker(t)
 	picks, several := 0, 0
-	early(t, testsize.Times(100), func(c *model.Cluster, r *Result) {
+	early(t, testsize.Times(100), func(c *model.Cluster, r *properties.Result) {
 		nodes := map[string]bool{}
 		choices := r.Decision.Choices()
 		exact, _ := r.Decision.Exact()
@@ -73,7 +75,7 @@ func TestEveryOffset(t *testing.T) {
 // An offset that is not the cluster's is noticed.
 func TestOtherOffsetIsCaught(t *testing.T) {
 	noticed := 0
-	early(t, 50, func(c *model.Cluster, r *Result) {
+	early(t, 50, func(c *model.Cluster, r *properties.Result) {
 		if len(r.Observation.DryRuns) == len(r.Observation.PotentialNodes) {
 			return
 		}
@@ -90,7 +92,7 @@ func TestOtherOffsetIsCaught(t *testing.T) {
 // Sixteen workers do nothing that one would not be allowed to do: what they do is
 // admitted, and where all nodes are tried it is the same.
 func TestManyWorkersAgreeWithOne(t *testing.T) {
-	checker := newChecker(t)
+	checker := checktest.Checker(t)
 	same, sixteen := 0, int32(16)
 	for n := range uint64(testsize.Times(400)) {
 		c := generators.FromSeed(rand.NewPCG(22, n).Uint64())
@@ -119,7 +121,7 @@ func TestManyWorkersAgreeWithOne(t *testing.T) {
 // In a cluster of 100 nodes or more the scheduler stops looking once it has found
 // some share of nodes that fit; which it takes of these, the model leaves open.
 func TestPercentageOfNodesToScore(t *testing.T) {
-	checker := newChecker(t)
+	checker := checktest.Checker(t)
 	preemptor := &v1.Pod{}
 	preemptor.Namespace, preemptor.Name, preemptor.Spec.SchedulerName = "default", "p", v1.DefaultSchedulerName
 	preemptor.Spec.Containers = []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")}}}}

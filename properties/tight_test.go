@@ -1,4 +1,4 @@
-package properties
+package properties_test
 
 import (
 	"context"
@@ -10,8 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
 const (
@@ -28,7 +31,7 @@ const (
 // pods and of budgets, and the map order that breaks ties. Clusters whose
 // shortlist is shorter than their candidates are left out, since the offset of
 // the search is pinned.
-func neverGiven(t *testing.T, checker *Checker, c *model.Cluster, d *model.Decision) (never *model.Choice, choices int) {
+func neverGiven(t *testing.T, checker *properties.Checker, c *model.Cluster, d *model.Decision) (never *model.Choice, choices int) {
 	all := d.Choices()
 	exact, _ := d.Exact()
 	if len(all) < 2 || len(all) > maxChoices || !exact || d.Shortlist < len(d.PotentialNodes) {
@@ -60,9 +63,9 @@ func neverGiven(t *testing.T, checker *Checker, c *model.Cluster, d *model.Decis
 // No set is wider than reality: of the answers that the model allows, each is
 // given. Where upstream's known bugs rule an answer out, the model does so too.
 func TestEveryAllowedAnswerIsGiven(t *testing.T) {
-	checker := newChecker(t)
+	checker := checktest.Checker(t)
 	checker.Decide = func(c *model.Cluster) (*model.Decision, error) {
-		return model.Decide(c, model.Documented().With(QuirksOf(model.Linked)...))
+		return model.Decide(c, model.Documented().With(properties.QuirksOf(model.Linked)...))
 	}
 	sets, answers := 0, 0
 	for seed, enough := uint64(0), testsize.Times(500); sets < enough; seed++ {
@@ -85,8 +88,8 @@ func TestEveryAllowedAnswerIsGiven(t *testing.T) {
 // A model that allows too much is caught: dropping the last criterion makes ties
 // of what is none.
 func TestLaxModelIsCaught(t *testing.T) {
-	checker := newChecker(t)
-	last := Criteria()[len(Criteria())-2]
+	checker := checktest.Checker(t)
+	last := probe.Criteria()[len(probe.Criteria())-2]
 	mutants := model.Mutants()
 	i := slices.IndexFunc(mutants, func(m model.Mutant) bool { return m.Name == "criterion dropped: "+last })
 	require.GreaterOrEqual(t, i, 0)

@@ -1,4 +1,4 @@
-package properties
+package properties_test
 
 import (
 	"testing"
@@ -6,16 +6,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // TestVisible: what users see of an answer that is allowed stage by stage is
 // allowed, with the known findings that occur.
 func TestVisible(t *testing.T) {
-	checker := newChecker(t)
+	checker := checktest.Checker(t)
 	var quirks []model.Quirk
-	for _, e := range Ledger() {
+	for _, e := range properties.Ledger() {
 		if e.Quirk != "" {
 			quirks = append(quirks, e.Quirk)
 		}

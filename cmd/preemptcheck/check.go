@@ -7,6 +7,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 )
 
 func newCheck() *cobra.Command {
@@ -72,7 +73,7 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 		if names := references(reference); len(names) > 1 {
 			return checkMatrix(cmd, names, in, args, workers, output)
 		}
-		checker, err := newChecker(reference, allPromises()...)
+		checker, err := newChecker(reference, all.Properties()...)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
@@ -63,7 +64,7 @@ func checkMatrix(cmd *cobra.Command, names []string, in input, args []string, wo
 func newSchedulers(names []string) (schedulers []replay.Scheduler, err error) {
 	var problems []error
 	for _, name := range names {
-		checker, err := newChecker(name, allPromises()...)
+		checker, err := newChecker(name, all.Properties()...)
 		if err != nil {
 			problems = append(problems, err)
 			continue

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -38,9 +37,4 @@ func known(flag, name string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: this binary cannot run %q, see \"preemptcheck references\"", flag, name)
-}
-
-// allPromises are what users are promised, however long it takes to check.
-func allPromises() []properties.Property {
-	return slices.Concat(properties.Invariants(), properties.Sampled())
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/exhaustive"
 	"github.com/preemptcheck/preemptcheck/generators"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/sweep"
 )
 
 func newExhaustiveCommand() *cobra.Command {
@@ -49,14 +51,14 @@ cluster could not be checked; else 0.`,
 		if err != nil {
 			return fmt.Errorf("--state: %w", err)
 		}
-		var checks []properties.Check
+		var checks []sweep.Check
 		for range workers {
-			checker, err := newChecker(o.Reference, properties.Invariants()...)
+			checker, err := newChecker(o.Reference, invariant.All()...)
 			if err != nil {
 				return err
 			}
 			defer checker.System.Close()
-			checker.Relations = 1
+			checker.Sample = all.Sample(1, 0)
 			checks = append(checks, checker.Check)
 		}
 		if err := e.Check(cmd.Context(), checks, cmd.ErrOrStderr()); err != nil {

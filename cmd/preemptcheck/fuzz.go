@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
 
 func newFuzz() *cobra.Command {
@@ -85,11 +86,11 @@ tell, or is broken; else 0.`,
 
 // runCampaign runs a campaign in worker processes, and shows its progress.
 func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options) (_ *campaign.State, err error) {
-	if o.Checker, err = newPooledChecker(config.Reference, o.Workers, properties.Invariants()...); err != nil {
+	if o.Checker, err = newPooledChecker(config.Reference, o.Workers, invariant.All()...); err != nil {
 		return nil, err
 	}
 	defer o.Checker.System.Close()
-	o.Checker.Relations, o.Checker.Filters = config.Relations, config.Filters
+	o.Checker.Sample = all.Sample(config.Relations, config.Filters)
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -141,12 +142,12 @@ func newFuzzWorker() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checker, err := newChecker(reference, properties.Invariants()...)
+			checker, err := newChecker(reference, invariant.All()...)
 			if err != nil {
 				return err
 			}
 			defer checker.System.Close()
-			checker.Relations, checker.Filters = relations, filters
+			checker.Sample = all.Sample(relations, filters)
 			// An interrupt of a terminal reaches all processes, but it is fuzz that
 			// decides when a worker ends: by closing its input.
 			return campaign.Work(context.WithoutCancel(cmd.Context()), checker, cmd.InOrStdin(), cmd.OutOrStdout())

@@ -20,7 +20,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
@@ -211,7 +211,7 @@ func result(t *testing.T, dir string) map[string]string {
 	require.NoError(t, err)
 	s.Sessions, s.Samples, s.Deaths = nil, nil, 0
 	// The rest of the counts depends on which of equally good nodes was picked.
-	s.Stats = properties.Stats{Clusters: s.Stats.Clusters, Preempted: s.Stats.Preempted, DecidedBy: s.Stats.DecidedBy, Findings: s.Stats.Findings}
+	s.Stats = probe.Stats{Clusters: s.Stats.Clusters, Preempted: s.Stats.Preempted, DecidedBy: s.Stats.DecidedBy, Findings: s.Stats.Findings}
 	for _, f := range append(s.Findings, s.Canary.Findings...) {
 		f.FoundAfter, f.Minimised.Seconds = 0, 0
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/report"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 )
 
 func newMinimize() *cobra.Command {
@@ -55,7 +56,7 @@ could not be read.`,
 	referenceFlag(cmd, &scheduler)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		checker, err := newPooledChecker(scheduler, workers, allPromises()...)
+		checker, err := newPooledChecker(scheduler, workers, all.Properties()...)
 		if err != nil {
 			return err
 		}

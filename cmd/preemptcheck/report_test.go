@@ -16,18 +16,19 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
 // night is a campaign that passed.
 func night() *campaign.State {
 	exercised := map[string]int{}
-	for i, p := range properties.Probes() {
+	for i, p := range probe.Probes() {
 		exercised[p.Name] = p.Quota + 7*i
 	}
 	return &campaign.State{
 		Config: campaign.Config{Seed: 42, Shard: campaign.Shard{Index: 2, Of: 4}, Reference: "v1.37.1",
 			Version: "preemptcheck v1.0.0, kube-scheduler v1.37.1", Relations: 2, Command: "preemptcheck"},
-		Stats: properties.Stats{
+		Stats: probe.Stats{
 			Clusters: 12000, Scheduled: 1200, Ineligible: 600, NotHelpful: 2100, Preempted: 8095, Unmodelled: 5,
 			Rejected:  map[string]int{"not modelled: spec.volumes[].csi (volume filters)": 5},
 			Exercised: exercised,

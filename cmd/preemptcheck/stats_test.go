@@ -9,7 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
 // So few clusters leave probes below their floors: that is what the exit status
@@ -34,7 +34,7 @@ func TestStats(t *testing.T) {
 	var r campaign.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, 200, r.Clusters)
-	require.Len(t, r.Exercised, len(properties.Probes()))
+	require.Len(t, r.Exercised, len(probe.Probes()))
 	require.Positive(t, r.Short())
 	require.Len(t, r.Filters, len(model.FilterPlugins()))
 	require.Greater(t, r.Filters[0].Changes, r.Filters[0].Pairs)

@@ -21,6 +21,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/sweep"
 )
 
 // Run is a pass through all clusters within some bounds: what it has come to, and what
@@ -32,11 +33,11 @@ type Run struct {
 	Reference string             `json:"reference"`
 	// Classes and Clusters are what the bounds hold; Sweep says how much of it
 	// was checked.
-	Classes  uint64           `json:"classes"`
-	Clusters uint64           `json:"clusters"`
-	Sweep    properties.Sweep `json:"sweep"`
-	Seconds  float64          `json:"seconds"`
-	New      []Finding        `json:"new"`
+	Classes  uint64      `json:"classes"`
+	Clusters uint64      `json:"clusters"`
+	Sweep    sweep.Sweep `json:"sweep"`
+	Seconds  float64     `json:"seconds"`
+	New      []Finding   `json:"new"`
 
 	options Options
 }
@@ -100,13 +101,13 @@ func (e *Run) keep() error {
 
 // Check checks what is left, until the context is done. Each of the checks is used by
 // one goroutine. The log tells now and then how far it is.
-func (e *Run) Check(ctx context.Context, checks []properties.Check, log io.Writer) error {
+func (e *Run) Check(ctx context.Context, checks []sweep.Check, log io.Writer) error {
 	e.Classes, e.Clusters = generators.Count(e.Bounds...)
 	start, before, from := time.Now(), e.Seconds, e.Sweep.Classes
 	fmt.Fprintf(log, "bound %d: %d clusters, %d classes, of which %d are done\n", e.Bound, e.Clusters, e.Classes, from)
 	const saveEvery, showEvery = 2 * time.Second, 10 * time.Second
 	saved, shown := start, start
-	err := e.Sweep.Run(ctx, generators.Exhaustive(e.Bounds...), checks, func(suspects []properties.Suspect) error {
+	err := e.Sweep.Run(ctx, generators.Exhaustive(e.Bounds...), checks, func(suspects []sweep.Suspect) error {
 		now := time.Now()
 		e.Seconds = before + now.Sub(start).Seconds()
 		for _, s := range suspects {
@@ -150,7 +151,7 @@ type Finding struct {
 }
 
 // save writes the class as a case, unless its like was.
-func (e *Run) save(s properties.Suspect) error {
+func (e *Run) save(s sweep.Suspect) error {
 	suspect := properties.Finding{Property: fingerprint.Failed}
 	explanation := ""
 	if s.Err != nil {

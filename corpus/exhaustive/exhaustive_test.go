@@ -16,6 +16,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/sweep"
 )
 
 // A run that is interrupted leaves a state from which the next one completes it,
@@ -26,9 +28,9 @@ func TestGoesOnFromItsState(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	options := exhaustive.Options{Bound: 1, Command: "preemptcheck", Dir: filepath.Join(dir, "findings"), State: state}
 	checker := &properties.Checker{System: modelsystem.New(model.Linked)}
-	checks := func(interruptAt int) []properties.Check {
+	checks := func(interruptAt int) []sweep.Check {
 		checked := 0
-		return []properties.Check{func(ctx context.Context, c *model.Cluster) (*properties.Result, error) {
+		return []sweep.Check{func(ctx context.Context, c *model.Cluster) (*properties.Result, error) {
 			if checked++; checked == interruptAt {
 				interrupt()
 			}
@@ -66,13 +68,13 @@ func TestGoesOnFromItsState(t *testing.T) {
 }
 
 func Example() {
-	checker := &properties.Checker{System: modelsystem.New(model.Linked), Properties: properties.Invariants()}
+	checker := &properties.Checker{System: modelsystem.New(model.Linked), Properties: invariant.All()}
 	run, err := exhaustive.New(exhaustive.Options{Bound: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := run.Check(context.Background(), []properties.Check{checker.Check}, io.Discard); err != nil {
+	if err := run.Check(context.Background(), []sweep.Check{checker.Check}, io.Discard); err != nil {
 		fmt.Println(err)
 		return
 	}

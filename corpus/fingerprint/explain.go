@@ -2,12 +2,12 @@ package fingerprint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 )
 
 // AsIf names the models, each wrong in one rule, that agree with all that was
@@ -84,7 +84,7 @@ func subject(f *properties.Finding) string {
 
 // promise quotes what a property promises.
 func promise(name string) string {
-	for _, p := range slices.Concat(properties.Invariants(), properties.Sampled()) {
+	for _, p := range all.Properties() {
 		if p.Name == name {
 			return fmt.Sprintf(", against the promise %q", p.Promise)
 		}

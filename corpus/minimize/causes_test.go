@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -171,7 +172,7 @@ func TestTenBugsAreTenFindings(t *testing.T) {
 	system := inprocess.New()
 	defer system.Close()
 	with := func(bugs ...bug) *properties.Checker {
-		return &properties.Checker{System: buggy{system, bugs}, Properties: properties.Invariants()}
+		return &properties.Checker{System: buggy{system, bugs}, Properties: invariant.All()}
 	}
 	checker := with(bugs...)
 	suspects, minimised := map[string]int{}, 0

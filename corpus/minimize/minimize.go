@@ -22,6 +22,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 )
 
 // Options say how to minimise.
@@ -175,7 +176,7 @@ func narrowed(checker *properties.Checker, want fingerprint.Fingerprint) *proper
 		return checker
 	}
 	narrow := *checker
-	narrow.Properties, narrow.Relations, narrow.Filters = nil, 0, 0
+	narrow.Properties, narrow.Sample = nil, nil
 	for _, p := range allProperties(checker) {
 		if p.Name == want.Property {
 			narrow.Properties = []properties.Property{p}
@@ -186,10 +187,10 @@ func narrowed(checker *properties.Checker, want fingerprint.Fingerprint) *proper
 }
 
 func allProperties(checker *properties.Checker) []properties.Property {
-	if checker.Relations == 0 && checker.Filters == 0 {
+	if checker.Sample == nil {
 		return checker.Properties
 	}
-	return slices.Concat(checker.Properties, properties.Sampled())
+	return slices.Concat(checker.Properties, all.Costly())
 }
 
 func (m *minimiser) stopped() bool { return m.ctx.Err() != nil }

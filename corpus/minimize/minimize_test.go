@@ -17,6 +17,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/relation"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -40,7 +42,7 @@ func newChecker(t *testing.T, lie func(c *model.Cluster, o *model.Observation)) 
 	t.Cleanup(func() { require.NoError(t, system.Close()) })
 	return &properties.Checker{
 		System:     liar{system, lie},
-		Properties: slices.Concat(properties.Invariants(), properties.Relations()),
+		Properties: slices.Concat(invariant.All(), relation.All()),
 	}
 }
 

@@ -10,12 +10,13 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
 
 // A test of a scheduler has a System of its own: inprocess.New(), for example, for
 // the kube-scheduler that is linked in.
 func Example() {
-	checker := &properties.Checker{System: modelsystem.New(model.Linked), Release: model.Linked, Properties: properties.Invariants()}
+	checker := &properties.Checker{System: modelsystem.New(model.Linked), Release: model.Linked, Properties: invariant.All()}
 	var report replay.Report
 	for _, name := range []string{"fewest-violations-decides", "finding-budget-order"} {
 		stream, err := corpus.Load("../cases/" + name + ".yaml")

@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -84,8 +85,8 @@ func differences(t *testing.T, a, b *State) string {
 	return cmp.Diff(reproducible(a), reproducible(b))
 }
 
-func reproducibleStats(s *properties.Stats) properties.Stats {
-	return properties.Stats{
+func reproducibleStats(s *probe.Stats) probe.Stats {
+	return probe.Stats{
 		Clusters: s.Clusters, Scheduled: s.Scheduled, Ineligible: s.Ineligible, NotHelpful: s.NotHelpful, Preempted: s.Preempted,
 		SeveralCandidates: s.SeveralCandidates, DecidedBy: s.DecidedBy, Findings: s.Findings, Exercised: s.Exercised,
 	}

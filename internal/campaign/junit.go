@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
 
 // The elements of JUnit XML that all its readers know.
@@ -106,11 +108,11 @@ func (r *Report) junit() junitSuite {
 // share of them.
 func checkedProperties(c Config) []string {
 	names := []string{properties.Differential}
-	for _, p := range properties.Invariants() {
+	for _, p := range invariant.All() {
 		names = append(names, p.Name)
 	}
 	if c.Relations > 0 {
-		for _, p := range properties.Relations() {
+		for _, p := range relation.All() {
 			names = append(names, p.Name)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
 // Verdict is what a campaign comes to. Of several that apply, it is the first.
@@ -47,7 +48,7 @@ type Report struct {
 	CountedOnly int `json:"countedOnly"`
 
 	// Clusters were checked, with about Shapes different shapes (see
-	// properties.Shapes). Errors counts those that could not be checked besides.
+	// probe.Shapes). Errors counts those that could not be checked besides.
 	Clusters int `json:"clusters"`
 	Shapes   int `json:"shapes"`
 	Errors   int `json:"errors"`
@@ -173,7 +174,7 @@ func (s *State) Report(dir string) *Report {
 	for _, k := range s.Kinds {
 		r.CountedOnly += k.Count - k.Minimised
 	}
-	for _, p := range properties.Probes() {
+	for _, p := range probe.Probes() {
 		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
 	}
 	for _, plugin := range model.FilterPlugins() {

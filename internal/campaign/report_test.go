@@ -16,6 +16,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
+	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -37,13 +40,13 @@ func golden(t *testing.T, name, got string) {
 // night is a campaign that passed.
 func night() *State {
 	exercised := map[string]int{}
-	for i, p := range properties.Probes() {
+	for i, p := range probe.Probes() {
 		exercised[p.Name] = p.Quota + 7*i
 	}
 	return &State{
 		Config: Config{Seed: 42, Reference: "v1.37.1", Version: "preemptcheck v1.0.0, kube-scheduler v1.37.1", Relations: 2, Command: "preemptcheck"},
 		Next:   12000,
-		Stats: properties.Stats{
+		Stats: probe.Stats{
 			Clusters: 12000, Scheduled: 1200, Ineligible: 600, NotHelpful: 2100, Preempted: 8095, Unmodelled: 5,
 			Rejected:  map[string]int{"not modelled: spec.volumes[].csi (volume filters)": 5, "undecided: too many equally important pods": 7},
 			Exercised: exercised,
@@ -164,14 +167,14 @@ func TestJUnit(t *testing.T) {
 		require.False(t, names[c.Class+c.Name], c.Name)
 		names[c.Class+c.Name] = true
 	}
-	require.True(t, names["preemptcheck.properties"+properties.Relations()[0].Name])
+	require.True(t, names["preemptcheck.properties"+relation.All()[0].Name])
 	require.False(t, names["preemptcheck.properties"+properties.Differential], "it has a finding")
 
 	s = night()
 	s.Config.Relations = 0
 	suite = s.Report("out").junit()
 	require.Zero(t, suite.Failures+suite.Errors)
-	require.Len(t, suite.Cases, 1+len(properties.Invariants())+1+len(properties.Probes()))
+	require.Len(t, suite.Cases, 1+len(invariant.All())+1+len(probe.Probes()))
 
 	require.Error(t, s.Report("out").WriteJUnit(filepath.Join(t.TempDir(), "nowhere", "report.xml")))
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
 
 // maxMinimising bounds the time for one finding. Most take less than a second.
@@ -152,8 +154,7 @@ func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster,
 	defer cancel()
 	thorough := *checker
 	if s.Fingerprint.Property != properties.Differential {
-		thorough.Relations = len(properties.Relations()) // which of them a worker looks at depends on the cluster
-		thorough.Filters = 1
+		thorough.Sample = all.Sample(len(relation.All()), 1) // which of them a worker looks at depends on the cluster
 	}
 	small, err := minimize.Minimise(ctx, &thorough, cluster, s.Fingerprint, minimize.Options{Workers: c.Workers, Certify: maxClasses})
 	if err == nil && c.ctx.Err() != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
 // Config is what a campaign checks, and with what. It stays the same however
@@ -58,8 +58,8 @@ type State struct {
 	// Next is the number, within the shard, of the next cluster to check.
 	Next uint64 `json:"next"`
 	// Stats counts the clusters checked, Errors those that could not be.
-	Stats  properties.Stats `json:"stats"`
-	Errors int              `json:"errors"`
+	Stats  probe.Stats `json:"stats"`
+	Errors int         `json:"errors"`
 	Haul
 	Canary Canary `json:"canary"`
 	// Sessions are the runs of the campaign: more than one if it was resumed.

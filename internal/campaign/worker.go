@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
 // Clusters are checked by worker processes: feature gates are global to a
@@ -34,9 +35,9 @@ type request struct {
 
 // answer is what became of them.
 type answer struct {
-	Stats    properties.Stats `json:"stats"`
-	Errors   int              `json:"errors,omitempty"`
-	Suspects []suspect        `json:"suspects,omitempty"`
+	Stats    probe.Stats `json:"stats"`
+	Errors   int         `json:"errors,omitempty"`
+	Suspects []suspect   `json:"suspects,omitempty"`
 	// Sung is the lie of the canary, if one was asked for and a cluster of the
 	// request was fit for it.
 	Sung *suspect `json:"sung,omitempty"`

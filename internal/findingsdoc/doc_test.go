@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
@@ -103,7 +104,7 @@ func TestReasons(t *testing.T) {
 func TestReportedClusters(t *testing.T) {
 	system := inprocess.New()
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
-	checker := properties.Checker{System: system, Properties: properties.Invariants()}
+	checker := properties.Checker{System: system, Properties: invariant.All()}
 	for _, mend := range upstreamtests.Mends() {
 		t.Run(mend.Finding, func(t *testing.T) {
 			entry, ok := properties.LookUp(mend.Finding)

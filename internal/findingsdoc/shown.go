@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -95,7 +96,7 @@ func failures(test upstreamtests.Test) string {
 // finding breaks.
 func check(ctx context.Context, e properties.LedgerEntry, system reference.System, c *model.Cluster) (*properties.Result, error) {
 	checker := properties.Checker{System: system}
-	for _, p := range append(properties.Invariants(), properties.Sampled()...) {
+	for _, p := range all.Properties() {
 		if slices.Contains(e.Properties, p.Name) {
 			checker.Properties = append(checker.Properties, p)
 		}

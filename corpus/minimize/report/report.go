@@ -89,7 +89,7 @@ func Minimise(ctx context.Context, checker *properties.Checker, c *corpus.Case, 
 // first, as all the rest takes long on a large cluster.
 func mainFinding(ctx context.Context, checker *properties.Checker, c *model.Cluster) (fingerprint.Fingerprint, error) {
 	quick := *checker
-	quick.Properties, quick.Relations, quick.Filters = nil, 0, 0
+	quick.Properties, quick.Sample = nil, nil
 	for _, checker := range []*properties.Checker{&quick, checker} {
 		r, err := checker.Check(ctx, c)
 		switch {

@@ -13,13 +13,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // Without time to try each step, the result is the best so far, and says so.
 func TestOutOfTime(t *testing.T) {
 	pool := reference.NewPool(modelsystem.New(model.Linked), modelsystem.New(model.Linked))
-	checker := &properties.Checker{System: pool, Release: model.Linked, Properties: properties.Invariants()}
+	checker := &properties.Checker{System: pool, Release: model.Linked, Properties: invariant.All()}
 	s, err := corpus.Load("../../cases/finding-unlabelled-pod.yaml")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

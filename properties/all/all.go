@@ -1,0 +1,38 @@
+// Package all assembles the properties of all rooms, and a checker of everything.
+package all
+
+import (
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/relation"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// Checker checks everything of each cluster.
+func Checker(system reference.System) *properties.Checker {
+	return &properties.Checker{System: system, Properties: Properties()}
+}
+
+// Properties are all properties but the differential, which a checker checks anyway.
+func Properties() []properties.Property { return append(invariant.All(), Costly()...) }
+
+// Costly are the properties that a campaign checks of a share of its clusters: they
+// ask the system again, or take long.
+func Costly() []properties.Property { return append(relation.All(), properties.FiltersAlone()) }
+
+// Sample draws, for properties.Checker, some of the costly properties. Each cluster
+// gets that many relations. One in filters clusters has its filters asked one by
+// one; 0 is none.
+func Sample(relations, filters int) func(*model.Cluster) []properties.Property {
+	if relations == 0 && filters == 0 {
+		return nil
+	}
+	return func(c *model.Cluster) []properties.Property {
+		drawn := relation.Some(c, relations)
+		if filters > 0 && properties.Random(c, "filters").IntN(filters) == 0 {
+			drawn = append(drawn, properties.FiltersAlone())
+		}
+		return drawn
+	}
+}

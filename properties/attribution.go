@@ -1,0 +1,153 @@
+package properties
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// explainAnswer finds the known findings that together account for an answer: with
+// their quirks the model agrees at each stage, and with one of them less it does
+// not. known is nil if even all of them do not; left is the first disagreement then.
+func explainAnswer(s *Subject) (known []string, left *model.Disagreement) {
+	var quirks []LedgerEntry
+	for _, e := range LedgerOf(s.Release) {
+		if e.Quirk != "" {
+			quirks = append(quirks, e)
+		}
+	}
+	with := func(entries []LedgerEntry) *model.Disagreement {
+		on := make([]model.Quirk, len(entries))
+		for i, e := range entries {
+			on[i] = e.Quirk
+		}
+		d, err := model.Decide(s.Cluster, s.Release.Rules().With(on...))
+		if err != nil {
+			return &model.Disagreement{}
+		}
+		return d.Admits(s.Observation)
+	}
+	if left = with(quirks); left != nil {
+		return nil, left
+	}
+	quirks, _ = needed(quirks, func(fewer []LedgerEntry) (bool, error) { return with(fewer) == nil, nil })
+	ids := make([]string, len(quirks))
+	for i, e := range quirks {
+		ids[i] = e.ID
+	}
+	return ids, nil
+}
+
+// Findings checks one property of a subject. Each finding is explained by itself,
+// by entries of the ledger: once they are assumed, there is nothing to find at that
+// place, and with one of them less there is.
+func (p *Property) Findings(s *Subject) ([]Finding, error) {
+	if !p.appliesTo(s) {
+		return nil, nil
+	}
+	findings, err := p.Check(s)
+	if err != nil || len(findings) == 0 {
+		return nil, err
+	}
+	for i := range findings {
+		findings[i].Property = p.Name
+	}
+	return findings, p.explain(s, findings)
+}
+
+func (p *Property) explain(s *Subject, findings []Finding) error {
+	var ids []string
+	for _, e := range LedgerOf(s.Release) {
+		if slices.Contains(e.Properties, p.Name) {
+			ids = append(ids, e.ID)
+		}
+	}
+	checked := map[string][]Finding{} // by what was assumed: a check may ask the system hundreds of times
+	with := func(ids []string) ([]Finding, error) {
+		key := strings.Join(ids, " ")
+		if found, known := checked[key]; known {
+			return found, nil
+		}
+		found, err := p.Check(s.Assuming(ids...))
+		checked[key] = found
+		return found, err
+	}
+	// neededFor are those of ids, which explain f together, that it takes.
+	neededFor := func(f *Finding, ids []string) ([]string, error) {
+		return needed(ids, func(fewer []string) (bool, error) {
+			remaining, err := with(fewer)
+			return !slices.ContainsFunc(remaining, f.sameAs), err
+		})
+	}
+	remaining, err := with(ids)
+	if err != nil {
+		return err
+	}
+	var left []*Finding // what all of them together explain
+	for i := range findings {
+		if !slices.ContainsFunc(remaining, findings[i].sameAs) {
+			left = append(left, &findings[i])
+		}
+	}
+	for _, id := range ids { // mostly it is one
+		if len(left) == 0 {
+			return nil
+		}
+		if remaining, err = with([]string{id}); err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(left, func(f *Finding) bool {
+			if slices.ContainsFunc(remaining, f.sameAs) {
+				return false
+			}
+			f.Known = []string{id}
+			return true
+		})
+	}
+	for len(left) > 0 { // what explains one mostly explains more
+		together, err := neededFor(left[0], ids)
+		if err != nil {
+			return err
+		}
+		if remaining, err = with(together); err != nil {
+			return err
+		}
+		unexplained := left[:0]
+		for _, f := range left {
+			if slices.ContainsFunc(remaining, f.sameAs) {
+				unexplained = append(unexplained, f)
+			} else if f.Known, err = neededFor(f, together); err != nil {
+				return err
+			}
+		}
+		left = unexplained
+	}
+	return nil
+}
+
+// sameAs tells whether two findings of one property are about the same thing.
+func (f *Finding) sameAs(other Finding) bool {
+	return f.Stage == other.Stage && f.Node == other.Node && f.about == other.about
+}
+
+// needed is a part of a list that is still enough, and is not without any one of its
+// elements. It tries halves first, as mostly one or two of many are needed. A longer
+// list must never be worse than a shorter one.
+func needed[T any](all []T, enough func([]T) (bool, error)) ([]T, error) {
+	for size := (len(all) + 1) / 2; size > 0; size /= 2 {
+		for i := 0; i < len(all); {
+			fewer := slices.Delete(slices.Clone(all), i, min(i+size, len(all)))
+			ok, err := enough(fewer)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				all = fewer
+			} else {
+				i += size
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,53 @@
+package invariant
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+var NeverPreempts = properties.Property{
+	Name:    "never-preempts",
+	Promise: "Pods with preemptionPolicy: Never will be placed in the scheduling queue ahead of lower-priority pods, but they cannot preempt other pods.",
+	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Non-preempting PriorityClass\"",
+	Lies:    []string{"the preemption policy is not seen"},
+	Applies: func(s *properties.Subject) bool {
+		policy := s.Cluster.Preemptor.Spec.PreemptionPolicy
+		return policy != nil && *policy == v1.PreemptNever
+	},
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		if a := s.Observation.Actuation; s.Observation.Pick != nil || a != nil && len(a.Deleted) > 0 {
+			return properties.Found(model.StageEligible, "", "a pod with preemptionPolicy Never preempted others"), nil
+		}
+		return nil, nil
+	},
+}
+
+var WaitsForItsVictims = properties.Property{
+	Name:    "waits-for-its-victims",
+	Promise: "The pod has already preempted other pods and the victims are in their graceful termination period. Currently we check the node that is nominated for this pod, and as long as there are terminating pods on this node, we don't attempt to preempt more pods. If the pod's nominated node is considered as UnschedulableAndUnresolvable by the filters, then the pod should be considered for preempting again.",
+	Source:  "default_preemption.go:443@v1.37.1, doc comment of PodEligibleToPreemptOthers and the comment below it; KEP-3329 tells its victims by their condition",
+	Lies:    []string{"the nomination is not seen"},
+	Applies: func(s *properties.Subject) bool { return awaited(s) != "" },
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		if a := s.Observation.Actuation; s.Observation.Pick != nil || a != nil && len(a.Deleted) > 0 {
+			return properties.Found(model.StageEligible, s.Cluster.Preemptor.Status.NominatedNodeName, "preempted again, although its victim "+awaited(s)+" is still terminating there"), nil
+		}
+		return nil, nil
+	},
+}
+
+// awaited is a pod that the preemptor has to wait for, or "".
+func awaited(s *properties.Subject) string {
+	node := s.Cluster.Preemptor.Status.NominatedNodeName
+	if v := s.Decision.Verdicts[node]; node == "" || v == nil || v.Unresolvable {
+		return ""
+	}
+	for _, p := range s.Preemptable(node) {
+		if p.DeletionTimestamp != nil && properties.MarkedAsVictim(p) {
+			return model.Key(p)
+		}
+	}
+	return ""
+}

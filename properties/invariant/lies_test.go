@@ -1,0 +1,130 @@
+package invariant
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+type observed = model.Observation
+
+// lies are what a lying scheduler does to break each property, by the names in
+// Property.Lies.
+var lies = []struct {
+	property, name string
+	// cluster changes checktest.Cluster.
+	cluster func(c *model.Cluster)
+	checktest.Liar
+}{
+	{property: "lower-priority-only", name: "a victim of higher priority", Liar: tells(checktest.Victims("default/high", "default/low"))},
+	{property: "victims-on-their-node", name: "a victim on another node", Liar: tells(checktest.Victims("default/other", "default/low"))},
+	{property: "victims-were-running", name: "a victim that waits", Liar: tells(checktest.Victims("default/low", "default/waiting"))},
+	{property: "victims-were-running", name: "the same victim twice", Liar: tells(checktest.Victims("default/low", "default/low"))},
+	{property: "victims-were-running", name: "a victim that does not exist", Liar: tells(checktest.Victims("default/low", "default/nobody"))},
+	{property: "victims-by-importance", name: "the less important victim first", Liar: tells(checktest.Victims("default/low", "default/mid"))},
+	{property: "preemptor-fits", name: "too few victims",
+		cluster: func(c *model.Cluster) { c.Preemptor = checktest.Pod("p", 10, 2) }, Liar: tells(checktest.Victims("default/low"))},
+	{property: "judges-agree", name: "not scheduled once the victims are gone", Liar: tells(func(c *model.Cluster, o *observed) {
+		if len(c.Pods) < len(checktest.Cluster().Pods) {
+			o.ScheduledTo = ""
+		}
+	})},
+	{property: "no-free-node", name: "a free node is not seen", cluster: func(c *model.Cluster) {
+		c.Nodes = append(c.Nodes, checktest.Node("free", 2))
+	}, Liar: sees(func(c *model.Cluster) { c.Nodes = c.Nodes[:2] })},
+	{property: "never-preempts", name: "the preemption policy is not seen", cluster: func(c *model.Cluster) {
+		never := v1.PreemptNever
+		c.Preemptor.Spec.PreemptionPolicy = &never
+	}, Liar: sees(func(c *model.Cluster) { c.Preemptor.Spec.PreemptionPolicy = nil })},
+	{property: "waits-for-its-victims", name: "the nomination is not seen", cluster: func(c *model.Cluster) {
+		checktest.NominatedTo("node-1")(c.Preemptor)
+		now := metav1.Now()
+		c.Pods[0].DeletionTimestamp = &now
+		c.Pods[0].Status.Conditions = []v1.PodCondition{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler}}
+	}, Liar: sees(func(c *model.Cluster) { c.Preemptor.Status.NominatedNodeName = "" })},
+	{property: "minimal-victims", name: "one victim too many", Liar: tells(checktest.Victims("default/mid", "default/low"))},
+	{property: "no-swap", name: "a more important victim than needed", Liar: tells(checktest.Victims("default/mid"))},
+	{property: "violations-recounted", name: "a violation is not counted", Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.DryRuns["node-2"] = model.DryRun{Victims: []string{"default/other"}}
+	})},
+	{property: "no-fewer-violations", name: "the pick violates a budget", Liar: tells(picksOther)},
+	{property: "best-candidate", name: "the pick violates a budget", Liar: tells(picksOther)},
+	{property: "victims-deleted-and-marked", name: "nobody is deleted", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.Deleted = nil })},
+	{property: "victims-deleted-and-marked", name: "nobody is marked", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.DisruptionTarget = nil })},
+	{property: "lower-nominations-cleared", name: "no nomination is cleared", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.Cleared = nil })},
+	{property: "lower-nominations-cleared", name: "the nomination of another pod is cleared", Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.Actuation.Cleared = append(o.Actuation.Cleared, "default/high")
+	})},
+	{property: "nothing-else-written", name: "an event is created", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.Other = []string{"create an event"} })},
+	{property: "nothing-else-written", name: "a pod that is no victim is deleted", Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.Actuation.Deleted = append(o.Actuation.Deleted, "default/mid")
+	})},
+	{property: "no-internal-error", name: "PostFilter ends in an error", Liar: tells(func(_ *model.Cluster, o *observed) { o.PostFilterCode = "Error" })},
+	{property: "no-internal-error", name: "the cycle ends in an error", Liar: tells(func(_ *model.Cluster, o *observed) { o.CycleError = "panic: oops" })},
+	{property: "order-does-not-matter", name: "the order of pods decides who goes", Liar: tells(func(c *model.Cluster, o *observed) {
+		if c.Pods[0].Name != "low" {
+			checktest.Victims("default/mid")(c, o)
+		}
+	})},
+	{property: "order-does-not-matter", name: "the order of nodes decides the pick", Liar: tells(func(c *model.Cluster, o *observed) {
+		if c.Nodes[0].Name != "node-1" {
+			picksOther(c, o)
+		}
+	})},
+}
+
+func tells(story func(*model.Cluster, *observed)) checktest.Liar { return checktest.Liar{Tell: story} }
+func sees(change func(*model.Cluster)) checktest.Liar            { return checktest.Liar{Change: change} }
+
+func picksOther(_ *model.Cluster, o *observed) {
+	if o.Pick != nil {
+		o.Pick = &model.Pick{Node: "node-2", Victims: []string{"default/other"}, Violations: 1}
+	}
+}
+
+// For every property there is a lie that breaks it, on a cluster where the truth
+// does not.
+func TestInvariantsCatchLies(t *testing.T) {
+	system := checktest.System(t)
+	caught := map[string][]string{}
+	for _, lie := range lies {
+		t.Run(lie.property+"/"+lie.name, func(t *testing.T) {
+			i := slices.IndexFunc(All(), func(p properties.Property) bool { return p.Name == lie.property })
+			require.GreaterOrEqual(t, i, 0)
+			check := func(system reference.System) []properties.Finding {
+				c := checktest.Cluster()
+				if lie.cluster != nil {
+					lie.cluster(c)
+				}
+				checker := &properties.Checker{System: system, Properties: []properties.Property{All()[i]}}
+				r, err := checker.Check(context.Background(), c)
+				require.NoError(t, err)
+				return slices.DeleteFunc(r.Findings, func(f properties.Finding) bool { return f.Property == properties.Differential })
+			}
+			assert.Empty(t, check(system), "the truth")
+			lie.System = system
+			findings := check(lie.Liar)
+			require.NotEmpty(t, findings)
+			for _, f := range findings {
+				assert.Empty(t, f.Known, "%v", f)
+			}
+			caught[lie.property] = append(caught[lie.property], lie.name)
+		})
+	}
+	for _, p := range All() {
+		assert.NotEmpty(t, p.Lies, "no lie breaks %s", p.Name)
+		assert.Equal(t, p.Lies, caught[p.Name], p.Name)
+		assert.NotEmpty(t, p.Promise, p.Name)
+		assert.NotEmpty(t, p.Source, p.Name)
+	}
+}

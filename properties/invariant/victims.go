@@ -1,0 +1,109 @@
+package invariant
+
+import (
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+var LowerPriorityOnly = properties.Property{
+	Name:    "lower-priority-only",
+	Promise: "Preemption logic tries to find a Node where removal of one or more Pods with lower priority than P would enable P to be scheduled on that Node.",
+	Source:  properties.DocsPreemption,
+	Lies:    []string{"a victim of higher priority"},
+	Applies: proposed,
+	Check: eachVictim(func(s *properties.Subject, _ string, victim *v1.Pod) string {
+		if victim == nil {
+			return ""
+		}
+		if own, its := model.Priority(s.Cluster.Preemptor), model.Priority(victim); its >= own {
+			return fmt.Sprintf("priority %d is not below the preemptor's %d", its, own)
+		}
+		return ""
+	}),
+}
+
+var VictimsOnTheirNode = properties.Property{
+	Name:    "victims-on-their-node",
+	Promise: "If such a Node is found, one or more lower priority Pods get evicted from the Node.",
+	Source:  properties.DocsPreemption,
+	Lies:    []string{"a victim on another node"},
+	Applies: proposed,
+	Check: eachVictim(func(_ *properties.Subject, node string, victim *v1.Pod) string {
+		if victim != nil && victim.Spec.NodeName != node {
+			return fmt.Sprintf("it is on node %q", victim.Spec.NodeName)
+		}
+		return ""
+	}),
+}
+
+var VictimsWereRunning = properties.Property{
+	Name:    "victims-were-running",
+	Promise: "After victim Pods are preempted, they get their graceful termination period.",
+	Source:  properties.DocsNominated,
+	Lies:    []string{"a victim that waits", "the same victim twice", "a victim that does not exist"},
+	Applies: proposed,
+	Check: eachVictim(func(_ *properties.Subject, _ string, victim *v1.Pod) string {
+		switch {
+		case victim == nil:
+			return "there is no such pod, or it is listed twice"
+		case victim.Spec.NodeName == "":
+			return "it is not bound to a node"
+		case victim.Status.Phase == v1.PodSucceeded || victim.Status.Phase == v1.PodFailed:
+			return "it has terminated already"
+		}
+		return ""
+	}),
+}
+
+// eachVictim checks the victims of every proposal by themselves. A victim that
+// does not exist, or is listed a second time, is passed as nil; wrong says what
+// is wrong with a victim, or "".
+func eachVictim(wrong func(s *properties.Subject, node string, victim *v1.Pod) string) func(*properties.Subject) ([]properties.Finding, error) {
+	return func(s *properties.Subject) (findings []properties.Finding, err error) {
+		for _, p := range proposals(s) {
+			seen := map[string]bool{}
+			for _, key := range p.victims {
+				victim := s.Pod(key)
+				if seen[key] {
+					victim = nil
+				}
+				seen[key] = true
+				if why := wrong(s, p.node, victim); why != "" {
+					findings = append(findings, properties.FoundOf(p.stage, p.node, key, "victim "+key+": "+why))
+				}
+			}
+		}
+		return findings, nil
+	}
+}
+
+var VictimsByImportance = properties.Property{
+	Name:    "victims-by-importance",
+	Promise: "Sort victims after reprieving pods to keep the victims sorted in order of importance from high to low.",
+	Source:  "default_preemption.go:429@v1.37.1, SelectVictimsOnNode; pickOneNodeForPreemption relies on it (preemption.go:325@v1.37.1)",
+	Lies:    []string{"the less important victim first"},
+	Applies: proposed,
+	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
+		for _, p := range proposals(s) {
+			victims := s.Pods(p.victims)
+			sorted := 1 // lists, one after the other
+			if s.Assumes("victims-unsorted") {
+				sorted = 2
+			}
+			for i := 1; i < len(victims); i++ {
+				if a, b := victims[i-1], victims[i]; s.CompareImportance(b, a) < 0 {
+					if sorted--; sorted > 0 {
+						continue
+					}
+					findings = append(findings, properties.FoundOf(p.stage, p.node, model.Key(b),
+						fmt.Sprintf("%s is more important than %s, which comes before it", model.Key(b), model.Key(a))))
+				}
+			}
+		}
+		return findings, nil
+	},
+}

@@ -1,0 +1,75 @@
+package invariant
+
+import (
+	"maps"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// couldRun is fitsByModel, except for what sharer-reprieved-later explains, if that
+// is granted: the preemptor fits just because pods that are no victims stay, which
+// mount its volumes and may be tried too late for that. Were they gone, it would not.
+// With reprieved-pods-shunned granted, pods that stay may count for all terms of the
+// preemptor's anti-affinity.
+func couldRun(s *properties.Subject, node string, victims []string, gone map[string]bool) (bool, error) {
+	fits, err := s.FitsByModel(node, gone)
+	if err != nil || !fits {
+		return false, err
+	}
+	if s.Assumes(string(model.ReprievedPodsShunned)) && hasSeveralAntiAffinityTerms(s.Cluster.Preemptor) {
+		return false, nil
+	}
+	if !s.Assumes("sharer-reprieved-later") {
+		return true, nil
+	}
+	volumes := mounted(s, s.Cluster.Preemptor)
+	var sharers []string
+	for _, p := range s.Preemptable(node) {
+		sharer := slices.ContainsFunc(mounted(s, p), func(v string) bool { return slices.Contains(volumes, v) })
+		if sharer && !slices.Contains(victims, model.Key(p)) {
+			sharers = append(sharers, model.Key(p))
+		}
+	}
+	for late := 1; late < 1<<min(len(sharers), maxSubsets); late++ {
+		without := maps.Clone(gone)
+		for i, key := range sharers {
+			if late&(1<<i) != 0 {
+				without[key] = true
+			}
+		}
+		if fits, err = s.FitsByModel(node, without); err != nil || !fits {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// mounted are the volumes that a pod mounts, as their driver calls them; and the
+// claims that have none yet.
+func mounted(s *properties.Subject, p *v1.Pod) []string {
+	names := s.PersistentVolumes(p)
+	for i, name := range names {
+		for _, o := range s.Cluster.Extra {
+			if pv, ok := o.(*v1.PersistentVolume); ok && pv.Name == name && pv.Spec.CSI != nil {
+				names[i] = pv.Spec.CSI.Driver + "/" + pv.Spec.CSI.VolumeHandle
+			}
+		}
+	}
+	for i := range p.Spec.Volumes {
+		if c := p.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			names = append(names, p.Namespace+"/"+c.ClaimName)
+		}
+	}
+	return names
+}
+
+// hasSeveralAntiAffinityTerms tells whether a pod has more than one required term of
+// anti-affinity.
+func hasSeveralAntiAffinityTerms(p *v1.Pod) bool {
+	a := p.Spec.Affinity
+	return a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 1
+}

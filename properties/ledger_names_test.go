@@ -1,0 +1,28 @@
+package properties_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
+)
+
+// The ledger names only properties that there are, and each once.
+func TestLedgerNamesProperties(t *testing.T) {
+	names := map[string]bool{}
+	for _, p := range all.Properties() {
+		assert.False(t, names[p.Name], "two properties %s", p.Name)
+		names[p.Name] = true
+	}
+	ids := map[string]bool{}
+	for _, e := range properties.Ledger() {
+		assert.False(t, ids[e.ID], "two findings %s", e.ID)
+		ids[e.ID] = true
+		assert.True(t, e.Quirk != "" || len(e.Properties) > 0, "nothing recognises %s", e.ID)
+		for _, p := range e.Properties {
+			assert.True(t, names[p], "%s breaks %s, which is no property", e.ID, p)
+		}
+	}
+}

@@ -1,0 +1,324 @@
+// Package probe tells what a campaign has seen: which decisions of the scheduler its
+// clusters exercised, how often, and how many different scheduling cycles there
+// were. Without that, the absence of findings says nothing.
+package probe
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// Probe is a decision of the scheduler that a campaign has to have seen taken,
+// some number of times, before the absence of findings says anything.
+type Probe struct {
+	Name string
+	// What happens when it is exercised, for people.
+	What string
+	// Quota is in how many clusters it has to be exercised, at least.
+	Quota int
+
+	occurs func(c *cycle) bool
+}
+
+// Probes are all probes, in the order in which a cycle comes to them.
+func Probes() []Probe { return slices.Clone(probes) }
+
+// few is the quota of most probes: enough not to be an accident. once is that of
+// what one in a thousand clusters shows. Of 10,000 clusters, three times as many as
+// the quota asks exercise each probe.
+const few, once = 10, 1
+
+var probes = slices.Concat(filterProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, extenderProbes, pickProbes, actuateProbes)
+
+var filterProbes = []Probe{
+	{"fits", "the pod fits on some node without preemption", few,
+		func(c *cycle) bool { return c.Observation.ScheduledTo != "" }},
+	{"fits on nominated node", "the pod fits on the node that an earlier preemption nominated", few,
+		func(c *cycle) bool { return c.nominated != "" && c.Observation.ScheduledTo == c.nominated }},
+	{"no nodes", "the cluster has no nodes: the cycle ends in an error", few,
+		func(c *cycle) bool { return c.Observation.CycleError != "" && len(c.Cluster.Nodes) == 0 }},
+	{"PreFilter rejects", "required node names contradict each other, so no node is filtered", once,
+		func(c *cycle) bool { return c.Decision.PreFilterRejects() }},
+	{"PreFilter narrows", "required node names exclude some of the nodes before any is filtered", few,
+		func(c *cycle) bool { return c.Decision.PreFilterNarrows() }},
+	{"fails NodeUnschedulable", "a node is cordoned, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("NodeUnschedulable", true) }},
+	{"fails TaintToleration", "a taint is not tolerated, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("TaintToleration", true) }},
+	{"fails NodeAffinity", "node affinity or selector do not match, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("NodeAffinity", true) }},
+	{"fails NodePorts", "a host port is taken, which removing pods may resolve", few,
+		func(c *cycle) bool { return c.failed("NodePorts", false) }},
+	{"fails NodeResourcesFit", "a resource is used up, which removing pods may resolve", few,
+		func(c *cycle) bool { return c.failed("NodeResourcesFit", false) }},
+	{"fails NodeResourcesFit for good", "the node is smaller than the pod, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("NodeResourcesFit", true) }},
+	{"fails PodTopologySpread", "the pods of a domain are too many more than elsewhere, which removing pods may resolve", few,
+		func(c *cycle) bool { return c.failed("PodTopologySpread", false) }},
+	{"fails PodTopologySpread for good", "a node lacks the label to spread over, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("PodTopologySpread", true) }},
+	{"fails InterPodAffinity", "a pod is not to be near another one, which removing pods may resolve", few,
+		func(c *cycle) bool { return c.failed("InterPodAffinity", false) }},
+	{"fails InterPodAffinity for good", "no pod to be near to is there, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("InterPodAffinity", true) }},
+	{"shunned by the preemptor", "a node has a pod that the preemptor's anti-affinity selects", few,
+		func(c *cycle) bool {
+			return c.fails("InterPodAffinity", "node(s) didn't match pod anti-affinity rules")
+		}},
+	{"shuns the preemptor", "a node has a pod whose anti-affinity selects the preemptor", few,
+		func(c *cycle) bool {
+			return c.fails("InterPodAffinity", "node(s) didn't satisfy existing pods anti-affinity rules")
+		}},
+	{"first of its group", "a node fits, or would by preemption, where the pod's own affinity finds nobody but itself", few,
+		func(c *cycle) bool { return c.firstOfGroup() }},
+	{"second pass decides", "a node fits beside a nominated pod, which the pod wants to be near to, but not without it", once,
+		func(c *cycle) bool { return c.needsNominated() }},
+	{"fails DynamicResources", "a claim is allocated for other nodes, or there are not the devices that it needs, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("DynamicResources", true) && !c.Decision.PreFilterRejects() }},
+	{"PreFilter rejects claims", "a claim is missing, going or in use, so that no node is filtered", few,
+		func(c *cycle) bool { return c.failed("DynamicResources", true) && c.Decision.PreFilterRejects() }},
+	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few,
+		func(c *cycle) bool { return c.failed("NodeDeclaredFeatures", true) }},
+	{"lacks cpu", "a node has not enough CPU left", few,
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient cpu") }},
+	{"lacks memory", "a node has not enough memory left", few,
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient memory") }},
+	{"lacks ephemeral storage", "a node has not enough ephemeral storage left", few,
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient ephemeral-storage") }},
+	{"lacks extended resource", "a node has not enough of an extended resource left", few,
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient example.com/gpu") }},
+	{"lacks pod slots", "a node has its maximum number of pods", few,
+		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Too many pods") }},
+	{"nomination by another scheduler", "no room is kept for a nominated pod of another scheduler", few,
+		func(c *cycle) bool { return c.ignoresNominated() }},
+	{"held for equal nomination", "a node is kept for a nominated pod of the same priority", few,
+		func(c *cycle) bool { return c.held(func(p *v1.Pod) bool { return model.Priority(p) == c.priority }) }},
+	{"held for higher nomination", "a node is kept for a nominated pod of higher priority", few,
+		func(c *cycle) bool { return c.held(func(p *v1.Pod) bool { return model.Priority(p) > c.priority }) }},
+}
+
+var eligibleProbes = []Probe{
+	{"not eligible: never", "preemptionPolicy Never forbids the pod to preempt", few,
+		func(c *cycle) bool { return c.ineligible() && c.never() }},
+	{"not eligible: waits", "the pod waits for its victims to terminate on its nominated node", few,
+		func(c *cycle) bool { return c.ineligible() && !c.never() }},
+	{"eligible again", "the nominated node has become unresolvable, so the pod does not wait for its victims there", once,
+		func(c *cycle) bool { return c.eligible() && c.Decision.RetriesUnresolvable() }},
+	{"nominated node gone", "the pod is nominated to a node that does not exist", few,
+		func(c *cycle) bool { return c.eligible() && c.nominated != "" && c.node(c.nominated) == nil }},
+	{"no potential nodes", "preemption is tried on no node, as it could help on none", few,
+		func(c *cycle) bool { return c.eligible() && len(c.Observation.PotentialNodes) == 0 }},
+	{"some nodes unresolvable", "preemption is tried on some nodes and not on others", few,
+		func(c *cycle) bool {
+			n := len(c.Observation.PotentialNodes)
+			return n > 0 && n < len(c.Cluster.Nodes)
+		}},
+}
+
+var dryRunProbes = []Probe{
+	{"no lower priority", "a dry run ends at once, as no pod on the node has lower priority", few,
+		func(c *cycle) bool { return c.dryRunFailed("", true) }},
+	{"dry run fails NodePorts", "a pod that may not be preempted has the host port", few,
+		func(c *cycle) bool { return c.dryRunFailed("NodePorts", false) }},
+	{"dry run fails NodeResourcesFit", "pods that may not be preempted use up a resource", few,
+		func(c *cycle) bool { return c.dryRunFailed("NodeResourcesFit", false) }},
+	{"dry run fails PodTopologySpread", "pods that may not be preempted, or are on other nodes of the domain, are too many more than elsewhere", few,
+		func(c *cycle) bool { return c.dryRunFailed("PodTopologySpread", false) }},
+	{"dry run fails DynamicResources", "with the room made, it shows that the devices are not there", few,
+		func(c *cycle) bool { return c.dryRunFailed("DynamicResources", true) }},
+	{"dry run fails NodeDeclaredFeatures", "with the room made, it shows that the node does not declare a feature that the pod needs", few,
+		func(c *cycle) bool { return c.dryRunFailed("NodeDeclaredFeatures", true) }},
+	{"victims for the spread", "preempting pods helps on a node that only PodTopologySpread fails", few,
+		func(c *cycle) bool {
+			return c.dryRun(func(r *run) bool {
+				return len(r.Victims) > 0 && c.Observation.Filters[r.node].Plugin == "PodTopologySpread"
+			})
+		}},
+	{"dry run fails InterPodAffinity", "pods that may not be preempted, or are elsewhere, shun the preemptor or are shunned", few,
+		func(c *cycle) bool { return c.dryRunFailed("InterPodAffinity", false) }},
+	{"dry run loses pods to be near to", "with its victims the pods that the preemptor wants to be near to are gone", few,
+		func(c *cycle) bool { return c.dryRunFailed("InterPodAffinity", true) }},
+	{"preemption resolves anti-affinity", "a node fails by anti-affinity, and preemption on it helps", few,
+		func(c *cycle) bool {
+			return c.dryRun(func(r *run) bool {
+				v, failed := c.Observation.Filters[r.node]
+				return failed && v.Plugin == "InterPodAffinity" && len(r.Victims) > 0
+			})
+		}},
+	{"dry run held for nomination", "preempting everything does not help, as the room is a nominated pod's", few,
+		func(c *cycle) bool {
+			return c.dryRun(func(r *run) bool { return len(c.Decision.DryRunHeldFor(r.node)) > 0 })
+		}},
+	{"reprieve", "a pod that violates no budget is reprieved", few,
+		func(c *cycle) bool {
+			return c.possible(func(p *possible) bool { return !p.victim && p.Violates == nil })
+		}},
+	{"violating pod reprieved", "a pod whose eviction would violate a budget is reprieved", few,
+		func(c *cycle) bool {
+			return c.possible(func(p *possible) bool { return !p.victim && p.Violates != nil })
+		}},
+	{"violating victim", "a victim violates a budget", few,
+		func(c *cycle) bool {
+			return c.possible(func(p *possible) bool { return p.victim && p.Violates != nil })
+		}},
+	{"budget against importance", "a pod that would violate a budget stays, and a more important one goes", few,
+		func(c *cycle) bool {
+			return c.inOrder(func(first, later *possible) bool {
+				return first.victim && first.Violates == nil && !later.victim && later.Violates != nil
+			})
+		}},
+	{"victims sorted again", "a violating victim is less important than one that violates nothing", few,
+		func(c *cycle) bool {
+			return c.inOrder(func(first, later *possible) bool {
+				return first.victim && first.Violates == nil && later.victim && later.Violates != nil
+			})
+		}},
+	{"less important pod reprieved", "a pod stays although a more important one goes", few,
+		func(c *cycle) bool {
+			return c.inOrder(func(first, later *possible) bool { return first.victim && !later.victim })
+		}},
+	{"reprieve among equals", "of two equally important pods one goes and one stays", few,
+		func(c *cycle) bool {
+			return c.inOrder(func(first, later *possible) bool {
+				return first.victim != later.victim && (&properties.Subject{Release: model.Linked}).CompareImportance(first.Pod, later.Pod) == 0
+			})
+		}},
+	{"budget exhausted", "a budget allows some disruptions, but not all those of a dry run", few,
+		func(c *cycle) bool {
+			return c.possible(func(p *possible) bool { return p.Violates != nil && p.Violates.Status.DisruptionsAllowed > 0 })
+		}},
+	{"budget suffices", "a victim takes a disruption from its budget and violates none", few,
+		func(c *cycle) bool {
+			return c.possible(func(p *possible) bool { return p.victim && len(p.Budgets) > 0 && p.Violates == nil })
+		}},
+	{"overlapping budgets", "two budgets protect the same possible victim", few,
+		func(c *cycle) bool { return c.possible(func(p *possible) bool { return len(p.Budgets) > 1 }) }},
+	{"DisruptedPods", "a possible victim costs its budget nothing, as it was evicted already", few,
+		func(c *cycle) bool { return c.possible(c.disrupted) }},
+	{"budget of another namespace", "a budget would select a possible victim, but is in another namespace", few,
+		func(c *cycle) bool { return c.possible(c.selectedFromElsewhere) }},
+	{"no priority", "a possible victim has no priority, which is 0", few,
+		func(c *cycle) bool { return c.possible(func(p *possible) bool { return p.Pod.Spec.Priority == nil }) }},
+	{"negative priority", "a possible victim has a negative priority", few,
+		func(c *cycle) bool { return c.possible(func(p *possible) bool { return model.Priority(p.Pod) < 0 }) }},
+	{"no start time", "a possible victim has no start time, which is now", few,
+		func(c *cycle) bool {
+			return c.possible(func(p *possible) bool { return p.Pod.Status.StartTime == nil })
+		}},
+	{"terminating pod", "a possible victim is terminating already", few,
+		func(c *cycle) bool {
+			return c.possible(func(p *possible) bool { return p.Pod.DeletionTimestamp != nil })
+		}},
+	{"in-place resize", "a possible victim is being resized", few,
+		func(c *cycle) bool {
+			return c.possible(func(p *possible) bool { return len(p.Pod.Status.ContainerStatuses) > 0 })
+		}},
+	{"init containers", "a pod in question requests for its init containers", few,
+		func(c *cycle) bool { return c.anyPod(func(p *v1.Pod) bool { return len(p.Spec.InitContainers) > 0 }) }},
+	{"sidecars", "a pod in question has a sidecar", few, func(c *cycle) bool { return c.anyPod(hasSidecar) }},
+	{"overhead", "a pod in question has overhead", few,
+		func(c *cycle) bool { return c.anyPod(func(p *v1.Pod) bool { return len(p.Spec.Overhead) > 0 }) }},
+	{"pod-level resources", "a pod in question requests resources as a whole", few,
+		func(c *cycle) bool { return c.anyPod(func(p *v1.Pod) bool { return p.Spec.Resources != nil }) }},
+	{"dry runs end early", "the shortlist is full before all potential nodes are tried", few,
+		func(c *cycle) bool {
+			return c.Observation.DryRuns != nil && len(c.Observation.DryRuns) < len(c.Observation.PotentialNodes)
+		}},
+	{"dry runs begin elsewhere", "dry runs begin at another than the first potential node, and end before all are tried", few,
+		func(c *cycle) bool {
+			o := c.Cluster.Settings.DryRunOffset
+			n := len(c.Observation.PotentialNodes)
+			return o != nil && n > 0 && int(*o)%n > 0 && len(c.Observation.DryRuns) < n
+		}},
+	{"several workers", "dry runs go on side by side", few,
+		func(c *cycle) bool {
+			p := c.Cluster.Settings.Parallelism
+			return p != nil && *p > 1 && len(c.Observation.DryRuns) > 1
+		}},
+	{"second profile", "a pod of the second profile preempts", few,
+		func(c *cycle) bool {
+			return c.pick != nil && c.Cluster.Preemptor.Spec.SchedulerName != model.DefaultSchedulerName
+		}},
+	{"nomination by the other profile", "a pod of the scheduler's other profile is nominated to a node that is filtered", few,
+		func(c *cycle) bool {
+			return len(c.Observation.Filters) > 0 && slices.ContainsFunc(c.Cluster.Pods, func(p *v1.Pod) bool {
+				return p.Spec.NodeName == "" && c.node(p.Status.NominatedNodeName) != nil && c.Cluster.Settings.Schedules(p.Spec.SchedulerName) &&
+					p.Spec.SchedulerName != c.Cluster.Preemptor.Spec.SchedulerName
+			})
+		}},
+	{"idle feature gates", "feature gates are set on which no decision depends", few,
+		func(c *cycle) bool {
+			return c.pick != nil && len(c.Cluster.Settings.FeatureGates) >= len(model.IdleGates())
+		}},
+	{"search for no violations", "the shortlist is long enough, but all on it violate budgets, so the search goes on", few,
+		func(c *cycle) bool { return c.searchesOn() }},
+	{"no room on the shortlist", "a shortlist of no places ends every preemption", few,
+		func(c *cycle) bool {
+			return c.Observation.Pick == nil && c.dryRun(func(r *run) bool { return len(r.Victims) > 0 })
+		}},
+}
+
+// pickProbes has one for each criterion, in front of the others.
+var pickProbes = func() []Probe {
+	decides := func(name string) func(*cycle) bool {
+		return func(c *cycle) bool { return c.decidedBy == name }
+	}
+	var all []Probe
+	for _, name := range model.CriterionNames() {
+		all = append(all, Probe{"decided by " + name, "the criterion leaves one of several candidates", few, decides(name)})
+	}
+	return append(all,
+		Probe{"tie between candidates", "all criteria leave several candidates", few, decides(model.Tie)},
+		Probe{"only one candidate", "preemption helps on one node only", few, decides(model.OnlyCandidate)},
+		Probe{"violation cannot be avoided", "every candidate violates a budget", few, func(c *cycle) bool {
+			return c.Observation.Pick != nil && c.Observation.Pick.Violations > 0 && len(c.Observation.Candidates) > 1
+		}},
+		Probe{"no help", "preemption is tried and helps on no node", few, func(c *cycle) bool {
+			return len(c.Observation.DryRuns) > 0 && len(c.Observation.Candidates) == 0
+		}},
+	)
+}()
+
+var actuateProbes = []Probe{
+	{"preempts asynchronously", "the victims are deleted after the cycle", few,
+		func(c *cycle) bool { return c.Observation.Pick != nil && c.Cluster.Settings.AsyncPreemption() }},
+	{"preempts synchronously", "the victims are deleted within the cycle", few,
+		func(c *cycle) bool { return c.Observation.Pick != nil && !c.Cluster.Settings.AsyncPreemption() }},
+	{"claim deallocated", "an idle claim in the pod's way loses its allocation", few,
+		func(c *cycle) bool {
+			return c.Observation.Actuation != nil && len(c.Observation.Actuation.Deallocated) > 0
+		}},
+	{"several victims", "more than one pod is preempted", few, func(c *cycle) bool { return len(c.victims) > 1 }},
+	{"victim of another namespace", "a pod of another namespace than the preemptor's is preempted", few,
+		func(c *cycle) bool {
+			return c.victim(func(p *v1.Pod) bool { return p.Namespace != c.Cluster.Preemptor.Namespace })
+		}},
+	{"terminating victim", "a victim is terminating already, and not deleted again", few,
+		func(c *cycle) bool { return c.victim(terminating) }},
+	{"marked victim", "a victim is marked DisruptionTarget already, but not terminating", few,
+		func(c *cycle) bool {
+			return c.victim(func(p *v1.Pod) bool { return properties.MarkedAsVictim(p) && !terminating(p) })
+		}},
+	{"nothing left to delete", "all victims are terminating already", few,
+		func(c *cycle) bool {
+			return len(c.victims) > 0 && !c.victim(func(p *v1.Pod) bool { return !terminating(p) })
+		}},
+	{"lower nominations cleared", "pods of lower priority lose their nomination to the node", few,
+		func(c *cycle) bool {
+			return c.pick != nil && c.Observation.Actuation != nil && len(c.Observation.Actuation.Cleared) > 0
+		}},
+	{"nomination moves", "the pod was nominated to another node before", few,
+		func(c *cycle) bool {
+			return c.pick != nil && c.nominated != "" && c.nominated != c.pick.Node
+		}},
+	{"nomination repeated", "the pod was nominated to the same node before", few,
+		func(c *cycle) bool { return c.pick != nil && c.nominated == c.pick.Node }},
+	{"nomination cleared", "the pod loses its nomination, as preemption does not help", few,
+		func(c *cycle) bool {
+			return c.nominated != "" && c.Observation.Actuation != nil && c.Observation.Actuation.Nomination == model.NominationCleared
+		}},
+}

@@ -1,0 +1,225 @@
+package relation
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// judgedLate tells whether a filter that comes after NodeResourcesFit may fail the
+// pod: it shows only where there is room, so that with more room, or less, a node
+// may fail for another reason, for good or not.
+func judgedLate(p *v1.Pod) bool { return len(model.NeededFeatures(p)) > 0 || hasClaims(p) }
+
+// hasClaims tells whether the pod uses resource claims. Those name pods and nodes, and
+// which devices are free depends on all of them.
+func hasClaims(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }
+
+// addingUselessNode: the new node has no labels, so that it is in no domain to
+// spread over. With a node more, the percentage of nodes that is tried
+// before the search ends is of another number. Where the search ended before all
+// nodes were tried, only nodes that were tried both times are compared.
+var addingUselessNode = relation{
+	name: "adding-a-useless-node",
+	// Before, a nomination was cleared only if there was no node to try.
+	releases:  ">=1.24.0",
+	promise:   "A node that the pod cannot run on, whatever is preempted there, changes nothing: it is not picked, and all else stays as it was.",
+	source:    "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
+	lies:      []string{"nodes are counted", "empty nodes have room", "empty nodes are picked"},
+	extenders: true,
+	vary: func(s *properties.Subject, random *rand.Rand) *variation {
+		if len(s.Cluster.Nodes) == 0 {
+			return nil // without any node there is no scheduling at all
+		}
+		// No room for a single pod, and none to remove. In two of three cases it
+		// also has what most pods do not tolerate.
+		useless := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: unusedNode(s.Cluster, "a-useless-node")}}
+		useless.Status.Allocatable = v1.ResourceList{v1.ResourcePods: resource.Quantity{}}
+		switch random.IntN(3) {
+		case 0:
+			useless.Spec.Unschedulable = true
+		case 1:
+			useless.Spec.Taints = []v1.Taint{{Key: "useless", Effect: v1.TaintEffectNoSchedule}}
+		}
+		out := *s.Cluster
+		out.Nodes = slices.Insert(slices.Clone(out.Nodes), random.IntN(len(out.Nodes)+1), useless)
+		return &variation{cluster: &out, node: allBut(useless.Name)}
+	},
+}
+
+// allBut maps every name to itself, but the one that is new.
+func allBut(added string) func(string) string {
+	return func(name string) string {
+		if name == added {
+			return ""
+		}
+		return name
+	}
+}
+
+// uselessNodes are nodes that cannot be picked: what failed the pod cannot be
+// resolved, or preemption was tried in vain. Where the pod fits or may not preempt,
+// that is every node that it does not fit on.
+func uselessNodes(s *properties.Subject) []string {
+	o := s.Observation
+	tries := o.Eligible != nil && o.Eligible.OK
+	var names []string
+	for _, n := range s.Cluster.Nodes {
+		verdict, failed := o.Filters[n.Name]
+		if failed && (!tries || verdict.Unresolvable || o.DryRuns[n.Name].Failed != nil) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// addingImportantPod: the pod has no volumes, which could be needed elsewhere, and no
+// host ports, because NodePorts comes before
+// NodeResourcesFit: a port could turn a failure that cannot be resolved into one
+// that can; so could a filter that comes after it. Nor is it about clusters in
+// which pods of other nodes matter.
+var addingImportantPod = relation{
+	name: "adding-an-important-pod",
+	// Before, the first filter to reject a node could be one that other pods change.
+	releases: ">=1.20.0",
+	promise: "A pod of equal or higher priority cannot be preempted, so that one more of them on a node that is no candidate changes nothing, " +
+		"also if budgets protect it.",
+	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
+	lies:   []string{"pods are counted", "important pods are counted"},
+	vary: func(s *properties.Subject, random *rand.Rand) *variation {
+		useless := uselessNodes(s)
+		if len(useless) == 0 || s.OtherNodesMatter() || judgedLate(s.Cluster.Preemptor) {
+			return nil
+		}
+		like := s.Cluster.Preemptor
+		if n := len(s.Cluster.Pods); n > 0 {
+			like = s.Cluster.Pods[random.IntN(n)]
+		}
+		priority := max(model.Priority(like), model.Priority(s.Cluster.Preemptor))
+		added := like.DeepCopy()
+		added.Name, added.UID = unusedPod(s.Cluster, "important"), ""
+		added.DeletionTimestamp = nil
+		added.Spec.NodeName, added.Spec.Priority = useless[random.IntN(len(useless))], &priority
+		added.Status = v1.PodStatus{Phase: v1.PodRunning, StartTime: like.Status.StartTime}
+		for _, list := range [][]v1.Container{added.Spec.Containers, added.Spec.InitContainers} {
+			for i := range list {
+				list[i].Ports, list[i].VolumeMounts, list[i].VolumeDevices = nil, nil, nil
+			}
+		}
+		added.Spec.Volumes = nil
+		out := *s.Cluster
+		out.Pods = slices.Insert(slices.Clone(out.Pods), random.IntN(len(out.Pods)+1), added)
+		return &variation{cluster: &out}
+	},
+}
+
+// removingUselessNode: not the preemptor's nominated node, on which it depends
+// whether the pod waits for its victims; and not if pods of other nodes matter.
+var removingUselessNode = relation{
+	name:    "removing-a-useless-node",
+	promise: "A node that is no candidate can go, with its pods, and all else stays as it was.",
+	source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
+	lies:    []string{"nodes are counted"},
+	vary: func(s *properties.Subject, random *rand.Rand) *variation {
+		useless := slices.DeleteFunc(uselessNodes(s), func(name string) bool { return name == s.Cluster.Preemptor.Status.NominatedNodeName })
+		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || s.OtherNodesMatter() {
+			return nil
+		}
+		removed := useless[random.IntN(len(useless))]
+		out := *s.Cluster
+		out.Nodes = slices.DeleteFunc(slices.Clone(out.Nodes), func(n *v1.Node) bool { return n.Name == removed })
+		out.Pods = slices.DeleteFunc(slices.Clone(out.Pods), func(p *v1.Pod) bool {
+			return p.Spec.NodeName == removed || p.Status.NominatedNodeName == removed
+		})
+		return &variation{cluster: &out}
+	},
+}
+
+// duplicatingNode: the pods of the copy have the labels of the originals, and the
+// budgets do not get more: each node is tried by itself, with all that the
+// budgets allow. Not the preemptor's nominated node, which is treated
+// differently from others, nor one that its affinity names; and none if affinity
+// between pods joins the two.
+var duplicatingNode = relation{
+	name: "duplicating-a-node",
+	promise: "Each node is judged by itself: a copy of a node, with copies of its pods and of the pods nominated to it, comes to the same as the original, " +
+		"and changes nothing on the other nodes. Another node is picked only if it is the copy of the pick, or ties.",
+	source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"; DryRunPreemption (preemption.go:430@v1.37.1)",
+	lies:   []string{"pods of other nodes count", "of two like nodes the second is worse", "the last node fails"},
+	vary:   duplicateNode,
+}
+
+func duplicateNode(s *properties.Subject, random *rand.Rand) *variation {
+	c := s.Cluster
+	if s.OtherNodesMatter() {
+		return nil
+	}
+	named := map[string]bool{c.Preemptor.Status.NominatedNodeName: true}
+	eachTerm(c.Preemptor, func(t *v1.NodeSelectorTerm) {
+		for _, r := range t.MatchFields {
+			for _, name := range r.Values {
+				named[name] = true
+			}
+		}
+	})
+	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
+	if len(nodes) == 0 || hasClaims(c.Preemptor) {
+		return nil
+	}
+	original := nodes[random.IntN(len(nodes))]
+	node := *original
+	node.Name = unusedNode(c, original.Name+"-copy")
+
+	out := *c
+	out.Nodes = append(slices.Clone(c.Nodes), &node)
+	out.Pods = slices.Clone(c.Pods)
+	suffix := "-copy"
+	for anyNameEnds(c, suffix) {
+		suffix += "-x"
+	}
+	copied := map[string]string{} // keys of copies
+	for _, p := range c.Pods {
+		if p.Spec.NodeName != original.Name && (p.Spec.NodeName != "" || p.Status.NominatedNodeName != original.Name) {
+			continue
+		}
+		twin := *p
+		twin.Name, twin.UID = p.Name+suffix, ""
+		if p.Spec.NodeName != "" {
+			twin.Spec.NodeName = node.Name
+		}
+		if p.Status.NominatedNodeName == original.Name {
+			twin.Status.NominatedNodeName = node.Name
+		}
+		out.Pods = append(out.Pods, &twin)
+		copied[model.Key(&twin)] = model.Key(p)
+	}
+	out.PodDisruptionBudgets = make([]*policyv1.PodDisruptionBudget, len(c.PodDisruptionBudgets))
+	for i, b := range c.PodDisruptionBudgets {
+		out.PodDisruptionBudgets[i] = b.DeepCopy()
+		for name, at := range b.Status.DisruptedPods {
+			out.PodDisruptionBudgets[i].Status.DisruptedPods[name+suffix] = at
+		}
+	}
+	return &variation{
+		cluster: &out,
+		node: func(name string) string {
+			if name == node.Name {
+				return original.Name
+			}
+			return name
+		},
+		pod: names(copied).of,
+	}
+}
+
+func anyNameEnds(c *model.Cluster, suffix string) bool {
+	return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return strings.HasSuffix(p.Name, suffix) })
+}

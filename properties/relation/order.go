@@ -1,0 +1,89 @@
+package relation
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// permutingLists: init containers keep their order, which is the order in which
+// they run (KEP-753). So do the pods of a node whose equally important pods
+// differ, for which of them is reprieved first is open; and the budgets, which
+// are a relation of their own.
+var permutingLists = relation{
+	name: "permuting-lists",
+	promise: "The order in which nodes, pods, containers, ports, tolerations, taints, and the terms, requirements and values of an affinity are listed means nothing: " +
+		"terms are ORed, requirements ANDed, taints all have to be tolerated by any toleration, requests and ports are summed up.",
+	source:    "docs: concepts/scheduling-eviction/assign-pod-node, concepts/scheduling-eviction/taint-and-toleration",
+	lies:      []string{"the first node is worse", "the first pod counts", "the first container counts"},
+	extenders: true,
+	vary:      permuteLists,
+}
+
+func permuteLists(s *properties.Subject, random *rand.Rand) *variation {
+	out := withPods(s.Cluster, func(p *v1.Pod) {
+		p.Spec.Tolerations = permuted(random, p.Spec.Tolerations)
+		p.Spec.Containers = permuted(random, p.Spec.Containers)
+		for i := range p.Spec.Containers {
+			p.Spec.Containers[i].Ports = permuted(random, p.Spec.Containers[i].Ports)
+		}
+		if p.Spec.Affinity == nil {
+			return
+		}
+		p.Spec.Affinity = p.Spec.Affinity.DeepCopy()
+		eachTerm(p, func(t *v1.NodeSelectorTerm) {
+			t.MatchExpressions, t.MatchFields = permuted(random, t.MatchExpressions), permuted(random, t.MatchFields)
+			for i := range t.MatchExpressions {
+				t.MatchExpressions[i].Values = permuted(random, t.MatchExpressions[i].Values)
+			}
+		})
+		if a := p.Spec.Affinity.NodeAffinity; a != nil && a.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+			required := a.RequiredDuringSchedulingIgnoredDuringExecution
+			required.NodeSelectorTerms = permuted(random, required.NodeSelectorTerms)
+		}
+	})
+	listed := slices.Clone(out.Pods)
+	out.Pods = permuted(random, out.Pods)
+	out.Nodes = permuted(random, out.Nodes)
+	for i, n := range out.Nodes {
+		if hasTies(s, n.Name) {
+			inOrder := slices.DeleteFunc(slices.Clone(listed), func(p *v1.Pod) bool { return p.Spec.NodeName != n.Name })
+			for j, p := range out.Pods {
+				if p.Spec.NodeName == n.Name {
+					out.Pods[j], inOrder = inOrder[0], inOrder[1:]
+				}
+			}
+		}
+		changed := *n
+		changed.Spec.Taints = permuted(random, n.Spec.Taints)
+		out.Nodes[i] = &changed
+	}
+	return &variation{cluster: out}
+}
+
+var permutingBudgets = relation{
+	name: "permuting-budgets",
+	promise: "The order in which the API server lists PodDisruptionBudgets means nothing: nothing documented ranks one budget above another. " +
+		"Neither the victims nor the number of violations on a node depend on it.",
+	source:    "docs: concepts/scheduling-eviction/pod-priority-preemption, \"PodDisruptionBudget is supported, but not guaranteed\"",
+	lies:      []string{"the first budget counts"},
+	extenders: true,
+	vary: func(s *properties.Subject, _ *rand.Rand) *variation {
+		if len(s.Cluster.PodDisruptionBudgets) < 2 || s.Assumes("budget-order") && slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool { return anyOverlap(s, n.Name) }) {
+			return nil
+		}
+		out := *s.Cluster
+		out.PodDisruptionBudgets = slices.Clone(out.PodDisruptionBudgets)
+		slices.Reverse(out.PodDisruptionBudgets) // changes the order of each two
+		return &variation{cluster: &out}
+	},
+}
+
+func permuted[T any](random *rand.Rand, list []T) []T {
+	out := slices.Clone(list)
+	random.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}

@@ -1,0 +1,32 @@
+package properties_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
+)
+
+// A promise or a premise that is limited to some releases is made by the linked
+// release and not by the oldest.
+func TestSince(t *testing.T) {
+	limited := map[string]string{}
+	for _, p := range all.Properties() {
+		if p.Releases != "" {
+			limited[p.Name] = p.Releases
+		}
+	}
+	require.Len(t, limited, 4)
+	for _, p := range properties.Premises() {
+		limited[p.Name] = p.Releases
+		require.False(t, (&properties.Subject{Release: model.Releases()[0]}).Holds(p), p.Name)
+	}
+	for promise, releases := range limited {
+		require.True(t, model.Linked.In(releases), promise)
+		require.False(t, model.Releases()[0].In(releases), promise)
+		require.False(t, properties.PromisedBy(model.Releases()[0], releases), promise)
+	}
+}

@@ -1,0 +1,79 @@
+package properties
+
+import (
+	"fmt"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// Result is what became of one cluster.
+type Result struct {
+	Cluster *model.Cluster
+	// Observation is what the system did; nil if the model does not cover the
+	// cluster.
+	Observation *model.Observation
+	// Decision is what the model allows.
+	Decision *model.Decision
+	// Unmodelled says what the model does not cover, or the system does not know:
+	// Refused tells which.
+	Unmodelled model.Unmodelled
+	Refused    bool
+	// Undecided says where the model does not know all allowed answers, and what
+	// was observed is none of those it knows (model.Decision.Exact). It is no
+	// finding, and no agreement either.
+	Undecided string
+	// Filters counts, by plugin, what filters said that were asked one by one.
+	Filters map[string]FilterCount
+	// Findings are the promises that were broken, known ones included.
+	Findings []Finding
+}
+
+// Unexplained are the findings that no entry of the ledger explains.
+func (r *Result) Unexplained() []Finding {
+	var out []Finding
+	for _, f := range r.Findings {
+		if len(f.Known) == 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Finding is a promise that a system broke on a cluster.
+type Finding struct {
+	// Property is the name of the property that does not hold.
+	Property string
+	// Stage is the first stage at which it shows, Node the node, if it shows on
+	// one.
+	Stage model.Stage
+	Node  string
+	// Kind says how it does not hold, in words that do not depend on the cluster:
+	// see model.Disagreement.Kind. "" if there is one way only.
+	Kind string
+	// Detail says what was wanted and what happened.
+	Detail string
+	// Known holds the ids of the ledger entries that together explain the
+	// finding; none if it is new.
+	Known []string
+
+	// about names the pod or node in question, if Node does not. Findings of one
+	// property are told apart by Stage, Node and about: Detail may hold numbers
+	// that depend on other findings.
+	about string
+}
+
+func (f Finding) String() string {
+	where := string(f.Stage)
+	if f.Node != "" {
+		where += " on " + f.Node
+	}
+	text := fmt.Sprintf("%s: %s: %s", f.Property, where, f.Detail)
+	if len(f.Known) == 0 {
+		return "finding: " + text
+	}
+	prefix := ""
+	for _, id := range f.Known {
+		prefix += "known finding " + id + ": "
+	}
+	return prefix + text
+}

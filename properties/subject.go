@@ -1,0 +1,166 @@
+package properties
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// Subject is a cluster together with what a scheduler did with it.
+type Subject struct {
+	Context     context.Context
+	Cluster     *model.Cluster
+	Observation *model.Observation
+	// Decision is what the documented rules allow.
+	Decision *model.Decision
+	// System is the scheduler, to be asked about variations of the cluster.
+	System reference.System
+	// Release is whose rules and known findings apply.
+	Release model.Release
+
+	// assumed holds the ids of the ledger entries that are assumed: see Assumes.
+	assumed []string
+	indexed *podIndex
+	judged  map[string]Judgement // see Fits
+	trial   *model.Trial         // see FitsByModel
+	filters map[string]FilterCount
+}
+
+// Assuming is the subject of a scheduler that is known to have some findings.
+func (s *Subject) Assuming(ids ...string) *Subject {
+	lenient := *s
+	lenient.assumed, lenient.judged, lenient.trial = ids, nil, nil
+	return &lenient
+}
+
+// Assumes tells whether a known finding counts as what should happen. A property
+// asks at the place where the finding would break it. A finding is explained by
+// the entries of the ledger that make it go away once they are assumed.
+func (s *Subject) Assumes(id string) bool { return slices.Contains(s.assumed, id) }
+
+// AssumesAny tells whether any known finding is assumed.
+func (s *Subject) AssumesAny() bool { return len(s.assumed) > 0 }
+
+// Rules are the documented ones, with the quirks of the findings that are assumed.
+func (s *Subject) Rules() *model.Rules {
+	rules := s.Release.Rules()
+	for _, quirk := range model.Quirks() {
+		if s.Assumes(string(quirk)) {
+			rules = rules.With(quirk)
+		}
+	}
+	return rules
+}
+
+// Extended tells whether the scheduler has extenders.
+func (s *Subject) Extended() bool { return len(s.Cluster.Settings.Extenders) > 0 }
+
+// podIndex finds the pods of a cluster: properties ask for those of a node, or of
+// a name, once for each of a thousand nodes.
+type podIndex struct {
+	byKey     map[string]*v1.Pod
+	onNode    map[string][]*v1.Pod
+	elsewhere bool // see OtherNodesMatter
+}
+
+func (s *Subject) index() *podIndex {
+	if s.indexed != nil {
+		return s.indexed
+	}
+	s.indexed = &podIndex{byKey: make(map[string]*v1.Pod, len(s.Cluster.Pods)), onNode: map[string][]*v1.Pod{}}
+	for _, p := range s.Cluster.Pods {
+		s.indexed.byKey[model.Key(p)] = p
+		if node := p.Spec.NodeName; node != "" {
+			s.indexed.onNode[node] = append(s.indexed.onNode[node], p)
+		}
+	}
+	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || model.MountsVolumes(s.Cluster.Preemptor) || RequiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, RequiresPods)
+	return s.indexed
+}
+
+// OtherNodesMatter tells whether it depends on the pods of other nodes if the
+// preemptor fits on a node: by its volumes or spread constraints, or by affinity
+// or anti-affinity of some pod.
+func (s *Subject) OtherNodesMatter() bool { return s.index().elsewhere }
+
+// spreads tells whether a pod has to be spread over nodes.
+func spreads(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule })
+}
+
+// RequiresPods tells whether a pod has required terms of affinity or anti-affinity.
+func RequiresPods(p *v1.Pod) bool {
+	a := p.Spec.Affinity
+	return a != nil && (a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 ||
+		a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0)
+}
+
+// Pod is the pod of that key, or nil.
+func (s *Subject) Pod(key string) *v1.Pod { return s.index().byKey[key] }
+
+// Pods are the pods of those keys. Keys that are not in the cluster are left out.
+func (s *Subject) Pods(keys []string) []*v1.Pod {
+	var pods []*v1.Pod
+	for _, key := range keys {
+		if p := s.Pod(key); p != nil {
+			pods = append(pods, p)
+		}
+	}
+	return pods
+}
+
+// Victims are the pods that were preempted, most important first; none if nothing
+// was.
+func (s *Subject) Victims() []*v1.Pod {
+	if s.Observation.Pick == nil {
+		return nil
+	}
+	return s.Pods(s.Observation.Pick.Victims)
+}
+
+// Preemptable are the pods on a node that the preemptor's priority allows it to
+// preempt, most important first.
+func (s *Subject) Preemptable(node string) []*v1.Pod {
+	var pods []*v1.Pod
+	for _, p := range s.index().onNode[node] {
+		if model.Priority(p) < model.Priority(s.Cluster.Preemptor) {
+			pods = append(pods, p)
+		}
+	}
+	slices.SortStableFunc(pods, s.CompareImportance)
+	return pods
+}
+
+// CompareImportance is negative if a is more important than b: the higher priority,
+// then the earlier start (preemption/util.go:67@v1.37.1, MoreImportantVictim). It is
+// 0 if they are equally important.
+func (s *Subject) CompareImportance(a, b *v1.Pod) int {
+	return cmp.Or(cmp.Compare(model.Priority(b), model.Priority(a)), s.Started(a).Compare(s.Started(b)))
+}
+
+// farFuture is when pods without a start time start: they count as starting now,
+// whenever that is (util/utils.go:53@v1.37.1, GetPodStartTime).
+var farFuture = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Started is when a pod started. It is a time in the far future for pods without a
+// start time, and for all pods if the release does not look at start times yet.
+func (s *Subject) Started(p *v1.Pod) time.Time {
+	if p.Status.StartTime == nil || !s.Holds(StartTimesCount) {
+		return farFuture
+	}
+	return p.Status.StartTime.Time
+}
+
+// MarkedAsVictim tells whether the status of a pod says that a scheduler preempts
+// it (KEP-3329).
+func MarkedAsVictim(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool {
+		return c.Type == v1.DisruptionTarget && c.Status == v1.ConditionTrue && c.Reason == v1.PodReasonPreemptionByScheduler
+	})
+}
