@@ -192,7 +192,7 @@ func (s *space) complete(c Class, yield func(Class) bool) bool {
 			c.allowed = [maxBudgets]int8{int8(first), int8(second)}
 			c.Labelled = labelled
 			for b := range int(c.budgets) {
-				if c.allowed[b] == int8(all.selects[b]) {
+				if c.allowed[b] == all.selects[b] {
 					c.Labelled *= uint64(s.Allowed - int(c.allowed[b]) + 1)
 				}
 			}

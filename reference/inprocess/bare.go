@@ -1,6 +1,8 @@
 package inprocess
 
 import (
+	"errors"
+
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -25,7 +27,7 @@ func (s *System) Bare(c *model.Cluster, measure func(call func())) error {
 func (s *scheduler) bare() {
 	state := framework.NewCycleState()
 	_, err := s.sched.SchedulePod(s.ctx, s.profile, state, s.loaded.queuedInfo)
-	if fitError, ok := err.(*framework.FitError); ok {
+	if fitError, ok := errors.AsType[*framework.FitError](err); ok {
 		s.postFilter(state, fitError.Diagnosis.NodeToStatus)
 	}
 }

@@ -2,6 +2,7 @@ package inprocess
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -41,7 +42,7 @@ func (s *scheduler) run(r *recorder) {
 		obs.ScheduledTo = result.SuggestedHost
 		return
 	}
-	fitError, ok := err.(*framework.FitError)
+	fitError, ok := errors.AsType[*framework.FitError](err)
 	if !ok {
 		failed(err)
 		return
