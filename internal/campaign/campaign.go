@@ -63,6 +63,7 @@ func Run(ctx context.Context, config Config, o Options) (_ *State, err error) {
 		return nil, fmt.Errorf("%s: another process is running this campaign", o.Dir)
 	}
 	defer lock.Unlock()
+	removeLeftovers(o.Dir)
 
 	s, err := begin(config, o)
 	if err != nil {
@@ -80,6 +81,15 @@ func Run(ctx context.Context, config Config, o Options) (_ *State, err error) {
 		return Load(o.Dir)
 	default:
 		return nil, err
+	}
+}
+
+// removeLeftovers removes what a process left that was killed while it saved the
+// state. Whoever holds the lock may do so. What cannot be removed does no harm.
+func removeLeftovers(dir string) {
+	files, _ := fs.Glob(os.DirFS(dir), ".tmp-"+stateFile+"*")
+	for _, file := range files {
+		os.Remove(filepath.Join(dir, file))
 	}
 }
 

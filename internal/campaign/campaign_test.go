@@ -93,8 +93,11 @@ func reproducibleStats(s *probe.Stats) probe.Stats {
 }
 
 func TestNothingFound(t *testing.T) {
+	dir := t.TempDir()
+	killed := filepath.Join(dir, ".tmp-"+stateFile+"123")
+	require.NoError(t, os.WriteFile(killed, []byte("{"), 0o600))
 	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, func() Options {
-		o := options(t, t.TempDir(), honest)
+		o := options(t, dir, honest)
 		o.Cases = 300
 		return o
 	}())
@@ -104,6 +107,7 @@ func TestNothingFound(t *testing.T) {
 	require.Equal(t, 1, s.Canary.Caught)
 	require.Len(t, s.Canary.Findings, 1)
 	require.Equal(t, minimize.Size{Nodes: 1, Pods: 1, Budgets: 0}, s.Canary.Findings[0].Minimised.To)
+	require.NoFileExists(t, killed, "nobody is writing it any more")
 }
 
 // Many clusters with one cause are one finding, which is small, and a case that

@@ -1,12 +1,12 @@
 package campaign
 
 import (
-	"github.com/moby/sys/atomicwriter"
-
 	"encoding/xml"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/moby/sys/atomicwriter"
 
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
