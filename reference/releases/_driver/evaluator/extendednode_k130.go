@@ -2,7 +2,7 @@
 
 package main
 
-// extendedNode is how extenders are shown nodes.
+// extendedNode is how extenders and score plugins are shown nodes.
 type extendedNode = nodeInfo
 
 func nameOf(n extendedNode) string { return n.Node().Name }

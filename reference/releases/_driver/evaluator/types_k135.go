@@ -13,6 +13,7 @@ type (
 	postFilterResult = fwk.PostFilterResult
 	statusReader     = fwk.NodeToStatusReader
 	nodeInfoLister   = fwk.NodeInfoLister
+	nodePluginScores = fwk.NodePluginScores
 	code             = fwk.Code
 )
 

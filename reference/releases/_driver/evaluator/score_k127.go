@@ -1,4 +1,4 @@
-//go:build k1.27 && !k1.30
+//go:build k1.27
 
 package main
 
@@ -6,12 +6,11 @@ import (
 	"context"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // RunScorePlugins makes the first name win among nodes of equal score, where
 // upstream draws lots.
-func (r *recorder) RunScorePlugins(ctx context.Context, state cycleState, pod *v1.Pod, nodes []*v1.Node) ([]framework.NodePluginScores, *status) {
+func (r *recorder) RunScorePlugins(ctx context.Context, state cycleState, pod *v1.Pod, nodes []extendedNode) ([]nodePluginScores, *status) {
 	scores, st := r.Framework.RunScorePlugins(ctx, state, pod, nodes)
 	if len(scores) > 0 {
 		best := 0
