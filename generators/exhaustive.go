@@ -1,77 +1,18 @@
 package generators
 
 import (
-	"fmt"
 	"iter"
 	"math/bits"
 	"slices"
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
-
-// Bound is a finite space of clusters. Each has at least one node; the nodes run
-// out of one resource, of which each lacks 1 … Lack units for the preemptor as
-// it stands, so that the preemptor fits nowhere. The possible victims differ in
-// size, priority, start time, in the budgets that select them and, if so
-// allowed, in whether they are terminating. All priorities of possible victims
-// but the lowest there is, which counts nothing in a sum, are evenly spaced, so
-// that sums of them can tie. Every budget selects at least one possible victim.
-type Bound struct {
-	Nodes   int  `json:"nodes"`   // at most, up to 3
-	Pods    int  `json:"pods"`    // at most, in the whole cluster, up to 6
-	Ranks   int  `json:"ranks"`   // priorities below the preemptor's, up to 3
-	Sizes   int  `json:"sizes"`   // pods request 1 … Sizes units
-	Lack    int  `json:"lack"`    // how many units a node lacks at most
-	Starts  int  `json:"starts"`  // start times, 1 to 4
-	NoStart bool `json:"noStart"` // a pod may also have no start time
-	Budgets int  `json:"budgets"` // at most, up to 2
-	Allowed int  `json:"allowed"` // disruptions that a budget allows, at most
-
-	Lowest      bool `json:"lowest"`      // the first of Ranks is the lowest priority there is
-	Staying     bool `json:"staying"`     // there may be bound pods of the preemptor's own priority
-	Terminating bool `json:"terminating"` // possible victims may be terminating already
-	Nominated   bool `json:"nominated"`   // pods of lower or of the preemptor's priority may be nominated to a node
-}
-
-func (b Bound) String() string {
-	text := fmt.Sprintf("≤ %d nodes, ≤ %d pods, %d priorities, sizes 1–%d, lack 1–%d, %d start times",
-		b.Nodes, b.Pods, b.Ranks, b.Sizes, b.Lack, b.Starts)
-	if b.NoStart {
-		text += " or none"
-	}
-	if b.Lowest {
-		text += ", one priority the lowest there is"
-	}
-	if b.Budgets > 0 {
-		text += fmt.Sprintf(", ≤ %d budgets allowing 0–%d", b.Budgets, b.Allowed)
-	}
-	for _, extra := range []struct {
-		on   bool
-		name string
-	}{{b.Staying, "staying"}, {b.Terminating, "terminating"}, {b.Nominated, "nominated"}} {
-		if extra.on {
-			text += ", " + extra.name + " pods"
-		}
-	}
-	return text
-}
-
-// The limits of a Bound.
-const (
-	maxNodes   = 3
-	maxSpace   = 6 // pods
-	maxRanks   = 3 // with more, relabelling priorities changes which sums tie
-	maxStarts  = 4
-	maxBudgets = 2
-)
-
-func (b Bound) check() {
-	in := func(v, low, high int) bool { return low <= v && v <= high }
-	if !in(b.Nodes, 1, maxNodes) || !in(b.Pods, 0, maxSpace) || !in(b.Ranks, 1, maxRanks) || !in(b.Sizes, 1, 4) || !in(b.Lack, 1, 4) ||
-		!in(b.Starts, 1, maxStarts) || !in(b.Budgets, 0, maxBudgets) || !in(b.Allowed, 0, maxSpace) {
-		panic(fmt.Sprintf("generators: bound out of range: %v", b))
-	}
-}
 
 // Class is a set of clusters that differ only in what cannot matter:
 //
@@ -243,20 +184,6 @@ func (c *Class) within(b Bound) bool {
 // Cluster makes the cluster that represents the class.
 func (c Class) Cluster() *model.Cluster { return c.space.render(&c) }
 
-// ordinaryRanks is how many of Ranks are not the lowest priority there is.
-func (b Bound) ordinaryRanks() int { return b.Ranks - toInt(b.Lowest) }
-
-// splitRanks takes the lowest priority there is out of a set of ranks.
-func (b Bound) splitRanks(ranks uint8) (lowest bool, ordinary uint) {
-	if !b.Lowest {
-		return false, uint(ranks)
-	}
-	return ranks&1 != 0, uint(ranks >> 1)
-}
-
-// isPrefix tells whether the set bits are the lowest ones.
-func isPrefix(set uint) bool { return set&(set+1) == 0 }
-
 func binomial(n, k int) uint64 {
 	result := uint64(1)
 	for i := range k {
@@ -265,41 +192,40 @@ func binomial(n, k int) uint64 {
 	return result
 }
 
-// MaxBound is the largest number that Bounds knows.
-const MaxBound = 4
-
-// Bounds are the bounds of a number from 1 to MaxBound, each of which adds to
-// those before it: 1 takes seconds to check, 2 half a minute, 3 some minutes and
-// 4 up to half an hour.
-func Bounds(number int) []Bound {
-	steps := [MaxBound][]Bound{
-		{
-			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1},
-			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Lowest: true},
-			{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 2, Lack: 2, Starts: 2, NoStart: true},
-			{Nodes: 2, Pods: 2, Ranks: 1, Sizes: 2, Lack: 2, Starts: 1, Budgets: 2, Allowed: 1},
-			{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Staying: true, Terminating: true, Nominated: true},
-		},
-		{
-			{Nodes: 3, Pods: 4, Ranks: 3, Sizes: 2, Lack: 2, Starts: 1},
-			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 2, NoStart: true},
-			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Budgets: 1, Allowed: 1},
-			{Nodes: 2, Pods: 3, Ranks: 1, Sizes: 2, Lack: 2, Starts: 1, Budgets: 2, Allowed: 2},
-			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Staying: true, Terminating: true, Nominated: true},
-		},
-		{
-			{Nodes: 3, Pods: 5, Ranks: 3, Sizes: 2, Lack: 2, Starts: 1},
-			{Nodes: 2, Pods: 5, Ranks: 2, Sizes: 3, Lack: 3, Starts: 1},
-			{Nodes: 2, Pods: 4, Ranks: 3, Sizes: 2, Lack: 2, Starts: 1, Lowest: true, Budgets: 1, Allowed: 1},
-			{Nodes: 2, Pods: 4, Ranks: 2, Sizes: 2, Lack: 2, Starts: 2, Budgets: 1, Allowed: 1},
-			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Budgets: 2, Allowed: 2},
-			{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Budgets: 1, Allowed: 1, Staying: true, Terminating: true, Nominated: true},
-			{Nodes: 2, Pods: 4, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Terminating: true, Nominated: true},
-		},
-		{
-			{Nodes: 2, Pods: 4, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Budgets: 2, Allowed: 1},
-			{Nodes: 1, Pods: 5, Ranks: 2, Sizes: 3, Lack: 4, Starts: 1, Budgets: 1, Allowed: 2},
-		},
+// render makes the cluster of a class. The preemptor requests as much as a node
+// can lack.
+func (s *space) render(class *Class) *model.Cluster {
+	var g generator
+	c := &model.Cluster{Preemptor: &v1.Pod{}}
+	g.render(c.Preemptor, "preemptor", &pod{size: sizes{cpu: s.Lack}, priority: int32(s.Ranks + 1), start: -1})
+	for i := 0; i < maxNodes && class.nodes[i] >= 0; i++ {
+		n := &s.nodes[class.nodes[i]]
+		room := s.Lack - n.extent.lack
+		for _, index := range n.kinds[:n.pods] {
+			k := &s.kinds[index]
+			plan := k.pod
+			plan.size[cpu] = k.size
+			p := &v1.Pod{}
+			g.render(p, podNames[len(c.Pods)], &plan)
+			switch k.role {
+			case victim, staying:
+				p.Spec.NodeName = nodeNames[i]
+				room += k.size
+			default:
+				p.Status.NominatedNodeName = nodeNames[i]
+			}
+			c.Pods = append(c.Pods, p)
+		}
+		c.Nodes = append(c.Nodes, renderNode(i, &node{room: sizes{cpu: room}, maxPods: 110}))
 	}
-	return slices.Concat(steps[:number]...)
+	one := intstr.FromInt32(1)
+	for b := range int(class.budgets) {
+		c.PodDisruptionBudgets = append(c.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{
+			ObjectMeta: metav1.ObjectMeta{Name: "budget-" + strconv.Itoa(b), Namespace: metav1.NamespaceDefault},
+			// app=a, and tier=x: see podKinds.
+			Spec:   policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: selectors[[]int{0, 4}[b]].DeepCopy()},
+			Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(class.allowed[b])},
+		})
+	}
+	return c
 }

@@ -13,6 +13,7 @@ package generators
 import (
 	"math/rand/v2"
 
+	v1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -32,66 +33,56 @@ func FromSeed(seed uint64) *model.Cluster {
 	return generate(randomSource{rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))})
 }
 
-// source is what a generator draws its choices from. The plainest choice is
-// always 0 or false.
-type source interface {
-	// intn returns one of 0 … n-1, about equally likely.
-	intn(n int) int
-	// chance is true in the given percentage of cases.
-	chance(percent int) bool
+// FromBytes returns the cluster that the bytes spell, one for each choice, for
+// fuzzers that change bytes and see what comes of it. All bytes spell a cluster:
+// where they end, the rest is as plain as can be.
+func FromBytes(data []byte) *model.Cluster {
+	return generate(&byteSource{data})
 }
 
-type randomSource struct{ *rand.Rand }
-
-func (s randomSource) intn(n int) int          { return s.IntN(n) }
-func (s randomSource) chance(percent int) bool { return s.IntN(100) < percent }
-
-// rapidSource draws from rapid, which records the draws to shrink them.
-type rapidSource struct{ t *rapid.T }
-
-var (
-	coin = rapid.Bool()
-	dice = func() (d [33]*rapid.Generator[int]) {
-		for n := 1; n < len(d); n++ {
-			d[n] = rapid.IntRange(0, n-1)
-		}
-		return d
-	}()
-)
-
-func (s rapidSource) intn(n int) int { return dice[n].Draw(s.t, "") }
-
-// chance compares a number made of fair coins. (All numbers that rapid itself
-// draws are biased to small ones, which would nearly switch rare features off.)
-// It always takes as many, so that shrinking one leaves later draws in place.
-func (s rapidSource) chance(percent int) bool {
-	const coins = 7
-	drawn := 0
-	for range coins {
-		drawn *= 2
-		if coin.Draw(s.t, "") {
-			drawn++
-		}
+func generate(s source) *model.Cluster {
+	g := &generator{source: s, features: drawFeatures(s)}
+	count := weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
+	if g.wild {
+		g.source = skew(s)
 	}
-	return drawn*100 >= (100-percent)<<coins
-}
-
-// pick returns one of the values, the first being the plainest.
-func pick[T any](s source, values ...T) T {
-	return values[s.intn(len(values))]
-}
-
-// weighted returns an index of weights, drawn in proportion to them.
-func weighted(s source, weights ...int) int {
+	g.drawNodes(count)
+	c := &model.Cluster{Nodes: make([]*v1.Node, len(g.nodes))}
 	total := 0
-	for _, w := range weights {
-		total += w
+	for i := range g.nodes {
+		c.Nodes[i] = renderNode(i, &g.nodes[i])
+		total += len(g.nodes[i].pods)
 	}
-	for i, w := range weights[:len(weights)-1] {
-		if !s.chance(100 - 100*w/total) {
-			return i
+	// One allocation for all pods: they live and die together.
+	pods := make([]v1.Pod, total)
+	c.Pods = make([]*v1.Pod, 0, total)
+	for i, n := range g.nodes {
+		for j := range n.pods {
+			p := &pods[len(c.Pods)]
+			g.render(p, podNames[len(c.Pods)], &n.pods[j])
+			p.Spec.NodeName = nodeNames[i]
+			c.Pods = append(c.Pods, p)
 		}
-		total -= w
 	}
-	return len(weights) - 1
+	if g.drifted {
+		g.drift(c.Nodes, c.Pods)
+	}
+	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
+	c.Preemptor = g.preemptor()
+	if g.claims {
+		c.Extra = append(c.Extra, g.claimDevices(c.Preemptor, c.Pods)...)
+	}
+	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
+	if g.volumes {
+		c.Extra = append(c.Extra, g.renderStorage(c.Nodes)...)
+	}
+	if g.podAffinity {
+		c.Extra = append(c.Extra, g.drawNamespaces()...)
+	}
+	c.Settings = g.drawSettings()
+	if g.extended {
+		c.Settings.Extenders = g.drawExtenders(c)
+	}
+	g.drawRareSettings(c)
+	return c
 }

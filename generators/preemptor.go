@@ -74,14 +74,6 @@ func (g *generator) preemptor() *v1.Pod {
 	return p
 }
 
-// someNode is a node's name; rarely that of a node that does not exist.
-func (g *generator) someNode() string {
-	if len(g.nodes) == 0 || g.chance(7) {
-		return missingNode
-	}
-	return nodeNames[g.intn(len(g.nodes))]
-}
-
 // selectNodes makes the pod choosy about nodes.
 func (g *generator) selectNodes(spec *v1.PodSpec) {
 	if g.chance(30) {

@@ -1,125 +1,12 @@
 package generators
 
 import (
-	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/preemptcheck/preemptcheck/model"
 )
-
-// otherNamespace is the second of the two namespaces.
-const otherNamespace = "other"
-
-func generate(s source) *model.Cluster {
-	g := &generator{source: s, features: drawFeatures(s)}
-	count := weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
-	if g.wild {
-		g.source = skew(s)
-	}
-	g.drawNodes(count)
-	c := &model.Cluster{Nodes: make([]*v1.Node, len(g.nodes))}
-	total := 0
-	for i := range g.nodes {
-		c.Nodes[i] = renderNode(i, &g.nodes[i])
-		total += len(g.nodes[i].pods)
-	}
-	// One allocation for all pods: they live and die together.
-	pods := make([]v1.Pod, total)
-	c.Pods = make([]*v1.Pod, 0, total)
-	for i, n := range g.nodes {
-		for j := range n.pods {
-			p := &pods[len(c.Pods)]
-			g.render(p, podNames[len(c.Pods)], &n.pods[j])
-			p.Spec.NodeName = nodeNames[i]
-			c.Pods = append(c.Pods, p)
-		}
-	}
-	if g.drifted {
-		g.drift(c.Nodes, c.Pods)
-	}
-	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
-	c.Preemptor = g.preemptor()
-	if g.claims {
-		c.Extra = append(c.Extra, g.claimDevices(c.Preemptor, c.Pods)...)
-	}
-	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
-	if g.volumes {
-		c.Extra = append(c.Extra, g.renderStorage(c.Nodes)...)
-	}
-	if g.podAffinity {
-		c.Extra = append(c.Extra, g.drawNamespaces()...)
-	}
-	c.Settings = g.drawSettings()
-	if g.extended {
-		c.Settings.Extenders = g.drawExtenders(c)
-	}
-	g.drawRareSettings(c)
-	return c
-}
-
-func (g *generator) drawSettings() (settings model.Settings) {
-	if g.chance(12) {
-		// Few pairs, for a system may have to build a scheduler for each.
-		shortlist := pick(g.source, [2]int32{10, 1}, [2]int32{10, 2}, [2]int32{60, 1})
-		if g.chance(5) {
-			shortlist = [2]int32{10, 0} // valid, and rounds to no candidates
-		}
-		settings.MinCandidateNodesPercentage, settings.MinCandidateNodesAbsolute = &shortlist[0], &shortlist[1]
-	}
-	if g.chance(15) {
-		settings.FeatureGates = map[string]bool{model.GateAsyncPreemption: false}
-	}
-	if g.compared && settings.FeatureGates == nil && settings.MinCandidateNodesAbsolute == nil && g.chance(75) {
-		settings.FeatureGates = map[string]bool{model.GateTaintComparison: true}
-	}
-	return settings
-}
-
-// drawRareSettings draws those that a system has to build a scheduler for, of
-// which it keeps few: just one beside each other.
-func (g *generator) drawRareSettings(c *model.Cluster) {
-	s := &c.Settings
-	rare := g.chance(10) // drawn in any case, so that plain settings shrink to none
-	if s.MinCandidateNodesAbsolute != nil && g.chance(75) {
-		offset := int32(g.intn(len(c.Nodes) + 1))
-		s.DryRunOffset = &offset
-	}
-	if s.FeatureGates != nil || !rare {
-		return
-	}
-	switch g.intn(4) {
-	case 0:
-		workers := int32(16)
-		s.Parallelism = &workers
-	case 1:
-		s.FeatureGates = map[string]bool{}
-		for _, gate := range model.IdleGates() {
-			s.FeatureGates[gate] = gate == "InterPodAffinityHostnameFastPath"
-		}
-	default:
-		// The pods of another scheduler are then its own.
-		one, ten := int32(1), int32(10)
-		s.SecondProfile = &model.Profile{SchedulerName: otherScheduler, MinCandidateNodesPercentage: &ten, MinCandidateNodesAbsolute: &one}
-		s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute = nil, nil
-		if g.chance(60) {
-			c.Preemptor.Spec.SchedulerName = otherScheduler
-		}
-	}
-}
-
-// otherScheduler is not the default scheduler's name.
-const otherScheduler = "other-scheduler"
-
-var podNames = func() (names [maxPods + 1]string) {
-	for i := range names {
-		names[i] = "pod-" + strconv.Itoa(i)
-	}
-	return names
-}()
 
 func renderNode(i int, n *node) *v1.Node {
 	labels := map[string]string{v1.LabelHostname: nodeNames[i]}

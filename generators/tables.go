@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -109,3 +110,19 @@ var selectors = []*metav1.LabelSelector{
 var epoch = time.Date(2021, 3, 1, 0, 0, 0, 0, time.UTC)
 
 var zones, disks, generations = []string{"", "a", "b"}, []string{"", "ssd", "hdd"}, []string{"", "1", "2", "3"}
+
+// otherNamespace is the second of the two namespaces.
+const otherNamespace = "other"
+
+var podNames = func() (names [maxPods + 1]string) {
+	for i := range names {
+		names[i] = "pod-" + strconv.Itoa(i)
+	}
+	return names
+}()
+
+// maxPods is the most bound pods a cluster has.
+const maxPods = 24
+
+// plenty is room that pods never use up.
+const plenty = 32

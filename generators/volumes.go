@@ -2,39 +2,6 @@ package generators
 
 import (
 	"slices"
-
-	v1 "k8s.io/api/core/v1"
-)
-
-// volume is the plan of a volume of a pod.
-type volume struct {
-	source   kindOfVolume
-	index    int // of the claim, the disk, or how an ephemeral volume's claim is
-	readOnly bool
-}
-
-// kindOfVolume is what a volume is made of.
-type kindOfVolume int
-
-const (
-	byClaimName kindOfVolume = iota // a persistentVolumeClaim
-	ephemeral
-	gceDisk // the first of the disks that a pod names itself
-	awsDisk
-	iscsiDisk
-	rbdDisk
-	azureDisk
-	cinderDisk
-	emptyDir // no filter looks at it
-)
-
-// The ways in which the claim of an ephemeral volume is: index of the volume.
-const (
-	ownedAndBound = iota
-	ownedAndBoundToo
-	ownedAndWaiting
-	notOwned
-	notCreated
 )
 
 // drawVolumes draws the volumes of a bound or nominated pod.
@@ -183,44 +150,3 @@ func (g *generator) attached(n *node, driver int) int {
 	}
 	return len(volumes)
 }
-
-// renderVolumes makes the volumes of a planned pod, and the claims of the
-// ephemeral ones.
-func (g *generator) renderVolumes(p *v1.Pod, plan []volume) {
-	for i, planned := range plan {
-		v := v1.Volume{Name: volumeNames[i]}
-		switch planned.source {
-		case byClaimName:
-			v.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: claimNames[planned.index]}
-		case ephemeral:
-			v.Ephemeral = &v1.EphemeralVolumeSource{VolumeClaimTemplate: &v1.PersistentVolumeClaimTemplate{
-				Spec: g.ephemeralClaim(p, v.Name, planned.index)}}
-		case gceDisk:
-			v.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: diskNames[planned.index], ReadOnly: planned.readOnly}
-		case awsDisk:
-			v.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: diskNames[planned.index], ReadOnly: planned.readOnly}
-		case iscsiDisk:
-			v.ISCSI = &v1.ISCSIVolumeSource{TargetPortal: "10.0.0.1:3260", IQN: "iqn.2001-04.com.example:" + diskNames[planned.index],
-				ISCSIInterface: "default", ReadOnly: planned.readOnly}
-		case rbdDisk:
-			// The last monitor is shared: images are the same if they have one in common.
-			v.RBD = &v1.RBDVolumeSource{CephMonitors: monitors[i%len(monitors)], RBDImage: diskNames[planned.index], RBDPool: "rbd",
-				RadosUser: "admin", Keyring: "/etc/ceph/keyring", ReadOnly: planned.readOnly}
-		case azureDisk:
-			caching, kind, fs, readOnly := v1.AzureDataDiskCachingReadWrite, v1.AzureManagedDisk, "ext4", planned.readOnly
-			v.AzureDisk = &v1.AzureDiskVolumeSource{DiskName: diskNames[planned.index], Kind: &kind, CachingMode: &caching, FSType: &fs, ReadOnly: &readOnly,
-				DataDiskURI: "/subscriptions/1/resourceGroups/2/providers/Microsoft.Compute/disks/" + diskNames[planned.index]}
-		case cinderDisk:
-			v.Cinder = &v1.CinderVolumeSource{VolumeID: diskNames[planned.index], ReadOnly: planned.readOnly}
-		case emptyDir:
-			v.EmptyDir = &v1.EmptyDirVolumeSource{}
-		}
-		p.Spec.Volumes = append(p.Spec.Volumes, v)
-	}
-}
-
-var (
-	volumeNames = []string{"data", "scratch", "logs", "more"}
-	diskNames   = []string{"disk-0", "disk-1"}
-	monitors    = [][]string{{"10.0.0.1:6789", "10.0.0.3:6789"}, {"10.0.0.2:6789", "10.0.0.3:6789"}, {"10.0.0.2:6789"}}
-)

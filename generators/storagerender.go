@@ -12,12 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// storageObjects are the objects that hang on pods.
-type storageObjects struct {
-	claims  []*v1.PersistentVolumeClaim
-	volumes []*v1.PersistentVolume
-}
-
 // renderStorage makes all objects that storage is made of, in the order in which
 // they need each other. The pods have been rendered.
 func (g *generator) renderStorage(nodes []*v1.Node) []runtime.Object {
@@ -317,3 +311,44 @@ func zoneLabels(labels map[string]string, n *node) {
 		labels[v1.LabelTopologyZone], labels[v1.LabelTopologyRegion] = zone, "r"
 	}
 }
+
+// renderVolumes makes the volumes of a planned pod, and the claims of the
+// ephemeral ones.
+func (g *generator) renderVolumes(p *v1.Pod, plan []volume) {
+	for i, planned := range plan {
+		v := v1.Volume{Name: volumeNames[i]}
+		switch planned.source {
+		case byClaimName:
+			v.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: claimNames[planned.index]}
+		case ephemeral:
+			v.Ephemeral = &v1.EphemeralVolumeSource{VolumeClaimTemplate: &v1.PersistentVolumeClaimTemplate{
+				Spec: g.ephemeralClaim(p, v.Name, planned.index)}}
+		case gceDisk:
+			v.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: diskNames[planned.index], ReadOnly: planned.readOnly}
+		case awsDisk:
+			v.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: diskNames[planned.index], ReadOnly: planned.readOnly}
+		case iscsiDisk:
+			v.ISCSI = &v1.ISCSIVolumeSource{TargetPortal: "10.0.0.1:3260", IQN: "iqn.2001-04.com.example:" + diskNames[planned.index],
+				ISCSIInterface: "default", ReadOnly: planned.readOnly}
+		case rbdDisk:
+			// The last monitor is shared: images are the same if they have one in common.
+			v.RBD = &v1.RBDVolumeSource{CephMonitors: monitors[i%len(monitors)], RBDImage: diskNames[planned.index], RBDPool: "rbd",
+				RadosUser: "admin", Keyring: "/etc/ceph/keyring", ReadOnly: planned.readOnly}
+		case azureDisk:
+			caching, kind, fs, readOnly := v1.AzureDataDiskCachingReadWrite, v1.AzureManagedDisk, "ext4", planned.readOnly
+			v.AzureDisk = &v1.AzureDiskVolumeSource{DiskName: diskNames[planned.index], Kind: &kind, CachingMode: &caching, FSType: &fs, ReadOnly: &readOnly,
+				DataDiskURI: "/subscriptions/1/resourceGroups/2/providers/Microsoft.Compute/disks/" + diskNames[planned.index]}
+		case cinderDisk:
+			v.Cinder = &v1.CinderVolumeSource{VolumeID: diskNames[planned.index], ReadOnly: planned.readOnly}
+		case emptyDir:
+			v.EmptyDir = &v1.EmptyDirVolumeSource{}
+		}
+		p.Spec.Volumes = append(p.Spec.Volumes, v)
+	}
+}
+
+var (
+	volumeNames = []string{"data", "scratch", "logs", "more"}
+	diskNames   = []string{"disk-0", "disk-1"}
+	monitors    = [][]string{{"10.0.0.1:6789", "10.0.0.3:6789"}, {"10.0.0.2:6789", "10.0.0.3:6789"}, {"10.0.0.2:6789"}}
+)

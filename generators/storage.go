@@ -7,76 +7,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// storagePlan is what pods can mount: drawn before the nodes, rendered when the
-// pods are known.
-type storagePlan struct {
-	// pvcs are the claims of the default namespace; those of the other one have
-	// the same names.
-	pvcs, otherPVCs []claim
-	spare           []persistentVolume // not bound yet
-	disk            kindOfVolume       // that pods name themselves, mostly
-	inTree          bool               // some volumes are of in-tree plugins
-	attachments     bool               // VolumeAttachments
-	static          bool               // unbound claims need volumes that are there
-	prevents        bool               // pods do not go where the driver is missing
-	driver          bool               // a CSIDriver, which may report how much storage is left
-	objects         storageObjects
-}
-
-// claimState is how far the binding of a claim has come.
-type claimState int
-
-const (
-	boundClaim      claimState = iota
-	unboundClaim               // waits for what its class says
-	missingClaim               // does not exist
-	lostClaim                  // its volume is gone, and the controller knows
-	deletedClaim               // bound, and being deleted
-	preboundClaim              // names a volume, which is not known to be bound
-	volumelessClaim            // bound to a volume that does not exist
-)
-
-// claim is the plan of a PersistentVolumeClaim.
-type claim struct {
-	state    claimState
-	mode     int // index of accessModes
-	class    int // index of classNames
-	size     int // Gi
-	volume   persistentVolume
-	selected int // the node that it is to be provisioned on, plus one
-	selects  bool
-	block    bool
-	beta     bool // names its class in the annotation
-}
-
-// volumeSource is what a PersistentVolume is made of.
-type volumeSource int
-
-const (
-	csiVolume volumeSource = iota
-	localVolume
-	awsVolume
-	gceVolume
-)
-
-// persistentVolume is the plan of a PersistentVolume.
-type persistentVolume struct {
-	source   volumeSource
-	driver   int // index of drivers
-	handle   int
-	affinity int // index of affinities; from len(affinities) on, a node
-	labels   int // index of volumeLabels
-	size     int
-	class    int
-	mode     int
-	ssd      bool // the label that claims select by
-	phase    int  // index of phases, of spare ones
-	taker    int  // the claim that a spare one is meant for, plus one
-}
-
-// maxClaims is the most claims that a namespace has.
-const maxClaims = 8
-
 func (g *generator) drawStorage() {
 	count := 2 + g.intn(4)
 	if g.bottleneck == byVolumeLimit {
@@ -195,17 +125,6 @@ func (g *generator) claim(other bool, i int) claim {
 	}
 	return claim{state: missingClaim}
 }
-
-// csiNode is the plan of a node's CSINode.
-type csiNode struct {
-	missing bool
-	drivers [len(drivers)]csiLimit
-	zones   int // which labels tell the zone
-}
-
-// csiLimit says how many volumes of a driver a node takes: 0 is any number, 1 is
-// none. -1 is a node without the driver.
-type csiLimit int
 
 // reachVolumes lets the node that was left for the preemptor attach what it lacked
 // the driver for, and most volumes of a single node be of that one.

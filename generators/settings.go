@@ -6,6 +6,59 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
+func (g *generator) drawSettings() (settings model.Settings) {
+	if g.chance(12) {
+		// Few pairs, for a system may have to build a scheduler for each.
+		shortlist := pick(g.source, [2]int32{10, 1}, [2]int32{10, 2}, [2]int32{60, 1})
+		if g.chance(5) {
+			shortlist = [2]int32{10, 0} // valid, and rounds to no candidates
+		}
+		settings.MinCandidateNodesPercentage, settings.MinCandidateNodesAbsolute = &shortlist[0], &shortlist[1]
+	}
+	if g.chance(15) {
+		settings.FeatureGates = map[string]bool{model.GateAsyncPreemption: false}
+	}
+	if g.compared && settings.FeatureGates == nil && settings.MinCandidateNodesAbsolute == nil && g.chance(75) {
+		settings.FeatureGates = map[string]bool{model.GateTaintComparison: true}
+	}
+	return settings
+}
+
+// drawRareSettings draws those that a system has to build a scheduler for, of
+// which it keeps few: just one beside each other.
+func (g *generator) drawRareSettings(c *model.Cluster) {
+	s := &c.Settings
+	rare := g.chance(10) // drawn in any case, so that plain settings shrink to none
+	if s.MinCandidateNodesAbsolute != nil && g.chance(75) {
+		offset := int32(g.intn(len(c.Nodes) + 1))
+		s.DryRunOffset = &offset
+	}
+	if s.FeatureGates != nil || !rare {
+		return
+	}
+	switch g.intn(4) {
+	case 0:
+		workers := int32(16)
+		s.Parallelism = &workers
+	case 1:
+		s.FeatureGates = map[string]bool{}
+		for _, gate := range model.IdleGates() {
+			s.FeatureGates[gate] = gate == "InterPodAffinityHostnameFastPath"
+		}
+	default:
+		// The pods of another scheduler are then its own.
+		one, ten := int32(1), int32(10)
+		s.SecondProfile = &model.Profile{SchedulerName: otherScheduler, MinCandidateNodesPercentage: &ten, MinCandidateNodesAbsolute: &one}
+		s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute = nil, nil
+		if g.chance(60) {
+			c.Preemptor.Spec.SchedulerName = otherScheduler
+		}
+	}
+}
+
+// otherScheduler is not the default scheduler's name.
+const otherScheduler = "other-scheduler"
+
 // drawExtenders draws one extender or two. They filter only nodes with room for the
 // preemptor, so some node may get it.
 func (g *generator) drawExtenders(c *model.Cluster) []model.Extender {

@@ -1,0 +1,297 @@
+package generators
+
+import (
+	"math"
+	"slices"
+)
+
+func (g *generator) drawNodes(count int) {
+	if g.volumes {
+		g.drawStorage()
+	}
+	room := 2 + g.intn(5)
+	g.need = g.drawNeed(room)
+	g.left = maxPods
+	for i := range count {
+		if g.twins && i > 0 && g.chance(80) {
+			if twin := g.nodes[g.intn(i)]; len(twin.pods) <= g.left {
+				g.nodes = append(g.nodes, g.vary(twin))
+				continue
+			}
+		}
+		n := g.drawNode(room)
+		g.left -= len(n.pods)
+		g.nodes = append(g.nodes, n)
+	}
+	if g.bottleneck == byClaim && !(g.slack && g.chance(30)) {
+		g.useClaim()
+	}
+	if count > 0 && g.chance(90) { // someone has left a node for it
+		g.home = g.intn(count)
+		n := &g.nodes[g.home]
+		n.taints, n.level, n.cordoned = nil, 0, false
+		if g.volumes {
+			g.reachVolumes(n)
+		}
+	}
+	if g.bottleneck == bySpread && count > 1 && g.chance(60) {
+		// A node without pods makes others hold too many; if it were good for the
+		// preemptor, that would go there.
+		last := &g.nodes[count-1]
+		last.pods, last.cordoned, last.zone = nil, true, 1+g.intn(2)
+	}
+}
+
+// drawNeed draws what the preemptor requests of nodes with room units.
+func (g *generator) drawNeed(room int) sizes {
+	var need sizes
+	most := 1 + g.intn(room)
+	if g.chance(50) || g.extended { // more victims, which differ in more ways
+		most = max(most, 1+g.intn(room))
+	}
+	if main, ok := g.mainResource(); ok {
+		need[main] = most
+	} else if g.chance(70) {
+		need[cpu] = 1
+	}
+	for r := range need {
+		if need[r] == 0 && g.tight[r] {
+			need[r] = 1 + g.intn(2)
+		}
+	}
+	if g.small && g.chance(20) {
+		need[cpu] = room + 3 // no node will do
+	}
+	return need
+}
+
+// mainResource is the resource that the nodes run out of, if it is one.
+func (g *generator) mainResource() (resource, bool) {
+	return resource(g.bottleneck), g.bottleneck < byPodCount
+}
+
+func (g *generator) drawNode(room int) node {
+	n := node{maxPods: 110}
+	for r := range n.room {
+		switch {
+		case g.tight[r]:
+			n.room[r] = room
+		case resource(r) != gpu:
+			n.room[r] = plenty
+		}
+	}
+	if main, ok := g.mainResource(); ok {
+		n.room[main] = room
+		if g.chance(25) {
+			n.room[main] = max(1, room-1+g.intn(3))
+		}
+		if g.small && g.chance(40) {
+			n.room[main] = max(0, g.need[main]-1)
+		}
+	}
+	if g.taints && g.chance(50) {
+		n.taints = []int{g.intn(len(taints))}
+		if second := g.intn(len(taints)); g.chance(30) && !sameTaint(second, n.taints[0]) {
+			n.taints = append(n.taints, second)
+		}
+	}
+	if g.compared && g.chance(60) {
+		n.level = 1 + g.intn(len(levels))
+	}
+	if g.nodeLabels || g.spread || g.claims || g.volumes {
+		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
+	}
+	if g.podAffinity && !g.nodeLabels && !g.spread {
+		n.zone = g.intn(3)
+	}
+	if (g.spread || g.bottleneck == byVolume) && n.zone == 0 && g.chance(70) { // few nodes are in no domain
+		n.zone = 1 + g.intn(2)
+	}
+	n.cordoned = g.cordoned && g.chance(40)
+	if g.declared {
+		n.declares = g.intn(len(declaredFeatures))
+	}
+	g.fill(&n)
+	if g.volumes {
+		g.drawCSINode(&n)
+	}
+	if main, ok := g.mainResource(); ok && g.roomy {
+		n.room[main] = plenty
+	}
+	return n
+}
+
+// fill binds pods to the node, mostly until it is just full for the preemptor.
+func (g *generator) fill(n *node) {
+	free := n.room
+	full := func() bool {
+		for r, need := range g.need {
+			if need > free[r] {
+				return true
+			}
+		}
+		return false
+	}
+	if g.slack && g.chance(40) {
+		full = func() bool { return true }
+	}
+	count := 1 + g.intn(4)
+	switch g.bottleneck {
+	case byVolume:
+		if !g.tight[cpu] {
+			full = func() bool { return len(n.pods) >= count }
+		}
+	case byPodCount:
+		n.maxPods = count
+		full = func() bool { return len(n.pods) >= n.maxPods }
+	case byHostPort, bySpread, byClaim, byVolumeLimit, byDisk:
+		if g.bottleneck == bySpread && g.chance(8) {
+			return
+		}
+		full = func() bool { return len(n.pods) >= count }
+	}
+	for len(n.pods) < g.left && len(n.pods) < 8 && (!full() || g.chance(20)) {
+		p := g.drawPod()
+		if main, ok := g.mainResource(); ok {
+			if g.left-len(n.pods) < 4 { // the last pods have to fill the node
+				p.size[main] = free[main]
+			}
+			if p.size[main] > free[main] {
+				p.size[main] = free[main]
+			}
+			if p.size[main] == 0 && !g.chance(30) {
+				break
+			}
+		}
+		for r := range p.size {
+			p.size[r] = min(p.size[r], free[r])
+			free[r] -= p.size[r]
+		}
+		if len(n.pods) == n.maxPods {
+			break
+		}
+		n.pods = append(n.pods, p)
+	}
+	if g.bottleneck == byHostPort && len(n.pods) > 0 && !(g.slack && g.chance(40)) {
+		n.pods[g.intn(len(n.pods))].hostPorts = []int{0}
+	}
+}
+
+// drawPod draws a pod without saying where it is.
+func (g *generator) drawPod() pod {
+	p := pod{
+		priority: g.ranks[g.intn(len(g.ranks))],
+		start:    g.intn(4),
+	}
+	if main, ok := g.mainResource(); ok {
+		p.size[main] = pick(g.source, 1, 1, 2, 1, 2, 3)
+	}
+	for r := range p.size {
+		if p.size[r] == 0 && g.tight[r] {
+			p.size[r] = g.intn(3)
+		}
+	}
+	if g.forms && g.chance(40) {
+		p.form = form(g.intn(int(formCount)))
+	}
+	if g.missingStart && g.chance(30) {
+		p.start = -1
+	}
+	if g.budgets || g.nominated || g.spread || g.podAffinity {
+		p.labels = g.intn(len(podLabels))
+		if g.bottleneck == bySpread && g.chance(65) {
+			p.labels = 1
+		}
+	}
+	p.noPriority = g.noPriority && p.priority == 0 && g.chance(50)
+	p.otherSpace = g.namespaces && g.chance(40)
+	if g.hostPorts && g.chance(35) {
+		p.hostPorts = []int{g.intn(len(ports))}
+	}
+	if g.volumes {
+		p.volumes = g.drawVolumes()
+	}
+	switch {
+	case g.terminating && g.chance(20):
+		p.end = pick(g.source, terminating, preempted)
+	case g.marked && g.chance(25):
+		p.end = marked
+	}
+	p.shuns = g.podAffinity && g.chance(20)
+	if g.roomy {
+		p.shuns = g.chance(60)
+	}
+	p.unready = g.unready && g.chance(50)
+	if g.resized && g.chance(40) {
+		p.resize = pick(g.source, shrinking, growing, actuating, infeasible, deferred)
+	}
+	return p
+}
+
+// vary returns a copy of the node that differs in a thing or two, or in none.
+// What differs decides which criterion chooses between the two.
+func (g *generator) vary(n node) node {
+	n.pods = append(make([]pod, 0, len(n.pods)+2), n.pods...)
+	for range weighted(g.source, 15, 55, 30) {
+		g.change(&n)
+	}
+	g.left -= len(n.pods)
+	return n
+}
+
+// change changes one thing about the node's pods.
+func (g *generator) change(n *node) {
+	if len(n.pods) == 0 {
+		return
+	}
+	i, j := g.intn(len(n.pods)), g.intn(len(n.pods))
+	p := &n.pods[i]
+	if g.lowestRank() == math.MinInt32 && g.chance(30) {
+		g.split(n, i)
+		return
+	}
+	switch g.intn(8) {
+	case 0:
+		p.start = g.intn(4)
+	case 1, 2:
+		p.priority, p.noPriority = g.ranks[g.intn(len(g.ranks))], false
+	case 3:
+		g.split(n, i)
+	case 4:
+		p.labels = g.intn(len(podLabels))
+	case 5: // the order of pods that may be equally important
+		n.pods[i], n.pods[j] = n.pods[j], n.pods[i]
+	case 6:
+		p.size, n.pods[j].size = n.pods[j].size, p.size
+	case 7: // all but what it requests
+		redrawn := g.drawPod()
+		redrawn.size, redrawn.hostPorts, redrawn.volumes = p.size, p.hostPorts, p.volumes
+		*p = redrawn
+	}
+}
+
+func (g *generator) lowestRank() int32 { return slices.Min(g.ranks) }
+
+// split makes two pods of pod i; the second has the lowest priority around.
+// Where that is MinInt32, the sum of the victims' priorities stays the same.
+func (g *generator) split(n *node, i int) {
+	if len(n.pods) >= min(g.left, n.maxPods) {
+		return
+	}
+	second := n.pods[i]
+	for r, size := range second.size {
+		n.pods[i].size[r], second.size[r] = size-size/2, size/2
+	}
+	second.priority = g.lowestRank()
+	second.noPriority = second.noPriority && second.priority == 0
+	second.hostPorts = nil
+	n.pods = append(n.pods, second)
+}
+
+// someNode is a node's name; rarely that of a node that does not exist.
+func (g *generator) someNode() string {
+	if len(g.nodes) == 0 || g.chance(7) {
+		return missingNode
+	}
+	return nodeNames[g.intn(len(g.nodes))]
+}
