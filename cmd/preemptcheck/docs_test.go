@@ -3,7 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -221,4 +225,52 @@ func TestREADME(t *testing.T) {
 		got = append(got, m[1])
 	}
 	require.ElementsMatch(t, want, got)
+}
+
+// TestArchitectureIsAsThePageSays: each folder in the table of packages is there,
+// each package belongs to a row, and imports only its row and those above it.
+func TestArchitectureIsAsThePageSays(t *testing.T) {
+	t.Chdir("../..")
+	_, section, found := strings.Cut(readPage(t, "docs/architecture.md"), "## The packages")
+	require.True(t, found)
+	rowOf := map[string]int{} // by folder
+	for i, row := range regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|").FindAllStringSubmatch(section, -1) {
+		for _, m := range inline.FindAllStringSubmatch(row[1], -1) {
+			require.DirExists(t, m[1])
+			rowOf[strings.TrimSuffix(m[1], "/")] = i
+		}
+	}
+	row := func(dir string) (int, bool) {
+		for ; dir != "."; dir = path.Dir(dir) {
+			if i, known := rowOf[dir]; known {
+				return i, true
+			}
+		}
+		return 0, false
+	}
+	const module = "github.com/preemptcheck/preemptcheck/"
+	imports := 0
+	require.NoError(t, filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		switch name := entry.Name(); {
+		case err != nil:
+			return err
+		case entry.IsDir() && (name == "testdata" || len(name) > 1 && strings.ContainsAny(name[:1], "._")):
+			return fs.SkipDir
+		case entry.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		own, known := row(path.Dir(filepath.ToSlash(file)))
+		require.True(t, known, "%s belongs to no row", file)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		for _, i := range parsed.Imports {
+			if dir, isOurs := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), module); isOurs {
+				imports++
+				its, _ := row(dir)
+				require.LessOrEqual(t, its, own, "%s imports %s, which is in a row below", file, dir)
+			}
+		}
+		return nil
+	}))
+	require.NotZero(t, imports)
 }
