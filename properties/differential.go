@@ -11,13 +11,16 @@ import (
 // by stage, one of the answers that the documented algorithm allows.
 const Differential = "differential"
 
+// Differentials are the properties that hold a scheduler against the model.
+func Differentials() []Property { return []Property{AllowedAnswer(), FiltersAlone()} }
+
 // AllowedAnswer is the differential. A Checker checks it of each cluster, first,
 // and also tells which known findings together account for the answer.
 func AllowedAnswer() Property {
 	return Property{
 		Name:    Differential,
-		Promise: "The scheduler tries to find a Node where removing Pods of lower priority lets the pending Pod run, reprieves as many of them as possible, and picks the Node by six criteria: whatever these rules leave open, the answer is one of those that they allow.",
-		Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption; the doc comments that each file of model/ names",
+		Promise: "Preemption logic tries to find a Node where removal of one or more Pods with lower priority than P would enable P to be scheduled on that Node. It reprieves as many of them as possible, and picks the Node by criteria. The answer is one of those that these rules allow.",
+		Source:  DocsPreemption + "; doc comments of SelectVictimsOnNode (default_preemption.go:279@v1.37.1) and pickOneNodeForPreemption (preemption.go:324@v1.37.1); each file of model/ cites its own",
 		Lies:    []string{"another pod is deleted", "another victim", "no node helps", "every mutant of the model"},
 		Check: func(s *Subject) ([]Finding, error) {
 			if d := s.Decision.Admits(s.Observation); d != nil && !d.Undecided {

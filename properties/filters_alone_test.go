@@ -77,6 +77,7 @@ func TestFiltersAloneCatchesForgetfulPlugins(t *testing.T) {
 			}
 		}
 	}
+	require.Equal(t, []string{"a plugin forgets changes"}, filtersAlone.Lies)
 	for _, plugin := range []string{"NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"} {
 		require.True(t, caught[plugin], plugin)
 	}

@@ -1,0 +1,56 @@
+// Package propertiesdoc writes docs/properties.md: a table of all properties.
+package propertiesdoc
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/relation"
+)
+
+const introduction = `# Properties
+
+<!-- Generated from properties/. To write it anew: make golden -->
+
+What must hold of any scheduler's answer to any cluster. There are three kinds:
+
+- **differential**: the answer is compared with the model's, as a whole or filter by filter;
+- **invariant**: a promise about one answer to one cluster, which does not depend on how the model chooses victims;
+- **relation**: a promise about the answers to two clusters, of which one is a variation of the other. It needs no model.
+
+A property that cannot fail says nothing. The last column names what a lying scheduler does in the tests, which show that the property notices.
+
+| name | promise | source | kind | lies that it catches |
+|---|---|---|---|---|
+`
+
+// Render writes the document.
+func Render() []byte {
+	var out strings.Builder
+	out.WriteString(introduction)
+	for _, room := range []struct {
+		kind       string
+		properties []properties.Property
+	}{
+		{"differential", properties.Differentials()},
+		{"invariant", invariant.All()},
+		{"relation", relation.All()},
+	} {
+		for _, p := range room.properties {
+			fmt.Fprintf(&out, "| `%s` | %s%s | %s | %s | %s |\n", p.Name, cell(p.Promise), releases(p.Releases), cell(p.Source), room.kind, cell(strings.Join(p.Lies, "; ")))
+		}
+	}
+	return []byte(out.String())
+}
+
+func releases(limited string) string {
+	if limited == "" {
+		return ""
+	}
+	return " (releases " + cell(limited) + ")"
+}
+
+// cell writes a text so that Markdown shows it as it is in a table.
+var cell = strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "\n", " ").Replace
