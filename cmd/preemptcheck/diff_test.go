@@ -50,7 +50,7 @@ func TestDiff(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			status, out, errOut := preemptcheck(t, "", append([]string{"diff"}, strings.Fields(test.args)...)...)
 			require.Equal(t, test.status, status, "exit status; %s", errOut)
-			golden(t, test.name, out)
+			compare(t, test.name, out)
 		})
 	}
 }
@@ -95,7 +95,7 @@ func TestDiffUnexplained(t *testing.T) {
 	}, "v1.32.13")
 	status, out, _ := preemptcheck(t, "", "diff", "--from", "v1.31.14", "--to", "v1.32.13", "testdata/diff/dump.yaml", "--pod", "shop/web")
 	require.Equal(t, statusFound, status)
-	golden(t, "diff-unexplained", out)
+	compare(t, "diff-unexplained", out)
 }
 
 // TestDiffInterrupted: an interrupt shows what was found until then.

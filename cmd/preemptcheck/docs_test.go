@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/internal/golden"
 )
 
 // pages are the pages for people, from the root of the repository.
@@ -64,7 +66,7 @@ func TestDocsShowWhatCommandsPrint(t *testing.T) {
 			_, out, _ := preemptcheck(t, "", strings.Fields(args)...)
 			return "```console\n" + command + "\n" + out + "```"
 		})
-		if *update && got != page {
+		if *golden.Update && got != page {
 			require.NoError(t, os.WriteFile(name, []byte(got), 0o644))
 			continue
 		}

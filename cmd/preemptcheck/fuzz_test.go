@@ -19,7 +19,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -31,33 +31,12 @@ import (
 const asProgram = "PREEMPTCHECK_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	systems.Register("careless", func() reference.System { return careless{inprocess.New()} })
+	systems.Register("careless", func() reference.System { return modelsystem.Careless{System: inprocess.New()} })
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
 	os.Setenv(asProgram, "1")
 	os.Exit(m.Run())
-}
-
-// careless is a scheduler with two bugs: in a dry run with several victims it
-// overlooks the last, and in one with violations it counts one too few. Neither
-// depends on which of equally good nodes it picks.
-type careless struct{ reference.System }
-
-func (l careless) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
-	o, err := l.System.Observe(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	for node, run := range o.DryRuns {
-		if n := len(run.Victims); n > 1 {
-			run.Victims = run.Victims[:n-1]
-		} else if run.Violations > 0 {
-			run.Violations--
-		}
-		o.DryRuns[node] = run
-	}
-	return o, nil
 }
 
 // asProcess is a command line as a process.

@@ -2,17 +2,14 @@ package main
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/preemptcheck/preemptcheck/internal/golden"
+)
 
 // preemptcheck runs a command line.
 func preemptcheck(t *testing.T, stdin string, args ...string) (status int, out, errOut string) {
@@ -22,18 +19,10 @@ func preemptcheck(t *testing.T, stdin string, args ...string) (status int, out, 
 	return status, o.String(), e.String()
 }
 
-// golden compares with testdata/NAME.golden.
-func golden(t *testing.T, name, got string) {
+// compare compares with testdata/NAME.golden.
+func compare(t *testing.T, name, got string) {
 	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; go test -update writes it anew):\n%s", file, diff)
-	}
+	golden.Compare(t, filepath.Join("testdata", name+".golden"), got)
 }
 
 // TestOutput holds what the commands print against golden files: standard
@@ -72,7 +61,7 @@ func TestOutput(t *testing.T) {
 			if errOut != "" {
 				out += "--- standard error\n" + errOut
 			}
-			golden(t, test.name, out)
+			compare(t, test.name, out)
 		})
 	}
 }

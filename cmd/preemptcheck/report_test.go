@@ -34,7 +34,7 @@ func night() *campaign.State {
 			Exercised: exercised,
 			Known:     map[string]int{"unlabelled-pod": 400, "budget-order": 90},
 		},
-		Canary:   campaign.Canary{Sung: 12, Caught: 12, Haul: campaign.Haul{Findings: []*campaign.Finding{{}}}},
+		Canary:   campaign.Canary{Lies: 12, Caught: 12, Causes: campaign.Causes{Findings: []*campaign.Finding{{}}}},
 		Sessions: []campaign.Session{{Started: time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC), Seconds: 6.5, CPUSeconds: 13, Clusters: 12000, Workers: 2}},
 		Samples: []campaign.Sample{
 			{Seconds: 3, Clusters: 6000, PerSecond: 2000, Memory: 300 << 20}, {Seconds: 6, Clusters: 12000, PerSecond: 1990, Memory: 305 << 20}},
@@ -107,7 +107,7 @@ func TestReport(t *testing.T) {
 				require.Equal(t, s.Report("nightly"), &r)
 			}
 			t.Chdir(packageDir)
-			golden(t, "report-"+test.name, out)
+			compare(t, "report-"+test.name, out)
 		})
 	}
 }

@@ -98,7 +98,7 @@ func begin(config Config, o Options) (*State, error) {
 	s, err := Load(o.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !o.Resume:
-		return &State{Config: config, Haul: Haul{Findings: []*Finding{}}}, nil
+		return &State{Config: config, Causes: Causes{Findings: []*Finding{}}}, nil
 	case err != nil:
 		return nil, err
 	case !o.Resume:
@@ -187,7 +187,7 @@ func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
 // count adds what became of a block to the state. Only after that may it be
 // kept: an interrupted block is checked again.
 func (c *campaign) count(j *job, a *answer) error {
-	if len(a.Suspects) > 0 || a.Sung != nil {
+	if len(a.Suspects) > 0 || a.Lie != nil {
 		// Should minimising be interrupted, the block is begun again from here.
 		if err := c.keep(); err != nil {
 			return err
@@ -195,15 +195,15 @@ func (c *campaign) count(j *job, a *answer) error {
 	}
 	for i := range a.Suspects {
 		a.Suspects[i].nth = c.Stats.Clusters + int(a.Suspects[i].Number-j.First) + 1
-		if err := c.settle(&c.Haul, c.Checker, &a.Suspects[i]); err != nil {
+		if err := c.deduplicate(&c.Causes, c.Checker, &a.Suspects[i]); err != nil {
 			return err
 		}
 	}
-	if a.Sung != nil {
-		c.Canary.Sung++
-		if a.Sung.Fingerprint.Property != "" {
+	if a.Lie != nil {
+		c.Canary.Lies++
+		if a.Lie.Fingerprint.Property != "" {
 			c.Canary.Caught++
-			if err := c.settle(&c.Canary.Haul, lying(c.Checker), a.Sung); err != nil {
+			if err := c.deduplicate(&c.Canary.Causes, lying(c.Checker), a.Lie); err != nil {
 				return err
 			}
 		}

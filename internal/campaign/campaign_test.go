@@ -12,33 +12,14 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
-// careless is a scheduler with two bugs: in a dry run with several victims it
-// overlooks the last, and in one with violations it counts one too few. Neither
-// depends on which of equally good nodes it picks.
-type careless struct{ reference.System }
-
-func (l careless) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
-	o, err := l.System.Observe(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	for node, run := range o.DryRuns {
-		if n := len(run.Victims); n > 1 {
-			run.Victims = run.Victims[:n-1]
-		} else if run.Violations > 0 {
-			run.Violations--
-		}
-		o.DryRuns[node] = run
-	}
-	return o, nil
-}
+func careless(s reference.System) reference.System { return modelsystem.Careless{System: s} }
 
 func honest(s reference.System) reference.System { return s }
 
@@ -103,7 +84,7 @@ func TestNothingFound(t *testing.T) {
 	}())
 	require.Equal(t, 300, s.Stats.Clusters)
 	require.Empty(t, s.Findings)
-	require.Equal(t, 1, s.Canary.Sung)
+	require.Equal(t, 1, s.Canary.Lies)
 	require.Equal(t, 1, s.Canary.Caught)
 	require.Len(t, s.Canary.Findings, 1)
 	require.Equal(t, minimize.Size{Nodes: 1, Pods: 1, Budgets: 0}, s.Canary.Findings[0].Minimised.To)
@@ -113,7 +94,7 @@ func TestNothingFound(t *testing.T) {
 // Many clusters with one cause are one finding, which is small, and a case that
 // shows it.
 func TestEachCauseOnce(t *testing.T) {
-	o := options(t, t.TempDir(), func(s reference.System) reference.System { return careless{s} })
+	o := options(t, t.TempDir(), careless)
 	o.Cases = 400
 	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Len(t, s.Findings, 2)
@@ -138,12 +119,11 @@ func TestEachCauseOnce(t *testing.T) {
 // What comes out does not depend on the workers, or on interruptions.
 func TestResumedCampaignIsTheSame(t *testing.T) {
 	config := Config{Seed: 7, Command: "preemptcheck"}
-	lying := func(s reference.System) reference.System { return careless{s} }
-	o := options(t, t.TempDir(), lying)
+	o := options(t, t.TempDir(), careless)
 	o.Cases, o.Workers = 300, 1
 	want := run(t, config, o)
 
-	o = options(t, t.TempDir(), lying)
+	o = options(t, t.TempDir(), careless)
 	o.Cases, o.Workers = 300, 3
 	for {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -167,7 +147,7 @@ func TestResumedCampaignIsTheSame(t *testing.T) {
 // A crash after the state was written and before its cases were, or while they
 // were, loses nothing and saves nothing twice.
 func TestCrashWhileSaving(t *testing.T) {
-	o := options(t, t.TempDir(), func(s reference.System) reference.System { return careless{s} })
+	o := options(t, t.TempDir(), careless)
 	o.Cases = 200
 	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Len(t, s.Findings, 2)
@@ -220,13 +200,12 @@ func TestShardsHaveEachClusterOnce(t *testing.T) {
 
 // The shards of a seed, merged, are the campaign over the whole seed.
 func TestMergedShardsAreTheWhole(t *testing.T) {
-	lying := func(s reference.System) reference.System { return careless{s} }
-	o := options(t, t.TempDir(), lying)
+	o := options(t, t.TempDir(), careless)
 	o.Cases = 3 * blockSize
 	whole := run(t, Config{Seed: 3, Shard: Shard{1, 1}, Command: "preemptcheck"}, o)
 	var dirs []string
 	for i := 1; i <= 3; i++ {
-		o = options(t, t.TempDir(), lying)
+		o = options(t, t.TempDir(), careless)
 		o.Cases = blockSize
 		run(t, Config{Seed: 3, Shard: Shard{i, 3}, Command: "preemptcheck"}, o)
 		dirs = append(dirs, o.Dir)

@@ -40,8 +40,8 @@ func fitForCanary(r *properties.Result) bool {
 	return r.Observation != nil && r.Observation.Pick != nil && r.Undecided == "" && len(r.Findings) == 0
 }
 
-// sing checks a cluster with a scheduler that lies.
-func sing(ctx context.Context, checker *properties.Checker, c *model.Cluster, n uint64) (*suspect, error) {
+// checkLie checks a cluster with a scheduler that lies.
+func checkLie(ctx context.Context, checker *properties.Checker, c *model.Cluster, n uint64) (*suspect, error) {
 	r, err := lying(checker).Check(ctx, c)
 	if err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func (r *Report) junit() junitSuite {
 	switch {
 	case len(r.Broken) > 0:
 		canary.Error = &junitProblem{Message: strings.Join(r.Broken, "; "), Type: string(Broken)}
-	case r.Canary.Sung == 0:
+	case r.Canary.Lies == 0:
 		canary.Error = &junitProblem{Message: "no lie was told", Type: string(Inconclusive)}
 	}
 	add(canary)

@@ -22,7 +22,7 @@ func Merge(into string, dirs []string) (*State, error) {
 		}
 		return nil, err
 	}
-	all := &State{Haul: Haul{Findings: []*Finding{}}}
+	all := &State{Causes: Causes{Findings: []*Finding{}}}
 	for _, dir := range dirs {
 		s, err := Load(dir)
 		if err != nil {
@@ -74,10 +74,10 @@ func (s *State) add(dir string, other *State) error {
 	s.Errors += other.Errors
 	s.Deaths += other.Deaths
 	s.Sessions = append(s.Sessions, other.Sessions...)
-	s.Haul.add(other.Haul)
-	s.Canary.Sung += other.Canary.Sung
+	s.Causes.add(other.Causes)
+	s.Canary.Lies += other.Canary.Lies
 	s.Canary.Caught += other.Canary.Caught
-	s.Canary.Haul.add(other.Canary.Haul)
+	s.Canary.Causes.add(other.Canary.Causes)
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (p Part) end() uint64 {
 
 // add unites what was found elsewhere with f, so far as a campaign needs it that
 // does not go on.
-func (f *Haul) add(other Haul) {
+func (f *Causes) add(other Causes) {
 	for _, more := range other.Findings {
 		i := slices.IndexFunc(f.Findings, func(known *Finding) bool { return known.Identity == more.Identity })
 		if i >= 0 {

@@ -127,7 +127,7 @@ type ReportedFinding struct {
 
 // CanaryReport is Canary in numbers.
 type CanaryReport struct {
-	Sung     int `json:"sung"`
+	Lies     int `json:"sung"`
 	Caught   int `json:"caught"`
 	Findings int `json:"findings"`
 }
@@ -165,7 +165,7 @@ func (s *State) Report(dir string) *Report {
 			{"not modelled", stats.Unmodelled},
 		},
 		Rejected: counts(stats.Rejected), Known: counts(stats.Known),
-		Canary: CanaryReport{s.Canary.Sung, s.Canary.Caught, len(s.Canary.Findings)},
+		Canary: CanaryReport{s.Canary.Lies, s.Canary.Caught, len(s.Canary.Findings)},
 		Effort: s.effort(),
 	}
 	for _, f := range s.Findings {
@@ -193,13 +193,13 @@ const maxNamed = 8
 // judge fills in the verdict and its reasons.
 func (r *Report) judge() {
 	c := r.Canary
-	if c.Caught < c.Sung {
-		r.Broken = append(r.Broken, fmt.Sprintf("of %d lies of the canary, only %d were noticed", c.Sung, c.Caught))
+	if c.Caught < c.Lies {
+		r.Broken = append(r.Broken, fmt.Sprintf("of %d lies of the canary, only %d were noticed", c.Lies, c.Caught))
 	}
 	if c.Caught > 0 && c.Findings != 1 {
 		r.Broken = append(r.Broken, fmt.Sprintf("the lies of the canary, which are all alike, were minimised to %d findings instead of 1", c.Findings))
 	}
-	if preempting := r.Outcomes[0].Clusters; c.Sung == 0 && preempting > 0 {
+	if preempting := r.Outcomes[0].Clusters; c.Lies == 0 && preempting > 0 {
 		if r.Clusters >= canaryEvery*blockSize {
 			r.Broken = append(r.Broken, fmt.Sprintf("the canary never lied, although %d clusters preempt", preempting))
 		} else {
@@ -293,7 +293,7 @@ func (r *Report) Tried() string {
 	if e.MemoryStart > 0 {
 		text += fmt.Sprintf(" Memory: %d MiB at the start, %d MiB at the end.", e.MemoryStart>>20, e.MemoryEnd>>20)
 	}
-	text += fmt.Sprintf(" The canary lied %s and was caught %s.", times(r.Canary.Sung), times(r.Canary.Caught))
+	text += fmt.Sprintf(" The canary lied %s and was caught %s.", times(r.Canary.Lies), times(r.Canary.Caught))
 	if r.Errors > 0 {
 		text += fmt.Sprintf(" %d more could not be checked.", r.Errors)
 	}

@@ -2,40 +2,23 @@ package campaign
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/internal/golden"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares with testdata/NAME.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; go test -update writes it anew):\n%s", file, diff)
-	}
-}
 
 // night is a campaign that passed.
 func night() *State {
@@ -52,7 +35,7 @@ func night() *State {
 			Exercised: exercised,
 			Known:     map[string]int{"unlabelled-pod": 400, "budget-order": 90, "empty-selector": 400},
 		},
-		Canary: Canary{Sung: 12, Caught: 12, Haul: Haul{Findings: []*Finding{{}}}},
+		Canary: Canary{Lies: 12, Caught: 12, Causes: Causes{Findings: []*Finding{{}}}},
 		Sessions: []Session{
 			{Started: time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC), Seconds: 3.5, CPUSeconds: 7, Clusters: 5000, Workers: 2},
 			{Started: time.Date(2026, 3, 1, 23, 0, 0, 0, time.UTC), Seconds: 5000, CPUSeconds: 9000, Clusters: 7000, Workers: 2},
@@ -157,7 +140,7 @@ func TestJUnit(t *testing.T) {
 	require.NoError(t, s.Report("out").WriteJUnit(file))
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	golden(t, "report.xml", string(data))
+	golden.Compare(t, filepath.Join("testdata", "report.xml"), string(data))
 
 	suite := s.Report("out").junit()
 	require.Equal(t, []int{2, 2}, []int{suite.Failures, suite.Errors})
@@ -185,7 +168,7 @@ func TestAnnotations(t *testing.T) {
 	s.Canary.Caught = 11
 	var out bytes.Buffer
 	s.Report("out,put:1").WriteAnnotations(&out)
-	golden(t, "annotations.txt", out.String())
+	golden.Compare(t, filepath.Join("testdata", "annotations.txt"), out.String())
 	for line := range strings.Lines(out.String()) {
 		require.Regexp(t, `^::(error|warning) `, line, "no line but commands")
 	}
@@ -202,7 +185,7 @@ func TestSummary(t *testing.T) {
 	require.NoError(t, s.Report("out").AppendSummary(file))
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	golden(t, "summary.md", string(data))
+	golden.Compare(t, filepath.Join("testdata", "summary.md"), string(data))
 }
 
 // Above its limit GitHub shows nothing of a summary, so a report is cut.

@@ -60,7 +60,7 @@ type State struct {
 	// Stats counts the clusters checked, Errors those that could not be.
 	Stats  probe.Stats `json:"stats"`
 	Errors int         `json:"errors"`
-	Haul
+	Causes
 	Canary Canary `json:"canary"`
 	// Sessions are the runs of the campaign: more than one if it was resumed.
 	Sessions []Session `json:"sessions"`
@@ -70,14 +70,14 @@ type State struct {
 	Deaths int `json:"deaths,omitempty"`
 }
 
-// Haul is what became of suspects.
-type Haul struct {
+// Causes is what became of suspects.
+type Causes struct {
 	// Findings that are not in the ledger, each once, in the order in which they
 	// were found.
 	Findings []*Finding `json:"findings"`
-	// Kinds is by fingerprint.Presort, Barren by fingerprint.
-	Kinds  map[string]*Kind   `json:"kinds,omitempty"`
-	Barren map[string]*Barren `json:"barren,omitempty"`
+	// Kinds is by fingerprint.Presort, Repeats by fingerprint.
+	Kinds   map[string]*Kind    `json:"kinds,omitempty"`
+	Repeats map[string]*Repeats `json:"barren,omitempty"`
 }
 
 // Finding is a broken promise that no entry of the ledger explains.
@@ -126,9 +126,9 @@ type Kind struct {
 	Finding int `json:"finding"`
 }
 
-// Barren counts suspects with one fingerprint that were minimised to what was
+// Repeats counts suspects with one fingerprint that were minimised to what was
 // found before.
-type Barren struct {
+type Repeats struct {
 	// Looks counts them since the last that was new, Passed those that were not
 	// minimised any more for that.
 	Looks  int `json:"looks"`
@@ -140,11 +140,11 @@ type Barren struct {
 // Canary is how the campaign checks itself: now and then it checks a cluster once
 // more with a scheduler that lies, and must find that out.
 type Canary struct {
-	// Sung counts the lies, Caught those that the differential noticed.
-	Sung   int `json:"sung"`
+	// Lies counts them, Caught those that the differential noticed.
+	Lies   int `json:"sung"`
 	Caught int `json:"caught"`
-	// Haul is what the lies were minimised to: it must be one finding.
-	Haul
+	// Causes is what the lies were minimised to: it must be one finding.
+	Causes
 }
 
 // Session is one run of a campaign.

@@ -38,9 +38,9 @@ type answer struct {
 	Stats    probe.Stats `json:"stats"`
 	Errors   int         `json:"errors,omitempty"`
 	Suspects []suspect   `json:"suspects,omitempty"`
-	// Sung is the lie of the canary, if one was asked for and a cluster of the
+	// Lie is the lie of the canary, if one was asked for and a cluster of the
 	// request was fit for it.
-	Sung *suspect `json:"sung,omitempty"`
+	Lie *suspect `json:"lie,omitempty"`
 	// CPUSeconds is what the worker has used so far.
 	CPUSeconds float64 `json:"cpuSeconds"`
 }
@@ -106,8 +106,8 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 		if all := r.Unexplained(); len(all) > 0 {
 			a.Suspects = append(a.Suspects, newSuspect(n, r, &all[0]))
 		}
-		if req.Canary && a.Sung == nil && fitForCanary(r) {
-			if a.Sung, err = sing(ctx, checker, cluster, n); err != nil {
+		if req.Canary && a.Lie == nil && fitForCanary(r) {
+			if a.Lie, err = checkLie(ctx, checker, cluster, n); err != nil {
 				return nil, err
 			}
 		}

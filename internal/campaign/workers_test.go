@@ -104,10 +104,10 @@ func TestCanaryNotNoticed(t *testing.T) {
 	o.Cases = 1
 	o.Launch = acting(func(r request) *answer {
 		require.True(t, r.Canary)
-		return &answer{Sung: &suspect{Kind: "not noticed"}}
+		return &answer{Lie: &suspect{Kind: "not noticed"}}
 	})
 	s := run(t, Config{Seed: 1}, o)
-	require.Equal(t, Canary{Sung: 1}, s.Canary)
+	require.Equal(t, Canary{Lies: 1}, s.Canary)
 }
 
 // However many kinds of suspects there are, the state does not grow for ever, and
@@ -117,7 +117,7 @@ func TestKindsAreBounded(t *testing.T) {
 	for i := range 3 * maxKinds {
 		s := suspect{Kind: fmt.Sprint("kind ", i), Fatal: true}
 		s.Fingerprint.Property = "some property"
-		require.NoError(t, c.settle(&c.Haul, c.Checker, &s))
+		require.NoError(t, c.deduplicate(&c.Causes, c.Checker, &s))
 	}
 	require.Len(t, c.Kinds, maxKinds+1)
 	require.Len(t, c.Findings, 1)
@@ -126,5 +126,5 @@ func TestKindsAreBounded(t *testing.T) {
 	for _, k := range c.Kinds {
 		minimised += k.Minimised
 	}
-	require.Less(t, minimised, 3*maxBarren)
+	require.Less(t, minimised, 3*maxRepeats)
 }

@@ -28,30 +28,30 @@ const maxMinimising = time.Minute
 // minimize.Options.
 const maxClasses = 3000
 
-// settle says which finding a suspect is: one of those that there are, or a new
+// deduplicate says which finding a suspect is: one of those that there are, or a new
 // one. An error means that it was interrupted.
-func (c *campaign) settle(f *Haul, checker *properties.Checker, s *suspect) error {
+func (c *campaign) deduplicate(f *Causes, checker *properties.Checker, s *suspect) error {
 	if f.Kinds == nil {
 		f.Kinds = map[string]*Kind{}
-		f.Barren = map[string]*Barren{}
+		f.Repeats = map[string]*Repeats{}
 	}
 	cause := s.Fingerprint.String()
 	name := s.Kind
 	if f.Kinds[name] == nil && len(f.Kinds) >= maxKinds {
 		name = cause
 	}
-	kind, barren := f.Kinds[name], f.Barren[cause]
+	kind, repeats := f.Kinds[name], f.Repeats[cause]
 	if kind == nil {
 		kind = &Kind{}
 		f.Kinds[name] = kind
 	}
-	if barren == nil {
-		barren = &Barren{}
-		f.Barren[cause] = barren
+	if repeats == nil {
+		repeats = &Repeats{}
+		f.Repeats[cause] = repeats
 	}
-	if !kind.isWorthALook() || !barren.isWorthALook() {
+	if !kind.isWorthALook() || !repeats.isWorthALook() {
 		if kind.Count == 0 {
-			kind.Finding = barren.Finding
+			kind.Finding = repeats.Finding
 		}
 		kind.Count++
 		f.Findings[kind.Finding].Count++
@@ -62,16 +62,16 @@ func (c *campaign) settle(f *Haul, checker *properties.Checker, s *suspect) erro
 		return err
 	}
 	i := slices.IndexFunc(f.Findings, func(other *Finding) bool { return other.Identity == small.Identity })
-	barren.Looks++
+	repeats.Looks++
 	if i < 0 {
 		i = len(f.Findings)
 		f.Findings = append(f.Findings, small)
-		barren.Looks, barren.Passed = 0, 0
+		repeats.Looks, repeats.Passed = 0, 0
 	}
 	f.Findings[i].Count++
 	kind.Count++
 	kind.Minimised++
-	kind.Finding, barren.Finding = i, i
+	kind.Finding, repeats.Finding = i, i
 	return nil
 }
 
@@ -86,13 +86,13 @@ func (k *Kind) isWorthALook() bool {
 	return bits.OnesCount(n) == 1 && bits.TrailingZeros(n)%2 == 0
 }
 
-// maxBarren is how many suspects with one fingerprint are minimised without
+// maxRepeats is how many suspects with one fingerprint are minimised without
 // finding anything new before only some are.
-const maxBarren = 10
+const maxRepeats = 10
 
 // isWorthALook tells whether to minimise one more suspect with the fingerprint.
-func (b *Barren) isWorthALook() bool {
-	if b.Looks < maxBarren {
+func (b *Repeats) isWorthALook() bool {
+	if b.Looks < maxRepeats {
 		return true
 	}
 	b.Passed++
