@@ -53,7 +53,11 @@ func Run(ctx context.Context, sides []releasediff.Side, o *Options) (*Report, er
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	for i := range sides[1:] {
-		d := &differ{options: o, comparer: releasediff.New(sides[i], sides[i+1]), stopped: ctx, start: time.Now()}
+		d := &differ{
+			options: o, start: time.Now(),
+			shrinker: shrinker{comparer: releasediff.New(sides[i], sides[i+1]), stopped: ctx, workers: o.Workers, dir: o.Dir},
+		}
+		d.command = d.reproduce
 		p, err := d.run()
 		if err != nil {
 			return nil, err
@@ -69,10 +73,9 @@ func Run(ctx context.Context, sides []releasediff.Side, o *Options) (*Report, er
 
 // differ compares two releases.
 type differ struct {
-	options  *Options
-	comparer *releasediff.Comparer
-	stopped  context.Context // done when the user interrupts
-	start    time.Time
+	shrinker
+	options *Options
+	start   time.Time
 
 	mu    sync.Mutex
 	ways  releasediff.Ways
@@ -121,6 +124,13 @@ func (d *differ) progress(line func() string) {
 	d.options.Progress(func() string {
 		return fmt.Sprintf("%s to %s: %s", d.comparer.From.Release, d.comparer.To.Release, line())
 	})
+}
+
+func (d *differ) reproduce(n uint64) string {
+	if d.options.Reproduce == nil {
+		return ""
+	}
+	return d.options.Reproduce(d.comparer.From.Release, d.comparer.To.Release, n)
 }
 
 // compareAll compares on all clusters, or until there is no more time.
