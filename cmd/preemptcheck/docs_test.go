@@ -23,11 +23,17 @@ import (
 // pages are the pages for people, from the root of the repository.
 func pages(t *testing.T) (names []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", ".github/*.md"} {
-		found, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		names = append(names, found...)
-	}
+	require.NoError(t, filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == ".git"):
+			return fs.SkipDir
+		case filepath.Ext(file) == ".md":
+			names = append(names, file)
+		}
+		return nil
+	}))
 	require.Contains(t, names, "README.md")
 	return names
 }
