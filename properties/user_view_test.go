@@ -16,13 +16,7 @@ import (
 // allowed, with the known findings that occur.
 func TestVisible(t *testing.T) {
 	checker := checktest.Checker(t)
-	var quirks []model.Quirk
-	for _, e := range properties.Ledger() {
-		if e.Quirk != "" {
-			quirks = append(quirks, e.Quirk)
-		}
-	}
-	rules := model.Documented().With(quirks...)
+	rules := model.Documented().With(properties.QuirksOf(model.Linked)...)
 	for seed := range uint64(testsize.Times(2000)) {
 		c := generators.FromSeed(seed)
 		o, err := checker.System.Observe(t.Context(), c)

@@ -135,7 +135,7 @@ func differs(s *properties.Subject, other *model.Observation) (findings []proper
 		return nil
 	case theirs.Node != mine.node && (!slices.Contains(o.Candidates, theirs.Node) || !slices.Contains(other.Candidates, mine.node)):
 		return nil // a node that was not tried both times
-	case theirs.Node != mine.node && slices.Equal(price(s, mine.victims, mine.violations), price(s, theirs.Victims, theirs.Violations)):
+	case theirs.Node != mine.node && slices.Equal(Cost(s, mine.victims, mine.violations), Cost(s, theirs.Victims, theirs.Violations)):
 		return nil // a tie
 	}
 	return properties.Found(model.StagePick, "", fmt.Sprintf("picked %s with victims %v and %d violations, but in another order %v", mine.node, mine.victims, mine.violations, *theirs))

@@ -20,7 +20,7 @@ var BestCandidate = properties.Property{
 	Applies: choiceShown,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		p, o := picked(s), s.Observation
-		own := price(s, p.victims, p.violations)
+		own := Cost(s, p.victims, p.violations)
 		names, runs := o.Candidates, o.DryRuns
 		if o.AfterExtenders != nil {
 			names, runs = slices.Sorted(maps.Keys(o.AfterExtenders)), o.AfterExtenders
@@ -30,7 +30,7 @@ var BestCandidate = properties.Property{
 		}
 		for _, other := range names {
 			d := runs[other]
-			if their := price(s, d.Victims, d.Violations); slices.Compare(their, own) < 0 {
+			if their := Cost(s, d.Victims, d.Violations); slices.Compare(their, own) < 0 {
 				findings = append(findings, properties.FoundOf(model.StagePick, p.node, other, fmt.Sprintf("%s is better by %s", other, decisive(their, own))))
 			}
 		}
@@ -43,10 +43,12 @@ func choiceShown(s *properties.Subject) bool {
 	return preempted(s) && s.Observation.Candidates != nil && s.Observation.DryRuns != nil
 }
 
-// price is what a candidate costs by each criterion in turn: less is better.
-// Priorities count from the lowest possible one in their sum, so that every
-// victim adds to it (preemption.go:365@v1.37.1).
-func price(s *properties.Subject, keys []string, violations int) []int64 {
+// Cost is what the victims of a candidate cost by each criterion of the pick in turn:
+// violations, highest priority, sum of priorities, number of victims, and how early
+// the first of the highest priority started, in seconds. Less is better. In their sum
+// priorities count from the lowest possible one, so that every victim adds to it
+// (preemption.go:365@v1.37.1).
+func Cost(s *properties.Subject, keys []string, violations int) []int64 {
 	victims := s.Pods(keys)
 	highest, sum := int64(math.MinInt64), int64(0)
 	for _, p := range victims {
@@ -64,7 +66,7 @@ func price(s *properties.Subject, keys []string, violations int) []int64 {
 	return []int64{int64(violations), counts, sum, int64(len(keys)), -first}
 }
 
-// decisive is the name of the first criterion that tells two prices apart.
+// decisive is the name of the first criterion by which two costs differ.
 func decisive(a, b []int64) string {
 	for i, name := range model.CriterionNames() {
 		if a[i] != b[i] {

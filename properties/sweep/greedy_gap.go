@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"text/tabwriter"
-
-	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -47,13 +44,6 @@ type GreedyGap struct {
 	Victims    map[int]int `json:"victims"`
 }
 
-// bill is what a set of victims comes to, by each criterion in turn, smaller
-// being better: violations, highest priority, sum of priorities, number of
-// victims, and how early the first of the highest priority started.
-type bill [5]int64
-
-func compareBills(a, b bill) int { return slices.Compare(a[:], b[:]) }
-
 // Add compares what was preempted with the best. It does nothing if nothing was
 // preempted, or if extenders have a say.
 func (g *GreedyGap) Add(r *properties.Result) error {
@@ -83,12 +73,12 @@ func (g *GreedyGap) Add(r *properties.Result) error {
 		g.Misfits++
 		return nil
 	}
-	greedy := billOf(s, pick.Node, s.Victims())
+	greedy := cost(s, pick.Node, pick.Victims)
 	best := greedy
 	for _, node := range r.Decision.PotentialNodes {
-		if err := eachSmallestSet(s, node, func(victims []*v1.Pod) {
-			if b := billOf(s, node, victims); compareBills(b, best) < 0 {
-				best = b
+		if err := eachSmallestSet(s, node, func(victims []string) {
+			if c := cost(s, node, victims); slices.Compare(c, best) < 0 {
+				best = c
 			}
 		}); err != nil {
 			return err
@@ -111,18 +101,18 @@ func (g *GreedyGap) Add(r *properties.Result) error {
 // eachSmallestSet visits the sets of pods of a node without which the preemptor
 // fits there, but no set that contains another one: more victims are never
 // better by any criterion before the number of victims, and worse by that.
-func eachSmallestSet(s *properties.Subject, node string, visit func([]*v1.Pod)) error {
+func eachSmallestSet(s *properties.Subject, node string, visit func(victims []string)) error {
 	pods := s.Preemptable(node)
 	var fitting []uint
 	for set := uint(1); set < 1<<len(pods); set++ { // subsets come before
 		if slices.ContainsFunc(fitting, func(f uint) bool { return f&^set == 0 }) {
 			continue
 		}
-		var victims []*v1.Pod
+		var victims []string
 		gone := map[string]bool{}
 		for i, p := range pods {
 			if set>>i&1 != 0 {
-				victims, gone[model.Key(p)] = append(victims, p), true
+				victims, gone[model.Key(p)] = append(victims, model.Key(p)), true
 			}
 		}
 		fits, err := s.FitsByModel(node, gone)
@@ -137,24 +127,14 @@ func eachSmallestSet(s *properties.Subject, node string, visit func([]*v1.Pod)) 
 	return nil
 }
 
-func billOf(s *properties.Subject, node string, victims []*v1.Pod) bill {
+// cost is what victims on a node cost if they go in the best order.
+func cost(s *properties.Subject, node string, victims []string) []int64 {
 	gone := map[string]bool{}
-	highest, earliest, sum := int64(math.MinInt32), int64(math.MaxInt64), int64(0)
-	for _, p := range victims {
-		gone[model.Key(p)] = true
-		priority, start := int64(model.Priority(p)), int64(math.MaxInt64) // no start time counts as now
-		if p.Status.StartTime != nil {
-			start = p.Status.StartTime.UnixNano()
-		}
-		sum += priority - math.MinInt32
-		if priority > highest {
-			highest, earliest = priority, start
-		} else if priority == highest {
-			earliest = min(earliest, start)
-		}
+	for _, key := range victims {
+		gone[key] = true
 	}
 	violations, _ := invariant.Violations(s, node, gone)
-	return bill{int64(violations), highest, sum, int64(len(victims)), -earliest}
+	return invariant.Cost(s, victims, violations)
 }
 
 // prioritiesBetween counts the priorities of the cluster's pods above from and
