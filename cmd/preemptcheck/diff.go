@@ -15,14 +15,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
-const markdown format = "markdown"
+const markdown = "markdown"
 
 func newDiff() *cobra.Command {
 	var in input
 	var from, to string
 	var each bool
 	var o diff.Options
-	output := formatAnd{text, markdown}
+	var output format
 	cmd := &cobra.Command{
 		Use:   "diff --from RELEASE --to RELEASE [PATH…]",
 		Short: "Tell what preemption decides differently in another release, and why",
@@ -61,7 +61,7 @@ was given could not be compared, or none at all could; else 0.`,
 	flags.StringVar(&o.Dir, "out", "", "directory to save the smallest clusters in, as cases; it is created when it is needed")
 	seedFlag(cmd, &o.Seed)
 	workersFlag(cmd, &o.Workers)
-	output.flag(cmd)
+	outputFlag(cmd, &output, markdown)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, flag := range []string{"for", "cases", "seed"} {
 			if flags.Changed(flag) && len(args)+len(in.files) > 0 {
@@ -96,7 +96,7 @@ was given could not be compared, or none at all could; else 0.`,
 		if err != nil {
 			return err
 		}
-		if err := output.print(cmd.OutOrStdout(), r, map[format]func(io.Writer){text: r.WriteText, markdown: r.WriteMarkdown}[output.format]); err != nil {
+		if err := output.print(cmd.OutOrStdout(), r, map[format]func(io.Writer){text: r.WriteText, markdown: r.WriteMarkdown}[output]); err != nil {
 			return err
 		}
 		if inputErr != nil {
@@ -185,25 +185,4 @@ func reproduceDiff(o *diff.Options) func(from, to model.Release, n uint64) strin
 		}
 		return commandFor(command, inprocess.Version, o.Cases[n])
 	}
-}
-
-// formatAnd is a format with one more than text, JSON and YAML.
-type formatAnd struct {
-	format
-	also format
-}
-
-func (f *formatAnd) Set(s string) error {
-	if s == string(f.also) {
-		f.format = f.also
-		return nil
-	}
-	if f.format.Set(s) != nil {
-		return fmt.Errorf("must be text, json, yaml or %s", f.also)
-	}
-	return nil
-}
-
-func (f *formatAnd) flag(cmd *cobra.Command) {
-	cmd.Flags().VarP(f, "output", "o", fmt.Sprintf("text, json, yaml or %s", f.also))
 }

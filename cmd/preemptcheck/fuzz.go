@@ -117,17 +117,15 @@ func resumed(cmd *cobra.Command, dir string, config *campaign.Config) error {
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
-	if !cmd.Flags().Changed("seed") {
-		config.Seed = s.Config.Seed
-	}
-	if !cmd.Flags().Changed("shard") {
-		config.Shard = s.Config.Shard
-	}
-	if !cmd.Flags().Changed("relations") {
-		config.Relations = s.Config.Relations
-	}
-	if !cmd.Flags().Changed("filters") {
-		config.Filters = s.Config.Filters
+	for flag, take := range map[string]func(){
+		"seed":      func() { config.Seed = s.Config.Seed },
+		"shard":     func() { config.Shard = s.Config.Shard },
+		"relations": func() { config.Relations = s.Config.Relations },
+		"filters":   func() { config.Filters = s.Config.Filters },
+	} {
+		if !cmd.Flags().Changed(flag) {
+			take()
+		}
 	}
 	return nil
 }

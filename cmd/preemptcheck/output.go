@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -14,21 +16,33 @@ type format string
 
 const text format = "text"
 
-func (f *format) String() string { return string(*f) }
-func (*format) Type() string     { return "format" }
-
-func (f *format) Set(s string) error {
-	switch s {
-	case "text", "json", "yaml":
-		*f = format(s)
-		return nil
-	}
-	return fmt.Errorf("must be text, json or yaml")
+// formatFlag is the flag -o of a command, which knows some formats.
+type formatFlag struct {
+	*format
+	known []string
 }
 
-func outputFlag(cmd *cobra.Command, f *format) {
+func (f formatFlag) String() string { return string(*f.format) }
+func (formatFlag) Type() string     { return "format" }
+
+func (f formatFlag) Set(s string) error {
+	if !slices.Contains(f.known, s) {
+		return fmt.Errorf("must be %s", f.usage())
+	}
+	*f.format = format(s)
+	return nil
+}
+
+func (f formatFlag) usage() string {
+	last := len(f.known) - 1
+	return strings.Join(f.known[:last], ", ") + " or " + f.known[last]
+}
+
+// outputFlag adds -o to a command, which may know more than the formats of all.
+func outputFlag(cmd *cobra.Command, f *format, more ...string) {
 	*f = text
-	cmd.Flags().VarP(f, "output", "o", "text, json or yaml")
+	flag := formatFlag{f, append([]string{"text", "json", "yaml"}, more...)}
+	cmd.Flags().VarP(flag, "output", "o", flag.usage())
 }
 
 // print writes data as JSON or YAML, or calls asText for people.
