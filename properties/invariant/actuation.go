@@ -13,6 +13,7 @@ import (
 
 func actuated(s *properties.Subject) bool { return s.Observation.Actuation != nil }
 
+// VictimsDeletedAndMarked: every victim is deleted and marked as a disruption target.
 var VictimsDeletedAndMarked = properties.Property{
 	Name:    "victims-deleted-and-marked",
 	Promise: "If such a Node is found, one or more lower priority Pods get evicted from the Node. PreemptionByScheduler: Pod is due to be preempted by a scheduler in order to accommodate a new Pod with a higher priority.",
@@ -37,6 +38,7 @@ var VictimsDeletedAndMarked = properties.Property{
 	},
 }
 
+// LowerNominationsCleared: pods of lower priority lose their nomination to the node, and no others.
 var LowerNominationsCleared = properties.Property{
 	Name:    "lower-nominations-cleared",
 	Promise: "Lower priority pods nominated to run on this node, may no longer fit on this node. So, we should remove their nomination.",
@@ -70,6 +72,7 @@ var LowerNominationsCleared = properties.Property{
 	},
 }
 
+// NothingElseWritten: the scheduler writes only what preemption needs.
 var NothingElseWritten = properties.Property{
 	Name:    "nothing-else-written",
 	Promise: "When Pod P preempts one or more Pods on Node N, nominatedNodeName field of Pod P's status is set to the name of Node N.",

@@ -7,6 +7,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
+// ViolationsRecounted: the number of budget violations is one that the victims can come to.
 var ViolationsRecounted = properties.Property{
 	Name:    "violations-recounted",
 	Promise: "pods: a group of pods expected to be preempted. numPDBViolations: the count of violations of PodDisruptionBudget.",
@@ -31,6 +32,7 @@ func span(least, most int) string {
 	return fmt.Sprintf("%d to %d", least, most)
 }
 
+// NoFewerViolations: no other candidate violates fewer budgets than the pick.
 var NoFewerViolations = properties.Property{
 	Name:    "no-fewer-violations",
 	Promise: "The scheduler tries to find victims whose PDB are not violated by preemption, but if no such victims are found, preemption will still happen, and lower priority Pods will be removed despite their PDBs being violated.",

@@ -7,6 +7,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
+// NeverPreempts: a pod with preemptionPolicy Never does not preempt.
 var NeverPreempts = properties.Property{
 	Name:    "never-preempts",
 	Promise: "Pods with preemptionPolicy: Never will be placed in the scheduling queue ahead of lower-priority pods, but they cannot preempt other pods.",
@@ -24,6 +25,7 @@ var NeverPreempts = properties.Property{
 	},
 }
 
+// WaitsForItsVictims: a pod does not preempt again while its victims terminate on its nominated node.
 var WaitsForItsVictims = properties.Property{
 	Name:    "waits-for-its-victims",
 	Promise: "The pod has already preempted other pods and the victims are in their graceful termination period. Currently we check the node that is nominated for this pod, and as long as there are terminating pods on this node, we don't attempt to preempt more pods. If the pod's nominated node is considered as UnschedulableAndUnresolvable by the filters, then the pod should be considered for preempting again.",

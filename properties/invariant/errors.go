@@ -10,6 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
+// NoInternalError: a valid cluster does not make the cycle end in an error.
 var NoInternalError = properties.Property{
 	Name:    "no-internal-error",
 	Promise: "<nil, Error>. This denotes it's a transient/rare error that may be self-healed in future cycles.",
@@ -47,7 +48,7 @@ var NoInternalError = properties.Property{
 	},
 }
 
-// failsToo tells whether d ends in an error: by a quirk that is granted, or because
+// failsToo tells whether d ends in an error: by a quirk that is assumed, or because
 // that is the algorithm of an older release.
 func failsToo(s *properties.Subject, d *model.Decision) bool {
 	if !s.AssumesAny() && s.Release == model.Linked {

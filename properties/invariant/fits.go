@@ -7,6 +7,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
+// PreemptorFits: without the victims the preemptor fits, by the model and by the system itself.
 var PreemptorFits = properties.Property{
 	Name:    "preemptor-fits",
 	Promise: "After the Pods are gone, P can be scheduled on the Node.",
@@ -40,6 +41,7 @@ var PreemptorFits = properties.Property{
 	},
 }
 
+// JudgesAgree: model and system agree whether the preemptor fits once the victims are gone.
 var JudgesAgree = properties.Property{
 	Name:    "judges-agree",
 	Promise: "The filtering step finds the set of Nodes where it's feasible to schedule the Pod.",
@@ -56,6 +58,7 @@ var JudgesAgree = properties.Property{
 	},
 }
 
+// NoFreeNode: nobody is preempted if the preemptor fits somewhere as it is.
 var NoFreeNode = properties.Property{
 	Name:    "no-free-node",
 	Promise: "If no Node is found that satisfies all the specified requirements of the Pod, preemption logic is triggered for the pending Pod.",

@@ -11,13 +11,13 @@ import (
 // them is tried.
 const maxSubsets = 8
 
-// minimalVictims: no non-empty set of victims could have stayed. To the letter:
-// for no such set does the preemptor fit on the node once just the other victims
-// are gone. For filters by which fewer pods never make a node worse single pods
-// would say as much. (So is PodTopologySpread: taking a pod from a domain lowers the
-// emptiest one by no more.) For others, such as affinity to a victim, single pods
-// and subsets differ, and a greedy reprieve, which tries each pod once, can break
-// the promise although it follows its own steps. That is a finding about the steps.
+// MinimalVictims: no victim could have stayed, and no set of victims. For no such set
+// does the preemptor fit on the node once only the other victims are gone.
+//
+// For most filters, PodTopologySpread among them, fewer pods never make a node worse.
+// Then single pods say as much as sets. With others, such as affinity to a victim,
+// they do not. A greedy reprieve tries each pod once, so it can break the promise
+// although it follows its own steps. That is a finding about the steps.
 //
 // Single pods are tried in all dry runs, larger sets for the pick.
 var MinimalVictims = properties.Property{
@@ -74,6 +74,7 @@ func couldStay(victims []string, largest int, fits func(gone map[string]bool) (b
 	return nil, nil
 }
 
+// NoSwap: no victim could be spared by taking a less important pod in its place.
 var NoSwap = properties.Property{
 	Name:    "no-swap",
 	Promise: "Try to reprieve as many pods as possible. We first try to reprieve the PDB violating victims and then other non-violating ones. In both cases, we start from the highest importance victims.",

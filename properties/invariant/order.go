@@ -14,12 +14,12 @@ import (
 // sorts them by insertion.
 const stableSort = 12
 
-// orderDoesNotMatter asks again with the lists of the cluster in other orders.
+// OrderDoesNotMatter asks again with the lists of the cluster in other orders.
 // What the documentation leaves open is left out: equally important pods of one
 // node keep their order among themselves, and candidates that all criteria find
-// equal may stand in for each other. Where the order among equally important pods
-// is out of anybody's hands, the promise says nothing: more than one of them has
-// no start time, or there are too many for the scheduler's sort to be stable.
+// equal may stand in for each other. The promise says nothing where nobody can know
+// the order of equally important pods: more than one of them has no start time, or
+// there are too many for the scheduler's sort to be stable.
 var OrderDoesNotMatter = properties.Property{
 	Name:    "order-does-not-matter",
 	Promise: "6. If there are still ties, the first such node is picked (sort of randomly).",
@@ -91,8 +91,8 @@ func leavesOrderOpen(s *properties.Subject) bool {
 	return false
 }
 
-// rearranged is the cluster with its lists in another order. With budget-order
-// granted, budgets keep theirs.
+// rearranged is the cluster with its lists in another order. If
+// budget-order is assumed, budgets keep theirs.
 func rearranged(s *properties.Subject, arrange func(int, func(i, j int))) *model.Cluster {
 	c := *s.Cluster
 	c.Nodes, c.Pods, c.PodDisruptionBudgets = slices.Clone(c.Nodes), slices.Clone(c.Pods), slices.Clone(c.PodDisruptionBudgets)

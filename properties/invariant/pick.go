@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
+// BestCandidate: no other candidate is better than the pick by the documented criteria.
 var BestCandidate = properties.Property{
 	Name:    "best-candidate",
 	Promise: "1. A node with minimum number of PDB violations. 2. A node with minimum highest priority victim is picked. 3. Ties are broken by sum of priorities of all victims. 4. If there are still ties, node with the minimum number of victims is picked. 5. If there are still ties, node with the latest start time of all highest priority victims is picked.",

@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
+// LowerPriorityOnly: every victim has a lower priority than the preemptor.
 var LowerPriorityOnly = properties.Property{
 	Name:    "lower-priority-only",
 	Promise: "Preemption logic tries to find a Node where removal of one or more Pods with lower priority than P would enable P to be scheduled on that Node.",
@@ -26,6 +27,7 @@ var LowerPriorityOnly = properties.Property{
 	}),
 }
 
+// VictimsOnTheirNode: every victim is on the node for which it goes.
 var VictimsOnTheirNode = properties.Property{
 	Name:    "victims-on-their-node",
 	Promise: "If such a Node is found, one or more lower priority Pods get evicted from the Node.",
@@ -40,6 +42,7 @@ var VictimsOnTheirNode = properties.Property{
 	}),
 }
 
+// VictimsWereRunning: every victim is a pod that is bound to a node and has not terminated, named once.
 var VictimsWereRunning = properties.Property{
 	Name:    "victims-were-running",
 	Promise: "After victim Pods are preempted, they get their graceful termination period.",
@@ -81,6 +84,7 @@ func eachVictim(wrong func(s *properties.Subject, node string, victim *v1.Pod) s
 	}
 }
 
+// VictimsByImportance: victims are listed from the most important to the least.
 var VictimsByImportance = properties.Property{
 	Name:    "victims-by-importance",
 	Promise: "Sort victims after reprieving pods to keep the victims sorted in order of importance from high to low.",

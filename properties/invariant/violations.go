@@ -82,7 +82,7 @@ const maxExact = 12
 // Where victims take nothing from budgets, each of those violates a budget that
 // one with nothing left protects.
 //
-// With budget-spent-by-reprieved-pod granted, all pods that could be preempted on
+// If budget-spent-by-reprieved-pod is assumed, all pods that could be preempted on
 // the node take from the budgets, most important first.
 func Violations(s *properties.Subject, node string, gone map[string]bool) (least, most int) {
 	var pods []*v1.Pod

@@ -10,11 +10,13 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
-// couldRun is fitsByModel, except for what sharer-reprieved-later explains, if that
-// is granted: the preemptor fits just because pods that are no victims stay, which
-// mount its volumes and may be tried too late for that. Were they gone, it would not.
-// With reprieved-pods-shunned granted, pods that stay may count for all terms of the
-// preemptor's anti-affinity.
+// couldRun tells whether the preemptor fits on a node once the pods gone are gone, and
+// no known finding that is assumed explains why they were not spared:
+//
+//   - sharer-reprieved-later: the preemptor fits only because pods stay that mount its
+//     volumes. They are no victims, but may be reprieved too late for that.
+//   - reprieved-pods-shunned: pods that stay may count for all terms of the
+//     preemptor's anti-affinity.
 func couldRun(s *properties.Subject, node string, victims []string, gone map[string]bool) (bool, error) {
 	fits, err := s.FitsByModel(node, gone)
 	if err != nil || !fits {

@@ -11,9 +11,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
-// cycle is a result made ready for the probes: what they ask for, worked out
-// once. What happened is what was observed; only where that does not show, as
-// with the pods that were reprieved, the model is asked.
+// cycle is a result made ready for the probes. It holds what they ask for, worked
+// out once. What happened is read from the observation. The model is asked only for
+// what does not show there, such as the pods that were reprieved.
 type cycle struct {
 	*properties.Result
 	priority  int32  // of the preemptor
@@ -21,8 +21,8 @@ type cycle struct {
 	decidedBy string // see model.Decision.DecidedBy
 	runs      []run  // in the order of the cluster's nodes
 	// pick is the choice, and victims the pods preempted, most important first.
-	// There are none where chance decided between candidates that tie: the same
-	// cluster is to be counted the same each time.
+	// There are none where chance decided between candidates that tie, because the
+	// same cluster has to be counted the same each time.
 	pick    *model.Pick
 	victims []*v1.Pod
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
-// Probe is a decision of the scheduler that a campaign has to have seen taken,
-// some number of times, before the absence of findings says anything.
+// Probe is a decision of the scheduler. A campaign has to have seen it some number of
+// times before the absence of findings says anything.
 type Probe struct {
 	Name string
 	// What happens when it is exercised, for people.
@@ -27,9 +27,9 @@ type Probe struct {
 // Probes are all probes, in the order in which a cycle comes to them.
 func Probes() []Probe { return slices.Clone(probes) }
 
-// few is the quota of most probes: enough not to be an accident. once is that of
-// what one in a thousand clusters shows. Of 10,000 clusters, three times as many as
-// the quota asks exercise each probe.
+// few is the quota of most probes: enough not to be an accident. once is the quota of
+// what only one in a thousand clusters shows. Of 10,000 generated clusters, at least
+// three times the quota exercise each probe.
 const few, once = 10, 1
 
 var probes = slices.Concat(filterProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, extenderProbes, pickProbes, actuateProbes)

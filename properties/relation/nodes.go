@@ -14,19 +14,19 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
-// judgedLate tells whether a filter that comes after NodeResourcesFit may fail the
-// pod: it shows only where there is room, so that with more room, or less, a node
-// may fail for another reason, for good or not.
+// judgedLate tells whether a filter after NodeResourcesFit may fail the pod. Such a
+// failure shows only where there is room. So with more room, or less, a node may
+// fail for another reason, for good or not.
 func judgedLate(p *v1.Pod) bool { return len(model.NeededFeatures(p)) > 0 || hasClaims(p) }
 
 // hasClaims tells whether the pod uses resource claims. Those name pods and nodes, and
 // which devices are free depends on all of them.
 func hasClaims(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }
 
-// addingUselessNode: the new node has no labels, so that it is in no domain to
-// spread over. With a node more, the percentage of nodes that is tried
-// before the search ends is of another number. Where the search ended before all
-// nodes were tried, only nodes that were tried both times are compared.
+// addingUselessNode: the new node has no labels, so it is in no domain to spread
+// over. The search may end after another number of nodes, because that is a
+// percentage. Where it ended before all nodes were tried, only nodes that were tried
+// both times are compared.
 var addingUselessNode = relation{
 	name: "adding-a-useless-node",
 	// Before, a nomination was cleared only if there was no node to try.
@@ -65,9 +65,9 @@ func allBut(added string) func(string) string {
 	}
 }
 
-// uselessNodes are nodes that cannot be picked: what failed the pod cannot be
-// resolved, or preemption was tried in vain. Where the pod fits or may not preempt,
-// that is every node that it does not fit on.
+// uselessNodes are nodes that cannot be picked: the pod fails there for good, or
+// preemption was tried and did not help. Where the pod fits or may not preempt, they
+// are all nodes that it does not fit on.
 func uselessNodes(s *properties.Subject) []string {
 	o := s.Observation
 	tries := o.Eligible != nil && o.Eligible.OK
@@ -81,11 +81,11 @@ func uselessNodes(s *properties.Subject) []string {
 	return names
 }
 
-// addingImportantPod: the pod has no volumes, which could be needed elsewhere, and no
-// host ports, because NodePorts comes before
-// NodeResourcesFit: a port could turn a failure that cannot be resolved into one
-// that can; so could a filter that comes after it. Nor is it about clusters in
-// which pods of other nodes matter.
+// addingImportantPod: the new pod has no volumes, because another node could need
+// them. It has no host ports: NodePorts comes before NodeResourcesFit, so a port
+// could turn a failure for good into one that preemption may resolve. The relation
+// says nothing where a later filter could do the same, or where pods of other nodes
+// matter.
 var addingImportantPod = relation{
 	name: "adding-an-important-pod",
 	// Before, the first filter to reject a node could be one that other pods change.
@@ -143,11 +143,11 @@ var removingUselessNode = relation{
 	},
 }
 
-// duplicatingNode: the pods of the copy have the labels of the originals, and the
-// budgets do not get more: each node is tried by itself, with all that the
-// budgets allow. Not the preemptor's nominated node, which is treated
-// differently from others, nor one that its affinity names; and none if affinity
-// between pods joins the two.
+// duplicatingNode: the copied pods have the labels of the originals, and budgets
+// allow no more than before: each node is tried by itself, with all that the budgets
+// allow. The preemptor's nominated node is not copied, because it is treated
+// differently from others, nor is a node that its affinity names. The relation says
+// nothing where pods of other nodes matter.
 var duplicatingNode = relation{
 	name: "duplicating-a-node",
 	promise: "Each node is judged by itself: a copy of a node, with copies of its pods and of the pods nominated to it, comes to the same as the original, " +

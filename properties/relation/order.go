@@ -9,10 +9,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
-// permutingLists: init containers keep their order, which is the order in which
-// they run (KEP-753). So do the pods of a node whose equally important pods
-// differ, for which of them is reprieved first is open; and the budgets, which
-// are a relation of their own.
+// permutingLists: three lists keep their order. Init containers run in it (KEP-753).
+// Pods of a node do if equally important ones differ, because it is open which of
+// these is reprieved first. Budgets have a relation of their own.
 var permutingLists = relation{
 	name: "permuting-lists",
 	promise: "The order in which nodes, pods, containers, ports, tolerations, taints, and the terms, requirements and values of an affinity are listed means nothing: " +

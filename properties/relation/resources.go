@@ -100,16 +100,17 @@ func (s *scaler) quantity(name v1.ResourceName, q resource.Quantity) resource.Qu
 	return *of(whole * s.factor)
 }
 
-// addingCapacity: more room does not mean fewer victims, nor fewer violations.
-// Reprieving is greedy: with room for 2, of pods of size 3, 1 and 1, in order of
-// importance, only the first has to go; with room for 3, it may stay and both
-// others go. What is true: in the order in which pods are reprieved, the first for
-// which more room makes a difference is one that may stay, because up to there
-// the same pods are present. That order is the order of importance where no
-// budget protects a pod. And where all pods need the same, no node has more victims.
-// It says nothing where pods of other nodes matter: the filters that look at them
-// come after NodeResourcesFit, and with room a node may turn from one where
-// preemption could help into one where it is said not to.
+// addingCapacity: more room does not mean fewer victims, nor fewer violations, because
+// the reprieve is greedy. Take pods of size 3, 1 and 1, in order of importance. With
+// room for 2, only the first has to go. With room for 3, it may stay, and both others
+// go. This is true: pods are reprieved one after the other, and the first for which
+// more room makes a difference may stay, because the same pods are present up to
+// there. Where no budget protects a pod, that is the order of importance. And where
+// all pods need the same, no node has more victims.
+//
+// The relation says nothing where pods of other nodes matter. The filters that look at
+// them come after NodeResourcesFit, so with more room a node may fail for good by one
+// of them.
 var addingCapacity = relation{
 	name: "adding-capacity",
 	// Before, the first filter to reject a node could be one that other pods change.
@@ -209,9 +210,9 @@ func (c *comparison) spares(node string) []properties.Finding {
 	return nil
 }
 
-// uniform tells whether all possible victims of a node need the same, so that it
-// only matters how many of them may stay. Host ports are left out: a pod whose
-// port the preemptor needs may never stay. Nor may one that is not to be near it.
+// uniform tells whether all possible victims of a node need the same. Then it only
+// matters how many of them may stay. It does not hold with host ports, because a pod
+// whose port the preemptor needs may never stay, nor with anti-affinity.
 func uniform(s *properties.Subject, node string) bool {
 	if s.OtherNodesMatter() {
 		return false
