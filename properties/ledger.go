@@ -1,6 +1,8 @@
 package properties
 
 import (
+	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -57,6 +59,48 @@ func Classes() []Class { return []Class{Defect, Inconsistency, Debatable, Unreac
 // Disagrees tells whether a scheduler with such a finding is said to disagree with
 // its documentation. Findings of the other classes are a remark.
 func (c Class) Disagrees() bool { return c == Defect || c == Inconsistency }
+
+// Name is how a finding is named to people: its id and its class.
+func Name(id string) string {
+	if e, ok := LookUp(id); ok {
+		return fmt.Sprintf("%s (%s)", id, e.Class)
+	}
+	return id
+}
+
+// Named gives what counts findings, by their ids, their names.
+func Named(counts iter.Seq2[string, int]) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for id, count := range counts {
+			if !yield(Name(id), count) {
+				return
+			}
+		}
+	}
+}
+
+// Disagree tells whether one of the known findings is more than a remark.
+func Disagree(ids []string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool {
+		e, ok := LookUp(id)
+		return !ok || e.Class.Disagrees()
+	})
+}
+
+// OfClass are those of the known findings that have one of the classes, all if there
+// are no classes.
+func OfClass(ids []string, classes []Class) []string {
+	if len(classes) == 0 {
+		return ids
+	}
+	var some []string
+	for _, id := range ids {
+		if e, ok := LookUp(id); ok && slices.Contains(classes, e.Class) {
+			some = append(some, id)
+		}
+	}
+	return some
+}
 
 // Ledger is the list of all findings that are known of the linked release.
 func Ledger() []LedgerEntry { return LedgerOf(model.Linked) }

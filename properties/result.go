@@ -62,6 +62,9 @@ type Finding struct {
 	about string
 }
 
+// Disagrees tells whether the finding is new, or known and more than a remark.
+func (f Finding) Disagrees() bool { return len(f.Known) == 0 || Disagree(f.Known) }
+
 func (f Finding) String() string {
 	where := string(f.Stage)
 	if f.Node != "" {
@@ -71,9 +74,13 @@ func (f Finding) String() string {
 	if len(f.Known) == 0 {
 		return "finding: " + text
 	}
+	what := "remark "
+	if f.Disagrees() {
+		what = "known finding "
+	}
 	prefix := ""
 	for _, id := range f.Known {
-		prefix += "known finding " + id + ": "
+		prefix += what + Name(id) + ": "
 	}
 	return prefix + text
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 )
 
@@ -14,6 +15,7 @@ func newCheck() *cobra.Command {
 	var in input
 	var reference string
 	var workers int
+	var classes []properties.Class
 	var output format
 	cmd := &cobra.Command{
 		Use:   "check PATH…",
@@ -37,7 +39,9 @@ not modelled, and the message names the kind.
 
 RESULT is one of
   agrees                the scheduler did what the algorithm allows
-  known finding ID      it did not, in a way that is known: see "preemptcheck findings"
+  disagrees: ID (CLASS) it did not, in a way that is known: see "preemptcheck findings"
+  remark: ID (CLASS)    it did not, in a way that is known, and that is debatable, or that
+                        no cluster gets into
   finding               it did not
   no longer reproduces  it did, but the case was saved for a finding
   unexpected            the case expects something else
@@ -66,12 +70,13 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 	inputFlags(cmd, &in)
 	referenceFlag(cmd, &reference)
 	cmd.Flag("reference").Usage += "; several after commas, or all"
+	classFlag(cmd, &classes, "pass over known findings of other classes")
 	workersFlag(cmd, &workers)
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if names := references(reference); len(names) > 1 {
-			return checkMatrix(cmd, names, in, args, workers, output)
+			return checkMatrix(cmd, names, in, args, workers, classes, output)
 		}
 		checker, err := newChecker(reference, all.Properties()...)
 		if err != nil {
@@ -88,7 +93,7 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 				report.Interrupted = true
 				break
 			}
-			j := replay.Judge(cmd.Context(), checker, c)
+			j := replay.Judge(cmd.Context(), checker, c, classes...)
 			reproduce(j, checker, c)
 			report.Add(j)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
@@ -28,7 +29,7 @@ func references(value string) (names []string) {
 }
 
 // checkMatrix is check for several schedulers.
-func checkMatrix(cmd *cobra.Command, names []string, in input, args []string, workers int, output format) error {
+func checkMatrix(cmd *cobra.Command, names []string, in input, args []string, workers int, classes []properties.Class, output format) error {
 	cases, inputErr := in.load(cmd, args)
 	if len(cases) == 0 && inputErr != nil {
 		return inputErr
@@ -40,7 +41,7 @@ func checkMatrix(cmd *cobra.Command, names []string, in input, args []string, wo
 	progress := newProgress(cmd.ErrOrStderr())
 	m := replay.NewMatrix(cmd.Context(), schedulers, cases, workers, func(done, of int) {
 		progress.show(func() string { return fmt.Sprintf("%d of %d checks", done, of) })
-	})
+	}, classes...)
 	progress.finish()
 	for k, row := range m.Cases {
 		for i, j := range row.Judgements {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,7 @@ import (
 )
 
 func newFindings() *cobra.Command {
+	var classes []properties.Class
 	var output format
 	cmd := &cobra.Command{
 		Use:   "findings [ID]",
@@ -18,11 +20,27 @@ func newFindings() *cobra.Command {
 		Long: `A known finding is a way in which kube-scheduler breaks what its documentation
 promises. It is told apart from a new one by switching the same bug on in the
 model: if model and scheduler then agree, the finding is known. RELEASES is which
-have it.`,
+have it.
+
+CLASS is how sure it is that the scheduler, and not the reader, is wrong:
+  defect         contradicts a written promise on a cluster that the API server admits
+  inconsistency  two paths of the scheduler disagree with each other
+  debatable      the promise can be read both ways, or speaks of something else, such
+                 as eviction, or a limit of the greedy algorithm
+  unreachable    needs a state that no API server or kubelet lets arise
+"check" and "explain" say that the scheduler disagrees for the first two; the others
+are a remark.`,
+		Example: `  preemptcheck findings
+  preemptcheck findings --class defect,inconsistency
+  preemptcheck findings empty-selector`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return output.print(cmd.OutOrStdout(), properties.LedgerOfAll(), listFindings)
+				entries := properties.LedgerOfAll()
+				if len(classes) > 0 {
+					entries = slices.DeleteFunc(entries, func(e properties.LedgerEntry) bool { return !slices.Contains(classes, e.Class) })
+				}
+				return output.print(cmd.OutOrStdout(), entries, func(w io.Writer) { listFindings(w, entries) })
 			}
 			entry, ok := properties.LookUp(args[0])
 			if !ok {
@@ -31,14 +49,15 @@ have it.`,
 			return output.print(cmd.OutOrStdout(), entry, func(w io.Writer) { describeFinding(w, entry) })
 		},
 	}
+	classFlag(cmd, &classes, "list only those of a class")
 	outputFlag(cmd, &output)
 	return cmd
 }
 
-func listFindings(w io.Writer) {
-	t := table.New("", "ID", "TITLE", "RELEASES", "UPSTREAM")
-	for _, e := range properties.LedgerOfAll() {
-		t.Row(e.ID, e.Title, e.Releases, e.Upstream)
+func listFindings(w io.Writer, entries []properties.LedgerEntry) {
+	t := table.New("", "ID", "CLASS", "TITLE", "RELEASES", "UPSTREAM")
+	for _, e := range entries {
+		t.Row(e.ID, string(e.Class), e.Title, e.Releases, e.Upstream)
 	}
 	t.WriteText(w)
 }
@@ -46,8 +65,8 @@ func listFindings(w io.Writer) {
 func describeFinding(w io.Writer, e properties.LedgerEntry) {
 	fmt.Fprintf(w, "%s\n\n", e.Title)
 	for _, line := range [][2]string{
-		{"Promise:", e.Promise}, {"  says:", e.Source}, {"Happens:", e.Happens}, {"  in:", e.Where},
-		{"Releases:", e.Releases}, {"Upstream:", e.Upstream}, {"Witness:", "corpus case " + e.Witness},
+		{"Class:", string(e.Class)}, {"Costs:", e.Consequence}, {"Promise:", e.Promise}, {"  says:", e.Source}, {"Happens:", e.Happens}, {"  in:", e.Where},
+		{"Releases:", e.Releases}, {"Upstream:", e.Upstream}, {"Witness:", "corpus case " + e.Witness}, {"Page:", "docs/findings/" + e.ID + ".md"},
 	} {
 		fmt.Fprintf(w, "%-10s %s\n", line[0], line[1])
 	}

@@ -2,12 +2,16 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
@@ -22,6 +26,25 @@ func flagsFor(reference string) string {
 		return ""
 	}
 	return "--reference " + reference
+}
+
+// classFlag adds --class to a command.
+func classFlag(cmd *cobra.Command, classes *[]properties.Class, what string) {
+	var all, names []string
+	for _, class := range properties.Classes() {
+		all = append(all, string(class))
+	}
+	allowed := strings.Join(all, ", ")
+	cmd.Flags().StringSliceVar(&names, "class", nil, what+": "+allowed+", or several after commas")
+	before(cmd, func() error {
+		for _, name := range names {
+			if !slices.Contains(all, name) {
+				return fmt.Errorf("--class: %q is none of %s", name, allowed)
+			}
+			*classes = append(*classes, properties.Class(name))
+		}
+		return nil
+	})
 }
 
 // seedFlag adds --seed to a command. The flag is random unless it is set.

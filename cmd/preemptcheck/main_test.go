@@ -54,6 +54,9 @@ func TestOutput(t *testing.T) {
 		{"explain-which-pod", 2, []string{"explain", "testdata/cases/dump.yaml"}},
 		{"references", 0, []string{"references"}},
 		{"finding", 0, []string{"findings", "empty-selector"}},
+		{"findings-class", 0, []string{"findings", "--class", "inconsistency,unreachable"}},
+		{"check-class", 0, []string{"check", "--class", "inconsistency,debatable", "testdata/cases/known.yaml", "../../corpus/cases/finding-percentage-of-potential-nodes.yaml"}},
+		{"explain-remark", 0, []string{"explain", "../../corpus/cases/finding-percentage-of-potential-nodes.yaml"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			status, out, errOut := preemptcheck(t, "", test.args...)
@@ -87,6 +90,8 @@ func TestBadUse(t *testing.T) {
 		{"check testdata/cases/dump.yaml --pod shop/gone", "error: --pod: no pod shop/gone waits"},
 		{"explain testdata/cases/dump.yaml --pod shop/gone", "error: --pod: no pod shop/gone waits"},
 		{"generate -n 2", "error: -n: more than one case needs --out"},
+		{"findings --class sure", `error: --class: "sure" is none of defect, inconsistency, debatable, unreachable`},
+		{"check --class defect,crash testdata/cases", `error: --class: "crash" is none of defect, inconsistency, debatable, unreachable`},
 		{"findings nothing", `error: there is no known finding "nothing"`},
 		{"fuzz --for soon", `invalid argument "soon" for "--for"`},
 	} {

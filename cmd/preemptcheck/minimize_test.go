@@ -32,7 +32,7 @@ func TestMinimizePrintsACase(t *testing.T) {
 	require.Equal(t, "minimised from "+witness, s.Cases[0].Origin)
 	status, checked, _ := preemptcheck(t, out, "check", "-")
 	require.Equal(t, statusAgrees, status, checked)
-	require.Contains(t, checked, "known finding")
+	require.Contains(t, checked, "remark: ")
 	require.Contains(t, checked, "terminating-victim-violates-budget")
 
 	dir := filepath.Join(t.TempDir(), "out")

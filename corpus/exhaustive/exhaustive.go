@@ -190,7 +190,7 @@ func (e *Run) WriteText(w io.Writer) {
 	stats := &e.Sweep.Stats
 	fmt.Fprintf(w, "\n%d preempt, %d of them with several candidates; %d no help\n\n",
 		stats.Preempted, stats.SeveralCandidates, stats.NotHelpful)
-	table.WriteCounts(w, "KNOWN FINDING", "CLASSES", table.Sorted(stats.Known))
+	table.WriteCounts(w, "KNOWN FINDING", "CLASSES", properties.Named(table.Sorted(stats.Known)))
 	if !e.IsComplete() {
 		fmt.Fprintf(w, "interrupted: %d of %d classes\n", e.Sweep.Classes, e.Classes)
 		return

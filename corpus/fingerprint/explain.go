@@ -50,9 +50,18 @@ func Explain(r *properties.Result, f *properties.Finding) string {
 		text += ": " + detail + promise(f.Property)
 	}
 	if len(f.Known) > 0 {
-		text += " (known: " + strings.Join(f.Known, ", ") + ")"
+		text += " (known: " + named(f.Known) + ")"
 	}
 	return text + "."
+}
+
+// named are known findings, with their classes.
+func named(ids []string) string {
+	var names []string
+	for _, id := range ids {
+		names = append(names, properties.Name(id))
+	}
+	return strings.Join(names, ", ")
 }
 
 // subject is what the model and the scheduler disagree about.

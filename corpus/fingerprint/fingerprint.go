@@ -41,7 +41,7 @@ func (f Fingerprint) String() string {
 		text += ", " + f.Kind
 	}
 	if f.Known != "" {
-		text += " (known: " + f.Known + ")"
+		text += " (known: " + named(strings.Split(f.Known, ",")) + ")"
 	}
 	return text
 }

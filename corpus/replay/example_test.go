@@ -30,10 +30,10 @@ func Example() {
 	// Output:
 	// NAME                        OUTCOME                DECIDED BY                       RESULT
 	// fewest-violations-decides   preempts 1 on node-1   fewest budget violations         agrees
-	// finding-budget-order        preempts 1 on node-1   lowest highest-priority victim   known finding budget-order
+	// finding-budget-order        preempts 1 on node-1   lowest highest-priority victim   remark: budget-order (debatable)
 	//
-	// KNOWN FINDING   CASES
-	// budget-order    1
+	// KNOWN FINDING              CASES
+	// budget-order (debatable)   1
 	//
-	// 2 passed (1 with known findings), 0 failed
+	// 2 passed (1 with remarks), 0 failed
 }

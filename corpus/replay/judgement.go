@@ -25,8 +25,10 @@ type Judgement struct {
 	Outcome   string `json:"outcome"`
 	DecidedBy string `json:"decidedBy,omitempty"`
 	Result    string `json:"result"`
-	// Known are the ids of the known findings that occurred.
+	// Known are the ids of the known findings that occurred, Remark tells whether
+	// none of them makes the scheduler disagree.
 	Known   []string `json:"known,omitempty"`
+	Remark  bool     `json:"remark,omitempty"`
 	Details []string `json:"details,omitempty"`
 	// Note says what has become of the finding that the case was saved for, if it
 	// does not occur as it did.
@@ -39,7 +41,8 @@ type Judgement struct {
 // The results.
 const (
 	Agrees      = "agrees"
-	Known       = "known finding" // and its ids
+	Known       = "disagrees" // and the known findings with their classes
+	Remark      = "remark"    // likewise
 	Found       = "finding"
 	Gone        = "no longer reproduces"
 	Unexpected  = "unexpected"
@@ -69,8 +72,9 @@ func (j *Judgement) write(w io.Writer, what string, details []string) {
 }
 
 // Judge checks a case, and that it is as the case says: that what it expects is
-// what the model allows, and that its known findings occur.
-func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *Judgement {
+// what the model allows, and that its known findings occur. If there are classes, it
+// passes over known findings of others.
+func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, classes ...properties.Class) *Judgement {
 	j := &Judgement{Name: c.Name, File: c.File, Result: Agrees}
 	r, err := checkCase(ctx, checker, c)
 	if err != nil {
@@ -92,16 +96,23 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case) *Ju
 	var ids []string
 	var explained []properties.Finding
 	for _, f := range r.Findings {
-		if ids = append(ids, f.Known...); len(f.Known) > 0 {
+		if ids = append(ids, f.Known...); len(properties.OfClass(f.Known, classes)) > 0 {
 			explained = append(explained, f)
 		}
 	}
 	j.Details = words.Lines(slices.Concat(r.Unexplained(), explained))
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	j.Known = ids
-	if len(ids) > 0 {
-		j.Result = Known + " " + strings.Join(ids, ", ")
+	if j.Known = properties.OfClass(ids, classes); len(j.Known) > 0 {
+		var names []string
+		for _, id := range j.Known {
+			names = append(names, properties.Name(id))
+		}
+		j.Result, j.Remark = Known, !properties.Disagree(j.Known)
+		if j.Remark {
+			j.Result = Remark
+		}
+		j.Result += ": " + strings.Join(names, ", ")
 	}
 	if r.Undecided != "" {
 		j.Result, j.Details = Undecided, append(j.Details, r.Undecided)

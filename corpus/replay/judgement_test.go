@@ -60,7 +60,7 @@ func TestSavedFinding(t *testing.T) {
 		{"it is gone", file, actuate, right, replay.Gone, "saved for differential at stage actuate, which does not occur any more; "},
 		{"another occurs", file, actuate, elsewhere, replay.Found, "saved for differential at stage actuate, which does not occur"},
 		{"it is known by now", known, &corpus.Finding{Property: "differential", Stage: "dry run"}, right,
-			"known finding empty-selector", "saved for differential at stage dry run, which was new then"},
+			"disagrees: empty-selector (defect)", "saved for differential at stage dry run, which was new then"},
 		{"a known one occurs, but not this", known, actuate, right, replay.Gone, "saved for differential at stage actuate, which does not occur any more; "},
 		{"a dice decides", tie, actuate, dice, replay.Found, ""},
 		{"the check fails, as recorded", file, &corpus.Finding{Property: "error"}, panics, replay.Found, ""},

@@ -53,8 +53,8 @@ type Scheduler struct {
 // NewMatrix judges each case with each scheduler, as many of these at once as there
 // are workers, until the context is done. It closes each scheduler when it is done
 // with it. It calls progress, if it is not nil, after each judgement, from one
-// goroutine at a time.
-func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case, workers int, progress func(done, of int)) *Matrix {
+// goroutine at a time. The classes are those of Judge.
+func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case, workers int, progress func(done, of int), classes ...properties.Class) *Matrix {
 	m := &Matrix{columns: shortNames(schedulers)}
 	for _, s := range schedulers {
 		m.References = append(m.References, s.Name)
@@ -75,7 +75,7 @@ func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case
 		group.Go(func() error {
 			defer s.Checker.System.Close()
 			for k, c := range cases {
-				j := Judge(ctx, s.Checker, c)
+				j := Judge(ctx, s.Checker, c, classes...)
 				if ctx.Err() != nil {
 					return nil // what was judged is not about the case
 				}

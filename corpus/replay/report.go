@@ -7,16 +7,19 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/internal/table"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // Report is what became of many cases.
 type Report struct {
 	Cases []*Judgement `json:"cases"`
-	// Passed counts the cases that agree, of which Known are known findings;
+	// Passed counts the cases that agree, of which Known have known findings, and
+	// Remarks none that makes the scheduler disagree;
 	// Gone those that no longer reproduce what they were saved for; Failed the
 	// others, without NotDone: not modelled, undecided, or not run.
 	Passed  int `json:"passed"`
 	Known   int `json:"known"`
+	Remarks int `json:"remarks"`
 	Gone    int `json:"noLongerReproduces"`
 	Failed  int `json:"failed"`
 	NotDone int `json:"notDone"`
@@ -46,6 +49,9 @@ func (r *Report) Add(j *Judgement) {
 		if j.Result != Agrees {
 			r.Known++
 		}
+		if j.Remark {
+			r.Remarks++
+		}
 	}
 }
 
@@ -71,9 +77,14 @@ func (r *Report) WriteText(w io.Writer) {
 		j.write(w, j.Name, details)
 		fmt.Fprintln(w)
 	}
-	table.WriteCounts(w, "KNOWN FINDING", "CASES", table.Sorted(r.KnownBy))
+	table.WriteCounts(w, "KNOWN FINDING", "CASES", properties.Named(table.Sorted(r.KnownBy)))
 	fmt.Fprintf(w, "%d passed", r.Passed)
-	if r.Known > 0 {
+	switch {
+	case r.Remarks > 0 && r.Remarks == r.Known:
+		fmt.Fprintf(w, " (%d with remarks)", r.Remarks)
+	case r.Remarks > 0:
+		fmt.Fprintf(w, " (%d with known findings, of which %d with remarks only)", r.Known, r.Remarks)
+	case r.Known > 0:
 		fmt.Fprintf(w, " (%d with known findings)", r.Known)
 	}
 	fmt.Fprintf(w, ", %d failed", r.Failed)

@@ -98,7 +98,7 @@ func (r *Report) markdown() string {
 	}
 	table("outcome", r.Outcomes)
 	table("could not be judged", r.Rejected)
-	table("known finding", r.Known)
+	table("known finding", named(r.Known))
 	b.WriteString("<details><summary>Decisions exercised</summary>\n\n| decision | clusters | at least |\n| --- | ---: | ---: |\n")
 	for i := range r.Exercised {
 		e := &r.Exercised[i]

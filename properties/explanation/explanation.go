@@ -114,6 +114,7 @@ type Choice struct {
 type Observed struct {
 	System      string   `json:"system"`
 	Agrees      bool     `json:"agrees"`
+	Remark      bool     `json:"remark,omitempty"`    // it does not, but that is a remark
 	Undecided   string   `json:"undecided,omitempty"` // why Agrees is not known
 	Findings    []string `json:"findings,omitempty"`
 	ScheduledTo string   `json:"scheduledTo,omitempty"`
@@ -140,6 +141,7 @@ func Of(r *properties.Result, candidates int) *Explanation {
 	if d.Eligible != nil {
 		e.Eligible = &Eligibility{d.Eligible.OK, d.Eligible.Reason}
 	}
+	e.Reference.Remark = len(r.Findings) > 0 && !slices.ContainsFunc(r.Findings, properties.Finding.Disagrees)
 	for _, f := range r.Findings {
 		e.Reference.Findings = append(e.Reference.Findings, f.String())
 	}

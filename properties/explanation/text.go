@@ -276,6 +276,8 @@ func (e *Explanation) referenceText(w io.Writer) {
 	switch {
 	case r.Undecided != "":
 		verb = "may agree or not"
+	case r.Remark:
+		verb = "does otherwise, which is only a remark"
 	case !r.Agrees:
 		verb = "disagrees"
 	}
