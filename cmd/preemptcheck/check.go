@@ -42,6 +42,7 @@ RESULT is one of
   disagrees: ID (CLASS) it did not, in a way that is known: see "preemptcheck findings"
   remark: ID (CLASS)    it did not, in a way that is known, and that is debatable, or that
                         no cluster gets into
+  passed over           it did not, in ways that are known, and of other classes than --class
   finding               it did not
   no longer reproduces  it did, but the case was saved for a finding
   unexpected            the case expects something else

@@ -43,6 +43,7 @@ const (
 	Agrees      = "agrees"
 	Known       = "disagrees" // and the known findings with their classes
 	Remark      = "remark"    // likewise
+	PassedOver  = "passed over"
 	Found       = "finding"
 	Gone        = "no longer reproduces"
 	Unexpected  = "unexpected"
@@ -113,6 +114,8 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 			j.Result = Remark
 		}
 		j.Result += ": " + strings.Join(names, ", ")
+	} else if len(ids) > 0 {
+		j.Result = PassedOver
 	}
 	if r.Undecided != "" {
 		j.Result, j.Details = Undecided, append(j.Details, r.Undecided)

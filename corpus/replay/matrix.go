@@ -114,7 +114,7 @@ func cellOf(j *Judgement) string {
 		return cellRefused
 	case j.IsNotDone():
 		return cellNotDone
-	case j.Result == Agrees:
+	case j.Result == Agrees || j.Result == PassedOver:
 		return cellAsExpected
 	}
 	return cellKnown

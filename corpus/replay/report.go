@@ -46,7 +46,7 @@ func (r *Report) Add(j *Judgement) {
 		r.Gone++
 	default:
 		r.Passed++
-		if j.Result != Agrees {
+		if len(j.Known) > 0 {
 			r.Known++
 		}
 		if j.Remark {
