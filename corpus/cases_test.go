@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 func TestCasesRoundTrip(t *testing.T) {
@@ -35,12 +36,12 @@ func TestEverythingIsModelled(t *testing.T) {
 	require.Len(t, s.Cases, 6)
 	require.Empty(t, s.Notes)
 	for _, c := range append(cases.Cases, s.Cases...) {
-		_, err := model.Decide(c.Cluster, model.Documented())
+		_, err := answers.Decide(c.Cluster, answers.Documented())
 		require.NoError(t, err, c.Name)
 	}
 	s, err = Read(strings.NewReader(strings.ReplaceAll(dump, "kind: Namespace\n", "kind: Unknown\n")), "dump")
 	require.NoError(t, err)
-	_, err = model.Decide(s.Cases[0].Cluster, model.Documented())
+	_, err = answers.Decide(s.Cases[0].Cluster, answers.Documented())
 	var unmodelled model.Unmodelled
 	require.ErrorAs(t, err, &unmodelled)
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 const waitingWithVolume = `apiVersion: v1
@@ -70,7 +70,7 @@ spec:
 			}
 			require.Equal(t, test.want, got)
 			if test.want != nil {
-				_, err := model.Decide(s.Cases[0].Cluster, model.Documented())
+				_, err := answers.Decide(s.Cases[0].Cluster, answers.Documented())
 				require.ErrorContains(t, err, test.want[0])
 			}
 		})

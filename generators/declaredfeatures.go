@@ -3,16 +3,16 @@ package generators
 import (
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // declaredFeatures are what nodes declare: also what no pod asks for, and a name
 // from another release.
 var declaredFeatures = [][]string{
 	nil,
-	{model.FeatureRestartAll},
+	{filter.FeatureRestartAll},
 	{"GuaranteedQoSPodCPUResize"},
-	{"ExtendWebSocketsToKubelet", model.FeatureRestartAll, "SomeLaterFeature"},
+	{"ExtendWebSocketsToKubelet", filter.FeatureRestartAll, "SomeLaterFeature"},
 }
 
 // needFeature makes the pod need the one feature that the default gates let pods

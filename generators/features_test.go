@@ -11,6 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // TestEveryFeatureOccurs looks for everything that clusters promise to have.
@@ -159,7 +160,7 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"compared taints": preemptor(func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Spec.Tolerations, func(t v1.Toleration) bool { return t.Operator == v1.TolerationOpGt })
 		}),
-		"comparisons on": func(c *model.Cluster) bool { return c.Settings.FeatureGates[model.GateTaintComparison] },
+		"comparisons on": func(c *model.Cluster) bool { return c.Settings.FeatureGates[filter.GateTaintComparison] },
 		"unready": anyPod(func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodReady })
 		}),

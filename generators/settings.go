@@ -4,6 +4,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 )
 
 func (g *generator) drawSettings() (settings model.Settings) {
@@ -19,7 +21,7 @@ func (g *generator) drawSettings() (settings model.Settings) {
 		settings.FeatureGates = map[string]bool{model.GateAsyncPreemption: false}
 	}
 	if g.compared && settings.FeatureGates == nil && settings.MinCandidateNodesAbsolute == nil && g.chance(75) {
-		settings.FeatureGates = map[string]bool{model.GateTaintComparison: true}
+		settings.FeatureGates = map[string]bool{filter.GateTaintComparison: true}
 	}
 	return settings
 }
@@ -42,7 +44,7 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 		s.Parallelism = &workers
 	case 1:
 		s.FeatureGates = map[string]bool{}
-		for _, gate := range model.IdleGates() {
+		for _, gate := range unmodelled.IdleGates() {
 			s.FeatureGates[gate] = gate == "InterPodAffinityHostnameFastPath"
 		}
 	default:

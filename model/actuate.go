@@ -2,36 +2,33 @@ package model
 
 import (
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
-// actuate is what preempting victims on n changes. Victims that are terminating
-// already are not deleted again (kubernetes#131519, since 1.35); the others are
-// marked DisruptionTarget (KEP-3329) and deleted. Pods of lower priority that
-// were nominated to the node lose their nomination, as the room there is spoken
-// for, and the preemptor gets it (docs: pod-priority-preemption, "User exposed
+// Actuate is what preempting victims on n changes. Victims that are terminating
+// already are not deleted again (kubernetes#131519); the others are marked
+// DisruptionTarget (KEP-3329) and deleted. Pods of lower priority that were
+// nominated to the node lose their nomination, as the room there is spoken for,
+// and the preemptor gets it (docs: pod-priority-preemption, "User exposed
 // information"; executor.go:192@v1.37.1).
-func (q *question) actuate(n *node, victims []*pod) *Actuation {
+func Actuate(cy *Cycle, n *filter.Node, victims []*filter.Pod) *Actuation {
 	a := &Actuation{Nomination: NominationSet, NominatedNode: n.Name}
 	for _, p := range victims {
-		if p.DeletionTimestamp != nil && !q.rules.deletesTerminating {
+		if p.DeletionTimestamp != nil {
 			continue
 		}
-		a.Deleted = append(a.Deleted, p.key)
-		status := p.Pod
-		if q.rules.statusOverwritten {
-			status = q.cluster.Preemptor
-		}
-		if q.rules.marksVictims && !q.markedAlready(status) {
-			a.DisruptionTarget = append(a.DisruptionTarget, p.key)
+		a.Deleted = append(a.Deleted, p.Key)
+		if !cy.MarkedAlready(p.Pod) {
+			a.DisruptionTarget = append(a.DisruptionTarget, p.Key)
 		}
 	}
-	keep := q.rules.terminatingVictimsKeepNominees && q.cluster.Settings.AsyncPreemption() && len(a.Deleted) == 0
-	for _, p := range n.nominated {
-		if q.rules.clears(q.preemptor.priority, p.priority) && !keep {
-			a.Cleared = append(a.Cleared, p.key)
+	for _, p := range n.Nominated {
+		if p.Priority < cy.Preemptor.Priority {
+			a.Cleared = append(a.Cleared, p.Key)
 		}
 	}
 	slices.Sort(a.Deleted)
@@ -40,36 +37,59 @@ func (q *question) actuate(n *node, victims []*pod) *Actuation {
 	return a
 }
 
-// unhelped is what becomes of a pod that preemption does not help: it loses its
-// nomination (preemption.go:175@v1.37.1, doc comment of Preempt). tried: there was
-// a node to try, or the cycle ended in an error before.
-func (q *question) unhelped(tried bool) *Actuation {
-	if !q.rules.clearsWithoutCandidates && (tried || q.cluster.Preemptor.Status.NominatedNodeName == "") {
-		return &Actuation{Nomination: NominationKept}
-	}
-	return &Actuation{Nomination: NominationCleared}
-}
-
-// markedAlready: the condition that would be patched in is there already.
-func (q *question) markedAlready(p *v1.Pod) bool {
+// MarkedAlready tells whether the condition that would be patched in is there
+// already.
+func (cy *Cycle) MarkedAlready(p *v1.Pod) bool {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == v1.DisruptionTarget {
 			return c.Status == v1.ConditionTrue && c.Reason == v1.PodReasonPreemptionByScheduler &&
-				c.Message == q.preemptor.Spec.SchedulerName+": preempting to accommodate a higher priority pod" &&
+				c.Message == cy.Preemptor.Spec.SchedulerName+": preempting to accommodate a higher priority pod" &&
 				c.LastProbeTime.IsZero()
 		}
 	}
 	return false
 }
 
-// withoutOverwrites is a without what else the patches that mark victims hold.
-func withoutOverwrites(a *Actuation) *Actuation {
-	out := *a
-	out.Other = slices.DeleteFunc(slices.Clone(a.Other), func(write string) bool {
-		return slices.ContainsFunc(a.DisruptionTarget, func(key string) bool { return strings.HasPrefix(write, "patch "+key+" [status]: ") })
-	})
-	if len(out.Other) == 0 {
-		out.Other = nil
+// NoCandidate is what becomes of a pod that preemption does not help: it loses its
+// nomination (preemption.go:175@v1.37.1, doc comment of Preempt). tried says that
+// there was a node to try, or that the cycle ended in an error before.
+func NoCandidate(_ *Cycle, _ bool) *Actuation { return &Actuation{Nomination: NominationCleared} }
+
+// NoneLeft is what becomes of a pod of whose candidates the extenders leave none:
+// it cannot be scheduled even with preemption, so it loses its nomination. After an
+// extender's failure all stays as it was (preemption.go:163@v1.37.1, doc comment of
+// Preempt).
+func NoneLeft(_ *Cycle, failure string) *Actuation {
+	if failure != "" {
+		return &Actuation{Nomination: NominationKept}
 	}
-	return &out
+	return &Actuation{Nomination: NominationCleared}
+}
+
+// Deallocatable are the resource claims of which one loses its allocation before
+// preemption is tried: those that are in the pod's way on some node for no other
+// reason, and that no other pod uses. Which one is left open
+// (dynamicresources.go:1150@v1.37.1, PostFilter). Sorted.
+func (d *Decision) Deallocatable() []string {
+	cy := d.Cycle
+	if d.Eligible == nil || cy.PreFiltered.Rejection != nil {
+		return nil
+	}
+	state, ok := filter.As[*device.State](cy.State(device.DynamicResources{}.Name()))
+	if !ok {
+		return nil
+	}
+	var claims []string
+	for _, n := range cy.Nodes {
+		if v := d.Verdicts[n.Name]; v == nil || v.Plugin != (device.DynamicResources{}).Name() {
+			continue
+		}
+		for _, claim := range state.Deallocatable(n) {
+			if !slices.Contains(claims, claim) {
+				claims = append(claims, claim)
+			}
+		}
+	}
+	slices.Sort(claims)
+	return claims
 }

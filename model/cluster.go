@@ -8,12 +8,16 @@
 package model
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // Cluster is one question to a scheduler: here is everything it knows, and
@@ -40,87 +44,12 @@ type Cluster struct {
 	Settings  Settings
 }
 
-// Settings are the parts of the scheduler's configuration that preemption
-// depends on.
-type Settings struct {
-	// MinCandidateNodesPercentage and MinCandidateNodesAbsolute are
-	// DefaultPreemptionArgs. nil means the default: 10 percent, 100 nodes.
-	MinCandidateNodesPercentage *int32
-	MinCandidateNodesAbsolute   *int32
-	// SecondProfile is a profile besides the default one, with the default plugins;
-	// nil if there is none.
-	SecondProfile *Profile
-	// Parallelism is how many nodes the scheduler looks at side by side. nil means
-	// any number; the scheduler's default is 16.
-	Parallelism *int32
-	// PercentageOfNodesToScore is after which share of the cluster's nodes that fit
-	// the scheduler looks no further, in clusters of 100 nodes or more. nil and 0
-	// mean the default, which depends on the size of the cluster.
-	PercentageOfNodesToScore *int32
-	// DryRunOffset is at which of the potential nodes, in order of their names, dry
-	// runs begin (modulo how many there are). It is no setting: a real scheduler
-	// draws it each time, and takes the nodes in any order. nil means any.
-	DryRunOffset *int32
-	// FeatureGates holds the gates that differ from the release's defaults.
-	FeatureGates map[string]bool
-	// Extenders are asked in this order, those that are ignorable last.
-	Extenders []Extender
-}
-
-// Profile is a profile of the scheduler.
-type Profile struct {
-	// SchedulerName is that of the pods which the profile is for.
-	SchedulerName string
-	// MinCandidateNodesPercentage and MinCandidateNodesAbsolute are its
-	// DefaultPreemptionArgs, as in Settings.
-	MinCandidateNodesPercentage *int32
-	MinCandidateNodesAbsolute   *int32
-}
-
-// Schedules tells whether the scheduler has a profile for the pods of that
-// schedulerName.
-func (s Settings) Schedules(schedulerName string) bool {
-	return schedulerName == DefaultSchedulerName || s.SecondProfile != nil && schedulerName == s.SecondProfile.SchedulerName
-}
-
-// profile is the profile for the pods of a schedulerName.
-func (s Settings) profile(schedulerName string) Profile {
-	if schedulerName != DefaultSchedulerName && s.Schedules(schedulerName) {
-		return *s.SecondProfile
-	}
-	return Profile{DefaultSchedulerName, s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute}
-}
-
-func (s Settings) offset() int {
-	if s.DryRunOffset == nil {
-		return 0
-	}
-	return int(*s.DryRunOffset)
-}
-
-// Defaults of DefaultPreemptionArgs
-// (apis/config/v1/defaults.go:32@v1.37.1, SetDefaults_DefaultPreemptionArgs).
-const (
-	DefaultMinCandidateNodesPercentage int32 = 10
-	DefaultMinCandidateNodesAbsolute   int32 = 100
-)
-
-// GateAsyncPreemption names the gate that moves the API calls of a preemption
-// out of the scheduling cycle (KEP-4832); on by default at v1.37.1.
-const GateAsyncPreemption = "SchedulerAsyncPreemption"
-
-// AsyncPreemption tells whether the cluster's scheduler preempts asynchronously.
-func (s Settings) AsyncPreemption() bool {
-	on, set := s.FeatureGates[GateAsyncPreemption]
-	return on || !set
-}
-
 // Key names a namespaced object as "namespace/name".
 func Key(o interface {
 	GetNamespace() string
 	GetName() string
 }) string {
-	return o.GetNamespace() + "/" + o.GetName()
+	return filter.Key(o)
 }
 
 // Priority is the pod's priority; a pod without one has priority 0
@@ -139,4 +68,37 @@ func startTime(p *v1.Pod, now time.Time) time.Time {
 		return now
 	}
 	return p.Status.StartTime.Time
+}
+
+// KnowsNomination tells whether the scheduler takes a waiting pod's nomination
+// into account: it watches only the pods of its own profiles
+// (eventhandlers.go:138@v1.37.1, addPod).
+func (c *Cluster) KnowsNomination(p *v1.Pod) bool {
+	return p.Status.NominatedNodeName != "" && c.Settings.Schedules(p.Spec.SchedulerName)
+}
+
+// Unmodelled lists what in a cluster could change the scheduler's decision and
+// is not covered by the model. As an error it says that there is no answer.
+type Unmodelled []UnmodelledField
+
+// UnmodelledField is a field of an object that the model does not cover.
+type UnmodelledField struct {
+	Object string // kind and name: "Pod default/web-0"
+	Field  string // "spec.volumes[0].persistentVolumeClaim"
+	Why    string // what would have to be modelled
+}
+
+func (f UnmodelledField) String() string { return fmt.Sprintf("%s: %s: %s", f.Object, f.Field, f.Why) }
+
+func (u Unmodelled) Error() string {
+	lines := make([]string, len(u))
+	for i, f := range u {
+		lines[i] = f.String()
+	}
+	return "not modelled: " + strings.Join(lines, "; ")
+}
+
+// Add is a filter.Report.
+func (u *Unmodelled) Add(object, field, why string) {
+	*u = append(*u, UnmodelledField{object, field, why})
 }

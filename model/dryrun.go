@@ -1,101 +1,130 @@
 package model
 
 import (
-	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
-// PossibleVictim is a pod that preemption on a node may take.
-type PossibleVictim struct {
-	Pod *v1.Pod
-	// Budgets protect it.
-	Budgets []*policyv1.PodDisruptionBudget
-	// Violates is the budget that evicting it violates, after everything more
-	// important on the node has taken from the budgets; nil if there is none.
-	Violates *policyv1.PodDisruptionBudget
+// DryRunOnNode is what preemption on one node comes to.
+type DryRunOnNode struct {
+	Node *filter.Node
+	// Failed says why preemption does not help; its Plugin is "" if the node has no
+	// pod of lower priority.
+	Failed *Verdict
+	// Possible are the pods of lower priority, most important first, equally
+	// important ones in the cluster's order. Staying are the others.
+	Possible []*filter.Pod
+	Staying  []*filter.Pod
+	// Listed is the outcome of that order. It is nil if preemption does not help. An
+	// outcome without victims is an error.
+	Listed *Outcome
 }
 
-// PossibleVictims are the pods of a potential node that DryRunOn chooses the
-// victims from, most important first; equally important pods, and budgets, in the
-// cluster's order. There are none if preemption does not help there.
-func (d *Decision) PossibleVictims(node string) []PossibleVictim {
-	if len(d.worlds) == 0 || d.worlds[0].runs[node] == nil {
-		return nil
+// IsCandidate tells whether the node may be picked.
+func (run *DryRunOnNode) IsCandidate() bool {
+	return run.Failed == nil && len(run.Listed.Pods) > 0
+}
+
+// Outcome is one way in which preemption on a node may turn out.
+type Outcome struct {
+	// Victims have to go, most important first. Pods are the same, as the Cycle has
+	// them.
+	Victims []string
+	Pods    []*filter.Pod
+	// Violations counts the victims whose eviction violates a budget.
+	Violations int
+	// Violates names the budget that a victim's eviction violates.
+	Violates map[string]string
+	// Reprieved could have been victims, but may stay: in the order in which
+	// they were considered.
+	Reprieved []string
+}
+
+// DryRunNode works out which pods of n would have to go. All pods that may be
+// preempted are taken away; if the preemptor fits then, as many as possible are
+// given back (docs: concepts/scheduling-eviction/pod-priority-preemption,
+// "Preemption"; default_preemption.go:286@v1.37.1, doc comment of
+// SelectVictimsOnNode). Where nobody has to go, it is an extender that rejects the
+// node, and what it would say with other pods there is not asked.
+func DryRunNode(cy *Cycle, n *filter.Node, budgetOrder []int) *DryRunOnNode {
+	run := &DryRunOnNode{Node: n}
+	for _, p := range n.Pods {
+		if cy.MayPreempt(cy.Preemptor, p) {
+			run.Possible = append(run.Possible, p)
+		} else {
+			run.Staying = append(run.Staying, p)
+		}
 	}
-	var possible []*pod
-	for _, group := range d.worlds[0].runs[node].groups {
-		possible = append(possible, group...)
+	if len(run.Possible) == 0 {
+		run.Failed = filter.Unresolvable("No preemption victims found for incoming pod")
+		return run
 	}
-	violates := d.q.split(possible, nil)
-	out := make([]PossibleVictim, len(possible))
+	moves := make([]filter.Move, len(run.Possible))
+	for i, p := range run.Possible {
+		moves[i].Pod = p
+	}
+	if run.Failed = cy.Fits(cy, n, filter.View{Pods: run.Staying, Moves: moves}); run.Failed != nil {
+		return run
+	}
+	slices.SortStableFunc(run.Possible, cy.Importance)
+	run.Listed = cy.Reprieve(cy, run, run.Possible, budgetOrder)
+	if len(run.Listed.Pods) == 0 && cy.OnlyExtender[n.Name] {
+		run.Failed = &Verdict{Plugin: ExtenderName, Reasons: []string{"the extender rejects the node, not the pods on it"}}
+	}
+	return run
+}
+
+// Reprieve gives back as many of the possible victims as it can, one after
+// another, each if the preemptor still fits; the rest are the victims, most
+// important first. possible is run.Possible with equally important pods in any
+// order (default_preemption.go:286@v1.37.1, SelectVictimsOnNode).
+func Reprieve(cy *Cycle, run *DryRunOnNode, possible []*filter.Pod, budgetOrder []int) *Outcome {
+	violated := cy.Violations(possible, budgetOrder)
+	o := &Outcome{}
+	present := slices.Clone(run.Staying)
+	moves := make([]filter.Move, len(possible), 3*len(possible))
 	for i, p := range possible {
-		out[i].Pod = p.Pod
-		for _, b := range p.budgets {
-			out[i].Budgets = append(out[i].Budgets, d.q.budgets[b].PodDisruptionBudget)
+		moves[i].Pod = p
+	}
+	var evicted []int // indices into possible
+	for _, i := range cy.ReprieveOrder(violated) {
+		p := possible[i]
+		present, moves = append(present, p), append(moves, filter.Move{Pod: p, Back: true})
+		if cy.Fits(cy, run.Node, filter.View{Pods: present, Moves: moves}) == nil {
+			o.Reprieved = append(o.Reprieved, p.Key)
+			continue
 		}
-		if b := violates[i]; b >= 0 {
-			out[i].Violates = d.q.budgets[b].PodDisruptionBudget
-		}
-	}
-	return out
-}
-
-// HeldFor are the pods nominated to a node that keep the preemptor from it: with
-// the node's pods as they are it would fit, but not beside these too. None if it
-// fits, or would not fit anyway.
-func (d *Decision) HeldFor(node string) []*v1.Pod {
-	n := d.q.byName[node]
-	if n == nil || d.Verdicts[node] == nil || d.q.pre.rejection != nil {
-		return nil
-	}
-	return d.q.held(n, view{pods: n.pods})
-}
-
-// DryRunHeldFor are the pods nominated to a node that keep the preemptor from it
-// even after everything that may be preempted is gone. None if there is nothing to
-// preempt.
-func (d *Decision) DryRunHeldFor(node string) []*v1.Pod {
-	if len(d.worlds) == 0 {
-		return nil
-	}
-	run := d.worlds[0].runs[node]
-	if run == nil || run.failed == nil || run.failed.Plugin == "" {
-		return nil
-	}
-	return d.q.held(run.node, view{pods: run.staying})
-}
-
-// held are the pods that n is held for, which fails the preemptor with them.
-func (q *question) held(n *node, v view) []*v1.Pod {
-	yielded := q.yieldsTo(n)
-	if len(yielded) == 0 || q.runFilters(n, v) != nil {
-		return nil
-	}
-	pods := make([]*v1.Pod, len(yielded))
-	for i, p := range yielded {
-		pods[i] = p.Pod
-	}
-	return pods
-}
-
-// PreFilterRejects tells whether a plugin rejects the preemptor before any node
-// is looked at: every verdict is then that one.
-func (d *Decision) PreFilterRejects() bool { return d.q.pre.rejection != nil }
-
-// PreFilterNarrows tells whether the node names that the preemptor requires leave
-// some of the cluster's nodes, but not all.
-func (d *Decision) PreFilterNarrows() bool {
-	left := 0
-	for _, n := range d.q.nodes {
-		if !d.q.pre.excludes(n) {
-			left++
+		present, moves = present[:len(present)-1], append(moves, filter.Move{Pod: p})
+		evicted = append(evicted, i)
+		if violated[i] >= 0 {
+			o.Violations++
+			if o.Violates == nil {
+				o.Violates = map[string]string{}
+			}
+			o.Violates[p.Key] = Key(cy.Budgets[violated[i]])
 		}
 	}
-	return 0 < left && left < len(d.q.nodes)
+	slices.Sort(evicted)
+	for _, i := range evicted {
+		o.Pods = append(o.Pods, possible[i])
+	}
+	o.Victims = keys(o.Pods)
+	return o
 }
 
-// RetriesUnresolvable tells whether the preemptor would have to wait for its
-// victims on its nominated node, had that not become unresolvable.
-func (d *Decision) RetriesUnresolvable() bool {
-	return d.Eligible != nil && d.Eligible.OK && !d.q.eligible(nil).OK
+// ReprieveOrder is the order in which pods are reprieved, as indices: first those
+// whose eviction violates a budget, then the others, each from the most important
+// one down (docs: pod-priority-preemption, "PodDisruptionBudget is supported, but
+// not guaranteed"). violated is that of Cycle.Violations.
+func ReprieveOrder(violated []int) []int {
+	order := make([]int, 0, len(violated))
+	for _, violating := range []bool{true, false} {
+		for i, budget := range violated {
+			if budget >= 0 == violating {
+				order = append(order, i)
+			}
+		}
+	}
+	return order
 }

@@ -2,9 +2,9 @@ package model
 
 import (
 	"cmp"
-	"maps"
 	"math"
-	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // Criterion is a rule by which one candidate is preferred to another. The
@@ -12,20 +12,21 @@ import (
 // left tied.
 type Criterion struct {
 	Name string
-	// compare is negative if a is preferred.
-	compare func(a, b *Outcome) int
+	// Compare is negative if a is preferred, and 0 if the criterion sees no
+	// difference.
+	Compare func(a, b *Outcome) int
 }
 
-// defaultCriteria are the criteria of pickOneNodeForPreemption, from its doc
+// DefaultCriteria are the criteria of pickOneNodeForPreemption, from its doc
 // comment (preemption.go:324@v1.37.1). Candidates that tie on all of them are
 // equally good: any may be chosen.
-func defaultCriteria() []Criterion {
+func DefaultCriteria() []Criterion {
 	return []Criterion{
 		{"fewest budget violations", func(a, b *Outcome) int { return cmp.Compare(a.Violations, b.Violations) }},
-		{"lowest highest-priority victim", func(a, b *Outcome) int { return cmp.Compare(a.highest(), b.highest()) }},
-		{"smallest sum of priorities", func(a, b *Outcome) int { return cmp.Compare(a.sum(), b.sum()) }},
-		{"fewest victims", func(a, b *Outcome) int { return cmp.Compare(len(a.victims), len(b.victims)) }},
-		{"latest start of the highest-priority victims", func(a, b *Outcome) int { return cmp.Compare(b.earliestStart(), a.earliestStart()) }},
+		{"lowest highest-priority victim", func(a, b *Outcome) int { return cmp.Compare(a.HighestPriority(), b.HighestPriority()) }},
+		{"smallest sum of priorities", func(a, b *Outcome) int { return cmp.Compare(a.SumOfPriorities(), b.SumOfPriorities()) }},
+		{"fewest victims", func(a, b *Outcome) int { return cmp.Compare(len(a.Pods), len(b.Pods)) }},
+		{"latest start of the highest-priority victims", func(a, b *Outcome) int { return cmp.Compare(b.EarliestStart(), a.EarliestStart()) }},
 	}
 }
 
@@ -35,77 +36,31 @@ const (
 	Tie           = "tie"
 )
 
-// highest is the highest priority of a victim. Victims are in order of importance,
-// so that is the first one's, unless an extender has put them in another.
-func (o *Outcome) highest() int32 {
-	highest := o.victims[0].priority
-	for _, p := range o.victims {
-		highest = max(highest, p.priority)
-	}
-	return highest
-}
-
-// firstVictimIsHighest are the criteria with the first victim's priority for the
-// highest.
-func firstVictimIsHighest(criteria []Criterion) []Criterion {
-	out := slices.Clone(criteria)
-	for i := range out {
-		if out[i].Name == defaultCriteria()[1].Name {
-			out[i].compare = func(a, b *Outcome) int { return cmp.Compare(a.victims[0].priority, b.victims[0].priority) }
-		}
-	}
-	return out
-}
-
-// sum adds up the priorities, each shifted to be non-negative, so that more
-// victims never make a better sum (preemption.go:361@v1.37.1).
-func (o *Outcome) sum() int64 {
-	var sum int64
-	for _, p := range o.victims {
-		sum += int64(p.priority) - math.MinInt32
-	}
-	return sum
-}
-
-// earliestStart is when the first of the highest-priority victims started.
-func (o *Outcome) earliestStart() int64 {
-	highest, earliest := int32(math.MinInt32), int64(math.MaxInt64)
-	for _, p := range o.victims {
-		switch start := p.start.UnixNano(); {
-		case p.priority > highest:
-			highest, earliest = p.priority, start
-		case p.priority == highest:
-			earliest = min(earliest, start)
-		}
-	}
-	return earliest
-}
-
-// compare is negative if a is the better outcome, 0 if the criteria see no
+// Compare is negative if a is the better outcome, 0 if the criteria see no
 // difference. at is the index of the criterion that tells them apart.
-func (r *Rules) compare(a, b *Outcome) (c, at int) {
-	for i := range r.criteria {
-		if c := r.criteria[i].compare(a, b); c != 0 {
+func (a *Algorithm) Compare(x, y *Outcome) (c, at int) {
+	for i := range a.Criteria {
+		if c := a.Criteria[i].Compare(x, y); c != 0 {
 			return c, i
 		}
 	}
-	return 0, len(r.criteria)
+	return 0, len(a.Criteria)
 }
 
-// best reduces candidates to those that the criteria leave, and says what
-// decided: the criterion after which one was left, Tie, or OnlyCandidate.
-func (r *Rules) best(candidates map[string]*Outcome) (nodes []string, decidedBy string) {
+// Pick reduces candidates to those that the criteria leave, of which any may be
+// chosen, and says what decided: the criterion after which one was left, Tie, or
+// OnlyCandidate.
+func (a *Algorithm) Pick(candidates map[string]*Outcome) (nodes []string, decidedBy string) {
 	if len(candidates) == 1 {
 		for name := range candidates {
 			return []string{name}, OnlyCandidate
 		}
 	}
-	decisive := -1
 	var top *Outcome
 	for name, o := range candidates {
 		c := -1
 		if top != nil {
-			c, _ = r.compare(o, top)
+			c, _ = a.Compare(o, top)
 		}
 		if c < 0 {
 			top, nodes = o, nodes[:0]
@@ -117,70 +72,61 @@ func (r *Rules) best(candidates map[string]*Outcome) (nodes []string, decidedBy 
 	if len(nodes) != 1 {
 		return nodes, Tie
 	}
+	decisive := -1
 	for name, o := range candidates {
 		if name != nodes[0] {
-			_, at := r.compare(top, o)
+			_, at := a.Compare(top, o)
 			decisive = max(decisive, at)
 		}
 	}
-	return nodes, r.criteria[decisive].Name
+	return nodes, a.Criteria[decisive].Name
 }
 
-// shortlist is the number of candidates after which no more nodes need to be
-// tried, given how many there are to try: a percentage of the cluster's nodes,
-// but at least an absolute number and at most all there are to try
-// (DefaultPreemptionArgs, types_pluginargs.go:31@v0.37.1). A share of less than
-// one node counts as one: the settings choose how long to search, not whether.
-func (q *question) shortlist(potential int) int {
-	if !q.rules.shortlists {
-		return potential
+// HighestPriority is the highest priority of a victim. Victims are in order of
+// importance, so that is the first one's, unless an extender has changed the order.
+func (o *Outcome) HighestPriority() int32 {
+	highest := o.Pods[0].Priority
+	for _, p := range o.Pods {
+		highest = max(highest, p.Priority)
 	}
-	profile := q.cluster.Settings.profile(q.preemptor.Spec.SchedulerName)
-	percentage, absolute := DefaultMinCandidateNodesPercentage, DefaultMinCandidateNodesAbsolute
-	if s := profile.MinCandidateNodesPercentage; s != nil {
-		percentage = *s
-	}
-	if s := profile.MinCandidateNodesAbsolute; s != nil {
-		absolute = *s
-	}
-	of := len(q.nodes)
-	if q.rules.percentageOfPotentialNodes {
-		of = potential
-	}
-	return min(max(of*int(percentage)/100, int(absolute), q.rules.minShortlist), potential)
+	return highest
 }
 
-// CriterionNames are the names of the documented criteria, in turn.
-func CriterionNames() []string {
-	var names []string
-	for _, c := range defaultCriteria() {
-		names = append(names, c.Name)
+// SumOfPriorities adds up the priorities, each counted from the lowest possible
+// one, so that more victims never make a better sum (preemption.go:361@v1.37.1).
+func (o *Outcome) SumOfPriorities() int64 {
+	var sum int64
+	for _, p := range o.Pods {
+		sum += int64(p.Priority) - math.MinInt32
 	}
-	return names
+	return sum
 }
 
-// DecidedBy says what decided between the candidates observed: the name of a
-// criterion, Tie, or OnlyCandidate. It is "" if o shows no candidates, or none
-// that the Decision knows.
-func (d *Decision) DecidedBy(o *Observation) string {
-	candidates := map[string]*Outcome{}
-	names, runs := o.Candidates, o.DryRuns
-	if o.AfterExtenders != nil {
-		names, runs = slices.Collect(maps.Keys(o.AfterExtenders)), o.AfterExtenders
-	}
-	for _, name := range names {
-		if d.q.byName[name] == nil {
-			return ""
+// EarliestStart is when the first of the highest-priority victims started, in
+// nanoseconds since 1970.
+func (o *Outcome) EarliestStart() int64 {
+	highest, earliest := int32(math.MinInt32), int64(math.MaxInt64)
+	for _, p := range o.Pods {
+		switch start := p.Start.UnixNano(); {
+		case p.Priority > highest:
+			highest, earliest = p.Priority, start
+		case p.Priority == highest:
+			earliest = min(earliest, start)
 		}
-		outcome := &Outcome{Violations: runs[name].Violations, victims: d.pods(name, runs[name].Victims)}
-		if len(outcome.victims) == 0 {
-			return ""
+	}
+	return earliest
+}
+
+// PodsNamed are the pods bound to a node with the given keys, in that order; pods
+// that are not there are left out.
+func (cy *Cycle) PodsNamed(node string, keys []string) []*filter.Pod {
+	var pods []*filter.Pod
+	for _, key := range keys {
+		for _, p := range cy.Node(node).Pods {
+			if p.Key == key {
+				pods = append(pods, p)
+			}
 		}
-		candidates[name] = outcome
 	}
-	if len(candidates) == 0 {
-		return ""
-	}
-	_, by := d.q.rules.best(candidates)
-	return by
+	return pods
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/mutant"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
@@ -31,10 +34,10 @@ const (
 // pods and of budgets, and the map order that breaks ties. Clusters whose
 // shortlist is shorter than their candidates are left out, since the offset of
 // the search is pinned.
-func neverGiven(t *testing.T, checker *properties.Checker, c *model.Cluster, d *model.Decision) (never *model.Choice, choices int) {
+func neverGiven(t *testing.T, checker *properties.Checker, c *model.Cluster, d *answers.Set) (never *answers.Choice, choices int) {
 	all := d.Choices()
 	exact, _ := d.Exact()
-	if len(all) < 2 || len(all) > maxChoices || !exact || d.Shortlist < len(d.PotentialNodes) {
+	if len(all) < 2 || len(all) > maxChoices || !exact || d.NumCandidates < len(d.PotentialNodes) {
 		return nil, 0
 	}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -52,7 +55,7 @@ func neverGiven(t *testing.T, checker *properties.Checker, c *model.Cluster, d *
 		})
 		o, err := checker.System.Observe(context.Background(), &shuffled)
 		require.NoError(t, err)
-		missing = slices.DeleteFunc(missing, func(choice model.Choice) bool { return d.Gives(choice, o) })
+		missing = slices.DeleteFunc(missing, func(choice answers.Choice) bool { return d.Gives(choice, o) })
 		if len(missing) == 0 {
 			return nil, len(all)
 		}
@@ -64,8 +67,8 @@ func neverGiven(t *testing.T, checker *properties.Checker, c *model.Cluster, d *
 // given. Where upstream's known bugs rule an answer out, the model does so too.
 func TestEveryAllowedAnswerIsGiven(t *testing.T) {
 	checker := checktest.Checker(t)
-	checker.Decide = func(c *model.Cluster) (*model.Decision, error) {
-		return model.Decide(c, model.Documented().With(properties.QuirksOf(model.Linked)...))
+	checker.Decide = func(c *model.Cluster) (*answers.Set, error) {
+		return answers.Decide(c, release.With(answers.Documented(), properties.QuirksOf(release.Linked)...))
 	}
 	sets, answers := 0, 0
 	for seed, enough := uint64(0), testsize.Times(500); sets < enough; seed++ {
@@ -90,14 +93,14 @@ func TestEveryAllowedAnswerIsGiven(t *testing.T) {
 func TestLaxModelIsCaught(t *testing.T) {
 	checker := checktest.Checker(t)
 	last := probe.Criteria()[len(probe.Criteria())-2]
-	mutants := model.Mutants()
-	i := slices.IndexFunc(mutants, func(m model.Mutant) bool { return m.Name == "criterion dropped: "+last })
+	mutants := mutant.All()
+	i := slices.IndexFunc(mutants, func(m mutant.Mutant) bool { return m.Name == "criterion dropped: "+last })
 	require.GreaterOrEqual(t, i, 0)
 	checker.Decide = mutants[i].Decide
 	for seed := range uint64(1000) {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err)
-		right, err := model.Decide(r.Cluster, model.Documented())
+		right, err := answers.Decide(r.Cluster, answers.Documented())
 		require.NoError(t, err)
 		if len(r.Findings) > 0 || len(right.Choices()) != 1 {
 			continue

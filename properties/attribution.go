@@ -4,27 +4,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 )
 
 // explainAnswer finds the known findings that together account for an answer: with
 // their quirks the model agrees at each stage, and with one of them less it does
 // not. known is nil if even all of them do not; left is the first disagreement then.
-func explainAnswer(s *Subject) (known []string, left *model.Disagreement) {
+func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
 	var quirks []LedgerEntry
 	for _, e := range LedgerOf(s.Release) {
 		if e.Quirk != "" {
 			quirks = append(quirks, e)
 		}
 	}
-	with := func(entries []LedgerEntry) *model.Disagreement {
-		on := make([]model.Quirk, len(entries))
+	with := func(entries []LedgerEntry) *answers.Disagreement {
+		on := make([]release.Quirk, len(entries))
 		for i, e := range entries {
 			on[i] = e.Quirk
 		}
-		d, err := model.Decide(s.Cluster, s.Release.Rules().With(on...))
+		d, err := answers.Decide(s.Cluster, release.With(s.Release.Rules(), on...))
 		if err != nil {
-			return &model.Disagreement{}
+			return &answers.Disagreement{}
 		}
 		return d.Admits(s.Observation)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -40,7 +41,7 @@ func BenchmarkCase(b *testing.B) {
 		}
 		begin := cpuTime(b)
 		for _, c := range clusters {
-			_, err := model.Decide(c, model.Documented())
+			_, err := answers.Decide(c, answers.Documented())
 			require.NoError(b, err)
 		}
 		decide += cpuTime(b) - begin

@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -25,10 +27,10 @@ import (
 type Checker struct {
 	System reference.System
 	// Release is whose algorithm the system is held to, and whose known findings
-	// explain what it does; zero is model.Linked.
-	Release model.Release
+	// explain what it does; zero is release.Linked.
+	Release release.Release
 	// Decide is the model; nil means the documented rules of the release.
-	Decide func(*model.Cluster) (*model.Decision, error)
+	Decide func(*model.Cluster) (*answers.Set, error)
 	// Properties are checked of each cluster after the differential, in this order.
 	Properties []Property
 	// Sample draws the properties that are checked of a cluster after that; nil
@@ -46,7 +48,7 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	s := &Subject{Context: ctx, Cluster: cluster, System: c.System, Release: cmp.Or(c.Release, model.Linked)}
+	s := &Subject{Context: ctx, Cluster: cluster, System: c.System, Release: cmp.Or(c.Release, release.Linked)}
 	if r, err = c.ask(s); err != nil || r.Unmodelled != nil {
 		return r, err
 	}
@@ -77,7 +79,7 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		if !errors.As(err, &r.Unmodelled) {
 			return nil, err
 		}
-		r.Refused = s.Release != model.Linked && c.refuses(s)
+		r.Refused = s.Release != release.Linked && c.refuses(s)
 		return r, nil
 	}
 	if s.Observation, err = c.System.Observe(s.Context, s.Cluster); err != nil {
@@ -91,11 +93,11 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 	return r, nil
 }
 
-func (c *Checker) decide(s *Subject) (*model.Decision, error) {
+func (c *Checker) decide(s *Subject) (*answers.Set, error) {
 	if c.Decide != nil {
 		return c.Decide(s.Cluster)
 	}
-	return model.Decide(s.Cluster, s.Release.Rules())
+	return answers.Decide(s.Cluster, s.Release.Rules())
 }
 
 // refuses tells whether the system does not take the cluster at all.

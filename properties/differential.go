@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 // Differential is the name of the property that what a scheduler does is, stage
@@ -50,7 +51,7 @@ func differential(s *Subject) (findings []Finding, undecided string) {
 	return []Finding{disagreement(d, besides, known)}, ""
 }
 
-func disagreement(d *model.Disagreement, besides string, known []string) Finding {
+func disagreement(d *answers.Disagreement, besides string, known []string) Finding {
 	return Finding{
 		Property: Differential,
 		Stage:    d.Stage,
@@ -63,7 +64,7 @@ func disagreement(d *model.Disagreement, besides string, known []string) Finding
 
 // isLater tells whether a scheduler agreed with the model for longer before it came
 // to a than before it came to b, where nil is no disagreement.
-func isLater(a, b *model.Disagreement) bool {
+func isLater(a, b *answers.Disagreement) bool {
 	switch {
 	case b == nil:
 		return false

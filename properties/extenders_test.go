@@ -11,7 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
@@ -38,7 +38,7 @@ func TestPropertiesWithExtenders(t *testing.T) {
 		}
 	}
 	t.Log(known)
-	for _, quirk := range []model.Quirk{model.ExtenderRejectionIsError, model.NothingLeftKeepsNomination} {
+	for _, quirk := range []release.Quirk{release.ExtenderRejectionIsError, release.NothingLeftKeepsNomination} {
 		assert.Positive(t, known[string(quirk)], quirk)
 	}
 }

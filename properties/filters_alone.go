@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -101,12 +102,12 @@ func askedAbout(c *model.Cluster) []*model.Cluster {
 
 // filtersOf judges the preemptor of c.
 func (s *Subject) filtersOf(system reference.FilterSystem, c *model.Cluster) ([]Finding, error) {
-	want, err := model.NewFiltersAlone(c, s.Rules())
+	want, err := answers.NewFiltersAlone(c, s.Rules())
 	if err != nil {
 		return nil, err
 	}
 	var findings []Finding
-	err = system.Filters(s.Context, c, model.FilterPlugins(), func(got model.FilterRun) {
+	err = system.Filters(s.Context, c, answers.FilterPlugins(), func(got model.FilterRun) {
 		want := want.Answer(got)
 		differs := want.Outcome() != got.Outcome() && (want.Error == "" || got.Error == "")
 		n := FilterCount{}

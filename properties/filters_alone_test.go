@@ -10,6 +10,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -26,16 +28,16 @@ func TestFiltersAlone(t *testing.T) {
 	var stats probe.Stats
 	for n, enough := uint64(0), testsize.Times(3000); stats.Filters["NodeName"].Pairs < enough; n++ {
 		c := generators.FromSeed(rand.NewPCG(11, n).Uint64())
-		d, err := model.Decide(c, model.Documented())
+		d, err := answers.Decide(c, answers.Documented())
 		require.NoError(t, err)
-		s := &properties.Subject{Release: model.Linked, Context: context.Background(), Cluster: c, Decision: d, System: system}
+		s := &properties.Subject{Release: release.Linked, Context: context.Background(), Cluster: c, Decision: d, System: system}
 		findings, err := filtersAlone.Findings(s)
 		require.NoError(t, err)
 		r := &properties.Result{Cluster: c, Filters: s.FilterCounts(), Findings: findings}
 		require.Empty(t, r.Unexplained(), "cluster %d", n)
 		stats.Add(r)
 	}
-	for _, plugin := range model.FilterPlugins() {
+	for _, plugin := range answers.FilterPlugins() {
 		count := stats.Filters[plugin]
 		t.Logf("%s: %+v", plugin, count)
 		if plugin != "NodeName" { // a pod that waits names no node
@@ -68,7 +70,7 @@ func TestFiltersAloneCatchesForgetfulPlugins(t *testing.T) {
 	caught := map[string]bool{}
 	for n := range uint64(200) {
 		c := generators.FromSeed(rand.NewPCG(11, n).Uint64())
-		s := &properties.Subject{Release: model.Linked, Context: context.Background(), Cluster: c, System: forgetful{system}}
+		s := &properties.Subject{Release: release.Linked, Context: context.Background(), Cluster: c, System: forgetful{system}}
 		_, err := filtersAlone.Check(s)
 		require.NoError(t, err)
 		for plugin, count := range s.FilterCounts() {
@@ -89,7 +91,7 @@ func BenchmarkFiltersAlone(b *testing.B) {
 	pairs := 0
 	for i := 0; i < b.N; i++ {
 		c := generators.FromSeed(uint64(i))
-		s := &properties.Subject{Release: model.Linked, Context: context.Background(), Cluster: c, System: system}
+		s := &properties.Subject{Release: release.Linked, Context: context.Background(), Cluster: c, System: system}
 		_, err := filtersAlone.Check(s)
 		require.NoError(b, err)
 		pairs += s.FilterCounts()["NodeName"].Pairs

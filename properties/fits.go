@@ -10,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 // FitsByModel tells whether, by the model's filters, the preemptor fits on a node
 // once the pods gone are gone.
 func (s *Subject) FitsByModel(node string, gone map[string]bool) (bool, error) {
 	if s.trial == nil {
-		trial, err := model.NewTrial(s.Cluster, s.Rules())
+		trial, err := answers.NewTrial(s.Cluster, s.Rules())
 		if err != nil {
 			return false, err
 		}
@@ -45,7 +46,7 @@ func (s *Subject) Fits(node string, gone map[string]bool) (Judgement, error) {
 	if !s.Holds(NominatedNodeIsFirst) {
 		c.Nodes = withRoomOn(node, c.Nodes)
 	}
-	d, err := model.Decide(c, s.Rules())
+	d, err := answers.Decide(c, s.Rules())
 	if err != nil {
 		return Judgement{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
@@ -106,7 +107,7 @@ func TestFuzzingShowsACase(t *testing.T) {
 			o.Actuation.Deleted = o.Actuation.Deleted[1:]
 		}
 	}}}
-	panics := &properties.Checker{System: right.System, Decide: func(*model.Cluster) (*model.Decision, error) { panic("a bug") }}
+	panics := &properties.Checker{System: right.System, Decide: func(*model.Cluster) (*answers.Set, error) { panic("a bug") }}
 	*save = t.TempDir()
 	defer func() { *save = "" }()
 	for _, test := range []struct {
@@ -121,7 +122,7 @@ func TestFuzzingShowsACase(t *testing.T) {
 			text := ""
 			for seed := uint64(0); !strings.HasPrefix(text, "finding: "+test.want.Property+": "+test.want.Stage); seed++ {
 				c := generators.FromBytes(randomBytes(seed))
-				if d, err := model.Decide(c, model.Documented()); err != nil || len(d.Choices()) != 1 {
+				if d, err := answers.Decide(c, answers.Documented()); err != nil || len(d.Choices()) != 1 {
 					continue // of several answers, the next time it may be another
 				}
 				require.Empty(t, complaint(right, c, "FuzzPreemption/abc"))

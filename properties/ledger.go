@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 )
 
 // LedgerEntry is a known finding: a way in which a scheduler breaks what its
@@ -25,12 +25,12 @@ type LedgerEntry struct {
 	Where   string `json:"where"`
 	// Consequence is what it costs a user, in one sentence.
 	Consequence string `json:"consequence"`
-	// Releases is the range of those that have it (model.Release.In).
+	// Releases is the range of those that have it (release.Release.In).
 	Releases string `json:"releases"`
 	// Upstream is the issue it was reported as, or "unreported".
 	Upstream string `json:"upstream"`
 	// Quirk makes the model do the same.
-	Quirk model.Quirk `json:"quirk,omitempty"`
+	Quirk release.Quirk `json:"quirk,omitempty"`
 	// Properties are the names of the invariants and relations that it breaks
 	// too. They ask Subject.Assumes for its ID at the place where it breaks them.
 	Properties []string `json:"properties,omitempty"`
@@ -103,11 +103,11 @@ func OfClass(ids []string, classes []Class) []string {
 }
 
 // Ledger is the list of all findings that are known of the linked release.
-func Ledger() []LedgerEntry { return LedgerOf(model.Linked) }
+func Ledger() []LedgerEntry { return LedgerOf(release.Linked) }
 
 // LedgerOf is the list of all findings that are known of a release.
-func LedgerOf(release model.Release) []LedgerEntry {
-	return slices.DeleteFunc(LedgerOfAll(), func(e LedgerEntry) bool { return !release.In(e.Releases) })
+func LedgerOf(version release.Release) []LedgerEntry {
+	return slices.DeleteFunc(LedgerOfAll(), func(e LedgerEntry) bool { return !version.In(e.Releases) })
 }
 
 // LedgerOfAll is the list of all findings that are known of any release, those that
@@ -115,8 +115,8 @@ func LedgerOf(release model.Release) []LedgerEntry {
 func LedgerOfAll() []LedgerEntry { return slices.Concat(openFindings(), fixedFindings()) }
 
 // QuirksOf are the quirks of all findings that are known of a release.
-func QuirksOf(release model.Release) (quirks []model.Quirk) {
-	for _, e := range LedgerOf(release) {
+func QuirksOf(version release.Release) (quirks []release.Quirk) {
+	for _, e := range LedgerOf(version) {
 		if e.Quirk != "" {
 			quirks = append(quirks, e.Quirk)
 		}

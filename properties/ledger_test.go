@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
@@ -40,7 +41,7 @@ func TestWitnesses(t *testing.T) {
 			}
 			assert.Equal(t, entry.Quirk != "", broken[properties.Differential])
 			if entry.Quirk != "" {
-				d, err := model.Decide(c, model.Documented().With(entry.Quirk))
+				d, err := answers.Decide(c, release.With(answers.Documented(), entry.Quirk))
 				require.NoError(t, err)
 				assert.NotNil(t, r.Decision.Admits(r.Observation), "quirk off")
 				assert.Nil(t, d.Admits(r.Observation), "quirk on")
@@ -79,14 +80,14 @@ func TestWithdrawnFindings(t *testing.T) {
 	}
 	for _, entry := range properties.LedgerOfAll() {
 		require.Subset(t, names, entry.Properties, entry.ID)
-		if model.Linked.In(entry.Releases) {
+		if release.Linked.In(entry.Releases) {
 			continue
 		}
 		s, err := corpus.Load("../corpus/cases/" + entry.Witness + ".yaml")
 		require.NoError(t, err)
 		c := s.Cases[0]
 		require.Equal(t, []string{entry.ID}, c.Findings)
-		require.True(t, slices.ContainsFunc(model.Releases(), func(r model.Release) bool {
+		require.True(t, slices.ContainsFunc(release.Releases(), func(r release.Release) bool {
 			return r.In(entry.Releases) && r.Unknown(c.Cluster) == nil
 		}), entry.ID)
 	}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/mutant"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
@@ -24,7 +25,7 @@ const mutantClusters = 40000
 func TestDifferentialCatchesMutants(t *testing.T) {
 	checker := checktest.Checker(t)
 	lax := "criterion dropped: " + probe.Criteria()[len(probe.Criteria())-2]
-	alive := slices.DeleteFunc(model.Mutants(), func(m model.Mutant) bool { return m.Name == lax })
+	alive := slices.DeleteFunc(mutant.All(), func(m mutant.Mutant) bool { return m.Name == lax })
 	for seed := range uint64(mutantClusters) {
 		if len(alive) == 0 {
 			return
@@ -34,14 +35,14 @@ func TestDifferentialCatchesMutants(t *testing.T) {
 		if len(r.Unexplained()) > 0 {
 			continue
 		}
-		var quirks []model.Quirk
+		var quirks []release.Quirk
 		for _, f := range r.Findings {
 			for _, id := range f.Known {
 				known, _ := properties.LookUp(id)
 				quirks = append(quirks, known.Quirk)
 			}
 		}
-		var survivors []model.Mutant
+		var survivors []mutant.Mutant
 		for _, m := range alive {
 			d, err := m.With(quirks...).Decide(r.Cluster)
 			require.NoError(t, err)

@@ -1,6 +1,9 @@
 package properties
 
-import "github.com/preemptcheck/preemptcheck/model"
+import (
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
+)
 
 // Property is a promise that must hold of every cluster and every scheduler.
 type Property struct {
@@ -8,7 +11,7 @@ type Property struct {
 	Name string
 	// Promise quotes what users were promised, Source says where.
 	Promise, Source string
-	// Releases is the range of those that make the promise (model.Release.In); ""
+	// Releases is the range of those that make the promise (release.Release.In); ""
 	// is all.
 	Releases string
 	// Lies name what a lying scheduler does in the tests, which show that the
@@ -29,8 +32,8 @@ func (p *Property) appliesTo(s *Subject) bool {
 }
 
 // promisedBy tells whether a release is in the range of those that make a promise.
-func promisedBy(release model.Release, releases string) bool {
-	return releases == "" || release == model.Linked || release.In(releases)
+func promisedBy(version release.Release, releases string) bool {
+	return releases == "" || version == release.Linked || version.In(releases)
 }
 
 // Found reports one broken promise. The checker adds the name of the property.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
@@ -37,24 +39,24 @@ func BenchmarkChecked(b *testing.B) {
 			if _, built := releases.Built(name); !built {
 				notMeasured("it is not built (preemptcheck references --build " + name + ")")
 			}
-			release, err := model.ParseRelease(name)
+			version, err := release.Parse(name)
 			require.NoError(b, err)
 			driven := func() reference.System {
 				s, err := releases.New(name)
 				require.NoError(b, err)
 				return s
 			}
-			clusters := expressible(b, release, driven(), min(b.N, 1000))
+			clusters := expressible(b, version, driven(), min(b.N, 1000))
 			if len(clusters) == 0 {
 				notMeasured("it knows all of no generated cluster")
 			}
 			defer debug.SetGCPercent(debug.SetGCPercent(400)) // as a campaign's workers do
 			b.ResetTimer()
-			cpu := checkAll(b, release, clusters, driven)
+			cpu := checkAll(b, version, clusters, driven)
 			b.StopTimer()
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "clusters/s")
 			b.ReportMetric(float64(cpu.Microseconds())/float64(b.N), "cpu-µs/cluster")
-			linked := checkAll(b, model.Linked, clusters, func() reference.System { return inprocess.New() })
+			linked := checkAll(b, release.Linked, clusters, func() reference.System { return inprocess.New() })
 			b.ReportMetric(float64(cpu)/float64(linked), "pipe/inprocess")
 		})
 	}
@@ -62,12 +64,12 @@ func BenchmarkChecked(b *testing.B) {
 
 // expressible are up to n generated clusters that neither the release nor its driver
 // refuses.
-func expressible(b *testing.B, release model.Release, driven reference.System, n int) []*model.Cluster {
+func expressible(b *testing.B, version release.Release, driven reference.System, n int) []*model.Cluster {
 	defer driven.Close()
 	var out []*model.Cluster
 	for seed := uint64(1); len(out) < n && seed <= 10000; seed++ {
 		c := generators.FromSeed(seed)
-		if len(release.Unknown(c)) > 0 {
+		if len(version.Unknown(c)) > 0 {
 			continue
 		}
 		var refusal *reference.Refusal
@@ -82,9 +84,9 @@ func expressible(b *testing.B, release model.Release, driven reference.System, n
 }
 
 // checkAll checks b.N clusters, and returns the CPU time that took.
-func checkAll(b *testing.B, release model.Release, clusters []*model.Cluster, system func() reference.System) time.Duration {
+func checkAll(b *testing.B, version release.Release, clusters []*model.Cluster, system func() reference.System) time.Duration {
 	start := cpuTime(b)
-	rules := release.Rules()
+	rules := version.Rules()
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range 2 {
@@ -93,7 +95,7 @@ func checkAll(b *testing.B, release model.Release, clusters []*model.Cluster, sy
 			defer s.Close()
 			for i := next.Add(1) - 1; i < int64(b.N); i = next.Add(1) - 1 {
 				c := clusters[i%int64(len(clusters))]
-				d, err := model.Decide(c, rules)
+				d, err := answers.Decide(c, rules)
 				if !assert.NoError(b, err) {
 					return
 				}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 )
@@ -22,11 +22,11 @@ func TestSince(t *testing.T) {
 	require.Len(t, limited, 4)
 	for _, p := range properties.Premises() {
 		limited[p.Name] = p.Releases
-		require.False(t, (&properties.Subject{Release: model.Releases()[0]}).Holds(p), p.Name)
+		require.False(t, (&properties.Subject{Release: release.Releases()[0]}).Holds(p), p.Name)
 	}
 	for promise, releases := range limited {
-		require.True(t, model.Linked.In(releases), promise)
-		require.False(t, model.Releases()[0].In(releases), promise)
-		require.False(t, properties.PromisedBy(model.Releases()[0], releases), promise)
+		require.True(t, release.Linked.In(releases), promise)
+		require.False(t, release.Releases()[0].In(releases), promise)
+		require.False(t, properties.PromisedBy(release.Releases()[0], releases), promise)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 // Result is what became of one cluster.
@@ -13,13 +14,13 @@ type Result struct {
 	// cluster.
 	Observation *model.Observation
 	// Decision is what the model allows.
-	Decision *model.Decision
+	Decision *answers.Set
 	// Unmodelled says what the model does not cover, or the system does not know:
 	// Refused tells which.
 	Unmodelled model.Unmodelled
 	Refused    bool
 	// Undecided says where the model does not know all allowed answers, and what
-	// was observed is none of those it knows (model.Decision.Exact). It is no
+	// was observed is none of those it knows (answers.Set.Exact). It is no
 	// finding, and no agreement either.
 	Undecided string
 	// Filters counts, by plugin, what filters said that were asked one by one.
@@ -48,7 +49,7 @@ type Finding struct {
 	Stage model.Stage
 	Node  string
 	// Kind says how it does not hold, in words that do not depend on the cluster:
-	// see model.Disagreement.Kind. "" if there is one way only.
+	// see answers.Disagreement.Kind. "" if there is one way only.
 	Kind string
 	// Detail says what was wanted and what happened.
 	Detail string

@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -81,7 +82,7 @@ func TestOtherOffsetIsCaught(t *testing.T) {
 		}
 		next, at := int32(1), *c
 		at.Settings.DryRunOffset = &next
-		d, err := model.Decide(&at, model.Documented())
+		d, err := answers.Decide(&at, answers.Documented())
 		require.NoError(t, err)
 		require.NotNil(t, d.Admits(r.Observation))
 		noticed++

@@ -9,6 +9,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -18,17 +21,17 @@ type Subject struct {
 	Cluster     *model.Cluster
 	Observation *model.Observation
 	// Decision is what the documented rules allow.
-	Decision *model.Decision
+	Decision *answers.Set
 	// System is the scheduler, to be asked about variations of the cluster.
 	System reference.System
 	// Release is whose rules and known findings apply.
-	Release model.Release
+	Release release.Release
 
 	// assumed holds the ids of the ledger entries that are assumed: see Assumes.
 	assumed []string
 	indexed *podIndex
 	judged  map[string]Judgement // see Fits
-	trial   *model.Trial         // see FitsByModel
+	trial   *answers.Trial       // see FitsByModel
 	filters map[string]FilterCount
 }
 
@@ -48,11 +51,11 @@ func (s *Subject) Assumes(id string) bool { return slices.Contains(s.assumed, id
 func (s *Subject) AssumesAny() bool { return len(s.assumed) > 0 }
 
 // Rules are the documented ones, with the quirks of the findings that are assumed.
-func (s *Subject) Rules() *model.Rules {
+func (s *Subject) Rules() *answers.Rules {
 	rules := s.Release.Rules()
-	for _, quirk := range model.Quirks() {
+	for _, quirk := range release.Quirks() {
 		if s.Assumes(string(quirk)) {
-			rules = rules.With(quirk)
+			rules = release.With(rules, quirk)
 		}
 	}
 	return rules
@@ -80,7 +83,7 @@ func (s *Subject) index() *podIndex {
 			s.indexed.onNode[node] = append(s.indexed.onNode[node], p)
 		}
 	}
-	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || model.MountsVolumes(s.Cluster.Preemptor) || RequiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, RequiresPods)
+	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || volume.Mounts(s.Cluster.Preemptor) || RequiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, RequiresPods)
 	return s.indexed
 }
 

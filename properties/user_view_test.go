@@ -8,7 +8,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -16,12 +17,12 @@ import (
 // allowed, with the known findings that occur.
 func TestVisible(t *testing.T) {
 	checker := checktest.Checker(t)
-	rules := model.Documented().With(properties.QuirksOf(model.Linked)...)
+	rules := release.With(answers.Documented(), properties.QuirksOf(release.Linked)...)
 	for seed := range uint64(testsize.Times(2000)) {
 		c := generators.FromSeed(seed)
 		o, err := checker.System.Observe(t.Context(), c)
 		require.NoError(t, err)
-		d, err := model.Decide(c, rules)
+		d, err := answers.Decide(c, rules)
 		require.NoError(t, err)
 		contrast := d.AdmitsVisible(o)
 		if contrast == nil || contrast.Undecided {

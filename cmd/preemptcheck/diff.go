@@ -9,7 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
@@ -112,13 +112,13 @@ was given could not be compared, or none at all could; else 0.`,
 
 // releasesBetween are the two releases, or with each all between them that this
 // binary can run.
-func releasesBetween(from, to string, each bool) ([]model.Release, error) {
-	var ends []model.Release
+func releasesBetween(from, to string, each bool) ([]release.Release, error) {
+	var ends []release.Release
 	for _, flag := range []struct{ name, value string }{{"--from", from}, {"--to", to}} {
 		if flag.value == "" {
 			return nil, fmt.Errorf("%s: which release? Give one that \"preemptcheck references\" lists", flag.name)
 		}
-		r, err := model.ParseRelease(flag.value)
+		r, err := release.Parse(flag.value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", flag.name, err)
 		}
@@ -138,7 +138,7 @@ func releasesBetween(from, to string, each bool) ([]model.Release, error) {
 
 // newSides makes the schedulers of some releases, each for so many goroutines at once.
 // If some are not built the error names all of them.
-func newSides(all []model.Release, workers int) (sides []releasediff.Side, err error) {
+func newSides(all []release.Release, workers int) (sides []releasediff.Side, err error) {
 	var errs []error
 	for _, r := range all {
 		system, err := systems.NewPool(r.String(), workers)
@@ -177,8 +177,8 @@ func diffCommand(from, to string, each bool, o *diff.Options) string {
 }
 
 // reproduceDiff makes the command lines that compare on one cluster again.
-func reproduceDiff(o *diff.Options) func(from, to model.Release, n uint64) string {
-	return func(from, to model.Release, n uint64) string {
+func reproduceDiff(o *diff.Options) func(from, to release.Release, n uint64) string {
+	return func(from, to release.Release, n uint64) string {
 		command := fmt.Sprintf("diff --from %s --to %s", from, to)
 		if o.Generate != nil {
 			return fmt.Sprintf("%s generate --seed %d --first %d | %[1]s %[4]s -", program(), o.Seed, n, command)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
@@ -19,10 +20,10 @@ import (
 // asModelled has releases run as their models have them.
 func asModelled(t *testing.T, change func(*modelsystem.System), names ...string) {
 	for _, name := range names {
-		release, err := model.ParseRelease(name)
+		version, err := release.Parse(name)
 		require.NoError(t, err)
 		t.Cleanup(systems.Register(name, func() reference.System {
-			s := modelsystem.New(release)
+			s := modelsystem.New(version)
 			if change != nil {
 				change(s)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
@@ -36,7 +36,7 @@ func TestStats(t *testing.T) {
 	require.Equal(t, 200, r.Clusters)
 	require.Len(t, r.Exercised, len(probe.Probes()))
 	require.Positive(t, r.Short())
-	require.Len(t, r.Filters, len(model.FilterPlugins()))
+	require.Len(t, r.Filters, len(answers.FilterPlugins()))
 	require.Greater(t, r.Filters[0].Changes, r.Filters[0].Pairs)
 }
 

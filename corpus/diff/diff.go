@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 )
 
@@ -35,7 +36,7 @@ type Options struct {
 	// Command is the command line that compares all. Reproduce, if it is not nil, gives
 	// the one that compares two releases on the cluster of a number.
 	Command   string
-	Reproduce func(from, to model.Release, n uint64) string
+	Reproduce func(from, to release.Release, n uint64) string
 	// Progress, if it is not nil, is called often, from one goroutine at a time.
 	Progress func(line func() string)
 }

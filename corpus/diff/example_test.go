@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 )
 
@@ -17,8 +18,8 @@ import (
 func Example() {
 	var sides []releasediff.Side
 	for _, name := range []string{"v1.34.4", "v1.35.4"} {
-		release, _ := model.ParseRelease(name)
-		sides = append(sides, releasediff.Side{Release: release, System: modelsystem.New(release)})
+		version, _ := release.Parse(name)
+		sides = append(sides, releasediff.Side{Release: version, System: modelsystem.New(version)})
 	}
 	report, err := diff.Run(context.Background(), sides, &diff.Options{
 		Generate: func(seed, n uint64) *model.Cluster { return generators.FromSeed(seed + n) },

@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/exhaustive"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/sweep"
@@ -27,7 +28,7 @@ func TestGoesOnFromItsState(t *testing.T) {
 	state := filepath.Join(dir, "state.json")
 	ctx, interrupt := context.WithCancel(t.Context())
 	options := exhaustive.Options{Bound: 1, Command: "preemptcheck", Dir: filepath.Join(dir, "findings"), State: state}
-	checker := &properties.Checker{System: modelsystem.New(model.Linked)}
+	checker := &properties.Checker{System: modelsystem.New(release.Linked)}
 	checks := func(interruptAt int) []sweep.Check {
 		checked := 0
 		return []sweep.Check{func(ctx context.Context, c *model.Cluster) (*properties.Result, error) {
@@ -68,7 +69,7 @@ func TestGoesOnFromItsState(t *testing.T) {
 }
 
 func Example() {
-	checker := &properties.Checker{System: modelsystem.New(model.Linked), Properties: invariant.All()}
+	checker := &properties.Checker{System: modelsystem.New(release.Linked), Properties: invariant.All()}
 	run, err := exhaustive.New(exhaustive.Options{Bound: 1})
 	if err != nil {
 		fmt.Println(err)

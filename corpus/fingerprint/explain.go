@@ -6,6 +6,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/mutant"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 )
@@ -17,7 +18,7 @@ func AsIf(r *properties.Result) []string {
 		return nil
 	}
 	var names []string
-	for _, m := range model.Mutants() {
+	for _, m := range mutant.All() {
 		if d, err := m.Decide(r.Cluster); err == nil && d.Admits(r.Observation) == nil {
 			names = append(names, m.Name)
 		}

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 // fake is a scheduler that does one of the things that a model allows.
 type fake struct {
-	decide func(*model.Cluster) (*model.Decision, error)
+	decide func(*model.Cluster) (*answers.Set, error)
 }
 
 func (fake) Name() string { return "v1.37.1" }
@@ -39,7 +40,7 @@ func (f fake) Observe(_ context.Context, c *model.Cluster) (*model.Observation, 
 		o.Filters[n] = *v
 	}
 	o.Eligible = d.Eligible
-	if claims := d.Deallocations(); len(claims) > 0 {
+	if claims := d.Deallocatable(); len(claims) > 0 {
 		defer func() { o.Actuation.Deallocated = claims[:1] }() // whatever comes of preemption
 	}
 	if !d.Eligible.OK {
@@ -68,7 +69,7 @@ func (f fake) Observe(_ context.Context, c *model.Cluster) (*model.Observation, 
 	all := d.Candidates()
 	for _, n := range slices.Sorted(slices.Values(all)) {
 		k := min(o.DryRuns[n].Violations, 1)
-		if listed[k] < d.Shortlist {
+		if listed[k] < d.NumCandidates {
 			listed[k]++
 			o.Candidates = append(o.Candidates, n)
 		}
@@ -84,7 +85,7 @@ func (f fake) Observe(_ context.Context, c *model.Cluster) (*model.Observation, 
 			run := o.DryRuns[n]
 			o.Pick = &model.Pick{Node: n, Victims: run.Victims, Violations: run.Violations}
 			out, _ := d.Listed(n)
-			o.Actuation = d.Preempts(model.Choice{Node: n, Outcome: out})
+			o.Actuation = d.Preempts(answers.Choice{Node: n, Outcome: out})
 			break
 		}
 	}

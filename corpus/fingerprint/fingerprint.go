@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -64,19 +65,19 @@ func (f Fingerprint) Covers(other Fingerprint) bool {
 	switch earlier := f.Stage == model.StageDryRun && other.Stage == model.StageFilter; {
 	case f.Stage != other.Stage && !earlier:
 		return false
-	case kind == model.KindChoice:
+	case kind == answers.KindChoice:
 		// It shows in another way with each pod less.
 		return otherKind == kind
-	case kind == model.KindFits && f.Stage == other.Stage:
+	case kind == answers.KindFits && f.Stage == other.Stage:
 		// Too few victims: what there is no room for hardly matters.
 		return otherKind == kind && otherAbout == "NodeResourcesFit"
-	case kind == model.KindNeedless:
+	case kind == answers.KindNeedless:
 		// A pod could have stayed, so the scheduler saw no room for it.
-		return otherKind == model.KindDoesNotFit
-	case kind == model.KindResolvable:
-		return otherKind == model.KindFits && about == otherAbout
-	case kind == model.KindUnresolvable:
-		return otherKind == model.KindDoesNotFit && about == otherAbout
+		return otherKind == answers.KindDoesNotFit
+	case kind == answers.KindResolvable:
+		return otherKind == answers.KindFits && about == otherAbout
+	case kind == answers.KindUnresolvable:
+		return otherKind == answers.KindDoesNotFit && about == otherAbout
 	default:
 		// The dry run asks the filters too, and there they are not asked alone.
 		return earlier && f.Kind == other.Kind

@@ -8,6 +8,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/mutant"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -23,7 +25,7 @@ func unextended(seed uint64) *model.Cluster {
 func TestMutantsExplainThemselves(t *testing.T) {
 	const clusters, enough = 400, 5
 	caught := 0
-	for _, m := range model.Mutants() {
+	for _, m := range mutant.All() {
 		checker := &properties.Checker{System: fake{m.Decide}}
 		for seed, suspects := uint64(0), 0; seed < clusters && suspects < enough; seed++ {
 			r, err := checker.Check(t.Context(), unextended(seed))
@@ -45,7 +47,7 @@ func TestMutantsExplainThemselves(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	for _, m := range model.Mutants() {
+	for _, m := range mutant.All() {
 		if m.Name != "budget: namespaces ignored" {
 			continue
 		}
@@ -65,7 +67,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestCovers(t *testing.T) {
-	const fits, doesNotFit = model.KindFits + ": ", model.KindDoesNotFit + ": "
+	const fits, doesNotFit = answers.KindFits + ": ", answers.KindDoesNotFit + ": "
 	at := func(stage model.Stage, kind string) fingerprint.Fingerprint {
 		return fingerprint.Fingerprint{Property: properties.Differential, Stage: stage, Kind: kind}
 	}
@@ -80,14 +82,14 @@ func TestCovers(t *testing.T) {
 		{"another kind", at(model.StagePick, "a"), at(model.StagePick, "b"), false},
 		{"any kind", at(model.StagePick, ""), at(model.StagePick, "b"), true},
 		{"any kind is not any stage", at(model.StageDryRun, ""), at(model.StageFilter, fits+"NodePorts"), false},
-		{"a choice in another form", at(model.StageDryRun, model.KindChoice+": others"), at(model.StageDryRun, model.KindChoice+": more violations"), true},
+		{"a choice in another form", at(model.StageDryRun, answers.KindChoice+": others"), at(model.StageDryRun, answers.KindChoice+": more violations"), true},
 		{"in the filter stage it is plain", at(model.StageDryRun, fits+"NodePorts"), at(model.StageFilter, fits+"NodePorts"), true},
 		{"but not the other way round", at(model.StageFilter, fits+"NodePorts"), at(model.StageDryRun, fits+"NodePorts"), false},
 		{"another filter", at(model.StageDryRun, fits+"NodePorts"), at(model.StageFilter, fits+"NodeAffinity"), false},
 		{"no room for something else", at(model.StageDryRun, fits+"NodePorts"), at(model.StageDryRun, fits+"NodeResourcesFit"), true},
-		{"a needless victim", at(model.StageDryRun, model.KindNeedless), at(model.StageFilter, doesNotFit+"NodeResourcesFit"), true},
-		{"the wrong way round", at(model.StageDryRun, model.KindNeedless), at(model.StageFilter, fits+"NodeResourcesFit"), false},
-		{"resolvable, as more than one place is missing", at(model.StageFilter, model.KindResolvable+": NodePorts"), at(model.StageFilter, fits+"NodePorts"), true},
+		{"a needless victim", at(model.StageDryRun, answers.KindNeedless), at(model.StageFilter, doesNotFit+"NodeResourcesFit"), true},
+		{"the wrong way round", at(model.StageDryRun, answers.KindNeedless), at(model.StageFilter, fits+"NodeResourcesFit"), false},
+		{"resolvable, as more than one place is missing", at(model.StageFilter, answers.KindResolvable+": NodePorts"), at(model.StageFilter, fits+"NodePorts"), true},
 		{"known", at(model.StageFilter, fits+"NodePorts"), known, false},
 	} {
 		require.Equal(t, test.covers, test.want.Covers(test.have), test.name)
@@ -101,7 +103,7 @@ func TestNames(t *testing.T) {
 		name     string
 	}{
 		{fingerprint.Identity{
-			Fingerprint: fingerprint.Fingerprint{Property: properties.Differential, Stage: model.StageDryRun, Kind: model.KindChoice + ": more violations"},
+			Fingerprint: fingerprint.Fingerprint{Property: properties.Differential, Stage: model.StageDryRun, Kind: answers.KindChoice + ": more violations"},
 			Shape:       "budgets, disrupted pods, terminating pods",
 		}, "dry-run-chooses-victims-otherwise-more-violations-with-budgets-disrupted-pods-and-terminating-pods"},
 		{fingerprint.Identity{

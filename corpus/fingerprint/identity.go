@@ -7,6 +7,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -31,11 +32,11 @@ func Identify(f *properties.Finding, minimised *model.Cluster) Identity {
 func matters(kind, aspect string) bool {
 	kind, _, _ = strings.Cut(kind, ": ")
 	switch kind {
-	case model.KindWorse:
+	case answers.KindWorse:
 		return aspect == missingStartTimes
-	case model.KindChoice:
+	case answers.KindChoice:
 		return !slices.Contains(fit, aspect) && !aboutVolumes(aspect)
-	case model.KindFits, model.KindDoesNotFit, model.KindNeedless:
+	case answers.KindFits, answers.KindDoesNotFit, answers.KindNeedless:
 		return aspect != startTimes && aspect != missingStartTimes
 	}
 	return true

@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -28,7 +29,7 @@ func TestVolumesTellFindingsApart(t *testing.T) {
 	} {
 		s, err := corpus.Load("../cases/finding-" + finding + ".yaml")
 		require.NoError(t, err)
-		require.Equal(t, want, fingerprint.Identify(&properties.Finding{Kind: model.KindFits}, s.Cases[0].Cluster).Shape, finding)
+		require.Equal(t, want, fingerprint.Identify(&properties.Finding{Kind: answers.KindFits}, s.Cases[0].Cluster).Shape, finding)
 	}
 }
 

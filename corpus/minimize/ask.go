@@ -8,6 +8,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -110,7 +111,7 @@ func (m *minimiser) ask(ctx context.Context, c *model.Cluster) (a answer) {
 		if a.becomes, a.finding = m.judge(r, err); a.becomes != kept {
 			return a
 		}
-		if err != nil || r.Observation == nil || r.Decision.DecidedBy(r.Observation) != model.Tie {
+		if err != nil || r.Observation == nil || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
 			break
 		}
 	}

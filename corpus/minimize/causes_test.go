@@ -14,6 +14,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -87,7 +89,7 @@ func violatingFirst(c *model.Cluster, o *model.Observation) {
 		if run.Violations == 0 || run.Violations >= len(run.Victims) {
 			continue
 		}
-		d, err := model.Decide(c, model.Documented().With(properties.QuirksOf(model.Linked)...))
+		d, err := answers.Decide(c, release.With(answers.Documented(), properties.QuirksOf(release.Linked)...))
 		if err != nil {
 			return
 		}

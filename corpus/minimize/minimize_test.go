@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
@@ -389,7 +390,7 @@ func TestFailuresAreMinimised(t *testing.T) {
 	s, err := corpus.Load("../cases/finding-budget-order.yaml")
 	require.NoError(t, err)
 	checker := newChecker(t, nil)
-	checker.Decide = func(c *model.Cluster) (*model.Decision, error) {
+	checker.Decide = func(c *model.Cluster) (*answers.Set, error) {
 		if len(c.Nodes) > 1 {
 			panic("two nodes")
 		}

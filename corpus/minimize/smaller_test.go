@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 // unit is what the generators' clusters count CPU in, in thousandths of a core.
@@ -131,14 +132,14 @@ func TestSearchMissesNoSmallerCluster(t *testing.T) {
 	seen := map[string]bool{}
 	checker := newChecker(t, nil)
 	checker.Properties = nil
-	checker.Decide = func(c *model.Cluster) (*model.Decision, error) {
+	checker.Decide = func(c *model.Cluster) (*answers.Set, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		seen[shape(c)] = true
 		if len(c.Nodes) == 2 && len(c.Pods) == 1 && len(c.PodDisruptionBudgets) == 1 {
 			panic("all needed")
 		}
-		return model.Decide(c, model.Documented())
+		return answers.Decide(c, answers.Documented())
 	}
 	failed := fingerprint.Fingerprint{Property: fingerprint.Failed}
 	r, err := Minimise(t.Context(), checker, c, failed, Options{Certify: 1000})

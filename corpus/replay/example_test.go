@@ -8,7 +8,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
@@ -16,7 +16,7 @@ import (
 // A test of a scheduler has a System of its own: inprocess.New(), for example, for
 // the kube-scheduler that is linked in.
 func Example() {
-	checker := &properties.Checker{System: modelsystem.New(model.Linked), Release: model.Linked, Properties: invariant.All()}
+	checker := &properties.Checker{System: modelsystem.New(release.Linked), Release: release.Linked, Properties: invariant.All()}
 	var report replay.Report
 	for _, name := range []string{"fewest-violations-decides", "finding-budget-order"} {
 		stream, err := corpus.Load("../cases/" + name + ".yaml")

@@ -6,14 +6,14 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/words"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 // unmet says which of the expectations the decision does not meet; e may be nil.
 // The expectation is held against the model and not against the scheduler, which
 // the differential holds against the model: so it can name every admissible
 // answer, of which the scheduler shows one.
-func unmet(e *corpus.Expectation, d *model.Decision) []string {
+func unmet(e *corpus.Expectation, d *answers.Set) []string {
 	if e == nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func nomination(node string, victims []string, violations int) string {
 	return fmt.Sprintf("%s with victims %v and %s", node, victims, words.Plural(violations, "violation"))
 }
 
-func outcomeOf(d *model.Decision, choices []model.Choice) string {
+func outcomeOf(d *answers.Set, choices []answers.Choice) string {
 	switch {
 	case len(d.Fits) > 0:
 		return corpus.Scheduled

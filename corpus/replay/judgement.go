@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 )
@@ -185,7 +186,7 @@ const tries = 5
 func checkCase(ctx context.Context, checker *properties.Checker, c *corpus.Case) (r *properties.Result, err error) {
 	for range tries {
 		r, err = checker.Check(ctx, c.Cluster)
-		if err != nil || c.Finding == nil || r.Unmodelled != nil || occurs(c.Finding, r) != nil || r.Decision.DecidedBy(r.Observation) != model.Tie {
+		if err != nil || c.Finding == nil || r.Unmodelled != nil || occurs(c.Finding, r) != nil || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
 			break
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -32,7 +34,7 @@ func (s telling) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 // TestSavedFinding: a case that was saved for a finding says what has become of
 // that.
 func TestSavedFinding(t *testing.T) {
-	right := &properties.Checker{System: modelsystem.New(model.Linked)}
+	right := &properties.Checker{System: modelsystem.New(release.Linked)}
 	lying := func(tell func(o *model.Observation)) *properties.Checker {
 		return &properties.Checker{System: telling{right.System, tell}}
 	}
@@ -44,7 +46,7 @@ func TestSavedFinding(t *testing.T) {
 			o.Actuation.Deleted = nil
 		}
 	})
-	panics := &properties.Checker{System: right.System, Decide: func(*model.Cluster) (*model.Decision, error) { panic("a bug") }}
+	panics := &properties.Checker{System: right.System, Decide: func(*model.Cluster) (*answers.Set, error) { panic("a bug") }}
 	actuate := &corpus.Finding{Property: "differential", Stage: "actuate"}
 	const file, known, tie = "../../cmd/preemptcheck/testdata/cases/saved-gone.yaml", "../../cmd/preemptcheck/testdata/cases/known.yaml", "../cases/equal-nodes-tie.yaml"
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -18,26 +20,26 @@ func TestExpectationsOfReleases(t *testing.T) {
 	s, err := corpus.Load("../cases")
 	require.NoError(t, err)
 	different := map[string]bool{}
-	for _, release := range model.Releases() {
+	for _, version := range release.Releases() {
 		asked := 0
 		for _, c := range s.Cases {
-			if release.Unknown(c.Cluster) != nil {
+			if version.Unknown(c.Cluster) != nil {
 				continue
 			}
-			d, err := model.Decide(c.Cluster, release.Rules())
+			d, err := answers.Decide(c.Cluster, version.Rules())
 			if errors.As(err, &model.Unmodelled{}) {
 				continue
 			}
-			require.NoError(t, err, "%s with %s", c.Name, release)
-			e := c.Expected(release.String())
-			require.NotNil(t, e, "%s expects nothing of %s", c.Name, release)
-			require.Empty(t, unmet(e, d), "%s with %s", c.Name, release)
-			if e != c.Expected(model.Linked.String()) {
-				different[release.String()] = true
+			require.NoError(t, err, "%s with %s", c.Name, version)
+			e := c.Expected(version.String())
+			require.NotNil(t, e, "%s expects nothing of %s", c.Name, version)
+			require.Empty(t, unmet(e, d), "%s with %s", c.Name, version)
+			if e != c.Expected(release.Linked.String()) {
+				different[version.String()] = true
 			}
 			asked++
 		}
-		require.Greater(t, asked, len(s.Cases)/3, "%s", release)
+		require.Greater(t, asked, len(s.Cases)/3, "%s", version)
 	}
 	require.True(t, different["v1.13.0"] && different["v1.16.15"] && different["v1.36.3"], "%v", different)
 }
@@ -45,9 +47,9 @@ func TestExpectationsOfReleases(t *testing.T) {
 func TestShortNames(t *testing.T) {
 	var schedulers []Scheduler
 	for _, name := range []string{"v1.16.15", "v1.31.0", "v1.31.14"} {
-		release, err := model.ParseRelease(name)
+		version, err := release.Parse(name)
 		require.NoError(t, err)
-		schedulers = append(schedulers, Scheduler{name, &properties.Checker{Release: release}})
+		schedulers = append(schedulers, Scheduler{name, &properties.Checker{Release: version}})
 	}
 	require.Equal(t, []string{"1.16", "1.31.0", "1.31.14"}, shortNames(schedulers))
 }

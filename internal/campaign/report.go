@@ -11,7 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/shell"
 	"github.com/preemptcheck/preemptcheck/internal/words"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
@@ -177,7 +177,7 @@ func (s *State) Report(dir string) *Report {
 	for _, p := range probe.Probes() {
 		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
 	}
-	for _, plugin := range model.FilterPlugins() {
+	for _, plugin := range answers.FilterPlugins() {
 		if count, asked := stats.Filters[plugin]; asked {
 			r.Filters = append(r.Filters, Filtered{plugin, count})
 		}

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -36,7 +37,7 @@ func System(t testing.TB) reference.FilterSystem {
 func Subject(t testing.TB, system reference.System, c *model.Cluster) *properties.Subject {
 	o, err := system.Observe(t.Context(), c)
 	require.NoError(t, err)
-	return &properties.Subject{Release: model.Linked, Context: t.Context(), Cluster: c, Observation: o, System: system}
+	return &properties.Subject{Release: release.Linked, Context: t.Context(), Cluster: c, Observation: o, System: system}
 }
 
 // Liar is a system that breaks a promise: it is asked about another cluster than it

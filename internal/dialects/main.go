@@ -25,6 +25,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 )
@@ -88,7 +89,7 @@ type tally struct {
 
 // compare goes on until so many clusters were compared.
 func compare(ctx context.Context, name string, seed, clusters uint64, workers int) (*tally, error) {
-	release, err := model.ParseRelease(name)
+	version, err := release.Parse(name)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func compare(ctx context.Context, name string, seed, clusters uint64, workers in
 		}
 		running.Go(func() {
 			defer system.Close()
-			checker := properties.Checker{System: system, Release: release}
+			checker := properties.Checker{System: system, Release: version}
 			for ctx.Err() == nil && compared.Load() < clusters {
 				n := seed + next.Add(1) - 1
 				r, err := checker.Check(ctx, generators.FromSeed(n))

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -78,17 +78,17 @@ func index(entries []properties.LedgerEntry) []byte {
 		}
 		fmt.Fprintf(&out, "| [%s](%[1]s.md) | %s | %s | %s | %s |\n", e.ID, e.Class, e.Consequence, since, issue)
 	}
-	fmt.Fprintf(&out, "## Findings that %s has\n\n| Finding | Class | What users see | Since | Upstream |\n| --- | --- | --- | --- | --- |\n", model.Linked)
+	fmt.Fprintf(&out, "## Findings that %s has\n\n| Finding | Class | What users see | Since | Upstream |\n| --- | --- | --- | --- | --- |\n", release.Linked)
 	for _, class := range properties.Classes() {
 		for _, e := range entries {
-			if e.Class == class && model.Linked.In(e.Releases) {
+			if e.Class == class && release.Linked.In(e.Releases) {
 				row(e, since(e.Releases))
 			}
 		}
 	}
-	fmt.Fprintf(&out, "\n## Findings that %s no longer has\n\n| Finding | Class | What users saw | Releases | Upstream |\n| --- | --- | --- | --- | --- |\n", model.Linked)
+	fmt.Fprintf(&out, "\n## Findings that %s no longer has\n\n| Finding | Class | What users saw | Releases | Upstream |\n| --- | --- | --- | --- | --- |\n", release.Linked)
 	for _, e := range entries {
-		if !model.Linked.In(e.Releases) {
+		if !release.Linked.In(e.Releases) {
 			row(e, strings.ReplaceAll(e.Releases, "||", "or"))
 		}
 	}
@@ -132,7 +132,7 @@ func page(ctx context.Context, e properties.LedgerEntry, system reference.System
 	fmt.Fprintf(&out, "**What users see:** %s\n\n", e.Consequence)
 	fmt.Fprintf(&out, "**Promised:** %s\\\n%s\n\n", e.Promise, e.Source)
 	fmt.Fprintf(&out, "**Happens:** %s\\\n%s\n\n", e.Happens, e.Where)
-	open := model.Linked.In(e.Releases)
+	open := release.Linked.In(e.Releases)
 	if open {
 		reason, err := reason(e)
 		if err != nil {

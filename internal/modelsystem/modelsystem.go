@@ -7,13 +7,15 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // System does one of the things that rules allow. It does not show its filters.
 type System struct {
-	Rules *model.Rules
+	Rules *answers.Rules
 	// Draw chooses one of n allowed answers; nil is the first.
 	Draw func(n int) int
 	// Lie, if it is not nil, changes what is told.
@@ -26,16 +28,16 @@ type System struct {
 var _ reference.System = (*System)(nil)
 
 // New is a release as its model has it, with its known findings.
-func New(release model.Release) *System {
-	var quirks []model.Quirk
-	for _, e := range properties.LedgerOf(release) {
+func New(version release.Release) *System {
+	var quirks []release.Quirk
+	for _, e := range properties.LedgerOf(version) {
 		if e.Quirk != "" {
 			quirks = append(quirks, e.Quirk)
 		}
 	}
 	return &System{
-		Rules: release.Rules().With(quirks...), name: release.String(),
-		overwrites: slices.Contains(quirks, model.VictimStatusOverwritten),
+		Rules: release.With(version.Rules(), quirks...), name: version.String(),
+		overwrites: slices.Contains(quirks, release.VictimStatusOverwritten),
 	}
 }
 
@@ -47,7 +49,7 @@ func (s *System) Close() error { return nil }
 
 // Observe implements reference.System. What is not modelled is refused.
 func (s *System) Observe(_ context.Context, c *model.Cluster) (*model.Observation, error) {
-	d, err := model.Decide(c, s.Rules)
+	d, err := answers.Decide(c, s.Rules)
 	if err != nil {
 		return nil, &reference.Refusal{System: s.name, What: err.Error()}
 	}
@@ -58,7 +60,7 @@ func (s *System) Observe(_ context.Context, c *model.Cluster) (*model.Observatio
 	return o, nil
 }
 
-func (s *System) answer(c *model.Cluster, d *model.Decision) *model.Observation {
+func (s *System) answer(c *model.Cluster, d *answers.Set) *model.Observation {
 	o := &model.Observation{System: s.name, Actuation: &model.Actuation{}}
 	defer func() {
 		if o.Pick == nil && o.ScheduledTo == "" { // which of the two the rules ask for
@@ -79,7 +81,7 @@ func (s *System) answer(c *model.Cluster, d *model.Decision) *model.Observation 
 		o.ScheduledTo = d.Fits[s.draw(len(d.Fits))]
 		return o
 	}
-	if claims := d.Deallocations(); len(claims) > 0 {
+	if claims := d.Deallocatable(); len(claims) > 0 {
 		defer func() { o.Actuation.Deallocated = claims[:1] }() // whatever comes of preemption
 	}
 	if o.Eligible = d.Eligible; o.Eligible == nil || !o.Eligible.OK {

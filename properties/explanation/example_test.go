@@ -7,7 +7,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 )
@@ -20,7 +20,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	checker := &properties.Checker{System: modelsystem.New(model.Linked)}
+	checker := &properties.Checker{System: modelsystem.New(release.Linked)}
 	result, err := checker.Check(context.Background(), stream.Cases[0].Cluster)
 	if err != nil {
 		fmt.Println(err)

@@ -11,6 +11,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -134,8 +136,8 @@ func Of(r *properties.Result, candidates int) *Explanation {
 		Nodes:          len(c.Nodes),
 		FitsOn:         d.Fits,
 		PotentialNodes: len(d.PotentialNodes),
-		Shortlist:      d.Shortlist,
-		Deallocations:  d.Deallocations(),
+		Shortlist:      d.NumCandidates,
+		Deallocations:  d.Deallocatable(),
 		Reference:      Observed{System: o.System, Agrees: len(r.Findings) == 0 && r.Undecided == "", Undecided: r.Undecided, ScheduledTo: o.ScheduledTo},
 	}
 	if d.Eligible != nil {
@@ -146,7 +148,7 @@ func Of(r *properties.Result, candidates int) *Explanation {
 		e.Reference.Findings = append(e.Reference.Findings, f.String())
 	}
 	if o.Pick != nil {
-		e.Reference.Pick, e.Reference.Victims, e.Reference.DecidedBy = o.Pick.Node, o.Pick.Victims, d.DecidedBy(o)
+		e.Reference.Pick, e.Reference.Victims, e.Reference.DecidedBy = o.Pick.Node, o.Pick.Victims, explain.DecidedBy(d, o)
 	}
 	e.Failed = group(d.Verdicts)
 	notHelpful := map[string]*model.Verdict{}
@@ -205,10 +207,10 @@ func group(verdicts map[string]*model.Verdict) []Failure {
 	return groups
 }
 
-func explainCandidate(d *model.Decision, node string, pods map[string]*v1.Pod) Candidate {
+func explainCandidate(d *answers.Set, node string, pods map[string]*v1.Pod) Candidate {
 	outcomes, _ := d.DryRunOn(node)
 	listed := outcomes[0]
-	c := Candidate{Node: node, Values: listed.Values(), Violations: listed.Violations}
+	c := Candidate{Node: node, Values: explain.Values(listed), Violations: listed.Violations}
 	for _, key := range listed.Victims {
 		c.Victims = append(c.Victims, explainPod(pods[key], listed.Violates[key]))
 	}
@@ -218,7 +220,7 @@ func explainCandidate(d *model.Decision, node string, pods map[string]*v1.Pod) C
 	for _, other := range outcomes[1:] {
 		c.Other = append(c.Other, other.Victims)
 	}
-	changes, fails := d.ExtendersOn(node)
+	changes, fails := explain.ExtendersOn(d, node)
 	c.Fails = fails
 	for _, change := range changes {
 		c.Extenders = append(c.Extenders, ExtenderChange(change))
@@ -237,7 +239,7 @@ func explainPod(p *v1.Pod, violates string) Pod {
 	return line
 }
 
-func explainChoice(d *model.Decision, allowed model.Choice, pods map[string]*v1.Pod) Choice {
+func explainChoice(d *answers.Set, allowed answers.Choice, pods map[string]*v1.Pod) Choice {
 	a := d.Preempts(allowed)
 	c := Choice{
 		Node: allowed.Node, DecidedBy: allowed.DecidedBy, Victims: allowed.Outcome.Victims,

@@ -6,6 +6,8 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -26,7 +28,7 @@ func Outcome(r *properties.Result) (outcome, decidedBy string) {
 	case o.Pick == nil:
 		return "no help", ""
 	}
-	decidedBy = r.Decision.DecidedBy(o)
+	decidedBy = explain.DecidedBy(r.Decision, o)
 	nodes := []string{o.Pick.Node}
 	if decidedBy == model.Tie && r.Decision.Orders() <= maxOrders {
 		nodes = nodesOf(r.Decision.Choices())
@@ -34,7 +36,7 @@ func Outcome(r *properties.Result) (outcome, decidedBy string) {
 	return fmt.Sprintf("preempts %d on %s", len(o.Pick.Victims), words.AnyOf(nodes)), decidedBy
 }
 
-func nodesOf(choices []model.Choice) []string {
+func nodesOf(choices []answers.Choice) []string {
 	var nodes []string
 	for _, c := range choices {
 		nodes = append(nodes, c.Node)
@@ -43,6 +45,6 @@ func nodesOf(choices []model.Choice) []string {
 	return slices.Compact(nodes)
 }
 
-// maxOrders bounds model.Decision.Orders: beyond it, working out all allowed answers
+// maxOrders bounds answers.Set.Orders: beyond it, working out all allowed answers
 // takes longer than a few seconds.
 const maxOrders = 50_000

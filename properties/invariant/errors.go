@@ -7,6 +7,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/explain"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -22,22 +25,22 @@ var NoInternalError = properties.Property{
 		o := s.Observation
 		d := s.Decision
 		if s.AssumesAny() {
-			if d, err = model.Decide(s.Cluster, s.Rules()); err != nil {
+			if d, err = answers.Decide(s.Cluster, s.Rules()); err != nil {
 				return nil, err
 			}
 		}
 		// The error of an extender is no error of the scheduler.
-		extender := d.FailedExtender(o)
+		extender := explain.FailedExtender(d, o)
 		rejected := s.Assumes("extender-rejection-is-error")
 		if o.CycleError != "" && extender == "" && !failsToo(s, d) {
 			findings = append(findings, properties.FoundOf(model.StageFilter, "", "", "the cycle ended in an error: "+o.CycleError))
 		}
 		for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
-			if text := o.DryRuns[node].Error; text != "" && !failsToo(s, d) && !(rejected && d.RejectedByExtender(node)) {
+			if text := o.DryRuns[node].Error; text != "" && !failsToo(s, d) && !(rejected && explain.RejectedByExtender(d, node)) {
 				findings = append(findings, properties.FoundOf(model.StageDryRun, node, "", "the dry run ended in an error: "+text))
 			}
 		}
-		inDryRun := func(node string) bool { return d.RejectedByExtender(node) && o.DryRuns[node].Error != "" }
+		inDryRun := func(node string) bool { return explain.RejectedByExtender(d, node) && o.DryRuns[node].Error != "" }
 		if o.PostFilterCode != "Error" || extender != "" || failsToo(s, d) || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
 			return findings, nil
 		}
@@ -50,8 +53,8 @@ var NoInternalError = properties.Property{
 
 // failsToo tells whether d ends in an error: by a quirk that is assumed, or because
 // that is the algorithm of an older release.
-func failsToo(s *properties.Subject, d *model.Decision) bool {
-	if !s.AssumesAny() && s.Release == model.Linked {
+func failsToo(s *properties.Subject, d *answers.Set) bool {
+	if !s.AssumesAny() && s.Release == release.Linked {
 		return false
 	}
 	return d.Error != "" || slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -74,7 +75,7 @@ var NoFreeNode = properties.Property{
 			if err != nil {
 				return nil, err
 			}
-			if fits && !s.Decision.RejectedByExtender(n.Name) {
+			if fits && !explain.RejectedByExtender(s.Decision, n.Name) {
 				findings = append(findings, properties.FoundOf(model.StagePick, n.Name, "free", "preempted, although the preemptor fits there as it is"))
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -69,7 +70,7 @@ func Cost(s *properties.Subject, keys []string, violations int) []int64 {
 
 // decisive is the name of the first criterion by which two costs differ.
 func decisive(a, b []int64) string {
-	for i, name := range model.CriterionNames() {
+	for i, name := range explain.CriterionNames() {
 		if a[i] != b[i] {
 			return name
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -129,9 +130,9 @@ func TestCosts(t *testing.T) {
 			b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"},
 				Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}}}
 			tt.change(p, b)
-			assert.Equal(t, tt.costs, costs(&properties.Subject{Release: model.Linked}, b, p))
+			assert.Equal(t, tt.costs, costs(&properties.Subject{Release: release.Linked}, b, p))
 			for _, e := range properties.Ledger() {
-				assert.Equal(t, tt.costs != (e.ID == tt.granting), costs((&properties.Subject{Release: model.Linked}).Assuming(e.ID), b, p), "granting %s", e.ID)
+				assert.Equal(t, tt.costs != (e.ID == tt.granting), costs((&properties.Subject{Release: release.Linked}).Assuming(e.ID), b, p), "granting %s", e.ID)
 			}
 		})
 	}
@@ -148,7 +149,7 @@ func TestViolationsOfManyPods(t *testing.T) {
 		gone[model.Key(p)] = true
 	}
 	c.PodDisruptionBudgets[0].Status.DisruptionsAllowed = 4
-	least, most := Violations(&properties.Subject{Release: model.Linked, Cluster: c}, "node-1", gone)
+	least, most := Violations(&properties.Subject{Release: release.Linked, Cluster: c}, "node-1", gone)
 	assert.Equal(t, []int{66, 66}, []int{least, most})
 }
 

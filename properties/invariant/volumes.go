@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -22,7 +23,7 @@ func couldRun(s *properties.Subject, node string, victims []string, gone map[str
 	if err != nil || !fits {
 		return false, err
 	}
-	if s.Assumes(string(model.ReprievedPodsShunned)) && hasSeveralAntiAffinityTerms(s.Cluster.Preemptor) {
+	if s.Assumes(string(release.ReprievedPodsShunned)) && hasSeveralAntiAffinityTerms(s.Cluster.Preemptor) {
 		return false, nil
 	}
 	if !s.Assumes("sharer-reprieved-later") {

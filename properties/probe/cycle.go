@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -18,7 +19,7 @@ type cycle struct {
 	*properties.Result
 	priority  int32  // of the preemptor
 	nominated string // the preemptor's node, "" if it has none
-	decidedBy string // see model.Decision.DecidedBy
+	decidedBy string // see answers.Set.DecidedBy
 	runs      []run  // in the order of the cluster's nodes
 	// pick is the choice, and victims the pods preempted, most important first.
 	// There are none where chance decided between candidates that tie, because the
@@ -38,7 +39,7 @@ type run struct {
 
 // possible is a possible victim, and what became of it.
 type possible struct {
-	model.PossibleVictim
+	explain.PossibleVictim
 	victim bool
 }
 
@@ -46,7 +47,7 @@ func newCycle(r *properties.Result) *cycle {
 	c := &cycle{Result: r, priority: model.Priority(r.Cluster.Preemptor), nominated: r.Cluster.Preemptor.Status.NominatedNodeName}
 	o := r.Observation
 	if o.Pick != nil {
-		if c.decidedBy = r.Decision.DecidedBy(o); c.decidedBy != model.Tie {
+		if c.decidedBy = explain.DecidedBy(r.Decision, o); c.decidedBy != model.Tie {
 			c.pick = o.Pick
 		}
 	}
@@ -57,7 +58,7 @@ func newCycle(r *properties.Result) *cycle {
 		}
 		run := run{node: n.Name, DryRun: dry}
 		if len(dry.Victims) > 0 {
-			for _, p := range r.Decision.PossibleVictims(n.Name) {
+			for _, p := range explain.PossibleVictims(r.Decision, n.Name) {
 				victim := slices.Contains(dry.Victims, model.Key(p.Pod))
 				run.possible = append(run.possible, possible{p, victim})
 				if victim && c.pick != nil && c.pick.Node == n.Name {
@@ -180,10 +181,10 @@ func (c *cycle) never() bool {
 }
 
 // held tells whether some node is kept for a nominated pod of which something is
-// so: see model.Decision.HeldFor.
+// so: see answers.Set.HeldFor.
 func (c *cycle) held(holds func(p *v1.Pod) bool) bool {
 	for node := range c.Observation.Filters {
-		if slices.ContainsFunc(c.Decision.HeldFor(node), holds) {
+		if slices.ContainsFunc(explain.HeldFor(c.Decision, node), holds) {
 			return true
 		}
 	}
@@ -235,25 +236,25 @@ func (c *cycle) searchesOn() bool {
 			candidates++
 		}
 	}
-	return candidates > c.Decision.Shortlist && c.Decision.Shortlist > 0
+	return candidates > c.Decision.NumCandidates && c.Decision.NumCandidates > 0
 }
 
 // firstOfGroup tells whether the pod fits on some node, as it is or by preemption,
 // as the first of those that its affinity selects.
 func (c *cycle) firstOfGroup() bool {
 	for _, n := range c.Cluster.Nodes {
-		if c.Decision.Verdicts[n.Name] == nil && c.Decision.FirstOfGroup(n.Name) {
+		if c.Decision.Verdicts[n.Name] == nil && explain.FirstOfGroup(c.Decision, n.Name) {
 			return true
 		}
 	}
-	return c.dryRun(func(r *run) bool { return len(r.Victims) > 0 && c.Decision.FirstOfGroup(r.node) })
+	return c.dryRun(func(r *run) bool { return len(r.Victims) > 0 && explain.FirstOfGroup(c.Decision, r.node) })
 }
 
 // needsNominated tells whether some node fails, as it is or in a dry run, only
 // because the pods that are nominated to it are not there yet.
 func (c *cycle) needsNominated() bool {
 	for node := range c.Observation.Filters {
-		if c.Decision.NeedsNominated(node) {
+		if explain.NeedsNominated(c.Decision, node) {
 			return true
 		}
 	}

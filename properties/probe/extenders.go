@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 )
 
 // extenderProbes are about what extenders do to nodes and candidates.
@@ -51,7 +52,7 @@ var extenderProbes = []Probe{
 			})
 		}},
 	{"extender not interested", "an extender is not asked, as the pod requests none of its resources", few,
-		func(c *cycle) bool { return len(c.Observation.Candidates) > 0 && c.Decision.Uninterested() }},
+		func(c *cycle) bool { return len(c.Observation.Candidates) > 0 && explain.Uninterested(c.Decision) }},
 }
 
 func (c *cycle) extended() bool { return len(c.Cluster.Settings.Extenders) > 0 }

@@ -9,6 +9,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/explain"
+	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -42,9 +45,9 @@ var filterProbes = []Probe{
 	{"no nodes", "the cluster has no nodes: the cycle ends in an error", few,
 		func(c *cycle) bool { return c.Observation.CycleError != "" && len(c.Cluster.Nodes) == 0 }},
 	{"PreFilter rejects", "required node names contradict each other, so no node is filtered", once,
-		func(c *cycle) bool { return c.Decision.PreFilterRejects() }},
+		func(c *cycle) bool { return explain.PreFilterRejects(c.Decision) }},
 	{"PreFilter narrows", "required node names exclude some of the nodes before any is filtered", few,
-		func(c *cycle) bool { return c.Decision.PreFilterNarrows() }},
+		func(c *cycle) bool { return explain.PreFilterNarrows(c.Decision) }},
 	{"fails NodeUnschedulable", "a node is cordoned, which removing pods does not resolve", few,
 		func(c *cycle) bool { return c.failed("NodeUnschedulable", true) }},
 	{"fails TaintToleration", "a taint is not tolerated, which removing pods does not resolve", few,
@@ -78,9 +81,11 @@ var filterProbes = []Probe{
 	{"second pass decides", "a node fits beside a nominated pod, which the pod wants to be near to, but not without it", once,
 		func(c *cycle) bool { return c.needsNominated() }},
 	{"fails DynamicResources", "a claim is allocated for other nodes, or there are not the devices that it needs, which removing pods does not resolve", few,
-		func(c *cycle) bool { return c.failed("DynamicResources", true) && !c.Decision.PreFilterRejects() }},
+		func(c *cycle) bool {
+			return c.failed("DynamicResources", true) && !explain.PreFilterRejects(c.Decision)
+		}},
 	{"PreFilter rejects claims", "a claim is missing, going or in use, so that no node is filtered", few,
-		func(c *cycle) bool { return c.failed("DynamicResources", true) && c.Decision.PreFilterRejects() }},
+		func(c *cycle) bool { return c.failed("DynamicResources", true) && explain.PreFilterRejects(c.Decision) }},
 	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few,
 		func(c *cycle) bool { return c.failed("NodeDeclaredFeatures", true) }},
 	{"lacks cpu", "a node has not enough CPU left", few,
@@ -107,7 +112,7 @@ var eligibleProbes = []Probe{
 	{"not eligible: waits", "the pod waits for its victims to terminate on its nominated node", few,
 		func(c *cycle) bool { return c.ineligible() && !c.never() }},
 	{"eligible again", "the nominated node has become unresolvable, so the pod does not wait for its victims there", once,
-		func(c *cycle) bool { return c.eligible() && c.Decision.RetriesUnresolvable() }},
+		func(c *cycle) bool { return c.eligible() && explain.RetriesUnresolvable(c.Decision) }},
 	{"nominated node gone", "the pod is nominated to a node that does not exist", few,
 		func(c *cycle) bool { return c.eligible() && c.nominated != "" && c.node(c.nominated) == nil }},
 	{"no potential nodes", "preemption is tried on no node, as it could help on none", few,
@@ -151,7 +156,7 @@ var dryRunProbes = []Probe{
 		}},
 	{"dry run held for nomination", "preempting everything does not help, as the room is a nominated pod's", few,
 		func(c *cycle) bool {
-			return c.dryRun(func(r *run) bool { return len(c.Decision.DryRunHeldFor(r.node)) > 0 })
+			return c.dryRun(func(r *run) bool { return len(explain.DryRunHeldFor(c.Decision, r.node)) > 0 })
 		}},
 	{"reprieve", "a pod that violates no budget is reprieved", few,
 		func(c *cycle) bool {
@@ -184,7 +189,7 @@ var dryRunProbes = []Probe{
 	{"reprieve among equals", "of two equally important pods one goes and one stays", few,
 		func(c *cycle) bool {
 			return c.inOrder(func(first, later *possible) bool {
-				return first.victim != later.victim && (&properties.Subject{Release: model.Linked}).CompareImportance(first.Pod, later.Pod) == 0
+				return first.victim != later.victim && (&properties.Subject{Release: release.Linked}).CompareImportance(first.Pod, later.Pod) == 0
 			})
 		}},
 	{"budget exhausted", "a budget allows some disruptions, but not all those of a dry run", few,
@@ -252,7 +257,7 @@ var dryRunProbes = []Probe{
 		}},
 	{"idle feature gates", "feature gates are set on which no decision depends", few,
 		func(c *cycle) bool {
-			return c.pick != nil && len(c.Cluster.Settings.FeatureGates) >= len(model.IdleGates())
+			return c.pick != nil && len(c.Cluster.Settings.FeatureGates) >= len(unmodelled.IdleGates())
 		}},
 	{"search for no violations", "the shortlist is long enough, but all on it violate budgets, so the search goes on", few,
 		func(c *cycle) bool { return c.searchesOn() }},
@@ -268,7 +273,7 @@ var pickProbes = func() []Probe {
 		return func(c *cycle) bool { return c.decidedBy == name }
 	}
 	var all []Probe
-	for _, name := range model.CriterionNames() {
+	for _, name := range explain.CriterionNames() {
 		all = append(all, Probe{"decided by " + name, "the criterion leaves one of several candidates", few, decides(name)})
 	}
 	return append(all,

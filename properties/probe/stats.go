@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -173,5 +174,5 @@ func (s *Stats) Unmet() []string {
 
 // Criteria are the keys of Stats.DecidedBy in the order in which they apply.
 func Criteria() []string {
-	return append(model.CriterionNames(), model.Tie)
+	return append(explain.CriterionNames(), model.Tie)
 }

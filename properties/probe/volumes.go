@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/explain"
 )
 
 // What the scheduler decides by claims, volumes and disks. Some of it cannot be
@@ -16,9 +18,9 @@ var volumeFilterProbes = []Probe{
 	{"claim missing", "VolumeRestrictions rejects the pod, as a claim does not exist", few,
 		func(c *cycle) bool { return c.failed("VolumeRestrictions", true) }},
 	{"claim unusable", "VolumeBinding rejects the pod: a claim is lost, being deleted, another pod's, or not bound yet", few,
-		func(c *cycle) bool { return c.Decision.PreFilterRejects() && c.failed("VolumeBinding", true) }},
+		func(c *cycle) bool { return explain.PreFilterRejects(c.Decision) && c.failed("VolumeBinding", true) }},
 	{"volume missing", "VolumeZone rejects the pod, as a claim is bound to a volume that does not exist", few,
-		func(c *cycle) bool { return c.Decision.PreFilterRejects() && c.failed("VolumeZone", true) }},
+		func(c *cycle) bool { return explain.PreFilterRejects(c.Decision) && c.failed("VolumeZone", true) }},
 	{"fails VolumeRestrictions: disk", "a pod of the node has the disk, which removing pods may resolve", few,
 		func(c *cycle) bool { return c.fails("VolumeRestrictions", diskTaken) }},
 	{"fails VolumeRestrictions: claim", "another pod has the claim, which removing pods may resolve", few,
@@ -34,7 +36,7 @@ var volumeFilterProbes = []Probe{
 	{"fails VolumeBinding: unbound", "no volume is free or can be made for a claim on a node, which removing pods does not resolve", few,
 		func(c *cycle) bool { return c.fails("VolumeBinding", noneToBind) }},
 	{"fails VolumeZone", "a volume is in another zone than the node, which removing pods does not resolve", few,
-		func(c *cycle) bool { return !c.Decision.PreFilterRejects() && c.failed("VolumeZone", true) }},
+		func(c *cycle) bool { return !explain.PreFilterRejects(c.Decision) && c.failed("VolumeZone", true) }},
 	{"volumes found", "the pod fits on a node that its claims can be bound on", few,
 		func(c *cycle) bool {
 			return c.Observation.ScheduledTo != "" && slices.ContainsFunc(c.Cluster.Preemptor.Spec.Volumes,

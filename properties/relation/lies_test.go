@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -186,7 +187,7 @@ var relationLies = map[string]map[string]func(*model.Cluster, *model.Observation
 			}
 		},
 		"on big nodes the most important has to go": func(c *model.Cluster, o *model.Observation) {
-			s := &properties.Subject{Release: model.Linked, Cluster: c}
+			s := &properties.Subject{Release: release.Linked, Cluster: c}
 			for _, node := range candidates(o) {
 				if milliCPU(c, node) > 2000 && !uniform(s, node) {
 					run := o.DryRuns[node]
@@ -196,7 +197,7 @@ var relationLies = map[string]map[string]func(*model.Cluster, *model.Observation
 			}
 		},
 		"on big nodes all have to go": func(c *model.Cluster, o *model.Observation) {
-			s := &properties.Subject{Release: model.Linked, Cluster: c}
+			s := &properties.Subject{Release: release.Linked, Cluster: c}
 			for _, node := range candidates(o) {
 				if milliCPU(c, node) > 2000 {
 					run := o.DryRuns[node]

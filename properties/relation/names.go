@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -26,7 +27,7 @@ var renaming = relation{
 
 func rename(s *properties.Subject, random *rand.Rand) *variation {
 	c := s.Cluster
-	if model.MountsVolumes(c.Preemptor) || hasClaims(c.Preemptor) {
+	if volume.Mounts(c.Preemptor) || hasClaims(c.Preemptor) {
 		return nil // claims, volumes and what else names these and nodes would have to follow
 	}
 	var nodes, pods, budgets []string

@@ -11,13 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // judgedLate tells whether a filter after NodeResourcesFit may fail the pod. Such a
 // failure shows only where there is room. So with more room, or less, a node may
 // fail for another reason, for good or not.
-func judgedLate(p *v1.Pod) bool { return len(model.NeededFeatures(p)) > 0 || hasClaims(p) }
+func judgedLate(p *v1.Pod) bool { return len(filter.NeededFeatures(p)) > 0 || hasClaims(p) }
 
 // hasClaims tells whether the pod uses resource claims. Those name pods and nodes, and
 // which devices are free depends on all of them.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -64,7 +65,7 @@ func alike(s *properties.Subject, a, b *v1.Pod) bool {
 	}
 	return a.Namespace == b.Namespace && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
 		equality.Semantic.DeepEqual(a.Labels, b.Labels) && equality.Semantic.DeepEqual(a.Status.Conditions, b.Status.Conditions) &&
-		sameNeeds(a, b) && (!model.MountsVolumes(s.Cluster.Preemptor) || sameVolumes(a, b))
+		sameNeeds(a, b) && (!volume.Mounts(s.Cluster.Preemptor) || sameVolumes(a, b))
 }
 
 // sameVolumes tells whether two pods plainly mount the same, or nothing that
@@ -81,7 +82,7 @@ func sameVolumes(a, b *v1.Pod) bool {
 		}
 		return out
 	}
-	return !model.MountsVolumes(a) && !model.MountsVolumes(b) || equality.Semantic.DeepEqual(volumes(a), volumes(b))
+	return !volume.Mounts(a) && !volume.Mounts(b) || equality.Semantic.DeepEqual(volumes(a), volumes(b))
 }
 
 // sameNeeds tells whether two pods plainly take the same of a node.

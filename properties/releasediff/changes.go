@@ -1,7 +1,7 @@
 // Package releasediff tells what the schedulers of two releases decide differently,
 // and by which change between the two.
 //
-// A decision is what users see of a scheduling cycle (model.Decision.AdmitsVisible),
+// A decision is what users see of a scheduling cycle (answers.Set.AdmitsVisible),
 // and each release allows a set of them: ties are broken by chance. So the releases
 // differ on a cluster if what one of them did is none of the answers that the other
 // one's dialect allows; which changes that takes is found by leaving changes out.
@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -29,11 +30,11 @@ type Change struct {
 	// Source is where it says so, Upstream the issue, if there is one.
 	Source   string `json:"source"`
 	Upstream string `json:"upstream,omitempty"`
-	// Releases are those that have the flag or the bug (model.Release.In).
+	// Releases are those that have the flag or the bug (release.Release.In).
 	Releases string `json:"releases"`
 
 	flag  string
-	quirk model.Quirk
+	quirk release.Quirk
 	// begins: the later one has it.
 	begins bool
 }
@@ -60,10 +61,10 @@ func (c *Change) Story() [][2]string {
 }
 
 // Changes are all that a model knows to have changed between two releases: what of
-// the algorithm (model.Flags) in their order, then the known findings.
-func Changes(from, to model.Release) []Change {
+// the algorithm (release.Flags) in their order, then the known findings.
+func Changes(from, to release.Release) []Change {
 	var changes []Change
-	for _, f := range model.Flags() {
+	for _, f := range release.Flags() {
 		before, after := from.In(f.In), to.In(f.In)
 		if before == after {
 			continue
@@ -92,7 +93,7 @@ func Changes(from, to model.Release) []Change {
 
 // known are the findings that just one of two releases has, as far as the model
 // can do the same.
-func known(from, to model.Release) []properties.LedgerEntry {
+func known(from, to release.Release) []properties.LedgerEntry {
 	all := properties.LedgerOf(from)
 	for _, e := range properties.LedgerOf(to) {
 		if !from.In(e.Releases) {
@@ -106,14 +107,14 @@ func known(from, to model.Release) []properties.LedgerEntry {
 
 // rules are those of the release from, with its known findings, after some of the
 // changes to another one; after all of them they are those of the other.
-func rules(from model.Release, changes []Change) *model.Rules {
+func rules(from release.Release, changes []Change) *answers.Rules {
 	changed := func(is func(c *Change) bool) bool {
 		return slices.ContainsFunc(changes, func(c Change) bool { return is(&c) })
 	}
-	r := model.Algorithm(func(f model.Flag) bool {
+	r := release.Algorithm(func(f release.Flag) bool {
 		return from.In(f.In) != changed(func(c *Change) bool { return c.flag == f.Name })
 	})
-	has := map[model.Quirk]bool{}
+	has := map[release.Quirk]bool{}
 	for _, e := range properties.LedgerOf(from) {
 		has[e.Quirk] = true
 	}
@@ -121,5 +122,5 @@ func rules(from model.Release, changes []Change) *model.Rules {
 		has[c.quirk] = c.begins
 	}
 	// In one order, whichever release they came from.
-	return r.With(slices.DeleteFunc(model.Quirks(), func(q model.Quirk) bool { return !has[q] })...)
+	return release.With(r, slices.DeleteFunc(release.Quirks(), func(q release.Quirk) bool { return !has[q] })...)
 }

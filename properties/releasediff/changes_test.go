@@ -22,14 +22,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 )
 
 var update = flag.Bool("update", false, "search for a cluster for each change that has none in testdata")
 
 // changeFile is where the cluster of a change is kept.
-func changeFile(from, to model.Release, c releasediff.Change) string {
+func changeFile(from, to release.Release, c releasediff.Change) string {
 	name := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(key(from, to, c)), "-")
 	return filepath.Join("testdata", "changes", name[:min(len(name), 100)]+".yaml")
 }
@@ -38,7 +38,7 @@ func changeFile(from, to model.Release, c releasediff.Change) string {
 // kept for it, and explained by it, by itself or with others.
 func TestEachChange(t *testing.T) {
 	var out strings.Builder
-	all := model.Releases()
+	all := release.Releases()
 	for i := range all[1:] {
 		from, to := all[i], all[i+1]
 		comparer := releasediff.New(releasediff.Side{Release: from, System: modelsystem.New(from)}, releasediff.Side{Release: to, System: modelsystem.New(to)})
@@ -85,7 +85,7 @@ func TestEachChange(t *testing.T) {
 	}
 }
 
-func key(from, to model.Release, c releasediff.Change) string {
+func key(from, to release.Release, c releasediff.Change) string {
 	name := c.Known
 	if name == "" {
 		name = c.Title

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -19,7 +21,7 @@ func (c *Comparer) Checker() *properties.Checker {
 	none := c.subset(false)
 	return &properties.Checker{
 		System: c.From.System,
-		Decide: func(cluster *model.Cluster) (*model.Decision, error) { return model.Decide(cluster, c.rulesWith(none)) },
+		Decide: func(cluster *model.Cluster) (*answers.Set, error) { return answers.Decide(cluster, c.rulesWith(none)) },
 		Properties: []properties.Property{{
 			Name:    AgreeName,
 			Promise: "The releases decide alike.",
@@ -79,8 +81,8 @@ func (c *Comparer) Show(ctx context.Context, cluster *model.Cluster, effect Effe
 // byChance tells whether one of the two might have done something else.
 func (c *Comparer) byChance(r *Comparison) bool {
 	for i, s := range []subset{c.subset(false), c.subset(true)} {
-		d, err := model.Decide(r.Cluster, c.rulesWith(s))
-		if err == nil && (len(d.Fits) > 1 || d.DecidedBy(r.Did[i]) == model.Tie) {
+		d, err := answers.Decide(r.Cluster, c.rulesWith(s))
+		if err == nil && (len(d.Fits) > 1 || explain.DecidedBy(d, r.Did[i]) == model.Tie) {
 			return true
 		}
 	}

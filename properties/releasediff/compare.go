@@ -11,12 +11,14 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // Side is a release with its scheduler.
 type Side struct {
-	Release model.Release
+	Release release.Release
 	System  reference.System
 }
 
@@ -27,12 +29,12 @@ type Comparer struct {
 	changes  []Change
 
 	mu    sync.Mutex
-	rules map[string]*model.Rules // by which changes are made
+	rules map[string]*answers.Rules // by which changes are made
 }
 
 // New compares the schedulers of two releases.
 func New(from, to Side) *Comparer {
-	return &Comparer{From: from, To: to, changes: Changes(from.Release, to.Release), rules: map[string]*model.Rules{}}
+	return &Comparer{From: from, To: to, changes: Changes(from.Release, to.Release), rules: map[string]*answers.Rules{}}
 }
 
 // Verdict is what a comparison comes to.
@@ -104,7 +106,7 @@ func (c *Comparer) compare(ctx context.Context, cluster *model.Cluster, did *mod
 			return nil, fmt.Errorf("%s: %w", side.Release, err)
 		}
 	}
-	if model.SameVisibly(cluster, r.Did[0], r.Did[1]) {
+	if answers.SameVisibly(cluster, r.Did[0], r.Did[1]) {
 		r.Verdict = Same
 		return r, nil
 	}
@@ -131,11 +133,11 @@ func present(c *model.Cluster) *model.Cluster {
 }
 
 // refusal names what a release does not know, without the name of the object.
-func refusal(release model.Release, object, field string) string {
+func refusal(version release.Release, object, field string) string {
 	if field == "" {
-		return fmt.Sprintf("%s: %s", release, object)
+		return fmt.Sprintf("%s: %s", version, object)
 	}
-	return fmt.Sprintf("%s: %s: %s", release, kindOf(object), field)
+	return fmt.Sprintf("%s: %s: %s", version, kindOf(object), field)
 }
 
 func kindOf(object string) string {
@@ -147,7 +149,7 @@ func kindOf(object string) string {
 func (c *Comparer) judge(r *Comparison) error {
 	e := &explainer{c: c, r: r}
 	none, all := c.subset(false), c.subset(true)
-	own := []*model.Contrast{e.contrast(none, 0), e.contrast(all, 1)}
+	own := []*answers.Contrast{e.contrast(none, 0), e.contrast(all, 1)}
 	byFrom, byTo := e.contrast(none, 1), e.contrast(all, 0)
 	if e.err != nil {
 		return e.err
@@ -160,7 +162,7 @@ func (c *Comparer) judge(r *Comparison) error {
 		}
 	}
 	switch {
-	case slices.ContainsFunc(append(own, byFrom, byTo), func(x *model.Contrast) bool { return x != nil && x.Undecided }):
+	case slices.ContainsFunc(append(own, byFrom, byTo), func(x *answers.Contrast) bool { return x != nil && x.Undecided }):
 		r.Verdict, r.Why = Undecided, "too many equally important pods, or orders of budgets, to know all allowed answers"
 	case byFrom == nil && byTo == nil:
 		r.Verdict = Same // but for chance
@@ -202,7 +204,7 @@ func (s subset) indices() (in []int) {
 
 // rulesWith are the rules on the way from one release to the other after some of
 // the changes.
-func (c *Comparer) rulesWith(s subset) *model.Rules {
+func (c *Comparer) rulesWith(s subset) *answers.Rules {
 	key := fmt.Sprint(s.indices())
 	c.mu.Lock()
 	defer c.mu.Unlock()

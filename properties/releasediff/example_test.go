@@ -6,7 +6,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 )
 
@@ -14,8 +14,8 @@ import (
 // stand for them.
 func Example() {
 	side := func(name string) releasediff.Side {
-		release, _ := model.ParseRelease(name)
-		return releasediff.Side{Release: release, System: modelsystem.New(release)}
+		version, _ := release.Parse(name)
+		return releasediff.Side{Release: version, System: modelsystem.New(version)}
 	}
 	stream, err := corpus.Load("../../corpus/cases/finding-first-victim-is-highest.yaml")
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 // explainer finds the changes behind one difference.
@@ -16,14 +16,14 @@ type explainer struct {
 
 // contrast is how what one of the two did, 0 or 1, is none of the answers after
 // some of the changes; nil if it is one.
-func (e *explainer) contrast(s subset, did int) *model.Contrast {
+func (e *explainer) contrast(s subset, did int) *answers.Contrast {
 	if e.err != nil {
-		return &model.Contrast{Undecided: true}
+		return &answers.Contrast{Undecided: true}
 	}
-	d, err := model.Decide(e.r.Cluster, e.c.rulesWith(s))
+	d, err := answers.Decide(e.r.Cluster, e.c.rulesWith(s))
 	if err != nil {
 		e.err = err
-		return &model.Contrast{Undecided: true}
+		return &answers.Contrast{Undecided: true}
 	}
 	return d.AdmitsVisible(e.r.Did[did])
 }
@@ -33,10 +33,10 @@ func (e *explainer) contrast(s subset, did int) *model.Contrast {
 // byFrom is how what the second one did is none of the first one's answers, byTo the
 // opposite. If byFrom is nil the second one just does less: the changes are then
 // those that, taken back, let it do what the first one did.
-func (e *explainer) explain(byFrom, byTo *model.Contrast) []Effect {
+func (e *explainer) explain(byFrom, byTo *answers.Contrast) []Effect {
 	all := e.c.subset(true)
-	admits := func(s subset) *model.Contrast { return e.contrast(s, 1) }
-	opposite := func(s subset) *model.Contrast { return e.contrast(all.without(s), 0) }
+	admits := func(s subset) *answers.Contrast { return e.contrast(s, 1) }
+	opposite := func(s subset) *answers.Contrast { return e.contrast(all.without(s), 0) }
 	if byFrom == nil {
 		admits, opposite = opposite, admits
 	}
@@ -65,7 +65,7 @@ func (e *explainer) explain(byFrom, byTo *model.Contrast) []Effect {
 	return effects
 }
 
-func rank(admits func(subset) *model.Contrast, s subset) int {
+func rank(admits func(subset) *answers.Contrast, s subset) int {
 	if admits(s) == nil {
 		return 0
 	}
@@ -75,7 +75,7 @@ func rank(admits func(subset) *model.Contrast, s subset) int {
 // alone is a change that accounts for a difference by itself, if one does. Of
 // several it is one that does so both ways, else the last, which is a known finding if
 // one of them is.
-func (e *explainer) alone(admits, opposite func(subset) *model.Contrast) subset {
+func (e *explainer) alone(admits, opposite func(subset) *answers.Contrast) subset {
 	var all []subset
 	for i := range e.c.changes {
 		if one := e.c.subset(false).with(i, true); admits(one) == nil {
@@ -93,7 +93,7 @@ func (e *explainer) alone(admits, opposite func(subset) *model.Contrast) subset 
 
 // least leaves out of s what is not needed for an answer to be admitted, until each
 // that is left is.
-func least(s subset, admits func(subset) *model.Contrast) subset {
+func least(s subset, admits func(subset) *answers.Contrast) subset {
 	for changed := true; changed; {
 		changed = false
 		for _, i := range s.indices() {
@@ -107,23 +107,23 @@ func least(s subset, admits func(subset) *model.Contrast) subset {
 
 // kind puts a difference between two releases in words, where Want is what the
 // older one does.
-func kind(c *model.Contrast) string {
+func kind(c *answers.Contrast) string {
 	switch c.Aspect {
-	case model.AspectOutcome:
+	case answers.AspectOutcome:
 		return c.Got + " instead of " + c.Want
-	case model.AspectNode:
+	case answers.AspectNode:
 		return "another node"
-	case model.AspectVictims:
+	case answers.AspectVictims:
 		return c.Got + " victims"
-	case model.AspectDeleted:
+	case answers.AspectDeleted:
 		return c.Got + " pods deleted"
-	case model.AspectMarked:
+	case answers.AspectMarked:
 		return c.Got + " victims marked DisruptionTarget"
-	case model.AspectWithdrawn:
+	case answers.AspectWithdrawn:
 		return c.Got + " lower nominations withdrawn"
-	case model.AspectNomination:
+	case answers.AspectNomination:
 		return "the pod's own nomination " + c.Got + " instead of " + c.Want
-	case model.AspectClaims:
+	case answers.AspectClaims:
 		return "another claim loses its allocation"
 	}
 	return c.Got + " writes to other pods"

@@ -16,17 +16,19 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-func release(t *testing.T, name string) model.Release {
-	r, err := model.ParseRelease(name)
+func version(t *testing.T, name string) release.Release {
+	r, err := release.Parse(name)
 	require.NoError(t, err)
 	return r
 }
 
 // drawing is a release as its model has it, which breaks ties by chance.
-func drawing(r model.Release, seed uint64) Side {
+func drawing(r release.Release, seed uint64) Side {
 	s := modelsystem.New(r)
 	s.Draw = rand.New(rand.NewPCG(seed, 0)).IntN
 	return Side{r, s}
@@ -45,7 +47,7 @@ func waysOf(t *testing.T, c *Comparer, first, clusters uint64) *Ways {
 // TestNoDifference: a release does not differ from itself, whatever chance has it
 // do.
 func TestNoDifference(t *testing.T) {
-	for _, r := range model.Releases() {
+	for _, r := range release.Releases() {
 		w := waysOf(t, New(drawing(r, 1), drawing(r, 2)), 0, uint64(testsize.Times(300)))
 		assert.Empty(t, w.List(), r)
 		assert.NotZero(t, w.Verdicts[Same], r)
@@ -72,7 +74,7 @@ func TestFinds(t *testing.T) {
 		{"v1.37.0", "v1.37.1", 0, 1000, nil},
 	} {
 		t.Run(test.from+" to "+test.to, func(t *testing.T) {
-			w := waysOf(t, New(drawing(release(t, test.from), 1), drawing(release(t, test.to), 2)), test.first, test.clusters)
+			w := waysOf(t, New(drawing(version(t, test.from), 1), drawing(version(t, test.to), 2)), test.first, test.clusters)
 			var titles []string
 			for _, way := range w.List() {
 				require.NotNil(t, way.Change)
@@ -91,15 +93,15 @@ func TestFinds(t *testing.T) {
 
 // TestAllChanges: after all changes, the rules of a release are those of the other.
 func TestAllChanges(t *testing.T) {
-	all := model.Releases()
+	all := release.Releases()
 	for i := range all[1:] {
-		for _, pair := range [][2]model.Release{{all[i], all[i+1]}, {all[i+1], all[i]}, {all[0], all[i+1]}} {
+		for _, pair := range [][2]release.Release{{all[i], all[i+1]}, {all[i+1], all[i]}, {all[0], all[i+1]}} {
 			after := rules(pair[0], Changes(pair[0], pair[1]))
 			other := modelsystem.New(pair[1])
 			for n := range uint64(100) {
 				c := generators.FromSeed(n)
-				want, err := model.Decide(c, other.Rules)
-				got, errGot := model.Decide(c, after)
+				want, err := answers.Decide(c, other.Rules)
+				got, errGot := answers.Decide(c, after)
 				require.Equal(t, err, errGot)
 				if err == nil {
 					assert.Equal(t, reasons(want), reasons(got), "%v, cluster %d", pair, n)
@@ -112,7 +114,7 @@ func TestAllChanges(t *testing.T) {
 	}
 }
 
-func reasons(d *model.Decision) map[string]string {
+func reasons(d *answers.Set) map[string]string {
 	all := map[string]string{}
 	for node, v := range d.Verdicts {
 		all[node] = v.String()
@@ -137,7 +139,7 @@ func small(nodes ...string) *model.Cluster {
 // TestUnexplained: what a release never does is not put down to a change, also if
 // there is one that shows.
 func TestUnexplained(t *testing.T) {
-	from, to := drawing(release(t, "v1.31.0"), 1), drawing(release(t, "v1.31.14"), 2)
+	from, to := drawing(version(t, "v1.31.0"), 1), drawing(version(t, "v1.31.14"), 2)
 	for i, side := range []Side{from, to} {
 		liar := side.System.(*modelsystem.System)
 		liar.Lie = func(_ *model.Cluster, o *model.Observation) { o.Actuation.Deleted = nil }
@@ -155,7 +157,7 @@ func TestUnexplained(t *testing.T) {
 // TestTie: to take another of several equally good nodes is no difference, and to
 // take a worse one is.
 func TestTie(t *testing.T) {
-	r := release(t, "v1.37.1")
+	r := version(t, "v1.37.1")
 	takes := func(n int) Side {
 		s := modelsystem.New(r)
 		s.Draw = func(int) int { return n }
@@ -170,7 +172,7 @@ func TestTie(t *testing.T) {
 
 // TestCompareOften: a difference that shows now and then is found.
 func TestCompareOften(t *testing.T) {
-	from, to := release(t, "v1.13.0"), release(t, "v1.16.15")
+	from, to := version(t, "v1.13.0"), version(t, "v1.16.15")
 	c := small("a", "b")
 	c.Pods[0].Status.StartTime, c.Pods[1].Status.StartTime = &metav1.Time{Time: time.Unix(0, 0)}, &metav1.Time{Time: time.Unix(60, 0)}
 	seldom := modelsystem.New(from)
@@ -194,7 +196,7 @@ func TestCompareOften(t *testing.T) {
 // TestNotCompared: a cluster that one of the releases cannot express is not
 // compared, but a pod that no scheduler looks at is nobody's concern.
 func TestNotCompared(t *testing.T) {
-	c := New(drawing(release(t, "v1.31.14"), 1), drawing(release(t, "v1.37.1"), 2))
+	c := New(drawing(version(t, "v1.31.14"), 1), drawing(version(t, "v1.37.1"), 2))
 	modern := small("a")
 	modern.Pods[0].Spec.Resources = &v1.ResourceRequirements{}
 	r, err := c.Compare(t.Context(), modern)

@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/explain"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
@@ -53,7 +55,7 @@ func (g *GreedyGap) Add(r *properties.Result) error {
 	if g.WorseBy == nil {
 		g.WorseBy, g.Violations, g.Highest, g.Victims = map[string]int{}, map[int]int{}, map[int]int{}, map[int]int{}
 	}
-	s := &properties.Subject{Cluster: r.Cluster, Observation: r.Observation, Decision: r.Decision, Release: model.Linked}
+	s := &properties.Subject{Cluster: r.Cluster, Observation: r.Observation, Decision: r.Decision, Release: release.Linked}
 	for _, node := range r.Decision.PotentialNodes {
 		if len(s.Preemptable(node)) > MaxBruteForce {
 			g.TooLarge++
@@ -86,7 +88,7 @@ func (g *GreedyGap) Add(r *properties.Result) error {
 	}
 
 	g.Measured++
-	for i, name := range model.CriterionNames() {
+	for i, name := range explain.CriterionNames() {
 		if greedy[i] != best[i] {
 			g.WorseBy[name]++
 			break
@@ -187,7 +189,7 @@ func addCounts[K comparable](to *map[K]int, from map[K]int) {
 func (g *GreedyGap) WriteTable(w io.Writer) {
 	share := func(n int) string { return fmt.Sprintf("%d (%.2f %%)", n, 100*float64(n)/float64(max(1, g.Measured))) }
 	fmt.Fprintf(w, "greedy gap: of %d preemptions %s were the best possible by all criteria\n", g.Measured, share(g.Optimal()))
-	for _, name := range model.CriterionNames() {
+	for _, name := range explain.CriterionNames() {
 		if n := g.WorseBy[name]; n > 0 {
 			fmt.Fprintf(w, "  worse first by %s: %s\n", name, share(n))
 		}

@@ -23,6 +23,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/explain"
 )
 
 // wire is a server on loopback that answers as the extenders of the cluster under
@@ -191,7 +193,7 @@ func TestOverHTTP(t *testing.T) {
 			t.Fatalf("seed %d: in process %q, over HTTP %q", seed, want.CycleError, got.CycleError)
 		}
 		want.CycleError, got.CycleError = "", ""
-		d, err := model.Decide(c, model.Documented())
+		d, err := answers.Decide(c, answers.Documented())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +201,7 @@ func TestOverHTTP(t *testing.T) {
 			t.Fatalf("seed %d: scheduled to %q in process, to %q over HTTP", seed, want.ScheduledTo, got.ScheduledTo)
 		}
 		// Chance decides between candidates that tie on all criteria.
-		if tie := d.DecidedBy(want) == model.Tie; tie && want.Pick != nil && got.Pick != nil && want.Pick.Node != got.Pick.Node {
+		if tie := explain.DecidedBy(d, want) == model.Tie; tie && want.Pick != nil && got.Pick != nil && want.Pick.Node != got.Pick.Node {
 			want.Pick, got.Pick, want.Actuation, got.Actuation = nil, nil, nil, nil
 		}
 		if diff := cmp.Diff(want, got, ignored); diff != "" {

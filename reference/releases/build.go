@@ -15,22 +15,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
+	"github.com/preemptcheck/preemptcheck/model/release"
 )
 
 // Build returns the path of the driver of a release. It builds it if it is not in
 // the user's cache yet, which downloads the release's modules and takes one to
 // seven minutes of CPU, and says so on log.
-func Build(ctx context.Context, release string, log io.Writer) (binary string, err error) {
-	binary, built, err := cached(release)
+func Build(ctx context.Context, version string, log io.Writer) (binary string, err error) {
+	binary, built, err := cached(version)
 	if err != nil || built {
 		return binary, err
 	}
 	if _, err := exec.LookPath("go"); err != nil {
-		return "", fmt.Errorf("building the scheduler of %s takes the go command: %w", release, err)
+		return "", fmt.Errorf("building the scheduler of %s takes the go command: %w", version, err)
 	}
-	fmt.Fprintf(log, "building the kube-scheduler of %s, which takes minutes the first time\n", release)
+	fmt.Fprintf(log, "building the kube-scheduler of %s, which takes minutes the first time\n", version)
 	start := time.Now()
 	// Another build may be under way: the directory gets its name when it is whole.
 	dir := filepath.Dir(binary)
@@ -43,54 +43,54 @@ func Build(ctx context.Context, release string, log io.Writer) (binary string, e
 		return "", err
 	}
 	defer os.RemoveAll(temp)
-	if err := compile(ctx, release, temp); err != nil {
+	if err := compile(ctx, version, temp); err != nil {
 		return "", err
 	}
 	if err := os.Rename(temp, dir); err != nil {
-		if _, built, _ := cached(release); !built {
+		if _, built, _ := cached(version); !built {
 			return "", err
 		}
 	}
-	fmt.Fprintf(log, "built %s in %.0f s\n", release, time.Since(start).Seconds())
+	fmt.Fprintf(log, "built %s in %.0f s\n", version, time.Since(start).Seconds())
 	return binary, nil
 }
 
 // Built returns the path of the driver of a release, if it has been built.
-func Built(release string) (binary string, ok bool) {
-	binary, ok, err := cached(release)
+func Built(version string) (binary string, ok bool) {
+	binary, ok, err := cached(version)
 	return binary, ok && err == nil
 }
 
 // cached returns where the driver belongs: the name is made of all that it is
 // built from.
-func cached(release string) (binary string, built bool, err error) {
-	if _, err := model.ParseRelease(release); err != nil {
+func cached(version string) (binary string, built bool, err error) {
+	if _, err := release.Parse(version); err != nil {
 		return "", false, err
 	}
-	if !Known(release) {
-		return "", false, fmt.Errorf("the scheduler of %s cannot be driven: %s can", release, strings.Join(All(), ", "))
+	if !Known(version) {
+		return "", false, fmt.Errorf("the scheduler of %s cannot be driven: %s can", version, strings.Join(All(), ", "))
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", false, err
 	}
 	hash := sha256.New()
-	fmt.Fprintln(hash, release, runtime.Version())
-	err = walk(release, func(name string, content []byte) error {
+	fmt.Fprintln(hash, version, runtime.Version())
+	err = walk(version, func(name string, content []byte) error {
 		_, err := fmt.Fprintf(hash, "%s %d\n%s", name, len(content), content)
 		return err
 	})
 	if err != nil {
 		return "", false, err
 	}
-	binary = filepath.Join(cache, "preemptcheck", "releases", fmt.Sprintf("%s-%x", release, hash.Sum(nil)[:6]), "driver")
+	binary = filepath.Join(cache, "preemptcheck", "releases", fmt.Sprintf("%s-%x", version, hash.Sum(nil)[:6]), "driver")
 	_, err = os.Stat(binary)
 	return binary, err == nil, nil
 }
 
 // walk calls f with the files of the driver's module, named as they are in it.
-func walk(release string, f func(name string, content []byte) error) error {
-	d, _ := driverOf(mustParse(release))
+func walk(version string, f func(name string, content []byte) error) error {
+	d, _ := driverOf(mustParse(version))
 	add := func(name, file string) error {
 		content, err := fs.ReadFile(sources, file)
 		if err != nil {
@@ -109,7 +109,7 @@ func walk(release string, f func(name string, content []byte) error) error {
 			}
 		}
 	}
-	mod := modFile(release)
+	mod := modFile(version)
 	if err := add("go.mod", mod); err != nil {
 		return err
 	}
@@ -132,10 +132,10 @@ func walk(release string, f func(name string, content []byte) error) error {
 
 // compile writes the driver's module into dir and builds it there. Only the binary
 // is left.
-func compile(ctx context.Context, release, dir string) error {
+func compile(ctx context.Context, version, dir string) error {
 	source := filepath.Join(dir, "source")
 	defer os.RemoveAll(source)
-	err := walk(release, func(name string, content []byte) error {
+	err := walk(version, func(name string, content []byte) error {
 		file := filepath.Join(source, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
@@ -145,13 +145,13 @@ func compile(ctx context.Context, release, dir string) error {
 	if err != nil {
 		return err
 	}
-	staged, err := stage(ctx, release, source)
+	staged, err := stage(ctx, version, source)
 	if err != nil {
 		return err
 	}
-	_, tags := driverOf(mustParse(release))
+	_, tags := driverOf(mustParse(version))
 	args := []string{"build", "-mod=readonly", "-tags=" + strings.Join(tags, ","),
-		"-ldflags=-s -w -X main.release=" + release, "-o", filepath.Join(dir, "driver")}
+		"-ldflags=-s -w -X main.release=" + version, "-o", filepath.Join(dir, "driver")}
 	if staged {
 		args = append(args, "-trimpath") // what was compiled in another directory is the same
 	}
@@ -162,10 +162,10 @@ func compile(ctx context.Context, release, dir string) error {
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return fmt.Errorf("building the scheduler of %s: %w", release, context.Cause(ctx))
+		return fmt.Errorf("building the scheduler of %s: %w", version, context.Cause(ctx))
 	}
 	if err != nil {
-		return fmt.Errorf("building the scheduler of %s: %w\n%s", release, err, bytes.TrimSpace(out))
+		return fmt.Errorf("building the scheduler of %s: %w\n%s", version, err, bytes.TrimSpace(out))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 )
 
 func TestAll(t *testing.T) {
@@ -24,21 +24,21 @@ func TestAll(t *testing.T) {
 	require.True(t, slices.IsSortedFunc(all, func(a, b string) int {
 		return mustParse(a).Compare(mustParse(b))
 	}), "the oldest first: %v", all)
-	for _, release := range all {
-		require.True(t, Known(release))
-		mod, err := fs.ReadFile(sources, modFile(release))
+	for _, version := range all {
+		require.True(t, Known(version))
+		mod, err := fs.ReadFile(sources, modFile(version))
 		require.NoError(t, err)
-		require.Contains(t, string(mod), "k8s.io/kubernetes "+release+"\n", release)
-		sum, err := fs.ReadFile(sources, strings.TrimSuffix(modFile(release), ".mod")+".sum")
+		require.Contains(t, string(mod), "k8s.io/kubernetes "+version+"\n", version)
+		sum, err := fs.ReadFile(sources, strings.TrimSuffix(modFile(version), ".mod")+".sum")
 		require.NoError(t, err)
-		require.Contains(t, string(sum), "k8s.io/kubernetes "+release+" h1:", release)
+		require.Contains(t, string(sum), "k8s.io/kubernetes "+version+" h1:", version)
 	}
 	require.False(t, Known("v1.24.0"))
 }
 
 // As with Go's own tags, there is one for each release up to the one that is built.
 func TestTags(t *testing.T) {
-	d, tags := driverOf(model.Release{Minor: 27, Patch: 16})
+	d, tags := driverOf(release.Release{Minor: 27, Patch: 16})
 	require.Equal(t, "evaluator", d.dir)
 	require.Equal(t, []string{"k1.25", "k1.26", "k1.27"}, tags)
 }

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 )
 
 // The sources of the drivers are not packages of this module, which could not be
@@ -41,16 +41,16 @@ func All() []string {
 }
 
 // Known tells whether a release can be driven.
-func Known(release string) bool {
-	_, err := fs.Stat(sources, modFile(release))
+func Known(version string) bool {
+	_, err := fs.Stat(sources, modFile(version))
 	return err == nil
 }
 
-func modFile(release string) string { return "_driver/mods/" + release + ".mod" }
+func modFile(version string) string { return "_driver/mods/" + version + ".mod" }
 
 // mustParse is for the names of All.
-func mustParse(release string) model.Release {
-	r, err := model.ParseRelease(release)
+func mustParse(version string) release.Release {
+	r, err := release.Parse(version)
 	if err != nil {
 		panic(err)
 	}
@@ -75,7 +75,7 @@ var drivers = []driver{
 
 // driverOf returns the driver for a release, and the build tags that tell it which release
 // it is for: one per minor release from its first one on.
-func driverOf(r model.Release) (d driver, tags []string) {
+func driverOf(r release.Release) (d driver, tags []string) {
 	for _, d := range drivers {
 		if r.Minor >= d.first {
 			for minor := d.first; minor <= r.Minor; minor++ {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 
 	"github.com/preemptcheck/preemptcheck/internal/harness"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 )
@@ -50,7 +50,7 @@ func All() []Description {
 		linked.Gates = append(linked.Gates, Gate{
 			Name:     string(gate),
 			Default:  utilfeature.DefaultFeatureGate.Enabled(gate),
-			Modelled: model.ModelsGate(string(gate)),
+			Modelled: unmodelled.MattersGate(string(gate)),
 		})
 	}
 	all := []Description{linked}

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
@@ -59,26 +59,26 @@ func NewPool(name string, workers int) (reference.System, error) {
 }
 
 // ReleaseOf is the release whose algorithm a scheduler is held to.
-func ReleaseOf(name string) model.Release {
-	if release, err := model.ParseRelease(name); err == nil && releases.Known(name) {
-		return release
+func ReleaseOf(name string) release.Release {
+	if version, err := release.Parse(name); err == nil && releases.Known(name) {
+		return version
 	}
-	return model.Linked // of which a scheduler built from its own sources is a variation
+	return release.Linked // of which a scheduler built from its own sources is a variation
 }
 
 // Between are the releases from one to another, both included, in that order, of which
 // there are schedulers.
-func Between(from, to model.Release) (all []model.Release) {
+func Between(from, to release.Release) (all []release.Release) {
 	older, newer := from, to
 	if older.Compare(newer) > 0 {
 		older, newer = newer, older
 	}
 	for _, name := range slices.AppendSeq(releases.All(), maps.Keys(registered)) {
-		if r, err := model.ParseRelease(name); err == nil && r.Compare(older) >= 0 && r.Compare(newer) <= 0 {
+		if r, err := release.Parse(name); err == nil && r.Compare(older) >= 0 && r.Compare(newer) <= 0 {
 			all = append(all, r)
 		}
 	}
-	slices.SortFunc(all, model.Release.Compare)
+	slices.SortFunc(all, release.Release.Compare)
 	all = slices.Compact(all)
 	if older != from {
 		slices.Reverse(all)

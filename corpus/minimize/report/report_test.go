@@ -11,7 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/report"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
-	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -19,8 +19,8 @@ import (
 
 // Without time to try each step, the result is the best so far, and says so.
 func TestOutOfTime(t *testing.T) {
-	pool := reference.NewPool(modelsystem.New(model.Linked), modelsystem.New(model.Linked))
-	checker := &properties.Checker{System: pool, Release: model.Linked, Properties: invariant.All()}
+	pool := reference.NewPool(modelsystem.New(release.Linked), modelsystem.New(release.Linked))
+	checker := &properties.Checker{System: pool, Release: release.Linked, Properties: invariant.All()}
 	s, err := corpus.Load("../../cases/finding-unlabelled-pod.yaml")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

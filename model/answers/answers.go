@@ -1,0 +1,210 @@
+// Package answers works out every answer that the algorithm of package model
+// allows, and compares what a scheduler did with them.
+//
+// The algorithm leaves choices open: which of several equally important pods goes
+// first, in which order the budgets are listed, at which node the dry runs begin,
+// and which of several equally good nodes is taken. A Set holds the answers for
+// all of these choices.
+package answers
+
+import (
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
+)
+
+// Rules are what a scheduler is held to: an algorithm, and what of it shows.
+type Rules struct {
+	*model.Algorithm
+	// Release is the version of Kubernetes whose algorithm this is.
+	Release string
+	// Then change a Decision, in turn, once it is made.
+	Then []func(*model.Decision)
+	// Seen, if it is not nil, is an observation without what the Rules pass over.
+	Seen func(*model.Observation) *model.Observation
+	// AbsentUnreported: nodes without a status of their own are not reported.
+	AbsentUnreported bool
+	// DryRunStatusUnreported: a dry run does not tell whether what fails is
+	// resolvable.
+	DryRunStatusUnreported bool
+	// Unmodelled reports what of a cluster is not modelled, besides what
+	// unmodelled.In does.
+	Unmodelled []func(c *model.Cluster, report filter.Report)
+}
+
+// Documented are the rules of Kubernetes v1.37.1 as it is documented.
+func Documented() *Rules { return &Rules{Algorithm: model.Documented(), Release: "v1.37.1"} }
+
+// Clone is a copy of r whose steps can be replaced.
+func (r *Rules) Clone() *Rules {
+	out := *r
+	algorithm := *r.Algorithm
+	out.Algorithm = &algorithm
+	return &out
+}
+
+// Set is every answer to a Cluster that the rules allow, with reasons. It is not
+// for several goroutines at once.
+type Set struct {
+	*model.Decision
+	rules  *Rules
+	worlds []*world
+	// budgetOrdersExact is false when there were too many orders of the budget
+	// list to try.
+	budgetOrdersExact bool
+}
+
+// world is what follows from one order of the budget list: it is the same for
+// all nodes of a cycle.
+type world struct {
+	order []int // nil: the cluster's
+	runs  map[string]*run
+}
+
+// Decide works out what the rules allow for c. c is not changed, and must not be
+// until the Set is no longer used. The error is a model.Unmodelled if something in
+// c could matter that the model does not cover.
+func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
+	if missing := rules.unmodelled(c); len(missing) > 0 {
+		return nil, missing
+	}
+	d := rules.Decide(c)
+	if undecided := unmodelled.Undecided(d.Cycle); len(undecided) > 0 {
+		return nil, undecided
+	}
+	for _, then := range rules.Then {
+		then(d)
+	}
+	s := &Set{Decision: d, rules: rules}
+	if d.Eligible != nil && d.Eligible.OK {
+		s.worlds = []*world{s.newWorld(nil)}
+	}
+	return s, nil
+}
+
+func (r *Rules) unmodelled(c *model.Cluster) model.Unmodelled {
+	u := unmodelled.In(c)
+	for _, unmodelled := range r.Unmodelled {
+		unmodelled(c, u.Add)
+	}
+	return u
+}
+
+func (s *Set) newWorld(order []int) *world {
+	w := &world{order: order, runs: make(map[string]*run, len(s.PotentialNodes))}
+	for _, name := range s.PotentialNodes {
+		w.runs[name] = &run{DryRunOnNode: s.Cycle.DryRun(s.Cycle, s.Cycle.Node(name), order)}
+		w.runs[name].begin(s.Cycle)
+	}
+	return w
+}
+
+// allWorlds are the worlds of all orders of the budget list that matter.
+func (s *Set) allWorlds() []*world {
+	if len(s.worlds) == 1 && !s.budgetOrdersExact {
+		orders, exact := budgetOrders(s.Cycle)
+		if !exact {
+			return s.worlds
+		}
+		s.budgetOrdersExact = true
+		for _, order := range orders[1:] {
+			s.worlds = append(s.worlds, s.newWorld(order))
+		}
+	}
+	return s.worlds
+}
+
+// Exact tells whether the Set holds all allowed answers. It does not if a node has
+// so many equally important, distinguishable pods that they can be arranged in more
+// than 5,040 ways (7 such pods), or if overlapping budgets can be listed in more
+// than 120 orders; why says which.
+func (s *Set) Exact() (exact bool, why string) {
+	if s.worlds == nil {
+		return true, ""
+	}
+	for _, w := range s.allWorlds() {
+		for _, name := range s.PotentialNodes {
+			w.runs[name].enumerate(s.Cycle, w.order)
+			if !w.runs[name].exact {
+				return false, "node " + name + " has too many equally important pods to try all their orders"
+			}
+		}
+	}
+	if !s.budgetOrdersExact {
+		return false, "too many overlapping budgets to try all orders of their list"
+	}
+	return true, ""
+}
+
+// Orders is how often Choices and Exact have to work out the victims on a node:
+// for each order of the budgets, each order of equally important pods there.
+func (s *Set) Orders() int {
+	if len(s.worlds) == 0 {
+		return 0
+	}
+	perWorld := 0
+	for _, run := range s.worlds[0].runs {
+		if orders := run.orders(s.Cycle); orders <= maxOrders {
+			perWorld += orders
+		} else {
+			perWorld++
+		}
+	}
+	orders, _ := budgetOrders(s.Cycle)
+	return perWorld * len(orders)
+}
+
+// run is that of the potential node with the budgets in the cluster's order, or
+// nil.
+func (s *Set) run(node string) *run {
+	if len(s.worlds) == 0 {
+		return nil
+	}
+	return s.worlds[0].runs[node]
+}
+
+// DryRunOn says what preemption on a potential node comes to, with the budgets
+// in the cluster's order: every outcome that the order of equally important pods
+// can lead to, the one of the cluster's own order first, or why it does not help.
+func (s *Set) DryRunOn(node string) (outcomes []*model.Outcome, failed *model.Verdict) {
+	run := s.run(node)
+	if run == nil {
+		return nil, nil
+	}
+	run.enumerate(s.Cycle, s.worlds[0].order)
+	return run.outcomes, run.Failed
+}
+
+// Listed is what DryRunOn has first, without working out the other outcomes.
+func (s *Set) Listed(node string) (outcome *model.Outcome, failed *model.Verdict) {
+	run := s.run(node)
+	if run == nil {
+		return nil, nil
+	}
+	return run.Listed, run.Failed
+}
+
+// Run is the dry run on a potential node with equally important pods, and the
+// budgets, in the cluster's order; nil if there is none.
+func (s *Set) Run(node string) *model.DryRunOnNode {
+	if run := s.run(node); run != nil {
+		return run.DryRunOnNode
+	}
+	return nil
+}
+
+// Preempts is what preempting with the given choice changes in the cluster.
+func (s *Set) Preempts(c Choice) *model.Actuation {
+	return s.Cycle.Actuate(s.Cycle, s.Cycle.Node(c.Node), c.Outcome.Pods)
+}
+
+// Gives tells whether an observation is the answer c, up to pods that can stand
+// in for each other.
+func (s *Set) Gives(c Choice, o *model.Observation) bool {
+	if o.Pick == nil || o.Pick.Node != c.Node {
+		return false
+	}
+	only := *s.worlds[0].runs[c.Node]
+	only.outcomes = []*model.Outcome{c.Outcome}
+	return only.find(s.Cycle, model.DryRun{Victims: o.Pick.Victims, Violations: o.Pick.Violations}) != nil
+}

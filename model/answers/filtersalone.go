@@ -1,0 +1,114 @@
+package answers
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
+)
+
+// FiltersAlone answers for each filter as if it were the only one.
+type FiltersAlone struct {
+	rules *Rules
+	c     *model.Cluster
+	// cycles are those of each plugin alone, by the pod that is deleted and by the
+	// plugin.
+	cycles map[[2]string]*model.Cycle
+}
+
+// NewFiltersAlone makes c ready to be asked about. c must not be changed until
+// the answers are no longer used. The error is a model.Unmodelled, as that of
+// Decide.
+func NewFiltersAlone(c *model.Cluster, rules *Rules) (*FiltersAlone, error) {
+	if missing := rules.unmodelled(c); len(missing) > 0 {
+		return nil, missing
+	}
+	f := &FiltersAlone{rules, c, map[[2]string]*model.Cycle{}}
+	for _, p := range rules.Plugins {
+		if undecided := unmodelled.Undecided(f.cycle("", p.Name())); len(undecided) > 0 {
+			return nil, undecided
+		}
+	}
+	return f, nil
+}
+
+// FilterPlugins are the plugins that FiltersAlone answers for.
+func FilterPlugins() []string {
+	var names []string
+	for _, p := range model.DefaultPlugins() {
+		names = append(names, p.Name())
+	}
+	return names
+}
+
+// Answer is run with the model's Failed and Error, in place of those it has.
+func (f *FiltersAlone) Answer(run model.FilterRun) model.FilterRun {
+	gone := ""
+	if run.Change == model.Deleted {
+		gone = run.Pod
+	}
+	cy := f.cycle(gone, run.Plugin)
+	n, pre := cy.Node(run.Node), &cy.PreFiltered
+	run.Failed, run.Error = nil, pre.Error
+	switch {
+	case pre.Error != "":
+	case pre.Rejection != nil:
+		run.Failed = pre.Rejection
+	case pre.Excludes(n):
+		run.Failed = &model.Verdict{Plugin: run.Plugin, Unresolvable: true}
+	default:
+		run.Failed = cy.Fits(cy, n, f.view(cy, n, run))
+	}
+	if run.Failed != nil && run.Failed.Error != "" {
+		run.Failed, run.Error = nil, run.Failed.Error
+	}
+	return run
+}
+
+// view is what the node holds after the change of run.
+func (f *FiltersAlone) view(cy *model.Cycle, n *filter.Node, run model.FilterRun) filter.View {
+	v := filter.View{Pods: n.Pods}
+	switch run.Change {
+	case model.Removed:
+		v.Pods = nil
+		for _, p := range n.Pods {
+			if p.Key == run.Pod {
+				v.Moves = append(v.Moves, filter.Move{Pod: p})
+			} else {
+				v.Pods = append(v.Pods, p)
+			}
+		}
+	case model.Deleted:
+		// What upstream keeps of the node knew the pod.
+		for _, p := range f.cycle("", run.Plugin).Node(run.Node).Pods {
+			if p.Key == run.Pod {
+				v.Moves = append(v.Moves, filter.Move{Pod: p})
+			}
+		}
+	}
+	return v
+}
+
+// cycle is that of the cluster without the pod gone, if any, with just one filter.
+func (f *FiltersAlone) cycle(gone, plugin string) *model.Cycle {
+	key := [2]string{gone, plugin}
+	if cy := f.cycles[key]; cy != nil {
+		return cy
+	}
+	c := *f.c
+	if gone != "" {
+		c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return model.Key(p) == gone })
+	}
+	alone := f.rules.Clone()
+	alone.Plugins = nil
+	for _, p := range f.rules.Plugins {
+		if p.Name() == plugin {
+			alone.Plugins = append(alone.Plugins, p)
+		}
+	}
+	f.cycles[key] = alone.NewCycle(&c)
+	return f.cycles[key]
+}

@@ -1,0 +1,270 @@
+package answers
+
+import (
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// maxOrders bounds how many orders of equally important, distinguishable pods
+// are tried on a node: those of 7 such pods, for example.
+const maxOrders = 5040
+
+// run is a dry run with the outcomes of all orders of equally important pods.
+type run struct {
+	*model.DryRunOnNode
+	outcomes []*model.Outcome
+	// exact is false when there are more orders than maxOrders: outcomes then holds
+	// only that of the listed order.
+	exact bool
+
+	groups     [][]*filter.Pod // the possible victims, by importance; a group is equally important
+	enumerated bool
+}
+
+func (r *run) begin(cy *model.Cycle) {
+	r.exact = true
+	if r.Listed == nil {
+		return
+	}
+	for i, p := range r.Possible {
+		if i == 0 || cy.Importance(r.Possible[i-1], p) != 0 {
+			r.groups = append(r.groups, nil)
+		}
+		last := len(r.groups) - 1
+		r.groups[last] = append(r.groups[last], p)
+	}
+	if r.Failed == nil {
+		r.outcomes = []*model.Outcome{r.Listed}
+	}
+}
+
+// rankOf is the position of a pod's group of equally important pods, or -1.
+func (r *run) rankOf(p *filter.Pod) int {
+	return slices.IndexFunc(r.groups, func(group []*filter.Pod) bool { return slices.Contains(group, p) })
+}
+
+// orders is how many distinguishable orders of equally important pods there are,
+// or more than maxOrders.
+func (r *run) orders(cy *model.Cycle) int {
+	orders := 1
+	for _, group := range r.groups {
+		if n := arrangements(kindsOf(cy, group)); n > maxOrders {
+			return n
+		} else if orders *= n; orders > maxOrders {
+			return orders
+		}
+	}
+	return orders
+}
+
+// enumerate fills in the outcomes of every other order of equally important
+// pods. Pods that can stand in for each other are not told apart.
+func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
+	if r.enumerated || r.Failed != nil {
+		return
+	}
+	r.enumerated = true
+	switch orders := r.orders(cy); {
+	case orders > maxOrders:
+		r.exact = false
+		return
+	case orders == 1:
+		return
+	}
+	same := r.same
+	if cy.ExtendersPreempt() { // which see the victims in their order
+		same = r.equal
+	}
+	var sequence []*filter.Pod
+	var next func(g int)
+	next = func(g int) {
+		if g == len(r.groups) {
+			o := cy.Reprieve(cy, r.DryRunOnNode, sequence, budgetOrder)
+			if !slices.ContainsFunc(r.outcomes, func(other *model.Outcome) bool { return same(cy, o, other) }) {
+				r.outcomes = append(r.outcomes, o)
+			}
+			return
+		}
+		arrange(r.groups[g], kindsOf(cy, r.groups[g]), func(arranged []*filter.Pod) {
+			sequence = append(sequence, arranged...)
+			next(g + 1)
+			sequence = sequence[:len(sequence)-len(arranged)]
+		})
+	}
+	next(0)
+}
+
+// same tells whether two outcomes are alike but for pods that can stand in for
+// each other.
+func (r *run) same(cy *model.Cycle, a, b *model.Outcome) bool {
+	if a.Violations != b.Violations || len(a.Pods) != len(b.Pods) {
+		return false
+	}
+	for i := range a.Pods {
+		if r.rankOf(a.Pods[i]) != r.rankOf(b.Pods[i]) {
+			return false
+		}
+	}
+	return r.samePods(cy, a.Pods, b.Pods)
+}
+
+// equal is same, with the pods in the same order.
+func (r *run) equal(cy *model.Cycle, a, b *model.Outcome) bool {
+	return r.same(cy, a, b) && slices.EqualFunc(a.Pods, b.Pods, func(p, q *filter.Pod) bool { return p == q || interchangeable(cy, p, q) })
+}
+
+// samePods tells whether the pods of both lists can be paired so that each pair is
+// equally important and interchangeable.
+func (r *run) samePods(cy *model.Cycle, a, b []*filter.Pod) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	paired := make([]bool, len(b))
+next:
+	for _, p := range a {
+		for j, other := range b {
+			if !paired[j] && (p == other || r.rankOf(p) == r.rankOf(other) && interchangeable(cy, p, other)) {
+				paired[j] = true
+				continue next
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// interchangeable tells whether two equally important pods of one node can
+// stand in for each other in everything that decides who becomes a victim.
+func interchangeable(cy *model.Cycle, a, b *filter.Pod) bool {
+	alike := slices.Equal(cy.ProtectedBy(a), cy.ProtectedBy(b))
+	cy.States(func(s filter.State) { alike = alike && s.Alike(a, b) })
+	return alike
+}
+
+// kindsOf numbers the pods of a group so that just interchangeable ones share a
+// number.
+func kindsOf(cy *model.Cycle, group []*filter.Pod) []int {
+	kinds := make([]int, len(group))
+	for i, p := range group {
+		kinds[i] = i
+		if first := slices.IndexFunc(group[:i], func(q *filter.Pod) bool { return interchangeable(cy, p, q) }); first >= 0 {
+			kinds[i] = kinds[first]
+		}
+	}
+	return kinds
+}
+
+// arrangements counts the distinguishable orders of a group, or more than
+// maxOrders if it is more than that.
+func arrangements(kinds []int) int {
+	seen := map[int]int{}
+	count := 1
+	for i, k := range kinds {
+		seen[k]++
+		// Multiplying by i+1 and dividing by the multiplicity keeps count a
+		// multinomial coefficient, so the division is exact.
+		count = count * (i + 1) / seen[k]
+		if count > maxOrders*len(kinds) {
+			return count
+		}
+	}
+	return count
+}
+
+// arrange calls visit with each distinguishable order of group, the given one
+// first. Items of one kind are not told apart.
+func arrange[T any](group []T, kinds []int, visit func([]T)) {
+	used := make([]bool, len(group))
+	arranged := make([]T, 0, len(group))
+	var extend func()
+	extend = func() {
+		if len(arranged) == len(group) {
+			visit(arranged)
+			return
+		}
+		var tried []int
+		for i := range group {
+			if used[i] || slices.Contains(tried, kinds[i]) {
+				continue
+			}
+			tried = append(tried, kinds[i])
+			used[i] = true
+			arranged = append(arranged, group[i])
+			extend()
+			arranged = arranged[:len(arranged)-1]
+			used[i] = false
+		}
+	}
+	extend()
+}
+
+// maxBudgetOrders bounds how many orders of the budget list are tried.
+const maxBudgetOrders = 120
+
+// budgetOrders are the orders of the budget list that can lead to different
+// answers, the cluster's own (nil) first. Only the mutual order of budgets that
+// protect one and the same possible victim matters. exact is false when there
+// are more than maxBudgetOrders: then only the first is returned.
+func budgetOrders(cy *model.Cycle) (orders [][]int, exact bool) {
+	orders = [][]int{nil}
+	for _, members := range overlappingBudgets(cy) {
+		count := len(orders)
+		for i := 2; i <= len(members); i++ {
+			if count *= i; count > maxBudgetOrders {
+				return [][]int{nil}, false
+			}
+		}
+		var wider [][]int
+		arrange(members, members, func(arranged []int) {
+			for _, o := range orders {
+				wider = append(wider, slices.Concat(o, arranged))
+			}
+		})
+		orders = wider
+	}
+	if len(orders) > 1 {
+		orders[0] = nil
+	}
+	return orders, true
+}
+
+// overlappingBudgets are the groups of two budgets and more that protect one and
+// the same possible victim, directly or through others of the group.
+func overlappingBudgets(cy *model.Cycle) [][]int {
+	group := make([]int, len(cy.Budgets))
+	for i := range group {
+		group[i] = i
+	}
+	for _, n := range cy.Nodes {
+		for _, p := range n.Pods {
+			if !cy.MayPreempt(cy.Preemptor, p) {
+				continue
+			}
+			budgets := cy.ProtectedBy(p)
+			for _, b := range budgets {
+				if from, to := group[b], group[budgets[0]]; from != to {
+					for i := range group {
+						if group[i] == from {
+							group[i] = to
+						}
+					}
+				}
+			}
+		}
+	}
+	var overlapping [][]int
+	for g := range group {
+		var members []int
+		for b := range group {
+			if group[b] == g {
+				members = append(members, b)
+			}
+		}
+		if len(members) > 1 {
+			overlapping = append(overlapping, members)
+		}
+	}
+	return overlapping
+}

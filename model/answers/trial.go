@@ -1,0 +1,45 @@
+package answers
+
+import (
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// Trial asks of one cluster whether the preemptor would run on a node once some of
+// the node's pods are gone.
+type Trial struct{ cy *model.Cycle }
+
+// NewTrial makes a cluster ready to be asked about; it must not be changed until
+// the Trial is no longer used. The error is a model.Unmodelled.
+func NewTrial(c *model.Cluster, rules *Rules) (*Trial, error) {
+	if missing := rules.unmodelled(c); len(missing) > 0 {
+		return nil, missing
+	}
+	return &Trial{rules.NewCycle(c)}, nil
+}
+
+// Fits tells whether the preemptor runs on the node, of which the pods named gone
+// ("namespace/name") are gone, as at the end of a dry run: all pods that may be
+// preempted were taken away, and the others of them given back. The other pods of
+// the cluster, and the pods nominated to the node, are as they are.
+func (t *Trial) Fits(node string, gone map[string]bool) bool {
+	n := t.cy.Node(node)
+	if n == nil || t.cy.PreFiltered.Rejection != nil || t.cy.PreFiltered.Error != "" {
+		return false
+	}
+	v := filter.View{}
+	var back []filter.Move
+	for _, p := range n.Pods {
+		if !gone[p.Key] {
+			v.Pods = append(v.Pods, p)
+		}
+		if len(gone) > 0 && t.cy.MayPreempt(t.cy.Preemptor, p) {
+			v.Moves = append(v.Moves, filter.Move{Pod: p})
+			if !gone[p.Key] {
+				back = append(back, filter.Move{Pod: p, Back: true})
+			}
+		}
+	}
+	v.Moves = append(v.Moves, back...)
+	return t.cy.Fits(t.cy, n, v) == nil
+}

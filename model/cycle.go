@@ -1,0 +1,115 @@
+package model
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// Cycle is one scheduling cycle made ready: who is where, and what the filter
+// plugins have worked out before any node is looked at. It does not change, and
+// whether the preemptor fits somewhere is always judged from a list of the pods
+// that are supposed to be there. A Cycle is not for several goroutines at once.
+type Cycle struct {
+	*Algorithm
+	*filter.Snapshot
+	Settings Settings
+	Budgets  []*Budget
+	// PreFiltered is what the plugins say before any node is looked at.
+	PreFiltered PreFiltered
+	// Extenders are asked about the preemptor, in this order.
+	Extenders []*Extender
+	// Absent are the nodes without a status of their own: plugins left them out
+	// before any node was looked at, or an extender's answer did not name them.
+	Absent map[string]bool
+	// OnlyExtender are the nodes on which nothing but an extender fails the preemptor.
+	OnlyExtender map[string]bool
+
+	states []pluginState
+	byName map[string]*filter.Node
+	// protectedBy are, by the index of a pod, the indices of the budgets that protect
+	// it; nil where that was never asked.
+	protectedBy [][]int
+}
+
+// pluginState is what judges the preemptor on a node for one plugin.
+type pluginState struct {
+	plugin string
+	filter.State
+}
+
+// NewCycle makes a cluster ready, which must not be changed while the Cycle is
+// used.
+func (a *Algorithm) NewCycle(c *Cluster) *Cycle {
+	cy := &Cycle{
+		Algorithm: a,
+		Snapshot:  NewSnapshot(c),
+		Settings:  c.Settings,
+		Budgets:   newBudgets(c.PodDisruptionBudgets),
+		Extenders: interestedExtenders(c),
+		Absent:    map[string]bool{},
+		byName:    make(map[string]*filter.Node, len(c.Nodes)),
+	}
+	for _, n := range cy.Nodes {
+		cy.byName[n.Name] = n
+	}
+	cy.PreFiltered = a.PreFilter(cy)
+	return cy
+}
+
+// Node is the node of that name, or nil.
+func (cy *Cycle) Node(name string) *filter.Node { return cy.byName[name] }
+
+// State is that of a plugin of this cycle, or nil.
+func (cy *Cycle) State(plugin string) filter.State {
+	for _, s := range cy.states {
+		if s.plugin == plugin {
+			return s.State
+		}
+	}
+	return nil
+}
+
+// States calls visit with what each plugin has worked out, in their order.
+func (cy *Cycle) States(visit func(filter.State)) {
+	for _, s := range cy.states {
+		visit(s.State)
+	}
+}
+
+// NewSnapshot is the cluster as filter plugins see it.
+func NewSnapshot(c *Cluster) *filter.Snapshot {
+	now := time.Now()
+	next := 0
+	newPod := func(p *v1.Pod) *filter.Pod {
+		next++
+		return &filter.Pod{Pod: p, Index: next - 1, Key: Key(p), Priority: Priority(p), Start: startTime(p, now)}
+	}
+	s := &filter.Snapshot{
+		Preemptor: newPod(c.Preemptor), Nodes: make([]*filter.Node, len(c.Nodes)),
+		Pods: c.Pods, Objects: c.Extra, FeatureGates: c.Settings.FeatureGates,
+	}
+	byName := make(map[string]*filter.Node, len(c.Nodes))
+	for i, n := range c.Nodes {
+		s.Nodes[i] = &filter.Node{Node: n, Index: i}
+		byName[n.Name] = s.Nodes[i]
+	}
+	for _, p := range c.Pods {
+		if p.Spec.NodeName != "" || c.KnowsNomination(p) {
+			s.Known = append(s.Known, p)
+		}
+		switch {
+		case p.Spec.NodeName != "":
+			if n := byName[p.Spec.NodeName]; n != nil {
+				n.Pods = append(n.Pods, newPod(p))
+			}
+		case c.KnowsNomination(p):
+			if n := byName[p.Status.NominatedNodeName]; n != nil {
+				n.Nominated = append(n.Nominated, newPod(p))
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,108 @@
+package device
+
+import (
+	"regexp"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// device names a device of the cluster.
+type device struct{ driver, pool, name string }
+
+// devices are those of the cluster, and how many of them the preemptor wants.
+type devices struct {
+	slices []*resourcev1.ResourceSlice
+	taken  map[device]bool
+	wanted map[string]int // by driver; "" is any
+	total  int            // of wanted
+}
+
+func newDevices() *devices { return &devices{taken: map[device]bool{}, wanted: map[string]int{}} }
+
+// take notes the devices allocated to a claim; those given for administration are
+// not taken from others (KEP-5018).
+func (d *devices) take(claim *resourcev1.ResourceClaim) {
+	if claim.Status.Allocation == nil {
+		return
+	}
+	for i := range claim.Status.Allocation.Devices.Results {
+		if r := &claim.Status.Allocation.Devices.Results[i]; r.AdminAccess == nil || !*r.AdminAccess {
+			d.taken[device{r.Driver, r.Pool, r.Device}] = true
+		}
+	}
+}
+
+// want adds the devices that a claim asks for, and says which class is missing.
+func (d *devices) want(claim *resourcev1.ResourceClaim, classes map[string]*resourcev1.DeviceClass) (missing string) {
+	for i := range claim.Spec.Devices.Requests {
+		r := &claim.Spec.Devices.Requests[i]
+		class := classes[r.Exactly.DeviceClassName]
+		if class == nil {
+			missing = "device class " + r.Exactly.DeviceClassName + " does not exist"
+			continue
+		}
+		driver, _ := driverOf(class)
+		d.wanted[driver] += int(r.Exactly.Count)
+		d.total += int(r.Exactly.Count)
+	}
+	return missing
+}
+
+// driverOf is the driver that all of a class's devices are of, "" if they may be
+// of any. known is false if the class says anything else of them.
+func driverOf(class *resourcev1.DeviceClass) (driver string, known bool) {
+	for _, s := range class.Spec.Selectors {
+		match := []string(nil)
+		if s.CEL != nil {
+			match = ofDriver.FindStringSubmatch(s.CEL.Expression)
+		}
+		if match == nil || driver != "" && driver != match[1] {
+			return "", false
+		}
+		driver = match[1]
+	}
+	return driver, true
+}
+
+// ofDriver is the one expression that is understood. Most classes have just that.
+var ofDriver = regexp.MustCompile(`^\s*device\.driver\s*==\s*["']([a-z0-9.-]+)["']\s*$`)
+
+// suffice tells whether a node has as many free devices as are wanted. All devices
+// of a driver are as good as each other, so that counting is enough; what is left
+// when those of certain drivers are given out is for who takes any.
+func (d *devices) suffice(n *v1.Node) bool {
+	if d.total == 0 {
+		return true
+	}
+	free, total := map[string]int{}, 0
+	for _, s := range d.slices {
+		if !offers(s, n) {
+			continue
+		}
+		for i := range s.Spec.Devices {
+			if !d.taken[device{s.Spec.Driver, s.Spec.Pool.Name, s.Spec.Devices[i].Name}] {
+				free[s.Spec.Driver]++
+				total++
+			}
+		}
+	}
+	for driver, count := range d.wanted {
+		if driver != "" && count > free[driver] {
+			return false
+		}
+	}
+	return d.total <= total
+}
+
+// offers tells whether the devices of a slice can be used from a node.
+func offers(s *resourcev1.ResourceSlice, n *v1.Node) bool {
+	switch {
+	case s.Spec.NodeName != nil && *s.Spec.NodeName != "":
+		return *s.Spec.NodeName == n.Name
+	case s.Spec.AllNodes != nil && *s.Spec.AllNodes:
+		return true
+	default:
+		return s.Spec.NodeSelector != nil && selects(s.Spec.NodeSelector, n)
+	}
+}

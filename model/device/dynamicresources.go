@@ -1,0 +1,153 @@
+// Package device specifies DynamicResources, the filter plugin that looks at
+// resource claims and devices.
+package device
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// DynamicResources: every claim that is allocated has to be usable from the node,
+// and for those that are not the node has to have devices that nobody uses
+// (KEP-4381; dynamicresources.go:933@v1.37.1). The pods on the node do not matter,
+// and preemption does not free devices: they belong to claims, and what is
+// allocated or reserved does not change while pods are removed for the sake of
+// argument (docs: concepts/scheduling-eviction/dynamic-resource-allocation).
+type DynamicResources struct{}
+
+// Name implements filter.Plugin.
+func (DynamicResources) Name() string { return "DynamicResources" }
+
+// PreFilter implements filter.Plugin. A claim that is missing, going or made for
+// another pod, or that asks for devices of a class that does not exist, keeps the
+// pod waiting, and removing pods is no help (dynamicresources.go:572@v1.37.1).
+func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
+	p := s.Preemptor.Pod
+	if len(p.Spec.ResourceClaims) == 0 {
+		return nil, filter.Answer{}
+	}
+	claims, classes := map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.DeviceClass{}
+	d := newDevices()
+	for _, o := range s.Objects {
+		switch o := o.(type) {
+		case *resourcev1.ResourceClaim:
+			claims[filter.Key(o)] = o
+			d.take(o)
+		case *resourcev1.DeviceClass:
+			classes[o.Name] = o
+		case *resourcev1.ResourceSlice:
+			d.slices = append(d.slices, o)
+		}
+	}
+	own, why := ownClaims(p, claims)
+	if why != "" {
+		return nil, filter.Rejected(why)
+	}
+	st, answer := &State{}, filter.Answer{}
+	for _, claim := range own {
+		if claim.Status.Allocation != nil {
+			// Any number of pods may share it, even more than reservedFor has room for
+			// (resourceclaim.go:199@v0.37.1, CanBeReserved).
+			st.Allocated = append(st.Allocated, claim)
+			continue
+		}
+		st.Open = append(st.Open, claim)
+		if missing := d.want(claim, classes); missing != "" {
+			answer = filter.Rejected(missing)
+		}
+	}
+	st.judge(s, d)
+	return st, answer
+}
+
+// ownClaims are the claims behind the entries of the pod, each once, or else why
+// the pod cannot use one of them.
+func ownClaims(p *v1.Pod, claims map[string]*resourcev1.ResourceClaim) (own []*resourcev1.ResourceClaim, why string) {
+	for i := range p.Spec.ResourceClaims {
+		entry := &p.Spec.ResourceClaims[i]
+		name, why := ClaimName(p, entry)
+		if why != "" {
+			return nil, why
+		}
+		if name == "" {
+			continue // nothing was to be created
+		}
+		claim := claims[p.Namespace+"/"+name]
+		switch {
+		case claim == nil:
+			return nil, "the claim does not exist"
+		case claim.DeletionTimestamp != nil:
+			return nil, "the claim is being deleted"
+		case entry.ResourceClaimName == nil && !filter.Controls(p, claim):
+			return nil, "the claim was not created for the pod"
+		case !slices.Contains(own, claim):
+			own = append(own, claim)
+		}
+	}
+	return own, ""
+}
+
+// ClaimName is the name of the claim behind an entry of the pod: of the one made
+// from the template as the pod's status says, and "" if it says that none was to
+// be made (API reference, PodResourceClaimStatus). why says that there is no telling
+// yet.
+func ClaimName(p *v1.Pod, entry *v1.PodResourceClaim) (name, why string) {
+	if entry.ResourceClaimName != nil {
+		return *entry.ResourceClaimName, ""
+	}
+	for i := range p.Status.ResourceClaimStatuses {
+		if s := &p.Status.ResourceClaimStatuses[i]; s.Name == entry.Name {
+			if s.ResourceClaimName == nil {
+				return "", ""
+			}
+			return *s.ResourceClaimName, ""
+		}
+	}
+	return "", "the claim is not created yet from its template"
+}
+
+// State is the State of DynamicResources.
+type State struct {
+	filter.Verdicts
+	// Allocated are the preemptor's claims that have devices, Open those that have
+	// none yet.
+	Allocated, Open []*resourcev1.ResourceClaim
+	// Idle are the keys of the allocated claims that are in the preemptor's way on a
+	// node for no other reason, and that no other pod uses, by Node.Index.
+	Idle [][]string
+}
+
+// Deallocatable are the claims, as namespace/name, of which one may lose its
+// allocation because of n before preemption is tried
+// (dynamicresources.go:1150@v1.37.1, PostFilter).
+func (st *State) Deallocatable(n *filter.Node) []string { return st.Idle[n.Index] }
+
+// judge works out the verdict on each node.
+func (st *State) judge(s *filter.Snapshot, d *devices) {
+	st.Verdicts, st.Idle = make(filter.Verdicts, len(s.Nodes)), make([][]string, len(s.Nodes))
+	for i, n := range s.Nodes {
+		if !d.suffice(n.Node) {
+			st.Verdicts[i] = filter.Unresolvable("cannot allocate all claims")
+			continue
+		}
+		for _, claim := range st.Allocated {
+			if where := claim.Status.Allocation.NodeSelector; where == nil || selects(where, n.Node) {
+				continue
+			}
+			st.Verdicts[i] = filter.Unresolvable("resourceclaim not available on the node")
+			if !slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
+				return c.UID != filter.PodUID(s.Preemptor.Pod)
+			}) {
+				st.Idle[i] = append(st.Idle[i], filter.Key(claim))
+			}
+		}
+	}
+}
+
+func selects(s *v1.NodeSelector, n *v1.Node) bool {
+	return slices.ContainsFunc(s.NodeSelectorTerms, func(t v1.NodeSelectorTerm) bool { return filter.NodeSelectorTermMatches(&t, n) })
+}

@@ -1,0 +1,97 @@
+package filter
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// Features that a node has to declare in status.declaredFeatures before a pod
+// that needs them may run there (KEP-5328). Of the registry of v1.37.1 these are
+// the ones that scheduling looks at; the others matter to updates of a pod
+// (nodedeclaredfeatures/features/registry.go:31@v0.37.1).
+const (
+	// FeatureRestartAll: a container's exit may restart the whole pod (KEP-5532).
+	FeatureRestartAll = "RestartAllContainersOnContainerExits"
+	// FeatureHostNetworkUsers: user namespaces in pods of the host's network (KEP-5607).
+	FeatureHostNetworkUsers = "UserNamespacesHostNetworkSupport"
+	// FeatureBindMountOptions: options of a container's bind mounts.
+	FeatureBindMountOptions = "VolumeBindMountOptions"
+)
+
+// NodeDeclaredFeatures: the node has to declare every feature that the pod needs.
+// What a node declares does not change with the pods on it.
+type NodeDeclaredFeatures struct{}
+
+// Name implements Plugin.
+func (NodeDeclaredFeatures) Name() string { return "NodeDeclaredFeatures" }
+
+// PreFilter implements Plugin.
+func (NodeDeclaredFeatures) PreFilter(s *Snapshot) (State, Answer) {
+	needed := NeededFeatures(s.Preemptor.Pod)
+	if len(needed) == 0 {
+		return nil, Answer{}
+	}
+	return EachNode(func(n *v1.Node) *Verdict {
+		for _, feature := range needed {
+			if !slices.Contains(n.Status.DeclaredFeatures, feature) {
+				return Unresolvable("node(s) didn't match Pod's required features")
+			}
+		}
+		return nil
+	}), Answer{}
+}
+
+// NeededFeatures are the features that p needs of its node, by what its spec
+// says, whether or not a gate is on: the API server refuses such a spec when its
+// own gate is off. No feature is so old yet that every node has it (MaxVersion).
+func NeededFeatures(p *v1.Pod) []string {
+	var needed []string
+	if p.Spec.HostNetwork && p.Spec.HostUsers != nil && !*p.Spec.HostUsers {
+		needed = append(needed, FeatureHostNetworkUsers)
+	}
+	if AnyContainer(p, true, restartsAll) {
+		needed = append(needed, FeatureRestartAll)
+	}
+	if AnyContainer(p, true, MountsWithOptions) {
+		needed = append(needed, FeatureBindMountOptions)
+	}
+	return needed
+}
+
+// AnyContainer tells whether something is so of a container of p or, if init is
+// true, of an init container. A pod that waits has no ephemeral containers.
+func AnyContainer(p *v1.Pod, init bool, is func(c *v1.Container) bool) bool {
+	for i := range p.Spec.Containers {
+		if is(&p.Spec.Containers[i]) {
+			return true
+		}
+	}
+	for i := range p.Spec.InitContainers {
+		if init && is(&p.Spec.InitContainers[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// restartsAll: one of the container's rules, whatever its exit codes, has the
+// action RestartAllContainers.
+func restartsAll(c *v1.Container) bool {
+	for i := range c.RestartPolicyRules {
+		if c.RestartPolicyRules[i].Action == v1.ContainerRestartRuleActionRestartAllContainers {
+			return true
+		}
+	}
+	return false
+}
+
+// MountsWithOptions: one of the container's mounts has options of bind mounts.
+func MountsWithOptions(c *v1.Container) bool {
+	for i := range c.VolumeMounts {
+		if len(c.VolumeMounts[i].BindMountOptions) > 0 {
+			return true
+		}
+	}
+	return false
+}

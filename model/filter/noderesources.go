@@ -1,0 +1,90 @@
+package filter
+
+import (
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// NodeResourcesFit: what the pods on the node occupy plus what the pod requests
+// has to stay within allocatable, resource by resource, and so does the number of
+// pods. Source: docs, concepts/configuration/manage-resources-containers, "How
+// Pods with resource requests are scheduled".
+type NodeResourcesFit struct{}
+
+// Name implements Plugin.
+func (NodeResourcesFit) Name() string { return "NodeResourcesFit" }
+
+// PreFilter implements Plugin.
+func (NodeResourcesFit) PreFilter(s *Snapshot) (State, Answer) {
+	st := &ResourcesState{make([]Resources, s.Size()), make([]Resources, len(s.Nodes)), nil}
+	st.Needs[s.Preemptor.Index] = Requested(s.Preemptor.Pod)
+	s.Placed(func(_ *Node, p *Pod) { st.Needs[p.Index] = Occupied(p.Pod) })
+	for i, n := range s.Nodes {
+		st.allocatable[i] = resourcesOf(n.Status.Allocatable)
+	}
+	for _, want := range st.Needs[s.Preemptor.Index] {
+		if want.RoundedUp() > 0 {
+			st.Wanted = append(st.Wanted, want)
+		}
+	}
+	return st, Answer{}
+}
+
+// ResourcesState is the State of NodeResourcesFit.
+type ResourcesState struct {
+	// Needs is what each pod requests or occupies, by its Index.
+	Needs       []Resources
+	allocatable []Resources // by Node.Index
+	// Wanted are the resources that a node has to have enough of. Those of which
+	// the scheduler keeps no account are passed over.
+	Wanted Resources
+}
+
+// Fits implements State. A request above allocatable itself cannot be helped by
+// removing pods; a full pod count can (fit.go:710@v1.37.1, fitsRequest).
+func (st *ResourcesState) Fits(n *Node, v View) *Verdict {
+	var failed *Verdict
+	fail := func(reason string, unresolvable bool) {
+		if failed == nil {
+			failed = &Verdict{}
+		}
+		failed.Reasons = append(failed.Reasons, reason)
+		failed.Unresolvable = failed.Unresolvable || unresolvable
+	}
+	has := st.allocatable[n.Index]
+	if int64(len(v.Pods))+1 > has.Get(v1.ResourcePods).RoundedUp() {
+		fail("Too many pods", false)
+	}
+	for _, want := range st.Wanted {
+		if !isScheduled(want.Name) {
+			continue
+		}
+		request, allocatable := want.RoundedUp(), has.Get(want.Name).RoundedUp()
+		free := allocatable
+		for _, p := range v.Pods {
+			free -= st.Needs[p.Index].Get(want.Name).RoundedUp()
+		}
+		if request > free {
+			fail("Insufficient "+string(want.Name), request > allocatable)
+		}
+	}
+	return failed
+}
+
+// Alike implements State.
+func (st *ResourcesState) Alike(a, b *Pod) bool { return st.Needs[a.Index].equal(st.Needs[b.Index]) }
+
+// isScheduled tells whether the scheduler keeps account of a resource: CPU,
+// memory, ephemeral storage, huge pages, extended resources and the other
+// domain-qualified ones (scheduler/util/utils.go:201@v1.37.1).
+func isScheduled(name v1.ResourceName) bool {
+	switch name {
+	case v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage:
+		return true
+	}
+	s := string(name)
+	return strings.HasPrefix(s, v1.ResourceHugePagesPrefix) ||
+		strings.HasPrefix(s, v1.ResourceAttachableVolumesPrefix) ||
+		strings.Contains(s, "/") && !strings.HasPrefix(s, v1.DefaultResourceRequestsPrefix)
+}

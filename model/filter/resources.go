@@ -1,0 +1,111 @@
+package filter
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Quantity is an exact non-negative amount: whole units and thousandths of one.
+type Quantity struct{ whole, milli int64 }
+
+func quantityOf(q resource.Quantity) Quantity {
+	if whole, exact := q.AsInt64(); exact {
+		return Quantity{whole: whole}
+	}
+	m := q.MilliValue()
+	return Quantity{whole: m / 1000, milli: m % 1000}
+}
+
+func (a Quantity) plus(b Quantity) Quantity {
+	sum := Quantity{a.whole + b.whole, a.milli + b.milli}
+	if sum.milli >= 1000 {
+		sum.whole, sum.milli = sum.whole+1, sum.milli-1000
+	}
+	return sum
+}
+
+func (a Quantity) less(b Quantity) bool {
+	return a.whole < b.whole || a.whole == b.whole && a.milli < b.milli
+}
+
+// RoundedUp is how the scheduler reads an amount: in whole units, rounded up.
+func (a Quantity) RoundedUp() int64 {
+	if a.milli > 0 {
+		return a.whole + 1
+	}
+	return a.whole
+}
+
+// Amount is a quantity of a named resource. CPU counts in milliCPU.
+type Amount struct {
+	Name v1.ResourceName
+	Quantity
+}
+
+// Resources are amounts, one per name, in no particular order.
+type Resources []Amount
+
+func resourcesOf(list v1.ResourceList) Resources {
+	rs := make(Resources, 0, len(list))
+	for name, q := range list {
+		if name == v1.ResourceCPU {
+			rs = append(rs, Amount{name, Quantity{whole: q.MilliValue()}})
+		} else {
+			rs = append(rs, Amount{name, quantityOf(q)})
+		}
+	}
+	return rs
+}
+
+// Get is the amount of the resource with that name, zero if there is none.
+func (rs Resources) Get(name v1.ResourceName) Quantity {
+	for _, a := range rs {
+		if a.Name == name {
+			return a.Quantity
+		}
+	}
+	return Quantity{}
+}
+
+// merge combines both lists name by name. It may reuse rs.
+func (rs Resources) merge(other Resources, combine func(a, b Quantity) Quantity) Resources {
+next:
+	for _, o := range other {
+		for i := range rs {
+			if rs[i].Name == o.Name {
+				rs[i].Quantity = combine(rs[i].Quantity, o.Quantity)
+				continue next
+			}
+		}
+		rs = append(rs, o)
+	}
+	return rs
+}
+
+func (rs Resources) add(other Resources) Resources { return rs.merge(other, Quantity.plus) }
+
+func (rs Resources) max(other Resources) Resources {
+	return rs.merge(other, func(a, b Quantity) Quantity {
+		if a.less(b) {
+			return b
+		}
+		return a
+	})
+}
+
+func (rs Resources) clone() Resources { return append(Resources(nil), rs...) }
+
+// equal treats a missing name as an amount of zero.
+func (rs Resources) equal(other Resources) bool {
+	for _, a := range rs {
+		if other.Get(a.Name) != a.Quantity {
+			return false
+		}
+	}
+	for _, a := range other {
+		if rs.Get(a.Name) != a.Quantity {
+			return false
+		}
+	}
+	return true
+}

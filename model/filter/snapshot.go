@@ -1,0 +1,97 @@
+package filter
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Snapshot is the cluster as the plugins see it. It does not change.
+type Snapshot struct {
+	Preemptor *Pod
+	Nodes     []*Node
+	// Pods are all pods of the cluster but the preemptor, also those that wait and
+	// are nominated nowhere.
+	Pods []*v1.Pod
+	// Known are those of Pods that the scheduler counts somewhere: the bound ones,
+	// and the nominated ones of its own profiles, also if there is no such node. They
+	// are in the order of Pods.
+	Known []*v1.Pod
+	// Objects are all other objects: claims, volumes, namespaces, …
+	Objects []runtime.Object
+	// FeatureGates holds the gates that differ from the release's defaults.
+	FeatureGates map[string]bool
+}
+
+// Node is a node with the pods that the scheduler sees there.
+type Node struct {
+	*v1.Node
+	// Index is the node's place in Snapshot.Nodes.
+	Index int
+	// Pods are the pods bound to the node.
+	Pods []*Pod
+	// Nominated are the pods that wait for the room which an earlier preemption
+	// made for them on the node.
+	Nominated []*Pod
+}
+
+// Pod is a pod with what every rule asks of it.
+type Pod struct {
+	*v1.Pod
+	// Index is the pod's number: 0 is the preemptor; the pods that are bound or
+	// nominated to a node follow.
+	Index    int
+	Key      string // namespace/name
+	Priority int32
+	Start    time.Time // when it started; a pod that has not started counts as starting now
+}
+
+// Placed calls visit for each pod that is bound or nominated to a node.
+func (s *Snapshot) Placed(visit func(n *Node, p *Pod)) {
+	for _, n := range s.Nodes {
+		for _, p := range n.Pods {
+			visit(n, p)
+		}
+		for _, p := range n.Nominated {
+			visit(n, p)
+		}
+	}
+}
+
+// Size is the number of pods that have an Index.
+func (s *Snapshot) Size() int {
+	size := 1
+	for _, n := range s.Nodes {
+		size += len(n.Pods) + len(n.Nominated)
+	}
+	return size
+}
+
+// View is what a node is supposed to hold while plugins are asked.
+type View struct {
+	// Pods are the pods on the node.
+	Pods []*Pod
+	// Moves are the pods that were taken from the node, and given back, to come to
+	// Pods, in turn. No documented rule depends on them.
+	Moves []Move
+}
+
+// Move is a pod that was taken from a node, or given back to it.
+type Move struct {
+	Pod  *Pod
+	Back bool
+}
+
+// With is the view with more pods on the node.
+func (v View) With(more []*Pod) View {
+	return View{append(append(make([]*Pod, 0, len(v.Pods)+len(more)), v.Pods...), more...), v.Moves}
+}
+
+// Key names a namespaced object as "namespace/name".
+func Key(o interface {
+	GetNamespace() string
+	GetName() string
+}) string {
+	return o.GetNamespace() + "/" + o.GetName()
+}

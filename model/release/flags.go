@@ -1,0 +1,155 @@
+package release
+
+import (
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/variant"
+)
+
+// Flag is a part of today's algorithm that some releases do without.
+type Flag struct {
+	// Name says what releases that have it do.
+	Name string
+	// In is which releases those are, as far as the sources of Releases tell.
+	In string
+	// Source is where a release that has it says so, or does so.
+	Source string
+	// Instead is what the other releases do.
+	Instead string
+
+	without func(r *answers.Rules)
+}
+
+// Flags are all in which the algorithms that releases document differ. What a
+// release does against its documentation is no flag, but a Quirk.
+func Flags() []Flag {
+	return []Flag{
+		// Who may preempt.
+		{"a pod whose nominated node has become unresolvable may preempt again", ">=1.19.0",
+			"default_preemption.go:198@v1.19.16, PodEligibleToPreemptOthers", "it waits for terminating pods there all the same",
+			unresolvableNominationHolds},
+		{"only pods that terminate by preemption are waited for", ">=1.27.0",
+			"default_preemption.go:266@v1.27.16, podTerminatingByPreemption; KEP-3329", "any terminating pod of lower priority is",
+			func(r *answers.Rules) { r.Awaited = func(p *filter.Pod) bool { return p.DeletionTimestamp != nil } }},
+
+		// Filter.
+		{"the nominated node is tried first, and taken if the pod fits there", ">=1.22.0",
+			"PreferNominatedNode (kube_features.go@v1.22.17); KEP-1923", "it is a node like any other",
+			func(r *answers.Rules) { r.NominatedFirst = func(*model.Cycle) *filter.Node { return nil } }},
+		{"a request above what a node can allocate is unresolvable", ">=1.34.0",
+			"noderesources/fit.go:572@v1.34.4, fitsRequest", "it may be resolved by preemption, as any lack of resources",
+			onPlugin("NodeResourcesFit", tooLargeResolvable)},
+		{"only resources that the pod requests count", ">=1.29.0",
+			"noderesources/fit.go:329@v1.29.6, fitsRequest", "a pod that requests any resource needs a node on which neither CPU, memory nor ephemeral storage is overcommitted",
+			onPlugin("NodeResourcesFit", usualResources)},
+		{"a pod that is resized takes the largest of what is desired, allocated and in effect, of all containers together", ">=1.37.0",
+			"component-helpers/resource/helpers.go@v0.37.1, AggregateContainerRequests", "each container takes the largest of its own",
+			onPlugin("NodeResourcesFit", resizedEach)},
+		{"a rejection before any node is looked at names the plugin", ">=1.22.0",
+			"runtime/framework.go:419@v1.22.17, RunPreFilterPlugins (SetFailedPlugin)", "it names none",
+			preFilterUnnamed},
+		{"taints and node affinity are judged before resources", ">=1.20.0",
+			"v1beta2/default_plugins.go:47@v1.22.17; algorithmprovider/registry.go:87@v1.20.15", "resources are judged first: the unresolvable failure of a full node is not seen",
+			firstOf("NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions", "TaintToleration")},
+		{"host name, ports, node affinity and resources are judged one after another", ">=1.19.0",
+			"legacy_registry.go:186@v1.19.16", "they are one predicate, which names all that fail (predicates.go:1196@v1.16.15, GeneralPredicates)",
+			asGeneralPredicates("NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity")},
+		{"a pod's affinity to others is judged before the anti-affinity of others to it", ">=1.19.0",
+			"interpodaffinity/filtering.go:386@v1.19.16, Filter", "after it, so that what cannot be resolved is not seen",
+			onPlugin("InterPodAffinity", existingFirst)},
+		{"the first of a group of pods needs a node with all the labels that its affinity names", ">=1.19.0",
+			"interpodaffinity/filtering.go:355@v1.19.16, satisfyPodAffinity", "any node will do",
+			onPlugin("InterPodAffinity", firstAnywhere)},
+		{"PreFilter leaves out nodes that the pod does not require by name", ">=1.24.0",
+			"nodeaffinity/node_affinity.go:88@v1.25.16, PreFilter", "every node is filtered",
+			onPlugin("NodeAffinity", variant.WithoutPreFilter())},
+		{"nodes that are left out are said to be so", ">=1.32.0",
+			"schedule_one.go:502@v1.32.13, findNodesThatFitPod (SetAbsentNodesStatus)", "they have no status",
+			func(r *answers.Rules) { r.AbsentUnreported = true }},
+		{"preemption is not tried on nodes without a status", ">=1.27.15 <1.28.0 || >=1.28.11 <1.29.0 || >=1.29.6",
+			"preemption/preemption.go:409@v1.27.16, nodesWherePreemptionMightHelp; kubernetes#125306", "it is",
+			leftOutNodesAreTried},
+		{"a pod whose claims are missing, or deleted, is rejected", ">=1.20.0",
+			"volumebinding/volume_binding.go:162@v1.22.17, PreFilter", "its cycle ends in an error (generic_scheduler.go:589@v1.19.16, podPassesBasicChecks)",
+			onPlugin("VolumeBinding", missingClaimIsError)},
+		{"a pod whose claim has lost its volume is rejected", ">=1.23.0",
+			"volumebinding/volume_binding.go:152@v1.23.0, podHasPVCs", "the claim is like any that is bound",
+			onPlugin("VolumeBinding", lostClaimIsBound)},
+		{"a pod whose claims ought to be bound is rejected", ">=1.19.0",
+			"volumebinding/volume_binding.go:137@v1.19.16, PreFilter", "its cycle ends in an error on a node that has passed all before (scheduler_binder.go@v1.16.15, FindPodVolumes)",
+			onPlugin("VolumeBinding", immediateIsError)},
+		{"a claim for which a node was selected may still wait for the pod", ">=1.14.0",
+			"scheduling/scheduler_binder.go:215@v1.16.15, FindPodVolumes", "it ought to be bound (pv_controller.go:297@v1.13.0, shouldDelayBinding)",
+			selectedClaimOughtToBeBound},
+		{"no node has a volume that does not exist", ">=1.19.0",
+			"scheduling/scheduler_binder.go@v1.19.16, checkBoundClaims", "the cycle ends in an error",
+			onPlugin("VolumeBinding", lostVolumeIsError)},
+		{"zone labels have the names of today, too", ">=1.19.0",
+			"volumezone/volume_zone.go:56@v1.19.16, volumeZoneLabels", "just failure-domain.beta.kubernetes.io/zone and region (predicates.go:774@v1.16.15)",
+			onPlugin("VolumeZone", zoneLabelsOfOld)},
+		{"VolumeRestrictions looks up the pod's claims before any node is looked at", ">=1.27.0",
+			"volumerestrictions/volume_restrictions.go:166@v1.27.16, PreFilter; ReadWriteOncePod", "VolumeBinding is the first to miss one",
+			onPlugin("VolumeRestrictions", variant.WithoutPreFilter())},
+		{"VolumeZone looks up the pod's volumes before any node is looked at", ">=1.27.0",
+			"volumezone/volume_zone.go:98@v1.27.16, PreFilter", "it looks them up on each node that has a zone",
+			onPlugin("VolumeZone", variant.WithoutPreFilter())},
+		{"a node need not have the zone labels that have been renamed", ">=1.29.0",
+			"volumezone/volume_zone.go:205@v1.29.6, translateToGALabel", "a volume's label has to be matched under its own name",
+			onPlugin("VolumeZone", zoneLabelsNotRenamed)},
+		{"volumes that are attached, though no pod there mounts them, count for the limit", ">=1.32.0",
+			"nodevolumelimits/csi.go@v1.32.13, getNodeVolumeAttachmentInfo", "only those that pods mount do",
+			onPlugin("NodeVolumeLimits", attachedUncounted)},
+		{"DynamicResources filters", ">=1.34.0",
+			"DynamicResourceAllocation (kube_features.go:1290@v1.34.4)", "the gate is off",
+			withoutPlugin("DynamicResources")},
+		{"NodeDeclaredFeatures filters", ">=1.36.0",
+			"NodeDeclaredFeatures (kube_features.go@v1.36.3); KEP-5328", "the gate is off",
+			withoutPlugin("NodeDeclaredFeatures")},
+
+		// Whom.
+		{"of equally important pods, the one that has run longer is more important", ">=1.15.0",
+			"util/utils.go:120@v1.16.15, MoreImportantPod", "only the priority counts",
+			func(r *answers.Rules) { r.Importance = higherPriority }},
+
+		{"a node without pods of lower priority is not filtered again", ">=1.19.0",
+			"default_preemption.go:578@v1.19.16, selectVictimsOnNode", "it is, and fails as before",
+			nodesWithoutVictimsAreFiltered},
+		{"a dry run tells whether what fails is resolvable", ">=1.22.0",
+			"default_preemption.go:656@v1.22.17, selectVictimsOnNode returns a Status", "just that the pod does not fit",
+			func(r *answers.Rules) { r.DryRunStatusUnreported = true }},
+		{"a node without victims is no candidate", ">=1.22.0",
+			"default_preemption.go:353@v1.22.17, dryRunPreemption", "it is, and up to 1.18 the best",
+			nodesWithoutVictimsAreCandidates},
+
+		// Budgets.
+		{"each victim takes a disruption from its budgets", ">=1.18.0",
+			"default_preemption.go:665@v1.19.16, filterPodsWithPDBViolation", "a budget with none left is violated by each of its victims, any other by none",
+			budgetsUndecremented},
+		{"a victim takes nothing from the budgets after the one that it violates", ">=1.18.0 <1.19.0 || >=1.37.0",
+			"preemption/util.go:203@v1.37.1, FilterVictimsWithPDBViolation", "it takes from every budget that protects it",
+			everyBudgetIsTaken},
+		{"pods that the API server has counted as disrupted violate no budget", ">=1.19.0",
+			"default_preemption.go:658@v1.19.16, filterPodsWithPDBViolation", "they are pods like others",
+			disruptedPodsCount},
+
+		// Which node.
+		{"the last criterion is the latest start of the highest-priority victims", ">=1.15.0",
+			"generic_scheduler.go:869@v1.16.15, pickOneNodeForPreemption", "the number of victims is the last",
+			func(r *answers.Rules) { r.Criteria = r.Criteria[:len(r.Criteria)-1] }},
+		{"enough candidates end the search", ">=1.20.0",
+			"default_preemption.go:176@v1.22.17, calculateNumCandidates; DefaultPreemptionArgs", "all potential nodes are tried",
+			func(r *answers.Rules) { r.NumCandidates = func(_, _ int32, _, potential int) int { return potential } }},
+
+		// Actuation.
+		{"a pod that preemption does not help loses its nomination", ">=1.24.0",
+			"preemption/preemption.go:168@v1.25.16, Preempt", "it does only if there is no node to try",
+			nominationStaysWithoutCandidates},
+		{"victims are marked DisruptionTarget", ">=1.26.0",
+			"PodDisruptionConditions (kube_features.go@v1.27.16); KEP-3329", "they are deleted, and nothing else",
+			victimsUnmarked},
+		{"victims that terminate already are not deleted again", ">=1.35.0",
+			"preemption/executor.go:192@v1.36.3; kubernetes#131519", "they are",
+			terminatingVictimsDeleted},
+	}
+}

@@ -1,0 +1,167 @@
+package release
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/variant"
+)
+
+// tooLargeResolvable: a request above what a node can allocate may be resolved by
+// preemption, as any lack of resources.
+func tooLargeResolvable(p filter.Plugin) filter.Plugin {
+	return variant.Rejudge(func(_ filter.State, _ *filter.Node, _ filter.View, failed *filter.Verdict) *filter.Verdict {
+		if failed != nil {
+			failed.Unresolvable = false
+		}
+		return failed
+	})(p)
+}
+
+// usualResources: a pod that requests any resource needs a node on which neither
+// CPU, memory nor ephemeral storage is overcommitted.
+func usualResources(p filter.Plugin) filter.Plugin {
+	return variant.Rework(func(_ *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
+		if fit, ok := filter.As[*filter.ResourcesState](st); ok {
+			wanted := slices.Clone(fit.Needs[0])
+			for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage} {
+				named := func(a filter.Amount) bool { return a.Name == name }
+				if len(fit.Wanted) > 0 && !slices.ContainsFunc(wanted, named) {
+					wanted = append(wanted, filter.Amount{Name: name})
+				}
+			}
+			fit.Wanted = wanted
+		}
+		return st, a
+	})(p)
+}
+
+// resizedEach: of a pod that is resized each container that has a status of its
+// resources counts by itself, and so does what the pod as a whole requests. Init
+// containers were not resized, but for sidecars (KEP-1287).
+func resizedEach(p filter.Plugin) filter.Plugin {
+	return variant.MisreadPlaced(func(p *v1.Pod) {
+		effective := func(desired, actual, allocated v1.ResourceList) v1.ResourceList {
+			if filter.ResizeInfeasible(p) {
+				desired = nil
+			}
+			return largest(desired, actual, allocated)
+		}
+		resized := func(c *v1.Container) {
+			if s := filter.ContainerStatus(p, c.Name); s != nil && s.Resources != nil {
+				c.Resources.Requests = effective(c.Resources.Requests, s.Resources.Requests, s.AllocatedResources)
+			}
+		}
+		p.Spec.Containers, p.Spec.InitContainers = slices.Clone(p.Spec.Containers), slices.Clone(p.Spec.InitContainers)
+		for i := range p.Spec.Containers {
+			resized(&p.Spec.Containers[i])
+		}
+		for i := range p.Spec.InitContainers {
+			if filter.IsSidecar(&p.Spec.InitContainers[i]) {
+				resized(&p.Spec.InitContainers[i])
+			}
+		}
+		if p.Spec.Resources != nil && p.Status.Resources != nil {
+			actual, whole := effective(p.Spec.Resources.Requests, p.Status.Resources.Requests, p.Status.AllocatedResources), v1.ResourceList{}
+			for name := range p.Spec.Resources.Requests {
+				whole[name] = actual[name]
+			}
+			p.Spec.Resources = &v1.ResourceRequirements{Requests: whole}
+		}
+		p.Status = v1.PodStatus{} // so that the pod is not taken for one that is resized
+	})(p)
+}
+
+// largest is the largest amount of each resource.
+func largest(lists ...v1.ResourceList) v1.ResourceList {
+	out := v1.ResourceList{}
+	for _, list := range lists {
+		for name, q := range list {
+			if has, ok := out[name]; !ok || has.Cmp(q) < 0 {
+				out[name] = q
+			}
+		}
+	}
+	return out
+}
+
+// initContainersForgotten: what init containers of pods on a node need is free.
+func initContainersForgotten(p filter.Plugin) filter.Plugin {
+	return variant.MisreadPlaced(func(p *v1.Pod) { p.Spec.InitContainers = nil })(p)
+}
+
+// sidecarPortsForgotten: the host ports of sidecars are free.
+func sidecarPortsForgotten(p filter.Plugin) filter.Plugin {
+	return variant.MisreadPods(func(p *v1.Pod) { p.Spec.InitContainers = nil })(p)
+}
+
+// hostPortsForgotten: a host port that two pods of a node share is free as soon as
+// one of them is removed. Upstream keeps the ports in use as a set, without counting
+// how many pods use each, so removing one pod frees the port of all
+// (kube-scheduler/framework/types.go:610@v0.37.1, HostPortInfo.Remove).
+func hostPortsForgotten(p filter.Plugin) filter.Plugin {
+	return variant.Rework(func(_ *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
+		ports, ok := filter.As[*filter.PortsState](st)
+		if !ok {
+			return st, a
+		}
+		return variant.Judge{State: st, Verdict: func(n *filter.Node, v filter.View) *filter.Verdict {
+			if len(v.Moves) == 0 {
+				return st.Fits(n, v)
+			}
+			return ports.FitsBeside(portsAfter(ports.Ports, n, v))
+		}}, a
+	})(p)
+}
+
+// portsAfter are the ports in use once the pods of a node have come and gone, and
+// others are nominated to it.
+func portsAfter(of [][]filter.HostPort, n *filter.Node, v filter.View) []filter.HostPort {
+	var used []filter.HostPort
+	for _, p := range n.Pods {
+		used = append(used, of[p.Index]...)
+	}
+	for _, move := range v.Moves {
+		moved := filter.HostPorts(move.Pod.Pod) // it may be a pod of another snapshot
+		if move.Back {
+			used = append(used, moved...)
+		} else {
+			used = slices.DeleteFunc(used, func(port filter.HostPort) bool { return slices.Contains(moved, port) })
+		}
+	}
+	for _, p := range v.Pods {
+		if !within(n.Pods, p) {
+			used = append(used, of[p.Index]...)
+		}
+	}
+	return used
+}
+
+// within tells whether a pod is one of pods.
+func within(pods []*filter.Pod, p *filter.Pod) bool {
+	return slices.ContainsFunc(pods, func(other *filter.Pod) bool { return other.Index == p.Index })
+}
+
+// oneTermConflicts: one term of the preemptor's node affinity that no node can match
+// keeps it from all nodes, whatever the other terms match.
+func oneTermConflicts(p filter.Plugin) filter.Plugin {
+	return variant.Rework(func(s *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
+		terms := filter.RequiredNodeTerms(s.Preemptor.Pod)
+		for i := range terms {
+			names, narrows := filter.NamedNodes(&terms[i])
+			if !narrows {
+				break
+			}
+			if len(names) == 0 {
+				_, a = variant.MisreadPreemptor(func(p *v1.Pod) {
+					p.Spec.Affinity = p.Spec.Affinity.DeepCopy()
+					p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms = terms[i : i+1]
+				})(p).PreFilter(s)
+				break
+			}
+		}
+		return st, a
+	})(p)
+}

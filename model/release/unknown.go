@@ -1,0 +1,188 @@
+package release
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// Unknown lists what in a cluster a release cannot express, or keeps behind a
+// feature gate that is off by default: the cluster is none of that release's, and
+// what the release would make of the rest says nothing about it.
+func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
+	var u model.Unmodelled
+	report := func(object, field string, in string) {
+		if !r.In(in) {
+			u = append(u, model.UnmodelledField{Object: object, Field: field, Why: fmt.Sprintf("%s does not know it, or has it switched off", r)})
+		}
+	}
+	pods := append([]*v1.Pod{c.Preemptor}, c.Pods...)
+	for _, f := range podFields {
+		if r.In(f.in) {
+			continue
+		}
+		for _, p := range pods {
+			if f.set(p) {
+				report("Pod "+model.Key(p), f.path, f.in)
+			}
+		}
+	}
+	for _, n := range c.Nodes {
+		if len(n.Status.DeclaredFeatures) > 0 {
+			report("Node "+n.Name, "status.declaredFeatures", ">=1.36.0") // KEP-5328
+		}
+	}
+	for _, b := range c.PodDisruptionBudgets {
+		// policy/v1beta1 has empty selectors match no pod.
+		if b.Spec.Selector != nil && len(b.Spec.Selector.MatchLabels)+len(b.Spec.Selector.MatchExpressions) == 0 {
+			report("PodDisruptionBudget "+model.Key(b), "spec.selector: empty", ">=1.21.0")
+		}
+		if b.Spec.UnhealthyPodEvictionPolicy != nil {
+			report("PodDisruptionBudget "+model.Key(b), "spec.unhealthyPodEvictionPolicy", ">=1.27.0") // KEP-3017
+		}
+	}
+	for _, o := range c.Extra {
+		switch o := o.(type) {
+		case *v1.PersistentVolumeClaim:
+			if slices.Contains(o.Spec.AccessModes, v1.ReadWriteOncePod) {
+				report("PersistentVolumeClaim "+model.Key(o), "spec.accessModes", ">=1.27.0") // KEP-2485
+			}
+		case *storagev1.CSINode:
+			report("CSINode "+o.Name, "apiVersion", ">=1.17.0")
+		case *storagev1.CSIDriver:
+			report("CSIDriver "+o.Name, "apiVersion", ">=1.18.0")
+			if o.Spec.PreventPodSchedulingIfMissing != nil {
+				report("CSIDriver "+o.Name, "spec.preventPodSchedulingIfMissing", ">=1.37.0")
+			}
+		case *storagev1.CSIStorageCapacity:
+			report("CSIStorageCapacity "+model.Key(o), "apiVersion", ">=1.24.0")
+		case *resourcev1.ResourceClaim:
+			report("ResourceClaim "+model.Key(o), "apiVersion", ">=1.34.0")
+		case *resourcev1.ResourceSlice:
+			report("ResourceSlice "+o.Name, "apiVersion", ">=1.34.0")
+		case *resourcev1.DeviceClass:
+			report("DeviceClass "+o.Name, "apiVersion", ">=1.34.0")
+		}
+	}
+	s := &c.Settings
+	if s.MinCandidateNodesPercentage != nil || s.MinCandidateNodesAbsolute != nil {
+		report("scheduler", "DefaultPreemptionArgs", ">=1.20.0")
+	}
+	if s.Parallelism != nil {
+		report("scheduler", "parallelism", ">=1.20.0")
+	}
+	if s.SecondProfile != nil {
+		report("scheduler", "profiles[1]", ">=1.18.0")
+	}
+	for _, gate := range slices.Sorted(maps.Keys(s.FeatureGates)) {
+		if in, modelled := gatesIn[gate]; modelled && !(gate == model.GateAsyncPreemption && !s.FeatureGates[gate]) {
+			report("scheduler", "featureGates."+gate, in)
+		}
+	}
+	return u
+}
+
+// gatesIn tells which releases know a gate that is modelled (package unmodelled).
+var gatesIn = map[string]string{
+	model.GateAsyncPreemption:          ">=1.32.0",
+	filter.GateTaintComparison:         ">=1.35.0",
+	"NominatedNodeNameForExpectation":  ">=1.34.0",
+	"OpportunisticBatching":            ">=1.35.0",
+	"SchedulerPopFromBackoffQ":         ">=1.33.0",
+	"InterPodAffinityHostnameFastPath": ">=1.37.0",
+}
+
+// podField is a field of pods that changes decisions.
+type podField struct {
+	path string
+	in   string // in which the API server keeps it, with the gates at their defaults
+	set  func(p *v1.Pod) bool
+}
+
+// podFields are the fields that came after 1.13 (pkg/features/kube_features.go of
+// the Releases, and the KEPs).
+var podFields = []podField{
+	{"spec.preemptionPolicy: Never", ">=1.19.0", // KEP-902; the other says no more than none
+		func(p *v1.Pod) bool {
+			return p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy == v1.PreemptNever
+		}},
+	{"spec.overhead", ">=1.18.0", // KEP-688
+		func(p *v1.Pod) bool { return len(p.Spec.Overhead) > 0 }},
+	{"spec.topologySpreadConstraints", ">=1.18.0", // KEP-895
+		func(p *v1.Pod) bool { return len(p.Spec.TopologySpreadConstraints) > 0 }},
+	{"spec.topologySpreadConstraints.nodeAffinityPolicy, nodeTaintsPolicy", ">=1.26.0", // KEP-3094
+		constrains(func(c *v1.TopologySpreadConstraint) bool {
+			return c.NodeAffinityPolicy != nil || c.NodeTaintsPolicy != nil
+		})},
+	{"spec.topologySpreadConstraints.minDomains", ">=1.27.0", // KEP-3022
+		constrains(func(c *v1.TopologySpreadConstraint) bool { return c.MinDomains != nil })},
+	{"spec.topologySpreadConstraints.matchLabelKeys", ">=1.27.0", // KEP-3243
+		constrains(func(c *v1.TopologySpreadConstraint) bool { return len(c.MatchLabelKeys) > 0 })},
+	{"spec.affinity: namespaceSelector", ">=1.22.0", // KEP-2249
+		requires(func(t *v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })},
+	{"spec.affinity: matchLabelKeys, mismatchLabelKeys", ">=1.31.0", // KEP-3633
+		requires(func(t *v1.PodAffinityTerm) bool { return len(t.MatchLabelKeys)+len(t.MismatchLabelKeys) > 0 })},
+	{"spec.schedulingGates", ">=1.27.0", // KEP-3521
+		func(p *v1.Pod) bool { return len(p.Spec.SchedulingGates) > 0 }},
+	{"spec.initContainers.restartPolicy", ">=1.29.0", // KEP-753
+		func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Spec.InitContainers, func(c v1.Container) bool { return c.RestartPolicy != nil })
+		}},
+	{"spec.containers.restartPolicyRules", ">=1.35.0", // KEP-5307
+		func(p *v1.Pod) bool {
+			return filter.AnyContainer(p, true, func(c *v1.Container) bool { return len(c.RestartPolicyRules) > 0 })
+		}},
+	{"spec.containers.volumeMounts.bindMountOptions", ">=1.37.0",
+		func(p *v1.Pod) bool { return filter.AnyContainer(p, true, filter.MountsWithOptions) }},
+	{"spec.hostUsers", ">=1.33.0", // KEP-127
+		func(p *v1.Pod) bool { return p.Spec.HostUsers != nil }},
+	{"spec.resources", ">=1.34.0", // KEP-2837
+		func(p *v1.Pod) bool { return p.Spec.Resources != nil }},
+	{"spec.resourceClaims", ">=1.34.0", // KEP-4381
+		func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }},
+	{"spec.schedulingGroup", ">=1.38.0", // KEP-4671: alpha
+		func(p *v1.Pod) bool { return p.Spec.SchedulingGroup != nil }},
+	{"spec.volumes.ephemeral", ">=1.21.0", // KEP-1698
+		func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.Ephemeral != nil })
+		}},
+	{"status.containerStatuses: resources, allocatedResources", ">=1.33.0", // KEP-1287
+		func(p *v1.Pod) bool {
+			return slices.ContainsFunc(slices.Concat(p.Status.ContainerStatuses, p.Status.InitContainerStatuses), func(s v1.ContainerStatus) bool {
+				return s.Resources != nil || s.AllocatedResources != nil
+			})
+		}},
+	{"status.conditions: PodResizePending", ">=1.33.0", // KEP-1287
+		func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodResizePending })
+		}},
+	{"status.resources, status.allocatedResources", ">=1.36.0", // KEP-5419
+		func(p *v1.Pod) bool { return p.Status.Resources != nil || p.Status.AllocatedResources != nil }},
+}
+
+func constrains(is func(*v1.TopologySpreadConstraint) bool) func(*v1.Pod) bool {
+	return func(p *v1.Pod) bool {
+		for i := range p.Spec.TopologySpreadConstraints {
+			if is(&p.Spec.TopologySpreadConstraints[i]) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// requires is of the terms that scheduling requires: preferred ones change no
+// decision.
+func requires(is func(*v1.PodAffinityTerm) bool) func(*v1.Pod) bool {
+	return func(p *v1.Pod) bool {
+		terms := slices.Concat(filter.RequiredAffinity(p), filter.RequiredAntiAffinity(p))
+		return slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool { return is(&t) })
+	}
+}

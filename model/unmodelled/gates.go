@@ -1,0 +1,44 @@
+package unmodelled
+
+import (
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// modelledGates are the feature gates of which both positions are modelled. The
+// value says whether the decision depends on the gate.
+var modelledGates = map[string]bool{
+	model.GateAsyncPreemption:  true,
+	filter.GateTaintComparison: true,
+	// How nominations are used on the way to binding, pods after the first of a
+	// kind, and the queue.
+	"NominatedNodeNameForExpectation": false,
+	"OpportunisticBatching":           false,
+	"SchedulerPopFromBackoffQ":        false,
+	// A shorter way to the same answer.
+	"InterPodAffinityHostnameFastPath": false,
+}
+
+// ModelsGate tells whether both positions of a feature gate are modelled.
+func ModelsGate(name string) bool {
+	_, modelled := modelledGates[name]
+	return modelled
+}
+
+// MattersGate tells whether a decision may depend on a feature gate.
+func MattersGate(name string) bool { return modelledGates[name] }
+
+// IdleGates are the feature gates that may be set, but that no decision depends
+// on. Sorted.
+func IdleGates() []string {
+	var names []string
+	for name, matters := range modelledGates {
+		if !matters {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

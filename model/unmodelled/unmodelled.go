@@ -1,0 +1,79 @@
+// Package unmodelled says what the model does not cover: what in a cluster could
+// change a decision and is not modelled. Each filter plugin reports its own part.
+package unmodelled
+
+import (
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// maxAllFiltered is up to how many nodes all are filtered, also when a pod fits
+// on some (schedule_one.go:53@v1.37.1, minFeasibleNodesToFind).
+const maxAllFiltered = 100
+
+// In finds everything in c that could matter and is not covered. What
+// only scores nodes does not matter.
+func In(c *model.Cluster) model.Unmodelled {
+	u := model.Unmodelled(slices.Clone(c.NotGiven))
+	for gate := range c.Settings.FeatureGates {
+		if !ModelsGate(gate) {
+			u.Add("scheduler", "featureGates."+gate, "feature gate")
+		}
+	}
+	for i := range c.Settings.Extenders {
+		if e := &c.Settings.Extenders[i]; e.Filter != nil && len(c.Nodes) > maxAllFiltered {
+			u.Add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "it is not asked about all of so many nodes")
+		}
+	}
+	unmodelledPreemptor(c, u.Add)
+	for _, p := range c.Pods {
+		if p.Spec.NodeName == "" && c.KnowsNomination(p) && len(p.Spec.SchedulingGates) > 0 {
+			u.Add("Pod "+model.Key(p), "spec.schedulingGates", "a nominated pod that is gated")
+		}
+	}
+	s := model.NewSnapshot(c)
+	for _, p := range model.DefaultPlugins() {
+		if p, partial := p.(filter.Partial); partial {
+			p.Unmodelled(s, u.Add)
+		}
+	}
+	return u
+}
+
+func unmodelledPreemptor(c *model.Cluster, report filter.Report) {
+	p := c.Preemptor
+	object := "Pod " + model.Key(p)
+	if !c.Settings.Schedules(p.Spec.SchedulerName) {
+		report(object, "spec.schedulerName", "another scheduler's pod")
+	}
+	if len(p.Spec.SchedulingGates) > 0 {
+		report(object, "spec.schedulingGates", "the pod is not scheduled yet")
+	}
+	if p.DeletionTimestamp != nil {
+		report(object, "metadata.deletionTimestamp", "a terminating pod is not scheduled")
+	}
+	if p.Spec.SchedulingGroup != nil {
+		report(object, "spec.schedulingGroup", "pod groups")
+	}
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == v1.PodResizePending {
+			report(object, fmt.Sprintf("status.conditions[%d]", i), "resize of the preemptor")
+		}
+	}
+}
+
+// Undecided is for what the scheduler draws lots, where the outcome would decide
+// whether the preemptor fits.
+func Undecided(cy *model.Cycle) (u model.Unmodelled) {
+	cy.States(func(s filter.State) {
+		if undecided, ok := filter.As[filter.Undecided](s); ok {
+			undecided.Undecided(u.Add)
+		}
+	})
+	return u
+}

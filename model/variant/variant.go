@@ -1,0 +1,243 @@
+// Package variant builds filter plugins that differ from the specification in one
+// place: what a plugin reads is changed before it reads it, or what it says is
+// changed after. The specification knows nothing of it.
+//
+// Releases, known bugs and wrong models for tests are all made of these pieces.
+package variant
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// OfPlugin makes a plugin out of the documented one.
+type OfPlugin func(filter.Plugin) filter.Plugin
+
+// Misread makes a plugin that sees another cluster than there is: distort changes
+// a copy of the snapshot. It may replace the objects that the copy points to, but
+// must not change them, and must leave each node and pod at its index.
+func Misread(distort func(*filter.Snapshot)) OfPlugin {
+	return func(p filter.Plugin) filter.Plugin { return misread{wrapped{p}, distort} }
+}
+
+// MisreadPods makes a plugin that sees other pods: change works on a copy of each,
+// whose slices and maps it has to copy itself before it changes them.
+func MisreadPods(change func(*v1.Pod)) OfPlugin {
+	return Misread(func(s *filter.Snapshot) {
+		changed := func(p *v1.Pod) *v1.Pod {
+			out := *p
+			change(&out)
+			return &out
+		}
+		s.Preemptor.Pod = changed(s.Preemptor.Pod)
+		s.Placed(func(_ *filter.Node, p *filter.Pod) { p.Pod = changed(p.Pod) })
+		for i := range s.Pods {
+			s.Pods[i] = changed(s.Pods[i])
+		}
+	})
+}
+
+// MisreadPreemptor makes a plugin that sees another preemptor, as MisreadPods does.
+func MisreadPreemptor(change func(*v1.Pod)) OfPlugin {
+	return Misread(func(s *filter.Snapshot) {
+		out := *s.Preemptor.Pod
+		change(&out)
+		s.Preemptor.Pod = &out
+	})
+}
+
+// MisreadPlaced makes a plugin that sees other pods on nodes, and nominated to them,
+// as MisreadPods does.
+func MisreadPlaced(change func(*v1.Pod)) OfPlugin {
+	return Misread(func(s *filter.Snapshot) {
+		s.Placed(func(_ *filter.Node, p *filter.Pod) {
+			out := *p.Pod
+			change(&out)
+			p.Pod = &out
+		})
+	})
+}
+
+// MisreadObjects makes a plugin that sees other objects of type T, of each of which
+// change gets a deep copy.
+func MisreadObjects[T runtime.Object](change func(T)) OfPlugin {
+	return Misread(func(s *filter.Snapshot) {
+		for i, o := range s.Objects {
+			if t, is := o.(T); is {
+				changed := t.DeepCopyObject().(T)
+				change(changed)
+				s.Objects[i] = changed
+			}
+		}
+	})
+}
+
+// MisreadNodes makes a plugin that sees other nodes, of each of which change gets a
+// deep copy.
+func MisreadNodes(change func(*v1.Node)) OfPlugin {
+	return Misread(func(s *filter.Snapshot) {
+		for _, n := range s.Nodes {
+			n.Node = n.Node.DeepCopy()
+			change(n.Node)
+		}
+	})
+}
+
+// Rework makes a plugin whose State, and Answer, are changed after PreFilter.
+func Rework(change func(s *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer)) OfPlugin {
+	return func(p filter.Plugin) filter.Plugin { return rework{wrapped{p}, change} }
+}
+
+// Rejudge makes a plugin whose verdicts are changed: change gets what the plugin
+// says of a node, nil if it passes.
+func Rejudge(change func(st filter.State, n *filter.Node, v filter.View, verdict *filter.Verdict) *filter.Verdict) OfPlugin {
+	return Rework(func(_ *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
+		if st == nil {
+			return nil, a
+		}
+		return Judge{st, func(n *filter.Node, v filter.View) *filter.Verdict { return change(st, n, v, st.Fits(n, v)) }}, a
+	})
+}
+
+// WithoutPreFilter makes a plugin that lets every pod pass until nodes are looked at.
+func WithoutPreFilter() OfPlugin {
+	return Rework(func(_ *filter.Snapshot, st filter.State, _ filter.Answer) (filter.State, filter.Answer) {
+		return st, filter.Answer{}
+	})
+}
+
+// Judge is a State with another Fits.
+type Judge struct {
+	filter.State
+	Verdict func(n *filter.Node, v filter.View) *filter.Verdict
+}
+
+// Fits implements filter.State.
+func (j Judge) Fits(n *filter.Node, v filter.View) *filter.Verdict { return j.Verdict(n, v) }
+
+// Inner implements filter.Wrapper.
+func (j Judge) Inner() filter.State { return j.State }
+
+// wrapped is a plugin within another.
+type wrapped struct{ filter.Plugin }
+
+// Unmodelled implements filter.Partial.
+func (w wrapped) Unmodelled(s *filter.Snapshot, report filter.Report) {
+	if p, partial := w.Plugin.(filter.Partial); partial {
+		p.Unmodelled(s, report)
+	}
+}
+
+type rework struct {
+	wrapped
+	change func(*filter.Snapshot, filter.State, filter.Answer) (filter.State, filter.Answer)
+}
+
+func (r rework) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
+	st, a := r.Plugin.PreFilter(s)
+	return r.change(s, st, a)
+}
+
+type misread struct {
+	wrapped
+	distort func(*filter.Snapshot)
+}
+
+func (m misread) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
+	seen := copyOf(s)
+	m.distort(seen)
+	st, a := m.Plugin.PreFilter(seen)
+	if st == nil {
+		return nil, a
+	}
+	pods := make([]*filter.Pod, seen.Size())
+	pods[0] = seen.Preemptor
+	seen.Placed(func(_ *filter.Node, p *filter.Pod) { pods[p.Index] = p })
+	return misreads{st, seen.Nodes, pods}, a
+}
+
+// misreads is a State of another cluster: it is asked about the nodes and pods
+// there that have the same indices.
+type misreads struct {
+	filter.State
+	nodes []*filter.Node
+	pods  []*filter.Pod
+}
+
+func (m misreads) Fits(n *filter.Node, v filter.View) *filter.Verdict {
+	seen := filter.View{Pods: make([]*filter.Pod, len(v.Pods)), Moves: slices.Clone(v.Moves)}
+	for i, p := range v.Pods {
+		seen.Pods[i] = m.pods[p.Index]
+	}
+	for i, move := range seen.Moves {
+		// A pod that moved away may have been of another snapshot.
+		if at := move.Pod.Index; at < len(m.pods) && m.pods[at].Key == move.Pod.Key {
+			seen.Moves[i].Pod = m.pods[at]
+		}
+	}
+	return m.State.Fits(m.nodes[n.Index], seen)
+}
+
+func (m misreads) Alike(a, b *filter.Pod) bool {
+	return m.State.Alike(m.pods[a.Index], m.pods[b.Index])
+}
+
+// Inner implements filter.Wrapper.
+func (m misreads) Inner() filter.State { return m.State }
+
+// copyOf copies all but the API objects.
+func copyOf(s *filter.Snapshot) *filter.Snapshot {
+	out := *s
+	preemptor := *s.Preemptor
+	out.Preemptor = &preemptor
+	out.Pods, out.Objects = slices.Clone(s.Pods), slices.Clone(s.Objects)
+	out.Nodes = make([]*filter.Node, len(s.Nodes))
+	for i, n := range s.Nodes {
+		seen := *n
+		seen.Pods, seen.Nominated = copies(n.Pods), copies(n.Nominated)
+		out.Nodes[i] = &seen
+	}
+	return &out
+}
+
+func copies(pods []*filter.Pod) []*filter.Pod {
+	out := make([]*filter.Pod, len(pods))
+	for i, p := range pods {
+		seen := *p
+		out[i] = &seen
+	}
+	return out
+}
+
+// On are plugins with the one of that name changed.
+func On(plugins []filter.Plugin, name string, change OfPlugin) []filter.Plugin {
+	out := slices.Clone(plugins)
+	for i, p := range out {
+		if p.Name() == name {
+			out[i] = change(p)
+		}
+	}
+	return out
+}
+
+// Without are plugins without the one of that name.
+func Without(plugins []filter.Plugin, name string) []filter.Plugin {
+	return slices.DeleteFunc(slices.Clone(plugins), func(p filter.Plugin) bool { return p.Name() == name })
+}
+
+// Pods are copies of pods, each changed: change must copy the slices and maps that
+// it changes.
+func Pods(pods []*filter.Pod, change func(*v1.Pod)) []*filter.Pod {
+	out := make([]*filter.Pod, len(pods))
+	for i, p := range pods {
+		seen, pod := *p, *p.Pod
+		change(&pod)
+		seen.Pod = &pod
+		out[i] = &seen
+	}
+	return out
+}
