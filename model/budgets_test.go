@@ -1,0 +1,59 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// protects tells whether the documented rules have a budget protect a pod.
+func protects(b *policyv1.PodDisruptionBudget, p *v1.Pod) bool {
+	mk.On("n")(p)
+	cy := model.Documented().NewCycle(mk.Cluster(mk.Pod("preemptor", 9), mk.Node("n", "1"), p, b))
+	return cy.Protects(cy.Budgets[0], cy.Node("n").Pods[0])
+}
+
+func TestBudgetProtects(t *testing.T) {
+	notIn := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"x"}}}}
+	elsewhere := mk.Budget("b", 0, mk.ForApp("x"))
+	elsewhere.Namespace = "other"
+	processed := mk.Budget("b", 0, mk.ForApp("x"))
+	processed.Status.DisruptedPods = map[string]metav1.Time{"p": metav1.Now()}
+
+	assert.True(t, protects(mk.Budget("b", 0, mk.ForApp("x")), mk.Pod("p", 0, mk.App("x"))))
+	assert.False(t, protects(mk.Budget("b", 0, mk.ForApp("x")), mk.Pod("p", 0, mk.App("y"))))
+	assert.False(t, protects(elsewhere, mk.Pod("p", 0, mk.App("x"))), "another namespace")
+	assert.False(t, protects(processed, mk.Pod("p", 0, mk.App("x"))), "disrupted already")
+	assert.True(t, protects(processed, mk.Pod("other", 0, mk.App("x"))), "another pod was disrupted")
+	assert.False(t, protects(mk.Budget("b", 0, nil), mk.Pod("p", 0, mk.App("x"))), "no selector")
+	assert.True(t, protects(mk.Budget("b", 0, &metav1.LabelSelector{}), mk.Pod("p", 0, mk.App("x"))), "empty selector")
+	assert.True(t, protects(mk.Budget("b", 0, notIn), mk.Pod("p", 0)), "NotIn matches a pod without labels")
+}
+
+// violations is what each of several equal pods of app x on node n violates.
+func violations(order []int, pods int, budgets ...any) []int {
+	objects := append([]any{mk.Node("n", "1")}, budgets...)
+	for i := range pods {
+		objects = append(objects, mk.Pod(string(rune('a'+i)), 0, mk.On("n"), mk.App("x")))
+	}
+	cy := model.Documented().NewCycle(mk.Cluster(mk.Pod("p", 9), objects...))
+	return cy.Violations(cy.Node("n").Pods, order)
+}
+
+func TestViolations(t *testing.T) {
+	assert.Equal(t, []int{-1, -1, 0}, violations(nil, 3, mk.Budget("b", 2, mk.ForApp("x"))))
+	assert.Equal(t, []int{-1, -1}, violations(nil, 2), "no budget")
+
+	// With two budgets over the same pods, a violation of the first leaves the
+	// second untouched.
+	tight, loose := mk.Budget("tight", 0, mk.ForApp("x")), mk.Budget("loose", 1, mk.ForApp("x"))
+	assert.Equal(t, []int{0, 0}, violations(nil, 2, tight, loose))
+	assert.Equal(t, []int{1, 0}, violations(nil, 2, loose, tight))
+	assert.Equal(t, []int{0, 1}, violations([]int{1, 0}, 2, tight, loose), "listed the other way round")
+}

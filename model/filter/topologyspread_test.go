@@ -1,0 +1,93 @@
+package filter_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+)
+
+func TestTopologySpread(t *testing.T) {
+	zone := func(name, value string, change ...func(*v1.Node)) *v1.Node {
+		n := mk.Node(name, "9", change...)
+		n.Labels = map[string]string{"zone": value, "host": name}
+		return n
+	}
+	tainted := func(n *v1.Node) { n.Spec.Taints = []v1.Taint{{Key: "k", Effect: v1.TaintEffectNoSchedule}} }
+	spread := func(skew int32, change ...func(*v1.TopologySpreadConstraint)) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			c := v1.TopologySpreadConstraint{MaxSkew: skew, TopologyKey: "zone", WhenUnsatisfiable: v1.DoNotSchedule, LabelSelector: mk.ForApp("a")}
+			for _, f := range change {
+				f(&c)
+			}
+			p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, c)
+		}
+	}
+	minDomains := func(n int32) func(*v1.TopologySpreadConstraint) {
+		return func(c *v1.TopologySpreadConstraint) { c.MinDomains = &n }
+	}
+	selects := func(s *metav1.LabelSelector) func(*v1.TopologySpreadConstraint) {
+		return func(c *v1.TopologySpreadConstraint) { c.LabelSelector = s }
+	}
+	over := func(key string) func(*v1.TopologySpreadConstraint) {
+		return func(c *v1.TopologySpreadConstraint) { c.TopologyKey = key }
+	}
+	byKey := func(c *v1.TopologySpreadConstraint) { c.MatchLabelKeys = []string{"version", "unknown"} }
+	ignore, honor := v1.NodeInclusionPolicyIgnore, v1.NodeInclusionPolicyHonor
+	labelled := func(pairs ...string) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			p.Labels = map[string]string{}
+			for i := 0; i < len(pairs); i += 2 {
+				p.Labels[pairs[i]] = pairs[i+1]
+			}
+		}
+	}
+	inZoneA := func(p *v1.Pod) { p.Spec.NodeSelector = map[string]string{"zone": "a"} }
+	elsewhere := func(p *v1.Pod) { p.Namespace = "other" }
+	n, m := zone("n", "a"), zone("m", "b")
+	one := mk.Pod("x", 0, mk.On("n"), mk.App("a"))
+	const fails, never = "PodTopologySpread", "PodTopologySpread (unresolvable)"
+
+	tests := []struct {
+		name      string
+		preemptor *v1.Pod
+		objects   []any
+		want      string // of node n
+	}{
+		{"the emptiest domain", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, mk.Pod("x", 0, mk.On("m"), mk.App("a"))}, ""},
+		{"as many as elsewhere", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, one, mk.Pod("y", 0, mk.On("m"), mk.App("a"))}, ""},
+		{"one more than elsewhere", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, one}, fails},
+		{"which a larger skew allows", mk.Pod("p", 9, mk.App("a"), spread(2)), []any{n, m, one}, ""},
+		{"the only domain", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, one}, ""},
+		{"two nodes of a domain add up", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, zone("o", "a"), mk.Pod("x", 0, mk.On("o"), mk.App("a"))}, fails},
+		{"too few domains", mk.Pod("p", 9, mk.App("a"), spread(1, minDomains(2))), []any{n, one}, fails},
+		{"enough domains", mk.Pod("p", 9, mk.App("a"), spread(1, minDomains(2))), []any{n, m, one, mk.Pod("y", 0, mk.On("m"), mk.App("a"))}, ""},
+		{"not one of those that it spreads", mk.Pod("p", 9, mk.App("b"), spread(1)), []any{n, m, one}, ""},
+		{"another namespace", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, mk.Pod("x", 0, mk.On("n"), mk.App("a"), elsewhere)}, ""},
+		{"terminating", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, mk.Pod("x", 0, mk.On("n"), mk.App("a"), mk.Terminating)}, ""},
+		{"nominated", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, mk.Pod("x", 9, mk.Nominated("n"), mk.App("a"))}, fails},
+		{"nominated elsewhere", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, one, mk.Pod("y", 9, mk.Nominated("m"), mk.App("a"))}, fails},
+		{"no selector", mk.Pod("p", 9, mk.App("a"), spread(1, selects(nil))), []any{n, m, one}, ""},
+		{"empty selector", mk.Pod("p", 9, spread(1, selects(&metav1.LabelSelector{}))), []any{n, m, one}, fails},
+		{"ScheduleAnyway", mk.Pod("p", 9, mk.App("a"), spread(1, func(c *v1.TopologySpreadConstraint) { c.WhenUnsatisfiable = v1.ScheduleAnyway })), []any{n, m, one}, ""},
+		{"a key of the same value", mk.Pod("p", 9, labelled("app", "a", "version", "1"), spread(1, byKey)), []any{n, m, mk.Pod("x", 0, mk.On("n"), labelled("app", "a", "version", "1"))}, fails},
+		{"a key of another value", mk.Pod("p", 9, labelled("app", "a", "version", "1"), spread(1, byKey)), []any{n, m, mk.Pod("x", 0, mk.On("n"), labelled("app", "a", "version", "2"))}, ""},
+		{"a key that the pod has not", mk.Pod("p", 9, mk.App("a"), spread(1, byKey)), []any{n, m, mk.Pod("x", 0, mk.On("n"), labelled("app", "a", "version", "2"))}, fails},
+		{"a node that is not selected", mk.Pod("p", 9, mk.App("a"), spread(1), inZoneA), []any{n, m, one}, ""},
+		{"counts if affinity is ignored", mk.Pod("p", 9, mk.App("a"), spread(1, func(c *v1.TopologySpreadConstraint) { c.NodeAffinityPolicy = &ignore }), inZoneA), []any{n, m, one}, fails},
+		{"a tainted node counts", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, zone("m", "b", tainted), one}, fails},
+		{"but not if taints are honoured", mk.Pod("p", 9, mk.App("a"), spread(1, func(c *v1.TopologySpreadConstraint) { c.NodeTaintsPolicy = &honor })), []any{n, zone("m", "b", tainted), one}, ""},
+		{"no label", mk.Pod("p", 9, mk.App("a"), spread(1, over("rack"))), []any{n}, never},
+		{"the first constraint that fails counts", mk.Pod("p", 9, mk.App("a"), spread(1), spread(1, over("host"))), []any{n, m, one}, fails},
+		{"a node without one of the keys is left out", mk.Pod("p", 9, mk.App("a"), spread(1), spread(9, over("host"))),
+			[]any{n, mk.Node("m", "9", func(n *v1.Node) { n.Labels = map[string]string{"zone": "b"} }), one}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, verdictOnN(tt.preemptor, tt.objects...))
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// says is a plugin that answers the same to every PreFilter, and passes every node.
+type says struct {
+	plugin string
+	answer filter.Answer
+}
+
+func (s says) Name() string { return s.plugin }
+
+func (s says) PreFilter(*filter.Snapshot) (filter.State, filter.Answer) {
+	return filter.EachNode(func(*v1.Node) *filter.Verdict { return nil }), s.answer
+}
+
+func TestPreFilter(t *testing.T) {
+	passes, named := says{"passes", filter.Answer{}}, says{"named", filter.Answer{Nodes: map[string]bool{"n": true}}}
+	resolvable := says{"resolvable", filter.Answer{Rejection: filter.Resolvable("r")}}
+	final := says{"final", filter.Rejected("f")}
+	broken := says{"broken", filter.Answer{Error: "disk on fire"}}
+	for _, test := range []struct {
+		name     string
+		plugins  []filter.Plugin
+		error    string
+		fits     []string
+		verdicts map[string]string // without a verdict the cycle ends in an error
+		stopped  bool
+	}{
+		{"all pass", []filter.Plugin{passes}, "", []string{"m", "n"}, map[string]string{}, false},
+		{"one names nodes", []filter.Plugin{passes, named}, "", []string{"n"}, map[string]string{"m": "named (unresolvable)"}, false},
+		{"final", []filter.Plugin{named, final, resolvable, broken}, "", nil, map[string]string{"m": "final (unresolvable)", "n": "final (unresolvable)"}, true},
+		{"resolvable", []filter.Plugin{resolvable, passes}, "", nil, map[string]string{"m": "resolvable", "n": "resolvable"}, false},
+		{"final after resolvable", []filter.Plugin{resolvable, final}, "", nil, map[string]string{"m": "final (unresolvable)", "n": "final (unresolvable)"}, true},
+		{"error after resolvable", []filter.Plugin{resolvable, broken, final}, `running PreFilter plugin "broken": disk on fire`, nil, nil, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rules := answers.Documented()
+			rules.Plugins = test.plugins
+			d, err := answers.Decide(mk.Cluster(mk.Pod("p", 1), mk.Node("m", "1"), mk.Node("n", "1"), mk.Pod("v", 0, mk.On("m"))), rules)
+			require.NoError(t, err)
+			require.Equal(t, test.error, d.Error)
+			require.Equal(t, test.fits, d.Fits)
+			require.Equal(t, test.stopped, d.Cycle.PreFiltered.Stopped)
+			if test.verdicts == nil {
+				require.Nil(t, d.Verdicts)
+				require.NotNil(t, d.Admits(&model.Observation{}), "an error is what is observed")
+				require.Nil(t, d.Admits(&model.Observation{CycleError: "e", Actuation: &model.Actuation{Nomination: model.NominationCleared}}))
+				return
+			}
+			got := map[string]string{}
+			for name, v := range d.Verdicts {
+				got[name] = v.String()
+			}
+			require.Equal(t, test.verdicts, got)
+			if test.name == "resolvable" {
+				require.Equal(t, []string{"m", "n"}, d.PotentialNodes)
+			}
+		})
+	}
+}

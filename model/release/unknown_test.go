@@ -1,0 +1,109 @@
+package release_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/release"
+)
+
+// TestUnknown: each release knows all that the one after it refuses to do without,
+// and the linked one knows everything.
+func TestUnknown(t *testing.T) {
+	yes, never, always := true, v1.PreemptNever, v1.ContainerRestartPolicyAlways
+	one := int32(1)
+	honor := v1.NodeInclusionPolicyHonor
+	spread := func(c v1.TopologySpreadConstraint) func(*v1.Pod) {
+		return func(p *v1.Pod) { p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{c} }
+	}
+	refuses := func(term v1.PodAffinityTerm) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{term}}}
+		}
+	}
+	pod := func(change func(*v1.Pod)) *model.Cluster { return mk.Cluster(mk.Pod("p", 9, change)) }
+	with := func(o runtime.Object) *model.Cluster { return mk.Cluster(mk.Pod("p", 9), o) }
+	gate := func(name string) *model.Cluster {
+		return mk.Cluster(mk.Pod("p", 9), model.Settings{FeatureGates: map[string]bool{name: true}})
+	}
+	tests := []struct {
+		name    string
+		cluster *model.Cluster
+		last    string // the last of Releases that does not know it, or ""
+	}{
+		{"nothing", mk.Cluster(mk.Pod("p", 9, mk.CPU("1")), mk.Node("n", "1"), mk.Budget("b", 0, mk.ForApp("x"))), ""},
+		{"volumes", mk.Cluster(mk.Pod("p", 9), mk.Claim("c"), mk.Volume("c")), ""},
+		{"preemptionPolicy", pod(func(p *v1.Pod) { p.Spec.PreemptionPolicy = &never }), "v1.16.15"},
+		{"overhead", pod(func(p *v1.Pod) { p.Spec.Overhead = mk.Resources("cpu", "1") }), "v1.16.15"},
+		{"spread", pod(spread(v1.TopologySpreadConstraint{})), "v1.16.15"},
+		{"nodeAffinityPolicy", pod(spread(v1.TopologySpreadConstraint{NodeAffinityPolicy: &honor})), "v1.25.16"},
+		{"minDomains", pod(spread(v1.TopologySpreadConstraint{MinDomains: &one})), "v1.25.16"},
+		{"matchLabelKeys", pod(spread(v1.TopologySpreadConstraint{MatchLabelKeys: []string{"k"}})), "v1.25.16"},
+		{"anti-affinity", pod(refuses(v1.PodAffinityTerm{})), ""},
+		{"namespaceSelector", pod(refuses(v1.PodAffinityTerm{NamespaceSelector: mk.ForApp("x")})), "v1.19.16"},
+		{"matchLabelKeys of affinity", pod(refuses(v1.PodAffinityTerm{MatchLabelKeys: []string{"k"}})), "v1.30.14"},
+		{"gated", mk.Cluster(mk.Pod("p", 9), mk.Pod("o", 1, func(p *v1.Pod) { p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "g"}} })), "v1.25.16"},
+		{"sidecar", pod(func(p *v1.Pod) { p.Spec.InitContainers = []v1.Container{{RestartPolicy: &always}} }), "v1.27.16"},
+		{"restart rules", pod(func(p *v1.Pod) {
+			p.Spec.Containers = []v1.Container{{RestartPolicyRules: make([]v1.ContainerRestartRule, 1)}}
+		}), "v1.34.4"},
+		{"mount options", pod(func(p *v1.Pod) {
+			p.Spec.Containers = []v1.Container{{VolumeMounts: []v1.VolumeMount{{BindMountOptions: []string{"noexec"}}}}}
+		}), "v1.36.3"},
+		{"user namespaces", pod(func(p *v1.Pod) { p.Spec.HostUsers = &yes }), "v1.32.13"},
+		{"pod-level resources", pod(func(p *v1.Pod) { p.Spec.Resources = &v1.ResourceRequirements{} }), "v1.33.13"},
+		{"claims", pod(func(p *v1.Pod) { p.Spec.ResourceClaims = make([]v1.PodResourceClaim, 1) }), "v1.33.13"},
+		{"pod groups", pod(func(p *v1.Pod) { p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{} }), "v1.37.1"},
+		{"ephemeral volumes", pod(mk.MountsOwn("v")), "v1.19.16"},
+		{"resize", pod(func(p *v1.Pod) {
+			p.Status.ContainerStatuses = []v1.ContainerStatus{{AllocatedResources: mk.Resources("cpu", "1")}}
+		}), "v1.32.13"},
+		{"deferred resize", pod(func(p *v1.Pod) { p.Status.Conditions = []v1.PodCondition{{Type: v1.PodResizePending}} }), "v1.32.13"},
+		{"pod-level resize", pod(func(p *v1.Pod) { p.Status.AllocatedResources = mk.Resources("cpu", "1") }), "v1.35.4"},
+		{"declared features", mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1", func(n *v1.Node) { n.Status.DeclaredFeatures = []string{"f"} })), "v1.35.4"},
+		{"empty selector", mk.Cluster(mk.Pod("p", 9), mk.Budget("b", 0, &metav1.LabelSelector{})), "v1.19.16"},
+		{"eviction policy", func() *model.Cluster {
+			b, policy := mk.Budget("b", 0, mk.ForApp("x")), policyv1.AlwaysAllow
+			b.Spec.UnhealthyPodEvictionPolicy = &policy
+			return mk.Cluster(mk.Pod("p", 9), b)
+		}(), "v1.25.16"},
+		{"ReadWriteOncePod", with(mk.Claim("c", mk.ForOnePod)), "v1.25.16"},
+		{"CSINode", with(mk.CSINode("n", 1)), "v1.16.15"},
+		{"CSIDriver", with(&storagev1.CSIDriver{}), "v1.16.15"},
+		{"missing drivers", with(&storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{PreventPodSchedulingIfMissing: &yes}}), "v1.36.3"},
+		{"capacity", with(&storagev1.CSIStorageCapacity{}), "v1.22.17"},
+		{"ResourceClaim", with(&resourcev1.ResourceClaim{}), "v1.33.13"},
+		{"ResourceSlice", with(&resourcev1.ResourceSlice{}), "v1.33.13"},
+		{"DeviceClass", with(&resourcev1.DeviceClass{}), "v1.33.13"},
+		{"candidates", mk.Cluster(mk.Pod("p", 9), model.Settings{MinCandidateNodesAbsolute: &one}), "v1.19.16"},
+		{"second profile", mk.Cluster(mk.Pod("p", 9), model.Settings{SecondProfile: &model.Profile{}}), "v1.16.15"},
+		{"asynchronous", gate(model.GateAsyncPreemption), "v1.31.14"},
+		{"not asynchronous", mk.Cluster(mk.Pod("p", 9), model.Settings{FeatureGates: map[string]bool{model.GateAsyncPreemption: false}}), ""},
+		{"comparison of taints", gate(filter.GateTaintComparison), "v1.34.4"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			last := ""
+			for i, r := range release.Releases() {
+				if len(r.Unknown(tt.cluster)) == 0 {
+					continue
+				}
+				last = r.String()
+				if i > 0 {
+					assert.NotEmpty(t, release.Releases()[i-1].Unknown(tt.cluster), "%s knows what %s does not", release.Releases()[i-1], r)
+				}
+			}
+			assert.Equal(t, tt.last, last)
+		})
+	}
+}

@@ -1,0 +1,4 @@
+package unmodelled
+
+// ModelledGates is modelledGates, for tests.
+var ModelledGates = modelledGates

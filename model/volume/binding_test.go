@@ -1,0 +1,154 @@
+package volume_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/volume"
+)
+
+// gibibytes is that many Gi.
+func gibibytes(n string) *resource.Quantity {
+	q := resource.MustParse(n + "Gi")
+	return &q
+}
+
+func TestVolumeBinding(t *testing.T) {
+	type onClaim = func(*v1.PersistentVolumeClaim)
+	type onVolume = func(*v1.PersistentVolume)
+	n := mk.Node("n", "9", func(n *v1.Node) { n.Labels = map[string]string{"zone": "a"} })
+	p := mk.Pod("p", 9, mk.Mounts("c"))
+	local := mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer)
+	makes := mk.Class("makes", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer)
+	now := mk.Class("now", mk.Driver, storagev1.VolumeBindingImmediate)
+	allowing := func(values ...string) *storagev1.StorageClass {
+		class := mk.Class("makes", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer)
+		class.AllowedTopologies = []v1.TopologySelectorTerm{{MatchLabelExpressions: []v1.TopologySelectorLabelRequirement{{Key: "zone", Values: values}}}}
+		return class
+	}
+	waiting := func(change ...onClaim) *v1.PersistentVolumeClaim {
+		return mk.Claim("c", append([]onClaim{mk.Unbound("local")}, change...)...)
+	}
+	free := func(change ...onVolume) *v1.PersistentVolume {
+		return mk.Volume("v", append([]onVolume{mk.OfClass("local")}, change...)...)
+	}
+	size := func(n string) onVolume {
+		return func(pv *v1.PersistentVolume) { pv.Spec.Capacity[v1.ResourceStorage] = *gibibytes(n) }
+	}
+	wants := func(n string) onClaim {
+		return func(c *v1.PersistentVolumeClaim) { c.Spec.Resources.Requests[v1.ResourceStorage] = *gibibytes(n) }
+	}
+	selectedFor := func(node string) onClaim {
+		return func(c *v1.PersistentVolumeClaim) { c.Annotations[volume.AnnSelectedNode] = node }
+	}
+	meantFor := func(name string) onVolume {
+		return func(pv *v1.PersistentVolume) {
+			pv.Spec.ClaimRef = &v1.ObjectReference{Namespace: "default", Name: name}
+		}
+	}
+	ssd := func(c *v1.PersistentVolumeClaim) {
+		c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"disk": "ssd"}}
+	}
+	block := v1.PersistentVolumeBlock
+	yes := true
+	tells := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: mk.Driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &yes}}
+	left := func(n, zone string) *storagev1.CSIStorageCapacity {
+		return &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "left"}, StorageClassName: "makes", Capacity: gibibytes(n),
+			NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{"zone": zone}}}
+	}
+	toMake := mk.Claim("c", mk.Unbound("makes"))
+	testFilter(t, "VolumeBinding", []filterTest{
+		{"bound", p, []any{n, mk.Claim("c"), mk.Volume("c")}, passes},
+		{"bound to a volume that the node reaches", p, []any{n, mk.Claim("c"), mk.Volume("c", mk.ReachedFrom("zone", "a"))}, passes},
+		{"bound to a volume out of reach", p, []any{n, mk.Claim("c"), mk.Volume("c", mk.ReachedFrom("zone", "b"))}, never},
+		{"bound to no volume", p, []any{n, mk.Claim("c")}, never},
+		{"no claim", p, []any{n}, never},
+		{"lost", p, []any{n, mk.Claim("c", func(c *v1.PersistentVolumeClaim) { c.Status.Phase = v1.ClaimLost }), mk.Volume("c")}, never},
+		{"being deleted", p, []any{n, mk.Claim("c", func(c *v1.PersistentVolumeClaim) { c.DeletionTimestamp = &metav1.Time{} }), mk.Volume("c")}, never},
+		{"its own", mk.Pod("p", 9, mk.MountsOwn("own")), []any{n, mk.Claim("p-own", mk.OwnedBy("p")), mk.Volume("p-own")}, passes},
+		{"somebody else's", mk.Pod("p", 9, mk.MountsOwn("own")), []any{n, mk.Claim("p-own", mk.OwnedBy("x")), mk.Volume("p-own")}, never},
+		{"not known to be bound", p, []any{n, mk.Claim("c", func(c *v1.PersistentVolumeClaim) { c.Annotations = nil }), mk.Volume("c")}, never},
+		{"not bound, of a class that does not wait", p, []any{n, mk.Claim("c", mk.Unbound("now")), now}, never},
+		{"not bound, of no class", p, []any{n, mk.Claim("c", mk.Unbound(""))}, never},
+
+		{"a volume is free", p, []any{n, local, waiting(), free()}, passes},
+		{"no volume is free", p, []any{n, local, waiting()}, never},
+		{"of another class", p, []any{n, local, waiting(), free(mk.OfClass("other"))}, never},
+		{"named in the annotation", p, []any{n, local, waiting(func(c *v1.PersistentVolumeClaim) {
+			c.Spec.StorageClassName, c.Annotations = nil, map[string]string{v1.BetaStorageClassAnnotation: "local"}
+		}), free()}, passes},
+		{"out of reach", p, []any{n, local, waiting(), free(mk.ReachedFrom("zone", "b"))}, never},
+		{"too small", p, []any{n, local, waiting(wants("2")), free()}, never},
+		{"larger", p, []any{n, local, waiting(), free(size("5"))}, passes},
+		{"released", p, []any{n, local, waiting(), free(func(pv *v1.PersistentVolume) { pv.Status.Phase = v1.VolumeReleased })}, never},
+		{"being deleted", p, []any{n, local, waiting(), free(func(pv *v1.PersistentVolume) { pv.DeletionTimestamp = &metav1.Time{} })}, never},
+		{"a block device", p, []any{n, local, waiting(), free(func(pv *v1.PersistentVolume) { pv.Spec.VolumeMode = &block })}, never},
+		{"for fewer access modes", p, []any{n, local, waiting(mk.ForOnePod), free()}, never},
+		{"not the kind that the claim selects", p, []any{n, local, waiting(ssd), free()}, never},
+		{"the kind that the claim selects", p, []any{n, local, waiting(ssd), free(func(pv *v1.PersistentVolume) { pv.Labels = map[string]string{"disk": "ssd"} })}, passes},
+		{"meant for another claim", p, []any{n, local, waiting(), free(meantFor("d"))}, never},
+		{"meant for this one", p, []any{n, local, waiting(), free(meantFor("c"))}, passes},
+		{"meant for this one, and out of reach", p, []any{n, local, waiting(), free(meantFor("c"), mk.ReachedFrom("zone", "b")), mk.Volume("w", mk.OfClass("local"))}, never},
+		{"one for two claims", mk.Pod("p", 9, mk.Mounts("c", "d")), []any{n, local, waiting(), mk.Claim("d", mk.Unbound("local")), free()}, never},
+		{"two for two claims", mk.Pod("p", 9, mk.Mounts("c", "d")), []any{n, local, waiting(), mk.Claim("d", mk.Unbound("local")), free(), mk.Volume("w", mk.OfClass("local"), size("2"))}, passes},
+		{"the smaller claim takes the smaller one", mk.Pod("p", 9, mk.Mounts("c", "d")), []any{n, local, waiting(wants("2")), mk.Claim("d", mk.Unbound("local")), free(size("3")), mk.Volume("w", mk.OfClass("local"))}, passes},
+
+		{"can be made", p, []any{n, makes, toMake}, passes},
+		{"can be made in this zone", p, []any{n, allowing("a", "b"), toMake}, passes},
+		{"cannot be made in this zone", p, []any{n, allowing("b"), toMake}, never},
+		{"to be made on this node", p, []any{n, makes, mk.Claim("c", mk.Unbound("makes"), selectedFor("n"))}, passes},
+		{"to be made on another node", p, []any{n, makes, mk.Claim("c", mk.Unbound("makes"), selectedFor("m"))}, never},
+		{"to be made on this node, though one is free", p, []any{n, local, waiting(selectedFor("n")), free()}, never},
+		{"enough is left", p, []any{n, makes, toMake, tells, left("1", "a")}, passes},
+		{"too little is left", p, []any{n, makes, mk.Claim("c", mk.Unbound("makes"), wants("2")), tells, left("1", "a")}, never},
+		{"enough is left elsewhere", p, []any{n, makes, toMake, tells, left("1", "b")}, never},
+		{"the driver does not tell", p, []any{n, makes, toMake, left("0", "a")}, passes},
+	})
+}
+
+// A volume's affinity may name nodes, which the quirk ignores.
+func TestVolumeOfOneNode(t *testing.T) {
+	byName := func(name string) *v1.PersistentVolume {
+		return mk.Volume("c", func(pv *v1.PersistentVolume) {
+			pv.Spec.NodeAffinity = &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{
+				MatchFields: []v1.NodeSelectorRequirement{{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: []string{name}}}}}}}
+		})
+	}
+	for name, want := range map[string]string{"n": passes, "m": never} {
+		objects := []any{mk.Node("n", "9"), mk.Claim("c"), byName(name)}
+		p := mk.Pod("p", 9, mk.Mounts("c"))
+		assert.Equal(t, want, outcomeOn(t, "VolumeBinding", p, answers.Documented(), model.FilterRun{Change: model.Untouched}, objects...), name)
+		assert.Equal(t, passes, outcomeOn(t, "VolumeBinding", p, release.With(answers.Documented(), release.VolumeNodeFields), model.FilterRun{Change: model.Untouched}, objects...), name)
+	}
+}
+
+// Which of two equally good volumes the first claim takes decides whether the
+// second gets one: the scheduler draws lots, so the model does not say.
+func TestUndecidedVolumes(t *testing.T) {
+	n := mk.Node("n", "9")
+	selects := func(c *v1.PersistentVolumeClaim) {
+		c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"disk": "ssd"}}
+	}
+	c := mk.Cluster(mk.Pod("p", 9, mk.Mounts("c", "d")), n)
+	first, second := mk.Volume("v", mk.OfClass("local")), mk.Volume("w", mk.OfClass("local"))
+	first.Labels = map[string]string{"disk": "ssd"}
+	c.Extra = []runtime.Object{mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer),
+		mk.Claim("c", mk.Unbound("local")), mk.Claim("d", mk.Unbound("local"), selects), first, second}
+	_, err := answers.Decide(c, answers.Documented())
+	require.ErrorContains(t, err, "equally good volumes")
+	second.Spec.Capacity = mk.Resources("storage", "2Gi")
+	d, err := answers.Decide(c, answers.Documented())
+	require.NoError(t, err)
+	require.NotEmpty(t, d.Verdicts, "the smaller one goes to the claim that could have either")
+}

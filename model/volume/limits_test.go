@@ -1,0 +1,115 @@
+package volume_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
+)
+
+// asking is a driver that no pod is to come to a node without.
+func asking(name string) *storagev1.CSIDriver {
+	yes := true
+	return &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.CSIDriverSpec{PreventPodSchedulingIfMissing: &yes}}
+}
+
+func without(n *storagev1.CSINode) *storagev1.CSINode {
+	n.Spec.Drivers = nil
+	return n
+}
+
+func TestNodeVolumeLimits(t *testing.T) {
+	p, n, m := mk.Pod("p", 9, mk.Mounts("a")), mk.Node("n", "9"), mk.Node("m", "9")
+	a, b, c := mk.Claim("a"), mk.Claim("b"), mk.Claim("c")
+	va, vb, vc := mk.Volume("a"), mk.Volume("b"), mk.Volume("c")
+	also := mk.Volume("c", func(pv *v1.PersistentVolume) { pv.Spec.CSI.VolumeHandle = "a" })
+	elsewhere := mk.Volume("b", func(pv *v1.PersistentVolume) { pv.Spec.CSI.Driver = "file.example.com" })
+	local := mk.Volume("b", func(pv *v1.PersistentVolume) {
+		pv.Spec.CSI, pv.Spec.Local = nil, &v1.LocalVolumeSource{Path: "/b"}
+	})
+	aws := mk.Volume("a", func(pv *v1.PersistentVolume) {
+		pv.Spec.CSI, pv.Spec.AWSElasticBlockStore = nil, &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}
+	})
+	user := mk.Pod("x", 0, mk.On("n"), mk.Mounts("b"))
+	waits := mk.Class("wait", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer)
+	own, foreign := mk.Claim("x-own", mk.OwnedBy("x")), mk.Claim("x-own", mk.OwnedBy("y"))
+	testFilter(t, "NodeVolumeLimits", []filterTest{
+		{"room for it", p, []any{n, a, va, b, vb, user, mk.CSINode("n", 2)}, passes},
+		{"no room", p, []any{n, a, va, b, vb, user, mk.CSINode("n", 1)}, fails},
+		{"no limit", p, []any{n, a, va, b, vb, user, mk.CSINode("n", -1)}, passes},
+		{"no CSINode", p, []any{n, a, va, b, vb, user}, passes},
+		{"another node's limit", p, []any{n, m, a, va, b, vb, user, mk.CSINode("m", 0)}, passes},
+		{"two volumes at once", mk.Pod("p", 9, mk.Mounts("a", "b")), []any{n, a, va, b, vb, mk.CSINode("n", 1)}, fails},
+		{"one volume under two names", mk.Pod("p", 9, mk.Mounts("a", "c")), []any{n, a, va, c, also, mk.CSINode("n", 1)}, passes},
+		{"one volume of two pods counts once", mk.Pod("p", 9, mk.Mounts("c")), []any{n, a, va, c, vc, mk.Pod("x", 0, mk.On("n"), mk.Mounts("a")), mk.Pod("y", 0, mk.On("n"), mk.Mounts("a")), mk.CSINode("n", 2)}, passes},
+		{"the volume is there already", p, []any{n, a, va, b, vb, user, mk.Pod("y", 0, mk.On("n"), mk.Mounts("a")), mk.CSINode("n", 1)}, passes},
+		{"another driver's volume", p, []any{n, a, va, b, elsewhere, user, mk.CSINode("n", 1)}, passes},
+		{"no CSI volume", p, []any{n, a, va, b, local, user, mk.CSINode("n", 1)}, passes},
+		{"a claim that a pod lacks", p, []any{n, a, va, user, mk.CSINode("n", 1)}, passes},
+		{"a volume to be provisioned", p, []any{n, mk.Claim("a", mk.Unbound("wait")), waits, b, vb, user, mk.CSINode("n", 1)}, fails},
+		{"a volume to be provisioned for another", p, []any{n, a, va, mk.Claim("b", mk.Unbound("wait")), waits, user, mk.CSINode("n", 1)}, fails},
+		{"a claim without a class", p, []any{n, a, va, mk.Claim("b", mk.Unbound("")), user, mk.CSINode("n", 1)}, passes},
+		{"an ephemeral volume", p, []any{n, a, va, own, mk.Volume("x-own"), mk.Pod("x", 0, mk.On("n"), mk.MountsOwn("own")), mk.CSINode("n", 1)}, fails},
+		{"an ephemeral volume that is not the pod's", p, []any{n, a, va, foreign, mk.Volume("x-own"), mk.Pod("x", 0, mk.On("n"), mk.MountsOwn("own")), mk.CSINode("n", 1)}, passes},
+		{"a nominated pod's volume", mk.Pod("p", 5, mk.Mounts("a")), []any{n, a, va, b, vb, mk.Pod("x", 9, mk.Nominated("n"), mk.Mounts("b")), mk.CSINode("n", 1)}, fails},
+
+		{"attached to the node", p, []any{n, a, va, b, vb, mk.Attachment("b", "n"), mk.CSINode("n", 1)}, fails},
+		{"attached to another node", p, []any{n, a, va, b, vb, mk.Attachment("b", "m"), mk.CSINode("n", 1)}, passes},
+		{"attached and mounted", p, []any{n, a, va, b, vb, user, mk.Attachment("b", "n"), mk.CSINode("n", 2)}, passes},
+		{"attached for the pod itself", p, []any{n, a, va, mk.Attachment("a", "n"), mk.CSINode("n", 1)}, passes},
+
+		{"a driver that asks for it is missing", p, []any{n, a, va, asking(mk.Driver), without(mk.CSINode("n", 1))}, never},
+		{"and so is the CSINode", p, []any{n, a, va, asking(mk.Driver)}, never},
+		{"a driver that does not ask for it is missing", p, []any{n, a, va, without(mk.CSINode("n", 1))}, passes},
+		{"it is there", p, []any{n, a, va, asking(mk.Driver), mk.CSINode("n", 1)}, passes},
+		{"it is of another volume", p, []any{n, a, va, asking("file.example.com"), mk.CSINode("n", 1)}, passes},
+
+		{"no claim", p, []any{n, mk.CSINode("n", 9)}, never},
+		{"somebody else's claim", mk.Pod("x", 9, mk.MountsOwn("own")), []any{n, foreign, mk.CSINode("n", 9)}, "error"},
+		{"a migrated volume", p, []any{n, a, aws, b, vb, user, mk.CSINode("n", 1)}, passes},
+	})
+}
+
+// What becomes of the count as pods go, and what the quirks make of it.
+func TestAttachmentsOfVictims(t *testing.T) {
+	n, limit := mk.Node("n", "9"), mk.CSINode("n", 1)
+	p, user := mk.Pod("p", 9, mk.Mounts("a")), mk.Pod("x", 0, mk.On("n"), mk.Mounts("b"))
+	broken := mk.Pod("y", 0, mk.On("n"), mk.MountsOwn("own"))
+	claims := []any{n, mk.Claim("a"), mk.Volume("a"), mk.Claim("b"), mk.Volume("b"), mk.Claim("y-own", mk.OwnedBy("z"))}
+	for _, test := range []struct {
+		name    string
+		change  model.Change
+		pod     *v1.Pod
+		objects []any
+		want    string
+		quirk   release.Quirk
+		quirky  string
+	}{
+		{"its volume goes with it", model.Removed, user, []any{limit, user, mk.Attachment("b", "n")}, passes, release.VictimVolumesStayAttached, fails},
+		{"as long as it was not attached", model.Removed, user, []any{limit, user}, passes, release.VictimVolumesStayAttached, passes},
+		{"another pod still mounts it", model.Removed, user, []any{limit, user, mk.Pod("w", 0, mk.On("n"), mk.Mounts("b")), mk.Attachment("b", "n")}, fails, release.VictimVolumesStayAttached, fails},
+		{"attached before the pod came", model.Untouched, nil, []any{limit, mk.Attachment("a", "n")}, passes, release.AttachedVolumeCountedTwice, fails},
+		{"attached and mounted before", model.Untouched, nil, []any{limit, mk.Attachment("a", "n"), mk.Pod("w", 0, mk.On("n"), mk.Mounts("a"))}, passes, release.AttachedVolumeCountedTwice, passes},
+		{"beside a foreign claim", model.Untouched, nil, []any{limit, broken}, passes, release.ForeignEphemeralClaim, "error"},
+		{"once its pod is gone", model.Removed, broken, []any{limit, broken}, passes, release.ForeignEphemeralClaim, passes},
+		{"where there is no limit", model.Untouched, nil, []any{mk.CSINode("n", -1), broken}, passes, release.ForeignEphemeralClaim, passes},
+		{"a missing driver", model.Untouched, nil, []any{asking(mk.Driver)}, never, release.MissingDriverResolvable, fails},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			run := model.FilterRun{Change: test.change}
+			if test.pod != nil {
+				run.Pod = model.Key(test.pod)
+			}
+			objects := append(claims[:len(claims):len(claims)], test.objects...)
+			assert.Equal(t, test.want, outcomeOn(t, "NodeVolumeLimits", p, answers.Documented(), run, objects...))
+			assert.Equal(t, test.quirky, outcomeOn(t, "NodeVolumeLimits", p, release.With(answers.Documented(), test.quirk), run, objects...), "with the quirk")
+		})
+	}
+}
