@@ -38,7 +38,8 @@ func Actuate(cy *Cycle, n *filter.Node, victims []*filter.Pod) *Actuation {
 }
 
 // MarkedAlready tells whether the condition that would be patched in is there
-// already.
+// already: nothing is written then (executor.go:192@v1.37.1; pkg/api/v1/pod/
+// util.go, UpdatePodCondition).
 func (cy *Cycle) MarkedAlready(p *v1.Pod) bool {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == v1.DisruptionTarget {
@@ -51,16 +52,16 @@ func (cy *Cycle) MarkedAlready(p *v1.Pod) bool {
 }
 
 // NoCandidate is what becomes of a pod that preemption does not help: it loses its
-// nomination (preemption.go:175@v1.37.1, doc comment of Preempt). tried says that
-// there was a node to try, or that the cycle ended in an error before.
-func NoCandidate(_ *Cycle, _ bool) *Actuation { return &Actuation{Nomination: NominationCleared} }
+// nomination. The doc comment of Preempt (preemption.go:164@v1.37.1) says of this
+// case that "result.NominatingMode instructs how to deal with the
+// nominatedNodeName", and that only an error, or waiting for victims, keeps it.
+func NoCandidate(*Decision) *Actuation { return &Actuation{Nomination: NominationCleared} }
 
 // NoneLeft is what becomes of a pod of whose candidates the extenders leave none:
 // it cannot be scheduled even with preemption, so it loses its nomination. After an
-// extender's failure all stays as it was (preemption.go:163@v1.37.1, doc comment of
-// Preempt).
-func NoneLeft(_ *Cycle, failure string) *Actuation {
-	if failure != "" {
+// extender's failure all stays as it was (doc comment of Preempt, as above).
+func NoneLeft(extenderFailed bool) *Actuation {
+	if extenderFailed {
 		return &Actuation{Nomination: NominationKept}
 	}
 	return &Actuation{Nomination: NominationCleared}

@@ -61,7 +61,8 @@ func (cy *Cycle) ProtectedBy(p *filter.Pod) []int {
 
 // Violations goes through pods, most important first, and lets each take one
 // disruption from the budgets that protect it. A pod for which a budget has none
-// left would violate that budget, once however many budgets it violates. The
+// left would violate that budget. A pod counts as one violation, however many budgets
+// it violates. The
 // budgets are asked in budgetOrder, nil for the cluster's: where budgets overlap
 // the order matters (preemption/util.go:203@v1.37.1,
 // FilterVictimsWithPDBViolation).

@@ -1,10 +1,12 @@
 // Package model is an executable specification of pod preemption in
-// kube-scheduler: given a cluster, Decide answers which decisions the
-// documented algorithm allows, stage by stage and with reasons.
+// kube-scheduler: given a cluster, it goes through a scheduling cycle of the
+// documented algorithm, stage by stage and with reasons. Package answers, around
+// it, works out all decisions that the algorithm allows.
 //
 // It is written from the documentation, the KEPs and the doc comments of
-// k8s.io/kubernetes, and it rebuilds the state of a node from scratch for every
-// question it asks. It shares no bookkeeping, and no code, with the scheduler.
+// k8s.io/kubernetes. The pods of the node that is judged are counted anew for every
+// question. It shares no bookkeeping with the scheduler, and no code of
+// k8s.io/kubernetes; label selectors are parsed by the same library.
 package model
 
 import (
@@ -34,7 +36,8 @@ type Cluster struct {
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 	PriorityClasses      []*schedulingv1.PriorityClass
 	// Extra holds every other object of the cluster (claims, volumes,
-	// namespaces, …). Decide reports what in it could matter as Unmodelled.
+	// namespaces, …). Package unmodelled reports what in it could matter and
+	// is not covered.
 	Extra []runtime.Object
 	// NotGiven is what Preemptor depends on and whoever described the cluster left
 	// out: all of it is Unmodelled.
@@ -53,7 +56,7 @@ func Key(o interface {
 }
 
 // Priority is the pod's priority; a pod without one has priority 0
-// (component-helpers/scheduling/corev1/helpers.go:23@v0.37.1).
+// (component-helpers/scheduling/corev1/helpers.go:28@v0.37.1, PodPriority).
 func Priority(p *v1.Pod) int32 {
 	if p.Spec.Priority == nil {
 		return 0

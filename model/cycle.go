@@ -9,9 +9,10 @@ import (
 )
 
 // Cycle is one scheduling cycle made ready: who is where, and what the filter
-// plugins have worked out before any node is looked at. It does not change, and
-// whether the preemptor fits somewhere is always judged from a list of the pods
-// that are supposed to be there. A Cycle is not for several goroutines at once.
+// plugins have worked out before any node is looked at. Filtering notes in it which
+// nodes were left out. Whether the preemptor fits somewhere is always judged from a
+// list of the pods that are supposed to be there. A Cycle is not for several
+// goroutines at once.
 type Cycle struct {
 	*Algorithm
 	*filter.Snapshot
@@ -21,31 +22,27 @@ type Cycle struct {
 	PreFiltered PreFiltered
 	// Extenders are asked about the preemptor, in this order.
 	Extenders []*Extender
-	// Absent are the nodes without a status of their own: plugins left them out
-	// before any node was looked at, or an extender's answer did not name them.
+	// Absent are the nodes that got no status of their own: PreFilter left them out,
+	// or an extender's answer does not name them.
 	Absent map[string]bool
 	// OnlyExtender are the nodes on which nothing but an extender fails the preemptor.
 	OnlyExtender map[string]bool
 
-	states []pluginState
 	byName map[string]*filter.Node
 	// protectedBy are, by the index of a pod, the indices of the budgets that protect
 	// it; nil where that was never asked.
 	protectedBy [][]int
 }
 
-// pluginState is what judges the preemptor on a node for one plugin.
-type pluginState struct {
-	plugin string
-	filter.State
-}
-
 // NewCycle makes a cluster ready, which must not be changed while the Cycle is
 // used.
-func (a *Algorithm) NewCycle(c *Cluster) *Cycle {
+func (a *Algorithm) NewCycle(c *Cluster) *Cycle { return a.NewCycleOn(c, NewSnapshot(c)) }
+
+// NewCycleOn is NewCycle with the snapshot of c at hand.
+func (a *Algorithm) NewCycleOn(c *Cluster, snapshot *filter.Snapshot) *Cycle {
 	cy := &Cycle{
 		Algorithm: a,
-		Snapshot:  NewSnapshot(c),
+		Snapshot:  snapshot,
 		Settings:  c.Settings,
 		Budgets:   newBudgets(c.PodDisruptionBudgets),
 		Extenders: interestedExtenders(c),
@@ -64,7 +61,7 @@ func (cy *Cycle) Node(name string) *filter.Node { return cy.byName[name] }
 
 // State is that of a plugin of this cycle, or nil.
 func (cy *Cycle) State(plugin string) filter.State {
-	for _, s := range cy.states {
+	for _, s := range cy.PreFiltered.states {
 		if s.plugin == plugin {
 			return s.State
 		}
@@ -74,7 +71,7 @@ func (cy *Cycle) State(plugin string) filter.State {
 
 // States calls visit with what each plugin has worked out, in their order.
 func (cy *Cycle) States(visit func(filter.State)) {
-	for _, s := range cy.states {
+	for _, s := range cy.PreFiltered.states {
 		visit(s.State)
 	}
 }
@@ -82,10 +79,10 @@ func (cy *Cycle) States(visit func(filter.State)) {
 // NewSnapshot is the cluster as filter plugins see it.
 func NewSnapshot(c *Cluster) *filter.Snapshot {
 	now := time.Now()
-	next := 0
+	pods := make([]filter.Pod, 0, 1+len(c.Pods)) // in one piece
 	newPod := func(p *v1.Pod) *filter.Pod {
-		next++
-		return &filter.Pod{Pod: p, Index: next - 1, Key: Key(p), Priority: Priority(p), Start: startTime(p, now)}
+		pods = append(pods, filter.Pod{Pod: p, Index: len(pods), Key: Key(p), Priority: Priority(p), Start: startTime(p, now)})
+		return &pods[len(pods)-1]
 	}
 	s := &filter.Snapshot{
 		Preemptor: newPod(c.Preemptor), Nodes: make([]*filter.Node, len(c.Nodes)),

@@ -7,10 +7,10 @@ import (
 )
 
 // Algorithm is preemption as the documentation, the KEPs and the doc comments of
-// Kubernetes describe it: its filter plugins, its criteria, and its steps by name.
-// The steps are the functions of this package, each in the file that is named
-// after its stage. They are fields, so that another algorithm can be made by
-// replacing one of them; Documented is the only one that this package knows.
+// Kubernetes describe it: its filter plugins, its criteria, and those of its steps
+// that another algorithm may replace. A step is a function of this package, in the
+// file that is named after its stage. Documented is the only algorithm that this
+// package knows.
 type Algorithm struct {
 	// Filter (filter.go, extenders.go).
 	Plugins           []filter.Plugin // in the order in which they are asked
@@ -18,7 +18,7 @@ type Algorithm struct {
 	NominatedFirst    func(cy *Cycle) *filter.Node
 	RespectNomination func(preemptor, nominated *filter.Pod) bool
 	Fits              func(cy *Cycle, n *filter.Node, v filter.View) *Verdict
-	LeftOut           func(cy *Cycle, verdicts map[string]*Verdict) *Verdict
+	LeftOut           func(cy *Cycle) *Verdict
 	Filter            func(cy *Cycle) (verdicts map[string]*Verdict, failure string)
 
 	// Eligible (eligible.go).
@@ -40,8 +40,8 @@ type Algorithm struct {
 
 	// Actuate (actuate.go).
 	Actuate     func(cy *Cycle, n *filter.Node, victims []*filter.Pod) *Actuation
-	NoCandidate func(cy *Cycle, tried bool) *Actuation
-	NoneLeft    func(cy *Cycle, failure string) *Actuation
+	NoCandidate func(d *Decision) *Actuation
+	NoneLeft    func(extenderFailed bool) *Actuation
 }
 
 // Documented is the algorithm of Kubernetes v1.37.1.
@@ -71,11 +71,10 @@ func Documented() *Algorithm {
 	}
 }
 
-// Decision is what the algorithm decides before it has to choose between equals.
-// What comes after depends on choices that the algorithm leaves open: the order of
-// equally important pods, the order of the budgets, the node at which dry runs
-// begin, and the last tie between candidates. The functions of dryrun.go,
-// candidates.go, pick.go and actuate.go take these choices as arguments.
+// Decision is the cycle up to the dry runs. What comes after depends on choices that
+// the algorithm leaves open: the order of equally important pods, the order of the
+// budgets, the node at which dry runs begin, and the last tie between candidates.
+// Preempt goes on with these choices made in the simplest way.
 type Decision struct {
 	Cycle *Cycle
 	// Error is why the cycle ends in an error while nodes are filtered; the later
@@ -101,20 +100,22 @@ type Decision struct {
 	NumCandidates int
 }
 
+// Decide goes through the scheduling cycle of a cluster, up to the dry runs.
+func (a *Algorithm) Decide(c *Cluster) *Decision { return a.NewCycle(c).Decide() }
+
 // Decide goes through the cycle up to the dry runs.
-func (a *Algorithm) Decide(c *Cluster) *Decision {
-	cy := a.NewCycle(c)
+func (cy *Cycle) Decide() *Decision {
 	d := &Decision{Cycle: cy}
 	if d.Verdicts, d.Error = cy.Filter(cy); d.Error != "" {
 		d.Verdicts = nil
 		return d
 	}
-	if d.FilterFails = cy.FilterByExtenders(d.Verdicts); d.FilterFails != "" {
-		d.Error, d.Verdicts = "extender "+d.FilterFails+" fails", nil
+	if d.Error = filterError(cy, d.Verdicts); d.Error != "" {
+		d.Verdicts = nil
 		return d
 	}
-	if d.Error = firstError(cy, d.Verdicts); d.Error != "" {
-		d.Verdicts = nil
+	if d.FilterFails = cy.FilterByExtenders(d.Verdicts); d.FilterFails != "" {
+		d.Error, d.Verdicts = "extender "+d.FilterFails+" fails", nil
 		return d
 	}
 	d.Fits = fittingNodes(cy, d.Verdicts)
@@ -131,14 +132,14 @@ func (a *Algorithm) Decide(c *Cluster) *Decision {
 	return d
 }
 
-// firstError is that of the nodes on which a filter cannot tell, if there are any.
-func firstError(cy *Cycle, verdicts map[string]*Verdict) (text string) {
+// filterError is that of a node on which a filter cannot tell, if there is one.
+func filterError(cy *Cycle, verdicts map[string]*Verdict) string {
 	for _, n := range cy.Nodes {
 		if v := verdicts[n.Name]; v != nil && v.Error != "" {
-			text = v.Error
+			return v.Error
 		}
 	}
-	return text
+	return ""
 }
 
 // fittingNodes are the nodes of which the preemptor takes one. If its nominated

@@ -16,8 +16,9 @@ type DryRunOnNode struct {
 	// important ones in the cluster's order. Staying are the others.
 	Possible []*filter.Pod
 	Staying  []*filter.Pod
-	// Listed is the outcome of that order. It is nil if preemption does not help. An
-	// outcome without victims is an error.
+	// Listed is the outcome when equally important pods are taken in the cluster's
+	// order. It is nil if preemption does not help. An outcome without victims is an
+	// error.
 	Listed *Outcome
 }
 
@@ -44,9 +45,10 @@ type Outcome struct {
 // DryRunNode works out which pods of n would have to go. All pods that may be
 // preempted are taken away; if the preemptor fits then, as many as possible are
 // given back (docs: concepts/scheduling-eviction/pod-priority-preemption,
-// "Preemption"; default_preemption.go:286@v1.37.1, doc comment of
-// SelectVictimsOnNode). Where nobody has to go, it is an extender that rejects the
-// node, and what it would say with other pods there is not asked.
+// "Preemption"; the doc comment of SelectVictimsOnNode,
+// default_preemption.go:286@v1.37.1, promises a minimum set and leaves open how it
+// is found). If no pod has to go, only an extender rejects the node. Extenders are
+// not asked again during the dry run, so preemption does not help there.
 func DryRunNode(cy *Cycle, n *filter.Node, budgetOrder []int) *DryRunOnNode {
 	run := &DryRunOnNode{Node: n}
 	for _, p := range n.Pods {
@@ -60,11 +62,7 @@ func DryRunNode(cy *Cycle, n *filter.Node, budgetOrder []int) *DryRunOnNode {
 		run.Failed = filter.Unresolvable("No preemption victims found for incoming pod")
 		return run
 	}
-	moves := make([]filter.Move, len(run.Possible))
-	for i, p := range run.Possible {
-		moves[i].Pod = p
-	}
-	if run.Failed = cy.Fits(cy, n, filter.View{Pods: run.Staying, Moves: moves}); run.Failed != nil {
+	if run.Failed = cy.Fits(cy, n, run.emptied()); run.Failed != nil {
 		return run
 	}
 	slices.SortStableFunc(run.Possible, cy.Importance)
@@ -77,25 +75,23 @@ func DryRunNode(cy *Cycle, n *filter.Node, budgetOrder []int) *DryRunOnNode {
 
 // Reprieve gives back as many of the possible victims as it can, one after
 // another, each if the preemptor still fits; the rest are the victims, most
-// important first. possible is run.Possible with equally important pods in any
-// order (default_preemption.go:286@v1.37.1, SelectVictimsOnNode).
+// important first (the comments in the body of SelectVictimsOnNode,
+// default_preemption.go:286@v1.37.1; docs: as above). possible is run.Possible with
+// equally important pods in any order.
 func Reprieve(cy *Cycle, run *DryRunOnNode, possible []*filter.Pod, budgetOrder []int) *Outcome {
 	violated := cy.Violations(possible, budgetOrder)
 	o := &Outcome{}
-	present := slices.Clone(run.Staying)
-	moves := make([]filter.Move, len(possible), 3*len(possible))
-	for i, p := range possible {
-		moves[i].Pod = p
-	}
+	v := run.emptied()
 	var evicted []int // indices into possible
 	for _, i := range cy.ReprieveOrder(violated) {
 		p := possible[i]
-		present, moves = append(present, p), append(moves, filter.Move{Pod: p, Back: true})
-		if cy.Fits(cy, run.Node, filter.View{Pods: present, Moves: moves}) == nil {
+		back := v.Back(p)
+		if cy.Fits(cy, run.Node, back) == nil {
+			v = back
 			o.Reprieved = append(o.Reprieved, p.Key)
 			continue
 		}
-		present, moves = present[:len(present)-1], append(moves, filter.Move{Pod: p})
+		v = back.Away(p)
 		evicted = append(evicted, i)
 		if violated[i] >= 0 {
 			o.Violations++
@@ -111,6 +107,11 @@ func Reprieve(cy *Cycle, run *DryRunOnNode, possible []*filter.Pod, budgetOrder 
 	}
 	o.Victims = keys(o.Pods)
 	return o
+}
+
+// emptied is the node without its possible victims.
+func (run *DryRunOnNode) emptied() filter.View {
+	return filter.View{Pods: run.Node.Pods}.Away(run.Possible...)
 }
 
 // ReprieveOrder is the order in which pods are reprieved, as indices: first those

@@ -22,16 +22,13 @@ func Example() {
 	fmt.Println("eligible:", d.Eligible.OK)
 	fmt.Println("potential nodes:", d.PotentialNodes)
 
-	cy, candidates := d.Cycle, map[string]*model.Outcome{}
+	r := d.Preempt()
 	for _, name := range d.PotentialNodes {
-		run := cy.DryRun(cy, cy.Node(name), nil)
-		fmt.Println("dry run:", name, "costs", run.Listed.Victims)
-		candidates[name] = run.Listed
+		fmt.Println("dry run:", name, "costs", r.DryRuns[name].Listed.Victims)
 	}
-	nodes, by := cy.Pick(candidates)
-	fmt.Println("pick:", nodes, "by", by)
-	a := cy.Actuate(cy, cy.Node(nodes[0]), candidates[nodes[0]].Pods)
-	fmt.Println("actuate: delete", a.Deleted, "nominate", a.NominatedNode)
+	fmt.Println("candidates:", len(r.Candidates))
+	fmt.Println("pick:", r.Node, "by", r.DecidedBy)
+	fmt.Println("actuate: delete", r.Deleted, "nominate", r.NominatedNode)
 	// Output:
 	// filter: cheap fails NodeResourcesFit
 	// filter: dear fails NodeResourcesFit
@@ -40,6 +37,7 @@ func Example() {
 	// potential nodes: [cheap dear]
 	// dry run: cheap costs [default/low]
 	// dry run: dear costs [default/middle]
-	// pick: [cheap] by lowest highest-priority victim
+	// candidates: 2
+	// pick: cheap by lowest highest-priority victim
 	// actuate: delete [default/low] nominate cheap
 }

@@ -46,7 +46,7 @@ func (e *Extender) manages(p *v1.Pod) bool {
 // resolved by preemption unless it is listed as one that cannot
 // (kube-scheduler/extender/v1/types.go:96@v0.37.1, ExtenderFilterResult). A node
 // that is not listed has no status of its own. An error ends the cycle, unless the
-// extender may be ignored (kube-scheduler/framework/extender.go:71@v0.37.1,
+// extender may be ignored (kube-scheduler/framework/extender.go:78@v0.37.1,
 // IsIgnorable); failed names the extender.
 func (cy *Cycle) FilterByExtenders(verdicts map[string]*Verdict) (failed string) {
 	cy.OnlyExtender = map[string]bool{}
@@ -70,7 +70,7 @@ func (cy *Cycle) FilterByExtenders(verdicts map[string]*Verdict) (failed string)
 				v.Unresolvable = true
 			case slices.Contains(e.Filter.Rejects, n.Name):
 			case slices.Contains(e.Filter.Omits, n.Name):
-				v = cy.LeftOut(cy, verdicts)
+				v = cy.LeftOut(cy)
 				v.Plugin = cmp.Or(v.Plugin, ExtenderName)
 				cy.Absent[n.Name] = true
 			default:
@@ -92,9 +92,9 @@ func (cy *Cycle) ExtendersPreempt() bool {
 // CallExtenders lets the extenders that support preemption process the candidates,
 // each what the one before has left, until nothing is left. They may take
 // candidates away and change the victims, and what they return is preempted and
-// compared as it is. A candidate without victims is an error, or ignored with the
-// extender's other errors (preemption.go:235@v1.37.1, callExtenders;
-// kube-scheduler/framework/extender.go:52@v0.37.1, ProcessPreemption). failed names
+// compared as it is. A candidate without victims is an error; if the extender is
+// ignorable, the candidate is dropped (preemption.go:229@v1.37.1, callExtenders;
+// kube-scheduler/framework/extender.go:66@v0.37.1, ProcessPreemption). failed names
 // the extender whose error ends the preemption.
 func (cy *Cycle) CallExtenders(candidates map[string]*Outcome) (left map[string]*Outcome, failed string) {
 	left = candidates

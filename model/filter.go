@@ -12,7 +12,8 @@ import (
 )
 
 // DefaultPlugins are the filter plugins of the default profile, in the profile's
-// order (apis/config/v1/default_plugins.go:38@v1.37.1).
+// order (apis/config/v1/default_plugins.go:30@v1.37.1, getDefaultPlugins, with those
+// that feature gates add).
 func DefaultPlugins() []filter.Plugin {
 	return []filter.Plugin{
 		filter.NodeName{},
@@ -40,6 +41,14 @@ type PreFiltered struct {
 	Blamed []string
 	// Stopped says that the plugins after the one that rejected were not asked.
 	Stopped bool
+
+	states []pluginState
+}
+
+// pluginState is what judges the preemptor on a node for one plugin.
+type pluginState struct {
+	plugin string
+	filter.State
 }
 
 // Excludes tells whether a node is not among those left.
@@ -54,11 +63,12 @@ func PreFilter(cy *Cycle) PreFiltered {
 	for _, p := range cy.Plugins {
 		state, a := p.PreFilter(cy.Snapshot)
 		if state != nil {
-			cy.states = append(cy.states, pluginState{p.Name(), state})
+			all.states = append(all.states, pluginState{p.Name(), state})
 		}
 		switch {
 		case a.Error != "":
-			return PreFiltered{Answer: filter.Answer{Error: "running PreFilter plugin \"" + p.Name() + "\": " + a.Error}, Stopped: true}
+			all.Error, all.Stopped = "running PreFilter plugin \""+p.Name()+"\": "+a.Error, true
+			return all
 		case a.Rejection != nil:
 			all.Rejection = a.Rejection
 			all.Rejection.Plugin = p.Name()
@@ -80,8 +90,9 @@ func PreFilter(cy *Cycle) PreFiltered {
 	return all
 }
 
-// noNodeLeft is the rejection of plugins that leave no node in common. A status
-// names several plugins, but not one alone.
+// noNodeLeft is the rejection of plugins that leave no node in common. The status
+// names the plugins only if there are several (runtime/framework.go:952@v1.37.1,
+// RunPreFilterPlugins).
 func noNodeLeft(plugins []string) *Verdict {
 	v := filter.Unresolvable("no node satisfies " + strings.Join(plugins, ", "))
 	if len(plugins) > 1 {
@@ -118,7 +129,7 @@ func Filter(cy *Cycle) (verdicts map[string]*Verdict, failure string) {
 	}
 	for _, n := range cy.Nodes {
 		if leftOut(n) {
-			verdicts[n.Name] = cy.LeftOut(cy, verdicts)
+			verdicts[n.Name] = cy.LeftOut(cy)
 			cy.Absent[n.Name] = true
 		}
 	}
@@ -133,10 +144,10 @@ func NominatedFirst(cy *Cycle) *filter.Node {
 }
 
 // LeftOut is the verdict on a node without a status of its own: removing pods
-// cannot help there (framework/types.go:1424@v1.37.1, NodeToStatus), and the
-// plugins that left out nodes before are blamed.
-func LeftOut(cy *Cycle, _ map[string]*Verdict) *Verdict {
-	v := filter.Unresolvable("node(s) didn't match Pod's node affinity/selector")
+// cannot help there (kube-scheduler/framework/interface.go:585@v0.37.1,
+// PostFilterPlugin; framework/types.go:1424@v1.37.1), and the plugins that left out nodes before are blamed.
+func LeftOut(cy *Cycle) *Verdict {
+	v := filter.Unresolvable(filter.NodeAffinityReason)
 	v.Plugin = strings.Join(slices.Sorted(slices.Values(cy.PreFiltered.Blamed)), ",")
 	return v
 }
@@ -157,9 +168,10 @@ func Fits(cy *Cycle, n *filter.Node, v filter.View) *Verdict {
 
 // RunFilters asks the plugins in turn; the first one that fails gives the verdict.
 func (cy *Cycle) RunFilters(n *filter.Node, v filter.View) *Verdict {
-	for i := range cy.states {
-		if failed := cy.states[i].Fits(n, v); failed != nil {
-			failed.Plugin = cmp.Or(failed.Plugin, cy.states[i].plugin)
+	for i := range cy.PreFiltered.states {
+		if failed := cy.PreFiltered.states[i].Fits(n, v); failed != nil {
+			// A plugin may name others that it stands for.
+			failed.Plugin = cmp.Or(failed.Plugin, cy.PreFiltered.states[i].plugin)
 			return failed
 		}
 	}

@@ -49,7 +49,7 @@ func (a *Algorithm) Compare(x, y *Outcome) (c, at int) {
 
 // Pick reduces candidates to those that the criteria leave, of which any may be
 // chosen, and says what decided: the criterion after which one was left, Tie, or
-// OnlyCandidate.
+// OnlyCandidate. There is at least one.
 func (a *Algorithm) Pick(candidates map[string]*Outcome) (nodes []string, decidedBy string) {
 	if len(candidates) == 1 {
 		for name := range candidates {

@@ -65,14 +65,15 @@ func (s Settings) Offset() int {
 }
 
 // Defaults of DefaultPreemptionArgs
-// (apis/config/v1/defaults.go:32@v1.37.1, SetDefaults_DefaultPreemptionArgs).
+// (apis/config/v1/defaults.go:179@v1.37.1, SetDefaults_DefaultPreemptionArgs).
 const (
 	DefaultMinCandidateNodesPercentage int32 = 10
 	DefaultMinCandidateNodesAbsolute   int32 = 100
 )
 
 // GateAsyncPreemption names the gate that moves the API calls of a preemption
-// out of the scheduling cycle (KEP-4832); on by default at v1.37.1.
+// out of the scheduling cycle (KEP-4832); on by default at v1.37.1. No documented
+// rule depends on it.
 const GateAsyncPreemption = "SchedulerAsyncPreemption"
 
 // AsyncPreemption tells whether the cluster's scheduler preempts asynchronously.

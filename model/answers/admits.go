@@ -55,7 +55,7 @@ func (s *Set) admitsStages(o *model.Observation) *Disagreement {
 		return dis
 	}
 	if len(s.Cycle.Nodes) == 0 || s.Error != "" {
-		return s.admitsNomination(o, s.noCandidate(true))
+		return s.admitsNomination(o, s.noCandidate())
 	}
 	if len(s.Fits) > 0 {
 		return nil
@@ -171,7 +171,7 @@ func (s *Set) admitsIn(w *world, o *model.Observation) *Disagreement {
 		if failedWithError {
 			return s.admitsNomination(o, &model.Actuation{Nomination: model.NominationKept})
 		}
-		return s.admitsNomination(o, s.noCandidate(len(s.PotentialNodes) > 0))
+		return s.admitsNomination(o, s.noCandidate())
 	}
 	candidates := map[string]*model.Outcome{}
 	for _, name := range o.Candidates {
@@ -185,7 +185,7 @@ func (s *Set) admitsIn(w *world, o *model.Observation) *Disagreement {
 		if o.Pick != nil {
 			return disagree(model.StagePick, "", "none", *o.Pick).of(kindPick)
 		}
-		return s.admitsNomination(o, s.noneLeft(fails))
+		return s.admitsNomination(o, s.noneLeft(fails != ""))
 	}
 	nodes, by := s.Cycle.Pick(candidates)
 	if o.Pick == nil {
@@ -346,16 +346,16 @@ func (s *Set) admitsChoice(o *model.Observation) *Disagreement {
 			n, f := s.mayPickNone(s.candidatesIn(w))
 			nothing, fails = nothing || n, fails || f
 		}
-		if fails && s.admitsNomination(o, s.noneLeft("fails")) == nil {
+		if fails && s.admitsNomination(o, s.noneLeft(true)) == nil {
 			return nil
 		}
 		if nothing {
-			return s.admitsNomination(o, s.noneLeft(""))
+			return s.admitsNomination(o, s.noneLeft(false))
 		}
 		if len(choices) > 0 {
 			return disagree(model.StagePick, "", choiceNames(choices), "none").of(kindNoPick)
 		}
-		return s.admitsNomination(o, s.noCandidate(len(s.PotentialNodes) > 0))
+		return s.admitsNomination(o, s.noCandidate())
 	}
 	for _, c := range choices {
 		if s.Gives(c, o) {
@@ -414,9 +414,9 @@ func (s *Set) actuate(node string, victims []*filter.Pod) *model.Actuation {
 	return s.Cycle.Actuate(s.Cycle, s.Cycle.Node(node), victims)
 }
 
-func (s *Set) noCandidate(tried bool) *model.Actuation { return s.Cycle.NoCandidate(s.Cycle, tried) }
+func (s *Set) noCandidate() *model.Actuation { return s.Cycle.NoCandidate(s.Decision) }
 
-func (s *Set) noneLeft(failure string) *model.Actuation { return s.Cycle.NoneLeft(s.Cycle, failure) }
+func (s *Set) noneLeft(failed bool) *model.Actuation { return s.Cycle.NoneLeft(failed) }
 
 // admitsExtenders compares what the extenders left of the candidates observed.
 func (s *Set) admitsExtenders(o *model.Observation, left map[string]*model.Outcome, failed string) *Disagreement {

@@ -65,10 +65,11 @@ type world struct {
 // until the Set is no longer used. The error is a model.Unmodelled if something in
 // c could matter that the model does not cover.
 func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
-	if missing := rules.unmodelled(c); len(missing) > 0 {
+	snapshot := model.NewSnapshot(c)
+	if missing := rules.unmodelled(c, snapshot); len(missing) > 0 {
 		return nil, missing
 	}
-	d := rules.Decide(c)
+	d := rules.NewCycleOn(c, snapshot).Decide()
 	if undecided := unmodelled.Undecided(d.Cycle); len(undecided) > 0 {
 		return nil, undecided
 	}
@@ -82,8 +83,8 @@ func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
 	return s, nil
 }
 
-func (r *Rules) unmodelled(c *model.Cluster) model.Unmodelled {
-	u := unmodelled.In(c)
+func (r *Rules) unmodelled(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
+	u := unmodelled.In(c, snapshot)
 	for _, unmodelled := range r.Unmodelled {
 		unmodelled(c, u.Add)
 	}

@@ -23,7 +23,7 @@ type FiltersAlone struct {
 // the answers are no longer used. The error is a model.Unmodelled, as that of
 // Decide.
 func NewFiltersAlone(c *model.Cluster, rules *Rules) (*FiltersAlone, error) {
-	if missing := rules.unmodelled(c); len(missing) > 0 {
+	if missing := rules.unmodelled(c, model.NewSnapshot(c)); len(missing) > 0 {
 		return nil, missing
 	}
 	f := &FiltersAlone{rules, c, map[[2]string]*model.Cycle{}}

@@ -12,7 +12,7 @@ type Trial struct{ cy *model.Cycle }
 // NewTrial makes a cluster ready to be asked about; it must not be changed until
 // the Trial is no longer used. The error is a model.Unmodelled.
 func NewTrial(c *model.Cluster, rules *Rules) (*Trial, error) {
-	if missing := rules.unmodelled(c); len(missing) > 0 {
+	if missing := rules.unmodelled(c, model.NewSnapshot(c)); len(missing) > 0 {
 		return nil, missing
 	}
 	return &Trial{rules.NewCycle(c)}, nil

@@ -74,7 +74,7 @@ func (s *Set) AdmitsVisible(o *model.Observation) *Contrast {
 		if got != VisibleError {
 			return outcome(VisibleError)
 		}
-		return s.admitsWrites(o, s.noCandidate(true))
+		return s.admitsWrites(o, s.noCandidate())
 	case len(s.Fits) > 0:
 		if got != VisibleFit {
 			return outcome(VisibleFit)
@@ -178,10 +178,10 @@ func (s *Set) nothings(helps bool) []*model.Actuation {
 	}
 	var all []*model.Actuation
 	if fails {
-		all = append(all, s.noneLeft("fails"))
+		all = append(all, s.noneLeft(true))
 	}
 	if nothing {
-		all = append(all, s.noneLeft(""))
+		all = append(all, s.noneLeft(false))
 	}
 	switch {
 	case len(all) > 0 || helps:
@@ -189,7 +189,7 @@ func (s *Set) nothings(helps bool) []*model.Actuation {
 	case ends:
 		return []*model.Actuation{{Nomination: model.NominationKept}}
 	}
-	return []*model.Actuation{s.noCandidate(len(s.PotentialNodes) > 0)}
+	return []*model.Actuation{s.noCandidate()}
 }
 
 // admitsWrites compares what reached the API. To clear a nomination that there is

@@ -176,7 +176,7 @@ func TestDevicesNotCovered(t *testing.T) {
 			c := &model.Cluster{Preemptor: mk.Pod("p", 0, func(p *v1.Pod) {
 				p.Spec.ResourceClaims = []v1.PodResourceClaim{{ResourceClaimName: &name}}
 			}), Extra: []runtime.Object{p.claim, p.class, p.slice}}
-			u := unmodelled.In(c)
+			u := unmodelled.In(c, model.NewSnapshot(c))
 			if field == "" {
 				assert.Empty(t, u)
 			} else if assert.Len(t, u, 1) {

@@ -2,10 +2,10 @@
 // profile, one per file, behind one interface. The plugins that look at volumes
 // and at devices have packages of their own.
 //
-// A plugin is asked twice. PreFilter sees the whole cluster once and returns the
-// plugin's State for this pod. The State then judges one node at a time, for any
-// list of pods that the node is supposed to hold: it keeps no account of pods
-// that come and go, as the scheduler's own plugins do.
+// PreFilter sees the whole cluster once and returns the plugin's State for this pod.
+// The State then judges one node at a time, for any list of pods that the node is
+// supposed to hold. Unlike the scheduler's plugins, it keeps no account of pods that
+// come and go.
 package filter
 
 import (

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -82,6 +83,23 @@ type Move struct {
 	Pod  *Pod
 	Back bool
 }
+
+// Away is the view once pods are taken from the node.
+func (v View) Away(pods ...*Pod) View {
+	out := View{make([]*Pod, 0, len(v.Pods)), v.Moves}
+	for _, p := range v.Pods {
+		if !slices.Contains(pods, p) {
+			out.Pods = append(out.Pods, p)
+		}
+	}
+	for _, p := range pods {
+		out.Moves = append(out.Moves, Move{Pod: p})
+	}
+	return out
+}
+
+// Back is the view once a pod that was taken away is given back.
+func (v View) Back(p *Pod) View { return View{append(v.Pods, p), append(v.Moves, Move{p, true})} }
 
 // With is the view with more pods on the node.
 func (v View) With(more []*Pod) View {

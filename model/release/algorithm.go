@@ -72,8 +72,8 @@ func preFilterUnnamed(r *answers.Rules) {
 // leftOutNodesAreTried: preemption is tried on nodes without a status.
 func leftOutNodesAreTried(r *answers.Rules) {
 	leftOut := r.LeftOut
-	r.LeftOut = func(cy *model.Cycle, verdicts map[string]*model.Verdict) *model.Verdict {
-		v := leftOut(cy, verdicts)
+	r.LeftOut = func(cy *model.Cycle) *model.Verdict {
+		v := leftOut(cy)
 		v.Unresolvable = false
 		return v
 	}
@@ -156,11 +156,12 @@ func disruptedPodsCount(r *answers.Rules) {
 // nomination, unless there was no node to try.
 func nominationStaysWithoutCandidates(r *answers.Rules) {
 	noCandidate := r.NoCandidate
-	r.NoCandidate = func(cy *model.Cycle, tried bool) *model.Actuation {
-		if tried || cy.Preemptor.Status.NominatedNodeName == "" {
+	r.NoCandidate = func(d *model.Decision) *model.Actuation {
+		tried := d.Error != "" || len(d.Cycle.Nodes) == 0 || len(d.PotentialNodes) > 0
+		if tried || d.Cycle.Preemptor.Status.NominatedNodeName == "" {
 			return &model.Actuation{Nomination: model.NominationKept}
 		}
-		return noCandidate(cy, tried)
+		return noCandidate(d)
 	}
 	nothingLeftKeepsNomination(r)
 }

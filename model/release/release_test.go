@@ -331,7 +331,7 @@ func flagTests() []flagTest {
 		{
 			flag:    "a pod that preemption does not help loses its nomination",
 			cluster: mk.Cluster(mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), mk.Node("n", "1"), mk.Pod("v", 9, mk.CPU("1"), mk.On("n"))),
-			ask:     func(d *answers.Set) any { return d.Cycle.NoCandidate(d.Cycle, len(d.PotentialNodes) > 0).Nomination }, with: model.NominationCleared, without: model.NominationKept,
+			ask:     func(d *answers.Set) any { return d.Cycle.NoCandidate(d.Decision).Nomination }, with: model.NominationCleared, without: model.NominationKept,
 		},
 		{
 			flag:    "victims are marked DisruptionTarget",

@@ -57,19 +57,20 @@ func percentageOfPotentialNodes(r *answers.Rules) {
 }
 
 func nominatedNodeBlamesOthers(r *answers.Rules) {
-	leftOut := r.LeftOut
-	r.LeftOut = func(cy *model.Cycle, verdicts map[string]*model.Verdict) *model.Verdict {
-		first := cy.NominatedFirst(cy)
-		if first == nil || cy.PreFiltered.Nodes == nil {
-			return leftOut(cy, verdicts)
+	filterNodes := r.Filter
+	r.Filter = func(cy *model.Cycle) (map[string]*model.Verdict, string) {
+		verdicts, failure := filterNodes(cy)
+		first, pre := cy.NominatedFirst(cy), &cy.PreFiltered
+		if first == nil || pre.Nodes == nil {
+			return verdicts, failure
 		}
-		v := verdicts[first.Name]
-		if v == nil || v.Plugin == model.ExtenderName || slices.Contains(cy.PreFiltered.Blamed, v.Plugin) {
-			return leftOut(cy, verdicts)
+		if v := verdicts[first.Name]; v != nil && !slices.Contains(pre.Blamed, v.Plugin) {
+			pre.Blamed = append(slices.Clip(pre.Blamed), v.Plugin)
+			for name := range cy.Absent {
+				verdicts[name] = cy.LeftOut(cy)
+			}
 		}
-		blames := *cy
-		blames.PreFiltered.Blamed = append(slices.Clip(cy.PreFiltered.Blamed), v.Plugin)
-		return leftOut(&blames, verdicts)
+		return verdicts, failure
 	}
 }
 
@@ -96,7 +97,7 @@ func extenderRejectionIsError(r *answers.Rules) {
 }
 
 func nothingLeftKeepsNomination(r *answers.Rules) {
-	r.NoneLeft = func(*model.Cycle, string) *model.Actuation {
+	r.NoneLeft = func(bool) *model.Actuation {
 		return &model.Actuation{Nomination: model.NominationKept}
 	}
 }

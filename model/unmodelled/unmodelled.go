@@ -17,8 +17,8 @@ import (
 const maxAllFiltered = 100
 
 // In finds everything in c that could matter and is not covered. What
-// only scores nodes does not matter.
-func In(c *model.Cluster) model.Unmodelled {
+// only scores nodes does not matter. snapshot is that of c.
+func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 	u := model.Unmodelled(slices.Clone(c.NotGiven))
 	for gate := range c.Settings.FeatureGates {
 		if !ModelsGate(gate) {
@@ -36,14 +36,15 @@ func In(c *model.Cluster) model.Unmodelled {
 			u.Add("Pod "+model.Key(p), "spec.schedulingGates", "a nominated pod that is gated")
 		}
 	}
-	s := model.NewSnapshot(c)
-	for _, p := range model.DefaultPlugins() {
+	for _, p := range plugins {
 		if p, partial := p.(filter.Partial); partial {
-			p.Unmodelled(s, u.Add)
+			p.Unmodelled(snapshot, u.Add)
 		}
 	}
 	return u
 }
+
+var plugins = model.DefaultPlugins()
 
 func unmodelledPreemptor(c *model.Cluster, report filter.Report) {
 	p := c.Preemptor
