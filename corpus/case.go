@@ -9,7 +9,6 @@
 package corpus
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -130,39 +129,18 @@ func (c *Case) Expected(release string) *Expectation {
 // document is the Case document of a stream.
 type document struct {
 	metav1.TypeMeta `json:",inline"`
-	Name            string        `json:"name"`
-	Description     string        `json:"description"`
-	Origin          string        `json:"origin"`
-	Finding         *Finding      `json:"finding"`
-	Preemptor       string        `json:"preemptor"`
-	Scheduler       *settings     `json:"scheduler"`
-	Expect          []Expectation `json:"expect"`
-	Findings        []string      `json:"findings"`
+	Name            string          `json:"name"`
+	Description     string          `json:"description"`
+	Origin          string          `json:"origin"`
+	Finding         *Finding        `json:"finding"`
+	Preemptor       string          `json:"preemptor"`
+	Scheduler       *model.Settings `json:"scheduler"`
+	Expect          []Expectation   `json:"expect"`
+	Findings        []string        `json:"findings"`
 }
 
 // GetName is the name of the case.
 func (d *document) GetName() string { return d.Name }
-
-// settings are model.Settings under the names of DefaultPreemptionArgs and of
-// KubeSchedulerConfiguration.
-type settings struct {
-	MinCandidateNodesPercentage *int32          `json:"minCandidateNodesPercentage"`
-	MinCandidateNodesAbsolute   *int32          `json:"minCandidateNodesAbsolute"`
-	SecondProfile               *profile        `json:"secondProfile"`
-	Parallelism                 *int32          `json:"parallelism"`
-	PercentageOfNodesToScore    *int32          `json:"percentageOfNodesToScore"`
-	DryRunOffset                *int32          `json:"dryRunOffset"`
-	FeatureGates                map[string]bool `json:"featureGates"`
-
-	Extenders []model.Extender `json:"extenders"`
-}
-
-// profile is model.Profile.
-type profile struct {
-	SchedulerName               string `json:"schedulerName"`
-	MinCandidateNodesPercentage *int32 `json:"minCandidateNodesPercentage"`
-	MinCandidateNodesAbsolute   *int32 `json:"minCandidateNodesAbsolute"`
-}
 
 // dnsLabel is what a case may be called: its name becomes a file's name.
 var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
@@ -181,7 +159,7 @@ func (d *document) validate() (field string, err error) {
 	}
 	d.Preemptor = podKey(d.Preemptor)
 	if s := d.Scheduler; s != nil {
-		if field, err := s.validate(); err != nil {
+		if field, err := validateSettings(s); err != nil {
 			return "scheduler." + field, err
 		}
 		for i := range s.Extenders {
@@ -203,7 +181,7 @@ func (d *document) validate() (field string, err error) {
 	return "", nil
 }
 
-func (s *settings) validate() (field string, err error) {
+func validateSettings(s *model.Settings) (field string, err error) {
 	ranges := []struct {
 		field    string
 		value    *int32
@@ -304,31 +282,4 @@ func podKey(name string) string {
 		return name
 	}
 	return metav1.NamespaceDefault + "/" + name
-}
-
-func (d *document) settings() model.Settings {
-	s := cmp.Or(d.Scheduler, &settings{})
-	return model.Settings{
-		MinCandidateNodesPercentage: s.MinCandidateNodesPercentage,
-		MinCandidateNodesAbsolute:   s.MinCandidateNodesAbsolute,
-		SecondProfile:               (*model.Profile)(s.SecondProfile),
-		Parallelism:                 s.Parallelism,
-		PercentageOfNodesToScore:    s.PercentageOfNodesToScore,
-		DryRunOffset:                s.DryRunOffset,
-		FeatureGates:                s.FeatureGates,
-		Extenders:                   s.Extenders,
-	}
-}
-
-func newSettings(s model.Settings) settings {
-	return settings{
-		MinCandidateNodesPercentage: s.MinCandidateNodesPercentage,
-		MinCandidateNodesAbsolute:   s.MinCandidateNodesAbsolute,
-		SecondProfile:               (*profile)(s.SecondProfile),
-		Parallelism:                 s.Parallelism,
-		PercentageOfNodesToScore:    s.PercentageOfNodesToScore,
-		DryRunOffset:                s.DryRunOffset,
-		FeatureGates:                s.FeatureGates,
-		Extenders:                   s.Extenders,
-	}
 }

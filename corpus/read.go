@@ -206,7 +206,9 @@ func readCase(doc *document, first *manifest.Object, objects []manifest.Object) 
 	question := c.Cluster
 	question.Preemptor = c.Pods[i]
 	question.Pods = slices.Delete(c.Pods, i, i+1)
-	question.Settings = doc.settings()
+	if doc.Scheduler != nil {
+		question.Settings = *doc.Scheduler
+	}
 	if len(question.Pods) == 0 {
 		question.Pods = nil
 	}

@@ -71,7 +71,7 @@ func (c *Case) render(terse bool) ([]byte, error) {
 		Expect:      c.Expect,
 		Findings:    c.Findings,
 	}
-	if s := newSettings(c.Cluster.Settings); !reflect.ValueOf(s).IsZero() {
+	if s := c.Cluster.Settings; !reflect.ValueOf(s).IsZero() {
 		header.Scheduler = &s
 	}
 	var buf bytes.Buffer

@@ -1,45 +1,52 @@
 package model
 
-import v1 "k8s.io/api/core/v1"
+import _ "embed"
+
+// SettingsSource is the text of this file. The drivers of other releases compile it,
+// alone, as their package model: it imports nothing but the standard library.
+//
+//go:embed settings.go
+var SettingsSource []byte
 
 // DefaultSchedulerName is that of the profile which a scheduler has by itself.
-const DefaultSchedulerName = v1.DefaultSchedulerName
+const DefaultSchedulerName = "default-scheduler"
 
 // Settings are the parts of the scheduler's configuration that preemption
-// depends on.
+// depends on. Their JSON names are those of DefaultPreemptionArgs and of
+// KubeSchedulerConfiguration.
 type Settings struct {
 	// MinCandidateNodesPercentage and MinCandidateNodesAbsolute are
 	// DefaultPreemptionArgs. nil means the default: 10 percent, 100 nodes.
-	MinCandidateNodesPercentage *int32
-	MinCandidateNodesAbsolute   *int32
+	MinCandidateNodesPercentage *int32 `json:"minCandidateNodesPercentage"`
+	MinCandidateNodesAbsolute   *int32 `json:"minCandidateNodesAbsolute"`
 	// SecondProfile is a profile besides the default one, with the default plugins;
 	// nil if there is none.
-	SecondProfile *Profile
+	SecondProfile *Profile `json:"secondProfile"`
 	// Parallelism is how many nodes the scheduler looks at side by side. nil means
 	// any number; the scheduler's default is 16.
-	Parallelism *int32
+	Parallelism *int32 `json:"parallelism"`
 	// PercentageOfNodesToScore is after which share of the cluster's nodes that fit
 	// the scheduler looks no further, in clusters of 100 nodes or more. nil and 0
 	// mean the default, which depends on the size of the cluster.
-	PercentageOfNodesToScore *int32
+	PercentageOfNodesToScore *int32 `json:"percentageOfNodesToScore"`
 	// DryRunOffset is at which of the potential nodes, in order of their names, dry
 	// runs begin (modulo how many there are). It is no setting: a real scheduler
 	// draws it each time, and takes the nodes in any order. nil means any.
-	DryRunOffset *int32
+	DryRunOffset *int32 `json:"dryRunOffset"`
 	// FeatureGates holds the gates that differ from the release's defaults.
-	FeatureGates map[string]bool
+	FeatureGates map[string]bool `json:"featureGates"`
 	// Extenders are asked in this order, those that are ignorable last.
-	Extenders []Extender
+	Extenders []Extender `json:"extenders"`
 }
 
 // Profile is a profile of the scheduler.
 type Profile struct {
 	// SchedulerName is that of the pods which the profile is for.
-	SchedulerName string
+	SchedulerName string `json:"schedulerName"`
 	// MinCandidateNodesPercentage and MinCandidateNodesAbsolute are its
 	// DefaultPreemptionArgs, as in Settings.
-	MinCandidateNodesPercentage *int32
-	MinCandidateNodesAbsolute   *int32
+	MinCandidateNodesPercentage *int32 `json:"minCandidateNodesPercentage"`
+	MinCandidateNodesAbsolute   *int32 `json:"minCandidateNodesAbsolute"`
 }
 
 // Schedules tells whether the scheduler has a profile for the pods of that

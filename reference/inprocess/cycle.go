@@ -30,7 +30,7 @@ func (s *scheduler) run(r *recorder) {
 	failed := func(err error) {
 		obs.CycleError = err.Error()
 		obs.Actuation = &model.Actuation{Nomination: model.NominationCleared}
-		s.client.take(obs.Actuation)
+		s.client.Take(obs.Actuation)
 	}
 	if err := s.sched.Cache.UpdateSnapshot(discard, s.snapshot); err != nil {
 		failed(err)
@@ -58,7 +58,7 @@ func (s *scheduler) run(r *recorder) {
 	nominate, status := s.postFilter(state, potentialNodes{fitError.Diagnosis.NodeToStatus, obs})
 	obs.PostFilterCode, obs.PostFilterMessage = status.Code().String(), status.Message()
 	obs.Actuation = actuation(nominate)
-	s.client.take(obs.Actuation)
+	s.client.Take(obs.Actuation)
 	if extended && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && status.Code() != fwk.Error {
 		obs.AfterExtenders = map[string]model.DryRun{} // nothing left
 	}
@@ -158,7 +158,7 @@ func (s *scheduler) cycle(c *model.Cluster, obs *model.Observation) (reusable bo
 		if first := s.panicked.Load(); first != nil { // upstream may hold locks: never touch it again
 			obs.CycleError = fmt.Sprintf("panic: %v", *first)
 			obs.Actuation = &model.Actuation{Nomination: model.NominationCleared}
-			s.client.take(obs.Actuation)
+			s.client.Take(obs.Actuation)
 			reusable = false
 		}
 	}()

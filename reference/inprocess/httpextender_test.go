@@ -25,6 +25,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/explain"
+	"github.com/preemptcheck/preemptcheck/reference/releases/standin"
 )
 
 // wire is a server on loopback that answers as the extenders of the cluster under
@@ -113,7 +114,7 @@ func (w *wire) filter(e *model.Extender, args *extenderv1.ExtenderArgs) (*extend
 	} else {
 		names = *args.NodeNames
 	}
-	passed, failed, excluded, err := filter(e, names)
+	passed, failed, excluded, err := standin.Filter(e, names, func(name string) string { return name })
 	if err != nil {
 		if e.NodeCacheCapable { // an extender may fail in two ways
 			return &extenderv1.ExtenderFilterResult{Error: err.Error()}, http.StatusOK
@@ -148,7 +149,7 @@ func (w *wire) preempt(e *model.Extender, args *extenderv1.ExtenderPreemptionArg
 	}
 	result := &extenderv1.ExtenderPreemptionResult{NodeNameToMetaVictims: map[string]*extenderv1.MetaVictims{}}
 	for node, victims := range candidates {
-		if pods, violations, ok := processVictims(e.Preempt, node, victims.Pods, victims.NumPDBViolations); ok {
+		if pods, violations, ok := standin.Victims(e.Preempt, node, victims.Pods, victims.NumPDBViolations); ok {
 			result.NodeNameToMetaVictims[node] = &extenderv1.MetaVictims{Pods: pods, NumPDBViolations: violations}
 		}
 	}

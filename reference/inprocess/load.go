@@ -168,7 +168,7 @@ func (s *scheduler) unload() error {
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.
 	check(s.sched.Cache.UpdateSnapshot(discard, s.snapshot))
-	s.client.take(&model.Actuation{})
+	s.client.Take(&model.Actuation{})
 	clear(s.loaded.extra)
 	clear(s.loaded.nodes)
 	clear(s.loaded.bound)

@@ -24,6 +24,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/releases/standin"
 )
 
 // discard drops upstream's log lines: a cycle's outcome is in the Observation.
@@ -79,7 +80,7 @@ type scheduler struct {
 	nodes   cache.Indexer
 	extra   map[reflect.Type]*informer
 	budgets *budgetLister
-	client  *client
+	client  *standin.Client
 	// build is System.build.
 	build     func([]model.Extender) ([]fwk.Extender, error)
 	nextStart *int // sched.nextStartNodeIndex
@@ -97,7 +98,7 @@ type scheduler struct {
 // newScheduler builds a scheduler with the default profile. The gates it is for
 // must be in force.
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: newClient(), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1)}
+	s := &scheduler{client: standin.NewClient(deallocated), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(klog.NewContext(context.Background(), discard))
 	defer func() {
 		if err != nil {

@@ -267,22 +267,3 @@ func TestAsyncAPICallsClearOwnNomination(t *testing.T) {
 		}
 	}
 }
-
-func TestReadPatch(t *testing.T) {
-	for patch, want := range map[string][2]bool{
-		`{"status":{"conditions":[{"type":"DisruptionTarget","status":"True"}]}}`:                                               {true, false},
-		`{"status":{"$setElementOrder/conditions":[{"type":"Ready"}],"conditions":[{"type":"DisruptionTarget","reason":"r"}]}}`: {true, false},
-		`{"status":{"nominatedNodeName":null}}`:                                                                                 {false, true},
-		`{"status":{"nominatedNodeName":null,"conditions":[{"type":"DisruptionTarget","status":"True"}]}}`:                      {true, true},
-		`{"status":{"nominatedNodeName":"n1"}}`:                                                                                 {},
-		`{"status":{"nominatedNodeName":null,"phase":"Failed"}}`:                                                                {},
-		`{"status":{"conditions":[{"type":"DisruptionTarget","status":"False"}]}}`:                                              {},
-		`{"status":{"conditions":[{"type":"DisruptionTarget","status":"True"},{"type":"Ready","status":"False"}]}}`:             {},
-		`{"metadata":{"labels":null},"status":{"nominatedNodeName":null}}`:                                                      {},
-		`nonsense`: {},
-	} {
-		if disrupts, clears := readPatch([]byte(patch)); disrupts != want[0] || clears != want[1] {
-			t.Errorf("%s: disrupts %t, clears %t", patch, disrupts, clears)
-		}
-	}
-}

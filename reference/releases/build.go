@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/release"
 )
@@ -122,10 +123,13 @@ func walk(version string, f func(name string, content []byte) error) error {
 	}
 	// The driver's module has the name of this one. So what both compile is imported
 	// by the same path.
-	for _, file := range []string{"wire/wire.go", "wire/gated.go"} {
+	for _, file := range []string{"wire/wire.go", "wire/gated.go", "standin/client.go", "standin/extender.go"} {
 		if err := add("reference/releases/"+file, file); err != nil {
 			return err
 		}
+	}
+	if err := f("model/settings.go", model.SettingsSource); err != nil {
+		return err
 	}
 	return f("model/observation/observation.go", observation.Source)
 }

@@ -77,7 +77,7 @@ func TestBuild(t *testing.T) {
 	how, err := os.ReadFile(note)
 	require.NoError(t, err)
 	require.Contains(t, string(how), "build -mod=readonly -tags=k1.25,k1.26,k1.27,k1.28,k1.29,k1.30,k1.31 -ldflags=-s -w -X main.release=v1.31.0 -o ")
-	for _, file := range []string{"go.mod", "go.sum", "main.go", "reference/releases/wire/wire.go", "reference/releases/wire/gated.go", "model/observation/observation.go"} {
+	for _, file := range []string{"go.mod", "go.sum", "main.go", "reference/releases/wire/wire.go", "reference/releases/wire/gated.go", "model/settings.go", "reference/releases/standin/client.go", "reference/releases/standin/extender.go", "model/observation/observation.go"} {
 		require.Contains(t, strings.Split(string(how), "\n"), filepath.FromSlash(file))
 	}
 	left, err := os.ReadDir(filepath.Dir(binary))

@@ -64,16 +64,16 @@ func TestEncode(t *testing.T) {
 	require.Equal(t, "v1", r.Extra[0].APIVersion)
 	require.Equal(t, "PersistentVolumeClaim", r.Extra[0].Kind)
 	require.Contains(t, string(r.Extra[0].Object), `"name":"c1"`)
-	require.Equal(t, wire.Settings{
+	require.Equal(t, model.Settings{
 		MinCandidateNodesPercentage: &percent, MinCandidateNodesAbsolute: &number,
-		SecondProfile: &wire.Profile{SchedulerName: "other", MinCandidateNodesPercentage: &number, MinCandidateNodesAbsolute: &percent},
+		SecondProfile: &model.Profile{SchedulerName: "other", MinCandidateNodesPercentage: &number, MinCandidateNodesAbsolute: &percent},
 		Parallelism:   &number, PercentageOfNodesToScore: &percent, DryRunOffset: &number,
 		FeatureGates: map[string]bool{"SchedulerAsyncPreemption": false},
-		Extenders: []wire.Extender{{
+		Extenders: []model.Extender{{
 			Name: "e", ManagedResources: []string{"example.com/gpu"}, Ignorable: true, NodeCacheCapable: true,
-			Filter: &wire.ExtenderFilter{Fails: true, Rejects: []string{"n1"}, Excludes: []string{"n2"}, Omits: []string{"n3"}},
-			Preempt: &wire.ExtenderPreempt{Fails: "Error", Nothing: true, Drops: []string{"n1"},
-				Changes: []wire.VictimChange{{Node: "n2", Reverses: true, Keeps: &percent, Violations: &violations}}},
+			Filter: &model.ExtenderFilter{Fails: true, Rejects: []string{"n1"}, Excludes: []string{"n2"}, Omits: []string{"n3"}},
+			Preempt: &model.ExtenderPreempt{Fails: "Error", Nothing: true, Drops: []string{"n1"},
+				Changes: []model.VictimChange{{Node: "n2", Reverses: true, Keeps: &percent, Violations: &violations}}},
 		}},
 	}, r.Settings)
 

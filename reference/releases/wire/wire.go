@@ -2,7 +2,7 @@
 // JSON over the standard streams of the driver, one Request, one Answer, in turn.
 //
 // It is compiled into both sides, the older ones of which hold Kubernetes of 2018,
-// so it uses the standard library and package observation only.
+// so it uses the standard library, package observation, and the settings of model only.
 package wire
 
 import (
@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
@@ -22,60 +23,13 @@ type Request struct {
 	Budgets   []json.RawMessage
 	Preemptor json.RawMessage
 	Extra     []Object
-	Settings  Settings
+	Settings  model.Settings
 }
 
 // Object is one of any kind.
 type Object struct {
 	APIVersion, Kind string
 	Object           json.RawMessage
-}
-
-// Settings and what they are made of have the fields of their namesakes in package
-// model, where they are described.
-type Settings struct {
-	MinCandidateNodesPercentage *int32
-	MinCandidateNodesAbsolute   *int32
-	SecondProfile               *Profile
-	Parallelism                 *int32
-	PercentageOfNodesToScore    *int32
-	DryRunOffset                *int32
-	FeatureGates                map[string]bool
-	Extenders                   []Extender
-}
-
-type Profile struct {
-	SchedulerName               string
-	MinCandidateNodesPercentage *int32
-	MinCandidateNodesAbsolute   *int32
-}
-
-type Extender struct {
-	Name             string
-	ManagedResources []string
-	Ignorable        bool
-	NodeCacheCapable bool
-	Filter           *ExtenderFilter
-	Preempt          *ExtenderPreempt
-}
-
-type ExtenderFilter struct {
-	Fails                    bool
-	Rejects, Excludes, Omits []string
-}
-
-type ExtenderPreempt struct {
-	Fails   string
-	Nothing bool
-	Drops   []string
-	Changes []VictimChange
-}
-
-type VictimChange struct {
-	Node       string
-	Reverses   bool
-	Keeps      *int32
-	Violations *int64
 }
 
 // Answer has one of its fields.

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
@@ -50,25 +48,4 @@ func TestServeEndsAtGarbage(t *testing.T) {
 	lines, err := serve(`{"Preemptor":"run"} nonsense`)
 	require.ErrorContains(t, err, "reading a request")
 	require.Len(t, lines, 2)
-}
-
-// Settings arrive whole: wire has every field of model, of the same
-// kind.
-func TestFieldsAreTheModels(t *testing.T) {
-	var same func(t *testing.T, path string, want, got reflect.Type)
-	same = func(t *testing.T, path string, want, got reflect.Type) {
-		require.Equal(t, want.Kind(), got.Kind(), path)
-		switch want.Kind() {
-		case reflect.Struct:
-			require.Equal(t, want.NumField(), got.NumField(), path)
-			for i := range want.NumField() {
-				w, g := want.Field(i), got.Field(i)
-				require.Equal(t, w.Name, g.Name, path)
-				same(t, path+"."+w.Name, w.Type, g.Type)
-			}
-		case reflect.Map, reflect.Slice, reflect.Pointer:
-			same(t, path, want.Elem(), got.Elem())
-		}
-	}
-	same(t, "Settings", reflect.TypeFor[model.Settings](), reflect.TypeFor[wire.Settings]())
 }

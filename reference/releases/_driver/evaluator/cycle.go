@@ -44,7 +44,7 @@ func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable 
 func (s *scheduler) failed(obs *observation.Observation, err error) {
 	obs.CycleError = err.Error()
 	obs.Actuation = &observation.Actuation{Nomination: observation.NominationCleared}
-	s.client.take(obs.Actuation)
+	s.client.Take(obs.Actuation)
 }
 
 // run is the scheduling cycle of the loaded cluster's preemptor up to its
@@ -89,7 +89,7 @@ func (s *scheduler) run(r *recorder, c *cluster) {
 		}
 		obs.Pick = &observation.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
 	}
-	s.client.take(obs.Actuation)
+	s.client.Take(obs.Actuation)
 }
 
 func actuation(r *postFilterResult) *observation.Actuation {

@@ -19,7 +19,7 @@ import (
 func (p *recordedPreemption) potentialNodes(ctx context.Context, state cycleState, pod *v1.Pod, m framework.NodeToStatusMap) []string {
 	probe := &probe{Interface: p.DefaultPreemption}
 	_, st := p.evaluator(state, probe).Preempt(ctx, pod, m)
-	p.s.client.take(&observation.Actuation{}) // Preempt will write it again
+	p.s.client.Take(&observation.Actuation{}) // Preempt will write it again
 	if !probe.eligible || st.Code() != framework.Unschedulable {
 		return nil
 	}

@@ -19,6 +19,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"github.com/preemptcheck/preemptcheck/reference/releases/standin"
 )
 
 // scheduler is an upstream scheduler that nothing drives but load, run and
@@ -34,7 +36,7 @@ type scheduler struct {
 	nodes     cache.Indexer
 	extra     map[reflect.Type]*informer
 	budgets   *budgetLister
-	client    *client
+	client    *standin.Client
 	nextStart *int // sched.nextStartNodeIndex
 	async     bool
 	recorder  *recorder  // of the cycle that runs
@@ -52,7 +54,7 @@ type scheduler struct {
 }
 
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: newClient(), budgets: &budgetLister{}, async: asyncInForce(), preempted: make(chan struct{}, 1)}
+	s := &scheduler{client: standin.NewClient(deallocated), budgets: &budgetLister{}, async: asyncInForce(), preempted: make(chan struct{}, 1)}
 	// What upstream logs is dropped: a cycle's outcome is in the Observation.
 	s.ctx, s.cancel = context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	defer func() {

@@ -41,7 +41,7 @@ func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable 
 func (s *scheduler) failed(obs *observation.Observation, err error) {
 	obs.CycleError = err.Error()
 	obs.Actuation = &observation.Actuation{Nomination: observation.NominationKept}
-	s.client.take(obs.Actuation)
+	s.client.Take(obs.Actuation)
 }
 
 func (s *scheduler) run(obs *observation.Observation, c *cluster) {
@@ -70,7 +70,7 @@ func (s *scheduler) run(obs *observation.Observation, c *cluster) {
 		run := obs.DryRuns[node]
 		obs.Pick = &observation.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
 	}
-	s.client.take(obs.Actuation)
+	s.client.Take(obs.Actuation)
 }
 
 func (p *recordedPreemption) Name() string { return recordedName }
@@ -79,7 +79,7 @@ func (p *recordedPreemption) Name() string { return recordedName }
 // that PostFilter takes away, too, when it has no node to try.
 func (p *recordedPreemption) PostFilter(ctx context.Context, state *cycleState, pod *v1.Pod, m nodeToStatus) (*postFilterResult, *status) {
 	_ = p.stages(ctx, state, pod, m) // PostFilter meets the error again
-	p.s.client.take(&observation.Actuation{})
+	p.s.client.Take(&observation.Actuation{})
 	sameLuck()
 	return p.DefaultPreemption.PostFilter(ctx, state, pod, m)
 }

@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"github.com/preemptcheck/preemptcheck/reference/releases/standin"
 )
 
 const recordedName = "RecordedPreemption"
@@ -28,7 +30,7 @@ type scheduler struct {
 	nodes     cache.Indexer
 	extra     map[reflect.Type]*informer
 	budgets   *budgetLister
-	client    *client
+	client    *standin.Client
 	nextStart *int // sched.Algorithm.nextStartNodeIndex
 	recorder  *recorder
 
@@ -39,7 +41,7 @@ type scheduler struct {
 }
 
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: newClient(), budgets: &budgetLister{}}
+	s := &scheduler{client: standin.NewClient(deallocated), budgets: &budgetLister{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {

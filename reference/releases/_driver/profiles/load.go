@@ -60,7 +60,7 @@ func (s *scheduler) load(c *cluster) error {
 	}
 	// The preemptor is where Add and Pop would leave it: in no queue, and its
 	// nomination, if any, remains.
-	s.loaded.preemptor, s.client.preemptor = c.preemptor, c.preemptor
+	s.loaded.preemptor, s.client.Preemptor = c.preemptor, c.preemptor
 	return s.nominatePreemptor(c.preemptor)
 }
 
@@ -130,7 +130,7 @@ func (s *scheduler) unload() error {
 	for _, obj := range s.loaded.extra {
 		check(s.extra[reflect.TypeOf(obj)].remove(obj))
 	}
-	s.budgets.budgets, s.client.preemptor = nil, nil
+	s.budgets.budgets, s.client.Preemptor = nil, nil
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.
 	check(s.updateSnapshot())

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
@@ -24,7 +25,7 @@ type cluster struct {
 	budgets   []*budget
 	extra     []runtime.Object
 	preemptor *v1.Pod
-	settings  *wire.Settings
+	settings  *model.Settings
 }
 
 func decode(r *wire.Request) (*cluster, error) {

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // settings is what a scheduler is built for, and what it is reused by.
@@ -17,19 +17,19 @@ type settings struct {
 	parallelism, toScore           int32
 }
 
-func newSettings(s wire.Settings) settings {
+func newSettings(s model.Settings) settings {
 	key := settings{
 		gates:         fmt.Sprint(s.FeatureGates), // fmt sorts a map
-		minPercentage: or(s.MinCandidateNodesPercentage, 10),
-		minNumber:     or(s.MinCandidateNodesAbsolute, 100),
+		minPercentage: or(s.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage),
+		minNumber:     or(s.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute),
 		// One worker makes the order of dry runs, and so an early stop, exact.
 		parallelism: or(s.Parallelism, 1),
 		toScore:     or(s.PercentageOfNodesToScore, 0),
 	}
 	if p := s.SecondProfile; p != nil {
 		key.second = p.SchedulerName
-		key.secondPercentage = or(p.MinCandidateNodesPercentage, 10)
-		key.secondNumber = or(p.MinCandidateNodesAbsolute, 100)
+		key.secondPercentage = or(p.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage)
+		key.secondNumber = or(p.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute)
 	}
 	return key
 }

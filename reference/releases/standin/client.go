@@ -1,4 +1,9 @@
-package main
+// Package standin has what stands in for the surroundings of a scheduler: its API
+// server and its extenders.
+//
+// The drivers of releases from v1.19 on compile it too: it imports nothing but what
+// all of them have.
+package standin
 
 import (
 	"bytes"
@@ -20,21 +25,23 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
-// client is an API server that agrees to everything, remembers what it was asked
+// Client is an API server that agrees to everything, remembers what it was asked
 // to write, and stores nothing: the cluster a cycle sees stays as it was.
-type client struct {
+type Client struct {
 	*fake.Clientset // without a tracker; answers what is not overridden below
 
-	// preemptor is the one pod that older releases ask the API server for.
-	preemptor *v1.Pod
+	// Preemptor is the one pod that older releases ask the API server for.
+	Preemptor *v1.Pod
 
 	mu                                 sync.Mutex // an asynchronous preemption writes, too
 	deleted, disrupted, cleared, other []string
 	deallocated                        []string
 }
 
-func newClient() *client {
-	c := &client{Clientset: &fake.Clientset{}}
+// NewClient makes a client. deallocated names the claim that a write deallocates; "" if
+// it is no such write.
+func NewClient(deallocated func(clienttesting.Action) string) *Client {
+	c := &Client{Clientset: &fake.Clientset{}}
 	c.AddReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		switch a.GetVerb() {
 		case "get", "list", "watch":
@@ -55,13 +62,13 @@ func newClient() *client {
 }
 
 // CoreV1 intercepts the two calls of a preemption, past the costly fake.
-func (c *client) CoreV1() corev1client.CoreV1Interface {
+func (c *Client) CoreV1() corev1client.CoreV1Interface {
 	return coreClient{c.Clientset.CoreV1(), c}
 }
 
 type coreClient struct {
 	corev1client.CoreV1Interface
-	c *client
+	c *Client
 }
 
 func (c coreClient) Pods(namespace string) corev1client.PodInterface {
@@ -71,11 +78,11 @@ func (c coreClient) Pods(namespace string) corev1client.PodInterface {
 type podClient struct {
 	corev1client.PodInterface
 	namespace string
-	c         *client
+	c         *Client
 }
 
 func (p podClient) Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1.Pod, error) {
-	if pod := p.c.preemptor; pod != nil && pod.Namespace == p.namespace && pod.Name == name {
+	if pod := p.c.Preemptor; pod != nil && pod.Namespace == p.namespace && pod.Name == name {
 		return pod, nil
 	}
 	return p.PodInterface.Get(ctx, name, opts)
@@ -155,14 +162,20 @@ func readPatch(data []byte) (disrupts, clears bool, rest []string) {
 	return disrupts, clears, rest
 }
 
-func (c *client) add(list *[]string, s string) {
+func (c *Client) add(list *[]string, s string) {
 	c.mu.Lock()
 	*list = append(*list, s)
 	c.mu.Unlock()
 }
 
-// take moves the writes into a, sorted, and forgets them.
-func (c *client) take(a *observation.Actuation) {
+// AddCleared notes that the nomination of a pod was taken away, past the API server.
+func (c *Client) AddCleared(pod string) { c.add(&c.cleared, pod) }
+
+// AddOther notes a write that preemption does not make.
+func (c *Client) AddOther(what string) { c.add(&c.other, what) }
+
+// Take moves the writes into a, sorted, and forgets them.
+func (c *Client) Take(a *observation.Actuation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a.Deleted, a.DisruptionTarget, a.Cleared, a.Deallocated, a.Other = c.deleted, c.disrupted, c.cleared, c.deallocated, c.other
