@@ -115,7 +115,8 @@ func requirementMatches(r *v1.NodeSelectorRequirement, value string, has bool) b
 		return has && slices.Contains(r.Values, value)
 	case v1.NodeSelectorOpNotIn:
 		// A requirement that cannot be parsed matches nothing
-		// (nodeaffinity.go:70@v0.37.1, LazyErrorNodeSelector).
+		// (nodeaffinity/nodeaffinity.go:33@v0.37.1, doc comment of LazyErrorNodeSelector;
+		// line 191).
 		for _, v := range r.Values {
 			if len(validation.IsValidLabelValue(v)) > 0 {
 				return false

@@ -84,7 +84,7 @@ func (ts tolerations) matches(t *v1.Toleration, taint *v1.Taint) bool {
 }
 
 // decimalInteger reads a number that can be compared: 64 bits, without a sign of
-// plus or zeros in front (KEP-5471; decimal_int.go:31@v0.37.1, IsDecimalInteger).
+// plus or zeros in front (KEP-5471; decimal_int.go:30@v0.37.1, IsDecimalInteger).
 func decimalInteger(s string) (n int64, ok bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == s

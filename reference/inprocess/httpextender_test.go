@@ -170,7 +170,7 @@ func (w *wire) preempt(e *model.Extender, args *extenderv1.ExtenderPreemptionArg
 // HTTPExtender makes no difference, but for the words of errors and which of
 // several nodes that fit is chosen: an extender that is sent whole nodes returns
 // whole nodes, and those come without their pods to the plugins that score
-// (extender.go:337@v1.37.1, Filter).
+// (extender.go:306@v1.37.1, Filter).
 func TestOverHTTP(t *testing.T) {
 	inProcess, overHTTP := New(), New()
 	defer inProcess.Close()

@@ -109,7 +109,7 @@ func (s *scheduler) loadPreemptor(p *v1.Pod) error {
 	s.sched.SchedulingQueue.AddNominatedPod(discard, info, nil)
 	s.loaded.preemptor = p
 	// No signature: a signed pod may be given a hint from the cycle before it, and
-	// here there is no cycle before it (batch.go:70@v1.37.1, GetNodeHint).
+	// here there is no cycle before it (batch.go:71@v1.37.1, GetNodeHint).
 	s.loaded.queuedInfo = &framework.QueuedPodInfo{PodInfo: info}
 	return nil
 }

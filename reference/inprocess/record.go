@@ -83,7 +83,7 @@ func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState
 	switch {
 	case status.IsRejected() && ctx.Err() != nil:
 		// There were enough candidates meanwhile, and a filter gave up
-		// (dynamicresources.go:1080@v1.37.1): this dry run came to no end.
+		// (dynamicresources.go:1075@v1.37.1): this dry run came to no end.
 	case status.IsSuccess() && len(victims) == 0:
 		// The caller makes an error of it (preemption.go:489@v1.37.1).
 		r.obs.DryRuns[name] = model.DryRun{Error: fmt.Sprintf("expected at least one victim pod on node %q", name)}

@@ -128,7 +128,7 @@ func TestStages(t *testing.T) {
 			Actuation: &model.Actuation{Deleted: []string{b}, DisruptionTarget: []string{b}, Cleared: []string{"default/low"},
 				Nomination: model.NominationSet, NominatedNode: "n1"}, PostFilterCode: "Success"},
 	}, {
-		// executor.go:205@v1.37.1: prepareCandidateAsync returns before it would
+		// executor.go:215@v1.37.1: prepareCandidateAsync returns before it would
 		// clear nominations if it has nothing to delete; prepareCandidate does not.
 		name: "all victims terminating: only synchronous preemption clears the lower nomination",
 		cluster: model.Cluster{Nodes: []*v1.Node{node("n1", 1)},

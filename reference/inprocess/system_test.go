@@ -255,7 +255,7 @@ func TestPanic(t *testing.T) {
 // of priority 0 to the nominator, so a preemptor that preempts again on the node
 // it is nominated to is one of the "lower" pods whose nomination is cleared. The
 // patch that clears is skipped for a stub without the gate SchedulerAsyncAPICalls
-// (executor.go:398@v1.37.1, clearNominatedNodeName), but not with it.
+// (executor.go:430@v1.37.1, clearNominatedNodeName), but not with it.
 func TestAsyncAPICallsClearOwnNomination(t *testing.T) {
 	s := New()
 	defer s.Close()
