@@ -52,7 +52,7 @@ func (cy *Cycle) MarkedAlready(p *v1.Pod) bool {
 }
 
 // NoCandidate is what becomes of a pod that preemption does not help: it loses its
-// nomination. The doc comment of Preempt (preemption.go:164@v1.37.1) says of this
+// nomination. The doc comment of Preempt (preemption.go:175@v1.37.1) says of this
 // case that "result.NominatingMode instructs how to deal with the
 // nominatedNodeName", and that only an error, or waiting for victims, keeps it.
 func NoCandidate(*Decision) *Actuation { return &Actuation{Nomination: NominationCleared} }

@@ -25,7 +25,7 @@ func NumCandidates(percentage, absolute int32, nodes, potential int) int {
 
 // EnoughCandidates tells whether the search may end: there are as many candidates
 // as are enough, one of which violates no budget. The doc comment of
-// DryRunPreemption (preemption.go:420@v1.37.1) says that those are preferred; when
+// DryRunPreemption (preemption.go:427@v1.37.1) says that those are preferred; when
 // the search ends is said in its body only. violating and others count the
 // candidates so far.
 func (d *Decision) EnoughCandidates(violating, others int) bool {

@@ -12,7 +12,7 @@ import (
 )
 
 // DefaultPlugins are the filter plugins of the default profile, in the profile's
-// order (apis/config/v1/default_plugins.go:30@v1.37.1, getDefaultPlugins, with those
+// order (apis/config/v1/default_plugins.go:31@v1.37.1, getDefaultPlugins, with those
 // that feature gates add).
 func DefaultPlugins() []filter.Plugin {
 	return []filter.Plugin{
