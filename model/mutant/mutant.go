@@ -3,11 +3,14 @@
 package mutant
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
 // Mutant is a model that is wrong in one place.
@@ -16,14 +19,14 @@ type Mutant struct {
 	Name string
 
 	rules *answers.Rules
-	// distort changes the cluster before it is read; nil leaves it alone.
-	distort func(*model.Cluster) *model.Cluster
+	// distort changes a copy of the cluster before it is read; nil leaves it alone.
+	distort func(*model.Cluster)
 }
 
 // Decide decides as answers.Decide does, but for the broken rule.
 func (m Mutant) Decide(c *model.Cluster) (*answers.Set, error) {
 	if m.distort != nil {
-		c = m.distort(c)
+		c = variant.Changed(c, m.distort)
 	}
 	return answers.Decide(c, m.rules)
 }
@@ -37,28 +40,36 @@ func (m Mutant) With(quirks ...release.Quirk) Mutant {
 // All are models that each break one rule of the algorithm: every criterion,
 // filter, budget rule, and the rest of the decision core.
 func All() []Mutant {
-	var mutants []Mutant
-	breaks := func(name string, change func(r *answers.Rules)) {
+	var all []Mutant
+	for _, m := range slices.Concat(ofCriteria(), ofPlugins(), ofBudgets, ofEligibility, ofVictims, ofNominated, ofActuation) {
 		rules := answers.Documented()
-		change(rules)
-		mutants = append(mutants, Mutant{name, rules, nil})
+		m.change(rules)
+		all = append(all, Mutant{m.name, rules, nil})
 	}
-	misreads := func(name string, distort func(p *v1.Pod)) {
-		mutants = append(mutants, Mutant{name, answers.Documented(), misreadPods(distort)})
-	}
-	ofCriteria(breaks)
-	ofPlugins(breaks)
-	ofSteps(breaks)
-	ofSettings(func(name string, distort func(s *model.Settings)) {
-		mutants = append(mutants, Mutant{name, answers.Documented(), func(c *model.Cluster) *model.Cluster {
-			out := *c
-			out.Settings = c.Settings.DeepCopy()
-			distort(&out.Settings)
-			return &out
+	for _, m := range ofSettings {
+		all = append(all, Mutant{m.name, answers.Documented(), func(c *model.Cluster) {
+			c.Settings = c.Settings.DeepCopy()
+			m.change(&c.Settings)
 		}})
-	})
-	ofConstraints(misreads)
-	ofRequests(misreads)
-	ofTerms(misreads)
-	return mutants
+	}
+	for _, m := range slices.Concat(ofConstraints, ofRequests, ofTerms) {
+		all = append(all, Mutant{m.name, answers.Documented(), func(c *model.Cluster) {
+			c.Preemptor = variant.Changed(c.Preemptor, m.change)
+			c.Pods = variant.Each(c.Pods, func(p **v1.Pod) { *p = variant.Changed(*p, m.change) })
+		}})
+	}
+	return all
+}
+
+// breaks is a mutant that changes the rules.
+type breaks = mutation[answers.Rules]
+
+type mutation[T any] struct {
+	name   string
+	change func(*T)
+}
+
+// asBefore is the algorithm of releases without a flag.
+func asBefore(flag string) func(*answers.Rules) {
+	return func(r *answers.Rules) { *r = *release.Algorithm(func(f release.Flag) bool { return f.Name != flag }) }
 }

@@ -28,37 +28,24 @@ func Misread(distort func(*filter.Snapshot)) OfPlugin {
 // whose slices and maps it has to copy itself before it changes them.
 func MisreadPods(change func(*v1.Pod)) OfPlugin {
 	return Misread(func(s *filter.Snapshot) {
-		changed := func(p *v1.Pod) *v1.Pod {
-			out := *p
-			change(&out)
-			return &out
-		}
-		s.Preemptor.Pod = changed(s.Preemptor.Pod)
-		s.Placed(func(_ *filter.Node, p *filter.Pod) { p.Pod = changed(p.Pod) })
-		for i := range s.Pods {
-			s.Pods[i] = changed(s.Pods[i])
+		s.Preemptor.Pod = Changed(s.Preemptor.Pod, change)
+		s.Placed(func(_ *filter.Node, p *filter.Pod) { p.Pod = Changed(p.Pod, change) })
+		for i, p := range s.Pods {
+			s.Pods[i] = Changed(p, change)
 		}
 	})
 }
 
 // MisreadPreemptor makes a plugin that sees another preemptor, as MisreadPods does.
 func MisreadPreemptor(change func(*v1.Pod)) OfPlugin {
-	return Misread(func(s *filter.Snapshot) {
-		out := *s.Preemptor.Pod
-		change(&out)
-		s.Preemptor.Pod = &out
-	})
+	return Misread(func(s *filter.Snapshot) { s.Preemptor.Pod = Changed(s.Preemptor.Pod, change) })
 }
 
 // MisreadPlaced makes a plugin that sees other pods on nodes, and nominated to them,
 // as MisreadPods does.
 func MisreadPlaced(change func(*v1.Pod)) OfPlugin {
 	return Misread(func(s *filter.Snapshot) {
-		s.Placed(func(_ *filter.Node, p *filter.Pod) {
-			out := *p.Pod
-			change(&out)
-			p.Pod = &out
-		})
+		s.Placed(func(_ *filter.Node, p *filter.Pod) { p.Pod = Changed(p.Pod, change) })
 	})
 }
 
@@ -92,14 +79,38 @@ func Rework(change func(s *filter.Snapshot, st filter.State, a filter.Answer) (f
 	return func(p filter.Plugin) filter.Plugin { return rework{wrapped{p}, change} }
 }
 
+// Alter makes a plugin whose State of type T is changed in place after PreFilter.
+// Where its State is no T, nor one within is, nothing is changed.
+func Alter[T filter.State](change func(st T)) OfPlugin {
+	return AlterBoth(func(_ *filter.Snapshot, st T, _ *filter.Answer) { change(st) })
+}
+
+// AlterBoth is Alter for the State and the Answer.
+func AlterBoth[T filter.State](change func(s *filter.Snapshot, st T, a *filter.Answer)) OfPlugin {
+	return Rework(func(s *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
+		if inner, ok := filter.As[T](st); ok {
+			change(s, inner, &a)
+		}
+		return st, a
+	})
+}
+
+// Around makes a plugin whose State has another around it, where the plugin's own,
+// or one within, is a T.
+func Around[T filter.State](wrap func(s *filter.Snapshot, st filter.State, inner T) filter.State) OfPlugin {
+	return Rework(func(s *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
+		if inner, ok := filter.As[T](st); ok {
+			st = wrap(s, st, inner)
+		}
+		return st, a
+	})
+}
+
 // Rejudge makes a plugin whose verdicts are changed: change gets what the plugin
 // says of a node, nil if it passes.
-func Rejudge(change func(st filter.State, n *filter.Node, v filter.View, verdict *filter.Verdict) *filter.Verdict) OfPlugin {
-	return Rework(func(_ *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
-		if st == nil {
-			return nil, a
-		}
-		return Judge{st, func(n *filter.Node, v filter.View) *filter.Verdict { return change(st, n, v, st.Fits(n, v)) }}, a
+func Rejudge[T filter.State](change func(inner T, n *filter.Node, v filter.View, verdict *filter.Verdict) *filter.Verdict) OfPlugin {
+	return Around(func(_ *filter.Snapshot, st filter.State, inner T) filter.State {
+		return Judge{st, func(n *filter.Node, v filter.View) *filter.Verdict { return change(inner, n, v, st.Fits(n, v)) }}
 	})
 }
 
@@ -192,8 +203,7 @@ func (m misreads) Inner() filter.State { return m.State }
 // copyOf copies all but the API objects.
 func copyOf(s *filter.Snapshot) *filter.Snapshot {
 	out := *s
-	preemptor := *s.Preemptor
-	out.Preemptor = &preemptor
+	out.Preemptor = copies([]*filter.Pod{s.Preemptor})[0]
 	out.Pods, out.Objects = slices.Clone(s.Pods), slices.Clone(s.Objects)
 	out.Nodes = make([]*filter.Node, len(s.Nodes))
 	for i, n := range s.Nodes {
@@ -232,12 +242,44 @@ func Without(plugins []filter.Plugin, name string) []filter.Plugin {
 // Pods are copies of pods, each changed: change must copy the slices and maps that
 // it changes.
 func Pods(pods []*filter.Pod, change func(*v1.Pod)) []*filter.Pod {
-	out := make([]*filter.Pod, len(pods))
-	for i, p := range pods {
-		seen, pod := *p, *p.Pod
-		change(&pod)
-		seen.Pod = &pod
-		out[i] = &seen
+	out := copies(pods)
+	for _, p := range out {
+		p.Pod = Changed(p.Pod, change)
 	}
 	return out
+}
+
+// Changed is a changed copy of what p points to.
+func Changed[T any](p *T, change func(*T)) *T {
+	out := *p
+	change(&out)
+	return &out
+}
+
+// Each is a copy of list with each element changed.
+func Each[T any](list []T, change func(*T)) []T {
+	out := slices.Clone(list)
+	for i := range out {
+		change(&out[i])
+	}
+	return out
+}
+
+// Where makes a plugin that is changed just for the snapshots that it concerns: it
+// saves the work where the change means nothing.
+func Where(concerns func(*filter.Snapshot) bool, change OfPlugin) OfPlugin {
+	return func(p filter.Plugin) filter.Plugin { return where{wrapped{p}, concerns, change(p)} }
+}
+
+type where struct {
+	wrapped
+	concerns func(*filter.Snapshot) bool
+	changed  filter.Plugin
+}
+
+func (w where) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
+	if w.concerns(s) {
+		return w.changed.PreFilter(s)
+	}
+	return w.Plugin.PreFilter(s)
 }

@@ -85,7 +85,7 @@ func TestRework(t *testing.T) {
 	assert.Zero(t, answer)
 	assert.NotNil(t, st.Fits(s.Nodes[0], filter.View{}))
 	s.Preemptor.Spec.NodeSelector = nil
-	st, _ = variant.Rejudge(nil)(filter.NodeAffinity{}).PreFilter(s)
+	st, _ = variant.Rejudge[filter.State](nil)(filter.NodeAffinity{}).PreFilter(s)
 	assert.Nil(t, st, "a plugin without a State has no verdicts to change")
 }
 
