@@ -176,7 +176,7 @@ func (st *InterPodAffinityState) AntiAffinityViolated(n *Node, v View) bool {
 		return true
 	}
 	for _, p := range v.Pods {
-		if anyLabels(st.Relations[p.Index].AntiAffinity, n) {
+		if InAny(st.Relations[p.Index].AntiAffinity, n) {
 			return true
 		}
 	}
@@ -190,15 +190,15 @@ func (st *InterPodAffinityState) ExistingViolated(n *Node, v View) bool {
 		return true
 	}
 	for _, p := range v.Pods {
-		if anyLabels(st.Relations[p.Index].Existing, n) {
+		if InAny(st.Relations[p.Index].Existing, n) {
 			return true
 		}
 	}
 	return false
 }
 
-// anyLabels tells whether a node has the label of one of the topologies.
-func anyLabels(topologies []*Topology, n *Node) bool {
+// InAny tells whether a node has the label of one of the topologies.
+func InAny(topologies []*Topology, n *Node) bool {
 	for _, t := range topologies {
 		if t.Domains[n.Index] >= 0 {
 			return true

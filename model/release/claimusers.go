@@ -29,37 +29,18 @@ type usersCounted struct {
 
 // countUsers makes a plugin that counts users, wrong in one more way.
 func countUsers(wrong func(*usersCounted)) variant.OfPlugin {
-	return variant.Rework(func(s *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
+	return variant.Around(func(s *filter.Snapshot, st filter.State, restrictions *volume.RestrictionsState) filter.State {
+		if len(restrictions.Exclusive) == 0 {
+			return st
+		}
 		counted, counts := filter.As[*usersCounted](st)
 		if !counts {
-			restrictions, ok := filter.As[*volume.RestrictionsState](st)
-			if !ok || len(restrictions.Exclusive) == 0 {
-				return st, a
-			}
 			counted = newUsersCounted(s, st, restrictions)
 			st = counted
 		}
 		wrong(counted)
-		return st, a
+		return st
 	})
-}
-
-// claimOfOtherNamespace: a pod that goes or comes counts as a user of the preemptor's
-// ReadWriteOncePod claim if a claim in its own namespace has that name.
-func claimOfOtherNamespace(p filter.Plugin) filter.Plugin {
-	return countUsers(func(c *usersCounted) { c.anyNamespace = true })(p)
-}
-
-// claimCountedOnce: a ReadWriteOncePod claim that is in use counts once, but every
-// pod that goes, and every volume of it, is taken off.
-func claimCountedOnce(p filter.Plugin) filter.Plugin {
-	return countUsers(func(c *usersCounted) { c.countedOnce = true })(p)
-}
-
-// nominatedClaimIgnored: a ReadWriteOncePod claim that no pod uses is free, though a
-// nominated pod is to use it.
-func nominatedClaimIgnored(p filter.Plugin) filter.Plugin {
-	return countUsers(func(c *usersCounted) { c.skipsNominated = true })(p)
 }
 
 func newUsersCounted(s *filter.Snapshot, st filter.State, restrictions *volume.RestrictionsState) *usersCounted {
@@ -112,17 +93,7 @@ func (c *usersCounted) count(n *filter.Node, v filter.View) int {
 	if count == 0 && c.skipsNominated && !c.wantsDisk {
 		return 0
 	}
-	for _, p := range n.Pods {
-		if !within(v.Pods, p) {
-			count -= c.references(p)
-		}
-	}
-	for _, p := range v.Pods {
-		if !within(n.Pods, p) {
-			count += c.references(p)
-		}
-	}
-	return count
+	return count + differ(n, v, c.references)
 }
 
 func (c *usersCounted) references(p *filter.Pod) int {

@@ -9,69 +9,46 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
-// tooLargeResolvable: a request above what a node can allocate may be resolved by
-// preemption, as any lack of resources.
-func tooLargeResolvable(p filter.Plugin) filter.Plugin {
-	return variant.Rejudge(func(_ filter.State, _ *filter.Node, _ filter.View, failed *filter.Verdict) *filter.Verdict {
-		if failed != nil {
-			failed.Unresolvable = false
+func usualResources(st *filter.ResourcesState) {
+	wanted := slices.Clone(st.Needs[0])
+	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage} {
+		named := func(a filter.Amount) bool { return a.Name == name }
+		if len(st.Wanted) > 0 && !slices.ContainsFunc(wanted, named) {
+			wanted = append(wanted, filter.Amount{Name: name})
 		}
-		return failed
-	})(p)
-}
-
-// usualResources: a pod that requests any resource needs a node on which neither
-// CPU, memory nor ephemeral storage is overcommitted.
-func usualResources(p filter.Plugin) filter.Plugin {
-	return variant.Rework(func(_ *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
-		if fit, ok := filter.As[*filter.ResourcesState](st); ok {
-			wanted := slices.Clone(fit.Needs[0])
-			for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage} {
-				named := func(a filter.Amount) bool { return a.Name == name }
-				if len(fit.Wanted) > 0 && !slices.ContainsFunc(wanted, named) {
-					wanted = append(wanted, filter.Amount{Name: name})
-				}
-			}
-			fit.Wanted = wanted
-		}
-		return st, a
-	})(p)
+	}
+	st.Wanted = wanted
 }
 
 // resizedEach: of a pod that is resized each container that has a status of its
 // resources counts by itself, and so does what the pod as a whole requests. Init
 // containers were not resized, but for sidecars (KEP-1287).
-func resizedEach(p filter.Plugin) filter.Plugin {
-	return variant.MisreadPlaced(func(p *v1.Pod) {
-		effective := func(desired, actual, allocated v1.ResourceList) v1.ResourceList {
-			if filter.ResizeInfeasible(p) {
-				desired = nil
-			}
-			return largest(desired, actual, allocated)
+func resizedEach(p *v1.Pod) {
+	effective := func(desired, actual, allocated v1.ResourceList) v1.ResourceList {
+		if filter.ResizeInfeasible(p) {
+			desired = nil
 		}
-		resized := func(c *v1.Container) {
-			if s := filter.ContainerStatus(p, c.Name); s != nil && s.Resources != nil {
-				c.Resources.Requests = effective(c.Resources.Requests, s.Resources.Requests, s.AllocatedResources)
-			}
+		return largest(desired, actual, allocated)
+	}
+	resized := func(c *v1.Container) {
+		if s := filter.ContainerStatus(p, c.Name); s != nil && s.Resources != nil {
+			c.Resources.Requests = effective(c.Resources.Requests, s.Resources.Requests, s.AllocatedResources)
 		}
-		p.Spec.Containers, p.Spec.InitContainers = slices.Clone(p.Spec.Containers), slices.Clone(p.Spec.InitContainers)
-		for i := range p.Spec.Containers {
-			resized(&p.Spec.Containers[i])
+	}
+	p.Spec.Containers = variant.Each(p.Spec.Containers, resized)
+	p.Spec.InitContainers = variant.Each(p.Spec.InitContainers, func(c *v1.Container) {
+		if filter.IsSidecar(c) {
+			resized(c)
 		}
-		for i := range p.Spec.InitContainers {
-			if filter.IsSidecar(&p.Spec.InitContainers[i]) {
-				resized(&p.Spec.InitContainers[i])
-			}
+	})
+	if p.Spec.Resources != nil && p.Status.Resources != nil {
+		actual, whole := effective(p.Spec.Resources.Requests, p.Status.Resources.Requests, p.Status.AllocatedResources), v1.ResourceList{}
+		for name := range p.Spec.Resources.Requests {
+			whole[name] = actual[name]
 		}
-		if p.Spec.Resources != nil && p.Status.Resources != nil {
-			actual, whole := effective(p.Spec.Resources.Requests, p.Status.Resources.Requests, p.Status.AllocatedResources), v1.ResourceList{}
-			for name := range p.Spec.Resources.Requests {
-				whole[name] = actual[name]
-			}
-			p.Spec.Resources = &v1.ResourceRequirements{Requests: whole}
-		}
-		p.Status = v1.PodStatus{} // so that the pod is not taken for one that is resized
-	})(p)
+		p.Spec.Resources = &v1.ResourceRequirements{Requests: whole}
+	}
+	p.Status = v1.PodStatus{} // so that the pod is not taken for one that is resized
 }
 
 // largest is the largest amount of each resource.
@@ -87,33 +64,14 @@ func largest(lists ...v1.ResourceList) v1.ResourceList {
 	return out
 }
 
-// initContainersForgotten: what init containers of pods on a node need is free.
-func initContainersForgotten(p filter.Plugin) filter.Plugin {
-	return variant.MisreadPlaced(func(p *v1.Pod) { p.Spec.InitContainers = nil })(p)
-}
-
-// sidecarPortsForgotten: the host ports of sidecars are free.
-func sidecarPortsForgotten(p filter.Plugin) filter.Plugin {
-	return variant.MisreadPods(func(p *v1.Pod) { p.Spec.InitContainers = nil })(p)
-}
-
-// hostPortsForgotten: a host port that two pods of a node share is free as soon as
-// one of them is removed. Upstream keeps the ports in use as a set, without counting
+// hostPortsForgotten: upstream keeps the ports in use as a set, without counting
 // how many pods use each, so removing one pod frees the port of all
 // (kube-scheduler/framework/types.go:610@v0.37.1, HostPortInfo.Remove).
-func hostPortsForgotten(p filter.Plugin) filter.Plugin {
-	return variant.Rework(func(_ *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
-		ports, ok := filter.As[*filter.PortsState](st)
-		if !ok {
-			return st, a
-		}
-		return variant.Judge{State: st, Verdict: func(n *filter.Node, v filter.View) *filter.Verdict {
-			if len(v.Moves) == 0 {
-				return st.Fits(n, v)
-			}
-			return ports.FitsBeside(portsAfter(ports.Ports, n, v))
-		}}, a
-	})(p)
+func hostPortsForgotten(ports *filter.PortsState, n *filter.Node, v filter.View, failed *filter.Verdict) *filter.Verdict {
+	if len(v.Moves) == 0 {
+		return failed
+	}
+	return ports.FitsBeside(portsAfter(ports.Ports, n, v))
 }
 
 // portsAfter are the ports in use once the pods of a node have come and gone, and
@@ -139,13 +97,28 @@ func portsAfter(of [][]filter.HostPort, n *filter.Node, v filter.View) []filter.
 	return used
 }
 
+// differ sums of over the pods of v that are not bound to n, less those bound to it
+// that v is without.
+func differ(n *filter.Node, v filter.View, of func(*filter.Pod) int) int {
+	sum := 0
+	for _, p := range v.Pods {
+		if !within(n.Pods, p) {
+			sum += of(p)
+		}
+	}
+	for _, p := range n.Pods {
+		if !within(v.Pods, p) {
+			sum -= of(p)
+		}
+	}
+	return sum
+}
+
 // within tells whether a pod is one of pods.
 func within(pods []*filter.Pod, p *filter.Pod) bool {
 	return slices.ContainsFunc(pods, func(other *filter.Pod) bool { return other.Index == p.Index })
 }
 
-// oneTermConflicts: one term of the preemptor's node affinity that no node can match
-// keeps it from all nodes, whatever the other terms match.
 func oneTermConflicts(p filter.Plugin) filter.Plugin {
 	return variant.Rework(func(s *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
 		terms := filter.RequiredNodeTerms(s.Preemptor.Pod)

@@ -4,29 +4,43 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
-// inOrderOf puts some plugins first, in that order.
-func inOrderOf(plugins []filter.Plugin, names ...string) []filter.Plugin {
-	var first []filter.Plugin
-	for _, name := range names {
-		if i := slices.IndexFunc(plugins, func(p filter.Plugin) bool { return p.Name() == name }); i >= 0 {
-			first = append(first, plugins[i])
+// firstOf puts some filter plugins first, in that order.
+func firstOf(names ...string) func(*answers.Rules) {
+	return func(r *answers.Rules) {
+		place := func(p filter.Plugin) int {
+			if i := slices.Index(names, p.Name()); i >= 0 {
+				return i
+			}
+			return len(names)
 		}
+		r.Plugins = slices.Clone(r.Plugins)
+		slices.SortStableFunc(r.Plugins, func(a, b filter.Plugin) int { return place(a) - place(b) })
 	}
-	rest := slices.DeleteFunc(slices.Clone(plugins), func(p filter.Plugin) bool { return slices.Contains(names, p.Name()) })
-	return append(first, rest...)
 }
 
-// generalPredicates judges some plugins together, where the first of them is: all
-// that fail are named, and if one cannot be resolved by preemption, all cannot.
-// They say nothing before nodes are looked at.
-func generalPredicates(plugins []filter.Plugin, names ...string) []filter.Plugin {
-	among := func(p filter.Plugin) bool { return slices.Contains(names, p.Name()) }
-	together := slices.DeleteFunc(slices.Clone(plugins), func(p filter.Plugin) bool { return !among(p) })
-	apart := slices.DeleteFunc(slices.Clone(plugins), among)
-	return slices.Insert(apart, slices.IndexFunc(plugins, among), filter.Plugin(predicates(together)))
+// asGeneralPredicates judges some filter plugins together, where the first of them
+// is: all that fail are named, and if one cannot be resolved by preemption, all
+// cannot. They say nothing before nodes are looked at.
+func asGeneralPredicates(names ...string) func(*answers.Rules) {
+	return func(r *answers.Rules) {
+		var together predicates
+		var others []filter.Plugin
+		at := 0
+		for _, p := range r.Plugins {
+			if slices.Contains(names, p.Name()) {
+				if together = append(together, p); len(together) == 1 {
+					at = len(others)
+				}
+			} else {
+				others = append(others, p)
+			}
+		}
+		r.Plugins = slices.Insert(others, at, filter.Plugin(together))
+	}
 }
 
 // predicates are plugins that are judged together.

@@ -135,57 +135,6 @@ const (
 	InitContainersForgotten Quirk = "init-containers-forgotten"
 )
 
-type quirkSwitch struct {
-	quirk Quirk
-	on    func(r *answers.Rules)
-}
-
-// switches are all quirks there are, each with what it changes, in the order in
-// which they are switched on.
-var switches = []quirkSwitch{
-	{EmptySelector, emptySelectorMatchesNothing},
-	{UnlabelledPod, unlabelledPodsUnprotected},
-	{TerminatingVictimsKeepNominations, terminatingVictimsKeepNominations},
-	{ZeroCandidates, zeroCandidates},
-	{HostPortsForgotten, onPlugin("NodePorts", hostPortsForgotten)},
-	{NominatedNodeBlamesOthers, nominatedNodeBlamesOthers},
-	{PreFilterRejectionIsError, preFilterRejectionIsError},
-	{PercentageOfPotentialNodes, percentageOfPotentialNodes},
-	{TerminatingPodUncounted, onPlugin("PodTopologySpread", terminatingPodUncounted)},
-	{EmptySpreadSelector, onPlugin("PodTopologySpread", emptySpreadSelector)},
-	{ClaimOfOtherNamespace, onPlugin("VolumeRestrictions", claimOfOtherNamespace)},
-	{ClaimCountedOnce, onPlugin("VolumeRestrictions", claimCountedOnce)},
-	{NominatedClaimIgnored, onPlugin("VolumeRestrictions", nominatedClaimIgnored)},
-	{AttachedVolumeCountedTwice, onPlugin("NodeVolumeLimits", attachedVolumeCountedTwice)},
-	{VictimVolumesStayAttached, onPlugin("NodeVolumeLimits", victimVolumesStayAttached)},
-	{ForeignEphemeralClaim, onPlugin("NodeVolumeLimits", foreignEphemeralClaim)},
-	{MissingDriverResolvable, onPlugin("NodeVolumeLimits", missingDriverResolvable)},
-	{VolumeNodeFields, onPlugin("VolumeBinding", volumeNodeFields)},
-	{OnePodForAllTerms, onPlugin("InterPodAffinity", onePodForAllTerms)},
-	{UnlabelledNodesHideFirst, onPlugin("InterPodAffinity", unlabelledNodesHideFirst)},
-	{NominatedRefusalsSkipped, onPlugin("InterPodAffinity", nominatedRefusalsSkipped)},
-	{ExtenderRejectionIsError, extenderRejectionIsError},
-	{NothingLeftKeepsNomination, nothingLeftKeepsNomination},
-	{FirstVictimIsHighest, firstVictimIsHighest},
-	{ClaimAllocatedTwice, onPlugin("DynamicResources", claimAllocatedTwice)},
-
-	{VictimsUnsorted, victimsUnsorted},
-	{VictimStatusOverwritten, victimStatusOverwritten},
-	{SidecarPortsForgotten, onPlugin("NodePorts", sidecarPortsForgotten)},
-	{MissingNodeIsError, missingNodeIsError},
-	{OneTermConflicts, onPlugin("NodeAffinity", oneTermConflicts)},
-	{HostNamesAreNodeNames, onPlugin("VolumeBinding", hostNamesAreNodeNames)},
-	{NoNodeLeftIsTried, noNodeLeftIsTried},
-	{AllocatedClaimFailsScore, allocatedClaimFailsScore},
-	{UnknownDomainPanics, unknownDomainPanics},
-	{NominatedPodsUnmet, onPlugin("InterPodAffinity", nominatedPodsUnmet)},
-	{ReprievedPodsShunned, onPlugin("InterPodAffinity", reprievedPodsShunned)},
-	{EphemeralVolumesUncounted, onPlugin("NodeVolumeLimits", ephemeralVolumesUncounted)},
-	{LeftOutNodesCounted, onPlugin("PodTopologySpread", leftOutNodesCounted)},
-	{ClassAnnotationIgnored, onPlugin("VolumeBinding", classAnnotationIgnored)},
-	{InitContainersForgotten, onPlugin("NodeResourcesFit", initContainersForgotten)},
-}
-
 // Quirks are all quirks there are, in a fixed order.
 func Quirks() []Quirk {
 	all := make([]Quirk, len(switches))

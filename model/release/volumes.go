@@ -5,93 +5,60 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
-// ofVolumes makes a change that concerns preemptors with volumes.
-func ofVolumes(change variant.OfPlugin) variant.OfPlugin {
-	return variant.Where(func(s *filter.Snapshot) bool { return volume.Mounts(s.Preemptor.Pod) }, change)
+// onVolumes changes a filter plugin for preemptors with volumes: for all others the
+// change means nothing.
+func onVolumes(plugin string, change variant.OfPlugin) func(*answers.Rules) {
+	return onPlugin(plugin, variant.Where(func(s *filter.Snapshot) bool { return volume.Mounts(s.Preemptor.Pod) }, change))
 }
 
-// ofBinding changes what VolumeBinding has worked out.
-func ofBinding(change func(st *volume.BindingState, a filter.Answer) filter.Answer) variant.OfPlugin {
-	return variant.Rework(func(_ *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
-		if binding, ok := filter.As[*volume.BindingState](st); ok {
-			a = change(binding, a)
+func missingClaimIsError(_ *filter.Snapshot, st *volume.BindingState, a *filter.Answer) {
+	for i := range st.Claims {
+		switch c := &st.Claims[i]; {
+		case c.PVC == nil || c.PVC.DeletionTimestamp != nil:
+			*a = filter.Answer{Error: "persistentvolumeclaim \"" + c.Key + "\" not found, or being deleted"}
+			return
+		case c.Unusable() != "":
+			return
 		}
-		return st, a
-	})
+	}
 }
 
-// missingClaimIsError: the cycle of a pod whose claims are missing, or deleted, ends
-// in an error.
-func missingClaimIsError(p filter.Plugin) filter.Plugin {
-	return ofBinding(func(st *volume.BindingState, a filter.Answer) filter.Answer {
-		for i := range st.Claims {
-			switch c := &st.Claims[i]; {
-			case c.PVC == nil || c.PVC.DeletionTimestamp != nil:
-				return filter.Answer{Error: "persistentvolumeclaim \"" + c.Key + "\" not found, or being deleted"}
-			case c.Unusable() != "":
-				return a
-			}
-		}
-		return a
-	})(p)
+func immediateIsError(_ *filter.Snapshot, st *volume.BindingState, a *filter.Answer) {
+	if !slices.ContainsFunc(st.Claims, func(c volume.Claim) bool { return c.Immediate() }) {
+		return
+	}
+	for i := range st.Verdicts {
+		st.Verdicts[i] = &filter.Verdict{Error: "pod has unbound immediate PersistentVolumeClaims"}
+	}
+	st.Drawn = ""
+	if !slices.ContainsFunc(st.Claims, func(c volume.Claim) bool { return c.Unusable() != "" }) {
+		*a = filter.Answer{}
+	}
 }
 
-// lostClaimIsBound: a claim that has lost its volume is like any that is bound.
-func lostClaimIsBound(p filter.Plugin) filter.Plugin {
-	return ofVolumes(variant.MisreadObjects(func(c *v1.PersistentVolumeClaim) {
-		if c.Status.Phase == v1.ClaimLost {
-			c.Status.Phase = v1.ClaimBound
-		}
-	}))(p)
+// selectedOughtToBeBound: a claim for which a node was selected is seen as one of no
+// class, so that it does not wait.
+func selectedOughtToBeBound(c *v1.PersistentVolumeClaim) {
+	if _, selected := c.Annotations[volume.AnnSelectedNode]; selected && c.Spec.VolumeName == "" {
+		delete(c.Annotations, v1.BetaStorageClassAnnotation)
+		c.Spec.StorageClassName = nil
+	}
 }
 
-// immediateIsError: the cycle of a pod whose claims ought to be bound ends in an
-// error on a node that has passed all before.
-func immediateIsError(p filter.Plugin) filter.Plugin {
-	return ofBinding(func(st *volume.BindingState, a filter.Answer) filter.Answer {
-		if !slices.ContainsFunc(st.Claims, func(c volume.Claim) bool { return c.Immediate() }) {
-			return a
+func lostVolumeIsError(st *volume.BindingState) {
+	lost := slices.IndexFunc(st.Claims, func(c volume.Claim) bool { return c.Bound() && c.PV == nil })
+	for i, v := range st.Verdicts {
+		if v != nil && slices.Contains(v.Reasons, volume.NoVolume) {
+			st.Verdicts[i] = &filter.Verdict{Error: "persistentvolume \"" + st.Claims[lost].PVC.Spec.VolumeName + "\" not found"}
 		}
-		for i := range st.Verdicts {
-			st.Verdicts[i] = &filter.Verdict{Error: "pod has unbound immediate PersistentVolumeClaims"}
-		}
-		st.Drawn = ""
-		if slices.ContainsFunc(st.Claims, func(c volume.Claim) bool { return c.Unusable() != "" }) {
-			return a
-		}
-		return filter.Answer{}
-	})(p)
-}
-
-// selectedDoesNotWait: a claim for which a node was selected does not wait for the
-// pod any more: it ought to be bound. It is seen as one of no class.
-func selectedDoesNotWait(p filter.Plugin) filter.Plugin {
-	return ofVolumes(variant.MisreadObjects(func(c *v1.PersistentVolumeClaim) {
-		if _, selected := c.Annotations[volume.AnnSelectedNode]; selected && c.Spec.VolumeName == "" {
-			delete(c.Annotations, v1.BetaStorageClassAnnotation)
-			c.Spec.StorageClassName = nil
-		}
-	}))(p)
-}
-
-// lostVolumeIsError: the cycle ends in an error on a node if a volume does not exist.
-func lostVolumeIsError(p filter.Plugin) filter.Plugin {
-	return ofBinding(func(st *volume.BindingState, a filter.Answer) filter.Answer {
-		lost := slices.IndexFunc(st.Claims, func(c volume.Claim) bool { return c.Bound() && c.PV == nil })
-		for i, v := range st.Verdicts {
-			if v != nil && slices.Contains(v.Reasons, volume.NoVolume) {
-				st.Verdicts[i] = &filter.Verdict{Error: "persistentvolume \"" + st.Claims[lost].PVC.Spec.VolumeName + "\" not found"}
-			}
-		}
-		return a
-	})(p)
+	}
 }
 
 // noZone is the label of a node that is in no zone: volumes never name it.
@@ -100,20 +67,18 @@ const noZone = "?"
 // zoneLabelsRenamed are those that have names of today.
 var zoneLabelsRenamed = []string{v1.LabelFailureDomainBetaZone, v1.LabelFailureDomainBetaRegion}
 
-// zoneLabelsNotRenamed: a volume's zone label has to be matched under its own name.
-// A node with zone labels is seen to be in no zone by those that it lacks.
-func zoneLabelsNotRenamed(p filter.Plugin) filter.Plugin {
-	return ofVolumes(variant.MisreadNodes(func(n *v1.Node) {
-		labelled := func(key string) bool { _, has := n.Labels[key]; return has }
-		if !slices.ContainsFunc(append([]string{v1.LabelTopologyZone, v1.LabelTopologyRegion}, zoneLabelsRenamed...), labelled) {
-			return
+// zoneLabelsNotRenamed: a node with zone labels is seen to be in no zone by those
+// that it lacks.
+func zoneLabelsNotRenamed(n *v1.Node) {
+	labelled := func(key string) bool { _, has := n.Labels[key]; return has }
+	if !slices.ContainsFunc(append([]string{v1.LabelTopologyZone, v1.LabelTopologyRegion}, zoneLabelsRenamed...), labelled) {
+		return
+	}
+	for _, key := range zoneLabelsRenamed {
+		if !labelled(key) {
+			n.Labels[key] = noZone
 		}
-		for _, key := range zoneLabelsRenamed {
-			if !labelled(key) {
-				n.Labels[key] = noZone
-			}
-		}
-	}))(p)
+	}
 }
 
 // zoneLabelsOfOld: volumes have just the zone labels that have been renamed, and so
@@ -133,56 +98,23 @@ func zoneLabelsOfOld(p filter.Plugin) filter.Plugin {
 			delete(n.Labels, key)
 		}
 	})
-	return ofVolumes(func(p filter.Plugin) filter.Plugin { return nodes(volumes(p)) })(p)
+	return nodes(volumes(p))
 }
 
-// attachedUncounted: only the volumes that pods mount count for the limit.
-func attachedUncounted(p filter.Plugin) filter.Plugin {
-	return ofVolumes(variant.MisreadObjects(func(a *storagev1.VolumeAttachment) { a.Spec.Attacher = "" }))(p)
-}
-
-// volumeNodeFields: what a volume's node affinity requires of fields of the node,
-// such as its name, is ignored. A term that requires nothing else is seen as one
-// that every node matches.
-func volumeNodeFields(p filter.Plugin) filter.Plugin {
-	return ofVolumes(variant.MisreadObjects(func(pv *v1.PersistentVolume) {
-		if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
-			return
-		}
-		terms := pv.Spec.NodeAffinity.Required.NodeSelectorTerms
-		for i := range terms {
-			if t := &terms[i]; len(t.MatchFields) > 0 {
-				if t.MatchFields = nil; len(t.MatchExpressions) == 0 {
-					t.MatchExpressions = []v1.NodeSelectorRequirement{{Key: "", Operator: v1.NodeSelectorOpDoesNotExist}}
-				}
+// withoutNodeFields: a term that requires nothing but fields of the node is seen as
+// one that every node matches.
+func withoutNodeFields(pv *v1.PersistentVolume) {
+	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+		return
+	}
+	terms := pv.Spec.NodeAffinity.Required.NodeSelectorTerms
+	for i := range terms {
+		if t := &terms[i]; len(t.MatchFields) > 0 {
+			if t.MatchFields = nil; len(t.MatchExpressions) == 0 {
+				t.MatchExpressions = []v1.NodeSelectorRequirement{{Key: "", Operator: v1.NodeSelectorOpDoesNotExist}}
 			}
 		}
-	}))(p)
-}
-
-// classAnnotationIgnored: there is no volume for a claim that names its class by an
-// annotation. It is seen to ask for attributes that no volume has.
-func classAnnotationIgnored(p filter.Plugin) filter.Plugin {
-	return ofVolumes(variant.MisreadObjects(func(c *v1.PersistentVolumeClaim) {
-		field, none := "", "?"
-		if c.Spec.StorageClassName != nil {
-			field = *c.Spec.StorageClassName
-		}
-		if class, named := c.Annotations[v1.BetaStorageClassAnnotation]; named && class != field {
-			c.Spec.VolumeAttributesClassName = &none
-		}
-	}))(p)
-}
-
-// hostNamesAreNodeNames: a volume that requires a host name leaves just the nodes of
-// that name.
-func hostNamesAreNodeNames(p filter.Plugin) filter.Plugin {
-	return ofBinding(func(st *volume.BindingState, a filter.Answer) filter.Answer {
-		if a.Rejection == nil && a.Error == "" {
-			a.Nodes = hostNames(st.Claims)
-		}
-		return a
-	})(p)
+	}
 }
 
 // hostNames are the names of the hosts on which the volumes of claims are, by their
