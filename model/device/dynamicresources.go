@@ -149,5 +149,5 @@ func (st *State) judge(s *filter.Snapshot, d *devices) {
 }
 
 func selects(s *v1.NodeSelector, n *v1.Node) bool {
-	return slices.ContainsFunc(s.NodeSelectorTerms, func(t v1.NodeSelectorTerm) bool { return filter.NodeSelectorTermMatches(&t, n) })
+	return filter.AnyTermMatches(s.NodeSelectorTerms, n)
 }

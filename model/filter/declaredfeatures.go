@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // Features that a node has to declare in status.declaredFeatures before a pod
@@ -47,51 +48,33 @@ func (NodeDeclaredFeatures) PreFilter(s *Snapshot) (State, Answer) {
 // own gate is off. No feature is so old yet that every node has it (MaxVersion).
 func NeededFeatures(p *v1.Pod) []string {
 	var needed []string
-	if p.Spec.HostNetwork && p.Spec.HostUsers != nil && !*p.Spec.HostUsers {
+	if p.Spec.HostNetwork && !ptr.Deref(p.Spec.HostUsers, true) {
 		needed = append(needed, FeatureHostNetworkUsers)
 	}
-	if AnyContainer(p, true, restartsAll) {
+	if AnyContainer(p, restartsAll) {
 		needed = append(needed, FeatureRestartAll)
 	}
-	if AnyContainer(p, true, MountsWithOptions) {
+	if AnyContainer(p, MountsWithOptions) {
 		needed = append(needed, FeatureBindMountOptions)
 	}
 	return needed
 }
 
-// AnyContainer tells whether something is so of a container of p or, if init is
-// true, of an init container. A pod that waits has no ephemeral containers.
-func AnyContainer(p *v1.Pod, init bool, is func(c *v1.Container) bool) bool {
-	for i := range p.Spec.Containers {
-		if is(&p.Spec.Containers[i]) {
-			return true
-		}
-	}
-	for i := range p.Spec.InitContainers {
-		if init && is(&p.Spec.InitContainers[i]) {
-			return true
-		}
-	}
-	return false
+// AnyContainer tells whether something is so of a container of p, or of an init
+// container. A pod that waits has no ephemeral containers.
+func AnyContainer(p *v1.Pod, is func(v1.Container) bool) bool {
+	return slices.ContainsFunc(p.Spec.Containers, is) || slices.ContainsFunc(p.Spec.InitContainers, is)
 }
 
 // restartsAll: one of the container's rules, whatever its exit codes, has the
 // action RestartAllContainers.
-func restartsAll(c *v1.Container) bool {
-	for i := range c.RestartPolicyRules {
-		if c.RestartPolicyRules[i].Action == v1.ContainerRestartRuleActionRestartAllContainers {
-			return true
-		}
-	}
-	return false
+func restartsAll(c v1.Container) bool {
+	return slices.ContainsFunc(c.RestartPolicyRules, func(r v1.ContainerRestartRule) bool {
+		return r.Action == v1.ContainerRestartRuleActionRestartAllContainers
+	})
 }
 
 // MountsWithOptions: one of the container's mounts has options of bind mounts.
-func MountsWithOptions(c *v1.Container) bool {
-	for i := range c.VolumeMounts {
-		if len(c.VolumeMounts[i].BindMountOptions) > 0 {
-			return true
-		}
-	}
-	return false
+func MountsWithOptions(c v1.Container) bool {
+	return slices.ContainsFunc(c.VolumeMounts, func(m v1.VolumeMount) bool { return len(m.BindMountOptions) > 0 })
 }

@@ -1,8 +1,6 @@
 package filter
 
-import (
-	"slices"
-)
+import "slices"
 
 // InterPodAffinity is about the pods that the preemptor has to be with, those that
 // it must not be with, and those that must not be with it. Affinity is the
@@ -100,31 +98,6 @@ type elsewhere struct {
 	member, antiAffinity, existing bool
 }
 
-// Topology is a node label by which domains are told apart.
-type Topology struct {
-	// Domains are the numbers of the nodes' domains, by Node.Index; -1 without the
-	// label. Two nodes are in one domain if both have the label, with the same value
-	// (API reference, PodAffinityTerm.topologyKey).
-	Domains []int
-	size    int // how many domains there are
-}
-
-func newTopology(key string, nodes []*Node) *Topology {
-	t := &Topology{Domains: make([]int, len(nodes))}
-	numbers := map[string]int{}
-	for i, n := range nodes {
-		t.Domains[i] = -1
-		if value, ok := n.Labels[key]; ok {
-			if _, known := numbers[value]; !known {
-				numbers[value] = len(numbers)
-			}
-			t.Domains[i] = numbers[value]
-		}
-	}
-	t.size = len(numbers)
-	return t
-}
-
 // Fits implements State. It judges in the order in which reasons are reported: no
 // pod to go with, which removing pods does not resolve (docs: concepts/
 // scheduling-eviction/pod-priority-preemption, "Inter-Pod affinity on
@@ -133,7 +106,7 @@ func (st *InterPodAffinityState) Fits(n *Node, v View) *Verdict {
 	switch {
 	case !st.AffinityMet(n, v) && !st.FirstOfGroup(n, v):
 		return Unresolvable("node(s) didn't match pod affinity rules")
-	case st.AntiAffinityViolated(n, v):
+	case st.antiAffinityViolated(n, v):
 		return Resolvable("node(s) didn't match pod anti-affinity rules")
 	case st.ExistingViolated(n, v):
 		return Resolvable("node(s) didn't satisfy existing pods anti-affinity rules")
@@ -163,48 +136,18 @@ func (st *InterPodAffinityState) FirstOfGroup(n *Node, v View) bool {
 		!slices.ContainsFunc(v.Pods, func(p *Pod) bool { return st.Relations[p.Index].Member })
 }
 
-// OnlyAsFirst tells whether a node suits the preemptor's affinity just because it
-// may be the first of the pods that its affinity selects.
-func (st *InterPodAffinityState) OnlyAsFirst(n *Node, v View) bool {
-	return !st.AffinityMet(n, v) && st.FirstOfGroup(n, v)
-}
-
-// AntiAffinityViolated tells whether the preemptor's anti-affinity selects a pod in
+// antiAffinityViolated tells whether the preemptor's anti-affinity selects a pod in
 // the node's domain.
-func (st *InterPodAffinityState) AntiAffinityViolated(n *Node, v View) bool {
-	if st.elsewhere[n.Index].antiAffinity {
-		return true
-	}
-	for _, p := range v.Pods {
-		if InAny(st.Relations[p.Index].AntiAffinity, n) {
-			return true
-		}
-	}
-	return false
+func (st *InterPodAffinityState) antiAffinityViolated(n *Node, v View) bool {
+	return st.elsewhere[n.Index].antiAffinity ||
+		slices.ContainsFunc(v.Pods, func(p *Pod) bool { return InAny(st.Relations[p.Index].AntiAffinity, n) })
 }
 
 // ExistingViolated tells whether the anti-affinity of a pod in the node's domain
 // selects the preemptor.
 func (st *InterPodAffinityState) ExistingViolated(n *Node, v View) bool {
-	if st.elsewhere[n.Index].existing {
-		return true
-	}
-	for _, p := range v.Pods {
-		if InAny(st.Relations[p.Index].Existing, n) {
-			return true
-		}
-	}
-	return false
-}
-
-// InAny tells whether a node has the label of one of the topologies.
-func InAny(topologies []*Topology, n *Node) bool {
-	for _, t := range topologies {
-		if t.Domains[n.Index] >= 0 {
-			return true
-		}
-	}
-	return false
+	return st.elsewhere[n.Index].existing ||
+		slices.ContainsFunc(v.Pods, func(p *Pod) bool { return InAny(st.Relations[p.Index].Existing, n) })
 }
 
 // Alike implements State.

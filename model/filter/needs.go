@@ -1,9 +1,11 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // Requested is what a pod that is still to be placed asks for: the sum of its
@@ -84,7 +86,7 @@ func sumContainers(p *v1.Pod, of func(*v1.Container) Resources) Resources {
 			sidecars = sidecars.add(needs)
 			peak = peak.max(sidecars)
 		} else {
-			peak = peak.max(sidecars.clone().add(needs))
+			peak = peak.max(slices.Clone(sidecars).add(needs))
 		}
 	}
 	return running.max(peak)
@@ -92,7 +94,7 @@ func sumContainers(p *v1.Pod, of func(*v1.Container) Resources) Resources {
 
 // IsSidecar tells whether an init container runs as long as its pod does (KEP-753).
 func IsSidecar(c *v1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways
+	return ptr.Deref(c.RestartPolicy, "") == v1.ContainerRestartPolicyAlways
 }
 
 // withPodLevel replaces what the containers need by what the pod as a whole

@@ -80,7 +80,7 @@ func matchesNodeAffinity(p *v1.Pod, n *v1.Node) bool {
 		}
 	}
 	terms := RequiredNodeTerms(p)
-	return terms == nil || slices.ContainsFunc(terms, func(t v1.NodeSelectorTerm) bool { return NodeSelectorTermMatches(&t, n) })
+	return terms == nil || AnyTermMatches(terms, n)
 }
 
 // RequiredNodeTerms are the required terms of p's node affinity; nil if it has none.
@@ -92,9 +92,20 @@ func RequiredNodeTerms(p *v1.Pod) []v1.NodeSelectorTerm {
 	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// NodeSelectorTermMatches tells whether a term matches a node: requirements are
-// ANDed; an empty term matches nothing (API reference, NodeSelectorTerm).
-func NodeSelectorTermMatches(t *v1.NodeSelectorTerm, n *v1.Node) bool {
+// AnyTermMatches tells whether one of the terms of a node selector matches a node:
+// terms are ORed (API reference, NodeSelector).
+func AnyTermMatches(terms []v1.NodeSelectorTerm, n *v1.Node) bool {
+	for i := range terms {
+		if termMatches(&terms[i], n) {
+			return true
+		}
+	}
+	return false
+}
+
+// termMatches: requirements are ANDed; an empty term matches nothing (API
+// reference, NodeSelectorTerm).
+func termMatches(t *v1.NodeSelectorTerm, n *v1.Node) bool {
 	for i := range t.MatchExpressions {
 		value, has := n.Labels[t.MatchExpressions[i].Key]
 		if !requirementMatches(&t.MatchExpressions[i], value, has) {

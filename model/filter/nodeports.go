@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -75,17 +76,9 @@ func HostPorts(p *v1.Pod) []HostPort {
 	var ports []HostPort
 	add := func(c *v1.Container) {
 		for _, cp := range c.Ports {
-			if cp.HostPort <= 0 {
-				continue
+			if cp.HostPort > 0 {
+				ports = append(ports, HostPort{cmp.Or(cp.HostIP, anyIP), cmp.Or(cp.Protocol, v1.ProtocolTCP), cp.HostPort})
 			}
-			port := HostPort{cp.HostIP, cp.Protocol, cp.HostPort}
-			if port.IP == "" {
-				port.IP = anyIP
-			}
-			if port.Protocol == "" {
-				port.Protocol = v1.ProtocolTCP
-			}
-			ports = append(ports, port)
 		}
 	}
 	for i := range p.Spec.InitContainers {

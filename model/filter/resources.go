@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -69,15 +71,12 @@ func (rs Resources) Get(name v1.ResourceName) Quantity {
 
 // merge combines both lists name by name. It may reuse rs.
 func (rs Resources) merge(other Resources, combine func(a, b Quantity) Quantity) Resources {
-next:
 	for _, o := range other {
-		for i := range rs {
-			if rs[i].Name == o.Name {
-				rs[i].Quantity = combine(rs[i].Quantity, o.Quantity)
-				continue next
-			}
+		if i := slices.IndexFunc(rs, func(a Amount) bool { return a.Name == o.Name }); i >= 0 {
+			rs[i].Quantity = combine(rs[i].Quantity, o.Quantity)
+		} else {
+			rs = append(rs, o)
 		}
-		rs = append(rs, o)
 	}
 	return rs
 }
@@ -93,19 +92,10 @@ func (rs Resources) max(other Resources) Resources {
 	})
 }
 
-func (rs Resources) clone() Resources { return append(Resources(nil), rs...) }
-
 // equal treats a missing name as an amount of zero.
 func (rs Resources) equal(other Resources) bool {
-	for _, a := range rs {
-		if other.Get(a.Name) != a.Quantity {
-			return false
-		}
+	differs := func(list Resources) func(Amount) bool {
+		return func(a Amount) bool { return list.Get(a.Name) != a.Quantity }
 	}
-	for _, a := range other {
-		if rs.Get(a.Name) != a.Quantity {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rs, differs(other)) && !slices.ContainsFunc(other, differs(rs))
 }

@@ -4,6 +4,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 )
 
 // PodTopologySpread: with the preemptor on the node, its domain may hold at most
@@ -27,10 +28,7 @@ func (PodTopologySpread) PreFilter(s *Snapshot) (State, Answer) {
 		if c.WhenUnsatisfiable != v1.DoNotSchedule {
 			continue
 		}
-		constraint := &SpreadConstraint{TopologySpreadConstraint: c, Selector: SpreadSelector(c, p.Labels), minDomains: 1}
-		if c.MinDomains != nil {
-			constraint.minDomains = int(*c.MinDomains)
-		}
+		constraint := &SpreadConstraint{TopologySpreadConstraint: c, Selector: SpreadSelector(c, p.Labels), minDomains: int(ptr.Deref(c.MinDomains, 1))}
 		if constraint.Selector.Matches(labels.Set(p.Labels)) {
 			constraint.self = 1
 		}
@@ -115,18 +113,10 @@ func (c *SpreadConstraint) count(s *Snapshot, all []*SpreadConstraint) {
 		c.Selects[p.Index] = p.Namespace == s.Preemptor.Namespace && c.Selector.Matches(labels.Set(p.Labels))
 		c.Counts[p.Index] = c.Selects[p.Index] && p.DeletionTimestamp == nil
 	})
-	numbers := map[string]int{}
+	topology := newTopology(c.TopologyKey, s.Nodes)
+	c.Domains = make([]SpreadDomain, topology.size)
 	for i, n := range s.Nodes {
-		at := SpreadNode{Domain: -1, Standing: c.counted(n.Pods)}
-		if value, ok := n.Labels[c.TopologyKey]; ok {
-			number, known := numbers[value]
-			if !known {
-				number = len(numbers)
-				numbers[value] = number
-				c.Domains = append(c.Domains, SpreadDomain{})
-			}
-			at.Domain, at.Eligible = number, c.eligible(s, n.Node, all)
-		}
+		at := SpreadNode{topology.Domains[i], c.eligible(s, n.Node, all), c.counted(n.Pods)}
 		if at.Eligible {
 			d := &c.Domains[at.Domain]
 			d.Eligible, d.Standing = true, d.Standing+at.Standing
@@ -145,16 +135,11 @@ func (c *SpreadConstraint) eligible(s *Snapshot, n *v1.Node, all []*SpreadConstr
 			return false
 		}
 	}
-	honour := func(policy *v1.NodeInclusionPolicy, byDefault v1.NodeInclusionPolicy) bool {
-		if policy == nil {
-			policy = &byDefault
-		}
-		return *policy == v1.NodeInclusionPolicyHonor
-	}
-	if honour(c.NodeAffinityPolicy, v1.NodeInclusionPolicyHonor) && !matchesNodeAffinity(s.Preemptor.Pod, n) {
+	const honor = v1.NodeInclusionPolicyHonor
+	if ptr.Deref(c.NodeAffinityPolicy, honor) == honor && !matchesNodeAffinity(s.Preemptor.Pod, n) {
 		return false
 	}
-	return !honour(c.NodeTaintsPolicy, v1.NodeInclusionPolicyIgnore) || tolerationsOf(s).tolerateAll(n)
+	return ptr.Deref(c.NodeTaintsPolicy, v1.NodeInclusionPolicyIgnore) != honor || tolerationsOf(s).tolerateAll(n)
 }
 
 // counted is how many of pods count.

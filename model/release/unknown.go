@@ -137,10 +137,10 @@ var podFields = []podField{
 		}},
 	{"spec.containers.restartPolicyRules", ">=1.35.0", // KEP-5307
 		func(p *v1.Pod) bool {
-			return filter.AnyContainer(p, true, func(c *v1.Container) bool { return len(c.RestartPolicyRules) > 0 })
+			return filter.AnyContainer(p, func(c v1.Container) bool { return len(c.RestartPolicyRules) > 0 })
 		}},
 	{"spec.containers.volumeMounts.bindMountOptions", ">=1.37.0",
-		func(p *v1.Pod) bool { return filter.AnyContainer(p, true, filter.MountsWithOptions) }},
+		func(p *v1.Pod) bool { return filter.AnyContainer(p, filter.MountsWithOptions) }},
 	{"spec.hostUsers", ">=1.33.0", // KEP-127
 		func(p *v1.Pod) bool { return p.Spec.HostUsers != nil }},
 	{"spec.resources", ">=1.34.0", // KEP-2837

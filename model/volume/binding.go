@@ -7,6 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
@@ -138,12 +139,11 @@ func (b *binder) match(n *v1.Node, find []Claim, taken []string, provision []Cla
 // concepts/storage/persistent-volumes, "Binding").
 func (b *binder) matches(n *v1.Node, claim *v1.PersistentVolumeClaim, taken []string) []string {
 	var best []*v1.PersistentVolume
-	selector := labels.Everything()
-	if claim.Spec.Selector != nil {
-		var err error
-		if selector, err = metav1.LabelSelectorAsSelector(claim.Spec.Selector); err != nil {
-			selector = labels.Nothing()
-		}
+	selector, err := metav1.LabelSelectorAsSelector(claim.Spec.Selector)
+	if claim.Spec.Selector == nil {
+		selector = labels.Everything()
+	} else if err != nil {
+		selector = labels.Nothing()
 	}
 	var reserved []string
 	unreachable := false
@@ -193,10 +193,10 @@ func (b *binder) matches(n *v1.Node, claim *v1.PersistentVolumeClaim, taken []st
 // suits tells whether a volume is what the claim asks for, whoever is to have it.
 func suits(pv *v1.PersistentVolume, claim *v1.PersistentVolumeClaim) bool {
 	has, wants := pv.Spec.Capacity[v1.ResourceStorage], claim.Spec.Resources.Requests[v1.ResourceStorage]
-	return classOfVolume(pv) == classOf(claim) &&
+	return annotatedClass(pv.Annotations, pv.Spec.StorageClassName) == classOf(claim) &&
 		has.Cmp(wants) >= 0 &&
-		modeOf(pv.Spec.VolumeMode) == modeOf(claim.Spec.VolumeMode) &&
-		value(claim.Spec.VolumeAttributesClassName) == value(pv.Spec.VolumeAttributesClassName) &&
+		ptr.Deref(pv.Spec.VolumeMode, v1.PersistentVolumeFilesystem) == ptr.Deref(claim.Spec.VolumeMode, v1.PersistentVolumeFilesystem) &&
+		ptr.Deref(claim.Spec.VolumeAttributesClassName, "") == ptr.Deref(pv.Spec.VolumeAttributesClassName, "") &&
 		pv.DeletionTimestamp == nil
 }
 
@@ -219,7 +219,7 @@ func (b *binder) provisions(n *v1.Node, c *Claim) bool {
 	}
 	driver := b.Drivers[class.Provisioner]
 	wants, sized := c.PVC.Spec.Resources.Requests[v1.ResourceStorage]
-	if !sized || driver == nil || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity {
+	if !sized || driver == nil || !ptr.Deref(driver.Spec.StorageCapacity, false) {
 		return true
 	}
 	return slices.ContainsFunc(b.Capacities, func(c *storagev1.CSIStorageCapacity) bool {
@@ -244,24 +244,11 @@ func reaches(n *v1.Node, pv *v1.PersistentVolume) bool {
 	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
 		return true
 	}
-	terms := pv.Spec.NodeAffinity.Required.NodeSelectorTerms
-	for i := range terms {
-		if filter.NodeSelectorTermMatches(&terms[i], n) {
-			return true
-		}
-	}
-	return false
+	return filter.AnyTermMatches(pv.Spec.NodeAffinity.Required.NodeSelectorTerms, n)
 }
 
 // reservedFor tells whether a volume names the claim.
 func reservedFor(pv *v1.PersistentVolume, claim *v1.PersistentVolumeClaim) bool {
 	ref := pv.Spec.ClaimRef
 	return ref != nil && ref.Name == claim.Name && ref.Namespace == claim.Namespace && (ref.UID == "" || ref.UID == claim.UID)
-}
-
-func modeOf(mode *v1.PersistentVolumeMode) v1.PersistentVolumeMode {
-	if mode == nil {
-		return v1.PersistentVolumeFilesystem
-	}
-	return *mode
 }

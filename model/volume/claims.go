@@ -3,6 +3,7 @@ package volume
 import (
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
@@ -78,7 +79,7 @@ func (c *Claim) Bound() bool {
 // it (docs: storage-classes, "Volume binding mode").
 func (c *Claim) Waits() bool {
 	return c.PVC != nil && c.PVC.Spec.VolumeName == "" && c.Class != nil &&
-		c.Class.VolumeBindingMode != nil && *c.Class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
+		ptr.Deref(c.Class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer
 }
 
 // Immediate tells whether the claim ought to be bound before any pod uses it, and
@@ -89,22 +90,12 @@ func (c *Claim) Immediate() bool { return c.PVC != nil && !c.Bound() && !c.Waits
 // was a field takes precedence (API reference, PersistentVolumeClaimSpec;
 // storage/volume/helpers.go:43@v0.37.1).
 func classOf(claim *v1.PersistentVolumeClaim) string {
-	if class, ok := claim.Annotations[v1.BetaStorageClassAnnotation]; ok {
-		return class
-	}
-	return value(claim.Spec.StorageClassName)
+	return annotatedClass(claim.Annotations, ptr.Deref(claim.Spec.StorageClassName, ""))
 }
 
-func classOfVolume(pv *v1.PersistentVolume) string {
-	if class, ok := pv.Annotations[v1.BetaStorageClassAnnotation]; ok {
+func annotatedClass(annotations map[string]string, field string) string {
+	if class, ok := annotations[v1.BetaStorageClassAnnotation]; ok {
 		return class
 	}
-	return pv.Spec.StorageClassName
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	return field
 }

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
@@ -234,11 +235,11 @@ func (x *Index) csiVolumes(p *v1.Pod, claims []Claim) []CSIVolume {
 		case c.PV.Spec.CSI != nil:
 			add(CSIVolume{Driver: c.PV.Spec.CSI.Driver, Handle: c.PV.Spec.CSI.VolumeHandle})
 		default:
-			add(migratedVolume(c.PV))
+			add(migrated(&c.PV.Spec.PersistentVolumeSource, c.PV.Labels))
 		}
 	}
 	for i := range p.Spec.Volumes {
-		add(migratedInline(&p.Spec.Volumes[i]))
+		add(migrated(inline(&p.Spec.Volumes[i]), nil))
 	}
 	return volumes
 }
@@ -271,7 +272,7 @@ func limitsOf(n *storagev1.CSINode) []Limit {
 // (CSIDriver, spec.preventPodSchedulingIfMissing). No pod is in its way there.
 func (x *Index) missingDriver(driver, node string) bool {
 	d, n := x.Drivers[driver], x.CSINodes[node]
-	if d == nil || d.Spec.PreventPodSchedulingIfMissing == nil || !*d.Spec.PreventPodSchedulingIfMissing {
+	if d == nil || !ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, false) {
 		return false
 	}
 	return n == nil || !slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver })

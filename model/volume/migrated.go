@@ -17,27 +17,19 @@ var migratedDrivers = map[string]string{
 	"kubernetes.io/portworx-volume": "pxd.portworx.com",
 }
 
-// migratedVolume is what a CSI driver has in place of a volume of the plugin that
-// it has taken over from, if it has (nodevolumelimits/csi.go:507@v1.37.1,
-// getCSIDriverInfo; csi-translation-lib).
-func migratedVolume(pv *v1.PersistentVolume) CSIVolume {
-	s := &pv.Spec.PersistentVolumeSource
-	v := CSIVolume{Driver: migratedDrivers[pluginOfPersistentVolume(pv)]}
-	switch {
-	case s.AWSElasticBlockStore != nil:
-		v.Handle = s.AWSElasticBlockStore.VolumeID
-	case s.AzureDisk != nil:
-		v.Handle = s.AzureDisk.DataDiskURI
-	case s.Cinder != nil:
-		v.Handle = s.Cinder.VolumeID
-	case s.GCEPersistentDisk != nil:
-		if place, ok := placeOfDisk(pv.Labels); ok {
-			v.Handle = place + s.GCEPersistentDisk.PDName
+// migrated is what a CSI driver has in place of a volume of the plugin that it has
+// taken over from, if it has (nodevolumelimits/csi.go:507@v1.37.1,
+// getCSIDriverInfo; csi-translation-lib). labels are those of the volume.
+func migrated(s *v1.PersistentVolumeSource, labels map[string]string) CSIVolume {
+	plugin, id := pluginOf(s)
+	if s.GCEPersistentDisk != nil {
+		if place, ok := placeOfDisk(labels); ok {
+			id = place + id
+		} else {
+			id = ""
 		}
-	case s.PortworxVolume != nil:
-		v.Handle = s.PortworxVolume.VolumeID
 	}
-	return v
+	return CSIVolume{Driver: migratedDrivers[plugin], Handle: id}
 }
 
 // placeOfDisk is the part of a GCE disk's handle that says where the disk is: in
@@ -63,55 +55,31 @@ func placeOfDisk(labels map[string]string) (place string, ok bool) {
 	return "regions/" + regions[0] + "/", len(slices.Compact(regions)) == 1
 }
 
-// migratedInline is migratedVolume of a volume that a pod names itself.
-func migratedInline(v *v1.Volume) CSIVolume {
-	driver := migratedDrivers[pluginOfVolume(v)]
-	switch {
-	case v.AWSElasticBlockStore != nil:
-		return CSIVolume{Driver: driver, Handle: v.AWSElasticBlockStore.VolumeID}
-	case v.AzureDisk != nil:
-		return CSIVolume{Driver: driver, Handle: v.AzureDisk.DataDiskURI}
-	case v.Cinder != nil:
-		return CSIVolume{Driver: driver, Handle: v.Cinder.VolumeID}
-	case v.GCEPersistentDisk != nil:
-		return CSIVolume{Driver: driver, Handle: "zones//" + v.GCEPersistentDisk.PDName}
-	case v.PortworxVolume != nil:
-		return CSIVolume{Driver: driver, Handle: v.PortworxVolume.VolumeID}
-	}
-	return CSIVolume{}
-}
-
-// pluginOfVolume names the plugin that a volume of a pod was made for, if a CSI
-// driver has taken over from it.
-func pluginOfVolume(v *v1.Volume) string {
-	switch {
-	case v.AWSElasticBlockStore != nil:
-		return "kubernetes.io/aws-ebs"
-	case v.AzureDisk != nil:
-		return "kubernetes.io/azure-disk"
-	case v.Cinder != nil:
-		return "kubernetes.io/cinder"
-	case v.GCEPersistentDisk != nil:
-		return "kubernetes.io/gce-pd"
-	case v.PortworxVolume != nil:
-		return "kubernetes.io/portworx-volume"
-	}
-	return ""
-}
-
-func pluginOfPersistentVolume(pv *v1.PersistentVolume) string {
-	s := &pv.Spec.PersistentVolumeSource
+// pluginOf names the plugin that a volume was made for, if a CSI driver has taken
+// over from it, and the volume's name there.
+func pluginOf(s *v1.PersistentVolumeSource) (plugin, id string) {
 	switch {
 	case s.AWSElasticBlockStore != nil:
-		return "kubernetes.io/aws-ebs"
+		return "kubernetes.io/aws-ebs", s.AWSElasticBlockStore.VolumeID
 	case s.AzureDisk != nil:
-		return "kubernetes.io/azure-disk"
+		return "kubernetes.io/azure-disk", s.AzureDisk.DataDiskURI
 	case s.Cinder != nil:
-		return "kubernetes.io/cinder"
+		return "kubernetes.io/cinder", s.Cinder.VolumeID
 	case s.GCEPersistentDisk != nil:
-		return "kubernetes.io/gce-pd"
+		return "kubernetes.io/gce-pd", s.GCEPersistentDisk.PDName
 	case s.PortworxVolume != nil:
-		return "kubernetes.io/portworx-volume"
+		return "kubernetes.io/portworx-volume", s.PortworxVolume.VolumeID
 	}
-	return ""
+	return "", ""
+}
+
+// inline is the source of a volume that a pod names itself, as far as pluginOf is
+// concerned.
+func inline(v *v1.Volume) *v1.PersistentVolumeSource {
+	s := &v1.PersistentVolumeSource{AWSElasticBlockStore: v.AWSElasticBlockStore, AzureDisk: v.AzureDisk,
+		GCEPersistentDisk: v.GCEPersistentDisk, PortworxVolume: v.PortworxVolume}
+	if v.Cinder != nil {
+		s.Cinder = &v1.CinderPersistentVolumeSource{VolumeID: v.Cinder.VolumeID}
+	}
+	return s
 }

@@ -5,24 +5,22 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // What a CSI driver calls a volume that was migrated to it.
 func TestMigratedVolumes(t *testing.T) {
 	disk := &v1.GCEPersistentDiskVolumeSource{PDName: "d"}
 	gce := func(labels map[string]string) CSIVolume {
-		return migratedVolume(&v1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Labels: labels},
-			Spec: v1.PersistentVolumeSpec{PersistentVolumeSource: v1.PersistentVolumeSource{GCEPersistentDisk: disk}}})
+		return migrated(&v1.PersistentVolumeSource{GCEPersistentDisk: disk}, labels)
 	}
-	inline := func(s v1.VolumeSource) CSIVolume { return migratedInline(&v1.Volume{VolumeSource: s}) }
+	ofPod := func(s v1.VolumeSource) CSIVolume { return migrated(inline(&v1.Volume{VolumeSource: s}), nil) }
 	const google = "pd.csi.storage.gke.io"
 	assert.Equal(t, CSIVolume{Driver: google, Handle: "zones//d"}, gce(nil))
 	assert.Equal(t, CSIVolume{Driver: google, Handle: "zones/a/d"}, gce(map[string]string{v1.LabelTopologyZone: "a"}))
 	assert.Equal(t, CSIVolume{Driver: google, Handle: "regions/us-east1/d"}, gce(map[string]string{v1.LabelTopologyZone: "us-east1-a__us-east1-b"}))
 	assert.Equal(t, CSIVolume{Driver: google}, gce(map[string]string{v1.LabelTopologyZone: "us-east1-a__us-west1-b"}))
 	assert.Equal(t, CSIVolume{Driver: google}, gce(map[string]string{v1.LabelTopologyZone: "a__b"}))
-	assert.Equal(t, CSIVolume{Driver: google, Handle: "zones//d"}, inline(v1.VolumeSource{GCEPersistentDisk: disk}))
-	assert.Equal(t, CSIVolume{Driver: "ebs.csi.aws.com", Handle: "vol-1"}, inline(v1.VolumeSource{AWSElasticBlockStore: &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}))
-	assert.Zero(t, inline(v1.VolumeSource{ISCSI: &v1.ISCSIVolumeSource{}}))
+	assert.Equal(t, CSIVolume{Driver: google, Handle: "zones//d"}, ofPod(v1.VolumeSource{GCEPersistentDisk: disk}))
+	assert.Equal(t, CSIVolume{Driver: "ebs.csi.aws.com", Handle: "vol-1"}, ofPod(v1.VolumeSource{AWSElasticBlockStore: &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}))
+	assert.Zero(t, ofPod(v1.VolumeSource{ISCSI: &v1.ISCSIVolumeSource{}}))
 }

@@ -27,11 +27,12 @@ func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 		if c.Class != nil && c.Class.VolumeBindingMode == nil {
 			report("StorageClass "+c.Class.Name, "volumeBindingMode", "a class without it, which the API server would have set")
 		}
-		if c.PV == nil || pluginOfPersistentVolume(c.PV) == "" {
+		if c.PV == nil {
 			continue
 		}
+		plugin, _ := pluginOf(&c.PV.Spec.PersistentVolumeSource)
 		for _, n := range x.CSINodes {
-			if slices.Contains(strings.Split(n.Annotations[v1.MigratedPluginsAnnotationKey], ","), pluginOfPersistentVolume(c.PV)) {
+			if plugin != "" && slices.Contains(strings.Split(n.Annotations[v1.MigratedPluginsAnnotationKey], ","), plugin) {
 				report("PersistentVolume "+c.PV.Name, "spec", "a volume whose topology is translated for the CSI driver it is migrated to")
 				break
 			}
@@ -44,14 +45,15 @@ func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 func (x *Index) unmodelledVolumes(p *v1.Pod, report filter.Report) {
 	const why = "a volume that counts for the limit of the CSI driver it is migrated to"
 	for i := range p.Spec.Volumes {
-		if v := &p.Spec.Volumes[i]; x.limited(pluginOfVolume(v)) {
+		v := &p.Spec.Volumes[i]
+		if plugin, _ := pluginOf(inline(v)); x.limited(plugin) {
 			report("Pod "+filter.Key(p), fmt.Sprintf("spec.volumes[%d].%s", i, sourceOf(v)), why)
 		}
 	}
 	for _, c := range x.ClaimsOf(p) {
 		switch {
 		case c.PV != nil:
-			if x.limited(pluginOfPersistentVolume(c.PV)) {
+			if plugin, _ := pluginOf(&c.PV.Spec.PersistentVolumeSource); x.limited(plugin) {
 				report("PersistentVolume "+c.PV.Name, "spec", why)
 			}
 		case c.Class != nil && x.limited(c.Class.Provisioner):
