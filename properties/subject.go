@@ -97,13 +97,6 @@ func spreads(p *v1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule })
 }
 
-// RequiresPods tells whether a pod has required terms of affinity or anti-affinity.
-func RequiresPods(p *v1.Pod) bool {
-	a := p.Spec.Affinity
-	return a != nil && (a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 ||
-		a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0)
-}
-
 // Pod is the pod of that key, or nil.
 func (s *Subject) Pod(key string) *v1.Pod { return s.index().byKey[key] }
 

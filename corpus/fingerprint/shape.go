@@ -10,10 +10,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // aspect is something that can be in play in a cluster. Which aspects a minimised
@@ -165,8 +165,7 @@ func sidecar(k *v1.Container) bool {
 func budgetsOf(c *model.Cluster, p *v1.Pod) int {
 	count := 0
 	for _, b := range c.PodDisruptionBudgets {
-		selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-		if err == nil && b.Namespace == p.Namespace && selector.Matches(labels.Set(p.Labels)) {
+		if b.Namespace == p.Namespace && properties.Selects(b, p) {
 			count++
 		}
 	}

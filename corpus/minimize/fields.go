@@ -74,9 +74,6 @@ func walk(v reflect.Value, path string, at func(reflect.Value) reflect.Value, yi
 				walk(v.Field(i), path, inner, yield)
 				continue
 			}
-			if name == "" {
-				name = strings.ToLower(f.Name[:1]) + f.Name[1:]
-			}
 			name = strings.TrimPrefix(path+"."+name, ".")
 			yield(field{name, func(o reflect.Value) { inner(o).SetZero() }})
 			walk(v.Field(i), name, inner, yield)

@@ -177,20 +177,14 @@ func narrowed(checker *properties.Checker, want fingerprint.Fingerprint) *proper
 	}
 	narrow := *checker
 	narrow.Properties, narrow.Sample = nil, nil
-	for _, p := range allProperties(checker) {
-		if p.Name == want.Property {
-			narrow.Properties = []properties.Property{p}
-			break
-		}
+	candidates := checker.Properties
+	if checker.Sample != nil {
+		candidates = slices.Concat(candidates, all.Costly())
+	}
+	if i := slices.IndexFunc(candidates, func(p properties.Property) bool { return p.Name == want.Property }); i >= 0 {
+		narrow.Properties = candidates[i : i+1 : i+1]
 	}
 	return &narrow
-}
-
-func allProperties(checker *properties.Checker) []properties.Property {
-	if checker.Sample == nil {
-		return checker.Properties
-	}
-	return slices.Concat(checker.Properties, all.Costly())
 }
 
 func (m *minimiser) stopped() bool { return m.ctx.Err() != nil }

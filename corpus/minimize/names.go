@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // names gives objects and labels the names that a person would give: in the
@@ -36,7 +37,10 @@ func names(c *model.Cluster) []step {
 		for _, r := range []struct {
 			what   string
 			rename func(c *model.Cluster, byName bool) *model.Cluster
-		}{{"namespaces", namespaces}, {"nodes", nodeNames}, {"pods", podNames}, {"budgets", budgetNames}, {"storage", storageNames}} {
+		}{{"namespaces", namespaces}, {"nodes", nodeNames},
+			{"pods", renamed(func(c *model.Cluster) []*v1.Pod { return c.Pods }, letter)},
+			{"budgets", renamed(func(c *model.Cluster) []*policyv1.PodDisruptionBudget { return c.PodDisruptionBudgets }, numbered("budget"))},
+			{"storage", storageNames}} {
 			steps = append(steps, step{r.what + ": plain names " + order, func(c *model.Cluster) *model.Cluster { return r.rename(c, byName) }})
 		}
 	}
@@ -142,7 +146,7 @@ func nodeNames(c *model.Cluster, byName bool) *model.Cluster {
 			}
 		case *v1.Pod:
 			o.Spec.NodeName, o.Status.NominatedNodeName = rename(o.Spec.NodeName), rename(o.Status.NominatedNodeName)
-			for _, term := range nodeTerms(o) {
+			for _, term := range properties.NodeTerms(o) {
 				for _, f := range term.MatchFields {
 					for i := range f.Values {
 						f.Values[i] = rename(f.Values[i])
@@ -168,29 +172,21 @@ func extenderNames(c *model.Cluster) *model.Cluster {
 	return next
 }
 
-func podNames(c *model.Cluster, byName bool) *model.Cluster {
-	to := plain(c.Pods, byName, letter)
-	if to == nil {
-		return nil
-	}
-	return follow(c, editPods(c, func(p *v1.Pod) bool {
-		p.Name = cmp.Or(to[model.Key(p)], p.Name)
-		return true
-	}))
-}
-
-func budgetNames(c *model.Cluster, byName bool) *model.Cluster {
-	to := plain(c.PodDisruptionBudgets, byName, numbered("budget"))
-	if to == nil {
-		return nil
-	}
-	return edit(c, func(_ int, o runtime.Object) bool {
-		b, ok := o.(*policyv1.PodDisruptionBudget)
-		if ok {
-			b.Name = to[model.Key(b)]
+// renamed gives the objects of a list plain names.
+func renamed[T metav1.Object](list func(c *model.Cluster) []T, name func(i int) string) func(c *model.Cluster, byName bool) *model.Cluster {
+	return func(c *model.Cluster, byName bool) *model.Cluster {
+		to := plain(list(c), byName, name)
+		if to == nil {
+			return nil
 		}
-		return ok
-	})
+		return follow(c, edit(c, func(_ int, o runtime.Object) bool {
+			named, ok := o.(T)
+			if ok {
+				named.SetName(cmp.Or(to[model.Key(named)], named.GetName()))
+			}
+			return ok
+		}))
+	}
 }
 
 // relabel renames keys and values of labels.
@@ -246,7 +242,7 @@ func podLabels(o runtime.Object, r relabel) bool {
 				c.MatchLabelKeys[j] = r.key(key)
 			}
 		}
-		for _, term := range podTerms(o) {
+		for _, term := range properties.PodTerms(o) {
 			r.selector(term.LabelSelector)
 			for _, keys := range [][]string{term.MatchLabelKeys, term.MismatchLabelKeys} {
 				for i := range keys {
@@ -274,50 +270,16 @@ func nodeLabels(o runtime.Object, r relabel) bool {
 			c := &o.Spec.TopologySpreadConstraints[i]
 			c.TopologyKey = r.key(c.TopologyKey)
 		}
-		for _, term := range podTerms(o) {
+		for _, term := range properties.PodTerms(o) {
 			r.values(&term.TopologyKey, "", nil)
 		}
-		for _, term := range nodeTerms(o) {
+		for _, term := range properties.NodeTerms(o) {
 			r.terms([]v1.NodeSelectorTerm{*term})
 		}
 	default:
 		return storageNodes(o, r)
 	}
 	return true
-}
-
-// podTerms are the terms of a pod's affinity and anti-affinity to others.
-func podTerms(p *v1.Pod) []*v1.PodAffinityTerm {
-	var terms []*v1.PodAffinityTerm
-	a := p.Spec.Affinity
-	if a != nil && a.PodAffinity != nil {
-		for i := range a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			terms = append(terms, &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i])
-		}
-	}
-	if a != nil && a.PodAntiAffinity != nil {
-		for i := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			terms = append(terms, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i])
-		}
-	}
-	return terms
-}
-
-func nodeTerms(p *v1.Pod) []*v1.NodeSelectorTerm {
-	if p.Spec.Affinity == nil || p.Spec.Affinity.NodeAffinity == nil {
-		return nil
-	}
-	var terms []*v1.NodeSelectorTerm
-	if required := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
-		for i := range required.NodeSelectorTerms {
-			terms = append(terms, &required.NodeSelectorTerms[i])
-		}
-	}
-	preferred := p.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-	for i := range preferred {
-		terms = append(terms, &preferred[i].Preference)
-	}
-	return terms
 }
 
 // plainLabels calls the keys by the names given, then label-3 and so on, and the

@@ -1,6 +1,7 @@
 package minimize
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -9,6 +10,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -91,22 +93,37 @@ func (s *scale) see(place string, v int64) {
 	}
 }
 
-// priorities makes them 0, 1, 2 and so on.
-func priorities(c *model.Cluster) []step {
-	s := &scale{name: "priorities", unit: 1, replace: func(c *model.Cluster, to func(string, int64) int64) *model.Cluster {
-		return editPods(c, func(p *v1.Pod) bool {
-			v := model.Priority(p)
-			w := int32(max(math.MinInt32, min(to(title(p), int64(v)), math.MaxInt32)))
-			if w != v {
-				p.Spec.Priority = &w
+// integers are the steps of a scale whose numbers are where of finds them in a
+// copy of an object.
+func integers(c *model.Cluster, name string, of func(o runtime.Object) []*int32) []step {
+	s := &scale{name: name, unit: 1, replace: func(c *model.Cluster, to func(string, int64) int64) *model.Cluster {
+		return edit(c, func(_ int, o runtime.Object) bool {
+			changed := false
+			for _, n := range of(o) {
+				v := *n
+				*n = int32(max(math.MinInt32, min(to(title(o), int64(v)), math.MaxInt32)))
+				changed = changed || *n != v
 			}
-			return w != v
+			return changed
 		})
 	}}
-	for _, p := range pods(c) {
-		s.see(title(p), int64(model.Priority(p)))
+	for _, o := range objects(c) {
+		for _, n := range of(o.DeepCopyObject()) {
+			s.see(title(o), int64(*n))
+		}
 	}
 	return s.steps()
+}
+
+// priorities makes them 0, 1, 2 and so on.
+func priorities(c *model.Cluster) []step {
+	return integers(c, "priorities", func(o runtime.Object) []*int32 {
+		if p, ok := o.(*v1.Pod); ok {
+			p.Spec.Priority = cmp.Or(p.Spec.Priority, new(int32))
+			return []*int32{p.Spec.Priority}
+		}
+		return nil
+	})
 }
 
 // epoch is the plainest time. Start times are told apart by minutes after it.
@@ -169,21 +186,25 @@ func minute(seconds int64) *metav1.Time {
 
 // allowances makes the disruptions that budgets allow fewer.
 func allowances(c *model.Cluster) []step {
-	s := &scale{name: "disruptions allowed", unit: 1, replace: func(c *model.Cluster, to func(string, int64) int64) *model.Cluster {
-		return edit(c, func(_ int, o runtime.Object) bool {
-			b, ok := o.(*policyv1.PodDisruptionBudget)
-			if !ok {
-				return false
+	return integers(c, "disruptions allowed", func(o runtime.Object) []*int32 {
+		if b, ok := o.(*policyv1.PodDisruptionBudget); ok {
+			return []*int32{&b.Status.DisruptionsAllowed}
+		}
+		return nil
+	})
+}
+
+// limits makes the volumes that nodes can attach fewer.
+func limits(c *model.Cluster) []step {
+	return integers(c, "volumes to attach", func(o runtime.Object) (counts []*int32) {
+		n, ok := o.(*storagev1.CSINode)
+		for i := 0; ok && i < len(n.Spec.Drivers); i++ {
+			if a := n.Spec.Drivers[i].Allocatable; a != nil && a.Count != nil {
+				counts = append(counts, a.Count)
 			}
-			v := b.Status.DisruptionsAllowed
-			b.Status.DisruptionsAllowed = int32(to(title(b), int64(v)))
-			return b.Status.DisruptionsAllowed != v
-		})
-	}}
-	for _, b := range c.PodDisruptionBudgets {
-		s.see(title(b), int64(b.Status.DisruptionsAllowed))
-	}
-	return s.steps()
+		}
+		return counts
+	})
 }
 
 // quantities makes do with few resources, in small whole numbers.
@@ -252,19 +273,11 @@ func quantities(c *model.Cluster) []step {
 // units of to. Memory is the plainest.
 func countedAs(from, to v1.ResourceName) step {
 	return step{fmt.Sprintf("%s: counted as %s", from, to), func(c *model.Cluster) *model.Cluster {
-		return edit(c, func(_ int, o runtime.Object) bool {
-			changed := false
-			for _, list := range resourceLists(o) {
-				q, there := list[from]
-				if !there {
-					continue
-				}
-				v := inUnits(from, q) / resourceScale(from).unit * resourceScale(to).unit
-				list[to] = quantity(to, inUnits(to, list[to])+v)
-				delete(list, from)
-				changed = true
-			}
-			return changed
+		return editResource(c, from, func(_ runtime.Object, list v1.ResourceList) bool {
+			v := inUnits(from, list[from]) / resourceScale(from).unit * resourceScale(to).unit
+			list[to] = quantity(to, inUnits(to, list[to])+v)
+			delete(list, from)
+			return true
 		})
 	}}
 }
@@ -272,14 +285,9 @@ func countedAs(from, to v1.ResourceName) step {
 // nowhere leaves a resource out of all objects.
 func nowhere(name v1.ResourceName) step {
 	return step{"no " + string(name) + " anywhere", func(c *model.Cluster) *model.Cluster {
-		return edit(c, func(_ int, o runtime.Object) bool {
-			changed := false
-			for _, list := range resourceLists(o) {
-				_, there := list[name]
-				changed = changed || there
-				delete(list, name)
-			}
-			return changed
+		return editResource(c, name, func(_ runtime.Object, list v1.ResourceList) bool {
+			delete(list, name)
+			return true
 		})
 	}}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -20,28 +22,24 @@ type kind struct {
 }
 
 var kinds = []kind{
-	{func(c *model.Cluster) int { return len(c.Nodes) },
-		func(c *model.Cluster, i int) string { return "Node " + c.Nodes[i].Name },
-		cutNodes},
-	{func(c *model.Cluster) int { return len(c.Pods) },
-		func(c *model.Cluster, i int) string { return "Pod " + model.Key(c.Pods[i]) },
-		func(c *model.Cluster, from, to int) { c.Pods = cut(c.Pods, from, to) }},
-	{func(c *model.Cluster) int { return len(c.Pods) },
-		func(c *model.Cluster, i int) string { return "Pod " + model.Key(c.Pods[i]) + " and its room" },
-		cutRoom},
-	{func(c *model.Cluster) int { return len(c.PodDisruptionBudgets) },
-		func(c *model.Cluster, i int) string {
-			return "PodDisruptionBudget " + model.Key(c.PodDisruptionBudgets[i])
-		},
-		func(c *model.Cluster, from, to int) {
-			c.PodDisruptionBudgets = cut(c.PodDisruptionBudgets, from, to)
-		}},
-	{func(c *model.Cluster) int { return len(c.PriorityClasses) },
-		func(c *model.Cluster, i int) string { return "PriorityClass " + c.PriorityClasses[i].Name },
-		func(c *model.Cluster, from, to int) { c.PriorityClasses = cut(c.PriorityClasses, from, to) }},
+	listed(func(c *model.Cluster) *[]*v1.Node { return &c.Nodes }, "", cutNodes),
+	listed(podList, "", nil),
+	listed(podList, " and its room", cutRoom),
+	listed(func(c *model.Cluster) *[]*policyv1.PodDisruptionBudget { return &c.PodDisruptionBudgets }, "", nil),
+	listed(func(c *model.Cluster) *[]*schedulingv1.PriorityClass { return &c.PriorityClasses }, "", nil),
 	{func(c *model.Cluster) int { return len(c.Extra) },
 		func(c *model.Cluster, i int) string { return fmt.Sprintf("other object %d, %T", i+1, c.Extra[i]) },
 		func(c *model.Cluster, from, to int) { c.Extra = cut(c.Extra, from, to) }},
+}
+
+func podList(c *model.Cluster) *[]*v1.Pod { return &c.Pods }
+
+// listed is the kind of a list; cutting is nil where only the list changes.
+func listed[T runtime.Object](of func(c *model.Cluster) *[]T, with string, cutting func(c *model.Cluster, from, to int)) kind {
+	if cutting == nil {
+		cutting = func(c *model.Cluster, from, to int) { *of(c) = cut(*of(c), from, to) }
+	}
+	return kind{func(c *model.Cluster) int { return len(*of(c)) }, func(c *model.Cluster, i int) string { return title((*of(c))[i]) + with }, cutting}
 }
 
 // cutNodes removes nodes with the pods bound to them.

@@ -8,12 +8,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // aspects do without what tells causes apart, wherever it is used: a pod that
@@ -78,11 +77,7 @@ func withoutDisruptions(c *model.Cluster, p *v1.Pod) *model.Cluster {
 	changed := false
 	next := edit(c, func(_ int, o runtime.Object) bool {
 		b, ok := o.(*policyv1.PodDisruptionBudget)
-		if !ok || b.Namespace != p.Namespace || b.Status.DisruptionsAllowed == 0 {
-			return false
-		}
-		selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-		if err != nil || !selector.Matches(labels.Set(p.Labels)) {
+		if !ok || b.Namespace != p.Namespace || b.Status.DisruptionsAllowed == 0 || !properties.Selects(b, p) {
 			return false
 		}
 		b.Status.DisruptionsAllowed--
@@ -108,6 +103,12 @@ func byPriority(c *model.Cluster) *model.Cluster {
 		}
 		return importance{model.Priority(p), p.Status.StartTime.Unix()}
 	}
+	starts := map[int64]bool{} // of other pods
+	for _, p := range c.Pods {
+		if p.Status.StartTime != nil {
+			starts[p.Status.StartTime.Unix()] = true
+		}
+	}
 	var all []importance
 	for _, p := range pods(c) {
 		all = append(all, of(p))
@@ -124,21 +125,10 @@ func byPriority(c *model.Cluster) *model.Cluster {
 		}
 		return true
 	})
-	if starts(c) < 2 {
+	if len(starts) < 2 {
 		return nil
 	}
 	return next
-}
-
-// starts counts the different start times of pods.
-func starts(c *model.Cluster) int {
-	seen := map[int64]bool{}
-	for _, p := range c.Pods {
-		if p.Status.StartTime != nil {
-			seen[p.Status.StartTime.Unix()] = true
-		}
-	}
-	return len(seen)
 }
 
 // justFull gives each node just as many places as it has pods.

@@ -18,22 +18,29 @@ func resourceScale(name v1.ResourceName) *scale {
 		unit = 1000
 	}
 	return &scale{name: string(name), unit: unit, first: unit, replace: func(c *model.Cluster, to func(string, int64) int64) *model.Cluster {
-		return edit(c, func(_ int, o runtime.Object) bool {
-			changed := false
-			for _, list := range resourceLists(o) {
-				q, there := list[name]
-				v := inUnits(name, q)
-				if !there || v == 0 {
-					continue
-				}
-				if w := to(title(o), v); w != v {
-					list[name] = quantity(name, w)
-					changed = true
-				}
+		return editResource(c, name, func(o runtime.Object, list v1.ResourceList) bool {
+			v := inUnits(name, list[name])
+			w := to(title(o), v)
+			if v == 0 || w == v {
+				return false
 			}
-			return changed
+			list[name] = quantity(name, w)
+			return true
 		})
 	}}
+}
+
+// editResource is edit for the lists that hold a resource.
+func editResource(c *model.Cluster, name v1.ResourceName, change func(o runtime.Object, list v1.ResourceList) bool) *model.Cluster {
+	return edit(c, func(_ int, o runtime.Object) bool {
+		changed := false
+		for _, list := range resourceLists(o) {
+			if _, there := list[name]; there && change(o, list) {
+				changed = true
+			}
+		}
+		return changed
+	})
 }
 
 // inUnits is a quantity in thousandths of a core, or ones.

@@ -2,7 +2,6 @@ package minimize
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // selectedNode is the annotation of a claim with the node that its volume is made
@@ -85,7 +85,7 @@ func missing(c *model.Cluster) map[string]bool {
 		switch o := o.(type) {
 		case *v1.PersistentVolumeClaim:
 			names[o.Spec.VolumeName] = true
-			names[deref(o.Spec.StorageClassName)] = true
+			names[*cmp.Or(o.Spec.StorageClassName, new(string))] = true
 			names[o.Annotations[v1.BetaStorageClassAnnotation]] = true
 		case *v1.PersistentVolume:
 			names[o.Spec.StorageClassName] = true
@@ -93,7 +93,7 @@ func missing(c *model.Cluster) map[string]bool {
 				names[o.Spec.ClaimRef.Name] = true
 			}
 		case *storagev1.VolumeAttachment:
-			names[deref(o.Spec.Source.PersistentVolumeName)] = true
+			names[*cmp.Or(o.Spec.Source.PersistentVolumeName, new(string))] = true
 		case *storagev1.CSIStorageCapacity:
 			names[o.StorageClassName] = true
 		}
@@ -104,13 +104,6 @@ func missing(c *model.Cluster) map[string]bool {
 		}
 	}
 	return names
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // except numbers names past those that are taken.
@@ -235,7 +228,7 @@ func inNamespace(o runtime.Object, rename func(string) string) bool {
 	}
 	meta.SetNamespace(rename(meta.GetNamespace()))
 	if pod, ok := o.(*v1.Pod); ok {
-		for _, term := range podTerms(pod) {
+		for _, term := range properties.PodTerms(pod) {
 			for i := range term.Namespaces {
 				term.Namespaces[i] = rename(term.Namespaces[i])
 			}
@@ -283,30 +276,4 @@ func storageNodes(o runtime.Object, r relabel) bool {
 func wellKnown(key string) bool {
 	return slices.Contains([]string{v1.LabelHostname, v1.LabelTopologyZone, v1.LabelTopologyRegion,
 		v1.LabelFailureDomainBetaZone, v1.LabelFailureDomainBetaRegion}, key)
-}
-
-// limits makes the volumes that nodes can attach fewer.
-func limits(c *model.Cluster) []step {
-	each := func(n *storagev1.CSINode, do func(count *int32)) {
-		for i := range n.Spec.Drivers {
-			if a := n.Spec.Drivers[i].Allocatable; a != nil && a.Count != nil {
-				do(a.Count)
-			}
-		}
-	}
-	s := &scale{name: "volumes to attach", unit: 1, replace: func(c *model.Cluster, to func(string, int64) int64) *model.Cluster {
-		return edit(c, func(_ int, o runtime.Object) bool {
-			n, ok := o.(*storagev1.CSINode)
-			if ok {
-				each(n, func(count *int32) { *count = int32(max(0, min(to(title(n), int64(*count)), math.MaxInt32))) })
-			}
-			return ok
-		})
-	}}
-	for _, o := range c.Extra {
-		if n, ok := o.(*storagev1.CSINode); ok {
-			each(n, func(count *int32) { s.see(title(n), int64(*count)) })
-		}
-	}
-	return s.steps()
 }

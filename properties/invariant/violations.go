@@ -7,8 +7,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -18,11 +16,10 @@ import (
 // from the API documentation of policy/v1 and from what evictions do, not from
 // the scheduler.
 func costs(s *properties.Subject, b *policyv1.PodDisruptionBudget, p *v1.Pod) bool {
-	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-	if err != nil || b.Namespace != p.Namespace || !selector.Matches(labels.Set(p.Labels)) {
+	if b.Namespace != p.Namespace || !properties.Selects(b, p) {
 		return false
 	}
-	if selector.Empty() && s.Assumes("empty-selector") || len(p.Labels) == 0 && s.Assumes("unlabelled-pod") {
+	if properties.SelectsAll(b) && s.Assumes("empty-selector") || len(p.Labels) == 0 && s.Assumes("unlabelled-pod") {
 		return false
 	}
 	if _, evicted := b.Status.DisruptedPods[p.Name]; evicted && s.Holds(properties.DisruptedPodsAreExempt) {

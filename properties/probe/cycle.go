@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/explain"
@@ -204,7 +202,7 @@ func (c *cycle) ignoresNominated() bool {
 // status.disruptedPods.
 func (c *cycle) disrupted(p *possible) bool {
 	for _, b := range c.Cluster.PodDisruptionBudgets {
-		if _, listed := b.Status.DisruptedPods[p.Pod.Name]; listed && b.Namespace == p.Pod.Namespace && selects(b.Spec.Selector, p.Pod) {
+		if _, listed := b.Status.DisruptedPods[p.Pod.Name]; listed && b.Namespace == p.Pod.Namespace && properties.Selects(b, p.Pod) {
 			return true
 		}
 	}
@@ -215,16 +213,11 @@ func (c *cycle) disrupted(p *possible) bool {
 // pod.
 func (c *cycle) selectedFromElsewhere(p *possible) bool {
 	for _, b := range c.Cluster.PodDisruptionBudgets {
-		if b.Namespace != p.Pod.Namespace && selects(b.Spec.Selector, p.Pod) {
+		if b.Namespace != p.Pod.Namespace && properties.Selects(b, p.Pod) {
 			return true
 		}
 	}
 	return false
-}
-
-func selects(s *metav1.LabelSelector, p *v1.Pod) bool {
-	selector, err := metav1.LabelSelectorAsSelector(s)
-	return err == nil && selector.Matches(labels.Set(p.Labels))
 }
 
 // searchesOn tells whether more candidates were found than the shortlist needs,

@@ -8,7 +8,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -134,7 +133,7 @@ func splitBudget(s *properties.Subject, random *rand.Rand) *variation {
 				protected++
 			}
 		}
-		if s.Assumes("empty-selector") && selectsAll(b) {
+		if s.Assumes("empty-selector") && properties.SelectsAll(b) {
 			continue
 		}
 		if b.Spec.Selector != nil && (b.Status.DisruptionsAllowed == 0 || b.Status.DisruptionsAllowed >= protected) {
@@ -160,12 +159,6 @@ func splitBudget(s *properties.Subject, random *rand.Rand) *variation {
 	return &variation{cluster: &out}
 }
 
-// selectsAll: the selector is there and empty.
-func selectsAll(b *policyv1.PodDisruptionBudget) bool {
-	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-	return err == nil && selector.Empty()
-}
-
 // labelOf is a label that some pod has, if any has one.
 func labelOf(c *model.Cluster, random *rand.Rand) (key, value string) {
 	var all [][2]string
@@ -188,8 +181,7 @@ func protects(b *policyv1.PodDisruptionBudget, p *v1.Pod) bool {
 	if _, disrupted := b.Status.DisruptedPods[p.Name]; disrupted || b.Namespace != p.Namespace {
 		return false
 	}
-	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
-	return err == nil && selector.Matches(labels.Set(p.Labels))
+	return properties.Selects(b, p)
 }
 
 // protectedBy counts the budgets that protect a pod.

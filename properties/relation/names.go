@@ -144,7 +144,7 @@ func renameAffinity(p *v1.Pod, node, namespace names) {
 		return
 	}
 	p.Spec.Affinity = p.Spec.Affinity.DeepCopy()
-	eachTerm(p, func(t *v1.NodeSelectorTerm) {
+	for _, t := range properties.NodeTerms(p) {
 		for _, list := range [][]v1.NodeSelectorRequirement{t.MatchExpressions, t.MatchFields} {
 			for i := range list {
 				if r := &list[i]; r.Key == v1.LabelHostname || r.Key == metav1.ObjectNameField {
@@ -154,13 +154,13 @@ func renameAffinity(p *v1.Pod, node, namespace names) {
 				}
 			}
 		}
-	})
-	eachPodTerm(p, func(t *v1.PodAffinityTerm) {
+	}
+	for _, t := range properties.PodTerms(p) {
 		for i := range t.Namespaces {
 			t.Namespaces[i] = namespace.of(t.Namespaces[i])
 		}
 		if t.NamespaceSelector == nil {
-			return
+			continue
 		}
 		if name, ok := t.NamespaceSelector.MatchLabels[v1.LabelMetadataName]; ok {
 			t.NamespaceSelector.MatchLabels[v1.LabelMetadataName] = namespace.of(name)
@@ -172,41 +172,6 @@ func renameAffinity(p *v1.Pod, node, namespace names) {
 				}
 			}
 		}
-	})
-}
-
-// eachPodTerm calls visit with every term by which a pod requires others near it,
-// or away.
-func eachPodTerm(p *v1.Pod, visit func(t *v1.PodAffinityTerm)) {
-	if !properties.RequiresPods(p) {
-		return
-	}
-	var terms []v1.PodAffinityTerm
-	if a := p.Spec.Affinity.PodAffinity; a != nil {
-		terms = append(terms, a.RequiredDuringSchedulingIgnoredDuringExecution...)
-	}
-	if a := p.Spec.Affinity.PodAntiAffinity; a != nil {
-		terms = append(terms, a.RequiredDuringSchedulingIgnoredDuringExecution...)
-	}
-	for i := range terms {
-		visit(&terms[i])
-	}
-}
-
-// eachTerm calls visit with every term by which a pod requires or prefers nodes.
-func eachTerm(p *v1.Pod, visit func(t *v1.NodeSelectorTerm)) {
-	if p.Spec.Affinity == nil || p.Spec.Affinity.NodeAffinity == nil {
-		return
-	}
-	a := p.Spec.Affinity.NodeAffinity
-	if a.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		terms := a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-		for i := range terms {
-			visit(&terms[i])
-		}
-	}
-	for i := range a.PreferredDuringSchedulingIgnoredDuringExecution {
-		visit(&a.PreferredDuringSchedulingIgnoredDuringExecution[i].Preference)
 	}
 }
 
@@ -218,13 +183,13 @@ func unusedNode(c *model.Cluster, name string) string {
 	}
 	for _, p := range append(slices.Clone(c.Pods), c.Preemptor) {
 		used[p.Spec.NodeName], used[p.Status.NominatedNodeName] = true, true
-		eachTerm(p, func(t *v1.NodeSelectorTerm) {
+		for _, t := range properties.NodeTerms(p) {
 			for _, r := range append(slices.Clone(t.MatchExpressions), t.MatchFields...) {
 				for _, v := range r.Values {
 					used[v] = true
 				}
 			}
-		})
+		}
 	}
 	for used[name] {
 		name += "-x"

@@ -164,13 +164,13 @@ func duplicateNode(s *properties.Subject, random *rand.Rand) *variation {
 		return nil
 	}
 	named := map[string]bool{c.Preemptor.Status.NominatedNodeName: true}
-	eachTerm(c.Preemptor, func(t *v1.NodeSelectorTerm) {
+	for _, t := range properties.NodeTerms(c.Preemptor) {
 		for _, r := range t.MatchFields {
 			for _, name := range r.Values {
 				named[name] = true
 			}
 		}
-	})
+	}
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
 	if len(nodes) == 0 || hasClaims(c.Preemptor) {
 		return nil

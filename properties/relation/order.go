@@ -33,12 +33,12 @@ func permuteLists(s *properties.Subject, random *rand.Rand) *variation {
 			return
 		}
 		p.Spec.Affinity = p.Spec.Affinity.DeepCopy()
-		eachTerm(p, func(t *v1.NodeSelectorTerm) {
+		for _, t := range properties.NodeTerms(p) {
 			t.MatchExpressions, t.MatchFields = permuted(random, t.MatchExpressions), permuted(random, t.MatchFields)
 			for i := range t.MatchExpressions {
 				t.MatchExpressions[i].Values = permuted(random, t.MatchExpressions[i].Values)
 			}
-		})
+		}
 		if a := p.Spec.Affinity.NodeAffinity; a != nil && a.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 			required := a.RequiredDuringSchedulingIgnoredDuringExecution
 			required.NodeSelectorTerms = permuted(random, required.NodeSelectorTerms)
