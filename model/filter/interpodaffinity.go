@@ -14,6 +14,9 @@ func (InterPodAffinity) Name() string { return "InterPodAffinity" }
 
 // PreFilter implements Plugin.
 func (InterPodAffinity) PreFilter(s *Snapshot) (State, Answer) {
+	if !anyTerms(s) {
+		return nil, Answer{}
+	}
 	p, namespaces := s.Preemptor.Pod, namespaceLabels(s)
 	affinity, anti := podTerms(p, RequiredAffinity(p)), podTerms(p, RequiredAntiAffinity(p))
 	st := &InterPodAffinityState{SelectsItself: true, Labelled: make([]bool, len(s.Nodes)), Relations: make([]Relation, s.Size()), nodes: s.Nodes}
@@ -58,6 +61,15 @@ func (InterPodAffinity) PreFilter(s *Snapshot) (State, Answer) {
 	}
 	st.Count()
 	return st, Answer{}
+}
+
+// anyTerms tells whether the preemptor has affinity or anti-affinity, or a pod that is
+// bound or nominated to a node has anti-affinity.
+func anyTerms(s *Snapshot) bool {
+	p := s.Preemptor.Pod
+	found := len(RequiredAffinity(p))+len(RequiredAntiAffinity(p)) > 0
+	s.Placed(func(_ *Node, other *Pod) { found = found || len(RequiredAntiAffinity(other.Pod)) > 0 })
+	return found
 }
 
 // InterPodAffinityState is the State of InterPodAffinity.
