@@ -235,7 +235,7 @@ func openFindings() []LedgerEntry {
 			Class:       Debatable,
 			Promise:     "SelectVictimsOnNode finds the minimum set of pods that should be preempted to make enough room for the preemptor to be scheduled on the node.",
 			Source:      "doc comment of SelectVictimsOnNode (default_preemption.go:279@v1.37.1)",
-			Happens:     "All pods of lower priority are taken away, and then each is tried once. A volume that the preemptor shares with one of them is new to the node until that pod is back, so a pod with volumes that is tried before it does not fit beside the preemptor; once it is back it would. It is preempted all the same.",
+			Happens:     "All pods of lower priority are taken away, and then each is tried once. A volume that the preemptor shares with one of them is new to the node until that pod is back, so a pod with volumes that is tried before it does not fit beside the preemptor; once it is back it would. It is preempted all the same. Of pods that would fit only together, all are preempted.",
 			Where:       "default_preemption.go:394@v1.37.1, SelectVictimsOnNode; nodevolumelimits/csi.go:326@v1.37.1, Filter",
 			Consequence: "One pod more than necessary is preempted where the preemptor shares a volume with a pod that stays.",
 			Releases:    ">=1.25.0",

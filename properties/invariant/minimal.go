@@ -32,7 +32,7 @@ var MinimalVictims = properties.Property{
 			if pick := s.Observation.Pick; pick != nil && pick.Node == p.node && len(p.victims) <= maxSubsets {
 				largest = len(p.victims)
 			}
-			stay, err := couldStay(p.victims, largest, func(gone map[string]bool) (bool, error) { return couldRun(s, p.node, p.victims, gone) })
+			stay, err := couldStay(p.victims, largest, func(gone map[string]bool) (bool, error) { return couldRun(s, p.node, gone) })
 			if err != nil {
 				return nil, err
 			}
@@ -100,7 +100,7 @@ var NoSwap = properties.Property{
 					if most(gone) > least {
 						continue
 					}
-					fits, err := couldRun(s, p.node, p.victims, gone)
+					fits, err := couldRun(s, p.node, gone)
 					if err != nil {
 						return nil, err
 					}

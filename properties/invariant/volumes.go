@@ -15,10 +15,11 @@ import (
 // no known finding that is assumed explains why they were not spared:
 //
 //   - sharer-reprieved-later: the preemptor fits only because pods stay that mount its
-//     volumes. They are no victims, but may be reprieved too late for that.
+//     volumes. Each of them is tried by itself, and may be given back too late for that,
+//     or never, if it takes another one of them.
 //   - reprieved-pods-shunned: pods that stay may count for all terms of the
 //     preemptor's anti-affinity.
-func couldRun(s *properties.Subject, node string, victims []string, gone map[string]bool) (bool, error) {
+func couldRun(s *properties.Subject, node string, gone map[string]bool) (bool, error) {
 	fits, err := s.FitsByModel(node, gone)
 	if err != nil || !fits {
 		return false, err
@@ -33,7 +34,7 @@ func couldRun(s *properties.Subject, node string, victims []string, gone map[str
 	var sharers []string
 	for _, p := range s.Preemptable(node) {
 		sharer := slices.ContainsFunc(mounted(s, p), func(v string) bool { return slices.Contains(volumes, v) })
-		if sharer && !slices.Contains(victims, model.Key(p)) {
+		if sharer && !gone[model.Key(p)] {
 			sharers = append(sharers, model.Key(p))
 		}
 	}
