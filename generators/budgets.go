@@ -1,8 +1,6 @@
 package generators
 
 import (
-	"strconv"
-
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,10 +15,9 @@ func (g *generator) drawBudgets(bound []*v1.Pod) []*policyv1.PodDisruptionBudget
 	}
 	budgets := make([]*policyv1.PodDisruptionBudget, 1+weighted(g.source, 40, 35, 15, 10))
 	for i := range budgets {
-		one := intstr.FromInt32(1)
 		budget := &policyv1.PodDisruptionBudget{
-			ObjectMeta: metav1.ObjectMeta{Name: "budget-" + strconv.Itoa(i), Namespace: metav1.NamespaceDefault},
-			Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: g.drawSelector()},
+			ObjectMeta: metav1.ObjectMeta{Name: numbered("budget", i), Namespace: metav1.NamespaceDefault},
+			Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromInt32(1)), Selector: pick(g.source, selectors...).DeepCopy()},
 			Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(weighted(g.source, 50, 35, 15))},
 		}
 		if g.namespaces && g.chance(35) {
@@ -29,20 +26,14 @@ func (g *generator) drawBudgets(bound []*v1.Pod) []*policyv1.PodDisruptionBudget
 		if len(bound) > 0 && g.chance(12) {
 			budget.Status.DisruptedPods = map[string]metav1.Time{}
 			for range 1 + g.intn(2) {
-				pod := bound[g.intn(len(bound))]
-				budget.Status.DisruptedPods[pod.Name] = metav1.NewTime(epoch)
+				budget.Status.DisruptedPods[pick(g.source, bound...).Name] = metav1.NewTime(epoch)
 			}
 		}
 		if g.unready && g.chance(60) {
-			policy := pick(g.source, policyv1.AlwaysAllow, policyv1.IfHealthyBudget)
-			budget.Spec.UnhealthyPodEvictionPolicy = &policy
+			budget.Spec.UnhealthyPodEvictionPolicy = new(pick(g.source, policyv1.AlwaysAllow, policyv1.IfHealthyBudget))
 			budget.Status.DesiredHealthy, budget.Status.CurrentHealthy = int32(g.intn(3)), int32(g.intn(3))
 		}
 		budgets[i] = budget
 	}
 	return budgets
-}
-
-func (g *generator) drawSelector() *metav1.LabelSelector {
-	return selectors[g.intn(len(selectors))].DeepCopy()
 }

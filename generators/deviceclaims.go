@@ -1,8 +1,6 @@
 package generators
 
 import (
-	"strconv"
-
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +25,7 @@ func (g *generator) claimDevices(p *v1.Pod, bound []*v1.Pod) []runtime.Object {
 	m := &claimMaker{generator: g, preemptor: p, bound: bound, objects: []runtime.Object{anyClass, fastClass}}
 	for i := range g.nodes {
 		if count := pick(g.source, 4, 3, 2, 5, 1, 0); count > 0 {
-			m.slice("slice-"+strconv.Itoa(i), nodeNames[i], count, func(s *resourcev1.ResourceSliceSpec) { s.NodeName = &nodeNames[i] })
+			m.slice(numbered("slice", i), NodeName(i), count, func(s *resourcev1.ResourceSliceSpec) { s.NodeName = new(NodeName(i)) })
 		}
 	}
 	if g.chance(20) {
@@ -41,7 +39,7 @@ func (g *generator) claimDevices(p *v1.Pod, bound []*v1.Pod) []runtime.Object {
 		m.own(i)
 	}
 	for i := range g.intn(3) {
-		m.others("other-"+strconv.Itoa(i), metav1.NamespaceDefault)
+		m.others(numbered("other", i), metav1.NamespaceDefault)
 	}
 	return m.objects
 }
@@ -52,7 +50,7 @@ func (m *claimMaker) slice(name, pool string, count int, where func(s *resourcev
 		Pool: resourcev1.ResourcePool{Name: pool, Generation: 1, ResourceSliceCount: 1}}
 	where(&s.Spec)
 	for i := range count {
-		device := resourcev1.Device{Name: "device-" + strconv.Itoa(i)}
+		device := resourcev1.Device{Name: numbered("device", i)}
 		s.Spec.Devices = append(s.Spec.Devices, device)
 		m.devices = append(m.devices, resourcev1.DeviceRequestAllocationResult{Request: "devices", Driver: s.Spec.Driver, Pool: pool, Device: device.Name})
 	}
@@ -99,7 +97,7 @@ func inZone(zone string) *v1.NodeSelector {
 
 // own makes a claim of the preemptor, or leaves it out.
 func (m *claimMaker) own(i int) {
-	p, name := m.preemptor, "claim-"+strconv.Itoa(i)
+	p, name := m.preemptor, numbered("claim", i)
 	entry := v1.PodResourceClaim{Name: name, ResourceClaimName: &name}
 	template := "template"
 	fromTemplate := m.chance(30)

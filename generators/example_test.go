@@ -21,20 +21,3 @@ func ExampleCluster() {
 	fmt.Println("the preemptor is bound:", c.Preemptor.Spec.NodeName != "")
 	// Output: the preemptor is bound: false
 }
-
-// Every small cluster comes once; those that differ only in names are one class.
-func ExampleExhaustive() {
-	bounds := generators.Bounds(1)
-	classes, clusters := generators.Count(bounds...)
-	fmt.Println(bounds[0])
-	fmt.Println(classes, "classes,", clusters, "clusters")
-	for class := range generators.Exhaustive(bounds...) {
-		c := class.Cluster()
-		fmt.Println("the first has", len(c.Nodes), "nodes and", len(c.Pods), "pods")
-		break
-	}
-	// Output:
-	// ≤ 2 nodes, ≤ 3 pods, 2 priorities, sizes 1–2, lack 1–2, 1 start times
-	// 2220 classes, 8706 clusters
-	// the first has 1 nodes and 0 pods
-}

@@ -59,8 +59,8 @@ func generate(s source) *model.Cluster {
 	for i, n := range g.nodes {
 		for j := range n.pods {
 			p := &pods[len(c.Pods)]
-			g.render(p, podNames[len(c.Pods)], &n.pods[j])
-			p.Spec.NodeName = nodeNames[i]
+			g.render(p, numbered("pod", len(c.Pods)), &n.pods[j])
+			p.Spec.NodeName = NodeName(i)
 			c.Pods = append(c.Pods, p)
 		}
 	}

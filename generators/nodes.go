@@ -71,7 +71,7 @@ func (g *generator) mainResource() (resource, bool) {
 }
 
 func (g *generator) drawNode(room int) node {
-	n := node{maxPods: 110}
+	n := node{maxPods: mostPods}
 	for r := range n.room {
 		switch {
 		case g.tight[r]:
@@ -293,5 +293,5 @@ func (g *generator) someNode() string {
 	if len(g.nodes) == 0 || g.chance(7) {
 		return missingNode
 	}
-	return nodeNames[g.intn(len(g.nodes))]
+	return NodeName(g.intn(len(g.nodes)))
 }

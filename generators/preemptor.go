@@ -91,7 +91,7 @@ func (g *generator) selectNodes(spec *v1.PodSpec) {
 	}
 	if g.home < len(g.nodes) && g.chance(65) {
 		terms[0] = v1.NodeSelectorTerm{MatchFields: []v1.NodeSelectorRequirement{
-			{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{nodeNames[g.home]}}}}
+			{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{NodeName(g.home)}}}}
 	}
 	affinityOf(spec).NodeAffinity = &v1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: terms},
@@ -150,7 +150,7 @@ func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 		near := int64(model.Priority(preemptor)) + int64(pick(g.source, 0, -1, 1))
 		plan.priority = int32(min(max(near, math.MinInt32), math.MaxInt32))
 		p := &v1.Pod{}
-		g.render(p, waitingNames[len(pods)], &plan)
+		g.render(p, numbered("waiting", len(pods)), &plan)
 		pods = append(pods, p)
 		return p
 	}
@@ -168,5 +168,3 @@ func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 	}
 	return pods
 }
-
-var waitingNames = []string{"waiting-0", "waiting-1", "waiting-2", "waiting-3"}

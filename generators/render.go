@@ -4,19 +4,20 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 func renderNode(i int, n *node) *v1.Node {
-	labels := map[string]string{v1.LabelHostname: nodeNames[i]}
+	labels := map[string]string{v1.LabelHostname: NodeName(i)}
 	for key, value := range map[string]string{"zone": zones[n.zone], "disk": disks[n.disk], "generation": generations[n.generation]} {
 		if value != "" {
 			labels[key] = value
 		}
 	}
 	zoneLabels(labels, n)
-	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeNames[i], Labels: labels}}
+	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: NodeName(i), Labels: labels}}
 	node.Spec.Unschedulable = n.cordoned
 	for _, t := range n.taints {
 		node.Spec.Taints = append(node.Spec.Taints, taints[t])
@@ -26,10 +27,22 @@ func renderNode(i int, n *node) *v1.Node {
 	}
 	node.Status.DeclaredFeatures = declaredFeatures[n.declares]
 	node.Status.Allocatable = amounts(n.room, 2, 2)
-	node.Status.Allocatable[v1.ResourcePods] = podCounts[n.maxPods]
-	node.Status.Capacity = amounts(n.room, 2, 2)
-	node.Status.Capacity[v1.ResourcePods] = podCounts[n.maxPods]
+	node.Status.Allocatable[v1.ResourcePods] = *apiresource.NewQuantity(int64(n.maxPods), apiresource.DecimalSI)
+	node.Status.Capacity = node.Status.Allocatable.DeepCopy()
 	return node
+}
+
+// Node makes a plain node with room for so many units of CPU.
+func Node(i, units int) *v1.Node {
+	return renderNode(i, &node{room: sizes{cpu: units}, maxPods: mostPods})
+}
+
+// Pod makes a plain pod, unbound, that requests units of CPU and has been running
+// since so many hours after the epoch, or is pending if start is negative.
+func Pod(name string, units int, priority int32, start int) *v1.Pod {
+	p := &v1.Pod{}
+	new(generator).render(p, name, &pod{size: sizes{cpu: units}, priority: priority, start: start})
+	return p
 }
 
 // amounts returns part/2 of the sizes, devices only for the main part.
@@ -41,7 +54,7 @@ func amounts(s sizes, part, devices int) v1.ResourceList {
 			half = size * devices
 		}
 		if half > 0 {
-			list[resourceNames[r]] = quantities[r][half]
+			list[resourceNames[r]] = quantity(resource(r), half)
 		}
 	}
 	return list
@@ -61,8 +74,8 @@ func (g *generator) render(p *v1.Pod, name string, plan *pod) {
 		}
 	}
 	if !plan.noPriority {
-		p.Spec.Priority = &[]int32{plan.priority}[0]
-		p.Spec.PreemptionPolicy = &[]v1.PreemptionPolicy{v1.PreemptLowerPriority}[0]
+		p.Spec.Priority = new(plan.priority)
+		p.Spec.PreemptionPolicy = new(v1.PreemptLowerPriority)
 	}
 	setDefaults(&p.Spec)
 	renderContainers(&p.Spec, plan)
@@ -77,12 +90,11 @@ func (g *generator) render(p *v1.Pod, name string, plan *pod) {
 
 // setDefaults sets what the API server sets in every pod.
 func setDefaults(spec *v1.PodSpec) {
-	grace, links := int64(30), true
 	spec.RestartPolicy = v1.RestartPolicyAlways
 	spec.DNSPolicy = v1.DNSClusterFirst
 	spec.SchedulerName = v1.DefaultSchedulerName
-	spec.TerminationGracePeriodSeconds = &grace
-	spec.EnableServiceLinks = &links
+	spec.TerminationGracePeriodSeconds = new(int64(30))
+	spec.EnableServiceLinks = new(true)
 	spec.SecurityContext = &v1.PodSecurityContext{}
 }
 
@@ -106,7 +118,6 @@ func renderContainers(spec *v1.PodSpec, plan *pod) {
 		return c
 	}
 	half := func(devices int) v1.ResourceList { return amounts(plan.size, 1, devices) }
-	always := v1.ContainerRestartPolicyAlways
 	withPorts := 0 // the container, after the init containers, that has the ports
 
 	switch plan.form {
@@ -120,10 +131,10 @@ func renderContainers(spec *v1.PodSpec, plan *pod) {
 		add(&spec.InitContainers, "init", amounts(plan.size, 2, 0))
 		add(&spec.Containers, "main", half(2))
 	case sidecar:
-		add(&spec.InitContainers, "sidecar", half(0)).RestartPolicy = &always
+		add(&spec.InitContainers, "sidecar", half(0)).RestartPolicy = new(v1.ContainerRestartPolicyAlways)
 		add(&spec.Containers, "main", half(2))
 	case sidecarThenInit:
-		add(&spec.InitContainers, "sidecar", half(0)).RestartPolicy = &always
+		add(&spec.InitContainers, "sidecar", half(0)).RestartPolicy = new(v1.ContainerRestartPolicyAlways)
 		add(&spec.InitContainers, "init", half(2))
 		add(&spec.Containers, "main", nil)
 	case overhead:
@@ -135,7 +146,7 @@ func renderContainers(spec *v1.PodSpec, plan *pod) {
 		rest := plan.size
 		for _, r := range []resource{cpu, memory} {
 			if size := plan.size[r]; size > 0 {
-				whole[resourceNames[r]] = quantities[r][2*size]
+				whole[resourceNames[r]] = quantity(r, 2*size)
 				rest[r] = 0
 			}
 		}
@@ -144,7 +155,7 @@ func renderContainers(spec *v1.PodSpec, plan *pod) {
 		}
 		add(&spec.Containers, "main", amounts(rest, 2, 2))
 		if plan.size[cpu] > 1 {
-			add(&spec.Containers, "helper", v1.ResourceList{v1.ResourceCPU: quantities[cpu][1]})
+			add(&spec.Containers, "helper", v1.ResourceList{v1.ResourceCPU: quantity(cpu, 1)})
 		}
 	case limits:
 		c := add(&spec.Containers, "main", amounts(plan.size, 2, 2))
@@ -168,16 +179,12 @@ func renderStatus(p *v1.Pod, plan *pod) {
 	p.Status.Phase = v1.PodPending
 	if plan.start >= 0 {
 		p.Status.Phase = v1.PodRunning
-		start := metav1.NewTime(epoch.Add(time.Duration(plan.start) * time.Hour))
-		p.Status.StartTime = &start
+		p.Status.StartTime = new(metav1.NewTime(epoch.Add(time.Duration(plan.start) * time.Hour)))
 	}
-	switch plan.end {
-	case terminating, preempted:
-		deleted, grace := metav1.NewTime(epoch.AddDate(1, 0, 0)), int64(30)
-		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &deleted, &grace
+	if plan.end == terminating || plan.end == preempted {
+		Terminate(p)
 	}
-	switch plan.end {
-	case preempted, marked:
+	if plan.end == preempted || plan.end == marked {
 		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
 			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler})
 	}
@@ -187,6 +194,11 @@ func renderStatus(p *v1.Pod, plan *pod) {
 	if plan.resize != notResized {
 		renderResize(p, plan)
 	}
+}
+
+// Terminate makes the pod one that is being deleted.
+func Terminate(p *v1.Pod) {
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(metav1.NewTime(epoch.AddDate(1, 0, 0))), new(int64(30))
 }
 
 // renderResize makes the status of a pod that is resized in place: what is
@@ -220,14 +232,7 @@ func renderResize(p *v1.Pod, plan *pod) {
 	default:
 		p.Status.ContainerStatuses = []v1.ContainerStatus{status(p.Spec.Containers[0].Name, 2)}
 	}
-	reason := ""
-	switch plan.resize {
-	case infeasible:
-		reason = v1.PodReasonInfeasible
-	case deferred:
-		reason = v1.PodReasonDeferred
-	default:
-		return
+	if reason := map[resize]string{infeasible: v1.PodReasonInfeasible, deferred: v1.PodReasonDeferred}[plan.resize]; reason != "" {
+		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: reason})
 	}
-	p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: reason})
 }

@@ -68,7 +68,7 @@ func (g *generator) drawExtenders(c *model.Cluster) []model.Extender {
 	managed := []string{"example.com/gpu", "example.com/fpga"} // the preemptor may ask for the first
 	for i := range extenders {
 		e := &extenders[i]
-		e.Name = extenderNames[i]
+		e.Name = numbered("extender", i)
 		if g.chance(18) {
 			// No two extenders may manage the same resource.
 			at := min(weighted(g.source, 60, 40), len(managed)-1)
@@ -124,7 +124,7 @@ func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
 // emptied is a node with room for everything.
 func (g *generator) emptied(at int) *v1.Node {
 	n := g.nodes[at]
-	n.maxPods = len(podCounts) - 1
+	n.maxPods = mostPods
 	for r := range n.room {
 		n.room[r] = plenty
 	}
@@ -135,10 +135,8 @@ func (g *generator) emptied(at int) *v1.Node {
 func (g *generator) someNodes(percent int) (names []string) {
 	for i := range g.nodes {
 		if g.chance(percent) {
-			names = append(names, nodeNames[i])
+			names = append(names, NodeName(i))
 		}
 	}
 	return names
 }
-
-var extenderNames = []string{"extender-0", "extender-1"}

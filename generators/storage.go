@@ -2,7 +2,6 @@ package generators
 
 import (
 	"slices"
-	"strconv"
 
 	v1 "k8s.io/api/core/v1"
 )
@@ -34,7 +33,7 @@ func (g *generator) drawStorage() {
 			v.class, v.phase = localClass, weighted(g.source, 70, 15, 15)
 		}
 		if g.chance(60) {
-			v.source, v.affinity = localVolume, g.intn(len(affinities)+len(nodeNames)-3)
+			v.source, v.affinity = localVolume, g.intn(len(affinities)+5)
 		}
 		g.spare = append(g.spare, v)
 	}
@@ -185,7 +184,7 @@ var (
 	drivers    = [...]string{"disk.example.com", "file.example.com"}
 	claimNames = func() (names [maxClaims]string) {
 		for i := range names {
-			names[i] = "claim-" + strconv.Itoa(i)
+			names[i] = numbered("claim", i)
 		}
 		return names
 	}()

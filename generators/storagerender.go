@@ -2,7 +2,6 @@ package generators
 
 import (
 	"maps"
-	"strconv"
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -24,10 +23,10 @@ func (g *generator) renderStorage(nodes []*v1.Node) []runtime.Object {
 		g.addClaim(otherNamespace, i, &g.otherPVCs[i])
 	}
 	for i := range g.spare {
-		v := renderVolume("spare-"+strconv.Itoa(i), &g.spare[i])
+		v := renderVolume(numbered("spare", i), &g.spare[i])
 		v.Status.Phase = phases[g.spare[i].phase]
 		if taker := g.spare[i].taker - 1; taker >= 0 {
-			v.Spec.ClaimRef = &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: metav1.NamespaceDefault, Name: claimNames[taker]}
+			v.Spec.ClaimRef = &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: metav1.NamespaceDefault, Name: numbered("claim", taker)}
 			if g.chance(50) {
 				v.Spec.ClaimRef.UID = types.UID(v.Spec.ClaimRef.Namespace + "/" + v.Spec.ClaimRef.Name)
 			}
@@ -65,7 +64,7 @@ func (g *generator) addClaim(namespace string, i int, plan *claim) {
 	if plan.state == missingClaim {
 		return
 	}
-	c := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: claimNames[i], UID: types.UID(namespace + "/" + claimNames[i])}}
+	c := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: numbered("claim", i), UID: types.UID(namespace + "/" + numbered("claim", i))}}
 	c.Spec = claimSpec(plan)
 	c.Status.Phase = v1.ClaimPending
 	if plan.beta && plan.class > 0 {
@@ -73,13 +72,13 @@ func (g *generator) addClaim(namespace string, i int, plan *claim) {
 		c.Spec.StorageClassName = nil
 	}
 	if plan.selected > 0 {
-		metav1.SetMetaDataAnnotation(&c.ObjectMeta, selectedNode, nodeNames[plan.selected-1])
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, selectedNode, NodeName(plan.selected-1))
 	}
 	g.objects.claims = append(g.objects.claims, c)
 	if plan.state == unboundClaim {
 		return
 	}
-	c.Spec.VolumeName = "volume-" + namespace + "-" + strconv.Itoa(i)
+	c.Spec.VolumeName = numbered("volume-"+namespace, i)
 	if plan.state != preboundClaim {
 		c.Status.Phase = v1.ClaimBound
 		metav1.SetMetaDataAnnotation(&c.ObjectMeta, bindCompleted, "yes")
@@ -146,23 +145,23 @@ func renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
 	}
 	var affinity [2]string
 	if node := plan.affinity - len(affinities); node >= 0 {
-		affinity = [2]string{v1.LabelHostname, nodeNames[node]}
+		affinity = [2]string{v1.LabelHostname, NodeName(node)}
 	} else {
 		affinity = affinities[plan.affinity]
 	}
-	handle := "volume-" + strconv.Itoa(plan.handle)
+	handle := numbered("volume", plan.handle)
 	switch plan.source {
 	case csiVolume:
 		v.Spec.CSI = &v1.CSIPersistentVolumeSource{Driver: drivers[plan.driver], VolumeHandle: handle}
 	case localVolume:
 		v.Spec.Local = &v1.LocalVolumeSource{Path: "/mnt/" + handle}
 		if affinity[0] == "" {
-			affinity = [2]string{v1.LabelHostname, nodeNames[0]}
+			affinity = [2]string{v1.LabelHostname, NodeName(0)}
 		}
 	case awsVolume:
-		v.Spec.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: diskNames[plan.handle%2]}
+		v.Spec.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: numbered("disk", plan.handle%2)}
 	case gceVolume:
-		v.Spec.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: diskNames[plan.handle%2]}
+		v.Spec.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: numbered("disk", plan.handle%2)}
 	}
 	if affinity[0] != "" {
 		v.Spec.NodeAffinity = &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{
@@ -221,13 +220,13 @@ func (g *generator) csiDriver() []runtime.Object {
 		PreventPodSchedulingIfMissing: &prevents,
 	}}}
 	for i := range weighted(g.source, 10, 30, 35, 25) {
-		c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "capacity-" + strconv.Itoa(i)},
+		c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: numbered("capacity", i)},
 			StorageClassName: pick(g.source, "wait", "zonal", "wait")}
 		switch weighted(g.source, 40, 30, 25, 5) {
 		case 0:
 			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{"zone": pick(g.source, "a", "b")}}
 		case 1:
-			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelHostname: nodeNames[g.intn(4)]}}
+			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelHostname: NodeName(g.intn(4))}}
 		case 2:
 			c.NodeTopology = &metav1.LabelSelector{} // all nodes
 		}
@@ -273,8 +272,8 @@ func (g *generator) volumeAttachments() []runtime.Object {
 			}
 			name := v.Name
 			all = append(all, &storagev1.VolumeAttachment{
-				ObjectMeta: metav1.ObjectMeta{Name: "csi-" + v.Name + "-" + nodeNames[i]},
-				Spec:       storagev1.VolumeAttachmentSpec{Attacher: v.Spec.CSI.Driver, NodeName: nodeNames[i], Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}},
+				ObjectMeta: metav1.ObjectMeta{Name: "csi-" + v.Name + "-" + NodeName(i)},
+				Spec:       storagev1.VolumeAttachmentSpec{Attacher: v.Spec.CSI.Driver, NodeName: NodeName(i), Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}},
 				Status:     storagev1.VolumeAttachmentStatus{Attached: true},
 			})
 		}
@@ -286,7 +285,7 @@ func (g *generator) volumeAttachments() []runtime.Object {
 func (g *generator) mounts(n *node, ref *v1.ObjectReference) int {
 	for i := range n.pods {
 		for _, v := range n.pods[i].volumes {
-			if v.source == byClaimName && claimNames[v.index] == ref.Name && n.pods[i].otherSpace == (ref.Namespace == otherNamespace) {
+			if v.source == byClaimName && numbered("claim", v.index) == ref.Name && n.pods[i].otherSpace == (ref.Namespace == otherNamespace) {
 				return 1
 			}
 		}
@@ -319,27 +318,27 @@ func (g *generator) renderVolumes(p *v1.Pod, plan []volume) {
 		v := v1.Volume{Name: volumeNames[i]}
 		switch planned.source {
 		case byClaimName:
-			v.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: claimNames[planned.index]}
+			v.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: numbered("claim", planned.index)}
 		case ephemeral:
 			v.Ephemeral = &v1.EphemeralVolumeSource{VolumeClaimTemplate: &v1.PersistentVolumeClaimTemplate{
 				Spec: g.ephemeralClaim(p, v.Name, planned.index)}}
 		case gceDisk:
-			v.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: diskNames[planned.index], ReadOnly: planned.readOnly}
+			v.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: numbered("disk", planned.index), ReadOnly: planned.readOnly}
 		case awsDisk:
-			v.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: diskNames[planned.index], ReadOnly: planned.readOnly}
+			v.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: numbered("disk", planned.index), ReadOnly: planned.readOnly}
 		case iscsiDisk:
-			v.ISCSI = &v1.ISCSIVolumeSource{TargetPortal: "10.0.0.1:3260", IQN: "iqn.2001-04.com.example:" + diskNames[planned.index],
+			v.ISCSI = &v1.ISCSIVolumeSource{TargetPortal: "10.0.0.1:3260", IQN: "iqn.2001-04.com.example:" + numbered("disk", planned.index),
 				ISCSIInterface: "default", ReadOnly: planned.readOnly}
 		case rbdDisk:
 			// The last monitor is shared: images are the same if they have one in common.
-			v.RBD = &v1.RBDVolumeSource{CephMonitors: monitors[i%len(monitors)], RBDImage: diskNames[planned.index], RBDPool: "rbd",
+			v.RBD = &v1.RBDVolumeSource{CephMonitors: monitors[i%len(monitors)], RBDImage: numbered("disk", planned.index), RBDPool: "rbd",
 				RadosUser: "admin", Keyring: "/etc/ceph/keyring", ReadOnly: planned.readOnly}
 		case azureDisk:
 			caching, kind, fs, readOnly := v1.AzureDataDiskCachingReadWrite, v1.AzureManagedDisk, "ext4", planned.readOnly
-			v.AzureDisk = &v1.AzureDiskVolumeSource{DiskName: diskNames[planned.index], Kind: &kind, CachingMode: &caching, FSType: &fs, ReadOnly: &readOnly,
-				DataDiskURI: "/subscriptions/1/resourceGroups/2/providers/Microsoft.Compute/disks/" + diskNames[planned.index]}
+			v.AzureDisk = &v1.AzureDiskVolumeSource{DiskName: numbered("disk", planned.index), Kind: &kind, CachingMode: &caching, FSType: &fs, ReadOnly: &readOnly,
+				DataDiskURI: "/subscriptions/1/resourceGroups/2/providers/Microsoft.Compute/disks/" + numbered("disk", planned.index)}
 		case cinderDisk:
-			v.Cinder = &v1.CinderVolumeSource{VolumeID: diskNames[planned.index], ReadOnly: planned.readOnly}
+			v.Cinder = &v1.CinderVolumeSource{VolumeID: numbered("disk", planned.index), ReadOnly: planned.readOnly}
 		case emptyDir:
 			v.EmptyDir = &v1.EmptyDirVolumeSource{}
 		}
@@ -349,6 +348,5 @@ func (g *generator) renderVolumes(p *v1.Pod, plan []volume) {
 
 var (
 	volumeNames = []string{"data", "scratch", "logs", "more"}
-	diskNames   = []string{"disk-0", "disk-1"}
 	monitors    = [][]string{{"10.0.0.1:6789", "10.0.0.3:6789"}, {"10.0.0.2:6789", "10.0.0.3:6789"}, {"10.0.0.2:6789"}}
 )

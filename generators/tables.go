@@ -9,31 +9,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// resourceNames and the quantity of half a unit of each resource. Units are
-// halved between containers; devices are not.
+// resourceNames are the names of the resources. Units are halved between
+// containers; devices are not.
 var resourceNames = [resources]v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage, "example.com/gpu"}
 
-// quantities holds the quantities by resource and number of half units.
-var quantities = func() (q [resources][2*plenty + 1]apiresource.Quantity) {
-	for half := range q[cpu] {
-		q[cpu][half] = *apiresource.NewMilliQuantity(int64(half)*250, apiresource.DecimalSI)
-		q[memory][half] = *apiresource.NewQuantity(int64(half)<<29, apiresource.BinarySI)
-		q[storage][half] = *apiresource.NewQuantity(int64(half)<<29, apiresource.BinarySI)
-		q[gpu][half] = *apiresource.NewQuantity(int64(half/2), apiresource.DecimalSI)
+// quantity is so many half units of a resource.
+func quantity(r resource, half int) apiresource.Quantity {
+	switch r {
+	case cpu:
+		return *apiresource.NewMilliQuantity(int64(half)*250, apiresource.DecimalSI)
+	case gpu:
+		return *apiresource.NewQuantity(int64(half/2), apiresource.DecimalSI)
 	}
-	return q
-}()
+	return *apiresource.NewQuantity(int64(half)<<29, apiresource.BinarySI)
+}
 
-// podCounts holds the quantities of allocatable pods.
-var podCounts = func() (q [111]apiresource.Quantity) {
-	for n := range q {
-		q[n] = *apiresource.NewQuantity(int64(n), apiresource.DecimalSI)
-	}
-	return q
-}()
+// mostPods is what nodes have room for that do not run out of it.
+const mostPods = 110
 
-// nodeNames are longer than any cluster.
-var nodeNames = []string{"node-0", "node-1", "node-2", "node-3", "node-4", "node-5", "node-6", "node-7"}
+// NodeName is the name of a node.
+func NodeName(i int) string { return numbered("node", i) }
+
+func numbered(name string, i int) string { return name + "-" + strconv.Itoa(i) }
 
 // missingNode is the name of a node that does not exist.
 const missingNode = "gone"
@@ -116,7 +113,7 @@ const otherNamespace = "other"
 
 var podNames = func() (names [maxPods + 1]string) {
 	for i := range names {
-		names[i] = "pod-" + strconv.Itoa(i)
+		names[i] = numbered("pod", i)
 	}
 	return names
 }()

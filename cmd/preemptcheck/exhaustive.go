@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus/exhaustive"
-	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/sweep"
@@ -36,15 +36,15 @@ cluster could not be checked; else 0.`,
   preemptcheck exhaustive --state exhaustive.json`,
 		Args: cobra.NoArgs,
 	}
-	cmd.Flags().IntVar(&o.Bound, "bound", generators.MaxBound, fmt.Sprintf("how far to go: 1 to %d", generators.MaxBound))
+	cmd.Flags().IntVar(&o.Bound, "bound", bounded.MaxBound, fmt.Sprintf("how far to go: 1 to %d", bounded.MaxBound))
 	workersFlag(cmd, &workers)
 	cmd.Flags().StringVar(&o.Dir, "out", "findings", "directory to save cases in; it is created when it is needed")
 	cmd.Flags().StringVar(&o.State, "state", "", "file to keep the state in, to go on from it")
 	referenceFlag(cmd, &o.Reference)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if o.Bound < 1 || o.Bound > generators.MaxBound {
-			return fmt.Errorf("--bound: must be 1 to %d", generators.MaxBound)
+		if o.Bound < 1 || o.Bound > bounded.MaxBound {
+			return fmt.Errorf("--bound: must be 1 to %d", bounded.MaxBound)
 		}
 		o.Version, o.Command = version(), program()
 		e, err := exhaustive.New(o)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
-	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -27,10 +27,10 @@ import (
 // Run is a pass through all clusters within some bounds: what it has come to, and what
 // it keeps in its state file.
 type Run struct {
-	Bound     int                `json:"bound"`
-	Bounds    []generators.Bound `json:"bounds"`
-	Version   string             `json:"version"`
-	Reference string             `json:"reference"`
+	Bound     int             `json:"bound"`
+	Bounds    []bounded.Bound `json:"bounds"`
+	Version   string          `json:"version"`
+	Reference string          `json:"reference"`
 	// Classes and Clusters are what the bounds hold; Sweep says how much of it
 	// was checked.
 	Classes  uint64      `json:"classes"`
@@ -44,7 +44,7 @@ type Run struct {
 
 // Options say what a run is of, and where it keeps what.
 type Options struct {
-	// Bound is how far to go: 1 to generators.MaxBound.
+	// Bound is how far to go: 1 to bounded.MaxBound.
 	Bound int
 	// Reference names the scheduler, Version the whole program: a run does not go on
 	// with others.
@@ -57,7 +57,7 @@ type Options struct {
 
 // New starts a run, or goes on with the one whose state there is.
 func New(o Options) (*Run, error) {
-	e := &Run{Bound: o.Bound, Bounds: generators.Bounds(o.Bound), Version: o.Version, Reference: o.Reference, options: o}
+	e := &Run{Bound: o.Bound, Bounds: bounded.Bounds(o.Bound), Version: o.Version, Reference: o.Reference, options: o}
 	return e, e.resume()
 }
 
@@ -102,12 +102,12 @@ func (e *Run) keep() error {
 // Check checks what is left, until the context is done. Each of the checks is used by
 // one goroutine. The log tells now and then how far it is.
 func (e *Run) Check(ctx context.Context, checks []sweep.Check, log io.Writer) error {
-	e.Classes, e.Clusters = generators.Count(e.Bounds...)
+	e.Classes, e.Clusters = bounded.Count(e.Bounds...)
 	start, before, from := time.Now(), e.Seconds, e.Sweep.Classes
 	fmt.Fprintf(log, "bound %d: %d clusters, %d classes, of which %d are done\n", e.Bound, e.Clusters, e.Classes, from)
 	const saveEvery, showEvery = 2 * time.Second, 10 * time.Second
 	saved, shown := start, start
-	err := e.Sweep.Run(ctx, generators.Exhaustive(e.Bounds...), checks, func(suspects []sweep.Suspect) error {
+	err := e.Sweep.Run(ctx, bounded.Classes(e.Bounds...), checks, func(suspects []sweep.Suspect) error {
 		now := time.Now()
 		e.Seconds = before + now.Sub(start).Seconds()
 		for _, s := range suspects {

@@ -11,18 +11,18 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // Certificate says which smaller clusters were searched for the finding, and do
 // not have it. A cluster is smaller than another if it has no more nodes, no more
 // pods and no more budgets, and fewer of one of them; its settings are the same.
-// Those are searched that generators.Bounds holds, one of each
-// generators.Class. Any that has the finding is what Minimise goes on with, and
+// Those are searched that bounded.Bounds holds, one of each
+// bounded.Class. Any that has the finding is what Minimise goes on with, and
 // what is smaller than that is searched then.
 type Certificate struct {
-	// Bound is the number of the generators.Bounds searched: the largest with no
+	// Bound is the number of the bounded.Bounds searched: the largest with no
 	// more classes of smaller clusters than Options.Certify.
 	Bound int `json:"bound"`
 	// Classes is how many classes of smaller clusters Bound holds, and Clusters
@@ -64,7 +64,7 @@ func (m *minimiser) smaller() (found bool) {
 	m.result.Smallest, m.searching = certificate, certificate
 	defer func() { m.searching = nil }()
 	settings := m.c.Settings
-	inOrder(m, func(yield func(generators.Class, func() *model.Cluster) bool) {
+	inOrder(m, func(yield func(bounded.Class, func() *model.Cluster) bool) {
 		for class := range smaller {
 			if !yield(class, func() *model.Cluster {
 				c := class.Cluster()
@@ -74,7 +74,7 @@ func (m *minimiser) smaller() (found bool) {
 				return
 			}
 		}
-	}, m.ask, func(_ generators.Class, c *model.Cluster, a answer) bool {
+	}, m.ask, func(_ bounded.Class, c *model.Cluster, a answer) bool {
 		if a.becomes == kept {
 			m.c, m.result.Finding = c, a.finding
 			found = true
@@ -90,33 +90,33 @@ func (m *minimiser) smaller() (found bool) {
 // smallerThan gives the classes of clusters smaller than c of the largest bound
 // that has at most so many, and an empty certificate for them; or nil if no bound
 // has so few.
-func smallerThan(c *model.Cluster, most uint64) (classes iter.Seq[generators.Class], certificate *Certificate) {
-	for number := 1; number <= generators.MaxBound; number++ {
-		var bounds []generators.Bound
-		for _, b := range generators.Bounds(number) {
+func smallerThan(c *model.Cluster, most uint64) (classes iter.Seq[bounded.Class], certificate *Certificate) {
+	for number := 1; number <= bounded.MaxBound; number++ {
+		var bounds []bounded.Bound
+		for _, b := range bounded.Bounds(number) {
 			bounds = append(bounds, below(b, c)...)
 		}
 		next := &Certificate{Bound: number}
-		for class := range generators.Exhaustive(bounds...) {
+		for class := range bounded.Classes(bounds...) {
 			next.Clusters += class.Labelled
 			if next.Classes++; next.Classes > most {
 				return classes, certificate
 			}
 		}
 		next.Beyond = beyond(c)
-		classes, certificate = generators.Exhaustive(bounds...), next
+		classes, certificate = bounded.Classes(bounds...), next
 	}
 	return classes, certificate
 }
 
 // below are bounds that together hold the clusters of b that are smaller than c.
-func below(b generators.Bound, c *model.Cluster) []generators.Bound {
+func below(b bounded.Bound, c *model.Cluster) []bounded.Bound {
 	b.Nodes, b.Pods, b.Budgets = min(b.Nodes, len(c.Nodes)), min(b.Pods, len(c.Pods)), min(b.Budgets, len(c.PodDisruptionBudgets))
 	fewerNodes, fewerPods, fewerBudgets := b, b, b
 	fewerNodes.Nodes = min(b.Nodes, len(c.Nodes)-1)
 	fewerPods.Pods = min(b.Pods, len(c.Pods)-1)
 	fewerBudgets.Budgets = min(b.Budgets, len(c.PodDisruptionBudgets)-1)
-	return slices.DeleteFunc([]generators.Bound{fewerNodes, fewerPods, fewerBudgets}, func(b generators.Bound) bool {
+	return slices.DeleteFunc([]bounded.Bound{fewerNodes, fewerPods, fewerBudgets}, func(b bounded.Bound) bool {
 		return b.Nodes < 1 || b.Pods < 0 || b.Budgets < 0
 	})
 }
@@ -139,7 +139,7 @@ func beyond(c *model.Cluster) []string {
 // everything, as the others have no other fields.
 var searchedPaths = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
-	for class := range generators.Exhaustive(generators.Bound{
+	for class := range bounded.Classes(bounded.Bound{
 		Nodes: 1, Pods: 1, Ranks: 2, Sizes: 1, Lack: 1, Starts: 1, Budgets: 1, Allowed: 1,
 		NoStart: true, Lowest: true, Staying: true, Terminating: true, Nominated: true,
 	}) {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
-	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -233,9 +233,9 @@ func TestSmallerThan(t *testing.T) {
 		c := &model.Cluster{
 			Nodes: make([]*v1.Node, size[0]), Pods: make([]*v1.Pod, size[1]), PodDisruptionBudgets: make([]*policyv1.PodDisruptionBudget, size[2]),
 		}
-		for _, bound := range generators.Bounds(1) {
+		for _, bound := range bounded.Bounds(1) {
 			want := map[string]int{}
-			for class := range generators.Exhaustive(bound) {
+			for class := range bounded.Classes(bound) {
 				s := class.Cluster()
 				if len(s.Nodes) <= size[0] && len(s.Pods) <= size[1] && len(s.PodDisruptionBudgets) <= size[2] &&
 					len(s.Nodes)+len(s.Pods)+len(s.PodDisruptionBudgets) < size[0]+size[1]+size[2] {
@@ -243,7 +243,7 @@ func TestSmallerThan(t *testing.T) {
 				}
 			}
 			got := map[string]int{}
-			for class := range generators.Exhaustive(below(bound, c)...) {
+			for class := range bounded.Classes(below(bound, c)...) {
 				got[shape(class.Cluster())]++
 			}
 			require.Equal(t, want, got, "%v below %v", bound, size)

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
@@ -48,7 +48,7 @@ const sweepBatch = 64
 // the order of the classes, after each batch it adds the batch to s and calls
 // step with what was suspicious in it; an error of step ends the run, and so does
 // ctx, whose error is then returned. s always counts whole batches.
-func (s *Sweep) Run(ctx context.Context, classes iter.Seq[generators.Class], checks []Check, step func([]Suspect) error) error {
+func (s *Sweep) Run(ctx context.Context, classes iter.Seq[bounded.Class], checks []Check, step func([]Suspect) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -56,7 +56,7 @@ func (s *Sweep) Run(ctx context.Context, classes iter.Seq[generators.Class], che
 
 	type batch struct {
 		first   uint64
-		classes []generators.Class
+		classes []bounded.Class
 		sweep   Sweep
 		suspect []Suspect
 		done    chan struct{}
@@ -125,7 +125,7 @@ func (s *Sweep) Run(ctx context.Context, classes iter.Seq[generators.Class], che
 	return ctx.Err()
 }
 
-func (s *Sweep) check(ctx context.Context, class generators.Class, check Check) *Suspect {
+func (s *Sweep) check(ctx context.Context, class bounded.Class, check Check) *Suspect {
 	s.Classes++
 	s.Clusters += class.Labelled
 	c := class.Cluster()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -27,9 +27,9 @@ func checks(t *testing.T, count int) (all []Check) {
 
 // Every cluster of the smallest bound keeps every promise.
 func TestExhaustiveSmallest(t *testing.T) {
-	bounds := generators.Bounds(1)
+	bounds := bounded.Bounds(1)
 	var s Sweep
-	require.NoError(t, s.Run(context.Background(), generators.Exhaustive(bounds...), checks(t, 2), func(suspects []Suspect) error {
+	require.NoError(t, s.Run(context.Background(), bounded.Classes(bounds...), checks(t, 2), func(suspects []Suspect) error {
 		for _, suspect := range suspects {
 			require.NoError(t, suspect.Err)
 			for _, f := range suspect.Result.Unexplained() {
@@ -38,7 +38,7 @@ func TestExhaustiveSmallest(t *testing.T) {
 		}
 		return nil
 	}))
-	classes, clusters := generators.Count(bounds...)
+	classes, clusters := bounded.Count(bounds...)
 	require.Equal(t, classes, s.Classes)
 	require.Equal(t, clusters, s.Clusters)
 	require.EqualValues(t, classes, s.Stats.Clusters)
@@ -54,7 +54,7 @@ func TestExhaustiveSmallest(t *testing.T) {
 // A sweep that is ended after any batch, stored and taken up again comes to the
 // same, and shows each suspect once.
 func TestSweepGoesOnWhereItWas(t *testing.T) {
-	bound := generators.Bound{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1}
+	bound := bounded.Bound{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1}
 	// wrong complains of every preemption that takes just one pod.
 	wrong := func(workers int) (all []Check) {
 		for _, check := range checks(t, workers) {
@@ -78,7 +78,7 @@ func TestSweepGoesOnWhereItWas(t *testing.T) {
 			return nil
 		}
 	}
-	require.NoError(t, whole.Run(context.Background(), generators.Exhaustive(bound), wrong(1), note(&suspects)))
+	require.NoError(t, whole.Run(context.Background(), bounded.Classes(bound), wrong(1), note(&suspects)))
 	require.NotEmpty(t, suspects)
 
 	var parts Sweep
@@ -90,7 +90,7 @@ func TestSweepGoesOnWhereItWas(t *testing.T) {
 		parts = Sweep{}
 		require.NoError(t, json.Unmarshal(stored, &parts))
 		batches := 0
-		err = parts.Run(context.Background(), generators.Exhaustive(bound), wrong(2), func(found []Suspect) error {
+		err = parts.Run(context.Background(), bounded.Classes(bound), wrong(2), func(found []Suspect) error {
 			require.NoError(t, note(&again)(found))
 			if batches++; batches == 2 {
 				return killed
@@ -114,12 +114,12 @@ func TestSweepGoesOnWhereItWas(t *testing.T) {
 func TestSweepEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var s Sweep
-	err := s.Run(ctx, generators.Exhaustive(generators.Bounds(1)...), checks(t, 1), func([]Suspect) error {
+	err := s.Run(ctx, bounded.Classes(bounded.Bounds(1)...), checks(t, 1), func([]Suspect) error {
 		cancel()
 		return nil
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	classes, _ := generators.Count(generators.Bounds(1)...)
+	classes, _ := bounded.Count(bounded.Bounds(1)...)
 	require.Positive(t, s.Classes)
 	require.Less(t, s.Classes, classes)
 }

@@ -1,4 +1,4 @@
-package generators
+package bounded
 
 import (
 	"fmt"
@@ -102,8 +102,8 @@ func moves(s *space, l labelled) (out []labelled) {
 				for i, index := range n.kinds {
 					k := replace(s.kinds[index])
 					n.kinds[i] = slices.IndexFunc(s.kinds, func(o kind) bool {
-						return o.role == k.role && o.size == k.size && o.rank == k.rank && o.budgets == k.budgets &&
-							o.pod.start == k.pod.start && o.pod.end == k.pod.end && o.pod.priority == k.pod.priority
+						return o.role == k.role && o.size == k.size && o.rank == k.rank && o.budgets == k.budgets && o.start == k.start &&
+							o.priority == k.priority && o.traits&terminating == k.traits&terminating
 					})
 				}
 			}
@@ -120,11 +120,11 @@ func moves(s *space, l labelled) (out []labelled) {
 		selects := make([]int, len(l.allowed))
 		for j, index := range n.kinds {
 			k := s.kinds[index]
-			if k.role == victim || k.role == staying {
+			if k.role.bound() {
 				used += k.size
 			}
 			if k.role == victim {
-				ranks[k.rank], starts[[2]int{k.rank, k.pod.start}] = true, true
+				ranks[k.rank], starts[[2]int{k.rank, k.start}] = true, true
 				shared = shared || k.budgets == 3
 				for b := range selects {
 					selects[b] += int(k.budgets >> b & 1)
@@ -135,7 +135,7 @@ func moves(s *space, l labelled) (out []labelled) {
 				continue
 			}
 			before := s.kinds[n.kinds[j-1]]
-			tied := before.role == victim && k.role == victim && before.rank == k.rank && before.pod.start == k.pod.start
+			tied := before.role == victim && k.role == victim && before.rank == k.rank && before.start == k.start
 			if !tied {
 				try(func(next *labelled) {
 					kinds := next.nodes[i].kinds
@@ -168,7 +168,7 @@ func moves(s *space, l labelled) (out []labelled) {
 		if ordinary <= 2 && !(s.Lowest && rank == 0) && ranks[rank] && !ranks[rank+1] && rank+1 < s.Ranks {
 			changed(func(k kind) kind {
 				if k.role == victim && k.rank == rank {
-					k.rank, k.pod.priority = rank+1, k.pod.priority+1
+					k.rank, k.priority = rank+1, k.priority+1
 				}
 				return k
 			})
@@ -176,8 +176,8 @@ func moves(s *space, l labelled) (out []labelled) {
 		for start := range s.Starts - 1 {
 			if starts[[2]int{rank, start}] && !starts[[2]int{rank, start + 1}] {
 				changed(func(k kind) kind {
-					if k.role == victim && k.rank == rank && k.pod.start == start {
-						k.pod.start++
+					if k.role == victim && k.rank == rank && k.start == start {
+						k.start++
 					}
 					return k
 				})
@@ -201,7 +201,7 @@ var tiny = []Bound{
 // Every labelled cluster is in just one class, and the classes have the sizes
 // that they say. What belongs together is worked out from single steps of each
 // symmetry, without any canonical form.
-func TestExhaustiveHasEachClassOnce(t *testing.T) {
+func TestHasEachClassOnce(t *testing.T) {
 	for _, b := range tiny {
 		t.Run(b.String(), func(t *testing.T) {
 			s := newSpace(b)
@@ -236,13 +236,10 @@ func TestExhaustiveHasEachClassOnce(t *testing.T) {
 				size[find(i)]++
 			}
 
-			for c := range Exhaustive(b) {
+			for c := range Classes(b) {
 				var l labelled
-				for _, index := range c.nodes {
-					if index < 0 {
-						break
-					}
-					n := labelledNode{lack: s.nodes[index].extent.lack}
+				for _, index := range c.nodes() {
+					n := labelledNode{lack: s.nodes[index].lack}
 					for _, k := range s.nodes[index].kinds[:s.nodes[index].pods] {
 						n.kinds = append(n.kinds, int(k))
 					}
@@ -272,13 +269,13 @@ func TestExhaustiveHasEachClassOnce(t *testing.T) {
 // The classes of several bounds are those of the first, then those of the
 // second that the first lacks, and so on: clusters that are told apart by what
 // they render to.
-func TestExhaustiveLeavesOutWhatAnEarlierBoundHas(t *testing.T) {
+func TestLeavesOutWhatAnEarlierBoundHas(t *testing.T) {
 	small := Bound{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 1, Lack: 2, Starts: 1, Budgets: 1, Allowed: 1}
 	lowest := Bound{Nodes: 2, Pods: 2, Ranks: 3, Sizes: 1, Lack: 2, Starts: 1, Lowest: true}
 	other := Bound{Nodes: 1, Pods: 3, Ranks: 1, Sizes: 2, Lack: 2, Starts: 2, Budgets: 2, Allowed: 1, Staying: true}
 	render := func(bounds ...Bound) map[string]bool {
 		seen := map[string]bool{}
-		for c := range Exhaustive(bounds...) {
+		for c := range Classes(bounds...) {
 			cluster := c.Cluster()
 			top := *cluster.Preemptor.Spec.Priority
 			text := fmt.Sprint(cluster.Preemptor.Spec.Containers[0].Resources)
@@ -315,9 +312,9 @@ func TestExhaustiveLeavesOutWhatAnEarlierBoundHas(t *testing.T) {
 
 // No cluster is one that the API server would store otherwise. The largest
 // clusters, which come last, hold everything that the others do.
-func TestExhaustiveClustersAreAsTheAPIServerStoresThem(t *testing.T) {
+func TestClustersAreAsTheAPIServerStoresThem(t *testing.T) {
 	for _, b := range tiny {
-		classes := slices.Collect(Exhaustive(b))
+		classes := slices.Collect(Classes(b))
 		for _, c := range classes[max(0, len(classes)-100):] {
 			made, admitted := c.Cluster(), c.Cluster()
 			require.NoError(t, apiserver.Admit(admitted))
@@ -326,7 +323,7 @@ func TestExhaustiveClustersAreAsTheAPIServerStoresThem(t *testing.T) {
 	}
 }
 
-func TestExhaustiveRefusesWhatIsOutOfRange(t *testing.T) {
+func TestRefusesWhatIsOutOfRange(t *testing.T) {
 	require.Panics(t, func() { Count(Bound{}) })
 	require.Panics(t, func() { Count(Bound{Nodes: 1, Pods: 1, Ranks: 4, Sizes: 1, Lack: 1, Starts: 1}) })
 }
