@@ -202,33 +202,27 @@ func misreadAllocations(change func(*resourcev1.AllocationResult)) variant.OfPlu
 // eachKeyAlone judges each constraint as if it were the only one.
 func eachKeyAlone(p filter.Plugin) filter.Plugin {
 	return variant.Rework(func(s *filter.Snapshot, _ filter.State, a filter.Answer) (filter.State, filter.Answer) {
-		var all inTurn
+		var all []filter.State
 		for _, c := range s.Preemptor.Spec.TopologySpreadConstraints {
 			alone := variant.MisreadPreemptor(func(p *v1.Pod) { p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{c} })
 			if st, _ := alone(p).PreFilter(s); st != nil {
 				all = append(all, st)
 			}
 		}
-		return all, a
+		return variant.Judge{
+			Verdict: func(n *filter.Node, v filter.View) *filter.Verdict {
+				for _, st := range all {
+					if failed := st.Fits(n, v); failed != nil {
+						return failed
+					}
+				}
+				return nil
+			},
+			Same: func(a, b *filter.Pod) bool {
+				return !slices.ContainsFunc(all, func(st filter.State) bool { return !st.Alike(a, b) })
+			},
+		}, a
 	})(p)
-}
-
-// inTurn are States of which the first that fails the preemptor gives the verdict.
-type inTurn []filter.State
-
-// Fits implements filter.State.
-func (all inTurn) Fits(n *filter.Node, v filter.View) *filter.Verdict {
-	for _, st := range all {
-		if failed := st.Fits(n, v); failed != nil {
-			return failed
-		}
-	}
-	return nil
-}
-
-// Alike implements filter.State.
-func (all inTurn) Alike(a, b *filter.Pod) bool {
-	return !slices.ContainsFunc(all, func(st filter.State) bool { return !st.Alike(a, b) })
 }
 
 func usersElsewhereIgnored(st *volume.RestrictionsState, _ *filter.Node, v filter.View, failed *filter.Verdict) *filter.Verdict {

@@ -15,20 +15,8 @@ func onePodForAllTerms(_ *filter.Snapshot, st filter.State, affinity *filter.Int
 		}
 	}
 	affinity.Count()
-	return alikeBefore{st, before}
+	return variant.Judge{State: st, Verdict: st.Fits, Same: before.Alike}
 }
-
-// alikeBefore is a State that tells the pods apart which another one does.
-type alikeBefore struct {
-	filter.State
-	before filter.State
-}
-
-// Inner implements filter.Wrapper.
-func (s alikeBefore) Inner() filter.State { return s.State }
-
-// Alike implements filter.State.
-func (s alikeBefore) Alike(a, b *filter.Pod) bool { return s.before.Alike(a, b) }
 
 func nominatedRefusalsSkipped(s *filter.Snapshot, st filter.State, affinity *filter.InterPodAffinityState) filter.State {
 	if len(affinity.Affinity)+len(affinity.AntiAffinity) > 0 {

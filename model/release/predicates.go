@@ -2,10 +2,10 @@ package release
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
 // firstOf puts some filter plugins first, in that order.
@@ -49,39 +49,33 @@ type predicates []filter.Plugin
 func (predicates) Name() string { return "GeneralPredicates" }
 
 func (ps predicates) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
-	var all predicateStates
-	for _, p := range ps {
-		if st, _ := p.PreFilter(s); st != nil {
-			all = append(all, predicateState{p.Name(), st})
-		}
+	states := make([]filter.State, len(ps)) // some of which may be nil
+	for i, p := range ps {
+		states[i], _ = p.PreFilter(s)
 	}
-	return all, filter.Answer{}
-}
-
-type predicateStates []predicateState
-
-type predicateState struct {
-	name string
-	filter.State
-}
-
-func (all predicateStates) Fits(n *filter.Node, v filter.View) *filter.Verdict {
-	var failed *filter.Verdict
-	var named []string
-	for _, st := range all {
-		if next := st.Fits(n, v); next != nil {
-			if failed == nil {
-				failed = &filter.Verdict{}
+	return variant.Judge{
+		Verdict: func(n *filter.Node, v filter.View) *filter.Verdict {
+			var failed *filter.Verdict
+			for i, st := range states {
+				if st == nil {
+					continue
+				}
+				next := st.Fits(n, v)
+				switch {
+				case next == nil:
+				case failed == nil:
+					failed = next
+					failed.Plugin = ps[i].Name()
+				default:
+					failed.Plugin += "," + ps[i].Name()
+					failed.Unresolvable = failed.Unresolvable || next.Unresolvable
+					failed.Reasons = append(failed.Reasons, next.Reasons...)
+				}
 			}
-			named = append(named, st.name)
-			failed.Plugin = strings.Join(named, ",")
-			failed.Unresolvable = failed.Unresolvable || next.Unresolvable
-			failed.Reasons = append(failed.Reasons, next.Reasons...)
-		}
-	}
-	return failed
-}
-
-func (all predicateStates) Alike(a, b *filter.Pod) bool {
-	return !slices.ContainsFunc(all, func(st predicateState) bool { return !st.Alike(a, b) })
+			return failed
+		},
+		Same: func(a, b *filter.Pod) bool {
+			return !slices.ContainsFunc(states, func(st filter.State) bool { return st != nil && !st.Alike(a, b) })
+		},
+	}, filter.Answer{}
 }

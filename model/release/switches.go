@@ -61,8 +61,8 @@ var switches = []struct {
 			return enough(percentage, absolute, potential, potential)
 		}
 	}},
-	{TerminatingPodUncounted, onPlugin("PodTopologySpread", spreadAccounts(func(a *spreadAccount) { a.countsTerminating = true }))},
-	{EmptySpreadSelector, onPlugin("PodTopologySpread", spreadAccounts(emptySelectorsCountNone))},
+	{TerminatingPodUncounted, onPlugin("PodTopologySpread", variant.Around(terminatingPodUncounted))},
+	{EmptySpreadSelector, onPlugin("PodTopologySpread", variant.Around(emptySpreadSelector))},
 	{ClaimOfOtherNamespace, onPlugin("VolumeRestrictions", countUsers(func(c *usersCounted) { c.anyNamespace = true }))},
 	{ClaimCountedOnce, onPlugin("VolumeRestrictions", countUsers(func(c *usersCounted) { c.countedOnce = true }))},
 	{NominatedClaimIgnored, onPlugin("VolumeRestrictions", countUsers(func(c *usersCounted) { c.skipsNominated = true }))},

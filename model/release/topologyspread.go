@@ -8,8 +8,37 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
-func emptySelectorsCountNone(a *spreadAccount) {
-	for _, c := range a.spread.Constraints {
+// spreadAccount is a State that counts as upstream does: the pods bound to the node
+// first, and then it adds and takes away what differs.
+func spreadAccount(st filter.State, spread *filter.SpreadState) variant.Judge {
+	return variant.Judge{State: st, Verdict: func(n *filter.Node, v filter.View) *filter.Verdict {
+		for _, c := range spread.Constraints {
+			counts := func(p *filter.Pod) int {
+				if c.Counts[p.Index] {
+					return 1
+				}
+				return 0
+			}
+			if failed := c.FitsWith(n, c.Nodes[n.Index].Standing+differ(n, v, counts)); failed != nil {
+				return failed
+			}
+		}
+		return nil
+	}}
+}
+
+func terminatingPodUncounted(_ *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
+	before := &filter.SpreadState{Constraints: spread.Constraints}
+	spread.Constraints = variant.Each(spread.Constraints, func(c **filter.SpreadConstraint) {
+		*c = variant.Changed(*c, func(c *filter.SpreadConstraint) { c.Counts = c.Selects })
+	})
+	account := spreadAccount(st, spread)
+	account.Same = before.Alike
+	return account
+}
+
+func emptySpreadSelector(_ *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
+	for _, c := range spread.Constraints {
 		if !c.Selector.Empty() {
 			continue
 		}
@@ -20,49 +49,10 @@ func emptySelectorsCountNone(a *spreadAccount) {
 			c.Domains[i].Standing = 0
 		}
 	}
+	return spreadAccount(st, spread)
 }
 
-// spreadAccount counts as upstream does: the pods bound to the node first, and then
-// it adds and takes away what differs, by other rules.
-type spreadAccount struct {
-	filter.State
-	spread *filter.SpreadState
-	// countsTerminating: terminating pods are added and taken away, too.
-	countsTerminating bool
-}
-
-func spreadAccounts(change func(*spreadAccount)) variant.OfPlugin {
-	return variant.Around(func(_ *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
-		account, ok := filter.As[*spreadAccount](st)
-		if !ok {
-			account = &spreadAccount{st, spread, false}
-			st = account
-		}
-		change(account)
-		return st
-	})
-}
-
-// Inner implements filter.Wrapper.
-func (a *spreadAccount) Inner() filter.State { return a.State }
-
-// Fits implements filter.State.
-func (a *spreadAccount) Fits(n *filter.Node, v filter.View) *filter.Verdict {
-	for _, c := range a.spread.Constraints {
-		counts := func(p *filter.Pod) int {
-			if c.Counts[p.Index] || a.countsTerminating && c.Selects[p.Index] {
-				return 1
-			}
-			return 0
-		}
-		if failed := c.FitsWith(n, c.Nodes[n.Index].Standing+differ(n, v, counts)); failed != nil {
-			return failed
-		}
-	}
-	return nil
-}
-
-// leftOutNodesCounted comes after emptySelectorsCountNone.
+// leftOutNodesCounted comes after emptySpreadSelector.
 func leftOutNodesCounted(st *filter.SpreadState) {
 	for _, c := range st.Constraints {
 		for _, at := range c.Nodes {

@@ -30,42 +30,23 @@ func attachedVolumeCountedTwice(limits *volume.LimitsState, n *filter.Node, v fi
 }
 
 func foreignEphemeralClaim(s *filter.Snapshot, st filter.State, limits *volume.LimitsState) filter.State {
-	f := foreign{st, limits, make([]bool, s.Size()), make([]bool, len(s.Nodes))}
+	foreign := make([]bool, s.Size()) // by Pod.Index
 	s.Placed(func(_ *filter.Node, p *filter.Pod) {
-		f.claim[p.Index] = slices.ContainsFunc(limits.Index.ClaimsOf(p.Pod), func(c volume.Claim) bool { return c.PVC != nil && !c.Owned })
+		foreign[p.Index] = slices.ContainsFunc(limits.Index.ClaimsOf(p.Pod), func(c volume.Claim) bool { return c.PVC != nil && !c.Owned })
 	})
-	for i, n := range s.Nodes {
-		if csi := limits.Index.CSINodes[n.Name]; csi != nil {
-			f.limited[i] = slices.ContainsFunc(csi.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil && d.Allocatable.Count != nil })
+	limited := func(n *filter.Node) bool { // volumes are counted there
+		csi := limits.Index.CSINodes[n.Name]
+		return csi != nil && slices.ContainsFunc(csi.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil && d.Allocatable.Count != nil })
+	}
+	fits := func(n *filter.Node, v filter.View) *filter.Verdict {
+		if limits.Unusable == nil && len(limits.Wanted) > 0 && limits.Missing[n.Index] == nil && limited(n) &&
+			slices.ContainsFunc(v.Pods, func(p *filter.Pod) bool { return foreign[p.Index] }) {
+			return &filter.Verdict{Error: "a pod is not the owner of its ephemeral volume's claim"}
 		}
+		return st.Fits(n, v)
 	}
-	return f
+	return variant.Judge{State: st, Verdict: fits, Same: func(a, b *filter.Pod) bool { return foreign[a.Index] == foreign[b.Index] && st.Alike(a, b) }}
 }
-
-// foreign is a State that ends in an error on nodes with a pod that has a claim of another.
-type foreign struct {
-	filter.State
-	limits  *volume.LimitsState
-	claim   []bool // by Pod.Index
-	limited []bool // nodes on which volumes are counted, by Node.Index
-}
-
-// Fits implements filter.State.
-func (f foreign) Fits(n *filter.Node, v filter.View) *filter.Verdict {
-	if f.limits.Unusable == nil && len(f.limits.Wanted) > 0 && f.limits.Missing[n.Index] == nil && f.limited[n.Index] &&
-		slices.ContainsFunc(v.Pods, func(p *filter.Pod) bool { return f.claim[p.Index] }) {
-		return &filter.Verdict{Error: "a pod is not the owner of its ephemeral volume's claim"}
-	}
-	return f.State.Fits(n, v)
-}
-
-// Alike implements filter.State.
-func (f foreign) Alike(a, b *filter.Pod) bool {
-	return f.claim[a.Index] == f.claim[b.Index] && f.State.Alike(a, b)
-}
-
-// Inner implements filter.Wrapper.
-func (f foreign) Inner() filter.State { return f.State }
 
 func ephemeralVolumesUncounted(p filter.Plugin) filter.Plugin {
 	without := variant.MisreadPods(func(p *v1.Pod) {

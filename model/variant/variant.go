@@ -17,11 +17,36 @@ import (
 // OfPlugin makes a plugin out of the documented one.
 type OfPlugin func(filter.Plugin) filter.Plugin
 
+// another is a plugin with another PreFilter.
+type another struct {
+	filter.Plugin
+	preFilter func(s *filter.Snapshot) (filter.State, filter.Answer)
+}
+
+func (p another) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) { return p.preFilter(s) }
+
+// Unmodelled implements filter.Partial.
+func (p another) Unmodelled(s *filter.Snapshot, report filter.Report) {
+	if p, partial := p.Plugin.(filter.Partial); partial {
+		p.Unmodelled(s, report)
+	}
+}
+
 // Misread makes a plugin that sees another cluster than there is: distort changes
 // a copy of the snapshot. It may replace the objects that the copy points to, but
 // must not change them, and must leave each node and pod at its index.
 func Misread(distort func(*filter.Snapshot)) OfPlugin {
-	return func(p filter.Plugin) filter.Plugin { return misread{wrapped{p}, distort} }
+	return func(p filter.Plugin) filter.Plugin {
+		return another{p, func(s *filter.Snapshot) (filter.State, filter.Answer) {
+			seen := copyOf(s)
+			distort(seen)
+			st, a := p.PreFilter(seen)
+			if st == nil {
+				return nil, a
+			}
+			return ofOther(seen, st), a
+		}}
+	}
 }
 
 // MisreadPods makes a plugin that sees other pods: change works on a copy of each,
@@ -29,7 +54,7 @@ func Misread(distort func(*filter.Snapshot)) OfPlugin {
 func MisreadPods(change func(*v1.Pod)) OfPlugin {
 	return Misread(func(s *filter.Snapshot) {
 		s.Preemptor.Pod = Changed(s.Preemptor.Pod, change)
-		s.Placed(func(_ *filter.Node, p *filter.Pod) { p.Pod = Changed(p.Pod, change) })
+		changePlaced(s, change)
 		for i, p := range s.Pods {
 			s.Pods[i] = Changed(p, change)
 		}
@@ -44,9 +69,11 @@ func MisreadPreemptor(change func(*v1.Pod)) OfPlugin {
 // MisreadPlaced makes a plugin that sees other pods on nodes, and nominated to them,
 // as MisreadPods does.
 func MisreadPlaced(change func(*v1.Pod)) OfPlugin {
-	return Misread(func(s *filter.Snapshot) {
-		s.Placed(func(_ *filter.Node, p *filter.Pod) { p.Pod = Changed(p.Pod, change) })
-	})
+	return Misread(func(s *filter.Snapshot) { changePlaced(s, change) })
+}
+
+func changePlaced(s *filter.Snapshot, change func(*v1.Pod)) {
+	s.Placed(func(_ *filter.Node, p *filter.Pod) { p.Pod = Changed(p.Pod, change) })
 }
 
 // MisreadObjects makes a plugin that sees other objects of type T, of each of which
@@ -76,7 +103,12 @@ func MisreadNodes(change func(*v1.Node)) OfPlugin {
 
 // Rework makes a plugin whose State, and Answer, are changed after PreFilter.
 func Rework(change func(s *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer)) OfPlugin {
-	return func(p filter.Plugin) filter.Plugin { return rework{wrapped{p}, change} }
+	return func(p filter.Plugin) filter.Plugin {
+		return another{p, func(s *filter.Snapshot) (filter.State, filter.Answer) {
+			st, a := p.PreFilter(s)
+			return change(s, st, a)
+		}}
+	}
 }
 
 // Alter makes a plugin whose State of type T is changed in place after PreFilter.
@@ -110,7 +142,7 @@ func Around[T filter.State](wrap func(s *filter.Snapshot, st filter.State, inner
 // says of a node, nil if it passes.
 func Rejudge[T filter.State](change func(inner T, n *filter.Node, v filter.View, verdict *filter.Verdict) *filter.Verdict) OfPlugin {
 	return Around(func(_ *filter.Snapshot, st filter.State, inner T) filter.State {
-		return Judge{st, func(n *filter.Node, v filter.View) *filter.Verdict { return change(inner, n, v, st.Fits(n, v)) }}
+		return Judge{State: st, Verdict: func(n *filter.Node, v filter.View) *filter.Verdict { return change(inner, n, v, st.Fits(n, v)) }}
 	})
 }
 
@@ -121,84 +153,48 @@ func WithoutPreFilter() OfPlugin {
 	})
 }
 
-// Judge is a State with another Fits.
+// Judge is a State with another Fits, and another Alike if Same is not nil.
 type Judge struct {
 	filter.State
 	Verdict func(n *filter.Node, v filter.View) *filter.Verdict
+	Same    func(a, b *filter.Pod) bool
 }
 
 // Fits implements filter.State.
 func (j Judge) Fits(n *filter.Node, v filter.View) *filter.Verdict { return j.Verdict(n, v) }
 
+// Alike implements filter.State.
+func (j Judge) Alike(a, b *filter.Pod) bool {
+	if j.Same != nil {
+		return j.Same(a, b)
+	}
+	return j.State.Alike(a, b)
+}
+
 // Inner implements filter.Wrapper.
 func (j Judge) Inner() filter.State { return j.State }
 
-// wrapped is a plugin within another.
-type wrapped struct{ filter.Plugin }
-
-// Unmodelled implements filter.Partial.
-func (w wrapped) Unmodelled(s *filter.Snapshot, report filter.Report) {
-	if p, partial := w.Plugin.(filter.Partial); partial {
-		p.Unmodelled(s, report)
-	}
-}
-
-type rework struct {
-	wrapped
-	change func(*filter.Snapshot, filter.State, filter.Answer) (filter.State, filter.Answer)
-}
-
-func (r rework) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
-	st, a := r.Plugin.PreFilter(s)
-	return r.change(s, st, a)
-}
-
-type misread struct {
-	wrapped
-	distort func(*filter.Snapshot)
-}
-
-func (m misread) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
-	seen := copyOf(s)
-	m.distort(seen)
-	st, a := m.Plugin.PreFilter(seen)
-	if st == nil {
-		return nil, a
-	}
+// ofOther is a State of another cluster: it is asked about the nodes and pods there
+// that have the same indices.
+func ofOther(seen *filter.Snapshot, st filter.State) Judge {
 	pods := make([]*filter.Pod, seen.Size())
 	pods[0] = seen.Preemptor
 	seen.Placed(func(_ *filter.Node, p *filter.Pod) { pods[p.Index] = p })
-	return misreads{st, seen.Nodes, pods}, a
-}
-
-// misreads is a State of another cluster: it is asked about the nodes and pods
-// there that have the same indices.
-type misreads struct {
-	filter.State
-	nodes []*filter.Node
-	pods  []*filter.Pod
-}
-
-func (m misreads) Fits(n *filter.Node, v filter.View) *filter.Verdict {
-	seen := filter.View{Pods: make([]*filter.Pod, len(v.Pods)), Moves: slices.Clone(v.Moves)}
-	for i, p := range v.Pods {
-		seen.Pods[i] = m.pods[p.Index]
-	}
-	for i, move := range seen.Moves {
-		// A pod that moved away may have been of another snapshot.
-		if at := move.Pod.Index; at < len(m.pods) && m.pods[at].Key == move.Pod.Key {
-			seen.Moves[i].Pod = m.pods[at]
+	fits := func(n *filter.Node, v filter.View) *filter.Verdict {
+		there := filter.View{Pods: make([]*filter.Pod, len(v.Pods)), Moves: slices.Clone(v.Moves)}
+		for i, p := range v.Pods {
+			there.Pods[i] = pods[p.Index]
 		}
+		for i, move := range there.Moves {
+			// A pod that moved away may have been of another snapshot.
+			if at := move.Pod.Index; at < len(pods) && pods[at].Key == move.Pod.Key {
+				there.Moves[i].Pod = pods[at]
+			}
+		}
+		return st.Fits(seen.Nodes[n.Index], there)
 	}
-	return m.State.Fits(m.nodes[n.Index], seen)
+	return Judge{st, fits, func(a, b *filter.Pod) bool { return st.Alike(pods[a.Index], pods[b.Index]) }}
 }
-
-func (m misreads) Alike(a, b *filter.Pod) bool {
-	return m.State.Alike(m.pods[a.Index], m.pods[b.Index])
-}
-
-// Inner implements filter.Wrapper.
-func (m misreads) Inner() filter.State { return m.State }
 
 // copyOf copies all but the API objects.
 func copyOf(s *filter.Snapshot) *filter.Snapshot {
@@ -221,6 +217,20 @@ func copies(pods []*filter.Pod) []*filter.Pod {
 		out[i] = &seen
 	}
 	return out
+}
+
+// Where makes a plugin that is changed just for the snapshots that it concerns: it
+// saves the work where the change means nothing.
+func Where(concerns func(*filter.Snapshot) bool, change OfPlugin) OfPlugin {
+	return func(p filter.Plugin) filter.Plugin {
+		changed := change(p)
+		return another{p, func(s *filter.Snapshot) (filter.State, filter.Answer) {
+			if concerns(s) {
+				return changed.PreFilter(s)
+			}
+			return p.PreFilter(s)
+		}}
+	}
 }
 
 // On are plugins with the one of that name changed.
@@ -263,23 +273,4 @@ func Each[T any](list []T, change func(*T)) []T {
 		change(&out[i])
 	}
 	return out
-}
-
-// Where makes a plugin that is changed just for the snapshots that it concerns: it
-// saves the work where the change means nothing.
-func Where(concerns func(*filter.Snapshot) bool, change OfPlugin) OfPlugin {
-	return func(p filter.Plugin) filter.Plugin { return where{wrapped{p}, concerns, change(p)} }
-}
-
-type where struct {
-	wrapped
-	concerns func(*filter.Snapshot) bool
-	changed  filter.Plugin
-}
-
-func (w where) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
-	if w.concerns(s) {
-		return w.changed.PreFilter(s)
-	}
-	return w.Plugin.PreFilter(s)
 }
