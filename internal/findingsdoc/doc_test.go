@@ -105,16 +105,16 @@ func TestReportedClusters(t *testing.T) {
 	system := inprocess.New()
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
 	checker := properties.Checker{System: system, Properties: invariant.All()}
-	for _, mend := range upstreamtests.Mends() {
-		t.Run(mend.Finding, func(t *testing.T) {
-			entry, ok := properties.LookUp(mend.Finding)
+	for finding := range upstreamtests.Mends {
+		t.Run(finding, func(t *testing.T) {
+			entry, ok := properties.LookUp(finding)
 			require.True(t, ok)
 			assert.Equal(t, properties.Defect, entry.Class)
 			witness, err := load(filepath.Join(cases, entry.Witness+".yaml"))
 			require.NoError(t, err)
-			manifests, err := reports.ReadFile("reports/" + mend.Finding + ".yaml")
+			manifests, err := reports.ReadFile("reports/" + finding + ".yaml")
 			require.NoError(t, err)
-			dump, err := corpus.Read(strings.NewReader(string(manifests)), mend.Finding)
+			dump, err := corpus.Read(strings.NewReader(string(manifests)), finding)
 			require.NoError(t, err)
 			require.Len(t, dump.Cases, 1)
 			c := dump.Cases[0].Cluster
@@ -125,7 +125,7 @@ func TestReportedClusters(t *testing.T) {
 			require.Nil(t, result.Unmodelled)
 			require.NotEmpty(t, result.Findings)
 			for _, f := range result.Findings {
-				assert.Equal(t, []string{mend.Finding}, f.Known, "%v", f)
+				assert.Equal(t, []string{finding}, f.Known, "%v", f)
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"errors"
-	"slices"
 	"strings"
 	"text/template"
 
@@ -21,7 +20,8 @@ var reports embed.FS
 // reported tells whether a finding has a report for the scheduler's maintainers:
 // if there is a change that mends it.
 func reported(id string) bool {
-	return slices.ContainsFunc(upstreamtests.Mends(), func(m upstreamtests.Mend) bool { return m.Finding == id })
+	_, mended := upstreamtests.Mends[id]
+	return mended
 }
 
 // report fills in the manifests, the test, the change and what the ledger says.
@@ -42,8 +42,7 @@ func report(e properties.LedgerEntry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	mend := upstreamtests.Mends()[slices.IndexFunc(upstreamtests.Mends(), func(m upstreamtests.Mend) bool { return m.Finding == e.ID })]
-	patch, err := mend.Patch()
+	patch, err := upstreamtests.Patch(e.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func report(e properties.LedgerEntry) ([]byte, error) {
 		"Releases": e.Releases, "Where": e.Where,
 		"Cluster":  fenced("yaml", cluster),
 		"TestFile": test.File, "Test": fenced("go", source), "Fails": failures(test),
-		"Mend": fenced("diff", patch), "Packages": "`" + strings.Join(append([]string{test.Package()}, mend.Packages...), "` and `") + "`",
+		"Mend": fenced("diff", patch), "Packages": "`" + strings.Join(append([]string{test.Package()}, upstreamtests.Mends[e.ID]...), "` and `") + "`",
 	})
 	return out.Bytes(), err
 }

@@ -4,18 +4,26 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"github.com/preemptcheck/preemptcheck/internal/harness"
 )
 
 // Run runs the tests against the scheduler that go.mod names and reports each to
 // w. The error says which do not fail as they should: because the finding is
 // fixed, or because the test cannot be built or does not work.
 func Run(ctx context.Context, w io.Writer, tests []Test) error {
-	u, err := prepare(ctx)
+	upstream, _, err := harness.Copy(ctx, "upstream")
 	if err != nil {
 		return err
 	}
-	events, err := u.run(ctx, tests)
+	var packages, names []string
+	for _, t := range tests {
+		packages, names = append(packages, t.Package()), append(names, t.Name)
+	}
+	slices.Sort(packages)
+	events, err := goTest(ctx, upstream, tests, &change{}, slices.Compact(packages), "-run", "^("+strings.Join(names, "|")+")$")
 	if err != nil {
 		return err
 	}

@@ -11,75 +11,68 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/preemptcheck/preemptcheck/internal/harness"
 )
 
-// Mend is a small change to the scheduler that mends a finding.
-type Mend struct {
-	// Finding is the id of the finding.
-	Finding string
-	// Packages are those whose own tests must pass with the change, besides the
-	// package to which the finding's test belongs.
-	Packages []string
-}
-
-// Mends are all changes, in the order of the ledger.
-func Mends() []Mend {
-	return []Mend{
-		{Finding: "zero-candidates"},
-		{Finding: "terminating-pod-uncounted"},
-		{Finding: "claim-of-other-namespace"},
-		{Finding: "volume-node-fields", Packages: []string{"k8s.io/component-helpers/storage/volume"}},
-		{Finding: "claim-allocated-twice"},
-	}
+// Mends has the findings that a small change to the scheduler mends, each with the
+// packages whose own tests must pass with the change, besides the package to which
+// the finding's test belongs.
+var Mends = map[string][]string{
+	"zero-candidates":           nil,
+	"terminating-pod-uncounted": nil,
+	"claim-of-other-namespace":  nil,
+	"volume-node-fields":        {"k8s.io/component-helpers/storage/volume"},
+	"claim-allocated-twice":     nil,
 }
 
 //go:embed mends/*.patch
 var patches embed.FS
 
-// Patch is the change as a unified diff of a Kubernetes repository.
-func (m Mend) Patch() ([]byte, error) { return patches.ReadFile("mends/" + m.Finding + ".patch") }
+// Patch is the change that mends a finding, as a unified diff of a Kubernetes
+// repository.
+func Patch(finding string) ([]byte, error) { return patches.ReadFile("mends/" + finding + ".patch") }
 
-// TryMends applies each change to a copy of the files that it touches, and runs all
-// tests of its packages with the finding's own test added: every one has to pass.
-// It reports to w how many did.
-func TryMends(ctx context.Context, w io.Writer, mends []Mend) error {
-	u, err := prepare(ctx)
+// TryMends applies each change that mends the finding of one of the tests to a copy
+// of the files that it touches, and runs all tests of its packages with the test
+// added: every one has to pass. It reports to w how many did.
+func TryMends(ctx context.Context, w io.Writer, tests []Test) error {
+	upstream, _, err := harness.Copy(ctx, "upstream")
 	if err != nil {
 		return err
 	}
 	var wrong []string
-	for _, m := range mends {
-		problem, err := u.try(ctx, w, m)
+	for _, t := range tests {
+		more, ok := Mends[t.Finding]
+		if !ok {
+			continue
+		}
+		problem, err := try(ctx, w, upstream, t, append([]string{t.Package()}, more...))
 		if err != nil {
-			return fmt.Errorf("%s: %w", m.Finding, err)
+			return fmt.Errorf("%s: %w", t.Finding, err)
 		}
 		if problem != "" {
-			fmt.Fprintf(w, "WRONG: %s: %s\n", m.Finding, problem)
-			wrong = append(wrong, m.Finding)
+			fmt.Fprintf(w, "WRONG: %s: %s\n", t.Finding, problem)
+			wrong = append(wrong, t.Finding)
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("%d of %d changes do not do: %s", len(wrong), len(mends), strings.Join(wrong, ", "))
+		return fmt.Errorf("%d changes do not do: %s", len(wrong), strings.Join(wrong, ", "))
 	}
 	return nil
 }
 
-func (u *upstream) try(ctx context.Context, w io.Writer, m Mend) (problem string, err error) {
-	test, ok := LookUp(m.Finding)
-	if !ok {
-		return "", fmt.Errorf("there is no test for it")
-	}
+func try(ctx context.Context, w io.Writer, upstream *harness.Source, test Test, packages []string) (problem string, err error) {
 	temp, err := os.MkdirTemp("", "upstreammends-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(temp)
-	c, err := u.apply(ctx, m, temp)
+	c, err := apply(ctx, upstream.Dir, test.Finding, temp)
 	if err != nil {
 		return "", err
 	}
-	packages := append([]string{test.Package()}, m.Packages...)
-	events, err := u.goTest(ctx, []Test{test}, c, packages)
+	events, err := goTest(ctx, upstream, []Test{test}, c, packages)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +90,7 @@ func (u *upstream) try(ctx context.Context, w io.Writer, m Mend) (problem string
 		if p == test.Package() {
 			with = ", " + test.Name + " with them"
 		}
-		fmt.Fprintf(w, "mended: %s: all %d tests of %s pass%s\n", m.Finding, passed, p, with)
+		fmt.Fprintf(w, "mended: %s: all %d tests of %s pass%s\n", test.Finding, passed, p, with)
 	}
 	return "", nil
 }
@@ -108,10 +101,10 @@ type change struct {
 	modules []string          // replace directives, for staging modules
 }
 
-// apply writes the changed files to a directory. Of a staging module, which the
-// module cache holds, it needs all files.
-func (u *upstream) apply(ctx context.Context, m Mend, dir string) (*change, error) {
-	patch, err := m.Patch()
+// apply writes the changed files of upstream to a directory. Of a staging module,
+// which the module cache holds, it needs all files.
+func apply(ctx context.Context, upstream, finding, dir string) (*change, error) {
+	patch, err := Patch(finding)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +120,7 @@ func (u *upstream) apply(ctx context.Context, m Mend, dir string) (*change, erro
 			staging[parts[0]+"/"+parts[1]] = true
 			continue
 		}
-		original, mended := filepath.Join(u.Dir, filepath.FromSlash(name)), filepath.Join(dir, filepath.FromSlash(name))
+		original, mended := filepath.Join(upstream, filepath.FromSlash(name)), filepath.Join(dir, filepath.FromSlash(name))
 		content, err := os.ReadFile(original)
 		if err != nil {
 			return nil, err

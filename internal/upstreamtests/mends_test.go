@@ -30,12 +30,12 @@ func TestJudgeMend(t *testing.T) {
 func TestPatches(t *testing.T) {
 	files, err := patches.ReadDir("mends")
 	require.NoError(t, err)
-	assert.Len(t, files, len(Mends()), "a patch without an entry")
-	for _, m := range Mends() {
-		patch, err := m.Patch()
+	assert.Len(t, files, len(Mends), "a patch without an entry")
+	for finding := range Mends {
+		patch, err := Patch(finding)
 		require.NoError(t, err)
-		assert.Contains(t, string(patch), "+++ b/", m.Finding)
-		_, ok := LookUp(m.Finding)
-		assert.True(t, ok, m.Finding)
+		assert.Contains(t, string(patch), "+++ b/", finding)
+		_, ok := LookUp(finding)
+		assert.True(t, ok, finding)
 	}
 }

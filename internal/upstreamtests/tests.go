@@ -8,6 +8,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"slices"
 )
 
 // Test is a test of the scheduler that fails because of a known finding.
@@ -24,221 +25,92 @@ type Test struct {
 	Fails map[string]string
 }
 
+const (
+	scheduler  = "pkg/scheduler/"
+	preemption = scheduler + "framework/preemption/"
+	plugins    = scheduler + "framework/plugins/"
+)
+
+type fails = map[string]string
+
 // Tests are all tests, in the order of the ledger.
-func Tests() []Test {
-	return []Test{
-		{
-			Finding: "empty-selector",
-			File:    "pkg/scheduler/framework/preemption/util_test.go",
-			Name:    "TestFilterVictimsWithPDBViolation_EmptySelector",
-			Fails:   map[string]string{"an empty selector matches every pod of the namespace": "got 0 violating victims, want 1"},
-		},
-		{
-			Finding: "unlabelled-pod",
-			File:    "pkg/scheduler/framework/preemption/util_test.go",
-			Name:    "TestFilterVictimsWithPDBViolation_UnlabelledPod",
-			Fails:   map[string]string{"DoesNotExist matches a pod without labels": "got 0 violating victims, want 1"},
-		},
-		{
-			Finding: "terminating-victims-keep-nominations",
-			File:    "pkg/scheduler/framework/preemption/executor_test.go",
-			Name:    "TestActuatePodPreemption_ClearsLowerNominations",
-			Fails:   map[string]string{"async, terminating victim": `the nomination of pod "waiting" to node1 was not cleared`},
-		},
-		{
-			Finding: "zero-candidates",
-			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
-			Name:    "TestGetOffsetAndNumCandidates_AtLeastOne",
-			Fails:   map[string]string{"a tenth of nine nodes": "got 0 candidates for 9 nodes, want 1"},
-		},
-		{
-			Finding: "percentage-of-potential-nodes",
-			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
-			Name:    "TestPreempt_PercentageOfClusterSize",
-			Fails:   map[string]string{"two of five nodes": `got nominated node "node1", want node2`},
-		},
-		{
-			Finding: "host-ports-forgotten",
-			File:    "pkg/scheduler/framework/types_test.go",
-			Name:    "TestNodeInfoRemovePod_SharedHostPort",
-			Fails:   map[string]string{"the pod that stays uses the same port": "port 80 in use: got false, want true"},
-		},
-		{
-			Finding: "prefilter-rejection-is-error",
-			File:    "pkg/scheduler/schedule_one_test.go",
-			Name:    "TestScheduleOne_UnresolvablePodLosesNomination",
-			Fails:   map[string]string{"PreFilter rejects the pod": "Unexpected nominatingInfo"},
-		},
-		{
-			Finding: "nominated-node-blames-others",
-			File:    "pkg/scheduler/schedule_one_test.go",
-			Name:    "TestScheduleOne_ReasonOfNodesExcludedByPreFilter",
-			Fails:   map[string]string{"nominated": "[NodeAffinity NodeResourcesFit]"},
-		},
-		{
-			Finding: "terminating-pod-uncounted",
-			File:    "pkg/scheduler/framework/plugins/podtopologyspread/filtering_test.go",
-			Name:    "TestRemovePod_Terminating",
-			Fails:   map[string]string{"terminating pod": "the preemptor fits: got true, want false"},
-		},
-		{
-			Finding: "empty-spread-selector",
-			File:    "pkg/scheduler/framework/plugins/podtopologyspread/filtering_test.go",
-			Name:    "TestFilter_EmptySelector",
-			Fails:   map[string]string{"empty selector": "the preemptor fits: got true, want false"},
-		},
-		{
-			Finding: "claim-of-other-namespace",
-			File:    "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions_test.go",
-			Name:    "TestRemovePod_ClaimOfOtherNamespace",
-			Fails:   map[string]string{"pod of another namespace with a claim of the same name": "the preemptor fits: got true, want false"},
-		},
-		{
-			Finding: "claim-counted-once",
-			File:    "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions_test.go",
-			Name:    "TestRemovePod_ClaimWithSeveralReferences",
-			Fails: map[string]string{
-				"one of two users": "the preemptor fits: got true, want false",
-				"another claim of the preemptor is still in use, and the pod mounted its own twice": "the preemptor fits: got true, want false",
-			},
-		},
-		{
-			Finding: "nominated-claim-ignored",
-			File:    "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions_test.go",
-			Name:    "TestFilter_ClaimOfNominatedPod",
-			Fails:   map[string]string{"the nominated pod has the same claim": "the pod fits: got true, want false"},
-		},
-		{
-			Finding: "attached-volume-counted-twice",
-			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
-			Name:    "TestCSILimits_VolumeAttachedAlready",
-			Fails:   map[string]string{"the volume is attached": "node(s) exceed max volume count"},
-		},
-		{
-			Finding: "victim-volumes-stay-attached",
-			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
-			Name:    "TestCSILimits_VolumeOfRemovedPodIsDetached",
-			Fails:   map[string]string{"the victim's volume is attached": "the preemptor fits: got false, want true"},
-		},
-		{
-			Finding: "sharer-reprieved-later",
-			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
-			Name:    "TestSelectVictimsOnNode_SharedVolumes",
-			Fails:   map[string]string{"the node takes two, the pod that shares volumes is tried last": "Unexpected victims"},
-		},
-		{
-			Finding: "foreign-ephemeral-claim",
-			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
-			Name:    "TestCSILimits_ExistingPodWithForeignEphemeralClaim",
-			Fails: map[string]string{
-				"claim of nobody":                      "PVC test/existing-scratch was not created for pod test/existing",
-				"claim of an earlier pod of that name": "PVC test/existing-scratch was not created for pod test/existing",
-			},
-		},
-		{
-			Finding: "missing-driver-resolvable",
-			File:    "pkg/scheduler/framework/plugins/nodevolumelimits/csi_test.go",
-			Name:    "TestCSILimits_MissingDriverIsUnresolvable",
-			Fails: map[string]string{
-				"the driver is missing":   "Filter: got Unschedulable, want UnschedulableAndUnresolvable",
-				"the node has no CSINode": "Filter: got Unschedulable, want UnschedulableAndUnresolvable",
-			},
-		},
-		{
-			Finding: "volume-node-fields",
-			File:    "pkg/scheduler/framework/plugins/volumebinding/binder_test.go",
-			Name:    "TestFindPodVolumes_NodeAffinityByField",
-			Fails: map[string]string{
-				"name of another node":                   "expected failure reasons",
-				"label of the node, and name of another": "expected failure reasons",
-			},
-		},
-		{
-			Finding: "claim-allocated-twice",
-			File:    "pkg/scheduler/framework/plugins/dynamicresources/dynamicresources_test.go",
-			Name:    "TestFilter_ClaimUnderTwoNames",
-			Fails:   map[string]string{"two names and one device": "the pod fits: got false, want true"},
-		},
-		{
-			Finding: "nominated-refusals-skipped",
-			File:    "pkg/scheduler/framework/plugins/interpodaffinity/filtering_test.go",
-			Name:    "TestFilter_AntiAffinityOfNominatedPod",
-			Fails:   map[string]string{"only the nominated pod shuns the pod": "the pod fits beside a nominated pod that shuns it"},
-		},
-		{
-			Finding: "one-pod-for-all-terms",
-			File:    "pkg/scheduler/framework/plugins/interpodaffinity/filtering_test.go",
-			Name:    "TestRequiredAffinity_TermsMetByDifferentPods",
-			Fails:   map[string]string{"each term is met by another pod": "the node is rejected"},
-		},
-		{
-			Finding: "unlabelled-nodes-hide-first",
-			File:    "pkg/scheduler/framework/plugins/interpodaffinity/filtering_test.go",
-			Name:    "TestRequiredAffinity_FirstOfGroup",
-			Fails:   map[string]string{"the first pod runs on a node without the label": "the pod is taken for the first of its group"},
-		},
-		{
-			Finding: "extender-rejection-is-error",
-			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
-			Name:    "TestPreempt_NodeRejectedByExtenderOnly",
-			Fails:   map[string]string{"the pod fits": "want Unschedulable"},
-		},
-		{
-			Finding: "nothing-left-keeps-nomination",
-			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
-			Name:    "TestPreempt_ExtenderLeavesNoCandidate",
-			Fails:   map[string]string{"the extender drops the candidate": "want one that clears the nomination"},
-		},
-		{
-			Finding: "first-victim-is-highest",
-			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
-			Name:    "TestPreempt_ExtenderReordersVictims",
-			Fails:   map[string]string{"in the opposite order": `got nominated node "node1", want node2`},
-		},
-		{
-			Finding: "budget-spent-by-reprieved-pod",
-			File:    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go",
-			Name:    "TestSelectVictimsOnNode_BudgetOfReprievedPod",
-			Fails: map[string]string{
-				"either pod may go, the budget allows one":            "Unexpected victims",
-				"only the lower pod makes room, the budget allows it": "got 1 violations, want 0",
-			},
-		},
-		{
-			Finding: "terminating-victim-violates-budget",
-			File:    "pkg/scheduler/framework/preemption/util_test.go",
-			Name:    "TestFilterVictimsWithPDBViolation_TerminatingPod",
-			Fails:   map[string]string{"terminating pod": "got 1 violating victims, want 0"},
-		},
-		{
-			Finding: "pending-victim-violates-budget",
-			File:    "pkg/scheduler/framework/preemption/util_test.go",
-			Name:    "TestFilterVictimsWithPDBViolation_PendingPod",
-			Fails:   map[string]string{"pending pod": "got 1 violating victims, want 0"},
-		},
-		{
-			Finding: "unhealthy-pod-eviction-policy",
-			File:    "pkg/scheduler/framework/preemption/util_test.go",
-			Name:    "TestFilterVictimsWithPDBViolation_UnhealthyPodEvictionPolicy",
-			Fails:   map[string]string{"unhealthy pod, AlwaysAllow": "got 1 violating victims, want 0"},
-		},
-		{
-			Finding: "budget-order",
-			File:    "pkg/scheduler/framework/preemption/util_test.go",
-			Name:    "TestFilterVictimsWithPDBViolation_OrderOfPDBs",
-			Fails:   map[string]string{"a pod in both budgets": "got 1 violating victims, and 2 with the budgets the other way round"},
-		},
-	}
+var Tests = []Test{
+	{"empty-selector", preemption + "util_test.go", "TestFilterVictimsWithPDBViolation_EmptySelector",
+		fails{"an empty selector matches every pod of the namespace": "got 0 violating victims, want 1"}},
+	{"unlabelled-pod", preemption + "util_test.go", "TestFilterVictimsWithPDBViolation_UnlabelledPod",
+		fails{"DoesNotExist matches a pod without labels": "got 0 violating victims, want 1"}},
+	{"terminating-victims-keep-nominations", preemption + "executor_test.go", "TestActuatePodPreemption_ClearsLowerNominations",
+		fails{"async, terminating victim": `the nomination of pod "waiting" to node1 was not cleared`}},
+	{"zero-candidates", plugins + "defaultpreemption/default_preemption_test.go", "TestGetOffsetAndNumCandidates_AtLeastOne",
+		fails{"a tenth of nine nodes": "got 0 candidates for 9 nodes, want 1"}},
+	{"percentage-of-potential-nodes", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_PercentageOfClusterSize",
+		fails{"two of five nodes": `got nominated node "node1", want node2`}},
+	{"host-ports-forgotten", scheduler + "framework/types_test.go", "TestNodeInfoRemovePod_SharedHostPort",
+		fails{"the pod that stays uses the same port": "port 80 in use: got false, want true"}},
+	{"prefilter-rejection-is-error", scheduler + "schedule_one_test.go", "TestScheduleOne_UnresolvablePodLosesNomination",
+		fails{"PreFilter rejects the pod": "Unexpected nominatingInfo"}},
+	{"nominated-node-blames-others", scheduler + "schedule_one_test.go", "TestScheduleOne_ReasonOfNodesExcludedByPreFilter",
+		fails{"nominated": "[NodeAffinity NodeResourcesFit]"}},
+	{"terminating-pod-uncounted", plugins + "podtopologyspread/filtering_test.go", "TestRemovePod_Terminating",
+		fails{"terminating pod": "the preemptor fits: got true, want false"}},
+	{"empty-spread-selector", plugins + "podtopologyspread/filtering_test.go", "TestFilter_EmptySelector",
+		fails{"empty selector": "the preemptor fits: got true, want false"}},
+	{"claim-of-other-namespace", plugins + "volumerestrictions/volume_restrictions_test.go", "TestRemovePod_ClaimOfOtherNamespace",
+		fails{"pod of another namespace with a claim of the same name": "the preemptor fits: got true, want false"}},
+	{"claim-counted-once", plugins + "volumerestrictions/volume_restrictions_test.go", "TestRemovePod_ClaimWithSeveralReferences",
+		fails{"one of two users": "the preemptor fits: got true, want false",
+			"another claim of the preemptor is still in use, and the pod mounted its own twice": "the preemptor fits: got true, want false"}},
+	{"nominated-claim-ignored", plugins + "volumerestrictions/volume_restrictions_test.go", "TestFilter_ClaimOfNominatedPod",
+		fails{"the nominated pod has the same claim": "the pod fits: got true, want false"}},
+	{"attached-volume-counted-twice", plugins + "nodevolumelimits/csi_test.go", "TestCSILimits_VolumeAttachedAlready",
+		fails{"the volume is attached": "node(s) exceed max volume count"}},
+	{"victim-volumes-stay-attached", plugins + "nodevolumelimits/csi_test.go", "TestCSILimits_VolumeOfRemovedPodIsDetached",
+		fails{"the victim's volume is attached": "the preemptor fits: got false, want true"}},
+	{"sharer-reprieved-later", plugins + "defaultpreemption/default_preemption_test.go", "TestSelectVictimsOnNode_SharedVolumes",
+		fails{"the node takes two, the pod that shares volumes is tried last": "Unexpected victims"}},
+	{"foreign-ephemeral-claim", plugins + "nodevolumelimits/csi_test.go", "TestCSILimits_ExistingPodWithForeignEphemeralClaim",
+		fails{"claim of nobody": "PVC test/existing-scratch was not created for pod test/existing",
+			"claim of an earlier pod of that name": "PVC test/existing-scratch was not created for pod test/existing"}},
+	{"missing-driver-resolvable", plugins + "nodevolumelimits/csi_test.go", "TestCSILimits_MissingDriverIsUnresolvable",
+		fails{"the driver is missing": "Filter: got Unschedulable, want UnschedulableAndUnresolvable",
+			"the node has no CSINode": "Filter: got Unschedulable, want UnschedulableAndUnresolvable"}},
+	{"volume-node-fields", plugins + "volumebinding/binder_test.go", "TestFindPodVolumes_NodeAffinityByField",
+		fails{"name of another node": "expected failure reasons",
+			"label of the node, and name of another": "expected failure reasons"}},
+	{"claim-allocated-twice", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_ClaimUnderTwoNames",
+		fails{"two names and one device": "the pod fits: got false, want true"}},
+	{"nominated-refusals-skipped", plugins + "interpodaffinity/filtering_test.go", "TestFilter_AntiAffinityOfNominatedPod",
+		fails{"only the nominated pod shuns the pod": "the pod fits beside a nominated pod that shuns it"}},
+	{"one-pod-for-all-terms", plugins + "interpodaffinity/filtering_test.go", "TestRequiredAffinity_TermsMetByDifferentPods",
+		fails{"each term is met by another pod": "the node is rejected"}},
+	{"unlabelled-nodes-hide-first", plugins + "interpodaffinity/filtering_test.go", "TestRequiredAffinity_FirstOfGroup",
+		fails{"the first pod runs on a node without the label": "the pod is taken for the first of its group"}},
+	{"extender-rejection-is-error", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_NodeRejectedByExtenderOnly",
+		fails{"the pod fits": "want Unschedulable"}},
+	{"nothing-left-keeps-nomination", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_ExtenderLeavesNoCandidate",
+		fails{"the extender drops the candidate": "want one that clears the nomination"}},
+	{"first-victim-is-highest", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_ExtenderReordersVictims",
+		fails{"in the opposite order": `got nominated node "node1", want node2`}},
+	{"budget-spent-by-reprieved-pod", plugins + "defaultpreemption/default_preemption_test.go", "TestSelectVictimsOnNode_BudgetOfReprievedPod",
+		fails{"either pod may go, the budget allows one": "Unexpected victims",
+			"only the lower pod makes room, the budget allows it": "got 1 violations, want 0"}},
+	{"terminating-victim-violates-budget", preemption + "util_test.go", "TestFilterVictimsWithPDBViolation_TerminatingPod",
+		fails{"terminating pod": "got 1 violating victims, want 0"}},
+	{"pending-victim-violates-budget", preemption + "util_test.go", "TestFilterVictimsWithPDBViolation_PendingPod",
+		fails{"pending pod": "got 1 violating victims, want 0"}},
+	{"unhealthy-pod-eviction-policy", preemption + "util_test.go", "TestFilterVictimsWithPDBViolation_UnhealthyPodEvictionPolicy",
+		fails{"unhealthy pod, AlwaysAllow": "got 1 violating victims, want 0"}},
+	{"budget-order", preemption + "util_test.go", "TestFilterVictimsWithPDBViolation_OrderOfPDBs",
+		fails{"a pod in both budgets": "got 1 violating victims, and 2 with the budgets the other way round"}},
 }
 
 // LookUp finds the test of a finding.
 func LookUp(finding string) (Test, bool) {
-	for _, t := range Tests() {
-		if t.Finding == finding {
-			return t, true
-		}
+	i := slices.IndexFunc(Tests, func(t Test) bool { return t.Finding == finding })
+	if i < 0 {
+		return Test{}, false
 	}
-	return Test{}, false
+	return Tests[i], true
 }
 
 // Package is the import path of the package to which the test belongs.

@@ -11,50 +11,27 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/preemptcheck/preemptcheck/internal/harness"
 )
 
 const kubernetes = "k8s.io/kubernetes"
 
-// upstream is the source of the linked Kubernetes, as a module that may be
-// built with files added.
-type upstream struct{ *harness.Source }
-
-// prepare copies Kubernetes out of the module cache. All other modules stay those
-// of this one, so most of what has been built for it is used again.
-func prepare(ctx context.Context) (*upstream, error) {
-	source, _, err := harness.Copy(ctx, "upstream")
-	return &upstream{source}, err
-}
-
 // event is a line of go test -json.
 type event struct {
 	Action, Package, Test, Output string
 }
 
-// run adds the tests to the packages to which they belong, runs only them, and
-// returns what happened. That tests fail is no error.
-func (u *upstream) run(ctx context.Context, tests []Test) ([]event, error) {
-	packages := map[string]bool{}
-	var names []string
-	for _, t := range tests {
-		packages[t.Package()] = true
-		names = append(names, t.Name)
-	}
-	return u.goTest(ctx, tests, &change{}, slices.Sorted(maps.Keys(packages)), "-run", "^("+strings.Join(names, "|")+")$")
-}
-
-// goTest runs tests of the packages, with these added and the change made.
-func (u *upstream) goTest(ctx context.Context, tests []Test, c *change, packages []string, args ...string) ([]event, error) {
+// goTest runs tests of the packages, with these added to those to which they belong
+// and the change made, and returns what happened. That tests fail is no error.
+func goTest(ctx context.Context, upstream *harness.Source, tests []Test, c *change, packages []string, args ...string) ([]event, error) {
 	temp, err := os.MkdirTemp("", "upstreamtests-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
 	modFile := filepath.Join(temp, "go.mod") // this module's, but for using the copy
-	if err := u.WriteModFile(ctx, modFile); err != nil {
+	if err := upstream.WriteModFile(ctx, modFile); err != nil {
 		return nil, err
 	}
 	for _, module := range c.modules {
@@ -74,7 +51,7 @@ func (u *upstream) goTest(ctx context.Context, tests []Test, c *change, packages
 			return nil, err
 		}
 		dir := filepath.FromSlash(path.Dir(t.File))
-		overlay.Replace[filepath.Join(u.Dir, dir, "preemptcheck-"+t.Finding+"_test.go")] = file
+		overlay.Replace[filepath.Join(upstream.Dir, dir, "preemptcheck-"+t.Finding+"_test.go")] = file
 	}
 	content, err := json.Marshal(overlay)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 
 	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
 )
@@ -20,32 +19,24 @@ func main() {
 	defer stop()
 	mend := flag.Bool("mends", false, "try the changes that mend findings")
 	flag.Parse()
+	var tests []upstreamtests.Test
+	for _, id := range flag.Args() {
+		t, ok := upstreamtests.LookUp(id)
+		if !ok {
+			fmt.Fprintf(os.Stderr, "finding %q has no test\n", id)
+			os.Exit(2)
+		}
+		tests = append(tests, t)
+	}
+	if len(tests) == 0 {
+		tests = upstreamtests.Tests
+	}
+	run := upstreamtests.Run
 	if *mend {
-		mends := upstreamtests.Mends()
-		if ids := flag.Args(); len(ids) > 0 {
-			mends = slices.DeleteFunc(mends, func(m upstreamtests.Mend) bool { return !slices.Contains(ids, m.Finding) })
-		}
-		exit(upstreamtests.TryMends(ctx, os.Stdout, mends))
+		run = upstreamtests.TryMends
 	}
-	tests := upstreamtests.Tests()
-	if ids := flag.Args(); len(ids) > 0 {
-		tests = nil
-		for _, id := range ids {
-			t, ok := upstreamtests.LookUp(id)
-			if !ok {
-				fmt.Fprintf(os.Stderr, "finding %q has no test\n", id)
-				os.Exit(2)
-			}
-			tests = append(tests, t)
-		}
-	}
-	exit(upstreamtests.Run(ctx, os.Stdout, tests))
-}
-
-func exit(err error) {
-	if err != nil {
+	if err := run(ctx, os.Stdout, tests); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(0)
 }
