@@ -39,7 +39,7 @@ exhaustive: ## check every small cluster, each once up to symmetry; goes on wher
 
 releases: ## build the schedulers of all releases, and check the corpus with them, and each against its own dialect
 	$(GO) run ./cmd/preemptcheck references --build all
-	$(GO) run ./internal/sameanswers
+	$(GO) run ./internal/dialects -twice -clusters 5000 v1.37.1
 	$(GO) run ./cmd/preemptcheck check --reference all corpus/cases
 	$(GO) run ./internal/dialects all
 

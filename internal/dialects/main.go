@@ -1,9 +1,12 @@
 // Dialects holds the schedulers of releases against the model of those releases, on
 // generated clusters: what releases agree about with their dialect, what is known,
 // and what is not. It is the first thing to run for a release that is new, or for a
-// flag or quirk of another range.
+// flag or quirk of another range. With -twice it also shows that the driver of the
+// release that is linked in gives the same answers as the scheduler in process, and
+// two processes of any other release the same as each other.
 //
 //	go run ./internal/dialects -clusters 20000 all
+//	go run ./internal/dialects -twice v1.31.0
 package main
 
 import (
@@ -23,6 +26,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
@@ -33,10 +38,12 @@ import (
 func main() {
 	debug.SetGCPercent(400) // much garbage in little memory
 
-	clusters := flag.Uint64("clusters", 20000, "how many clusters that the release knows all of")
-	seed := flag.Uint64("seed", 1, "the number of the first cluster")
-	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "how many schedulers to run at once")
-	details := flag.Bool("v", false, "also what is refused, and which findings are known")
+	var o options
+	flag.Uint64Var(&o.clusters, "clusters", 20000, "how many clusters that the release knows all of")
+	flag.Uint64Var(&o.seed, "seed", 1, "the number of the first cluster")
+	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "how many schedulers to run at once")
+	flag.BoolVar(&o.details, "v", false, "also what is refused, and which findings are known")
+	flag.BoolVar(&o.twice, "twice", false, "also ask another scheduler, which must answer the same")
 	flag.Parse()
 	names := flag.Args()
 	if slices.Equal(names, []string{"all"}) {
@@ -44,13 +51,19 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, names, *seed, *clusters, *workers, *details); err != nil {
+	if err := run(ctx, names, &o); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, names []string, seed, clusters uint64, workers int, details bool) error {
+type options struct {
+	seed, clusters uint64
+	workers        int
+	details, twice bool
+}
+
+func run(ctx context.Context, names []string, o *options) error {
 	if len(names) == 0 {
 		return errors.New("which releases? Name them, or all")
 	}
@@ -58,7 +71,7 @@ func run(ctx context.Context, names []string, seed, clusters uint64, workers int
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	unexplained := 0
 	for _, name := range names {
-		t, err := compare(ctx, name, seed, clusters, workers)
+		t, err := compare(ctx, name, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -66,7 +79,7 @@ func run(ctx context.Context, names []string, seed, clusters uint64, workers int
 		for _, line := range t.differences {
 			fmt.Fprintf(os.Stderr, "%s: %s\n", name, line)
 		}
-		if details {
+		if o.details {
 			t.print("known", t.known)
 			t.print("refused", t.refused)
 		}
@@ -88,42 +101,42 @@ type tally struct {
 }
 
 // compare goes on until so many clusters were compared.
-func compare(ctx context.Context, name string, seed, clusters uint64, workers int) (*tally, error) {
+func compare(ctx context.Context, name string, o *options) (*tally, error) {
 	version, err := release.Parse(name)
 	if err != nil {
 		return nil, err
 	}
+	if _, err := releases.Build(ctx, name, os.Stderr); err != nil {
+		return nil, err
+	}
 	t := &tally{known: map[string]int{}, refused: map[string]int{}}
 	var next, compared atomic.Uint64
-	var errs []error
-	var running sync.WaitGroup
+	running, ctx := errgroup.WithContext(ctx)
 	start := time.Now()
-	for range workers {
-		system, err := releases.New(name)
+	for range o.workers {
+		system, err := newSystem(name, o.twice)
 		if err != nil {
 			return nil, err
 		}
-		running.Go(func() {
+		running.Go(func() error {
 			defer system.Close()
 			checker := properties.Checker{System: system, Release: version}
-			for ctx.Err() == nil && compared.Load() < clusters {
-				n := seed + next.Add(1) - 1
+			for ctx.Err() == nil && compared.Load() < o.clusters {
+				n := o.seed + next.Add(1) - 1
 				r, err := checker.Check(ctx, generators.FromSeed(n))
 				if err != nil {
-					t.mu.Lock()
-					errs = append(errs, fmt.Errorf("cluster %d: %w", n, err))
-					t.mu.Unlock()
-					return
+					return fmt.Errorf("cluster %d: %w", n, err)
 				}
 				if t.add(n, r) {
 					compared.Add(1)
 				}
 			}
+			return ctx.Err()
 		})
 	}
-	running.Wait()
+	err = running.Wait()
 	t.took = time.Since(start)
-	return t, errors.Join(append(errs, ctx.Err())...)
+	return t, err
 }
 
 // add tells whether the cluster could be compared.
