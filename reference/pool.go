@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -13,12 +12,7 @@ import (
 // goroutines at once: each Observe has a system for itself.
 type Pool struct {
 	systems []System
-	// idle counts the systems in free.
-	idle chan struct{}
-	mu   sync.Mutex
-	// free is a stack, so that the system that was used last, and has what it
-	// needs at hand, is used next.
-	free []System
+	idle    chan System
 }
 
 var _ FilterSystem = (*Pool)(nil)
@@ -29,12 +23,12 @@ func NewPool(systems ...System) *Pool {
 	if len(systems) == 0 {
 		panic("reference: a pool of no systems")
 	}
-	p := &Pool{systems: systems, idle: make(chan struct{}, len(systems))}
+	p := &Pool{systems: systems, idle: make(chan System, len(systems))}
 	for _, s := range systems {
 		if s.Name() != systems[0].Name() {
 			panic(fmt.Sprintf("reference: a pool of both %s and %s", systems[0].Name(), s.Name()))
 		}
-		p.give(s)
+		p.idle <- s
 	}
 	return p
 }
@@ -66,24 +60,12 @@ func (p *Pool) Filters(ctx context.Context, c *model.Cluster, plugins []string, 
 // with waits until a system is free, and calls f with it.
 func (p *Pool) with(ctx context.Context, f func(System) error) error {
 	select {
-	case <-p.idle:
+	case s := <-p.idle:
+		defer func() { p.idle <- s }() // after a panic, too
+		return f(s)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	p.mu.Lock()
-	last := len(p.free) - 1
-	s := p.free[last]
-	p.free = p.free[:last]
-	p.mu.Unlock()
-	defer p.give(s) // after a panic, too
-	return f(s)
-}
-
-func (p *Pool) give(s System) {
-	p.mu.Lock()
-	p.free = append(p.free, s)
-	p.mu.Unlock()
-	p.idle <- struct{}{}
 }
 
 // Close implements System: it closes all systems, once none is in use.
@@ -94,7 +76,7 @@ func (p *Pool) Close() error {
 	var errs []error
 	for _, s := range p.systems {
 		errs = append(errs, s.Close())
-		p.idle <- struct{}{}
+		p.idle <- s
 	}
 	return errors.Join(errs...)
 }

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 func newCheck() *cobra.Command {
@@ -76,38 +81,70 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if names := references(reference); len(names) > 1 {
-			return checkMatrix(cmd, names, in, args, workers, classes, output)
-		}
-		checker, err := newChecker(reference, all.Properties()...)
+		names := references(reference)
+		checkers, err := newCheckers(names, 1, all.Properties()...)
 		if err != nil {
 			return err
 		}
-		defer checker.System.Close()
 		cases, inputErr := in.load(cmd, args)
 		if len(cases) == 0 && inputErr != nil {
+			closeAll(checkers)
 			return inputErr
 		}
+		if len(names) > 1 { // it closes them
+			m, err := checkMatrix(cmd, names, checkers, cases, workers, classes)
+			return output.conclude(cmd, m, m.WriteText, m.Differ > 0, m.NotDone > 0, inputErr, err)
+		}
+		defer closeAll(checkers)
 		report := &replay.Report{}
+		var interrupted error
 		for _, c := range cases {
 			if cmd.Context().Err() != nil {
 				report.Interrupted = true
+				interrupted = fmt.Errorf("interrupted after %d of %s", len(report.Cases), words.Plural(len(cases), "case"))
 				break
 			}
-			j := replay.Judge(cmd.Context(), checker, c, classes...)
-			reproduce(j, checker, c)
+			j := replay.Judge(cmd.Context(), checkers[0], c, classes...)
+			reproduce(j, checkers[0], c)
 			report.Add(j)
 		}
-		if err := output.print(cmd.OutOrStdout(), report, report.WriteText); err != nil {
-			return err
-		}
-		if inputErr != nil {
-			printErrors(cmd.ErrOrStderr(), inputErr)
-		}
-		if report.Interrupted {
-			fmt.Fprintf(cmd.ErrOrStderr(), "error: interrupted after %d of %s\n", len(report.Cases), words.Plural(len(cases), "case"))
-		}
-		return status(report.Failed > 0, inputErr != nil || report.NotDone > 0 || report.Interrupted)
+		return output.conclude(cmd, report, report.WriteText, report.Failed > 0, report.NotDone > 0, inputErr, interrupted)
 	}
 	return cmd
+}
+
+// references are the schedulers that the value of --reference names: one, several
+// after commas, or all.
+func references(value string) (names []string) {
+	if value != "all" {
+		return strings.Split(value, ",")
+	}
+	for _, s := range systems.All() {
+		names = append(names, s.Name)
+	}
+	// The one linked in is the first.
+	slices.SortFunc(names, func(a, b string) int { return systems.ReleaseOf(a).Compare(systems.ReleaseOf(b)) })
+	return names
+}
+
+// checkMatrix checks the cases with several schedulers. The error is an interrupt.
+func checkMatrix(cmd *cobra.Command, names []string, checkers []*properties.Checker, cases []*corpus.Case, workers int, classes []properties.Class) (*replay.Matrix, error) {
+	var schedulers []replay.Scheduler
+	for i, name := range names {
+		schedulers = append(schedulers, replay.Scheduler{Name: name, Checker: checkers[i]})
+	}
+	progress := newProgress(cmd.ErrOrStderr())
+	m := replay.NewMatrix(cmd.Context(), schedulers, cases, workers, func(done, of int) {
+		progress.show(func() string { return fmt.Sprintf("%d of %d checks", done, of) })
+	}, classes...)
+	progress.finish()
+	for k, row := range m.Cases {
+		for i, j := range row.Judgements {
+			reproduce(j, checkers[i], cases[k])
+		}
+	}
+	if m.Interrupted {
+		return m, errors.New("interrupted")
+	}
+	return m, nil
 }

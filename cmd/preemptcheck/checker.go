@@ -1,34 +1,50 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/preemptcheck/preemptcheck/properties"
-	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
-// newChecker makes a Checker of the system of that name. With promises, it checks
-// besides the differential what users are promised, which takes long on clusters
-// of many nodes.
-func newChecker(name string, promises ...properties.Property) (*properties.Checker, error) {
-	return checkerOf(name, systems.New, promises)
-}
-
-// newPooledChecker is newChecker for so many goroutines at once.
-func newPooledChecker(name string, workers int, promises ...properties.Property) (*properties.Checker, error) {
-	return checkerOf(name, func(name string) (reference.System, error) { return systems.NewPool(name, workers) }, promises)
-}
-
-func checkerOf(name string, newSystem func(string) (reference.System, error), promises []properties.Property) (*properties.Checker, error) {
+// newChecker makes a Checker of the system of that name, for so many goroutines at
+// once. With promises, it checks besides the differential what users are promised,
+// which takes long on clusters of many nodes.
+func newChecker(name string, workers int, promises ...properties.Property) (*properties.Checker, error) {
 	if err := known("--reference", name); err != nil {
 		return nil, err
 	}
-	system, err := newSystem(name)
+	system, err := systems.NewPool(name, workers)
 	if err != nil {
 		return nil, err
 	}
 	return &properties.Checker{System: system, Release: systems.ReleaseOf(name), Properties: promises}, nil
+}
+
+// newCheckers makes a Checker for each of the names. The error tells of all that
+// cannot be run.
+func newCheckers(names []string, workers int, promises ...properties.Property) (checkers []*properties.Checker, err error) {
+	var problems []error
+	for _, name := range names {
+		checker, err := newChecker(name, workers, promises...)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		checkers = append(checkers, checker)
+	}
+	if len(problems) > 0 {
+		closeAll(checkers)
+		return nil, errors.Join(problems...)
+	}
+	return checkers, nil
+}
+
+func closeAll(checkers []*properties.Checker) {
+	for _, c := range checkers {
+		c.System.Close()
+	}
 }
 
 // known is an error if there is no scheduler of the name that a flag gives.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -75,11 +74,19 @@ was given could not be compared, or none at all could; else 0.`,
 		if err != nil {
 			return err
 		}
-		sides, err := newSides(between, o.Workers)
+		var names []string
+		for _, r := range between {
+			names = append(names, r.String())
+		}
+		checkers, err := newCheckers(names, o.Workers)
 		if err != nil {
 			return err
 		}
-		defer closeSides(sides)
+		defer closeAll(checkers)
+		var sides []releasediff.Side
+		for i, r := range between {
+			sides = append(sides, releasediff.Side{Release: r, System: checkers[i].System})
+		}
 		var inputErr error
 		if len(args)+len(in.files) > 0 {
 			if o.Cases, inputErr = in.load(cmd, args); len(o.Cases) == 0 && inputErr != nil {
@@ -96,16 +103,14 @@ was given could not be compared, or none at all could; else 0.`,
 		if err != nil {
 			return err
 		}
-		if err := output.print(cmd.OutOrStdout(), r, map[format]func(io.Writer){text: r.WriteText, markdown: r.WriteMarkdown}[output]); err != nil {
-			return err
-		}
-		if inputErr != nil {
-			printErrors(cmd.ErrOrStderr(), inputErr)
+		asText, interrupted := r.WriteText, error(nil)
+		if output == markdown {
+			asText = r.WriteMarkdown
 		}
 		if r.Interrupted {
-			fmt.Fprintln(cmd.ErrOrStderr(), "error: interrupted: there may be more")
+			interrupted = errors.New("interrupted: there may be more")
 		}
-		return status(r.Differs(), inputErr != nil || r.Interrupted || r.IsIncomplete())
+		return output.conclude(cmd, r, asText, r.Differs(), r.IsIncomplete(), inputErr, interrupted)
 	}
 	return cmd
 }
@@ -134,30 +139,6 @@ func releasesBetween(from, to string, each bool) ([]release.Release, error) {
 		return ends, nil
 	}
 	return systems.Between(ends[0], ends[1]), nil
-}
-
-// newSides makes the schedulers of some releases, each for so many goroutines at once.
-// If some are not built the error names all of them.
-func newSides(all []release.Release, workers int) (sides []releasediff.Side, err error) {
-	var errs []error
-	for _, r := range all {
-		system, err := systems.NewPool(r.String(), workers)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		sides = append(sides, releasediff.Side{Release: r, System: system})
-	}
-	if len(errs) > 0 {
-		closeSides(sides)
-	}
-	return sides, errors.Join(errs...)
-}
-
-func closeSides(sides []releasediff.Side) {
-	for _, s := range sides {
-		s.System.Close()
-	}
 }
 
 // diffCommand is the command line that compares all again.

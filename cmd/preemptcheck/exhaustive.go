@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -51,23 +52,16 @@ cluster could not be checked; else 0.`,
 		if err != nil {
 			return fmt.Errorf("--state: %w", err)
 		}
-		var checks []sweep.Check
-		for range workers {
-			checker, err := newChecker(o.Reference, invariant.All()...)
-			if err != nil {
-				return err
-			}
-			defer checker.System.Close()
-			checker.Sample = all.Sample(1, 0)
-			checks = append(checks, checker.Check)
-		}
-		if err := e.Check(cmd.Context(), checks, cmd.ErrOrStderr()); err != nil {
+		checker, err := newChecker(o.Reference, workers, invariant.All()...)
+		if err != nil {
 			return err
 		}
-		if err := output.print(cmd.OutOrStdout(), e, e.WriteText); err != nil {
+		defer checker.System.Close()
+		checker.Sample = all.Sample(1, 0)
+		if err := e.Check(cmd.Context(), slices.Repeat([]sweep.Check{checker.Check}, workers), cmd.ErrOrStderr()); err != nil {
 			return err
 		}
-		return status(len(e.New) > 0, !e.IsComplete() || e.Sweep.Errors > 0)
+		return output.conclude(cmd, e, e.WriteText, len(e.New) > 0, !e.IsComplete() || e.Sweep.Errors > 0)
 	}
 	return cmd
 }

@@ -35,7 +35,7 @@ says which one is meant.`,
 	outputFlag(cmd, &output)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		checker, err := newChecker(reference)
+		checker, err := newChecker(reference, 1)
 		if err != nil {
 			return err
 		}
@@ -57,10 +57,7 @@ says which one is meant.`,
 		}
 		e := explanation.Of(r, nodes)
 		e.File = c.File
-		if err := output.print(cmd.OutOrStdout(), e, e.WriteText); err != nil {
-			return err
-		}
-		return status(len(r.Unexplained()) > 0, false)
+		return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
 	}
 	return cmd
 }

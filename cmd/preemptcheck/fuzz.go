@@ -86,7 +86,7 @@ tell, or is broken; else 0.`,
 
 // runCampaign runs a campaign in worker processes, and shows its progress.
 func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options) (_ *campaign.State, err error) {
-	if o.Checker, err = newPooledChecker(config.Reference, o.Workers, invariant.All()...); err != nil {
+	if o.Checker, err = newChecker(config.Reference, o.Workers, invariant.All()...); err != nil {
 		return nil, err
 	}
 	defer o.Checker.System.Close()
@@ -140,7 +140,7 @@ func newFuzzWorker() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checker, err := newChecker(reference, invariant.All()...)
+			checker, err := newChecker(reference, 1, invariant.All()...)
 			if err != nil {
 				return err
 			}

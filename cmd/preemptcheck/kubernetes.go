@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +45,23 @@ func (e *otherKubernetes) run(ctx context.Context, args []string, log io.Writer)
 		return err
 	}
 	return become(binary, append([]string{os.Args[0]}, withoutKubernetes(args)...))
+}
+
+// become makes this process run another program, with the same standard streams,
+// environment and process id. It returns only if that fails, or where processes
+// cannot do that: there it runs the other, and returns its exit status. An interrupt
+// reaches both, and this one waits.
+func become(binary string, args []string) error {
+	err := syscall.Exec(binary, args, os.Environ())
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	cmd := &exec.Cmd{Path: binary, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	err = cmd.Run()
+	if failed := (*exec.ExitError)(nil); err == nil || errors.As(err, &failed) {
+		return exit(cmd.ProcessState.ExitCode())
+	}
+	return err
 }
 
 // withoutKubernetes is the command line without the flag --kubernetes.

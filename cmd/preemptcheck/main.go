@@ -4,9 +4,14 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 func main() {
@@ -14,4 +19,57 @@ func main() {
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
+}
+
+// run executes one command line and returns the exit status.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
+	var other *otherKubernetes
+	if errors.As(err, &other) {
+		err = other.run(ctx, args, errOut)
+	}
+	var code exit
+	switch {
+	case err == nil:
+		return statusAgrees
+	case errors.As(err, &code):
+		return int(code)
+	}
+	printErrors(errOut, err)
+	return statusCouldNot
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "preemptcheck",
+		Short: "Hold kube-scheduler's preemption against its specification",
+		Long: `preemptcheck decides which preemptions the documented algorithm of kube-scheduler
+allows in a cluster, and compares that, stage by stage, with what the real
+kube-scheduler does, which is linked into this binary.
+
+Exit status: 0 if everything agrees, known findings included; 1 if something was
+found; 2 if something could not be done (bad input, not modelled) and nothing
+was found.`,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	// Not cobra's own --version, which would be answered before --kubernetes.
+	versionOnly := root.Flags().BoolP("version", "v", false, "version for preemptcheck")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *versionOnly {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version())
+			return err
+		}
+		return cmd.Help()
+	}
+	kubernetesFlag(root)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newFuzzWorker(), newStats(), newReport(), newMerge(), newExhaustiveCommand(), newDiff(), newGenerate(), newReferences(), newFindings())
+	return root
 }

@@ -56,7 +56,7 @@ could not be read.`,
 	referenceFlag(cmd, &scheduler)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		checker, err := newPooledChecker(scheduler, workers, all.Properties()...)
+		checker, err := newChecker(scheduler, workers, all.Properties()...)
 		if err != nil {
 			return err
 		}

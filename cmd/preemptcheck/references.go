@@ -77,22 +77,8 @@ func listSystems(w io.Writer) {
 		fmt.Fprintf(w, "\nFeature gates of %s that matter to preemption:\n\n", s.Name)
 		t := table.New("", "GATE", "DEFAULT", "A CASE MAY SET IT")
 		for _, g := range s.Gates {
-			t.Row(g.Name, onOff(g.Default), yesNo(g.Modelled))
+			t.Row(g.Name, map[bool]string{true: "on", false: "off"}[g.Default], map[bool]string{true: "yes", false: "no"}[g.Modelled])
 		}
 		t.WriteText(w)
 	}
-}
-
-func onOff(b bool) string {
-	if b {
-		return "on"
-	}
-	return "off"
-}
-
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
 }

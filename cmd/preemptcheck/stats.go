@@ -53,10 +53,7 @@ a scheduler that lies was not found out; else 0.`,
 			f.File = "" // it goes with the directory
 		}
 		r := s.Report(o.Dir)
-		if err := output.print(cmd.OutOrStdout(), r, r.WriteProbes); err != nil {
-			return err
-		}
-		return status(r.Verdict == campaign.Found || r.Short() > 0, r.Verdict == campaign.Broken)
+		return output.conclude(cmd, r, r.WriteProbes, r.Verdict == campaign.Found || r.Short() > 0, r.Verdict == campaign.Broken)
 	}
 	return cmd
 }

@@ -34,8 +34,9 @@ func Register(name string, newSystem func() reference.System) (undo func()) {
 // Known tells whether there is a scheduler of that name. It may have to be built.
 func Known(name string) bool { return registered[name] != nil || releases.Known(name) }
 
-// New makes the scheduler of that name. The error says what to do if it is not built.
-func New(name string) (reference.System, error) {
+// newSystem makes the scheduler of that name. The error says what to do if it is not
+// built.
+func newSystem(name string) (reference.System, error) {
 	switch {
 	case registered[name] != nil:
 		return registered[name](), nil
@@ -49,7 +50,7 @@ func New(name string) (reference.System, error) {
 func NewPool(name string, workers int) (reference.System, error) {
 	var systems []reference.System
 	for range workers {
-		s, err := New(name)
+		s, err := newSystem(name)
 		if err != nil {
 			return nil, err // the first one: it holds nothing yet
 		}
