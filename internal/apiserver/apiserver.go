@@ -14,13 +14,14 @@ package apiserver
 
 import (
 	"errors"
-	"iter"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	// The schemes of the kinds that are defaulted.
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
@@ -73,7 +74,7 @@ func Admit(c *model.Cluster) error {
 // they are not, copies take the place of those objects.
 func AdmitFrom(admitted, c *model.Cluster) error {
 	shared := map[runtime.Object]bool{}
-	for o := range objects(admitted) {
+	for _, o := range objects(admitted) {
 		shared[o] = true
 	}
 	if !equality.Semantic.DeepEqual(admitted.PriorityClasses, c.PriorityClasses) {
@@ -83,29 +84,20 @@ func AdmitFrom(admitted, c *model.Cluster) error {
 	return errors.Join(admit(c, shared), Preemptor(c))
 }
 
-func objects(c *model.Cluster) iter.Seq[runtime.Object] {
-	return func(yield func(runtime.Object) bool) {
-		more := true
-		each := func(o runtime.Object) { more = more && yield(o) }
-		for _, o := range c.PriorityClasses {
-			each(o)
-		}
-		for _, o := range c.Nodes {
-			each(o)
-		}
-		for _, o := range c.PodDisruptionBudgets {
-			each(o)
-		}
-		for _, o := range c.Pods {
-			each(o)
-		}
-		if c.Preemptor != nil {
-			each(c.Preemptor)
-		}
-		for _, o := range c.Extra {
-			each(o)
-		}
+// objects are all objects of the cluster, those first that others name.
+func objects(c *model.Cluster) []runtime.Object {
+	all := slices.Concat(of(c.PriorityClasses), of(c.Nodes), of(c.PodDisruptionBudgets), of(c.Pods))
+	if c.Preemptor != nil {
+		all = append(all, c.Preemptor)
 	}
+	return append(all, c.Extra...)
+}
+
+func of[T runtime.Object](objects []T) (all []runtime.Object) {
+	for _, o := range objects {
+		all = append(all, o)
+	}
+	return all
 }
 
 // Objects admits every object of the cluster, the preemptor too if there is
@@ -128,53 +120,25 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 	a := admitter{classes: classesByName(c.PriorityClasses)}
 
 	names := map[string]bool{}
-	unique := func(object string) {
-		if names[object] {
-			a.fail(object, field.Duplicate(field.NewPath("metadata", "name"), object))
+	for _, object := range objects(c) {
+		if !already[object] {
+			a.admit(object)
 		}
-		names[object] = true
-	}
-	for _, class := range c.PriorityClasses {
-		if !already[class] {
-			a.priorityClass(class)
+		name := nameOf(object)
+		if name != "" && names[name] {
+			a.fail(name, field.Duplicate(field.NewPath("metadata", "name"), name))
 		}
-		unique("PriorityClass " + class.Name)
-	}
-	for _, node := range c.Nodes {
-		if !already[node] {
-			a.node(node)
+		names[name] = true
+		pod, ok := object.(*v1.Pod)
+		if !ok {
+			continue
 		}
-		unique("Node " + node.Name)
-	}
-	for _, budget := range c.PodDisruptionBudgets {
-		if !already[budget] {
-			a.budget(budget)
-		}
-		unique("PodDisruptionBudget " + model.Key(budget))
-	}
-	pods := c.Pods
-	if c.Preemptor != nil {
-		pods = append(slices.Clip(pods), c.Preemptor)
-	}
-	for _, pod := range pods {
-		if !already[pod] {
-			a.pod(pod)
-		}
-		unique(podName(pod))
 		if pod.UID != "" && names["uid "+string(pod.UID)] {
-			a.fail(podName(pod), field.Duplicate(field.NewPath("metadata", "uid"), pod.UID))
+			a.fail(name, field.Duplicate(field.NewPath("metadata", "uid"), pod.UID))
 		}
 		names["uid "+string(pod.UID)] = true
 		if node := pod.Spec.NodeName; node != "" && !names["Node "+node] {
-			a.fail(podName(pod), field.NotFound(field.NewPath("spec", "nodeName"), node))
-		}
-	}
-	for _, object := range c.Extra {
-		if !already[object] && !a.devices(object) {
-			a.extra(object)
-		}
-		if name := extraName(object); name != "" {
-			unique(name)
+			a.fail(name, field.NotFound(field.NewPath("spec", "nodeName"), node))
 		}
 	}
 	return errors.Join(a.errs...)
@@ -190,21 +154,21 @@ func Preemptor(c *model.Cluster) error {
 		a.fail("Cluster", field.Required(field.NewPath("preemptor"), "no pod to schedule"))
 		return errors.Join(a.errs...)
 	}
-	spec := field.NewPath("spec")
+	name, spec := nameOf(pod), field.NewPath("spec")
 	if pod.Spec.NodeName != "" {
-		a.fail(podName(pod), field.Invalid(spec.Child("nodeName"), pod.Spec.NodeName, "the preemptor is bound already"))
+		a.fail(name, field.Invalid(spec.Child("nodeName"), pod.Spec.NodeName, "the preemptor is bound already"))
 	}
 	if pod.DeletionTimestamp != nil {
-		a.fail(podName(pod), field.Forbidden(field.NewPath("metadata", "deletionTimestamp"), "the preemptor is terminating: no scheduler tries it"))
+		a.fail(name, field.Forbidden(field.NewPath("metadata", "deletionTimestamp"), "the preemptor is terminating: no scheduler tries it"))
 	}
 	if terminated(pod) {
-		a.fail(podName(pod), field.Invalid(field.NewPath("status", "phase"), pod.Status.Phase, "the preemptor has terminated: no scheduler tries it"))
+		a.fail(name, field.Invalid(field.NewPath("status", "phase"), pod.Status.Phase, "the preemptor has terminated: no scheduler tries it"))
 	}
 	if len(pod.Spec.SchedulingGates) > 0 {
-		a.fail(podName(pod), field.Forbidden(spec.Child("schedulingGates"), "the preemptor is gated: no scheduler tries it"))
+		a.fail(name, field.Forbidden(spec.Child("schedulingGates"), "the preemptor is gated: no scheduler tries it"))
 	}
 	if !c.Settings.Schedules(pod.Spec.SchedulerName) {
-		a.fail(podName(pod), field.NotSupported(spec.Child("schedulerName"), pod.Spec.SchedulerName, []string{v1.DefaultSchedulerName}))
+		a.fail(name, field.NotSupported(spec.Child("schedulerName"), pod.Spec.SchedulerName, []string{v1.DefaultSchedulerName}))
 	}
 	return errors.Join(a.errs...)
 }
@@ -213,8 +177,17 @@ func terminated(pod *v1.Pod) bool {
 	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
 }
 
-func podName(pod *v1.Pod) string {
-	return "Pod " + model.Key(pod)
+// nameOf is the kind and the name of an object, or "" of a kind that is not known.
+func nameOf(object runtime.Object) string {
+	kinds, _, err := legacyscheme.Scheme.ObjectKinds(object)
+	meta, ok := object.(metav1.Object)
+	switch {
+	case err != nil || !ok:
+		return ""
+	case meta.GetNamespace() == "":
+		return kinds[0].Kind + " " + meta.GetName()
+	}
+	return kinds[0].Kind + " " + model.Key(meta)
 }
 
 // admitter collects what is wrong while it admits objects.

@@ -4,10 +4,13 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,69 +22,133 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core/validation"
 	"k8s.io/kubernetes/pkg/apis/policy"
 	policyvalidation "k8s.io/kubernetes/pkg/apis/policy/validation"
-	"k8s.io/kubernetes/pkg/apis/scheduling"
+	"k8s.io/kubernetes/pkg/apis/resource"
+	resourcevalidation "k8s.io/kubernetes/pkg/apis/resource/validation"
 	schedulingvalidation "k8s.io/kubernetes/pkg/apis/scheduling/validation"
-
-	"github.com/preemptcheck/preemptcheck/model"
+	"k8s.io/kubernetes/pkg/apis/storage"
+	storagevalidation "k8s.io/kubernetes/pkg/apis/storage/validation"
 )
 
 // noImage stands for the image of a container whose manifest names none.
 const noImage = "registry.invalid/none"
 
-func (a *admitter) priorityClass(class *schedulingv1.PriorityClass) {
-	var in scheduling.PriorityClass
-	if object := "PriorityClass " + class.Name; a.convert(object, class, &in) {
-		a.fail(object, schedulingvalidation.ValidatePriorityClass(&in)...)
+// admit admits an object: it fills in the defaults of its kind, and validates it if
+// it is of a kind that pods, budgets, storage or devices are made of.
+func (a *admitter) admit(object runtime.Object) {
+	switch o := object.(type) {
+	case *schedulingv1.PriorityClass:
+		check(a, o, schedulingvalidation.ValidatePriorityClass)
+	case *v1.Node:
+		if o.Status.Capacity == nil {
+			o.Status.Capacity = maps.Clone(o.Status.Allocatable)
+		}
+		check(a, o, validation.ValidateNode)
+	case *policyv1.PodDisruptionBudget:
+		setNamespace(o)
+		check(a, o, validateBudget)
+	case *v1.Pod:
+		setNamespace(o)
+		nameContainers(o.Spec.InitContainers, "init-")
+		nameContainers(o.Spec.Containers, "container-")
+		if err := a.classes.resolve(o); err != nil {
+			a.fail(nameOf(o), err)
+		}
+		check(a, o, func(in *core.Pod) field.ErrorList { return append(defaultResources(in, o), validateStoredPod(in)...) })
+	case *v1.PersistentVolumeClaim:
+		setNamespace(o)
+		check(a, o, validateClaim)
+	case *v1.PersistentVolume:
+		check(a, o, func(in *core.PersistentVolume) field.ErrorList {
+			return validation.ValidatePersistentVolume(in, validation.ValidationOptionsForPersistentVolume(in, in))
+		})
+	case *storagev1.StorageClass:
+		check(a, o, storagevalidation.ValidateStorageClass)
+	case *storagev1.CSINode:
+		check(a, o, storagevalidation.ValidateCSINode)
+	case *storagev1.CSIDriver:
+		check(a, o, storagevalidation.ValidateCSIDriver)
+	case *storagev1.CSIStorageCapacity:
+		setNamespace(o)
+		check(a, o, func(in *storage.CSIStorageCapacity) field.ErrorList {
+			return storagevalidation.ValidateCSIStorageCapacity(in, storagevalidation.CSIStorageCapacityValidateOptions{})
+		})
+	case *storagev1.VolumeAttachment:
+		check(a, o, storagevalidation.ValidateVolumeAttachment)
+	case *resourcev1.ResourceClaim:
+		setNamespace(o)
+		check(a, o, validateResourceClaim)
+	case *resourcev1.ResourceSlice:
+		check(a, o, resourcevalidation.ValidateResourceSlice)
+	case *resourcev1.DeviceClass:
+		check(a, o, resourcevalidation.ValidateDeviceClass)
+	default:
+		legacyscheme.Scheme.Default(object)
 	}
 }
 
-func (a *admitter) node(node *v1.Node) {
-	if node.Status.Capacity == nil {
-		node.Status.Capacity = maps.Clone(node.Status.Allocatable)
-	}
-	var in core.Node
-	if object := "Node " + node.Name; a.convert(object, node, &in) {
-		a.fail(object, validation.ValidateNode(&in)...)
-	}
-}
-
-func (a *admitter) budget(budget *policyv1.PodDisruptionBudget) {
-	setNamespace(&budget.ObjectMeta)
-	var in policy.PodDisruptionBudget
-	object := "PodDisruptionBudget " + model.Key(budget)
-	if !a.convert(object, budget, &in) {
+// check fills in the defaults of an object, and validates it as the type that
+// upstream validates.
+func check[T any, Internal interface {
+	*T
+	runtime.Object
+}](a *admitter, object runtime.Object, validate func(Internal) field.ErrorList) {
+	legacyscheme.Scheme.Default(object)
+	in := Internal(new(T))
+	if err := legacyscheme.Scheme.Convert(object, in, nil); err != nil {
+		a.fail(nameOf(object), field.InternalError(field.NewPath("apiVersion"), err))
 		return
 	}
-	a.fail(object, validation.ValidateObjectMeta(&in.ObjectMeta, true, budgetName, field.NewPath("metadata"))...)
-	a.fail(object, policyvalidation.ValidatePodDisruptionBudget(&in, policyvalidation.PodDisruptionBudgetValidationOptions{})...)
-	a.fail(object, policyvalidation.ValidatePodDisruptionBudgetStatusUpdate(in.Status, policy.PodDisruptionBudgetStatus{},
-		field.NewPath("status"), policyv1.SchemeGroupVersion)...)
+	a.fail(nameOf(object), validate(in)...)
 }
 
-// budgetName: the name of a budget may be any segment of a path.
-func budgetName(name string, _ bool) []string { return content.IsPathSegmentName(name) }
+func validateBudget(in *policy.PodDisruptionBudget) field.ErrorList {
+	// The name of a budget may be any segment of a path.
+	budgetName := func(name string, _ bool) []string { return content.IsPathSegmentName(name) }
+	return slices.Concat(
+		validation.ValidateObjectMeta(&in.ObjectMeta, true, budgetName, field.NewPath("metadata")),
+		policyvalidation.ValidatePodDisruptionBudget(in, policyvalidation.PodDisruptionBudgetValidationOptions{}),
+		policyvalidation.ValidatePodDisruptionBudgetStatusUpdate(in.Status, policy.PodDisruptionBudgetStatus{},
+			field.NewPath("status"), policyv1.SchemeGroupVersion))
+}
 
-func (a *admitter) pod(pod *v1.Pod) {
-	setNamespace(&pod.ObjectMeta)
-	nameContainers(pod.Spec.InitContainers, "init-")
-	nameContainers(pod.Spec.Containers, "container-")
-	object := podName(pod)
-	if err := a.classes.resolve(pod); err != nil {
-		a.fail(object, err)
-	}
-	var in core.Pod
-	if !a.convert(object, pod, &in) {
-		return
-	}
-	if in.Spec.Resources != nil {
-		// The API server defaults these after its webhooks ran, not with the
-		// rest (registry/core/pod/strategy.go:101@v1.37.1, PrepareForCreate).
-		podutil.DefaultPodLevelResources(&in)
-		if err := corev1.Convert_core_ResourceRequirements_To_v1_ResourceRequirements(in.Spec.Resources, pod.Spec.Resources, nil); err != nil {
-			a.fail(object, field.InternalError(field.NewPath("spec", "resources"), err))
+// validateClaim validates metadata and spec of a claim, and the status as an update
+// that changes nothing else.
+func validateClaim(in *core.PersistentVolumeClaim) field.ErrorList {
+	opts := validation.ValidationOptionsForPersistentVolumeClaim(in, in)
+	errs := validation.ValidatePersistentVolumeClaim(in, opts)
+	updated := *in
+	updated.ResourceVersion = "1" // an update must have one
+	for _, err := range validation.ValidatePersistentVolumeClaimStatusUpdate(&updated, &updated, opts) {
+		if strings.HasPrefix(err.Field, "status") { // metadata is validated by both
+			errs = append(errs, err)
 		}
 	}
-	a.fail(object, validateStoredPod(&in)...)
+	return errs
+}
+
+// validateResourceClaim validates a claim of devices, and its status as an update
+// that sets all of it, before the claim was deleted.
+func validateResourceClaim(in *resource.ResourceClaim) field.ErrorList {
+	errs := resourcevalidation.ValidateResourceClaim(in)
+	updated := *in
+	updated.ResourceVersion, updated.DeletionTimestamp = "1", nil
+	old := updated
+	old.Status = resource.ResourceClaimStatus{}
+	return append(errs, resourcevalidation.ValidateResourceClaimStatusUpdate(&updated, &old)...)
+}
+
+// defaultResources does what the API server does to the resources of a pod after its
+// webhooks ran, not with the other defaults (registry/core/pod/strategy.go:101@v1.37.1,
+// PrepareForCreate).
+func defaultResources(in *core.Pod, pod *v1.Pod) field.ErrorList {
+	if in.Spec.Resources == nil {
+		return nil
+	}
+	podutil.DefaultPodLevelResources(in)
+	if err := corev1.Convert_core_ResourceRequirements_To_v1_ResourceRequirements(in.Spec.Resources, pod.Spec.Resources, nil); err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("spec", "resources"), err)}
+	}
+	return nil
 }
 
 // validateStoredPod validates metadata and spec as an update that changes
@@ -129,20 +196,9 @@ func validateAllocated(statuses []core.ContainerStatus, path *field.Path) field.
 	return errs
 }
 
-// convert applies the kind's defaults to obj and converts it to the type that
-// upstream validates. It tells whether that worked.
-func (a *admitter) convert(object string, obj, internal runtime.Object) bool {
-	legacyscheme.Scheme.Default(obj)
-	if err := legacyscheme.Scheme.Convert(obj, internal, nil); err != nil {
-		a.fail(object, field.InternalError(field.NewPath("apiVersion"), err))
-		return false
-	}
-	return true
-}
-
-func setNamespace(meta *metav1.ObjectMeta) {
-	if meta.Namespace == "" {
-		meta.Namespace = metav1.NamespaceDefault
+func setNamespace(object metav1.Object) {
+	if object.GetNamespace() == "" {
+		object.SetNamespace(metav1.NamespaceDefault)
 	}
 }
 
