@@ -14,18 +14,6 @@ import (
 	"time"
 )
 
-// BuildError is that the program does not compile against a source, which says
-// nothing about its scheduler.
-type BuildError struct {
-	Source *Source
-	// Output is what the go command wrote.
-	Output string
-}
-
-func (e *BuildError) Error() string {
-	return fmt.Sprintf("building preemptcheck against %s failed: this is not a finding\n%s", e.Source.Dir, e.Output)
-}
-
 // Build builds this program against the source of Kubernetes in dir, and returns
 // the path of the binary. What it does, it writes to log.
 //
@@ -68,7 +56,9 @@ func Build(ctx context.Context, dir string, log io.Writer) (binary string, err e
 	}
 	built := filepath.Join(temp, "preemptcheck")
 	if last != "" {
-		_ = copyFile(last, built) // if nothing changed, the go command leaves it
+		if content, err := os.ReadFile(last); err == nil { // if nothing changed, the go command leaves it
+			_ = os.WriteFile(built, content, 0o755)
+		}
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-modfile="+modFile, "-mod=mod",
 		"-ldflags=-s -w -X "+ours+"/internal/harness.stamp="+source.stamp(), "-o", built, "./cmd/preemptcheck")
@@ -78,7 +68,7 @@ func Build(ctx context.Context, dir string, log io.Writer) (binary string, err e
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return "", &BuildError{source, string(bytes.TrimSpace(out))}
+		return "", fmt.Errorf("building preemptcheck against %s failed: this is not a finding\n%s", source.Dir, bytes.TrimSpace(out))
 	}
 	if err != nil {
 		return "", err
@@ -126,18 +116,4 @@ func kept(cache string, now time.Time) (newest string) {
 		}
 	}
 	return newest
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }

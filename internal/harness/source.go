@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -80,6 +81,69 @@ func Open(ctx context.Context, dir string) (*Source, error) {
 	from := s.replace(mod)
 	s.Detail = how + "; " + from
 	return s, nil
+}
+
+// Copy makes a copy of the Kubernetes that this program requires in the user's
+// cache, some 120 MB, unless it is there: into the module cache no file may be
+// added, and none changed. Copies for different purposes are apart. It also returns
+// the directory of the original.
+func Copy(ctx context.Context, purpose string) (_ *Source, original string, err error) {
+	out, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Version}}\n{{.Dir}}", kubernetes)
+	if err != nil {
+		return nil, "", err
+	}
+	version, original, _ := strings.Cut(out, "\n")
+	cache, err := cacheDir(purpose)
+	if err != nil {
+		return nil, "", err
+	}
+	dir := filepath.Join(cache, version)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		// A copy under its name is complete: it gets the name at the end.
+		temp, err := os.MkdirTemp(cache, "copy-")
+		if err != nil {
+			return nil, "", err
+		}
+		defer os.RemoveAll(temp)
+		if err := os.CopyFS(filepath.Join(temp, version), os.DirFS(original)); err != nil {
+			return nil, "", err
+		}
+		if err := os.Rename(filepath.Join(temp, version), dir); err != nil {
+			return nil, "", err
+		}
+	}
+	s, err := Open(ctx, dir)
+	return s, original, err
+}
+
+// WriteModFile writes a go.mod for building this module against the source, and
+// beside it the go.sum that goes with it: the sums of both, so that nothing has to
+// be asked for that is there already.
+func (s *Source) WriteModFile(ctx context.Context, modFile string) error {
+	mod, err := os.ReadFile(filepath.Join(s.own, "go.mod"))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(modFile, mod, 0o644); err != nil {
+		return err
+	}
+	var sums bytes.Buffer
+	for _, dir := range []string{s.own, s.Dir} {
+		sum, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		sums.Write(sum)
+	}
+	if err := os.WriteFile(strings.TrimSuffix(modFile, ".mod")+".sum", sums.Bytes(), 0o644); err != nil {
+		return err
+	}
+	edit := []string{"mod", "edit"}
+	for _, r := range s.replaces {
+		edit = append(edit, "-replace", r)
+	}
+	_, err = goCommand(ctx, s.own, append(edit, modFile)...)
+	return err
 }
 
 // goMod is what matters of a go.mod.
