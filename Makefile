@@ -56,7 +56,7 @@ upstream-mends: ## show that the changes of docs/findings/reports make these tes
 	$(GO) run ./internal/upstreamtests/run -mends
 
 mutations: ## plant bugs in the scheduler's preemption, one at a time, and show that a campaign finds each
-	$(GO) run ./internal/upstreammutants/run
+	$(GO) run ./internal/upstreammutants
 
 lint: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

@@ -1,7 +1,4 @@
-// Package upstreammutants holds bugs to plant in the scheduler's own preemption
-// source, and finds out how long a campaign takes to notice each. A campaign that
-// finds nothing means something only if it finds these.
-package upstreammutants
+package main
 
 // Mutant is one changed expression in upstream's source.
 type Mutant struct {
@@ -23,84 +20,82 @@ const (
 
 // All are the mutants, in the order of a scheduling cycle. None is equivalent to
 // upstream: each has been found.
-func All() []Mutant {
-	return []Mutant{
-		{
-			Name: "reprieve-least-important-first",
-			File: plugin, Func: "SelectVictimsOnNode",
-			Find:    "MoreImportantVictim(potentialVictims[i], potentialVictims[j])",
-			Replace: "MoreImportantVictim(potentialVictims[j], potentialVictims[i])",
-			Breaks:  "the more important of the possible victims are reprieved first",
-		},
-		{
-			Name: "reprieve-without-nominated-pods",
-			File: plugin, Func: "SelectVictimsOnNode",
-			Find:    "\tstatus := pl.fh.RunFilterPluginsWithNominatedPods(",
-			Replace: "\tstatus := pl.fh.RunFilterPlugins(",
-			Breaks:  "a pod is reprieved only if the preemptor fits beside it and the nominated pods",
-		},
-		{
-			Name: "skip-second-pass",
-			File: filters, Func: "RunFilterPluginsWithNominatedPods",
-			Find:    "i < 2",
-			Replace: "i < 1",
-			Breaks:  "the preemptor has to fit without the nominated pods, too: near to one of them is not enough",
-		},
-		{
-			Name: "ignore-disrupted-pods",
-			File: budgets, Func: "FilterVictimsWithPDBViolation",
-			Find:    "pdb.Status.DisruptedPods[pod.Name]; exist",
-			Replace: "pdb.Status.DisruptedPods[pod.Name]; exist && false",
-			Breaks:  "a disruption that a budget has accounted for is not counted again",
-		},
-		{
-			Name: "skip-sort-of-victims",
-			File: plugin, Func: "SelectVictimsOnNode",
-			Find:    "len(violatingVictims) != 0 && len(nonViolatingVictims) != 0",
-			Replace: "false",
-			Breaks:  "victims are listed most important first, which the criteria rely on",
-		},
-		{
-			Name: "most-violations",
-			File: pick, Func: "pickOneNodeForPreemption",
-			Find:    "-nodesToVictims[node].NumPDBViolations",
-			Replace: "nodesToVictims[node].NumPDBViolations",
-			Breaks:  "the node with the fewest budget violations is picked",
-		},
-		{
-			Name: "highest-priority-victim",
-			File: pick, Func: "pickOneNodeForPreemption",
-			Find:    "-int64(highestPodPriority)",
-			Replace: "int64(highestPodPriority)",
-			Breaks:  "then the one whose highest-priority victim is lowest",
-		},
-		{
-			Name: "largest-sum-of-priorities",
-			File: pick, Func: "pickOneNodeForPreemption",
-			Find:    "-sumPriorities",
-			Replace: "sumPriorities",
-			Breaks:  "then the one with the smallest sum of priorities",
-		},
-		{
-			Name: "most-victims",
-			File: pick, Func: "pickOneNodeForPreemption",
-			Find:    "-int64(len(nodesToVictims[node].Pods))",
-			Replace: "int64(len(nodesToVictims[node].Pods))",
-			Breaks:  "then the one with the fewest victims",
-		},
-		{
-			Name: "earliest-start",
-			File: pick, Func: "pickOneNodeForPreemption",
-			Find:    "earliestStartTimeOnNode.UnixNano()",
-			Replace: "-earliestStartTimeOnNode.UnixNano()",
-			Breaks:  "then the one whose highest-priority victims started last",
-		},
-		{
-			Name: "keep-lower-nominations",
-			File: executor, Func: "getLowerPriorityNominatedPods",
-			Find:    "corev1helpers.PodPriority(pi.GetPod()) < priority",
-			Replace: "corev1helpers.PodPriority(pi.GetPod()) > priority",
-			Breaks:  "pods of lower priority lose their nomination to the picked node",
-		},
-	}
+var All = []Mutant{
+	{
+		Name: "reprieve-least-important-first",
+		File: plugin, Func: "SelectVictimsOnNode",
+		Find:    "MoreImportantVictim(potentialVictims[i], potentialVictims[j])",
+		Replace: "MoreImportantVictim(potentialVictims[j], potentialVictims[i])",
+		Breaks:  "the more important of the possible victims are reprieved first",
+	},
+	{
+		Name: "reprieve-without-nominated-pods",
+		File: plugin, Func: "SelectVictimsOnNode",
+		Find:    "\tstatus := pl.fh.RunFilterPluginsWithNominatedPods(",
+		Replace: "\tstatus := pl.fh.RunFilterPlugins(",
+		Breaks:  "a pod is reprieved only if the preemptor fits beside it and the nominated pods",
+	},
+	{
+		Name: "skip-second-pass",
+		File: filters, Func: "RunFilterPluginsWithNominatedPods",
+		Find:    "i < 2",
+		Replace: "i < 1",
+		Breaks:  "the preemptor has to fit without the nominated pods, too: near to one of them is not enough",
+	},
+	{
+		Name: "ignore-disrupted-pods",
+		File: budgets, Func: "FilterVictimsWithPDBViolation",
+		Find:    "pdb.Status.DisruptedPods[pod.Name]; exist",
+		Replace: "pdb.Status.DisruptedPods[pod.Name]; exist && false",
+		Breaks:  "a disruption that a budget has accounted for is not counted again",
+	},
+	{
+		Name: "skip-sort-of-victims",
+		File: plugin, Func: "SelectVictimsOnNode",
+		Find:    "len(violatingVictims) != 0 && len(nonViolatingVictims) != 0",
+		Replace: "false",
+		Breaks:  "victims are listed most important first, which the criteria rely on",
+	},
+	{
+		Name: "most-violations",
+		File: pick, Func: "pickOneNodeForPreemption",
+		Find:    "-nodesToVictims[node].NumPDBViolations",
+		Replace: "nodesToVictims[node].NumPDBViolations",
+		Breaks:  "the node with the fewest budget violations is picked",
+	},
+	{
+		Name: "highest-priority-victim",
+		File: pick, Func: "pickOneNodeForPreemption",
+		Find:    "-int64(highestPodPriority)",
+		Replace: "int64(highestPodPriority)",
+		Breaks:  "then the one whose highest-priority victim is lowest",
+	},
+	{
+		Name: "largest-sum-of-priorities",
+		File: pick, Func: "pickOneNodeForPreemption",
+		Find:    "-sumPriorities",
+		Replace: "sumPriorities",
+		Breaks:  "then the one with the smallest sum of priorities",
+	},
+	{
+		Name: "most-victims",
+		File: pick, Func: "pickOneNodeForPreemption",
+		Find:    "-int64(len(nodesToVictims[node].Pods))",
+		Replace: "int64(len(nodesToVictims[node].Pods))",
+		Breaks:  "then the one with the fewest victims",
+	},
+	{
+		Name: "earliest-start",
+		File: pick, Func: "pickOneNodeForPreemption",
+		Find:    "earliestStartTimeOnNode.UnixNano()",
+		Replace: "-earliestStartTimeOnNode.UnixNano()",
+		Breaks:  "then the one whose highest-priority victims started last",
+	},
+	{
+		Name: "keep-lower-nominations",
+		File: executor, Func: "getLowerPriorityNominatedPods",
+		Find:    "corev1helpers.PodPriority(pi.GetPod()) < priority",
+		Replace: "corev1helpers.PodPriority(pi.GetPod()) > priority",
+		Breaks:  "pods of lower priority lose their nomination to the picked node",
+	},
 }

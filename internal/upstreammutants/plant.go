@@ -1,4 +1,4 @@
-package upstreammutants
+package main
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package upstreammutants
+package main
 
 import (
 	"go/parser"
@@ -17,7 +17,7 @@ func TestPlant(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes").Output()
 	require.NoError(t, err)
 	names := map[string]bool{}
-	for _, m := range All() {
+	for _, m := range All {
 		require.False(t, names[m.Name], "two of the name %s", m.Name)
 		names[m.Name] = true
 		source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), m.File))

@@ -1,14 +1,14 @@
-package upstreammutants
+package main
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/table"
 )
 
 // result is what became of a mutant.
@@ -66,17 +66,16 @@ func judge(results []*result) error {
 }
 
 func writeTable(w io.Writer, results []*result) {
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "MUTANT\tBUILD S\tFOUND AFTER S\tCLUSTERS\tNODES, PODS LEFT\tMINIMISING S\tFINDING")
+	t := table.New("", "MUTANT", "BUILD S", "FOUND AFTER S", "CLUSTERS", "NODES, PODS LEFT", "MINIMISING S", "FINDING")
 	for _, r := range results {
-		fmt.Fprintf(t, "%s\t%.1f\t", r.Name, r.building.Seconds())
+		cells := []string{r.Name, fmt.Sprintf("%.1f", r.building.Seconds()), "not found", "-", "-", "-", "-"}
 		if f := r.ReportedFinding; f != nil {
 			to := f.Minimised.To
-			fmt.Fprintf(t, "%.1f\t%d\t%d, %d\t%.1f\t%s\n", r.after, f.Clusters, to.Nodes, to.Pods, f.Minimised.Seconds, f.Identity)
-		} else {
-			fmt.Fprintln(t, "not found\t-\t-\t-\t-")
+			cells = append(cells[:2], fmt.Sprintf("%.1f", r.after), fmt.Sprint(f.Clusters),
+				fmt.Sprintf("%d, %d", to.Nodes, to.Pods), fmt.Sprintf("%.1f", f.Minimised.Seconds), f.Identity)
 		}
+		t.Row(cells...)
 	}
-	t.Flush()
+	t.WriteText(w)
 	fmt.Fprintf(w, "\nmedian time to a finding: %.1f s\n", median(results).Seconds())
 }

@@ -1,4 +1,4 @@
-package upstreammutants
+package main
 
 import (
 	"bytes"
@@ -31,18 +31,18 @@ const (
 // controlFor is how long the scheduler without a mutant is checked.
 const controlFor = 20 * time.Second
 
-// Run plants the mutants in a copy of upstream, one at a time, and looks for each
+// run plants the mutants in a copy of upstream, one at a time, and looks for each
 // with a campaign; before them, it looks at the copy as it is, where there must be
 // nothing to find. It writes a table to out, and what is going on to log. The
 // error says what was not achieved.
-func Run(ctx context.Context, out, log io.Writer, mutants []Mutant) error {
+func run(ctx context.Context, out, log io.Writer, mutants []Mutant) error {
 	source, original, err := harness.Copy(ctx, "mutants")
 	if err != nil {
 		return err
 	}
 	r := &runner{dir: source.Dir, original: original, log: log}
-	for _, m := range All() { // an earlier run may have been killed
-		if err := r.restore(&m); err != nil {
+	for _, m := range All { // an earlier run may have been killed
+		if err := r.write(&m, false); err != nil {
 			return err
 		}
 	}
@@ -78,8 +78,12 @@ type runner struct {
 	building, running time.Duration
 }
 
-func (r *runner) restore(m *Mutant) error {
+// write writes the file of a mutant, with it or as it was.
+func (r *runner) write(m *Mutant, planted bool) error {
 	source, err := os.ReadFile(filepath.Join(r.original, m.File))
+	if err == nil && planted {
+		source, err = m.Plant(source)
+	}
 	if err != nil {
 		return err
 	}
@@ -88,16 +92,8 @@ func (r *runner) restore(m *Mutant) error {
 
 // find looks for the mutant.
 func (r *runner) find(ctx context.Context, m *Mutant) (_ *result, err error) {
-	source, err := os.ReadFile(filepath.Join(r.original, m.File))
-	if err != nil {
-		return nil, err
-	}
-	changed, err := m.Plant(source)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.restore(m)) }()
-	if err := os.WriteFile(filepath.Join(r.dir, m.File), changed, 0o644); err != nil {
+	defer func() { err = errors.Join(err, r.write(m, false)) }()
+	if err := r.write(m, true); err != nil {
 		return nil, err
 	}
 	report, err := r.campaign(ctx, maxSearch, "--stop-after", "1")
