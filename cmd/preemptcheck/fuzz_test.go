@@ -19,7 +19,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
-	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -31,7 +31,9 @@ import (
 const asProgram = "PREEMPTCHECK_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	systems.Register("careless", func() reference.System { return modelsystem.Careless{System: inprocess.New()} })
+	systems.Register("careless", func() reference.System {
+		return checktest.Liar{System: inprocess.New(), Tell: checktest.Careless}
+	})
 	if os.Getenv(asProgram) != "" {
 		main()
 	}

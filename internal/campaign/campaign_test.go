@@ -12,14 +12,16 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
-	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
-func careless(s reference.System) reference.System { return modelsystem.Careless{System: s} }
+func careless(s reference.System) reference.System {
+	return checktest.Liar{System: s, Tell: checktest.Careless}
+}
 
 func honest(s reference.System) reference.System { return s }
 

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -33,21 +34,21 @@ var lies = []struct {
 	{property: "victims-were-running", name: "a victim that does not exist", Liar: tells(checktest.Victims("default/low", "default/nobody"))},
 	{property: "victims-by-importance", name: "the less important victim first", Liar: tells(checktest.Victims("default/low", "default/mid"))},
 	{property: "preemptor-fits", name: "too few victims",
-		cluster: func(c *model.Cluster) { c.Preemptor = checktest.Pod("p", 10, 2) }, Liar: tells(checktest.Victims("default/low"))},
+		cluster: func(c *model.Cluster) { c.Preemptor = checktest.Pod("p", 10, "2") }, Liar: tells(checktest.Victims("default/low"))},
 	{property: "judges-agree", name: "not scheduled once the victims are gone", Liar: tells(func(c *model.Cluster, o *observed) {
 		if len(c.Pods) < len(checktest.Cluster().Pods) {
 			o.ScheduledTo = ""
 		}
 	})},
 	{property: "no-free-node", name: "a free node is not seen", cluster: func(c *model.Cluster) {
-		c.Nodes = append(c.Nodes, checktest.Node("free", 2))
+		c.Nodes = append(c.Nodes, mk.Node("free", "2"))
 	}, Liar: sees(func(c *model.Cluster) { c.Nodes = c.Nodes[:2] })},
 	{property: "never-preempts", name: "the preemption policy is not seen", cluster: func(c *model.Cluster) {
 		never := v1.PreemptNever
 		c.Preemptor.Spec.PreemptionPolicy = &never
 	}, Liar: sees(func(c *model.Cluster) { c.Preemptor.Spec.PreemptionPolicy = nil })},
 	{property: "waits-for-its-victims", name: "the nomination is not seen", cluster: func(c *model.Cluster) {
-		checktest.NominatedTo("node-1")(c.Preemptor)
+		mk.Nominated("node-1")(c.Preemptor)
 		now := metav1.Now()
 		c.Pods[0].DeletionTimestamp = &now
 		c.Pods[0].Status.Conditions = []v1.PodCondition{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler}}

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -126,7 +127,7 @@ func TestCosts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := checktest.Pod("a", 1, 1)
+			p := checktest.Pod("a", 1, "1")
 			b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"},
 				Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}}}
 			tt.change(p, b)
@@ -144,7 +145,7 @@ func TestViolationsOfManyPods(t *testing.T) {
 	c := checktest.Cluster()
 	gone := map[string]bool{}
 	for i := range 70 {
-		p := checktest.Pod(fmt.Sprint("many-", i), 1, 0, checktest.BoundTo("node-1"), func(p *v1.Pod) { p.Labels["app"] = "other" })
+		p := checktest.Pod(fmt.Sprint("many-", i), 1, "0", mk.On("node-1"), func(p *v1.Pod) { p.Labels["app"] = "other" })
 		c.Pods = append(c.Pods, p)
 		gone[model.Key(p)] = true
 	}
