@@ -65,71 +65,41 @@ func Summary(c *model.Cluster) string {
 	return out.String()
 }
 
-func extenderDetails(e *model.Extender) []string {
-	list := func(verb string, nodes []string) string {
-		return when(len(nodes) > 0, fmt.Sprintf("%s %v", verb, nodes))
+// details are what there is to tell about an object; empty ones are left out.
+type details []string
+
+func (d *details) add(condition bool, format string, args ...any) {
+	if condition {
+		*d = append(*d, fmt.Sprintf(format, args...))
 	}
-	details := []string{when(e.Ignorable, "ignorable"), list("manages", e.ManagedResources)}
+}
+
+func extenderDetails(e *model.Extender) (d details) {
+	list := func(verb string, nodes []string) { d.add(len(nodes) > 0, "%s %v", verb, nodes) }
+	d.add(e.Ignorable, "ignorable")
+	list("manages", e.ManagedResources)
 	if f := e.Filter; f != nil {
-		details = append(details, when(f.Fails, "filter fails"), list("rejects", f.Rejects), list("excludes", f.Excludes), list("omits", f.Omits))
+		d.add(f.Fails, "filter fails")
+		list("rejects", f.Rejects)
+		list("excludes", f.Excludes)
+		list("omits", f.Omits)
 	}
 	if p := e.Preempt; p != nil {
-		details = append(details, when(p.Fails != "", "preempt fails: "+string(p.Fails)), when(p.Nothing, "returns no node"), list("drops", p.Drops))
+		d.add(p.Fails != "", "preempt fails: %s", p.Fails)
+		d.add(p.Nothing, "returns no node")
+		list("drops", p.Drops)
 		for _, c := range p.Changes {
-			text := ""
-			if c.Reverses {
-				text += ", in the opposite order"
-			}
+			text := when(c.Reverses, ", in the opposite order")
 			if c.Keeps != nil {
 				text += fmt.Sprintf(", only the first %d", *c.Keeps)
 			}
 			if c.Violations != nil {
 				text += fmt.Sprintf(", with %d violations", *c.Violations)
 			}
-			details = append(details, "victims on "+c.Node+text)
+			d.add(true, "victims on %s%s", c.Node, text)
 		}
 	}
-	return details
-}
-
-func podDetails(p *v1.Pod) []string {
-	var details []string
-	if p.Spec.NodeName != "" {
-		details = append(details, "on "+p.Spec.NodeName)
-	}
-	if p.Status.NominatedNodeName != "" {
-		details = append(details, "nominated to "+p.Status.NominatedNodeName)
-	}
-	details = append(details, fmt.Sprintf("priority %d", model.Priority(p)))
-	for _, c := range p.Spec.Containers {
-		details = append(details, resources(c.Resources.Requests))
-		for _, port := range c.Ports {
-			details = append(details, when(port.HostPort > 0, fmt.Sprintf("host port %d", port.HostPort)))
-		}
-	}
-	details = append(details, requests(p)...)
-	details = append(details, topology(p)...)
-	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		details = append(details, requirements(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)...)
-	}
-	details = append(details, volumes(p)...)
-	details = append(details,
-		when(p.DeletionTimestamp != nil, "terminating"),
-		when(p.Spec.NodeName != "" && p.Status.Phase == v1.PodPending, "phase Pending"))
-	for _, c := range p.Status.Conditions {
-		details = append(details, fmt.Sprintf("%s %s", c.Type, c.Status))
-	}
-	return append(details, labels(p.Labels))
-}
-
-func requirements(terms []v1.NodeSelectorTerm) []string {
-	var details []string
-	for _, term := range terms {
-		for _, r := range append(slices.Clone(term.MatchFields), term.MatchExpressions...) {
-			details = append(details, fmt.Sprintf("requires %s %s %v", r.Key, r.Operator, r.Values))
-		}
-	}
-	return details
+	return d
 }
 
 func when(condition bool, text string) string {

@@ -9,78 +9,95 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// requests are what a pod needs besides what its containers request.
-func requests(p *v1.Pod) []string {
-	var details []string
-	for _, c := range p.Spec.InitContainers {
-		kind := "init container"
-		if c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways {
-			kind = "sidecar"
-		}
-		details = append(details, strings.TrimSpace(kind+" "+resources(c.Resources.Requests)))
+func podDetails(p *v1.Pod) (d details) {
+	d.add(p.Spec.NodeName != "", "on %s", p.Spec.NodeName)
+	d.add(p.Status.NominatedNodeName != "", "nominated to %s", p.Status.NominatedNodeName)
+	d.add(true, "priority %d", model.Priority(p))
+	d.requests(p)
+	d.topology(p)
+	d.volumes(p)
+	d.add(p.DeletionTimestamp != nil, "terminating")
+	d.add(p.Spec.NodeName != "" && p.Status.Phase == v1.PodPending, "phase Pending")
+	for _, c := range p.Status.Conditions {
+		d.add(true, "%s %s", c.Type, c.Status)
+	}
+	return append(d, labels(p.Labels))
+}
+
+// requests are what a pod needs of a node.
+func (d *details) requests(p *v1.Pod) {
+	container := func(kind string, c *v1.Container) {
+		*d = append(*d, strings.TrimSpace(kind+" "+resources(c.Resources.Requests)))
 		for _, port := range c.Ports {
-			details = append(details, when(port.HostPort > 0, fmt.Sprintf("host port %d", port.HostPort)))
+			d.add(port.HostPort > 0, "host port %d", port.HostPort)
+		}
+	}
+	for i := range p.Spec.Containers {
+		container("", &p.Spec.Containers[i])
+	}
+	for i := range p.Spec.InitContainers {
+		c := &p.Spec.InitContainers[i]
+		if c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways {
+			container("sidecar", c)
+		} else {
+			container("init container", c)
 		}
 	}
 	if r := p.Spec.Resources; r != nil {
-		details = append(details, "pod-level "+resources(r.Requests))
+		d.add(true, "pod-level %s", resources(r.Requests))
 	}
-	details = append(details, when(len(p.Spec.Overhead) > 0, "overhead "+resources(p.Spec.Overhead)))
+	d.add(len(p.Spec.Overhead) > 0, "overhead %s", resources(p.Spec.Overhead))
 	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		details = append(details, when(len(s.AllocatedResources) > 0, fmt.Sprintf("container %s has %s allocated", s.Name, resources(s.AllocatedResources))))
+		d.add(len(s.AllocatedResources) > 0, "container %s has %s allocated", s.Name, resources(s.AllocatedResources))
 		if s.Resources != nil {
-			details = append(details, fmt.Sprintf("container %s has %s in effect", s.Name, resources(s.Resources.Requests)))
+			d.add(true, "container %s has %s in effect", s.Name, resources(s.Resources.Requests))
 		}
 	}
 	for _, c := range p.Spec.ResourceClaims {
-		details = append(details, "resource claim "+c.Name)
+		d.add(true, "resource claim %s", c.Name)
 	}
-	return details
 }
 
 // topology is where a pod may be, and next to which others.
-func topology(p *v1.Pod) []string {
-	var details []string
+func (d *details) topology(p *v1.Pod) {
 	for _, key := range slices.Sorted(maps.Keys(p.Spec.NodeSelector)) {
-		details = append(details, fmt.Sprintf("requires %s=%s", key, p.Spec.NodeSelector[key]))
+		d.add(true, "requires %s=%s", key, p.Spec.NodeSelector[key])
 	}
-	if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {
-		details = append(details, terms("near", a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)...)
-	}
-	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-		details = append(details, terms("not near", a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)...)
-	}
+	a := ptr.Deref(p.Spec.Affinity, v1.Affinity{})
+	d.terms("near", ptr.Deref(a.PodAffinity, v1.PodAffinity{}).RequiredDuringSchedulingIgnoredDuringExecution)
+	d.terms("not near", ptr.Deref(a.PodAntiAffinity, v1.PodAntiAffinity{}).RequiredDuringSchedulingIgnoredDuringExecution)
 	for _, c := range p.Spec.TopologySpreadConstraints {
-		if c.WhenUnsatisfiable == v1.DoNotSchedule {
-			details = append(details, fmt.Sprintf("spreads %s by %s, maxSkew %d", selector(c.LabelSelector), c.TopologyKey, c.MaxSkew))
-		}
+		d.add(c.WhenUnsatisfiable == v1.DoNotSchedule, "spreads %s by %s, maxSkew %d", selector(c.LabelSelector), c.TopologyKey, c.MaxSkew)
 	}
 	for _, t := range p.Spec.Tolerations {
-		details = append(details, strings.TrimSpace(fmt.Sprintf("tolerates %s %s %s %s", t.Key, t.Operator, t.Value, t.Effect)))
+		*d = append(*d, strings.TrimSpace(fmt.Sprintf("tolerates %s %s %s %s", t.Key, t.Operator, t.Value, t.Effect)))
 	}
-	if policy := p.Spec.PreemptionPolicy; policy != nil && *policy == v1.PreemptNever {
-		details = append(details, "preemptionPolicy Never")
-	}
-	return append(details, when(p.Spec.SchedulerName != "" && p.Spec.SchedulerName != v1.DefaultSchedulerName, "for the scheduler "+p.Spec.SchedulerName))
+	d.add(ptr.Deref(p.Spec.PreemptionPolicy, "") == v1.PreemptNever, "preemptionPolicy Never")
+	d.add(p.Spec.SchedulerName != "" && p.Spec.SchedulerName != v1.DefaultSchedulerName, "for the scheduler %s", p.Spec.SchedulerName)
+	d.requirements(ptr.Deref(a.NodeAffinity, v1.NodeAffinity{}).RequiredDuringSchedulingIgnoredDuringExecution)
 }
 
-func terms(where string, all []v1.PodAffinityTerm) []string {
-	var details []string
+func (d *details) terms(where string, all []v1.PodAffinityTerm) {
 	for _, t := range all {
 		text := fmt.Sprintf("%s %s by %s", where, selector(t.LabelSelector), t.TopologyKey)
-		if len(t.Namespaces) > 0 {
-			text += " in " + strings.Join(t.Namespaces, " ")
-		}
-		if t.NamespaceSelector != nil {
-			text += " in namespaces " + selector(t.NamespaceSelector)
-		}
-		details = append(details, text)
+		text += when(len(t.Namespaces) > 0, " in "+strings.Join(t.Namespaces, " "))
+		text += when(t.NamespaceSelector != nil, " in namespaces "+selector(t.NamespaceSelector))
+		*d = append(*d, text)
 	}
-	return details
+}
+
+// requirements are those of nodes.
+func (d *details) requirements(s *v1.NodeSelector) {
+	for _, term := range ptr.Deref(s, v1.NodeSelector{}).NodeSelectorTerms {
+		for _, r := range slices.Concat(term.MatchFields, term.MatchExpressions) {
+			d.add(true, "requires %s %s %v", r.Key, r.Operator, r.Values)
+		}
+	}
 }
 
 // selector writes a selector such as "app=a", "{}" for all and "none" for none.

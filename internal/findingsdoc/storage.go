@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -17,32 +18,27 @@ func storageLines(c *model.Cluster, line func(kind, name string, details ...stri
 	for _, o := range c.Extra {
 		switch o := o.(type) {
 		case *v1.PersistentVolumeClaim:
-			details := []string{accessModes(o.Spec.AccessModes), bound(o), ofClass(o.Spec.StorageClassName)}
+			d := details{accessModes(o.Spec.AccessModes), bound(o), ofClass(ptr.Deref(o.Spec.StorageClassName, ""))}
 			if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
-				details = append(details, "of "+owner.Kind+" "+owner.Name)
+				d.add(true, "of %s %s", owner.Kind, owner.Name)
 			}
-			line("claim", model.Key(o), details...)
+			line("claim", model.Key(o), d...)
 		case *v1.PersistentVolume:
-			details := []string{accessModes(o.Spec.AccessModes), resources(o.Spec.Capacity), ofClass(&o.Spec.StorageClassName)}
+			d := details{accessModes(o.Spec.AccessModes), resources(o.Spec.Capacity), ofClass(o.Spec.StorageClassName)}
 			if csi := o.Spec.CSI; csi != nil {
-				details = append(details, fmt.Sprintf("%s of %s", csi.VolumeHandle, csi.Driver))
+				d.add(true, "%s of %s", csi.VolumeHandle, csi.Driver)
 			}
-			if a := o.Spec.NodeAffinity; a != nil && a.Required != nil {
-				details = append(details, requirements(a.Required.NodeSelectorTerms)...)
-			}
-			line("volume", o.Name, append(details, labels(o.Labels))...)
+			d.requirements(ptr.Deref(o.Spec.NodeAffinity, v1.VolumeNodeAffinity{}).Required)
+			line("volume", o.Name, append(d, labels(o.Labels))...)
 		case *storagev1.StorageClass:
-			mode := storagev1.VolumeBindingImmediate
-			if o.VolumeBindingMode != nil {
-				mode = *o.VolumeBindingMode
-			}
-			line("class", o.Name, o.Provisioner, string(mode))
+			line("class", o.Name, o.Provisioner, string(ptr.Deref(o.VolumeBindingMode, storagev1.VolumeBindingImmediate)))
 		case *storagev1.CSINode:
 			line("CSI node", o.Name, csiDrivers(o)...)
 		case *storagev1.CSIDriver:
-			line("CSI driver", o.Name, when(isTrue(o.Spec.PreventPodSchedulingIfMissing), "no pod where it is missing"), when(isTrue(o.Spec.StorageCapacity), "tells its capacity"))
+			line("CSI driver", o.Name, when(ptr.Deref(o.Spec.PreventPodSchedulingIfMissing, false), "no pod where it is missing"),
+				when(ptr.Deref(o.Spec.StorageCapacity, false), "tells its capacity"))
 		case *storagev1.CSIStorageCapacity:
-			line("capacity", model.Key(o), ofClass(&o.StorageClassName), o.Capacity.String(), metav1.FormatLabelSelector(o.NodeTopology))
+			line("capacity", model.Key(o), ofClass(o.StorageClassName), o.Capacity.String(), metav1.FormatLabelSelector(o.NodeTopology))
 		case *storagev1.VolumeAttachment:
 			if name := o.Spec.Source.PersistentVolumeName; name != nil {
 				line("attachment", o.Name, *name+" to "+o.Spec.NodeName)
@@ -52,21 +48,19 @@ func storageLines(c *model.Cluster, line func(kind, name string, details ...stri
 }
 
 // volumes names what a pod mounts that filters look at.
-func volumes(p *v1.Pod) []string {
-	var details []string
+func (d *details) volumes(p *v1.Pod) {
 	for i := range p.Spec.Volumes {
 		switch v := &p.Spec.Volumes[i]; {
 		case v.PersistentVolumeClaim != nil:
-			details = append(details, "claim "+v.PersistentVolumeClaim.ClaimName)
+			d.add(true, "claim %s", v.PersistentVolumeClaim.ClaimName)
 		case v.Ephemeral != nil:
-			details = append(details, "ephemeral volume "+v.Name)
+			d.add(true, "ephemeral volume %s", v.Name)
 		case v.GCEPersistentDisk != nil:
-			details = append(details, "disk "+v.GCEPersistentDisk.PDName)
+			d.add(true, "disk %s", v.GCEPersistentDisk.PDName)
 		case v.AWSElasticBlockStore != nil:
-			details = append(details, "disk "+v.AWSElasticBlockStore.VolumeID)
+			d.add(true, "disk %s", v.AWSElasticBlockStore.VolumeID)
 		}
 	}
-	return details
 }
 
 func bound(claim *v1.PersistentVolumeClaim) string {
@@ -76,30 +70,20 @@ func bound(claim *v1.PersistentVolumeClaim) string {
 	return "bound to " + claim.Spec.VolumeName
 }
 
-func csiDrivers(n *storagev1.CSINode) []string {
-	if len(n.Spec.Drivers) == 0 {
-		return []string{"no driver"}
-	}
-	var details []string
-	for _, d := range n.Spec.Drivers {
-		text := d.Name
-		if d.Allocatable != nil && d.Allocatable.Count != nil {
-			text += fmt.Sprintf(", limit %d", *d.Allocatable.Count)
+func csiDrivers(n *storagev1.CSINode) (d details) {
+	d.add(len(n.Spec.Drivers) == 0, "no driver")
+	for _, driver := range n.Spec.Drivers {
+		text := driver.Name
+		if driver.Allocatable != nil && driver.Allocatable.Count != nil {
+			text += fmt.Sprintf(", limit %d", *driver.Allocatable.Count)
 		}
-		details = append(details, text)
+		d = append(d, text)
 	}
-	return details
+	return d
 }
 
 func accessModes(modes []v1.PersistentVolumeAccessMode) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(modes), " ", ", "), "[]")
 }
 
-func ofClass(name *string) string {
-	if name == nil || *name == "" {
-		return ""
-	}
-	return "class " + *name
-}
-
-func isTrue(b *bool) bool { return b != nil && *b }
+func ofClass(name string) string { return when(name != "", "class "+name) }
