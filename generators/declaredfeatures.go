@@ -24,8 +24,7 @@ func (g *generator) needFeature(spec *v1.PodSpec) {
 			c = init
 		}
 	}
-	never := v1.ContainerRestartPolicyNever
-	c.RestartPolicy = &never
+	c.RestartPolicy = new(v1.ContainerRestartPolicyNever)
 	rule := func(action v1.ContainerRestartRuleAction) v1.ContainerRestartRule {
 		return v1.ContainerRestartRule{Action: action, ExitCodes: &v1.ContainerRestartRuleOnExitCodes{
 			Operator: v1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{42}}}

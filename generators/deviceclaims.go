@@ -1,6 +1,8 @@
 package generators
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,7 +32,7 @@ func (g *generator) claimDevices(p *v1.Pod, bound []*v1.Pod) []runtime.Object {
 	}
 	if g.chance(20) {
 		m.slice("slice-shared", "shared", 1+g.intn(2), func(s *resourcev1.ResourceSliceSpec) {
-			if s.AllNodes = &yes; g.nodeLabels && g.chance(60) {
+			if s.AllNodes = new(true); g.nodeLabels && g.chance(60) {
 				s.AllNodes, s.NodeSelector = nil, inZone("a")
 			}
 		})
@@ -50,9 +52,9 @@ func (m *claimMaker) slice(name, pool string, count int, where func(s *resourcev
 		Pool: resourcev1.ResourcePool{Name: pool, Generation: 1, ResourceSliceCount: 1}}
 	where(&s.Spec)
 	for i := range count {
-		device := resourcev1.Device{Name: numbered("device", i)}
-		s.Spec.Devices = append(s.Spec.Devices, device)
-		m.devices = append(m.devices, resourcev1.DeviceRequestAllocationResult{Request: "devices", Driver: s.Spec.Driver, Pool: pool, Device: device.Name})
+		name := numbered("device", i)
+		s.Spec.Devices = append(s.Spec.Devices, resourcev1.Device{Name: name})
+		m.devices = append(m.devices, resourcev1.DeviceRequestAllocationResult{Request: "devices", Driver: s.Spec.Driver, Pool: pool, Device: name})
 	}
 	m.objects = append(m.objects, s)
 }
@@ -80,29 +82,26 @@ func (m *claimMaker) allocate(c *resourcev1.ResourceClaim) {
 	}
 	c.Finalizers = []string{resourcev1.Finalizer}
 	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
-		Results: []resourcev1.DeviceRequestAllocationResult{m.devices[m.intn(len(m.devices))]}}}
+		Results: []resourcev1.DeviceRequestAllocationResult{pick(m.source, m.devices...)}}}
 	switch weighted(m.source, 25, 20, 55) {
 	case 0:
-		c.Status.Allocation.NodeSelector = &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchFields: []v1.NodeSelectorRequirement{
-			{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{m.someNode()}}}}}}
+		c.Status.Allocation.NodeSelector = &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{isNode(m.someNode())}}
 	case 1:
 		c.Status.Allocation.NodeSelector = inZone(pick(m.source, "a", "b"))
 	}
 }
 
 func inZone(zone string) *v1.NodeSelector {
-	return &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{
-		{Key: "zone", Operator: v1.NodeSelectorOpIn, Values: []string{zone}}}}}}
+	return &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{isLabelled("zone", zone)}}
 }
 
 // own makes a claim of the preemptor, or leaves it out.
 func (m *claimMaker) own(i int) {
 	p, name := m.preemptor, numbered("claim", i)
 	entry := v1.PodResourceClaim{Name: name, ResourceClaimName: &name}
-	template := "template"
 	fromTemplate := m.chance(30)
 	if fromTemplate {
-		entry.ResourceClaimName, entry.ResourceClaimTemplateName = nil, &template
+		entry.ResourceClaimName, entry.ResourceClaimTemplateName = nil, new("template")
 		status := v1.PodResourceClaimStatus{Name: name, ResourceClaimName: &name}
 		if m.chance(8) {
 			status.ResourceClaimName = nil
@@ -120,7 +119,7 @@ func (m *claimMaker) own(i int) {
 	}
 	c := m.claim(name, p.Namespace)
 	if fromTemplate {
-		owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: &yes}
+		owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: new(true)}
 		if m.chance(8) {
 			owner.Name, owner.UID = "elsewhere", "default/elsewhere"
 		}
@@ -142,8 +141,7 @@ func (m *claimMaker) own(i int) {
 		}
 	}
 	if m.chance(3) {
-		deleted, grace := metav1.NewTime(epoch.AddDate(1, 0, 0)), int64(0)
-		c.DeletionTimestamp, c.DeletionGracePeriodSeconds = &deleted, &grace
+		c.DeletionTimestamp, c.DeletionGracePeriodSeconds = new(metav1.NewTime(epoch.AddDate(1, 0, 0))), new(int64(0))
 		c.Finalizers = []string{resourcev1.Finalizer}
 	}
 }
@@ -162,11 +160,9 @@ func (m *claimMaker) others(name, namespace string) {
 }
 
 func reserve(c *resourcev1.ResourceClaim, p *v1.Pod) {
-	c.Status.ReservedFor = append(c.Status.ReservedFor[:len(c.Status.ReservedFor):len(c.Status.ReservedFor)],
+	c.Status.ReservedFor = append(slices.Clip(c.Status.ReservedFor),
 		resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: p.Name, UID: types.UID(model.Key(p))})
 }
-
-var yes = true
 
 // The classes that claims ask for devices of.
 var (

@@ -1,9 +1,10 @@
 package generators
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // drift changes some nodes after their pods were placed, which stay where they are
@@ -29,23 +30,20 @@ func (g *generator) drift(nodes []*v1.Node, pods []*v1.Pod) {
 func (g *generator) driftNode(n *v1.Node) {
 	switch weighted(g.source, 60, 20, 8, 6, 6) {
 	case 0: // over-committed from now on
-		shrunk := v1.ResourceList{}
+		room := n.Status.Allocatable
 		for _, name := range append([]v1.ResourceName{v1.ResourcePods}, resourceNames[:]...) {
-			q, there := n.Status.Allocatable[name]
+			q, there := room[name]
 			switch keeps := g.chance(30) || name == v1.ResourcePods && g.chance(70); {
-			case !there:
-			case keeps:
-				shrunk[name] = q
+			case keeps || !there:
 			case name == v1.ResourceCPU:
-				shrunk[name] = *apiresource.NewMilliQuantity(q.MilliValue()/2, q.Format)
+				room[name] = *apiresource.NewMilliQuantity(q.MilliValue()/2, q.Format)
 			default:
-				shrunk[name] = *apiresource.NewQuantity(q.Value()/2, q.Format)
+				room[name] = *apiresource.NewQuantity(q.Value()/2, q.Format)
 			}
 		}
-		n.Status.Allocatable, n.Status.Capacity = shrunk, shrunk.DeepCopy()
+		n.Status.Capacity = room.DeepCopy()
 	case 1:
-		key := pick(g.source, "zone", "disk", "generation", v1.LabelHostname)
-		delete(n.Labels, key)
+		delete(n.Labels, pick(g.source, "zone", "disk", "generation", v1.LabelHostname))
 		if len(n.Labels) == 0 {
 			n.Labels = nil
 		}
@@ -61,12 +59,9 @@ func (g *generator) driftNode(n *v1.Node) {
 }
 
 func addTaint(n *v1.Node, taint v1.Taint) {
-	for _, t := range n.Spec.Taints {
-		if t.Key == taint.Key && t.Effect == taint.Effect {
-			return
-		}
+	if !slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.MatchTaint(&taint) }) {
+		n.Spec.Taints = append(n.Spec.Taints, taint)
 	}
-	n.Spec.Taints = append(n.Spec.Taints, taint)
 }
 
 // daemon makes a bound pod one of those that run on a node whatever befalls it.
@@ -75,7 +70,6 @@ func daemon(p *v1.Pod) {
 	if p.Spec.Affinity != nil {
 		return
 	}
-	p.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{
-		NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchFields: []v1.NodeSelectorRequirement{
-			{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{p.Spec.NodeName}}}}}}}}
+	p.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{isNode(p.Spec.NodeName)}}}}
 }

@@ -40,16 +40,15 @@ func (g *generator) preemptor() *v1.Pod {
 	p := &v1.Pod{}
 	g.render(p, "preemptor", &plan)
 	if g.chance(3) {
-		never := v1.PreemptNever
-		p.Spec.PreemptionPolicy = &never
+		p.Spec.PreemptionPolicy = new(v1.PreemptNever)
 	}
 	if g.taints {
 		for range g.intn(3) {
-			p.Spec.Tolerations = append(p.Spec.Tolerations, tolerations[g.intn(len(tolerations))])
+			p.Spec.Tolerations = append(p.Spec.Tolerations, pick(g.source, tolerations...))
 		}
 	}
 	if g.compared && g.chance(80) {
-		p.Spec.Tolerations = append(p.Spec.Tolerations, comparisons[g.intn(len(comparisons))])
+		p.Spec.Tolerations = append(p.Spec.Tolerations, pick(g.source, comparisons...))
 	}
 	if g.nodeLabels && g.chance(75) {
 		g.selectNodes(&p.Spec)
@@ -90,12 +89,23 @@ func (g *generator) selectNodes(spec *v1.PodSpec) {
 		terms[i] = g.nodeTerm()
 	}
 	if g.home < len(g.nodes) && g.chance(65) {
-		terms[0] = v1.NodeSelectorTerm{MatchFields: []v1.NodeSelectorRequirement{
-			{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{NodeName(g.home)}}}}
+		terms[0] = isNode(NodeName(g.home))
 	}
 	affinityOf(spec).NodeAffinity = &v1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: terms},
 	}
+}
+
+// isNode selects one node by its name.
+func isNode(name string) v1.NodeSelectorTerm {
+	return v1.NodeSelectorTerm{MatchFields: []v1.NodeSelectorRequirement{
+		{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{name}}}}
+}
+
+// isLabelled selects the nodes with a label.
+func isLabelled(key, value string) v1.NodeSelectorTerm {
+	return v1.NodeSelectorTerm{MatchExpressions: []v1.NodeSelectorRequirement{
+		{Key: key, Operator: v1.NodeSelectorOpIn, Values: []string{value}}}}
 }
 
 // nodeTerm draws a term of node affinity. A term without requirements matches

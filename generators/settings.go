@@ -1,6 +1,8 @@
 package generators
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -32,16 +34,14 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 	s := &c.Settings
 	rare := g.chance(10) // drawn in any case, so that plain settings shrink to none
 	if s.MinCandidateNodesAbsolute != nil && g.chance(75) {
-		offset := int32(g.intn(len(c.Nodes) + 1))
-		s.DryRunOffset = &offset
+		s.DryRunOffset = new(int32(g.intn(len(c.Nodes) + 1)))
 	}
 	if s.FeatureGates != nil || !rare {
 		return
 	}
 	switch g.intn(4) {
 	case 0:
-		workers := int32(16)
-		s.Parallelism = &workers
+		s.Parallelism = new(int32(16))
 	case 1:
 		s.FeatureGates = map[string]bool{}
 		for _, gate := range unmodelled.IdleGates() {
@@ -49,8 +49,7 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 		}
 	default:
 		// The pods of another scheduler are then its own.
-		one, ten := int32(1), int32(10)
-		s.SecondProfile = &model.Profile{SchedulerName: otherScheduler, MinCandidateNodesPercentage: &ten, MinCandidateNodesAbsolute: &one}
+		s.SecondProfile = &model.Profile{SchedulerName: otherScheduler, MinCandidateNodesPercentage: new(int32(10)), MinCandidateNodesAbsolute: new(int32(1))}
 		s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute = nil, nil
 		if g.chance(60) {
 			c.Preemptor.Spec.SchedulerName = otherScheduler
@@ -73,7 +72,7 @@ func (g *generator) drawExtenders(c *model.Cluster) []model.Extender {
 			// No two extenders may manage the same resource.
 			at := min(weighted(g.source, 60, 40), len(managed)-1)
 			e.ManagedResources = []string{managed[at]}
-			managed = append(managed[:at:at], managed[at+1:]...)
+			managed = slices.Delete(managed, at, at+1)
 		}
 		e.Ignorable, e.NodeCacheCapable = g.chance(50), g.chance(40)
 		if g.chance(45) {
@@ -108,13 +107,10 @@ func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
 	for _, name := range g.someNodes(80) {
 		change := model.VictimChange{Node: name, Reverses: g.chance(72)}
 		if g.chance(57) {
-			// None is an error of the extender.
-			keeps := int32(weighted(g.source, 5, 80, 15))
-			change.Keeps = &keeps
+			change.Keeps = new(int32(weighted(g.source, 5, 80, 15))) // none is an error of the extender
 		}
 		if g.chance(25) {
-			violations := int64(g.intn(3))
-			change.Violations = &violations
+			change.Violations = new(int64(g.intn(3)))
 		}
 		p.Changes = append(p.Changes, change)
 	}

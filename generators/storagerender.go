@@ -2,6 +2,7 @@ package generators
 
 import (
 	"maps"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -26,12 +27,12 @@ func (g *generator) renderStorage(nodes []*v1.Node) []runtime.Object {
 		v := renderVolume(numbered("spare", i), &g.spare[i])
 		v.Status.Phase = phases[g.spare[i].phase]
 		if taker := g.spare[i].taker - 1; taker >= 0 {
-			v.Spec.ClaimRef = &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: metav1.NamespaceDefault, Name: numbered("claim", taker)}
+			v.Spec.ClaimRef = claimRef(metav1.NamespaceDefault, numbered("claim", taker), "")
 			if g.chance(50) {
 				v.Spec.ClaimRef.UID = types.UID(v.Spec.ClaimRef.Namespace + "/" + v.Spec.ClaimRef.Name)
 			}
 		} else if v.Status.Phase == v1.VolumeReleased {
-			v.Spec.ClaimRef = &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: metav1.NamespaceDefault, Name: "gone", UID: "gone"}
+			v.Spec.ClaimRef = claimRef(metav1.NamespaceDefault, "gone", "gone")
 		}
 		g.objects.volumes = append(g.objects.volumes, v)
 	}
@@ -87,8 +88,7 @@ func (g *generator) addClaim(namespace string, i int, plan *claim) {
 	case lostClaim:
 		c.Status.Phase = v1.ClaimLost
 	case deletedClaim:
-		deleted := metav1.NewTime(epoch.AddDate(1, 0, 0))
-		c.DeletionTimestamp, c.Finalizers = &deleted, []string{"kubernetes.io/pvc-protection"}
+		c.DeletionTimestamp, c.Finalizers = new(metav1.NewTime(epoch.AddDate(1, 0, 0))), []string{"kubernetes.io/pvc-protection"}
 	}
 	if plan.state != lostClaim && plan.state != volumelessClaim {
 		g.objects.volumes = append(g.objects.volumes, boundTo(renderVolume(c.Spec.VolumeName, &plan.volume), c))
@@ -122,13 +122,15 @@ func gibibytes(n int) v1.ResourceList {
 }
 
 func boundTo(v *v1.PersistentVolume, c *v1.PersistentVolumeClaim) *v1.PersistentVolume {
-	v.Spec.ClaimRef = &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: c.Namespace, Name: c.Name, UID: c.UID}
-	v.Status.Phase = v1.VolumeBound
+	v.Spec.ClaimRef, v.Status.Phase = claimRef(c.Namespace, c.Name, c.UID), v1.VolumeBound
 	return v
 }
 
+func claimRef(namespace, name string, uid types.UID) *v1.ObjectReference {
+	return &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: namespace, Name: name, UID: uid}
+}
+
 func renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
-	mode := v1.PersistentVolumeFilesystem
 	v := &v1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 	if labels := volumeLabels[plan.labels]; len(labels) > 0 {
 		v.Labels = maps.Clone(labels)
@@ -141,12 +143,10 @@ func renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
 		Capacity:                      gibibytes(plan.size),
 		PersistentVolumeReclaimPolicy: v1.PersistentVolumeReclaimRetain,
 		StorageClassName:              classNames[plan.class],
-		VolumeMode:                    &mode,
+		VolumeMode:                    new(v1.PersistentVolumeFilesystem),
 	}
-	var affinity [2]string
-	if node := plan.affinity - len(affinities); node >= 0 {
-		affinity = [2]string{v1.LabelHostname, NodeName(node)}
-	} else {
+	affinity := [2]string{v1.LabelHostname, NodeName(plan.affinity - len(affinities))}
+	if plan.affinity < len(affinities) {
 		affinity = affinities[plan.affinity]
 	}
 	handle := numbered("volume", plan.handle)
@@ -164,8 +164,7 @@ func renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
 		v.Spec.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: numbered("disk", plan.handle%2)}
 	}
 	if affinity[0] != "" {
-		v.Spec.NodeAffinity = &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{
-			MatchExpressions: []v1.NodeSelectorRequirement{{Key: affinity[0], Operator: v1.NodeSelectorOpIn, Values: []string{affinity[1]}}}}}}}
+		v.Spec.NodeAffinity = &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{isLabelled(affinity[0], affinity[1])}}}
 	}
 	return v
 }
@@ -178,10 +177,9 @@ func (g *generator) ephemeralClaim(p *v1.Pod, name string, how int) v1.Persisten
 	if how == notCreated {
 		return spec
 	}
-	owner := true
 	c := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name + "-" + name, UID: types.UID(p.Namespace + "/" + p.Name + "-" + name)}}
 	if how != notOwned {
-		c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: &owner, BlockOwnerDeletion: &owner}}
+		c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: new(true), BlockOwnerDeletion: new(true)}}
 	}
 	c.Spec, c.Status.Phase = claimSpec(&plan), v1.ClaimPending
 	if how != ownedAndWaiting {
@@ -212,12 +210,11 @@ func storageClass(name string) *storagev1.StorageClass {
 // csiDriver makes the CSIDriver, and says how large a volume it can still make,
 // and for which nodes.
 func (g *generator) csiDriver() []runtime.Object {
-	yes, no, policy := true, false, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy
-	tracks, prevents := g.chance(75), g.prevents
 	all := []runtime.Object{&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: drivers[0]}, Spec: storagev1.CSIDriverSpec{
-		AttachRequired: &yes, PodInfoOnMount: &no, StorageCapacity: &tracks, FSGroupPolicy: &policy, RequiresRepublish: &no, SELinuxMount: &no,
+		AttachRequired: new(true), PodInfoOnMount: new(false), StorageCapacity: new(g.chance(75)), RequiresRepublish: new(false), SELinuxMount: new(false),
+		FSGroupPolicy:                 new(storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy),
 		VolumeLifecycleModes:          []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent},
-		PreventPodSchedulingIfMissing: &prevents,
+		PreventPodSchedulingIfMissing: new(g.prevents),
 	}}}
 	for i := range weighted(g.source, 10, 30, 35, 25) {
 		c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: numbered("capacity", i)},
@@ -235,8 +232,7 @@ func (g *generator) csiDriver() []runtime.Object {
 			c.Capacity = &amount
 		}
 		if g.chance(15) {
-			largest := gibibytes(g.intn(3))[v1.ResourceStorage]
-			c.MaximumVolumeSize = &largest
+			c.MaximumVolumeSize = new(gibibytes(g.intn(3))[v1.ResourceStorage])
 		}
 		all = append(all, c)
 	}
@@ -267,13 +263,16 @@ func (g *generator) volumeAttachments() []runtime.Object {
 			if v.Spec.CSI == nil || v.Spec.ClaimRef == nil {
 				continue
 			}
-			if chance := 2 + 68*g.mounts(&g.nodes[i], v.Spec.ClaimRef); !g.chance(chance) {
+			chance := 2
+			if g.nodes[i].mounts(v.Spec.ClaimRef) {
+				chance = 70
+			}
+			if !g.chance(chance) {
 				continue
 			}
-			name := v.Name
 			all = append(all, &storagev1.VolumeAttachment{
 				ObjectMeta: metav1.ObjectMeta{Name: "csi-" + v.Name + "-" + NodeName(i)},
-				Spec:       storagev1.VolumeAttachmentSpec{Attacher: v.Spec.CSI.Driver, NodeName: NodeName(i), Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}},
+				Spec:       storagev1.VolumeAttachmentSpec{Attacher: v.Spec.CSI.Driver, NodeName: NodeName(i), Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new(v.Name)}},
 				Status:     storagev1.VolumeAttachmentStatus{Attached: true},
 			})
 		}
@@ -281,16 +280,13 @@ func (g *generator) volumeAttachments() []runtime.Object {
 	return all
 }
 
-// mounts is 1 if a pod of the node mounts the claim, else 0.
-func (g *generator) mounts(n *node, ref *v1.ObjectReference) int {
-	for i := range n.pods {
-		for _, v := range n.pods[i].volumes {
-			if v.source == byClaimName && numbered("claim", v.index) == ref.Name && n.pods[i].otherSpace == (ref.Namespace == otherNamespace) {
-				return 1
-			}
-		}
-	}
-	return 0
+// mounts tells whether a pod of the node mounts the claim.
+func (n *node) mounts(ref *v1.ObjectReference) bool {
+	return slices.ContainsFunc(n.pods, func(p pod) bool {
+		return p.otherSpace == (ref.Namespace == otherNamespace) && slices.ContainsFunc(p.volumes, func(v volume) bool {
+			return v.source == byClaimName && numbered("claim", v.index) == ref.Name
+		})
+	})
 }
 
 // zoneLabels are the labels of a node that tell its zone, by the zone that it is
@@ -316,6 +312,7 @@ func zoneLabels(labels map[string]string, n *node) {
 func (g *generator) renderVolumes(p *v1.Pod, plan []volume) {
 	for i, planned := range plan {
 		v := v1.Volume{Name: volumeNames[i]}
+		disk := numbered("disk", planned.index)
 		switch planned.source {
 		case byClaimName:
 			v.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: numbered("claim", planned.index)}
@@ -323,22 +320,21 @@ func (g *generator) renderVolumes(p *v1.Pod, plan []volume) {
 			v.Ephemeral = &v1.EphemeralVolumeSource{VolumeClaimTemplate: &v1.PersistentVolumeClaimTemplate{
 				Spec: g.ephemeralClaim(p, v.Name, planned.index)}}
 		case gceDisk:
-			v.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: numbered("disk", planned.index), ReadOnly: planned.readOnly}
+			v.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: disk, ReadOnly: planned.readOnly}
 		case awsDisk:
-			v.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: numbered("disk", planned.index), ReadOnly: planned.readOnly}
+			v.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: disk, ReadOnly: planned.readOnly}
 		case iscsiDisk:
-			v.ISCSI = &v1.ISCSIVolumeSource{TargetPortal: "10.0.0.1:3260", IQN: "iqn.2001-04.com.example:" + numbered("disk", planned.index),
+			v.ISCSI = &v1.ISCSIVolumeSource{TargetPortal: "10.0.0.1:3260", IQN: "iqn.2001-04.com.example:" + disk,
 				ISCSIInterface: "default", ReadOnly: planned.readOnly}
 		case rbdDisk:
 			// The last monitor is shared: images are the same if they have one in common.
-			v.RBD = &v1.RBDVolumeSource{CephMonitors: monitors[i%len(monitors)], RBDImage: numbered("disk", planned.index), RBDPool: "rbd",
+			v.RBD = &v1.RBDVolumeSource{CephMonitors: monitors[i%len(monitors)], RBDImage: disk, RBDPool: "rbd",
 				RadosUser: "admin", Keyring: "/etc/ceph/keyring", ReadOnly: planned.readOnly}
 		case azureDisk:
-			caching, kind, fs, readOnly := v1.AzureDataDiskCachingReadWrite, v1.AzureManagedDisk, "ext4", planned.readOnly
-			v.AzureDisk = &v1.AzureDiskVolumeSource{DiskName: numbered("disk", planned.index), Kind: &kind, CachingMode: &caching, FSType: &fs, ReadOnly: &readOnly,
-				DataDiskURI: "/subscriptions/1/resourceGroups/2/providers/Microsoft.Compute/disks/" + numbered("disk", planned.index)}
+			v.AzureDisk = &v1.AzureDiskVolumeSource{DiskName: disk, Kind: new(v1.AzureManagedDisk), CachingMode: new(v1.AzureDataDiskCachingReadWrite),
+				FSType: new("ext4"), ReadOnly: new(planned.readOnly), DataDiskURI: "/subscriptions/1/resourceGroups/2/providers/Microsoft.Compute/disks/" + disk}
 		case cinderDisk:
-			v.Cinder = &v1.CinderVolumeSource{VolumeID: numbered("disk", planned.index), ReadOnly: planned.readOnly}
+			v.Cinder = &v1.CinderVolumeSource{VolumeID: disk, ReadOnly: planned.readOnly}
 		case emptyDir:
 			v.EmptyDir = &v1.EmptyDirVolumeSource{}
 		}

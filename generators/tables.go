@@ -63,7 +63,7 @@ var comparisons = []v1.Toleration{
 
 // sameTaint tells whether a node cannot have both taints.
 func sameTaint(a, b int) bool {
-	return taints[a].Key == taints[b].Key && taints[a].Effect == taints[b].Effect
+	return taints[a].MatchTaint(&taints[b])
 }
 
 var tolerations = []v1.Toleration{

@@ -16,7 +16,7 @@ func (g *generator) spreadOver(p *v1.Pod) {
 			MaxSkew:           pick[int32](g.source, 1, 1, 2, 1, 3),
 			TopologyKey:       key,
 			WhenUnsatisfiable: v1.DoNotSchedule,
-			LabelSelector:     selectors[g.intn(len(selectors))],
+			LabelSelector:     pick(g.source, selectors...),
 		}
 		if app, ok := p.Labels["app"]; ok && g.chance(60) {
 			c.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
@@ -26,13 +26,13 @@ func (g *generator) spreadOver(p *v1.Pod) {
 		}
 		// With fewer domains than that, all of them have to be nearly empty.
 		if c.WhenUnsatisfiable == v1.DoNotSchedule && (g.bottleneck == bySpread && g.chance(55) || g.chance(15)) {
-			c.MinDomains = pick(g.source, &domains[1], &domains[4], &domains[2], &domains[4], &domains[3], &domains[0])
+			c.MinDomains = new(pick[int32](g.source, 2, 8, 3, 8, 4, 1))
 		}
 		if g.chance(25) {
-			c.NodeAffinityPolicy = pick(g.source, &ignore, &honor)
+			c.NodeAffinityPolicy = new(pick(g.source, v1.NodeInclusionPolicyIgnore, v1.NodeInclusionPolicyHonor))
 		}
 		if g.chance(30) {
-			c.NodeTaintsPolicy = pick(g.source, &honor, &ignore)
+			c.NodeTaintsPolicy = new(pick(g.source, v1.NodeInclusionPolicyHonor, v1.NodeInclusionPolicyIgnore))
 		}
 		if g.chance(25) {
 			g.matchKeys(&c, p.Labels)
@@ -66,8 +66,3 @@ func (g *generator) matchKeys(c *v1.TopologySpreadConstraint, own map[string]str
 		}
 	}
 }
-
-var (
-	domains       = [...]int32{1, 2, 3, 4, 8}
-	ignore, honor = v1.NodeInclusionPolicyIgnore, v1.NodeInclusionPolicyHonor
-)
