@@ -47,19 +47,11 @@ func generate(s source) *model.Cluster {
 		g.source = skew(s)
 	}
 	g.drawNodes(count)
-	c := &model.Cluster{Nodes: make([]*v1.Node, len(g.nodes))}
-	total := 0
+	c := &model.Cluster{Nodes: make([]*v1.Node, len(g.nodes)), Pods: []*v1.Pod{}}
 	for i := range g.nodes {
 		c.Nodes[i] = renderNode(i, &g.nodes[i])
-		total += len(g.nodes[i].pods)
-	}
-	// One allocation for all pods: they live and die together.
-	pods := make([]v1.Pod, total)
-	c.Pods = make([]*v1.Pod, 0, total)
-	for i, n := range g.nodes {
-		for j := range n.pods {
-			p := &pods[len(c.Pods)]
-			g.render(p, numbered("pod", len(c.Pods)), &n.pods[j])
+		for j := range g.nodes[i].pods {
+			p := g.render(numbered("pod", len(c.Pods)), &g.nodes[i].pods[j])
 			p.Spec.NodeName = NodeName(i)
 			c.Pods = append(c.Pods, p)
 		}

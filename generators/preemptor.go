@@ -37,8 +37,7 @@ func (g *generator) preemptor() *v1.Pod {
 		plan.volumes = g.preemptorVolumes()
 	}
 
-	p := &v1.Pod{}
-	g.render(p, "preemptor", &plan)
+	p := g.render("preemptor", &plan)
 	if g.chance(3) {
 		p.Spec.PreemptionPolicy = new(v1.PreemptNever)
 	}
@@ -159,8 +158,7 @@ func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 		}
 		near := int64(model.Priority(preemptor)) + int64(pick(g.source, 0, -1, 1))
 		plan.priority = int32(min(max(near, math.MinInt32), math.MaxInt32))
-		p := &v1.Pod{}
-		g.render(p, numbered("waiting", len(pods)), &plan)
+		p := g.render(numbered("waiting", len(pods)), &plan)
 		pods = append(pods, p)
 		return p
 	}

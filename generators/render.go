@@ -40,9 +40,7 @@ func Node(i, units int) *v1.Node {
 // Pod makes a plain pod, unbound, that requests units of CPU and has been running
 // since so many hours after the epoch, or is pending if start is negative.
 func Pod(name string, units int, priority int32, start int) *v1.Pod {
-	p := &v1.Pod{}
-	new(generator).render(p, name, &pod{size: sizes{cpu: units}, priority: priority, start: start})
-	return p
+	return new(generator).render(name, &pod{size: sizes{cpu: units}, priority: priority, start: start})
 }
 
 // amounts returns part/2 of the sizes, devices only for the main part.
@@ -61,8 +59,8 @@ func amounts(s sizes, part, devices int) v1.ResourceList {
 }
 
 // render makes the planned pod, unbound.
-func (g *generator) render(p *v1.Pod, name string, plan *pod) {
-	p.Name, p.Namespace = name, metav1.NamespaceDefault
+func (g *generator) render(name string, plan *pod) *v1.Pod {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault}}
 	if plan.otherSpace {
 		p.Namespace = otherNamespace
 	}
@@ -86,6 +84,7 @@ func (g *generator) render(p *v1.Pod, name string, plan *pod) {
 	if plan.shuns {
 		g.shun(p)
 	}
+	return p
 }
 
 // setDefaults sets what the API server sets in every pod.

@@ -1,12 +1,14 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -130,15 +132,18 @@ func (c *campaign) run() error {
 	}
 	inOrder := make(chan *job, 4*c.Workers)
 	c.workers = startWorkers(ctx, c.Workers, c.Launch, c.jobs(ctx, inOrder))
-	defer c.workers.wait()
-	defer stop()
+	err := c.countAll(inOrder)
+	stop()
+	return cmp.Or(err, c.workers.Wait())
+}
+
+// countAll counts blocks until a limit is reached, the context is done, or one has
+// no answer.
+func (c *campaign) countAll(inOrder <-chan *job) error {
 	for j := range inOrder {
 		a, ok := <-j.answer
-		if !ok {
+		if !ok || c.ctx.Err() != nil {
 			break // the time was up before a worker took it
-		}
-		if c.ctx.Err() != nil {
-			break
 		}
 		if err := c.count(j, a); err != nil {
 			return err
@@ -147,7 +152,7 @@ func (c *campaign) run() error {
 			break
 		}
 	}
-	return c.workers.err()
+	return nil
 }
 
 // jobs makes the blocks that are left, and offers each to the workers.
@@ -233,8 +238,9 @@ func (c *campaign) clock() { c.session().Seconds = time.Since(c.started).Seconds
 func (c *campaign) look() {
 	s := c.session()
 	c.clock()
-	s.CPUSeconds = (cpuTime() - c.cpu).Seconds() + c.workers.cpuSeconds()
-	c.Deaths = c.deaths + c.workers.deaths()
+	died, cpuSeconds, memory := c.workers.used()
+	s.CPUSeconds = (cpuTime() - c.cpu).Seconds() + cpuSeconds
+	c.Deaths = c.deaths + died
 	const first, every = 10 * time.Second, time.Minute
 	due := c.sampled.Add(every)
 	if c.sampled.IsZero() {
@@ -242,7 +248,7 @@ func (c *campaign) look() {
 	}
 	if now := time.Now(); now.After(due) {
 		c.sampled = now
-		c.sample()
+		c.sample(memory + residentMemory(os.Getpid()))
 	}
 }
 
@@ -250,8 +256,8 @@ func (c *campaign) look() {
 // dropped.
 const maxSamples = 200
 
-func (c *campaign) sample() {
-	now := Sample{Seconds: c.Seconds(), Memory: c.workers.memory() + residentMemory(os.Getpid())}
+func (c *campaign) sample(memory int64) {
+	now := Sample{Seconds: c.Seconds(), Memory: memory}
 	for _, s := range c.Sessions {
 		now.Clusters += s.Clusters
 		now.CPUSeconds += s.CPUSeconds
@@ -266,24 +272,14 @@ func (c *campaign) sample() {
 	}
 	c.Samples = append(c.Samples, now)
 	if len(c.Samples) > maxSamples {
-		kept := c.Samples[:0]
-		for i, s := range c.Samples {
-			if i%2 == 0 || i == len(c.Samples)-1 {
-				kept = append(kept, s)
-			}
-		}
-		c.Samples = kept
+		last, i := len(c.Samples)-1, -1
+		c.Samples = slices.DeleteFunc(c.Samples, func(Sample) bool { i++; return i%2 != 0 && i != last })
 	}
 }
 
 // unsaved tells whether there is a finding without a file.
 func (c *campaign) unsaved() bool {
-	for _, f := range c.Findings {
-		if f.File == "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Findings, func(f *Finding) bool { return f.File == "" })
 }
 
 // keep saves the state, and then the cases that are in it but not in files yet:

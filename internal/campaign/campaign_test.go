@@ -33,7 +33,7 @@ func options(t *testing.T, dir string, wrap func(reference.System) reference.Sys
 	}
 	c := &properties.Checker{System: wrap(reference.NewPool(inprocess.New(), inprocess.New(), inprocess.New()))}
 	t.Cleanup(func() { c.System.Close() })
-	return Options{Dir: dir, Workers: 2, Launch: InProcess(checker), Checker: c}
+	return Options{Dir: dir, Workers: 2, Launch: inProcess(checker), Checker: c}
 }
 
 func run(t *testing.T, config Config, o Options) *State {

@@ -31,24 +31,12 @@ const maxClasses = 3000
 // deduplicate says which finding a suspect is: one of those that there are, or a new
 // one. An error means that it was interrupted.
 func (c *campaign) deduplicate(f *Causes, checker *properties.Checker, s *suspect) error {
-	if f.Kinds == nil {
-		f.Kinds = map[string]*Kind{}
-		f.Repeats = map[string]*Repeats{}
-	}
 	cause := s.Fingerprint.String()
 	name := s.Kind
 	if f.Kinds[name] == nil && len(f.Kinds) >= maxKinds {
 		name = cause
 	}
-	kind, repeats := f.Kinds[name], f.Repeats[cause]
-	if kind == nil {
-		kind = &Kind{}
-		f.Kinds[name] = kind
-	}
-	if repeats == nil {
-		repeats = &Repeats{}
-		f.Repeats[cause] = repeats
-	}
+	kind, repeats := entry(&f.Kinds, name), entry(&f.Repeats, cause)
 	if !kind.isWorthALook() || !repeats.isWorthALook() {
 		if kind.Count == 0 {
 			kind.Finding = repeats.Finding
@@ -73,6 +61,17 @@ func (c *campaign) deduplicate(f *Causes, checker *properties.Checker, s *suspec
 	kind.Minimised++
 	kind.Finding, repeats.Finding = i, i
 	return nil
+}
+
+// entry is what a map has for a key: it is added if there is none.
+func entry[T any](of *map[string]*T, key string) *T {
+	if *of == nil {
+		*of = map[string]*T{}
+	}
+	if (*of)[key] == nil {
+		(*of)[key] = new(T)
+	}
+	return (*of)[key]
 }
 
 // maxKinds bounds the memory for kinds: suspects of further ones are told apart by
@@ -108,6 +107,7 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*Finding,
 		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail,
 		FoundAfter: c.Seconds(), Clusters: s.nth,
 		Minimised: Minimised{From: minimize.SizeOf(cluster)},
+		Identity:  fingerprint.Identity{Fingerprint: s.Fingerprint},
 	}
 	finding := &properties.Finding{Property: s.Fingerprint.Property, Stage: s.Fingerprint.Stage, Detail: s.Detail}
 	small, result, err := c.minimise(checker, cluster, s)
@@ -118,15 +118,12 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*Finding,
 		f.Minimised.Minimal = true
 	case err == nil: // out of time: what is left may be different each time
 		cluster, finding = small.Cluster, &small.Finding
-		f.Identity = fingerprint.Identity{Fingerprint: s.Fingerprint}
 		f.Minimised.Why = "it took too long"
 	case errors.Is(err, minimize.ErrNotFound):
-		f.Identity = fingerprint.Identity{Fingerprint: s.Fingerprint}
 		f.Minimised.Why = "it did not occur again"
 	case c.ctx.Err() != nil:
 		return nil, c.ctx.Err()
 	default:
-		f.Identity = fingerprint.Identity{Fingerprint: s.Fingerprint}
 		f.Minimised.Why = words.FirstLine(err.Error())
 	}
 	f.Detail = words.FirstLine(finding.String())

@@ -3,8 +3,11 @@ package campaign
 import (
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strings"
+
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // WriteAnnotations writes the commands by which a GitHub workflow shows the
@@ -86,19 +89,19 @@ func (r *Report) markdown() string {
 		fmt.Fprintf(&b, "%s\n%s\n%s\n%s\n\n", fence, f.Reproduce, f.Minimise, fence)
 	}
 	fmt.Fprintf(&b, "%s\n\n", escapeMarkdown.Replace(r.Tried()))
-	table := func(what string, rows []Count) {
-		if len(rows) == 0 {
-			return
+	table := func(what string, counts iter.Seq2[string, int]) {
+		header := fmt.Sprintf("| %s | clusters |\n| --- | ---: |\n", what)
+		for name, clusters := range counts {
+			fmt.Fprintf(&b, "%s| %s | %d |\n", header, escapeMarkdown.Replace(name), clusters)
+			header = ""
 		}
-		fmt.Fprintf(&b, "| %s | clusters |\n| --- | ---: |\n", what)
-		for _, row := range rows {
-			fmt.Fprintf(&b, "| %s | %d |\n", escapeMarkdown.Replace(row.Name), row.Clusters)
+		if header == "" {
+			b.WriteString("\n")
 		}
-		b.WriteString("\n")
 	}
-	table("outcome", r.Outcomes)
-	table("could not be judged", r.Rejected)
-	table("known finding", named(r.Known))
+	table("outcome", each(r.Outcomes))
+	table("could not be judged", each(r.Rejected))
+	table("known finding", properties.Named(each(r.Known)))
 	b.WriteString("<details><summary>Decisions exercised</summary>\n\n| decision | clusters | at least |\n| --- | ---: | ---: |\n")
 	for i := range r.Exercised {
 		e := &r.Exercised[i]

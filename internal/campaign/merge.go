@@ -119,15 +119,8 @@ func (f *Causes) add(other Causes) {
 		more.File = "" // it is saved again
 		f.Findings = append(f.Findings, more)
 	}
-	if f.Kinds == nil {
-		f.Kinds = map[string]*Kind{}
-	}
 	for name, more := range other.Kinds {
-		k := f.Kinds[name]
-		if k == nil {
-			k = &Kind{}
-			f.Kinds[name] = k
-		}
+		k := entry(&f.Kinds, name)
 		k.Count += more.Count
 		k.Minimised += more.Minimised
 	}

@@ -43,7 +43,7 @@ func (r *Report) summary(w io.Writer) {
 	t.WriteText(w)
 	fmt.Fprintln(w)
 	table.WriteCounts(w, "COULD NOT BE JUDGED", "CLUSTERS", each(r.Rejected))
-	table.WriteCounts(w, "KNOWN FINDING", "CLUSTERS", each(named(r.Known)))
+	table.WriteCounts(w, "KNOWN FINDING", "CLUSTERS", properties.Named(each(r.Known)))
 }
 
 // from says which clusters were checked.
@@ -116,15 +116,6 @@ func (r *Report) writeFilters(w io.Writer) {
 	}
 	t.WriteText(w)
 	fmt.Fprintln(w)
-}
-
-// named are counts of known findings, with their classes.
-func named(counts []Count) []Count {
-	counts = slices.Clone(counts)
-	for i := range counts {
-		counts[i].Name = properties.Name(counts[i].Name)
-	}
-	return counts
 }
 
 func each(counts []Count) iter.Seq2[string, int] {

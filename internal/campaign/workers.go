@@ -1,10 +1,13 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/words"
@@ -13,27 +16,27 @@ import (
 // workers are the peers of a campaign.
 type workers struct {
 	launch Launch
-	group  sync.WaitGroup
+	errgroup.Group
 	// patience is how long to wait for an answer about a block, and about one
 	// cluster.
 	patience, patienceForOne time.Duration
 
-	mu     sync.Mutex
-	peers  map[*Peer]float64 // CPU seconds so far
-	ended  float64           // CPU seconds of peers that are gone
-	died   int
-	failed error
+	mu    sync.Mutex
+	peers map[*Peer]float64 // CPU seconds so far
+	ended float64           // CPU seconds of peers that are gone
+	died  int
 }
 
 // startWorkers lets n workers do the jobs, until there are no more. ctx is only
-// asked before a job: those taken are finished.
+// asked before a job: those taken are finished. Wait says why a job has no answer,
+// if it was not the time.
 func startWorkers(ctx context.Context, n int, launch Launch, jobs <-chan *job) *workers {
 	w := &workers{launch: launch, peers: map[*Peer]float64{},
 		// A cluster takes about a millisecond; one on which much is to be
 		// explained, a second.
 		patience: 5 * time.Minute, patienceForOne: time.Minute}
 	for range n {
-		w.group.Go(func() {
+		w.Go(func() (failed error) {
 			var peer *Peer
 			defer func() { w.release(peer) }()
 			for j := range jobs {
@@ -42,14 +45,13 @@ func startWorkers(ctx context.Context, n int, launch Launch, jobs <-chan *job) *
 				if ctx.Err() == nil {
 					peer, a, err = w.do(peer, j.request)
 				}
-				if err != nil {
-					w.fail(err)
-				}
+				failed = cmp.Or(failed, err)
 				if a != nil {
 					j.answer <- a
 				}
 				close(j.answer)
 			}
+			return failed
 		})
 	}
 	return w
@@ -125,43 +127,15 @@ func (w *workers) release(peer *Peer) {
 	delete(w.peers, peer)
 }
 
-func (w *workers) fail(err error) {
+// used is how many workers died, and what all have used so far: CPU time, and
+// the resident bytes of those that live.
+func (w *workers) used() (died int, cpuSeconds float64, memory int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.failed = errors.Join(w.failed, err)
-}
-
-// err is why a job has no answer, if it was not the time.
-func (w *workers) err() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.failed
-}
-
-func (w *workers) deaths() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.died
-}
-
-func (w *workers) cpuSeconds() float64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	total := w.ended
-	for _, s := range w.peers {
-		total += s
+	cpuSeconds = w.ended
+	for p, s := range w.peers {
+		cpuSeconds += s
+		memory += p.memory()
 	}
-	return total
+	return w.died, cpuSeconds, memory
 }
-
-func (w *workers) memory() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	total := int64(0)
-	for p := range w.peers {
-		total += p.memory()
-	}
-	return total
-}
-
-func (w *workers) wait() { w.group.Wait() }

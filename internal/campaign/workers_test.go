@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,31 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/properties"
 )
+
+// inProcess launches workers that are goroutines. Each makes its own checker.
+func inProcess(checker func() (*properties.Checker, error)) Launch {
+	return func() (*Peer, error) {
+		c, err := checker()
+		if err != nil {
+			return nil, err
+		}
+		ctx, kill := context.WithCancel(context.Background())
+		requests, in := io.Pipe()
+		out, answers := io.Pipe()
+		done := make(chan error, 1)
+		go func() {
+			err := Work(ctx, c, requests, answers)
+			c.System.Close()
+			requests.CloseWithError(io.ErrClosedPipe)
+			answers.CloseWithError(io.EOF)
+			done <- err
+		}()
+		return &Peer{in: in, out: bufio.NewReader(out), kill: kill, wait: sync.OnceValue(func() error { return <-done }), memory: func() int64 { return 0 }}, nil
+	}
+}
 
 // acting launches workers that do what act says with each request: it returns
 // nil to die of it.
