@@ -1,7 +1,7 @@
 package campaign
 
 import (
-	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -38,7 +38,7 @@ func Process(command func() *exec.Cmd) Launch {
 			return err
 		})
 		return &Peer{
-			in: in, out: bufio.NewReader(out), wait: wait,
+			in: in, out: json.NewDecoder(out), wait: wait,
 			kill:   func() { cmd.Process.Kill() },
 			memory: func() int64 { return residentMemory(cmd.Process.Pid) },
 		}, nil

@@ -212,11 +212,10 @@ func (r *Report) judge() {
 			short = append(short, fmt.Sprintf("%s (%d of %d)", e.Name, e.Clusters, e.Quota))
 		}
 	}
-	few := r.Short()
-	if few > maxNamed {
-		short = append(short[:maxNamed], fmt.Sprintf("and %d more", few-maxNamed))
-	}
-	if few > 0 {
+	if few := len(short); few > 0 {
+		if few > maxNamed {
+			short = append(short[:maxNamed], fmt.Sprintf("and %d more", few-maxNamed))
+		}
 		r.Inconclusive = append(r.Inconclusive,
 			fmt.Sprintf("%d of %d decisions were exercised too rarely: %s", few, len(r.Exercised), strings.Join(short, ", ")))
 	}

@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,7 +122,7 @@ func newSuspect(n uint64, r *properties.Result, f *properties.Finding) suspect {
 // A Peer is a worker to talk to.
 type Peer struct {
 	in  io.WriteCloser
-	out *bufio.Reader
+	out *json.Decoder
 	// kill ends the worker at once. wait waits for its end and says why it died.
 	kill func()
 	wait func() error
@@ -162,19 +161,11 @@ func (p *Peer) ask(r request, patience time.Duration) (*answer, error) {
 }
 
 func (p *Peer) exchange(r request) (*answer, error) {
-	line, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := p.in.Write(append(line, '\n')); err != nil {
-		return nil, err
-	}
-	line, err = p.out.ReadBytes('\n')
-	if err != nil {
+	if err := json.NewEncoder(p.in).Encode(r); err != nil {
 		return nil, err
 	}
 	a := &answer{}
-	return a, json.Unmarshal(line, a)
+	return a, p.out.Decode(a)
 }
 
 // close lets the worker end.

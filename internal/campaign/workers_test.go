@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,7 +33,7 @@ func inProcess(checker func() (*properties.Checker, error)) Launch {
 			answers.CloseWithError(io.EOF)
 			done <- err
 		}()
-		return &Peer{in: in, out: bufio.NewReader(out), kill: kill, wait: sync.OnceValue(func() error { return <-done }), memory: func() int64 { return 0 }}, nil
+		return &Peer{in: in, out: json.NewDecoder(out), kill: kill, wait: sync.OnceValue(func() error { return <-done }), memory: func() int64 { return 0 }}, nil
 	}
 }
 
@@ -61,7 +60,7 @@ func acting(act func(request) *answer) Launch {
 			answers.Close()
 		}()
 		return &Peer{
-			in: in, out: bufio.NewReader(out),
+			in: in, out: json.NewDecoder(out),
 			kill:   func() { out.Close() },
 			wait:   sync.OnceValue(func() error { return errors.New("panic: at the disco") }),
 			memory: func() int64 { return 0 },
