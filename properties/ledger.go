@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -27,14 +28,16 @@ type LedgerEntry struct {
 	Consequence string `json:"consequence"`
 	// Releases is the range of those that have it (release.Release.In).
 	Releases string `json:"releases"`
-	// Upstream is the issue it was reported as, or "unreported".
+	// Upstream is the issue it was reported as; "unreported", if an entry says
+	// nothing.
 	Upstream string `json:"upstream"`
-	// Quirk makes the model do the same.
+	// Quirk makes the model do the same. It is the one that has the ID for its name,
+	// if there is one.
 	Quirk release.Quirk `json:"quirk,omitempty"`
 	// Properties are the names of the invariants and relations that it breaks
 	// too. They ask Subject.Assumes for its ID at the place where it breaks them.
 	Properties []string `json:"properties,omitempty"`
-	// Witness is the case of the corpus on which it has to occur.
+	// Witness is the case of the corpus on which it has to occur: finding-ID.
 	Witness string `json:"witness"`
 }
 
@@ -112,7 +115,20 @@ func LedgerOf(version release.Release) []LedgerEntry {
 
 // LedgerOfAll is the list of all findings that are known of any release, those that
 // the linked one has first.
-func LedgerOfAll() []LedgerEntry { return slices.Concat(openFindings(), fixedFindings()) }
+func LedgerOfAll() []LedgerEntry { return slices.Clone(ledger) }
+
+var ledger = func() []LedgerEntry {
+	all := slices.Concat(openFindings, fixedFindings)
+	for i := range all {
+		e := &all[i]
+		e.Upstream = cmp.Or(e.Upstream, "unreported")
+		e.Witness = "finding-" + e.ID
+		if quirk := release.Quirk(e.ID); slices.Contains(release.Quirks(), quirk) {
+			e.Quirk = quirk
+		}
+	}
+	return all
+}()
 
 // QuirksOf are the quirks of all findings that are known of a release.
 func QuirksOf(version release.Release) (quirks []release.Quirk) {
@@ -126,7 +142,7 @@ func QuirksOf(version release.Release) (quirks []release.Quirk) {
 
 // LookUp finds the entry with the given id.
 func LookUp(id string) (LedgerEntry, bool) {
-	for _, e := range LedgerOfAll() {
+	for _, e := range ledger {
 		if e.ID == id {
 			return e, true
 		}

@@ -5,11 +5,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 )
 
-// The ledger names only properties that there are, and each once.
+// The ledger names only properties that there are, and each once; and each quirk has
+// an entry.
 func TestLedgerNamesProperties(t *testing.T) {
 	names := map[string]bool{}
 	for _, p := range all.Properties() {
@@ -24,5 +26,9 @@ func TestLedgerNamesProperties(t *testing.T) {
 		for _, p := range e.Properties {
 			assert.True(t, names[p], "%s breaks %s, which is no property", e.ID, p)
 		}
+	}
+	for _, quirk := range release.Quirks() {
+		e, ok := properties.LookUp(string(quirk))
+		assert.True(t, ok && e.Quirk == quirk, "nothing tells about %s", quirk)
 	}
 }
