@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/explain"
@@ -28,6 +29,7 @@ type cycle struct {
 
 // run is the dry run on a node.
 type run struct {
+	*cycle
 	node string
 	model.DryRun
 	// possible are the pods that the victims are chosen from, if there are any
@@ -37,6 +39,7 @@ type run struct {
 
 // possible is a possible victim, and what became of it.
 type possible struct {
+	*cycle
 	explain.PossibleVictim
 	victim bool
 }
@@ -54,11 +57,11 @@ func newCycle(r *properties.Result) *cycle {
 		if !tried {
 			continue
 		}
-		run := run{node: n.Name, DryRun: dry}
+		run := run{cycle: c, node: n.Name, DryRun: dry}
 		if len(dry.Victims) > 0 {
 			for _, p := range explain.PossibleVictims(r.Decision, n.Name) {
 				victim := slices.Contains(dry.Victims, model.Key(p.Pod))
-				run.possible = append(run.possible, possible{p, victim})
+				run.possible = append(run.possible, possible{c, p, victim})
 				if victim && c.pick != nil && c.pick.Node == n.Name {
 					c.victims = append(c.victims, p.Pod)
 				}
@@ -80,77 +83,73 @@ func (c *cycle) exercised() []int {
 	return indices
 }
 
-// failed tells whether a filter fails the preemptor on some node.
-func (c *cycle) failed(plugin string, unresolvable bool) bool {
-	for _, v := range c.Observation.Filters {
-		if v.Unresolvable == unresolvable && v.Plugin == plugin {
-			return true
-		}
-	}
-	return false
-}
+// occurs tells whether something happens in a cycle.
+type occurs = func(c *cycle) bool
 
-// fails tells whether a filter fails the preemptor on some node for that reason,
-// in the words of the model: those of the scheduler may change.
-func (c *cycle) fails(plugin, reason string) bool {
-	for _, v := range c.Decision.Verdicts {
-		if v.Plugin == plugin && slices.Contains(v.Reasons, reason) {
-			return true
-		}
-	}
-	return false
-}
+// Whether a filter fails a node for good, or removing pods may resolve it.
+const resolvable, forGood = false, true
 
-// dryRun tells whether something is so of a dry run.
-func (c *cycle) dryRun(holds func(r *run) bool) bool {
-	for i := range c.runs {
-		if holds(&c.runs[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// dryRunFailed tells whether a filter fails a dry run.
-func (c *cycle) dryRunFailed(plugin string, unresolvable bool) bool {
-	return c.dryRun(func(r *run) bool {
-		return r.Failed != nil && r.Failed.Plugin == plugin && r.Failed.Unresolvable == unresolvable
-	})
-}
-
-// possible tells whether something is so of a pod that could be preempted.
-func (c *cycle) possible(holds func(p *possible) bool) bool {
-	return c.dryRun(func(r *run) bool {
-		for i := range r.possible {
-			if holds(&r.possible[i]) {
+// failed: a filter fails the preemptor on some node.
+func failed(plugin string, unresolvable bool) occurs {
+	return func(c *cycle) bool {
+		for _, v := range c.Observation.Filters {
+			if v.Unresolvable == unresolvable && v.Plugin == plugin {
 				return true
 			}
 		}
 		return false
+	}
+}
+
+// fails: a filter fails the preemptor on some node for that reason, in the words of
+// the model: those of the scheduler may change.
+func fails(plugin, reason string) occurs {
+	return func(c *cycle) bool {
+		for node := range c.Decision.Verdicts {
+			if c.failsOn(node, plugin, reason) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func (c *cycle) failsOn(node, plugin, reason string) bool {
+	v := c.Decision.Verdicts[node]
+	return v != nil && v.Plugin == plugin && slices.Contains(v.Reasons, reason)
+}
+
+// helps: preemption helps on a node where the filter fails the preemptor for that
+// reason.
+func helps(plugin, reason string) occurs {
+	return anyDryRun(func(r *run) bool { return len(r.Victims) > 0 && r.failsOn(r.node, plugin, reason) })
+}
+
+// anyDryRun: something is so of a dry run.
+func anyDryRun(holds func(r *run) bool) occurs {
+	return func(c *cycle) bool {
+		return slices.ContainsFunc(c.runs, func(r run) bool { return holds(&r) })
+	}
+}
+
+// dryRunFailed: a filter fails a dry run.
+func dryRunFailed(plugin string, unresolvable bool) occurs {
+	return anyDryRun(func(r *run) bool {
+		return r.Failed != nil && r.Failed.Plugin == plugin && r.Failed.Unresolvable == unresolvable
 	})
 }
 
-// victim tells whether something is so of a pod that is preempted.
-func (c *cycle) victim(holds func(p *v1.Pod) bool) bool { return slices.ContainsFunc(c.victims, holds) }
-
-// anyPod tells whether something is so of the preemptor, or of a pod that could
-// be preempted.
-func (c *cycle) anyPod(holds func(p *v1.Pod) bool) bool {
-	return len(c.runs) > 0 && holds(c.Cluster.Preemptor) || c.possible(func(p *possible) bool { return holds(p.Pod) })
-}
-
-func terminating(p *v1.Pod) bool { return p.DeletionTimestamp != nil }
-
-func hasSidecar(p *v1.Pod) bool {
-	return slices.ContainsFunc(p.Spec.InitContainers, func(c v1.Container) bool {
-		return c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways
+// anyPossible: something is so of a pod that could be preempted.
+func anyPossible(holds func(p *possible) bool) occurs {
+	return anyDryRun(func(r *run) bool {
+		return slices.ContainsFunc(r.possible, func(p possible) bool { return holds(&p) })
 	})
 }
 
-// inOrder tells whether something is so of two pods of one node that could be
-// preempted, of which the first is not less important.
-func (c *cycle) inOrder(holds func(first, later *possible) bool) bool {
-	return c.dryRun(func(r *run) bool {
+// inOrder: something is so of two pods of one node that could be preempted, of which
+// the first is not less important.
+func inOrder(holds func(first, later *possible) bool) occurs {
+	return anyDryRun(func(r *run) bool {
 		for i := range r.possible {
 			for j := i + 1; j < len(r.possible); j++ {
 				if holds(&r.possible[i], &r.possible[j]) {
@@ -159,6 +158,50 @@ func (c *cycle) inOrder(holds func(first, later *possible) bool) bool {
 			}
 		}
 		return false
+	})
+}
+
+// anyVictim: something is so of a pod that is preempted.
+func anyVictim(holds func(p *v1.Pod) bool) occurs {
+	return func(c *cycle) bool { return slices.ContainsFunc(c.victims, holds) }
+}
+
+// anyPod: something is so of the preemptor, or of a pod that could be preempted.
+func anyPod(holds func(p *v1.Pod) bool) occurs {
+	possible := anyPossible(func(p *possible) bool { return holds(p.Pod) })
+	return func(c *cycle) bool { return len(c.runs) > 0 && holds(c.Cluster.Preemptor) || possible(c) }
+}
+
+// held: some node is kept for a nominated pod of a priority of which, beside the
+// preemptor's own, something is so: see explain.HeldFor.
+func held(holds func(its, own int32) bool) occurs {
+	return func(c *cycle) bool {
+		for node := range c.Observation.Filters {
+			if slices.ContainsFunc(explain.HeldFor(c.Decision, node), func(p *v1.Pod) bool { return holds(model.Priority(p), c.priority) }) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// afterExtenders: something is so of a candidate that extenders left.
+func afterExtenders(holds func(before, after model.DryRun) bool) occurs {
+	return func(c *cycle) bool {
+		for node, after := range c.Observation.AfterExtenders {
+			if holds(c.Observation.DryRuns[node], after) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func terminating(p *v1.Pod) bool { return p.DeletionTimestamp != nil }
+
+func hasSidecar(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.InitContainers, func(c v1.Container) bool {
+		return c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways
 	})
 }
 
@@ -172,21 +215,11 @@ func (c *cycle) node(name string) *v1.Node {
 
 func (c *cycle) eligible() bool   { return c.Observation.Eligible != nil && c.Observation.Eligible.OK }
 func (c *cycle) ineligible() bool { return c.Observation.Eligible != nil && !c.Observation.Eligible.OK }
+func (c *cycle) extended() bool   { return len(c.Cluster.Settings.Extenders) > 0 }
 
 func (c *cycle) never() bool {
 	policy := c.Cluster.Preemptor.Spec.PreemptionPolicy
 	return policy != nil && *policy == v1.PreemptNever
-}
-
-// held tells whether some node is kept for a nominated pod of which something is
-// so: see answers.Set.HeldFor.
-func (c *cycle) held(holds func(p *v1.Pod) bool) bool {
-	for node := range c.Observation.Filters {
-		if slices.ContainsFunc(explain.HeldFor(c.Decision, node), holds) {
-			return true
-		}
-	}
-	return false
 }
 
 // ignoresNominated tells whether a pod of another scheduler, which matters no less
@@ -200,24 +233,19 @@ func (c *cycle) ignoresNominated() bool {
 
 // disrupted tells whether a budget that selects the pod lists it in
 // status.disruptedPods.
-func (c *cycle) disrupted(p *possible) bool {
-	for _, b := range c.Cluster.PodDisruptionBudgets {
-		if _, listed := b.Status.DisruptedPods[p.Pod.Name]; listed && b.Namespace == p.Pod.Namespace && properties.Selects(b, p.Pod) {
-			return true
-		}
-	}
-	return false
+func (p *possible) disrupted() bool {
+	return slices.ContainsFunc(p.Cluster.PodDisruptionBudgets, func(b *policyv1.PodDisruptionBudget) bool {
+		_, listed := b.Status.DisruptedPods[p.Pod.Name]
+		return listed && b.Namespace == p.Pod.Namespace && properties.Selects(b, p.Pod)
+	})
 }
 
 // selectedFromElsewhere tells whether a budget of another namespace selects the
 // pod.
-func (c *cycle) selectedFromElsewhere(p *possible) bool {
-	for _, b := range c.Cluster.PodDisruptionBudgets {
-		if b.Namespace != p.Pod.Namespace && properties.Selects(b, p.Pod) {
-			return true
-		}
-	}
-	return false
+func (p *possible) selectedFromElsewhere() bool {
+	return slices.ContainsFunc(p.Cluster.PodDisruptionBudgets, func(b *policyv1.PodDisruptionBudget) bool {
+		return b.Namespace != p.Pod.Namespace && properties.Selects(b, p.Pod)
+	})
 }
 
 // searchesOn tells whether more candidates were found than the shortlist needs,
@@ -240,7 +268,7 @@ func (c *cycle) firstOfGroup() bool {
 			return true
 		}
 	}
-	return c.dryRun(func(r *run) bool { return len(r.Victims) > 0 && explain.FirstOfGroup(c.Decision, r.node) })
+	return anyDryRun(func(r *run) bool { return len(r.Victims) > 0 && explain.FirstOfGroup(c.Decision, r.node) })(c)
 }
 
 // needsNominated tells whether some node fails, as it is or in a dry run, only
@@ -249,6 +277,38 @@ func (c *cycle) needsNominated() bool {
 	for node := range c.Observation.Filters {
 		if explain.NeedsNominated(c.Decision, node) {
 			return true
+		}
+	}
+	return false
+}
+
+// rejectedByExtenderAlone tells whether only an extender is in the way on the node, by
+// what was observed.
+func (r *run) rejectedByExtenderAlone() bool {
+	v := r.Observation.Filters[r.node]
+	return v.Plugin == model.ExtenderName && !v.Unresolvable && r.Error != ""
+}
+
+// sharesClaim tells whether a filter counts the volumes of the node, on which two pods
+// mount the same claim.
+func (r *run) sharesClaim() bool {
+	if r.Observation.Filters[r.node].Plugin != "NodeVolumeLimits" {
+		return false
+	}
+	mountedBy := map[string]*v1.Pod{}
+	for _, p := range r.Cluster.Pods {
+		if p.Spec.NodeName != r.node {
+			continue
+		}
+		for _, v := range p.Spec.Volumes {
+			if v.PersistentVolumeClaim == nil {
+				continue
+			}
+			key := p.Namespace + "/" + v.PersistentVolumeClaim.ClaimName
+			if first, again := mountedBy[key]; again && first != p {
+				return true
+			}
+			mountedBy[key] = p
 		}
 	}
 	return false

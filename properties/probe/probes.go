@@ -5,6 +5,7 @@ package probe
 
 import (
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -24,7 +25,7 @@ type Probe struct {
 	// Quota is in how many clusters it has to be exercised, at least.
 	Quota int
 
-	occurs func(c *cycle) bool
+	occurs occurs
 }
 
 // Probes are all probes, in the order in which a cycle comes to them.
@@ -48,62 +49,37 @@ var filterProbes = []Probe{
 		func(c *cycle) bool { return explain.PreFilterRejects(c.Decision) }},
 	{"PreFilter narrows", "required node names exclude some of the nodes before any is filtered", few,
 		func(c *cycle) bool { return explain.PreFilterNarrows(c.Decision) }},
-	{"fails NodeUnschedulable", "a node is cordoned, which removing pods does not resolve", few,
-		func(c *cycle) bool { return c.failed("NodeUnschedulable", true) }},
-	{"fails TaintToleration", "a taint is not tolerated, which removing pods does not resolve", few,
-		func(c *cycle) bool { return c.failed("TaintToleration", true) }},
-	{"fails NodeAffinity", "node affinity or selector do not match, which removing pods does not resolve", few,
-		func(c *cycle) bool { return c.failed("NodeAffinity", true) }},
-	{"fails NodePorts", "a host port is taken, which removing pods may resolve", few,
-		func(c *cycle) bool { return c.failed("NodePorts", false) }},
-	{"fails NodeResourcesFit", "a resource is used up, which removing pods may resolve", few,
-		func(c *cycle) bool { return c.failed("NodeResourcesFit", false) }},
-	{"fails NodeResourcesFit for good", "the node is smaller than the pod, which removing pods does not resolve", few,
-		func(c *cycle) bool { return c.failed("NodeResourcesFit", true) }},
-	{"fails PodTopologySpread", "the pods of a domain are too many more than elsewhere, which removing pods may resolve", few,
-		func(c *cycle) bool { return c.failed("PodTopologySpread", false) }},
-	{"fails PodTopologySpread for good", "a node lacks the label to spread over, which removing pods does not resolve", few,
-		func(c *cycle) bool { return c.failed("PodTopologySpread", true) }},
-	{"fails InterPodAffinity", "a pod is not to be near another one, which removing pods may resolve", few,
-		func(c *cycle) bool { return c.failed("InterPodAffinity", false) }},
-	{"fails InterPodAffinity for good", "no pod to be near to is there, which removing pods does not resolve", few,
-		func(c *cycle) bool { return c.failed("InterPodAffinity", true) }},
-	{"shunned by the preemptor", "a node has a pod that the preemptor's anti-affinity selects", few,
-		func(c *cycle) bool {
-			return c.fails("InterPodAffinity", "node(s) didn't match pod anti-affinity rules")
-		}},
-	{"shuns the preemptor", "a node has a pod whose anti-affinity selects the preemptor", few,
-		func(c *cycle) bool {
-			return c.fails("InterPodAffinity", "node(s) didn't satisfy existing pods anti-affinity rules")
-		}},
-	{"first of its group", "a node fits, or would by preemption, where the pod's own affinity finds nobody but itself", few,
-		func(c *cycle) bool { return c.firstOfGroup() }},
-	{"second pass decides", "a node fits beside a nominated pod, which the pod wants to be near to, but not without it", once,
-		func(c *cycle) bool { return c.needsNominated() }},
+	{"fails NodeUnschedulable", "a node is cordoned, which removing pods does not resolve", few, failed("NodeUnschedulable", forGood)},
+	{"fails TaintToleration", "a taint is not tolerated, which removing pods does not resolve", few, failed("TaintToleration", forGood)},
+	{"fails NodeAffinity", "node affinity or selector do not match, which removing pods does not resolve", few, failed("NodeAffinity", forGood)},
+	{"fails NodePorts", "a host port is taken, which removing pods may resolve", few, failed("NodePorts", resolvable)},
+	{"fails NodeResourcesFit", "a resource is used up, which removing pods may resolve", few, failed("NodeResourcesFit", resolvable)},
+	{"fails NodeResourcesFit for good", "the node is smaller than the pod, which removing pods does not resolve", few, failed("NodeResourcesFit", forGood)},
+	{"fails PodTopologySpread", "the pods of a domain are too many more than elsewhere, which removing pods may resolve", few, failed("PodTopologySpread", resolvable)},
+	{"fails PodTopologySpread for good", "a node lacks the label to spread over, which removing pods does not resolve", few, failed("PodTopologySpread", forGood)},
+	{"fails InterPodAffinity", "a pod is not to be near another one, which removing pods may resolve", few, failed("InterPodAffinity", resolvable)},
+	{"fails InterPodAffinity for good", "no pod to be near to is there, which removing pods does not resolve", few, failed("InterPodAffinity", forGood)},
+	{"shunned by the preemptor", "a node has a pod that the preemptor's anti-affinity selects", few, fails("InterPodAffinity", "node(s) didn't match pod anti-affinity rules")},
+	{"shuns the preemptor", "a node has a pod whose anti-affinity selects the preemptor", few, fails("InterPodAffinity", "node(s) didn't satisfy existing pods anti-affinity rules")},
+	{"first of its group", "a node fits, or would by preemption, where the pod's own affinity finds nobody but itself", few, (*cycle).firstOfGroup},
+	{"second pass decides", "a node fits beside a nominated pod, which the pod wants to be near to, but not without it", once, (*cycle).needsNominated},
 	{"fails DynamicResources", "a claim is allocated for other nodes, or there are not the devices that it needs, which removing pods does not resolve", few,
 		func(c *cycle) bool {
-			return c.failed("DynamicResources", true) && !explain.PreFilterRejects(c.Decision)
+			return failed("DynamicResources", forGood)(c) && !explain.PreFilterRejects(c.Decision)
 		}},
 	{"PreFilter rejects claims", "a claim is missing, going or in use, so that no node is filtered", few,
-		func(c *cycle) bool { return c.failed("DynamicResources", true) && explain.PreFilterRejects(c.Decision) }},
-	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few,
-		func(c *cycle) bool { return c.failed("NodeDeclaredFeatures", true) }},
-	{"lacks cpu", "a node has not enough CPU left", few,
-		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient cpu") }},
-	{"lacks memory", "a node has not enough memory left", few,
-		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient memory") }},
-	{"lacks ephemeral storage", "a node has not enough ephemeral storage left", few,
-		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient ephemeral-storage") }},
-	{"lacks extended resource", "a node has not enough of an extended resource left", few,
-		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Insufficient example.com/gpu") }},
-	{"lacks pod slots", "a node has its maximum number of pods", few,
-		func(c *cycle) bool { return c.fails("NodeResourcesFit", "Too many pods") }},
-	{"nomination by another scheduler", "no room is kept for a nominated pod of another scheduler", few,
-		func(c *cycle) bool { return c.ignoresNominated() }},
-	{"held for equal nomination", "a node is kept for a nominated pod of the same priority", few,
-		func(c *cycle) bool { return c.held(func(p *v1.Pod) bool { return model.Priority(p) == c.priority }) }},
-	{"held for higher nomination", "a node is kept for a nominated pod of higher priority", few,
-		func(c *cycle) bool { return c.held(func(p *v1.Pod) bool { return model.Priority(p) > c.priority }) }},
+		func(c *cycle) bool {
+			return failed("DynamicResources", forGood)(c) && explain.PreFilterRejects(c.Decision)
+		}},
+	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few, failed("NodeDeclaredFeatures", forGood)},
+	{"lacks cpu", "a node has not enough CPU left", few, fails("NodeResourcesFit", "Insufficient cpu")},
+	{"lacks memory", "a node has not enough memory left", few, fails("NodeResourcesFit", "Insufficient memory")},
+	{"lacks ephemeral storage", "a node has not enough ephemeral storage left", few, fails("NodeResourcesFit", "Insufficient ephemeral-storage")},
+	{"lacks extended resource", "a node has not enough of an extended resource left", few, fails("NodeResourcesFit", "Insufficient example.com/gpu")},
+	{"lacks pod slots", "a node has its maximum number of pods", few, fails("NodeResourcesFit", "Too many pods")},
+	{"nomination by another scheduler", "no room is kept for a nominated pod of another scheduler", few, (*cycle).ignoresNominated},
+	{"held for equal nomination", "a node is kept for a nominated pod of the same priority", few, held(func(its, own int32) bool { return its == own })},
+	{"held for higher nomination", "a node is kept for a nominated pod of higher priority", few, held(func(its, own int32) bool { return its > own })},
 }
 
 var eligibleProbes = []Probe{
@@ -125,110 +101,60 @@ var eligibleProbes = []Probe{
 }
 
 var dryRunProbes = []Probe{
-	{"no lower priority", "a dry run ends at once, as no pod on the node has lower priority", few,
-		func(c *cycle) bool { return c.dryRunFailed("", true) }},
-	{"dry run fails NodePorts", "a pod that may not be preempted has the host port", few,
-		func(c *cycle) bool { return c.dryRunFailed("NodePorts", false) }},
-	{"dry run fails NodeResourcesFit", "pods that may not be preempted use up a resource", few,
-		func(c *cycle) bool { return c.dryRunFailed("NodeResourcesFit", false) }},
-	{"dry run fails PodTopologySpread", "pods that may not be preempted, or are on other nodes of the domain, are too many more than elsewhere", few,
-		func(c *cycle) bool { return c.dryRunFailed("PodTopologySpread", false) }},
-	{"dry run fails DynamicResources", "with the room made, it shows that the devices are not there", few,
-		func(c *cycle) bool { return c.dryRunFailed("DynamicResources", true) }},
-	{"dry run fails NodeDeclaredFeatures", "with the room made, it shows that the node does not declare a feature that the pod needs", few,
-		func(c *cycle) bool { return c.dryRunFailed("NodeDeclaredFeatures", true) }},
+	{"no lower priority", "a dry run ends at once, as no pod on the node has lower priority", few, dryRunFailed("", forGood)},
+	{"dry run fails NodePorts", "a pod that may not be preempted has the host port", few, dryRunFailed("NodePorts", resolvable)},
+	{"dry run fails NodeResourcesFit", "pods that may not be preempted use up a resource", few, dryRunFailed("NodeResourcesFit", resolvable)},
+	{"dry run fails PodTopologySpread", "pods that may not be preempted, or are on other nodes of the domain, are too many more than elsewhere", few, dryRunFailed("PodTopologySpread", resolvable)},
+	{"dry run fails DynamicResources", "with the room made, it shows that the devices are not there", few, dryRunFailed("DynamicResources", forGood)},
+	{"dry run fails NodeDeclaredFeatures", "with the room made, it shows that the node does not declare a feature that the pod needs", few, dryRunFailed("NodeDeclaredFeatures", forGood)},
 	{"victims for the spread", "preempting pods helps on a node that only PodTopologySpread fails", few,
-		func(c *cycle) bool {
-			return c.dryRun(func(r *run) bool {
-				return len(r.Victims) > 0 && c.Observation.Filters[r.node].Plugin == "PodTopologySpread"
-			})
-		}},
-	{"dry run fails InterPodAffinity", "pods that may not be preempted, or are elsewhere, shun the preemptor or are shunned", few,
-		func(c *cycle) bool { return c.dryRunFailed("InterPodAffinity", false) }},
-	{"dry run loses pods to be near to", "with its victims the pods that the preemptor wants to be near to are gone", few,
-		func(c *cycle) bool { return c.dryRunFailed("InterPodAffinity", true) }},
+		anyDryRun(func(r *run) bool {
+			return len(r.Victims) > 0 && r.Observation.Filters[r.node].Plugin == "PodTopologySpread"
+		})},
+	{"dry run fails InterPodAffinity", "pods that may not be preempted, or are elsewhere, shun the preemptor or are shunned", few, dryRunFailed("InterPodAffinity", resolvable)},
+	{"dry run loses pods to be near to", "with its victims the pods that the preemptor wants to be near to are gone", few, dryRunFailed("InterPodAffinity", forGood)},
 	{"preemption resolves anti-affinity", "a node fails by anti-affinity, and preemption on it helps", few,
-		func(c *cycle) bool {
-			return c.dryRun(func(r *run) bool {
-				v, failed := c.Observation.Filters[r.node]
-				return failed && v.Plugin == "InterPodAffinity" && len(r.Victims) > 0
-			})
-		}},
+		anyDryRun(func(r *run) bool {
+			v, failed := r.Observation.Filters[r.node]
+			return failed && v.Plugin == "InterPodAffinity" && len(r.Victims) > 0
+		})},
 	{"dry run held for nomination", "preempting everything does not help, as the room is a nominated pod's", few,
-		func(c *cycle) bool {
-			return c.dryRun(func(r *run) bool { return len(explain.DryRunHeldFor(c.Decision, r.node)) > 0 })
-		}},
-	{"reprieve", "a pod that violates no budget is reprieved", few,
-		func(c *cycle) bool {
-			return c.possible(func(p *possible) bool { return !p.victim && p.Violates == nil })
-		}},
+		anyDryRun(func(r *run) bool { return len(explain.DryRunHeldFor(r.Decision, r.node)) > 0 })},
+	{"reprieve", "a pod that violates no budget is reprieved", few, anyPossible(func(p *possible) bool { return !p.victim && p.Violates == nil })},
 	{"violating pod reprieved", "a pod whose eviction would violate a budget is reprieved", few,
-		func(c *cycle) bool {
-			return c.possible(func(p *possible) bool { return !p.victim && p.Violates != nil })
-		}},
-	{"violating victim", "a victim violates a budget", few,
-		func(c *cycle) bool {
-			return c.possible(func(p *possible) bool { return p.victim && p.Violates != nil })
-		}},
+		anyPossible(func(p *possible) bool { return !p.victim && p.Violates != nil })},
+	{"violating victim", "a victim violates a budget", few, anyPossible(func(p *possible) bool { return p.victim && p.Violates != nil })},
 	{"budget against importance", "a pod that would violate a budget stays, and a more important one goes", few,
-		func(c *cycle) bool {
-			return c.inOrder(func(first, later *possible) bool {
-				return first.victim && first.Violates == nil && !later.victim && later.Violates != nil
-			})
-		}},
+		inOrder(func(first, later *possible) bool {
+			return first.victim && first.Violates == nil && !later.victim && later.Violates != nil
+		})},
 	{"victims sorted again", "a violating victim is less important than one that violates nothing", few,
-		func(c *cycle) bool {
-			return c.inOrder(func(first, later *possible) bool {
-				return first.victim && first.Violates == nil && later.victim && later.Violates != nil
-			})
-		}},
+		inOrder(func(first, later *possible) bool {
+			return first.victim && first.Violates == nil && later.victim && later.Violates != nil
+		})},
 	{"less important pod reprieved", "a pod stays although a more important one goes", few,
-		func(c *cycle) bool {
-			return c.inOrder(func(first, later *possible) bool { return first.victim && !later.victim })
-		}},
+		inOrder(func(first, later *possible) bool { return first.victim && !later.victim })},
 	{"reprieve among equals", "of two equally important pods one goes and one stays", few,
-		func(c *cycle) bool {
-			return c.inOrder(func(first, later *possible) bool {
-				return first.victim != later.victim && (&properties.Subject{Release: release.Linked}).CompareImportance(first.Pod, later.Pod) == 0
-			})
-		}},
+		inOrder(func(first, later *possible) bool {
+			return first.victim != later.victim && (&properties.Subject{Release: release.Linked}).CompareImportance(first.Pod, later.Pod) == 0
+		})},
 	{"budget exhausted", "a budget allows some disruptions, but not all those of a dry run", few,
-		func(c *cycle) bool {
-			return c.possible(func(p *possible) bool { return p.Violates != nil && p.Violates.Status.DisruptionsAllowed > 0 })
-		}},
+		anyPossible(func(p *possible) bool { return p.Violates != nil && p.Violates.Status.DisruptionsAllowed > 0 })},
 	{"budget suffices", "a victim takes a disruption from its budget and violates none", few,
-		func(c *cycle) bool {
-			return c.possible(func(p *possible) bool { return p.victim && len(p.Budgets) > 0 && p.Violates == nil })
-		}},
-	{"overlapping budgets", "two budgets protect the same possible victim", few,
-		func(c *cycle) bool { return c.possible(func(p *possible) bool { return len(p.Budgets) > 1 }) }},
-	{"DisruptedPods", "a possible victim costs its budget nothing, as it was evicted already", few,
-		func(c *cycle) bool { return c.possible(c.disrupted) }},
+		anyPossible(func(p *possible) bool { return p.victim && len(p.Budgets) > 0 && p.Violates == nil })},
+	{"overlapping budgets", "two budgets protect the same possible victim", few, anyPossible(func(p *possible) bool { return len(p.Budgets) > 1 })},
+	{"DisruptedPods", "a possible victim costs its budget nothing, as it was evicted already", few, anyPossible((*possible).disrupted)},
 	{"budget of another namespace", "a budget would select a possible victim, but is in another namespace", few,
-		func(c *cycle) bool { return c.possible(c.selectedFromElsewhere) }},
-	{"no priority", "a possible victim has no priority, which is 0", few,
-		func(c *cycle) bool { return c.possible(func(p *possible) bool { return p.Pod.Spec.Priority == nil }) }},
-	{"negative priority", "a possible victim has a negative priority", few,
-		func(c *cycle) bool { return c.possible(func(p *possible) bool { return model.Priority(p.Pod) < 0 }) }},
-	{"no start time", "a possible victim has no start time, which is now", few,
-		func(c *cycle) bool {
-			return c.possible(func(p *possible) bool { return p.Pod.Status.StartTime == nil })
-		}},
-	{"terminating pod", "a possible victim is terminating already", few,
-		func(c *cycle) bool {
-			return c.possible(func(p *possible) bool { return p.Pod.DeletionTimestamp != nil })
-		}},
-	{"in-place resize", "a possible victim is being resized", few,
-		func(c *cycle) bool {
-			return c.possible(func(p *possible) bool { return len(p.Pod.Status.ContainerStatuses) > 0 })
-		}},
-	{"init containers", "a pod in question requests for its init containers", few,
-		func(c *cycle) bool { return c.anyPod(func(p *v1.Pod) bool { return len(p.Spec.InitContainers) > 0 }) }},
-	{"sidecars", "a pod in question has a sidecar", few, func(c *cycle) bool { return c.anyPod(hasSidecar) }},
-	{"overhead", "a pod in question has overhead", few,
-		func(c *cycle) bool { return c.anyPod(func(p *v1.Pod) bool { return len(p.Spec.Overhead) > 0 }) }},
-	{"pod-level resources", "a pod in question requests resources as a whole", few,
-		func(c *cycle) bool { return c.anyPod(func(p *v1.Pod) bool { return p.Spec.Resources != nil }) }},
+		anyPossible((*possible).selectedFromElsewhere)},
+	{"no priority", "a possible victim has no priority, which is 0", few, anyPossible(func(p *possible) bool { return p.Pod.Spec.Priority == nil })},
+	{"negative priority", "a possible victim has a negative priority", few, anyPossible(func(p *possible) bool { return model.Priority(p.Pod) < 0 })},
+	{"no start time", "a possible victim has no start time, which is now", few, anyPossible(func(p *possible) bool { return p.Pod.Status.StartTime == nil })},
+	{"terminating pod", "a possible victim is terminating already", few, anyPossible(func(p *possible) bool { return p.Pod.DeletionTimestamp != nil })},
+	{"in-place resize", "a possible victim is being resized", few, anyPossible(func(p *possible) bool { return len(p.Pod.Status.ContainerStatuses) > 0 })},
+	{"init containers", "a pod in question requests for its init containers", few, anyPod(func(p *v1.Pod) bool { return len(p.Spec.InitContainers) > 0 })},
+	{"sidecars", "a pod in question has a sidecar", few, anyPod(hasSidecar)},
+	{"overhead", "a pod in question has overhead", few, anyPod(func(p *v1.Pod) bool { return len(p.Spec.Overhead) > 0 })},
+	{"pod-level resources", "a pod in question requests resources as a whole", few, anyPod(func(p *v1.Pod) bool { return p.Spec.Resources != nil })},
 	{"dry runs end early", "the shortlist is full before all potential nodes are tried", few,
 		func(c *cycle) bool {
 			return c.Observation.DryRuns != nil && len(c.Observation.DryRuns) < len(c.Observation.PotentialNodes)
@@ -259,17 +185,16 @@ var dryRunProbes = []Probe{
 		func(c *cycle) bool {
 			return c.pick != nil && len(c.Cluster.Settings.FeatureGates) >= len(unmodelled.IdleGates())
 		}},
-	{"search for no violations", "the shortlist is long enough, but all on it violate budgets, so the search goes on", few,
-		func(c *cycle) bool { return c.searchesOn() }},
+	{"search for no violations", "the shortlist is long enough, but all on it violate budgets, so the search goes on", few, (*cycle).searchesOn},
 	{"no room on the shortlist", "a shortlist of no places ends every preemption", few,
 		func(c *cycle) bool {
-			return c.Observation.Pick == nil && c.dryRun(func(r *run) bool { return len(r.Victims) > 0 })
+			return c.Observation.Pick == nil && anyDryRun(func(r *run) bool { return len(r.Victims) > 0 })(c)
 		}},
 }
 
 // pickProbes has one for each criterion, in front of the others.
 var pickProbes = func() []Probe {
-	decides := func(name string) func(*cycle) bool {
+	decides := func(name string) occurs {
 		return func(c *cycle) bool { return c.decidedBy == name }
 	}
 	var all []Probe
@@ -300,30 +225,117 @@ var actuateProbes = []Probe{
 	{"several victims", "more than one pod is preempted", few, func(c *cycle) bool { return len(c.victims) > 1 }},
 	{"victim of another namespace", "a pod of another namespace than the preemptor's is preempted", few,
 		func(c *cycle) bool {
-			return c.victim(func(p *v1.Pod) bool { return p.Namespace != c.Cluster.Preemptor.Namespace })
+			return anyVictim(func(p *v1.Pod) bool { return p.Namespace != c.Cluster.Preemptor.Namespace })(c)
 		}},
-	{"terminating victim", "a victim is terminating already, and not deleted again", few,
-		func(c *cycle) bool { return c.victim(terminating) }},
+	{"terminating victim", "a victim is terminating already, and not deleted again", few, anyVictim(terminating)},
 	{"marked victim", "a victim is marked DisruptionTarget already, but not terminating", few,
-		func(c *cycle) bool {
-			return c.victim(func(p *v1.Pod) bool { return properties.MarkedAsVictim(p) && !terminating(p) })
-		}},
+		anyVictim(func(p *v1.Pod) bool { return properties.MarkedAsVictim(p) && !terminating(p) })},
 	{"nothing left to delete", "all victims are terminating already", few,
 		func(c *cycle) bool {
-			return len(c.victims) > 0 && !c.victim(func(p *v1.Pod) bool { return !terminating(p) })
+			return len(c.victims) > 0 && !anyVictim(func(p *v1.Pod) bool { return !terminating(p) })(c)
 		}},
 	{"lower nominations cleared", "pods of lower priority lose their nomination to the node", few,
 		func(c *cycle) bool {
 			return c.pick != nil && c.Observation.Actuation != nil && len(c.Observation.Actuation.Cleared) > 0
 		}},
 	{"nomination moves", "the pod was nominated to another node before", few,
-		func(c *cycle) bool {
-			return c.pick != nil && c.nominated != "" && c.nominated != c.pick.Node
-		}},
+		func(c *cycle) bool { return c.pick != nil && c.nominated != "" && c.nominated != c.pick.Node }},
 	{"nomination repeated", "the pod was nominated to the same node before", few,
 		func(c *cycle) bool { return c.pick != nil && c.nominated == c.pick.Node }},
 	{"nomination cleared", "the pod loses its nomination, as preemption does not help", few,
 		func(c *cycle) bool {
 			return c.nominated != "" && c.Observation.Actuation != nil && c.Observation.Actuation.Nomination == model.NominationCleared
 		}},
+}
+
+// What the scheduler decides by claims, volumes and disks. Some of it cannot be
+// seen: a claim that NodeVolumeLimits misses, VolumeRestrictions or VolumeBinding
+// rejected before any node was filtered; a volume that VolumeBinding misses,
+// VolumeZone did.
+
+var volumeFilterProbes = []Probe{
+	{"claim missing", "VolumeRestrictions rejects the pod, as a claim does not exist", few, failed("VolumeRestrictions", forGood)},
+	{"claim unusable", "VolumeBinding rejects the pod: a claim is lost, being deleted, another pod's, or not bound yet", few,
+		func(c *cycle) bool {
+			return explain.PreFilterRejects(c.Decision) && failed("VolumeBinding", forGood)(c)
+		}},
+	{"volume missing", "VolumeZone rejects the pod, as a claim is bound to a volume that does not exist", few,
+		func(c *cycle) bool { return explain.PreFilterRejects(c.Decision) && failed("VolumeZone", forGood)(c) }},
+	{"fails VolumeRestrictions: disk", "a pod of the node has the disk, which removing pods may resolve", few, fails("VolumeRestrictions", diskTaken)},
+	{"fails VolumeRestrictions: claim", "another pod has the claim, which removing pods may resolve", few, fails("VolumeRestrictions", claimTaken)},
+	{"fails NodeVolumeLimits", "a node has attached all volumes that it can, which removing pods may resolve", few, fails("NodeVolumeLimits", limitReached)},
+	{"fails NodeVolumeLimits: driver", "a node lacks a driver that the pod is to wait for, reported as if removing pods may resolve it", few,
+		func(c *cycle) bool {
+			return failed("NodeVolumeLimits", resolvable)(c) && !fails("NodeVolumeLimits", limitReached)(c)
+		}},
+	{"fails VolumeBinding: bound", "a node cannot reach a volume, which removing pods does not resolve", few, fails("VolumeBinding", outOfReach)},
+	{"fails VolumeBinding: unbound", "no volume is free or can be made for a claim on a node, which removing pods does not resolve", few, fails("VolumeBinding", noneToBind)},
+	{"fails VolumeZone", "a volume is in another zone than the node, which removing pods does not resolve", few,
+		func(c *cycle) bool { return !explain.PreFilterRejects(c.Decision) && failed("VolumeZone", forGood)(c) }},
+	{"volumes found", "the pod fits on a node that its claims can be bound on", few,
+		func(c *cycle) bool {
+			return c.Observation.ScheduledTo != "" && slices.ContainsFunc(c.Cluster.Preemptor.Spec.Volumes,
+				func(v v1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
+		}},
+	{"filter fails on a claim", "the cycle ends in an error, as the claim of a placed pod's ephemeral volume is not its own", once,
+		func(c *cycle) bool { return strings.Contains(c.Observation.CycleError, "pod is not owner") }},
+}
+
+var volumeDryRunProbes = []Probe{
+	{"dry run fails VolumeRestrictions", "a pod that may not be preempted has the disk or the claim", few, dryRunFailed("VolumeRestrictions", resolvable)},
+	{"dry run fails NodeVolumeLimits", "pods that may not be preempted, or volumes of none, take up what a node can attach", few, dryRunFailed("NodeVolumeLimits", resolvable)},
+	{"dry run fails VolumeBinding", "pods make room on a node that cannot reach a volume", few, dryRunFailed("VolumeBinding", forGood)},
+	{"dry run fails VolumeZone", "pods make room on a node of another zone than a volume", few, dryRunFailed("VolumeZone", forGood)},
+	{"victims for a claim", "preempting the pod that has the claim helps", few, helps("VolumeRestrictions", claimTaken)},
+	{"victims for a disk", "preempting the pod that has the disk helps", few, helps("VolumeRestrictions", diskTaken)},
+	{"victims for a volume's place", "preempting pods with volumes lets the node attach another", few, helps("NodeVolumeLimits", limitReached)},
+	{"volume shared by two pods", "preempting pods with volumes helps on a node where two pods have the same volume", once,
+		anyDryRun(func(r *run) bool { return len(r.Victims) > 0 && r.sharesClaim() })},
+}
+
+// The reasons of the filters, in the words of the model.
+const (
+	diskTaken    = "node(s) had no available disk"
+	claimTaken   = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+	limitReached = "node(s) exceed max volume count"
+	outOfReach   = "node(s) didn't match PersistentVolume's node affinity"
+	noneToBind   = "node(s) didn't find available persistent volumes to bind"
+)
+
+// extenderProbes are about what extenders do to nodes and candidates.
+var extenderProbes = []Probe{
+	{"extender rejects", "an extender fails a node that passes all filters, which preemption may resolve", few, failed(model.ExtenderName, resolvable)},
+	{"extender excludes", "an extender fails a node that passes all filters, which preemption does not resolve", few, failed(model.ExtenderName, forGood)},
+	{"extender alone in the way", "a dry run preempts nobody, as only an extender rejects the node", once,
+		anyDryRun(func(r *run) bool { return len(r.Victims) == 0 && r.rejectedByExtenderAlone() })},
+	{"extender fails the filter", "the error of an extender that is not ignorable ends the cycle", once,
+		func(c *cycle) bool { return c.Observation.CycleError != "" && len(c.Cluster.Nodes) > 0 && c.extended() }},
+	{"extender drops", "an extender takes a node off the candidates, and others stay", few,
+		func(c *cycle) bool {
+			return len(c.Observation.AfterExtenders) > 0 && len(c.Observation.AfterExtenders) < len(c.Observation.Candidates)
+		}},
+	{"extenders leave nothing", "extenders take all candidates away", few,
+		func(c *cycle) bool {
+			return c.Observation.AfterExtenders != nil && len(c.Observation.AfterExtenders) == 0 && len(c.Observation.Candidates) > 0
+		}},
+	{"extender trims", "an extender spares some of the victims of a node", few,
+		afterExtenders(func(before, after model.DryRun) bool { return len(after.Victims) < len(before.Victims) })},
+	{"extender reorders", "an extender puts the victims of a node in another order", few,
+		afterExtenders(func(before, after model.DryRun) bool {
+			return len(after.Victims) == len(before.Victims) && !slices.Equal(after.Victims, before.Victims)
+		})},
+	{"extender recounts violations", "an extender returns another number of budget violations", few,
+		afterExtenders(func(before, after model.DryRun) bool { return after.Violations != before.Violations })},
+	{"extender fails the preemption", "the error of an extender that is not ignorable ends the preemption", few,
+		func(c *cycle) bool {
+			return c.extended() && c.Observation.PostFilterCode == "Error" && len(c.Observation.Candidates) > 0
+		}},
+	{"extender ignored", "an ignorable extender fails, and the preemption goes on without it", few,
+		func(c *cycle) bool {
+			return c.Observation.AfterExtenders != nil && slices.ContainsFunc(c.Cluster.Settings.Extenders, func(e model.Extender) bool {
+				return e.Ignorable && e.Preempt != nil && e.Preempt.Fails != "" && len(e.ManagedResources) == 0
+			})
+		}},
+	{"extender not interested", "an extender is not asked, as the pod requests none of its resources", few,
+		func(c *cycle) bool { return len(c.Observation.Candidates) > 0 && explain.Uninterested(c.Decision) }},
 }
