@@ -123,15 +123,6 @@ func errorClass(err error) string {
 
 // Merge adds the counts of other to s.
 func (s *Stats) Merge(other Stats) {
-	merge := func(to *map[string]int, from map[string]int) {
-		if *to == nil {
-			*to = maps.Clone(from)
-			return
-		}
-		for k, v := range from {
-			(*to)[k] += v
-		}
-	}
 	s.Clusters += other.Clusters
 	s.Scheduled += other.Scheduled
 	s.Ineligible += other.Ineligible
@@ -141,15 +132,26 @@ func (s *Stats) Merge(other Stats) {
 	s.Unmodelled += other.Unmodelled
 	s.Undecided += other.Undecided
 	s.Findings += other.Findings
-	merge(&s.DecidedBy, other.DecidedBy)
-	merge(&s.Rejected, other.Rejected)
-	merge(&s.Exercised, other.Exercised)
-	merge(&s.Known, other.Known)
+	AddCounts(&s.DecidedBy, other.DecidedBy)
+	AddCounts(&s.Rejected, other.Rejected)
+	AddCounts(&s.Exercised, other.Exercised)
+	AddCounts(&s.Known, other.Known)
 	if s.Filters == nil {
 		s.Filters = map[string]properties.FilterCount{}
 	}
 	mergeFilters(s.Filters, other.Filters)
 	s.Shapes.merge(other.Shapes)
+}
+
+// AddCounts adds the counts of from to those of to.
+func AddCounts[K comparable](to *map[K]int, from map[K]int) {
+	if *to == nil {
+		*to = maps.Clone(from)
+		return
+	}
+	for k, n := range from {
+		(*to)[k] += n
+	}
 }
 
 // mergeFilters adds the counts of one to another.

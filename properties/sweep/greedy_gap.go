@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
 // MaxBruteForce is up to how many pods that may be preempted on a node GreedyGap
@@ -169,20 +170,10 @@ func (g *GreedyGap) Merge(other GreedyGap) {
 	g.Measured += other.Measured
 	g.TooLarge += other.TooLarge
 	g.Misfits += other.Misfits
-	addCounts(&g.WorseBy, other.WorseBy)
-	addCounts(&g.Violations, other.Violations)
-	addCounts(&g.Highest, other.Highest)
-	addCounts(&g.Victims, other.Victims)
-}
-
-func addCounts[K comparable](to *map[K]int, from map[K]int) {
-	if *to == nil {
-		*to = maps.Clone(from)
-		return
-	}
-	for k, n := range from {
-		(*to)[k] += n
-	}
+	probe.AddCounts(&g.WorseBy, other.WorseBy)
+	probe.AddCounts(&g.Violations, other.Violations)
+	probe.AddCounts(&g.Highest, other.Highest)
+	probe.AddCounts(&g.Victims, other.Victims)
 }
 
 // WriteTable writes the distribution for people.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -40,114 +41,85 @@ type Suspect struct {
 // Check is how a Sweep checks one cluster: Checker.Check, for example.
 type Check func(context.Context, *model.Cluster) (*properties.Result, error)
 
-// sweepBatch is how many classes are checked between two steps of a Sweep: a
-// fraction of a second.
-const sweepBatch = 64
+// minBatch is how many classes are checked at least between two steps of a Sweep: a
+// fraction of a second. minShare is how many each of the checks gets of them at least,
+// since all wait for the last.
+const minBatch, minShare = 64, 16
 
 // Run checks the classes after the first s.Classes, with all checks at once. In
 // the order of the classes, after each batch it adds the batch to s and calls
 // step with what was suspicious in it; an error of step ends the run, and so does
 // ctx, whose error is then returned. s always counts whole batches.
 func (s *Sweep) Run(ctx context.Context, classes iter.Seq[bounded.Class], checks []Check, step func([]Suspect) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer cancel()
-
-	type batch struct {
-		first   uint64
-		classes []bounded.Class
-		sweep   Sweep
-		suspect []Suspect
-		done    chan struct{}
+	next, stop := iter.Pull(classes)
+	defer stop()
+	for range s.Classes {
+		next()
 	}
-	// Each batch goes to the workers and, in order, to the loop below.
-	todo, inOrder := make(chan *batch), make(chan *batch, 4*len(checks))
-	skip := s.Classes
-	workers.Go(func() {
-		defer close(inOrder)
-		defer close(todo)
-		n := uint64(0)
-		b := &batch{done: make(chan struct{})}
-		send := func() bool {
-			for _, c := range []chan *batch{inOrder, todo} {
-				select {
-				case c <- b:
-				case <-ctx.Done():
-					return false
+	size := max(minBatch, minShare*len(checks))
+	for ctx.Err() == nil {
+		var batch []*checked
+		for class, ok := next(); ok; class, ok = next() {
+			if batch = append(batch, &checked{class: class}); len(batch) == size {
+				break
+			}
+		}
+		if len(batch) == 0 {
+			return nil
+		}
+		var taken atomic.Int64
+		var workers sync.WaitGroup
+		for _, check := range checks {
+			workers.Go(func() {
+				for i := taken.Add(1); i <= int64(len(batch)) && ctx.Err() == nil; i = taken.Add(1) {
+					batch[i-1].by(ctx, check)
 				}
-			}
-			b = &batch{done: make(chan struct{})}
-			return true
+			})
 		}
-		for class := range classes {
-			if n++; n <= skip {
-				continue
-			}
-			if len(b.classes) == 0 {
-				b.first = n - 1
-			}
-			if b.classes = append(b.classes, class); len(b.classes) == sweepBatch && !send() {
-				return
-			}
+		workers.Wait()
+		if ctx.Err() != nil {
+			break
 		}
-		if len(b.classes) > 0 {
-			send()
+		var suspects []Suspect
+		for _, c := range batch {
+			suspects = append(suspects, s.add(c)...)
 		}
-	})
-	for _, check := range checks {
-		workers.Go(func() {
-			for b := range todo {
-				for i, class := range b.classes {
-					if ctx.Err() != nil {
-						return
-					}
-					if suspect := b.sweep.check(ctx, class, check); suspect != nil {
-						suspect.Class = b.first + uint64(i)
-						b.suspect = append(b.suspect, *suspect)
-					}
-				}
-				close(b.done)
-			}
-		})
-	}
-	for b := range inOrder {
-		select {
-		case <-b.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		s.merge(&b.sweep)
-		if err := step(b.suspect); err != nil {
+		if err := step(suspects); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-func (s *Sweep) check(ctx context.Context, class bounded.Class, check Check) *Suspect {
-	s.Classes++
-	s.Clusters += class.Labelled
-	c := class.Cluster()
-	r, err := check(ctx, c)
-	if err == nil {
-		err = s.Gap.Add(r)
-	}
-	if err != nil {
-		s.Errors++
-		return &Suspect{Cluster: c, Err: err}
-	}
-	s.Stats.Add(r)
-	if len(r.Unexplained()) > 0 {
-		return &Suspect{Cluster: c, Result: r}
-	}
-	return nil
+// checked is a class, and what came of it.
+type checked struct {
+	class   bounded.Class
+	cluster *model.Cluster
+	result  *properties.Result
+	gap     GreedyGap
+	err     error
 }
 
-func (s *Sweep) merge(other *Sweep) {
-	s.Classes += other.Classes
-	s.Clusters += other.Clusters
-	s.Errors += other.Errors
-	s.Stats.Merge(other.Stats)
-	s.Gap.Merge(other.Gap)
+func (c *checked) by(ctx context.Context, check Check) {
+	c.cluster = c.class.Cluster()
+	if c.result, c.err = check(ctx, c.cluster); c.err == nil {
+		c.err = c.gap.Add(c.result)
+	}
+}
+
+// add counts a class, and returns it if it is suspicious.
+func (s *Sweep) add(c *checked) []Suspect {
+	number := s.Classes
+	s.Classes++
+	s.Clusters += c.class.Labelled
+	s.Gap.Merge(c.gap)
+	if c.err != nil {
+		s.Errors++
+		return []Suspect{{Class: number, Cluster: c.cluster, Err: c.err}}
+	}
+	s.Stats.Add(c.result)
+	if len(c.result.Unexplained()) > 0 {
+		return []Suspect{{Class: number, Cluster: c.cluster, Result: c.result}}
+	}
+	return nil
 }
