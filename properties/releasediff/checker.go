@@ -18,10 +18,9 @@ const AgreeName = "releases-agree"
 // Checker checks that the releases decide alike, for the minimiser: each effect is
 // a finding of its own.
 func (c *Comparer) Checker() *properties.Checker {
-	none := c.subset(false)
 	return &properties.Checker{
 		System: c.From.System,
-		Decide: func(cluster *model.Cluster) (*answers.Set, error) { return answers.Decide(cluster, c.rulesWith(none)) },
+		Decide: func(cluster *model.Cluster) (*answers.Set, error) { return answers.Decide(cluster, c.rulesWith(nil)) },
 		Properties: []properties.Property{{
 			Name:    AgreeName,
 			Promise: "The releases decide alike.",
@@ -80,7 +79,7 @@ func (c *Comparer) Show(ctx context.Context, cluster *model.Cluster, effect Effe
 
 // byChance tells whether one of the two might have done something else.
 func (c *Comparer) byChance(r *Comparison) bool {
-	for i, s := range []subset{c.subset(false), c.subset(true)} {
+	for i, s := range []subset{nil, c.all} {
 		d, err := answers.Decide(r.Cluster, c.rulesWith(s))
 		if err == nil && (len(d.Fits) > 1 || explain.DecidedBy(d, r.Did[i]) == model.Tie) {
 			return true

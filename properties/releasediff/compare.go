@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -27,6 +28,7 @@ type Side struct {
 type Comparer struct {
 	From, To Side
 	changes  []Change
+	all      subset
 
 	mu    sync.Mutex
 	rules map[string]*answers.Rules // by which changes are made
@@ -34,7 +36,11 @@ type Comparer struct {
 
 // New compares the schedulers of two releases.
 func New(from, to Side) *Comparer {
-	return &Comparer{From: from, To: to, changes: Changes(from.Release, to.Release), rules: map[string]*answers.Rules{}}
+	c := &Comparer{From: from, To: to, changes: Changes(from.Release, to.Release), all: subset{}, rules: map[string]*answers.Rules{}}
+	for i := range c.changes {
+		c.all.Insert(i)
+	}
+	return c
 }
 
 // Verdict is what a comparison comes to.
@@ -148,9 +154,8 @@ func kindOf(object string) string {
 // judge decides whether two observations that are not alike differ.
 func (c *Comparer) judge(r *Comparison) error {
 	e := &explainer{c: c, r: r}
-	none, all := c.subset(false), c.subset(true)
-	own := []*answers.Contrast{e.contrast(none, 0), e.contrast(all, 1)}
-	byFrom, byTo := e.contrast(none, 1), e.contrast(all, 0)
+	own := []*answers.Contrast{e.contrast(nil, 0), e.contrast(c.all, 1)}
+	byFrom, byTo := e.contrast(nil, 1), e.contrast(c.all, 0)
 	if e.err != nil {
 		return e.err
 	}
@@ -172,40 +177,14 @@ func (c *Comparer) judge(r *Comparison) error {
 	return e.err
 }
 
-// subset is some of the changes.
-type subset []bool
-
-func (c *Comparer) subset(all bool) subset {
-	return slices.Repeat(subset{all}, len(c.changes))
-}
-
-func (s subset) with(i int, in bool) subset {
-	s = slices.Clone(s)
-	s[i] = in
-	return s
-}
-
-func (s subset) without(other subset) subset {
-	s = slices.Clone(s)
-	for i := range s {
-		s[i] = s[i] && !other[i]
-	}
-	return s
-}
-
-func (s subset) indices() (in []int) {
-	for i := range s {
-		if s[i] {
-			in = append(in, i)
-		}
-	}
-	return in
-}
+// subset is some of the changes, by their indices.
+type subset = sets.Set[int]
 
 // rulesWith are the rules on the way from one release to the other after some of
 // the changes.
 func (c *Comparer) rulesWith(s subset) *answers.Rules {
-	key := fmt.Sprint(s.indices())
+	indices := sets.List(s)
+	key := fmt.Sprint(indices)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.rules[key]
@@ -214,7 +193,7 @@ func (c *Comparer) rulesWith(s subset) *answers.Rules {
 			clear(c.rules)
 		}
 		var made []Change
-		for _, i := range s.indices() {
+		for _, i := range indices {
 			made = append(made, c.changes[i])
 		}
 		r = rules(c.From.Release, made)

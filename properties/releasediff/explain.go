@@ -1,8 +1,10 @@
 package releasediff
 
 import (
-	"cmp"
 	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/preemptcheck/preemptcheck/model/answers"
 )
@@ -34,29 +36,32 @@ func (e *explainer) contrast(s subset, did int) *answers.Contrast {
 // opposite. If byFrom is nil the second one just does less: the changes are then
 // those that, taken back, let it do what the first one did.
 func (e *explainer) explain(byFrom, byTo *answers.Contrast) []Effect {
-	all := e.c.subset(true)
 	admits := func(s subset) *answers.Contrast { return e.contrast(s, 1) }
-	opposite := func(s subset) *answers.Contrast { return e.contrast(all.without(s), 0) }
+	opposite := func(s subset) *answers.Contrast { return e.contrast(e.c.all.Difference(s), 0) }
 	if byFrom == nil {
 		admits, opposite = opposite, admits
 	}
 	found := e.alone(admits, opposite)
 	if found == nil {
-		found = least(all, admits)
+		found = least(e.c.all, admits)
 	}
 	if e.err != nil {
 		return nil
 	}
 	// First those without which the second release does what the first one did; the
 	// others are seen only because of them.
-	indices := found.indices()
-	slices.SortStableFunc(indices, func(i, j int) int {
-		return cmp.Compare(rank(opposite, e.c.subset(false).with(i, true)), rank(opposite, e.c.subset(false).with(j, true)))
-	})
+	var first, others []int
+	for _, i := range sets.List(found) {
+		if opposite(sets.New(i)) == nil {
+			first = append(first, i)
+		} else {
+			others = append(others, i)
+		}
+	}
 	var effects []Effect
-	for _, i := range indices {
+	for _, i := range append(first, others...) {
 		// What is still different if all but this one are made.
-		contrast := admits(found.with(i, false))
+		contrast := admits(found.Clone().Delete(i))
 		if byFrom == nil {
 			contrast = contrast.Swapped()
 		}
@@ -65,20 +70,13 @@ func (e *explainer) explain(byFrom, byTo *answers.Contrast) []Effect {
 	return effects
 }
 
-func rank(admits func(subset) *answers.Contrast, s subset) int {
-	if admits(s) == nil {
-		return 0
-	}
-	return 1
-}
-
 // alone is a change that accounts for a difference by itself, if one does. Of
 // several it is one that does so both ways, else the last, which is a known finding if
 // one of them is.
 func (e *explainer) alone(admits, opposite func(subset) *answers.Contrast) subset {
 	var all []subset
 	for i := range e.c.changes {
-		if one := e.c.subset(false).with(i, true); admits(one) == nil {
+		if one := sets.New(i); admits(one) == nil {
 			all = append(all, one)
 		}
 	}
@@ -96,8 +94,8 @@ func (e *explainer) alone(admits, opposite func(subset) *answers.Contrast) subse
 func least(s subset, admits func(subset) *answers.Contrast) subset {
 	for changed := true; changed; {
 		changed = false
-		for _, i := range s.indices() {
-			if fewer := s.with(i, false); admits(fewer) == nil {
+		for _, i := range sets.List(s) {
+			if fewer := s.Clone().Delete(i); admits(fewer) == nil {
 				s, changed = fewer, true
 			}
 		}
@@ -105,26 +103,20 @@ func least(s subset, admits func(subset) *answers.Contrast) subset {
 	return s
 }
 
-// kind puts a difference between two releases in words, where Want is what the
-// older one does.
+// kinds put differences between two releases in words, where WANT is what the older
+// one does.
+var kinds = map[answers.Aspect]string{
+	answers.AspectOutcome:    "GOT instead of WANT",
+	answers.AspectNode:       "another node",
+	answers.AspectVictims:    "GOT victims",
+	answers.AspectDeleted:    "GOT pods deleted",
+	answers.AspectMarked:     "GOT victims marked DisruptionTarget",
+	answers.AspectWithdrawn:  "GOT lower nominations withdrawn",
+	answers.AspectNomination: "the pod's own nomination GOT instead of WANT",
+	answers.AspectClaims:     "another claim loses its allocation",
+	answers.AspectOther:      "GOT writes to other pods",
+}
+
 func kind(c *answers.Contrast) string {
-	switch c.Aspect {
-	case answers.AspectOutcome:
-		return c.Got + " instead of " + c.Want
-	case answers.AspectNode:
-		return "another node"
-	case answers.AspectVictims:
-		return c.Got + " victims"
-	case answers.AspectDeleted:
-		return c.Got + " pods deleted"
-	case answers.AspectMarked:
-		return c.Got + " victims marked DisruptionTarget"
-	case answers.AspectWithdrawn:
-		return c.Got + " lower nominations withdrawn"
-	case answers.AspectNomination:
-		return "the pod's own nomination " + c.Got + " instead of " + c.Want
-	case answers.AspectClaims:
-		return "another claim loses its allocation"
-	}
-	return c.Got + " writes to other pods"
+	return strings.NewReplacer("GOT", c.Got, "WANT", c.Want).Replace(kinds[c.Aspect])
 }
