@@ -13,9 +13,9 @@ import (
 // All of the outcome has to be the same, but for what the fields say.
 type variation struct {
 	cluster *model.Cluster
-	// node and pod give the name that a node or pod of cluster has in the
-	// original one, "" if it is new; nil means the same name.
-	node, pod func(name string) string
+	// node and pod give the name of a node, or the key of a pod, of cluster in the
+	// original one, "" if it is new, unless it is the same.
+	node, pod names
 	// better and looser are nodes, by their name in both clusters, on which the
 	// outcome may differ. A better one may fit the pod, or be picked, where it
 	// did not before, but not the other way round. A looser one has to be a
@@ -59,30 +59,12 @@ func changed(stage model.Stage, node string, before, after any) []properties.Fin
 	return properties.Found(stage, node, fmt.Sprintf("%v became %v", before, after))
 }
 
-func (c *comparison) nodeBefore(name string) string {
-	if c.v.node == nil {
-		return name
-	}
-	return c.v.node(name)
-}
-
-func (c *comparison) podsBefore(keys []string) []string {
-	if c.v.pod == nil {
-		return keys
-	}
-	out := make([]string, 0, len(keys))
-	for _, key := range keys {
-		out = append(out, c.v.pod(key))
-	}
-	return out
-}
-
 // everyNode calls visit with the names, before and after, of each node that is
 // in both clusters.
 func (c *comparison) everyNode(visit func(before, after string) []properties.Finding) []properties.Finding {
 	var findings []properties.Finding
 	for _, n := range c.v.cluster.Nodes {
-		if before := c.nodeBefore(n.Name); before != "" {
+		if before := c.v.node.of(n.Name); before != "" {
 			findings = append(findings, visit(before, n.Name)...)
 		}
 	}
@@ -123,7 +105,7 @@ func (c *comparison) filters() (findings []properties.Finding, done bool) {
 	case len(findings) > 0:
 	case (before.ScheduledTo == "") != (to == "") && !c.v.better[to]:
 		findings = changed(model.StageFilter, "", fmt.Sprintf("scheduled to %q", before.ScheduledTo), fmt.Sprintf("scheduled to %q", to))
-	case to != "" && c.nodeBefore(to) == "":
+	case to != "" && c.v.node.of(to) == "":
 		findings = properties.Found(model.StageFilter, to, "the pod is scheduled to a node on which it cannot run")
 	}
 	return findings, to != ""
@@ -181,7 +163,7 @@ func (c *comparison) dryRuns() (findings []properties.Finding, done bool) {
 			same = a.Failed.Plugin == b.Failed.Plugin && a.Failed.Unresolvable == b.Failed.Unresolvable
 		}
 		if same && a.Failed == nil && !c.v.looser[is] {
-			same = sameVictims(c.Subject, was, b.Victims, c.podsBefore(a.Victims)) && a.Violations == b.Violations || isOpen(c.Subject, was)
+			same = sameVictims(c.Subject, was, b.Victims, c.v.pod.ofAll(a.Victims)) && a.Violations == b.Violations || isOpen(c.Subject, was)
 		}
 		if same || c.v.better[is] && b.Failed != nil {
 			return nil
@@ -200,13 +182,7 @@ func partial(c *model.Cluster, o *model.Observation) bool {
 		s := c.Settings
 		return s.SecondProfile != nil || s.MinCandidateNodesAbsolute != nil || s.MinCandidateNodesPercentage != nil || len(c.Nodes) > int(model.DefaultMinCandidateNodesAbsolute)
 	}
-	candidates := 0
-	for _, run := range o.DryRuns {
-		if run.Failed == nil && run.Error == "" {
-			candidates++
-		}
-	}
-	return len(o.DryRuns) < len(o.PotentialNodes) || len(o.Candidates) < candidates
+	return len(o.DryRuns) < len(o.PotentialNodes) || len(o.Candidates) < len(candidates(o))
 }
 
 // sawAll tells whether all candidates were compared, both times.
@@ -223,7 +199,7 @@ func candidates(o *model.Observation) []string {
 
 func (c *comparison) picks() (findings []properties.Finding, done bool) {
 	before, after := c.Observation.Pick, c.after.Pick
-	if after != nil && c.nodeBefore(after.Node) == "" {
+	if after != nil && c.v.node.of(after.Node) == "" {
 		return properties.Found(model.StagePick, after.Node, "the pick is a node on which the pod cannot run"), true
 	}
 	switch {
@@ -236,15 +212,15 @@ func (c *comparison) picks() (findings []properties.Finding, done bool) {
 	case before == nil && c.v.better[after.Node]:
 		return nil, true
 	case before == nil:
-		return changed(model.StagePick, c.nodeBefore(after.Node), "no pick", *after), true
+		return changed(model.StagePick, c.v.node.of(after.Node), "no pick", *after), true
 	case c.v.better[before.Node] || c.v.better[after.Node] || c.anyOpen() || c.anyLooser():
 		return nil, false
 	}
-	was, is := outcomeOf(c.Subject, before.Violations, before.Victims), outcomeOf(c.Subject, after.Violations, c.podsBefore(after.Victims))
-	if before.Node == c.nodeBefore(after.Node) || was.ties(is) || c.v.mayPick != nil && c.v.mayPick(was, is) {
+	was, is := outcomeOf(c.Subject, before.Violations, before.Victims), outcomeOf(c.Subject, after.Violations, c.v.pod.ofAll(after.Victims))
+	if before.Node == c.v.node.of(after.Node) || was.ties(is) || c.v.mayPick != nil && c.v.mayPick(was, is) {
 		return nil, false
 	}
-	return changed(model.StagePick, before.Node, *before, model.Pick{Node: c.nodeBefore(after.Node), Victims: c.podsBefore(after.Victims), Violations: after.Violations}), true
+	return changed(model.StagePick, before.Node, *before, model.Pick{Node: c.v.node.of(after.Node), Victims: c.v.pod.ofAll(after.Victims), Violations: after.Violations}), true
 }
 
 // anyOpen tells whether chance has a say in the outcome on some candidate.
@@ -280,7 +256,7 @@ func (c *comparison) actuates() (findings []properties.Finding, done bool) {
 	if c.Observation.Pick != nil && c.after.Pick != nil {
 		was, is = *c.Observation.Pick, *c.after.Pick
 	}
-	if was.Node != "" && (was.Node != c.nodeBefore(is.Node) || !slices.Equal(was.Victims, c.podsBefore(is.Victims))) {
+	if was.Node != "" && (was.Node != c.v.node.of(is.Node) || !slices.Equal(was.Victims, c.v.pod.ofAll(is.Victims))) {
 		return nil, false
 	}
 	for _, list := range []struct {
@@ -291,7 +267,7 @@ func (c *comparison) actuates() (findings []properties.Finding, done bool) {
 		{"marked as disruption target", before.DisruptionTarget, after.DisruptionTarget},
 		{"nomination cleared", before.Cleared, after.Cleared},
 	} {
-		mapped := slices.Sorted(slices.Values(c.podsBefore(list.after)))
+		mapped := slices.Sorted(slices.Values(c.v.pod.ofAll(list.after)))
 		if !slices.Equal(list.before, mapped) {
 			return changed(model.StageActuate, was.Node, fmt.Sprintf("%s: %v", list.name, list.before), mapped), true
 		}

@@ -42,7 +42,7 @@ var addingUselessNode = relation{
 		}
 		// No room for a single pod, and none to remove. In two of three cases it
 		// also has what most pods do not tolerate.
-		useless := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: unusedNode(s.Cluster, "a-useless-node")}}
+		useless := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: unused(s.Cluster, "a-useless-node")}}
 		useless.Status.Allocatable = v1.ResourceList{v1.ResourcePods: resource.Quantity{}}
 		switch random.IntN(3) {
 		case 0:
@@ -52,18 +52,8 @@ var addingUselessNode = relation{
 		}
 		out := *s.Cluster
 		out.Nodes = slices.Insert(slices.Clone(out.Nodes), random.IntN(len(out.Nodes)+1), useless)
-		return &variation{cluster: &out, node: allBut(useless.Name)}
+		return &variation{cluster: &out, node: names{useless.Name: ""}}
 	},
-}
-
-// allBut maps every name to itself, but the one that is new.
-func allBut(added string) func(string) string {
-	return func(name string) string {
-		if name == added {
-			return ""
-		}
-		return name
-	}
 }
 
 // uselessNodes are nodes that cannot be picked: the pod fails there for good, or
@@ -106,7 +96,7 @@ var addingImportantPod = relation{
 		}
 		priority := max(model.Priority(like), model.Priority(s.Cluster.Preemptor))
 		added := like.DeepCopy()
-		added.Name, added.UID = unusedPod(s.Cluster, "important"), ""
+		added.Name, added.UID = unused(s.Cluster, "important"), ""
 		added.DeletionTimestamp = nil
 		added.Spec.NodeName, added.Spec.Priority = useless[random.IntN(len(useless))], &priority
 		added.Status = v1.PodStatus{Phase: v1.PodRunning, StartTime: like.Status.StartTime}
@@ -177,16 +167,16 @@ func duplicateNode(s *properties.Subject, random *rand.Rand) *variation {
 	}
 	original := nodes[random.IntN(len(nodes))]
 	node := *original
-	node.Name = unusedNode(c, original.Name+"-copy")
+	node.Name = unused(c, original.Name+"-copy")
 
 	out := *c
 	out.Nodes = append(slices.Clone(c.Nodes), &node)
 	out.Pods = slices.Clone(c.Pods)
 	suffix := "-copy"
-	for anyNameEnds(c, suffix) {
+	for slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return strings.HasSuffix(p.Name, suffix) }) {
 		suffix += "-x"
 	}
-	copied := map[string]string{} // keys of copies
+	copied := names{} // keys of copies
 	for _, p := range c.Pods {
 		if p.Spec.NodeName != original.Name && (p.Spec.NodeName != "" || p.Status.NominatedNodeName != original.Name) {
 			continue
@@ -209,18 +199,5 @@ func duplicateNode(s *properties.Subject, random *rand.Rand) *variation {
 			out.PodDisruptionBudgets[i].Status.DisruptedPods[name+suffix] = at
 		}
 	}
-	return &variation{
-		cluster: &out,
-		node: func(name string) string {
-			if name == node.Name {
-				return original.Name
-			}
-			return name
-		},
-		pod: names(copied).of,
-	}
-}
-
-func anyNameEnds(c *model.Cluster, suffix string) bool {
-	return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return strings.HasSuffix(p.Name, suffix) })
+	return &variation{cluster: &out, node: names{node.Name: original.Name}, pod: copied}
 }

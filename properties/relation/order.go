@@ -23,31 +23,28 @@ var permutingLists = relation{
 }
 
 func permuteLists(s *properties.Subject, random *rand.Rand) *variation {
-	out := withPods(s.Cluster, func(p *v1.Pod) {
-		p.Spec.Tolerations = permuted(random, p.Spec.Tolerations)
-		p.Spec.Containers = permuted(random, p.Spec.Containers)
+	out, pods := copyOf(s.Cluster)
+	for _, p := range pods {
+		shuffle(random, p.Spec.Tolerations)
+		shuffle(random, p.Spec.Containers)
 		for i := range p.Spec.Containers {
-			p.Spec.Containers[i].Ports = permuted(random, p.Spec.Containers[i].Ports)
+			shuffle(random, p.Spec.Containers[i].Ports)
 		}
-		if p.Spec.Affinity == nil {
-			return
-		}
-		p.Spec.Affinity = p.Spec.Affinity.DeepCopy()
 		for _, t := range properties.NodeTerms(p) {
-			t.MatchExpressions, t.MatchFields = permuted(random, t.MatchExpressions), permuted(random, t.MatchFields)
+			shuffle(random, t.MatchExpressions)
+			shuffle(random, t.MatchFields)
 			for i := range t.MatchExpressions {
-				t.MatchExpressions[i].Values = permuted(random, t.MatchExpressions[i].Values)
+				shuffle(random, t.MatchExpressions[i].Values)
 			}
 		}
-		if a := p.Spec.Affinity.NodeAffinity; a != nil && a.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-			required := a.RequiredDuringSchedulingIgnoredDuringExecution
-			required.NodeSelectorTerms = permuted(random, required.NodeSelectorTerms)
+		if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+			shuffle(random, a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)
 		}
-	})
+	}
 	listed := slices.Clone(out.Pods)
-	out.Pods = permuted(random, out.Pods)
-	out.Nodes = permuted(random, out.Nodes)
-	for i, n := range out.Nodes {
+	shuffle(random, out.Pods)
+	shuffle(random, out.Nodes)
+	for _, n := range out.Nodes {
 		if hasTies(s, n.Name) {
 			inOrder := slices.DeleteFunc(slices.Clone(listed), func(p *v1.Pod) bool { return p.Spec.NodeName != n.Name })
 			for j, p := range out.Pods {
@@ -56,9 +53,7 @@ func permuteLists(s *properties.Subject, random *rand.Rand) *variation {
 				}
 			}
 		}
-		changed := *n
-		changed.Spec.Taints = permuted(random, n.Spec.Taints)
-		out.Nodes[i] = &changed
+		shuffle(random, n.Spec.Taints)
 	}
 	return &variation{cluster: out}
 }
@@ -81,8 +76,6 @@ var permutingBudgets = relation{
 	},
 }
 
-func permuted[T any](random *rand.Rand, list []T) []T {
-	out := slices.Clone(list)
-	random.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	return out
+func shuffle[T any](random *rand.Rand, list []T) {
+	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }

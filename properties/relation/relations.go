@@ -82,20 +82,9 @@ func (r relation) check(s *properties.Subject) ([]properties.Finding, error) {
 	return (&comparison{s, v, after}).findings(), nil
 }
 
-// withPods is c with every pod, the preemptor included, replaced by a copy that
-// change has changed. The copies are shallow: change has to replace what lies
-// behind a pointer, a map or a slice, not to write to it.
-func withPods(c *model.Cluster, change func(p *v1.Pod)) *model.Cluster {
-	changed := func(p *v1.Pod) *v1.Pod {
-		out := *p
-		change(&out)
-		return &out
-	}
-	out := *c
-	out.Preemptor = changed(c.Preemptor)
-	out.Pods = make([]*v1.Pod, len(c.Pods))
-	for i, p := range c.Pods {
-		out.Pods[i] = changed(p)
-	}
-	return &out
+// copyOf is a copy of a cluster, to be changed, and all of its pods, the preemptor
+// first.
+func copyOf(c *model.Cluster) (out *model.Cluster, pods []*v1.Pod) {
+	out = c.DeepCopy()
+	return out, append([]*v1.Pod{out.Preemptor}, out.Pods...)
 }

@@ -22,82 +22,61 @@ var scalingResources = relation{
 	source: "docs: concepts/configuration/manage-resources-containers, \"How Pods with resource requests are scheduled\"",
 	lies:   []string{"big nodes are worse", "big nodes have room"},
 	vary: func(s *properties.Subject, random *rand.Rand) *variation {
-		scale := scaler{factor: []int64{2, 3, 10}[random.IntN(3)]}
-		out := withPods(s.Cluster, scale.pod)
-		out.Nodes = make([]*v1.Node, len(s.Cluster.Nodes))
-		for i, n := range s.Cluster.Nodes {
-			scaled := *n
-			scaled.Status.Allocatable, scaled.Status.Capacity = scale.list(n.Status.Allocatable), scale.list(n.Status.Capacity)
-			out.Nodes[i] = &scaled
+		factor := []int64{2, 3, 10}[random.IntN(3)]
+		out, pods := copyOf(s.Cluster)
+		var lists []v1.ResourceList
+		for _, n := range out.Nodes {
+			lists = append(lists, n.Status.Allocatable, n.Status.Capacity)
 		}
-		if scale.inexact {
-			return nil
+		for _, p := range pods {
+			lists = append(lists, resourceLists(p)...)
+		}
+		for _, list := range lists {
+			for name, q := range list {
+				if name == v1.ResourcePods {
+					continue
+				}
+				scaled, exact := multiplied(name, q, factor)
+				if !exact {
+					return nil
+				}
+				list[name] = scaled
+			}
 		}
 		return &variation{cluster: out}
 	},
 }
 
-type scaler struct {
-	factor  int64
-	inexact bool // some amount cannot be scaled exactly
-}
-
-func (s *scaler) pod(p *v1.Pod) {
-	p.Spec.Containers, p.Spec.InitContainers = s.containers(p.Spec.Containers), s.containers(p.Spec.InitContainers)
-	p.Spec.Overhead, p.Spec.Resources = s.list(p.Spec.Overhead), s.requirements(p.Spec.Resources)
-	p.Status.ContainerStatuses, p.Status.InitContainerStatuses = s.statuses(p.Status.ContainerStatuses), s.statuses(p.Status.InitContainerStatuses)
-	p.Status.AllocatedResources, p.Status.Resources = s.list(p.Status.AllocatedResources), s.requirements(p.Status.Resources)
-}
-
-func (s *scaler) containers(list []v1.Container) []v1.Container {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Resources = *s.requirements(&list[i].Resources)
-	}
-	return list
-}
-
-func (s *scaler) statuses(list []v1.ContainerStatus) []v1.ContainerStatus {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].AllocatedResources, list[i].Resources = s.list(list[i].AllocatedResources), s.requirements(list[i].Resources)
-	}
-	return list
-}
-
-func (s *scaler) requirements(r *v1.ResourceRequirements) *v1.ResourceRequirements {
-	if r == nil {
-		return nil
-	}
-	out := *r
-	out.Requests, out.Limits = s.list(r.Requests), s.list(r.Limits)
-	return &out
-}
-
-func (s *scaler) list(list v1.ResourceList) v1.ResourceList {
-	if list == nil {
-		return nil
-	}
-	out := make(v1.ResourceList, len(list))
-	for name, q := range list {
-		if name != v1.ResourcePods {
-			q = s.quantity(name, q)
+// resourceLists are all amounts of resources that a pod names.
+func resourceLists(p *v1.Pod) []v1.ResourceList {
+	lists := []v1.ResourceList{p.Spec.Overhead, p.Status.AllocatedResources}
+	requirements := []*v1.ResourceRequirements{p.Spec.Resources, p.Status.Resources}
+	for _, containers := range [][]v1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for i := range containers {
+			requirements = append(requirements, &containers[i].Resources)
 		}
-		out[name] = q
 	}
-	return out
+	for _, s := range slices.Concat(p.Status.ContainerStatuses, p.Status.InitContainerStatuses) {
+		lists, requirements = append(lists, s.AllocatedResources), append(requirements, s.Resources)
+	}
+	for _, r := range requirements {
+		if r != nil {
+			lists = append(lists, r.Requests, r.Limits)
+		}
+	}
+	return lists
 }
 
-func (s *scaler) quantity(name v1.ResourceName, q resource.Quantity) resource.Quantity {
+// multiplied is an amount times a factor, if it is whole.
+func multiplied(name v1.ResourceName, q resource.Quantity, factor int64) (product resource.Quantity, exact bool) {
 	whole, of := q.Value(), func(n int64) *resource.Quantity { return resource.NewQuantity(n, q.Format) }
 	if name == v1.ResourceCPU {
 		whole, of = q.MilliValue(), func(n int64) *resource.Quantity { return resource.NewMilliQuantity(n, q.Format) }
 	}
-	if whole > math.MaxInt64/1000/s.factor || of(whole).Cmp(q) != 0 {
-		s.inexact = true
-		return q
+	if whole > math.MaxInt64/1000/factor || of(whole).Cmp(q) != 0 {
+		return q, false
 	}
-	return *of(whole * s.factor)
+	return *of(whole * factor), true
 }
 
 // addingCapacity: more room does not mean fewer victims, nor fewer violations, because

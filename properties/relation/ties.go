@@ -2,7 +2,6 @@ package relation
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,6 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
 
 // What the documentation leaves open: which of several equally important pods is
@@ -123,55 +123,29 @@ func needs(p *v1.Pod) v1.Pod {
 // outcome is what preempting on a node comes to, as far as candidates are
 // compared by it.
 type outcome struct {
-	violations int
+	cost       []int64 // see invariant.Cost
 	priorities []int32 // of the victims, highest first
-	earliest   int64   // start of the victims of the highest priority; now is math.MaxInt64
 }
 
 // outcomeOf reads victims of the original cluster.
 func outcomeOf(s *properties.Subject, violations int, victims []string) *outcome {
-	o := &outcome{violations: violations, earliest: math.MaxInt64}
-	highest := int32(math.MinInt32)
-	for _, key := range victims {
-		p := s.Pod(key)
-		if p == nil {
-			continue
-		}
-		priority, start := model.Priority(p), int64(math.MaxInt64)
-		if p.Status.StartTime != nil && s.Holds(properties.StartTimesCount) {
-			start = p.Status.StartTime.UnixNano()
-		}
-		if priority > highest {
-			highest, o.earliest = priority, math.MaxInt64
-		}
-		if priority == highest {
-			o.earliest = min(o.earliest, start)
-		}
-		o.priorities = append(o.priorities, priority)
+	o := &outcome{cost: invariant.Cost(s, victims, violations)}
+	for _, p := range s.Pods(victims) {
+		o.priorities = append(o.priorities, model.Priority(p))
 	}
 	slices.SortFunc(o.priorities, func(a, b int32) int { return cmp.Compare(b, a) })
 	return o
 }
 
-func (o *outcome) sum() int64 {
-	var sum int64
-	for _, p := range o.priorities {
-		sum += int64(p) - math.MinInt32
-	}
-	return sum
-}
-
 // tiesOnHighest: the first two criteria, violations and the highest priority, see
 // no difference.
 func (o *outcome) tiesOnHighest(other *outcome) bool {
-	return o.violations == other.violations && slices.Equal(o.priorities[:min(1, len(o.priorities))], other.priorities[:min(1, len(other.priorities))])
+	return slices.Equal(o.cost[:2], other.cost[:2])
 }
 
 // ties: none of the criteria of pickOneNodeForPreemption sees a difference
 // (its doc comment, preemption.go:324@v1.37.1).
-func (o *outcome) ties(other *outcome) bool {
-	return o.tiesOnHighest(other) && o.sum() == other.sum() && len(o.priorities) == len(other.priorities) && o.earliest == other.earliest
-}
+func (o *outcome) ties(other *outcome) bool { return slices.Equal(o.cost, other.cost) }
 
 // dominates: no more victims than other, and each of no higher priority than its
 // counterpart there.
