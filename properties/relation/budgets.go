@@ -75,13 +75,7 @@ func raiseBudget(s *properties.Subject, random *rand.Rand) *variation {
 
 	looser := map[string]bool{}
 	for _, n := range c.Nodes {
-		protected := int32(0)
-		for _, p := range s.Preemptable(n.Name) {
-			if protects(budget, p) {
-				protected++
-			}
-		}
-		if protected > budget.Status.DisruptionsAllowed {
+		if protected(budget, s.Preemptable(n.Name)) > budget.Status.DisruptionsAllowed {
 			looser[n.Name] = true
 		}
 	}
@@ -127,16 +121,10 @@ func splitBudget(s *properties.Subject, random *rand.Rand) *variation {
 	c := s.Cluster
 	var splittable []int
 	for i, b := range c.PodDisruptionBudgets {
-		protected := int32(0)
-		for _, p := range c.Pods {
-			if protects(b, p) {
-				protected++
-			}
-		}
 		if s.Assumes("empty-selector") && properties.SelectsAll(b) {
 			continue
 		}
-		if b.Spec.Selector != nil && (b.Status.DisruptionsAllowed == 0 || b.Status.DisruptionsAllowed >= protected) {
+		if b.Spec.Selector != nil && (b.Status.DisruptionsAllowed == 0 || b.Status.DisruptionsAllowed >= protected(b, c.Pods)) {
 			splittable = append(splittable, i)
 		}
 	}
@@ -178,10 +166,19 @@ func labelOf(c *model.Cluster, random *rand.Rand) (key, value string) {
 // protects tells whether evicting a pod takes a disruption from a budget: see
 // PodDisruptionBudgetSpec.selector and PodDisruptionBudgetStatus.disruptedPods.
 func protects(b *policyv1.PodDisruptionBudget, p *v1.Pod) bool {
-	if _, disrupted := b.Status.DisruptedPods[p.Name]; disrupted || b.Namespace != p.Namespace {
-		return false
+	_, disrupted := b.Status.DisruptedPods[p.Name]
+	return !disrupted && b.Namespace == p.Namespace && properties.Selects(b, p)
+}
+
+// protected counts the pods that a budget protects.
+func protected(b *policyv1.PodDisruptionBudget, pods []*v1.Pod) int32 {
+	count := int32(0)
+	for _, p := range pods {
+		if protects(b, p) {
+			count++
+		}
 	}
-	return properties.Selects(b, p)
+	return count
 }
 
 // protectedBy counts the budgets that protect a pod.
