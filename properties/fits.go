@@ -11,6 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
 // FitsByModel tells whether, by the model's filters, the preemptor fits on a node
@@ -68,12 +69,8 @@ func (s *Subject) Fits(node string, gone map[string]bool) (Judgement, error) {
 func (s *Subject) without(node string, gone map[string]bool) *model.Cluster {
 	c := *s.Cluster
 	c.Settings.Extenders = nil
-	c.Pods, c.Extra = nil, s.attachmentsWithout(node, gone)
-	for _, p := range s.Cluster.Pods {
-		if !gone[model.Key(p)] {
-			c.Pods = append(c.Pods, p)
-		}
-	}
+	c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return gone[model.Key(p)] })
+	c.Extra = s.attachmentsWithout(node, gone)
 	return &c
 }
 
@@ -82,11 +79,13 @@ func (s *Subject) without(node string, gone map[string]bool) *model.Cluster {
 func (s *Subject) attachmentsWithout(node string, gone map[string]bool) []runtime.Object {
 	left, detached := map[string]bool{}, map[string]bool{}
 	for _, p := range s.index().onNode[node] {
-		for _, name := range s.PersistentVolumes(p) {
-			if gone[model.Key(p)] {
-				detached[name] = true
-			} else {
-				left[name] = true
+		users := left
+		if gone[model.Key(p)] {
+			users = detached
+		}
+		for _, c := range s.Claims(p) {
+			if c.PVC != nil && c.PVC.Spec.VolumeName != "" {
+				users[c.PVC.Spec.VolumeName] = true
 			}
 		}
 	}
@@ -103,27 +102,12 @@ func (s *Subject) attachmentsWithout(node string, gone map[string]bool) []runtim
 	})
 }
 
-// PersistentVolumes names the persistent volumes that the claims of a pod are bound
-// to.
-func (s *Subject) PersistentVolumes(p *v1.Pod) []string {
-	var names []string
-	for i := range p.Spec.Volumes {
-		v, name := &p.Spec.Volumes[i], ""
-		switch {
-		case v.PersistentVolumeClaim != nil:
-			name = v.PersistentVolumeClaim.ClaimName
-		case v.Ephemeral != nil:
-			name = p.Name + "-" + v.Name
-		default:
-			continue
-		}
-		for _, o := range s.Cluster.Extra {
-			if claim, ok := o.(*v1.PersistentVolumeClaim); ok && claim.Namespace == p.Namespace && claim.Name == name && claim.Spec.VolumeName != "" {
-				names = append(names, claim.Spec.VolumeName)
-			}
-		}
+// Claims are the claims behind the volumes of a pod.
+func (s *Subject) Claims(p *v1.Pod) []volume.Claim {
+	if s.storage == nil {
+		s.storage = volume.NewIndex(s.Cluster.Extra)
 	}
-	return names
+	return s.storage.ClaimsOf(p)
 }
 
 // withRoomOn are the nodes, of which all but one have room for no pod at all.

@@ -52,3 +52,20 @@ const (
 	DocsNominated  = "docs: concepts/scheduling-eviction/pod-priority-preemption, \"User exposed information\""
 	DocsBudgets    = "docs: concepts/scheduling-eviction/pod-priority-preemption, \"PodDisruptionBudget is supported, but not guaranteed\""
 )
+
+// Premise is a rule of a scheduler that properties rest on, and that older releases do
+// not follow: the range of those that do (release.Release.In). The documentation of a
+// release says so, or its source: see the flags of a release.
+type Premise string
+
+// The premises.
+const (
+	StartTimesCount        Premise = ">=1.15.0"
+	BudgetsAreSpent        Premise = ">=1.18.0" // before, each pod violated a budget by itself, or none did
+	DisruptedPodsAreExempt Premise = ">=1.19.0"
+	NominatedNodeIsFirst   Premise = ">=1.22.0"
+	VictimsAreMarked       Premise = ">=1.26.0"
+)
+
+// Holds tells whether the scheduler's release follows a rule.
+func (s *Subject) Holds(p Premise) bool { return promisedBy(s.Release, string(p)) }

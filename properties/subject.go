@@ -30,6 +30,7 @@ type Subject struct {
 	// assumed holds the ids of the ledger entries that are assumed: see Assumes.
 	assumed []string
 	indexed *podIndex
+	storage *volume.Index        // see Claims
 	judged  map[string]Judgement // see Fits
 	trial   *answers.Trial       // see FitsByModel
 	filters map[string]FilterCount
