@@ -261,7 +261,9 @@ func (c chunk) unmarshal(data []byte, target any) (unknown []string, _ *InputErr
 	strict, err := kjson.UnmarshalStrict(data, target)
 	if err != nil {
 		e := c.err("%w", err)
-		if path, cause := culprit(data, reflect.TypeOf(target).Elem()); path != "" {
+		var whole any
+		kjson.UnmarshalCaseSensitivePreserveInts(data, &whole) // else there is no culprit
+		if path, cause := culprit(whole, func(v any) any { return v }, reflect.TypeOf(target).Elem()); path != "" {
 			e.Field, e.Line = path, c.lineOf(path)
 			var wrong *json.UnmarshalTypeError
 			if errors.As(cause, &wrong) {

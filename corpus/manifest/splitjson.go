@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -9,10 +10,10 @@ import (
 // objects one after the other, each of which counts as a document. What is not
 // that may still be YAML in flow style, and is left to its parser in one piece.
 func (c chunk) splitJSON(emit func(chunk) bool) (more bool, _ *InputError) {
-	var objects []jsonObject
+	var objects []element
 	for i := skipSpace(c.data, 0); i < len(c.data); {
-		o, ok := scanObject(c.data, i)
-		if !ok {
+		o := element{start: i}
+		if o.within, o.end = elements(c.data, i); o.end < 0 || c.data[i] != '{' {
 			return c.emit(emit)
 		}
 		objects = append(objects, o)
@@ -24,24 +25,26 @@ func (c chunk) splitJSON(emit func(chunk) bool) (more bool, _ *InputError) {
 		v.document += n
 		v.line += bytes.Count(c.data[:o.start], newline)
 		v.data = c.data[o.start:o.end]
-		if o.items == nil {
+		list := slices.IndexFunc(o.within, func(field element) bool { return len(field.within) > 0 })
+		if list < 0 {
 			if more, err := v.emit(emit); err != nil || !more {
 				return false, err
 			}
 			continue
 		}
+		items := o.within[list]
 		head := v
-		head.data = bytes.Join([][]byte{c.data[o.start:o.itemsStart], c.data[o.itemsEnd:o.end]}, []byte("[]"))
+		head.data = bytes.Join([][]byte{c.data[o.start:items.start], c.data[items.end:o.end]}, []byte("[]"))
 		meta, err := listHead(head)
 		if err != nil {
 			return false, err
 		}
 		v.defaults = meta
 		at := o.start
-		for _, item := range o.items {
+		for _, item := range items.within {
 			v.item++
-			v.line += bytes.Count(c.data[at:item[0]], newline)
-			v.data, at = c.data[item[0]:item[1]], item[0]
+			v.line += bytes.Count(c.data[at:item.start], newline)
+			v.data, at = c.data[item.start:item.end], item.start
 			if more, err := v.emit(emit); err != nil || !more {
 				return false, err
 			}
@@ -50,67 +53,49 @@ func (c chunk) splitJSON(emit func(chunk) bool) (more bool, _ *InputError) {
 	return true, nil
 }
 
-// jsonObject is where an object is in a text; if its field "items" is an array
-// that is not empty, also where that and its elements are.
-type jsonObject struct {
-	start, end           int
-	itemsStart, itemsEnd int
-	items                [][2]int
+// element is where a JSON value is in a text, and where the elements are that it
+// was cut into: those of the array "items".
+type element struct {
+	start, end int
+	within     []element
 }
 
-// scanObject finds the end of the JSON object that begins at i. It only looks at
-// quotes and brackets: the objects and items are checked when they are decoded.
-func scanObject(data []byte, i int) (o jsonObject, ok bool) {
-	if i >= len(data) || data[i] != '{' {
-		return o, false
-	}
-	o.start = i
-	for i = skipSpace(data, i+1); i < len(data) && data[i] == '"'; i = skipSpace(data, i+1) {
-		end := scanValue(data, i)
-		colon := skipSpace(data, end)
-		if end < 0 || colon >= len(data) || data[colon] != ':' {
-			return o, false
+// elements finds the values in the JSON object or array that begins at i, and its
+// end: -1 if this is none. It only looks at quotes and brackets: the objects and
+// items are checked when they are decoded.
+func elements(data []byte, i int) (list []element, end int) {
+	isObject, last := data[i] == '{', data[i]+2 // the bracket that closes it
+	for i = skipSpace(data, i+1); i < len(data); i = skipSpace(data, i+1) {
+		if data[i] == last && (isObject || list == nil) {
+			return list, i + 1
 		}
-		value := skipSpace(data, colon+1)
-		if string(data[i:end]) == `"items"` && o.items == nil && value < len(data) && data[value] == '[' {
-			if o.items, i = scanArray(data, value); i < 0 {
-				return o, false
+		isItems := false
+		if isObject {
+			if data[i] != '"' {
+				return nil, -1
 			}
-			o.itemsStart, o.itemsEnd = value, i
-		} else if i = scanValue(data, value); i < 0 {
-			return o, false
+			end := scanValue(data, i)
+			colon := skipSpace(data, end)
+			if end < 0 || colon >= len(data) || data[colon] != ':' {
+				return nil, -1
+			}
+			isItems = string(data[i:end]) == `"items"`
+			i = skipSpace(data, colon+1)
 		}
-		if i = skipSpace(data, i); i >= len(data) || data[i] != ',' {
-			break
+		e := element{start: i}
+		if isItems && i < len(data) && data[i] == '[' {
+			e.within, e.end = elements(data, i)
+		} else {
+			e.end = scanValue(data, i)
 		}
-	}
-	if i >= len(data) || data[i] != '}' {
-		return o, false
-	}
-	o.end = i + 1
-	return o, true
-}
-
-// scanArray finds the elements of the JSON array that begins at i, and its end,
-// which is -1 if this is no array.
-func scanArray(data []byte, i int) (elements [][2]int, end int) {
-	if i = skipSpace(data, i+1); i < len(data) && data[i] == ']' {
-		return nil, i + 1
-	}
-	for ; i < len(data); i = skipSpace(data, i+1) {
-		end := scanValue(data, i)
-		if end < 0 {
+		if e.end < 0 {
 			return nil, -1
 		}
-		elements = append(elements, [2]int{i, end})
-		if i = skipSpace(data, end); i >= len(data) {
-			break
-		}
-		switch data[i] {
-		case ']':
-			return elements, i + 1
-		case ',':
-		default:
+		list = append(list, e)
+		switch i = skipSpace(data, e.end); {
+		case i < len(data) && data[i] == last:
+			return list, i + 1
+		case i >= len(data) || data[i] != ',':
 			return nil, -1
 		}
 	}

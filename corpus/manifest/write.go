@@ -82,12 +82,9 @@ func toYAML(v reflect.Value) (*yaml.Node, error) {
 			n.Style = yaml.FlowStyle
 		}
 		for i := range v.Len() {
-			e, err := toYAML(v.Index(i))
+			e, err := elementToYAML(v.Index(i))
 			if err != nil {
 				return nil, err
-			}
-			if e == nil {
-				e = plain("null")
 			}
 			n.Content = append(n.Content, e)
 		}
@@ -100,6 +97,15 @@ func toYAML(v reflect.Value) (*yaml.Node, error) {
 		return plain(strconv.FormatInt(v.Int(), 10)), nil
 	}
 	return fromJSON(v.Interface())
+}
+
+// elementToYAML is toYAML where something has to be: null for nil.
+func elementToYAML(v reflect.Value) (*yaml.Node, error) {
+	n, err := toYAML(v)
+	if n == nil && err == nil {
+		n = plain("null")
+	}
+	return n, err
 }
 
 func addFields(n *yaml.Node, v reflect.Value) error {
@@ -132,12 +138,9 @@ func mapToYAML(v reflect.Value) (*yaml.Node, error) {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 	for _, key := range keys {
-		value, err := toYAML(v.MapIndex(key))
+		value, err := elementToYAML(v.MapIndex(key))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
-		}
-		if value == nil {
-			value = plain("null")
 		}
 		n.Content = append(n.Content, text(key.String()), value)
 	}
@@ -156,17 +159,7 @@ func fromJSON(v any) (*yaml.Node, error) {
 	if err := d.Decode(&parsed); err != nil {
 		return nil, err
 	}
-	switch x := parsed.(type) {
-	case string:
-		return text(x), nil
-	case json.Number:
-		return plain(x.String()), nil
-	case bool:
-		return plain(strconv.FormatBool(x)), nil
-	case nil:
-		return plain("null"), nil
-	}
-	return toYAML(reflect.ValueOf(parsed))
+	return elementToYAML(reflect.ValueOf(&parsed).Elem())
 }
 
 // plain is a scalar that is no string.

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	kjson "sigs.k8s.io/json"
+
 	yaml "go.yaml.in/yaml/v3"
 )
 
@@ -216,110 +218,78 @@ func (c chunk) lineOf(path string) int {
 	if err != nil {
 		return c.line
 	}
-	line := n.Line
-	for path = strings.TrimPrefix(path, "."); n != nil; {
-		if n.Kind == yaml.SequenceNode {
-			index, rest, ok := strings.Cut(strings.TrimPrefix(path, "["), "]")
-			i, err := strconv.Atoi(index)
-			if !ok || err != nil || i < 0 || i >= len(n.Content) {
-				break
-			}
-			n, path = n.Content[i], strings.TrimPrefix(rest, ".")
-			line = n.Line
-			continue
-		}
-		// A key may have dots in it: the longest key that fits is meant.
-		var value *yaml.Node
-		longest := -1
-		for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
-			key := n.Content[i].Value
-			for _, form := range []string{key, "[" + key + "]"} {
-				rest, ok := strings.CutPrefix(path, form)
-				if ok && len(key) > longest && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-					longest, line, value = len(key), n.Content[i].Line, n.Content[i+1]
-				}
-			}
-		}
-		if value == nil {
-			break
-		}
-		if strings.HasPrefix(path, "[") {
-			longest += 2
-		}
-		n, path = value, strings.TrimPrefix(path[longest:], ".")
-	}
-	return c.line + line - 1
+	return c.line + lineIn(n, strings.TrimPrefix(path, "."), n.Line) - 1
 }
 
-// culprit finds the deepest field whose value alone does not decode into its
-// type, for errors of decoders that do not name it (quantities, times).
-func culprit(data []byte, t reflect.Type) (path string, err error) {
-	target := reflect.New(t)
-	if err = json.Unmarshal(data, target.Interface()); err == nil {
+// lineIn follows a path from a node, which is in some line.
+func lineIn(n *yaml.Node, path string, line int) int {
+	var next *yaml.Node
+	var rest string
+	// A key may have dots in it: the longest key that fits is meant.
+	try := func(key string, at int, value *yaml.Node) {
+		after, ok := strings.CutPrefix(path, key)
+		if ok && (after == "" || after[0] == '.' || after[0] == '[') && (next == nil || len(after) < len(rest)) {
+			next, rest, line = value, after, at
+		}
+	}
+	switch n.Kind {
+	case yaml.SequenceNode:
+		for i, e := range n.Content {
+			try(fmt.Sprintf("[%d]", i), e.Line, e)
+		}
+	case yaml.MappingNode:
+		for i := 0; i < len(n.Content); i += 2 {
+			try(n.Content[i].Value, n.Content[i].Line, n.Content[i+1])
+			try("["+n.Content[i].Value+"]", n.Content[i].Line, n.Content[i+1])
+		}
+	}
+	if next == nil {
+		return line
+	}
+	return lineIn(next, strings.TrimPrefix(rest, "."), line)
+}
+
+// culprit finds the deepest field whose value alone does not decode into an object
+// of a type, for errors of decoders that do not name it (quantities, times). alone
+// makes the object that holds nothing but v.
+func culprit(v any, alone func(v any) any, object reflect.Type) (path string, err error) {
+	decode := func(v any) (unknown []error, err error) {
+		data, err := json.Marshal(alone(v))
+		if err != nil {
+			return nil, err
+		}
+		return kjson.UnmarshalStrict(data, reflect.New(object).Interface())
+	}
+	if _, err = decode(v); err == nil {
 		return "", nil
 	}
-	if _, own := target.Interface().(json.Unmarshaler); own {
-		return "", err
-	}
-	try := func(key string, raw json.RawMessage, t reflect.Type) bool {
-		sub, subErr := culprit(raw, t)
-		if subErr == nil {
-			return false
-		}
-		switch {
-		case sub == "":
-		case key == "" || sub[0] == '[':
-			key += sub
-		default:
-			key += "." + sub
-		}
-		path, err = key, subErr
-		return true
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return culprit(data, t.Elem())
-	case reflect.Slice:
-		var elements []json.RawMessage
-		if json.Unmarshal(data, &elements) == nil {
-			for i, e := range elements {
-				if try(fmt.Sprintf("[%d]", i), e, t.Elem()) {
-					break
-				}
+	switch v := v.(type) {
+	case map[string]any:
+		unknown, notEvenThis := decode(map[string]any{"": nil})
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			sub, subErr := culprit(v[key], func(v any) any { return alone(map[string]any{key: v}) }, object)
+			switch {
+			case subErr == nil || notEvenThis != nil:
+				continue
+			case len(unknown) == 0: // the key of a map, and no field
+				key = "[" + key + "]"
 			}
+			return within(key, sub), subErr
 		}
-	case reflect.Map, reflect.Struct:
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(data, &fields) != nil {
-			break
-		}
-		types := map[string]reflect.Type{}
-		if t.Kind() == reflect.Struct {
-			fieldTypes(t, types)
-		}
-		for _, key := range slices.Sorted(maps.Keys(fields)) {
-			field := types[key]
-			name := key
-			if t.Kind() == reflect.Map {
-				field, name = t.Elem(), "["+key+"]"
-			}
-			if field != nil && try(name, fields[key], field) {
-				break
+	case []any:
+		for i, e := range v {
+			if sub, subErr := culprit(e, func(v any) any { return alone([]any{v}) }, object); subErr != nil {
+				return within(fmt.Sprintf("[%d]", i), sub), subErr
 			}
 		}
 	}
-	return path, err
+	return "", err
 }
 
-// fieldTypes collects the types of a struct's JSON fields, inlined ones too.
-func fieldTypes(t reflect.Type, into map[string]reflect.Type) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" && f.Type.Kind() == reflect.Struct {
-			fieldTypes(f.Type, into)
-		} else if name != "" && name != "-" {
-			into[name] = f.Type
-		}
+// within is the path of what is at inner in what is at outer.
+func within(outer, inner string) string {
+	if inner == "" || inner[0] == '[' {
+		return outer + inner
 	}
+	return outer + "." + inner
 }
