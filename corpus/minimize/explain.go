@@ -2,19 +2,12 @@ package minimize
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"time"
 
-	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // explain tells what each step that was not taken leads to, now that everything
 // is looked at and not only the property in question, and finds the nearest
@@ -58,47 +51,22 @@ func (m *minimiser) explain() {
 // nudges change one number by one, the least edit there is.
 func nudges(c *model.Cluster) []step {
 	var steps []step
-	add := func(o runtime.Object, what string, from, to any, change func(o runtime.Object)) {
-		steps = append(steps, step{fmt.Sprintf("%s: %s %v -> %v", title(o), what, from, to), func(c *model.Cluster) *model.Cluster {
-			return edit(c, func(_ int, other runtime.Object) bool {
-				if title(o) == title(other) {
-					change(other)
-				}
-				return title(o) == title(other)
-			})
-		}})
-	}
-	for _, b := range c.PodDisruptionBudgets {
-		for _, by := range []int32{1, -1} {
-			allowed := b.Status.DisruptionsAllowed
-			add(b, "status.disruptionsAllowed", allowed, allowed+by, func(o runtime.Object) {
-				o.(*policyv1.PodDisruptionBudget).Status.DisruptionsAllowed += by
-			})
-		}
-	}
-	for _, p := range pods(c) {
-		for _, by := range []int32{1, -1} {
-			priority := model.Priority(p) + by
-			add(p, "spec.priority", priority-by, priority, func(o runtime.Object) { o.(*v1.Pod).Spec.Priority = &priority })
-		}
-	}
-	for _, p := range c.Pods {
-		if start := p.Status.StartTime; start != nil {
-			for _, by := range []time.Duration{time.Minute, -time.Minute} {
-				to := start.Add(by)
-				add(p, "status.startTime", start.Format(time.RFC3339), to.UTC().Format(time.RFC3339), func(o runtime.Object) {
-					o.(*v1.Pod).Status.StartTime = minute(to.Unix())
-				})
-			}
-		}
-	}
-	for _, o := range objects(c) {
-		for i, list := range resourceLists(o) {
-			for _, name := range slices.Sorted(maps.Keys(list)) {
-				for _, by := range []int64{1, -1} {
-					from := list[name]
-					to := quantity(name, inUnits(name, from)+by*resourceScale(name).unit)
-					add(o, string(name), from.String(), to.String(), func(o runtime.Object) { resourceLists(o)[i][name] = to })
+	for _, of := range []func(o runtime.Object) []number{allowanceOf, priorityOf, startTimeOf, quantitiesOf} {
+		for i, o := range objects(c) {
+			for k, n := range of(o) {
+				for _, by := range []int64{n.unit, -n.unit} {
+					nudge := func(o runtime.Object) { of(o)[k].set(n.value + by) }
+					nudged := o.DeepCopyObject()
+					nudge(nudged)
+					what := fmt.Sprintf("%s: %s %s -> %s", title(o), n.field, n.text, of(nudged)[k].text)
+					steps = append(steps, step{what, func(c *model.Cluster) *model.Cluster {
+						return edit(c, func(j int, o runtime.Object) bool {
+							if i == j {
+								nudge(o)
+							}
+							return i == j
+						})
+					}})
 				}
 			}
 		}

@@ -22,20 +22,31 @@ import (
 // field is something in an object that can be left out: a field that is set, an
 // element of a list or an entry of a map.
 type field struct {
-	path string
-	// clear leaves it out of a copy of the object.
-	clear func(object reflect.Value)
+	path  string
+	value reflect.Value
+	// clear leaves it out. Fields of the same list that were found before are void then.
+	clear func()
 }
 
 // fieldsOf lists the fields of an object, each before those inside it.
 func fieldsOf(object any) []field {
 	var all []field
-	walk(reflect.ValueOf(object).Elem(), "", func(object reflect.Value) reflect.Value { return object.Elem() }, func(f field) {
+	walk(reflect.ValueOf(object), "", func(f field) {
 		if !slices.Contains(identity, f.path) {
 			all = append(all, f)
 		}
 	})
 	return all
+}
+
+// clearField leaves out the field of a path, and tells whether there is one.
+func clearField(object any, path string) bool {
+	all := fieldsOf(object)
+	i := slices.IndexFunc(all, func(f field) bool { return f.path == path })
+	if i >= 0 {
+		all[i].clear()
+	}
+	return i >= 0
 }
 
 // identity is what an object is not simpler without: names, where a bound pod
@@ -52,12 +63,12 @@ var leaves = map[reflect.Type]bool{
 	reflect.TypeFor[intstr.IntOrString](): true,
 }
 
-// walk yields what can be left out of v, which at finds in an object.
-func walk(v reflect.Value, path string, at func(reflect.Value) reflect.Value, yield func(field)) {
+// walk yields what can be left out of v.
+func walk(v reflect.Value, path string, yield func(field)) {
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() && v.Kind() == reflect.Pointer {
-			walk(v.Elem(), path, func(o reflect.Value) reflect.Value { return at(o).Elem() }, yield)
+	case reflect.Pointer:
+		if !v.IsNil() {
+			walk(v.Elem(), path, yield)
 		}
 	case reflect.Struct:
 		if leaves[v.Type()] {
@@ -68,15 +79,14 @@ func walk(v reflect.Value, path string, at func(reflect.Value) reflect.Value, yi
 			if !f.IsExported() || v.Field(i).IsZero() {
 				continue
 			}
-			inner := func(o reflect.Value) reflect.Value { return at(o).Field(i) }
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name == "" && f.Anonymous { // inlined
-				walk(v.Field(i), path, inner, yield)
+				walk(v.Field(i), path, yield)
 				continue
 			}
 			name = strings.TrimPrefix(path+"."+name, ".")
-			yield(field{name, func(o reflect.Value) { inner(o).SetZero() }})
-			walk(v.Field(i), name, inner, yield)
+			yield(field{name, v.Field(i), v.Field(i).SetZero})
+			walk(v.Field(i), name, yield)
 		}
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
@@ -84,17 +94,14 @@ func walk(v reflect.Value, path string, at func(reflect.Value) reflect.Value, yi
 		}
 		for i := range v.Len() {
 			name := fmt.Sprintf("%s[%d]", path, i)
-			yield(field{name, func(o reflect.Value) {
-				list := at(o)
-				list.Set(reflect.AppendSlice(list.Slice(0, i), list.Slice(i+1, list.Len())))
-			}})
-			walk(v.Index(i), name, func(o reflect.Value) reflect.Value { return at(o).Index(i) }, yield)
+			yield(field{name, v.Index(i), func() { v.Set(reflect.AppendSlice(v.Slice(0, i), v.Slice(i+1, v.Len()))) }})
+			walk(v.Index(i), name, yield)
 		}
 	case reflect.Map:
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, key := range keys {
-			yield(field{fmt.Sprintf("%s[%s]", path, key), func(o reflect.Value) { at(o).SetMapIndex(key, reflect.Value{}) }})
+			yield(field{fmt.Sprintf("%s[%s]", path, key), v.MapIndex(key), func() { v.SetMapIndex(key, reflect.Value{}) }})
 		}
 	}
 }
@@ -110,10 +117,7 @@ func fields(c *model.Cluster) []step {
 			what := fmt.Sprintf("%s: without %s", title(o), f.path)
 			clear := func(c *model.Cluster) *model.Cluster {
 				return edit(c, func(j int, o runtime.Object) bool {
-					if i == j {
-						f.clear(reflect.ValueOf(o))
-					}
-					return i == j
+					return i == j && clearField(o, f.path)
 				})
 			}
 			steps = append(steps, step{what, clear})
@@ -126,13 +130,13 @@ func fields(c *model.Cluster) []step {
 		steps = append(steps, step{"settings: without " + f.path, func(c *model.Cluster) *model.Cluster {
 			next := shallow(c)
 			next.Settings = c.Settings.DeepCopy()
-			f.clear(reflect.ValueOf(&next.Settings))
+			clearField(&next.Settings, f.path)
 			for _, e := range next.Settings.Extenders {
 				if e.Name == "" {
 					return nil
 				}
 			}
-			prune(reflect.ValueOf(&next.Settings))
+			prune(&next.Settings)
 			return next
 		}})
 	}
@@ -164,16 +168,7 @@ func sharedFields(c *model.Cluster) []step {
 		what := fmt.Sprintf("all objects of kind %s: without %s", p.kind.Elem().Name(), p.path)
 		steps = append(steps, step{what, func(c *model.Cluster) *model.Cluster {
 			return edit(c, func(_ int, o runtime.Object) bool {
-				if reflect.TypeOf(o) != p.kind {
-					return false
-				}
-				for _, f := range fieldsOf(o) {
-					if f.path == p.path {
-						f.clear(reflect.ValueOf(o))
-						return true
-					}
-				}
-				return false
+				return reflect.TypeOf(o) == p.kind && clearField(o, p.path)
 			})
 		}})
 	}
@@ -192,7 +187,7 @@ func edit(c *model.Cluster, change func(i int, o runtime.Object) bool) *model.Cl
 		if !change {
 			return o
 		}
-		prune(reflect.ValueOf(changed))
+		prune(changed)
 		if node, ok := changed.(*v1.Node); ok {
 			node.Status.Capacity = nil // admitting makes it the same as allocatable
 		}
@@ -202,26 +197,12 @@ func edit(c *model.Cluster, change func(i int, o runtime.Object) bool) *model.Cl
 }
 
 // prune makes lists and maps nil that have become empty.
-func prune(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			prune(v.Elem())
+func prune(object any) {
+	walk(reflect.ValueOf(object), "", func(f field) {
+		if kind := f.value.Kind(); (kind == reflect.Slice || kind == reflect.Map) && f.value.Len() == 0 && f.value.CanSet() {
+			f.value.SetZero()
 		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() && !leaves[v.Type()] {
-				prune(v.Field(i))
-			}
-		}
-	case reflect.Slice, reflect.Map:
-		if v.Len() == 0 && v.CanSet() {
-			v.SetZero()
-		}
-		for i := 0; v.Kind() == reflect.Slice && i < v.Len(); i++ {
-			prune(v.Index(i))
-		}
-	}
+	})
 }
 
 // editPods is edit for pods only.
@@ -232,9 +213,11 @@ func editPods(c *model.Cluster, change func(p *v1.Pod) bool) *model.Cluster {
 	})
 }
 
+func kindOf(o any) string { return reflect.TypeOf(o).Elem().Name() }
+
 // title names an object for people.
 func title(o runtime.Object) string {
-	kind := reflect.TypeOf(o).Elem().Name()
+	kind := kindOf(o)
 	meta, ok := o.(metav1.Object)
 	switch {
 	case !ok:

@@ -3,11 +3,12 @@ package minimize
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -20,15 +21,10 @@ import (
 // the names they have, as names decide some ties.
 func names(c *model.Cluster) []step {
 	steps := []step{{"Pod " + model.Key(c.Preemptor) + ": the name p", func(c *model.Cluster) *model.Cluster {
-		next := shallow(c)
-		next.Preemptor = c.Preemptor.DeepCopy()
-		next.Preemptor.Name = "p"
-		return follow(c, next)
-	}}, {"namespaces: all in one", func(c *model.Cluster) *model.Cluster {
-		return follow(c, edit(c, func(_ int, o runtime.Object) bool {
-			return inNamespace(o, func(string) string { return metav1.NamespaceDefault })
-		}))
-	}}}
+		to := renaming{}
+		to.set(c.Preemptor, "p")
+		return renamed(c, to.of)
+	}}, {"namespaces: all in one", func(c *model.Cluster) *model.Cluster { return moved(c, metav1.NamespaceDefault) }}}
 	for _, byName := range []bool{false, true} {
 		order := "in the order listed"
 		if byName {
@@ -36,12 +32,21 @@ func names(c *model.Cluster) []step {
 		}
 		for _, r := range []struct {
 			what   string
-			rename func(c *model.Cluster, byName bool) *model.Cluster
-		}{{"namespaces", namespaces}, {"nodes", nodeNames},
-			{"pods", renamed(func(c *model.Cluster) []*v1.Pod { return c.Pods }, letter)},
-			{"budgets", renamed(func(c *model.Cluster) []*policyv1.PodDisruptionBudget { return c.PodDisruptionBudgets }, numbered("budget"))},
-			{"storage", storageNames}} {
-			steps = append(steps, step{r.what + ": plain names " + order, func(c *model.Cluster) *model.Cluster { return r.rename(c, byName) }})
+			rename func(to renaming, c *model.Cluster, byName bool)
+		}{
+			{"namespaces", renaming.namespaces},
+			{"nodes", func(to renaming, c *model.Cluster, byName bool) { plain(to, c.Nodes, byName, numbered("node")) }},
+			{"pods", func(to renaming, c *model.Cluster, byName bool) { plain(to, c.Pods, byName, letter) }},
+			{"budgets", func(to renaming, c *model.Cluster, byName bool) {
+				plain(to, c.PodDisruptionBudgets, byName, numbered("budget"))
+			}},
+			{"storage", renaming.storage},
+		} {
+			steps = append(steps, step{r.what + ": plain names " + order, func(c *model.Cluster) *model.Cluster {
+				to := renaming{}
+				r.rename(to, c, byName)
+				return renamed(c, to.of)
+			}})
 		}
 	}
 	return append(steps,
@@ -50,24 +55,44 @@ func names(c *model.Cluster) []step {
 		step{"labels of nodes: plain names", func(c *model.Cluster) *model.Cluster { return plainLabels(c, nodeLabels, "zone", "disk") }})
 }
 
-// plain maps the keys of objects to plain names, or gives nil if their names are
-// plain already, in whatever order.
-func plain[T metav1.Object](list []T, byName bool, name func(i int) string) map[string]string {
-	var keys, old, new []string
+// renaming holds new names, each by its kind and the key that it has now: see
+// mentions.
+type renaming map[[2]string]string
+
+func (r renaming) of(kind, namespace, name string) string {
+	return cmp.Or(r[[2]string{kind, namespace + "/" + name}], name)
+}
+
+// set gives an object a name, and with a pod the claims of its ephemeral volumes,
+// which are called after it (component-helpers/storage/ephemeral/ephemeral.go:36@v0.37.1).
+func (r renaming) set(o metav1.Object, name string) {
+	key := o.GetNamespace() + "/" + o.GetName()
+	r[[2]string{kindOf(o), key}] = name
+	if p, ok := o.(*v1.Pod); ok {
+		for _, v := range p.Spec.Volumes {
+			if v.Ephemeral != nil {
+				r[[2]string{claim, key + "-" + v.Name}] = name + "-" + v.Name
+			}
+		}
+	}
+}
+
+// plain gives objects plain names, unless theirs are plain already, in whatever
+// order.
+func plain[T metav1.Object](r renaming, list []T, byName bool, name func(i int) string) {
+	var old, new []string
 	for i, o := range list {
-		keys, old, new = append(keys, model.Key(o)), append(old, o.GetName()), append(new, name(i))
+		old, new = append(old, o.GetName()), append(new, name(i))
 	}
 	if slices.Sort(old); slices.Equal(old, slices.Sorted(slices.Values(new))) {
-		return nil
+		return
 	}
 	if byName {
-		slices.Sort(keys)
+		list = slices.SortedFunc(slices.Values(list), func(a, b T) int { return strings.Compare(model.Key(a), model.Key(b)) })
 	}
-	to := map[string]string{}
-	for i, key := range keys {
-		to[key] = new[i]
+	for i, o := range list {
+		r.set(o, new[i])
 	}
-	return to
 }
 
 func numbered(prefix string) func(int) string {
@@ -84,81 +109,129 @@ func letter(i int) string {
 }
 
 // namespaces: the first is "default".
-func namespaces(c *model.Cluster, byName bool) *model.Cluster {
-	var list []metav1.Object
+func (r renaming) namespaces(c *model.Cluster, byName bool) {
+	var list []*v1.Namespace
 	for _, o := range objects(c) {
 		if meta, ok := o.(metav1.Object); ok && meta.GetNamespace() != "" {
 			namespace := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: meta.GetNamespace()}}
-			if !slices.ContainsFunc(list, func(o metav1.Object) bool { return o.GetName() == namespace.Name }) {
+			if !slices.ContainsFunc(list, func(o *v1.Namespace) bool { return o.Name == namespace.Name }) {
 				list = append(list, namespace)
 			}
 		}
 	}
-	to := plain(list, byName, func(i int) string {
+	plain(r, list, byName, func(i int) string {
 		if i == 0 {
 			return metav1.NamespaceDefault
 		}
 		return fmt.Sprintf("other-%d", i)
 	})
-	if to == nil {
-		return nil
+	for _, ns := range list {
+		r[[2]string{within, "/" + ns.Name}] = r.of(kindOf(ns), "", ns.Name)
 	}
-	rename := func(namespace string) string { return cmp.Or(to["/"+namespace], namespace) }
-	return follow(c, edit(c, func(_ int, o runtime.Object) bool {
-		if ns, ok := o.(*v1.Namespace); ok {
-			ns.Name = rename(ns.Name)
-			if _, labelled := ns.Labels[v1.LabelMetadataName]; labelled {
-				ns.Labels[v1.LabelMetadataName] = ns.Name
-			}
-			return true
-		}
-		return inNamespace(o, rename)
-	}))
 }
 
-func nodeNames(c *model.Cluster, byName bool) *model.Cluster {
-	to := plain(c.Nodes, byName, numbered("node"))
-	if to == nil {
-		return nil
+// storage gives claims, volumes, storage classes, attachments and capacities
+// plain names, and volumes plain handles. The claims of ephemeral volumes are
+// called after their pods, and what is referred to and not there stays so.
+func (r renaming) storage(c *model.Cluster, byName bool) {
+	prefixes := map[string]string{claim: "claim", volume: "volume", class: "class", "VolumeAttachment": "attachment", "CSIStorageCapacity": "capacity"}
+	ephemeral := renaming{}
+	for _, p := range pods(c) {
+		ephemeral.set(p, p.Name)
 	}
-	rename := func(name string) string { return cmp.Or(to["/"+name], name) }
-	hosts := relabel{key: func(key string) string { return key }, value: func(key, value string) string {
-		if key == v1.LabelHostname {
-			return rename(value)
+	lists := map[string][]metav1.Object{}
+	handles := 0
+	for _, o := range c.Extra {
+		prefix := prefixes[kindOf(o)]
+		if prefix == "" {
+			continue
 		}
-		return value
-	}}
-	next := edit(c, func(_ int, o runtime.Object) bool {
-		labels := nodeLabels(o, hosts)
-		switch o := o.(type) {
-		case *v1.Node:
-			o.Name = rename(o.Name)
-		case *storagev1.CSINode:
-			o.Name = rename(o.Name)
-			for i := range o.Spec.Drivers {
-				o.Spec.Drivers[i].NodeID = rename(o.Spec.Drivers[i].NodeID)
-			}
-		case *storagev1.VolumeAttachment:
-			o.Spec.NodeName = rename(o.Spec.NodeName)
-		case *v1.PersistentVolumeClaim:
-			if name, selected := o.Annotations[selectedNode]; selected {
-				o.Annotations[selectedNode] = rename(name)
-			}
-		case *v1.Pod:
-			o.Spec.NodeName, o.Status.NominatedNodeName = rename(o.Spec.NodeName), rename(o.Status.NominatedNodeName)
-			for _, term := range properties.NodeTerms(o) {
-				for _, f := range term.MatchFields {
-					for i := range f.Values {
-						f.Values[i] = rename(f.Values[i])
-					}
-				}
-			}
-		default:
-			return labels
+		meta := o.(metav1.Object)
+		if _, is := ephemeral[[2]string{kindOf(o), model.Key(meta)}]; !is {
+			lists[prefix] = append(lists[prefix], meta)
 		}
-		return true
+		mentions(o, func(kind, _ string, name *string) {
+			key := [2]string{handle, "/" + *name}
+			if kind == handle && r[key] == "" {
+				r[key] = numbered(handle)(handles)
+				handles++
+			}
+		})
+	}
+	missing := missing(c)
+	for prefix, list := range lists {
+		plain(r, list, byName, except(missing, numbered(prefix)))
+	}
+}
+
+// missing are the names of claims, volumes and classes that are referred to and
+// not there.
+func missing(c *model.Cluster) map[string]bool {
+	names := map[string]bool{}
+	for _, o := range objects(c) {
+		mentions(o, func(kind, _ string, name *string) {
+			if kind == claim || kind == volume || kind == class {
+				names[*name] = true
+			}
+		})
+	}
+	for _, o := range c.Extra {
+		if meta, ok := o.(metav1.Object); ok {
+			delete(names, meta.GetName())
+		}
+	}
+	return names
+}
+
+// except numbers names past those that are taken.
+func except(taken map[string]bool, name func(i int) string) func(i int) string {
+	past := 0
+	return func(i int) string {
+		for taken[name(i+past)] {
+			past++
+		}
+		return name(i + past)
+	}
+}
+
+// moved moves everything to one namespace.
+func moved(c *model.Cluster, namespace string) *model.Cluster {
+	return renamed(c, func(kind, _, name string) string {
+		if kind == within && name != "" {
+			return namespace
+		}
+		return name
 	})
-	next.Settings = c.Settings.RenameNodes(rename)
+}
+
+// renamed gives everything in a cluster the name that to gives it, wherever it is
+// mentioned.
+func renamed(c *model.Cluster, to func(kind, namespace, name string) string) *model.Cluster {
+	uids := map[string]string{} // of pods without one: a scheduler knows them by their names
+	for _, p := range pods(c) {
+		if p.UID == "" {
+			uids[model.Key(p)] = to(within, "", p.Namespace) + "/" + to(pod, p.Namespace, p.Name)
+		}
+	}
+	next := edit(c, func(_ int, o runtime.Object) (changed bool) {
+		rename := func(kind, namespace string, name *string) {
+			new := to(kind, namespace, *name)
+			if kind == uid {
+				new = cmp.Or(uids[*name], *name)
+			}
+			changed = changed || new != *name
+			*name = new
+		}
+		mentions(o, rename)
+		nodeLabels(o, relabel{key: func(key string) string { return key }, value: func(key, value string) string {
+			if key == v1.LabelHostname {
+				rename(node, "", &value)
+			}
+			return value
+		}})
+		return changed
+	})
+	next.Settings = c.Settings.RenameNodes(func(name string) string { return to(node, "", name) })
 	return next
 }
 
@@ -172,23 +245,6 @@ func extenderNames(c *model.Cluster) *model.Cluster {
 	return next
 }
 
-// renamed gives the objects of a list plain names.
-func renamed[T metav1.Object](list func(c *model.Cluster) []T, name func(i int) string) func(c *model.Cluster, byName bool) *model.Cluster {
-	return func(c *model.Cluster, byName bool) *model.Cluster {
-		to := plain(list(c), byName, name)
-		if to == nil {
-			return nil
-		}
-		return follow(c, edit(c, func(_ int, o runtime.Object) bool {
-			named, ok := o.(T)
-			if ok {
-				named.SetName(cmp.Or(to[model.Key(named)], named.GetName()))
-			}
-			return ok
-		}))
-	}
-}
-
 // relabel renames keys and values of labels.
 type relabel struct {
 	key   func(key string) string
@@ -200,7 +256,7 @@ func (r relabel) labels(m map[string]string) map[string]string {
 		return nil
 	}
 	out := map[string]string{}
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		out[r.key(key)] = r.value(key, m[key])
 	}
 	return out

@@ -160,7 +160,7 @@ func form(t *testing.T, c *model.Cluster) []string {
 func flatten(v any, path string, parts *[]string) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			inner := path + "." + key
 			if path == "" && slices.Contains([]string{"metadata", "spec", "status", "scheduler"}, key) {
 				inner = ""

@@ -1,7 +1,6 @@
 package minimize
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -17,18 +16,54 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
+// number is one of the numbers in an object, which may be a copy to set it in.
+type number struct {
+	field string
+	text  string // as it is written
+	value int64
+	unit  int64 // the distance of plain numbers
+	set   func(v int64)
+}
+
 // scale is the numbers of one sort in a cluster: what matters of them is mostly
 // their order.
 type scale struct {
-	name string
-	// unit is the distance of plain numbers, first the lowest of them.
-	unit, first int64
-	values      []int64 // distinct, ascending
-	// replace gives the cluster with other numbers. place is the object that
-	// holds the number.
-	replace func(c *model.Cluster, to func(place string, v int64) int64) *model.Cluster
-	// places holds the objects with a number, in order.
-	places []string
+	name        string
+	unit, first int64 // first is the lowest of the plain numbers
+	of          func(o runtime.Object) []number
+	values      []int64  // distinct, ascending
+	places      []string // the objects with a number, in order
+}
+
+// newScale is the scale of the numbers that of finds.
+func newScale(c *model.Cluster, name string, unit, first int64, of func(o runtime.Object) []number) *scale {
+	s := &scale{name: name, unit: unit, first: first, of: of}
+	for _, o := range objects(c) {
+		for _, n := range of(o) {
+			if i, there := slices.BinarySearch(s.values, n.value); !there {
+				s.values = slices.Insert(s.values, i, n.value)
+			}
+			if len(s.places) == 0 || s.places[len(s.places)-1] != title(o) {
+				s.places = append(s.places, title(o))
+			}
+		}
+	}
+	return s
+}
+
+// step puts other numbers in their places.
+func (s *scale) step(what string, to func(place string, v int64) int64) step {
+	return step{what, func(c *model.Cluster) *model.Cluster {
+		return edit(c, func(_ int, o runtime.Object) (changed bool) {
+			for _, n := range s.of(o) {
+				if v := to(title(o), n.value); v != n.value {
+					n.set(v)
+					changed = true
+				}
+			}
+			return changed
+		})
+	}}
 }
 
 // steps make the numbers of a scale plain and few: first all at once, then one
@@ -37,11 +72,8 @@ type scale struct {
 // steps.
 func (s *scale) steps() []step {
 	var steps []step
-	add := func(what string, to func(place string, v int64) int64) {
-		steps = append(steps, step{what, func(c *model.Cluster) *model.Cluster { return s.replace(c, to) }})
-	}
 	everywhere := func(what string, to func(v int64) int64) {
-		add(s.name+": "+what, func(_ string, v int64) int64 { return to(v) })
+		steps = append(steps, s.step(s.name+": "+what, func(_ string, v int64) int64 { return to(v) }))
 	}
 	everywhere("numbered in their order", func(v int64) int64 { return s.first + s.unit*int64(slices.Index(s.values, v)) })
 	for i, v := range s.values {
@@ -66,64 +98,85 @@ func (s *scale) steps() []step {
 		}
 	}
 	for _, place := range s.places {
-		add(fmt.Sprintf("%s: the next lower of the %s", place, s.name), func(at string, v int64) int64 {
+		steps = append(steps, s.step(fmt.Sprintf("%s: the next lower of the %s", place, s.name), func(at string, v int64) int64 {
 			if i := slices.Index(s.values, v); at == place && i > 0 {
 				return s.values[i-1]
 			}
 			return v
-		})
+		}))
 	}
 	return steps
 }
 
 func (s *scale) text(v int64) string {
-	if s.unit == int64(time.Minute/time.Second) {
+	if s.first == epoch.Unix() {
 		return time.Unix(v, 0).UTC().Format("15:04:05")
 	}
 	return fmt.Sprint(v)
 }
 
-// see adds a number to the scale.
-func (s *scale) see(place string, v int64) {
-	if i, there := slices.BinarySearch(s.values, v); !there {
-		s.values = slices.Insert(s.values, i, v)
-	}
-	if len(s.places) == 0 || s.places[len(s.places)-1] != place {
-		s.places = append(s.places, place)
-	}
+// count is a number of which the API has 32 bits.
+func count(field string, value int32, set func(v int32)) number {
+	return number{field, fmt.Sprint(value), int64(value), 1, func(v int64) { set(int32(max(math.MinInt32, min(v, math.MaxInt32)))) }}
 }
 
-// integers are the steps of a scale whose numbers are where of finds them in a
-// copy of an object.
-func integers(c *model.Cluster, name string, of func(o runtime.Object) []*int32) []step {
-	s := &scale{name: name, unit: 1, replace: func(c *model.Cluster, to func(string, int64) int64) *model.Cluster {
-		return edit(c, func(_ int, o runtime.Object) bool {
-			changed := false
-			for _, n := range of(o) {
-				v := *n
-				*n = int32(max(math.MinInt32, min(to(title(o), int64(v)), math.MaxInt32)))
-				changed = changed || *n != v
-			}
-			return changed
-		})
-	}}
-	for _, o := range objects(c) {
-		for _, n := range of(o.DeepCopyObject()) {
-			s.see(title(o), int64(*n))
+func priorityOf(o runtime.Object) []number {
+	if p, ok := o.(*v1.Pod); ok {
+		return []number{count("spec.priority", model.Priority(p), func(v int32) { p.Spec.Priority = &v })}
+	}
+	return nil
+}
+
+func allowanceOf(o runtime.Object) []number {
+	if b, ok := o.(*policyv1.PodDisruptionBudget); ok {
+		return []number{count("status.disruptionsAllowed", b.Status.DisruptionsAllowed, func(v int32) { b.Status.DisruptionsAllowed = v })}
+	}
+	return nil
+}
+
+func limitsOf(o runtime.Object) (counts []number) {
+	n, ok := o.(*storagev1.CSINode)
+	for i := 0; ok && i < len(n.Spec.Drivers); i++ {
+		if a := n.Spec.Drivers[i].Allocatable; a != nil && a.Count != nil {
+			counts = append(counts, count("count", *a.Count, func(v int32) { *a.Count = v }))
 		}
 	}
-	return s.steps()
+	return counts
+}
+
+func startTimeOf(o runtime.Object) []number {
+	p, ok := o.(*v1.Pod)
+	if !ok || p.Status.StartTime == nil {
+		return nil
+	}
+	start := p.Status.StartTime
+	return []number{{"status.startTime", start.UTC().Format(time.RFC3339), start.Unix(), 60, func(v int64) { p.Status.StartTime = minute(v) }}}
+}
+
+// quantitiesOf are those of all resources.
+func quantitiesOf(o runtime.Object) (quantities []number) {
+	for _, list := range resourceLists(o) {
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			q := list[name]
+			quantities = append(quantities, number{string(name), q.String(), inUnits(name, q), unitOf(name), func(v int64) { list[name] = quantity(name, v) }})
+		}
+	}
+	return quantities
 }
 
 // priorities makes them 0, 1, 2 and so on.
 func priorities(c *model.Cluster) []step {
-	return integers(c, "priorities", func(o runtime.Object) []*int32 {
-		if p, ok := o.(*v1.Pod); ok {
-			p.Spec.Priority = cmp.Or(p.Spec.Priority, new(int32))
-			return []*int32{p.Spec.Priority}
-		}
-		return nil
-	})
+	return newScale(c, "priorities", 1, 0, priorityOf).steps()
+}
+
+// allowances makes the disruptions that budgets allow fewer.
+func allowances(c *model.Cluster) []step {
+	return newScale(c, "disruptions allowed", 1, 0, allowanceOf).steps()
+}
+
+// limits makes the volumes that nodes can attach fewer.
+func limits(c *model.Cluster) []step {
+	return newScale(c, "volumes to attach", 1, 0, limitsOf).steps()
 }
 
 // epoch is the plainest time. Start times are told apart by minutes after it.
@@ -133,19 +186,6 @@ var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 // without one gets one: the scheduler would take the time at which it looks.
 // Other times do not matter to a scheduler, except that they are set.
 func times(c *model.Cluster) []step {
-	s := &scale{name: "start times", unit: 60, first: epoch.Unix(), replace: func(c *model.Cluster, to func(string, int64) int64) *model.Cluster {
-		return editPods(c, func(p *v1.Pod) bool {
-			if p.Status.StartTime == nil {
-				return false
-			}
-			v := p.Status.StartTime.Unix()
-			w := to(title(p), v)
-			if w != v {
-				p.Status.StartTime = minute(w)
-			}
-			return w != v
-		})
-	}}
 	steps := []step{{"start times: all set and the same", func(c *model.Cluster) *model.Cluster {
 		return editPods(c, func(p *v1.Pod) bool {
 			if p.Spec.NodeName != "" {
@@ -162,9 +202,7 @@ func times(c *model.Cluster) []step {
 		})
 	}}}
 	for _, p := range c.Pods {
-		if p.Status.StartTime != nil {
-			s.see(title(p), p.Status.StartTime.Unix())
-		} else if p.Spec.NodeName != "" {
+		if p.Status.StartTime == nil && p.Spec.NodeName != "" {
 			steps = append(steps, step{title(p) + ": with a start time", func(c *model.Cluster) *model.Cluster {
 				return editPods(c, func(q *v1.Pod) bool {
 					if title(q) != title(p) {
@@ -176,7 +214,7 @@ func times(c *model.Cluster) []step {
 			}})
 		}
 	}
-	return append(steps, s.steps()...)
+	return append(steps, newScale(c, "start times", 60, epoch.Unix(), startTimeOf).steps()...)
 }
 
 func minute(seconds int64) *metav1.Time {
@@ -184,45 +222,20 @@ func minute(seconds int64) *metav1.Time {
 	return &metav1.Time{Time: t.UTC()}
 }
 
-// allowances makes the disruptions that budgets allow fewer.
-func allowances(c *model.Cluster) []step {
-	return integers(c, "disruptions allowed", func(o runtime.Object) []*int32 {
-		if b, ok := o.(*policyv1.PodDisruptionBudget); ok {
-			return []*int32{&b.Status.DisruptionsAllowed}
-		}
-		return nil
-	})
-}
-
-// limits makes the volumes that nodes can attach fewer.
-func limits(c *model.Cluster) []step {
-	return integers(c, "volumes to attach", func(o runtime.Object) (counts []*int32) {
-		n, ok := o.(*storagev1.CSINode)
-		for i := 0; ok && i < len(n.Spec.Drivers); i++ {
-			if a := n.Spec.Drivers[i].Allocatable; a != nil && a.Count != nil {
-				counts = append(counts, a.Count)
-			}
-		}
-		return counts
-	})
-}
-
 // quantities makes do with few resources, in small whole numbers.
 func quantities(c *model.Cluster) []step {
-	scales := map[v1.ResourceName]*scale{}
+	names := map[v1.ResourceName]bool{}
 	for _, o := range objects(c) {
-		for _, list := range resourceLists(o) {
-			for _, name := range slices.Sorted(maps.Keys(list)) {
-				if scales[name] == nil {
-					scales[name] = resourceScale(name)
-				}
-				scales[name].see(title(o), inUnits(name, list[name]))
-			}
+		for _, n := range quantitiesOf(o) {
+			names[v1.ResourceName(n.field)] = true
 		}
 	}
 	var steps []step
-	for _, name := range slices.Sorted(maps.Keys(scales)) {
-		s := scales[name]
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		// Zero is a number of its own, the others begin with one.
+		s := newScale(c, string(name), unitOf(name), unitOf(name), func(o runtime.Object) []number {
+			return slices.DeleteFunc(quantitiesOf(o), func(n number) bool { return n.field != string(name) || n.value == 0 })
+		})
 		if name != v1.ResourcePods {
 			steps = append(steps, nowhere(name))
 		}
@@ -231,38 +244,31 @@ func quantities(c *model.Cluster) []step {
 			divisor = gcd(divisor, v)
 		}
 		if divisor > 0 && divisor != s.unit {
-			steps = append(steps, step{s.name + ": divided by what they have in common", func(c *model.Cluster) *model.Cluster {
-				return s.replace(c, func(_ string, v int64) int64 { return v / divisor * s.unit })
-			}})
+			steps = append(steps, s.step(s.name+": divided by what they have in common", func(_ string, v int64) int64 { return v / divisor * s.unit }))
 		}
-		steps = append(steps, step{s.name + ": all halved, rounded up", func(c *model.Cluster) *model.Cluster {
-			return s.replace(c, func(_ string, v int64) int64 { return (v + 2*s.unit - 1) / (2 * s.unit) * s.unit })
-		}})
-		// Zero is a number of its own, the others begin with one.
-		s.values = slices.DeleteFunc(s.values, func(v int64) bool { return v <= 0 })
+		steps = append(steps, s.step(s.name+": all halved, rounded up", func(_ string, v int64) int64 {
+			return (v + 2*s.unit - 1) / (2 * s.unit) * s.unit
+		}))
 		steps = append(steps, s.steps()...)
 		for _, place := range s.places {
 			for part := int64(2); len(s.values) > 0 && part <= s.values[len(s.values)-1]/s.unit; part *= 2 {
-				what := fmt.Sprintf("%s: %s less by 1/%d", place, name, part)
-				steps = append(steps, step{what, func(c *model.Cluster) *model.Cluster {
-					return s.replace(c, func(at string, v int64) int64 {
-						if at == place {
-							v -= v / part / s.unit * s.unit
-						}
-						return v
-					})
-				}})
+				steps = append(steps, s.step(fmt.Sprintf("%s: %s less by 1/%d", place, name, part), func(at string, v int64) int64 {
+					if at == place {
+						v -= v / part / s.unit * s.unit
+					}
+					return v
+				}))
 			}
 		}
 	}
-	delete(scales, v1.ResourcePods)
-	for _, from := range slices.Sorted(maps.Keys(scales)) {
-		for _, to := range slices.Sorted(maps.Keys(scales)) {
+	delete(names, v1.ResourcePods)
+	for _, from := range slices.Sorted(maps.Keys(names)) {
+		for _, to := range slices.Sorted(maps.Keys(names)) {
 			if from != to {
 				steps = append(steps, countedAs(from, to))
 			}
 		}
-		if scales[v1.ResourceMemory] == nil {
+		if !names[v1.ResourceMemory] {
 			steps = append(steps, countedAs(from, v1.ResourceMemory))
 		}
 	}
@@ -273,11 +279,10 @@ func quantities(c *model.Cluster) []step {
 // units of to. Memory is the plainest.
 func countedAs(from, to v1.ResourceName) step {
 	return step{fmt.Sprintf("%s: counted as %s", from, to), func(c *model.Cluster) *model.Cluster {
-		return editResource(c, from, func(_ runtime.Object, list v1.ResourceList) bool {
-			v := inUnits(from, list[from]) / resourceScale(from).unit * resourceScale(to).unit
+		return editResource(c, from, func(list v1.ResourceList) {
+			v := inUnits(from, list[from]) / unitOf(from) * unitOf(to)
 			list[to] = quantity(to, inUnits(to, list[to])+v)
 			delete(list, from)
-			return true
 		})
 	}}
 }
@@ -285,9 +290,6 @@ func countedAs(from, to v1.ResourceName) step {
 // nowhere leaves a resource out of all objects.
 func nowhere(name v1.ResourceName) step {
 	return step{"no " + string(name) + " anywhere", func(c *model.Cluster) *model.Cluster {
-		return editResource(c, name, func(_ runtime.Object, list v1.ResourceList) bool {
-			delete(list, name)
-			return true
-		})
+		return editResource(c, name, func(list v1.ResourceList) { delete(list, name) })
 	}}
 }

@@ -49,26 +49,9 @@ func aspects(c *model.Cluster) []step {
 			return withoutDisruptions(next, p)
 		}})
 	}
-	return append(steps, step{"importance by priority alone", byPriority}, step{"all in one namespace", oneNamespace})
-}
-
-// oneNamespace moves everything to the namespace of the preemptor, or is nil if
-// two objects have one name.
-func oneNamespace(c *model.Cluster) *model.Cluster {
-	seen := map[string]bool{}
-	collide := false
-	next := edit(c, func(_ int, o runtime.Object) bool {
-		if !inNamespace(o, func(string) string { return c.Preemptor.Namespace }) {
-			return false
-		}
-		collide = collide || seen[title(o)]
-		seen[title(o)] = true
-		return true
-	})
-	if collide {
-		return nil
-	}
-	return follow(c, next)
+	return append(steps, step{"importance by priority alone", byPriority}, step{"all in one namespace", func(c *model.Cluster) *model.Cluster {
+		return moved(c, c.Preemptor.Namespace)
+	}})
 }
 
 // withoutDisruptions takes from the budgets of a pod the disruption that evicting

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
@@ -38,7 +38,7 @@ func TestNamesKeepStorageTogether(t *testing.T) {
 		c := generators.FromSeed(seed)
 		// A short shortlist is of the first nodes by name; and devices are not renamed
 		// with their nodes.
-		if !slices.ContainsFunc(c.Extra, is[*storagev1.StorageClass]) || c.Settings.MinCandidateNodesAbsolute != nil || len(c.Preemptor.Spec.ResourceClaims) > 0 {
+		if !slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { return kindOf(o) == class }) || c.Settings.MinCandidateNodesAbsolute != nil || len(c.Preemptor.Spec.ResourceClaims) > 0 {
 			continue
 		}
 		require.NoError(t, apiserver.Admit(c))
