@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,22 +105,10 @@ func (c *Case) render(terse bool) ([]byte, error) {
 }
 
 // objects lists the cluster's objects in the order in which they are written.
-func (c *Case) objects() (all []kruntime.Object) {
+func (c *Case) objects() []kruntime.Object {
 	q := c.Cluster
-	for _, o := range q.PriorityClasses {
-		all = append(all, o)
-	}
-	all = append(all, q.Extra...)
-	for _, o := range q.Nodes {
-		all = append(all, o)
-	}
-	for _, o := range q.PodDisruptionBudgets {
-		all = append(all, o)
-	}
-	for _, o := range q.Pods {
-		all = append(all, o)
-	}
-	return append(all, q.Preemptor)
+	return slices.Concat(model.ObjectsOf(q.PriorityClasses), q.Extra, model.ObjectsOf(q.Nodes), model.ObjectsOf(q.PodDisruptionBudgets),
+		model.ObjectsOf(q.Pods), []kruntime.Object{q.Preemptor})
 }
 
 // noImage is the image that reading gives to a container without one

@@ -11,6 +11,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,25 @@ type Cluster struct {
 	// Preemptor is the pending pod whose scheduling cycle is asked about.
 	Preemptor *v1.Pod
 	Settings  Settings
+}
+
+// Objects are all objects of the cluster: nodes, pods, the preemptor if there is one,
+// budgets, priority classes, and the others.
+func (c *Cluster) Objects() []runtime.Object {
+	pods := c.Pods
+	if c.Preemptor != nil {
+		pods = append(slices.Clip(pods), c.Preemptor)
+	}
+	return slices.Concat(ObjectsOf(c.Nodes), ObjectsOf(pods), ObjectsOf(c.PodDisruptionBudgets), ObjectsOf(c.PriorityClasses), c.Extra)
+}
+
+// ObjectsOf is a list of objects of one kind as one of any.
+func ObjectsOf[T runtime.Object](list []T) []runtime.Object {
+	all := make([]runtime.Object, len(list))
+	for i, o := range list {
+		all[i] = o
+	}
+	return all
 }
 
 // Key names a namespaced object as "namespace/name".

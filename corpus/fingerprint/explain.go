@@ -43,7 +43,11 @@ func Explain(r *properties.Result, f *properties.Finding) string {
 		text += ", with " + and(strings.Join(shape, ", "))
 	}
 	if f.Property == properties.Differential {
-		text += ", the scheduler is wrong about " + subject(f) + ": " + detail
+		text += ", the scheduler is wrong about " + subjects[f.Stage]
+		if f.Node != "" {
+			text += " on " + f.Node
+		}
+		text += ": " + detail
 		if asIf := AsIf(r); 0 < len(asIf) && len(asIf) <= maxAsIf {
 			text += ", as if the rule were broken: " + strings.Join(asIf, ", or ")
 		}
@@ -65,31 +69,16 @@ func named(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-// subject is what the model and the scheduler disagree about.
-func subject(f *properties.Finding) string {
-	var about string
-	switch f.Stage {
-	case model.StageFilter:
-		about = "the verdict of the filters"
-	case model.StageEligible:
-		about = "whether the pod may preempt"
-	case model.StagePotential:
-		about = "the list of potential nodes"
-	case model.StageDryRun:
-		about = "the outcome of preemption"
-	case model.StageCandidates:
-		about = "the shortlist"
-	case model.StageExtenders:
-		about = "what extenders leave of the candidates"
-	case model.StagePick:
-		about = "the node picked"
-	case model.StageActuate:
-		about = "what is written to the API"
-	}
-	if f.Node != "" {
-		about += " on " + f.Node
-	}
-	return about
+// subjects are what the model and the scheduler disagree about at each stage.
+var subjects = map[model.Stage]string{
+	model.StageFilter:     "the verdict of the filters",
+	model.StageEligible:   "whether the pod may preempt",
+	model.StagePotential:  "the list of potential nodes",
+	model.StageDryRun:     "the outcome of preemption",
+	model.StageCandidates: "the shortlist",
+	model.StageExtenders:  "what extenders leave of the candidates",
+	model.StagePick:       "the node picked",
+	model.StageActuate:    "what is written to the API",
 }
 
 // promise quotes what a property promises.

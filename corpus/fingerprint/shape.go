@@ -33,29 +33,25 @@ var aspects = []aspect{
 	}},
 	{"extenders", func(c *model.Cluster) { c.Settings.Extenders = nil }},
 	{"budgets", func(c *model.Cluster) { c.PodDisruptionBudgets = nil }},
-	{"allowed disruptions", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 0 })},
-	{"disrupted pods", eachBudget(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = nil })},
-	{"taints", eachNode(func(n *v1.Node) {
+	{"allowed disruptions", eachOf(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 0 })},
+	{"disrupted pods", eachOf(func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = nil })},
+	{"taints", eachOf(func(n *v1.Node) {
 		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key != v1.TaintNodeUnschedulable })
 	})},
-	{"cordons", eachNode(func(n *v1.Node) {
+	{"cordons", eachOf(func(n *v1.Node) {
 		n.Spec.Unschedulable = false
 		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeUnschedulable })
 	})},
 	{"tolerations", func(c *model.Cluster) { c.Preemptor.Spec.Tolerations = nil }},
 	{"topology spread", func(c *model.Cluster) { c.Preemptor.Spec.TopologySpreadConstraints = nil }},
 	{"resource claims", func(c *model.Cluster) {
-		eachPod(func(p *v1.Pod) { p.Spec.ResourceClaims, p.Status.ResourceClaimStatuses = nil, nil })(c)
-		c.Extra = slices.DeleteFunc(c.Extra, func(o runtime.Object) bool {
-			switch o.(type) {
-			case *resourcev1.ResourceClaim, *resourcev1.ResourceSlice, *resourcev1.DeviceClass:
-				return true
-			}
-			return false
-		})
+		each(c, func(p *v1.Pod) { p.Spec.ResourceClaims, p.Status.ResourceClaimStatuses = nil, nil })
+		remove[*resourcev1.ResourceClaim](c)
+		remove[*resourcev1.ResourceSlice](c)
+		remove[*resourcev1.DeviceClass](c)
 	}},
 	{"declared features", func(c *model.Cluster) {
-		eachNode(func(n *v1.Node) { n.Status.DeclaredFeatures = nil })(c)
+		each(c, func(n *v1.Node) { n.Status.DeclaredFeatures = nil })
 		for _, list := range [][]v1.Container{c.Preemptor.Spec.Containers, c.Preemptor.Spec.InitContainers} {
 			for i := range list {
 				if k := &list[i]; len(k.RestartPolicyRules) > 0 {
@@ -70,46 +66,36 @@ var aspects = []aspect{
 	}},
 	{"pod affinity", func(c *model.Cluster) { stripAffinity(c.Preemptor, func(a *v1.Affinity) { a.PodAffinity = nil }) }},
 	{"pod anti-affinity", func(c *model.Cluster) { stripAffinity(c.Preemptor, func(a *v1.Affinity) { a.PodAntiAffinity = nil }) }},
-	{"anti-affinity of others", func(c *model.Cluster) {
-		for _, p := range c.Pods {
-			stripAffinity(p, func(a *v1.Affinity) { a.PodAntiAffinity = nil })
-		}
-	}},
+	{"anti-affinity of others", eachOther(func(p *v1.Pod) {
+		stripAffinity(p, func(a *v1.Affinity) { a.PodAntiAffinity = nil })
+	})},
 	{"preemption policy", func(c *model.Cluster) { c.Preemptor.Spec.PreemptionPolicy = nil }},
 	{"nominated preemptor", func(c *model.Cluster) { c.Preemptor.Status.NominatedNodeName = "" }},
-	{"nominated pods", func(c *model.Cluster) {
-		for _, p := range c.Pods {
-			p.Status.NominatedNodeName = ""
-		}
-	}},
-	{"terminating pods", func(c *model.Cluster) {
-		for _, p := range c.Pods {
-			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = nil, nil
-		}
-	}},
-	{"pod conditions", eachPod(func(p *v1.Pod) { p.Status.Conditions = nil })},
+	{"nominated pods", eachOther(func(p *v1.Pod) { p.Status.NominatedNodeName = "" })},
+	{"terminating pods", eachOther(func(p *v1.Pod) {
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = nil, nil
+	})},
+	{"pod conditions", eachOf(func(p *v1.Pod) { p.Status.Conditions = nil })},
 	{"host ports", eachContainer(func(k *v1.Container) { k.Ports = nil })},
 	{"host addresses", eachContainer(func(k *v1.Container) {
 		for i := range k.Ports {
 			k.Ports[i].HostIP = ""
 		}
 	})},
-	{missingStartTimes, func(c *model.Cluster) {
-		for _, p := range c.Pods {
-			if p.Spec.NodeName != "" && p.Status.StartTime == nil {
-				p.Status.StartTime = &metav1.Time{Time: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
-			}
+	{missingStartTimes, eachOther(func(p *v1.Pod) {
+		if p.Spec.NodeName != "" && p.Status.StartTime == nil {
+			p.Status.StartTime = &metav1.Time{Time: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
 		}
-	}},
-	{"init containers", eachPod(func(p *v1.Pod) {
+	})},
+	{"init containers", eachOf(func(p *v1.Pod) {
 		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return !sidecar(&k) })
 	})},
-	{"sidecars", eachPod(func(p *v1.Pod) {
+	{"sidecars", eachOf(func(p *v1.Pod) {
 		p.Spec.InitContainers = slices.DeleteFunc(p.Spec.InitContainers, func(k v1.Container) bool { return sidecar(&k) })
 	})},
-	{"overhead", eachPod(func(p *v1.Pod) { p.Spec.Overhead = nil })},
-	{"pod-level resources", eachPod(func(p *v1.Pod) { p.Spec.Resources = nil })},
-	{"resized pods", eachPod(func(p *v1.Pod) {
+	{"overhead", eachOf(func(p *v1.Pod) { p.Spec.Overhead = nil })},
+	{"pod-level resources", eachOf(func(p *v1.Pod) { p.Spec.Resources = nil })},
+	{"resized pods", eachOf(func(p *v1.Pod) {
 		p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.AllocatedResources, p.Status.Resources = nil, nil, nil, nil
 	})},
 }
@@ -172,12 +158,30 @@ func budgetsOf(c *model.Cluster, p *v1.Pod) int {
 	return count
 }
 
-func eachPod(strip func(p *v1.Pod)) func(c *model.Cluster) {
+// each calls do with all objects of a type.
+func each[T runtime.Object](c *model.Cluster, do func(o T)) {
+	for _, o := range c.Objects() {
+		if o, is := o.(T); is {
+			do(o)
+		}
+	}
+}
+
+func eachOf[T runtime.Object](strip func(o T)) func(c *model.Cluster) {
+	return func(c *model.Cluster) { each(c, strip) }
+}
+
+// remove takes away the extra objects of a type.
+func remove[T runtime.Object](c *model.Cluster) {
+	c.Extra = slices.DeleteFunc(c.Extra, func(o runtime.Object) bool { _, is := o.(T); return is })
+}
+
+// eachOther strips all pods but the preemptor.
+func eachOther(strip func(p *v1.Pod)) func(c *model.Cluster) {
 	return func(c *model.Cluster) {
 		for _, p := range c.Pods {
 			strip(p)
 		}
-		strip(c.Preemptor)
 	}
 }
 
@@ -192,7 +196,7 @@ func stripAffinity(p *v1.Pod, strip func(a *v1.Affinity)) {
 }
 
 func eachContainer(strip func(k *v1.Container)) func(c *model.Cluster) {
-	return eachPod(func(p *v1.Pod) {
+	return eachOf(func(p *v1.Pod) {
 		for i := range p.Spec.Containers {
 			strip(&p.Spec.Containers[i])
 		}
@@ -200,22 +204,6 @@ func eachContainer(strip func(k *v1.Container)) func(c *model.Cluster) {
 			strip(&p.Spec.InitContainers[i])
 		}
 	})
-}
-
-func eachNode(strip func(n *v1.Node)) func(c *model.Cluster) {
-	return func(c *model.Cluster) {
-		for _, n := range c.Nodes {
-			strip(n)
-		}
-	}
-}
-
-func eachBudget(strip func(b *policyv1.PodDisruptionBudget)) func(c *model.Cluster) {
-	return func(c *model.Cluster) {
-		for _, b := range c.PodDisruptionBudgets {
-			strip(b)
-		}
-	}
 }
 
 // Without yields, for each aspect that a cluster has, its name and a copy of the

@@ -5,7 +5,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -15,13 +14,11 @@ import (
 // that objects have for each other and cannot be taken away by itself.
 var volumeAspects = []aspect{
 	{"claims", func(c *model.Cluster) { dropVolumes(c.Preemptor, isClaim) }},
-	{"claims of others", func(c *model.Cluster) {
-		for _, p := range c.Pods {
-			dropVolumes(p, isClaim)
-		}
-	}},
-	{"ephemeral volumes", eachPod(func(p *v1.Pod) { dropVolumes(p, func(v *v1.Volume) bool { return v.Ephemeral != nil }) })},
-	{"disks", eachPod(func(p *v1.Pod) { dropVolumes(p, isDisk) })},
+	{"claims of others", eachOther(func(p *v1.Pod) {
+		dropVolumes(p, isClaim)
+	})},
+	{"ephemeral volumes", eachOf(func(p *v1.Pod) { dropVolumes(p, func(v *v1.Volume) bool { return v.Ephemeral != nil }) })},
+	{"disks", eachOf(func(p *v1.Pod) { dropVolumes(p, isDisk) })},
 	{"claims for one pod", func(c *model.Cluster) {
 		each(c, func(p *v1.PersistentVolumeClaim) { shareable(p.Spec.AccessModes) })
 		each(c, func(v *v1.PersistentVolume) { shareable(v.Spec.AccessModes) })
@@ -31,9 +28,7 @@ var volumeAspects = []aspect{
 			n.Spec.Drivers[i].Allocatable = nil
 		}
 	})},
-	{"attached volumes", func(c *model.Cluster) {
-		c.Extra = slices.DeleteFunc(c.Extra, func(o runtime.Object) bool { _, is := o.(*storagev1.VolumeAttachment); return is })
-	}},
+	{"attached volumes", remove[*storagev1.VolumeAttachment]},
 	{"required drivers", eachOf(func(d *storagev1.CSIDriver) { turnOff(d.Spec.PreventPodSchedulingIfMissing) })},
 	{"node affinity of volumes", eachOf(func(v *v1.PersistentVolume) { anywhere(v) })},
 	{"node fields of volumes", eachOf(func(v *v1.PersistentVolume) {
@@ -58,7 +53,7 @@ var volumeAspects = []aspect{
 	{"selected nodes", eachOf(func(p *v1.PersistentVolumeClaim) { delete(p.Annotations, selectedNode) })},
 	{"allowed topologies", eachOf(func(s *storagev1.StorageClass) { s.AllowedTopologies = nil })},
 	{"storage capacity", func(c *model.Cluster) {
-		c.Extra = slices.DeleteFunc(c.Extra, func(o runtime.Object) bool { _, is := o.(*storagev1.CSIStorageCapacity); return is })
+		remove[*storagev1.CSIStorageCapacity](c)
 		each(c, func(d *storagev1.CSIDriver) { turnOff(d.Spec.StorageCapacity) })
 	}},
 }
@@ -82,7 +77,7 @@ func toBeBound(c *model.Cluster) bool {
 	waiting := map[string]bool{}
 	each(c, func(p *v1.PersistentVolumeClaim) { waiting[model.Key(p)] = p.Annotations[annBindCompleted] == "" })
 	found := false
-	eachPod(func(p *v1.Pod) {
+	each(c, func(p *v1.Pod) {
 		for i := range p.Spec.Volumes {
 			switch v := &p.Spec.Volumes[i]; {
 			case v.PersistentVolumeClaim != nil:
@@ -91,7 +86,7 @@ func toBeBound(c *model.Cluster) bool {
 				found = found || waiting[p.Namespace+"/"+p.Name+"-"+v.Name]
 			}
 		}
-	})(c)
+	})
 	return found
 }
 
@@ -141,17 +136,4 @@ func turnOff(b *bool) {
 	if b != nil {
 		*b = false
 	}
-}
-
-// each calls do with the objects of one type among the extra ones.
-func each[T runtime.Object](c *model.Cluster, do func(o T)) {
-	for _, o := range c.Extra {
-		if o, is := o.(T); is {
-			do(o)
-		}
-	}
-}
-
-func eachOf[T runtime.Object](strip func(o T)) func(c *model.Cluster) {
-	return func(c *model.Cluster) { each(c, strip) }
 }

@@ -54,7 +54,7 @@ func requests(p *v1.Pod) v1.ResourceList {
 // withRoom takes from nodes what one pod, the object i, requests less in next than
 // in c: from its own node, or from all if it is not bound.
 func withRoom(c, next *model.Cluster, i int) *model.Cluster {
-	before, after := objects(c)[i].(*v1.Pod), objects(next)[i].(*v1.Pod)
+	before, after := c.Objects()[i].(*v1.Pod), next.Objects()[i].(*v1.Pod)
 	less, left := v1.ResourceList{}, requests(after)
 	for name, q := range requests(before) {
 		if q.Sub(left[name]); q.Sign() > 0 {

@@ -52,7 +52,7 @@ func (m *minimiser) explain() {
 func nudges(c *model.Cluster) []step {
 	var steps []step
 	for _, of := range []func(o runtime.Object) []number{allowanceOf, priorityOf, startTimeOf, quantitiesOf} {
-		for i, o := range objects(c) {
+		for i, o := range c.Objects() {
 			for k, n := range of(o) {
 				for _, by := range []int64{n.unit, -n.unit} {
 					nudge := func(o runtime.Object) { of(o)[k].set(n.value + by) }

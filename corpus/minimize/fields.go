@@ -109,7 +109,7 @@ func walk(v reflect.Value, path string, yield func(field)) {
 // fields leave single fields out of single objects, and out of the settings.
 func fields(c *model.Cluster) []step {
 	var steps []step
-	for i, o := range objects(c) {
+	for i, o := range c.Objects() {
 		for _, f := range fieldsOf(o) {
 			if f.path == "status.startTime" && o.(*v1.Pod).Spec.NodeName != "" {
 				continue // see times
@@ -152,7 +152,7 @@ func sharedFields(c *model.Cluster) []step {
 	}
 	count := map[place]int{}
 	var order []place
-	for _, o := range objects(c) {
+	for _, o := range c.Objects() {
 		for _, f := range fieldsOf(o) {
 			if strings.Count(f.path, ".") > 1 || f.path == "status.startTime" {
 				continue
@@ -176,7 +176,7 @@ func sharedFields(c *model.Cluster) []step {
 }
 
 // edit changes copies of objects: change gets a copy of each, with its place in
-// objects(c), and tells whether it changed it.
+// c.Objects(), and tells whether it changed it.
 func edit(c *model.Cluster, change func(i int, o runtime.Object) bool) *model.Cluster {
 	next := shallow(c)
 	i := 0

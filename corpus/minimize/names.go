@@ -111,7 +111,7 @@ func letter(i int) string {
 // namespaces: the first is "default".
 func (r renaming) namespaces(c *model.Cluster, byName bool) {
 	var list []*v1.Namespace
-	for _, o := range objects(c) {
+	for _, o := range c.Objects() {
 		if meta, ok := o.(metav1.Object); ok && meta.GetNamespace() != "" {
 			namespace := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: meta.GetNamespace()}}
 			if !slices.ContainsFunc(list, func(o *v1.Namespace) bool { return o.Name == namespace.Name }) {
@@ -168,7 +168,7 @@ func (r renaming) storage(c *model.Cluster, byName bool) {
 // not there.
 func missing(c *model.Cluster) map[string]bool {
 	names := map[string]bool{}
-	for _, o := range objects(c) {
+	for _, o := range c.Objects() {
 		mentions(o, func(kind, _ string, name *string) {
 			if kind == claim || kind == volume || kind == class {
 				names[*name] = true

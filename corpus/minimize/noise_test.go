@@ -106,7 +106,7 @@ func oddly(c *model.Cluster) {
 	for i, b := range c.PodDisruptionBudgets {
 		b.Namespace, b.Name = "shop", fmt.Sprintf("guard-%x", 99-i)
 	}
-	for _, o := range objects(c) {
+	for _, o := range c.Objects() {
 		for _, list := range resourceLists(o) {
 			for name, q := range list {
 				if name != v1.ResourcePods {

@@ -38,7 +38,7 @@ type scale struct {
 // newScale is the scale of the numbers that of finds.
 func newScale(c *model.Cluster, name string, unit, first int64, of func(o runtime.Object) []number) *scale {
 	s := &scale{name: name, unit: unit, first: first, of: of}
-	for _, o := range objects(c) {
+	for _, o := range c.Objects() {
 		for _, n := range of(o) {
 			if i, there := slices.BinarySearch(s.values, n.value); !there {
 				s.values = slices.Insert(s.values, i, n.value)
@@ -225,7 +225,7 @@ func minute(seconds int64) *metav1.Time {
 // quantities makes do with few resources, in small whole numbers.
 func quantities(c *model.Cluster) []step {
 	names := map[v1.ResourceName]bool{}
-	for _, o := range objects(c) {
+	for _, o := range c.Objects() {
 		for _, n := range quantitiesOf(o) {
 			names[v1.ResourceName(n.field)] = true
 		}

@@ -193,26 +193,8 @@ func pods(c *model.Cluster) []*v1.Pod {
 	return append(slices.Clip(c.Pods), c.Preemptor)
 }
 
-// objects are all objects of a cluster in a fixed order.
-func objects(c *model.Cluster) []runtime.Object {
-	var all []runtime.Object
-	for _, o := range c.Nodes {
-		all = append(all, o)
-	}
-	for _, o := range pods(c) {
-		all = append(all, o)
-	}
-	for _, o := range c.PodDisruptionBudgets {
-		all = append(all, o)
-	}
-	for _, o := range c.PriorityClasses {
-		all = append(all, o)
-	}
-	return append(all, c.Extra...)
-}
-
 // replace puts with(o) in the place of each object o of a cluster, in the order of
-// objects. It writes to the cluster's lists.
+// its Objects. It writes to the cluster's lists.
 func replace(c *model.Cluster, with func(o runtime.Object) runtime.Object) {
 	replaceIn(c.Nodes, with)
 	replaceIn(c.Pods, with)
@@ -231,7 +213,7 @@ func replaceIn[T runtime.Object](list []T, with func(o runtime.Object) runtime.O
 // same tells whether two clusters are equal. Where they share objects, this is
 // quick.
 func same(a, b *model.Cluster) bool {
-	x, y := objects(a), objects(b)
+	x, y := a.Objects(), b.Objects()
 	if len(x) != len(y) || !equality.Semantic.DeepEqual(a.Settings, b.Settings) {
 		return false
 	}

@@ -35,7 +35,7 @@ func aspects(c *model.Cluster) []step {
 			step{without + name + ", on full nodes", on(justFull)},
 			step{without + name + ", on nodes to be emptied", on(toBeEmptied)})
 	}
-	for i, o := range objects(c) {
+	for i, o := range c.Objects() {
 		if p, ok := o.(*v1.Pod); ok {
 			steps = append(steps, step{title(p) + ": requests of one container", func(c *model.Cluster) *model.Cluster {
 				return edit(c, func(j int, o runtime.Object) bool { return i == j && plainRequests(o.(*v1.Pod)) })

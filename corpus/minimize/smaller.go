@@ -161,7 +161,7 @@ func paths(c *model.Cluster) []string {
 			list = append(list, path)
 		}
 	}
-	for _, o := range objects(c) {
+	for _, o := range c.Objects() {
 		kind := reflect.TypeOf(o).Elem().Name()
 		if o == runtime.Object(c.Preemptor) {
 			kind = "preemptor"

@@ -89,7 +89,7 @@ func TestStorageOfAFindingIsSmall(t *testing.T) {
 		}
 		result, err := Minimise(context.Background(), checker, c, differentialAt(model.StageDryRun), Options{})
 		require.NoError(t, err)
-		for _, o := range objects(result.Cluster) {
+		for _, o := range result.Cluster.Objects() {
 			t.Log(title(o))
 		}
 		require.Len(t, result.Cluster.Nodes, 1)

@@ -86,18 +86,11 @@ func AdmitFrom(admitted, c *model.Cluster) error {
 
 // objects are all objects of the cluster, those first that others name.
 func objects(c *model.Cluster) []runtime.Object {
-	all := slices.Concat(of(c.PriorityClasses), of(c.Nodes), of(c.PodDisruptionBudgets), of(c.Pods))
+	all := slices.Concat(model.ObjectsOf(c.PriorityClasses), model.ObjectsOf(c.Nodes), model.ObjectsOf(c.PodDisruptionBudgets), model.ObjectsOf(c.Pods))
 	if c.Preemptor != nil {
 		all = append(all, c.Preemptor)
 	}
 	return append(all, c.Extra...)
-}
-
-func of[T runtime.Object](objects []T) (all []runtime.Object) {
-	for _, o := range objects {
-		all = append(all, o)
-	}
-	return all
 }
 
 // Objects admits every object of the cluster, the preemptor too if there is
