@@ -54,11 +54,7 @@ func Run(ctx context.Context, sides []releasediff.Side, o *Options) (*Report, er
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	for i := range sides[1:] {
-		d := &differ{
-			options: o, start: time.Now(),
-			shrinker: shrinker{comparer: releasediff.New(sides[i], sides[i+1]), stopped: ctx, workers: o.Workers, dir: o.Dir},
-		}
-		d.command = d.reproduce
+		d := &differ{options: o, start: time.Now(), comparer: releasediff.New(sides[i], sides[i+1]), stopped: ctx}
 		p, err := d.run()
 		if err != nil {
 			return nil, err
@@ -74,9 +70,10 @@ func Run(ctx context.Context, sides []releasediff.Side, o *Options) (*Report, er
 
 // differ compares two releases.
 type differ struct {
-	shrinker
-	options *Options
-	start   time.Time
+	options  *Options
+	start    time.Time
+	comparer *releasediff.Comparer
+	stopped  context.Context // done when the user interrupts
 
 	mu    sync.Mutex
 	ways  releasediff.Ways

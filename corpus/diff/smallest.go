@@ -18,45 +18,35 @@ import (
 // maxShrinking bounds the time for one cluster. Most take a few seconds.
 const maxShrinking = 30 * time.Second
 
-// shrinker makes the clusters small on which two releases differ.
-type shrinker struct {
-	comparer *releasediff.Comparer
-	stopped  context.Context // done when the user interrupts
-	workers  int
-	dir      string // to save cases in, or ""
-	// command is the command line that compares on the cluster of a number.
-	command func(n uint64) string
-}
-
 // smallest makes the witnesses of a kind of difference small, and keeps the one that
 // ends up smallest. Of large ones, which take long, it is the first.
-func (s *shrinker) smallest(k *releasediff.Kind, progress func(minimize.Progress)) (*Difference, error) {
+func (d *differ) smallest(k *releasediff.Kind, progress func(minimize.Progress)) (*Difference, error) {
 	var out *Difference
 	var from *releasediff.Witness
 	for _, w := range k.Witnesses {
-		if next := s.minimised(w, progress); out == nil || next.compare(out) < 0 {
+		if next := d.minimised(w, progress); out == nil || next.compare(out) < 0 {
 			out, from = next, w
 		}
-		if large := len(w.Cluster.Pods) > 200; large || out.Size.Objects() <= 2 || s.stopped.Err() != nil {
+		if large := len(w.Cluster.Pods) > 200; large || out.Size.Objects() <= 2 || d.stopped.Err() != nil {
 			break
 		}
 	}
 	out.Kind, out.Clusters = k.Kind, k.Clusters
-	return out, s.write(out, from)
+	return out, d.write(out, from)
 }
 
 // minimised makes a witness small, and asks both schedulers about it once more.
-func (s *shrinker) minimised(w *releasediff.Witness, progress func(minimize.Progress)) *Difference {
-	out := &Difference{Reproduce: s.command(w.Number), shown: w.Comparison}
-	ctx, cancel := context.WithTimeout(s.stopped, maxShrinking)
+func (d *differ) minimised(w *releasediff.Witness, progress func(minimize.Progress)) *Difference {
+	out := &Difference{Reproduce: d.reproduce(w.Number), shown: w.Comparison}
+	ctx, cancel := context.WithTimeout(d.stopped, maxShrinking)
 	defer cancel()
 	effect := fingerprint.Fingerprint{Property: releasediff.AgreeName, Kind: w.Effect.String()}
-	small, err := minimize.Minimise(ctx, s.comparer.Checker(), w.Cluster, effect,
-		minimize.Options{Workers: s.workers, Progress: progress})
+	small, err := minimize.Minimise(ctx, d.comparer.Checker(), w.Cluster, effect,
+		minimize.Options{Workers: d.options.Workers, Progress: progress})
 	switch {
 	case errors.Is(err, minimize.ErrNotFound):
 		out.NotMinimal = "it does not show each time"
-	case s.stopped.Err() != nil:
+	case d.stopped.Err() != nil:
 		out.NotMinimal = "interrupted"
 	case err != nil && ctx.Err() == nil:
 		out.NotMinimal = words.FirstLine(err.Error())
@@ -64,7 +54,7 @@ func (s *shrinker) minimised(w *releasediff.Witness, progress func(minimize.Prog
 		out.NotMinimal = "it took too long"
 	}
 	if err == nil {
-		if again := s.comparer.Show(context.WithoutCancel(ctx), small.Cluster, w.Effect); again != nil {
+		if again := d.comparer.Show(context.WithoutCancel(ctx), small.Cluster, w.Effect); again != nil {
 			out.shown = again
 		} else {
 			out.NotMinimal = "it does not show each time"
@@ -82,8 +72,8 @@ func (s *shrinker) minimised(w *releasediff.Witness, progress func(minimize.Prog
 }
 
 // write makes a case of the cluster, and saves it if that is asked for.
-func (s *shrinker) write(out *Difference, w *releasediff.Witness) error {
-	from, to := s.comparer.From.Release, s.comparer.To.Release
+func (d *differ) write(out *Difference, w *releasediff.Witness) error {
+	from, to := d.comparer.From.Release, d.comparer.To.Release
 	title := "not explained"
 	if c := w.Effect.Change; c != nil {
 		title = c.Title
@@ -99,10 +89,10 @@ func (s *shrinker) write(out *Difference, w *releasediff.Witness) error {
 		return err
 	}
 	out.Case = written.String()
-	if s.dir == "" {
+	if d.options.Dir == "" {
 		return nil
 	}
-	path, err := corpus.Save(s.dir, c)
+	path, err := corpus.Save(d.options.Dir, c)
 	out.Saved = path
 	return err
 }
