@@ -34,7 +34,7 @@ const maxAsIf = 3
 // minimised cluster, what happens instead, and which single broken rule would
 // explain it. r is the result of checking it, nil if the check failed.
 func Explain(r *properties.Result, f *properties.Finding) string {
-	detail, _, _ := strings.Cut(f.Detail, "\n")
+	detail := words.FirstLine(f.Detail)
 	if r == nil || r.Observation == nil {
 		return "The check fails: " + detail + "."
 	}
@@ -55,13 +55,13 @@ func Explain(r *properties.Result, f *properties.Finding) string {
 		text += ": " + detail + promise(f.Property)
 	}
 	if len(f.Known) > 0 {
-		text += " (known: " + named(f.Known) + ")"
+		text += " (known: " + Named(f.Known) + ")"
 	}
 	return text + "."
 }
 
-// named are known findings, with their classes.
-func named(ids []string) string {
+// Named are known findings, with their classes.
+func Named(ids []string) string {
 	var names []string
 	for _, id := range ids {
 		names = append(names, properties.Name(id))

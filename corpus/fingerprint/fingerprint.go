@@ -42,7 +42,7 @@ func (f Fingerprint) String() string {
 		text += ", " + f.Kind
 	}
 	if f.Known != "" {
-		text += " (known: " + named(strings.Split(f.Known, ",")) + ")"
+		text += " (known: " + Named(strings.Split(f.Known, ",")) + ")"
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -139,8 +140,7 @@ func (m *minimiser) judge(r *properties.Result, err error) (becomes string, find
 		if m.want.Covers(fingerprint.OfFinding(&f)) {
 			return kept, f
 		}
-		line, _, _ := strings.Cut(err.Error(), "\n") // without the stack of a panic
-		return "error: " + line, f
+		return "error: " + words.FirstLine(err.Error()), f // without the stack of a panic
 	case r.Unmodelled != nil:
 		return "not modelled", finding
 	}

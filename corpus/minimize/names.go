@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -285,6 +286,16 @@ func (r relabel) selector(s *metav1.LabelSelector) {
 	}
 }
 
+// terms renames the labels that node affinity looks at.
+func (r relabel) terms(terms []v1.NodeSelectorTerm) {
+	for _, term := range terms {
+		for i := range term.MatchExpressions {
+			e := &term.MatchExpressions[i]
+			r.values(&e.Key, string(e.Operator), e.Values)
+		}
+	}
+}
+
 // podLabels renames the labels of a pod, or those that it spreads by, or that its
 // affinity or a budget selects.
 func podLabels(o runtime.Object, r relabel) bool {
@@ -332,8 +343,23 @@ func nodeLabels(o runtime.Object, r relabel) bool {
 		for _, term := range properties.NodeTerms(o) {
 			r.terms([]v1.NodeSelectorTerm{*term})
 		}
+	case *v1.PersistentVolume:
+		if o.Spec.NodeAffinity == nil || o.Spec.NodeAffinity.Required == nil {
+			return false
+		}
+		r.terms(o.Spec.NodeAffinity.Required.NodeSelectorTerms)
+	case *storagev1.StorageClass:
+		for _, term := range o.AllowedTopologies {
+			for i := range term.MatchLabelExpressions {
+				e := &term.MatchLabelExpressions[i]
+				r.values(&e.Key, "", e.Values)
+			}
+		}
+		return len(o.AllowedTopologies) > 0
+	case *storagev1.CSIStorageCapacity:
+		r.selector(o.NodeTopology)
 	default:
-		return storageNodes(o, r)
+		return false
 	}
 	return true
 }
@@ -380,4 +406,10 @@ func plainLabels(c *model.Cluster, rename func(runtime.Object, relabel) bool, fi
 			return cmp.Or(values[key][value], value)
 		}})
 	})
+}
+
+// wellKnown tells whether a label of nodes means something by its name.
+func wellKnown(key string) bool {
+	return slices.Contains([]string{v1.LabelHostname, v1.LabelTopologyZone, v1.LabelTopologyRegion,
+		v1.LabelFailureDomainBetaZone, v1.LabelFailureDomainBetaRegion}, key)
 }

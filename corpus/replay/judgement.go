@@ -106,15 +106,11 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	if j.Known = properties.OfClass(ids, classes); len(j.Known) > 0 {
-		var names []string
-		for _, id := range j.Known {
-			names = append(names, properties.Name(id))
-		}
 		j.Result, j.Remark = Known, !properties.Disagree(j.Known)
 		if j.Remark {
 			j.Result = Remark
 		}
-		j.Result += ": " + strings.Join(names, ", ")
+		j.Result += ": " + fingerprint.Named(j.Known)
 	} else if len(ids) > 0 {
 		j.Result = PassedOver
 	}

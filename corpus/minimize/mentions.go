@@ -1,8 +1,6 @@
 package minimize
 
 import (
-	"slices"
-
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -115,45 +113,4 @@ func mentions(o runtime.Object, visit func(kind, namespace string, name *string)
 	case *storagev1.CSIStorageCapacity:
 		of(class, &o.StorageClassName)
 	}
-}
-
-// terms renames the labels that node affinity looks at.
-func (r relabel) terms(terms []v1.NodeSelectorTerm) {
-	for _, term := range terms {
-		for i := range term.MatchExpressions {
-			e := &term.MatchExpressions[i]
-			r.values(&e.Key, string(e.Operator), e.Values)
-		}
-	}
-}
-
-// storageNodes renames the labels of nodes in what says which nodes can reach
-// storage, and tells whether o does.
-func storageNodes(o runtime.Object, r relabel) bool {
-	switch o := o.(type) {
-	case *v1.PersistentVolume:
-		if o.Spec.NodeAffinity == nil || o.Spec.NodeAffinity.Required == nil {
-			return false
-		}
-		r.terms(o.Spec.NodeAffinity.Required.NodeSelectorTerms)
-	case *storagev1.StorageClass:
-		for _, term := range o.AllowedTopologies {
-			for i := range term.MatchLabelExpressions {
-				e := &term.MatchLabelExpressions[i]
-				r.values(&e.Key, "", e.Values)
-			}
-		}
-		return len(o.AllowedTopologies) > 0
-	case *storagev1.CSIStorageCapacity:
-		r.selector(o.NodeTopology)
-	default:
-		return false
-	}
-	return true
-}
-
-// wellKnown tells whether a label of nodes means something by its name.
-func wellKnown(key string) bool {
-	return slices.Contains([]string{v1.LabelHostname, v1.LabelTopologyZone, v1.LabelTopologyRegion,
-		v1.LabelFailureDomainBetaZone, v1.LabelFailureDomainBetaRegion}, key)
 }
