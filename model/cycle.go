@@ -41,19 +41,31 @@ func (a *Algorithm) NewCycle(c *Cluster) *Cycle { return a.NewCycleOn(c, NewSnap
 // NewCycleOn is NewCycle with the snapshot of c at hand.
 func (a *Algorithm) NewCycleOn(c *Cluster, snapshot *filter.Snapshot) *Cycle {
 	cy := &Cycle{
-		Algorithm: a,
 		Snapshot:  snapshot,
 		Settings:  c.Settings,
 		Budgets:   newBudgets(c.PodDisruptionBudgets),
 		Extenders: interestedExtenders(c),
-		Absent:    map[string]bool{},
 		byName:    make(map[string]*filter.Node, len(c.Nodes)),
 	}
 	for _, n := range cy.Nodes {
 		cy.byName[n.Name] = n
 	}
-	cy.PreFiltered = a.PreFilter(cy)
-	return cy
+	return cy.Under(a)
+}
+
+// Under is the cycle of the same cluster by another algorithm.
+func (cy *Cycle) Under(a *Algorithm) *Cycle {
+	out := &Cycle{
+		Algorithm: a,
+		Snapshot:  cy.Snapshot,
+		Settings:  cy.Settings,
+		Budgets:   cy.Budgets,
+		Extenders: cy.Extenders,
+		Absent:    map[string]bool{},
+		byName:    cy.byName,
+	}
+	out.PreFiltered = a.PreFilter(out)
+	return out
 }
 
 // Node is the node of that name, or nil.

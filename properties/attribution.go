@@ -12,30 +12,21 @@ import (
 // their quirks the model agrees at each stage, and with one of them less it does
 // not. known is nil if even all of them do not; left is the first disagreement then.
 func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
-	var quirks []LedgerEntry
-	for _, e := range LedgerOf(s.Release) {
-		if e.Quirk != "" {
-			quirks = append(quirks, e)
-		}
+	rules, quirks := s.Release.Rules(), QuirksOf(s.Release)
+	all, err := answers.Decide(s.Cluster, release.With(rules, quirks...))
+	if err != nil {
+		return nil, &answers.Disagreement{}
 	}
-	with := func(entries []LedgerEntry) *answers.Disagreement {
-		on := make([]release.Quirk, len(entries))
-		for i, e := range entries {
-			on[i] = e.Quirk
-		}
-		d, err := answers.Decide(s.Cluster, release.With(s.Release.Rules(), on...))
-		if err != nil {
-			return &answers.Disagreement{}
-		}
-		return d.Admits(s.Observation)
-	}
-	if left = with(quirks); left != nil {
+	if left = all.Admits(s.Observation); left != nil {
 		return nil, left
 	}
-	quirks, _ = needed(quirks, func(fewer []LedgerEntry) (bool, error) { return with(fewer) == nil, nil })
+	quirks, _ = needed(quirks, func(fewer []release.Quirk) (bool, error) {
+		d, err := all.Under(release.With(rules, fewer...))
+		return err == nil && d.Admits(s.Observation) == nil, nil
+	})
 	ids := make([]string, len(quirks))
-	for i, e := range quirks {
-		ids[i] = e.ID
+	for i, quirk := range quirks {
+		ids[i] = string(quirk)
 	}
 	return ids, nil
 }

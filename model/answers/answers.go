@@ -69,8 +69,15 @@ func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
 	if missing := rules.unmodelled(c, snapshot); len(missing) > 0 {
 		return nil, missing
 	}
-	d := rules.NewCycleOn(c, snapshot).Decide()
-	if undecided := unmodelled.Undecided(d.Cycle); len(undecided) > 0 {
+	return decide(rules.NewCycleOn(c, snapshot), rules)
+}
+
+// Under decides the same cluster by other rules, which leave no more of it unmodelled.
+func (s *Set) Under(rules *Rules) (*Set, error) { return decide(s.Cycle.Under(rules.Algorithm), rules) }
+
+func decide(cy *model.Cycle, rules *Rules) (*Set, error) {
+	d := cy.Decide()
+	if undecided := unmodelled.Undecided(cy); len(undecided) > 0 {
 		return nil, undecided
 	}
 	for _, then := range rules.Then {

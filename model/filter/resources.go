@@ -71,6 +71,9 @@ func (rs Resources) Get(name v1.ResourceName) Quantity {
 
 // merge combines both lists name by name. It may reuse rs.
 func (rs Resources) merge(other Resources, combine func(a, b Quantity) Quantity) Resources {
+	if len(rs) == 0 {
+		return slices.Clone(other)
+	}
 	for _, o := range other {
 		if i := slices.IndexFunc(rs, func(a Amount) bool { return a.Name == o.Name }); i >= 0 {
 			rs[i].Quantity = combine(rs[i].Quantity, o.Quantity)

@@ -235,12 +235,12 @@ func Where(concerns func(*filter.Snapshot) bool, change OfPlugin) OfPlugin {
 
 // On are plugins with the one of that name changed.
 func On(plugins []filter.Plugin, name string, change OfPlugin) []filter.Plugin {
-	out := slices.Clone(plugins)
-	for i, p := range out {
-		if p.Name() == name {
-			out[i] = change(p)
-		}
+	at := slices.IndexFunc(plugins, func(p filter.Plugin) bool { return p.Name() == name })
+	if at < 0 {
+		return plugins
 	}
+	out := slices.Clone(plugins)
+	out[at] = change(out[at])
 	return out
 }
 
