@@ -5,6 +5,9 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // device names a device of the cluster.
@@ -12,13 +15,29 @@ type device struct{ driver, pool, name string }
 
 // devices are those of the cluster, and how many of them the preemptor wants.
 type devices struct {
-	slices []*resourcev1.ResourceSlice
-	taken  map[device]bool
-	wanted map[string]int // by driver; "" is any
-	total  int            // of wanted
+	claims  map[string]*resourcev1.ResourceClaim // by namespace/name
+	classes map[string]*resourcev1.DeviceClass
+	slices  []*resourcev1.ResourceSlice
+	taken   map[device]bool
+	wanted  map[string]int // by driver; "" is any
+	total   int            // of wanted
 }
 
-func newDevices() *devices { return &devices{taken: map[device]bool{}, wanted: map[string]int{}} }
+func newDevices(objects []runtime.Object) *devices {
+	d := &devices{map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.DeviceClass{}, nil, map[device]bool{}, map[string]int{}, 0}
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *resourcev1.ResourceClaim:
+			d.claims[filter.Key(o)] = o
+			d.take(o)
+		case *resourcev1.DeviceClass:
+			d.classes[o.Name] = o
+		case *resourcev1.ResourceSlice:
+			d.slices = append(d.slices, o)
+		}
+	}
+	return d
+}
 
 // take notes the devices allocated to a claim; those given for administration are
 // not taken from others (KEP-5018).
@@ -34,10 +53,10 @@ func (d *devices) take(claim *resourcev1.ResourceClaim) {
 }
 
 // want adds the devices that a claim asks for, and says which class is missing.
-func (d *devices) want(claim *resourcev1.ResourceClaim, classes map[string]*resourcev1.DeviceClass) (missing string) {
+func (d *devices) want(claim *resourcev1.ResourceClaim) (missing string) {
 	for i := range claim.Spec.Devices.Requests {
 		r := &claim.Spec.Devices.Requests[i]
-		class := classes[r.Exactly.DeviceClassName]
+		class := d.classes[r.Exactly.DeviceClassName]
 		if class == nil {
 			missing = "device class " + r.Exactly.DeviceClassName + " does not exist"
 			continue

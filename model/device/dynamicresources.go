@@ -30,20 +30,8 @@ func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answ
 	if len(p.Spec.ResourceClaims) == 0 {
 		return nil, filter.Answer{}
 	}
-	claims, classes := map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.DeviceClass{}
-	d := newDevices()
-	for _, o := range s.Objects {
-		switch o := o.(type) {
-		case *resourcev1.ResourceClaim:
-			claims[filter.Key(o)] = o
-			d.take(o)
-		case *resourcev1.DeviceClass:
-			classes[o.Name] = o
-		case *resourcev1.ResourceSlice:
-			d.slices = append(d.slices, o)
-		}
-	}
-	own, why := ownClaims(p, claims)
+	d := newDevices(s.Objects)
+	own, why := ownClaims(p, d.claims)
 	if why != "" {
 		return nil, filter.Rejected(why)
 	}
@@ -56,7 +44,7 @@ func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answ
 			continue
 		}
 		st.Open = append(st.Open, claim)
-		if missing := d.want(claim, classes); missing != "" {
+		if missing := d.want(claim); missing != "" {
 			answer = filter.Rejected(missing)
 		}
 	}

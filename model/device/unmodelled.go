@@ -40,13 +40,7 @@ func backsRequest(class *resourcev1.DeviceClass, p *v1.Pod) bool {
 
 func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
 	p := s.Preemptor.Pod
-	classes := map[string]*resourcev1.DeviceClass{}
-	for _, o := range s.Objects {
-		if class, ok := o.(*resourcev1.DeviceClass); ok {
-			classes[class.Name] = class
-		}
-	}
-	own := map[string]bool{}
+	own, classes := map[string]bool{}, newDevices(s.Objects).classes
 	for i := range p.Spec.ResourceClaims {
 		if name, _ := ClaimName(p, &p.Spec.ResourceClaims[i]); name != "" {
 			own[p.Namespace+"/"+name] = true
