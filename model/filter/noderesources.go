@@ -17,12 +17,9 @@ func (NodeResourcesFit) Name() string { return "NodeResourcesFit" }
 
 // PreFilter implements Plugin.
 func (NodeResourcesFit) PreFilter(s *Snapshot) (State, Answer) {
-	st := &ResourcesState{make([]Resources, s.Size()), make([]Resources, len(s.Nodes)), nil}
+	st := &ResourcesState{Needs: make([]Resources, s.Size())}
 	st.Needs[s.Preemptor.Index] = Requested(s.Preemptor.Pod)
 	s.Placed(func(_ *Node, p *Pod) { st.Needs[p.Index] = Occupied(p.Pod) })
-	for i, n := range s.Nodes {
-		st.allocatable[i] = resourcesOf(n.Status.Allocatable)
-	}
 	for _, want := range st.Needs[s.Preemptor.Index] {
 		if want.RoundedUp() > 0 {
 			st.Wanted = append(st.Wanted, want)
@@ -34,8 +31,7 @@ func (NodeResourcesFit) PreFilter(s *Snapshot) (State, Answer) {
 // ResourcesState is the State of NodeResourcesFit.
 type ResourcesState struct {
 	// Needs is what each pod requests or occupies, by its Index.
-	Needs       []Resources
-	allocatable []Resources // by Node.Index
+	Needs []Resources
 	// Wanted are the resources that a node has to have enough of. Those of which
 	// the scheduler keeps no account are passed over.
 	Wanted Resources
@@ -52,15 +48,15 @@ func (st *ResourcesState) Fits(n *Node, v View) *Verdict {
 		failed.Reasons = append(failed.Reasons, reason)
 		failed.Unresolvable = failed.Unresolvable || unresolvable
 	}
-	has := st.allocatable[n.Index]
-	if int64(len(v.Pods))+1 > has.Get(v1.ResourcePods).RoundedUp() {
+	has := func(name v1.ResourceName) int64 { return amountOf(name, n.Status.Allocatable[name]).RoundedUp() }
+	if int64(len(v.Pods))+1 > has(v1.ResourcePods) {
 		fail("Too many pods", false)
 	}
 	for _, want := range st.Wanted {
 		if !isScheduled(want.Name) {
 			continue
 		}
-		request, allocatable := want.RoundedUp(), has.Get(want.Name).RoundedUp()
+		request, allocatable := want.RoundedUp(), has(want.Name)
 		free := allocatable
 		for _, p := range v.Pods {
 			free -= st.Needs[p.Index].Get(want.Name).RoundedUp()

@@ -10,14 +10,6 @@ import (
 // Quantity is an exact non-negative amount: whole units and thousandths of one.
 type Quantity struct{ whole, milli int64 }
 
-func quantityOf(q resource.Quantity) Quantity {
-	if whole, exact := q.AsInt64(); exact {
-		return Quantity{whole: whole}
-	}
-	m := q.MilliValue()
-	return Quantity{whole: m / 1000, milli: m % 1000}
-}
-
 func (a Quantity) plus(b Quantity) Quantity {
 	sum := Quantity{a.whole + b.whole, a.milli + b.milli}
 	if sum.milli >= 1000 {
@@ -44,17 +36,24 @@ type Amount struct {
 	Quantity
 }
 
+func amountOf(name v1.ResourceName, q resource.Quantity) Amount {
+	if name == v1.ResourceCPU {
+		return Amount{name, Quantity{whole: q.MilliValue()}}
+	}
+	if whole, exact := q.AsInt64(); exact {
+		return Amount{name, Quantity{whole: whole}}
+	}
+	m := q.MilliValue()
+	return Amount{name, Quantity{m / 1000, m % 1000}}
+}
+
 // Resources are amounts, one per name, in no particular order.
 type Resources []Amount
 
 func resourcesOf(list v1.ResourceList) Resources {
 	rs := make(Resources, 0, len(list))
 	for name, q := range list {
-		if name == v1.ResourceCPU {
-			rs = append(rs, Amount{name, Quantity{whole: q.MilliValue()}})
-		} else {
-			rs = append(rs, Amount{name, quantityOf(q)})
-		}
+		rs = append(rs, amountOf(name, q))
 	}
 	return rs
 }
