@@ -53,13 +53,8 @@ func (s *Subject) AssumesAny() bool { return len(s.assumed) > 0 }
 
 // Rules are the documented ones, with the quirks of the findings that are assumed.
 func (s *Subject) Rules() *answers.Rules {
-	rules := s.Release.Rules()
-	for _, quirk := range release.Quirks() {
-		if s.Assumes(string(quirk)) {
-			rules = release.With(rules, quirk)
-		}
-	}
-	return rules
+	on := slices.DeleteFunc(release.Quirks(), func(q release.Quirk) bool { return !s.Assumes(string(q)) })
+	return release.With(s.Release.Rules(), on...)
 }
 
 // Extended tells whether the scheduler has extenders.
