@@ -36,8 +36,8 @@ func (d *Disagreement) String() string {
 	return fmt.Sprintf("%s: want %s, got %s", at, d.Want, d.Got)
 }
 
-func disagree(stage model.Stage, node string, want, got any) *Disagreement {
-	return &Disagreement{Stage: stage, Node: node, Want: fmt.Sprint(want), Got: fmt.Sprint(got)}
+func disagree(stage model.Stage, node, kind string, want, got any) *Disagreement {
+	return &Disagreement{Stage: stage, Node: node, Kind: kind, Want: fmt.Sprint(want), Got: fmt.Sprint(got)}
 }
 
 // Admits compares an observation with the answers allowed, stage by stage, and
@@ -54,28 +54,25 @@ func (s *Set) admitsStages(o *model.Observation) *Disagreement {
 	if dis := s.admitsFilters(o); dis != nil {
 		return dis
 	}
-	if len(s.Cycle.Nodes) == 0 || s.Error != "" {
-		return s.admitsNomination(o, s.noCandidate())
-	}
-	if len(s.Fits) > 0 {
+	switch {
+	case s.cycleError() != "":
+		return s.admitsNomination(o, s.Cycle.NoCandidate(s.Decision))
+	case len(s.Fits) > 0:
 		return nil
-	}
-	if s.PostFilterError != "" {
-		return s.admitsNomination(o, &model.Actuation{Nomination: model.NominationKept})
-	}
-	if o.Eligible != nil && o.Eligible.OK != s.Eligible.OK {
+	case s.PostFilterError != "":
+		return s.admitsNomination(o, keepsNomination())
+	case o.Eligible != nil && o.Eligible.OK != s.Eligible.OK:
 		kind := kindNotEligible
 		if o.Eligible.OK {
 			kind = kindEligible
 		}
-		return disagree(model.StageEligible, "", *s.Eligible, *o.Eligible).of(kind)
-	}
-	if !s.Eligible.OK {
-		return s.admitsNomination(o, &model.Actuation{Nomination: model.NominationKept})
+		return disagree(model.StageEligible, "", kind, *s.Eligible, *o.Eligible)
+	case !s.Eligible.OK:
+		return s.admitsNomination(o, keepsNomination())
 	}
 	if o.Eligible != nil { // the system shows its stages
 		if got := slices.Sorted(slices.Values(o.PotentialNodes)); !slices.Equal(got, s.PotentialNodes) {
-			return disagree(model.StagePotential, "", s.PotentialNodes, got).of("tries", listKind(s.PotentialNodes, got))
+			return disagree(model.StagePotential, "", "tries: "+listKind(s.PotentialNodes, got), s.PotentialNodes, got)
 		}
 	}
 	first := s.admitsIn(s.worlds[0], o)
@@ -90,51 +87,52 @@ func (s *Set) admitsStages(o *model.Observation) *Disagreement {
 	return first
 }
 
-func (s *Set) admitsFilters(o *model.Observation) *Disagreement {
+// cycleError is why the cycle ends in an error while nodes are filtered, or "".
+func (s *Set) cycleError() string {
 	if len(s.Cycle.Nodes) == 0 {
-		if o.CycleError == "" {
-			return disagree(model.StageFilter, "", "an error: no nodes", "none").of(kindNoError)
-		}
-		return nil
+		return "no nodes"
 	}
-	if s.Error != "" {
-		if o.CycleError == "" {
-			return disagree(model.StageFilter, "", "an error: "+s.Error, "none").of(kindNoError)
-		}
+	return s.Error
+}
+
+func keepsNomination() *model.Actuation { return &model.Actuation{Nomination: model.NominationKept} }
+
+func (s *Set) admitsFilters(o *model.Observation) *Disagreement {
+	switch failure := s.cycleError(); {
+	case failure != "" && o.CycleError == "":
+		return disagree(model.StageFilter, "", kindNoError, "an error: "+failure, "none")
+	case failure != "":
 		return nil
-	}
-	if o.CycleError != "" {
-		return disagree(model.StageFilter, "", "no error", o.CycleError).of(kindError)
+	case o.CycleError != "":
+		return disagree(model.StageFilter, "", kindError, "no error", o.CycleError)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Filters)) {
 		got, want := o.Filters[name], s.Verdicts[name]
 		if want == nil || s.unreported(name) {
-			return disagree(model.StageFilter, name, "fits", got).of(s.verdictKind(nil, &got)...)
+			return disagree(model.StageFilter, name, s.verdictKind(nil, &got), "fits", got)
 		}
 		if got.Plugin != want.Plugin || got.Unresolvable != want.Unresolvable {
-			return disagree(model.StageFilter, name, *want, got).of(s.verdictKind(want, &got)...)
+			return disagree(model.StageFilter, name, s.verdictKind(want, &got), *want, got)
 		}
 	}
-	if len(s.Fits) > 0 {
-		if !slices.Contains(s.Fits, o.ScheduledTo) {
-			kind := []string{kindOtherNode}
-			if want := s.Verdicts[o.ScheduledTo]; want != nil {
-				kind = s.verdictKind(want, nil)
-			}
-			return disagree(model.StageFilter, "", fmt.Sprint("scheduled to one of ", s.Fits), fmt.Sprintf("%q", o.ScheduledTo)).of(kind...)
+	fails := s.Verdicts[o.ScheduledTo]
+	switch {
+	case slices.Contains(s.Fits, o.ScheduledTo):
+		return nil // not every node was looked at
+	case len(s.Fits) > 0:
+		kind := kindOtherNode
+		if fails != nil {
+			kind = s.verdictKind(fails, nil)
 		}
-		// Not every node was looked at.
-		return nil
-	}
-	if o.ScheduledTo != "" {
-		return disagree(model.StageFilter, o.ScheduledTo, *s.Verdicts[o.ScheduledTo], "scheduled").of(s.verdictKind(s.Verdicts[o.ScheduledTo], nil)...)
-	}
-	if o.Filters == nil {
+		return disagree(model.StageFilter, "", kind, fmt.Sprint("scheduled to one of ", s.Fits), fmt.Sprintf("%q", o.ScheduledTo))
+	case o.ScheduledTo != "":
+		return disagree(model.StageFilter, o.ScheduledTo, s.verdictKind(fails, nil), *fails, "scheduled")
+	case o.Filters == nil:
 		return nil
 	}
 	for _, n := range s.Cycle.Nodes {
 		if _, shown := o.Filters[n.Name]; !shown && !s.unreported(n.Name) {
-			return disagree(model.StageFilter, n.Name, *s.Verdicts[n.Name], "fits").of(s.verdictKind(s.Verdicts[n.Name], nil)...)
+			return disagree(model.StageFilter, n.Name, s.verdictKind(s.Verdicts[n.Name], nil), *s.Verdicts[n.Name], "fits")
 		}
 	}
 	return nil
@@ -164,39 +162,37 @@ func (s *Set) admitsIn(w *world, o *model.Observation) *Disagreement {
 	if dis := s.admitsCandidates(o, observed); dis != nil {
 		return dis
 	}
-	if len(o.Candidates) == 0 {
-		if o.Pick != nil {
-			return disagree(model.StagePick, "", "none", *o.Pick).of(kindPick)
-		}
-		if failedWithError {
-			return s.admitsNomination(o, &model.Actuation{Nomination: model.NominationKept})
-		}
-		return s.admitsNomination(o, s.noCandidate())
+	none := s.Cycle.NoCandidate(s.Decision) // what is written if none is left to pick from
+	if failedWithError {
+		none = keepsNomination()
 	}
 	candidates := map[string]*model.Outcome{}
 	for _, name := range o.Candidates {
 		candidates[name] = observed[name]
 	}
-	candidates, fails := s.Cycle.CallExtenders(candidates)
-	if dis := s.admitsExtenders(o, candidates, fails); dis != nil {
-		return dis
+	if len(candidates) > 0 {
+		left, fails := s.Cycle.CallExtenders(candidates)
+		if dis := s.admitsExtenders(o, left, fails); dis != nil {
+			return dis
+		}
+		candidates, none = left, s.Cycle.NoneLeft(fails != "")
 	}
 	if len(candidates) == 0 {
 		if o.Pick != nil {
-			return disagree(model.StagePick, "", "none", *o.Pick).of(kindPick)
+			return disagree(model.StagePick, "", kindPick, "none", *o.Pick)
 		}
-		return s.admitsNomination(o, s.noneLeft(fails != ""))
+		return s.admitsNomination(o, none)
 	}
 	nodes, by := s.Cycle.Pick(candidates)
 	if o.Pick == nil {
-		return disagree(model.StagePick, "", nodes, "none").of(kindNoPick)
-	}
-	if !slices.Contains(nodes, o.Pick.Node) {
-		return disagree(model.StagePick, "", fmt.Sprintf("%v by %s", nodes, by), o.Pick.Node).of(s.pickKind(candidates[nodes[0]], candidates[o.Pick.Node])...)
+		return disagree(model.StagePick, "", kindNoPick, nodes, "none")
 	}
 	picked := candidates[o.Pick.Node]
+	if !slices.Contains(nodes, o.Pick.Node) {
+		return disagree(model.StagePick, "", s.pickKind(candidates[nodes[0]], picked), fmt.Sprintf("%v by %s", nodes, by), o.Pick.Node)
+	}
 	if !slices.Equal(o.Pick.Victims, picked.Victims) || o.Pick.Violations != picked.Violations {
-		return disagree(model.StagePick, o.Pick.Node, picked.Victims, o.Pick.Victims).of(kindElsewhere)
+		return disagree(model.StagePick, o.Pick.Node, kindElsewhere, picked.Victims, o.Pick.Victims)
 	}
 	return s.admitsNomination(o, s.actuate(o.Pick.Node, picked.Pods))
 }
@@ -205,27 +201,27 @@ func (s *Set) admitsIn(w *world, o *model.Observation) *Disagreement {
 // if preemption does not help there.
 func (s *Set) admitsDryRun(w *world, name string, got model.DryRun) (*model.Outcome, *Disagreement) {
 	run := w.runs[name]
-	if run == nil {
-		return nil, disagree(model.StageDryRun, name, "not tried", got).of(kindOtherNodes)
-	}
-	if run.Failed != nil && run.Failed.Error != "" && got.Error != "" {
+	switch {
+	case run == nil:
+		return nil, disagree(model.StageDryRun, name, kindOtherNodes, "not tried", got)
+	case run.Failed == nil:
+	case run.Failed.Error != "" && got.Error != "":
 		return nil, nil
-	}
-	if run.Failed != nil {
-		if got.Error != "" || got.Failed == nil || got.Failed.Plugin != run.Failed.Plugin || !s.rules.DryRunStatusUnreported && got.Failed.Unresolvable != run.Failed.Unresolvable {
-			return nil, disagree(model.StageDryRun, name, model.DryRun{Failed: run.Failed}, got).of(s.dryRunKind(run, got)...)
-		}
+	case got.Error != "" || got.Failed == nil || got.Failed.Plugin != run.Failed.Plugin || !s.rules.DryRunStatusUnreported && got.Failed.Unresolvable != run.Failed.Unresolvable:
+		return nil, disagree(model.StageDryRun, name, s.dryRunKind(run, got), model.DryRun{Failed: run.Failed}, got)
+	default:
 		return nil, nil
 	}
 	if got.Failed == nil {
-		if o := run.find(s.Cycle, got); o != nil {
-			return o, nil
+		o := run.find(s.Cycle, got)
+		if o == nil {
+			run.enumerate(s.Cycle, w.order)
+			if !run.exact {
+				run.outcomes = append(run.outcomes, s.likely(run, got.Victims, w.order))
+			}
+			o = run.find(s.Cycle, got)
 		}
-		run.enumerate(s.Cycle, w.order)
-		if !run.exact {
-			run.outcomes = append(run.outcomes, s.likely(run, got, w.order))
-		}
-		if o := run.find(s.Cycle, got); o != nil {
+		if o != nil {
 			return o, nil
 		}
 	}
@@ -233,7 +229,7 @@ func (s *Set) admitsDryRun(w *world, name string, got model.DryRun) (*model.Outc
 	for i, o := range run.outcomes {
 		want[i] = model.DryRun{Victims: o.Victims, Violations: o.Violations}
 	}
-	dis := disagree(model.StageDryRun, name, want, got).of(s.dryRunKind(run, got)...)
+	dis := disagree(model.StageDryRun, name, s.dryRunKind(run, got), want, got)
 	dis.Undecided = !run.exact && got.Failed == nil && got.Error == ""
 	return nil, dis
 }
@@ -241,16 +237,13 @@ func (s *Set) admitsDryRun(w *world, name string, got model.DryRun) (*model.Outc
 // likely is the outcome of the order that is likeliest to lead to the victims
 // observed: of equally important pods, those that were reprieved come first. If
 // any order leads to them this one does, unless budgets tell the pods apart.
-func (s *Set) likely(run *run, got model.DryRun, order []int) *model.Outcome {
+func (s *Set) likely(run *run, victims []string, order []int) *model.Outcome {
+	isVictim := func(p *filter.Pod) bool { return slices.Contains(victims, p.Key) }
 	var sequence []*filter.Pod
 	for _, group := range run.groups {
-		for _, victims := range []bool{false, true} {
-			for _, p := range group {
-				if slices.Contains(got.Victims, p.Key) == victims {
-					sequence = append(sequence, p)
-				}
-			}
-		}
+		reprieved := slices.DeleteFunc(slices.Clone(group), isVictim)
+		sequence = append(sequence, reprieved...)
+		sequence = append(sequence, slices.DeleteFunc(slices.Clone(group), func(p *filter.Pod) bool { return !isVictim(p) })...)
 	}
 	return s.Cycle.Reprieve(s.Cycle, run.DryRunOnNode, sequence, order)
 }
@@ -281,15 +274,14 @@ func (r *run) find(cy *model.Cycle, got model.DryRun) *model.Outcome {
 // without violations or with, up to its length in each case; and nodes were left
 // untried only after it was long enough and held one without violations.
 func (s *Set) admitsCandidates(o *model.Observation, observed map[string]*model.Outcome) *Disagreement {
-	var kinds [2]int // how many of the observed, and how many of the shortlisted, by violating or not
-	var listed [2]int
+	var kinds, listed [2]int // how many of the observed, and of the shortlisted, by violating or not
 	kind := func(outcome *model.Outcome) int { return min(outcome.Violations, 1) }
 	for _, outcome := range observed {
 		kinds[kind(outcome)]++
 	}
 	for _, name := range o.Candidates {
 		if observed[name] == nil {
-			return disagree(model.StageCandidates, name, "no candidate", "candidate").of(kindNoCandidate)
+			return disagree(model.StageCandidates, name, kindNoCandidate, "no candidate", "candidate")
 		}
 		listed[kind(observed[name])]++
 	}
@@ -299,11 +291,11 @@ func (s *Set) admitsCandidates(o *model.Observation, observed map[string]*model.
 			if listed[k] > want {
 				kind = kindLong
 			}
-			return disagree(model.StageCandidates, "", fmt.Sprintf("%d candidates without and %d with violations, at most %d of each", kinds[0], kinds[1], s.NumCandidates), o.Candidates).of(kind)
+			return disagree(model.StageCandidates, "", kind, fmt.Sprintf("%d candidates without and %d with violations, at most %d of each", kinds[0], kinds[1], s.NumCandidates), o.Candidates)
 		}
 	}
 	if tried := len(o.DryRuns); tried < len(s.PotentialNodes) && !s.EnoughCandidates(kinds[1], kinds[0]) {
-		return disagree(model.StageCandidates, "", "all potential nodes tried", fmt.Sprintf("%d of %d", tried, len(s.PotentialNodes))).of(kindFewerNodes)
+		return disagree(model.StageCandidates, "", kindFewerNodes, "all potential nodes tried", fmt.Sprintf("%d of %d", tried, len(s.PotentialNodes)))
 	}
 	if o.PinnedDryRuns {
 		return s.admitsOrder(o, observed)
@@ -332,7 +324,7 @@ func (s *Set) admitsOrder(o *model.Observation, observed map[string]*model.Outco
 	}
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(o.DryRuns)); !slices.Equal(want, got) {
-		return disagree(model.StageCandidates, "", fmt.Sprintf("%v tried", want), got).of("tries", listKind(want, got))
+		return disagree(model.StageCandidates, "", "tries: "+listKind(want, got), fmt.Sprintf("%v tried", want), got)
 	}
 	return nil
 }
@@ -341,28 +333,23 @@ func (s *Set) admitsOrder(o *model.Observation, observed map[string]*model.Outco
 func (s *Set) admitsChoice(o *model.Observation) *Disagreement {
 	choices := s.Choices()
 	if o.Pick == nil {
-		nothing, fails := false, false
-		for _, w := range s.worlds {
-			n, f := s.mayPickNone(s.candidatesIn(w))
-			nothing, fails = nothing || n, fails || f
-		}
-		if fails && s.admitsNomination(o, s.noneLeft(true)) == nil {
+		nothing, fails := s.picksNone()
+		switch {
+		case fails && s.admitsNomination(o, s.Cycle.NoneLeft(true)) == nil:
 			return nil
+		case nothing:
+			return s.admitsNomination(o, s.Cycle.NoneLeft(false))
+		case len(choices) > 0:
+			return disagree(model.StagePick, "", kindNoPick, choiceNames(choices), "none")
 		}
-		if nothing {
-			return s.admitsNomination(o, s.noneLeft(false))
-		}
-		if len(choices) > 0 {
-			return disagree(model.StagePick, "", choiceNames(choices), "none").of(kindNoPick)
-		}
-		return s.admitsNomination(o, s.noCandidate())
+		return s.admitsNomination(o, s.Cycle.NoCandidate(s.Decision))
 	}
 	for _, c := range choices {
 		if s.Gives(c, o) {
 			return s.admitsNomination(o, s.actuate(c.Node, s.Cycle.PodsNamed(c.Node, o.Pick.Victims)))
 		}
 	}
-	return disagree(model.StagePick, "", choiceNames(choices), *o.Pick).of(kindElsewhere)
+	return disagree(model.StagePick, "", kindElsewhere, choiceNames(choices), *o.Pick)
 }
 
 func choiceNames(choices []Choice) []model.Pick {
@@ -373,28 +360,31 @@ func choiceNames(choices []Choice) []model.Pick {
 	return picks
 }
 
+// writes are the lists of what reaches the API.
+var writes = []struct {
+	aspect       Aspect
+	should, does string
+	of           func(*model.Actuation) []string
+}{
+	{AspectDeleted, "delete", "deletes", func(a *model.Actuation) []string { return a.Deleted }},
+	{AspectMarked, "mark as disruption target", "marks", func(a *model.Actuation) []string { return a.DisruptionTarget }},
+	{AspectWithdrawn, "clear the nomination of", "clears nominations of", func(a *model.Actuation) []string { return a.Cleared }},
+	{AspectOther, "write nothing else, but", "writes", func(a *model.Actuation) []string { return a.Other }},
+}
+
 // admitsNomination compares what reached the API.
 func (s *Set) admitsNomination(o *model.Observation, want *model.Actuation) *Disagreement {
 	got := s.seen(o)
 	if got == nil {
 		return nil
 	}
-	for _, list := range []struct {
-		name      string
-		want, got []string
-		kind      string
-	}{
-		{"delete", want.Deleted, got.Deleted, "deletes"},
-		{"mark as disruption target", want.DisruptionTarget, got.DisruptionTarget, "marks"},
-		{"clear the nomination of", want.Cleared, got.Cleared, "clears nominations of"},
-		{"write nothing else, but", nil, got.Other, "writes"},
-	} {
-		if !slices.Equal(list.want, list.got) {
-			return disagree(model.StageActuate, "", fmt.Sprintf("%s %v", list.name, list.want), list.got).of(list.kind, listKind(list.want, list.got))
+	for _, list := range writes {
+		if want, got := list.of(want), list.of(got); !slices.Equal(want, got) {
+			return disagree(model.StageActuate, "", list.does+": "+listKind(want, got), fmt.Sprintf("%s %v", list.should, want), got)
 		}
 	}
 	if want.Nomination != got.Nomination || want.NominatedNode != got.NominatedNode {
-		return disagree(model.StageActuate, "", "nomination "+nominationText(want), nominationText(got)).of("nomination " + string(got.Nomination) + " but should be " + string(want.Nomination))
+		return disagree(model.StageActuate, "", "nomination "+string(got.Nomination)+" but should be "+string(want.Nomination), "nomination "+nominationText(want), nominationText(got))
 	}
 	return nil
 }
@@ -410,21 +400,13 @@ func (s *Set) seen(o *model.Observation) *model.Actuation {
 // unreported tells whether a node's failure is not reported.
 func (s *Set) unreported(node string) bool { return s.rules.AbsentUnreported && s.Cycle.Absent[node] }
 
-func (s *Set) actuate(node string, victims []*filter.Pod) *model.Actuation {
-	return s.Cycle.Actuate(s.Cycle, s.Cycle.Node(node), victims)
-}
-
-func (s *Set) noCandidate() *model.Actuation { return s.Cycle.NoCandidate(s.Decision) }
-
-func (s *Set) noneLeft(failed bool) *model.Actuation { return s.Cycle.NoneLeft(failed) }
-
 // admitsExtenders compares what the extenders left of the candidates observed.
 func (s *Set) admitsExtenders(o *model.Observation, left map[string]*model.Outcome, failed string) *Disagreement {
 	switch {
 	case failed != "" && (o.Pick != nil || o.PostFilterCode != "Error" && o.PostFilterCode != ""):
-		return disagree(model.StageExtenders, "", "an error of extender "+failed, o.PostFilterCode).of(kindNoError)
+		return disagree(model.StageExtenders, "", kindNoError, "an error of extender "+failed, o.PostFilterCode)
 	case failed == "" && o.PostFilterCode == "Error":
-		return disagree(model.StageExtenders, "", "no error", o.PostFilterMessage).of(kindError)
+		return disagree(model.StageExtenders, "", kindError, "no error", o.PostFilterMessage)
 	case failed != "" || o.AfterExtenders == nil:
 		return nil
 	}
@@ -433,9 +415,9 @@ func (s *Set) admitsExtenders(o *model.Observation, left map[string]*model.Outco
 		switch {
 		case want == nil && got.Victims == nil:
 		case want == nil:
-			return disagree(model.StageExtenders, n.Name, "dropped", got).of(kindNoCandidate)
+			return disagree(model.StageExtenders, n.Name, kindNoCandidate, "dropped", got)
 		case !slices.Equal(want.Victims, got.Victims) || want.Violations != got.Violations:
-			return disagree(model.StageExtenders, n.Name, fmt.Sprint(model.DryRun{Victims: want.Victims, Violations: want.Violations}), got).of(KindChoice)
+			return disagree(model.StageExtenders, n.Name, KindChoice, model.DryRun{Victims: want.Victims, Violations: want.Violations}, got)
 		}
 	}
 	return nil
@@ -450,7 +432,7 @@ func (s *Set) admitsDeallocation(o *model.Observation) *Disagreement {
 	if len(allowed) == 0 && len(got) == 0 || len(got) == 1 && slices.Contains(allowed, got[0]) {
 		return nil
 	}
-	return disagree(model.StageActuate, "", fmt.Sprintf("deallocate one of %v", allowed), got).of("deallocates", listKind(allowed[:min(1, len(allowed))], got))
+	return disagree(model.StageActuate, "", "deallocates: "+listKind(allowed[:min(1, len(allowed))], got), fmt.Sprintf("deallocate one of %v", allowed), got)
 }
 
 func nominationText(a *model.Actuation) string {

@@ -203,7 +203,11 @@ func (s *Set) Run(node string) *model.DryRunOnNode {
 
 // Preempts is what preempting with the given choice changes in the cluster.
 func (s *Set) Preempts(c Choice) *model.Actuation {
-	return s.Cycle.Actuate(s.Cycle, s.Cycle.Node(c.Node), c.Outcome.Pods)
+	return s.actuate(c.Node, c.Outcome.Pods)
+}
+
+func (s *Set) actuate(node string, victims []*filter.Pod) *model.Actuation {
+	return s.Cycle.Actuate(s.Cycle, s.Cycle.Node(node), victims)
 }
 
 // Gives tells whether an observation is the answer c, up to pods that can stand

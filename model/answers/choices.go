@@ -25,11 +25,10 @@ func (s *Set) Choices() []Choice {
 	for _, w := range s.allWorlds() {
 		candidates := s.candidatesIn(w)
 		for _, c := range candidates {
-			for i, o := range c.after {
-				by, ok := s.mayPick(c, i, candidates)
-				known := slices.ContainsFunc(choices, func(k Choice) bool { return k.Node == c.node && w.runs[c.node].same(s.Cycle, k.Outcome, o) })
-				if ok && !known {
-					choices = append(choices, Choice{c.node, o, by})
+			for _, way := range c.ways {
+				by, ok := s.mayPick(c, way, candidates)
+				if ok && !slices.ContainsFunc(choices, func(k Choice) bool { return k.Node == c.node && w.runs[c.node].same(s.Cycle, k.Outcome, way.after) }) {
+					choices = append(choices, Choice{c.node, way.after, by})
 				}
 			}
 		}
@@ -55,13 +54,22 @@ func (s *Set) Candidates() []string {
 	return names
 }
 
-// candidate is a node with all outcomes that it may have: before the extenders,
-// and after, where nil is dropped by them; aborts says that they fail over it.
+// candidate is a node with all the ways in which it may turn out.
 type candidate struct {
-	node          string
-	before, after []*model.Outcome
-	aborts        []bool
+	node string
+	ways []way
 }
+
+// way is an outcome before the extenders, and after: nil is dropped by them. aborts
+// says that they fail over it.
+type way struct {
+	before, after *model.Outcome
+	aborts        bool
+}
+
+func (w way) violates() bool { return w.before.Violations > 0 }
+
+func (c *candidate) mayViolate() bool { return slices.ContainsFunc(c.ways, way.violates) }
 
 // candidatesIn are the candidates for one order of the budget list. What an
 // extender does to one of them does not depend on the others, but for an error.
@@ -73,12 +81,12 @@ func (s *Set) candidatesIn(w *world) []*candidate {
 		if !run.IsCandidate() {
 			continue
 		}
-		c := &candidate{node: name, before: run.outcomes, after: run.outcomes, aborts: make([]bool, len(run.outcomes))}
-		if s.Cycle.ExtendersPreempt() {
-			c.after = make([]*model.Outcome, len(run.outcomes))
-			for i, o := range run.outcomes {
+		c := &candidate{name, make([]way, len(run.outcomes))}
+		for i, o := range run.outcomes {
+			c.ways[i] = way{o, o, false}
+			if s.Cycle.ExtendersPreempt() {
 				left, failed := s.Cycle.CallExtenders(map[string]*model.Outcome{name: o})
-				c.after[i], c.aborts[i] = left[name], failed != ""
+				c.ways[i] = way{o, left[name], failed != ""}
 			}
 		}
 		candidates = append(candidates, c)
@@ -86,107 +94,101 @@ func (s *Set) candidatesIn(w *world) []*candidate {
 	return candidates
 }
 
+// picksNone is mayPickNone for any order of the budget list.
+func (s *Set) picksNone() (nothing, fails bool) {
+	for _, w := range s.allWorlds() {
+		n, f := s.mayPickNone(s.candidatesIn(w))
+		nothing, fails = nothing || n, fails || f
+	}
+	return nothing, fails
+}
+
 // mayPickNone tells whether the extenders may leave nothing to pick from, and
 // whether an error of theirs may end the preemption.
 func (s *Set) mayPickNone(candidates []*candidate) (nothing, fails bool) {
 	dropped, clean, allViolating := 0, false, true
 	for _, c := range candidates {
-		drops, violating := false, false
-		for i, o := range c.after {
-			fails = fails || c.aborts[i]
-			violating = violating || c.before[i].Violations > 0
-			if o == nil && !c.aborts[i] {
-				drops = true
-				clean = clean || c.before[i].Violations == 0
+		drops := false
+		for _, w := range c.ways {
+			fails = fails || w.aborts
+			if w.after == nil && !w.aborts {
+				drops, clean = true, clean || !w.violates()
 			}
 		}
 		if drops {
 			dropped++
 		}
-		allViolating = allViolating && violating
+		allViolating = allViolating && c.mayViolate()
 	}
 	enough := s.NumCandidates > 0 && len(candidates) > 0 && dropped >= min(s.NumCandidates, len(candidates))
 	return enough && (clean || allViolating), fails && s.NumCandidates > 0
 }
 
-// mayPick tells whether a candidate may be chosen with outcome i. Candidates are
-// tried in any order until the shortlist is long enough and holds one without
-// violations, so all it takes is enough other candidates that can turn out no
-// better, or be dropped by extenders. The order of equally important pods is free
-// on each node, so one such outcome of a candidate suffices. A choice with
-// violations needs in addition one of them without, which the extenders spoil, or
-// that no candidate is without: the search goes on until it finds one
+// mayPick tells whether a candidate that turns out in that way may be chosen.
+// Candidates are tried in any order until the shortlist is long enough and holds one
+// without violations, so all it takes is enough other candidates that can turn out
+// no better, or be dropped by extenders. The order of equally important pods is free
+// on each node, so one such way of a candidate suffices. A choice with violations
+// needs in addition one of them without, which the extenders spoil, or that no
+// candidate is without: the search goes on until it finds one
 // (preemption.go:430@v1.37.1, DryRunPreemption).
-func (s *Set) mayPick(c *candidate, i int, candidates []*candidate) (decidedBy string, ok bool) {
-	o := c.after[i]
-	if s.NumCandidates == 0 || o == nil {
+func (s *Set) mayPick(c *candidate, turnsOut way, candidates []*candidate) (decidedBy string, ok bool) {
+	if s.NumCandidates == 0 || turnsOut.after == nil {
 		return "", false
 	}
-	criteria := s.Cycle.Criteria
-	violates := c.before[i].Violations > 0
-	fits := [2]int{}             // how many others there may be: any, and with violations
-	at := [2]int{-1, -1}         // the criterion that decides
-	compared := [2]bool{}        // with any
-	clean, others := false, true // one without violations will do; all may have some
+	extended, need := s.Cycle.ExtendersPreempt(), min(s.NumCandidates, len(candidates))-1
+	rivals := func(counts func(way) bool) (number, at int) { return s.rivals(c, turnsOut.after, candidates, counts) }
+	fit, at := rivals(func(way) bool { return true })
+	if turnsOut.violates() {
+		violating, atViolating := rivals(way.violates)
+		clean, _ := rivals(func(w way) bool { return !w.violates() })
+		switch {
+		case violating >= need && !slices.ContainsFunc(candidates, func(other *candidate) bool { return !other.mayViolate() }):
+			fit, at = violating, atViolating
+		case clean > 0 && extended:
+			need = max(need, 1)
+		default:
+			return "", false
+		}
+	}
+	switch {
+	case fit < need:
+		return "", false
+	case at < 0 && (len(candidates) == 1 || extended):
+		return model.OnlyCandidate, true
+	case at < 0 || at == len(s.Cycle.Criteria):
+		return model.Tie, true
+	}
+	return s.Cycle.Criteria[at].Name, true
+}
+
+// rivals is how many of the other candidates can turn out no better than an outcome
+// of c, in one of the ways that count, or be dropped. at is the last criterion that
+// it takes to tell them apart; -1 if none is left to compare.
+func (s *Set) rivals(c *candidate, o *model.Outcome, candidates []*candidate, counts func(way) bool) (number, at int) {
+	at = -1
 	for _, other := range candidates {
 		if other == c {
 			continue
 		}
-		violating := false
-		nearest, worse := [2]int{len(criteria), len(criteria)}, [2]bool{}
-		lives := [2]bool{}
-		for j, theirs := range other.after {
-			v := other.before[j].Violations > 0
-			violating = violating || v
-			if other.aborts[j] {
-				continue
-			}
-			cmp, n := -1, len(criteria)
-			if theirs != nil {
-				cmp, n = s.Cycle.Compare(o, theirs)
-			}
-			if cmp > 0 {
-				continue
-			}
-			clean = clean || !v
-			for k := range worse {
-				if k == 1 && !v {
-					continue
+		fits, left, nearest := false, false, len(s.Cycle.Criteria)
+		for _, w := range other.ways {
+			switch {
+			case w.aborts || !counts(w):
+			case w.after == nil:
+				fits = true
+			default:
+				if c, n := s.Cycle.Compare(o, w.after); c <= 0 {
+					fits, left, nearest = true, true, min(nearest, n)
 				}
-				if !worse[k] || n < nearest[k] {
-					nearest[k] = n
-				}
-				worse[k], lives[k] = true, lives[k] || theirs != nil
 			}
 		}
-		others = others && violating
-		for k := range fits {
-			if worse[k] {
-				fits[k]++
-			}
-			if lives[k] {
-				at[k], compared[k] = max(at[k], nearest[k]), true
-			}
+		if fits {
+			number++
+		}
+		if left {
+			at = max(at, nearest)
 		}
 	}
-	k, need := 0, min(s.NumCandidates, len(candidates))-1
-	switch {
-	case !violates:
-	case others && fits[1] >= need:
-		k = 1
-	case clean && s.Cycle.ExtendersPreempt():
-		need = max(need, 1)
-	default:
-		return "", false
-	}
-	switch {
-	case fits[k] < need:
-		return "", false
-	case !compared[k] && (len(candidates) == 1 || s.Cycle.ExtendersPreempt()):
-		return model.OnlyCandidate, true
-	case at[k] < 0 || at[k] == len(criteria):
-		return model.Tie, true
-	default:
-		return criteria[at[k]].Name, true
-	}
+	return number, at
 }

@@ -109,7 +109,7 @@ func drawCandidates(t *rapid.T, extended bool) []*candidate {
 			case "dropped", "aborts":
 				after = nil
 			}
-			c.before, c.after, c.aborts = append(c.before, o), append(c.after, after), append(c.aborts, fate == "aborts")
+			c.ways = append(c.ways, way{o, after, fate == "aborts"})
 		}
 		candidates[i] = c
 	}
@@ -143,8 +143,8 @@ func TestMayPickIsWhatAnySearchFinds(t *testing.T) {
 		found := searched{picks: map[[2]int]bool{}}
 		permutations(len(candidates), func(order []int) { search(cy.Algorithm, candidates, order, shortlist, &found) })
 		for i, c := range candidates {
-			for j := range c.before {
-				if _, ok := s.mayPick(c, j, candidates); ok != found.picks[[2]int{i, j}] {
+			for j, turnsOut := range c.ways {
+				if _, ok := s.mayPick(c, turnsOut, candidates); ok != found.picks[[2]int{i, j}] {
 					t.Fatalf("mayPick says %v for an outcome of %s, the search %v", ok, c.node, !ok)
 				}
 			}
@@ -173,12 +173,13 @@ func search(algorithm *model.Algorithm, candidates []*candidate, order []int, sh
 			for _, list := range lists {
 				for _, at := range list[:min(len(list), shortlist)] {
 					c := candidates[at[0]]
-					if c.aborts[at[1]] {
+					turnsOut := c.ways[at[1]]
+					if turnsOut.aborts {
 						found.fails = true
 						return
 					}
-					if o := c.after[at[1]]; o != nil {
-						byNode[c.node], id[c.node] = o, at
+					if turnsOut.after != nil {
+						byNode[c.node], id[c.node] = turnsOut.after, at
 					}
 				}
 			}
@@ -189,8 +190,8 @@ func search(algorithm *model.Algorithm, candidates []*candidate, order []int, sh
 			}
 			return
 		}
-		for j, o := range candidates[order[at]].before {
-			kind := min(o.Violations, 1)
+		for j, turnsOut := range candidates[order[at]].ways {
+			kind := min(turnsOut.before.Violations, 1)
 			lists[kind] = append(lists[kind], [2]int{order[at], j})
 			try(at + 1)
 			lists[kind] = lists[kind][:len(lists[kind])-1]

@@ -70,23 +70,14 @@ func (f *FiltersAlone) Answer(run model.FilterRun) model.FilterRun {
 
 // view is what the node holds after the change of run.
 func (f *FiltersAlone) view(cy *model.Cycle, n *filter.Node, run model.FilterRun) filter.View {
-	v := filter.View{Pods: n.Pods}
+	v, changed := filter.View{Pods: n.Pods}, []string{run.Pod}
 	switch run.Change {
 	case model.Removed:
-		v.Pods = nil
-		for _, p := range n.Pods {
-			if p.Key == run.Pod {
-				v.Moves = append(v.Moves, filter.Move{Pod: p})
-			} else {
-				v.Pods = append(v.Pods, p)
-			}
-		}
+		return v.Away(cy.PodsNamed(n.Name, changed)...)
 	case model.Deleted:
 		// What upstream keeps of the node knew the pod.
-		for _, p := range f.cycle("", run.Plugin).Node(run.Node).Pods {
-			if p.Key == run.Pod {
-				v.Moves = append(v.Moves, filter.Move{Pod: p})
-			}
+		for _, p := range f.cycle("", run.Plugin).PodsNamed(n.Name, changed) {
+			v.Moves = append(v.Moves, filter.Move{Pod: p})
 		}
 	}
 	return v
@@ -103,12 +94,7 @@ func (f *FiltersAlone) cycle(gone, plugin string) *model.Cycle {
 		c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return model.Key(p) == gone })
 	}
 	alone := f.rules.Clone()
-	alone.Plugins = nil
-	for _, p := range f.rules.Plugins {
-		if p.Name() == plugin {
-			alone.Plugins = append(alone.Plugins, p)
-		}
-	}
+	alone.Plugins = slices.DeleteFunc(slices.Clone(alone.Plugins), func(p filter.Plugin) bool { return p.Name() != plugin })
 	f.cycles[key] = alone.NewCycle(&c)
 	return f.cycles[key]
 }

@@ -58,20 +58,18 @@ func (d *Disagreement) Closeness() int {
 	return 1
 }
 
-func (d *Disagreement) of(kind ...string) *Disagreement {
-	for i, k := range kind {
-		if i > 0 && k != "" {
-			d.Kind += ": "
-		}
-		d.Kind += k
+// kindOf is a kind about a plugin or a criterion, which may have no name.
+func kindOf(kind, about string) string {
+	if about == "" {
+		return kind
 	}
-	return d
+	return kind + ": " + about
 }
 
 // verdictKind compares two verdicts on a node; nil means that the pod fits. The
 // filters run in turn, extenders after them, and the first one that fails is blamed:
 // one that is blamed too late let the pod pass where it should not have.
-func (s *Set) verdictKind(want, got *model.Verdict) []string {
+func (s *Set) verdictKind(want, got *model.Verdict) string {
 	plugins := s.Cycle.Plugins
 	at := func(v *model.Verdict) int {
 		switch {
@@ -84,25 +82,25 @@ func (s *Set) verdictKind(want, got *model.Verdict) []string {
 	}
 	switch w, g := at(want), at(got); {
 	case w < g:
-		return []string{KindFits, want.Plugin}
+		return kindOf(KindFits, want.Plugin)
 	case g < w:
-		return []string{KindDoesNotFit, got.Plugin}
+		return kindOf(KindDoesNotFit, got.Plugin)
 	case got.Unresolvable:
-		return []string{KindUnresolvable, got.Plugin}
+		return kindOf(KindUnresolvable, got.Plugin)
 	default:
-		return []string{KindResolvable, got.Plugin}
+		return kindOf(KindResolvable, got.Plugin)
 	}
 }
 
 // dryRunKind compares what was observed on a node with what run allows.
-func (s *Set) dryRunKind(run *run, got model.DryRun) []string {
+func (s *Set) dryRunKind(run *run, got model.DryRun) string {
 	switch {
 	case got.Error != "":
-		return []string{kindError}
+		return kindError
 	case got.Failed != nil && got.Failed.Plugin == "":
-		return []string{kindSpares}
+		return kindSpares
 	case run.Failed != nil && run.Failed.Plugin == "":
-		return []string{kindForbidden}
+		return kindForbidden
 	case got.Failed != nil:
 		return s.verdictKind(run.Failed, got.Failed)
 	}
@@ -112,7 +110,7 @@ func (s *Set) dryRunKind(run *run, got model.DryRun) []string {
 		case !slices.Contains(got.Victims, p.Key):
 			left = append(left, p)
 		case !s.Cycle.MayPreempt(s.Cycle.Preemptor, p):
-			return []string{kindForbidden}
+			return kindForbidden
 		default:
 			gone = append(gone, p)
 		}
@@ -122,7 +120,7 @@ func (s *Set) dryRunKind(run *run, got model.DryRun) []string {
 	}
 	for _, p := range gone {
 		if s.Cycle.Fits(s.Cycle, run.Node, filter.View{Pods: append(slices.Clone(left), p)}) == nil {
-			return []string{KindNeedless}
+			return KindNeedless
 		}
 	}
 	sorted := slices.Sorted(slices.Values(got.Victims))
@@ -130,14 +128,14 @@ func (s *Set) dryRunKind(run *run, got model.DryRun) []string {
 		switch {
 		case !slices.Equal(sorted, slices.Sorted(slices.Values(o.Victims))):
 		case got.Violations > o.Violations:
-			return []string{KindChoice, kindMore}
+			return kindOf(KindChoice, kindMore)
 		case got.Violations < o.Violations:
-			return []string{KindChoice, kindFewer}
+			return kindOf(KindChoice, kindFewer)
 		default:
-			return []string{KindChoice, kindOrder}
+			return kindOf(KindChoice, kindOrder)
 		}
 	}
-	return []string{KindChoice, kindOthers}
+	return kindOf(KindChoice, kindOthers)
 }
 
 // listKind compares two sorted lists.
@@ -157,10 +155,10 @@ func listKind(want, got []string) string {
 
 // pickKind tells by which criterion the node picked loses against the best; got
 // is nil if it is no candidate.
-func (s *Set) pickKind(best, got *model.Outcome) []string {
+func (s *Set) pickKind(best, got *model.Outcome) string {
 	if got == nil {
-		return []string{kindElsewhere}
+		return kindElsewhere
 	}
 	_, at := s.Cycle.Compare(best, got)
-	return []string{KindWorse, s.Cycle.Criteria[at].Name}
+	return kindOf(KindWorse, s.Cycle.Criteria[at].Name)
 }

@@ -70,11 +70,11 @@ func (s *Set) AdmitsVisible(o *model.Observation) *Contrast {
 	got := visibleOutcome(o)
 	outcome := func(want string) *Contrast { return &Contrast{Aspect: AspectOutcome, Want: want, Got: got} }
 	switch {
-	case s.Error != "" || len(s.Cycle.Nodes) == 0:
+	case s.cycleError() != "":
 		if got != VisibleError {
 			return outcome(VisibleError)
 		}
-		return s.admitsWrites(o, s.noCandidate())
+		return s.admitsWrites(o, s.Cycle.NoCandidate(s.Decision))
 	case len(s.Fits) > 0:
 		if got != VisibleFit {
 			return outcome(VisibleFit)
@@ -87,7 +87,7 @@ func (s *Set) AdmitsVisible(o *model.Observation) *Contrast {
 		if got != VisibleNothing {
 			return outcome(VisibleNothing)
 		}
-		return s.admitsWrites(o, &model.Actuation{Nomination: model.NominationKept})
+		return s.admitsWrites(o, keepsNomination())
 	case s.Orders() > maxVisibleOrders:
 		return &Contrast{Aspect: AspectVictims, Undecided: true}
 	case got == VisiblePreempts:
@@ -133,7 +133,7 @@ func (s *Set) admitsVisiblePick(o *model.Observation) *Contrast {
 	if !exact {
 		for _, w := range s.allWorlds() {
 			if run := w.runs[o.Pick.Node]; run != nil && run.IsCandidate() && !run.exact {
-				run.outcomes = append(run.outcomes, s.likely(run, model.DryRun{Victims: o.Pick.Victims}, w.order))
+				run.outcomes = append(run.outcomes, s.likely(run, o.Pick.Victims, w.order))
 			}
 		}
 	}
@@ -168,28 +168,27 @@ func (s *Set) sameVictims(run *run, want *model.Outcome, victims []string) bool 
 // nothings are the allowed writes to the API of a cycle that preempts nobody. There
 // are none if preemption has to happen. helps says that an answer preempts.
 func (s *Set) nothings(helps bool) []*model.Actuation {
-	nothing, fails, ends := false, false, false
+	ends := false
 	for _, w := range s.allWorlds() {
-		n, f := s.mayPickNone(s.candidatesIn(w))
-		nothing, fails = nothing || n, fails || f
 		for _, run := range w.runs {
 			ends = ends || run.Failed != nil && run.Failed.Error != "" || run.Failed == nil && len(run.Listed.Pods) == 0
 		}
 	}
+	nothing, fails := s.picksNone()
 	var all []*model.Actuation
 	if fails {
-		all = append(all, s.noneLeft(true))
+		all = append(all, s.Cycle.NoneLeft(true))
 	}
 	if nothing {
-		all = append(all, s.noneLeft(false))
+		all = append(all, s.Cycle.NoneLeft(false))
 	}
 	switch {
 	case len(all) > 0 || helps:
 		return all
 	case ends:
-		return []*model.Actuation{{Nomination: model.NominationKept}}
+		return []*model.Actuation{keepsNomination()}
 	}
-	return []*model.Actuation{s.noCandidate()}
+	return []*model.Actuation{s.Cycle.NoCandidate(s.Decision)}
 }
 
 // admitsWrites compares what reached the API. To clear a nomination that there is
@@ -199,17 +198,9 @@ func (s *Set) admitsWrites(o *model.Observation, want *model.Actuation) *Contras
 	if got == nil {
 		return nil
 	}
-	for _, list := range []struct {
-		aspect    Aspect
-		want, got []string
-	}{
-		{AspectDeleted, want.Deleted, got.Deleted},
-		{AspectMarked, want.DisruptionTarget, got.DisruptionTarget},
-		{AspectWithdrawn, want.Cleared, got.Cleared},
-		{AspectOther, nil, got.Other},
-	} {
-		if !slices.Equal(list.want, list.got) {
-			return visibleLists(list.aspect, list.want, list.got)
+	for _, list := range writes {
+		if want, got := list.of(want), list.of(got); !slices.Equal(want, got) {
+			return visibleLists(list.aspect, want, got)
 		}
 	}
 	before := s.Cycle.Preemptor.Status.NominatedNodeName
@@ -256,7 +247,11 @@ func SameVisibly(c *model.Cluster, a, b *model.Observation) bool {
 	if a.Actuation == nil || b.Actuation == nil || a.ScheduledTo != "" {
 		return true
 	}
-	x, y, before := a.Actuation, b.Actuation, c.Preemptor.Status.NominatedNodeName
-	return nominatedAfter(x, before) == nominatedAfter(y, before) && slices.Equal(x.Deleted, y.Deleted) && slices.Equal(x.DisruptionTarget, y.DisruptionTarget) &&
-		slices.Equal(x.Cleared, y.Cleared) && slices.Equal(x.Other, y.Other) && slices.Equal(x.Deallocated, y.Deallocated)
+	for _, list := range writes {
+		if !slices.Equal(list.of(a.Actuation), list.of(b.Actuation)) {
+			return false
+		}
+	}
+	before := c.Preemptor.Status.NominatedNodeName
+	return nominatedAfter(a.Actuation, before) == nominatedAfter(b.Actuation, before) && slices.Equal(a.Actuation.Deallocated, b.Actuation.Deallocated)
 }
