@@ -85,12 +85,8 @@ func (d *Decision) Deallocatable() []string {
 		if v := d.Verdicts[n.Name]; v == nil || v.Plugin != (device.DynamicResources{}).Name() {
 			continue
 		}
-		for _, claim := range state.Deallocatable(n) {
-			if !slices.Contains(claims, claim) {
-				claims = append(claims, claim)
-			}
-		}
+		claims = append(claims, state.Deallocatable(n)...)
 	}
 	slices.Sort(claims)
-	return claims
+	return slices.Compact(claims)
 }

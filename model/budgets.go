@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -97,13 +99,5 @@ func inOrder(budgets, order []int) []int {
 	if order == nil || len(budgets) < 2 {
 		return budgets
 	}
-	arranged := make([]int, 0, len(budgets))
-	for _, b := range order {
-		for _, mine := range budgets {
-			if mine == b {
-				arranged = append(arranged, b)
-			}
-		}
-	}
-	return arranged
+	return slices.DeleteFunc(slices.Clone(order), func(b int) bool { return !slices.Contains(budgets, b) })
 }

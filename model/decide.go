@@ -106,11 +106,10 @@ func (a *Algorithm) Decide(c *Cluster) *Decision { return a.NewCycle(c).Decide()
 // Decide goes through the cycle up to the dry runs.
 func (cy *Cycle) Decide() *Decision {
 	d := &Decision{Cycle: cy}
-	if d.Verdicts, d.Error = cy.Filter(cy); d.Error != "" {
-		d.Verdicts = nil
-		return d
+	if d.Verdicts, d.Error = cy.Filter(cy); d.Error == "" {
+		d.Error = filterError(cy, d.Verdicts)
 	}
-	if d.Error = filterError(cy, d.Verdicts); d.Error != "" {
+	if d.Error != "" {
 		d.Verdicts = nil
 		return d
 	}

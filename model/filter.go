@@ -118,19 +118,11 @@ func Filter(cy *Cycle) (verdicts map[string]*Verdict, failure string) {
 		return verdicts, ""
 	}
 	first := cy.NominatedFirst(cy)
-	leftOut := func(n *filter.Node) bool { return cy.PreFiltered.Excludes(n) && n != first }
 	for _, n := range cy.Nodes {
-		if leftOut(n) {
-			continue
-		}
-		if v := cy.Fits(cy, n, filter.View{Pods: n.Pods}); v != nil {
+		if cy.PreFiltered.Excludes(n) && n != first {
+			verdicts[n.Name], cy.Absent[n.Name] = cy.LeftOut(cy), true
+		} else if v := cy.Fits(cy, n, filter.View{Pods: n.Pods}); v != nil {
 			verdicts[n.Name] = v
-		}
-	}
-	for _, n := range cy.Nodes {
-		if leftOut(n) {
-			verdicts[n.Name] = cy.LeftOut(cy)
-			cy.Absent[n.Name] = true
 		}
 	}
 	return verdicts, ""

@@ -2,7 +2,9 @@ package model
 
 import (
 	"cmp"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
@@ -48,38 +50,27 @@ func (a *Algorithm) Compare(x, y *Outcome) (c, at int) {
 }
 
 // Pick reduces candidates to those that the criteria leave, of which any may be
-// chosen, and says what decided: the criterion after which one was left, Tie, or
-// OnlyCandidate. There is at least one.
+// chosen, by name, and says what decided: the criterion after which one was left,
+// Tie, or OnlyCandidate. There is at least one.
 func (a *Algorithm) Pick(candidates map[string]*Outcome) (nodes []string, decidedBy string) {
-	if len(candidates) == 1 {
-		for name := range candidates {
-			return []string{name}, OnlyCandidate
+	names := slices.Sorted(maps.Keys(candidates))
+	slices.SortStableFunc(names, func(x, y string) int {
+		c, _ := a.Compare(candidates[x], candidates[y])
+		return c
+	})
+	if len(names) == 1 {
+		return names, OnlyCandidate
+	}
+	for i, name := range names { // best first
+		c, at := a.Compare(candidates[names[0]], candidates[name])
+		switch {
+		case c != 0 && i == 1:
+			return names[:1], a.Criteria[at].Name
+		case c != 0:
+			return names[:i], Tie
 		}
 	}
-	var top *Outcome
-	for name, o := range candidates {
-		c := -1
-		if top != nil {
-			c, _ = a.Compare(o, top)
-		}
-		if c < 0 {
-			top, nodes = o, nodes[:0]
-		}
-		if c <= 0 {
-			nodes = append(nodes, name)
-		}
-	}
-	if len(nodes) != 1 {
-		return nodes, Tie
-	}
-	decisive := -1
-	for name, o := range candidates {
-		if name != nodes[0] {
-			_, at := a.Compare(top, o)
-			decisive = max(decisive, at)
-		}
-	}
-	return nodes, a.Criteria[decisive].Name
+	return names, Tie
 }
 
 // HighestPriority is the highest priority of a victim. Victims are in order of
