@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
@@ -18,9 +19,9 @@ import (
 // what the release would make of the rest says nothing about it.
 func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 	var u model.Unmodelled
-	report := func(object, field string, in string) {
+	report := func(object, field, in string) {
 		if !r.In(in) {
-			u = append(u, model.UnmodelledField{Object: object, Field: field, Why: fmt.Sprintf("%s does not know it, or has it switched off", r)})
+			u.Add(object, field, fmt.Sprintf("%s does not know it, or has it switched off", r))
 		}
 	}
 	pods := append([]*v1.Pod{c.Preemptor}, c.Pods...)
@@ -110,25 +111,23 @@ type podField struct {
 // the Releases, and the KEPs).
 var podFields = []podField{
 	{"spec.preemptionPolicy: Never", ">=1.19.0", // KEP-902; the other says no more than none
-		func(p *v1.Pod) bool {
-			return p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy == v1.PreemptNever
-		}},
+		func(p *v1.Pod) bool { return ptr.Deref(p.Spec.PreemptionPolicy, "") == v1.PreemptNever }},
 	{"spec.overhead", ">=1.18.0", // KEP-688
 		func(p *v1.Pod) bool { return len(p.Spec.Overhead) > 0 }},
 	{"spec.topologySpreadConstraints", ">=1.18.0", // KEP-895
 		func(p *v1.Pod) bool { return len(p.Spec.TopologySpreadConstraints) > 0 }},
 	{"spec.topologySpreadConstraints.nodeAffinityPolicy, nodeTaintsPolicy", ">=1.26.0", // KEP-3094
-		constrains(func(c *v1.TopologySpreadConstraint) bool {
+		constrains(func(c v1.TopologySpreadConstraint) bool {
 			return c.NodeAffinityPolicy != nil || c.NodeTaintsPolicy != nil
 		})},
 	{"spec.topologySpreadConstraints.minDomains", ">=1.27.0", // KEP-3022
-		constrains(func(c *v1.TopologySpreadConstraint) bool { return c.MinDomains != nil })},
+		constrains(func(c v1.TopologySpreadConstraint) bool { return c.MinDomains != nil })},
 	{"spec.topologySpreadConstraints.matchLabelKeys", ">=1.27.0", // KEP-3243
-		constrains(func(c *v1.TopologySpreadConstraint) bool { return len(c.MatchLabelKeys) > 0 })},
+		constrains(func(c v1.TopologySpreadConstraint) bool { return len(c.MatchLabelKeys) > 0 })},
 	{"spec.affinity: namespaceSelector", ">=1.22.0", // KEP-2249
-		requires(func(t *v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })},
+		requires(func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })},
 	{"spec.affinity: matchLabelKeys, mismatchLabelKeys", ">=1.31.0", // KEP-3633
-		requires(func(t *v1.PodAffinityTerm) bool { return len(t.MatchLabelKeys)+len(t.MismatchLabelKeys) > 0 })},
+		requires(func(t v1.PodAffinityTerm) bool { return len(t.MatchLabelKeys)+len(t.MismatchLabelKeys) > 0 })},
 	{"spec.schedulingGates", ">=1.27.0", // KEP-3521
 		func(p *v1.Pod) bool { return len(p.Spec.SchedulingGates) > 0 }},
 	{"spec.initContainers.restartPolicy", ">=1.29.0", // KEP-753
@@ -167,22 +166,14 @@ var podFields = []podField{
 		func(p *v1.Pod) bool { return p.Status.Resources != nil || p.Status.AllocatedResources != nil }},
 }
 
-func constrains(is func(*v1.TopologySpreadConstraint) bool) func(*v1.Pod) bool {
-	return func(p *v1.Pod) bool {
-		for i := range p.Spec.TopologySpreadConstraints {
-			if is(&p.Spec.TopologySpreadConstraints[i]) {
-				return true
-			}
-		}
-		return false
-	}
+func constrains(is func(v1.TopologySpreadConstraint) bool) func(*v1.Pod) bool {
+	return func(p *v1.Pod) bool { return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, is) }
 }
 
 // requires is of the terms that scheduling requires: preferred ones change no
 // decision.
-func requires(is func(*v1.PodAffinityTerm) bool) func(*v1.Pod) bool {
+func requires(is func(v1.PodAffinityTerm) bool) func(*v1.Pod) bool {
 	return func(p *v1.Pod) bool {
-		terms := slices.Concat(filter.RequiredAffinity(p), filter.RequiredAntiAffinity(p))
-		return slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool { return is(&t) })
+		return slices.ContainsFunc(filter.RequiredAffinity(p), is) || slices.ContainsFunc(filter.RequiredAntiAffinity(p), is)
 	}
 }
