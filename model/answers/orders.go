@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -254,16 +255,14 @@ func overlappingBudgets(cy *model.Cycle) [][]int {
 			}
 		}
 	}
+	members := map[int][]int{}
+	for b, g := range group {
+		members[g] = append(members[g], b)
+	}
 	var overlapping [][]int
-	for g := range group {
-		var members []int
-		for b := range group {
-			if group[b] == g {
-				members = append(members, b)
-			}
-		}
-		if len(members) > 1 {
-			overlapping = append(overlapping, members)
+	for _, g := range slices.Sorted(maps.Keys(members)) {
+		if len(members[g]) > 1 {
+			overlapping = append(overlapping, members[g])
 		}
 	}
 	return overlapping

@@ -2,7 +2,6 @@ package release
 
 import (
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -18,11 +17,9 @@ import (
 type usersCounted struct {
 	filter.State
 	restrictions *volume.RestrictionsState
-	// elsewhere is as Uses, for pods of other namespaces: their claims have the names
-	// of exclusive ones.
-	elsewhere [][]string
-	users     map[string]int // of each exclusive claim, once for each volume
-	wantsDisk bool           // the preemptor has a disk of a kind that may be shared
+	namespace    string         // the preemptor's
+	users        map[string]int // of each exclusive claim, once for each volume
+	wantsDisk    bool           // the preemptor has a disk of a kind that may be shared
 
 	anyNamespace, countedOnce, skipsNominated bool
 }
@@ -35,7 +32,17 @@ func countUsers(wrong func(*usersCounted)) variant.OfPlugin {
 		}
 		counted, counts := filter.As[*usersCounted](st)
 		if !counts {
-			counted = newUsersCounted(s, st, restrictions)
+			counted = &usersCounted{State: st, restrictions: restrictions, namespace: s.Preemptor.Namespace, users: map[string]int{}}
+			counted.wantsDisk = slices.ContainsFunc(s.Preemptor.Spec.Volumes, func(v v1.Volume) bool {
+				return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.ISCSI != nil || v.RBD != nil
+			})
+			for _, n := range s.Nodes {
+				for _, p := range n.Pods {
+					for _, key := range restrictions.Uses[p.Index] {
+						counted.users[key]++
+					}
+				}
+			}
 			st = counted
 		}
 		wrong(counted)
@@ -43,46 +50,23 @@ func countUsers(wrong func(*usersCounted)) variant.OfPlugin {
 	})
 }
 
-func newUsersCounted(s *filter.Snapshot, st filter.State, restrictions *volume.RestrictionsState) *usersCounted {
-	c := &usersCounted{State: st, restrictions: restrictions, elsewhere: make([][]string, s.Size()), users: map[string]int{}}
-	c.wantsDisk = slices.ContainsFunc(s.Preemptor.Spec.Volumes, func(v v1.Volume) bool {
-		return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.ISCSI != nil || v.RBD != nil
-	})
-	s.Placed(func(n *filter.Node, p *filter.Pod) {
-		if p.Spec.NodeName != "" {
-			for _, key := range restrictions.Uses[p.Index] {
-				c.users[key]++
-			}
+// elsewhere are the names of claims of a pod in another namespace that exclusive
+// ones have, too: once for each volume.
+func (c *usersCounted) elsewhere(p *filter.Pod) []string {
+	var names []string
+	for i := range p.Spec.Volumes {
+		if named := p.Spec.Volumes[i].PersistentVolumeClaim; named != nil && p.Namespace != c.namespace &&
+			slices.Contains(c.restrictions.Exclusive, c.namespace+"/"+named.ClaimName) {
+			names = append(names, named.ClaimName)
 		}
-		if p.Namespace == s.Preemptor.Namespace {
-			return
-		}
-		for i := range p.Spec.Volumes {
-			if named := p.Spec.Volumes[i].PersistentVolumeClaim; named != nil && slices.ContainsFunc(restrictions.Exclusive, func(key string) bool {
-				_, name, _ := strings.Cut(key, "/")
-				return name == named.ClaimName
-			}) {
-				c.elsewhere[p.Index] = append(c.elsewhere[p.Index], named.ClaimName)
-			}
-		}
-	})
-	return c
+	}
+	return names
 }
 
-// Fits implements filter.State.
 func (c *usersCounted) Fits(n *filter.Node, v filter.View) *filter.Verdict {
-	for _, p := range v.Pods {
-		if c.restrictions.Disk[p.Index] {
-			return volume.DiskInUse()
-		}
+	if slices.ContainsFunc(v.Pods, func(p *filter.Pod) bool { return c.restrictions.Disk[p.Index] }) {
+		return volume.DiskInUse()
 	}
-	if c.count(n, v) > 0 {
-		return volume.ClaimInUse()
-	}
-	return nil
-}
-
-func (c *usersCounted) count(n *filter.Node, v filter.View) int {
 	count := 0
 	for _, users := range c.users {
 		if c.countedOnce {
@@ -91,22 +75,22 @@ func (c *usersCounted) count(n *filter.Node, v filter.View) int {
 		count += users
 	}
 	if count == 0 && c.skipsNominated && !c.wantsDisk {
-		return 0
+		return nil
 	}
-	return count + differ(n, v, c.references)
+	count += differ(n, v, func(p *filter.Pod) int {
+		if c.anyNamespace {
+			return len(c.restrictions.Uses[p.Index]) + len(c.elsewhere(p))
+		}
+		return len(c.restrictions.Uses[p.Index])
+	})
+	if count > 0 {
+		return volume.ClaimInUse()
+	}
+	return nil
 }
 
-func (c *usersCounted) references(p *filter.Pod) int {
-	count := len(c.restrictions.Uses[p.Index])
-	if c.anyNamespace {
-		count += len(c.elsewhere[p.Index])
-	}
-	return count
-}
-
-// Alike implements filter.State.
 func (c *usersCounted) Alike(a, b *filter.Pod) bool {
-	return c.State.Alike(a, b) && slices.Equal(c.elsewhere[a.Index], c.elsewhere[b.Index])
+	return c.State.Alike(a, b) && slices.Equal(c.elsewhere(a), c.elsewhere(b))
 }
 
 // Inner implements filter.Wrapper.

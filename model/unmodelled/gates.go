@@ -21,12 +21,6 @@ var modelledGates = map[string]bool{
 	"InterPodAffinityHostnameFastPath": false,
 }
 
-// ModelsGate tells whether both positions of a feature gate are modelled.
-func ModelsGate(name string) bool {
-	_, modelled := modelledGates[name]
-	return modelled
-}
-
 // MattersGate tells whether a decision may depend on a feature gate.
 func MattersGate(name string) bool { return modelledGates[name] }
 

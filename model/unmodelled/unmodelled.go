@@ -21,7 +21,7 @@ const maxAllFiltered = 100
 func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 	u := model.Unmodelled(slices.Clone(c.NotGiven))
 	for gate := range c.Settings.FeatureGates {
-		if !ModelsGate(gate) {
+		if _, modelled := modelledGates[gate]; !modelled {
 			u.Add("scheduler", "featureGates."+gate, "feature gate")
 		}
 	}
