@@ -18,8 +18,8 @@ var declaredFeatures = [][]string{
 // needFeature makes the pod need the one feature that the default gates let pods
 // ask for, in any container that may have such a rule, or something near it.
 func (g *generator) needFeature(spec *v1.PodSpec) {
-	c := &spec.Containers[g.intn(len(spec.Containers))]
-	if n := len(spec.InitContainers); n > 0 && g.chance(50) {
+	c := &spec.Containers[g.Intn(len(spec.Containers))]
+	if n := len(spec.InitContainers); n > 0 && g.Chance(50) {
 		if init := &spec.InitContainers[n-1]; init.RestartPolicy == nil {
 			c = init
 		}
@@ -29,9 +29,9 @@ func (g *generator) needFeature(spec *v1.PodSpec) {
 		return v1.ContainerRestartRule{Action: action, ExitCodes: &v1.ContainerRestartRuleOnExitCodes{
 			Operator: v1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{42}}}
 	}
-	if g.chance(20) {
+	if g.Chance(20) {
 		c.RestartPolicyRules = append(c.RestartPolicyRules, rule(v1.ContainerRestartRuleActionRestart))
-		if g.chance(50) {
+		if g.Chance(50) {
 			return // restarting the container alone is nothing to declare
 		}
 	}

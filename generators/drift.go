@@ -5,6 +5,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
 // drift changes some nodes after their pods were placed, which stay where they are
@@ -13,27 +15,27 @@ import (
 // more than it has room for.
 func (g *generator) drift(nodes []*v1.Node, pods []*v1.Pod) {
 	for _, n := range nodes {
-		if !g.chance(40) {
+		if !g.Chance(40) {
 			continue
 		}
-		for range 1 + weighted(g.source, 70, 30) {
+		for range 1 + draw.Weighted(g.Source, 70, 30) {
 			g.driftNode(n)
 		}
 	}
 	for _, p := range pods {
-		if g.chance(15) {
+		if g.Chance(15) {
 			daemon(p)
 		}
 	}
 }
 
 func (g *generator) driftNode(n *v1.Node) {
-	switch weighted(g.source, 60, 20, 8, 6, 6) {
+	switch draw.Weighted(g.Source, 60, 20, 8, 6, 6) {
 	case 0: // over-committed from now on
 		room := n.Status.Allocatable
 		for _, name := range append([]v1.ResourceName{v1.ResourcePods}, resourceNames[:]...) {
 			q, there := room[name]
-			switch keeps := g.chance(30) || name == v1.ResourcePods && g.chance(70); {
+			switch keeps := g.Chance(30) || name == v1.ResourcePods && g.Chance(70); {
 			case keeps || !there:
 			case name == v1.ResourceCPU:
 				room[name] = *apiresource.NewMilliQuantity(q.MilliValue()/2, q.Format)
@@ -43,7 +45,7 @@ func (g *generator) driftNode(n *v1.Node) {
 		}
 		n.Status.Capacity = room.DeepCopy()
 	case 1:
-		delete(n.Labels, pick(g.source, "zone", "disk", "generation", v1.LabelHostname))
+		delete(n.Labels, draw.Pick(g.Source, "zone", "disk", "generation", v1.LabelHostname))
 		if len(n.Labels) == 0 {
 			n.Labels = nil
 		}

@@ -3,6 +3,8 @@ package generators
 import (
 	"math"
 	"slices"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
 // resource numbers the resources that pods request.
@@ -70,60 +72,60 @@ type features struct {
 	extended     bool // extenders
 }
 
-func drawFeatures(s source) features {
-	flags := flags{s, s.chance(12)}
+func drawFeatures(s draw.Source) features {
+	swarm := draw.NewSwarm(s)
 	f := features{
-		wild:       flags.wild,
-		bottleneck: bottleneck(weighted(s, 46, 14, 6, 9, 10, 6, 7, 2, 4, 2, 3)),
+		wild:       swarm.Wild,
+		bottleneck: bottleneck(draw.Weighted(s, 46, 14, 6, 9, 10, 6, 7, 2, 4, 2, 3)),
 		ranks:      drawRanks(s),
-		twins:      flags.chance(70),
-		slack:      flags.chance(11),
-		forms:      flags.chance(35),
-		hostPorts:  flags.chance(13),
-		taints:     flags.chance(18),
-		nodeLabels: flags.chance(22),
-		drifted:    flags.chance(6),
-		small:      flags.chance(4),
-		cordoned:   flags.chance(6),
+		twins:      swarm.Chance(70),
+		slack:      swarm.Chance(11),
+		forms:      swarm.Chance(35),
+		hostPorts:  swarm.Chance(13),
+		taints:     swarm.Chance(18),
+		nodeLabels: swarm.Chance(22),
+		drifted:    swarm.Chance(6),
+		small:      swarm.Chance(4),
+		cordoned:   swarm.Chance(6),
 
-		missingStart: flags.chance(12),
-		noPriority:   flags.chance(20),
-		namespaces:   flags.chance(25),
-		terminating:  flags.chance(15),
-		marked:       flags.chance(8),
-		resized:      flags.chance(8),
-		budgets:      flags.chance(65),
-		unready:      flags.chance(6),
-		nominated:    flags.chance(35),
-		podAffinity:  flags.chance(10),
-		others:       flags.chance(10),
-		spread:       flags.chance(8),
-		declared:     flags.chance(4),
-		claims:       flags.chance(6),
-		volumes:      flags.chance(9),
-		extended:     flags.chance(10),
+		missingStart: swarm.Chance(12),
+		noPriority:   swarm.Chance(20),
+		namespaces:   swarm.Chance(25),
+		terminating:  swarm.Chance(15),
+		marked:       swarm.Chance(8),
+		resized:      swarm.Chance(8),
+		budgets:      swarm.Chance(65),
+		unready:      swarm.Chance(6),
+		nominated:    swarm.Chance(35),
+		podAffinity:  swarm.Chance(10),
+		others:       swarm.Chance(10),
+		spread:       swarm.Chance(8),
+		declared:     swarm.Chance(4),
+		claims:       swarm.Chance(6),
+		volumes:      swarm.Chance(9),
+		extended:     swarm.Chance(10),
 	}
 	f.volumes = f.volumes || f.bottleneck >= byClaim
 	if f.bottleneck == bySpread {
 		f.spread = true
-		f.taints = f.taints || s.chance(20)
-		f.terminating = f.terminating || s.chance(20)
+		f.taints = f.taints || s.Chance(20)
+		f.terminating = f.terminating || s.Chance(20)
 	}
-	if f.claims && s.chance(65) { // it shows where there is room
+	if f.claims && s.Chance(65) { // it shows where there is room
 		f.slack = true
 	}
 	if f.podAffinity { // it decides where there is room, and among nominated pods
-		f.slack, f.nominated = f.slack || s.chance(50), f.nominated || s.chance(40)
-		f.namespaces = f.namespaces || s.chance(20)
-		f.roomy = flags.chance(50)
+		f.slack, f.nominated = f.slack || s.Chance(50), f.nominated || s.Chance(40)
+		f.namespaces = f.namespaces || s.Chance(20)
+		f.roomy = swarm.Chance(50)
 	}
-	f.compared = f.taints && flags.chance(40)
-	f.forms = f.forms || f.resized && s.chance(50)
+	f.compared = f.taints && swarm.Chance(40)
+	f.forms = f.forms || f.resized && s.Chance(50)
 	for r := range f.tight {
-		f.tight[r] = s.chance(12)
+		f.tight[r] = s.Chance(12)
 	}
 	if f.bottleneck == byVolume { // where it is reached, there may be no room
-		f.tight[cpu] = s.chance(60)
+		f.tight[cpu] = s.Chance(60)
 	}
 	return f
 }
@@ -140,24 +142,24 @@ var palettes = [][]int32{
 }
 
 // drawRanks draws which priorities bound pods have: few, for many ties.
-func drawRanks(s source) []int32 {
-	palette := palettes[weighted(s, 45, 20, 10, 15, 10)]
-	return palette[:1+weighted(s, 12, 38, 32, 18)]
+func drawRanks(s draw.Source) []int32 {
+	palette := palettes[draw.Weighted(s, 45, 20, 10, 15, 10)]
+	return palette[:1+draw.Weighted(s, 12, 38, 32, 18)]
 }
 
 // preemptorPriority is mostly above all ranks.
-func preemptorPriority(s source, ranks []int32) int32 {
+func preemptorPriority(s draw.Source, ranks []int32) int32 {
 	top := slices.Max(ranks)
-	switch weighted(s, 89, 5, 4, 2) {
+	switch draw.Weighted(s, 89, 5, 4, 2) {
 	case 0:
 		if top > math.MaxInt32-10 {
 			return math.MaxInt32
 		}
-		return top + int32(pick(s, 1, 10))
+		return top + int32(draw.Pick(s, 1, 10))
 	case 1:
 		return top
 	case 2:
-		return ranks[s.intn(len(ranks))]
+		return ranks[s.Intn(len(ranks))]
 	default:
 		return math.MaxInt32
 	}

@@ -11,11 +11,11 @@
 package generators
 
 import (
-	"math/rand/v2"
-
 	v1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/preemptcheck/preemptcheck/generators/devices"
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -23,28 +23,28 @@ import (
 // features.
 func Cluster() *rapid.Generator[*model.Cluster] {
 	return rapid.Custom(func(t *rapid.T) *model.Cluster {
-		return generate(rapidSource{t})
+		return generate(draw.FromRapid(t))
 	})
 }
 
 // FromSeed returns the cluster of that number: the same on every machine, and
 // much cheaper than drawing from Cluster.
 func FromSeed(seed uint64) *model.Cluster {
-	return generate(randomSource{rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))})
+	return generate(draw.FromSeed(seed))
 }
 
 // FromBytes returns the cluster that the bytes spell, one for each choice, for
 // fuzzers that change bytes and see what comes of it. All bytes spell a cluster:
 // where they end, the rest is as plain as can be.
 func FromBytes(data []byte) *model.Cluster {
-	return generate(&byteSource{data})
+	return generate(draw.FromBytes(data))
 }
 
-func generate(s source) *model.Cluster {
-	g := &generator{source: s, features: drawFeatures(s)}
-	count := weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
+func generate(s draw.Source) *model.Cluster {
+	g := &generator{Source: s, features: drawFeatures(s)}
+	count := draw.Weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
 	if g.wild {
-		g.source = skew(s)
+		g.Source = draw.Skewed(s)
 	}
 	g.drawNodes(count)
 	c := &model.Cluster{Nodes: make([]*v1.Node, len(g.nodes)), Pods: []*v1.Pod{}}
@@ -62,7 +62,8 @@ func generate(s source) *model.Cluster {
 	c.PodDisruptionBudgets = g.drawBudgets(c.Pods)
 	c.Preemptor = g.preemptor()
 	if g.claims {
-		c.Extra = append(c.Extra, g.claimDevices(c.Preemptor, c.Pods)...)
+		c.Extra = append(c.Extra, devices.Claims(devices.Cluster{
+			Source: g.Source, Nodes: c.Nodes, SomeNode: g.someNode, Zones: g.nodeLabels, Preemptor: c.Preemptor, Bound: c.Pods})...)
 	}
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
 	if g.volumes {

@@ -3,18 +3,20 @@ package generators
 import (
 	"math"
 	"slices"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
 func (g *generator) drawNodes(count int) {
 	if g.volumes {
 		g.drawStorage()
 	}
-	room := 2 + g.intn(5)
+	room := 2 + g.Intn(5)
 	g.need = g.drawNeed(room)
 	g.left = maxPods
 	for i := range count {
-		if g.twins && i > 0 && g.chance(80) {
-			if twin := g.nodes[g.intn(i)]; len(twin.pods) <= g.left {
+		if g.twins && i > 0 && g.Chance(80) {
+			if twin := g.nodes[g.Intn(i)]; len(twin.pods) <= g.left {
 				g.nodes = append(g.nodes, g.vary(twin))
 				continue
 			}
@@ -23,43 +25,43 @@ func (g *generator) drawNodes(count int) {
 		g.left -= len(n.pods)
 		g.nodes = append(g.nodes, n)
 	}
-	if g.bottleneck == byClaim && !(g.slack && g.chance(30)) {
+	if g.bottleneck == byClaim && !(g.slack && g.Chance(30)) {
 		g.useClaim()
 	}
-	if count > 0 && g.chance(90) { // someone has left a node for it
-		g.home = g.intn(count)
+	if count > 0 && g.Chance(90) { // someone has left a node for it
+		g.home = g.Intn(count)
 		n := &g.nodes[g.home]
 		n.taints, n.level, n.cordoned = nil, 0, false
 		if g.volumes {
 			g.reachVolumes(n)
 		}
 	}
-	if g.bottleneck == bySpread && count > 1 && g.chance(60) {
+	if g.bottleneck == bySpread && count > 1 && g.Chance(60) {
 		// A node without pods makes others hold too many; if it were good for the
 		// preemptor, that would go there.
 		last := &g.nodes[count-1]
-		last.pods, last.cordoned, last.zone = nil, true, 1+g.intn(2)
+		last.pods, last.cordoned, last.zone = nil, true, 1+g.Intn(2)
 	}
 }
 
 // drawNeed draws what the preemptor requests of nodes with room units.
 func (g *generator) drawNeed(room int) sizes {
 	var need sizes
-	most := 1 + g.intn(room)
-	if g.chance(50) || g.extended { // more victims, which differ in more ways
-		most = max(most, 1+g.intn(room))
+	most := 1 + g.Intn(room)
+	if g.Chance(50) || g.extended { // more victims, which differ in more ways
+		most = max(most, 1+g.Intn(room))
 	}
 	if main, ok := g.mainResource(); ok {
 		need[main] = most
-	} else if g.chance(70) {
+	} else if g.Chance(70) {
 		need[cpu] = 1
 	}
 	for r := range need {
 		if need[r] == 0 && g.tight[r] {
-			need[r] = 1 + g.intn(2)
+			need[r] = 1 + g.Intn(2)
 		}
 	}
-	if g.small && g.chance(20) {
+	if g.small && g.Chance(20) {
 		need[cpu] = room + 3 // no node will do
 	}
 	return need
@@ -82,34 +84,34 @@ func (g *generator) drawNode(room int) node {
 	}
 	if main, ok := g.mainResource(); ok {
 		n.room[main] = room
-		if g.chance(25) {
-			n.room[main] = max(1, room-1+g.intn(3))
+		if g.Chance(25) {
+			n.room[main] = max(1, room-1+g.Intn(3))
 		}
-		if g.small && g.chance(40) {
+		if g.small && g.Chance(40) {
 			n.room[main] = max(0, g.need[main]-1)
 		}
 	}
-	if g.taints && g.chance(50) {
-		n.taints = []int{g.intn(len(taints))}
-		if second := g.intn(len(taints)); g.chance(30) && !sameTaint(second, n.taints[0]) {
+	if g.taints && g.Chance(50) {
+		n.taints = []int{g.Intn(len(taints))}
+		if second := g.Intn(len(taints)); g.Chance(30) && !sameTaint(second, n.taints[0]) {
 			n.taints = append(n.taints, second)
 		}
 	}
-	if g.compared && g.chance(60) {
-		n.level = 1 + g.intn(len(levels))
+	if g.compared && g.Chance(60) {
+		n.level = 1 + g.Intn(len(levels))
 	}
 	if g.nodeLabels || g.spread || g.claims || g.volumes {
-		n.zone, n.disk, n.generation = g.intn(3), g.intn(3), g.intn(4)
+		n.zone, n.disk, n.generation = g.Intn(3), g.Intn(3), g.Intn(4)
 	}
 	if g.podAffinity && !g.nodeLabels && !g.spread {
-		n.zone = g.intn(3)
+		n.zone = g.Intn(3)
 	}
-	if (g.spread || g.bottleneck == byVolume) && n.zone == 0 && g.chance(70) { // few nodes are in no domain
-		n.zone = 1 + g.intn(2)
+	if (g.spread || g.bottleneck == byVolume) && n.zone == 0 && g.Chance(70) { // few nodes are in no domain
+		n.zone = 1 + g.Intn(2)
 	}
-	n.cordoned = g.cordoned && g.chance(40)
+	n.cordoned = g.cordoned && g.Chance(40)
 	if g.declared {
-		n.declares = g.intn(len(declaredFeatures))
+		n.declares = g.Intn(len(declaredFeatures))
 	}
 	g.fill(&n)
 	if g.volumes {
@@ -132,10 +134,10 @@ func (g *generator) fill(n *node) {
 		}
 		return false
 	}
-	if g.slack && g.chance(40) {
+	if g.slack && g.Chance(40) {
 		full = func() bool { return true }
 	}
-	count := 1 + g.intn(4)
+	count := 1 + g.Intn(4)
 	switch g.bottleneck {
 	case byVolume:
 		if !g.tight[cpu] {
@@ -145,12 +147,12 @@ func (g *generator) fill(n *node) {
 		n.maxPods = count
 		full = func() bool { return len(n.pods) >= n.maxPods }
 	case byHostPort, bySpread, byClaim, byVolumeLimit, byDisk:
-		if g.bottleneck == bySpread && g.chance(8) {
+		if g.bottleneck == bySpread && g.Chance(8) {
 			return
 		}
 		full = func() bool { return len(n.pods) >= count }
 	}
-	for len(n.pods) < g.left && len(n.pods) < 8 && (!full() || g.chance(20)) {
+	for len(n.pods) < g.left && len(n.pods) < 8 && (!full() || g.Chance(20)) {
 		p := g.drawPod()
 		if main, ok := g.mainResource(); ok {
 			if g.left-len(n.pods) < 4 { // the last pods have to fill the node
@@ -159,7 +161,7 @@ func (g *generator) fill(n *node) {
 			if p.size[main] > free[main] {
 				p.size[main] = free[main]
 			}
-			if p.size[main] == 0 && !g.chance(30) {
+			if p.size[main] == 0 && !g.Chance(30) {
 				break
 			}
 		}
@@ -172,58 +174,58 @@ func (g *generator) fill(n *node) {
 		}
 		n.pods = append(n.pods, p)
 	}
-	if g.bottleneck == byHostPort && len(n.pods) > 0 && !(g.slack && g.chance(40)) {
-		n.pods[g.intn(len(n.pods))].hostPorts = []int{0}
+	if g.bottleneck == byHostPort && len(n.pods) > 0 && !(g.slack && g.Chance(40)) {
+		n.pods[g.Intn(len(n.pods))].hostPorts = []int{0}
 	}
 }
 
 // drawPod draws a pod without saying where it is.
 func (g *generator) drawPod() pod {
 	p := pod{
-		priority: g.ranks[g.intn(len(g.ranks))],
-		start:    g.intn(4),
+		priority: g.ranks[g.Intn(len(g.ranks))],
+		start:    g.Intn(4),
 	}
 	if main, ok := g.mainResource(); ok {
-		p.size[main] = pick(g.source, 1, 1, 2, 1, 2, 3)
+		p.size[main] = draw.Pick(g.Source, 1, 1, 2, 1, 2, 3)
 	}
 	for r := range p.size {
 		if p.size[r] == 0 && g.tight[r] {
-			p.size[r] = g.intn(3)
+			p.size[r] = g.Intn(3)
 		}
 	}
-	if g.forms && g.chance(40) {
-		p.form = form(g.intn(int(formCount)))
+	if g.forms && g.Chance(40) {
+		p.form = form(g.Intn(int(formCount)))
 	}
-	if g.missingStart && g.chance(30) {
+	if g.missingStart && g.Chance(30) {
 		p.start = -1
 	}
 	if g.budgets || g.nominated || g.spread || g.podAffinity {
-		p.labels = g.intn(len(podLabels))
-		if g.bottleneck == bySpread && g.chance(65) {
+		p.labels = g.Intn(len(podLabels))
+		if g.bottleneck == bySpread && g.Chance(65) {
 			p.labels = 1
 		}
 	}
-	p.noPriority = g.noPriority && p.priority == 0 && g.chance(50)
-	p.otherSpace = g.namespaces && g.chance(40)
-	if g.hostPorts && g.chance(35) {
-		p.hostPorts = []int{g.intn(len(ports))}
+	p.noPriority = g.noPriority && p.priority == 0 && g.Chance(50)
+	p.otherSpace = g.namespaces && g.Chance(40)
+	if g.hostPorts && g.Chance(35) {
+		p.hostPorts = []int{g.Intn(len(ports))}
 	}
 	if g.volumes {
 		p.volumes = g.drawVolumes()
 	}
 	switch {
-	case g.terminating && g.chance(20):
-		p.end = pick(g.source, terminating, preempted)
-	case g.marked && g.chance(25):
+	case g.terminating && g.Chance(20):
+		p.end = draw.Pick(g.Source, terminating, preempted)
+	case g.marked && g.Chance(25):
 		p.end = marked
 	}
-	p.shuns = g.podAffinity && g.chance(20)
+	p.shuns = g.podAffinity && g.Chance(20)
 	if g.roomy {
-		p.shuns = g.chance(60)
+		p.shuns = g.Chance(60)
 	}
-	p.unready = g.unready && g.chance(50)
-	if g.resized && g.chance(40) {
-		p.resize = pick(g.source, shrinking, growing, actuating, infeasible, deferred)
+	p.unready = g.unready && g.Chance(50)
+	if g.resized && g.Chance(40) {
+		p.resize = draw.Pick(g.Source, shrinking, growing, actuating, infeasible, deferred)
 	}
 	return p
 }
@@ -232,7 +234,7 @@ func (g *generator) drawPod() pod {
 // What differs decides which criterion chooses between the two.
 func (g *generator) vary(n node) node {
 	n.pods = append(make([]pod, 0, len(n.pods)+2), n.pods...)
-	for range weighted(g.source, 15, 55, 30) {
+	for range draw.Weighted(g.Source, 15, 55, 30) {
 		g.change(&n)
 	}
 	g.left -= len(n.pods)
@@ -244,21 +246,21 @@ func (g *generator) change(n *node) {
 	if len(n.pods) == 0 {
 		return
 	}
-	i, j := g.intn(len(n.pods)), g.intn(len(n.pods))
+	i, j := g.Intn(len(n.pods)), g.Intn(len(n.pods))
 	p := &n.pods[i]
-	if g.lowestRank() == math.MinInt32 && g.chance(30) {
+	if g.lowestRank() == math.MinInt32 && g.Chance(30) {
 		g.split(n, i)
 		return
 	}
-	switch g.intn(8) {
+	switch g.Intn(8) {
 	case 0:
-		p.start = g.intn(4)
+		p.start = g.Intn(4)
 	case 1, 2:
-		p.priority, p.noPriority = g.ranks[g.intn(len(g.ranks))], false
+		p.priority, p.noPriority = g.ranks[g.Intn(len(g.ranks))], false
 	case 3:
 		g.split(n, i)
 	case 4:
-		p.labels = g.intn(len(podLabels))
+		p.labels = g.Intn(len(podLabels))
 	case 5: // the order of pods that may be equally important
 		n.pods[i], n.pods[j] = n.pods[j], n.pods[i]
 	case 6:
@@ -290,8 +292,8 @@ func (g *generator) split(n *node, i int) {
 
 // someNode is a node's name; rarely that of a node that does not exist.
 func (g *generator) someNode() string {
-	if len(g.nodes) == 0 || g.chance(7) {
+	if len(g.nodes) == 0 || g.Chance(7) {
 		return missingNode
 	}
-	return NodeName(g.intn(len(g.nodes)))
+	return NodeName(g.Intn(len(g.nodes)))
 }

@@ -2,6 +2,8 @@ package generators
 
 import (
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
 // A plan is a cluster before it becomes API objects: small values that are
@@ -199,7 +201,7 @@ type storageObjects struct {
 
 // generator draws one cluster.
 type generator struct {
-	source
+	draw.Source
 	features
 	storagePlan
 	need  sizes // what the preemptor requests

@@ -6,6 +6,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
 func affinityOf(spec *v1.PodSpec) *v1.Affinity {
@@ -26,7 +28,7 @@ func (g *generator) shun(p *v1.Pod) {
 }
 
 func (g *generator) podTerms(p *v1.Pod) []v1.PodAffinityTerm {
-	terms := make([]v1.PodAffinityTerm, 1+weighted(g.source, 75, 25))
+	terms := make([]v1.PodAffinityTerm, 1+draw.Weighted(g.Source, 75, 25))
 	for i := range terms {
 		terms[i] = g.podTerm(p)
 	}
@@ -47,11 +49,11 @@ var related = []*metav1.LabelSelector{
 
 func (g *generator) podTerm(p *v1.Pod) v1.PodAffinityTerm {
 	term := v1.PodAffinityTerm{
-		TopologyKey:   pick(g.source, "zone", v1.LabelHostname),
-		LabelSelector: related[weighted(g.source, 26, 22, 18, 12, 6, 6, 6, 4)],
+		TopologyKey:   draw.Pick(g.Source, "zone", v1.LabelHostname),
+		LabelSelector: related[draw.Weighted(g.Source, 26, 22, 18, 12, 6, 6, 6, 4)],
 	}
 	if g.namespaces {
-		switch weighted(g.source, 40, 15, 15, 15, 15) {
+		switch draw.Weighted(g.Source, 40, 15, 15, 15, 15) {
 		case 1:
 			term.Namespaces = []string{otherNamespace}
 		case 2:
@@ -63,7 +65,7 @@ func (g *generator) podTerm(p *v1.Pod) v1.PodAffinityTerm {
 			term.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}
 		}
 	}
-	if g.chance(30) {
+	if g.Chance(30) {
 		mergeKey(&term, p)
 	}
 	return term
@@ -95,7 +97,7 @@ func (g *generator) drawNamespaces() []runtime.Object {
 	var namespaces []runtime.Object
 	for _, name := range []string{metav1.NamespaceDefault, otherNamespace} {
 		ns := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelMetadataName: name}}}
-		if team := pick(g.source, "", "red", "blue"); team != "" {
+		if team := draw.Pick(g.Source, "", "red", "blue"); team != "" {
 			ns.Labels["team"] = team
 		}
 		ns.Status.Phase = v1.NamespaceActive

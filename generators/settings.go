@@ -5,24 +5,25 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 )
 
 func (g *generator) drawSettings() (settings model.Settings) {
-	if g.chance(12) {
+	if g.Chance(12) {
 		// Few pairs, for a system may have to build a scheduler for each.
-		shortlist := pick(g.source, [2]int32{10, 1}, [2]int32{10, 2}, [2]int32{60, 1})
-		if g.chance(5) {
+		shortlist := draw.Pick(g.Source, [2]int32{10, 1}, [2]int32{10, 2}, [2]int32{60, 1})
+		if g.Chance(5) {
 			shortlist = [2]int32{10, 0} // valid, and rounds to no candidates
 		}
 		settings.MinCandidateNodesPercentage, settings.MinCandidateNodesAbsolute = &shortlist[0], &shortlist[1]
 	}
-	if g.chance(15) {
+	if g.Chance(15) {
 		settings.FeatureGates = map[string]bool{model.GateAsyncPreemption: false}
 	}
-	if g.compared && settings.FeatureGates == nil && settings.MinCandidateNodesAbsolute == nil && g.chance(75) {
+	if g.compared && settings.FeatureGates == nil && settings.MinCandidateNodesAbsolute == nil && g.Chance(75) {
 		settings.FeatureGates = map[string]bool{filter.GateTaintComparison: true}
 	}
 	return settings
@@ -32,14 +33,14 @@ func (g *generator) drawSettings() (settings model.Settings) {
 // which it keeps few: just one beside each other.
 func (g *generator) drawRareSettings(c *model.Cluster) {
 	s := &c.Settings
-	rare := g.chance(10) // drawn in any case, so that plain settings shrink to none
-	if s.MinCandidateNodesAbsolute != nil && g.chance(75) {
-		s.DryRunOffset = new(int32(g.intn(len(c.Nodes) + 1)))
+	rare := g.Chance(10) // drawn in any case, so that plain settings shrink to none
+	if s.MinCandidateNodesAbsolute != nil && g.Chance(75) {
+		s.DryRunOffset = new(int32(g.Intn(len(c.Nodes) + 1)))
 	}
 	if s.FeatureGates != nil || !rare {
 		return
 	}
-	switch g.intn(4) {
+	switch g.Intn(4) {
 	case 0:
 		s.Parallelism = new(int32(16))
 	case 1:
@@ -51,7 +52,7 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 		// The pods of another scheduler are then its own.
 		s.SecondProfile = &model.Profile{SchedulerName: otherScheduler, MinCandidateNodesPercentage: new(int32(10)), MinCandidateNodesAbsolute: new(int32(1))}
 		s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute = nil, nil
-		if g.chance(60) {
+		if g.Chance(60) {
 			c.Preemptor.Spec.SchedulerName = otherScheduler
 		}
 	}
@@ -63,31 +64,31 @@ const otherScheduler = "other-scheduler"
 // drawExtenders draws one extender or two. They filter only nodes with room for the
 // preemptor, so some node may get it.
 func (g *generator) drawExtenders(c *model.Cluster) []model.Extender {
-	extenders := make([]model.Extender, 1+weighted(g.source, 50, 50))
+	extenders := make([]model.Extender, 1+draw.Weighted(g.Source, 50, 50))
 	managed := []string{"example.com/gpu", "example.com/fpga"} // the preemptor may ask for the first
 	for i := range extenders {
 		e := &extenders[i]
 		e.Name = numbered("extender", i)
-		if g.chance(18) {
+		if g.Chance(18) {
 			// No two extenders may manage the same resource.
-			at := min(weighted(g.source, 60, 40), len(managed)-1)
+			at := min(draw.Weighted(g.Source, 60, 40), len(managed)-1)
 			e.ManagedResources = []string{managed[at]}
 			managed = slices.Delete(managed, at, at+1)
 		}
-		e.Ignorable, e.NodeCacheCapable = g.chance(50), g.chance(40)
-		if g.chance(45) {
-			if len(c.Nodes) > 0 && g.chance(30) {
-				at := g.intn(len(c.Nodes))
+		e.Ignorable, e.NodeCacheCapable = g.Chance(50), g.Chance(40)
+		if g.Chance(45) {
+			if len(c.Nodes) > 0 && g.Chance(30) {
+				at := g.Intn(len(c.Nodes))
 				c.Nodes[at] = g.emptied(at)
 			}
 			e.Filter = &model.ExtenderFilter{
-				Fails:    g.chance(12),
+				Fails:    g.Chance(12),
 				Rejects:  g.someNodes(45),
 				Excludes: g.someNodes(20),
 				Omits:    g.someNodes(12),
 			}
 		}
-		if e.Filter == nil || g.chance(70) {
+		if e.Filter == nil || g.Chance(70) {
 			e.Preempt = g.drawExtenderPreempt()
 		}
 	}
@@ -96,21 +97,21 @@ func (g *generator) drawExtenders(c *model.Cluster) []model.Extender {
 
 func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
 	p := &model.ExtenderPreempt{}
-	switch weighted(g.source, 61, 20, 5, 14) {
+	switch draw.Weighted(g.Source, 61, 20, 5, 14) {
 	case 1:
 		p.Drops = g.someNodes(40)
 	case 2:
 		p.Nothing = true
 	case 3:
-		p.Fails = pick(g.source, model.PreemptError, model.PreemptUnknownNode, model.PreemptUnknownPod)
+		p.Fails = draw.Pick(g.Source, model.PreemptError, model.PreemptUnknownNode, model.PreemptUnknownPod)
 	}
 	for _, name := range g.someNodes(80) {
-		change := model.VictimChange{Node: name, Reverses: g.chance(72)}
-		if g.chance(57) {
-			change.Keeps = new(int32(weighted(g.source, 5, 80, 15))) // none is an error of the extender
+		change := model.VictimChange{Node: name, Reverses: g.Chance(72)}
+		if g.Chance(57) {
+			change.Keeps = new(int32(draw.Weighted(g.Source, 5, 80, 15))) // none is an error of the extender
 		}
-		if g.chance(25) {
-			change.Violations = new(int64(g.intn(3)))
+		if g.Chance(25) {
+			change.Violations = new(int64(g.Intn(3)))
 		}
 		p.Changes = append(p.Changes, change)
 	}
@@ -130,7 +131,7 @@ func (g *generator) emptied(at int) *v1.Node {
 // someNodes draws each node's name with a chance.
 func (g *generator) someNodes(percent int) (names []string) {
 	for i := range g.nodes {
-		if g.chance(percent) {
+		if g.Chance(percent) {
 			names = append(names, NodeName(i))
 		}
 	}

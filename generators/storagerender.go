@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
 // renderStorage makes all objects that storage is made of, in the order in which
@@ -28,7 +30,7 @@ func (g *generator) renderStorage(nodes []*v1.Node) []runtime.Object {
 		v.Status.Phase = phases[g.spare[i].phase]
 		if taker := g.spare[i].taker - 1; taker >= 0 {
 			v.Spec.ClaimRef = claimRef(metav1.NamespaceDefault, numbered("claim", taker), "")
-			if g.chance(50) {
+			if g.Chance(50) {
 				v.Spec.ClaimRef.UID = types.UID(v.Spec.ClaimRef.Namespace + "/" + v.Spec.ClaimRef.Name)
 			}
 		} else if v.Status.Phase == v1.VolumeReleased {
@@ -211,28 +213,28 @@ func storageClass(name string) *storagev1.StorageClass {
 // and for which nodes.
 func (g *generator) csiDriver() []runtime.Object {
 	all := []runtime.Object{&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: drivers[0]}, Spec: storagev1.CSIDriverSpec{
-		AttachRequired: new(true), PodInfoOnMount: new(false), StorageCapacity: new(g.chance(75)), RequiresRepublish: new(false), SELinuxMount: new(false),
+		AttachRequired: new(true), PodInfoOnMount: new(false), StorageCapacity: new(g.Chance(75)), RequiresRepublish: new(false), SELinuxMount: new(false),
 		FSGroupPolicy:                 new(storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy),
 		VolumeLifecycleModes:          []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent},
 		PreventPodSchedulingIfMissing: new(g.prevents),
 	}}}
-	for i := range weighted(g.source, 10, 30, 35, 25) {
+	for i := range draw.Weighted(g.Source, 10, 30, 35, 25) {
 		c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: numbered("capacity", i)},
-			StorageClassName: pick(g.source, "wait", "zonal", "wait")}
-		switch weighted(g.source, 40, 30, 25, 5) {
+			StorageClassName: draw.Pick(g.Source, "wait", "zonal", "wait")}
+		switch draw.Weighted(g.Source, 40, 30, 25, 5) {
 		case 0:
-			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{"zone": pick(g.source, "a", "b")}}
+			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{"zone": draw.Pick(g.Source, "a", "b")}}
 		case 1:
-			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelHostname: NodeName(g.intn(4))}}
+			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelHostname: NodeName(g.Intn(4))}}
 		case 2:
 			c.NodeTopology = &metav1.LabelSelector{} // all nodes
 		}
-		amount := gibibytes(g.intn(4))[v1.ResourceStorage]
-		if g.chance(92) {
+		amount := gibibytes(g.Intn(4))[v1.ResourceStorage]
+		if g.Chance(92) {
 			c.Capacity = &amount
 		}
-		if g.chance(15) {
-			c.MaximumVolumeSize = new(gibibytes(g.intn(3))[v1.ResourceStorage])
+		if g.Chance(15) {
+			c.MaximumVolumeSize = new(gibibytes(g.Intn(3))[v1.ResourceStorage])
 		}
 		all = append(all, c)
 	}
@@ -267,7 +269,7 @@ func (g *generator) volumeAttachments() []runtime.Object {
 			if g.nodes[i].mounts(v.Spec.ClaimRef) {
 				chance = 70
 			}
-			if !g.chance(chance) {
+			if !g.Chance(chance) {
 				continue
 			}
 			all = append(all, &storagev1.VolumeAttachment{

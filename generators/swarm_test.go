@@ -1,18 +1,19 @@
 package generators
 
 import (
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
 // drawn are the features of clusters, one map a cluster.
 func drawn(clusters int) []map[string]bool {
 	all := make([]map[string]bool, clusters)
 	for seed := range all {
-		f := reflect.ValueOf(drawFeatures(randomSource{rand.New(rand.NewPCG(uint64(seed), 1))}))
+		f := reflect.ValueOf(drawFeatures(draw.FromSeed(uint64(seed))))
 		all[seed] = map[string]bool{}
 		for i := range f.NumField() {
 			if f.Field(i).Kind() == reflect.Bool {

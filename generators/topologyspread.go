@@ -5,36 +5,38 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
 // spreadOver gives the preemptor topology spread constraints, which mostly count
 // pods like itself.
 func (g *generator) spreadOver(p *v1.Pod) {
-	keys := [][]string{{"zone"}, {v1.LabelHostname}, {"zone", v1.LabelHostname}, {"zone", "disk"}, {"generation"}}[weighted(g.source, 30, 40, 15, 10, 5)]
+	keys := [][]string{{"zone"}, {v1.LabelHostname}, {"zone", v1.LabelHostname}, {"zone", "disk"}, {"generation"}}[draw.Weighted(g.Source, 30, 40, 15, 10, 5)]
 	for i, key := range keys {
 		c := v1.TopologySpreadConstraint{
-			MaxSkew:           pick[int32](g.source, 1, 1, 2, 1, 3),
+			MaxSkew:           draw.Pick[int32](g.Source, 1, 1, 2, 1, 3),
 			TopologyKey:       key,
 			WhenUnsatisfiable: v1.DoNotSchedule,
-			LabelSelector:     pick(g.source, selectors...),
+			LabelSelector:     draw.Pick(g.Source, selectors...),
 		}
-		if app, ok := p.Labels["app"]; ok && g.chance(60) {
+		if app, ok := p.Labels["app"]; ok && g.Chance(60) {
 			c.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
 		}
-		if i > 0 && g.chance(20) {
+		if i > 0 && g.Chance(20) {
 			c.WhenUnsatisfiable = v1.ScheduleAnyway
 		}
 		// With fewer domains than that, all of them have to be nearly empty.
-		if c.WhenUnsatisfiable == v1.DoNotSchedule && (g.bottleneck == bySpread && g.chance(55) || g.chance(15)) {
-			c.MinDomains = new(pick[int32](g.source, 2, 8, 3, 8, 4, 1))
+		if c.WhenUnsatisfiable == v1.DoNotSchedule && (g.bottleneck == bySpread && g.Chance(55) || g.Chance(15)) {
+			c.MinDomains = new(draw.Pick[int32](g.Source, 2, 8, 3, 8, 4, 1))
 		}
-		if g.chance(25) {
-			c.NodeAffinityPolicy = new(pick(g.source, v1.NodeInclusionPolicyIgnore, v1.NodeInclusionPolicyHonor))
+		if g.Chance(25) {
+			c.NodeAffinityPolicy = new(draw.Pick(g.Source, v1.NodeInclusionPolicyIgnore, v1.NodeInclusionPolicyHonor))
 		}
-		if g.chance(30) {
-			c.NodeTaintsPolicy = new(pick(g.source, v1.NodeInclusionPolicyHonor, v1.NodeInclusionPolicyIgnore))
+		if g.Chance(30) {
+			c.NodeTaintsPolicy = new(draw.Pick(g.Source, v1.NodeInclusionPolicyHonor, v1.NodeInclusionPolicyIgnore))
 		}
-		if g.chance(25) {
+		if g.Chance(25) {
 			g.matchKeys(&c, p.Labels)
 		}
 		p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, c)
@@ -51,11 +53,11 @@ func (g *generator) matchKeys(c *v1.TopologySpreadConstraint, own map[string]str
 	}
 	for _, key := range []string{"tier", "app", "version"} {
 		_, selected := s.MatchLabels[key]
-		if !selected && !slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == key }) && g.chance(60) {
+		if !selected && !slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == key }) && g.Chance(60) {
 			c.MatchLabelKeys = append(c.MatchLabelKeys, key)
 		}
 	}
-	if g.chance(50) {
+	if g.Chance(50) {
 		return
 	}
 	c.LabelSelector = s.DeepCopy()

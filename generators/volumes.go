@@ -2,36 +2,38 @@ package generators
 
 import (
 	"slices"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
 // drawVolumes draws the volumes of a bound or nominated pod.
 func (g *generator) drawVolumes() []volume {
 	switch g.bottleneck {
 	case byVolumeLimit:
-		if g.chance(15) {
+		if g.Chance(15) {
 			return nil
 		}
-		volumes := []volume{{index: g.intn(len(g.pvcs))}}
-		if g.chance(25) {
-			volumes = append(volumes, volume{index: g.intn(len(g.pvcs))})
+		volumes := []volume{{index: g.Intn(len(g.pvcs))}}
+		if g.Chance(25) {
+			volumes = append(volumes, volume{index: g.Intn(len(g.pvcs))})
 		}
-		if g.chance(18) {
+		if g.Chance(18) {
 			volumes = append(volumes, g.someEphemeral())
 		}
 		return distinct(volumes)
 	case byDisk:
-		if g.chance(45) {
-			return []volume{{source: g.disk, readOnly: g.chance(25)}}
+		if g.Chance(45) {
+			return []volume{{source: g.disk, readOnly: g.Chance(25)}}
 		}
-		if g.chance(75) {
+		if g.Chance(75) {
 			return nil
 		}
 	case byClaim:
-		if g.chance(80) {
+		if g.Chance(80) {
 			return nil
 		}
 	}
-	if !g.chance(40) {
+	if !g.Chance(40) {
 		return nil
 	}
 	return []volume{g.someVolume()}
@@ -39,24 +41,24 @@ func (g *generator) drawVolumes() []volume {
 
 // someVolume is mostly that of a claim.
 func (g *generator) someVolume() volume {
-	switch weighted(g.source, 70, 12, 15, 3) {
+	switch draw.Weighted(g.Source, 70, 12, 15, 3) {
 	case 0:
-		return volume{index: g.intn(len(g.pvcs))}
+		return volume{index: g.Intn(len(g.pvcs))}
 	case 1:
 		return g.someEphemeral()
 	case 2:
 		disk := g.disk
-		if g.chance(30) {
-			disk = gceDisk + kindOfVolume(g.intn(int(emptyDir-gceDisk)))
+		if g.Chance(30) {
+			disk = gceDisk + kindOfVolume(g.Intn(int(emptyDir-gceDisk)))
 		}
-		return volume{source: disk, index: g.intn(2), readOnly: g.chance(30)}
+		return volume{source: disk, index: g.Intn(2), readOnly: g.Chance(30)}
 	default:
 		return volume{source: emptyDir}
 	}
 }
 
 func (g *generator) someEphemeral() volume {
-	return volume{source: ephemeral, index: weighted(g.source, 58, 24, 10, 5, 3)}
+	return volume{source: ephemeral, index: draw.Weighted(g.Source, 58, 24, 10, 5, 3)}
 }
 
 // preemptorVolumes draws what the preemptor wants to mount.
@@ -67,28 +69,28 @@ func (g *generator) preemptorVolumes() []volume {
 		volumes = []volume{{}}
 	case byVolumeLimit:
 		volumes = []volume{{}}
-		if g.chance(30) {
-			volumes = append(volumes, volume{index: g.intn(len(g.pvcs))})
+		if g.Chance(30) {
+			volumes = append(volumes, volume{index: g.Intn(len(g.pvcs))})
 		}
 	case byVolume:
-		for range 1 + weighted(g.source, 60, 40) {
-			volumes = append(volumes, volume{index: g.intn(len(g.pvcs))})
+		for range 1 + draw.Weighted(g.Source, 60, 40) {
+			volumes = append(volumes, volume{index: g.Intn(len(g.pvcs))})
 		}
 	case byDisk:
-		volumes = []volume{{source: g.disk, readOnly: g.chance(25)}}
+		volumes = []volume{{source: g.disk, readOnly: g.Chance(25)}}
 	default:
-		if !g.chance(50) {
+		if !g.Chance(50) {
 			return nil
 		}
 		volumes = []volume{g.someVolume()}
-		if g.chance(30) {
+		if g.Chance(30) {
 			volumes = append(volumes, g.someVolume())
 		}
 	}
-	if g.chance(12) {
+	if g.Chance(12) {
 		volumes = append(volumes, g.someVolume())
 	}
-	if g.chance(2) { // the same claim under two names
+	if g.Chance(2) { // the same claim under two names
 		volumes = append(volumes, volumes[0])
 		return volumes
 	}
@@ -113,7 +115,7 @@ func (g *generator) useClaim() {
 	if g.namespaces {
 		second = 45
 	}
-	for n := range 1 + weighted(g.source, 100-second, second) {
+	for n := range 1 + draw.Weighted(g.Source, 100-second, second) {
 		var users []*pod
 		for i := range g.nodes {
 			for j := range g.nodes[i].pods {
@@ -123,11 +125,11 @@ func (g *generator) useClaim() {
 		if len(users) == 0 {
 			return
 		}
-		user := users[g.intn(min(len(users), len(dice)-1))]
+		user := users[g.Intn(min(len(users), draw.MaxIntn))]
 		switch {
-		case n > 0 && g.namespaces && g.chance(60): // with a claim of the same name
+		case n > 0 && g.namespaces && g.Chance(60): // with a claim of the same name
 			user.otherSpace = true
-		case g.chance(70):
+		case g.Chance(70):
 			user.otherSpace = false
 		}
 		user.volumes = distinct(append(slices.Clip(user.volumes), volume{}))

@@ -1,7 +1,10 @@
-package generators
+// Package devices gives a generated cluster devices, and pods resource claims for them.
+package devices
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -9,46 +12,58 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// claimMaker makes the devices of a cluster and the resource claims for them.
-type claimMaker struct {
-	*generator
-	preemptor *v1.Pod
-	bound     []*v1.Pod
-	objects   []runtime.Object
-	devices   []resourcev1.DeviceRequestAllocationResult
+// Cluster is what claims are drawn for.
+type Cluster struct {
+	draw.Source
+	Nodes    []*v1.Node
+	SomeNode func() string
+	// Zones: some devices are in a zone only.
+	Zones     bool
+	Preemptor *v1.Pod
+	Bound     []*v1.Pod
 }
 
-// claimDevices gives the preemptor resource claims, and the cluster devices, some
-// of which are other pods' already.
-func (g *generator) claimDevices(p *v1.Pod, bound []*v1.Pod) []runtime.Object {
-	m := &claimMaker{generator: g, preemptor: p, bound: bound, objects: []runtime.Object{anyClass, fastClass}}
-	for i := range g.nodes {
-		if count := pick(g.source, 4, 3, 2, 5, 1, 0); count > 0 {
-			m.slice(numbered("slice", i), NodeName(i), count, func(s *resourcev1.ResourceSliceSpec) { s.NodeName = new(NodeName(i)) })
+// Claims gives the preemptor resource claims, and the cluster devices, some of
+// which are other pods' already. It returns all objects that this takes.
+func Claims(c Cluster) []runtime.Object {
+	m := &claimMaker{Cluster: c, objects: []runtime.Object{anyClass, fastClass}}
+	for i, n := range c.Nodes {
+		if count := draw.Pick(c.Source, 4, 3, 2, 5, 1, 0); count > 0 {
+			m.slice(numbered("slice", i), n.Name, count, func(s *resourcev1.ResourceSliceSpec) { s.NodeName = &n.Name })
 		}
 	}
-	if g.chance(20) {
-		m.slice("slice-shared", "shared", 1+g.intn(2), func(s *resourcev1.ResourceSliceSpec) {
-			if s.AllNodes = new(true); g.nodeLabels && g.chance(60) {
+	if c.Chance(20) {
+		m.slice("slice-shared", "shared", 1+c.Intn(2), func(s *resourcev1.ResourceSliceSpec) {
+			if s.AllNodes = new(true); c.Zones && c.Chance(60) {
 				s.AllNodes, s.NodeSelector = nil, inZone("a")
 			}
 		})
 	}
-	for i := range 1 + weighted(g.source, 75, 18, 7) {
+	for i := range 1 + draw.Weighted(c.Source, 75, 18, 7) {
 		m.own(i)
 	}
-	for i := range g.intn(3) {
+	for i := range c.Intn(3) {
 		m.others(numbered("other", i), metav1.NamespaceDefault)
 	}
 	return m.objects
 }
 
+// claimMaker makes the devices and the claims.
+type claimMaker struct {
+	Cluster
+	objects []runtime.Object
+	devices []resourcev1.DeviceRequestAllocationResult
+}
+
+func numbered(name string, i int) string { return fmt.Sprintf("%s-%d", name, i) }
+
 func (m *claimMaker) slice(name, pool string, count int, where func(s *resourcev1.ResourceSliceSpec)) {
 	s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	s.Spec = resourcev1.ResourceSliceSpec{Driver: pick(m.source, "fast.example.com", "fast.example.com", "slow.example.com"),
+	s.Spec = resourcev1.ResourceSliceSpec{Driver: draw.Pick(m.Source, "fast.example.com", "fast.example.com", "slow.example.com"),
 		Pool: resourcev1.ResourcePool{Name: pool, Generation: 1, ResourceSliceCount: 1}}
 	where(&s.Spec)
 	for i := range count {
@@ -62,10 +77,10 @@ func (m *claimMaker) slice(name, pool string, count int, where func(s *resourcev
 // claim makes a claim for devices that is not allocated.
 func (m *claimMaker) claim(name, namespace string) *resourcev1.ResourceClaim {
 	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID("claim/" + name)}}
-	for range 1 + weighted(m.source, 80, 20) {
-		r := resourcev1.ExactDeviceRequest{DeviceClassName: pick(m.source, anyClass.Name, anyClass.Name, fastClass.Name, fastClass.Name),
-			AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(pick(m.source, 1, 1, 1, 2, 1, 3))}
-		if m.chance(2) {
+	for range 1 + draw.Weighted(m.Source, 80, 20) {
+		r := resourcev1.ExactDeviceRequest{DeviceClassName: draw.Pick(m.Source, anyClass.Name, anyClass.Name, fastClass.Name, fastClass.Name),
+			AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(draw.Pick(m.Source, 1, 1, 1, 2, 1, 3))}
+		if m.Chance(2) {
 			r.DeviceClassName = "gone"
 		}
 		name := []string{"devices", "more"}[len(c.Spec.Devices.Requests)]
@@ -82,66 +97,74 @@ func (m *claimMaker) allocate(c *resourcev1.ResourceClaim) {
 	}
 	c.Finalizers = []string{resourcev1.Finalizer}
 	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
-		Results: []resourcev1.DeviceRequestAllocationResult{pick(m.source, m.devices...)}}}
-	switch weighted(m.source, 25, 20, 55) {
+		Results: []resourcev1.DeviceRequestAllocationResult{draw.Pick(m.Source, m.devices...)}}}
+	switch draw.Weighted(m.Source, 25, 20, 55) {
 	case 0:
-		c.Status.Allocation.NodeSelector = &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{isNode(m.someNode())}}
+		c.Status.Allocation.NodeSelector = selector(v1.NodeSelectorTerm{MatchFields: in(metav1.ObjectNameField, m.SomeNode())})
 	case 1:
-		c.Status.Allocation.NodeSelector = inZone(pick(m.source, "a", "b"))
+		c.Status.Allocation.NodeSelector = inZone(draw.Pick(m.Source, "a", "b"))
 	}
 }
 
 func inZone(zone string) *v1.NodeSelector {
-	return &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{isLabelled("zone", zone)}}
+	return selector(v1.NodeSelectorTerm{MatchExpressions: in("zone", zone)})
+}
+
+func selector(term v1.NodeSelectorTerm) *v1.NodeSelector {
+	return &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{term}}
+}
+
+func in(key, value string) []v1.NodeSelectorRequirement {
+	return []v1.NodeSelectorRequirement{{Key: key, Operator: v1.NodeSelectorOpIn, Values: []string{value}}}
 }
 
 // own makes a claim of the preemptor, or leaves it out.
 func (m *claimMaker) own(i int) {
-	p, name := m.preemptor, numbered("claim", i)
+	p, name := m.Preemptor, numbered("claim", i)
 	entry := v1.PodResourceClaim{Name: name, ResourceClaimName: &name}
-	fromTemplate := m.chance(30)
+	fromTemplate := m.Chance(30)
 	if fromTemplate {
 		entry.ResourceClaimName, entry.ResourceClaimTemplateName = nil, new("template")
 		status := v1.PodResourceClaimStatus{Name: name, ResourceClaimName: &name}
-		if m.chance(8) {
+		if m.Chance(8) {
 			status.ResourceClaimName = nil
 		}
-		if !m.chance(3) {
+		if !m.Chance(3) {
 			p.Status.ResourceClaimStatuses = append(p.Status.ResourceClaimStatuses, status)
 		}
 	}
 	p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, entry)
-	if !fromTemplate && m.chance(6) { // one claim under two names
+	if !fromTemplate && m.Chance(6) { // one claim under two names
 		p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: name + "-again", ResourceClaimName: &name})
 	}
-	if m.chance(2) {
+	if m.Chance(2) {
 		return
 	}
 	c := m.claim(name, p.Namespace)
 	if fromTemplate {
 		owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: new(true)}
-		if m.chance(8) {
+		if m.Chance(8) {
 			owner.Name, owner.UID = "elsewhere", "default/elsewhere"
 		}
 		c.OwnerReferences = []metav1.OwnerReference{owner}
 	}
-	if m.chance(65) {
+	if m.Chance(65) {
 		m.allocate(c)
 	}
 	if c.Status.Allocation != nil {
-		switch weighted(m.source, 65, 15, 20) {
+		switch draw.Weighted(m.Source, 65, 15, 20) {
 		case 1:
 			reserve(c, p)
 		case 2:
-			for _, other := range m.bound {
-				if other.Namespace == c.Namespace && m.chance(30) {
+			for _, other := range m.Bound {
+				if other.Namespace == c.Namespace && m.Chance(30) {
 					reserve(c, other)
 				}
 			}
 		}
 	}
-	if m.chance(3) {
-		c.DeletionTimestamp, c.DeletionGracePeriodSeconds = new(metav1.NewTime(epoch.AddDate(1, 0, 0))), new(int64(0))
+	if m.Chance(3) {
+		c.DeletionTimestamp, c.DeletionGracePeriodSeconds = new(metav1.Date(2022, 3, 1, 0, 0, 0, 0, time.UTC)), new(int64(0))
 		c.Finalizers = []string{resourcev1.Finalizer}
 	}
 }
@@ -150,8 +173,8 @@ func (m *claimMaker) own(i int) {
 func (m *claimMaker) others(name, namespace string) {
 	c := m.claim(name, namespace)
 	m.allocate(c)
-	for _, p := range m.bound {
-		if c.Status.Allocation != nil && p.Namespace == namespace && m.chance(30) {
+	for _, p := range m.Bound {
+		if c.Status.Allocation != nil && p.Namespace == namespace && m.Chance(30) {
 			p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: name, ResourceClaimName: &c.Name})
 			reserve(c, p)
 			return
