@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties/naming"
 )
 
 // Fields are found by reflection, so that nothing an object can hold is
@@ -213,11 +214,9 @@ func editPods(c *model.Cluster, change func(p *v1.Pod) bool) *model.Cluster {
 	})
 }
 
-func kindOf(o any) string { return reflect.TypeOf(o).Elem().Name() }
-
 // title names an object for people.
 func title(o runtime.Object) string {
-	kind := kindOf(o)
+	kind := naming.KindOf(o)
 	meta, ok := o.(metav1.Object)
 	switch {
 	case !ok:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/naming"
 )
 
 // names gives objects and labels the names that a person would give: in the
@@ -57,7 +58,7 @@ func names(c *model.Cluster) []step {
 }
 
 // renaming holds new names, each by its kind and the key that it has now: see
-// mentions.
+// naming.Each.
 type renaming map[[2]string]string
 
 func (r renaming) of(kind, namespace, name string) string {
@@ -68,11 +69,11 @@ func (r renaming) of(kind, namespace, name string) string {
 // which are called after it (component-helpers/storage/ephemeral/ephemeral.go:36@v0.37.1).
 func (r renaming) set(o metav1.Object, name string) {
 	key := o.GetNamespace() + "/" + o.GetName()
-	r[[2]string{kindOf(o), key}] = name
+	r[[2]string{naming.KindOf(o), key}] = name
 	if p, ok := o.(*v1.Pod); ok {
 		for _, v := range p.Spec.Volumes {
 			if v.Ephemeral != nil {
-				r[[2]string{claim, key + "-" + v.Name}] = name + "-" + v.Name
+				r[[2]string{naming.Claim, key + "-" + v.Name}] = name + "-" + v.Name
 			}
 		}
 	}
@@ -127,7 +128,7 @@ func (r renaming) namespaces(c *model.Cluster, byName bool) {
 		return fmt.Sprintf("other-%d", i)
 	})
 	for _, ns := range list {
-		r[[2]string{within, "/" + ns.Name}] = r.of(kindOf(ns), "", ns.Name)
+		r[[2]string{naming.Within, "/" + ns.Name}] = r.of(naming.KindOf(ns), "", ns.Name)
 	}
 }
 
@@ -135,7 +136,7 @@ func (r renaming) namespaces(c *model.Cluster, byName bool) {
 // plain names, and volumes plain handles. The claims of ephemeral volumes are
 // called after their pods, and what is referred to and not there stays so.
 func (r renaming) storage(c *model.Cluster, byName bool) {
-	prefixes := map[string]string{claim: "claim", volume: "volume", class: "class", "VolumeAttachment": "attachment", "CSIStorageCapacity": "capacity"}
+	prefixes := map[string]string{naming.Claim: "claim", naming.Volume: "volume", naming.Class: "class", "VolumeAttachment": "attachment", "CSIStorageCapacity": "capacity"}
 	ephemeral := renaming{}
 	for _, p := range pods(c) {
 		ephemeral.set(p, p.Name)
@@ -143,18 +144,18 @@ func (r renaming) storage(c *model.Cluster, byName bool) {
 	lists := map[string][]metav1.Object{}
 	handles := 0
 	for _, o := range c.Extra {
-		prefix := prefixes[kindOf(o)]
+		prefix := prefixes[naming.KindOf(o)]
 		if prefix == "" {
 			continue
 		}
 		meta := o.(metav1.Object)
-		if _, is := ephemeral[[2]string{kindOf(o), model.Key(meta)}]; !is {
+		if _, is := ephemeral[[2]string{naming.KindOf(o), model.Key(meta)}]; !is {
 			lists[prefix] = append(lists[prefix], meta)
 		}
-		mentions(o, func(kind, _ string, name *string) {
-			key := [2]string{handle, "/" + *name}
-			if kind == handle && r[key] == "" {
-				r[key] = numbered(handle)(handles)
+		naming.Each(o, func(kind, _ string, name *string) {
+			key := [2]string{naming.Handle, "/" + *name}
+			if kind == naming.Handle && r[key] == "" {
+				r[key] = numbered("handle")(handles)
 				handles++
 			}
 		})
@@ -170,8 +171,8 @@ func (r renaming) storage(c *model.Cluster, byName bool) {
 func missing(c *model.Cluster) map[string]bool {
 	names := map[string]bool{}
 	for _, o := range c.Objects() {
-		mentions(o, func(kind, _ string, name *string) {
-			if kind == claim || kind == volume || kind == class {
+		naming.Each(o, func(kind, _ string, name *string) {
+			if kind == naming.Claim || kind == naming.Volume || kind == naming.Class {
 				names[*name] = true
 			}
 		})
@@ -198,7 +199,7 @@ func except(taken map[string]bool, name func(i int) string) func(i int) string {
 // moved moves everything to one namespace.
 func moved(c *model.Cluster, namespace string) *model.Cluster {
 	return renamed(c, func(kind, _, name string) string {
-		if kind == within && name != "" {
+		if kind == naming.Within && name != "" {
 			return namespace
 		}
 		return name
@@ -211,28 +212,21 @@ func renamed(c *model.Cluster, to func(kind, namespace, name string) string) *mo
 	uids := map[string]string{} // of pods without one: a scheduler knows them by their names
 	for _, p := range pods(c) {
 		if p.UID == "" {
-			uids[model.Key(p)] = to(within, "", p.Namespace) + "/" + to(pod, p.Namespace, p.Name)
+			uids[model.Key(p)] = to(naming.Within, "", p.Namespace) + "/" + to(naming.Pod, p.Namespace, p.Name)
 		}
 	}
 	next := edit(c, func(_ int, o runtime.Object) (changed bool) {
-		rename := func(kind, namespace string, name *string) {
+		naming.Each(o, func(kind, namespace string, name *string) {
 			new := to(kind, namespace, *name)
-			if kind == uid {
+			if kind == naming.UID {
 				new = cmp.Or(uids[*name], *name)
 			}
 			changed = changed || new != *name
 			*name = new
-		}
-		mentions(o, rename)
-		nodeLabels(o, relabel{key: func(key string) string { return key }, value: func(key, value string) string {
-			if key == v1.LabelHostname {
-				rename(node, "", &value)
-			}
-			return value
-		}})
+		})
 		return changed
 	})
-	next.Settings = c.Settings.RenameNodes(func(name string) string { return to(node, "", name) })
+	next.Settings = c.Settings.RenameNodes(func(name string) string { return to(naming.Node, "", name) })
 	return next
 }
 

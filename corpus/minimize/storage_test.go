@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/naming"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
@@ -38,7 +39,7 @@ func TestNamesKeepStorageTogether(t *testing.T) {
 		c := generators.FromSeed(seed)
 		// A short shortlist is of the first nodes by name; and devices are not renamed
 		// with their nodes.
-		if !slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { return kindOf(o) == class }) || c.Settings.MinCandidateNodesAbsolute != nil || len(c.Preemptor.Spec.ResourceClaims) > 0 {
+		if !slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { return naming.KindOf(o) == naming.Class }) || c.Settings.MinCandidateNodesAbsolute != nil || len(c.Preemptor.Spec.ResourceClaims) > 0 {
 			continue
 		}
 		require.NoError(t, apiserver.Admit(c))

@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/naming"
 )
 
 // renaming swaps names wherever they occur. Swapped among themselves, they also
@@ -27,55 +27,32 @@ func rename(s *properties.Subject, random *rand.Rand) *variation {
 	if volume.Mounts(s.Cluster.Preemptor) || hasClaims(s.Cluster.Preemptor) {
 		return nil // claims, volumes and what else names these and nodes would have to follow
 	}
-	out, all := copyOf(s.Cluster)
-	var nodes, pods, budgets []string
-	namespaces := []string{"renamed"}
-	for _, n := range out.Nodes {
-		nodes = append(nodes, n.Name)
+	out, pods := copyOf(s.Cluster)
+	listed := map[string][]string{naming.Within: {"renamed"}} // by kind
+	for _, o := range out.Objects() {
+		naming.Each(o, func(kind, _ string, name *string) { listed[kind] = append(listed[kind], *name) })
 	}
-	for _, p := range all {
-		pods, namespaces = append(pods, p.Name), append(namespaces, p.Namespace)
+	listed[naming.Within] = append(listed[naming.Within], listed[naming.Namespace]...)
+	to := map[string]names{}
+	for _, kind := range []string{naming.Node, naming.Pod, naming.Budget, naming.Within} {
+		to[kind] = swap(random, listed[kind])
 	}
-	for _, b := range out.PodDisruptionBudgets {
-		budgets, namespaces = append(budgets, b.Name), append(namespaces, b.Namespace)
+	to[naming.Namespace] = to[naming.Within]
+	for _, o := range out.Objects() {
+		naming.Each(o, func(kind, _ string, name *string) { *name = to[kind].of(*name) })
 	}
-	for _, o := range out.Extra {
-		if ns, ok := o.(*v1.Namespace); ok {
-			namespaces = append(namespaces, ns.Name)
-		}
-	}
-	node, pod, budget, namespace := swap(random, nodes), swap(random, pods), swap(random, budgets), swap(random, namespaces)
-
+	out.Settings = out.Settings.RenameNodes(to[naming.Node].of)
 	v := &variation{cluster: out, node: names{}, pod: names{}}
-	for _, p := range all {
-		before := model.Key(p)
-		p.Name, p.Namespace, p.UID = pod.of(p.Name), namespace.of(p.Namespace), ""
-		v.pod[model.Key(p)] = before
-		p.Spec.NodeName, p.Status.NominatedNodeName = node.of(p.Spec.NodeName), node.of(p.Status.NominatedNodeName)
-		node.inLabel(p.Spec.NodeSelector, v1.LabelHostname)
-		renameAffinity(p, node, namespace)
+	for i, n := range s.Cluster.Nodes {
+		v.node[out.Nodes[i].Name] = n.Name
 	}
-	for _, o := range out.Extra {
-		if ns, ok := o.(*v1.Namespace); ok {
-			ns.Name = namespace.of(ns.Name)
-			namespace.inLabel(ns.Labels, v1.LabelMetadataName)
-		}
+	v.pod[model.Key(out.Preemptor)] = model.Key(s.Cluster.Preemptor)
+	for i, p := range s.Cluster.Pods {
+		v.pod[model.Key(out.Pods[i])] = model.Key(p)
 	}
-	for _, n := range out.Nodes {
-		before := n.Name
-		n.Name = node.of(before)
-		v.node[n.Name] = before
-		node.inLabel(n.Labels, v1.LabelHostname)
+	for _, p := range pods {
+		p.UID = ""
 	}
-	for _, b := range out.PodDisruptionBudgets {
-		b.Name, b.Namespace = budget.of(b.Name), namespace.of(b.Namespace)
-		disrupted := map[string]metav1.Time{}
-		for name, at := range b.Status.DisruptedPods {
-			disrupted[pod.of(name)] = at
-		}
-		b.Status.DisruptedPods = disrupted
-	}
-	out.Settings = out.Settings.RenameNodes(node.of)
 	return v
 }
 
@@ -85,7 +62,7 @@ type names map[string]string
 // swap gives each of list the name of another of them.
 func swap(random *rand.Rand, list []string) names {
 	slices.Sort(list)
-	list = slices.Compact(list)
+	list = slices.DeleteFunc(slices.Compact(list), func(name string) bool { return name == "" })
 	out := names{}
 	for i, j := range random.Perm(len(list)) {
 		out[list[i]] = list[j]
@@ -108,58 +85,11 @@ func (n names) ofAll(list []string) []string {
 	return out
 }
 
-// inLabel renames the value of a label, if it is there.
-func (n names) inLabel(labels map[string]string, label string) {
-	if value, ok := labels[label]; ok {
-		labels[label] = n.of(value)
-	}
-}
-
-func renameAffinity(p *v1.Pod, node, namespace names) {
-	for _, t := range properties.NodeTerms(p) {
-		for _, list := range [][]v1.NodeSelectorRequirement{t.MatchExpressions, t.MatchFields} {
-			for i := range list {
-				if r := &list[i]; r.Key == v1.LabelHostname || r.Key == metav1.ObjectNameField {
-					r.Values = node.ofAll(r.Values)
-				}
-			}
-		}
-	}
-	for _, t := range properties.PodTerms(p) {
-		t.Namespaces = namespace.ofAll(t.Namespaces)
-		if t.NamespaceSelector == nil {
-			continue
-		}
-		namespace.inLabel(t.NamespaceSelector.MatchLabels, v1.LabelMetadataName)
-		for i := range t.NamespaceSelector.MatchExpressions {
-			if r := &t.NamespaceSelector.MatchExpressions[i]; r.Key == v1.LabelMetadataName {
-				r.Values = namespace.ofAll(r.Values)
-			}
-		}
-	}
-}
-
-// unused is a name that no node and no pod of any namespace has, and nothing in the
-// cluster mentions.
+// unused is a name that nothing in the cluster has or mentions.
 func unused(c *model.Cluster, name string) string {
 	used := map[string]bool{}
-	for _, n := range c.Nodes {
-		used[n.Name], used[n.Labels[v1.LabelHostname]] = true, true
-	}
-	for _, p := range append(slices.Clone(c.Pods), c.Preemptor) {
-		used[p.Name], used[p.Spec.NodeName], used[p.Status.NominatedNodeName] = true, true, true
-		for _, t := range properties.NodeTerms(p) {
-			for _, r := range append(slices.Clone(t.MatchExpressions), t.MatchFields...) {
-				for _, v := range r.Values {
-					used[v] = true
-				}
-			}
-		}
-	}
-	for _, b := range c.PodDisruptionBudgets {
-		for disrupted := range b.Status.DisruptedPods {
-			used[disrupted] = true
-		}
+	for _, o := range c.Objects() {
+		naming.Each(o, func(_, _ string, name *string) { used[*name] = true })
 	}
 	for used[name] {
 		name += "-x"
