@@ -29,12 +29,12 @@ func FailedExtender(s *answers.Set, o *model.Observation) string {
 
 // Extended says what an extender does to a candidate.
 type Extended struct {
-	Extender string
+	Extender string `json:"extender"`
 	// Dropped: the node is no longer a candidate. Otherwise Victims and
 	// Violations are what they have become.
-	Dropped    bool
-	Victims    []string
-	Violations int
+	Dropped    bool     `json:"dropped,omitempty"`
+	Victims    []string `json:"victims,omitempty"`
+	Violations int      `json:"violations"`
 }
 
 // ExtendersOn are the extenders that change the candidate a node is, with the

@@ -76,16 +76,8 @@ type Candidate struct {
 	Other      [][]string `json:"otherVictims,omitempty"`
 	// Extenders are those that change the first outcome; Fails names the one whose
 	// error ends the preemption.
-	Extenders []ExtenderChange `json:"extenders,omitempty"`
-	Fails     string           `json:"failedExtender,omitempty"`
-}
-
-// ExtenderChange is what an extender makes of a candidate.
-type ExtenderChange struct {
-	Extender   string   `json:"extender"`
-	Dropped    bool     `json:"dropped,omitempty"`
-	Victims    []string `json:"victims,omitempty"`
-	Violations int      `json:"violations"`
+	Extenders []explain.Extended `json:"extenders,omitempty"`
+	Fails     string             `json:"failedExtender,omitempty"`
 }
 
 // Pod is a pod of a node on which preemption helps.
@@ -220,11 +212,7 @@ func explainCandidate(d *answers.Set, node string, pods map[string]*v1.Pod) Cand
 	for _, other := range outcomes[1:] {
 		c.Other = append(c.Other, other.Victims)
 	}
-	changes, fails := explain.ExtendersOn(d, node)
-	c.Fails = fails
-	for _, change := range changes {
-		c.Extenders = append(c.Extenders, ExtenderChange(change))
-	}
+	c.Extenders, c.Fails = explain.ExtendersOn(d, node)
 	return c
 }
 
