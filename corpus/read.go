@@ -40,7 +40,7 @@ func Read(r io.Reader, name string) (*Stream, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s, err := read(data)
-	for _, e := range inputErrors(err) {
+	for _, e := range apiserver.Errors[*InputError](err) {
 		e.File = name
 	}
 	if err != nil {
@@ -50,20 +50,6 @@ func Read(r io.Reader, name string) (*Stream, error) {
 		c.File = name
 	}
 	return s, nil
-}
-
-func inputErrors(err error) (all []*InputError) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			all = append(all, inputErrors(e)...)
-		}
-		return all
-	}
-	var one *InputError
-	if errors.As(err, &one) {
-		all = append(all, one)
-	}
-	return all
 }
 
 func read(data []byte) (*Stream, error) {
@@ -162,7 +148,7 @@ func (c *cluster) locate(err error) error {
 		return nil
 	}
 	var errs []error
-	all := apiserver.Errors(err)
+	all := apiserver.Errors[*apiserver.Error](err)
 	for i, e := range all {
 		if i == maxErrors {
 			errs = append(errs, &InputError{Err: fmt.Errorf("and %d errors more", len(all)-i)})

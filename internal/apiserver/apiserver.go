@@ -44,20 +44,17 @@ func (e *Error) Error() string {
 	return e.Object + ": " + e.Field + ": " + e.Detail
 }
 
-// Errors takes an error of this package apart.
-func Errors(err error) []*Error {
-	var one *Error
-	switch many, joined := err.(interface{ Unwrap() []error }); {
-	case joined:
-		var all []*Error
-		for _, e := range many.Unwrap() {
-			all = append(all, Errors(e)...)
+// Errors are those of a type that an error joins, such as *Error.
+func Errors[T error](err error) (all []T) {
+	var one T
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			all = append(all, Errors[T](e)...)
 		}
-		return all
-	case errors.As(err, &one):
-		return []*Error{one}
+	} else if errors.As(err, &one) {
+		all = append(all, one)
 	}
-	return nil
+	return all
 }
 
 // Admit makes the cluster's objects, in place, what the API server would have

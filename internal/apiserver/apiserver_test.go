@@ -184,7 +184,7 @@ func TestErrors(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := terse(t)
 			tc.spoil(t, c)
-			errs := apiserver.Errors(apiserver.Admit(c))
+			errs := apiserver.Errors[*apiserver.Error](apiserver.Admit(c))
 			require.Len(t, errs, 1)
 			require.Truef(t, strings.HasPrefix(errs[0].Error(), tc.want), "got  %s\nwant %s", errs[0], tc.want)
 		})

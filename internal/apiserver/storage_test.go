@@ -79,7 +79,7 @@ func TestStorageIsValidated(t *testing.T) {
 		}, `VolumeAttachment a: spec.source: Required value`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			errs := apiserver.Errors(apiserver.Admit(withExtra(t, tc.extra(t)...)))
+			errs := apiserver.Errors[*apiserver.Error](apiserver.Admit(withExtra(t, tc.extra(t)...)))
 			require.Len(t, errs, 1)
 			require.Truef(t, strings.HasPrefix(errs[0].Error(), tc.want), "got  %s\nwant %s", errs[0], tc.want)
 		})
