@@ -55,17 +55,12 @@ func nudges(c *model.Cluster) []step {
 		for i, o := range c.Objects() {
 			for k, n := range of(o) {
 				for _, by := range []int64{n.unit, -n.unit} {
-					nudge := func(o runtime.Object) { of(o)[k].set(n.value + by) }
+					nudge := func(o runtime.Object) bool { of(o)[k].set(n.value + by); return true }
 					nudged := o.DeepCopyObject()
 					nudge(nudged)
 					what := fmt.Sprintf("%s: %s %s -> %s", title(o), n.field, n.text, of(nudged)[k].text)
 					steps = append(steps, step{what, func(c *model.Cluster) *model.Cluster {
-						return edit(c, func(j int, o runtime.Object) bool {
-							if i == j {
-								nudge(o)
-							}
-							return i == j
-						})
+						return editAt(c, i, nudge)
 					}})
 				}
 			}

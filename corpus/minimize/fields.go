@@ -117,9 +117,7 @@ func fields(c *model.Cluster) []step {
 			}
 			what := fmt.Sprintf("%s: without %s", title(o), f.path)
 			clear := func(c *model.Cluster) *model.Cluster {
-				return edit(c, func(j int, o runtime.Object) bool {
-					return i == j && clearField(o, f.path)
-				})
+				return editAt(c, i, func(o runtime.Object) bool { return clearField(o, f.path) })
 			}
 			steps = append(steps, step{what, clear})
 			if _, ok := o.(*v1.Pod); ok && strings.HasPrefix(f.path, "spec.") {
@@ -204,6 +202,11 @@ func prune(object any) {
 			f.value.SetZero()
 		}
 	})
+}
+
+// editAt is edit for the object that has that place.
+func editAt(c *model.Cluster, place int, change func(o runtime.Object) bool) *model.Cluster {
+	return edit(c, func(i int, o runtime.Object) bool { return i == place && change(o) })
 }
 
 // editPods is edit for pods only.

@@ -164,19 +164,9 @@ func quantitiesOf(o runtime.Object) (quantities []number) {
 	return quantities
 }
 
-// priorities makes them 0, 1, 2 and so on.
-func priorities(c *model.Cluster) []step {
-	return newScale(c, "priorities", 1, 0, priorityOf).steps()
-}
-
-// allowances makes the disruptions that budgets allow fewer.
-func allowances(c *model.Cluster) []step {
-	return newScale(c, "disruptions allowed", 1, 0, allowanceOf).steps()
-}
-
-// limits makes the volumes that nodes can attach fewer.
-func limits(c *model.Cluster) []step {
-	return newScale(c, "volumes to attach", 1, 0, limitsOf).steps()
+// fewer makes the numbers of a sort 0, 1, 2 and so on.
+func fewer(name string, of func(o runtime.Object) []number) family {
+	return func(c *model.Cluster) []step { return newScale(c, name, 1, 0, of).steps() }
 }
 
 // epoch is the plainest time. Start times are told apart by minutes after it.
@@ -201,14 +191,11 @@ func times(c *model.Cluster) []step {
 			return p.DeletionTimestamp != nil
 		})
 	}}}
-	for _, p := range c.Pods {
-		if p.Status.StartTime == nil && p.Spec.NodeName != "" {
+	for i, o := range c.Objects() {
+		if p, ok := o.(*v1.Pod); ok && p.Status.StartTime == nil && p.Spec.NodeName != "" {
 			steps = append(steps, step{title(p) + ": with a start time", func(c *model.Cluster) *model.Cluster {
-				return editPods(c, func(q *v1.Pod) bool {
-					if title(q) != title(p) {
-						return false
-					}
-					q.Status.StartTime = minute(epoch.Unix())
+				return editAt(c, i, func(o runtime.Object) bool {
+					o.(*v1.Pod).Status.StartTime = minute(epoch.Unix())
 					return true
 				})
 			}})

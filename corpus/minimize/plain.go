@@ -38,7 +38,7 @@ func aspects(c *model.Cluster) []step {
 	for i, o := range c.Objects() {
 		if p, ok := o.(*v1.Pod); ok {
 			steps = append(steps, step{title(p) + ": requests of one container", func(c *model.Cluster) *model.Cluster {
-				return edit(c, func(j int, o runtime.Object) bool { return i == j && plainRequests(o.(*v1.Pod)) })
+				return editAt(c, i, func(o runtime.Object) bool { return plainRequests(o.(*v1.Pod)) })
 			}})
 		}
 	}

@@ -31,7 +31,8 @@ func (s step) take(c *model.Cluster) *model.Cluster {
 type family func(c *model.Cluster) []step
 
 // families are in the order in which they pay off.
-var families = []family{removals, merges, aspects, sharedFields, fields, priorities, quantities, times, allowances, limits, names}
+var families = []family{removals, merges, aspects, sharedFields, fields, fewer("priorities", priorityOf), quantities, times,
+	fewer("disruptions allowed", allowanceOf), fewer("volumes to attach", limitsOf), names}
 
 // place is where a round is.
 type place struct {
