@@ -42,6 +42,18 @@ type (
 	NominationMode = observation.NominationMode
 	// Actuation is what a cycle changed in the cluster.
 	Actuation = observation.Actuation
+	// Aftermath is what a cycle tells users, and what it leaves behind for the next.
+	Aftermath = observation.Aftermath
+	// Call is one API write.
+	Call = observation.Call
+	// Condition is one condition of a pod's status.
+	Condition = observation.Condition
+	// Event is one event as the API server is sent it.
+	Event = observation.Event
+	// Queue is a queue of the scheduler.
+	Queue = observation.Queue
+	// Crash is a scheduler that did not get through its cycle.
+	Crash = observation.Crash
 )
 
 // The modes of a nomination.
@@ -49,4 +61,19 @@ const (
 	NominationKept    = observation.NominationKept
 	NominationSet     = observation.NominationSet
 	NominationCleared = observation.NominationCleared
+)
+
+// The queues.
+const (
+	QueueActive        = observation.QueueActive
+	QueueBackoff       = observation.QueueBackoff
+	QueueUnschedulable = observation.QueueUnschedulable
+	QueueNone          = observation.QueueNone
+)
+
+// The ways in which a scheduler breaks.
+const (
+	Panic = observation.Panic
+	Hang  = observation.Hang
+	Exit  = observation.Exit
 )

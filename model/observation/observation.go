@@ -35,6 +35,12 @@ type Observation struct {
 	Pick *Pick
 	// Actuation is what reached the API, also when nothing was preempted.
 	Actuation *Actuation
+	// Aftermath is the rest of the cycle, which users see and which decides when the
+	// pod is tried again; nil if the system shows the decision only.
+	Aftermath *Aftermath
+	// Crash says how the scheduler itself broke; nil if it did not. Everything else
+	// is then what was seen until it broke.
+	Crash *Crash
 
 	// PostFilterCode and PostFilterMessage are the status that PostFilter
 	// returned: Success, Unschedulable, Error, …
@@ -136,4 +142,121 @@ type Actuation struct {
 	Deallocated []string
 	// Other describes every further API write: there should be none.
 	Other []string
+}
+
+// Aftermath is what a cycle tells users, and what it leaves behind for the next.
+type Aftermath struct {
+	// Calls are the API writes that the scheduler asked for, in order.
+	Calls []Call
+	// Events are in the order in which they were recorded.
+	Events []Event
+	// Queue is where the pod waits for its next try.
+	Queue Queue
+	// UnschedulablePlugins and PendingPlugins are those whose events wake the pod up,
+	// sorted. They are those of the queue's entry.
+	UnschedulablePlugins, PendingPlugins []string
+	// Gated says that PreEnqueue still keeps the pod out of the active queue, after
+	// everything that the cycle began has ended.
+	Gated bool
+	// NominatedTo is the node for which the scheduler itself holds the pod as
+	// nominated, or "".
+	NominatedTo string
+}
+
+// Call is one API write.
+type Call struct {
+	// Verb is patch, delete, bind, update or create.
+	Verb string
+	// Resource may have a subresource: "pods/status".
+	Resource string
+	// Object is named by model.Key.
+	Object string
+	// Conditions are those that a patch of a status sets.
+	Conditions []Condition
+	// NominatedNode is what a patch sets status.nominatedNodeName to, "" to remove
+	// it; nil if it leaves it alone.
+	NominatedNode *string
+	// Node is the node that a pod is bound to.
+	Node string
+	// Rest is everything else that was asked for: options of a deletion, further
+	// fields of a patch.
+	Rest string
+	// Failed is the error that the API server answered with, or "".
+	Failed string
+	// Gated says that PreEnqueue kept the preemptor out of the active queue at that time.
+	Gated bool
+}
+
+func (c Call) String() string {
+	s := c.Verb + " " + c.Resource + " " + c.Object
+	for _, cond := range c.Conditions {
+		s += fmt.Sprintf(", condition %s=%s (%s)", cond.Type, cond.Status, cond.Reason)
+	}
+	if c.NominatedNode != nil {
+		s += fmt.Sprintf(", nominatedNodeName %q", *c.NominatedNode)
+	}
+	if c.Node != "" {
+		s += ", node " + c.Node
+	}
+	if c.Rest != "" {
+		s += ", " + c.Rest
+	}
+	if c.Failed != "" {
+		s += ": " + c.Failed
+	}
+	return s
+}
+
+// Condition is one condition of a pod's status. A field that a patch leaves alone
+// is zero.
+type Condition struct {
+	Type, Status, Reason, Message string
+	ObservedGeneration            int64
+}
+
+// Event is one event as the API server is sent it.
+type Event struct {
+	Type, Reason, Action, Note string
+	// Regarding and Related are objects as "Pod default/name"; "" if there is none.
+	Regarding, Related string
+}
+
+func (e Event) String() string {
+	return fmt.Sprintf("%s %s (%s) regarding %s, related %q: %s", e.Type, e.Reason, e.Action, e.Regarding, e.Related, e.Note)
+}
+
+// Queue is a queue of the scheduler.
+type Queue string
+
+// The queues.
+const (
+	QueueActive        Queue = "active"
+	QueueBackoff       Queue = "backoff"
+	QueueUnschedulable Queue = "unschedulable"
+	QueueNone          Queue = ""
+)
+
+// Crash is a scheduler that did not get through its cycle.
+type Crash struct {
+	Kind    CrashKind
+	Message string
+	// Where is the innermost function of the scheduler on the way to it, with file
+	// and line: "volumebinding.(*VolumeBinding).Score (volume_binding.go:503)".
+	Where string
+	// Stack holds the stacks of the goroutines involved.
+	Stack string
+}
+
+// CrashKind is a way in which a scheduler breaks.
+type CrashKind string
+
+// The kinds.
+const (
+	Panic CrashKind = "panic" // the process would end
+	Hang  CrashKind = "hang"  // a goroutine of the cycle never ends
+	Exit  CrashKind = "exit"  // the process did end
+)
+
+func (c *Crash) String() string {
+	return fmt.Sprintf("%s in %s: %s", c.Kind, c.Where, c.Message)
 }

@@ -2,6 +2,7 @@ package inprocess
 
 import (
 	"errors"
+	"runtime"
 
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -28,6 +29,9 @@ func (s *scheduler) bare() {
 	state := framework.NewCycleState()
 	_, err := s.sched.SchedulePod(s.ctx, s.profile, state, s.loaded.queuedInfo)
 	if fitError, ok := errors.AsType[*framework.FitError](err); ok {
-		s.postFilter(state, fitError.Diagnosis.NodeToStatus)
+		s.profile.RunPostFilterPlugins(s.ctx, state, s.loaded.preemptor, fitError.Diagnosis.NodeToStatus)
+		for s.plugin.Executor.IsPodRunningPreemption(s.loaded.preemptor.UID) {
+			runtime.Gosched()
+		}
 	}
 }

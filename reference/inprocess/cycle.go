@@ -2,68 +2,60 @@ package inprocess
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
+	"runtime/debug"
 	"slices"
+	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// run is the scheduling cycle of the loaded cluster's preemptor up to its
-// nomination (schedule_one.go:250@v1.37.1, schedulingAlgorithm).
+// run is the whole real cycle of the loaded cluster's preemptor, with all that it
+// begins (schedule_one.go:67@v1.37.1, ScheduleOne).
 func (s *scheduler) run(r *recorder) {
-	obs, upstream := r.obs, s.plugin.Evaluator.Interface
-	r.sched, r.Framework, r.Interface = s, s.profile, upstream
-	s.plugin.Evaluator.Interface = r
-	defer func() { s.plugin.Evaluator.Interface = upstream }()
-	extended := len(s.sched.Extenders) > 0
-	if extended {
+	obs := r.obs
+	r.sched, r.Interface = s, s.plugin.Evaluator.Interface
+	r.extended = len(s.sched.Extenders) > 0
+	s.plugin.Evaluator.Interface, s.recorder = r, r
+	defer func() { s.plugin.Evaluator.Interface, s.recorder = r.Interface, nil }()
+	if r.extended {
 		s.plugin.Evaluator.Handler = handle{s.profile, append(slices.Clone(s.sched.Extenders), lastExtender{obs: obs})}
 	}
+	preemptor := s.loaded.preemptor
 
-	failed := func(err error) {
-		obs.CycleError = err.Error()
-		obs.Actuation = &model.Actuation{Nomination: model.NominationCleared}
-		s.client.Take(obs.Actuation)
-	}
-	if err := s.sched.Cache.UpdateSnapshot(discard, s.snapshot); err != nil {
-		failed(err)
-		return
-	}
-	state := framework.NewCycleState()
-	result, err := s.sched.SchedulePod(s.ctx, r, state, s.loaded.queuedInfo)
-	if err == nil {
-		obs.ScheduledTo = result.SuggestedHost
-		return
-	}
-	fitError, ok := errors.AsType[*framework.FitError](err)
-	if !ok {
-		failed(err)
-		return
-	}
-	for _, name := range s.loaded.nodeNames {
-		v := verdict(fitError.Diagnosis.NodeToStatus.Get(name))
-		if v.Plugin == "" && extended { // no plugin, so it was an extender
-			v.Plugin = model.ExtenderName
-		}
-		obs.Filters[name] = v
+	s.over = make(chan struct{})
+	crash := s.bubble.settle(func() {
+		defer close(s.over)
+		defer s.recoverCrash()
+		s.sched.ScheduleOne(s.ctx)
+	}, func() bool { return obs.ScheduledTo != "" || !s.plugin.Executor.IsPodRunningPreemption(preemptor.UID) })
+	if crash != nil {
+		s.crash.CompareAndSwap(nil, crash)
 	}
 
-	nominate, status := s.postFilter(state, potentialNodes{fitError.Diagnosis.NodeToStatus, obs})
-	obs.PostFilterCode, obs.PostFilterMessage = status.Code().String(), status.Message()
-	obs.Actuation = actuation(nominate)
-	s.client.Take(obs.Actuation)
-	if extended && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && status.Code() != fwk.Error {
+	calls := s.api.take()
+	if obs.ScheduledTo == "" {
+		obs.Actuation = actuation(calls, model.Key(preemptor), r.nomination, r.nominated)
+	}
+	obs.Aftermath = &model.Aftermath{Calls: calls, Events: s.events.take()}
+	if s.crash.Load() != nil {
+		return
+	}
+	s.observeQueue(obs.Aftermath)
+	if r.extended && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && obs.PostFilterCode != fwk.Error.String() {
 		obs.AfterExtenders = map[string]model.DryRun{} // nothing left
 	}
-
-	if node := obs.Actuation.NominatedNode; node != "" {
+	if obs.Actuation != nil && obs.Actuation.NominatedNode != "" {
+		node := obs.Actuation.NominatedNode
 		if len(obs.Candidates) == 0 {
 			obs.Candidates = []string{node}
 		}
@@ -77,30 +69,135 @@ func (s *scheduler) run(r *recorder) {
 	}
 }
 
-// postFilter returns when the API calls are made, also those of an asynchronous
-// preemption.
-func (s *scheduler) postFilter(state fwk.CycleState, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	select {
-	case <-s.preempted: // of a preemption that was over before anybody waited
-	default:
+// beforeCall holds back the calls of an asynchronous preemption.
+func (s *scheduler) beforeCall(c *model.Call) {
+	s.bubble.progress.Add(1)
+	if s.async && s.recorder != nil && strings.HasPrefix(c.Resource, "pods") && c.Object != model.Key(s.loaded.preemptor) {
+		<-s.over
 	}
-	preemptor := s.loaded.preemptor
-	result, status := s.profile.RunPostFilterPlugins(s.ctx, state, preemptor, nodes)
-	if s.plugin.Executor.IsPodRunningPreemption(preemptor.UID) {
-		<-s.preempted
-		// What is left for upstream to do is to say that it is done.
-		for s.plugin.Executor.IsPodRunningPreemption(preemptor.UID) {
-			runtime.Gosched()
+}
+
+// observeQueue is where the preemptor is once the cycle is over.
+func (s *scheduler) observeQueue(a *model.Aftermath) {
+	pod, queue := s.loaded.preemptor, s.sched.SchedulingQueue
+	a.Gated = s.gated()
+	for name, pods := range map[model.Queue][]*v1.Pod{
+		model.QueueActive: queue.PodsInActiveQ(), model.QueueBackoff: queue.PodsInBackoffQ(), model.QueueUnschedulable: queue.UnschedulablePods(),
+	} {
+		if slices.ContainsFunc(pods, func(p *v1.Pod) bool { return p.UID == pod.UID }) {
+			a.Queue = name
 		}
 	}
-	return result, status
+	if info, ok := queue.GetPod(pod.Name, pod.Namespace, pod.Spec.SchedulingGroup); ok && info.Pod.UID == pod.UID {
+		a.UnschedulablePlugins, a.PendingPlugins = sets.List(info.UnschedulablePlugins), sets.List(info.PendingPlugins)
+	}
+	for _, n := range s.loaded.nodes {
+		for _, p := range queue.NominatedPodsForNode(n.Name) {
+			if p.GetPod().UID == pod.UID {
+				a.NominatedTo = n.Name
+			}
+		}
+	}
+}
+
+// gated tells whether DefaultPreemption keeps the preemptor out of the active queue.
+func (s *scheduler) gated() bool {
+	return s.loaded.preemptor != nil && !s.plugin.PreEnqueue(s.ctx, s.loaded.preemptor).IsSuccess()
+}
+
+// hook puts the recorder at the scheduler's own places.
+func (s *scheduler) hook() {
+	schedulePod, failed := s.sched.SchedulePod, s.sched.FailureHandler
+	s.sched.NextEntity = func(klog.Logger) (framework.QueuedEntityInfo, error) { return s.loaded.queuedInfo, nil }
+	s.sched.SchedulePod = func(ctx context.Context, fw framework.Framework, state fwk.CycleState, pod *framework.QueuedPodInfo) (upstream.ScheduleResult, error) {
+		result, err := schedulePod(ctx, fw, state, pod)
+		if s.recorder != nil {
+			s.recorder.scheduled(result, err)
+		}
+		return result, err
+	}
+	s.sched.FailureHandler = func(ctx context.Context, fw framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, info *fwk.NominatingInfo, start time.Time) {
+		if s.recorder != nil {
+			s.recorder.failed(info)
+		}
+		failed(ctx, fw, pod, status, info, start)
+	}
+	for name, profile := range s.sched.Profiles {
+		s.sched.Profiles[name] = &profileWatch{profile, s}
+	}
+}
+
+// scheduled records the end of SchedulePod.
+func (r *recorder) scheduled(result upstream.ScheduleResult, err error) {
+	if err == nil {
+		r.obs.ScheduledTo = result.SuggestedHost
+		return
+	}
+	fitError, ok := err.(*framework.FitError)
+	if !ok {
+		r.obs.CycleError = err.Error()
+		return
+	}
+	for _, name := range r.sched.loaded.nodeNames {
+		v := verdict(fitError.Diagnosis.NodeToStatus.Get(name))
+		if v.Plugin == "" && r.extended { // no plugin, so it was an extender
+			v.Plugin = model.ExtenderName
+		}
+		r.obs.Filters[name] = v
+	}
+}
+
+// failed records what the failure handler is told about the nomination.
+func (r *recorder) failed(info *fwk.NominatingInfo) {
+	r.nomination, r.nominated = model.NominationKept, ""
+	if info.Mode() == fwk.ModeOverride {
+		r.nomination, r.nominated = model.NominationSet, info.NominatedNodeName
+		if r.nominated == "" {
+			r.nomination = model.NominationCleared
+		}
+	}
+}
+
+// cycle loads c, runs it and unloads it. It reports whether the scheduler can be
+// used again; err is why c could not be loaded.
+func (s *scheduler) cycle(c *model.Cluster, obs *model.Observation) (reusable bool, err error) {
+	defer func() {
+		obs.Crash = s.crash.Load()
+		reusable = reusable && obs.Crash == nil // upstream may hold locks: never touch it again
+	}()
+	defer s.recoverCrash()
+	if err = s.load(c); err == nil {
+		r := &recorder{obs: obs, nomination: model.NominationKept}
+		if offset := c.Settings.DryRunOffset; offset != nil {
+			r.offset = *offset
+		}
+		s.run(r)
+	}
+	if s.crash.Load() != nil {
+		return false, nil
+	}
+	return s.unload() == nil, err
+}
+
+// recoverCrash makes a panic the crash of the scheduler.
+func (s *scheduler) recoverCrash() {
+	if p := recover(); p != nil {
+		s.crash.CompareAndSwap(nil, crashed(p, debug.Stack()))
+	}
+}
+
+// rescue makes a panic the status of the call that is deferring it, too. Upstream's
+// goroutine would end the process.
+func (s *scheduler) rescue(status **fwk.Status) {
+	if p := recover(); p != nil {
+		s.crash.CompareAndSwap(nil, crashed(p, debug.Stack()))
+		*status = fwk.AsStatus(fmt.Errorf("panic: %v", p))
+	}
 }
 
 type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)
 
-// watch makes Executor.PreemptPod signal the end of a preemption, which is the
-// last victim that is not terminating, or an error (executor.go:199@v1.37.1), and
-// makes a panic in it an error.
+// watch makes a panic in Executor.PreemptPod an error.
 func (s *scheduler) watch(next preemptPodFunc) preemptPodFunc {
 	return func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (inMemory bool, err error) {
 		var status *fwk.Status
@@ -108,69 +205,8 @@ func (s *scheduler) watch(next preemptPodFunc) preemptPodFunc {
 			if status != nil {
 				err = status.AsError()
 			}
-			if err != nil || victim == lastToDelete(c.Victims().Pods) {
-				select {
-				case s.preempted <- struct{}{}:
-				default:
-				}
-			}
 		}()
 		defer s.rescue(&status)
 		return next(ctx, c, preemptor, victim, plugin)
 	}
-}
-
-func lastToDelete(victims []*v1.Pod) *v1.Pod {
-	for _, v := range slices.Backward(victims) {
-		if v.DeletionTimestamp == nil {
-			return v
-		}
-	}
-	return nil
-}
-
-// rescue makes a panic the status of the call that is deferring it. Upstream's
-// workers would end the process.
-func (s *scheduler) rescue(status **fwk.Status) {
-	if p := recover(); p != nil {
-		s.panicked.CompareAndSwap(nil, &p)
-		*status = fwk.AsStatus(fmt.Errorf("panic: %v", p))
-	}
-}
-
-func actuation(r *fwk.PostFilterResult) *model.Actuation {
-	if r == nil || r.Mode() == fwk.ModeNoop {
-		return &model.Actuation{Nomination: model.NominationKept}
-	}
-	if r.NominatedNodeName == "" {
-		return &model.Actuation{Nomination: model.NominationCleared}
-	}
-	return &model.Actuation{Nomination: model.NominationSet, NominatedNode: r.NominatedNodeName}
-}
-
-// cycle loads c, runs it and unloads it. It reports whether the scheduler can be
-// used again; err is why c could not be loaded.
-func (s *scheduler) cycle(c *model.Cluster, obs *model.Observation) (reusable bool, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.panicked.CompareAndSwap(nil, &p)
-		}
-		if first := s.panicked.Load(); first != nil { // upstream may hold locks: never touch it again
-			obs.CycleError = fmt.Sprintf("panic: %v", *first)
-			obs.Actuation = &model.Actuation{Nomination: model.NominationCleared}
-			s.client.Take(obs.Actuation)
-			reusable = false
-		}
-	}()
-	if err = s.load(c); err == nil {
-		r := &recorder{obs: obs}
-		if offset := c.Settings.DryRunOffset; offset != nil {
-			r.offset = *offset
-		}
-		s.run(r)
-	}
-	if s.panicked.Load() != nil {
-		return false, nil
-	}
-	return s.unload() == nil, err
 }

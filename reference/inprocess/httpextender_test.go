@@ -36,10 +36,19 @@ type wire struct {
 	t         *testing.T
 	extenders []model.Extender
 	calls     map[string]int // by verb
+	// work is done by a goroutine outside of all bubbles.
+	work chan func()
+	done chan struct{}
 }
 
 func newWire(t *testing.T) *wire {
-	w := &wire{t: t, calls: map[string]int{}}
+	w := &wire{t: t, calls: map[string]int{}, work: make(chan func()), done: make(chan struct{})}
+	go func() {
+		for f := range w.work {
+			f()
+			w.done <- struct{}{}
+		}
+	}()
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /{index}/filter", func(out http.ResponseWriter, r *http.Request) {
 		answer(w, out, r, "filter", w.filter)
@@ -53,7 +62,38 @@ func newWire(t *testing.T) *wire {
 }
 
 // build makes upstream's own extenders, in upstream's own order.
-func (w *wire) build(settings []model.Extender) ([]fwk.Extender, error) {
+func (w *wire) build(settings []model.Extender) (extenders []fwk.Extender, err error) {
+	w.outside(func() { extenders, err = w.buildOutside(settings) })
+	for i := range extenders {
+		extenders[i] = remote{extenders[i], w}
+	}
+	return extenders, err
+}
+
+// outside runs f outside of the scheduler's bubble: connections wait for the network
+// all the time, and so a bubble with connections never comes to rest.
+func (w *wire) outside(f func()) {
+	w.work <- f
+	<-w.done
+}
+
+// remote is an extender that is called outside of the bubble.
+type remote struct {
+	fwk.Extender
+	w *wire
+}
+
+func (r remote) Filter(pod *v1.Pod, nodes []fwk.NodeInfo) (passed []fwk.NodeInfo, failed, excluded extenderv1.FailedNodesMap, err error) {
+	r.w.outside(func() { passed, failed, excluded, err = r.Extender.Filter(pod, nodes) })
+	return passed, failed, excluded, err
+}
+
+func (r remote) ProcessPreemption(pod *v1.Pod, candidates map[string]*extenderv1.Victims, nodes fwk.NodeInfoLister) (left map[string]*extenderv1.Victims, err error) {
+	r.w.outside(func() { left, err = r.Extender.ProcessPreemption(pod, candidates, nodes) })
+	return left, err
+}
+
+func (w *wire) buildOutside(settings []model.Extender) ([]fwk.Extender, error) {
 	w.extenders = settings
 	if len(settings) == 0 {
 		return nil, nil
@@ -178,7 +218,7 @@ func TestOverHTTP(t *testing.T) {
 	w := newWire(t)
 	overHTTP.build = w.build
 	ignored := cmp.Options{
-		cmpopts.IgnoreFields(model.Observation{}, "PostFilterMessage", "ScheduledTo"),
+		cmpopts.IgnoreFields(model.Observation{}, "PostFilterMessage", "ScheduledTo", "Aftermath"),
 		cmpopts.IgnoreFields(model.Verdict{}, "Reasons"),
 		cmpopts.EquateEmpty(),
 	}

@@ -31,7 +31,7 @@ type loaded struct {
 // On an error the scheduler has to be unloaded too.
 func (s *scheduler) load(c *model.Cluster) error {
 	s.profile, s.plugin = s.sched.Profiles[c.Preemptor.Spec.SchedulerName], s.plugins[c.Preemptor.Spec.SchedulerName]
-	s.budgets.budgets = c.PodDisruptionBudgets
+	s.budgets.budgets, s.async = c.PodDisruptionBudgets, c.Settings.AsyncPreemption()
 	*s.nextStart = 0
 	extenders, err := s.build(c.Settings.Extenders)
 	if err != nil {
@@ -70,12 +70,14 @@ func (s *scheduler) load(c *model.Cluster) error {
 	if err := s.pods.Replace(append(pods, preemptor), ""); err != nil {
 		return err
 	}
+	// The preemptor is popped before any other pod may be in its place.
+	s.loadPreemptor(preemptor)
 	for _, obj := range pods {
 		if err := s.loadPod(obj.(*v1.Pod)); err != nil {
 			return err
 		}
 	}
-	return s.loadPreemptor(preemptor)
+	return nil
 }
 
 func (s *scheduler) loadPod(p *v1.Pod) error {
@@ -100,18 +102,24 @@ func (s *scheduler) loadPod(p *v1.Pod) error {
 	return nil
 }
 
-// loadPreemptor puts the preemptor where Add and Pop would leave it: popped, it is
-// in no queue, and its nomination, if any, remains. AddNominatedPod does just
-// that; the stub it makes is also what upstream finds for a popped pod.
-func (s *scheduler) loadPreemptor(p *v1.Pod) error {
+// loadPreemptor adds the preemptor to the queue and pops it: it is in no queue then,
+// and its nomination, if any, remains. A pod that PreEnqueue keeps out of the active
+// queue, because a claim of it is missing, is tried all the same.
+func (s *scheduler) loadPreemptor(p *v1.Pod) {
+	s.loaded.preemptor = p
+	queue := s.sched.SchedulingQueue
+	queue.Add(s.ctx, p)
+	if len(queue.PodsInActiveQ()) > 0 {
+		if popped, err := queue.Pop(discard); err == nil {
+			s.loaded.queuedInfo = popped.(*framework.QueuedPodInfo)
+			return
+		}
+	}
+	queue.Delete(discard, p)
 	// Upstream ignores this error, too (scheduling_queue.go:2204@v1.37.1).
 	info, _ := framework.NewPodInfo(p)
-	s.sched.SchedulingQueue.AddNominatedPod(discard, info, nil)
-	s.loaded.preemptor = p
-	// No signature: a signed pod may be given a hint from the cycle before it, and
-	// here there is no cycle before it (batch.go:71@v1.37.1, GetNodeHint).
+	queue.AddNominatedPod(discard, info, nil)
 	s.loaded.queuedInfo = &framework.QueuedPodInfo{PodInfo: info}
-	return nil
 }
 
 // canRun says why the scheduler would never try c.Preemptor, if so.
@@ -145,8 +153,8 @@ func (s *scheduler) unload() error {
 			errs = append(errs, err)
 		}
 	}
-	if s.loaded.preemptor != nil {
-		s.sched.SchedulingQueue.DeleteNominatedPodIfExists(s.loaded.preemptor)
+	if p := s.loaded.preemptor; p != nil {
+		check(s.unloadPreemptor(p))
 	}
 	for _, p := range s.loaded.pending {
 		s.sched.SchedulingQueue.Delete(discard, p)
@@ -168,7 +176,8 @@ func (s *scheduler) unload() error {
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.
 	check(s.sched.Cache.UpdateSnapshot(discard, s.snapshot))
-	s.client.Take(&model.Actuation{})
+	s.api.take()
+	s.events.take()
 	clear(s.loaded.extra)
 	clear(s.loaded.nodes)
 	clear(s.loaded.bound)
@@ -176,6 +185,30 @@ func (s *scheduler) unload() error {
 	s.loaded = loaded{extra: s.loaded.extra[:0], nodes: s.loaded.nodes[:0], bound: s.loaded.bound[:0],
 		pending: s.loaded.pending[:0], nodeNames: s.loaded.nodeNames[:0]}
 	return errors.Join(errs...)
+}
+
+// unloadPreemptor takes the preemptor out of queue and cache, wherever the cycle left
+// it, and with it what a cycle keeps for the next one: the nodes that would do for a
+// pod just like it (batch.go:71@v1.37.1, GetNodeHint).
+func (s *scheduler) unloadPreemptor(p *v1.Pod) error {
+	queue := s.sched.SchedulingQueue
+	queue.Done(p.UID)
+	queue.Delete(discard, p)
+	queue.DeleteNominatedPodIfExists(p)
+	if utilfeature.DefaultFeatureGate.Enabled(features.OpportunisticBatching) {
+		s.profile.StoreScheduleResults(s.ctx, nil, "", "", nil, 0)
+	}
+	if assumed, err := s.sched.Cache.IsAssumedPod(p); err != nil || !assumed {
+		return err
+	}
+	if len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 {
+		return errors.New("plugins may have reserved something for the pod")
+	}
+	pod, err := s.sched.Cache.GetPod(p)
+	if err != nil {
+		return err
+	}
+	return s.sched.Cache.ForgetPod(discard, pod)
 }
 
 // withUID is p, or a copy of p that has a UID: upstream tells pods apart by it.

@@ -20,22 +20,37 @@ import (
 // recorder stands between the scheduler's parts, writes down what passes, and
 // pins what would otherwise be random.
 type recorder struct {
-	framework.Framework  // to record Filter, and to break ties of Score
 	preemption.Interface // to record the stages of preemption
 
 	sched *scheduler
+	// extended: the scheduler has extenders.
+	extended bool
 	// offset is at which potential node dry runs begin.
 	offset int32
 	// mu guards the maps of obs: several workers may write to them.
 	mu  sync.Mutex
 	obs *model.Observation
+	// nomination and nominated are what the failure handler was told.
+	nomination model.NominationMode
+	nominated  string
+}
+
+// profileWatch is a profile that a recorder may watch.
+type profileWatch struct {
+	framework.Framework
+	s *scheduler
 }
 
 // RunFilterPluginsWithNominatedPods is called by SchedulePod, once per node; the
 // filters of a dry run do not come through here.
-func (r *recorder) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (status *fwk.Status) {
-	defer r.sched.rescue(&status)
-	status = r.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
+func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (status *fwk.Status) {
+	r := w.s.recorder
+	if r == nil {
+		return w.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
+	}
+	w.s.bubble.progress.Add(1)
+	defer w.s.rescue(&status)
+	status = w.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 	if status.IsRejected() {
 		r.mu.Lock()
 		r.obs.Filters[node.Node().Name] = verdict(status)
@@ -46,13 +61,51 @@ func (r *recorder) RunFilterPluginsWithNominatedPods(ctx context.Context, state 
 
 // RunScorePlugins makes the first name win among nodes of equal score, where
 // upstream draws lots.
-func (r *recorder) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
-	scores, status := r.Framework.RunScorePlugins(ctx, state, pod, nodes)
+func (w *profileWatch) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
+	scores, status := w.Framework.RunScorePlugins(ctx, state, pod, nodes)
 	slices.SortFunc(scores, func(a, b fwk.NodePluginScores) int { return strings.Compare(b.Name, a.Name) })
 	for i := range scores {
 		scores[i].Randomizer = i
 	}
 	return scores, status
+}
+
+// RunPostFilterPlugins gets the potential nodes in order, and records its answer.
+func (w *profileWatch) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	r := w.s.recorder
+	if r == nil {
+		return w.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
+	}
+	result, status := w.Framework.RunPostFilterPlugins(ctx, state, pod, potentialNodes{nodes, r.obs})
+	r.obs.PostFilterCode, r.obs.PostFilterMessage = status.Code().String(), status.Message()
+	return result, status
+}
+
+// The plugins of a binding cycle run in a goroutine of its own.
+
+func (w *profileWatch) RunPreBindPreFlights(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
+	defer w.s.rescue(&status)
+	return w.Framework.RunPreBindPreFlights(ctx, state, pod, node)
+}
+
+func (w *profileWatch) WaitOnPermit(ctx context.Context, pod *v1.Pod) (status *fwk.Status) {
+	defer w.s.rescue(&status)
+	return w.Framework.WaitOnPermit(ctx, pod)
+}
+
+func (w *profileWatch) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
+	defer w.s.rescue(&status)
+	return w.Framework.RunPreBindPlugins(ctx, state, pod, node)
+}
+
+func (w *profileWatch) RunBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
+	defer w.s.rescue(&status)
+	return w.Framework.RunBindPlugins(ctx, state, pod, node)
+}
+
+func (w *profileWatch) RunPostBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
+	defer w.s.recoverCrash()
+	w.Framework.RunPostBindPlugins(ctx, state, pod, node)
 }
 
 func (r *recorder) PodEligibleToPreemptOthers(ctx context.Context, pod *v1.Pod, nominated *fwk.Status) (bool, string) {
@@ -75,6 +128,7 @@ func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 
 func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, preemptor *v1.Pod, node fwk.NodeInfo,
 	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, status *fwk.Status) {
+	r.sched.bubble.progress.Add(1)
 	defer r.sched.rescue(&status)
 	name := node.Node().Name
 	victims, violations, status = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)

@@ -99,7 +99,7 @@ func TestReuseNeverLeaksClaims(t *testing.T) {
 // fit, candidates that tie and idle claims. Of that, it is whether there is any.
 func untilChance(o *model.Observation) *model.Observation {
 	out := *o
-	out.Pick, out.Actuation, out.PostFilterMessage = nil, nil, ""
+	out.Pick, out.Actuation, out.Aftermath, out.PostFilterMessage = nil, nil, nil, ""
 	if o.ScheduledTo != "" {
 		out.ScheduledTo = "some node"
 	}

@@ -24,7 +24,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/reference/releases/standin"
 )
 
 // discard drops upstream's log lines: a cycle's outcome is in the Observation.
@@ -66,6 +65,9 @@ func newSettings(s model.Settings) settings {
 	return key
 }
 
+// schedulerKey is where the context of every call upstream holds the scheduler.
+type schedulerKey struct{}
+
 // scheduler is an upstream scheduler that nothing drives but load, run and
 // unload, with the places at which it can be watched and pinned.
 type scheduler struct {
@@ -80,14 +82,20 @@ type scheduler struct {
 	nodes   cache.Indexer
 	extra   map[reflect.Type]*informer
 	budgets *budgetLister
-	client  *standin.Client
+	api     *apiServer
+	events  *eventLog
+	bubble  *bubble
 	// build is System.build.
 	build     func([]model.Extender) ([]fwk.Extender, error)
 	nextStart *int // sched.nextStartNodeIndex
-	// preempted has room for one signal: the last victim is preempted.
-	preempted chan struct{}
-	// panicked is what upstream panicked with first, in whatever goroutine.
-	panicked atomic.Pointer[any]
+	// recorder watches the cycle that runs; nil if none does.
+	recorder *recorder
+	// async: victims are preempted by a goroutine. It is held until the cycle itself
+	// is over, so that the order of what both do is always the same.
+	async bool
+	over  chan struct{}
+	// crash is what broke first, in whatever goroutine.
+	crash atomic.Pointer[model.Crash]
 
 	ctx    context.Context // of every call upstream: never cancelled while it runs
 	cancel context.CancelFunc
@@ -95,11 +103,12 @@ type scheduler struct {
 	loaded loaded
 }
 
-// newScheduler builds a scheduler with the default profile. The gates it is for
-// must be in force.
-func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: standin.NewClient(deallocated), snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}, preempted: make(chan struct{}, 1)}
-	s.ctx, s.cancel = context.WithCancel(klog.NewContext(context.Background(), discard))
+// newScheduler builds a scheduler with the default profile, in a bubble. The gates
+// it is for must be in force.
+func newScheduler(key settings, b *bubble) (_ *scheduler, err error) {
+	s := &scheduler{api: newAPIServer(), events: &eventLog{}, bubble: b, snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}}
+	s.api.gated, s.api.before = s.gated, s.beforeCall
+	s.ctx, s.cancel = context.WithCancel(context.WithValue(klog.NewContext(context.Background(), discard), schedulerKey{}, s))
 	defer func() {
 		if err != nil {
 			s.cancel()
@@ -110,7 +119,7 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	if err != nil {
 		return nil, err
 	}
-	factory := informers.NewSharedInformerFactory(s.client, 0)
+	factory := informers.NewSharedInformerFactory(s.api, 0)
 	s.extra = newInformers(factory)
 	s.pods = s.extra[reflect.TypeFor[*v1.Pod]()].GetIndexer()
 	s.nodes = s.extra[reflect.TypeFor[*v1.Node]()].GetIndexer()
@@ -119,8 +128,8 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	delete(s.extra, reflect.TypeFor[*v1.Pod]())
 	delete(s.extra, reflect.TypeFor[*v1.Node]())
 
-	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
-	s.sched, err = upstream.New(s.ctx, s.client, factory, nil, recorder, upstream.WithProfiles(profiles...),
+	recorder := func(string) events.EventRecorderLogger { return s.events }
+	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, upstream.WithProfiles(profiles...),
 		upstream.WithNodeInfoSnapshot(s.snapshot),
 		upstream.WithParallelism(key.parallelism), upstream.WithPercentageOfNodesToScore(&key.toScore))
 	if err != nil {
@@ -136,9 +145,9 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 				s.plugins[name] = plugin
 			}
 		}
-		if s.sched.APIDispatcher != nil {
-			profile.SetAPICacher(apiCacher{s.client})
-		}
+	}
+	if s.sched.APIDispatcher != nil {
+		s.sched.APIDispatcher.Run(discard)
 	}
 	if s.plugins[v1.DefaultSchedulerName] == nil {
 		return nil, errors.New("the default profile has no DefaultPreemption")
@@ -151,6 +160,7 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 		return nil, errors.New("upstream's Scheduler has no nextStartNodeIndex")
 	}
 	s.nextStart = (*int)(unsafe.Pointer(field.UnsafeAddr()))
+	s.hook()
 	return s, nil
 }
 

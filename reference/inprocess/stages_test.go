@@ -23,7 +23,7 @@ var (
 	one        = int32(1)
 	both       = []model.Settings{{}, gate(model.GateAsyncPreemption, false)} // asynchronous, synchronous
 	ignoreText = cmp.Options{
-		cmpopts.IgnoreFields(model.Observation{}, "System", "PostFilterMessage", "PinnedBudgetOrder", "PinnedDryRuns"),
+		cmpopts.IgnoreFields(model.Observation{}, "System", "PostFilterMessage", "Aftermath", "PinnedBudgetOrder", "PinnedDryRuns"),
 		cmpopts.IgnoreFields(model.Verdict{}, "Reasons"),
 		cmpopts.IgnoreFields(model.Eligibility{}, "Reason"),
 		cmpopts.EquateEmpty(),

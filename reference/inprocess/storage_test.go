@@ -35,7 +35,7 @@ func TestReuseNeverLeaksStorage(t *testing.T) {
 		fresh.Close()
 		if len(want.Candidates) > 1 { // all criteria may leave several
 			for _, o := range []*model.Observation{want, got} {
-				o.Pick, o.Actuation, o.PostFilterMessage = nil, nil, ""
+				o.Pick, o.Actuation, o.Aftermath, o.PostFilterMessage = nil, nil, nil, ""
 			}
 		}
 		require.Emptyf(t, cmp.Diff(want, got), "seed %d: fresh (-) and reused (+) schedulers differ", seed)

@@ -13,8 +13,13 @@ package inprocess
 
 import (
 	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"runtime/debug"
 	"slices"
 	"sync"
+	"syscall"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -51,8 +56,28 @@ func New() *System {
 	// Upstream reports some conditions, such as a nominated node that is gone,
 	// to handlers, the last of which sleeps (runtime.go:256@v0.37.1). The first,
 	// which logs, stays.
-	once.Do(func() { utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] })
+	once.Do(func() {
+		utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
+		// The workers of upstream's loops end the process when they panic. Here that
+		// is the end of one scheduler only.
+		utilruntime.ReallyCrash = false
+		utilruntime.PanicHandlers = []func(context.Context, any){panicked}
+		// Package signal starts a goroutine when it is first used, which must not
+		// happen in a bubble: the scheduler's cache debugger uses it.
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGUSR2)
+		signal.Stop(c)
+	})
 	return &System{build: buildExtenders}
+}
+
+// panicked is told of a panic in a worker. One that no cycle is to blame for goes on.
+func panicked(ctx context.Context, p any) {
+	s, ok := ctx.Value(schedulerKey{}).(*scheduler)
+	if !ok {
+		panic(p)
+	}
+	s.crash.CompareAndSwap(nil, crashed(p, debug.Stack()))
 }
 
 // Name implements reference.System.
@@ -63,7 +88,7 @@ func (*System) Name() string { return Version }
 // DefaultPreemption; if it would never try the preemptor (bound, terminating,
 // gated, of another scheduler or of a pod group); or if two pods have one UID.
 //
-// If a panic ends the cycle, CycleError tells of it.
+// A scheduler that panics or hangs is part of the Observation, as its Crash.
 func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -71,14 +96,23 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
 	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}
 	err := s.with(c, func(sched *scheduler) (bool, error) { return sched.cycle(c, obs) })
+	if lost, ok := errors.AsType[errLost](err); ok {
+		// What was observed until then still belongs to the bubble.
+		return &model.Observation{System: Version, Filters: map[string]model.Verdict{}, Crash: lost.crash}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	return obs, nil
 }
 
-// with calls f with the scheduler for c, and drops the scheduler unless f finds it
-// reusable.
+// errLost is the error of a scheduler that came to a standstill.
+type errLost struct{ crash *model.Crash }
+
+func (e errLost) Error() string { return e.crash.String() }
+
+// with calls f with the scheduler for c, in the scheduler's bubble, and drops the
+// scheduler unless f finds it reusable.
 func (s *System) with(c *model.Cluster, f func(*scheduler) (reusable bool, err error)) error {
 	return s.withKey(newSettings(c.Settings), c, f)
 }
@@ -97,14 +131,18 @@ func (s *System) withKey(key settings, c *model.Cluster, f func(*scheduler) (reu
 	if err := sched.canRun(c); err != nil {
 		return err
 	}
-	reusable := false
-	defer func() {
-		if !reusable {
-			s.drop(len(s.schedulers) - 1)
-		}
-	}()
-	reusable, err = f(sched)
-	return err
+	var done struct {
+		reusable bool
+		err      error
+	}
+	if crash := sched.bubble.do(len(c.Nodes)+len(c.Pods), func() { done.reusable, done.err = f(sched) }); crash != nil {
+		s.schedulers = s.schedulers[:len(s.schedulers)-1] // nobody can end it
+		return errLost{crash}
+	}
+	if !done.reusable {
+		s.drop(len(s.schedulers) - 1)
+	}
+	return done.err
 }
 
 // scheduler returns the scheduler for key, and moves it to the end of the list.
@@ -114,8 +152,12 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 		s.schedulers = append(slices.Delete(s.schedulers, i, i+1), e)
 		return e.scheduler, nil
 	}
-	sched, err := newScheduler(key)
+	b := newBubble()
+	var sched *scheduler
+	var err error
+	b.do(0, func() { sched, err = newScheduler(key, b) })
 	if err != nil {
+		b.close(func() {})
 		return nil, err
 	}
 	if len(s.schedulers) == maxSchedulers {
@@ -128,7 +170,7 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 
 // drop ends a scheduler's goroutines, and is all that is safe after a panic.
 func (s *System) drop(i int) {
-	s.schedulers[i].cancel()
+	s.schedulers[i].bubble.close(s.schedulers[i].cancel)
 	s.schedulers = slices.Delete(s.schedulers, i, i+1)
 }
 

@@ -1,0 +1,235 @@
+package inprocess
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// apiServer takes every write, and writes down which, in order. It stores nothing:
+// the cluster that a cycle sees stays as it was.
+type apiServer struct {
+	*fake.Clientset // without a tracker; answers what is not overridden below
+
+	// before is called before each call: it may hold it back. gated tells whether the
+	// preemptor is kept out of the active queue.
+	before func(*model.Call)
+	gated  func() bool
+	// fails is the error that the API server answers call number n with, if any.
+	fails func(n int, c *model.Call) error
+
+	mu    sync.Mutex // an asynchronous preemption writes, too
+	calls []model.Call
+}
+
+func newAPIServer() *apiServer {
+	a := &apiServer{Clientset: &fake.Clientset{}}
+	a.AddReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		switch action.GetVerb() {
+		case "get", "list", "watch":
+			return true, nil, nil
+		}
+		c := model.Call{Verb: action.GetVerb(), Resource: action.GetResource().Resource}
+		if action.GetSubresource() != "" {
+			c.Resource += "/" + action.GetSubresource()
+		}
+		var obj runtime.Object
+		if with, ok := action.(interface{ GetObject() runtime.Object }); ok {
+			obj = with.GetObject()
+			if o, err := meta.Accessor(obj); err == nil {
+				c.Object = model.Key(o)
+			}
+			c.Rest = claimWrite(obj)
+		}
+		return true, obj, a.call(c)
+	})
+	return a
+}
+
+// The writes to a claim's status.
+const (
+	deallocates = "deallocated"
+	allocates   = "allocated"
+)
+
+func claimWrite(obj runtime.Object) string {
+	claim, ok := obj.(*resourcev1.ResourceClaim)
+	switch {
+	case !ok:
+		return ""
+	case claim.Status.Allocation != nil:
+		return allocates
+	case len(claim.Status.ReservedFor)+len(claim.Status.Devices) > 0:
+		return "not allocated, but in use"
+	}
+	return deallocates
+}
+
+func (a *apiServer) call(c model.Call) error {
+	a.before(&c)
+	c.Gated = a.gated()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var err error
+	if a.fails != nil {
+		if err = a.fails(len(a.calls), &c); err != nil {
+			c.Failed = err.Error()
+		}
+	}
+	a.calls = append(a.calls, c)
+	return err
+}
+
+// take returns the calls made so far and forgets them.
+func (a *apiServer) take() []model.Call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	calls := a.calls
+	a.calls = nil
+	a.ClearActions()
+	return calls
+}
+
+// CoreV1 intercepts the calls about pods, past the costly fake.
+func (a *apiServer) CoreV1() corev1client.CoreV1Interface { return coreClient{a.Clientset.CoreV1(), a} }
+
+type coreClient struct {
+	corev1client.CoreV1Interface
+	a *apiServer
+}
+
+func (c coreClient) Pods(namespace string) corev1client.PodInterface {
+	return podClient{c.CoreV1Interface.Pods(namespace), namespace, c.a}
+}
+
+type podClient struct {
+	corev1client.PodInterface
+	namespace string
+	a         *apiServer
+}
+
+func (p podClient) Delete(_ context.Context, name string, opts metav1.DeleteOptions) error {
+	c := model.Call{Verb: "delete", Resource: "pods", Object: p.namespace + "/" + name}
+	if opts.GracePeriodSeconds != nil || opts.Preconditions != nil || opts.PropagationPolicy != nil || len(opts.DryRun) > 0 {
+		c.Rest = fmt.Sprintf("options %v", opts.String())
+	}
+	return p.a.call(c)
+}
+
+func (p podClient) Bind(_ context.Context, binding *v1.Binding, _ metav1.CreateOptions) error {
+	return p.a.call(model.Call{Verb: "bind", Resource: "pods/binding", Object: p.namespace + "/" + binding.Name, Node: binding.Target.Name})
+}
+
+func (p podClient) Patch(_ context.Context, name string, kind types.PatchType, data []byte, _ metav1.PatchOptions, subresources ...string) (*v1.Pod, error) {
+	c := model.Call{Verb: "patch", Resource: strings.Join(append([]string{"pods"}, subresources...), "/"), Object: p.namespace + "/" + name}
+	if kind == types.StrategicMergePatchType && slices.Equal(subresources, []string{"status"}) {
+		readPatch(data, &c)
+	} else {
+		c.Rest = string(data)
+	}
+	return &v1.Pod{}, p.a.call(c)
+}
+
+// readPatch reads a strategic merge patch of a pod's status. What it does not know
+// is the call's Rest.
+func readPatch(data []byte, c *model.Call) {
+	var patch struct {
+		Status map[string]json.RawMessage `json:"status"`
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if d.Decode(&patch) != nil {
+		c.Rest = string(data)
+		return
+	}
+	var rest []string
+	for field, value := range patch.Status {
+		var node *string
+		var conditions []struct {
+			model.Condition
+			LastProbeTime, LastTransitionTime *metav1.Time
+			Patch                             string `json:"$patch"`
+		}
+		switch {
+		case field == "$setElementOrder/conditions": // goes with conditions
+		case field == "nominatedNodeName" && json.Unmarshal(value, &node) == nil:
+			if node == nil {
+				node = new(string)
+			}
+			c.NominatedNode = node
+		case field == "conditions" && json.Unmarshal(value, &conditions) == nil:
+			for _, condition := range conditions {
+				if condition.Patch != "" {
+					rest = append(rest, fmt.Sprintf("condition %s: %s", condition.Type, condition.Patch))
+					continue
+				}
+				c.Conditions = append(c.Conditions, condition.Condition)
+			}
+		default:
+			rest = append(rest, field+": "+string(value))
+		}
+	}
+	slices.Sort(rest)
+	c.Rest = strings.Join(rest, ", ")
+}
+
+// actuation sums up what was written to other objects than the preemptor, and what
+// became of its own nomination.
+func actuation(calls []model.Call, preemptor string, nomination model.NominationMode, node string) *model.Actuation {
+	a := &model.Actuation{Nomination: nomination, NominatedNode: node}
+	for i := range calls {
+		c, known := &calls[i], true
+		if c.Failed != "" {
+			continue
+		}
+		switch {
+		case c.Object == preemptor:
+			known = !strings.HasPrefix(c.Verb, "delete")
+		case c.Verb == "delete" && c.Resource == "pods" && c.Rest == "":
+			a.Deleted = append(a.Deleted, c.Object)
+		case c.Verb == "patch" && c.Resource == "pods/status":
+			known = c.Rest == ""
+			for _, condition := range c.Conditions {
+				// A condition that was True already comes without its status: the
+				// patch holds differences only.
+				if condition.Type == string(v1.DisruptionTarget) && (condition.Status == string(v1.ConditionTrue) || condition.Status == "") {
+					a.DisruptionTarget = append(a.DisruptionTarget, c.Object)
+				} else {
+					known = false
+				}
+			}
+			if c.NominatedNode != nil && *c.NominatedNode == "" {
+				a.Cleared = append(a.Cleared, c.Object)
+			} else if c.NominatedNode != nil {
+				known = false
+			}
+		case c.Resource == "resourceclaims/status" && c.Rest == deallocates:
+			a.Deallocated = append(a.Deallocated, c.Object)
+		default:
+			known = false
+		}
+		if !known {
+			a.Other = append(a.Other, c.String())
+		}
+	}
+	for _, list := range [][]string{a.Deleted, a.DisruptionTarget, a.Cleared, a.Deallocated, a.Other} {
+		slices.Sort(list)
+	}
+	return a
+}

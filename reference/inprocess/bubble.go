@@ -1,0 +1,173 @@
+package inprocess
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// bubble is a synctest bubble: the goroutines of a scheduler, with a clock of their
+// own that moves on only while all of them wait. So "nothing is left to do" can be
+// told from "something takes long", and a wait of minutes costs microseconds.
+type bubble struct {
+	work chan func()
+	id   string // as stacks name it: "synctest bubble 7]"
+	// progress counts what the scheduler was seen doing. It is watched while a
+	// cycle runs.
+	progress atomic.Uint64
+	watching atomic.Bool
+}
+
+func newBubble() *bubble {
+	b, now := &bubble{work: make(chan func())}, time.Now()
+	go func() {
+		// A bubble whose goroutines all wait for ever ends in a panic. That is no
+		// news: see settle.
+		defer func() { _ = recover() }()
+		synctest.Test(new(testing.T), func(*testing.T) {
+			b.id = bubbleID.FindString(string(stack(false)))
+			time.Sleep(time.Until(now)) // its clock starts in the year 2000
+			for f := range b.work {
+				f()
+			}
+		})
+	}()
+	return b
+}
+
+var bubbleID = regexp.MustCompile(`synctest bubble \d+\]`)
+
+func stack(all bool) []byte {
+	buffer := make([]byte, 1<<20)
+	return buffer[:runtime.Stack(buffer, all)]
+}
+
+// close calls last in the bubble, and ends it once its goroutines have ended.
+func (b *bubble) close(last func()) {
+	b.work <- last
+	close(b.work)
+}
+
+// How long a cycle may show no progress: some time for each object that a single
+// step may look at, and more.
+const (
+	patience          = 2 * time.Second
+	patiencePerObject = 40 * time.Microsecond
+	tick              = 50 * time.Millisecond
+)
+
+// do runs f in the bubble. If the cycle in it comes to a standstill, do returns
+// without it, and the bubble is lost.
+func (b *bubble) do(objects int, f func()) *model.Crash {
+	done := make(chan struct{})
+	b.work <- func() {
+		defer close(done)
+		f()
+	}
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	limit := patience + time.Duration(objects)*patiencePerObject
+	seen, idle, last := uint64(0), time.Duration(0), time.Now()
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-ticker.C:
+		}
+		// A machine that does not run this loop in time does not run the scheduler
+		// either: that does not count.
+		late := time.Since(last) > 2*tick
+		last = time.Now()
+		switch now := b.progress.Load(); {
+		case !b.watching.Load() || now != seen:
+			seen, idle = now, 0
+		case !late:
+			idle += tick
+		}
+		if idle >= limit {
+			return b.standstill(fmt.Sprintf("nothing happened for %s", limit))
+		}
+	}
+}
+
+// settleTime is how long the scheduler's clock may go on before what it does counts
+// as endless. Its own retries end within seconds.
+const settleTime = time.Minute
+
+// settle calls f and returns when nothing that it began goes on: ended tells. If it
+// goes on for ever, settle returns what it waits for. It must be called in a bubble.
+func (b *bubble) settle(f func(), ended func() bool) *model.Crash {
+	b.watching.Store(true)
+	defer b.watching.Store(false)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	over := func() bool {
+		synctest.Wait()
+		select {
+		case <-done:
+			return ended()
+		default:
+			return false
+		}
+	}
+	if over() {
+		return nil
+	}
+	time.Sleep(settleTime)
+	if over() {
+		return nil
+	}
+	return b.standstill("it waits for something that never comes")
+}
+
+// upstreamFrame is the name of a function of the scheduler in a stack, and the file
+// in the next line.
+var upstreamFrame = regexp.MustCompile(`(?m)^(k8s\.io/(?:kubernetes|kube-scheduler|component-helpers|dynamic-resource-allocation)\S*?)\([^()]*\)\n\t\S*/([^/\s]+:\d+)`)
+
+// where is the innermost function of the scheduler in a stack.
+func where(stack []byte) string {
+	m := upstreamFrame.FindSubmatch(stack)
+	if m == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s (%s)", path.Base(string(m[1])), m[2])
+}
+
+// crashed describes a panic, given the stack in which it was recovered.
+func crashed(p any, stack []byte) *model.Crash {
+	// What comes before the last call of panic is the recovery itself.
+	from := stack
+	if i := bytes.LastIndex(stack, []byte("\npanic(")); i >= 0 {
+		from = stack[i+1:]
+	}
+	return &model.Crash{Kind: model.Panic, Message: fmt.Sprint(p), Where: where(from), Stack: string(from)}
+}
+
+// standstill describes what the goroutines wait for: those that belong to a cycle,
+// not those that wait for work all the time.
+func (b *bubble) standstill(message string) *model.Crash {
+	var stacks []string
+	crash := &model.Crash{Kind: model.Hang, Message: message, Where: "unknown"}
+	for g := range strings.SplitSeq(string(stack(true)), "\n\n") {
+		if strings.Contains(g, b.id) && (strings.Contains(g, ").ScheduleOne(") || strings.Contains(g, "Async(")) {
+			stacks = append(stacks, g)
+			if crash.Where == "unknown" {
+				crash.Where = where([]byte(g))
+			}
+		}
+	}
+	crash.Stack = strings.Join(stacks, "\n\n")
+	return crash
+}
