@@ -38,8 +38,8 @@ type Checker struct {
 	Sample func(*model.Cluster) []Property
 }
 
-// Check checks one cluster: whether the answer is one that the model allows, and
-// then each property. A cluster that the model does not cover is no error:
+// Check checks one cluster: whether the scheduler gets through it, whether the answer
+// is one that the model allows, and then each property. A cluster that the model does not cover is no error:
 // Result.Unmodelled says so. A panic is one, with its stack from the second line
 // on, because one bad cluster must not end a run over many.
 func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result, err error) {
@@ -50,6 +50,11 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	}()
 	s := &Subject{Context: ctx, Cluster: cluster, System: c.System, Release: cmp.Or(c.Release, release.Linked)}
 	if r, err = c.ask(s); err != nil || r.Unmodelled != nil {
+		return r, err
+	}
+	if s.Observation.Crash != nil {
+		through := GetsThrough()
+		r.Findings, err = through.Findings(s)
 		return r, err
 	}
 	r.Findings, r.Undecided = differential(s)

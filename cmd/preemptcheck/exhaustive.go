@@ -9,7 +9,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/exhaustive"
 	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/properties/all"
-	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/sweep"
 )
 
@@ -52,7 +51,7 @@ cluster could not be checked; else 0.`,
 		if err != nil {
 			return fmt.Errorf("--state: %w", err)
 		}
-		checker, err := newChecker(o.Reference, workers, invariant.All()...)
+		checker, err := newChecker(o.Reference, workers, all.Cheap()...)
 		if err != nil {
 			return err
 		}

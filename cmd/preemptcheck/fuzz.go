@@ -13,7 +13,6 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/properties/all"
-	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
 
 func newFuzz() *cobra.Command {
@@ -86,7 +85,7 @@ tell, or is broken; else 0.`,
 
 // runCampaign runs a campaign in worker processes, and shows its progress.
 func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options) (_ *campaign.State, err error) {
-	if o.Checker, err = newChecker(config.Reference, o.Workers, invariant.All()...); err != nil {
+	if o.Checker, err = newChecker(config.Reference, o.Workers, all.Cheap()...); err != nil {
 		return nil, err
 	}
 	defer o.Checker.System.Close()
@@ -140,7 +139,7 @@ func newFuzzWorker() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checker, err := newChecker(reference, 1, invariant.All()...)
+			checker, err := newChecker(reference, 1, all.Cheap()...)
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/moby/sys/atomicwriter"
 
 	"github.com/preemptcheck/preemptcheck/properties"
-	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
 
@@ -107,8 +107,8 @@ func (r *Report) junit() junitSuite {
 // checkedProperties names what the campaign checks of each cluster, or of its
 // share of them.
 func checkedProperties(c Config) []string {
-	names := []string{properties.Differential}
-	for _, p := range invariant.All() {
+	names := []string{properties.GetsThrough().Name, properties.Differential}
+	for _, p := range all.Cheap() {
 		names = append(names, p.Name)
 	}
 	if c.Relations > 0 {

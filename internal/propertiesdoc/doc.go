@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
@@ -35,7 +36,8 @@ func Render() []byte {
 		properties []properties.Property
 	}{
 		{"differential", properties.Differentials()},
-		{"invariant", invariant.All()},
+		{"invariant", append([]properties.Property{properties.GetsThrough()}, invariant.All()...)},
+		{"aftermath", aftermath.All()},
 		{"relation", relation.All()},
 	} {
 		for _, p := range room.properties {

@@ -150,6 +150,9 @@ type Aftermath struct {
 	Calls []Call
 	// Events are in the order in which they were recorded.
 	Events []Event
+	// NeverPopped says that PreEnqueue kept the pod out of the active queue already
+	// before the cycle: the scheduler would not have tried it.
+	NeverPopped bool
 	// Queue is where the pod waits for its next try.
 	Queue Queue
 	// UnschedulablePlugins and PendingPlugins are those whose events wake the pod up,

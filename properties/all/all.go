@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -15,7 +16,10 @@ func Checker(system reference.System) *properties.Checker {
 }
 
 // Properties are all properties but the differential, which a checker checks anyway.
-func Properties() []properties.Property { return append(invariant.All(), Costly()...) }
+func Properties() []properties.Property { return append(Cheap(), Costly()...) }
+
+// Cheap are the properties that a campaign checks of each of its clusters.
+func Cheap() []properties.Property { return append(invariant.All(), aftermath.All()...) }
 
 // Costly are the properties that a campaign checks of a share of its clusters: they
 // ask the system again, or take long.

@@ -80,7 +80,7 @@ func (s *scheduler) beforeCall(c *model.Call) {
 // observeQueue is where the preemptor is once the cycle is over.
 func (s *scheduler) observeQueue(a *model.Aftermath) {
 	pod, queue := s.loaded.preemptor, s.sched.SchedulingQueue
-	a.Gated = s.gated()
+	a.Gated, a.NeverPopped = s.gated(), s.loaded.neverPopped
 	for name, pods := range map[model.Queue][]*v1.Pod{
 		model.QueueActive: queue.PodsInActiveQ(), model.QueueBackoff: queue.PodsInBackoffQ(), model.QueueUnschedulable: queue.UnschedulablePods(),
 	} {

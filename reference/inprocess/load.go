@@ -24,6 +24,8 @@ type loaded struct {
 	preemptor  *v1.Pod
 	nodeNames  []string
 	queuedInfo *framework.QueuedPodInfo // of the preemptor
+	// neverPopped: PreEnqueue keeps the preemptor out of the active queue.
+	neverPopped bool
 }
 
 // load puts c into the scheduler as the event handlers would
@@ -115,6 +117,7 @@ func (s *scheduler) loadPreemptor(p *v1.Pod) {
 			return
 		}
 	}
+	s.loaded.neverPopped = true
 	queue.Delete(discard, p)
 	// Upstream ignores this error, too (scheduling_queue.go:2204@v1.37.1).
 	info, _ := framework.NewPodInfo(p)

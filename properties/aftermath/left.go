@@ -1,0 +1,169 @@
+package aftermath
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// NominationIsWritten: the API and the scheduler itself agree on the nomination.
+var NominationIsWritten = properties.Property{
+	Name:    "nomination-is-written",
+	Promise: "When Pod P preempts one or more Pods on Node N, nominatedNodeName field of Pod P's status is set to the name of Node N.",
+	Source:  properties.DocsNominated,
+	Lies:    []string{"the nomination is not written", "the nomination is of another node", "the scheduler forgets the nomination"},
+	Applies: preempted,
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		p, want := s.Cluster.Preemptor, s.Observation.Pick.Node
+		got := p.Status.NominatedNodeName
+		for _, c := range calls(s, model.Key(p)) {
+			if c.NominatedNode != nil {
+				got = *c.NominatedNode
+			}
+		}
+		if got != want {
+			f.add(model.Key(p), fmt.Sprintf("preempted on %s, but status.nominatedNodeName is %q", want, got))
+		}
+		if in := s.Observation.Aftermath.NominatedTo; in != want {
+			f.add(model.Key(p)+" in memory", fmt.Sprintf("preempted on %s, but the scheduler holds the pod as nominated to %q", want, in))
+		}
+		return f, nil
+	},
+}
+
+// ConditionBeforeDeletion: a victim is marked, and then it is deleted.
+var ConditionBeforeDeletion = properties.Property{
+	Name:    "condition-before-deletion",
+	Promise: "A dedicated Pod DisruptionTarget condition is added to indicate that the Pod is about to be deleted due to a disruption. PreemptionByScheduler: Pod is due to be preempted by a scheduler in order to accommodate a new Pod with a higher priority.",
+	Source:  "docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\" (KEP-3329)",
+	Lies:    []string{"a victim is marked after its deletion", "a victim is marked with another reason", "a victim is marked for another generation"},
+	Applies: preempted,
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		for _, p := range toDelete(s) {
+			key := model.Key(p)
+			about := calls(s, key)
+			deleted := slices.IndexFunc(about, func(c model.Call) bool { return c.Verb == "delete" })
+			marked := slices.IndexFunc(about, func(c model.Call) bool { return len(c.Conditions) > 0 })
+			got, written := condition(s, p, v1.DisruptionTarget)
+			switch {
+			case deleted < 0:
+				f.add(key, "victim "+key+" is not deleted")
+			case marked > deleted || marked < 0 && !properties.MarkedAsVictim(p):
+				f.add(key, fmt.Sprintf("victim %s is not marked before it is deleted: %v", key, about))
+			case got.Status != string(v1.ConditionTrue) || got.Reason != v1.PodReasonPreemptionByScheduler || got.Message == "":
+				f.add(key, fmt.Sprintf("victim %s is marked DisruptionTarget=%s with the reason %q: %q", key, got.Status, got.Reason, got.Message))
+			case written && got.ObservedGeneration != p.Generation && !gateOff(s, "PodObservedGenerationTracking"):
+				f.add(key, fmt.Sprintf("the condition of victim %s is of generation %d, the pod of %d", key, got.ObservedGeneration, p.Generation))
+			}
+		}
+		return f, nil
+	},
+}
+
+// LastVictimLast: the one victim whose end wakes the pod is preempted after all others.
+var LastVictimLast = properties.Property{
+	Name:    "last-victim-last",
+	Promise: "We can evict all victims in parallel, but the last one. While deleting the last victim, we want the PreEnqueue check to be able to verify if the eviction is in fact ongoing.",
+	Source:  "prepareCandidateAsync (executor.go:271@v1.37.1); KEP-4832",
+	Lies:    []string{"the last victim is not the last"},
+	Applies: func(s *properties.Subject) bool {
+		return preempted(s) && s.Cluster.Settings.AsyncPreemption() && !s.Extended() && len(toDelete(s)) > 1
+	},
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		victims := toDelete(s)
+		last, begun := model.Key(victims[len(victims)-1]), false
+		for _, c := range s.Observation.Aftermath.Calls {
+			switch {
+			case c.Object == last:
+				begun = true
+			case begun && slices.ContainsFunc(victims, func(p *v1.Pod) bool { return model.Key(p) == c.Object }):
+				f.add(c.Object, fmt.Sprintf("%s comes after calls for the last victim, %s", c, last))
+			}
+		}
+		return f, nil
+	},
+}
+
+// GatedWhilePreempting: the pod stays out of the queue until its victims are deleted,
+// and no longer.
+var GatedWhilePreempting = properties.Property{
+	Name:    "gated-while-preempting",
+	Promise: "The Pod won't be retried until the goroutine triggered here completes. PreEnqueue: the Pod is not enqueued to activeQ while the preemption API calls are in-flight.",
+	Source:  "doc comment of prepareCandidateAsync (executor.go:160@v1.37.1); KEP-4832",
+	Lies:    []string{"the pod is free while a victim is deleted", "the pod stays gated"},
+	Applies: func(s *properties.Subject) bool { return preempted(s) && s.Cluster.Settings.AsyncPreemption() },
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		for _, p := range toDelete(s) {
+			for _, c := range calls(s, model.Key(p)) {
+				if !c.Gated {
+					f.add(c.Object, c.String()+": meanwhile the preemptor may be tried again")
+				}
+			}
+		}
+		if s.Observation.Aftermath.Gated {
+			f.add("after", "all victims are deleted, and the preemptor is still kept out of the queue")
+		}
+		return f, nil
+	},
+}
+
+// WokenByWhatRejected: the queue knows which plugins rejected the pod.
+var WokenByWhatRejected = properties.Property{
+	Name:    "woken-by-what-rejected",
+	Promise: "UnschedulablePlugins records the plugin names that the entity failed with Unschedulable or UnschedulableAndUnresolvable status at specific extension points: PreFilter, Filter, Reserve, or Permit.",
+	Source:  "doc comment of UnschedulablePlugins (types.go:615@v1.37.1)",
+	Lies:    []string{"a plugin that rejects is left out", "a plugin that does not reject is named"},
+	Applies: func(s *properties.Subject) bool { return popped(s) && s.Observation.CycleError == "" },
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		var rejected []string
+		for _, v := range s.Observation.Filters {
+			rejected = append(rejected, strings.Split(v.Plugin, ",")...)
+		}
+		slices.Sort(rejected)
+		rejected = slices.Compact(rejected)
+		a := s.Observation.Aftermath
+		for _, plugin := range rejected {
+			if !slices.Contains(a.UnschedulablePlugins, plugin) {
+				f.add(plugin, plugin+" rejects the pod, but its events do not wake the pod up")
+			}
+		}
+		for _, plugin := range slices.Concat(a.UnschedulablePlugins, a.PendingPlugins) {
+			if !slices.Contains(rejected, plugin) {
+				f.add(plugin, plugin+" does not reject the pod on any node, but its events wake the pod up")
+			}
+		}
+		return f, nil
+	},
+}
+
+// WaitsInItsQueue: a pod that was rejected waits for an event, one whose cycle
+// ended in an error for its backoff.
+var WaitsInItsQueue = properties.Property{
+	Name:    "waits-in-its-queue",
+	Promise: "unschedulableEntities holds entities that were already attempted for scheduling and are currently determined to be unschedulable. If entities are rejected at other extension points, they're assumed to be unexpected errors and retried soon after a backoff period.",
+	Source:  "doc comments of PriorityQueue (scheduling_queue.go:186@v1.37.1) and UnschedulablePlugins (types.go:615@v1.37.1)",
+	Lies:    []string{"a rejected pod is tried again at once", "the pod is in no queue"},
+	Applies: popped,
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		o, want := s.Observation, model.QueueUnschedulable
+		if o.CycleError != "" {
+			want = model.QueueBackoff
+		}
+		got := o.Aftermath.Queue
+		if got != want && !(o.CycleError != "" && got == model.QueueActive) {
+			f.add(model.Key(s.Cluster.Preemptor), fmt.Sprintf("the pod waits in the %q queue, not in the %s one", got, want))
+		}
+		return f, nil
+	},
+}

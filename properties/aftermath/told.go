@@ -1,0 +1,175 @@
+package aftermath
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// VictimsAreTold: every victim gets one event that says who preempts it, and where.
+var VictimsAreTold = properties.Property{
+	Name:    "victims-are-told",
+	Promise: "When a Pod is preempted, there will be events recorded for the preempted Pod. related is the optional secondary object for more complex actions.",
+	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\"; API: events.k8s.io/v1 Event",
+	Lies:    []string{"no event for a victim", "an event with another reason", "an event without the preemptor"},
+	Applies: preempted,
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		preemptor := "Pod " + model.Key(s.Cluster.Preemptor)
+		for _, p := range toDelete(s) {
+			key := model.Key(p)
+			told := events(s, key, "Preempted")
+			if len(told) != 1 {
+				f.add(key, fmt.Sprintf("victim %s gets %d events with the reason Preempted, and these in all: %v", key, len(told), events(s, key, "")))
+				continue
+			}
+			e := told[0]
+			if e.Type != v1.EventTypeNormal || e.Action != "Preempting" || !strings.Contains(e.Note, s.Observation.Pick.Node) {
+				f.add(key, fmt.Sprintf("victim %s is told: %s", key, e))
+			}
+			if e.Related != preemptor && !s.Assumes("preempted-event-without-preemptor") {
+				f.add(key+" related", fmt.Sprintf("the event of victim %s is related to %q, not to %s", key, e.Related, preemptor))
+			}
+		}
+		for _, e := range s.Observation.Aftermath.Events {
+			if e.Reason == "Preempted" && !slices.ContainsFunc(toDelete(s), func(p *v1.Pod) bool { return e.Regarding == "Pod "+model.Key(p) }) {
+				f.add(e.Regarding, e.Regarding+" is no victim, but is told that it is preempted")
+			}
+		}
+		return f, nil
+	},
+}
+
+// maxNote is how long the note of an event may be (events.k8s.io/v1 Event: 1kB).
+const maxNote = 1024
+
+// FailureIsTold: the pod gets one warning that says on how many nodes it fits.
+var FailureIsTold = properties.Property{
+	Name:    "failure-is-told",
+	Promise: "Error returns detailed information of why the pod failed to fit on each node. A message format is \"0/X nodes are available: <PreFilterMsg>. <FilterMsg>. <PostFilterMsg>.\"",
+	Source:  "doc comment of FitError.Error (types.go:1468@v1.37.1); docs: tasks/debug/debug-application/debug-pods, \"My pod stays pending\"",
+	Lies:    []string{"no event for the pod", "another number of nodes", "the answer of preemption is left out"},
+	Applies: failed,
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		o, key := s.Observation, model.Key(s.Cluster.Preemptor)
+		told := events(s, key, "FailedScheduling")
+		if len(told) != 1 || told[0].Type != v1.EventTypeWarning || told[0].Action != "Scheduling" {
+			f.add(key, fmt.Sprintf("%s fits nowhere, and is told: %v", key, events(s, key, "")))
+			return f, nil
+		}
+		if o.CycleError != "" {
+			return f, nil
+		}
+		note := told[0].Note
+		if begin := fmt.Sprintf("0/%d nodes are available:", len(s.Cluster.Nodes)); !strings.HasPrefix(note, begin) {
+			f.add(key, fmt.Sprintf("the event does not begin with %q: %s", begin, note))
+		}
+		if len(note) < maxNote && !strings.HasSuffix(note, o.PostFilterMessage) {
+			f.add(key, fmt.Sprintf("the event does not end with what preemption answered, %q: %s", o.PostFilterMessage, note))
+		}
+		return f, nil
+	},
+}
+
+// FailureIsCounted: the counts before the reasons are those of the nodes.
+var FailureIsCounted = properties.Property{
+	Name:    "failure-is-counted",
+	Promise: "Error returns detailed information of why the pod failed to fit on each node.",
+	Source:  FailureIsTold.Source,
+	Lies:    []string{"a reason is counted once too often", "a reason is left out"},
+	Applies: func(s *properties.Subject) bool {
+		o := s.Observation
+		return failed(s) && o.CycleError == "" && len(o.Filters) == len(s.Cluster.Nodes) && !s.Extended()
+	},
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		key := model.Key(s.Cluster.Preemptor)
+		told := events(s, key, "FailedScheduling")
+		if len(told) != 1 || len(told[0].Note) >= maxNote {
+			return nil, nil // failure-is-told says so
+		}
+		note, want := told[0].Note, map[string]int{}
+		for _, v := range s.Observation.Filters {
+			for _, reason := range v.Reasons {
+				want[reason]++
+			}
+		}
+		_, rest, _ := strings.Cut(note, "nodes are available:")
+		rest = strings.TrimSuffix(strings.TrimSuffix(rest, s.Observation.PostFilterMessage), " ")
+		for reason, n := range want {
+			// A rejection by PreFilter is told once, without a number.
+			if counted := " " + strconv.Itoa(n) + " " + reason; !strings.Contains(rest, counted) && strings.TrimSpace(rest) != reason+"." {
+				f.add(reason, fmt.Sprintf("%d nodes say %q, and the event says:%s", n, reason, rest))
+			}
+		}
+		return f, nil
+	},
+}
+
+// ConditionSaysWhy: the condition PodScheduled says what the event says.
+var ConditionSaysWhy = properties.Property{
+	Name:    "condition-says-why",
+	Promise: "PodScheduled: the Pod has been scheduled to a node. PodReasonUnschedulable reason in PodScheduled PodCondition means that the scheduler can't schedule the pod right now. PodReasonSchedulerError reason in PodScheduled PodCondition means that some internal error happens during scheduling. observedGeneration represents the .metadata.generation that the pod condition was set based upon.",
+	Source:  "docs: concepts/workloads/pods/pod-lifecycle, \"Pod conditions\"; API: core/v1 PodReasonUnschedulable, PodReasonSchedulerError, PodCondition",
+	Lies:    []string{"the condition is not written", "the condition has another reason", "the condition has another message", "the condition is of another generation"},
+	Applies: failed,
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		p, o := s.Cluster.Preemptor, s.Observation
+		key, reason := model.Key(p), v1.PodReasonUnschedulable
+		if o.CycleError != "" && len(s.Cluster.Nodes) > 0 {
+			reason = v1.PodReasonSchedulerError
+		}
+		got, written := condition(s, p, v1.PodScheduled)
+		told := events(s, key, "FailedScheduling")
+		switch {
+		case got.Status != string(v1.ConditionFalse) || got.Reason != reason:
+			f.add(key, fmt.Sprintf("the condition PodScheduled is %q with the reason %q, not False with %q", got.Status, got.Reason, reason))
+		case len(told) == 1 && !strings.HasPrefix(got.Message, strings.TrimSuffix(told[0].Note, " ...")):
+			f.add(key, fmt.Sprintf("the condition says %q, the event %q", got.Message, told[0].Note))
+		case written && got.ObservedGeneration != p.Generation && !gateOff(s, "PodObservedGenerationTracking"):
+			f.add(key, fmt.Sprintf("the condition is of generation %d, the pod of %d", got.ObservedGeneration, p.Generation))
+		}
+		return f, nil
+	},
+}
+
+func gateOff(s *properties.Subject, gate string) bool {
+	on, set := s.Cluster.Settings.FeatureGates[gate]
+	return set && !on
+}
+
+// condition is one of a pod's conditions after the cycle, and whether it was written.
+func condition(s *properties.Subject, p *v1.Pod, kind v1.PodConditionType) (c model.Condition, written bool) {
+	for _, old := range p.Status.Conditions {
+		if old.Type == kind {
+			c = model.Condition{Type: string(kind), Status: string(old.Status), Reason: old.Reason, Message: old.Message, ObservedGeneration: old.ObservedGeneration}
+		}
+	}
+	for _, call := range calls(s, model.Key(p)) {
+		for _, patch := range call.Conditions {
+			if patch.Type != string(kind) {
+				continue
+			}
+			written = true
+			// A patch holds differences only.
+			c.Type = patch.Type
+			for _, field := range []struct{ to, from *string }{{&c.Status, &patch.Status}, {&c.Reason, &patch.Reason}, {&c.Message, &patch.Message}} {
+				if *field.from != "" {
+					*field.to = *field.from
+				}
+			}
+			if patch.ObservedGeneration != 0 {
+				c.ObservedGeneration = patch.ObservedGeneration
+			}
+		}
+	}
+	return c, written
+}
