@@ -34,6 +34,9 @@ type LedgerEntry struct {
 	// Quirk makes the model do the same. It is the one that has the ID for its name,
 	// if there is one.
 	Quirk release.Quirk `json:"quirk,omitempty"`
+	// Routine says that it shows whenever pods are preempted. It is then told of all
+	// clusters together, not of each.
+	Routine bool `json:"routine,omitempty"`
 	// Properties are the names of the invariants and relations that it breaks
 	// too. They ask Subject.Assumes for its ID at the place where it breaks them.
 	Properties []string `json:"properties,omitempty"`
@@ -45,6 +48,9 @@ type LedgerEntry struct {
 type Class string
 
 const (
+	// Crash lets whoever may create objects end or starve the scheduler. It is told to
+	// the Kubernetes security contact before it is published.
+	Crash Class = "crash"
 	// Defect contradicts a written promise on a cluster that the API server admits.
 	Defect Class = "defect"
 	// Inconsistency is that two paths of the scheduler disagree with each other.
@@ -57,11 +63,11 @@ const (
 )
 
 // Classes are all classes, the surest first.
-func Classes() []Class { return []Class{Defect, Inconsistency, Debatable, Unreachable} }
+func Classes() []Class { return []Class{Crash, Defect, Inconsistency, Debatable, Unreachable} }
 
 // Disagrees tells whether a scheduler with such a finding is said to disagree with
 // its documentation. Findings of the other classes are a remark.
-func (c Class) Disagrees() bool { return c == Defect || c == Inconsistency }
+func (c Class) Disagrees() bool { return c == Crash || c == Defect || c == Inconsistency }
 
 // Name is how a finding is named to people: its id and its class.
 func Name(id string) string {
@@ -138,6 +144,12 @@ func QuirksOf(version release.Release) (quirks []release.Quirk) {
 		}
 	}
 	return quirks
+}
+
+// IsRoutine tells whether a known finding shows whenever pods are preempted.
+func IsRoutine(id string) bool {
+	e, ok := LookUp(id)
+	return ok && e.Routine
 }
 
 // LookUp finds the entry with the given id.

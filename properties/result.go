@@ -2,6 +2,7 @@ package properties
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -38,6 +39,14 @@ func (r *Result) Unexplained() []Finding {
 		}
 	}
 	return out
+}
+
+// Particular are the findings that say something about this cluster: all but those
+// that show on every cluster on which pods are preempted.
+func (r *Result) Particular() []Finding {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool {
+		return len(f.Known) > 0 && !slices.ContainsFunc(f.Known, func(id string) bool { return !IsRoutine(id) })
+	})
 }
 
 // Finding is a promise that a system broke on a cluster.

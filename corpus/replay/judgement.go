@@ -28,7 +28,9 @@ type Judgement struct {
 	Result    string `json:"result"`
 	// Known are the ids of the known findings that occurred, Remark tells whether
 	// none of them makes the scheduler disagree.
-	Known   []string `json:"known,omitempty"`
+	Known []string `json:"known,omitempty"`
+	// Routine are those that show whenever pods are preempted.
+	Routine []string `json:"routine,omitempty"`
 	Remark  bool     `json:"remark,omitempty"`
 	Details []string `json:"details,omitempty"`
 	// Note says what has become of the finding that the case was saved for, if it
@@ -98,20 +100,32 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 	var ids []string
 	var explained []properties.Finding
 	for _, f := range r.Findings {
-		if ids = append(ids, f.Known...); len(properties.OfClass(f.Known, classes)) > 0 {
+		ids = append(ids, f.Known...)
+	}
+	// What shows whenever pods are preempted is told of the case that is about it.
+	routine := func(id string) bool { return properties.IsRoutine(id) && !slices.Contains(c.Findings, id) }
+	for _, f := range r.Findings {
+		if len(properties.OfClass(f.Known, classes)) > 0 && slices.ContainsFunc(f.Known, func(id string) bool { return !routine(id) }) {
 			explained = append(explained, f)
 		}
 	}
 	j.Details = words.Lines(slices.Concat(r.Unexplained(), explained))
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if j.Known = properties.OfClass(ids, classes); len(j.Known) > 0 {
+	for _, id := range properties.OfClass(ids, classes) {
+		if routine(id) {
+			j.Routine = append(j.Routine, id)
+		} else {
+			j.Known = append(j.Known, id)
+		}
+	}
+	if len(j.Known) > 0 {
 		j.Result, j.Remark = Known, !properties.Disagree(j.Known)
 		if j.Remark {
 			j.Result = Remark
 		}
 		j.Result += ": " + fingerprint.Named(j.Known)
-	} else if len(ids) > 0 {
+	} else if len(ids) > len(j.Routine) {
 		j.Result = PassedOver
 	}
 	if r.Undecided != "" {

@@ -31,7 +31,7 @@ type Report struct {
 // Add counts a judgement.
 func (r *Report) Add(j *Judgement) {
 	r.Cases = append(r.Cases, j)
-	for _, id := range j.Known {
+	for _, id := range slices.Concat(j.Known, j.Routine) {
 		if r.KnownBy == nil {
 			r.KnownBy = map[string]int{}
 		}

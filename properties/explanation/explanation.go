@@ -106,11 +106,13 @@ type Choice struct {
 
 // Observed is what the real scheduler did.
 type Observed struct {
-	System      string   `json:"system"`
-	Agrees      bool     `json:"agrees"`
-	Remark      bool     `json:"remark,omitempty"`    // it does not, but that is a remark
-	Undecided   string   `json:"undecided,omitempty"` // why Agrees is not known
-	Findings    []string `json:"findings,omitempty"`
+	System    string   `json:"system"`
+	Agrees    bool     `json:"agrees"`
+	Remark    bool     `json:"remark,omitempty"`    // it does not, but that is a remark
+	Undecided string   `json:"undecided,omitempty"` // why Agrees is not known
+	Findings  []string `json:"findings,omitempty"`
+	// Crash says how the system broke down, if it did.
+	Crash       string   `json:"crash,omitempty"`
 	ScheduledTo string   `json:"scheduledTo,omitempty"`
 	Pick        string   `json:"pick,omitempty"`
 	DecidedBy   string   `json:"decidedBy,omitempty"`
@@ -120,7 +122,7 @@ type Observed struct {
 // Of explains the result of a check, with at most so many candidates, the best
 // first.
 func Of(r *properties.Result, candidates int) *Explanation {
-	c, d, o := r.Cluster, r.Decision, r.Observation
+	c, d, o, findings := r.Cluster, r.Decision, r.Observation, r.Particular()
 	e := &Explanation{
 		Pod:            model.Key(c.Preemptor),
 		Priority:       model.Priority(c.Preemptor),
@@ -130,14 +132,17 @@ func Of(r *properties.Result, candidates int) *Explanation {
 		PotentialNodes: len(d.PotentialNodes),
 		Shortlist:      d.NumCandidates,
 		Deallocations:  d.Deallocatable(),
-		Reference:      Observed{System: o.System, Agrees: len(r.Findings) == 0 && r.Undecided == "", Undecided: r.Undecided, ScheduledTo: o.ScheduledTo},
+		Reference:      Observed{System: o.System, Agrees: len(findings) == 0 && r.Undecided == "", Undecided: r.Undecided, ScheduledTo: o.ScheduledTo},
 	}
 	if d.Eligible != nil {
 		e.Eligible = &Eligibility{d.Eligible.OK, d.Eligible.Reason}
 	}
-	e.Reference.Remark = len(r.Findings) > 0 && !slices.ContainsFunc(r.Findings, properties.Finding.Disagrees)
-	for _, f := range r.Findings {
+	e.Reference.Remark = len(findings) > 0 && !slices.ContainsFunc(findings, properties.Finding.Disagrees)
+	for _, f := range findings {
 		e.Reference.Findings = append(e.Reference.Findings, f.String())
+	}
+	if o.Crash != nil {
+		e.Reference.Crash = o.Crash.String()
 	}
 	if o.Pick != nil {
 		e.Reference.Pick, e.Reference.Victims, e.Reference.DecidedBy = o.Pick.Node, o.Pick.Victims, explain.DecidedBy(d, o)

@@ -17,6 +17,8 @@ import (
 func Outcome(r *properties.Result) (outcome, decidedBy string) {
 	o := r.Observation
 	switch {
+	case o.Crash != nil:
+		return string(o.Crash.Kind), ""
 	case o.CycleError != "":
 		return "error", ""
 	case o.ScheduledTo != "" && !slices.Contains(r.Decision.Fits, o.ScheduledTo):

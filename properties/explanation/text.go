@@ -262,6 +262,8 @@ func (e *Explanation) referenceText(w io.Writer) {
 	r := e.Reference
 	var did string
 	switch {
+	case r.Crash != "":
+		did = "it breaks down: " + r.Crash
 	case r.ScheduledTo != "":
 		did = "it schedules the pod to " + r.ScheduledTo
 	case r.Pick != "":
