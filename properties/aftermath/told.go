@@ -17,7 +17,7 @@ var VictimsAreTold = properties.Property{
 	Name:    "victims-are-told",
 	Promise: "When a Pod is preempted, there will be events recorded for the preempted Pod. related is the optional secondary object for more complex actions.",
 	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\"; API: events.k8s.io/v1 Event",
-	Lies:    []string{"no event for a victim", "an event with another reason", "an event without the preemptor"},
+	Lies:    []string{"no event for a victim", "an event with another reason", "the note does not name the node"},
 	Applies: preempted,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings

@@ -1,0 +1,123 @@
+package aftermath
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// cluster is one on which the preemptor takes low and mid on node-1, with the pod's
+// and the victims' objects in their third generation.
+func cluster() *model.Cluster {
+	c := checktest.Cluster()
+	c.Preemptor = checktest.Pod("p", 10, "2")
+	c.Preemptor.Generation = 3
+	for _, p := range c.Pods {
+		p.Generation = 3
+	}
+	return c
+}
+
+type aftermath = model.Aftermath
+
+func eventOf(a *aftermath, reason string) *model.Event {
+	return &a.Events[slices.IndexFunc(a.Events, func(e model.Event) bool { return e.Reason == reason })]
+}
+
+func withoutEvent(reason string) func(*aftermath) {
+	return func(a *aftermath) {
+		a.Events = slices.DeleteFunc(a.Events, func(e model.Event) bool { return e.Reason == reason })
+	}
+}
+
+// callOf is the first call about a pod with a condition, or without.
+func callOf(a *aftermath, pod string, marks bool) *model.Call {
+	return &a.Calls[slices.IndexFunc(a.Calls, func(c model.Call) bool { return c.Object == pod && (len(c.Conditions) > 0) == marks })]
+}
+
+// replaceNote changes what the preemptor's event says; an old text of "" is all of it.
+func replaceNote(old, with string) func(*aftermath) {
+	return func(a *aftermath) {
+		e := eventOf(a, "FailedScheduling")
+		if old == "" {
+			old = e.Note
+		}
+		e.Note = strings.Replace(e.Note, old, with, 1)
+	}
+}
+
+// lies are what a lying scheduler tells, by the names in Property.Lies.
+var lies = []struct {
+	property, name string
+	tell           func(a *aftermath)
+}{
+	{"victims-are-told", "no event for a victim", func(a *aftermath) {
+		a.Events = slices.DeleteFunc(a.Events, func(e model.Event) bool { return e.Regarding == "Pod default/low" })
+	}},
+	{"victims-are-told", "an event with another reason", func(a *aftermath) { eventOf(a, "Preempted").Reason = "Evicted" }},
+	{"victims-are-told", "the note does not name the node", func(a *aftermath) { eventOf(a, "Preempted").Note = "preempted" }},
+	{"failure-is-told", "no event for the pod", withoutEvent("FailedScheduling")},
+	{"failure-is-told", "another number of nodes", replaceNote("0/2", "0/3")},
+	{"failure-is-told", "the answer of preemption is left out", replaceNote("", "0/2 nodes are available: 2 Insufficient cpu.")},
+	{"failure-is-counted", "a reason is counted once too often", replaceNote("2 Insufficient cpu", "3 Insufficient cpu")},
+	{"failure-is-counted", "a reason is left out", replaceNote("2 Insufficient cpu", "2 Insufficient")},
+	{"condition-says-why", "the condition is not written", func(a *aftermath) { callOf(a, "default/p", true).Conditions = nil }},
+	{"condition-says-why", "the condition has another reason", func(a *aftermath) {
+		callOf(a, "default/p", true).Conditions[0].Reason = v1.PodReasonSchedulerError
+	}},
+	{"condition-says-why", "the condition has another message", func(a *aftermath) { callOf(a, "default/p", true).Conditions[0].Message = "no room" }},
+	{"condition-says-why", "the condition is of another generation", func(a *aftermath) { callOf(a, "default/p", true).Conditions[0].ObservedGeneration = 2 }},
+	{"nomination-is-written", "the nomination is not written", func(a *aftermath) { callOf(a, "default/p", true).NominatedNode = nil }},
+	{"nomination-is-written", "the nomination is of another node", func(a *aftermath) { *callOf(a, "default/p", true).NominatedNode = "node-2" }},
+	{"nomination-is-written", "the scheduler forgets the nomination", func(a *aftermath) { a.NominatedTo = "" }},
+	{"condition-before-deletion", "a victim is marked after its deletion", func(a *aftermath) {
+		mark, deletion := callOf(a, "default/low", true), callOf(a, "default/low", false)
+		*mark, *deletion = *deletion, *mark
+	}},
+	{"condition-before-deletion", "a victim is marked with another reason", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Reason = "EvictionByEvictionAPI" }},
+	{"condition-before-deletion", "a victim is marked for another generation", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].ObservedGeneration = 0 }},
+	{"last-victim-last", "the last victim is not the last", func(a *aftermath) { slices.Reverse(a.Calls) }},
+	{"gated-while-preempting", "the pod is free while a victim is deleted", func(a *aftermath) { callOf(a, "default/low", false).Gated = false }},
+	{"gated-while-preempting", "the pod stays gated", func(a *aftermath) { a.Gated = true }},
+	{"woken-by-what-rejected", "a plugin that rejects is left out", func(a *aftermath) { a.UnschedulablePlugins = nil }},
+	{"woken-by-what-rejected", "a plugin that does not reject is named", func(a *aftermath) { a.PendingPlugins = []string{"VolumeBinding"} }},
+	{"waits-in-its-queue", "a rejected pod is tried again at once", func(a *aftermath) { a.Queue = model.QueueActive }},
+	{"waits-in-its-queue", "the pod is in no queue", func(a *aftermath) { a.Queue = model.QueueNone }},
+}
+
+func TestAftermathCatchesLies(t *testing.T) {
+	system := checktest.System(t)
+	caught := map[string][]string{}
+	for _, lie := range lies {
+		t.Run(lie.property+"/"+lie.name, func(t *testing.T) {
+			i := slices.IndexFunc(All(), func(p properties.Property) bool { return p.Name == lie.property })
+			require.GreaterOrEqual(t, i, 0)
+			check := func(system reference.System) []properties.Finding {
+				checker := &properties.Checker{System: system, Properties: All()[i : i+1]}
+				r, err := checker.Check(t.Context(), cluster())
+				require.NoError(t, err)
+				require.Len(t, r.Observation.Pick.Victims, 2)
+				return r.Unexplained()
+			}
+			assert.Empty(t, check(system), "the truth")
+			findings := check(checktest.Liar{System: system, Tell: func(_ *model.Cluster, o *model.Observation) { lie.tell(o.Aftermath) }})
+			require.NotEmpty(t, findings)
+			caught[lie.property] = append(caught[lie.property], lie.name)
+		})
+	}
+	for _, p := range All() {
+		assert.NotEmpty(t, p.Lies, "no lie breaks %s", p.Name)
+		assert.Equal(t, p.Lies, caught[p.Name], p.Name)
+		assert.NotEmpty(t, p.Promise, p.Name)
+		assert.NotEmpty(t, p.Source, p.Name)
+	}
+}
