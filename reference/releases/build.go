@@ -91,7 +91,7 @@ func cached(version string) (binary string, built bool, err error) {
 
 // walk calls f with the files of the driver's module, named as they are in it.
 func walk(version string, f func(name string, content []byte) error) error {
-	d, _ := driverOf(mustParse(version))
+	driver, _ := driverOf(mustParse(version))
 	add := func(name, file string) error {
 		content, err := fs.ReadFile(sources, file)
 		if err != nil {
@@ -99,7 +99,7 @@ func walk(version string, f func(name string, content []byte) error) error {
 		}
 		return f(name, content)
 	}
-	for _, dir := range append([]string{d.dir}, d.also...) {
+	for _, dir := range []string{driver, "shared"} {
 		files, err := fs.ReadDir(sources, path.Join("_driver", dir))
 		if err != nil {
 			return err

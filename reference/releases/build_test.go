@@ -38,9 +38,12 @@ func TestAll(t *testing.T) {
 
 // As with Go's own tags, there is one for each release up to the one that is built.
 func TestTags(t *testing.T) {
-	d, tags := driverOf(release.Release{Minor: 27, Patch: 16})
-	require.Equal(t, "evaluator", d.dir)
-	require.Equal(t, []string{"k1.25", "k1.26", "k1.27"}, tags)
+	dir, tags := driverOf(release.Release{Minor: 16, Patch: 15})
+	require.Equal(t, "generic", dir)
+	require.Equal(t, []string{"k1.13", "k1.14", "k1.15", "k1.16"}, tags)
+	dir, tags = driverOf(release.Release{Minor: 27, Patch: 16})
+	require.Equal(t, "evaluator", dir)
+	require.Len(t, tags, 15)
 }
 
 // inCache makes the user's cache a directory of the test, and the go command the
@@ -76,7 +79,7 @@ func TestBuild(t *testing.T) {
 	require.Contains(t, log.String(), "building the kube-scheduler of v1.31.0")
 	how, err := os.ReadFile(note)
 	require.NoError(t, err)
-	require.Contains(t, string(how), "build -mod=readonly -tags=k1.25,k1.26,k1.27,k1.28,k1.29,k1.30,k1.31 -ldflags=-s -w -X main.release=v1.31.0 -o ")
+	require.Contains(t, string(how), "build -mod=readonly -tags=k1.13,k1.14,k1.15,k1.16,k1.17,k1.18,k1.19,k1.20,k1.21,k1.22,k1.23,k1.24,k1.25,k1.26,k1.27,k1.28,k1.29,k1.30,k1.31 -ldflags=-s -w -X main.release=v1.31.0 -o ")
 	for _, file := range []string{"go.mod", "go.sum", "main.go", "reference/releases/wire/wire.go", "reference/releases/wire/gated.go", "model/settings.go", "reference/releases/standin/client.go", "reference/releases/standin/extender.go", "model/observation/observation.go"} {
 		require.Contains(t, strings.Split(string(how), "\n"), filepath.FromSlash(file))
 	}

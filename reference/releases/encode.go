@@ -31,7 +31,7 @@ type object struct {
 
 // encode leaves out the priority classes: to a scheduler a pod's priority is a
 // number.
-func encode(c *model.Cluster) ([]byte, error) {
+func encode(c *model.Cluster, release string) ([]byte, error) {
 	r := request{
 		Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor,
 		Settings: c.Settings,
@@ -49,8 +49,16 @@ func encode(c *model.Cluster) ([]byte, error) {
 		r.Extra = append(r.Extra, object{apiVersion, kind, data})
 	}
 	data, err := json.Marshal(r)
-	return bytes.ReplaceAll(data, []byte(emptyNodeStatus), nil), err
+	data = bytes.ReplaceAll(data, []byte(emptyNodeStatus), nil)
+	if mustParse(release).Minor < 19 {
+		data = bytes.ReplaceAll(data, []byte(defaultPolicy), nil)
+	}
+	return data, err
 }
+
+// defaultPolicy is in every pod by default since 1.19, and says no more than none. It
+// is never the first field of a spec; within a string, its quotes would be escaped.
+const defaultPolicy = `,"preemptionPolicy":"PreemptLowerPriority"`
 
 // emptyNodeStatus is what takes the most room of a node that says nothing of its
 // system. Within a string, its quotes would be escaped.

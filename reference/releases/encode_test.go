@@ -20,7 +20,7 @@ import (
 // decode is the other side's reading of a request.
 func decode(t *testing.T, c *model.Cluster) wire.Request {
 	t.Helper()
-	data, err := encode(c)
+	data, err := encode(c, "v1.31.0")
 	require.NoError(t, err)
 	require.NotContains(t, string(data), "\n", "a request is a line")
 	var r wire.Request
@@ -77,7 +77,7 @@ func TestEncode(t *testing.T) {
 		}},
 	}, r.Settings)
 
-	_, err := encode(&model.Cluster{Extra: []runtime.Object{&runtime.Unknown{}}})
+	_, err := encode(&model.Cluster{Extra: []runtime.Object{&runtime.Unknown{}}}, "v1.31.0")
 	require.ErrorContains(t, err, "extra object")
 }
 
@@ -117,6 +117,21 @@ func TestEncodeLosesNothing(t *testing.T) {
 	}
 }
 
+// The policy that pods have by default is kept from releases that have none.
+func TestEncodeDefaultPolicy(t *testing.T) {
+	lower, never := v1.PreemptLowerPriority, v1.PreemptNever
+	c := &model.Cluster{
+		Preemptor: &v1.Pod{Spec: v1.PodSpec{PreemptionPolicy: &lower}},
+		Pods:      []*v1.Pod{{Spec: v1.PodSpec{PreemptionPolicy: &never}}, {Spec: v1.PodSpec{PreemptionPolicy: &lower}}},
+	}
+	for release, want := range map[string]int{"v1.19.16": 2, "v1.16.15": 0} {
+		data, err := encode(c, release)
+		require.NoError(t, err)
+		require.Equal(t, want, bytes.Count(data, []byte(`"preemptionPolicy":"PreemptLowerPriority"`)), release)
+		require.Equal(t, 1, bytes.Count(data, []byte(`"preemptionPolicy":"Never"`)), release)
+	}
+}
+
 // What a driver does not put into force is refused, and not left out.
 func TestRefusedSettings(t *testing.T) {
 	one, two := int32(1), int32(2)
@@ -133,6 +148,8 @@ func TestRefusedSettings(t *testing.T) {
 		MinCandidateNodesPercentage: &two, MinCandidateNodesAbsolute: &two, Parallelism: &one, DryRunOffset: &one,
 		FeatureGates: map[string]bool{"SchedulerAsyncPreemption": false},
 	}))
+
+	require.Equal(t, "DefaultPreemptionArgs", refusedSettings("v1.19.16", &model.Settings{MinCandidateNodesAbsolute: &two}))
 
 	old := newFake(t, "v1.31.0")
 	old.release = "v1.22.17"

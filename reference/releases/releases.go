@@ -57,31 +57,28 @@ func mustParse(version string) release.Release {
 	return r
 }
 
-// A driver is the source of the program for a range of releases.
-type driver struct {
-	dir string
-	// also holds the directories of what it has in common with others.
-	also []string
-	// first is the first minor release it is for.
+// drivers are the directories of the programs' sources, the newest first, and the
+// first minor release that each is for.
+var drivers = []struct {
+	dir   string
 	first int
+}{
+	{"evaluator", 25},   // DefaultPreemption with an Evaluator
+	{"framework", 19},   // DefaultPreemption on its own
+	{"generic", oldest}, // genericScheduler.Preempt
 }
 
-// drivers, the newest first.
-var drivers = []driver{
-	{dir: "evaluator", also: []string{"shared", "profiles"}, first: 25}, // DefaultPreemption with an Evaluator
-	{dir: "framework", also: []string{"shared", "profiles"}, first: 19}, // DefaultPreemption on its own
-	{dir: "generic", also: []string{"shared"}, first: 13},               // genericScheduler.Preempt
-}
+const oldest = 13
 
-// driverOf returns the driver for a release, and the build tags that tell it which release
-// it is for: one per minor release from its first one on.
-func driverOf(r release.Release) (d driver, tags []string) {
+// driverOf returns the directory of the driver for a release, and the build tags that
+// tell it which release it is for: one per minor release from the oldest on.
+func driverOf(r release.Release) (dir string, tags []string) {
+	for minor := oldest; minor <= r.Minor; minor++ {
+		tags = append(tags, fmt.Sprintf("k1.%d", minor))
+	}
 	for _, d := range drivers {
 		if r.Minor >= d.first {
-			for minor := d.first; minor <= r.Minor; minor++ {
-				tags = append(tags, fmt.Sprintf("k1.%d", minor))
-			}
-			return d, tags
+			return d.dir, tags
 		}
 	}
 	panic(fmt.Sprintf("no driver for 1.%d", r.Minor))

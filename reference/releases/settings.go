@@ -32,5 +32,8 @@ func refusedSettings(release string, s *model.Settings) string {
 			refused = append(refused, fmt.Sprintf("scheduler: %s: the driver of %s %s", l.field, release, l.why))
 		}
 	}
+	if minor < 20 && (s.MinCandidateNodesPercentage != nil || s.MinCandidateNodesAbsolute != nil) {
+		refused = append(refused, "DefaultPreemptionArgs") // there are none: all nodes are tried
+	}
 	return strings.Join(refused, "; ")
 }

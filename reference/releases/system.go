@@ -59,7 +59,7 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 	if refused := refusedSettings(s.release, &c.Settings); refused != "" {
 		return nil, &reference.Refusal{System: s.release, What: refused}
 	}
-	request, err := encode(c)
+	request, err := encode(c, s.release)
 	if err != nil {
 		return nil, err
 	}

@@ -137,17 +137,3 @@ func valueEnd(data []byte, i int) int {
 	}
 	return i
 }
-
-// DropPreemptionPolicy drops the policy that every pod has by default, which does
-// not say more than none, so that releases which have none can be asked.
-func (r *Request) DropPreemptionPolicy() {
-	// It is never the first field of a spec; within a string, its quotes would be
-	// escaped.
-	drop := func(pod json.RawMessage) json.RawMessage {
-		return bytes.ReplaceAll(pod, []byte(`,"preemptionPolicy":"PreemptLowerPriority"`), nil)
-	}
-	r.Preemptor = drop(r.Preemptor)
-	for i := range r.Pods {
-		r.Pods[i] = drop(r.Pods[i])
-	}
-}

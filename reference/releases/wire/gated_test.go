@@ -49,15 +49,3 @@ func TestRefuseDroppedReadsJSON(t *testing.T) {
 		require.Equal(t, want, r.RefuseDropped(off) != nil, pod)
 	}
 }
-
-func TestDropPreemptionPolicy(t *testing.T) {
-	const (
-		lower = `{"spec":{"containers":[],"preemptionPolicy":"PreemptLowerPriority","priority":3}}`
-		never = `{"spec":{"containers":[],"preemptionPolicy":"Never"}}`
-	)
-	r := &wire.Request{Preemptor: json.RawMessage(lower), Pods: []json.RawMessage{[]byte(never), []byte(lower)}}
-	r.DropPreemptionPolicy()
-	require.JSONEq(t, `{"spec":{"containers":[],"priority":3}}`, string(r.Preemptor))
-	require.JSONEq(t, never, string(r.Pods[0]))
-	require.JSONEq(t, `{"spec":{"containers":[],"priority":3}}`, string(r.Pods[1]))
-}

@@ -2,43 +2,14 @@ package main
 
 import (
 	"fmt"
-	goruntime "runtime"
-	"slices"
+	"reflect"
 
 	v1 "k8s.io/api/core/v1"
+	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	"github.com/preemptcheck/preemptcheck/model/observation"
 )
-
-// observe loads c, runs the scheduling cycle of its preemptor and unloads it.
-// reusable tells whether the scheduler can be used again; err is why c could not
-// be loaded.
-func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable bool, err error) {
-	obs = &observation.Observation{System: release, Filters: map[string]observation.Verdict{}, PinnedBudgetOrder: true}
-	obs.PinnedDryRuns = or(c.settings.Parallelism, 1) == 1
-	defer func() {
-		if p := recover(); p != nil {
-			s.panicked.CompareAndSwap(nil, &p)
-		}
-		if first := s.panicked.Load(); first != nil { // upstream may hold locks: never touch it again
-			s.failed(obs, fmt.Errorf("panic: %v", *first))
-			reusable, err = false, nil
-		}
-	}()
-	name := c.preemptor.Spec.SchedulerName
-	s.profile, s.plugin = s.sched.Profiles[name], s.plugins[name]
-	r := &recorder{Framework: s.profile, s: s, offset: or(c.settings.DryRunOffset, 0), obs: obs, victims: map[string][]*v1.Pod{}}
-	s.extend(c.settings.Extenders, r)
-	if err = s.load(c); err == nil {
-		s.run(r, c)
-	}
-	if s.panicked.Load() != nil {
-		return obs, false, nil
-	}
-	return obs, s.unload() == nil, err
-}
 
 // failed is a cycle that ended in an error.
 func (s *scheduler) failed(obs *observation.Observation, err error) {
@@ -49,12 +20,24 @@ func (s *scheduler) failed(obs *observation.Observation, err error) {
 
 // run is the scheduling cycle of the loaded cluster's preemptor up to its
 // nomination.
-func (s *scheduler) run(r *recorder, c *cluster) {
-	obs := r.obs
+func (s *scheduler) run(c *cluster, obs *observation.Observation) {
+	defer func() {
+		if first := s.panicked.Load(); first != nil {
+			panic(*first)
+		}
+	}()
+	obs.PinnedDryRuns = or(c.settings.Parallelism, 1) == 1
+	r := &recorder{Framework: s.profile, s: s, offset: or(c.settings.DryRunOffset, 0), obs: obs, victims: map[string][]*v1.Pod{}}
+	s.extend(c.settings.Extenders, r)
 	state := framework.NewCycleState()
-	host, err := s.schedulePod(r, state)
+	if err := s.updateSnapshot(); err != nil { // from 1.36 on SchedulePod does not
+		s.failed(obs, err)
+		return
+	}
+	// Before 1.36 it takes the pod itself.
+	results, err := callFunc(reflect.ValueOf(s.sched.SchedulePod), s.ctx, r, state, c.preemptor, &framework.QueuedPodInfo{PodInfo: s.info})
 	if err == nil {
-		obs.ScheduledTo = host
+		obs.ScheduledTo = results[0].Interface().(upstream.ScheduleResult).SuggestedHost
 		return
 	}
 	fitError, ok := err.(*framework.FitError)
@@ -102,54 +85,16 @@ func actuation(r *postFilterResult) *observation.Actuation {
 	return &observation.Actuation{Nomination: observation.NominationSet, NominatedNode: r.NominatedNodeName}
 }
 
-// preempts wraps the call that preempts one victim: it makes a panic an error, and
-// signals the end of an asynchronous preemption, which is its last victim, or an
-// error.
-func (s *scheduler) preempts(c preemption.Candidate, victim *v1.Pod, call func() error) (err error) {
-	var st *status
-	defer func() {
-		if st != nil {
-			err = st.AsError()
-		}
-		if err != nil || victim == lastToDelete(c.Victims().Pods) {
-			select {
-			case s.preempted <- struct{}{}:
-			default:
-			}
-		}
-	}()
-	defer s.rescue(&st)
-	return call()
-}
-
-// awaitPreemption returns when the API calls of an asynchronous preemption are
-// made.
-func (s *scheduler) awaitPreemption(victims []*v1.Pod) {
-	if s.async && lastToDelete(victims) != nil {
-		<-s.preempted
-		// What is left for upstream to do is to say that it is done.
-		for s.preempting(s.loaded.preemptor.UID) {
-			goruntime.Gosched()
-		}
-	}
-}
-
-// lastToDelete is the victim that is preempted after all others. From 1.35 on
-// those that are terminating already are left out.
-func lastToDelete(victims []*v1.Pod) *v1.Pod {
-	for _, v := range slices.Backward(victims) {
-		if v.DeletionTimestamp == nil || deletesTerminating {
-			return v
-		}
-	}
-	return nil
+// caught makes a panic an error, and remembers the first.
+func (s *scheduler) caught(p any) error {
+	s.panicked.CompareAndSwap(nil, &p)
+	return fmt.Errorf("panic: %v", p)
 }
 
 // rescue makes a panic the status of the call that is deferring it. Upstream's
 // workers would end the process.
 func (s *scheduler) rescue(st **status) {
 	if p := recover(); p != nil {
-		s.panicked.CompareAndSwap(nil, &p)
-		*st = asStatus(fmt.Errorf("panic: %v", p))
+		*st = asStatus(s.caught(p))
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -55,10 +56,6 @@ func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 	return r.offset % nodes, n
 }
 
-func (r *recorder) eligible(ok bool, reason string) {
-	r.obs.Eligible = &observation.Eligibility{OK: ok, Reason: reason}
-}
-
 // dryRan records what SelectVictimsOnNode returned.
 func (r *recorder) dryRan(ctx context.Context, node string, victims []*v1.Pod, violations int, st *status) {
 	r.mu.Lock()
@@ -93,6 +90,10 @@ func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map
 		r.obs.Candidates = append(r.obs.Candidates, c.Name())
 	}
 	return r.Interface.CandidatesToVictimsMap(candidates)
+}
+
+func sortByName(nodes []nodeInfo) {
+	slices.SortFunc(nodes, func(a, b nodeInfo) int { return strings.Compare(a.Node().Name, b.Node().Name) })
 }
 
 // verdict reads a Filter status. The nodes that a PreFilter result leaves out have

@@ -2,24 +2,24 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
-	configv1 "k8s.io/kube-scheduler/config/v1"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/releases/standin"
 )
 
@@ -29,13 +29,10 @@ type scheduler struct {
 	sched *upstream.Scheduler
 	// profile is that of the loaded cluster's preemptor, plugin its
 	// DefaultPreemption; plugins holds those of all profiles.
-	profile   framework.Framework
-	plugin    pluginHook
-	plugins   map[string]pluginHook
-	pods      cache.Indexer
-	nodes     cache.Indexer
-	extra     map[reflect.Type]*informer
-	budgets   *budgetLister
+	profile framework.Framework
+	plugin  pluginHook
+	plugins map[string]pluginHook
+	store
 	client    *standin.Client
 	nextStart *int // sched.nextStartNodeIndex
 	async     bool
@@ -54,7 +51,7 @@ type scheduler struct {
 }
 
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: standin.NewClient(deallocated), budgets: &budgetLister{}, async: asyncInForce(), preempted: make(chan struct{}, 1)}
+	s := &scheduler{client: standin.NewClient(deallocated), async: inForce(model.GateAsyncPreemption), preempted: make(chan struct{}, 1)}
 	// What upstream logs is dropped: a cycle's outcome is in the Observation.
 	s.ctx, s.cancel = context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	defer func() {
@@ -62,70 +59,69 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 			s.cancel()
 		}
 	}()
+	var factory informers.SharedInformerFactory
+	s.store, factory = newStore(s.client)
 	profiles, err := profiles(key)
 	if err != nil {
 		return nil, err
 	}
-	factory := informers.NewSharedInformerFactory(s.client, 0)
-	s.extra = newInformers(factory)
-	s.pods = s.extra[reflect.TypeOf(&v1.Pod{})].GetIndexer()
-	s.nodes = s.extra[reflect.TypeOf(&v1.Node{})].GetIndexer()
-	// load feeds pods and nodes to cache and queue itself.
-	delete(s.extra, reflect.TypeOf(&v1.Pod{}))
-	delete(s.extra, reflect.TypeOf(&v1.Node{}))
-
 	options, err := s.hookProfiles(profiles)
 	if err != nil {
 		return nil, err
 	}
 	options = append(options, upstream.WithProfiles(profiles...), upstream.WithParallelism(key.parallelism), withPercentageOfNodesToScore(key.toScore))
-	if s.sched, err = s.newUpstream(factory, options); err != nil {
+	var recorders profile.RecorderFactory = newRecorder
+	results, err := callFunc(reflect.ValueOf(upstream.New), s.ctx, s.ctx.Done(), s.client, factory, recorders, options)
+	if err != nil {
 		return nil, err
 	}
+	s.sched = results[0].Interface().(*upstream.Scheduler)
 	s.plugins = map[string]pluginHook{}
 	for name, profile := range s.sched.Profiles {
 		if s.plugins[name], err = s.hook(profile); err != nil {
 			return nil, err
 		}
 	}
-	// Where the search for a node starts is the one thing a cycle leaves behind
-	// that no exported name can put back.
-	field := reflect.ValueOf(s.sched).Elem().FieldByName("nextStartNodeIndex")
-	if field.Kind() != reflect.Int {
-		return nil, errors.New("upstream's Scheduler has no nextStartNodeIndex")
-	}
-	s.nextStart = (*int)(unsafe.Pointer(field.UnsafeAddr()))
-	return s, nil
+	s.profile = s.sched.Profiles[v1.DefaultSchedulerName]
+	s.nextStart, err = nextStartOf(s.sched)
+	return s, err
 }
 
-// profiles are the default profile and the second one that the settings ask for.
-func profiles(key settings) ([]config.KubeSchedulerProfile, error) {
-	all, err := defaultProfiles(key.minPercentage, key.minNumber)
-	if err != nil || key.second == "" {
-		return all, err
-	}
-	second, err := defaultProfiles(key.secondPercentage, key.secondNumber)
-	if err != nil {
-		return nil, err
-	}
-	second[0].SchedulerName = key.second
-	return append(all, second...), nil
+// newRecorder makes a recorder of events of the type that the release asks for.
+func newRecorder[R any](string) R { return any(&events.FakeRecorder{}).(R) }
+
+func (s *scheduler) cache() any { return s.sched.Cache }
+
+// popped leaves the preemptor where it is when it has left the queue: its nomination
+// remains.
+func (s *scheduler) popped(p *v1.Pod) error {
+	s.profile, s.plugin = s.sched.Profiles[p.Spec.SchedulerName], s.plugins[p.Spec.SchedulerName]
+	s.client.Preemptor, *s.nextStart = p, 0
+	results, _ := callFunc(reflect.ValueOf(framework.NewPodInfo), p) // upstream ignores this error, too
+	s.info = results[0].Interface().(*framework.PodInfo)
+	return call(s.queue(), "AddNominatedPod", s.info)
 }
 
-// defaultProfiles is the configuration upstream.New would use by itself, with the
-// arguments of DefaultPreemption set.
-func defaultProfiles(minPercentage, minNumber int32) ([]config.KubeSchedulerProfile, error) {
-	var versioned configv1.KubeSchedulerConfiguration
-	scheme.Scheme.Default(&versioned)
-	var cfg config.KubeSchedulerConfiguration
-	if err := scheme.Scheme.Convert(&versioned, &cfg, nil); err != nil {
-		return nil, err
-	}
-	for _, pc := range cfg.Profiles[0].PluginConfig {
-		if args, ok := pc.Args.(*config.DefaultPreemptionArgs); ok {
-			args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = minPercentage, minNumber
-			return cfg.Profiles, nil
+// profiles is the configuration upstream.New would use by itself, with the arguments of
+// DefaultPreemption set, for each profile that the settings ask for.
+func profiles(key settings) (all []config.KubeSchedulerProfile, err error) {
+	for _, p := range []profileSettings{key.first, key.second} {
+		if p.name == "" {
+			continue
 		}
+		cfg, err := latest.Default()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Profiles[0].SchedulerName = p.name
+		configs := cfg.Profiles[0].PluginConfig
+		i := slices.IndexFunc(configs, func(c config.PluginConfig) bool { return c.Name == names.DefaultPreemption })
+		if i < 0 {
+			return nil, fmt.Errorf("the default profile configures no %s", names.DefaultPreemption)
+		}
+		args := configs[i].Args.(*config.DefaultPreemptionArgs)
+		args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = p.minPercentage, p.minNumber
+		all = append(all, cfg.Profiles[0])
 	}
-	return nil, fmt.Errorf("the default profile configures no %s", names.DefaultPreemption)
+	return all, nil
 }

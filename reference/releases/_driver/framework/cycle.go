@@ -2,39 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/tools/events"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"github.com/preemptcheck/preemptcheck/model/observation"
 )
-
-type informerFactory = informers.SharedInformerFactory
-
-func newRecorder(string) events.EventRecorder { return &events.FakeRecorder{} }
-
-// observe loads c, runs the scheduling cycle of its preemptor and unloads it.
-// reusable tells whether the scheduler can be used again; err is why c could not
-// be loaded.
-func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable bool, err error) {
-	obs = &observation.Observation{System: release, Filters: map[string]observation.Verdict{}, PinnedBudgetOrder: true}
-	defer func() {
-		if p := recover(); p != nil { // upstream may hold locks: never touch it again
-			s.failed(obs, fmt.Errorf("panic: %v", p))
-			reusable, err = false, nil
-		}
-	}()
-	if err = s.load(c); err == nil {
-		s.recorder = &recorder{obs: obs}
-		s.recorder.forgetFilters()
-		s.run(obs, c)
-	}
-	return obs, s.unload() == nil, err
-}
 
 // failed is a cycle that ended in an error, which changes no nomination before
 // 1.24.
@@ -44,7 +18,11 @@ func (s *scheduler) failed(obs *observation.Observation, err error) {
 	s.client.Take(obs.Actuation)
 }
 
-func (s *scheduler) run(obs *observation.Observation, c *cluster) {
+// run is the scheduling cycle of the loaded cluster's preemptor up to its
+// nomination.
+func (s *scheduler) run(c *cluster, obs *observation.Observation) {
+	s.recorder = &recorder{obs: obs}
+	s.recorder.forgetFilters()
 	sameLuck()
 	state := newCycleState()
 	host, statuses, err := s.schedulePod(state)
@@ -124,8 +102,4 @@ func (r *recorder) noCandidate(node string, v observation.Verdict) {
 
 func (r *recorder) dryRunError(node string, err error) {
 	r.obs.DryRuns[node] = observation.DryRun{Error: err.Error()}
-}
-
-func (s *scheduler) updateSnapshot() error {
-	return call(s.ctx, s.cache(), "UpdateSnapshot", s.profile.SnapshotSharedLister())
 }

@@ -5,14 +5,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"math/rand"
-	"reflect"
-	"unsafe"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/tools/cache"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/events"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -21,15 +21,14 @@ import (
 
 const recordedName = "RecordedPreemption"
 
+var watchedToo = []runtime.Object{&storagev1.CSINode{}, &storagev1.CSIDriver{}}
+
 // scheduler is an upstream scheduler that nothing drives but load, run and
 // unload.
 type scheduler struct {
-	sched     *upstream.Scheduler
-	profile   profile
-	pods      cache.Indexer
-	nodes     cache.Indexer
-	extra     map[reflect.Type]*informer
-	budgets   *budgetLister
+	sched   *upstream.Scheduler
+	profile profile
+	store
 	client    *standin.Client
 	nextStart *int // sched.Algorithm.nextStartNodeIndex
 	recorder  *recorder
@@ -41,42 +40,38 @@ type scheduler struct {
 }
 
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{client: standin.NewClient(deallocated), budgets: &budgetLister{}}
+	s := &scheduler{client: standin.NewClient(func(clienttesting.Action) string { return "" })}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			s.cancel()
 		}
 	}()
-	factory := informers.NewSharedInformerFactory(s.client, 0)
-	s.extra = newInformers(factory)
-	s.pods = s.extra[reflect.TypeOf(&v1.Pod{})].GetIndexer()
-	s.nodes = s.extra[reflect.TypeOf(&v1.Node{})].GetIndexer()
-	// load feeds pods and nodes to cache and queue itself.
-	delete(s.extra, reflect.TypeOf(&v1.Pod{}))
-	delete(s.extra, reflect.TypeOf(&v1.Node{}))
-
+	var factory informers.SharedInformerFactory
+	s.store, factory = newStore(s.client)
 	options, err := s.options(key)
 	if err != nil {
 		return nil, err
 	}
-	registry := frameworkruntime.Registry{recordedName: s.newPlugin(key)}
+	registry := frameworkruntime.Registry{recordedName: s.newPlugin(key.first)}
 	options = append(options, upstream.WithFrameworkOutOfTreeRegistry(registry))
+	newRecorder := func(string) events.EventRecorder { return &events.FakeRecorder{} }
 	if s.sched, err = upstream.New(s.client, factory, newRecorder, s.ctx.Done(), options...); err != nil {
 		return nil, err
 	}
 	s.profile = s.sched.Profiles[v1.DefaultSchedulerName]
-	// Where the search for a node starts is the one thing a cycle leaves behind
-	// that no exported name can put back.
-	field := reflect.ValueOf(s.sched.Algorithm).Elem().FieldByName("nextStartNodeIndex")
-	if field.Kind() != reflect.Int {
-		return nil, errors.New("upstream's Algorithm has no nextStartNodeIndex")
-	}
-	s.nextStart = (*int)(unsafe.Pointer(field.UnsafeAddr()))
-	return s, nil
+	s.nextStart, err = nextStartOf(s.sched.Algorithm)
+	return s, err
 }
 
 func (s *scheduler) cache() any { return s.sched.SchedulerCache }
+
+// popped leaves the preemptor where it is when it has left the queue: its nomination
+// remains.
+func (s *scheduler) popped(p *v1.Pod) error {
+	s.client.Preemptor, *s.nextStart = p, 0
+	return call(s.queue(), "AddNominatedPod", p, newPodInfo(p))
+}
 
 // sameLuck makes what upstream draws the same in every cycle: the node of several
 // equal ones, and where the dry runs start.

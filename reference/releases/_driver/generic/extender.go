@@ -4,15 +4,10 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/kubernetes/pkg/scheduler/algorithm"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/api"
 
 	"github.com/preemptcheck/preemptcheck/model/observation"
 )
-
-func extenders(s *scheduler) []algorithm.SchedulerExtender {
-	return []algorithm.SchedulerExtender{extender{s}}
-}
 
 // extender sees the candidates, and leaves everything as it is.
 type extender struct{ s *scheduler }

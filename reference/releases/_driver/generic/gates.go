@@ -5,6 +5,7 @@ import (
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
@@ -13,12 +14,9 @@ var gates defaultGates
 
 type defaultGates struct{}
 
-// asyncPreemption off is what these releases do.
-const asyncPreemption = "SchedulerAsyncPreemption"
-
 func (defaultGates) apply(wanted map[string]bool) error {
 	for name, on := range wanted {
-		if name != asyncPreemption || on {
+		if name != model.GateAsyncPreemption || on { // off is what these releases do
 			return wire.Refusal("feature gate " + name)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -87,6 +88,8 @@ func (s *scheduler) watch(predicate fitPredicate) fitPredicate {
 	}
 }
 
+var errFits = errors.New("it fits: go no further")
+
 // scheduled records how Schedule ended. The error returned ends the cycle.
 func (s *scheduler) scheduled(host string, err error) error {
 	fitError, ok := err.(*core.FitError)
@@ -95,8 +98,7 @@ func (s *scheduler) scheduled(host string, err error) error {
 		s.obs.ScheduledTo = host
 		return errFits
 	case !ok:
-		s.obs.CycleError = err.Error()
-		s.obs.Actuation = &observation.Actuation{Nomination: observation.NominationKept}
+		s.failed(s.obs, err)
 		return err
 	}
 	for _, n := range s.loaded.nodes {

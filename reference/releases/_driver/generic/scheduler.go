@@ -7,8 +7,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -16,9 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/algorithm"
 	"k8s.io/kubernetes/pkg/scheduler/algorithmprovider"
+	schedulerapi "k8s.io/kubernetes/pkg/scheduler/api"
 	"k8s.io/kubernetes/pkg/scheduler/factory"
 
 	"github.com/preemptcheck/preemptcheck/model/observation"
@@ -27,11 +27,8 @@ import (
 // scheduler is an upstream scheduler whose only pod to schedule is the one that
 // comes through next.
 type scheduler struct {
-	config  *factory.Config
-	pods    cache.Indexer
-	nodes   cache.Indexer
-	extra   map[reflect.Type]*informer
-	budgets *budgetLister
+	config *factory.Config
+	store
 
 	next chan *v1.Pod
 	// idle tells that the scheduler waits for its next pod.
@@ -46,37 +43,47 @@ type scheduler struct {
 	loaded loaded
 }
 
-// loaded is what unload has to take out again.
-type loaded struct {
-	extra     []runtime.Object
-	nodes     []*v1.Node
-	bound     []*v1.Pod
-	pending   []*v1.Pod // nominated
-	preemptor *v1.Pod
-}
+// watchedToo is empty: the scheduler watches nothing else yet.
+var watchedToo []runtime.Object
 
 // The feature gates decide which predicates there are, before anything is made of
 // them (cmd/kube-scheduler/app/server.go:152@v1.16.15).
-func init() { algorithmprovider.ApplyFeatureGates() }
+func init() {
+	quiet(klog.InitFlags, klog.SetOutput)
+	algorithmprovider.ApplyFeatureGates()
+}
 
 func newScheduler(key settings) (_ *scheduler, err error) {
-	s := &scheduler{budgets: &budgetLister{}, next: make(chan *v1.Pod), idle: make(chan struct{})}
-	s.budgets.listed = func() { s.tries = true }
+	s := &scheduler{next: make(chan *v1.Pod), idle: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	client := &fake.Clientset{}
-	informerFactory := informers.NewSharedInformerFactory(client, 0)
-	s.extra = newInformers(informerFactory)
-	s.pods = s.extra[reflect.TypeOf(&v1.Pod{})].GetIndexer()
-	s.nodes = s.extra[reflect.TypeOf(&v1.Node{})].GetIndexer()
-	// load feeds pods and nodes to cache and queue itself.
-	delete(s.extra, reflect.TypeOf(&v1.Pod{}))
-	delete(s.extra, reflect.TypeOf(&v1.Node{}))
-
+	var f informers.SharedInformerFactory
+	s.store, f = newStore(client)
+	s.budgets.listed = func() { s.tries = true }
 	provider, err := factory.GetAlgorithmProvider(factory.DefaultProvider)
 	if err != nil {
 		return nil, err
 	}
-	s.config, err = s.configurator(client, informerFactory).CreateFromKeys(provider.FitPredicateKeys, provider.PriorityFunctionKeys, extenders(s))
+	args := &factory.ConfigFactoryArgs{
+		Client:                         client,
+		NodeInformer:                   f.Core().V1().Nodes(),
+		PodInformer:                    f.Core().V1().Pods(),
+		PvInformer:                     f.Core().V1().PersistentVolumes(),
+		PvcInformer:                    f.Core().V1().PersistentVolumeClaims(),
+		ReplicationControllerInformer:  f.Core().V1().ReplicationControllers(),
+		ReplicaSetInformer:             f.Apps().V1().ReplicaSets(),
+		StatefulSetInformer:            f.Apps().V1().StatefulSets(),
+		ServiceInformer:                f.Core().V1().Services(),
+		PdbInformer:                    f.Policy().V1beta1().PodDisruptionBudgets(),
+		StorageClassInformer:           f.Storage().V1().StorageClasses(),
+		HardPodAffinitySymmetricWeight: v1.DefaultHardPodAffinitySymmetricWeight,
+		PercentageOfNodesToScore:       schedulerapi.DefaultPercentageOfNodesToScore,
+		BindTimeoutSeconds:             600,
+		StopCh:                         s.ctx.Done(),
+	}
+	complete(args, f)
+	extenders := []algorithm.SchedulerExtender{extender{s}}
+	s.config, err = factory.NewConfigFactory(args).CreateFromKeys(provider.FitPredicateKeys, provider.PriorityFunctionKeys, extenders)
 	if err != nil {
 		return nil, err
 	}
@@ -99,115 +106,41 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	return s, nil
 }
 
-// load puts c into the scheduler as the event handlers would. On an error the
-// scheduler has to be unloaded too.
-func (s *scheduler) load(c *cluster) error {
-	s.budgets.budgets = c.budgets
-	for _, obj := range c.extra {
-		if inf := s.extra[reflect.TypeOf(obj)]; inf != nil {
-			if err := inf.add(obj); err != nil {
-				return err
-			}
-			s.loaded.extra = append(s.loaded.extra, obj)
-		}
-	}
-	nodes := make([]interface{}, len(c.nodes))
-	for i, n := range c.nodes {
-		nodes[i] = n
-		if err := s.config.SchedulerCache.AddNode(n); err != nil {
-			return err
-		}
-		s.loaded.nodes = append(s.loaded.nodes, n)
-	}
-	if err := s.nodes.Replace(nodes, ""); err != nil {
+func (s *scheduler) cache() any { return s.config.SchedulerCache }
+func (s *scheduler) queue() any { return s.config.SchedulingQueue }
+
+func (s *scheduler) handles(p *v1.Pod) bool { return p.Spec.SchedulerName == v1.DefaultSchedulerName }
+
+// updateSnapshot does nothing: a cycle does by itself.
+func (s *scheduler) updateSnapshot() error { return nil }
+
+// popped takes the preemptor from a queue that holds nothing else yet.
+func (s *scheduler) popped(p *v1.Pod) error {
+	if err := s.config.SchedulingQueue.Add(p); err != nil {
 		return err
 	}
-	// The preemptor is popped from a queue that holds nothing else yet.
-	s.loaded.preemptor = c.preemptor
-	if err := s.config.SchedulingQueue.Add(c.preemptor); err != nil {
-		return err
-	}
-	if _, err := s.config.SchedulingQueue.Pop(); err != nil {
-		return err
-	}
-	for _, p := range c.pods {
-		if p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed {
-			continue // the scheduler's pod informer leaves these out
-		}
-		if err := s.pods.Add(p); err != nil {
-			return err
-		}
-		switch {
-		case p.Spec.NodeName != "":
-			if err := s.config.SchedulerCache.AddPod(p); err != nil {
-				return err
-			}
-			s.loaded.bound = append(s.loaded.bound, p)
-		case p.Status.NominatedNodeName != "" && p.Spec.SchedulerName == v1.DefaultSchedulerName:
-			// Nothing but nominations is visible to another pod's cycle.
-			if err := s.config.SchedulingQueue.Add(p); err != nil {
-				return err
-			}
-			s.loaded.pending = append(s.loaded.pending, p)
-		}
-	}
-	return s.pods.Add(c.preemptor)
+	_, err := s.config.SchedulingQueue.Pop()
+	return err
 }
 
-// canRun says why the scheduler would never try the preemptor, if so.
-func (s *scheduler) canRun(p *v1.Pod) error {
-	why := ""
-	switch {
-	case p.Spec.NodeName != "":
-		why = "is bound to node " + p.Spec.NodeName
-	case p.DeletionTimestamp != nil:
-		why = "is being deleted"
-	case p.Spec.SchedulerName != v1.DefaultSchedulerName:
-		why = fmt.Sprintf("is for the scheduler %q", p.Spec.SchedulerName)
-	default:
-		return nil
-	}
-	return fmt.Errorf("preemptor %s %s", key(p), why)
+// failed is a cycle that ended in an error.
+func (s *scheduler) failed(obs *observation.Observation, err error) {
+	obs.CycleError = err.Error()
+	obs.Actuation = &observation.Actuation{Nomination: observation.NominationKept}
 }
 
-// unload empties the scheduler, and tells whether that worked.
-func (s *scheduler) unload() bool {
-	ok := true
-	check := func(err error) { ok = ok && err == nil }
-	if s.loaded.preemptor != nil {
-		s.config.SchedulingQueue.DeleteNominatedPodIfExists(s.loaded.preemptor)
+// run is the scheduling cycle of the loaded cluster's preemptor up to its
+// nomination.
+func (s *scheduler) run(c *cluster, obs *observation.Observation) {
+	s.recorder = recorder{obs: obs, last: map[string]observation.Verdict{}, errs: map[string]string{}}
+	s.next <- c.preemptor
+	<-s.idle
+	if a := obs.Actuation; a != nil {
+		slices.Sort(a.Deleted)
+		slices.Sort(a.Cleared)
 	}
-	for _, p := range s.loaded.pending {
-		check(s.config.SchedulingQueue.Delete(p))
-	}
-	for _, p := range s.loaded.bound {
-		check(s.config.SchedulerCache.RemovePod(p))
-	}
-	for _, n := range s.loaded.nodes {
-		check(s.config.SchedulerCache.RemoveNode(n))
-	}
-	check(s.pods.Replace(nil, ""))
-	check(s.nodes.Replace(nil, ""))
-	for _, obj := range s.loaded.extra {
-		check(s.extra[reflect.TypeOf(obj)].remove(obj))
-	}
-	s.budgets.budgets = nil
-	s.loaded = loaded{}
-	return ok
 }
 
-// observe loads c, runs the scheduling cycle of its preemptor and unloads it.
-func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable bool, err error) {
-	obs = &observation.Observation{System: release, Filters: map[string]observation.Verdict{}, PinnedBudgetOrder: true}
-	if err = s.load(c); err == nil {
-		s.recorder = recorder{obs: obs, last: map[string]observation.Verdict{}, errs: map[string]string{}}
-		s.next <- c.preemptor
-		<-s.idle
-		if a := obs.Actuation; a != nil {
-			for _, list := range [][]string{a.Deleted, a.Cleared} {
-				slices.Sort(list)
-			}
-		}
-	}
-	return obs, s.unload(), err
-}
+type noConditions struct{}
+
+func (noConditions) Update(*v1.Pod, *v1.PodCondition) error { return nil }

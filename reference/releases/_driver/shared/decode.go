@@ -22,7 +22,7 @@ import (
 type cluster struct {
 	nodes     []*v1.Node
 	pods      []*v1.Pod
-	budgets   []*budget
+	budgets   []any // *budget
 	extra     []runtime.Object
 	preemptor *v1.Pod
 	settings  *model.Settings
@@ -47,9 +47,10 @@ func decode(r *wire.Request) (*cluster, error) {
 		one(data, "Pod", c.pods[len(c.pods)-1])
 	}
 	for _, data := range r.Budgets {
-		c.budgets = append(c.budgets, &budget{})
-		one(data, "PodDisruptionBudget", c.budgets[len(c.budgets)-1])
-		errs = append(errs, refuseBudget(c.budgets[len(c.budgets)-1]))
+		b := &budget{}
+		one(data, "PodDisruptionBudget", b)
+		errs = append(errs, refuseBudget(b))
+		c.budgets = append(c.budgets, b)
 	}
 	for _, o := range r.Extra {
 		obj, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
@@ -89,10 +90,7 @@ func strictly(data []byte, kind string, obj metav1.Object) error {
 		}
 		fields = append(fields, field.FieldPath())
 	}
-	name := obj.GetName()
-	if ns := obj.GetNamespace(); ns != "" {
-		name = ns + "/" + name
-	}
+	name := strings.TrimPrefix(key(obj), "/") // of one without a namespace
 	return wire.Refusal(fmt.Sprintf("%s %s: %s", kind, name, strings.Join(fields, ", ")))
 }
 

@@ -8,7 +8,9 @@
 package main
 
 import (
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -23,7 +25,6 @@ import (
 var release string
 
 func main() {
-	quiet()
 	// Upstream reports some conditions to handlers, one of which sleeps.
 	utilruntime.ErrorHandlers = nil
 	// There is a driver for each worker: more than one thread would only get into
@@ -37,6 +38,16 @@ func main() {
 	}
 }
 
+// quiet drops what upstream logs. It is given two functions of the klog that the
+// release has.
+func quiet(initFlags func(*flag.FlagSet), setOutput func(io.Writer)) {
+	flags := flag.NewFlagSet("", flag.PanicOnError)
+	initFlags(flags)
+	_ = flags.Set("logtostderr", "false")
+	_ = flags.Set("stderrthreshold", "FATAL")
+	setOutput(io.Discard)
+}
+
 // schedulers are reused by their settings.
 type schedulers map[settings]*scheduler
 
@@ -44,9 +55,6 @@ type schedulers map[settings]*scheduler
 const maxSchedulers = 16
 
 func (all schedulers) observe(r *wire.Request) (*observation.Observation, error) {
-	if err := prepare(r); err != nil {
-		return nil, err
-	}
 	c, err := decode(r)
 	if err != nil {
 		return nil, err
@@ -80,4 +88,21 @@ func (all schedulers) observe(r *wire.Request) (*observation.Observation, error)
 		delete(all, key)
 	}
 	return obs, err
+}
+
+// observe loads c, runs the scheduling cycle of its preemptor and unloads it.
+// reusable tells whether the scheduler can be used again; err is why c could not
+// be loaded.
+func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable bool, err error) {
+	obs = &observation.Observation{System: release, Filters: map[string]observation.Verdict{}, PinnedBudgetOrder: true}
+	defer func() {
+		if p := recover(); p != nil { // upstream may hold locks: never touch it again
+			s.failed(obs, fmt.Errorf("panic: %v", p))
+			reusable, err = false, nil
+		}
+	}()
+	if err = s.load(c); err == nil {
+		s.run(c, obs)
+	}
+	return obs, s.unload() == nil, err
 }

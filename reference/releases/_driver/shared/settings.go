@@ -8,30 +8,32 @@ import (
 
 // settings is what a scheduler is built for, and what it is reused by.
 type settings struct {
-	gates                    string
+	gates                string
+	first, second        profileSettings // the second is zero if there is none
+	parallelism, toScore int32
+}
+
+type profileSettings struct {
+	name                     string
 	minPercentage, minNumber int32
-	// second is the name of the second profile, and the two after it its
-	// arguments; "" if there is none.
-	second                         string
-	secondPercentage, secondNumber int32
-	parallelism, toScore           int32
 }
 
 func newSettings(s model.Settings) settings {
 	key := settings{
-		gates:         fmt.Sprint(s.FeatureGates), // fmt sorts a map
-		minPercentage: or(s.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage),
-		minNumber:     or(s.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute),
+		gates: fmt.Sprint(s.FeatureGates), // fmt sorts a map
+		first: newProfile(model.DefaultSchedulerName, s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute),
 		// One worker makes the order of dry runs, and so an early stop, exact.
 		parallelism: or(s.Parallelism, 1),
 		toScore:     or(s.PercentageOfNodesToScore, 0),
 	}
 	if p := s.SecondProfile; p != nil {
-		key.second = p.SchedulerName
-		key.secondPercentage = or(p.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage)
-		key.secondNumber = or(p.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute)
+		key.second = newProfile(p.SchedulerName, p.MinCandidateNodesPercentage, p.MinCandidateNodesAbsolute)
 	}
 	return key
+}
+
+func newProfile(name string, minPercentage, minNumber *int32) profileSettings {
+	return profileSettings{name, or(minPercentage, model.DefaultMinCandidateNodesPercentage), or(minNumber, model.DefaultMinCandidateNodesAbsolute)}
 }
 
 func or(p *int32, byDefault int32) int32 {

@@ -1,9 +1,0 @@
-//go:build k1.33
-
-package main
-
-import "k8s.io/client-go/tools/cache"
-
-func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	return i.AddEventHandler(h)
-}

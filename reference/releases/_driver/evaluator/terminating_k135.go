@@ -1,5 +1,0 @@
-//go:build k1.35
-
-package main
-
-const deletesTerminating = false

@@ -1,7 +1,0 @@
-//go:build !k1.32
-
-package main
-
-import "k8s.io/kubernetes/pkg/scheduler/framework"
-
-type nodeInfoLister = framework.NodeInfoLister
