@@ -27,7 +27,7 @@ func ExampleChecker() {
 		log.Fatal(err)
 	}
 	fmt.Println("preempted on", r.Observation.Pick.Node)
-	for _, f := range r.Findings {
+	for _, f := range r.Particular() {
 		fmt.Println(f.Property, "at stage", f.Stage, "known as", f.Known)
 	}
 	fmt.Println(len(r.Unexplained()), "new findings")

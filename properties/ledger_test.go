@@ -23,7 +23,7 @@ import (
 func TestWitnesses(t *testing.T) {
 	system := inprocess.New()
 	defer func() { assert.NoError(t, system.Close()) }()
-	checker := &properties.Checker{System: system, Properties: append(invariant.All(), properties.FiltersAlone())}
+	checker := &properties.Checker{System: system, Properties: append(all.Cheap(), properties.FiltersAlone())}
 	for _, entry := range properties.Ledger() {
 		t.Run(entry.ID, func(t *testing.T) {
 			s, err := corpus.Load("../corpus/cases/" + entry.Witness + ".yaml")
@@ -33,9 +33,13 @@ func TestWitnesses(t *testing.T) {
 			c := s.Cases[0].Cluster
 			r, err := checker.Check(context.Background(), c)
 			require.NoError(t, err)
-			require.NotEmpty(t, r.Findings)
+			findings := r.Findings
+			if !entry.Routine {
+				findings = r.Particular()
+			}
+			require.NotEmpty(t, findings)
 			broken := map[string]bool{}
-			for _, f := range r.Findings {
+			for _, f := range findings {
 				assert.Equal(t, []string{entry.ID}, f.Known, "%v", f)
 				broken[f.Property] = true
 			}

@@ -107,7 +107,7 @@ func (r *Report) junit() junitSuite {
 // checkedProperties names what the campaign checks of each cluster, or of its
 // share of them.
 func checkedProperties(c Config) []string {
-	names := []string{properties.GetsThrough().Name, properties.Differential}
+	names := []string{properties.Differential}
 	for _, p := range all.Cheap() {
 		names = append(names, p.Name)
 	}

@@ -97,7 +97,7 @@ var LastVictimLast = properties.Property{
 var GatedWhilePreempting = properties.Property{
 	Name:    "gated-while-preempting",
 	Promise: "The Pod won't be retried until the goroutine triggered here completes. PreEnqueue: the Pod is not enqueued to activeQ while the preemption API calls are in-flight.",
-	Source:  "doc comment of prepareCandidateAsync (executor.go:160@v1.37.1); KEP-4832",
+	Source:  "doc comment of prepareCandidateAsync (executor.go:196@v1.37.1); KEP-4832",
 	Lies:    []string{"the pod is free while a victim is deleted", "the pod stays gated"},
 	Applies: func(s *properties.Subject) bool { return preempted(s) && s.Cluster.Settings.AsyncPreemption() },
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {

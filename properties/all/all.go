@@ -2,6 +2,8 @@
 package all
 
 import (
+	"slices"
+
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
@@ -19,7 +21,9 @@ func Checker(system reference.System) *properties.Checker {
 func Properties() []properties.Property { return append(Cheap(), Costly()...) }
 
 // Cheap are the properties that a campaign checks of each of its clusters.
-func Cheap() []properties.Property { return append(invariant.All(), aftermath.All()...) }
+func Cheap() []properties.Property {
+	return slices.Concat([]properties.Property{properties.GetsThrough()}, invariant.All(), aftermath.All())
+}
 
 // Costly are the properties that a campaign checks of a share of its clusters: they
 // ask the system again, or take long.
