@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model/release"
 )
@@ -42,6 +43,12 @@ type LedgerEntry struct {
 	Properties []string `json:"properties,omitempty"`
 	// Witness is the case of the corpus on which it has to occur: finding-ID.
 	Witness string `json:"witness"`
+}
+
+// KeptBack tells whether nothing is published of a finding yet that lets others end
+// the scheduler: neither an issue nor a mended release tells of it.
+func (e LedgerEntry) KeptBack() bool {
+	return e.Class == Crash && e.Upstream != "fixed" && !strings.Contains(e.Upstream, "#")
 }
 
 // Class is how sure it is that a finding is the scheduler's fault.

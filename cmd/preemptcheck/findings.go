@@ -23,12 +23,13 @@ model: if model and scheduler then agree, the finding is known. RELEASES is whic
 have it.
 
 CLASS is how sure it is that the scheduler, and not the reader, is wrong:
+  crash          lets whoever may create objects end or starve the scheduler
   defect         contradicts a written promise on a cluster that the API server admits
   inconsistency  two paths of the scheduler disagree with each other
   debatable      the promise can be read both ways, or speaks of something else, such
                  as eviction, or a limit of the greedy algorithm
   unreachable    needs a state that no API server or kubelet lets arise
-"check" and "explain" say that the scheduler disagrees for the first two; the others
+"check" and "explain" say that the scheduler disagrees for the first three; the others
 are a remark.`,
 		Example: `  preemptcheck findings
   preemptcheck findings --class defect,inconsistency
@@ -63,10 +64,14 @@ func listFindings(w io.Writer, entries []properties.LedgerEntry) {
 }
 
 func describeFinding(w io.Writer, e properties.LedgerEntry) {
+	page := e.ID
+	if e.KeptBack() {
+		page = "kept-back"
+	}
 	fmt.Fprintf(w, "%s\n\n", e.Title)
 	for _, line := range [][2]string{
 		{"Class:", string(e.Class)}, {"Costs:", e.Consequence}, {"Promise:", e.Promise}, {"  says:", e.Source}, {"Happens:", e.Happens}, {"  in:", e.Where},
-		{"Releases:", e.Releases}, {"Upstream:", e.Upstream}, {"Witness:", "corpus case " + e.Witness}, {"Page:", "docs/findings/" + e.ID + ".md"},
+		{"Releases:", e.Releases}, {"Upstream:", e.Upstream}, {"Witness:", "corpus case " + e.Witness}, {"Page:", "docs/findings/" + page + ".md"},
 	} {
 		fmt.Fprintf(w, "%-10s %s\n", line[0], line[1])
 	}

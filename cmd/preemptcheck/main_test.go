@@ -90,8 +90,8 @@ func TestBadUse(t *testing.T) {
 		{"check testdata/cases/dump.yaml --pod shop/gone", "error: --pod: no pod shop/gone waits"},
 		{"explain testdata/cases/dump.yaml --pod shop/gone", "error: --pod: no pod shop/gone waits"},
 		{"generate -n 2", "error: -n: more than one case needs --out"},
-		{"findings --class sure", `error: --class: "sure" is none of defect, inconsistency, debatable, unreachable`},
-		{"check --class defect,crash testdata/cases", `error: --class: "crash" is none of defect, inconsistency, debatable, unreachable`},
+		{"findings --class sure", `error: --class: "sure" is none of crash, defect, inconsistency, debatable, unreachable`},
+		{"check --class defect,bug testdata/cases", `error: --class: "bug" is none of crash, defect, inconsistency, debatable, unreachable`},
 		{"findings nothing", `error: there is no known finding "nothing"`},
 		{"fuzz --for soon", `invalid argument "soon" for "--for"`},
 	} {

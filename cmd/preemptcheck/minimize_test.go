@@ -63,7 +63,7 @@ func TestMinimizeReport(t *testing.T) {
 }
 
 func TestMinimizeCannot(t *testing.T) {
-	status, out, errOut := preemptcheck(t, "", "minimize", "../../corpus/cases/basic-preemption.yaml")
+	status, out, errOut := preemptcheck(t, "", "minimize", "../../corpus/cases/no-lower-pods.yaml")
 	require.Equal(t, statusCouldNot, status)
 	require.Empty(t, out)
 	require.Contains(t, errOut, "nothing is found in it")

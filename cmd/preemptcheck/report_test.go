@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -164,4 +165,41 @@ func TestReportInWorkflow(t *testing.T) {
 	t.Setenv("GITHUB_ACTIONS", "")
 	_, out, errOut = preemptcheck(t, "", "report", dir)
 	require.NotContains(t, out+errOut, "::")
+}
+
+// What ends in public logs tells of a finding that lets others end the scheduler only
+// that there is one, and where it lies.
+func TestReportKeepsBack(t *testing.T) {
+	dir := t.TempDir()
+	s := night()
+	foundTwo(s)
+	f := s.Findings[1]
+	f.Identity = fingerprint.Identity{
+		Fingerprint: fingerprint.Fingerprint{Property: properties.GetsThrough().Name, Stage: model.StageDryRun, Kind: "panic in secret.(*Secret).Score"}, Shape: "secret"}
+	f.Explanation, f.Detail, f.File, f.Case = "It panics in secret.go:503.", "panic in secret.go:503", "gets-through-panic-in-secret.yaml", "kind: Secret"
+	f.Minimised.Why = "secret"
+	campaignIn(t, dir, s)
+	junit, summary := filepath.Join(t.TempDir(), "report.xml"), filepath.Join(t.TempDir(), "summary.md")
+	secret := regexp.MustCompile(`(?i)secret|4711|dry run.*panic`)
+
+	_, out, _ := preemptcheck(t, "", "report", dir, "--junit", junit)
+	require.Regexp(t, secret, out, "who runs it is told all")
+
+	t.Setenv("GITHUB_ACTIONS", "true")
+	t.Setenv("GITHUB_STEP_SUMMARY", summary)
+	for _, format := range []string{"text", "json", "yaml"} {
+		status, out, errOut := preemptcheck(t, "", "report", dir, "-o", format)
+		require.Equal(t, statusFound, status)
+		require.NotRegexp(t, secret, out+errOut)
+		require.Contains(t, out, "gets-through, kept back")
+		require.Contains(t, out, dir)
+		require.Contains(t, out+errOut, "::error title=preemptcheck%3A gets-through%2C kept back::The case lies in "+dir)
+		require.Contains(t, out, "dry-run-fewer-victims-with-budgets-and-taints.yaml", "the other is told")
+	}
+	for _, file := range []string{junit, summary} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotRegexp(t, secret, string(text))
+		require.Contains(t, string(text), "kept back")
+	}
 }

@@ -84,7 +84,11 @@ func (r *Report) markdown() string {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		fmt.Fprintf(&b, "### %d. %s\n\n%s\n\n%s\n\n", i+1, escapeMarkdown.Replace(f.Identity), escapeMarkdown.Replace(f.Explanation), escapeMarkdown.Replace(f.History()))
+		fmt.Fprintf(&b, "### %d. %s\n\n%s\n\n", i+1, escapeMarkdown.Replace(f.Identity), escapeMarkdown.Replace(f.Explanation))
+		if f.KeptBack {
+			continue
+		}
+		fmt.Fprintf(&b, "%s\n\n", escapeMarkdown.Replace(f.History()))
 		fence := fenceFor(f.Reproduce + f.Minimise)
 		fmt.Fprintf(&b, "%s\n%s\n%s\n%s\n\n", fence, f.Reproduce, f.Minimise, fence)
 	}

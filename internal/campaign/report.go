@@ -121,8 +121,10 @@ type ReportedFinding struct {
 	// File is the path of the saved case; "" while it is still to be saved.
 	File string `json:"file,omitempty"`
 	// Reproduce and Minimise are command lines.
-	Reproduce string `json:"reproduce"`
-	Minimise  string `json:"minimise"`
+	Reproduce string `json:"reproduce,omitempty"`
+	Minimise  string `json:"minimise,omitempty"`
+	// KeptBack says that there is nothing else to tell: see Report.Public.
+	KeptBack bool `json:"keptBack,omitempty"`
 }
 
 // CanaryReport is Canary in numbers.
@@ -266,6 +268,9 @@ func (f *ReportedFinding) History() string {
 
 // lines are the history, and the commands to go on with.
 func (f *ReportedFinding) lines() []string {
+	if f.KeptBack {
+		return nil
+	}
 	return []string{f.History(), "Reproduce: " + f.Reproduce, "Minimise: " + f.Minimise}
 }
 

@@ -29,6 +29,10 @@ func (r *Report) summary(w io.Writer) {
 		f := &r.Findings[i]
 		fmt.Fprintf(w, "%d. %s\n", i+1, f.Identity)
 		words.WriteWrapped(w, "   ", f.Explanation)
+		if f.KeptBack {
+			fmt.Fprintln(w)
+			continue
+		}
 		words.WriteWrapped(w, "   ", f.History())
 		fmt.Fprintf(w, "   reproduce: %s\n   minimise:  %s\n\n", f.Reproduce, f.Minimise)
 	}

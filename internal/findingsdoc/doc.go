@@ -2,7 +2,8 @@
 // a page that says what was promised, what happens instead, why it has its class,
 // the smallest cluster on which it occurs, and a test that fails in the scheduler's
 // own packages because of it; an index of the pages; and, for the strongest
-// findings, reports for the scheduler's maintainers.
+// findings, reports for the scheduler's maintainers. Of findings that are kept back it
+// tells only that they are there.
 package findingsdoc
 
 import (
@@ -26,9 +27,17 @@ import (
 // a witness, one that the witness no longer shows, or one without a test or a
 // reason for its class is an error.
 func Render(ctx context.Context, entries []properties.LedgerEntry, system reference.System, cases string) (map[string][]byte, error) {
-	documents := map[string][]byte{"README.md": index(entries)}
-	var problems []error
+	var public, kept []properties.LedgerEntry
 	for _, e := range entries {
+		if e.KeptBack() {
+			kept = append(kept, e)
+		} else {
+			public = append(public, e)
+		}
+	}
+	documents := map[string][]byte{"README.md": index(public), "kept-back.md": queue(kept)}
+	var problems []error
+	for _, e := range public {
 		page, err := page(ctx, e, system, cases)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("finding %s: %w", e.ID, err))
@@ -57,12 +66,13 @@ it names and it fails, until the finding is mended. ` + "`make upstream-tests`" 
 
 How sure it is that the scheduler, and not the reader, is wrong:
 
+- **crash**: whoever may create objects can end or starve the scheduler. Such findings are [kept back](kept-back.md) at first.
 - **defect**: contradicts a written promise on a cluster that the API server admits.
 - **inconsistency**: two paths of the scheduler disagree with each other.
 - **debatable**: the promise can be read both ways, or speaks of something else, such as eviction, or a limit of the greedy algorithm.
 - **unreachable**: needs a state that no API server or kubelet lets arise.
 
-` + "`check` and `explain` say *disagrees* for the first two; the others are a *remark*. `--class` selects. Each page says why its finding has its class." + `
+` + "`check` and `explain` say *disagrees* for the first three; the others are a *remark*. `--class` selects. Each page says why its finding has its class." + `
 
 `
 
@@ -91,6 +101,33 @@ func index(entries []properties.LedgerEntry) []byte {
 		if !release.Linked.In(e.Releases) {
 			row(e, strings.ReplaceAll(e.Releases, "||", "or"))
 		}
+	}
+	return out.Bytes()
+}
+
+const keptBack = `# Findings that are kept back
+
+<!-- Generated from the ledger in properties/. To write it anew: make golden -->
+
+A finding of the class *crash* lets whoever may create objects end or starve the scheduler. It goes to the
+[Kubernetes security contact](https://kubernetes.io/docs/reference/issues-security/security/) first. Until that has judged it, the other pages and the reports
+that campaigns leave in public logs say nothing of its cluster, of the place in the code or of the stack.
+
+So it is with a new finding of ` + "`gets-through`" + `: whoever runs the campaign has its case, and takes it to the contact before anybody else.
+
+`
+
+// queue lists the findings that are kept back.
+func queue(entries []properties.LedgerEntry) []byte {
+	var out bytes.Buffer
+	out.WriteString(keptBack)
+	if len(entries) == 0 {
+		out.WriteString("None is kept back.\n")
+		return out.Bytes()
+	}
+	out.WriteString("| Finding | Since | State |\n| --- | --- | --- |\n")
+	for _, e := range entries {
+		fmt.Fprintf(&out, "| %s | %s | %s |\n", e.ID, since(e.Releases), e.Upstream)
 	}
 	return out.Bytes()
 }

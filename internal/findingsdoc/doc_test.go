@@ -88,12 +88,37 @@ func TestEntryThatLacksSomething(t *testing.T) {
 	}
 }
 
+// The queue names a finding that is kept back, and no document tells more of it. Once
+// there is an issue, it is a finding like any other.
+func TestKeptBack(t *testing.T) {
+	system := inprocess.New()
+	t.Cleanup(func() { assert.NoError(t, system.Close()) })
+	render := func(upstream string) (map[string][]byte, error) {
+		entry, ok := properties.LookUp("empty-selector")
+		require.True(t, ok)
+		entry.Class, entry.Upstream = properties.Crash, upstream
+		return Render(context.Background(), []properties.LedgerEntry{entry}, system, cases)
+	}
+	documents, err := render("told the security contact")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"README.md", "kept-back.md"}, slices.Sorted(maps.Keys(documents)))
+	assert.NotContains(t, string(documents["README.md"]), "empty-selector")
+	assert.Contains(t, string(documents["kept-back.md"]), "| empty-selector | 1.21 | told the security contact |\n")
+	for _, public := range []string{"kubernetes#141785", "fixed"} {
+		documents, err = render(public)
+		assert.ErrorContains(t, err, "does not begin with *Crash") // its page is asked for
+		assert.Contains(t, string(documents["README.md"]), "| [empty-selector](empty-selector.md) | crash |")
+		assert.Contains(t, string(documents["kept-back.md"]), "None is kept back.")
+	}
+}
+
 // Every reason belongs to a finding that the linked release has.
 func TestReasons(t *testing.T) {
 	files, err := reasons.ReadDir("reasons")
 	require.NoError(t, err)
-	assert.Len(t, files, len(properties.Ledger()))
-	for _, e := range properties.Ledger() {
+	public := slices.DeleteFunc(properties.Ledger(), properties.LedgerEntry.KeptBack)
+	assert.Len(t, files, len(public))
+	for _, e := range public {
 		_, err := reason(e)
 		assert.NoError(t, err)
 	}

@@ -102,6 +102,8 @@ var Tests = []Test{
 		fails{"unhealthy pod, AlwaysAllow": "got 1 violating victims, want 0"}},
 	{"budget-order", preemption + "util_test.go", "TestFilterVictimsWithPDBViolation_OrderOfPDBs",
 		fails{"a pod in both budgets": "got 1 violating victims, and 2 with the budgets the other way round"}},
+	{"preempted-event-without-preemptor", preemption + "executor_test.go", "TestExecutorPreemptor_ObjCanBeReferenced",
+		fails{"pod": "no event can be related to the preemptor: no kind is registered for the type preemption.podExecutorPreemptor"}},
 }
 
 // LookUp finds the test of a finding.
