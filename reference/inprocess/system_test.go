@@ -225,7 +225,7 @@ func TestPanic(t *testing.T) {
 	for name, plant := range map[string]func(*scheduler){
 		"dry run":   func(s *scheduler) { s.plugin.IsEligiblePod = nil },
 		"actuation": func(s *scheduler) { s.plugin.Executor.PreemptPod = s.watch(nil) },
-		"filter": func(s *scheduler) { s.sched.SchedulePod = nil },
+		"filter":    func(s *scheduler) { s.sched.SchedulePod = nil },
 	} {
 		for _, settings := range both {
 			s := New()
