@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
@@ -15,11 +17,20 @@ func newChecker(name string, workers int, promises ...properties.Property) (*pro
 	if err := known("--reference", name); err != nil {
 		return nil, err
 	}
-	system, err := systems.NewPool(name, workers)
+	newPool := systems.NewPool
+	if os.Getenv(isolates) != "" {
+		newPool = isolatedPool
+	}
+	system, err := newPool(name, workers)
 	if err != nil {
 		return nil, err
 	}
 	return &properties.Checker{System: system, Release: systems.ReleaseOf(name), Properties: promises}, nil
+}
+
+// isolatedPool is systems.NewPool with each scheduler in a process of its own.
+func isolatedPool(name string, workers int) (reference.System, error) {
+	return systems.NewIsolatedPool(name, workers, isolated(name))
 }
 
 // newCheckers makes a Checker for each of the names. The error tells of all that

@@ -88,6 +88,10 @@ func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options)
 	if o.Checker, err = newChecker(config.Reference, o.Workers, all.Cheap()...); err != nil {
 		return nil, err
 	}
+	// A worker may die of a cluster. Whoever looks at it again, or minimises it, may not.
+	if o.Checker.System, err = isolatedPool(config.Reference, o.Workers); err != nil {
+		return nil, err
+	}
 	defer o.Checker.System.Close()
 	o.Checker.Sample = all.Sample(config.Relations, config.Filters)
 	executable, err := os.Executable()

@@ -16,7 +16,12 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	status := 0
+	if guards = true; os.Getenv(isChild) != "" {
+		status = asChild(ctx)
+	} else {
+		status = run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	}
 	stop()
 	os.Exit(status)
 }
@@ -30,8 +35,11 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
 	var other *otherKubernetes
-	if errors.As(err, &other) {
+	switch {
+	case errors.As(err, &other):
 		err = other.run(ctx, args, errOut)
+	case errors.As(err, new(guard)):
+		err = guard{}.run(ctx, args)
 	}
 	var code exit
 	switch {
@@ -70,6 +78,7 @@ was found.`,
 	}
 	kubernetesFlag(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCheck(), newExplain(), newMinimize(), newFuzz(), newFuzzWorker(), newStats(), newReport(), newMerge(), newExhaustiveCommand(), newDiff(), newGenerate(), newReferences(), newFindings())
+	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
+		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newReferences(), newFindings(), newFuzzWorker(), newScheduler())
 	return root
 }

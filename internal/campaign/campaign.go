@@ -50,6 +50,8 @@ type campaign struct {
 	saved   time.Time
 	sampled time.Time
 	workers *workers
+	// until is when nothing may be minimised any more; zero if there is no end.
+	until time.Time
 }
 
 // Run starts a campaign, or goes on with one, until a limit is reached or ctx is
@@ -116,8 +118,9 @@ func begin(config Config, o Options) (*State, error) {
 // job is a block of clusters on its way through a worker.
 type job struct {
 	request
-	from, to uint64 // in the numbers of the shard
-	answer   chan *answer
+	from uint64 // in the numbers of the shard
+	// answers are about all of its clusters, in order, if there is time.
+	answers chan *answer
 }
 
 // run checks blocks until a limit is reached. Workers take them in any order;
@@ -126,12 +129,16 @@ func (c *campaign) run() error {
 	ctx, stop := context.WithCancel(c.ctx)
 	defer stop()
 	if c.For > 0 {
+		c.until = c.started.Add(c.For + grace)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.For)
 		defer cancel()
 	}
+	now, leave := context.WithCancel(c.ctx)
+	defer leave()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, leave) })()
 	inOrder := make(chan *job, 4*c.Workers)
-	c.workers = startWorkers(ctx, c.Workers, c.Launch, c.jobs(ctx, inOrder))
+	c.workers = startWorkers(ctx, now, c.Workers, &c.Options, c.jobs(ctx, inOrder))
 	err := c.countAll(inOrder)
 	stop()
 	return cmp.Or(err, c.workers.Wait())
@@ -141,15 +148,19 @@ func (c *campaign) run() error {
 // no answer.
 func (c *campaign) countAll(inOrder <-chan *job) error {
 	for j := range inOrder {
-		a, ok := <-j.answer
-		if !ok || c.ctx.Err() != nil {
-			break // the time was up before a worker took it
+		for a := range j.answers {
+			if c.ctx.Err() != nil {
+				return nil
+			}
+			if err := c.count(j, a); err != nil {
+				return err
+			}
+			if c.StopAfter > 0 && len(c.Findings) >= c.StopAfter {
+				return nil
+			}
 		}
-		if err := c.count(j, a); err != nil {
-			return err
-		}
-		if c.StopAfter > 0 && len(c.Findings) >= c.StopAfter {
-			break
+		if c.Next < j.from+uint64(j.Count) {
+			return nil // the time was up
 		}
 	}
 	return nil
@@ -167,7 +178,7 @@ func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
 			if c.Cases > 0 {
 				to = min(to, c.Cases)
 			}
-			j := &job{from: next, to: to, answer: make(chan *answer, 1)}
+			j := &job{from: next, answers: make(chan *answer, to-next)}
 			j.request = request{
 				Seed: config.Seed, First: config.Shard.number(next), Count: int(to - next),
 				Canary: next%blockSize == 0 && next/blockSize%canaryEvery == 0,
@@ -180,7 +191,7 @@ func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
 			select {
 			case todo <- j:
 			case <-ctx.Done():
-				close(j.answer)
+				close(j.answers)
 				return
 			}
 			next = to
@@ -199,7 +210,7 @@ func (c *campaign) count(j *job, a *answer) error {
 		}
 	}
 	for i := range a.Suspects {
-		a.Suspects[i].nth = c.Stats.Clusters + int(a.Suspects[i].Number-j.First) + 1
+		a.Suspects[i].nth = c.Stats.Clusters + int(a.Suspects[i].Number-j.First-(c.Next-j.from)) + 1
 		if err := c.deduplicate(&c.Causes, c.Checker, &a.Suspects[i]); err != nil {
 			return err
 		}
@@ -215,9 +226,8 @@ func (c *campaign) count(j *job, a *answer) error {
 	}
 	c.Stats.Merge(a.Stats)
 	c.Errors += a.Errors
-	c.Next = j.to
-	session := c.session()
-	session.Clusters += int(j.to - j.from)
+	c.Next += uint64(a.Done)
+	c.session().Clusters += a.Done
 	c.look()
 	if c.Progress != nil {
 		c.Progress(c.State)

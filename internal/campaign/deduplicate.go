@@ -123,6 +123,8 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*Finding,
 		f.Minimised.Why = "it did not occur again"
 	case c.ctx.Err() != nil:
 		return nil, c.ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		f.Minimised.Why = "there was no time left"
 	default:
 		f.Minimised.Why = words.FirstLine(err.Error())
 	}
@@ -142,12 +144,11 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*Finding,
 
 // minimise makes a cluster small, and checks the small one.
 func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster, s *suspect) (*minimize.Result, *properties.Result, error) {
-	if s.Fatal {
-		return nil, nil, errors.New("no process survives it")
+	until := time.Now().Add(maxMinimising)
+	if !c.until.IsZero() && c.until.Before(until) {
+		until = c.until
 	}
-	// Minimising goes on when the campaign's time is up, but not when it is
-	// interrupted.
-	ctx, cancel := context.WithTimeout(c.ctx, maxMinimising)
+	ctx, cancel := context.WithDeadline(c.ctx, until)
 	defer cancel()
 	thorough := *checker
 	if s.Fingerprint.Property != properties.Differential {

@@ -15,7 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/golden"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
-	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
@@ -157,7 +157,7 @@ func TestJUnit(t *testing.T) {
 	s.Config.Relations = 0
 	suite = s.Report("out").junit()
 	require.Zero(t, suite.Failures+suite.Errors)
-	require.Len(t, suite.Cases, 1+len(invariant.All())+1+len(probe.Probes()))
+	require.Len(t, suite.Cases, 1+len(all.Cheap())+1+len(probe.Probes()))
 
 	require.Error(t, s.Report("out").WriteJUnit(filepath.Join(t.TempDir(), "nowhere", "report.xml")))
 }

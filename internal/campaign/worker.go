@@ -14,8 +14,10 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
+	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // Clusters are checked by worker processes: feature gates are global to a
@@ -37,6 +39,11 @@ type answer struct {
 	Stats    probe.Stats `json:"stats"`
 	Errors   int         `json:"errors,omitempty"`
 	Suspects []suspect   `json:"suspects,omitempty"`
+	// Done is how many clusters of the request, from the first on, it is about. It
+	// ends after one in which the scheduler came to a standstill: what that left
+	// behind slows the worker down, which is Lost.
+	Done int  `json:"done"`
+	Lost bool `json:"lost,omitempty"`
 	// Lie is the lie of the canary, if one was asked for and a cluster of the
 	// request was fit for it.
 	Lie *suspect `json:"lie,omitempty"`
@@ -53,8 +60,6 @@ type suspect struct {
 	// Kind is fingerprint.Presort.
 	Kind   string `json:"kind"`
 	Detail string `json:"detail"`
-	// Fatal: the worker did not survive it.
-	Fatal bool `json:"fatal,omitempty"`
 
 	nth int // of all clusters of the campaign, it was that one
 }
@@ -87,8 +92,11 @@ func Work(ctx context.Context, checker *properties.Checker, in io.Reader, out io
 
 func work(ctx context.Context, checker *properties.Checker, req request) (*answer, error) {
 	a := &answer{}
-	for i := range uint64(req.Count) {
-		n := req.First + i
+	watched := *checker
+	system := &watch{System: checker.System}
+	watched.System, checker = system, &watched
+	for a.Done < req.Count && !a.Lost {
+		n := req.First + uint64(a.Done)
 		cluster := Generate(req.Seed, n)
 		r, err := checker.Check(ctx, cluster)
 		if ctx.Err() != nil {
@@ -99,6 +107,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 			a.Stats.Reject(err)
 			f := properties.Finding{Property: fingerprint.Failed, Detail: err.Error()}
 			a.Suspects = append(a.Suspects, newSuspect(n, nil, &f))
+			a.Done++
 			continue
 		}
 		a.Stats.Add(r)
@@ -110,9 +119,31 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 				return nil, err
 			}
 		}
+		a.Done++
+		a.Lost = system.lost
 	}
 	a.CPUSeconds = cpuTime().Seconds()
 	return a, nil
+}
+
+// watch is a system of which it is known whether it came to a standstill.
+type watch struct {
+	reference.System
+	lost bool
+}
+
+func (w *watch) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+	o, err := w.System.Observe(ctx, c)
+	w.lost = w.lost || o != nil && o.Crash != nil && o.Crash.Kind == observation.Hang
+	return o, err
+}
+
+// Filters implements reference.FilterSystem.
+func (w *watch) Filters(ctx context.Context, c *model.Cluster, plugins []string, report func(model.FilterRun)) error {
+	if f, ok := w.System.(reference.FilterSystem); ok {
+		return f.Filters(ctx, c, plugins, report)
+	}
+	return errors.ErrUnsupported
 }
 
 func newSuspect(n uint64, r *properties.Result, f *properties.Finding) suspect {
@@ -138,8 +169,10 @@ type errDied struct{ why string }
 
 func (e errDied) Error() string { return e.why }
 
-// ask sends a request and waits for the answer, at most for the time given.
-func (p *Peer) ask(r request, patience time.Duration) (*answer, error) {
+// ask sends a request and waits for the answer, at most for the time given, and
+// until ctx is done.
+func (p *Peer) ask(ctx context.Context, r request, patience time.Duration) (*answer, error) {
+	defer context.AfterFunc(ctx, p.kill)()
 	var stuck atomic.Bool
 	timer := time.AfterFunc(patience, func() {
 		stuck.Store(true)
@@ -154,6 +187,9 @@ func (p *Peer) ask(r request, patience time.Duration) (*answer, error) {
 	}
 	p.kill()
 	why := p.wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if stuck.Load() {
 		return nil, errDied{fmt.Sprintf("no answer for %s", patience)}
 	}
@@ -168,8 +204,9 @@ func (p *Peer) exchange(r request) (*answer, error) {
 	return a, p.out.Decode(a)
 }
 
-// close lets the worker end.
+// close lets the worker end, soon.
 func (p *Peer) close() {
+	defer time.AfterFunc(time.Second, p.kill).Stop()
 	p.in.Close()
 	p.wait()
 }

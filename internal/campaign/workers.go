@@ -16,6 +16,8 @@ import (
 // workers are the peers of a campaign.
 type workers struct {
 	launch Launch
+	// again answers a request of one cluster that a worker died of, and outlives it.
+	again func(context.Context, request) (*answer, error)
 	errgroup.Group
 	// patience is how long to wait for an answer about a block, and about one
 	// cluster.
@@ -27,29 +29,32 @@ type workers struct {
 	died  int
 }
 
-// startWorkers lets n workers do the jobs, until there are no more. ctx is only
-// asked before a job: those taken are finished. Wait says why a job has no answer,
-// if it was not the time.
-func startWorkers(ctx context.Context, n int, launch Launch, jobs <-chan *job) *workers {
-	w := &workers{launch: launch, peers: map[*Peer]float64{},
+// grace is how long work that was begun may go on when the time of a campaign is up.
+const grace = 2 * time.Second
+
+// startWorkers lets n workers do the jobs, until there are no more. When soon is done
+// they take no more jobs, and when now is, they leave those that they have: the clusters
+// that were not checked then have no answer. Wait says why a job has none, if it was not
+// the time.
+func startWorkers(soon, now context.Context, n int, o *Options, jobs <-chan *job) *workers {
+	w := &workers{launch: o.Launch, peers: map[*Peer]float64{},
+		again: func(ctx context.Context, r request) (*answer, error) { return work(ctx, o.Checker, r) },
 		// A cluster takes about a millisecond; one on which much is to be
 		// explained, a second.
-		patience: 5 * time.Minute, patienceForOne: time.Minute}
+		patience: 15 * time.Second, patienceForOne: 10 * time.Second}
 	for range n {
 		w.Go(func() (failed error) {
 			var peer *Peer
 			defer func() { w.release(peer) }()
 			for j := range jobs {
-				var a *answer
 				var err error
-				if ctx.Err() == nil {
-					peer, a, err = w.do(peer, j.request)
+				if soon.Err() == nil {
+					peer, err = w.do(now, peer, j.request, func(a *answer) { j.answers <- a })
 				}
-				failed = cmp.Or(failed, err)
-				if a != nil {
-					j.answer <- a
+				if now.Err() == nil {
+					failed = cmp.Or(failed, err)
 				}
-				close(j.answer)
+				close(j.answers)
 			}
 			return failed
 		})
@@ -57,39 +62,56 @@ func startWorkers(ctx context.Context, n int, launch Launch, jobs <-chan *job) *
 	return w
 }
 
-// do gets an answer, with a new peer if the last one died. If one dies of the
-// request, its clusters are tried one by one to find out which it was.
-func (w *workers) do(peer *Peer, r request) (*Peer, *answer, error) {
-	peer, a, err := w.ask(peer, r, w.patience)
-	if !errors.As(err, new(errDied)) {
-		return peer, a, err
-	}
-	whole := &answer{}
-	for i := range uint64(r.Count) {
-		one := request{Seed: r.Seed, First: r.First + i, Count: 1}
-		peer, a, err = w.ask(peer, one, w.patienceForOne)
+// do gets the answers about the clusters of a request, in order, with a new peer if the
+// last one died, or was lost. If one dies, the rest is tried one by one to find out what
+// of.
+func (w *workers) do(ctx context.Context, peer *Peer, r request, answered func(*answer)) (*Peer, error) {
+	oneByOne := false
+	for r.Count > 0 {
+		next, patience := r, w.patience
+		if oneByOne {
+			next.Count, patience = 1, w.patienceForOne
+		}
+		var a *answer
+		var err error
+		peer, a, err = w.ask(ctx, peer, next, patience)
 		var died errDied
 		switch {
+		case errors.As(err, &died) && !oneByOne:
+			oneByOne = true
+			continue
 		case errors.As(err, &died):
-			whole.Errors++
-			whole.Stats.Reject(err)
-			detail := "the process that ran the scheduler died: " + died.why
-			whole.Suspects = append(whole.Suspects, suspect{
-				Number: one.First, Kind: "died", Detail: words.FirstLine(detail), Fatal: true,
-				Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: "worker died"},
-			})
+			if a, err = w.diedOf(ctx, next, died); err != nil {
+				return peer, err
+			}
 		case err != nil:
-			return peer, nil, err
-		default:
-			whole.Stats.Merge(a.Stats)
-			whole.Errors += a.Errors
-			whole.Suspects = append(whole.Suspects, a.Suspects...)
+			return peer, err
 		}
+		if a.Lost {
+			w.release(peer)
+			peer = nil
+		}
+		r.First, r.Count, r.Canary = r.First+uint64(a.Done), r.Count-a.Done, r.Canary && a.Lie == nil
+		answered(a)
 	}
-	return peer, whole, nil
+	return peer, nil
 }
 
-func (w *workers) ask(peer *Peer, r request, patience time.Duration) (*Peer, *answer, error) {
+// diedOf is the answer about a cluster that a worker died of.
+func (w *workers) diedOf(ctx context.Context, r request, died errDied) (*answer, error) {
+	r.Canary = false
+	a, err := w.again(ctx, r)
+	if err == nil && len(a.Suspects) == 0 { // whatever it was, it is not gone
+		detail := "the process that ran the scheduler died: " + died.why
+		a.Suspects = append(a.Suspects, suspect{
+			Number: r.First, Kind: "died", Detail: words.FirstLine(detail),
+			Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: "worker died"},
+		})
+	}
+	return a, err
+}
+
+func (w *workers) ask(ctx context.Context, peer *Peer, r request, patience time.Duration) (*Peer, *answer, error) {
 	if peer == nil {
 		var err error
 		if peer, err = w.launch(); err != nil {
@@ -97,10 +119,12 @@ func (w *workers) ask(peer *Peer, r request, patience time.Duration) (*Peer, *an
 		}
 		w.use(peer, 0)
 	}
-	a, err := peer.ask(r, patience)
+	a, err := peer.ask(ctx, r, patience)
 	if err != nil {
 		w.mu.Lock()
-		w.died++
+		if ctx.Err() == nil {
+			w.died++
+		}
 		w.mu.Unlock()
 		w.release(peer)
 		return nil, nil, err

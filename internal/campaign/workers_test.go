@@ -12,7 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // inProcess launches workers that are goroutines. Each makes its own checker.
@@ -54,6 +57,9 @@ func acting(act func(request) *answer) Launch {
 				if a == nil {
 					break
 				}
+				if a.Done == 0 {
+					a.Done = r.Count
+				}
 				encode.Encode(a)
 			}
 			requests.Close()
@@ -70,7 +76,8 @@ func acting(act func(request) *answer) Launch {
 
 func holds(r request, n uint64) bool { return r.First <= n && n < r.First+uint64(r.Count) }
 
-// A cluster that a worker dies of takes no other cluster with it, and is found.
+// A cluster that a worker dies of takes no other cluster with it, and is found, also if
+// nothing is found when it is checked again.
 func TestWorkerDies(t *testing.T) {
 	died := 0
 	o := options(t, t.TempDir(), honest)
@@ -87,18 +94,19 @@ func TestWorkerDies(t *testing.T) {
 	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Equal(t, 2, died)
 	require.Equal(t, 2, s.Deaths)
-	require.Equal(t, 1, s.Errors)
-	require.Equal(t, 2*blockSize-1, s.Stats.Clusters)
+	require.Equal(t, 2*blockSize, s.Stats.Clusters)
+	require.Equal(t, uint64(2*blockSize), s.Next)
 	require.Len(t, s.Findings, 1)
 	f := s.Findings[0]
 	require.Equal(t, uint64(70), f.Number)
 	require.Contains(t, f.Detail, "the process that ran the scheduler died: panic: at the disco")
-	require.Equal(t, "no process survives it", f.Minimised.Why)
+	require.Equal(t, "it did not occur again", f.Minimised.Why)
 	require.NotEmpty(t, f.File)
 }
 
 func TestWorkerIsStuck(t *testing.T) {
 	w := &workers{peers: map[*Peer]float64{}, patience: 10 * time.Millisecond, patienceForOne: 10 * time.Millisecond}
+	w.again = func(context.Context, request) (*answer, error) { return &answer{Done: 1}, nil }
 	forEver := make(chan struct{})
 	defer close(forEver)
 	w.launch = acting(func(r request) *answer {
@@ -107,12 +115,75 @@ func TestWorkerIsStuck(t *testing.T) {
 		}
 		return &answer{}
 	})
-	peer, a, err := w.do(nil, request{First: 0, Count: 4})
+	var suspects []suspect
+	done := 0
+	peer, err := w.do(t.Context(), nil, request{First: 0, Count: 4}, func(a *answer) {
+		done += a.Done
+		suspects = append(suspects, a.Suspects...)
+	})
 	require.NoError(t, err)
 	w.release(peer)
-	require.Len(t, a.Suspects, 1)
-	require.Equal(t, uint64(2), a.Suspects[0].Number)
-	require.Contains(t, a.Suspects[0].Detail, "no answer for 10ms")
+	require.Equal(t, 4, done)
+	require.Len(t, suspects, 1)
+	require.Equal(t, uint64(2), suspects[0].Number)
+	require.Contains(t, suspects[0].Detail, "no answer for 10ms")
+}
+
+// standstill is a scheduler that comes to one over every cluster.
+type standstill struct{ reference.System }
+
+func (s standstill) Observe(context.Context, *model.Cluster) (*model.Observation, error) {
+	return &model.Observation{Filters: map[string]model.Verdict{}, Crash: &model.Crash{Kind: observation.Hang, Where: "plugin.Filter (plugin.go:1)"}}, nil
+}
+
+// A worker in which the scheduler came to a standstill is replaced at once, and what it
+// found until then is told.
+func TestWorkerIsLost(t *testing.T) {
+	o := options(t, t.TempDir(), func(s reference.System) reference.System { return standstill{s} })
+	o.Cases, o.Workers = 10, 1
+	launched, launch := 0, o.Launch
+	o.Launch = func() (*Peer, error) {
+		launched++
+		return launch()
+	}
+	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
+	require.Equal(t, 10, launched)
+	require.Zero(t, s.Deaths)
+	require.Len(t, s.Findings, 1)
+	f := s.Findings[0]
+	require.Equal(t, 10, f.Count)
+	require.Equal(t, properties.GetsThrough().Name, f.Identity.Property)
+	require.Equal(t, "hang in plugin.Filter", f.Identity.Kind)
+	require.True(t, f.Minimised.Minimal)
+}
+
+// Whatever a worker does, the campaign ends soon after its time, with what was checked
+// until then; and at once when it is interrupted.
+func TestTimeIsKept(t *testing.T) {
+	forEver := make(chan struct{})
+	defer close(forEver)
+	stuck := acting(func(r request) *answer {
+		if r.First > 100 {
+			<-forEver
+		}
+		return &answer{Done: min(50, r.Count)}
+	})
+	o := options(t, t.TempDir(), honest)
+	o.Launch, o.Workers, o.For = stuck, 2, time.Second
+	start := time.Now()
+	s := run(t, Config{Seed: 1}, o)
+	require.Less(t, time.Since(start), o.For+grace+2*time.Second)
+	require.Equal(t, uint64(114), s.Next, "a part of the block counts")
+	require.Zero(t, s.Deaths)
+
+	o = options(t, t.TempDir(), honest)
+	o.Launch, o.Workers = stuck, 2
+	ctx, interrupt := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer interrupt()
+	start = time.Now()
+	_, err := Run(ctx, Config{Seed: 1}, o)
+	require.NoError(t, err)
+	require.Less(t, time.Since(start), 2*time.Second)
 }
 
 func TestWorkersCannotStart(t *testing.T) {
@@ -138,8 +209,9 @@ func TestCanaryNotNoticed(t *testing.T) {
 // few of them are minimised.
 func TestKindsAreBounded(t *testing.T) {
 	c := &campaign{Options: options(t, t.TempDir(), honest), State: &State{Sessions: []Session{{}}}, ctx: t.Context(), started: time.Now()}
+	c.until = c.started // nothing is minimised
 	for i := range 3 * maxKinds {
-		s := suspect{Kind: fmt.Sprint("kind ", i), Fatal: true}
+		s := suspect{Kind: fmt.Sprint("kind ", i)}
 		s.Fingerprint.Property = "some property"
 		require.NoError(t, c.deduplicate(&c.Causes, c.Checker, &s))
 	}

@@ -3,7 +3,6 @@ package inprocess
 import (
 	"bytes"
 	"fmt"
-	"path"
 	"regexp"
 	"runtime"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
 // bubble is a synctest bubble: the goroutines of a scheduler, with a clock of their
@@ -132,19 +132,6 @@ func (b *bubble) settle(f func(), ended func() bool) *model.Crash {
 	return b.standstill("it waits for something that never comes")
 }
 
-// upstreamFrame is the name of a function of the scheduler in a stack, and the file
-// in the next line.
-var upstreamFrame = regexp.MustCompile(`(?m)^(k8s\.io/(?:kubernetes|kube-scheduler|component-helpers|dynamic-resource-allocation)\S*?)\([^()]*\)\n\t\S*/([^/\s]+:\d+)`)
-
-// where is the innermost function of the scheduler in a stack.
-func where(stack []byte) string {
-	m := upstreamFrame.FindSubmatch(stack)
-	if m == nil {
-		return "unknown"
-	}
-	return fmt.Sprintf("%s (%s)", path.Base(string(m[1])), m[2])
-}
-
 // crashed describes a panic, given the stack in which it was recovered.
 func crashed(p any, stack []byte) *model.Crash {
 	// What comes before the last call of panic is the recovery itself.
@@ -152,7 +139,7 @@ func crashed(p any, stack []byte) *model.Crash {
 	if i := bytes.LastIndex(stack, []byte("\npanic(")); i >= 0 {
 		from = stack[i+1:]
 	}
-	return &model.Crash{Kind: model.Panic, Message: fmt.Sprint(p), Where: where(from), Stack: string(from)}
+	return &model.Crash{Kind: model.Panic, Message: fmt.Sprint(p), Where: observation.Innermost(from), Stack: string(from)}
 }
 
 // standstill describes what the goroutines wait for: those that belong to a cycle,
@@ -164,7 +151,7 @@ func (b *bubble) standstill(message string) *model.Crash {
 		if strings.Contains(g, b.id) && (strings.Contains(g, ").ScheduleOne(") || strings.Contains(g, "Async(")) {
 			stacks = append(stacks, g)
 			if crash.Where == "unknown" {
-				crash.Where = where([]byte(g))
+				crash.Where = observation.Innermost([]byte(g))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
@@ -27,13 +28,17 @@ type process struct {
 }
 
 // failure is the death of a process: its own, or for want of an answer.
-type failure struct{ what string }
+type failure struct {
+	what string
+	// late is that it gave no answer; stderr is what it wrote.
+	late   bool
+	stderr string
+}
 
 func (f *failure) Error() string { return f.what }
 
 // start runs a driver and waits until it is ready.
-func start(ctx context.Context, binary, release string) (*process, error) {
-	cmd := exec.Command(binary)
+func start(ctx context.Context, cmd *exec.Cmd, release string) (*process, error) {
 	p := &process{cmd: cmd, stderr: &head{}}
 	p.wait = sync.OnceValue(cmd.Wait)
 	cmd.Stderr = p.stderr
@@ -60,17 +65,16 @@ func start(ctx context.Context, binary, release string) (*process, error) {
 	return p, nil
 }
 
-// ask sends a request and returns the answer. The error is a *failure if the
-// process is dead, or that of ctx, for which it is killed.
-func (p *process) ask(ctx context.Context, request []byte, timeout time.Duration) (a wire.Answer, err error) {
+// ask sends a request and reads the answer. The error is a *failure if the process is
+// dead, or that of ctx, for which it is killed.
+func (p *process) ask(ctx context.Context, request []byte, timeout time.Duration, answer any) error {
 	p.stderr.clear() // what it said before has nothing to do with this
-	err = p.within(ctx, timeout, func() error {
+	return p.within(ctx, timeout, func() error {
 		if _, err := p.in.Write(append(request, '\n')); err != nil {
 			return err
 		}
-		return p.answers.Decode(&a)
+		return p.answers.Decode(answer)
 	})
-	return a, err
 }
 
 // within calls f, which talks to the process, and kills the process if that takes
@@ -79,7 +83,8 @@ func (p *process) within(ctx context.Context, timeout time.Duration, f func() er
 	var late atomic.Bool
 	timer := time.AfterFunc(timeout, func() {
 		late.Store(true)
-		p.kill()
+		p.cmd.Process.Signal(syscall.SIGQUIT) // Go programs then say where they are
+		time.AfterFunc(time.Second, p.kill)
 	})
 	defer timer.Stop()
 	defer context.AfterFunc(ctx, p.kill)()
@@ -98,9 +103,9 @@ func (p *process) within(ctx context.Context, timeout time.Duration, f func() er
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case late.Load():
-		return &failure{fmt.Sprintf("no answer within %v", timeout)}
+		return &failure{what: fmt.Sprintf("no answer within %v", timeout), late: true, stderr: p.stderr.String()}
 	}
-	return &failure{p.stderr.reason(exit, err)}
+	return &failure{what: p.stderr.reason(exit, err), stderr: p.stderr.String()}
 }
 
 func (p *process) kill() { _ = p.cmd.Process.Kill() }
@@ -132,6 +137,12 @@ func (h *head) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.text = h.text[:0]
+}
+
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return string(h.text)
 }
 
 // reason says in one line why the process died: what it said last words of, or how

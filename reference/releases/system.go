@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"sync"
 	"time"
@@ -21,8 +22,9 @@ const patience = time.Minute
 // cluster at a time; several Systems, each with a process of its own, run in
 // parallel (see reference.Pool).
 type System struct {
-	release, binary string
-	timeout         time.Duration // of an answer
+	release string
+	command func() *exec.Cmd
+	timeout time.Duration // of an answer
 
 	mu      sync.Mutex
 	process *process // nil if none runs
@@ -40,7 +42,7 @@ func New(release string) (*System, error) {
 	if !built {
 		return nil, fmt.Errorf("the scheduler of %s is not built: run \"preemptcheck references --build %s\"", release, release)
 	}
-	return &System{release: release, binary: binary, timeout: patience}, nil
+	return &System{release: release, command: func() *exec.Cmd { return exec.Command(binary) }, timeout: patience}, nil
 }
 
 // Name implements reference.System.
@@ -65,10 +67,12 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, err := s.ask(ctx, request)
+	var a wire.Answer
+	err = s.ask(ctx, request, s.timeout, &a)
 	var died *failure
 	if errors.As(err, &died) {
-		a, err = s.ask(ctx, request)
+		a = wire.Answer{}
+		err = s.ask(ctx, request, s.timeout, &a)
 	}
 	switch {
 	case errors.As(err, &died):
@@ -104,25 +108,25 @@ func clearsItself(o *model.Observation, preemptor string) {
 
 // ask asks the process that runs, or a new one. A failure is that of a process
 // that was ready before.
-func (s *System) ask(ctx context.Context, request []byte) (wire.Answer, error) {
+func (s *System) ask(ctx context.Context, request []byte, timeout time.Duration, answer any) error {
 	if err := ctx.Err(); err != nil {
-		return wire.Answer{}, err
+		return err
 	}
 	if s.process == nil {
-		p, err := start(ctx, s.binary, s.release)
+		p, err := start(ctx, s.command(), s.release)
 		if err != nil {
 			if f := (*failure)(nil); errors.As(err, &f) { // no cluster did it
 				err = errors.New(err.Error())
 			}
-			return wire.Answer{}, err
+			return err
 		}
 		s.process = p
 	}
-	a, err := s.process.ask(ctx, request, s.timeout)
+	err := s.process.ask(ctx, request, timeout, answer)
 	if err != nil {
 		s.process = nil
 	}
-	return a, err
+	return err
 }
 
 // Close implements reference.System. A later Observe starts a new process.

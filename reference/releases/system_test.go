@@ -3,6 +3,7 @@ package releases
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ func newFake(t *testing.T, release string) *System {
 	t.Setenv(fakeDriver, release)
 	binary, err := os.Executable()
 	require.NoError(t, err)
-	s := &System{release: "v1.31.0", binary: binary, timeout: patience}
+	s := &System{release: "v1.31.0", command: func() *exec.Cmd { return exec.Command(binary) }, timeout: patience}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -143,7 +144,7 @@ func TestNoStart(t *testing.T) {
 	_, err := s.Observe(ctx, cluster("a"))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
-	s.binary = filepath.Join(t.TempDir(), "driver")
+	s.command = func() *exec.Cmd { return exec.Command(filepath.Join(t.TempDir(), "driver")) }
 	_, err = s.Observe(t.Context(), cluster("a"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -6,6 +6,7 @@ package systems
 import (
 	"fmt"
 	"maps"
+	"os/exec"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model/release"
@@ -44,6 +45,19 @@ func newSystem(name string) (reference.System, error) {
 		return releases.New(name)
 	}
 	return nil, fmt.Errorf("there is no scheduler %q", name)
+}
+
+// NewIsolatedPool is NewPool with each scheduler in a process of its own. command starts
+// one for those that otherwise are run in process: see releases.NewIsolated.
+func NewIsolatedPool(name string, workers int, command func() *exec.Cmd) (reference.System, error) {
+	if registered[name] == nil {
+		return NewPool(name, workers)
+	}
+	var systems []reference.System
+	for range workers {
+		systems = append(systems, releases.NewIsolated(name, command))
+	}
+	return reference.NewPool(systems...), nil
 }
 
 // NewPool makes a scheduler that so many goroutines may use at once.

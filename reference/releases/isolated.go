@@ -1,0 +1,192 @@
+package releases
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
+	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
+)
+
+// Isolated is a scheduler in a process of its own, which may die: what ends it is the
+// Crash of an observation.
+type Isolated struct{ System }
+
+var _ reference.FilterSystem = (*Isolated)(nil)
+
+// NewIsolated returns the scheduler with which a process serves (ServeIsolated), which
+// command starts. Each needs a process of its own.
+func NewIsolated(name string, command func() *exec.Cmd) *Isolated {
+	return &Isolated{System{release: name, command: command, timeout: 10 * time.Second}}
+}
+
+// perObject is how much longer an answer may take for each node and each pod.
+const perObject = time.Millisecond
+
+// isolatedRequest asks for an observation, or about filters.
+type isolatedRequest struct {
+	request
+	Filters []string `json:",omitempty"`
+}
+
+type isolatedAnswer struct {
+	wire.Answer
+	Runs []model.FilterRun `json:",omitempty"`
+	// Unsupported is that the scheduler cannot be asked about filters.
+	Unsupported bool `json:",omitempty"`
+}
+
+// Observe implements reference.System.
+func (s *Isolated) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+	a, err := s.exchange(ctx, c, nil)
+	if died := (*failure)(nil); errors.As(err, &died) {
+		return &model.Observation{System: s.release, Filters: map[string]model.Verdict{}, Crash: died.crash()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.Observation == nil {
+		return nil, fmt.Errorf("the process of %s gave an empty answer", s.release)
+	}
+	if o := a.Observation; o.Filters == nil {
+		o.Filters = map[string]model.Verdict{}
+	}
+	return a.Observation, nil
+}
+
+// Filters implements reference.FilterSystem.
+func (s *Isolated) Filters(ctx context.Context, c *model.Cluster, plugins []string, report func(model.FilterRun)) error {
+	a, err := s.exchange(ctx, c, plugins)
+	if err != nil {
+		return err
+	}
+	for _, run := range a.Runs {
+		report(run)
+	}
+	return nil
+}
+
+func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, plugins []string) (*isolatedAnswer, error) {
+	if c.Preemptor == nil {
+		return nil, errors.New("the cluster has no preemptor")
+	}
+	r := isolatedRequest{request{
+		Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor, Settings: c.Settings,
+	}, plugins}
+	for _, obj := range c.Extra {
+		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
+		if err != nil {
+			return nil, fmt.Errorf("extra object: %w", err)
+		}
+		apiVersion, kind := kinds[0].ToAPIVersionAndKind()
+		r.Extra = append(r.Extra, object{apiVersion, kind, obj})
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := &isolatedAnswer{}
+	if err := s.ask(ctx, data, s.timeout+time.Duration(len(c.Nodes)+len(c.Pods))*perObject, a); err != nil {
+		return nil, err
+	}
+	if o := a.Observation; o != nil && o.Crash != nil && o.Crash.Kind == observation.Hang { // its goroutines may go on
+		s.process.kill()
+		_ = s.process.stop()
+		s.process = nil
+	}
+	switch {
+	case a.Unsupported:
+		return nil, errors.ErrUnsupported
+	case a.Error != "":
+		return nil, errors.New(a.Error)
+	}
+	return a, nil
+}
+
+// crash is the death of a process, as far as its last words tell.
+func (f *failure) crash() *model.Crash {
+	c := &model.Crash{Kind: observation.Exit, Message: f.what, Where: observation.Innermost([]byte(f.stderr)), Stack: f.stderr}
+	if f.late {
+		c.Kind = observation.Hang
+	}
+	return c
+}
+
+// ServeIsolated answers the requests of in with a scheduler, until in ends.
+func ServeIsolated(ctx context.Context, system reference.System, in io.Reader, out io.Writer) error {
+	w := bufio.NewWriterSize(out, 1<<16)
+	send := func(v any) error {
+		if err := json.NewEncoder(w).Encode(v); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	if err := send(wire.Hello{Release: system.Name()}); err != nil {
+		return err
+	}
+	receive := json.NewDecoder(bufio.NewReaderSize(in, 1<<16))
+	for {
+		var r struct {
+			isolatedRequest
+			Extra []wire.Object
+		}
+		if err := receive.Decode(&r); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("reading a request: %w", err)
+		}
+		a := &isolatedAnswer{}
+		if err := a.fill(ctx, system, &r.isolatedRequest, r.Extra); errors.Is(err, errors.ErrUnsupported) {
+			a.Unsupported = true
+		} else if err != nil {
+			a.Error = err.Error()
+		}
+		if err := send(a); err != nil {
+			return err
+		}
+	}
+}
+
+// fill asks the scheduler.
+func (a *isolatedAnswer) fill(ctx context.Context, system reference.System, r *isolatedRequest, extra []wire.Object) error {
+	c := &model.Cluster{Nodes: r.Nodes, Pods: r.Pods, PodDisruptionBudgets: r.Budgets, Preemptor: r.Preemptor, Settings: r.Settings}
+	for _, o := range extra {
+		obj, err := decoded(o)
+		if err != nil {
+			return err
+		}
+		c.Extra = append(c.Extra, obj)
+	}
+	if r.Filters == nil {
+		o, err := system.Observe(ctx, c)
+		a.Observation = o
+		return err
+	}
+	f, ok := system.(reference.FilterSystem)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return f.Filters(ctx, c, r.Filters, func(run model.FilterRun) { a.Runs = append(a.Runs, run) })
+}
+
+func decoded(o wire.Object) (runtime.Object, error) {
+	obj, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+	if err != nil {
+		return nil, err
+	}
+	return obj, json.Unmarshal(o.Object, obj)
+}
