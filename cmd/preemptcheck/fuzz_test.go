@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 	systems.Register("careless", func() reference.System {
 		return checktest.Liar{System: inprocess.New(), Tell: checktest.Careless}
 	})
+	systems.Register("mortal", newMortal)
+	systems.Register("silent", newSilent)
 	if os.Getenv(asProgram) != "" {
 		main()
 	}

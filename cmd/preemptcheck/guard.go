@@ -53,7 +53,13 @@ func (guard) Error() string { return "to be run in a child" }
 
 // guarded makes a command ask for that, in a program that does as main says.
 func guarded(cmd *cobra.Command) *cobra.Command {
-	cmd.PreRunE = func(*cobra.Command, []string) error {
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if before != nil {
+			if err := before(cmd, args); err != nil {
+				return err
+			}
+		}
 		if guards && os.Getenv(isChild) == "" && runtime.GOOS != "windows" {
 			return guard{}
 		}
@@ -166,7 +172,7 @@ func isolated(name string) func() *exec.Cmd {
 	}
 }
 
-// maxStack is enough for any cycle. Go's own limit is a gigabyte, which takes long to
+// maxStack is enough for any cycle. Go's own limit is a gigabyte, which takes seconds to
 // come to.
 const maxStack = 128 << 20
 
@@ -179,7 +185,6 @@ func newScheduler() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			debug.SetMaxStack(maxStack)
 			klog.OsExit = func(code int) {
 				fmt.Fprintf(os.Stderr, "fatal error: the scheduler exits with status %d\n\n%s", code, debug.Stack())
 				os.Exit(code)

@@ -148,9 +148,10 @@ func (b *bubble) standstill(message string) *model.Crash {
 	var stacks []string
 	crash := &model.Crash{Kind: model.Hang, Message: message, Where: "unknown"}
 	for g := range strings.SplitSeq(string(stack(true)), "\n\n") {
-		if strings.Contains(g, b.id) && (strings.Contains(g, ").ScheduleOne(") || strings.Contains(g, "Async(")) {
+		if strings.Contains(g, b.id) && (strings.Contains(g, ").ScheduleOne(") || strings.Contains(g, "Async(") || strings.Contains(g, "ParallelizeUntil")) {
 			stacks = append(stacks, g)
-			if crash.Where == "unknown" {
+			// Who waits for workers is not to blame.
+			if crash.Where == "unknown" || strings.HasPrefix(crash.Where, "parallelize.") {
 				crash.Where = observation.Innermost([]byte(g))
 			}
 		}

@@ -53,9 +53,11 @@ func NewIsolatedPool(name string, workers int, command func() *exec.Cmd) (refere
 	if registered[name] == nil {
 		return NewPool(name, workers)
 	}
+	own := registered[name]() // what it is called may be something else
+	defer own.Close()
 	var systems []reference.System
 	for range workers {
-		systems = append(systems, releases.NewIsolated(name, command))
+		systems = append(systems, releases.NewIsolated(own.Name(), command))
 	}
 	return reference.NewPool(systems...), nil
 }
