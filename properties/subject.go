@@ -34,6 +34,7 @@ type Subject struct {
 	judged  map[string]Judgement // see Fits
 	trial   *answers.Trial       // see FitsByModel
 	filters map[string]FilterCount
+	faulted []Faulted // see Faulted
 }
 
 // Assuming is the subject of a scheduler that is known to have some findings.

@@ -15,7 +15,10 @@ type Pool struct {
 	idle    chan System
 }
 
-var _ FilterSystem = (*Pool)(nil)
+var (
+	_ FilterSystem = (*Pool)(nil)
+	_ StressSystem = (*Pool)(nil)
+)
 
 // NewPool makes one System of several, which it owns from then on. It panics if
 // there are none or if their names differ: they would not answer alike.
@@ -55,6 +58,19 @@ func (p *Pool) Filters(ctx context.Context, c *model.Cluster, plugins []string, 
 		}
 		return errors.ErrUnsupported
 	})
+}
+
+// ObserveUnder implements StressSystem, if the systems do; else the error is
+// errors.ErrUnsupported.
+func (p *Pool) ObserveUnder(ctx context.Context, c *model.Cluster, under Circumstances) (o *model.Observation, err error) {
+	err = p.with(ctx, func(s System) (err error) {
+		if s, ok := s.(StressSystem); ok {
+			o, err = s.ObserveUnder(ctx, c, under)
+			return err
+		}
+		return errors.ErrUnsupported
+	})
+	return o, err
 }
 
 // with waits until a system is free, and calls f with it.

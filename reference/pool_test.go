@@ -103,6 +103,18 @@ func TestPoolSurvivesAPanic(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A pool passes on what only some systems can do.
+func TestPoolUnderCircumstances(t *testing.T) {
+	_, systems := newFakes(1)
+	_, err := reference.NewPool(systems...).ObserveUnder(t.Context(), nil, reference.Circumstances{})
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	pool := reference.NewPool(inprocess.New())
+	defer pool.Close()
+	o, err := pool.ObserveUnder(t.Context(), generators.FromSeed(0), reference.Circumstances{Fault: &reference.Fault{Error: reference.Timeout}})
+	require.NoError(t, err)
+	require.NotEmpty(t, o.Aftermath.Calls[0].Failed)
+}
+
 func TestPoolIsOfOneKind(t *testing.T) {
 	require.Panics(t, func() { reference.NewPool() })
 	require.Panics(t, func() { reference.NewPool(&fake{name: "a"}, &fake{name: "b"}) })

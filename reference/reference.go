@@ -4,6 +4,7 @@ package reference
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -30,4 +31,51 @@ type FilterSystem interface {
 	// in the cluster from which it was deleted. Where PreFilter leaves a node out, the
 	// plugin is told of no changes.
 	Filters(ctx context.Context, c *model.Cluster, plugins []string, report func(model.FilterRun)) error
+}
+
+// StressSystem is a System whose cycle can be made to run under other circumstances
+// than the usual ones.
+type StressSystem interface {
+	System
+	// ObserveUnder is Observe under some circumstances.
+	ObserveUnder(ctx context.Context, c *model.Cluster, under Circumstances) (*model.Observation, error)
+}
+
+// Circumstances are what a cycle meets besides the cluster. The zero value is those
+// of Observe.
+type Circumstances struct {
+	// Fault is how the API server fails; nil if it does not.
+	Fault *Fault
+}
+
+// Fault is an API call that is answered with an error.
+type Fault struct {
+	// Call is which of the calls that the scheduler asks for, counted from 0.
+	Call int
+	// Error is the answer.
+	Error APIError
+	// Passing says that the call does not fail again when it is tried again.
+	Passing bool
+}
+
+// APIError is an error that an API server answers with.
+type APIError string
+
+// The errors.
+const (
+	NotFound      APIError = "NotFound"      // 404
+	Conflict      APIError = "Conflict"      // 409
+	InternalError APIError = "InternalError" // 500
+	Timeout       APIError = "Timeout"       // 504
+)
+
+// APIErrors are all of them.
+func APIErrors() []APIError { return []APIError{NotFound, Conflict, InternalError, Timeout} }
+
+func (f Fault) String() string {
+	s := fmt.Sprintf("call %d fails with %s", f.Call, f.Error)
+	if f.Passing {
+		s += ", once"
+	}
+	return s
 }

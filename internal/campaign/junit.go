@@ -3,12 +3,14 @@ package campaign
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/moby/sys/atomicwriter"
 
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
@@ -112,7 +114,7 @@ func checkedProperties(c Config) []string {
 		names = append(names, p.Name)
 	}
 	if c.Relations > 0 {
-		for _, p := range relation.All() {
+		for _, p := range slices.Concat(relation.All(), aftermath.Faults()) {
 			names = append(names, p.Name)
 		}
 	}

@@ -37,7 +37,7 @@ func Render() []byte {
 	}{
 		{"differential", properties.Differentials()},
 		{"invariant", append([]properties.Property{properties.GetsThrough()}, invariant.All()...)},
-		{"aftermath", aftermath.All()},
+		{"aftermath", append(aftermath.All(), aftermath.Faults()...)},
 		{"relation", relation.All()},
 	} {
 		for _, p := range room.properties {

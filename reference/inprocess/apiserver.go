@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,15 +12,19 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // apiServer takes every write, and writes down which, in order. It stores nothing:
@@ -31,18 +36,30 @@ type apiServer struct {
 	// preemptor is kept out of the active queue.
 	before func(*model.Call)
 	gated  func() bool
-	// fails is the error that the API server answers call number n with, if any.
-	fails func(n int, c *model.Call) error
+	// claims are those of the cluster.
+	claims cache.Store
+	// fault is how it fails; nil if it does not.
+	fault *reference.Fault
 
-	mu    sync.Mutex // an asynchronous preemption writes, too
-	calls []model.Call
+	mu     sync.Mutex // an asynchronous preemption writes, too
+	calls  []model.Call
+	failed *model.Call // the first to meet the fault
 }
 
 func newAPIServer() *apiServer {
 	a := &apiServer{Clientset: &fake.Clientset{}}
 	a.AddReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		switch action.GetVerb() {
-		case "get", "list", "watch":
+		case "get":
+			// A claim is read before a write to it that met a conflict is tried again.
+			if action.GetResource().Resource == "resourceclaims" {
+				claim, exists, err := a.claims.GetByKey(action.GetNamespace() + "/" + action.(clienttesting.GetAction).GetName())
+				if err == nil && exists {
+					return true, claim.(*resourcev1.ResourceClaim).DeepCopy(), nil
+				}
+			}
+			return true, nil, nil
+		case "list", "watch":
 			return true, nil, nil
 		}
 		c := model.Call{Verb: action.GetVerb(), Resource: action.GetResource().Resource}
@@ -86,14 +103,38 @@ func (a *apiServer) call(c model.Call) error {
 	c.Gated = a.gated()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var err error
-	if a.fails != nil {
-		if err = a.fails(len(a.calls), &c); err != nil {
-			c.Failed = err.Error()
-		}
+	err := a.answer(c)
+	if err != nil {
+		c.Failed = err.Error()
 	}
 	a.calls = append(a.calls, c)
 	return err
+}
+
+// answer is the error that a call meets, if any: the fault, also when the call is
+// tried again.
+func (a *apiServer) answer(c model.Call) error {
+	if a.fault == nil {
+		return nil
+	}
+	again := a.failed != nil && a.failed.Verb == c.Verb && a.failed.Resource == c.Resource && a.failed.Object == c.Object
+	if len(a.calls) == a.fault.Call {
+		a.failed = &c
+	} else if !again || a.fault.Passing {
+		return nil
+	}
+	kind, _, _ := strings.Cut(c.Resource, "/")
+	resource, name := schema.GroupResource{Resource: kind}, c.Object[strings.LastIndex(c.Object, "/")+1:]
+	switch a.fault.Error {
+	case reference.NotFound:
+		return apierrors.NewNotFound(resource, name)
+	case reference.Conflict:
+		return apierrors.NewConflict(resource, name, errors.New("the object has been modified"))
+	case reference.Timeout:
+		return apierrors.NewTimeoutError("the server did not answer in time", 0)
+	default:
+		return apierrors.NewInternalError(errors.New(string(a.fault.Error)))
+	}
 }
 
 // take returns the calls made so far and forgets them.
@@ -101,7 +142,7 @@ func (a *apiServer) take() []model.Call {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	calls := a.calls
-	a.calls = nil
+	a.calls, a.failed = nil, nil
 	a.ClearActions()
 	return calls
 }

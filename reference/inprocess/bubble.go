@@ -125,9 +125,11 @@ func (b *bubble) settle(f func(), ended func() bool) *model.Crash {
 	if over() {
 		return nil
 	}
-	time.Sleep(settleTime)
-	if over() {
-		return nil
+	for range settleTime / time.Second {
+		time.Sleep(time.Second)
+		if over() {
+			return nil
+		}
 	}
 	return b.standstill("it waits for something that never comes")
 }

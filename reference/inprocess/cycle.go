@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"testing/synctest"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -17,7 +18,11 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference"
 )
+
+// retryTime is longer than the scheduler tries a call again (retry.DefaultBackoff).
+const retryTime = time.Second
 
 // run is the whole real cycle of the loaded cluster's preemptor, with all that it
 // begins (schedule_one.go:67@v1.37.1, ScheduleOne).
@@ -40,6 +45,10 @@ func (s *scheduler) run(r *recorder) {
 	}, func() bool { return obs.ScheduledTo != "" || !s.plugin.Executor.IsPodRunningPreemption(preemptor.UID) })
 	if crash != nil {
 		s.crash.CompareAndSwap(nil, crash)
+	}
+	if s.api.fault != nil && obs.ScheduledTo != "" {
+		time.Sleep(retryTime) // the binding cycle tries again meanwhile, and gives up
+		synctest.Wait()
 	}
 
 	calls := s.api.take()
@@ -160,7 +169,7 @@ func (r *recorder) failed(info *fwk.NominatingInfo) {
 
 // cycle loads c, runs it and unloads it. It reports whether the scheduler can be
 // used again; err is why c could not be loaded.
-func (s *scheduler) cycle(c *model.Cluster, obs *model.Observation) (reusable bool, err error) {
+func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *model.Observation) (reusable bool, err error) {
 	defer func() {
 		obs.Crash = s.crash.Load()
 		reusable = reusable && obs.Crash == nil // upstream may hold locks: never touch it again
@@ -171,7 +180,9 @@ func (s *scheduler) cycle(c *model.Cluster, obs *model.Observation) (reusable bo
 		if offset := c.Settings.DryRunOffset; offset != nil {
 			r.offset = *offset
 		}
+		s.api.fault = under.Fault
 		s.run(r)
+		s.api.fault = nil
 	}
 	if s.crash.Load() != nil {
 		return false, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
@@ -123,6 +124,7 @@ func newScheduler(key settings, b *bubble) (_ *scheduler, err error) {
 	s.extra = newInformers(factory)
 	s.pods = s.extra[reflect.TypeFor[*v1.Pod]()].GetIndexer()
 	s.nodes = s.extra[reflect.TypeFor[*v1.Node]()].GetIndexer()
+	s.api.claims = s.extra[reflect.TypeFor[*resourcev1.ResourceClaim]()].GetIndexer()
 	// load feeds pods and nodes to cache and queue itself; as Extra they would
 	// come in twice.
 	delete(s.extra, reflect.TypeFor[*v1.Pod]())

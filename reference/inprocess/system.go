@@ -22,6 +22,7 @@ import (
 	"syscall"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -47,7 +48,7 @@ type entry struct {
 	*scheduler
 }
 
-var _ reference.System = (*System)(nil)
+var _ reference.StressSystem = (*System)(nil)
 
 var once sync.Once
 
@@ -58,6 +59,7 @@ func New() *System {
 	// which logs, stays.
 	once.Do(func() {
 		utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
+		klog.SetLogger(discard) // for what upstream logs without the context of a call
 		// The workers of upstream's loops end the process when they panic. Here that
 		// is the end of one scheduler only.
 		utilruntime.ReallyCrash = false
@@ -90,12 +92,17 @@ func (*System) Name() string { return Version }
 //
 // A scheduler that panics or hangs is part of the Observation, as its Crash.
 func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+	return s.ObserveUnder(ctx, c, reference.Circumstances{})
+}
+
+// ObserveUnder implements reference.StressSystem.
+func (s *System) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
 	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}
-	err := s.with(c, func(sched *scheduler) (bool, error) { return sched.cycle(c, obs) })
+	err := s.with(c, func(sched *scheduler) (bool, error) { return sched.cycle(c, under, obs) })
 	if lost, ok := errors.AsType[errLost](err); ok {
 		// What was observed until then still belongs to the bubble.
 		return &model.Observation{System: Version, Filters: map[string]model.Verdict{}, Crash: lost.crash}, nil

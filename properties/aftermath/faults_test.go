@@ -1,0 +1,126 @@
+package aftermath
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// The promises hold on generated clusters, or are broken in a known way.
+func TestFaultsOnGeneratedClusters(t *testing.T) {
+	system := checktest.System(t)
+	faults, known := 0, 0
+	for seed := range uint64(testsize.Times(1000)) {
+		s := checktest.Subject(t, system, generators.FromSeed(seed))
+		if s.Observation.Crash != nil {
+			continue
+		}
+		for _, p := range Faults() {
+			findings, err := p.Findings(s)
+			require.NoError(t, err, "seed %d, %s", seed, p.Name)
+			for _, f := range findings {
+				if known++; len(f.Known) == 0 {
+					t.Errorf("seed %d: %v", seed, f)
+				}
+			}
+		}
+		all, err := s.Faulted()
+		require.NoError(t, err)
+		faults += len(all)
+	}
+	t.Logf("%d calls failed, known findings: %d", faults, known)
+	assert.Positive(t, known)
+}
+
+// faultLiar tells the truth unless a call fails.
+type faultLiar struct {
+	reference.StressSystem
+	tell func(o *model.Observation)
+}
+
+func (l faultLiar) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
+	o, err := l.StressSystem.ObserveUnder(ctx, c, under)
+	if err == nil {
+		l.tell(o)
+	}
+	return o, err
+}
+
+// failedCall is the first call that failed.
+func failedCall(o *model.Observation) *model.Call {
+	return &o.Aftermath.Calls[slices.IndexFunc(o.Aftermath.Calls, func(c model.Call) bool { return c.Failed != "" })]
+}
+
+func deletes(pod string) func(*model.Observation) {
+	return func(o *model.Observation) {
+		o.Aftermath.Calls = append(o.Aftermath.Calls, model.Call{Verb: "delete", Resource: "pods", Object: pod})
+	}
+}
+
+func withoutCalls(which func(c, failed *model.Call) bool) func(*model.Observation) {
+	return func(o *model.Observation) {
+		failed := *failedCall(o)
+		o.Aftermath.Calls = slices.DeleteFunc(o.Aftermath.Calls, func(c model.Call) bool { return which(&c, &failed) })
+	}
+}
+
+var faultLies = []struct {
+	property, name string
+	tell           func(o *model.Observation)
+}{
+	{"fault-gets-through", "a call that fails is followed by a panic", func(o *model.Observation) { o.Crash = &model.Crash{Kind: model.Panic} }},
+	{"retried-after-fault", "the pod is lost", func(o *model.Observation) { o.Aftermath.Queue = model.QueueNone }},
+	{"retried-after-fault", "the pod waits for a deletion that does not come", func(o *model.Observation) { o.Aftermath.Queue = model.QueueUnschedulable }},
+	{"retried-after-fault", "the pod stays gated", func(o *model.Observation) { o.Aftermath.Gated = true }},
+	{"tried-again", "a patch is not tried again", withoutCalls(func(c, failed *model.Call) bool { return c.Failed == "" && like(c, failed) })},
+	{"only-victims-deleted", "a pod of another node is deleted instead", deletes("default/other")},
+	{"last-victim-spared", "the last victim is deleted all the same", deletes("default/low")},
+	{"spared-is-not-told", "a pod that is not deleted is told that it is preempted", func(o *model.Observation) {
+		o.Aftermath.Events = append(o.Aftermath.Events, model.Event{Reason: "Preempted", Regarding: "Pod " + failedCall(o).Object})
+	}},
+	{"gone-is-no-error", "a victim that is gone ends the preemption", withoutCalls(func(c, _ *model.Call) bool { return c.Verb == "delete" })},
+	{"no-nomination-without-preemption", "a preemption that failed nominates", func(o *model.Observation) { o.Aftermath.NominatedTo = "node-1" }},
+}
+
+// A scheduler that lies when a call fails is caught, on one of some clusters: they get
+// different errors.
+func TestFaultsCatchLies(t *testing.T) {
+	system := checktest.System(t).(reference.StressSystem)
+	caught := map[string][]string{}
+	for _, lie := range faultLies {
+		i := slices.IndexFunc(Faults(), func(p properties.Property) bool { return p.Name == lie.property })
+		require.GreaterOrEqual(t, i, 0, lie.property)
+		for n := range 50 {
+			c := cluster()
+			c.Preemptor.Name = fmt.Sprintf("p-%d", n)
+			c.Settings.FeatureGates = map[string]bool{"SchedulerAsyncPreemption": n%2 == 0}
+			check := func(system reference.System) []properties.Finding {
+				checker := &properties.Checker{System: system, Properties: Faults()[i : i+1]}
+				r, err := checker.Check(t.Context(), c)
+				require.NoError(t, err)
+				return r.Unexplained()
+			}
+			require.Empty(t, check(system), "the truth")
+			if len(check(faultLiar{system, lie.tell})) > 0 {
+				t.Logf("%s: caught on cluster %d: %s", lie.property, n, lie.name)
+				caught[lie.property] = append(caught[lie.property], lie.name)
+				break
+			}
+		}
+	}
+	for _, p := range Faults() {
+		assert.NotEmpty(t, p.Lies, "no lie breaks %s", p.Name)
+		assert.Equal(t, p.Lies, caught[p.Name], p.Name)
+	}
+}
