@@ -44,6 +44,8 @@ type (
 	Actuation = observation.Actuation
 	// Aftermath is what a cycle tells users, and what it leaves behind for the next.
 	Aftermath = observation.Aftermath
+	// Metrics is by how much a cycle raised some of the metrics that users watch.
+	Metrics = observation.Metrics
 	// Call is one API write.
 	Call = observation.Call
 	// Condition is one condition of a pod's status.

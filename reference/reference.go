@@ -46,6 +46,9 @@ type StressSystem interface {
 type Circumstances struct {
 	// Fault is how the API server fails; nil if it does not.
 	Fault *Fault
+	// Metrics asks for the Metrics of the Aftermath. They are of the whole process, so
+	// that no other cycle runs meanwhile.
+	Metrics bool
 }
 
 // Fault is an API call that is answered with an error.

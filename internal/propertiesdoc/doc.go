@@ -37,7 +37,7 @@ func Render() []byte {
 	}{
 		{"differential", properties.Differentials()},
 		{"invariant", append([]properties.Property{properties.GetsThrough()}, invariant.All()...)},
-		{"aftermath", append(aftermath.All(), aftermath.Faults()...)},
+		{"aftermath", append(aftermath.All(), aftermath.Costly()...)},
 		{"relation", relation.All()},
 	} {
 		for _, p := range room.properties {

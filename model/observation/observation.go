@@ -164,6 +164,20 @@ type Aftermath struct {
 	// NominatedTo is the node for which the scheduler itself holds the pod as
 	// nominated, or "".
 	NominatedTo string
+	// Metrics is how far the cycle moved the scheduler's metrics; nil if nobody asked.
+	Metrics *Metrics
+}
+
+// Metrics is by how much a cycle raised some of the metrics that users watch.
+type Metrics struct {
+	// PreemptionAttempts is that of scheduler_preemption_attempts_total.
+	PreemptionAttempts int
+	// Preemptions and Victims are the count and the sum of
+	// scheduler_preemption_victims.
+	Preemptions, Victims int
+	// ScheduleAttempts is that of scheduler_schedule_attempts_total, by its labels
+	// "result profile", where it is not 0.
+	ScheduleAttempts map[string]int
 }
 
 // Call is one API write.

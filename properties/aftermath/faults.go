@@ -12,8 +12,11 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// Faults are the promises about a cycle of which an API call fails. They ask the
-// system again, once for each call, all of them together.
+// Costly are the promises for which the system is asked again. Those about API calls
+// that fail ask it once for each call, all of them together.
+func Costly() []properties.Property { return append(Faults(), MetricsCount) }
+
+// Faults are the promises about a cycle of which an API call fails.
 func Faults() []properties.Property {
 	return []properties.Property{
 		FaultGetsThrough,
@@ -98,6 +101,11 @@ func deletions(o *model.Observation) (keys []string) {
 		}
 	}
 	return keys
+}
+
+// bound tells whether the pod was bound to a node.
+func bound(o *model.Observation) bool {
+	return slices.ContainsFunc(o.Aftermath.Calls, func(c model.Call) bool { return c.Verb == "bind" && c.Failed == "" })
 }
 
 // FaultGetsThrough: no error of the API server ends the scheduler.

@@ -3,6 +3,7 @@ package aftermath
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -16,6 +17,31 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
+
+// The metrics count what happens on generated clusters, and who miscounts is caught.
+func TestMetricsCount(t *testing.T) {
+	system := checktest.System(t).(reference.StressSystem)
+	for seed := range uint64(testsize.Times(500)) {
+		s := checktest.Subject(t, system, generators.FromSeed(seed))
+		findings, err := MetricsCount.Findings(s)
+		require.NoError(t, err)
+		require.Empty(t, findings, "seed %d", seed)
+	}
+	lies := map[string]func(o *model.Observation){
+		"an attempt to preempt is not counted": func(o *model.Observation) { o.Aftermath.Metrics.PreemptionAttempts-- },
+		"a victim is not counted":              func(o *model.Observation) { o.Aftermath.Metrics.Victims-- },
+		"a pod that cannot be scheduled is counted as an error": func(o *model.Observation) {
+			o.Aftermath.Metrics.ScheduleAttempts = map[string]int{"error default-scheduler": 1}
+		},
+	}
+	require.ElementsMatch(t, MetricsCount.Lies, slices.Collect(maps.Keys(lies)))
+	for name, lie := range lies {
+		s := checktest.Subject(t, faultLiar{system, lie}, cluster())
+		findings, err := MetricsCount.Findings(s)
+		require.NoError(t, err)
+		require.Len(t, findings, 1, name)
+	}
+}
 
 // The promises hold on generated clusters, or are broken in a known way.
 func TestFaultsOnGeneratedClusters(t *testing.T) {

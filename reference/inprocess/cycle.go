@@ -78,6 +78,22 @@ func (s *scheduler) run(r *recorder) {
 	}
 }
 
+// runCounted is run, with metrics if they are asked for.
+func (s *scheduler) runCounted(r *recorder, counted bool) error {
+	if !counted {
+		s.run(r)
+		return nil
+	}
+	before, err := metricsNow()
+	if err != nil {
+		return err
+	}
+	s.run(r)
+	now, err := metricsNow()
+	r.obs.Aftermath.Metrics = since(before, now)
+	return err
+}
+
 // beforeCall holds back the calls of an asynchronous preemption.
 func (s *scheduler) beforeCall(c *model.Call) {
 	s.bubble.progress.Add(1)
@@ -181,7 +197,9 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 			r.offset = *offset
 		}
 		s.api.fault = under.Fault
-		s.run(r)
+		if err = s.runCounted(r, under.Metrics); err != nil {
+			return false, err
+		}
 		s.api.fault = nil
 	}
 	if s.crash.Load() != nil {

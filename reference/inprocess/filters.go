@@ -30,7 +30,7 @@ func (s *System) Filters(ctx context.Context, c *model.Cluster, plugins []string
 		key.second, key.secondPercentage, key.secondNumber = second.SchedulerName, key.minPercentage, key.minNumber
 	}
 	key.alone = strings.Join(plugins, ",")
-	return s.withKey(key, c, func(sched *scheduler) (reusable bool, err error) {
+	return s.withKey(key, c, false, func(sched *scheduler) (reusable bool, err error) {
 		defer func() {
 			if p := recover(); p != nil { // upstream may hold locks: never touch it again
 				reusable, err = false, fmt.Errorf("panic: %v", p)

@@ -102,7 +102,7 @@ func (s *System) ObserveUnder(ctx context.Context, c *model.Cluster, under refer
 	}
 	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
 	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}
-	err := s.with(c, func(sched *scheduler) (bool, error) { return sched.cycle(c, under, obs) })
+	err := s.withKey(newSettings(c.Settings), c, under.Metrics, func(sched *scheduler) (bool, error) { return sched.cycle(c, under, obs) })
 	if lost, ok := errors.AsType[errLost](err); ok {
 		// What was observed until then still belongs to the bubble.
 		return &model.Observation{System: Version, Filters: map[string]model.Verdict{}, Crash: lost.crash}, nil
@@ -121,10 +121,13 @@ func (e errLost) Error() string { return e.crash.String() }
 // with calls f with the scheduler for c, in the scheduler's bubble, and drops the
 // scheduler unless f finds it reusable.
 func (s *System) with(c *model.Cluster, f func(*scheduler) (reusable bool, err error)) error {
-	return s.withKey(newSettings(c.Settings), c, f)
+	return s.withKey(newSettings(c.Settings), c, false, f)
 }
 
-func (s *System) withKey(key settings, c *model.Cluster, f func(*scheduler) (reusable bool, err error)) error {
+// withKey is with for a scheduler of certain settings; alone keeps all others of the
+// process out meanwhile.
+func (s *System) withKey(key settings, c *model.Cluster, alone bool, f func(*scheduler) (reusable bool, err error)) error {
+	defer enter(alone)()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := gates.acquire(key.gates, c.Settings.FeatureGates); err != nil {

@@ -1,0 +1,58 @@
+package aftermath
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// MetricsCount: what users alert on counts what happened. The system is asked again:
+// only one scheduler of a process may run while metrics are read.
+var MetricsCount = properties.Property{
+	Name:    "metrics-count",
+	Promise: "scheduler_schedule_attempts_total: Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, while 'error' means an internal scheduler problem. scheduler_preemption_attempts_total: Total preemption attempts in the cluster till now. scheduler_preemption_victims: Number of selected preemption victims for preemption initiated by a single pod.",
+	Source:  "docs: reference/instrumentation/metrics, \"List of Stable Kubernetes Metrics\"",
+	Lies:    []string{"an attempt to preempt is not counted", "a victim is not counted", "a pod that cannot be scheduled is counted as an error"},
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		system, ok := s.System.(reference.StressSystem)
+		if !ok || s.Observation.Aftermath == nil {
+			return nil, nil
+		}
+		o, err := system.ObserveUnder(s.Context, s.Cluster, reference.Circumstances{Metrics: true})
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nil, nil
+		}
+		if err != nil || o.Crash != nil {
+			return nil, err
+		}
+		var f findings
+		m, tried := o.Aftermath.Metrics, len(o.PotentialNodes) > 0
+		// A pod that may not preempt, or nowhere, may count as an attempt or not.
+		if n := m.PreemptionAttempts; n > 1 || tried && n == 0 || o.PostFilterCode == "" && n > 0 {
+			f.add("preemption_attempts_total", fmt.Sprintf("preemption was tried on %v, and %d attempts are counted", o.PotentialNodes, n))
+		}
+		preemptions, victims := 0, 0
+		if o.Pick != nil {
+			preemptions, victims = 1, len(o.Pick.Victims)
+		}
+		if m.Preemptions != preemptions || m.Victims != victims {
+			f.add("preemption_victims", fmt.Sprintf("want %d preemptions with %d victims, counted are %d with %d", preemptions, victims, m.Preemptions, m.Victims))
+		}
+		result := "unschedulable"
+		switch {
+		case o.ScheduledTo != "":
+			result = "scheduled"
+		case o.CycleError != "" && len(s.Cluster.Nodes) > 0:
+			result = "error"
+		}
+		want := map[string]int{result + " " + s.Cluster.Preemptor.Spec.SchedulerName: 1}
+		unbound := result == "scheduled" && !bound(o) // it waits for its volumes, or binding them failed
+		if !maps.Equal(m.ScheduleAttempts, want) && !unbound {
+			f.add("schedule_attempts_total", fmt.Sprintf("want %v, counted are %v", want, m.ScheduleAttempts))
+		}
+		return f, nil
+	},
+}
