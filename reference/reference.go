@@ -5,6 +5,7 @@ package reference
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -49,6 +50,9 @@ type Circumstances struct {
 	// Metrics asks for the Metrics of the Aftermath. They are of the whole process, so
 	// that no other cycle runs meanwhile.
 	Metrics bool
+	// Updates, if not nil, draws how the scheduler comes to know the cluster: by updates
+	// of what it knew before, and not as it is at once.
+	Updates *rand.Rand
 }
 
 // Fault is an API call that is answered with an error.

@@ -28,12 +28,15 @@ func Cheap() []properties.Property {
 // Costly are the properties that a campaign checks of a share of its clusters: they
 // ask the system again, or take long.
 func Costly() []properties.Property {
-	return slices.Concat(relation.All(), aftermath.Costly(), []properties.Property{properties.FiltersAlone()})
+	return slices.Concat(relation.All(), askedAgain(), []properties.Property{properties.FiltersAlone()})
 }
 
+// askedAgain are the promises about the same cluster under other circumstances.
+func askedAgain() []properties.Property { return append(aftermath.Costly(), relation.UpdatesAgree) }
+
 // Sample draws, for properties.Checker, some of the costly properties. Each cluster
-// gets that many relations. As often as each of them it gets the promises about the
-// aftermath that are costly, all at once. One in filters clusters has its filters asked one by
+// gets that many relations. As often as each of them it gets the promises about
+// other circumstances, all at once. One in filters clusters has its filters asked one by
 // one; 0 is none.
 func Sample(relations, filters int) func(*model.Cluster) []properties.Property {
 	if relations == 0 && filters == 0 {
@@ -41,8 +44,8 @@ func Sample(relations, filters int) func(*model.Cluster) []properties.Property {
 	}
 	return func(c *model.Cluster) []properties.Property {
 		drawn := relation.Some(c, relations)
-		if properties.Random(c, "aftermath").IntN(len(relation.All())) < relations {
-			drawn = append(drawn, aftermath.Costly()...)
+		if properties.Random(c, "circumstances").IntN(len(relation.All())) < relations {
+			drawn = append(drawn, askedAgain()...)
 		}
 		if filters > 0 && properties.Random(c, "filters").IntN(filters) == 0 {
 			drawn = append(drawn, properties.FiltersAlone())

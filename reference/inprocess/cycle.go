@@ -191,7 +191,10 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 		reusable = reusable && obs.Crash == nil // upstream may hold locks: never touch it again
 	}()
 	defer s.recoverCrash()
-	if err = s.load(c); err == nil {
+	s.updates.random = under.Updates
+	err = s.load(c)
+	s.updates.random = nil
+	if err == nil {
 		r := &recorder{obs: obs, nomination: model.NominationKept}
 		if offset := c.Settings.DryRunOffset; offset != nil {
 			r.offset = *offset

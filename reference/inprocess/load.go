@@ -52,7 +52,7 @@ func (s *scheduler) load(c *model.Cluster) error {
 	nodes := make([]any, len(c.Nodes))
 	for i, n := range c.Nodes {
 		nodes[i] = n
-		s.sched.Cache.AddNode(discard, n)
+		s.updates.addNode(n)
 		s.loaded.nodes = append(s.loaded.nodes, n)
 		s.loaded.nodeNames = append(s.loaded.nodeNames, n.Name)
 	}
@@ -79,12 +79,12 @@ func (s *scheduler) load(c *model.Cluster) error {
 			return err
 		}
 	}
-	return nil
+	return s.updates.detour(preemptor, c.Nodes)
 }
 
 func (s *scheduler) loadPod(p *v1.Pod) error {
 	if p.Spec.NodeName != "" {
-		if err := s.sched.Cache.AddPod(discard, p); err != nil {
+		if err := s.updates.addPod(p); err != nil {
 			return err
 		}
 		s.loaded.bound = append(s.loaded.bound, p)

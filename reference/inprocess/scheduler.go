@@ -101,7 +101,8 @@ type scheduler struct {
 	ctx    context.Context // of every call upstream: never cancelled while it runs
 	cancel context.CancelFunc
 
-	loaded loaded
+	updates updates
+	loaded  loaded
 }
 
 // newScheduler builds a scheduler with the default profile, in a bubble. The gates
@@ -162,6 +163,7 @@ func newScheduler(key settings, b *bubble) (_ *scheduler, err error) {
 		return nil, errors.New("upstream's Scheduler has no nextStartNodeIndex")
 	}
 	s.nextStart = (*int)(unsafe.Pointer(field.UnsafeAddr()))
+	s.updates.cache, s.updates.snapshot = s.sched.Cache, s.snapshot
 	s.hook()
 	return s, nil
 }

@@ -1,0 +1,32 @@
+package relation
+
+import (
+	"errors"
+
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// UpdatesAgree: the system is asked again about the same cluster, which it then knows
+// from updates.
+var UpdatesAgree = properties.Property{
+	Name:    "incremental-load-agrees",
+	Promise: "UpdateSnapshot updates the passed infoSnapshot to the current contents of Cache. The node info contains aggregated information of pods scheduled (including assumed to be) on this node. How the cluster came to be as it is changes nothing.",
+	Source:  "doc comment of Cache.UpdateSnapshot (backend/cache/interface.go:107@v1.37.1)",
+	Lies:    []string{"an update of a node is forgotten"},
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		system, ok := s.System.(reference.StressSystem)
+		if !ok {
+			return nil, nil
+		}
+		under := reference.Circumstances{Updates: properties.Random(s.Cluster, "updates")}
+		after, err := system.ObserveUnder(s.Context, s.Cluster, under)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nil, nil
+		}
+		if err != nil || after.Crash != nil {
+			return nil, err
+		}
+		return (&comparison{s, &variation{cluster: s.Cluster}, after}).findings(), nil
+	},
+}

@@ -1,0 +1,39 @@
+package relation
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// forgetful keeps its first node as it was before an update.
+type forgetful struct{ reference.StressSystem }
+
+func (f forgetful) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
+	c = c.DeepCopy()
+	c.Nodes[0].Status.Allocatable = v1.ResourceList{v1.ResourcePods: resource.MustParse("0")}
+	return f.StressSystem.ObserveUnder(ctx, c, under)
+}
+
+func TestUpdatesAgree(t *testing.T) {
+	system := checktest.System(t).(reference.StressSystem)
+	for seed := range uint64(testsize.Times(1000)) {
+		s := checktest.Subject(t, system, generators.FromSeed(seed))
+		findings, err := UpdatesAgree.Findings(s)
+		require.NoError(t, err, "seed %d", seed)
+		require.Empty(t, findings, "seed %d", seed)
+	}
+	require.Equal(t, []string{"an update of a node is forgotten"}, UpdatesAgree.Lies)
+	findings, err := UpdatesAgree.Findings(checktest.Subject(t, forgetful{system}, checktest.Cluster()))
+	require.NoError(t, err)
+	require.NotEmpty(t, findings)
+}
