@@ -25,7 +25,11 @@ func GetsThrough() Property {
 				}
 			}
 			function, _, _ := strings.Cut(c.Where, " (")
-			return []Finding{{Stage: reached(s.Observation), Kind: string(c.Kind) + " in " + function, Detail: c.String()}}, nil
+			stage := reached(s.Observation)
+			if c.Kind == model.Hang {
+				stage = "" // how far the cycle came beside the goroutine that hangs is chance
+			}
+			return []Finding{{Stage: stage, Kind: string(c.Kind) + " in " + function, Detail: c.String()}}, nil
 		},
 	}
 }

@@ -1,7 +1,6 @@
 package properties
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -80,7 +79,10 @@ func (f Finding) String() string {
 	if f.Node != "" {
 		where += " on " + f.Node
 	}
-	text := fmt.Sprintf("%s: %s: %s", f.Property, where, f.Detail)
+	if where != "" {
+		where += ": "
+	}
+	text := f.Property + ": " + where + f.Detail
 	if len(f.Known) == 0 {
 		return "finding: " + text
 	}

@@ -2,9 +2,11 @@ package inprocess
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -47,8 +49,12 @@ func newBubble() *bubble {
 var bubbleID = regexp.MustCompile(`synctest bubble \d+\]`)
 
 func stack(all bool) []byte {
-	buffer := make([]byte, 1<<20)
-	return buffer[:runtime.Stack(buffer, all)]
+	for size := 1 << 20; ; size *= 4 { // schedulers that hang leave their goroutines behind
+		buffer := make([]byte, size)
+		if n := runtime.Stack(buffer, all); n < size || !all {
+			return buffer[:n]
+		}
+	}
 }
 
 // close calls last in the bubble, and ends it once its goroutines have ended.
@@ -62,7 +68,9 @@ func (b *bubble) close(last func()) {
 const (
 	patience          = 2 * time.Second
 	patiencePerObject = 40 * time.Microsecond
-	tick              = 50 * time.Millisecond
+	// deadlockPatience is how long no goroutine may run if some wait for a lock.
+	deadlockPatience = 200 * time.Millisecond
+	tick             = 50 * time.Millisecond
 )
 
 // do runs f in the bubble. If the cycle in it comes to a standstill, do returns
@@ -93,15 +101,18 @@ func (b *bubble) do(objects int, f func()) *model.Crash {
 		case !late:
 			idle += tick
 		}
+		if idle == deadlockPatience && deadlocked(b.goroutines()) {
+			return standstill("it waits for a lock that is never released", b.goroutines())
+		}
 		if idle >= limit {
-			return b.standstill(fmt.Sprintf("nothing happened for %s", limit))
+			return standstill(fmt.Sprintf("nothing happened for %s", limit), b.goroutines())
 		}
 	}
 }
 
 // settleTime is how long the scheduler's clock may go on before what it does counts
-// as endless. Its own retries end within seconds.
-const settleTime = time.Minute
+// as endless. Its own retries end within seconds; DynamicResources gives a filter 10.
+const settleTime = 15 * time.Second
 
 // settle calls f and returns when nothing that it began goes on: ended tells. If it
 // goes on for ever, settle returns what it waits for. It must be called in a bubble.
@@ -131,7 +142,10 @@ func (b *bubble) settle(f func(), ended func() bool) *model.Crash {
 			return nil
 		}
 	}
-	return b.standstill("it waits for something that never comes")
+	if left := b.goroutines(); len(left) > 0 {
+		return standstill("it waits for something that never comes", left)
+	}
+	return nil // the aftermath says what is left
 }
 
 // crashed describes a panic, given the stack in which it was recovered.
@@ -144,20 +158,43 @@ func crashed(p any, stack []byte) *model.Crash {
 	return &model.Crash{Kind: model.Panic, Message: fmt.Sprint(p), Where: observation.Innermost(from), Stack: string(from)}
 }
 
-// standstill describes what the goroutines wait for: those that belong to a cycle,
-// not those that wait for work all the time.
-func (b *bubble) standstill(message string) *model.Crash {
+// ofCycle is in the stacks of the goroutines that a cycle began. The others wait for
+// work all the time.
+var ofCycle = regexp.MustCompile(`\)\.ScheduleOne\(|prepareCandidateAsync|runBindingCycle|ParallelizeUntil`)
+
+// goroutines are the stacks of those that a cycle began and that have not ended.
+func (b *bubble) goroutines() []string {
 	var stacks []string
-	crash := &model.Crash{Kind: model.Hang, Message: message, Where: "unknown"}
 	for g := range strings.SplitSeq(string(stack(true)), "\n\n") {
-		if strings.Contains(g, b.id) && (strings.Contains(g, ").ScheduleOne(") || strings.Contains(g, "Async(") || strings.Contains(g, "ParallelizeUntil")) {
+		if strings.Contains(g, b.id) && ofCycle.MatchString(g) {
 			stacks = append(stacks, g)
-			// Who waits for workers is not to blame.
-			if crash.Where == "unknown" || strings.HasPrefix(crash.Where, "parallelize.") {
-				crash.Where = observation.Innermost([]byte(g))
-			}
 		}
 	}
-	crash.Stack = strings.Join(stacks, "\n\n")
+	return stacks
+}
+
+var (
+	mayGoOn       = regexp.MustCompile(`^goroutine \d+ \[(running|runnable|syscall|IO wait|sleep)`)
+	waitsForLock  = regexp.MustCompile(`^goroutine \d+ \[(sync\.(RW)?Mutex|semacquire)`)
+	waitsForOther = regexp.MustCompile(`^goroutine \d+ \[sync\.WaitGroup|\)\.beforeCall\(`)
+)
+
+// deadlocked tells whether none of the goroutines runs, and one of them waits for a lock.
+func deadlocked(goroutines []string) bool {
+	return slices.ContainsFunc(goroutines, waitsForLock.MatchString) && !slices.ContainsFunc(goroutines, mayGoOn.MatchString)
+}
+
+// standstill describes what the goroutines wait for, first those that do not wait
+// for others of them.
+func standstill(message string, goroutines []string) *model.Crash {
+	slices.SortStableFunc(goroutines, func(a, b string) int {
+		return cmp.Compare(len(waitsForOther.FindString(a)), len(waitsForOther.FindString(b)))
+	})
+	crash := &model.Crash{Kind: model.Hang, Message: message, Where: "unknown", Stack: strings.Join(goroutines, "\n\n")}
+	for _, g := range goroutines {
+		if crash.Where = observation.Innermost([]byte(g)); crash.Where != "unknown" {
+			break
+		}
+	}
 	return crash
 }

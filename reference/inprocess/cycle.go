@@ -113,6 +113,7 @@ func (s *scheduler) observeQueue(a *model.Aftermath) {
 			a.Queue = name
 		}
 	}
+	a.InFlight = slices.ContainsFunc(queue.InFlightPods(), func(p *v1.Pod) bool { return p.UID == pod.UID })
 	if info, ok := queue.GetPod(pod.Name, pod.Namespace, pod.Spec.SchedulingGroup); ok && info.Pod.UID == pod.UID {
 		a.UnschedulablePlugins, a.PendingPlugins = sets.List(info.UnschedulablePlugins), sets.List(info.PendingPlugins)
 	}

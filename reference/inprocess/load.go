@@ -1,6 +1,7 @@
 package inprocess
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -194,6 +195,9 @@ func (s *scheduler) unload() error {
 // it, and with it what a cycle keeps for the next one: the nodes that would do for a
 // pod just like it (batch.go:71@v1.37.1, GetNodeHint).
 func (s *scheduler) unloadPreemptor(p *v1.Pod) error {
+	if s.plugin.Executor.IsPodRunningPreemption(p.UID) {
+		return errors.New("the pod stays marked as preempting")
+	}
 	queue := s.sched.SchedulingQueue
 	queue.Done(p.UID)
 	queue.Delete(discard, p)
@@ -214,12 +218,14 @@ func (s *scheduler) unloadPreemptor(p *v1.Pod) error {
 	return s.sched.Cache.ForgetPod(discard, pod)
 }
 
-// withUID is p, or a copy of p that has a UID: upstream tells pods apart by it.
+// withUID is p, or a copy of p that has what the API server gives each pod: a UID, by
+// which upstream tells pods apart, and a generation.
 func withUID(p *v1.Pod) *v1.Pod {
-	if p.UID != "" {
+	if p.UID != "" && p.Generation != 0 {
 		return p
 	}
 	named := *p
-	named.UID = types.UID(model.Key(p))
+	named.UID = cmp.Or(p.UID, types.UID(model.Key(p)))
+	named.Generation = cmp.Or(p.Generation, 1)
 	return &named
 }
