@@ -379,8 +379,12 @@ func (s *Set) admitsNomination(o *model.Observation, want *model.Actuation) *Dis
 		return nil
 	}
 	for _, list := range writes {
-		if want, got := list.of(want), list.of(got); !slices.Equal(want, got) {
-			return disagree(model.StageActuate, "", list.does+": "+listKind(want, got), fmt.Sprintf("%s %v", list.should, want), got)
+		if want, did := list.of(want), list.of(got); !slices.Equal(want, did) {
+			text := fmt.Sprint(did)
+			if list.aspect != AspectOther && len(got.Other) > 0 {
+				text += fmt.Sprintf(", and besides %q", got.Other)
+			}
+			return disagree(model.StageActuate, "", list.does+": "+listKind(want, did), fmt.Sprintf("%s %v", list.should, want), text)
 		}
 	}
 	if want.Nomination != got.Nomination || want.NominatedNode != got.NominatedNode {

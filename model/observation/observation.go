@@ -161,6 +161,8 @@ type Aftermath struct {
 	// Gated says that PreEnqueue still keeps the pod out of the active queue, after
 	// everything that the cycle began has ended.
 	Gated bool
+	// InFlight says that the queue still counts the pod as being scheduled.
+	InFlight bool
 	// NominatedTo is the node for which the scheduler itself holds the pod as
 	// nominated, or "".
 	NominatedTo string

@@ -26,6 +26,7 @@ func All() []properties.Property {
 		GatedWhilePreempting,
 		WokenByWhatRejected,
 		WaitsInItsQueue,
+		FittingPodIsBound,
 	}
 }
 

@@ -59,8 +59,8 @@ var ConditionBeforeDeletion = properties.Property{
 				f.add(key, fmt.Sprintf("victim %s is not marked before it is deleted: %v", key, about))
 			case got.Status != string(v1.ConditionTrue) || got.Reason != v1.PodReasonPreemptionByScheduler || got.Message == "":
 				f.add(key, fmt.Sprintf("victim %s is marked DisruptionTarget=%s with the reason %q: %q", key, got.Status, got.Reason, got.Message))
-			case written && got.ObservedGeneration != p.Generation && !gateOff(s, "PodObservedGenerationTracking"):
-				f.add(key, fmt.Sprintf("the condition of victim %s is of generation %d, the pod of %d", key, got.ObservedGeneration, p.Generation))
+			case written && got.ObservedGeneration != generation(p) && !gateOff(s, "PodObservedGenerationTracking"):
+				f.add(key, fmt.Sprintf("the condition of victim %s is of generation %d, the pod of %d", key, got.ObservedGeneration, generation(p)))
 			}
 		}
 		return f, nil
@@ -146,9 +146,9 @@ var WokenByWhatRejected = properties.Property{
 // ended in an error for its backoff.
 var WaitsInItsQueue = properties.Property{
 	Name:    "waits-in-its-queue",
-	Promise: "unschedulableEntities holds entities that were already attempted for scheduling and are currently determined to be unschedulable. If entities are rejected at other extension points, they're assumed to be unexpected errors and retried soon after a backoff period.",
-	Source:  "doc comments of PriorityQueue (scheduling_queue.go:186@v1.37.1) and UnschedulablePlugins (types.go:615@v1.37.1)",
-	Lies:    []string{"a rejected pod is tried again at once", "the pod is in no queue"},
+	Promise: "unschedulableEntities holds entities that were already attempted for scheduling and are currently determined to be unschedulable. If entities are rejected at other extension points, they're assumed to be unexpected errors and retried soon after a backoff period. Done must be called for pod returned by Pop. This allows the queue to keep track of which pods are currently being processed.",
+	Source:  "doc comments of PriorityQueue (scheduling_queue.go:186@v1.37.1), SchedulingQueue.Done and UnschedulablePlugins (types.go:615@v1.37.1)",
+	Lies:    []string{"a rejected pod is tried again at once", "the pod is in no queue", "the pod stays in flight"},
 	Applies: popped,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -157,8 +157,40 @@ var WaitsInItsQueue = properties.Property{
 			want = model.QueueBackoff
 		}
 		got := o.Aftermath.Queue
+		if o.Aftermath.InFlight {
+			f.add("in flight", "the cycle is over, and the queue still counts the pod as in flight: it keeps all events for it")
+		}
 		if got != want && !(o.CycleError != "" && got == model.QueueActive) {
 			f.add(model.Key(s.Cluster.Preemptor), fmt.Sprintf("the pod waits in the %q queue, not in the %s one", got, want))
+		}
+		return f, nil
+	},
+}
+
+// FittingPodIsBound: a pod that fits is bound to the node that was chosen for it.
+var FittingPodIsBound = properties.Property{
+	Name:    "fitting-pod-is-bound",
+	Promise: "The scheduler then notifies the API server about this decision in a process called binding.",
+	Source:  "docs: concepts/scheduling-eviction/kube-scheduler",
+	Lies:    []string{"a pod that fits is not bound", "a pod is bound to another node", "the pod is not told that it is scheduled"},
+	Applies: func(s *properties.Subject) bool {
+		p := s.Cluster.Preemptor
+		// Others write to volumes and claims before the pod is bound; an extender may bind it.
+		return s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && !s.Extended() && len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) == 0
+	},
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		key, node := model.Key(s.Cluster.Preemptor), s.Observation.ScheduledTo
+		about := calls(s, key)
+		if len(about) != 1 || about[0].Verb != "bind" || about[0].Node != node {
+			f.add(key, fmt.Sprintf("the pod fits on %s, and is not bound to it by one call: %v", node, about))
+		}
+		told := events(s, key, "")
+		if len(told) != 1 || told[0].Type != v1.EventTypeNormal || told[0].Reason != "Scheduled" || !strings.HasSuffix(told[0].Note, " to "+node) {
+			f.add(key+" told", fmt.Sprintf("the pod fits on %s, and is told: %v", node, told))
+		}
+		if s.Observation.Aftermath.InFlight {
+			f.add("in flight", "the pod is bound, and the queue still counts it as in flight: it keeps all events for it")
 		}
 		return f, nil
 	},

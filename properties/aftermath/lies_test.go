@@ -91,26 +91,58 @@ var lies = []struct {
 	{"woken-by-what-rejected", "a plugin that rejects is left out", func(a *aftermath) { a.UnschedulablePlugins = nil }},
 	{"waits-in-its-queue", "a rejected pod is tried again at once", func(a *aftermath) { a.Queue = model.QueueActive }},
 	{"waits-in-its-queue", "the pod is in no queue", func(a *aftermath) { a.Queue = model.QueueNone }},
+	{"waits-in-its-queue", "the pod stays in flight", func(a *aftermath) { a.InFlight = true }},
+	{"fitting-pod-is-bound", "a pod that fits is not bound", func(a *aftermath) { a.Calls = nil }},
+	{"fitting-pod-is-bound", "a pod is bound to another node", func(a *aftermath) { a.Calls[0].Node = "node-3" }},
+	{"fitting-pod-is-bound", "the pod is not told that it is scheduled", func(a *aftermath) { a.Events = nil }},
+}
+
+// answers are the lies about what preemption answered, and about what the event says of
+// it: the old text and the new one.
+var answers = []struct {
+	name, old, with string
+	priority        int32 // of the preemptor
+}{
+	{"preemption counts another number of nodes", "preemption: 0/2", "preemption: 0/3", 0},
+	{"preemption counts another number of victims", "preempting 2", "preempting 3", 10},
 }
 
 func TestAftermathCatchesLies(t *testing.T) {
 	system := checktest.System(t)
 	caught := map[string][]string{}
-	for _, lie := range lies {
-		t.Run(lie.property+"/"+lie.name, func(t *testing.T) {
-			i := slices.IndexFunc(All(), func(p properties.Property) bool { return p.Name == lie.property })
+	test := func(property, name string, c *model.Cluster, tell func(*model.Observation)) {
+		t.Run(property+"/"+name, func(t *testing.T) {
+			i := slices.IndexFunc(All(), func(p properties.Property) bool { return p.Name == property })
 			require.GreaterOrEqual(t, i, 0)
 			check := func(system reference.System) []properties.Finding {
 				checker := &properties.Checker{System: system, Properties: All()[i : i+1]}
-				r, err := checker.Check(t.Context(), cluster())
+				r, err := checker.Check(t.Context(), c.DeepCopy())
 				require.NoError(t, err)
-				require.Len(t, r.Observation.Pick.Victims, 2)
 				return r.Unexplained()
 			}
 			assert.Empty(t, check(system), "the truth")
-			findings := check(checktest.Liar{System: system, Tell: func(_ *model.Cluster, o *model.Observation) { lie.tell(o.Aftermath) }})
+			findings := check(checktest.Liar{System: system, Tell: func(_ *model.Cluster, o *model.Observation) { tell(o) }})
 			require.NotEmpty(t, findings)
-			caught[lie.property] = append(caught[lie.property], lie.name)
+			caught[property] = append(caught[property], name)
+		})
+	}
+	for _, lie := range lies {
+		c := cluster()
+		if lie.property == "fitting-pod-is-bound" {
+			c.Preemptor = checktest.Pod("p", 10, "0")
+		}
+		test(lie.property, lie.name, c, func(o *model.Observation) {
+			require.True(t, o.ScheduledTo != "" || len(o.Pick.Victims) == 2)
+			lie.tell(o.Aftermath)
+		})
+	}
+	for _, lie := range answers {
+		c := cluster()
+		c.Preemptor.Spec.Priority = &lie.priority
+		test("failure-is-told", lie.name, c, func(o *model.Observation) {
+			require.Contains(t, o.PostFilterMessage, lie.old)
+			o.PostFilterMessage = strings.Replace(o.PostFilterMessage, lie.old, lie.with, 1)
+			replaceNote(lie.old, lie.with)(o.Aftermath)
 		})
 	}
 	for _, p := range All() {

@@ -54,7 +54,7 @@ var FailureIsTold = properties.Property{
 	Name:    "failure-is-told",
 	Promise: "Error returns detailed information of why the pod failed to fit on each node. A message format is \"0/X nodes are available: <PreFilterMsg>. <FilterMsg>. <PostFilterMsg>.\"",
 	Source:  "doc comment of FitError.Error (types.go:1468@v1.37.1); docs: tasks/debug/debug-application/debug-pods, \"My pod stays pending\"",
-	Lies:    []string{"no event for the pod", "another number of nodes", "the answer of preemption is left out"},
+	Lies:    []string{"no event for the pod", "another number of nodes", "the answer of preemption is left out", "preemption counts another number of nodes", "preemption counts another number of victims"},
 	Applies: failed,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -73,6 +73,15 @@ var FailureIsTold = properties.Property{
 		}
 		if len(note) < maxNote && !strings.HasSuffix(note, o.PostFilterMessage) {
 			f.add(key, fmt.Sprintf("the event does not end with what preemption answered, %q: %s", o.PostFilterMessage, note))
+		}
+		answer := o.PostFilterMessage
+		if begin := fmt.Sprintf("preemption: 0/%d nodes are available", len(s.Cluster.Nodes)); strings.HasPrefix(answer, "preemption: 0/") && !strings.HasPrefix(answer, begin) {
+			f.add(key+" preemption", fmt.Sprintf("the answer of preemption does not begin with %q: %s", begin, answer))
+		}
+		if o.Pick != nil {
+			if end := fmt.Sprintf(" on node %s, preempting %d victims", o.Pick.Node, len(o.Pick.Victims)); !strings.HasSuffix(answer, end) {
+				f.add(key+" preemption", fmt.Sprintf("the answer of preemption does not end with %q: %s", end, answer))
+			}
 		}
 		return f, nil
 	},
@@ -130,16 +139,21 @@ var ConditionSaysWhy = properties.Property{
 		got, written := condition(s, p, v1.PodScheduled)
 		told := events(s, key, "FailedScheduling")
 		switch {
+		case got.Type == "":
+			f.add(key, "the pod fits nowhere, and gets no condition PodScheduled that says so")
 		case got.Status != string(v1.ConditionFalse) || got.Reason != reason:
 			f.add(key, fmt.Sprintf("the condition PodScheduled is %q with the reason %q, not False with %q", got.Status, got.Reason, reason))
 		case len(told) == 1 && !strings.HasPrefix(got.Message, strings.TrimSuffix(told[0].Note, " ...")):
 			f.add(key, fmt.Sprintf("the condition says %q, the event %q", got.Message, told[0].Note))
-		case written && got.ObservedGeneration != p.Generation && !gateOff(s, "PodObservedGenerationTracking"):
-			f.add(key, fmt.Sprintf("the condition is of generation %d, the pod of %d", got.ObservedGeneration, p.Generation))
+		case written && got.ObservedGeneration != generation(p) && !gateOff(s, "PodObservedGenerationTracking"):
+			f.add(key, fmt.Sprintf("the condition is of generation %d, the pod of %d", got.ObservedGeneration, generation(p)))
 		}
 		return f, nil
 	},
 }
+
+// generation is a pod's; the API server gives each pod one.
+func generation(p *v1.Pod) int64 { return max(p.Generation, 1) }
 
 func gateOff(s *properties.Subject, gate string) bool {
 	on, set := s.Cluster.Settings.FeatureGates[gate]
