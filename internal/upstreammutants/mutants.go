@@ -8,6 +8,8 @@ type Mutant struct {
 	File, Func, Find, Replace string
 	// Breaks is the rule that no longer holds.
 	Breaks string
+	// Property is the one that has to find it; "" if any may.
+	Property string
 }
 
 const (
@@ -16,6 +18,10 @@ const (
 	budgets  = "pkg/scheduler/framework/preemption/util.go"
 	executor = "pkg/scheduler/framework/preemption/executor.go"
 	filters  = "pkg/scheduler/framework/runtime/framework.go"
+	cycle    = "pkg/scheduler/schedule_one.go"
+	results  = "pkg/scheduler/framework/types.go"
+	queue    = "pkg/scheduler/backend/queue/scheduling_queue.go"
+	calls    = "pkg/scheduler/util/utils.go"
 )
 
 // All are the mutants, in the order of a scheduling cycle. None is equivalent to
@@ -97,5 +103,165 @@ var All = []Mutant{
 		Find:    "corev1helpers.PodPriority(pi.GetPod()) < priority",
 		Replace: "corev1helpers.PodPriority(pi.GetPod()) > priority",
 		Breaks:  "pods of lower priority lose their nomination to the picked node",
+	},
+	{
+		Name: "never-released",
+		File: executor, Func: "prepareCandidateAsync",
+		Find:     "e.preempting.Delete(preemptor.UID())",
+		Replace:  "",
+		Breaks:   "the preemptor is kept out of the queue only while its victims are deleted",
+		Property: "gated-while-preempting",
+	},
+	{
+		Name: "deletion-never-ends",
+		File: executor, Func: "NewExecutor",
+		Find:     "if err := util.DeletePod(",
+		Replace:  "<-make(chan struct{})\n\t\t\tif err := util.DeletePod(",
+		Breaks:   "a preemption ends",
+		Property: "gets-through",
+	},
+	{
+		Name: "deadlock-in-deletion",
+		File: executor, Func: "NewExecutor",
+		Find:     "if err := util.DeletePod(",
+		Replace:  "e.mu.Lock()\n\t\t\te.mu.Lock()\n\t\t\tif err := util.DeletePod(",
+		Breaks:   "a preemption ends",
+		Property: "gets-through",
+	},
+	{
+		Name: "event-of-another-reason",
+		File: executor, Func: "NewExecutor",
+		Find:     `"Preempted", "Preempting"`,
+		Replace:  `"Evicted", "Preempting"`,
+		Breaks:   "victims are told that they are preempted",
+		Property: "victims-are-told",
+	},
+	{
+		Name: "event-of-another-action",
+		File: executor, Func: "NewExecutor",
+		Find:     `"Preempted", "Preempting"`,
+		Replace:  `"Preempted", "Preempted"`,
+		Breaks:   "victims are told that they are preempted",
+		Property: "victims-are-told",
+	},
+	{
+		Name: "condition-after-deletion",
+		File: executor, Func: "NewExecutor",
+		Find:     "if updated {",
+		Replace:  "defer func() {\n\t\t\t\tif updated {\n\t\t\t\t\t_ = util.PatchPodStatus(ctx, fh.ClientSet(), victim.Name, victim.Namespace, &victim.Status, newStatus)\n\t\t\t\t}\n\t\t\t}()\n\t\t\tif false {",
+		Breaks:   "a victim is marked before it is deleted",
+		Property: "condition-before-deletion",
+	},
+	{
+		Name: "condition-of-no-generation",
+		File: executor, Func: "NewExecutor",
+		Find:     "ObservedGeneration: apipod.CalculatePodConditionObservedGeneration(&victim.Status, victim.Generation, v1.DisruptionTarget),",
+		Replace:  "",
+		Breaks:   "a condition says of which generation of the pod it is",
+		Property: "condition-before-deletion",
+	},
+	{
+		Name: "last-victim-first",
+		File: executor, Func: "prepareCandidateAsync",
+		Find:     "e.fh.Parallelizer().Until(ctx, len(victimPods)-1, preemptPod, pluginName)",
+		Replace:  "preemptPod(len(victimPods) - 1)\n\t\t\tvictimPods = victimPods[:len(victimPods)-1]\n\t\t\te.fh.Parallelizer().Until(ctx, len(victimPods)-1, preemptPod, pluginName)",
+		Breaks:   "the last victim is preempted after all others",
+		Property: "last-victim-last",
+	},
+	{
+		Name: "last-victim-twice",
+		File: executor, Func: "prepareCandidateAsync",
+		Find:     "len(victimPods)-1, preemptPod",
+		Replace:  "len(victimPods), preemptPod",
+		Breaks:   "a victim is preempted once",
+		Property: "",
+	},
+	{
+		Name: "never-gated",
+		File: executor, Func: "prepareCandidateAsync",
+		Find:     "e.preempting.Insert(preemptor.UID())",
+		Replace:  "",
+		Breaks:   "the preemptor is kept out of the queue while its victims are deleted",
+		Property: "gated-while-preempting",
+	},
+	{
+		Name: "no-nomination",
+		File: cycle, Func: "updatePod",
+		Find:     "if nnnNeedsUpdate {",
+		Replace:  "if false {",
+		Breaks:   "a pod that preempts is nominated",
+		Property: "nomination-is-written",
+	},
+	{
+		Name: "no-nomination-in-memory",
+		File: cycle, Func: "handleSchedulingFailure",
+		Find:     "if sched.SchedulingQueue != nil {",
+		Replace:  "if false {",
+		Breaks:   "the scheduler itself knows of a nomination",
+		Property: "nomination-is-written",
+	},
+	{
+		Name: "no-condition",
+		File: cycle, Func: "updatePod",
+		Find:     "podConditionNeedsUpdate := condition != nil &&",
+		Replace:  "podConditionNeedsUpdate := false &&",
+		Breaks:   "a condition says why a pod is not scheduled",
+		Property: "condition-says-why",
+	},
+	{
+		Name: "first-plugin-only",
+		File: results, Func: "AddPluginStatus",
+		Find:     "\td.UnschedulablePlugins.Insert(sts.Plugin())",
+		Replace:  "\tif d.UnschedulablePlugins.Len() == 0 {\n\t\t\td.UnschedulablePlugins.Insert(sts.Plugin())\n\t\t}",
+		Breaks:   "events of each plugin that rejects a pod wake it up",
+		Property: "woken-by-what-rejected",
+	},
+	{
+		Name: "backoff-after-rejection",
+		File: queue, Func: "determineSchedulingHintForInFlightPod",
+		Find:     "queueingStrategy := queueSkip",
+		Replace:  "queueingStrategy := queueAfterBackoff",
+		Breaks:   "a pod that was rejected waits for an event",
+		Property: "waits-in-its-queue",
+	},
+	{
+		Name: "always-in-flight",
+		File: queue, Func: "AddUnschedulablePodIfNotPresent",
+		Find:     "if !calledDone {",
+		Replace:  "if calledDone {",
+		Breaks:   "a pod that waits is not being scheduled",
+		Property: "waits-in-its-queue",
+	},
+	{
+		Name: "clears-nominations-twice",
+		File: executor, Func: "prepareCandidateAsync",
+		Find:     "getLowerPriorityNominatedPods(e.fh, preemptor.Priority(), c.Name())",
+		Replace:  "getLowerPriorityNominatedPods(e.fh, preemptor.Priority(), c.Name())\n\t\t_ = clearNominatedNodeName(ctx, e.fh.ClientSet(), e.fh.APICacher(), nominatedPods...)",
+		Breaks:   "a nomination is cleared by one call",
+		Property: "",
+	},
+	{
+		Name: "deletes-without-grace",
+		File: calls, Func: "DeletePod",
+		Find:     "metav1.DeleteOptions{}",
+		Replace:  "metav1.DeleteOptions{GracePeriodSeconds: new(int64)}",
+		Breaks:   "victims get their graceful termination period",
+		Property: "",
+	},
+	{
+		Name: "one-node-too-many",
+		File: pick, Func: "evaluate",
+		Find:     "NumAllNodes: len(allNodes)",
+		Replace:  "NumAllNodes: len(allNodes) + 1",
+		Breaks:   "the answer of preemption counts the nodes",
+		Property: "failure-is-told",
+	},
+	{
+		Name: "fits-but-not-bound",
+		File: cycle, Func: "bind",
+		Find:     "return schedFramework.RunBindPlugins(ctx, state, assumed, targetNode)",
+		Replace:  "return nil",
+		Breaks:   "a pod that fits is bound",
+		Property: "fitting-pod-is-bound",
 	},
 }

@@ -52,6 +52,9 @@ func judge(results []*result) error {
 			complain("%s was not found within %s", r.Name, maxSearch)
 			continue
 		}
+		if r.Mutant.Property != "" && r.ReportedFinding.Property != r.Mutant.Property {
+			complain("%s was found by %s, not by %s", r.Name, r.ReportedFinding.Property, r.Mutant.Property)
+		}
 		if to := r.Minimised.To; to.Nodes > maxNodes || to.Pods > maxPods {
 			complain("%s was minimised to %d nodes and %d pods: more than %d and %d", r.Name, to.Nodes, to.Pods, maxNodes, maxPods)
 		}
