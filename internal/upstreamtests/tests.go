@@ -104,6 +104,8 @@ var Tests = []Test{
 		fails{"a pod in both budgets": "got 1 violating victims, and 2 with the budgets the other way round"}},
 	{"preempted-event-without-preemptor", preemption + "executor_test.go", "TestExecutorPreemptor_ObjCanBeReferenced",
 		fails{"pod": "no event can be related to the preemptor: no kind is registered for the type preemption.podExecutorPreemptor"}},
+	{"failed-preemption-keeps-nomination", preemption + "executor_test.go", "TestPrepareCandidateAsync_FailureRevertsNomination",
+		fails{"the condition": "got 1 pods nominated to the node, want 0", "the deletion": "got 1 pods nominated to the node, want 0"}},
 }
 
 // LookUp finds the test of a finding.

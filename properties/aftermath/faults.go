@@ -150,7 +150,7 @@ var RetriedAfterFault = properties.Property{
 var TriedAgain = properties.Property{
 	Name:    "tried-again",
 	Promise: "Retriable defines the retriable errors during a scheduling cycle. RetriableWithConflict defines the retriable errors during a scheduling cycle, including conflicts. BindPod binds a pod to a node with retry.",
-	Source:  "doc comments of Retriable, RetriableWithConflict and BindPod (util/utils.go:99@v1.37.1)",
+	Source:  "doc comments of Retriable (util/utils.go:100@v1.37.1), RetriableWithConflict (util/utils.go:106@v1.37.1) and BindPod (util/utils.go:111@v1.37.1)",
 	Lies:    []string{"a patch is not tried again"},
 	Check: each(func(f *faulted) {
 		c := f.lost()
@@ -228,7 +228,7 @@ var SparedIsNotTold = properties.Property{
 var GoneIsNoError = properties.Property{
 	Name:    "gone-is-no-error",
 	Promise: "404 StatusNotFound: Indicates the requested resource does not exist. Victim Pod is already deleted.",
-	Source:  "API conventions, \"HTTP status codes\"; NewExecutor (executor.go:144@v1.37.1)",
+	Source:  "API conventions, \"HTTP status codes\"; NewExecutor (executor.go:95@v1.37.1)",
 	Lies:    []string{"a victim that is gone ends the preemption"},
 	Check: each(func(f *faulted) {
 		c := f.lost()

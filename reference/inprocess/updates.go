@@ -93,7 +93,7 @@ func (u *updates) detour(like *v1.Pod, nodes []*v1.Node) error {
 		name := "pod-that-goes-from-" + on
 		p.ObjectMeta = metav1.ObjectMeta{Name: name, Namespace: like.Namespace, UID: types.UID(name), Labels: like.Labels}
 		// Its claims would be free once it is gone, if its node went before
-		// (cache.go:1097@v1.37.1, refreshPVCRefCountsDelta).
+		// (cache.go:1105@v1.37.1, refreshPVCRefCountsDelta).
 		p.Spec.NodeName, p.Spec.Volumes = on, nil
 		// Its ports would be free once it is gone, also those of others on the node
 		// that the API server does not let come about (host-ports-forgotten).
