@@ -183,13 +183,7 @@ var (
 	classNames = []string{"", "wait", "local", "zonal", "immediate", "lost"}
 	localClass = slices.Index(classNames, "local")
 	// drivers are those of the CSI volumes.
-	drivers    = [...]string{"disk.example.com", "file.example.com"}
-	claimNames = func() (names [maxClaims]string) {
-		for i := range names {
-			names[i] = numbered("claim", i)
-		}
-		return names
-	}()
+	drivers = [...]string{"disk.example.com", "file.example.com"}
 	// affinities are the required labels of the nodes that can reach a volume.
 	affinities = [][2]string{{}, {"zone", "a"}, {v1.LabelTopologyZone, "a"}, {"zone", "b"}, {v1.LabelFailureDomainBetaZone, "a"}}
 	// volumeLabels are the zones of volumes.

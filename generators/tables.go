@@ -111,13 +111,6 @@ var zones, disks, generations = []string{"", "a", "b"}, []string{"", "ssd", "hdd
 // otherNamespace is the second of the two namespaces.
 const otherNamespace = "other"
 
-var podNames = func() (names [maxPods + 1]string) {
-	for i := range names {
-		names[i] = numbered("pod", i)
-	}
-	return names
-}()
-
 // maxPods is the most bound pods a cluster has.
 const maxPods = 24
 

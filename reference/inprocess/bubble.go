@@ -22,7 +22,8 @@ import (
 // told from "something takes long", and a wait of minutes costs microseconds.
 type bubble struct {
 	work chan func()
-	id   string // as stacks name it: "synctest bubble 7]"
+	over chan struct{} // closed when the last of its goroutines has ended
+	id   string        // as stacks name it: "synctest bubble 7]"
 	// progress counts what the scheduler was seen doing. It is watched while a
 	// cycle runs.
 	progress atomic.Uint64
@@ -30,8 +31,9 @@ type bubble struct {
 }
 
 func newBubble() *bubble {
-	b, now := &bubble{work: make(chan func())}, time.Now()
+	b, now := &bubble{work: make(chan func()), over: make(chan struct{})}, time.Now()
 	go func() {
+		defer close(b.over)
 		// A bubble whose goroutines all wait for ever ends in a panic. That is no
 		// news: see settle.
 		defer func() { _ = recover() }()
@@ -57,10 +59,16 @@ func stack(all bool) []byte {
 	}
 }
 
-// close calls last in the bubble, and ends it once its goroutines have ended.
+// close calls last in the bubble, and returns when its goroutines have ended: what a
+// binding cycle still does would be counted among what others do. Goroutines that do
+// not end are left behind.
 func (b *bubble) close(last func()) {
 	b.work <- last
 	close(b.work)
+	select {
+	case <-b.over:
+	case <-time.After(patience):
+	}
 }
 
 // How long a cycle may show no progress: some time for each object that a single
