@@ -1,7 +1,12 @@
 package properties
 
 import (
+	"slices"
 	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -19,25 +24,35 @@ func GetsThrough() Property {
 			if c == nil {
 				return nil, nil
 			}
-			for frame, id := range knownCrashes {
-				if strings.Contains(c.Where, frame) && s.Assumes(id) {
+			for _, known := range knownCrashes {
+				if strings.Contains(c.Where, known.function) && slices.ContainsFunc(s.Cluster.Extra, known.needs) && s.Assumes(known.id) {
 					return nil, nil
 				}
 			}
-			function, _, _ := strings.Cut(c.Where, " (")
-			stage := reached(s.Observation)
-			if c.Kind == model.Hang {
-				stage = "" // how far the cycle came beside the goroutine that hangs is chance
+			stage, where := reached(s.Observation), c.Where
+			if c.Kind == model.Hang { // how far the cycle came beside the goroutine that hangs is chance
+				stage = ""
+				where, _, _ = strings.Cut(where, " (")
 			}
-			return []Finding{{Stage: stage, Kind: string(c.Kind) + " in " + function, Detail: c.String()}}, nil
+			return []Finding{{Stage: stage, Kind: string(c.Kind) + " in " + where, Detail: c.String()}}, nil
 		},
 	}
 }
 
-// knownCrashes are the functions in which the scheduler is known to break, with the
-// entries of the ledger.
-var knownCrashes = map[string]string{
-	"volumebinding.(*VolumeBinding).Score ": "class-annotation-crashes-score",
+// knownCrashes are the functions in which the scheduler is known to break, with what
+// is in each cluster on which it does: a function may break in more ways than one.
+var knownCrashes = []struct {
+	id, function string
+	needs        func(runtime.Object) bool
+}{
+	{"class-annotation-crashes-score", "volumebinding.(*VolumeBinding).Score ", func(o runtime.Object) bool {
+		claim, ok := o.(*v1.PersistentVolumeClaim)
+		return ok && claim.Spec.StorageClassName == nil && claim.Annotations[v1.BetaStorageClassAnnotation] != ""
+	}},
+	{"unknown-capacity-crashes-score", "volumebinding.(*VolumeBinding).Score ", func(o runtime.Object) bool {
+		capacity, ok := o.(*storagev1.CSIStorageCapacity)
+		return ok && capacity.Capacity == nil && capacity.MaximumVolumeSize != nil
+	}},
 }
 
 // reached is the last stage that an observation shows.

@@ -415,4 +415,16 @@ var openFindings = []LedgerEntry{
 		Releases:    ">=1.37.0",
 		Properties:  []string{"gets-through"},
 	},
+	{
+		ID:          "unknown-capacity-crashes-score",
+		Title:       "A driver that tells only the largest volume it can make ends the scheduler",
+		Class:       Crash,
+		Promise:     "If MaximumVolumeSize is unset, it falls back to a comparison against the less precise Capacity. If that is also unset, the scheduler assumes that capacity is insufficient and tries some other node.",
+		Source:      "API: CSIStorageCapacity",
+		Happens:     "Where nodes are scored by the storage capacity that is left, the total is read without asking whether it is set.",
+		Where:       "volume_binding.go:513@v1.37.1, VolumeBinding.Score",
+		Consequence: "A storage driver, or whoever may create such an object in a namespace, ends the scheduler at each pod whose new volume could be made on two nodes, again and again.",
+		Releases:    ">=1.37.0",
+		Properties:  []string{"gets-through"},
+	},
 }
