@@ -117,7 +117,7 @@ func (g *generator) drawNode(room int) node {
 	if g.volumes {
 		g.drawCSINode(&n)
 	}
-	if main, ok := g.mainResource(); ok && g.roomy {
+	if main, ok := g.mainResource(); ok && (g.roomy || g.provisions) {
 		n.room[main] = plenty
 	}
 	return n

@@ -92,6 +92,7 @@ type storagePlan struct {
 	inTree          bool               // some volumes are of in-tree plugins
 	attachments     bool               // VolumeAttachments
 	static          bool               // unbound claims need volumes that are there
+	provisions      bool               // nodes have room for the preemptor, and its volume is still to be made
 	prevents        bool               // pods do not go where the driver is missing
 	driver          bool               // a CSIDriver, which may report how much storage is left
 	objects         storageObjects

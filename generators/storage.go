@@ -15,11 +15,15 @@ func (g *generator) drawStorage() {
 	}
 	g.inTree = g.Chance(15)
 	g.attachments = g.Chance(20)
-	g.driver = g.Chance(50)
+	g.provisions = g.bottleneck < byPodCount && g.Chance(20)
+	g.driver = g.provisions || g.Chance(50)
 	g.prevents = g.driver && g.Chance(75)
 	g.static = g.bottleneck == byVolume && g.Chance(40)
 	g.disk = draw.Pick(g.Source, gceDisk, awsDisk, iscsiDisk, rbdDisk)
 	g.pvcs = g.drawClaims(count, 0)
+	if g.provisions {
+		g.pvcs[0] = claim{state: unboundClaim, class: waitClass, size: 1, beta: g.Chance(20)}
+	}
 	if g.namespaces {
 		g.otherPVCs = g.drawClaims(count, maxClaims)
 	}
@@ -180,8 +184,8 @@ var (
 	phases      = []v1.PersistentVolumePhase{v1.VolumeAvailable, v1.VolumeReleased, v1.VolumePending}
 	// classNames are the names of storage classes: "" is none, and the last does
 	// not exist.
-	classNames = []string{"", "wait", "local", "zonal", "immediate", "lost"}
-	localClass = slices.Index(classNames, "local")
+	classNames            = []string{"", "wait", "local", "zonal", "immediate", "lost"}
+	waitClass, localClass = slices.Index(classNames, "wait"), slices.Index(classNames, "local")
 	// drivers are those of the CSI volumes.
 	drivers = [...]string{"disk.example.com", "file.example.com"}
 	// affinities are the required labels of the nodes that can reach a volume.

@@ -230,11 +230,18 @@ func (g *generator) csiDriver() []runtime.Object {
 			c.NodeTopology = &metav1.LabelSelector{} // all nodes
 		}
 		amount := gibibytes(g.Intn(4))[v1.ResourceStorage]
-		if g.Chance(92) {
-			c.Capacity = &amount
+		// A driver may tell only how large one volume can be.
+		whole, maximum := 90, 40
+		if g.provisions && i == 0 {
+			c.StorageClassName, c.NodeTopology, amount = "wait", &metav1.LabelSelector{}, gibibytes(3)[v1.ResourceStorage]
+			whole, maximum = 70, 90
 		}
-		if g.Chance(15) {
-			c.MaximumVolumeSize = new(gibibytes(g.Intn(3))[v1.ResourceStorage])
+		if g.Chance(whole) {
+			c.Capacity = &amount
+			maximum = 15
+		}
+		if g.Chance(maximum) {
+			c.MaximumVolumeSize = new(gibibytes(g.Intn(4))[v1.ResourceStorage])
 		}
 		all = append(all, c)
 	}

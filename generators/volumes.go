@@ -63,6 +63,9 @@ func (g *generator) someEphemeral() volume {
 
 // preemptorVolumes draws what the preemptor wants to mount.
 func (g *generator) preemptorVolumes() []volume {
+	if g.provisions {
+		return []volume{{}}
+	}
 	var volumes []volume
 	switch g.bottleneck {
 	case byClaim:
