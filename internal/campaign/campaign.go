@@ -258,7 +258,8 @@ func (c *campaign) look() {
 	}
 	if now := time.Now(); now.After(due) {
 		c.sampled = now
-		c.sample(memory + residentMemory(os.Getpid()))
+		own, _ := usage(os.Getpid())
+		c.sample(memory + own)
 	}
 }
 

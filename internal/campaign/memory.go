@@ -1,19 +1,21 @@
 package campaign
 
 import (
-	"fmt"
-	"os"
+	"time"
+
+	"github.com/prometheus/procfs"
 )
 
-// residentMemory is the memory of a process, in bytes, or 0 if it is not known.
-func residentMemory(pid int) int64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+// usage is the resident memory of a process, in bytes, and the CPU time that it has
+// used so far: 0 where they are not known.
+func usage(pid int) (memory int64, cpu time.Duration) {
+	p, err := procfs.NewProc(pid)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	var total, resident int64
-	if n, _ := fmt.Sscan(string(data), &total, &resident); n < 2 {
-		return 0
+	stat, err := p.Stat()
+	if err != nil {
+		return 0, 0
 	}
-	return resident * int64(os.Getpagesize())
+	return int64(stat.ResidentMemory()), time.Duration(stat.CPUTime() * float64(time.Second))
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Process launches workers that are processes of their own. command makes the
@@ -39,8 +40,8 @@ func Process(command func() *exec.Cmd) Launch {
 		})
 		return &Peer{
 			in: in, out: json.NewDecoder(out), wait: wait,
-			kill:   func() { cmd.Process.Kill() },
-			memory: func() int64 { return residentMemory(cmd.Process.Pid) },
+			kill:  func() { cmd.Process.Kill() },
+			usage: func() (int64, time.Duration) { return usage(cmd.Process.Pid) },
 		}, nil
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
@@ -157,8 +156,8 @@ type Peer struct {
 	// kill ends the worker at once. wait waits for its end and says why it died.
 	kill func()
 	wait func() error
-	// memory is its resident bytes.
-	memory func() int64
+	// usage is its resident bytes and its CPU time so far.
+	usage func() (memory int64, cpu time.Duration)
 }
 
 // Launch starts a worker.
@@ -169,17 +168,17 @@ type errDied struct{ why string }
 
 func (e errDied) Error() string { return e.why }
 
-// ask sends a request and waits for the answer, at most for the time given, and
-// until ctx is done.
+// ask sends a request and waits for the answer, until ctx is done, and with patience
+// for the CPU time that it may take. A worker that gets next to none of the CPU for as
+// long does nothing: on a machine that has much else to do, it would get some.
 func (p *Peer) ask(ctx context.Context, r request, patience time.Duration) (*answer, error) {
 	defer context.AfterFunc(ctx, p.kill)()
-	var stuck atomic.Bool
-	timer := time.AfterFunc(patience, func() {
-		stuck.Store(true)
-		p.kill()
-	})
+	answered, stuck := make(chan struct{}), make(chan bool)
+	go func() { stuck <- p.isStuck(patience, answered) }()
 	a, err := p.exchange(r)
-	if !timer.Stop() && err == nil {
+	close(answered)
+	late := <-stuck
+	if late && err == nil {
 		err = errors.New("too late") // it was killed after all
 	}
 	if err == nil {
@@ -190,10 +189,31 @@ func (p *Peer) ask(ctx context.Context, r request, patience time.Duration) (*ans
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if stuck.Load() {
+	if late {
 		return nil, errDied{fmt.Sprintf("no answer for %s", patience)}
 	}
 	return nil, errDied{fmt.Sprint(why)}
+}
+
+// isStuck kills the worker, and says so, if its patience is at an end before answered is
+// closed.
+func (p *Peer) isStuck(patience time.Duration, answered <-chan struct{}) bool {
+	start := time.Now()
+	_, before := p.usage()
+	for next := patience; ; {
+		select {
+		case <-answered:
+			return false
+		case <-time.After(next):
+		}
+		_, now := p.usage()
+		used := now - before
+		if used >= patience || used < time.Since(start)/50 {
+			p.kill()
+			return true
+		}
+		next = max(patience-used, time.Millisecond)
+	}
 }
 
 func (p *Peer) exchange(r request) (*answer, error) {

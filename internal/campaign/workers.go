@@ -19,8 +19,8 @@ type workers struct {
 	// again answers a request of one cluster that a worker died of, and outlives it.
 	again func(context.Context, request) (*answer, error)
 	errgroup.Group
-	// patience is how long to wait for an answer about a block, and about one
-	// cluster.
+	// patience is how much CPU time an answer about a block may take, and about one
+	// cluster: see Peer.ask.
 	patience, patienceForOne time.Duration
 
 	mu    sync.Mutex
@@ -159,7 +159,8 @@ func (w *workers) used() (died int, cpuSeconds float64, memory int64) {
 	cpuSeconds = w.ended
 	for p, s := range w.peers {
 		cpuSeconds += s
-		memory += p.memory()
+		m, _ := p.usage()
+		memory += m
 	}
 	return w.died, cpuSeconds, memory
 }

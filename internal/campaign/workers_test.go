@@ -36,7 +36,7 @@ func inProcess(checker func() (*properties.Checker, error)) Launch {
 			answers.CloseWithError(io.EOF)
 			done <- err
 		}()
-		return &Peer{in: in, out: json.NewDecoder(out), kill: kill, wait: sync.OnceValue(func() error { return <-done }), memory: func() int64 { return 0 }}, nil
+		return &Peer{in: in, out: json.NewDecoder(out), kill: kill, wait: sync.OnceValue(func() error { return <-done }), usage: func() (int64, time.Duration) { return 0, 0 }}, nil
 	}
 }
 
@@ -67,9 +67,9 @@ func acting(act func(request) *answer) Launch {
 		}()
 		return &Peer{
 			in: in, out: json.NewDecoder(out),
-			kill:   func() { out.Close() },
-			wait:   sync.OnceValue(func() error { return errors.New("panic: at the disco") }),
-			memory: func() int64 { return 0 },
+			kill:  func() { out.Close() },
+			wait:  sync.OnceValue(func() error { return errors.New("panic: at the disco") }),
+			usage: func() (int64, time.Duration) { return 0, 0 },
 		}, nil
 	}
 }
