@@ -77,9 +77,10 @@ func Documented() *Algorithm {
 // Preempt goes on with these choices made in the simplest way.
 type Decision struct {
 	Cycle *Cycle
-	// Error is why the cycle ends in an error while nodes are filtered; the later
-	// fields are then empty. "" if it does not.
-	Error string
+	// Errors are why the cycle ends in an error while nodes are filtered: words by
+	// which the text of the error is known. Nodes are filtered in parallel, so any of
+	// several may end it. The later fields are then empty. None if it does not.
+	Errors []string
 	// FilterFails names the extender whose error that is, if it is one's.
 	FilterFails string
 	// Verdicts says why each node fails the preemptor. A node that is not in it
@@ -88,8 +89,8 @@ type Decision struct {
 	// Fits are the nodes on which the pod runs without preempting anything, of
 	// which it takes one. The later fields are then empty.
 	Fits []string
-	// PostFilterError is why preemption is not even asked; no documented rule sets
-	// it. The later fields are then empty.
+	// PostFilterError is why preemption is not even asked, in words as those of
+	// Errors; no documented rule sets it. The later fields are then empty.
 	PostFilterError string
 	// Eligible says whether the pod may preempt; nil if that was never asked,
 	// because the pod fits somewhere or the cluster has no nodes.
@@ -106,15 +107,18 @@ func (a *Algorithm) Decide(c *Cluster) *Decision { return a.NewCycle(c).Decide()
 // Decide goes through the cycle up to the dry runs.
 func (cy *Cycle) Decide() *Decision {
 	d := &Decision{Cycle: cy}
-	if d.Verdicts, d.Error = cy.Filter(cy); d.Error == "" {
-		d.Error = filterError(cy, d.Verdicts)
+	var failure string
+	if d.Verdicts, failure = cy.Filter(cy); failure != "" {
+		d.Errors = []string{failure}
+	} else {
+		d.Errors = filterErrors(cy, d.Verdicts)
 	}
-	if d.Error != "" {
+	if len(d.Errors) > 0 {
 		d.Verdicts = nil
 		return d
 	}
 	if d.FilterFails = cy.FilterByExtenders(d.Verdicts); d.FilterFails != "" {
-		d.Error, d.Verdicts = "extender "+d.FilterFails+" fails", nil
+		d.Errors, d.Verdicts = []string{ExtenderFilterError}, nil
 		return d
 	}
 	d.Fits = fittingNodes(cy, d.Verdicts)
@@ -131,14 +135,14 @@ func (cy *Cycle) Decide() *Decision {
 	return d
 }
 
-// filterError is that of a node on which a filter cannot tell, if there is one.
-func filterError(cy *Cycle, verdicts map[string]*Verdict) string {
+// filterErrors are those of the nodes on which a filter cannot tell.
+func filterErrors(cy *Cycle, verdicts map[string]*Verdict) (errors []string) {
 	for _, n := range cy.Nodes {
 		if v := verdicts[n.Name]; v != nil && v.Error != "" {
-			return v.Error
+			errors = append(errors, v.Error)
 		}
 	}
-	return ""
+	return errors
 }
 
 // fittingNodes are the nodes of which the preemptor takes one. If its nominated

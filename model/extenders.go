@@ -9,6 +9,10 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
+// ExtenderFilterError is in the text of the error that a failing ExtenderFilter
+// answers with.
+const ExtenderFilterError = "the filter fails"
+
 // interestedExtenders are the extenders that are asked about the preemptor, in the
 // order in which they are asked: as configured, but those that may be ignored last
 // (scheduler.go:602@v1.37.1, buildExtenders). An extender is interested in a pod

@@ -67,7 +67,7 @@ func PreFilter(cy *Cycle) PreFiltered {
 		}
 		switch {
 		case a.Error != "":
-			all.Error, all.Stopped = "running PreFilter plugin \""+p.Name()+"\": "+a.Error, true
+			all.Error, all.Stopped = a.Error, true
 			return all
 		case a.Rejection != nil:
 			all.Rejection = a.Rejection

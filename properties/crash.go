@@ -18,14 +18,17 @@ func GetsThrough() Property {
 		Name:    "gets-through",
 		Promise: "If none of the nodes are suitable, the pod remains unscheduled until the scheduler is able to place it.",
 		Source:  "docs: concepts/scheduling-eviction/kube-scheduler; a process that ends, or waits for ever, places no pod at all",
-		Lies:    []string{"a plugin panics", "a deletion never returns"},
+		Lies: []string{
+			"a plugin panics", "a deletion never returns", "another panic where one is known",
+			"it hangs where it is known to panic", "the known panic on another cluster",
+		},
 		Check: func(s *Subject) ([]Finding, error) {
 			c := s.Observation.Crash
 			if c == nil {
 				return nil, nil
 			}
 			for _, known := range knownCrashes {
-				if strings.Contains(c.Where, known.function) && slices.ContainsFunc(s.Cluster.Extra, known.needs) && s.Assumes(known.id) {
+				if c.Kind != model.Hang && strings.Contains(c.Message, nilPointer) && strings.Contains(c.Where, known.function) && slices.ContainsFunc(s.Cluster.Extra, known.needs) && s.Assumes(known.id) {
 					return nil, nil
 				}
 			}
@@ -38,6 +41,9 @@ func GetsThrough() Property {
 		},
 	}
 }
+
+// nilPointer is in the message of all panics that are known.
+const nilPointer = "invalid memory address or nil pointer dereference"
 
 // knownCrashes are the functions in which the scheduler is known to break, with what
 // is in each cluster on which it does: a function may break in more ways than one.

@@ -79,7 +79,7 @@ func TestFiltersAloneCatchesForgetfulPlugins(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, []string{"a plugin forgets changes"}, filtersAlone.Lies)
+	require.Contains(t, filtersAlone.Lies, "a plugin forgets changes")
 	for _, plugin := range []string{"NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"} {
 		require.True(t, caught[plugin], plugin)
 	}

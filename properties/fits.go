@@ -58,7 +58,7 @@ func (s *Subject) Fits(node string, gone map[string]bool) (Judgement, error) {
 	if s.judged == nil {
 		s.judged = map[string]Judgement{}
 	}
-	j := Judgement{d.Error == "" && d.Verdicts[node] == nil, o.ScheduledTo == node}
+	j := Judgement{len(d.Errors) == 0 && d.Verdicts[node] == nil, o.ScheduledTo == node}
 	s.judged[key] = j
 	return j, nil
 }

@@ -24,11 +24,11 @@ func (f fake) Observe(_ context.Context, c *model.Cluster) (*model.Observation, 
 	o := &model.Observation{Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true}
 	o.Actuation = &model.Actuation{Nomination: model.NominationCleared}
 	if len(c.Nodes) == 0 {
-		o.CycleError = "no nodes"
+		o.CycleError = "no nodes available to schedule pods"
 		return o, nil
 	}
-	if d.Error != "" {
-		o.CycleError = d.Error
+	if len(d.Errors) > 0 {
+		o.CycleError = d.Errors[0]
 		return o, nil
 	}
 	if len(d.Fits) > 0 {

@@ -5,7 +5,6 @@ package fingerprint
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -88,7 +87,7 @@ func (f Fingerprint) Covers(other Fingerprint) bool {
 func OfFinding(f *properties.Finding) Fingerprint {
 	kind := f.Kind
 	if f.Property == Failed {
-		kind = causeOf(f.Detail)
+		kind = answers.Cause(f.Detail)
 	}
 	return Fingerprint{f.Property, f.Stage, kind, strings.Join(slices.Sorted(slices.Values(f.Known)), ",")}
 }
@@ -106,15 +105,4 @@ func Of(r *properties.Result) []Fingerprint {
 		return cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1))
 	})
 	return all
-}
-
-// particular matches what one error of a kind says and another does not: numbers
-// and quoted names.
-var particular = regexp.MustCompile(`[0-9]+|"[^"]*"`)
-
-// causeOf is the first line of an error, which leaves out the stack of a panic,
-// without what is particular to it.
-func causeOf(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return particular.ReplaceAllString(line, "")
 }

@@ -72,10 +72,10 @@ func (s *System) answer(c *model.Cluster, d *answers.Set) *model.Observation {
 	}()
 	switch {
 	case len(c.Nodes) == 0:
-		o.CycleError = "no nodes"
+		o.CycleError = "no nodes available to schedule pods"
 		return o
-	case d.Error != "":
-		o.CycleError = d.Error
+	case len(d.Errors) > 0:
+		o.CycleError = d.Errors[0]
 		return o
 	case len(d.Fits) > 0:
 		o.ScheduledTo = d.Fits[s.draw(len(d.Fits))]

@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,12 +56,12 @@ func (s *Set) admitsStages(o *model.Observation) *Disagreement {
 		return dis
 	}
 	switch {
-	case s.cycleError() != "":
+	case len(s.cycleErrors()) > 0:
 		return s.admitsNomination(o, s.Cycle.NoCandidate(s.Decision))
 	case len(s.Fits) > 0:
 		return nil
 	case s.PostFilterError != "":
-		return s.admitsNomination(o, keepsNomination())
+		return cmp.Or(s.admitsStatus(o, codeError), s.admitsNomination(o, keepsNomination()))
 	case o.Eligible != nil && o.Eligible.OK != s.Eligible.OK:
 		kind := kindNotEligible
 		if o.Eligible.OK {
@@ -68,7 +69,7 @@ func (s *Set) admitsStages(o *model.Observation) *Disagreement {
 		}
 		return disagree(model.StageEligible, "", kind, *s.Eligible, *o.Eligible)
 	case !s.Eligible.OK:
-		return s.admitsNomination(o, keepsNomination())
+		return cmp.Or(s.admitsStatus(o, codeUnschedulable), s.admitsNomination(o, keepsNomination()))
 	}
 	if o.Eligible != nil { // the system shows its stages
 		if got := slices.Sorted(slices.Values(o.PotentialNodes)); !slices.Equal(got, s.PotentialNodes) {
@@ -87,24 +88,18 @@ func (s *Set) admitsStages(o *model.Observation) *Disagreement {
 	return first
 }
 
-// cycleError is why the cycle ends in an error while nodes are filtered, or "".
-func (s *Set) cycleError() string {
-	if len(s.Cycle.Nodes) == 0 {
-		return "no nodes"
-	}
-	return s.Error
-}
-
 func keepsNomination() *model.Actuation { return &model.Actuation{Nomination: model.NominationKept} }
 
 func (s *Set) admitsFilters(o *model.Observation) *Disagreement {
-	switch failure := s.cycleError(); {
-	case failure != "" && o.CycleError == "":
-		return disagree(model.StageFilter, "", kindNoError, "an error: "+failure, "none")
-	case failure != "":
+	switch failures := s.cycleErrors(); {
+	case len(failures) > 0 && o.CycleError == "":
+		return disagree(model.StageFilter, "", kindNoError, "an error: "+failures[0], "none")
+	case len(failures) > 0 && !s.CycleFails(o.CycleError):
+		return disagree(model.StageFilter, "", errorKind(o.CycleError), "an error: "+strings.Join(failures, ", or "), o.CycleError)
+	case len(failures) > 0:
 		return nil
 	case o.CycleError != "":
-		return disagree(model.StageFilter, "", kindError, "no error", o.CycleError)
+		return disagree(model.StageFilter, "", errorKind(o.CycleError), "no error", o.CycleError)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Filters)) {
 		got, want := o.Filters[name], s.Verdicts[name]
@@ -163,8 +158,9 @@ func (s *Set) admitsIn(w *world, o *model.Observation) *Disagreement {
 		return dis
 	}
 	none := s.Cycle.NoCandidate(s.Decision) // what is written if none is left to pick from
+	code := codeUnschedulable
 	if failedWithError {
-		none = keepsNomination()
+		none, code = keepsNomination(), codeError
 	}
 	candidates := map[string]*model.Outcome{}
 	for _, name := range o.Candidates {
@@ -175,13 +171,16 @@ func (s *Set) admitsIn(w *world, o *model.Observation) *Disagreement {
 		if dis := s.admitsExtenders(o, left, fails); dis != nil {
 			return dis
 		}
-		candidates, none = left, s.Cycle.NoneLeft(fails != "")
+		if fails != "" {
+			return s.admitsNomination(o, s.Cycle.NoneLeft(true))
+		}
+		candidates, none, code = left, s.Cycle.NoneLeft(false), codeUnschedulable
 	}
 	if len(candidates) == 0 {
 		if o.Pick != nil {
 			return disagree(model.StagePick, "", kindPick, "none", *o.Pick)
 		}
-		return s.admitsNomination(o, none)
+		return cmp.Or(s.admitsStatus(o, code), s.admitsNomination(o, none))
 	}
 	nodes, by := s.Cycle.Pick(candidates)
 	if o.Pick == nil {
@@ -194,7 +193,7 @@ func (s *Set) admitsIn(w *world, o *model.Observation) *Disagreement {
 	if !slices.Equal(o.Pick.Victims, picked.Victims) || o.Pick.Violations != picked.Violations {
 		return disagree(model.StagePick, o.Pick.Node, kindElsewhere, picked.Victims, o.Pick.Victims)
 	}
-	return s.admitsNomination(o, s.actuate(o.Pick.Node, picked.Pods))
+	return cmp.Or(s.admitsStatus(o, codeSuccess), s.admitsNomination(o, s.actuate(o.Pick.Node, picked.Pods)))
 }
 
 // admitsDryRun finds the allowed outcome that was observed on a node. It is nil
@@ -205,7 +204,7 @@ func (s *Set) admitsDryRun(w *world, name string, got model.DryRun) (*model.Outc
 	case run == nil:
 		return nil, disagree(model.StageDryRun, name, kindOtherNodes, "not tried", got)
 	case run.Failed == nil:
-	case run.Failed.Error != "" && got.Error != "":
+	case run.fails(got.Error):
 		return nil, nil
 	case got.Error != "" || got.Failed == nil || got.Failed.Plugin != run.Failed.Plugin || !s.rules.DryRunStatusUnreported && got.Failed.Unresolvable != run.Failed.Unresolvable:
 		return nil, disagree(model.StageDryRun, name, s.dryRunKind(run, got), model.DryRun{Failed: run.Failed}, got)
@@ -251,7 +250,7 @@ func (s *Set) likely(run *run, victims []string, order []int) *model.Outcome {
 // find is the outcome of r that was observed, with the pods observed, or nil.
 func (r *run) find(cy *model.Cycle, got model.DryRun) *model.Outcome {
 	if got.Error != "" {
-		if len(r.Listed.Pods) == 0 {
+		if r.fails(got.Error) {
 			return r.Listed
 		}
 		return nil
@@ -335,6 +334,8 @@ func (s *Set) admitsChoice(o *model.Observation) *Disagreement {
 	if o.Pick == nil {
 		nothing, fails := s.picksNone()
 		switch {
+		case !fails && o.PostFilterCode == codeError:
+			return disagree(model.StagePick, "", errorKind(o.PostFilterMessage), "no error", o.PostFilterMessage)
 		case fails && s.admitsNomination(o, s.Cycle.NoneLeft(true)) == nil:
 			return nil
 		case nothing:
@@ -407,10 +408,12 @@ func (s *Set) unreported(node string) bool { return s.rules.AbsentUnreported && 
 // admitsExtenders compares what the extenders left of the candidates observed.
 func (s *Set) admitsExtenders(o *model.Observation, left map[string]*model.Outcome, failed string) *Disagreement {
 	switch {
-	case failed != "" && (o.Pick != nil || o.PostFilterCode != "Error" && o.PostFilterCode != ""):
+	case failed != "" && (o.Pick != nil || o.PostFilterCode != codeError && o.PostFilterCode != ""):
 		return disagree(model.StageExtenders, "", kindNoError, "an error of extender "+failed, o.PostFilterCode)
-	case failed == "" && o.PostFilterCode == "Error":
-		return disagree(model.StageExtenders, "", kindError, "no error", o.PostFilterMessage)
+	case failed != "" && o.PostFilterCode == codeError && !s.ExtenderFails(failed, o):
+		return disagree(model.StageExtenders, "", errorKind(o.PostFilterMessage), "an error of extender "+failed, o.PostFilterMessage)
+	case failed == "" && o.PostFilterCode == codeError:
+		return disagree(model.StageExtenders, "", errorKind(o.PostFilterMessage), "no error", o.PostFilterMessage)
 	case failed != "" || o.AfterExtenders == nil:
 		return nil
 	}

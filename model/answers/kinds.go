@@ -16,7 +16,7 @@ const (
 	KindUnresolvable = "unresolvable but should be resolvable"
 	KindResolvable   = "resolvable but should be unresolvable"
 	kindOtherNode    = "scheduled to another node than the nominated one"
-	kindError        = "ends in an error"
+	kindError        = "ends in an error" // CAUSE
 	kindNoError      = "does not end in an error"
 
 	kindEligible    = "may preempt but should not"
@@ -96,7 +96,7 @@ func (s *Set) verdictKind(want, got *model.Verdict) string {
 func (s *Set) dryRunKind(run *run, got model.DryRun) string {
 	switch {
 	case got.Error != "":
-		return kindError
+		return errorKind(got.Error)
 	case got.Failed != nil && got.Failed.Plugin == "":
 		return kindSpares
 	case run.Failed != nil && run.Failed.Plugin == "":

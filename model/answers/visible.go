@@ -24,10 +24,11 @@ const (
 
 // What a cycle may come to, as Contrast names it.
 const (
-	VisibleError    = "an error"
-	VisibleFit      = "a node without preemption"
-	VisiblePreempts = "preemption"
-	VisibleNothing  = "no preemption"
+	VisibleError      = "an error"
+	VisibleOtherError = "another error"
+	VisibleFit        = "a node without preemption"
+	VisiblePreempts   = "preemption"
+	VisibleNothing    = "no preemption"
 )
 
 // How two lists may differ, as Contrast names it.
@@ -70,9 +71,12 @@ func (s *Set) AdmitsVisible(o *model.Observation) *Contrast {
 	got := visibleOutcome(o)
 	outcome := func(want string) *Contrast { return &Contrast{Aspect: AspectOutcome, Want: want, Got: got} }
 	switch {
-	case s.cycleError() != "":
+	case len(s.cycleErrors()) > 0:
 		if got != VisibleError {
 			return outcome(VisibleError)
+		}
+		if !s.CycleFails(o.CycleError) {
+			return &Contrast{Aspect: AspectOutcome, Want: VisibleError, Got: VisibleOtherError}
 		}
 		return s.admitsWrites(o, s.Cycle.NoCandidate(s.Decision))
 	case len(s.Fits) > 0:

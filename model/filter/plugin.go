@@ -41,7 +41,7 @@ type Answer struct {
 	Nodes map[string]bool
 	// Rejection says why no node will do.
 	Rejection *Verdict
-	// Error ends the scheduling cycle, if it is not "".
+	// Error ends the scheduling cycle, if it is not "": words that are in its text.
 	Error string
 }
 

@@ -243,7 +243,7 @@ func Flags() []Flag {
 			func(r *answers.Rules) {
 				noCandidate := r.NoCandidate
 				r.NoCandidate = func(d *model.Decision) *model.Actuation {
-					tried := d.Error != "" || len(d.Cycle.Nodes) == 0 || len(d.PotentialNodes) > 0
+					tried := len(d.Errors) > 0 || len(d.Cycle.Nodes) == 0 || len(d.PotentialNodes) > 0
 					if tried || d.Cycle.Preemptor.Status.NominatedNodeName == "" {
 						return &model.Actuation{Nomination: model.NominationKept}
 					}

@@ -190,7 +190,7 @@ func flagTests() []flagTest {
 			flag: "a pod whose claims are missing, or deleted, is rejected",
 			cluster: mk.Cluster(mk.Pod("p", 9, mk.Mounts("c")), mk.Node("n", "1"), mk.Volume("c"),
 				mk.Claim("c", func(c *v1.PersistentVolumeClaim) { c.DeletionTimestamp = new(metav1.Time) })),
-			ask: func(d *answers.Set) any { return d.Error != "" }, with: false, without: true,
+			ask: func(d *answers.Set) any { return len(d.Errors) > 0 }, with: false, without: true,
 		},
 		{
 			flag: "a pod whose claim has lost its volume is rejected",

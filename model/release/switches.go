@@ -2,6 +2,7 @@ package release
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ var switches = []struct {
 		if d.Eligible == nil || !pre.Stopped || pre.Rejection != nil && pre.Rejection.Plugin == "DynamicResources" {
 			return
 		}
-		*d = model.Decision{Cycle: d.Cycle, Verdicts: d.Verdicts, PostFilterError: "a plugin has no state, as it was not asked"}
+		*d = model.Decision{Cycle: d.Cycle, Verdicts: d.Verdicts, PostFilterError: "not found"}
 	})},
 	{PercentageOfPotentialNodes, func(r *answers.Rules) {
 		enough := r.NumCandidates
@@ -129,7 +130,7 @@ var switches = []struct {
 	{AllocatedClaimFailsScore, afterDecide(func(d *model.Decision) {
 		claims, ok := filter.As[*device.State](d.Cycle.State("DynamicResources"))
 		if ok && len(d.Fits) > 1 && len(claims.Open) > 0 && len(claims.Allocated) > 0 {
-			*d = model.Decision{Cycle: d.Cycle, Error: "scoring fails"}
+			*d = model.Decision{Cycle: d.Cycle, Errors: []string{"is smaller than number of claims"}}
 		}
 	})},
 	{UnknownDomainPanics, unknownDomainPanics},
@@ -221,7 +222,7 @@ func missingNodeIsError(r *answers.Rules) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(cy.PreFiltered.Nodes)) {
 			if cy.Node(name) == nil {
-				return nil, "there is no node " + name
+				return nil, fmt.Sprintf("nodeinfo not found for node name %q", name)
 			}
 		}
 		return verdicts, ""
@@ -239,13 +240,13 @@ func noNodeLeftIsTried(r *answers.Rules) {
 	}
 	afterDryRun(func(cy *model.Cycle, run *model.DryRunOnNode, _ []int) {
 		if cy.PreFiltered.Stopped && len(run.Possible) > 0 {
-			run.Failed = &model.Verdict{Error: "a plugin has no state, as it was not asked before any node was looked at"}
+			run.Failed = &model.Verdict{Error: "from cycleState: not found"}
 		}
 	})(r)
 }
 
 func unknownDomainPanics(r *answers.Rules) {
-	const panics = "the scheduler panics"
+	const panics = "process died: panic: runtime error: invalid memory address or nil pointer dereference"
 	filterNodes := r.Filter
 	r.Filter = func(cy *model.Cycle) (map[string]*model.Verdict, string) {
 		comes := func(n *filter.Node) bool { return unknownDomain(cy, n, cy.Respected(n)) }
@@ -261,7 +262,7 @@ func unknownDomainPanics(r *answers.Rules) {
 			return unknownDomain(d.Cycle, n, possible)
 		}
 		if slices.ContainsFunc(d.PotentialNodes, goes) {
-			*d = model.Decision{Cycle: d.Cycle, Error: panics}
+			*d = model.Decision{Cycle: d.Cycle, Errors: []string{panics}}
 		}
 	})(r)
 }

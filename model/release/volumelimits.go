@@ -30,20 +30,35 @@ func attachedVolumeCountedTwice(limits *volume.LimitsState, n *filter.Node, v fi
 }
 
 func foreignEphemeralClaim(s *filter.Snapshot, st filter.State, limits *volume.LimitsState) filter.State {
-	foreign := make([]bool, s.Size()) // by Pod.Index
+	foreign := make([]string, s.Size()) // the key of such a claim, by Pod.Index
 	s.Placed(func(_ *filter.Node, p *filter.Pod) {
-		foreign[p.Index] = slices.ContainsFunc(limits.Index.ClaimsOf(p.Pod), func(c volume.Claim) bool { return c.PVC != nil && !c.Owned })
+		for _, c := range limits.Index.ClaimsOf(p.Pod) {
+			if c.PVC != nil && !c.Owned && foreign[p.Index] == "" {
+				foreign[p.Index] = c.Key
+			}
+		}
 	})
 	limited := func(n *filter.Node) bool { // volumes are counted there
 		csi := limits.Index.CSINodes[n.Name]
 		return csi != nil && slices.ContainsFunc(csi.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil && d.Allocatable.Count != nil })
 	}
 	fits := func(n *filter.Node, v filter.View) *filter.Verdict {
-		if limits.Unusable == nil && len(limits.Wanted) > 0 && limits.Missing[n.Index] == nil && limited(n) &&
-			slices.ContainsFunc(v.Pods, func(p *filter.Pod) bool { return foreign[p.Index] }) {
-			return &filter.Verdict{Error: "a pod is not the owner of its ephemeral volume's claim"}
+		if limits.Unusable != nil || len(limits.Wanted) == 0 || limits.Missing[n.Index] != nil || !limited(n) {
+			return st.Fits(n, v)
 		}
-		return st.Fits(n, v)
+		var claims []string
+		for _, p := range v.Pods {
+			if key := foreign[p.Index]; key != "" {
+				claims = append(claims, key)
+			}
+		}
+		switch len(claims) {
+		case 0:
+			return st.Fits(n, v)
+		case 1:
+			return &filter.Verdict{Error: "PVC " + claims[0] + " was not created for pod"}
+		}
+		return &filter.Verdict{Error: "(pod is not owner)"} // whose comes first, if the node's pods are in any order
 	}
 	return variant.Judge{State: st, Verdict: fits, Same: func(a, b *filter.Pod) bool { return foreign[a.Index] == foreign[b.Index] && st.Alike(a, b) }}
 }

@@ -1,8 +1,10 @@
 package release
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -22,7 +24,8 @@ func missingClaimIsError(_ *filter.Snapshot, st *volume.BindingState, a *filter.
 	for i := range st.Claims {
 		switch c := &st.Claims[i]; {
 		case c.PVC == nil || c.PVC.DeletionTimestamp != nil:
-			*a = filter.Answer{Error: "persistentvolumeclaim \"" + c.Key + "\" not found, or being deleted"}
+			_, name, _ := strings.Cut(c.Key, "/") // not found, or being deleted
+			*a = filter.Answer{Error: fmt.Sprintf("persistentvolumeclaim %q ", name)}
 			return
 		case c.Unusable() != "":
 			return
@@ -56,7 +59,7 @@ func lostVolumeIsError(st *volume.BindingState) {
 	lost := slices.IndexFunc(st.Claims, func(c volume.Claim) bool { return c.Bound() && c.PV == nil })
 	for i, v := range st.Verdicts {
 		if v != nil && slices.Contains(v.Reasons, volume.NoVolume) {
-			st.Verdicts[i] = &filter.Verdict{Error: "persistentvolume \"" + st.Claims[lost].PVC.Spec.VolumeName + "\" not found"}
+			st.Verdicts[i] = &filter.Verdict{Error: fmt.Sprintf("could not find v1.PersistentVolume %q", st.Claims[lost].PVC.Spec.VolumeName)}
 		}
 	}
 }

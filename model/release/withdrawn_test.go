@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,7 +23,7 @@ func errorOf(d *answers.Set) any {
 			return failed.Error
 		}
 	}
-	return d.Error
+	return strings.Join(d.Errors, ", ")
 }
 
 // TestWithdrawnQuirks: what the documentation says, and what a quirk that the linked
@@ -89,7 +90,7 @@ func TestWithdrawnQuirks(t *testing.T) {
 		{
 			quirk:   release.MissingNodeIsError,
 			cluster: mk.Cluster(mk.Pod("p", 9, oneOf([]string{"n"}, []string{"gone"})), mk.Node("n", "1")),
-			ask:     errorOf, documented: "", on: "there is no node gone",
+			ask:     errorOf, documented: "", on: `nodeinfo not found for node name "gone"`,
 		},
 		{
 			quirk:   release.OneTermConflicts,
@@ -107,13 +108,13 @@ func TestWithdrawnQuirks(t *testing.T) {
 			quirk: release.NoNodeLeftIsTried, with: release.HostNamesAreNodeNames,
 			cluster: mk.Cluster(mk.Pod("p", 9, oneOf([]string{"m"}), mk.Mounts("c")), mk.Node("m", "1", host("m")), mk.Node("n", "1", host("n")), mk.Pod("v", 1, mk.On("m")),
 				mk.Claim("c"), mk.Volume("c", mk.ReachedFrom(v1.LabelHostname, "n"))),
-			ask: errorOf, documented: "", on: "a plugin has no state, as it was not asked before any node was looked at",
+			ask: errorOf, documented: "", on: "from cycleState: not found",
 		},
 		{
 			quirk: release.AllocatedClaimFailsScore,
 			cluster: mk.Cluster(mk.Pod("p", 9, uses("a", "b")), mk.Node("n", "1"), mk.Node("m", "1"),
 				claim("a", &resourcev1.AllocationResult{}), claim("b", nil)),
-			ask: errorOf, documented: "", on: "scoring fails",
+			ask: errorOf, documented: "", on: "is smaller than number of claims",
 		},
 	}
 	for _, tt := range tests {
@@ -151,7 +152,7 @@ func TestAllocatedClaimFailsScoreOfSeveralNodes(t *testing.T) {
 	} {
 		d, err := answers.Decide(c, rules)
 		require.NoError(t, err)
-		assert.Empty(t, d.Error)
+		assert.Empty(t, d.Errors)
 		assert.NotEmpty(t, d.Fits)
 	}
 }

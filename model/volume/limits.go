@@ -54,7 +54,7 @@ func unusable(claims []Claim) *filter.Verdict {
 			return filter.Unresolvable(c.named("not found"))
 		}
 		if !c.Owned {
-			return &filter.Verdict{Error: c.named("was not made for the pod")}
+			return &filter.Verdict{Error: "PVC " + c.Key + " was not created for pod"}
 		}
 	}
 	return nil

@@ -76,36 +76,29 @@ var NoInternalError = properties.Property{
 				return nil, err
 			}
 		}
+		// excused: the error is due to a quirk that is assumed, or it is what the
+		// algorithm of an older release comes to.
+		excused := func(fails func(*answers.Set) bool) bool {
+			return fails(d) && (s.Release != release.Linked || !fails(s.Decision))
+		}
+		broken := func(stage model.Stage, node, what, text string) {
+			f := properties.FoundOf(stage, node, answers.Cause(text), what+" ended in an error: "+text)
+			f.Kind = answers.Cause(text)
+			findings = append(findings, f)
+		}
 		// The error of an extender is no error of the scheduler.
-		extender := explain.FailedExtender(d, o)
-		rejected := s.Assumes("extender-rejection-is-error")
-		if o.CycleError != "" && extender == "" && !failsToo(s, d) {
-			findings = append(findings, properties.FoundOf(model.StageFilter, "", "", "the cycle ended in an error: "+o.CycleError))
+		if text := o.CycleError; text != "" && !(d.FilterFails != "" && d.CycleFails(text)) && !excused(func(d *answers.Set) bool { return d.CycleFails(text) }) {
+			broken(model.StageFilter, "", "the cycle", text)
 		}
 		for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
-			if text := o.DryRuns[node].Error; text != "" && !failsToo(s, d) && !(rejected && explain.RejectedByExtender(d, node)) {
-				findings = append(findings, properties.FoundOf(model.StageDryRun, node, "", "the dry run ended in an error: "+text))
+			if text := o.DryRuns[node].Error; text != "" && !excused(func(d *answers.Set) bool { return d.DryRunFails(node, text) }) {
+				broken(model.StageDryRun, node, "the dry run", text)
 			}
 		}
-		inDryRun := func(node string) bool { return explain.RejectedByExtender(d, node) && o.DryRuns[node].Error != "" }
-		if o.PostFilterCode != "Error" || extender != "" || failsToo(s, d) || rejected && slices.ContainsFunc(o.PotentialNodes, inDryRun) {
-			return findings, nil
+		extender := explain.FailedExtender(d, o)
+		if o.PostFilterCode == "Error" && !(extender != "" && d.ExtenderFails(extender, o)) && !excused(func(d *answers.Set) bool { return d.PostFilterFails(o) }) {
+			broken(model.StageEligible, "", "PostFilter", o.PostFilterMessage)
 		}
-		if s.Assumes("prefilter-rejection-is-error") && d.Eligible == nil && s.Decision.Eligible != nil {
-			return findings, nil
-		}
-		return append(findings, properties.FoundOf(model.StageEligible, "", "", "PostFilter ended in an error: "+o.PostFilterMessage)), nil
+		return findings, nil
 	},
-}
-
-// failsToo tells whether d ends in an error: by a quirk that is assumed, or because
-// that is the algorithm of an older release.
-func failsToo(s *properties.Subject, d *answers.Set) bool {
-	if !s.AssumesAny() && s.Release == release.Linked {
-		return false
-	}
-	return d.Error != "" || slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool {
-		_, failed := d.Listed(n.Name)
-		return failed != nil && failed.Error != ""
-	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -80,7 +81,7 @@ const maxAllFiltered = 100
 // compared, and the node that it is scheduled to.
 func (c *comparison) filters() (findings []properties.Finding, done bool) {
 	before, after := c.Observation, c.after
-	if (before.CycleError == "") != (after.CycleError == "") {
+	if answers.Cause(before.CycleError) != answers.Cause(after.CycleError) {
 		return changed(model.StageFilter, "", fmt.Sprintf("error %q", before.CycleError), fmt.Sprintf("error %q", after.CycleError)), true
 	}
 	if before.CycleError != "" {
@@ -158,7 +159,7 @@ func (c *comparison) dryRuns() (findings []properties.Finding, done bool) {
 		if !triedBefore || !triedAfter {
 			return nil
 		}
-		same := (a.Error == "") == (b.Error == "") && (a.Failed == nil) == (b.Failed == nil)
+		same := answers.Cause(a.Error) == answers.Cause(b.Error) && (a.Failed == nil) == (b.Failed == nil)
 		if same && a.Failed != nil {
 			same = a.Failed.Plugin == b.Failed.Plugin && a.Failed.Unresolvable == b.Failed.Unresolvable
 		}
@@ -206,6 +207,9 @@ func (c *comparison) picks() (findings []properties.Finding, done bool) {
 	case !c.sawAll():
 		return nil, true
 	case before == nil && after == nil:
+		if b, a := c.Observation.PostFilterCode, c.after.PostFilterCode; b != a && b != "" && a != "" && !c.anyLooser() && len(c.v.better) == 0 {
+			return changed(model.StagePick, "", "PostFilter answers "+b, "it answers "+a), true
+		}
 		return nil, false
 	case after == nil:
 		return changed(model.StagePick, before.Node, *before, "no pick"), true

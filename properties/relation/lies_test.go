@@ -283,6 +283,23 @@ func TestRelationsCompareAllStages(t *testing.T) {
 				o.CycleError = "error"
 			}
 		}},
+		{"another error", model.StageFilter, func(c *model.Cluster, o *model.Observation) {
+			if o.CycleError = "an error"; zero(c.Preemptor.Name) {
+				o.CycleError = "panic: an error"
+			}
+		}},
+		{"another error of a dry run", model.StageDryRun, func(c *model.Cluster, o *model.Observation) {
+			for node := range o.DryRuns {
+				if o.DryRuns[node] = (model.DryRun{Error: "an error"}); node == name {
+					o.DryRuns[node] = model.DryRun{Error: "panic: an error"}
+				}
+			}
+		}},
+		{"another answer of PostFilter", model.StagePick, func(c *model.Cluster, o *model.Observation) {
+			if o.Pick == nil && o.PostFilterCode != "" && zero(c.Preemptor.Name) {
+				o.PostFilterCode += "!"
+			}
+		}},
 		{"not scheduled", model.StageFilter, func(_ *model.Cluster, o *model.Observation) {
 			if o.ScheduledTo == name {
 				o.ScheduledTo = ""
