@@ -26,12 +26,17 @@ type Observation struct {
 	PotentialNodes []string
 	// DryRuns is the result of each simulated preemption that ran.
 	DryRuns map[string]DryRun
-	// Candidates are the names of the shortlisted nodes.
+	// Candidates are the names of the shortlisted nodes. A shortlist of one is not
+	// shown without extenders: it is then derived, as the node of Pick.
 	Candidates []string
 	// AfterExtenders is what the extenders left of Candidates; nil if there are
-	// none, or if one of them failed.
+	// none, or if one of them failed. That they left nothing is derived: no extender
+	// is asked after that, and there is no error.
 	AfterExtenders map[string]DryRun
-	// Pick is the candidate chosen.
+	// Pick is the candidate chosen: its victims as they are handed over to be
+	// preempted. Where all of them terminate already none is, and where a system does
+	// not show it (_driver), Pick is derived: the node nominated, with the victims of its
+	// dry run.
 	Pick *Pick
 	// Actuation is what reached the API, also when nothing was preempted.
 	Actuation *Actuation
@@ -95,7 +100,9 @@ type DryRun struct {
 	// Its Plugin is "" when the node holds no pod of lower priority, and when
 	// the dry run ended in an error.
 	Failed *Verdict
-	// Error is the text of an internal error.
+	// Error is the text of an internal error. That there are no victims is one which
+	// the caller makes, and which is told here in its words; it shows by itself in
+	// PostFilterMessage.
 	Error string
 }
 
@@ -135,7 +142,10 @@ type Actuation struct {
 	// DisruptionTarget names the pods patched with the DisruptionTarget condition.
 	DisruptionTarget []string
 	// Cleared names the pods patched to have no nominated node.
-	Cleared       []string
+	Cleared []string
+	// Nomination and NominatedNode are what the failure handler is told; the patch
+	// that follows is among Aftermath.Calls. The drivers of other releases call no
+	// failure handler: after a CycleError Nomination is derived, by what that does.
 	Nomination    NominationMode
 	NominatedNode string
 	// Deallocated names the resource claims that lost their allocation.

@@ -63,18 +63,19 @@ func (s *scheduler) run(r *recorder) {
 	if r.extended && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && obs.PostFilterCode != fwk.Error.String() {
 		obs.AfterExtenders = map[string]model.DryRun{} // nothing left
 	}
-	if obs.Actuation != nil && obs.Actuation.NominatedNode != "" {
+	obs.Pick = r.picked
+	if obs.Pick == nil && obs.Actuation != nil && obs.Actuation.NominatedNode != "" {
+		// Victims that were terminating already are not preempted again, so what was
+		// picked shows in the node's dry run only.
 		node := obs.Actuation.NominatedNode
-		if len(obs.Candidates) == 0 {
-			obs.Candidates = []string{node}
-		}
-		// Victims that were terminating already are not deleted again, so what
-		// was preempted shows in the node's dry run only.
 		run := obs.DryRuns[node]
 		if obs.AfterExtenders != nil {
 			run = obs.AfterExtenders[node]
 		}
 		obs.Pick = &model.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
+	}
+	if obs.Pick != nil && len(obs.Candidates) == 0 {
+		obs.Candidates = []string{obs.Pick.Node}
 	}
 }
 
@@ -230,7 +231,8 @@ func (s *scheduler) rescue(status **fwk.Status) {
 
 type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)
 
-// watch makes a panic in Executor.PreemptPod an error.
+// watch records which candidate Executor.PreemptPod is called for, and makes a panic in
+// it an error.
 func (s *scheduler) watch(next preemptPodFunc) preemptPodFunc {
 	return func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (inMemory bool, err error) {
 		var status *fwk.Status
@@ -240,6 +242,9 @@ func (s *scheduler) watch(next preemptPodFunc) preemptPodFunc {
 			}
 		}()
 		defer s.rescue(&status)
+		if r := s.recorder; r != nil {
+			r.preempts(c)
+		}
 		return next(ctx, c, preemptor, victim, plugin)
 	}
 }

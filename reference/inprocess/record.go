@@ -33,6 +33,9 @@ type recorder struct {
 	// nomination and nominated are what the failure handler was told.
 	nomination model.NominationMode
 	nominated  string
+	// picked is the candidate whose victims are preempted; nil if there are none to
+	// preempt.
+	picked *model.Pick
 }
 
 // profileWatch is a profile that a recorder may watch.
@@ -164,6 +167,14 @@ func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map
 		r.obs.Candidates = append(r.obs.Candidates, c.Name())
 	}
 	return r.Interface.CandidatesToVictimsMap(candidates)
+}
+
+// preempts records the candidate that is handed to Executor.PreemptPod, once for each
+// victim.
+func (r *recorder) preempts(c preemption.Candidate) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.picked = &model.Pick{Node: c.Name(), Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations)}
 }
 
 // potentialNodes sorts the nodes that preemption is tried on by name, where

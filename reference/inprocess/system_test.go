@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
@@ -244,6 +245,35 @@ func TestPanic(t *testing.T) {
 			}
 			s.Close()
 		}
+	}
+}
+
+// otherCandidate is one that is swapped for the candidate that was picked.
+type otherCandidate struct{ preemption.Candidate }
+
+func (otherCandidate) Name() string { return "n2" }
+func (o otherCandidate) Victims() *extenderv1.Victims {
+	return &extenderv1.Victims{Pods: o.Candidate.Victims().Pods[:1], NumPDBViolations: 7}
+}
+
+// TestPickIsObserved: the pick is what is handed over to be preempted, whatever the dry
+// run found and the preemptor is nominated to.
+func TestPickIsObserved(t *testing.T) {
+	c := &model.Cluster{Nodes: []*v1.Node{node("n1", 2)}, Pods: []*v1.Pod{pod("a", 1, 1, on("n1")), pod("b", 1, 1, on("n1"))}, Preemptor: pod("p", 9, 2)}
+	for _, settings := range both {
+		s := New()
+		c.Settings = settings
+		observe(t, s, c)
+		executor := s.schedulers[0].scheduler.plugin.Executor
+		preempt := executor.PreemptPod
+		executor.PreemptPod = func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (bool, error) {
+			return preempt(ctx, otherCandidate{c}, preemptor, victim, plugin)
+		}
+		got := observe(t, s, c)
+		if diff := cmp.Diff(&model.Pick{Node: "n2", Victims: []string{"default/a"}, Violations: 7}, got.Pick); diff != "" || got.Actuation.NominatedNode != "n1" {
+			t.Errorf("gates %v: nominated to %s; %s", settings.FeatureGates, got.Actuation.NominatedNode, diff)
+		}
+		s.Close()
 	}
 }
 
