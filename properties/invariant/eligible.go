@@ -32,15 +32,22 @@ var NeverPreempts = properties.Property{
 }
 
 // WaitsForItsVictims: a pod does not preempt again while its victims terminate on its nominated node.
+//
+// The comment below the promise says "as long as there are terminating pods on this
+// node". That is how victims were told before they had a condition, and nothing is
+// required for pods that terminate for other reasons: preempting beside them is allowed.
+// Victims of other preemptors have the same condition, and are waited for, too: no
+// document tells them apart.
 var WaitsForItsVictims = properties.Property{
 	Name:    "waits-for-its-victims",
-	Promise: "The pod has already preempted other pods and the victims are in their graceful termination period. Currently we check the node that is nominated for this pod, and as long as there are terminating pods on this node, we don't attempt to preempt more pods. If the pod's nominated node is considered as UnschedulableAndUnresolvable by the filters, then the pod should be considered for preempting again.",
-	Source:  "default_preemption.go:443@v1.37.1, doc comment of PodEligibleToPreemptOthers and the comment below it; KEP-3329 tells its victims by their condition",
-	Lies:    []string{"the nomination is not seen"},
+	Promise: "The bool indicates whether this pod should be considered for preempting other pods or not. There're several reasons: the pod has already preempted other pods and the victims are in their graceful termination period. If the pod's nominated node is considered as UnschedulableAndUnresolvable by the filters, then the pod should be considered for preempting again. PreemptionByScheduler: Pod is due to be preempted by a scheduler in order to accommodate a new Pod with a higher priority.",
+	Source:  "default_preemption.go:443@v1.37.1, doc comment of PodEligibleToPreemptOthers and the comment below it; docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\" (KEP-3329), which victims are known by",
+	Lies:    []string{"the nomination is not seen", "it is considered, although nothing comes of it"},
 	Applies: func(s *properties.Subject) bool { return awaited(s) != "" },
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
-		if a := s.Observation.Actuation; s.Observation.Pick != nil || a != nil && len(a.Deleted) > 0 {
-			return properties.Found(model.StageEligible, s.Cluster.Preemptor.Status.NominatedNodeName, "preempted again, although its victim "+awaited(s)+" is still terminating there"), nil
+		o := s.Observation
+		if o.Eligible != nil && o.Eligible.OK || o.Pick != nil || o.Actuation != nil && len(o.Actuation.Deleted) > 0 {
+			return properties.Found(model.StageEligible, s.Cluster.Preemptor.Status.NominatedNodeName, "considered for preempting again, although its victim "+awaited(s)+" is still terminating there"), nil
 		}
 		return nil, nil
 	},

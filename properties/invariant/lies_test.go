@@ -47,12 +47,10 @@ var lies = []struct {
 		never := v1.PreemptNever
 		c.Preemptor.Spec.PreemptionPolicy = &never
 	}, Liar: sees(func(c *model.Cluster) { c.Preemptor.Spec.PreemptionPolicy = nil })},
-	{property: "waits-for-its-victims", name: "the nomination is not seen", cluster: func(c *model.Cluster) {
-		mk.Nominated("node-1")(c.Preemptor)
-		now := metav1.Now()
-		c.Pods[0].DeletionTimestamp = &now
-		c.Pods[0].Status.Conditions = []v1.PodCondition{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler}}
-	}, Liar: sees(func(c *model.Cluster) { c.Preemptor.Status.NominatedNodeName = "" })},
+	{property: "waits-for-its-victims", name: "the nomination is not seen", cluster: awaits, Liar: sees(func(c *model.Cluster) { c.Preemptor.Status.NominatedNodeName = "" })},
+	{property: "waits-for-its-victims", name: "it is considered, although nothing comes of it", cluster: awaits, Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.Eligible = &model.Eligibility{OK: true}
+	})},
 	{property: "minimal-victims", name: "one victim too many", Liar: tells(checktest.Victims("default/mid", "default/low"))},
 	{property: "no-swap", name: "a more important victim than needed", Liar: tells(checktest.Victims("default/mid"))},
 	{property: "violations-recounted", name: "a violation is not counted", Liar: tells(func(_ *model.Cluster, o *observed) {
@@ -70,6 +68,7 @@ var lies = []struct {
 	{property: "nothing-else-written", name: "a pod that is no victim is deleted", Liar: tells(func(_ *model.Cluster, o *observed) {
 		o.Actuation.Deleted = append(o.Actuation.Deleted, "default/mid")
 	})},
+	{property: "nothing-else-written", name: "the pod is nominated to another node", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.NominatedNode = "node-2" })},
 	{property: "no-internal-error", name: "PostFilter ends in an error", Liar: tells(func(_ *model.Cluster, o *observed) { o.PostFilterCode = "Error" })},
 	{property: "no-internal-error", name: "the cycle ends in an error", Liar: tells(func(_ *model.Cluster, o *observed) { o.CycleError = "panic: oops" })},
 	{property: "order-does-not-matter", name: "the order of pods decides who goes", Liar: tells(func(c *model.Cluster, o *observed) {
@@ -82,6 +81,14 @@ var lies = []struct {
 			picksOther(c, o)
 		}
 	})},
+}
+
+// awaits makes the preemptor of checktest.Cluster wait for a victim of its own.
+func awaits(c *model.Cluster) {
+	mk.Nominated("node-1")(c.Preemptor)
+	now := metav1.Now()
+	c.Pods[0].DeletionTimestamp = &now
+	c.Pods[0].Status.Conditions = []v1.PodCondition{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler}}
 }
 
 func tells(story func(*model.Cluster, *observed)) checktest.Liar { return checktest.Liar{Tell: story} }
