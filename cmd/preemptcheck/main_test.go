@@ -47,6 +47,8 @@ func TestOutput(t *testing.T) {
 		{"explain-no-nodes", 0, []string{"explain", "testdata/cases/no-nodes.yaml"}},
 		{"explain-not-eligible", 0, []string{"explain", "testdata/cases/not-eligible.yaml"}},
 		{"explain-order", 0, []string{"explain", "testdata/cases/order-matters.yaml"}},
+		{"explain-odds", 0, []string{"explain", "testdata/cases/odds.yaml"}},
+		{"explain-odds-json", 0, []string{"explain", "-o", "json", "testdata/cases/odds.yaml"}},
 		{"explain-not-modelled", 2, []string{"explain", "testdata/cases/dump.yaml", "--pod", "shop/stateful"}},
 		{"explain-volumes", 0, []string{"explain", "../../corpus/testdata/storage-dump.yaml", "--pod", "shop/db-0"}},
 		{"explain-claim-in-use", 0, []string{"explain", "../../corpus/testdata/storage-dump.yaml", "--pod", "shop/next-writer"}},

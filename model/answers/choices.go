@@ -24,6 +24,9 @@ func (s *Set) Choices() []Choice {
 	}
 	for _, w := range s.allWorlds() {
 		candidates := s.candidatesIn(w)
+		if len(s.worlds) == 1 && s.oneWayEach(candidates) {
+			return s.choicesOfRanked(candidates)
+		}
 		for _, c := range candidates {
 			for _, way := range c.ways {
 				by, ok := s.mayPick(c, way, candidates)
@@ -34,6 +37,58 @@ func (s *Set) Choices() []Choice {
 		}
 	}
 	return choices
+}
+
+// oneWayEach tells whether each candidate can turn out in one way only, and no extender
+// has a say.
+func (s *Set) oneWayEach(candidates []*candidate) bool {
+	return !s.Cycle.ExtendersPreempt() && !slices.ContainsFunc(candidates, func(c *candidate) bool { return len(c.ways) > 1 })
+}
+
+// choicesOfRanked are Choices where candidates turn out in one way each. It is what
+// mayPick comes to then, without comparing each of thousands of nodes with each other.
+func (s *Set) choicesOfRanked(candidates []*candidate) []Choice {
+	ranked := slices.Clone(candidates)
+	slices.SortStableFunc(ranked, func(a, b *candidate) int {
+		c, _ := s.Cycle.Compare(a.ways[0].after, b.ways[0].after)
+		return c
+	})
+	allViolate := !slices.ContainsFunc(candidates, func(c *candidate) bool { return !c.mayViolate() })
+	by := map[*candidate]string{} // of those that may be picked
+	n, need := len(ranked), min(s.NumCandidates, len(ranked))
+	for first := 0; first < n && n-first >= need && need > 0; {
+		after, at := first, len(s.Cycle.Criteria)
+		for after < n && s.tie(ranked[first], ranked[after]) {
+			after++
+		}
+		if after == first+1 && after < n {
+			_, at = s.Cycle.Compare(ranked[first].ways[0].after, ranked[after].ways[0].after)
+		}
+		for _, c := range ranked[first:after] {
+			switch {
+			case c.mayViolate() && !allViolate:
+			case n == 1:
+				by[c] = model.OnlyCandidate
+			case at == len(s.Cycle.Criteria):
+				by[c] = model.Tie
+			default:
+				by[c] = s.Cycle.Criteria[at].Name
+			}
+		}
+		first = after
+	}
+	var choices []Choice
+	for _, c := range candidates {
+		if decidedBy, ok := by[c]; ok {
+			choices = append(choices, Choice{c.node, c.ways[0].after, decidedBy})
+		}
+	}
+	return choices
+}
+
+func (s *Set) tie(a, b *candidate) bool {
+	c, _ := s.Cycle.Compare(a.ways[0].after, b.ways[0].after)
+	return c == 0
 }
 
 // Candidates are the names of the potential nodes where preemption helps, with

@@ -3,6 +3,7 @@
 package explanation
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -42,10 +43,12 @@ type Explanation struct {
 	// Candidates are the best ones, as many as were asked for, of CandidateCount.
 	Candidates     []Candidate `json:"candidates,omitempty"`
 	CandidateCount int         `json:"candidateCount"`
-	// Choices are all allowed answers. They are not worked out if Incomplete
+	// Choices are all allowed answers, the most likely first. They are not worked out if Incomplete
 	// says why.
 	Choices    []Choice `json:"choices,omitempty"`
 	Incomplete string   `json:"incomplete,omitempty"`
+	// Odds say how likely they are, where chance decides which candidates are compared.
+	Odds *Odds `json:"odds,omitempty"`
 
 	Reference Observed `json:"reference"`
 }
@@ -179,7 +182,12 @@ func Of(r *properties.Result, candidates int) *Explanation {
 	for i, node := range names {
 		rank[node] = i
 	}
-	slices.SortStableFunc(e.Choices, func(a, b Choice) int { return rank[a.Node] - rank[b.Node] })
+	if e.Shortlist < e.CandidateCount {
+		e.Odds = oddsOf(d)
+	}
+	slices.SortStableFunc(e.Choices, func(a, b Choice) int {
+		return cmp.Or(e.Odds.compare(a.Node, b.Node), rank[a.Node]-rank[b.Node])
+	})
 	return e
 }
 

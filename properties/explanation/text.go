@@ -225,18 +225,25 @@ func (e *Explanation) pickText(w io.Writer) {
 
 func (e *Explanation) choicesText(w io.Writer) {
 	fmt.Fprintf(w, "Pick: one of %d allowed answers", len(e.Choices))
-	if e.Shortlist < e.CandidateCount {
-		fmt.Fprint(w, "; where the search starts decides which candidates it compares")
+	header := []string{"NODE", "DECIDED BY", "DELETED", "TERMINATING", "LOSES NOMINATION"}
+	if e.Odds != nil {
+		fmt.Fprint(w, "; where the search starts, and in which order it goes on, decides which candidates it compares")
+		if e.Odds.Unknown == "" {
+			header = append(header, "LIKELIHOOD")
+		}
 	}
 	fmt.Fprint(w, ".\n\n")
-	t := table.New("  ", "NODE", "DECIDED BY", "DELETED", "TERMINATING", "LOSES NOMINATION")
-	for _, c := range e.Choices[:min(len(e.Choices), shownChoices)] {
-		t.Row(c.Node, c.DecidedBy, orNone(c.Deleted), orNone(c.Terminating), orNone(c.Cleared))
+	t := table.New("  ", header...)
+	shown := e.Choices[:min(len(e.Choices), shownChoices)]
+	for _, c := range shown {
+		row := []string{c.Node, c.DecidedBy, orNone(c.Deleted), orNone(c.Terminating), orNone(c.Cleared)}
+		t.Row(append(row, e.Odds.on(c.Node)...)...)
 	}
 	t.WriteText(w)
 	if more := len(e.Choices) - shownChoices; more > 0 {
-		fmt.Fprintf(w, "  … and %d more\n", more)
+		fmt.Fprintf(w, "  … and %d more%s\n", more, e.Odds.besides(shown))
 	}
+	e.Odds.writeText(w)
 	fmt.Fprintln(w)
 }
 
