@@ -178,10 +178,12 @@ func TestReadDeepInput(t *testing.T) {
 func TestReadTooLarge(t *testing.T) {
 	zeros := bytes.Repeat([]byte("0"), 1<<20)
 	_, err := Read(&endless{zeros}, "f")
-	require.EqualError(t, err, "f: more than 512 MiB")
+	require.EqualError(t, err, "f: more than 1024 MiB")
 }
 
 // endless is a stream that does not end.
 type endless struct{ text []byte }
+
+func (e *endless) Len() int { return manifest.MaxStream }
 
 func (e *endless) Read(p []byte) (int, error) { return copy(p, e.text), nil }

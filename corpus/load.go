@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/preemptcheck/preemptcheck/corpus/manifest"
 )
 
 // Load reads files, the *.yaml, *.yml and *.json files below directories, and
@@ -71,20 +69,8 @@ func loadFile(path string) (*Stream, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return Read(&sizedReader{f, int(min(info.Size(), manifest.MaxStream))}, path)
+	return Read(f, path)
 }
-
-// sizedReader lets Read get the memory for a file at once.
-type sizedReader struct {
-	*os.File
-	size int
-}
-
-func (r *sizedReader) Len() int { return r.size }
 
 // Save writes a case to a new file in dir, which it creates if need be: to
 // NAME.yaml, or NAME-2.yaml, NAME-3.yaml and so on if there are such files. They

@@ -71,8 +71,18 @@ func guarded(cmd *cobra.Command) *cobra.Command {
 // guards is set by main.
 var guards bool
 
-// asChild is main in a child.
+// softLimit is from how much memory on the garbage collector spares no effort. A dump
+// of the largest clusters takes as much.
+const softLimit = 3 << 30
+
+// asChild is main in a child. It is short-lived, so memory counts less than time.
 func asChild(ctx context.Context) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softLimit)
+	}
 	end := os.NewFile(endFile, "end")
 	syscall.CloseOnExec(endFile) // the scheduler's process is not to keep it open
 	syscall.CloseOnExec(errorFile)

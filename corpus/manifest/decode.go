@@ -147,6 +147,11 @@ func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
 // decode decodes the object of a chunk, or the objects if it is a List.
 func (c chunk) decode(own Own) ([]Object, *InputError) {
 	if c.json {
+		if meta := headOf(c.data); meta.Kind != "" && !isList(meta.Kind) {
+			if o, err := c.decodeObject(c.data, meta, own); err == nil {
+				return []Object{o}, nil
+			}
+		}
 		var meta typeMeta
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(c.data, &meta); err != nil {
 			if bad, at := kjson.SyntaxErrorOffset(err); bad {

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,7 +19,7 @@ import (
 // supports and keep the cost of garbage bounded.
 const (
 	// MaxStream is the size of a stream in bytes.
-	MaxStream = 512 << 20
+	MaxStream = 1 << 30
 	// MaxObject is the size of one object in bytes. What etcd stores of an object
 	// is at most 1.5 MiB.
 	MaxObject = 4 << 20
@@ -45,12 +46,20 @@ func (c chunk) err(format string, args ...any) *InputError {
 	return &InputError{Document: c.document, Item: c.item, Line: c.line, Err: fmt.Errorf(format, args...)}
 }
 
-// ReadAll reads a stream, of at most MaxStream bytes.
+// ReadAll reads a stream, of at most MaxStream bytes. The memory for a file it gets at
+// once.
 func ReadAll(r io.Reader) ([]byte, error) {
 	var buf bytes.Buffer
-	if sized, ok := r.(interface{ Len() int }); ok {
-		buf.Grow(min(sized.Len(), MaxStream) + bytes.MinRead)
+	size := int64(0)
+	switch r := r.(type) {
+	case interface{ Len() int }:
+		size = int64(r.Len())
+	case *os.File:
+		if info, err := r.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size()
+		}
 	}
+	buf.Grow(int(min(size, MaxStream)) + 2*bytes.MinRead)
 	if _, err := buf.ReadFrom(io.LimitReader(r, MaxStream+1)); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -100,6 +101,22 @@ func elements(data []byte, i int) (list []element, end int) {
 		}
 	}
 	return nil, -1
+}
+
+// head matches the beginning of an object as kubectl prints it.
+var head = regexp.MustCompile(`^\{\s*"(apiVersion|kind)"\s*:\s*"([\w./-]*)"\s*,\s*"(apiVersion|kind)"\s*:\s*"([\w./-]*)"`)
+
+// headOf is the apiVersion and kind of an object that begins with these two; else it is
+// empty. What comes after is not looked at.
+func headOf(data []byte) typeMeta {
+	m := head.FindSubmatch(data[:min(len(data), 512)])
+	switch {
+	case m == nil || string(m[1]) == string(m[3]):
+		return typeMeta{}
+	case string(m[1]) == "kind":
+		return typeMeta{Kind: string(m[2]), APIVersion: string(m[4])}
+	}
+	return typeMeta{APIVersion: string(m[2]), Kind: string(m[4])}
 }
 
 // scanValue finds the end of the JSON value that begins at i: -1 if there is none.

@@ -14,7 +14,9 @@ package apiserver
 
 import (
 	"errors"
+	goruntime "runtime"
 	"slices"
+	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -109,11 +111,10 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 	c.Pods = slices.DeleteFunc(c.Pods, terminated)
 	a := admitter{classes: classesByName(c.PriorityClasses)}
 
-	names := map[string]bool{}
-	for _, object := range objects(c) {
-		if !already[object] {
-			a.admit(object)
-		}
+	names, all := map[string]bool{}, objects(c)
+	errs := a.admitAll(all, len(c.PriorityClasses), already)
+	for i, object := range all {
+		a.errs = append(a.errs, errs[i]...)
 		name := nameOf(object)
 		if name != "" && names[name] {
 			a.fail(name, field.Duplicate(field.NewPath("metadata", "name"), name))
@@ -132,6 +133,39 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 		}
 	}
 	return errors.Join(a.errs...)
+}
+
+// manyObjects is how many it takes to admit them on all processors.
+const manyObjects = 1000
+
+// admitAll admits objects, of which the first are the priority classes that others
+// name, and says what is wrong with each.
+func (a *admitter) admitAll(all []runtime.Object, classes int, already map[runtime.Object]bool) [][]error {
+	errs := make([][]error, len(all))
+	admit := func(i int) {
+		if !already[all[i]] {
+			its := admitter{classes: a.classes}
+			its.admit(all[i])
+			errs[i] = its.errs
+		}
+	}
+	workers := goruntime.GOMAXPROCS(0)
+	if len(all) < manyObjects {
+		workers = 1
+	}
+	for i := range classes {
+		admit(i)
+	}
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for i := classes + w; i < len(all); i += workers {
+				admit(i)
+			}
+		})
+	}
+	group.Wait()
+	return errs
 }
 
 // Preemptor checks that the cluster has a preemptor that its scheduler would

@@ -149,8 +149,14 @@ func Violations(s *properties.Subject, node string, gone map[string]bool) (least
 	}
 	var over []limit // of the budgets that are exceeded
 	index := map[*v1.Pod]int{}
+	var members []*v1.Pod
 	for _, b := range s.Cluster.PodDisruptionBudgets {
-		members := slices.DeleteFunc(slices.Clone(pods), func(p *v1.Pod) bool { return !costs(s, b, p) })
+		members = members[:0]
+		for _, p := range pods {
+			if costs(s, b, p) {
+				members = append(members, p)
+			}
+		}
 		l := limit{allowed: int(b.Status.DisruptionsAllowed)}
 		excess := len(members) - l.allowed
 		if excess <= 0 {

@@ -172,7 +172,7 @@ var NoSwap = properties.Property{
 			for _, key := range p.victims {
 				victim := s.Pod(key)
 				for _, other := range possible {
-					if victim == nil || victims[model.Key(other)] || s.CompareImportance(victim, other) >= 0 {
+					if victim == nil || s.CompareImportance(victim, other) >= 0 || victims[model.Key(other)] {
 						continue
 					}
 					gone := set(p.victims...)
