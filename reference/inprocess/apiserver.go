@@ -187,46 +187,43 @@ func (p podClient) Patch(_ context.Context, name string, kind types.PatchType, d
 	return &v1.Pod{}, p.a.call(c)
 }
 
+// statusPatch is what the scheduler may say in a strategic merge patch of a pod.
+type statusPatch struct {
+	Status struct {
+		// NominatedNodeName is null, or a name.
+		NominatedNodeName json.RawMessage
+		Conditions        []struct {
+			model.Condition
+			LastProbeTime, LastTransitionTime json.RawMessage
+			Patch                             string `json:"$patch"`
+		}
+		Order json.RawMessage `json:"$setElementOrder/conditions"` // goes with Conditions
+	}
+}
+
 // readPatch reads a strategic merge patch of a pod's status. What it does not know
 // is the call's Rest.
 func readPatch(data []byte, c *model.Call) {
-	var patch struct {
-		Status map[string]json.RawMessage `json:"status"`
-	}
+	var patch statusPatch
+	var node string
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	if d.Decode(&patch) != nil {
+	name := &patch.Status.NominatedNodeName
+	if d.Decode(&patch) != nil || *name != nil && json.Unmarshal(*name, &node) != nil {
 		c.Rest = string(data)
 		return
 	}
-	var rest []string
-	for field, value := range patch.Status {
-		var node *string
-		var conditions []struct {
-			model.Condition
-			LastProbeTime, LastTransitionTime *metav1.Time
-			Patch                             string `json:"$patch"`
-		}
-		switch {
-		case field == "$setElementOrder/conditions": // goes with conditions
-		case field == "nominatedNodeName" && json.Unmarshal(value, &node) == nil:
-			if node == nil {
-				node = new(string)
-			}
-			c.NominatedNode = node
-		case field == "conditions" && json.Unmarshal(value, &conditions) == nil:
-			for _, condition := range conditions {
-				if condition.Patch != "" {
-					rest = append(rest, fmt.Sprintf("condition %s: %s", condition.Type, condition.Patch))
-					continue
-				}
-				c.Conditions = append(c.Conditions, condition.Condition)
-			}
-		default:
-			rest = append(rest, field+": "+string(value))
-		}
+	if *name != nil {
+		c.NominatedNode = &node
 	}
-	slices.Sort(rest)
+	var rest []string
+	for _, condition := range patch.Status.Conditions {
+		if condition.Patch != "" {
+			rest = append(rest, fmt.Sprintf("condition %s: %s", condition.Type, condition.Patch))
+			continue
+		}
+		c.Conditions = append(c.Conditions, condition.Condition)
+	}
 	c.Rest = strings.Join(rest, ", ")
 }
 

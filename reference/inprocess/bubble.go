@@ -22,8 +22,11 @@ import (
 // told from "something takes long", and a wait of minutes costs microseconds.
 type bubble struct {
 	work chan func()
-	over chan struct{} // closed when the last of its goroutines has ended
-	id   string        // as stacks name it: "synctest bubble 7]"
+	// cycles runs cycles, one at a time: a goroutine that lasts, as the stack of a new
+	// one is copied over and over until it is large enough.
+	cycles chan func()
+	over   chan struct{} // closed when the last of its goroutines has ended
+	id     string        // as stacks name it: "synctest bubble 7]"
 	// progress counts what the scheduler was seen doing. It is watched while a
 	// cycle runs.
 	progress atomic.Uint64
@@ -40,6 +43,13 @@ func newBubble() *bubble {
 		synctest.Test(new(testing.T), func(*testing.T) {
 			b.id = bubbleID.FindString(string(stack(false)))
 			time.Sleep(time.Until(now)) // its clock starts in the year 2000
+			b.cycles = make(chan func())
+			defer close(b.cycles)
+			go func() {
+				for f := range b.cycles {
+					f()
+				}
+			}()
 			for f := range b.work {
 				f()
 			}
@@ -128,10 +138,10 @@ func (b *bubble) settle(f func(), ended func() bool) *model.Crash {
 	b.watching.Store(true)
 	defer b.watching.Store(false)
 	done := make(chan struct{})
-	go func() {
+	b.cycles <- func() {
 		defer close(done)
 		f()
-	}()
+	}
 	over := func() bool {
 		synctest.Wait()
 		select {

@@ -52,6 +52,7 @@ func (s *scheduler) run(r *recorder) {
 	}
 
 	calls := s.api.take()
+	s.loaded.wasBound = slices.ContainsFunc(calls, func(c model.Call) bool { return c.Verb == "bind" && c.Failed == "" })
 	if obs.ScheduledTo == "" {
 		obs.Actuation = actuation(calls, model.Key(preemptor), r.nomination, r.nominated)
 	}

@@ -32,13 +32,14 @@ func newGateSet(gates map[string]bool) gateSet {
 
 // gates shares the global among all Systems of the process: those that want the
 // set that is in force run side by side, the others wait until it is free.
-var gates = gateKeeper{free: sync.NewCond(new(sync.Mutex))}
+var gates = gateKeeper{free: sync.NewCond(new(sync.Mutex)), valid: map[gateSet]bool{}}
 
 type gateKeeper struct {
 	free  *sync.Cond // its lock guards the rest
 	users int
-	set   gateSet         // in force
-	names map[string]bool // in force
+	set   gateSet          // in force
+	names map[string]bool  // in force
+	valid map[gateSet]bool // those that could be put into force
 }
 
 // acquire puts the set into force and keeps it there until release. The error
@@ -75,8 +76,11 @@ func (k *gateKeeper) apply(set gateSet, values map[string]bool) error {
 	global := utilfeature.DefaultMutableFeatureGate
 	// Try it on a copy: SetFromMap remembers even the gates it refuses, and then
 	// refuses every later call (feature_gate.go:481@v0.37.1).
-	if err := k.change(global.DeepCopy(), values); err != nil {
-		return fmt.Errorf("feature gates: %w", err)
+	if !k.valid[set] {
+		if err := k.change(global.DeepCopy(), values); err != nil {
+			return fmt.Errorf("feature gates: %w", err)
+		}
+		k.valid[set] = true
 	}
 	if err := k.change(global, values); err != nil {
 		return fmt.Errorf("feature gates: %w", err)

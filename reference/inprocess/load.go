@@ -27,6 +27,8 @@ type loaded struct {
 	queuedInfo *framework.QueuedPodInfo // of the preemptor
 	// neverPopped: PreEnqueue keeps the preemptor out of the active queue.
 	neverPopped bool
+	// wasBound: its cycle has bound the preemptor, and so is over.
+	wasBound bool
 }
 
 // load puts c into the scheduler as the event handlers would
@@ -208,7 +210,7 @@ func (s *scheduler) unloadPreemptor(p *v1.Pod) error {
 	if assumed, err := s.sched.Cache.IsAssumedPod(p); err != nil || !assumed {
 		return err
 	}
-	if len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 {
+	if len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 && !s.loaded.wasBound {
 		return errors.New("plugins may have reserved something for the pod")
 	}
 	pod, err := s.sched.Cache.GetPod(p)

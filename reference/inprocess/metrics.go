@@ -1,8 +1,13 @@
 package inprocess
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -21,10 +26,21 @@ func enter(alone bool) (done func()) {
 	return counting.RUnlock
 }
 
+// counters are the metrics that are read. The process has hundreds of others.
+var counters = []string{"scheduler_preemption_attempts_total", "scheduler_preemption_victims", "scheduler_schedule_attempts_total"}
+
+// gatherer is that of the process, until it has shown all counters: then of these
+// alone. Whoever reads it holds counting alone.
+var gatherer prometheus.Gatherer = legacyregistry.DefaultGatherer
+
 // metricsNow are the metrics as they stand.
 func metricsNow() (*model.Metrics, error) {
 	m := &model.Metrics{ScheduleAttempts: map[string]int{}}
-	families, err := legacyregistry.DefaultGatherer.Gather()
+	families, err := gatherer.Gather()
+	if err != nil {
+		return nil, err
+	}
+	families = slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return !slices.Contains(counters, f.GetName()) })
 	for _, f := range families {
 		for _, metric := range f.GetMetric() {
 			switch f.GetName() {
@@ -42,8 +58,39 @@ func metricsNow() (*model.Metrics, error) {
 			}
 		}
 	}
+	if gatherer == legacyregistry.DefaultGatherer && len(families) == len(counters) {
+		gatherer, err = only(families)
+	}
 	return m, err
 }
+
+// only gathers these families of the process: the registry tells who collects them.
+func only(families []*dto.MetricFamily) (prometheus.Gatherer, error) {
+	few := prometheus.NewRegistry()
+	for _, f := range families {
+		var labels []string
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			labels = append(labels, l.GetName())
+		}
+		like := described{desc: prometheus.NewDesc(f.GetName(), f.GetHelp(), labels, nil)}
+		registered, ok := errors.AsType[prometheus.AlreadyRegisteredError](legacyregistry.Registerer().Register(like))
+		if !ok {
+			return nil, fmt.Errorf("metric %s is collected by nobody", f.GetName())
+		}
+		if err := few.Register(registered.ExistingCollector); err != nil {
+			return nil, err
+		}
+	}
+	return few, nil
+}
+
+// described is all that a registry looks at to know a collector again.
+type described struct {
+	prometheus.Collector
+	desc *prometheus.Desc
+}
+
+func (d described) Describe(descs chan<- *prometheus.Desc) { descs <- d.desc }
 
 // since is by how much the metrics were raised.
 func since(before, now *model.Metrics) *model.Metrics {
