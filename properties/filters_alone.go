@@ -60,9 +60,13 @@ func filtersAlone(s *Subject) ([]Finding, error) {
 		return nil, nil
 	}
 	s.filters = map[string]FilterCount{}
+	if s.runs == nil {
+		s.runs = &filterRuns{clusters: askedAbout(s.Cluster)}
+		s.runs.answers = make([][]model.FilterRun, len(s.runs.clusters))
+	}
 	var findings []Finding
-	for _, c := range askedAbout(s.Cluster) {
-		found, err := s.filtersOf(system, c)
+	for i := range s.runs.clusters {
+		found, err := s.filtersOf(system, i)
 		if unmodelled := (model.Unmodelled)(nil); errors.As(err, &unmodelled) || errors.Is(err, errors.ErrUnsupported) {
 			continue
 		}
@@ -72,6 +76,13 @@ func filtersAlone(s *Subject) ([]Finding, error) {
 		findings = append(findings, found...)
 	}
 	return findings, nil
+}
+
+// filterRuns are the clusters that a system is asked about, and what it answered: that
+// does not depend on what is assumed. nil if it was not asked yet.
+type filterRuns struct {
+	clusters []*model.Cluster
+	answers  [][]model.FilterRun
 }
 
 // askedAbout is c, and for each of its pods the cluster in which that pod is yet to
@@ -101,14 +112,22 @@ func askedAbout(c *model.Cluster) []*model.Cluster {
 	return all
 }
 
-// filtersOf judges the preemptor of c.
-func (s *Subject) filtersOf(system reference.FilterSystem, c *model.Cluster) ([]Finding, error) {
+// filtersOf judges the preemptor of one of the clusters.
+func (s *Subject) filtersOf(system reference.FilterSystem, i int) ([]Finding, error) {
+	c := s.runs.clusters[i]
 	want, err := answers.NewFiltersAlone(c, s.Rules())
 	if err != nil {
 		return nil, err
 	}
+	if s.runs.answers[i] == nil {
+		runs := []model.FilterRun{}
+		if err := system.Filters(s.Context, c, answers.FilterPlugins(), func(r model.FilterRun) { runs = append(runs, r) }); err != nil {
+			return nil, err
+		}
+		s.runs.answers[i] = runs
+	}
 	var findings []Finding
-	err = system.Filters(s.Context, c, answers.FilterPlugins(), func(got model.FilterRun) {
+	for _, got := range s.runs.answers[i] {
 		want := want.Answer(got)
 		differs := want.Outcome() != got.Outcome() && !(want.Error != "" && strings.Contains(got.Error, want.Error))
 		n := FilterCount{}
@@ -135,8 +154,8 @@ func (s *Subject) filtersOf(system reference.FilterSystem, c *model.Cluster) ([]
 				Detail: fmt.Sprintf("%s asked alone about pod %s: want %s, got %s", got.Plugin, model.Key(c.Preemptor), want, got),
 			})
 		}
-	})
-	return findings, err
+	}
+	return findings, nil
 }
 
 // kindOf is the outcome without what is particular to the cluster.

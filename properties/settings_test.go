@@ -70,7 +70,7 @@ func TestEveryOffset(t *testing.T) {
 		}
 	})
 	t.Logf("%d picks; in %d clusters they differ", picks, several)
-	require.Greater(t, several, 20)
+	require.Greater(t, several, testsize.Times(20))
 }
 
 // An offset that is not the cluster's is noticed.

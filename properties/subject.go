@@ -34,6 +34,7 @@ type Subject struct {
 	judged  map[string]Judgement // see Fits
 	trial   *answers.Trial       // see FitsByModel
 	filters map[string]FilterCount
+	runs    *filterRuns
 	faulted []Faulted // see Faulted
 }
 

@@ -131,10 +131,26 @@ type watch struct {
 	lost bool
 }
 
+var (
+	_ reference.FilterSystem = (*watch)(nil)
+	_ reference.StressSystem = (*watch)(nil)
+)
+
 func (w *watch) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
-	o, err := w.System.Observe(ctx, c)
+	return w.watched(w.System.Observe(ctx, c))
+}
+
+func (w *watch) watched(o *model.Observation, err error) (*model.Observation, error) {
 	w.lost = w.lost || o != nil && o.Crash != nil && o.Crash.Kind == observation.Hang
 	return o, err
+}
+
+// ObserveUnder implements reference.StressSystem.
+func (w *watch) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
+	if s, ok := w.System.(reference.StressSystem); ok {
+		return w.watched(s.ObserveUnder(ctx, c, under))
+	}
+	return nil, errors.ErrUnsupported
 }
 
 // Filters implements reference.FilterSystem.

@@ -14,8 +14,9 @@ import (
 type FiltersAlone struct {
 	rules *Rules
 	c     *model.Cluster
-	// cycles are those of each plugin alone, by the pod that is deleted and by the
-	// plugin.
+	// bare are the cycles with no plugin, by the pod that is deleted; cycles are those
+	// of each plugin alone, by the pod and by the plugin.
+	bare   map[string]*model.Cycle
 	cycles map[[2]string]*model.Cycle
 }
 
@@ -23,10 +24,10 @@ type FiltersAlone struct {
 // the answers are no longer used. The error is a model.Unmodelled, as that of
 // Decide.
 func NewFiltersAlone(c *model.Cluster, rules *Rules) (*FiltersAlone, error) {
-	if missing := rules.unmodelled(c, model.NewSnapshot(c)); len(missing) > 0 {
+	f := &FiltersAlone{rules, c, map[string]*model.Cycle{}, map[[2]string]*model.Cycle{}}
+	if missing := rules.unmodelled(c, f.without("").Snapshot); len(missing) > 0 {
 		return nil, missing
 	}
-	f := &FiltersAlone{rules, c, map[[2]string]*model.Cycle{}}
 	for _, p := range rules.Plugins {
 		if undecided := unmodelled.Undecided(f.cycle("", p.Name())); len(undecided) > 0 {
 			return nil, undecided
@@ -86,15 +87,27 @@ func (f *FiltersAlone) view(cy *model.Cycle, n *filter.Node, run model.FilterRun
 // cycle is that of the cluster without the pod gone, if any, with just one filter.
 func (f *FiltersAlone) cycle(gone, plugin string) *model.Cycle {
 	key := [2]string{gone, plugin}
-	if cy := f.cycles[key]; cy != nil {
-		return cy
+	if f.cycles[key] == nil {
+		f.cycles[key] = f.without(gone).Under(f.only(func(p filter.Plugin) bool { return p.Name() == plugin }))
 	}
-	c := *f.c
-	if gone != "" {
-		c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return model.Key(p) == gone })
-	}
-	alone := f.rules.Clone()
-	alone.Plugins = slices.DeleteFunc(slices.Clone(alone.Plugins), func(p filter.Plugin) bool { return p.Name() != plugin })
-	f.cycles[key] = alone.NewCycle(&c)
 	return f.cycles[key]
+}
+
+// without is the cycle of the cluster without that pod, if any, and with no filter.
+func (f *FiltersAlone) without(gone string) *model.Cycle {
+	if f.bare[gone] == nil {
+		c := *f.c
+		if gone != "" {
+			c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return model.Key(p) == gone })
+		}
+		f.bare[gone] = f.only(func(filter.Plugin) bool { return false }).NewCycle(&c)
+	}
+	return f.bare[gone]
+}
+
+// only are the rules of the plugins to keep.
+func (f *FiltersAlone) only(keep func(filter.Plugin) bool) *model.Algorithm {
+	some := *f.rules.Algorithm
+	some.Plugins = slices.DeleteFunc(slices.Clone(some.Plugins), func(p filter.Plugin) bool { return !keep(p) })
+	return &some
 }

@@ -52,7 +52,7 @@ func TestRelationsOnGeneratedClusters(t *testing.T) {
 		}
 	}
 	for _, r := range All() {
-		assert.Greater(t, preempted[r.Name], 50, r.Name)
+		assert.Greater(t, preempted[r.Name], testsize.Times(50), r.Name)
 		t.Logf("%-26s applied %4d, of which preempted %4d, broken in a known way %d", r.Name, applied[r.Name], preempted[r.Name], known[r.Name])
 	}
 	assert.Positive(t, known["splitting-a-budget"])

@@ -74,12 +74,17 @@ func (s *scheduler) filters(plugins []string, report func(model.FilterRun)) erro
 		}
 		f := &aloneFilter{s: s, Framework: fw, plugin: plugin}
 		f.preFilter()
-		for _, n := range s.loaded.nodes {
-			if err := f.onNode(n.Name, report); err != nil {
-				return err
-			}
-		}
 		alone = append(alone, f)
+	}
+	for _, n := range s.loaded.nodes {
+		if err := s.onNode(n.Name, alone); err != nil {
+			return err
+		}
+	}
+	for _, f := range alone {
+		for _, run := range f.runs {
+			report(run)
+		}
 	}
 	for _, p := range s.loaded.bound {
 		if err := s.filtersWithout(p, alone, report); err != nil {
@@ -127,6 +132,8 @@ type aloneFilter struct {
 	state  fwk.CycleState
 	result *fwk.PreFilterResult
 	status *fwk.Status
+	// runs are what it answered about nodes that no pod was deleted from.
+	runs []model.FilterRun
 }
 
 func (f *aloneFilter) preFilter() {
@@ -141,25 +148,34 @@ func (f *aloneFilter) settled(node string) bool {
 
 // onNode asks about a node as it is, and after each of its pods is removed, and
 // added again, in the way of a dry run (default_preemption.go:316@v1.37.1).
-func (f *aloneFilter) onNode(name string, report func(model.FilterRun)) error {
-	info, err := f.s.nodeInfo(name)
+func (s *scheduler) onNode(name string, alone []*aloneFilter) error {
+	info, err := s.nodeInfo(name)
 	if err != nil {
 		return err
 	}
-	report(f.ask(f.state, info, model.Untouched, nil))
-	if f.settled(name) {
-		return nil
+	var open []*aloneFilter
+	for _, f := range alone {
+		f.runs = append(f.runs, f.ask(f.state, info, model.Untouched, nil))
+		if !f.settled(name) {
+			open = append(open, f)
+		}
 	}
+	states := make([]fwk.CycleState, len(open))
 	for _, p := range info.GetPods() {
-		state, changed := f.state.Clone(), info.Snapshot()
+		changed := info.Snapshot()
 		if err := changed.RemovePod(discard, p.GetPod()); err != nil {
 			return err
 		}
-		status := f.RunPreFilterExtensionRemovePod(f.s.ctx, state, f.s.loaded.preemptor, p, changed)
-		report(f.answer(status, state, changed, model.Removed, p.GetPod()))
+		for i, f := range open {
+			states[i] = f.state.Clone()
+			status := f.RunPreFilterExtensionRemovePod(s.ctx, states[i], s.loaded.preemptor, p, changed)
+			f.runs = append(f.runs, f.answer(status, states[i], changed, model.Removed, p.GetPod()))
+		}
 		changed.AddPodInfo(p)
-		status = f.RunPreFilterExtensionAddPod(f.s.ctx, state, f.s.loaded.preemptor, p, changed)
-		report(f.answer(status, state, changed, model.RemovedAndAdded, p.GetPod()))
+		for i, f := range open {
+			status := f.RunPreFilterExtensionAddPod(s.ctx, states[i], s.loaded.preemptor, p, changed)
+			f.runs = append(f.runs, f.answer(status, states[i], changed, model.RemovedAndAdded, p.GetPod()))
+		}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ var (
 	one        = int32(1)
 	both       = []model.Settings{{}, gate(model.GateAsyncPreemption, false)} // asynchronous, synchronous
 	ignoreText = cmp.Options{
-		cmpopts.IgnoreFields(model.Observation{}, "System", "PostFilterMessage", "Aftermath", "PinnedBudgetOrder", "PinnedDryRuns"),
+		cmpopts.IgnoreFields(model.Observation{}, "System", "PostFilterMessage", "Aftermath", "PinnedBudgetOrder", "PinnedTies", "PinnedDryRuns"),
 		cmpopts.IgnoreFields(model.Verdict{}, "Reasons"),
 		cmpopts.IgnoreFields(model.Eligibility{}, "Reason"),
 		cmpopts.EquateEmpty(),
@@ -194,5 +194,21 @@ func TestStages(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Which of the candidates that tie is picked does not change from cycle to cycle.
+func TestTiesAreNotBrokenByChance(t *testing.T) {
+	c := &model.Cluster{Preemptor: pod("p", 9, 2)}
+	for _, name := range []string{"c", "a", "d", "b", "e"} {
+		c.Nodes = append(c.Nodes, node(name, 2))
+		c.Pods = append(c.Pods, pod("on-"+name, 1, 2, on(name), startedAfter(1)))
+	}
+	s := New()
+	defer s.Close()
+	for range 20 {
+		if got := observe(t, s, c); len(got.Candidates) != 5 || got.Pick.Node != "a" {
+			t.Fatalf("of %v it picks %s", got.Candidates, got.Pick.Node)
+		}
 	}
 }
