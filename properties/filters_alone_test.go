@@ -40,7 +40,7 @@ func TestFiltersAlone(t *testing.T) {
 	for _, plugin := range answers.FilterPlugins() {
 		count := stats.Filters[plugin]
 		t.Logf("%s: %+v", plugin, count)
-		if plugin != "NodeName" { // a pod that waits names no node
+		if plugin != "NodeName" && !testing.Short() { // a pod that waits names no node
 			require.Positive(t, count.Resolvable+count.Unresolvable, plugin)
 			require.Greater(t, count.Changes, count.Pairs, plugin)
 		}

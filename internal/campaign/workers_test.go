@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
 // inProcess launches workers that are goroutines. Each makes its own checker.
@@ -223,4 +224,19 @@ func TestKindsAreBounded(t *testing.T) {
 		minimised += k.Minimised
 	}
 	require.Less(t, minimised, 3*maxRepeats)
+}
+
+// What a worker watches can still be asked about API calls that fail.
+func TestWorkersAskUnderFaults(t *testing.T) {
+	faults := 0
+	asks := properties.Property{Name: "asks", Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		all, err := s.Faulted()
+		faults += len(all)
+		return nil, err
+	}}
+	system := inprocess.New()
+	defer system.Close()
+	_, err := work(t.Context(), &properties.Checker{System: system, Properties: []properties.Property{asks}}, request{Seed: 1, Count: 10})
+	require.NoError(t, err)
+	require.Positive(t, faults)
 }

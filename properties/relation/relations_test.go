@@ -56,5 +56,7 @@ func TestRelationsOnGeneratedClusters(t *testing.T) {
 		t.Logf("%-26s applied %4d, of which preempted %4d, broken in a known way %d", r.Name, applied[r.Name], preempted[r.Name], known[r.Name])
 	}
 	assert.Positive(t, known["splitting-a-budget"])
-	assert.Positive(t, known["permuting-budgets"])
+	if !testing.Short() { // it is rare
+		assert.Positive(t, known["permuting-budgets"])
+	}
 }

@@ -5,9 +5,10 @@
 //
 // What upstream leaves to chance is pinned where it can be: the offset of the
 // dry runs (the cluster's, or 0), the order of potential nodes (by name), the
-// order of budgets (the cluster's), ties between the scores of nodes that fit
-// or between candidates (first name wins), one worker unless the cluster asks for more. What remains: pods without a start time,
-// which count as starting whenever upstream looks.
+// order of budgets (the cluster's), ties between candidates, and between the scores
+// of nodes that fit (first name wins), one worker unless the cluster asks for more.
+// What remains: pods without a start time, which count as starting whenever upstream
+// looks.
 package inprocess
 
 import (
