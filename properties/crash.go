@@ -61,7 +61,8 @@ var knownCrashes = []struct {
 	}},
 }
 
-// reached is the last stage that an observation shows.
+// reached is the last stage that an observation shows, or the stack of a process that
+// died and shows nothing else.
 func reached(o *model.Observation) model.Stage {
 	switch {
 	case o.Pick != nil:
@@ -75,5 +76,25 @@ func reached(o *model.Observation) model.Stage {
 	case o.Eligible != nil:
 		return model.StageEligible
 	}
+	// The goroutine that died comes first.
+	stack, _, _ := strings.Cut(o.Crash.Stack[strings.Index(o.Crash.Stack, "goroutine ")+1:], "\ngoroutine ")
+	for _, s := range stages {
+		if strings.Contains(stack, s.function) {
+			return s.Stage
+		}
+	}
 	return model.StageFilter
+}
+
+// stages are upstream's functions that stages consist of, those first that others call.
+var stages = []struct {
+	function string
+	model.Stage
+}{
+	{").prepareCandidate", model.StageActuate},
+	{".pickOneNodeForPreemption(", model.StagePick},
+	{").callExtenders(", model.StageExtenders},
+	{").DryRunPreemption", model.StageDryRun},
+	{").NodesForStatusCode(", model.StagePotential},
+	{").PodEligibleToPreemptOthers(", model.StageEligible},
 }

@@ -68,7 +68,7 @@ func TestProcessDies(t *testing.T) {
 
 	status, out, errOut := asUser(t, "", "minimize", "--reference", "mortal", "--workers", "1", "--classes", "0", deadly)
 	require.Equal(t, statusAgrees, status, errOut)
-	require.Contains(t, out, `kind: "exit in plugin.(*Plugin).Filter"`)
+	require.Contains(t, out, `kind: "exit in plugin.(*Plugin).Filter (plugin.go:`)
 	require.Contains(t, errOut, "to   1 node, 2 pods")
 
 	dir := filepath.Join(t.TempDir(), "campaign")
