@@ -2,7 +2,10 @@ package generators_test
 
 import (
 	"math"
+	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,6 +70,13 @@ func TestEveryFeatureOccurs(t *testing.T) {
 	}
 	shuns := func(p *v1.Pod) bool { return p.Spec.Affinity != nil && p.Spec.Affinity.PodAntiAffinity != nil }
 
+	hasPort := func(address string) func(*v1.Pod) bool {
+		return func(p *v1.Pod) bool {
+			return slices.ContainsFunc(p.Spec.Containers, func(c v1.Container) bool {
+				return slices.ContainsFunc(c.Ports, func(p v1.ContainerPort) bool { return p.HostIP == address })
+			})
+		}
+	}
 	features := map[string]func(*model.Cluster) bool{
 		"no nodes":          func(c *model.Cluster) bool { return len(c.Nodes) == 0 },
 		"six nodes":         func(c *model.Cluster) bool { return len(c.Nodes) == 6 },
@@ -130,6 +140,11 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"infeasible resize": anyPod(func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodResizePending })
 		}),
+		"deleted and nominated": anyPod(func(p *v1.Pod) bool {
+			return p.DeletionTimestamp != nil && len(p.Finalizers) > 0 && p.Status.NominatedNodeName != ""
+		}),
+		"address of IPv6":         anyPod(hasPort("fd00::1")),
+		"any address of IPv6":     anyPod(hasPort("::")),
 		"nominated lower":         nominated(func(pod, preemptor int32) bool { return pod < preemptor }),
 		"nominated equal":         nominated(func(pod, preemptor int32) bool { return pod == preemptor }),
 		"nominated higher":        nominated(func(pod, preemptor int32) bool { return pod > preemptor }),
@@ -190,6 +205,18 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"small shortlist": func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
 		"synchronous":     func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
 	}
+	ranges, err := os.ReadFile("../docs/ranges.md")
+	require.NoError(t, err)
+	named := 0
+	for line := range strings.Lines(string(ranges)) {
+		if cells := strings.Split(strings.TrimSpace(line), "|"); len(cells) == 6 {
+			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[4], -1) {
+				require.Contains(t, features, name[1], "docs/ranges.md")
+				named++
+			}
+		}
+	}
+	require.Greater(t, named, 50, "docs/ranges.md")
 	const clusters = 5000
 	count := map[string]int{}
 	for seed := range uint64(clusters) {

@@ -160,6 +160,10 @@ func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 		near := int64(model.Priority(preemptor)) + int64(draw.Pick(g.Source, 0, -1, 1))
 		plan.priority = int32(min(max(near, math.MinInt32), math.MaxInt32))
 		p := g.render(numbered("waiting", len(pods)), &plan)
+		if g.terminating && g.Chance(25) { // only a finalizer keeps a pod that was never bound
+			Terminate(p)
+			p.DeletionGracePeriodSeconds, p.Finalizers = new(int64(0)), []string{"example.com/kept"}
+		}
 		pods = append(pods, p)
 		return p
 	}

@@ -84,6 +84,8 @@ var ports = []v1.ContainerPort{
 	{HostPort: 80, ContainerPort: 80, Protocol: v1.ProtocolTCP, HostIP: "0.0.0.0"},
 	{HostPort: 80, ContainerPort: 80, Protocol: v1.ProtocolUDP},
 	{HostPort: 81, ContainerPort: 81, Protocol: v1.ProtocolTCP},
+	{HostPort: 80, ContainerPort: 80, Protocol: v1.ProtocolTCP, HostIP: "fd00::1"},
+	{HostPort: 80, ContainerPort: 80, Protocol: v1.ProtocolTCP, HostIP: "::"},
 }
 
 // podLabels are the sets of labels that pods have: values of app and tier.
