@@ -85,6 +85,14 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"memory":            anyPod(requests(v1.ResourceMemory)),
 		"ephemeral storage": anyPod(requests(v1.ResourceEphemeralStorage)),
 		"extended resource": anyPod(requests("example.com/gpu")),
+		"huge requests": anyPod(func(p *v1.Pod) bool {
+			for _, q := range p.Spec.Containers[0].Resources.Requests {
+				if q.CmpInt64(math.MaxInt64/1000) > 0 {
+					return true
+				}
+			}
+			return false
+		}),
 		"few pods per node": anyNode(func(n *v1.Node) bool { return n.Status.Allocatable.Pods().Value() <= 4 }),
 		"init container": anyPod(func(p *v1.Pod) bool {
 			return len(p.Spec.InitContainers) == 1 && p.Spec.InitContainers[0].RestartPolicy == nil

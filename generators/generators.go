@@ -77,5 +77,8 @@ func generate(s draw.Source) *model.Cluster {
 		c.Settings.Extenders = g.drawExtenders(c)
 	}
 	g.drawRareSettings(c)
+	if g.Chance(3) && g.bottleneck <= byGPU {
+		g.enlarge(c)
+	}
 	return c
 }

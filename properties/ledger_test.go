@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/relation"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
@@ -24,7 +25,7 @@ import (
 func TestWitnesses(t *testing.T) {
 	system := inprocess.New()
 	defer func() { assert.NoError(t, system.Close()) }()
-	checker := &properties.Checker{System: system, Properties: slices.Concat(all.Cheap(), aftermath.Faults(), []properties.Property{properties.FiltersAlone()})}
+	checker := &properties.Checker{System: system, Properties: slices.Concat(all.Cheap(), aftermath.Faults(), []properties.Property{properties.FiltersAlone(), relation.UpdatesAgree})}
 	for _, entry := range properties.Ledger() {
 		t.Run(entry.ID, func(t *testing.T) {
 			s, err := corpus.Load("../corpus/cases/" + entry.Witness + ".yaml")

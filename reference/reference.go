@@ -53,6 +53,8 @@ type Circumstances struct {
 	// Updates, if not nil, draws how the scheduler comes to know the cluster: by updates
 	// of what it knew before, and not as it is at once.
 	Updates *rand.Rand
+	// Claimless says that pods that come and go by updates mount nothing.
+	Claimless bool
 }
 
 // Fault is an API call that is answered with an error.

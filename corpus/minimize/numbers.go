@@ -153,11 +153,14 @@ func startTimeOf(o runtime.Object) []number {
 	return []number{{"status.startTime", start.UTC().Format(time.RFC3339), start.Unix(), 60, func(v int64) { p.Status.StartTime = minute(v) }}}
 }
 
-// quantitiesOf are those of all resources.
+// quantitiesOf are those of all resources, but the ones out of reach.
 func quantitiesOf(o runtime.Object) (quantities []number) {
 	for _, list := range resourceLists(o) {
 		for _, name := range slices.Sorted(maps.Keys(list)) {
 			q := list[name]
+			if q.CmpInt64(reach) > 0 {
+				continue
+			}
 			quantities = append(quantities, number{string(name), q.String(), inUnits(name, q), unitOf(name), func(v int64) { list[name] = quantity(name, v) }})
 		}
 	}
@@ -213,8 +216,10 @@ func minute(seconds int64) *metav1.Time {
 func quantities(c *model.Cluster) []step {
 	names := map[v1.ResourceName]bool{}
 	for _, o := range c.Objects() {
-		for _, n := range quantitiesOf(o) {
-			names[v1.ResourceName(n.field)] = true
+		for _, list := range resourceLists(o) {
+			for name := range list {
+				names[name] = true
+			}
 		}
 	}
 	var steps []step
@@ -225,6 +230,9 @@ func quantities(c *model.Cluster) []step {
 		})
 		if name != v1.ResourcePods {
 			steps = append(steps, nowhere(name))
+		}
+		if len(s.values) == 0 { // all are out of reach
+			continue
 		}
 		divisor := int64(0)
 		for _, v := range s.values {

@@ -1,6 +1,7 @@
 package minimize
 
 import (
+	"math"
 	"reflect"
 
 	v1 "k8s.io/api/core/v1"
@@ -31,8 +32,15 @@ func editResource(c *model.Cluster, name v1.ResourceName, change func(list v1.Re
 	})
 }
 
-// inUnits is a quantity in thousandths of a core, or ones.
+// reach is up to what quantities are reckoned with: so that sums, and thousandths of a
+// core, stay within 64 bits.
+const reach = math.MaxInt64 / 1000 / 4
+
+// inUnits is a quantity in thousandths of a core, or ones; the reach, if it is beyond.
 func inUnits(name v1.ResourceName, q resource.Quantity) int64 {
+	if q.CmpInt64(reach) > 0 {
+		return reach * unitOf(name)
+	}
 	if name == v1.ResourceCPU {
 		return q.MilliValue()
 	}

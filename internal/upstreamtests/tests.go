@@ -106,6 +106,11 @@ var Tests = []Test{
 		fails{"pod": "no event can be related to the preemptor: no kind is registered for the type preemption.podExecutorPreemptor"}},
 	{"failed-preemption-keeps-nomination", preemption + "executor_test.go", "TestPrepareCandidateAsync_FailureRevertsNomination",
 		fails{"the condition": "got 1 pods nominated to the node, want 0", "the deletion": "got 1 pods nominated to the node, want 0"}},
+	{"quantities-wrap-around", plugins + "noderesources/fit_test.go", "TestFits_QuantityBeyondInt64",
+		fails{"memory beyond 64 bits": "the pod fits", "memory beyond 64 bits, in 19 digits": "the pod fits",
+			"milliCPU beyond 64 bits": "the pod fits", "a pod on the node is beyond 64 bits": "the pod fits"}},
+	{"claim-free-after-its-node", scheduler + "backend/cache/cache_test.go", "TestUpdateSnapshot_ClaimOfPodWhoseNodeIsGone",
+		fails{"the node goes first": "the claim of a pod on node2 is in use: got false, want true"}},
 }
 
 // LookUp finds the test of a finding.

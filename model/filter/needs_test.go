@@ -5,9 +5,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -48,14 +48,9 @@ func TestRequested(t *testing.T) {
 // assertAmounts compares amounts as the scheduler reads them: CPU in milliCPU.
 func assertAmounts(t *testing.T, want v1.ResourceList, got filter.Resources) {
 	t.Helper()
-	rounded := v1.ResourceList{}
-	for _, a := range got {
-		rounded[a.Name] = *resource.NewQuantity(a.RoundedUp(), resource.DecimalSI)
-	}
-	assert.Len(t, rounded, len(want))
+	assert.Len(t, got, len(want))
 	for name, q := range want {
-		have := rounded[name]
-		assert.Equal(t, q.Value(), have.Value(), name)
+		assert.Equal(t, filter.Whole(uint64(q.Value())), got.Get(name).RoundedUp(), name)
 	}
 }
 
@@ -96,4 +91,47 @@ func TestPodLevelResourcesDuringResize(t *testing.T) {
 	p.Status.AllocatedResources = mk.Resources("cpu", "3")
 	p.Status.Resources = &v1.ResourceRequirements{Requests: mk.Resources("cpu", "4")}
 	assertAmounts(t, mk.Resources("cpu", "4000"), filter.Occupied(p))
+}
+
+// Quantities are capped at 2^63-1, and what does not fit in 64 bits is added up all
+// the same.
+func TestHugeQuantities(t *testing.T) {
+	const fits, fails, never = "fits", "fails", "never fits"
+	for _, tt := range []struct {
+		name                        string
+		resource                    string
+		allocatable, running, wants string
+		want                        string
+	}{
+		{"more than 64 bits is not nothing", "memory", "4Gi", "0", "10E", never},
+		{"nor less than nothing", "memory", "4Gi", "9300000000000000001", "1", fails},
+		{"a node may have as much", "memory", "10E", "0", "9E", fits},
+		{"all that is beyond is one number", "memory", "10E", "0", "11E", fits},
+		{"and two are more than a node has", "memory", "10E", "11E", "1", fails},
+		{"a sum passes 64 bits", "memory", "8Ei", "5E", "5E", fails},
+		{"by one", "memory", "9223372036854775807", "5E", "4223372036854775808", fails},
+		{"by none", "memory", "9223372036854775807", "5E", "4223372036854775807", fits},
+		{"milliCPU beyond 64 bits", "cpu", "4", "0", "10P", never},
+		{"one milliCPU too many", "cpu", "20P", "11P", "9000000000000000001m", fails},
+		{"just enough milliCPU", "cpu", "20P", "11P", "9P", fits},
+		{"a thousandth counts as one", "example.com/gpu", "100P", "99999999999999999", "1m", fits},
+		{"and so does another", "memory", "100P", "99999999999999998900m", "1001m", fails},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			requests := func(q string) func(*v1.Pod) {
+				return func(p *v1.Pod) { p.Spec.Containers = []v1.Container{mk.Container(tt.resource, q)} }
+			}
+			n := mk.Node("n", "0")
+			n.Status.Allocatable = mk.Resources(tt.resource, tt.allocatable, "pods", "9")
+			s := model.NewSnapshot(mk.Cluster(mk.Pod("p", 9, requests(tt.wants)), n, mk.Pod("v", 0, mk.On("n"), requests(tt.running))))
+			st, _ := filter.NodeResourcesFit{}.PreFilter(s)
+			got := fits
+			if v := st.Fits(s.Nodes[0], filter.View{Pods: s.Nodes[0].Pods}); v != nil {
+				if got = fails; v.Unresolvable {
+					got = never
+				}
+			}
+			assert.Equal(t, tt.want, got)
+		})
+	}
 }

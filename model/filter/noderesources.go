@@ -21,7 +21,7 @@ func (NodeResourcesFit) PreFilter(s *Snapshot) (State, Answer) {
 	st.Needs[s.Preemptor.Index] = Requested(s.Preemptor.Pod)
 	s.Placed(func(_ *Node, p *Pod) { st.Needs[p.Index] = Occupied(p.Pod) })
 	for _, want := range st.Needs[s.Preemptor.Index] {
-		if want.RoundedUp() > 0 {
+		if want.Quantity != (Quantity{}) {
 			st.Wanted = append(st.Wanted, want)
 		}
 	}
@@ -48,21 +48,21 @@ func (st *ResourcesState) Fits(n *Node, v View) *Verdict {
 		failed.Reasons = append(failed.Reasons, reason)
 		failed.Unresolvable = failed.Unresolvable || unresolvable
 	}
-	has := func(name v1.ResourceName) int64 { return amountOf(name, n.Status.Allocatable[name]).RoundedUp() }
-	if int64(len(v.Pods))+1 > has(v1.ResourcePods) {
+	has := func(name v1.ResourceName) Quantity { return amountOf(name, n.Status.Allocatable[name]).RoundedUp() }
+	if has(v1.ResourcePods).less(Whole(uint64(len(v.Pods)) + 1)) {
 		fail("Too many pods", false)
 	}
 	for _, want := range st.Wanted {
-		if !isScheduled(want.Name) {
+		if !IsScheduled(want.Name) {
 			continue
 		}
 		request, allocatable := want.RoundedUp(), has(want.Name)
-		free := allocatable
+		needed := request
 		for _, p := range v.Pods {
-			free -= st.Needs[p.Index].Get(want.Name).RoundedUp()
+			needed = needed.plus(st.Needs[p.Index].Get(want.Name).RoundedUp())
 		}
-		if request > free {
-			fail("Insufficient "+string(want.Name), request > allocatable)
+		if allocatable.less(needed) {
+			fail("Insufficient "+string(want.Name), allocatable.less(request))
 		}
 	}
 	return failed
@@ -71,10 +71,10 @@ func (st *ResourcesState) Fits(n *Node, v View) *Verdict {
 // Alike implements State.
 func (st *ResourcesState) Alike(a, b *Pod) bool { return st.Needs[a.Index].equal(st.Needs[b.Index]) }
 
-// isScheduled tells whether the scheduler keeps account of a resource: CPU,
+// IsScheduled tells whether the scheduler keeps account of a resource: CPU,
 // memory, ephemeral storage, huge pages, extended resources and the other
 // domain-qualified ones (scheduler/util/utils.go:201@v1.37.1).
-func isScheduled(name v1.ResourceName) bool {
+func IsScheduled(name v1.ResourceName) bool {
 	switch name {
 	case v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage:
 		return true

@@ -1,33 +1,41 @@
 package filter
 
 import (
+	"encoding/binary"
+	"math"
+	"math/bits"
 	"slices"
 
+	"gopkg.in/inf.v0"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Quantity is an exact non-negative amount: whole units and thousandths of one.
-type Quantity struct{ whole, milli int64 }
+// Quantity is an exact non-negative amount, in thousandths. One that an object names
+// is at most 2^63-1 units, so that 128 bits hold every sum.
+type Quantity struct{ high, low uint64 }
+
+// Whole is an amount of whole units.
+func Whole(units uint64) Quantity {
+	high, low := bits.Mul64(units, 1000)
+	return Quantity{high, low}
+}
 
 func (a Quantity) plus(b Quantity) Quantity {
-	sum := Quantity{a.whole + b.whole, a.milli + b.milli}
-	if sum.milli >= 1000 {
-		sum.whole, sum.milli = sum.whole+1, sum.milli-1000
-	}
-	return sum
+	low, carry := bits.Add64(a.low, b.low, 0)
+	return Quantity{a.high + b.high + carry, low}
 }
 
 func (a Quantity) less(b Quantity) bool {
-	return a.whole < b.whole || a.whole == b.whole && a.milli < b.milli
+	return a.high < b.high || a.high == b.high && a.low < b.low
 }
 
 // RoundedUp is how the scheduler reads an amount: in whole units, rounded up.
-func (a Quantity) RoundedUp() int64 {
-	if a.milli > 0 {
-		return a.whole + 1
+func (a Quantity) RoundedUp() Quantity {
+	if over := bits.Rem64(a.high, a.low, 1000); over > 0 {
+		return a.plus(Quantity{low: 1000 - over})
 	}
-	return a.whole
+	return a
 }
 
 // Amount is a quantity of a named resource. CPU counts in milliCPU.
@@ -36,15 +44,27 @@ type Amount struct {
 	Quantity
 }
 
+// amountOf reads a quantity: "No quantity may represent a number greater than 2^63-1
+// in magnitude, nor may it have more than 3 decimal places. Numbers larger or more
+// precise will be capped or rounded up." (apimachinery/pkg/api/resource/quantity.go:62@v0.37.1,
+// Quantity). ParseQuantity itself caps just those with a binary suffix.
 func amountOf(name v1.ResourceName, q resource.Quantity) Amount {
-	if name == v1.ResourceCPU {
-		return Amount{name, Quantity{whole: q.MilliValue()}}
+	thousandths := Quantity{}
+	switch {
+	case q.CmpInt64(resource.MaxMilliValue) <= 0:
+		thousandths.low = uint64(q.MilliValue())
+	case q.CmpInt64(math.MaxInt64) >= 0:
+		thousandths = Whole(math.MaxInt64)
+	default:
+		var exact [16]byte
+		new(inf.Dec).Round(q.AsDec(), 3, inf.RoundUp).UnscaledBig().FillBytes(exact[:])
+		thousandths = Quantity{binary.BigEndian.Uint64(exact[:8]), binary.BigEndian.Uint64(exact[8:])}
 	}
-	if whole, exact := q.AsInt64(); exact {
-		return Amount{name, Quantity{whole: whole}}
+	if name == v1.ResourceCPU { // thousandths of milliCPU
+		high, low := bits.Mul64(thousandths.low, 1000)
+		thousandths = Quantity{thousandths.high*1000 + high, low}
 	}
-	m := q.MilliValue()
-	return Amount{name, Quantity{m / 1000, m % 1000}}
+	return Amount{name, thousandths}
 }
 
 // Resources are amounts, one per name, in no particular order.

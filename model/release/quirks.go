@@ -37,6 +37,7 @@ const (
 	NominatedRefusalsSkipped          Quirk = "nominated-refusals-skipped"           // anti-affinity of nominated pods counts only beside that of others
 	ExtenderRejectionIsError          Quirk = "extender-rejection-is-error"          // a dry run ends in an error if only an extender rejects the node
 	NothingLeftKeepsNomination        Quirk = "nothing-left-keeps-nomination"        // the nomination stays if extenders leave no candidate
+	QuantitiesWrapAround              Quirk = "quantities-wrap-around"               // amounts beyond 64 bits are 0, or below 0
 	FirstVictimIsHighest              Quirk = "first-victim-is-highest"              // the first victim's priority counts as the highest, whoever put it first
 )
 

@@ -17,7 +17,7 @@ func TestOccupiedEachDuringResize(t *testing.T) {
 	const flag = "a pod that is resized takes the largest of what is desired, allocated and in effect, of all containers together"
 	each := release.Algorithm(func(f release.Flag) bool { return f.Name != flag })
 	// occupied is the CPU, in milliCPU, that a pod with an infeasible resize takes.
-	occupied := func(rules *answers.Rules, init v1.Container) int64 {
+	occupied := func(rules *answers.Rules, init v1.Container) filter.Quantity {
 		init.Name = "init"
 		cy := rules.NewCycle(mk.Cluster(mk.Pod("preemptor", 9), mk.Node("n", "9"), mk.Pod("p", 0, mk.On("n"), func(p *v1.Pod) {
 			p.Spec.InitContainers = []v1.Container{init}
@@ -30,7 +30,7 @@ func TestOccupiedEachDuringResize(t *testing.T) {
 		assert.Len(t, needs, 1)
 		return needs.Get(v1.ResourceCPU).RoundedUp()
 	}
-	assert.EqualValues(t, 1000, occupied(each, mk.Sidecar("cpu", "3")))
-	assert.EqualValues(t, 3000, occupied(each, mk.Container("cpu", "3")))
-	assert.EqualValues(t, 1000, occupied(answers.Documented(), mk.Container("cpu", "3")))
+	assert.Equal(t, filter.Whole(1000), occupied(each, mk.Sidecar("cpu", "3")))
+	assert.Equal(t, filter.Whole(3000), occupied(each, mk.Container("cpu", "3")))
+	assert.Equal(t, filter.Whole(1000), occupied(answers.Documented(), mk.Container("cpu", "3")))
 }

@@ -227,7 +227,7 @@ func (b *binder) provisions(n *v1.Node, c *Claim) bool {
 		if room == nil {
 			room = c.Capacity
 		}
-		if c.StorageClassName != class.Name || room == nil || room.Value() < wants.Value() || c.NodeTopology == nil {
+		if c.StorageClassName != class.Name || room == nil || room.Cmp(wants) < 0 || c.NodeTopology == nil {
 			return false
 		}
 		nodes, err := metav1.LabelSelectorAsSelector(c.NodeTopology)

@@ -19,7 +19,7 @@ var UpdatesAgree = properties.Property{
 		if !ok {
 			return nil, nil
 		}
-		under := reference.Circumstances{Updates: properties.Random(s.Cluster, "updates")}
+		under := reference.Circumstances{Updates: properties.Random(s.Cluster, "updates"), Claimless: s.Assumes("claim-free-after-its-node")}
 		after, err := system.ObserveUnder(s.Context, s.Cluster, under)
 		if errors.Is(err, errors.ErrUnsupported) {
 			return nil, nil

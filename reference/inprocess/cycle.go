@@ -194,7 +194,7 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 		reusable = reusable && obs.Crash == nil // upstream may hold locks: never touch it again
 	}()
 	defer s.recoverCrash()
-	s.updates.random = under.Updates
+	s.updates.random, s.updates.claimless = under.Updates, under.Claimless
 	err = s.load(c)
 	s.updates.random = nil
 	if err == nil {

@@ -16,7 +16,9 @@ type updates struct {
 	cache    internalcache.Cache
 	snapshot *internalcache.Snapshot
 	random   *rand.Rand // nil: all objects come as they are
-	err      error
+	// claimless: pods that go mount nothing.
+	claimless bool
+	err       error
 }
 
 // draw tells, once in n times, that something is to be done.
@@ -92,9 +94,10 @@ func (u *updates) detour(like *v1.Pod, nodes []*v1.Node) error {
 		p := like.DeepCopy()
 		name := "pod-that-goes-from-" + on
 		p.ObjectMeta = metav1.ObjectMeta{Name: name, Namespace: like.Namespace, UID: types.UID(name), Labels: like.Labels}
-		// Its claims would be free once it is gone, if its node went before
-		// (cache.go:1105@v1.37.1, refreshPVCRefCountsDelta).
-		p.Spec.NodeName, p.Spec.Volumes = on, nil
+		p.Spec.NodeName = on
+		if u.claimless {
+			p.Spec.Volumes = nil
+		}
 		// Its ports would be free once it is gone, also those of others on the node
 		// that the API server does not let come about (host-ports-forgotten).
 		for _, list := range [][]v1.Container{p.Spec.Containers, p.Spec.InitContainers} {

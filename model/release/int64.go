@@ -1,0 +1,75 @@
+package release
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/variant"
+)
+
+// int64WrapsAround: amounts are numbers of 64 bits, and so are their sums, whether
+// they have room in them or not. An amount that has none is 0, or what its last 64
+// bits are, by how many digits the quantity has (apimachinery
+// resource/quantity.go:828@v0.37.1, ScaledValue); the preemptor's is at least 0
+// (framework/types.go:1665@v1.37.1, SetMaxResource).
+func int64WrapsAround(s *filter.Snapshot, st filter.State, _ *filter.ResourcesState) filter.State {
+	needs := make([]v1.ResourceList, s.Size()) // by Pod.Index
+	needs[0] = resourcehelper.PodRequests(s.Preemptor.Pod, resourcehelper.PodResourcesOptions{})
+	s.Placed(func(_ *filter.Node, p *filter.Pod) {
+		needs[p.Index] = resourcehelper.PodRequests(p.Pod, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+	})
+	concerned := false
+	for _, list := range needs {
+		concerned = concerned || anyHuge(list)
+	}
+	for _, n := range s.Nodes {
+		concerned = concerned || anyHuge(n.Status.Allocatable)
+	}
+	if !concerned {
+		return st
+	}
+	fits := func(n *filter.Node, v filter.View) (failed *filter.Verdict) {
+		fail := func(reason string, unresolvable bool) {
+			if failed == nil {
+				failed = &filter.Verdict{}
+			}
+			failed.Reasons = append(failed.Reasons, reason)
+			failed.Unresolvable = failed.Unresolvable || unresolvable
+		}
+		if int64(len(v.Pods))+1 > asInt64(n.Status.Allocatable, v1.ResourcePods) {
+			fail("Too many pods", false)
+		}
+		for name := range needs[0] {
+			request, allocatable := asInt64(needs[0], name), asInt64(n.Status.Allocatable, name)
+			free := allocatable
+			for _, p := range v.Pods {
+				free -= asInt64(needs[p.Index], name)
+			}
+			if filter.IsScheduled(name) && request > 0 && request > free {
+				fail("Insufficient "+string(name), request > allocatable)
+			}
+		}
+		return failed
+	}
+	return variant.Judge{State: st, Verdict: fits}
+}
+
+func asInt64(list v1.ResourceList, name v1.ResourceName) int64 {
+	q := list[name]
+	if name == v1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+// anyHuge tells whether a few of the quantities may pass 64 bits.
+func anyHuge(list v1.ResourceList) bool {
+	for _, q := range list {
+		if q.CmpInt64(resource.MaxMilliValue/1000) > 0 {
+			return true
+		}
+	}
+	return false
+}
