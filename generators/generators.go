@@ -77,6 +77,14 @@ func generate(s draw.Source) *model.Cluster {
 		c.Settings.Extenders = g.drawExtenders(c)
 	}
 	g.drawRareSettings(c)
+	if g.claims {
+		c.Extra = append(c.Extra, devices.Nominated(g.Source, c.Pods)...)
+	}
+	for _, b := range c.PodDisruptionBudgets {
+		if g.Chance(4) { // the status lags behind
+			b.Generation = 1
+		}
+	}
 	if g.Chance(3) && g.bottleneck <= byGPU {
 		g.enlarge(c)
 	}

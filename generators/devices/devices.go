@@ -52,6 +52,20 @@ func Claims(c Cluster) []runtime.Object {
 	return m.objects
 }
 
+// Nominated gives pods that are nominated to a node claims for devices that they do not
+// have yet. It returns these claims.
+func Nominated(s draw.Source, pods []*v1.Pod) []runtime.Object {
+	m := &claimMaker{Cluster: Cluster{Source: s}}
+	for i, p := range pods {
+		if p.Status.NominatedNodeName != "" && m.Chance(60) {
+			name := numbered("nominated", i)
+			m.claim(name, p.Namespace)
+			p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: name, ResourceClaimName: &name})
+		}
+	}
+	return m.objects
+}
+
 // claimMaker makes the devices and the claims.
 type claimMaker struct {
 	Cluster

@@ -111,6 +111,12 @@ var Tests = []Test{
 			"milliCPU beyond 64 bits": "the pod fits", "a pod on the node is beyond 64 bits": "the pod fits"}},
 	{"claim-free-after-its-node", scheduler + "backend/cache/cache_test.go", "TestUpdateSnapshot_ClaimOfPodWhoseNodeIsGone",
 		fails{"the node goes first": "the claim of a pod on node2 is in use: got false, want true"}},
+	{"budget-status-lags", preemption + "util_test.go", "TestFilterVictimsWithPDBViolation_StatusOfEarlierGeneration",
+		fails{"status of the generation before": "got 0 violating victims, want 1"}},
+	{"nominated-devices-ignored", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_ClaimOfNominatedPod",
+		fails{"the nominated pod claims the only device": "the pod fits: got true, want false"}},
+	{"deallocates-and-preempts", plugins + "dynamicresources/dynamicresources_test.go", "TestPostFilter_NothingElseIsTriedAfterDeallocation",
+		fails{"the claim is idle": "the last PostFilter plugin to run: got false, want true"}},
 }
 
 // LookUp finds the test of a finding.

@@ -125,3 +125,28 @@ func offers(s *resourcev1.ResourceSlice, n *v1.Node) bool {
 		return s.Spec.NodeSelector != nil && selects(s.Spec.NodeSelector, n)
 	}
 }
+
+// Enough tells whether a node has free devices for all claims of some pods that are not
+// allocated; known is false if more than their number matters, or a claim is missing.
+func Enough(objects []runtime.Object, n *v1.Node, pods ...*v1.Pod) (enough, known bool) {
+	known = true
+	unmodelled := func(string, string) { known = false }
+	unmodelledDevices(objects, func(string, string, string) { known = false })
+	d, counted := newDevices(objects), map[*resourcev1.ResourceClaim]bool{}
+	for _, p := range pods {
+		own, why := ownClaims(p, d.claims)
+		if why != "" {
+			return false, false
+		}
+		for _, claim := range own {
+			if claim.Status.Allocation != nil || counted[claim] {
+				continue
+			}
+			counted[claim] = true
+			if unmodelledRequests(claim, d.classes, unmodelled); !known || d.want(claim) != "" {
+				return false, false
+			}
+		}
+	}
+	return d.suffice(n), known
+}

@@ -17,8 +17,8 @@ import (
 var ViolationsRecounted = properties.Property{
 	Name:    "violations-recounted",
 	Promise: "pods: a group of pods expected to be preempted. numPDBViolations: the count of violations of PodDisruptionBudget.",
-	Source:  "kube-scheduler/extender/v1/types.go:50@v0.37.1, Victims; policy/v1 PodDisruptionBudgetStatus.disruptionsAllowed: \"Number of pod disruptions that are currently allowed.\"",
-	Lies:    []string{"a violation is not counted"},
+	Source:  "kube-scheduler/extender/v1/types.go:50@v0.37.1, Victims; policy/v1 PodDisruptionBudgetStatus.disruptionsAllowed: \"Number of pod disruptions that are currently allowed.\", which is valid only if observedGeneration equals to PDB's object generation",
+	Lies:    []string{"a violation is not counted", "the status of an earlier generation counts"},
 	Applies: func(s *properties.Subject) bool { return proposed(s) && len(s.Cluster.PodDisruptionBudgets) > 0 },
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		for _, p := range proposals(s) {
@@ -91,6 +91,17 @@ func costs(s *properties.Subject, b *policyv1.PodDisruptionBudget, p *v1.Pod) bo
 	return true
 }
 
+// allowed is how many disruptions a budget is known to allow. "DisruptionsAllowed and
+// other status information is valid only if observedGeneration equals to PDB's object
+// generation" (policy/v1/types.go:100@v0.37.1, PodDisruptionBudgetStatus); evictions
+// take it for none until then (eviction.go:426@v1.37.1, checkAndDecrement).
+func allowed(s *properties.Subject, b *policyv1.PodDisruptionBudget) int {
+	if b.Status.ObservedGeneration != b.Generation && !s.Assumes("budget-status-lags") {
+		return 0
+	}
+	return int(b.Status.DisruptionsAllowed)
+}
+
 // unhealthy: the pod runs and says that it is not ready. One that says neither is
 // taken for healthy, since the kubelet always says.
 func unhealthy(p *v1.Pod) bool {
@@ -141,7 +152,7 @@ func Violations(s *properties.Subject, node string, gone map[string]bool) (least
 	}
 	if !s.Holds(properties.BudgetsAreSpent) {
 		for _, p := range pods {
-			if slices.ContainsFunc(s.Cluster.PodDisruptionBudgets, func(b *policyv1.PodDisruptionBudget) bool { return b.Status.DisruptionsAllowed <= 0 && costs(s, b, p) }) {
+			if slices.ContainsFunc(s.Cluster.PodDisruptionBudgets, func(b *policyv1.PodDisruptionBudget) bool { return allowed(s, b) <= 0 && costs(s, b, p) }) {
 				least++
 			}
 		}
@@ -157,7 +168,7 @@ func Violations(s *properties.Subject, node string, gone map[string]bool) (least
 				members = append(members, p)
 			}
 		}
-		l := limit{allowed: int(b.Status.DisruptionsAllowed)}
+		l := limit{allowed: allowed(s, b)}
 		excess := len(members) - l.allowed
 		if excess <= 0 {
 			continue
@@ -239,7 +250,7 @@ func violatingInOrder(s *properties.Subject, node string, gone map[string]bool) 
 					taken++
 				}
 			}
-			if taken > int(b.Status.DisruptionsAllowed) {
+			if taken > allowed(s, b) {
 				violating++
 				break
 			}

@@ -45,9 +45,12 @@ var WaitsForItsVictims = properties.Property{
 	Lies:    []string{"the nomination is not seen", "it is considered, although nothing comes of it"},
 	Applies: func(s *properties.Subject) bool { return awaited(s) != "" },
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
-		o := s.Observation
+		o, victim := s.Observation, awaited(s)
+		if victim == "" { // as a known finding has it
+			return nil, nil
+		}
 		if o.Eligible != nil && o.Eligible.OK || o.Pick != nil || o.Actuation != nil && len(o.Actuation.Deleted) > 0 {
-			return properties.Found(model.StageEligible, s.Cluster.Preemptor.Status.NominatedNodeName, "considered for preempting again, although its victim "+awaited(s)+" is still terminating there"), nil
+			return properties.Found(model.StageEligible, s.Cluster.Preemptor.Status.NominatedNodeName, "considered for preempting again, although its victim "+victim+" is still terminating there"), nil
 		}
 		return nil, nil
 	},
@@ -55,8 +58,13 @@ var WaitsForItsVictims = properties.Property{
 
 // awaited is a pod that the preemptor has to wait for, or "".
 func awaited(s *properties.Subject) string {
-	node := s.Cluster.Preemptor.Status.NominatedNodeName
-	if v := s.Decision.Verdicts[node]; node == "" || v == nil || v.Unresolvable {
+	node, d := s.Cluster.Preemptor.Status.NominatedNodeName, s.Decision
+	if s.AssumesAny() {
+		if assumed, err := answers.Decide(s.Cluster, s.Rules()); err == nil {
+			d = assumed
+		}
+	}
+	if v := d.Verdicts[node]; node == "" || v == nil || v.Unresolvable {
 		return ""
 	}
 	for _, p := range s.Preemptable(node) {

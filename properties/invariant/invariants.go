@@ -33,6 +33,8 @@ func All() []properties.Property {
 		LowerNominationsCleared,
 		NothingElseWritten,
 		NoInternalError,
+		NominatedKeepDevices,
+		DeallocationSparesPods,
 		OrderDoesNotMatter,
 	}
 }

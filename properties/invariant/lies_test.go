@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
@@ -56,6 +57,11 @@ var lies = []struct {
 	{property: "violations-recounted", name: "a violation is not counted", Liar: tells(func(_ *model.Cluster, o *observed) {
 		o.DryRuns["node-2"] = model.DryRun{Victims: []string{"default/other"}}
 	})},
+	{property: "violations-recounted", name: "the status of an earlier generation counts", cluster: func(c *model.Cluster) {
+		c.PodDisruptionBudgets[0].Generation++
+	}, Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.DryRuns["node-2"] = model.DryRun{Victims: []string{"default/other"}}
+	})},
 	{property: "no-fewer-violations", name: "the pick violates a budget", Liar: tells(picksOther)},
 	{property: "best-candidate", name: "the pick violates a budget", Liar: tells(picksOther)},
 	{property: "victims-deleted-and-marked", name: "nobody is deleted", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.Deleted = nil })},
@@ -71,6 +77,12 @@ var lies = []struct {
 	{property: "nothing-else-written", name: "the pod is nominated to another node", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.NominatedNode = "node-2" })},
 	{property: "no-internal-error", name: "PostFilter ends in an error", Liar: tells(func(_ *model.Cluster, o *observed) { o.PostFilterCode = "Error" })},
 	{property: "no-internal-error", name: "the cycle ends in an error", Liar: tells(func(_ *model.Cluster, o *observed) { o.CycleError = "panic: oops" })},
+	{property: "nominated-keep-devices", name: "no device is free where the pod goes", cluster: claimsDevices, Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.ScheduledTo = "node-1"
+	})},
+	{property: "deallocation-spares-pods", name: "two claims are deallocated", Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.Actuation.Deallocated = []string{"default/claim", "default/other"}
+	})},
 	{property: "order-does-not-matter", name: "the order of pods decides who goes", Liar: tells(func(c *model.Cluster, o *observed) {
 		if c.Pods[0].Name != "low" {
 			checktest.Victims("default/mid")(c, o)
@@ -89,6 +101,17 @@ func awaits(c *model.Cluster) {
 	now := metav1.Now()
 	c.Pods[0].DeletionTimestamp = &now
 	c.Pods[0].Status.Conditions = []v1.PodCondition{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler}}
+}
+
+// claimsDevices gives the preemptor, which fits nowhere, a claim, and no node a device.
+func claimsDevices(c *model.Cluster) {
+	own := "own"
+	c.Preemptor.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "a", ResourceClaimName: &own}}
+	c.Preemptor.Spec.NodeSelector = map[string]string{"there": "is none"}
+	exactly := resourcev1.ExactDeviceRequest{DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1}
+	c.Extra = append(c.Extra, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "any"}},
+		&resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: own, Namespace: "default"},
+			Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: "device", Exactly: &exactly}}}}})
 }
 
 func tells(story func(*model.Cluster, *observed)) checktest.Liar { return checktest.Liar{Tell: story} }
