@@ -15,7 +15,7 @@ func (g *generator) drawStorage() {
 	}
 	g.inTree = g.Chance(15)
 	g.attachments = g.Chance(20)
-	g.provisions = g.bottleneck < byPodCount && g.Chance(20)
+	g.provisions = g.bottleneck < byPodCount && g.Chance(12)
 	g.driver = g.provisions || g.Chance(50)
 	g.prevents = g.driver && g.Chance(75)
 	g.static = g.bottleneck == byVolume && g.Chance(40)

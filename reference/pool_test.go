@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -151,7 +153,7 @@ func TestPoolOfSchedulers(t *testing.T) {
 		want, err := one.Observe(t.Context(), cluster(i))
 		require.NoError(t, err)
 		if want.Pick == nil || got[i].Pick == nil { // else upstream may have broken a tie
-			require.Equal(t, want, got[i], i)
+			require.Empty(t, cmp.Diff(want, got[i], cmpopts.IgnoreFields(model.Crash{}, "Stack")), i)
 		}
 		require.Equal(t, want.DryRuns, got[i].DryRuns, i)
 	}

@@ -112,7 +112,7 @@ func (m *minimiser) ask(ctx context.Context, c *model.Cluster) (a answer) {
 		if a.becomes, a.finding = m.judge(r, err); a.becomes != kept {
 			return a
 		}
-		if err != nil || r.Observation == nil || r.Observation.PinnedTies || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
+		if err != nil || r.Observation == nil || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
 			break
 		}
 	}

@@ -196,7 +196,7 @@ const tries = 5
 func checkCase(ctx context.Context, checker *properties.Checker, c *corpus.Case) (r *properties.Result, err error) {
 	for range tries {
 		r, err = checker.Check(ctx, c.Cluster)
-		if err != nil || c.Finding == nil || r.Unmodelled != nil || occurs(c.Finding, r) != nil || r.Observation.PinnedTies || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
+		if err != nil || c.Finding == nil || r.Unmodelled != nil || occurs(c.Finding, r) != nil || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
 			break
 		}
 	}

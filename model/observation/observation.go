@@ -55,9 +55,6 @@ type Observation struct {
 	// PinnedBudgetOrder says that the system listed the budgets in the order of
 	// model.Cluster.PodDisruptionBudgets.
 	PinnedBudgetOrder bool
-	// PinnedTies says that among candidates that all criteria find equal, the system
-	// took the first by name, and not one by chance.
-	PinnedTies bool
 	// PinnedDryRuns says that the system made the dry runs one after another, in
 	// order of the names of the potential nodes, from model.Settings.DryRunOffset on, or
 	// from the first node if that is nil.

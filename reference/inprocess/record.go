@@ -3,7 +3,6 @@ package inprocess
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +13,6 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
-	"k8s.io/kubernetes/pkg/scheduler/util"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -177,43 +175,6 @@ func (r *recorder) preempts(c preemption.Candidate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.picked = &model.Pick{Node: c.Name(), Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations)}
-}
-
-// OrderedScoreFuncs is given the candidates that the pick ranges over, in the order of a
-// map. Of those that are equal by all criteria, it leaves the first by name: so the last
-// tie is not broken by chance (preemption.go:334@v1.37.1, pickOneNodeForPreemption).
-func (r *recorder) OrderedScoreFuncs(ctx context.Context, candidates map[string]*extenderv1.Victims) []func(node string) int64 {
-	seen := map[criteria]bool{}
-	for _, node := range slices.Sorted(maps.Keys(candidates)) {
-		c := criteriaOf(candidates[node])
-		if seen[c] {
-			delete(candidates, node)
-		}
-		seen[c] = true
-	}
-	return r.Interface.OrderedScoreFuncs(ctx, candidates)
-}
-
-// criteria are all that a candidate is judged by.
-type criteria struct {
-	violations, sum int64
-	highest         int32
-	pods            int
-	start           int64 // nanoseconds: the earliest of the pods of highest priority
-}
-
-func criteriaOf(v *extenderv1.Victims) criteria {
-	c := criteria{violations: v.NumPDBViolations, pods: len(v.Pods)}
-	for i, p := range v.Pods {
-		c.sum += int64(model.Priority(p))
-		if i == 0 {
-			c.highest = model.Priority(p)
-		}
-	}
-	if start := util.GetEarliestPodStartTime(v); start != nil {
-		c.start = start.UnixNano()
-	}
-	return c
 }
 
 // potentialNodes sorts the nodes that preemption is tried on by name, where

@@ -44,7 +44,7 @@ func TestReuseNeverLeaks(t *testing.T) {
 		fresh := New()
 		want, got := observe(t, fresh, c), observe(t, reused, c)
 		fresh.Close()
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, got, ignoreStack); diff != "" {
 			t.Fatalf("cluster %d: fresh (-) and reused (+) schedulers differ:\n%s", i, diff)
 		}
 		if diff := cmp.Diff(before, c); diff != "" {
@@ -80,7 +80,7 @@ func TestReuseNeverLeaksClaims(t *testing.T) {
 		if want.Actuation != nil && len(want.Actuation.Deallocated) > 0 {
 			deallocated++
 		}
-		if diff := cmp.Diff(untilChance(want), untilChance(got)); diff != "" {
+		if diff := cmp.Diff(untilChance(want), untilChance(got), ignoreStack); diff != "" {
 			t.Fatalf("seed %d: fresh (-) and reused (+) schedulers differ:\n%s", seed, diff)
 		}
 		for _, v := range got.Filters {

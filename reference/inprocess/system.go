@@ -5,10 +5,10 @@
 //
 // What upstream leaves to chance is pinned where it can be: the offset of the
 // dry runs (the cluster's, or 0), the order of potential nodes (by name), the
-// order of budgets (the cluster's), ties between candidates, and between the scores
-// of nodes that fit (first name wins), one worker unless the cluster asks for more.
-// What remains: pods without a start time, which count as starting whenever upstream
-// looks.
+// order of budgets (the cluster's), ties between the scores of nodes that fit (first
+// name wins), one worker unless the cluster asks for more. What remains: the last tie
+// between candidates, which upstream breaks by the order of a map, and pods without a
+// start time, which count as starting whenever upstream looks.
 package inprocess
 
 import (
@@ -101,7 +101,7 @@ func (s *System) ObserveUnder(ctx context.Context, c *model.Cluster, under refer
 		return nil, err
 	}
 	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
-	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedTies: true, PinnedDryRuns: one}
+	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}
 	err := s.withKey(newSettings(c.Settings), c, under.Metrics, func(sched *scheduler) (bool, error) { return sched.cycle(c, under, obs) })
 	if lost, ok := errors.AsType[errLost](err); ok {
 		// What was observed until then still belongs to the bubble.

@@ -86,10 +86,10 @@ func (p *process) within(ctx context.Context, timeout time.Duration, f func() er
 		p.cmd.Process.Signal(syscall.SIGQUIT) // Go programs then say where they are
 		time.AfterFunc(time.Second, p.kill)
 	})
-	defer timer.Stop()
-	defer context.AfterFunc(ctx, p.kill)()
+	undone := context.AfterFunc(ctx, p.kill)
 	err := f()
-	if err == nil {
+	// An answer may come while the process is killed already: it is not to be asked again.
+	if inTime := timer.Stop(); undone() && inTime && err == nil {
 		return nil
 	}
 	// A process that closed its output, or wrote nonsense, may live on.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
 // newFake is a System whose driver is the fake.
@@ -147,4 +148,24 @@ func TestNoStart(t *testing.T) {
 	s.command = func() *exec.Cmd { return exec.Command(filepath.Join(t.TempDir(), "driver")) }
 	_, err = s.Observe(t.Context(), cluster("a"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// A process that is interrupted just when it answers is not asked again.
+func TestInterruptedAsItAnswers(t *testing.T) {
+	s := newFake(t, "v1.31.0")
+	request, err := encode(cluster("a"), s.release)
+	require.NoError(t, err)
+	for i := range 100 {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			time.Sleep(time.Duration(i) * 10 * time.Microsecond)
+			cancel()
+		}()
+		var a wire.Answer
+		if err := s.ask(ctx, request, patience, &a); err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		cancel()
+		require.NoError(t, s.ask(t.Context(), request, patience, &a))
+	}
 }
