@@ -24,7 +24,7 @@ const noNodes = "no nodes available to schedule pods"
 
 // particular matches what one error of a kind says and another does not: quoted
 // names, namespace/name, numbers.
-var particular = regexp.MustCompile(`"[^"]*"|[\w.-]+/[\w.-]*\w|[0-9]+`)
+var particular = regexp.MustCompile(`"[^"]*"|[\w.-]+/[\w.-]*\w|-?[0-9]+`)
 
 // Cause is the first line of an error, which leaves out the stack of a panic,
 // without what is particular to it.

@@ -100,6 +100,7 @@ var switches = []struct {
 	{NothingLeftKeepsNomination, nothingLeftKeepsNomination},
 	{FirstVictimIsHighest, firstVictimIsHighest},
 	{QuantitiesWrapAround, onPlugin("NodeResourcesFit", variant.Around(int64WrapsAround))},
+	{ScoresWrapAround, afterDecide(scoresWrapAround)},
 	{ClaimAllocatedTwice, onPlugin("DynamicResources", variant.Where(
 		func(s *filter.Snapshot) bool { return len(s.Preemptor.Spec.ResourceClaims) > 0 }, variant.Misread(claimAllocatedTwice)))},
 

@@ -1,0 +1,88 @@
+package release
+
+import (
+	"math"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// maxScore is the most that a node may score, and 0 the least
+// (MaxNodeScore).
+const maxScore = 100
+
+// scoresWrapAround: a node's score, of amounts that leave 64 bits, is beyond its range,
+// and the cycle ends in an error. Nodes are scored if there is a choice.
+func scoresWrapAround(d *model.Decision) {
+	if len(d.Fits) < 2 {
+		return
+	}
+	if slices.ContainsFunc(d.Fits, func(name string) bool { return scoresBeyondRange(d.Cycle.Preemptor.Pod, d.Cycle.Node(name)) }) {
+		*d = model.Decision{Cycle: d.Cycle, Errors: []string{"returns an invalid score"}}
+	}
+}
+
+// scoresBeyondRange tells whether the node's score for its resources is beyond the range:
+// that for what is left of them (noderesources/least_allocated.go:30@v1.37.1, leastResourceScorer), or that
+// for their balance (noderesources/balanced_allocation.go:204@v1.37.1, balancedResourceScorer).
+func scoresBeyondRange(preemptor *v1.Pod, n *filter.Node) bool {
+	var huge bool
+	lists := []v1.ResourceList{n.Status.Allocatable}
+	for _, p := range append([]*filter.Pod{{Pod: preemptor}}, n.Pods...) {
+		lists = append(lists, resourcehelper.PodRequests(p.Pod, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}))
+	}
+	for _, list := range lists {
+		huge = huge || anyHuge(list)
+	}
+	if !huge {
+		return false
+	}
+	var left, resources int64
+	var before, after []float64 // the shares that are requested
+	bestEffort := true
+	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
+		allocatable := asInt64(n.Status.Allocatable, name)
+		own := requests(preemptor, nil, name)
+		bestEffort = bestEffort && own == 0
+		if allocatable == 0 {
+			continue
+		}
+		resources++
+		assumed, requested := requests(preemptor, atLeast, name), int64(0)
+		for _, p := range n.Pods {
+			assumed += requests(p.Pod, atLeast, name)
+			requested += requests(p.Pod, nil, name)
+		}
+		if assumed <= allocatable {
+			left += (allocatable - assumed) * maxScore / allocatable
+		}
+		share := func(amount int64) float64 { return min(1, float64(amount)/float64(allocatable)) }
+		before, after = append(before, share(requested)), append(after, share(requested+own))
+	}
+	beyond := func(score int64) bool { return score < 0 || score > maxScore }
+	return resources > 0 && beyond(left/resources) || !bestEffort && beyond(maxScore/2+(maxScore/2+balance(after)-balance(before))/2)
+}
+
+// atLeast is what a container without a request is taken to request when nodes are
+// scored (pkg/scheduler/util/pod_resources.go:29@v1.37.1, DefaultMilliCPURequest).
+var atLeast = v1.ResourceList{v1.ResourceCPU: resource.MustParse("100m"), v1.ResourceMemory: resource.MustParse("200Mi")}
+
+func requests(p *v1.Pod, missing v1.ResourceList, name v1.ResourceName) int64 {
+	return asInt64(resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{
+		UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true, NonMissingContainerRequests: missing,
+	}), name)
+}
+
+// balance is the higher the less the shares differ.
+func balance(shares []float64) int64 {
+	deviation := 0.0
+	if len(shares) == 2 {
+		deviation = math.Abs(shares[0]-shares[1]) / 2
+	}
+	return int64((1 - deviation) * maxScore)
+}
