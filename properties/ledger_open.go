@@ -425,7 +425,7 @@ var openFindings = []LedgerEntry{
 		Happens:     "The request of a pod that 64 bits cannot count, which fits any node (quantities-wrap-around), makes the score of its node leave the range of scores; so does a node with more memory than 92 petabytes. Each pod that fits on this node and on another then ends its cycle in an error.",
 		Where:       "noderesources/least_allocated.go:52@v1.37.1, leastRequestedScore; runtime/framework.go:1405@v1.37.1, RunScorePlugins",
 		Consequence: "Whoever may create a pod keeps the pods of everybody from being placed, but for those that fit nowhere else.",
-		Releases:    ">=1.37.0",
+		Releases:    ">=1.19.0",
 		Properties:  []string{"no-internal-error"},
 	},
 	{

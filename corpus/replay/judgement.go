@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 )
 
@@ -137,7 +138,7 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 	j.recall(c, r)
 	complaints := unmet(c.Expected(checker.System.Name()), r.Decision)
 	for _, id := range c.Findings {
-		if entry, ok := properties.LookUp(id); ok && !checker.Release.In(entry.Releases) {
+		if entry, ok := properties.LookUp(id); ok && (!checker.Release.In(entry.Releases) || !all.CanShow(entry, r.Observation)) {
 			continue
 		}
 		if !slices.Contains(ids, id) {

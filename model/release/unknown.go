@@ -8,11 +8,29 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
+
+// beyond64Bits lists the amounts of which a few leave 64 bits. How a release adds them up
+// is not modelled before 1.34.
+func (r Release) beyond64Bits(c *model.Cluster) (u model.Unmodelled) {
+	report := func(object string, list v1.ResourceList) {
+		if anyHuge(list) {
+			u.Add(object, "amounts beyond 64 bits", fmt.Sprintf("how %s adds them up is not modelled", r))
+		}
+	}
+	for _, n := range c.Nodes {
+		report("Node "+n.Name, n.Status.Allocatable)
+	}
+	for _, p := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
+		report("Pod "+model.Key(p), resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{UseStatusResources: true}))
+	}
+	return u
+}
 
 // Unknown lists what in a cluster a release cannot express, or keeps behind a
 // feature gate that is off by default: the cluster is none of that release's, and
@@ -34,6 +52,9 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 				report("Pod "+model.Key(p), f.path, f.in)
 			}
 		}
+	}
+	if !r.In(">=1.34.0") {
+		u = append(u, r.beyond64Bits(c)...)
 	}
 	for _, n := range c.Nodes {
 		if len(n.Status.DeclaredFeatures) > 0 {

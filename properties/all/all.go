@@ -34,6 +34,19 @@ func Costly() []properties.Property {
 // askedAgain are the promises about the same cluster under other circumstances.
 func askedAgain() []properties.Property { return append(aftermath.Costly(), relation.UpdatesAgree) }
 
+// CanShow tells whether an observation can show a finding at all: promises about what a
+// cycle leaves behind, and about other circumstances, are kept or broken where there is an
+// Aftermath.
+func CanShow(e properties.LedgerEntry, o *model.Observation) bool {
+	if e.Quirk != "" || len(e.Properties) == 0 || o.Aftermath != nil {
+		return true
+	}
+	left := append(askedAgain(), aftermath.All()...)
+	return slices.ContainsFunc(e.Properties, func(name string) bool {
+		return !slices.ContainsFunc(left, func(p properties.Property) bool { return p.Name == name })
+	})
+}
+
 // Sample draws, for properties.Checker, some of the costly properties. Each cluster
 // gets that many relations. As often as each of them it gets the promises about
 // other circumstances, all at once. One in filters clusters has its filters asked one by
