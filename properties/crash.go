@@ -27,10 +27,8 @@ func GetsThrough() Property {
 			if c == nil {
 				return nil, nil
 			}
-			for _, known := range knownCrashes {
-				if c.Kind != model.Hang && strings.Contains(c.Message, nilPointer) && strings.Contains(c.Where, known.function) && slices.ContainsFunc(s.Cluster.Extra, known.needs) && s.Assumes(known.id) {
-					return nil, nil
-				}
+			if slices.ContainsFunc(KnownCrashes(s.Cluster, c), s.Assumes) {
+				return nil, nil
 			}
 			stage, where := reached(s.Observation), c.Where
 			if c.Kind == model.Hang { // how far the cycle came beside the goroutine that hangs is chance
@@ -59,6 +57,16 @@ var knownCrashes = []struct {
 		capacity, ok := o.(*storagev1.CSIStorageCapacity)
 		return ok && capacity.Capacity == nil && capacity.MaximumVolumeSize != nil
 	}},
+}
+
+// KnownCrashes are the entries of the ledger that a crash on a cluster may be due to.
+func KnownCrashes(cluster *model.Cluster, c *model.Crash) (ids []string) {
+	for _, known := range knownCrashes {
+		if c.Kind != model.Hang && strings.Contains(c.Message, nilPointer) && strings.Contains(c.Where, known.function) && slices.ContainsFunc(cluster.Extra, known.needs) {
+			ids = append(ids, known.id)
+		}
+	}
+	return ids
 }
 
 // reached is the last stage that an observation shows, or the stack of a process that
