@@ -20,9 +20,25 @@ const (
 	StageActuate    Stage = "actuate"         // what is written to the API
 )
 
-// Stages are all stages in turn.
+// The extension points of a cycle that are no stages of preemption. A crash is named
+// after them, and nothing else.
+const (
+	StagePostFilter Stage = "PostFilter" // of plugins other than DefaultPreemption
+	StagePreScore   Stage = "PreScore"
+	StageScore      Stage = "Score"
+	StageReserve    Stage = "Reserve"
+	StagePermit     Stage = "Permit"
+	StagePreBind    Stage = "PreBind"
+	StageBind       Stage = "Bind"
+	StagePostBind   Stage = "PostBind"
+)
+
+// Stages are all stages in turn, and after them the other extension points.
 func Stages() []Stage {
-	return []Stage{StageFilter, StageEligible, StagePotential, StageDryRun, StageCandidates, StageExtenders, StagePick, StageActuate}
+	return []Stage{
+		StageFilter, StageEligible, StagePotential, StageDryRun, StageCandidates, StageExtenders, StagePick, StageActuate,
+		StagePostFilter, StagePreScore, StageScore, StageReserve, StagePermit, StagePreBind, StageBind, StagePostBind,
+	}
 }
 
 // The parts of an observation. Package observation has them, so that the drivers of

@@ -30,12 +30,11 @@ func GetsThrough() Property {
 			if slices.ContainsFunc(KnownCrashes(s.Cluster, c), s.Assumes) {
 				return nil, nil
 			}
-			stage, where := reached(s.Observation), c.Where
-			if c.Kind == model.Hang { // how far the cycle came beside the goroutine that hangs is chance
-				stage = ""
+			where := c.Where
+			if c.Kind == model.Hang {
 				where, _, _ = strings.Cut(where, " (")
 			}
-			return []Finding{{Stage: stage, Kind: string(c.Kind) + " in " + where, Detail: c.String()}}, nil
+			return []Finding{{Stage: CrashedAt(s.Observation), Kind: string(c.Kind) + " in " + where, Detail: c.String()}}, nil
 		},
 	}
 }
@@ -69,10 +68,12 @@ func KnownCrashes(cluster *model.Cluster, c *model.Crash) (ids []string) {
 	return ids
 }
 
-// reached is the last stage that an observation shows, or the stack of a process that
-// died and shows nothing else.
-func reached(o *model.Observation) model.Stage {
+// CrashedAt is the last stage that the observation of a crash shows, or its stack, if
+// that shows more; "" if it hangs.
+func CrashedAt(o *model.Observation) model.Stage {
 	switch {
+	case o.Crash.Kind == model.Hang: // how far the cycle came beside the goroutine that hangs is chance
+		return ""
 	case o.Pick != nil:
 		return model.StageActuate
 	case len(o.Candidates) > 0:
@@ -84,8 +85,11 @@ func reached(o *model.Observation) model.Stage {
 	case o.Eligible != nil:
 		return model.StageEligible
 	}
-	// The goroutine that died comes first.
-	stack, _, _ := strings.Cut(o.Crash.Stack[strings.Index(o.Crash.Stack, "goroutine ")+1:], "\ngoroutine ")
+	// The goroutine that died comes first. If it is all there is, its first line may lack.
+	stack := o.Crash.Stack
+	if _, goroutines, ok := strings.Cut("\n"+stack, "\ngoroutine "); ok {
+		stack, _, _ = strings.Cut(goroutines, "\ngoroutine ")
+	}
 	for _, s := range stages {
 		if strings.Contains(stack, s.function) {
 			return s.Stage
@@ -94,7 +98,8 @@ func reached(o *model.Observation) model.Stage {
 	return model.StageFilter
 }
 
-// stages are upstream's functions that stages consist of, those first that others call.
+// stages are upstream's functions that stages consist of, those first that others call
+// (runtime/framework.go:1152@v1.37.1 and on).
 var stages = []struct {
 	function string
 	model.Stage
@@ -105,4 +110,13 @@ var stages = []struct {
 	{").DryRunPreemption", model.StageDryRun},
 	{").NodesForStatusCode(", model.StagePotential},
 	{").PodEligibleToPreemptOthers(", model.StageEligible},
+	{").RunPostFilterPlugins", model.StagePostFilter},
+	{").RunPreScorePlugins", model.StagePreScore},
+	{").RunScorePlugins", model.StageScore},
+	{").RunReservePlugins", model.StageReserve},
+	{").RunPermitPlugins", model.StagePermit},
+	{").WaitOnPermit", model.StagePermit},
+	{").RunPreBindP", model.StagePreBind}, // RunPreBindPlugins and RunPreBindPreFlights
+	{").RunBindPlugins", model.StageBind},
+	{").RunPostBindPlugins", model.StagePostBind},
 }

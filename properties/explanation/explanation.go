@@ -114,12 +114,18 @@ type Observed struct {
 	Remark    bool     `json:"remark,omitempty"`    // it does not, but that is a remark
 	Undecided string   `json:"undecided,omitempty"` // why Agrees is not known
 	Findings  []string `json:"findings,omitempty"`
-	// Crash says how the system broke down, if it did.
-	Crash       string   `json:"crash,omitempty"`
-	ScheduledTo string   `json:"scheduledTo,omitempty"`
-	Pick        string   `json:"pick,omitempty"`
-	DecidedBy   string   `json:"decidedBy,omitempty"`
-	Victims     []string `json:"victims,omitempty"`
+	// Crash says how the system broke down, if it did, and CrashedAt at which stage,
+	// where that is known.
+	Crash     string      `json:"crash,omitempty"`
+	CrashedAt model.Stage `json:"crashedAt,omitempty"`
+	// Error is the text of the error in which the cycle ended, if it did, and
+	// PostFilterError that of PostFilter.
+	Error           string   `json:"error,omitempty"`
+	PostFilterError string   `json:"postFilterError,omitempty"`
+	ScheduledTo     string   `json:"scheduledTo,omitempty"`
+	Pick            string   `json:"pick,omitempty"`
+	DecidedBy       string   `json:"decidedBy,omitempty"`
+	Victims         []string `json:"victims,omitempty"`
 }
 
 // Of explains the result of a check, with at most so many candidates, the best
@@ -135,7 +141,7 @@ func Of(r *properties.Result, candidates int) *Explanation {
 		PotentialNodes: len(d.PotentialNodes),
 		Shortlist:      d.NumCandidates,
 		Deallocations:  d.Deallocatable(),
-		Reference:      Observed{System: o.System, Agrees: len(findings) == 0 && r.Undecided == "", Undecided: r.Undecided, ScheduledTo: o.ScheduledTo},
+		Reference:      Observed{System: o.System, Agrees: len(findings) == 0 && r.Undecided == "", Undecided: r.Undecided, Error: o.CycleError, ScheduledTo: o.ScheduledTo},
 	}
 	if d.Eligible != nil {
 		e.Eligible = &Eligibility{d.Eligible.OK, d.Eligible.Reason}
@@ -145,7 +151,10 @@ func Of(r *properties.Result, candidates int) *Explanation {
 		e.Reference.Findings = append(e.Reference.Findings, f.String())
 	}
 	if o.Crash != nil {
-		e.Reference.Crash = o.Crash.String()
+		e.Reference.Crash, e.Reference.CrashedAt = o.Crash.String(), properties.CrashedAt(o)
+	}
+	if o.PostFilterCode == "Error" {
+		e.Reference.PostFilterError = o.PostFilterMessage
 	}
 	if o.Pick != nil {
 		e.Reference.Pick, e.Reference.Victims, e.Reference.DecidedBy = o.Pick.Node, o.Pick.Victims, explain.DecidedBy(d, o)

@@ -1,6 +1,7 @@
 package explanation
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -269,8 +270,12 @@ func (e *Explanation) referenceText(w io.Writer) {
 	r := e.Reference
 	var did string
 	switch {
+	case r.Crash != "" && r.CrashedAt != "":
+		did = fmt.Sprintf("it breaks down at stage %s: %s", r.CrashedAt, r.Crash)
 	case r.Crash != "":
 		did = "it breaks down: " + r.Crash
+	case r.Error != "":
+		did = "its cycle ends in an error: " + r.Error
 	case r.ScheduledTo != "":
 		did = "it schedules the pod to " + r.ScheduledTo
 	case r.Pick != "":
@@ -278,6 +283,8 @@ func (e *Explanation) referenceText(w io.Writer) {
 		if e.Incomplete != "" && r.DecidedBy != "" {
 			did += ", " + because(r.DecidedBy)
 		}
+	case r.PostFilterError != "":
+		did = "it preempts nothing, as PostFilter ends in an error: " + r.PostFilterError
 	default:
 		did = "it preempts nothing"
 	}
@@ -292,6 +299,15 @@ func (e *Explanation) referenceText(w io.Writer) {
 	}
 	fmt.Fprintf(w, "kube-scheduler %s %s: %s.\n", r.System, verb, did)
 	for _, f := range r.Findings {
-		fmt.Fprintln(w, "  "+f)
+		fmt.Fprintln(w, "  "+r.withoutWhatItDid(f))
 	}
+}
+
+// withoutWhatItDid leaves out of a finding what is said already.
+func (r *Observed) withoutWhatItDid(finding string) string {
+	if r.Crash != "" {
+		finding = strings.TrimSuffix(finding, ": "+r.Crash)
+		return strings.TrimSuffix(finding, ": "+string(r.CrashedAt))
+	}
+	return strings.TrimSuffix(finding, ", got "+cmp.Or(r.Error, r.PostFilterError))
 }
