@@ -131,7 +131,7 @@ func LedgerOf(version release.Release) []LedgerEntry {
 func LedgerOfAll() []LedgerEntry { return slices.Clone(ledger) }
 
 var ledger = func() []LedgerEntry {
-	all := slices.Concat(openFindings, fixedFindings)
+	all := slices.Concat(openBudgets, openFilters, openStorage, openCycle, fixedFindings)
 	for i := range all {
 		e := &all[i]
 		e.Upstream = cmp.Or(e.Upstream, "unreported")

@@ -23,7 +23,8 @@ func TestLedgerNamesProperties(t *testing.T) {
 		assert.False(t, ids[e.ID], "two findings %s", e.ID)
 		ids[e.ID] = true
 		assert.True(t, e.Quirk != "" || len(e.Properties) > 0, "nothing recognises %s", e.ID)
-		for _, p := range e.Properties {
+		for i, p := range e.Properties {
+			assert.NotContains(t, e.Properties[:i], p, "%s names it twice", e.ID)
 			assert.True(t, names[p], "%s breaks %s, which is no property", e.ID, p)
 		}
 	}

@@ -16,6 +16,10 @@ import (
 // (MaxNodeScore).
 const maxScore = 100
 
+// InvalidScore is in the error of a cycle in which a score is out of range
+// (runtime/framework.go:1405@v1.37.1, RunScorePlugins).
+const InvalidScore = "returns an invalid score"
+
 // scoresWrapAround: a node's score, of amounts that leave 64 bits, is beyond its range,
 // and the cycle ends in an error. Nodes are scored if there is a choice.
 func scoresWrapAround(d *model.Decision) {
@@ -23,7 +27,7 @@ func scoresWrapAround(d *model.Decision) {
 		return
 	}
 	if slices.ContainsFunc(d.Fits, func(name string) bool { return scoresBeyondRange(d.Cycle.Preemptor.Pod, d.Cycle.Node(name)) }) {
-		*d = model.Decision{Cycle: d.Cycle, Errors: []string{"returns an invalid score"}}
+		*d = model.Decision{Cycle: d.Cycle, Errors: []string{InvalidScore}}
 	}
 }
 

@@ -5,10 +5,13 @@ package relation
 import (
 	"errors"
 	"math/rand/v2"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -82,7 +85,20 @@ func (r relation) check(s *properties.Subject) ([]properties.Finding, error) {
 	if c := after.Crash; c != nil && len(properties.KnownCrashes(v.cluster, c)) > 0 {
 		return nil, nil // there is nothing to compare: where it knows two capacities, which it reads is chance
 	}
+	if knownError(s, s.Cluster, s.Observation) != knownError(s, v.cluster, after) {
+		return nil, nil // as little
+	}
 	return (&comparison{s, v, after}).findings(), nil
+}
+
+// knownError tells whether a cycle ended in an error of scores that is known. Nodes are
+// scored where there is a choice of them, which a relation may make or take away.
+func knownError(s *properties.Subject, c *model.Cluster, o *model.Observation) bool {
+	if !strings.Contains(o.CycleError, release.InvalidScore) {
+		return false
+	}
+	d, err := answers.Decide(c, release.With(s.Release.Rules(), properties.QuirksOf(s.Release)...))
+	return err == nil && d.Admits(o) == nil
 }
 
 // copyOf is a copy of a cluster, to be changed, and all of its pods, the preemptor
