@@ -51,6 +51,18 @@ func (e LedgerEntry) KeptBack() bool {
 	return e.Class == Crash && e.Upstream != "fixed" && !strings.Contains(e.Upstream, "#")
 }
 
+// Public is what may be told to everybody: of a finding that is kept back, that there
+// is one, and where it goes.
+func (e LedgerEntry) Public() LedgerEntry {
+	if !e.KeptBack() {
+		return e
+	}
+	return LedgerEntry{
+		ID: e.ID, Class: e.Class, Releases: e.Releases, Upstream: e.Upstream,
+		Title: "Kept back: it goes to the Kubernetes security contact before it is published",
+	}
+}
+
 // Class is how sure it is that a finding is the scheduler's fault.
 type Class string
 

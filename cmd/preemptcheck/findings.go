@@ -30,7 +30,8 @@ CLASS is how sure it is that the scheduler, and not the reader, is wrong:
                  as eviction, or a limit of the greedy algorithm
   unreachable    needs a state that no API server or kubelet lets arise
 "check" and "explain" say that the scheduler disagrees for the first three; the others
-are a remark.`,
+are a remark. Of the first, nothing is told until the Kubernetes security contact has
+judged it: see docs/findings/kept-back.md.`,
 		Example: `  preemptcheck findings
   preemptcheck findings --class defect,inconsistency
   preemptcheck findings empty-selector`,
@@ -41,12 +42,16 @@ are a remark.`,
 				if len(classes) > 0 {
 					entries = slices.DeleteFunc(entries, func(e properties.LedgerEntry) bool { return !slices.Contains(classes, e.Class) })
 				}
+				for i := range entries {
+					entries[i] = entries[i].Public()
+				}
 				return output.print(cmd.OutOrStdout(), entries, func(w io.Writer) { listFindings(w, entries) })
 			}
 			entry, ok := properties.LookUp(args[0])
 			if !ok {
 				return fmt.Errorf("there is no known finding %q, see \"preemptcheck findings\"", args[0])
 			}
+			entry = entry.Public()
 			return output.print(cmd.OutOrStdout(), entry, func(w io.Writer) { describeFinding(w, entry) })
 		},
 	}
@@ -64,15 +69,18 @@ func listFindings(w io.Writer, entries []properties.LedgerEntry) {
 }
 
 func describeFinding(w io.Writer, e properties.LedgerEntry) {
-	page := e.ID
+	page, witness := e.ID, "corpus case "+e.Witness
 	if e.KeptBack() {
-		page = "kept-back"
+		page, witness = "kept-back", ""
 	}
 	fmt.Fprintf(w, "%s\n\n", e.Title)
 	for _, line := range [][2]string{
 		{"Class:", string(e.Class)}, {"Costs:", e.Consequence}, {"Promise:", e.Promise}, {"  says:", e.Source}, {"Happens:", e.Happens}, {"  in:", e.Where},
-		{"Releases:", e.Releases}, {"Upstream:", e.Upstream}, {"Witness:", "corpus case " + e.Witness}, {"Page:", "docs/findings/" + page + ".md"},
+		{"Releases:", e.Releases}, {"Upstream:", e.Upstream}, {"Witness:", witness}, {"Page:", "docs/findings/" + page + ".md"},
 	} {
+		if line[1] == "" {
+			continue
+		}
 		fmt.Fprintf(w, "%-10s %s\n", line[0], line[1])
 	}
 }

@@ -23,8 +23,8 @@ func newReport() *cobra.Command {
   PASSED        none of these
 
 In a GitHub workflow it annotates the run, and adds to its summary. What ends there,
-or in --junit, tells of a finding that lets others end the scheduler only that there
-is one, and where it lies: it goes to the Kubernetes security contact first.
+or in --junit, tells of a finding that may let others end or starve the scheduler only
+that there is one, and where it lies: it goes to the Kubernetes security contact first.
 
 Exit status: 1 if something new was found; else 2 if the campaign is inconclusive
 or broken; else 0.`,
@@ -85,12 +85,16 @@ func reportFlags(cmd *cobra.Command, o *reportOptions) {
 	cmd.Flags().StringVar(&o.junit, "junit", "", "file to write the report to as JUnit XML as well")
 }
 
+// inWorkflow tells whether what is printed ends in the log of a GitHub workflow, which
+// everybody may read.
+func inWorkflow() bool { return os.Getenv("GITHUB_ACTIONS") == "true" }
+
 // writeReport tells about the campaign in dir wherever the options, or a GitHub
 // workflow, ask for it. The error is also the exit status that the verdict asks
 // for.
 func writeReport(cmd *cobra.Command, dir string, s *campaign.State, o reportOptions) error {
 	r := s.Report(dir)
-	isPublic := os.Getenv("GITHUB_ACTIONS") == "true"
+	isPublic := inWorkflow()
 	public := r.Public(dir)
 	if isPublic {
 		r = public

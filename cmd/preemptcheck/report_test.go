@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
@@ -167,39 +168,74 @@ func TestReportInWorkflow(t *testing.T) {
 	require.NotContains(t, out+errOut, "::")
 }
 
-// What ends in public logs tells of a finding that lets others end the scheduler only
-// that there is one, and where it lies.
+// What ends in public logs tells of a finding that may let others end or starve the
+// scheduler only that there is one, and where it lies; and of known ones not even that.
 func TestReportKeepsBack(t *testing.T) {
-	dir := t.TempDir()
-	s := night()
-	foundTwo(s)
-	f := s.Findings[1]
-	f.Identity = fingerprint.Identity{
-		Fingerprint: fingerprint.Fingerprint{Property: properties.GetsThrough().Name, Stage: model.StageDryRun, Kind: "panic in secret.(*Secret).Score"}, Shape: "secret"}
-	f.Explanation, f.Detail, f.File, f.Case = "It panics in secret.go:503.", "panic in secret.go:503", "gets-through-panic-in-secret.yaml", "kind: Secret"
-	f.Minimised.Why = "secret"
-	campaignIn(t, dir, s)
-	junit, summary := filepath.Join(t.TempDir(), "report.xml"), filepath.Join(t.TempDir(), "summary.md")
-	secret := regexp.MustCompile(`(?i)secret|4711|dry run.*panic`)
+	const known = "invalid-score-fails-cycle"
+	e, ok := properties.LookUp(known)
+	require.True(t, ok && e.KeptBack())
+	secret := regexp.MustCompile(`(?i)secret\b|4711|dry run.*panic|` + known)
+	for _, test := range []struct{ property, kind, detail string }{
+		{properties.GetsThrough().Name, "panic in secret.(*Secret).Score", "panic in secret.go:503"},
+		{"fault-gets-through", "", "hang in secret.go:503"},
+		{"no-internal-error", "secret score", "the cycle ended in an error: secret score"},
+		{properties.Differential, "ends in an error: secret score", "want no error, got secret score"},
+		{"duplicating-a-node", answers.ErrorChanged("", "secret score"), `error "" became error "secret score"`},
+		{"incremental-load-agrees", "panic", "panic in secret.go:503"},
+		{properties.FiltersAlone().Name, "", "panic: secret"},
+		{fingerprint.Failed, "", "secret"},
+	} {
+		t.Run(test.property, func(t *testing.T) {
+			dir := t.TempDir()
+			s := night()
+			foundTwo(s)
+			s.Stats.Known[known] = 17
+			f := s.Findings[1]
+			f.Identity = fingerprint.Identity{Fingerprint: fingerprint.Fingerprint{Property: test.property, Stage: model.StageDryRun, Kind: test.kind}, Shape: "secret"}
+			f.Explanation, f.Detail, f.File, f.Case = "It breaks in secret.go:503.", test.detail, "kept-back-secret.yaml", "kind: Secret"
+			f.Minimised.Why = "secret"
+			campaignIn(t, dir, s)
+			junit, summary := filepath.Join(t.TempDir(), "report.xml"), filepath.Join(t.TempDir(), "summary.md")
 
-	_, out, _ := preemptcheck(t, "", "report", dir, "--junit", junit)
-	require.Regexp(t, secret, out, "who runs it is told all")
+			t.Setenv("GITHUB_ACTIONS", "")
+			_, out, _ := preemptcheck(t, "", "report", dir, "--junit", junit)
+			require.Regexp(t, secret, out, "who runs it is told all")
+			require.Contains(t, out, "It goes to the Kubernetes security contact before it is published", "and what to do with it")
 
-	t.Setenv("GITHUB_ACTIONS", "true")
-	t.Setenv("GITHUB_STEP_SUMMARY", summary)
-	for _, format := range []string{"text", "json", "yaml"} {
-		status, out, errOut := preemptcheck(t, "", "report", dir, "-o", format)
-		require.Equal(t, statusFound, status)
-		require.NotRegexp(t, secret, out+errOut)
-		require.Contains(t, out, "gets-through, kept back")
-		require.Contains(t, out, dir)
-		require.Contains(t, out+errOut, "::error title=preemptcheck%3A gets-through%2C kept back::The case lies in "+dir)
-		require.Contains(t, out, "dry-run-fewer-victims-with-budgets-and-taints.yaml", "the other is told")
+			t.Setenv("GITHUB_ACTIONS", "true")
+			t.Setenv("GITHUB_STEP_SUMMARY", summary)
+			for _, format := range []string{"text", "json", "yaml"} {
+				status, out, errOut := preemptcheck(t, "", "report", dir, "-o", format)
+				require.Equal(t, statusFound, status)
+				require.NotRegexp(t, secret, out+errOut)
+				require.Contains(t, out, test.property+", kept back")
+				require.Contains(t, out, dir)
+				require.Contains(t, out+errOut, "::error title=preemptcheck%3A "+test.property+"%2C kept back::The case lies in "+dir)
+				require.Contains(t, out, "dry-run-fewer-victims-with-budgets-and-taints.yaml", "the other is told")
+			}
+			for _, file := range []string{junit, summary} {
+				text, err := os.ReadFile(file)
+				require.NoError(t, err)
+				require.NotRegexp(t, secret, string(text))
+				require.Contains(t, string(text), "kept back")
+			}
+		})
 	}
-	for _, file := range []string{junit, summary} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.NotRegexp(t, secret, string(text))
-		require.Contains(t, string(text), "kept back")
+}
+
+// Of a finding that is kept back, "findings" tells only that, and where it goes.
+func TestFindingsKeepsBack(t *testing.T) {
+	for _, e := range properties.Ledger() {
+		if !e.KeptBack() {
+			continue
+		}
+		for _, args := range [][]string{{"findings"}, {"findings", e.ID}, {"findings", "-o", "json"}, {"findings", e.ID, "-o", "yaml"}} {
+			status, out, _ := preemptcheck(t, "", args...)
+			require.Equal(t, 0, status)
+			require.Contains(t, out, "it goes to the Kubernetes security contact before it is published")
+			for _, secret := range []string{e.Title, e.Consequence, e.Happens, e.Where, e.Witness} {
+				require.NotContains(t, out, secret)
+			}
+		}
 	}
 }

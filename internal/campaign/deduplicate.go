@@ -177,7 +177,11 @@ func (c *campaign) written(f *Finding, cluster *model.Cluster) (string, error) {
 	}
 	var text bytes.Buffer
 	origin := fmt.Sprintf("%s, cluster %d, minimised", fuzz, f.Number)
-	err := f.Identity.Case(f.Explanation, origin, found, cluster).Write(&text)
+	written := f.Identity.Case(f.Explanation, origin, found, cluster)
+	if goesToContact(f.Identity.Property, f.Identity.Kind, f.Detail) {
+		written.Name = words.Slug(keptBack + " " + written.Name)
+	}
+	err := written.Write(&text)
 	return text.String(), err
 }
 

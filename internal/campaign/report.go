@@ -123,8 +123,10 @@ type ReportedFinding struct {
 	// Reproduce and Minimise are command lines.
 	Reproduce string `json:"reproduce,omitempty"`
 	Minimise  string `json:"minimise,omitempty"`
-	// KeptBack says that there is nothing else to tell: see Report.Public.
-	KeptBack bool `json:"keptBack,omitempty"`
+	// ToContact says that it goes to the Kubernetes security contact before it is
+	// published, KeptBack that there is nothing else to tell: see Report.Public.
+	ToContact bool `json:"toSecurityContact,omitempty"`
+	KeptBack  bool `json:"keptBack,omitempty"`
 }
 
 // CanaryReport is Canary in numbers.
@@ -325,7 +327,7 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 	out := ReportedFinding{
 		Identity: f.Identity.String(), Property: f.Identity.Property, Stage: string(f.Identity.Stage),
 		Kind: f.Identity.Kind, Shape: f.Identity.Shape,
-		Explanation: f.Explanation, Detail: f.Detail,
+		Explanation: f.Explanation, Detail: f.Detail, ToContact: goesToContact(f.Identity.Property, f.Identity.Kind, f.Detail),
 		Count: f.Count, FoundAfter: f.FoundAfter, Clusters: f.Clusters, Minimised: f.Minimised,
 	}
 	from, file := "", "-"

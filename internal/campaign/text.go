@@ -33,6 +33,9 @@ func (r *Report) summary(w io.Writer) {
 			fmt.Fprintln(w)
 			continue
 		}
+		if f.ToContact {
+			words.WriteWrapped(w, "   ", "It goes to the Kubernetes security contact before it is published: see docs/findings/kept-back.md.")
+		}
 		words.WriteWrapped(w, "   ", f.History())
 		fmt.Fprintf(w, "   reproduce: %s\n   minimise:  %s\n\n", f.Reproduce, f.Minimise)
 	}

@@ -110,14 +110,17 @@ const keptBack = `# Findings that are kept back
 <!-- Generated from the ledger in properties/. To write it anew: make golden -->
 
 A finding of the class *crash* lets whoever may create objects end or starve the scheduler. It goes to the
-[Kubernetes security contact](https://kubernetes.io/docs/reference/issues-security/security/) first. Until that has judged it, the other pages and the reports
-that campaigns leave in public logs say nothing of its cluster, of the place in the code or of the stack.
+[Kubernetes security contact](https://kubernetes.io/docs/reference/issues-security/security/) first. Until that has judged it, these pages, ` + "`findings`" + `, ` + "`diff`" + ` and
+the reports of campaigns in public logs tell that there is one, and no more. Its entry in the ledger and its case are in the source, where the tests need them:
+whoever publishes the source publishes them.
 
-So it is with a new finding of ` + "`gets-through`" + `: whoever runs the campaign has its case, and takes it to the contact before anybody else.
+So it is with a new finding that may be of that class: the scheduler breaks down, or a cycle ends in an error where none is promised. Who runs the campaign is
+told all, and takes the case to the contact before anybody else. Its name begins with ` + "`kept-back`" + `: the nightly workflow does not upload it. There it is found again by
+the seed, on a machine of one's own.
 
 `
 
-// queue lists the findings that are kept back.
+// queue counts the findings that are kept back, without a word about them.
 func queue(entries []properties.LedgerEntry) []byte {
 	var out bytes.Buffer
 	out.WriteString(keptBack)
@@ -125,9 +128,9 @@ func queue(entries []properties.LedgerEntry) []byte {
 		out.WriteString("None is kept back.\n")
 		return out.Bytes()
 	}
-	out.WriteString("| Finding | Since | State |\n| --- | --- | --- |\n")
+	out.WriteString("These are kept back:\n\n| Since | State |\n| --- | --- |\n")
 	for _, e := range entries {
-		fmt.Fprintf(&out, "| %s | %s | %s |\n", e.ID, since(e.Releases), e.Upstream)
+		fmt.Fprintf(&out, "| %s | %s |\n", since(e.Releases), e.Upstream)
 	}
 	return out.Bytes()
 }

@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -34,6 +35,12 @@ func Cause(text string) string {
 }
 
 func errorKind(text string) string { return kindOf(kindError, Cause(text)) }
+
+// IsError tells whether a disagreement of that kind is an error where none is allowed.
+func IsError(kind string) bool { return kind == kindError || strings.HasPrefix(kind, kindError+": ") }
+
+// ErrorChanged is the kind of a difference between the errors of two cycles.
+func ErrorChanged(before, after string) string { return errorKind(cmp.Or(after, before)) }
 
 // cycleErrors are why the cycle ends in an error while nodes are filtered.
 func (s *Set) cycleErrors() []string {

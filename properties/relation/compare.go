@@ -82,7 +82,9 @@ const maxAllFiltered = 100
 func (c *comparison) filters() (findings []properties.Finding, done bool) {
 	before, after := c.Observation, c.after
 	if answers.Cause(before.CycleError) != answers.Cause(after.CycleError) {
-		return changed(model.StageFilter, "", fmt.Sprintf("error %q", before.CycleError), fmt.Sprintf("error %q", after.CycleError)), true
+		findings = changed(model.StageFilter, "", fmt.Sprintf("error %q", before.CycleError), fmt.Sprintf("error %q", after.CycleError))
+		findings[0].Kind = answers.ErrorChanged(before.CycleError, after.CycleError)
+		return findings, true
 	}
 	if before.CycleError != "" {
 		return nil, true // which nodes were looked at by then says nothing

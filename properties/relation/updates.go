@@ -13,7 +13,7 @@ var UpdatesAgree = properties.Property{
 	Name:    "incremental-load-agrees",
 	Promise: "UpdateSnapshot updates the passed infoSnapshot to the current contents of Cache. The node info contains aggregated information of pods scheduled (including assumed to be) on this node. How the cluster came to be as it is changes nothing.",
 	Source:  "doc comment of Cache.UpdateSnapshot (backend/cache/interface.go:107@v1.37.1)",
-	Lies:    []string{"an update of a node is forgotten"},
+	Lies:    []string{"an update of a node is forgotten", "an update ends in a panic"},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		system, ok := s.System.(reference.StressSystem)
 		if !ok {
@@ -24,8 +24,14 @@ var UpdatesAgree = properties.Property{
 		if errors.Is(err, errors.ErrUnsupported) {
 			return nil, nil
 		}
-		if err != nil || after.Crash != nil {
+		if err != nil {
 			return nil, err
+		}
+		if c := after.Crash; c != nil {
+			if len(properties.KnownCrashes(s.Cluster, c)) > 0 {
+				return nil, nil
+			}
+			return []properties.Finding{{Stage: properties.CrashedAt(after), Kind: string(c.Kind), Detail: c.String()}}, nil
 		}
 		return (&comparison{s, &variation{cluster: s.Cluster}, after}).findings(), nil
 	},

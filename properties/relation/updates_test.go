@@ -26,6 +26,13 @@ func (f forgetful) ObserveUnder(ctx context.Context, c *model.Cluster, under ref
 	return f.StressSystem.ObserveUnder(ctx, c, under)
 }
 
+// broken panics at updates.
+type broken struct{ reference.StressSystem }
+
+func (broken) ObserveUnder(context.Context, *model.Cluster, reference.Circumstances) (*model.Observation, error) {
+	return &model.Observation{Crash: &model.Crash{Kind: model.Panic, Message: "oops", Where: "cache.go:1"}}, nil
+}
+
 func TestUpdatesAgree(t *testing.T) {
 	system := checktest.System(t).(reference.StressSystem)
 	for seed := range uint64(testsize.Times(1000)) {
@@ -35,8 +42,10 @@ func TestUpdatesAgree(t *testing.T) {
 		findings = slices.DeleteFunc(findings, func(f properties.Finding) bool { return len(f.Known) > 0 })
 		require.Empty(t, findings, "seed %d", seed)
 	}
-	require.Equal(t, []string{"an update of a node is forgotten"}, UpdatesAgree.Lies)
-	findings, err := UpdatesAgree.Findings(checktest.Subject(t, forgetful{system}, checktest.Cluster()))
-	require.NoError(t, err)
-	require.NotEmpty(t, findings)
+	require.Equal(t, []string{"an update of a node is forgotten", "an update ends in a panic"}, UpdatesAgree.Lies)
+	for _, lying := range []reference.System{forgetful{system}, broken{system}} {
+		findings, err := UpdatesAgree.Findings(checktest.Subject(t, lying, checktest.Cluster()))
+		require.NoError(t, err)
+		require.NotEmpty(t, findings)
+	}
 }

@@ -52,6 +52,8 @@ func (c *Change) Where() string {
 func (c *Change) Story() [][2]string {
 	before, after := [2]string{"before", c.Before}, [2]string{"after", c.After}
 	switch {
+	case c.Before == c.After:
+		return nil // it is kept back
 	case c.flag == "":
 		return [][2]string{before, after}
 	case c.begins:
@@ -76,9 +78,11 @@ func Changes(from, to release.Release) []Change {
 		changes = append(changes, c)
 	}
 	for _, e := range known(from, to) {
+		quirk := e.Quirk
+		e = e.Public()
 		c := Change{
 			Title: "new: " + e.Title, Known: e.ID, Before: e.Promise, After: e.Happens, Source: e.Where, Releases: e.Releases,
-			quirk: e.Quirk, begins: to.In(e.Releases),
+			quirk: quirk, begins: to.In(e.Releases),
 		}
 		if !c.begins {
 			c.Title, c.Before, c.After = "fixed: "+e.Title, e.Happens, e.Promise
