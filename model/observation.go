@@ -79,6 +79,8 @@ const (
 	NominationKept    = observation.NominationKept
 	NominationSet     = observation.NominationSet
 	NominationCleared = observation.NominationCleared
+	NominationUnseen  = observation.NominationUnseen
+	NominationUntold  = observation.NominationUntold
 )
 
 // The queues.

@@ -28,6 +28,10 @@ var errorLies = []struct {
 	internal bool
 }{
 	{"without nodes, another error", "no-nodes-left", func(o *model.Observation) { o.CycleError = oops }, model.StageFilter, false},
+	{"without nodes, nobody is told", "no-nodes-left", func(o *model.Observation) { o.Actuation.Nomination = model.NominationUntold }, model.StageActuate, false},
+	{"nobody is told that preemption does not help", "contradictory-affinity-preempts-nobody", func(o *model.Observation) {
+		o.Actuation.Nomination = model.NominationUntold
+	}, model.StageActuate, false},
 	{"a filter's error is another", "finding-foreign-ephemeral-claim", func(o *model.Observation) { o.CycleError = oops }, model.StageFilter, true},
 	{"a filter's error is about another claim", "finding-foreign-ephemeral-claim", func(o *model.Observation) {
 		o.CycleError = strings.Replace(o.CycleError, "default/a-scratch", "default/b-scratch", 1)

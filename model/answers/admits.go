@@ -388,6 +388,9 @@ func (s *Set) admitsNomination(o *model.Observation, want *model.Actuation) *Dis
 			return disagree(model.StageActuate, "", list.does+": "+listKind(want, did), fmt.Sprintf("%s %v", list.should, want), text)
 		}
 	}
+	if got.Nomination == model.NominationUnseen {
+		return nil
+	}
 	if want.Nomination != got.Nomination || want.NominatedNode != got.NominatedNode {
 		return disagree(model.StageActuate, "", "nomination "+string(got.Nomination)+" but should be "+string(want.Nomination), "nomination "+nominationText(want), nominationText(got))
 	}

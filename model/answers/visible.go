@@ -208,7 +208,7 @@ func (s *Set) admitsWrites(o *model.Observation, want *model.Actuation) *Contras
 		}
 	}
 	before := s.Cycle.Preemptor.Status.NominatedNodeName
-	if nominatedAfter(want, before) != nominatedAfter(got, before) {
+	if got.Nomination != model.NominationUnseen && nominatedAfter(want, before) != nominatedAfter(got, before) {
 		return &Contrast{Aspect: AspectNomination, Want: string(want.Nomination), Got: string(got.Nomination)}
 	}
 	if s.admitsDeallocation(o) != nil {

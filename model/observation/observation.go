@@ -134,6 +134,9 @@ const (
 	NominationKept    NominationMode = "kept"    // left as it is
 	NominationSet     NominationMode = "set"     // set to Actuation.NominatedNode
 	NominationCleared NominationMode = "cleared" // set to ""
+
+	NominationUnseen NominationMode = ""           // the system does not show it: never compared
+	NominationUntold NominationMode = "never told" // the failure handler was not called
 )
 
 // Actuation is what a cycle changed in the cluster. Lists of names are sorted.
@@ -144,8 +147,8 @@ type Actuation struct {
 	// Cleared names the pods patched to have no nominated node.
 	Cleared []string
 	// Nomination and NominatedNode are what the failure handler is told; the patch
-	// that follows is among Aftermath.Calls. The drivers of other releases call no
-	// failure handler: after a CycleError Nomination is derived, by what that does.
+	// that follows is among Aftermath.Calls. The drivers of other releases show what
+	// PostFilter answers instead, and nothing after a CycleError.
 	Nomination    NominationMode
 	NominatedNode string
 	// Deallocated names the resource claims that lost their allocation.

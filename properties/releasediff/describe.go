@@ -59,7 +59,7 @@ func (r *Comparison) writes(i int) (phrases []string) {
 		phrases = append(phrases, "writes besides: "+a.Other[0])
 	}
 	nominated := r.Cluster.Preemptor.Status.NominatedNodeName
-	if nominated != "" && a.Nomination != b.Nomination && a.Nomination != model.NominationSet {
+	if nominated != "" && a.Nomination != b.Nomination && a.Nomination != model.NominationSet && a.Nomination != model.NominationUnseen {
 		phrases = append(phrases, fmt.Sprintf("its nomination to %s is %s", nominated, a.Nomination))
 	}
 	return phrases

@@ -198,7 +198,7 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 	err = s.load(c)
 	s.updates.random = nil
 	if err == nil {
-		r := &recorder{obs: obs, nomination: model.NominationKept}
+		r := &recorder{obs: obs, nomination: model.NominationUntold}
 		if offset := c.Settings.DryRunOffset; offset != nil {
 			r.offset = *offset
 		}

@@ -10,11 +10,11 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
-// failed is a cycle that ended in an error, which changes no nomination before
-// 1.24.
+// failed is a cycle that ended in an error. The nomination that it leaves is decided
+// after it, which is not run.
 func (s *scheduler) failed(obs *observation.Observation, err error) {
 	obs.CycleError = err.Error()
-	obs.Actuation = &observation.Actuation{Nomination: observation.NominationKept}
+	obs.Actuation = &observation.Actuation{Nomination: observation.NominationUnseen}
 	s.client.Take(obs.Actuation)
 }
 
