@@ -65,8 +65,9 @@ func start(ctx context.Context, cmd *exec.Cmd, release string) (*process, error)
 	return p, nil
 }
 
-// ask sends a request and reads the answer. The error is a *failure if the process is
-// dead, or that of ctx, for which it is killed.
+// ask sends a request and reads the answer, which may come although ctx has ended. The
+// error is a *failure if the process is dead, or that of ctx, for which it is killed
+// after a courtesy.
 func (p *process) ask(ctx context.Context, request []byte, timeout time.Duration, answer any) error {
 	p.stderr.clear() // what it said before has nothing to do with this
 	return p.within(ctx, timeout, func() error {
@@ -77,6 +78,10 @@ func (p *process) ask(ctx context.Context, request []byte, timeout time.Duration
 	})
 }
 
+// courtesy is how long a process may still answer once nobody waits for it: most
+// answers come sooner than a new process would.
+const courtesy = time.Second
+
 // within calls f, which talks to the process, and kills the process if that takes
 // too long. If f fails, the process is dead thereafter.
 func (p *process) within(ctx context.Context, timeout time.Duration, f func() error) error {
@@ -86,10 +91,26 @@ func (p *process) within(ctx context.Context, timeout time.Duration, f func() er
 		p.cmd.Process.Signal(syscall.SIGQUIT) // Go programs then say where they are
 		time.AfterFunc(time.Second, p.kill)
 	})
-	undone := context.AfterFunc(ctx, p.kill)
+	var over sync.Mutex
+	answered, killed := false, false
+	undone := context.AfterFunc(ctx, func() {
+		time.AfterFunc(courtesy, func() {
+			over.Lock()
+			defer over.Unlock()
+			if !answered {
+				killed = true
+				p.kill()
+			}
+		})
+	})
 	err := f()
+	undone()
+	over.Lock()
+	answered = err == nil
+	alive := answered && !killed
+	over.Unlock()
 	// An answer may come while the process is killed already: it is not to be asked again.
-	if inTime := timer.Stop(); undone() && inTime && err == nil {
+	if inTime := timer.Stop(); inTime && alive {
 		return nil
 	}
 	// A process that closed its output, or wrote nonsense, may live on.
