@@ -15,9 +15,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
-// mutantClusters is within how many clusters every mutant has to be caught: half
-// a minute's worth.
-const mutantClusters = 40000
+// mutantClusters is within how many clusters every mutant has to be caught.
+const mutantClusters = 20000
 
 // A model that is wrong in one place is caught: there is a generated cluster on
 // which the right model agrees with kube-scheduler and the wrong one does not, both

@@ -98,7 +98,11 @@ var ofVictims = []breaks{
 	{"victims: not sorted again after the reprieve", func(r *answers.Rules) {
 		r.Reprieve = release.With(r, release.VictimsUnsorted).Reprieve
 	}},
-	{"victims: start times do not matter", asBefore("of equally important pods, the one that has run longer is more important")},
+	{"victims: names matter, start times do not", func(r *answers.Rules) {
+		r.Importance = func(a, b *filter.Pod) int {
+			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Key, b.Key))
+		}
+	}},
 	{"victims: younger pods matter more", func(r *answers.Rules) {
 		r.Importance = func(a, b *filter.Pod) int {
 			return cmp.Or(cmp.Compare(b.Priority, a.Priority), b.Start.Compare(a.Start))
