@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
+	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,38 +27,53 @@ func observe(t testing.TB, s *System, c *model.Cluster) *model.Observation {
 	return obs
 }
 
-// TestReuseNeverLeaks runs clusters one after the other on one System, and each on
-// a scheduler of its own.
+// TestReuseNeverLeaks runs clusters one after the other on one System, and each a
+// second time there, from the last to the first: what comes before it is another
+// cluster then. Every fourth is also run on a scheduler of its own.
 func TestReuseNeverLeaks(t *testing.T) {
 	reused := New()
 	defer reused.Close()
 	r := rand.New(rand.NewSource(1))
 	seen := map[string]int{}
-	clusters := testsize.Times(5000)
+	clusters := make([]*model.Cluster, testsize.Times(5000))
+	first := make([]*model.Observation, len(clusters))
 	for i := range clusters {
 		c := randomCluster(r)
-		if i%4 == 0 { // extenders are put into a scheduler that others use
+		if i%3 == 0 { // extenders are put into a scheduler that others use
 			some := func() []string { return []string{c.Nodes[r.Intn(len(c.Nodes))].Name} }
 			c.Settings.Extenders = []model.Extender{{Name: "e", Filter: &model.ExtenderFilter{Rejects: some(), Excludes: some()}, Preempt: &model.ExtenderPreempt{Drops: some()}}}
 			seen["extenders"]++
 		}
 		before := deepCopy(c)
-		fresh := New()
-		want, got := observe(t, fresh, c), observe(t, reused, c)
-		fresh.Close()
-		if diff := cmp.Diff(want, got, ignoreStack); diff != "" {
-			t.Fatalf("cluster %d: fresh (-) and reused (+) schedulers differ:\n%s", i, diff)
+		clusters[i], first[i] = c, observe(t, reused, c)
+		if !reflect.DeepEqual(before, c) {
+			t.Fatalf("cluster %d was changed:\n%s", i, cmp.Diff(before, c))
 		}
-		if diff := cmp.Diff(before, c); diff != "" {
-			t.Fatalf("cluster %d was changed:\n%s", i, diff)
+		if i%4 == 0 {
+			fresh := New()
+			requireSame(t, i, observe(t, fresh, c), first[i])
+			fresh.Close()
 		}
-		count(seen, got)
+		count(seen, first[i])
+	}
+	for i, c := range slices.Backward(clusters) {
+		requireSame(t, i, first[i], observe(t, reused, c))
 	}
 	t.Log(seen)
 	for _, kind := range []string{"fits", "not eligible", "preempts", "preempts, 2+ candidates", "no candidate", "violates", "clears a nomination"} {
-		if seen[kind] < clusters/100 {
+		if seen[kind] < len(clusters)/100 {
 			t.Errorf("only %d clusters of kind %q: the test shows little", seen[kind], kind)
 		}
+	}
+}
+
+func requireSame(t *testing.T, cluster int, want, got *model.Observation) {
+	t.Helper()
+	if reflect.DeepEqual(want, got) {
+		return
+	}
+	if diff := cmp.Diff(want, got, ignoreStack); diff != "" { // which takes much longer
+		t.Fatalf("cluster %d depends on what was asked before:\n%s", cluster, diff)
 	}
 }
 
