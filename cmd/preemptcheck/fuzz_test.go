@@ -123,7 +123,7 @@ func TestKilledCampaign(t *testing.T) {
 	if more, err := strconv.Atoi(os.Getenv("PREEMPTCHECK_KILLS")); err == nil {
 		kills = more
 	}
-	cases := uint64(200 + 200*kills) // so that it is under way at the last of them
+	cases := uint64(64 + 64*kills) // so that it is under way at the last of them
 	fuzz := func(dir string, more ...string) *exec.Cmd {
 		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--cases", fmt.Sprint(cases), "--relations", "0", "--out", dir}, more...)...)
 	}

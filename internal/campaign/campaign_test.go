@@ -97,7 +97,7 @@ func TestNothingFound(t *testing.T) {
 // shows it.
 func TestEachCauseOnce(t *testing.T) {
 	o := options(t, t.TempDir(), careless)
-	o.Cases = 400
+	o.Cases = 4 * blockSize
 	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Len(t, s.Findings, 2)
 	require.Greater(t, s.Stats.Findings, 30)
@@ -122,19 +122,14 @@ func TestEachCauseOnce(t *testing.T) {
 func TestResumedCampaignIsTheSame(t *testing.T) {
 	config := Config{Seed: 7, Command: "preemptcheck"}
 	o := options(t, t.TempDir(), careless)
-	o.Cases, o.Workers = 300, 1
+	o.Cases, o.Workers = 4*blockSize, 1
 	want := run(t, config, o)
 
 	o = options(t, t.TempDir(), careless)
-	o.Cases, o.Workers = 300, 3
+	o.Cases, o.Workers = 4*blockSize, 3
 	for {
 		ctx, interrupt := context.WithCancel(t.Context())
-		blocks := 2
-		o.Progress = func(*State) {
-			if blocks--; blocks == 0 {
-				interrupt()
-			}
-		}
+		o.Progress = func(*State) { interrupt() }
 		got, err := Run(ctx, config, o)
 		require.NoError(t, err)
 		interrupt()
@@ -150,7 +145,7 @@ func TestResumedCampaignIsTheSame(t *testing.T) {
 // were, loses nothing and saves nothing twice.
 func TestCrashWhileSaving(t *testing.T) {
 	o := options(t, t.TempDir(), careless)
-	o.Cases = 200
+	o.Cases = 2 * blockSize
 	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Len(t, s.Findings, 2)
 	files := entries(t, o.Dir)

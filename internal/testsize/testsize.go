@@ -5,9 +5,13 @@ package testsize
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"testing"
 )
+
+// Like the workers of a campaign, tests make much garbage and keep little memory.
+func init() { debug.SetGCPercent(400) }
 
 // Variable is the environment variable that multiplies the number of generated
 // clusters: PREEMPTCHECK_TIMES=10 go test ./...
