@@ -41,7 +41,8 @@ func newBubble() *bubble {
 		// news: see settle.
 		defer func() { _ = recover() }()
 		synctest.Test(new(testing.T), func(*testing.T) {
-			b.id = bubbleID.FindString(string(stack(false)))
+			var first [256]byte // line of the stack
+			b.id = bubbleID.FindString(string(first[:runtime.Stack(first[:], false)]))
 			time.Sleep(time.Until(now)) // its clock starts in the year 2000
 			b.cycles = make(chan func())
 			defer close(b.cycles)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
@@ -208,4 +209,28 @@ func TestCloseEndsGoroutines(t *testing.T) {
 		}
 	}
 	t.Logf("%.1f goroutines per scheduler", per)
+}
+
+// TestSchedulersAreFreed: a scheduler that has ended is garbage, whatever it did.
+func TestSchedulersAreFreed(t *testing.T) {
+	var ended []weak.Pointer[scheduler]
+	for seed := range uint64(testsize.Times(100)) {
+		s := New()
+		observe(t, s, generators.FromSeed(seed))
+		for _, e := range s.schedulers {
+			ended = append(ended, weak.Make(e.scheduler))
+		}
+		s.Close()
+	}
+	left := func() int {
+		runtime.GC()
+		return len(slices.DeleteFunc(slices.Clone(ended), func(p weak.Pointer[scheduler]) bool { return p.Value() == nil }))
+	}
+	for range 10 {
+		if left() == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("%d of %d schedulers are left", left(), len(ended))
 }

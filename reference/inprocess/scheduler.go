@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/signal"
 	"reflect"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
 	"github.com/go-logr/logr"
@@ -135,6 +137,9 @@ func newScheduler(key settings, b *bubble) (_ *scheduler, err error) {
 	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, upstream.WithProfiles(profiles...),
 		upstream.WithNodeInfoSnapshot(s.snapshot),
 		upstream.WithParallelism(key.parallelism), upstream.WithPercentageOfNodesToScore(&key.toScore))
+	// The cache debugger's channel stays among those that wait for the signal
+	// (debugger.go:63@v1.37.1), and with it its bubble, and all that timers there hold.
+	signal.Reset(syscall.SIGUSR2)
 	if err != nil {
 		return nil, err
 	}
