@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -76,6 +77,16 @@ func TestEveryFeatureOccurs(t *testing.T) {
 				return slices.ContainsFunc(c.Ports, func(p v1.ContainerPort) bool { return p.HostIP == address })
 			})
 		}
+	}
+	anyDevice := func(is func(*resourcev1.Device) bool) func(*model.Cluster) bool {
+		return withExtra(func(s *resourcev1.ResourceSlice) bool {
+			return slices.ContainsFunc(s.Spec.Devices, func(d resourcev1.Device) bool { return is(&d) })
+		})
+	}
+	anyRequest := func(is func(*resourcev1.DeviceRequest) bool) func(*model.Cluster) bool {
+		return withExtra(func(c *resourcev1.ResourceClaim) bool {
+			return slices.ContainsFunc(c.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return is(&r) })
+		})
 	}
 	features := map[string]func(*model.Cluster) bool{
 		"no nodes":          func(c *model.Cluster) bool { return len(c.Nodes) == 0 },
@@ -202,11 +213,28 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"disk pressure": anyNode(func(n *v1.Node) bool {
 			return slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeDiskPressure })
 		}),
-		"over-committed":  overCommitted,
-		"host forgotten":  anyNode(func(n *v1.Node) bool { return n.Labels[v1.LabelHostname] == "" }),
-		"daemons":         anyPod(func(p *v1.Pod) bool { return len(p.Spec.Tolerations) > 0 }),
-		"resource claims": preemptor(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
-		"others' claims":  anyPod(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
+		"over-committed":          overCommitted,
+		"host forgotten":          anyNode(func(n *v1.Node) bool { return n.Labels[v1.LabelHostname] == "" }),
+		"daemons":                 anyPod(func(p *v1.Pod) bool { return len(p.Spec.Tolerations) > 0 }),
+		"resource claims":         preemptor(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
+		"others' claims":          anyPod(func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }),
+		"tainted device":          anyDevice(func(d *resourcev1.Device) bool { return len(d.Taints) > 0 }),
+		"part of a device":        anyDevice(func(d *resourcev1.Device) bool { return len(d.ConsumesCounters) > 0 }),
+		"shared device":           anyDevice(func(d *resourcev1.Device) bool { return d.AllowMultipleAllocations != nil }),
+		"device bound later":      anyDevice(func(d *resourcev1.Device) bool { return len(d.BindingConditions) > 0 }),
+		"device of several nodes": anyDevice(func(d *resourcev1.Device) bool { return d.AllNodes != nil }),
+		"admin access":            anyRequest(func(r *resourcev1.DeviceRequest) bool { return r.Exactly != nil && r.Exactly.AdminAccess != nil }),
+		"prioritised list":        anyRequest(func(r *resourcev1.DeviceRequest) bool { return len(r.FirstAvailable) > 1 }),
+		"all devices":             anyRequest(func(r *resourcev1.DeviceRequest) bool { return r.Exactly != nil && r.Exactly.Count == 0 }),
+		"selected devices":        anyRequest(func(r *resourcev1.DeviceRequest) bool { return r.Exactly != nil && len(r.Exactly.Selectors) > 0 }),
+		"tolerated device":        anyRequest(func(r *resourcev1.DeviceRequest) bool { return r.Exactly != nil && len(r.Exactly.Tolerations) > 0 }),
+		"constrained devices":     withExtra(func(c *resourcev1.ResourceClaim) bool { return len(c.Spec.Devices.Constraints) > 0 }),
+		"taint rule":              withExtra(func(*resourcev1.DeviceTaintRule) bool { return true }),
+		"pool of several slices": withExtra(func(s *resourcev1.ResourceSlice) bool {
+			return s.Spec.Pool.ResourceSliceCount > 1 && len(s.Spec.Devices) > 0
+		}),
+		"resource from devices":    withExtra(func(c *resourcev1.DeviceClass) bool { return c.Spec.ExtendedResourceName != nil }),
+		"more nodes than filtered": func(c *model.Cluster) bool { return len(c.Nodes) > 100 },
 		"needs a feature": preemptor(func(p *v1.Pod) bool {
 			return slices.ContainsFunc(slices.Concat(p.Spec.Containers, p.Spec.InitContainers), func(c v1.Container) bool { return len(c.RestartPolicyRules) > 0 })
 		}),
@@ -239,6 +267,11 @@ func TestEveryFeatureOccurs(t *testing.T) {
 	for name := range features {
 		require.Greaterf(t, count[name], clusters/500, "clusters with %s", name)
 	}
+}
+
+// withExtra is anyExtra of any cluster.
+func withExtra[T any](is func(T) bool) func(*model.Cluster) bool {
+	return func(c *model.Cluster) bool { return anyExtra(c, is) }
 }
 
 // overCommitted tells whether the containers of a node's pods request more CPU

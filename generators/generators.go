@@ -88,5 +88,6 @@ func generate(s draw.Source) *model.Cluster {
 	if g.Chance(3) && g.bottleneck <= byGPU {
 		g.enlarge(c)
 	}
+	g.goBeyond(c)
 	return c
 }

@@ -109,6 +109,21 @@ type UnmodelledField struct {
 	Object string // kind and name: "Pod default/web-0"
 	Field  string // "spec.volumes[0].persistentVolumeClaim"
 	Why    string // what would have to be modelled
+	// By is the one plugin whose verdicts depend on it; "" if more than one plugin's do.
+	By string
+	// Chance: the scheduler draws lots, or looks at some of the nodes only. Asked again,
+	// it may answer otherwise.
+	Chance bool
+}
+
+// OnlyBy tells whether nothing but the verdicts of one of the plugins is not modelled.
+func (u Unmodelled) OnlyBy(plugins ...string) bool {
+	return !slices.ContainsFunc(u, func(f UnmodelledField) bool { return f.Chance || !slices.Contains(plugins, f.By) })
+}
+
+// LeftToChance tells whether the same cluster may be answered in several ways.
+func (u Unmodelled) LeftToChance() bool {
+	return slices.ContainsFunc(u, func(f UnmodelledField) bool { return f.Chance })
 }
 
 func (f UnmodelledField) String() string { return fmt.Sprintf("%s: %s: %s", f.Object, f.Field, f.Why) }
@@ -123,5 +138,5 @@ func (u Unmodelled) Error() string {
 
 // Add is a filter.Report.
 func (u *Unmodelled) Add(object, field, why string) {
-	*u = append(*u, UnmodelledField{object, field, why})
+	*u = append(*u, UnmodelledField{Object: object, Field: field, Why: why})
 }

@@ -74,7 +74,7 @@ func TestEveryAllowedAnswerIsGiven(t *testing.T) {
 	for seed, enough := uint64(0), testsize.Times(500); sets < enough; seed++ {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err)
-		if len(r.Findings) > 0 {
+		if len(r.Findings) > 0 || r.Unmodelled != nil {
 			continue
 		}
 		never, choices := neverGiven(t, checker, r.Cluster, r.Decision)
@@ -101,6 +101,9 @@ func TestLaxModelIsCaught(t *testing.T) {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err)
 		right, err := answers.Decide(r.Cluster, answers.Documented())
+		if r.Unmodelled != nil {
+			continue
+		}
 		require.NoError(t, err)
 		if len(r.Findings) > 0 || len(right.Choices()) != 1 {
 			continue

@@ -12,8 +12,8 @@ import (
 // their quirks the model agrees at each stage, and with one of them less it does
 // not. known is nil if even all of them do not; left is the first disagreement then.
 func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
-	rules, quirks := s.Release.Rules(), QuirksOf(s.Release)
-	all, err := answers.Decide(s.Cluster, release.With(rules, quirks...))
+	quirks := QuirksOf(s.Release)
+	all, err := answers.Decide(s.Cluster, s.rulesWith(quirks...))
 	if err != nil {
 		return nil, &answers.Disagreement{}
 	}
@@ -21,7 +21,7 @@ func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
 		return nil, left
 	}
 	quirks, _ = needed(quirks, func(fewer []release.Quirk) (bool, error) {
-		d, err := all.Under(release.With(rules, fewer...))
+		d, err := all.Under(s.rulesWith(fewer...))
 		return err == nil && d.Admits(s.Observation) == nil, nil
 	})
 	ids := make([]string, len(quirks))

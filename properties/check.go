@@ -40,7 +40,7 @@ type Checker struct {
 
 // Check checks one cluster: whether the scheduler gets through it, whether the answer
 // is one that the model allows, and then each property. A cluster that the model does not cover is no error:
-// Result.Unmodelled says so. A panic is one, with its stack from the second line
+// Result.Unmodelled says so, and it is asked all that needs no model. A panic is one, with its stack from the second line
 // on, because one bad cluster must not end a run over many.
 func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result, err error) {
 	defer func() {
@@ -49,7 +49,7 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		}
 	}()
 	s := &Subject{Context: ctx, Cluster: cluster, System: c.System, Release: cmp.Or(c.Release, release.Linked)}
-	if r, err = c.ask(s); err != nil || r.Unmodelled != nil {
+	if r, err = c.ask(s); err != nil || r.Observation == nil {
 		return r, err
 	}
 	if s.Observation.Crash != nil {
@@ -57,7 +57,9 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		r.Findings, err = through.Findings(s)
 		return r, err
 	}
-	r.Findings, r.Undecided = differential(s)
+	if s.Decision != nil {
+		r.Findings, r.Undecided = differential(s)
+	}
 	properties := c.Properties
 	if c.Sample != nil {
 		properties = slices.Concat(properties, c.Sample(cluster))
@@ -80,10 +82,11 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		return &Result{Cluster: s.Cluster, Unmodelled: unknown, Refused: true}, nil
 	}
 	r = &Result{Cluster: s.Cluster}
-	if s.Decision, err = c.decide(s); err != nil {
-		if !errors.As(err, &r.Unmodelled) {
-			return nil, err
-		}
+	if s.Decision, err = c.decide(s); err != nil && !errors.As(err, &s.Unmodelled) {
+		return nil, err
+	}
+	r.Unmodelled = s.Unmodelled
+	if r.Unmodelled != nil && !isAsked(s) {
 		r.Refused = s.Release != release.Linked && c.refuses(s)
 		return r, nil
 	}
@@ -92,10 +95,38 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		if errors.As(err, &refusal) {
 			return &Result{Cluster: s.Cluster, Unmodelled: unmodelled(refusal), Refused: true}, nil
 		}
+		if r.Unmodelled != nil && s.Context.Err() == nil {
+			return r, nil // a pod that no scheduler tries, or a gate that cannot be set
+		}
 		return nil, err
+	}
+	if r.Unmodelled != nil && c.Decide == nil {
+		s.Decision = believing(s)
 	}
 	r.Decision, r.Observation = s.Decision, s.Observation
 	return r, nil
+}
+
+// isAsked tells whether a cluster that the model does not cover is asked what needs no
+// model. It is not if parts of it were left out: what is found then may be due to that.
+// Nor is it of another release, of which the model would say what it does otherwise.
+func isAsked(s *Subject) bool { return len(s.Cluster.NotGiven) == 0 && s.Release == release.Linked }
+
+// believing is what the model allows if the plugins that it does not cover are believed;
+// nil if that is not enough.
+func believing(s *Subject) *answers.Set {
+	if !s.Unmodelled.OnlyBy(answers.CanBeTold()...) {
+		return nil
+	}
+	rules, ok := answers.Told(s.Release.Rules(), s.Observation)
+	if !ok {
+		return nil
+	}
+	d, err := answers.Decide(s.Cluster, rules)
+	if err != nil {
+		return nil
+	}
+	return d
 }
 
 func (c *Checker) decide(s *Subject) (*answers.Set, error) {

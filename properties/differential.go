@@ -20,6 +20,7 @@ func Differentials() []Property { return []Property{AllowedAnswer(), FiltersAlon
 func AllowedAnswer() Property {
 	return Property{
 		Name:    Differential,
+		Needs:   NeedsModel,
 		Promise: "Preemption logic tries to find a Node where removal of one or more Pods with lower priority than P would enable P to be scheduled on that Node. It reprieves as many of them as possible, and picks the Node by criteria. The answer is one of those that these rules allow.",
 		Source:  DocsPreemption + "; doc comments of SelectVictimsOnNode (default_preemption.go:279@v1.37.1) and pickOneNodeForPreemption (preemption.go:324@v1.37.1); each file of model/ cites its own",
 		Lies:    []string{"another pod is deleted", "another victim", "no node helps", "every mutant of the model"},

@@ -115,7 +115,7 @@ func askedAbout(c *model.Cluster) []*model.Cluster {
 // filtersOf judges the preemptor of one of the clusters.
 func (s *Subject) filtersOf(system reference.FilterSystem, i int) ([]Finding, error) {
 	c := s.runs.clusters[i]
-	want, err := answers.NewFiltersAlone(c, s.Rules())
+	want, err := answers.NewFiltersAlone(c, s.documented())
 	if err != nil {
 		return nil, err
 	}

@@ -20,15 +20,41 @@ type Property struct {
 	// Applies tells whether the promise says anything about this subject; nil
 	// means always. Check is not called where it does not.
 	Applies func(s *Subject) bool
+	// Needs is what the property takes besides an observation.
+	Needs Needs
 	// Check returns how the promise was broken. It asks the system again where
 	// it needs to; an error means that it could not.
 	Check func(s *Subject) ([]Finding, error)
 }
 
-// appliesTo tells whether the release makes the promise, and whether it says
-// anything about the subject.
+// Needs is what a property takes, besides an observation, to be asked.
+type Needs string
+
+// The needs.
+const (
+	// NeedsModel: it asks the model about the cluster.
+	NeedsModel Needs = "the model"
+	// NeedsRepetition: it compares with another answer of the system.
+	NeedsRepetition Needs = "another answer"
+)
+
+// IsAsked tells whether the property can be asked about the subject: one that needs the
+// model cannot where that has no answer, and one that compares answers cannot where
+// chance decides, which the model would know.
+func (p *Property) IsAsked(s *Subject) bool {
+	switch p.Needs {
+	case NeedsModel:
+		return s.Decision != nil
+	case NeedsRepetition:
+		return !s.Unmodelled.LeftToChance()
+	}
+	return true
+}
+
+// appliesTo tells whether the release makes the promise, whether it can be asked, and
+// whether it says anything about the subject.
 func (p *Property) appliesTo(s *Subject) bool {
-	return promisedBy(s.Release, p.Releases) && (p.Applies == nil || p.Applies(s))
+	return promisedBy(s.Release, p.Releases) && p.IsAsked(s) && (p.Applies == nil || p.Applies(s))
 }
 
 // promisedBy tells whether a release is in the range of those that make a promise.

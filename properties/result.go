@@ -10,13 +10,13 @@ import (
 // Result is what became of one cluster.
 type Result struct {
 	Cluster *model.Cluster
-	// Observation is what the system did; nil if the model does not cover the
-	// cluster.
+	// Observation is what the system did; nil if it was not asked.
 	Observation *model.Observation
-	// Decision is what the model allows.
+	// Decision is what the model allows; nil if it does not cover the cluster.
 	Decision *answers.Set
 	// Unmodelled says what the model does not cover, or the system does not know:
-	// Refused tells which.
+	// Refused tells which. If there is an Observation, what needs no model of it was
+	// checked.
 	Unmodelled model.Unmodelled
 	Refused    bool
 	// Undecided says where the model does not know all allowed answers, and what

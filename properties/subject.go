@@ -20,8 +20,12 @@ type Subject struct {
 	Context     context.Context
 	Cluster     *model.Cluster
 	Observation *model.Observation
-	// Decision is what the documented rules allow.
+	// Decision is what the documented rules allow; nil if the model does not cover the
+	// cluster.
 	Decision *answers.Set
+	// Unmodelled is what the model does not cover. If there is a Decision all the same,
+	// the plugins that it concerns were believed: see answers.Told.
+	Unmodelled model.Unmodelled
 	// System is the scheduler, to be asked about variations of the cluster.
 	System reference.System
 	// Release is whose rules and known findings apply.
@@ -56,7 +60,26 @@ func (s *Subject) AssumesAny() bool { return len(s.assumed) > 0 }
 // Rules are the documented ones, with the quirks of the findings that are assumed.
 func (s *Subject) Rules() *answers.Rules {
 	on := slices.DeleteFunc(release.Quirks(), func(q release.Quirk) bool { return !s.Assumes(string(q)) })
-	return release.With(s.Release.Rules(), on...)
+	return s.rulesWith(on...)
+}
+
+// documented are Rules in which no plugin is believed.
+func (s *Subject) documented() *answers.Rules {
+	strict := *s
+	strict.Unmodelled = nil
+	return strict.Rules()
+}
+
+// rulesWith are the documented rules with some quirks. Plugins that are not modelled are
+// believed.
+func (s *Subject) rulesWith(quirks ...release.Quirk) *answers.Rules {
+	rules := release.With(s.Release.Rules(), quirks...)
+	if s.Decision != nil && len(s.Unmodelled) > 0 {
+		if told, ok := answers.Told(rules, s.Observation); ok {
+			return told
+		}
+	}
+	return rules
 }
 
 // Extended tells whether the scheduler has extenders.

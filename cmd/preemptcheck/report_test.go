@@ -33,6 +33,7 @@ func night() *campaign.State {
 		Stats: probe.Stats{
 			Clusters: 12000, Scheduled: 1200, Ineligible: 600, NotHelpful: 2100, Preempted: 8095, Unmodelled: 5,
 			Rejected:  map[string]int{"not modelled: spec.volumes[].csi (volume filters)": 5},
+			Partly:    map[string]int{"spec.perDeviceNodeSelection (devices for nodes of their own)": 7},
 			Exercised: exercised,
 			Known:     map[string]int{"unlabelled-pod": 400, "budget-order": 90},
 		},

@@ -112,7 +112,7 @@ func (m *minimiser) ask(ctx context.Context, c *model.Cluster) (a answer) {
 		if a.becomes, a.finding = m.judge(r, err); a.becomes != kept {
 			return a
 		}
-		if err != nil || r.Observation == nil || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
+		if err != nil || r.Observation == nil || r.Decision == nil || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
 			break
 		}
 	}
@@ -134,20 +134,20 @@ func (m *minimiser) everything(ctx context.Context, c *model.Cluster) answer {
 }
 
 func (m *minimiser) judge(r *properties.Result, err error) (becomes string, finding properties.Finding) {
-	switch {
-	case err != nil:
+	if err != nil {
 		f := properties.Finding{Property: fingerprint.Failed, Detail: err.Error()}
 		if m.want.Covers(fingerprint.OfFinding(&f)) {
 			return kept, f
 		}
 		return "error: " + words.FirstLine(err.Error()), f // without the stack of a panic
-	case r.Unmodelled != nil:
-		return "not modelled", finding
 	}
 	for _, f := range r.Findings {
 		if m.want.Covers(fingerprint.OfFinding(&f)) {
 			return kept, f
 		}
+	}
+	if r.Unmodelled != nil && len(r.Findings) == 0 {
+		return "not modelled", finding
 	}
 	if len(r.Findings) == 0 && r.Undecided != "" {
 		return "undecided", finding

@@ -95,6 +95,10 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 			j.Result = Refused
 		}
 		j.Details = words.Lines(r.Unmodelled)
+		if len(r.Unexplained()) > 0 {
+			j.Result, j.Details = Found, slices.Concat(words.Lines(r.Unexplained()), j.Details)
+			j.recall(c, r)
+		}
 		return j
 	}
 	j.Outcome, j.DecidedBy = explanation.Outcome(r)

@@ -9,11 +9,13 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -29,6 +31,25 @@ func (s telling) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 		s.tell(o)
 	}
 	return o, err
+}
+
+// What is found in a case that is not modelled is told, and what is not modelled.
+func TestFoundInNotModelled(t *testing.T) {
+	system := checktest.System(t)
+	c := checktest.Cluster()
+	c.Settings.FeatureGates = map[string]bool{"DRAListTypeAttributes": true}
+	j := replay.Judge(t.Context(), all.Checker(system), &corpus.Case{Cluster: c})
+	require.Equal(t, replay.NotModelled, j.Result)
+	require.Equal(t, []string{"scheduler: featureGates.DRAListTypeAttributes: feature gate"}, j.Details)
+
+	forgets := telling{system, func(o *model.Observation) {
+		if o.Actuation != nil {
+			o.Actuation.Deleted = nil
+		}
+	}}
+	j = replay.Judge(t.Context(), all.Checker(forgets), &corpus.Case{Cluster: c})
+	require.Equal(t, replay.Found, j.Result)
+	require.Equal(t, []string{"finding: victims-deleted-and-marked: actuate: victim default/low is not deleted", "scheduler: featureGates.DRAListTypeAttributes: feature gate"}, j.Details)
 }
 
 // TestSavedFinding: a case that was saved for a finding says what has become of

@@ -37,7 +37,7 @@ func lying(honest *properties.Checker) *properties.Checker {
 // fitForCanary tells whether the lie would be the only thing to be found in a
 // cluster.
 func fitForCanary(r *properties.Result) bool {
-	return r.Observation != nil && r.Observation.Pick != nil && r.Undecided == "" && len(r.Findings) == 0
+	return r.Observation != nil && r.Unmodelled == nil && r.Observation.Pick != nil && r.Undecided == "" && len(r.Findings) == 0
 }
 
 // checkLie checks a cluster with a scheduler that lies.

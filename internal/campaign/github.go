@@ -105,6 +105,7 @@ func (r *Report) markdown() string {
 	}
 	table("outcome", each(r.Outcomes))
 	table("could not be judged", each(r.Rejected))
+	table("not modelled, asked all else", each(r.Partly))
 	table("known finding", properties.Named(each(r.Known)))
 	b.WriteString("<details><summary>Decisions exercised</summary>\n\n| decision | clusters | at least |\n| --- | ---: | ---: |\n")
 	for i := range r.Exercised {

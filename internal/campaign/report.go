@@ -56,6 +56,8 @@ type Report struct {
 	// by reason, the most frequent first.
 	Outcomes []Count `json:"outcomes"`
 	Rejected []Count `json:"rejected"`
+	// Partly are, by what of them is not modelled, those that were asked all else.
+	Partly []Count `json:"partly"`
 	// Exercised is how often each decision was, Known how often each finding of
 	// the ledger occurred.
 	Exercised []Exercised `json:"exercised"`
@@ -168,7 +170,7 @@ func (s *State) Report(dir string) *Report {
 			{"fits without preemption", stats.Scheduled},
 			{"not modelled", stats.Unmodelled},
 		},
-		Rejected: counts(stats.Rejected), Known: counts(stats.Known),
+		Rejected: counts(stats.Rejected), Partly: counts(stats.Partly), Known: counts(stats.Known),
 		Canary: CanaryReport{s.Canary.Lies, s.Canary.Caught, len(s.Canary.Findings)},
 		Effort: s.effort(),
 	}

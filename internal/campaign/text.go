@@ -50,6 +50,7 @@ func (r *Report) summary(w io.Writer) {
 	t.WriteText(w)
 	fmt.Fprintln(w)
 	table.WriteCounts(w, "COULD NOT BE JUDGED", "CLUSTERS", each(r.Rejected))
+	table.WriteCounts(w, "NOT MODELLED, ASKED ALL ELSE", "CLUSTERS", each(r.Partly))
 	table.WriteCounts(w, "KNOWN FINDING", "CLUSTERS", properties.Named(each(r.Known)))
 }
 

@@ -14,6 +14,7 @@ import (
 	_ "github.com/preemptcheck/preemptcheck/internal/testsize" // for its collector of garbage
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -35,7 +36,7 @@ func System(t testing.TB) reference.FilterSystem {
 func Subject(t testing.TB, system reference.System, c *model.Cluster) *properties.Subject {
 	o, err := system.Observe(t.Context(), c)
 	require.NoError(t, err)
-	return &properties.Subject{Release: release.Linked, Context: t.Context(), Cluster: c, Observation: o, System: system}
+	return &properties.Subject{Release: release.Linked, Context: t.Context(), Cluster: c, Observation: o, System: system, Unmodelled: unmodelled.In(c, model.NewSnapshot(c))}
 }
 
 // Liar is a system that breaks a promise: it is asked about another cluster than it

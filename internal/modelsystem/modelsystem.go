@@ -5,6 +5,7 @@ package modelsystem
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -51,7 +52,7 @@ func (s *System) Close() error { return nil }
 func (s *System) Observe(_ context.Context, c *model.Cluster) (*model.Observation, error) {
 	d, err := answers.Decide(c, s.Rules)
 	if err != nil {
-		return nil, &reference.Refusal{System: s.name, What: err.Error()}
+		return nil, &reference.Refusal{System: s.name, What: strings.TrimPrefix(err.Error(), "not modelled: ")}
 	}
 	o := s.answer(c, d)
 	if s.Lie != nil {

@@ -21,6 +21,9 @@ What must hold of any scheduler's answer to any cluster. There are three kinds:
 - **invariant**: a promise about one answer to one cluster, which does not depend on how the model chooses victims;
 - **relation**: a promise about the answers to two clusters, of which one is a variation of the other. It needs no model.
 
+Where the model does not cover a cluster, those are asked that do not need it. If nothing but devices is not modelled, the scheduler is believed
+which nodes lack devices, and all are asked. Where chance decides, those that compare with another answer are not asked.
+
 A property that cannot fail says nothing. The last column names what a lying scheduler does in the tests, which show that the property notices.
 
 | name | promise | source | kind | lies that it catches |
@@ -41,10 +44,17 @@ func Render() []byte {
 		{"relation", append(relation.All(), relation.UpdatesAgree)},
 	} {
 		for _, p := range room.properties {
-			fmt.Fprintf(&out, "| `%s` | %s%s | %s | %s | %s |\n", p.Name, cell(p.Promise), releases(p.Releases), cell(p.Source), room.kind, cell(strings.Join(p.Lies, "; ")))
+			fmt.Fprintf(&out, "| `%s` | %s%s | %s | %s | %s |\n", p.Name, cell(p.Promise), releases(p.Releases), cell(p.Source), room.kind+needs(p.Needs), cell(strings.Join(p.Lies, "; ")))
 		}
 	}
 	return []byte(out.String())
+}
+
+func needs(what properties.Needs) string {
+	if what == properties.NeedsModel {
+		return ", needs " + string(what)
+	}
+	return "" // all relations need another answer
 }
 
 func releases(limited string) string {

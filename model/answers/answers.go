@@ -8,6 +8,8 @@
 package answers
 
 import (
+	"slices"
+
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
@@ -30,6 +32,8 @@ type Rules struct {
 	// Unmodelled reports what of a cluster is not modelled, besides what
 	// unmodelled.In does.
 	Unmodelled []func(c *model.Cluster, report filter.Report)
+	// told are the plugins whose verdicts are not the model's: see Told.
+	told []string
 }
 
 // Documented are the rules of Kubernetes v1.37.1 as it is documented.
@@ -92,6 +96,7 @@ func decide(cy *model.Cycle, rules *Rules) (*Set, error) {
 
 func (r *Rules) unmodelled(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 	u := unmodelled.In(c, snapshot)
+	u = slices.DeleteFunc(u, func(f model.UnmodelledField) bool { return f.By != "" && slices.Contains(r.told, f.By) })
 	for _, unmodelled := range r.Unmodelled {
 		unmodelled(c, u.Add)
 	}

@@ -12,27 +12,31 @@ import (
 
 // Unmodelled implements filter.Partial. It reports what of the preemptor's claims,
 // and of the devices there are, is not covered: everything by which one device is
-// not as good as another, devices that are not simply free or taken, and resources
-// that pods get from devices without naming a claim.
+// not as good as another, and devices that are not simply free or taken.
 func (DynamicResources) Unmodelled(s *filter.Snapshot, report filter.Report) {
 	if len(s.Preemptor.Spec.ResourceClaims) > 0 {
 		unmodelledClaims(s, report)
 	}
+}
+
+// UnmodelledResources reports the resources that pods get from devices without naming a
+// claim. NodeResourcesFit looks at them, too.
+func UnmodelledResources(s *filter.Snapshot, report filter.Report) {
 	for _, p := range s.Known {
 		if len(p.Status.NodeAllocatableResourceClaimStatuses) > 0 && s.FeatureGates["DRANodeAllocatableResources"] {
 			report("Pod "+filter.Key(p), "status.nodeAllocatableResourceClaimStatuses", "dynamic resource allocation")
 		}
 	}
 	for _, o := range s.Objects {
-		if class, ok := o.(*resourcev1.DeviceClass); ok && backsRequest(class, s.Preemptor.Pod) {
+		if class, ok := o.(*resourcev1.DeviceClass); ok && Backs(class, s.Preemptor.Pod) {
 			report("DeviceClass "+class.Name, "spec.extendedResourceName", "extended resources backed by dynamic resource allocation")
 		}
 	}
 }
 
-// backsRequest tells whether the pod may get a resource that it requests from
-// devices of the class (KEP-5004).
-func backsRequest(class *resourcev1.DeviceClass, p *v1.Pod) bool {
+// Backs tells whether the pod may get a resource that it requests from devices of the
+// class (KEP-5004).
+func Backs(class *resourcev1.DeviceClass, p *v1.Pod) bool {
 	needs, none := filter.Requested(p), filter.Quantity{}
 	return class.Spec.ExtendedResourceName != nil && needs.Get(v1.ResourceName(*class.Spec.ExtendedResourceName)) != none ||
 		needs.Get(v1.ResourceName(resourcev1.ResourceDeviceClassPrefix+class.Name)) != none

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -27,7 +28,8 @@ func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 	}
 	for i := range c.Settings.Extenders {
 		if e := &c.Settings.Extenders[i]; e.Filter != nil && len(c.Nodes) > maxAllFiltered {
-			u.Add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "it is not asked about all of so many nodes")
+			u = append(u, model.UnmodelledField{Object: "scheduler", Field: fmt.Sprintf("extenders[%d].filter", i),
+				Why: "it is not asked about all of so many nodes", Chance: true})
 		}
 	}
 	unmodelledPreemptor(c, u.Add)
@@ -38,9 +40,12 @@ func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 	}
 	for _, p := range plugins {
 		if p, partial := p.(filter.Partial); partial {
-			p.Unmodelled(snapshot, u.Add)
+			p.Unmodelled(snapshot, func(object, field, why string) {
+				u = append(u, model.UnmodelledField{Object: object, Field: field, Why: why, By: p.Name()})
+			})
 		}
 	}
+	device.UnmodelledResources(snapshot, u.Add)
 	return u
 }
 
@@ -73,7 +78,9 @@ func unmodelledPreemptor(c *model.Cluster, report filter.Report) {
 func Undecided(cy *model.Cycle) (u model.Unmodelled) {
 	cy.States(func(s filter.State) {
 		if undecided, ok := filter.As[filter.Undecided](s); ok {
-			undecided.Undecided(u.Add)
+			undecided.Undecided(func(object, field, why string) {
+				u = append(u, model.UnmodelledField{Object: object, Field: field, Why: why, Chance: true})
+			})
 		}
 	})
 	return u

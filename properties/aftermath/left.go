@@ -176,7 +176,8 @@ var FittingPodIsBound = properties.Property{
 	Applies: func(s *properties.Subject) bool {
 		p := s.Cluster.Preemptor
 		// Others write to volumes and claims before the pod is bound; an extender may bind it.
-		return s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && !s.Extended() && len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) == 0
+		// Claims may be made for it.
+		return len(s.Unmodelled) == 0 && s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && !s.Extended() && len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) == 0
 	},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings

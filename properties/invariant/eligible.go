@@ -42,6 +42,7 @@ var WaitsForItsVictims = properties.Property{
 	Name:    "waits-for-its-victims",
 	Promise: "The bool indicates whether this pod should be considered for preempting other pods or not. There're several reasons: the pod has already preempted other pods and the victims are in their graceful termination period. If the pod's nominated node is considered as UnschedulableAndUnresolvable by the filters, then the pod should be considered for preempting again. PreemptionByScheduler: Pod is due to be preempted by a scheduler in order to accommodate a new Pod with a higher priority.",
 	Source:  "default_preemption.go:443@v1.37.1, doc comment of PodEligibleToPreemptOthers and the comment below it; docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\" (KEP-3329), which victims are known by",
+	Needs:   properties.NeedsModel,
 	Lies:    []string{"the nomination is not seen", "it is considered, although nothing comes of it"},
 	Applies: func(s *properties.Subject) bool { return awaited(s) != "" },
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
@@ -80,6 +81,7 @@ var NoInternalError = properties.Property{
 	Name:    "no-internal-error",
 	Promise: "<nil, Error>. This denotes it's a transient/rare error that may be self-healed in future cycles.",
 	Source:  "preemption.go:168@v1.37.1, doc comment of Preempt: a valid cluster as such is no reason for one",
+	Needs:   properties.NeedsModel,
 	Lies:    []string{"PostFilter ends in an error", "the cycle ends in an error"},
 	// A cluster without nodes cannot be scheduled to.
 	Applies: func(s *properties.Subject) bool { return len(s.Cluster.Nodes) > 0 },

@@ -18,6 +18,7 @@ var PreemptorFits = properties.Property{
 	Name:    "preemptor-fits",
 	Promise: "After the Pods are gone, P can be scheduled on the Node.",
 	Source:  properties.DocsPreemption + "; pods of equal or higher priority nominated to the node count (runtime/framework.go:1268@v1.37.1)",
+	Needs:   properties.NeedsModel,
 	Lies:    []string{"too few victims"},
 	Applies: proposed,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
@@ -52,6 +53,7 @@ var JudgesAgree = properties.Property{
 	Name:    "judges-agree",
 	Promise: "The filtering step finds the set of Nodes where it's feasible to schedule the Pod.",
 	Source:  "docs: concepts/scheduling-eviction/kube-scheduler, \"Node selection in kube-scheduler\"; asked of the cluster without the victims, in a full cycle and of the model's filters",
+	Needs:   properties.NeedsModel,
 	Lies:    []string{"not scheduled once the victims are gone"},
 	Applies: decisionShown,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
@@ -69,6 +71,7 @@ var NoFreeNode = properties.Property{
 	Name:    "no-free-node",
 	Promise: "If no Node is found that satisfies all the specified requirements of the Pod, preemption logic is triggered for the pending Pod.",
 	Source:  properties.DocsPreemption,
+	Needs:   properties.NeedsModel,
 	Lies:    []string{"a free node is not seen"},
 	Applies: preempted,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
@@ -105,6 +108,7 @@ var MinimalVictims = properties.Property{
 	Name:    "minimal-victims",
 	Promise: "Preemption does not necessarily remove all lower-priority Pods. If the pending Pod can be scheduled by removing fewer than all lower-priority Pods, then only a portion of the lower-priority Pods are removed.",
 	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Inter-Pod affinity on lower-priority Pods\", note; \"the minimum set of pods\": default_preemption.go:279@v1.37.1, SelectVictimsOnNode",
+	Needs:   properties.NeedsModel,
 	Lies:    []string{"one victim too many"},
 	Applies: proposed,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
@@ -160,6 +164,7 @@ var NoSwap = properties.Property{
 	Name:    "no-swap",
 	Promise: "Try to reprieve as many pods as possible. We first try to reprieve the PDB violating victims and then other non-violating ones. In both cases, we start from the highest importance victims.",
 	Source:  "default_preemption.go:384@v1.37.1, SelectVictimsOnNode; \"tries to find victims whose PDB are not violated\": " + properties.DocsBudgets,
+	Needs:   properties.NeedsModel,
 	Lies:    []string{"a more important victim than needed"},
 	Applies: proposed,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {

@@ -92,6 +92,7 @@ var OrderDoesNotMatter = properties.Property{
 	Name:    "order-does-not-matter",
 	Promise: "6. If there are still ties, the first such node is picked (sort of randomly).",
 	Source:  "preemption.go:334@v1.37.1, doc comment of pickOneNodeForPreemption: nothing else is random, and lists of the API have no order",
+	Needs:   properties.NeedsRepetition,
 	Lies:    []string{"the order of pods decides who goes", "the order of nodes decides the pick"},
 	Applies: func(s *properties.Subject) bool { return preempted(s) && !leavesOrderOpen(s) },
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {

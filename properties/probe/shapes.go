@@ -22,6 +22,8 @@ import (
 //     fails it, or the number of victims, of violations and of pods reprieved;
 //     whether the node was shortlisted, and whether it was chosen, unless by chance.
 //
+// Where the model does not cover the cluster there are no probes, runs, and chances.
+//
 // Clusters whose cycles went the same way have the same shape, whatever else they
 // hold.
 type Shapes struct{ sketch *hyperloglog.Sketch }
@@ -122,7 +124,7 @@ func (c *cycle) nodeShape(node string, r *run) string {
 	if slices.Contains(c.Observation.Candidates, node) {
 		shape = append(shape, "candidate")
 	}
-	if c.pick != nil && c.pick.Node == node || c.Observation.ScheduledTo == node && len(c.Decision.Fits) == 1 {
+	if c.pick != nil && c.pick.Node == node || c.Decision != nil && c.Observation.ScheduledTo == node && len(c.Decision.Fits) == 1 {
 		shape = append(shape, "chosen")
 	}
 	return strings.Join(shape, " ")

@@ -21,9 +21,13 @@ type Stats struct {
 	// SeveralCandidates counts those of Preempted that had a choice.
 	SeveralCandidates int `json:"severalCandidates"`
 	// DecidedBy counts them by the criterion that decided, or model.Tie.
-	DecidedBy  map[string]int `json:"decidedBy"`
-	Unmodelled int            `json:"unmodelled"`
-	Undecided  int            `json:"undecided"` // see Result.Undecided
+	DecidedBy map[string]int `json:"decidedBy"`
+	// Unmodelled counts those that were not asked anything.
+	Unmodelled int `json:"unmodelled"`
+	// Partly counts, by what is not modelled, those that were asked what needs no model
+	// of that.
+	Partly    map[string]int `json:"partly"`
+	Undecided int            `json:"undecided"` // see Result.Undecided
 	// Rejected counts, by reason, the clusters that could not be judged: those not
 	// modelled, those undecided and, besides Clusters, those given to Reject.
 	Rejected map[string]int `json:"rejected"`
@@ -63,8 +67,11 @@ func (s *Stats) Add(r *properties.Result) {
 	o := r.Observation
 	if o == nil {
 		s.Unmodelled++
-		s.Rejected[unmodelledReason(r.Unmodelled)]++
+		s.Rejected["not modelled: "+unmodelledReason(r.Unmodelled)]++
 		return
+	}
+	if r.Unmodelled != nil {
+		s.Partly[unmodelledReason(r.Unmodelled)]++
 	}
 	switch {
 	case o.ScheduledTo != "":
@@ -75,6 +82,10 @@ func (s *Stats) Add(r *properties.Result) {
 		s.NotHelpful++
 	default:
 		s.Preempted++
+	}
+	if r.Decision == nil {
+		s.Shapes.add((&cycle{Result: r}).shape(nil))
+		return
 	}
 	c := newCycle(r)
 	if len(o.Candidates) > 1 && o.Pick != nil {
@@ -97,6 +108,7 @@ func (s *Stats) Reject(err error) {
 func (s *Stats) makeMaps() {
 	if s.DecidedBy == nil {
 		s.DecidedBy, s.Known, s.Rejected, s.Exercised = map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+		s.Partly = map[string]int{}
 		s.Filters = map[string]properties.FilterCount{}
 	}
 }
@@ -110,9 +122,9 @@ var (
 // particular to the cluster.
 func unmodelledReason(u model.Unmodelled) string {
 	if len(u) == 0 {
-		return "not modelled"
+		return "?"
 	}
-	return fmt.Sprintf("not modelled: %s (%s)", index.ReplaceAllString(u[0].Field, "[]"), u[0].Why)
+	return fmt.Sprintf("%s (%s)", index.ReplaceAllString(u[0].Field, "[]"), u[0].Why)
 }
 
 // errorClass is the first line of an error without what is particular to one.
@@ -134,6 +146,7 @@ func (s *Stats) Merge(other Stats) {
 	s.Findings += other.Findings
 	AddCounts(&s.DecidedBy, other.DecidedBy)
 	AddCounts(&s.Rejected, other.Rejected)
+	AddCounts(&s.Partly, other.Partly)
 	AddCounts(&s.Exercised, other.Exercised)
 	AddCounts(&s.Known, other.Known)
 	if s.Filters == nil {

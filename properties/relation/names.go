@@ -24,7 +24,7 @@ var renaming = relation{
 }
 
 func rename(s *properties.Subject, random *rand.Rand) *variation {
-	if volume.Mounts(s.Cluster.Preemptor) || hasClaims(s.Cluster.Preemptor) {
+	if volume.Mounts(s.Cluster.Preemptor) || usesDevices(s.Cluster) {
 		return nil // claims, volumes and what else names these and nodes would have to follow
 	}
 	out, pods := copyOf(s.Cluster)

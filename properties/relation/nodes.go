@@ -7,10 +7,13 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -18,11 +21,25 @@ import (
 // judgedLate tells whether a filter after NodeResourcesFit may fail the pod. Such a
 // failure shows only where there is room. So with more room, or less, a node may
 // fail for another reason, for good or not.
-func judgedLate(p *v1.Pod) bool { return len(filter.NeededFeatures(p)) > 0 || hasClaims(p) }
+func judgedLate(c *model.Cluster) bool {
+	return len(filter.NeededFeatures(c.Preemptor)) > 0 || usesDevices(c)
+}
 
-// hasClaims tells whether the pod uses resource claims. Those name pods and nodes, and
-// which devices are free depends on all of them.
-func hasClaims(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }
+// usesDevices tells whether the preemptor uses devices, by resource claims or by
+// resources that devices back. Claims name pods and nodes, slices name nodes, and which
+// devices are free depends on all of them.
+func usesDevices(c *model.Cluster) bool {
+	return len(c.Preemptor.Spec.ResourceClaims) > 0 || devicesBack(c)
+}
+
+// devicesBack tells whether the preemptor may get a resource that it requests from
+// devices.
+func devicesBack(c *model.Cluster) bool {
+	return slices.ContainsFunc(c.Extra, func(o runtime.Object) bool {
+		class, ok := o.(*resourcev1.DeviceClass)
+		return ok && device.Backs(class, c.Preemptor)
+	})
+}
 
 // addingUselessNode: the new node has no labels, so it is in no domain to spread
 // over. The search may end after another number of nodes, because that is a
@@ -87,7 +104,7 @@ var addingImportantPod = relation{
 	lies:   []string{"pods are counted", "important pods are counted"},
 	vary: func(s *properties.Subject, random *rand.Rand) *variation {
 		useless := uselessNodes(s)
-		if len(useless) == 0 || s.OtherNodesMatter() || judgedLate(s.Cluster.Preemptor) {
+		if len(useless) == 0 || s.OtherNodesMatter() || judgedLate(s.Cluster) {
 			return nil
 		}
 		like := s.Cluster.Preemptor
@@ -162,7 +179,7 @@ func duplicateNode(s *properties.Subject, random *rand.Rand) *variation {
 		}
 	}
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
-	if len(nodes) == 0 || hasClaims(c.Preemptor) {
+	if len(nodes) == 0 || usesDevices(c) {
 		return nil
 	}
 	original := nodes[random.IntN(len(nodes))]

@@ -22,6 +22,9 @@ var scalingResources = relation{
 	source: "docs: concepts/configuration/manage-resources-containers, \"How Pods with resource requests are scheduled\"",
 	lies:   []string{"big nodes are worse", "big nodes have room"},
 	vary: func(s *properties.Subject, random *rand.Rand) *variation {
+		if devicesBack(s.Cluster) {
+			return nil // there are as many devices as there are
+		}
 		factor := []int64{2, 3, 10}[random.IntN(3)]
 		out, pods := copyOf(s.Cluster)
 		var lists []v1.ResourceList
@@ -103,7 +106,7 @@ var addingCapacity = relation{
 
 func addCapacity(s *properties.Subject, random *rand.Rand) *variation {
 	c := s.Cluster
-	if s.OtherNodesMatter() || judgedLate(c.Preemptor) {
+	if s.OtherNodesMatter() || judgedLate(c) {
 		return nil
 	}
 	// Whether the preemptor waits for victims on its nominated node depends on

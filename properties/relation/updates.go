@@ -13,6 +13,7 @@ var UpdatesAgree = properties.Property{
 	Name:    "incremental-load-agrees",
 	Promise: "UpdateSnapshot updates the passed infoSnapshot to the current contents of Cache. The node info contains aggregated information of pods scheduled (including assumed to be) on this node. How the cluster came to be as it is changes nothing.",
 	Source:  "doc comment of Cache.UpdateSnapshot (backend/cache/interface.go:107@v1.37.1)",
+	Needs:   properties.NeedsRepetition,
 	Lies:    []string{"an update of a node is forgotten", "an update ends in a panic"},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		system, ok := s.System.(reference.StressSystem)

@@ -50,7 +50,7 @@ type GreedyGap struct {
 // Add compares what was preempted with the best. It does nothing if nothing was
 // preempted, or if extenders have a say.
 func (g *GreedyGap) Add(r *properties.Result) error {
-	if r.Observation == nil || r.Observation.Pick == nil || len(r.Cluster.Settings.Extenders) > 0 {
+	if r.Unmodelled != nil || r.Observation.Pick == nil || len(r.Cluster.Settings.Extenders) > 0 {
 		return nil
 	}
 	if g.WorseBy == nil {

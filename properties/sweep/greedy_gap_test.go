@@ -141,7 +141,7 @@ func TestGreedyGapOfGeneratedClusters(t *testing.T) {
 	for seed := range uint64(testsize.Times(400)) {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err)
-		if r.Observation != nil && r.Observation.Pick != nil && r.Cluster.Settings.Extenders == nil {
+		if r.Unmodelled == nil && r.Observation.Pick != nil && r.Cluster.Settings.Extenders == nil {
 			preempted++
 		}
 		require.NoError(t, whole.Add(r))

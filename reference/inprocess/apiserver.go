@@ -21,14 +21,14 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// apiServer takes every write, and writes down which, in order. It stores nothing:
-// the cluster that a cycle sees stays as it was.
+// apiServer takes every write, and writes down which, in order. It stores nothing but
+// claims that the scheduler creates, for which it waits: the cluster that a cycle sees
+// stays as it was.
 type apiServer struct {
 	*fake.Clientset // without a tracker; answers what is not overridden below
 
@@ -37,13 +37,14 @@ type apiServer struct {
 	before func(*model.Call)
 	gated  func() bool
 	// claims are those of the cluster.
-	claims cache.Store
+	claims *informer
 	// fault is how it fails; nil if it does not.
 	fault *reference.Fault
 
 	mu     sync.Mutex // an asynchronous preemption writes, too
 	calls  []model.Call
 	failed *model.Call // the first to meet the fault
+	made   []*resourcev1.ResourceClaim
 }
 
 func newAPIServer() *apiServer {
@@ -53,7 +54,7 @@ func newAPIServer() *apiServer {
 		case "get":
 			// A claim is read before a write to it that met a conflict is tried again.
 			if action.GetResource().Resource == "resourceclaims" {
-				claim, exists, err := a.claims.GetByKey(action.GetNamespace() + "/" + action.(clienttesting.GetAction).GetName())
+				claim, exists, err := a.claims.GetIndexer().GetByKey(action.GetNamespace() + "/" + action.(clienttesting.GetAction).GetName())
 				if err == nil && exists {
 					return true, claim.(*resourcev1.ResourceClaim).DeepCopy(), nil
 				}
@@ -74,9 +75,40 @@ func newAPIServer() *apiServer {
 			}
 			c.Rest = claimWrite(obj)
 		}
-		return true, obj, a.call(c)
+		claim, ok := obj.(*resourcev1.ResourceClaim)
+		if !ok || c.Verb != "create" {
+			return true, obj, a.call(c)
+		}
+		claim = claim.DeepCopy()
+		claim.Name, claim.ResourceVersion = claim.GenerateName+"made", "1"
+		claim.UID = types.UID(model.Key(claim))
+		c.Object = model.Key(claim)
+		if err := a.call(c); err != nil {
+			return true, nil, err
+		}
+		return true, claim, a.make(claim)
 	})
 	return a
+}
+
+// make stores a claim until all are taken away again.
+func (a *apiServer) make(claim *resourcev1.ResourceClaim) error {
+	a.mu.Lock()
+	a.made = append(a.made, claim)
+	a.mu.Unlock()
+	return a.claims.add(claim)
+}
+
+// unmake takes away the claims that were made.
+func (a *apiServer) unmake() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var errs []error
+	for _, claim := range a.made {
+		errs = append(errs, a.claims.remove(claim))
+	}
+	a.made = nil
+	return errors.Join(errs...)
 }
 
 // The writes to a claim's status.

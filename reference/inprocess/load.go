@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 )
 
 // loaded is what unload has to take out again.
@@ -172,6 +175,7 @@ func (s *scheduler) unload() error {
 	for _, n := range s.loaded.nodes {
 		check(s.sched.Cache.RemoveNode(discard, n))
 	}
+	check(s.api.unmake())
 	check(s.pods.Replace(nil, ""))
 	check(s.nodes.Replace(nil, ""))
 	for _, obj := range s.loaded.extra {
@@ -210,7 +214,11 @@ func (s *scheduler) unloadPreemptor(p *v1.Pod) error {
 	if assumed, err := s.sched.Cache.IsAssumedPod(p); err != nil || !assumed {
 		return err
 	}
-	if len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 && !s.loaded.wasBound {
+	backed := slices.ContainsFunc(s.loaded.extra, func(o runtime.Object) bool {
+		class, ok := o.(*resourcev1.DeviceClass)
+		return ok && device.Backs(class, p)
+	})
+	if (backed || len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0) && !s.loaded.wasBound {
 		return errors.New("plugins may have reserved something for the pod")
 	}
 	pod, err := s.sched.Cache.GetPod(p)

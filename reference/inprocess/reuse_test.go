@@ -13,10 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 )
 
 func observe(t testing.TB, s *System, c *model.Cluster) *model.Observation {
@@ -87,7 +90,11 @@ func TestReuseNeverLeaksClaims(t *testing.T) {
 	for seed := uint64(0); clusters < testsize.Times(200); seed++ {
 		c := generators.FromSeed(seed)
 		c.Settings.Parallelism = nil // several workers list candidates in any order
-		if len(c.Preemptor.Spec.ResourceClaims) == 0 {
+		backed := slices.ContainsFunc(c.Extra, func(o apiruntime.Object) bool {
+			class, ok := o.(*resourcev1.DeviceClass)
+			return ok && device.Backs(class, c.Preemptor)
+		})
+		if len(c.Preemptor.Spec.ResourceClaims) == 0 && !backed {
 			observe(t, reused, c)
 			continue
 		}

@@ -127,7 +127,7 @@ func newScheduler(key settings, b *bubble) (_ *scheduler, err error) {
 	s.extra = newInformers(factory)
 	s.pods = s.extra[reflect.TypeFor[*v1.Pod]()].GetIndexer()
 	s.nodes = s.extra[reflect.TypeFor[*v1.Node]()].GetIndexer()
-	s.api.claims = s.extra[reflect.TypeFor[*resourcev1.ResourceClaim]()].GetIndexer()
+	s.api.claims = s.extra[reflect.TypeFor[*resourcev1.ResourceClaim]()]
 	// load feeds pods and nodes to cache and queue itself; as Extra they would
 	// come in twice.
 	delete(s.extra, reflect.TypeFor[*v1.Pod]())

@@ -1,0 +1,49 @@
+package generators
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/generators/devices"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// goBeyond gives a share of clusters something that is not modelled, or was not for
+// long. It comes last, so that all other clusters are as they were without it.
+func (g *generator) goBeyond(c *model.Cluster) {
+	switch {
+	case g.claims && g.Chance(60):
+		c.Extra = devices.Details(g.Source, c.Preemptor, c.Extra)
+	case !g.claims && requestsGPUs(c.Preemptor) && g.Chance(6):
+		c.Extra = append(c.Extra, devices.Extend(g.Source, resourceNames[gpu], c.Nodes)...)
+	case g.extended && g.Chance(2):
+		g.crowd(c)
+	}
+}
+
+func requestsGPUs(p *v1.Pod) bool {
+	for i := range p.Spec.Containers {
+		if _, asks := p.Spec.Containers[i].Resources.Requests[resourceNames[gpu]]; asks {
+			return true
+		}
+	}
+	return false
+}
+
+// crowd adds so many nodes with room for the preemptor that the scheduler looks at some
+// of them only, all of which an extender rejects.
+func (g *generator) crowd(c *model.Cluster) {
+	if len(g.nodes) == 0 {
+		return
+	}
+	e := &c.Settings.Extenders[g.Intn(len(c.Settings.Extenders))]
+	if e.Filter == nil {
+		e.Filter = &model.ExtenderFilter{}
+	}
+	for range 101 + g.Intn(20) {
+		n := g.emptied(g.Intn(len(g.nodes)))
+		n.Name = NodeName(len(c.Nodes))
+		n.Labels[v1.LabelHostname] = n.Name
+		c.Nodes = append(c.Nodes, n)
+		e.Filter.Rejects = append(e.Filter.Rejects, n.Name)
+	}
+}

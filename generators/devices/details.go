@@ -1,0 +1,342 @@
+package devices
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
+)
+
+// Details gives the devices and claims of a cluster one or two details by which devices
+// differ, and returns the objects that this takes besides. Claims has made them.
+func Details(s draw.Source, preemptor *v1.Pod, objects []runtime.Object) []runtime.Object {
+	d := &detailer{Source: s, own: map[string]bool{}, objects: objects}
+	for i := range preemptor.Spec.ResourceClaims {
+		if name := preemptor.Spec.ResourceClaims[i].ResourceClaimName; name != nil {
+			d.own[preemptor.Namespace+"/"+*name] = true
+		}
+	}
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *resourcev1.ResourceSlice:
+			d.slices = append(d.slices, o)
+		case *resourcev1.ResourceClaim:
+			d.claims = append(d.claims, o)
+		}
+	}
+	first := s.Intn(len(details))
+	details[first](d)
+	if at := s.Intn(len(details)); at != first && s.Chance(30) {
+		details[at](d)
+	}
+	return d.objects
+}
+
+// detailer holds the objects that get details.
+type detailer struct {
+	draw.Source
+	own     map[string]bool // claims of the preemptor, by namespace and name
+	slices  []*resourcev1.ResourceSlice
+	claims  []*resourcev1.ResourceClaim
+	objects []runtime.Object
+}
+
+// details are the kinds of details. Those that exclude others leave clusters that have
+// these as they are.
+var details = []func(*detailer){
+	(*detailer).taint,
+	(*detailer).administer,
+	(*detailer).prioritise,
+	(*detailer).wantAll,
+	(*detailer).selectSome,
+	(*detailer).constrain,
+	(*detailer).partition,
+	(*detailer).share,
+	(*detailer).splitPools,
+	(*detailer).awaitBinding,
+	(*detailer).selectPerDevice,
+}
+
+func (d *detailer) eachDevice(percent int, change func(*resourcev1.Device)) {
+	for _, s := range d.slices {
+		for i := range s.Spec.Devices {
+			if d.Chance(percent) {
+				change(&s.Spec.Devices[i])
+			}
+		}
+	}
+}
+
+// eachRequest visits the requests of claims for a number of devices.
+func (d *detailer) eachRequest(percent int, change func(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest)) {
+	for _, c := range d.claims {
+		for i := range c.Spec.Devices.Requests {
+			if r := &c.Spec.Devices.Requests[i]; r.Exactly != nil && d.Chance(percent) {
+				change(c, r)
+			}
+		}
+	}
+}
+
+var added = metav1.Date(2022, 2, 1, 0, 0, 0, 0, time.UTC)
+
+// taint gives devices taints, of the slice's own or by rules, and requests tolerations.
+func (d *detailer) taint() {
+	drawTaint := func() resourcev1.DeviceTaint {
+		return resourcev1.DeviceTaint{Key: draw.Pick(d.Source, "example.com/broken", "example.com/shaky"), Value: draw.Pick(d.Source, "", "very"),
+			Effect: draw.Pick(d.Source, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoSchedule,
+				resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNone), TimeAdded: &added}
+	}
+	if d.Chance(70) {
+		d.eachDevice(50, func(device *resourcev1.Device) {
+			for range 1 + draw.Weighted(d.Source, 80, 20) {
+				device.Taints = append(device.Taints, drawTaint())
+			}
+		})
+	}
+	for i := range draw.Weighted(d.Source, 30, 55, 15) {
+		rule := &resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: numbered("rule", i)}, Spec: resourcev1.DeviceTaintRuleSpec{Taint: drawTaint()}}
+		if d.Chance(95) && len(d.slices) > 0 {
+			of := draw.Pick(d.Source, d.slices...)
+			selector := &resourcev1.DeviceTaintSelector{}
+			if d.Chance(50) {
+				selector.Driver = &of.Spec.Driver
+			}
+			if d.Chance(50) {
+				selector.Pool = &of.Spec.Pool.Name
+			}
+			if d.Chance(40) {
+				selector.Device = new("device-0")
+			}
+			rule.Spec.DeviceSelector = selector
+		}
+		d.objects = append(d.objects, rule)
+	}
+	d.eachRequest(50, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
+		r.Exactly.Tolerations = append(r.Exactly.Tolerations, d.tolerations()...)
+	})
+}
+
+func (d *detailer) tolerations() (all []resourcev1.DeviceToleration) {
+	for range 1 + draw.Weighted(d.Source, 75, 25) {
+		t := resourcev1.DeviceToleration{Key: draw.Pick(d.Source, "example.com/broken", "example.com/broken", "example.com/shaky"), Operator: resourcev1.DeviceTolerationOpExists,
+			Effect: draw.Pick(d.Source, "", "", resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute)}
+		switch draw.Weighted(d.Source, 60, 30, 10) {
+		case 1:
+			t.Operator, t.Value = resourcev1.DeviceTolerationOpEqual, draw.Pick(d.Source, "", "very")
+		case 2:
+			t.Key = ""
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// administer makes requests ones for administration.
+func (d *detailer) administer() {
+	d.eachRequest(60, func(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
+		r.Exactly.AdminAccess = new(true)
+		for i := range allocated(c) {
+			if result := &c.Status.Allocation.Devices.Results[i]; result.Request == r.Name {
+				result.AdminAccess = new(true)
+			}
+		}
+	})
+}
+
+func allocated(c *resourcev1.ResourceClaim) []resourcev1.DeviceRequestAllocationResult {
+	if c.Status.Allocation == nil {
+		return nil
+	}
+	return c.Status.Allocation.Devices.Results
+}
+
+// prioritise makes requests prioritised lists of requests.
+func (d *detailer) prioritise() {
+	d.eachRequest(70, func(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
+		if r.Exactly.AdminAccess != nil || r.Exactly.AllocationMode != resourcev1.DeviceAllocationModeExactCount {
+			return
+		}
+		was := r.Exactly
+		r.Exactly = nil
+		for i := range 1 + draw.Weighted(d.Source, 15, 60, 25) {
+			sub := resourcev1.DeviceSubRequest{Name: numbered("choice", i), DeviceClassName: draw.Pick(d.Source, fastClass.Name, anyClass.Name, was.DeviceClassName),
+				AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(draw.Pick(d.Source, 1, 2, 1, 3)),
+				Selectors: was.Selectors, Tolerations: was.Tolerations, Capacity: was.Capacity}
+			r.FirstAvailable = append(r.FirstAvailable, sub)
+		}
+		for i := range allocated(c) {
+			if result := &c.Status.Allocation.Devices.Results[i]; result.Request == r.Name {
+				result.Request += "/choice-0"
+			}
+		}
+	})
+}
+
+// wantAll makes requests ask for all devices.
+func (d *detailer) wantAll() {
+	d.eachRequest(60, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
+		r.Exactly.AllocationMode, r.Exactly.Count = resourcev1.DeviceAllocationModeAll, 0
+	})
+}
+
+// selectSome gives requests selectors.
+func (d *detailer) selectSome() {
+	d.eachRequest(60, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
+		expression := draw.Pick(d.Source, `device.driver.startsWith("slow")`, `!device.driver.startsWith("slow")`, `device.driver != ""`, `size(device.capacity["example.com"]) > 0`)
+		r.Exactly.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: expression}}}
+	})
+}
+
+// constrain wants the devices of a claim to be alike.
+func (d *detailer) constrain() {
+	d.eachDevice(80, func(device *resourcev1.Device) {
+		device.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"example.com/socket": {IntValue: new(int64(d.Intn(2)))}}
+	})
+	for _, c := range d.claims {
+		if d.Chance(70) {
+			constraint := resourcev1.DeviceConstraint{MatchAttribute: new(resourcev1.FullyQualifiedName("example.com/socket"))}
+			if d.Chance(30) {
+				constraint.MatchAttribute, constraint.DistinctAttribute = nil, constraint.MatchAttribute
+			}
+			c.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{constraint}
+		}
+	}
+}
+
+// partition makes the devices of a slice parts of one, which share counters.
+func (d *detailer) partition() {
+	for _, s := range slices.Clone(d.slices) {
+		if s.Spec.Pool.ResourceSliceCount > 1 || !d.Chance(70) {
+			continue
+		}
+		s.Spec.Pool.ResourceSliceCount = 2
+		counters := s.DeepCopy()
+		counters.Name += "-counters"
+		counters.Spec.Devices = nil
+		counters.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "whole", Counters: d.counter(2, 3, 4)}}
+		for i := range s.Spec.Devices {
+			if d.Chance(90) {
+				s.Spec.Devices[i].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "whole", Counters: d.counter(1, 1, 2, 4)}}
+			}
+		}
+		d.objects = append(d.objects, counters)
+	}
+}
+
+func (d *detailer) counter(amounts ...int) map[string]resourcev1.Counter {
+	return map[string]resourcev1.Counter{"units": {Value: *resource.NewQuantity(int64(draw.Pick(d.Source, amounts...)), resource.DecimalSI)}}
+}
+
+// share makes devices ones that several claims may use at once, each a part.
+func (d *detailer) share() {
+	units := func(amounts ...int) resource.Quantity {
+		return *resource.NewQuantity(int64(draw.Pick(d.Source, amounts...)), resource.DecimalSI)
+	}
+	shared := map[string]bool{}
+	for _, s := range d.slices {
+		for i := range s.Spec.Devices {
+			if !d.Chance(70) {
+				continue
+			}
+			device := &s.Spec.Devices[i]
+			capacity := resourcev1.DeviceCapacity{Value: units(4, 4, 8)}
+			if d.Chance(30) {
+				capacity.RequestPolicy = &resourcev1.CapacityRequestPolicy{Default: new(units(1, 2)), ValidRange: &resourcev1.CapacityRequestPolicyRange{Min: new(units(1))}}
+			}
+			device.AllowMultipleAllocations = new(true)
+			device.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"example.com/units": capacity}
+			shared[s.Spec.Driver+"/"+s.Spec.Pool.Name+"/"+device.Name] = true
+		}
+	}
+	d.eachRequest(70, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
+		r.Exactly.Capacity = &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"example.com/units": units(1, 2, 3, 5)}}
+	})
+	for n, c := range d.claims {
+		for i := range allocated(c) {
+			if r := &c.Status.Allocation.Devices.Results[i]; shared[r.Driver+"/"+r.Pool+"/"+r.Device] {
+				r.ShareID = new(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)))
+				r.ConsumedCapacity = map[resourcev1.QualifiedName]resource.Quantity{"example.com/units": units(1, 2, 3)}
+			}
+		}
+	}
+}
+
+// splitPools spreads the devices of a pool over two slices, of which one may be missing.
+func (d *detailer) splitPools() {
+	for _, s := range slices.Clone(d.slices) {
+		if n := len(s.Spec.Devices); n < 2 || s.Spec.Pool.ResourceSliceCount > 1 || !d.Chance(80) {
+			continue
+		}
+		s.Spec.Pool.ResourceSliceCount = 2
+		rest := s.DeepCopy()
+		rest.Name += "-rest"
+		s.Spec.Devices, rest.Spec.Devices = s.Spec.Devices[:1], rest.Spec.Devices[1:]
+		if d.Chance(15) { // the driver is about to publish it anew
+			rest.Spec.Pool.Generation++
+		}
+		if d.Chance(85) {
+			d.objects, d.slices = append(d.objects, rest), append(d.slices, rest)
+		}
+	}
+}
+
+// awaitBinding makes devices ones that have to be prepared before pods are bound.
+func (d *detailer) awaitBinding() {
+	d.eachDevice(60, func(device *resourcev1.Device) {
+		device.BindingConditions, device.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}
+	})
+	for _, c := range d.claims {
+		for i := range allocated(c) {
+			if r := &c.Status.Allocation.Devices.Results[i]; d.Chance(60) {
+				c.Status.Allocation.AllocationTimestamp = &added
+				r.BindingConditions, r.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}
+			}
+		}
+	}
+}
+
+// selectPerDevice makes each device say from where it can be used.
+func (d *detailer) selectPerDevice() {
+	for _, s := range d.slices {
+		if s.Spec.NodeName == nil || !d.Chance(70) {
+			continue
+		}
+		node := *s.Spec.NodeName
+		s.Spec.NodeName, s.Spec.PerDeviceNodeSelection = nil, new(true)
+		for i := range s.Spec.Devices {
+			if d.Chance(70) {
+				s.Spec.Devices[i].NodeName = &node
+			} else {
+				s.Spec.Devices[i].AllNodes = new(true)
+			}
+		}
+	}
+}
+
+// Extend makes devices back an extended resource, which some of the nodes then no longer
+// have as their own. It returns all objects that this takes.
+func Extend(s draw.Source, name v1.ResourceName, nodes []*v1.Node) []runtime.Object {
+	class := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "extending"}, Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: new(string(name))}}
+	objects := []runtime.Object{class}
+	m := &claimMaker{Cluster: Cluster{Source: s}}
+	for i, n := range nodes {
+		if !s.Chance(60) {
+			continue
+		}
+		delete(n.Status.Allocatable, name)
+		delete(n.Status.Capacity, name)
+		if count := draw.Pick(s, 2, 1, 4, 0); count > 0 {
+			m.slice(numbered("backing", i), n.Name+"-backing", count, func(spec *resourcev1.ResourceSliceSpec) { spec.NodeName = &n.Name })
+		}
+	}
+	return append(objects, m.objects...)
+}
