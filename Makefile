@@ -19,7 +19,8 @@ test: ## run all tests
 	$(GO) test ./...
 
 race: ## run the tests of packages with goroutines under the race detector
-	$(GO) test -race -skip '^(TestReadHuge|TestReuseNeverLeaks(Storage|Claims))$$' ./reference/... ./corpus ./cmd/...
+	$(GO) test -race -skip '^(TestReadHugeInput|TestReuseNeverLeaks.*)$$' ./reference/... ./corpus
+	$(GO) test -race -run 'Interrupted|ProcessDies|FuzzFindsNothing|CheckCorpus' ./cmd/...
 	$(GO) test -race -run 'Nothing|Resumed|Worker|Canary' ./internal/campaign
 	$(GO) test -race -run 'WorkersWork|SearchLeaves|Interrupted' ./corpus/minimize
 

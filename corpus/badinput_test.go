@@ -131,27 +131,25 @@ func TestReadBadInput(t *testing.T) {
 // is bounded by a few times that, and what is parsed by MaxObject.
 func TestReadHugeInput(t *testing.T) {
 	const size = 100_000_000
-	fill := func(head, unit string) string {
-		return head + strings.Repeat(unit, (size-len(head))/len(unit))
-	}
-	for _, test := range []struct{ name, input, want string }{
-		{"zero bytes", fill("", "\x00"), `f: line 1: this is no text: byte 0x00 at offset 0`},
-		{"zeros", fill("", "0"), `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
-		{"brackets", fill("", "["), `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
-		{"braces", fill("", "{"), `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
-		{"JSON braces", fill("", `{"a":`), `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
-		{"brackets in a field", fill("a: ", "["), `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
-		{"brackets in a list", fill("kind: List\nitems:\n- ", "["), `f: document 1, item 1, line 3: 99999982 bytes without an end of the object: one object may have 4194304`},
-		{"one string", fill("a: '", "x"), `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
-		{"small documents", fill("", "a\n---\n"), `f: document 1, line 1: this is no Kubernetes object, but the scalar "a"`},
-		{"small items", fill("kind: List\nitems:\n", "- a\n"), `f: document 1, item 1, line 3: this is no Kubernetes object, but the scalar "a"`},
-		{"blank lines", fill("", "\n"), `f: there is no object in it`},
-		{"nothing but markers", fill("", "---\n"), `f: there is no object in it`},
+	for _, test := range []struct{ name, head, unit, want string }{
+		{"zero bytes", "", "\x00", `f: line 1: this is no text: byte 0x00 at offset 0`},
+		{"zeros", "", "0", `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
+		{"brackets", "", "[", `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
+		{"braces", "", "{", `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
+		{"JSON braces", "", `{"a":`, `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
+		{"brackets in a field", "a: ", "[", `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
+		{"brackets in a list", "kind: List\nitems:\n- ", "[", `f: document 1, item 1, line 3: 99999982 bytes without an end of the object: one object may have 4194304`},
+		{"one string", "a: '", "x", `f: document 1, line 1: 100000000 bytes without an end of the object: one object may have 4194304`},
+		{"small documents", "", "a\n---\n", `f: document 1, line 1: this is no Kubernetes object, but the scalar "a"`},
+		{"small items", "kind: List\nitems:\n", "- a\n", `f: document 1, item 1, line 3: this is no Kubernetes object, but the scalar "a"`},
+		{"blank lines", "", "\n", `f: there is no object in it`},
+		{"nothing but markers", "", "---\n", `f: there is no object in it`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			input := test.head + strings.Repeat(test.unit, (size-len(test.head))/len(test.unit))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := Read(strings.NewReader(test.input), "f")
+			_, err := Read(strings.NewReader(input), "f")
 			runtime.ReadMemStats(&after)
 			assert.EqualError(t, err, test.want)
 			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8*size))
