@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -34,10 +35,12 @@ func lying(honest *properties.Checker) *properties.Checker {
 	return &properties.Checker{System: liar{honest.System}, Release: honest.Release, Decide: honest.Decide}
 }
 
-// fitForCanary tells whether the lie would be the only thing to be found in a
-// cluster.
+// fitForCanary tells whether the lie would be the only thing that the differential
+// finds in a cluster. What other properties find, and some find something at nearly
+// every preemption, is no matter: lying does not ask them.
 func fitForCanary(r *properties.Result) bool {
-	return r.Observation != nil && r.Unmodelled == nil && r.Observation.Pick != nil && r.Undecided == "" && len(r.Findings) == 0
+	return r.Observation != nil && r.Unmodelled == nil && r.Observation.Pick != nil && r.Undecided == "" &&
+		!slices.ContainsFunc(r.Findings, func(f properties.Finding) bool { return f.Property == properties.Differential })
 }
 
 // checkLie checks a cluster with a scheduler that lies.

@@ -195,6 +195,17 @@ func TestWorkersCannotStart(t *testing.T) {
 }
 
 // Lies that are not noticed are told from those that are.
+// Findings of other properties do not keep the canary from lying: some are found in
+// nearly every cluster.
+func TestFitForCanary(t *testing.T) {
+	r := &properties.Result{Observation: &model.Observation{Pick: &model.Pick{}}}
+	require.True(t, fitForCanary(r))
+	r.Findings = []properties.Finding{{Property: "another"}}
+	require.True(t, fitForCanary(r))
+	r.Findings = append(r.Findings, properties.Finding{Property: properties.Differential})
+	require.False(t, fitForCanary(r))
+}
+
 func TestCanaryNotNoticed(t *testing.T) {
 	o := options(t, t.TempDir(), honest)
 	o.Cases = 1
