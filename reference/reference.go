@@ -5,7 +5,6 @@ package reference
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -50,9 +49,9 @@ type Circumstances struct {
 	// Metrics asks for the Metrics of the Aftermath. They are of the whole process, so
 	// that no other cycle runs meanwhile.
 	Metrics bool
-	// Updates, if not nil, draws how the scheduler comes to know the cluster: by updates
-	// of what it knew before, and not as it is at once.
-	Updates *rand.Rand
+	// Updates, if not 0, is the seed of how the scheduler comes to know the cluster: by
+	// updates of what it knew before, and not as it is at once.
+	Updates uint64
 	// Claimless says that pods that come and go by updates mount nothing.
 	Claimless bool
 }

@@ -18,8 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -34,6 +36,7 @@ func TestMain(m *testing.M) {
 	systems.Register("careless", func() reference.System {
 		return checktest.Liar{System: inprocess.New(), Tell: checktest.Careless}
 	})
+	systems.Register("uncounted", func() reference.System { return uncounted{inprocess.New()} })
 	systems.Register("mortal", newMortal)
 	systems.Register("silent", newSilent)
 	if os.Getenv(asProgram) != "" {
@@ -95,6 +98,32 @@ func TestFuzzSavesWhatCheckReproduces(t *testing.T) {
 		status, _, _ = preemptcheck(t, generated, "check", "--reference", "careless", "-")
 		require.Equal(t, statusFound, status)
 	}
+}
+
+// uncounted counts no victim in its metrics.
+type uncounted struct{ *inprocess.System }
+
+func (u uncounted) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
+	o, err := u.System.ObserveUnder(ctx, c, under)
+	if err == nil && under.Metrics && o.Aftermath != nil {
+		o.Aftermath.Metrics.Victims = 0
+	}
+	return o, err
+}
+
+// What shows only when a cycle is run again, under other circumstances, is minimised
+// like all else.
+func TestFuzzMinimisesWhatShowsUnderCircumstances(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "campaign")
+	status, out, errOut := preemptcheck(t, "", "fuzz", "--reference", "uncounted", "--seed", "1", "--cases", "64", "--out", dir)
+	require.Equal(t, statusFound, status, out+errOut)
+	s, err := campaign.Load(dir)
+	require.NoError(t, err)
+	require.Len(t, s.Findings, 1)
+	f := s.Findings[0]
+	require.Equal(t, "metrics-count", f.Identity.Property)
+	require.True(t, f.Minimised.Minimal)
+	require.Equal(t, minimize.Size{Nodes: 1, Pods: 1}, f.Minimised.To)
 }
 
 func TestFuzzStopsWhenInterrupted(t *testing.T) {

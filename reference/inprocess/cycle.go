@@ -3,6 +3,7 @@ package inprocess
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -194,7 +195,10 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 		reusable = reusable && obs.Crash == nil // upstream may hold locks: never touch it again
 	}()
 	defer s.recoverCrash()
-	s.updates.random, s.updates.claimless = under.Updates, under.Claimless
+	s.updates.random, s.updates.claimless = nil, under.Claimless
+	if under.Updates != 0 {
+		s.updates.random = rand.New(rand.NewPCG(under.Updates, 0))
+	}
 	err = s.load(c)
 	s.updates.random = nil
 	if err == nil {

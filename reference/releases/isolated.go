@@ -24,7 +24,10 @@ import (
 // Crash of an observation.
 type Isolated struct{ System }
 
-var _ reference.FilterSystem = (*Isolated)(nil)
+var (
+	_ reference.FilterSystem = (*Isolated)(nil)
+	_ reference.StressSystem = (*Isolated)(nil)
+)
 
 // NewIsolated returns the scheduler with which a process serves (ServeIsolated), which
 // command starts. Each needs a process of its own.
@@ -38,19 +41,30 @@ const perObject = time.Millisecond
 // isolatedRequest asks for an observation, or about filters.
 type isolatedRequest struct {
 	request
-	Filters []string `json:",omitempty"`
+	Filters []string                 `json:",omitempty"`
+	Under   *reference.Circumstances `json:",omitempty"`
 }
 
 type isolatedAnswer struct {
 	wire.Answer
 	Runs []model.FilterRun `json:",omitempty"`
-	// Unsupported is that the scheduler cannot be asked about filters.
+	// Unsupported is that the scheduler cannot be asked about filters, or under other
+	// circumstances.
 	Unsupported bool `json:",omitempty"`
 }
 
 // Observe implements reference.System.
 func (s *Isolated) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
-	a, err := s.exchange(ctx, c, nil)
+	return s.observed(s.exchange(ctx, c, isolatedRequest{}))
+}
+
+// ObserveUnder implements reference.StressSystem.
+func (s *Isolated) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
+	return s.observed(s.exchange(ctx, c, isolatedRequest{Under: &under}))
+}
+
+// observed is what an answer says, or the death of the process.
+func (s *Isolated) observed(a *isolatedAnswer, err error) (*model.Observation, error) {
 	if died := (*failure)(nil); errors.As(err, &died) {
 		return &model.Observation{System: s.release, Filters: map[string]model.Verdict{}, Crash: died.crash()}, nil
 	}
@@ -68,7 +82,7 @@ func (s *Isolated) Observe(ctx context.Context, c *model.Cluster) (*model.Observ
 
 // Filters implements reference.FilterSystem.
 func (s *Isolated) Filters(ctx context.Context, c *model.Cluster, plugins []string, report func(model.FilterRun)) error {
-	a, err := s.exchange(ctx, c, plugins)
+	a, err := s.exchange(ctx, c, isolatedRequest{Filters: plugins})
 	if err != nil {
 		return err
 	}
@@ -78,13 +92,11 @@ func (s *Isolated) Filters(ctx context.Context, c *model.Cluster, plugins []stri
 	return nil
 }
 
-func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, plugins []string) (*isolatedAnswer, error) {
+func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, r isolatedRequest) (*isolatedAnswer, error) {
 	if c.Preemptor == nil {
 		return nil, errors.New("the cluster has no preemptor")
 	}
-	r := isolatedRequest{request{
-		Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor, Settings: c.Settings,
-	}, plugins}
+	r.request = request{Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor, Settings: c.Settings}
 	for _, obj := range c.Extra {
 		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
 		if err != nil {
@@ -171,9 +183,17 @@ func (a *isolatedAnswer) fill(ctx context.Context, system reference.System, r *i
 		}
 		c.Extra = append(c.Extra, obj)
 	}
-	if r.Filters == nil {
-		o, err := system.Observe(ctx, c)
-		a.Observation = o
+	var err error
+	switch {
+	case r.Under != nil:
+		stressed, ok := system.(reference.StressSystem)
+		if !ok {
+			return errors.ErrUnsupported
+		}
+		a.Observation, err = stressed.ObserveUnder(ctx, c, *r.Under)
+		return err
+	case r.Filters == nil:
+		a.Observation, err = system.Observe(ctx, c)
 		return err
 	}
 	f, ok := system.(reference.FilterSystem)
