@@ -32,7 +32,7 @@ func Details(s draw.Source, preemptor *v1.Pod, objects []runtime.Object) []runti
 			d.claims = append(d.claims, o)
 		}
 	}
-	first := s.Intn(len(details))
+	first := draw.Weighted(s, 26, 14, 18, 6, 6, 6, 6, 6, 6, 6, 6)
 	details[first](d)
 	if at := s.Intn(len(details)); at != first && s.Chance(30) {
 		details[at](d)
@@ -88,8 +88,18 @@ func (d *detailer) eachRequest(percent int, change func(c *resourcev1.ResourceCl
 
 var added = metav1.Date(2022, 2, 1, 0, 0, 0, 0, time.UTC)
 
+// open takes their devices from claims of the preemptor, so that it needs some.
+func (d *detailer) open() {
+	for _, c := range d.claims {
+		if d.own[c.Namespace+"/"+c.Name] && c.DeletionTimestamp == nil && d.Chance(70) {
+			c.Status, c.Finalizers = resourcev1.ResourceClaimStatus{}, nil
+		}
+	}
+}
+
 // taint gives devices taints, of the slice's own or by rules, and requests tolerations.
 func (d *detailer) taint() {
+	d.open()
 	drawTaint := func() resourcev1.DeviceTaint {
 		return resourcev1.DeviceTaint{Key: draw.Pick(d.Source, "example.com/broken", "example.com/shaky"), Value: draw.Pick(d.Source, "", "very"),
 			Effect: draw.Pick(d.Source, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoSchedule,
@@ -140,8 +150,10 @@ func (d *detailer) tolerations() (all []resourcev1.DeviceToleration) {
 	return all
 }
 
-// administer makes requests ones for administration.
+// administer makes requests ones for administration, mostly of devices that are in use.
 func (d *detailer) administer() {
+	d.open()
+	d.takeSome()
 	d.eachRequest(60, func(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
 		r.Exactly.AdminAccess = new(true)
 		for i := range allocated(c) {
@@ -150,6 +162,24 @@ func (d *detailer) administer() {
 			}
 		}
 	})
+}
+
+// takeSome makes claims that have devices.
+func (d *detailer) takeSome() {
+	for i, s := range d.slices {
+		for j := range s.Spec.Devices {
+			if !d.Chance(60) {
+				continue
+			}
+			name := fmt.Sprintf("taker-%d-%d", i, j)
+			c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault, UID: types.UID("claim/" + name), Finalizers: []string{resourcev1.Finalizer}}}
+			c.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "devices", Exactly: &resourcev1.ExactDeviceRequest{
+				DeviceClassName: anyClass.Name, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1}}}
+			c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
+				{Request: "devices", Driver: s.Spec.Driver, Pool: s.Spec.Pool.Name, Device: s.Spec.Devices[j].Name}}}}
+			d.objects = append(d.objects, c)
+		}
+	}
 }
 
 func allocated(c *resourcev1.ResourceClaim) []resourcev1.DeviceRequestAllocationResult {
@@ -161,6 +191,7 @@ func allocated(c *resourcev1.ResourceClaim) []resourcev1.DeviceRequestAllocation
 
 // prioritise makes requests prioritised lists of requests.
 func (d *detailer) prioritise() {
+	d.open()
 	d.eachRequest(70, func(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
 		if r.Exactly.AdminAccess != nil || r.Exactly.AllocationMode != resourcev1.DeviceAllocationModeExactCount {
 			return

@@ -64,6 +64,30 @@ func TestDynamicResources(t *testing.T) {
 	reserved := func(c *resourcev1.ResourceClaim) {
 		c.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{UID: "other"}}
 	}
+	admin := func(c *resourcev1.ResourceClaim) { c.Spec.Devices.Requests[0].Exactly.AdminAccess = new(true) }
+	first := func(c *resourcev1.ResourceClaim, class string, count int64, other string, otherCount int64) *resourcev1.ResourceClaim {
+		way := func(class string, count int64) resourcev1.DeviceSubRequest {
+			return resourcev1.DeviceSubRequest{DeviceClassName: class, Count: count, AllocationMode: resourcev1.DeviceAllocationModeExactCount}
+		}
+		c.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{way(class, count), way(other, otherCount)}}
+		return c
+	}
+	tainted := func(s *resourcev1.ResourceSlice, effect resourcev1.DeviceTaintEffect) *resourcev1.ResourceSlice {
+		s.Spec.Devices[0].Taints = []resourcev1.DeviceTaint{{Key: "k", Value: "v", Effect: effect}}
+		return s
+	}
+	other := func(s *resourcev1.ResourceSlice) *resourcev1.ResourceSlice {
+		s.Spec.Pool.Name = "other"
+		return s
+	}
+	tolerates := func(key, value string, effect resourcev1.DeviceTaintEffect) change {
+		return func(c *resourcev1.ResourceClaim) {
+			c.Spec.Devices.Requests[0].Exactly.Tolerations = []resourcev1.DeviceToleration{{Key: key, Operator: resourcev1.DeviceTolerationOpEqual, Value: value, Effect: effect}}
+		}
+	}
+	rule := func(selector *resourcev1.DeviceTaintSelector) *resourcev1.DeviceTaintRule {
+		return &resourcev1.DeviceTaintRule{Spec: resourcev1.DeviceTaintRuleSpec{DeviceSelector: selector, Taint: resourcev1.DeviceTaint{Key: "k", Effect: resourcev1.DeviceTaintEffectNoSchedule}}}
+	}
 	a, anyDevice := class("a", `device.driver == "a"`), class("any")
 	list := func(objects ...runtime.Object) []runtime.Object { return objects }
 
@@ -91,6 +115,26 @@ func TestDynamicResources(t *testing.T) {
 		{"enough for both", []string{"c", "d"}, list(claim("c", "any", 1), claim("d", "a", 1), a, anyDevice, slice("a", "1", "2")), "", nil},
 		{"taken", []string{"c"}, list(claim("c", "a", 2), a, slice("a", "1", "2"), claim("d", "a", 1, allocated("2"))), "DynamicResources (unresolvable)", nil},
 		{"administered", []string{"c"}, list(claim("c", "a", 2), a, slice("a", "1", "2"), claim("d", "a", 1, allocated("2"), administers)), "", nil},
+		{"to administer what is taken", []string{"c"}, list(claim("c", "a", 2, admin), a, slice("a", "1", "2"), claim("d", "a", 1, allocated("2"))), "", nil},
+		{"to administer more than there is", []string{"c"}, list(claim("c", "a", 3, admin), a, slice("a", "1", "2")), "DynamicResources (unresolvable)", nil},
+		{"two claims to administer the same", []string{"c", "d"}, list(claim("c", "a", 1, admin), claim("d", "a", 1, admin), a, slice("a", "1")), "", nil},
+		{"the first of a list", []string{"c"}, list(first(claim("c", "a", 1), "a", 1, "b", 1), a, class("b", `device.driver == "b"`), slice("a", "1")), "", nil},
+		{"the second of a list", []string{"c"}, list(first(claim("c", "a", 1), "a", 2, "b", 1), a, class("b", `device.driver == "b"`), slice("a", "1"), slice("b", "1")), "", nil},
+		{"none of a list", []string{"c"}, list(first(claim("c", "a", 1), "a", 2, "b", 2), a, class("b", `device.driver == "b"`), slice("a", "1"), slice("b", "1")), "DynamicResources (unresolvable)", nil},
+		{"a list yields to another claim", []string{"c", "d"}, list(first(claim("c", "a", 1), "a", 1, "b", 1), claim("d", "a", 1), a, class("b", `device.driver == "b"`), slice("a", "1"), slice("b", "1")), "", nil},
+		{"tainted", []string{"c"}, list(claim("c", "a", 1), a, tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoSchedule)), "DynamicResources (unresolvable)", nil},
+		{"tainted so that pods go", []string{"c"}, list(claim("c", "a", 1), a, tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoExecute)), "DynamicResources (unresolvable)", nil},
+		{"tainted to no effect", []string{"c"}, list(claim("c", "a", 1), a, tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNone)), "", nil},
+		{"tolerated", []string{"c"}, list(claim("c", "a", 1, tolerates("k", "v", "")), a, tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoSchedule)), "", nil},
+		{"another value tolerated", []string{"c"}, list(claim("c", "a", 1, tolerates("k", "w", "")), a, tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoSchedule)), "DynamicResources (unresolvable)", nil},
+		{"another effect tolerated", []string{"c"}, list(claim("c", "a", 1, tolerates("k", "v", resourcev1.DeviceTaintEffectNoExecute)), a, tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoSchedule)), "DynamicResources (unresolvable)", nil},
+		{"one tolerates, one takes what is left", []string{"c", "d"}, list(claim("c", "a", 1, tolerates("k", "v", "")), claim("d", "a", 1), a,
+			tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoSchedule), other(slice("a", "2"))), "", nil},
+		{"both want what is not tainted", []string{"c", "d"}, list(claim("c", "a", 1), claim("d", "a", 1), a,
+			tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoSchedule), other(slice("a", "2"))), "DynamicResources (unresolvable)", nil},
+		{"tainted by a rule", []string{"c"}, list(claim("c", "a", 1), a, slice("a", "1"), rule(&resourcev1.DeviceTaintSelector{})), "DynamicResources (unresolvable)", nil},
+		{"another tainted by a rule", []string{"c"}, list(claim("c", "a", 1), a, slice("a", "1"), rule(&resourcev1.DeviceTaintSelector{Device: new("2")})), "", nil},
+		{"a rule for none", []string{"c"}, list(claim("c", "a", 1), a, slice("a", "1"), rule(nil)), "", nil},
 		{"one claim twice", []string{"c", "c"}, list(claim("c", "a", 1), a, slice("a", "1")), "", nil},
 	}
 	for _, tt := range tests {
@@ -146,19 +190,35 @@ func TestDevicesNotCovered(t *testing.T) {
 		slice *resourcev1.ResourceSlice
 	}
 	for field, change := range map[string]func(p parts){
-		"spec.devices.constraints":                func(p parts) { p.claim.Spec.Devices.Constraints = make([]resourcev1.DeviceConstraint, 1) },
-		"spec.devices.requests[0].firstAvailable": func(p parts) { p.claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{} },
+		"spec.devices.constraints": func(p parts) { p.claim.Spec.Devices.Constraints = make([]resourcev1.DeviceConstraint, 1) },
+		"spec.devices.requests[0].firstAvailable[0].allocationMode": func(p parts) {
+			p.claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{{DeviceClassName: "any", AllocationMode: "All"}}}
+		},
+		"spec.devices.requests[0].firstAvailable[0].deviceClassName": func(p parts) {
+			p.claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{{DeviceClassName: "gone", AllocationMode: "ExactCount"}}}
+		},
+		"spec.devices.requests[0].exactly.tolerations": func(p parts) {
+			p.claim.Spec.Devices.Requests[0].Exactly.Tolerations = []resourcev1.DeviceToleration{{TolerationSeconds: new(int64)}}
+		},
+		"spec.resourceClaims": func(p parts) {
+			beside := p.claim.Spec.Devices.Requests[0].DeepCopy()
+			beside.Exactly.AdminAccess = &yes
+			p.claim.Spec.Devices.Requests = append(p.claim.Spec.Devices.Requests, *beside)
+		},
+		"status.allocation.devices.results[0]": func(p parts) {
+			p.slice.Spec.Devices[0].Taints = []resourcev1.DeviceTaint{{Effect: resourcev1.DeviceTaintEffectNoExecute}}
+			p.claim.Status.Allocation = &resourcev1.AllocationResult{}
+			p.claim.Status.Allocation.Devices.Results = make([]resourcev1.DeviceRequestAllocationResult, 1)
+		},
 		"spec.devices.requests[0].exactly.selectors": func(p parts) {
 			p.claim.Spec.Devices.Requests[0].Exactly.Selectors = make([]resourcev1.DeviceSelector, 1)
 		},
 		"spec.devices.requests[0].exactly.allocationMode":  func(p parts) { p.claim.Spec.Devices.Requests[0].Exactly.AllocationMode = "All" },
-		"spec.devices.requests[0].exactly.adminAccess":     func(p parts) { p.claim.Spec.Devices.Requests[0].Exactly.AdminAccess = &yes },
 		"spec.devices.requests":                            func(p parts) { p.claim.Spec.Devices.Requests[0].Exactly.Count = 33 },
 		"spec.devices.requests[0].exactly.deviceClassName": func(p parts) { p.class.Spec.Selectors = make([]resourcev1.DeviceSelector, 1) },
 		"spec.pool":                   func(p parts) { p.slice.Spec.Pool.ResourceSliceCount = 2 },
 		"spec.sharedCounters":         func(p parts) { p.slice.Spec.SharedCounters = make([]resourcev1.CounterSet, 1) },
 		"spec.perDeviceNodeSelection": func(p parts) { p.slice.Spec.PerDeviceNodeSelection = &yes },
-		"spec.devices[0].taints":      func(p parts) { p.slice.Spec.Devices[0].Taints = make([]resourcev1.DeviceTaint, 1) },
 		"spec.devices[0].consumesCounters": func(p parts) {
 			p.slice.Spec.Devices[0].ConsumesCounters = make([]resourcev1.DeviceCounterConsumption, 1)
 		},

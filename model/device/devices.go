@@ -13,18 +13,19 @@ import (
 // device names a device of the cluster.
 type device struct{ driver, pool, name string }
 
-// devices are those of the cluster, and how many of them the preemptor wants.
+// devices are those of the cluster, and what the preemptor wants of them.
 type devices struct {
 	claims  map[string]*resourcev1.ResourceClaim // by namespace/name
 	classes map[string]*resourcev1.DeviceClass
 	slices  []*resourcev1.ResourceSlice
+	rules   []*resourcev1.DeviceTaintRule
 	taken   map[device]bool
-	wanted  map[string]int // by driver; "" is any
-	total   int            // of wanted
+	wanted  [][]wish // one for each request: the ways in which it may be met
+	claimed int      // how many claims want something
 }
 
 func newDevices(objects []runtime.Object) *devices {
-	d := &devices{map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.DeviceClass{}, nil, map[device]bool{}, map[string]int{}, 0}
+	d := &devices{claims: map[string]*resourcev1.ResourceClaim{}, classes: map[string]*resourcev1.DeviceClass{}, taken: map[device]bool{}}
 	for _, o := range objects {
 		switch o := o.(type) {
 		case *resourcev1.ResourceClaim:
@@ -34,6 +35,8 @@ func newDevices(objects []runtime.Object) *devices {
 			d.classes[o.Name] = o
 		case *resourcev1.ResourceSlice:
 			d.slices = append(d.slices, o)
+		case *resourcev1.DeviceTaintRule:
+			d.rules = append(d.rules, o)
 		}
 	}
 	return d
@@ -54,16 +57,20 @@ func (d *devices) take(claim *resourcev1.ResourceClaim) {
 
 // want adds the devices that a claim asks for, and says which class is missing.
 func (d *devices) want(claim *resourcev1.ResourceClaim) (missing string) {
+	d.claimed++
 	for i := range claim.Spec.Devices.Requests {
-		r := &claim.Spec.Devices.Requests[i]
-		class := d.classes[r.Exactly.DeviceClassName]
-		if class == nil {
-			missing = "device class " + r.Exactly.DeviceClassName + " does not exist"
-			continue
+		var ways []wish
+		for _, way := range waysOf(&claim.Spec.Devices.Requests[i]) {
+			class := d.classes[way.class]
+			if class == nil {
+				missing = "device class " + way.class + " does not exist"
+				continue
+			}
+			way.driver, _ = driverOf(class)
+			way.claim = d.claimed
+			ways = append(ways, way)
 		}
-		driver, _ := driverOf(class)
-		d.wanted[driver] += int(r.Exactly.Count)
-		d.total += int(r.Exactly.Count)
+		d.wanted = append(d.wanted, ways)
 	}
 	return missing
 }
@@ -86,33 +93,6 @@ func driverOf(class *resourcev1.DeviceClass) (driver string, known bool) {
 
 // ofDriver is the one expression that is understood. Most classes have just that.
 var ofDriver = regexp.MustCompile(`^\s*device\.driver\s*==\s*["']([a-z0-9.-]+)["']\s*$`)
-
-// suffice tells whether a node has as many free devices as are wanted. All devices
-// of a driver are as good as each other, so that counting is enough; what is left
-// when those of certain drivers are given out is for who takes any.
-func (d *devices) suffice(n *v1.Node) bool {
-	if d.total == 0 {
-		return true
-	}
-	free, total := map[string]int{}, 0
-	for _, s := range d.slices {
-		if !offers(s, n) {
-			continue
-		}
-		for i := range s.Spec.Devices {
-			if !d.taken[device{s.Spec.Driver, s.Spec.Pool.Name, s.Spec.Devices[i].Name}] {
-				free[s.Spec.Driver]++
-				total++
-			}
-		}
-	}
-	for driver, count := range d.wanted {
-		if driver != "" && count > free[driver] {
-			return false
-		}
-	}
-	return d.total <= total
-}
 
 // offers tells whether the devices of a slice can be used from a node.
 func offers(s *resourcev1.ResourceSlice, n *v1.Node) bool {
@@ -147,6 +127,9 @@ func Enough(objects []runtime.Object, n *v1.Node, pods ...*v1.Pod) (enough, know
 				return false, false
 			}
 		}
+	}
+	if d.tooMany() != "" {
+		return false, false
 	}
 	return d.suffice(n), known
 }

@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -44,7 +45,7 @@ func Backs(class *resourcev1.DeviceClass, p *v1.Pod) bool {
 
 func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
 	p := s.Preemptor.Pod
-	own, classes := map[string]bool{}, newDevices(s.Objects).classes
+	own, d := map[string]bool{}, newDevices(s.Objects)
 	for i := range p.Spec.ResourceClaims {
 		if name, _ := ClaimName(p, &p.Spec.ResourceClaims[i]); name != "" {
 			own[p.Namespace+"/"+name] = true
@@ -59,7 +60,8 @@ func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
 		object := "ResourceClaim " + filter.Key(claim)
 		if claim.Status.Allocation == nil {
 			allocates = true
-			unmodelledRequests(claim, classes, func(field, why string) { report(object, field, why) })
+			unmodelledRequests(claim, d.classes, func(field, why string) { report(object, field, why) })
+			d.want(claim)
 			continue
 		}
 		for i := range claim.Status.Allocation.Devices.Results {
@@ -68,6 +70,9 @@ func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
 			if len(r.BindingConditions) > 0 {
 				report(object, at+".bindingConditions", "binding conditions of devices")
 			}
+			if d.evicts(device{r.Driver, r.Pool, r.Device}) {
+				report(object, at, "devices from which pods are evicted")
+			}
 			if len(r.SkipNodeOperations) > 0 {
 				report(object, at+".skipNodeOperations", "optional node operations of devices")
 			}
@@ -75,48 +80,102 @@ func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
 	}
 	if allocates {
 		unmodelledDevices(s.Objects, report)
+		if why := d.tooMany(); why != "" {
+			report("Pod "+filter.Key(p), "spec.resourceClaims", why)
+		}
 	}
+}
+
+// evicts tells whether a device has a taint that evicts pods: no new ones are to use it.
+func (d *devices) evicts(id device) bool {
+	taints := d.byRules(id)
+	for _, s := range d.slices {
+		for i := range s.Spec.Devices {
+			if id == (device{s.Spec.Driver, s.Spec.Pool.Name, s.Spec.Devices[i].Name}) {
+				taints = append(taints, s.Spec.Devices[i].Taints...)
+			}
+		}
+	}
+	return slices.ContainsFunc(taints, func(t resourcev1.DeviceTaint) bool { return t.Effect == resourcev1.DeviceTaintEffectNoExecute })
 }
 
 // maxDevices is how many devices a claim may get; to want more is an error.
 const maxDevices = resourcev1.AllocationResultsMaxSize
 
+// maxWays is how many combinations of the entries of prioritized lists are tried.
+const maxWays = 1000
+
+// tooMany says why what is wanted cannot be told. That a claim for administration and
+// another one may get the same device is promised, and depends on the order in which
+// the pod lists them.
+func (d *devices) tooMany() string {
+	ways, admin, others := 1, false, false
+	for _, of := range d.wanted {
+		ways = min(ways*max(len(of), 1), maxWays+1)
+		for i := range of {
+			admin, others = admin || of[i].admin, others || !of[i].admin
+		}
+	}
+	switch {
+	case ways > maxWays:
+		return "more combinations of prioritized lists than are tried"
+	case admin && others:
+		return "devices for administration beside others"
+	}
+	return ""
+}
+
 // unmodelledRequests reports the requests of a claim by which one device is not as
-// good as another.
+// good as another in other ways than those that are modelled.
 func unmodelledRequests(claim *resourcev1.ResourceClaim, classes map[string]*resourcev1.DeviceClass, report func(field, why string)) {
 	if len(claim.Spec.Devices.Constraints) > 0 {
 		report("spec.devices.constraints", "constraints between devices")
 	}
 	total := int64(0)
 	for i := range claim.Spec.Devices.Requests {
-		at, r := fmt.Sprintf("spec.devices.requests[%d]", i), claim.Spec.Devices.Requests[i].Exactly
-		if r == nil {
-			report(at+".firstAvailable", "prioritized lists of devices")
-			continue
+		r, most := &claim.Spec.Devices.Requests[i], int64(0)
+		at := fmt.Sprintf("spec.devices.requests[%d]", i)
+		if e := r.Exactly; e != nil {
+			sub := resourcev1.DeviceSubRequest{DeviceClassName: e.DeviceClassName, Selectors: e.Selectors, AllocationMode: e.AllocationMode,
+				Count: e.Count, Tolerations: e.Tolerations, Capacity: e.Capacity, DerivedAttributes: e.DerivedAttributes}
+			unmodelledRequest(&sub, classes, func(field, why string) { report(at+".exactly"+field, why) })
+			most = e.Count
 		}
-		total += min(r.Count, maxDevices+1)
-		for _, f := range []struct {
-			is         bool
-			field, why string
-		}{
-			{len(r.Selectors) > 0, ".exactly.selectors", "selectors of devices"},
-			{r.AllocationMode != resourcev1.DeviceAllocationModeExactCount, ".exactly.allocationMode", "all devices of a node"},
-			{r.AdminAccess != nil && *r.AdminAccess, ".exactly.adminAccess", "devices for administration"},
-			{r.Capacity != nil, ".exactly.capacity", "devices in part"},
-			{len(r.DerivedAttributes) > 0, ".exactly.derivedAttributes", "derived attributes of devices"},
-		} {
-			if f.is {
-				report(at+f.field, f.why)
+		for j := range r.FirstAvailable {
+			sub, at := &r.FirstAvailable[j], fmt.Sprintf("%s.firstAvailable[%d]", at, j)
+			unmodelledRequest(sub, classes, func(field, why string) { report(at+field, why) })
+			if classes[sub.DeviceClassName] == nil {
+				report(at+".deviceClassName", "an entry of a prioritized list without its class")
 			}
+			most = max(most, sub.Count)
 		}
-		if class := classes[r.DeviceClassName]; class != nil {
-			if _, known := driverOf(class); !known {
-				report(at+".exactly.deviceClassName", "selectors of device classes other than by driver")
-			}
-		}
+		total += min(most, maxDevices+1)
 	}
 	if total > maxDevices {
 		report("spec.devices.requests", "more devices than a claim can hold")
+	}
+}
+
+func unmodelledRequest(r *resourcev1.DeviceSubRequest, classes map[string]*resourcev1.DeviceClass, report func(field, why string)) {
+	forATime := func(t resourcev1.DeviceToleration) bool { return t.TolerationSeconds != nil }
+	for _, f := range []struct {
+		is         bool
+		field, why string
+	}{
+		{len(r.Selectors) > 0, ".selectors", "selectors of devices"},
+		{r.AllocationMode != resourcev1.DeviceAllocationModeExactCount, ".allocationMode", "all devices of a node"},
+		{r.Capacity != nil, ".capacity", "devices in part"},
+		{len(r.DerivedAttributes) > 0, ".derivedAttributes", "derived attributes of devices"},
+		{slices.ContainsFunc(r.Tolerations, forATime), ".tolerations", "devices that are tolerated for a time"},
+	} {
+		if f.is {
+			report(f.field, f.why)
+		}
+	}
+	if class := classes[r.DeviceClassName]; class != nil {
+		if _, known := driverOf(class); !known {
+			report(".deviceClassName", "selectors of device classes other than by driver")
+		}
 	}
 }
 
@@ -125,8 +184,6 @@ func unmodelledDevices(objects []runtime.Object, report filter.Report) {
 	seen := map[device]bool{}
 	for _, o := range objects {
 		switch o := o.(type) {
-		case *resourcev1.DeviceTaintRule:
-			report("DeviceTaintRule "+o.Name, "spec", "taints of devices")
 		case *resourcev1.ResourceClaim:
 			if o.Status.Allocation == nil {
 				continue
@@ -160,8 +217,6 @@ func unmodelledDevices(objects []runtime.Object, report filter.Report) {
 // unmodelledDevice is what of a device is not covered.
 func unmodelledDevice(d *resourcev1.Device) (field, why string) {
 	switch {
-	case len(d.Taints) > 0:
-		return "taints", "taints of devices"
 	case len(d.ConsumesCounters) > 0:
 		return "consumesCounters", "partitionable devices"
 	case len(d.BindingConditions) > 0:

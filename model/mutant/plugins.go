@@ -178,6 +178,25 @@ var ofRules = []breaks{
 	}))},
 	{"claims: an allocation is good for all nodes", onPlugin("DynamicResources", misreadAllocations(func(a *resourcev1.AllocationResult) { a.NodeSelector = nil }))},
 	{"claims: devices of other claims are free", onPlugin("DynamicResources", misreadAllocations(func(a *resourcev1.AllocationResult) { a.Devices.Results = nil }))},
+	{"claims: tainted devices are as good as others", onPlugin("DynamicResources", variant.MisreadObjects(func(s *resourcev1.ResourceSlice) {
+		for i := range s.Spec.Devices {
+			s.Spec.Devices[i].Taints = nil
+		}
+	}))},
+	{"claims: rules taint nothing", onPlugin("DynamicResources", variant.MisreadObjects(func(r *resourcev1.DeviceTaintRule) { r.Spec.DeviceSelector = nil }))},
+	{"claims: no taint of a device is tolerated", onPlugin("DynamicResources", misreadRequests(func(r *resourcev1.DeviceRequest) {
+		if r.Exactly != nil {
+			r.Exactly.Tolerations = nil
+		}
+	}))},
+	{"claims: just the first of a prioritized list will do", onPlugin("DynamicResources", misreadRequests(func(r *resourcev1.DeviceRequest) {
+		r.FirstAvailable = r.FirstAvailable[:min(len(r.FirstAvailable), 1)]
+	}))},
+	{"claims: administration takes free devices", onPlugin("DynamicResources", misreadRequests(func(r *resourcev1.DeviceRequest) {
+		if r.Exactly != nil {
+			r.Exactly.AdminAccess = nil
+		}
+	}))},
 	{"claims: none is deallocated", onPlugin("DynamicResources", variant.Alter(func(st *device.State) { clear(st.Idle) }))},
 }
 
@@ -189,6 +208,14 @@ func misreadConstraints(change func(*v1.Pod, *v1.TopologySpreadConstraint)) vari
 
 func misreadVolumes(change func(*v1.Volume)) variant.OfPlugin {
 	return variant.MisreadPods(func(p *v1.Pod) { p.Spec.Volumes = variant.Each(p.Spec.Volumes, change) })
+}
+
+func misreadRequests(change func(*resourcev1.DeviceRequest)) variant.OfPlugin {
+	return variant.MisreadObjects(func(c claim) {
+		for i := range c.Spec.Devices.Requests {
+			change(&c.Spec.Devices.Requests[i])
+		}
+	})
 }
 
 func misreadAllocations(change func(*resourcev1.AllocationResult)) variant.OfPlugin {

@@ -270,7 +270,7 @@ func unknownDomainPanics(r *answers.Rules) {
 }
 
 // claimAllocatedTwice: a claim that the preemptor names twice is seen to ask for
-// twice as many devices.
+// everything twice, but for what it shares with others.
 func claimAllocatedTwice(s *filter.Snapshot) {
 	p, times := s.Preemptor.Pod, map[string]int64{}
 	for i := range p.Spec.ResourceClaims {
@@ -284,9 +284,12 @@ func claimAllocatedTwice(s *filter.Snapshot) {
 			continue
 		}
 		claim = claim.DeepCopy()
-		for j := range claim.Spec.Devices.Requests {
-			if r := claim.Spec.Devices.Requests[j].Exactly; r != nil {
-				r.Count *= times[filter.Key(claim)]
+		for _, r := range claim.Spec.Devices.Requests {
+			if r.Exactly != nil && r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess {
+				continue
+			}
+			for range times[filter.Key(claim)] - 1 {
+				claim.Spec.Devices.Requests = append(claim.Spec.Devices.Requests, r)
 			}
 		}
 		s.Objects[i] = claim

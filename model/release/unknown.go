@@ -87,8 +87,16 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			report("CSIStorageCapacity "+model.Key(o), "apiVersion", ">=1.24.0")
 		case *resourcev1.ResourceClaim:
 			report("ResourceClaim "+model.Key(o), "apiVersion", ">=1.34.0")
+			if tolerates(o) {
+				report("ResourceClaim "+model.Key(o), "spec.devices.requests: tolerations", ">=1.36.0") // KEP-5055
+			}
 		case *resourcev1.ResourceSlice:
 			report("ResourceSlice "+o.Name, "apiVersion", ">=1.34.0")
+			if slices.ContainsFunc(o.Spec.Devices, func(d resourcev1.Device) bool { return len(d.Taints) > 0 }) {
+				report("ResourceSlice "+o.Name, "spec.devices: taints", ">=1.36.0") // KEP-5055
+			}
+		case *resourcev1.DeviceTaintRule:
+			report("DeviceTaintRule "+o.Name, "apiVersion", ">=1.37.0") // KEP-5055
 		case *resourcev1.DeviceClass:
 			report("DeviceClass "+o.Name, "apiVersion", ">=1.34.0")
 		}
@@ -109,6 +117,13 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 		}
 	}
 	return u
+}
+
+func tolerates(claim *resourcev1.ResourceClaim) bool {
+	return slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool {
+		return r.Exactly != nil && len(r.Exactly.Tolerations) > 0 ||
+			slices.ContainsFunc(r.FirstAvailable, func(r resourcev1.DeviceSubRequest) bool { return len(r.Tolerations) > 0 })
+	})
 }
 
 // gatesIn tells which releases know a gate that is modelled (package unmodelled).

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/explain"
@@ -70,6 +71,20 @@ var filterProbes = []Probe{
 	{"PreFilter rejects claims", "a claim is missing, going or in use, so that no node is filtered", few,
 		func(c *cycle) bool {
 			return failed("DynamicResources", forGood)(c) && explain.PreFilterRejects(c.Decision)
+		}},
+	{"device taint in the way", "a node has not the devices that are needed, and some devices are tainted", once,
+		func(c *cycle) bool {
+			return failed("DynamicResources", forGood)(c) && len(c.openRequests()) > 0 && c.devicesTainted()
+		}},
+	{"prioritized list of devices", "a claim asks for one of several sets of devices, and the pod fits or would by preemption", once,
+		func(c *cycle) bool {
+			return c.placed() && slices.ContainsFunc(c.openRequests(), func(r resourcev1.DeviceRequest) bool { return len(r.FirstAvailable) > 1 })
+		}},
+	{"devices for administration", "a claim asks for devices that may be in use, and the pod fits or would by preemption", once,
+		func(c *cycle) bool {
+			return c.placed() && slices.ContainsFunc(c.openRequests(), func(r resourcev1.DeviceRequest) bool {
+				return r.Exactly != nil && r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess
+			})
 		}},
 	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few, failed("NodeDeclaredFeatures", forGood)},
 	{"lacks cpu", "a node has not enough CPU left", few, fails("NodeResourcesFit", "Insufficient cpu")},
