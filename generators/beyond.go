@@ -4,6 +4,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/generators/devices"
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -45,5 +46,43 @@ func (g *generator) crowd(c *model.Cluster) {
 		n.Labels[v1.LabelHostname] = n.Name
 		c.Nodes = append(c.Nodes, n)
 		e.Filter.Rejects = append(e.Filter.Rejects, n.Name)
+	}
+}
+
+// unusual gives some clusters what is admitted and hardly ever seen. It comes last, too.
+func (g *generator) unusual(c *model.Cluster) {
+	if g.Chance(3) {
+		makeStatic(g.Source, c.Pods)
+	}
+	if (g.hostPorts || g.bottleneck == byHostPort) && g.Chance(60) {
+		respell(g.Source, append([]*v1.Pod{c.Preemptor}, c.Pods...))
+	}
+	if g.claims {
+		devices.Crowd(g.Source, c.Extra)
+	}
+}
+
+// makeStatic makes some of the bound pods mirror pods. Static pods refer to no other
+// objects (docs: tasks/configure-pod-container/static-pod).
+func makeStatic(s draw.Source, pods []*v1.Pod) {
+	for _, p := range pods {
+		if p.Spec.NodeName != "" && len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) == 0 && s.Chance(40) {
+			p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "0f7a"}
+		}
+	}
+}
+
+// respell spells some of the host addresses in another way.
+func respell(s draw.Source, pods []*v1.Pod) {
+	for _, p := range pods {
+		for _, containers := range [][]v1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+			for i := range containers {
+				for j := range containers[i].Ports {
+					if other, ok := spellings[containers[i].Ports[j].HostIP]; ok && s.Chance(40) {
+						containers[i].Ports[j].HostIP = other
+					}
+				}
+			}
+		}
 	}
 }

@@ -89,5 +89,6 @@ func generate(s draw.Source) *model.Cluster {
 		g.enlarge(c)
 	}
 	g.goBeyond(c)
+	g.unusual(c)
 	return c
 }

@@ -13,12 +13,13 @@ import (
 // hugeUnits spell quantities in units that are so large that a few of them pass
 // 2^63-1 (milliCPU for cpu), by which a sum, or a single quantity, leaves 64 bits.
 // Quantities of up to 18 digits, of more, and of a binary suffix are three different
-// things to Quantity. API validation admits devices only without a remainder.
+// things to Quantity. API validation admits devices only without a remainder of their
+// milli-units, which those of a binary suffix may leave when they are capped.
 var hugeUnits = [resources][]string{
 	cpu:     {"%dP", "%d000000000000001", "%dPi"},
 	memory:  {"%dE", "%d000000000000000001", "%dEi"},
 	storage: {"%dE", "%d000000000000000001", "%dEi"},
-	gpu:     {"%dE", "%dEi"},
+	gpu:     {"%dE"},
 }
 
 // enlarge spells all quantities of a resource in one of the huge units.

@@ -88,6 +88,9 @@ var ports = []v1.ContainerPort{
 	{HostPort: 80, ContainerPort: 80, Protocol: v1.ProtocolTCP, HostIP: "::"},
 }
 
+// spellings are other spellings of their addresses.
+var spellings = map[string]string{"10.0.0.1": "::ffff:10.0.0.1", "fd00::1": "FD00:0::1", "::": "0:0:0:0:0:0:0:0"}
+
 // podLabels are the sets of labels that pods have: values of app and tier.
 var podLabels = [][2]string{{}, {"a"}, {"b"}, {"a", "x"}, {"b", "x"}}
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -63,7 +64,7 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 		return func(c *model.Cluster) bool { return anyExtra(c, is) }
 	}
 
-	for name, at := range map[string]struct {
+	kinds := map[string]struct {
 		per10000 int
 		has      func(*model.Cluster) bool
 	}{
@@ -113,6 +114,11 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 		"nominated user": {2, shared(func(_ *model.Cluster, users []*v1.Pod) bool {
 			return slices.ContainsFunc(users, func(p *v1.Pod) bool { return p.Status.NominatedNodeName != "" })
 		})},
+		"claim of 256 users": {5, func(c *model.Cluster) bool {
+			return anyExtra(c, func(claim *resourcev1.ResourceClaim) bool {
+				return len(claim.Status.ReservedFor) == resourcev1.ResourceClaimReservedForMaxSize
+			})
+		}},
 		"limit": {500, csiNode(func(n *storagev1.CSINode) bool {
 			return slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil })
 		})},
@@ -123,7 +129,9 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 		"missing driver prevents": {100, func(c *model.Cluster) bool {
 			return anyExtra(c, func(d *storagev1.CSIDriver) bool { return *d.Spec.PreventPodSchedulingIfMissing })
 		}},
-	} {
+	}
+	requireKinds(t, kinds, rangesAfter(t, "## Storage"), 25)
+	for name, at := range kinds {
 		t.Run(name, func(t *testing.T) {
 			found := 0
 			for _, c := range someClusters() {

@@ -85,6 +85,18 @@ var openCycle = []LedgerEntry{
 		Properties:  []string{"best-candidate"},
 	},
 	{
+		ID:          "mirror-pods-preempted",
+		Title:       "Static pods are preempted by deleting their mirror pods, which ends nothing",
+		Class:       Debatable,
+		Promise:     "The kubelet automatically tries to create a mirror Pod on the Kubernetes API server for each static Pod. This means that the Pods running on a node are visible on the API server, but cannot be controlled from there.",
+		Source:      "docs: tasks/configure-pod-container/static-pod; \"removal of one or more Pods with lower priority than P would enable P to be scheduled\": " + DocsPreemption,
+		Happens:     "A mirror pod of lower priority is a victim like any other. It is deleted, the static pod goes on running, the kubelet makes its mirror pod anew, and the preemptor finds no room.",
+		Where:       "default_preemption.go:286@v1.37.1, SelectVictimsOnNode; nothing in the scheduler reads the annotation kubernetes.io/config.mirror",
+		Consequence: "A pod that only a static pod of lower priority keeps from a node preempts it again and again, and is nominated where it never gets room.",
+		Releases:    ">=1.13.0",
+		Properties:  []string{"static-pods-stay"},
+	},
+	{
 		ID:          "preempted-event-without-preemptor",
 		Title:       "The event of a preempted pod does not refer to the pod that preempts it",
 		Class:       Inconsistency,

@@ -15,6 +15,18 @@ var openFilters = []LedgerEntry{
 		Properties:  []string{"no-internal-error", "preemptor-fits", "filters-alone"},
 	},
 	{
+		ID:          "host-addresses-are-text",
+		Title:       "A host port is free for an address in another spelling",
+		Class:       Debatable,
+		Promise:     "What host IP to bind the external port to. Each <hostIP, hostPort, protocol> combination must be unique.",
+		Source:      "ContainerPort.hostIP (core/v1/types.go:2524@v0.37.1); docs: concepts/configuration/overview, \"Services\"",
+		Happens:     "Addresses are compared as they are written, so that fd00::1 and FD00:0::1, or 10.0.0.1 and ::ffff:10.0.0.1, are two. Validation admits any text, and the kubelet compares texts too.",
+		Where:       "kube-scheduler/framework/types.go:637@v0.37.1, HostPortInfo.CheckConflict",
+		Consequence: "A pod is placed beside another one that has the same port of the same address, and one of both does not get it.",
+		Releases:    ">=1.13.0",
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+	},
+	{
 		ID:          "nominated-node-blames-others",
 		Title:       "Nodes that PreFilter excludes are said to fail what the nominated node fails",
 		Class:       Inconsistency,
@@ -99,7 +111,7 @@ var openFilters = []LedgerEntry{
 		Consequence: "A pod that no node has room for is placed, or preempted for, as if it requested nothing, and one that requests less than nothing lets others overcommit its node.",
 		Releases:    ">=1.13.0",
 		Upstream:    "kubernetes#128684",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "adding-capacity", "waits-for-its-victims"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "adding-capacity", "adding-an-important-pod", "waits-for-its-victims"},
 	},
 	{
 		ID:          "invalid-score-fails-cycle",

@@ -2,6 +2,7 @@ package fingerprint_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -59,7 +60,7 @@ func (f fake) Observe(_ context.Context, c *model.Cluster) (*model.Observation, 
 		case failed != nil:
 			o.DryRuns[n] = model.DryRun{Failed: failed}
 		case len(out.Victims) == 0:
-			o.DryRuns[n] = model.DryRun{Error: "no victims"}
+			o.DryRuns[n] = model.DryRun{Error: fmt.Sprintf("expected at least one victim pod on node %q", n)}
 			failedWithError = true
 		default:
 			o.DryRuns[n] = model.DryRun{Victims: out.Victims, Violations: out.Violations}

@@ -196,6 +196,23 @@ func (m *claimMaker) others(name, namespace string) {
 	}
 }
 
+// Crowd makes pods that are gone users of some claims, as many as there is room for, or
+// one less: who takes them off may be behind.
+func Crowd(s draw.Source, objects []runtime.Object) {
+	for _, o := range objects {
+		c, ok := o.(*resourcev1.ResourceClaim)
+		if !ok || c.Status.Allocation == nil || len(c.OwnerReferences) > 0 || !s.Chance(5) {
+			continue
+		}
+		most := resourcev1.ResourceClaimReservedForMaxSize - draw.Pick(s, 0, 1)
+		for i := len(c.Status.ReservedFor); i < most; i++ {
+			name := numbered("gone", i)
+			c.Status.ReservedFor = append(c.Status.ReservedFor,
+				resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: name, UID: types.UID(name)})
+		}
+	}
+}
+
 func reserve(c *resourcev1.ResourceClaim, p *v1.Pod) {
 	c.Status.ReservedFor = append(slices.Clip(c.Status.ReservedFor),
 		resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: p.Name, UID: types.UID(model.Key(p))})

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -15,9 +16,8 @@ func (NodePorts) Name() string { return "NodePorts" }
 
 // PreFilter implements Plugin.
 func (NodePorts) PreFilter(s *Snapshot) (State, Answer) {
-	st := &PortsState{make([][]HostPort, s.Size())}
-	st.Ports[s.Preemptor.Index] = HostPorts(s.Preemptor.Pod)
-	s.Placed(func(_ *Node, p *Pod) { st.Ports[p.Index] = HostPorts(p.Pod) })
+	st := &PortsState{}
+	st.Read(s, Address)
 	return st, Answer{}
 }
 
@@ -25,6 +25,16 @@ func (NodePorts) PreFilter(s *Snapshot) (State, Answer) {
 type PortsState struct {
 	// Ports are the host ports of each pod, by its Index.
 	Ports [][]HostPort
+
+	address func(text string) string
+}
+
+// Read reads the host ports of all pods; address makes texts that name one address the
+// same.
+func (st *PortsState) Read(s *Snapshot, address func(text string) string) {
+	st.Ports, st.address = make([][]HostPort, s.Size()), address
+	st.Ports[s.Preemptor.Index] = st.Of(s.Preemptor.Pod)
+	s.Placed(func(_ *Node, p *Pod) { st.Ports[p.Index] = st.Of(p.Pod) })
 }
 
 // Fits implements State.
@@ -70,14 +80,27 @@ func (a HostPort) conflicts(b HostPort) bool {
 	return a.Protocol == b.Protocol && a.Port == b.Port && (a.IP == b.IP || a.IP == anyIP || b.IP == anyIP)
 }
 
-// HostPorts are the host ports of the containers that run as long as the pod
+// Address is the address that a hostIP names, in one spelling for each: it is an IP, and
+// each combination of hostIP, hostPort and protocol must be unique (docs:
+// concepts/configuration/overview, "Services"). Of IPv4-mapped ones it is the one of
+// IPv4 (RFC 4291, 2.5.5.2). What names none stands for itself: validation admits any
+// text.
+func Address(text string) string {
+	ip, err := netip.ParseAddr(text)
+	if err != nil {
+		return text
+	}
+	return ip.Unmap().String()
+}
+
+// Of are the host ports of the containers that run as long as the pod
 // does: containers and sidecars (KEP-753).
-func HostPorts(p *v1.Pod) []HostPort {
+func (st *PortsState) Of(p *v1.Pod) []HostPort {
 	var ports []HostPort
 	add := func(c *v1.Container) {
 		for _, cp := range c.Ports {
 			if cp.HostPort > 0 {
-				ports = append(ports, HostPort{cmp.Or(cp.HostIP, anyIP), cmp.Or(cp.Protocol, v1.ProtocolTCP), cp.HostPort})
+				ports = append(ports, HostPort{cmp.Or(st.address(cp.HostIP), anyIP), cmp.Or(cp.Protocol, v1.ProtocolTCP), cp.HostPort})
 			}
 		}
 	}

@@ -71,18 +71,18 @@ func hostPortsForgotten(ports *filter.PortsState, n *filter.Node, v filter.View,
 	if len(v.Moves) == 0 {
 		return failed
 	}
-	return ports.FitsBeside(portsAfter(ports.Ports, n, v))
+	return ports.FitsBeside(portsAfter(ports, n, v))
 }
 
 // portsAfter are the ports in use once the pods of a node have come and gone, and
 // others are nominated to it.
-func portsAfter(of [][]filter.HostPort, n *filter.Node, v filter.View) []filter.HostPort {
+func portsAfter(ports *filter.PortsState, n *filter.Node, v filter.View) []filter.HostPort {
 	var used []filter.HostPort
 	for _, p := range n.Pods {
-		used = append(used, of[p.Index]...)
+		used = append(used, ports.Ports[p.Index]...)
 	}
 	for _, move := range v.Moves {
-		moved := filter.HostPorts(move.Pod.Pod) // it may be a pod of another snapshot
+		moved := ports.Of(move.Pod.Pod) // it may be a pod of another snapshot
 		if move.Back {
 			used = append(used, moved...)
 		} else {
@@ -91,7 +91,7 @@ func portsAfter(of [][]filter.HostPort, n *filter.Node, v filter.View) []filter.
 	}
 	for _, p := range v.Pods {
 		if !within(n.Pods, p) {
-			used = append(used, of[p.Index]...)
+			used = append(used, ports.Ports[p.Index]...)
 		}
 	}
 	return used

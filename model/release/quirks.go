@@ -18,6 +18,7 @@ const (
 	TerminatingVictimsKeepNominations Quirk = "terminating-victims-keep-nominations" // lower nominations stay if every victim is terminating already
 	ZeroCandidates                    Quirk = "zero-candidates"                      // the shortlist may have no places at all
 	HostPortsForgotten                Quirk = "host-ports-forgotten"                 // a host port of two pods is free as soon as one of them is removed
+	HostAddressesAreText              Quirk = "host-addresses-are-text"              // a host address in another spelling is another address
 	NominatedNodeBlamesOthers         Quirk = "nominated-node-blames-others"         // what fails the nominated node is blamed for nodes that PreFilter left out
 	PreFilterRejectionIsError         Quirk = "prefilter-rejection-is-error"         // PostFilter ends in an error if PreFilter rejects the pod
 	PercentageOfPotentialNodes        Quirk = "percentage-of-potential-nodes"        // minCandidateNodesPercentage is taken of the potential nodes, not of all

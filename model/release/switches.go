@@ -46,6 +46,9 @@ var switches = []struct {
 			return enough(percentage, absolute, nodes, potential)
 		}
 	}},
+	{HostAddressesAreText, onPlugin("NodePorts", variant.AlterBoth(func(s *filter.Snapshot, st *filter.PortsState, _ *filter.Answer) {
+		st.Read(s, func(text string) string { return text })
+	}))},
 	{HostPortsForgotten, onPlugin("NodePorts", variant.Rejudge(hostPortsForgotten))},
 	{NominatedNodeBlamesOthers, nominatedNodeBlamesOthers},
 	{PreFilterRejectionIsError, afterDecide(func(d *model.Decision) {

@@ -15,12 +15,13 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
-// beyond64Bits lists the amounts of which a few leave 64 bits. How a release adds them up
-// is not modelled before 1.34.
+// beyond64Bits lists the amounts of which a few leave 64 bits. How a release adds them up,
+// and what score it makes of them, is not modelled before 1.36, from which on the balance
+// of a node with the pod is held against that without (balanced_allocation.go:217@v1.37.1).
 func (r Release) beyond64Bits(c *model.Cluster) (u model.Unmodelled) {
 	report := func(object string, list v1.ResourceList) {
 		if anyHuge(list) {
-			u.Add(object, "amounts beyond 64 bits", fmt.Sprintf("how %s adds them up is not modelled", r))
+			u.Add(object, "amounts beyond 64 bits", fmt.Sprintf("how %s adds them up, and scores them, is not modelled", r))
 		}
 	}
 	for _, n := range c.Nodes {
@@ -53,7 +54,7 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			}
 		}
 	}
-	if !r.In(">=1.34.0") {
+	if !r.In(">=1.36.0") {
 		u = append(u, r.beyond64Bits(c)...)
 	}
 	for _, n := range c.Nodes {

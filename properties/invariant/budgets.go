@@ -18,7 +18,11 @@ var ViolationsRecounted = properties.Property{
 	Name:    "violations-recounted",
 	Promise: "pods: a group of pods expected to be preempted. numPDBViolations: the count of violations of PodDisruptionBudget.",
 	Source:  "kube-scheduler/extender/v1/types.go:50@v0.37.1, Victims; policy/v1 PodDisruptionBudgetStatus.disruptionsAllowed: \"Number of pod disruptions that are currently allowed.\", which is valid only if observedGeneration equals to PDB's object generation",
-	Lies:    []string{"a violation is not counted", "the status of an earlier generation counts"},
+	Lies: []string{
+		"a violation is not counted", "a violation is counted twice",
+		"of overlapping budgets, one violation less than in the best order", "of overlapping budgets, one violation more than in the worst order",
+		"the status of an earlier generation counts",
+	},
 	Applies: func(s *properties.Subject) bool { return proposed(s) && len(s.Cluster.PodDisruptionBudgets) > 0 },
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		for _, p := range proposals(s) {
@@ -122,13 +126,17 @@ func evictsUnhealthy(b *policyv1.PodDisruptionBudget) bool {
 	return b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0
 }
 
-// maxExact is up to how many pods of exceeded budgets the bounds of violations
-// are exact; for more they are safe.
+// maxExact is up to how many pods of budgets that overlap, and are exceeded, the bounds
+// of violations are exact; for more they are safe.
 const maxExact = 12
 
-// violations is how many of the pods gone violate a budget, a pod counting once
-// however many budgets it violates. Pods that share one budget violate it as far
-// as they exceed it, whichever go first. With overlapping budgets it depends:
+// Violations is how many of the pods gone violate a budget, a pod counting once
+// however many budgets it violates ("the count of violations of PodDisruptionBudget"
+// among the pods: extender/v1/types.go:50@v0.37.1, Victims). A budget allows a number of
+// disruptions, so that pods violate it as far as they exceed that, whichever go first:
+// where no two exceeded budgets have a pod in common the number is exact, however
+// many pods and budgets there are. Where they overlap, the documents leave open in
+// which order pods go, and what a pod that violates one budget takes from another:
 //
 //   - least: as many pods as possible go within all budgets, and those that do
 //     not fit in take nothing from the budgets;
@@ -136,7 +144,8 @@ const maxExact = 12
 //     the worst order.
 //
 // Every order of pods and of budgets, and every reading of what a violating pod
-// takes from its other budgets, comes to a number between the two.
+// takes from its other budgets, comes to a number between the two, and both are
+// reached (TestViolationBoundsAreTight).
 //
 // Where victims take nothing from budgets, each of those violates a budget that
 // one with nothing left protects.
@@ -158,38 +167,74 @@ func Violations(s *properties.Subject, node string, gone map[string]bool) (least
 		}
 		return least, least
 	}
-	var over []limit // of the budgets that are exceeded
-	index := map[*v1.Pod]int{}
-	var members []*v1.Pod
+	var over []exceeded
 	for _, b := range s.Cluster.PodDisruptionBudgets {
-		members = members[:0]
-		for _, p := range pods {
+		e := exceeded{allowed: allowed(s, b)}
+		for i, p := range pods {
 			if costs(s, b, p) {
-				members = append(members, p)
+				e.members = append(e.members, i)
 			}
 		}
-		l := limit{allowed: allowed(s, b)}
-		excess := len(members) - l.allowed
-		if excess <= 0 {
-			continue
+		if len(e.members) > e.allowed {
+			over = append(over, e)
 		}
-		for _, p := range members {
-			if _, known := index[p]; !known {
-				index[p] = len(index)
-			}
-			l.members |= 1 << index[p]
-		}
-		over = append(over, l)
-		least, most = max(least, excess), most+excess
 	}
-	most = min(most, len(index))
-	if n := len(index); n > 0 && n <= maxExact {
-		least, most = bounds(over, 1<<n-1)
+	for len(over) > 0 {
+		var group []exceeded
+		group, over = overlapping(over)
+		low, high := boundsOf(group)
+		least, most = least+low, most+high
 	}
 	if s.Assumes("budget-spent-by-reprieved-pod") {
 		most = max(most, violatingInOrder(s, node, gone))
 	}
 	return least, most
+}
+
+// exceeded is a budget of which more pods go than it allows. Its members are indices of
+// the pods gone, in order.
+type exceeded struct {
+	members []int
+	allowed int
+}
+
+// overlapping are the first of some budgets and all that have pods in common with it, or
+// with one of those; rest are the others.
+func overlapping(all []exceeded) (group, rest []exceeded) {
+	group, rest = all[:1:1], slices.Clone(all[1:])
+	for i := 0; i < len(group); i++ {
+		shares := func(e exceeded) bool {
+			return slices.ContainsFunc(e.members, func(m int) bool { _, in := slices.BinarySearch(group[i].members, m); return in })
+		}
+		for _, e := range rest {
+			if shares(e) {
+				group = append(group, e)
+			}
+		}
+		rest = slices.DeleteFunc(rest, shares)
+	}
+	return group, rest
+}
+
+// boundsOf are the bounds of the violations of budgets that overlap.
+func boundsOf(group []exceeded) (least, most int) {
+	index := map[int]int{}
+	limits := make([]limit, len(group))
+	for i, e := range group {
+		limits[i].allowed = e.allowed
+		for _, m := range e.members {
+			if _, known := index[m]; !known {
+				index[m] = len(index)
+			}
+			limits[i].members |= 1 << index[m] // too many for 64 bits are not looked at
+		}
+		excess := len(e.members) - e.allowed
+		least, most = max(least, excess), most+excess
+	}
+	if len(group) > 1 && len(index) <= maxExact {
+		return bounds(limits, 1<<len(index)-1)
+	}
+	return least, min(most, len(index))
 }
 
 // limit is a budget: how many of its members may go.
@@ -231,30 +276,39 @@ func bounds(limits []limit, affected uint64) (least, most int) {
 	}
 }
 
-// violatingInOrder counts the pods gone for which some budget has nothing left
-// after all pods on the node that could be preempted and are as important.
+// violatingInOrder counts the pods gone that may violate a budget if all pods on the
+// node that could be preempted take from the budgets, most important first. Equally
+// important ones go in any order: no more of them violate a budget than it has too few
+// disruptions for.
 func violatingInOrder(s *properties.Subject, node string, gone map[string]bool) int {
-	possible := s.Preemptable(node)
+	possible := slices.SortedStableFunc(slices.Values(s.Preemptable(node)), s.CompareImportance)
+	taken := make([]int, len(s.Cluster.PodDisruptionBudgets))
 	violating := 0
-	for _, p := range possible {
-		if !gone[model.Key(p)] {
-			continue
+	for len(possible) > 0 {
+		n := 1
+		for n < len(possible) && s.CompareImportance(possible[0], possible[n]) == 0 {
+			n++
 		}
-		for _, b := range s.Cluster.PodDisruptionBudgets {
-			if !costs(s, b, p) {
-				continue
-			}
-			taken := 0
-			for _, other := range possible {
-				if s.CompareImportance(other, p) <= 0 && costs(s, b, other) {
-					taken++
+		inAny, inEach := map[*v1.Pod]bool{}, 0
+		for i, b := range s.Cluster.PodDisruptionBudgets {
+			var going []*v1.Pod
+			for _, p := range possible[:n] {
+				if costs(s, b, p) {
+					taken[i]++
+					if gone[model.Key(p)] {
+						going = append(going, p)
+					}
 				}
 			}
-			if taken > allowed(s, b) {
-				violating++
-				break
+			if excess := taken[i] - allowed(s, b); excess > 0 {
+				inEach += min(excess, len(going))
+				for _, p := range going {
+					inAny[p] = true
+				}
 			}
 		}
+		violating += min(len(inAny), inEach)
+		possible = possible[n:]
 	}
 	return violating
 }

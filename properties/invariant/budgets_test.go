@@ -139,8 +139,9 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// With more pods than are gone through set by set, the bounds are wider, never
-// wrong.
+// Budgets without a pod in common are counted exactly, however many pods there are; of
+// more pods of overlapping ones than are gone through set by set, the bounds are
+// wider, never wrong.
 func TestViolationsOfManyPods(t *testing.T) {
 	c := checktest.Cluster()
 	gone := map[string]bool{}
@@ -152,6 +153,18 @@ func TestViolationsOfManyPods(t *testing.T) {
 	c.PodDisruptionBudgets[0].Status.DisruptionsAllowed = 4
 	least, most := Violations(&properties.Subject{Release: release.Linked, Cluster: c}, "node-1", gone)
 	assert.Equal(t, []int{66, 66}, []int{least, most})
+
+	for i := range 30 {
+		p := checktest.Pod(fmt.Sprint("more-", i), 1, "0", mk.On("node-1"), func(p *v1.Pod) { p.Labels["app"] = "more" })
+		c.Pods = append(c.Pods, p)
+		gone[model.Key(p)] = true
+	}
+	c.PodDisruptionBudgets = append(c.PodDisruptionBudgets, budgetOf("more", 10, "more"))
+	least, most = Violations(&properties.Subject{Release: release.Linked, Cluster: c}, "node-1", gone)
+	assert.Equal(t, []int{86, 86}, []int{least, most})
+	c.PodDisruptionBudgets = append(c.PodDisruptionBudgets, budgetOf("both", 95, "more", "other"))
+	least, most = Violations(&properties.Subject{Release: release.Linked, Cluster: c}, "node-1", gone)
+	assert.Equal(t, []int{66, 91}, []int{least, most})
 }
 
 // Of victims that only together could stay, as with filters that are not

@@ -18,6 +18,7 @@ func All() []properties.Property {
 		LowerPriorityOnly,
 		VictimsOnTheirNode,
 		VictimsWereRunning,
+		StaticPodsStay,
 		VictimsByImportance,
 		PreemptorFits,
 		JudgesAgree,

@@ -3,11 +3,13 @@ package invariant
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -54,9 +56,10 @@ var lies = []struct {
 	})},
 	{property: "minimal-victims", name: "one victim too many", Liar: tells(checktest.Victims("default/mid", "default/low"))},
 	{property: "no-swap", name: "a more important victim than needed", Liar: tells(checktest.Victims("default/mid"))},
-	{property: "violations-recounted", name: "a violation is not counted", Liar: tells(func(_ *model.Cluster, o *observed) {
-		o.DryRuns["node-2"] = model.DryRun{Victims: []string{"default/other"}}
-	})},
+	{property: "violations-recounted", name: "a violation is not counted", cluster: threeVictims, Liar: counts(1)},
+	{property: "violations-recounted", name: "a violation is counted twice", cluster: threeVictims, Liar: counts(3)},
+	{property: "violations-recounted", name: "of overlapping budgets, one violation less than in the best order", cluster: overlappingBudgets, Liar: counts(0)},
+	{property: "violations-recounted", name: "of overlapping budgets, one violation more than in the worst order", cluster: overlappingBudgets, Liar: counts(3)},
 	{property: "violations-recounted", name: "the status of an earlier generation counts", cluster: func(c *model.Cluster) {
 		c.PodDisruptionBudgets[0].Generation++
 	}, Liar: tells(func(_ *model.Cluster, o *observed) {
@@ -69,6 +72,15 @@ var lies = []struct {
 	{property: "lower-nominations-cleared", name: "no nomination is cleared", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.Cleared = nil })},
 	{property: "lower-nominations-cleared", name: "the nomination of another pod is cleared", Liar: tells(func(_ *model.Cluster, o *observed) {
 		o.Actuation.Cleared = append(o.Actuation.Cleared, "default/high")
+	})},
+	{property: "static-pods-stay", name: "a mirror pod is a victim", cluster: func(c *model.Cluster) {
+		for _, p := range c.Pods {
+			if p.Name == "high" {
+				p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "hash"}
+			}
+		}
+	}, Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.DryRuns["node-1"] = model.DryRun{Victims: []string{"default/high"}}
 	})},
 	{property: "nothing-else-written", name: "an event is created", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.Other = []string{"create an event"} })},
 	{property: "nothing-else-written", name: "a pod that is no victim is deleted", Liar: tells(func(_ *model.Cluster, o *observed) {
@@ -121,6 +133,36 @@ func picksOther(_ *model.Cluster, o *observed) {
 	if o.Pick != nil {
 		o.Pick = &model.Pick{Node: "node-2", Victims: []string{"default/other"}, Violations: 1}
 	}
+}
+
+// threeVictims are all of node-2, of a budget that allows one of them to go: two
+// violations.
+func threeVictims(c *model.Cluster) {
+	c.Preemptor = checktest.Pod("p", 10, "2")
+	c.Pods = slices.DeleteFunc(c.Pods, func(p *v1.Pod) bool { return p.Name == "other" })
+	for name, cpu := range map[string]string{"x": "1", "y": "500m", "z": "500m"} {
+		c.Pods = append(c.Pods, checktest.Pod(name, 3, cpu, mk.On("node-2")))
+	}
+	slices.SortFunc(c.Pods, func(a, b *v1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	c.PodDisruptionBudgets = []*policyv1.PodDisruptionBudget{budgetOf("one", 1, "x", "y", "z")}
+}
+
+// overlappingBudgets are of the same pods, of two budgets that have y in common and allow one pod
+// each: y violates both, or x and z one each if y goes first.
+func overlappingBudgets(c *model.Cluster) {
+	threeVictims(c)
+	c.PodDisruptionBudgets = []*policyv1.PodDisruptionBudget{budgetOf("one", 1, "x", "y"), budgetOf("two", 1, "y", "z")}
+}
+
+func budgetOf(name string, allowed int32, apps ...string) *policyv1.PodDisruptionBudget {
+	return mk.Budget(name, allowed, &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: apps}}})
+}
+
+// counts tells of so many violations on node-2.
+func counts(violations int) checktest.Liar {
+	return tells(func(_ *model.Cluster, o *observed) {
+		o.DryRuns["node-2"] = model.DryRun{Victims: o.DryRuns["node-2"].Victims, Violations: violations}
+	})
 }
 
 // For every property there is a lie that breaks it, on a cluster where the truth

@@ -62,6 +62,28 @@ var VictimsWereRunning = properties.Property{
 	}),
 }
 
+// StaticPodsStay: no victim is the mirror pod of a static one, which goes on running when
+// that is deleted.
+var StaticPodsStay = properties.Property{
+	Name: "static-pods-stay",
+	Promise: "The kubelet automatically tries to create a mirror Pod on the Kubernetes API server for each static Pod. " +
+		"This means that the Pods running on a node are visible on the API server, but cannot be controlled from there.",
+	Source: "docs: tasks/configure-pod-container/static-pod; the kubelet warns of a priority by which a \"Mirror pod may be attempted to be evicted from the node ineffectively\" " +
+		"(kubelet/config/common.go:228@v1.37.1)",
+	Lies:    []string{"a mirror pod is a victim"},
+	Applies: proposed,
+	Check: eachVictim(func(s *properties.Subject, node string, victim *v1.Pod) string {
+		if victim == nil || victim.Annotations[v1.MirrorPodAnnotationKey] == "" {
+			return ""
+		}
+		likeOthers := victim.Spec.NodeName == node && model.Priority(victim) < model.Priority(s.Cluster.Preemptor)
+		if likeOthers && s.Assumes("mirror-pods-preempted") {
+			return ""
+		}
+		return "it is a mirror pod, so that deleting it makes no room"
+	}),
+}
+
 // eachVictim checks the victims of every proposal by themselves. A victim that
 // does not exist, or is listed a second time, is passed as nil; wrong says what
 // is wrong with a victim, or "".

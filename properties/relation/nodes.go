@@ -112,6 +112,9 @@ var addingImportantPod = relation{
 			like = s.Cluster.Pods[random.IntN(n)]
 		}
 		priority := max(model.Priority(like), model.Priority(s.Cluster.Preemptor))
+		if s.Assumes("quantities-wrap-around") && requestsHuge(like) {
+			return nil // with it, the sum of its node may pass 64 bits
+		}
 		added := like.DeepCopy()
 		added.Name, added.UID = unused(s.Cluster, "important"), ""
 		added.DeletionTimestamp = nil
@@ -127,6 +130,20 @@ var addingImportantPod = relation{
 		out.Pods = slices.Insert(slices.Clone(out.Pods), random.IntN(len(out.Pods)+1), added)
 		return &variation{cluster: &out}
 	},
+}
+
+// requestsHuge tells whether a hundred of such pods request more than 64 bits can count.
+func requestsHuge(p *v1.Pod) bool {
+	for _, containers := range [][]v1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for i := range containers {
+			for _, q := range containers[i].Resources.Requests {
+				if q.CmpInt64(resource.MaxMilliValue/100) > 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // removingUselessNode: not the preemptor's nominated node, on which it depends

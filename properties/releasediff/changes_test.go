@@ -103,7 +103,7 @@ var unseen = map[string]string{
 	"v1.16.15 to v1.19.16: terminating-pod-uncounted":                                       "1.16 does not know spread constraints",
 	"v1.16.15 to v1.19.16: empty-spread-selector":                                           "1.16 does not know spread constraints",
 	"v1.16.15 to v1.19.16: unknown-domain-panics":                                           "1.16 does not know spread constraints",
-	"v1.16.15 to v1.19.16: invalid-score-fails-cycle":                                       "the amounts that it takes are compared from 1.34 on",
+	"v1.16.15 to v1.19.16: invalid-score-fails-cycle":                                       "the amounts that it takes are compared from 1.36 on",
 
 	"v1.19.16 to v1.22.17: a rejection before any node is looked at names the plugin": "only reasons differ",
 	"v1.19.16 to v1.22.17: a dry run tells whether what fails is resolvable":          "only reasons differ",
