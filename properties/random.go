@@ -10,9 +10,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// Random is a source of choices that is the same for equal clusters. It reads
-// enough of a cluster to make clusters differ, and no more: this is run often.
+// Random is a source of choices that is the same for equal clusters.
 func Random(c *model.Cluster, purpose string) *rand.Rand {
+	return rand.New(rand.NewPCG(Seed(c, purpose), 0))
+}
+
+// Seed is that of Random. It reads enough of a cluster to make clusters differ, and
+// no more: this is run often.
+func Seed(c *model.Cluster, purpose string) uint64 {
 	h := fnv.New64a()
 	write := func(words ...string) {
 		for _, w := range words {
@@ -47,5 +52,5 @@ func Random(c *model.Cluster, purpose string) *rand.Rand {
 		write(b.Namespace, b.Name)
 		number(int64(b.Status.DisruptionsAllowed))
 	}
-	return rand.New(rand.NewPCG(h.Sum64(), 0))
+	return h.Sum64()
 }
