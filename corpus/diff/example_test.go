@@ -31,17 +31,17 @@ func Example() {
 	}
 	report.WriteText(os.Stdout)
 	// Output:
-	// From v1.34.4 to v1.35.4: of 100 clusters (generated, seed 0), 73 could be compared.
-	// Decided differently: 2, for 1 reason.
+	// From v1.34.4 to v1.35.4: of 100 clusters (generated, seed 0), 72 could be compared.
+	// Decided differently: 1, for 1 reason.
 	//
 	// CLUSTERS   BECAUSE                                                WHAT IS DIFFERENT
-	// 2          victims that terminate already are not deleted again   fewer pods deleted (2)
+	// 1          victims that terminate already are not deleted again   fewer pods deleted (1)
 	//
 	// 1. victims that terminate already are not deleted again
 	//    before: they are
 	//    source: preemption/executor.go:192@v1.36.3; kubernetes#131519
 	//
-	//    fewer pods deleted, on 2 clusters, for example
+	//    fewer pods deleted, on 1 cluster, for example
 	//
 	//      node       node-1     pods 1
 	//      pod        default/a  on node-1; priority 0; terminating
@@ -56,6 +56,7 @@ func Example() {
 	// 4          v1.34.4: Node: status.declaredFeatures
 	// 4          v1.34.4: Pod: spec.containers.restartPolicyRules
 	// 1          v1.34.4: DeviceClass: spec.extendedResourceName: extended resources backed by dynamic resource allocation
+	// 1          v1.34.4: Node: amounts beyond 64 bits
 	// 1          v1.34.4: ResourceClaim: spec.devices.requests: tolerations
 	// 1          v1.34.4: ResourceSlice: spec.devices: taints
 	// 1          v1.34.4: scheduler: featureGates.InterPodAffinityHostnameFastPath
