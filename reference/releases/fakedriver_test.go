@@ -37,6 +37,14 @@ func TestMain(m *testing.M) {
 	}
 }
 
+type framework struct{}
+
+// RunScorePlugins dies as upstream's does: in a goroutine of its own.
+func (framework) RunScorePlugins() {
+	go func() { panic("runtime error: invalid memory address or nil pointer dereference") }()
+	time.Sleep(time.Hour)
+}
+
 // driveFake does what the name of the preemptor says.
 func driveFake(release string) {
 	switch release {
@@ -55,6 +63,8 @@ func driveFake(release string) {
 		case "panic":
 			go panic("runtime error: index out of range [3] with length 3")
 			time.Sleep(time.Hour)
+		case "panic-in-score":
+			framework{}.RunScorePlugins()
 		case "exit":
 			os.Exit(3)
 		case "panic-once":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,10 @@ import (
 // patience is how long a driver may take to start, or to answer. A cluster of
 // thousands of nodes takes it seconds.
 const patience = time.Minute
+
+// scores is in the stack of a scheduler that dies when it compares the nodes that fit,
+// which is after all that a dialect predicts.
+const scores = ".RunScorePlugins"
 
 // System is the scheduler of a release as a reference.System. It observes one
 // cluster at a time; several Systems, each with a process of its own, run in
@@ -53,7 +58,7 @@ func (s *System) Name() string { return s.release }
 //
 // If the scheduler's process dies of c, or gives no answer, it is tried again with
 // a new one, as there may be other causes. If that fails too, CycleError tells of
-// it. The next cluster gets a new process.
+// it, or Crash if it died of scores. The next cluster gets a new process.
 func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
 	if c.Preemptor == nil {
 		return nil, errors.New("the cluster has no preemptor")
@@ -76,10 +81,13 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 	}
 	switch {
 	case errors.As(err, &died):
-		return &model.Observation{
-			System: s.release, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true,
-			CycleError: "the scheduler's process died: " + died.what,
-		}, nil
+		o := &model.Observation{System: s.release, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true}
+		if died.late || !strings.Contains(died.stderr, scores) {
+			o.CycleError = "the scheduler's process died: " + died.what // dialects predict some
+		} else {
+			o.Crash = died.crash()
+		}
+		return o, nil
 	case err != nil:
 		return nil, err
 	case a.Refused != "":

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
@@ -90,6 +91,17 @@ func TestDeath(t *testing.T) {
 			require.NotEqual(t, first, pid(t, s))
 		})
 	}
+}
+
+// No dialect predicts a death in Score: it is a crash like one in process.
+func TestDeathInScore(t *testing.T) {
+	s := newFake(t, "v1.31.0")
+	obs, err := s.Observe(t.Context(), cluster("panic-in-score"))
+	require.NoError(t, err)
+	require.Empty(t, obs.CycleError)
+	require.NotNil(t, obs.Crash)
+	require.Equal(t, observation.Exit, obs.Crash.Kind)
+	require.Contains(t, obs.Crash.Message, "nil pointer dereference")
 }
 
 // One death may have had another cause.
