@@ -197,4 +197,17 @@ var fixedFindings = []LedgerEntry{
 		Upstream:    "kubernetes#89092",
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
 	},
+	{
+		ID:          "rule-without-selector",
+		Title:       "A DeviceTaintRule without a selector taints all devices",
+		Class:       Defect,
+		Promise:     "The empty selector matches all devices. Without a selector, no devices are matched.",
+		Source:      "doc comment of DeviceTaintSelector (resource/v1/types.go:1064@v0.37.0)",
+		Happens:     "A rule that leaves its selector out is taken for one that selects all, so that no pod gets a device whose claim does not tolerate the taint.",
+		Where:       "resourceslice/tracker/tracker.go:383@v0.37.0, driverPoolDeviceIndexPatchKey",
+		Consequence: "One field left out keeps all pods from all devices of the cluster.",
+		Releases:    ">=1.37.0 <1.37.1",
+		Upstream:    "kubernetes#141620",
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+	},
 }

@@ -60,6 +60,7 @@ const (
 	LeftOutNodesCounted       Quirk = "left-out-nodes-counted"      // pods of nodes that spreading leaves out count if their domain does
 	ClassAnnotationIgnored    Quirk = "class-annotation-ignored"    // there is no volume for a claim that names its class by annotation
 	InitContainersForgotten   Quirk = "init-containers-forgotten"   // what init containers of pods on a node need is free
+	RuleWithoutSelector       Quirk = "rule-without-selector"       // a DeviceTaintRule without a selector taints all devices
 )
 
 // Quirks are all quirks there are, in a fixed order.

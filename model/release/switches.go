@@ -160,6 +160,9 @@ var switches = []struct {
 		}
 	}))},
 	{InitContainersForgotten, onPlugin("NodeResourcesFit", variant.MisreadPlaced(func(p *v1.Pod) { p.Spec.InitContainers = nil }))},
+	{RuleWithoutSelector, onPlugin("DynamicResources", variant.MisreadObjects(func(r *resourcev1.DeviceTaintRule) {
+		r.Spec.DeviceSelector = cmp.Or(r.Spec.DeviceSelector, &resourcev1.DeviceTaintSelector{})
+	}))},
 }
 
 func nominatedNodeBlamesOthers(r *answers.Rules) {

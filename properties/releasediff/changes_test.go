@@ -128,6 +128,7 @@ var unseen = map[string]string{
 	"v1.33.13 to v1.34.4: DynamicResources filters":                                                   "1.33 does not know resource claims",
 	"v1.33.13 to v1.34.4: claim-allocated-twice":                                                      "1.33 does not know resource claims",
 	"v1.36.3 to v1.37.0: missing-driver-resolvable":                                                   "1.36 does not know what it takes",
+	"v1.36.3 to v1.37.0: rule-without-selector":                                                       "1.36 does not know what it takes",
 }
 
 // search looks for the clusters that are missing, among generated ones.
