@@ -39,9 +39,10 @@ type Checker struct {
 }
 
 // Check checks one cluster: whether the scheduler gets through it, whether the answer
-// is one that the model allows, and then each property. A cluster that the model does not cover is no error:
-// Result.Unmodelled says so, and it is asked all that needs no model. A panic is one, with its stack from the second line
-// on, because one bad cluster must not end a run over many.
+// is one that the model allows, and then each property. A cluster that the model does
+// not cover is no error: Result.Unmodelled says so, and it is asked all that needs no
+// model. A panic is one, with its stack from the second line on, because one bad cluster
+// must not end a run over many.
 func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {

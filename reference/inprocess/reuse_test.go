@@ -12,6 +12,7 @@ import (
 	"weak"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
@@ -229,15 +230,8 @@ func TestSchedulersAreFreed(t *testing.T) {
 		}
 		s.Close()
 	}
-	left := func() int {
+	require.Eventually(t, func() bool {
 		runtime.GC()
-		return len(slices.DeleteFunc(slices.Clone(ended), func(p weak.Pointer[scheduler]) bool { return p.Value() == nil }))
-	}
-	for range 10 {
-		if left() == 0 {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Errorf("%d of %d schedulers are left", left(), len(ended))
+		return !slices.ContainsFunc(ended, func(p weak.Pointer[scheduler]) bool { return p.Value() != nil })
+	}, 10*time.Second, 50*time.Millisecond, "a scheduler is left")
 }
