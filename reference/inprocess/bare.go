@@ -7,6 +7,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // Bare loads c and calls measure with the bare upstream call: SchedulePod and,
@@ -17,7 +18,7 @@ func (s *System) Bare(c *model.Cluster, measure func(call func())) error {
 	return s.with(c, func(sched *scheduler) (bool, error) {
 		err := sched.load(c)
 		if err == nil {
-			if err = sched.sched.Cache.UpdateSnapshot(discard, sched.snapshot); err == nil {
+			if err = sched.sched.Cache.UpdateSnapshot(linked.Discard, sched.snapshot); err == nil {
 				measure(sched.bare)
 			}
 		}

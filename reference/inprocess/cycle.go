@@ -20,6 +20,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
 )
 
 // retryTime is longer than the scheduler tries a call again (retry.DefaultBackoff).
@@ -39,7 +40,7 @@ func (s *scheduler) run(r *recorder) {
 	preemptor := s.loaded.preemptor
 
 	s.over = make(chan struct{})
-	crash := s.bubble.settle(func() {
+	crash := s.bubble.Settle(func() {
 		defer close(s.over)
 		defer s.recoverCrash()
 		s.sched.ScheduleOne(s.ctx)
@@ -99,7 +100,7 @@ func (s *scheduler) runCounted(r *recorder, counted bool) error {
 
 // beforeCall holds back the calls of an asynchronous preemption.
 func (s *scheduler) beforeCall(c *model.Call) {
-	s.bubble.progress.Add(1)
+	s.bubble.Progress()
 	if s.async && s.recorder != nil && strings.HasPrefix(c.Resource, "pods") && c.Object != model.Key(s.loaded.preemptor) {
 		<-s.over
 	}
@@ -221,7 +222,7 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 // recoverCrash makes a panic the crash of the scheduler.
 func (s *scheduler) recoverCrash() {
 	if p := recover(); p != nil {
-		s.crash.CompareAndSwap(nil, crashed(p, debug.Stack()))
+		s.crash.CompareAndSwap(nil, bubble.Crashed(p, debug.Stack()))
 	}
 }
 
@@ -229,7 +230,7 @@ func (s *scheduler) recoverCrash() {
 // goroutine would end the process.
 func (s *scheduler) rescue(status **fwk.Status) {
 	if p := recover(); p != nil {
-		s.crash.CompareAndSwap(nil, crashed(p, debug.Stack()))
+		s.crash.CompareAndSwap(nil, bubble.Crashed(p, debug.Stack()))
 		*status = fwk.AsStatus(fmt.Errorf("panic: %v", p))
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 var _ reference.FilterSystem = (*System)(nil)
@@ -63,7 +64,7 @@ func aloneProfiles(whole config.KubeSchedulerProfile, plugins string) []config.K
 
 // filters asks each plugin about the loaded cluster's preemptor.
 func (s *scheduler) filters(plugins []string, report func(model.FilterRun)) error {
-	if err := s.sched.Cache.UpdateSnapshot(discard, s.snapshot); err != nil {
+	if err := s.sched.Cache.UpdateSnapshot(linked.Discard, s.snapshot); err != nil {
 		return err
 	}
 	var alone []*aloneFilter
@@ -99,10 +100,10 @@ func (s *scheduler) filtersWithout(p *v1.Pod, alone []*aloneFilter, report func(
 	if _, err := s.nodeInfo(p.Spec.NodeName); err != nil {
 		return nil // the node is gone
 	}
-	if err := s.sched.Cache.RemovePod(discard, p); err != nil {
+	if err := s.sched.Cache.RemovePod(linked.Discard, p); err != nil {
 		return err
 	}
-	if err := s.sched.Cache.UpdateSnapshot(discard, s.snapshot); err != nil {
+	if err := s.sched.Cache.UpdateSnapshot(linked.Discard, s.snapshot); err != nil {
 		return err
 	}
 	info, err := s.nodeInfo(p.Spec.NodeName)
@@ -113,10 +114,10 @@ func (s *scheduler) filtersWithout(p *v1.Pod, alone []*aloneFilter, report func(
 		f.preFilter()
 		report(f.ask(f.state, info, model.Deleted, p))
 	}
-	if err := s.sched.Cache.AddPod(discard, p); err != nil {
+	if err := s.sched.Cache.AddPod(linked.Discard, p); err != nil {
 		return err
 	}
-	return s.sched.Cache.UpdateSnapshot(discard, s.snapshot)
+	return s.sched.Cache.UpdateSnapshot(linked.Discard, s.snapshot)
 }
 
 func (s *scheduler) nodeInfo(name string) (fwk.NodeInfo, error) {
@@ -163,7 +164,7 @@ func (s *scheduler) onNode(name string, alone []*aloneFilter) error {
 	states := make([]fwk.CycleState, len(open))
 	for _, p := range info.GetPods() {
 		changed := info.Snapshot()
-		if err := changed.RemovePod(discard, p.GetPod()); err != nil {
+		if err := changed.RemovePod(linked.Discard, p.GetPod()); err != nil {
 			return err
 		}
 		for i, f := range open {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
 )
 
 // TestHang: a goroutine of the cycle that never ends is found, soon, and where.
@@ -48,7 +49,7 @@ func TestHang(t *testing.T) {
 			}
 		}},
 		{"the filters never return", "scheduler.(*Scheduler).schedulingAlgorithm", 2 * time.Second, schedulePod(func() { <-make(chan struct{}) })},
-		{"the filters spin", "scheduler.(*Scheduler).schedulingAlgorithm", patience + 3*time.Second, schedulePod(func() {
+		{"the filters spin", "scheduler.(*Scheduler).schedulingAlgorithm", bubble.Patience + 3*time.Second, schedulePod(func() {
 			for start := time.Now(); time.Since(start) >= 0; { // the bubble's clock stands still
 			}
 		})},

@@ -25,6 +25,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/explain"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 	"github.com/preemptcheck/preemptcheck/reference/releases/standin"
 )
 
@@ -113,7 +114,7 @@ func (w *wire) buildOutside(settings []model.Extender) ([]fwk.Extender, error) {
 	}
 	client := fake.NewClientset()
 	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
-	sched, err := upstream.New(klog.NewContext(w.t.Context(), discard), client, informers.NewSharedInformerFactory(client, 0), nil, recorder, upstream.WithExtenders(configs...))
+	sched, err := upstream.New(klog.NewContext(w.t.Context(), linked.Discard), client, informers.NewSharedInformerFactory(client, 0), nil, recorder, upstream.WithExtenders(configs...))
 	if err != nil {
 		return nil, err
 	}

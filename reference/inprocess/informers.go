@@ -4,30 +4,17 @@ import (
 	"reflect"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	policylisters "k8s.io/client-go/listers/policy/v1"
 	"k8s.io/client-go/tools/cache"
-)
 
-// watched are the kinds the scheduler has informers for, pods and nodes apart:
-// what it knows of a cluster's other objects. It is blind to every other kind.
-var watched = []runtime.Object{
-	&v1.Namespace{}, &v1.PersistentVolume{}, &v1.PersistentVolumeClaim{}, &v1.Service{}, &v1.ReplicationController{},
-	&appsv1.ReplicaSet{}, &appsv1.StatefulSet{},
-	&storagev1.StorageClass{}, &storagev1.CSINode{}, &storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{}, &storagev1.VolumeAttachment{},
-	&resourcev1.ResourceClaim{}, &resourcev1.ResourceSlice{}, &resourcev1.DeviceClass{}, &resourcev1.DeviceTaintRule{},
-	&schedulingv1beta1.PodGroup{}, &schedulingv1alpha3.CompositePodGroup{},
-}
+	"github.com/preemptcheck/preemptcheck/reference/linked"
+)
 
 // informer is an informer that never runs: it is filled by hand, and it calls
 // its handlers at once. Indexer writes alone would not do for claims and
@@ -38,10 +25,10 @@ type informer struct {
 }
 
 // newInformers registers hand-fed informers for pods, nodes and everything
-// watched with the factory, before upstream asks it for them.
+// that is watched with the factory, before upstream asks it for them.
 func newInformers(factory informers.SharedInformerFactory) map[reflect.Type]*informer {
 	all := map[reflect.Type]*informer{}
-	for _, obj := range append([]runtime.Object{&v1.Pod{}, &v1.Node{}}, watched...) {
+	for _, obj := range append([]runtime.Object{&v1.Pod{}, &v1.Node{}}, linked.WatchedKinds()...) {
 		inf := &informer{SharedIndexInformer: cache.NewSharedIndexInformer(&cache.ListWatch{}, obj, 0,
 			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
 		factory.InformerFor(obj, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return inf })

@@ -17,6 +17,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // loaded is what unload has to take out again.
@@ -118,16 +119,16 @@ func (s *scheduler) loadPreemptor(p *v1.Pod) {
 	queue := s.sched.SchedulingQueue
 	queue.Add(s.ctx, p)
 	if len(queue.PodsInActiveQ()) > 0 {
-		if popped, err := queue.Pop(discard); err == nil {
+		if popped, err := queue.Pop(linked.Discard); err == nil {
 			s.loaded.queuedInfo = popped.(*framework.QueuedPodInfo)
 			return
 		}
 	}
 	s.loaded.neverPopped = true
-	queue.Delete(discard, p)
+	queue.Delete(linked.Discard, p)
 	// Upstream ignores this error, too (scheduling_queue.go:2204@v1.37.1).
 	info, _ := framework.NewPodInfo(p)
-	queue.AddNominatedPod(discard, info, nil)
+	queue.AddNominatedPod(linked.Discard, info, nil)
 	s.loaded.queuedInfo = &framework.QueuedPodInfo{PodInfo: info}
 }
 
@@ -166,14 +167,14 @@ func (s *scheduler) unload() error {
 		check(s.unloadPreemptor(p))
 	}
 	for _, p := range s.loaded.pending {
-		s.sched.SchedulingQueue.Delete(discard, p)
+		s.sched.SchedulingQueue.Delete(linked.Discard, p)
 		s.sched.Cache.RemovePodGroupMember(p)
 	}
 	for _, p := range s.loaded.bound {
-		check(s.sched.Cache.RemovePod(discard, p))
+		check(s.sched.Cache.RemovePod(linked.Discard, p))
 	}
 	for _, n := range s.loaded.nodes {
-		check(s.sched.Cache.RemoveNode(discard, n))
+		check(s.sched.Cache.RemoveNode(linked.Discard, n))
 	}
 	check(s.api.unmake())
 	check(s.pods.Replace(nil, ""))
@@ -185,7 +186,7 @@ func (s *scheduler) unload() error {
 	s.extend(nil)
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.
-	check(s.sched.Cache.UpdateSnapshot(discard, s.snapshot))
+	check(s.sched.Cache.UpdateSnapshot(linked.Discard, s.snapshot))
 	s.api.take()
 	s.events.take()
 	clear(s.loaded.extra)
@@ -206,7 +207,7 @@ func (s *scheduler) unloadPreemptor(p *v1.Pod) error {
 	}
 	queue := s.sched.SchedulingQueue
 	queue.Done(p.UID)
-	queue.Delete(discard, p)
+	queue.Delete(linked.Discard, p)
 	queue.DeleteNominatedPodIfExists(p)
 	if utilfeature.DefaultFeatureGate.Enabled(features.OpportunisticBatching) {
 		s.profile.StoreScheduleResults(s.ctx, nil, "", "", nil, 0)
@@ -225,7 +226,7 @@ func (s *scheduler) unloadPreemptor(p *v1.Pod) error {
 	if err != nil {
 		return err
 	}
-	return s.sched.Cache.ForgetPod(discard, pod)
+	return s.sched.Cache.ForgetPod(linked.Discard, pod)
 }
 
 // withUID is p, or a copy of p that has what the API server gives each pod: a UID, by

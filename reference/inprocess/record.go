@@ -51,7 +51,7 @@ func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, st
 	if r == nil {
 		return w.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 	}
-	w.s.bubble.progress.Add(1)
+	w.s.bubble.Progress()
 	defer w.s.rescue(&status)
 	status = w.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 	if status.IsRejected() {
@@ -131,7 +131,7 @@ func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 
 func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, preemptor *v1.Pod, node fwk.NodeInfo,
 	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, status *fwk.Status) {
-	r.sched.bubble.progress.Add(1)
+	r.sched.bubble.Progress()
 	defer r.sched.rescue(&status)
 	name := node.Node().Name
 	victims, violations, status = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)

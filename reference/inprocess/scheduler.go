@@ -3,38 +3,32 @@ package inprocess
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os/signal"
 	"reflect"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
 
-	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/klog/v2"
-	configv1 "k8s.io/kube-scheduler/config/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
-
-// discard drops upstream's log lines: a cycle's outcome is in the Observation.
-var discard = logr.Discard()
 
 // settings is what a scheduler is built for, and what it is reused by.
 type settings struct {
-	gates                    gateSet
+	gates                    linked.GateSet
 	minPercentage, minNumber int32
 	// second is the name of the second profile, and the two after it its
 	// arguments; "" if there is none.
@@ -53,7 +47,7 @@ func newSettings(s model.Settings) settings {
 		return *p
 	}
 	key := settings{
-		gates:         newGateSet(s.FeatureGates),
+		gates:         linked.NewGateSet(s.FeatureGates),
 		minPercentage: or(s.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage),
 		minNumber:     or(s.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute),
 		// One worker makes the order of dry runs, and so an early stop, exact.
@@ -67,9 +61,6 @@ func newSettings(s model.Settings) settings {
 	}
 	return key
 }
-
-// schedulerKey is where the context of every call upstream holds the scheduler.
-type schedulerKey struct{}
 
 // scheduler is an upstream scheduler that nothing drives but load, run and
 // unload, with the places at which it can be watched and pinned.
@@ -87,7 +78,7 @@ type scheduler struct {
 	budgets *budgetLister
 	api     *apiServer
 	events  *eventLog
-	bubble  *bubble
+	bubble  *bubble.Bubble
 	// build is System.build.
 	build     func([]model.Extender) ([]fwk.Extender, error)
 	nextStart *int // sched.nextStartNodeIndex
@@ -109,10 +100,10 @@ type scheduler struct {
 
 // newScheduler builds a scheduler with the default profile, in a bubble. The gates
 // it is for must be in force.
-func newScheduler(key settings, b *bubble) (_ *scheduler, err error) {
+func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	s := &scheduler{api: newAPIServer(), events: &eventLog{}, bubble: b, snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}}
 	s.api.gated, s.api.before = s.gated, s.beforeCall
-	s.ctx, s.cancel = context.WithCancel(context.WithValue(klog.NewContext(context.Background(), discard), schedulerKey{}, s))
+	s.ctx, s.cancel = context.WithCancel(linked.NewContext(&s.crash))
 	defer func() {
 		if err != nil {
 			s.cancel()
@@ -155,7 +146,7 @@ func newScheduler(key settings, b *bubble) (_ *scheduler, err error) {
 		}
 	}
 	if s.sched.APIDispatcher != nil {
-		s.sched.APIDispatcher.Run(discard)
+		s.sched.APIDispatcher.Run(linked.Discard)
 	}
 	if s.plugins[v1.DefaultSchedulerName] == nil {
 		return nil, errors.New("the default profile has no DefaultPreemption")
@@ -175,12 +166,12 @@ func newScheduler(key settings, b *bubble) (_ *scheduler, err error) {
 
 // profiles are the default profile and those that the settings ask for besides.
 func profiles(key settings) ([]config.KubeSchedulerProfile, error) {
-	all, err := defaultProfiles(key.minPercentage, key.minNumber)
+	all, err := linked.DefaultProfiles(key.minPercentage, key.minNumber)
 	if err != nil {
 		return nil, err
 	}
 	if key.second != "" {
-		second, err := defaultProfiles(key.secondPercentage, key.secondNumber)
+		second, err := linked.DefaultProfiles(key.secondPercentage, key.secondNumber)
 		if err != nil {
 			return nil, err
 		}
@@ -191,22 +182,4 @@ func profiles(key settings) ([]config.KubeSchedulerProfile, error) {
 		all = append(all, aloneProfiles(all[0], key.alone)...)
 	}
 	return all, nil
-}
-
-// defaultProfiles is the configuration upstream.New would use by itself
-// (scheduler.go:301@v1.37.1), with the arguments of DefaultPreemption set.
-func defaultProfiles(minPercentage, minNumber int32) ([]config.KubeSchedulerProfile, error) {
-	var versioned configv1.KubeSchedulerConfiguration
-	scheme.Scheme.Default(&versioned)
-	var cfg config.KubeSchedulerConfiguration
-	if err := scheme.Scheme.Convert(&versioned, &cfg, nil); err != nil {
-		return nil, err
-	}
-	for _, pc := range cfg.Profiles[0].PluginConfig {
-		if args, ok := pc.Args.(*config.DefaultPreemptionArgs); ok {
-			args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = minPercentage, minNumber
-			return cfg.Profiles, nil
-		}
-	}
-	return nil, fmt.Errorf("the default profile configures no %s", defaultpreemption.Name)
 }

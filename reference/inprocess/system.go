@@ -14,19 +14,15 @@ package inprocess
 import (
 	"context"
 	"errors"
-	"os"
-	"os/signal"
-	"runtime/debug"
 	"slices"
 	"sync"
-	"syscall"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // maxSchedulers is how many schedulers, one for each settings in use, a System
@@ -50,36 +46,10 @@ type entry struct {
 
 var _ reference.StressSystem = (*System)(nil)
 
-var once sync.Once
-
 // New returns a System without any scheduler yet.
 func New() *System {
-	// Upstream reports some conditions, such as a nominated node that is gone,
-	// to handlers, the last of which sleeps (runtime.go:256@v0.37.1). The first,
-	// which logs, stays.
-	once.Do(func() {
-		utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
-		klog.SetLogger(discard) // for what upstream logs without the context of a call
-		// The workers of upstream's loops end the process when they panic. Here that
-		// is the end of one scheduler only.
-		utilruntime.ReallyCrash = false
-		utilruntime.PanicHandlers = []func(context.Context, any){panicked}
-		// Package signal starts a goroutine when it is first used, which must not
-		// happen in a bubble: the scheduler's cache debugger uses it.
-		c := make(chan os.Signal, 1)
-		signal.Notify(c, syscall.SIGUSR2)
-		signal.Stop(c)
-	})
+	linked.Setup()
 	return &System{build: buildExtenders}
-}
-
-// panicked is told of a panic in a worker. One that no cycle is to blame for goes on.
-func panicked(ctx context.Context, p any) {
-	s, ok := ctx.Value(schedulerKey{}).(*scheduler)
-	if !ok {
-		panic(p)
-	}
-	s.crash.CompareAndSwap(nil, crashed(p, debug.Stack()))
 }
 
 // Name implements reference.System.
@@ -130,10 +100,10 @@ func (s *System) withKey(key settings, c *model.Cluster, alone bool, f func(*sch
 	defer enter(alone)()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := gates.acquire(key.gates, c.Settings.FeatureGates); err != nil {
+	if err := linked.Gates.Acquire(key.gates, c.Settings.FeatureGates); err != nil {
 		return err
 	}
-	defer gates.release()
+	defer linked.Gates.Release()
 	sched, err := s.scheduler(key)
 	if err != nil {
 		return err
@@ -145,7 +115,7 @@ func (s *System) withKey(key settings, c *model.Cluster, alone bool, f func(*sch
 		reusable bool
 		err      error
 	}
-	if crash := sched.bubble.do(len(c.Nodes)+len(c.Pods), func() { done.reusable, done.err = f(sched) }); crash != nil {
+	if crash := sched.bubble.Do(len(c.Nodes)+len(c.Pods), func() { done.reusable, done.err = f(sched) }); crash != nil {
 		s.schedulers = s.schedulers[:len(s.schedulers)-1] // nobody can end it
 		return errLost{crash}
 	}
@@ -162,12 +132,12 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 		s.schedulers = append(slices.Delete(s.schedulers, i, i+1), e)
 		return e.scheduler, nil
 	}
-	b := newBubble()
+	b := bubble.New()
 	var sched *scheduler
 	var err error
-	b.do(0, func() { sched, err = newScheduler(key, b) })
+	b.Do(0, func() { sched, err = newScheduler(key, b) })
 	if err != nil {
-		b.close(func() {})
+		b.Close(func() {})
 		return nil, err
 	}
 	if len(s.schedulers) == maxSchedulers {
@@ -180,7 +150,7 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 
 // drop ends a scheduler's goroutines, and is all that is safe after a panic.
 func (s *System) drop(i int) {
-	s.schedulers[i].bubble.close(s.schedulers[i].cancel)
+	s.schedulers[i].bubble.Close(s.schedulers[i].cancel)
 	s.schedulers = slices.Delete(s.schedulers, i, i+1)
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // nominatedBlocks is a cluster whose room is spoken for by a nominated pod of the
@@ -39,13 +40,13 @@ func TestNominatedPodIsNoStub(t *testing.T) {
 
 	c, sched := nominatedBlocks(), s.schedulers[0].scheduler
 	stub := &model.Observation{Filters: map[string]model.Verdict{}}
-	sched.bubble.do(0, func() {
+	sched.bubble.Do(0, func() {
 		require.NoError(t, sched.load(c))
 		nominated := sched.loaded.pending[0]
 		info, err := framework.NewPodInfo(nominated)
 		require.NoError(t, err)
-		sched.sched.SchedulingQueue.Delete(discard, nominated)
-		sched.sched.SchedulingQueue.AddNominatedPod(discard, info, nil)
+		sched.sched.SchedulingQueue.Delete(linked.Discard, nominated)
+		sched.sched.SchedulingQueue.AddNominatedPod(linked.Discard, info, nil)
 		sched.run(&recorder{obs: stub})
 		require.NoError(t, sched.unload())
 	})

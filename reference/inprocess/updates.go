@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // updates puts nodes and pods into the cache as the informers of a running scheduler
@@ -27,14 +29,14 @@ func (u *updates) draw(n int) bool { return u.random != nil && u.random.IntN(n) 
 // pause takes a snapshot, now and then.
 func (u *updates) pause() {
 	if u.draw(3) && u.err == nil {
-		u.err = u.cache.UpdateSnapshot(discard, u.snapshot)
+		u.err = u.cache.UpdateSnapshot(linked.Discard, u.snapshot)
 	}
 }
 
 // addNode adds a node, perhaps in another state at first.
 func (u *updates) addNode(n *v1.Node) {
 	if !u.draw(2) {
-		u.cache.AddNode(discard, n)
+		u.cache.AddNode(linked.Discard, n)
 		u.pause()
 		return
 	}
@@ -45,9 +47,9 @@ func (u *updates) addNode(n *v1.Node) {
 	old.Status.Allocatable = v1.ResourceList{v1.ResourceCPU: resource.MustParse("7"), v1.ResourcePods: resource.MustParse("7")}
 	old.Status.Images = []v1.ContainerImage{{Names: []string{"another"}, SizeBytes: 1}}
 	old.Status.DeclaredFeatures = nil
-	u.cache.AddNode(discard, old)
+	u.cache.AddNode(linked.Discard, old)
 	u.pause()
-	u.cache.UpdateNode(discard, old, n)
+	u.cache.UpdateNode(linked.Discard, old, n)
 	u.pause()
 }
 
@@ -56,24 +58,24 @@ func (u *updates) addNode(n *v1.Node) {
 func (u *updates) addPod(p *v1.Pod) error {
 	switch {
 	case u.draw(3):
-		if err := u.cache.AssumePod(discard, p.DeepCopy()); err != nil {
+		if err := u.cache.AssumePod(linked.Discard, p.DeepCopy()); err != nil {
 			return err
 		}
 		u.pause()
 	case u.draw(2):
 		old := p.DeepCopy()
 		old.Labels = map[string]string{"another": "another"}
-		if err := u.cache.AddPod(discard, old); err != nil {
+		if err := u.cache.AddPod(linked.Discard, old); err != nil {
 			return err
 		}
 		u.pause()
-		if err := u.cache.UpdatePod(discard, old, p); err != nil {
+		if err := u.cache.UpdatePod(linked.Discard, old, p); err != nil {
 			return err
 		}
 		u.pause()
 		return u.err
 	}
-	if err := u.cache.AddPod(discard, p); err != nil {
+	if err := u.cache.AddPod(linked.Discard, p); err != nil {
 		return err
 	}
 	u.pause()
@@ -88,7 +90,7 @@ func (u *updates) detour(like *v1.Pod, nodes []*v1.Node) error {
 	node := nodes[u.random.IntN(len(nodes))].DeepCopy()
 	place := node.Name
 	node.Name, node.UID = "node-that-goes", ""
-	u.cache.AddNode(discard, node)
+	u.cache.AddNode(linked.Discard, node)
 	var pods []*v1.Pod
 	for _, on := range []string{node.Name, place} {
 		p := like.DeepCopy()
@@ -106,23 +108,23 @@ func (u *updates) detour(like *v1.Pod, nodes []*v1.Node) error {
 			}
 		}
 		pods = append(pods, p)
-		if err := u.cache.AddPod(discard, p); err != nil {
+		if err := u.cache.AddPod(linked.Discard, p); err != nil {
 			return err
 		}
 		u.pause()
 	}
 	if u.draw(2) { // a node may go before its pods
-		u.err = u.cache.RemoveNode(discard, node)
+		u.err = u.cache.RemoveNode(linked.Discard, node)
 		node = nil
 	}
 	for _, p := range pods {
-		if err := u.cache.RemovePod(discard, p); err != nil {
+		if err := u.cache.RemovePod(linked.Discard, p); err != nil {
 			return err
 		}
 		u.pause()
 	}
 	if node != nil {
-		u.err = u.cache.RemoveNode(discard, node)
+		u.err = u.cache.RemoveNode(linked.Discard, node)
 	}
 	u.pause()
 	return u.err

@@ -1,4 +1,4 @@
-package inprocess
+package linked
 
 import (
 	"fmt"
@@ -15,11 +15,11 @@ import (
 // when it is built and reads others in every cycle, so the set a scheduler was
 // built with must be the global one whenever it runs.
 
-// gateSet is a set of gates that differ from the defaults, in canonical text:
+// GateSet is a set of gates that differ from the defaults, in canonical text:
 // "A=true,B=false", sorted.
-type gateSet string
+type GateSet string
 
-func newGateSet(gates map[string]bool) gateSet {
+func NewGateSet(gates map[string]bool) GateSet {
 	var s []byte
 	for i, name := range slices.Sorted(maps.Keys(gates)) {
 		if i > 0 {
@@ -27,24 +27,24 @@ func newGateSet(gates map[string]bool) gateSet {
 		}
 		s = fmt.Appendf(s, "%s=%t", name, gates[name])
 	}
-	return gateSet(s)
+	return GateSet(s)
 }
 
-// gates shares the global among all Systems of the process: those that want the
+// Gates shares the global among all Systems of the process: those that want the
 // set that is in force run side by side, the others wait until it is free.
-var gates = gateKeeper{free: sync.NewCond(new(sync.Mutex)), valid: map[gateSet]bool{}}
+var Gates = gateKeeper{free: sync.NewCond(new(sync.Mutex)), valid: map[GateSet]bool{}}
 
 type gateKeeper struct {
 	free  *sync.Cond // its lock guards the rest
 	users int
-	set   gateSet          // in force
+	set   GateSet          // in force
 	names map[string]bool  // in force
-	valid map[gateSet]bool // those that could be put into force
+	valid map[GateSet]bool // those that could be put into force
 }
 
-// acquire puts the set into force and keeps it there until release. The error
+// Acquire puts the set into force and keeps it there until Release. The error
 // names the gate that is unknown, locked, or lacks a gate it depends on.
-func (k *gateKeeper) acquire(set gateSet, values map[string]bool) error {
+func (k *gateKeeper) Acquire(set GateSet, values map[string]bool) error {
 	k.free.L.Lock()
 	defer k.free.L.Unlock()
 	for k.users > 0 && k.set != set {
@@ -59,7 +59,7 @@ func (k *gateKeeper) acquire(set gateSet, values map[string]bool) error {
 	return nil
 }
 
-func (k *gateKeeper) release() {
+func (k *gateKeeper) Release() {
 	k.free.L.Lock()
 	defer k.free.L.Unlock()
 	if k.users--; k.users == 0 {
@@ -67,7 +67,7 @@ func (k *gateKeeper) release() {
 	}
 }
 
-func (k *gateKeeper) apply(set gateSet, values map[string]bool) error {
+func (k *gateKeeper) apply(set GateSet, values map[string]bool) error {
 	for _, all := range []string{"AllAlpha", "AllBeta"} {
 		if _, ok := values[all]; ok {
 			return fmt.Errorf("feature gate %s: name the gates it stands for, one by one", all)
@@ -100,7 +100,7 @@ func (k *gateKeeper) change(gate featuregate.MutableVersionedFeatureGate, values
 		SetFromMapWithLogger(klog.Logger, map[string]bool) error
 	}
 	if q, ok := gate.(quiet); ok {
-		return q.SetFromMapWithLogger(discard, values)
+		return q.SetFromMapWithLogger(Discard, values)
 	}
 	return gate.SetFromMap(values)
 }

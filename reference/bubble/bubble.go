@@ -1,4 +1,6 @@
-package inprocess
+// Package bubble runs the goroutines of a scheduler with a clock of their own, and notices
+// when they come to a standstill.
+package bubble
 
 import (
 	"bytes"
@@ -17,32 +19,38 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/observation"
 )
 
-// bubble is a synctest bubble: the goroutines of a scheduler, with a clock of their
+// Bubble is a synctest bubble: the goroutines of a scheduler, with a clock of their
 // own that moves on only while all of them wait. So "nothing is left to do" can be
 // told from "something takes long", and a wait of minutes costs microseconds.
-type bubble struct {
+type Bubble struct {
 	work chan func()
 	// cycles runs cycles, one at a time: a goroutine that lasts, as the stack of a new
 	// one is copied over and over until it is large enough.
 	cycles chan func()
 	over   chan struct{} // closed when the last of its goroutines has ended
 	id     string        // as stacks name it: "synctest bubble 7]"
-	// progress counts what the scheduler was seen doing. It is watched while a
-	// cycle runs.
+	// progress counts what the scheduler was seen doing. It is looked at while the
+	// bubble is watched.
 	progress atomic.Uint64
 	watching atomic.Bool
 }
 
-func newBubble() *bubble {
-	b, now := &bubble{work: make(chan func()), over: make(chan struct{})}, time.Now()
+// Progress notes that the scheduler was seen doing something.
+func (b *Bubble) Progress() { b.progress.Add(1) }
+
+// Watch says whether the scheduler is expected to be doing something: without progress
+// it then counts as at a standstill.
+func (b *Bubble) Watch(on bool) { b.watching.Store(on) }
+
+func New() *Bubble {
+	b, now := &Bubble{work: make(chan func()), over: make(chan struct{})}, time.Now()
 	go func() {
 		defer close(b.over)
 		// A bubble whose goroutines all wait for ever ends in a panic. That is no
-		// news: see settle.
+		// news: see Settle.
 		defer func() { _ = recover() }()
 		synctest.Test(new(testing.T), func(*testing.T) {
-			var first [256]byte // line of the stack
-			b.id = bubbleID.FindString(string(first[:runtime.Stack(first[:], false)]))
+			b.id = Current()
 			time.Sleep(time.Until(now)) // its clock starts in the year 2000
 			b.cycles = make(chan func())
 			defer close(b.cycles)
@@ -59,6 +67,15 @@ func newBubble() *bubble {
 	return b
 }
 
+// ID identifies the bubble in the process, as Current does.
+func (b *Bubble) ID() string { return b.id }
+
+// Current identifies the bubble of the goroutine that calls; "" if it is in none.
+func Current() string {
+	var first [256]byte // line of the stack
+	return bubbleID.FindString(string(first[:runtime.Stack(first[:], false)]))
+}
+
 var bubbleID = regexp.MustCompile(`synctest bubble \d+\]`)
 
 func stack(all bool) []byte {
@@ -70,31 +87,31 @@ func stack(all bool) []byte {
 	}
 }
 
-// close calls last in the bubble, and returns when its goroutines have ended: what a
+// Close calls last in the bubble, and returns when its goroutines have ended: what a
 // binding cycle still does would be counted among what others do. Goroutines that do
 // not end are left behind.
-func (b *bubble) close(last func()) {
+func (b *Bubble) Close(last func()) {
 	b.work <- last
 	close(b.work)
 	select {
 	case <-b.over:
-	case <-time.After(patience):
+	case <-time.After(Patience):
 	}
 }
 
-// How long a cycle may show no progress: some time for each object that a single
+// Patience is how long a cycle may show no progress: some time for each object that a single
 // step may look at, and more.
 const (
-	patience          = 2 * time.Second
+	Patience          = 2 * time.Second
 	patiencePerObject = 40 * time.Microsecond
 	// deadlockPatience is how long no goroutine may run if some wait for a lock.
 	deadlockPatience = 200 * time.Millisecond
 	tick             = 50 * time.Millisecond
 )
 
-// do runs f in the bubble. If the cycle in it comes to a standstill, do returns
+// Do runs f in the bubble. If the cycle in it comes to a standstill, Do returns
 // without it, and the bubble is lost.
-func (b *bubble) do(objects int, f func()) *model.Crash {
+func (b *Bubble) Do(objects int, f func()) *model.Crash {
 	done := make(chan struct{})
 	b.work <- func() {
 		defer close(done)
@@ -102,7 +119,7 @@ func (b *bubble) do(objects int, f func()) *model.Crash {
 	}
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	limit := patience + time.Duration(objects)*patiencePerObject
+	limit := Patience + time.Duration(objects)*patiencePerObject
 	seen, idle, last := uint64(0), time.Duration(0), time.Now()
 	for {
 		select {
@@ -133,11 +150,11 @@ func (b *bubble) do(objects int, f func()) *model.Crash {
 // as endless. Its own retries end within seconds; DynamicResources gives a filter 10.
 const settleTime = 15 * time.Second
 
-// settle calls f and returns when nothing that it began goes on: ended tells. If it
-// goes on for ever, settle returns what it waits for. It must be called in a bubble.
-func (b *bubble) settle(f func(), ended func() bool) *model.Crash {
-	b.watching.Store(true)
-	defer b.watching.Store(false)
+// Settle calls f and returns when nothing that it began goes on: ended tells. If it
+// goes on for ever, Settle returns what it waits for. It must be called in a bubble.
+func (b *Bubble) Settle(f func(), ended func() bool) *model.Crash {
+	b.Watch(true)
+	defer b.Watch(false)
 	done := make(chan struct{})
 	b.cycles <- func() {
 		defer close(done)
@@ -167,8 +184,8 @@ func (b *bubble) settle(f func(), ended func() bool) *model.Crash {
 	return nil // the aftermath says what is left
 }
 
-// crashed describes a panic, given the stack in which it was recovered.
-func crashed(p any, stack []byte) *model.Crash {
+// Crashed describes a panic, given the stack in which it was recovered.
+func Crashed(p any, stack []byte) *model.Crash {
 	// What comes before the last call of panic is the recovery itself.
 	from := stack
 	if i := bytes.LastIndex(stack, []byte("\npanic(")); i >= 0 {
@@ -182,7 +199,7 @@ func crashed(p any, stack []byte) *model.Crash {
 var ofCycle = regexp.MustCompile(`\)\.ScheduleOne\(|prepareCandidateAsync|runBindingCycle|ParallelizeUntil`)
 
 // goroutines are the stacks of those that a cycle began and that have not ended.
-func (b *bubble) goroutines() []string {
+func (b *Bubble) goroutines() []string {
 	var stacks []string
 	for g := range strings.SplitSeq(string(stack(true)), "\n\n") {
 		if strings.Contains(g, b.id) && ofCycle.MatchString(g) {
