@@ -85,7 +85,7 @@ var openFilters = []LedgerEntry{
 		Consequence: "A pod that wants to be near two different pods stays pending, or preempts elsewhere, though a node with both has room.",
 		Releases:    ">=1.13.0",
 		Upstream:    "kubernetes#130784",
-		Properties:  []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
+		Properties:  []string{"no-free-node", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "unlabelled-nodes-hide-first",
