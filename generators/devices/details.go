@@ -18,7 +18,7 @@ import (
 // Details gives the devices and claims of a cluster one or two details by which devices
 // differ, and returns the objects that this takes besides. Claims has made them.
 func Details(s draw.Source, preemptor *v1.Pod, objects []runtime.Object) []runtime.Object {
-	d := &detailer{Source: s, own: map[string]bool{}, objects: objects}
+	d := &detailer{Source: s, preemptor: preemptor, own: map[string]bool{}, objects: objects}
 	for i := range preemptor.Spec.ResourceClaims {
 		if name := preemptor.Spec.ResourceClaims[i].ResourceClaimName; name != nil {
 			d.own[preemptor.Namespace+"/"+*name] = true
@@ -43,10 +43,11 @@ func Details(s draw.Source, preemptor *v1.Pod, objects []runtime.Object) []runti
 // detailer holds the objects that get details.
 type detailer struct {
 	draw.Source
-	own     map[string]bool // claims of the preemptor, by namespace and name
-	slices  []*resourcev1.ResourceSlice
-	claims  []*resourcev1.ResourceClaim
-	objects []runtime.Object
+	preemptor *v1.Pod
+	own       map[string]bool // claims of the preemptor, by namespace and name
+	slices    []*resourcev1.ResourceSlice
+	claims    []*resourcev1.ResourceClaim
+	objects   []runtime.Object
 }
 
 // details are the kinds of details. Those that exclude others leave clusters that have
@@ -88,10 +89,10 @@ func (d *detailer) eachRequest(percent int, change func(c *resourcev1.ResourceCl
 
 var added = metav1.Date(2022, 2, 1, 0, 0, 0, 0, time.UTC)
 
-// open takes their devices from claims of the preemptor, so that it needs some.
-func (d *detailer) open() {
+// open takes their devices from some claims of the preemptor, so that it needs some.
+func (d *detailer) open(percent int) {
 	for _, c := range d.claims {
-		if d.own[c.Namespace+"/"+c.Name] && c.DeletionTimestamp == nil && d.Chance(70) {
+		if d.own[c.Namespace+"/"+c.Name] && c.DeletionTimestamp == nil && d.Chance(percent) {
 			c.Status, c.Finalizers = resourcev1.ResourceClaimStatus{}, nil
 		}
 	}
@@ -99,7 +100,7 @@ func (d *detailer) open() {
 
 // taint gives devices taints, of the slice's own or by rules, and requests tolerations.
 func (d *detailer) taint() {
-	d.open()
+	d.open(50)
 	drawTaint := func() resourcev1.DeviceTaint {
 		return resourcev1.DeviceTaint{Key: draw.Pick(d.Source, "example.com/broken", "example.com/shaky"), Value: draw.Pick(d.Source, "", "very"),
 			Effect: draw.Pick(d.Source, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoSchedule,
@@ -130,8 +131,13 @@ func (d *detailer) taint() {
 		}
 		d.objects = append(d.objects, rule)
 	}
-	d.eachRequest(50, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
+	d.eachRequest(60, func(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
 		r.Exactly.Tolerations = append(r.Exactly.Tolerations, d.tolerations()...)
+		for i := range allocated(c) { // which has a copy of them
+			if result := &c.Status.Allocation.Devices.Results[i]; result.Request == r.Name {
+				result.Tolerations = r.Exactly.Tolerations
+			}
+		}
 	})
 }
 
@@ -152,8 +158,11 @@ func (d *detailer) tolerations() (all []resourcev1.DeviceToleration) {
 
 // administer makes requests ones for administration, mostly of devices that are in use.
 func (d *detailer) administer() {
-	d.open()
+	d.open(70)
 	d.takeSome()
+	if d.Chance(50) {
+		d.claimMore()
+	}
 	d.eachRequest(60, func(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
 		r.Exactly.AdminAccess = new(true)
 		for i := range allocated(c) {
@@ -162,6 +171,24 @@ func (d *detailer) administer() {
 			}
 		}
 	})
+}
+
+// claimMore gives the preemptor another claim, named first or last, or another request
+// of a claim, so that it wants devices to use and others to administer.
+func (d *detailer) claimMore() {
+	r := resourcev1.DeviceRequest{Name: "beside", Exactly: &resourcev1.ExactDeviceRequest{
+		DeviceClassName: anyClass.Name, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(draw.Pick(d.Source, 1, 1, 2))}}
+	if len(d.claims) > 0 && d.Chance(30) {
+		if c := d.claims[0]; c.Status.Allocation == nil {
+			c.Spec.Devices.Requests = slices.Insert(slices.Clip(c.Spec.Devices.Requests), d.Intn(1+len(c.Spec.Devices.Requests)), r)
+		}
+		return
+	}
+	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "claim-beside", Namespace: d.preemptor.Namespace, UID: "claim/claim-beside"}}
+	c.Spec.Devices.Requests = []resourcev1.DeviceRequest{r}
+	d.claims, d.objects, d.own[d.preemptor.Namespace+"/"+c.Name] = append(d.claims, c), append(d.objects, c), true
+	entry, all := v1.PodResourceClaim{Name: c.Name, ResourceClaimName: &c.Name}, d.preemptor.Spec.ResourceClaims
+	d.preemptor.Spec.ResourceClaims = slices.Insert(slices.Clip(all), draw.Pick(d.Source, 0, len(all)), entry)
 }
 
 // takeSome makes claims that have devices.
@@ -191,7 +218,7 @@ func allocated(c *resourcev1.ResourceClaim) []resourcev1.DeviceRequestAllocation
 
 // prioritise makes requests prioritised lists of requests.
 func (d *detailer) prioritise() {
-	d.open()
+	d.open(70)
 	d.eachRequest(70, func(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
 		if r.Exactly.AdminAccess != nil || r.Exactly.AllocationMode != resourcev1.DeviceAllocationModeExactCount {
 			return

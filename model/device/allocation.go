@@ -13,8 +13,9 @@ type wish struct {
 	class, driver string // driver is that of the class, "" if any will do
 	claim         int
 	count         int
-	// admin: the devices are not taken from others, and may be in use ("they ignore all
-	// ordinary claims to the device": resource/v1/types.go:1397@v0.37.1; KEP-5018).
+	// admin: the devices may be in use ("they ignore all ordinary claims to the device":
+	// resource/v1/types.go:1397@v0.37.1), and are not taken from other claims ("the
+	// scheduler ignores claims with adminAccess": KEP-5018).
 	admin       bool
 	tolerations []resourcev1.DeviceToleration
 }
@@ -55,7 +56,34 @@ func (d *devices) suffice(n *v1.Node) bool {
 			offered = append(offered, offer{id.driver, d.taken[id], slices.Concat(s.Spec.Devices[i].Taints, d.byRules(id))})
 		}
 	}
-	return meets(offered, nil, d.wanted)
+	return d.meets(offered, nil, d.wanted)
+}
+
+// keepsAway tells whether a device that is allocated to a claim has a taint that keeps
+// pods away. "The effect is applied to the ResourceClaim which is using a tainted device
+// and to all Pods referencing that ResourceClaim. The NoSchedule effect prevents
+// scheduling those Pods", and NoExecute implies it (docs:
+// concepts/resource-management/dynamic-resource-allocation/device-taints;
+// resource/v1/types.go:1416@v0.37.1). Administration "is not exempt either". What is
+// tolerated was copied when the device was allocated (resource/v1/types.go:2261@v0.37.1).
+func (d *devices) keepsAway(claim *resourcev1.ResourceClaim) bool {
+	results := claim.Status.Allocation.Devices.Results
+	return slices.ContainsFunc(results, func(r resourcev1.DeviceRequestAllocationResult) bool {
+		return !tolerated(d.taintsOf(device{r.Driver, r.Pool, r.Device}), r.Tolerations)
+	})
+}
+
+// taintsOf are all taints of a device.
+func (d *devices) taintsOf(id device) []resourcev1.DeviceTaint {
+	taints := d.byRules(id)
+	for _, s := range d.slices {
+		for i := range s.Spec.Devices {
+			if id == (device{s.Spec.Driver, s.Spec.Pool.Name, s.Spec.Devices[i].Name}) {
+				taints = append(taints, s.Spec.Devices[i].Taints...)
+			}
+		}
+	}
+	return taints
 }
 
 // byRules are the taints of the rules that select a device. "DeviceTaintRule adds one
@@ -74,17 +102,17 @@ func (d *devices) byRules(id device) (taints []resourcev1.DeviceTaint) {
 
 // serves tells whether a device may be one of those wished for. "Tolerations for
 // NoSchedule are required to allocate a device which has a taint with that effect. The
-// same applies to NoExecute" (KEP-5055; resource/v1/types.go:1412@v0.37.1). Other effects
-// are none.
+// same applies to NoExecute" (KEP-5055; resource/v1/types.go:1412@v0.37.1).
 func (o *offer) serves(w *wish) bool {
-	if w.driver != "" && w.driver != o.driver || o.taken && !w.admin {
-		return false
-	}
-	return !slices.ContainsFunc(o.taints, func(t resourcev1.DeviceTaint) bool {
-		if t.Effect != resourcev1.DeviceTaintEffectNoSchedule && t.Effect != resourcev1.DeviceTaintEffectNoExecute {
-			return false
-		}
-		return !slices.ContainsFunc(w.tolerations, func(by resourcev1.DeviceToleration) bool { return tolerates(by, t) })
+	return (w.driver == "" || w.driver == o.driver) && (w.admin || !o.taken) && tolerated(o.taints, w.tolerations)
+}
+
+// tolerated tells whether all taints are that keep pods away. Other effects than these
+// two are none.
+func tolerated(taints []resourcev1.DeviceTaint, by []resourcev1.DeviceToleration) bool {
+	return !slices.ContainsFunc(taints, func(t resourcev1.DeviceTaint) bool {
+		return (t.Effect == resourcev1.DeviceTaintEffectNoSchedule || t.Effect == resourcev1.DeviceTaintEffectNoExecute) &&
+			!slices.ContainsFunc(by, func(by resourcev1.DeviceToleration) bool { return tolerates(by, t) })
 	})
 }
 
@@ -97,49 +125,9 @@ func tolerates(by resourcev1.DeviceToleration, t resourcev1.DeviceTaint) bool {
 
 // meets tells whether the devices are enough for the wishes, and for one way of each
 // request that is left.
-func meets(offered []offer, wishes []wish, left [][]wish) bool {
+func (d *devices) meets(offered []offer, wishes []wish, left [][]wish) bool {
 	if len(left) == 0 {
-		return enough(offered, wishes)
+		return newMatching(offered, wishes, d.withholds).complete()
 	}
-	return slices.ContainsFunc(left[0], func(way wish) bool { return meets(offered, append(slices.Clip(wishes), way), left[1:]) })
-}
-
-// enough tells whether each device wished for can be another one: it looks for a matching.
-// What is for administration is another one for each claim only.
-func enough(offered []offer, wishes []wish) bool {
-	holders := map[int][]*wish{} // by device; one slice for each claim of administration, and one for all else
-	group := func(w *wish) int {
-		if w.admin {
-			return w.claim
-		}
-		return 0
-	}
-	var place func(w *wish, held []*wish, tried []bool) bool
-	place = func(w *wish, held []*wish, tried []bool) bool {
-		for i := range offered {
-			if tried[i] || !offered[i].serves(w) {
-				continue
-			}
-			tried[i] = true
-			if held[i] == nil || place(held[i], held, tried) {
-				held[i] = w
-				return true
-			}
-		}
-		return false
-	}
-	for i := range wishes {
-		w := &wishes[i]
-		held := holders[group(w)]
-		if held == nil {
-			held = make([]*wish, len(offered))
-			holders[group(w)] = held
-		}
-		for range w.count {
-			if !place(w, held, make([]bool, len(offered))) {
-				return false
-			}
-		}
-	}
-	return true
+	return slices.ContainsFunc(left[0], func(way wish) bool { return d.meets(offered, append(slices.Clip(wishes), way), left[1:]) })
 }

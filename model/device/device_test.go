@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,6 +81,18 @@ func TestDynamicResources(t *testing.T) {
 		s.Spec.Pool.Name = "other"
 		return s
 	}
+	both := func(c *resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
+		r := c.Spec.Devices.Requests[0].DeepCopy()
+		r.Exactly.AdminAccess = new(true)
+		c.Spec.Devices.Requests = append(c.Spec.Devices.Requests, *r)
+		return c
+	}
+	copied := func(key string) change {
+		return func(c *resourcev1.ResourceClaim) {
+			all := []resourcev1.DeviceToleration{{Key: key, Operator: resourcev1.DeviceTolerationOpExists}}
+			c.Spec.Devices.Requests[0].Exactly.Tolerations, c.Status.Allocation.Devices.Results[0].Tolerations = all, all
+		}
+	}
 	tolerates := func(key, value string, effect resourcev1.DeviceTaintEffect) change {
 		return func(c *resourcev1.ResourceClaim) {
 			c.Spec.Devices.Requests[0].Exactly.Tolerations = []resourcev1.DeviceToleration{{Key: key, Operator: resourcev1.DeviceTolerationOpEqual, Value: value, Effect: effect}}
@@ -118,6 +131,13 @@ func TestDynamicResources(t *testing.T) {
 		{"to administer what is taken", []string{"c"}, list(claim("c", "a", 2, admin), a, slice("a", "1", "2"), claim("d", "a", 1, allocated("2"))), "", nil},
 		{"to administer more than there is", []string{"c"}, list(claim("c", "a", 3, admin), a, slice("a", "1", "2")), "DynamicResources (unresolvable)", nil},
 		{"two claims to administer the same", []string{"c", "d"}, list(claim("c", "a", 1, admin), claim("d", "a", 1, admin), a, slice("a", "1")), "", nil},
+		{"to administer the one device, and to use it", []string{"c", "d"}, list(claim("c", "a", 1, admin), claim("d", "a", 1), a, slice("a", "1")), "", nil},
+		{"to use the one device, and to administer it", []string{"d", "c"}, list(claim("c", "a", 1, admin), claim("d", "a", 1), a, slice("a", "1")), "", nil},
+		{"to do both by one claim", []string{"c"}, list(both(claim("c", "a", 1)), a, slice("a", "1")), "DynamicResources (unresolvable)", nil},
+		{"to do both by one claim with two devices", []string{"c"}, list(both(claim("c", "a", 1)), a, slice("a", "1", "2")), "", nil},
+		{"another claim takes what that one administers", []string{"c", "d"}, list(both(claim("c", "a", 1)), claim("d", "a", 1), a, slice("a", "1", "2")), "", nil},
+		{"another claim wants what that one uses", []string{"c", "d"}, list(both(claim("c", "a", 1)), claim("d", "a", 2), a, slice("a", "1", "2")), "DynamicResources (unresolvable)", nil},
+		{"what it administers may be in use, what it uses not", []string{"c"}, list(both(claim("c", "a", 1)), a, slice("a", "1", "2"), claim("d", "a", 1, allocated("2"))), "", nil},
 		{"the first of a list", []string{"c"}, list(first(claim("c", "a", 1), "a", 1, "b", 1), a, class("b", `device.driver == "b"`), slice("a", "1")), "", nil},
 		{"the second of a list", []string{"c"}, list(first(claim("c", "a", 1), "a", 2, "b", 1), a, class("b", `device.driver == "b"`), slice("a", "1"), slice("b", "1")), "", nil},
 		{"none of a list", []string{"c"}, list(first(claim("c", "a", 1), "a", 2, "b", 2), a, class("b", `device.driver == "b"`), slice("a", "1"), slice("b", "1")), "DynamicResources (unresolvable)", nil},
@@ -135,6 +155,14 @@ func TestDynamicResources(t *testing.T) {
 		{"tainted by a rule", []string{"c"}, list(claim("c", "a", 1), a, slice("a", "1"), rule(&resourcev1.DeviceTaintSelector{})), "DynamicResources (unresolvable)", nil},
 		{"another tainted by a rule", []string{"c"}, list(claim("c", "a", 1), a, slice("a", "1"), rule(&resourcev1.DeviceTaintSelector{Device: new("2")})), "", nil},
 		{"a rule for none", []string{"c"}, list(claim("c", "a", 1), a, slice("a", "1"), rule(nil)), "", nil},
+		{"allocated and tainted", []string{"c"}, list(claim("c", "a", 1, allocated("1")), tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoSchedule)), "DynamicResources (unresolvable)", []string{"default/c"}},
+		{"allocated and tainted so that pods go", []string{"c"}, list(claim("c", "a", 1, allocated("1"), reserved), tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoExecute)), "DynamicResources (unresolvable)", nil},
+		{"allocated and tainted to no effect", []string{"c"}, list(claim("c", "a", 1, allocated("1")), tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNone)), "", nil},
+		{"allocated and tolerated", []string{"c"}, list(claim("c", "a", 1, allocated("1"), copied("k")), tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoExecute)), "", nil},
+		{"allocated, another taint tolerated", []string{"c"}, list(claim("c", "a", 1, allocated("1"), copied("l")), tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoExecute)), "DynamicResources (unresolvable)", []string{"default/c"}},
+		{"allocated for administration and tainted", []string{"c"}, list(claim("c", "a", 1, allocated("1"), administers), tainted(slice("a", "1"), resourcev1.DeviceTaintEffectNoSchedule)), "DynamicResources (unresolvable)", []string{"default/c"}},
+		{"allocated and tainted by a rule, in no slice", []string{"c"}, list(claim("c", "a", 1, allocated("1")), rule(&resourcev1.DeviceTaintSelector{Driver: new("a")})), "DynamicResources (unresolvable)", []string{"default/c"}},
+		{"another one is allocated and tainted", []string{"c"}, list(claim("c", "a", 1, allocated("2")), tainted(slice("a", "1", "2"), resourcev1.DeviceTaintEffectNoSchedule)), "", nil},
 		{"one claim twice", []string{"c", "c"}, list(claim("c", "a", 1), a, slice("a", "1")), "", nil},
 	}
 	for _, tt := range tests {
@@ -189,6 +217,11 @@ func TestDevicesNotCovered(t *testing.T) {
 		class *resourcev1.DeviceClass
 		slice *resourcev1.ResourceSlice
 	}
+	tainted := func(p parts) {
+		p.slice.Spec.Devices[0].Taints = []resourcev1.DeviceTaint{{Effect: resourcev1.DeviceTaintEffectNoExecute}}
+		p.claim.Status.Allocation = &resourcev1.AllocationResult{}
+		p.claim.Status.Allocation.Devices.Results = make([]resourcev1.DeviceRequestAllocationResult, 1)
+	}
 	for field, change := range map[string]func(p parts){
 		"spec.devices.constraints": func(p parts) { p.claim.Spec.Devices.Constraints = make([]resourcev1.DeviceConstraint, 1) },
 		"spec.devices.requests[0].firstAvailable[0].allocationMode": func(p parts) {
@@ -201,14 +234,29 @@ func TestDevicesNotCovered(t *testing.T) {
 			p.claim.Spec.Devices.Requests[0].Exactly.Tolerations = []resourcev1.DeviceToleration{{TolerationSeconds: new(int64)}}
 		},
 		"spec.resourceClaims": func(p parts) {
-			beside := p.claim.Spec.Devices.Requests[0].DeepCopy()
-			beside.Exactly.AdminAccess = &yes
-			p.claim.Spec.Devices.Requests = append(p.claim.Spec.Devices.Requests, *beside)
+			r := p.claim.Spec.Devices.Requests[0].Exactly
+			r.AdminAccess, r.Count = &yes, 10
+			p.claim.Spec.Devices.Requests = append(p.claim.Spec.Devices.Requests, resourcev1.DeviceRequest{Exactly: &resourcev1.ExactDeviceRequest{
+				DeviceClassName: "any", Count: 1, AllocationMode: resourcev1.DeviceAllocationModeExactCount}})
+			p.slice.Spec.AllNodes, p.slice.Spec.Devices = &yes, make([]resourcev1.Device, 30)
 		},
 		"status.allocation.devices.results[0]": func(p parts) {
-			p.slice.Spec.Devices[0].Taints = []resourcev1.DeviceTaint{{Effect: resourcev1.DeviceTaintEffectNoExecute}}
-			p.claim.Status.Allocation = &resourcev1.AllocationResult{}
-			p.claim.Status.Allocation.Devices.Results = make([]resourcev1.DeviceRequestAllocationResult, 1)
+			tainted(p)
+			p.claim.Status.Allocation.Devices.Results[0].Tolerations = []resourcev1.DeviceToleration{{TolerationSeconds: new(int64)}}
+		},
+		"status.allocation.devices.results[0] in a pool of two": func(p parts) {
+			tainted(p)
+			p.slice.Spec.Pool.ResourceSliceCount = 2
+		},
+		"status.allocation.devices.results[0] of an older release": func(p parts) {
+			tainted(p)
+			p.claim.Spec.Devices.Requests[0].Exactly.Tolerations = []resourcev1.DeviceToleration{{Operator: resourcev1.DeviceTolerationOpExists}}
+		},
+		"status.allocation.devices.results[0] of an older release, of a list": func(p parts) {
+			tainted(p)
+			p.claim.Status.Allocation.Devices.Results[0].Request = "one/other"
+			p.claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "one", FirstAvailable: []resourcev1.DeviceSubRequest{
+				{Name: "first"}, {Name: "other", Tolerations: []resourcev1.DeviceToleration{{Operator: resourcev1.DeviceTolerationOpExists}}}}}}
 		},
 		"spec.devices.requests[0].exactly.selectors": func(p parts) {
 			p.claim.Spec.Devices.Requests[0].Exactly.Selectors = make([]resourcev1.DeviceSelector, 1)
@@ -233,10 +281,11 @@ func TestDevicesNotCovered(t *testing.T) {
 				DeviceClassName: "any", Count: 1, AllocationMode: resourcev1.DeviceAllocationModeExactCount}}}
 			p.slice.Spec.Pool.ResourceSliceCount, p.slice.Spec.Devices = 1, make([]resourcev1.Device, 1)
 			change(p)
-			c := &model.Cluster{Preemptor: mk.Pod("p", 0, func(p *v1.Pod) {
+			c := &model.Cluster{Nodes: []*v1.Node{mk.Node("n", "2")}, Preemptor: mk.Pod("p", 0, func(p *v1.Pod) {
 				p.Spec.ResourceClaims = []v1.PodResourceClaim{{ResourceClaimName: &name}}
 			}), Extra: []runtime.Object{p.claim, p.class, p.slice}}
 			u := unmodelled.In(c, model.NewSnapshot(c))
+			field, _, _ := strings.Cut(field, " ") // the rest tells why
 			if field == "" {
 				assert.Empty(t, u)
 			} else if assert.Len(t, u, 1) {

@@ -22,10 +22,17 @@ type devices struct {
 	taken   map[device]bool
 	wanted  [][]wish // one for each request: the ways in which it may be met
 	claimed int      // how many claims want something
+	// withholds tells whether the devices that one claim administers are kept from
+	// ordinary requests of another, by the places of both among those that want something.
+	withholds func(admin, other int) bool
 }
 
+// withinClaim: no device is in a claim twice, and what a claim administers is free for
+// others: "normal usage is not impacted" (KEP-5018).
+func withinClaim(admin, other int) bool { return admin == other }
+
 func newDevices(objects []runtime.Object) *devices {
-	d := &devices{claims: map[string]*resourcev1.ResourceClaim{}, classes: map[string]*resourcev1.DeviceClass{}, taken: map[device]bool{}}
+	d := &devices{claims: map[string]*resourcev1.ResourceClaim{}, classes: map[string]*resourcev1.DeviceClass{}, taken: map[device]bool{}, withholds: withinClaim}
 	for _, o := range objects {
 		switch o := o.(type) {
 		case *resourcev1.ResourceClaim:
@@ -128,7 +135,7 @@ func Enough(objects []runtime.Object, n *v1.Node, pods ...*v1.Pod) (enough, know
 			}
 		}
 	}
-	if d.tooMany() != "" {
+	if d.tooMany([]*v1.Node{n}) != "" {
 		return false, false
 	}
 	return d.suffice(n), known

@@ -11,8 +11,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
-// DynamicResources: every claim that is allocated has to be usable from the node,
-// and for those that are not the node has to have devices that nobody uses
+// DynamicResources: every claim that is allocated has to be usable from the node, and
+// its devices must not be tainted; for those that are not the node has to have devices that nobody uses
 // (KEP-4381; dynamicresources.go:933@v1.37.1). The pods on the node do not matter,
 // and preemption does not free devices: they belong to claims, and what is
 // allocated or reserved does not change while pods are removed for the sake of
@@ -35,12 +35,15 @@ func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answ
 	if why != "" {
 		return nil, filter.Rejected(why)
 	}
-	st, answer := &State{}, filter.Answer{}
+	st, answer := &State{devices: d}, filter.Answer{}
 	for _, claim := range own {
 		if claim.Status.Allocation != nil {
 			// Any number of pods may share it, even more than reservedFor has room for
 			// (resourceclaim.go:199@v0.37.1, CanBeReserved).
 			st.Allocated = append(st.Allocated, claim)
+			if d.keepsAway(claim) {
+				st.Tainted = append(st.Tainted, claim)
+			}
 			continue
 		}
 		st.Open = append(st.Open, claim)
@@ -48,7 +51,7 @@ func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answ
 			answer = filter.Rejected(missing)
 		}
 	}
-	st.judge(s, d)
+	st.Judge(s)
 	return st, answer
 }
 
@@ -104,26 +107,34 @@ type State struct {
 	// Allocated are the preemptor's claims that have devices, Open those that have
 	// none yet.
 	Allocated, Open []*resourcev1.ResourceClaim
+	// Tainted are those of Allocated with a device of which a taint keeps pods away.
+	Tainted []*resourcev1.ResourceClaim
 	// Idle are the keys of the allocated claims that are in the preemptor's way on a
 	// node for no other reason, and that no other pod uses, by Node.Index.
-	Idle [][]string
+	Idle    [][]string
+	devices *devices
 }
+
+// Withhold has devices that one claim administers kept from ordinary requests of another
+// where keeps says so. It is asked with the places of both among the claims of Open.
+func (st *State) Withhold(keeps func(admin, other int) bool) { st.devices.withholds = keeps }
 
 // Deallocatable are the claims, as namespace/name, of which one may lose its
 // allocation because of n before preemption is tried
 // (dynamicresources.go:1150@v1.37.1, PostFilter).
 func (st *State) Deallocatable(n *filter.Node) []string { return st.Idle[n.Index] }
 
-// judge works out the verdict on each node.
-func (st *State) judge(s *filter.Snapshot, d *devices) {
+// Judge works out the verdict on each node.
+func (st *State) Judge(s *filter.Snapshot) {
 	st.Verdicts, st.Idle = make(filter.Verdicts, len(s.Nodes)), make([][]string, len(s.Nodes))
 	for i, n := range s.Nodes {
-		if !d.suffice(n.Node) {
+		if !st.devices.suffice(n.Node) {
 			st.Verdicts[i] = filter.Unresolvable("cannot allocate all claims")
 			continue
 		}
 		for _, claim := range st.Allocated {
-			if where := claim.Status.Allocation.NodeSelector; where == nil || selects(where, n.Node) {
+			where := claim.Status.Allocation.NodeSelector
+			if (where == nil || selects(where, n.Node)) && !slices.Contains(st.Tainted, claim) {
 				continue
 			}
 			st.Verdicts[i] = filter.Unresolvable("resourceclaim not available on the node")

@@ -70,8 +70,8 @@ func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
 			if len(r.BindingConditions) > 0 {
 				report(object, at+".bindingConditions", "binding conditions of devices")
 			}
-			if d.evicts(device{r.Driver, r.Pool, r.Device}) {
-				report(object, at, "devices from which pods are evicted")
+			if why := d.doubtful(claim, r); why != "" {
+				report(object, at, why)
 			}
 			if len(r.SkipNodeOperations) > 0 {
 				report(object, at+".skipNodeOperations", "optional node operations of devices")
@@ -80,49 +80,119 @@ func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
 	}
 	if allocates {
 		unmodelledDevices(s.Objects, report)
-		if why := d.tooMany(); why != "" {
+		nodes := make([]*v1.Node, len(s.Nodes))
+		for i, n := range s.Nodes {
+			nodes[i] = n.Node
+		}
+		if why := d.tooMany(nodes); why != "" {
 			report("Pod "+filter.Key(p), "spec.resourceClaims", why)
 		}
 	}
 }
 
-// evicts tells whether a device has a taint that evicts pods: no new ones are to use it.
-func (d *devices) evicts(id device) bool {
-	taints := d.byRules(id)
+// doubtful says why it cannot be told whether taints of an allocated device keep pods
+// away, "" if it can.
+func (d *devices) doubtful(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) string {
+	id := device{r.Driver, r.Pool, r.Device}
+	taints := d.taintsOf(id)
+	if tolerated(taints, nil) {
+		return ""
+	}
+	if d.inPart(id) {
+		return "tainted devices of pools of several slices"
+	}
+	if slices.ContainsFunc(r.Tolerations, forATime) {
+		return "devices that are tolerated for a time"
+	}
+	if asked, known := tolerationsOf(claim, r.Request); known && tolerated(taints, asked) != tolerated(taints, r.Tolerations) {
+		return "tolerations of which the allocation has no copy"
+	}
+	return ""
+}
+
+// inPart tells whether the device is of a pool of several slices.
+func (d *devices) inPart(id device) bool {
+	count := 0
 	for _, s := range d.slices {
-		for i := range s.Spec.Devices {
-			if id == (device{s.Spec.Driver, s.Spec.Pool.Name, s.Spec.Devices[i].Name}) {
-				taints = append(taints, s.Spec.Devices[i].Taints...)
+		if s.Spec.Driver == id.driver && s.Spec.Pool.Name == id.pool {
+			if count++; s.Spec.Pool.ResourceSliceCount != 1 {
+				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(taints, func(t resourcev1.DeviceTaint) bool { return t.Effect == resourcev1.DeviceTaintEffectNoExecute })
+	return count > 1
 }
+
+// tolerationsOf are what a request tolerates: its name is REQUEST, or REQUEST/ENTRY for
+// an entry of a prioritized list (resource/v1/types.go, DeviceRequestAllocationResult).
+func tolerationsOf(claim *resourcev1.ResourceClaim, request string) (tolerations []resourcev1.DeviceToleration, known bool) {
+	for i := range claim.Spec.Devices.Requests {
+		r := &claim.Spec.Devices.Requests[i]
+		if r.Exactly != nil && r.Name == request {
+			return r.Exactly.Tolerations, true
+		}
+		for j := range r.FirstAvailable {
+			if r.Name+"/"+r.FirstAvailable[j].Name == request {
+				return r.FirstAvailable[j].Tolerations, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func forATime(t resourcev1.DeviceToleration) bool { return t.TolerationSeconds != nil }
 
 // maxDevices is how many devices a claim may get; to want more is an error.
 const maxDevices = resourcev1.AllocationResultsMaxSize
 
-// maxWays is how many combinations of the entries of prioritized lists are tried.
-const maxWays = 1000
+// maxWays is how many combinations of the entries of prioritized lists are tried, and
+// maxPlacements how many of devices for administration beside others.
+const maxWays, maxPlacements = 1000, 50000
 
-// tooMany says why what is wanted cannot be told. That a claim for administration and
-// another one may get the same device is promised, and depends on the order in which
-// the pod lists them.
-func (d *devices) tooMany() string {
-	ways, admin, others := 1, false, false
+// tooMany says why what is wanted cannot be told on some of the nodes.
+func (d *devices) tooMany(nodes []*v1.Node) string {
+	ways, placements, most, others := 1, 1, 0, false
+	for _, n := range nodes {
+		most = max(most, d.offeredTo(n))
+	}
 	for _, of := range d.wanted {
 		ways = min(ways*max(len(of), 1), maxWays+1)
 		for i := range of {
-			admin, others = admin || of[i].admin, others || !of[i].admin
+			if of[i].admin {
+				placements = min(placements*choices(most, of[i].count), maxPlacements+1)
+			} else {
+				others = true
+			}
 		}
 	}
 	switch {
 	case ways > maxWays:
 		return "more combinations of prioritized lists than are tried"
-	case admin && others:
-		return "devices for administration beside others"
+	case others && ways*placements > maxPlacements:
+		return "more combinations of devices for administration, beside others, than are tried"
 	}
 	return ""
+}
+
+// offeredTo is how many devices can be used from a node.
+func (d *devices) offeredTo(n *v1.Node) (count int) {
+	for _, s := range d.slices {
+		if offers(s, n) {
+			count += len(s.Spec.Devices)
+		}
+	}
+	return count
+}
+
+// choices is in how many ways some of the devices can be taken, up to a limit.
+func choices(devices, some int) int {
+	ways := 1
+	for i := 1; i <= min(some, devices-some); i++ {
+		if ways = ways * (devices - i + 1) / i; ways > maxPlacements {
+			return maxPlacements + 1
+		}
+	}
+	return ways
 }
 
 // unmodelledRequests reports the requests of a claim by which one device is not as
@@ -157,7 +227,6 @@ func unmodelledRequests(claim *resourcev1.ResourceClaim, classes map[string]*res
 }
 
 func unmodelledRequest(r *resourcev1.DeviceSubRequest, classes map[string]*resourcev1.DeviceClass, report func(field, why string)) {
-	forATime := func(t resourcev1.DeviceToleration) bool { return t.TolerationSeconds != nil }
 	for _, f := range []struct {
 		is         bool
 		field, why string

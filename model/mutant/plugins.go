@@ -189,6 +189,17 @@ var ofRules = []breaks{
 			r.Exactly.Tolerations = nil
 		}
 	}))},
+	{"claims: no taint of an allocated device is tolerated", onPlugin("DynamicResources", misreadAllocations(func(a *resourcev1.AllocationResult) {
+		for i := range a.Devices.Results {
+			a.Devices.Results[i].Tolerations = nil
+		}
+	}))},
+	{"claims: what is administered is taken from all claims", onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
+		if len(st.Open) > 0 {
+			st.Withhold(func(int, int) bool { return true })
+			st.Judge(s)
+		}
+	}))},
 	{"claims: just the first of a prioritized list will do", onPlugin("DynamicResources", misreadRequests(func(r *resourcev1.DeviceRequest) {
 		r.FirstAvailable = r.FirstAvailable[:min(len(r.FirstAvailable), 1)]
 	}))},

@@ -33,6 +33,8 @@ const (
 	MissingDriverResolvable           Quirk = "missing-driver-resolvable"            // a node that lacks a driver fails in a resolvable way
 	VolumeNodeFields                  Quirk = "volume-node-fields"                   // a volume's node affinity to fields of the node, as its name, is ignored
 	ClaimAllocatedTwice               Quirk = "claim-allocated-twice"                // a claim that the preemptor names twice is allocated twice
+	AdminDevicesWithheld              Quirk = "admin-devices-withheld"               // what a claim administers is taken from the claims after it
+	TaintedClaimShared                Quirk = "tainted-claim-shared"                 // taints of devices that are allocated keep no pod away
 	OnePodForAllTerms                 Quirk = "one-pod-for-all-terms"                // a pod counts for a term of affinity only if all terms select it
 	UnlabelledNodesHideFirst          Quirk = "unlabelled-nodes-hide-first"          // pods on nodes without the topology labels are no members of the group
 	NominatedRefusalsSkipped          Quirk = "nominated-refusals-skipped"           // anti-affinity of nominated pods counts only beside that of others

@@ -104,8 +104,20 @@ var switches = []struct {
 	{FirstVictimIsHighest, firstVictimIsHighest},
 	{QuantitiesWrapAround, onPlugin("NodeResourcesFit", variant.Around(int64WrapsAround))},
 	{ScoresWrapAround, afterDecide(scoresWrapAround)},
+	{AdminDevicesWithheld, onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
+		if len(st.Open) > 0 {
+			st.Withhold(func(admin, other int) bool { return admin <= other })
+			st.Judge(s)
+		}
+	}))},
+	{TaintedClaimShared, onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
+		if len(st.Tainted) > 0 {
+			st.Tainted = nil
+			st.Judge(s)
+		}
+	}))},
 	{ClaimAllocatedTwice, onPlugin("DynamicResources", variant.Where(
-		func(s *filter.Snapshot) bool { return len(s.Preemptor.Spec.ResourceClaims) > 0 }, variant.Misread(claimAllocatedTwice)))},
+		func(s *filter.Snapshot) bool { return len(s.Preemptor.Spec.ResourceClaims) > 1 }, variant.Misread(claimAllocatedTwice)))},
 
 	{VictimsUnsorted, func(r *answers.Rules) {
 		reprieve := r.Reprieve
@@ -275,29 +287,28 @@ func unknownDomainPanics(r *answers.Rules) {
 	})(r)
 }
 
-// claimAllocatedTwice: a claim that the preemptor names twice is seen to ask for
-// everything twice, but for what it shares with others.
+// claimAllocatedTwice: a claim that the preemptor names twice, and that has no devices
+// yet, is seen to be two alike.
 func claimAllocatedTwice(s *filter.Snapshot) {
-	p, times := s.Preemptor.Pod, map[string]int64{}
-	for i := range p.Spec.ResourceClaims {
-		if name, _ := device.ClaimName(p, &p.Spec.ResourceClaims[i]); name != "" {
-			times[p.Namespace+"/"+name]++
+	claims := map[string]*resourcev1.ResourceClaim{}
+	for _, o := range s.Objects {
+		if claim, ok := o.(*resourcev1.ResourceClaim); ok {
+			claims[filter.Key(claim)] = claim
 		}
 	}
-	for i, o := range s.Objects {
-		claim, ok := o.(*resourcev1.ResourceClaim)
-		if !ok || times[filter.Key(claim)] < 2 {
-			continue
-		}
-		claim = claim.DeepCopy()
-		for _, r := range claim.Spec.Devices.Requests {
-			if r.Exactly != nil && r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess {
-				continue
+	s.Preemptor.Pod = variant.Changed(s.Preemptor.Pod, func(p *v1.Pod) {
+		times := map[*resourcev1.ResourceClaim]int{}
+		p.Spec.ResourceClaims = variant.Each(p.Spec.ResourceClaims, func(entry *v1.PodResourceClaim) {
+			name, _ := device.ClaimName(p, entry)
+			claim := claims[p.Namespace+"/"+name]
+			if claim == nil || claim.Status.Allocation != nil || entry.ResourceClaimName == nil && !filter.Controls(p, claim) {
+				return
 			}
-			for range times[filter.Key(claim)] - 1 {
-				claim.Spec.Devices.Requests = append(claim.Spec.Devices.Requests, r)
+			if times[claim]++; times[claim] > 1 {
+				another := fmt.Sprintf("%s, time %d", name, times[claim])
+				s.Objects = append(s.Objects, variant.Changed(claim, func(c *resourcev1.ResourceClaim) { c.Name = another }))
+				entry.ResourceClaimName, entry.ResourceClaimTemplateName = &another, nil
 			}
-		}
-		s.Objects[i] = claim
-	}
+		})
+	})
 }

@@ -127,6 +127,8 @@ var unseen = map[string]string{
 	"v1.31.14 to v1.32.13: nominated-node-blames-others":                                              "only reasons differ",
 	"v1.33.13 to v1.34.4: DynamicResources filters":                                                   "1.33 does not know resource claims",
 	"v1.33.13 to v1.34.4: claim-allocated-twice":                                                      "1.33 does not know resource claims",
+	"v1.33.13 to v1.34.4: admin-devices-withheld":                                                     "1.33 does not know resource claims",
+	"v1.35.4 to v1.36.3: tainted-claim-shared":                                                        "1.35 does not know what it takes",
 	"v1.36.3 to v1.37.0: missing-driver-resolvable":                                                   "1.36 does not know what it takes",
 	"v1.36.3 to v1.37.0: rule-without-selector":                                                       "1.36 does not know what it takes",
 }

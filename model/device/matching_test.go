@@ -1,0 +1,88 @@
+package device
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// What is found agrees with trying all devices for all requests, whatever is withheld.
+func TestMatchingTriesEverything(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	keepers := []func(admin, other int) bool{
+		withinClaim,
+		func(admin, other int) bool { return admin <= other },
+		func(admin, other int) bool { return admin >= other },
+		func(int, int) bool { return true },
+	}
+	answers := map[string]int{}
+	for range 20000 {
+		var offered []offer
+		for range r.IntN(5) {
+			o := offer{driver: fmt.Sprint(r.IntN(2)), taken: r.IntN(3) == 0}
+			if r.IntN(4) == 0 {
+				o.taints = []resourcev1.DeviceTaint{{Key: "k", Effect: resourcev1.DeviceTaintEffectNoSchedule}}
+			}
+			offered = append(offered, o)
+		}
+		var wishes []wish
+		for claim := range 1 + r.IntN(3) {
+			for range 1 + r.IntN(2) {
+				w := wish{claim: claim + 1, count: 1 + r.IntN(2), admin: r.IntN(2) == 0}
+				if r.IntN(2) == 0 {
+					w.driver = fmt.Sprint(r.IntN(2))
+				}
+				if r.IntN(3) == 0 {
+					w.tolerations = []resourcev1.DeviceToleration{{Operator: resourcev1.DeviceTolerationOpExists}}
+				}
+				wishes = append(wishes, w)
+			}
+		}
+		of := r.IntN(len(keepers))
+		want := tryAll(offered, wishes, keepers[of], nil)
+		require.Equal(t, want, newMatching(offered, wishes, keepers[of]).complete(), "%v for %v, keeper %d", offered, wishes, of)
+		answers[fmt.Sprint(of, want)]++
+	}
+	for of := range keepers {
+		for _, answer := range []bool{true, false} {
+			require.Greater(t, answers[fmt.Sprint(of, answer)], 300)
+		}
+	}
+}
+
+// given is a device that a wish has got.
+type given struct {
+	w  *wish
+	at int
+}
+
+func tryAll(offered []offer, wishes []wish, withholds func(admin, other int) bool, got []given) bool {
+	placed := len(got)
+	for i := range wishes {
+		w := &wishes[i]
+		if placed -= w.count; placed >= 0 {
+			continue
+		}
+	devices:
+		for at := range offered {
+			if !offered[at].serves(w) {
+				continue
+			}
+			for _, g := range got {
+				distinct := g.w.claim == w.claim || !g.w.admin && !w.admin ||
+					g.w.admin && !w.admin && withholds(g.w.claim, w.claim) || w.admin && !g.w.admin && withholds(w.claim, g.w.claim)
+				if g.at == at && distinct {
+					continue devices
+				}
+			}
+			if tryAll(offered, wishes, withholds, append(got[:len(got):len(got)], given{w, at})) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
