@@ -73,7 +73,7 @@ var guards bool
 
 // softLimit is from how much memory on the garbage collector spares no effort. A dump
 // of the largest clusters takes as much.
-const softLimit = 3 << 30
+const softLimit = 3<<30 + 1<<29
 
 // asChild is main in a child. It is short-lived, so memory counts less than time.
 func asChild(ctx context.Context) int {

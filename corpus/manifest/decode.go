@@ -233,7 +233,9 @@ func (c chunk) decodeObject(data []byte, meta typeMeta, own Own) (o Object, _ *I
 		o.Value = of
 	}
 	var err *InputError
-	o.Unknown, err = c.unmarshal(data, o.Value)
+	if !decodeQuickly(data, o.Value) {
+		o.Unknown, err = c.unmarshal(data, o.Value)
+	}
 	setNamespace(o.Value)
 	if err != nil {
 		err.Object = o.Name()

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,6 +125,12 @@ func scanValue(data []byte, i int) int {
 	depth := 0
 	for start := i; i < len(data); i++ {
 		switch data[i] {
+		case ' ':
+			if depth == 0 && i > start {
+				return i
+			}
+			i = skipBlanks(data, i) - 1
+			continue
 		case '"':
 			for i++; i < len(data) && data[i] != '"'; i++ {
 				if data[i] == '\\' {
@@ -141,7 +148,7 @@ func scanValue(data []byte, i int) int {
 			if depth < 0 && i > start {
 				return i // the end of a number, true, false or null
 			}
-		case ',', ' ', '\t', '\r', '\n':
+		case ',', '\t', '\r', '\n':
 			if depth == 0 && i > start {
 				return i
 			}
@@ -155,6 +162,19 @@ func scanValue(data []byte, i int) int {
 	}
 	return -1
 }
+
+// skipBlanks skips the blanks of an indented line, eight at a time.
+func skipBlanks(data []byte, i int) int {
+	for i+8 <= len(data) && binary.LittleEndian.Uint64(data[i:]) == eightBlanks {
+		i += 8
+	}
+	for i < len(data) && data[i] == ' ' {
+		i++
+	}
+	return i
+}
+
+const eightBlanks = 0x2020202020202020
 
 func skipSpace(data []byte, i int) int {
 	for i < len(data) && strings.IndexByte(" \t\r\n", data[i]) >= 0 {

@@ -13,6 +13,7 @@
 package apiserver
 
 import (
+	"crypto/sha256"
 	"errors"
 	goruntime "runtime"
 	"slices"
@@ -142,9 +143,9 @@ const manyObjects = 1000
 // name, and says what is wrong with each.
 func (a *admitter) admitAll(all []runtime.Object, classes int, already map[runtime.Object]bool) [][]error {
 	errs := make([][]error, len(all))
-	admit := func(i int) {
+	admit := func(i int, known *alike) {
 		if !already[all[i]] {
-			its := admitter{classes: a.classes}
+			its := admitter{classes: a.classes, alike: known}
 			its.admit(all[i])
 			errs[i] = its.errs
 		}
@@ -154,13 +155,17 @@ func (a *admitter) admitAll(all []runtime.Object, classes int, already map[runti
 		workers = 1
 	}
 	for i := range classes {
-		admit(i)
+		admit(i, nil)
 	}
 	var group sync.WaitGroup
 	for w := range workers {
 		group.Go(func() {
+			var known *alike
+			if len(all) >= manyObjects {
+				known = &alike{valid: map[[sha256.Size]byte]bool{}}
+			}
 			for i := classes + w; i < len(all); i += workers {
-				admit(i)
+				admit(i, known)
 			}
 		})
 	}
@@ -217,6 +222,7 @@ func nameOf(object runtime.Object) string {
 // admitter collects what is wrong while it admits objects.
 type admitter struct {
 	classes classes
+	alike   *alike // nil remembers nothing
 	errs    []error
 }
 

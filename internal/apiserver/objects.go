@@ -53,7 +53,16 @@ func (a *admitter) admit(object runtime.Object) {
 		if err := a.classes.resolve(o); err != nil {
 			a.fail(nameOf(o), err)
 		}
+		legacyscheme.Scheme.Default(o)
+		key, canTell := a.alike.key(o)
+		if canTell && a.alike.valid[key] {
+			return
+		}
+		before := len(a.errs)
 		check(a, o, func(in *core.Pod) field.ErrorList { return append(defaultResources(in, o), validateStoredPod(in)...) })
+		if canTell && len(a.errs) == before {
+			a.alike.add(key)
+		}
 	case *v1.PersistentVolumeClaim:
 		setNamespace(o)
 		check(a, o, validateClaim)
