@@ -68,7 +68,7 @@ func BenchmarkExplainDump(b *testing.B) {
 	for _, size := range []mk.Size{{Nodes: 500, Bound: 15_000 - 1, Pending: 1}, {Nodes: 5_000, Bound: 150_000 - 1, Pending: 1}} {
 		b.Run(fmt.Sprintf("%d nodes", size.Nodes), func(b *testing.B) {
 			if testing.Short() && size.Nodes > 500 {
-				b.Skip("takes a minute, and 5 GiB")
+				b.Skip("takes half a minute, and 4 GiB")
 			}
 			file := filepath.Join(b.TempDir(), "dump.json")
 			f, err := os.Create(file)

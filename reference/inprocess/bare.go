@@ -2,7 +2,7 @@ package inprocess
 
 import (
 	"errors"
-	"runtime"
+	"time"
 
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -32,7 +32,7 @@ func (s *scheduler) bare() {
 	if fitError, ok := errors.AsType[*framework.FitError](err); ok {
 		s.profile.RunPostFilterPlugins(s.ctx, state, s.loaded.preemptor, fitError.Diagnosis.NodeToStatus)
 		for s.plugin.Executor.IsPodRunningPreemption(s.loaded.preemptor.UID) {
-			runtime.Gosched()
+			time.Sleep(time.Microsecond)
 		}
 	}
 }
