@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
 // APIVersion and Kind identify the document that makes a stream a case.
@@ -47,6 +48,9 @@ type Case struct {
 	// Cluster is never nil. The cases of one dump share its objects and lists:
 	// treat them as read-only.
 	Cluster *model.Cluster
+	// Timeline, if it is not nil, is what happens to the cluster, which has no preemptor
+	// then. Expectations are among its steps.
+	Timeline *timeline.Timeline
 	// File is the name of the stream the case was read from. It is not written.
 	File string
 }

@@ -60,16 +60,22 @@ func read(data []byte) (*Stream, error) {
 	case len(objects) == 0:
 		return nil, &InputError{Err: errors.New("there is no object in it")}
 	}
-	if doc, ok := objects[0].Value.(*document); ok {
+	switch doc := objects[0].Value.(type) {
+	case *document:
 		return readCase(doc, &objects[0], objects[1:])
+	case *timelineDocument:
+		return readTimeline(doc, &objects[0], objects[1:])
 	}
 	return readDump(objects)
 }
 
-// newDocument knows the kind Case.
+// newDocument knows the kinds Case and Timeline.
 func newDocument(apiVersion, kind string) manifest.Named {
-	if apiVersion == APIVersion && kind == Kind {
+	switch {
+	case apiVersion == APIVersion && kind == Kind:
 		return &document{}
+	case apiVersion == APIVersion && kind == TimelineKind:
+		return &timelineDocument{}
 	}
 	return nil
 }
@@ -91,11 +97,12 @@ func collect(objects []manifest.Object, strict bool) (*cluster, error) {
 	for i := range objects {
 		d := &objects[i]
 		_, isCase := d.Value.(*document)
+		_, isTimeline := d.Value.(*timelineDocument)
 		switch {
-		case isCase:
-			return nil, d.Fail("kind", errors.New("a Case must be the first document of its stream, and the only Case"))
-		case d.Value == nil && d.Kind == Kind:
-			return nil, d.Fail("apiVersion", fmt.Errorf("%q is no version of a Case, %s is", d.APIVersion, APIVersion))
+		case isCase || isTimeline:
+			return nil, d.Fail("kind", fmt.Errorf("a %s must be the first document of its stream, and the only one", d.Kind))
+		case d.Value == nil && (d.Kind == Kind || d.Kind == TimelineKind):
+			return nil, d.Fail("apiVersion", fmt.Errorf("%q is no version of a %s, %s is", d.APIVersion, d.Kind, APIVersion))
 		case d.Value == nil && strict:
 			return nil, d.Fail("kind", fmt.Errorf("unknown kind %s of %s", d.Kind, d.APIVersion))
 		case d.Value == nil:

@@ -60,20 +60,8 @@ func fileName(name string) string {
 
 // render writes the case, without the values that reading fills in if terse.
 func (c *Case) render(terse bool) ([]byte, error) {
-	if c.Cluster == nil || c.Cluster.Preemptor == nil {
+	if c.Timeline == nil && (c.Cluster == nil || c.Cluster.Preemptor == nil) {
 		return nil, fmt.Errorf("writing case %s: it has no preemptor", c.Name)
-	}
-	header := &document{
-		Name:        c.Name,
-		Description: c.Description,
-		Origin:      c.Origin,
-		Finding:     c.Finding,
-		Preemptor:   model.Key(c.Cluster.Preemptor),
-		Expect:      c.Expect,
-		Findings:    c.Findings,
-	}
-	if s := c.Cluster.Settings; !reflect.ValueOf(s).IsZero() {
-		header.Scheduler = &s
 	}
 	var buf bytes.Buffer
 	out := manifest.NewWriter(&buf)
@@ -83,7 +71,13 @@ func (c *Case) render(terse bool) ([]byte, error) {
 		}
 		return nil
 	}
-	if err := put(APIVersion, Kind, header); err != nil {
+	var err error
+	if c.Timeline != nil {
+		err = put(APIVersion, TimelineKind, c.timelineDocument())
+	} else {
+		err = put(APIVersion, Kind, c.document())
+	}
+	if err != nil {
 		return nil, err
 	}
 	for _, object := range c.objects() {
@@ -107,8 +101,29 @@ func (c *Case) render(terse bool) ([]byte, error) {
 // objects lists the cluster's objects in the order in which they are written.
 func (c *Case) objects() []kruntime.Object {
 	q := c.Cluster
+	last := []kruntime.Object{q.Preemptor}
+	if c.Timeline != nil {
+		last = c.createdLater()
+	}
 	return slices.Concat(model.ObjectsOf(q.PriorityClasses), q.Extra, model.ObjectsOf(q.Nodes), model.ObjectsOf(q.PodDisruptionBudgets),
-		model.ObjectsOf(q.Pods), []kruntime.Object{q.Preemptor})
+		model.ObjectsOf(q.Pods), last)
+}
+
+// document is the Case document of the case.
+func (c *Case) document() *document {
+	d := &document{
+		Name:        c.Name,
+		Description: c.Description,
+		Origin:      c.Origin,
+		Finding:     c.Finding,
+		Preemptor:   model.Key(c.Cluster.Preemptor),
+		Expect:      c.Expect,
+		Findings:    c.Findings,
+	}
+	if s := c.Cluster.Settings; !reflect.ValueOf(s).IsZero() {
+		d.Scheduler = &s
+	}
+	return d
 }
 
 // noImage is the image that reading gives to a container without one

@@ -116,7 +116,7 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 	errs := a.admitAll(all, len(c.PriorityClasses), already)
 	for i, object := range all {
 		a.errs = append(a.errs, errs[i]...)
-		name := nameOf(object)
+		name := NameOf(object)
 		if name != "" && names[name] {
 			a.fail(name, field.Duplicate(field.NewPath("metadata", "name"), name))
 		}
@@ -183,7 +183,7 @@ func Preemptor(c *model.Cluster) error {
 		a.fail("Cluster", field.Required(field.NewPath("preemptor"), "no pod to schedule"))
 		return errors.Join(a.errs...)
 	}
-	name, spec := nameOf(pod), field.NewPath("spec")
+	name, spec := NameOf(pod), field.NewPath("spec")
 	if pod.Spec.NodeName != "" {
 		a.fail(name, field.Invalid(spec.Child("nodeName"), pod.Spec.NodeName, "the preemptor is bound already"))
 	}
@@ -206,8 +206,8 @@ func terminated(pod *v1.Pod) bool {
 	return pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
 }
 
-// nameOf is the kind and the name of an object, or "" of a kind that is not known.
-func nameOf(object runtime.Object) string {
+// NameOf is the kind and the name of an object, or "" of a kind that is not known.
+func NameOf(object runtime.Object) string {
 	kinds, _, err := legacyscheme.Scheme.ObjectKinds(object)
 	meta, ok := object.(metav1.Object)
 	switch {

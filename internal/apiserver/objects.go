@@ -51,7 +51,7 @@ func (a *admitter) admit(object runtime.Object) {
 		nameContainers(o.Spec.InitContainers, "init-")
 		nameContainers(o.Spec.Containers, "container-")
 		if err := a.classes.resolve(o); err != nil {
-			a.fail(nameOf(o), err)
+			a.fail(NameOf(o), err)
 		}
 		legacyscheme.Scheme.Default(o)
 		key, canTell := a.alike.key(o)
@@ -104,10 +104,10 @@ func check[T any, Internal interface {
 	legacyscheme.Scheme.Default(object)
 	in := Internal(new(T))
 	if err := legacyscheme.Scheme.Convert(object, in, nil); err != nil {
-		a.fail(nameOf(object), field.InternalError(field.NewPath("apiVersion"), err))
+		a.fail(NameOf(object), field.InternalError(field.NewPath("apiVersion"), err))
 		return
 	}
-	a.fail(nameOf(object), validate(in)...)
+	a.fail(NameOf(object), validate(in)...)
 }
 
 func validateBudget(in *policy.PodDisruptionBudget) field.ErrorList {

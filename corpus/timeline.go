@@ -1,0 +1,242 @@
+package corpus
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/corpus/manifest"
+	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// TimelineKind identifies the document that makes a stream a timeline.
+const TimelineKind = "Timeline"
+
+// timelineDocument is the Timeline document of a stream. The manifests after it are the
+// objects of the start, and those that steps create. An object is there at the start
+// unless the first step that is about it creates it.
+type timelineDocument struct {
+	metav1.TypeMeta `json:",inline"`
+	Name            string          `json:"name"`
+	Description     string          `json:"description"`
+	Origin          string          `json:"origin"`
+	Finding         *Finding        `json:"finding"`
+	Scheduler       *model.Settings `json:"scheduler"`
+	Findings        []string        `json:"findings"`
+	Steps           []stepDocument  `json:"steps"`
+}
+
+// GetName is the name of the timeline.
+func (d *timelineDocument) GetName() string { return d.Name }
+
+// stepDocument is a step: one of its fields, and "with" beside "change".
+type stepDocument struct {
+	Create   string                `json:"create,omitempty"`
+	Change   string                `json:"change,omitempty"`
+	With     json.RawMessage       `json:"with,omitempty"`
+	Delete   string                `json:"delete,omitempty"`
+	End      string                `json:"end,omitempty"`
+	Wait     string                `json:"wait,omitempty"`
+	Hold     *timeline.Place       `json:"hold,omitempty"`
+	Release  *timeline.Place       `json:"release,omitempty"`
+	Next     *timeline.Place       `json:"next,omitempty"`
+	Fail     *timeline.Failure     `json:"fail,omitempty"`
+	Takeover bool                  `json:"takeover,omitempty"`
+	Expect   *timeline.Expectation `json:"expect,omitempty"`
+}
+
+// maxWait is the longest time that a step may take.
+const maxWait = 24 * time.Hour
+
+// step is the step that a document says, but for the object to create.
+func (d *stepDocument) step() (s timeline.Step, field string, err error) {
+	var set []string
+	v := reflect.ValueOf(*d)
+	for i := range v.NumField() {
+		if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); !v.Field(i).IsZero() && name != "with" {
+			set = append(set, name)
+		}
+	}
+	if len(set) != 1 {
+		return s, "", fmt.Errorf("a step is one of create, change, delete, end, wait, hold, release, next, fail, takeover, expect; there are %d", len(set))
+	}
+	if (d.Change != "") != (len(d.With) > 0) {
+		return s, "with", errors.New(`"change" and "with" go together`)
+	}
+	s = timeline.Step{Change: d.Change, With: d.With, Delete: d.Delete, End: podKey(d.End), Hold: d.Hold, Release: d.Release, Next: d.Next,
+		Fail: d.Fail, Takeover: d.Takeover, Expect: d.Expect}
+	for _, name := range []*string{&s.Change, &s.Delete} {
+		if kind, key, ok := strings.Cut(*name, " "); *name != "" && (!ok || kind == "" || key == "") {
+			return s, set[0], fmt.Errorf("%q names no object; it takes a kind and a name, as in \"Pod default/a\"", *name)
+		}
+	}
+	if d.End == "" {
+		s.End = ""
+	}
+	if d.Wait != "" {
+		if s.Wait, err = time.ParseDuration(d.Wait); err != nil || s.Wait <= 0 || s.Wait > maxWait {
+			return s, "wait", fmt.Errorf("%q is no time from 1ns to %s, for example 1m30s", d.Wait, maxWait)
+		}
+	}
+	for name, p := range map[string]*timeline.Place{"hold": s.Hold, "release": s.Release, "next": s.Next} {
+		if p == nil {
+			continue
+		}
+		switch {
+		case !slices.Contains(timeline.Places(), p.Name):
+			return s, name + ".place", fmt.Errorf("%q is no place; there are %v", p.Name, timeline.Places())
+		case p.Name.OfKind() && p.Pod != "":
+			return s, name + ".pod", fmt.Errorf("%s is of a kind of object", p.Name)
+		case !p.Name.OfKind() && p.Kind != "":
+			return s, name + ".kind", fmt.Errorf("%s is of a pod", p.Name)
+		case p.Pod != "":
+			p.Pod = podKey(p.Pod)
+		}
+	}
+	if f := s.Fail; f != nil {
+		switch {
+		case !slices.Contains(timeline.Calls(), f.Call):
+			return s, "fail.call", fmt.Errorf("%q is no call; there are %v", f.Call, timeline.Calls())
+		case !slices.Contains(reference.APIErrors(), reference.APIError(f.Error)):
+			return s, "fail.error", fmt.Errorf("%q is no error; there are %v", f.Error, reference.APIErrors())
+		case f.Times < 0:
+			return s, "fail.times", fmt.Errorf("%d is negative", f.Times)
+		case f.Pod != "":
+			f.Pod = podKey(f.Pod)
+		}
+	}
+	if s.Expect != nil {
+		if s.Expect.Pod == "" {
+			return s, "expect.pod", errors.New("an expectation is of a pod")
+		}
+		s.Expect.Pod = podKey(s.Expect.Pod)
+	}
+	return s, "", nil
+}
+
+// readTimeline makes a case of a Timeline document and what follows it.
+func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manifest.Object) (*Stream, error) {
+	if len(first.Unknown) > 0 {
+		return nil, first.Fail(first.Unknown[0], errors.New("unknown field"))
+	}
+	header := document{Name: doc.Name, Preemptor: "none", Scheduler: doc.Scheduler, Finding: doc.Finding}
+	if field, err := header.validate(); err != nil {
+		return nil, first.Fail(field, err)
+	}
+	c, err := collect(objects, true)
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]kruntime.Object{}
+	for _, obj := range c.Objects() {
+		named[apiserver.NameOf(obj)] = obj
+	}
+	steps := make([]timeline.Step, len(doc.Steps))
+	about, later := map[string]bool{}, map[string]bool{}
+	for i := range doc.Steps {
+		step, field, err := doc.Steps[i].step()
+		if err != nil {
+			return nil, first.Fail(strings.TrimSuffix(fmt.Sprintf("steps[%d].%s", i, field), "."), err)
+		}
+		name := doc.Steps[i].Create
+		if name != "" {
+			if step.Create = named[name]; step.Create == nil {
+				return nil, first.Fail(fmt.Sprintf("steps[%d].create", i), fmt.Errorf("there is no manifest of %q", name))
+			}
+			later[name] = later[name] || !about[name]
+		}
+		for _, name := range []string{name, step.Change, step.Delete} {
+			about[name] = true
+		}
+		steps[i] = step
+	}
+	start := startOf(&c.Cluster, later)
+	for _, p := range start.Pods {
+		if p.Spec.NodeName != "" && later["Node "+p.Spec.NodeName] {
+			return nil, c.at["Pod "+model.Key(p)].Fail("spec.nodeName", fmt.Errorf("node %q is not there at the start", p.Spec.NodeName))
+		}
+	}
+	if doc.Scheduler != nil {
+		start.Settings = *doc.Scheduler
+	}
+	return &Stream{Notes: c.notes, Cases: []*Case{{
+		Name:        doc.Name,
+		Description: strings.TrimSpace(doc.Description),
+		Origin:      doc.Origin,
+		Finding:     doc.Finding,
+		Findings:    doc.Findings,
+		Cluster:     start,
+		Timeline:    &timeline.Timeline{Cluster: start, Steps: steps},
+	}}}, nil
+}
+
+// startOf is a cluster without the objects of some names.
+func startOf(c *model.Cluster, without map[string]bool) *model.Cluster {
+	start := *c
+	start.Nodes = keep(c.Nodes, without)
+	start.Pods = keep(c.Pods, without)
+	start.PodDisruptionBudgets = keep(c.PodDisruptionBudgets, without)
+	start.PriorityClasses = keep(c.PriorityClasses, without)
+	start.Extra = keep(c.Extra, without)
+	return &start
+}
+
+func keep[T kruntime.Object](all []T, without map[string]bool) (kept []T) {
+	for _, o := range all {
+		if !without[apiserver.NameOf(o)] {
+			kept = append(kept, o)
+		}
+	}
+	return kept
+}
+
+// documentOf is the document of a step, and the object that it creates.
+func documentOf(s *timeline.Step) stepDocument {
+	d := stepDocument{Change: s.Change, With: s.With, Delete: s.Delete, End: s.End, Hold: s.Hold, Release: s.Release, Next: s.Next,
+		Fail: s.Fail, Takeover: s.Takeover, Expect: s.Expect}
+	if s.Create != nil {
+		d.Create = apiserver.NameOf(s.Create)
+	}
+	if s.Wait > 0 {
+		d.Wait = s.Wait.String()
+	}
+	return d
+}
+
+// timelineDocument is the Timeline document of the case.
+func (c *Case) timelineDocument() *timelineDocument {
+	d := &timelineDocument{Name: c.Name, Description: c.Description, Origin: c.Origin, Finding: c.Finding, Findings: c.Findings,
+		Steps: make([]stepDocument, len(c.Timeline.Steps))}
+	if s := c.Cluster.Settings; !reflect.ValueOf(s).IsZero() {
+		d.Scheduler = &s
+	}
+	for i := range c.Timeline.Steps {
+		d.Steps[i] = documentOf(&c.Timeline.Steps[i])
+	}
+	return d
+}
+
+// createdLater are the objects that steps create and that are not there at the start.
+func (c *Case) createdLater() (objects []kruntime.Object) {
+	there := map[string]bool{}
+	for _, o := range c.Cluster.Objects() {
+		there[apiserver.NameOf(o)] = true
+	}
+	for i := range c.Timeline.Steps {
+		if o := c.Timeline.Steps[i].Create; o != nil && !there[apiserver.NameOf(o)] {
+			there[apiserver.NameOf(o)] = true
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}

@@ -1,0 +1,217 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// Trace is what was seen of a timeline.
+type Trace struct {
+	System  string
+	Entries []Entry
+	// Quiet is how things were when all had come to rest: no step was left, nothing was
+	// held, no call failed any more, and nothing changed for a while. Flushed is how they
+	// were after the scheduler's flush of pods that wait for too long.
+	Quiet, Flushed *State
+	// FlushedAt is the index in Entries of what came after Quiet.
+	FlushedAt int
+	// Unmet are the expectations that did not hold.
+	Unmet []Unmet
+	// Endless: the scheduler did not come to rest at an instant of its clock, or its
+	// cluster did not come to rest at all.
+	Endless string
+	Crash   *model.Crash
+}
+
+// Unmet is an expectation that did not hold.
+type Unmet struct {
+	Step int // its index
+	Expectation
+	Was string
+}
+
+// What is a kind of entry.
+type What string
+
+// What people and kubelets do, with what is in the API.
+const (
+	Created  What = "created"  // an object
+	Updated  What = "updated"  // an object
+	Removed  What = "removed"  // an object, from the API
+	Deleting What = "deleting" // a pod was told to terminate
+	Started  What = "started"  // a pod, by its kubelet
+)
+
+// What the scheduler sees, and does.
+const (
+	Stored  What = "stored"  // an event, in the informer's store
+	Handled What = "handled" // an event, by the scheduler
+	Popped  What = "popped"  // a pod, from the queue
+	// Fits: the pod is to be bound to Node. Unfit: it is not; Text says why.
+	Fits  What = "fits"
+	Unfit What = "unfit"
+	// Decided: Victims on Node are preempted for the pod. Without victims, the
+	// pod is nominated to Node, or, if that is "", to none.
+	Decided What = "decided"
+	// Requeued: the pod's cycle has failed and is over.
+	Requeued What = "requeued"
+	// Begins and Ends are of the goroutine that preempts victims for the pod.
+	Begins What = "begins"
+	Ends   What = "ends"
+	// Called: an API call, Text says which; Error is its answer.
+	Called What = "called"
+	// Told: an event about the pod; Text is its reason and note.
+	Told What = "told"
+)
+
+// What happens to the timeline itself.
+const (
+	Holding   What = "holding"
+	Releasing What = "releasing"
+	Failing   What = "failing"
+	TakenOver What = "taken over"
+	Rested    What = "at rest"
+)
+
+// Entry is one thing that was seen.
+type Entry struct {
+	// At is the scheduler's clock since the start.
+	At time.Duration
+	// Step is the index of the step during which it was; the number of steps after the
+	// last one.
+	Step int
+	What What
+	// Object is "Pod default/a", "Node n1", or a place.
+	Object  string
+	Node    string
+	Text    string
+	Error   string
+	Victims []string // as "default/a"
+	// By tells which pod's victim a call is about: the pod that is preempted for; "" if
+	// it is not known.
+	By string
+	// Call of a Called entry.
+	Call PlaceName
+	// Queue is where a requeued pod is; Gated whether it is kept there.
+	Queue model.Queue
+	Gated bool
+}
+
+// Pod is the pod of an entry, as "default/a"; "" if its object is none.
+func (e *Entry) Pod() string {
+	name, _ := strings.CutPrefix(e.Object, "Pod ")
+	if name == e.Object {
+		return ""
+	}
+	return name
+}
+
+func (e *Entry) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%9.3fs  %-3d %-10s %s", e.At.Seconds(), e.Step, e.What, e.Object)
+	if e.Call != "" {
+		fmt.Fprintf(&b, " [%s]", e.Call)
+	}
+	if e.Node != "" {
+		fmt.Fprintf(&b, " on %s", e.Node)
+	}
+	if len(e.Victims) > 0 {
+		fmt.Fprintf(&b, ", victims %s", strings.Join(e.Victims, ", "))
+	}
+	if e.By != "" {
+		fmt.Fprintf(&b, ", for %s", e.By)
+	}
+	if e.Queue != "" {
+		fmt.Fprintf(&b, ", in %s", e.Queue)
+	}
+	if e.Gated {
+		b.WriteString(", gated")
+	}
+	if e.Text != "" {
+		fmt.Fprintf(&b, ": %s", e.Text)
+	}
+	if e.Error != "" {
+		fmt.Fprintf(&b, " → %s", e.Error)
+	}
+	return b.String()
+}
+
+// String is the whole trace, a line for each entry.
+func (t *Trace) String() string {
+	var b strings.Builder
+	for i := range t.Entries {
+		b.WriteString(t.Entries[i].String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// State is how things are at an instant.
+type State struct {
+	At time.Duration
+	// Pods are those in the API and those that the scheduler knows, by their names.
+	Pods []PodState
+	// Held are the places at which something waits.
+	Held []string
+}
+
+// PodState is how a pod is in the API, and what the scheduler makes of it.
+type PodState struct {
+	Name string
+	// Exists and the next four are what the API says.
+	Exists      bool
+	Node        string
+	Nominated   string
+	Terminating bool
+	Scheduler   string // spec.schedulerName
+	Priority    int32
+	// Queues are those that the pod is in; the name of a queue once for each place in it.
+	Queues   []model.Queue
+	InFlight bool
+	Gated    bool
+	// NominatedTo are the nodes to which the scheduler's nominator has it.
+	NominatedTo []string
+	// CachedOn are the nodes on which the scheduler's cache has it; Assumed: not bound as
+	// far as it knows.
+	CachedOn []string
+	Assumed  bool
+	// Preempting: its preemption goroutine is on.
+	Preempting bool
+}
+
+// Pod is the state of a pod; one that there is nothing of is the zero value.
+func (s *State) Pod(name string) PodState {
+	if i := slices.IndexFunc(s.Pods, func(p PodState) bool { return p.Name == name }); i >= 0 {
+		return s.Pods[i]
+	}
+	return PodState{Name: name}
+}
+
+// Outcome is what users see: which pods there are, where they run, and where they are
+// nominated to.
+func (s *State) Outcome() string {
+	var b strings.Builder
+	for _, p := range s.Pods {
+		if !p.Exists {
+			continue
+		}
+		fmt.Fprintf(&b, "%s", p.Name)
+		switch {
+		case p.Node != "":
+			fmt.Fprintf(&b, " on %s", p.Node)
+		case p.Nominated != "":
+			fmt.Fprintf(&b, " nominated to %s", p.Nominated)
+		default:
+			b.WriteString(" pending")
+		}
+		if p.Terminating {
+			b.WriteString(" terminating")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

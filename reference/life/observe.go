@@ -1,0 +1,163 @@
+package life
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// observe is how things are now.
+func (r *run) observe() *timeline.State {
+	state := &timeline.State{At: time.Since(r.start)}
+	type podID struct {
+		name string
+		uid  types.UID
+	}
+	states := map[podID]*timeline.PodState{}
+	of := func(p *v1.Pod) *timeline.PodState {
+		id := podID{model.Key(p), p.UID}
+		if states[id] == nil {
+			states[id] = &timeline.PodState{Name: id.name, Scheduler: p.Spec.SchedulerName, Priority: model.Priority(p)}
+		}
+		return states[id]
+	}
+	var nodes []string
+	for _, o := range r.server.objects[reflect.TypeFor[*v1.Node]()] {
+		nodes = append(nodes, keyOf(o))
+	}
+	for _, o := range r.server.objects[reflect.TypeFor[*v1.Pod]()] {
+		p := o.(*v1.Pod)
+		if seen(p) == nil {
+			continue
+		}
+		s := of(p)
+		s.Exists, s.Node, s.Nominated, s.Terminating = true, p.Spec.NodeName, p.Status.NominatedNodeName, p.DeletionTimestamp != nil
+	}
+	sched := r.scheduler.sched
+	queue := sched.SchedulingQueue
+	for _, q := range queues {
+		for _, p := range q.pods(queue) {
+			s := of(p)
+			s.Queues = append(s.Queues, q.name)
+		}
+	}
+	for _, p := range queue.InFlightPods() {
+		of(p).InFlight = true
+	}
+	dump := sched.Cache.Dump()
+	for name, info := range dump.Nodes {
+		if info.Node() == nil || !slices.Contains(nodes, name) {
+			nodes = append(nodes, name)
+		}
+		for _, p := range info.Pods {
+			s := of(p.GetPod())
+			s.CachedOn = append(s.CachedOn, name)
+			s.Assumed = dump.AssumedPods.Has(string(p.GetPod().UID))
+		}
+	}
+	// Nominations to nodes that are gone show only where somebody asks for the name.
+	for i := range r.trace.Entries {
+		nodes = append(nodes, r.trace.Entries[i].Node)
+	}
+	slices.Sort(nodes)
+	for _, node := range slices.Compact(nodes) {
+		for _, p := range queue.NominatedPodsForNode(node) {
+			s := of(p.GetPod())
+			s.NominatedTo = append(s.NominatedTo, node)
+		}
+	}
+	for id, s := range states {
+		for _, plugin := range r.scheduler.plugins {
+			s.Preempting = s.Preempting || plugin.Executor.IsPodRunningPreemption(id.uid)
+		}
+		if info, ok := queue.GetPod(id.name[strings.Index(id.name, "/")+1:], id.name[:strings.Index(id.name, "/")], nil); ok && info.Pod.UID == id.uid {
+			s.Gated = info.Gated()
+		}
+		slices.Sort(s.CachedOn)
+		state.Pods = append(state.Pods, *s)
+	}
+	slices.SortFunc(state.Pods, func(a, b timeline.PodState) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+	for _, w := range r.queue {
+		if w.at.Name != timeline.Pop {
+			state.Held = append(state.Held, w.what)
+		}
+	}
+	return state
+}
+
+type schedulingQueue interface {
+	PodsInActiveQ() []*v1.Pod
+	PodsInBackoffQ() []*v1.Pod
+	UnschedulablePods() []*v1.Pod
+	InFlightPods() []*v1.Pod
+}
+
+var queues = []struct {
+	name model.Queue
+	pods func(schedulingQueue) []*v1.Pod
+}{
+	{model.QueueActive, schedulingQueue.PodsInActiveQ},
+	{model.QueueBackoff, schedulingQueue.PodsInBackoffQ},
+	{model.QueueUnschedulable, schedulingQueue.UnschedulablePods},
+}
+
+// queuesOf are the queues that a pod is in, whether it is in flight, and whether it is
+// gated.
+func (s *scheduler) queuesOf(pod *v1.Pod) (in []model.Queue, inFlight, gated bool) {
+	queue := s.sched.SchedulingQueue
+	same := func(p *v1.Pod) bool { return p.UID == pod.UID }
+	for _, q := range queues {
+		if slices.ContainsFunc(q.pods(queue), same) {
+			in = append(in, q.name)
+		}
+	}
+	if info, ok := queue.GetPod(pod.Name, pod.Namespace, nil); ok && same(info.Pod) {
+		gated = info.Gated()
+	}
+	return in, slices.ContainsFunc(queue.InFlightPods(), same), gated
+}
+
+// expect checks an expectation, and keeps it if it does not hold.
+func (r *run) expect(step int, e *timeline.Expectation) {
+	state := r.observe()
+	p := state.Pod(e.Pod)
+	is := func(want *string, got string) bool { return want == nil || *want == got }
+	in := "none"
+	if len(p.Queues) > 0 {
+		in = string(p.Queues[0])
+	}
+	if is(e.Node, p.Node) && is(e.Nominated, p.Nominated) && is(e.Queue, in) && (e.Exists == nil || *e.Exists == p.Exists) {
+		return
+	}
+	r.trace.Unmet = append(r.trace.Unmet, timeline.Unmet{Step: step, Expectation: *e, Was: describe(p)})
+}
+
+func describe(p timeline.PodState) string {
+	if !p.Exists {
+		return "it is gone"
+	}
+	var all []string
+	switch {
+	case p.Node != "":
+		all = append(all, "bound to "+p.Node)
+	case p.Nominated != "":
+		all = append(all, "nominated to "+p.Nominated)
+	default:
+		all = append(all, "pending")
+	}
+	for _, q := range p.Queues {
+		all = append(all, "in queue "+string(q))
+	}
+	return "it is " + strings.Join(all, ", ")
+}

@@ -1,0 +1,377 @@
+// Package life runs whole timelines through the kube-scheduler that is linked into the
+// binary: its own loop in a bubble with a clock of its own, against an API server in
+// memory, with informers and kubelets that do one thing at a time.
+//
+// Every goroutine waits at each place it comes to until the driver lets it go on, and the
+// driver lets one go on at a time, in the order in which they came. So a timeline run
+// again gives the same trace, and a place can be held.
+//
+// What upstream leaves to chance is pinned: the offset of the dry runs (the cluster's, or
+// 0), the order of potential nodes, of budgets and of equal candidates (by name), ties
+// between nodes that fit (first name wins), one worker, and one scheduling cycle for each
+// millisecond of the clock, as pods that are requeued in the same instant are popped in
+// the order of a map.
+package life
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing/synctest"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
+)
+
+// The scheduler's own times (scheduling_queue.go:79@v1.37.1), and how long is waited for
+// an outcome to change.
+const (
+	// flushTime is longer than a pod may wait for an event, with the interval at which
+	// that is looked at.
+	flushTime = 5*time.Minute + 35*time.Second
+	// restTime is how long nothing may change until that counts as the end: longer than
+	// the longest backoff, 10 s, and the retries of a binding.
+	restTime = 15 * time.Second
+	// settleTime is how long an end is waited for.
+	settleTime = 30 * time.Minute
+	pollTime   = time.Second
+	cycleTime  = time.Millisecond
+	// endless is how many things may happen at an instant of the clock, for each object.
+	endless = 200
+)
+
+// Run runs a timeline. An error means that it could not be run, not that the scheduler
+// failed: that is part of the trace.
+func Run(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	linked.Setup()
+	gates := linked.NewGateSet(t.Cluster.Settings.FeatureGates)
+	if err := linked.Gates.Acquire(gates, t.Cluster.Settings.FeatureGates); err != nil {
+		return nil, err
+	}
+	defer linked.Gates.Release()
+
+	b := bubble.New()
+	r := &run{tl: t, bubble: b, trace: &timeline.Trace{System: inprocess.Version}}
+	var err error
+	crash := b.Do(len(t.Cluster.Objects())+len(t.Steps), func() {
+		b.Watch(true)
+		defer b.Watch(false)
+		defer func() {
+			if p := recover(); p != nil {
+				r.crash.CompareAndSwap(nil, bubble.Crashed(p, debug.Stack()))
+			}
+		}()
+		err = r.all(ctx)
+	})
+	if crash != nil { // the bubble is lost, and what it was writing to
+		return &timeline.Trace{System: inprocess.Version, Crash: crash}, nil
+	}
+	b.Close(r.end)
+	r.trace.Crash = r.crash.Load()
+	return r.trace, err
+}
+
+// run is one timeline being run.
+type run struct {
+	tl     *timeline.Timeline
+	bubble *bubble.Bubble
+	trace  *timeline.Trace
+	start  time.Time
+	step   int
+	server *server
+	// scheduler is the one that is alive; life counts takeovers.
+	scheduler *scheduler
+	crash     atomic.Pointer[model.Crash]
+	stop      func() // stops listening
+
+	mu      sync.Mutex
+	arrived []*waiting // since the last look, in no order
+	bell    chan struct{}
+
+	// queue are those that wait, in the order in which they came.
+	queue []*waiting
+	holds []timeline.Place
+	fails []timeline.Failure
+	// moves counts what happened at this instant of the clock.
+	moves int
+	// budget is how many moves an instant may have.
+	budget int
+}
+
+// waiting is what waits at a place: a goroutine, or something to do.
+type waiting struct {
+	at    timeline.Place
+	what  string // for the order of those that came at once
+	on    chan struct{}
+	do    func()
+	ready func() bool // nil: at once
+	gone  atomic.Bool // it waits no more
+}
+
+// all runs the whole timeline.
+func (r *run) all(ctx context.Context) (err error) {
+	r.start = time.Now()
+	r.bell = make(chan struct{}, 1)
+	r.stop = linked.Listen(r.bubble, r.logged)
+	r.server = newServer(r)
+	r.budget = endless * (10 + len(r.tl.Cluster.Pods) + len(r.tl.Steps))
+	r.server.load(r.tl.Cluster)
+	if r.scheduler, err = newScheduler(r); err != nil {
+		return err
+	}
+	r.scheduler.run()
+	r.settle()
+	for i := range r.tl.Steps {
+		if r.broken() || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.step = i
+		if err := r.do(&r.tl.Steps[i]); err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
+		r.settle()
+		if e := r.tl.Steps[i].Expect; e != nil {
+			r.expect(i, e)
+		}
+	}
+	r.step = len(r.tl.Steps)
+	r.holds, r.fails = nil, nil
+	r.settle()
+	if !r.rest() {
+		return nil
+	}
+	r.trace.Quiet = r.observe()
+	r.note(timeline.Entry{What: timeline.Rested})
+	r.trace.FlushedAt = len(r.trace.Entries)
+	r.wait(flushTime)
+	if r.rest() {
+		r.trace.Flushed = r.observe()
+	}
+	return nil
+}
+
+func (r *run) broken() bool { return r.crash.Load() != nil || r.trace.Endless != "" }
+
+// do carries out a step.
+func (r *run) do(s *timeline.Step) error {
+	switch {
+	case s.Create != nil:
+		return r.server.create(s.Create)
+	case s.Change != "":
+		return r.server.change(s.Change, s.With)
+	case s.Delete != "":
+		return r.server.delete(s.Delete)
+	case s.End != "":
+		return r.server.endPod(s.End)
+	case s.Wait > 0:
+		r.wait(s.Wait)
+	case s.Hold != nil:
+		r.note(timeline.Entry{What: timeline.Holding, Object: s.Hold.String()})
+		r.holds = append(r.holds, *s.Hold)
+	case s.Release != nil:
+		r.note(timeline.Entry{What: timeline.Releasing, Object: s.Release.String()})
+		r.holds = slices.DeleteFunc(r.holds, func(p timeline.Place) bool { return p == *s.Release })
+	case s.Next != nil:
+		r.note(timeline.Entry{What: timeline.Releasing, Object: s.Next.String(), Text: "one"})
+		if i := slices.IndexFunc(r.queue, func(w *waiting) bool { return s.Next.Holds(w.at) && (w.ready == nil || w.ready()) }); i >= 0 {
+			r.let(i)
+		}
+	case s.Fail != nil:
+		r.note(timeline.Entry{What: timeline.Failing, Object: s.Fail.String()})
+		r.fails = append(r.fails, *s.Fail)
+		last := &r.fails[len(r.fails)-1]
+		last.Times = cmp.Or(last.Times, 1)
+	case s.Takeover:
+		return r.takeover()
+	}
+	return nil
+}
+
+// note adds an entry to the trace.
+func (r *run) note(e timeline.Entry) {
+	e.At, e.Step = time.Since(r.start), r.step
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trace.Entries = append(r.trace.Entries, e)
+}
+
+// park makes a goroutine of a scheduler wait at a place. It returns false if the scheduler
+// is dead by then.
+func (s *scheduler) park(at timeline.Place, ready func() bool) bool {
+	if s.dead.Load() {
+		return false
+	}
+	w := &waiting{at: at, what: at.String(), on: make(chan struct{}), ready: ready}
+	s.r.arrive(w)
+	<-w.on
+	return !s.dead.Load()
+}
+
+func (r *run) arrive(w *waiting) {
+	r.bubble.Progress()
+	r.mu.Lock()
+	r.arrived = append(r.arrived, w)
+	r.mu.Unlock()
+	select {
+	case r.bell <- struct{}{}:
+	default:
+	}
+}
+
+// look waits until all goroutines wait, and puts those that came in order.
+func (r *run) look() {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slices.SortStableFunc(r.arrived, func(a, b *waiting) int { return cmp.Compare(a.what, b.what) })
+	r.queue = slices.DeleteFunc(append(r.queue, r.arrived...), func(w *waiting) bool { return w.gone.Load() })
+	r.arrived = r.arrived[:0]
+	select {
+	case <-r.bell:
+	default:
+	}
+}
+
+// let makes one of those that wait go on.
+func (r *run) let(i int) {
+	w := r.queue[i]
+	r.queue = slices.Delete(r.queue, i, i+1)
+	r.bubble.Progress()
+	if w.do != nil {
+		w.do()
+		return
+	}
+	close(w.on)
+	if w.at.Name == timeline.Pop {
+		time.Sleep(cycleTime)
+	}
+}
+
+// settle lets everything go on that is not held, one after another, until all waits.
+func (r *run) settle() {
+	for !r.broken() {
+		r.look()
+		i := slices.IndexFunc(r.queue, func(w *waiting) bool { return !r.held(w.at) && (w.ready == nil || w.ready()) })
+		if i < 0 {
+			return
+		}
+		if r.moves++; r.moves > r.budget {
+			r.trace.Endless = fmt.Sprintf("after %d moves the scheduler is not at rest, last at %s", r.moves, r.queue[i].what)
+			return
+		}
+		r.let(i)
+	}
+}
+
+func (r *run) held(at timeline.Place) bool {
+	return slices.ContainsFunc(r.holds, func(p timeline.Place) bool { return p.Holds(at) })
+}
+
+// wait lets the clock go on.
+func (r *run) wait(d time.Duration) {
+	for until := time.Now().Add(d); !r.broken(); {
+		r.settle()
+		left := time.Until(until)
+		if left <= 0 {
+			return
+		}
+		r.moves = 0
+		timer := time.NewTimer(min(left, pollTime))
+		select {
+		case <-r.bell:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// rest waits until the outcome changes no more. It reports whether it came to that.
+func (r *run) rest() bool {
+	last, since := "", time.Now()
+	for begin := time.Now(); !r.broken(); {
+		if now := r.server.outcome(); now != last {
+			last, since = now, time.Now()
+		}
+		if time.Since(since) >= restTime && r.server.terminating() == 0 {
+			return true
+		}
+		if time.Since(begin) > settleTime {
+			r.trace.Endless = fmt.Sprintf("after %s the cluster is not at rest", settleTime)
+			return false
+		}
+		r.wait(pollTime)
+	}
+	return false
+}
+
+// takeover ends the scheduler, and starts another.
+func (r *run) takeover() (err error) {
+	r.note(timeline.Entry{What: timeline.TakenOver})
+	r.kill()
+	if r.scheduler, err = newScheduler(r); err != nil {
+		return err
+	}
+	r.scheduler.run()
+	return nil
+}
+
+// kill ends the scheduler: what waits of it goes on, and does nothing any more.
+func (r *run) kill() {
+	s := r.scheduler
+	s.dead.Store(true)
+	s.cancel()
+	for range settleTime / time.Second { // of its own retries
+		r.look()
+		mine := false
+		for i := 0; i < len(r.queue); i++ {
+			if w := r.queue[i]; w.do == nil {
+				r.let(i)
+				mine = true
+				i--
+			}
+		}
+		r.queue = slices.DeleteFunc(r.queue, func(w *waiting) bool { return w.at.Name.OfKind() })
+		if !mine {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// end ends everything, so that the bubble can be closed.
+func (r *run) end() {
+	if r.stop != nil {
+		r.stop()
+	}
+	if r.scheduler == nil {
+		return
+	}
+	if r.server != nil {
+		r.server.off = true
+	}
+	r.scheduler.dead.Store(true)
+	r.scheduler.cancel()
+	for range 100 {
+		r.look()
+		if len(r.queue) == 0 {
+			return
+		}
+		for len(r.queue) > 0 {
+			if w := r.queue[0]; w.on != nil {
+				close(w.on)
+			}
+			r.queue = r.queue[1:]
+		}
+	}
+}

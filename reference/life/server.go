@@ -1,0 +1,427 @@
+package life
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// server is an API server in memory, with the kubelets of its nodes. It keeps what the
+// documentation says of pods: graceful deletion, finalizers, one binding for each pod, and
+// a binding that clears the nomination.
+type server struct {
+	r *run
+	// objects, by kind and then by name, in the order in which they were created.
+	objects map[reflect.Type][]runtime.Object
+	version int
+	made    int // pods created, for their UIDs
+	off     bool
+	// ended are terminating pods without running containers: only finalizers keep them.
+	ended map[types.UID]bool
+}
+
+func newServer(r *run) *server {
+	return &server{r: r, objects: map[reflect.Type][]runtime.Object{}, ended: map[types.UID]bool{}}
+}
+
+func kindOf(obj runtime.Object) string {
+	kinds, _, err := scheme.Scheme.ObjectKinds(obj)
+	if err != nil || len(kinds) == 0 {
+		return reflect.TypeOf(obj).Elem().Name()
+	}
+	return kinds[0].Kind
+}
+
+// nameOf is "Pod default/a" or "Node n1".
+func nameOf(obj runtime.Object) string { return kindOf(obj) + " " + keyOf(obj) }
+
+func keyOf(obj runtime.Object) string {
+	o, err := meta.Accessor(obj)
+	switch {
+	case err != nil:
+		return ""
+	case o.GetNamespace() == "":
+		return o.GetName()
+	}
+	return model.Key(o)
+}
+
+func sortByName[T metav1.Object](all []T) {
+	slices.SortFunc(all, func(a, b T) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+}
+
+// load puts the objects of the start into the API.
+func (s *server) load(c *model.Cluster) {
+	for _, obj := range c.Objects() {
+		s.put(s.stamp(obj, false))
+	}
+}
+
+// stamp is a copy of an object with what the API server gives it.
+func (s *server) stamp(obj runtime.Object, new bool) runtime.Object {
+	obj = obj.DeepCopyObject()
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		return obj
+	}
+	s.version++
+	o.SetResourceVersion(fmt.Sprint(s.version))
+	if o.GetUID() == "" {
+		o.SetUID(types.UID(keyOf(obj)))
+		if s.find(nameOf(obj)) != nil || new {
+			s.made++
+			o.SetUID(types.UID(fmt.Sprintf("%s-%d", keyOf(obj), s.made)))
+		}
+	}
+	if o.GetGeneration() == 0 {
+		o.SetGeneration(1)
+	}
+	if new {
+		o.SetCreationTimestamp(metav1.Now())
+	}
+	return obj
+}
+
+// put stores an object, in the place of the one of its name if there is one.
+func (s *server) put(obj runtime.Object) {
+	kind, key := reflect.TypeOf(obj), keyOf(obj)
+	if i := s.index(kind, key); i >= 0 {
+		s.objects[kind][i] = obj
+		return
+	}
+	s.objects[kind] = append(s.objects[kind], obj)
+}
+
+func (s *server) index(kind reflect.Type, key string) int {
+	return slices.IndexFunc(s.objects[kind], func(o runtime.Object) bool { return keyOf(o) == key })
+}
+
+// find is the object of a name such as "Pod default/a"; nil if there is none.
+func (s *server) find(name string) runtime.Object {
+	kind, key, _ := strings.Cut(name, " ")
+	for _, objects := range s.objects {
+		if len(objects) == 0 || kindOf(objects[0]) != kind {
+			continue
+		}
+		if i := s.index(reflect.TypeOf(objects[0]), key); i >= 0 {
+			return objects[i]
+		}
+	}
+	return nil
+}
+
+func (s *server) pod(key string) *v1.Pod {
+	kind := reflect.TypeFor[*v1.Pod]()
+	if i := s.index(kind, key); i >= 0 {
+		return s.objects[kind][i].(*v1.Pod)
+	}
+	return nil
+}
+
+// seen is what a scheduler's watch shows of an object: of pods, only those that have not
+// terminated (scheduler.go:654@v1.37.1).
+func seen(obj runtime.Object) runtime.Object {
+	if p, ok := obj.(*v1.Pod); ok && (p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed) {
+		return nil
+	}
+	return obj
+}
+
+// emit tells the scheduler of a change.
+func (s *server) emit(old, now runtime.Object) {
+	e := event{}
+	if old != nil {
+		e.old = seen(old)
+	}
+	if now != nil {
+		e.now = seen(now)
+	}
+	if (e.old != nil || e.now != nil) && s.r.scheduler != nil && !s.off {
+		s.r.scheduler.deliver(e)
+	}
+}
+
+func (s *server) create(obj runtime.Object) error {
+	name := nameOf(obj)
+	if s.find(name) != nil {
+		s.r.note(timeline.Entry{What: timeline.Created, Object: name, Error: "it exists already"})
+		return nil
+	}
+	obj = s.stamp(obj, true)
+	s.put(obj)
+	s.r.note(timeline.Entry{What: timeline.Created, Object: name})
+	s.emit(nil, obj)
+	return nil
+}
+
+// change is a patch by somebody. Where a pod runs, and what the system says of it, is not
+// for them to change.
+func (s *server) change(name string, with []byte) error {
+	old := s.find(name)
+	if old == nil {
+		s.r.note(timeline.Entry{What: timeline.Updated, Object: name, Error: "there is none"})
+		return nil
+	}
+	obj, err := patched(old, with)
+	if err != nil {
+		return err
+	}
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		return err
+	}
+	s.version++
+	o.SetResourceVersion(fmt.Sprint(s.version))
+	pod, isPod := obj.(*v1.Pod)
+	if !isPod || !equality.Semantic.DeepEqual(pod.Spec, old.(*v1.Pod).Spec) {
+		o.SetGeneration(o.GetGeneration() + 1)
+	}
+	s.write(old, obj, timeline.Updated, string(with))
+	if isPod && s.ended[pod.UID] && len(pod.Finalizers) == 0 {
+		s.remove(pod)
+	}
+	return nil
+}
+
+// patched is an object after a strategic merge patch.
+func patched(obj runtime.Object, patch []byte) (runtime.Object, error) {
+	old, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	now := reflect.New(reflect.TypeOf(obj).Elem()).Interface().(runtime.Object)
+	merged, err := strategicpatch.StrategicMergePatch(old, patch, now)
+	if err != nil {
+		return nil, err
+	}
+	return now, json.Unmarshal(merged, now)
+}
+
+func (s *server) write(old, now runtime.Object, what timeline.What, text string) {
+	s.put(now)
+	s.r.note(timeline.Entry{What: what, Object: nameOf(now), Text: text})
+	s.emit(old, now)
+}
+
+// delete is a deletion by somebody.
+func (s *server) delete(name string) error {
+	obj := s.find(name)
+	if obj == nil {
+		s.r.note(timeline.Entry{What: timeline.Removed, Object: name, Error: "there is none"})
+		return nil
+	}
+	if pod, ok := obj.(*v1.Pod); ok {
+		s.terminate(pod)
+		return nil
+	}
+	s.remove(obj)
+	return nil
+}
+
+// terminate tells a pod to end: "Pods … are given a grace period", one on no node has
+// none (pod strategy.go, CheckGracefulDelete).
+func (s *server) terminate(pod *v1.Pod) {
+	if pod.DeletionTimestamp != nil {
+		return
+	}
+	grace := int64(v1.DefaultTerminationGracePeriodSeconds)
+	if pod.Spec.TerminationGracePeriodSeconds != nil {
+		grace = *pod.Spec.TerminationGracePeriodSeconds
+	}
+	if pod.Spec.NodeName == "" || pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed {
+		grace = 0
+	}
+	if grace == 0 && len(pod.Finalizers) == 0 {
+		s.remove(pod)
+		return
+	}
+	now := s.stamp(pod, false).(*v1.Pod)
+	end := metav1.NewTime(time.Now().Add(time.Duration(grace) * time.Second))
+	now.DeletionTimestamp, now.DeletionGracePeriodSeconds = &end, &grace
+	now.Generation++
+	s.write(pod, now, timeline.Deleting, fmt.Sprintf("grace period %d s", grace))
+	key, uid := model.Key(pod), pod.UID
+	stop := func() {
+		s.r.arrive(&waiting{at: timeline.Place{Name: timeline.Stop, Pod: key}, what: "stop " + key, do: func() { s.stop(key, uid) }})
+	}
+	if grace == 0 {
+		stop()
+		return
+	}
+	time.AfterFunc(time.Duration(grace)*time.Second, stop)
+}
+
+// stop is the end of a pod's containers.
+func (s *server) stop(key string, uid types.UID) {
+	pod := s.pod(key)
+	if pod == nil || pod.UID != uid || pod.DeletionTimestamp == nil || s.ended[uid] {
+		return
+	}
+	s.ended[uid] = true
+	if len(pod.Finalizers) == 0 {
+		s.remove(pod)
+		return
+	}
+	now := s.stamp(pod, false).(*v1.Pod)
+	now.Status.Phase = v1.PodFailed
+	s.write(pod, now, timeline.Updated, "its containers have ended")
+}
+
+func (s *server) endPod(key string) error {
+	if pod := s.pod(key); pod != nil {
+		s.stop(key, pod.UID)
+	}
+	return nil
+}
+
+func (s *server) remove(obj runtime.Object) {
+	kind := reflect.TypeOf(obj)
+	if i := s.index(kind, keyOf(obj)); i >= 0 {
+		s.objects[kind] = slices.Delete(s.objects[kind], i, i+1)
+	}
+	s.r.note(timeline.Entry{What: timeline.Removed, Object: nameOf(obj)})
+	s.emit(obj, nil)
+}
+
+// terminating is how many pods are told to end and will do so by themselves.
+func (s *server) terminating() (n int) {
+	for _, o := range s.objects[reflect.TypeFor[*v1.Pod]()] {
+		if p := o.(*v1.Pod); p.DeletionTimestamp != nil && !s.ended[p.UID] {
+			n++
+		}
+	}
+	return n
+}
+
+// outcome is what users see of the pods.
+func (s *server) outcome() string {
+	var b strings.Builder
+	for _, o := range s.objects[reflect.TypeFor[*v1.Pod]()] {
+		p := o.(*v1.Pod)
+		fmt.Fprintf(&b, "%s %s %s %s %t\n", model.Key(p), p.UID, p.Spec.NodeName, p.Status.NominatedNodeName, p.DeletionTimestamp != nil)
+	}
+	return b.String()
+}
+
+// The calls of a scheduler.
+
+// evict is a deletion that the scheduler asks for.
+func (s *server) evict(key string, options metav1.DeleteOptions) error {
+	pod := s.pod(key)
+	if pod == nil {
+		return notFound(key)
+	}
+	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != pod.UID {
+		return conflict(key, "the UID in the precondition does not match")
+	}
+	s.terminate(pod)
+	return nil
+}
+
+// patch is a strategic merge patch of a pod's status.
+func (s *server) patch(key string, data []byte) (*v1.Pod, error) {
+	pod := s.pod(key)
+	if pod == nil {
+		return nil, notFound(key)
+	}
+	obj, err := patched(pod, data)
+	if err != nil {
+		return nil, err
+	}
+	now := obj.(*v1.Pod)
+	if now.UID != pod.UID {
+		return nil, conflict(key, "the UID does not match")
+	}
+	s.version++
+	now.ResourceVersion = fmt.Sprint(s.version)
+	s.put(now)
+	s.emit(pod, now)
+	return now, nil
+}
+
+// bind assigns a pod to a node, and clears its nomination. The kubelet starts it.
+func (s *server) bind(key string, uid types.UID, node string) error {
+	pod := s.pod(key)
+	switch {
+	case pod == nil:
+		return notFound(key)
+	case uid != "" && uid != pod.UID:
+		return conflict(key, "the UID in the precondition does not match")
+	case pod.DeletionTimestamp != nil:
+		return conflict(key, "pod is being deleted, cannot be assigned to a host")
+	case pod.Spec.NodeName != "":
+		return conflict(key, "pod is already assigned to node "+pod.Spec.NodeName)
+	case len(pod.Spec.SchedulingGates) > 0:
+		return conflict(key, "pod has non-empty .spec.schedulingGates")
+	}
+	now := s.stamp(pod, false).(*v1.Pod)
+	now.Spec.NodeName, now.Status.NominatedNodeName = node, ""
+	scheduled := v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: metav1.Now()}
+	now.Status.Conditions = append(slices.DeleteFunc(now.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodScheduled }), scheduled)
+	s.put(now)
+	s.emit(pod, now)
+	s.r.arrive(&waiting{at: timeline.Place{Name: timeline.Start, Pod: key}, what: "start " + key, do: func() {
+		old := s.pod(key)
+		if old == nil || old.UID != now.UID || old.DeletionTimestamp != nil {
+			return
+		}
+		running := s.stamp(old, false).(*v1.Pod)
+		start := metav1.Now()
+		running.Status.Phase, running.Status.StartTime = v1.PodRunning, &start
+		s.write(old, running, timeline.Started, "")
+	}})
+	return nil
+}
+
+var pods = schema.GroupResource{Resource: "pods"}
+
+func notFound(key string) error { return apierrors.NewNotFound(pods, key[strings.Index(key, "/")+1:]) }
+
+func conflict(key, why string) error {
+	return apierrors.NewConflict(pods, key[strings.Index(key, "/")+1:], errors.New(why))
+}
+
+// failure is the error with which a call is to fail; nil if with none.
+func (r *run) failure(at timeline.Place) (err error, arrives bool) {
+	for i := range r.fails {
+		f := &r.fails[i]
+		if f.Times == 0 || f.Call != at.Name || f.Pod != "" && f.Pod != at.Pod {
+			continue
+		}
+		f.Times--
+		switch reference.APIError(f.Error) {
+		case reference.NotFound:
+			err = notFound(at.Pod)
+		case reference.Conflict:
+			err = conflict(at.Pod, "the object has been modified")
+		case reference.Timeout:
+			err = apierrors.NewTimeoutError("the server did not answer in time", 0)
+		default:
+			err = apierrors.NewInternalError(errors.New(f.Error))
+		}
+		return err, f.Arrives
+	}
+	return nil, false
+}
