@@ -173,7 +173,7 @@ func IsRoutine(id string) bool {
 
 // LookUp finds the entry with the given id.
 func LookUp(id string) (LedgerEntry, bool) {
-	for _, e := range ledger {
+	for _, e := range slices.Concat(ledger, TimelineFindings()) {
 		if e.ID == id {
 			return e, true
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
 // Pool is several systems of one kind as one System, for use by several
@@ -18,6 +19,7 @@ type Pool struct {
 var (
 	_ FilterSystem = (*Pool)(nil)
 	_ StressSystem = (*Pool)(nil)
+	_ LifeSystem   = (*Pool)(nil)
 )
 
 // NewPool makes one System of several, which it owns from then on. It panics if
@@ -71,6 +73,19 @@ func (p *Pool) ObserveUnder(ctx context.Context, c *model.Cluster, under Circums
 		return errors.ErrUnsupported
 	})
 	return o, err
+}
+
+// Live implements LifeSystem, if the systems do; else the error is
+// errors.ErrUnsupported.
+func (p *Pool) Live(ctx context.Context, t *timeline.Timeline) (trace *timeline.Trace, err error) {
+	err = p.with(ctx, func(s System) error {
+		if s, ok := s.(LifeSystem); ok {
+			trace, err = s.Live(ctx, t)
+			return err
+		}
+		return errors.ErrUnsupported
+	})
+	return trace, err
 }
 
 // with waits until a system is free, and calls f with it.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
 // System is a scheduler that can be asked what it does with a cluster.
@@ -39,6 +40,14 @@ type StressSystem interface {
 	System
 	// ObserveUnder is Observe under some circumstances.
 	ObserveUnder(ctx context.Context, c *model.Cluster, under Circumstances) (*model.Observation, error)
+}
+
+// LifeSystem is a System that whole timelines can be run through.
+type LifeSystem interface {
+	System
+	// Live runs a timeline, and says what was seen. It does not change t. An error means
+	// that the timeline could not be run, not that the scheduler failed.
+	Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error)
 }
 
 // Circumstances are what a cycle meets besides the cluster. The zero value is those

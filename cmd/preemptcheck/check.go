@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,12 +14,13 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 func newCheck() *cobra.Command {
 	var in input
-	var reference string
+	var scheduler string
 	var workers int
 	var classes []properties.Class
 	var output format
@@ -30,7 +32,7 @@ kube-scheduler, and compares them stage by stage, and with what the case expects
 What the scheduler does is also held to the promises made to users, such as that
 only pods of lower priority are preempted, and no more of them than it takes.
 
-A PATH is a file with a case, a cluster dump as
+A PATH is a file with a case, a timeline, a cluster dump as
 
     kubectl get nodes,pods,pdb,priorityclasses -A -o yaml
 
@@ -59,6 +61,10 @@ RESULT is one of
                         answers, and the scheduler's is none of those known
   error                 the scheduler could not be run
 
+A timeline is run from its start to where all has come to rest, and on past the flush
+of pods that wait for too long, on the scheduler that is linked in; with several
+schedulers, timelines are left out.
+
 A case that "preemptcheck fuzz" saved says under "finding:" what was found, and
 which command found it. A note tells if that does not occur as it did: because it
 is known by now, because something else is found, or because nothing is.
@@ -74,14 +80,14 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
   preemptcheck check --reference all corpus/cases`,
 	}
 	inputFlags(cmd, &in)
-	referenceFlag(cmd, &reference)
+	referenceFlag(cmd, &scheduler)
 	cmd.Flag("reference").Usage += "; several after commas, or all"
 	classFlag(cmd, &classes, "pass over known findings of other classes")
 	workersFlag(cmd, &workers)
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		names := references(reference)
+		names := references(scheduler)
 		checkers, err := newCheckers(names, 1, all.Properties()...)
 		if err != nil {
 			return err
@@ -92,11 +98,16 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 			return inputErr
 		}
 		if len(names) > 1 { // it closes them
+			cases = slices.DeleteFunc(cases, func(c *corpus.Case) bool { return c.Timeline != nil })
 			m, err := checkMatrix(cmd, names, checkers, cases, workers, classes)
 			return output.conclude(cmd, m, m.WriteText, m.Differ > 0, m.NotDone > 0, inputErr, err)
 		}
 		defer closeAll(checkers)
 		report := &replay.Report{}
+		life := systems.NewLife(names[0])
+		if life != nil {
+			defer life.Close()
+		}
 		var interrupted error
 		for _, c := range cases {
 			if cmd.Context().Err() != nil {
@@ -104,13 +115,22 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 				interrupted = fmt.Errorf("interrupted after %d of %s", len(report.Cases), words.Plural(len(cases), "case"))
 				break
 			}
-			j := replay.Judge(cmd.Context(), checkers[0], c, classes...)
-			reproduce(j, checkers[0], c)
+			j := judge(cmd.Context(), checkers[0], life, c, classes)
 			report.Add(j)
 		}
 		return output.conclude(cmd, report, report.WriteText, report.Failed > 0, report.NotDone > 0, inputErr, interrupted)
 	}
 	return cmd
+}
+
+// judge checks a case, or a timeline.
+func judge(ctx context.Context, checker *properties.Checker, life reference.LifeSystem, c *corpus.Case, classes []properties.Class) *replay.Judgement {
+	if c.Timeline != nil {
+		return replay.JudgeTimeline(ctx, life, c, classes...)
+	}
+	j := replay.Judge(ctx, checker, c, classes...)
+	reproduce(j, checker, c)
+	return j
 }
 
 // references are the schedulers that the value of --reference names: one, several

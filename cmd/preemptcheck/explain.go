@@ -6,8 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 func newExplain() *cobra.Command {
@@ -24,7 +27,10 @@ which criterion decides between those, and what would then be deleted and cleare
 It ends with whether the real kube-scheduler does the same. The promises to users
 that "preemptcheck check" holds it to besides are not looked at.
 
-FILE is a case or a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A
+A timeline is told as a story, with the times of the scheduler's clock, and ends with how
+long each pod was pending, and what for.
+
+FILE is a case, a timeline or a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A
 -o yaml), or - for standard input. If several pods of a dump are pending, --pod
 says which one is meant.`,
 		Example: `  preemptcheck explain corpus/cases/fewest-violations-decides.yaml
@@ -44,6 +50,9 @@ says which one is meant.`,
 		if err != nil {
 			return err
 		}
+		if c.Timeline != nil {
+			return explainTimeline(cmd, output, reference, c)
+		}
 		r, err := checker.Check(cmd.Context(), c.Cluster)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
@@ -60,4 +69,21 @@ says which one is meant.`,
 		return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
 	}
 	return cmd
+}
+
+// explainTimeline tells a timeline as a story.
+func explainTimeline(cmd *cobra.Command, output format, reference string, c *corpus.Case) error {
+	life := systems.NewLife(reference)
+	if life == nil {
+		return fmt.Errorf("%s: %s cannot be run through timelines", c.File, reference)
+	}
+	defer life.Close()
+	trace, err := life.Live(cmd.Context(), c.Timeline)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	l := &lifetime.Life{Timeline: c.Timeline, Trace: trace}
+	story := lifetime.Tell(l)
+	story.Name, story.File = c.Name, c.File
+	return output.conclude(cmd, story, story.WriteText, len(lifetime.Unexplained(lifetime.Check(l))) > 0, false)
 }

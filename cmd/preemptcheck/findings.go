@@ -38,7 +38,7 @@ judged it: see docs/findings/kept-back.md.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				entries := properties.LedgerOfAll()
+				entries := slices.Concat(properties.LedgerOfAll(), properties.TimelineFindings())
 				if len(classes) > 0 {
 					entries = slices.DeleteFunc(entries, func(e properties.LedgerEntry) bool { return !slices.Contains(classes, e.Class) })
 				}

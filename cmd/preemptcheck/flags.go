@@ -75,6 +75,17 @@ func filtersFlag(cmd *cobra.Command, filters *int, byDefault int) {
 	cmd.Flags().IntVar(filters, "filters", byDefault, "of how many clusters one is drawn to ask each of its filters by itself; 0 is none")
 }
 
+// timelinesFlag adds --timelines to a command.
+func timelinesFlag(cmd *cobra.Command, share *int, byDefault int) {
+	cmd.Flags().IntVar(share, "timelines", byDefault, "besides how many of 100 clusters a timeline is run as well")
+	before(cmd, func() error {
+		if *share < 0 || *share > 100 {
+			return errors.New("--timelines: must be from 0 to 100")
+		}
+		return nil
+	})
+}
+
 // limitFlags add --for and --cases to a command. With --cases alone, there is no limit
 // in time.
 func limitFlags(cmd *cobra.Command, duration *time.Duration, howLong string, cases *uint64, howMany string) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 func newFuzz() *cobra.Command {
@@ -53,6 +54,7 @@ tell, or is broken; else 0.`,
 	workersFlag(cmd, &o.Workers)
 	relationsFlag(cmd, &config.Relations)
 	filtersFlag(cmd, &config.Filters, 128)
+	timelinesFlag(cmd, &config.Timelines, 10)
 	seedFlag(cmd, &config.Seed)
 	referenceFlag(cmd, &config.Reference)
 	reportFlags(cmd, &reported)
@@ -94,6 +96,11 @@ func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options)
 	}
 	defer o.Checker.System.Close()
 	o.Checker.Sample = all.Sample(config.Relations, config.Filters)
+	if o.Life = systems.NewLife(config.Reference); o.Life == nil {
+		config.Timelines = 0
+	} else {
+		defer o.Life.Close()
+	}
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -125,6 +132,7 @@ func resumed(cmd *cobra.Command, dir string, config *campaign.Config) error {
 		"shard":     func() { config.Shard = s.Config.Shard },
 		"relations": func() { config.Relations = s.Config.Relations },
 		"filters":   func() { config.Filters = s.Config.Filters },
+		"timelines": func() { config.Timelines = s.Config.Timelines },
 	} {
 		if !cmd.Flags().Changed(flag) {
 			take()

@@ -13,6 +13,7 @@ import (
 func newGenerate() *cobra.Command {
 	var seed, first, count uint64
 	var dir string
+	var timeline bool
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write generated clusters as YAML cases",
@@ -22,10 +23,9 @@ func newGenerate() *cobra.Command {
 				return errors.New("-n: more than one case needs --out, because a stream holds just one")
 			}
 			for n := first; n-first < count && cmd.Context().Err() == nil; n++ {
-				c := &corpus.Case{
-					Name:    fmt.Sprintf("generated-%d-%d", seed, n),
-					Origin:  fmt.Sprintf("preemptcheck generate --seed %d --first %d", seed, n),
-					Cluster: campaign.Generate(seed, n),
+				c, err := generated(seed, n, timeline)
+				if err != nil {
+					return err
 				}
 				if dir == "" {
 					return c.Write(cmd.OutOrStdout())
@@ -42,6 +42,26 @@ func newGenerate() *cobra.Command {
 	cmd.Flags().Uint64VarP(&count, "count", "n", 1, "how many clusters")
 	cmd.Flags().Uint64Var(&first, "first", 0, "number of the first cluster of the seed")
 	cmd.Flags().StringVar(&dir, "out", "", "directory to write one file each to, instead of standard output")
+	cmd.Flags().BoolVar(&timeline, "timeline", false, "generate timelines: clusters, and what happens to them")
 	seedFlag(cmd, &seed)
 	return cmd
+}
+
+// generated is the cluster, or the timeline, of a number.
+func generated(seed, n uint64, timeline bool) (*corpus.Case, error) {
+	c := &corpus.Case{
+		Name:   fmt.Sprintf("generated-%d-%d", seed, n),
+		Origin: fmt.Sprintf("preemptcheck generate --seed %d --first %d", seed, n),
+	}
+	if !timeline {
+		c.Cluster = campaign.Generate(seed, n)
+		return c, nil
+	}
+	t, err := campaign.GenerateTimeline(seed, n)
+	if err != nil {
+		return nil, err
+	}
+	c.Origin = fmt.Sprintf("preemptcheck generate --timeline --seed %d --first %d", seed, n)
+	c.Cluster, c.Timeline = t.Cluster, t
+	return c, nil
 }

@@ -57,6 +57,9 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	}
 	var chosen []*corpus.Case
 	for _, c := range cases {
+		if c.Timeline != nil {
+			continue
+		}
 		if key := model.Key(c.Cluster.Preemptor); key == in.pod || key == "default/"+in.pod {
 			chosen = append(chosen, c)
 		}
@@ -78,6 +81,9 @@ func (in *input) loadOne(cmd *cobra.Command, args []string) (*corpus.Case, error
 	}
 	var keys []string
 	for _, c := range cases {
+		if c.Timeline != nil {
+			return nil, fmt.Errorf("give one file: there are %d cases and timelines", len(cases))
+		}
 		keys = append(keys, model.Key(c.Cluster.Preemptor))
 	}
 	return nil, fmt.Errorf("--pod: which of the %d pending pods is meant? %s", len(cases), words.Some(keys, 10))

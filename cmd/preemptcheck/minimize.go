@@ -71,6 +71,9 @@ could not be read.`,
 			ctx, cancel = context.WithTimeout(ctx, duration)
 			defer cancel()
 		}
+		if c.Timeline != nil {
+			return minimizeTimeline(cmd, ctx, scheduler, dir, c)
+		}
 		progress, start := newProgress(cmd.ErrOrStderr()), time.Now()
 		m, err := report.Minimise(ctx, checker, c, program()+" minimize "+c.File, minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
 			progress.show(func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // Options say how to run a campaign, and for how long: they may change each time
@@ -35,6 +36,8 @@ type Options struct {
 	// Checker checks what is minimised, and looks at all that the workers look at.
 	// Its system observes as many clusters at once as there are workers.
 	Checker *properties.Checker
+	// Life runs the timelines that are minimised; nil if the scheduler can run none.
+	Life reference.LifeSystem
 	// Progress is called after each block, with the state as it is then.
 	Progress func(*State)
 }
@@ -180,7 +183,7 @@ func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
 			}
 			j := &job{from: next, answers: make(chan *answer, to-next)}
 			j.request = request{
-				Seed: config.Seed, First: config.Shard.number(next), Count: int(to - next),
+				Seed: config.Seed, First: config.Shard.number(next), Count: int(to - next), Timelines: config.Timelines,
 				Canary: next%blockSize == 0 && next/blockSize%canaryEvery == 0,
 			}
 			select {

@@ -45,7 +45,13 @@ func (c *campaign) deduplicate(f *Causes, checker *properties.Checker, s *suspec
 		f.Findings[kind.Finding].Count++
 		return nil
 	}
-	small, err := c.minimised(checker, s)
+	var small *Finding
+	var err error
+	if s.Timeline {
+		small, err = c.minimisedTimeline(s)
+	} else {
+		small, err = c.minimised(checker, s)
+	}
 	if err != nil {
 		return err
 	}

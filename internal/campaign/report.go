@@ -52,6 +52,10 @@ type Report struct {
 	Clusters int `json:"clusters"`
 	Shapes   int `json:"shapes"`
 	Errors   int `json:"errors"`
+	// Timelines were run besides, KnownInTimelines is how often findings of the ledger
+	// occurred in them.
+	Timelines        int     `json:"timelines,omitempty"`
+	KnownInTimelines []Count `json:"knownInTimelines,omitempty"`
 	// Outcomes divide the clusters. Rejected are those that could not be judged,
 	// by reason, the most frequent first.
 	Outcomes []Count `json:"outcomes"`
@@ -170,6 +174,7 @@ func (s *State) Report(dir string) *Report {
 			{"fits without preemption", stats.Scheduled},
 			{"not modelled", stats.Unmodelled},
 		},
+		Timelines: stats.Timelines, KnownInTimelines: counts(stats.KnownInTimelines),
 		Rejected: counts(stats.Rejected), Partly: counts(stats.Partly), Known: counts(stats.Known),
 		Canary: CanaryReport{s.Canary.Lies, s.Canary.Caught, len(s.Canary.Findings)},
 		Effort: s.effort(),
@@ -302,6 +307,9 @@ func (r *Report) Tried() string {
 		text += fmt.Sprintf(" Memory: %d MiB at the start, %d MiB at the end.", e.MemoryStart>>20, e.MemoryEnd>>20)
 	}
 	text += fmt.Sprintf(" The canary lied %s and was caught %s.", times(r.Canary.Lies), times(r.Canary.Caught))
+	if r.Timelines > 0 {
+		text += fmt.Sprintf(" Besides, %s.", words.Plural(r.Timelines, "timeline"))
+	}
 	if r.Errors > 0 {
 		text += fmt.Sprintf(" %d more could not be checked.", r.Errors)
 	}
@@ -337,7 +345,11 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 		out.File = filepath.Join(dir, f.File)
 		file = shell.Quote(out.File)
 	} else {
-		from = fmt.Sprintf("%s generate --seed %d --first %d | ", cmp.Or(s.Config.Command, "preemptcheck"), f.Seed, f.Number)
+		what := "generate"
+		if f.Timeline {
+			what += " --timeline"
+		}
+		from = fmt.Sprintf("%s %s --seed %d --first %d | ", cmp.Or(s.Config.Command, "preemptcheck"), what, f.Seed, f.Number)
 	}
 	out.Reproduce, out.Minimise = from+s.Config.subcommand("check")+" "+file, from+s.Config.subcommand("minimize")+" "+file
 	return out

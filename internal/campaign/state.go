@@ -31,6 +31,8 @@ type Config struct {
 	Relations int `json:"relations"`
 	// Filters is of how many clusters one is drawn to ask its filters one by one.
 	Filters int `json:"filters,omitempty"`
+	// Timelines is besides how many of 100 clusters a timeline is run.
+	Timelines int `json:"timelines,omitempty"`
 	// Command is how this program is called, up to the name of a subcommand:
 	// "preemptcheck", or "preemptcheck --kubernetes DIR".
 	Command string `json:"command"`
@@ -90,6 +92,8 @@ type Finding struct {
 	// Seed is the seed of that cluster.
 	Seed   uint64 `json:"seed"`
 	Number uint64 `json:"number"`
+	// Timeline: it is the timeline of that number that showed it.
+	Timeline bool `json:"timeline,omitempty"`
 	// Count is how many clusters showed it, as far as that was looked at: see
 	// Kind.
 	Count int `json:"count"`

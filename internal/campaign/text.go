@@ -52,6 +52,7 @@ func (r *Report) summary(w io.Writer) {
 	table.WriteCounts(w, "COULD NOT BE JUDGED", "CLUSTERS", each(r.Rejected))
 	table.WriteCounts(w, "NOT MODELLED, ASKED ALL ELSE", "CLUSTERS", each(r.Partly))
 	table.WriteCounts(w, "KNOWN FINDING", "CLUSTERS", properties.Named(each(r.Known)))
+	table.WriteCounts(w, "KNOWN FINDING", "TIMELINES", properties.Named(each(r.KnownInTimelines)))
 }
 
 // from says which clusters were checked.

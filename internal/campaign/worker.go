@@ -29,6 +29,8 @@ type request struct {
 	Seed  uint64 `json:"seed"`
 	First uint64 `json:"first"`
 	Count int    `json:"count"`
+	// Timelines is Config.Timelines.
+	Timelines int `json:"timelines,omitempty"`
 	// Canary asks it to lie once, and to find that out.
 	Canary bool `json:"canary,omitempty"`
 }
@@ -53,6 +55,8 @@ type answer struct {
 // suspect is a cluster with a finding that is not known.
 type suspect struct {
 	Number uint64 `json:"number"`
+	// Timeline: it is not the cluster, but the timeline of that number.
+	Timeline bool `json:"timeline,omitempty"`
 	// Fingerprint is of the first such finding. The zero value is a lie that was
 	// not noticed.
 	Fingerprint fingerprint.Fingerprint `json:"fingerprint"`
@@ -91,6 +95,7 @@ func Work(ctx context.Context, checker *properties.Checker, in io.Reader, out io
 
 func work(ctx context.Context, checker *properties.Checker, req request) (*answer, error) {
 	a := &answer{}
+	life, _ := checker.System.(reference.LifeSystem)
 	watched := *checker
 	system := &watch{System: checker.System}
 	watched.System, checker = system, &watched
@@ -118,8 +123,11 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 				return nil, err
 			}
 		}
+		if err := a.live(ctx, life, req, n); err != nil {
+			return nil, err
+		}
 		a.Done++
-		a.Lost = system.lost
+		a.Lost = a.Lost || system.lost
 	}
 	a.CPUSeconds = cpuTime().Seconds()
 	return a, nil

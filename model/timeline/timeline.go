@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -52,6 +53,12 @@ type Step struct {
 	Takeover bool
 	// Expect is what should be so now.
 	Expect *Expectation
+}
+
+// CreatedPod is the pod that the step creates; nil if it creates none.
+func (s *Step) CreatedPod() *v1.Pod {
+	p, _ := s.Create.(*v1.Pod)
+	return p
 }
 
 // PlaceName is a kind of place at which something can be held.

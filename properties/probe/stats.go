@@ -41,6 +41,10 @@ type Stats struct {
 	// those that none did.
 	Known    map[string]int `json:"known"`
 	Findings int            `json:"findings"`
+	// Timelines counts those that were run besides, KnownInTimelines them by the ledger
+	// entry that explained what was found.
+	Timelines        int            `json:"timelines,omitempty"`
+	KnownInTimelines map[string]int `json:"knownInTimelines,omitempty"`
 }
 
 // Add counts one result.
@@ -144,6 +148,10 @@ func (s *Stats) Merge(other Stats) {
 	s.Unmodelled += other.Unmodelled
 	s.Undecided += other.Undecided
 	s.Findings += other.Findings
+	s.Timelines += other.Timelines
+	if len(other.KnownInTimelines) > 0 {
+		AddCounts(&s.KnownInTimelines, other.KnownInTimelines)
+	}
 	AddCounts(&s.DecidedBy, other.DecidedBy)
 	AddCounts(&s.Rejected, other.Rejected)
 	AddCounts(&s.Partly, other.Partly)

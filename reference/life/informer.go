@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
@@ -26,11 +27,14 @@ type event struct {
 func (e event) String() string {
 	switch {
 	case e.old == nil:
-		return nameOf(e.now) + " added"
+		return "added"
 	case e.now == nil:
-		return nameOf(e.old) + " deleted"
+		return "deleted"
 	}
-	return nameOf(e.now) + " updated"
+	if o, err := meta.Accessor(e.now); err == nil && o.GetDeletionTimestamp() != nil {
+		return "updated, terminating"
+	}
+	return "updated"
 }
 
 // informer is one kind of object as a scheduler comes to know it. It has two cursors in

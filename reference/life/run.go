@@ -26,6 +26,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
@@ -47,6 +48,17 @@ const (
 	// endless is how many things may happen at an instant of the clock, for each object.
 	endless = 200
 )
+
+// System is the linked scheduler: single cycles and whole timelines of it.
+type System struct{ *inprocess.System }
+
+// New returns a System without any scheduler yet.
+func New() System { return System{inprocess.New()} }
+
+var _ reference.LifeSystem = System{}
+
+// Live implements reference.LifeSystem.
+func (System) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) { return Run(ctx, t) }
 
 // Run runs a timeline. An error means that it could not be run, not that the scheduler
 // failed: that is part of the trace.

@@ -44,13 +44,16 @@ type scheduler struct {
 	plugins   map[string]*defaultpreemption.DefaultPreemption
 	informers map[reflect.Type]*informer
 	offset    int32
+	sync      bool // victims are preempted within the cycle
 	ctx       context.Context
 	cancel    context.CancelFunc
 	dead      atomic.Bool
 
 	mu sync.Mutex
-	// dryRuns are the victims that the cycle on hand would have on each node.
+	// dryRuns are the victims that the cycle on hand would have on each node; decided
+	// tells whether its decision is noted.
 	dryRuns map[string][]*v1.Pod
+	decided bool
 }
 
 // note adds an entry to the trace, unless the scheduler is dead.
@@ -66,6 +69,7 @@ func podName(p *v1.Pod) string { return "Pod " + model.Key(p) }
 func newScheduler(r *run) (*scheduler, error) {
 	s := &scheduler{r: r, plugins: map[string]*defaultpreemption.DefaultPreemption{}}
 	settings := r.tl.Cluster.Settings
+	s.sync = !settings.AsyncPreemption()
 	if settings.DryRunOffset != nil {
 		s.offset = *settings.DryRunOffset
 	}
@@ -180,7 +184,7 @@ func (s *scheduler) hook() {
 		entity, err := next(logger)
 		if info, ok := entity.(*framework.QueuedPodInfo); ok && info != nil && info.Pod != nil {
 			s.mu.Lock()
-			s.dryRuns = map[string][]*v1.Pod{}
+			s.dryRuns, s.decided = map[string][]*v1.Pod{}, false
 			s.mu.Unlock()
 			s.note(timeline.Entry{What: timeline.Popped, Object: podName(info.Pod)})
 		}
@@ -231,6 +235,38 @@ func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, st
 	return w.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 }
 
+// The plugins of a binding cycle run in a goroutine of its own, whose panic would end the
+// process.
+
+func (w *profileWatch) RunPreBindPreFlights(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
+	defer w.s.rescue(&status)
+	return w.Framework.RunPreBindPreFlights(ctx, state, pod, node)
+}
+
+func (w *profileWatch) WaitOnPermit(ctx context.Context, pod *v1.Pod) (status *fwk.Status) {
+	defer w.s.rescue(&status)
+	return w.Framework.WaitOnPermit(ctx, pod)
+}
+
+func (w *profileWatch) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
+	defer w.s.rescue(&status)
+	return w.Framework.RunPreBindPlugins(ctx, state, pod, node)
+}
+
+func (w *profileWatch) RunBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
+	defer w.s.rescue(&status)
+	return w.Framework.RunBindPlugins(ctx, state, pod, node)
+}
+
+// rescue makes a panic the crash of the scheduler, and the status of the call that is
+// deferring it.
+func (s *scheduler) rescue(status **fwk.Status) {
+	if p := recover(); p != nil {
+		s.r.crash.CompareAndSwap(nil, bubble.Crashed(p, debug.Stack()))
+		*status = fwk.AsStatus(fmt.Errorf("panic: %v", p))
+	}
+}
+
 // RunScorePlugins makes the first name win among nodes of equal score, where upstream
 // draws lots.
 func (w *profileWatch) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
@@ -252,15 +288,23 @@ func (w *profileWatch) RunPostFilterPlugins(ctx context.Context, state fwk.Cycle
 		e.Node = pod.Status.NominatedNodeName // kept
 		e.Text = strings.TrimSpace(e.Text + " (the nomination is left as it is)")
 	}
+	w.s.mu.Lock()
+	done := w.s.decided
 	if status.IsSuccess() {
-		w.s.mu.Lock()
-		for _, v := range w.s.dryRuns[e.Node] {
-			e.Victims = append(e.Victims, model.Key(v))
-		}
-		w.s.mu.Unlock()
+		e.Victims = keys(w.s.dryRuns[e.Node])
 	}
-	w.s.note(e)
+	w.s.mu.Unlock()
+	if !done {
+		w.s.note(e)
+	}
 	return result, status
+}
+
+func keys(pods []*v1.Pod) (all []string) {
+	for _, p := range pods {
+		all = append(all, model.Key(p))
+	}
+	return all
 }
 
 // sortedNodes gives nodes by name, where upstream ranges over a map.
@@ -344,6 +388,15 @@ func (s *scheduler) preempts(next preemptPodFunc) preemptPodFunc {
 			GetName() string
 		}); ok {
 			ctx = context.WithValue(ctx, preemptorKey{}, model.Key(pod))
+			if s.sync { // the calls are made before PostFilter answers
+				s.mu.Lock()
+				first := !s.decided
+				s.decided = true
+				s.mu.Unlock()
+				if first {
+					s.note(timeline.Entry{What: timeline.Decided, Object: "Pod " + model.Key(pod), Node: c.Name(), Victims: keys(c.Victims().Pods)})
+				}
+			}
 		}
 		return next(ctx, c, preemptor, victim, plugin)
 	}

@@ -12,12 +12,13 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/life"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 )
 
 // registered are the schedulers that are run in process.
 var registered = map[string]func() reference.System{
-	inprocess.Version: func() reference.System { return inprocess.New() },
+	inprocess.Version: func() reference.System { return life.New() },
 }
 
 // Register adds a scheduler, or puts it in the place of the one of that name. undo
@@ -73,6 +74,19 @@ func NewPool(name string, workers int) (reference.System, error) {
 		systems = append(systems, s)
 	}
 	return reference.NewPool(systems...), nil
+}
+
+// NewLife makes the scheduler of that name if whole timelines can be run through it, and
+// is nil otherwise.
+func NewLife(name string) reference.LifeSystem {
+	if registered[name] == nil {
+		return nil
+	}
+	life, ok := registered[name]().(reference.LifeSystem)
+	if !ok {
+		return nil
+	}
+	return life
 }
 
 // ReleaseOf is the release whose algorithm a scheduler is held to.

@@ -1,0 +1,252 @@
+// Package steps makes timelines small: it drops steps and objects, and makes plainer what is
+// left, as long as what was found shows.
+package steps
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// Result is a small timeline.
+type Result struct {
+	Timeline *timeline.Timeline
+	// Checks is how many timelines were tried.
+	Checks int
+	// Minimal certifies that none of the reductions, applied once, keeps what was found. It
+	// is false if the time was up before.
+	Minimal bool
+}
+
+// Shows tells whether a timeline still shows what was found. It must answer alike for equal
+// timelines.
+type Shows func(ctx context.Context, t *timeline.Timeline) bool
+
+// Minimise makes a timeline small that shows what was found, until no reduction does so or
+// ctx is done. It does not change t.
+func Minimise(ctx context.Context, t *timeline.Timeline, shows Shows) *Result {
+	m := &minimiser{ctx: ctx, shows: shows, best: t.Clone()}
+	for m.changed = true; m.changed && ctx.Err() == nil; {
+		m.changed = false
+		m.dropSteps()
+		m.dropObjects()
+		m.simplify()
+	}
+	return &Result{Timeline: m.best, Checks: m.checks, Minimal: ctx.Err() == nil}
+}
+
+type minimiser struct {
+	ctx     context.Context
+	shows   Shows
+	best    *timeline.Timeline
+	checks  int
+	changed bool
+}
+
+// try keeps a smaller timeline if it shows what was found.
+func (m *minimiser) try(t *timeline.Timeline) bool {
+	if m.ctx.Err() != nil {
+		return false
+	}
+	m.checks++
+	if !m.shows(m.ctx, t) || m.ctx.Err() != nil {
+		return false
+	}
+	m.best, m.changed = t, true
+	return true
+}
+
+// dropSteps drops runs of steps, long ones first, and then steps one by one, from the end:
+// what comes late depends on what came before.
+func (m *minimiser) dropSteps() {
+	for size := len(m.best.Steps); size > 0; size /= 2 {
+		for end := len(m.best.Steps); end > 0; end -= size {
+			end = min(end, len(m.best.Steps))
+			t := m.best.Clone()
+			t.Steps = slices.Delete(t.Steps, max(0, end-size), end)
+			m.try(t)
+		}
+	}
+	// A hold and its release, or a pod and what is done to it, go together.
+	for i := 0; i < len(m.best.Steps); i++ {
+		for j := len(m.best.Steps) - 1; j > i; j-- {
+			if about(&m.best.Steps[i]) == "" || about(&m.best.Steps[i]) != about(&m.best.Steps[j]) {
+				continue
+			}
+			t := m.best.Clone()
+			t.Steps = slices.Delete(t.Steps, j, j+1)
+			t.Steps = slices.Delete(t.Steps, i, i+1)
+			if m.try(t) {
+				j = min(j, len(m.best.Steps))
+			}
+		}
+	}
+}
+
+// about is what a step is about: an object or a place.
+func about(s *timeline.Step) string {
+	switch {
+	case s.Create != nil:
+		return nameOf(s.Create)
+	case s.Change != "":
+		return s.Change
+	case s.Delete != "":
+		return s.Delete
+	case s.End != "":
+		return "Pod " + s.End
+	case s.Hold != nil:
+		return s.Hold.String()
+	case s.Release != nil:
+		return s.Release.String()
+	case s.Next != nil:
+		return s.Next.String()
+	}
+	return ""
+}
+
+func nameOf(o runtime.Object) string {
+	switch o := o.(type) {
+	case *v1.Pod:
+		return "Pod " + model.Key(o)
+	case *v1.Node:
+		return "Node " + o.Name
+	}
+	return ""
+}
+
+// dropObjects drops objects of the start, nodes with their pods.
+func (m *minimiser) dropObjects() {
+	for i := len(m.best.Cluster.Nodes) - 1; i >= 0; i-- {
+		t := m.best.Clone()
+		name := t.Cluster.Nodes[i].Name
+		t.Cluster.Nodes = slices.Delete(t.Cluster.Nodes, i, i+1)
+		t.Cluster.Pods = slices.DeleteFunc(t.Cluster.Pods, func(p *v1.Pod) bool { return p.Spec.NodeName == name })
+		m.try(t)
+	}
+	for i := len(m.best.Cluster.Pods) - 1; i >= 0; i-- {
+		t := m.best.Clone()
+		t.Cluster.Pods = slices.Delete(t.Cluster.Pods, i, i+1)
+		m.try(t)
+	}
+	for i := len(m.best.Cluster.PodDisruptionBudgets) - 1; i >= 0; i-- {
+		t := m.best.Clone()
+		t.Cluster.PodDisruptionBudgets = slices.Delete(t.Cluster.PodDisruptionBudgets, i, i+1)
+		m.try(t)
+	}
+	for i := len(m.best.Cluster.Extra) - 1; i >= 0; i-- {
+		t := m.best.Clone()
+		t.Cluster.Extra = slices.Delete(t.Cluster.Extra, i, i+1)
+		m.try(t)
+	}
+}
+
+// simplify makes what is left plainer.
+func (m *minimiser) simplify() {
+	settings := []func(s *model.Settings) bool{
+		func(s *model.Settings) bool { had := s.SecondProfile != nil; s.SecondProfile = nil; return had },
+		func(s *model.Settings) bool { had := s.FeatureGates != nil; s.FeatureGates = nil; return had },
+	}
+	for _, simpler := range settings {
+		t := m.best.Clone()
+		if simpler(&t.Cluster.Settings) {
+			m.try(t)
+		}
+	}
+	for i := range m.best.Cluster.Pods {
+		m.simplifyPod(m.best.Cluster.Pods[i], func(t *timeline.Timeline, p *v1.Pod) { t.Cluster.Pods[i] = p })
+	}
+	for i := 0; i < len(m.best.Steps); i++ {
+		s := &m.best.Steps[i]
+		change := func(f func(s *timeline.Step)) {
+			t := m.best.Clone()
+			f(&t.Steps[i])
+			m.try(t)
+		}
+		switch {
+		case s.CreatedPod() != nil:
+			m.simplifyPod(s.CreatedPod(), func(t *timeline.Timeline, p *v1.Pod) { t.Steps[i].Create = p })
+		case s.Wait > time.Second:
+			for _, shorter := range []time.Duration{time.Second, 3 * time.Second, 11 * time.Second} {
+				if s.Wait > shorter {
+					change(func(s *timeline.Step) { s.Wait = shorter })
+					s = &m.best.Steps[i]
+				}
+			}
+		case s.Fail != nil && s.Fail.Times > 1:
+			change(func(s *timeline.Step) { f := *s.Fail; f.Times = 1; s.Fail = &f })
+		case s.Fail != nil && s.Fail.Arrives:
+			change(func(s *timeline.Step) { f := *s.Fail; f.Arrives = false; s.Fail = &f })
+		case s.Next != nil:
+			change(func(s *timeline.Step) { s.Release, s.Next = s.Next, nil })
+		}
+	}
+}
+
+// podReductions make a pod plainer. They report whether they changed anything.
+var podReductions = []func(p *v1.Pod) bool{
+	func(p *v1.Pod) bool { had := len(p.Finalizers) > 0; p.Finalizers = nil; return had },
+	func(p *v1.Pod) bool { had := len(p.Spec.SchedulingGates) > 0; p.Spec.SchedulingGates = nil; return had },
+	func(p *v1.Pod) bool {
+		had := len(p.Spec.Containers[0].Ports) > 0
+		p.Spec.Containers[0].Ports = nil
+		return had
+	},
+	func(p *v1.Pod) bool {
+		had := p.Spec.SchedulerName != model.DefaultSchedulerName
+		p.Spec.SchedulerName = model.DefaultSchedulerName
+		return had
+	},
+	func(p *v1.Pod) bool {
+		one := resource.MustParse("1")
+		requests := p.Spec.Containers[0].Resources.Requests
+		if q := requests[v1.ResourceCPU]; q.Cmp(one) <= 0 {
+			return false
+		}
+		p.Spec.Containers[0].Resources.Requests = v1.ResourceList{v1.ResourceCPU: one}
+		return true
+	},
+}
+
+func (m *minimiser) simplifyPod(p *v1.Pod, set func(t *timeline.Timeline, p *v1.Pod)) {
+	for _, simpler := range podReductions {
+		c := p.DeepCopy()
+		if len(c.Spec.Containers) == 0 || !simpler(c) {
+			continue
+		}
+		t := m.best.Clone()
+		set(t, c)
+		if m.try(t) {
+			p = c
+		}
+	}
+}
+
+// Size is how large a timeline is.
+type Size struct{ Nodes, Pods, Steps int }
+
+// String is "1 node, 2 pods, 3 steps".
+func (s Size) String() string {
+	return words.Plural(s.Nodes, "node") + ", " + words.Plural(s.Pods, "pod") + ", " + words.Plural(s.Steps, "step")
+}
+
+// SizeOf counts nodes and pods, those that steps create among them, and steps.
+func SizeOf(t *timeline.Timeline) Size {
+	s := Size{Nodes: len(t.Cluster.Nodes), Pods: len(t.Cluster.Pods), Steps: len(t.Steps)}
+	for i := range t.Steps {
+		switch t.Steps[i].Create.(type) {
+		case *v1.Pod:
+			s.Pods++
+		case *v1.Node:
+			s.Nodes++
+		}
+	}
+	return s
+}

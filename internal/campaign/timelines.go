@@ -1,0 +1,154 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
+	"github.com/preemptcheck/preemptcheck/generators/timelines"
+	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// Besides a share of the clusters, a timeline is run: the one of the same number.
+
+// GenerateTimeline is timeline number n of a seed, as the API server would have it.
+func GenerateTimeline(seed, n uint64) (*timeline.Timeline, error) {
+	t := timelines.FromSeed(rand.NewPCG(seed, ^n).Uint64())
+	return t, apiserver.Timeline(t)
+}
+
+// hasTimeline tells whether a timeline is run besides the cluster of that number, if one
+// is besides so many of 100 clusters.
+func hasTimeline(seed, n uint64, share int) bool {
+	return rand.New(rand.NewPCG(seed^0x71e1e, n)).IntN(100) < share
+}
+
+// lived is what was found in a timeline.
+func lived(ctx context.Context, system reference.LifeSystem, t *timeline.Timeline) (*timeline.Trace, []lifetime.Finding, error) {
+	trace, err := system.Live(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	return trace, lifetime.Check(&lifetime.Life{Timeline: t, Trace: trace}), nil
+}
+
+// live runs the timeline of a number, if the system can and there is one.
+func (a *answer) live(ctx context.Context, system reference.LifeSystem, req request, n uint64) error {
+	if system == nil || !hasTimeline(req.Seed, n, req.Timelines) {
+		return nil
+	}
+	t, err := GenerateTimeline(req.Seed, n)
+	if err != nil {
+		return fmt.Errorf("timeline %d: %w", n, err)
+	}
+	trace, findings, err := lived(ctx, system, t)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	a.Stats.Timelines++
+	if err != nil {
+		a.Errors++
+		a.Suspects = append(a.Suspects, suspect{Number: n, Timeline: true, Kind: "timeline: " + err.Error(), Detail: err.Error(),
+			Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: "timeline"}})
+		return nil
+	}
+	a.Lost = trace.Crash != nil && trace.Crash.Kind == model.Hang
+	known := map[string]bool{}
+	for _, f := range findings {
+		for _, id := range f.Known {
+			known[id] = true
+		}
+	}
+	if a.Stats.KnownInTimelines == nil {
+		a.Stats.KnownInTimelines = map[string]int{}
+	}
+	for id := range known {
+		a.Stats.KnownInTimelines[id]++
+	}
+	for _, f := range lifetime.Unexplained(findings) {
+		a.Suspects = append(a.Suspects, suspect{Number: n, Timeline: true, Kind: "timeline: " + f.Property + ", " + f.Kind, Detail: f.Detail,
+			Fingerprint: fingerprint.Fingerprint{Property: f.Property, Kind: f.Kind}})
+		break
+	}
+	return nil
+}
+
+// minimisedTimeline makes the timeline of a suspect small.
+func (c *campaign) minimisedTimeline(s *suspect) (*Finding, error) {
+	start := time.Now()
+	c.clock()
+	t, err := GenerateTimeline(c.Config.Seed, s.Number)
+	if err != nil {
+		return nil, err
+	}
+	f := &Finding{
+		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail, Explanation: s.Detail, Timeline: true,
+		FoundAfter: c.Seconds(), Clusters: s.nth, Identity: fingerprint.Identity{Fingerprint: s.Fingerprint},
+		Minimised: Minimised{From: sizeOf(t)},
+	}
+	until := time.Now().Add(maxMinimising)
+	if !c.until.IsZero() && c.until.Before(until) {
+		until = c.until
+	}
+	ctx, cancel := context.WithDeadline(c.ctx, until)
+	defer cancel()
+	if system := c.Life; system != nil && s.Fingerprint.Property != fingerprint.Failed {
+		shown := func(ctx context.Context, t *timeline.Timeline) *lifetime.Finding {
+			_, findings, err := lived(ctx, system, t)
+			if err != nil {
+				return nil
+			}
+			findings = lifetime.Unexplained(findings)
+			i := slices.IndexFunc(findings, func(g lifetime.Finding) bool {
+				return g.Property == s.Fingerprint.Property && g.Kind == s.Fingerprint.Kind
+			})
+			if i < 0 {
+				return nil
+			}
+			return &findings[i]
+		}
+		if shown(ctx, t) == nil {
+			f.Minimised.Why = "it did not occur again"
+		} else {
+			small := steps.Minimise(ctx, t, func(ctx context.Context, t *timeline.Timeline) bool { return shown(ctx, t) != nil })
+			t, f.Minimised.Checks, f.Minimised.Minimal = small.Timeline, small.Checks, small.Minimal
+			if last := shown(c.ctx, t); last != nil {
+				f.Detail, f.Explanation = last.Detail, last.Detail+"."
+			}
+		}
+	} else {
+		f.Minimised.Why = "the timeline could not be run"
+	}
+	if c.ctx.Err() != nil {
+		return nil, c.ctx.Err()
+	}
+	f.Minimised.To = sizeOf(t)
+	f.Minimised.Seconds = time.Since(start).Seconds()
+	found := fmt.Sprintf("%s generate --timeline --seed %d --first %d | %s -", c.Config.Command, f.Seed, f.Number, c.Config.subcommand("check"))
+	origin := fmt.Sprintf("%s --seed %d, timeline %d, minimised", c.Config.subcommand("fuzz"), f.Seed, f.Number)
+	saved := f.Identity.Case(f.Explanation, origin, found, t.Cluster)
+	saved.Name, saved.Timeline = words.Slug("timeline "+strings.Join([]string{f.Identity.Property, f.Identity.Kind}, " ")), t
+	var text bytes.Buffer
+	err = saved.Write(&text)
+	f.Case = text.String()
+	return f, err
+}
+
+// sizeOf is the size of a timeline; its steps count as objects of other kinds.
+func sizeOf(t *timeline.Timeline) minimize.Size {
+	s := steps.SizeOf(t)
+	return minimize.Size{Nodes: s.Nodes, Pods: s.Pods, Steps: s.Steps}
+}
+

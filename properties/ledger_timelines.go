@@ -1,0 +1,64 @@
+package properties
+
+// timelineFindings are those that no single cycle shows: they take a timeline.
+var timelineFindings = []LedgerEntry{
+	{
+		ID:          "gated-by-vain-preemption",
+		Title:       "A preemptor whose victims go away by themselves waits for the five-minute flush",
+		Class:       Defect,
+		Promise:     "The preemptor is blocked in PreEnqueue while its preemption goroutine runs, and is queued back by the deletion of its victims.",
+		Source:      "KEP-4832, Design Details; comment at executor.go:228@v1.37.1",
+		Happens:     "If the scheduler learns that the victims are gone while the goroutine has not ended, the event is met by the gate. The goroutine then finds nothing to delete, ends as a success, and wakes nobody up.",
+		Where:       "executor.go:203@v1.37.1, prepareCandidateAsync: Activate is called after an error only",
+		Consequence: "A pod of high priority stays pending for five minutes with its room free, and keeps that room from all others.",
+		Releases:    ">=1.37.1",
+		Upstream:    "kubernetes#141694",
+	},
+	{
+		ID:          "preempts-before-nomination-is-seen",
+		Title:       "A pod that is retried before its own nomination comes back preempts a second time",
+		Class:       Inconsistency,
+		Promise:     "A pod is not considered for preempting others if it has preempted pods already and these are in their graceful termination period on its nominated node.",
+		Source:      "doc comment of PodEligibleToPreemptOthers (default_preemption.go:442@v1.37.1); the nominator is updated at once to avoid the race with the pod's update (schedule_one.go:1239@v1.37.1)",
+		Happens:     "Eligibility reads the nomination from the pod's object as the informer has it, not from the nominator. Where the pod is retried before the update of its status comes back, it preempts on another node while its victims terminate.",
+		Where:       "default_preemption.go:454@v1.37.1, PodEligibleToPreemptOthers",
+		Consequence: "Pods on a second node are evicted for one preemptor, which needs one of the two places.",
+		Releases:    ">=1.37.1",
+	},
+	{
+		ID:          "failed-synchronous-preemption-waits",
+		Title:       "A synchronous preemption that fails is not tried again until the five-minute flush",
+		Class:       Inconsistency,
+		Promise:     "Where an API call of a preemption fails, the preemptor is activated, so that it is not stuck in the unschedulable pod pool.",
+		Source:      "comment at executor.go:249@v1.37.1, prepareCandidateAsync",
+		Happens:     "Without asynchronous preemption the error of PostFilter is logged, the pod counts as unschedulable, and no event comes, as nothing was deleted.",
+		Where:       "schedule_one.go:299@v1.37.1, schedulingAlgorithm",
+		Consequence: "With SchedulerAsyncPreemption off, one failed API call keeps a preemptor pending for five minutes.",
+		Releases:    ">=1.37.1",
+	},
+	{
+		ID:          "failed-write-leaves-nomination",
+		Title:       "Where the write that withdraws a nomination fails, the pod's status keeps it",
+		Class:       Debatable,
+		Promise:     "nominatedNodeName is set only when this pod preempts other pods on the node.",
+		Source:      "core/v1 types.go:5625@v0.37.1, PodStatus.NominatedNodeName; no document says what becomes of it when an API call fails",
+		Happens:     "The error is logged. The scheduler's memory has no nomination any more, the API has, until the pod is tried again for another reason.",
+		Where:       "schedule_one.go:1254@v1.37.1, handleSchedulingFailure",
+		Consequence: "For up to five minutes users and autoscalers see a nomination that the scheduler does not keep room for.",
+		Releases:    ">=1.37.1",
+	},
+}
+
+// TimelineFindings are the known findings that only a timeline shows. Each has a timeline of
+// the corpus for its witness.
+func TimelineFindings() []LedgerEntry {
+	all := make([]LedgerEntry, len(timelineFindings))
+	for i, e := range timelineFindings {
+		if e.Upstream == "" {
+			e.Upstream = "unreported"
+		}
+		e.Witness = "finding-" + e.ID
+		all[i] = e
+	}
+	return all
+}

@@ -1,0 +1,71 @@
+package lifetime
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// agreement are the promises that the scheduler's memory and the API agree at rest.
+func agreement() []Property {
+	return []Property{{
+		Name:    "nominations-agree",
+		Promise: "the API object of a pending pod and the scheduler's nominator name the same nominated node",
+		Source:  "nominator.go:40@v1.37.1, \"nominator is a structure that stores pods nominated to run on nodes\"; core/v1 PodStatus.nominatedNodeName",
+		Lies:    []string{"forgets a nomination", "forgets to write a nomination"},
+		Check: func(l *Life) []Finding {
+			return l.atRest(func(p timeline.PodState) (string, string) {
+				if !p.Exists || p.Node != "" || p.Terminating || !l.schedules(p) || len(p.NominatedTo) > 1 {
+					return "", ""
+				}
+				switch {
+				case p.Nominated != "" && len(p.NominatedTo) == 0:
+					return "only in the API", fmt.Sprintf("is nominated to %s in the API only", p.Nominated)
+				case p.Nominated == "" && len(p.NominatedTo) == 1:
+					return "only in memory", fmt.Sprintf("is nominated to %s in the scheduler's memory only", p.NominatedTo[0])
+				case p.Nominated != "" && p.Nominated != p.NominatedTo[0]:
+					return "different", fmt.Sprintf("is nominated to %s in the API, and to %s in the scheduler's memory", p.Nominated, p.NominatedTo[0])
+				}
+				return "", ""
+			})
+		},
+	}, {
+		Name:    "no-ghost-nominations",
+		Promise: "room is kept for a nominated pod while it waits, on one node, and no longer",
+		Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"User exposed information\"",
+		Lies:    []string{"keeps the nomination of a pod that is gone", "keeps the nomination of a pod that is bound", "nominates a pod to two nodes"},
+		Check: func(l *Life) []Finding {
+			return l.atRest(func(p timeline.PodState) (string, string) {
+				switch {
+				case len(p.NominatedTo) > 1:
+					return "two nodes", fmt.Sprintf("has room kept on several nodes: %v", p.NominatedTo)
+				case len(p.NominatedTo) == 1 && !p.Exists:
+					return "gone", "is gone, and has room kept on " + p.NominatedTo[0]
+				case len(p.NominatedTo) == 1 && p.Node != "":
+					return "bound", fmt.Sprintf("is bound to %s, and has room kept on %s", p.Node, p.NominatedTo[0])
+				}
+				return "", ""
+			})
+		},
+	}, {
+		Name:    "cache-agrees",
+		Promise: "the scheduler's cache has each bound pod on its node, and no other pod",
+		Source:  "cache/interface.go:28@v1.37.1, \"Cache collects pods' information and provides node-level aggregated information\"",
+		Lies:    []string{"keeps a pod in its cache", "loses a pod from its cache"},
+		Check: func(l *Life) []Finding {
+			return l.atRest(func(p timeline.PodState) (string, string) {
+				bound := p.Exists && p.Node != ""
+				switch {
+				case p.Assumed:
+					return "assumed", fmt.Sprintf("stays assumed on %v", p.CachedOn)
+				case bound && !slices.Equal(p.CachedOn, []string{p.Node}):
+					return "lost", fmt.Sprintf("is on %s, and in the scheduler's cache on %v", p.Node, p.CachedOn)
+				case !bound && len(p.CachedOn) > 0:
+					return "kept", fmt.Sprintf("is on no node, and in the scheduler's cache on %v", p.CachedOn)
+				}
+				return "", ""
+			})
+		},
+	}}
+}

@@ -1,0 +1,207 @@
+package lifetime
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// evictions are the promises to victims.
+func evictions() []Property {
+	return []Property{{
+		Name:    "victims-are-decided",
+		Promise: "a pod is evicted only as a victim of a preemption that was decided",
+		Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"",
+		Lies:    []string{"evicts a pod that is no victim", "evicts for no pod"},
+		Check: func(l *Life) (findings []Finding) {
+			decided := map[string][]string{} // by pod: its victims so far, as calls may come late
+			for i := range l.Trace.Entries {
+				e := &l.Trace.Entries[i]
+				switch {
+				case e.What == timeline.Decided && len(e.Victims) > 0:
+					decided[e.Pod()] = append(decided[e.Pod()], e.Victims...)
+				case e.What == timeline.Called && e.Call == timeline.Evict && !slices.Contains(decided[e.By], e.Pod()):
+					findings = append(findings, Finding{Pod: e.Pod(), Kind: "evicted", Entry: i,
+						Detail: fmt.Sprintf("pod %s is evicted for %q, which did not decide so", e.Pod(), e.By)})
+				case e.What == timeline.Called && marksVictim(e) && !slices.Contains(decided[e.By], e.Pod()):
+					findings = append(findings, Finding{Pod: e.Pod(), Kind: "marked", Entry: i,
+						Detail: fmt.Sprintf("pod %s is marked as a target of disruption for %q, which did not decide so", e.Pod(), e.By)})
+				}
+			}
+			return findings
+		},
+	}, {
+		Name:    "marked-before-evicted",
+		Promise: "a victim gets its condition DisruptionTarget before it is deleted",
+		Source:  "KEP-3329, \"PodFailurePolicy … the Pod condition is added prior to the deletion\"; docs: pod-lifecycle, DisruptionTarget",
+		Lies:    []string{"evicts without a mark"},
+		Check: func(l *Life) (findings []Finding) {
+			marked := map[string]bool{}
+			for _, p := range l.Timeline.Cluster.Pods {
+				for _, c := range p.Status.Conditions {
+					if c.Type == "DisruptionTarget" {
+						marked[p.Namespace+"/"+p.Name] = true
+					}
+				}
+			}
+			for i := range l.Trace.Entries {
+				e := &l.Trace.Entries[i]
+				switch {
+				case e.What == timeline.Created:
+					delete(marked, e.Pod())
+				case e.What == timeline.Called && marksVictim(e) && tookEffect(e):
+					marked[e.Pod()] = true
+				case e.What == timeline.Called && e.Call == timeline.Evict && tookEffect(e) && !marked[e.Pod()]:
+					findings = append(findings, Finding{Pod: e.Pod(), Kind: "unmarked", Entry: i,
+						Detail: fmt.Sprintf("victim %s is deleted before it has the condition DisruptionTarget", e.Pod())})
+				}
+			}
+			return findings
+		},
+	}, {
+		Name:    "no-eviction-after-a-failed-one",
+		Promise: "where a victim cannot be evicted, the victims that are left are not evicted in vain",
+		Source:  "executor.go:277@v1.37.1, \"If any of the previous victims failed to be preempted, then we can skip the preemption attempt for the last victim\"",
+		Lies:    []string{"goes on after a failed eviction"},
+		Check: func(l *Life) (findings []Finding) {
+			failed := map[string]string{} // by preemptor: whose eviction failed
+			for i := range l.Trace.Entries {
+				e := &l.Trace.Entries[i]
+				switch {
+				case e.What == timeline.Begins || e.What == timeline.Popped:
+					delete(failed, e.Pod())
+				case e.What == timeline.TakenOver:
+					clear(failed)
+				case e.What == timeline.Called && e.Call == timeline.Evict && e.By != "" && failed[e.By] != "" && failed[e.By] != e.Pod():
+					findings = append(findings, Finding{Pod: e.Pod(), Kind: "evicted", Entry: i,
+						Detail: fmt.Sprintf("pod %s is evicted for %s though the eviction of %s has failed", e.Pod(), e.By, failed[e.By])})
+				case e.What == timeline.Called && e.Call == timeline.Evict && e.Error != "" && !strings.Contains(e.Error, "not found"):
+					failed[e.By] = e.Pod()
+				}
+			}
+			return findings
+		},
+	}, {
+		Name:    "victims-are-told",
+		Promise: "each pod that is preempted gets an event that says so",
+		Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\": \"there will be events recorded for the preempted Pod\"",
+		Lies:    []string{"evicts without an event"},
+		Check: func(l *Life) (findings []Finding) {
+			for i := range l.Trace.Entries {
+				e := &l.Trace.Entries[i]
+				if e.What != timeline.Called || e.Call != timeline.Evict || e.Error != "" || e.By == "" || !l.ended() {
+					continue
+				}
+				told := slices.ContainsFunc(l.Trace.Entries[i:], func(later timeline.Entry) bool {
+					return later.What == timeline.TakenOver ||
+						later.What == timeline.Told && later.Object == e.Object && strings.HasPrefix(later.Text, "Preempted:")
+				})
+				if !told {
+					findings = append(findings, Finding{Pod: e.Pod(), Kind: "untold", Entry: i,
+						Detail: fmt.Sprintf("victim %s gets no event Preempted", e.Pod())})
+				}
+			}
+			return findings
+		},
+	}, {
+		Name:    "waits-for-its-victims",
+		Promise: "a pod whose victims are terminating on its nominated node does not preempt others meanwhile",
+		Source:  "default_preemption.go:446@v1.37.1, PodEligibleToPreemptOthers, \"if the pod has already preempted other pods … the pod shouldn't be considered for preemption\"",
+		Lies:    []string{"preempts while its victims terminate"},
+		Check:   waitsForVictims,
+	}}
+}
+
+// marksVictim tells whether a call gives a pod the condition of a victim.
+func marksVictim(e *timeline.Entry) bool {
+	return e.Call == timeline.Patch && strings.Contains(e.Text, "DisruptionTarget")
+}
+
+// tookEffect tells whether a call changed anything.
+func tookEffect(e *timeline.Entry) bool {
+	return e.Error == "" || strings.Contains(e.Text, "took effect")
+}
+
+// waitsForVictims follows, for each pod, the node of its last preemption and the victims that
+// were evicted for it, as far as the scheduler has been told of them.
+func waitsForVictims(l *Life) (findings []Finding) {
+	type debt struct {
+		node    string
+		evicted map[string]bool // and whether the scheduler has been told that they terminate
+	}
+	owed := map[string]*debt{}
+	announced := map[string]int{} // that pods terminate: at which entry
+	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		switch e.What {
+		case timeline.Handled:
+			pod := e.Pod()
+			switch {
+			case pod == "": // a node that changes may be out of question now
+				node, _ := strings.CutPrefix(e.Object, "Node ")
+				for p, d := range owed {
+					if d.node == node {
+						delete(owed, p)
+					}
+				}
+			case e.Text == "deleted":
+				delete(announced, pod)
+				delete(owed, pod)
+				for _, d := range owed {
+					delete(d.evicted, pod)
+				}
+			case strings.HasSuffix(e.Text, "terminating"):
+				if announced[pod] == 0 {
+					announced[pod] = i
+				}
+			}
+		case timeline.TakenOver:
+			clear(owed)
+		case timeline.Fits:
+			delete(owed, e.Pod())
+		case timeline.Called:
+			if e.Call == timeline.Patch && strings.Contains(e.Text, "nomination cleared") {
+				delete(owed, e.Pod())
+			}
+			switch d := owed[e.By]; {
+			case d == nil || e.Call != timeline.Evict:
+			case e.Error != "" && !l.Timeline.Cluster.Settings.AsyncPreemption():
+				delete(owed, e.By) // the preemption has failed, and nominates nothing
+			case tookEffect(e):
+				d.evicted[e.Pod()] = true
+			}
+		case timeline.Decided:
+			began := l.began(i)
+			known := func(pod string) bool { at, ok := announced[pod]; return ok && at < began }
+			more := slices.ContainsFunc(e.Victims, func(v string) bool { return !known(v) })
+			if d := owed[e.Pod()]; d != nil && more {
+				for _, v := range slices.Sorted(maps.Keys(d.evicted)) {
+					// To go on with the same victims is no second preemption.
+					if known(v) && (e.Node != d.node || !slices.Contains(e.Victims, v)) {
+						findings = append(findings, Finding{Pod: e.Pod(), Kind: "preempts", Entry: i, Detail: fmt.Sprintf(
+							"pod %s preempts %s on %s while its victim %s on %s is terminating", e.Pod(), strings.Join(e.Victims, ", "), e.Node, v, d.node)})
+						break
+					}
+				}
+			}
+			if more || e.Node == "" {
+				owed[e.Pod()] = &debt{node: e.Node, evicted: map[string]bool{}}
+			}
+		}
+	}
+	return findings
+}
+
+// began is the index of the entry at which the pod of entry i was popped for the cycle that
+// the entry is of.
+func (l *Life) began(i int) int {
+	for at := i; at >= 0; at-- {
+		if e := &l.Trace.Entries[at]; e.What == timeline.Popped && e.Object == l.Trace.Entries[i].Object {
+			return at
+		}
+	}
+	return 0
+}

@@ -1,0 +1,104 @@
+// Package lifetime holds the promises about the life of a preemption: what a scheduler may
+// do while a timeline goes on, and how things must be once they have come to rest.
+//
+// The properties look at nothing but a trace. None of them says in which queue a pod has
+// to be when, or by which event it is woken: only what users and other controllers were
+// promised.
+package lifetime
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// Property is a promise that must hold of every timeline and every scheduler.
+type Property struct {
+	// Name identifies the property, for example "no-wait-for-the-flush".
+	Name string
+	// Promise says or quotes what was promised, Source says where.
+	Promise, Source string
+	// Lies name what a lying scheduler does in the tests, which show that the property
+	// notices.
+	Lies []string
+	// Check returns how the promise was broken.
+	Check func(l *Life) []Finding
+}
+
+// Finding is a broken promise.
+type Finding struct {
+	// Property is the name of the property.
+	Property string
+	// Pod is the pod that it was broken to, as "default/a"; "" if to none.
+	Pod string
+	// Kind says in which way the promise was broken, without names.
+	Kind string
+	// Detail is a sentence about it.
+	Detail string
+	// Entry is the index of the entry of the trace where it shows; the number of entries if
+	// it shows in the end only.
+	Entry int
+	// Known are the ids of the known findings that explain it.
+	Known []string
+}
+
+func (f Finding) String() string {
+	s := f.Property + ": " + f.Detail
+	if len(f.Known) > 0 {
+		s += " (known: " + strings.Join(f.Known, ", ") + ")"
+	}
+	return s
+}
+
+// Life is a timeline and what was seen of it.
+type Life struct {
+	Timeline *timeline.Timeline
+	Trace    *timeline.Trace
+}
+
+// All are all properties.
+func All() []Property {
+	return slices.Concat(progress(), agreement(), evictions())
+}
+
+// Check asks all properties about a life. A known finding is named by those that it
+// explains.
+func Check(l *Life) (findings []Finding) {
+	for _, p := range All() {
+		for _, f := range p.Check(l) {
+			f.Property = p.Name
+			f.Known = l.known(&f)
+			findings = append(findings, f)
+		}
+	}
+	return findings
+}
+
+// Unexplained are the findings that no known one explains.
+func Unexplained(findings []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return len(f.Known) > 0 })
+}
+
+// ended tells whether the timeline came to rest, so that there is an end to look at.
+func (l *Life) ended() bool { return l.Trace.Quiet != nil && l.Trace.Flushed != nil }
+
+// schedules tells whether the scheduler is responsible for a pod that is pending.
+func (l *Life) schedules(p timeline.PodState) bool {
+	return l.Timeline.Cluster.Settings.Schedules(p.Scheduler)
+}
+
+// atRest reports what is wrong with a pod at rest.
+func (l *Life) atRest(wrong func(p timeline.PodState) (kind, detail string)) (findings []Finding) {
+	if !l.ended() {
+		return nil
+	}
+	for _, p := range l.Trace.Quiet.Pods {
+		if kind, detail := wrong(p); kind != "" {
+			findings = append(findings, Finding{Pod: p.Name, Kind: kind, Entry: l.Trace.FlushedAt,
+				Detail: fmt.Sprintf("when all is at rest, pod %s %s", p.Name, detail)})
+		}
+	}
+	return findings
+}

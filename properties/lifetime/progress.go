@@ -1,0 +1,106 @@
+package lifetime
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// progress are the promises that things go on, and come to an end.
+func progress() []Property {
+	return []Property{{
+		Name:    "gets-through",
+		Promise: "the scheduler neither crashes, nor hangs, nor goes on for ever",
+		Source:  "what every program promises",
+		Lies:    []string{"crashes", "never rests"},
+		Check: func(l *Life) []Finding {
+			switch t := l.Trace; {
+			case t.Crash != nil:
+				return []Finding{{Kind: string(t.Crash.Kind) + " in " + t.Crash.Where, Detail: "the scheduler " + t.Crash.String(), Entry: len(t.Entries)}}
+			case t.Endless != "":
+				return []Finding{{Kind: "endless", Detail: t.Endless, Entry: len(t.Entries)}}
+			}
+			return nil
+		},
+	}, {
+		Name: "no-wait-for-the-flush",
+		Promise: "a pod that fits, or for which pods can be preempted, is tried as soon as an event makes it so; " +
+			"the flush of pods that wait for five minutes finds none that was forgotten",
+		Source: "KEP-4832, \"the preemptor … will be queued back with the Pod/delete event\"; KEP-4247, QueueingHint; " +
+			"metrics.go:393@v1.37.1, pod_scheduled_after_flush_total",
+		Lies: []string{"forgets a pod until the flush", "preempts at the flush"},
+		Check: func(l *Life) (findings []Finding) {
+			if !l.ended() {
+				return nil
+			}
+			for i := l.Trace.FlushedAt; i < len(l.Trace.Entries); i++ {
+				e := &l.Trace.Entries[i]
+				what := ""
+				switch {
+				case e.What == timeline.Fits:
+					what = "fits on " + e.Node
+				case e.What == timeline.Decided && len(e.Victims) > 0:
+					what = fmt.Sprintf("preempts %s on %s", strings.Join(e.Victims, ", "), e.Node)
+				default:
+					continue
+				}
+				return []Finding{{Pod: e.Pod(), Kind: string(e.What), Entry: i, Detail: fmt.Sprintf(
+					"pod %s waited for the flush: nothing had changed for %s, and then it %s", e.Pod(), (e.At - l.Trace.Quiet.At).Round(1e9), what)}}
+			}
+			return nil
+		},
+	}, {
+		Name:    "gate-opens",
+		Promise: "PreEnqueue keeps a pod out of the queue only while its preemption goes on",
+		Source:  "KEP-4832, \"We'd block such Pods in PreEnqueue … until the preemption goroutine is done\"; executor.go:196@v1.37.1",
+		Lies:    []string{"keeps a pod gated", "never ends a preemption"},
+		Check: func(l *Life) []Finding {
+			return l.atRest(func(p timeline.PodState) (string, string) {
+				switch {
+				case p.Preempting:
+					return "preempting", "is marked as preempting: its preemption never ends"
+				case p.Gated && p.Exists && !l.hasSchedulingGates(p.Name):
+					return "gated", "is gated, and no preemption of it goes on"
+				}
+				return "", ""
+			})
+		},
+	}, {
+		Name:    "one-queue",
+		Promise: "each pod that waits for the scheduler is in exactly one of its queues, and no other pod is",
+		Source:  "scheduling_queue.go:24@v1.37.1, package comment: activeQ, backoffQ, unschedulableEntities",
+		Lies:    []string{"loses a pod", "keeps a pod that is gone", "has a pod twice"},
+		Check: func(l *Life) []Finding {
+			return l.atRest(func(p timeline.PodState) (string, string) {
+				waits := p.Exists && p.Node == "" && l.schedules(p)
+				switch {
+				case p.InFlight:
+					return "in flight", "is still in flight"
+				case waits && !p.Terminating && len(p.Queues) == 0:
+					return "lost", "is pending, and in no queue"
+				case len(p.Queues) > 1:
+					return "twice", fmt.Sprintf("is in %d queues: %v", len(p.Queues), p.Queues)
+				case !waits && len(p.Queues) > 0:
+					return "kept", fmt.Sprintf("is in queue %s, and does not wait for this scheduler", p.Queues[0])
+				}
+				return "", ""
+			})
+		},
+	}}
+}
+
+// hasSchedulingGates tells whether a pod was given scheduling gates at some time.
+func (l *Life) hasSchedulingGates(name string) bool {
+	for _, p := range l.Timeline.Cluster.Pods {
+		if p.Namespace+"/"+p.Name == name && len(p.Spec.SchedulingGates) > 0 {
+			return true
+		}
+	}
+	for i := range l.Timeline.Steps {
+		if p := l.Timeline.Steps[i].CreatedPod(); p != nil && p.Namespace+"/"+p.Name == name && len(p.Spec.SchedulingGates) > 0 {
+			return true
+		}
+	}
+	return false
+}

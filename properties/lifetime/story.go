@@ -1,0 +1,289 @@
+package lifetime
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/internal/table"
+	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// Story is a life told to people.
+type Story struct {
+	Name, File string `json:",omitempty"`
+	System     string
+	// Told are the sentences, in the order in which things happened.
+	Told []Sentence
+	// Waits are the pods that were pending at some time.
+	Waits []Wait
+	// Findings are what was promised otherwise.
+	Findings []string
+	// Crash is how the scheduler broke, if it did.
+	Crash string `json:",omitempty"`
+}
+
+// Sentence is one thing that happened.
+type Sentence struct {
+	// At is the scheduler's clock since the start, in seconds.
+	At float64
+	// Step is the number of the step during which it happened, from 1 on; one more than the
+	// last step for what came after it.
+	Step int
+	Text string
+}
+
+// Wait says how long a pod was pending, and what for. All times are in seconds.
+type Wait struct {
+	Pod string
+	// Pending is the time from when the scheduler was told of the pod until it was bound or
+	// gone, or until the end. The others are its parts.
+	Pending float64
+	// Grace is while victims of the pod were terminating, Backoff while it was backing off,
+	// Flush from when all was at rest until the flush found it, and Event the rest: it
+	// waited to be tried again.
+	Grace, Backoff, Flush, Event float64
+	// Became is "bound to NODE", "gone" or "pending".
+	Became string
+}
+
+// Tell tells a life.
+func Tell(l *Life) *Story {
+	s := &Story{System: l.Trace.System}
+	for i := range l.Trace.Entries {
+		if text := l.sentence(i); text != "" {
+			e := &l.Trace.Entries[i]
+			s.Told = append(s.Told, Sentence{e.At.Seconds(), e.Step + 1, text})
+		}
+	}
+	for _, pod := range l.pending() {
+		s.Waits = append(s.Waits, l.waitOf(pod))
+	}
+	for _, f := range Check(l) {
+		s.Findings = append(s.Findings, f.String())
+	}
+	if c := l.Trace.Crash; c != nil {
+		s.Crash = c.String()
+	}
+	return s
+}
+
+// sentence says what entry i is; "" if it needs no telling.
+func (l *Life) sentence(i int) string {
+	e := &l.Trace.Entries[i]
+	pod, name := e.Pod(), strings.TrimPrefix(e.Object, "Pod ")
+	if e.Error != "" && e.What != timeline.Called {
+		return fmt.Sprintf("Somebody wants to change %s, but %s.", e.Object, e.Error)
+	}
+	switch e.What {
+	case timeline.Created:
+		return fmt.Sprintf("%s is created.", name)
+	case timeline.Updated:
+		return fmt.Sprintf("%s is changed: %s.", name, e.Text)
+	case timeline.Removed:
+		return fmt.Sprintf("%s is gone.", name)
+	case timeline.Deleting:
+		return fmt.Sprintf("%s is told to end: %s.", name, e.Text)
+	case timeline.Started:
+		return fmt.Sprintf("The kubelet starts %s.", name)
+	case timeline.Handled:
+		if l.late(i) {
+			return fmt.Sprintf("Only now the scheduler handles that %s was %s.", name, e.Text)
+		}
+	case timeline.Popped:
+		return fmt.Sprintf("The scheduler tries %s.", name)
+	case timeline.Fits:
+		return fmt.Sprintf("%s fits on %s.", name, e.Node)
+	case timeline.Unfit:
+		return fmt.Sprintf("%s does not fit: %s", name, e.Text)
+	case timeline.Decided:
+		switch {
+		case len(e.Victims) > 0:
+			return fmt.Sprintf("For %s, the scheduler decides to preempt %s on %s.", name, words.Some(e.Victims, 5), e.Node) + l.goneAlready(i)
+		case e.Node != "":
+			return fmt.Sprintf("Nothing is preempted for %s, and it stays nominated to %s: %s", name, e.Node, e.Text)
+		}
+		return fmt.Sprintf("Nothing is preempted for %s: %s", name, e.Text)
+	case timeline.Requeued:
+		switch {
+		case e.Gated:
+			return fmt.Sprintf("The cycle of %s is over. PreEnqueue keeps it out of the queue, as its preemption is on.", name)
+		case e.Queue == model.QueueUnschedulable:
+			return fmt.Sprintf("The cycle of %s is over. It waits for an event that may help.", name)
+		case e.Queue == "":
+			return fmt.Sprintf("The cycle of %s is over. It is in no queue.", name)
+		}
+		return fmt.Sprintf("The cycle of %s is over. It is in the queue %s.", name, e.Queue)
+	case timeline.Begins:
+		return fmt.Sprintf("The goroutine that preempts for %s begins.", name)
+	case timeline.Ends:
+		return fmt.Sprintf("The goroutine that preempts for %s ends: %s.", name, e.Text)
+	case timeline.Called:
+		text := map[timeline.PlaceName]string{timeline.Evict: "deletes " + name, timeline.Bind: "binds " + name, timeline.Patch: "patches the status of " + name}[e.Call]
+		if e.Text != "" {
+			text += " (" + e.Text + ")"
+		}
+		if e.By != "" && e.By != pod {
+			text += ", for " + e.By
+		}
+		if e.Error != "" {
+			text += ". The answer is an error: " + e.Error
+		}
+		return "The scheduler " + text + "."
+	case timeline.Holding:
+		return "From here on, everything is held at " + e.Object + "."
+	case timeline.Releasing:
+		if e.Text == "one" {
+			return "One that is held at " + e.Object + " goes on."
+		}
+		return "What is held at " + e.Object + " goes on."
+	case timeline.Failing:
+		return "From here on, " + e.Object + "."
+	case timeline.TakenOver:
+		return "The scheduler dies, and another one takes over."
+	case timeline.Rested:
+		return "All is at rest. Now the scheduler's flush of pods that wait for five minutes is passed."
+	}
+	return ""
+}
+
+// late tells whether entry i is of an event that the scheduler handles later than at once.
+func (l *Life) late(i int) bool {
+	e := &l.Trace.Entries[i]
+	for j := i - 1; j >= 0; j-- {
+		before := &l.Trace.Entries[j]
+		if before.Object != e.Object {
+			continue
+		}
+		switch before.What {
+		case timeline.Created, timeline.Updated, timeline.Removed, timeline.Deleting, timeline.Started:
+			return before.Step != e.Step || e.At-before.At > 10*time.Millisecond
+		case timeline.Called:
+			return before.Step != e.Step
+		}
+	}
+	return false
+}
+
+// goneAlready says which victims of a decision are gone from the API though the scheduler has
+// not been told so.
+func (l *Life) goneAlready(i int) string {
+	var gone []string
+	for _, v := range l.Trace.Entries[i].Victims {
+		removed := false
+		for j := range l.Trace.Entries[:i] {
+			if e := &l.Trace.Entries[j]; e.Object == "Pod "+v {
+				removed = e.What == timeline.Removed || removed && e.What != timeline.Created
+			}
+		}
+		if removed {
+			gone = append(gone, v)
+		}
+	}
+	if len(gone) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s is gone already: the scheduler has not been told.)", words.Some(gone, 5))
+}
+
+// pending are the pods that the scheduler was to schedule, by name.
+func (l *Life) pending() (pods []string) {
+	for i := range l.Trace.Entries {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Popped && !slices.Contains(pods, e.Pod()) {
+			pods = append(pods, e.Pod())
+		}
+	}
+	slices.Sort(pods)
+	return pods
+}
+
+// waitOf follows a pod until it is bound or gone.
+func (l *Life) waitOf(pod string) Wait {
+	w := Wait{Pod: pod, Became: "pending"}
+	begun, state := time.Duration(-1), ""
+	last := time.Duration(0)
+	victims := map[string]bool{}
+	rested := time.Duration(-1)
+	pass := func(to time.Duration) {
+		if begun >= 0 {
+			part := (to - last).Seconds()
+			switch {
+			case rested >= 0:
+				w.Flush += part
+			case len(victims) > 0:
+				w.Grace += part
+			case state == string(model.QueueBackoff):
+				w.Backoff += part
+			default:
+				w.Event += part
+			}
+		}
+		last = to
+	}
+	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		pass(e.At)
+		switch {
+		case e.What == timeline.Rested:
+			rested = e.At
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && tookEffect(e):
+			victims[e.Pod()] = true
+		case e.What == timeline.Handled && e.Text == "deleted":
+			delete(victims, e.Pod())
+		}
+		if e.Pod() != pod {
+			continue
+		}
+		switch {
+		case begun < 0 && (e.What == timeline.Handled || e.What == timeline.Popped):
+			begun = e.At
+		case e.What == timeline.Requeued:
+			state = string(e.Queue)
+		case e.What == timeline.Popped:
+			state = ""
+		case e.What == timeline.Called && e.Call == timeline.Bind && tookEffect(e):
+			w.Pending, w.Became = (e.At - begun).Seconds(), "bound "+strings.TrimSuffix(e.Text, ", took effect")
+			return w
+		case e.What == timeline.Removed:
+			w.Pending, w.Became = (e.At - begun).Seconds(), "gone"
+			return w
+		}
+	}
+	w.Pending = (last - begun).Seconds()
+	return w
+}
+
+// WriteText tells the story, with a line for each sentence, and a table of who waited for
+// what.
+func (s *Story) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "The timeline as %s goes through it. Times are of its clock.\n\n", s.System)
+	step := 0
+	for _, told := range s.Told {
+		number := ""
+		if told.Step != step {
+			step, number = told.Step, fmt.Sprint(told.Step)
+		}
+		fmt.Fprintf(w, "%10.3fs %4s  %s\n", told.At, number, told.Text)
+	}
+	fmt.Fprintln(w)
+	t := table.New("", "POD", "BECAME", "PENDING", "VICTIMS' GRACE", "BACKOFF", "FLUSH", "OTHER EVENTS")
+	seconds := func(s float64) string { return fmt.Sprintf("%.1f s", s) }
+	for _, x := range s.Waits {
+		t.Row(x.Pod, x.Became, seconds(x.Pending), seconds(x.Grace), seconds(x.Backoff), seconds(x.Flush), seconds(x.Event))
+	}
+	t.WriteText(w)
+	fmt.Fprintln(w)
+	if s.Crash != "" {
+		words.WriteWrapped(w, "", "The scheduler breaks: "+s.Crash)
+	}
+	if len(s.Findings) == 0 {
+		fmt.Fprintln(w, "It goes as promised.")
+	}
+	for _, f := range s.Findings {
+		words.WriteWrapped(w, "", "Not as promised: "+f)
+	}
+}
