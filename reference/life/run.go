@@ -45,6 +45,9 @@ const (
 	settleTime = 30 * time.Minute
 	pollTime   = time.Second
 	cycleTime  = time.Millisecond
+	// grid is at which multiples of time what arrives by itself goes on: retries come at
+	// times that are drawn, within less than that (retry.DefaultBackoff).
+	grid = 100 * time.Millisecond
 	// endless is how many things may happen at an instant of the clock, for each object.
 	endless = 200
 )
@@ -133,6 +136,8 @@ type waiting struct {
 
 // all runs the whole timeline.
 func (r *run) all(ctx context.Context) (err error) {
+	// The backoff queue looks at its pods at whole seconds (backoff_queue.go:149@v1.37.1).
+	time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
 	r.start = time.Now()
 	r.bell = make(chan struct{}, 1)
 	r.stop = linked.Listen(r.bubble, r.logged)
@@ -302,6 +307,9 @@ func (r *run) wait(d time.Duration) {
 		timer := time.NewTimer(min(left, pollTime))
 		select {
 		case <-r.bell:
+			// Upstream draws how long it waits before it tries a call again.
+			now := time.Since(r.start)
+			time.Sleep(min(now.Truncate(grid)+grid-now, left))
 		case <-timer.C:
 		}
 		timer.Stop()

@@ -1,28 +1,178 @@
 package life_test
 
 import (
-	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/generators/timelines"
+	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
-func TestFirst(t *testing.T) {
+func load(t *testing.T) []*corpus.Case {
 	s, err := corpus.Load("../../corpus/timelines")
 	require.NoError(t, err)
-	for _, c := range s.Cases {
-		trace, err := life.Run(t.Context(), c.Timeline)
-		require.NoError(t, err)
-		fmt.Println(c.Name)
-		fmt.Println(trace, trace.Unmet, trace.Endless, trace.Crash)
-		if trace.Crash != nil {
-			fmt.Println(trace.Crash.Stack)
+	require.NotEmpty(t, s.Cases)
+	return s.Cases
+}
+
+func run(t *testing.T, tl *timeline.Timeline) *timeline.Trace {
+	t.Helper()
+	trace, err := life.Run(t.Context(), tl)
+	require.NoError(t, err)
+	return trace
+}
+
+func drawn(t *testing.T, seed uint64) *timeline.Timeline {
+	tl := timelines.FromSeed(seed)
+	require.NoError(t, apiserver.Timeline(tl))
+	return tl
+}
+
+// TestCorpus runs the timelines of the corpus: each goes as it says, and shows the known
+// findings that it says, and no others.
+func TestCorpus(t *testing.T) {
+	witnessed := map[string]bool{}
+	for _, c := range load(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			trace := run(t, c.Timeline)
+			require.Empty(t, trace.Unmet)
+			var known []string
+			for _, f := range lifetime.Check(&lifetime.Life{Timeline: c.Timeline, Trace: trace}) {
+				require.NotEmpty(t, f.Known, f.String())
+				known = append(known, f.Known...)
+			}
+			require.Subset(t, known, c.Findings)
+			require.Subset(t, c.Findings, known)
+			witnessed[c.Name] = true
+		})
+	}
+	for _, e := range properties.TimelineFindings() {
+		require.True(t, witnessed[e.Witness], "there is no timeline %s", e.Witness)
+	}
+}
+
+// TestSameTrace: a timeline run again gives the same trace, byte for byte.
+func TestSameTrace(t *testing.T) {
+	for _, c := range load(t) {
+		want := run(t, c.Timeline).String()
+		for range testsize.Times(50) {
+			require.Equal(t, want, run(t, c.Timeline).String(), c.Name)
 		}
-		if trace.Quiet != nil {
-			fmt.Println(trace.Quiet.Outcome(), trace.Flushed.Outcome())
+	}
+	for seed := range uint64(testsize.Times(300)) {
+		tl := drawn(t, seed)
+		first, second := run(t, tl), run(t, tl)
+		require.Equal(t, first.String(), second.String(), "seed %d", seed)
+		require.Equal(t, first, second, "seed %d", seed)
+	}
+}
+
+// TestTimelinesAreNotChanged: running a timeline leaves it as it was.
+func TestTimelinesAreNotChanged(t *testing.T) {
+	for seed := range uint64(50) {
+		tl := drawn(t, seed)
+		run(t, tl)
+		require.Equal(t, drawn(t, seed), tl)
+	}
+}
+
+// TestPlaces: each place can hold something, and what is held does not happen until it is
+// let go.
+func TestPlaces(t *testing.T) {
+	base, err := corpus.Load(filepath.Join("../../corpus/timelines", "preempted-and-bound.yaml"))
+	require.NoError(t, err)
+	cluster, create := base.Cases[0].Cluster, base.Cases[0].Timeline.Steps[0]
+	for _, name := range timeline.Places() {
+		t.Run(string(name), func(t *testing.T) {
+			place := timeline.Place{Name: name}
+			if name.OfKind() {
+				place.Kind = "Pod"
+			}
+			held := &timeline.Timeline{Cluster: cluster, Steps: []timeline.Step{{Hold: &place}, create, {Wait: 40e9}}}
+			trace := run(t, held)
+			require.NotNil(t, trace.Quiet, "all is let go in the end")
+			require.Equal(t, "default/p on node-1\n", trace.Quiet.Outcome())
+			bound := func(trace *timeline.Trace) int {
+				for i := range trace.Entries {
+					if e := &trace.Entries[i]; e.What == timeline.Called && e.Call == timeline.Bind {
+						return e.Step
+					}
+				}
+				return -1
+			}
+			free := run(t, &timeline.Timeline{Cluster: cluster, Steps: held.Steps[1:]})
+			require.Equal(t, 1, bound(free), "nothing is held: it is bound while time passes")
+			switch name {
+			case timeline.Preempted, timeline.Start: // nothing waits for them here
+			default:
+				require.Equal(t, len(held.Steps), bound(trace), "it is bound only when all is let go")
+			}
+		})
+	}
+}
+
+// TestTakeover: another scheduler goes on where the first one died, at each place.
+func TestTakeover(t *testing.T) {
+	base, err := corpus.Load(filepath.Join("../../corpus/timelines", "preempted-and-bound.yaml"))
+	require.NoError(t, err)
+	cluster, create := base.Cases[0].Cluster, base.Cases[0].Timeline.Steps[0]
+	for _, name := range timeline.Places() {
+		place := timeline.Place{Name: name}
+		if name.OfKind() {
+			place.Kind = "Pod"
 		}
+		steps := []timeline.Step{{Hold: &place}, create, {Wait: 1e9}, {Takeover: true}, {Release: &place}}
+		trace := run(t, &timeline.Timeline{Cluster: cluster, Steps: steps})
+		require.NotNil(t, trace.Quiet, name)
+		require.Equal(t, "default/p on node-1\n", trace.Quiet.Outcome(), name)
+		require.Empty(t, lifetime.Check(&lifetime.Life{Timeline: &timeline.Timeline{Cluster: cluster, Steps: steps}, Trace: trace}), name)
+	}
+}
+
+// TestFailures: calls fail as often as they are told to, with and without effect.
+func TestFailures(t *testing.T) {
+	base, err := corpus.Load(filepath.Join("../../corpus/timelines", "preempted-and-bound.yaml"))
+	require.NoError(t, err)
+	cluster, create := base.Cases[0].Cluster, base.Cases[0].Timeline.Steps[0]
+	for _, call := range timeline.Calls() {
+		for _, arrives := range []bool{false, true} {
+			fail := timeline.Failure{Call: call, Error: "InternalError", Arrives: arrives, Times: 2}
+			trace := run(t, &timeline.Timeline{Cluster: cluster, Steps: []timeline.Step{{Fail: &fail}, create, {Wait: 100e9}}})
+			failed := 0
+			for i := range trace.Entries {
+				if e := &trace.Entries[i]; e.What == timeline.Called && strings.Contains(e.Error, "InternalError") {
+					require.Equal(t, call, e.Call)
+					require.Equal(t, arrives, strings.Contains(e.Text, "took effect"))
+					failed++
+				}
+			}
+			require.Positive(t, failed, fail.String())
+			require.LessOrEqual(t, failed, 2, fail.String())
+		}
+	}
+}
+
+// BenchmarkRun is a run of a drawn timeline.
+func BenchmarkRun(b *testing.B) {
+	all := make([]*timeline.Timeline, 200)
+	for i := range all {
+		all[i] = timelines.FromSeed(uint64(i))
+		require.NoError(b, apiserver.Timeline(all[i]))
+	}
+	i := 0
+	for b.Loop() {
+		if _, err := life.Run(b.Context(), all[i%len(all)]); err != nil {
+			b.Fatal(err)
+		}
+		i++
 	}
 }

@@ -403,7 +403,7 @@ func (s *scheduler) preempts(next preemptPodFunc) preemptPodFunc {
 }
 
 // logged is told of upstream's log lines: the only sign of the two ends of a preemption's
-// goroutine (executor.go:208,290@v1.37.1).
+// goroutine (executor.go:255@v1.37.1, executor.go:310@v1.37.1).
 func (r *run) logged(message string, keysAndValues []any) {
 	var place timeline.PlaceName
 	var what timeline.What

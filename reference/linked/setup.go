@@ -74,7 +74,7 @@ var listening atomic.Int32
 
 // Listen calls l for each line that is logged in the bubble without the context of a
 // call, until stop is called. It is the only way to see a goroutine that upstream starts
-// with a context of its own (executor.go:205@v1.37.1, prepareCandidateAsync).
+// with a context of its own (executor.go:203@v1.37.1, prepareCandidateAsync).
 func Listen(b *bubble.Bubble, l Listener) (stop func()) {
 	listeners.Store(b.ID(), l)
 	listening.Add(1)

@@ -1,0 +1,151 @@
+package lifetime_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/reference/life"
+)
+
+// lies are what a lying scheduler does, by property and name. Each is a change to the trace of
+// an honest one, in which p preempts v on node-1 and is bound.
+var lies = map[string]map[string]func(t *timeline.Trace){
+	"gets-through": {
+		"crashes":     func(t *timeline.Trace) { t.Crash = &model.Crash{Kind: model.Panic, Where: "x", Message: "y"} },
+		"never rests": func(t *timeline.Trace) { t.Endless = "it goes on" },
+	},
+	"no-wait-for-the-flush": {
+		"forgets a pod until the flush": func(t *timeline.Trace) {
+			t.Entries = append(t.Entries, timeline.Entry{At: 6 * time.Minute, What: timeline.Fits, Object: "Pod default/p", Node: "node-1"})
+		},
+		"preempts at the flush": func(t *timeline.Trace) {
+			t.Entries = append(t.Entries, timeline.Entry{At: 6 * time.Minute, What: timeline.Decided, Object: "Pod default/p", Node: "node-1", Victims: []string{"default/v"}})
+		},
+	},
+	"gate-opens": {
+		"keeps a pod gated":       atRest("default/p", func(p *timeline.PodState) { p.Gated = true }),
+		"never ends a preemption": atRest("default/p", func(p *timeline.PodState) { p.Preempting = true }),
+	},
+	"one-queue": {
+		"loses a pod":              atRest("default/p", func(p *timeline.PodState) { p.Node = "" }),
+		"keeps a pod that is gone": atRest("default/p", func(p *timeline.PodState) { p.Exists, p.Queues = false, []model.Queue{model.QueueActive} }),
+		"has a pod twice": atRest("default/p", func(p *timeline.PodState) {
+			p.Node, p.Queues = "", []model.Queue{model.QueueActive, model.QueueBackoff}
+		}),
+	},
+	"nominations-agree": {
+		"forgets a nomination":          atRest("default/p", func(p *timeline.PodState) { p.Node, p.Nominated = "", "node-1" }),
+		"forgets to write a nomination": atRest("default/p", func(p *timeline.PodState) { p.Node, p.NominatedTo = "", []string{"node-1"} }),
+	},
+	"no-ghost-nominations": {
+		"keeps the nomination of a pod that is gone":  atRest("default/p", func(p *timeline.PodState) { p.Exists, p.NominatedTo = false, []string{"node-1"} }),
+		"keeps the nomination of a pod that is bound": atRest("default/p", func(p *timeline.PodState) { p.NominatedTo = []string{"node-1"} }),
+		"nominates a pod to two nodes":                atRest("default/p", func(p *timeline.PodState) { p.NominatedTo = []string{"node-1", "node-2"} }),
+	},
+	"cache-agrees": {
+		"keeps a pod in its cache":   atRest("default/p", func(p *timeline.PodState) { p.Exists = false }),
+		"loses a pod from its cache": atRest("default/p", func(p *timeline.PodState) { p.CachedOn = nil }),
+	},
+	"victims-are-decided": {
+		"evicts a pod that is no victim": each(timeline.Decided, func(e *timeline.Entry) { e.Victims = nil }),
+		"evicts for no pod":              each(timeline.Called, func(e *timeline.Entry) { e.By = "" }),
+	},
+	"marked-before-evicted": {
+		"evicts without a mark": each(timeline.Called, func(e *timeline.Entry) {
+			if e.Call == timeline.Patch {
+				e.Text = ""
+			}
+		}),
+	},
+	"no-eviction-after-a-failed-one": {
+		"goes on after a failed eviction": func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Called && e.Call == timeline.Evict {
+					another := *e
+					another.Object = "Pod default/another"
+					e.Error = "timeout"
+					t.Entries = append(t.Entries[:i+1:i+1], append([]timeline.Entry{another}, t.Entries[i+1:]...)...)
+					return
+				}
+			}
+		},
+	},
+	"victims-are-told": {
+		"evicts without an event": each(timeline.Told, func(e *timeline.Entry) { e.Text = "" }),
+	},
+	"waits-for-its-victims": {
+		"preempts while its victims terminate": func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Text == "updated, terminating" {
+					more := []timeline.Entry{
+						{What: timeline.Popped, Object: "Pod default/p"},
+						{What: timeline.Decided, Object: "Pod default/p", Node: "node-2", Victims: []string{"default/w"}},
+					}
+					t.Entries = append(t.Entries[:i+1:i+1], append(more, t.Entries[i+1:]...)...)
+					return
+				}
+			}
+		},
+	},
+}
+
+func atRest(pod string, lie func(p *timeline.PodState)) func(t *timeline.Trace) {
+	return func(t *timeline.Trace) {
+		for i := range t.Quiet.Pods {
+			if t.Quiet.Pods[i].Name == pod {
+				lie(&t.Quiet.Pods[i])
+			}
+		}
+	}
+}
+
+func each(what timeline.What, lie func(e *timeline.Entry)) func(t *timeline.Trace) {
+	return func(t *timeline.Trace) {
+		for i := range t.Entries {
+			if t.Entries[i].What == what {
+				lie(&t.Entries[i])
+			}
+		}
+	}
+}
+
+// TestLies: each property notices each of its lies, and is quiet without one.
+func TestLies(t *testing.T) {
+	s, err := corpus.Load("../../corpus/timelines/preempted-and-bound.yaml")
+	require.NoError(t, err)
+	tl := s.Cases[0].Timeline
+	for _, p := range lifetime.All() {
+		require.Len(t, lies[p.Name], len(p.Lies), p.Name)
+		for _, name := range p.Lies {
+			trace, err := life.Run(t.Context(), tl)
+			require.NoError(t, err)
+			l := &lifetime.Life{Timeline: tl, Trace: trace}
+			require.Empty(t, lifetime.Check(l), "an honest scheduler")
+			require.Contains(t, lies[p.Name], name)
+			lies[p.Name][name](trace)
+			require.NotEmpty(t, p.Check(l), "%s does not notice that a scheduler %s", p.Name, name)
+		}
+	}
+}
+
+// TestTell: the story of a timeline names what happens, and its parts of a wait add up.
+func TestTell(t *testing.T) {
+	s, err := corpus.Load("../../corpus/timelines")
+	require.NoError(t, err)
+	for _, c := range s.Cases {
+		trace, err := life.Run(t.Context(), c.Timeline)
+		require.NoError(t, err)
+		story := lifetime.Tell(&lifetime.Life{Timeline: c.Timeline, Trace: trace})
+		require.NotEmpty(t, story.Told)
+		require.NotEmpty(t, story.Waits)
+		for _, w := range story.Waits {
+			require.InDelta(t, w.Pending, w.Grace+w.Backoff+w.Flush+w.Event, 1e-6, "%s, %s", c.Name, w.Pod)
+		}
+	}
+}
