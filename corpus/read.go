@@ -100,7 +100,7 @@ func collect(objects []manifest.Object, strict bool) (*cluster, error) {
 		_, isTimeline := d.Value.(*timelineDocument)
 		switch {
 		case isCase || isTimeline:
-			return nil, d.Fail("kind", fmt.Errorf("a %s must be the first document of its stream, and the only one", d.Kind))
+			return nil, d.Fail("kind", fmt.Errorf("a %s must be the first document of its stream, and the only %[1]s", d.Kind))
 		case d.Value == nil && (d.Kind == Kind || d.Kind == TimelineKind):
 			return nil, d.Fail("apiVersion", fmt.Errorf("%q is no version of a %s, %s is", d.APIVersion, d.Kind, APIVersion))
 		case d.Value == nil && strict:

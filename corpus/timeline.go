@@ -16,7 +16,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // TimelineKind identifies the document that makes a stream a timeline.
@@ -107,8 +106,8 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 		switch {
 		case !slices.Contains(timeline.Calls(), f.Call):
 			return s, "fail.call", fmt.Errorf("%q is no call; there are %v", f.Call, timeline.Calls())
-		case !slices.Contains(reference.APIErrors(), reference.APIError(f.Error)):
-			return s, "fail.error", fmt.Errorf("%q is no error; there are %v", f.Error, reference.APIErrors())
+		case !slices.Contains(timeline.Errors(), f.Error):
+			return s, "fail.error", fmt.Errorf("%q is no error; there are %v", f.Error, timeline.Errors())
 		case f.Times < 0:
 			return s, "fail.times", fmt.Errorf("%d is negative", f.Times)
 		case f.Pod != "":

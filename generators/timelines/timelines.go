@@ -21,7 +21,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // Timeline draws a timeline. It is not admitted yet.
@@ -293,7 +292,7 @@ func (g *generator) next() {
 func (g *generator) fail() {
 	f := timeline.Failure{
 		Call: draw.Pick(g.Source, timeline.Evict, timeline.Patch, timeline.Bind), Arrives: g.Chance(30), Times: 1 + g.Intn(3),
-		Error: string(draw.Pick(g.Source, reference.InternalError, reference.Timeout, reference.Conflict)),
+		Error: draw.Pick(g.Source, "InternalError", "Timeout", "Conflict"),
 	}
 	if g.Chance(40) {
 		f.Pod = g.anyPod()

@@ -174,7 +174,7 @@ func (s *State) Report(dir string) *Report {
 			{"fits without preemption", stats.Scheduled},
 			{"not modelled", stats.Unmodelled},
 		},
-		Timelines: stats.Timelines, KnownInTimelines: counts(stats.KnownInTimelines),
+		Timelines: stats.Timelines, KnownInTimelines: someCounts(stats.KnownInTimelines),
 		Rejected: counts(stats.Rejected), Partly: counts(stats.Partly), Known: counts(stats.Known),
 		Canary: CanaryReport{s.Canary.Lies, s.Canary.Caught, len(s.Canary.Findings)},
 		Effort: s.effort(),
@@ -377,6 +377,14 @@ func (s *State) effort() Effort {
 		e.CPUAtStart, e.CPUAtEnd = first.PerCPUSecond, last.PerCPUSecond
 	}
 	return e
+}
+
+// someCounts is counts, and nil if there are none.
+func someCounts(of map[string]int) []Count {
+	if len(of) == 0 {
+		return nil
+	}
+	return counts(of)
 }
 
 // counts lists the most frequent first.

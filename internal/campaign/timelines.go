@@ -151,4 +151,3 @@ func sizeOf(t *timeline.Timeline) minimize.Size {
 	s := steps.SizeOf(t)
 	return minimize.Size{Nodes: s.Nodes, Pods: s.Pods, Steps: s.Steps}
 }
-

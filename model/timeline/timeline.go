@@ -133,13 +133,16 @@ func (p Place) Holds(at Place) bool {
 type Failure struct {
 	Call PlaceName `json:"call"` // one of Calls
 	Pod  string    `json:"pod,omitempty"`
-	// Error is one of reference.APIErrors: NotFound, Conflict, InternalError, Timeout.
+	// Error is one of Errors.
 	Error string `json:"error"`
 	// Arrives: the call takes effect all the same, and only its answer is lost.
 	Arrives bool `json:"arrives,omitempty"`
 	// Times is how many calls fail; 0 is one.
 	Times int `json:"times,omitempty"`
 }
+
+// Errors are those that API calls fail with. NotFound tells a lie if the object is there.
+func Errors() []string { return []string{"NotFound", "Conflict", "InternalError", "Timeout"} }
 
 func (f Failure) String() string {
 	s := Place{Name: f.Call, Pod: f.Pod}.String() + " fails with " + f.Error

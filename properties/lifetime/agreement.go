@@ -12,7 +12,7 @@ func agreement() []Property {
 	return []Property{{
 		Name:    "nominations-agree",
 		Promise: "the API object of a pending pod and the scheduler's nominator name the same nominated node",
-		Source:  "nominator.go:40@v1.37.1, \"nominator is a structure that stores pods nominated to run on nodes\"; core/v1 PodStatus.nominatedNodeName",
+		Source:  "the two may differ while an update is under way (nominator.go:32@v1.37.1), and at rest none is; core/v1 PodStatus.nominatedNodeName",
 		Lies:    []string{"forgets a nomination", "forgets to write a nomination"},
 		Check: func(l *Life) []Finding {
 			return l.atRest(func(p timeline.PodState) (string, string) {
@@ -51,7 +51,7 @@ func agreement() []Property {
 	}, {
 		Name:    "cache-agrees",
 		Promise: "the scheduler's cache has each bound pod on its node, and no other pod",
-		Source:  "cache/interface.go:28@v1.37.1, \"Cache collects pods' information and provides node-level aggregated information\"",
+		Source:  "cache/interface.go:29@v1.37.1, \"Cache collects pods' information and provides node-level aggregated information\"",
 		Lies:    []string{"keeps a pod in its cache", "loses a pod from its cache"},
 		Check: func(l *Life) []Finding {
 			return l.atRest(func(p timeline.PodState) (string, string) {

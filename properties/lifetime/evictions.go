@@ -36,7 +36,7 @@ func evictions() []Property {
 	}, {
 		Name:    "marked-before-evicted",
 		Promise: "a victim gets its condition DisruptionTarget before it is deleted",
-		Source:  "KEP-3329, \"PodFailurePolicy … the Pod condition is added prior to the deletion\"; docs: pod-lifecycle, DisruptionTarget",
+		Source:  "docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\": the condition \"indicates that the Pod is about to be deleted due to a disruption\"",
 		Lies:    []string{"evicts without a mark"},
 		Check: func(l *Life) (findings []Finding) {
 			marked := map[string]bool{}
@@ -64,7 +64,7 @@ func evictions() []Property {
 	}, {
 		Name:    "no-eviction-after-a-failed-one",
 		Promise: "where a victim cannot be evicted, the victims that are left are not evicted in vain",
-		Source:  "executor.go:277@v1.37.1, \"If any of the previous victims failed to be preempted, then we can skip the preemption attempt for the last victim\"",
+		Source:  "comment at executor.go:288@v1.37.1, \"If any of the previous victims failed to be preempted, then we can skip the preemption attempt for the last victim\"",
 		Lies:    []string{"goes on after a failed eviction"},
 		Check: func(l *Life) (findings []Finding) {
 			failed := map[string]string{} // by preemptor: whose eviction failed
@@ -109,7 +109,7 @@ func evictions() []Property {
 	}, {
 		Name:    "waits-for-its-victims",
 		Promise: "a pod whose victims are terminating on its nominated node does not preempt others meanwhile",
-		Source:  "default_preemption.go:446@v1.37.1, PodEligibleToPreemptOthers, \"if the pod has already preempted other pods … the pod shouldn't be considered for preemption\"",
+		Source:  "doc comment of PodEligibleToPreemptOthers, \"The pod has already preempted other pods and the victims are in their graceful termination period\" (default_preemption.go:448@v1.37.1)",
 		Lies:    []string{"preempts while its victims terminate"},
 		Check:   waitsForVictims,
 	}}

@@ -27,8 +27,8 @@ func progress() []Property {
 		Name: "no-wait-for-the-flush",
 		Promise: "a pod that fits, or for which pods can be preempted, is tried as soon as an event makes it so; " +
 			"the flush of pods that wait for five minutes finds none that was forgotten",
-		Source: "KEP-4832, \"the preemptor … will be queued back with the Pod/delete event\"; KEP-4247, QueueingHint; " +
-			"metrics.go:393@v1.37.1, pod_scheduled_after_flush_total",
+		Source: "KEP-4832, \"After the preemption goroutine is done, the scheduling for the Pod that triggered the preemption will be retried\"; " +
+			"the metric pod_scheduled_after_flush_total at scheduler/metrics/metrics.go:392@v1.37.1",
 		Lies: []string{"forgets a pod until the flush", "preempts at the flush"},
 		Check: func(l *Life) (findings []Finding) {
 			if !l.ended() {
@@ -53,7 +53,7 @@ func progress() []Property {
 	}, {
 		Name:    "gate-opens",
 		Promise: "PreEnqueue keeps a pod out of the queue only while its preemption goes on",
-		Source:  "KEP-4832, \"We'd block such Pods in PreEnqueue … until the preemption goroutine is done\"; executor.go:196@v1.37.1",
+		Source:  "KEP-4832, \"blocks the Pod while the preemption routine is in-progress, using PreEnqueue … If the preemption goroutine is complete, the preemption plugin ungates the Pod\"",
 		Lies:    []string{"keeps a pod gated", "never ends a preemption"},
 		Check: func(l *Life) []Finding {
 			return l.atRest(func(p timeline.PodState) (string, string) {
@@ -69,7 +69,7 @@ func progress() []Property {
 	}, {
 		Name:    "one-queue",
 		Promise: "each pod that waits for the scheduler is in exactly one of its queues, and no other pod is",
-		Source:  "scheduling_queue.go:24@v1.37.1, package comment: activeQ, backoffQ, unschedulableEntities",
+		Source:  "package comment of the queue, \"namely: activeQ, backoffQ and unschedulableEntities\" (scheduling_queue.go:20@v1.37.1)",
 		Lies:    []string{"loses a pod", "keeps a pod that is gone", "has a pod twice"},
 		Check: func(l *Life) []Finding {
 			return l.atRest(func(p timeline.PodState) (string, string) {

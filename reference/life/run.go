@@ -61,7 +61,9 @@ func New() System { return System{inprocess.New()} }
 var _ reference.LifeSystem = System{}
 
 // Live implements reference.LifeSystem.
-func (System) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) { return Run(ctx, t) }
+func (System) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	return Run(ctx, t)
+}
 
 // Run runs a timeline. An error means that it could not be run, not that the scheduler
 // failed: that is part of the trace.
