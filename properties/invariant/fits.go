@@ -117,6 +117,11 @@ var MinimalVictims = properties.Property{
 			if pick := s.Observation.Pick; pick != nil && pick.Node == p.node && len(p.victims) <= maxSubsets {
 				largest = len(p.victims)
 			}
+			if explain.RejectedByExtender(s.Decision, p.node) {
+				// That the filters would let all of them stay is no reason to: the extender
+				// does not take the node as it is.
+				largest = min(largest, len(p.victims)-1)
+			}
 			stay, err := couldStay(p.victims, largest, func(gone map[string]bool) (bool, error) { return couldRun(s, p.node, gone) })
 			if err != nil {
 				return nil, err
