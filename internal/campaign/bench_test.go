@@ -1,0 +1,30 @@
+package campaign
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+)
+
+// BenchmarkWork is what a worker does with 100 clusters, and how many of them it does in a
+// second of CPU time, with the settings that fuzz has by itself and no timelines. A worker
+// runs with GOGC=400.
+func BenchmarkWork(b *testing.B) {
+	system := inprocess.New()
+	defer func() { require.NoError(b, system.Close()) }()
+	checker := &properties.Checker{System: system, Release: release.Linked, Properties: all.Cheap(), Sample: all.Sample(2, 128)}
+	const count = 100
+	first, begin := uint64(0), cpuTime()
+	for b.Loop() {
+		_, err := work(b.Context(), checker, request{Seed: 7, First: first, Count: count})
+		require.NoError(b, err)
+		first += count
+	}
+	b.ReportMetric(float64(first)/max(cpuTime()-begin, time.Millisecond).Seconds(), "clusters/cpu-s")
+}
