@@ -220,6 +220,9 @@ func deadlocked(goroutines []string) bool {
 	return slices.ContainsFunc(goroutines, waitsForLock.MatchString) && !slices.ContainsFunc(goroutines, mayGoOn.MatchString)
 }
 
+// Standstill describes what the goroutines that a cycle began wait for.
+func (b *Bubble) Standstill(message string) *model.Crash { return standstill(message, b.goroutines()) }
+
 // standstill describes what the goroutines wait for, first those that do not wait
 // for others of them.
 func standstill(message string, goroutines []string) *model.Crash {

@@ -68,6 +68,11 @@ func (System) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, 
 // Run runs a timeline. An error means that it could not be run, not that the scheduler
 // failed: that is part of the trace.
 func Run(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	return runChanged(ctx, t, func(*scheduler) {})
+}
+
+// runChanged is Run with schedulers that tests change before they start.
+func runChanged(ctx context.Context, t *timeline.Timeline, change func(*scheduler)) (*timeline.Trace, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -79,7 +84,7 @@ func Run(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
 	defer linked.Gates.Release()
 
 	b := bubble.New()
-	r := &run{tl: t, bubble: b, trace: &timeline.Trace{System: inprocess.Version}}
+	r := &run{tl: t, bubble: b, change: change, trace: &timeline.Trace{System: inprocess.Version}}
 	var err error
 	crash := b.Do(len(t.Cluster.Objects())+len(t.Steps), func() {
 		b.Watch(true)
@@ -103,6 +108,7 @@ func Run(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
 type run struct {
 	tl     *timeline.Timeline
 	bubble *bubble.Bubble
+	change func(*scheduler)
 	trace  *timeline.Trace
 	start  time.Time
 	step   int
@@ -149,6 +155,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	if r.scheduler, err = newScheduler(r); err != nil {
 		return err
 	}
+	r.change(r.scheduler)
 	r.scheduler.run()
 	r.settle()
 	for i := range r.tl.Steps {
@@ -168,6 +175,10 @@ func (r *run) all(ctx context.Context) (err error) {
 	r.holds, r.fails = nil, nil
 	r.settle()
 	if !r.rest() {
+		return nil
+	}
+	if r.scheduler.inCycle.Load() {
+		r.crash.CompareAndSwap(nil, r.bubble.Standstill("a scheduling cycle waits for something that never comes"))
 		return nil
 	}
 	r.trace.Quiet = r.observe()
@@ -344,6 +355,7 @@ func (r *run) takeover() (err error) {
 	if r.scheduler, err = newScheduler(r); err != nil {
 		return err
 	}
+	r.change(r.scheduler)
 	r.scheduler.run()
 	return nil
 }

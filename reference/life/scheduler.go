@@ -17,6 +17,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
@@ -24,6 +25,7 @@ import (
 	"k8s.io/klog/v2"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/features"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -48,6 +50,7 @@ type scheduler struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	dead      atomic.Bool
+	inCycle   atomic.Bool // of the loop: between two pods
 
 	mu sync.Mutex
 	// dryRuns are the victims that the cycle on hand would have on each node; decided
@@ -178,10 +181,12 @@ func (s *scheduler) run() { go s.sched.Run(s.ctx) }
 func (s *scheduler) hook() {
 	next := s.sched.NextEntity
 	s.sched.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {
+		s.inCycle.Store(false)
 		if !s.park(timeline.Place{Name: timeline.Pop}, s.mayPop) {
 			return nil, nil
 		}
 		entity, err := next(logger)
+		s.inCycle.Store(true)
 		if info, ok := entity.(*framework.QueuedPodInfo); ok && info != nil && info.Pod != nil {
 			s.mu.Lock()
 			s.dryRuns, s.decided = map[string][]*v1.Pod{}, false
@@ -219,9 +224,18 @@ func (s *scheduler) hook() {
 }
 
 // mayPop tells whether the queue has a pod to hand out: one that is active or, as no
-// other is, one that is backing off (SchedulerPopFromBackoffQ, scheduling_queue.go).
+// other is, one that is backing off, but not after an error
+// (backoff_queue.go:368@v1.37.1, popBackoff). Were the loop let into Pop otherwise, what
+// becomes active while it waits there would be popped in an order that is left to chance.
 func (s *scheduler) mayPop() bool {
-	return len(s.sched.SchedulingQueue.PodsInActiveQ()) > 0 || len(s.sched.SchedulingQueue.PodsInBackoffQ()) > 0
+	queue := s.sched.SchedulingQueue
+	if len(queue.PodsInActiveQ()) > 0 {
+		return true
+	}
+	return utilfeature.DefaultFeatureGate.Enabled(features.SchedulerPopFromBackoffQ) && slices.ContainsFunc(queue.PodsInBackoffQ(), func(p *v1.Pod) bool {
+		info, ok := queue.GetPod(p.Name, p.Namespace, nil)
+		return ok && info.ConsecutiveErrorsCount == 0
+	})
 }
 
 // profileWatch is a profile whose choices are pinned and noted.
@@ -230,8 +244,9 @@ type profileWatch struct {
 	s *scheduler
 }
 
-func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (status *fwk.Status) {
 	w.s.r.bubble.Progress()
+	defer w.s.rescue(&status)
 	return w.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 }
 
@@ -331,9 +346,10 @@ func (w *watch) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 }
 
 func (w *watch) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, preemptor *v1.Pod, node fwk.NodeInfo,
-	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) ([]*v1.Pod, int, *fwk.Status) {
+	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, status *fwk.Status) {
 	w.s.r.bubble.Progress()
-	victims, violations, status := w.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
+	defer w.s.rescue(&status)
+	victims, violations, status = w.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
 	if status.IsSuccess() {
 		w.s.mu.Lock()
 		w.s.dryRuns[node.Node().Name] = victims
