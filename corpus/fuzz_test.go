@@ -12,7 +12,7 @@ import (
 // FuzzRead holds the loader to its promises: it never panics, and each case that it
 // reads can be written and reads back as the same case.
 func FuzzRead(f *testing.F) {
-	for _, pattern := range []string{"testdata/*.yaml", "testdata/*.json", "cases/*.yaml"} {
+	for _, pattern := range []string{"testdata/*.yaml", "testdata/*.json", "cases/*.yaml", "timelines/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(f, err)
 		for _, file := range files[:min(len(files), 8)] {

@@ -57,6 +57,9 @@ type stepDocument struct {
 // maxWait is the longest time that a step may take.
 const maxWait = 24 * time.Hour
 
+// queues are those in which a pod can be expected.
+var queues = []model.Queue{model.QueueActive, model.QueueBackoff, model.QueueUnschedulable, "none"}
+
 // step is the step that a document says, but for the object to create.
 func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 	var set []string
@@ -98,6 +101,8 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 			return s, name + ".pod", fmt.Errorf("%s is of a kind of object", p.Name)
 		case !p.Name.OfKind() && p.Kind != "":
 			return s, name + ".kind", fmt.Errorf("%s is of a pod", p.Name)
+		case p.Name == timeline.Pop && p.Pod != "":
+			return s, name + ".pod", fmt.Errorf("%s is before it is known which pod it will be", p.Name)
 		case p.Pod != "":
 			p.Pod = podKey(p.Pod)
 		}
@@ -114,11 +119,16 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 			f.Pod = podKey(f.Pod)
 		}
 	}
-	if s.Expect != nil {
-		if s.Expect.Pod == "" {
+	if e := s.Expect; e != nil {
+		switch {
+		case e.Pod == "":
 			return s, "expect.pod", errors.New("an expectation is of a pod")
+		case e.Node == nil && e.Nominated == nil && e.Exists == nil && e.Queue == nil:
+			return s, "expect", errors.New("it takes one of node, nominated, exists, queue")
+		case e.Queue != nil && !slices.Contains(queues, model.Queue(*e.Queue)):
+			return s, "expect.queue", fmt.Errorf("%q is no queue; there are %v", *e.Queue, queues)
 		}
-		s.Expect.Pod = podKey(s.Expect.Pod)
+		e.Pod = podKey(e.Pod)
 	}
 	return s, "", nil
 }

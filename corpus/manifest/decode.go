@@ -274,7 +274,11 @@ func (c chunk) unmarshal(data []byte, target any) (unknown []string, _ *InputErr
 			e.Field, e.Line = path, c.lineOf(path)
 			var wrong *json.UnmarshalTypeError
 			if errors.As(cause, &wrong) {
-				cause = fmt.Errorf("a %s does not fit, it takes a %s", wrong.Value, wrong.Type)
+				takes := wrong.Type.String()
+				if wrong.Type.Kind() == reflect.Struct {
+					takes = "mapping"
+				}
+				cause = fmt.Errorf("a %s does not fit, it takes a %s", wrong.Value, takes)
 			}
 			e.Err = cause
 		}

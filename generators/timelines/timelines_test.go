@@ -1,0 +1,156 @@
+package timelines
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
+	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// drawn is how many timelines the probes look at.
+const drawn = 2000
+
+// TestSameSeedSameTimeline: a seed gives the same timeline each time, and another seed another.
+func TestSameSeedSameTimeline(t *testing.T) {
+	for seed := range uint64(200) {
+		require.Equal(t, FromSeed(seed), FromSeed(seed), "seed %d", seed)
+		require.NotEqual(t, FromSeed(seed), FromSeed(seed+1), "seed %d", seed)
+	}
+}
+
+// TestAllAreAdmitted: the API server would take all objects, and has something to fill in.
+func TestAllAreAdmitted(t *testing.T) {
+	for seed := range uint64(drawn) {
+		require.NoError(t, apiserver.Timeline(FromSeed(seed)), "seed %d", seed)
+	}
+}
+
+// TestFloors: of the drawn timelines, each kind of step, each place and each feature is in at
+// least so many.
+func TestFloors(t *testing.T) {
+	floors := map[string]int{
+		// Steps.
+		"create Pod": drawn, "create Node": 80, "delete Pod": 1400, "delete Node": 80, "end": 1000,
+		"change Node": 250, "change Pod": 300, "change PodDisruptionBudget": 200,
+		"wait": 1600, "hold": 1300, "release": 800, "next": 400, "fail": 200, "fail, arrives": 80, "takeover": 60,
+		// What there is at the start.
+		"second profile": 120, "synchronous": 120, "API calls are asynchronous": 120, "budget": 350,
+		"several nodes": 800, "preemptors of several priorities": 800, "preemptors of one priority": 500,
+		"finalizer": 80, "scheduling gate": 50, "host port": 120, "short grace period": 900, "pod without room": 500,
+		// Chains that the findings so far took.
+		"hold and next of one place": 300, "next, then delete": 300, "wait past the backoff": 500,
+	}
+	for _, place := range timeline.Places() {
+		floors["hold "+string(place)] = 150
+	}
+	floors["hold preBind"], floors["hold start"] = 50, 30 // only where bindings are drawn
+	for _, place := range timeline.Calls() {
+		floors["fail "+string(place)] = 80
+	}
+	for _, err := range []string{"InternalError", "Timeout", "Conflict"} {
+		floors["fails with "+err] = 80
+	}
+	count := map[string]int{}
+	for seed := range uint64(drawn) {
+		for what := range has(FromSeed(seed)) {
+			count[what]++
+		}
+	}
+	for what, floor := range floors {
+		assert.GreaterOrEqual(t, count[what], floor, what)
+	}
+	on := map[string]int{}
+	for seed := range uint64(drawn) {
+		v := reflect.ValueOf(drawFeatures(draw.FromSeed(seed)))
+		for i := range v.NumField() {
+			if v.Field(i).Bool() {
+				on[v.Type().Field(i).Name]++
+			}
+		}
+	}
+	for i, v := 0, reflect.TypeOf(generator{}.features); i < v.NumField(); i++ {
+		name := v.Field(i).Name
+		require.GreaterOrEqual(t, on[name], drawn/20, name)
+		require.LessOrEqual(t, on[name], drawn*9/10, "%s is hardly ever off", name)
+	}
+}
+
+// has is what a timeline has.
+func has(tl *timeline.Timeline) map[string]bool {
+	is := map[string]bool{}
+	s := tl.Cluster.Settings
+	is["second profile"] = s.SecondProfile != nil
+	is["synchronous"] = !s.AsyncPreemption()
+	is["API calls are asynchronous"] = s.FeatureGates["SchedulerAsyncAPICalls"]
+	is["budget"] = len(tl.Cluster.PodDisruptionBudgets) > 0
+	is["several nodes"] = len(tl.Cluster.Nodes) > 1
+	look := func(p *v1.Pod) {
+		is["finalizer"] = is["finalizer"] || len(p.Finalizers) > 0
+		is["scheduling gate"] = is["scheduling gate"] || len(p.Spec.SchedulingGates) > 0
+		is["host port"] = is["host port"] || len(p.Spec.Containers[0].Ports) > 0
+		is["short grace period"] = is["short grace period"] || p.Spec.TerminationGracePeriodSeconds != nil
+	}
+	for _, p := range tl.Cluster.Pods {
+		look(p)
+	}
+	of := map[int32]int{} // preemptors, by priority
+	held, next := map[timeline.Place]bool{}, false
+	for i := range tl.Steps {
+		s := &tl.Steps[i]
+		kind := func(name string) string { kind, _, _ := strings.Cut(name, " "); return kind }
+		switch {
+		case s.CreatedPod() != nil:
+			is["create Pod"] = true
+			look(s.CreatedPod())
+			if strings.HasPrefix(s.CreatedPod().Name, "p") {
+				of[model.Priority(s.CreatedPod())]++
+			} else {
+				is["pod without room"] = true
+			}
+		case s.Create != nil:
+			is["create Node"] = true
+		case s.Change != "":
+			is["change "+kind(s.Change)] = true
+		case s.Delete != "":
+			is["delete "+kind(s.Delete)] = true
+			is["next, then delete"] = is["next, then delete"] || next
+		case s.End != "":
+			is["end"] = true
+		case s.Wait > 0:
+			is["wait"] = true
+			is["wait past the backoff"] = is["wait past the backoff"] || s.Wait > 10*time.Second
+		case s.Hold != nil:
+			is["hold"], is["hold "+string(s.Hold.Name)], held[*s.Hold] = true, true, true
+		case s.Release != nil:
+			is["release"] = true
+		case s.Next != nil:
+			is["next"], next = true, true
+			is["hold and next of one place"] = is["hold and next of one place"] || held[*s.Next]
+		case s.Fail != nil:
+			is["fail"], is["fail "+string(s.Fail.Call)], is["fails with "+s.Fail.Error] = true, true, true
+			is["fail, arrives"] = is["fail, arrives"] || s.Fail.Arrives
+		case s.Takeover:
+			is["takeover"] = true
+		}
+	}
+	is["preemptors of several priorities"] = len(of) > 1
+	for _, n := range of {
+		is["preemptors of one priority"] = is["preemptors of one priority"] || n > 1
+	}
+	for what, so := range is {
+		if !so {
+			delete(is, what)
+		}
+	}
+	return is
+}
