@@ -54,6 +54,8 @@ func TestOutput(t *testing.T) {
 		{"explain-claim-in-use", 0, []string{"explain", "../../corpus/testdata/storage-dump.yaml", "--pod", "shop/next-writer"}},
 		{"explain-claim-not-bound", 0, []string{"explain", "../../corpus/testdata/storage-dump.yaml", "--pod", "shop/slow"}},
 		{"explain-which-pod", 2, []string{"explain", "testdata/cases/dump.yaml"}},
+		{"check-timelines", 0, []string{"check", "../../corpus/timelines"}},
+		{"explain-timeline", 0, []string{"explain", "../../corpus/timelines/kubernetes-141694.yaml"}},
 		{"references", 0, []string{"references"}},
 		{"finding", 0, []string{"findings", "empty-selector"}},
 		{"findings-class", 0, []string{"findings", "--class", "inconsistency,unreachable"}},

@@ -133,8 +133,11 @@ func (m *minimiser) dropObjects() {
 	}
 	for i := len(m.best.Cluster.Pods) - 1; i >= 0; i-- {
 		t := m.best.Clone()
+		gone := t.Cluster.Pods[i]
 		t.Cluster.Pods = slices.Delete(t.Cluster.Pods, i, i+1)
-		m.try(t)
+		if !m.try(t) && shrinkNode(t.Cluster, gone) {
+			m.try(t)
+		}
 	}
 	for i := len(m.best.Cluster.PodDisruptionBudgets) - 1; i >= 0; i-- {
 		t := m.best.Clone()
@@ -146,6 +149,28 @@ func (m *minimiser) dropObjects() {
 		t.Cluster.Extra = slices.Delete(t.Cluster.Extra, i, i+1)
 		m.try(t)
 	}
+}
+
+// shrinkNode takes from the node of a pod the CPUs that the pod requests. It reports whether
+// the node has some left.
+func shrinkNode(c *model.Cluster, p *v1.Pod) bool {
+	i := slices.IndexFunc(c.Nodes, func(n *v1.Node) bool { return n.Name == p.Spec.NodeName })
+	if i < 0 || len(p.Spec.Containers) == 0 {
+		return false
+	}
+	n := c.Nodes[i].DeepCopy()
+	left := n.Status.Allocatable[v1.ResourceCPU]
+	requested := p.Spec.Containers[0].Resources.Requests[v1.ResourceCPU]
+	if left.Sub(requested); requested.IsZero() || left.Sign() <= 0 {
+		return false
+	}
+	for _, resources := range []v1.ResourceList{n.Status.Allocatable, n.Status.Capacity} {
+		if resources != nil {
+			resources[v1.ResourceCPU] = left
+		}
+	}
+	c.Nodes[i] = n
+	return true
 }
 
 // simplify makes what is left plainer.
@@ -180,10 +205,13 @@ func (m *minimiser) simplify() {
 					s = &m.best.Steps[i]
 				}
 			}
-		case s.Fail != nil && s.Fail.Times > 1:
-			change(func(s *timeline.Step) { f := *s.Fail; f.Times = 1; s.Fail = &f })
-		case s.Fail != nil && s.Fail.Arrives:
-			change(func(s *timeline.Step) { f := *s.Fail; f.Arrives = false; s.Fail = &f })
+		case s.Fail != nil:
+			if s.Fail.Times > 1 {
+				change(func(s *timeline.Step) { f := *s.Fail; f.Times = 1; s.Fail = &f })
+			}
+			if m.best.Steps[i].Fail.Arrives {
+				change(func(s *timeline.Step) { f := *s.Fail; f.Arrives = false; s.Fail = &f })
+			}
 		case s.Next != nil:
 			change(func(s *timeline.Step) { s.Release, s.Next = s.Next, nil })
 		}

@@ -1,0 +1,189 @@
+package steps_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
+	"github.com/preemptcheck/preemptcheck/generators/timelines"
+	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/reference/life"
+)
+
+func drawn(t *testing.T, seed uint64) *timeline.Timeline {
+	tl := timelines.FromSeed(seed)
+	require.NoError(t, apiserver.Timeline(tl))
+	return tl
+}
+
+// holdsAndFails is what a fake system shows: while something is held at a place, at least two
+// calls fail after they took effect, and the place is released more than two seconds later.
+func holdsAndFails(tl *timeline.Timeline) bool {
+	var held *timeline.Place
+	failed, waited := false, time.Duration(0)
+	for i := range tl.Steps {
+		switch s := &tl.Steps[i]; {
+		case s.Hold != nil && held == nil:
+			held, failed, waited = s.Hold, false, 0
+		case s.Fail != nil && s.Fail.Arrives && s.Fail.Times >= 2:
+			failed = true
+		case s.Wait > 0:
+			waited += s.Wait
+		case s.Release != nil && held != nil && *s.Release == *held:
+			if failed && waited > 2*time.Second {
+				return len(tl.Cluster.Nodes) > 0
+			}
+			held = nil
+		}
+	}
+	return false
+}
+
+// once are the timelines that a timeline becomes if one step or one object is left out.
+func once(tl *timeline.Timeline) (all []*timeline.Timeline) {
+	for i := range tl.Steps {
+		c := tl.Clone()
+		c.Steps = slices.Delete(c.Steps, i, i+1)
+		all = append(all, c)
+	}
+	for i := range tl.Cluster.Pods {
+		c := tl.Clone()
+		c.Cluster.Pods = slices.Delete(c.Cluster.Pods, i, i+1)
+		all = append(all, c)
+	}
+	for i := range tl.Cluster.Nodes {
+		c := tl.Clone()
+		c.Cluster.Nodes = slices.Delete(c.Cluster.Nodes, i, i+1)
+		all = append(all, c)
+	}
+	return all
+}
+
+// TestMinimal: nothing can be left out of what is minimal, and what is not needed is plain. The
+// timeline that it is made of stays as it was.
+func TestMinimal(t *testing.T) {
+	tried := 0
+	for seed := uint64(0); tried < 30; seed++ {
+		tl := drawn(t, seed)
+		if !holdsAndFails(tl) {
+			continue
+		}
+		tried++
+		checks := 0
+		small := steps.Minimise(t.Context(), tl, func(_ context.Context, tl *timeline.Timeline) bool {
+			checks++
+			return holdsAndFails(tl)
+		})
+		require.Equal(t, drawn(t, seed), tl)
+		require.True(t, small.Minimal)
+		require.Equal(t, checks, small.Checks)
+		require.True(t, holdsAndFails(small.Timeline))
+		for _, smaller := range once(small.Timeline) {
+			require.False(t, holdsAndFails(smaller), "seed %d", seed)
+		}
+		require.Equal(t, steps.Size{Nodes: 1, Steps: 4}, steps.SizeOf(small.Timeline), "seed %d", seed)
+		require.Zero(t, small.Timeline.Cluster.Settings, "seed %d", seed)
+		for _, s := range small.Timeline.Steps {
+			if s.Wait > 0 {
+				require.LessOrEqual(t, s.Wait, 3*time.Second, "seed %d", seed)
+			}
+		}
+	}
+}
+
+// TestPairs: a hold and its release go together, where one alone may not go.
+func TestPairs(t *testing.T) {
+	place := &timeline.Place{Name: timeline.Bind}
+	tl := drawn(t, 1)
+	tl.Steps = []timeline.Step{{Hold: place}, {Wait: time.Second}, {Release: place}}
+	balanced := func(_ context.Context, tl *timeline.Timeline) bool {
+		held := 0
+		for i := range tl.Steps {
+			switch {
+			case tl.Steps[i].Hold != nil:
+				held++
+			case tl.Steps[i].Release != nil:
+				held--
+			}
+		}
+		return held == 0 && slices.ContainsFunc(tl.Steps, func(s timeline.Step) bool { return s.Wait > 0 })
+	}
+	small := steps.Minimise(t.Context(), tl, balanced)
+	require.Equal(t, []timeline.Step{{Wait: time.Second}}, small.Timeline.Steps)
+}
+
+// TestTimeIsUp: without time for all reductions there is no certificate, and what is given back
+// is the smallest that was shown in time.
+func TestTimeIsUp(t *testing.T) {
+	seed := uint64(0)
+	for !holdsAndFails(drawn(t, seed)) {
+		seed++
+	}
+	tl := drawn(t, seed)
+	whole := steps.Minimise(t.Context(), tl, func(_ context.Context, tl *timeline.Timeline) bool { return holdsAndFails(tl) })
+	for _, limit := range []int{1, 2, 5, whole.Checks - 1, whole.Checks} {
+		ctx, cancel := context.WithCancel(t.Context())
+		checks := 0
+		last := tl
+		small := steps.Minimise(ctx, tl, func(_ context.Context, tl *timeline.Timeline) bool {
+			if checks++; checks == limit {
+				cancel() // whatever is answered now may be wrong
+				return true
+			}
+			if holdsAndFails(tl) {
+				last = tl
+			}
+			return holdsAndFails(tl)
+		})
+		cancel()
+		require.False(t, small.Minimal, "%d checks", limit)
+		require.Equal(t, limit, small.Checks)
+		require.Equal(t, last, small.Timeline, "%d checks", limit)
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	small := steps.Minimise(done, tl, func(context.Context, *timeline.Timeline) bool { panic("there is no time") })
+	require.False(t, small.Minimal)
+	require.Equal(t, tl, small.Timeline)
+}
+
+// TestVainPreemption: drawn timelines with the bug of kubernetes#141694 become small, if not all
+// of them as small as others: some need several preemptors in each other's way.
+func TestVainPreemption(t *testing.T) {
+	shows := func(ctx context.Context, tl *timeline.Timeline) bool {
+		trace, err := life.Run(ctx, tl)
+		return err == nil && slices.ContainsFunc(lifetime.Check(&lifetime.Life{Timeline: tl, Trace: trace}), func(f lifetime.Finding) bool {
+			return f.Property == "gate-opens" && slices.Equal(f.Known, []string{lifetime.VainPreemption})
+		})
+	}
+	found, smallest := 0, 100
+	for seed := uint64(0); found < 3; seed++ {
+		require.Less(t, seed, uint64(5000), "no drawn timeline shows it")
+		tl := drawn(t, seed)
+		if !shows(t.Context(), tl) {
+			continue
+		}
+		found++
+		small := steps.Minimise(t.Context(), tl, shows)
+		size := steps.SizeOf(small.Timeline)
+		t.Logf("seed %d: from %s to %s, with %d checks", seed, steps.SizeOf(tl), size, small.Checks)
+		require.True(t, small.Minimal)
+		require.Equal(t, 1, size.Nodes)
+		require.LessOrEqual(t, size.Pods, 4)
+		smallest = min(smallest, size.Pods)
+		require.LessOrEqual(t, size.Steps, 12)
+		require.True(t, shows(t.Context(), small.Timeline))
+		for _, smaller := range once(small.Timeline) {
+			if len(smaller.Cluster.Nodes) > 0 { // pods need their nodes
+				require.False(t, shows(t.Context(), smaller))
+			}
+		}
+	}
+	require.LessOrEqual(t, smallest, 3)
+}

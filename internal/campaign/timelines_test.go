@@ -1,0 +1,114 @@
+package campaign
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+)
+
+// liveLiar is the scheduler but for its timelines: it tells that it comes to no rest where
+// somebody creates two pods, and that all is well elsewhere.
+type liveLiar struct{ *inprocess.System }
+
+func (liveLiar) Live(_ context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	trace := &timeline.Trace{System: inprocess.Version, Quiet: &timeline.State{}, Flushed: &timeline.State{}}
+	created := 0
+	for i := range t.Steps {
+		if t.Steps[i].CreatedPod() != nil {
+			created++
+		}
+	}
+	if created > 1 {
+		trace.Endless = "it goes on and on"
+	}
+	return trace, nil
+}
+
+var _ reference.LifeSystem = liveLiar{}
+
+// liveOptions are those of a campaign against liveLiar.
+func liveOptions(t *testing.T, dir string) Options {
+	o := options(t, dir, honest)
+	o.Launch = inProcess(func() (*properties.Checker, error) {
+		return &properties.Checker{System: liveLiar{inprocess.New()}}, nil
+	})
+	life := liveLiar{inprocess.New()}
+	t.Cleanup(func() { life.Close() })
+	o.Life = life
+	return o
+}
+
+// TestTimelineIsFound: a timeline with a finding is made small, saved as one that shows it, and
+// is one finding however many show it.
+func TestTimelineIsFound(t *testing.T) {
+	o := liveOptions(t, t.TempDir())
+	o.Cases = blockSize
+	s := run(t, Config{Seed: 1, Command: "preemptcheck", Timelines: 50}, o)
+	require.Positive(t, s.Stats.Timelines)
+	require.Len(t, s.Findings, 1)
+	f := s.Findings[0]
+	require.Greater(t, f.Count, 1)
+	require.True(t, f.Timeline)
+	require.True(t, f.Minimised.Minimal)
+	require.Equal(t, 2, f.Minimised.To.Steps)
+	require.Equal(t, "gets-through", f.Identity.Property)
+	require.Equal(t, "endless", f.Identity.Kind)
+
+	stream, err := corpus.Load(filepath.Join(o.Dir, f.File))
+	require.NoError(t, err)
+	c := stream.Cases[0]
+	require.Len(t, c.Timeline.Steps, 2)
+	require.Equal(t, "it goes on and on.", c.Description)
+	require.Contains(t, c.Finding.Found, "preemptcheck generate --timeline --seed 1 --first ")
+	require.Equal(t, replay.Found, replay.JudgeTimeline(t.Context(), o.Life, c).Result)
+
+	first, err := GenerateTimeline(f.Seed, f.Number)
+	require.NoError(t, err)
+	require.Equal(t, f.Minimised.From, sizeOf(first))
+}
+
+// TestTimelinesAreKept: what was found in timelines is kept over an interruption, and comes out
+// as in one run.
+func TestTimelinesAreKept(t *testing.T) {
+	config := Config{Seed: 5, Command: "preemptcheck", Timelines: 30}
+	o := liveOptions(t, t.TempDir())
+	o.Cases = 3 * blockSize
+	want := run(t, config, o)
+	require.Len(t, want.Findings, 1)
+
+	o = liveOptions(t, t.TempDir())
+	for cases := uint64(blockSize); cases <= 3*blockSize; cases += blockSize {
+		o.Cases = cases
+		got := run(t, config, o)
+		require.Len(t, got.Findings, 1)
+		require.FileExists(t, filepath.Join(o.Dir, got.Findings[0].File))
+		if o.Resume = true; cases == 3*blockSize {
+			require.Empty(t, differences(t, want, got))
+			require.Equal(t, want.Stats.Timelines, got.Stats.Timelines)
+			require.Len(t, got.Sessions, 3)
+		}
+	}
+}
+
+// TestShareOfTimelines: about so many clusters of 100 have a timeline, and the share says
+// nothing of which timelines these are.
+func TestShareOfTimelines(t *testing.T) {
+	for share, want := range map[int]int{0: 0, 20: 2000, 100: 10000} {
+		n := 0
+		for i := range uint64(10000) {
+			if hasTimeline(3, i, share) {
+				n++
+			}
+		}
+		require.InDelta(t, want, n, 150, share)
+	}
+}
