@@ -173,7 +173,7 @@ func (e Expectation) String() string {
 	var all []string
 	say := func(what string, value *string) {
 		if value != nil && *value == "" {
-			all = append(all, "not "+what)
+			all = append(all, "not "+strings.TrimSuffix(what, " to"))
 		} else if value != nil {
 			all = append(all, what+" "+*value)
 		}

@@ -17,12 +17,15 @@ import (
 type Story struct {
 	Name, File string `json:",omitempty"`
 	System     string
+	// Start says what there is at the start, a line for each object.
+	Start []string
 	// Told are the sentences, in the order in which things happened.
 	Told []Sentence
 	// Waits are the pods that were pending at some time.
 	Waits []Wait
-	// Findings are what was promised otherwise.
+	// Findings are what was promised otherwise, Why says what known ones come from.
 	Findings []string
+	Why      []string `json:",omitempty"`
 	// Crash is how the scheduler broke, if it did.
 	Crash string `json:",omitempty"`
 }
@@ -53,23 +56,58 @@ type Wait struct {
 
 // Tell tells a life.
 func Tell(l *Life) *Story {
-	s := &Story{System: l.Trace.System}
+	s := &Story{System: l.Trace.System, Start: l.start()}
+	step, clock := 0, time.Duration(0)
+	silent := func(until int) { // steps that the trace has no entry of
+		for ; step < min(until, len(l.Timeline.Steps)); step++ {
+			if text := l.silent(step); text != "" {
+				s.Told = append(s.Told, Sentence{clock.Seconds(), step + 1, text})
+			}
+			clock += l.Timeline.Steps[step].Wait
+		}
+	}
 	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		silent(e.Step + 1)
+		clock = max(clock, e.At)
 		if text := l.sentence(i); text != "" {
-			e := &l.Trace.Entries[i]
 			s.Told = append(s.Told, Sentence{e.At.Seconds(), e.Step + 1, text})
 		}
 	}
+	if l.Trace.Quiet == nil { // it was broken off
+		step = len(l.Timeline.Steps)
+	}
+	silent(len(l.Timeline.Steps))
 	for _, pod := range l.pending() {
 		s.Waits = append(s.Waits, l.waitOf(pod))
 	}
-	for _, f := range Check(l) {
+	findings := Check(l)
+	for _, f := range findings {
 		s.Findings = append(s.Findings, f.String())
 	}
+	s.Why = l.why(findings)
 	if c := l.Trace.Crash; c != nil {
 		s.Crash = c.String()
 	}
 	return s
+}
+
+// silent says what step i is, if it is one that only waits or only expects.
+func (l *Life) silent(i int) string {
+	s := &l.Timeline.Steps[i]
+	switch {
+	case s.Wait > 0:
+		return strings.Replace(s.Wait.String(), "m0s", "m", 1) + " pass."
+	case s.Expect != nil:
+		text := "Expected here: " + s.Expect.String()
+		for _, u := range l.Trace.Unmet {
+			if u.Step == i {
+				return text + ". But " + u.Was + "."
+			}
+		}
+		return text + ". So it is."
+	}
+	return ""
 }
 
 // sentence says what entry i is; "" if it needs no telling.
@@ -81,6 +119,9 @@ func (l *Life) sentence(i int) string {
 	}
 	switch e.What {
 	case timeline.Created:
+		if p := l.Timeline.Steps[e.Step].CreatedPod(); p != nil {
+			return fmt.Sprintf("%s is created: %s.", name, podWords(p))
+		}
 		return fmt.Sprintf("%s is created.", name)
 	case timeline.Updated:
 		return fmt.Sprintf("%s is changed: %s.", name, e.Text)
@@ -91,8 +132,15 @@ func (l *Life) sentence(i int) string {
 	case timeline.Started:
 		return fmt.Sprintf("The kubelet starts %s.", name)
 	case timeline.Handled:
-		if l.late(i) {
-			return fmt.Sprintf("Only now the scheduler handles that %s was %s.", name, e.Text)
+		met := ""
+		if e.Text == "deleted" {
+			met = l.metByGate(i)
+		}
+		switch {
+		case l.late(i):
+			return fmt.Sprintf("Only now the scheduler is told that %s was %s.%s", name, e.Text, met)
+		case met != "":
+			return fmt.Sprintf("The scheduler is told that %s was %s.%s", name, e.Text, met)
 		}
 	case timeline.Popped:
 		return fmt.Sprintf("The scheduler tries %s.", name)
@@ -111,7 +159,14 @@ func (l *Life) sentence(i int) string {
 	case timeline.Requeued:
 		switch {
 		case e.Gated:
-			return fmt.Sprintf("The cycle of %s is over. PreEnqueue keeps it out of the queue, as its preemption is on.", name)
+			text := fmt.Sprintf("The cycle of %s is over.", name)
+			if gone := l.metInFlight(i); len(gone) > 0 {
+				text += fmt.Sprintf(" Meanwhile %s was deleted, so it should be tried again.", words.Some(gone, 3))
+			}
+			if p := l.lastPreemption(pod, i); p != nil {
+				return text + fmt.Sprintf(" But PreEnqueue keeps it out of the queue, as %s.", l.goesOn(p))
+			}
+			return text + " PreEnqueue keeps it out of the queue."
 		case e.Queue == model.QueueUnschedulable:
 			return fmt.Sprintf("The cycle of %s is over. It waits for an event that may help.", name)
 		case e.Queue == "":
@@ -121,9 +176,13 @@ func (l *Life) sentence(i int) string {
 	case timeline.Begins:
 		return fmt.Sprintf("The goroutine that preempts for %s begins.", name)
 	case timeline.Ends:
-		return fmt.Sprintf("The goroutine that preempts for %s ends: %s.", name, e.Text)
+		text := fmt.Sprintf("The goroutine that preempts for %s ends: %s.", name, e.Text)
+		if p := l.lastPreemption(pod, i); p != nil && p.deleted == 0 {
+			text += " It has deleted nothing."
+		}
+		return text
 	case timeline.Called:
-		text := map[timeline.PlaceName]string{timeline.Evict: "deletes " + name, timeline.Bind: "binds " + name, timeline.Patch: "patches the status of " + name}[e.Call]
+		text := calls[e.Call] + " " + name
 		if e.Text != "" {
 			text += " (" + e.Text + ")"
 		}
@@ -134,15 +193,8 @@ func (l *Life) sentence(i int) string {
 			text += ". The answer is an error: " + e.Error
 		}
 		return "The scheduler " + text + "."
-	case timeline.Holding:
-		return "From here on, everything is held at " + e.Object + "."
-	case timeline.Releasing:
-		if e.Text == "one" {
-			return "One that is held at " + e.Object + " goes on."
-		}
-		return "What is held at " + e.Object + " goes on."
-	case timeline.Failing:
-		return "From here on, " + e.Object + "."
+	case timeline.Holding, timeline.Releasing, timeline.Failing:
+		return placed(&l.Timeline.Steps[e.Step], e.Text)
 	case timeline.TakenOver:
 		return "The scheduler dies, and another one takes over."
 	case timeline.Rested:
@@ -260,14 +312,18 @@ func (l *Life) waitOf(pod string) Wait {
 // WriteText tells the story, with a line for each sentence, and a table of who waited for
 // what.
 func (s *Story) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "The timeline as %s goes through it. Times are of its clock.\n\n", s.System)
+	fmt.Fprintf(w, "The timeline as kube-scheduler %s goes through it. Times are of its clock; the number is that of\nthe step. At the start:\n\n", s.System)
+	for _, line := range s.Start {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	fmt.Fprintln(w)
 	step := 0
 	for _, told := range s.Told {
 		number := ""
 		if told.Step != step {
 			step, number = told.Step, fmt.Sprint(told.Step)
 		}
-		fmt.Fprintf(w, "%10.3fs %4s  %s\n", told.At, number, told.Text)
+		writeSentence(w, fmt.Sprintf("%10.3fs %4s  ", told.At, number), told.Text)
 	}
 	fmt.Fprintln(w)
 	t := table.New("", "POD", "BECAME", "PENDING", "VICTIMS' GRACE", "BACKOFF", "FLUSH", "OTHER EVENTS")
@@ -286,4 +342,22 @@ func (s *Story) WriteText(w io.Writer) {
 	for _, f := range s.Findings {
 		words.WriteWrapped(w, "", "Not as promised: "+f)
 	}
+	for _, why := range s.Why {
+		fmt.Fprintln(w)
+		words.WriteWrapped(w, "", why)
+	}
+}
+
+// writeSentence breaks a long sentence into lines, which begin below one another.
+func writeSentence(w io.Writer, head, text string) {
+	const width = 110
+	for len(text) > width {
+		cut := strings.LastIndexByte(text[:width+1], ' ')
+		if cut <= 0 {
+			break
+		}
+		fmt.Fprintf(w, "%s%s\n", head, text[:cut])
+		head, text = strings.Repeat(" ", len(head)), text[cut+1:]
+	}
+	fmt.Fprintf(w, "%s%s\n", head, text)
 }

@@ -213,10 +213,13 @@ func (r *run) do(s *timeline.Step) error {
 		r.note(timeline.Entry{What: timeline.Releasing, Object: s.Release.String()})
 		r.holds = slices.DeleteFunc(r.holds, func(p timeline.Place) bool { return p == *s.Release })
 	case s.Next != nil:
-		r.note(timeline.Entry{What: timeline.Releasing, Object: s.Next.String(), Text: "one"})
-		if i := slices.IndexFunc(r.queue, func(w *waiting) bool { return s.Next.Holds(w.at) && (w.ready == nil || w.ready()) }); i >= 0 {
-			r.let(i)
+		i := slices.IndexFunc(r.queue, func(w *waiting) bool { return s.Next.Holds(w.at) && (w.ready == nil || w.ready()) })
+		if i < 0 {
+			r.note(timeline.Entry{What: timeline.Releasing, Object: s.Next.String(), Text: "none"})
+			return nil
 		}
+		r.note(timeline.Entry{What: timeline.Releasing, Object: s.Next.String(), Text: "one"})
+		r.let(i)
 	case s.Fail != nil:
 		r.note(timeline.Entry{What: timeline.Failing, Object: s.Fail.String()})
 		r.fails = append(r.fails, *s.Fail)

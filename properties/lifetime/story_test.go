@@ -1,0 +1,95 @@
+package lifetime_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/reference/life"
+)
+
+// told is the story of a timeline of the corpus.
+func told(t *testing.T, name string) (*lifetime.Story, string) {
+	s, err := corpus.Load("../../corpus/timelines/" + name + ".yaml")
+	require.NoError(t, err)
+	return tell(t, s.Cases[0].Timeline)
+}
+
+func tell(t *testing.T, tl *timeline.Timeline) (*lifetime.Story, string) {
+	trace, err := life.Run(t.Context(), tl)
+	require.NoError(t, err)
+	story := lifetime.Tell(&lifetime.Life{Timeline: tl, Trace: trace})
+	var text bytes.Buffer
+	story.WriteText(&text)
+	return story, text.String()
+}
+
+// TestWhy: the story of each known finding says what it comes from, and one in which all goes
+// as promised says nothing of that kind.
+func TestWhy(t *testing.T) {
+	for _, e := range properties.TimelineFindings() {
+		story, _ := told(t, e.Witness)
+		require.NotEmpty(t, story.Why, e.ID)
+	}
+	story, text := told(t, "preempted-and-bound")
+	require.Empty(t, story.Why)
+	require.Contains(t, text, "It goes as promised.")
+	require.NotContains(t, text, "PreEnqueue")
+}
+
+// TestLostEvent: the story marks where the event of the victim's end is met by the gate, be the
+// pod in a cycle at that time or not.
+func TestLostEvent(t *testing.T) {
+	_, text := told(t, "kubernetes-141694")
+	flat := strings.Join(strings.Fields(text), " ")
+	require.Contains(t, flat, "default/v was deleted. This is the event that default/p waits for. default/p is still in its scheduling cycle")
+	require.Contains(t, flat, "Meanwhile default/v was deleted, so it should be tried again. But PreEnqueue keeps it out of the queue, "+
+		"as the preemption of default/v for it counts as going on since 2.002s, though its goroutine has not begun.")
+	require.Contains(t, flat, "Why default/p waits: at 4.002s, in step 11, the scheduler was told that default/v is gone.")
+
+	_, text = told(t, "finding-gated-by-vain-preemption")
+	flat = strings.Join(strings.Fields(text), " ")
+	require.Contains(t, flat, "This is the event that default/p waits for. But PreEnqueue keeps default/p out of the queue")
+}
+
+// TestEachStepIsTold: no step is silent, and each place has its words.
+func TestEachStepIsTold(t *testing.T) {
+	s, err := corpus.Load("../../corpus/timelines/preempted-and-bound.yaml")
+	require.NoError(t, err)
+	base := s.Cases[0].Timeline
+	words, nothing := map[string]bool{}, false
+	for _, name := range timeline.Places() {
+		place := timeline.Place{Name: name, Pod: "default/p"}
+		if name.OfKind() {
+			place = timeline.Place{Name: name, Kind: "Pod"}
+		}
+		if name == timeline.Pop {
+			place.Pod = ""
+		}
+		steps := []timeline.Step{{Hold: &place}, base.Steps[0], {Wait: 1e9}, {Next: &place}, {Next: &place}, {Release: &place}, {Takeover: true},
+			{Fail: &timeline.Failure{Call: timeline.Bind, Error: "Timeout"}}, {Expect: &timeline.Expectation{Pod: "default/p", Exists: new(bool)}}}
+		story, text := tell(t, &timeline.Timeline{Cluster: base.Cluster, Steps: steps})
+		seen := map[int]bool{}
+		for _, sentence := range story.Told {
+			require.NotContains(t, sentence.Text, "%!")
+			if sentence.Step == 1 {
+				require.False(t, words[sentence.Text], sentence.Text)
+				words[sentence.Text] = true
+			}
+			seen[sentence.Step] = true
+		}
+		for i := range steps {
+			require.True(t, seen[i+1], "place %s: step %d is not told\n%s", name, i+1, text)
+		}
+		nothing = nothing || strings.Contains(text, "so nothing is let go")
+		require.Contains(t, text, "Expected here: default/p is gone. But it is")
+	}
+	require.Len(t, words, len(timeline.Places()))
+	require.True(t, nothing)
+}
