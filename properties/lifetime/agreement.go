@@ -31,6 +31,22 @@ func agreement() []Property {
 			})
 		},
 	}, {
+		Name:    "nominations-are-decided",
+		Promise: "a pod that cannot be scheduled even with preemption loses its nomination; one that can is nominated to the node that was decided on",
+		Source:  "doc comment of Preempt (preemption.go:176@v1.37.1)",
+		Lies:    []string{"keeps a nomination that was withdrawn"},
+		Check: func(l *Life) []Finding {
+			return l.atRest(func(p timeline.PodState) (string, string) {
+				if !p.Exists || p.Node != "" || p.Terminating || !l.schedules(p) || p.Nominated == "" {
+					return "", ""
+				}
+				if node, decided := l.lastDecision(p.Name); decided && node == "" {
+					return "withdrawn", fmt.Sprintf("is nominated to %s, though the last decision for it was to withdraw its nomination", p.Nominated)
+				}
+				return "", ""
+			})
+		},
+	}, {
 		Name:    "no-ghost-nominations",
 		Promise: "room is kept for a nominated pod while it waits, on one node, and no longer",
 		Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"User exposed information\"",
@@ -68,4 +84,18 @@ func agreement() []Property {
 			})
 		},
 	}}
+}
+
+// lastDecision is the node to which a pod was last decided to be nominated, "" for none; false
+// if this scheduler has decided nothing for it.
+func (l *Life) lastDecision(pod string) (node string, decided bool) {
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Decided && e.Pod() == pod:
+			node, decided = e.Node, true
+		case e.What == timeline.TakenOver, e.What == timeline.Created && e.Pod() == pod:
+			node, decided = "", false
+		}
+	}
+	return node, decided
 }

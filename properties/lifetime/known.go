@@ -12,6 +12,12 @@ const (
 	// VainPreemption: the victims are gone before the preemption that keeps its pod gated
 	// comes to them, and nothing wakes the pod up.
 	VainPreemption = "gated-by-vain-preemption"
+	// GateMeetsDeletion: the deletion of a victim is met by the gate, and no later event helps.
+	GateMeetsDeletion = "victim-deletion-met-by-gate"
+	// NominationComesBack: a withdrawn nomination is restored by a late update.
+	NominationComesBack = "withdrawn-nomination-comes-back"
+	// ChanceUnnoticed: preemption has become possible, and no plugin takes notice.
+	ChanceUnnoticed = "preemption-chance-unnoticed"
 	// SecondPreemption: a pod preempts again before the scheduler has seen its own
 	// nomination of it.
 	SecondPreemption = "preempts-before-nomination-is-seen"
@@ -25,16 +31,21 @@ const (
 func (l *Life) known(f *Finding) (ids []string) {
 	switch f.Property {
 	case "gate-opens":
-		if f.Kind == "gated" && l.gatedByVainPreemption(f.Pod) {
-			ids = append(ids, VainPreemption)
+		if f.Kind == "gated" {
+			ids = append(ids, l.gatedBy(f.Pod)...)
 		}
 	case "no-wait-for-the-flush":
 		// A pod that is stuck keeps room for itself, so others are stuck behind it.
 		for _, p := range l.Trace.Quiet.Pods {
-			if (p.Name == f.Pod || len(p.NominatedTo) > 0) && l.gatedByVainPreemption(p.Name) {
-				ids = append(ids, VainPreemption)
-				break
+			if p.Name == f.Pod || len(p.NominatedTo) > 0 {
+				ids = append(ids, l.gatedBy(p.Name)...)
 			}
+			if p.Exists && len(p.NominatedTo) > 0 && l.nominationCameBack(p.Name) {
+				ids = append(ids, NominationComesBack)
+			}
+		}
+		if len(ids) == 0 && f.Kind == string(timeline.Decided) && l.chanceUnnoticed(f.Pod) {
+			ids = append(ids, ChanceUnnoticed)
 		}
 		for _, p := range l.Trace.Quiet.Pods {
 			if p.Exists && p.Node == "" && l.failedSynchronously(p.Name) {
@@ -46,12 +57,95 @@ func (l *Life) known(f *Finding) (ids []string) {
 		if l.nominationUnseen(f.Pod, f.Entry) {
 			ids = append(ids, SecondPreemption)
 		}
+	case "nominations-are-decided":
+		if l.nominationCameBack(f.Pod) {
+			ids = append(ids, NominationComesBack)
+		}
+		if l.lastWriteFailed(f.Pod) {
+			ids = append(ids, StaleNomination)
+		}
 	case "nominations-agree":
 		if l.lastWriteFailed(f.Pod) {
 			ids = append(ids, StaleNomination)
 		}
 	}
-	return ids
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// gatedBy are the known findings by which a pod is kept gated in the end.
+func (l *Life) gatedBy(pod string) []string {
+	switch {
+	case !l.Trace.Quiet.Pod(pod).Gated:
+		return nil
+	case l.gatedByVainPreemption(pod):
+		return []string{VainPreemption}
+	case l.deletionMetByGate(pod):
+		return []string{GateMeetsDeletion}
+	}
+	return nil
+}
+
+// deletionMetByGate tells whether, in the last preemption for a pod, which ended well, the
+// scheduler was told that a victim is gone while it was on, and of another one after that.
+func (l *Life) deletionMetByGate(pod string) bool {
+	var victims []string
+	during, after, ended := false, false, false
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
+			victims, during, after, ended = e.Victims, false, false, false
+		case e.What == timeline.Ends && e.Pod() == pod:
+			ended = e.Text == "success"
+		case e.What == timeline.Handled && e.Text == "deleted" && slices.Contains(victims, e.Pod()):
+			during, after = during || !ended, after || ended
+		}
+	}
+	return ended && during && after
+}
+
+// nominationCameBack tells whether the last cycle of a pod withdrew its nomination before the
+// scheduler had been told of it, and the update that told it came after that.
+func (l *Life) nominationCameBack(pod string) bool {
+	written, withdrawn, back := false, false, false
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominated to"):
+			written = tookEffect(e)
+		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nomination cleared"):
+			written = written && !tookEffect(e)
+		case e.What == timeline.Decided && e.Pod() == pod:
+			withdrawn, back = written && e.Node == "", false
+		case e.What == timeline.Handled && e.Pod() == pod && strings.HasPrefix(e.Text, "updated"):
+			back = withdrawn
+		}
+	}
+	return back
+}
+
+// chanceUnnoticed tells whether a pod waits, and its last preemption was kept from helping by
+// other reasons than those for which the pod does not fit on the nodes as they are.
+func (l *Life) chanceUnnoticed(pod string) bool {
+	unfit, why := "", ""
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Unfit && e.Pod() == pod:
+			unfit = e.Text
+		case e.What == timeline.Decided && e.Pod() == pod:
+			why = e.Text
+			if len(e.Victims) > 0 {
+				why = ""
+			}
+		}
+	}
+	_, why, _ = strings.Cut(strings.TrimSuffix(why, "."), "available: ")
+	for reason := range strings.SplitSeq(why, ", ") {
+		_, reason, ok := strings.Cut(reason, " ") // after how many nodes
+		if ok && !strings.Contains(unfit, reason) && !strings.HasPrefix(reason, "Preemption is not helpful") && !strings.HasPrefix(reason, "No preemption victims") {
+			return true
+		}
+	}
+	return false
 }
 
 // gatedByVainPreemption tells whether a pod is kept gated in the end, and the scheduler had

@@ -43,6 +43,12 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 		"forgets a nomination":          atRest("default/p", func(p *timeline.PodState) { p.Node, p.Nominated = "", "node-1" }),
 		"forgets to write a nomination": atRest("default/p", func(p *timeline.PodState) { p.Node, p.NominatedTo = "", []string{"node-1"} }),
 	},
+	"nominations-are-decided": {
+		"keeps a nomination that was withdrawn": func(t *timeline.Trace) {
+			each(timeline.Decided, func(e *timeline.Entry) { e.Node = "" })(t)
+			atRest("default/p", func(p *timeline.PodState) { p.Node, p.Nominated = "", "node-1" })(t)
+		},
+	},
 	"no-ghost-nominations": {
 		"keeps the nomination of a pod that is gone":  atRest("default/p", func(p *timeline.PodState) { p.Exists, p.NominatedTo = false, []string{"node-1"} }),
 		"keeps the nomination of a pod that is bound": atRest("default/p", func(p *timeline.PodState) { p.NominatedTo = []string{"node-1"} }),

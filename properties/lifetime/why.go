@@ -138,6 +138,14 @@ func (l *Life) why(findings []Finding) (all []string) {
 			switch id {
 			case VainPreemption:
 				text = l.whyVain()
+			case GateMeetsDeletion:
+				text = fmt.Sprintf("Why %s waits: it was told of a victim that is gone while the preemption for it was on, and PreEnqueue kept it out of the queue. "+
+					"The event of a later victim does not help by what the plugins say that rejected the pod. The goroutine ended as a success, and nobody put the pod back into the queue.", f.Pod)
+			case NominationComesBack:
+				text = "Why the nomination stays: the pod was tried again before the scheduler was told of the nomination that it had written, and this cycle withdrew it. " +
+					"What clears it in the status was worked out against a status without it, so nothing was cleared. The late update then restored it in memory, too."
+			case ChanceUnnoticed:
+				text = fmt.Sprintf("Why %s waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. Another one kept preemption from helping, and it is not asked.", f.Pod)
 			case SecondPreemption:
 				text = fmt.Sprintf("Why %s preempts again: whether its victims still terminate is looked up on the node that its status nominates it to, as the informer has the status. "+
 					"The update that writes this nomination had not been handled when the cycle began, so the victims on that node did not count.", f.Pod)
