@@ -70,6 +70,9 @@ func listFindings(w io.Writer, entries []properties.LedgerEntry) {
 
 func describeFinding(w io.Writer, e properties.LedgerEntry) {
 	page, witness := e.ID, "corpus case "+e.Witness
+	if slices.ContainsFunc(properties.TimelineFindings(), func(t properties.LedgerEntry) bool { return t.ID == e.ID }) {
+		witness = "corpus timeline " + e.Witness
+	}
 	if e.KeptBack() {
 		page, witness = "kept-back", ""
 	}

@@ -25,8 +25,9 @@ import (
 // Render writes the documents of the entries, by their paths in docs/findings: it
 // runs the witness of each, from the folder cases, on the system. An entry without
 // a witness, one that the witness no longer shows, or one without a test or a
-// reason for its class is an error.
-func Render(ctx context.Context, entries []properties.LedgerEntry, system reference.System, cases string) (map[string][]byte, error) {
+// reason for its class is an error. The witness of a finding that takes a timeline is
+// from the folder timelines, and has no test besides itself.
+func Render(ctx context.Context, entries []properties.LedgerEntry, system reference.System, cases, timelines string) (map[string][]byte, error) {
 	var public, kept []properties.LedgerEntry
 	for _, e := range entries {
 		if e.KeptBack() {
@@ -38,7 +39,7 @@ func Render(ctx context.Context, entries []properties.LedgerEntry, system refere
 	documents := map[string][]byte{"README.md": index(public), "kept-back.md": queue(kept)}
 	var problems []error
 	for _, e := range public {
-		page, err := page(ctx, e, system, cases)
+		page, err := page(ctx, e, system, cases, timelines)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("finding %s: %w", e.ID, err))
 			continue
@@ -62,7 +63,8 @@ const introduction = `# Findings
 
 Ways in which kube-scheduler's preemption breaks what its documentation promises, found by running the real scheduler and a model of the documented algorithm on
 the same clusters. Each page has the smallest cluster, which is checked again and again, and a table test in the style of the scheduler's own: add it to the file
-it names and it fails, until the finding is mended. ` + "`make upstream-tests`" + ` shows that for all of them.
+it names and it fails, until the finding is mended. ` + "`make upstream-tests`" + ` shows that for all of them. Where a finding takes more than one scheduling cycle, the page tells
+the smallest [timeline](../timelines.md) as a story instead.
 
 How sure it is that the scheduler, and not the reader, is wrong:
 
@@ -155,8 +157,12 @@ func load(file string) (*corpus.Case, error) {
 // page is what is known of a finding. Of one that the linked release no longer has
 // nothing is run: "preemptcheck check --reference" does, with the schedulers that
 // have it.
-func page(ctx context.Context, e properties.LedgerEntry, system reference.System, cases string) ([]byte, error) {
-	witness, err := load(filepath.Join(cases, e.Witness+".yaml"))
+func page(ctx context.Context, e properties.LedgerEntry, system reference.System, cases, timelines string) ([]byte, error) {
+	folder := cases
+	if slices.ContainsFunc(properties.TimelineFindings(), func(t properties.LedgerEntry) bool { return t.ID == e.ID }) {
+		folder = timelines
+	}
+	witness, err := load(filepath.Join(folder, e.Witness+".yaml"))
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +185,10 @@ func page(ctx context.Context, e properties.LedgerEntry, system reference.System
 			return nil, err
 		}
 		fmt.Fprintf(&out, "## Why %s\n\n%s\n", e.Class, reason)
+	}
+	if witness.Timeline != nil {
+		err = lived(ctx, &out, e, system, witness)
+		return out.Bytes(), err
 	}
 	fmt.Fprintf(&out, "## Smallest cluster\n\n[%s.yaml](../../corpus/cases/%[1]s.yaml)\n\n```\n%s```\n\n", e.Witness, Summary(witness.Cluster))
 	fmt.Fprintf(&out, "%s\n", strings.ReplaceAll(witness.Description, "\n", " "))

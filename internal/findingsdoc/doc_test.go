@@ -20,14 +20,17 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
 var update = flag.Bool("update", false, "write docs/findings anew")
 
 const (
-	folder = "../../docs/findings"
-	cases  = "../../corpus/cases"
+	folder    = "../../docs/findings"
+	cases     = "../../corpus/cases"
+	timelines = "../../corpus/timelines"
 )
 
 // written are the documents that there are, by their paths in the folder.
@@ -45,9 +48,9 @@ func written(t *testing.T) map[string][]byte {
 }
 
 func TestDocumentsAreUpToDate(t *testing.T) {
-	system := inprocess.New()
+	system := life.New()
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
-	got, err := Render(context.Background(), properties.LedgerOfAll(), system, cases)
+	got, err := Render(context.Background(), slices.Concat(properties.LedgerOfAll(), properties.TimelineFindings()), system, cases, timelines)
 	require.NoError(t, err)
 	if *update {
 		require.NoError(t, os.RemoveAll(folder))
@@ -82,8 +85,40 @@ func TestEntryThatLacksSomething(t *testing.T) {
 			entry, ok := properties.LookUp("empty-selector")
 			require.True(t, ok)
 			test.change(&entry)
-			_, err := Render(context.Background(), []properties.LedgerEntry{entry}, system, cases)
+			_, err := Render(context.Background(), []properties.LedgerEntry{entry}, system, cases, timelines)
 			require.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+// A page of a finding that takes a timeline needs the timeline, a scheduler that can run it, and
+// the finding in it.
+func TestTimelineThatLacksSomething(t *testing.T) {
+	system := life.New()
+	t.Cleanup(func() { assert.NoError(t, system.Close()) })
+	for name, test := range map[string]struct {
+		system reference.System
+		change func(e *properties.LedgerEntry)
+		want   string
+	}{
+		"all is there":  {system, func(*properties.LedgerEntry) {}, ""},
+		"no timelines":  {system.System, func(*properties.LedgerEntry) {}, "its timeline cannot be run with this scheduler"},
+		"no witness":    {system, func(e *properties.LedgerEntry) { e.Witness = "no-such-timeline" }, "no-such-timeline.yaml"},
+		"wrong witness": {system, func(e *properties.LedgerEntry) { e.Witness = "preempted-and-bound" }, "the witness no longer shows it"},
+		"another class": {system, func(e *properties.LedgerEntry) { e.Class = properties.Debatable }, "does not begin with *Debatable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry, ok := properties.LookUp("gated-by-vain-preemption")
+			require.True(t, ok)
+			test.change(&entry)
+			documents, err := Render(context.Background(), []properties.LedgerEntry{entry}, test.system, cases, timelines)
+			if test.want != "" {
+				require.ErrorContains(t, err, test.want)
+				return
+			}
+			require.NoError(t, err)
+			require.Contains(t, string(documents[entry.ID+".md"]), "Why default/p waits: ")
+			require.Contains(t, string(documents["README.md"]), "[gated-by-vain-preemption](gated-by-vain-preemption.md)")
 		})
 	}
 }
@@ -97,7 +132,7 @@ func TestKeptBack(t *testing.T) {
 		entry, ok := properties.LookUp("empty-selector")
 		require.True(t, ok)
 		entry.Class, entry.Upstream = properties.Crash, upstream
-		return Render(context.Background(), []properties.LedgerEntry{entry}, system, cases)
+		return Render(context.Background(), []properties.LedgerEntry{entry}, system, cases, timelines)
 	}
 	documents, err := render("told the security contact")
 	require.NoError(t, err)
@@ -143,7 +178,7 @@ func TestNothingElseTellsOfKeptBack(t *testing.T) {
 func TestReasons(t *testing.T) {
 	files, err := reasons.ReadDir("reasons")
 	require.NoError(t, err)
-	public := slices.DeleteFunc(properties.Ledger(), properties.LedgerEntry.KeptBack)
+	public := slices.DeleteFunc(slices.Concat(properties.Ledger(), properties.TimelineFindings()), properties.LedgerEntry.KeptBack)
 	assert.Len(t, files, len(public))
 	for _, e := range public {
 		_, err := reason(e)

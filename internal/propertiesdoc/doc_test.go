@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 )
 
 var update = flag.Bool("update", false, "write docs/properties.md anew")
@@ -32,18 +33,32 @@ func TestDocumentIsUpToDate(t *testing.T) {
 
 // Every property that a checker checks has a row, and no cell of it is empty.
 func TestEveryPropertyIsTold(t *testing.T) {
-	rows := map[string]string{}
+	rows := map[string]string{} // by kind and name: a name may be there for answers and for timelines
 	for line := range strings.Lines(string(Render())) {
 		if name, rest, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` | "); ok {
-			rows[name] = rest
+			rows[name+ofTimelines(strings.Contains(rest, " | lifetime | "))] = rest
 		}
 	}
 	everything := append(all.Properties(), properties.AllowedAnswer())
-	assert.Len(t, rows, len(everything))
+	var told []string
 	for _, p := range everything {
-		cells := strings.Split(strings.TrimSuffix(rows[p.Name], " |\n"), " | ")
-		if assert.Len(t, cells, 4, p.Name) {
-			assert.NotContains(t, cells, "", p.Name)
+		told = append(told, p.Name)
+	}
+	for _, p := range lifetime.All() {
+		told = append(told, p.Name+ofTimelines(true))
+	}
+	assert.Len(t, rows, len(told))
+	for _, name := range told {
+		cells := strings.Split(strings.TrimSuffix(rows[name], " |\n"), " | ")
+		if assert.Len(t, cells, 4, name) {
+			assert.NotContains(t, cells, "", name)
 		}
 	}
+}
+
+func ofTimelines(is bool) string {
+	if is {
+		return " of timelines"
+	}
+	return ""
 }

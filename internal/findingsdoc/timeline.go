@@ -1,0 +1,40 @@
+package findingsdoc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// lived writes the story of the timeline that shows a finding.
+func lived(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, system reference.System, witness *corpus.Case) error {
+	life, ok := system.(reference.LifeSystem)
+	if !ok {
+		return errors.New("its timeline cannot be run with this scheduler")
+	}
+	trace, err := life.Live(ctx, witness.Timeline)
+	if err != nil {
+		return err
+	}
+	l := &lifetime.Life{Timeline: witness.Timeline, Trace: trace}
+	if !slices.ContainsFunc(lifetime.Check(l), func(f lifetime.Finding) bool { return slices.Contains(f.Known, e.ID) }) {
+		return errors.New("the witness no longer shows it")
+	}
+	if len(trace.Unmet) > 0 {
+		return fmt.Errorf("expected that %s, but %s", trace.Unmet[0].Expectation, trace.Unmet[0].Was)
+	}
+	fmt.Fprintf(out, "## Smallest timeline\n\n[%s.yaml](../../corpus/timelines/%[1]s.yaml)\n\n", e.Witness)
+	fmt.Fprintf(out, "%s\n\n", strings.ReplaceAll(witness.Description, "\n", " "))
+	fmt.Fprintf(out, "`preemptcheck explain corpus/timelines/%s.yaml` tells it:\n\n```\n", e.Witness)
+	lifetime.Tell(l).WriteText(out)
+	fmt.Fprintln(out, "```")
+	return nil
+}
