@@ -22,10 +22,10 @@ func int64WrapsAround(s *filter.Snapshot, st filter.State, _ *filter.ResourcesSt
 	})
 	concerned := false
 	for _, list := range needs {
-		concerned = concerned || anyHuge(list)
+		concerned = concerned || AnyHuge(list)
 	}
 	for _, n := range s.Nodes {
-		concerned = concerned || anyHuge(n.Status.Allocatable)
+		concerned = concerned || AnyHuge(n.Status.Allocatable)
 	}
 	if !concerned {
 		return st
@@ -64,8 +64,8 @@ func asInt64(list v1.ResourceList, name v1.ResourceName) int64 {
 	return q.Value()
 }
 
-// anyHuge tells whether a few of the quantities may pass 64 bits.
-func anyHuge(list v1.ResourceList) bool {
+// AnyHuge tells whether a few of the quantities may pass 64 bits.
+func AnyHuge(list v1.ResourceList) bool {
 	for _, q := range list {
 		if q.CmpInt64(resource.MaxMilliValue/1000) > 0 {
 			return true

@@ -41,7 +41,7 @@ func scoresBeyondRange(preemptor *v1.Pod, n *filter.Node) bool {
 		lists = append(lists, resourcehelper.PodRequests(p.Pod, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}))
 	}
 	for _, list := range lists {
-		huge = huge || anyHuge(list)
+		huge = huge || AnyHuge(list)
 	}
 	if !huge {
 		return false

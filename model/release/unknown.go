@@ -20,7 +20,7 @@ import (
 // of a node with the pod is held against that without (balanced_allocation.go:217@v1.37.1).
 func (r Release) beyond64Bits(c *model.Cluster) (u model.Unmodelled) {
 	report := func(object string, list v1.ResourceList) {
-		if anyHuge(list) {
+		if AnyHuge(list) {
 			u.Add(object, "amounts beyond 64 bits", fmt.Sprintf("how %s adds them up, and scores them, is not modelled", r))
 		}
 	}

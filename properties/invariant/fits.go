@@ -117,10 +117,10 @@ var MinimalVictims = properties.Property{
 			if pick := s.Observation.Pick; pick != nil && pick.Node == p.node && len(p.victims) <= maxSubsets {
 				largest = len(p.victims)
 			}
-			if explain.RejectedByExtender(s.Decision, p.node) {
-				// That the filters would let all of them stay is no reason to: the extender
-				// does not take the node as it is.
-				largest = min(largest, len(p.victims)-1)
+			if s.Assumes(string(release.QuantitiesWrapAround)) && slices.ContainsFunc(s.Cluster.Nodes, hasHuge) {
+				// More pods may then fit where fewer do not. A reprieve that tries each pod
+				// once says nothing of sets.
+				largest = 1
 			}
 			stay, err := couldStay(p.victims, largest, func(gone map[string]bool) (bool, error) { return couldRun(s, p.node, gone) })
 			if err != nil {
@@ -133,6 +133,9 @@ var MinimalVictims = properties.Property{
 		return findings, nil
 	},
 }
+
+// hasHuge tells whether a node has more of something than 64 bits can count a few times.
+func hasHuge(n *v1.Node) bool { return release.AnyHuge(n.Status.Allocatable) }
 
 // couldStay is the smallest set of victims, of up to largest, without which the
 // rest is enough to fit; nil if there is none.
