@@ -80,6 +80,17 @@ var timelineFindings = []LedgerEntry{
 		Consequence: "For up to five minutes users and autoscalers see a nomination that the scheduler does not keep room for.",
 		Releases:    ">=1.37.1",
 	},
+	{
+		ID:          "evicts-namesake",
+		Title:       "A preemption deletes a pod that was created under its victim's name",
+		Class:       Defect,
+		Promise:     "One or more lower priority pods get evicted from the node. A pod that was created later under the name of one of them is another pod: its UID tells them apart.",
+		Source:      "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"; docs: concepts/overview/working-with-objects/names, \"UIDs\"",
+		Happens:     "The status patch and the deletion name the victim, and carry neither its UID nor a precondition. If the victim is gone by then and created again, as by a StatefulSet, the new pod is marked and deleted, whatever its priority and node.",
+		Where:       "util/utils.go:196@v1.37.1, DeletePod",
+		Consequence: "A pod that was no victim is deleted in vain. As it is on no node, its deletion does not wake up the preemptor, which may wait for five minutes.",
+		Releases:    ">=1.37.1",
+	},
 }
 
 // TimelineFindings are the known findings that only a timeline shows. Each has a timeline of

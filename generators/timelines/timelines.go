@@ -34,7 +34,7 @@ func FromSeed(seed uint64) *timeline.Timeline { return generate(draw.FromSeed(se
 // features are the kinds of events that a timeline has.
 type features struct {
 	holds, stepwise, skew, failures, takeovers, nodeChanges, nodesGo, budgets, binding, gates, changes,
-	finalizers, shortGrace, secondProfile, sync, asyncCalls, ports bool
+	finalizers, shortGrace, secondProfile, sync, asyncCalls, ports, waitsBackoff, recreates bool
 }
 
 func drawFeatures(s draw.Source) features {
@@ -43,6 +43,7 @@ func drawFeatures(s draw.Source) features {
 		nodeChanges: s.Chance(25), nodesGo: s.Chance(15), budgets: s.Chance(25), binding: s.Chance(20), gates: s.Chance(15),
 		changes: s.Chance(20), finalizers: s.Chance(10), shortGrace: s.Chance(60), secondProfile: s.Chance(10),
 		sync: s.Chance(10), asyncCalls: s.Chance(10), ports: s.Chance(15),
+		waitsBackoff: s.Chance(20), recreates: s.Chance(25),
 	}
 }
 
@@ -60,7 +61,7 @@ type generator struct {
 
 func generate(s draw.Source) *timeline.Timeline {
 	g := &generator{Source: s, features: drawFeatures(s), cluster: &model.Cluster{Pods: []*v1.Pod{}}}
-	if g.sync || g.asyncCalls {
+	if g.sync || g.asyncCalls || g.waitsBackoff {
 		g.cluster.Settings.FeatureGates = map[string]bool{}
 	}
 	if g.sync {
@@ -68,6 +69,9 @@ func generate(s draw.Source) *timeline.Timeline {
 	}
 	if g.asyncCalls {
 		g.cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"] = true
+	}
+	if g.waitsBackoff {
+		g.cluster.Settings.FeatureGates["SchedulerPopFromBackoffQ"] = false
 	}
 	if g.secondProfile {
 		g.cluster.Settings.SecondProfile = &model.Profile{SchedulerName: "second"}
@@ -162,6 +166,22 @@ func (g *generator) createPreemptor() {
 	g.add(timeline.Step{Create: p})
 }
 
+// recreate deletes a pod that was created, and creates it again under its name, as the
+// controller of a StatefulSet does.
+func (g *generator) recreate() {
+	var created []*v1.Pod
+	for i := range g.steps {
+		if p := g.steps[i].CreatedPod(); p != nil {
+			created = append(created, p)
+		}
+	}
+	p := created[g.Intn(min(len(created), draw.MaxIntn))]
+	name := model.Key(p)
+	g.add(timeline.Step{Delete: "Pod " + name})
+	g.add(timeline.Step{End: name})
+	g.add(timeline.Step{Create: p})
+}
+
 func budget(allowed int) *policyv1.PodDisruptionBudget {
 	available := intstr.FromInt32(1)
 	return &policyv1.PodDisruptionBudget{
@@ -182,6 +202,7 @@ var steps = []struct {
 	{6, func(g *generator) bool { return g.made < 14 }, func(g *generator) {
 		g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(4)), 1+g.Intn(2))})
 	}},
+	{8, func(g *generator) bool { return g.recreates }, (*generator).recreate},
 	{14, func(*generator) bool { return true }, func(g *generator) { g.add(timeline.Step{Delete: "Pod " + g.anyPod()}) }},
 	{8, func(*generator) bool { return true }, func(g *generator) { g.add(timeline.Step{End: g.anyPod()}) }},
 	{25, func(g *generator) bool { return g.holds }, (*generator).hold},
@@ -291,7 +312,7 @@ func (g *generator) next() {
 
 func (g *generator) fail() {
 	f := timeline.Failure{
-		Call: draw.Pick(g.Source, timeline.Evict, timeline.Patch, timeline.Bind), Arrives: g.Chance(30), Times: 1 + g.Intn(3),
+		Call: draw.Pick(g.Source, timeline.Evict, timeline.Patch, timeline.Bind), Arrives: g.Chance(30), Times: draw.Pick(g.Source, 1, 2, 3, 8),
 		Error: draw.Pick(g.Source, "InternalError", "Timeout", "Conflict"),
 	}
 	if g.Chance(40) {

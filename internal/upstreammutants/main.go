@@ -17,7 +17,7 @@ func main() {
 	defer stop()
 	mutants := All
 	if names := os.Args[1:]; len(names) > 0 {
-		mutants = slices.DeleteFunc(slices.Clone(mutants), func(m Mutant) bool { return !slices.Contains(names, m.Name) })
+		mutants = slices.DeleteFunc(slices.Concat(All, escaped), func(m Mutant) bool { return !slices.Contains(names, m.Name) })
 		if len(mutants) != len(names) {
 			fmt.Fprintf(os.Stderr, "one of %q is no mutant\n", names)
 			os.Exit(2)

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // Mutant is one changed expression in upstream's source.
 type Mutant struct {
 	Name string
@@ -24,9 +26,11 @@ const (
 	calls    = "pkg/scheduler/util/utils.go"
 )
 
-// All are the mutants, in the order of a scheduling cycle. None is equivalent to
-// upstream: each has been found.
-var All = []Mutant{
+// All are the mutants. None is equivalent to upstream: each has been found.
+var All = slices.Concat(cycles, lives)
+
+// cycles are the mutants of a single cycle, in the order of its stages.
+var cycles = []Mutant{
 	{
 		Name: "reprieve-least-important-first",
 		File: plugin, Func: "SelectVictimsOnNode",

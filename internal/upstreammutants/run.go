@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func run(ctx context.Context, out, log io.Writer, mutants []Mutant) error {
 		return err
 	}
 	r := &runner{dir: source.Dir, original: original, log: log}
-	for _, m := range All { // an earlier run may have been killed
+	for _, m := range slices.Concat(All, escaped) { // an earlier run may have been killed
 		if err := r.write(&m, false); err != nil {
 			return err
 		}

@@ -57,7 +57,8 @@ const (
 	// Decided: Victims on Node are preempted for the pod. Without victims, the
 	// pod is nominated to Node, or, if that is "", to none.
 	Decided What = "decided"
-	// Requeued: the pod's cycle has failed and is over.
+	// Requeued: the pod's cycle has failed and is over. Text is "error" if it failed with an
+	// error, and did not find the pod unschedulable.
 	Requeued What = "requeued"
 	// Begins and Ends are of the goroutine that preempts victims for the pod.
 	Begins What = "begins"

@@ -68,9 +68,13 @@ func evictions() []Property {
 		Lies:    []string{"goes on after a failed eviction"},
 		Check: func(l *Life) (findings []Finding) {
 			failed := map[string]string{} // by preemptor: whose eviction failed
+			created := map[string]int{}   // twice: the preemptions of two pods have one name
 			for i := range l.Trace.Entries {
 				e := &l.Trace.Entries[i]
 				switch {
+				case e.What == timeline.Created && e.Error == "":
+					created[e.Pod()]++
+				case e.By != "" && created[e.By] > 1:
 				case e.What == timeline.Begins || e.What == timeline.Popped:
 					delete(failed, e.Pod())
 				case e.What == timeline.TakenOver:

@@ -25,11 +25,20 @@ const (
 	SynchronousFailure = "failed-synchronous-preemption-waits"
 	// StaleNomination: the write that clears a nomination fails, and is not repeated.
 	StaleNomination = "failed-write-leaves-nomination"
+	// Namesake: the victim is gone, and another pod that was created under its name is
+	// evicted in its place.
+	Namesake = "evicts-namesake"
 )
 
 // known are the ids of the known findings that explain a finding.
 func (l *Life) known(f *Finding) (ids []string) {
 	switch f.Property {
+	case "no-namesake-is-evicted":
+		ids = append(ids, Namesake)
+	case "marked-before-evicted":
+		if slices.ContainsFunc(namesakes(l), func(g Finding) bool { return g.Entry == f.Entry }) {
+			ids = append(ids, Namesake)
+		}
 	case "gate-opens":
 		if f.Kind == "gated" {
 			ids = append(ids, l.gatedBy(f.Pod)...)
@@ -78,6 +87,8 @@ func (l *Life) gatedBy(pod string) []string {
 	switch {
 	case !l.Trace.Quiet.Pod(pod).Gated:
 		return nil
+	case l.evictedNamesake(pod):
+		return []string{Namesake}
 	case l.gatedByVainPreemption(pod):
 		return []string{VainPreemption}
 	case l.deletionMetByGate(pod):
@@ -227,4 +238,18 @@ func (l *Life) lastWriteFailed(pod string) (failed bool) {
 		}
 	}
 	return failed
+}
+
+// evictedNamesake tells whether another pod was deleted in the place of a victim of the last
+// preemption for a pod: no deletion of that victim wakes it up.
+func (l *Life) evictedNamesake(pod string) bool {
+	last := 0
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0 {
+			last = i
+		}
+	}
+	return slices.ContainsFunc(namesakes(l), func(f Finding) bool {
+		return f.Entry > last && l.Trace.Entries[f.Entry].By == pod && f.Entry < l.Trace.FlushedAt
+	})
 }

@@ -1,6 +1,7 @@
 package lifetime_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -26,6 +27,59 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 		},
 		"preempts at the flush": func(t *timeline.Trace) {
 			t.Entries = append(t.Entries, timeline.Entry{At: 6 * time.Minute, What: timeline.Decided, Object: "Pod default/p", Node: "node-1", Victims: []string{"default/v"}})
+		},
+	},
+	"backoff-ends": {
+		"lets a pod back off for too long": func(t *timeline.Trace) { backsOff(t, "", 0, 3500*time.Millisecond) },
+		"forgets a pod that backs off":     func(t *timeline.Trace) { backsOff(t, "", 0) },
+	},
+	"errors-back-off": {
+		"retries an error at once":  func(t *timeline.Trace) { backsOff(t, "error", 0, 500*time.Millisecond) },
+		"does not double a backoff": func(t *timeline.Trace) { backsOff(t, "error", 0, 1500*time.Millisecond, 3*time.Second) },
+	},
+	"the-gone-are-not-tried": {
+		"tries a pod that is gone": func(t *timeline.Trace) {
+			t.Entries = append(t.Entries, timeline.Entry{What: timeline.Popped, Object: "Pod default/v"})
+		},
+	},
+	"the-terminating-are-not-scheduled": {
+		"schedules a pod that terminates": func(t *timeline.Trace) {
+			t.Entries = append(t.Entries, timeline.Entry{What: timeline.Handled, Object: "Pod default/p", Text: "updated, terminating"},
+				timeline.Entry{What: timeline.Popped, Object: "Pod default/p"}, timeline.Entry{What: timeline.Fits, Object: "Pod default/p", Node: "node-1"})
+		},
+	},
+	"evicted-once": {
+		"evicts a pod that terminates": func(t *timeline.Trace) {
+			t.Entries = append([]timeline.Entry{{What: timeline.Handled, Object: "Pod default/v", Text: "updated, terminating"}}, t.Entries...)
+		},
+		"evicts a pod twice": func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Called && e.Call == timeline.Evict {
+					t.Entries = slices.Insert(t.Entries, i, *e)
+					return
+				}
+			}
+		},
+	},
+	"no-namesake-is-evicted": {
+		"evicts another pod of the name": func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Called && e.Call == timeline.Evict {
+					t.Entries = slices.Insert(t.Entries, i, timeline.Entry{What: timeline.Created, Object: e.Object})
+					return
+				}
+			}
+		},
+	},
+	"preempted-is-not-bound": {
+		"binds a pod that it has preempted": func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Called && e.Call == timeline.Bind {
+					told := timeline.Entry{What: timeline.Told, Object: e.Object, Text: "Preempted: Preempted by pod x on node node-1 (in kube-scheduler memory)."}
+					t.Entries = slices.Insert(t.Entries, i, told)
+					return
+				}
+			}
 		},
 	},
 	"gate-opens": {
@@ -99,6 +153,19 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			}
 		},
 	},
+}
+
+// backsOff puts at the start that a pod fails at the first of the times, and is tried again,
+// and fails again, at the others.
+func backsOff(t *timeline.Trace, why string, at ...time.Duration) {
+	var all []timeline.Entry
+	for i, at := range at {
+		if i > 0 {
+			all = append(all, timeline.Entry{At: at, What: timeline.Popped, Object: "Pod default/other"})
+		}
+		all = append(all, timeline.Entry{At: at, What: timeline.Requeued, Object: "Pod default/other", Queue: model.QueueBackoff, Text: why})
+	}
+	t.Entries = append(all, t.Entries...)
 }
 
 func atRest(pod string, lie func(p *timeline.PodState)) func(t *timeline.Trace) {

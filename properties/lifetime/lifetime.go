@@ -60,7 +60,7 @@ type Life struct {
 
 // All are all properties.
 func All() []Property {
-	return slices.Concat(progress(), agreement(), evictions())
+	return slices.Concat(progress(), pacing(), agreement(), evictions(), once())
 }
 
 // Check asks all properties about a life. A known finding is named by those that it

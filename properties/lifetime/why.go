@@ -153,6 +153,8 @@ func (l *Life) why(findings []Finding) (all []string) {
 				text = "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again."
 			case StaleNomination:
 				text = fmt.Sprintf("Why they differ: the scheduler has withdrawn the nomination of %s in its memory, the API call that writes this to the status failed, and it is not repeated.", f.Pod)
+			case Namesake:
+				text = "Why another pod is hit: the calls of a preemption name the victim, and say nothing of its UID. The victim was gone by then, and another pod had been created under its name."
 			}
 			if text != "" && !slices.Contains(all, text) {
 				all = append(all, text)

@@ -213,6 +213,9 @@ func (s *scheduler) hook() {
 		failed(ctx, f, info, status, nominating, start)
 		queues, _, gated := s.queuesOf(info.Pod)
 		e := timeline.Entry{What: timeline.Requeued, Object: podName(info.Pod), Gated: gated}
+		if !status.IsRejected() {
+			e.Text = "error"
+		}
 		if len(queues) > 0 {
 			e.Queue = queues[0]
 		}

@@ -1,0 +1,146 @@
+package lifetime
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// once are the promises that a victim is preempted, and that it is so once.
+func once() []Property {
+	return []Property{{
+		Name:    "evicted-once",
+		Promise: "no victim is deleted that is terminating already, and none twice for one preemption",
+		Source: "comments in prepareCandidateAsync, \"Graceful pod deletion has already started. Sending another API call is unnecessary\" and " +
+			"\"to prevent requesting preemption of the same pod multiple times for the same preemptor\" (executor.go:209@v1.37.1, executor.go:270@v1.37.1)",
+		Lies:  []string{"evicts a pod that terminates", "evicts a pod twice"},
+		Check: evictedOnce,
+	}, {
+		Name:    "no-namesake-is-evicted",
+		Promise: "a pod is not evicted as the victim of a preemption that was decided before it was created, only because it has the victim's name",
+		Source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\": \"one or more lower priority Pods get evicted from the Node\"; " +
+			"docs: concepts/overview/working-with-objects/names, \"UIDs\": \"intended to distinguish between historical occurrences of similar entities\"",
+		Lies:  []string{"evicts another pod of the name"},
+		Check: namesakes,
+	}, {
+		Name:    "preempted-is-not-bound",
+		Promise: "a pod that is preempted on its way to a node is not bound there",
+		Source:  "comment in bindingCycle, \"Verify that pod was not preempted during prebinding\" (schedule_one.go:470@v1.37.1)",
+		Lies:    []string{"binds a pod that it has preempted"},
+		Check: func(l *Life) (findings []Finding) {
+			preempted := map[string]bool{}
+			for i := range l.Trace.Entries {
+				switch e := &l.Trace.Entries[i]; {
+				case e.What == timeline.TakenOver:
+					clear(preempted)
+				case e.What == timeline.Told && strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory"):
+					preempted[e.Pod()] = true
+				case e.What == timeline.Popped || e.What == timeline.Created:
+					delete(preempted, e.Pod())
+				case e.What == timeline.Called && e.Call == timeline.Bind && preempted[e.Pod()]:
+					findings = append(findings, Finding{Pod: e.Pod(), Kind: "bound", Entry: i,
+						Detail: fmt.Sprintf("pod %s is bound in the cycle in which it was preempted", e.Pod())})
+				}
+			}
+			return findings
+		},
+	}}
+}
+
+// evictedOnce follows which pods terminate, as far as the scheduler has been told, and whose
+// eviction has succeeded since the last decision of the same preemptor.
+func evictedOnce(l *Life) (findings []Finding) {
+	again := map[string]bool{} // created twice: the preemptions of two pods have one name
+	created := map[string]bool{}
+	terminating := map[string]int{}        // since which entry
+	done := map[string]map[string]bool{}   // by preemptor
+	decided := map[string]map[string]int{} // by preemptor and victim: where the first cycle began that decided so
+	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		pod := e.Pod()
+		switch {
+		case e.What == timeline.TakenOver:
+			clear(terminating)
+			clear(done)
+			clear(decided)
+		case e.What == timeline.Created && e.Error == "":
+			again[pod], created[pod] = created[pod], true
+			for by := range done {
+				delete(done[by], pod)
+				delete(decided[by], pod)
+			}
+		case e.What == timeline.Handled && pod != "" && !strings.HasSuffix(e.Text, "terminating"):
+			delete(terminating, pod)
+		case e.What == timeline.Handled && pod != "":
+			if _, ok := terminating[pod]; !ok {
+				terminating[pod] = i
+			}
+		case e.What == timeline.Decided && len(e.Victims) > 0:
+			done[pod] = map[string]bool{}
+			if decided[pod] == nil {
+				decided[pod] = map[string]int{}
+			}
+			for _, v := range e.Victims {
+				if _, ok := decided[pod][v]; !ok {
+					decided[pod][v] = l.began(i)
+				}
+			}
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.By != "" && done[e.By] != nil && !again[e.By]:
+			at, known := terminating[pod]
+			began, ok := decided[e.By][pod]
+			switch {
+			case done[e.By][pod]:
+				findings = append(findings, Finding{Pod: pod, Kind: "twice", Entry: i, Detail: fmt.Sprintf("pod %s is deleted twice for %s", pod, e.By)})
+			case known && ok && at < began:
+				findings = append(findings, Finding{Pod: pod, Kind: "terminating", Entry: i, Detail: fmt.Sprintf(
+					"pod %s is deleted for %s though the scheduler had handled that it is terminating", pod, e.By)})
+			}
+			done[e.By][pod] = done[e.By][pod] || e.Error == ""
+		}
+	}
+	slices.SortFunc(findings, func(a, b Finding) int { return a.Entry - b.Entry })
+	return findings
+}
+
+// namesakes counts the pods that had a name, in the API and as the scheduler has been told, and
+// reports calls that hit a later one than was decided.
+func namesakes(l *Life) (findings []Finding) {
+	created, told := map[string]int{}, map[string]int{}
+	decided := map[string]map[string]int{} // by preemptor and victim: the latest that was decided
+	toldAt := make([]map[string]int, len(l.Trace.Entries))
+	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		pod := e.Pod()
+		switch {
+		case e.What == timeline.TakenOver:
+			told = maps.Clone(created)
+			clear(decided)
+		case e.What == timeline.Created && e.Error == "":
+			created[pod]++
+		case e.What == timeline.Handled && e.Text == "added":
+			told[pod]++
+		case e.What == timeline.Popped:
+			toldAt[i] = maps.Clone(told)
+		case e.What == timeline.Decided:
+			if decided[pod] == nil {
+				decided[pod] = map[string]int{}
+			}
+			for _, v := range e.Victims {
+				decided[pod][v] = toldAt[l.began(i)][v]
+			}
+		case e.What == timeline.Called && e.By != "" && tookEffect(e) && (e.Call == timeline.Evict || marksVictim(e)):
+			if which, ok := decided[e.By][pod]; ok && created[pod] > which {
+				what := "deleted"
+				if e.Call == timeline.Patch {
+					what = "marked as a target of disruption"
+				}
+				findings = append(findings, Finding{Pod: pod, Kind: what, Entry: i, Detail: fmt.Sprintf(
+					"pod %s is %s for %s: it was created after the pod of its name that is the victim", pod, what, e.By)})
+			}
+		}
+	}
+	return findings
+}

@@ -1,0 +1,209 @@
+package lifetime
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// A backoff lasts initialBackoff after the first failure, twice as long after each further
+// one, and maxBackoff at most. Who has waited long enough is looked at each backoffWindow, and
+// the runner of timelines looks each pollWindow at who may be popped.
+const (
+	initialBackoff = time.Second
+	maxBackoff     = 10 * time.Second
+	backoffWindow  = time.Second
+	pollWindow     = 1200 * time.Millisecond
+)
+
+// pacing are the promises about when a pod is tried, and which pods are.
+func pacing() []Property {
+	const source = "PodInitialBackoffSeconds, \"the initial backoff for unschedulable pods … the default value (1s)\", and PodMaxBackoffSeconds, \"the max backoff\", " +
+		"\"the default value (10s)\" (kube-scheduler/config/v1/types.go:71@v0.37.1)"
+	return []Property{{
+		Name:    "backoff-ends",
+		Promise: "a pod that backs off is tried again when its backoff is over: 1 s after the first failure, at most twice as long after each further one, and 10 s at most",
+		Source:  source + "; the queue is looked at each second (backoff_queue.go:33@v1.37.1)",
+		Lies:    []string{"lets a pod back off for too long", "forgets a pod that backs off"},
+		Check:   backoffEnds,
+	}, {
+		Name:    "errors-back-off",
+		Promise: "a pod that failed with an error is not tried again before its backoff is over",
+		Source:  source + "; only pods that are unschedulable are popped early (doc comment of popBackoff, backoff_queue.go:366@v1.37.1)",
+		Lies:    []string{"retries an error at once", "does not double a backoff"},
+		Check:   errorsBackOff,
+	}, {
+		Name:    "the-gone-are-not-tried",
+		Promise: "a pod that is deleted is deleted from the queue, and not tried any more",
+		Source:  "doc comment of PriorityQueue.Delete (scheduling_queue.go:1469@v1.37.1)",
+		Lies:    []string{"tries a pod that is gone"},
+		Check: func(l *Life) (findings []Finding) {
+			gone := map[string]bool{}
+			for i := range l.Trace.Entries {
+				switch e := &l.Trace.Entries[i]; {
+				case e.What == timeline.TakenOver:
+					clear(gone)
+				case e.What == timeline.Handled && e.Pod() != "":
+					gone[e.Pod()] = e.Text == "deleted"
+				case e.What == timeline.Popped && gone[e.Pod()]:
+					findings = append(findings, Finding{Pod: e.Pod(), Kind: "tried", Entry: i,
+						Detail: fmt.Sprintf("pod %s is tried after the scheduler has handled that it is gone", e.Pod())})
+				}
+			}
+			return findings
+		},
+	}, {
+		Name:    "the-terminating-are-not-scheduled",
+		Promise: "a pod that is being deleted is not scheduled",
+		Source:  "doc comment of skipPodSchedule and its case 1, \"pod is being deleted\" (schedule_one.go:548@v1.37.1)",
+		Lies:    []string{"schedules a pod that terminates"},
+		Check: func(l *Life) (findings []Finding) {
+			terminating, late := map[string]bool{}, map[string]bool{} // late: as the cycle began
+			for i := range l.Trace.Entries {
+				switch e := &l.Trace.Entries[i]; {
+				case e.What == timeline.TakenOver:
+					clear(terminating)
+				case e.What == timeline.Handled && e.Pod() != "":
+					terminating[e.Pod()] = strings.HasSuffix(e.Text, "terminating")
+				case e.What == timeline.Popped:
+					late[e.Pod()] = terminating[e.Pod()]
+				case (e.What == timeline.Fits || e.What == timeline.Unfit) && late[e.Pod()]:
+					findings = append(findings, Finding{Pod: e.Pod(), Kind: string(e.What), Entry: i,
+						Detail: fmt.Sprintf("pod %s is scheduled though the scheduler had handled that it is being deleted", e.Pod())})
+				}
+			}
+			return findings
+		},
+	}}
+}
+
+// backoffOf is how long the backoff after so many failures lasts.
+func backoffOf(failures int) time.Duration {
+	d := initialBackoff
+	for ; failures > 1 && d < maxBackoff; failures-- {
+		d *= 2
+	}
+	return min(d, maxBackoff)
+}
+
+// backoffEnds follows pods that are put into the backoff queue while nothing is held, until
+// something is, or a call fails: then the scheduler's loop may be waiting.
+func backoffEnds(l *Life) (findings []Finding) {
+	type wait struct {
+		entry    int
+		deadline time.Duration
+	}
+	waits := map[string]wait{}
+	failures := map[string]int{}
+	over := map[string]bool{} // pods that are bound or gone, whatever their cycles say
+	var held []string
+	late := func(at time.Duration) {
+		for pod, w := range waits {
+			if at > w.deadline {
+				findings = append(findings, Finding{Pod: pod, Kind: "late", Entry: w.entry, Detail: fmt.Sprintf(
+					"pod %s began to back off at %.3fs, after failure %d, and was not tried again at %.3fs", pod, l.Trace.Entries[w.entry].At.Seconds(), failures[pod], at.Seconds())})
+				delete(waits, pod)
+			}
+		}
+	}
+	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		late(e.At)
+		pod := e.Pod()
+		switch e.What {
+		case timeline.Holding:
+			held = append(held, e.Object)
+			clear(waits)
+		case timeline.Releasing:
+			if e.Text == "" { // and not one that goes on
+				held = slices.DeleteFunc(held, func(p string) bool { return p == e.Object })
+			}
+		case timeline.Rested:
+			held = nil
+		case timeline.TakenOver:
+			clear(waits)
+			clear(failures)
+		case timeline.Called:
+			if e.Error != "" {
+				clear(waits)
+			}
+			over[pod] = over[pod] || e.Call == timeline.Bind && tookEffect(e)
+		case timeline.Popped, timeline.Handled:
+			delete(waits, pod)
+		case timeline.Removed, timeline.Deleting:
+			delete(waits, pod)
+			over[pod] = true
+		case timeline.Created:
+			if e.Error == "" {
+				delete(failures, pod)
+				delete(over, pod)
+			}
+		case timeline.Requeued:
+			failures[pod]++
+			if over[pod] {
+				break
+			}
+			// With the end of the steps all holds end, which the trace does not tell.
+			if e.Queue == model.QueueBackoff && (len(held) == 0 || e.Step == len(l.Timeline.Steps)) {
+				waits[pod] = wait{i, e.At + backoffOf(failures[pod]) + backoffWindow + pollWindow}
+			}
+		}
+	}
+	if l.ended() {
+		late(l.Trace.Flushed.At)
+	}
+	slices.SortFunc(findings, func(a, b Finding) int { return a.Entry - b.Entry })
+	return findings
+}
+
+// errorsBackOff follows pods that failed with an error. A backoff begins after what is last
+// seen of the cycle, and not before it. Whose preemption ends may be activated at once.
+func errorsBackOff(l *Life) (findings []Finding) {
+	errors := map[string]int{} // in a row
+	until := map[string]time.Duration{}
+	last := map[string]time.Duration{} // when anything was seen of the pod's cycle
+	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		pod := e.Pod()
+		switch e.What {
+		case timeline.TakenOver:
+			clear(errors)
+			clear(until)
+		case timeline.Created, timeline.Removed, timeline.Ends, timeline.Begins:
+			delete(errors, pod)
+			delete(until, pod)
+		case timeline.Handled:
+			if e.Text == "added" || e.Text == "deleted" { // another pod of the name
+				delete(errors, pod)
+				delete(until, pod)
+			}
+		case timeline.Fits, timeline.Unfit, timeline.Decided:
+			last[pod] = e.At
+		case timeline.Called:
+			if e.Call == timeline.Bind {
+				last[pod] = e.At
+			}
+		case timeline.Popped:
+			if e.At < until[pod] {
+				findings = append(findings, Finding{Pod: pod, Kind: "early", Entry: i, Detail: fmt.Sprintf(
+					"pod %s is tried at %.3fs, though its backoff after %d errors in a row lasts until %.3fs", pod, e.At.Seconds(), errors[pod], until[pod].Seconds())})
+			}
+			delete(until, pod)
+			last[pod] = e.At
+		case timeline.Requeued:
+			if !strings.HasPrefix(e.Text, "error") {
+				delete(errors, pod)
+				break
+			}
+			errors[pod]++
+			if e.Queue == model.QueueBackoff {
+				until[pod] = last[pod] + backoffOf(errors[pod])
+			}
+		}
+	}
+	return findings
+}
