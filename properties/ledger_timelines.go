@@ -37,6 +37,17 @@ var timelineFindings = []LedgerEntry{
 		Releases:    ">=1.37.1",
 	},
 	{
+		ID:          "end-of-victims-wakes-nobody",
+		Title:       "A pod that waits for its victims is not tried when they are gone, if another plugin rejects it by then",
+		Class:       Defect,
+		Promise:     "If the preemption goroutine is complete, the Pod is queued back to the queue with the Pod/delete event.",
+		Source:      "KEP-4832, Design Details",
+		Happens:     "A preemptor is tried again while its victims terminate, and its nominated node is rejected by a plugin that their end does not concern, as by NodePorts since another pod has taken the port. It is not eligible to preempt as long as they terminate, and keeps its nomination. When they are gone, no plugin wakes it up.",
+		Where:       "default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion; schedule_one.go:1192@v1.37.1, handleSchedulingFailure",
+		Consequence: "For up to five minutes room is kept on a node for a pod that does not fit there, and others that would fit stay pending.",
+		Releases:    ">=1.37.1",
+	},
+	{
 		ID:          "preemption-chance-unnoticed",
 		Title:       "An event that only makes preemption possible wakes nobody up",
 		Class:       Debatable,

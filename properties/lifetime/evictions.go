@@ -194,6 +194,9 @@ func waitsForVictims(l *Life) (findings []Finding) {
 			if more || e.Node == "" {
 				owed[e.Pod()] = &debt{node: e.Node, evicted: map[string]bool{}}
 			}
+			if slices.ContainsFunc(l.Trace.Entries[began:i], func(m timeline.Entry) bool { return m.What == timeline.Handled && m.Object == "Node "+e.Node }) {
+				delete(owed, e.Pod()) // it was decided for a node as it is no more
+			}
 		}
 	}
 	return findings

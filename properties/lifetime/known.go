@@ -16,6 +16,8 @@ const (
 	GateMeetsDeletion = "victim-deletion-met-by-gate"
 	// NominationComesBack: a withdrawn nomination is restored by a late update.
 	NominationComesBack = "withdrawn-nomination-comes-back"
+	// VictimsEndUnnoticed: a pod waits for its victims, and is not tried when they are gone.
+	VictimsEndUnnoticed = "end-of-victims-wakes-nobody"
 	// ChanceUnnoticed: preemption has become possible, and no plugin takes notice.
 	ChanceUnnoticed = "preemption-chance-unnoticed"
 	// SecondPreemption: a pod preempts again before the scheduler has seen its own
@@ -51,6 +53,9 @@ func (l *Life) known(f *Finding) (ids []string) {
 			}
 			if p.Exists && len(p.NominatedTo) > 0 && l.nominationCameBack(p.Name) {
 				ids = append(ids, NominationComesBack)
+			}
+			if p.Exists && len(p.NominatedTo) > 0 && l.victimsEndUnnoticed(p.Name) {
+				ids = append(ids, VictimsEndUnnoticed)
 			}
 		}
 		if len(ids) == 0 && f.Kind == string(timeline.Decided) && l.chanceUnnoticed(f.Pod) {
@@ -132,6 +137,24 @@ func (l *Life) nominationCameBack(pod string) bool {
 		}
 	}
 	return back
+}
+
+// victimsEndUnnoticed tells whether the last cycle of a pod left it waiting for terminating
+// pods on its nominated node, and a victim of it has gone since.
+func (l *Life) victimsEndUnnoticed(pod string) bool {
+	victims := map[string]bool{}
+	waits, gone := false, false
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && tookEffect(e):
+			victims[e.Pod()] = true
+		case e.What == timeline.Decided && e.Pod() == pod:
+			waits, gone = strings.Contains(e.Text, "not eligible due to a terminating pod"), false
+		case e.What == timeline.Handled && e.Text == "deleted":
+			gone = gone || victims[e.Pod()]
+		}
+	}
+	return waits && gone
 }
 
 // chanceUnnoticed tells whether a pod waits, and its last preemption was kept from helping by

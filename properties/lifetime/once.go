@@ -32,15 +32,19 @@ func once() []Property {
 		Lies:    []string{"binds a pod that it has preempted"},
 		Check: func(l *Life) (findings []Finding) {
 			preempted := map[string]bool{}
+			created := map[string]int{} // of two pods of one name it cannot be told which is bound
 			for i := range l.Trace.Entries {
 				switch e := &l.Trace.Entries[i]; {
 				case e.What == timeline.TakenOver:
 					clear(preempted)
+				case e.What == timeline.Created && e.Error == "":
+					created[e.Pod()]++
+					delete(preempted, e.Pod())
 				case e.What == timeline.Told && strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory"):
 					preempted[e.Pod()] = true
-				case e.What == timeline.Popped || e.What == timeline.Created:
+				case e.What == timeline.Popped:
 					delete(preempted, e.Pod())
-				case e.What == timeline.Called && e.Call == timeline.Bind && preempted[e.Pod()]:
+				case e.What == timeline.Called && e.Call == timeline.Bind && preempted[e.Pod()] && created[e.Pod()] < 2:
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "bound", Entry: i,
 						Detail: fmt.Sprintf("pod %s is bound in the cycle in which it was preempted", e.Pod())})
 				}
@@ -58,6 +62,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 	terminating := map[string]int{}        // since which entry
 	done := map[string]map[string]bool{}   // by preemptor
 	decided := map[string]map[string]int{} // by preemptor and victim: where the first cycle began that decided so
+	on := map[string]int{}                 // by preemptor: how many goroutines of its preemptions
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
@@ -66,6 +71,11 @@ func evictedOnce(l *Life) (findings []Finding) {
 			clear(terminating)
 			clear(done)
 			clear(decided)
+			clear(on)
+		case e.What == timeline.Begins:
+			on[pod]++
+		case e.What == timeline.Ends:
+			on[pod]--
 		case e.What == timeline.Created && e.Error == "":
 			again[pod], created[pod] = created[pod], true
 			for by := range done {
@@ -92,6 +102,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 			at, known := terminating[pod]
 			began, ok := decided[e.By][pod]
 			switch {
+			case done[e.By][pod] && on[e.By] > 1: // of which preemption it is cannot be told
 			case done[e.By][pod]:
 				findings = append(findings, Finding{Pod: pod, Kind: "twice", Entry: i, Detail: fmt.Sprintf("pod %s is deleted twice for %s", pod, e.By)})
 			case known && ok && at < began:

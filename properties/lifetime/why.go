@@ -144,6 +144,9 @@ func (l *Life) why(findings []Finding) (all []string) {
 			case NominationComesBack:
 				text = "Why the nomination stays: the pod was tried again before the scheduler was told of the nomination that it had written, and this cycle withdrew it. " +
 					"What clears it in the status was worked out against a status without it, so nothing was cleared. The late update then restored it in memory, too."
+			case VictimsEndUnnoticed:
+				text = "Why the nomination stays: the pod that has it was tried while its victims still terminated, and was rejected by a plugin that their end does not concern. " +
+					"When they were gone, nothing made it be tried again."
 			case ChanceUnnoticed:
 				text = fmt.Sprintf("Why %s waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. Another one kept preemption from helping, and it is not asked.", f.Pod)
 			case SecondPreemption:
