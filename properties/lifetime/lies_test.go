@@ -33,10 +33,6 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 		"lets a pod back off for too long": func(t *timeline.Trace) { backsOff(t, "", 0, 3500*time.Millisecond) },
 		"forgets a pod that backs off":     func(t *timeline.Trace) { backsOff(t, "", 0) },
 	},
-	"errors-back-off": {
-		"retries an error at once":  func(t *timeline.Trace) { backsOff(t, "error", 0, 500*time.Millisecond) },
-		"does not double a backoff": func(t *timeline.Trace) { backsOff(t, "error", 0, 1500*time.Millisecond, 3*time.Second) },
-	},
 	"the-gone-are-not-tried": {
 		"tries a pod that is gone": func(t *timeline.Trace) {
 			t.Entries = append(t.Entries, timeline.Entry{What: timeline.Popped, Object: "Pod default/v"})

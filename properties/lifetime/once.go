@@ -63,6 +63,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 	done := map[string]map[string]bool{}   // by preemptor
 	decided := map[string]map[string]int{} // by preemptor and victim: where the first cycle began that decided so
 	on := map[string]int{}                 // by preemptor: how many goroutines of its preemptions
+	overlap := map[string]bool{}           // by preemptor: of which preemption a call is cannot be told
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
@@ -72,10 +73,13 @@ func evictedOnce(l *Life) (findings []Finding) {
 			clear(done)
 			clear(decided)
 			clear(on)
+			clear(overlap)
 		case e.What == timeline.Begins:
 			on[pod]++
+			overlap[pod] = overlap[pod] || on[pod] > 1
 		case e.What == timeline.Ends:
 			on[pod]--
+			overlap[pod] = overlap[pod] && on[pod] > 0
 		case e.What == timeline.Created && e.Error == "":
 			again[pod], created[pod] = created[pod], true
 			for by := range done {
@@ -102,7 +106,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 			at, known := terminating[pod]
 			began, ok := decided[e.By][pod]
 			switch {
-			case done[e.By][pod] && on[e.By] > 1: // of which preemption it is cannot be told
+			case done[e.By][pod] && overlap[e.By]:
 			case done[e.By][pod]:
 				findings = append(findings, Finding{Pod: pod, Kind: "twice", Entry: i, Detail: fmt.Sprintf("pod %s is deleted twice for %s", pod, e.By)})
 			case known && ok && at < began:

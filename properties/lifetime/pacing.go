@@ -31,12 +31,6 @@ func pacing() []Property {
 		Lies:    []string{"lets a pod back off for too long", "forgets a pod that backs off"},
 		Check:   backoffEnds,
 	}, {
-		Name:    "errors-back-off",
-		Promise: "a pod that failed with an error is not tried again before its backoff is over",
-		Source:  source + "; only pods that are unschedulable are popped early (doc comment of popBackoff, backoff_queue.go:366@v1.37.1)",
-		Lies:    []string{"retries an error at once", "does not double a backoff"},
-		Check:   errorsBackOff,
-	}, {
 		Name:    "the-gone-are-not-tried",
 		Promise: "a pod that is deleted is deleted from the queue, and not tried any more",
 		Source:  "doc comment of PriorityQueue.Delete (scheduling_queue.go:1469@v1.37.1)",
@@ -157,53 +151,5 @@ func backoffEnds(l *Life) (findings []Finding) {
 		late(l.Trace.Flushed.At)
 	}
 	slices.SortFunc(findings, func(a, b Finding) int { return a.Entry - b.Entry })
-	return findings
-}
-
-// errorsBackOff follows pods that failed with an error. A backoff begins after what is last
-// seen of the cycle, and not before it. Whose preemption ends may be activated at once.
-func errorsBackOff(l *Life) (findings []Finding) {
-	errors := map[string]int{} // in a row
-	until := map[string]time.Duration{}
-	last := map[string]time.Duration{} // when anything was seen of the pod's cycle
-	for i := range l.Trace.Entries {
-		e := &l.Trace.Entries[i]
-		pod := e.Pod()
-		switch e.What {
-		case timeline.TakenOver:
-			clear(errors)
-			clear(until)
-		case timeline.Created, timeline.Removed, timeline.Ends, timeline.Begins:
-			delete(errors, pod)
-			delete(until, pod)
-		case timeline.Handled:
-			if e.Text == "added" || e.Text == "deleted" { // another pod of the name
-				delete(errors, pod)
-				delete(until, pod)
-			}
-		case timeline.Fits, timeline.Unfit, timeline.Decided:
-			last[pod] = e.At
-		case timeline.Called:
-			if e.Call == timeline.Bind {
-				last[pod] = e.At
-			}
-		case timeline.Popped:
-			if e.At < until[pod] {
-				findings = append(findings, Finding{Pod: pod, Kind: "early", Entry: i, Detail: fmt.Sprintf(
-					"pod %s is tried at %.3fs, though its backoff after %d errors in a row lasts until %.3fs", pod, e.At.Seconds(), errors[pod], until[pod].Seconds())})
-			}
-			delete(until, pod)
-			last[pod] = e.At
-		case timeline.Requeued:
-			if !strings.HasPrefix(e.Text, "error") {
-				delete(errors, pod)
-				break
-			}
-			errors[pod]++
-			if e.Queue == model.QueueBackoff {
-				until[pod] = last[pod] + backoffOf(errors[pod])
-			}
-		}
-	}
 	return findings
 }

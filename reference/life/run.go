@@ -336,10 +336,10 @@ func (r *run) wait(d time.Duration) {
 func (r *run) rest() bool {
 	last, since := "", time.Now()
 	for begin := time.Now(); !r.broken(); {
-		if now := r.server.outcome(); now != last {
+		if now := r.server.outcome(); now != last || r.server.terminating() > 0 {
 			last, since = now, time.Now()
 		}
-		if time.Since(since) >= restTime && r.server.terminating() == 0 {
+		if time.Since(since) >= restTime {
 			return true
 		}
 		if time.Since(begin) > settleTime {
