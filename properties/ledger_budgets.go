@@ -26,7 +26,7 @@ var openBudgets = []LedgerEntry{
 		Consequence: "Pods without labels are preempted past a budget that selects them, although other victims would violate none.",
 		Releases:    ">=1.13.0",
 		Upstream:    "kubernetes#141785",
-		Properties:  []string{"violations-recounted", "no-fewer-violations", "no-swap"},
+		Properties:  []string{"violations-recounted", "no-fewer-violations", "no-swap", "no-internal-error"},
 	},
 	{
 		ID:          "budget-spent-by-reprieved-pod",

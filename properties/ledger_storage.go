@@ -36,7 +36,7 @@ var openStorage = []LedgerEntry{
 		Where:       "volumerestrictions/volume_restrictions.go:200@v1.37.1, PreFilter",
 		Consequence: "A pod takes the claim that a pod of higher priority waits for, which then has to preempt it.",
 		Releases:    ">=1.29.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "attached-volume-counted-twice",
