@@ -110,7 +110,11 @@ func (l *Life) deletionMetByGate(pod string) bool {
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
-			victims, during, after, ended = e.Victims, false, false, false
+			victims, after, ended = e.Victims, false, false
+			// What it is told during the cycle counts when the cycle is over.
+			during = slices.ContainsFunc(l.Trace.Entries[l.began(i):i], func(m timeline.Entry) bool {
+				return m.What == timeline.Handled && m.Text == "deleted" && slices.Contains(victims, m.Pod())
+			})
 		case e.What == timeline.Ends && e.Pod() == pod:
 			ended = e.Text == "success"
 		case e.What == timeline.Handled && e.Text == "deleted" && slices.Contains(victims, e.Pod()):
