@@ -320,13 +320,17 @@ func (r *run) wait(d time.Duration) {
 			return
 		}
 		r.moves = 0
-		timer := time.NewTimer(min(left, pollTime))
+		next := min(left, pollTime)
+		timer, due := time.NewTimer(next), time.Now().Add(next)
 		select {
 		case <-r.bell:
-			// Upstream draws how long it waits before it tries a call again.
+		case <-timer.C:
+		}
+		// Upstream draws how long it waits before it tries a call again. What comes when
+		// the timer is due needs no grid: which of the two is seen is left to chance.
+		if time.Now().Before(due) {
 			now := time.Since(r.start)
 			time.Sleep(min(now.Truncate(grid)+grid-now, left))
-		case <-timer.C:
 		}
 		timer.Stop()
 	}

@@ -211,6 +211,9 @@ func (s *scheduler) hook() {
 		key := model.Key(info.Pod)
 		s.park(timeline.Place{Name: timeline.Requeue, Pod: key}, nil)
 		failed(ctx, f, info, status, nominating, start)
+		if s.dead.Load() { // its goroutines end all at once
+			return
+		}
 		queues, _, gated := s.queuesOf(info.Pod)
 		e := timeline.Entry{What: timeline.Requeued, Object: podName(info.Pod), Gated: gated}
 		if !status.IsRejected() {
