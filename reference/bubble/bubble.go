@@ -71,9 +71,17 @@ func New() *Bubble {
 func (b *Bubble) ID() string { return b.id }
 
 // Current identifies the bubble of the goroutine that calls; "" if it is in none.
-func Current() string {
-	var first [256]byte // line of the stack
-	return bubbleID.FindString(string(first[:runtime.Stack(first[:], false)]))
+func Current() string { return bubbleID.FindString(firstLine()) }
+
+// Goroutine identifies the goroutine that calls: "goroutine 7".
+func Goroutine() string {
+	name, _, _ := strings.Cut(firstLine(), " [")
+	return name
+}
+
+func firstLine() string {
+	var first [256]byte // of the stack
+	return string(first[:runtime.Stack(first[:], false)])
 }
 
 var bubbleID = regexp.MustCompile(`synctest bubble \d+\]`)

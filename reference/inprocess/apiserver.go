@@ -24,6 +24,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // apiServer takes every write, and writes down which, in order. It stores nothing but
@@ -37,7 +38,7 @@ type apiServer struct {
 	before func(*model.Call)
 	gated  func() bool
 	// claims are those of the cluster.
-	claims *informer
+	claims *linked.Informer
 	// fault is how it fails; nil if it does not.
 	fault *reference.Fault
 
@@ -96,7 +97,7 @@ func (a *apiServer) make(claim *resourcev1.ResourceClaim) error {
 	a.mu.Lock()
 	a.made = append(a.made, claim)
 	a.mu.Unlock()
-	return a.claims.add(claim)
+	return a.claims.Add(claim)
 }
 
 // unmake takes away the claims that were made.
@@ -105,7 +106,7 @@ func (a *apiServer) unmake() error {
 	defer a.mu.Unlock()
 	var errs []error
 	for _, claim := range a.made {
-		errs = append(errs, a.claims.remove(claim))
+		errs = append(errs, a.claims.Remove(claim))
 	}
 	a.made = nil
 	return errors.Join(errs...)

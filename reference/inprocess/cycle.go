@@ -21,6 +21,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // retryTime is longer than the scheduler tries a call again (retry.DefaultBackoff).
@@ -153,7 +154,7 @@ func (s *scheduler) hook() {
 		failed(ctx, fw, pod, status, info, start)
 	}
 	for name, profile := range s.sched.Profiles {
-		s.sched.Profiles[name] = &profileWatch{profile, s}
+		s.sched.Profiles[name] = &profileWatch{linked.Profile{Framework: profile, Rescue: s.rescue}, s}
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *scheduler) load(c *model.Cluster) error {
 	s.extend(extenders)
 	for _, obj := range c.Extra {
 		if inf := s.extra[reflect.TypeOf(obj)]; inf != nil {
-			if err := inf.add(obj); err != nil {
+			if err := inf.Add(obj); err != nil {
 				return err
 			}
 			s.loaded.extra = append(s.loaded.extra, obj)
@@ -180,7 +180,7 @@ func (s *scheduler) unload() error {
 	check(s.pods.Replace(nil, ""))
 	check(s.nodes.Replace(nil, ""))
 	for _, obj := range s.loaded.extra {
-		check(s.extra[reflect.TypeOf(obj)].remove(obj))
+		check(s.extra[reflect.TypeOf(obj)].Remove(obj))
 	}
 	s.budgets.budgets = nil
 	s.extend(nil)

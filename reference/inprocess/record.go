@@ -3,7 +3,6 @@ package inprocess
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -11,10 +10,10 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // recorder stands between the scheduler's parts, writes down what passes, and
@@ -40,7 +39,7 @@ type recorder struct {
 
 // profileWatch is a profile that a recorder may watch.
 type profileWatch struct {
-	framework.Framework
+	linked.Profile
 	s *scheduler
 }
 
@@ -62,53 +61,15 @@ func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, st
 	return status
 }
 
-// RunScorePlugins makes the first name win among nodes of equal score, where
-// upstream draws lots.
-func (w *profileWatch) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
-	scores, status := w.Framework.RunScorePlugins(ctx, state, pod, nodes)
-	slices.SortFunc(scores, func(a, b fwk.NodePluginScores) int { return strings.Compare(b.Name, a.Name) })
-	for i := range scores {
-		scores[i].Randomizer = i
-	}
-	return scores, status
-}
-
 // RunPostFilterPlugins gets the potential nodes in order, and records its answer.
 func (w *profileWatch) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	r := w.s.recorder
 	if r == nil {
 		return w.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
 	}
-	result, status := w.Framework.RunPostFilterPlugins(ctx, state, pod, potentialNodes{nodes, r.obs})
+	result, status := w.Framework.RunPostFilterPlugins(ctx, state, pod, potentialNodes{linked.SortedNodes{NodeToStatusReader: nodes}, r.obs})
 	r.obs.PostFilterCode, r.obs.PostFilterMessage = status.Code().String(), status.Message()
 	return result, status
-}
-
-// The plugins of a binding cycle run in a goroutine of its own.
-
-func (w *profileWatch) RunPreBindPreFlights(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer w.s.rescue(&status)
-	return w.Framework.RunPreBindPreFlights(ctx, state, pod, node)
-}
-
-func (w *profileWatch) WaitOnPermit(ctx context.Context, pod *v1.Pod) (status *fwk.Status) {
-	defer w.s.rescue(&status)
-	return w.Framework.WaitOnPermit(ctx, pod)
-}
-
-func (w *profileWatch) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer w.s.rescue(&status)
-	return w.Framework.RunPreBindPlugins(ctx, state, pod, node)
-}
-
-func (w *profileWatch) RunBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer w.s.rescue(&status)
-	return w.Framework.RunBindPlugins(ctx, state, pod, node)
-}
-
-func (w *profileWatch) RunPostBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
-	defer w.s.recoverCrash()
-	w.Framework.RunPostBindPlugins(ctx, state, pod, node)
 }
 
 func (r *recorder) PodEligibleToPreemptOthers(ctx context.Context, pod *v1.Pod, nominated *fwk.Status) (bool, string) {
@@ -177,16 +138,14 @@ func (r *recorder) preempts(c preemption.Candidate) {
 	r.picked = &model.Pick{Node: c.Name(), Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations)}
 }
 
-// potentialNodes sorts the nodes that preemption is tried on by name, where
-// upstream ranges over a map, and records them.
+// potentialNodes records the nodes that preemption is tried on.
 type potentialNodes struct {
-	fwk.NodeToStatusReader
+	linked.SortedNodes
 	obs *model.Observation
 }
 
 func (p potentialNodes) NodesForStatusCode(lister fwk.NodeInfoLister, code fwk.Code) ([]fwk.NodeInfo, error) {
-	nodes, err := p.NodeToStatusReader.NodesForStatusCode(lister, code)
-	slices.SortFunc(nodes, func(a, b fwk.NodeInfo) int { return strings.Compare(a.Node().Name, b.Node().Name) })
+	nodes, err := p.SortedNodes.NodesForStatusCode(lister, code)
 	p.obs.PotentialNodes = make([]string, len(nodes))
 	for i, n := range nodes {
 		p.obs.PotentialNodes[i] = n.Node().Name

@@ -74,7 +74,7 @@ type scheduler struct {
 	plugins map[string]*defaultpreemption.DefaultPreemption
 	pods    cache.Indexer
 	nodes   cache.Indexer
-	extra   map[reflect.Type]*informer
+	extra   map[reflect.Type]*linked.Informer
 	budgets *budgetLister
 	api     *apiServer
 	events  *eventLog
@@ -115,7 +115,7 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 		return nil, err
 	}
 	factory := informers.NewSharedInformerFactory(s.api, 0)
-	s.extra = newInformers(factory)
+	s.extra = linked.NewInformers(factory)
 	s.pods = s.extra[reflect.TypeFor[*v1.Pod]()].GetIndexer()
 	s.nodes = s.extra[reflect.TypeFor[*v1.Node]()].GetIndexer()
 	s.api.claims = s.extra[reflect.TypeFor[*resourcev1.ResourceClaim]()]

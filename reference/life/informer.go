@@ -2,17 +2,13 @@ package life
 
 import (
 	"reflect"
-	"time"
 
-	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	policylisters "k8s.io/client-go/listers/policy/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
@@ -41,44 +37,19 @@ func (e event) String() string {
 // the log of events: what its store holds, and what its handlers were told. Between the
 // two, listers know more than the scheduler's cache and queue.
 type informer struct {
-	cache.SharedIndexInformer
-	kind     string
-	handlers []cache.ResourceEventHandler
-	// stored holds events that are in the store and not handled.
-	stored []event
+	*linked.Informer
+	kind string
 }
 
-// newInformers registers informers that never run with the factory, before upstream asks
-// it for them.
 func newInformers(factory informers.SharedInformerFactory) map[reflect.Type]*informer {
 	all := map[reflect.Type]*informer{}
-	for _, obj := range append([]runtime.Object{&v1.Pod{}, &v1.Node{}, &policyv1.PodDisruptionBudget{}}, linked.WatchedKinds()...) {
-		inf := &informer{kind: kindOf(obj), SharedIndexInformer: cache.NewSharedIndexInformer(&cache.ListWatch{}, obj, 0,
-			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
-		factory.InformerFor(obj, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return inf })
-		all[reflect.TypeOf(obj)] = inf
+	for of, i := range linked.NewInformers(factory, &policyv1.PodDisruptionBudget{}) {
+		all[of] = &informer{i, kindOf(reflect.New(of.Elem()).Interface().(runtime.Object))}
 	}
 	return all
 }
 
-func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	i.handlers = append(i.handlers, h)
-	return i.SharedIndexInformer.AddEventHandler(h)
-}
-
-func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
-	return i.AddEventHandler(h)
-}
-
-func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	return i.AddEventHandler(h)
-}
-
-// HasSynced is true: what is there at the start is known at the start.
-func (i *informer) HasSynced() bool { return true }
-
 func (i *informer) store(e event) {
-	i.stored = append(i.stored, e)
 	// These errors are of keys that cannot be made; all objects have a name.
 	if e.now == nil {
 		_ = i.GetIndexer().Delete(e.old)
@@ -88,7 +59,7 @@ func (i *informer) store(e event) {
 }
 
 func (i *informer) handle(e event, initial bool) {
-	for _, h := range i.handlers {
+	for _, h := range i.Handlers {
 		switch {
 		case e.old == nil:
 			h.OnAdd(e.now, initial)
@@ -122,7 +93,6 @@ func (s *scheduler) deliver(e event) {
 			if s.dead.Load() {
 				return
 			}
-			i.stored = i.stored[1:]
 			r.note(timeline.Entry{What: timeline.Handled, Object: nameOf(obj), Text: e.String()})
 			i.handle(e, false)
 		}})

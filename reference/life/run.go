@@ -115,8 +115,10 @@ type run struct {
 	server *server
 	// scheduler is the one that is alive; life counts takeovers.
 	scheduler *scheduler
-	crash     atomic.Pointer[model.Crash]
-	stop      func() // stops listening
+	// preemptions are the goroutines that preempt, and whose they are.
+	preemptions sync.Map // of goroutine to *scheduler
+	crash       atomic.Pointer[model.Crash]
+	stop        func() // stops listening
 
 	mu      sync.Mutex
 	arrived []*waiting // since the last look, in no order

@@ -1,0 +1,199 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+	"k8s.io/kubernetes/pkg/scheduler/util"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
+)
+
+// profileWatch is a profile whose choices are pinned and noted.
+type profileWatch struct {
+	linked.Profile
+	s *scheduler
+}
+
+func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (status *fwk.Status) {
+	w.s.r.bubble.Progress()
+	defer w.s.rescue(&status)
+	return w.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
+}
+
+// rescue makes a panic the crash of the scheduler, and the status of the call that is
+// deferring it.
+func (s *scheduler) rescue(status **fwk.Status) {
+	if p := recover(); p != nil {
+		s.r.crash.CompareAndSwap(nil, bubble.Crashed(p, debug.Stack()))
+		*status = fwk.AsStatus(fmt.Errorf("panic: %v", p))
+	}
+}
+
+// RunPostFilterPlugins gets the potential nodes in order, and notes what was decided.
+func (w *profileWatch) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	result, status := w.Framework.RunPostFilterPlugins(ctx, state, pod, linked.SortedNodes{NodeToStatusReader: nodes})
+	e := timeline.Entry{What: timeline.Decided, Object: podName(pod), Text: status.Message()}
+	if result != nil && result.NominatingInfo != nil && result.NominatingInfo.NominatingMode == fwk.ModeOverride {
+		e.Node = result.NominatedNodeName
+	} else {
+		e.Node = pod.Status.NominatedNodeName // kept
+		e.Text = strings.TrimSpace(e.Text + " (the nomination is left as it is)")
+	}
+	w.s.mu.Lock()
+	done := w.s.decided
+	if status.IsSuccess() {
+		e.Victims = keys(w.s.dryRuns[e.Node])
+	}
+	w.s.mu.Unlock()
+	if !done {
+		w.s.note(e)
+	}
+	return result, status
+}
+
+func keys(pods []*v1.Pod) (all []string) {
+	for _, p := range pods {
+		all = append(all, model.Key(p))
+	}
+	return all
+}
+
+// watch stands between the evaluator and the plugin.
+type watch struct {
+	preemption.Interface
+	s *scheduler
+}
+
+func (w *watch) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
+	_, n := w.Interface.GetOffsetAndNumCandidates(nodes)
+	if nodes == 0 {
+		return 0, n
+	}
+	return w.s.offset % nodes, n
+}
+
+func (w *watch) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, preemptor *v1.Pod, node fwk.NodeInfo,
+	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, status *fwk.Status) {
+	w.s.r.bubble.Progress()
+	defer w.s.rescue(&status)
+	victims, violations, status = w.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
+	if status.IsSuccess() {
+		w.s.mu.Lock()
+		w.s.dryRuns[node.Node().Name] = victims
+		w.s.mu.Unlock()
+	}
+	return victims, violations, status
+}
+
+// OrderedScoreFuncs gets the very map that the node is then picked from: among nodes that
+// no criterion tells apart, only the first name is left in it.
+func (w *watch) OrderedScoreFuncs(ctx context.Context, victims map[string]*extenderv1.Victims) []func(string) int64 {
+	first := map[string]string{}
+	for node, v := range victims {
+		sum, top := int64(0), int32(0)
+		for i, p := range v.Pods {
+			sum += int64(model.Priority(p))
+			if i == 0 {
+				top = model.Priority(p)
+			}
+		}
+		alike := fmt.Sprint(v.NumPDBViolations, top, sum, len(v.Pods), util.GetEarliestPodStartTime(v))
+		if other, ok := first[alike]; !ok || node < other {
+			first[alike] = node
+		}
+	}
+	keep := map[string]bool{}
+	for _, node := range first {
+		keep[node] = true
+	}
+	for node := range victims {
+		if !keep[node] {
+			delete(victims, node)
+		}
+	}
+	return w.Interface.OrderedScoreFuncs(ctx, victims)
+}
+
+type preemptorKey struct{}
+
+type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)
+
+// preempts makes calls tell for which pod they are.
+func (s *scheduler) preempts(next preemptPodFunc) preemptPodFunc {
+	return func(ctx context.Context, c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (bool, error) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.r.crash.CompareAndSwap(nil, bubble.Crashed(p, debug.Stack()))
+			}
+		}()
+		if pod, ok := preemptor.Obj().(interface {
+			GetNamespace() string
+			GetName() string
+		}); ok {
+			ctx = context.WithValue(ctx, preemptorKey{}, model.Key(pod))
+			if s.sync { // the calls are made before PostFilter answers
+				s.mu.Lock()
+				first := !s.decided
+				s.decided = true
+				s.mu.Unlock()
+				if first {
+					s.note(timeline.Entry{What: timeline.Decided, Object: "Pod " + model.Key(pod), Node: c.Name(), Victims: keys(c.Victims().Pods)})
+				}
+			}
+		}
+		return next(ctx, c, preemptor, victim, plugin)
+	}
+}
+
+// logged is told of upstream's log lines: the only sign of the two ends of a preemption's
+// goroutine (executor.go:255@v1.37.1, executor.go:310@v1.37.1).
+func (r *run) logged(message string, keysAndValues []any) {
+	var place timeline.PlaceName
+	var what timeline.What
+	switch message {
+	case "Start the preemption asynchronously":
+		place, what = timeline.Preempt, timeline.Begins
+	case "Async Preemption finished completely":
+		place, what = timeline.Preempted, timeline.Ends
+	default:
+		return
+	}
+	e := timeline.Entry{What: what}
+	pod := ""
+	for i := 0; i+1 < len(keysAndValues); i += 2 {
+		switch keysAndValues[i] {
+		case "preemptor":
+			pod = fmt.Sprint(keysAndValues[i+1])
+		case "node":
+			e.Node = fmt.Sprint(keysAndValues[i+1])
+		case "result":
+			e.Text = fmt.Sprint(keysAndValues[i+1])
+		}
+	}
+	e.Object = "Pod " + pod
+	// What another scheduler began, and has not ended yet, is not this one's.
+	s := r.scheduler
+	if place == timeline.Preempt {
+		r.preemptions.Store(bubble.Goroutine(), s)
+	} else {
+		if began, ok := r.preemptions.LoadAndDelete(bubble.Goroutine()); ok {
+			s = began.(*scheduler)
+		}
+		s.note(e) // it ends before it waits here
+	}
+	s.park(timeline.Place{Name: place, Pod: pod}, nil)
+	if place == timeline.Preempt {
+		s.note(e)
+	}
+}
