@@ -80,6 +80,8 @@ func TestReadBadInput(t *testing.T) {
 		{"yes is no string", pod("metadata: {name: b, labels: {a: yes}}"), `f: document 4, line 18: Pod default/b: metadata.labels[a]: a bool does not fit, it takes a string`},
 		{"bad quantity", pod("metadata: {name: b}\nspec:\n  containers:\n  - name: c\n    resources:\n      requests:\n        example.com/gpu: 1x"),
 			`f: document 4, line 24: Pod default/b: spec.containers[0].resources.requests[example.com/gpu]: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
+		{"huge exponent", pod("metadata: {name: b, labels: {of: '1e99999'}}\nspec:\n  containers:\n  - name: c\n    resources: {requests: {cpu: '1e-2147483648'}}"), `f: document 4, line 22: Pod default/b: spec.containers[0].resources.requests[cpu]: the exponent of quantity 1e-2147483648 is beyond ±1000`},
+		{"huge exponent in quotes", pod("metadata: {name: b}\nspec:\n  overhead:\n    cpu: \"1E+1001\""), `f: document 4, line 21: Pod default/b: spec.overhead[cpu]: the exponent of quantity 1E+1001 is beyond ±1000`},
 		{"bad time", pod("metadata: {name: b}\nstatus: {startTime: yesterday}"),
 			`f: document 4, line 19: Pod default/b: status.startTime: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`},
 		{"negative quantity", pod("metadata: {name: b}\nspec:\n  containers:\n  - name: c\n    resources: {requests: {cpu: -1}}"),

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/preemptcheck/preemptcheck/corpus/manifest"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
@@ -80,6 +82,12 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 	for _, name := range []*string{&s.Change, &s.Delete} {
 		if kind, key, ok := strings.Cut(*name, " "); *name != "" && (!ok || kind == "" || key == "") {
 			return s, set[0], fmt.Errorf("%q names no object; it takes a kind and a name, as in \"Pod default/a\"", *name)
+		}
+	}
+	kind, _, _ := strings.Cut(d.Change, " ")
+	if obj, err := scheme.Scheme.New(v1.SchemeGroupVersion.WithKind(kind)); err == nil { // other kinds have no quantities
+		if path, err := manifest.CheckExponents(d.With, reflect.TypeOf(obj)); err != nil {
+			return s, "with." + path, err
 		}
 	}
 	if d.End == "" {

@@ -44,6 +44,7 @@ func TestReadBadTimeline(t *testing.T) {
 		{"change without with", step("change: Pod default/a"), `f: document 1, line 6: Timeline t: steps[1].with: "change" and "with" go together`},
 		{"with without change", step("{delete: Pod default/a, with: {}}"), `f: document 1, line 6: Timeline t: steps[1].with: "change" and "with" go together`},
 		{"change of no object", step("{change: a, with: {}}"), `f: document 1, line 6: Timeline t: steps[1].change: "a" names no object; it takes a kind and a name, as in "Pod default/a"`},
+		{"huge exponent", step("{change: Node n1, with: {status: {capacity: {cpu: '1e-3000000000'}}}}"), `f: document 1, line 6: Timeline t: steps[1].with.status.capacity[cpu]: the exponent of quantity 1e-3000000000 is beyond ±1000`},
 		{"delete no object", step("delete: 'Pod '"), `f: document 1, line 6: Timeline t: steps[1].delete: "Pod " names no object; it takes a kind and a name, as in "Pod default/a"`},
 		{"wait for no time", step("wait: soon"), `f: document 1, line 6: Timeline t: steps[1].wait: "soon" is no time from 1ns to 24h0m0s, for example 1m30s`},
 		{"wait without a unit", step("wait: '5'"), `f: document 1, line 6: Timeline t: steps[1].wait: "5" is no time from 1ns to 24h0m0s, for example 1m30s`},

@@ -265,6 +265,18 @@ func setNamespace(value Named) {
 // unmarshal decodes JSON, and answers with the paths of the fields that the
 // target does not have.
 func (c chunk) unmarshal(data []byte, target any) (unknown []string, _ *InputError) {
+	if path, err := CheckExponents(data, reflect.TypeOf(target)); err != nil {
+		e := c.err("%w", err)
+		e.Field, e.Line = path, c.lineOf(path)
+		var named struct {
+			Metadata struct{ Namespace, Name string }
+		}
+		if of, ok := target.(metav1.Object); ok && json.Unmarshal(data, &named) == nil {
+			of.SetNamespace(named.Metadata.Namespace)
+			of.SetName(named.Metadata.Name)
+		}
+		return nil, e
+	}
 	strict, err := kjson.UnmarshalStrict(data, target)
 	if err != nil {
 		e := c.err("%w", err)

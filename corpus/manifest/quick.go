@@ -279,7 +279,13 @@ func decodeTime(p *quick, v reflect.Value) bool {
 
 func decodeQuantity(p *quick, v reflect.Value) bool {
 	q := v.Addr().Interface().(*resource.Quantity)
-	if !decodeOnce(p, p.quantities[:], q, q.UnmarshalJSON) {
+	decode := func(text []byte) error {
+		if err := checkExponent(string(text)); err != nil {
+			return err
+		}
+		return q.UnmarshalJSON(text)
+	}
+	if !decodeOnce(p, p.quantities[:], q, decode) {
 		return false
 	}
 	*q = q.DeepCopy() // it may hold a pointer
