@@ -20,10 +20,11 @@ func Run(ctx context.Context, w io.Writer, tests []Test) error {
 	}
 	var packages, names []string
 	for _, t := range tests {
-		packages, names = append(packages, t.Package()), append(names, t.Name)
+		packages, names = append(packages, t.Package()), append(names, t.Function())
 	}
 	slices.Sort(packages)
-	events, err := goTest(ctx, upstream, tests, &change{}, slices.Compact(packages), "-run", "^("+strings.Join(names, "|")+")$")
+	slices.Sort(names)
+	events, err := goTest(ctx, upstream, tests, &change{}, slices.Compact(packages), "-run", "^("+strings.Join(slices.Compact(names), "|")+")$")
 	if err != nil {
 		return err
 	}
@@ -48,13 +49,16 @@ func Run(ctx context.Context, w io.Writer, tests []Test) error {
 	return fmt.Errorf("%d of %d tests do not fail as they should: %s", len(wrong), len(tests), strings.Join(wrong, ", "))
 }
 
+// written is a name as go test writes those of subtests.
+func written(name string) string { return strings.ReplaceAll(name, " ", "_") }
+
 // judge says what is wrong if a test does anything but fail in its subtests that
 // should, for the expected reason, and pass in the others, of which there has to
 // be one. A test that was not built has not run any.
 func judge(t Test, events []event) string {
 	results, output := map[string]string{}, map[string]string{}
 	for _, e := range events {
-		name, ok := strings.CutPrefix(e.Test, t.Name+"/")
+		name, ok := strings.CutPrefix(e.Test, written(t.Name)+"/")
 		if !ok {
 			continue
 		}
@@ -70,8 +74,7 @@ func judge(t Test, events []event) string {
 	}
 	want := map[string]string{}
 	for name, message := range t.Fails {
-		// go test writes the names of subtests so.
-		want[strings.ReplaceAll(name, " ", "_")] = message
+		want[written(name)] = message
 	}
 	var passed int
 	for name, result := range results {

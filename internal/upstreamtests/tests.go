@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 )
 
 // Test is a test of the scheduler that fails because of a known finding.
@@ -18,7 +19,8 @@ type Test struct {
 	// File is the test file of k8s.io/kubernetes in which the test belongs; the
 	// test is of the same package.
 	File string
-	// Name is the name of the test function.
+	// Name is the name of the test function. Where several findings share one, the name
+	// of the finding's subtest follows.
 	Name string
 	// Fails names the subtests that fail, each with a part of what it prints. All
 	// others pass: they show that the test itself is sound.
@@ -32,6 +34,10 @@ const (
 )
 
 type fails = map[string]string
+
+// inTime is the test of all findings that take more than one cycle: it runs the scheduler
+// in virtual time.
+const inTime = "TestPreemptionInTime"
 
 // Tests are all tests, in the order of the ledger.
 var Tests = []Test{
@@ -126,6 +132,24 @@ var Tests = []Test{
 		fails{"the nominated pod claims the only device": "the pod fits: got true, want false"}},
 	{"deallocates-and-preempts", plugins + "dynamicresources/dynamicresources_test.go", "TestPostFilter_NothingElseIsTriedAfterDeallocation",
 		fails{"the claim is idle": "the last PostFilter plugin to run: got false, want true"}},
+	{"gated-by-vain-preemption", scheduler + "scheduler_test.go", inTime + "/the victim is gone before it is preempted",
+		fails{"somebody deletes it": "after a minute pod p is not on node1"}},
+	{"victim-deletion-met-by-gate", scheduler + "scheduler_test.go", inTime + "/the victim that matters is gone before the last one is evicted",
+		fails{"the last eviction is slow": "after a minute pod p is not on node1"}},
+	{"withdrawn-nomination-comes-back", scheduler + "scheduler_test.go", inTime + "/the nomination is withdrawn",
+		fails{"before its update came back": "after a minute pod o is not on node1"}},
+	{"end-of-victims-wakes-nobody", scheduler + "scheduler_test.go", inTime + "/the victims of a pod that another plugin rejects by now end",
+		fails{"its port is taken": "after a minute pod o is not on node1"}},
+	{"evicts-namesake", scheduler + "scheduler_test.go", inTime + "/the victim is replaced by a pod of its name",
+		fails{"before it is evicted": "the pod that replaced the victim was evicted"}},
+	{"preempts-before-nomination-is-seen", scheduler + "scheduler_test.go", inTime + "/the preemptor is tried again while its victims end",
+		fails{"before its nomination came back": "victims on two nodes were evicted for one pod"}},
+	{"failed-synchronous-preemption-waits", scheduler + "scheduler_test.go", inTime + "/an eviction fails",
+		fails{"once": "after a minute pod p is not on node1"}},
+	{"failed-write-leaves-nomination", scheduler + "scheduler_test.go", inTime + "/the write that withdraws a nomination fails",
+		fails{"once": "the pod's status nominates it to node1, the scheduler does not"}},
+	{"preemption-chance-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod goes away that only preemption had to spare",
+		fails{"after the pod was tried": "after a minute pod p is not on node1"}},
 }
 
 // LookUp finds the test of a finding.
@@ -143,9 +167,23 @@ func (t Test) Package() string { return path.Join(kubernetes, path.Dir(t.File)) 
 //go:embed testdata/*_test.go
 var sources embed.FS
 
+// Function is the name of the test function.
+func (t Test) Function() string {
+	name, _, _ := strings.Cut(t.Name, "/")
+	return name
+}
+
+// SourceName is the name of the test's source, without its end.
+func (t Test) SourceName() string {
+	if t.Function() == inTime {
+		return "timelines"
+	}
+	return t.Finding
+}
+
 // Source is the test as a Go file.
 func (t Test) Source() ([]byte, error) {
-	src, err := sources.ReadFile("testdata/" + t.Finding + "_test.go")
+	src, err := sources.ReadFile("testdata/" + t.SourceName() + "_test.go")
 	if err != nil {
 		return nil, fmt.Errorf("the test of finding %s: %w", t.Finding, err)
 	}

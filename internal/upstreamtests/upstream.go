@@ -46,12 +46,12 @@ func goTest(ctx context.Context, upstream *harness.Source, tests []Test, c *chan
 		if err != nil {
 			return nil, err
 		}
-		file := filepath.Join(temp, t.Finding+"_test.go")
+		file := filepath.Join(temp, t.SourceName()+"_test.go")
 		if err := os.WriteFile(file, source, 0o644); err != nil {
 			return nil, err
 		}
 		dir := filepath.FromSlash(path.Dir(t.File))
-		overlay.Replace[filepath.Join(upstream.Dir, dir, "preemptcheck-"+t.Finding+"_test.go")] = file
+		overlay.Replace[filepath.Join(upstream.Dir, dir, "preemptcheck-"+t.SourceName()+"_test.go")] = file
 	}
 	content, err := json.Marshal(overlay)
 	if err != nil {
