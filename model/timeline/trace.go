@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -13,6 +15,9 @@ import (
 type Trace struct {
 	System  string
 	Entries []Entry
+	// Startups are what each scheduler knew when it started, the first one's before all
+	// entries.
+	Startups []Startup
 	// Quiet is how things were when all had come to rest: no step was left, nothing was
 	// held, no call failed any more, and nothing changed for a while. Flushed is how they
 	// were after the scheduler's flush of pods that wait for too long.
@@ -25,6 +30,12 @@ type Trace struct {
 	// cluster did not come to rest at all.
 	Endless string
 	Crash   *model.Crash
+}
+
+// Startup is what a scheduler knew when it started.
+type Startup struct {
+	Entry   int // the index of the first entry after that
+	Objects []runtime.Object
 }
 
 // Unmet is an expectation that did not hold.
@@ -100,6 +111,17 @@ type Entry struct {
 	// Queue is where a requeued pod is; Gated whether it is kept there.
 	Queue model.Queue
 	Gated bool
+
+	// What follows is not part of the entry's text.
+
+	// Was and Is are the object before and after an event that is stored or handled; nil
+	// if there is none. Of what happens in a cycle, Is is the pod as it was popped.
+	Was, Is runtime.Object
+	// Of a decision: the violations of budgets that it counts, what becomes of the pod's
+	// nomination, and whether it ended in an error.
+	Violations int
+	Nomination model.NominationMode
+	Failed     bool
 }
 
 // Pod is the pod of an entry, as "default/a"; "" if its object is none.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -135,6 +137,49 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 	"victims-are-told": {
 		"evicts without an event": each(timeline.Told, func(e *timeline.Entry) { e.Text = "" }),
 	},
+	"tried-as-told": {
+		"tries an old version of a pod": func(t *timeline.Trace) {
+			e := &t.Entries[last(t, timeline.Popped)]
+			old := e.Is.(*v1.Pod).DeepCopy()
+			old.ResourceVersion = "0"
+			e.Is = old
+		},
+	},
+	"fits-as-told": {
+		"takes a node that is full": func(t *timeline.Trace) {
+			e := &t.Entries[first(t, timeline.Unfit)]
+			e.What, e.Node = timeline.Fits, "node-1"
+		},
+		"finds no node though one is free": func(t *timeline.Trace) {
+			i := last(t, timeline.Fits)
+			t.Entries[i].What = timeline.Unfit
+			t.Entries = slices.Insert(t.Entries, i+1, timeline.Entry{What: timeline.Decided, Object: "Pod default/p", Is: t.Entries[i].Is, Nomination: model.NominationCleared})
+		},
+		"forgets a pod that it has assumed": func(t *timeline.Trace) { goes(t, last(t, timeline.Fits)+1, "node-1") },
+	},
+	"nominated-room-is-kept": {
+		"takes the room of a nominated pod": func(t *timeline.Trace) { goes(t, last(t, timeline.Popped), "node-1") },
+	},
+	"eligible-as-told": {
+		"waits for victims that it does not have": each(timeline.Decided, func(e *timeline.Entry) { e.Victims, e.Nomination = nil, model.NominationKept }),
+		"preempts while its victims terminate there": func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Object == "Pod default/v" && e.Text == "updated, terminating" {
+					p := t.Entries[last(t, timeline.Popped)].Is
+					again := t.Entries[first(t, timeline.Decided)]
+					again.Is = p
+					t.Entries = slices.Insert(t.Entries, i+1, timeline.Entry{What: timeline.Popped, Object: "Pod default/p", Is: p},
+						timeline.Entry{What: timeline.Unfit, Object: "Pod default/p", Is: p}, again)
+					return
+				}
+			}
+		},
+	},
+	"preempts-as-allowed": {
+		"preempts a pod too many":                 each(timeline.Decided, func(e *timeline.Entry) { e.Victims = append(e.Victims, "default/w") }),
+		"preempts on another node":                each(timeline.Decided, func(e *timeline.Entry) { e.Node = "node-2" }),
+		"preempts nothing though that would help": each(timeline.Decided, func(e *timeline.Entry) { e.Victims, e.Nomination = nil, model.NominationCleared }),
+	},
 	"waits-for-its-victims": {
 		"preempts while its victims terminate": func(t *timeline.Trace) {
 			for i := range t.Entries {
@@ -149,6 +194,28 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			}
 		},
 	},
+}
+
+func first(t *timeline.Trace, what timeline.What) int {
+	return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == what })
+}
+
+func last(t *timeline.Trace, what timeline.What) int {
+	i := len(t.Entries) - 1
+	for t.Entries[i].What != what {
+		i--
+	}
+	return i
+}
+
+// goes puts at an index that a pod of low priority comes, and is scheduled to a node.
+func goes(t *timeline.Trace, at int, node string) {
+	p := t.Entries[first(t, timeline.Popped)].Is.(*v1.Pod).DeepCopy()
+	p.Name, p.UID, p.Spec.Priority = "low", "low", ptr.To[int32](1)
+	const low = "Pod default/low"
+	t.Entries = slices.Insert(t.Entries, at, timeline.Entry{What: timeline.Stored, Object: low, Text: "added", Is: p},
+		timeline.Entry{What: timeline.Handled, Object: low, Text: "added", Is: p},
+		timeline.Entry{What: timeline.Popped, Object: low, Is: p}, timeline.Entry{What: timeline.Fits, Object: low, Node: node, Is: p})
 }
 
 // backsOff puts at the start that a pod fails at the first of the times, and is tried again,
@@ -198,6 +265,7 @@ func TestLies(t *testing.T) {
 			require.Empty(t, lifetime.Check(l), "an honest scheduler")
 			require.Contains(t, lies[p.Name], name)
 			lies[p.Name][name](trace)
+			l = &lifetime.Life{Timeline: tl, Trace: trace}
 			require.NotEmpty(t, p.Check(l), "%s does not notice that a scheduler %s", p.Name, name)
 		}
 	}

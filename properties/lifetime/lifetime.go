@@ -56,11 +56,15 @@ func (f Finding) String() string {
 type Life struct {
 	Timeline *timeline.Timeline
 	Trace    *timeline.Trace
+
+	// cycles are the findings of single cycles, once these are judged.
+	cycles []Finding
+	judged bool
 }
 
 // All are all properties.
 func All() []Property {
-	return slices.Concat(progress(), pacing(), agreement(), evictions(), once())
+	return slices.Concat(progress(), pacing(), agreement(), evictions(), once(), decisions())
 }
 
 // Check asks all properties about a life. A known finding is named by those that it
@@ -69,7 +73,7 @@ func Check(l *Life) (findings []Finding) {
 	for _, p := range All() {
 		for _, f := range p.Check(l) {
 			f.Property = p.Name
-			f.Known = l.known(&f)
+			f.Known = slices.Concat(f.Known, l.known(&f))
 			findings = append(findings, f)
 		}
 	}

@@ -62,7 +62,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 	terminating := map[string]int{}        // since which entry
 	done := map[string]map[string]bool{}   // by preemptor
 	decided := map[string]map[string]int{} // by preemptor and victim: where the first cycle began that decided so
-	on := map[string]int{}                 // by preemptor: how many goroutines of its preemptions
+	on := map[string]int{}                 // by preemptor: decisions whose goroutine has not ended
 	overlap := map[string]bool{}           // by preemptor: of which preemption a call is cannot be told
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
@@ -74,12 +74,8 @@ func evictedOnce(l *Life) (findings []Finding) {
 			clear(decided)
 			clear(on)
 			clear(overlap)
-		case e.What == timeline.Begins:
-			on[pod]++
-			overlap[pod] = overlap[pod] || on[pod] > 1
 		case e.What == timeline.Ends:
 			on[pod]--
-			overlap[pod] = overlap[pod] && on[pod] > 0
 		case e.What == timeline.Created && e.Error == "":
 			again[pod], created[pod] = created[pod], true
 			for by := range done {
@@ -94,6 +90,10 @@ func evictedOnce(l *Life) (findings []Finding) {
 			}
 		case e.What == timeline.Decided && len(e.Victims) > 0:
 			done[pod] = map[string]bool{}
+			overlap[pod] = on[pod] > 0
+			if l.Timeline.Cluster.Settings.AsyncPreemption() && slices.ContainsFunc(e.Victims, func(v string) bool { at, ok := terminating[v]; return !ok || at > l.began(i) }) {
+				on[pod]++ // there is a goroutine
+			}
 			if decided[pod] == nil {
 				decided[pod] = map[string]int{}
 			}

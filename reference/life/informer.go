@@ -88,12 +88,12 @@ func (s *scheduler) deliver(e event) {
 			return
 		}
 		i.store(e)
-		r.note(timeline.Entry{What: timeline.Stored, Object: nameOf(obj), Text: e.String()})
+		r.note(timeline.Entry{What: timeline.Stored, Object: nameOf(obj), Text: e.String(), Was: e.old, Is: e.now})
 		r.arrive(&waiting{at: timeline.Place{Name: timeline.Handle, Kind: i.kind}, what: "handle", do: func() {
 			if s.dead.Load() {
 				return
 			}
-			r.note(timeline.Entry{What: timeline.Handled, Object: nameOf(obj), Text: e.String()})
+			r.note(timeline.Entry{What: timeline.Handled, Object: nameOf(obj), Text: e.String(), Was: e.old, Is: e.now})
 			i.handle(e, false)
 		}})
 	}})

@@ -49,7 +49,7 @@ type scheduler struct {
 	mu sync.Mutex
 	// dryRuns are the victims that the cycle on hand would have on each node; decided
 	// tells whether its decision is noted.
-	dryRuns map[string][]*v1.Pod
+	dryRuns map[string]dryRun
 	decided bool
 }
 
@@ -58,6 +58,12 @@ func (s *scheduler) note(e timeline.Entry) {
 	if !s.dead.Load() {
 		s.r.note(e)
 	}
+}
+
+// dryRun is what preemption on a node would cost.
+type dryRun struct {
+	victims    []*v1.Pod
+	violations int
 }
 
 func podName(p *v1.Pod) string { return "Pod " + model.Key(p) }
@@ -125,6 +131,7 @@ func newScheduler(r *run) (*scheduler, error) {
 		}
 		return strings.Compare(a.kind, b.kind)
 	})
+	start := timeline.Startup{Entry: len(r.trace.Entries)}
 	for _, i := range kinds {
 		for kind, objects := range r.server.objects {
 			if s.informers[kind] != i {
@@ -132,11 +139,13 @@ func newScheduler(r *run) (*scheduler, error) {
 			}
 			for _, obj := range objects {
 				if seen(obj) != nil {
+					start.Objects = append(start.Objects, obj)
 					i.handle(event{now: obj}, true)
 				}
 			}
 		}
 	}
+	r.trace.Startups = append(r.trace.Startups, start)
 	return s, nil
 }
 
@@ -183,9 +192,9 @@ func (s *scheduler) hook() {
 		s.inCycle.Store(true)
 		if info, ok := entity.(*framework.QueuedPodInfo); ok && info != nil && info.Pod != nil {
 			s.mu.Lock()
-			s.dryRuns, s.decided = map[string][]*v1.Pod{}, false
+			s.dryRuns, s.decided = map[string]dryRun{}, false
 			s.mu.Unlock()
-			s.note(timeline.Entry{What: timeline.Popped, Object: podName(info.Pod)})
+			s.note(timeline.Entry{What: timeline.Popped, Object: podName(info.Pod), Is: info.Pod})
 		}
 		return entity, err
 	}
@@ -193,7 +202,7 @@ func (s *scheduler) hook() {
 	s.sched.SchedulePod = func(ctx context.Context, f framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (upstream.ScheduleResult, error) {
 		s.park(timeline.Place{Name: timeline.Filter, Pod: model.Key(info.Pod)}, nil)
 		result, err := schedule(ctx, f, state, info)
-		e := timeline.Entry{What: timeline.Fits, Object: podName(info.Pod), Node: result.SuggestedHost}
+		e := timeline.Entry{What: timeline.Fits, Object: podName(info.Pod), Node: result.SuggestedHost, Is: info.Pod}
 		if err != nil {
 			e.What, e.Node, e.Text = timeline.Unfit, "", err.Error()
 		}
@@ -209,7 +218,7 @@ func (s *scheduler) hook() {
 			return
 		}
 		queues, _, gated := s.queuesOf(info.Pod)
-		e := timeline.Entry{What: timeline.Requeued, Object: podName(info.Pod), Gated: gated}
+		e := timeline.Entry{What: timeline.Requeued, Object: podName(info.Pod), Gated: gated, Is: info.Pod}
 		if !status.IsRejected() {
 			e.Text = "error"
 		}

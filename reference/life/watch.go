@@ -43,17 +43,21 @@ func (s *scheduler) rescue(status **fwk.Status) {
 // RunPostFilterPlugins gets the potential nodes in order, and notes what was decided.
 func (w *profileWatch) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	result, status := w.Framework.RunPostFilterPlugins(ctx, state, pod, linked.SortedNodes{NodeToStatusReader: nodes})
-	e := timeline.Entry{What: timeline.Decided, Object: podName(pod), Text: status.Message()}
-	if result != nil && result.NominatingInfo != nil && result.NominatingInfo.NominatingMode == fwk.ModeOverride {
-		e.Node = result.NominatedNodeName
-	} else {
-		e.Node = pod.Status.NominatedNodeName // kept
+	e := timeline.Entry{What: timeline.Decided, Object: podName(pod), Text: status.Message(), Is: pod}
+	switch {
+	case result == nil || result.NominatingInfo == nil || result.NominatingInfo.NominatingMode != fwk.ModeOverride:
+		e.Node, e.Nomination = pod.Status.NominatedNodeName, model.NominationKept
 		e.Text = strings.TrimSpace(e.Text + " (the nomination is left as it is)")
+	case result.NominatedNodeName == "":
+		e.Nomination = model.NominationCleared
+	default:
+		e.Node, e.Nomination = result.NominatedNodeName, model.NominationSet
 	}
+	e.Failed = status.Code() == fwk.Error
 	w.s.mu.Lock()
 	done := w.s.decided
-	if status.IsSuccess() {
-		e.Victims = keys(w.s.dryRuns[e.Node])
+	if run := w.s.dryRuns[e.Node]; status.IsSuccess() {
+		e.Victims, e.Violations = keys(run.victims), run.violations
 	}
 	w.s.mu.Unlock()
 	if !done {
@@ -90,7 +94,7 @@ func (w *watch) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, p
 	victims, violations, status = w.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
 	if status.IsSuccess() {
 		w.s.mu.Lock()
-		w.s.dryRuns[node.Node().Name] = victims
+		w.s.dryRuns[node.Node().Name] = dryRun{victims, violations}
 		w.s.mu.Unlock()
 	}
 	return victims, violations, status
@@ -137,10 +141,7 @@ func (s *scheduler) preempts(next preemptPodFunc) preemptPodFunc {
 				s.r.crash.CompareAndSwap(nil, bubble.Crashed(p, debug.Stack()))
 			}
 		}()
-		if pod, ok := preemptor.Obj().(interface {
-			GetNamespace() string
-			GetName() string
-		}); ok {
+		if pod, ok := preemptorPod(preemptor); ok {
 			ctx = context.WithValue(ctx, preemptorKey{}, model.Key(pod))
 			if s.sync { // the calls are made before PostFilter answers
 				s.mu.Lock()
@@ -148,12 +149,21 @@ func (s *scheduler) preempts(next preemptPodFunc) preemptPodFunc {
 				s.decided = true
 				s.mu.Unlock()
 				if first {
-					s.note(timeline.Entry{What: timeline.Decided, Object: "Pod " + model.Key(pod), Node: c.Name(), Victims: keys(c.Victims().Pods)})
+					s.note(timeline.Entry{What: timeline.Decided, Object: podName(pod), Node: c.Name(), Victims: keys(c.Victims().Pods),
+						Is: pod, Violations: int(c.Victims().NumPDBViolations), Nomination: model.NominationSet})
 				}
 			}
 		}
 		return next(ctx, c, preemptor, victim, plugin)
 	}
+}
+
+// preemptorPod is the pod that is preempted for.
+func preemptorPod(p preemption.ExecutorPreemptor) (pod *v1.Pod, ok bool) {
+	for _, pod = range p.Pods() {
+		ok = pod.UID == p.UID()
+	}
+	return pod, ok
 }
 
 // logged is told of upstream's log lines: the only sign of the two ends of a preemption's

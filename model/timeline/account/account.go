@@ -1,0 +1,290 @@
+// Package account keeps an account of what a scheduler knows while a timeline goes on, and
+// says for each of its cycles which clusters it may have decided about.
+//
+// The account is kept from a trace alone: from what the scheduler was told, and from what
+// it has said that it does. It shares nothing with the scheduler's own cache, queue and
+// nominator.
+//
+//   - Nodes, and the pods on them, are those of the events that were handled when the cycle
+//     began (doc comment of Snapshot, backend/cache/snapshot.go:82@v1.37.1, "takes a snapshot
+//     at the beginning of each scheduling cycle").
+//   - A pod for which the scheduler has found a node is there from then on, until it is
+//     handled that it is bound or goes, or its binding fails (Cache, "assumed",
+//     backend/cache/interface.go:29@v1.37.1; schedule_one.go:1060@v1.37.1, assume; eventhandlers.go:264@v1.37.1,
+//     handleAssumedPodDeletion).
+//   - A pod is nominated as was last decided for it, from before that is written to the API
+//     (doc comment of addNominatedPod, backend/queue/nominator.go:63@v1.37.1), or as an event
+//     says later (UpdateNominatedPod, nominator.go:113@v1.37.1).
+//   - Budgets, and the preemptor's own status, are looked up when they are needed.
+//
+// Where the documents leave open what counts, or when, the account has several states, and a
+// decision is admissible if it is in one of them.
+package account
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// account is what a scheduler knows at an entry of a trace.
+type account struct {
+	settings model.Settings
+	nodes    map[string]*v1.Node
+	onNodes  map[types.UID]*v1.Pod // bound, as far as it was told, or assumed
+	assumed  map[types.UID]*assumption
+	waiting  map[types.UID]*waiting
+	ports    ports
+	// stored and the next two are what listers show.
+	stored        map[string]*v1.Pod // by key
+	storedBudgets map[string]*policyv1.PodDisruptionBudget
+	others        map[string]runtime.Object
+	budgets       map[string]*policyv1.PodDisruptionBudget // handled
+
+	cycle  *Cycle
+	cycles []*Cycle
+}
+
+// assumption is of a pod that counts as being on a node before it is bound.
+type assumption struct {
+	// failed: its binding has failed, so that it counts no longer, or will soon.
+	failed bool
+}
+
+// Cycles are the cycles of a trace that came to a result, in turn.
+func Cycles(t *timeline.Timeline, trace *timeline.Trace) []*Cycle {
+	a := &account{settings: t.Cluster.Settings}
+	// A decision does not depend on whether calls are made in line with it (KEP-5229).
+	a.settings.FeatureGates = maps.Clone(a.settings.FeatureGates)
+	delete(a.settings.FeatureGates, "SchedulerAsyncAPICalls")
+	startups := trace.Startups
+	for i := range trace.Entries {
+		for len(startups) > 0 && startups[0].Entry <= i {
+			a.start(startups[0].Objects)
+			startups = startups[1:]
+		}
+		if a.nodes != nil { // a scheduler has started
+			a.follow(i, &trace.Entries[i])
+		}
+	}
+	return a.cycles
+}
+
+// start begins the account of a new scheduler.
+func (a *account) start(objects []runtime.Object) {
+	a.nodes, a.onNodes = map[string]*v1.Node{}, map[types.UID]*v1.Pod{}
+	a.assumed, a.waiting, a.ports = map[types.UID]*assumption{}, map[types.UID]*waiting{}, ports{}
+	a.stored, a.others = map[string]*v1.Pod{}, map[string]runtime.Object{}
+	a.budgets, a.storedBudgets = map[string]*policyv1.PodDisruptionBudget{}, map[string]*policyv1.PodDisruptionBudget{}
+	a.cycle = nil
+	for _, obj := range objects {
+		a.store(nil, obj)
+	}
+	for _, obj := range objects {
+		a.handle(nil, obj)
+	}
+}
+
+func (a *account) follow(i int, e *timeline.Entry) {
+	switch e.What {
+	case timeline.TakenOver:
+		a.cycle = nil
+	case timeline.Stored:
+		a.store(e.Was, e.Is)
+	case timeline.Handled:
+		a.handle(e.Was, e.Is)
+	case timeline.Called:
+		a.called(e)
+	case timeline.Told:
+		if strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory") {
+			a.bindingFails(e.Pod())
+		}
+	case timeline.Popped, timeline.Fits, timeline.Unfit, timeline.Decided, timeline.Requeued:
+		if pod, ok := e.Is.(*v1.Pod); ok {
+			a.goesOn(i, e, pod)
+		}
+	}
+}
+
+// goesOn follows what happens in the cycle of a pod.
+func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
+	if e.What == timeline.Popped {
+		a.begin(i, pod)
+		return
+	}
+	w := a.waiting[pod.UID]
+	if e.What == timeline.Requeued && a.assumed[pod.UID] != nil { // its binding has failed
+		a.leave(pod.UID)
+		a.nominate(w, union(one(""), w.nominations()))
+		return
+	}
+	if a.cycle == nil || a.cycle.Pod.UID != pod.UID {
+		return
+	}
+	switch e.What {
+	case timeline.Fits:
+		a.end(i, e)
+		there := *a.cycle.Pod
+		there.Spec.NodeName = e.Node
+		a.come(&there)
+		a.assumed[pod.UID] = &assumption{}
+		a.nominate(w, one(""))
+		a.cycle = nil
+	case timeline.Unfit:
+		a.cycle.unfit = e
+		if w != nil {
+			w.decided, w.next = one(""), one("")
+		}
+	case timeline.Decided:
+		a.end(i, e)
+		if w != nil {
+			w.decide(e, a.stored[model.Key(pod)])
+		}
+	case timeline.Requeued:
+		if a.cycle.Ended < 0 {
+			a.end(i, a.cycle.unfit)
+		}
+		a.cycle = nil
+		if w != nil {
+			a.requeue(w)
+		}
+	}
+}
+
+func name(obj runtime.Object) string {
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		return ""
+	}
+	return model.Key(o)
+}
+
+// set puts an object into a map by its name, or takes the old one out.
+func set[T runtime.Object](m map[string]T, was, is runtime.Object) {
+	if is != nil {
+		m[name(is)] = is.(T)
+	} else {
+		delete(m, name(was))
+	}
+}
+
+// store follows what listers show.
+func (a *account) store(was, is runtime.Object) {
+	switch about(was, is).(type) {
+	case *v1.Pod:
+		set(a.stored, was, is)
+		a.cycle.see(a)
+	case *policyv1.PodDisruptionBudget:
+		set(a.storedBudgets, was, is)
+		a.cycle.see(a)
+	case *v1.Node:
+	default:
+		if obj := about(was, is); obj != nil {
+			set(a.others, was, is)
+		}
+	}
+}
+
+func about(was, is runtime.Object) runtime.Object {
+	if is == nil {
+		return was
+	}
+	return is
+}
+
+// handle follows what the scheduler is told.
+func (a *account) handle(was, is runtime.Object) {
+	switch obj := about(was, is).(type) {
+	case *v1.Pod:
+		old, _ := was.(*v1.Pod)
+		a.handlePod(old, obj, is == nil)
+	case *v1.Node:
+		set(a.nodes, was, is)
+	case *policyv1.PodDisruptionBudget:
+		set(a.budgets, was, is)
+		a.cycle.see(a)
+	}
+}
+
+func (a *account) handlePod(was, pod *v1.Pod, gone bool) {
+	switch uid := pod.UID; {
+	case gone:
+		a.leave(uid)
+		a.waitsNoMore(uid)
+	case pod.Spec.NodeName != "":
+		a.come(pod)
+		a.waitsNoMore(uid)
+	case a.settings.Schedules(pod.Spec.SchedulerName):
+		a.handleWaiting(was, pod)
+	}
+}
+
+// come puts a pod on its node, as it is now.
+func (a *account) come(pod *v1.Pod) {
+	a.leave(pod.UID)
+	a.onNodes[pod.UID] = pod
+	a.ports.add(pod)
+}
+
+// leave takes a pod off its node, if it is on one.
+func (a *account) leave(uid types.UID) {
+	if pod := a.onNodes[uid]; pod != nil {
+		a.ports.remove(pod)
+	}
+	delete(a.onNodes, uid)
+	delete(a.assumed, uid)
+}
+
+// called follows the calls that change what the scheduler takes for given.
+func (a *account) called(e *timeline.Entry) {
+	switch {
+	case e.Call == timeline.Bind && e.Error != "":
+		a.bindingFails(e.Pod())
+	case e.Call == timeline.Patch && strings.Contains(e.Text, "nomination cleared"):
+		// The pod has lost its nomination, and the scheduler is not told of it yet.
+		for _, w := range a.waiting {
+			if model.Key(w.pod) == e.Pod() {
+				a.nominate(w, union(w.nominated, one("")))
+			}
+		}
+	}
+	if c := a.cycle; c != nil && e.Error != "" && e.By == model.Key(c.Pod) && !a.settings.AsyncPreemption() {
+		// A preemption that fails leaves the nomination as it is.
+		if w := a.waiting[c.Pod.UID]; w != nil {
+			w.next = union(w.next, union(w.nominated, statusOf(a.stored[model.Key(c.Pod)])))
+		}
+	}
+}
+
+// bindingFails notes that a pod goes nowhere. That it counts no longer on its node is said
+// of the end of this (schedule_one.go:507@v1.37.1, handleBindingCycleError), which is seen
+// when it is put back into the queue.
+func (a *account) bindingFails(pod string) {
+	for uid, s := range a.assumed {
+		if model.Key(a.onNodes[uid]) == pod {
+			s.failed = true
+		}
+	}
+}
+
+// notYet is when pods without a start time start: they count as starting now, whenever that
+// is (util/utils.go:53@v1.37.1, GetPodStartTime).
+var notYet = metav1.NewTime(time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC))
+
+func sorted[T any](m map[string]T) (all []T) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, m[key])
+	}
+	return all
+}

@@ -1,0 +1,273 @@
+package account
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// Cycle is a scheduling cycle and what the scheduler may have known in it.
+type Cycle struct {
+	// Began and Ended are the indices of the entries at which the pod was popped, and by
+	// which it is known what the cycle came to.
+	Began, Ended int
+	// Pod is the pod as it was popped. Told is the same pod as the scheduler had been told
+	// it is; nil if it was told of no such pod.
+	Pod, Told *v1.Pod
+	// Result is the entry that says what the cycle came to: Fits; Decided; or Unfit, if it
+	// ended before it was asked whether preemption helps.
+	Result *timeline.Entry
+	// Stored tells whether listers still showed the pod in the end.
+	Stored bool
+
+	settings    model.Settings
+	nodes       []*v1.Node
+	pods        []onNode
+	unsure      []onNode     // which may still count there, or not
+	nominations []*nominated // of other pods
+	own         []string     // of the pod itself
+	budgets     [][]*policyv1.PodDisruptionBudget
+	stored      []*v1.Pod // the pod, as listers show it
+	extra       []runtime.Object
+	unfit       *timeline.Entry
+}
+
+// onNode is a pod on a node, as it is and as it is without host ports that the scheduler has
+// forgotten.
+type onNode struct{ pod, forgotten *v1.Pod }
+
+// nominated is another pod, and what it may be nominated to.
+type nominated struct {
+	pod *v1.Pod
+	to  []string
+}
+
+// begin is the start of a cycle.
+func (a *account) begin(i int, pod *v1.Pod) {
+	c := &Cycle{Began: i, Ended: -1, Pod: pod, settings: a.settings, nodes: sorted(a.nodes), extra: sorted(a.others)}
+	if w := a.waiting[pod.UID]; w != nil {
+		c.Told = w.pod
+	}
+	for _, uid := range uids(a.onNodes) {
+		there := onNode{started(a.onNodes[uid]), a.ports.forgotten(started(a.onNodes[uid]))}
+		if s := a.assumed[uid]; s != nil && s.failed {
+			c.unsure = append(c.unsure, there)
+		} else {
+			c.pods = append(c.pods, there)
+		}
+	}
+	for _, uid := range uids(a.waiting) {
+		c.nominated(a.waiting[uid])
+	}
+	a.cycle = c
+	c.see(a)
+}
+
+func uids[T any](m map[types.UID]T) []types.UID { return slices.Sorted(maps.Keys(m)) }
+
+// nominated adds what a pod may be nominated to.
+func (c *Cycle) nominated(w *waiting) {
+	if c == nil {
+		return
+	}
+	if w.pod.UID == c.Pod.UID {
+		c.own = union(w.nominated, c.own)
+		return
+	}
+	to := w.nominated
+	if w.pod.DeletionTimestamp != nil { // it does not wait for a node any more
+		to = union(to, one(""))
+	}
+	for _, n := range c.nominations {
+		if n.pod.UID == w.pod.UID {
+			n.to = union(to, n.to)
+			return
+		}
+	}
+	if c.Ended < 0 {
+		c.nominations = append(c.nominations, &nominated{w.pod, to})
+	}
+}
+
+// see adds what listers show now.
+func (c *Cycle) see(a *account) {
+	if c == nil {
+		return
+	}
+	for _, m := range []map[string]*policyv1.PodDisruptionBudget{a.storedBudgets, a.budgets} {
+		if all := sorted(m); !slices.ContainsFunc(c.budgets, func(b []*policyv1.PodDisruptionBudget) bool { return slices.Equal(b, all) }) {
+			c.budgets = append(c.budgets, all)
+		}
+	}
+	p := a.stored[model.Key(c.Pod)]
+	if c.Stored = p != nil && p.UID == c.Pod.UID; c.Stored && !slices.Contains(c.stored, p) {
+		c.stored = append(c.stored, p)
+	}
+}
+
+// end is that a cycle comes to a result.
+func (a *account) end(i int, result *timeline.Entry) {
+	if result == nil || a.cycle.Ended >= 0 {
+		return
+	}
+	a.cycle.Ended, a.cycle.Result = i, result
+	ended := *a.cycle // what comes later is not part of it
+	ended.nominations = slices.Clone(ended.nominations)
+	for i, n := range ended.nominations {
+		same := *n
+		ended.nominations[i] = &same
+	}
+	a.cycles = append(a.cycles, &ended)
+}
+
+// Namesakes tells whether two pods of one name were on nodes: an entry does not tell which of
+// them it means.
+func (c *Cycle) Namesakes() bool {
+	names := map[string]bool{}
+	for _, p := range slices.Concat(c.pods, c.unsure) {
+		key := model.Key(p.pod)
+		if names[key] {
+			return true
+		}
+		names[key] = true
+	}
+	return false
+}
+
+// Stale tells whether the pod was popped as it was before the scheduler was told otherwise.
+func (c *Cycle) Stale() bool { return c.Told != nil && version(c.Pod) < version(c.Told) }
+
+func version(p *v1.Pod) int {
+	n, _ := strconv.Atoi(p.ResourceVersion) // an API server in memory counts
+	return n
+}
+
+// State is a cluster that the scheduler may have decided about.
+type State struct {
+	*model.Cluster
+	// Own: the preemptor is nominated as the scheduler has decided, or was told, last.
+	// Otherwise it is as some status of it says.
+	Own bool
+}
+
+// maxStates is how many states of a cycle are looked at.
+const maxStates = 200
+
+// States visits the states that the scheduler may have been in, the likeliest first, until
+// visit returns false. all is false if there are too many. With portsForgotten a port that two
+// pods use is free in them once one of the two is gone: see the finding host-ports-forgotten.
+func (c *Cycle) States(portsForgotten bool, visit func(s *State) bool) (all bool) {
+	preemptors := c.preemptors()
+	choices := []int{len(preemptors), len(c.budgets)}
+	for _, n := range c.nominations {
+		choices = append(choices, len(n.to))
+	}
+	for range c.unsure {
+		choices = append(choices, 2)
+	}
+	as := func(p onNode) *v1.Pod {
+		if portsForgotten {
+			return p.forgotten
+		}
+		return p.pod
+	}
+	pods := make([]*v1.Pod, len(c.pods))
+	for i, p := range c.pods {
+		pods[i] = as(p)
+	}
+	chosen := make([]int, len(choices))
+	for range maxStates {
+		cluster := &model.Cluster{Nodes: c.nodes, Pods: slices.Clone(pods), PodDisruptionBudgets: c.budgets[chosen[1]], Extra: c.extra, Settings: c.settings}
+		own := preemptors[chosen[0]]
+		cluster.Preemptor = own.pod
+		for i, n := range c.nominations {
+			if to := n.to[chosen[2+i]]; to != "" {
+				cluster.Pods = append(cluster.Pods, nominatedTo(n.pod, to))
+			}
+		}
+		for i, p := range c.unsure {
+			if chosen[2+len(c.nominations)+i] == 0 {
+				cluster.Pods = append(cluster.Pods, as(p))
+			}
+		}
+		if !visit(&State{cluster, own.own}) {
+			return true
+		}
+		i := 0
+		for i < len(chosen) {
+			if chosen[i]++; chosen[i] < choices[i] {
+				break
+			}
+			chosen[i] = 0
+			i++
+		}
+		if i == len(chosen) {
+			return true
+		}
+	}
+	return false
+}
+
+// preemptor is the pod of a cycle as it may be seen.
+type preemptor struct {
+	pod *v1.Pod
+	own bool
+}
+
+// preemptors are the pod with each nomination that it may have.
+func (c *Cycle) preemptors() (all []preemptor) {
+	objects := []*v1.Pod{c.Pod}
+	for _, p := range c.stored {
+		if !maps.Equal(p.Labels, c.Pod.Labels) {
+			objects = append(objects, p)
+		}
+	}
+	add := func(to []string, own bool) {
+		for _, p := range objects {
+			for _, node := range to {
+				if !slices.ContainsFunc(all, func(o preemptor) bool {
+					return o.pod.Status.NominatedNodeName == node && maps.Equal(o.pod.Labels, p.Labels)
+				}) {
+					all = append(all, preemptor{nominatedTo(p, node), own})
+				}
+			}
+		}
+	}
+	add(c.own, true)
+	if len(c.own) == 0 { // the scheduler was not told of it
+		add(statusOf(c.Pod), true)
+	}
+	add(statusOf(c.Pod), false)
+	for _, p := range c.stored {
+		add(statusOf(p), false)
+	}
+	return all
+}
+
+// nominatedTo is a pod with a nomination.
+func nominatedTo(p *v1.Pod, node string) *v1.Pod {
+	if p.Status.NominatedNodeName == node {
+		return p
+	}
+	out := *p
+	out.Status.NominatedNodeName = node
+	return &out
+}
+
+// started is a pod with a start time.
+func started(p *v1.Pod) *v1.Pod {
+	if p.Status.StartTime != nil {
+		return p
+	}
+	out := *p
+	out.Status.StartTime = &notYet
+	return &out
+}

@@ -1,0 +1,157 @@
+package account
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// waiting is a pod on no node that the scheduler knows.
+type waiting struct {
+	pod *v1.Pod // as it was told
+	// nominated are the nodes that it may be nominated to, "" for none; the likeliest
+	// first.
+	nominated []string
+	// unseen: the scheduler has decided what it was not told of yet.
+	unseen bool
+	// decided is what its last cycle came to, and next what it may be nominated to once
+	// the cycle is over; nil if there is nothing of that kind.
+	decided, next []string
+}
+
+func (w *waiting) nominations() []string {
+	if w == nil {
+		return nil
+	}
+	return w.nominated
+}
+
+func one(node string) []string { return []string{node} }
+
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, node := range b {
+		if !slices.Contains(out, node) {
+			out = append(out, node)
+		}
+	}
+	return out
+}
+
+// statusOf is the node to which a status nominates a pod.
+func statusOf(p *v1.Pod) []string {
+	if p == nil {
+		return one("")
+	}
+	return one(p.Status.NominatedNodeName)
+}
+
+// nominate changes what a pod may be nominated to. A cycle that is on may look before or
+// after that.
+func (a *account) nominate(w *waiting, to []string) {
+	if w == nil {
+		return
+	}
+	w.nominated = to
+	a.cycle.nominated(w)
+}
+
+// waitsNoMore is that a pod is gone, or bound.
+func (a *account) waitsNoMore(uid types.UID) {
+	a.nominate(a.waiting[uid], one(""))
+	delete(a.waiting, uid)
+}
+
+// handleWaiting follows what the scheduler is told of a pod on no node.
+func (a *account) handleWaiting(was, pod *v1.Pod) {
+	w := a.waiting[pod.UID]
+	if w == nil {
+		w = &waiting{pod: pod}
+		a.waiting[pod.UID] = w
+		a.nominate(w, a.unlessGone(pod, statusOf(pod)))
+		return
+	}
+	before := w.pod
+	w.pod = pod
+	if s := a.assumed[pod.UID]; s != nil {
+		if pod.DeletionTimestamp != nil && before.DeletionTimestamp == nil {
+			a.leave(pod.UID)
+		}
+		if s.failed {
+			a.nominate(w, union(w.nominated, statusOf(pod)))
+		}
+		return
+	}
+	if was == nil {
+		was = before
+	}
+	after := w.told(was, w.nominated)
+	if w.next != nil {
+		w.next = union(w.told(was, w.next), w.decided)
+	}
+	if inCycle := a.cycle != nil && a.cycle.Pod.UID == pod.UID; inCycle {
+		after = union(w.nominated, after)
+	}
+	if slices.Contains(w.nominated, pod.Status.NominatedNodeName) {
+		w.unseen = false
+	}
+	a.nominate(w, a.unlessGone(pod, after))
+}
+
+// unlessGone are nominations of a pod. One of which listers show that it is gone or bound is
+// not nominated any more (nominator.go:91@v1.37.1, addNominatedPodUnlocked).
+func (a *account) unlessGone(p *v1.Pod, nominated []string) []string {
+	if s := a.stored[model.Key(p)]; s == nil || s.UID != p.UID || s.Spec.NodeName != "" {
+		return union(one(""), nominated)
+	}
+	return nominated
+}
+
+// told is what a pod may be nominated to after an update of it: it keeps what is not written
+// yet, and otherwise an update that has a nomination, or takes it away, is followed
+// (nominator.go:113@v1.37.1, UpdateNominatedPod). Of an update that may be older than what
+// was decided, both is allowed.
+func (w *waiting) told(was *v1.Pod, nominated []string) []string {
+	old, now := was.Status.NominatedNodeName, w.pod.Status.NominatedNodeName
+	switch {
+	case old == "" && now == "":
+		return nominated
+	case old == now, w.unseen && !slices.Contains(nominated, now):
+		return union(one(now), nominated)
+	}
+	return one(now)
+}
+
+// decide takes note of a decision. It takes effect as the cycle ends: when is not seen.
+func (w *waiting) decide(e *timeline.Entry, stored *v1.Pod) {
+	switch e.Nomination {
+	case model.NominationSet:
+		w.decided = one(e.Node)
+	case model.NominationCleared:
+		w.decided = one("")
+	default:
+		w.decided = union(w.nominated, statusOf(stored))
+	}
+	w.next = w.decided
+}
+
+// requeue is the end of a cycle in which a pod did not fit.
+func (a *account) requeue(w *waiting) {
+	to := w.next
+	if to == nil {
+		to = one("")
+	}
+	stored := a.stored[model.Key(w.pod)]
+	if stored == nil || stored.UID != w.pod.UID || stored.Spec.NodeName != "" {
+		// Nothing is written about a pod that is gone (schedule_one.go:1201@v1.37.1,
+		// handleSchedulingFailure), nor is it nominated.
+		to = union(one(""), union(to, w.nominated))
+	}
+	w.unseen = !slices.Equal(to, statusOf(stored))
+	w.decided, w.next = nil, nil
+	a.nominate(w, to)
+}

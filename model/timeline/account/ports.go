@@ -1,0 +1,53 @@
+package account
+
+import (
+	"cmp"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// ports are the host ports in use, by node, as a scheduler has them that keeps a set and does
+// not count (kube-scheduler/framework/types.go:610@v0.37.1, HostPortInfo.Remove): those of a
+// pod that goes are free, whoever else uses them. Only the finding host-ports-forgotten takes
+// them.
+type ports map[string]map[hostPort]bool
+
+type hostPort struct {
+	ip       string
+	protocol v1.Protocol
+	port     int32
+}
+
+func hostPortOf(p *v1.ContainerPort) hostPort {
+	return hostPort{cmp.Or(p.HostIP, "0.0.0.0"), cmp.Or(p.Protocol, v1.ProtocolTCP), p.HostPort}
+}
+
+func (p ports) add(pod *v1.Pod) { p.set(pod, true) }
+
+func (p ports) remove(pod *v1.Pod) { p.set(pod, false) }
+
+func (p ports) set(pod *v1.Pod, used bool) {
+	for i := range pod.Spec.Containers {
+		for j := range pod.Spec.Containers[i].Ports {
+			node := pod.Spec.NodeName
+			if p[node] == nil {
+				p[node] = map[hostPort]bool{}
+			}
+			p[node][hostPortOf(&pod.Spec.Containers[i].Ports[j])] = used
+		}
+	}
+}
+
+// forgotten is a pod without the ports that are free by mistake.
+func (p ports) forgotten(pod *v1.Pod) *v1.Pod {
+	for i := range pod.Spec.Containers {
+		for j := range pod.Spec.Containers[i].Ports {
+			if port := &pod.Spec.Containers[i].Ports[j]; port.HostPort > 0 && !p[pod.Spec.NodeName][hostPortOf(port)] {
+				out := pod.DeepCopy()
+				out.Spec.Containers[i].Ports[j].HostPort = 0
+				return p.forgotten(out)
+			}
+		}
+	}
+	return pod
+}

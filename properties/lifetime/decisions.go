@@ -1,0 +1,270 @@
+package lifetime
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// The properties that hold the cycles of a timeline against the model.
+const (
+	triedAsTold     = "tried-as-told"
+	fitsAsTold      = "fits-as-told"
+	keepsNominated  = "nominated-room-is-kept"
+	eligibleAsTold  = "eligible-as-told"
+	preemptsAllowed = "preempts-as-allowed"
+)
+
+// decisions are the promises about each cycle: what the scheduler decides is admissible, from
+// what it had been told by then.
+func decisions() []Property {
+	of := func(name string) func(l *Life) []Finding {
+		return func(l *Life) []Finding {
+			return slices.DeleteFunc(l.judgeCycles(), func(f Finding) bool { return f.Property != name })
+		}
+	}
+	return []Property{{
+		Name:    triedAsTold,
+		Promise: "a pod is tried as it is, as far as the scheduler has been told",
+		Source:  "doc comment of PriorityQueue.Update (scheduling_queue.go:1349@v1.37.1); comment in Update, \"The inflight pod will be requeued using the latest version from the informer cache\" (scheduling_queue.go:1382@v1.37.1)",
+		Lies:    []string{"tries an old version of a pod"},
+		Check:   of(triedAsTold),
+	}, {
+		Name: fitsAsTold,
+		Promise: "a pod goes to a node on which it fits, and it goes to one if there is one, by the nodes and the pods that the scheduler has been told of, " +
+			"and those that it has assumed, when the cycle begins",
+		Source: "doc comments of Snapshot (backend/cache/snapshot.go:82@v1.37.1) and of Cache (backend/cache/interface.go:29@v1.37.1); docs: concepts/scheduling-eviction/kube-scheduler, \"Node selection in kube-scheduler\"",
+		Lies:   []string{"takes a node that is full", "finds no node though one is free", "forgets a pod that it has assumed"},
+		Check:  of(fitsAsTold),
+	}, {
+		Name:    keepsNominated,
+		Promise: "room of a nominated pod is not taken by another one of lower or equal priority",
+		Source:  properties.DocsNominated + "; doc comment of RunFilterPluginsWithNominatedPods (runtime/framework.go:1264@v1.37.1)",
+		Lies:    []string{"takes the room of a nominated pod"},
+		Check:   of(keepsNominated),
+	}, {
+		Name:    eligibleAsTold,
+		Promise: "a pod preempts only if it may, and if it may it is tried",
+		Source:  "doc comment of PodEligibleToPreemptOthers (default_preemption.go:443@v1.37.1)",
+		Lies:    []string{"waits for victims that it does not have", "preempts while its victims terminate there"},
+		Check:   of(eligibleAsTold),
+	}, {
+		Name:    preemptsAllowed,
+		Promise: "the node that is preempted on and the victims there are an answer that the documented algorithm allows",
+		Source:  properties.DocsPreemption + "; as the property " + properties.Differential,
+		Lies:    []string{"preempts a pod too many", "preempts on another node", "preempts nothing though that would help"},
+		Check:   of(preemptsAllowed),
+	}}
+}
+
+// judgeCycles holds each cycle against the model. The findings name their properties.
+func (l *Life) judgeCycles() []Finding {
+	if !l.judged {
+		l.judged = true
+		for _, c := range account.Cycles(l.Timeline, l.Trace) {
+			if c.Stale() {
+				l.cycles = append(l.cycles, Finding{Property: triedAsTold, Pod: model.Key(c.Pod), Kind: "stale", Entry: c.Began, Detail: fmt.Sprintf(
+					"pod %s is tried as it was in version %s, though the scheduler had handled version %s", model.Key(c.Pod), c.Pod.ResourceVersion, c.Told.ResourceVersion)})
+			}
+			if c.Namesakes() {
+				continue
+			}
+			if f := judge(c); f != nil {
+				l.cycles = append(l.cycles, *f)
+			}
+		}
+	}
+	return slices.Clone(l.cycles)
+}
+
+// judge holds a cycle against the model.
+func judge(c *account.Cycle) *Finding {
+	v := verdictOf(c)
+	if v.admitted && !v.otherNomination {
+		return nil
+	}
+	f := &Finding{Property: v.property, Pod: model.Key(c.Pod), Kind: v.kind, Entry: c.Ended,
+		Detail: fmt.Sprintf("in a cycle of pod %s, at %.3fs, %s", model.Key(c.Pod), c.Result.At.Seconds(), v.detail)}
+	if v.admitted { // only by a nomination that the scheduler knows better of
+		f.Known = []string{SecondPreemption}
+		return f
+	}
+	f.Known = quirksOf(c)
+	return f
+}
+
+// quirksOf are the known findings of single cycles that together account for a cycle; nil if
+// they do not.
+func quirksOf(c *account.Cycle) (ids []string) {
+	quirks := properties.QuirksOf(release.Linked)
+	explains := func(quirks []release.Quirk) bool {
+		v := verdictOf(c, quirks...)
+		return v.admitted && !v.otherNomination
+	}
+	if !explains(quirks) {
+		return nil
+	}
+	for i := 0; i < len(quirks); {
+		if fewer := slices.Delete(slices.Clone(quirks), i, i+1); explains(fewer) {
+			quirks = fewer
+		} else {
+			i++
+		}
+	}
+	for _, q := range quirks {
+		ids = append(ids, string(q))
+	}
+	return ids
+}
+
+// verdict is what the model says of a cycle.
+type verdict struct {
+	admitted bool
+	// otherNomination: it is admitted only if the pod is nominated as its status says, and
+	// not as the scheduler has decided, so that it need not wait for its victims.
+	otherNomination bool
+	// property, kind and detail say what is wrong with it in the likeliest state.
+	property, kind, detail string
+}
+
+// verdictOf looks for a state of a cycle in which the documented rules, with some quirks,
+// allow what was seen.
+func verdictOf(c *account.Cycle, quirks ...release.Quirk) (v verdict) {
+	rules := release.Linked.Rules()
+	if len(quirks) > 0 {
+		rules = release.With(rules, quirks...)
+	}
+	first := true
+	all := c.States(slices.Contains(quirks, release.HostPortsForgotten), func(s *account.State) bool {
+		set, err := answers.Decide(s.Cluster, rules)
+		if err != nil { // it is not modelled
+			v = verdict{admitted: true}
+			return false
+		}
+		property, kind, detail := disagrees(c, set)
+		if first {
+			v.property, v.kind, v.detail = property, kind, detail
+			if property == fitsAsTold && c.Result.What == timeline.Fits && fitsAlone(c, s.Cluster, rules) {
+				v.property, v.kind = keepsNominated, "takes nominated room"
+			}
+		}
+		first = false
+		if property != "" {
+			return true
+		}
+		// It is no excuse for a second preemption that a status says nothing yet.
+		v.otherNomination = !s.Own && v.property == eligibleAsTold && v.kind == kindPreempts
+		v.admitted = true
+		return v.otherNomination
+	})
+	v.admitted = v.admitted || !all
+	return v
+}
+
+// fitsAlone tells whether a pod may go where it goes if nobody else is nominated.
+func fitsAlone(c *account.Cycle, cluster *model.Cluster, rules *answers.Rules) bool {
+	alone := *cluster
+	alone.Pods = nil
+	for _, p := range cluster.Pods {
+		if p.Spec.NodeName != "" {
+			alone.Pods = append(alone.Pods, p)
+		}
+	}
+	set, err := answers.Decide(&alone, rules)
+	if err != nil {
+		return false
+	}
+	property, _, _ := disagrees(c, set)
+	return property == ""
+}
+
+const (
+	kindPreempts = "preempts though it has to wait"
+	kindWaits    = "waits though it may preempt"
+)
+
+// disagrees holds what was seen of a cycle against what the model allows: which property is
+// broken, in what way, and a sentence about it; "" if none is.
+func disagrees(c *account.Cycle, set *answers.Set) (property, kind, detail string) {
+	e := c.Result
+	o := &model.Observation{}
+	switch e.What {
+	case timeline.Fits:
+		o.ScheduledTo = e.Node
+	case timeline.Unfit:
+		o.CycleError = e.Text
+	case timeline.Decided:
+		if len(e.Victims) > 0 {
+			o.Pick = &model.Pick{Node: e.Node, Victims: e.Victims, Violations: e.Violations}
+		}
+		o.PostFilterCode, o.PostFilterMessage = code(e), e.Text
+	}
+	if e.What == timeline.Decided && set.Eligible != nil {
+		waits := e.Nomination == model.NominationKept && !e.Failed
+		switch {
+		case !c.Stored:
+			return "", "", "" // the pod is gone, and what is decided for it has no effect
+		case waits && set.Eligible.OK:
+			return eligibleAsTold, kindWaits, fmt.Sprintf("it does not preempt (%s), though it may", e.Text)
+		case !waits && !set.Eligible.OK:
+			return eligibleAsTold, kindPreempts, fmt.Sprintf("it %s, though %s", did(e), set.Eligible.Reason)
+		}
+	}
+	dis := set.Admits(o)
+	switch {
+	case dis == nil || dis.Undecided:
+		return "", "", ""
+	case dis.Stage == model.StageFilter:
+		return fitsAsTold, dis.Kind, fmt.Sprintf("it %s. The model wants: %s", did(e), want(dis, set))
+	}
+	if exact, _ := set.Exact(); !exact {
+		return "", "", ""
+	}
+	return preemptsAllowed, dis.Kind, fmt.Sprintf("it %s. The model wants: %s", did(e), dis.Want)
+}
+
+// want says what the model wants of a pod that fits somewhere, or nowhere.
+func want(dis *answers.Disagreement, set *answers.Set) string {
+	if len(set.Fits) > 0 || len(set.Errors) > 0 {
+		return dis.Want
+	}
+	var all []string
+	for _, n := range set.Cycle.Nodes {
+		if v := set.Verdicts[n.Name]; v != nil {
+			all = append(all, n.Name+" is rejected by "+v.String())
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func code(e *timeline.Entry) string {
+	switch {
+	case e.Failed:
+		return "Error"
+	case len(e.Victims) > 0:
+		return "Success"
+	}
+	return "Unschedulable"
+}
+
+// did says what a cycle came to.
+func did(e *timeline.Entry) string {
+	switch {
+	case e.What == timeline.Fits:
+		return "goes to " + e.Node
+	case e.What == timeline.Unfit, e.Failed:
+		return "ends in an error: " + e.Text
+	case len(e.Victims) > 0:
+		return fmt.Sprintf("preempts %s on %s", strings.Join(e.Victims, ", "), e.Node)
+	case e.Nomination == model.NominationKept:
+		return "waits: " + e.Text
+	}
+	return "finds no node and preempts nothing: " + e.Text
+}
