@@ -151,7 +151,7 @@ func (a *account) requeue(w *waiting) {
 		// handleSchedulingFailure), nor is it nominated.
 		to = union(one(""), union(to, w.nominated))
 	}
-	w.unseen = !slices.Equal(to, statusOf(stored))
+	w.unseen = w.unseen || !slices.Equal(to, statusOf(stored))
 	w.decided, w.next = nil, nil
 	a.nominate(w, to)
 }

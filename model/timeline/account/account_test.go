@@ -1,0 +1,126 @@
+package account_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+)
+
+// pod is a pending pod that is nominated to a node.
+func pod(name, nominated string) *v1.Pod {
+	p := mk.Pod(name, 5, mk.CPU("1"))
+	p.UID, p.ResourceVersion, p.Status.NominatedNodeName = types.UID(name), "1", nominated
+	p.Spec.SchedulerName = model.DefaultSchedulerName
+	return p
+}
+
+// told is that an event is stored, and handled.
+func told(was, is *v1.Pod) []timeline.Entry {
+	e := timeline.Entry{What: timeline.Stored}
+	if was != nil {
+		e.Was, e.Object = was, "Pod "+model.Key(was)
+	}
+	if is != nil {
+		e.Is, e.Object = is, "Pod "+model.Key(is)
+	}
+	handled := e
+	handled.What = timeline.Handled
+	return []timeline.Entry{e, handled}
+}
+
+func entry(what timeline.What, p *v1.Pod) timeline.Entry {
+	return timeline.Entry{What: what, Object: "Pod " + model.Key(p), Is: p}
+}
+
+func fits(p *v1.Pod, node string) []timeline.Entry {
+	e := entry(timeline.Fits, p)
+	e.Node = node
+	return []timeline.Entry{entry(timeline.Popped, p), e}
+}
+
+// preempts is a cycle that nominates a pod, or, if the node is "", takes its nomination away.
+func preempts(p *v1.Pod, node string) []timeline.Entry {
+	e := entry(timeline.Decided, p)
+	e.Node, e.Nomination = node, model.NominationCleared
+	if node != "" {
+		e.Nomination = model.NominationSet
+	}
+	return []timeline.Entry{entry(timeline.Popped, p), entry(timeline.Unfit, p), e, entry(timeline.Requeued, p)}
+}
+
+// states are, for each state of the last cycle of some entries, where the other pods are: on a
+// node, or nominated to one.
+func states(t *testing.T, known []runtime.Object, parts ...[]timeline.Entry) (all []map[string]string) {
+	trace := &timeline.Trace{Startups: []timeline.Startup{{Objects: known}}}
+	for _, part := range parts {
+		trace.Entries = append(trace.Entries, part...)
+	}
+	cycles := account.Cycles(&timeline.Timeline{Cluster: &model.Cluster{}}, trace)
+	require.NotEmpty(t, cycles)
+	require.True(t, cycles[len(cycles)-1].States(false, func(s *account.State) bool {
+		where := map[string]string{}
+		for _, p := range s.Pods {
+			where[p.Name] = p.Spec.NodeName
+			if p.Spec.NodeName == "" {
+				where[p.Name] = "nominated " + p.Status.NominatedNodeName
+			}
+		}
+		all = append(all, where)
+		return true
+	}))
+	return all
+}
+
+// TestStates: what a scheduler knows follows from what it is told, and from what it does; and
+// where that is open there are several states.
+func TestStates(t *testing.T) {
+	known := []runtime.Object{mk.Node("a", "1"), mk.Node("b", "1")}
+	p, q := pod("p", ""), pod("q", "")
+	both := [][]timeline.Entry{told(nil, p), told(nil, q)}
+	tries := fits(q, "b")
+	bindFails := timeline.Entry{What: timeline.Called, Call: timeline.Bind, Object: "Pod " + model.Key(p), Error: "conflict"}
+	is := func(where string) map[string]string {
+		if where == "" {
+			return map[string]string{}
+		}
+		return map[string]string{"p": where}
+	}
+	for name, c := range map[string]struct {
+		between [][]timeline.Entry
+		want    []map[string]string
+	}{
+		"an assumed pod is there":       {[][]timeline.Entry{fits(p, "a")}, []map[string]string{is("a")}},
+		"until its binding has failed":  {[][]timeline.Entry{fits(p, "a"), {bindFails, entry(timeline.Requeued, p)}}, []map[string]string{is("")}},
+		"meanwhile that is open":        {[][]timeline.Entry{fits(p, "a"), {bindFails}}, []map[string]string{is("a"), is("")}},
+		"or until it is gone":           {[][]timeline.Entry{fits(p, "a"), told(p, nil)}, []map[string]string{is("")}},
+		"a pod is nominated as decided": {[][]timeline.Entry{preempts(p, "a")}, []map[string]string{is("nominated a")}},
+		"an update without it, of an older pod, does not matter": {
+			[][]timeline.Entry{preempts(p, "a"), told(p, pod("p", ""))}, []map[string]string{is("nominated a")},
+		},
+		"an update that takes it away counts": {
+			[][]timeline.Entry{preempts(p, "a"), told(p, pod("p", "a")), told(pod("p", "a"), p)}, []map[string]string{is("")},
+		},
+		"it is withdrawn in memory at once": {
+			[][]timeline.Entry{preempts(p, "a"), told(p, pod("p", "a")), preempts(pod("p", "a"), "")}, []map[string]string{is("")},
+		},
+		"an update that may be older than what was decided leaves it open": {
+			[][]timeline.Entry{preempts(p, "a"), preempts(p, ""), told(p, pod("p", "a"))}, []map[string]string{is("nominated a"), is("")},
+		},
+		"it ends when the pod goes to a node": {[][]timeline.Entry{preempts(p, "a"), fits(p, "b")}, []map[string]string{is("b")}},
+		"it is kept by no pod that is gone":   {[][]timeline.Entry{preempts(p, "a"), told(p, nil)}, []map[string]string{is("")}},
+	} {
+		got := states(t, known, append(append(both[:2:2], c.between...), tries)...)
+		require.Equal(t, c.want, got, name)
+	}
+	// What comes during a cycle counts already, or does not.
+	during := append(append([]timeline.Entry{tries[0]}, told(pod("p", "a"), nil)...), tries[1])
+	require.ElementsMatch(t, []map[string]string{is("nominated a"), is("")}, states(t, known, told(nil, pod("p", "a")), told(nil, q), during))
+}
