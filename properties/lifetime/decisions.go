@@ -256,15 +256,16 @@ func code(e *timeline.Entry) string {
 
 // did says what a cycle came to.
 func did(e *timeline.Entry) string {
+	text := strings.TrimSuffix(e.Text, ".")
 	switch {
 	case e.What == timeline.Fits:
 		return "goes to " + e.Node
 	case e.What == timeline.Unfit, e.Failed:
-		return "ends in an error: " + e.Text
+		return "ends in an error: " + text
 	case len(e.Victims) > 0:
 		return fmt.Sprintf("preempts %s on %s", strings.Join(e.Victims, ", "), e.Node)
 	case e.Nomination == model.NominationKept:
-		return "waits: " + e.Text
+		return "waits: " + text
 	}
-	return "finds no node and preempts nothing: " + e.Text
+	return "finds no node and preempts nothing: " + text
 }

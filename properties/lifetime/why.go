@@ -7,6 +7,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // preemption is one preemption for a pod, as the entries of a trace tell of it; an index is -1
@@ -158,6 +159,10 @@ func (l *Life) why(findings []Finding) (all []string) {
 				text = fmt.Sprintf("Why they differ: the scheduler has withdrawn the nomination of %s in its memory, the API call that writes this to the status failed, and it is not repeated.", f.Pod)
 			case Namesake:
 				text = "Why another pod is hit: the calls of a preemption name the victim, and say nothing of its UID. The victim was gone by then, and another pod had been created under its name."
+			default: // one that single clusters show, too
+				if e, ok := properties.LookUp(id); ok {
+					text = fmt.Sprintf("Why, of pod %s: %s", f.Pod, e.Happens)
+				}
 			}
 			if text != "" && !slices.Contains(all, text) {
 				all = append(all, text)
