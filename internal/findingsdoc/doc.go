@@ -26,7 +26,7 @@ import (
 // runs the witness of each, from the folder cases, on the system. An entry without
 // a witness, one that the witness no longer shows, or one without a test or a
 // reason for its class is an error. The witness of a finding that takes a timeline is
-// from the folder timelines, and has no test besides itself.
+// from the folder timelines.
 func Render(ctx context.Context, entries []properties.LedgerEntry, system reference.System, cases, timelines string) (map[string][]byte, error) {
 	var public, kept []properties.LedgerEntry
 	for _, e := range entries {
@@ -64,7 +64,7 @@ const introduction = `# Findings
 Ways in which kube-scheduler's preemption breaks what its documentation promises, found by running the real scheduler and a model of the documented algorithm on
 the same clusters. Each page has the smallest cluster, which is checked again and again, and a table test in the style of the scheduler's own: add it to the file
 it names and it fails, until the finding is mended. ` + "`make upstream-tests`" + ` shows that for all of them. Where a finding takes more than one scheduling cycle, the page tells
-the smallest [timeline](../timelines.md) as a story instead.
+the smallest [timeline](../timelines.md) as a story instead, and names its scenario in a test that these findings share.
 
 How sure it is that the scheduler, and not the reader, is wrong:
 

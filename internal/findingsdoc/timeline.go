@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -36,5 +38,14 @@ func lived(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, sys
 	fmt.Fprintf(out, "`preemptcheck explain corpus/timelines/%s.yaml` tells it:\n\n```\n", e.Witness)
 	lifetime.Tell(l).WriteText(out)
 	fmt.Fprintln(out, "```")
+	if !release.Linked.In(e.Releases) {
+		return nil
+	}
+	test, ok := upstreamtests.LookUp(e.ID)
+	if !ok {
+		return errors.New("there is no test for it in internal/upstreamtests")
+	}
+	fmt.Fprintf(out, "\n## Failing test\n\nScenario “%s” of [%s](../../internal/upstreamtests/testdata/%s_test.go), a test for `%s` that runs the scheduler in virtual time; fails at %s.\n",
+		test.Scenario(), test.Function(), test.SourceName(), test.File, failures(test))
 	return nil
 }

@@ -56,7 +56,7 @@ func written(name string) string { return strings.ReplaceAll(name, " ", "_") }
 // should, for the expected reason, and pass in the others, of which there has to
 // be one. A test that was not built has not run any.
 func judge(t Test, events []event) string {
-	results, output := map[string]string{}, map[string]string{}
+	results, output := map[string]string{}, map[string][]byte{}
 	for _, e := range events {
 		name, ok := strings.CutPrefix(e.Test, written(t.Name)+"/")
 		if !ok {
@@ -66,7 +66,7 @@ func judge(t Test, events []event) string {
 		case "pass", "fail", "skip":
 			results[name] = e.Action
 		case "output":
-			output[name] += e.Output
+			output[name] = append(output[name], e.Output...)
 		}
 	}
 	if len(results) == 0 {
@@ -91,7 +91,7 @@ func judge(t Test, events []event) string {
 		if results[name] == "" {
 			return fmt.Sprintf("%q did not run", name)
 		}
-		if !strings.Contains(output[name], message) {
+		if !strings.Contains(string(output[name]), message) {
 			return fmt.Sprintf("%q does not say %q:\n%s", name, message, output[name])
 		}
 	}

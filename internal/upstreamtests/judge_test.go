@@ -44,7 +44,11 @@ func TestJudge(t *testing.T) {
 func TestSources(t *testing.T) {
 	files, err := sources.ReadDir("testdata")
 	require.NoError(t, err)
-	assert.Len(t, files, len(Tests), "a file without an entry")
+	used := map[string]bool{}
+	for _, test := range Tests {
+		used[test.SourceName()] = true
+	}
+	assert.Len(t, files, len(used), "a file without an entry")
 	for _, test := range Tests {
 		source, err := test.Source()
 		require.NoError(t, err)
@@ -56,7 +60,8 @@ func TestSources(t *testing.T) {
 				functions = append(functions, f.Name.Name)
 			}
 		}
-		assert.Equal(t, []string{test.Name}, functions, test.Finding)
+		assert.Equal(t, []string{test.Function()}, functions, test.Finding)
+		assert.Contains(t, string(source), test.Scenario(), test.Finding)
 		for subtest := range test.Fails {
 			assert.Contains(t, string(source), `"`+subtest+`"`, test.Finding)
 		}

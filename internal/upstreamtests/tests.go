@@ -132,13 +132,13 @@ var Tests = []Test{
 		fails{"the nominated pod claims the only device": "the pod fits: got true, want false"}},
 	{"deallocates-and-preempts", plugins + "dynamicresources/dynamicresources_test.go", "TestPostFilter_NothingElseIsTriedAfterDeallocation",
 		fails{"the claim is idle": "the last PostFilter plugin to run: got false, want true"}},
-	{"gated-by-vain-preemption", scheduler + "scheduler_test.go", inTime + "/the victim is gone before it is preempted",
-		fails{"somebody deletes it": "after a minute pod p is not on node1"}},
+	{"gated-by-vain-preemption", scheduler + "scheduler_test.go", inTime + "/the victims are gone before they are preempted",
+		fails{"somebody deletes them": "after a minute pod p is not on node1"}},
 	{"victim-deletion-met-by-gate", scheduler + "scheduler_test.go", inTime + "/the victim that matters is gone before the last one is evicted",
 		fails{"the last eviction is slow": "after a minute pod p is not on node1"}},
 	{"withdrawn-nomination-comes-back", scheduler + "scheduler_test.go", inTime + "/the nomination is withdrawn",
 		fails{"before its update came back": "after a minute pod o is not on node1"}},
-	{"end-of-victims-wakes-nobody", scheduler + "scheduler_test.go", inTime + "/the victims of a pod that another plugin rejects by now end",
+	{"end-of-victims-wakes-nobody", scheduler + "scheduler_test.go", inTime + "/another plugin rejects the preemptor when its victims end",
 		fails{"its port is taken": "after a minute pod o is not on node1"}},
 	{"evicts-namesake", scheduler + "scheduler_test.go", inTime + "/the victim is replaced by a pod of its name",
 		fails{"before it is evicted": "the pod that replaced the victim was evicted"}},
@@ -170,6 +170,12 @@ var sources embed.FS
 // Function is the name of the test function.
 func (t Test) Function() string {
 	name, _, _ := strings.Cut(t.Name, "/")
+	return name
+}
+
+// Scenario is the subtest of a function that several findings share; "" of any other.
+func (t Test) Scenario() string {
+	_, name, _ := strings.Cut(t.Name, "/")
 	return name
 }
 

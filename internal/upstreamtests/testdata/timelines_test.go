@@ -1,0 +1,576 @@
+package scheduler
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/watch"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/events"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
+	"k8s.io/kubernetes/pkg/features"
+	st "k8s.io/kubernetes/pkg/scheduler/testing"
+)
+
+// The scheduler's own loop runs in virtual time against an API server in memory. Each
+// scenario comes to rest within a minute, long before the flush of pods that wait for
+// five minutes. Its first variant meets nothing unusual.
+func TestPreemptionInTime(t *testing.T) {
+	// The first use of package signal, by the cache debugger, must not be in a bubble.
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGUSR2)
+	signal.Stop(c)
+	// The last handler of errors sleeps, by a clock that all bubbles share.
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = handlers[:1]
+	defer func() { utilruntime.ErrorHandlers = handlers }()
+
+	pod := func(name, node string, priority int32, cpu string, port int32) *v1.Pod {
+		p := st.MakePod().Namespace("default").Name(name).UID(name).Priority(priority).Req(map[v1.ResourceName]string{v1.ResourceCPU: cpu}).
+			Node(node).SchedulerName(v1.DefaultSchedulerName).TerminationGracePeriodSeconds(0).Obj()
+		if port != 0 {
+			p.Spec.Containers[0].Ports = []v1.ContainerPort{{ContainerPort: port, HostPort: port}}
+		}
+		if node != "" {
+			p.Status.Phase = v1.PodRunning
+			p.Status.StartTime = &metav1.Time{Time: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+		}
+		return p
+	}
+	slow := func(p *v1.Pod) *v1.Pod {
+		p.Spec.TerminationGracePeriodSeconds = new(int64)
+		*p.Spec.TerminationGracePeriodSeconds = 30
+		return p
+	}
+
+	type variant struct {
+		name  string
+		steps func(a *podAPI)
+	}
+	tests := []struct {
+		name        string
+		synchronous bool
+		nodes       map[string]string // CPU by name
+		pods        []*v1.Pod
+		variants    []variant
+		check       func(a *podAPI) error
+	}{
+		{
+			name:  "the victims are gone before they are preempted",
+			nodes: map[string]string{"node1": "2"},
+			variants: []variant{
+				{"they are not", func(a *podAPI) {
+					a.create(slow(pod("v", "node1", 1, "1", 0)))
+					a.create(slow(pod("w", "node1", 0, "1", 0)))
+					a.create(pod("p", "", 10, "2", 0))
+				}},
+				{"somebody deletes them", func(a *podAPI) {
+					release := a.hold("patch v")
+					a.create(pod("v", "node1", 1, "1", 0))
+					a.create(pod("w", "node1", 0, "1", 0))
+					a.create(pod("p", "", 10, "2", 0))
+					time.Sleep(2 * time.Second) // its backoff is over
+					a.remove("v")
+					a.remove("w")
+					release()
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
+		{
+			name:  "the victim that matters is gone before the last one is evicted",
+			nodes: map[string]string{"node1": "2"},
+			pods:  []*v1.Pod{pod("w", "node1", 0, "1", 0)},
+			variants: []variant{
+				{"it is not", func(a *podAPI) {
+					a.create(slow(pod("v", "node1", 1, "1", 80)))
+					a.create(pod("p", "", 10, "2", 80))
+				}},
+				{"the last eviction is slow", func(a *podAPI) {
+					release := a.hold("patch w")
+					a.create(pod("v", "node1", 1, "1", 80))
+					a.create(pod("p", "", 10, "2", 80))
+					release()
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
+		{
+			name:  "the nomination is withdrawn",
+			nodes: map[string]string{"node1": "2"},
+			variants: []variant{
+				{"after its update came back", func(a *podAPI) {
+					a.create(slow(pod("v", "node1", 0, "1", 0)))
+					a.create(pod("p", "", 10, "2", 0))
+					a.resize("node1", "1")
+					a.create(pod("o", "", 0, "1", 0))
+				}},
+				{"before its update came back", func(a *podAPI) {
+					a.create(pod("v", "node1", 0, "1", 0))
+					a.holdWatch()
+					a.create(pod("p", "", 10, "2", 0))
+					a.remove("v")
+					a.deliver()
+					a.resize("node1", "1")
+					a.deliver()
+					a.releaseWatch()
+					a.create(pod("o", "", 0, "1", 0))
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("o", "node1") },
+		},
+		{
+			name:  "another plugin rejects the preemptor when its victims end",
+			nodes: map[string]string{"node1": "2", "node2": "2"},
+			pods:  []*v1.Pod{slow(pod("v", "node1", 3, "1", 0)), slow(pod("w", "node2", 0, "1", 0))},
+			variants: []variant{
+				{"it is deleted", func(a *podAPI) {
+					a.create(pod("q", "", 6, "2", 80))
+					a.create(pod("p", "", 4, "2", 80))
+					a.cordon("node2")
+					a.resize("node1", "5")
+					a.remove("p")
+					a.create(pod("o", "", 3, "2", 0))
+				}},
+				{"its port is taken", func(a *podAPI) {
+					a.create(pod("q", "", 6, "2", 80))
+					a.create(pod("p", "", 4, "2", 80))
+					a.cordon("node2")
+					a.resize("node1", "5")
+					a.create(pod("o", "", 3, "2", 0))
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("o", "node1") },
+		},
+		{
+			name:  "the victim is replaced by a pod of its name",
+			nodes: map[string]string{"node1": "1"},
+			pods:  []*v1.Pod{pod("v", "node1", 0, "1", 0)},
+			variants: []variant{
+				{"after it was evicted", func(a *podAPI) {
+					a.create(pod("p", "", 10, "1", 0))
+					a.create(st.MakePod().Namespace("default").Name("v").UID("v-2").Priority(0).Container("c").SchedulerName(v1.DefaultSchedulerName).Obj())
+				}},
+				{"before it is evicted", func(a *podAPI) {
+					release := a.hold("delete v")
+					a.create(pod("p", "", 10, "1", 0))
+					a.remove("v")
+					a.create(st.MakePod().Namespace("default").Name("v").UID("v-2").Priority(0).Container("c").SchedulerName(v1.DefaultSchedulerName).Obj())
+					release()
+				}},
+			},
+			check: func(a *podAPI) error {
+				if p := a.get("v"); p == nil || p.UID != "v-2" {
+					return fmt.Errorf("the pod that replaced the victim was evicted")
+				}
+				return nil
+			},
+		},
+		{
+			name:  "the preemptor is tried again while its victims end",
+			nodes: map[string]string{"node1": "2", "node2": "2"},
+			pods: []*v1.Pod{slow(pod("v", "node1", 1, "1", 0)), slow(pod("w", "node2", 0, "1", 0)),
+				pod("u", "node2", 2, "1", 0)},
+			variants: []variant{
+				{"after its nomination came back", func(a *podAPI) {
+					a.create(pod("p", "", 10, "2", 0))
+					a.remove("u")
+				}},
+				{"before its nomination came back", func(a *podAPI) {
+					release := a.hold("patch p")
+					a.create(pod("p", "", 10, "2", 0))
+					a.remove("u")
+					a.holdWatch()
+					release()
+					time.Sleep(5 * time.Second)
+					a.releaseWatch()
+				}},
+			},
+			check: func(a *podAPI) error {
+				if p := a.get("w"); p == nil {
+					return fmt.Errorf("victims on two nodes were evicted for one pod")
+				}
+				return nil
+			},
+		},
+		{
+			name:        "an eviction fails",
+			synchronous: true,
+			nodes:       map[string]string{"node1": "1"},
+			pods:        []*v1.Pod{pod("v", "node1", 0, "1", 0)},
+			variants: []variant{
+				{"it does not", func(a *podAPI) { a.create(pod("p", "", 10, "1", 0)) }},
+				{"once", func(a *podAPI) {
+					a.fail("delete v", 1)
+					a.create(pod("p", "", 10, "1", 0))
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
+		{
+			name:  "the write that withdraws a nomination fails",
+			nodes: map[string]string{"node1": "1"},
+			pods:  []*v1.Pod{pod("v", "node1", 0, "1", 0)},
+			variants: []variant{
+				{"it does not", func(a *podAPI) {
+					release := a.hold("delete v")
+					a.create(pod("p", "", 10, "1", 0))
+					a.cordon("node1")
+					a.fail("delete v", 1)
+					release()
+				}},
+				{"once", func(a *podAPI) {
+					release := a.hold("delete v")
+					a.create(pod("p", "", 10, "1", 0))
+					a.cordon("node1")
+					a.fail("delete v", 1)
+					a.fail("patch p", 1)
+					release()
+				}},
+			},
+			check: func(a *podAPI) error {
+				if node := a.get("p").Status.NominatedNodeName; node != "" {
+					return fmt.Errorf("the pod's status nominates it to %s, the scheduler does not", node)
+				}
+				return nil
+			},
+		},
+		{
+			name:  "a pod goes away that only preemption had to spare",
+			nodes: map[string]string{"node1": "4"},
+			pods:  []*v1.Pod{pod("v", "node1", 0, "1", 80), pod("q", "node1", 10, "3", 0)},
+			variants: []variant{
+				{"before the pod is tried", func(a *podAPI) {
+					a.remove("q")
+					a.create(pod("p", "", 10, "3", 80))
+				}},
+				{"after the pod was tried", func(a *podAPI) {
+					a.create(pod("p", "", 10, "3", 80))
+					a.remove("q")
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, v := range tt.variants {
+				t.Run(v.name, func(t *testing.T) {
+					featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.SchedulerAsyncPreemption, !tt.synchronous)
+					synctest.Test(t, func(t *testing.T) {
+						ctx, cancel := context.WithCancel(context.Background())
+						a := &podAPI{Clientset: fake.NewClientset(), watch: watch.NewFakeWithChanSize(1000, false), pods: map[string]*v1.Pod{},
+							calls: map[string]chan struct{}{}, fails: map[string]int{}}
+						for _, p := range tt.pods {
+							a.pods[p.Name] = p.DeepCopy()
+						}
+						for name, cpu := range tt.nodes {
+							n := st.MakeNode().Name(name).Capacity(map[v1.ResourceName]string{v1.ResourceCPU: cpu, v1.ResourcePods: "10"}).Obj()
+							if _, err := a.CoreNodes().Create(ctx, n, metav1.CreateOptions{}); err != nil {
+								t.Fatal(err)
+							}
+						}
+						factory := informers.NewSharedInformerFactory(a, 0)
+						sched, err := New(ctx, a, factory, nil, func(string) events.EventRecorderLogger { return &events.FakeRecorder{} })
+						if err != nil {
+							t.Fatal(err)
+						}
+						factory.Start(ctx.Done())
+						factory.WaitForCacheSync(ctx.Done())
+						if err := sched.WaitForHandlersSync(ctx); err != nil {
+							t.Fatal(err)
+						}
+						go sched.Run(ctx)
+						a.settle()
+
+						v.steps(a)
+						time.Sleep(time.Minute)
+						synctest.Wait()
+						if err := tt.check(a); err != nil {
+							t.Error(err)
+						}
+						cancel()
+						a.watch.Stop()
+						factory.Shutdown()
+						time.Sleep(10 * time.Minute) // for what waits for a time of its own
+					})
+					signal.Reset(syscall.SIGUSR2)
+				})
+			}
+		})
+	}
+}
+
+// podAPI is a client whose pods are in memory, with a watch and calls that can be held.
+type podAPI struct {
+	*fake.Clientset
+	watch *watch.FakeWatcher
+
+	mu      sync.Mutex
+	pods    map[string]*v1.Pod
+	version int
+	holding bool
+	held    []watch.Event
+	calls   map[string]chan struct{} // closed when the call goes on
+	fails   map[string]int
+}
+
+func (a *podAPI) CoreNodes() corev1client.NodeInterface { return a.Clientset.CoreV1().Nodes() }
+
+func (a *podAPI) CoreV1() corev1client.CoreV1Interface {
+	return podAPICore{a.Clientset.CoreV1(), a}
+}
+
+type podAPICore struct {
+	corev1client.CoreV1Interface
+	a *podAPI
+}
+
+func (c podAPICore) Pods(namespace string) corev1client.PodInterface {
+	return podAPIPods{c.CoreV1Interface.Pods(namespace), c.a}
+}
+
+type podAPIPods struct {
+	corev1client.PodInterface
+	a *podAPI
+}
+
+// settle lets all happen that needs no time, as it does with a millisecond of it.
+func (a *podAPI) settle() {
+	time.Sleep(time.Millisecond)
+	synctest.Wait()
+}
+
+// change sets or deletes a pod, and tells the watch.
+func (a *podAPI) change(kind watch.EventType, p *v1.Pod) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.version++
+	p = p.DeepCopy()
+	p.ResourceVersion = fmt.Sprint(a.version)
+	if kind == watch.Deleted {
+		delete(a.pods, p.Name)
+	} else {
+		a.pods[p.Name] = p
+	}
+	e := watch.Event{Type: kind, Object: p.DeepCopy()}
+	if a.holding {
+		a.held = append(a.held, e)
+		return
+	}
+	a.watch.Action(e.Type, e.Object)
+}
+
+func (a *podAPI) holdWatch() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.holding = true
+}
+
+// deliver hands out the next event that is held.
+func (a *podAPI) deliver() {
+	a.mu.Lock()
+	if len(a.held) > 0 {
+		a.watch.Action(a.held[0].Type, a.held[0].Object)
+		a.held = a.held[1:]
+	}
+	a.mu.Unlock()
+	a.settle()
+}
+
+func (a *podAPI) releaseWatch() {
+	a.mu.Lock()
+	for _, e := range a.held {
+		a.watch.Action(e.Type, e.Object)
+	}
+	a.holding, a.held = false, nil
+	a.mu.Unlock()
+	a.settle()
+}
+
+// hold keeps a call, such as "delete v", until the function that it returns is called.
+func (a *podAPI) hold(call string) func() {
+	c := make(chan struct{})
+	a.mu.Lock()
+	a.calls[call] = c
+	a.mu.Unlock()
+	return func() {
+		close(c)
+		a.settle()
+	}
+}
+
+func (a *podAPI) fail(call string, times int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fails[call] = times
+}
+
+// begin is the begin of each call of the scheduler.
+func (a *podAPI) begin(verb, name string) error {
+	call := verb + " " + name
+	a.mu.Lock()
+	c := a.calls[call]
+	a.mu.Unlock()
+	if c != nil {
+		<-c
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fails[call] > 0 {
+		a.fails[call]--
+		return apierrors.NewTimeoutError("the server did not answer in time", 0)
+	}
+	return nil
+}
+
+func (a *podAPI) get(name string) *v1.Pod {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.pods[name]
+}
+
+func (a *podAPI) create(p *v1.Pod) {
+	a.change(watch.Added, p)
+	a.settle()
+}
+
+// remove is a deletion by somebody.
+func (a *podAPI) remove(name string) {
+	a.terminate(name)
+	a.settle()
+}
+
+// terminate deletes a pod, at once or after its grace period.
+func (a *podAPI) terminate(name string) {
+	p := a.get(name).DeepCopy()
+	if grace := p.Spec.TerminationGracePeriodSeconds; p.Spec.NodeName != "" && grace != nil && *grace > 0 {
+		now := metav1.Now()
+		p.DeletionTimestamp = &now
+		a.change(watch.Modified, p)
+		time.AfterFunc(time.Duration(*grace)*time.Second, func() {
+			if now := a.get(name); now != nil && now.UID == p.UID {
+				a.change(watch.Deleted, now)
+			}
+		})
+		return
+	}
+	a.change(watch.Deleted, p)
+}
+
+func (a *podAPI) node(name string, change func(n *v1.Node)) {
+	n, err := a.CoreNodes().Get(context.Background(), name, metav1.GetOptions{})
+	if err == nil {
+		change(n)
+		_, err = a.CoreNodes().Update(context.Background(), n, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		panic(err)
+	}
+	a.settle()
+}
+
+func (a *podAPI) resize(node, cpu string) {
+	a.node(node, func(n *v1.Node) { n.Status.Allocatable[v1.ResourceCPU] = resource.MustParse(cpu) })
+}
+
+func (a *podAPI) cordon(node string) {
+	a.node(node, func(n *v1.Node) { n.Spec.Unschedulable = true })
+}
+
+func (a *podAPI) bound(name, node string) error {
+	if p := a.get(name); p == nil || p.Spec.NodeName != node {
+		return fmt.Errorf("after a minute pod %s is not on %s", name, node)
+	}
+	return nil
+}
+
+func (p podAPIPods) List(context.Context, metav1.ListOptions) (*v1.PodList, error) {
+	p.a.mu.Lock()
+	defer p.a.mu.Unlock()
+	list := &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+	for _, pod := range p.a.pods {
+		list.Items = append(list.Items, *pod)
+	}
+	return list, nil
+}
+
+func (p podAPIPods) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	return p.a.watch, nil
+}
+
+func (p podAPIPods) Get(_ context.Context, name string, _ metav1.GetOptions) (*v1.Pod, error) {
+	if pod := p.a.get(name); pod != nil {
+		return pod.DeepCopy(), nil
+	}
+	return nil, apierrors.NewNotFound(v1.Resource("pods"), name)
+}
+
+func (p podAPIPods) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+	if err := p.a.begin("delete", name); err != nil {
+		return err
+	}
+	pod, err := p.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if pre := options.Preconditions; pre != nil && pre.UID != nil && *pre.UID != pod.UID {
+		return apierrors.NewConflict(v1.Resource("pods"), name, fmt.Errorf("the UID in the precondition does not match"))
+	}
+	if pod.DeletionTimestamp == nil {
+		p.a.terminate(name)
+	}
+	return nil
+}
+
+func (p podAPIPods) Patch(ctx context.Context, name string, _ types.PatchType, data []byte, _ metav1.PatchOptions, _ ...string) (*v1.Pod, error) {
+	if err := p.a.begin("patch", name); err != nil {
+		return nil, err
+	}
+	pod, err := p.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	before, err := json.Marshal(pod)
+	if err != nil {
+		return nil, err
+	}
+	after, err := strategicpatch.StrategicMergePatch(before, data, &v1.Pod{})
+	if err != nil {
+		return nil, err
+	}
+	now := &v1.Pod{}
+	if err := json.Unmarshal(after, now); err != nil {
+		return nil, err
+	}
+	if now.UID != pod.UID {
+		return nil, apierrors.NewConflict(v1.Resource("pods"), name, fmt.Errorf("the UID does not match"))
+	}
+	p.a.change(watch.Modified, now)
+	return now, nil
+}
+
+func (p podAPIPods) Bind(_ context.Context, b *v1.Binding, _ metav1.CreateOptions) error {
+	pod := p.a.get(b.Name).DeepCopy()
+	pod.Spec.NodeName, pod.Status.NominatedNodeName, pod.Status.Phase = b.Target.Name, "", v1.PodRunning
+	p.a.change(watch.Modified, pod)
+	return nil
+}
