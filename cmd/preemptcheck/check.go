@@ -104,7 +104,10 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 		}
 		defer closeAll(checkers)
 		report := &replay.Report{}
-		life := systems.NewLife(names[0])
+		life, err := newLife(names[0])
+		if err != nil {
+			return err
+		}
 		if life != nil {
 			defer life.Close()
 		}

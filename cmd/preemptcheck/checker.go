@@ -33,6 +33,26 @@ func isolatedPool(name string, workers int) (reference.System, error) {
 	return systems.NewIsolatedPool(name, workers, isolated(name))
 }
 
+// newLife makes the scheduler of that name if whole timelines can be run through it, and is
+// nil otherwise.
+func newLife(name string) (reference.LifeSystem, error) {
+	life := systems.NewLife(name)
+	if life == nil || os.Getenv(isolates) == "" {
+		return life, nil
+	}
+	life.Close()
+	return isolatedLife(name)
+}
+
+// isolatedLife is newLife in a process of its own.
+func isolatedLife(name string) (reference.LifeSystem, error) {
+	pool, err := isolatedPool(name, 1)
+	if err != nil {
+		return nil, err
+	}
+	return pool.(reference.LifeSystem), nil
+}
+
 // newCheckers makes a Checker for each of the names. The error tells of all that
 // cannot be run.
 func newCheckers(names []string, workers int, promises ...properties.Property) (checkers []*properties.Checker, err error) {

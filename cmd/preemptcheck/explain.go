@@ -10,7 +10,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
-	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 func newExplain() *cobra.Command {
@@ -73,7 +72,10 @@ says which one is meant.`,
 
 // explainTimeline tells a timeline as a story.
 func explainTimeline(cmd *cobra.Command, output format, reference string, c *corpus.Case) error {
-	life := systems.NewLife(reference)
+	life, err := newLife(reference)
+	if err != nil {
+		return err
+	}
 	if life == nil {
 		return fmt.Errorf("%s: %s cannot be run through timelines", c.File, reference)
 	}

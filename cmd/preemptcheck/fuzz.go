@@ -13,6 +13,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
@@ -96,10 +97,11 @@ func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options)
 	}
 	defer o.Checker.System.Close()
 	o.Checker.Sample = all.Sample(config.Relations, config.Filters)
-	if o.Life = systems.NewLife(config.Reference); o.Life == nil {
+	if life := systems.NewLife(config.Reference); life == nil {
 		config.Timelines = 0
 	} else {
-		defer o.Life.Close()
+		life.Close()
+		o.Life = o.Checker.System.(reference.LifeSystem)
 	}
 	executable, err := os.Executable()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,9 +23,11 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/life"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
@@ -34,7 +37,7 @@ const asProgram = "PREEMPTCHECK_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	systems.Register("careless", func() reference.System {
-		return checktest.Liar{System: inprocess.New(), Tell: checktest.Careless}
+		return carelessLife{checktest.Liar{System: inprocess.New(), Tell: checktest.Careless}}
 	})
 	systems.Register("uncounted", func() reference.System { return uncounted{inprocess.New()} })
 	systems.Register("mortal", newMortal)
@@ -44,6 +47,17 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv(asProgram, "1")
 	os.Exit(m.Run())
+}
+
+// carelessLife is careless in timelines as well: it takes over, and breaks.
+type carelessLife struct{ checktest.Liar }
+
+func (carelessLife) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	trace, err := life.Run(ctx, t)
+	if err == nil && slices.ContainsFunc(t.Steps, func(s timeline.Step) bool { return s.Takeover }) {
+		trace.Crash = &model.Crash{Kind: model.Panic, Message: "nobody took over", Where: "takeover"}
+	}
+	return trace, err
 }
 
 // asProcess is a command line as a process.
@@ -154,7 +168,7 @@ func TestKilledCampaign(t *testing.T) {
 	}
 	cases := uint64(64 + 64*kills) // so that it is under way at the last of them
 	fuzz := func(dir string, more ...string) *exec.Cmd {
-		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--cases", fmt.Sprint(cases), "--relations", "0", "--out", dir}, more...)...)
+		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--cases", fmt.Sprint(cases), "--relations", "0", "--timelines", "50", "--out", dir}, more...)...)
 	}
 	alone := filepath.Join(t.TempDir(), "alone")
 	start := time.Now()

@@ -5,18 +5,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
 // mortal ends its process over a cluster with two pods or more.
@@ -26,11 +32,23 @@ func newMortal() reference.System { return mortal{inprocess.New()} }
 
 func (m mortal) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
 	if len(c.Pods) > 1 {
-		fmt.Fprint(os.Stderr, "fatal error: concurrent map writes\n\ngoroutine 1 [running]:\n"+
-			"k8s.io/kubernetes/pkg/scheduler/plugin.(*Plugin).Filter(0xc000)\n\t/go/plugin.go:12 +0x1\n")
-		os.Exit(2)
+		m.die()
 	}
 	return m.System.Observe(ctx, c)
+}
+
+func (mortal) die() {
+	fmt.Fprint(os.Stderr, "fatal error: concurrent map writes\n\ngoroutine 1 [running]:\n"+
+		"k8s.io/kubernetes/pkg/scheduler/plugin.(*Plugin).Filter(0xc000)\n\t/go/plugin.go:12 +0x1\n")
+	os.Exit(2)
+}
+
+// Live ends it over a timeline in which a pod is created.
+func (m mortal) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	if slices.ContainsFunc(t.Steps, func(s timeline.Step) bool { return s.CreatedPod() != nil }) {
+		m.die()
+	}
+	return life.Run(ctx, t)
 }
 
 // silent never answers.
@@ -72,7 +90,7 @@ func TestProcessDies(t *testing.T) {
 	require.Contains(t, errOut, "to   1 node, 2 pods")
 
 	dir := filepath.Join(t.TempDir(), "campaign")
-	status, _, errOut = asUser(t, "", "fuzz", "--reference", "mortal", "--seed", "1", "--cases", "20", "--workers", "1", "--filters", "0", "--relations", "0", "--out", dir)
+	status, _, errOut = asUser(t, "", "fuzz", "--reference", "mortal", "--timelines", "0", "--seed", "1", "--cases", "20", "--workers", "1", "--filters", "0", "--relations", "0", "--out", dir)
 	require.Equal(t, statusFound, status, errOut)
 	s, err := campaign.Load(dir)
 	require.NoError(t, err)
@@ -80,6 +98,49 @@ func TestProcessDies(t *testing.T) {
 	require.Equal(t, properties.GetsThrough().Name, s.Findings[0].Identity.Property)
 	require.True(t, s.Findings[0].Minimised.Minimal)
 	require.Greater(t, s.Findings[0].Count, 5)
+}
+
+// So is one that does so in the middle of a timeline.
+func TestProcessDiesInTimeline(t *testing.T) {
+	const deadly = "../../corpus/timelines/preempted-and-bound.yaml"
+	for _, command := range []string{"check", "explain"} {
+		status, out, errOut := asUser(t, "", command, "--reference", "mortal", deadly)
+		require.Equal(t, statusFound, status, errOut)
+		require.Contains(t, strings.Join(strings.Fields(out), " "), "exit in plugin.(*Plugin).Filter (plugin.go:12): fatal error: concurrent map writes")
+		require.Empty(t, errOut)
+	}
+	status, out, errOut := asUser(t, "", "minimize", "--reference", "mortal", deadly)
+	require.Equal(t, statusAgrees, status, errOut)
+	require.Contains(t, out, "\nkind: Timeline\n")
+	require.Contains(t, errOut, "to 0 nodes, 1 pod, 1 step")
+
+	dir := filepath.Join(t.TempDir(), "campaign")
+	status, _, errOut = asUser(t, "", "fuzz", "--reference", "mortal", "--timelines", "100", "--seed", "1", "--cases", "4", "--workers", "1", "--filters", "0", "--relations", "0", "--out", dir)
+	require.Equal(t, statusFound, status, errOut)
+	s, err := campaign.Load(dir)
+	require.NoError(t, err)
+	i := slices.IndexFunc(s.Findings, func(f *campaign.Finding) bool { return f.Timeline })
+	require.GreaterOrEqual(t, i, 0)
+	require.True(t, s.Findings[i].Minimised.Minimal)
+	require.Equal(t, 1, s.Findings[i].Minimised.To.Steps)
+}
+
+// TestIsolatedTimeline: a timeline is the same in a process of its own, as is all that is
+// seen of it.
+func TestIsolatedTimeline(t *testing.T) {
+	alone, err := isolatedLife(inprocess.Version)
+	require.NoError(t, err)
+	defer alone.Close()
+	all, err := corpus.Load(timelines)
+	require.NoError(t, err)
+	for _, c := range all.Cases {
+		want, err := life.Run(t.Context(), c.Timeline)
+		require.NoError(t, err)
+		got, err := alone.Live(t.Context(), c.Timeline)
+		require.NoError(t, err)
+		require.Equal(t, want.String(), got.String())
+		require.True(t, equality.Semantic.DeepEqual(want, got), "%s: %s", c.Name, cmp.Diff(want, got))
+	}
 }
 
 // An interrupt ends a command soon, whatever the scheduler does.

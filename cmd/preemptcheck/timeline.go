@@ -12,13 +12,15 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
-	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 // minimizeTimeline makes a timeline small, and prints or saves it. What is kept is the first
 // new finding, else the first known one.
 func minimizeTimeline(cmd *cobra.Command, ctx context.Context, reference, dir string, c *corpus.Case) error {
-	life := systems.NewLife(reference)
+	life, err := newLife(reference)
+	if err != nil {
+		return err
+	}
 	if life == nil {
 		return fmt.Errorf("%s: %s cannot be run through timelines", c.File, reference)
 	}

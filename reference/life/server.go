@@ -99,10 +99,13 @@ func (s *server) stamp(obj runtime.Object, new bool) runtime.Object {
 		o.SetGeneration(1)
 	}
 	if new {
-		o.SetCreationTimestamp(metav1.Now())
+		o.SetCreationTimestamp(inSeconds(time.Now()))
 	}
 	return obj
 }
+
+// inSeconds is a time as the API has it.
+func inSeconds(t time.Time) metav1.Time { return metav1.NewTime(t).Rfc3339Copy() }
 
 // put stores an object, in the place of the one of its name if there is one.
 func (s *server) put(obj runtime.Object) {
@@ -258,7 +261,7 @@ func (s *server) terminate(pod *v1.Pod) {
 		return
 	}
 	now := s.stamp(pod, false).(*v1.Pod)
-	end := metav1.NewTime(time.Now().Add(time.Duration(grace) * time.Second))
+	end := inSeconds(time.Now().Add(time.Duration(grace) * time.Second))
 	now.DeletionTimestamp, now.DeletionGracePeriodSeconds = &end, &grace
 	now.Generation++
 	s.write(pod, now, timeline.Deleting, fmt.Sprintf("grace period %d s", grace))
@@ -378,7 +381,7 @@ func (s *server) bind(key string, uid types.UID, node string) error {
 	}
 	now := s.stamp(pod, false).(*v1.Pod)
 	now.Spec.NodeName, now.Status.NominatedNodeName = node, ""
-	scheduled := v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: metav1.Now()}
+	scheduled := v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: inSeconds(time.Now())}
 	now.Status.Conditions = append(slices.DeleteFunc(now.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodScheduled }), scheduled)
 	s.put(now)
 	s.emit(pod, now)
@@ -388,7 +391,7 @@ func (s *server) bind(key string, uid types.UID, node string) error {
 			return
 		}
 		running := s.stamp(old, false).(*v1.Pod)
-		start := metav1.Now()
+		start := inSeconds(time.Now())
 		running.Status.Phase, running.Status.StartTime = v1.PodRunning, &start
 		s.write(old, running, timeline.Started, "")
 	}})

@@ -43,13 +43,16 @@ type isolatedRequest struct {
 	request
 	Filters []string                 `json:",omitempty"`
 	Under   *reference.Circumstances `json:",omitempty"`
+	// Timeline is to be run, and nothing else asked.
+	Timeline *isolatedTimeline `json:",omitempty"`
 }
 
 type isolatedAnswer struct {
 	wire.Answer
-	Runs []model.FilterRun `json:",omitempty"`
-	// Unsupported is that the scheduler cannot be asked about filters, or under other
-	// circumstances.
+	Runs  []model.FilterRun `json:",omitempty"`
+	Trace *isolatedTrace    `json:",omitempty"`
+	// Unsupported is that the scheduler cannot be asked about filters, under other
+	// circumstances, or whole timelines.
 	Unsupported bool `json:",omitempty"`
 }
 
@@ -109,13 +112,19 @@ func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, r isolatedReq
 	if err != nil {
 		return nil, err
 	}
+	return s.answer(ctx, data, len(c.Nodes)+len(c.Pods))
+}
+
+// answer sends a request about so many objects, and returns the answer.
+func (s *Isolated) answer(ctx context.Context, data []byte, objects int) (*isolatedAnswer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := &isolatedAnswer{}
-	if err := s.ask(ctx, data, s.timeout+time.Duration(len(c.Nodes)+len(c.Pods))*perObject, a); err != nil {
+	if err := s.ask(ctx, data, s.timeout+time.Duration(objects)*perObject, a); err != nil {
 		return nil, err
 	}
-	if o := a.Observation; o != nil && o.Crash != nil && o.Crash.Kind == observation.Hang { // its goroutines may go on
+	hangs := func(c *model.Crash) bool { return c != nil && c.Kind == observation.Hang }
+	if a.Observation != nil && hangs(a.Observation.Crash) || a.Trace != nil && hangs(a.Trace.Crash) { // its goroutines may go on
 		s.process.kill()
 		_ = s.process.stop()
 		s.process = nil
@@ -185,6 +194,16 @@ func (a *isolatedAnswer) fill(ctx context.Context, system reference.System, r *i
 	}
 	var err error
 	switch {
+	case r.Timeline != nil:
+		life, ok := system.(reference.LifeSystem)
+		if !ok {
+			return errors.ErrUnsupported
+		}
+		trace, err := life.Live(ctx, r.Timeline.timeline())
+		if err == nil {
+			a.Trace = sentTrace(trace)
+		}
+		return err
 	case r.Under != nil:
 		stressed, ok := system.(reference.StressSystem)
 		if !ok {
