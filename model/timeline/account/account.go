@@ -143,6 +143,8 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 		a.cycle = nil
 	case timeline.Unfit:
 		a.cycle.unfit = e
+		a.cycle.stored = nil // preemption asks for "the latest version" (preemption.go:105@v1.37.1, evaluate)
+		a.cycle.see(a)
 		if w != nil {
 			w.decided, w.next = one(""), one("")
 		}

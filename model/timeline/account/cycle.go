@@ -245,7 +245,9 @@ func (c *Cycle) preemptors() (all []preemptor) {
 	if len(c.own) == 0 { // the scheduler was not told of it
 		add(statusOf(c.Pod), true)
 	}
-	add(statusOf(c.Pod), false)
+	if c.Result.What != timeline.Decided || len(c.stored) == 0 {
+		add(statusOf(c.Pod), false)
+	}
 	for _, p := range c.stored {
 		add(statusOf(p), false)
 	}
