@@ -8,6 +8,7 @@ const (
 	active    = "pkg/scheduler/backend/queue/active_queue.go"
 	handlers  = "pkg/scheduler/eventhandlers.go"
 	nodeCache = "pkg/scheduler/backend/cache/cache.go"
+	runtime   = "pkg/scheduler/framework/runtime/framework.go"
 )
 
 // lives are the mutants that break the life of a preemption, where a single cycle may
@@ -175,11 +176,81 @@ var lives = []Mutant{
 		Breaks:  "room that becomes free is seen by the next cycle",
 	},
 	{
+		Name: "added-pod-missing-in-snapshot",
+		File: nodeCache, Func: "addPod",
+		Find:    "\tcache.moveNodeInfoToHead(logger, pod.Spec.NodeName)",
+		Replace: "",
+		Breaks:  "the room of a pod that is assumed is taken in the next cycle",
+	},
+	{
+		Name: "node-update-ignored",
+		File: handlers, Func: "updateNodeInCache",
+		Find:    "sched.Cache.UpdateNode(logger, oldNode, newNode)",
+		Replace: "",
+		Breaks:  "a change of a node counts as soon as it is handled",
+	},
+	{
+		Name: "pod-update-ignored",
+		File: handlers, Func: "updateAssignedPodInCache",
+		Find:    "if err := sched.Cache.UpdatePod(logger, oldPod, newPod); err != nil {",
+		Replace: "if err := error(nil); err != nil {",
+		Breaks:  "that a victim terminates counts as soon as it is handled",
+	},
+	{
+		Name: "waiting-pod-is-not-updated",
+		File: queue, Func: "Update",
+		Find:    "entity.Update(newPod)",
+		Replace: "entity.Update(oldPod)",
+		Breaks:  "a pod is tried as it is now",
+	},
+	{
+		Name: "waiting-drops-nomination",
+		File: nominator, Func: "addNominatedPodUnlocked",
+		Find:    "nodeName = pi.GetPod().Status.NominatedNodeName",
+		Replace: "nodeName = \"\"",
+		Breaks:  "a pod that waits for its victims keeps its nomination",
+	},
+	{
+		Name: "nominated-pods-of-higher-priority-ignored",
+		File: runtime, Func: "addGENominatedPods",
+		Find:    ">= corev1.PodPriority(pod)",
+		Replace: "== corev1.PodPriority(pod)",
+		Breaks:  "room of a nominated pod is not taken by one of lower priority",
+	},
+	{
 		Name: "bound-pod-stays-assumed",
 		File: nodeCache, Func: "removePod",
 		Find:    "delete(cache.assumedPods, key)",
 		Replace: "",
 		Breaks:  "a pod is assumed until its binding is seen",
+	},
+	{
+		Name: "nomination-back-from-stale-pod",
+		File: nominator, Func: "addNominatedPodUnlocked",
+		Find:    "if nodeName == \"\" {\n\t\treturn\n\t}",
+		Replace: "if nodeName == \"\" {\n\t\tnodeName = pi.GetPod().Status.NominatedNodeName\n\t}\n\tif nodeName == \"\" {\n\t\treturn\n\t}",
+		Breaks:  "a nomination that is withdrawn is withdrawn in memory at once",
+	},
+	{
+		Name: "requeues-stale-pod",
+		File: cycle, Func: "handleSchedulingFailure",
+		Find:    "framework.NewPodInfo(cachedPod.DeepCopy())",
+		Replace: "framework.NewPodInfo(pod.DeepCopy())",
+		Breaks:  "a pod goes back into the queue as it is now",
+	},
+	{
+		Name: "changed-node-stays-in-snapshot",
+		File: nodeCache, Func: "UpdateNode",
+		Find:    "cache.moveNodeInfoToHead(logger, newNode.Name)",
+		Replace: "",
+		Breaks:  "a change of a node is seen by the next cycle",
+	},
+	{
+		Name: "stale-preemptor",
+		File: pick, Func: "evaluate",
+		Find:    "pod, err := ev.PodLister.Pods(podNamespace).Get(podName)",
+		Replace: "_, err := ev.PodLister.Pods(podNamespace).Get(podName)",
+		Breaks:  "whether a pod may preempt is asked of the pod as it is now",
 	},
 }
 
@@ -223,13 +294,6 @@ var escaped = []Mutant{
 		Breaks:  "a nomination that is not in the API yet outlives an update of its pod",
 	},
 	{
-		Name: "nomination-back-from-stale-pod",
-		File: nominator, Func: "addNominatedPodUnlocked",
-		Find:    "if nodeName == \"\" {\n\t\treturn\n\t}",
-		Replace: "if nodeName == \"\" {\n\t\tnodeName = pi.GetPod().Status.NominatedNodeName\n\t}\n\tif nodeName == \"\" {\n\t\treturn\n\t}",
-		Breaks:  "a nomination that is withdrawn is withdrawn in memory at once",
-	},
-	{
 		Name: "preempted-in-memory-wakes-nobody",
 		File: executor, Func: "prepareCandidateAsync",
 		Find:    "metrics.GoroutineResultError || preemptedLastVictimInMemory {",
@@ -249,13 +313,6 @@ var escaped = []Mutant{
 		Find:    "!bindingPod.MarkPrebound() {",
 		Replace: "!bindingPod.MarkPrebound() && false {",
 		Breaks:  "a pod that is preempted before it is bound is not bound",
-	},
-	{
-		Name: "requeues-stale-pod",
-		File: cycle, Func: "handleSchedulingFailure",
-		Find:    "framework.NewPodInfo(cachedPod.DeepCopy())",
-		Replace: "framework.NewPodInfo(pod.DeepCopy())",
-		Breaks:  "a pod goes back into the queue as it is now",
 	},
 	{
 		Name: "failed-binding-keeps-nomination",
@@ -279,13 +336,6 @@ var escaped = []Mutant{
 		Breaks:  "a backoff ends",
 	},
 	{
-		Name: "stale-preemptor",
-		File: pick, Func: "evaluate",
-		Find:    "pod, err := ev.PodLister.Pods(podNamespace).Get(podName)",
-		Replace: "_, err := ev.PodLister.Pods(podNamespace).Get(podName)",
-		Breaks:  "whether a pod may preempt is asked of the pod as it is now",
-	},
-	{
 		Name: "schedules-terminating-pods",
 		File: cycle, Func: "skipPodSchedule",
 		Find:    "if pod.DeletionTimestamp != nil {",
@@ -293,17 +343,17 @@ var escaped = []Mutant{
 		Breaks:  "a pod that terminates is not scheduled",
 	},
 	{
-		Name: "changed-node-stays-in-snapshot",
-		File: nodeCache, Func: "UpdateNode",
-		Find:    "cache.moveNodeInfoToHead(logger, newNode.Name)",
-		Replace: "",
-		Breaks:  "a change of a node is seen by the next cycle",
-	},
-	{
 		Name: "events-pruned-early",
 		File: active, Func: "unlockedDone",
 		Find:    "\t\t\t// A pod, must stop pruning.\n\t\t\tbreak",
 		Replace: "\t\t\taq.inFlightEvents.Remove(e)\n\t\t\tcontinue",
 		Breaks:  "the end of one pod's cycle forgets no event that another needs",
+	},
+	{
+		Name: "deleted-assumed-pod-stays",
+		File: handlers, Func: "handleAssumedPodDeletion",
+		Find:    "if err := sched.Cache.RemoveAssumedPod(logger, pod); err != nil {",
+		Replace: "if err := error(nil); err != nil {",
+		Breaks:  "an assumed pod that is deleted takes no room",
 	},
 }
