@@ -53,8 +53,8 @@ func TestReadBadTimeline(t *testing.T) {
 		{"takeover is a truth value", step("takeover: maybe"), `f: document 1, line 6: Timeline t: steps[1].takeover: a string does not fit, it takes a bool`},
 
 		// Places.
-		{"hold no place", step("hold: {place: there}"), `f: document 1, line 6: Timeline t: steps[1].hold.place: "there" is no place; there are [pop filter requeue preempt preempted preBind patch evict bind store handle start stop]`},
-		{"release no place", step("release: {pod: a}"), `f: document 1, line 6: Timeline t: steps[1].release.place: "" is no place; there are [pop filter requeue preempt preempted preBind patch evict bind store handle start stop]`},
+		{"hold no place", step("hold: {place: there}"), `f: document 1, line 6: Timeline t: steps[1].hold.place: "there" is no place; there are [pop filter requeue preempt preempted permit preBind preBound unreserve record patch evict bind store handle start stop]`},
+		{"release no place", step("release: {pod: a}"), `f: document 1, line 6: Timeline t: steps[1].release.place: "" is no place; there are [pop filter requeue preempt preempted permit preBind preBound unreserve record patch evict bind store handle start stop]`},
 		{"next of a kind has a pod", step("next: {place: store, pod: a}"), `f: document 1, line 6: Timeline t: steps[1].next.pod: store is of a kind of object`},
 		{"hold of a pod has a kind", step("hold: {place: bind, kind: Pod}"), `f: document 1, line 6: Timeline t: steps[1].hold.kind: bind is of a pod`},
 		{"pop of a pod", step("hold: {place: pop, pod: a}"), `f: document 1, line 6: Timeline t: steps[1].hold.pod: pop is before it is known which pod it will be`},

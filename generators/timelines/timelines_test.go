@@ -40,11 +40,11 @@ func TestAllAreAdmitted(t *testing.T) {
 func TestFloors(t *testing.T) {
 	floors := map[string]int{
 		// Steps.
-		"create Pod": drawn, "create Node": 80, "delete Pod": 1400, "delete Node": 80, "end": 1000,
+		"create Pod": drawn, "create Node": 70, "delete Pod": 1400, "delete Node": 80, "end": 1000,
 		"change Node": 250, "change Pod": 300, "change PodDisruptionBudget": 200,
 		"wait": 1600, "hold": 1300, "release": 800, "next": 400, "fail": 200, "fail, arrives": 80, "takeover": 60,
 		// What there is at the start.
-		"second profile": 120, "synchronous": 120, "API calls are asynchronous": 120, "budget": 350,
+		"second profile": 120, "synchronous": 120, "API calls are asynchronous": 120, "budget": 350, "taint": 60, "toleration": 150, "never preempts": 60,
 		"several nodes": 800, "preemptors of several priorities": 800, "preemptors of one priority": 500,
 		"finalizer": 80, "scheduling gate": 50, "host port": 120, "short grace period": 900, "pod without room": 500,
 		// Chains that the findings so far took.
@@ -53,7 +53,7 @@ func TestFloors(t *testing.T) {
 	for _, place := range timeline.Places() {
 		floors["hold "+string(place)] = 150
 	}
-	floors["hold preBind"], floors["hold start"] = 50, 30 // only where bindings are drawn
+	floors["hold preBind"], floors["hold preBound"], floors["hold start"] = 120, 120, 25 // only where bindings are drawn
 	for _, place := range timeline.Calls() {
 		floors["fail "+string(place)] = 80
 	}
@@ -97,6 +97,7 @@ func has(tl *timeline.Timeline) map[string]bool {
 	look := func(p *v1.Pod) {
 		is["finalizer"] = is["finalizer"] || len(p.Finalizers) > 0
 		is["scheduling gate"] = is["scheduling gate"] || len(p.Spec.SchedulingGates) > 0
+		is["never preempts"] = is["never preempts"] || p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy == v1.PreemptNever
 		is["host port"] = is["host port"] || len(p.Spec.Containers[0].Ports) > 0
 		is["short grace period"] = is["short grace period"] || p.Spec.TerminationGracePeriodSeconds != nil
 	}
@@ -121,6 +122,8 @@ func has(tl *timeline.Timeline) map[string]bool {
 			is["create Node"] = true
 		case s.Change != "":
 			is["change "+kind(s.Change)] = true
+			is["taint"] = is["taint"] || strings.Contains(string(s.With), "taints")
+			is["toleration"] = is["toleration"] || strings.Contains(string(s.With), "tolerations")
 		case s.Delete != "":
 			is["delete "+kind(s.Delete)] = true
 			is["next, then delete"] = is["next, then delete"] || next

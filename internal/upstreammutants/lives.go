@@ -252,26 +252,6 @@ var lives = []Mutant{
 		Replace: "_, err := ev.PodLister.Pods(podNamespace).Get(podName)",
 		Breaks:  "whether a pod may preempt is asked of the pod as it is now",
 	},
-}
-
-// escaped are mutants of lives that no campaign of a minute has found: no timeline that is
-// drawn reaches them often enough, or no property sees them, or some are equivalent to
-// upstream as timelines drive it. They are planted only where they are named.
-var escaped = []Mutant{
-	{
-		Name: "errors-are-retried-at-once",
-		File: backoff, Func: "add",
-		Find:    "entity.GetUnschedulablePlugins().Len() == 0 && entity.GetPendingPlugins().Len() == 0 {",
-		Replace: "entity.GetUnschedulablePlugins().Len() == 0 && entity.GetPendingPlugins().Len() == 0 && false {",
-		Breaks:  "a pod that failed with an error backs off",
-	},
-	{
-		Name: "activation-in-flight-is-lost",
-		File: queue, Func: "Activate",
-		Find:    "p.activeQ.addEventsIfPodInFlight(nil, pod, []fwk.ClusterEvent{framework.EventForceActivate})",
-		Replace: "",
-		Breaks:  "a preemptor whose preemption failed while it was in flight is tried again",
-	},
 	{
 		Name: "failed-binding-wakes-nobody",
 		File: cycle, Func: "handleBindingCycleError",
@@ -280,39 +260,11 @@ var escaped = []Mutant{
 		Breaks:  "the room of a pod whose binding failed is told to those that wait for it",
 	},
 	{
-		Name: "nomination-stays-at-assume",
-		File: cycle, Func: "assume",
-		Find:    "sched.SchedulingQueue.DeleteNominatedPodIfExists(assumedPodInfo.Pod)",
+		Name: "activation-in-flight-is-lost",
+		File: queue, Func: "Activate",
+		Find:    "p.activeQ.addEventsIfPodInFlight(nil, pod, []fwk.ClusterEvent{framework.EventForceActivate})",
 		Replace: "",
-		Breaks:  "a pod that is assumed takes its room once",
-	},
-	{
-		Name: "update-drops-nomination",
-		File: nominator, Func: "UpdateNominatedPod",
-		Find:    "npm.nominatedPodToNode[oldPod.UID]; ok {",
-		Replace: "npm.nominatedPodToNode[oldPod.UID]; ok && false {",
-		Breaks:  "a nomination that is not in the API yet outlives an update of its pod",
-	},
-	{
-		Name: "preempted-in-memory-wakes-nobody",
-		File: executor, Func: "prepareCandidateAsync",
-		Find:    "metrics.GoroutineResultError || preemptedLastVictimInMemory {",
-		Replace: "metrics.GoroutineResultError || preemptedLastVictimInMemory && false {",
-		Breaks:  "a preemptor whose last victim was on its way to a node is tried again",
-	},
-	{
-		Name: "gate-ignores-the-last-victim",
-		File: executor, Func: "isRunningPreemption",
-		Find:    "if !ok {",
-		Replace: "if ok || !ok {",
-		Breaks:  "a preemptor is let in as soon as its last victim is being deleted",
-	},
-	{
-		Name: "binds-though-preempted",
-		File: cycle, Func: "bindingCycle",
-		Find:    "!bindingPod.MarkPrebound() {",
-		Replace: "!bindingPod.MarkPrebound() && false {",
-		Breaks:  "a pod that is preempted before it is bound is not bound",
+		Breaks:  "a preemptor whose preemption failed while it was in flight is tried again",
 	},
 	{
 		Name: "failed-binding-keeps-nomination",
@@ -336,6 +288,27 @@ var escaped = []Mutant{
 		Breaks:  "a backoff ends",
 	},
 	{
+		Name: "errors-are-retried-at-once",
+		File: backoff, Func: "add",
+		Find:    "entity.GetUnschedulablePlugins().Len() == 0 && entity.GetPendingPlugins().Len() == 0 {",
+		Replace: "entity.GetUnschedulablePlugins().Len() == 0 && entity.GetPendingPlugins().Len() == 0 && false {",
+		Breaks:  "a pod that failed with an error backs off",
+	},
+	{
+		Name: "preempted-in-memory-wakes-nobody",
+		File: executor, Func: "prepareCandidateAsync",
+		Find:    "metrics.GoroutineResultError || preemptedLastVictimInMemory {",
+		Replace: "metrics.GoroutineResultError || preemptedLastVictimInMemory && false {",
+		Breaks:  "a preemptor whose last victim was on its way to a node is tried again",
+	},
+	{
+		Name: "binds-though-preempted",
+		File: cycle, Func: "bindingCycle",
+		Find:    "!bindingPod.MarkPrebound() {",
+		Replace: "!bindingPod.MarkPrebound() && false {",
+		Breaks:  "a pod that is preempted before it is bound is not bound",
+	},
+	{
 		Name: "schedules-terminating-pods",
 		File: cycle, Func: "skipPodSchedule",
 		Find:    "if pod.DeletionTimestamp != nil {",
@@ -348,6 +321,33 @@ var escaped = []Mutant{
 		Find:    "\t\t\t// A pod, must stop pruning.\n\t\t\tbreak",
 		Replace: "\t\t\taq.inFlightEvents.Remove(e)\n\t\t\tcontinue",
 		Breaks:  "the end of one pod's cycle forgets no event that another needs",
+	},
+	{
+		Name: "gate-ignores-the-last-victim",
+		File: executor, Func: "isRunningPreemption",
+		Find:    "if !ok {",
+		Replace: "if ok || !ok {",
+		Breaks:  "a preemptor is let in as soon as its last victim is being deleted",
+	},
+}
+
+// escaped are mutants of lives that no campaign of a minute has found: no timeline that is
+// drawn reaches them often enough, or no property sees them, or some are equivalent to
+// upstream as timelines drive it. They are planted only where they are named.
+var escaped = []Mutant{
+	{
+		Name: "nomination-stays-at-assume",
+		File: cycle, Func: "assume",
+		Find:    "sched.SchedulingQueue.DeleteNominatedPodIfExists(assumedPodInfo.Pod)",
+		Replace: "",
+		Breaks:  "a pod that is assumed takes its room once",
+	},
+	{
+		Name: "update-drops-nomination",
+		File: nominator, Func: "UpdateNominatedPod",
+		Find:    "npm.nominatedPodToNode[oldPod.UID]; ok {",
+		Replace: "npm.nominatedPodToNode[oldPod.UID]; ok && false {",
+		Breaks:  "a nomination that is not in the API yet outlives an update of its pod",
 	},
 	{
 		Name: "deleted-assumed-pod-stays",

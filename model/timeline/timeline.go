@@ -77,8 +77,16 @@ const (
 	// has ended but for waking its pod up.
 	Preempt   PlaceName = "preempt"
 	Preempted PlaceName = "preempted"
-	// PreBind: the pod is assumed on its node, and is about to be bound.
-	PreBind PlaceName = "preBind"
+	// Permit: the pod is assumed on its node, and a plugin makes it wait for its permission.
+	Permit PlaceName = "permit"
+	// PreBind: the pod is assumed on its node, and a plugin prepares its binding. PreBound:
+	// that is done, whatever has become of the pod meanwhile.
+	PreBind  PlaceName = "preBind"
+	PreBound PlaceName = "preBound"
+	// Unreserve: a pod is not to be bound after all, and is still assumed on its node.
+	Unreserve PlaceName = "unreserve"
+	// Record: an event about a pod was recorded, and what recorded it goes on.
+	Record PlaceName = "record"
 	// Patch, Evict and Bind: an API call about a pod is about to be made.
 	Patch PlaceName = "patch"
 	Evict PlaceName = "evict"
@@ -94,7 +102,7 @@ const (
 
 // Places are all places.
 func Places() []PlaceName {
-	return []PlaceName{Pop, Filter, Requeue, Preempt, Preempted, PreBind, Patch, Evict, Bind, Store, Handle, Start, Stop}
+	return []PlaceName{Pop, Filter, Requeue, Preempt, Preempted, Permit, PreBind, PreBound, Unreserve, Record, Patch, Evict, Bind, Store, Handle, Start, Stop}
 }
 
 // Calls are the places that are API calls.

@@ -30,6 +30,15 @@ const (
 	// Namesake: the victim is gone, and another pod that was created under its name is
 	// evicted in its place.
 	Namesake = "evicts-namesake"
+	// VictimBack: the victim was on its way to the node, its binding failed before it was
+	// evicted, and its deletion is no event that wakes the preemptor up.
+	VictimBack = "victim-back-in-queue-wakes-nobody"
+	// SkippedUnnoticed: a nominated pod that terminates is skipped when it is its turn. It is in
+	// no queue then, and the room that was kept for it is free without an event.
+	SkippedUnnoticed = "skipped-pod-frees-room-unnoticed"
+	// NoPause: a pod is tried again past its backoff when its preemption has failed, or a victim
+	// was preempted in memory, and preempts again.
+	NoPause = "preempts-again-without-pause"
 )
 
 // known are the ids of the known findings that explain a finding.
@@ -40,6 +49,10 @@ func (l *Life) known(f *Finding) (ids []string) {
 	case "marked-before-evicted":
 		if slices.ContainsFunc(namesakes(l), func(g Finding) bool { return g.Entry == f.Entry }) {
 			ids = append(ids, Namesake)
+		}
+	case "gets-through":
+		if l.Trace.Endless != "" && l.noPause() {
+			ids = append(ids, NoPause)
 		}
 	case "gate-opens":
 		if f.Kind == "gated" {
@@ -53,6 +66,9 @@ func (l *Life) known(f *Finding) (ids []string) {
 			}
 			if p.Exists && len(p.NominatedTo) > 0 && l.nominationCameBack(p.Name) {
 				ids = append(ids, NominationComesBack)
+			}
+			if p.Exists && p.Terminating && len(p.NominatedTo) > 0 && len(p.Queues) == 0 {
+				ids = append(ids, SkippedUnnoticed)
 			}
 			if p.Exists && len(p.NominatedTo) > 0 && l.victimsEndUnnoticed(p.Name) {
 				ids = append(ids, VictimsEndUnnoticed)
@@ -98,6 +114,8 @@ func (l *Life) gatedBy(pod string) []string {
 		return []string{VainPreemption}
 	case l.deletionMetByGate(pod):
 		return []string{GateMeetsDeletion}
+	case l.victimBack(pod):
+		return []string{VictimBack}
 	}
 	return nil
 }
@@ -131,11 +149,12 @@ func (l *Life) nominationCameBack(pod string) bool {
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominated to"):
-			written = tookEffect(e)
+			written = tookEffect(e) || written && l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"] // it is repeated
 		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nomination cleared"):
 			written = written && !tookEffect(e)
 		case e.What == timeline.Decided && e.Pod() == pod:
 			withdrawn, back = written && e.Node == "", false
+			written = written || e.Node != "" && l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"] // it is to be
 		case e.What == timeline.Handled && e.Pod() == pod && strings.HasPrefix(e.Text, "updated"):
 			back = withdrawn
 		}
@@ -150,7 +169,7 @@ func (l *Life) victimsEndUnnoticed(pod string) bool {
 	waits, gone := false, false
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && tookEffect(e):
+		case e.What == timeline.Called && e.Call == timeline.Evict && tookEffect(e): // for whomever
 			victims[e.Pod()] = true
 		case e.What == timeline.Decided && e.Pod() == pod:
 			waits, gone = strings.Contains(e.Text, "not eligible due to a terminating pod"), false
@@ -195,17 +214,21 @@ func (l *Life) gatedByVainPreemption(pod string) bool {
 	}
 	var victims []string
 	gone := map[string]bool{}
-	inVain := false
+	inVain, cpu, lastEvicted := false, false, false
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod:
-			victims, inVain = e.Victims, false
+			victims, inVain, lastEvicted = e.Victims, false, false
+		case e.What == timeline.Unfit && e.Pod() == pod:
+			cpu = waitsForCPU.MatchString(e.Text)
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
+			lastEvicted = true // its end opens the gate, if it may help
 		case e.What == timeline.Created:
 			delete(gone, e.Pod())
 		case e.What == timeline.Handled && e.Text == "deleted":
 			gone[e.Pod()] = true
 		case e.What == timeline.Ends && e.Pod() == pod:
-			inVain = len(victims) > 0 && !slices.ContainsFunc(victims, func(v string) bool { return !gone[v] })
+			inVain = len(victims) > 0 && (!cpu || !lastEvicted) && !slices.ContainsFunc(victims, func(v string) bool { return !gone[v] })
 		}
 	}
 	return inVain

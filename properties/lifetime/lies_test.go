@@ -34,6 +34,7 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 	"backoff-ends": {
 		"lets a pod back off for too long": func(t *timeline.Trace) { backsOff(t, "", 0, 3500*time.Millisecond) },
 		"forgets a pod that backs off":     func(t *timeline.Trace) { backsOff(t, "", 0) },
+		"lets a pod back off for ever":     atRest("default/p", func(p *timeline.PodState) { p.Queues = []model.Queue{model.QueueBackoff} }),
 	},
 	"the-gone-are-not-tried": {
 		"tries a pod that is gone": func(t *timeline.Trace) {
@@ -78,6 +79,37 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 					return
 				}
 			}
+		},
+	},
+	"errors-back-off": {
+		"tries a pod again at once after an error": func(t *timeline.Trace) {
+			failsToBind(t, timeline.Entry{At: 500 * time.Millisecond, What: timeline.Popped, Object: "Pod default/w"})
+		},
+	},
+	"freed-room-is-told": {
+		"does not tell that a nominated pod is gone": func(t *timeline.Trace) {
+			nominated := &v1.Pod{Spec: v1.PodSpec{SchedulerName: model.DefaultSchedulerName, Priority: ptr.To[int32](5)}, Status: v1.PodStatus{NominatedNodeName: "node-1"}}
+			t.Entries = append([]timeline.Entry{
+				{What: timeline.Unfit, Object: "Pod default/o", Text: "0/1 nodes are available: 1 Insufficient cpu."},
+				{What: timeline.Requeued, Object: "Pod default/o", Queue: model.QueueUnschedulable},
+				{What: timeline.Handled, Object: "Pod default/w", Text: "deleted", Was: nominated},
+			}, t.Entries...)
+		},
+		"does not tell of a failed binding": func(t *timeline.Trace) {
+			failsToBind(t)
+			t.Entries = append([]timeline.Entry{
+				{What: timeline.Unfit, Object: "Pod default/o", Text: "0/1 nodes are available: 1 Insufficient cpu."},
+				{What: timeline.Requeued, Object: "Pod default/o", Queue: model.QueueUnschedulable},
+			}, t.Entries...)
+		},
+	},
+	"failed-binding-ends-nomination": {
+		"leaves the nomination of a pod whose binding failed": func(t *timeline.Trace) {
+			failsToBind(t)
+			t.Entries = append([]timeline.Entry{
+				{What: timeline.Called, Call: timeline.Patch, Object: "Pod default/w", Text: "nominated to node-1"},
+				{What: timeline.Stored, Object: "Pod default/w", Text: "updated"},
+			}, t.Entries...)
 		},
 	},
 	"gate-opens": {
@@ -216,6 +248,17 @@ func goes(t *timeline.Trace, at int, node string) {
 	t.Entries = slices.Insert(t.Entries, at, timeline.Entry{What: timeline.Stored, Object: low, Text: "added", Is: p},
 		timeline.Entry{What: timeline.Handled, Object: low, Text: "added", Is: p},
 		timeline.Entry{What: timeline.Popped, Object: low, Is: p}, timeline.Entry{What: timeline.Fits, Object: low, Node: node, Is: p})
+}
+
+// failsToBind puts at the start that the binding of a pod fails, and what comes after that.
+func failsToBind(t *timeline.Trace, after ...timeline.Entry) {
+	t.Entries = slices.Concat([]timeline.Entry{
+		{What: timeline.Popped, Object: "Pod default/w"},
+		{What: timeline.Fits, Object: "Pod default/w", Node: "node-1"},
+		{What: timeline.Called, Call: timeline.Bind, Object: "Pod default/w", Error: "timeout"},
+		{What: timeline.Told, Object: "Pod default/w", Text: "FailedScheduling: timeout"},
+		{What: timeline.Requeued, Object: "Pod default/w", Queue: model.QueueBackoff, Text: "error"},
+	}, after, t.Entries)
 }
 
 // backsOff puts at the start that a pod fails at the first of the times, and is tried again,

@@ -40,7 +40,7 @@ func once() []Property {
 				case e.What == timeline.Created && e.Error == "":
 					created[e.Pod()]++
 					delete(preempted, e.Pod())
-				case e.What == timeline.Told && strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory"):
+				case inMemory(e):
 					preempted[e.Pod()] = true
 				case e.What == timeline.Popped:
 					delete(preempted, e.Pod())
@@ -59,14 +59,21 @@ func once() []Property {
 func evictedOnce(l *Life) (findings []Finding) {
 	again := map[string]bool{} // created twice: the preemptions of two pods have one name
 	created := map[string]bool{}
-	terminating := map[string]int{}        // since which entry
+	bound := map[string]bool{}             // of others the cache keeps what was assumed
+	terminating := map[string]int{}        // since which entry, of those that are bound
 	done := map[string]map[string]bool{}   // by preemptor
 	decided := map[string]map[string]int{} // by preemptor and victim: where the first cycle began that decided so
 	on := map[string]int{}                 // by preemptor: decisions whose goroutine has not ended
 	overlap := map[string]bool{}           // by preemptor: of which preemption a call is cannot be told
+	for _, p := range l.Timeline.Cluster.Pods {
+		bound[p.Namespace+"/"+p.Name] = p.Spec.NodeName != ""
+	}
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
+		if e.What == timeline.Called && e.Call == timeline.Bind && tookEffect(e) {
+			bound[pod] = true
+		}
 		switch {
 		case e.What == timeline.TakenOver:
 			clear(terminating)
@@ -78,6 +85,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 			on[pod]--
 		case e.What == timeline.Created && e.Error == "":
 			again[pod], created[pod] = created[pod], true
+			bound[pod] = false
 			for by := range done {
 				delete(done[by], pod)
 				delete(decided[by], pod)
@@ -85,7 +93,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 		case e.What == timeline.Handled && pod != "" && !strings.HasSuffix(e.Text, "terminating"):
 			delete(terminating, pod)
 		case e.What == timeline.Handled && pod != "":
-			if _, ok := terminating[pod]; !ok {
+			if _, ok := terminating[pod]; !ok && bound[pod] {
 				terminating[pod] = i
 			}
 		case e.What == timeline.Decided && len(e.Victims) > 0:

@@ -28,7 +28,7 @@ func pacing() []Property {
 		Name:    "backoff-ends",
 		Promise: "a pod that backs off is tried again when its backoff is over: 1 s after the first failure, at most twice as long after each further one, and 10 s at most",
 		Source:  source + "; the queue is looked at each second (backoff_queue.go:33@v1.37.1)",
-		Lies:    []string{"lets a pod back off for too long", "forgets a pod that backs off"},
+		Lies:    []string{"lets a pod back off for too long", "forgets a pod that backs off", "lets a pod back off for ever"},
 		Check:   backoffEnds,
 	}, {
 		Name:    "the-gone-are-not-tried",
@@ -149,7 +149,29 @@ func backoffEnds(l *Life) (findings []Finding) {
 	}
 	if l.ended() {
 		late(l.Trace.Flushed.At)
+		findings = append(findings, l.backsOffAtRest()...)
 	}
 	slices.SortFunc(findings, func(a, b Finding) int { return a.Entry - b.Entry })
+	return findings
+}
+
+// backsOffAtRest reports the pods that are backing off at rest, though all backoffs are over
+// that began before nothing happened any more.
+func (l *Life) backsOffAtRest() (findings []Finding) {
+	for _, p := range l.Trace.Quiet.Pods {
+		if !slices.Contains(p.Queues, model.QueueBackoff) {
+			continue
+		}
+		last := -1
+		for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+			if e := &l.Trace.Entries[i]; e.Pod() == p.Name || e.What == timeline.TakenOver {
+				last = i
+			}
+		}
+		if last >= 0 && l.Trace.Quiet.At-l.Trace.Entries[last].At > maxBackoff+backoffWindow+pollWindow {
+			findings = append(findings, Finding{Pod: p.Name, Kind: "for ever", Entry: last, Detail: fmt.Sprintf(
+				"when all is at rest, pod %s is backing off, and nothing has happened to it since %.3fs", p.Name, l.Trace.Entries[last].At.Seconds())})
+		}
+	}
 	return findings
 }

@@ -164,6 +164,18 @@ func (l *Life) why(findings []Finding) (all []string) {
 					text = fmt.Sprintf("Why, of pod %s: %s", f.Pod, e.Happens)
 				}
 			}
+			if id == VictimBack {
+				text = "Why it waits: the victim was on its way to the node when the preemptor's cycle began. Its binding failed, which gave the room back, and that event came while the preemptor was in its cycle or gated. " +
+					"The victim was then deleted as a pod on no node, which is no event that makes the preemptor be tried again."
+			}
+			if id == SkippedUnnoticed {
+				text = fmt.Sprintf("Why %s waits: room was kept for a nominated pod that terminates, and is pending. When it was that pod's turn, the scheduler skipped it. Since then it is in no queue, "+
+					"and its nomination counts without its requests. The room is free, and no event says so.", f.Pod)
+			}
+			if id == NoPause {
+				text = "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
+					"It does not fit yet, preempts once more, and what made the preemption fail, or the victim stay, is still there."
+			}
 			if text != "" && !slices.Contains(all, text) {
 				all = append(all, text)
 			}

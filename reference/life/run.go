@@ -372,8 +372,7 @@ func (r *run) takeover() (err error) {
 // kill ends the scheduler: what waits of it goes on, and does nothing any more.
 func (r *run) kill() {
 	s := r.scheduler
-	s.dead.Store(true)
-	s.cancel()
+	s.end()
 	for range settleTime / time.Second { // of its own retries
 		r.look()
 		mine := false
@@ -384,7 +383,7 @@ func (r *run) kill() {
 				i--
 			}
 		}
-		r.queue = slices.DeleteFunc(r.queue, func(w *waiting) bool { return w.at.Name.OfKind() })
+		r.queue = slices.DeleteFunc(r.queue, func(w *waiting) bool { return w.at.Name.OfKind() || w.at.Name == timeline.Permit })
 		if !mine {
 			return
 		}
@@ -403,8 +402,7 @@ func (r *run) end() {
 	if r.server != nil {
 		r.server.off = true
 	}
-	r.scheduler.dead.Store(true)
-	r.scheduler.cancel()
+	r.scheduler.end()
 	for range 100 {
 		r.look()
 		if len(r.queue) == 0 {

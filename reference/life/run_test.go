@@ -112,7 +112,7 @@ func TestPlaces(t *testing.T) {
 			free := run(t, &timeline.Timeline{Cluster: cluster, Steps: held.Steps[1:]})
 			require.Equal(t, 1, bound(free), "nothing is held: it is bound while time passes")
 			switch name {
-			case timeline.Preempted, timeline.Start: // nothing waits for them here
+			case timeline.Preempted, timeline.Unreserve, timeline.Start: // nothing waits for them here
 			default:
 				require.Equal(t, len(held.Steps), bound(trace), "it is bound only when all is let go")
 			}

@@ -45,6 +45,7 @@ type scheduler struct {
 	cancel    context.CancelFunc
 	dead      atomic.Bool
 	inCycle   atomic.Bool // of the loop: between two pods
+	holders   []*holder
 
 	mu sync.Mutex
 	// dryRuns are the victims that the cycle on hand would have on each node; decided
@@ -91,7 +92,7 @@ func newScheduler(r *run) (*scheduler, error) {
 	var byDefault int32
 	s.sched, err = upstream.New(made, api, factory, nil, recorder, upstream.WithProfiles(profiles...),
 		upstream.WithFrameworkOutOfTreeRegistry(map[string]func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error){
-			holderName: func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return &holder{s}, nil },
+			holderName: s.newHolder,
 		}),
 		upstream.WithParallelism(1), upstream.WithPercentageOfNodesToScore(&byDefault))
 	stop()
@@ -172,13 +173,24 @@ func profiles(settings model.Settings) ([]config.KubeSchedulerProfile, error) {
 		all = append(all, second...)
 	}
 	for i := range all {
-		all[i].Plugins.PreBind.Enabled = append(all[i].Plugins.PreBind.Enabled, config.Plugin{Name: holderName})
+		for _, set := range []*config.PluginSet{&all[i].Plugins.Reserve, &all[i].Plugins.Permit, &all[i].Plugins.PreBind} {
+			set.Enabled = append(set.Enabled, config.Plugin{Name: holderName})
+		}
 	}
 	return all, nil
 }
 
 // run starts the scheduler's own loops.
 func (s *scheduler) run() { go s.sched.Run(s.ctx) }
+
+// end makes the scheduler do nothing any more.
+func (s *scheduler) end() {
+	s.dead.Store(true)
+	s.cancel()
+	for _, h := range s.holders {
+		h.letGo()
+	}
+}
 
 // hook puts the places into the scheduler.
 func (s *scheduler) hook() {
@@ -247,34 +259,6 @@ func (s *scheduler) mayPop() bool {
 	})
 }
 
-// holder is a plugin that holds pods on their way to a node, if the timeline says so. It
-// takes no part otherwise.
-type holder struct{ s *scheduler }
-
-const holderName = "PreemptcheckHolder"
-
-func (h *holder) Name() string { return holderName }
-
-func (h *holder) PreBindPreFlight(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
-	if h.s.r.held(timeline.Place{Name: timeline.PreBind, Pod: model.Key(pod)}) {
-		return nil, nil
-	}
-	return nil, fwk.NewStatus(fwk.Skip)
-}
-
-func (h *holder) PreBind(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
-	w := &waiting{at: timeline.Place{Name: timeline.PreBind, Pod: model.Key(pod)}, on: make(chan struct{})}
-	w.what = w.at.String()
-	h.s.r.arrive(w)
-	select {
-	case <-w.on:
-		return nil
-	case <-ctx.Done():
-		w.gone.Store(true)
-		return fwk.AsStatus(context.Cause(ctx))
-	}
-}
-
 // eventRecorder notes events. As upstream's recorder it sends references to objects: an
 // event about one that is in no scheme is never sent.
 type eventRecorder struct{ s *scheduler }
@@ -284,8 +268,9 @@ func (r eventRecorder) Eventf(regarding, _ runtime.Object, _, reason, _, note st
 	if err != nil {
 		return
 	}
-	name := about.Kind + " " + about.Namespace + "/" + about.Name
-	r.s.note(timeline.Entry{What: timeline.Told, Object: name, Text: reason + ": " + fmt.Sprintf(note, args...)})
+	name := about.Namespace + "/" + about.Name
+	r.s.note(timeline.Entry{What: timeline.Told, Object: about.Kind + " " + name, Text: reason + ": " + fmt.Sprintf(note, args...)})
+	r.s.park(timeline.Place{Name: timeline.Record, Pod: name}, nil)
 }
 
 // WithLogger implements events.EventRecorderLogger.

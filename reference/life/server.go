@@ -266,6 +266,10 @@ func (s *server) terminate(pod *v1.Pod) {
 	now.Generation++
 	s.write(pod, now, timeline.Deleting, fmt.Sprintf("grace period %d s", grace))
 	key, uid := model.Key(pod), pod.UID
+	if pod.Spec.NodeName == "" { // no kubelet has it, and only its finalizers keep it
+		s.ended[uid] = true
+		return
+	}
 	stop := func() {
 		s.r.arrive(&waiting{at: timeline.Place{Name: timeline.Stop, Pod: key}, what: "stop " + key, do: func() { s.stop(key, uid) }})
 	}

@@ -44,6 +44,7 @@ type account struct {
 	nodes    map[string]*v1.Node
 	onNodes  map[types.UID]*v1.Pod // bound, as far as it was told, or assumed
 	assumed  map[types.UID]*assumption
+	holds    []string // the places that are held
 	waiting  map[types.UID]*waiting
 	ports    ports
 	// stored and the next two are what listers show.
@@ -60,6 +61,9 @@ type account struct {
 type assumption struct {
 	// failed: its binding has failed, so that it counts no longer, or will soon.
 	failed bool
+	// permit: it may wait for a plugin's permission. If it is to go, it is rejected, and counts
+	// until that is done (eventhandlers.go:292@v1.37.1, handleAssumedPodDeletion).
+	permit bool
 }
 
 // Cycles are the cycles of a trace that came to a result, in turn.
@@ -106,6 +110,12 @@ func (a *account) follow(i int, e *timeline.Entry) {
 		a.handle(e.Was, e.Is)
 	case timeline.Called:
 		a.called(e)
+	case timeline.Holding:
+		a.holds = append(a.holds, e.Object)
+	case timeline.Releasing:
+		if e.Text == "" { // and not one that goes on
+			a.holds = slices.DeleteFunc(a.holds, func(p string) bool { return p == e.Object })
+		}
 	case timeline.Told:
 		if strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory") {
 			a.bindingFails(e.Pod())
@@ -138,7 +148,9 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 		there := *a.cycle.Pod
 		there.Spec.NodeName = e.Node
 		a.come(&there)
-		a.assumed[pod.UID] = &assumption{}
+		a.assumed[pod.UID] = &assumption{permit: slices.ContainsFunc(a.holds, func(p string) bool {
+			return p == string(timeline.Permit) || p == timeline.Place{Name: timeline.Permit, Pod: model.Key(pod)}.String()
+		})}
 		a.nominate(w, one(""))
 		a.cycle = nil
 	case timeline.Unfit:
@@ -222,7 +234,7 @@ func (a *account) handle(was, is runtime.Object) {
 func (a *account) handlePod(was, pod *v1.Pod, gone bool) {
 	switch uid := pod.UID; {
 	case gone:
-		a.leave(uid)
+		a.goes(uid)
 		a.waitsNoMore(uid)
 	case pod.Spec.NodeName != "":
 		a.come(pod)
@@ -230,6 +242,15 @@ func (a *account) handlePod(was, pod *v1.Pod, gone bool) {
 	case a.settings.Schedules(pod.Spec.SchedulerName):
 		a.handleWaiting(was, pod)
 	}
+}
+
+// goes takes a pod off its node that is to be deleted, or is gone.
+func (a *account) goes(uid types.UID) {
+	if s := a.assumed[uid]; s != nil && s.permit {
+		s.failed = true
+		return
+	}
+	a.leave(uid)
 }
 
 // come puts a pod on its node, as it is now.

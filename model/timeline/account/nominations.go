@@ -79,7 +79,7 @@ func (a *account) handleWaiting(was, pod *v1.Pod) {
 	w.pod = pod
 	if s := a.assumed[pod.UID]; s != nil {
 		if pod.DeletionTimestamp != nil && before.DeletionTimestamp == nil {
-			a.leave(pod.UID)
+			a.goes(pod.UID)
 		}
 		if s.failed {
 			a.nominate(w, union(w.nominated, statusOf(pod)))

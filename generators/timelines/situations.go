@@ -1,0 +1,231 @@
+package timelines
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// Situations are several steps at once, which would hardly follow one another by chance. Each
+// is a class: what is held, what goes wrong, and who else is there is drawn.
+
+// onItsWay stops a pod on its way to a node, lets others come that want its room, and lets
+// something happen to it before it goes on.
+func (g *generator) onItsWay() {
+	if g.Chance(80) {
+		g.makeRoom()
+	}
+	p := g.pod("w", draw.Pick(g.Source, int32(0), 0, 0, 2, 4, 5), 1+g.Intn(2))
+	name := model.Key(p)
+	at := timeline.Place{Name: draw.Pick(g.Source, timeline.Permit, timeline.PreBind, timeline.PreBound, timeline.Bind, timeline.Bind), Pod: name}
+	what := draw.Weighted(g.Source, 40, 15, 10, 20, 15)
+	if what == 1 && g.Chance(50) {
+		p.Finalizers = []string{finalizer}
+	}
+	g.add(timeline.Step{Hold: &at})
+	g.add(timeline.Step{Create: p})
+	g.sometimesWait(40)
+	other := timeline.Place{}
+	switch {
+	case at.Name != timeline.Bind && g.Chance(50): // what preempts it stops before it is done
+		other = timeline.Place{Name: timeline.Record, Pod: name}
+	case g.Chance(50):
+		other = draw.Pick(g.Source, timeline.Place{Name: timeline.Unreserve, Pod: name}, timeline.Place{Name: timeline.Requeue}, timeline.Place{Name: timeline.Filter},
+			timeline.Place{Name: timeline.Preempted}, timeline.Place{Name: timeline.Patch}, timeline.Place{Name: timeline.Handle, Kind: "Pod"})
+	}
+	if other.Name != "" {
+		g.add(timeline.Step{Hold: &other})
+	}
+	for range 1 + g.Intn(2) {
+		if g.Chance(50) {
+			g.createPreemptor()
+		} else {
+			g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(6)), 1+g.Intn(2))})
+		}
+	}
+	g.sometimesWait(40)
+	switch what {
+	case 0:
+		g.add(timeline.Step{Fail: &timeline.Failure{
+			Call: timeline.Bind, Pod: name, Times: draw.Pick(g.Source, 1, 1, 2, 4), Error: draw.Pick(g.Source, "InternalError", "Timeout", "Conflict"), Arrives: g.Chance(10),
+		}})
+	case 1:
+		g.add(timeline.Step{Delete: "Pod " + name})
+	case 2:
+		g.relabel(name)
+	case 3:
+		g.makeRoom()
+	}
+	g.letGo(at, other)
+}
+
+// cross lets something happen while two pods are in flight, of which the first to come is the
+// first to go on.
+func (g *generator) cross() {
+	if g.Chance(60) {
+		g.makeRoom()
+	}
+	p, q := g.pod("w", int32(4+g.Intn(3)), 1), g.preemptor()
+	first := timeline.Place{Name: draw.Pick(g.Source, timeline.Permit, timeline.Permit, timeline.Unreserve), Pod: model.Key(p)}
+	then := timeline.Place{Name: draw.Pick(g.Source, timeline.Requeue, timeline.Filter), Pod: model.Key(q)}
+	g.add(timeline.Step{Hold: &first})
+	g.add(timeline.Step{Create: p})
+	g.add(timeline.Step{Hold: &then})
+	g.add(timeline.Step{Create: q})
+	for range 1 + g.Intn(2) {
+		switch draw.Weighted(g.Source, 60, 15, 15, 10) {
+		case 0:
+			g.makeRoom()
+		case 1:
+			g.changeNode()
+		case 2:
+			g.tolerate(model.Key(q))
+		case 3:
+			g.wait()
+		}
+	}
+	g.add(timeline.Step{Release: &first})
+	g.sometimesWait(50)
+	g.add(timeline.Step{Release: &then})
+	g.sometimesWait(50)
+}
+
+// race lets something happen to a preemptor, or its preemption end, before the cycle is over
+// that decided on it, or lets its victims go before its preemption ends.
+func (g *generator) race() {
+	p := g.preemptor()
+	name := model.Key(p)
+	what := draw.Weighted(g.Source, 40, 15, 15, 15, 15)
+	if what == 2 && g.Chance(60) {
+		p.Finalizers = []string{finalizer}
+	}
+	at, other := timeline.Place{Name: timeline.Record}, timeline.Place{}
+	if g.Chance(65) {
+		at = timeline.Place{Name: draw.Pick(g.Source, timeline.Requeue, timeline.Requeue, timeline.Requeue, timeline.Record, timeline.Patch), Pod: name}
+		if g.Chance(50) {
+			other = draw.Pick(g.Source, timeline.Place{Name: timeline.Preempt, Pod: name}, timeline.Place{Name: timeline.Preempted, Pod: name},
+				timeline.Place{Name: timeline.Evict}, timeline.Place{Name: timeline.Handle, Kind: "Pod"}, timeline.Place{Name: timeline.Store, Kind: "Pod"})
+		}
+	}
+	for _, hold := range []timeline.Place{at, other} {
+		if hold.Name != "" {
+			g.add(timeline.Step{Hold: &hold})
+		}
+	}
+	if at.Pod != "" && g.Chance(60) {
+		g.add(timeline.Step{Fail: &timeline.Failure{
+			Call: draw.Pick(g.Source, timeline.Evict, timeline.Evict, timeline.Patch), Times: draw.Pick(g.Source, 1, 2), Error: draw.Pick(g.Source, "InternalError", "Timeout", "Conflict"), Arrives: g.Chance(25),
+		}})
+	}
+	g.add(timeline.Step{Create: p})
+	if at.Pod == "" && g.Chance(60) {
+		g.add(timeline.Step{Wait: graceTime}) // the victims go
+	}
+	g.sometimesWait(30)
+	switch what {
+	case 0:
+		g.relabel(name)
+	case 1:
+		g.tolerate(name)
+	case 2:
+		g.add(timeline.Step{Delete: "Pod " + name})
+	case 3:
+		g.makeRoom()
+	}
+	g.sometimesWait(30)
+	g.letGo(at, other)
+}
+
+// overtake nominates a pod, lets others wait for the same room, and lets one that is more
+// important take the node, or the nominated one go.
+func (g *generator) overtake() {
+	stop := timeline.Place{Name: timeline.Stop}
+	g.add(timeline.Step{Hold: &stop})
+	first := len(g.pods)
+	for range 1 + g.Intn(2) {
+		g.add(timeline.Step{Create: g.pod("p", int32(4+g.Intn(3)), 2+g.Intn(3))})
+	}
+	g.sometimesWait(50)
+	for range 1 + g.Intn(2) {
+		g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(6)), 1+g.Intn(2))})
+	}
+	g.sometimesWait(50)
+	if g.Chance(60) {
+		g.add(timeline.Step{Create: g.pod("q", int32(7+g.Intn(2)), 1+g.Intn(3))})
+	} else {
+		g.add(timeline.Step{Delete: "Pod " + g.pods[first]})
+	}
+	g.sometimesWait(50)
+	g.letGo(stop, timeline.Place{})
+}
+
+// makeRoom ends a pod of the start.
+func (g *generator) makeRoom() {
+	n := len(g.cluster.Pods)
+	if n == 0 {
+		return
+	}
+	name := model.Key(g.cluster.Pods[g.Intn(min(n, draw.MaxIntn))])
+	g.add(timeline.Step{Delete: "Pod " + name})
+	g.add(timeline.Step{End: name})
+}
+
+func (g *generator) sometimesWait(percent int) {
+	if g.Chance(percent) {
+		g.wait()
+	}
+}
+
+// letGo ends two holds in either order, the second if it is one. Sometimes it leaves one to
+// later steps.
+func (g *generator) letGo(a, b timeline.Place) {
+	all := []timeline.Place{a}
+	switch {
+	case b.Name == "":
+	case g.Chance(50):
+		all = append(all, b)
+	default:
+		all = []timeline.Place{b, a}
+	}
+	for i := range all {
+		if i > 0 {
+			g.sometimesWait(50)
+			if g.Chance(10) {
+				g.held = append(g.held, all[i])
+				return
+			}
+		}
+		g.add(timeline.Step{Release: &all[i]})
+	}
+	g.sometimesWait(50)
+}
+
+func (g *generator) relabel(pod string) {
+	g.change("Pod "+pod, map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": draw.Pick(g.Source, "a", "b")}}})
+}
+
+// graceTime is longer than any grace period.
+const graceTime = 31 * time.Second
+
+const (
+	taintKey  = "example.com/taint"
+	finalizer = "example.com/hold"
+)
+
+// taint gives a node a taint, or takes it away.
+func (g *generator) taint() {
+	var taints []map[string]any // in JSON they come back as they are
+	if g.Chance(65) {
+		taints = []map[string]any{{"key": taintKey, "effect": v1.TaintEffectNoSchedule}}
+	}
+	g.change("Node "+g.nodes[g.Intn(len(g.nodes))], map[string]any{"spec": map[string]any{"taints": taints}})
+}
+
+// tolerate gives a pod a toleration of the taint.
+func (g *generator) tolerate(pod string) {
+	g.change("Pod "+pod, map[string]any{"spec": map[string]any{"tolerations": []map[string]any{{"key": taintKey, "operator": v1.TolerationOpExists}}}})
+}

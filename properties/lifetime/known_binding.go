@@ -1,0 +1,70 @@
+package lifetime
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// Known findings about victims that are on their way to a node.
+
+// victimBack tells whether the last preemption for a pod ended well, and one of its victims was
+// back in the queue when it was deleted, or about to be: its binding had failed since the cycle
+// of the preemptor had begun.
+func (l *Life) victimBack(pod string) bool {
+	p := l.lastPreemption(pod, l.Trace.FlushedAt)
+	if p == nil || p.ended < 0 || l.Trace.Entries[p.ended].Text != "success" {
+		return false
+	}
+	back := map[string]bool{}
+	for i := l.began(p.decided); i < p.ended; i++ {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Requeued && slices.Contains(p.victims, e.Pod()):
+			back[e.Pod()] = true
+		case e.What == timeline.Called && e.Call == timeline.Bind && slices.Contains(p.victims, e.Pod()):
+			back[e.Pod()] = !tookEffect(e)
+		case e.What == timeline.Fits:
+			delete(back, e.Pod())
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && tookEffect(e) && back[e.Pod()]:
+			return true
+		}
+	}
+	return false
+}
+
+// manyTimes is how often a pod has to preempt within the last second to show that there is no
+// pause.
+const manyTimes = 20
+
+// noPause tells whether what goes on in the end is that a pod preempts again and again, though
+// each preemption is over.
+func (l *Life) noPause() bool {
+	if len(l.Trace.Entries) == 0 {
+		return false
+	}
+	end := l.Trace.Entries[len(l.Trace.Entries)-1].At
+	decided, over := map[string]int{}, map[string]bool{}
+	for i := range l.Trace.Entries {
+		switch e := &l.Trace.Entries[i]; {
+		case e.At < end-time.Second:
+		case e.What == timeline.Ends:
+			over[e.Pod()] = true
+		case e.What == timeline.Decided && len(e.Victims) > 0 && over[e.Pod()]:
+			decided[e.Pod()]++
+			delete(over, e.Pod())
+		}
+	}
+	for _, n := range decided {
+		if n >= manyTimes {
+			return true
+		}
+	}
+	return false
+}
+
+// inMemory tells whether an entry says that a pod was preempted by ending its way to a node.
+func inMemory(e *timeline.Entry) bool {
+	return e.What == timeline.Told && strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory")
+}
