@@ -11,7 +11,7 @@ import (
 // Known findings about victims that are on their way to a node.
 
 // victimBack tells whether the last preemption for a pod ended well, and one of its victims was
-// back in the queue when it was deleted, or about to be: its binding had failed since the cycle
+// back in the queue when that ended, or about to be: its binding had failed since the cycle
 // of the preemptor had begun.
 func (l *Life) victimBack(pod string) bool {
 	p := l.lastPreemption(pod, l.Trace.FlushedAt)
@@ -27,7 +27,10 @@ func (l *Life) victimBack(pod string) bool {
 			back[e.Pod()] = !tookEffect(e)
 		case e.What == timeline.Fits:
 			delete(back, e.Pod())
-		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && tookEffect(e) && back[e.Pod()]:
+		}
+	}
+	for _, is := range back { // and no deletion of it concerns a node
+		if is {
 			return true
 		}
 	}
