@@ -116,9 +116,9 @@ var timelineFindings = []LedgerEntry{
 	{
 		ID:          "preempts-again-without-pause",
 		Title:       "A preemptor is tried again and again, without a pause, while its preemption fails or its victim is slow to leave PreBind",
-		Class:       Defect,
+		Class:       Inconsistency,
 		Promise:     "A pod that is unschedulable backs off for a second at least. The same pod is not requested to be preempted several times for the same preemptor.",
-		Source:      "PodInitialBackoffSeconds, \"the initial backoff for unschedulable pods\" (kube-scheduler/config/v1/types.go:71@v0.37.1); comment in prepareCandidateAsync (executor.go:270@v1.37.1)",
+		Source:      "PodInitialBackoffSeconds, \"the initial backoff for unschedulable pods\" (kube-scheduler/config/v1/types.go:71@v0.37.1); KEP-5142, of pods that failed by errors; comment in prepareCandidateAsync (executor.go:270@v1.37.1)",
 		Happens:     "When a call of the preemption fails, or its last victim was preempted in memory, the preemptor is activated: it is tried at once, past any backoff. If the next preemption goes the same way, there is no pause between the two. A victim in PreBind stays assumed until its plugins return, and cancelling its context once more counts as another success.",
 		Where:       "executor.go:248@v1.37.1, prepareCandidateAsync; runtime/pods_in_prebind_map.go:74@v1.37.1, CancelPod",
 		Consequence: "The scheduler repeats cycle, calls and events at full speed for as long as the cause lasts: a webhook that denies the deletion, a PreBind plugin that takes its time.",
@@ -127,7 +127,7 @@ var timelineFindings = []LedgerEntry{
 	{
 		ID:          "skipped-pod-frees-room-unnoticed",
 		Title:       "Room kept for a nominated pod that terminates becomes free, and nobody is told",
-		Class:       Defect,
+		Class:       Inconsistency,
 		Promise:     "A pod is retried when an event may have made it fit; a pod that is scheduled only after the five-minute flush points at a missing event.",
 		Source:      "metric pod_scheduled_after_flush_total, scheduler/metrics/metrics.go:392@v1.37.1",
 		Happens:     "A pending, nominated pod with finalizers is deleted, and keeps its room while it is in a queue. When it is its turn it is skipped, as it terminates, and is in no queue any more. Its nomination then counts without its requests. Others that were tried before, and did not fit beside it, get no event.",

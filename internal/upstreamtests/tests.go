@@ -148,6 +148,12 @@ var Tests = []Test{
 		fails{"once": "after a minute pod p is not on node1"}},
 	{"failed-write-leaves-nomination", scheduler + "scheduler_test.go", inTime + "/the write that withdraws a nomination fails",
 		fails{"once": "the pod's status nominates it to node1, the scheduler does not"}},
+	{"victim-back-in-queue-wakes-nobody", scheduler + "scheduler_test.go", inTime + "/the victim's binding fails before it is evicted",
+		fails{"it does": "after a minute pod p is not on node1"}},
+	{"preempts-again-without-pause", scheduler + "scheduler_test.go", inTime + "/evictions go on failing",
+		fails{"five times": "after a failed eviction the next one came after 0s, without the initial backoff of 1s"}},
+	{"skipped-pod-frees-room-unnoticed", scheduler + "scheduler_test.go", inTime + "/a nominated pod is skipped",
+		fails{"as it terminates": "after a minute pod o is not on node1"}},
 	{"preemption-chance-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod goes away that only preemption had to spare",
 		fails{"after the pod was tried": "after a minute pod p is not on node1"}},
 }
@@ -178,9 +184,6 @@ func (t Test) Scenario() string {
 	_, name, _ := strings.Cut(t.Name, "/")
 	return name
 }
-
-// ToWrite are findings of timelines that have no test yet.
-var ToWrite = []string{"victim-back-in-queue-wakes-nobody", "preempts-again-without-pause", "skipped-pod-frees-room-unnoticed"}
 
 // SourceName is the name of the test's source, without its end.
 func (t Test) SourceName() string {

@@ -61,6 +61,8 @@ func TestPreemptionInTime(t *testing.T) {
 		return p
 	}
 
+	never := v1.PreemptNever
+
 	type variant struct {
 		name  string
 		steps func(a *podAPI)
@@ -269,6 +271,71 @@ func TestPreemptionInTime(t *testing.T) {
 			},
 			check: func(a *podAPI) error { return a.bound("p", "node1") },
 		},
+		{
+			name:  "the victim's binding fails before it is evicted",
+			nodes: map[string]string{"node1": "1"},
+			variants: []variant{
+				{"it does not", func(a *podAPI) {
+					a.create(pod("w", "", 1, "1", 0))
+					a.create(pod("p", "", 10, "1", 0))
+				}},
+				{"it does", func(a *podAPI) {
+					bind, patch := a.hold("bind w"), a.hold("patch w")
+					a.create(pod("w", "", 1, "1", 0))
+					a.create(pod("p", "", 10, "1", 0))
+					time.Sleep(2 * time.Second) // its backoff is over
+					a.fail("bind w", 10)
+					bind()
+					time.Sleep(2 * time.Second)
+					patch()
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
+		{
+			name:  "evictions go on failing",
+			nodes: map[string]string{"node1": "1"},
+			pods:  []*v1.Pod{pod("v", "node1", 0, "1", 0)},
+			variants: []variant{
+				{"they do not", func(a *podAPI) { a.create(pod("p", "", 10, "1", 0)) }},
+				{"five times", func(a *podAPI) {
+					a.fail("delete v", 5)
+					a.create(pod("p", "", 10, "1", 0))
+				}},
+			},
+			check: func(a *podAPI) error {
+				for i := 1; i < len(a.evictions); i++ {
+					if pause := a.evictions[i].Sub(a.evictions[i-1]); pause < time.Second {
+						return fmt.Errorf("after a failed eviction the next one came after %v, without the initial backoff of 1s", pause)
+					}
+				}
+				return nil
+			},
+		},
+		{
+			name:  "a nominated pod is skipped",
+			nodes: map[string]string{"node1": "1"},
+			pods:  []*v1.Pod{slow(pod("v", "node1", 0, "1", 0))},
+			variants: []variant{
+				{"as it is gone", func(a *podAPI) {
+					o := pod("o", "", 10, "1", 0)
+					o.Spec.PreemptionPolicy = &never
+					a.create(o)
+					time.Sleep(5 * time.Second)
+					a.create(pod("p", "", 10, "1", 0))
+					a.remove("p")
+				}},
+				{"as it terminates", func(a *podAPI) {
+					o, p := pod("o", "", 10, "1", 0), pod("p", "", 10, "1", 0)
+					o.Spec.PreemptionPolicy, p.Finalizers = &never, []string{"example.com/hold"}
+					a.create(o)
+					time.Sleep(5 * time.Second)
+					a.create(p)
+					a.remove("p")
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("o", "node1") },
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -331,6 +398,8 @@ type podAPI struct {
 	held    []watch.Event
 	calls   map[string]chan struct{} // closed when the call goes on
 	fails   map[string]int
+	// evictions are when the scheduler asked for the deletion of a pod.
+	evictions []time.Time
 }
 
 func (a *podAPI) CoreNodes() corev1client.NodeInterface { return a.Clientset.CoreV1().Nodes() }
@@ -473,6 +542,12 @@ func (a *podAPI) terminate(name string) {
 		})
 		return
 	}
+	if len(p.Finalizers) > 0 {
+		now := metav1.Now()
+		p.DeletionTimestamp = &now
+		a.change(watch.Modified, p)
+		return
+	}
 	a.change(watch.Deleted, p)
 }
 
@@ -525,6 +600,9 @@ func (p podAPIPods) Get(_ context.Context, name string, _ metav1.GetOptions) (*v
 }
 
 func (p podAPIPods) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+	p.a.mu.Lock()
+	p.a.evictions = append(p.a.evictions, time.Now())
+	p.a.mu.Unlock()
 	if err := p.a.begin("delete", name); err != nil {
 		return err
 	}
@@ -569,6 +647,9 @@ func (p podAPIPods) Patch(ctx context.Context, name string, _ types.PatchType, d
 }
 
 func (p podAPIPods) Bind(_ context.Context, b *v1.Binding, _ metav1.CreateOptions) error {
+	if err := p.a.begin("bind", b.Name); err != nil {
+		return err
+	}
 	pod := p.a.get(b.Name).DeepCopy()
 	pod.Spec.NodeName, pod.Status.NominatedNodeName, pod.Status.Phase = b.Target.Name, "", v1.PodRunning
 	p.a.change(watch.Modified, pod)
