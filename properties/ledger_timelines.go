@@ -115,7 +115,7 @@ var timelineFindings = []LedgerEntry{
 	},
 	{
 		ID:          "preempts-again-without-pause",
-		Title:       "A preemptor is tried again and again, without a pause, while its preemption fails or its victim is slow to leave PreBind",
+		Title:       "A preemption that fails, or whose victim lingers in PreBind, is tried again without a pause",
 		Class:       Inconsistency,
 		Promise:     "A pod that is unschedulable backs off for a second at least. The same pod is not requested to be preempted several times for the same preemptor.",
 		Source:      "PodInitialBackoffSeconds, \"the initial backoff for unschedulable pods\" (kube-scheduler/config/v1/types.go:71@v0.37.1); KEP-5142, of pods that failed by errors; comment in prepareCandidateAsync (executor.go:270@v1.37.1)",
