@@ -69,15 +69,31 @@ func (l *Life) cycleFailed(i int) int {
 
 func errorsBackOff(l *Life) (findings []Finding) {
 	errs := map[string]int{}
+	// cycles are how many of a pod go on. A pod that is changed while its binding fails may
+	// be tried beside that: which of the two counts the errors from then on is not promised.
+	cycles, beside := map[string]int{}, map[string]bool{}
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
 		switch {
 		case e.What == timeline.TakenOver:
 			clear(errs)
+			clear(cycles)
+			clear(beside)
+		case e.What == timeline.Popped:
+			cycles[pod]++
+			beside[pod] = cycles[pod] > 1
+		case e.What == timeline.Called && e.Call == timeline.Bind && e.Error == "":
+			cycles[pod]--
+		case e.What == timeline.Requeued && beside[pod]:
+			cycles[pod]--
+			beside[pod] = cycles[pod] > 0
+			delete(errs, pod)
 		case e.What == timeline.Created || e.What == timeline.Requeued && (e.Text != "error" || e.Queue == "" && !l.poppedSince(i)):
 			delete(errs, pod)
+			cycles[pod] = 0
 		case e.What == timeline.Requeued:
+			cycles[pod]--
 			errs[pod]++
 			failed := l.cycleFailed(i)
 			if failed < 0 || e.Gated {
