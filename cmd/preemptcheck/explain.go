@@ -10,6 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
 )
 
 func newExplain() *cobra.Command {
@@ -85,7 +86,7 @@ func explainTimeline(cmd *cobra.Command, output format, reference string, c *cor
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	l := &lifetime.Life{Timeline: c.Timeline, Trace: trace}
-	story := lifetime.Tell(l)
-	story.Name, story.File = c.Name, c.File
-	return output.conclude(cmd, story, story.WriteText, len(lifetime.Unexplained(lifetime.Check(l))) > 0, false)
+	told := story.Tell(l)
+	told.Name, told.File = c.Name, c.File
+	return output.conclude(cmd, told, told.WriteText, len(lifetime.Unexplained(lifetime.Check(l))) > 0, false)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
 )
 
 const (
@@ -99,9 +100,9 @@ func TestMinimizeTimeline(t *testing.T) {
 func TestExplainTimelineAsJSON(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "explain", "-o", "json", vainPreemption)
 	require.Equal(t, statusAgrees, status, errOut)
-	var story lifetime.Story
-	require.NoError(t, json.Unmarshal([]byte(out), &story))
-	require.Equal(t, "kubernetes-141694", story.Name)
-	require.NotEmpty(t, story.Told)
-	require.NotEmpty(t, story.Findings)
+	var told story.Story
+	require.NoError(t, json.Unmarshal([]byte(out), &told))
+	require.Equal(t, "kubernetes-141694", told.Name)
+	require.NotEmpty(t, told.Told)
+	require.NotEmpty(t, told.Findings)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -36,7 +37,7 @@ func lived(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, sys
 	fmt.Fprintf(out, "## Smallest timeline\n\n[%s.yaml](../../corpus/timelines/%[1]s.yaml)\n\n", e.Witness)
 	fmt.Fprintf(out, "%s\n\n", strings.ReplaceAll(witness.Description, "\n", " "))
 	fmt.Fprintf(out, "`preemptcheck explain corpus/timelines/%s.yaml` tells it:\n\n```\n", e.Witness)
-	lifetime.Tell(l).WriteText(out)
+	story.Tell(l).WriteText(out)
 	fmt.Fprintln(out, "```")
 	if !release.Linked.In(e.Releases) {
 		return nil

@@ -133,6 +133,11 @@ func (e *Entry) Pod() string {
 	return name
 }
 
+// TookEffect tells whether a call changed anything; it may have, though its answer is an error.
+func (e *Entry) TookEffect() bool {
+	return e.Error == "" || strings.Contains(e.Text, "took effect")
+}
+
 func (e *Entry) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%9.3fs  %-3d %-10s %s", e.At.Seconds(), e.Step, e.What, e.Object)

@@ -243,7 +243,7 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 		case timeline.Requeued:
 			waiting[pod] = unfit[pod] && e.Queue == model.QueueUnschedulable && !e.Gated
 		case timeline.Called:
-			if e.Call == timeline.Bind && tookEffect(e) {
+			if e.Call == timeline.Bind && e.TookEffect() {
 				delete(fits, pod) // it keeps its room
 			}
 		case timeline.Told:
@@ -299,7 +299,7 @@ func failedBindingEndsNomination(l *Life) (findings []Finding) {
 			if e.Call == timeline.Patch && strings.Contains(e.Text, "nomination cleared") {
 				delete(failed, pod)
 			}
-			if e.Call == timeline.Evict || !tookEffect(e) {
+			if e.Call == timeline.Evict || !e.TookEffect() {
 				break
 			}
 			emitted[pod]++

@@ -46,7 +46,7 @@ func decisions() []Property {
 	}, {
 		Name:    keepsNominated,
 		Promise: "room of a nominated pod is not taken by another one of lower or equal priority",
-		Source:  properties.DocsNominated + "; doc comment of RunFilterPluginsWithNominatedPods (runtime/framework.go:1264@v1.37.1)",
+		Source:  properties.DocsNominated + "; doc comment of RunFilterPluginsWithNominatedPods (runtime/framework.go:1265@v1.37.1)",
 		Lies:    []string{"takes the room of a nominated pod"},
 		Check:   of(keepsNominated),
 	}, {

@@ -52,9 +52,9 @@ func evictions() []Property {
 				switch {
 				case e.What == timeline.Created:
 					delete(marked, e.Pod())
-				case e.What == timeline.Called && marksVictim(e) && tookEffect(e):
+				case e.What == timeline.Called && marksVictim(e) && e.TookEffect():
 					marked[e.Pod()] = true
-				case e.What == timeline.Called && e.Call == timeline.Evict && tookEffect(e) && !marked[e.Pod()]:
+				case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect() && !marked[e.Pod()]:
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "unmarked", Entry: i,
 						Detail: fmt.Sprintf("victim %s is deleted before it has the condition DisruptionTarget", e.Pod())})
 				}
@@ -124,11 +124,6 @@ func marksVictim(e *timeline.Entry) bool {
 	return e.Call == timeline.Patch && strings.Contains(e.Text, "DisruptionTarget")
 }
 
-// tookEffect tells whether a call changed anything.
-func tookEffect(e *timeline.Entry) bool {
-	return e.Error == "" || strings.Contains(e.Text, "took effect")
-}
-
 // waitsForVictims follows, for each pod, the node of its last preemption and the victims that
 // were evicted for it, as far as the scheduler has been told of them.
 func waitsForVictims(l *Life) (findings []Finding) {
@@ -174,7 +169,7 @@ func waitsForVictims(l *Life) (findings []Finding) {
 			case d == nil || e.Call != timeline.Evict:
 			case e.Error != "" && !l.Timeline.Cluster.Settings.AsyncPreemption():
 				delete(owed, e.By) // the preemption has failed, and nominates nothing
-			case tookEffect(e):
+			case e.TookEffect():
 				d.evicted[e.Pod()] = true
 			}
 		case timeline.Decided:

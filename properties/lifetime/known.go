@@ -110,7 +110,7 @@ func (l *Life) gatedBy(pod string) []string {
 		return nil
 	case l.evictedNamesake(pod):
 		return []string{Namesake}
-	case l.gatedByVainPreemption(pod):
+	case l.GatedByVainPreemption(pod):
 		return []string{VainPreemption}
 	case l.deletionMetByGate(pod):
 		return []string{GateMeetsDeletion}
@@ -149,9 +149,9 @@ func (l *Life) nominationCameBack(pod string) bool {
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominated to"):
-			written = tookEffect(e) || written && l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"] // it is repeated
+			written = e.TookEffect() || written && l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"] // it is repeated
 		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nomination cleared"):
-			written = written && !tookEffect(e)
+			written = written && !e.TookEffect()
 		case e.What == timeline.Decided && e.Pod() == pod:
 			withdrawn, back = written && e.Node == "", false
 			written = written || e.Node != "" && l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"] // it is to be
@@ -169,7 +169,7 @@ func (l *Life) victimsEndUnnoticed(pod string) bool {
 	waits, gone := false, false
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Called && e.Call == timeline.Evict && tookEffect(e): // for whomever
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect(): // for whomever
 			victims[e.Pod()] = true
 		case e.What == timeline.Decided && e.Pod() == pod:
 			waits, gone = strings.Contains(e.Text, "not eligible due to a terminating pod"), false
@@ -205,10 +205,10 @@ func (l *Life) chanceUnnoticed(pod string) bool {
 	return false
 }
 
-// gatedByVainPreemption tells whether a pod is kept gated in the end, and the scheduler had
+// GatedByVainPreemption tells whether a pod is kept gated in the end, and the scheduler had
 // been told that all victims of the last preemption for it are gone before that was over: no
 // event comes after it that would wake the pod up.
-func (l *Life) gatedByVainPreemption(pod string) bool {
+func (l *Life) GatedByVainPreemption(pod string) bool {
 	if !l.Trace.Quiet.Pod(pod).Gated {
 		return false
 	}
@@ -284,7 +284,7 @@ func (l *Life) nominationWritten(pod string, i int) bool {
 func (l *Life) lastWriteFailed(pod string) (failed bool) {
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		if e := &l.Trace.Entries[i]; e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominat") {
-			failed = !tookEffect(e)
+			failed = !e.TookEffect()
 		}
 	}
 	return failed

@@ -14,17 +14,17 @@ import (
 // back in the queue when that ended, or about to be: its binding had failed since the cycle
 // of the preemptor had begun.
 func (l *Life) victimBack(pod string) bool {
-	p := l.lastPreemption(pod, l.Trace.FlushedAt)
-	if p == nil || p.ended < 0 || l.Trace.Entries[p.ended].Text != "success" {
+	p := l.Trace.LastPreemption(pod, l.Trace.FlushedAt)
+	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
 		return false
 	}
 	back := map[string]bool{}
-	for i := l.began(p.decided); i < p.ended; i++ {
+	for i := l.began(p.Decided); i < p.Ended; i++ {
 		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Requeued && slices.Contains(p.victims, e.Pod()):
+		case e.What == timeline.Requeued && slices.Contains(p.Victims, e.Pod()):
 			back[e.Pod()] = true
-		case e.What == timeline.Called && e.Call == timeline.Bind && slices.Contains(p.victims, e.Pod()):
-			back[e.Pod()] = !tookEffect(e)
+		case e.What == timeline.Called && e.Call == timeline.Bind && slices.Contains(p.Victims, e.Pod()):
+			back[e.Pod()] = !e.TookEffect()
 		case e.What == timeline.Fits:
 			delete(back, e.Pod())
 		}

@@ -313,19 +313,3 @@ func TestLies(t *testing.T) {
 		}
 	}
 }
-
-// TestTell: the story of a timeline names what happens, and its parts of a wait add up.
-func TestTell(t *testing.T) {
-	s, err := corpus.Load("../../corpus/timelines")
-	require.NoError(t, err)
-	for _, c := range s.Cases {
-		trace, err := life.Run(t.Context(), c.Timeline)
-		require.NoError(t, err)
-		story := lifetime.Tell(&lifetime.Life{Timeline: c.Timeline, Trace: trace})
-		require.NotEmpty(t, story.Told)
-		require.NotEmpty(t, story.Waits)
-		for _, w := range story.Waits {
-			require.InDelta(t, w.Pending, w.Grace+w.Backoff+w.Flush+w.Event, 1e-6, "%s, %s", c.Name, w.Pod)
-		}
-	}
-}

@@ -71,7 +71,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
-		if e.What == timeline.Called && e.Call == timeline.Bind && tookEffect(e) {
+		if e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect() {
 			bound[pod] = true
 		}
 		switch {
@@ -154,7 +154,7 @@ func namesakes(l *Life) (findings []Finding) {
 			for _, v := range e.Victims {
 				decided[pod][v] = toldAt[l.began(i)][v]
 			}
-		case e.What == timeline.Called && e.By != "" && tookEffect(e) && (e.Call == timeline.Evict || marksVictim(e)):
+		case e.What == timeline.Called && e.By != "" && e.TookEffect() && (e.Call == timeline.Evict || marksVictim(e)):
 			if which, ok := decided[e.By][pod]; ok && created[pod] > which {
 				what := "deleted"
 				if e.Call == timeline.Patch {

@@ -125,7 +125,7 @@ func backoffEnds(l *Life) (findings []Finding) {
 			if e.Error != "" {
 				clear(waits)
 			}
-			over[pod] = over[pod] || e.Call == timeline.Bind && tookEffect(e)
+			over[pod] = over[pod] || e.Call == timeline.Bind && e.TookEffect()
 		case timeline.Popped, timeline.Handled:
 			delete(waits, pod)
 		case timeline.Removed, timeline.Deleting:

@@ -1,4 +1,4 @@
-package lifetime
+package story
 
 import (
 	"fmt"
@@ -90,8 +90,8 @@ func fails(f *timeline.Failure) string {
 const noneHeld = "none"
 
 // start describes the cluster of the start.
-func (l *Life) start() (lines []string) {
-	c := l.Timeline.Cluster
+func (t teller) start() (lines []string) {
+	c := t.Timeline.Cluster
 	for _, n := range c.Nodes {
 		lines = append(lines, "Node "+n.Name+" has "+resources(n.Status.Allocatable)+ifSo(n.Spec.Unschedulable, ", and is unschedulable"))
 	}

@@ -1,4 +1,4 @@
-package lifetime_test
+package story_test
 
 import (
 	"bytes"
@@ -11,23 +11,24 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
 // told is the story of a timeline of the corpus.
-func told(t *testing.T, name string) (*lifetime.Story, string) {
-	s, err := corpus.Load("../../corpus/timelines/" + name + ".yaml")
+func told(t *testing.T, name string) (*story.Story, string) {
+	s, err := corpus.Load("../../../corpus/timelines/" + name + ".yaml")
 	require.NoError(t, err)
 	return tell(t, s.Cases[0].Timeline)
 }
 
-func tell(t *testing.T, tl *timeline.Timeline) (*lifetime.Story, string) {
+func tell(t *testing.T, tl *timeline.Timeline) (*story.Story, string) {
 	trace, err := life.Run(t.Context(), tl)
 	require.NoError(t, err)
-	story := lifetime.Tell(&lifetime.Life{Timeline: tl, Trace: trace})
+	s := story.Tell(&lifetime.Life{Timeline: tl, Trace: trace})
 	var text bytes.Buffer
-	story.WriteText(&text)
-	return story, text.String()
+	s.WriteText(&text)
+	return s, text.String()
 }
 
 // TestWhy: the story of each known finding says what it comes from, and one in which all goes
@@ -60,7 +61,7 @@ func TestLostEvent(t *testing.T) {
 
 // TestEachStepIsTold: no step is silent, and each place has its words.
 func TestEachStepIsTold(t *testing.T) {
-	s, err := corpus.Load("../../corpus/timelines/preempted-and-bound.yaml")
+	s, err := corpus.Load("../../../corpus/timelines/preempted-and-bound.yaml")
 	require.NoError(t, err)
 	base := s.Cases[0].Timeline
 	words, nothing := map[string]bool{}, false
@@ -92,4 +93,20 @@ func TestEachStepIsTold(t *testing.T) {
 	}
 	require.Len(t, words, len(timeline.Places()))
 	require.True(t, nothing)
+}
+
+// TestTell: the story of a timeline names what happens, and its parts of a wait add up.
+func TestTell(t *testing.T) {
+	s, err := corpus.Load("../../../corpus/timelines")
+	require.NoError(t, err)
+	for _, c := range s.Cases {
+		trace, err := life.Run(t.Context(), c.Timeline)
+		require.NoError(t, err)
+		told := story.Tell(&lifetime.Life{Timeline: c.Timeline, Trace: trace})
+		require.NotEmpty(t, told.Told)
+		require.NotEmpty(t, told.Waits)
+		for _, w := range told.Waits {
+			require.InDelta(t, w.Pending, w.Grace+w.Backoff+w.Flush+w.Event, 1e-6, "%s, %s", c.Name, w.Pod)
+		}
+	}
 }

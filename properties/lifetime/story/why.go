@@ -1,4 +1,4 @@
-package lifetime
+package story
 
 import (
 	"fmt"
@@ -8,75 +8,24 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 )
-
-// preemption is one preemption for a pod, as the entries of a trace tell of it; an index is -1
-// if there is no such entry.
-type preemption struct {
-	pod, node string
-	victims   []string
-	// decided, began and ended are entries of it.
-	decided, began, ended int
-	// gone are the entries at which the scheduler handled that the victims are gone.
-	gone map[string]int
-	// deleted is how many victims it deleted.
-	deleted int
-}
-
-// lastPreemption is the last preemption for a pod that was decided before entry before; nil if
-// there is none.
-func (l *Life) lastPreemption(pod string, before int) *preemption {
-	var p *preemption
-	handled := map[string]int{}
-	for i := range l.Trace.Entries[:before] {
-		e := &l.Trace.Entries[i]
-		switch {
-		case e.What == timeline.TakenOver:
-			p = nil
-		case e.What == timeline.Created:
-			delete(handled, e.Pod())
-		case e.What == timeline.Handled && e.Text == "deleted":
-			handled[e.Pod()] = i
-		case e.What == timeline.Decided && e.Pod() == pod:
-			p = nil
-			if len(e.Victims) > 0 {
-				p = &preemption{pod: pod, node: e.Node, victims: e.Victims, decided: i, began: -1, ended: -1}
-			}
-		case p == nil:
-		case e.What == timeline.Begins && e.Pod() == pod:
-			p.began = i
-		case e.What == timeline.Ends && e.Pod() == pod:
-			p.ended = i
-		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && tookEffect(e):
-			p.deleted++
-		}
-	}
-	if p != nil {
-		p.gone = map[string]int{}
-		for _, v := range p.victims {
-			if at, ok := handled[v]; ok {
-				p.gone[v] = at
-			}
-		}
-	}
-	return p
-}
 
 // metByGate says for which pods the event of entry i, that a pod is gone, comes while their
 // preemption keeps them gated: their goroutine was decided on, and has not begun.
-func (l *Life) metByGate(i int) string {
-	e := &l.Trace.Entries[i]
+func (t teller) metByGate(i int) string {
+	e := &t.Trace.Entries[i]
 	var text strings.Builder
-	for _, pod := range l.pending() {
-		p := l.lastPreemption(pod, i)
-		if !l.gated(p) || !slices.Contains(p.victims, e.Pod()) {
+	for _, pod := range t.pending() {
+		p := t.Trace.LastPreemption(pod, i)
+		if !t.gated(p) || !slices.Contains(p.Victims, e.Pod()) {
 			continue
 		}
 		fmt.Fprintf(&text, " This is the event that %s waits for.", pod)
-		if l.inFlight(pod, i) {
+		if t.inFlight(pod, i) {
 			fmt.Fprintf(&text, " %s is still in its scheduling cycle, so the event counts when that is over.", pod)
 		} else {
-			fmt.Fprintf(&text, " But PreEnqueue keeps %s out of the queue, as %s.", pod, l.goesOn(p))
+			fmt.Fprintf(&text, " But PreEnqueue keeps %s out of the queue, as %s.", pod, t.goesOn(p))
 		}
 	}
 	return text.String()
@@ -84,23 +33,23 @@ func (l *Life) metByGate(i int) string {
 
 // gated tells whether a preemption surely keeps its pod gated: it is asynchronous, and its
 // goroutine has not begun.
-func (l *Life) gated(p *preemption) bool {
-	return p != nil && p.began < 0 && l.Timeline.Cluster.Settings.AsyncPreemption()
+func (t teller) gated(p *timeline.Preemption) bool {
+	return p != nil && p.Began < 0 && t.Timeline.Cluster.Settings.AsyncPreemption()
 }
 
 // goesOn says why a preemption keeps its pod gated.
-func (l *Life) goesOn(p *preemption) string {
-	text := fmt.Sprintf("the preemption of %s for it counts as going on since %s", words.Some(p.victims, 3), l.clock(p.decided))
-	if p.began < 0 {
+func (t teller) goesOn(p *timeline.Preemption) string {
+	text := fmt.Sprintf("the preemption of %s for it counts as going on since %s", words.Some(p.Victims, 3), t.clock(p.Decided))
+	if p.Began < 0 {
 		text += ", though its goroutine has not begun"
 	}
 	return text
 }
 
 // inFlight tells whether a pod is in a scheduling cycle at entry i.
-func (l *Life) inFlight(pod string, i int) bool {
+func (t teller) inFlight(pod string, i int) bool {
 	for i--; i >= 0; i-- {
-		switch e := &l.Trace.Entries[i]; {
+		switch e := &t.Trace.Entries[i]; {
 		case e.What == timeline.TakenOver:
 			return false
 		case e.Pod() == pod && e.What == timeline.Popped:
@@ -114,10 +63,10 @@ func (l *Life) inFlight(pod string, i int) bool {
 
 // metInFlight are the pods of whose deletion the scheduler was told while the pod of entry i,
 // the end of a cycle, was in that cycle.
-func (l *Life) metInFlight(i int) (gone []string) {
+func (t teller) metInFlight(i int) (gone []string) {
 	for j := i - 1; j >= 0; j-- {
-		e := &l.Trace.Entries[j]
-		if e.What == timeline.Popped && e.Object == l.Trace.Entries[i].Object {
+		e := &t.Trace.Entries[j]
+		if e.What == timeline.Popped && e.Object == t.Trace.Entries[i].Object {
 			break
 		}
 		if e.What == timeline.Handled && e.Text == "deleted" && e.Pod() != "" {
@@ -129,50 +78,50 @@ func (l *Life) metInFlight(i int) (gone []string) {
 }
 
 // clock is the time of an entry, as the story writes it.
-func (l *Life) clock(i int) string { return fmt.Sprintf("%.3fs", l.Trace.Entries[i].At.Seconds()) }
+func (t teller) clock(i int) string { return fmt.Sprintf("%.3fs", t.Trace.Entries[i].At.Seconds()) }
 
 // why are the sentences that say what the known findings have come from.
-func (l *Life) why(findings []Finding) (all []string) {
+func (t teller) why(findings []lifetime.Finding) (all []string) {
 	for _, f := range findings {
 		for _, id := range f.Known {
 			text := ""
 			switch id {
-			case VainPreemption:
-				text = l.whyVain()
-			case GateMeetsDeletion:
+			case lifetime.VainPreemption:
+				text = t.whyVain()
+			case lifetime.GateMeetsDeletion:
 				text = fmt.Sprintf("Why %s waits: it was told of a victim that is gone while the preemption for it was on, and PreEnqueue kept it out of the queue. "+
 					"The event of a later victim does not help by what the plugins say that rejected the pod. The goroutine ended as a success, and nobody put the pod back into the queue.", f.Pod)
-			case NominationComesBack:
+			case lifetime.NominationComesBack:
 				text = "Why the nomination stays: the pod was tried again before the scheduler was told of the nomination that it had written, and this cycle withdrew it. " +
 					"What clears it in the status was worked out against a status without it, so nothing was cleared. The late update then restored it in memory, too."
-			case VictimsEndUnnoticed:
+			case lifetime.VictimsEndUnnoticed:
 				text = "Why the nomination stays: the pod that has it was tried while its victims still terminated, and was rejected by a plugin that their end does not concern. " +
 					"When they were gone, nothing made it be tried again."
-			case ChanceUnnoticed:
+			case lifetime.ChanceUnnoticed:
 				text = fmt.Sprintf("Why %s waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. Another one kept preemption from helping, and it is not asked.", f.Pod)
-			case SecondPreemption:
+			case lifetime.SecondPreemption:
 				text = fmt.Sprintf("Why %s preempts again: whether its victims still terminate is looked up on the node that its status nominates it to, as the informer has the status. "+
 					"The update that writes this nomination had not been handled when the cycle began, so the victims on that node did not count.", f.Pod)
-			case SynchronousFailure:
+			case lifetime.SynchronousFailure:
 				text = "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again."
-			case StaleNomination:
+			case lifetime.StaleNomination:
 				text = fmt.Sprintf("Why they differ: the scheduler has withdrawn the nomination of %s in its memory, the API call that writes this to the status failed, and it is not repeated.", f.Pod)
-			case Namesake:
+			case lifetime.Namesake:
 				text = "Why another pod is hit: the calls of a preemption name the victim, and say nothing of its UID. The victim was gone by then, and another pod had been created under its name."
 			default: // one that single clusters show, too
 				if e, ok := properties.LookUp(id); ok {
 					text = fmt.Sprintf("Why, of pod %s: %s", f.Pod, e.Happens)
 				}
 			}
-			if id == VictimBack {
+			if id == lifetime.VictimBack {
 				text = "Why it waits: the victim was on its way to the node when the preemptor's cycle began. Its binding failed, which gave the room back, and that event came while the preemptor was in its cycle or gated. " +
 					"The victim was then deleted as a pod on no node, which is no event that makes the preemptor be tried again."
 			}
-			if id == SkippedUnnoticed {
+			if id == lifetime.SkippedUnnoticed {
 				text = fmt.Sprintf("Why %s waits: room was kept for a nominated pod that terminates, and is pending. When it was that pod's turn, the scheduler skipped it. Since then it is in no queue, "+
 					"and its nomination counts without its requests. The room is free, and no event says so.", f.Pod)
 			}
-			if id == NoPause {
+			if id == lifetime.NoPause {
 				text = "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
 					"It does not fit yet, preempts once more, and what made the preemption fail, or the victim stay, is still there."
 			}
@@ -185,29 +134,29 @@ func (l *Life) why(findings []Finding) (all []string) {
 }
 
 // whyVain says why pods wait that a vain preemption keeps gated.
-func (l *Life) whyVain() string {
+func (t teller) whyVain() string {
 	var all []string
-	for _, s := range l.Trace.Quiet.Pods {
-		if !l.gatedByVainPreemption(s.Name) {
+	for _, s := range t.Trace.Quiet.Pods {
+		if !t.GatedByVainPreemption(s.Name) {
 			continue
 		}
-		p := l.lastPreemption(s.Name, l.Trace.FlushedAt)
-		if p == nil || p.ended < 0 { // another scheduler has taken over since
+		p := t.Trace.LastPreemption(s.Name, t.Trace.FlushedAt)
+		if p == nil || p.Ended < 0 { // another scheduler has taken over since
 			continue
 		}
 		last := 0
-		for _, at := range p.gone {
+		for _, at := range p.Gone {
 			last = max(last, at)
 		}
-		is := ifElse(len(p.victims) == 1, "is", "are")
+		is := ifElse(len(p.Victims) == 1, "is", "are")
 		text := fmt.Sprintf("Why %s waits: at %s, in step %d, the scheduler was told that %s %s gone. That should have put %[1]s back into the queue. "+
 			"But PreEnqueue kept it out, as the preemption of %[4]s for it counted as going on, from %[6]s to %[7]s. ",
-			s.Name, l.clock(last), l.Trace.Entries[last].Step+1, words.Some(p.victims, 3), is, l.clock(p.decided), l.clock(p.ended))
-		if p.deleted == 0 {
+			s.Name, t.clock(last), t.Trace.Entries[last].Step+1, words.Some(p.Victims, 3), is, t.clock(p.Decided), t.clock(p.Ended))
+		if p.Deleted == 0 {
 			text += "The goroutine of the preemption then found nothing to delete, so it caused no further event. "
 		}
 		text += fmt.Sprintf("It ended as a success, and nobody put %s back into the queue. "+
-			"From then on the room on %s, to which it is nominated, is free, and no event comes that concerns it. Only the flush of pods that wait for five minutes finds it.", s.Name, p.node)
+			"From then on the room on %s, to which it is nominated, is free, and no event comes that concerns it. Only the flush of pods that wait for five minutes finds it.", s.Name, p.Node)
 		all = append(all, text)
 	}
 	return strings.Join(all, " ")

@@ -1,4 +1,9 @@
-package lifetime
+// Package story tells a life to people: what happened when, who waited for what, and what the
+// known findings in it come from.
+//
+// It judges nothing. What is promised, and what explains a finding, is asked of package
+// lifetime.
+package story
 
 import (
 	"fmt"
@@ -11,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 )
 
 // Story is a life told to people.
@@ -54,53 +60,57 @@ type Wait struct {
 	Became string
 }
 
+// teller tells a life.
+type teller struct{ *lifetime.Life }
+
 // Tell tells a life.
-func Tell(l *Life) *Story {
-	s := &Story{System: l.Trace.System, Start: l.start()}
+func Tell(l *lifetime.Life) *Story {
+	t := teller{l}
+	s := &Story{System: t.Trace.System, Start: t.start()}
 	step, clock := 0, time.Duration(0)
 	silent := func(until int) { // steps that the trace has no entry of
-		for ; step < min(until, len(l.Timeline.Steps)); step++ {
-			if text := l.silent(step); text != "" {
+		for ; step < min(until, len(t.Timeline.Steps)); step++ {
+			if text := t.silent(step); text != "" {
 				s.Told = append(s.Told, Sentence{clock.Seconds(), step + 1, text})
 			}
-			clock += l.Timeline.Steps[step].Wait
+			clock += t.Timeline.Steps[step].Wait
 		}
 	}
-	for i := range l.Trace.Entries {
-		e := &l.Trace.Entries[i]
+	for i := range t.Trace.Entries {
+		e := &t.Trace.Entries[i]
 		silent(e.Step + 1)
 		clock = max(clock, e.At)
-		if text := l.sentence(i); text != "" {
+		if text := t.sentence(i); text != "" {
 			s.Told = append(s.Told, Sentence{e.At.Seconds(), e.Step + 1, text})
 		}
 	}
-	if l.Trace.Quiet == nil { // it was broken off
-		step = len(l.Timeline.Steps)
+	if t.Trace.Quiet == nil { // it was broken off
+		step = len(t.Timeline.Steps)
 	}
-	silent(len(l.Timeline.Steps))
-	for _, pod := range l.pending() {
-		s.Waits = append(s.Waits, l.waitOf(pod))
+	silent(len(t.Timeline.Steps))
+	for _, pod := range t.pending() {
+		s.Waits = append(s.Waits, t.waitOf(pod))
 	}
-	findings := Check(l)
+	findings := lifetime.Check(l)
 	for _, f := range findings {
 		s.Findings = append(s.Findings, f.String())
 	}
-	s.Why = l.why(findings)
-	if c := l.Trace.Crash; c != nil {
+	s.Why = t.why(findings)
+	if c := t.Trace.Crash; c != nil {
 		s.Crash = c.String()
 	}
 	return s
 }
 
 // silent says what step i is, if it is one that only waits or only expects.
-func (l *Life) silent(i int) string {
-	s := &l.Timeline.Steps[i]
+func (t teller) silent(i int) string {
+	s := &t.Timeline.Steps[i]
 	switch {
 	case s.Wait > 0:
 		return strings.Replace(s.Wait.String(), "m0s", "m", 1) + " pass."
 	case s.Expect != nil:
 		text := "Expected here: " + s.Expect.String()
-		for _, u := range l.Trace.Unmet {
+		for _, u := range t.Trace.Unmet {
 			if u.Step == i {
 				return text + ". But " + u.Was + "."
 			}
@@ -111,15 +121,15 @@ func (l *Life) silent(i int) string {
 }
 
 // sentence says what entry i is; "" if it needs no telling.
-func (l *Life) sentence(i int) string {
-	e := &l.Trace.Entries[i]
+func (t teller) sentence(i int) string {
+	e := &t.Trace.Entries[i]
 	pod, name := e.Pod(), strings.TrimPrefix(e.Object, "Pod ")
 	if e.Error != "" && e.What != timeline.Called {
 		return fmt.Sprintf("Somebody wants to change %s, but %s.", e.Object, e.Error)
 	}
 	switch e.What {
 	case timeline.Created:
-		if p := l.Timeline.Steps[e.Step].CreatedPod(); p != nil {
+		if p := t.Timeline.Steps[e.Step].CreatedPod(); p != nil {
 			return fmt.Sprintf("%s is created: %s.", name, podWords(p))
 		}
 		return fmt.Sprintf("%s is created.", name)
@@ -134,10 +144,10 @@ func (l *Life) sentence(i int) string {
 	case timeline.Handled:
 		met := ""
 		if e.Text == "deleted" {
-			met = l.metByGate(i)
+			met = t.metByGate(i)
 		}
 		switch {
-		case l.late(i):
+		case t.late(i):
 			return fmt.Sprintf("Only now the scheduler is told that %s was %s.%s", name, e.Text, met)
 		case met != "":
 			return fmt.Sprintf("The scheduler is told that %s was %s.%s", name, e.Text, met)
@@ -151,7 +161,7 @@ func (l *Life) sentence(i int) string {
 	case timeline.Decided:
 		switch {
 		case len(e.Victims) > 0:
-			return fmt.Sprintf("For %s, the scheduler decides to preempt %s on %s.", name, words.Some(e.Victims, 5), e.Node) + l.goneAlready(i)
+			return fmt.Sprintf("For %s, the scheduler decides to preempt %s on %s.", name, words.Some(e.Victims, 5), e.Node) + t.goneAlready(i)
 		case e.Node != "":
 			return fmt.Sprintf("Nothing is preempted for %s, and it stays nominated to %s: %s", name, e.Node, e.Text)
 		}
@@ -160,11 +170,11 @@ func (l *Life) sentence(i int) string {
 		switch {
 		case e.Gated:
 			text := fmt.Sprintf("The cycle of %s is over.", name)
-			if gone := l.metInFlight(i); len(gone) > 0 {
+			if gone := t.metInFlight(i); len(gone) > 0 {
 				text += fmt.Sprintf(" Meanwhile %s was deleted, so it should be tried again.", words.Some(gone, 3))
 			}
-			if p := l.lastPreemption(pod, i); p != nil {
-				return text + fmt.Sprintf(" But PreEnqueue keeps it out of the queue, as %s.", l.goesOn(p))
+			if p := t.Trace.LastPreemption(pod, i); p != nil {
+				return text + fmt.Sprintf(" But PreEnqueue keeps it out of the queue, as %s.", t.goesOn(p))
 			}
 			return text + " PreEnqueue keeps it out of the queue."
 		case e.Queue == model.QueueUnschedulable:
@@ -177,7 +187,7 @@ func (l *Life) sentence(i int) string {
 		return fmt.Sprintf("The goroutine that preempts for %s begins.", name)
 	case timeline.Ends:
 		text := fmt.Sprintf("The goroutine that preempts for %s ends: %s.", name, e.Text)
-		if p := l.lastPreemption(pod, i); p != nil && p.deleted == 0 {
+		if p := t.Trace.LastPreemption(pod, i); p != nil && p.Deleted == 0 {
 			text += " It has deleted nothing."
 		}
 		return text
@@ -194,7 +204,7 @@ func (l *Life) sentence(i int) string {
 		}
 		return "The scheduler " + text + "."
 	case timeline.Holding, timeline.Releasing, timeline.Failing:
-		return placed(&l.Timeline.Steps[e.Step], e.Text)
+		return placed(&t.Timeline.Steps[e.Step], e.Text)
 	case timeline.TakenOver:
 		return "The scheduler dies, and another one takes over."
 	case timeline.Rested:
@@ -204,10 +214,10 @@ func (l *Life) sentence(i int) string {
 }
 
 // late tells whether entry i is of an event that the scheduler handles later than at once.
-func (l *Life) late(i int) bool {
-	e := &l.Trace.Entries[i]
+func (t teller) late(i int) bool {
+	e := &t.Trace.Entries[i]
 	for j := i - 1; j >= 0; j-- {
-		before := &l.Trace.Entries[j]
+		before := &t.Trace.Entries[j]
 		if before.Object != e.Object {
 			continue
 		}
@@ -223,12 +233,12 @@ func (l *Life) late(i int) bool {
 
 // goneAlready says which victims of a decision are gone from the API though the scheduler has
 // not been told so.
-func (l *Life) goneAlready(i int) string {
+func (t teller) goneAlready(i int) string {
 	var gone []string
-	for _, v := range l.Trace.Entries[i].Victims {
+	for _, v := range t.Trace.Entries[i].Victims {
 		removed := false
-		for j := range l.Trace.Entries[:i] {
-			if e := &l.Trace.Entries[j]; e.Object == "Pod "+v {
+		for j := range t.Trace.Entries[:i] {
+			if e := &t.Trace.Entries[j]; e.Object == "Pod "+v {
 				removed = e.What == timeline.Removed || removed && e.What != timeline.Created
 			}
 		}
@@ -243,9 +253,9 @@ func (l *Life) goneAlready(i int) string {
 }
 
 // pending are the pods that the scheduler was to schedule, by name.
-func (l *Life) pending() (pods []string) {
-	for i := range l.Trace.Entries {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Popped && !slices.Contains(pods, e.Pod()) {
+func (t teller) pending() (pods []string) {
+	for i := range t.Trace.Entries {
+		if e := &t.Trace.Entries[i]; e.What == timeline.Popped && !slices.Contains(pods, e.Pod()) {
 			pods = append(pods, e.Pod())
 		}
 	}
@@ -254,7 +264,7 @@ func (l *Life) pending() (pods []string) {
 }
 
 // waitOf follows a pod until it is bound or gone.
-func (l *Life) waitOf(pod string) Wait {
+func (t teller) waitOf(pod string) Wait {
 	w := Wait{Pod: pod, Became: "pending"}
 	begun, state := time.Duration(-1), ""
 	last := time.Duration(0)
@@ -276,13 +286,13 @@ func (l *Life) waitOf(pod string) Wait {
 		}
 		last = to
 	}
-	for i := range l.Trace.Entries {
-		e := &l.Trace.Entries[i]
+	for i := range t.Trace.Entries {
+		e := &t.Trace.Entries[i]
 		pass(e.At)
 		switch {
 		case e.What == timeline.Rested:
 			rested = e.At
-		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && tookEffect(e):
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.TookEffect():
 			victims[e.Pod()] = true
 		case e.What == timeline.Handled && e.Text == "deleted":
 			delete(victims, e.Pod())
@@ -297,7 +307,7 @@ func (l *Life) waitOf(pod string) Wait {
 			state = string(e.Queue)
 		case e.What == timeline.Popped:
 			state = ""
-		case e.What == timeline.Called && e.Call == timeline.Bind && tookEffect(e):
+		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
 			w.Pending, w.Became = (e.At - begun).Seconds(), "bound "+strings.TrimSuffix(e.Text, ", took effect")
 			return w
 		case e.What == timeline.Removed:
