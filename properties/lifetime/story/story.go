@@ -328,12 +328,18 @@ func (s *Story) WriteText(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	step := 0
-	for _, told := range s.Told {
+	for i := 0; i < len(s.Told); i++ {
+		told := s.Told[i]
 		number := ""
 		if told.Step != step {
 			step, number = told.Step, fmt.Sprint(told.Step)
 		}
 		writeSentence(w, fmt.Sprintf("%10.3fs %4s  ", told.At, number), told.Text)
+		if period, times := s.repetition(i); times >= manyTimes {
+			i += period * times
+			writeSentence(w, fmt.Sprintf("%10.3fs %4s  ", s.Told[i].At, ""), fmt.Sprintf(
+				"The last %d sentences came to pass %d times more, with nothing else between them.", period, times))
+		}
 	}
 	fmt.Fprintln(w)
 	t := table.New("", "POD", "BECAME", "PENDING", "VICTIMS' GRACE", "BACKOFF", "FLUSH", "OTHER EVENTS")
@@ -356,6 +362,29 @@ func (s *Story) WriteText(w io.Writer) {
 		fmt.Fprintln(w)
 		words.WriteWrapped(w, "", why)
 	}
+}
+
+// What a scheduler does over and over is told once: at most so many sentences that come so
+// often once more.
+const (
+	maxPeriod = 20
+	manyTimes = 5
+)
+
+// repetition tells how often what the sentences up to i say, of the shortest period, is said
+// once more right after them.
+func (s *Story) repetition(i int) (period, times int) {
+	same := func(i, j int) bool { return s.Told[i].Text == s.Told[j].Text && s.Told[i].Step == s.Told[j].Step }
+	for period = 1; period <= maxPeriod && period <= i+1; period++ {
+		n := i + 1
+		for n < len(s.Told) && same(n, n-period) {
+			n++
+		}
+		if times = (n - i - 1) / period; times >= manyTimes {
+			return period, times
+		}
+	}
+	return 0, 0
 }
 
 // writeSentence breaks a long sentence into lines, which begin below one another.

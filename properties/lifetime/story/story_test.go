@@ -110,3 +110,22 @@ func TestTell(t *testing.T) {
 		}
 	}
 }
+
+// What goes on and on is told once, and how often it came to pass.
+func TestRepetition(t *testing.T) {
+	s := &story.Story{Told: []story.Sentence{{Step: 1, Text: "it begins"}}}
+	for i := range 30 {
+		s.Told = append(s.Told, story.Sentence{At: float64(i), Step: 2, Text: "it tries"}, story.Sentence{At: float64(i) + 0.5, Step: 2, Text: "it fails"})
+	}
+	s.Told = append(s.Told, story.Sentence{At: 40, Step: 2, Text: "it ends"})
+	var text strings.Builder
+	s.WriteText(&text)
+	require.Equal(t, 1, strings.Count(text.String(), "it tries"))
+	require.Equal(t, 1, strings.Count(text.String(), "it fails"))
+	require.Contains(t, text.String(), "    29.500s       The last 2 sentences came to pass 29 times more, with nothing else between them.\n    40.000s       it ends\n")
+
+	few := &story.Story{Told: s.Told[:9]}
+	text.Reset()
+	few.WriteText(&text)
+	require.Equal(t, 4, strings.Count(text.String(), "it tries"))
+}
