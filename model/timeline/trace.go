@@ -124,6 +124,9 @@ type Entry struct {
 	Failed     bool
 }
 
+// Creates tells whether an object is new from this entry on: there was none of its name.
+func (e *Entry) Creates() bool { return e.What == Created && e.Error == "" }
+
 // Pod is the pod of an entry, as "default/a"; "" if its object is none.
 func (e *Entry) Pod() string {
 	name, _ := strings.CutPrefix(e.Object, "Pod ")

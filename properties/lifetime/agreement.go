@@ -96,7 +96,7 @@ func (l *Life) lastDecision(pod string) (node string, decided bool) {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod:
 			node, decided = e.Node, true
-		case e.What == timeline.TakenOver, e.What == timeline.Created && e.Pod() == pod:
+		case e.What == timeline.TakenOver, e.Creates() && e.Pod() == pod:
 			node, decided = "", false
 		}
 	}
@@ -113,7 +113,7 @@ func (l *Life) recreated(pod string) bool {
 		}
 	}
 	for i := range l.Trace.Entries {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Created && e.Error == "" && e.Pod() == pod {
+		if e := &l.Trace.Entries[i]; e.Creates() && e.Pod() == pod {
 			n++
 		}
 	}

@@ -89,7 +89,7 @@ func errorsBackOff(l *Life) (findings []Finding) {
 			cycles[pod]--
 			beside[pod] = cycles[pod] > 0
 			delete(errs, pod)
-		case e.What == timeline.Created || e.What == timeline.Requeued && (e.Text != "error" || e.Queue == "" && !l.poppedSince(i)):
+		case e.Creates() || e.What == timeline.Handled && e.Text == "added" || e.What == timeline.Requeued && (e.Text != "error" || e.Queue == "" && !l.poppedSince(i)):
 			delete(errs, pod)
 			cycles[pod] = 0
 		case e.What == timeline.Requeued:
@@ -178,6 +178,9 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 	unfit, waiting := map[string]bool{}, map[string]bool{} // waiting: and no preemption of it goes on
 	priority := map[string]int32{}
 	fits := map[string]bool{} // pods on their way to a node
+	// tried is when each pod was tried last, failing when the end of a pod's way to a node
+	// began: the room is free from some instant on between that and its being told.
+	tried, failing := map[string]int{}, map[string]int{}
 	var held []string
 	late := func(at time.Duration) {
 		for pod, w := range waits {
@@ -188,13 +191,13 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 			}
 		}
 	}
-	free := func(i int, pod string, most int32) {
+	free := func(i, since int, pod string, most int32) {
 		e := &l.Trace.Entries[i]
 		if len(held) > 0 && e.Step < len(l.Timeline.Steps) {
 			return
 		}
 		for other, is := range waiting {
-			if is && other != pod && priority[other] <= most {
+			if is && other != pod && priority[other] <= most && tried[other] <= since {
 				waits[other] = wait{i, pod, e.At + maxBackoff + backoffWindow + pollWindow}
 			}
 		}
@@ -204,7 +207,7 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 		late(e.At)
 		pod := e.Pod()
 		if losesNomination(e) && !fits[pod] && l.schedulesPod(e.Was) {
-			free(i, pod, model.Priority(e.Was.(*v1.Pod)))
+			free(i, i, pod, model.Priority(e.Was.(*v1.Pod)))
 		}
 		switch e.What {
 		case timeline.Holding:
@@ -225,6 +228,8 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 			delete(waiting, pod)
 			delete(unfit, pod)
 			delete(fits, pod)
+			delete(failing, pod)
+			tried[pod] = i
 			if p, ok := e.Is.(*v1.Pod); ok {
 				priority[pod] = model.Priority(p)
 			}
@@ -245,11 +250,20 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 		case timeline.Called:
 			if e.Call == timeline.Bind && e.TookEffect() {
 				delete(fits, pod) // it keeps its room
+			} else if e.Call == timeline.Bind {
+				failing[pod] = i
 			}
 		case timeline.Told:
+			if inMemory(e) {
+				failing[pod] = i
+			}
 			if fits[pod] && toldFailed(e) {
 				delete(fits, pod)
-				free(i, pod, math.MaxInt32)
+				since := i
+				if began, ok := failing[pod]; ok {
+					since = began
+				}
+				free(i, since, pod, math.MaxInt32)
 			}
 		}
 	}

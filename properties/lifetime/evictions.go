@@ -50,7 +50,7 @@ func evictions() []Property {
 			for i := range l.Trace.Entries {
 				e := &l.Trace.Entries[i]
 				switch {
-				case e.What == timeline.Created:
+				case e.Creates():
 					delete(marked, e.Pod())
 				case e.What == timeline.Called && marksVictim(e) && e.TookEffect():
 					marked[e.Pod()] = true
@@ -72,7 +72,7 @@ func evictions() []Property {
 			for i := range l.Trace.Entries {
 				e := &l.Trace.Entries[i]
 				switch {
-				case e.What == timeline.Created && e.Error == "":
+				case e.Creates():
 					created[e.Pod()]++
 				case e.By != "" && created[e.By] > 1:
 				case e.What == timeline.Begins || e.What == timeline.Popped:

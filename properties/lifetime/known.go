@@ -223,7 +223,7 @@ func (l *Life) GatedByVainPreemption(pod string) bool {
 			cpu = waitsForCPU.MatchString(e.Text)
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
 			lastEvicted = true // its end opens the gate, if it may help
-		case e.What == timeline.Created:
+		case e.Creates():
 			delete(gone, e.Pod())
 		case e.What == timeline.Handled && e.Text == "deleted":
 			gone[e.Pod()] = true

@@ -37,7 +37,7 @@ func once() []Property {
 				switch e := &l.Trace.Entries[i]; {
 				case e.What == timeline.TakenOver:
 					clear(preempted)
-				case e.What == timeline.Created && e.Error == "":
+				case e.Creates():
 					created[e.Pod()]++
 					delete(preempted, e.Pod())
 				case inMemory(e):
@@ -83,7 +83,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 			clear(overlap)
 		case e.What == timeline.Ends:
 			on[pod]--
-		case e.What == timeline.Created && e.Error == "":
+		case e.Creates():
 			again[pod], created[pod] = created[pod], true
 			bound[pod] = false
 			for by := range done {
@@ -141,7 +141,7 @@ func namesakes(l *Life) (findings []Finding) {
 		case e.What == timeline.TakenOver:
 			told = maps.Clone(created)
 			clear(decided)
-		case e.What == timeline.Created && e.Error == "":
+		case e.Creates():
 			created[pod]++
 		case e.What == timeline.Handled && e.Text == "added":
 			told[pod]++

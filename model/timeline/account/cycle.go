@@ -196,6 +196,10 @@ func (c *Cycle) States(portsForgotten bool, visit func(s *State) bool) (all bool
 		for i, p := range c.unsure {
 			if chosen[2+len(c.nominations)+i] == 0 {
 				cluster.Pods = append(cluster.Pods, as(p))
+			} else if portsForgotten {
+				for j, other := range cluster.Pods {
+					cluster.Pods[j] = withoutPortsOf(other, p.pod)
+				}
 			}
 		}
 		if !visit(&State{cluster, own.own}) {

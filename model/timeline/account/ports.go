@@ -51,3 +51,14 @@ func (p ports) forgotten(pod *v1.Pod) *v1.Pod {
 	}
 	return pod
 }
+
+// withoutPortsOf is a pod without the ports that are forgotten as another leaves its node.
+func withoutPortsOf(pod, gone *v1.Pod) *v1.Pod {
+	if pod.Spec.NodeName != gone.Spec.NodeName {
+		return pod
+	}
+	used := ports{}
+	used.add(pod)
+	used.remove(gone)
+	return used.forgotten(pod)
+}
