@@ -77,6 +77,12 @@ func (l *Life) known(f *Finding) (ids []string) {
 		if len(ids) == 0 && f.Kind == string(timeline.Decided) && l.chanceUnnoticed(f.Pod) {
 			ids = append(ids, ChanceUnnoticed)
 		}
+		// What the flush made it try would not have come out so but for a finding of its cycle.
+		for _, g := range l.judgeCycles() {
+			if g.Pod == f.Pod && g.Entry == f.Entry {
+				ids = append(ids, g.Known...)
+			}
+		}
 		for _, p := range l.Trace.Quiet.Pods {
 			if p.Exists && p.Node == "" && l.failedSynchronously(p.Name) {
 				ids = append(ids, SynchronousFailure)
