@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -153,7 +155,7 @@ func waitsForVictims(l *Life) (findings []Finding) {
 					delete(d.evicted, pod)
 				}
 			case strings.HasSuffix(e.Text, "terminating"):
-				if announced[pod] == 0 {
+				if p, ok := e.Is.(*v1.Pod); announced[pod] == 0 && (!ok || p.Spec.NodeName != "") { // else it keeps no room
 					announced[pod] = i
 				}
 			}
