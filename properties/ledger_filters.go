@@ -72,7 +72,7 @@ var openFilters = []LedgerEntry{
 		Where:       "interpodaffinity/filtering.go:569@v1.37.1, PreFilter; runtime/framework.go:1010@v1.37.1, RunPreFilterExtensionAddPod",
 		Consequence: "A pod takes the place of a nominated pod of higher priority that refuses to run beside it, so that pod's victims went for nothing.",
 		Releases:    ">=1.27.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "one-pod-for-all-terms",

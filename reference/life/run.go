@@ -52,6 +52,10 @@ const (
 	endless = 200
 )
 
+// beginning is when all timelines begin, so that what has a time is the same whenever one is
+// run. The backoff queue looks at its pods at whole seconds (backoff_queue.go:149@v1.37.1).
+var beginning = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // System is the linked scheduler: single cycles and whole timelines of it.
 type System struct{ *inprocess.System }
 
@@ -146,8 +150,7 @@ type waiting struct {
 
 // all runs the whole timeline.
 func (r *run) all(ctx context.Context) (err error) {
-	// The backoff queue looks at its pods at whole seconds (backoff_queue.go:149@v1.37.1).
-	time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
+	time.Sleep(time.Until(beginning))
 	r.start = time.Now()
 	r.bell = make(chan struct{}, 1)
 	r.stop = linked.Listen(r.bubble, r.logged)
