@@ -56,9 +56,6 @@ type stepDocument struct {
 	Expect   *timeline.Expectation `json:"expect,omitempty"`
 }
 
-// maxWait is the longest time that a step may take.
-const maxWait = 24 * time.Hour
-
 // queues are those in which a pod can be expected.
 var queues = []model.Queue{model.QueueActive, model.QueueBackoff, model.QueueUnschedulable, "none"}
 
@@ -94,8 +91,8 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 		s.End = ""
 	}
 	if d.Wait != "" {
-		if s.Wait, err = time.ParseDuration(d.Wait); err != nil || s.Wait <= 0 || s.Wait > maxWait {
-			return s, "wait", fmt.Errorf("%q is no time from 1ns to %s, for example 1m30s", d.Wait, maxWait)
+		if s.Wait, err = time.ParseDuration(d.Wait); err != nil || s.Wait <= 0 || s.Wait > timeline.MaxWait {
+			return s, "wait", fmt.Errorf("%q is no time from 1ns to %s, for example 1m30s", d.Wait, timeline.MaxWait)
 		}
 	}
 	for name, p := range map[string]*timeline.Place{"hold": s.Hold, "release": s.Release, "next": s.Next} {

@@ -27,6 +27,9 @@ type Timeline struct {
 	Steps   []Step
 }
 
+// MaxWait is the longest wait of a step.
+const MaxWait = 24 * time.Hour
+
 // Step is one thing that happens: exactly one of the fields is set, but for With.
 type Step struct {
 	// Create is an object that somebody creates.

@@ -89,6 +89,29 @@ func (m *minimiser) dropSteps() {
 			}
 		}
 	}
+	m.joinWaits()
+}
+
+// joinWaits makes one wait of two, where the first or where the second is. What takes some time
+// may not be told by either alone.
+func (m *minimiser) joinWaits() {
+	for i := 0; i < len(m.best.Steps); i++ {
+		for j := i + 1; j < len(m.best.Steps) && m.best.Steps[i].Wait > 0; j++ {
+			both := m.best.Steps[i].Wait + m.best.Steps[j].Wait
+			if m.best.Steps[j].Wait == 0 || both > timeline.MaxWait {
+				continue
+			}
+			for _, ends := range [][2]int{{i, j}, {j, i}} {
+				t := m.best.Clone()
+				t.Steps[ends[0]].Wait = both
+				t.Steps = slices.Delete(t.Steps, ends[1], ends[1]+1)
+				if m.try(t) {
+					j = i // the next to join is behind i again
+					break
+				}
+			}
+		}
+	}
 }
 
 // about is what a step is about: an object or a place.
