@@ -30,7 +30,7 @@ var steps = []struct {
 	{10, func(g *generator) bool { return g.failures }, (*generator).fail},
 	{4, func(g *generator) bool { return g.takeovers }, func(g *generator) { g.add(timeline.Step{Takeover: true}) }},
 	{12, func(g *generator) bool { return g.nodeChanges }, (*generator).changeNode},
-	{6, func(g *generator) bool { return g.nodesGo }, (*generator).nodeGoes},
+	{8, func(g *generator) bool { return g.nodesGo }, (*generator).nodeGoes},
 	{8, func(g *generator) bool { return g.budgets }, func(g *generator) {
 		g.change("PodDisruptionBudget default/budget", map[string]any{"status": map[string]any{"disruptionsAllowed": g.Intn(3)}})
 	}},
@@ -88,7 +88,7 @@ func (g *generator) place() timeline.Place {
 	}
 	names := []timeline.PlaceName{timeline.Preempt, timeline.Requeue, timeline.Filter, timeline.Evict, timeline.Patch, timeline.Preempted, timeline.Record, timeline.Pop, timeline.Stop}
 	if g.binding {
-		names = append(names, timeline.Bind, timeline.PreBind, timeline.Permit, timeline.PreBound, timeline.Bind, timeline.Unreserve, timeline.Start)
+		names = append(names, timeline.Bind, timeline.PreBind, timeline.Permit, timeline.PreBound, timeline.Bind, timeline.Unreserve, timeline.Start, timeline.Start)
 	}
 	return timeline.Place{Name: draw.Pick(g.Source, names...)}
 }

@@ -105,6 +105,7 @@ func (g *generator) addNode() {
 	n := node(len(g.nodes), cpus)
 	g.nodes = append(g.nodes, n.Name)
 	g.cluster.Nodes = append(g.cluster.Nodes, n)
+	ported := false
 	for left := cpus; left > 0; {
 		size := 1 + g.Intn(left)
 		left -= size
@@ -112,6 +113,10 @@ func (g *generator) addNode() {
 			continue
 		}
 		p := g.pod("v", int32(g.Intn(4)), size)
+		if ported {
+			p.Spec.Containers[0].Ports = nil // a kubelet does not run a second pod of one host port
+		}
+		ported = ported || len(p.Spec.Containers[0].Ports) > 0
 		p.Spec.NodeName = n.Name
 		p.Status.Phase = v1.PodRunning
 		start := metav1.NewTime(time.Date(2024, 1, 1, 0, g.Intn(4), 0, 0, time.UTC))

@@ -40,7 +40,7 @@ func TestAllAreAdmitted(t *testing.T) {
 func TestFloors(t *testing.T) {
 	floors := map[string]int{
 		// Steps.
-		"create Pod": drawn, "create Node": 70, "delete Pod": 1400, "delete Node": 80, "end": 1000,
+		"create Pod": drawn, "create Node": 80, "delete Pod": 1400, "delete Node": 80, "end": 1000,
 		"change Node": 250, "change Pod": 300, "change PodDisruptionBudget": 200,
 		"wait": 1600, "hold": 1300, "release": 800, "next": 400, "fail": 200, "fail, arrives": 80, "takeover": 60,
 		// What there is at the start.
@@ -53,7 +53,7 @@ func TestFloors(t *testing.T) {
 	for _, place := range timeline.Places() {
 		floors["hold "+string(place)] = 150
 	}
-	floors["hold preBind"], floors["hold preBound"], floors["hold start"] = 120, 120, 25 // only where bindings are drawn
+	floors["hold preBind"], floors["hold preBound"], floors["hold start"] = 120, 120, 30 // only where bindings are drawn
 	for _, place := range timeline.Calls() {
 		floors["fail "+string(place)] = 80
 	}
@@ -82,6 +82,20 @@ func TestFloors(t *testing.T) {
 		name := v.Field(i).Name
 		require.GreaterOrEqual(t, on[name], drawn/20, name)
 		require.LessOrEqual(t, on[name], drawn*9/10, "%s is hardly ever off", name)
+	}
+}
+
+// TestHostPorts: at the start no two pods of a node have one host port: the kubelet would not
+// run the second.
+func TestHostPorts(t *testing.T) {
+	for seed := range uint64(drawn) {
+		has := map[string]bool{}
+		for _, p := range FromSeed(seed).Cluster.Pods {
+			if len(p.Spec.Containers[0].Ports) > 0 {
+				require.False(t, has[p.Spec.NodeName], "seed %d", seed)
+				has[p.Spec.NodeName] = true
+			}
+		}
 	}
 }
 
