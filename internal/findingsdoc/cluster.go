@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -23,7 +24,7 @@ func Summary(c *model.Cluster) string {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", kind, name, strings.Join(slices.DeleteFunc(details, func(s string) bool { return s == "" }), "; "))
 	}
 	for _, n := range c.Nodes {
-		line("node", n.Name, resources(n.Status.Allocatable), when(n.Spec.Unschedulable, "unschedulable"), taints(n.Spec.Taints),
+		line("node", n.Name, words.Resources(n.Status.Allocatable), when(n.Spec.Unschedulable, "unschedulable"), taints(n.Spec.Taints),
 			when(len(n.Status.DeclaredFeatures) > 0, "declares "+strings.Join(n.Status.DeclaredFeatures, " ")), labels(n.Labels))
 	}
 	for _, b := range c.PodDisruptionBudgets {
@@ -107,16 +108,6 @@ func when(condition bool, text string) string {
 		return text
 	}
 	return ""
-}
-
-// resources writes a list such as "cpu 1, pods 10".
-func resources(list v1.ResourceList) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(list)) {
-		quantity := list[name]
-		parts = append(parts, fmt.Sprintf("%s %s", name, quantity.String()))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // labels leaves out the one that every node has.

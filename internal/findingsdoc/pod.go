@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -32,7 +33,7 @@ func podDetails(p *v1.Pod) (d details) {
 // requests are what a pod needs of a node.
 func (d *details) requests(p *v1.Pod) {
 	container := func(kind string, c *v1.Container) {
-		*d = append(*d, strings.TrimSpace(kind+" "+resources(c.Resources.Requests)))
+		*d = append(*d, strings.TrimSpace(kind+" "+words.Resources(c.Resources.Requests)))
 		for _, port := range c.Ports {
 			d.add(port.HostPort > 0, "host port %d", port.HostPort)
 		}
@@ -49,13 +50,13 @@ func (d *details) requests(p *v1.Pod) {
 		}
 	}
 	if r := p.Spec.Resources; r != nil {
-		d.add(true, "pod-level %s", resources(r.Requests))
+		d.add(true, "pod-level %s", words.Resources(r.Requests))
 	}
-	d.add(len(p.Spec.Overhead) > 0, "overhead %s", resources(p.Spec.Overhead))
+	d.add(len(p.Spec.Overhead) > 0, "overhead %s", words.Resources(p.Spec.Overhead))
 	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		d.add(len(s.AllocatedResources) > 0, "container %s has %s allocated", s.Name, resources(s.AllocatedResources))
+		d.add(len(s.AllocatedResources) > 0, "container %s has %s allocated", s.Name, words.Resources(s.AllocatedResources))
 		if s.Resources != nil {
-			d.add(true, "container %s has %s in effect", s.Name, resources(s.Resources.Requests))
+			d.add(true, "container %s has %s in effect", s.Name, words.Resources(s.Resources.Requests))
 		}
 	}
 	for _, c := range p.Spec.ResourceClaims {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -24,7 +25,7 @@ func storageLines(c *model.Cluster, line func(kind, name string, details ...stri
 			}
 			line("claim", model.Key(o), d...)
 		case *v1.PersistentVolume:
-			d := details{accessModes(o.Spec.AccessModes), resources(o.Spec.Capacity), ofClass(o.Spec.StorageClassName)}
+			d := details{accessModes(o.Spec.AccessModes), words.Resources(o.Spec.Capacity), ofClass(o.Spec.StorageClassName)}
 			if csi := o.Spec.CSI; csi != nil {
 				d.add(true, "%s of %s", csi.VolumeHandle, csi.Driver)
 			}

@@ -4,8 +4,12 @@ package words
 import (
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
+
+	v1 "k8s.io/api/core/v1"
 )
 
 // Plural is "1 node", "2 nodes".
@@ -43,6 +47,16 @@ func Some(names []string, max int) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s, … (%d more)", strings.Join(names[:max], ", "), len(names)-max)
+}
+
+// Resources is "cpu 1, pods 10", by name.
+func Resources(list v1.ResourceList) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		q := list[name]
+		all = append(all, fmt.Sprintf("%s %s", name, q.String()))
+	}
+	return strings.Join(all, ", ")
 }
 
 // FirstLine leaves out the stack of a panic.

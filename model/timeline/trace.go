@@ -136,6 +136,12 @@ func (e *Entry) Pod() string {
 	return name
 }
 
+// PreemptsInMemory tells whether an entry says that a pod was preempted by ending its way to a
+// node, without a call.
+func (e *Entry) PreemptsInMemory() bool {
+	return e.What == Told && strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory")
+}
+
 // TookEffect tells whether a call changed anything; it may have, though its answer is an error.
 func (e *Entry) TookEffect() bool {
 	return e.Error == "" || strings.Contains(e.Text, "took effect")

@@ -254,7 +254,7 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 				failing[pod] = i
 			}
 		case timeline.Told:
-			if inMemory(e) {
+			if e.PreemptsInMemory() {
 				failing[pod] = i
 			}
 			if fits[pod] && toldFailed(e) {

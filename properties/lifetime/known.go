@@ -59,18 +59,22 @@ func (l *Life) known(f *Finding) (ids []string) {
 			ids = append(ids, l.gatedBy(f.Pod)...)
 		}
 	case "no-wait-for-the-flush":
-		// A pod that is stuck keeps room for itself, so others are stuck behind it.
+		// A pod that is stuck keeps room for itself, so others are stuck that want this room.
 		for _, p := range l.Trace.Quiet.Pods {
-			if p.Name == f.Pod || len(p.NominatedTo) > 0 {
-				ids = append(ids, l.gatedBy(p.Name)...)
+			if p.Name != f.Pod && !slices.Contains(p.NominatedTo, l.Trace.Entries[f.Entry].Node) {
+				continue
 			}
-			if p.Exists && len(p.NominatedTo) > 0 && l.nominationCameBack(p.Name) {
+			ids = append(ids, l.gatedBy(p.Name)...)
+			if !p.Exists || len(p.NominatedTo) == 0 {
+				continue
+			}
+			if l.nominationCameBack(p.Name) {
 				ids = append(ids, NominationComesBack)
 			}
-			if p.Exists && p.Terminating && len(p.NominatedTo) > 0 && len(p.Queues) == 0 {
+			if p.Terminating && len(p.Queues) == 0 {
 				ids = append(ids, SkippedUnnoticed)
 			}
-			if p.Exists && len(p.NominatedTo) > 0 && l.victimsEndUnnoticed(p.Name) {
+			if l.victimsEndUnnoticed(p.Name) {
 				ids = append(ids, VictimsEndUnnoticed)
 			}
 		}

@@ -2,7 +2,6 @@ package lifetime
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -65,9 +64,4 @@ func (l *Life) noPause() bool {
 		}
 	}
 	return false
-}
-
-// inMemory tells whether an entry says that a pod was preempted by ending its way to a node.
-func inMemory(e *timeline.Entry) bool {
-	return e.What == timeline.Told && strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory")
 }

@@ -40,7 +40,7 @@ func once() []Property {
 				case e.Creates():
 					created[e.Pod()]++
 					delete(preempted, e.Pod())
-				case inMemory(e):
+				case e.PreemptsInMemory():
 					preempted[e.Pod()] = true
 				case e.What == timeline.Popped:
 					delete(preempted, e.Pod())

@@ -117,7 +117,7 @@ func (a *account) follow(i int, e *timeline.Entry) {
 			a.holds = slices.DeleteFunc(a.holds, func(p string) bool { return p == e.Object })
 		}
 	case timeline.Told:
-		if strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory") {
+		if e.PreemptsInMemory() {
 			a.bindingFails(e.Pod())
 		}
 	case timeline.Popped, timeline.Fits, timeline.Unfit, timeline.Decided, timeline.Requeued:

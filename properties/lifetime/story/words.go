@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
@@ -93,7 +94,7 @@ const noneHeld = "none"
 func (t teller) start() (lines []string) {
 	c := t.Timeline.Cluster
 	for _, n := range c.Nodes {
-		lines = append(lines, "Node "+n.Name+" has "+resources(n.Status.Allocatable)+ifSo(n.Spec.Unschedulable, ", and is unschedulable"))
+		lines = append(lines, "Node "+n.Name+" has "+words.Resources(n.Status.Allocatable)+ifSo(n.Spec.Unschedulable, ", and is unschedulable"))
 	}
 	for _, p := range c.Pods {
 		lines = append(lines, "Pod "+model.Key(p)+" "+ifElse(p.Spec.NodeName != "", "runs on "+p.Spec.NodeName, "is pending")+": "+podWords(p))
@@ -111,7 +112,7 @@ func (t teller) start() (lines []string) {
 func podWords(p *v1.Pod) string {
 	all := []string{fmt.Sprintf("priority %d", model.Priority(p))}
 	for i := range p.Spec.Containers {
-		if r := resources(p.Spec.Containers[i].Resources.Requests); r != "" {
+		if r := words.Resources(p.Spec.Containers[i].Resources.Requests); r != "" {
 			all = append(all, "requests "+r)
 		}
 		for _, port := range p.Spec.Containers[i].Ports {
@@ -131,15 +132,6 @@ func podWords(p *v1.Pod) string {
 	}
 	if p.Status.NominatedNodeName != "" {
 		all = append(all, "nominated to "+p.Status.NominatedNodeName)
-	}
-	return strings.Join(all, ", ")
-}
-
-func resources(list v1.ResourceList) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(list)) {
-		q := list[name]
-		all = append(all, fmt.Sprintf("%s %s", name, q.String()))
 	}
 	return strings.Join(all, ", ")
 }
