@@ -177,7 +177,7 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 	waits := map[string]wait{}
 	unfit, waiting := map[string]bool{}, map[string]bool{} // waiting: and no preemption of it goes on
 	priority := map[string]int32{}
-	fits := map[string]bool{} // pods on their way to a node
+	fits, bound := map[string]bool{}, map[string]bool{} // pods on their way to a node, and at its end
 	// tried is when each pod was tried last, failing when the end of a pod's way to a node
 	// began: the room is free from some instant on between that and its being told.
 	tried, failing := map[string]int{}, map[string]int{}
@@ -206,7 +206,7 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 		e := &l.Trace.Entries[i]
 		late(e.At)
 		pod := e.Pod()
-		if losesNomination(e) && !fits[pod] && l.schedulesPod(e.Was) {
+		if losesNomination(e) && !fits[pod] && !bound[pod] && l.schedulesPod(e.Was) {
 			free(i, i, pod, model.Priority(e.Was.(*v1.Pod)))
 		}
 		switch e.What {
@@ -238,6 +238,7 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 			if e.What != timeline.Handled || !strings.HasPrefix(e.Text, "updated") {
 				delete(waiting, pod)
 				delete(fits, pod)
+				delete(bound, pod)
 			}
 		case timeline.Unfit:
 			unfit[pod] = waitsForCPU.MatchString(e.Text)
@@ -249,7 +250,8 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 			waiting[pod] = unfit[pod] && e.Queue == model.QueueUnschedulable && !e.Gated
 		case timeline.Called:
 			if e.Call == timeline.Bind && e.TookEffect() {
-				delete(fits, pod) // it keeps its room
+				delete(fits, pod)
+				bound[pod] = true // it keeps its room, whatever old news of it comes in
 			} else if e.Call == timeline.Bind {
 				failing[pod] = i
 			}
