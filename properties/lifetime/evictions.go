@@ -130,11 +130,13 @@ func marksVictim(e *timeline.Entry) bool {
 // were evicted for it, as far as the scheduler has been told of them.
 func waitsForVictims(l *Life) (findings []Finding) {
 	type debt struct {
-		node    string
-		evicted map[string]bool // and whether the scheduler has been told that they terminate
+		node string
+		// evicted are victims, and the entry from which on it counts that the scheduler is told
+		// that they terminate: where the call failed, only then can it know that they do for it.
+		evicted map[string]int
 	}
 	owed := map[string]*debt{}
-	announced := map[string]int{} // that pods terminate: at which entry
+	announced := map[string][]int{} // that pods terminate: at which entries
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		switch e.What {
@@ -155,8 +157,8 @@ func waitsForVictims(l *Life) (findings []Finding) {
 					delete(d.evicted, pod)
 				}
 			case strings.HasSuffix(e.Text, "terminating"):
-				if p, ok := e.Is.(*v1.Pod); announced[pod] == 0 && (!ok || p.Spec.NodeName != "") { // else it keeps no room
-					announced[pod] = i
+				if p, ok := e.Is.(*v1.Pod); !ok || p.Spec.NodeName != "" { // else it keeps no room
+					announced[pod] = append(announced[pod], i)
 				}
 			}
 		case timeline.TakenOver:
@@ -171,17 +173,21 @@ func waitsForVictims(l *Life) (findings []Finding) {
 			case d == nil || e.Call != timeline.Evict:
 			case e.Error != "" && !l.Timeline.Cluster.Settings.AsyncPreemption():
 				delete(owed, e.By) // the preemption has failed, and nominates nothing
+			case e.TookEffect() && e.Error != "":
+				d.evicted[e.Pod()] = i
 			case e.TookEffect():
-				d.evicted[e.Pod()] = true
+				d.evicted[e.Pod()] = 0
 			}
 		case timeline.Decided:
 			began := l.began(i)
-			known := func(pod string) bool { at, ok := announced[pod]; return ok && at < began }
-			more := slices.ContainsFunc(e.Victims, func(v string) bool { return !known(v) })
+			known := func(pod string, since int) bool {
+				return slices.ContainsFunc(announced[pod], func(at int) bool { return since <= at && at < began })
+			}
+			more := slices.ContainsFunc(e.Victims, func(v string) bool { return !known(v, 0) })
 			if d := owed[e.Pod()]; d != nil && more {
 				for _, v := range slices.Sorted(maps.Keys(d.evicted)) {
 					// To go on with the same victims is no second preemption.
-					if known(v) && (e.Node != d.node || !slices.Contains(e.Victims, v)) {
+					if known(v, d.evicted[v]) && (e.Node != d.node || !slices.Contains(e.Victims, v)) {
 						findings = append(findings, Finding{Pod: e.Pod(), Kind: "preempts", Entry: i, Detail: fmt.Sprintf(
 							"pod %s preempts %s on %s while its victim %s on %s is terminating", e.Pod(), strings.Join(e.Victims, ", "), e.Node, v, d.node)})
 						break
@@ -189,7 +195,7 @@ func waitsForVictims(l *Life) (findings []Finding) {
 				}
 			}
 			if more || e.Node == "" {
-				owed[e.Pod()] = &debt{node: e.Node, evicted: map[string]bool{}}
+				owed[e.Pod()] = &debt{node: e.Node, evicted: map[string]int{}}
 			}
 			if slices.ContainsFunc(l.Trace.Entries[began:i], func(m timeline.Entry) bool { return m.What == timeline.Handled && m.Object == "Node "+e.Node }) {
 				delete(owed, e.Pod()) // it was decided for a node as it is no more

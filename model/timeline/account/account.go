@@ -44,7 +44,8 @@ type account struct {
 	nodes    map[string]*v1.Node
 	onNodes  map[types.UID]*v1.Pod // bound, as far as it was told, or assumed
 	assumed  map[types.UID]*assumption
-	holds    []string // the places that are held
+	ends     map[types.UID]int // how many failed bindings of a pod have not come to their end
+	holds    []string          // the places that are held
 	waiting  map[types.UID]*waiting
 	ports    ports
 	// stored and the next two are what listers show.
@@ -88,7 +89,8 @@ func Cycles(t *timeline.Timeline, trace *timeline.Trace) []*Cycle {
 // start begins the account of a new scheduler.
 func (a *account) start(objects []runtime.Object) {
 	a.nodes, a.onNodes = map[string]*v1.Node{}, map[types.UID]*v1.Pod{}
-	a.assumed, a.waiting, a.ports = map[types.UID]*assumption{}, map[types.UID]*waiting{}, ports{}
+	a.assumed, a.ends = map[types.UID]*assumption{}, map[types.UID]int{}
+	a.waiting, a.ports = map[types.UID]*waiting{}, ports{}
 	a.stored, a.others = map[string]*v1.Pod{}, map[string]runtime.Object{}
 	a.budgets, a.storedBudgets = map[string]*policyv1.PodDisruptionBudget{}, map[string]*policyv1.PodDisruptionBudget{}
 	a.cycle = nil
@@ -134,9 +136,13 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 		return
 	}
 	w := a.waiting[pod.UID]
-	if e.What == timeline.Requeued && a.assumed[pod.UID] != nil { // its binding has failed
-		a.leave(pod.UID)
-		a.nominate(w, union(one(""), w.nominations()))
+	if s := a.assumed[pod.UID]; e.What == timeline.Requeued && (s != nil || e.Text == "error" && a.ends[pod.UID] > 0) {
+		// A binding has failed: that of now, or of an earlier time that the pod was assumed.
+		a.ends[pod.UID] = max(0, a.ends[pod.UID]-1)
+		if s != nil && s.failed && a.ends[pod.UID] == 0 {
+			a.leave(pod.UID)
+			a.nominate(w, union(one(""), w.nominations()))
+		}
 		return
 	}
 	if a.cycle == nil || a.cycle.Pod.UID != pod.UID {
@@ -145,12 +151,7 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 	switch e.What {
 	case timeline.Fits:
 		a.end(i, e)
-		there := *a.cycle.Pod
-		there.Spec.NodeName = e.Node
-		a.come(&there)
-		a.assumed[pod.UID] = &assumption{permit: slices.ContainsFunc(a.holds, func(p string) bool {
-			return p == string(timeline.Permit) || p == timeline.Place{Name: timeline.Permit, Pod: model.Key(pod)}.String()
-		})}
+		a.assume(pod, e.Node)
 		a.nominate(w, one(""))
 		a.cycle = nil
 	case timeline.Unfit:
@@ -244,10 +245,24 @@ func (a *account) handlePod(was, pod *v1.Pod, gone bool) {
 	}
 }
 
+// assume puts a pod on its node before it is bound, unless the scheduler was told meanwhile
+// that it is bound already.
+func (a *account) assume(pod *v1.Pod, node string) {
+	if a.assumed[pod.UID] == nil && a.onNodes[pod.UID] != nil {
+		return
+	}
+	there := *pod
+	there.Spec.NodeName = node
+	a.come(&there)
+	a.assumed[pod.UID] = &assumption{permit: slices.ContainsFunc(a.holds, func(p string) bool {
+		return p == string(timeline.Permit) || p == timeline.Place{Name: timeline.Permit, Pod: model.Key(pod)}.String()
+	})}
+}
+
 // goes takes a pod off its node that is to be deleted, or is gone.
 func (a *account) goes(uid types.UID) {
 	if s := a.assumed[uid]; s != nil && s.permit {
-		s.failed = true
+		a.fail(uid, s)
 		return
 	}
 	a.leave(uid)
@@ -296,8 +311,15 @@ func (a *account) called(e *timeline.Entry) {
 func (a *account) bindingFails(pod string) {
 	for uid, s := range a.assumed {
 		if model.Key(a.onNodes[uid]) == pod {
-			s.failed = true
+			a.fail(uid, s)
 		}
+	}
+}
+
+func (a *account) fail(uid types.UID, s *assumption) {
+	if !s.failed {
+		s.failed = true
+		a.ends[uid]++
 	}
 }
 
