@@ -180,7 +180,8 @@ func TestTimeIsUp(t *testing.T) {
 }
 
 // TestVainPreemption: drawn timelines with the bug of kubernetes#141694 become small, if not all
-// of them as small as others: some need several preemptors in each other's way.
+// of them as small as others: some need several preemptors in each other's way. Those that do not
+// become three pods or fewer.
 func TestVainPreemption(t *testing.T) {
 	shows := func(ctx context.Context, tl *timeline.Timeline) bool {
 		trace, err := life.Run(ctx, tl)
@@ -195,13 +196,15 @@ func TestVainPreemption(t *testing.T) {
 		if !shows(t.Context(), tl) {
 			continue
 		}
-		found++
 		small := steps.Minimise(t.Context(), tl, shows)
 		size := steps.SizeOf(small.Timeline)
 		t.Logf("seed %d: from %s to %s, with %d checks", seed, steps.SizeOf(tl), size, small.Checks)
 		require.True(t, small.Minimal)
 		require.Equal(t, 1, size.Nodes)
-		require.LessOrEqual(t, size.Pods, 3)
+		require.LessOrEqual(t, size.Pods, 5)
+		if size.Pods <= 3 {
+			found++
+		}
 		smallest = min(smallest, size.Pods)
 		require.LessOrEqual(t, size.Steps, 12)
 		require.True(t, shows(t.Context(), small.Timeline))
@@ -211,5 +214,5 @@ func TestVainPreemption(t *testing.T) {
 			}
 		}
 	}
-	require.LessOrEqual(t, smallest, 3)
+	require.LessOrEqual(t, smallest, 2)
 }
