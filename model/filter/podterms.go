@@ -44,6 +44,13 @@ func (t *podTerm) selects(p *v1.Pod, namespaces map[string]labels.Set) bool {
 		t.selector.Matches(labels.Set(p.Labels))
 }
 
+// GoesWith tells whether all required terms of p's affinity select another pod, which may be
+// p itself. It knows no labels of namespaces.
+func GoesWith(p, other *v1.Pod) bool {
+	terms := podTerms(p, RequiredAffinity(p))
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t *podTerm) bool { return !t.selects(other, nil) })
+}
+
 // RequiredAffinity are the required terms of p's affinity to other pods.
 func RequiredAffinity(p *v1.Pod) []v1.PodAffinityTerm {
 	if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {

@@ -60,6 +60,17 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			}
 		},
 	},
+	"no-second-preemption": {
+		"preempts a victim once more meanwhile": func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Begins {
+					again := timeline.Entry{What: timeline.Decided, Object: e.Object, Node: "node-1", Victims: []string{"default/v"}}
+					t.Entries = slices.Insert(t.Entries, i+1, timeline.Entry{What: timeline.Popped, Object: e.Object}, again)
+					return
+				}
+			}
+		},
+	},
 	"no-namesake-is-evicted": {
 		"evicts another pod of the name": func(t *timeline.Trace) {
 			for i := range t.Entries {

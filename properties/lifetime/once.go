@@ -19,6 +19,13 @@ func once() []Property {
 		Lies:  []string{"evicts a pod that terminates", "evicts a pod twice"},
 		Check: evictedOnce,
 	}, {
+		Name:    "no-second-preemption",
+		Promise: "a pod does not preempt a victim once more while its preemption of that victim is still going on",
+		Source: "KEP-4832, \"blocks the Pod while the preemption routine is in-progress, using PreEnqueue\"; " +
+			"comment in prepareCandidateAsync, \"to prevent requesting preemption of the same pod multiple times for the same preemptor\" (executor.go:270@v1.37.1)",
+		Lies:  []string{"preempts a victim once more meanwhile"},
+		Check: noSecondPreemption,
+	}, {
 		Name:    "no-namesake-is-evicted",
 		Promise: "a pod is not evicted as the victim of a preemption that was decided before it was created, only because it has the victim's name",
 		Source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\": \"one or more lower priority Pods get evicted from the Node\"; " +
@@ -125,6 +132,51 @@ func evictedOnce(l *Life) (findings []Finding) {
 		}
 	}
 	slices.SortFunc(findings, func(a, b Finding) int { return a.Entry - b.Entry })
+	return findings
+}
+
+// noSecondPreemption follows whose preemptions are going on, and of which victims the scheduler's
+// informer had not even stored that they end when the next cycle of the same pod began.
+func noSecondPreemption(l *Life) (findings []Finding) {
+	created := map[string]int{} // of two pods of one name it cannot be told which is meant
+	for _, p := range l.Timeline.Cluster.Pods {
+		created[p.Namespace+"/"+p.Name]++
+	}
+	decided := map[string][]string{}   // by preemptor: the victims
+	on := map[string]map[string]bool{} // by preemptor: the victims of a goroutine that has not ended
+	ends := map[string]int{}           // since which entry it is stored that a pod ends
+	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		pod := e.Pod()
+		switch {
+		case e.What == timeline.TakenOver:
+			clear(decided)
+			clear(on)
+		case e.Creates():
+			created[pod]++
+		case e.What == timeline.Stored && pod != "" && (e.Text == "deleted" || strings.HasSuffix(e.Text, "terminating")):
+			if _, ok := ends[pod]; !ok {
+				ends[pod] = i
+			}
+		case e.What == timeline.Begins:
+			if on[pod] == nil {
+				on[pod] = map[string]bool{}
+			}
+			for _, v := range decided[pod] {
+				on[pod][v] = true
+			}
+		case e.What == timeline.Ends:
+			delete(on, pod)
+		case e.What == timeline.Decided && len(e.Victims) > 0:
+			for _, v := range e.Victims {
+				if at, ok := ends[v]; on[pod][v] && (!ok || at > l.began(i)) && created[pod] < 2 && created[v] < 2 {
+					findings = append(findings, Finding{Pod: pod, Kind: "preempts", Entry: i,
+						Detail: fmt.Sprintf("pod %s preempts %s once more though its preemption is still going on", pod, v)})
+				}
+			}
+			decided[pod] = e.Victims
+		}
+	}
 	return findings
 }
 

@@ -143,6 +143,15 @@ func (r *run) expect(step int, e *timeline.Expectation) {
 	r.trace.Unmet = append(r.trace.Unmet, timeline.Unmet{Step: step, Expectation: *e, Was: describe(p)})
 }
 
+// miss keeps the expectations of a step and of those after it: none of them was come to.
+func (r *run) miss(step int) {
+	for i := step; i < len(r.tl.Steps); i++ {
+		if e := r.tl.Steps[i].Expect; e != nil {
+			r.trace.Unmet = append(r.trace.Unmet, timeline.Unmet{Step: i, Expectation: *e, Was: "the timeline broke off before"})
+		}
+	}
+}
+
 func describe(p timeline.PodState) string {
 	if !p.Exists {
 		return "it is gone"

@@ -164,8 +164,12 @@ func (r *run) all(ctx context.Context) (err error) {
 	r.scheduler.run()
 	r.settle()
 	for i := range r.tl.Steps {
-		if r.broken() || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if r.broken() {
+			r.miss(i)
+			return nil
 		}
 		r.step = i
 		if err := r.do(&r.tl.Steps[i]); err != nil {
@@ -230,8 +234,6 @@ func (r *run) do(s *timeline.Step) error {
 		r.fails = append(r.fails, *s.Fail)
 		last := &r.fails[len(r.fails)-1]
 		last.Times = cmp.Or(last.Times, 1)
-	case s.Relist != "":
-		r.relist(s.Relist)
 	case s.Takeover:
 		return r.takeover()
 	}

@@ -19,7 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/kubernetes/pkg/apis/core/v1/helper/qos"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -97,6 +99,9 @@ func (s *server) stamp(obj runtime.Object, new bool) runtime.Object {
 	}
 	if o.GetGeneration() == 0 {
 		o.SetGeneration(1)
+	}
+	if p, ok := obj.(*v1.Pod); ok && p.Status.QOSClass == "" { // core/pod/strategy.go:103@v1.37.1, PrepareForCreate
+		p.Status.QOSClass = qos.GetPodQOS(p)
 	}
 	if new {
 		o.SetCreationTimestamp(inSeconds(time.Now()))
@@ -360,6 +365,10 @@ func (s *server) patch(key string, data []byte) (*v1.Pod, error) {
 	now := obj.(*v1.Pod)
 	if now.UID != pod.UID {
 		return nil, conflict(key, "the UID does not match")
+	}
+	if now.Status.QOSClass != pod.Status.QOSClass && now.Status.QOSClass != "" { // apis/core/validation/validation.go:6199@v1.37.1, ValidatePodStatusUpdate
+		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, pod.Name, field.ErrorList{
+			field.Invalid(field.NewPath("status", "qosClass"), now.Status.QOSClass, "field is immutable")})
 	}
 	s.version++
 	now.ResourceVersion = fmt.Sprint(s.version)

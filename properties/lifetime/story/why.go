@@ -106,9 +106,6 @@ func (t teller) why(findings []lifetime.Finding) (all []string) {
 				text = "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again."
 			case lifetime.StaleNomination:
 				text = fmt.Sprintf("Why they differ: the scheduler has withdrawn the nomination of %s in its memory, the API call that writes this to the status failed, and it is not repeated.", f.Pod)
-			case lifetime.RecreatedAsUpdate:
-				text = "Why it breaks: the scheduler was told in one update of a pod that is gone and of another one of its name, as an informer does after a new list. " +
-					"It does not compare their UIDs, and goes on as if the two were one pod."
 			case lifetime.Namesake:
 				text = "Why another pod is hit: the calls of a preemption name the victim, and say nothing of its UID. The victim was gone by then, and another pod had been created under its name."
 			default: // one that single clusters show, too
@@ -123,6 +120,10 @@ func (t teller) why(findings []lifetime.Finding) (all []string) {
 			if id == lifetime.SkippedUnnoticed {
 				text = fmt.Sprintf("Why %s waits: room was kept for a nominated pod that terminates, and is pending. When it was that pod's turn, the scheduler skipped it. Since then it is in no queue, "+
 					"and its nomination counts without its requests. The room is free, and no event says so.", f.Pod)
+			}
+			if id == lifetime.FirstUnnoticed {
+				text = fmt.Sprintf("Why %s waits: while there were pods like it, its affinity let it go only where these are. The last of them is gone, and as the first of its kind it may go anywhere. "+
+					"The plugin that rejected it says of a deletion that it helps only against anti-affinity.", f.Pod)
 			}
 			if id == lifetime.NoPause {
 				text = "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
