@@ -213,9 +213,10 @@ var lives = []Mutant{
 	{
 		Name: "nominated-pods-of-higher-priority-ignored",
 		File: runtime, Func: "addGENominatedPods",
-		Find:    ">= corev1.PodPriority(pod)",
-		Replace: "== corev1.PodPriority(pod)",
-		Breaks:  "room of a nominated pod is not taken by one of lower priority",
+		Find:      ">= corev1.PodPriority(pod)",
+		Replace:   "== corev1.PodPriority(pod)",
+		Breaks:    "room of a nominated pod is not taken by one of lower priority",
+		Witnesses: []string{"kubernetes-93505"},
 	},
 	{
 		Name: "bound-pod-stays-assumed",
@@ -276,9 +277,10 @@ var lives = []Mutant{
 	{
 		Name: "changed-nomination-wakes-nobody",
 		File: handlers, Func: "updatePodInSchedulingQueue",
-		Find:    "if hasNominatedNodeNameChanged(oldPod, newPod) {",
-		Replace: "if false {",
-		Breaks:  "room that a pod is no longer nominated to is told to those that wait for it",
+		Find:      "if hasNominatedNodeNameChanged(oldPod, newPod) {",
+		Replace:   "if false {",
+		Breaks:    "room that a pod is no longer nominated to is told to those that wait for it",
+		Witnesses: []string{"kubernetes-129058"},
 	},
 	{
 		Name: "error-backs-off-for-ever",
@@ -297,9 +299,10 @@ var lives = []Mutant{
 	{
 		Name: "preempted-in-memory-wakes-nobody",
 		File: executor, Func: "prepareCandidateAsync",
-		Find:    "metrics.GoroutineResultError || preemptedLastVictimInMemory {",
-		Replace: "metrics.GoroutineResultError || preemptedLastVictimInMemory && false {",
-		Breaks:  "a preemptor whose last victim was on its way to a node is tried again",
+		Find:      "metrics.GoroutineResultError || preemptedLastVictimInMemory {",
+		Replace:   "metrics.GoroutineResultError || preemptedLastVictimInMemory && false {",
+		Breaks:    "a preemptor whose last victim was on its way to a node is tried again",
+		Witnesses: []string{"kubernetes-140082"},
 	},
 	{
 		Name: "binds-though-preempted",

@@ -12,6 +12,8 @@ type Mutant struct {
 	Breaks string
 	// Property is the one that has to find it; "" if any may.
 	Property string
+	// Witnesses are timelines of the corpus that have to fail with the mutant.
+	Witnesses []string
 }
 
 const (

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,15 +36,9 @@ const controlFor = 20 * time.Second
 // nothing to find. It writes a table to out, and what is going on to log. The
 // error says what was not achieved.
 func run(ctx context.Context, out, log io.Writer, mutants []Mutant) error {
-	source, original, err := harness.Copy(ctx, "mutants")
+	source, r, err := newRunner(ctx, log)
 	if err != nil {
 		return err
-	}
-	r := &runner{dir: source.Dir, original: original, log: log}
-	for _, m := range slices.Concat(All, escaped) { // an earlier run may have been killed
-		if err := r.write(&m, false); err != nil {
-			return err
-		}
 	}
 	control, err := r.campaign(ctx, controlFor)
 	if err != nil {
@@ -67,6 +60,21 @@ func run(ctx context.Context, out, log io.Writer, mutants []Mutant) error {
 	}
 	writeTable(out, results)
 	return judge(results)
+}
+
+// newRunner makes a copy of upstream, without mutants.
+func newRunner(ctx context.Context, log io.Writer) (*harness.Source, *runner, error) {
+	source, original, err := harness.Copy(ctx, "mutants")
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &runner{dir: source.Dir, original: original, log: log}
+	for _, m := range every() { // an earlier run may have been killed
+		if err := r.write(&m, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	return source, r, nil
 }
 
 // runner has a copy of upstream to change.
@@ -113,26 +121,31 @@ func (r *runner) find(ctx context.Context, m *Mutant) (_ *result, err error) {
 	return found, nil
 }
 
+// build builds the program against the copy as it is.
+func (r *runner) build(ctx context.Context) error {
+	start := time.Now()
+	binary, err := harness.Build(ctx, r.dir, r.log)
+	r.binary, r.building = binary, time.Since(start)
+	return err
+}
+
 // campaign runs the same as "preemptcheck fuzz --kubernetes", with the build by
 // itself, so that the time it takes is known.
 func (r *runner) campaign(ctx context.Context, limit time.Duration, args ...string) (*campaign.Report, error) {
-	start := time.Now()
-	binary, err := harness.Build(ctx, r.dir, r.log)
-	if err != nil {
+	if err := r.build(ctx); err != nil {
 		return nil, err
 	}
-	r.binary, r.building = binary, time.Since(start)
 	temp, err := os.MkdirTemp("", "upstreammutants-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	cmd := exec.CommandContext(ctx, binary, append([]string{"fuzz", "--seed", "1", "--for", limit.String(), "--out", temp, "-o", "json"}, args...)...)
+	cmd := exec.CommandContext(ctx, r.binary, append([]string{"fuzz", "--seed", "1", "--for", limit.String(), "--out", temp, "-o", "json"}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	start = time.Now()
+	start := time.Now()
 	out, err := cmd.Output()
 	r.running = time.Since(start)
 	if ctx.Err() != nil {
