@@ -52,6 +52,7 @@ type stepDocument struct {
 	Release  *timeline.Place       `json:"release,omitempty"`
 	Next     *timeline.Place       `json:"next,omitempty"`
 	Fail     *timeline.Failure     `json:"fail,omitempty"`
+	Relist   string                `json:"relist,omitempty"`
 	Takeover bool                  `json:"takeover,omitempty"`
 	Expect   *timeline.Expectation `json:"expect,omitempty"`
 }
@@ -69,13 +70,13 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 		}
 	}
 	if len(set) != 1 {
-		return s, "", fmt.Errorf("a step is one of create, change, delete, end, wait, hold, release, next, fail, takeover, expect; there are %d", len(set))
+		return s, "", fmt.Errorf("a step is one of create, change, delete, end, wait, hold, release, next, fail, relist, takeover, expect; there are %d", len(set))
 	}
 	if (d.Change != "") != (len(d.With) > 0) {
 		return s, "with", errors.New(`"change" and "with" go together`)
 	}
 	s = timeline.Step{Change: d.Change, With: d.With, Delete: d.Delete, End: podKey(d.End), Hold: d.Hold, Release: d.Release, Next: d.Next,
-		Fail: d.Fail, Takeover: d.Takeover, Expect: d.Expect}
+		Fail: d.Fail, Relist: d.Relist, Takeover: d.Takeover, Expect: d.Expect}
 	for _, name := range []*string{&s.Change, &s.Delete} {
 		if kind, key, ok := strings.Cut(*name, " "); *name != "" && (!ok || kind == "" || key == "") {
 			return s, set[0], fmt.Errorf("%q names no object; it takes a kind and a name, as in \"Pod default/a\"", *name)
@@ -94,6 +95,9 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 		if s.Wait, err = time.ParseDuration(d.Wait); err != nil || s.Wait <= 0 || s.Wait > timeline.MaxWait {
 			return s, "wait", fmt.Errorf("%q is no time from 1ns to %s, for example 1m30s", d.Wait, timeline.MaxWait)
 		}
+	}
+	if s.Relist != "" && !slices.Contains(timeline.Watched(), s.Relist) {
+		return s, "relist", fmt.Errorf("%q is no kind of object that a scheduler watches; there are %v", s.Relist, timeline.Watched())
 	}
 	for name, p := range map[string]*timeline.Place{"hold": s.Hold, "release": s.Release, "next": s.Next} {
 		if p == nil {
@@ -217,7 +221,7 @@ func keep[T kruntime.Object](all []T, without map[string]bool) (kept []T) {
 // documentOf is the document of a step, and the object that it creates.
 func documentOf(s *timeline.Step) stepDocument {
 	d := stepDocument{Change: s.Change, With: s.With, Delete: s.Delete, End: s.End, Hold: s.Hold, Release: s.Release, Next: s.Next,
-		Fail: s.Fail, Takeover: s.Takeover, Expect: s.Expect}
+		Fail: s.Fail, Relist: s.Relist, Takeover: s.Takeover, Expect: s.Expect}
 	if s.Create != nil {
 		d.Create = apiserver.NameOf(s.Create)
 	}

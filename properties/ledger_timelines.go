@@ -136,6 +136,18 @@ var timelineFindings = []LedgerEntry{
 		Releases:    ">=1.37.1",
 	},
 	{
+		ID:          "recreated-pod-seen-as-update",
+		Title:       "A pod that was recreated while the watch was down is taken for the one before it, and the scheduler may exit",
+		Class:       Defect,
+		Promise:     "An informer's clients may be notified only of an update from one object to another of its name. Clients that need to detect this compare the UIDs. The scheduler's cache expects that a relist leads to missing events.",
+		Source:      "doc comment of SharedInformer (client-go/tools/cache/shared_informer.go:124@v0.37.1); doc comment of Cache (backend/cache/interface.go:29@v1.37.1); docs: concepts/overview/working-with-objects/names, \"UIDs\"",
+		Happens:     "The update handler of pods asks only whether the old pod is assigned. If it is, and the new one is on no node or on another one, the cache ends the process. If neither is, and the old one is in a cycle or assumed, the new one is in no queue, or a nomination of the old one stays.",
+		Where:       "eventhandlers.go:146@v1.37.1, updatePod; backend/cache/cache.go:641@v1.37.1, UpdatePod",
+		Consequence: "After an interrupted watch kube-scheduler exits because a pod of a StatefulSet was replaced meanwhile. Or the new pod stays pending, or room is kept for a pod that is gone.",
+		Releases:    ">=1.37.1",
+		Upstream:    "kubernetes#141255",
+	},
+	{
 		ID:          "first-of-its-kind-unnoticed",
 		Title:       "The end of the last pod that a pod has to be with does not let it be the first",
 		Class:       Inconsistency,

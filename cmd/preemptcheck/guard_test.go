@@ -139,6 +139,11 @@ func TestIsolatedTimeline(t *testing.T) {
 		got, err := alone.Live(t.Context(), c.Timeline)
 		require.NoError(t, err)
 		require.Equal(t, want.String(), got.String())
+		for _, crash := range []*model.Crash{want.Crash, got.Crash} {
+			if crash != nil { // its stack has addresses
+				crash.Stack = ""
+			}
+		}
 		require.True(t, equality.Semantic.DeepEqual(want, got), "%s: %s", c.Name, cmp.Diff(want, got))
 	}
 }

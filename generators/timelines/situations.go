@@ -163,6 +163,43 @@ func (g *generator) overtake() {
 	g.letGo(stop, timeline.Place{})
 }
 
+// outOfTouch lets things happen that the scheduler is not told of, until it lists anew.
+func (g *generator) outOfTouch() {
+	if g.Chance(50) {
+		g.createPreemptor()
+	}
+	kind := draw.Pick(g.Source, "Pod", "Pod", "Pod", "Node")
+	at := timeline.Place{Name: timeline.Store, Kind: kind}
+	g.add(timeline.Step{Hold: &at})
+	for range 1 + g.Intn(4) {
+		if kind == "Node" && g.Chance(50) {
+			g.changeNode()
+			continue
+		}
+		switch draw.Weighted(g.Source, 30, 15, 15, 15, 15, 10) {
+		case 0:
+			g.makeRoom()
+		case 1:
+			g.createPreemptor()
+		case 2:
+			g.relabel(g.anyPod())
+		case 3:
+			g.add(timeline.Step{Delete: "Pod " + g.anyPod()})
+		case 4:
+			g.wait()
+		case 5:
+			g.recreate()
+		}
+	}
+	other := timeline.Place{}
+	if g.Chance(30) {
+		other = draw.Pick(g.Source, timeline.Place{Name: timeline.Handle, Kind: kind}, timeline.Place{Name: timeline.Requeue}, timeline.Place{Name: timeline.Preempted})
+		g.add(timeline.Step{Hold: &other})
+	}
+	g.add(timeline.Step{Relist: kind})
+	g.letGo(at, other)
+}
+
 // makeRoom ends a pod of the start.
 func (g *generator) makeRoom() {
 	n := len(g.cluster.Pods)

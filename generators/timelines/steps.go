@@ -38,6 +38,8 @@ var steps = []struct {
 	{10, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).cross},
 	{14, func(g *generator) bool { return g.races && g.made < 14 }, (*generator).race},
 	{12, func(g *generator) bool { return g.overtakes && g.made < 14 }, (*generator).overtake},
+	{5, func(g *generator) bool { return g.relists }, (*generator).relist},
+	{10, func(g *generator) bool { return g.relists && g.made < 14 }, (*generator).outOfTouch},
 	{12, func(g *generator) bool { return g.taints }, (*generator).taint},
 	{12, func(g *generator) bool { return g.taints }, func(g *generator) { g.tolerate(g.anyPod()) }},
 	{10, func(g *generator) bool { return g.gates }, func(g *generator) {
@@ -142,6 +144,10 @@ func (g *generator) fail() {
 		f.Pod = g.anyPod()
 	}
 	g.add(timeline.Step{Fail: &f})
+}
+
+func (g *generator) relist() {
+	g.add(timeline.Step{Relist: draw.Pick(g.Source, "Pod", "Pod", "Pod", "Node", "PodDisruptionBudget")})
 }
 
 func (g *generator) changeNode() {

@@ -34,17 +34,18 @@ func FromSeed(seed uint64) *timeline.Timeline { return generate(draw.FromSeed(se
 type features struct {
 	holds, stepwise, skew, failures, takeovers, nodeChanges, nodesGo, budgets, binding, gates, changes,
 	finalizers, shortGrace, secondProfile, sync, asyncCalls, ports, waitsBackoff, recreates,
-	onTheWay, races, overtakes, taints, never bool
+	onTheWay, races, overtakes, taints, never, relists bool
 }
 
 func drawFeatures(s draw.Source) features {
 	return features{
 		holds: s.Chance(75), stepwise: s.Chance(35), skew: s.Chance(60), failures: s.Chance(25), takeovers: s.Chance(12),
-		nodeChanges: s.Chance(25), nodesGo: s.Chance(17), budgets: s.Chance(25), binding: s.Chance(20), gates: s.Chance(15),
+		nodeChanges: s.Chance(25), nodesGo: s.Chance(20), budgets: s.Chance(25), binding: s.Chance(20), gates: s.Chance(15),
 		changes: s.Chance(20), finalizers: s.Chance(15), shortGrace: s.Chance(60), secondProfile: s.Chance(10),
 		sync: s.Chance(10), asyncCalls: s.Chance(10), ports: s.Chance(15),
 		waitsBackoff: s.Chance(20), recreates: s.Chance(25),
 		onTheWay: s.Chance(40), races: s.Chance(35), overtakes: s.Chance(25), taints: s.Chance(15), never: s.Chance(15),
+		relists: s.Chance(24),
 	}
 }
 

@@ -43,6 +43,7 @@ func TestFloors(t *testing.T) {
 		"create Pod": drawn, "create Node": 80, "delete Pod": 1400, "delete Node": 80, "end": 1000,
 		"change Node": 250, "change Pod": 300, "change PodDisruptionBudget": 200,
 		"wait": 1600, "hold": 1300, "release": 800, "next": 400, "fail": 200, "fail, arrives": 80, "takeover": 60,
+		"relist Pod": 200, "relist Node": 80, "relist PodDisruptionBudget": 20, "relist while events are not stored": 200, "relist of a recreated pod": 40,
 		// What there is at the start.
 		"second profile": 120, "synchronous": 120, "API calls are asynchronous": 120, "budget": 350, "taint": 60, "toleration": 150, "never preempts": 60,
 		"several nodes": 800, "preemptors of several priorities": 800, "preemptors of one priority": 500,
@@ -120,12 +121,18 @@ func has(tl *timeline.Timeline) map[string]bool {
 	}
 	of := map[int32]int{} // preemptors, by priority
 	held, next := map[timeline.Place]bool{}, false
+	lost := map[string]bool{} // kinds of events that are not stored
+	created, again := map[string]bool{}, map[string]bool{}
 	for i := range tl.Steps {
 		s := &tl.Steps[i]
 		kind := func(name string) string { kind, _, _ := strings.Cut(name, " "); return kind }
 		switch {
 		case s.CreatedPod() != nil:
 			is["create Pod"] = true
+			if name := s.CreatedPod().Name; created[name] && lost["Pod"] {
+				again[name] = true
+			}
+			created[s.CreatedPod().Name] = true
 			look(s.CreatedPod())
 			if strings.HasPrefix(s.CreatedPod().Name, "p") {
 				of[model.Priority(s.CreatedPod())]++
@@ -148,14 +155,21 @@ func has(tl *timeline.Timeline) map[string]bool {
 			is["wait past the backoff"] = is["wait past the backoff"] || s.Wait > 10*time.Second
 		case s.Hold != nil:
 			is["hold"], is["hold "+string(s.Hold.Name)], held[*s.Hold] = true, true, true
+			lost[s.Hold.Kind] = lost[s.Hold.Kind] || s.Hold.Name == timeline.Store
 		case s.Release != nil:
 			is["release"] = true
+			delete(lost, s.Release.Kind)
 		case s.Next != nil:
 			is["next"], next = true, true
 			is["hold and next of one place"] = is["hold and next of one place"] || held[*s.Next]
 		case s.Fail != nil:
 			is["fail"], is["fail "+string(s.Fail.Call)], is["fails with "+s.Fail.Error] = true, true, true
 			is["fail, arrives"] = is["fail, arrives"] || s.Fail.Arrives
+		case s.Relist != "":
+			is["relist "+s.Relist] = true
+			is["relist while events are not stored"] = is["relist while events are not stored"] || lost[s.Relist]
+			is["relist of a recreated pod"] = is["relist of a recreated pod"] || s.Relist == "Pod" && len(again) > 0
+			clear(again)
 		case s.Takeover:
 			is["takeover"] = true
 		}

@@ -51,6 +51,10 @@ type Step struct {
 	Hold, Release, Next *Place
 	// Fail makes API calls fail.
 	Fail *Failure
+	// Relist names a kind of object, one of Watched, whose watch ends. The scheduler's
+	// informer lists it anew: events that it had not stored are lost, and it finds out what
+	// has changed.
+	Relist string
 	// Takeover: the scheduler dies, and another one takes over. What the first held in
 	// memory is gone, and so are the calls it had not sent.
 	Takeover bool
@@ -113,6 +117,12 @@ func Calls() []PlaceName { return []PlaceName{Patch, Evict, Bind} }
 
 // OfKind tells whether a place is of a kind of object; others are of a pod.
 func (n PlaceName) OfKind() bool { return n == Store || n == Handle }
+
+// Watched are the kinds of objects that the scheduler watches.
+func Watched() []string {
+	return []string{"Pod", "Node", "PodDisruptionBudget", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "Service", "ReplicationController", "ReplicaSet", "StatefulSet",
+		"StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "ResourceClaim", "ResourceSlice", "DeviceClass", "DeviceTaintRule", "PodGroup", "CompositePodGroup"}
+}
 
 // Place is where something can be held.
 type Place struct {

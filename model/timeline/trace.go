@@ -86,6 +86,7 @@ const (
 	Releasing What = "releasing"
 	Failing   What = "failing"
 	TakenOver What = "taken over"
+	Relisted  What = "relisted" // a kind of object
 	Rested    What = "at rest"
 )
 
@@ -97,7 +98,7 @@ type Entry struct {
 	// last one.
 	Step int
 	What What
-	// Object is "Pod default/a", "Node n1", or a place.
+	// Object is "Pod default/a", "Node n1", a place, or a kind of object.
 	Object  string
 	Node    string
 	Text    string
@@ -111,6 +112,12 @@ type Entry struct {
 	// Queue is where a requeued pod is; Gated whether it is kept there.
 	Queue model.Queue
 	Gated bool
+	// Listed: the event is not of the watch. It is a difference that a new list has shown:
+	// several changes in one, or a deletion of an object whose last state is not known.
+	Listed bool
+	// Replaced: of a listed event, that an object is deleted and that another one of its name
+	// is added are one update to the scheduler.
+	Replaced bool
 
 	// What follows is not part of the entry's text.
 
@@ -170,6 +177,12 @@ func (e *Entry) String() string {
 	}
 	if e.Text != "" {
 		fmt.Fprintf(&b, ": %s", e.Text)
+	}
+	if e.Listed {
+		b.WriteString(", as listed")
+	}
+	if e.Replaced {
+		b.WriteString(", in one update")
 	}
 	if e.Error != "" {
 		fmt.Fprintf(&b, " → %s", e.Error)

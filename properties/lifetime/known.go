@@ -42,6 +42,9 @@ const (
 	// NoPause: a pod is tried again past its backoff when its preemption has failed, or a victim
 	// was preempted in memory, and preempts again.
 	NoPause = "preempts-again-without-pause"
+	// RecreatedAsUpdate: a pod that was deleted and created again while the watch was down comes
+	// as one update, and the scheduler takes the two for one pod.
+	RecreatedAsUpdate = "recreated-pod-seen-as-update"
 )
 
 // known are the ids of the known findings that explain a finding.
@@ -115,8 +118,26 @@ func (l *Life) known(f *Finding) (ids []string) {
 			ids = append(ids, StaleNomination)
 		}
 	}
+	if len(f.Known) == 0 && len(ids) == 0 && l.tookForAnother(f.Entry) {
+		ids = append(ids, RecreatedAsUpdate)
+	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+// tookForAnother tells whether before an entry the scheduler that is alive then was told in one
+// update that a pod has become another one of its name. From then on it may keep room for the one
+// that is gone, or nominate it, or not know of the new one, which concerns any pod.
+func (l *Life) tookForAnother(entry int) (took bool) {
+	for i := range l.Trace.Entries[:min(entry, len(l.Trace.Entries))] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			took = false
+		case e.What == timeline.Handled && e.Replaced && e.Pod() != "":
+			took = true
+		}
+	}
+	return took
 }
 
 // gatedBy are the known findings by which a pod is kept gated in the end.

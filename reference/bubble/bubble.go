@@ -192,6 +192,11 @@ func (b *Bubble) Settle(f func(), ended func() bool) *model.Crash {
 	return nil // the aftermath says what is left
 }
 
+// Exited is what to panic with where the scheduler would end its process, with that status.
+type Exited int
+
+func (e Exited) String() string { return fmt.Sprintf("the process ends with status %d", int(e)) }
+
 // Crashed describes a panic, given the stack in which it was recovered.
 func Crashed(p any, stack []byte) *model.Crash {
 	// What comes before the last call of panic is the recovery itself.
@@ -199,7 +204,11 @@ func Crashed(p any, stack []byte) *model.Crash {
 	if i := bytes.LastIndex(stack, []byte("\npanic(")); i >= 0 {
 		from = stack[i+1:]
 	}
-	return &model.Crash{Kind: model.Panic, Message: fmt.Sprint(p), Where: observation.Innermost(from), Stack: string(from)}
+	kind := model.Panic
+	if _, ok := p.(Exited); ok {
+		kind = model.Exit
+	}
+	return &model.Crash{Kind: kind, Message: fmt.Sprint(p), Where: observation.Innermost(from), Stack: string(from)}
 }
 
 // ofCycle is in the stacks of the goroutines that a cycle began. The others wait for

@@ -7,8 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	policylisters "k8s.io/client-go/listers/policy/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
@@ -18,6 +20,8 @@ import (
 // is gone.
 type event struct {
 	old, now runtime.Object
+	// listed: a new list has shown it, not the watch.
+	listed bool
 }
 
 func (e event) String() string {
@@ -63,6 +67,8 @@ func (i *informer) handle(e event, initial bool) {
 		switch {
 		case e.old == nil:
 			h.OnAdd(e.now, initial)
+		case e.now == nil && e.listed:
+			h.OnDelete(cache.DeletedFinalStateUnknown{Key: keyOf(e.old), Obj: e.old})
 		case e.now == nil:
 			h.OnDelete(e.old)
 		default:
@@ -82,21 +88,54 @@ func (s *scheduler) deliver(e event) {
 	if i == nil {
 		return
 	}
-	r := s.r
-	r.arrive(&waiting{at: timeline.Place{Name: timeline.Store, Kind: i.kind}, what: "store", do: func() {
+	s.r.arrive(&waiting{at: timeline.Place{Name: timeline.Store, Kind: i.kind}, what: "store", do: func() {
+		if !s.dead.Load() {
+			s.store(i, e)
+			s.tell(i, e)
+		}
+	}})
+}
+
+// store puts an event into the store of an informer.
+func (s *scheduler) store(i *informer, e event) {
+	i.store(e)
+	s.noteEvent(timeline.Stored, e)
+}
+
+// tell makes the handlers be told of an event that is stored.
+func (s *scheduler) tell(i *informer, e event) {
+	s.r.arrive(&waiting{at: timeline.Place{Name: timeline.Handle, Kind: i.kind}, what: "handle", do: func() {
 		if s.dead.Load() {
 			return
 		}
-		i.store(e)
-		r.note(timeline.Entry{What: timeline.Stored, Object: nameOf(obj), Text: e.String(), Was: e.old, Is: e.now})
-		r.arrive(&waiting{at: timeline.Place{Name: timeline.Handle, Kind: i.kind}, what: "handle", do: func() {
-			if s.dead.Load() {
-				return
-			}
-			r.note(timeline.Entry{What: timeline.Handled, Object: nameOf(obj), Text: e.String(), Was: e.old, Is: e.now})
-			i.handle(e, false)
-		}})
+		s.noteEvent(timeline.Handled, e)
+		i.handle(e, false)
 	}})
+}
+
+// noteEvent notes that an event is stored, or handled. An update by which an object becomes
+// another one is two things.
+func (s *scheduler) noteEvent(what timeline.What, e event) {
+	all := []event{e}
+	replaced := e.old != nil && e.now != nil && uidOf(e.old) != uidOf(e.now)
+	if replaced {
+		all = []event{{old: e.old, listed: e.listed}, {now: e.now, listed: e.listed}}
+	}
+	for _, e := range all {
+		obj := e.now
+		if obj == nil {
+			obj = e.old
+		}
+		s.r.note(timeline.Entry{What: what, Object: nameOf(obj), Text: e.String(), Listed: e.listed, Replaced: replaced, Was: e.old, Is: e.now})
+	}
+}
+
+func uidOf(obj runtime.Object) types.UID {
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		return ""
+	}
+	return o.GetUID()
 }
 
 // budgetLister lists budgets by name. The real lister's order is that of a map, and with

@@ -234,6 +234,8 @@ func (r *run) do(s *timeline.Step) error {
 		r.fails = append(r.fails, *s.Fail)
 		last := &r.fails[len(r.fails)-1]
 		last.Times = cmp.Or(last.Times, 1)
+	case s.Relist != "":
+		r.relist(s.Relist)
 	case s.Takeover:
 		return r.takeover()
 	}

@@ -39,6 +39,14 @@ func Setup() {
 		// is the end of one scheduler only.
 		utilruntime.ReallyCrash = false
 		utilruntime.PanicHandlers = []func(context.Context, any){panicked}
+		// A scheduler that is listened to ends, and not the process.
+		exit := klog.OsExit
+		klog.OsExit = func(code int) {
+			if _, ok := listeners.Load(bubble.Current()); ok {
+				panic(bubble.Exited(code))
+			}
+			exit(code)
+		}
 		// Package signal starts a goroutine when it is first used, which must not
 		// happen in a bubble: the scheduler's cache debugger uses it.
 		c := make(chan os.Signal, 1)

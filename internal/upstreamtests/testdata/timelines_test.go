@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -26,6 +28,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/events"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/features"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 )
@@ -64,6 +67,11 @@ func TestPreemptionInTime(t *testing.T) {
 		p.Labels = map[string]string{"app": "a"}
 		p.Spec.Affinity = &v1.Affinity{PodAffinity: &v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{
 			{LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels}, TopologyKey: v1.LabelHostname}}}}
+		return p
+	}
+
+	again := func(p *v1.Pod) *v1.Pod {
+		p.UID += "-2"
 		return p
 	}
 
@@ -343,6 +351,32 @@ func TestPreemptionInTime(t *testing.T) {
 			check: func(a *podAPI) error { return a.bound("o", "node1") },
 		},
 		{
+			name:  "a pod is recreated",
+			nodes: map[string]string{"node1": "1"},
+			variants: []variant{
+				{"while its events are late", func(a *podAPI) {
+					a.create(pod("v", "", 1, "1", 0))
+					a.holdWatch()
+					a.remove("v")
+					a.create(again(pod("v", "", 1, "1", 0)))
+					a.releaseWatch()
+				}},
+				{"while the watch is down", func(a *podAPI) {
+					a.create(pod("v", "", 1, "1", 0))
+					a.holdWatch()
+					a.remove("v")
+					a.create(again(pod("v", "", 1, "1", 0)))
+					a.endWatch()
+				}},
+			},
+			check: func(a *podAPI) error {
+				if a.exited.Load() {
+					return fmt.Errorf("the scheduler's process ends")
+				}
+				return a.bound("v", "node1")
+			},
+		},
+		{
 			name:  "the last pod goes away that a pod has to be with",
 			nodes: map[string]string{"node1": "2", "node2": "2"},
 			variants: []variant{
@@ -380,6 +414,11 @@ func TestPreemptionInTime(t *testing.T) {
 								t.Fatal(err)
 							}
 						}
+						klog.OsExit = func(int) {
+							a.exited.Store(true)
+							runtime.Goexit()
+						}
+						defer func() { klog.OsExit = os.Exit }()
 						factory := informers.NewSharedInformerFactory(a, 0)
 						sched, err := New(ctx, a, factory, nil, func(string) events.EventRecorderLogger { return &events.FakeRecorder{} })
 						if err != nil {
@@ -425,6 +464,9 @@ type podAPI struct {
 	fails   map[string]int
 	// evictions are when the scheduler asked for the deletion of a pod.
 	evictions []time.Time
+	// expired: the next watch cannot begin where the last one ended.
+	expired bool
+	exited  atomic.Bool
 }
 
 func (a *podAPI) CoreNodes() corev1client.NodeInterface { return a.Clientset.CoreV1().Nodes() }
@@ -497,6 +539,17 @@ func (a *podAPI) releaseWatch() {
 	}
 	a.holding, a.held = false, nil
 	a.mu.Unlock()
+	a.settle()
+}
+
+// endWatch ends the watch. What is held is lost, and all pods are listed anew.
+func (a *podAPI) endWatch() {
+	a.mu.Lock()
+	a.holding, a.held, a.expired = false, nil, true
+	a.watch.Stop()
+	a.watch = watch.NewFakeWithChanSize(1000, false)
+	a.mu.Unlock()
+	time.Sleep(5 * time.Second) // the reflector backs off
 	a.settle()
 }
 
@@ -614,6 +667,12 @@ func (p podAPIPods) List(context.Context, metav1.ListOptions) (*v1.PodList, erro
 }
 
 func (p podAPIPods) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	p.a.mu.Lock()
+	defer p.a.mu.Unlock()
+	if p.a.expired {
+		p.a.expired = false
+		return nil, apierrors.NewResourceExpired("too old resource version")
+	}
 	return p.a.watch, nil
 }
 

@@ -142,6 +142,9 @@ func (t teller) sentence(i int) string {
 	case timeline.Started:
 		return fmt.Sprintf("The kubelet starts %s.", name)
 	case timeline.Handled:
+		if e.Listed {
+			return t.listed(i)
+		}
 		met := ""
 		if e.Text == "deleted" {
 			met = t.metByGate(i)
@@ -205,12 +208,29 @@ func (t teller) sentence(i int) string {
 		return "The scheduler " + text + "."
 	case timeline.Holding, timeline.Releasing, timeline.Failing:
 		return placed(&t.Timeline.Steps[e.Step], e.Text)
+	case timeline.Relisted:
+		return fmt.Sprintf("The watch of %s ends, and the scheduler's informer lists them anew: events that it has not stored are lost.", kindWords(e.Object))
 	case timeline.TakenOver:
 		return "The scheduler dies, and another one takes over."
 	case timeline.Rested:
 		return "All is at rest. Now the scheduler's flush of pods that wait for five minutes is passed."
 	}
 	return ""
+}
+
+// listed says what the scheduler is told of by entry i, which is of a new list.
+func (t teller) listed(i int) string {
+	e := &t.Trace.Entries[i]
+	name := strings.TrimPrefix(e.Object, "Pod ")
+	switch {
+	case e.Replaced && e.Text == "deleted": // told with what follows
+		return ""
+	case e.Replaced:
+		return fmt.Sprintf("By the new list the scheduler is told of one update of %s: it is another one of that name now, with another UID.", name)
+	case e.Text == "deleted":
+		return fmt.Sprintf("By the new list the scheduler is told that %s was deleted, and not how it was in the end.", name) + t.metByGate(i)
+	}
+	return fmt.Sprintf("By the new list the scheduler is told that %s was %s.", name, e.Text)
 }
 
 // late tells whether entry i is of an event that the scheduler handles later than at once.

@@ -45,11 +45,16 @@ func ofPlace(text string, p *timeline.Place) string {
 	case p.Name.OfKind() && p.Kind == "":
 		return fmt.Sprintf(text, "all objects")
 	case p.Name.OfKind():
-		return fmt.Sprintf(text, strings.ToLower(p.Kind[:1])+p.Kind[1:]+"s")
+		return fmt.Sprintf(text, kindWords(p.Kind))
 	case p.Pod == "":
 		return fmt.Sprintf(text, "any pod")
 	}
 	return fmt.Sprintf(text, p.Pod)
+}
+
+// kindWords is a kind of object in the plural.
+func kindWords(kind string) string {
+	return ifElse(kind == "PodDisruptionBudget", "budgets", strings.ToLower(kind[:1])+kind[1:]+"s")
 }
 
 // placed says what a step does to a place or to API calls.
