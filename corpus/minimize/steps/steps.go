@@ -209,7 +209,7 @@ func (m *minimiser) simplify() {
 		}
 	}
 	for i := range m.best.Cluster.Pods {
-		m.simplifyPod(m.best.Cluster.Pods[i], func(t *timeline.Timeline, p *v1.Pod) { t.Cluster.Pods[i] = p })
+		m.simplifyPod(m.best.Cluster.Pods[i])
 	}
 	for i := 0; i < len(m.best.Steps); i++ {
 		s := &m.best.Steps[i]
@@ -220,7 +220,7 @@ func (m *minimiser) simplify() {
 		}
 		switch {
 		case s.CreatedPod() != nil:
-			m.simplifyPod(s.CreatedPod(), func(t *timeline.Timeline, p *v1.Pod) { t.Steps[i].Create = p })
+			m.simplifyPod(s.CreatedPod())
 		case s.Wait > time.Second:
 			for _, shorter := range []time.Duration{time.Second, 3 * time.Second, 11 * time.Second} {
 				if s.Wait > shorter {
@@ -266,14 +266,25 @@ var podReductions = []func(p *v1.Pod) bool{
 	},
 }
 
-func (m *minimiser) simplifyPod(p *v1.Pod, set func(t *timeline.Timeline, p *v1.Pod)) {
+// simplifyPod makes a pod plainer, each time that it is created: a name has one manifest.
+func (m *minimiser) simplifyPod(p *v1.Pod) {
 	for _, simpler := range podReductions {
 		c := p.DeepCopy()
 		if len(c.Spec.Containers) == 0 || !simpler(c) {
 			continue
 		}
 		t := m.best.Clone()
-		set(t, c)
+		same := func(o *v1.Pod) bool { return o != nil && model.Key(o) == model.Key(c) }
+		for i := range t.Cluster.Pods {
+			if same(t.Cluster.Pods[i]) {
+				t.Cluster.Pods[i] = c
+			}
+		}
+		for i := range t.Steps {
+			if same(t.Steps[i].CreatedPod()) {
+				t.Steps[i].Create = c
+			}
+		}
 		if m.try(t) {
 			p = c
 		}

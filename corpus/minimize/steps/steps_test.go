@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
 	"github.com/preemptcheck/preemptcheck/generators/timelines"
@@ -142,6 +144,25 @@ func TestJoinedWaits(t *testing.T) {
 			require.Equal(t, want, small.Timeline.Steps)
 		})
 	}
+}
+
+// TestCreatedTwice: a pod that is created, deleted and created again is the same pod in the end,
+// as one manifest stands for both.
+func TestCreatedTwice(t *testing.T) {
+	tl := drawn(t, 1)
+	tl.Cluster.Pods = nil
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", Finalizers: []string{"example.com/f"}},
+		Spec: v1.PodSpec{SchedulerName: "default-scheduler", Containers: []v1.Container{{Name: "c", Ports: []v1.ContainerPort{{ContainerPort: 80, HostPort: 80}}}}}}
+	tl.Steps = []timeline.Step{{Create: p}, {Delete: "Pod default/p"}, {Create: p.DeepCopy()}}
+	small := steps.Minimise(t.Context(), tl, func(_ context.Context, tl *timeline.Timeline) bool {
+		// The first creation alone could go without the port, and the second without the finalizer.
+		return len(tl.Steps) == 3 && len(tl.Steps[0].CreatedPod().Finalizers) > 0 && len(tl.Steps[2].CreatedPod().Spec.Containers[0].Ports) > 0
+	})
+	require.True(t, small.Minimal)
+	require.Equal(t, tl.Steps, small.Timeline.Steps)
+	plain := steps.Minimise(t.Context(), tl, func(_ context.Context, tl *timeline.Timeline) bool { return len(tl.Steps) == 3 })
+	require.Empty(t, plain.Timeline.Steps[0].CreatedPod().Finalizers)
+	require.Equal(t, plain.Timeline.Steps[0].Create, plain.Timeline.Steps[2].Create)
 }
 
 // TestTimeIsUp: without time for all reductions there is no certificate, and what is given back

@@ -18,7 +18,7 @@ func (t teller) metByGate(i int) string {
 	var text strings.Builder
 	for _, pod := range t.pending() {
 		p := t.Trace.LastPreemption(pod, i)
-		if !t.gated(p) || !slices.Contains(p.Victims, e.Pod()) {
+		if p == nil || !slices.Contains(p.Victims, e.Pod()) || !t.gated(pod, p, i) {
 			continue
 		}
 		fmt.Fprintf(&text, " This is the event that %s waits for.", pod)
@@ -31,10 +31,24 @@ func (t teller) metByGate(i int) string {
 	return text.String()
 }
 
-// gated tells whether a preemption surely keeps its pod gated: it is asynchronous, and its
-// goroutine has not begun.
-func (t teller) gated(p *timeline.Preemption) bool {
-	return p != nil && p.Began < 0 && t.Timeline.Cluster.Settings.AsyncPreemption()
+// gated tells whether a preemption surely keeps its pod gated at entry i: it is asynchronous, its
+// goroutine has not begun, and the pod is not tried before it does.
+func (t teller) gated(pod string, p *timeline.Preemption, i int) bool {
+	if p.Began >= 0 || !t.Timeline.Cluster.Settings.AsyncPreemption() {
+		return false
+	}
+	for j := range t.Trace.Entries[p.Decided:] {
+		switch e := &t.Trace.Entries[p.Decided+j]; {
+		case e.Pod() != pod:
+		case e.What == timeline.Removed && p.Decided+j < i:
+			return false
+		case e.What == timeline.Begins:
+			return true
+		case e.What == timeline.Popped:
+			return false
+		}
+	}
+	return true
 }
 
 // goesOn says why a preemption keeps its pod gated.
