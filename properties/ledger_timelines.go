@@ -159,6 +159,17 @@ var timelineFindings = []LedgerEntry{
 		Releases:    ">=1.37.1",
 		Upstream:    "kubernetes#141354",
 	},
+	{
+		ID:          "kept-room-freed-unnoticed",
+		Title:       "Room kept for a nominated pod becomes free as that pod is bound elsewhere, and nobody is told",
+		Class:       Inconsistency,
+		Promise:     "When a nomination ends, pods of the same or lower priority are told, because they treat such a pod as if it was assigned.",
+		Source:      "comments in updatePodInSchedulingQueue and deletePodFromSchedulingQueue (eventhandlers.go:348,386@v1.37.1), which do so where a nomination changes or a nominated pod is deleted; metric pod_scheduled_after_flush_total, scheduler/metrics/metrics.go:392@v1.37.1",
+		Happens:     "A pod whose preemption has failed, or whose victims are gone, is bound to another node than the nominated one. Its nomination ends with that, and no event tells those that were kept from the nominated node by it. The same holds if it is deleted before its nomination was written: the event is sent only where the deleted object has one.",
+		Where:       "eventhandlers.go:366,385@v1.37.1, deletePodFromSchedulingQueue, whose comment says that the binding process sends what is necessary; schedule_one.go:1060@v1.37.1, assume. Related: kubernetes#134859, of bindings by others",
+		Consequence: "Pods that could be scheduled, or could preempt, on the node stay pending for five minutes.",
+		Releases:    ">=1.37.1",
+	},
 }
 
 // TimelineFindings are the known findings that only a timeline shows. Each has a timeline of

@@ -158,6 +158,9 @@ var Tests = []Test{
 		fails{"while the watch is down": "the scheduler's process ends"}},
 	{"first-of-its-kind-unnoticed", scheduler + "scheduler_test.go", inTime + "/the last pod goes away that a pod has to be with",
 		fails{"while the pod waits": "after a minute pod new is not on node2"}},
+	{"kept-room-freed-unnoticed", scheduler + "scheduler_test.go", inTime + "/a nominated pod goes elsewhere",
+		fails{"after the other pod was tried": "after a minute nothing was preempted for pod o",
+			"it is deleted before its nomination is written": "after a minute nothing was preempted for pod o"}},
 	{"preemption-chance-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod goes away that only preemption had to spare",
 		fails{"after the pod was tried": "after a minute pod p is not on node1"}},
 }

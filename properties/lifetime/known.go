@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -39,6 +42,9 @@ const (
 	// SkippedUnnoticed: a nominated pod that terminates is skipped when it is its turn. It is in
 	// no queue then, and the room that was kept for it is free without an event.
 	SkippedUnnoticed = "skipped-pod-frees-room-unnoticed"
+	// KeptRoomFreed: a nominated pod goes to another node, or away before its nomination was
+	// written, and those that it kept from the node are not told.
+	KeptRoomFreed = "kept-room-freed-unnoticed"
 	// NoPause: a pod is tried again past its backoff when its preemption has failed, or a victim
 	// was preempted in memory, and preempts again.
 	NoPause = "preempts-again-without-pause"
@@ -83,6 +89,9 @@ func (l *Life) known(f *Finding) (ids []string) {
 			if l.victimsEndUnnoticed(p.Name) {
 				ids = append(ids, VictimsEndUnnoticed)
 			}
+		}
+		if len(ids) == 0 && l.keptRoomFreed(f.Pod, l.Trace.Entries[f.Entry].Node) {
+			ids = append(ids, KeptRoomFreed)
 		}
 		if len(ids) == 0 && f.Kind == string(timeline.Decided) && l.chanceUnnoticed(f.Pod) {
 			ids = append(ids, ChanceUnnoticed)
@@ -199,6 +208,43 @@ func (l *Life) nominationCameBack(pod string) bool {
 	return back
 }
 
+// keptRoomFreed tells whether another pod of at least its priority, for which room was kept on a
+// node when a pod was tried for the last time, was found another node later, or was deleted as
+// one that has no nomination.
+func (l *Life) keptRoomFreed(pod, node string) (freed bool) {
+	nominated, kept := map[string]string{}, map[string]bool{}
+	priority := map[string]int32{}
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		e := &l.Trace.Entries[i]
+		other := e.Pod()
+		if p, ok := e.Is.(*v1.Pod); ok {
+			priority[other] = model.Priority(p)
+		}
+		switch {
+		case e.What == timeline.TakenOver:
+			clear(nominated)
+		case e.What == timeline.Popped && other == pod:
+			freed = false
+			clear(kept)
+			for q, to := range nominated {
+				kept[q] = to == node && q != pod
+			}
+		case e.What == timeline.Decided:
+			nominated[other] = e.Node
+		case e.What == timeline.Fits:
+			freed = freed || kept[other] && e.Node != node && priority[other] >= priority[pod]
+			delete(nominated, other)
+			delete(kept, other)
+		case e.What == timeline.Handled && e.Text == "deleted":
+			was, ok := e.Was.(*v1.Pod)
+			freed = freed || ok && kept[other] && was.Status.NominatedNodeName == "" && priority[other] >= priority[pod]
+			delete(nominated, other)
+			delete(kept, other)
+		}
+	}
+	return freed
+}
+
 // victimsEndUnnoticed tells whether the last cycle of a pod left it waiting for terminating
 // pods on its nominated node, and a victim of it has gone since.
 func (l *Life) victimsEndUnnoticed(pod string) bool {
@@ -243,7 +289,8 @@ func (l *Life) chanceUnnoticed(pod string) bool {
 }
 
 // GatedByVainPreemption tells whether a pod is kept gated in the end, and the scheduler had
-// been told that all victims of the last preemption for it are gone before that was over: no
+// been told that all victims of the last preemption for it are gone before that was over, or has
+// itself ended their way to the node: no
 // event comes after it that would wake the pod up.
 func (l *Life) GatedByVainPreemption(pod string) bool {
 	if !l.Trace.Quiet.Pod(pod).Gated {
@@ -260,9 +307,9 @@ func (l *Life) GatedByVainPreemption(pod string) bool {
 			cpu = waitsForCPU.MatchString(e.Text)
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
 			lastEvicted = true // its end opens the gate, if it may help
-		case e.Creates():
+		case e.Creates() || e.What == timeline.Fits:
 			delete(gone, e.Pod())
-		case e.What == timeline.Handled && e.Text == "deleted":
+		case e.What == timeline.Handled && e.Text == "deleted" || e.PreemptsInMemory():
 			gone[e.Pod()] = true
 		case e.What == timeline.Ends && e.Pod() == pod:
 			inVain = len(victims) > 0 && (!cpu || !lastEvicted) && !slices.ContainsFunc(victims, func(v string) bool { return !gone[v] })

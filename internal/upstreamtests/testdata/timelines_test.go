@@ -395,6 +395,44 @@ func TestPreemptionInTime(t *testing.T) {
 			},
 			check: func(a *podAPI) error { return a.bound("new", "node2") },
 		},
+		{
+			name:  "a nominated pod goes elsewhere",
+			nodes: map[string]string{"node1": "2"},
+			pods:  []*v1.Pod{pod("v", "node1", 0, "2", 0)},
+			variants: []variant{
+				{"before the other pod is tried", func(a *podAPI) {
+					release := a.hold("delete v")
+					a.create(pod("p", "", 10, "1", 0))
+					a.addNode("node2", "1")
+					a.fail("delete v", 1)
+					release()
+					a.create(pod("o", "", 5, "2", 0))
+				}},
+				{"after the other pod was tried", func(a *podAPI) {
+					release := a.hold("delete v")
+					a.create(pod("p", "", 10, "1", 0))
+					a.create(pod("o", "", 5, "2", 0))
+					a.addNode("node2", "1")
+					a.fail("delete v", 1)
+					release()
+				}},
+				{"it is deleted before its nomination is written", func(a *podAPI) {
+					release := a.hold("delete v")
+					a.fail("patch p", 10)
+					a.create(pod("p", "", 10, "1", 0))
+					a.create(pod("o", "", 5, "2", 0))
+					a.remove("p")
+					a.fail("delete v", 1)
+					release()
+				}},
+			},
+			check: func(a *podAPI) error {
+				if p := a.get("v"); p != nil {
+					return fmt.Errorf("after a minute nothing was preempted for pod o")
+				}
+				return nil
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -409,10 +447,7 @@ func TestPreemptionInTime(t *testing.T) {
 							a.pods[p.Name] = p.DeepCopy()
 						}
 						for name, cpu := range tt.nodes {
-							n := st.MakeNode().Name(name).Label(v1.LabelHostname, name).Capacity(map[v1.ResourceName]string{v1.ResourceCPU: cpu, v1.ResourcePods: "10"}).Obj()
-							if _, err := a.CoreNodes().Create(ctx, n, metav1.CreateOptions{}); err != nil {
-								t.Fatal(err)
-							}
+							a.addNode(name, cpu)
 						}
 						klog.OsExit = func(int) {
 							a.exited.Store(true)
@@ -487,6 +522,15 @@ func (c podAPICore) Pods(namespace string) corev1client.PodInterface {
 type podAPIPods struct {
 	corev1client.PodInterface
 	a *podAPI
+}
+
+// addNode creates a node.
+func (a *podAPI) addNode(name, cpu string) {
+	n := st.MakeNode().Name(name).Label(v1.LabelHostname, name).Capacity(map[v1.ResourceName]string{v1.ResourceCPU: cpu, v1.ResourcePods: "10"}).Obj()
+	if _, err := a.CoreNodes().Create(context.Background(), n, metav1.CreateOptions{}); err != nil {
+		panic(err)
+	}
+	a.settle()
 }
 
 // settle lets all happen that needs no time, as it does with a millisecond of it.

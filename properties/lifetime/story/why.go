@@ -142,6 +142,10 @@ func (t teller) why(findings []lifetime.Finding) (all []string) {
 				text = fmt.Sprintf("Why %s waits: while there were pods like it, its affinity let it go only where these are. The last of them is gone, and as the first of its kind it may go anywhere. "+
 					"The plugin that rejected it says of a deletion that it helps only against anti-affinity.", f.Pod)
 			}
+			if id == lifetime.KeptRoomFreed {
+				text = fmt.Sprintf("Why %s waits: when it was tried, room on %s was kept for a nominated pod. That pod went to another node, or was deleted before its nomination was written. "+
+					"The room is kept no more, and no event says so.", f.Pod, t.Trace.Entries[f.Entry].Node)
+			}
 			if id == lifetime.NoPause {
 				text = "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
 					"It does not fit yet, preempts once more, and what made the preemption fail, or the victim stay, is still there."
