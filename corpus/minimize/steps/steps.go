@@ -158,10 +158,11 @@ func (m *minimiser) dropObjects() {
 		t := m.best.Clone()
 		gone := t.Cluster.Pods[i]
 		t.Cluster.Pods = slices.Delete(t.Cluster.Pods, i, i+1)
-		if !m.try(t) && shrinkNode(t.Cluster, gone) {
-			m.try(t)
+		if !m.try(t) {
+			m.shrunk(t, gone.Spec.NodeName, gone)
 		}
 	}
+	m.dropCreated()
 	for i := len(m.best.Cluster.PodDisruptionBudgets) - 1; i >= 0; i-- {
 		t := m.best.Clone()
 		t.Cluster.PodDisruptionBudgets = slices.Delete(t.Cluster.PodDisruptionBudgets, i, i+1)
@@ -174,10 +175,64 @@ func (m *minimiser) dropObjects() {
 	}
 }
 
-// shrinkNode takes from the node of a pod the CPUs that the pod requests. It reports whether
-// the node has some left.
-func shrinkNode(c *model.Cluster, p *v1.Pod) bool {
-	i := slices.IndexFunc(c.Nodes, func(n *v1.Node) bool { return n.Name == p.Spec.NodeName })
+// dropCreated drops pods that steps create, and all steps about them, from nodes that become
+// smaller by as much: such a pod may only fill a node.
+func (m *minimiser) dropCreated() {
+	for i := len(m.best.Steps) - 1; i >= 0; i-- {
+		if i >= len(m.best.Steps) || m.best.Steps[i].CreatedPod() == nil {
+			continue
+		}
+		gone := m.best.Steps[i].CreatedPod()
+		for _, n := range m.best.Cluster.Nodes {
+			t := m.best.Clone()
+			t.Steps = slices.DeleteFunc(t.Steps, func(s timeline.Step) bool { return about(&s) == nameOf(gone) })
+			if m.shrunk(t, n.Name, gone) {
+				break
+			}
+		}
+	}
+}
+
+// shrunk tries a timeline from which a pod is gone with a node that is smaller by that pod, and
+// with pods that are no larger than that.
+func (m *minimiser) shrunk(t *timeline.Timeline, node string, gone *v1.Pod) bool {
+	if !shrinkNode(t.Cluster, node, gone) {
+		return false
+	}
+	if m.try(t) {
+		return true
+	}
+	t = t.Clone()
+	return shrinkPods(t) && m.try(t)
+}
+
+// shrinkPods lets no pod request more CPUs than the largest node of the start has. It reports
+// whether one did.
+func shrinkPods(t *timeline.Timeline) (some bool) {
+	var most resource.Quantity
+	for _, n := range t.Cluster.Nodes {
+		if cpu := n.Status.Allocatable[v1.ResourceCPU]; cpu.Cmp(most) > 0 {
+			most = cpu
+		}
+	}
+	for i := range t.Steps {
+		p := t.Steps[i].CreatedPod()
+		if p == nil || len(p.Spec.Containers) == 0 {
+			continue
+		}
+		if cpu := p.Spec.Containers[0].Resources.Requests[v1.ResourceCPU]; cpu.Cmp(most) > 0 {
+			p = p.DeepCopy()
+			p.Spec.Containers[0].Resources.Requests[v1.ResourceCPU] = most
+			t.Steps[i].Create, some = p, true
+		}
+	}
+	return some
+}
+
+// shrinkNode takes from a node the CPUs that a pod requests. It reports whether the node has some
+// left.
+func shrinkNode(c *model.Cluster, node string, p *v1.Pod) bool {
+	i := slices.IndexFunc(c.Nodes, func(n *v1.Node) bool { return n.Name == node })
 	if i < 0 || len(p.Spec.Containers) == 0 {
 		return false
 	}

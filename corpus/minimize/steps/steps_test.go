@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
@@ -165,6 +166,37 @@ func TestCreatedTwice(t *testing.T) {
 	require.Equal(t, plain.Timeline.Steps[0].Create, plain.Timeline.Steps[2].Create)
 }
 
+// TestFiller: a pod that only takes room goes, and its room with it, whether it was there at the
+// start or a step created it.
+func TestFiller(t *testing.T) {
+	pod := func(name, node string) *v1.Pod {
+		cpu := v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")}
+		return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: v1.PodSpec{NodeName: node, SchedulerName: "default-scheduler",
+			Containers: []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: cpu}}}}}
+	}
+	tl := drawn(t, 1)
+	tl.Cluster.Nodes = tl.Cluster.Nodes[:1]
+	n := tl.Cluster.Nodes[0]
+	n.Status.Allocatable[v1.ResourceCPU] = resource.MustParse("3")
+	tl.Cluster.Pods = []*v1.Pod{pod("there", n.Name)}
+	tl.Steps = []timeline.Step{{Create: pod("created", "")}, {Create: pod("p", "")}, {Delete: "Pod default/created"}}
+	small := steps.Minimise(t.Context(), tl, func(_ context.Context, tl *timeline.Timeline) bool {
+		room := 0
+		for _, n := range tl.Cluster.Nodes {
+			room += int(n.Status.Allocatable.Cpu().Value())
+		}
+		created := 0
+		for i := range tl.Steps {
+			if tl.Steps[i].CreatedPod() != nil {
+				created++
+			}
+		}
+		return created > 0 && room == created+len(tl.Cluster.Pods) // the nodes are full
+	})
+	require.True(t, small.Minimal)
+	require.Equal(t, steps.Size{Nodes: 1, Pods: 1, Steps: 1}, steps.SizeOf(small.Timeline))
+}
+
 // TestTimeIsUp: without time for all reductions there is no certificate, and what is given back
 // is the smallest that was shown in time.
 func TestTimeIsUp(t *testing.T) {
@@ -201,8 +233,7 @@ func TestTimeIsUp(t *testing.T) {
 }
 
 // TestVainPreemption: drawn timelines with the bug of kubernetes#141694 become small, if not all
-// of them as small as others: some need several preemptors in each other's way. Those that do not
-// become three pods or fewer.
+// of them as small as others: some need several preemptors in each other's way.
 func TestVainPreemption(t *testing.T) {
 	shows := func(ctx context.Context, tl *timeline.Timeline) bool {
 		trace, err := life.Run(ctx, tl)
@@ -210,23 +241,23 @@ func TestVainPreemption(t *testing.T) {
 			return f.Property == "gate-opens" && slices.Equal(f.Known, []string{lifetime.VainPreemption})
 		})
 	}
-	found, smallest := 0, 100
+	found, tiny := 0, 0
 	for seed := uint64(0); found < 3; seed++ {
 		require.Less(t, seed, uint64(5000), "no drawn timeline shows it")
 		tl := drawn(t, seed)
 		if !shows(t.Context(), tl) {
 			continue
 		}
+		found++
 		small := steps.Minimise(t.Context(), tl, shows)
 		size := steps.SizeOf(small.Timeline)
 		t.Logf("seed %d: from %s to %s, with %d checks", seed, steps.SizeOf(tl), size, small.Checks)
 		require.True(t, small.Minimal)
 		require.Equal(t, 1, size.Nodes)
-		require.LessOrEqual(t, size.Pods, 5)
+		require.LessOrEqual(t, size.Pods, 4)
 		if size.Pods <= 3 {
-			found++
+			tiny++
 		}
-		smallest = min(smallest, size.Pods)
 		require.LessOrEqual(t, size.Steps, 12)
 		require.True(t, shows(t.Context(), small.Timeline))
 		for _, smaller := range once(small.Timeline) {
@@ -235,5 +266,5 @@ func TestVainPreemption(t *testing.T) {
 			}
 		}
 	}
-	require.LessOrEqual(t, smallest, 2)
+	require.GreaterOrEqual(t, tiny, 2, "as many as need no more than three pods")
 }
