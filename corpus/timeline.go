@@ -53,9 +53,20 @@ type stepDocument struct {
 	Next     *timeline.Place       `json:"next,omitempty"`
 	Fail     *timeline.Failure     `json:"fail,omitempty"`
 	Relist   string                `json:"relist,omitempty"`
+	Replace  *replaceDocument      `json:"replace,omitempty"`
 	Takeover bool                  `json:"takeover,omitempty"`
 	Expect   *timeline.Expectation `json:"expect,omitempty"`
 }
+
+// replaceDocument is a timeline.Replacement.
+type replaceDocument struct {
+	Pod   string `json:"pod"`
+	After string `json:"after,omitempty"`
+	Times int    `json:"times,omitempty"`
+}
+
+// maxReplaced is how many pods a controller may create.
+const maxReplaced = 20
 
 // queues are those in which a pod can be expected.
 var queues = []model.Queue{model.QueueActive, model.QueueBackoff, model.QueueUnschedulable, "none"}
@@ -70,7 +81,7 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 		}
 	}
 	if len(set) != 1 {
-		return s, "", fmt.Errorf("a step is one of create, change, delete, end, wait, hold, release, next, fail, relist, takeover, expect; there are %d", len(set))
+		return s, "", fmt.Errorf("a step is one of create, change, delete, end, wait, hold, release, next, fail, relist, replace, takeover, expect; there are %d", len(set))
 	}
 	if (d.Change != "") != (len(d.With) > 0) {
 		return s, "with", errors.New(`"change" and "with" go together`)
@@ -98,6 +109,20 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 	}
 	if s.Relist != "" && !slices.Contains(timeline.Watched(), s.Relist) {
 		return s, "relist", fmt.Errorf("%q is no kind of object that a scheduler watches; there are %v", s.Relist, timeline.Watched())
+	}
+	if r := d.Replace; r != nil {
+		s.Replace = &timeline.Replacement{Pod: podKey(r.Pod), Times: r.Times}
+		if r.After != "" {
+			s.Replace.After, err = time.ParseDuration(r.After)
+		}
+		switch {
+		case r.Pod == "":
+			return s, "replace.pod", errors.New("a controller replaces a pod")
+		case err != nil, s.Replace.After < 0, s.Replace.After > timeline.MaxWait:
+			return s, "replace.after", fmt.Errorf("%q is no time up to %s, for example 1m30s", r.After, timeline.MaxWait)
+		case r.Times < 0, r.Times > maxReplaced:
+			return s, "replace.times", fmt.Errorf("%d is not within 0 to %d", r.Times, maxReplaced)
+		}
 	}
 	for name, p := range map[string]*timeline.Place{"hold": s.Hold, "release": s.Release, "next": s.Next} {
 		if p == nil {
@@ -227,6 +252,12 @@ func documentOf(s *timeline.Step) stepDocument {
 	}
 	if s.Wait > 0 {
 		d.Wait = s.Wait.String()
+	}
+	if r := s.Replace; r != nil {
+		d.Replace = &replaceDocument{Pod: r.Pod, Times: r.Times}
+		if r.After > 0 {
+			d.Replace.After = r.After.String()
+		}
 	}
 	return d
 }

@@ -35,8 +35,8 @@ func TestReadBadTimeline(t *testing.T) {
 		{"finding without property", head("finding:\n  kind: x\n"), `f: document 1, line 6: Timeline t: finding.property: required: the property that did not hold`},
 
 		// Steps.
-		{"step of nothing", step("{}"), `f: document 1, line 6: Timeline t: steps[1]: a step is one of create, change, delete, end, wait, hold, release, next, fail, relist, takeover, expect; there are 0`},
-		{"step of two", step("{delete: Pod default/a, wait: 1s}"), `f: document 1, line 6: Timeline t: steps[1]: a step is one of create, change, delete, end, wait, hold, release, next, fail, relist, takeover, expect; there are 2`},
+		{"step of nothing", step("{}"), `f: document 1, line 6: Timeline t: steps[1]: a step is one of create, change, delete, end, wait, hold, release, next, fail, relist, replace, takeover, expect; there are 0`},
+		{"step of two", step("{delete: Pod default/a, wait: 1s}"), `f: document 1, line 6: Timeline t: steps[1]: a step is one of create, change, delete, end, wait, hold, release, next, fail, relist, replace, takeover, expect; there are 2`},
 		{"no step", step("3"), `f: document 1, line 6: Timeline t: steps[1]: a number does not fit, it takes a mapping`},
 		{"unknown step", step("kill: Pod default/a"), `f: document 1, line 6: Timeline t: steps[1].kill: unknown field`},
 		{"create what is not there", step("create: Pod default/b"), `f: document 1, line 6: Timeline t: steps[1].create: there is no manifest of "Pod default/b"`},
@@ -51,6 +51,11 @@ func TestReadBadTimeline(t *testing.T) {
 		{"wait backwards", step("wait: -1s"), `f: document 1, line 6: Timeline t: steps[1].wait: "-1s" is no time from 1ns to 24h0m0s, for example 1m30s`},
 		{"wait too long", step("wait: 25h"), `f: document 1, line 6: Timeline t: steps[1].wait: "25h" is no time from 1ns to 24h0m0s, for example 1m30s`},
 		{"relist of no kind", step("relist: Pod default/a"), `f: document 1, line 6: Timeline t: steps[1].relist: "Pod default/a" is no kind of object that a scheduler watches; there are [Pod Node PodDisruptionBudget Namespace PersistentVolume PersistentVolumeClaim Service ReplicationController ReplicaSet StatefulSet StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment ResourceClaim ResourceSlice DeviceClass DeviceTaintRule PodGroup CompositePodGroup]`},
+		{"replace nothing", step("replace: {after: 1s}"), `f: document 1, line 6: Timeline t: steps[1].replace.pod: a controller replaces a pod`},
+		{"replace some time", step("replace: {pod: a, after: soon}"), `f: document 1, line 6: Timeline t: steps[1].replace.after: "soon" is no time up to 24h0m0s, for example 1m30s`},
+		{"replace before", step("replace: {pod: a, after: -1s}"), `f: document 1, line 6: Timeline t: steps[1].replace.after: "-1s" is no time up to 24h0m0s, for example 1m30s`},
+		{"replace too often", step("replace: {pod: a, times: 21}"), `f: document 1, line 6: Timeline t: steps[1].replace.times: 21 is not within 0 to 20`},
+		{"replace what else", step("replace: {pod: a, name: b}"), `f: document 1, line 6: Timeline t: steps[1].replace.name: unknown field`},
 		{"takeover is a truth value", step("takeover: maybe"), `f: document 1, line 6: Timeline t: steps[1].takeover: a string does not fit, it takes a bool`},
 
 		// Places.

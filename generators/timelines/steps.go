@@ -38,6 +38,7 @@ var steps = []struct {
 	{10, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).cross},
 	{14, func(g *generator) bool { return g.races && g.made < 14 }, (*generator).race},
 	{12, func(g *generator) bool { return g.overtakes && g.made < 14 }, (*generator).overtake},
+	{12, func(g *generator) bool { return g.controllers }, (*generator).replace},
 	{5, func(g *generator) bool { return g.relists }, (*generator).relist},
 	{10, func(g *generator) bool { return g.relists && g.made < 14 }, (*generator).outOfTouch},
 	{12, func(g *generator) bool { return g.taints }, (*generator).taint},
@@ -144,6 +145,17 @@ func (g *generator) fail() {
 		f.Pod = g.anyPod()
 	}
 	g.add(timeline.Step{Fail: &f})
+}
+
+// replace makes a controller replace a pod, more often one that may be a victim.
+func (g *generator) replace() {
+	name := g.anyPod()
+	if n := len(g.cluster.Pods); n > 0 && g.Chance(60) {
+		name = model.Key(g.cluster.Pods[g.Intn(min(n, draw.MaxIntn))])
+	}
+	g.add(timeline.Step{Replace: &timeline.Replacement{
+		Pod: name, After: draw.Pick(g.Source, 0, 0, time.Second, 11*time.Second), Times: draw.Pick(g.Source, 1, 2, 3, 8),
+	}})
 }
 
 func (g *generator) relist() {

@@ -34,7 +34,7 @@ func FromSeed(seed uint64) *timeline.Timeline { return generate(draw.FromSeed(se
 type features struct {
 	holds, stepwise, skew, failures, takeovers, nodeChanges, nodesGo, budgets, binding, gates, changes,
 	finalizers, shortGrace, secondProfile, sync, asyncCalls, ports, waitsBackoff, recreates,
-	onTheWay, races, overtakes, taints, never, relists bool
+	onTheWay, races, overtakes, taints, never, relists, controllers bool
 }
 
 func drawFeatures(s draw.Source) features {
@@ -45,7 +45,7 @@ func drawFeatures(s draw.Source) features {
 		sync: s.Chance(10), asyncCalls: s.Chance(10), ports: s.Chance(15),
 		waitsBackoff: s.Chance(20), recreates: s.Chance(25),
 		onTheWay: s.Chance(40), races: s.Chance(35), overtakes: s.Chance(25), taints: s.Chance(15), never: s.Chance(15),
-		relists: s.Chance(24),
+		relists: s.Chance(24), controllers: s.Chance(25),
 	}
 }
 

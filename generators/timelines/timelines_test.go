@@ -44,6 +44,7 @@ func TestFloors(t *testing.T) {
 		"change Node": 250, "change Pod": 300, "change PodDisruptionBudget": 200,
 		"wait": 1600, "hold": 1300, "release": 800, "next": 400, "fail": 200, "fail, arrives": 80, "takeover": 60,
 		"relist Pod": 200, "relist Node": 80, "relist PodDisruptionBudget": 20, "relist while events are not stored": 200, "relist of a recreated pod": 40,
+		"replace": 250, "replace several times": 150, "replace at once": 120, "replace later": 120,
 		// What there is at the start.
 		"second profile": 120, "synchronous": 120, "API calls are asynchronous": 120, "budget": 350, "taint": 60, "toleration": 150, "never preempts": 60,
 		"several nodes": 800, "preemptors of several priorities": 800, "preemptors of one priority": 500,
@@ -170,6 +171,11 @@ func has(tl *timeline.Timeline) map[string]bool {
 			is["relist while events are not stored"] = is["relist while events are not stored"] || lost[s.Relist]
 			is["relist of a recreated pod"] = is["relist of a recreated pod"] || s.Relist == "Pod" && len(again) > 0
 			clear(again)
+		case s.Replace != nil:
+			is["replace"] = true
+			is["replace several times"] = is["replace several times"] || s.Replace.Times > 1
+			is["replace at once"] = is["replace at once"] || s.Replace.After == 0
+			is["replace later"] = is["replace later"] || s.Replace.After > 0
 		case s.Takeover:
 			is["takeover"] = true
 		}

@@ -55,6 +55,8 @@ type Step struct {
 	// informer lists it anew: events that it had not stored are lost, and it finds out what
 	// has changed.
 	Relist string
+	// Replace makes a controller take care of a pod.
+	Replace *Replacement
 	// Takeover: the scheduler dies, and another one takes over. What the first held in
 	// memory is gone, and so are the calls it had not sent.
 	Takeover bool
@@ -172,6 +174,27 @@ func (f Failure) String() string {
 	}
 	if f.Times > 1 {
 		s += fmt.Sprintf(", %d times", f.Times)
+	}
+	return s
+}
+
+// Replacement is a controller that replaces a pod, and what it replaces it by, as a ReplicaSet or
+// a Job does: as soon as the pod is told to end or is gone.
+type Replacement struct {
+	Pod string
+	// After is how long the controller takes.
+	After time.Duration
+	// Times is how many pods it creates at most; 0 is one.
+	Times int
+}
+
+func (r Replacement) String() string {
+	s := r.Pod + " is replaced"
+	if r.After > 0 {
+		s += " after " + r.After.String()
+	}
+	if r.Times > 1 {
+		s += fmt.Sprintf(", %d times", r.Times)
 	}
 	return s
 }

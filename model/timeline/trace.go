@@ -50,7 +50,7 @@ type What string
 
 // What people and kubelets do, with what is in the API.
 const (
-	Created  What = "created"  // an object
+	Created  What = "created"  // an object; By is the pod that it replaces, and Is itself, if a controller does
 	Updated  What = "updated"  // an object
 	Removed  What = "removed"  // an object, from the API
 	Deleting What = "deleting" // a pod was told to terminate
@@ -86,7 +86,8 @@ const (
 	Releasing What = "releasing"
 	Failing   What = "failing"
 	TakenOver What = "taken over"
-	Relisted  What = "relisted" // a kind of object
+	Relisted  What = "relisted"  // a kind of object
+	Replacing What = "replacing" // a pod, from now on; Error if there is none
 	Rested    What = "at rest"
 )
 
@@ -105,7 +106,7 @@ type Entry struct {
 	Error   string
 	Victims []string // as "default/a"
 	// By tells which pod's victim a call is about: the pod that is preempted for; "" if
-	// it is not known.
+	// it is not known. Of a pod that a controller creates it is the one that it replaces.
 	By string
 	// Call of a Called entry.
 	Call PlaceName

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -94,6 +96,11 @@ func progress() []Property {
 func (l *Life) hasSchedulingGates(name string) bool {
 	for _, p := range l.Timeline.Cluster.Pods {
 		if p.Namespace+"/"+p.Name == name && len(p.Spec.SchedulingGates) > 0 {
+			return true
+		}
+	}
+	for i := range l.Trace.Entries {
+		if e := &l.Trace.Entries[i]; e.Creates() && e.Pod() == name && e.Is != nil && len(e.Is.(*v1.Pod).Spec.SchedulingGates) > 0 {
 			return true
 		}
 	}

@@ -236,6 +236,8 @@ func (r *run) do(s *timeline.Step) error {
 		last.Times = cmp.Or(last.Times, 1)
 	case s.Relist != "":
 		r.relist(s.Relist)
+	case s.Replace != nil:
+		r.server.replace(s.Replace)
 	case s.Takeover:
 		return r.takeover()
 	}

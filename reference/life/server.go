@@ -40,6 +40,7 @@ type server struct {
 	off     bool
 	// ended are terminating pods without running containers: only finalizers keep them.
 	ended map[types.UID]bool
+	controllers
 }
 
 func newServer(r *run) *server {
@@ -270,6 +271,7 @@ func (s *server) terminate(pod *v1.Pod) {
 	now.DeletionTimestamp, now.DeletionGracePeriodSeconds = &end, &grace
 	now.Generation++
 	s.write(pod, now, timeline.Deleting, fmt.Sprintf("grace period %d s", grace))
+	s.lost(pod)
 	key, uid := model.Key(pod), pod.UID
 	if pod.Spec.NodeName == "" { // no kubelet has it, and only its finalizers keep it
 		s.ended[uid] = true
@@ -315,10 +317,15 @@ func (s *server) remove(obj runtime.Object) {
 	}
 	s.r.note(timeline.Entry{What: timeline.Removed, Object: nameOf(obj)})
 	s.emit(obj, nil)
+	if pod, ok := obj.(*v1.Pod); ok {
+		s.lost(pod)
+	}
 }
 
-// terminating is how many pods are told to end and will do so by themselves.
+// terminating is how many pods are told to end and will do so by themselves, or are about to
+// be created.
 func (s *server) terminating() (n int) {
+	n = s.coming
 	for _, o := range s.objects[reflect.TypeFor[*v1.Pod]()] {
 		if p := o.(*v1.Pod); p.DeletionTimestamp != nil && !s.ended[p.UID] {
 			n++

@@ -125,6 +125,8 @@ func about(s *timeline.Step) string {
 		return s.Delete
 	case s.End != "":
 		return "Pod " + s.End
+	case s.Replace != nil:
+		return "Pod " + s.Replace.Pod
 	case s.Hold != nil:
 		return s.Hold.String()
 	case s.Release != nil:
@@ -289,6 +291,13 @@ func (m *minimiser) simplify() {
 			}
 			if m.best.Steps[i].Fail.Arrives {
 				change(func(s *timeline.Step) { f := *s.Fail; f.Arrives = false; s.Fail = &f })
+			}
+		case s.Replace != nil:
+			if s.Replace.Times > 1 {
+				change(func(s *timeline.Step) { r := *s.Replace; r.Times = 1; s.Replace = &r })
+			}
+			if m.best.Steps[i].Replace.After > 0 {
+				change(func(s *timeline.Step) { r := *s.Replace; r.After = 0; s.Replace = &r })
 			}
 		case s.Next != nil:
 			change(func(s *timeline.Step) { s.Release, s.Next = s.Next, nil })

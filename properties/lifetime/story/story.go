@@ -129,6 +129,9 @@ func (t teller) sentence(i int) string {
 	}
 	switch e.What {
 	case timeline.Created:
+		if e.By != "" {
+			return fmt.Sprintf("The controller of %s creates %s in its place.", e.By, name)
+		}
 		if p := t.Timeline.Steps[e.Step].CreatedPod(); p != nil {
 			return fmt.Sprintf("%s is created: %s.", name, podWords(p))
 		}
@@ -208,6 +211,8 @@ func (t teller) sentence(i int) string {
 		return "The scheduler " + text + "."
 	case timeline.Holding, timeline.Releasing, timeline.Failing:
 		return placed(&t.Timeline.Steps[e.Step], e.Text)
+	case timeline.Replacing:
+		return "A controller takes care of a pod from here on: " + t.Timeline.Steps[e.Step].Replace.String() + ", when it is told to end or is gone."
 	case timeline.Relisted:
 		return fmt.Sprintf("The watch of %s ends, and the scheduler's informer lists them anew: events that it has not stored are lost.", kindWords(e.Object))
 	case timeline.TakenOver:
