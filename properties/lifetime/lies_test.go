@@ -223,6 +223,19 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 		"preempts on another node":                each(timeline.Decided, func(e *timeline.Entry) { e.Node = "node-2" }),
 		"preempts nothing though that would help": each(timeline.Decided, func(e *timeline.Entry) { e.Victims, e.Nomination = nil, model.NominationCleared }),
 	},
+	"preemption-leads-somewhere": {
+		"preempts what replaces its victim, without end": func(t *timeline.Trace) {
+			for _, pod := range []string{"v-1", "v-2", "v-3"} {
+				t.Entries = append(t.Entries, comesBack("v", pod, "p")...)
+			}
+		},
+		"lets two pods preempt what replaces the other": func(t *timeline.Trace) {
+			for _, pod := range []string{"1", "2", "3"} {
+				t.Entries = append(t.Entries, comesBack("p", "p-"+pod, "v")...)
+				t.Entries = append(t.Entries, comesBack("v", "v-"+pod, "p")...)
+			}
+		},
+	},
 	"waits-for-its-victims": {
 		"preempts while its victims terminate": func(t *timeline.Trace) {
 			for i := range t.Entries {
@@ -237,6 +250,18 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			}
 		},
 	},
+}
+
+// comesBack is that a pod is replaced, that what replaces it is bound, and that it is evicted for
+// another one, after the last step.
+func comesBack(was, is, by string) []timeline.Entry {
+	const afterAll = 99
+	return []timeline.Entry{
+		{Step: afterAll, What: timeline.Created, Object: "Pod default/" + is, By: "default/" + was},
+		{Step: afterAll, What: timeline.Called, Call: timeline.Bind, Object: "Pod default/" + is, Text: "to node-1"},
+		{Step: afterAll, What: timeline.Deleting, Object: "Pod default/" + is},
+		{Step: afterAll, What: timeline.Called, Call: timeline.Evict, Object: "Pod default/" + is, By: "default/" + by},
+	}
 }
 
 func first(t *timeline.Trace, what timeline.What) int {

@@ -64,7 +64,7 @@ type Life struct {
 
 // All are all properties.
 func All() []Property {
-	return slices.Concat(progress(), pacing(), agreement(), evictions(), once(), decisions(), binding())
+	return slices.Concat(progress(), pacing(), agreement(), evictions(), once(), decisions(), binding(), []Property{noLivelock()})
 }
 
 // Check asks all properties about a life. A known finding is named by those that it

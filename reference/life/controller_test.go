@@ -1,6 +1,8 @@
 package life
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,9 +10,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	fwk "k8s.io/kube-scheduler/framework"
+	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 )
 
 // TestReplace: a controller replaces its pod when that is told to end, or gone, by one of another
@@ -62,4 +70,37 @@ func TestReplace(t *testing.T) {
 	created, trace = run(replace("default/v"), timeline.Step{Delete: "Pod default/v"})
 	require.Len(t, created, 1, "the end waits for it")
 	require.Equal(t, "default/v-1 on n\n", trace.Quiet.Outcome())
+}
+
+// TestLivelock: a scheduler that gives the room that it has made to what replaces the victim, and
+// makes it anew, is found out.
+func TestLivelock(t *testing.T) {
+	s, err := corpus.Load("../../corpus/timelines/preempted-and-bound.yaml")
+	require.NoError(t, err)
+	tl := s.Cases[0].Timeline
+	tl.Steps = []timeline.Step{{Replace: &timeline.Replacement{Pod: "default/v", Times: 6}}, tl.Steps[0]}
+	check := func(change func(*scheduler)) (again []lifetime.Finding) {
+		trace, err := runChanged(t.Context(), tl, change)
+		require.NoError(t, err)
+		for _, f := range lifetime.Check(&lifetime.Life{Timeline: tl, Trace: trace}) {
+			if f.Property == "preemption-leads-somewhere" {
+				again = append(again, f)
+			}
+		}
+		return again
+	}
+	require.Empty(t, check(func(*scheduler) {}))
+	found := check(func(s *scheduler) {
+		next := s.sched.SchedulePod
+		s.sched.SchedulePod = func(ctx context.Context, p framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (upstream.ScheduleResult, error) {
+			result, err := next(ctx, p, state, info)
+			if strings.HasPrefix(info.Pod.Name, "v-") {
+				return upstream.ScheduleResult{SuggestedHost: "node-1", EvaluatedNodes: 1, FeasibleNodes: 1}, nil
+			}
+			return result, err
+		}
+	})
+	require.Len(t, found, 1)
+	require.Contains(t, found[0].Detail, "pod default/p evicts default/v")
+	require.NotContains(t, found[0].Detail, "then", "it is the shortest cycle")
 }
