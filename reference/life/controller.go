@@ -23,7 +23,7 @@ type controllers struct {
 
 // controller replaces one pod, and what it has replaced it by, as soon as it is told to end: so
 // do ReplicaSets, and Jobs by default (doc comment of TerminatingOrFailed,
-// k8s.io/api/batch/v1/types.go:159@v0.37.1).
+// batch/v1/types.go:159@v0.37.1).
 type controller struct {
 	of         string // the first pod, as "default/a"
 	after      time.Duration
