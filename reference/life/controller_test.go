@@ -56,7 +56,7 @@ func TestReplace(t *testing.T) {
 	require.Equal(t, metav1.GetControllerOf(first), metav1.GetControllerOf(second))
 	require.Empty(t, first.Spec.NodeName)
 	require.Nil(t, first.DeletionTimestamp)
-	require.Equal(t, v1.PodStatus{Phase: v1.PodPending}, first.Status)
+	require.Equal(t, v1.PodStatus{Phase: v1.PodPending, QOSClass: first.Status.QOSClass}, first.Status)
 	want := v.Spec.DeepCopy()
 	want.NodeName = ""
 	require.Equal(t, *want, first.Spec)
