@@ -83,6 +83,7 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		return &Result{Cluster: s.Cluster, Unmodelled: unknown, Refused: true}, nil
 	}
 	r = &Result{Cluster: s.Cluster}
+	observe := c.observing(s)
 	if s.Decision, err = c.decide(s); err != nil && !errors.As(err, &s.Unmodelled) {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		r.Refused = s.Release != release.Linked && c.refuses(s)
 		return r, nil
 	}
-	if s.Observation, err = c.System.Observe(s.Context, s.Cluster); err != nil {
+	if s.Observation, err = observe(); err != nil {
 		var refusal *reference.Refusal
 		if errors.As(err, &refusal) {
 			return &Result{Cluster: s.Cluster, Unmodelled: unmodelled(refusal), Refused: true}, nil
@@ -106,6 +107,38 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 	}
 	r.Decision, r.Observation = s.Decision, s.Observation
 	return r, nil
+}
+
+// manyPods is from how many pods on it is worth while to observe beside deciding: below, other
+// clusters keep the processors busy.
+const manyPods = 10_000
+
+// observing is how the observation of a cluster is had. That of a large one begins at once, so
+// that it is there when the model has decided.
+func (c *Checker) observing(s *Subject) func() (*model.Observation, error) {
+	observe := func() (*model.Observation, error) { return c.System.Observe(s.Context, s.Cluster) }
+	if len(s.Cluster.Pods) < manyPods {
+		return observe
+	}
+	type result struct {
+		seen *model.Observation
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+			done <- r
+		}()
+		r.seen, r.err = observe()
+	}()
+	return func() (*model.Observation, error) {
+		r := <-done
+		return r.seen, r.err
+	}
 }
 
 // isAsked tells whether a cluster that the model does not cover is asked what needs no

@@ -75,6 +75,18 @@ var guards bool
 // of the largest clusters takes as much.
 const softLimit = 3<<30 + 1<<29
 
+// largeInput is from which size of a file on the garbage collector runs for the sake of
+// softLimit only. What is kept of such a file lets the heap grow as far in any case.
+const largeInput = 1 << 29
+
+// spareCollector keeps the garbage collector of a child from running while a large file is read.
+func spareCollector(path string) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() >= largeInput && os.Getenv(isChild) != "" && os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(-1)
+	}
+}
+
 // asChild is main in a child. It is short-lived, so memory counts less than time.
 func asChild(ctx context.Context) int {
 	if os.Getenv("GOGC") == "" {

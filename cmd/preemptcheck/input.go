@@ -36,6 +36,7 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 		if path == "-" {
 			s, err = corpus.Read(cmd.InOrStdin(), "standard input")
 		} else {
+			spareCollector(path)
 			s, err = corpus.Load(path)
 		}
 		if err != nil {
