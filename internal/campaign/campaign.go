@@ -227,6 +227,7 @@ func (c *campaign) count(j *job, a *answer) error {
 			}
 		}
 	}
+	c.Canary.Lives.add(a.Lives)
 	c.Stats.Merge(a.Stats)
 	c.Errors += a.Errors
 	c.Next += uint64(a.Done)

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -54,4 +56,34 @@ func checkLie(ctx context.Context, checker *properties.Checker, c *model.Cluster
 		s = newSuspect(n, r, &all[0])
 	}
 	return &s, nil
+}
+
+// lieInTimeline is a trace as seen by somebody who lies: of a pod that is there when all is at
+// rest it says that it is in two queues. It is nil if there is no such pod.
+func lieInTimeline(trace *timeline.Trace) *timeline.Trace {
+	if trace.Quiet == nil {
+		return nil
+	}
+	i := slices.IndexFunc(trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Exists })
+	if i < 0 {
+		return nil
+	}
+	lie, quiet := *trace, *trace.Quiet
+	quiet.Pods = slices.Clone(quiet.Pods)
+	quiet.Pods[i].Queues = []model.Queue{model.QueueActive, model.QueueBackoff}
+	lie.Quiet = &quiet
+	return &lie
+}
+
+// lieAbout lies about a timeline in which nothing is found, and counts whether that is noticed.
+func (a *answer) lieAbout(t *timeline.Timeline, trace *timeline.Trace) {
+	lie := lieInTimeline(trace)
+	if lie == nil {
+		return
+	}
+	a.Lives.Lies++
+	found := lifetime.Unexplained(lifetime.Check(&lifetime.Life{Timeline: t, Trace: lie}))
+	if slices.ContainsFunc(found, func(f lifetime.Finding) bool { return f.Property == "one-queue" }) {
+		a.Lives.Caught++
+	}
 }

@@ -78,6 +78,7 @@ func (s *State) add(dir string, other *State) error {
 	s.Canary.Lies += other.Canary.Lies
 	s.Canary.Caught += other.Canary.Caught
 	s.Canary.Causes.add(other.Canary.Causes)
+	s.Canary.Lives.add(other.Canary.Lives)
 	return nil
 }
 

@@ -140,6 +140,8 @@ type CanaryReport struct {
 	Lies     int `json:"sung"`
 	Caught   int `json:"caught"`
 	Findings int `json:"findings"`
+	// Lives are the lies about timelines.
+	Lives Lies `json:"lives,omitzero"`
 }
 
 // Effort is what a campaign took.
@@ -176,7 +178,7 @@ func (s *State) Report(dir string) *Report {
 		},
 		Timelines: stats.Timelines, KnownInTimelines: someCounts(stats.KnownInTimelines),
 		Rejected: counts(stats.Rejected), Partly: counts(stats.Partly), Known: counts(stats.Known),
-		Canary: CanaryReport{s.Canary.Lies, s.Canary.Caught, len(s.Canary.Findings)},
+		Canary: CanaryReport{s.Canary.Lies, s.Canary.Caught, len(s.Canary.Findings), s.Canary.Lives},
 		Effort: s.effort(),
 	}
 	for _, f := range s.Findings {
@@ -209,6 +211,12 @@ func (r *Report) judge() {
 	}
 	if c.Caught > 0 && c.Findings != 1 {
 		r.Broken = append(r.Broken, fmt.Sprintf("the lies of the canary, which are all alike, were minimised to %d findings instead of 1", c.Findings))
+	}
+	if c.Lives.Caught < c.Lives.Lies {
+		r.Broken = append(r.Broken, fmt.Sprintf("of %d lies of the canary about timelines, only %d were noticed", c.Lives.Lies, c.Lives.Caught))
+	}
+	if c.Lives.Lies == 0 && r.Timelines >= canaryEvery*blockSize {
+		r.Broken = append(r.Broken, fmt.Sprintf("the canary never lied about any of %d timelines", r.Timelines))
 	}
 	if preempting := r.Outcomes[0].Clusters; c.Lies == 0 && preempting > 0 {
 		if r.Clusters >= canaryEvery*blockSize {
@@ -308,7 +316,8 @@ func (r *Report) Tried() string {
 	}
 	text += fmt.Sprintf(" The canary lied %s and was caught %s.", times(r.Canary.Lies), times(r.Canary.Caught))
 	if r.Timelines > 0 {
-		text += fmt.Sprintf(" Besides, %s.", words.Plural(r.Timelines, "timeline"))
+		text += fmt.Sprintf(" Besides, %s; about them it lied %s and was caught %s.",
+			words.Plural(r.Timelines, "timeline"), times(r.Canary.Lives.Lies), times(r.Canary.Lives.Caught))
 	}
 	if r.Errors > 0 {
 		text += fmt.Sprintf(" %d more could not be checked.", r.Errors)

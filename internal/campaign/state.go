@@ -149,6 +149,19 @@ type Canary struct {
 	Caught int `json:"caught"`
 	// Causes is what the lies were minimised to: it must be one finding.
 	Causes
+	// Lives are the lies about timelines. They are not minimised.
+	Lives Lies `json:"lives,omitzero"`
+}
+
+// Lies counts lies, and those that were noticed.
+type Lies struct {
+	Lies   int `json:"sung"`
+	Caught int `json:"caught"`
+}
+
+func (l *Lies) add(other Lies) {
+	l.Lies += other.Lies
+	l.Caught += other.Caught
 }
 
 // Session is one run of a campaign.

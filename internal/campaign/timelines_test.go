@@ -11,8 +11,10 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
 // liveLiar is the scheduler but for its timelines: it tells that it comes to no rest where
@@ -111,4 +113,24 @@ func TestShareOfTimelines(t *testing.T) {
 		}
 		require.InDelta(t, want, n, 150, share)
 	}
+}
+
+// TestLiesAboutTimelines: what a lie says of a timeline is found out, and what was seen stays as
+// it is.
+func TestLiesAboutTimelines(t *testing.T) {
+	a := &answer{}
+	for n := range uint64(40) {
+		tl, err := GenerateTimeline(1, n)
+		require.NoError(t, err)
+		trace, err := life.Run(t.Context(), tl)
+		require.NoError(t, err)
+		if seen := (&lifetime.Life{Timeline: tl, Trace: trace}); len(lifetime.Check(seen)) == 0 {
+			a.lieAbout(tl, trace)
+			require.Empty(t, lifetime.Check(seen))
+		}
+	}
+	require.Greater(t, a.Lives.Lies, 20)
+	require.Equal(t, a.Lives.Lies, a.Lives.Caught)
+	a.lieAbout(&timeline.Timeline{}, &timeline.Trace{}) // nothing to lie about
+	require.Equal(t, a.Lives.Lies, a.Lives.Caught)
 }

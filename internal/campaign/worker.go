@@ -48,6 +48,8 @@ type answer struct {
 	// Lie is the lie of the canary, if one was asked for and a cluster of the
 	// request was fit for it.
 	Lie *suspect `json:"lie,omitempty"`
+	// Lives are the lies of the canary about timelines.
+	Lives Lies `json:"lives,omitzero"`
 	// CPUSeconds is what the worker has used so far.
 	CPUSeconds float64 `json:"cpuSeconds"`
 }
