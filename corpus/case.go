@@ -45,6 +45,9 @@ type Case struct {
 	Expect []Expectation
 	// Findings are the ids of the known findings that this case witnesses.
 	Findings []string
+	// Releases is the range in which a timeline goes as it says; "" is all. In others it
+	// has to go otherwise.
+	Releases string
 	// Cluster is never nil. The cases of one dump share its objects and lists:
 	// treat them as read-only.
 	Cluster *model.Cluster

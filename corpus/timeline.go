@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/blang/semver/v4"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
@@ -34,7 +35,9 @@ type timelineDocument struct {
 	Finding         *Finding        `json:"finding"`
 	Scheduler       *model.Settings `json:"scheduler"`
 	Findings        []string        `json:"findings"`
-	Steps           []stepDocument  `json:"steps"`
+	// Releases is the range in which it goes as it says; "" is all.
+	Releases string         `json:"releases"`
+	Steps    []stepDocument `json:"steps"`
 }
 
 // GetName is the name of the timeline.
@@ -176,6 +179,11 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 	if field, err := header.validate(); err != nil {
 		return nil, first.Fail(field, err)
 	}
+	if doc.Releases != "" {
+		if _, err := semver.ParseRange(doc.Releases); err != nil {
+			return nil, first.Fail("releases", fmt.Errorf("%q is no range of releases: %w", doc.Releases, err))
+		}
+	}
 	c, err := collect(objects, true)
 	if err != nil {
 		return nil, err
@@ -218,6 +226,7 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 		Origin:      doc.Origin,
 		Finding:     doc.Finding,
 		Findings:    doc.Findings,
+		Releases:    doc.Releases,
 		Cluster:     start,
 		Timeline:    &timeline.Timeline{Cluster: start, Steps: steps},
 	}}}, nil
@@ -264,7 +273,7 @@ func documentOf(s *timeline.Step) stepDocument {
 
 // timelineDocument is the Timeline document of the case.
 func (c *Case) timelineDocument() *timelineDocument {
-	d := &timelineDocument{Name: c.Name, Description: c.Description, Origin: c.Origin, Finding: c.Finding, Findings: c.Findings,
+	d := &timelineDocument{Name: c.Name, Description: c.Description, Origin: c.Origin, Finding: c.Finding, Findings: c.Findings, Releases: c.Releases,
 		Steps: make([]stepDocument, len(c.Timeline.Steps))}
 	if s := c.Cluster.Settings; !reflect.ValueOf(s).IsZero() {
 		d.Scheduler = &s

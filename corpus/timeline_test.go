@@ -27,6 +27,7 @@ func TestReadBadTimeline(t *testing.T) {
 	for _, test := range []struct{ name, input, want string }{
 		// The Timeline document.
 		{"version", strings.Replace(head(""), "preemptcheck/v1alpha1", "v1", 1), `f: document 1, line 1: apiVersion: "v1" is no version of a Timeline, preemptcheck/v1alpha1 is`},
+		{"no range", strings.Replace(head(""), "name: t\n", "name: t\nreleases: new\n", 1), `f: document 1, line 4: Timeline t: releases: "new" is no range of releases: Could not get version from string: "new"`},
 		{"bad name", strings.Replace(head(""), "name: t\n", "name: T\n", 1), `f: document 1, line 3: Timeline T: name: "T" is no name for a case: use lower case letters, digits and '-', at most 240`},
 		{"timeline comes last", strings.TrimPrefix(goodPods, "---\n") + "---\n" + timelineHead, `f: document 3, line 12: Timeline t: kind: a Timeline must be the first document of its stream, and the only Timeline`},
 		{"two timelines", head("") + "---\n" + head(""), `f: document 4, line 18: Timeline t: kind: a Timeline must be the first document of its stream, and the only Timeline`},

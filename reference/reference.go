@@ -75,17 +75,6 @@ type Fault struct {
 	Passing bool
 }
 
-// APIError is an error that an API server answers with.
-type APIError string
-
-// The errors.
-const (
-	NotFound      APIError = "NotFound"      // 404
-	Conflict      APIError = "Conflict"      // 409
-	InternalError APIError = "InternalError" // 500
-	Timeout       APIError = "Timeout"       // 504
-)
-
 // APIErrors are all of them.
 func APIErrors() []APIError { return []APIError{NotFound, Conflict, InternalError, Timeout} }
 

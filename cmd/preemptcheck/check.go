@@ -104,9 +104,11 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 		}
 		defer closeAll(checkers)
 		report := &replay.Report{}
-		life, err := newLife(names[0])
-		if err != nil {
-			return err
+		var life reference.LifeSystem
+		if slices.ContainsFunc(cases, func(c *corpus.Case) bool { return c.Timeline != nil }) {
+			if life, err = newLife(names[0]); err != nil {
+				return err
+			}
 		}
 		if life != nil {
 			defer life.Close()

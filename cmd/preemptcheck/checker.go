@@ -7,6 +7,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/releases"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
@@ -37,6 +38,13 @@ func isolatedPool(name string, workers int) (reference.System, error) {
 // nil otherwise.
 func newLife(name string) (reference.LifeSystem, error) {
 	life := systems.NewLife(name)
+	if life == nil && releases.Lives(name) {
+		life, err := releases.NewLife(name)
+		if err != nil {
+			return nil, err
+		}
+		return life, nil
+	}
 	if life == nil || os.Getenv(isolates) == "" {
 		return life, nil
 	}

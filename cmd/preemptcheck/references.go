@@ -50,15 +50,21 @@ minutes of CPU each the first time.`,
 func buildReleases(ctx context.Context, build []string, out, log io.Writer) error {
 	var errs []error
 	for _, release := range build {
-		binary, err := releases.Build(ctx, release, log)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		drivers := []func(context.Context, string, io.Writer) (string, error){releases.Build}
+		if releases.Lives(release) {
+			drivers = append(drivers, releases.BuildLife)
 		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
+		for _, driver := range drivers {
+			binary, err := driver(ctx, release, log)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			fmt.Fprintln(out, binary)
 		}
-		fmt.Fprintln(out, binary)
 	}
 	return errors.Join(errs...)
 }

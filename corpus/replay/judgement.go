@@ -51,6 +51,7 @@ const (
 	Found       = "finding"
 	Gone        = "no longer reproduces"
 	Unexpected  = "unexpected"
+	Otherwise   = "otherwise, as it says" // than in the releases that a timeline is about
 	NotModelled = "not modelled"
 	Refused     = "not known to the release"
 	Undecided   = "undecided"

@@ -70,6 +70,9 @@ func (r *run) observe() *timeline.State {
 	}
 	slices.Sort(nodes)
 	for _, node := range slices.Compact(nodes) {
+		if node == "" { // 1.35 keeps those under it whose nomination was withdrawn
+			continue
+		}
 		for _, p := range queue.NominatedPodsForNode(node) {
 			s := of(p.GetPod())
 			s.NominatedTo = append(s.NominatedTo, node)

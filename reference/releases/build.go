@@ -24,14 +24,28 @@ import (
 // the user's cache yet, which downloads the release's modules and takes one to
 // seven minutes of CPU, and says so on log.
 func Build(ctx context.Context, version string, log io.Writer) (binary string, err error) {
-	binary, built, err := cached(version)
+	return cycles.build(ctx, version, log)
+}
+
+// program is a driver: walk calls a function with the files of its module, named as they are
+// in it.
+type program struct {
+	suffix string // of its name
+	walk   func(version string, f func(name string, content []byte) error) error
+}
+
+// cycles are the drivers of single cycles, lives those that run timelines.
+var cycles, lives = program{walk: walk}, program{suffix: "-timelines", walk: walkLife}
+
+func (p program) build(ctx context.Context, version string, log io.Writer) (binary string, err error) {
+	binary, built, err := p.cached(version)
 	if err != nil || built {
 		return binary, err
 	}
 	if _, err := exec.LookPath("go"); err != nil {
 		return "", fmt.Errorf("building the scheduler of %s takes the go command: %w", version, err)
 	}
-	fmt.Fprintf(log, "building the kube-scheduler of %s, which takes minutes the first time\n", version)
+	fmt.Fprintf(log, "building the kube-scheduler of %s%s, which takes minutes the first time\n", version, p.what())
 	start := time.Now()
 	// Another build may be under way: the directory gets its name when it is whole.
 	dir := filepath.Dir(binary)
@@ -44,11 +58,11 @@ func Build(ctx context.Context, version string, log io.Writer) (binary string, e
 		return "", err
 	}
 	defer os.RemoveAll(temp)
-	if err := compile(ctx, version, temp); err != nil {
+	if err := p.compile(ctx, version, temp); err != nil {
 		return "", err
 	}
 	if err := os.Rename(temp, dir); err != nil {
-		if _, built, _ := cached(version); !built {
+		if _, built, _ := p.cached(version); !built {
 			return "", err
 		}
 	}
@@ -56,15 +70,23 @@ func Build(ctx context.Context, version string, log io.Writer) (binary string, e
 	return binary, nil
 }
 
+// what says what a driver is for, if it is not for single cycles.
+func (p program) what() string {
+	if p.suffix == "" {
+		return ""
+	}
+	return " for timelines"
+}
+
 // Built returns the path of the driver of a release, if it has been built.
 func Built(version string) (binary string, ok bool) {
-	binary, ok, err := cached(version)
+	binary, ok, err := cycles.cached(version)
 	return binary, ok && err == nil
 }
 
 // cached returns where the driver belongs: the name is made of all that it is
 // built from.
-func cached(version string) (binary string, built bool, err error) {
+func (p program) cached(version string) (binary string, built bool, err error) {
 	if _, err := release.Parse(version); err != nil {
 		return "", false, err
 	}
@@ -77,14 +99,14 @@ func cached(version string) (binary string, built bool, err error) {
 	}
 	hash := sha256.New()
 	fmt.Fprintln(hash, version, runtime.Version())
-	err = walk(version, func(name string, content []byte) error {
+	err = p.walk(version, func(name string, content []byte) error {
 		_, err := fmt.Fprintf(hash, "%s %d\n%s", name, len(content), content)
 		return err
 	})
 	if err != nil {
 		return "", false, err
 	}
-	binary = filepath.Join(cache, "preemptcheck", "releases", fmt.Sprintf("%s-%x", version, hash.Sum(nil)[:6]), "driver")
+	binary = filepath.Join(cache, "preemptcheck", "releases", fmt.Sprintf("%s%s-%x", version, p.suffix, hash.Sum(nil)[:6]), "driver")
 	_, err = os.Stat(binary)
 	return binary, err == nil, nil
 }
@@ -110,11 +132,7 @@ func walk(version string, f func(name string, content []byte) error) error {
 			}
 		}
 	}
-	mod := modFile(version)
-	if err := add("go.mod", mod); err != nil {
-		return err
-	}
-	if err := add("go.sum", strings.TrimSuffix(mod, ".mod")+".sum"); err != nil {
+	if err := walkMod(version, f); err != nil {
 		return err
 	}
 	// Releases before 1.25 require a module that is no more, and use nothing of it.
@@ -134,12 +152,26 @@ func walk(version string, f func(name string, content []byte) error) error {
 	return f("model/observation/observation.go", observation.Source)
 }
 
+// walkMod calls f with the go.mod and go.sum of the driver's module.
+func walkMod(version string, f func(name string, content []byte) error) error {
+	for _, name := range []string{"go.mod", "go.sum"} {
+		content, err := fs.ReadFile(sources, strings.TrimSuffix(modFile(version), ".mod")+path.Ext(name))
+		if err != nil {
+			return err
+		}
+		if err := f(name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // compile writes the driver's module into dir and builds it there. Only the binary
 // is left.
-func compile(ctx context.Context, version, dir string) error {
+func (p program) compile(ctx context.Context, version, dir string) error {
 	source := filepath.Join(dir, "source")
 	defer os.RemoveAll(source)
-	err := walk(version, func(name string, content []byte) error {
+	err := p.walk(version, func(name string, content []byte) error {
 		file := filepath.Join(source, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/releases/lifewire"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
@@ -44,13 +45,13 @@ type isolatedRequest struct {
 	Filters []string                 `json:",omitempty"`
 	Under   *reference.Circumstances `json:",omitempty"`
 	// Timeline is to be run, and nothing else asked.
-	Timeline *isolatedTimeline `json:",omitempty"`
+	Timeline *lifewire.Timeline `json:",omitempty"`
 }
 
 type isolatedAnswer struct {
 	wire.Answer
 	Runs  []model.FilterRun `json:",omitempty"`
-	Trace *isolatedTrace    `json:",omitempty"`
+	Trace *lifewire.Trace   `json:",omitempty"`
 	// Unsupported is that the scheduler cannot be asked about filters, under other
 	// circumstances, or whole timelines.
 	Unsupported bool `json:",omitempty"`
@@ -199,9 +200,9 @@ func (a *isolatedAnswer) fill(ctx context.Context, system reference.System, r *i
 		if !ok {
 			return errors.ErrUnsupported
 		}
-		trace, err := life.Live(ctx, r.Timeline.timeline())
+		trace, err := life.Live(ctx, r.Timeline.Received())
 		if err == nil {
-			a.Trace = sentTrace(trace)
+			a.Trace = lifewire.OfTrace(trace)
 		}
 		return err
 	case r.Under != nil:

@@ -21,7 +21,7 @@ import (
 // The sources of the drivers are not packages of this module, which could not be
 // built with their go.mod files.
 //
-//go:embed _driver wire/wire.go wire/gated.go standin/client.go standin/extender.go
+//go:embed _driver lifewire/lifewire.go wire/wire.go wire/gated.go standin/client.go standin/extender.go
 var sources embed.FS
 
 // All names the releases that can be driven, the oldest first.

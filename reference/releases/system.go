@@ -40,7 +40,7 @@ var _ reference.System = (*System)(nil)
 // New returns the scheduler of a release, which must have been built. It starts
 // with the first Observe.
 func New(release string) (*System, error) {
-	binary, built, err := cached(release)
+	binary, built, err := cycles.cached(release)
 	if err != nil {
 		return nil, err
 	}

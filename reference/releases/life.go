@@ -1,0 +1,128 @@
+package releases
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/releases/lifewire"
+)
+
+// oldestLife and newestLife are the first and the last minor release, before the linked one,
+// whose scheduler can be run through timelines.
+const oldestLife, newestLife = 34, 35
+
+// Lives tells whether the scheduler of a release can be run through timelines.
+func Lives(version string) bool {
+	if !Known(version) {
+		return false
+	}
+	r := mustParse(version)
+	return r.Minor >= oldestLife && r.Minor <= newestLife
+}
+
+// BuildLife is Build of the driver that runs timelines.
+func BuildLife(ctx context.Context, version string, log io.Writer) (binary string, err error) {
+	if !Lives(version) {
+		return "", fmt.Errorf("the scheduler of %s cannot be run through timelines", version)
+	}
+	return lives.build(ctx, version, log)
+}
+
+// Life is the scheduler of a release that runs timelines.
+type Life struct{ System }
+
+var _ reference.LifeSystem = (*Life)(nil)
+
+// NewLife returns the scheduler of a release for timelines. It must have been built.
+func NewLife(version string) (*Life, error) {
+	binary, built, err := lives.cached(version)
+	if err != nil {
+		return nil, err
+	}
+	if !built {
+		return nil, fmt.Errorf("the scheduler of %s is not built for timelines: run \"preemptcheck references --build %s\"", version, version)
+	}
+	return &Life{System{release: version, command: func() *exec.Cmd { return exec.Command(binary) }, timeout: patience}}, nil
+}
+
+// Live implements reference.LifeSystem. What ends the process is the Crash of a trace.
+func (s *Life) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	data, err := json.Marshal(lifewire.Request{Timeline: lifewire.OfTimeline(t)})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var a lifewire.Answer
+	err = s.ask(ctx, data, s.timeout, &a)
+	switch died := (*failure)(nil); {
+	case errors.As(err, &died):
+		return &timeline.Trace{System: s.release, Crash: died.crash()}, nil
+	case err != nil:
+		return nil, err
+	case a.Error != "":
+		return nil, errors.New(a.Error)
+	case a.Trace == nil:
+		return nil, fmt.Errorf("the scheduler of %s gave an empty answer", s.release)
+	}
+	return a.Trace.Received(), nil
+}
+
+// walkLife is walk for the driver that runs timelines.
+func walkLife(version string, f func(name string, content []byte) error) error {
+	minor := mustParse(version).Minor
+	main, err := fs.ReadFile(sources, "_driver/life/main.go")
+	if err != nil {
+		return err
+	}
+	if err := f("main.go", main); err != nil {
+		return err
+	}
+	if err := walkMod(version, f); err != nil {
+		return err
+	}
+	for _, name := range []string{"wire/wire.go", "lifewire/lifewire.go"} {
+		content, err := fs.ReadFile(sources, name)
+		if err != nil {
+			return err
+		}
+		if err := f("reference/releases/"+name, content); err != nil {
+			return err
+		}
+	}
+	edited := func(name string, content []byte) error {
+		text, err := editLife(minor, name, string(content))
+		if err != nil {
+			return fmt.Errorf("making the driver of %s: %w", version, err)
+		}
+		return f(name, []byte(text))
+	}
+	for _, from := range []struct {
+		dir   string
+		files fs.FS
+	}{{"model", model.LifeSources}, {"reference", reference.LifeSources}} {
+		err := fs.WalkDir(from.files, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			content, err := fs.ReadFile(from.files, path)
+			if err != nil {
+				return err
+			}
+			return edited(from.dir+"/"+path, content)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
