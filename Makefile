@@ -4,7 +4,7 @@ FOR  ?= 1m
 CASES ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive releases release-differences upstream-tests upstream-mends mutations lint golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders releases release-differences upstream-tests upstream-mends mutations lint golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ fuzz-native: ## let go's own fuzzing vary clusters by what they reach in the sch
 
 exhaustive: ## check every small cluster, each once up to symmetry; goes on where it was interrupted
 	$(GO) run ./cmd/preemptcheck exhaustive --state exhaustive.json
+
+orders: ## run all orders of events in small timelines, up to 9 choices
+	$(GO) run ./internal/orders --bound 9
 
 releases: ## build the schedulers of all releases, and check the corpus with them, and each against its own dialect
 	$(GO) run ./cmd/preemptcheck references --build all
