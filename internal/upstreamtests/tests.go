@@ -154,6 +154,8 @@ var Tests = []Test{
 		fails{"five times": "after a failed eviction the next one came after 0s, without the initial backoff of 1s"}},
 	{"skipped-pod-frees-room-unnoticed", scheduler + "scheduler_test.go", inTime + "/a nominated pod is skipped",
 		fails{"as it terminates": "after a minute pod o is not on node1"}},
+	{"stale-deletion-wakes-nobody", scheduler + "scheduler_test.go", inTime + "/the victim's binding is not seen",
+		fails{"as the watch is down": "after a minute pod p is not on node1"}},
 	{"recreated-pod-seen-as-update", scheduler + "scheduler_test.go", inTime + "/a pod is recreated",
 		fails{"while the watch is down": "the scheduler's process ends"}},
 	{"first-of-its-kind-unnoticed", scheduler + "scheduler_test.go", inTime + "/the last pod goes away that a pod has to be with",

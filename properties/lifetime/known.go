@@ -51,6 +51,9 @@ const (
 	// RecreatedAsUpdate: a pod that was deleted and created again while the watch was down comes
 	// as one update, and the scheduler takes the two for one pod.
 	RecreatedAsUpdate = "recreated-pod-seen-as-update"
+	// StaleDeletion: a new list shows that a bound pod is gone, of which the informer had not
+	// stored that it was bound, and its deletion does not wake those that wait for its room.
+	StaleDeletion = "stale-deletion-wakes-nobody"
 )
 
 // known are the ids of the known findings that explain a finding.
@@ -77,6 +80,9 @@ func (l *Life) known(f *Finding) (ids []string) {
 				continue
 			}
 			ids = append(ids, l.gatedBy(p.Name)...)
+			if l.staleDeletion(p.Name, l.Trace.Entries[f.Entry].Node) {
+				ids = append(ids, StaleDeletion)
+			}
 			if !p.Exists || len(p.NominatedTo) == 0 {
 				continue
 			}
@@ -132,6 +138,26 @@ func (l *Life) known(f *Finding) (ids []string) {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+// staleDeletion tells whether, since a pod was last tried, a new list has shown that a pod is gone
+// that was bound to a node, and that was last known as pending.
+func (l *Life) staleDeletion(pod, node string) (stale bool) {
+	bound := map[string]string{}
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		e := &l.Trace.Entries[i]
+		switch was, _ := e.Was.(*v1.Pod); {
+		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Pod() == pod:
+			stale = false
+		case e.Creates():
+			delete(bound, e.Pod())
+		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
+			bound[e.Pod()] = strings.TrimSuffix(strings.TrimPrefix(e.Text, "to "), ", took effect")
+		case e.What == timeline.Handled && e.Listed && e.Text == "deleted" && was != nil && was.Spec.NodeName == "":
+			stale = stale || bound[e.Pod()] == node
+		}
+	}
+	return stale
 }
 
 // tookForAnother tells whether before an entry the scheduler that is alive then was told in one

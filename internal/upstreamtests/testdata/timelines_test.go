@@ -351,6 +351,29 @@ func TestPreemptionInTime(t *testing.T) {
 			check: func(a *podAPI) error { return a.bound("o", "node1") },
 		},
 		{
+			name:  "the victim's binding is not seen",
+			nodes: map[string]string{"node1": "1"},
+			variants: []variant{
+				{"before its deletion", func(a *podAPI) {
+					a.holdWatch()
+					a.create(pod("v", "", 1, "1", 0))
+					a.create(pod("p", "", 10, "1", 0))
+					a.deliver()
+					a.deliver()
+					a.releaseWatch()
+				}},
+				{"as the watch is down", func(a *podAPI) {
+					a.holdWatch()
+					a.create(pod("v", "", 1, "1", 0))
+					a.create(pod("p", "", 10, "1", 0))
+					a.deliver()
+					a.deliver()
+					a.endWatch()
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
+		{
 			name:  "a pod is recreated",
 			nodes: map[string]string{"node1": "1"},
 			variants: []variant{

@@ -120,6 +120,9 @@ func (t teller) why(findings []lifetime.Finding) (all []string) {
 				text = "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again."
 			case lifetime.StaleNomination:
 				text = fmt.Sprintf("Why they differ: the scheduler has withdrawn the nomination of %s in its memory, the API call that writes this to the status failed, and it is not repeated.", f.Pod)
+			case lifetime.StaleDeletion:
+				text = fmt.Sprintf("Why %s waits: a pod was bound and deleted, and the scheduler was told of neither before the watch ended. The new list showed that it is gone, with its last known state, in which it is pending. "+
+					"The scheduler frees its room, but to those that wait the event is of a pod that was on no node.", f.Pod)
 			case lifetime.RecreatedAsUpdate:
 				text = "Why it breaks: the scheduler was told in one update of a pod that is gone and of another one of its name, as an informer does after a new list. " +
 					"It does not compare their UIDs, and goes on as if the two were one pod."
