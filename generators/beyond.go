@@ -12,7 +12,7 @@ import (
 // long. It comes last, so that all other clusters are as they were without it.
 func (g *generator) goBeyond(c *model.Cluster) {
 	switch {
-	case g.claims && g.Chance(60):
+	case g.claims && g.Chance(75):
 		c.Extra = devices.Details(g.Source, c.Preemptor, c.Extra)
 	case !g.claims && requestsGPUs(c.Preemptor) && g.Chance(6):
 		c.Extra = append(c.Extra, devices.Extend(g.Source, resourceNames[gpu], c.Nodes)...)

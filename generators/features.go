@@ -101,7 +101,7 @@ func drawFeatures(s draw.Source) features {
 		others:       swarm.Chance(10),
 		spread:       swarm.Chance(8),
 		declared:     swarm.Chance(4),
-		claims:       swarm.Chance(6),
+		claims:       swarm.Chance(8),
 		volumes:      swarm.Chance(9),
 		extended:     swarm.Chance(10),
 	}

@@ -7,7 +7,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -32,7 +31,7 @@ func Details(s draw.Source, preemptor *v1.Pod, objects []runtime.Object) []runti
 			d.claims = append(d.claims, o)
 		}
 	}
-	first := draw.Weighted(s, 26, 14, 18, 6, 6, 6, 6, 6, 6, 6, 6)
+	first := draw.Weighted(s, 19, 11, 14, 3, 3, 16, 12, 20, 5, 2, 6)
 	details[first](d)
 	if at := s.Intn(len(details)); at != first && s.Chance(30) {
 		details[at](d)
@@ -48,6 +47,8 @@ type detailer struct {
 	slices    []*resourcev1.ResourceSlice
 	claims    []*resourcev1.ResourceClaim
 	objects   []runtime.Object
+	// Some devices are taken by claims that are made for that, and some are administered.
+	taken, administered bool
 }
 
 // details are the kinds of details. Those that exclude others leave clusters that have
@@ -158,6 +159,10 @@ func (d *detailer) tolerations() (all []resourcev1.DeviceToleration) {
 
 // administer makes requests ones for administration, mostly of devices that are in use.
 func (d *detailer) administer() {
+	if d.administered {
+		return
+	}
+	d.administered = true
 	d.open(70)
 	d.takeSome()
 	if d.Chance(50) {
@@ -191,8 +196,12 @@ func (d *detailer) claimMore() {
 	d.preemptor.Spec.ResourceClaims = slices.Insert(slices.Clip(all), draw.Pick(d.Source, 0, len(all)), entry)
 }
 
-// takeSome makes claims that have devices.
+// takeSome makes claims that have devices, once.
 func (d *detailer) takeSome() {
+	if d.taken {
+		return
+	}
+	d.taken = true
 	for i, s := range d.slices {
 		for j := range s.Spec.Devices {
 			if !d.Chance(60) {
@@ -254,99 +263,6 @@ func (d *detailer) selectSome() {
 	})
 }
 
-// constrain wants the devices of a claim to be alike.
-func (d *detailer) constrain() {
-	d.eachDevice(80, func(device *resourcev1.Device) {
-		device.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"example.com/socket": {IntValue: new(int64(d.Intn(2)))}}
-	})
-	for _, c := range d.claims {
-		if d.Chance(70) {
-			constraint := resourcev1.DeviceConstraint{MatchAttribute: new(resourcev1.FullyQualifiedName("example.com/socket"))}
-			if d.Chance(30) {
-				constraint.MatchAttribute, constraint.DistinctAttribute = nil, constraint.MatchAttribute
-			}
-			c.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{constraint}
-		}
-	}
-}
-
-// partition makes the devices of a slice parts of one, which share counters.
-func (d *detailer) partition() {
-	for _, s := range slices.Clone(d.slices) {
-		if s.Spec.Pool.ResourceSliceCount > 1 || !d.Chance(70) {
-			continue
-		}
-		s.Spec.Pool.ResourceSliceCount = 2
-		counters := s.DeepCopy()
-		counters.Name += "-counters"
-		counters.Spec.Devices = nil
-		counters.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "whole", Counters: d.counter(2, 3, 4)}}
-		for i := range s.Spec.Devices {
-			if d.Chance(90) {
-				s.Spec.Devices[i].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "whole", Counters: d.counter(1, 1, 2, 4)}}
-			}
-		}
-		d.objects = append(d.objects, counters)
-	}
-}
-
-func (d *detailer) counter(amounts ...int) map[string]resourcev1.Counter {
-	return map[string]resourcev1.Counter{"units": {Value: *resource.NewQuantity(int64(draw.Pick(d.Source, amounts...)), resource.DecimalSI)}}
-}
-
-// share makes devices ones that several claims may use at once, each a part.
-func (d *detailer) share() {
-	units := func(amounts ...int) resource.Quantity {
-		return *resource.NewQuantity(int64(draw.Pick(d.Source, amounts...)), resource.DecimalSI)
-	}
-	shared := map[string]bool{}
-	for _, s := range d.slices {
-		for i := range s.Spec.Devices {
-			if !d.Chance(70) {
-				continue
-			}
-			device := &s.Spec.Devices[i]
-			capacity := resourcev1.DeviceCapacity{Value: units(4, 4, 8)}
-			if d.Chance(30) {
-				capacity.RequestPolicy = &resourcev1.CapacityRequestPolicy{Default: new(units(1, 2)), ValidRange: &resourcev1.CapacityRequestPolicyRange{Min: new(units(1))}}
-			}
-			device.AllowMultipleAllocations = new(true)
-			device.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"example.com/units": capacity}
-			shared[s.Spec.Driver+"/"+s.Spec.Pool.Name+"/"+device.Name] = true
-		}
-	}
-	d.eachRequest(70, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {
-		r.Exactly.Capacity = &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"example.com/units": units(1, 2, 3, 5)}}
-	})
-	for n, c := range d.claims {
-		for i := range allocated(c) {
-			if r := &c.Status.Allocation.Devices.Results[i]; shared[r.Driver+"/"+r.Pool+"/"+r.Device] {
-				r.ShareID = new(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)))
-				r.ConsumedCapacity = map[resourcev1.QualifiedName]resource.Quantity{"example.com/units": units(1, 2, 3)}
-			}
-		}
-	}
-}
-
-// splitPools spreads the devices of a pool over two slices, of which one may be missing.
-func (d *detailer) splitPools() {
-	for _, s := range slices.Clone(d.slices) {
-		if n := len(s.Spec.Devices); n < 2 || s.Spec.Pool.ResourceSliceCount > 1 || !d.Chance(80) {
-			continue
-		}
-		s.Spec.Pool.ResourceSliceCount = 2
-		rest := s.DeepCopy()
-		rest.Name += "-rest"
-		s.Spec.Devices, rest.Spec.Devices = s.Spec.Devices[:1], rest.Spec.Devices[1:]
-		if d.Chance(15) { // the driver is about to publish it anew
-			rest.Spec.Pool.Generation++
-		}
-		if d.Chance(85) {
-			d.objects, d.slices = append(d.objects, rest), append(d.slices, rest)
-		}
-	}
-}
-
 // awaitBinding makes devices ones that have to be prepared before pods are bound.
 func (d *detailer) awaitBinding() {
 	d.eachDevice(60, func(device *resourcev1.Device) {
@@ -357,24 +273,6 @@ func (d *detailer) awaitBinding() {
 			if r := &c.Status.Allocation.Devices.Results[i]; d.Chance(60) {
 				c.Status.Allocation.AllocationTimestamp = &added
 				r.BindingConditions, r.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}
-			}
-		}
-	}
-}
-
-// selectPerDevice makes each device say from where it can be used.
-func (d *detailer) selectPerDevice() {
-	for _, s := range d.slices {
-		if s.Spec.NodeName == nil || !d.Chance(70) {
-			continue
-		}
-		node := *s.Spec.NodeName
-		s.Spec.NodeName, s.Spec.PerDeviceNodeSelection = nil, new(true)
-		for i := range s.Spec.Devices {
-			if d.Chance(70) {
-				s.Spec.Devices[i].NodeName = &node
-			} else {
-				s.Spec.Devices[i].AllNodes = new(true)
 			}
 		}
 	}

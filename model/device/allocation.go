@@ -18,6 +18,9 @@ type wish struct {
 	// scheduler ignores claims with adminAccess": KEP-5018).
 	admin       bool
 	tolerations []resourcev1.DeviceToleration
+	// request and entry name the request, and its entry in a prioritized list.
+	request, entry string
+	capacity       *resourcev1.CapacityRequirements
 }
 
 // waysOf are the ways in which a request may be met: of a prioritized list, any of its
@@ -25,11 +28,13 @@ type wish struct {
 // resource/v1/types.go:1314@v0.37.1). Which is of no importance here.
 func waysOf(r *resourcev1.DeviceRequest) (ways []wish) {
 	if e := r.Exactly; e != nil {
-		return []wish{{class: e.DeviceClassName, count: int(e.Count), admin: e.AdminAccess != nil && *e.AdminAccess, tolerations: e.Tolerations}}
+		return []wish{{class: e.DeviceClassName, count: int(e.Count), admin: e.AdminAccess != nil && *e.AdminAccess, tolerations: e.Tolerations,
+			request: r.Name, capacity: e.Capacity}}
 	}
 	for i := range r.FirstAvailable {
 		s := &r.FirstAvailable[i]
-		ways = append(ways, wish{class: s.DeviceClassName, count: int(s.Count), tolerations: s.Tolerations})
+		ways = append(ways, wish{class: s.DeviceClassName, count: int(s.Count), tolerations: s.Tolerations,
+			request: r.Name, entry: s.Name, capacity: s.Capacity})
 	}
 	return ways
 }
@@ -39,24 +44,81 @@ type offer struct {
 	driver string
 	taken  bool
 	taints []resourcev1.DeviceTaint
+	*parts
 }
 
-// suffice tells whether a node has devices for all requests.
-func (d *devices) suffice(n *v1.Node) bool {
-	if len(d.wanted) == 0 {
-		return true
-	}
-	var offered []offer
+// parts are what a device may be used up by besides being taken. Offers of one device
+// that is plain have none.
+type parts struct {
+	of     *resourcev1.Device
+	pool   *pool
+	shared bool // several requests may have it, each a part
+	held   bool // somebody has a part of it
+	left   map[string]amount
+}
+
+// offeredTo are the devices that can be used from a node.
+func (d *devices) offeredTo(n *v1.Node) (offered []offer) {
 	for _, s := range d.slices {
-		if !offers(s, n) {
+		if !d.poolOf(s).complete() {
 			continue
 		}
 		for i := range s.Spec.Devices {
-			id := device{s.Spec.Driver, s.Spec.Pool.Name, s.Spec.Devices[i].Name}
-			offered = append(offered, offer{id.driver, d.taken[id], slices.Concat(s.Spec.Devices[i].Taints, d.byRules(id))})
+			of := &s.Spec.Devices[i]
+			if !offers(s, of, n) {
+				continue
+			}
+			id := device{s.Spec.Driver, s.Spec.Pool.Name, of.Name}
+			o := offer{id.driver, d.taken[id], slices.Concat(of.Taints, d.byRules(id)), nil}
+			o.parts = d.partsOf(id, of)
+			o.taken = o.taken || o.held && !o.shared && !d.SharesAreFree
+			offered = append(offered, o)
 		}
 	}
-	return d.meets(offered, nil, d.wanted)
+	return offered
+}
+
+func (d *devices) partsOf(id device, of *resourcev1.Device) *parts {
+	p := &parts{of: of, pool: d.pools[poolID{id.driver, id.pool}], held: d.shares[id] != nil, left: map[string]amount{}}
+	p.shared = of.AllowMultipleAllocations != nil && *of.AllowMultipleAllocations
+	for name, c := range d.capacities(of, id.driver) {
+		p.left[name] = milli(&c.Value)
+	}
+	for name, consumed := range d.shares[id] {
+		if full := d.name(name, id.driver); d.capacities(of, id.driver)[full] != nil {
+			p.left[full] -= consumed
+		}
+	}
+	return p
+}
+
+// suffice tells whether a node has devices for all requests. known is false if too much
+// would have to be tried, or if it depends on what is open.
+func (d *devices) suffice(n *v1.Node) (enough, known bool) {
+	if len(d.wanted) == 0 {
+		return true, true
+	}
+	offered := d.offeredTo(n)
+	if !d.intricate(offered) {
+		return d.meets(offered, nil, d.wanted), true
+	}
+	once := newSearch(d, offered)
+	enough = once.complete()
+	// "If Count > 1, the request fails if there aren't enough devices that meet the
+	// requirements" (resource/v1/types.go:1441@v0.37.1) does not say whether one device
+	// that several requests may share counts twice.
+	again := newSearch(d, offered)
+	again.repeats = true
+	return enough, enough == again.complete() && !once.exhausted() && !again.exhausted()
+}
+
+// intricate tells whether more matters of the devices than who takes which.
+func (d *devices) intricate(offered []offer) bool {
+	return len(d.constraints) > 0 ||
+		slices.ContainsFunc(offered, func(o offer) bool { return o.shared || o.held || len(o.of.ConsumesCounters) > 0 }) ||
+		slices.ContainsFunc(d.wanted, func(ways []wish) bool {
+			return slices.ContainsFunc(ways, func(w wish) bool { return w.capacity != nil })
+		})
 }
 
 // keepsAway tells whether a device that is allocated to a claim has a taint that keeps
@@ -127,7 +189,7 @@ func tolerates(by resourcev1.DeviceToleration, t resourcev1.DeviceTaint) bool {
 // request that is left.
 func (d *devices) meets(offered []offer, wishes []wish, left [][]wish) bool {
 	if len(left) == 0 {
-		return newMatching(offered, wishes, d.withholds).complete()
+		return newMatching(offered, wishes, d.Withholds).complete()
 	}
 	return slices.ContainsFunc(left[0], func(way wish) bool { return d.meets(offered, append(slices.Clip(wishes), way), left[1:]) })
 }

@@ -1,12 +1,14 @@
 package device_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -223,7 +225,6 @@ func TestDevicesNotCovered(t *testing.T) {
 		p.claim.Status.Allocation.Devices.Results = make([]resourcev1.DeviceRequestAllocationResult, 1)
 	}
 	for field, change := range map[string]func(p parts){
-		"spec.devices.constraints": func(p parts) { p.claim.Spec.Devices.Constraints = make([]resourcev1.DeviceConstraint, 1) },
 		"spec.devices.requests[0].firstAvailable[0].allocationMode": func(p parts) {
 			p.claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{{DeviceClassName: "any", AllocationMode: "All"}}}
 		},
@@ -238,7 +239,10 @@ func TestDevicesNotCovered(t *testing.T) {
 			r.AdminAccess, r.Count = &yes, 10
 			p.claim.Spec.Devices.Requests = append(p.claim.Spec.Devices.Requests, resourcev1.DeviceRequest{Exactly: &resourcev1.ExactDeviceRequest{
 				DeviceClassName: "any", Count: 1, AllocationMode: resourcev1.DeviceAllocationModeExactCount}})
-			p.slice.Spec.AllNodes, p.slice.Spec.Devices = &yes, make([]resourcev1.Device, 30)
+			p.slice.Spec.AllNodes, p.slice.Spec.Devices = &yes, nil
+			for i := range 30 {
+				p.slice.Spec.Devices = append(p.slice.Spec.Devices, resourcev1.Device{Name: fmt.Sprint(i)})
+			}
 		},
 		"status.allocation.devices.results[0]": func(p parts) {
 			tainted(p)
@@ -264,15 +268,50 @@ func TestDevicesNotCovered(t *testing.T) {
 		"spec.devices.requests[0].exactly.allocationMode":  func(p parts) { p.claim.Spec.Devices.Requests[0].Exactly.AllocationMode = "All" },
 		"spec.devices.requests":                            func(p parts) { p.claim.Spec.Devices.Requests[0].Exactly.Count = 33 },
 		"spec.devices.requests[0].exactly.deviceClassName": func(p parts) { p.class.Spec.Selectors = make([]resourcev1.DeviceSelector, 1) },
-		"spec.pool":                   func(p parts) { p.slice.Spec.Pool.ResourceSliceCount = 2 },
-		"spec.sharedCounters":         func(p parts) { p.slice.Spec.SharedCounters = make([]resourcev1.CounterSet, 1) },
-		"spec.perDeviceNodeSelection": func(p parts) { p.slice.Spec.PerDeviceNodeSelection = &yes },
-		"spec.devices[0].consumesCounters": func(p parts) {
-			p.slice.Spec.Devices[0].ConsumesCounters = make([]resourcev1.DeviceCounterConsumption, 1)
+		"spec.resourceClaims of one device twice": func(p parts) {
+			p.slice.Spec.AllNodes, p.slice.Spec.Devices[0].AllowMultipleAllocations = &yes, &yes
+			p.claim.Spec.Devices.Requests[0].Exactly.Count = 2
 		},
-		"spec.devices[0].allowMultipleAllocations": func(p parts) { p.slice.Spec.Devices[0].AllowMultipleAllocations = &yes },
-		"spec.devices[0].bindingConditions":        func(p parts) { p.slice.Spec.Devices[0].BindingConditions = []string{"Ready"} },
-		"":                                         func(parts) {},
+		"spec.resourceClaims of too many": func(p parts) {
+			p.slice.Spec.AllNodes, p.slice.Spec.Devices = &yes, nil
+			for i := range 20 {
+				p.slice.Spec.Devices = append(p.slice.Spec.Devices, resourcev1.Device{Name: fmt.Sprint(i), ConsumesCounters: []resourcev1.DeviceCounterConsumption{{
+					CounterSet: "set", Counters: map[string]resourcev1.Counter{"units": {Value: *resource.NewQuantity(int64(100+i), resource.DecimalSI)}}}}})
+			}
+			p.slice.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "set", Counters: map[string]resourcev1.Counter{"units": {Value: *resource.NewQuantity(1009, resource.DecimalSI)}}}}
+			p.claim.Spec.Devices.Requests[0].Exactly.Count = 10
+		},
+		"spec.pool":                            func(p parts) { p.slice.Spec.Pool.ResourceSliceCount = 0 },
+		"spec.pool of two devices of one name": func(p parts) { p.slice.Spec.Devices = make([]resourcev1.Device, 2) },
+		"spec.pool of two sets of one name":    func(p parts) { p.slice.Spec.SharedCounters = make([]resourcev1.CounterSet, 2) },
+		"spec.pool without the counters": func(p parts) {
+			p.slice.Spec.Devices[0].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "gone", Counters: map[string]resourcev1.Counter{"units": {}}}}
+		},
+		"spec.sharedCounters[0]": func(p parts) {
+			p.slice.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "set", Counters: map[string]resourcev1.Counter{"units": {Value: resource.MustParse("1Ei")}}}}
+		},
+		"spec.devices[0].consumesCounters[0].compatibilityGroups": func(p parts) {
+			p.slice.Spec.Devices[0].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CompatibilityGroups: []string{"a"}}}
+		},
+		"spec.devices[0].capacity": func(p parts) {
+			p.slice.Spec.Devices[0].Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"units": {Value: resource.MustParse("1u")}}
+		},
+		"spec.devices[0].capacity.requestPolicy": func(p parts) {
+			p.slice.Spec.Devices[0].Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"units": {RequestPolicy: &resourcev1.CapacityRequestPolicy{}}}
+		},
+		"spec.devices[0].attributes": func(p parts) {
+			p.slice.Spec.Devices[0].Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"sockets": {IntValues: []int64{1}}}
+			p.claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: new(resourcev1.FullyQualifiedName("a/b"))}}
+		},
+		"spec.devices.requests[0].exactly.capacity": func(p parts) {
+			p.claim.Spec.Devices.Requests[0].Exactly.Capacity = &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"units": resource.MustParse("1Ei")}}
+		},
+		" of attributes and no constraints": func(p parts) {
+			p.slice.Spec.Devices[0].Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"sockets": {IntValues: []int64{1}}}
+		},
+		" of a pool in part":                func(p parts) { p.slice.Spec.Pool.ResourceSliceCount = 2 },
+		"spec.devices[0].bindingConditions": func(p parts) { p.slice.Spec.Devices[0].BindingConditions = []string{"Ready"} },
+		"":                                  func(parts) {},
 	} {
 		t.Run(field, func(t *testing.T) {
 			p := parts{&resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default"}},

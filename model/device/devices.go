@@ -2,6 +2,7 @@ package device
 
 import (
 	"regexp"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -17,14 +18,32 @@ type device struct{ driver, pool, name string }
 type devices struct {
 	claims  map[string]*resourcev1.ResourceClaim // by namespace/name
 	classes map[string]*resourcev1.DeviceClass
-	slices  []*resourcev1.ResourceSlice
+	slices  []*resourcev1.ResourceSlice // the newest of each pool
+	pools   map[poolID]*pool
 	rules   []*resourcev1.DeviceTaintRule
 	taken   map[device]bool
-	wanted  [][]wish // one for each request: the ways in which it may be met
-	claimed int      // how many claims want something
-	// withholds tells whether the devices that one claim administers are kept from
+	shares  map[device]share // of devices that are allocated in parts: what is consumed
+	wanted  [][]wish         // one for each request: the ways in which it may be met
+	claimed int              // how many claims want something
+	// constraints are those of claims, by the place among those that want something.
+	constraints map[int][]resourcev1.DeviceConstraint
+	Reading
+}
+
+// share is what claims consume of a device.
+type share map[resourcev1.QualifiedName]amount
+
+// Reading is how documents are read. A scheduler, or a mutant, may read them otherwise.
+type Reading struct {
+	// Withholds tells whether the devices that one claim administers are kept from
 	// ordinary requests of another, by the places of both among those that want something.
-	withholds func(admin, other int) bool
+	Withholds func(admin, other int) bool
+	// AdminPays: administration needs counters and capacity that are free, like others.
+	AdminPays bool
+	// NamesAreText: a capacity has just the name that is written.
+	NamesAreText bool
+	// SharesAreFree: a device that may no longer be shared is free while claims have shares.
+	SharesAreFree bool
 }
 
 // withinClaim: no device is in a claim twice, and what a claim administers is free for
@@ -32,7 +51,8 @@ type devices struct {
 func withinClaim(admin, other int) bool { return admin == other }
 
 func newDevices(objects []runtime.Object) *devices {
-	d := &devices{claims: map[string]*resourcev1.ResourceClaim{}, classes: map[string]*resourcev1.DeviceClass{}, taken: map[device]bool{}, withholds: withinClaim}
+	d := &devices{claims: map[string]*resourcev1.ResourceClaim{}, classes: map[string]*resourcev1.DeviceClass{}, taken: map[device]bool{}, Reading: Reading{Withholds: withinClaim},
+		pools: map[poolID]*pool{}, shares: map[device]share{}, constraints: map[int][]resourcev1.DeviceConstraint{}}
 	for _, o := range objects {
 		switch o := o.(type) {
 		case *resourcev1.ResourceClaim:
@@ -41,23 +61,53 @@ func newDevices(objects []runtime.Object) *devices {
 		case *resourcev1.DeviceClass:
 			d.classes[o.Name] = o
 		case *resourcev1.ResourceSlice:
-			d.slices = append(d.slices, o)
+			if d.poolOf(o) == nil {
+				d.pools[poolID{o.Spec.Driver, o.Spec.Pool.Name}] = &pool{}
+			}
+			d.poolOf(o).add(o)
 		case *resourcev1.DeviceTaintRule:
 			d.rules = append(d.rules, o)
 		}
 	}
+	for _, o := range objects {
+		if s, ok := o.(*resourcev1.ResourceSlice); ok && slices.Contains(d.poolOf(s).slices, s) {
+			d.slices = append(d.slices, s)
+		}
+	}
+	for _, p := range d.pools {
+		p.finish()
+	}
 	return d
 }
 
+func (d *devices) poolOf(s *resourcev1.ResourceSlice) *pool {
+	return d.pools[poolID{s.Spec.Driver, s.Spec.Pool.Name}]
+}
+
 // take notes the devices allocated to a claim; those given for administration are
-// not taken from others (KEP-5018).
+// not taken from others (KEP-5018). A device of which a claim has a share is taken in part:
+// "the total allocated capacity is calculated by aggregating the consumedCapacity" of all
+// claims. One that was allocated as a whole stays so, also if it may be shared since
+// (KEP-5075, "Handles Device Updates").
 func (d *devices) take(claim *resourcev1.ResourceClaim) {
 	if claim.Status.Allocation == nil {
 		return
 	}
 	for i := range claim.Status.Allocation.Devices.Results {
-		if r := &claim.Status.Allocation.Devices.Results[i]; r.AdminAccess == nil || !*r.AdminAccess {
-			d.taken[device{r.Driver, r.Pool, r.Device}] = true
+		r := &claim.Status.Allocation.Devices.Results[i]
+		id := device{r.Driver, r.Pool, r.Device}
+		switch {
+		case r.AdminAccess != nil && *r.AdminAccess:
+		case r.ShareID == nil:
+			d.taken[id] = true
+		default:
+			if d.shares[id] == nil {
+				d.shares[id] = share{}
+			}
+			for name := range r.ConsumedCapacity {
+				value := r.ConsumedCapacity[name]
+				d.shares[id][name] = d.shares[id][name].plus(milli(&value))
+			}
 		}
 	}
 }
@@ -78,6 +128,9 @@ func (d *devices) want(claim *resourcev1.ResourceClaim) (missing string) {
 			ways = append(ways, way)
 		}
 		d.wanted = append(d.wanted, ways)
+	}
+	if constraints := claim.Spec.Devices.Constraints; len(constraints) > 0 {
+		d.constraints[d.claimed] = constraints
 	}
 	return missing
 }
@@ -101,25 +154,14 @@ func driverOf(class *resourcev1.DeviceClass) (driver string, known bool) {
 // ofDriver is the one expression that is understood. Most classes have just that.
 var ofDriver = regexp.MustCompile(`^\s*device\.driver\s*==\s*["']([a-z0-9.-]+)["']\s*$`)
 
-// offers tells whether the devices of a slice can be used from a node.
-func offers(s *resourcev1.ResourceSlice, n *v1.Node) bool {
-	switch {
-	case s.Spec.NodeName != nil && *s.Spec.NodeName != "":
-		return *s.Spec.NodeName == n.Name
-	case s.Spec.AllNodes != nil && *s.Spec.AllNodes:
-		return true
-	default:
-		return s.Spec.NodeSelector != nil && selects(s.Spec.NodeSelector, n)
-	}
-}
-
 // Enough tells whether a node has free devices for all claims of some pods that are not
-// allocated; known is false if more than their number matters, or a claim is missing.
-func Enough(objects []runtime.Object, n *v1.Node, pods ...*v1.Pod) (enough, known bool) {
+// allocated, as read has the documents read; known is false if something is not modelled,
+// or a claim is missing.
+func Enough(objects []runtime.Object, n *v1.Node, read func(*Reading), pods ...*v1.Pod) (enough, known bool) {
 	known = true
 	unmodelled := func(string, string) { known = false }
-	unmodelledDevices(objects, func(string, string, string) { known = false })
 	d, counted := newDevices(objects), map[*resourcev1.ResourceClaim]bool{}
+	read(&d.Reading)
 	for _, p := range pods {
 		own, why := ownClaims(p, d.claims)
 		if why != "" {
@@ -135,8 +177,8 @@ func Enough(objects []runtime.Object, n *v1.Node, pods ...*v1.Pod) (enough, know
 			}
 		}
 	}
-	if d.tooMany([]*v1.Node{n}) != "" {
+	if unmodelledDevices(objects, d, func(string, string, string) { known = false }); !known || d.tooMany([]*v1.Node{n}) != "" {
 		return false, false
 	}
-	return d.suffice(n), known
+	return d.suffice(n)
 }

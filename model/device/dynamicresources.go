@@ -115,9 +115,12 @@ type State struct {
 	devices *devices
 }
 
-// Withhold has devices that one claim administers kept from ordinary requests of another
-// where keeps says so. It is asked with the places of both among the claims of Open.
-func (st *State) Withhold(keeps func(admin, other int) bool) { st.devices.withholds = keeps }
+// Read judges anew as if the documents were read otherwise. Claims are told by their
+// places among those of Open.
+func (st *State) Read(s *filter.Snapshot, change func(*Reading)) {
+	change(&st.devices.Reading)
+	st.Judge(s)
+}
 
 // Deallocatable are the claims, as namespace/name, of which one may lose its
 // allocation because of n before preemption is tried
@@ -128,7 +131,7 @@ func (st *State) Deallocatable(n *filter.Node) []string { return st.Idle[n.Index
 func (st *State) Judge(s *filter.Snapshot) {
 	st.Verdicts, st.Idle = make(filter.Verdicts, len(s.Nodes)), make([][]string, len(s.Nodes))
 	for i, n := range s.Nodes {
-		if !st.devices.suffice(n.Node) {
+		if enough, _ := st.devices.suffice(n.Node); !enough {
 			st.Verdicts[i] = filter.Unresolvable("cannot allocate all claims")
 			continue
 		}

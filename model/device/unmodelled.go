@@ -2,10 +2,13 @@ package device
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
@@ -79,7 +82,7 @@ func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
 		}
 	}
 	if allocates {
-		unmodelledDevices(s.Objects, report)
+		unmodelledDevices(s.Objects, d, report)
 		nodes := make([]*v1.Node, len(s.Nodes))
 		for i, n := range s.Nodes {
 			nodes[i] = n.Node
@@ -99,7 +102,7 @@ func (d *devices) doubtful(claim *resourcev1.ResourceClaim, r *resourcev1.Device
 		return ""
 	}
 	if d.inPart(id) {
-		return "tainted devices of pools of several slices"
+		return "tainted devices of incomplete pools"
 	}
 	if slices.ContainsFunc(r.Tolerations, forATime) {
 		return "devices that are tolerated for a time"
@@ -110,17 +113,10 @@ func (d *devices) doubtful(claim *resourcev1.ResourceClaim, r *resourcev1.Device
 	return ""
 }
 
-// inPart tells whether the device is of a pool of several slices.
+// inPart tells whether the device is of a pool of which slices are missing.
 func (d *devices) inPart(id device) bool {
-	count := 0
-	for _, s := range d.slices {
-		if s.Spec.Driver == id.driver && s.Spec.Pool.Name == id.pool {
-			if count++; s.Spec.Pool.ResourceSliceCount != 1 {
-				return true
-			}
-		}
-	}
-	return count > 1
+	p := d.pools[poolID{id.driver, id.pool}]
+	return p != nil && (!p.complete() || p.invalid != "")
 }
 
 // tolerationsOf are what a request tolerates: its name is REQUEST, or REQUEST/ENTRY for
@@ -153,7 +149,12 @@ const maxWays, maxPlacements = 1000, 50000
 func (d *devices) tooMany(nodes []*v1.Node) string {
 	ways, placements, most, others := 1, 1, 0, false
 	for _, n := range nodes {
-		most = max(most, d.offeredTo(n))
+		offered := d.offeredTo(n)
+		if !d.intricate(offered) {
+			most = max(most, len(offered))
+		} else if _, known := d.suffice(n); !known {
+			return "more combinations of devices than are tried, or one device twice for one request"
+		}
 	}
 	for _, of := range d.wanted {
 		ways = min(ways*max(len(of), 1), maxWays+1)
@@ -174,16 +175,6 @@ func (d *devices) tooMany(nodes []*v1.Node) string {
 	return ""
 }
 
-// offeredTo is how many devices can be used from a node.
-func (d *devices) offeredTo(n *v1.Node) (count int) {
-	for _, s := range d.slices {
-		if offers(s, n) {
-			count += len(s.Spec.Devices)
-		}
-	}
-	return count
-}
-
 // choices is in how many ways some of the devices can be taken, up to a limit.
 func choices(devices, some int) int {
 	ways := 1
@@ -198,9 +189,6 @@ func choices(devices, some int) int {
 // unmodelledRequests reports the requests of a claim by which one device is not as
 // good as another in other ways than those that are modelled.
 func unmodelledRequests(claim *resourcev1.ResourceClaim, classes map[string]*resourcev1.DeviceClass, report func(field, why string)) {
-	if len(claim.Spec.Devices.Constraints) > 0 {
-		report("spec.devices.constraints", "constraints between devices")
-	}
 	total := int64(0)
 	for i := range claim.Spec.Devices.Requests {
 		r, most := &claim.Spec.Devices.Requests[i], int64(0)
@@ -233,7 +221,7 @@ func unmodelledRequest(r *resourcev1.DeviceSubRequest, classes map[string]*resou
 	}{
 		{len(r.Selectors) > 0, ".selectors", "selectors of devices"},
 		{r.AllocationMode != resourcev1.DeviceAllocationModeExactCount, ".allocationMode", "all devices of a node"},
-		{r.Capacity != nil, ".capacity", "devices in part"},
+		{r.Capacity != nil && anyHuge(maps.Values(r.Capacity.Requests)), ".capacity", "amounts of devices that are huge or tiny"},
 		{len(r.DerivedAttributes) > 0, ".derivedAttributes", "derived attributes of devices"},
 		{slices.ContainsFunc(r.Tolerations, forATime), ".tolerations", "devices that are tolerated for a time"},
 	} {
@@ -248,9 +236,9 @@ func unmodelledRequest(r *resourcev1.DeviceSubRequest, classes map[string]*resou
 	}
 }
 
-// unmodelledDevices reports the devices that are not simply free or taken.
-func unmodelledDevices(objects []runtime.Object, report filter.Report) {
-	seen := map[device]bool{}
+// unmodelledDevices reports the devices that are more than free or taken in ways that are
+// not modelled.
+func unmodelledDevices(objects []runtime.Object, d *devices, report filter.Report) {
 	for _, o := range objects {
 		switch o := o.(type) {
 		case *resourcev1.ResourceClaim:
@@ -258,24 +246,25 @@ func unmodelledDevices(objects []runtime.Object, report filter.Report) {
 				continue
 			}
 			for i := range o.Status.Allocation.Devices.Results {
-				if o.Status.Allocation.Devices.Results[i].ShareID != nil {
-					report("ResourceClaim "+filter.Key(o), fmt.Sprintf("status.allocation.devices.results[%d].shareID", i), "devices in part")
+				r := &o.Status.Allocation.Devices.Results[i]
+				if at := fmt.Sprintf("status.allocation.devices.results[%d]", i); anyHuge(maps.Values(r.ConsumedCapacity)) {
+					report("ResourceClaim "+filter.Key(o), at+".consumedCapacity", "amounts of devices that are huge or tiny")
+				} else if d.unaccounted(r) {
+					report("ResourceClaim "+filter.Key(o), at, "a device that is gone, and may have consumed counters")
 				}
 			}
 		case *resourcev1.ResourceSlice:
-			object, pool := "ResourceSlice "+o.Name, device{o.Spec.Driver, o.Spec.Pool.Name, ""}
-			if seen[pool] || o.Spec.Pool.ResourceSliceCount != 1 {
-				report(object, "spec.pool", "pools of several slices")
+			object := "ResourceSlice " + o.Name
+			if why := d.poolOf(o).invalid; why != "" {
+				report(object, "spec.pool", why)
 			}
-			seen[pool] = true
-			if len(o.Spec.SharedCounters) > 0 {
-				report(object, "spec.sharedCounters", "partitionable devices")
-			}
-			if o.Spec.PerDeviceNodeSelection != nil && *o.Spec.PerDeviceNodeSelection {
-				report(object, "spec.perDeviceNodeSelection", "devices for nodes of their own")
+			for i := range o.Spec.SharedCounters {
+				if anyHuge(counts(o.Spec.SharedCounters[i].Counters)) {
+					report(object, fmt.Sprintf("spec.sharedCounters[%d]", i), "amounts of devices that are huge or tiny")
+				}
 			}
 			for i := range o.Spec.Devices {
-				if field, why := unmodelledDevice(&o.Spec.Devices[i]); field != "" {
+				if field, why := unmodelledDevice(&o.Spec.Devices[i], d.constrained()); field != "" {
 					report(object, fmt.Sprintf("spec.devices[%d].%s", i, field), why)
 				}
 			}
@@ -283,15 +272,75 @@ func unmodelledDevices(objects []runtime.Object, report filter.Report) {
 	}
 }
 
+// unaccounted tells whether an allocated device of a pool that has counters is not known.
+func (d *devices) unaccounted(r *resourcev1.DeviceRequestAllocationResult) bool {
+	p := d.pools[poolID{r.Driver, r.Pool}]
+	return p != nil && len(p.counters) > 0 && !slices.ContainsFunc(p.slices, func(s *resourcev1.ResourceSlice) bool {
+		return slices.ContainsFunc(s.Spec.Devices, func(of resourcev1.Device) bool { return of.Name == r.Device })
+	})
+}
+
+// constrained tells whether claims are about attributes.
+func (d *devices) constrained() bool { return len(d.constraints) > 0 }
+
 // unmodelledDevice is what of a device is not covered.
-func unmodelledDevice(d *resourcev1.Device) (field, why string) {
-	switch {
-	case len(d.ConsumesCounters) > 0:
-		return "consumesCounters", "partitionable devices"
-	case len(d.BindingConditions) > 0:
+func unmodelledDevice(d *resourcev1.Device, constrained bool) (field, why string) {
+	if len(d.BindingConditions) > 0 {
 		return "bindingConditions", "binding conditions of devices"
-	case d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations:
-		return "allowMultipleAllocations", "devices in part"
+	}
+	for i := range d.ConsumesCounters {
+		switch of := &d.ConsumesCounters[i]; {
+		case len(of.CompatibilityGroups) > 0:
+			return fmt.Sprintf("consumesCounters[%d].compatibilityGroups", i), "compatibility groups of devices"
+		case anyHuge(counts(of.Counters)):
+			return fmt.Sprintf("consumesCounters[%d]", i), "amounts of devices that are huge or tiny"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Capacity)) {
+		c := d.Capacity[name]
+		all := []resource.Quantity{c.Value}
+		if p := c.RequestPolicy; p != nil {
+			if p.Default == nil {
+				return "capacity.requestPolicy", "a policy without a default"
+			}
+			all = append(append(all, *p.Default), p.ValidValues...)
+			if r := p.ValidRange; r != nil {
+				for _, q := range []*resource.Quantity{r.Min, r.Max, r.Step} {
+					if q != nil {
+						all = append(all, *q)
+					}
+				}
+			}
+		}
+		if anyHuge(slices.Values(all)) {
+			return "capacity", "amounts of devices that are huge or tiny"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Attributes)) {
+		a := d.Attributes[name]
+		if constrained && len(a.IntValues)+len(a.BoolValues)+len(a.StringValues)+len(a.VersionValues) > 0 {
+			return "attributes", "attributes that are lists"
+		}
 	}
 	return "", ""
+}
+
+func counts(of map[string]resourcev1.Counter) iter.Seq[resource.Quantity] {
+	return func(yield func(resource.Quantity) bool) {
+		for _, c := range of {
+			if !yield(c.Value) {
+				return
+			}
+		}
+	}
+}
+
+// anyHuge tells whether some amount is not modelled.
+func anyHuge(all iter.Seq[resource.Quantity]) bool {
+	for q := range all {
+		if milli(&q) == tooLarge {
+			return true
+		}
+	}
+	return false
 }

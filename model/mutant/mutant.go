@@ -41,7 +41,7 @@ func (m Mutant) With(quirks ...release.Quirk) Mutant {
 // filter, budget rule, and the rest of the decision core.
 func All() []Mutant {
 	var all []Mutant
-	for _, m := range slices.Concat(ofCriteria(), ofPlugins(), ofBudgets, ofEligibility, ofVictims, ofNominated, ofActuation) {
+	for _, m := range slices.Concat(ofCriteria(), ofPlugins(), ofDevices, ofBudgets, ofEligibility, ofVictims, ofNominated, ofActuation) {
 		rules := answers.Documented()
 		m.change(rules)
 		all = append(all, Mutant{m.name, rules, nil})

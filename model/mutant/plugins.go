@@ -196,8 +196,7 @@ var ofRules = []breaks{
 	}))},
 	{"claims: what is administered is taken from all claims", onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
 		if len(st.Open) > 0 {
-			st.Withhold(func(int, int) bool { return true })
-			st.Judge(s)
+			st.Read(s, func(r *device.Reading) { r.Withholds = func(int, int) bool { return true } })
 		}
 	}))},
 	{"claims: just the first of a prioritized list will do", onPlugin("DynamicResources", misreadRequests(func(r *resourcev1.DeviceRequest) {

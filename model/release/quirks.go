@@ -34,6 +34,9 @@ const (
 	VolumeNodeFields                  Quirk = "volume-node-fields"                   // a volume's node affinity to fields of the node, as its name, is ignored
 	ClaimAllocatedTwice               Quirk = "claim-allocated-twice"                // a claim that the preemptor names twice is allocated twice
 	AdminDevicesWithheld              Quirk = "admin-devices-withheld"               // what a claim administers is taken from the claims after it
+	AdminAccessConsumes               Quirk = "admin-access-consumes"                // administration needs counters and capacity that are free
+	CapacityNamesAreText              Quirk = "capacity-names-are-text"              // a capacity is found only by the name as it is written
+	SharedDeviceGivenWhole            Quirk = "shared-device-given-whole"            // a device that is no longer shared is free beside those that have shares
 	TaintedClaimShared                Quirk = "tainted-claim-shared"                 // taints of devices that are allocated keep no pod away
 	OnePodForAllTerms                 Quirk = "one-pod-for-all-terms"                // a pod counts for a term of affinity only if all terms select it
 	UnlabelledNodesHideFirst          Quirk = "unlabelled-nodes-hide-first"          // pods on nodes without the topology labels are no members of the group

@@ -104,12 +104,10 @@ var switches = []struct {
 	{FirstVictimIsHighest, firstVictimIsHighest},
 	{QuantitiesWrapAround, onPlugin("NodeResourcesFit", variant.Around(int64WrapsAround))},
 	{ScoresWrapAround, afterDecide(scoresWrapAround)},
-	{AdminDevicesWithheld, onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
-		if len(st.Open) > 0 {
-			st.Withhold(func(admin, other int) bool { return admin <= other })
-			st.Judge(s)
-		}
-	}))},
+	{AdminDevicesWithheld, readDevices(func(r *device.Reading) { r.Withholds = func(admin, other int) bool { return admin <= other } })},
+	{AdminAccessConsumes, readDevices(func(r *device.Reading) { r.AdminPays = true })},
+	{CapacityNamesAreText, readDevices(func(r *device.Reading) { r.NamesAreText = true })},
+	{SharedDeviceGivenWhole, readDevices(func(r *device.Reading) { r.SharesAreFree = true })},
 	{TaintedClaimShared, onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
 		if len(st.Tainted) > 0 {
 			st.Tainted = nil
@@ -285,6 +283,15 @@ func unknownDomainPanics(r *answers.Rules) {
 			*d = model.Decision{Cycle: d.Cycle, Errors: []string{panics}}
 		}
 	})(r)
+}
+
+// readDevices has the documents on devices read otherwise.
+func readDevices(change func(*device.Reading)) func(*answers.Rules) {
+	return onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
+		if len(st.Open) > 0 {
+			st.Read(s, change)
+		}
+	}))
 }
 
 // claimAllocatedTwice: a claim that the preemptor names twice, and that has no devices

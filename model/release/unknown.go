@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
 
@@ -91,10 +92,26 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			if tolerates(o) {
 				report("ResourceClaim "+model.Key(o), "spec.devices.requests: tolerations", ">=1.36.0") // KEP-5055
 			}
+			if takesParts(o) {
+				report("ResourceClaim "+model.Key(o), "spec.devices: capacity, distinctAttribute; status.allocation: shareID", ">=1.36.0") // KEP-5075
+			}
 		case *resourcev1.ResourceSlice:
 			report("ResourceSlice "+o.Name, "apiVersion", ">=1.34.0")
 			if slices.ContainsFunc(o.Spec.Devices, func(d resourcev1.Device) bool { return len(d.Taints) > 0 }) {
 				report("ResourceSlice "+o.Name, "spec.devices: taints", ">=1.36.0") // KEP-5055
+			}
+			if slices.ContainsFunc(o.Spec.Devices, func(d resourcev1.Device) bool { return d.AllowMultipleAllocations != nil }) {
+				report("ResourceSlice "+o.Name, "spec.devices: allowMultipleAllocations", ">=1.36.0") // KEP-5075
+			}
+			if slices.ContainsFunc(o.Spec.Devices, hasPartsOfUnits) {
+				report("ResourceSlice "+o.Name, "spec.devices.capacity.requestPolicy: fractions", ">=1.37.0") // DRAFractionalCapacityRange
+			}
+			if len(o.Spec.SharedCounters) > 0 || o.Spec.PerDeviceNodeSelection != nil ||
+				slices.ContainsFunc(o.Spec.Devices, func(d resourcev1.Device) bool { return len(d.ConsumesCounters) > 0 }) {
+				report("ResourceSlice "+o.Name, "spec: sharedCounters, consumesCounters, perDeviceNodeSelection", ">=1.36.0") // KEP-4815
+			}
+			if o.Spec.Pool.ResourceSliceCount > 1 { // which takes devices of a pool of which slices are missing
+				report("ResourceSlice "+o.Name, "spec.pool.resourceSliceCount", ">=1.35.0")
 			}
 		case *resourcev1.DeviceTaintRule:
 			report("DeviceTaintRule "+o.Name, "apiVersion", ">=1.37.0") // KEP-5055
@@ -118,6 +135,31 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 		}
 	}
 	return u
+}
+
+// takesParts tells whether a claim has, or may get, devices that several share.
+func takesParts(claim *resourcev1.ResourceClaim) bool {
+	return slices.ContainsFunc(claim.Spec.Devices.Constraints, func(c resourcev1.DeviceConstraint) bool { return c.DistinctAttribute != nil }) ||
+		claim.Status.Allocation != nil && slices.ContainsFunc(claim.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool { return r.ShareID != nil }) ||
+		slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool {
+			return r.Exactly != nil && r.Exactly.Capacity != nil ||
+				slices.ContainsFunc(r.FirstAvailable, func(r resourcev1.DeviceSubRequest) bool { return r.Capacity != nil })
+		})
+}
+
+// hasPartsOfUnits tells whether a range of a device's capacities is not of whole units.
+func hasPartsOfUnits(d resourcev1.Device) bool {
+	for _, c := range d.Capacity {
+		if c.RequestPolicy == nil || c.RequestPolicy.ValidRange == nil {
+			continue
+		}
+		for _, q := range []*resource.Quantity{c.RequestPolicy.ValidRange.Min, c.RequestPolicy.ValidRange.Max, c.RequestPolicy.ValidRange.Step} {
+			if q != nil && q.MilliValue()%1000 != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func tolerates(claim *resourcev1.ResourceClaim) bool {

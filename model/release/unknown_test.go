@@ -8,8 +8,10 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -90,6 +92,23 @@ func TestUnknown(t *testing.T) {
 		{"asynchronous", gate(model.GateAsyncPreemption), "v1.31.14"},
 		{"not asynchronous", mk.Cluster(mk.Pod("p", 9), model.Settings{FeatureGates: map[string]bool{model.GateAsyncPreemption: false}}), ""},
 		{"comparison of taints", gate(filter.GateTaintComparison), "v1.34.4"},
+		{"shared device", with(&resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Devices: []resourcev1.Device{{AllowMultipleAllocations: &yes}}}}), "v1.35.4"},
+		{"fractions of capacities", with(&resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Devices: []resourcev1.Device{{Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{
+			"c": {RequestPolicy: &resourcev1.CapacityRequestPolicy{ValidRange: &resourcev1.CapacityRequestPolicyRange{Min: resource.NewMilliQuantity(1500, resource.DecimalSI)}}}}}}}}), "v1.36.3"},
+		{"counters", with(&resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{SharedCounters: make([]resourcev1.CounterSet, 1)}}), "v1.35.4"},
+		{"consumed counters", with(&resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Devices: []resourcev1.Device{{ConsumesCounters: make([]resourcev1.DeviceCounterConsumption, 1)}}}}), "v1.35.4"},
+		{"devices for nodes of their own", with(&resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{PerDeviceNodeSelection: &yes}}), "v1.35.4"},
+		{"pool of two slices", with(&resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Pool: resourcev1.ResourcePool{ResourceSliceCount: 2}}}), "v1.34.4"},
+		{"requested capacity", with(&resourcev1.ResourceClaim{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{
+			Exactly: &resourcev1.ExactDeviceRequest{Capacity: &resourcev1.CapacityRequirements{}}}}}}}), "v1.35.4"},
+		{"requested capacity of a list", with(&resourcev1.ResourceClaim{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{
+			FirstAvailable: []resourcev1.DeviceSubRequest{{Capacity: &resourcev1.CapacityRequirements{}}}}}}}}), "v1.35.4"},
+		{"distinct attribute", with(&resourcev1.ResourceClaim{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Constraints: []resourcev1.DeviceConstraint{{
+			DistinctAttribute: new(resourcev1.FullyQualifiedName)}}}}}), "v1.35.4"},
+		{"same attribute", with(&resourcev1.ResourceClaim{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Constraints: []resourcev1.DeviceConstraint{{
+			MatchAttribute: new(resourcev1.FullyQualifiedName)}}}}}), "v1.33.13"},
+		{"share", with(&resourcev1.ResourceClaim{Status: resourcev1.ResourceClaimStatus{Allocation: &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
+			Results: []resourcev1.DeviceRequestAllocationResult{{ShareID: new(types.UID)}}}}}}), "v1.35.4"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

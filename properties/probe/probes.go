@@ -86,6 +86,28 @@ var filterProbes = []Probe{
 				return r.Exactly != nil && r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess
 			})
 		}},
+	{"share of a device", "a claim gets a part of a device of which another has one, and the pod fits or would by preemption", once,
+		func(c *cycle) bool { return c.placed() && len(c.openRequests()) > 0 && c.shares() }},
+	{"capacity in the way", "a node has not the devices that are needed, and a capacity is requested", once,
+		func(c *cycle) bool {
+			return failed("DynamicResources", forGood)(c) && slices.ContainsFunc(c.openRequests(), func(r resourcev1.DeviceRequest) bool { return r.Exactly != nil && r.Exactly.Capacity != nil })
+		}},
+	{"counters in the way", "a node has not the devices that are needed, and devices consume counters", once,
+		func(c *cycle) bool {
+			return failed("DynamicResources", forGood)(c) && len(c.openRequests()) > 0 && c.devices(func(d *resourcev1.Device) bool { return len(d.ConsumesCounters) > 0 })
+		}},
+	{"partition of a device", "devices consume counters, and the pod fits or would by preemption", once,
+		func(c *cycle) bool {
+			return c.placed() && len(c.openRequests()) > 0 && c.devices(func(d *resourcev1.Device) bool { return len(d.ConsumesCounters) > 0 })
+		}},
+	{"devices for nodes of their own", "devices say themselves from where they can be used, and the pod fits or would by preemption", once,
+		func(c *cycle) bool {
+			return c.placed() && len(c.openRequests()) > 0 && c.devices(func(d *resourcev1.Device) bool { return d.NodeName != nil })
+		}},
+	{"constraint between devices", "a claim wants devices that are alike, or none that are, and the pod fits or would by preemption", once,
+		func(c *cycle) bool { return c.placed() && c.constrained() }},
+	{"constraint in the way", "a node has not the devices that are needed, and they have to be alike, or not", once,
+		func(c *cycle) bool { return failed("DynamicResources", forGood)(c) && c.constrained() }},
 	{"fails NodeDeclaredFeatures", "a node does not declare a feature that the pod needs, which removing pods does not resolve", few, failed("NodeDeclaredFeatures", forGood)},
 	{"lacks cpu", "a node has not enough CPU left", few, fails("NodeResourcesFit", "Insufficient cpu")},
 	{"lacks memory", "a node has not enough memory left", few, fails("NodeResourcesFit", "Insufficient memory")},
