@@ -70,8 +70,12 @@ func (l *Life) judgeCycles() []Finding {
 		l.judged = true
 		for _, c := range account.Cycles(l.Timeline, l.Trace) {
 			if c.Stale() {
-				l.cycles = append(l.cycles, Finding{Property: triedAsTold, Pod: model.Key(c.Pod), Kind: "stale", Entry: c.Began, Detail: fmt.Sprintf(
-					"pod %s is tried as it was in version %s, though the scheduler had handled version %s", model.Key(c.Pod), c.Pod.ResourceVersion, c.Told.ResourceVersion)})
+				f := Finding{Property: triedAsTold, Pod: model.Key(c.Pod), Kind: "stale", Entry: c.Began, Detail: fmt.Sprintf(
+					"pod %s is tried as it was in version %s, though the scheduler had handled version %s", model.Key(c.Pod), c.Pod.ResourceVersion, c.Told.ResourceVersion)}
+				if l.twiceAtOnce(f.Pod, f.Entry) {
+					f.Known = []string{OldCopy}
+				}
+				l.cycles = append(l.cycles, f)
 			}
 			if c.Namesakes() {
 				continue
@@ -211,6 +215,8 @@ func disagrees(c *account.Cycle, set *answers.Set) (property, kind, detail strin
 		switch {
 		case !c.Stored:
 			return "", "", "" // the pod is gone, and what is decided for it has no effect
+		case c.Bound && len(e.Victims) == 0:
+			return "", "", "" // the pod is bound, and finding nothing for it has no effect
 		case waits && set.Eligible.OK:
 			return eligibleAsTold, kindWaits, fmt.Sprintf("it does not preempt (%s), though it may", e.Text)
 		case !waits && !set.Eligible.OK:

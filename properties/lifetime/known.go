@@ -45,6 +45,9 @@ const (
 	// KeptRoomFreed: a nominated pod goes to another node, or away before its nomination was
 	// written, and those that it kept from the node are not told.
 	KeptRoomFreed = "kept-room-freed-unnoticed"
+	// OldCopy: a pod is in two attempts at once, and the end of the first puts a copy of it into
+	// the queue that nothing keeps up to date.
+	OldCopy = "old-copy-stays-in-queue"
 	// NoPause: a pod is tried again past its backoff when its preemption has failed, or a victim
 	// was preempted in memory, and preempts again.
 	NoPause = "preempts-again-without-pause"
@@ -94,6 +97,12 @@ func (l *Life) known(f *Finding) (ids []string) {
 			}
 			if l.victimsEndUnnoticed(p.Name) {
 				ids = append(ids, VictimsEndUnnoticed)
+			}
+		}
+		// What its last attempt came to was about a pod as it was before.
+		for _, g := range l.judgeCycles() {
+			if g.Pod == f.Pod && slices.Contains(g.Known, OldCopy) && l.isLastAttempt(g.Entry) {
+				ids = append(ids, OldCopy)
 			}
 		}
 		if len(ids) == 0 && l.keptRoomFreed(f.Pod, l.Trace.Entries[f.Entry].Node) {
@@ -232,6 +241,34 @@ func (l *Life) nominationCameBack(pod string) bool {
 		}
 	}
 	return back
+}
+
+// isLastAttempt tells whether the pod that was popped at an entry was not popped again before the
+// flush.
+func (l *Life) isLastAttempt(at int) bool {
+	return at < l.Trace.FlushedAt && !slices.ContainsFunc(l.Trace.Entries[at+1:l.Trace.FlushedAt], func(e timeline.Entry) bool {
+		return e.What == timeline.Popped && e.Object == l.Trace.Entries[at].Object
+	})
+}
+
+// twiceAtOnce tells whether a pod was in two attempts at once before an entry.
+func (l *Life) twiceAtOnce(pod string, before int) (twice bool) {
+	attempts := 0
+	for i := range l.Trace.Entries[:before] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			attempts, twice = 0, false
+		case e.Pod() != pod:
+		case e.Creates():
+			attempts, twice = 0, false
+		case e.What == timeline.Popped:
+			attempts++
+			twice = twice || attempts > 1
+		case e.What == timeline.Requeued:
+			attempts = max(0, attempts-1)
+		}
+	}
+	return twice
 }
 
 // keptRoomFreed tells whether another pod of at least its priority, for which room was kept on a

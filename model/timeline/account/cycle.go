@@ -25,8 +25,9 @@ type Cycle struct {
 	// Result is the entry that says what the cycle came to: Fits; Decided; or Unfit, if it
 	// ended before it was asked whether preemption helps.
 	Result *timeline.Entry
-	// Stored tells whether listers still showed the pod in the end.
-	Stored bool
+	// Stored tells whether listers still showed the pod in the end, and Bound whether as one
+	// that is bound.
+	Stored, Bound bool
 
 	settings    model.Settings
 	nodes       []*v1.Node
@@ -108,6 +109,7 @@ func (c *Cycle) see(a *account) {
 		}
 	}
 	p := a.stored[model.Key(c.Pod)]
+	c.Bound = p != nil && p.UID == c.Pod.UID && p.Spec.NodeName != ""
 	if c.Stored = p != nil && p.UID == c.Pod.UID; c.Stored && !slices.Contains(c.stored, p) {
 		c.stored = append(c.stored, p)
 	}

@@ -149,6 +149,10 @@ func (t teller) why(findings []lifetime.Finding) (all []string) {
 				text = fmt.Sprintf("Why %s waits: when it was tried, room on %s was kept for a nominated pod. That pod went to another node, or was deleted before its nomination was written. "+
 					"The room is kept no more, and no event says so.", f.Pod, t.Trace.Entries[f.Entry].Node)
 			}
+			if id == lifetime.OldCopy {
+				text = fmt.Sprintf("Why an old version of %s is tried: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, "+
+					"and what changed while the second had it assumed did not come to this copy.", f.Pod)
+			}
 			if id == lifetime.NoPause {
 				text = "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
 					"It does not fit yet, preempts once more, and what made the preemption fail, or the victim stay, is still there."
