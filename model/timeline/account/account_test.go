@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -84,6 +85,8 @@ func states(t *testing.T, known []runtime.Object, parts ...[]timeline.Entry) (al
 func TestStates(t *testing.T) {
 	known := []runtime.Object{mk.Node("a", "1"), mk.Node("b", "1")}
 	p, q := pod("p", ""), pod("q", "")
+	dying := pod("p", "a")
+	dying.DeletionTimestamp = &metav1.Time{}
 	both := [][]timeline.Entry{told(nil, p), told(nil, q)}
 	tries := fits(q, "b")
 	bindFails := timeline.Entry{What: timeline.Called, Call: timeline.Bind, Object: "Pod " + model.Key(p), Error: "conflict"}
@@ -113,6 +116,9 @@ func TestStates(t *testing.T) {
 		},
 		"an update that may be older than what was decided leaves it open": {
 			[][]timeline.Entry{preempts(p, "a"), preempts(p, ""), told(p, pod("p", "a"))}, []map[string]string{is("nominated a"), is("")},
+		},
+		"of a pod that terminates by what listers show it is open": {
+			[][]timeline.Entry{preempts(p, "a"), told(p, dying)[:1]}, []map[string]string{is("nominated a"), is("")},
 		},
 		"it ends when the pod goes to a node": {[][]timeline.Entry{preempts(p, "a"), fits(p, "b")}, []map[string]string{is("b")}},
 		"it is kept by no pod that is gone":   {[][]timeline.Entry{preempts(p, "a"), told(p, nil)}, []map[string]string{is("")}},

@@ -66,7 +66,7 @@ func (a *account) begin(i int, pod *v1.Pod) {
 		}
 	}
 	for _, uid := range uids(a.waiting) {
-		c.nominated(a.waiting[uid])
+		c.nominated(a.waiting[uid], a.stored[model.Key(a.waiting[uid].pod)])
 	}
 	a.cycle = c
 	c.see(a)
@@ -74,8 +74,9 @@ func (a *account) begin(i int, pod *v1.Pod) {
 
 func uids[T any](m map[types.UID]T) []types.UID { return slices.Sorted(maps.Keys(m)) }
 
-// nominated adds what a pod may be nominated to.
-func (c *Cycle) nominated(w *waiting) {
+// nominated adds what a pod may be nominated to. stored is the pod as listers show it: one that
+// terminates by that is skipped, too (schedule_one.go:552@v1.37.1, skipPodSchedule).
+func (c *Cycle) nominated(w *waiting, stored *v1.Pod) {
 	if c == nil {
 		return
 	}
@@ -84,7 +85,7 @@ func (c *Cycle) nominated(w *waiting) {
 		return
 	}
 	to := w.nominated
-	if w.pod.DeletionTimestamp != nil { // it does not wait for a node any more
+	if w.pod.DeletionTimestamp != nil || stored != nil && stored.UID == w.pod.UID && stored.DeletionTimestamp != nil { // it does not wait for a node any more
 		to = union(to, one(""))
 	}
 	for _, n := range c.nominations {

@@ -57,7 +57,7 @@ func (a *account) nominate(w *waiting, to []string) {
 		return
 	}
 	w.nominated = to
-	a.cycle.nominated(w)
+	a.cycle.nominated(w, a.stored[model.Key(w.pod)])
 }
 
 // waitsNoMore is that a pod is gone, or bound.
