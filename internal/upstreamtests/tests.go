@@ -172,6 +172,8 @@ var Tests = []Test{
 	{"kept-room-freed-unnoticed", scheduler + "scheduler_test.go", inTime + "/a nominated pod goes elsewhere",
 		fails{"after the other pod was tried": "after a minute nothing was preempted for pod o",
 			"it is deleted before its nomination is written": "after a minute nothing was preempted for pod o"}},
+	{"old-copy-stays-in-queue", scheduler + "scheduler_test.go", inTime + "/a pod is changed as its binding fails",
+		fails{"before it is requeued": "after a minute pod p is not on node1"}},
 	{"preemption-chance-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod goes away that only preemption had to spare",
 		fails{"after the pod was tried": "after a minute pod p is not on node1"}},
 }

@@ -29,7 +29,9 @@ import (
 	"k8s.io/client-go/tools/events"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 )
 
@@ -456,6 +458,30 @@ func TestPreemptionInTime(t *testing.T) {
 				return nil
 			},
 		},
+		{
+			name:  "a pod is changed as its binding fails",
+			nodes: map[string]string{"node1": "1"},
+			variants: []variant{
+				{"after it was requeued", func(a *podAPI) {
+					a.fail("bind p", 1)
+					a.create(pod("p", "", 5, "1", 0))
+					a.update("p", func(p *v1.Pod) { p.Labels = map[string]string{"app": "a"} })
+					a.tolerate("p", "node1")
+				}},
+				{"before it is requeued", func(a *podAPI) {
+					requeue := a.hold("requeue p")
+					a.fail("bind p", 1)
+					a.create(pod("p", "", 5, "1", 0))
+					bind := a.hold("bind p")
+					a.update("p", func(p *v1.Pod) { p.Labels = map[string]string{"app": "a"} })
+					requeue()
+					a.tolerate("p", "node1")
+					a.fail("bind p", 1)
+					bind()
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -486,6 +512,11 @@ func TestPreemptionInTime(t *testing.T) {
 						factory.WaitForCacheSync(ctx.Done())
 						if err := sched.WaitForHandlersSync(ctx); err != nil {
 							t.Fatal(err)
+						}
+						requeue := sched.FailureHandler
+						sched.FailureHandler = func(ctx context.Context, profile framework.Framework, p *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
+							a.begin("requeue", p.Pod.Name)
+							requeue(ctx, profile, p, status, nominating, start)
 						}
 						go sched.Run(ctx)
 						a.settle()
@@ -714,6 +745,24 @@ func (a *podAPI) resize(node, cpu string) {
 
 func (a *podAPI) cordon(node string) {
 	a.node(node, func(n *v1.Node) { n.Spec.Unschedulable = true })
+}
+
+// update changes a pod.
+func (a *podAPI) update(name string, change func(p *v1.Pod)) {
+	p := a.get(name).DeepCopy()
+	change(p)
+	a.change(watch.Modified, p)
+	a.settle()
+}
+
+// tolerate gives a pod a toleration, and a node the taint that it is for.
+func (a *podAPI) tolerate(name, node string) {
+	a.update(name, func(p *v1.Pod) {
+		p.Spec.Tolerations = []v1.Toleration{{Key: "example.com/taint", Operator: v1.TolerationOpExists}}
+	})
+	a.node(node, func(n *v1.Node) {
+		n.Spec.Taints = []v1.Taint{{Key: "example.com/taint", Effect: v1.TaintEffectNoSchedule}}
+	})
 }
 
 func (a *podAPI) bound(name, node string) error {
