@@ -192,6 +192,17 @@ var timelineFindings = []LedgerEntry{
 		Consequence: "The next attempt is about an old version of the pod, as one without the toleration that it was given. If that does not fit, the pod stays pending for five minutes, although it fits.",
 		Releases:    ">=1.37.1",
 	},
+	{
+		ID:          "earlier-preemption-opens-gate",
+		Title:       "A preemption that is still on for a victim that is gone opens the gate for the next one, and pods are preempted twice",
+		Class:       Defect,
+		Promise:     "PreEnqueue blocks the pod while the preemption routine is in progress, so that no pod is preempted several times for the same preemptor.",
+		Source:      "KEP-4832, Design Details; comment in prepareCandidateAsync (executor.go:270@v1.37.1); release note of kubernetes#134730, \"Scheduler checks if preemption is ongoing for a pod before initiating new preemption calls\"",
+		Happens:     "The last victim of a preemption ends by itself before the call that deletes it returns. The gate is then open, as it should be, and the pod preempts others. Which last victim it waits for is kept for the pod, not for the preemption: as long as the first goroutine is on, the gate takes the second preemption for done. When the first ends it takes the mark of the second away, too.",
+		Where:       "executor.go:294,307,399@v1.37.1, lastVictimsPendingPreemption",
+		Consequence: "While the API server is slow, an event is enough to make the pod preempt the same victims again: calls and events are doubled, as in kubernetes#134249.",
+		Releases:    ">=1.37.1",
+	},
 }
 
 // TimelineFindings are the known findings that only a timeline shows. Each has a timeline of

@@ -174,6 +174,8 @@ var Tests = []Test{
 			"it is deleted before its nomination is written": "after a minute nothing was preempted for pod o"}},
 	{"old-copy-stays-in-queue", scheduler + "scheduler_test.go", inTime + "/a pod is changed as its binding fails",
 		fails{"before it is requeued": "after a minute pod p is not on node1"}},
+	{"earlier-preemption-opens-gate", scheduler + "scheduler_test.go", inTime + "/a victim ends before its deletion returns",
+		fails{"the pod preempts others": "pod v is deleted 2 times"}},
 	{"preemption-chance-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod goes away that only preemption had to spare",
 		fails{"after the pod was tried": "after a minute pod p is not on node1"}},
 }

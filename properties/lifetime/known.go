@@ -48,6 +48,9 @@ const (
 	// OldCopy: a pod is in two attempts at once, and the end of the first puts a copy of it into
 	// the queue that nothing keeps up to date.
 	OldCopy = "old-copy-stays-in-queue"
+	// EarlierOpensGate: a pod preempts while the goroutine of its preemption before is still on, and
+	// that one opens the gate for it.
+	EarlierOpensGate = "earlier-preemption-opens-gate"
 	// NoPause: a pod is tried again past its backoff when its preemption has failed, or a victim
 	// was preempted in memory, and preempts again.
 	NoPause = "preempts-again-without-pause"
@@ -64,6 +67,10 @@ func (l *Life) known(f *Finding) (ids []string) {
 	switch f.Property {
 	case "no-namesake-is-evicted":
 		ids = append(ids, Namesake)
+	case "no-second-preemption":
+		if l.preemptionsOverlap(f.Pod, f.Entry) {
+			ids = append(ids, EarlierOpensGate)
+		}
 	case "marked-before-evicted":
 		if slices.ContainsFunc(namesakes(l), func(g Finding) bool { return g.Entry == f.Entry }) {
 			ids = append(ids, Namesake)
@@ -241,6 +248,26 @@ func (l *Life) nominationCameBack(pod string) bool {
 		}
 	}
 	return back
+}
+
+// preemptionsOverlap tells whether, of the goroutines of preemptions of a pod that have not ended
+// by an entry, one began while another was on.
+func (l *Life) preemptionsOverlap(pod string, before int) (overlap bool) {
+	on := 0
+	for i := range l.Trace.Entries[:before] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			on, overlap = 0, false
+		case e.Pod() != pod:
+		case e.What == timeline.Begins:
+			on++
+			overlap = overlap || on > 1
+		case e.What == timeline.Ends:
+			on = max(0, on-1)
+			overlap = overlap && on > 0
+		}
+	}
+	return overlap
 }
 
 // isLastAttempt tells whether the pod that was popped at an entry was not popped again before the

@@ -482,6 +482,36 @@ func TestPreemptionInTime(t *testing.T) {
 			},
 			check: func(a *podAPI) error { return a.bound("p", "node1") },
 		},
+		{
+			name:  "a victim ends before its deletion returns",
+			nodes: map[string]string{"node1": "3", "node2": "3"},
+			pods: []*v1.Pod{slow(pod("v", "node1", 2, "1", 0)), slow(pod("u", "node1", 1, "1", 0)),
+				pod("w", "node2", 0, "1", 0)},
+			variants: []variant{
+				{"the pod gets its room", func(a *podAPI) {
+					release := a.hold("delete w")
+					a.create(pod("p", "", 10, "3", 0))
+					a.remove("w")
+					release()
+				}},
+				{"the pod preempts others", func(a *podAPI) {
+					w, v := a.hold("delete w"), a.hold("delete v")
+					a.create(pod("p", "", 10, "3", 0))
+					a.create(pod("q", "", 20, "1", 0))
+					a.remove("w")
+					v()
+					w()
+				}},
+			},
+			check: func(a *podAPI) error {
+				for _, name := range []string{"v", "u", "w"} {
+					if n := a.deletions[name]; n > 1 {
+						return fmt.Errorf("pod %s is deleted %d times", name, n)
+					}
+				}
+				return nil
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -491,7 +521,7 @@ func TestPreemptionInTime(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						ctx, cancel := context.WithCancel(context.Background())
 						a := &podAPI{Clientset: fake.NewClientset(), watch: watch.NewFakeWithChanSize(1000, false), pods: map[string]*v1.Pod{},
-							calls: map[string]chan struct{}{}, fails: map[string]int{}}
+							calls: map[string]chan struct{}{}, fails: map[string]int{}, deletions: map[string]int{}}
 						for _, p := range tt.pods {
 							a.pods[p.Name] = p.DeepCopy()
 						}
@@ -553,6 +583,7 @@ type podAPI struct {
 	fails   map[string]int
 	// evictions are when the scheduler asked for the deletion of a pod.
 	evictions []time.Time
+	deletions map[string]int // by name
 	// expired: the next watch cannot begin where the last one ended.
 	expired bool
 	exited  atomic.Bool
@@ -802,6 +833,7 @@ func (p podAPIPods) Get(_ context.Context, name string, _ metav1.GetOptions) (*v
 func (p podAPIPods) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
 	p.a.mu.Lock()
 	p.a.evictions = append(p.a.evictions, time.Now())
+	p.a.deletions[name]++
 	p.a.mu.Unlock()
 	if err := p.a.begin("delete", name); err != nil {
 		return err

@@ -153,6 +153,10 @@ func (t teller) why(findings []lifetime.Finding) (all []string) {
 				text = fmt.Sprintf("Why an old version of %s is tried: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, "+
 					"and what changed while the second had it assumed did not come to this copy.", f.Pod)
 			}
+			if id == lifetime.EarlierOpensGate {
+				text = fmt.Sprintf("Why %s preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, "+
+					"which does not see that the last victim of the present preemption is still there.", f.Pod)
+			}
 			if id == lifetime.NoPause {
 				text = "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
 					"It does not fit yet, preempts once more, and what made the preemption fail, or the victim stay, is still there."
