@@ -59,12 +59,19 @@ func checkLie(ctx context.Context, checker *properties.Checker, c *model.Cluster
 }
 
 // lieInTimeline is a trace as seen by somebody who lies: of a pod that is there when all is at
-// rest it says that it is in two queues. It is nil if there is no such pod.
+// rest it says that it is in two queues. It is nil if there is no such pod, or each was taken for
+// another one of its name: what is found about those may be charged to a known finding.
 func lieInTimeline(trace *timeline.Trace) *timeline.Trace {
 	if trace.Quiet == nil {
 		return nil
 	}
-	i := slices.IndexFunc(trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Exists })
+	replaced := map[string]bool{}
+	for i := range trace.Entries {
+		if e := &trace.Entries[i]; e.Replaced {
+			replaced[e.Pod()] = true
+		}
+	}
+	i := slices.IndexFunc(trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Exists && !replaced[p.Name] })
 	if i < 0 {
 		return nil
 	}
@@ -75,16 +82,14 @@ func lieInTimeline(trace *timeline.Trace) *timeline.Trace {
 	return &lie
 }
 
-// lieAbout lies about a timeline in which nothing is found, and counts whether that is noticed.
-// As what is found may be charged to a known finding, which can cost a pod its queue, what counts
-// is that the property looks.
+// lieAbout lies about a timeline in which nothing is found, and counts whether that is reported.
 func (a *answer) lieAbout(t *timeline.Timeline, trace *timeline.Trace) {
 	lie := lieInTimeline(trace)
 	if lie == nil {
 		return
 	}
 	a.Lives.Lies++
-	found := lifetime.Check(&lifetime.Life{Timeline: t, Trace: lie})
+	found := lifetime.Unexplained(lifetime.Check(&lifetime.Life{Timeline: t, Trace: lie}))
 	if slices.ContainsFunc(found, func(f lifetime.Finding) bool { return f.Property == "one-queue" }) {
 		a.Lives.Caught++
 	}

@@ -149,7 +149,7 @@ func (l *Life) known(f *Finding) (ids []string) {
 			ids = append(ids, StaleNomination)
 		}
 	}
-	if len(f.Known) == 0 && len(ids) == 0 && l.tookForAnother(f.Entry) {
+	if len(f.Known) == 0 && len(ids) == 0 && l.tookForAnother(f) {
 		ids = append(ids, RecreatedAsUpdate)
 	}
 	slices.Sort(ids)
@@ -176,15 +176,21 @@ func (l *Life) staleDeletion(pod, node string) (stale bool) {
 	return stale
 }
 
-// tookForAnother tells whether before an entry the scheduler that is alive then was told in one
-// update that a pod has become another one of its name. From then on it may keep room for the one
-// that is gone, or nominate it, or not know of the new one, which concerns any pod.
-func (l *Life) tookForAnother(entry int) (took bool) {
-	for i := range l.Trace.Entries[:min(entry, len(l.Trace.Entries))] {
+// ofRoom are the promises that depend on what room there is by what the scheduler knows: one pod
+// too many in its memory, or one too few, and they may be broken to any pod.
+var ofRoom = []string{fitsAsTold, keepsNominated, eligibleAsTold, preemptsAllowed, "gets-through", "no-wait-for-the-flush", "freed-room-is-told"}
+
+// tookForAnother tells whether, before a finding, the scheduler that is alive then was told in one
+// update that a pod has become another one of its name: the pod that the finding is about or, if
+// it is a matter of room, any. From then on the scheduler may keep room for the one that is gone,
+// or nominate it, or not know of the new one.
+func (l *Life) tookForAnother(f *Finding) (took bool) {
+	room := slices.Contains(ofRoom, f.Property)
+	for i := range l.Trace.Entries[:min(f.Entry, len(l.Trace.Entries))] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.TakenOver:
 			took = false
-		case e.What == timeline.Handled && e.Replaced && e.Pod() != "":
+		case e.What == timeline.Handled && e.Replaced && e.Pod() != "" && (room || e.Pod() == f.Pod):
 			took = true
 		}
 	}
@@ -336,18 +342,22 @@ func (l *Life) keptRoomFreed(pod, node string) (freed bool) {
 }
 
 // victimsEndUnnoticed tells whether the last cycle of a pod left it waiting for terminating
-// pods on its nominated node, and a victim of it has gone since.
+// pods on its nominated node, and a victim of it has gone since that cycle began.
 func (l *Life) victimsEndUnnoticed(pod string) bool {
 	victims := map[string]bool{}
 	waits, gone := false, false
+	ends := func(e *timeline.Entry) bool {
+		return e.What == timeline.Handled && e.Text == "deleted" && victims[e.Pod()]
+	}
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect(): // for whomever
 			victims[e.Pod()] = true
 		case e.What == timeline.Decided && e.Pod() == pod:
-			waits, gone = strings.Contains(e.Text, "not eligible due to a terminating pod"), false
-		case e.What == timeline.Handled && e.Text == "deleted":
-			gone = gone || victims[e.Pod()]
+			waits = strings.Contains(e.Text, "not eligible due to a terminating pod")
+			gone = slices.ContainsFunc(l.Trace.Entries[l.began(i):i], func(e timeline.Entry) bool { return ends(&e) })
+		case ends(e):
+			gone = true
 		}
 	}
 	return waits && gone
