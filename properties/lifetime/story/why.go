@@ -98,75 +98,68 @@ func (t teller) clock(i int) string { return fmt.Sprintf("%.3fs", t.Trace.Entrie
 func (t teller) why(findings []lifetime.Finding) (all []string) {
 	for _, f := range findings {
 		for _, id := range f.Known {
-			text := ""
-			switch id {
-			case lifetime.VainPreemption:
-				text = t.whyVain()
-			case lifetime.GateMeetsDeletion:
-				text = fmt.Sprintf("Why %s waits: it was told of a victim that is gone while the preemption for it was on, and PreEnqueue kept it out of the queue. "+
-					"The event of a later victim does not help by what the plugins say that rejected the pod. The goroutine ended as a success, and nobody put the pod back into the queue.", f.Pod)
-			case lifetime.NominationComesBack:
-				text = "Why the nomination stays: the pod was tried again before the scheduler was told of the nomination that it had written, and this cycle withdrew it. " +
-					"What clears it in the status was worked out against a status without it, so nothing was cleared. The late update then restored it in memory, too."
-			case lifetime.VictimsEndUnnoticed:
-				text = "Why the nomination stays: the pod that has it was tried while its victims still terminated, and was rejected by a plugin that their end does not concern. " +
-					"When they were gone, nothing made it be tried again."
-			case lifetime.ChanceUnnoticed:
-				text = fmt.Sprintf("Why %s waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. Another one kept preemption from helping, and it is not asked.", f.Pod)
-			case lifetime.SecondPreemption:
-				text = fmt.Sprintf("Why %s preempts again: whether its victims still terminate is looked up on the node that its status nominates it to, as the informer has the status. "+
-					"The update that writes this nomination had not been handled when the cycle began, so the victims on that node did not count.", f.Pod)
-			case lifetime.SynchronousFailure:
-				text = "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again."
-			case lifetime.StaleNomination:
-				text = fmt.Sprintf("Why they differ: the scheduler has withdrawn the nomination of %s in its memory, the API call that writes this to the status failed, and it is not repeated.", f.Pod)
-			case lifetime.StaleDeletion:
-				text = fmt.Sprintf("Why %s waits: a pod was bound and deleted, and the scheduler was told of neither before the watch ended. The new list showed that it is gone, with its last known state, in which it is pending. "+
-					"The scheduler frees its room, but to those that wait the event is of a pod that was on no node.", f.Pod)
-			case lifetime.RecreatedAsUpdate:
-				text = "Why it breaks: the scheduler was told in one update of a pod that is gone and of another one of its name, as an informer does after a new list. " +
-					"It does not compare their UIDs, and goes on as if the two were one pod."
-			case lifetime.Namesake:
-				text = "Why another pod is hit: the calls of a preemption name the victim, and say nothing of its UID. The victim was gone by then, and another pod had been created under its name."
-			default: // one that single clusters show, too
-				if e, ok := properties.LookUp(id); ok {
-					text = fmt.Sprintf("Why, of pod %s: %s", f.Pod, e.Happens)
-				}
-			}
-			if id == lifetime.VictimBack {
-				text = "Why it waits: the victim was on its way to the node when the preemptor's cycle began. Its binding failed, which gave the room back, and that event came while the preemptor was in its cycle or gated. " +
-					"The victim was then deleted as a pod on no node, which is no event that makes the preemptor be tried again."
-			}
-			if id == lifetime.SkippedUnnoticed {
-				text = fmt.Sprintf("Why %s waits: room was kept for a nominated pod that terminates, and is pending. When it was that pod's turn, the scheduler skipped it. Since then it is in no queue, "+
-					"and its nomination counts without its requests. The room is free, and no event says so.", f.Pod)
-			}
-			if id == lifetime.FirstUnnoticed {
-				text = fmt.Sprintf("Why %s waits: while there were pods like it, its affinity let it go only where these are. The last of them is gone, and as the first of its kind it may go anywhere. "+
-					"The plugin that rejected it says of a deletion that it helps only against anti-affinity.", f.Pod)
-			}
-			if id == lifetime.KeptRoomFreed {
-				text = fmt.Sprintf("Why %s waits: when it was tried, room on %s was kept for a nominated pod. That pod went to another node, or was deleted before its nomination was written. "+
-					"The room is kept no more, and no event says so.", f.Pod, t.Trace.Entries[f.Entry].Node)
-			}
-			if id == lifetime.OldCopy {
-				text = fmt.Sprintf("Why an old version of %s is tried: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, "+
-					"and what changed while the second had it assumed did not come to this copy.", f.Pod)
-			}
-			if id == lifetime.EarlierOpensGate {
-				text = fmt.Sprintf("Why %s preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, "+
-					"which does not see that the last victim of the present preemption is still there.", f.Pod)
-			}
-			if id == lifetime.NoPause {
-				text = "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
-					"It does not fit yet, preempts once more, and what made the preemption fail, or the victim stay, is still there."
-			}
-			if text != "" && !slices.Contains(all, text) {
+			if text := t.whyKnown(id, f); text != "" && !slices.Contains(all, text) {
 				all = append(all, text)
 			}
 		}
 	}
 	return all
+}
+
+// whyKnown says what a finding has come from by a known one.
+func (t teller) whyKnown(id string, f lifetime.Finding) string {
+	if id == lifetime.VainPreemption {
+		return t.whyVain()
+	}
+	if text, ok := reasons[id]; ok {
+		return strings.NewReplacer("{pod}", f.Pod, "{node}", t.node(f.Entry)).Replace(text)
+	}
+	if e, ok := properties.LookUp(id); ok { // one that single clusters show, too
+		return fmt.Sprintf("Why, of pod %s: %s", f.Pod, e.Happens)
+	}
+	return ""
+}
+
+// node is the node of an entry, if it has one.
+func (t teller) node(i int) string {
+	if i >= len(t.Trace.Entries) {
+		return ""
+	}
+	return t.Trace.Entries[i].Node
+}
+
+// reasons say what findings of timelines come from, {pod} being the pod and {node} the node.
+var reasons = map[string]string{
+	lifetime.GateMeetsDeletion: "Why {pod} waits: it was told of a victim that is gone while the preemption for it was on, and PreEnqueue kept it out of the queue. " +
+		"The event of a later victim does not help by what the plugins say that rejected the pod. The goroutine ended as a success, and nobody put the pod back into the queue.",
+	lifetime.NominationComesBack: "Why the nomination stays: the pod was tried again before the scheduler was told of the nomination that it had written, and this cycle withdrew it. " +
+		"What clears it in the status was worked out against a status without it, so nothing was cleared. The late update then restored it in memory, too.",
+	lifetime.VictimsEndUnnoticed: "Why the nomination stays: the pod that has it was tried while its victims still terminated, and was rejected by a plugin that their end does not concern. " +
+		"When they were gone, nothing made it be tried again.",
+	lifetime.ChanceUnnoticed: "Why {pod} waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. Another one kept preemption from helping, and it is not asked.",
+	lifetime.SecondPreemption: "Why {pod} preempts again: whether its victims still terminate is looked up on the node that its status nominates it to, as the informer has the status. " +
+		"The update that writes this nomination had not been handled when the cycle began, so the victims on that node did not count.",
+	lifetime.SynchronousFailure: "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again.",
+	lifetime.StaleNomination:    "Why they differ: the scheduler has withdrawn the nomination of {pod} in its memory, the API call that writes this to the status failed, and it is not repeated.",
+	lifetime.StaleDeletion: "Why {pod} waits: a pod was bound and deleted, and the scheduler was told of neither before the watch ended. The new list showed that it is gone, with its last known state, in which it is pending. " +
+		"The scheduler frees its room, but to those that wait the event is of a pod that was on no node.",
+	lifetime.RecreatedAsUpdate: "Why it breaks: the scheduler was told in one update of a pod that is gone and of another one of its name, as an informer does after a new list. " +
+		"It does not compare their UIDs, and goes on as if the two were one pod.",
+	lifetime.Namesake: "Why another pod is hit: the calls of a preemption name the victim, and say nothing of its UID. The victim was gone by then, and another pod had been created under its name.",
+	lifetime.VictimBack: "Why it waits: the victim was on its way to the node when the preemptor's cycle began. Its binding failed, which gave the room back, and that event came while the preemptor was in its cycle or gated. " +
+		"The victim was then deleted as a pod on no node, which is no event that makes the preemptor be tried again.",
+	lifetime.SkippedUnnoticed: "Why {pod} waits: room was kept for a nominated pod that terminates, and is pending. When it was that pod's turn, the scheduler skipped it. Since then it is in no queue, " +
+		"and its nomination counts without its requests. The room is free, and no event says so.",
+	lifetime.FirstUnnoticed: "Why {pod} waits: while there were pods like it, its affinity let it go only where these are. The last of them is gone, and as the first of its kind it may go anywhere. " +
+		"The plugin that rejected it says of a deletion that it helps only against anti-affinity.",
+	lifetime.KeptRoomFreed: "Why {pod} waits: when it was tried, room on {node} was kept for a nominated pod. That pod went to another node, or was deleted before its nomination was written. " +
+		"The room is kept no more, and no event says so.",
+	lifetime.OldCopy: "Why an old version of {pod} is tried: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
+		"and what changed while the second had it assumed did not come to this copy.",
+	lifetime.EarlierOpensGate: "Why {pod} preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, " +
+		"which does not see that the last victim of the present preemption is still there.",
+	lifetime.NoPause: "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
+		"It does not fit yet, preempts once more, and what made the preemption fail, or the victim stay, is still there.",
 }
 
 // whyVain says why pods wait that a vain preemption keeps gated.
