@@ -13,22 +13,30 @@ import (
 // Situations are several steps at once, which would hardly follow one another by chance. Each
 // is a class: what is held, what goes wrong, and who else is there is drawn.
 
-// onItsWay stops a pod on its way to a node, lets others come that want its room, and lets
-// something happen to it before it goes on.
+// onItsWay stops a pod on its way to a node, sometimes one that has preempted there, lets others
+// come that want its room, and lets something happen to it before it goes on.
 func (g *generator) onItsWay() {
-	if g.Chance(80) {
+	preempts := g.Chance(25)
+	if !preempts && g.Chance(80) {
 		g.makeRoom()
 	}
 	p := g.pod("w", draw.Pick(g.Source, int32(0), 0, 0, 2, 4, 5), 1+g.Intn(2))
+	if preempts {
+		p = g.pod("w", int32(4+g.Intn(3)), 1+g.Intn(2))
+	}
 	name := model.Key(p)
 	at := timeline.Place{Name: draw.Pick(g.Source, timeline.Permit, timeline.PreBind, timeline.PreBound, timeline.Bind, timeline.Bind), Pod: name}
-	what := draw.Weighted(g.Source, 40, 15, 10, 20, 15)
-	if what == 1 && g.Chance(50) {
+	what := draw.Weighted(g.Source, 40, 20, 10, 20, 15)
+	if what == 1 && g.Chance(40) {
 		p.Finalizers = []string{finalizer}
 	}
 	g.add(timeline.Step{Hold: &at})
 	g.add(timeline.Step{Create: p})
-	g.sometimesWait(40)
+	if preempts {
+		g.add(timeline.Step{Wait: graceTime}) // the victims go
+	} else {
+		g.sometimesWait(40)
+	}
 	other := timeline.Place{}
 	switch {
 	case at.Name != timeline.Bind && g.Chance(50): // what preempts it stops before it is done
@@ -60,6 +68,7 @@ func (g *generator) onItsWay() {
 	case 3:
 		g.makeRoom()
 	}
+	g.sometimesWait(50)
 	g.letGo(at, other)
 }
 
@@ -138,6 +147,38 @@ func (g *generator) race() {
 	}
 	g.sometimesWait(30)
 	g.letGo(at, other)
+}
+
+// unwritten nominates a pod in the scheduler's memory only, as the write of it to the status
+// fails or takes its time, changes the pod, and lets others come that want its room, sometimes
+// once a victim is gone.
+func (g *generator) unwritten() {
+	p := g.preemptor()
+	name := model.Key(p)
+	at := timeline.Place{Name: timeline.Patch, Pod: name}
+	if g.Chance(50) {
+		g.add(timeline.Step{Fail: &timeline.Failure{Call: timeline.Patch, Pod: name, Times: draw.Pick(g.Source, 1, 2, 4), Error: draw.Pick(g.Source, "InternalError", "Timeout", "Conflict")}})
+		at = timeline.Place{Name: draw.Pick(g.Source, timeline.Preempted, timeline.Requeue), Pod: name}
+	}
+	g.add(timeline.Step{Hold: &at})
+	g.add(timeline.Step{Create: p})
+	g.sometimesWait(40)
+	switch draw.Weighted(g.Source, 60, 20, 20) {
+	case 0:
+		g.relabel(name)
+	case 1:
+		g.tolerate(name)
+	}
+	for i := range min(len(g.cluster.Pods), 4) {
+		if g.Chance(60) {
+			g.add(timeline.Step{End: model.Key(g.cluster.Pods[i])})
+		}
+	}
+	for range 1 + g.Intn(2) {
+		g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(6)), 1+g.Intn(2))})
+	}
+	g.sometimesWait(50)
+	g.letGo(at, timeline.Place{})
 }
 
 // overtake nominates a pod, lets others wait for the same room, and lets one that is more

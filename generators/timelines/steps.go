@@ -34,9 +34,10 @@ var steps = []struct {
 	{8, func(g *generator) bool { return g.budgets }, func(g *generator) {
 		g.change("PodDisruptionBudget default/budget", map[string]any{"status": map[string]any{"disruptionsAllowed": g.Intn(3)}})
 	}},
-	{14, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).onItsWay},
+	{18, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).onItsWay},
 	{10, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).cross},
 	{14, func(g *generator) bool { return g.races && g.made < 14 }, (*generator).race},
+	{10, func(g *generator) bool { return g.races && g.made < 14 }, (*generator).unwritten},
 	{12, func(g *generator) bool { return g.overtakes && g.made < 14 }, (*generator).overtake},
 	{12, func(g *generator) bool { return g.controllers }, (*generator).replace},
 	{5, func(g *generator) bool { return g.relists }, (*generator).relist},

@@ -34,7 +34,7 @@ func FromSeed(seed uint64) *timeline.Timeline { return generate(draw.FromSeed(se
 type features struct {
 	holds, stepwise, skew, failures, takeovers, nodeChanges, nodesGo, budgets, binding, gates, changes,
 	finalizers, shortGrace, secondProfile, sync, asyncCalls, ports, waitsBackoff, recreates,
-	onTheWay, races, overtakes, taints, never, relists, controllers bool
+	onTheWay, races, overtakes, taints, never, relists, controllers, fewPods bool
 }
 
 func drawFeatures(s draw.Source) features {
@@ -45,7 +45,7 @@ func drawFeatures(s draw.Source) features {
 		sync: s.Chance(10), asyncCalls: s.Chance(10), ports: s.Chance(15),
 		waitsBackoff: s.Chance(20), recreates: s.Chance(25),
 		onTheWay: s.Chance(40), races: s.Chance(35), overtakes: s.Chance(25), taints: s.Chance(15), never: s.Chance(15),
-		relists: s.Chance(24), controllers: s.Chance(25),
+		relists: s.Chance(24), controllers: s.Chance(25), fewPods: s.Chance(12),
 	}
 }
 
@@ -106,7 +106,7 @@ func (g *generator) addNode() {
 	n := node(len(g.nodes), cpus)
 	g.nodes = append(g.nodes, n.Name)
 	g.cluster.Nodes = append(g.cluster.Nodes, n)
-	ported := false
+	ported, there := false, 0
 	for left := cpus; left > 0; {
 		size := 1 + g.Intn(left)
 		left -= size
@@ -123,6 +123,10 @@ func (g *generator) addNode() {
 		start := metav1.NewTime(time.Date(2024, 1, 1, 0, g.Intn(4), 0, 0, time.UTC))
 		p.Status.StartTime = &start
 		g.cluster.Pods = append(g.cluster.Pods, p)
+		there++
+	}
+	if g.fewPods {
+		n.Status.Allocatable[v1.ResourcePods] = *resource.NewQuantity(int64(max(1, there+g.Intn(2))), resource.DecimalSI)
 	}
 }
 
@@ -131,7 +135,7 @@ func node(i, cpus int) *v1.Node {
 	resources := v1.ResourceList{v1.ResourceCPU: *resource.NewQuantity(int64(cpus), resource.DecimalSI), v1.ResourcePods: resource.MustParse("20")}
 	return &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}},
-		Status:     v1.NodeStatus{Allocatable: resources, Capacity: resources},
+		Status:     v1.NodeStatus{Allocatable: resources, Capacity: resources.DeepCopy()},
 	}
 }
 

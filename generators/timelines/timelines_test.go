@@ -49,6 +49,7 @@ func TestFloors(t *testing.T) {
 		"second profile": 120, "synchronous": 120, "API calls are asynchronous": 120, "budget": 350, "taint": 60, "toleration": 150, "never preempts": 60,
 		"several nodes": 800, "preemptors of several priorities": 800, "preemptors of one priority": 500,
 		"finalizer": 80, "scheduling gate": 50, "host port": 120, "short grace period": 900, "pod without room": 500,
+		"node for few pods": 120,
 		// Chains that the findings so far took.
 		"hold and next of one place": 300, "next, then delete": 300, "wait past the backoff": 500,
 	}
@@ -119,6 +120,9 @@ func has(tl *timeline.Timeline) map[string]bool {
 	}
 	for _, p := range tl.Cluster.Pods {
 		look(p)
+	}
+	for _, n := range tl.Cluster.Nodes {
+		is["node for few pods"] = is["node for few pods"] || n.Status.Allocatable.Pods().Value() < 6
 	}
 	of := map[int32]int{} // preemptors, by priority
 	held, next := map[timeline.Place]bool{}, false

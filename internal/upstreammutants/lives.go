@@ -332,19 +332,6 @@ var lives = []Mutant{
 		Replace: "if ok || !ok {",
 		Breaks:  "a preemptor is let in as soon as its last victim is being deleted",
 	},
-}
-
-// escaped are mutants of lives that no campaign of a minute has found: no timeline that is
-// drawn reaches them often enough, or no property sees them, or some are equivalent to
-// upstream as timelines drive it. They are planted only where they are named.
-var escaped = []Mutant{
-	{
-		Name: "nomination-stays-at-assume",
-		File: cycle, Func: "assume",
-		Find:    "sched.SchedulingQueue.DeleteNominatedPodIfExists(assumedPodInfo.Pod)",
-		Replace: "",
-		Breaks:  "a pod that is assumed takes its room once",
-	},
 	{
 		Name: "update-drops-nomination",
 		File: nominator, Func: "UpdateNominatedPod",
@@ -358,5 +345,20 @@ var escaped = []Mutant{
 		Find:    "if err := sched.Cache.RemoveAssumedPod(logger, pod); err != nil {",
 		Replace: "if err := error(nil); err != nil {",
 		Breaks:  "an assumed pod that is deleted takes no room",
+	},
+}
+
+// escaped are mutants of lives that no campaign of a minute has found. They are planted only
+// where they are named. The one that is left does nearly what upstream does: the nomination of a
+// pod that is in no queue counts without requests and with priority 0 (nominatedPodToInfo,
+// scheduling_queue.go), so that it takes nothing but one of the node's pods, from pods of no
+// priority.
+var escaped = []Mutant{
+	{
+		Name: "nomination-stays-at-assume",
+		File: cycle, Func: "assume",
+		Find:    "sched.SchedulingQueue.DeleteNominatedPodIfExists(assumedPodInfo.Pod)",
+		Replace: "",
+		Breaks:  "a pod that is assumed takes its room once",
 	},
 }
