@@ -351,7 +351,7 @@ var lives = []Mutant{
 // escaped are mutants of lives that no campaign of a minute has found. They are planted only
 // where they are named. The one that is left does nearly what upstream does: the nomination of a
 // pod that is in no queue counts without requests and with priority 0 (nominatedPodToInfo,
-// scheduling_queue.go), so that it takes nothing but one of the node's pods, from pods of no
+// scheduling_queue.go:2124@v1.37.1), so that it takes nothing but one of the node's pods, from pods of no
 // priority.
 var escaped = []Mutant{
 	{
