@@ -11,7 +11,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "If the scheduler learns that the victims are gone while the goroutine has not ended, the event is met by the gate. The goroutine then finds nothing to delete, ends as a success, and wakes nobody up.",
 		Where:       "executor.go:248@v1.37.1, prepareCandidateAsync",
 		Consequence: "A pod of high priority stays pending for five minutes with its room free, and keeps that room from all others.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 		Upstream:    "kubernetes#141694",
 	},
 	{
@@ -23,7 +23,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "The deletion of a victim that would wake the preemptor up comes while its goroutine still evicts others, and is met by the gate. Of the deletions that come later, the plugin that rejected the pod says that they do not help, as by NodePorts of a pod without ports. Nothing opens the gate when the goroutine ends.",
 		Where:       "executor.go:248@v1.37.1, prepareCandidateAsync; default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion",
 		Consequence: "A pod of high priority stays pending for five minutes with its room free, and keeps that room from all others.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.35.0",
 	},
 	{
 		ID:          "withdrawn-nomination-comes-back",
@@ -34,7 +34,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "A pod whose nomination was written, and has not come back from the API server yet, is tried again, and no node can be made fit for it. The write that would clear the nomination is worked out against the pod as the informer has it, without a nomination, so that nothing is cleared. Then the late update restores the nomination in the scheduler's memory, too.",
 		Where:       "schedule_one.go:1254@v1.37.1, handleSchedulingFailure; nominator.go:114@v1.37.1, UpdateNominatedPod",
 		Consequence: "Room on a node is kept for up to five minutes for a pod that does not fit there, and pods of lower priority that would fit stay pending.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "end-of-victims-wakes-nobody",
@@ -45,7 +45,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "A preemptor is tried again while its victims terminate, and its nominated node is rejected by a plugin that their end does not concern, as by NodePorts since another pod has taken the port. It is not eligible to preempt as long as they terminate, and keeps its nomination. When they are gone, no plugin wakes it up.",
 		Where:       "default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion; schedule_one.go:1192@v1.37.1, handleSchedulingFailure",
 		Consequence: "For up to five minutes room is kept on a node for a pod that does not fit there, and others that would fit stay pending.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "preemption-chance-unnoticed",
@@ -56,7 +56,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "A pod is woken up by events that the plugins which rejected it on the nodes as they are take for helpful. A plugin that rejected it only in the dry run of preemption is not asked.",
 		Where:       "default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion; schedule_one.go:1192@v1.37.1, handleSchedulingFailure",
 		Consequence: "A pod that could preempt others now waits up to five minutes until it does.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "preempts-before-nomination-is-seen",
@@ -67,7 +67,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "Eligibility reads the nomination from the pod's object as the informer has it, not from the nominator. Where the pod is retried before the update of its status comes back, it preempts on another node while its victims terminate.",
 		Where:       "default_preemption.go:457@v1.37.1, PodEligibleToPreemptOthers",
 		Consequence: "Pods on a second node are evicted for one preemptor, which needs one of the two places.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "failed-synchronous-preemption-waits",
@@ -78,7 +78,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "Without asynchronous preemption the error of PostFilter is logged, the pod counts as unschedulable, and no event comes, as nothing was deleted.",
 		Where:       "schedule_one.go:299@v1.37.1, schedulingAlgorithm",
 		Consequence: "With SchedulerAsyncPreemption off, one failed API call keeps a preemptor pending for five minutes.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "failed-write-leaves-nomination",
@@ -89,7 +89,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "The error is logged. The scheduler's memory has no nomination any more, the API has, until the pod is tried again for another reason.",
 		Where:       "schedule_one.go:1254@v1.37.1, handleSchedulingFailure",
 		Consequence: "For up to five minutes users and autoscalers see a nomination that the scheduler does not keep room for.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "evicts-namesake",
@@ -100,7 +100,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "The status patch and the deletion name the victim, and carry neither its UID nor a precondition. If the victim is gone by then and created again, as by a StatefulSet, the new pod is marked and deleted, whatever its priority and node.",
 		Where:       "util/utils.go:196@v1.37.1, DeletePod",
 		Consequence: "A pod that was no victim is deleted in vain. As it is on no node, its deletion does not wake up the preemptor, which may wait for five minutes.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "victim-back-in-queue-wakes-nobody",
@@ -111,7 +111,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "The victim is assumed on the node when the preemptor's cycle begins. Its binding fails, so it gives its room back and is pending again. The preemption deletes it all the same. The event of the failed binding is met by the gate, and the deletion of a pod that is on no node is no event that a preemptor waits for.",
 		Where:       "executor.go:248@v1.37.1, prepareCandidateAsync; eventhandlers.go:359@v1.37.1, deletePodFromSchedulingQueue",
 		Consequence: "A pending pod is deleted in vain. The preemptor stays pending for five minutes with its room free, and keeps that room from all others.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "preempts-again-without-pause",
@@ -122,7 +122,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "When a call of the preemption fails, or its last victim was preempted in memory, the preemptor is activated: it is tried at once, past any backoff. If the next preemption goes the same way, there is no pause between the two. A victim in PreBind stays assumed until its plugins return, and cancelling its context once more counts as another success.",
 		Where:       "executor.go:248@v1.37.1, prepareCandidateAsync; runtime/pods_in_prebind_map.go:74@v1.37.1, CancelPod",
 		Consequence: "The scheduler repeats cycle, calls and events at full speed for as long as the cause lasts: a webhook that denies the deletion, a PreBind plugin that takes its time.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "skipped-pod-frees-room-unnoticed",
@@ -133,7 +133,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "A pending, nominated pod with finalizers is deleted, and keeps its room while it is in a queue. When it is its turn it is skipped, as it terminates, and is in no queue any more. Its nomination then counts without its requests. Others that were tried before, and did not fit beside it, get no event.",
 		Where:       "schedule_one.go:552@v1.37.1, skipPodSchedule; backend/queue/scheduling_queue.go:2167@v1.37.1, NominatedPodsForNode",
 		Consequence: "Pods of the same or lower priority stay pending for five minutes beside free room.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "recreated-pod-seen-as-update",
@@ -144,7 +144,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "The update handler of pods asks only whether the old pod is assigned. If it is, and the new one is on no node or on another one, the cache ends the process. If neither is, and the old one is in a cycle or assumed, the new one is in no queue, or a nomination of the old one stays.",
 		Where:       "eventhandlers.go:146@v1.37.1, updatePod; backend/cache/cache.go:641@v1.37.1, UpdatePod",
 		Consequence: "After an interrupted watch kube-scheduler exits because a pod of a StatefulSet was replaced meanwhile. Or the new pod stays pending, or room is kept for a pod that is gone.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 		Upstream:    "kubernetes#141255",
 	},
 	{
@@ -156,7 +156,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "A pod whose affinity selects pods like itself has to go where such a pod is, and may go anywhere where there is none. When the last of these is deleted, the queueing hint of InterPodAffinity asks about anti-affinity alone, and says that it does not help. The filter of the same plugin would let the pod in.",
 		Where:       "interpodaffinity/plugin.go:219@v1.37.1, isSchedulableAfterAssignedPodChange",
 		Consequence: "A pod that replaces one drained off a node stays pending for five minutes, and the service is down.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 		Upstream:    "kubernetes#141354",
 	},
 	{
@@ -168,7 +168,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "A pod whose preemption has failed, or whose victims are gone, is bound to another node than the nominated one. Its nomination ends with that, and no event tells those that were kept from the nominated node by it. The same holds if it is deleted before its nomination was written: the event is sent only where the deleted object has one.",
 		Where:       "eventhandlers.go:366,385@v1.37.1, deletePodFromSchedulingQueue, whose comment says that the binding process sends what is necessary; schedule_one.go:1060@v1.37.1, assume. Related: kubernetes#134859, of bindings by others",
 		Consequence: "Pods that could be scheduled, or could preempt, on the node stay pending for five minutes.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.35.0",
 	},
 	{
 		ID:          "stale-deletion-wakes-nobody",
@@ -179,7 +179,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "The watch ends before the informer has seen that a pod is bound, and the pod is deleted before the new list. The cache finds it by its UID and frees its room. The event of that has the last known state, without a node, and the hints of plugins skip it as one of an unscheduled pod.",
 		Where:       "eventhandlers.go:197@v1.37.1, deletePod; noderesources/fit.go:388@v1.37.1, isSchedulableAfterAssignedPodDelete",
 		Consequence: "After an interrupted watch pods stay pending for five minutes beside free room, a preemptor whose victim it was among them.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "old-copy-stays-in-queue",
@@ -190,7 +190,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "When a pod's binding begins, its attempt counts as over for the queue. If the binding fails and the pod is changed before it is requeued, the change puts it into the queue: it is tried and assumed again, beside the end of the attempt before, which then puts a second copy of it into the queue. What changes while it is assumed does not come to this copy. When the later attempt fails, too, the copy is there already, and the latest version is not taken.",
 		Where:       "schedule_one.go:1192@v1.37.1, handleSchedulingFailure; backend/queue/scheduling_queue.go:1349@v1.37.1, Update",
 		Consequence: "The next attempt is about an old version of the pod, as one without the toleration that it was given. If that does not fit, the pod stays pending for five minutes, although it fits.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.37.0",
 	},
 	{
 		ID:          "earlier-preemption-opens-gate",
@@ -201,7 +201,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "The last victim of a preemption ends by itself before the call that deletes it returns. The gate is then open, as it should be, and the pod preempts others. Which last victim it waits for is kept for the pod, not for the preemption: as long as the first goroutine is on, the gate takes the second preemption for done. When the first ends it takes the mark of the second away, too.",
 		Where:       "executor.go:294,307,399@v1.37.1, lastVictimsPendingPreemption",
 		Consequence: "While the API server is slow, an event is enough to make the pod preempt the same victims again: calls and events are doubled, as in kubernetes#134249.",
-		Releases:    ">=1.37.1",
+		Releases:    ">=1.35.0",
 	},
 }
 

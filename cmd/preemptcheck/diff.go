@@ -1,16 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/releases"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
@@ -20,6 +26,7 @@ func newDiff() *cobra.Command {
 	var in input
 	var from, to string
 	var each bool
+	var timelines int
 	var o diff.Options
 	var output format
 	cmd := &cobra.Command{
@@ -41,6 +48,11 @@ did what the algorithm of the other release never does. The reasons are changes 
 the documented algorithm, and known findings that came or went; what no such change
 accounts for is listed as not explained.
 
+A timeline goes through both schedulers, if they can be run through timelines. Of those
+that go otherwise it tells which promises one of the two breaks and the other keeps, how
+pods end, who is preempted and who is nominated. --timelines is besides how many of 100
+generated clusters one is drawn; without it, that is done where both releases run timelines.
+
 With --each it goes from release to release, through all between the two that this
 binary can run (see "preemptcheck references"). -o markdown writes a changelog.
 
@@ -48,6 +60,7 @@ Exit status: 1 if something is different; else 2 if a file was bad, or a cluster
 was given could not be compared, or none at all could; else 0.`,
 		Example: `  preemptcheck diff --from v1.31.0 --to v1.31.14 --for 60s
   kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck diff --from v1.31.0 --to v1.37.1 -
+  preemptcheck diff --from v1.34.4 --to v1.37.1 corpus/timelines
   preemptcheck diff --from v1.13.0 --to v1.37.1 --each --cases 20000 --seed 1 -o markdown`,
 	}
 	inputFlags(cmd, &in)
@@ -58,11 +71,12 @@ was given could not be compared, or none at all could; else 0.`,
 	limitFlags(cmd, &o.Duration, "how long to generate clusters, for each two releases",
 		&o.Clusters, "how many clusters to generate, for each two releases")
 	flags.StringVar(&o.Dir, "out", "", "directory to save the smallest clusters in, as cases; it is created when it is needed")
+	timelinesFlag(cmd, &timelines, 10)
 	seedFlag(cmd, &o.Seed)
 	workersFlag(cmd, &o.Workers)
 	outputFlag(cmd, &output, markdown)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		for _, flag := range []string{"for", "cases", "seed"} {
+		for _, flag := range []string{"for", "cases", "seed", "timelines"} {
 			if flags.Changed(flag) && len(args)+len(in.files) > 0 {
 				return fmt.Errorf("--%s: is for clusters that are generated, but there are files", flag)
 			}
@@ -96,7 +110,26 @@ was given could not be compared, or none at all could; else 0.`,
 			o.Generate = campaign.Generate
 			fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", o.Seed)
 		}
+		if o.Generate == nil && slices.ContainsFunc(o.Cases, func(c *corpus.Case) bool { return c.Timeline != nil }) || o.Generate != nil && timelines > 0 {
+			defer closeLives(sides)
+			asked := o.Generate == nil || flags.Changed("timelines")
+			if err := addLives(sides, asked); err != nil {
+				return err
+			}
+			if why := noneLives(sides); o.Generate != nil && asked && why != "" {
+				return fmt.Errorf("--timelines: %s; %s can", why, strings.Join(livingReleases(), ", "))
+			}
+		}
+		if o.Generate != nil && timelines > 0 {
+			o.Timeline = func(n uint64) (*timeline.Timeline, error) {
+				if !campaign.HasTimeline(o.Seed, n, timelines) {
+					return nil, nil
+				}
+				return campaign.GenerateTimeline(o.Seed, n)
+			}
+		}
 		progress := newProgress(cmd.ErrOrStderr())
+		o.ReproduceTimeline = reproduceTimeline(&o)
 		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(sides) > 2, &o), reproduceDiff(&o), progress.show
 		r, err := diff.Run(cmd.Context(), sides, &o)
 		progress.finish()
@@ -113,6 +146,55 @@ was given could not be compared, or none at all could; else 0.`,
 		return output.conclude(cmd, r, asText, r.Differs(), r.IsIncomplete(), inputErr, interrupted)
 	}
 	return cmd
+}
+
+// addLives adds the schedulers that run timelines to those of releases. If timelines were asked
+// for, it is an error if one that runs them is not built.
+func addLives(sides []releasediff.Side, asked bool) error {
+	for i := range sides {
+		s := &sides[i]
+		life, err := newLife(s.System.Name())
+		switch {
+		case err != nil && asked:
+			return err
+		case err != nil:
+			s.NoLife = err.Error()
+		case life == nil:
+			s.NoLife = fmt.Sprintf("%s cannot be run through timelines", s.Release)
+		default:
+			s.Life = life
+		}
+	}
+	return nil
+}
+
+// noneLives says why no two releases that are compared both run timelines; "" if some do.
+func noneLives(sides []releasediff.Side) (why string) {
+	for i := range sides[1:] {
+		if sides[i].Life != nil && sides[i+1].Life != nil {
+			return ""
+		}
+		why = cmp.Or(why, sides[i].NoLife, sides[i+1].NoLife)
+	}
+	return why
+}
+
+// livingReleases are those that can be run through timelines.
+func livingReleases() (all []string) {
+	for _, name := range releases.All() {
+		if releases.Lives(name) {
+			all = append(all, name)
+		}
+	}
+	return append(all, inprocess.Version)
+}
+
+func closeLives(sides []releasediff.Side) {
+	for _, s := range sides {
+		if s.Life != nil {
+			s.Life.Close()
+		}
+	}
 }
 
 // releasesBetween are the two releases, or with each all between them that this
@@ -155,6 +237,13 @@ func diffCommand(from, to string, each bool, o *diff.Options) string {
 		command += fmt.Sprintf(" --seed %d --for %s", o.Seed, o.Duration)
 	}
 	return command
+}
+
+// reproduceTimeline makes the command lines that compare on one generated timeline again.
+func reproduceTimeline(o *diff.Options) func(from, to release.Release, n uint64) string {
+	return func(from, to release.Release, n uint64) string {
+		return fmt.Sprintf("%s generate --timeline --seed %d --first %d | %[1]s diff --from %[4]s --to %[5]s -", program(), o.Seed, n, from, to)
+	}
 }
 
 // reproduceDiff makes the command lines that compare on one cluster again.

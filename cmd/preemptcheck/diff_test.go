@@ -3,17 +3,22 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/life"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
@@ -53,6 +58,78 @@ func TestDiff(t *testing.T) {
 			require.Equal(t, test.status, status, "exit status; %s", errOut)
 			compare(t, test.name, out)
 		})
+	}
+}
+
+// synchronous is the linked scheduler with synchronous preemption, in the place of an older one.
+type synchronous struct {
+	life.System
+	name string
+}
+
+func (s synchronous) Name() string { return s.name }
+
+func (s synchronous) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	t = t.Clone()
+	gates := maps.Clone(t.Cluster.Settings.FeatureGates)
+	if gates == nil {
+		gates = map[string]bool{}
+	}
+	gates["SchedulerAsyncPreemption"] = false
+	t.Cluster.Settings.FeatureGates = gates
+	trace, err := s.System.Live(ctx, t)
+	if err == nil {
+		trace.System = s.name
+	}
+	return trace, err
+}
+
+// TestDiffTimelines holds what is told of timelines against golden files.
+func TestDiffTimelines(t *testing.T) {
+	emptyCache(t)
+	defer systems.Register("v1.35.4", func() reference.System { return synchronous{life.New(), "v1.35.4"} })()
+	asModelled(t, nil, "v1.31.0")
+	for _, test := range []struct {
+		name   string
+		status int
+		args   string
+	}{
+		{"diff-timelines", 1, "--from v1.35.4 --to v1.37.1 " + timelines},
+		{"diff-timelines-json", 1, "--from v1.35.4 --to v1.37.1 -o json " + vainPreemption},
+		{"diff-timeline-alike", 0, "--from v1.35.4 --to v1.37.1 " + timelines + "/preempted-and-bound.yaml"},
+		{"diff-timelines-not-run", 2, "--from v1.31.0 --to v1.37.1 " + vainPreemption},
+		{"diff-timelines-generated", 1, "--from v1.35.4 --to v1.37.1 --cases 60 --seed 1 --timelines 100"},
+		{"diff-timelines-markdown", 1, "--from v1.35.4 --to v1.37.1 --cases 60 --seed 1 --timelines 100 -o markdown"},
+		{"diff-timelines-left-out", 1, "--from v1.31.0 --to v1.37.1 --cases 20 --seed 1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			status, out, errOut := preemptcheck(t, "", append([]string{"diff"}, strings.Fields(test.args)...)...)
+			require.Equal(t, test.status, status, "exit status; %s", errOut)
+			compare(t, test.name, out)
+		})
+	}
+	status, out, errOut := preemptcheck(t, "", "diff", "--from", "v1.31.0", "--to", "v1.37.1", "--cases", "20", "--timelines", "50")
+	require.Equal(t, statusCouldNot, status)
+	require.Empty(t, out)
+	require.Contains(t, errOut, "error: --timelines: v1.31.0 cannot be run through timelines; v1.34.4, v1.35.4, v1.37.1 can")
+}
+
+// TestDiffTimelinesOut: the small timelines that are saved show the same again.
+func TestDiffTimelinesOut(t *testing.T) {
+	emptyCache(t)
+	defer systems.Register("v1.35.4", func() reference.System { return synchronous{life.New(), "v1.35.4"} })()
+	dir := t.TempDir()
+	status, out, errOut := preemptcheck(t, "", "diff", "--from", "v1.35.4", "--to", "v1.37.1", "--cases", "30", "--seed", "1", "--timelines", "100", "--out", dir, "-o", "json")
+	require.Equal(t, statusFound, status, errOut)
+	var r diff.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	kinds := r.Comparisons[0].Timelines.Kinds
+	require.NotEmpty(t, kinds)
+	for _, k := range kinds {
+		status, out, errOut := preemptcheck(t, "", "diff", "--from", "v1.35.4", "--to", "v1.37.1", k.Example.Saved)
+		require.Equal(t, statusFound, status, errOut)
+		require.Contains(t, out, k.Kind)
+		require.Contains(t, out, "Of 1 timeline, 1 could be compared. 1 of them go otherwise")
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 )
 
@@ -28,15 +29,20 @@ type Options struct {
 	// two releases; 0 is no limit.
 	Clusters uint64
 	Duration time.Duration
-	Cases    []*corpus.Case
+	// Timeline makes the timeline that is compared besides the cluster of a number: nil if there
+	// is none. It is nil if no timelines are generated.
+	Timeline func(n uint64) (*timeline.Timeline, error)
+	// Cases are clusters and timelines.
+	Cases []*corpus.Case
 	// Workers is how many clusters are compared on at once. The systems must bear it.
 	Workers int
 	// Dir is where the smallest clusters are saved as cases; "" does not save them.
 	Dir string
 	// Command is the command line that compares all. Reproduce, if it is not nil, gives
-	// the one that compares two releases on the cluster of a number.
-	Command   string
-	Reproduce func(from, to release.Release, n uint64) string
+	// the one that compares two releases on the cluster of a number, ReproduceTimeline the one
+	// that does on the timeline.
+	Command                      string
+	Reproduce, ReproduceTimeline func(from, to release.Release, n uint64) string
 	// Progress, if it is not nil, is called often, from one goroutine at a time.
 	Progress func(line func() string)
 }
@@ -81,7 +87,9 @@ type differ struct {
 }
 
 func (d *differ) run() (*Pair, error) {
-	d.compareAll()
+	life := d.lives()
+	d.compareAll(life)
+	life.given(d.stopped)
 	p := &Pair{
 		From: d.comparer.From.Release.String(), To: d.comparer.To.Release.String(),
 		Clusters: d.ways.Compared, Verdicts: d.ways.Verdicts, Why: d.ways.Why,
@@ -112,7 +120,9 @@ func (d *differ) run() (*Pair, error) {
 		}
 		p.Ways = append(p.Ways, out)
 	}
-	return p, nil
+	var err error
+	p.Timelines, err = life.report()
+	return p, err
 }
 
 func (d *differ) progress(line func() string) {
@@ -131,8 +141,9 @@ func (d *differ) reproduce(n uint64) string {
 	return d.options.Reproduce(d.comparer.From.Release, d.comparer.To.Release, n)
 }
 
-// compareAll compares on all clusters, or until there is no more time.
-func (d *differ) compareAll() {
+// compareAll compares on all clusters, or until there is no more time, and the timelines that are
+// drawn besides them.
+func (d *differ) compareAll(life *lifeDiffer) {
 	ctx, clusters := d.stopped, d.options.Clusters
 	compare, cluster := d.comparer.Compare, func(n uint64) *model.Cluster { return d.options.Generate(d.options.Seed, n) }
 	if d.options.Generate == nil {
@@ -154,6 +165,9 @@ func (d *differ) compareAll() {
 				if limited && n >= clusters {
 					return
 				}
+				if d.options.Generate == nil && isTimeline(d.options.Cases[n]) {
+					continue
+				}
 				r, err := compare(ctx, cluster(n))
 				if err != nil && ctx.Err() != nil {
 					return
@@ -162,6 +176,9 @@ func (d *differ) compareAll() {
 					r = &releasediff.Comparison{Verdict: releasediff.Failed, Why: words.FirstLine(err.Error())}
 				}
 				d.add(n, r)
+				if d.options.Timeline != nil {
+					life.generated(ctx, n)
+				}
 			}
 		})
 	}

@@ -34,6 +34,13 @@ func (c *Pair) anchor() string { return strings.ToLower(c.From + "-to-" + c.To) 
 
 func (c *Pair) markdown(w io.Writer, r *Report) {
 	fmt.Fprintf(w, "\n<a id=%q></a>\n\n## From %s to %s\n\n", c.anchor(), c.From, c.To)
+	if !c.onlyTimelines() {
+		c.clustersMarkdown(w, r)
+	}
+	c.Timelines.markdown(w, c)
+}
+
+func (c *Pair) clustersMarkdown(w io.Writer, r *Report) {
 	what := "given"
 	if r.Generated {
 		what = fmt.Sprintf("generated (seed %d)", r.Seed)

@@ -34,6 +34,8 @@ type Pair struct {
 	// Cases are what became of each, if they were not generated.
 	Cases []*Case `json:"cases,omitempty"`
 	Ways  []*Way  `json:"ways"`
+	// Timelines are what is different in timelines; nil if there were none.
+	Timelines *Timelines `json:"timelines,omitempty"`
 }
 
 // Case is what the two releases do with one case.
@@ -87,15 +89,26 @@ func (d *Difference) compare(other *Difference) int {
 
 // Differs tells whether anything is different.
 func (r *Report) Differs() bool {
-	return slices.ContainsFunc(r.Comparisons, func(c *Pair) bool { return len(c.Ways) > 0 })
+	return slices.ContainsFunc(r.Comparisons, func(c *Pair) bool {
+		return len(c.Ways) > 0 || c.Timelines != nil && c.Timelines.Different > 0
+	})
 }
 
 // IsIncomplete tells whether something that should be compared was not: any case that
-// was given, or all clusters that were generated.
+// was given, all clusters that were generated, or a timeline that both releases run.
 func (r *Report) IsIncomplete() bool {
 	return slices.ContainsFunc(r.Comparisons, func(c *Pair) bool {
-		return !r.Generated && c.done() < c.Clusters || c.done() == 0 || c.Verdicts[releasediff.Failed] > 0
+		t := c.Timelines
+		if t != nil && (len(t.Why) > 0 || !r.Generated && t.Compared < t.Timelines) {
+			return true
+		}
+		return !r.Generated && c.done() < c.Clusters || c.done() == 0 && !c.onlyTimelines() || c.Verdicts[releasediff.Failed] > 0
 	})
+}
+
+// onlyTimelines tells whether nothing but timelines was to be compared.
+func (c *Pair) onlyTimelines() bool {
+	return c.Clusters == 0 && c.Timelines != nil && c.Timelines.Timelines > 0
 }
 
 // done is how many clusters were compared in the end.

@@ -23,6 +23,15 @@ func (r *Report) WriteText(w io.Writer) {
 }
 
 func (c *Pair) text(w io.Writer, r *Report) {
+	if c.onlyTimelines() {
+		fmt.Fprintf(w, "From %s to %s:\n", c.From, c.To)
+	} else {
+		c.clustersText(w, r)
+	}
+	c.Timelines.text(w, c)
+}
+
+func (c *Pair) clustersText(w io.Writer, r *Report) {
 	what := words.Plural(int(c.Clusters), "case")
 	if r.Generated {
 		what = fmt.Sprintf("%s (generated, seed %d)", words.Plural(int(c.Clusters), "cluster"), r.Seed)

@@ -8,7 +8,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/words"
-	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
@@ -30,7 +29,8 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 		return j
 	}
 	j.Outcome = lifeOutcome(trace)
-	findings := lifetime.Check(&lifetime.Life{Timeline: c.Timeline, Trace: trace})
+	life := &lifetime.Life{Timeline: c.Timeline, Trace: trace}
+	findings := lifetime.Check(life)
 	fresh := lifetime.Unexplained(findings)
 	var ids []string
 	var explained []lifetime.Finding
@@ -67,7 +67,7 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 	for _, u := range trace.Unmet {
 		j.unexpected(fmt.Sprintf("step %d: expected that %s, but %s", u.Step+1, u.Expectation, u.Was))
 	}
-	if c.Releases != "" && !releaseOf(trace).In(c.Releases) {
+	if c.Releases != "" && !life.Release().In(c.Releases) {
 		if j.IsFound() {
 			j.Result = Otherwise
 		} else {
@@ -75,14 +75,6 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 		}
 	}
 	return j
-}
-
-// releaseOf is the release that a trace is of: the linked one if it does not say.
-func releaseOf(t *timeline.Trace) release.Release {
-	if r, err := release.Parse(t.System); err == nil {
-		return r
-	}
-	return release.Linked
 }
 
 // unexpected notes what is not as the case says.

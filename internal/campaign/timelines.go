@@ -29,9 +29,9 @@ func GenerateTimeline(seed, n uint64) (*timeline.Timeline, error) {
 	return t, apiserver.Timeline(t)
 }
 
-// hasTimeline tells whether a timeline is run besides the cluster of that number, if one
+// HasTimeline tells whether a timeline is run besides the cluster of that number, if one
 // is besides so many of 100 clusters.
-func hasTimeline(seed, n uint64, share int) bool {
+func HasTimeline(seed, n uint64, share int) bool {
 	return rand.New(rand.NewPCG(seed^0x71e1e, n)).IntN(100) < share
 }
 
@@ -46,7 +46,7 @@ func lived(ctx context.Context, system reference.LifeSystem, t *timeline.Timelin
 
 // live runs the timeline of a number, if the system can and there is one.
 func (a *answer) live(ctx context.Context, system reference.LifeSystem, req request, n uint64) error {
-	if system == nil || !hasTimeline(req.Seed, n, req.Timelines) {
+	if system == nil || !HasTimeline(req.Seed, n, req.Timelines) {
 		return nil
 	}
 	t, err := GenerateTimeline(req.Seed, n)

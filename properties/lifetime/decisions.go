@@ -80,7 +80,7 @@ func (l *Life) judgeCycles() []Finding {
 			if c.Namesakes() {
 				continue
 			}
-			if f := judge(c); f != nil {
+			if f := (judge{c, l.Release()}).finding(); f != nil {
 				l.cycles = append(l.cycles, *f)
 			}
 		}
@@ -88,9 +88,15 @@ func (l *Life) judgeCycles() []Finding {
 	return slices.Clone(l.cycles)
 }
 
-// judge holds a cycle against the model.
-func judge(c *account.Cycle) *Finding {
-	v := verdictOf(c)
+// judge holds a cycle against the model of a release.
+type judge struct {
+	*account.Cycle
+	release release.Release
+}
+
+// finding is how the cycle is not as the model allows; nil if it is.
+func (c judge) finding() *Finding {
+	v := c.verdict()
 	if v.admitted && !v.otherNomination {
 		return nil
 	}
@@ -100,16 +106,16 @@ func judge(c *account.Cycle) *Finding {
 		f.Known = []string{SecondPreemption}
 		return f
 	}
-	f.Known = quirksOf(c)
+	f.Known = c.quirks()
 	return f
 }
 
-// quirksOf are the known findings of single cycles that together account for a cycle; nil if
+// quirks are the known findings of single cycles that together account for the cycle; nil if
 // they do not.
-func quirksOf(c *account.Cycle) (ids []string) {
-	quirks := properties.QuirksOf(release.Linked)
+func (c judge) quirks() (ids []string) {
+	quirks := properties.QuirksOf(c.release)
 	explains := func(quirks []release.Quirk) bool {
-		v := verdictOf(c, quirks...)
+		v := c.verdict(quirks...)
 		return v.admitted && !v.otherNomination
 	}
 	if !explains(quirks) {
@@ -138,10 +144,10 @@ type verdict struct {
 	property, kind, detail string
 }
 
-// verdictOf looks for a state of a cycle in which the documented rules, with some quirks,
+// verdict looks for a state of the cycle in which the documented rules, with some quirks,
 // allow what was seen.
-func verdictOf(c *account.Cycle, quirks ...release.Quirk) (v verdict) {
-	rules := release.Linked.Rules()
+func (c judge) verdict(quirks ...release.Quirk) (v verdict) {
+	rules := c.release.Rules()
 	if len(quirks) > 0 {
 		rules = release.With(rules, quirks...)
 	}
@@ -152,10 +158,10 @@ func verdictOf(c *account.Cycle, quirks ...release.Quirk) (v verdict) {
 			v = verdict{admitted: true}
 			return false
 		}
-		property, kind, detail := disagrees(c, set)
+		property, kind, detail := disagrees(c.Cycle, set)
 		if first {
 			v.property, v.kind, v.detail = property, kind, detail
-			if property == fitsAsTold && c.Result.What == timeline.Fits && fitsAlone(c, s.Cluster, rules) {
+			if property == fitsAsTold && c.Result.What == timeline.Fits && fitsAlone(c.Cycle, s.Cluster, rules) {
 				v.property, v.kind = keepsNominated, "takes nominated room"
 			}
 		}

@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // Property is a promise that must hold of every timeline and every scheduler.
@@ -62,18 +64,30 @@ type Life struct {
 	judged bool
 }
 
+// Release is the one whose scheduler was run, to whose algorithm its cycles are held: the linked
+// one if the trace names none, as that of a scheduler built from its own sources.
+func (l *Life) Release() release.Release {
+	if r, err := release.Parse(l.Trace.System); err == nil {
+		return r
+	}
+	return release.Linked
+}
+
 // All are all properties.
 func All() []Property {
 	return slices.Concat(progress(), pacing(), agreement(), evictions(), once(), decisions(), binding(), []Property{noLivelock()})
 }
 
-// Check asks all properties about a life. A known finding is named by those that it
-// explains.
+// Check asks all properties about a life. A known finding of its release is named by those that
+// it explains.
 func Check(l *Life) (findings []Finding) {
 	for _, p := range All() {
 		for _, f := range p.Check(l) {
 			f.Property = p.Name
-			f.Known = slices.Concat(f.Known, l.known(&f))
+			f.Known = slices.DeleteFunc(slices.Concat(f.Known, l.known(&f)), func(id string) bool {
+				e, ok := properties.LookUp(id)
+				return !ok || !l.Release().In(e.Releases)
+			})
 			findings = append(findings, f)
 		}
 	}

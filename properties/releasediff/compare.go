@@ -21,6 +21,9 @@ import (
 type Side struct {
 	Release release.Release
 	System  reference.System
+	// Life is the scheduler that runs timelines; nil if there is none. NoLife then says why.
+	Life   reference.LifeSystem
+	NoLife string
 }
 
 // Comparer compares the decisions of two releases. Several goroutines may use it at

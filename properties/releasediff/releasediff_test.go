@@ -31,7 +31,7 @@ func version(t *testing.T, name string) release.Release {
 func drawing(r release.Release, seed uint64) Side {
 	s := modelsystem.New(r)
 	s.Draw = rand.New(rand.NewPCG(seed, 0)).IntN
-	return Side{r, s}
+	return Side{Release: r, System: s}
 }
 
 func waysOf(t *testing.T, c *Comparer, first, clusters uint64) *Ways {
@@ -161,7 +161,7 @@ func TestTie(t *testing.T) {
 	takes := func(n int) Side {
 		s := modelsystem.New(r)
 		s.Draw = func(int) int { return n }
-		return Side{r, s}
+		return Side{Release: r, System: s}
 	}
 	got, err := New(takes(0), takes(1)).Compare(t.Context(), small("a", "b"))
 	require.NoError(t, err)
@@ -183,7 +183,7 @@ func TestCompareOften(t *testing.T) {
 		}
 		return n - 1
 	}
-	comparer := New(Side{from, seldom}, drawing(to, 1))
+	comparer := New(Side{Release: from, System: seldom}, drawing(to, 1))
 	r, err := comparer.Compare(t.Context(), c)
 	require.NoError(t, err)
 	assert.Equal(t, Same, r.Verdict)

@@ -66,7 +66,7 @@ type teller struct{ *lifetime.Life }
 // Tell tells a life.
 func Tell(l *lifetime.Life) *Story {
 	t := teller{l}
-	s := &Story{System: t.Trace.System, Start: t.start()}
+	s := &Story{System: t.Trace.System, Start: Start(l.Timeline.Cluster)}
 	step, clock := 0, time.Duration(0)
 	silent := func(until int) { // steps that the trace has no entry of
 		for ; step < min(until, len(t.Timeline.Steps)); step++ {

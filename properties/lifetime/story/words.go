@@ -95,9 +95,8 @@ func fails(f *timeline.Failure) string {
 // noneHeld is the text of an entry about a place where nothing was held.
 const noneHeld = "none"
 
-// start describes the cluster of the start.
-func (t teller) start() (lines []string) {
-	c := t.Timeline.Cluster
+// Start describes the cluster at the start of a timeline, a line for each object.
+func Start(c *model.Cluster) (lines []string) {
 	for _, n := range c.Nodes {
 		lines = append(lines, "Node "+n.Name+" has "+words.Resources(n.Status.Allocatable)+ifSo(n.Spec.Unschedulable, ", and is unschedulable"))
 	}
@@ -109,6 +108,18 @@ func (t teller) start() (lines []string) {
 	}
 	for _, gate := range slices.Sorted(maps.Keys(c.Settings.FeatureGates)) {
 		lines = append(lines, fmt.Sprintf("The feature gate %s is %t", gate, c.Settings.FeatureGates[gate]))
+	}
+	return lines
+}
+
+// Created describes the pods that the steps of a timeline create, a line for each.
+func Created(t *timeline.Timeline) (lines []string) {
+	for i := range t.Steps {
+		if p := t.Steps[i].CreatedPod(); p != nil {
+			if line := "Pod " + model.Key(p) + " is created: " + podWords(p); !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
 	}
 	return lines
 }
