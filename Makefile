@@ -45,8 +45,7 @@ releases: ## build the schedulers of all releases, and check the corpus with the
 	$(GO) run ./cmd/preemptcheck references --build all
 	$(GO) run ./internal/dialects -twice -clusters 5000 v1.37.1
 	$(GO) run ./cmd/preemptcheck check --reference all corpus/cases
-	$(GO) run ./cmd/preemptcheck check --reference v1.34.4 corpus/timelines
-	$(GO) run ./cmd/preemptcheck check --reference v1.35.4 corpus/timelines
+	for release in v1.34.4 v1.35.4 v1.36.3 v1.37.0; do $(GO) run ./cmd/preemptcheck check --reference $$release corpus/timelines || exit 1; done
 	$(GO) run ./internal/dialects all
 
 release-differences: ## write docs/release-differences.md: what each release decides differently; builds the schedulers of all

@@ -37,16 +37,9 @@ func isolatedPool(name string, workers int) (reference.System, error) {
 // newLife makes the scheduler of that name if whole timelines can be run through it, and is
 // nil otherwise.
 func newLife(name string) (reference.LifeSystem, error) {
-	life := systems.NewLife(name)
-	if life == nil && releases.Lives(name) {
-		life, err := releases.NewLife(name)
-		if err != nil {
-			return nil, err
-		}
-		return life, nil
-	}
-	if life == nil || os.Getenv(isolates) == "" {
-		return life, nil
+	life, err := systems.NewLife(name)
+	if life == nil || os.Getenv(isolates) == "" || releases.Lives(name) {
+		return life, err
 	}
 	life.Close()
 	return isolatedLife(name)

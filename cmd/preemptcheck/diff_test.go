@@ -111,7 +111,7 @@ func TestDiffTimelines(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "diff", "--from", "v1.31.0", "--to", "v1.37.1", "--cases", "20", "--timelines", "50")
 	require.Equal(t, statusCouldNot, status)
 	require.Empty(t, out)
-	require.Contains(t, errOut, "error: --timelines: v1.31.0 cannot be run through timelines; v1.34.4, v1.35.4, v1.37.1 can")
+	require.Contains(t, errOut, "error: --timelines: v1.31.0 cannot be run through timelines; v1.34.4, v1.35.4, v1.36.3, v1.37.0, v1.37.1 can")
 }
 
 // TestDiffTimelinesOut: the small timelines that are saved show the same again.

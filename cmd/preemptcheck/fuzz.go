@@ -97,11 +97,15 @@ func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options)
 	}
 	defer o.Checker.System.Close()
 	o.Checker.Sample = all.Sample(config.Relations, config.Filters)
-	if life := systems.NewLife(config.Reference); life == nil {
-		config.Timelines = 0
-	} else {
-		life.Close()
-		o.Life = o.Checker.System.(reference.LifeSystem)
+	if config.Timelines > 0 {
+		if why := cannotLive(config.Reference); why == "" {
+			o.Life = o.Checker.System.(reference.LifeSystem)
+		} else if cmd.Flags().Changed("timelines") || o.Resume {
+			return nil, fmt.Errorf("--timelines: %s", why)
+		} else {
+			fmt.Fprintf(cmd.ErrOrStderr(), "no timelines: %s\n", why)
+			config.Timelines = 0
+		}
 	}
 	executable, err := os.Executable()
 	if err != nil {
@@ -118,6 +122,19 @@ func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options)
 	defer progress.finish()
 	o.Progress = func(s *campaign.State) { progress.show(s.Summary) }
 	return campaign.Run(cmd.Context(), config, o)
+}
+
+// cannotLive says why the scheduler of that name runs no timelines; "" if it does.
+func cannotLive(name string) string {
+	switch life, err := systems.NewLife(name); {
+	case err != nil:
+		return err.Error()
+	case life == nil:
+		return name + " cannot be run through timelines"
+	default:
+		life.Close()
+		return ""
+	}
 }
 
 // resumed takes over what the campaign in dir was begun with.

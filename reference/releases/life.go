@@ -11,22 +11,23 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/releases/lifewire"
 )
 
-// oldestLife and newestLife are the first and the last minor release, before the linked one,
-// whose scheduler can be run through timelines.
-const oldestLife, newestLife = 34, 35
+// oldestLife is the first minor release whose scheduler can be run through timelines.
+const oldestLife = 34
 
-// Lives tells whether the scheduler of a release can be run through timelines.
+// Lives tells whether the scheduler of a release can be run through timelines. The linked one needs
+// no driver for that.
 func Lives(version string) bool {
 	if !Known(version) {
 		return false
 	}
 	r := mustParse(version)
-	return r.Minor >= oldestLife && r.Minor <= newestLife
+	return r.Minor >= oldestLife && r != release.Linked
 }
 
 // BuildLife is Build of the driver that runs timelines.

@@ -34,7 +34,7 @@ func TestLifeEdits(t *testing.T) {
 		require.True(t, names["reference/life/run.go"])
 		require.False(t, names["reference/life/run_test.go"])
 	}
-	require.Equal(t, 2, n)
+	require.Equal(t, 4, n)
 	_, err := editLife(35, "model/cluster.go", "package model\n")
 	require.ErrorContains(t, err, "0 times, want once")
 	_, err = editLife(35, "reference/life/run.go", "package life\n")

@@ -27,40 +27,44 @@ var lifeEdits = []edit{
 	{99, "reference/life/run.go", "\t\"github.com/preemptcheck/preemptcheck/reference\"\n", ""},
 	{99, "reference/life/run.go", "// System is the linked" + cut + "// Run runs a timeline.", "// Release is the one that is driven.\nvar Release string\n\n"},
 
-	// Nodes are known as they are when SchedulePod is called, and a queue hands out entities, since 1.37.
+	// Nodes are known as they are when SchedulePod is called since 1.36, and a queue hands out entities since 1.37.
 	{37, "reference/life/scheduler.go", "next := s.sched.NextEntity", "next := s.sched.NextPod"},
 	{37, "reference/life/scheduler.go", "s.sched.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {", "s.sched.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {"},
 	{37, "reference/life/scheduler.go", "entity, err := next(logger)", "info, err := next(logger)"},
 	{37, "reference/life/scheduler.go", "if info, ok := entity.(*framework.QueuedPodInfo); ok && info != nil && info.Pod != nil {", "if info != nil && info.Pod != nil {"},
 	{37, "reference/life/scheduler.go", "return entity, err", "return info, err"},
-	{37, "reference/life/scheduler.go", "info *framework.QueuedPodInfo) (upstream.ScheduleResult, error) {\n\t\ts.park(timeline.Place{Name: timeline.Filter, Pod: model.Key(info.Pod)}, nil)\n\t\tresult, err := schedule(ctx, f, state, info)\n",
+	{36, "reference/life/scheduler.go", "info *framework.QueuedPodInfo) (upstream.ScheduleResult, error) {\n\t\ts.park(timeline.Place{Name: timeline.Filter, Pod: model.Key(info.Pod)}, nil)\n\t\tresult, err := schedule(ctx, f, state, info)\n",
 		"pod *v1.Pod) (upstream.ScheduleResult, error) {\n\t\tinfo := &framework.PodInfo{Pod: pod}\n\t\tresult, err := schedule(ctx, f, state, pod)\n"},
-	{37, "reference/life/watch.go", "type preemptPodFunc", `// RunPreFilterPlugins is where a cycle first knows the nodes as they are.
+	{36, "reference/life/watch.go", "type preemptPodFunc", `// RunPreFilterPlugins is where a cycle first knows the nodes as they are.
 func (w *profileWatch) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
 	w.s.park(timeline.Place{Name: timeline.Filter, Pod: model.Key(pod)}, nil)
 	return w.Framework.RunPreFilterPlugins(ctx, state, pod)
 }
 
 type preemptPodFunc`},
-	{37, "reference/life/watch.go", "\tpolicyv1 \"k8s.io/api/policy/v1\"\n", "\tpolicyv1 \"k8s.io/api/policy/v1\"\n\t\"k8s.io/apimachinery/pkg/util/sets\"\n"},
+	{36, "reference/life/watch.go", "\tpolicyv1 \"k8s.io/api/policy/v1\"\n", "\tpolicyv1 \"k8s.io/api/policy/v1\"\n\t\"k8s.io/apimachinery/pkg/util/sets\"\n"},
 	{37, "reference/life/scheduler.go", "queue.GetPod(p.Name, p.Namespace, nil)", "queue.GetPod(p.Name, p.Namespace)"},
 	{37, "reference/life/observe.go", `id.name[:strings.Index(id.name, "/")], nil)`, `id.name[:strings.Index(id.name, "/")])`},
 	{37, "reference/life/observe.go", "queue.GetPod(pod.Name, pod.Namespace, nil)", "queue.GetPod(pod.Name, pod.Namespace)"},
 
+	// Whether a victim was preempted in memory is not told before 1.37.
+	{37, "reference/life/watch.go", "preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)", "preemption.ExecutorPreemptor, *v1.Pod, string) error"},
+	{37, "reference/life/watch.go", "victim *v1.Pod, plugin string) (bool, error) {", "victim *v1.Pod, plugin string) error {"},
+
 	// The evaluator is what evicts before 1.36, for a pod, and always by a call.
-	{37, "reference/life/scheduler.go", "plugin.Executor.PreemptPod = s.preempts(plugin.Executor.PreemptPod)", "plugin.Evaluator.PreemptPod = s.preempts(plugin.Evaluator.PreemptPod)"},
-	{37, "reference/life/observe.go", "plugin.Executor.IsPodRunningPreemption", "plugin.Evaluator.IsPodRunningPreemption"},
-	{37, "reference/life/watch.go", "type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)",
+	{36, "reference/life/scheduler.go", "plugin.Executor.PreemptPod = s.preempts(plugin.Executor.PreemptPod)", "plugin.Evaluator.PreemptPod = s.preempts(plugin.Evaluator.PreemptPod)"},
+	{36, "reference/life/observe.go", "plugin.Executor.IsPodRunningPreemption", "plugin.Evaluator.IsPodRunningPreemption"},
+	{36, "reference/life/watch.go", "type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) error",
 		"type preemptPodFunc = func(context.Context, preemption.Candidate, *v1.Pod, *v1.Pod, string) error"},
-	{37, "reference/life/watch.go", "c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) (bool, error) {", "c preemption.Candidate, pod, victim *v1.Pod, plugin string) error {"},
-	{37, "reference/life/watch.go", "if pod, ok := preemptorPod(preemptor); ok {", "{"},
-	{37, "reference/life/watch.go", "return next(ctx, c, preemptor, victim, plugin)", "return next(ctx, c, pod, victim, plugin)"},
-	{37, "reference/life/watch.go", "// preemptorPod is the pod" + cut + "// logged is told", ""},
+	{36, "reference/life/watch.go", "c preemption.Candidate, preemptor preemption.ExecutorPreemptor, victim *v1.Pod, plugin string) error {", "c preemption.Candidate, pod, victim *v1.Pod, plugin string) error {"},
+	{36, "reference/life/watch.go", "if pod, ok := preemptorPod(preemptor); ok {", "{"},
+	{36, "reference/life/watch.go", "return next(ctx, c, preemptor, victim, plugin)", "return next(ctx, c, pod, victim, plugin)"},
+	{36, "reference/life/watch.go", "// preemptorPod is the pod" + cut + "// logged is told", ""},
 	{37, "reference/life/watch.go", "possible []*preemption.DomainVictim, budgets", "budgets"},
 	{37, "reference/life/watch.go", "preemptor, node, possible, budgets)", "preemptor, node, budgets)"},
-	{37, "reference/life/scheduler.go", "func(string) events.EventRecorderLogger {", "func(string) events.EventRecorder {"},
-	{37, "reference/life/holder.go", "pod *v1.Pod, _ string) (*fwk.PreBindPreFlightResult, *fwk.Status) {", "pod *v1.Pod, _ string) *fwk.Status {"},
-	{37, "reference/life/holder.go", "\t\treturn nil, nil\n\t}\n\treturn nil, fwk.NewStatus(fwk.Skip)", "\t\treturn nil\n\t}\n\treturn fwk.NewStatus(fwk.Skip)"},
+	{36, "reference/life/scheduler.go", "func(string) events.EventRecorderLogger {", "func(string) events.EventRecorder {"},
+	{36, "reference/life/holder.go", "pod *v1.Pod, _ string) (*fwk.PreBindPreFlightResult, *fwk.Status) {", "pod *v1.Pod, _ string) *fwk.Status {"},
+	{36, "reference/life/holder.go", "\t\treturn nil, nil\n\t}\n\treturn nil, fwk.NewStatus(fwk.Skip)", "\t\treturn nil\n\t}\n\treturn fwk.NewStatus(fwk.Skip)"},
 
 	// Kinds of objects that came later.
 	{37, "reference/linked/kinds.go", "\tschedulingv1alpha3 \"k8s.io/api/scheduling/v1alpha3\"\n\tschedulingv1beta1 \"k8s.io/api/scheduling/v1beta1\"\n", ""},

@@ -4,12 +4,15 @@
 package systems
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os/exec"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/life"
@@ -43,10 +46,34 @@ func newSystem(name string) (reference.System, error) {
 	case registered[name] != nil:
 		return registered[name](), nil
 	case releases.Known(name):
-		return releases.New(name)
+		s, err := releases.New(name)
+		if err != nil || !releases.Lives(name) {
+			return s, err
+		}
+		if life, err := releases.NewLife(name); err == nil {
+			return alive{s, life}, nil
+		}
+		return s, nil
 	}
 	return nil, fmt.Errorf("there is no scheduler %q", name)
 }
+
+// alive is the scheduler of a release that runs timelines, too: a process for these, and one for
+// clusters.
+type alive struct {
+	*releases.System
+	life *releases.Life
+}
+
+var _ reference.LifeSystem = alive{}
+
+// Live implements reference.LifeSystem.
+func (s alive) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	return s.life.Live(ctx, t)
+}
+
+// Close implements reference.System.
+func (s alive) Close() error { return errors.Join(s.System.Close(), s.life.Close()) }
 
 // NewIsolatedPool is NewPool with each scheduler in a process of its own. command starts
 // one for those that otherwise are run in process: see releases.NewIsolated.
@@ -77,16 +104,23 @@ func NewPool(name string, workers int) (reference.System, error) {
 }
 
 // NewLife makes the scheduler of that name if whole timelines can be run through it, and
-// is nil otherwise.
-func NewLife(name string) reference.LifeSystem {
-	if registered[name] == nil {
-		return nil
+// is nil otherwise. The error says what to do if it is not built.
+func NewLife(name string) (reference.LifeSystem, error) {
+	switch {
+	case registered[name] != nil:
+		life, ok := registered[name]().(reference.LifeSystem)
+		if !ok {
+			return nil, nil
+		}
+		return life, nil
+	case releases.Lives(name):
+		life, err := releases.NewLife(name)
+		if err != nil {
+			return nil, err
+		}
+		return life, nil
 	}
-	life, ok := registered[name]().(reference.LifeSystem)
-	if !ok {
-		return nil
-	}
-	return life
+	return nil, nil
 }
 
 // ReleaseOf is the release whose algorithm a scheduler is held to.
