@@ -77,7 +77,7 @@ func (s *server) lost(pod *v1.Pod) {
 		create()
 		return
 	}
-	time.AfterFunc(c.after, create)
+	s.r.after(c.after, create)
 }
 
 // next is what a pod is replaced by: one of another name, on no node, of which nothing is known

@@ -2,6 +2,7 @@ package life
 
 import (
 	"reflect"
+	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -74,6 +75,9 @@ func (i *informer) handle(e event, initial bool) {
 		default:
 			h.OnUpdate(e.old, e.now)
 		}
+	}
+	if i.kind == "Pod" {
+		time.Sleep(eventTime)
 	}
 }
 

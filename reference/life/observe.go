@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,7 +16,7 @@ import (
 
 // observe is how things are now.
 func (r *run) observe() *timeline.State {
-	state := &timeline.State{At: time.Since(r.start)}
+	state := &timeline.State{At: r.now()}
 	type podID struct {
 		name string
 		uid  types.UID

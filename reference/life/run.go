@@ -8,9 +8,10 @@
 //
 // What upstream leaves to chance is pinned: the offset of the dry runs (the cluster's, or
 // 0), the order of potential nodes, of budgets and of equal candidates (by name), ties
-// between nodes that fit (first name wins), one worker, and one scheduling cycle for each
+// between nodes that fit (first name wins), one worker, one scheduling cycle for each
 // millisecond of the clock, as pods that are requeued in the same instant are popped in
-// the order of a map.
+// the order of a map, and a nanosecond for each pod that the scheduler is told of, as those
+// that come in the same instant are popped in the order of a heap.
 package life
 
 import (
@@ -45,6 +46,10 @@ const (
 	settleTime = 30 * time.Minute
 	pollTime   = time.Second
 	cycleTime  = time.Millisecond
+	// eventTime is how long being told of a pod takes. It is less than tick, by which all else
+	// is timed, so that it changes no order but that of pods in the queue.
+	eventTime = time.Nanosecond
+	tick      = 10 * time.Microsecond
 	// grid is at which multiples of time what arrives by itself goes on: retries come at
 	// times that are drawn, within less than that (retry.DefaultBackoff).
 	grid = 100 * time.Millisecond
@@ -244,9 +249,17 @@ func (r *run) do(s *timeline.Step) error {
 	return nil
 }
 
+// now is the scheduler's clock since the start.
+func (r *run) now() time.Duration { return time.Since(r.start).Truncate(tick) }
+
+// after calls f when so much time has passed since now.
+func (r *run) after(d time.Duration, f func()) {
+	time.AfterFunc(d-time.Since(r.start)+r.now(), f)
+}
+
 // note adds an entry to the trace.
 func (r *run) note(e timeline.Entry) {
-	e.At, e.Step = time.Since(r.start), r.step
+	e.At, e.Step = r.now(), r.step
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.trace.Entries = append(r.trace.Entries, e)
@@ -341,7 +354,7 @@ func (r *run) wait(d time.Duration) {
 		}
 		// Upstream draws how long it waits before it tries a call again. What comes when
 		// the timer is due needs no grid: which of the two is seen is left to chance.
-		if time.Now().Before(due) {
+		if time.Now().Add(tick).Before(due) {
 			now := time.Since(r.start)
 			time.Sleep(min(now.Truncate(grid)+grid-now, left))
 		}

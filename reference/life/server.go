@@ -284,7 +284,7 @@ func (s *server) terminate(pod *v1.Pod) {
 		stop()
 		return
 	}
-	time.AfterFunc(time.Duration(grace)*time.Second, stop)
+	s.r.after(time.Duration(grace)*time.Second, stop)
 }
 
 // stop is the end of a pod's containers.
