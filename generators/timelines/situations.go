@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -239,6 +240,54 @@ func (g *generator) outOfTouch() {
 	}
 	g.add(timeline.Step{Relist: kind})
 	g.letGo(at, other)
+}
+
+// standstill lets several things happen while the queue hands out no pod, and the scheduler be told
+// of them before it goes on: some at once, some when the events of their kind are let go.
+func (g *generator) standstill() {
+	pop := timeline.Place{Name: timeline.Pop}
+	g.holdOnce(pop)
+	for _, kind := range []string{"Pod", "Node"} {
+		if g.Chance(30) {
+			g.holdOnce(timeline.Place{Name: draw.Pick(g.Source, timeline.Store, timeline.Handle), Kind: kind})
+		}
+	}
+	for range 3 + g.Intn(4) {
+		switch draw.Weighted(g.Source, 30, 15, 15, 25, 10, 5, 5, 5) {
+		case 0:
+			g.makeRoom()
+		case 1:
+			g.changeNode()
+		case 2:
+			g.createPreemptor()
+		case 3:
+			g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(7)), 1+g.Intn(2))})
+		case 4:
+			g.add(timeline.Step{Delete: "Pod " + g.anyPod()})
+		case 5:
+			g.nodeGoes()
+		case 6:
+			g.relabel(g.anyPod())
+		case 7:
+			g.tolerate(g.anyPod())
+		}
+	}
+	for i := len(g.held) - 1; i >= 0; i-- {
+		if p := g.held[i]; p.Name.OfKind() || p.Name == timeline.Stop {
+			g.held = slices.Delete(g.held, i, i+1)
+			g.add(timeline.Step{Release: &p})
+		}
+	}
+	g.held = slices.DeleteFunc(g.held, func(p timeline.Place) bool { return p == pop })
+	g.add(timeline.Step{Release: &pop})
+}
+
+// holdOnce holds a place, unless it is held already.
+func (g *generator) holdOnce(p timeline.Place) {
+	if !slices.Contains(g.held, p) {
+		g.held = append(g.held, p)
+		g.add(timeline.Step{Hold: &p})
+	}
 }
 
 // makeRoom ends a pod of the start.

@@ -48,6 +48,7 @@ func TestFloors(t *testing.T) {
 		// What there is at the start.
 		"second profile": 120, "synchronous": 120, "API calls are asynchronous": 120, "budget": 350, "taint": 60, "toleration": 150, "never preempts": 60,
 		"several nodes": 800, "preemptors of several priorities": 800, "preemptors of one priority": 500,
+		"several told at a standstill": 500, "events let go at a standstill": 300,
 		"finalizer": 80, "scheduling gate": 50, "host port": 120, "short grace period": 900, "pod without room": 500,
 		"node for few pods": 120,
 		// Chains that the findings so far took.
@@ -127,10 +128,21 @@ func has(tl *timeline.Timeline) map[string]bool {
 	of := map[int32]int{} // preemptors, by priority
 	held, next := map[timeline.Place]bool{}, false
 	lost := map[string]bool{} // kinds of events that are not stored
+	told := 0                 // steps about objects since the queue was held
 	created, again := map[string]bool{}, map[string]bool{}
 	for i := range tl.Steps {
 		s := &tl.Steps[i]
 		kind := func(name string) string { kind, _, _ := strings.Cut(name, " "); return kind }
+		if held[timeline.Place{Name: timeline.Pop}] {
+			is["several told at a standstill"] = is["several told at a standstill"] || told > 1
+			is["events let go at a standstill"] = is["events let go at a standstill"] || told > 1 && s.Release != nil && s.Release.Name.OfKind()
+		}
+		switch {
+		case s.Create != nil, s.Change != "", s.Delete != "":
+			told++
+		case s.Release == nil && s.Next == nil && s.End == "":
+			told = 0
+		}
 		switch {
 		case s.CreatedPod() != nil:
 			is["create Pod"] = true
@@ -164,6 +176,7 @@ func has(tl *timeline.Timeline) map[string]bool {
 		case s.Release != nil:
 			is["release"] = true
 			delete(lost, s.Release.Kind)
+			delete(held, *s.Release)
 		case s.Next != nil:
 			is["next"], next = true, true
 			is["hold and next of one place"] = is["hold and next of one place"] || held[*s.Next]
