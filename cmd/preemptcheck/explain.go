@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 )
 
 func newExplain() *cobra.Command {
@@ -81,12 +82,11 @@ func explainTimeline(cmd *cobra.Command, output format, reference string, c *cor
 		return fmt.Errorf("%s: %s cannot be run through timelines", c.File, reference)
 	}
 	defer life.Close()
-	trace, err := life.Live(cmd.Context(), c.Timeline)
+	l, findings, err := variation.Run(cmd.Context(), life.Live, c.Timeline, true)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	l := &lifetime.Life{Timeline: c.Timeline, Trace: trace}
-	told := story.Tell(l)
+	told := story.Tell(l, findings)
 	told.Name, told.File = c.Name, c.File
-	return output.conclude(cmd, told, told.WriteText, len(lifetime.Unexplained(lifetime.Check(l))) > 0, false)
+	return output.conclude(cmd, told, told.WriteText, len(lifetime.Unexplained(findings)) > 0, false)
 }

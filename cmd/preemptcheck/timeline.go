@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 )
 
 // minimizeTimeline makes a timeline small, and prints or saves it. What is kept is the first
@@ -25,14 +26,7 @@ func minimizeTimeline(cmd *cobra.Command, ctx context.Context, reference, dir st
 		return fmt.Errorf("%s: %s cannot be run through timelines", c.File, reference)
 	}
 	defer life.Close()
-	found := func(ctx context.Context, t *timeline.Timeline) ([]lifetime.Finding, error) {
-		trace, err := life.Live(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		return lifetime.Check(&lifetime.Life{Timeline: t, Trace: trace}), nil
-	}
-	all, err := found(ctx, c.Timeline)
+	_, all, err := variation.Run(ctx, life.Live, c.Timeline, true)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
@@ -42,7 +36,7 @@ func minimizeTimeline(cmd *cobra.Command, ctx context.Context, reference, dir st
 	}
 	keep := all[0]
 	small := steps.Minimise(ctx, c.Timeline, func(ctx context.Context, t *timeline.Timeline) bool {
-		now, err := found(ctx, t)
+		_, now, err := variation.Run(ctx, life.Live, t, variation.Is(keep.Property))
 		return err == nil && slices.ContainsFunc(now, func(f lifetime.Finding) bool {
 			return f.Property == keep.Property && f.Kind == keep.Kind && slices.Equal(f.Known, keep.Known)
 		})

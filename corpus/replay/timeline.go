@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -23,14 +24,13 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 		j.Result, j.Details = Failed, []string{"this scheduler cannot be run through timelines"}
 		return j
 	}
-	trace, err := system.Live(ctx, c.Timeline)
+	life, findings, err := variation.Run(ctx, system.Live, c.Timeline, true)
 	if err != nil {
 		j.Result, j.Details = Failed, []string{err.Error()}
 		return j
 	}
+	trace := life.Trace
 	j.Outcome = lifeOutcome(trace)
-	life := &lifetime.Life{Timeline: c.Timeline, Trace: trace}
-	findings := lifetime.Check(life)
 	fresh := lifetime.Unexplained(findings)
 	var ids []string
 	var explained []lifetime.Finding

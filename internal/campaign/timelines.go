@@ -18,6 +18,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -35,13 +36,13 @@ func HasTimeline(seed, n uint64, share int) bool {
 	return rand.New(rand.NewPCG(seed^0x71e1e, n)).IntN(100) < share
 }
 
-// lived is what was found in a timeline.
-func lived(ctx context.Context, system reference.LifeSystem, t *timeline.Timeline) (*timeline.Trace, []lifetime.Finding, error) {
-	trace, err := system.Live(ctx, t)
-	if err != nil {
-		return nil, nil, err
-	}
-	return trace, lifetime.Check(&lifetime.Life{Timeline: t, Trace: trace}), nil
+// relatedEvery is how many timelines there are to one of which the relations are asked, too. Each
+// takes one more run where it has something to compare.
+const relatedEvery = 4
+
+// isRelated tells whether the relations are asked of the timeline of a number.
+func isRelated(seed, n uint64) bool {
+	return rand.New(rand.NewPCG(seed^0x2e1a7ed, n)).IntN(relatedEvery) == 0
 }
 
 // live runs the timeline of a number, if the system can and there is one.
@@ -53,7 +54,11 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, req requ
 	if err != nil {
 		return fmt.Errorf("timeline %d: %w", n, err)
 	}
-	trace, findings, err := lived(ctx, system, t)
+	lived, findings, err := variation.Run(ctx, func(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+		trace, err := system.Live(ctx, t)
+		a.Lost = a.Lost || err == nil && trace.Crash != nil && trace.Crash.Kind == model.Hang
+		return trace, err
+	}, t, isRelated(req.Seed, n))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -64,9 +69,8 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, req requ
 			Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: "timeline"}})
 		return nil
 	}
-	a.Lost = trace.Crash != nil && trace.Crash.Kind == model.Hang
 	if req.Canary && len(findings) == 0 {
-		a.lieAbout(t, trace)
+		a.lieAbout(t, lived.Trace)
 	}
 	known := map[string]bool{}
 	for _, f := range findings {
@@ -109,7 +113,7 @@ func (c *campaign) minimisedTimeline(s *suspect) (*Finding, error) {
 	defer cancel()
 	if system := c.Life; system != nil && s.Fingerprint.Property != fingerprint.Failed {
 		shown := func(ctx context.Context, t *timeline.Timeline) *lifetime.Finding {
-			_, findings, err := lived(ctx, system, t)
+			_, findings, err := variation.Run(ctx, system.Live, t, variation.Is(s.Fingerprint.Property))
 			if err != nil {
 				return nil
 			}

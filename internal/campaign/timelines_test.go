@@ -78,6 +78,53 @@ func TestTimelineIsFound(t *testing.T) {
 	require.Equal(t, f.Minimised.From, sizeOf(first))
 }
 
+// fickle is the scheduler but for its timelines: it puts a pod on a node that is named after what
+// is first deleted while the queue is held.
+type fickle struct{ *inprocess.System }
+
+func (fickle) Live(_ context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	p := timeline.PodState{Name: "default/a", Exists: true, Node: "none"}
+	held := false
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		held = held && s.Release == nil || s.Hold != nil && s.Hold.Name == timeline.Pop
+		if held && s.Delete != "" && p.Node == "none" {
+			p.Node = s.Delete
+		}
+	}
+	p.CachedOn = []string{p.Node}
+	return &timeline.Trace{System: inprocess.Version, Quiet: &timeline.State{Pods: []timeline.PodState{p}}, Flushed: &timeline.State{}}, nil
+}
+
+// TestRelationIsFound: what a relation finds is found in a share of the timelines, made small, and
+// shows when the timeline is checked.
+func TestRelationIsFound(t *testing.T) {
+	o := options(t, t.TempDir(), honest)
+	life := fickle{inprocess.New()}
+	t.Cleanup(func() { life.Close() })
+	o.Life = life
+	o.Launch = inProcess(func() (*properties.Checker, error) { return &properties.Checker{System: life}, nil })
+	o.Cases = 2 * blockSize
+	s := run(t, Config{Seed: 1, Command: "preemptcheck", Timelines: 100}, o)
+	require.Len(t, s.Findings, 1)
+	f := s.Findings[0]
+	require.Equal(t, "any-order-of-deliveries", f.Identity.Property)
+	require.Equal(t, "bound", f.Identity.Kind)
+	require.True(t, f.Minimised.Minimal)
+	require.Equal(t, 3, f.Minimised.To.Steps) // a hold, and two deletions
+	stream, err := corpus.Load(filepath.Join(o.Dir, f.File))
+	require.NoError(t, err)
+	require.Equal(t, replay.Found, replay.JudgeTimeline(t.Context(), life, stream.Cases[0]).Result)
+
+	related := 0
+	for n := range uint64(10000) {
+		if isRelated(3, n) {
+			related++
+		}
+	}
+	require.InDelta(t, 10000/relatedEvery, related, 150)
+}
+
 // TestTimelinesAreKept: what was found in timelines is kept over an interruption, and comes out
 // as in one run.
 func TestTimelinesAreKept(t *testing.T) {

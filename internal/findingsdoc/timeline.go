@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -23,21 +24,20 @@ func lived(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, sys
 	if !ok {
 		return errors.New("its timeline cannot be run with this scheduler")
 	}
-	trace, err := life.Live(ctx, witness.Timeline)
+	l, findings, err := variation.Run(ctx, life.Live, witness.Timeline, true)
 	if err != nil {
 		return err
 	}
-	l := &lifetime.Life{Timeline: witness.Timeline, Trace: trace}
-	if !slices.ContainsFunc(lifetime.Check(l), func(f lifetime.Finding) bool { return slices.Contains(f.Known, e.ID) }) {
+	if !slices.ContainsFunc(findings, func(f lifetime.Finding) bool { return slices.Contains(f.Known, e.ID) }) {
 		return errors.New("the witness no longer shows it")
 	}
-	if len(trace.Unmet) > 0 {
-		return fmt.Errorf("expected that %s, but %s", trace.Unmet[0].Expectation, trace.Unmet[0].Was)
+	if unmet := l.Trace.Unmet; len(unmet) > 0 {
+		return fmt.Errorf("expected that %s, but %s", unmet[0].Expectation, unmet[0].Was)
 	}
 	fmt.Fprintf(out, "## Smallest timeline\n\n[%s.yaml](../../corpus/timelines/%[1]s.yaml)\n\n", e.Witness)
 	fmt.Fprintf(out, "%s\n\n", strings.ReplaceAll(witness.Description, "\n", " "))
 	fmt.Fprintf(out, "`preemptcheck explain corpus/timelines/%s.yaml` tells it:\n\n```\n", e.Witness)
-	story.Tell(l).WriteText(out)
+	story.Tell(l, findings).WriteText(out)
 	fmt.Fprintln(out, "```")
 	if !release.Linked.In(e.Releases) {
 		return nil

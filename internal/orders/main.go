@@ -22,6 +22,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
@@ -56,16 +57,15 @@ func exhaust(ctx context.Context, w io.Writer, bound int, run func(context.Conte
 		start := time.Now()
 		orders, known := 0, map[string]int{}
 		err := s.Orders(bound, func(t *timeline.Timeline) (int, error) {
-			trace, err := run(ctx, t)
+			l, findings, err := variation.Run(ctx, run, t, true)
 			if err != nil {
 				return 0, err
 			}
-			n := effects(trace, len(t.Steps)-1)
+			n := effects(l.Trace, len(t.Steps)-1)
 			if n == 0 {
 				return 0, nil
 			}
 			orders++
-			findings := lifetime.Check(&lifetime.Life{Timeline: t, Trace: trace})
 			ids := map[string]bool{}
 			for _, f := range findings {
 				for _, id := range f.Known {

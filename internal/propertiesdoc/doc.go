@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
 
@@ -21,7 +22,8 @@ What must hold of any scheduler's answer to any cluster. There are these kinds:
 - **differential**: the answer is compared with the model's, as a whole or filter by filter;
 - **invariant**: a promise about one answer to one cluster, which does not depend on how the model chooses victims;
 - **relation**: a promise about the answers to two clusters, of which one is a variation of the other. It needs no model;
-- **lifetime**: a promise about a [timeline](timelines.md), what happens to a cluster step by step. It needs no model.
+- **lifetime**: a promise about a [timeline](timelines.md), what happens to a cluster step by step. It needs no model;
+- **variation**: a promise about two timelines, of which one is a variation of the other.
 
 Where the model does not cover a cluster, those are asked that do not need it. If nothing but devices is not modelled, the scheduler is believed
 which nodes lack devices, and all are asked. Where chance decides, those that compare with another answer are not asked.
@@ -51,6 +53,9 @@ func Render() []byte {
 	}
 	for _, p := range lifetime.All() {
 		fmt.Fprintf(&out, "| `%s` | %s | %s | lifetime | %s |\n", p.Name, cell(p.Promise), cell(p.Source), cell(strings.Join(p.Lies, "; ")))
+	}
+	for _, r := range variation.All() {
+		fmt.Fprintf(&out, "| `%s` | %s | %s | variation | %s |\n", r.Name, cell(r.Promise), cell(r.Source), cell(strings.Join(r.Lies, "; ")))
 	}
 	return []byte(out.String())
 }

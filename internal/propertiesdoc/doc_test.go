@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 )
 
 var update = flag.Bool("update", false, "write docs/properties.md anew")
@@ -46,6 +47,9 @@ func TestEveryPropertyIsTold(t *testing.T) {
 	}
 	for _, p := range lifetime.All() {
 		told = append(told, p.Name+ofTimelines(true))
+	}
+	for _, r := range variation.All() {
+		told = append(told, r.Name)
 	}
 	assert.Len(t, rows, len(told))
 	for _, name := range told {

@@ -63,8 +63,8 @@ type Wait struct {
 // teller tells a life.
 type teller struct{ *lifetime.Life }
 
-// Tell tells a life.
-func Tell(l *lifetime.Life) *Story {
+// Tell tells a life, and what was found in it.
+func Tell(l *lifetime.Life, findings []lifetime.Finding) *Story {
 	t := teller{l}
 	s := &Story{System: t.Trace.System, Start: Start(l.Timeline.Cluster)}
 	step, clock := 0, time.Duration(0)
@@ -91,7 +91,6 @@ func Tell(l *lifetime.Life) *Story {
 	for _, pod := range t.pending() {
 		s.Waits = append(s.Waits, t.waitOf(pod))
 	}
-	findings := lifetime.Check(l)
 	for _, f := range findings {
 		s.Findings = append(s.Findings, f.String())
 	}

@@ -25,7 +25,8 @@ func told(t *testing.T, name string) (*story.Story, string) {
 func tell(t *testing.T, tl *timeline.Timeline) (*story.Story, string) {
 	trace, err := life.Run(t.Context(), tl)
 	require.NoError(t, err)
-	s := story.Tell(&lifetime.Life{Timeline: tl, Trace: trace})
+	l := &lifetime.Life{Timeline: tl, Trace: trace}
+	s := story.Tell(l, lifetime.Check(l))
 	var text bytes.Buffer
 	s.WriteText(&text)
 	return s, text.String()
@@ -102,7 +103,8 @@ func TestTell(t *testing.T) {
 	for _, c := range s.Cases {
 		trace, err := life.Run(t.Context(), c.Timeline)
 		require.NoError(t, err)
-		told := story.Tell(&lifetime.Life{Timeline: c.Timeline, Trace: trace})
+		l := &lifetime.Life{Timeline: c.Timeline, Trace: trace}
+		told := story.Tell(l, lifetime.Check(l))
 		require.NotEmpty(t, told.Told)
 		require.NotEmpty(t, told.Waits)
 		for _, w := range told.Waits {
