@@ -9,6 +9,7 @@ const (
 	handlers  = "pkg/scheduler/eventhandlers.go"
 	nodeCache = "pkg/scheduler/backend/cache/cache.go"
 	runtime   = "pkg/scheduler/framework/runtime/framework.go"
+	sorting   = "pkg/scheduler/framework/plugins/queuesort/priority_sort.go"
 )
 
 // lives are the mutants that break the life of a preemption, where a single cycle may
@@ -331,6 +332,14 @@ var lives = []Mutant{
 		Find:    "if !ok {",
 		Replace: "if ok || !ok {",
 		Breaks:  "a preemptor is let in as soon as its last victim is being deleted",
+	},
+	{
+		Name: "first-come-first-tried",
+		File: sorting, Func: "Less",
+		Find:     "return (p1 > p2) || (p1 == p2 && ",
+		Replace:  "return (p1 > p2 || p1 <= p2) && (",
+		Breaks:   "of the pods in the queue, the most important is tried first, whichever came first",
+		Property: "any-order-of-deliveries",
 	},
 	{
 		Name: "update-drops-nomination",
