@@ -30,13 +30,19 @@ func GetsThrough() Property {
 			if slices.ContainsFunc(KnownCrashes(s.Cluster, c), s.Assumes) {
 				return nil, nil
 			}
-			where := c.Where
-			if c.Kind == model.Hang {
-				where, _, _ = strings.Cut(where, " (")
-			}
-			return []Finding{{Stage: CrashedAt(s.Observation), Kind: string(c.Kind) + " in " + where, Detail: c.String()}}, nil
+			return []Finding{{Stage: CrashedAt(s.Observation), Kind: CrashKind(c), Detail: c.String()}}, nil
 		},
 	}
+}
+
+// CrashKind is the kind of the finding that is a crash: what it is, and where. In which state
+// a goroutine hangs is chance.
+func CrashKind(c *model.Crash) string {
+	where := c.Where
+	if c.Kind == model.Hang {
+		where, _, _ = strings.Cut(where, " (")
+	}
+	return string(c.Kind) + " in " + where
 }
 
 // nilPointer is in the message of all panics that are known.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +20,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
@@ -176,25 +179,33 @@ func TestReportKeepsBack(t *testing.T) {
 	e, ok := properties.LookUp(known)
 	require.True(t, ok && e.KeptBack())
 	secret := regexp.MustCompile(`(?i)secret\b|4711|dry run.*panic|` + known)
-	for _, test := range []struct{ property, kind, detail string }{
-		{properties.GetsThrough().Name, "panic in secret.(*Secret).Score", "panic in secret.go:503"},
-		{"fault-gets-through", "", "hang in secret.go:503"},
-		{"no-internal-error", "secret score", "the cycle ended in an error: secret score"},
-		{properties.Differential, "ends in an error: secret score", "want no error, got secret score"},
-		{"duplicating-a-node", answers.ErrorChanged("", "secret score"), `error "" became error "secret score"`},
-		{"incremental-load-agrees", "panic", "panic in secret.go:503"},
-		{properties.FiltersAlone().Name, "", "panic: secret"},
-		{fingerprint.Failed, "", "secret"},
+	for _, test := range []struct {
+		property, kind, detail string
+		timeline               bool
+	}{
+		{properties.GetsThrough().Name, "panic in secret.(*Secret).Score", "panic in secret.go:503", false},
+		{"fault-gets-through", "", "hang in secret.go:503", false},
+		{"no-internal-error", "secret score", "the cycle ended in an error: secret score", false},
+		{properties.Differential, "ends in an error: secret score", "want no error, got secret score", false},
+		{"duplicating-a-node", answers.ErrorChanged("", "secret score"), `error "" became error "secret score"`, false},
+		{"incremental-load-agrees", "panic", "panic in secret.go:503", false},
+		{properties.FiltersAlone().Name, "", "panic: secret", false},
+		{fingerprint.Failed, "", "secret", false},
+		{properties.GetsThrough().Name, "endless", "it goes on, secret", true},
+		{"any-order-of-deliveries", variation.NoEnd, "secret", true},
+		{fingerprint.Failed, "timeline", "secret", true},
 	} {
-		t.Run(test.property, func(t *testing.T) {
+		t.Run(fmt.Sprint(test.property, test.timeline), func(t *testing.T) {
 			dir := t.TempDir()
 			s := night()
 			foundTwo(s)
 			s.Stats.Known[known] = 17
+			s.Stats.Timelines, s.Stats.KnownInTimelines = 9, map[string]int{known: 23, "evicts-namesake": 8}
+			s.Stats.Reject(errors.New("secret"))
 			f := s.Findings[1]
 			f.Identity = fingerprint.Identity{Fingerprint: fingerprint.Fingerprint{Property: test.property, Stage: model.StageDryRun, Kind: test.kind}, Shape: "secret"}
 			f.Explanation, f.Detail, f.File, f.Case = "It breaks in secret.go:503.", test.detail, "kept-back-secret.yaml", "kind: Secret"
-			f.Minimised.Why = "secret"
+			f.Minimised.Why, f.Timeline = "secret", test.timeline
 			campaignIn(t, dir, s)
 			junit, summary := filepath.Join(t.TempDir(), "report.xml"), filepath.Join(t.TempDir(), "summary.md")
 

@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
@@ -32,6 +33,9 @@ const maxClasses = 3000
 // one. An error means that it was interrupted.
 func (c *campaign) deduplicate(f *Causes, checker *properties.Checker, s *suspect) error {
 	cause := s.Fingerprint.String()
+	if s.Timeline {
+		cause = "timeline: " + cause
+	}
 	name := s.Kind
 	if f.Kinds[name] == nil && len(f.Kinds) >= maxKinds {
 		name = cause
@@ -55,7 +59,7 @@ func (c *campaign) deduplicate(f *Causes, checker *properties.Checker, s *suspec
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(f.Findings, func(other *Finding) bool { return other.Identity == small.Identity })
+	i := slices.IndexFunc(f.Findings, small.isSame)
 	repeats.Looks++
 	if i < 0 {
 		i = len(f.Findings)
@@ -144,8 +148,14 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*Finding,
 	}
 	f.Minimised.To = minimize.SizeOf(cluster)
 	f.Minimised.Seconds = time.Since(start).Seconds()
-	f.Case, err = c.written(f, cluster)
+	f.Case, err = c.written(f, cluster, nil)
 	return f, err
+}
+
+// isSame tells whether two findings are one: what shows in clusters and what shows in
+// timelines are counted apart.
+func (f *Finding) isSame(other *Finding) bool {
+	return f.Identity == other.Identity && f.Timeline == other.Timeline
 }
 
 // minimise makes a cluster small, and checks the small one.
@@ -174,19 +184,27 @@ func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster,
 	return small, r, nil
 }
 
-// written is the finding as a case.
-func (c *campaign) written(f *Finding, cluster *model.Cluster) (string, error) {
-	found := fmt.Sprintf("%s generate --seed %d --first %d | %s -", c.Config.Command, f.Seed, f.Number, c.Config.subcommand("check"))
+// written is the finding as a case, of a timeline that starts with the cluster if it is not
+// nil.
+func (c *campaign) written(f *Finding, cluster *model.Cluster, t *timeline.Timeline) (string, error) {
 	fuzz := fmt.Sprintf("%s --seed %d", c.Config.subcommand("fuzz"), f.Seed)
 	if c.Config.Shard.Of > 1 {
 		fuzz += " --shard " + c.Config.Shard.String()
 	}
-	var text bytes.Buffer
-	origin := fmt.Sprintf("%s, cluster %d, minimised", fuzz, f.Number)
+	generate, what := "generate", "cluster"
+	if t != nil {
+		generate, what = "generate --timeline", "timeline"
+	}
+	found := fmt.Sprintf("%s %s --seed %d --first %d | %s -", c.Config.Command, generate, f.Seed, f.Number, c.Config.subcommand("check"))
+	origin := fmt.Sprintf("%s, %s %d, minimised", fuzz, what, f.Number)
 	written := f.Identity.Case(f.Explanation, origin, found, cluster)
-	if goesToContact(f.Identity.Property, f.Identity.Kind, f.Detail) {
+	if written.Timeline = t; t != nil {
+		written.Name = words.Slug("timeline " + written.Name)
+	}
+	if f.goesToContact() {
 		written.Name = words.Slug(keptBack + " " + written.Name)
 	}
+	var text bytes.Buffer
 	err := written.Write(&text)
 	return text.String(), err
 }

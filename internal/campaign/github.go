@@ -93,20 +93,21 @@ func (r *Report) markdown() string {
 		fmt.Fprintf(&b, "%s\n%s\n%s\n%s\n\n", fence, f.Reproduce, f.Minimise, fence)
 	}
 	fmt.Fprintf(&b, "%s\n\n", escapeMarkdown.Replace(r.Tried()))
-	table := func(what string, counts iter.Seq2[string, int]) {
-		header := fmt.Sprintf("| %s | clusters |\n| --- | ---: |\n", what)
-		for name, clusters := range counts {
-			fmt.Fprintf(&b, "%s| %s | %d |\n", header, escapeMarkdown.Replace(name), clusters)
+	table := func(what, of string, counts iter.Seq2[string, int]) {
+		header := fmt.Sprintf("| %s | %s |\n| --- | ---: |\n", what, of)
+		for name, count := range counts {
+			fmt.Fprintf(&b, "%s| %s | %d |\n", header, escapeMarkdown.Replace(name), count)
 			header = ""
 		}
 		if header == "" {
 			b.WriteString("\n")
 		}
 	}
-	table("outcome", each(r.Outcomes))
-	table("could not be judged", each(r.Rejected))
-	table("not modelled, asked all else", each(r.Partly))
-	table("known finding", properties.Named(each(r.Known)))
+	table("outcome", "clusters", each(r.Outcomes))
+	table("could not be judged", "clusters", each(r.Rejected))
+	table("not modelled, asked all else", "clusters", each(r.Partly))
+	table("known finding", "clusters", properties.Named(each(r.Known)))
+	table("known finding", "timelines", properties.Named(each(r.KnownInTimelines)))
 	b.WriteString("<details><summary>Decisions exercised</summary>\n\n| decision | clusters | at least |\n| --- | ---: | ---: |\n")
 	for i := range r.Exercised {
 		e := &r.Exercised[i]

@@ -12,6 +12,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
 
@@ -45,6 +47,13 @@ type (
 	}
 )
 
+// The classes of the properties of clusters, and of those of timelines: some have the same
+// name.
+const (
+	classProperties = "preemptcheck.properties"
+	classTimelines  = "preemptcheck.timelines"
+)
+
 // WriteJUnit writes the report as JUnit XML, replacing the file as a whole. It
 // holds one test case for each property that was checked, failed ones for each
 // finding; one for the canary, in error if the campaign is broken; and one for each
@@ -73,19 +82,29 @@ func (r *Report) junit() junitSuite {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	broken := map[string]bool{}
+	broken := map[string]map[string]bool{classProperties: {}, classTimelines: {}}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		broken[f.Property] = true
+		if f.Timeline {
+			broken[classTimelines][f.Property] = true
+		} else {
+			broken[classProperties][f.Property] = true
+		}
 		add(junitCase{
 			Class: "preemptcheck.findings", Name: f.Identity, File: f.File, Time: seconds(f.Minimised.Seconds),
 			Failure: &junitProblem{f.Explanation, f.Property, strings.Join(f.lines(), "\n")},
 		})
 	}
-	for _, name := range checkedProperties(r.Config) {
-		if !broken[name] {
-			add(junitCase{Class: "preemptcheck.properties", Name: name, Time: "0"})
+	hold := func(class string, names []string) {
+		for _, name := range names {
+			if !broken[class][name] {
+				add(junitCase{Class: class, Name: name, Time: "0"})
+			}
 		}
+	}
+	hold(classProperties, checkedProperties(r.Config))
+	if r.Timelines > 0 {
+		hold(classTimelines, lifetimeProperties())
 	}
 	canary := junitCase{Class: "preemptcheck.campaign", Name: "a lie is found out", Time: "0"}
 	switch {
@@ -120,6 +139,17 @@ func checkedProperties(c Config) []string {
 	}
 	if c.Filters > 0 {
 		names = append(names, properties.FiltersAlone().Name)
+	}
+	return names
+}
+
+// lifetimeProperties names what a campaign checks of each timeline, or of its share of them.
+func lifetimeProperties() (names []string) {
+	for _, p := range lifetime.All() {
+		names = append(names, p.Name)
+	}
+	for _, r := range variation.All() {
+		names = append(names, r.Name)
 	}
 	return names
 }

@@ -112,7 +112,7 @@ func (p Part) end() uint64 {
 // does not go on.
 func (f *Causes) add(other Causes) {
 	for _, more := range other.Findings {
-		i := slices.IndexFunc(f.Findings, func(known *Finding) bool { return known.Identity == more.Identity })
+		i := slices.IndexFunc(f.Findings, more.isSame)
 		if i >= 0 {
 			f.Findings[i].Count += more.Count
 			continue

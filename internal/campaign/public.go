@@ -3,10 +3,12 @@ package campaign
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 )
 
 // keptBack is what a public report says of a finding, and begins the names of the cases
@@ -17,15 +19,17 @@ const keptBack = "kept back"
 var endings = regexp.MustCompile(`(?i)panic|fatal error|runtime error|nil pointer|deadlock`)
 
 // goesToContact tells whether a new finding may let others end or starve the scheduler:
-// it breaks down, or a cycle ends in an error where none is promised, which one object
-// may do to the cycles of all pods. Such findings go to the Kubernetes security
-// contact before they are published (docs/findings/kept-back.md).
-func goesToContact(property, kind, detail string) bool {
-	switch property {
+// it breaks down or goes on for ever, in a cycle or while a timeline runs, or a cycle ends in
+// an error where none is promised, which one object may do to the cycles of all pods. Such
+// findings go to the Kubernetes security contact before they are published
+// (docs/findings/kept-back.md).
+func (f *Finding) goesToContact() bool {
+	switch f.Identity.Property {
 	case properties.GetsThrough().Name, "fault-gets-through", "no-internal-error", fingerprint.Failed:
 		return true
 	}
-	return answers.IsError(kind) || endings.MatchString(kind) || endings.MatchString(detail)
+	kind := f.Identity.Kind
+	return kind == variation.NoEnd || answers.IsError(kind) || endings.MatchString(kind) || endings.MatchString(f.Detail)
 }
 
 // Public is the report, on the campaign in dir, for those who read public logs. Of new
@@ -37,23 +41,36 @@ func (r *Report) Public(dir string) *Report {
 	for _, f := range r.Findings {
 		if f.ToContact {
 			f = ReportedFinding{
-				Identity: f.Property + ", " + keptBack, Property: f.Property, KeptBack: true, ToContact: true,
+				Identity: f.Property + ", " + keptBack, Property: f.Property, Timeline: f.Timeline, KeptBack: true, ToContact: true,
 				Explanation: fmt.Sprintf("The case lies in %s; it goes to the Kubernetes security contact before it is published.", dir),
 			}
 		}
 		public.Findings = append(public.Findings, f)
 	}
-	public.Known = []Count{}
-	kept := Count{Name: keptBack}
-	for _, k := range r.Known {
-		if e, ok := properties.LookUp(k.Name); ok && e.KeptBack() {
-			kept.Clusters += k.Clusters
+	known := func(id string) bool { e, ok := properties.LookUp(id); return ok && e.KeptBack() }
+	public.Known, public.KnownInTimelines = without(r.Known, known, keptBack), without(r.KnownInTimelines, known, keptBack)
+	// The text of an error may be that of a finding.
+	isError := func(reason string) bool { return strings.HasPrefix(reason, fingerprint.Failed+": ") }
+	public.Rejected = without(r.Rejected, isError, fingerprint.Failed+", "+keptBack)
+	return &public
+}
+
+// without sums up, under a name that tells nothing, those of the counts whose names are kept
+// back. Of nil it is nil.
+func without(all []Count, isKept func(name string) bool, instead string) []Count {
+	if all == nil {
+		return nil
+	}
+	public, kept := []Count{}, Count{Name: instead}
+	for _, c := range all {
+		if isKept(c.Name) {
+			kept.Clusters += c.Clusters
 		} else {
-			public.Known = append(public.Known, k)
+			public = append(public, c)
 		}
 	}
 	if kept.Clusters > 0 {
-		public.Known = append(public.Known, kept)
+		public = append(public, kept)
 	}
-	return &public
+	return public
 }

@@ -119,6 +119,8 @@ type ReportedFinding struct {
 	Shape       string `json:"shape,omitempty"`
 	Explanation string `json:"explanation"`
 	Detail      string `json:"detail"`
+	// Timeline: it was found in timelines.
+	Timeline bool `json:"timeline,omitempty"`
 	// Count, FoundAfter and Clusters are those of Finding.
 	Count      int       `json:"count"`
 	FoundAfter float64   `json:"foundAfterSeconds"`
@@ -271,7 +273,11 @@ func (r *Report) Headline() string {
 // History tells in one sentence how a finding came about.
 func (f *ReportedFinding) History() string {
 	m := &f.Minimised
-	text := fmt.Sprintf("Seen on %s, first after %s and %s; ", words.Plural(f.Count, "cluster"), since(f.FoundAfter), words.Plural(f.Clusters, "cluster"))
+	seen := "on " + words.Plural(f.Count, "cluster")
+	if f.Timeline {
+		seen = "in " + words.Plural(f.Count, "timeline")
+	}
+	text := fmt.Sprintf("Seen %s, first after %s and %s; ", seen, since(f.FoundAfter), words.Plural(f.Clusters, "cluster"))
 	switch {
 	case m.Why != "":
 		return text + "not minimised: " + m.Why + "."
@@ -346,7 +352,7 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 	out := ReportedFinding{
 		Identity: f.Identity.String(), Property: f.Identity.Property, Stage: string(f.Identity.Stage),
 		Kind: f.Identity.Kind, Shape: f.Identity.Shape,
-		Explanation: f.Explanation, Detail: f.Detail, ToContact: goesToContact(f.Identity.Property, f.Identity.Kind, f.Detail),
+		Explanation: f.Explanation, Detail: f.Detail, ToContact: f.goesToContact(), Timeline: f.Timeline,
 		Count: f.Count, FoundAfter: f.FoundAfter, Clusters: f.Clusters, Minimised: f.Minimised,
 	}
 	from, file := "", "-"

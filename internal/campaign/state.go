@@ -94,8 +94,8 @@ type Finding struct {
 	Number uint64 `json:"number"`
 	// Timeline: it is the timeline of that number that showed it.
 	Timeline bool `json:"timeline,omitempty"`
-	// Count is how many clusters showed it, as far as that was looked at: see
-	// Kind.
+	// Count is how many clusters, or timelines, showed it, as far as that was looked
+	// at: see Kind.
 	Count int `json:"count"`
 	// FoundAfter is the seconds that the campaign had run when the suspect was
 	// seen; Clusters is how many clusters had been checked by then.

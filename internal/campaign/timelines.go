@@ -1,12 +1,10 @@
 package campaign
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
@@ -14,7 +12,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
 	"github.com/preemptcheck/preemptcheck/generators/timelines"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
-	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
@@ -143,13 +140,7 @@ func (c *campaign) minimisedTimeline(s *suspect) (*Finding, error) {
 	}
 	f.Minimised.To = sizeOf(t)
 	f.Minimised.Seconds = time.Since(start).Seconds()
-	found := fmt.Sprintf("%s generate --timeline --seed %d --first %d | %s -", c.Config.Command, f.Seed, f.Number, c.Config.subcommand("check"))
-	origin := fmt.Sprintf("%s --seed %d, timeline %d, minimised", c.Config.subcommand("fuzz"), f.Seed, f.Number)
-	saved := f.Identity.Case(f.Explanation, origin, found, t.Cluster)
-	saved.Name, saved.Timeline = words.Slug("timeline "+strings.Join([]string{f.Identity.Property, f.Identity.Kind}, " ")), t
-	var text bytes.Buffer
-	err = saved.Write(&text)
-	f.Case = text.String()
+	f.Case, err = c.written(f, t.Cluster, t)
 	return f, err
 }
 

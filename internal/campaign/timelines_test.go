@@ -1,17 +1,23 @@
 package campaign
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/life"
@@ -123,6 +129,164 @@ func TestRelationIsFound(t *testing.T) {
 		}
 	}
 	require.InDelta(t, 10000/relatedEvery, related, 150)
+}
+
+// liveCrasher is liveLiar, but for what it tells of a scheduler that does not get through: it
+// crashes where somebody creates two pods.
+type liveCrasher struct {
+	liveLiar
+	crash *model.Crash // nil: it goes on for ever
+}
+
+const secret = "secretly"
+
+func (s liveCrasher) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	trace, err := s.liveLiar.Live(ctx, t)
+	switch {
+	case err != nil || trace.Endless == "":
+	case s.crash != nil:
+		return &timeline.Trace{System: trace.System, Crash: s.crash}, nil
+	default:
+		trace.Endless = "it goes on " + secret
+	}
+	return trace, err
+}
+
+// TestCrashInTimelineIsKeptBack: what may let others end or starve the scheduler while a timeline
+// runs is kept back as what does so in a cluster: nothing that is for everybody tells of it.
+func TestCrashInTimelineIsKeptBack(t *testing.T) {
+	for name, crash := range map[string]*model.Crash{
+		"panic":   {Kind: model.Panic, Where: secret + ".go:17", Message: secret, Stack: secret},
+		"hang":    {Kind: model.Hang, Where: secret + ".go:17 (select)", Message: secret, Stack: secret},
+		"endless": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			life := liveCrasher{liveLiar{inprocess.New()}, crash}
+			t.Cleanup(func() { life.Close() })
+			o := options(t, t.TempDir(), honest)
+			o.Launch = inProcess(func() (*properties.Checker, error) {
+				return &properties.Checker{System: liveCrasher{liveLiar{inprocess.New()}, crash}}, nil
+			})
+			o.Life, o.Cases = life, blockSize
+			s := run(t, Config{Seed: 1, Command: "preemptcheck", Timelines: 20}, o)
+			require.Len(t, s.Findings, 1)
+			f := s.Findings[0]
+			require.True(t, f.Minimised.Minimal)
+			require.Regexp(t, "^kept-back-timeline-gets-through-", f.File)
+			saved, err := os.ReadFile(filepath.Join(o.Dir, f.File))
+			require.NoError(t, err)
+			require.Contains(t, string(saved), secret)
+			names := entries(t, o.Dir)
+			require.NotContains(t, strings.Join(names, " "), " timeline-", "under no other name")
+
+			told := s.Report(o.Dir)
+			require.Contains(t, told.Findings[0].Detail, secret, "who runs it is told all")
+			require.True(t, told.Findings[0].ToContact)
+			forAll := outputs(t, told.Public(o.Dir))
+			for format, text := range outputs(t, told) {
+				require.Contains(t, text, secret, "who runs it is told all: %s", format)
+				require.NotContains(t, forAll[format], secret, format)
+				require.NotContains(t, forAll[format], f.File, format)
+				require.NotContains(t, forAll[format], "--first", format)
+				require.Regexp(t, "gets-through(,|%2C) kept back", forAll[format], format)
+			}
+		})
+	}
+}
+
+// outputs are all that a report is written as.
+func outputs(t *testing.T, r *Report) map[string]string {
+	var forPeople, probes, annotations bytes.Buffer
+	r.WriteText(&forPeople)
+	r.WriteProbes(&probes)
+	r.WriteAnnotations(&annotations)
+	junit, summary := filepath.Join(t.TempDir(), "report.xml"), filepath.Join(t.TempDir(), "summary.md")
+	require.NoError(t, r.WriteJUnit(junit))
+	require.NoError(t, r.AppendSummary(summary))
+	written := func(file string) string {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return string(data)
+	}
+	return map[string]string{
+		"text": forPeople.String(), "probes": probes.String(), "annotations": annotations.String(),
+		"JSON": text(t, r), "JUnit": written(junit), "summary": written(summary),
+	}
+}
+
+// TestFoundInTimelines: what is told of a finding in timelines is about timelines, and JUnit names
+// the properties that hold of them apart from those that hold of clusters.
+func TestFoundInTimelines(t *testing.T) {
+	o := liveOptions(t, t.TempDir())
+	o.Cases = blockSize
+	s := run(t, Config{Seed: 1, Command: "preemptcheck", Timelines: 50}, o)
+	require.Len(t, s.Findings, 1)
+	r := s.Report(o.Dir)
+	require.Contains(t, r.Findings[0].History(), fmt.Sprintf("Seen in %d timelines, first after ", s.Findings[0].Count))
+	require.Regexp(t, ` to \d+ nodes?, .* 2 steps with `, r.Findings[0].History())
+	classes := map[string][]string{}
+	for _, c := range r.junit().Cases {
+		if c.Failure == nil {
+			classes[c.Class] = append(classes[c.Class], c.Name)
+		}
+	}
+	require.Len(t, classes[classTimelines], len(lifetime.All())+len(variation.All())-1)
+	require.Contains(t, classes[classTimelines], "no-wait-for-the-flush")
+	require.NotContains(t, classes[classTimelines], "gets-through")
+	require.Contains(t, classes[classProperties], "gets-through", "it holds of clusters")
+
+	r.Timelines = 0
+	for _, c := range r.junit().Cases {
+		require.NotEqual(t, classTimelines, c.Class, "none was run")
+	}
+}
+
+// TestShardsFindTheSameInTimelines: what several shards find in timelines is one finding of the
+// campaign that they are merged to, with the counts of all, and as in one campaign.
+func TestShardsFindTheSameInTimelines(t *testing.T) {
+	config := Config{Seed: 3, Command: "preemptcheck", Timelines: 30}
+	const clusters = 4 * blockSize
+	o := liveOptions(t, t.TempDir())
+	o.Cases = clusters
+	whole := run(t, config, o)
+	require.Len(t, whole.Findings, 1)
+	var dirs []string
+	sum, timelines := 0, 0
+	for index := range 2 {
+		o := liveOptions(t, t.TempDir())
+		o.Cases = clusters / 2
+		config.Shard = Shard{Index: index + 1, Of: 2}
+		s := run(t, config, o)
+		require.Len(t, s.Findings, 1)
+		f := s.Findings[0]
+		require.Contains(t, f.Case, fmt.Sprintf("--shard %d/2, timeline %d", index+1, f.Number))
+		dirs, sum, timelines = append(dirs, o.Dir), sum+f.Count, timelines+s.Stats.Timelines
+	}
+	into := filepath.Join(t.TempDir(), "merged")
+	merged, err := Merge(into, dirs)
+	require.NoError(t, err)
+	require.Len(t, merged.Findings, 1)
+	require.Equal(t, sum, merged.Findings[0].Count)
+	require.Equal(t, timelines, merged.Stats.Timelines)
+	require.Equal(t, []int{whole.Findings[0].Count, whole.Stats.Timelines}, []int{sum, timelines})
+	require.FileExists(t, filepath.Join(into, merged.Findings[0].File))
+	require.Contains(t, merged.Report(into).Findings[0].History(), fmt.Sprintf("Seen in %d timelines", sum))
+}
+
+// TestClustersAndTimelinesApart: the same that is found in clusters and in timelines is two
+// findings, each with its own count.
+func TestClustersAndTimelinesApart(t *testing.T) {
+	one := func(inTimeline bool, count int) Causes {
+		f := &Finding{Timeline: inTimeline, Count: count}
+		f.Identity.Property, f.Identity.Kind = "gets-through", "hang in x"
+		return Causes{Findings: []*Finding{f}}
+	}
+	var all Causes
+	for _, c := range []Causes{one(false, 3), one(true, 5), one(false, 4), one(true, 1)} {
+		all.add(c)
+	}
+	require.Len(t, all.Findings, 2)
+	require.Equal(t, []int{7, 6}, []int{all.Findings[0].Count, all.Findings[1].Count})
 }
 
 // TestTimelinesAreKept: what was found in timelines is kept over an interruption, and comes out

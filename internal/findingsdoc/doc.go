@@ -116,7 +116,8 @@ A finding of the class *crash* lets whoever may create objects end or starve the
 the reports of campaigns in public logs tell that there is one, and no more. Its entry in the ledger and its case are in the source, where the tests need them:
 whoever publishes the source publishes them.
 
-So it is with a new finding that may be of that class: the scheduler breaks down, or a cycle ends in an error where none is promised. Who runs the campaign is
+So it is with a new finding that may be of that class: the scheduler breaks down or goes on for ever, in a cycle or while a timeline
+runs, or a cycle ends in an error where none is promised. Who runs the campaign is
 told all, and takes the case to the contact before anybody else. Its name begins with ` + "`kept-back`" + `: the nightly workflow does not upload it. There it is found again by
 the seed, on a machine of one's own.
 

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // progress are the promises that things go on, and come to an end.
@@ -19,7 +20,7 @@ func progress() []Property {
 		Check: func(l *Life) []Finding {
 			switch t := l.Trace; {
 			case t.Crash != nil:
-				return []Finding{{Kind: string(t.Crash.Kind) + " in " + t.Crash.Where, Detail: "the scheduler " + t.Crash.String(), Entry: len(t.Entries)}}
+				return []Finding{{Kind: properties.CrashKind(t.Crash), Detail: "the scheduler " + t.Crash.String(), Entry: len(t.Entries)}}
 			case t.Endless != "":
 				return []Finding{{Kind: "endless", Detail: t.Endless, Entry: len(t.Entries)}}
 			}

@@ -33,6 +33,10 @@ func Is(name string) bool {
 	return slices.ContainsFunc(All(), func(r Relation) bool { return r.Name == name })
 }
 
+// NoEnd is the kind of the finding that a variation does not come to rest: the scheduler breaks
+// down, or goes on for ever.
+const NoEnd = "no end"
+
 // Live runs a timeline through a scheduler.
 type Live func(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error)
 
@@ -76,10 +80,11 @@ func (r *Relation) Check(ctx context.Context, live Live, l *lifetime.Life, of []
 		return nil, false, err
 	}
 	other := &lifetime.Life{Timeline: t, Trace: trace}
-	if !ended(other) {
-		return []lifetime.Finding{{Property: r.Name, Kind: "no end", Entry: len(l.Trace.Entries), Detail: "the timeline comes to rest, and its variation does not"}}, true, nil
+	if ended(other) {
+		findings = r.Compare(l, other)
+	} else {
+		findings = []lifetime.Finding{{Kind: NoEnd, Entry: len(l.Trace.Entries), Detail: "the timeline comes to rest, and its variation does not"}}
 	}
-	findings = r.Compare(l, other)
 	if len(findings) == 0 {
 		return nil, true, nil
 	}
