@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -145,6 +146,43 @@ func TestIsolatedTimeline(t *testing.T) {
 			}
 		}
 		require.True(t, equality.Semantic.DeepEqual(want, got), "%s: %s", c.Name, cmp.Diff(want, got))
+	}
+}
+
+// TestSpareCollector: the collector of a child is off from a large file on, unless the user has
+// said how it is to run.
+func TestSpareCollector(t *testing.T) {
+	file := func(size int64) string {
+		path := filepath.Join(t.TempDir(), "dump.json")
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Truncate(path, size)) // sparse: it takes no room
+		return path
+	}
+	large, small := file(largeInput), file(largeInput-1)
+	for _, test := range []struct {
+		path  string
+		child string
+		user  map[string]string
+		off   bool
+	}{
+		{path: large, child: "1", off: true},
+		{path: small, child: "1"},
+		{path: large},
+		{path: large, child: "1", user: map[string]string{"GOGC": "50"}},
+		{path: large, child: "1", user: map[string]string{"GOMEMLIMIT": "1GiB"}},
+		{path: filepath.Join(t.TempDir(), "none.json"), child: "1"},
+	} {
+		t.Setenv("GOGC", test.user["GOGC"])
+		t.Setenv("GOMEMLIMIT", test.user["GOMEMLIMIT"])
+		t.Setenv(isChild, test.child)
+		before := debug.SetGCPercent(100)
+		spareCollector(test.path)
+		now := debug.SetGCPercent(before)
+		if test.off {
+			require.Equal(t, -1, now, test)
+		} else {
+			require.Equal(t, 100, now, test)
+		}
 	}
 }
 
