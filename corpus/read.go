@@ -232,7 +232,7 @@ func readDump(objects []manifest.Object) (*Stream, error) {
 	}
 	var waiting, others []*v1.Pod
 	for _, p := range c.Pods {
-		if apiserver.Preemptor(&model.Cluster{Preemptor: p}) == nil {
+		if p.Spec.NodeName == "" && apiserver.Preemptor(&model.Cluster{Preemptor: p}) == nil {
 			waiting = append(waiting, p)
 		} else {
 			others = append(others, p)

@@ -62,7 +62,7 @@ type Own func(apiVersion, kind string) Named
 // Decode decodes the objects of a stream, on all processors. Lists are taken apart.
 // At an error it stops: the first one in the stream is returned.
 func Decode(data []byte, own Own) ([]Object, *InputError) {
-	data, err := checkText(data)
+	data, marked, err := checkText(data)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func Decode(data []byte, own Own) ([]Object, *InputError) {
 			}
 		})
 	}
-	splitErr := split(data, func(c chunk) bool {
+	splitErr := split(data, marked, func(c chunk) bool {
 		j := &job{chunk: c}
 		if len(jobs) == MaxObjects {
 			j.err = c.err("there are more than %d objects", MaxObjects)
@@ -216,10 +216,12 @@ func (c chunk) decodeNode(n *yaml.Node, own Own) ([]Object, *InputError) {
 // decodeObject decodes the JSON of one object into the type of its kind.
 func (c chunk) decodeObject(data []byte, meta typeMeta, own Own) (o Object, _ *InputError) {
 	o = Object{chunk: c, APIVersion: cmp.Or(meta.APIVersion, c.defaults.APIVersion), Kind: cmp.Or(meta.Kind, c.defaults.Kind)}
-	for field, value := range map[string]string{"apiVersion": o.APIVersion, "kind": o.Kind} {
-		if value == "" {
-			return o, o.Fail(field, errors.New("required: this is no Kubernetes object"))
+	if o.APIVersion == "" || o.Kind == "" {
+		field := "kind"
+		if o.APIVersion == "" {
+			field = "apiVersion"
 		}
+		return o, o.Fail(field, errors.New("required: this is no Kubernetes object"))
 	}
 	if o.Value = own(o.APIVersion, o.Kind); o.Value == nil {
 		obj, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind))

@@ -11,7 +11,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -47,20 +50,16 @@ func (c chunk) err(format string, args ...any) *InputError {
 }
 
 // ReadAll reads a stream, of at most MaxStream bytes. The memory for a file it gets at
-// once.
+// once, and reads it on all processors.
 func ReadAll(r io.Reader) ([]byte, error) {
 	var buf bytes.Buffer
-	size := int64(0)
 	switch r := r.(type) {
 	case interface{ Len() int }:
-		size = int64(r.Len())
+		buf.Grow(min(r.Len(), MaxStream) + 2*bytes.MinRead)
 	case *os.File:
-		if info, err := r.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
-		}
+		buf = *bytes.NewBuffer(readFile(r))
 	}
-	buf.Grow(int(min(size, MaxStream)) + 2*bytes.MinRead)
-	if _, err := buf.ReadFrom(io.LimitReader(r, MaxStream+1)); err != nil {
+	if _, err := buf.ReadFrom(io.LimitReader(r, int64(MaxStream+1-buf.Len()))); err != nil {
 		return nil, err
 	}
 	if buf.Len() > MaxStream {
@@ -69,11 +68,79 @@ func ReadAll(r io.Reader) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// checkText refuses what is no text, and drops a byte order mark.
-func checkText(data []byte) ([]byte, *InputError) {
+// readFile reads what a regular file holds from where it is to its end, or the beginning of
+// that: what is left is to be read one after the other. The result has room for the end.
+func readFile(f *os.File) []byte {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	from, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil
+	}
+	size := int(max(0, min(info.Size()-from, MaxStream)))
+	data := make([]byte, size, size+2*bytes.MinRead)
+	var read atomic.Int64
+	inPieces(size, func(start, end int) {
+		n, _ := f.ReadAt(data[start:end], from+int64(start))
+		read.Add(int64(n))
+	})
+	if int(read.Load()) < size { // it has become shorter, or cannot be read
+		return nil
+	}
+	if _, err := f.Seek(from+int64(size), io.SeekStart); err != nil {
+		return nil
+	}
+	return data
+}
+
+// piece is how many bytes one processor looks at. They fit into its cache.
+const piece = 1 << 20
+
+// inPieces calls do for all pieces of so many bytes, on all processors.
+func inPieces(size int, do func(start, end int)) {
+	pieces := (size + piece - 1) / piece
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(pieces, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < pieces; i = int(next.Add(1)) - 1 {
+				do(i*piece, min((i+1)*piece, size))
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// checkText refuses what is no text, and drops a byte order mark. It tells whether there may be
+// a marker in it that is not at its beginning.
+func checkText(data []byte) (_ []byte, marked bool, _ *InputError) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	var wrong, marks atomic.Bool
+	// A piece begins and ends with a whole rune, if all are.
+	rune := func(i int) int {
+		for i < len(data) && !utf8.RuneStart(data[i]) {
+			i++
+		}
+		return i
+	}
+	inPieces(len(data), func(start, end int) {
+		text := data[rune(start):rune(end)]
+		if bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
+			wrong.Store(true)
+		}
+		for i := start; i < end && !marks.Load(); {
+			if i = nextLine(data[:end], i); isMarker(data[i:]) {
+				marks.Store(true)
+			}
+		}
+	})
+	if !wrong.Load() {
+		return data, marks.Load(), nil
+	}
 	bad := bytes.IndexByte(data, 0)
-	if bad < 0 && !utf8.Valid(data) {
+	if bad < 0 {
 		for bad = 0; ; {
 			r, n := utf8.DecodeRune(data[bad:])
 			if r == utf8.RuneError && n == 1 {
@@ -82,11 +149,8 @@ func checkText(data []byte) ([]byte, *InputError) {
 			bad += n
 		}
 	}
-	if bad >= 0 {
-		return nil, &InputError{Line: 1 + bytes.Count(data[:bad], newline),
-			Err: fmt.Errorf("this is no text: byte %#02x at offset %d", data[bad], bad)}
-	}
-	return data, nil
+	return nil, false, &InputError{Line: 1 + bytes.Count(data[:bad], newline),
+		Err: fmt.Errorf("this is no text: byte %#02x at offset %d", data[bad], bad)}
 }
 
 var newline = []byte("\n")
@@ -107,14 +171,18 @@ func nextLine(data []byte, i int) int {
 // "..." always ends a document, and what belongs to a node is indented more than
 // the node, except inside quotes and brackets; a cut through those leaves them
 // open, which is an error and never another meaning.
-func split(data []byte, emit func(chunk) bool) *InputError {
+//
+// marked tells whether there may be such lines, but the first.
+func split(data []byte, marked bool, emit func(chunk) bool) *InputError {
 	c := chunk{line: 1}
 	for start := 0; start < len(data); {
-		end := nextLine(data, start) // a marker at the start opens this document
-		for end < len(data) && !isMarker(data[end:]) {
-			end = nextLine(data, end)
+		end := len(data)
+		if marked {
+			end = nextLine(data, start) // a marker at the start opens this document
+			for end < len(data) && !isMarker(data[end:]) {
+				end = nextLine(data, end)
+			}
 		}
-		next := c.line + bytes.Count(data[start:end], newline)
 		doc := c
 		if doc.data = skipMarker(data[start:end]); !isBlank(doc.data) {
 			c.document++
@@ -127,7 +195,10 @@ func split(data []byte, emit func(chunk) bool) *InputError {
 				return err
 			}
 		}
-		start, c.line = end, next
+		if end < len(data) {
+			c.line += bytes.Count(data[start:end], newline)
+		}
+		start = end
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package manifest
 import (
 	"bytes"
 	"encoding/binary"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -104,20 +103,51 @@ func elements(data []byte, i int) (list []element, end int) {
 	return nil, -1
 }
 
-// head matches the beginning of an object as kubectl prints it.
-var head = regexp.MustCompile(`^\{\s*"(apiVersion|kind)"\s*:\s*"([\w./-]*)"\s*,\s*"(apiVersion|kind)"\s*:\s*"([\w./-]*)"`)
-
-// headOf is the apiVersion and kind of an object that begins with these two; else it is
-// empty. What comes after is not looked at.
-func headOf(data []byte) typeMeta {
-	m := head.FindSubmatch(data[:min(len(data), 512)])
-	switch {
-	case m == nil || string(m[1]) == string(m[3]):
-		return typeMeta{}
-	case string(m[1]) == "kind":
-		return typeMeta{Kind: string(m[2]), APIVersion: string(m[4])}
+// headOf is the apiVersion and kind of an object that begins with these two, as kubectl
+// prints it; else it is empty. What comes after is not looked at.
+func headOf(data []byte) (head typeMeta) {
+	at := 0
+	for _, before := range []byte("{,") {
+		if at == len(data) || data[at] != before {
+			return typeMeta{}
+		}
+		key, end := word(data, skipSpace(data, at+1))
+		if end == len(data) || data[end] != ':' {
+			return typeMeta{}
+		}
+		value, end := word(data, skipSpace(data, end+1))
+		switch {
+		case len(value) == 0:
+			return typeMeta{}
+		case string(key) == "apiVersion" && head.APIVersion == "":
+			head.APIVersion = string(value)
+		case string(key) == "kind" && head.Kind == "":
+			head.Kind = string(value)
+		default:
+			return typeMeta{}
+		}
+		at = end
 	}
-	return typeMeta{APIVersion: string(m[2]), Kind: string(m[4])}
+	return head
+}
+
+// word is the text of a string at i that has nothing but letters, digits and ".", "/", "-" and
+// "_" in it, and where what comes behind it and its space begins; else there is none.
+func word(data []byte, i int) (text []byte, end int) {
+	if i == len(data) || data[i] != '"' {
+		return nil, i
+	}
+	start := i + 1
+	for i = start; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			return data[start:i], skipSpace(data, i+1)
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '/', c == '-', c == '_':
+		default:
+			return nil, i
+		}
+	}
+	return nil, i
 }
 
 // scanValue finds the end of the JSON value that begins at i: -1 if there is none.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"regexp"
 	"slices"
+	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,14 +15,37 @@ import (
 // alike remembers valid pods, so that of the many pods of a workload one is validated.
 // It compares all fields but those that differ from pod to pod and that upstream either
 // does not look at, or validates by themselves, which alike has it do. A pod that is in
-// doubt is never known.
+// doubt is never known. Each worker has one; what they remember they share.
 type alike struct {
-	valid map[[sha256.Size]byte]bool
+	valid *validPods
 	text  []byte
+}
+
+// validPods are the keys of pods that are valid. The zero value knows none.
+type validPods struct {
+	lock sync.RWMutex
+	keys map[[sha256.Size]byte]bool
 }
 
 // maxAlike is how many pods are remembered.
 const maxAlike = 1 << 16
+
+func (v *validPods) has(key [sha256.Size]byte) bool {
+	v.lock.RLock()
+	defer v.lock.RUnlock()
+	return v.keys[key]
+}
+
+func (v *validPods) add(key [sha256.Size]byte) {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	if v.keys == nil {
+		v.keys = map[[sha256.Size]byte]bool{}
+	}
+	if len(v.keys) < maxAlike {
+		v.keys[key] = true
+	}
+}
 
 // key is what a pod has in common with others that are valid if it is; false if that
 // cannot be told. The pod has its defaults.
@@ -64,12 +88,6 @@ func (a *alike) key(pod *v1.Pod) (key [sha256.Size]byte, ok bool) {
 		return key, false
 	}
 	return sha256.Sum256(a.text), true
-}
-
-func (a *alike) add(key [sha256.Size]byte) {
-	if len(a.valid) < maxAlike {
-		a.valid[key] = true
-	}
 }
 
 func isIP(ip string) bool {

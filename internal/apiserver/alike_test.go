@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -42,7 +41,7 @@ func running() (pods []*v1.Pod) {
 	return pods
 }
 
-func remembers() *alike { return &alike{valid: map[[sha256.Size]byte]bool{}} }
+func remembers() *alike { return &alike{valid: &validPods{}} }
 
 func admitted(pod *v1.Pod, known *alike) (*v1.Pod, []error) {
 	pod = pod.DeepCopy()
@@ -63,7 +62,7 @@ func TestAlikePodsAreValidatedOnce(t *testing.T) {
 		_, errs := admitted(p, known)
 		require.Empty(t, errs)
 	}
-	require.Len(t, known.valid, 1)
+	require.Len(t, known.valid.keys, 1)
 }
 
 // A pod gets the same errors, and the same defaults, whatever was admitted before it. One

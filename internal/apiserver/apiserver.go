@@ -13,7 +13,6 @@
 package apiserver
 
 import (
-	"crypto/sha256"
 	"errors"
 	goruntime "runtime"
 	"slices"
@@ -23,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
@@ -112,7 +112,8 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 	c.Pods = slices.DeleteFunc(c.Pods, terminated)
 	a := admitter{classes: classesByName(c.PriorityClasses)}
 
-	names, all := map[string]bool{}, objects(c)
+	all := objects(c)
+	names, uids, nodes := make(map[string]bool, len(all)), make(map[types.UID]bool, len(all)), make(map[string]bool, len(c.Nodes))
 	errs := a.admitAll(all, len(c.PriorityClasses), already)
 	for i, object := range all {
 		a.errs = append(a.errs, errs[i]...)
@@ -121,16 +122,17 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 			a.fail(name, field.Duplicate(field.NewPath("metadata", "name"), name))
 		}
 		names[name] = true
-		pod, ok := object.(*v1.Pod)
-		if !ok {
-			continue
-		}
-		if pod.UID != "" && names["uid "+string(pod.UID)] {
-			a.fail(name, field.Duplicate(field.NewPath("metadata", "uid"), pod.UID))
-		}
-		names["uid "+string(pod.UID)] = true
-		if node := pod.Spec.NodeName; node != "" && !names["Node "+node] {
-			a.fail(name, field.NotFound(field.NewPath("spec", "nodeName"), node))
+		switch o := object.(type) {
+		case *v1.Node:
+			nodes[o.Name] = true
+		case *v1.Pod:
+			if o.UID != "" && uids[o.UID] {
+				a.fail(name, field.Duplicate(field.NewPath("metadata", "uid"), o.UID))
+			}
+			uids[o.UID] = true
+			if node := o.Spec.NodeName; node != "" && !nodes[node] {
+				a.fail(name, field.NotFound(field.NewPath("spec", "nodeName"), node))
+			}
 		}
 	}
 	return errors.Join(a.errs...)
@@ -158,11 +160,12 @@ func (a *admitter) admitAll(all []runtime.Object, classes int, already map[runti
 		admit(i, nil)
 	}
 	var group sync.WaitGroup
+	var valid validPods
 	for w := range workers {
 		group.Go(func() {
 			var known *alike
 			if len(all) >= manyObjects {
-				known = &alike{valid: map[[sha256.Size]byte]bool{}}
+				known = &alike{valid: &valid}
 			}
 			for i := classes + w; i < len(all); i += workers {
 				admit(i, known)
@@ -208,15 +211,22 @@ func terminated(pod *v1.Pod) bool {
 
 // NameOf is the kind and the name of an object, or "" of a kind that is not known.
 func NameOf(object runtime.Object) string {
-	kinds, _, err := legacyscheme.Scheme.ObjectKinds(object)
 	meta, ok := object.(metav1.Object)
-	switch {
-	case err != nil || !ok:
+	if !ok {
 		return ""
-	case meta.GetNamespace() == "":
-		return kinds[0].Kind + " " + meta.GetName()
 	}
-	return kinds[0].Kind + " " + model.Key(meta)
+	kind := "Pod" // most are
+	if _, ok := object.(*v1.Pod); !ok {
+		kinds, _, err := legacyscheme.Scheme.ObjectKinds(object)
+		if err != nil {
+			return ""
+		}
+		kind = kinds[0].Kind
+	}
+	if meta.GetNamespace() == "" {
+		return kind + " " + meta.GetName()
+	}
+	return kind + " " + model.Key(meta)
 }
 
 // admitter collects what is wrong while it admits objects.

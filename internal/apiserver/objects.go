@@ -55,13 +55,13 @@ func (a *admitter) admit(object runtime.Object) {
 		}
 		legacyscheme.Scheme.Default(o)
 		key, canTell := a.alike.key(o)
-		if canTell && a.alike.valid[key] {
+		if canTell && a.alike.valid.has(key) {
 			return
 		}
 		before := len(a.errs)
 		check(a, o, func(in *core.Pod) field.ErrorList { return append(defaultResources(in, o), validateStoredPod(in)...) })
 		if canTell && len(a.errs) == before {
-			a.alike.add(key)
+			a.alike.valid.add(key)
 		}
 	case *v1.PersistentVolumeClaim:
 		setNamespace(o)
