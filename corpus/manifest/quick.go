@@ -27,6 +27,8 @@ type quick struct {
 	texts      [1 << 14]string
 	quantities [1 << 10]known[resource.Quantity]
 	times      [1 << 10]known[metav1.Time]
+	fields     []*field  // by member.remembered
+	after      []*member // which came last after a member, by member.id
 }
 
 // known is what a text was decoded to.
@@ -156,10 +158,12 @@ type codec struct {
 }
 
 var (
-	codecsLock  sync.Mutex
-	codecs      = map[reflect.Type]*codec{}
-	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
-	textual     = reflect.TypeFor[interface{ UnmarshalText([]byte) error }]()
+	codecsLock sync.Mutex
+	codecs     = map[reflect.Type]*codec{}
+	// memberCount counts members, rememberedCount those that have a copy.
+	memberCount, rememberedCount int
+	unmarshaler                  = reflect.TypeFor[json.Unmarshaler]()
+	textual                      = reflect.TypeFor[interface{ UnmarshalText([]byte) error }]()
 )
 
 func codecOf(t reflect.Type) *codec {
@@ -418,9 +422,14 @@ func mapOf(t reflect.Type) func(*quick, reflect.Value) bool {
 
 // member is a field of a struct, or of one that is embedded in it.
 type member struct {
+	id    int // counts all members of all structs
+	name  string
 	index []int
 	codec *codec
 	bit   uint64
+	// copy copies a value of a field that is remembered: as which of all is remembered.
+	copy       func(to, from any)
+	remembered int
 }
 
 func structOf(t reflect.Type) func(*quick, reflect.Value) bool {
@@ -428,18 +437,25 @@ func structOf(t reflect.Type) func(*quick, reflect.Value) bool {
 	if !addMembers(t, nil, members) || len(members) > 64 {
 		return nil
 	}
+	first := newMember("")
 	return func(p *quick, v reflect.Value) bool {
 		if p.peek() != '{' {
 			return p.null()
 		}
-		seen := uint64(0)
+		seen, before := uint64(0), first
 		return p.list('}', func() bool {
 			name, escaped, ok := p.quoted()
-			m := members[string(name)]
+			m := p.following(before)
+			if m == nil || m.name != string(name) { // most often they come in the same order
+				if m = members[string(name)]; m != nil {
+					p.after[before.id] = m
+				}
+			}
 			if !ok || escaped || m == nil || m.codec.decode == nil || seen&m.bit != 0 {
 				return false
 			}
 			seen |= m.bit
+			before = m
 			p.space()
 			if !p.next(':') {
 				return false
@@ -448,9 +464,25 @@ func structOf(t reflect.Type) func(*quick, reflect.Value) bool {
 			for _, i := range m.index {
 				to = to.Field(i)
 			}
+			if m.copy != nil {
+				return p.decodeField(m, to)
+			}
 			return m.codec.decode(p, to)
 		})
 	}
+}
+
+// following is the member that came last after another one of its struct, if any.
+func (p *quick) following(m *member) *member {
+	for len(p.after) <= m.id {
+		p.after = append(p.after, nil)
+	}
+	return p.after[m.id]
+}
+
+func newMember(name string) *member {
+	memberCount++
+	return &member{id: memberCount - 1, name: name}
 }
 
 // addMembers adds the fields of a struct, and tells whether there is nothing unusual
@@ -471,7 +503,13 @@ func addMembers(t reflect.Type, index []int, members map[string]*member) bool {
 		case name == "", strings.Contains(options, "string"), members[name] != nil:
 			return false
 		}
-		members[name] = &member{index: its, codec: newCodec(f.Type), bit: 1 << len(members)}
+		m := newMember(name)
+		m.index, m.codec, m.bit = its, newCodec(f.Type), 1<<len(members)
+		if m.copy = copiers[f.Type]; m.copy != nil {
+			m.remembered = rememberedCount
+			rememberedCount++
+		}
+		members[name] = m
 	}
 	return true
 }
