@@ -97,11 +97,15 @@ func Decode(data []byte, own Own) ([]Object, *InputError) {
 	close(queue)
 	workers.Wait()
 
-	var all []Object
+	count := 0
 	for _, j := range jobs {
 		if j.err != nil {
 			return nil, j.err
 		}
+		count += len(j.out)
+	}
+	all := make([]Object, 0, count)
+	for _, j := range jobs {
 		all = append(all, j.out...)
 	}
 	return all, splitErr

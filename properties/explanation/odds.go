@@ -52,15 +52,15 @@ func oddsOf(d *answers.Set) *Odds {
 		for _, node := range l.Nodes {
 			o.byNode[node] = &all[i]
 		}
-		o.sum.Add(o.sum, l.Probability)
 		if i < shownOdds {
+			o.sum.Add(o.sum, l.Probability)
 			o.Likeliest = append(o.Likeliest, likelihood(l.Nodes, len(l.Nodes), l.Probability))
 			continue
 		}
 		others += len(l.Nodes)
 		rest.Add(rest, l.Probability)
 	}
-	if others > 0 {
+	if o.sum.Add(o.sum, rest); others > 0 {
 		all := likelihood(nil, others, rest)
 		o.Rest = &all
 	}

@@ -217,8 +217,14 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 	if s.crash.Load() != nil {
 		return false, nil
 	}
+	if len(c.Pods) >= tooMany {
+		return false, err
+	}
 	return s.unload() == nil, err
 }
+
+// tooMany is how many pods take longer to unload than a new scheduler takes to build.
+const tooMany = 10_000
 
 // recoverCrash makes a panic the crash of the scheduler.
 func (s *scheduler) recoverCrash() {
