@@ -90,7 +90,7 @@ func spareCollector(path string) {
 // asChild is main in a child. It is short-lived, so memory counts less than time.
 func asChild(ctx context.Context) int {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(800)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softLimit)
