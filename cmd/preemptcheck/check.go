@@ -62,8 +62,8 @@ RESULT is one of
   error                 the scheduler could not be run
 
 A timeline is run from its start to where all has come to rest, and on past the flush
-of pods that wait for too long, on the scheduler that is linked in; with several
-schedulers, timelines are left out.
+of pods that wait for too long. With several schedulers, it is run with those that can
+do so, and the others are named.
 
 A case that "preemptcheck fuzz" saved says under "finding:" what was found, and
 which command found it. A note tells if that does not occur as it did: because it
@@ -73,7 +73,8 @@ With several schedulers, or all, the answer is a matrix, and then all that is no
 as the cases say.
 
 Exit status: 1 if there is a finding or something unexpected; else 2 if a file
-was bad, or a cluster not modelled, undecided or not run; else 0.`,
+was bad, or a cluster not modelled, undecided or not run, or if there are only timelines
+and no scheduler can run them; else 0.`,
 		Example: `  preemptcheck check corpus/cases
   kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck check -
   preemptcheck check --reference v1.31.0,v1.31.14 corpus/cases
@@ -98,14 +99,17 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 			return inputErr
 		}
 		if len(names) > 1 { // it closes them
-			cases = slices.DeleteFunc(cases, func(c *corpus.Case) bool { return c.Timeline != nil })
-			m, err := checkMatrix(cmd, names, checkers, cases, workers, classes)
-			return output.conclude(cmd, m, m.WriteText, m.Differ > 0, m.NotDone > 0, inputErr, err)
+			schedulers, err := schedulersFor(cases, names, checkers)
+			if err != nil {
+				return err
+			}
+			m, err := checkMatrix(cmd, schedulers, cases, workers, classes)
+			return output.conclude(cmd, m, m.WriteText, m.Differ > 0, m.NotDone > 0 || m.NothingRun(), inputErr, err)
 		}
 		defer closeAll(checkers)
 		report := &replay.Report{}
 		var life reference.LifeSystem
-		if slices.ContainsFunc(cases, func(c *corpus.Case) bool { return c.Timeline != nil }) {
+		if slices.ContainsFunc(cases, isTimeline) {
 			if life, err = newLife(names[0]); err != nil {
 				return err
 			}
@@ -128,14 +132,35 @@ was bad, or a cluster not modelled, undecided or not run; else 0.`,
 	return cmd
 }
 
+func isTimeline(c *corpus.Case) bool { return c.Timeline != nil }
+
 // judge checks a case, or a timeline.
-func judge(ctx context.Context, checker *properties.Checker, life reference.LifeSystem, c *corpus.Case, classes []properties.Class) *replay.Judgement {
+func judge(ctx context.Context, checker *properties.Checker, life reference.LifeSystem, c *corpus.Case, classes []properties.Class) (j *replay.Judgement) {
 	if c.Timeline != nil {
-		return replay.JudgeTimeline(ctx, life, c, classes...)
+		j = replay.JudgeTimeline(ctx, life, c, classes...)
+	} else {
+		j = replay.Judge(ctx, checker, c, classes...)
 	}
-	j := replay.Judge(ctx, checker, c, classes...)
 	reproduce(j, checker, c)
 	return j
+}
+
+// schedulersFor are those with the names, which can run timelines if there is one among the cases
+// and they are of a release that can.
+func schedulersFor(cases []*corpus.Case, names []string, checkers []*properties.Checker) (schedulers []replay.Scheduler, err error) {
+	for i, name := range names {
+		s := replay.Scheduler{Name: name, Checker: checkers[i]}
+		if err == nil && slices.ContainsFunc(cases, isTimeline) {
+			s.Life, err = newLife(name)
+		}
+		schedulers = append(schedulers, s)
+	}
+	if err != nil {
+		for i := range schedulers {
+			schedulers[i].Close()
+		}
+	}
+	return schedulers, err
 }
 
 // references are the schedulers that the value of --reference names: one, several
@@ -153,19 +178,15 @@ func references(value string) (names []string) {
 }
 
 // checkMatrix checks the cases with several schedulers. The error is an interrupt.
-func checkMatrix(cmd *cobra.Command, names []string, checkers []*properties.Checker, cases []*corpus.Case, workers int, classes []properties.Class) (*replay.Matrix, error) {
-	var schedulers []replay.Scheduler
-	for i, name := range names {
-		schedulers = append(schedulers, replay.Scheduler{Name: name, Checker: checkers[i]})
-	}
+func checkMatrix(cmd *cobra.Command, schedulers []replay.Scheduler, cases []*corpus.Case, workers int, classes []properties.Class) (*replay.Matrix, error) {
 	progress := newProgress(cmd.ErrOrStderr())
 	m := replay.NewMatrix(cmd.Context(), schedulers, cases, workers, func(done, of int) {
 		progress.show(func() string { return fmt.Sprintf("%d of %d checks", done, of) })
 	}, classes...)
 	progress.finish()
-	for k, row := range m.Cases {
+	for _, row := range m.Cases {
 		for i, j := range row.Judgements {
-			reproduce(j, checkers[i], cases[k])
+			reproduce(j, schedulers[i].Checker, row.Case)
 		}
 	}
 	if m.Interrupted {

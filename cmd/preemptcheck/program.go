@@ -45,8 +45,8 @@ func commandFor(command, reference string, c *corpus.Case) string {
 		line += " " + flags
 	}
 	line += " " + file
-	if key := model.Key(c.Cluster.Preemptor); c.Name == key { // from a dump
-		line += " --pod " + key
+	if p := c.Cluster.Preemptor; p != nil && c.Name == model.Key(p) { // from a dump
+		line += " --pod " + c.Name
 	}
 	return line
 }

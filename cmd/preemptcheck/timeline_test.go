@@ -43,6 +43,7 @@ func TestUnmetExpectation(t *testing.T) {
 	status, out, errOut := preemptcheck(t, wrong, "check", "-")
 	require.Equal(t, statusFound, status, errOut)
 	require.Contains(t, out, "step 6: expected that default/p is bound to node-2, but it is bound to node-1")
+	require.Contains(t, out, "\n  reproduce: preemptcheck check -\n")
 }
 
 // TestGenerateTimeline: what generate writes is a timeline that check reads and runs.

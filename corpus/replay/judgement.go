@@ -52,6 +52,7 @@ const (
 	Gone        = "no longer reproduces"
 	Unexpected  = "unexpected"
 	Otherwise   = "otherwise, as it says" // than in the releases that a timeline is about
+	NoTimelines = "runs no timelines"     // where other schedulers do
 	NotModelled = "not modelled"
 	Refused     = "not known to the release"
 	Undecided   = "undecided"

@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // Matrix is what became of cases with several schedulers.
@@ -30,6 +31,9 @@ type Matrix struct {
 	Differ      int  `json:"differ"`
 	NotDone     int  `json:"notDone"`
 	Interrupted bool `json:"interrupted,omitempty"`
+	// TimelinesNotRun is how many timelines were not run with a scheduler that can run none, by
+	// its name. Those that no scheduler can run are not among Cases.
+	TimelinesNotRun map[string]int `json:"timelinesNotRun,omitempty"`
 
 	columns []string
 }
@@ -40,6 +44,8 @@ type Row struct {
 	File string `json:"file,omitempty"`
 	// Judgements are in the order of Matrix.References.
 	Judgements []*Judgement `json:"judgements"`
+	// Case is the case itself.
+	Case *corpus.Case `json:"-"`
 	// own tells for which of them the case expects something else than for the last.
 	own []bool
 }
@@ -48,6 +54,35 @@ type Row struct {
 type Scheduler struct {
 	Name    string
 	Checker *properties.Checker
+	// Life runs the timelines; nil if the scheduler can run none.
+	Life reference.LifeSystem
+}
+
+// Close ends it.
+func (s *Scheduler) Close() {
+	s.Checker.System.Close()
+	if s.Life != nil {
+		s.Life.Close()
+	}
+}
+
+// judge checks a case, or a timeline.
+func (s *Scheduler) judge(ctx context.Context, c *corpus.Case, classes []properties.Class) *Judgement {
+	switch {
+	case c.Timeline == nil:
+		return Judge(ctx, s.Checker, c, classes...)
+	case s.Life == nil:
+		return &Judgement{Name: c.Name, File: c.File, Result: NoTimelines}
+	}
+	return JudgeTimeline(ctx, s.Life, c, classes...)
+}
+
+// isOwn tells whether a case expects something else of one scheduler than of another one.
+func isOwn(c *corpus.Case, one, other *Scheduler) bool {
+	if c.Timeline != nil && c.Releases != "" {
+		return one.Checker.Release.In(c.Releases) != other.Checker.Release.In(c.Releases)
+	}
+	return c.Expected(one.Name) != c.Expected(other.Name)
 }
 
 // NewMatrix judges each case with each scheduler, as many of these at once as there
@@ -59,11 +94,18 @@ func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case
 	for _, s := range schedulers {
 		m.References = append(m.References, s.Name)
 	}
+	lives := slices.ContainsFunc(schedulers, func(s Scheduler) bool { return s.Life != nil })
 	for _, c := range cases {
-		row := Row{Name: c.Name, File: c.File, Judgements: make([]*Judgement, len(schedulers))}
-		last := c.Expected(schedulers[len(schedulers)-1].Name)
-		for _, s := range schedulers {
-			row.own = append(row.own, c.Expected(s.Name) != last)
+		if c.Timeline != nil {
+			m.leaveOut(schedulers)
+			if !lives {
+				continue
+			}
+		}
+		row := Row{Name: c.Name, File: c.File, Judgements: make([]*Judgement, len(schedulers)), Case: c}
+		last := &schedulers[len(schedulers)-1]
+		for i := range schedulers {
+			row.own = append(row.own, isOwn(c, &schedulers[i], last))
 		}
 		m.Cases = append(m.Cases, row)
 	}
@@ -73,9 +115,9 @@ func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case
 	group.SetLimit(workers)
 	for i, s := range schedulers {
 		group.Go(func() error {
-			defer s.Checker.System.Close()
-			for k, c := range cases {
-				j := Judge(ctx, s.Checker, c, classes...)
+			defer s.Close()
+			for k := range m.Cases {
+				j := s.judge(ctx, m.Cases[k].Case, classes)
 				if ctx.Err() != nil {
 					return nil // what was judged is not about the case
 				}
@@ -83,7 +125,7 @@ func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case
 				mu.Lock()
 				done++
 				if progress != nil {
-					progress(done, len(schedulers)*len(cases))
+					progress(done, len(schedulers)*len(m.Cases))
 				}
 				mu.Unlock()
 			}
@@ -102,6 +144,7 @@ const (
 	cellDiffers    = "X"
 	cellRefused    = "-"
 	cellNotDone    = "?"
+	cellNotRun     = "/"
 )
 
 func cellOf(j *Judgement) string {
@@ -114,11 +157,29 @@ func cellOf(j *Judgement) string {
 		return cellRefused
 	case j.IsNotDone():
 		return cellNotDone
-	case j.Result == Agrees || j.Result == PassedOver:
+	case j.Result == NoTimelines:
+		return cellNotRun
+	case j.Result == Agrees || j.Result == PassedOver || j.Result == Otherwise:
 		return cellAsExpected
 	}
 	return cellKnown
 }
+
+// leaveOut counts a timeline for each scheduler that cannot run it.
+func (m *Matrix) leaveOut(schedulers []Scheduler) {
+	for _, s := range schedulers {
+		if s.Life != nil {
+			continue
+		}
+		if m.TimelinesNotRun == nil {
+			m.TimelinesNotRun = map[string]int{}
+		}
+		m.TimelinesNotRun[s.Name]++
+	}
+}
+
+// NothingRun tells whether there was nothing but timelines, which no scheduler can run.
+func (m *Matrix) NothingRun() bool { return len(m.Cases) == 0 && len(m.TimelinesNotRun) > 0 }
 
 func (m *Matrix) count() {
 	cells := map[string]int{}
@@ -133,12 +194,32 @@ func (m *Matrix) count() {
 
 // WriteText prints the matrix, all that is not as the cases say, and the counts.
 func (m *Matrix) WriteText(w io.Writer) {
+	if !m.NothingRun() {
+		m.writeCases(w)
+	}
+	var names []string
+	for _, name := range m.References {
+		if m.TimelinesNotRun[name] > 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		were := "were"
+		if m.TimelinesNotRun[names[0]] == 1 {
+			were = "was"
+		}
+		words.WriteWrapped(w, "", fmt.Sprintf("%s %s not run with %s: timelines cannot be run with %s.",
+			words.Plural(m.TimelinesNotRun[names[0]], "timeline"), were, strings.Join(names, ", "), map[bool]string{true: "it", false: "these"}[len(names) == 1]))
+	}
+}
+
+func (m *Matrix) writeCases(w io.Writer) {
 	t := table.New("", append([]string{"NAME"}, m.columns...)...)
 	for _, row := range m.Cases {
 		cells := []string{row.Name}
 		for i, j := range row.Judgements {
 			cell := cellOf(j)
-			if row.own[i] && cell != "" && cell != cellRefused {
+			if row.own[i] && cell != "" && cell != cellRefused && cell != cellNotRun {
 				cell += "*"
 			}
 			cells = append(cells, cell)
@@ -150,6 +231,9 @@ func (m *Matrix) WriteText(w io.Writer) {
 ok  as expected     k  as expected, with known findings     -  uses what the release does not know
 X   not so          ?  not modelled, undecided or not run   *  something else is expected than of the last
 `)
+	if len(m.TimelinesNotRun) > 0 && slices.ContainsFunc(m.Cases, func(r Row) bool { return r.Case.Timeline != nil }) {
+		fmt.Fprintln(w, "/   timelines cannot be run with it")
+	}
 	for _, row := range m.Cases {
 		for i, j := range row.Judgements {
 			if cell := cellOf(j); cell == cellDiffers || cell == cellNotDone {
@@ -158,8 +242,21 @@ X   not so          ?  not modelled, undecided or not run   *  something else is
 			}
 		}
 	}
+	timelines := 0
+	for _, row := range m.Cases {
+		if row.Case.Timeline != nil {
+			timelines++
+		}
+	}
+	all := words.Plural(len(m.Cases)-timelines, "case")
+	switch {
+	case timelines == len(m.Cases) && timelines > 0:
+		all = words.Plural(timelines, "timeline")
+	case timelines > 0:
+		all += " and " + words.Plural(timelines, "timeline")
+	}
 	fmt.Fprintf(w, "\n%s with %s: %d as expected (%d with known findings), %d not known to the release, %d not as expected",
-		words.Plural(len(m.Cases), "case"), words.Plural(len(m.References), "scheduler"), m.AsExpected, m.Known, m.Refused, m.Differ)
+		all, words.Plural(len(m.References), "scheduler"), m.AsExpected, m.Known, m.Refused, m.Differ)
 	if m.NotDone > 0 {
 		fmt.Fprintf(w, ", %d not modelled, undecided or not run", m.NotDone)
 	}

@@ -49,7 +49,7 @@ func TestShortNames(t *testing.T) {
 	for _, name := range []string{"v1.16.15", "v1.31.0", "v1.31.14"} {
 		version, err := release.Parse(name)
 		require.NoError(t, err)
-		schedulers = append(schedulers, Scheduler{name, &properties.Checker{Release: version}})
+		schedulers = append(schedulers, Scheduler{Name: name, Checker: &properties.Checker{Release: version}})
 	}
 	require.Equal(t, []string{"1.16", "1.31.0", "1.31.14"}, shortNames(schedulers))
 }
