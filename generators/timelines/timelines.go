@@ -34,7 +34,7 @@ func FromSeed(seed uint64) *timeline.Timeline { return generate(draw.FromSeed(se
 type features struct {
 	holds, stepwise, skew, failures, takeovers, nodeChanges, nodesGo, budgets, binding, gates, changes,
 	finalizers, shortGrace, secondProfile, sync, asyncCalls, ports, waitsBackoff, recreates,
-	onTheWay, races, overtakes, taints, never, relists, controllers, fewPods bool
+	onTheWay, races, overtakes, taints, never, relists, controllers, fewPods, foreign bool
 }
 
 func drawFeatures(s draw.Source) features {
@@ -45,7 +45,7 @@ func drawFeatures(s draw.Source) features {
 		sync: s.Chance(10), asyncCalls: s.Chance(10), ports: s.Chance(15),
 		waitsBackoff: s.Chance(20), recreates: s.Chance(25),
 		onTheWay: s.Chance(40), races: s.Chance(35), overtakes: s.Chance(25), taints: s.Chance(15), never: s.Chance(15),
-		relists: s.Chance(24), controllers: s.Chance(25), fewPods: s.Chance(12),
+		relists: s.Chance(24), controllers: s.Chance(25), fewPods: s.Chance(12), foreign: s.Chance(10),
 	}
 }
 
@@ -158,6 +158,9 @@ func (g *generator) pod(prefix string, priority int32, cpus int) *v1.Pod {
 	}
 	if g.secondProfile && g.Chance(40) {
 		p.Spec.SchedulerName = "second"
+	}
+	if g.foreign && g.Chance(25) {
+		p.Spec.SchedulerName = "other" // one that is not there
 	}
 	if g.shortGrace {
 		grace := draw.Pick(g.Source, int64(0), 0, 1, 10)

@@ -50,7 +50,7 @@ func TestFloors(t *testing.T) {
 		"several nodes": 800, "preemptors of several priorities": 800, "preemptors of one priority": 500,
 		"several told at a standstill": 500, "events let go at a standstill": 300,
 		"finalizer": 80, "scheduling gate": 50, "host port": 120, "short grace period": 900, "pod without room": 500,
-		"node for few pods": 120,
+		"node for few pods": 120, "pod of another scheduler": 100,
 		// Chains that the findings so far took.
 		"hold and next of one place": 300, "next, then delete": 300, "wait past the backoff": 500,
 	}
@@ -116,6 +116,7 @@ func has(tl *timeline.Timeline) map[string]bool {
 		is["finalizer"] = is["finalizer"] || len(p.Finalizers) > 0
 		is["scheduling gate"] = is["scheduling gate"] || len(p.Spec.SchedulingGates) > 0
 		is["never preempts"] = is["never preempts"] || p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy == v1.PreemptNever
+		is["pod of another scheduler"] = is["pod of another scheduler"] || !s.Schedules(p.Spec.SchedulerName)
 		is["host port"] = is["host port"] || len(p.Spec.Containers[0].Ports) > 0
 		is["short grace period"] = is["short grace period"] || p.Spec.TerminationGracePeriodSeconds != nil
 	}

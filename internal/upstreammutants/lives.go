@@ -9,7 +9,9 @@ const (
 	handlers  = "pkg/scheduler/eventhandlers.go"
 	nodeCache = "pkg/scheduler/backend/cache/cache.go"
 	runtime   = "pkg/scheduler/framework/runtime/framework.go"
-	sorting   = "pkg/scheduler/framework/plugins/queuesort/priority_sort.go"
+
+	prioritySort    = "pkg/scheduler/framework/plugins/queuesort/priority_sort.go"
+	schedulingGates = "pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go"
 )
 
 // lives are the mutants that break the life of a preemption, where a single cycle may
@@ -335,7 +337,7 @@ var lives = []Mutant{
 	},
 	{
 		Name: "first-come-first-tried",
-		File: sorting, Func: "Less",
+		File: prioritySort, Func: "Less",
 		Find:     "return (p1 > p2) || (p1 == p2 && ",
 		Replace:  "return (p1 > p2 || p1 <= p2) && (",
 		Breaks:   "of the pods in the queue, the most important is tried first, whichever came first",
@@ -354,6 +356,41 @@ var lives = []Mutant{
 		Find:    "if err := sched.Cache.RemoveAssumedPod(logger, pod); err != nil {",
 		Replace: "if err := error(nil); err != nil {",
 		Breaks:  "an assumed pod that is deleted takes no room",
+	},
+	{
+		Name: "priority-does-not-count",
+		File: prioritySort, Func: "Less",
+		Find:    "(p1 > p2) || (p1 == p2 && entity1.GetTimestamp().Before(entity2.GetTimestamp()))",
+		Replace: "(p1 >= p2 || p1 < p2) && entity1.GetTimestamp().Before(entity2.GetTimestamp())",
+		Breaks:  "a pod is tried before those of lower priority",
+	},
+	{
+		Name: "last-come-first-tried",
+		File: prioritySort, Func: "Less",
+		Find:    "entity1.GetTimestamp().Before(entity2.GetTimestamp())",
+		Replace: "entity1.GetTimestamp().After(entity2.GetTimestamp())",
+		Breaks:  "of equal pods, the first to come is tried first",
+	},
+	{
+		Name: "flush-comes-late",
+		File: queue, Func: "flushUnschedulableEntitiesLeftover",
+		Find:    "> p.podMaxInUnschedulablePodsDuration {",
+		Replace: "> 100*p.podMaxInUnschedulablePodsDuration {",
+		Breaks:  "a pod that waits for longer than five minutes is tried again",
+	},
+	{
+		Name: "gates-do-not-count",
+		File: schedulingGates, Func: "PreEnqueue",
+		Find:    "if len(p.Spec.SchedulingGates) == 0 {",
+		Replace: "if len(p.Spec.SchedulingGates) < 2 {",
+		Breaks:  "a gated pod is not tried",
+	},
+	{
+		Name: "tries-pods-of-others",
+		File: handlers, Func: "responsibleForPod",
+		Find:    "return profiles.HandlesSchedulerName(pod.Spec.SchedulerName)",
+		Replace: "return true || profiles.HandlesSchedulerName(pod.Spec.SchedulerName)",
+		Breaks:  "the pods of another scheduler are left to it",
 	},
 }
 

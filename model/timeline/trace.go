@@ -132,6 +132,14 @@ type Entry struct {
 	Failed     bool
 }
 
+// BindsTo is the node that a call binds its pod to; "" if it is another call.
+func (e *Entry) BindsTo() string {
+	if e.Call != Bind {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(e.Text, "to "), ", took effect")
+}
+
 // Creates tells whether an object is new from this entry on: there was none of its name.
 func (e *Entry) Creates() bool { return e.What == Created && e.Error == "" }
 

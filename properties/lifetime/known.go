@@ -168,7 +168,7 @@ func (l *Life) staleDeletion(pod, node string) (stale bool) {
 		case e.Creates():
 			delete(bound, e.Pod())
 		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
-			bound[e.Pod()] = strings.TrimSuffix(strings.TrimPrefix(e.Text, "to "), ", took effect")
+			bound[e.Pod()] = e.BindsTo()
 		case e.What == timeline.Handled && e.Listed && e.Text == "deleted" && was != nil && was.Spec.NodeName == "":
 			stale = stale || bound[e.Pod()] == node
 		}

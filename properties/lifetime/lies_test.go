@@ -236,6 +236,32 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			}
 		},
 	},
+	"important-first": {
+		"tries a less important pod first": func(t *timeline.Trace) { comesBefore(t, 20, 0) },
+		"tries a later pod first":          func(t *timeline.Trace) { comesBefore(t, 10, -time.Second) },
+	},
+	"flush-tries-all": {
+		"leaves a pod where it is": atRest("default/p", func(p *timeline.PodState) { p.Node, p.Queues = "", []model.Queue{model.QueueUnschedulable} }),
+	},
+	"gated-are-not-tried": {
+		"tries a gated pod": each(timeline.Handled, func(e *timeline.Entry) {
+			if p, ok := e.Is.(*v1.Pod); ok && p.Name == "p" {
+				p = p.DeepCopy()
+				p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "example.com/gate"}}
+				e.Is = p
+			}
+		}),
+	},
+	"tries-its-own": {
+		"tries the pod of another scheduler": each(timeline.Popped, func(e *timeline.Entry) {
+			p := e.Is.(*v1.Pod).DeepCopy()
+			p.Spec.SchedulerName = "other"
+			e.Is = p
+		}),
+	},
+	"binds-as-decided": {
+		"binds to another node": each(timeline.Fits, func(e *timeline.Entry) { e.Node = "node-2" }),
+	},
 	"waits-for-its-victims": {
 		"preempts while its victims terminate": func(t *timeline.Trace) {
 			for i := range t.Entries {
@@ -284,6 +310,14 @@ func goes(t *timeline.Trace, at int, node string) {
 	t.Entries = slices.Insert(t.Entries, at, timeline.Entry{What: timeline.Stored, Object: low, Text: "added", Is: p},
 		timeline.Entry{What: timeline.Handled, Object: low, Text: "added", Is: p},
 		timeline.Entry{What: timeline.Popped, Object: low, Is: p}, timeline.Entry{What: timeline.Fits, Object: low, Node: node, Is: p})
+}
+
+// comesBefore puts before p is tried that another pod has come, that much earlier than p or later.
+func comesBefore(t *timeline.Trace, priority int32, later time.Duration) {
+	i := first(t, timeline.Popped)
+	p := t.Entries[i].Is.(*v1.Pod).DeepCopy()
+	p.Name, p.UID, p.Spec.Priority = "other", "other", &priority
+	t.Entries = slices.Insert(t.Entries, i, timeline.Entry{At: t.Entries[i].At + later, What: timeline.Handled, Object: "Pod default/other", Text: "added", Is: p})
 }
 
 // failsToBind puts at the start that the binding of a pod fails, and what comes after that.

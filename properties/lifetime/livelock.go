@@ -91,7 +91,7 @@ func (l *Life) evictionsAtLast() (all []eviction) {
 		case e.What == timeline.Removed && pod != "", e.What == timeline.Deleting:
 			delete(where, pod)
 		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
-			where[pod] = strings.TrimSuffix(strings.TrimPrefix(e.Text, "to "), ", took effect")
+			where[pod] = e.BindsTo()
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By != "" && e.TookEffect() && !evicted[pod]:
 			evicted[pod] = true
 			if e.Step < from {
