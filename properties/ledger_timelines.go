@@ -165,7 +165,7 @@ var timelineFindings = []LedgerEntry{
 		Class:       Inconsistency,
 		Promise:     "When a nomination ends, pods of the same or lower priority are told, because they treat such a pod as if it was assigned.",
 		Source:      "comments in updatePodInSchedulingQueue and deletePodFromSchedulingQueue (eventhandlers.go:348,386@v1.37.1), which do so where a nomination changes or a nominated pod is deleted; metric pod_scheduled_after_flush_total, scheduler/metrics/metrics.go:392@v1.37.1",
-		Happens:     "A pod whose preemption has failed, or whose victims are gone, is bound to another node than the nominated one. Its nomination ends with that, and no event tells those that were kept from the nominated node by it. The same holds if it is deleted before its nomination was written: the event is sent only where the deleted object has one.",
+		Happens:     "A pod whose preemption has failed, or whose victims are gone, is bound to another node than the nominated one. Its nomination ends with that, and no event tells those that were kept from the nominated node by it. The same holds if it is deleted, or loses its nomination, before that was written: the event is sent only where the object has one.",
 		Where:       "eventhandlers.go:366,385@v1.37.1, deletePodFromSchedulingQueue, whose comment says that the binding process sends what is necessary; schedule_one.go:1060@v1.37.1, assume. Related: kubernetes#134859, of bindings by others",
 		Consequence: "Pods that could be scheduled, or could preempt, on the node stay pending for five minutes.",
 		Releases:    ">=1.35.0",

@@ -42,8 +42,8 @@ const (
 	// SkippedUnnoticed: a nominated pod that terminates is skipped when it is its turn. It is in
 	// no queue then, and the room that was kept for it is free without an event.
 	SkippedUnnoticed = "skipped-pod-frees-room-unnoticed"
-	// KeptRoomFreed: a nominated pod goes to another node, or away before its nomination was
-	// written, and those that it kept from the node are not told.
+	// KeptRoomFreed: a nominated pod goes to another node, or it is deleted or loses its nomination
+	// before that was written, and those that it kept from the node are not told.
 	KeptRoomFreed = "kept-room-freed-unnoticed"
 	// OldCopy: a pod is in two attempts at once, and the end of the first puts a copy of it into
 	// the queue that nothing keeps up to date.
@@ -305,8 +305,8 @@ func (l *Life) twiceAtOnce(pod string, before int) (twice bool) {
 }
 
 // keptRoomFreed tells whether another pod of at least its priority, for which room was kept on a
-// node when a pod was tried for the last time, was found another node later, or was deleted as
-// one that has no nomination.
+// node when a pod was tried for the last time, was found another node later, or was deleted, or
+// has lost its nomination, as one whose nomination was never written.
 func (l *Life) keptRoomFreed(pod, node string) (freed bool) {
 	nominated, kept := map[string]string{}, map[string]bool{}
 	priority := map[string]int32{}
@@ -326,6 +326,10 @@ func (l *Life) keptRoomFreed(pod, node string) (freed bool) {
 				kept[q] = to == node && q != pod
 			}
 		case e.What == timeline.Decided:
+			p, ok := e.Is.(*v1.Pod)
+			if freed = freed || ok && kept[other] && e.Node != node && p.Status.NominatedNodeName == "" && priority[other] >= priority[pod]; e.Node != node {
+				delete(kept, other)
+			}
 			nominated[other] = e.Node
 		case e.What == timeline.Fits:
 			freed = freed || kept[other] && e.Node != node && priority[other] >= priority[pod]

@@ -36,6 +36,13 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 		"forgets a pod that backs off":     func(t *timeline.Trace) { backsOff(t, "", 0) },
 		"lets a pod back off for ever":     atRest("default/p", func(p *timeline.PodState) { p.Queues = []model.Queue{model.QueueBackoff} }),
 	},
+	"rejected-back-off": {
+		"tries a rejected pod again at once": func(t *timeline.Trace) {
+			t.Entries = append([]timeline.Entry{
+				{What: timeline.Popped, Object: "Pod default/other"}, {What: timeline.Requeued, Object: "Pod default/other"}, {What: timeline.Popped, Object: "Pod default/other"},
+			}, t.Entries...)
+		},
+	},
 	"the-gone-are-not-tried": {
 		"tries a pod that is gone": func(t *timeline.Trace) {
 			t.Entries = append(t.Entries, timeline.Entry{What: timeline.Popped, Object: "Pod default/v"})
@@ -368,17 +375,21 @@ func each(what timeline.What, lie func(e *timeline.Entry)) func(t *timeline.Trac
 func TestLies(t *testing.T) {
 	s, err := corpus.Load("../../corpus/timelines/preempted-and-bound.yaml")
 	require.NoError(t, err)
-	tl := s.Cases[0].Timeline
 	for _, p := range lifetime.All() {
+		tl := *s.Cases[0].Timeline
+		if p.Name == "rejected-back-off" {
+			tl.Cluster = tl.Cluster.DeepCopy()
+			tl.Cluster.Settings.FeatureGates = map[string]bool{"SchedulerPopFromBackoffQ": false}
+		}
 		require.Len(t, lies[p.Name], len(p.Lies), p.Name)
 		for _, name := range p.Lies {
-			trace, err := life.Run(t.Context(), tl)
+			trace, err := life.Run(t.Context(), &tl)
 			require.NoError(t, err)
-			l := &lifetime.Life{Timeline: tl, Trace: trace}
+			l := &lifetime.Life{Timeline: &tl, Trace: trace}
 			require.Empty(t, lifetime.Check(l), "an honest scheduler")
 			require.Contains(t, lies[p.Name], name)
 			lies[p.Name][name](trace)
-			l = &lifetime.Life{Timeline: tl, Trace: trace}
+			l = &lifetime.Life{Timeline: &tl, Trace: trace}
 			require.NotEmpty(t, p.Check(l), "%s does not notice that a scheduler %s", p.Name, name)
 		}
 	}

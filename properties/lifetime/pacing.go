@@ -31,6 +31,12 @@ func pacing() []Property {
 		Lies:    []string{"lets a pod back off for too long", "forgets a pod that backs off", "lets a pod back off for ever"},
 		Check:   backoffEnds,
 	}, {
+		Name:    "rejected-back-off",
+		Promise: "where pods are not popped from the backoff queue early, one that was rejected is not tried again before its backoff is over",
+		Source:  source + "; KEP-5142, Summary: without the feature, a pod waits in the backoffQ until its backoff is over",
+		Lies:    []string{"tries a rejected pod again at once"},
+		Check:   rejectedBackOff,
+	}, {
 		Name:    "the-gone-are-not-tried",
 		Promise: "a pod that is deleted is deleted from the queue, and not tried any more",
 		Source:  "doc comment of PriorityQueue.Delete (scheduling_queue.go:1469@v1.37.1)",
@@ -152,6 +158,31 @@ func backoffEnds(l *Life) (findings []Finding) {
 		findings = append(findings, l.backsOffAtRest()...)
 	}
 	slices.SortFunc(findings, func(a, b Finding) int { return a.Entry - b.Entry })
+	return findings
+}
+
+// rejectedBackOff counts how often each pod was rejected, and looks when it is tried after that.
+func rejectedBackOff(l *Life) (findings []Finding) {
+	if on, set := l.Timeline.Cluster.Settings.FeatureGates["SchedulerPopFromBackoffQ"]; !set || on {
+		return nil
+	}
+	rejected := map[string]int{}
+	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		pod := e.Pod()
+		switch {
+		case e.What == timeline.TakenOver:
+			clear(rejected)
+		case e.Creates() || e.What == timeline.Handled && e.Text == "added":
+			delete(rejected, pod)
+		case e.What == timeline.Requeued && e.Text != "error" && !l.Trace.Entries[i].Gated:
+			rejected[pod]++
+			if at := l.triedTooSoon(i, backoffOf(rejected[pod])); at >= 0 {
+				findings = append(findings, Finding{Pod: pod, Kind: "tried", Entry: at, Detail: fmt.Sprintf(
+					"pod %s was rejected at %.3fs, for the time %d, and is tried again at %.3fs", pod, e.At.Seconds(), rejected[pod], l.Trace.Entries[at].At.Seconds())})
+			}
+		}
+	}
 	return findings
 }
 
