@@ -205,6 +205,77 @@ func (g *generator) overtake() {
 	g.letGo(stop, timeline.Place{})
 }
 
+// meet stops a preemption at one place and a pod on its way to a node at another, so that either
+// goes on while the other is under way. Sometimes another scheduler takes over in between.
+func (g *generator) meet() {
+	preempts := timeline.Place{Name: draw.Pick(g.Source, timeline.Preempt, timeline.Evict, timeline.Evict, timeline.Evict, timeline.Evict, timeline.Patch, timeline.Preempted, timeline.Requeue,
+		timeline.Record, timeline.Filter, timeline.Stop, timeline.Stop, timeline.Stop, timeline.Handle)}
+	binds := timeline.Place{Name: draw.Pick(g.Source, timeline.Permit, timeline.PreBind, timeline.PreBind, timeline.PreBound, timeline.PreBound, timeline.Bind,
+		timeline.Unreserve, timeline.Unreserve, timeline.Start, timeline.Start, timeline.Pop)}
+	if preempts.Name.OfKind() {
+		preempts.Kind = "Pod"
+	}
+	w, p := g.pod("w", int32(g.Intn(7)), 1), g.preemptor()
+	p.Spec.SchedulingGates = nil
+	hold := func(at timeline.Place) { g.add(timeline.Step{Hold: &at}) }
+	if binds.Name == timeline.Unreserve {
+		g.add(timeline.Step{Fail: &timeline.Failure{Call: timeline.Bind, Pod: model.Key(w), Times: draw.Pick(g.Source, 1, 4), Error: draw.Pick(g.Source, "InternalError", "Timeout"), Arrives: g.Chance(20)}})
+	}
+	if binds.Name != timeline.Pop {
+		g.makeRoom()
+		hold(binds)
+		g.add(timeline.Step{Create: w})
+		hold(preempts)
+		g.add(timeline.Step{Create: p})
+	} else {
+		hold(preempts)
+		g.add(timeline.Step{Create: p})
+		hold(binds)
+		g.add(timeline.Step{Create: w})
+	}
+	g.sometimesWait(30)
+	for range g.Intn(3) {
+		at := draw.Pick(g.Source, preempts, preempts, binds)
+		g.add(timeline.Step{Next: &at})
+	}
+	if g.takeovers && g.Chance(60) {
+		g.add(timeline.Step{Takeover: true})
+		g.sometimesWait(40)
+	}
+	if g.Chance(30) {
+		g.add(timeline.Step{Delete: "Pod " + draw.Pick(g.Source, model.Key(w), model.Key(p))})
+	}
+	g.letGo(binds, preempts)
+}
+
+// dies lets the scheduler die at some point of a preemption or a binding, and another take over,
+// which knows of it only what was written. What the first one had sent may still arrive.
+func (g *generator) dies() {
+	at := timeline.Place{Name: draw.Pick(g.Source, timeline.Preempt, timeline.Evict, timeline.Evict, timeline.Patch, timeline.Preempted, timeline.Requeue,
+		timeline.Permit, timeline.PreBind, timeline.Bind, timeline.Handle, timeline.Store)}
+	if at.Name.OfKind() {
+		at.Kind = "Pod"
+	}
+	if at.Name == timeline.Permit || at.Name == timeline.PreBind || at.Name == timeline.Bind {
+		g.makeRoom()
+	}
+	if g.Chance(30) {
+		g.add(timeline.Step{Fail: &timeline.Failure{Call: draw.Pick(g.Source, timeline.Evict, timeline.Patch, timeline.Bind), Times: 1, Error: "Timeout", Arrives: g.Chance(60)}})
+	}
+	g.add(timeline.Step{Hold: &at})
+	g.createPreemptor()
+	for range g.Intn(3) { // for example the first of two victims is deleted, or marked
+		g.add(timeline.Step{Next: &at})
+	}
+	g.sometimesWait(40)
+	g.add(timeline.Step{Takeover: true})
+	if g.Chance(50) {
+		g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(6)), 1+g.Intn(2))})
+	}
+	g.sometimesWait(40)
+	g.letGo(at, timeline.Place{})
+}
+
 // outOfTouch lets things happen that the scheduler is not told of, until it lists anew.
 func (g *generator) outOfTouch() {
 	if g.Chance(50) {

@@ -2,6 +2,7 @@ package timelines
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,17 +30,17 @@ var steps = []struct {
 	{150, func(g *generator) bool { return g.stepwise && len(g.held) > 0 }, (*generator).next},
 	{10, func(g *generator) bool { return g.failures }, (*generator).fail},
 	{4, func(g *generator) bool { return g.takeovers }, func(g *generator) { g.add(timeline.Step{Takeover: true}) }},
+	{26, func(g *generator) bool { return g.meets && g.made < 14 }, (*generator).meet},
+	{14, func(g *generator) bool { return g.takeovers && g.made < 14 }, (*generator).dies},
 	{12, func(g *generator) bool { return g.nodeChanges }, (*generator).changeNode},
-	{8, func(g *generator) bool { return g.nodesGo }, (*generator).nodeGoes},
-	{8, func(g *generator) bool { return g.budgets }, func(g *generator) {
-		g.change("PodDisruptionBudget default/budget", map[string]any{"status": map[string]any{"disruptionsAllowed": g.Intn(3)}})
-	}},
+	{12, func(g *generator) bool { return g.nodesGo }, (*generator).nodeGoes},
+	{14, func(g *generator) bool { return g.budgets }, (*generator).changeBudget},
 	{18, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).onItsWay},
 	{10, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).cross},
 	{14, func(g *generator) bool { return g.races && g.made < 14 }, (*generator).race},
 	{10, func(g *generator) bool { return g.races && g.made < 14 }, (*generator).unwritten},
 	{12, func(g *generator) bool { return g.overtakes && g.made < 14 }, (*generator).overtake},
-	{12, func(g *generator) bool { return g.controllers }, (*generator).replace},
+	{14, func(g *generator) bool { return g.controllers }, (*generator).replace},
 	{5, func(g *generator) bool { return g.relists }, (*generator).relist},
 	{10, func(g *generator) bool { return g.relists && g.made < 14 }, (*generator).outOfTouch},
 	{12, func(g *generator) bool { return g.taints }, (*generator).taint},
@@ -74,6 +75,10 @@ func (g *generator) anyPod() string {
 }
 
 func (g *generator) wait() {
+	if g.longWaits && g.Chance(30) {
+		g.add(timeline.Step{Wait: draw.Pick(g.Source, 2*time.Minute, 6*time.Minute)}) // past the flush
+		return
+	}
 	g.add(timeline.Step{Wait: draw.Pick(g.Source, time.Second, 100*time.Millisecond, 3*time.Second, 11*time.Second, 31*time.Second)})
 }
 
@@ -88,7 +93,7 @@ func (g *generator) change(object string, with map[string]any) {
 // place is somewhere to hold.
 func (g *generator) place() timeline.Place {
 	if g.skew && g.Chance(45) {
-		return timeline.Place{Name: draw.Pick(g.Source, timeline.Store, timeline.Handle), Kind: draw.Pick(g.Source, "Pod", "Pod", "Pod", "Node")}
+		return timeline.Place{Name: draw.Pick(g.Source, timeline.Store, timeline.Handle), Kind: draw.Pick(g.Source, "Pod", "Pod", "Pod", "Node", "PodDisruptionBudget")}
 	}
 	names := []timeline.PlaceName{timeline.Preempt, timeline.Requeue, timeline.Filter, timeline.Evict, timeline.Patch, timeline.Preempted, timeline.Record, timeline.Pop, timeline.Stop}
 	if g.binding {
@@ -173,8 +178,30 @@ func (g *generator) changeNode() {
 	g.change(name, map[string]any{"status": map[string]any{"allocatable": map[string]any{"cpu": cpus}, "capacity": map[string]any{"cpu": cpus}}})
 }
 
-// nodeGoes deletes a node, and the pods on it as the garbage collector does, or makes a node.
+// changeBudget changes what a budget allows, which pods it is for, deletes it, or makes it anew.
+func (g *generator) changeBudget() {
+	const name = "PodDisruptionBudget default/budget"
+	switch draw.Weighted(g.Source, 60, 15, 25) {
+	case 0:
+		g.change(name, map[string]any{"status": map[string]any{"disruptionsAllowed": g.Intn(3)}})
+	case 1:
+		g.change(name, map[string]any{"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"app": draw.Pick(g.Source, "a", "b")}}}})
+	case 2:
+		g.add(timeline.Step{Delete: name})
+		g.sometimesWait(50)
+		g.add(timeline.Step{Create: budget(g.Intn(3))})
+	}
+}
+
+// nodeGoes deletes a node, and the pods on it as the garbage collector does, or makes a node,
+// sometimes one of the name that went.
 func (g *generator) nodeGoes() {
+	if n := len(g.gone); n > 0 && g.Chance(60) {
+		back := g.gone[n-1]
+		g.gone = g.gone[:n-1]
+		g.add(timeline.Step{Create: back})
+		return
+	}
 	if len(g.nodes) < 6 && g.Chance(50) {
 		n := node(len(g.nodes), 1+g.Intn(4))
 		g.nodes = append(g.nodes, n.Name)
@@ -183,6 +210,7 @@ func (g *generator) nodeGoes() {
 	}
 	name := g.nodes[g.Intn(len(g.nodes))]
 	g.add(timeline.Step{Delete: "Node " + name})
+	g.gone = append(g.gone, node(slices.Index(g.nodes, name), 1+g.Intn(4)))
 	for _, p := range g.cluster.Pods {
 		if p.Spec.NodeName == name {
 			g.add(timeline.Step{Delete: "Pod " + model.Key(p)})

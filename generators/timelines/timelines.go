@@ -34,18 +34,18 @@ func FromSeed(seed uint64) *timeline.Timeline { return generate(draw.FromSeed(se
 type features struct {
 	holds, stepwise, skew, failures, takeovers, nodeChanges, nodesGo, budgets, binding, gates, changes,
 	finalizers, shortGrace, secondProfile, sync, asyncCalls, ports, waitsBackoff, recreates,
-	onTheWay, races, overtakes, taints, never, relists, controllers, fewPods, foreign bool
+	onTheWay, races, overtakes, taints, never, relists, controllers, fewPods, foreign, longWaits, longGrace, meets bool
 }
 
 func drawFeatures(s draw.Source) features {
 	return features{
-		holds: s.Chance(75), stepwise: s.Chance(35), skew: s.Chance(60), failures: s.Chance(25), takeovers: s.Chance(12),
+		holds: s.Chance(75), stepwise: s.Chance(35), skew: s.Chance(60), failures: s.Chance(25), takeovers: s.Chance(16),
 		nodeChanges: s.Chance(25), nodesGo: s.Chance(20), budgets: s.Chance(25), binding: s.Chance(20), gates: s.Chance(15),
 		changes: s.Chance(20), finalizers: s.Chance(15), shortGrace: s.Chance(60), secondProfile: s.Chance(10),
 		sync: s.Chance(10), asyncCalls: s.Chance(10), ports: s.Chance(15),
 		waitsBackoff: s.Chance(20), recreates: s.Chance(25),
 		onTheWay: s.Chance(40), races: s.Chance(35), overtakes: s.Chance(25), taints: s.Chance(15), never: s.Chance(15),
-		relists: s.Chance(24), controllers: s.Chance(25), fewPods: s.Chance(12), foreign: s.Chance(10),
+		relists: s.Chance(24), controllers: s.Chance(25), fewPods: s.Chance(12), foreign: s.Chance(10), longWaits: s.Chance(15), longGrace: s.Chance(12), meets: s.Chance(30),
 	}
 }
 
@@ -59,6 +59,7 @@ type generator struct {
 	pods    []string // names of all pods that are or were there
 	held    []timeline.Place
 	made    int
+	gone    []*v1.Node // nodes to come back under their names
 }
 
 func generate(s draw.Source) *timeline.Timeline {
@@ -164,6 +165,10 @@ func (g *generator) pod(prefix string, priority int32, cpus int) *v1.Pod {
 	}
 	if g.shortGrace {
 		grace := draw.Pick(g.Source, int64(0), 0, 1, 10)
+		p.Spec.TerminationGracePeriodSeconds = &grace
+	}
+	if g.longGrace && g.Chance(30) {
+		grace := draw.Pick(g.Source, int64(60), 400) // longer than till the flush
 		p.Spec.TerminationGracePeriodSeconds = &grace
 	}
 	if g.never && g.Chance(30) {

@@ -50,7 +50,9 @@ func TestFloors(t *testing.T) {
 		"several nodes": 800, "preemptors of several priorities": 800, "preemptors of one priority": 500,
 		"several told at a standstill": 500, "events let go at a standstill": 300,
 		"finalizer": 80, "scheduling gate": 50, "host port": 120, "short grace period": 900, "pod without room": 500,
-		"node for few pods": 120, "pod of another scheduler": 100,
+		"node for few pods": 120, "pod of another scheduler": 100, "grace period beyond the flush": 60,
+		"wait past the flush": 80, "node comes back": 25, "budget goes": 60, "budget is for others": 30,
+		"takeover while something is held": 100, "hold of PodDisruptionBudget": 60,
 		// Chains that the findings so far took.
 		"hold and next of one place": 300, "next, then delete": 300, "wait past the backoff": 500,
 	}
@@ -117,6 +119,8 @@ func has(tl *timeline.Timeline) map[string]bool {
 		is["scheduling gate"] = is["scheduling gate"] || len(p.Spec.SchedulingGates) > 0
 		is["never preempts"] = is["never preempts"] || p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy == v1.PreemptNever
 		is["pod of another scheduler"] = is["pod of another scheduler"] || !s.Schedules(p.Spec.SchedulerName)
+		grace := p.Spec.TerminationGracePeriodSeconds
+		is["grace period beyond the flush"] = is["grace period beyond the flush"] || grace != nil && *grace > 330
 		is["host port"] = is["host port"] || len(p.Spec.Containers[0].Ports) > 0
 		is["short grace period"] = is["short grace period"] || p.Spec.TerminationGracePeriodSeconds != nil
 	}
@@ -131,6 +135,7 @@ func has(tl *timeline.Timeline) map[string]bool {
 	lost := map[string]bool{} // kinds of events that are not stored
 	told := 0                 // steps about objects since the queue was held
 	created, again := map[string]bool{}, map[string]bool{}
+	deleted, holding := map[string]bool{}, map[timeline.Place]bool{}
 	for i := range tl.Steps {
 		s := &tl.Steps[i]
 		kind := func(name string) string { kind, _, _ := strings.Cut(name, " "); return kind }
@@ -158,24 +163,32 @@ func has(tl *timeline.Timeline) map[string]bool {
 				is["pod without room"] = true
 			}
 		case s.Create != nil:
-			is["create Node"] = true
+			node, ok := s.Create.(*v1.Node)
+			is["create Node"] = is["create Node"] || ok
+			is["node comes back"] = is["node comes back"] || ok && deleted["Node "+node.Name]
 		case s.Change != "":
 			is["change "+kind(s.Change)] = true
+			is["budget is for others"] = is["budget is for others"] || strings.Contains(string(s.With), "matchLabels")
 			is["taint"] = is["taint"] || strings.Contains(string(s.With), "taints")
 			is["toleration"] = is["toleration"] || strings.Contains(string(s.With), "tolerations")
 		case s.Delete != "":
-			is["delete "+kind(s.Delete)] = true
+			is["delete "+kind(s.Delete)], deleted[s.Delete] = true, true
+			is["budget goes"] = is["budget goes"] || kind(s.Delete) == "PodDisruptionBudget"
 			is["next, then delete"] = is["next, then delete"] || next
 		case s.End != "":
 			is["end"] = true
 		case s.Wait > 0:
 			is["wait"] = true
+			is["wait past the flush"] = is["wait past the flush"] || s.Wait > 330*time.Second
 			is["wait past the backoff"] = is["wait past the backoff"] || s.Wait > 10*time.Second
 		case s.Hold != nil:
 			is["hold"], is["hold "+string(s.Hold.Name)], held[*s.Hold] = true, true, true
+			is["hold of PodDisruptionBudget"] = is["hold of PodDisruptionBudget"] || s.Hold.Kind == "PodDisruptionBudget"
+			holding[*s.Hold] = true
 			lost[s.Hold.Kind] = lost[s.Hold.Kind] || s.Hold.Name == timeline.Store
 		case s.Release != nil:
 			is["release"] = true
+			delete(holding, *s.Release)
 			delete(lost, s.Release.Kind)
 			delete(held, *s.Release)
 		case s.Next != nil:
@@ -196,6 +209,7 @@ func has(tl *timeline.Timeline) map[string]bool {
 			is["replace later"] = is["replace later"] || s.Replace.After > 0
 		case s.Takeover:
 			is["takeover"] = true
+			is["takeover while something is held"] = is["takeover while something is held"] || len(holding) > 0
 		}
 	}
 	is["preemptors of several priorities"] = len(of) > 1

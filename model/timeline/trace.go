@@ -130,6 +130,8 @@ type Entry struct {
 	Violations int
 	Nomination model.NominationMode
 	Failed     bool
+	// Let is what was held and may go on: where each waited, in the order in which they came.
+	Let []Place
 }
 
 // BindsTo is the node that a call binds its pod to; "" if it is another call.

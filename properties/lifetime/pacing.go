@@ -161,12 +161,13 @@ func backoffEnds(l *Life) (findings []Finding) {
 	return findings
 }
 
-// rejectedBackOff counts how often each pod was rejected, and looks when it is tried after that.
+// rejectedBackOff counts how often plugins have rejected each pod, and looks when it is tried after
+// that. Where there is no node at all, no plugin rejects it, and that counts like an error.
 func rejectedBackOff(l *Life) (findings []Finding) {
 	if on, set := l.Timeline.Cluster.Settings.FeatureGates["SchedulerPopFromBackoffQ"]; !set || on {
 		return nil
 	}
-	rejected := map[string]int{}
+	rejected, noNodes := map[string]int{}, map[string]bool{}
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
@@ -175,11 +176,17 @@ func rejectedBackOff(l *Life) (findings []Finding) {
 			clear(rejected)
 		case e.Creates() || e.What == timeline.Handled && e.Text == "added":
 			delete(rejected, pod)
-		case e.What == timeline.Requeued && e.Text != "error" && !l.Trace.Entries[i].Gated:
+		case e.What == timeline.Unfit:
+			noNodes[pod] = strings.HasPrefix(e.Text, "no nodes available")
+		case e.What == timeline.Requeued && e.Text != "error" && !noNodes[pod]:
 			rejected[pod]++
-			if at := l.triedTooSoon(i, backoffOf(rejected[pod])); at >= 0 {
+			failed := l.cycleFailed(i)
+			if failed < 0 || e.Gated {
+				break
+			}
+			if at := l.triedTooSoon(failed, backoffOf(rejected[pod])); at >= 0 {
 				findings = append(findings, Finding{Pod: pod, Kind: "tried", Entry: at, Detail: fmt.Sprintf(
-					"pod %s was rejected at %.3fs, for the time %d, and is tried again at %.3fs", pod, e.At.Seconds(), rejected[pod], l.Trace.Entries[at].At.Seconds())})
+					"pod %s was rejected at %.3fs, for the time %d, and is tried again at %.3fs", pod, l.Trace.Entries[failed].At.Seconds(), rejected[pod], l.Trace.Entries[at].At.Seconds())})
 			}
 		}
 	}

@@ -224,15 +224,21 @@ func (r *run) do(s *timeline.Step) error {
 		r.note(timeline.Entry{What: timeline.Holding, Object: s.Hold.String()})
 		r.holds = append(r.holds, *s.Hold)
 	case s.Release != nil:
-		r.note(timeline.Entry{What: timeline.Releasing, Object: s.Release.String()})
 		r.holds = slices.DeleteFunc(r.holds, func(p timeline.Place) bool { return p == *s.Release })
+		var let []timeline.Place
+		for _, w := range r.queue {
+			if s.Release.Holds(w.at) && !r.held(w.at) {
+				let = append(let, w.at)
+			}
+		}
+		r.note(timeline.Entry{What: timeline.Releasing, Object: s.Release.String(), Let: let})
 	case s.Next != nil:
 		i := slices.IndexFunc(r.queue, func(w *waiting) bool { return s.Next.Holds(w.at) && (w.ready == nil || w.ready()) })
 		if i < 0 {
 			r.note(timeline.Entry{What: timeline.Releasing, Object: s.Next.String(), Text: "none"})
 			return nil
 		}
-		r.note(timeline.Entry{What: timeline.Releasing, Object: s.Next.String(), Text: "one"})
+		r.note(timeline.Entry{What: timeline.Releasing, Object: s.Next.String(), Text: "one", Let: []timeline.Place{r.queue[i].at}})
 		r.let(i)
 	case s.Fail != nil:
 		r.note(timeline.Entry{What: timeline.Failing, Object: s.Fail.String()})
