@@ -96,7 +96,7 @@ func generate(s draw.Source) *timeline.Timeline {
 	for len(g.steps) < count {
 		g.step()
 	}
-	if g.Chance(35) { // after all else, as what it ends in can be foretold best
+	if g.Chance(40) { // after all else, as what it ends in can be foretold best
 		g.standstill()
 	}
 	return &timeline.Timeline{Cluster: g.cluster, Steps: g.steps}

@@ -402,15 +402,17 @@ func (l *Life) GatedByVainPreemption(pod string) bool {
 	}
 	var victims []string
 	gone := map[string]bool{}
-	inVain, cpu, lastEvicted := false, false, false
+	inVain, cpu, began, lastEvicted := false, false, false, false
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod:
-			victims, inVain, lastEvicted = e.Victims, false, false
+			victims, inVain, began, lastEvicted = e.Victims, false, false, false
+		case e.What == timeline.Begins && e.Pod() == pod:
+			began = true
 		case e.What == timeline.Unfit && e.Pod() == pod:
 			cpu = waitsForCPU.MatchString(e.Text)
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
-			lastEvicted = true // its end opens the gate, if it may help
+			lastEvicted = began // its end opens the gate, if it may help; an earlier pod's of this name does not
 		case e.Creates() || e.What == timeline.Fits:
 			delete(gone, e.Pod())
 		case e.What == timeline.Handled && e.Text == "deleted" || e.PreemptsInMemory():
