@@ -29,7 +29,8 @@ It ends with whether the real kube-scheduler does the same. The promises to user
 that "preemptcheck check" holds it to besides are not looked at.
 
 A timeline is told as a story, with the times of the scheduler's clock, and ends with how
-long each pod was pending, and what for.
+long each pod was pending, and what for: for the end of its victims, for an event that is late,
+in backoff, for the flush, and so on. docs/timelines.md says what each part is.
 
 FILE is a case, a timeline or a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A
 -o yaml), or - for standard input. If several pods of a dump are pending, --pod

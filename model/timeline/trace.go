@@ -50,7 +50,7 @@ type What string
 
 // What people and kubelets do, with what is in the API.
 const (
-	Created  What = "created"  // an object; By is the pod that it replaces, and Is itself, if a controller does
+	Created  What = "created"  // an object, Is; By is the pod that it replaces, if a controller does
 	Updated  What = "updated"  // an object
 	Removed  What = "removed"  // an object, from the API
 	Deleting What = "deleting" // a pod was told to terminate
@@ -123,7 +123,8 @@ type Entry struct {
 	// What follows is not part of the entry's text.
 
 	// Was and Is are the object before and after an event that is stored or handled; nil
-	// if there is none. Of what happens in a cycle, Is is the pod as it was popped.
+	// if there is none. Of an object that is created, Is is that object; of what happens in a
+	// cycle, it is the pod as it was popped.
 	Was, Is runtime.Object
 	// Of a decision: the violations of budgets that it counts, what becomes of the pod's
 	// nomination, and whether it ended in an error.

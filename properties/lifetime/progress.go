@@ -105,10 +105,5 @@ func (l *Life) hasSchedulingGates(name string) bool {
 			return true
 		}
 	}
-	for i := range l.Timeline.Steps {
-		if p := l.Timeline.Steps[i].CreatedPod(); p != nil && p.Namespace+"/"+p.Name == name && len(p.Spec.SchedulingGates) > 0 {
-			return true
-		}
-	}
 	return false
 }

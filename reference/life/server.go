@@ -180,7 +180,7 @@ func (s *server) create(obj runtime.Object) error {
 	}
 	obj = s.stamp(obj, true)
 	s.put(obj)
-	s.r.note(timeline.Entry{What: timeline.Created, Object: name})
+	s.r.note(timeline.Entry{What: timeline.Created, Object: name, Is: obj})
 	s.emit(nil, obj)
 	return nil
 }

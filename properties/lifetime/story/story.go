@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -27,7 +26,7 @@ type Story struct {
 	Start []string
 	// Told are the sentences, in the order in which things happened.
 	Told []Sentence
-	// Waits are the pods that were pending at some time.
+	// Waits are the pods that were pending at some time, by name, and each life of a name.
 	Waits []Wait
 	// Findings are what was promised otherwise, Why says what known ones come from.
 	Findings []string
@@ -44,20 +43,6 @@ type Sentence struct {
 	// last step for what came after it.
 	Step int
 	Text string
-}
-
-// Wait says how long a pod was pending, and what for. All times are in seconds.
-type Wait struct {
-	Pod string
-	// Pending is the time from when the scheduler was told of the pod until it was bound or
-	// gone, or until the end. The others are its parts.
-	Pending float64
-	// Grace is while victims of the pod were terminating, Backoff while it was backing off,
-	// Flush from when all was at rest until the flush found it, and Event the rest: it
-	// waited to be tried again.
-	Grace, Backoff, Flush, Event float64
-	// Became is "bound to NODE", "gone" or "pending".
-	Became string
 }
 
 // teller tells a life.
@@ -88,9 +73,7 @@ func Tell(l *lifetime.Life, findings []lifetime.Finding) *Story {
 		step = len(t.Timeline.Steps)
 	}
 	silent(len(t.Timeline.Steps))
-	for _, pod := range t.pending() {
-		s.Waits = append(s.Waits, t.waitOf(pod))
-	}
+	s.Waits = waits(l)
 	for _, f := range findings {
 		s.Findings = append(s.Findings, f.String())
 	}
@@ -168,9 +151,9 @@ func (t teller) sentence(i int) string {
 		case len(e.Victims) > 0:
 			return fmt.Sprintf("For %s, the scheduler decides to preempt %s on %s.", name, words.Some(e.Victims, 5), e.Node) + t.goneAlready(i)
 		case e.Node != "":
-			return fmt.Sprintf("Nothing is preempted for %s, and it stays nominated to %s: %s", name, e.Node, e.Text)
+			return fmt.Sprintf("Nothing is preempted for %s, and it stays nominated to %s: %s", name, e.Node, strings.TrimPrefix(e.Text, "preemption: "))
 		}
-		return fmt.Sprintf("Nothing is preempted for %s: %s", name, e.Text)
+		return fmt.Sprintf("Nothing is preempted for %s: %s", name, strings.TrimPrefix(e.Text, "preemption: "))
 	case timeline.Requeued:
 		switch {
 		case e.Gated:
@@ -187,7 +170,7 @@ func (t teller) sentence(i int) string {
 		case e.Queue == "":
 			return fmt.Sprintf("The cycle of %s is over. It is in no queue.", name)
 		}
-		return fmt.Sprintf("The cycle of %s is over. It is in the queue %s.", name, e.Queue)
+		return fmt.Sprintf("The cycle of %s is over. It is in the %s queue.", name, e.Queue)
 	case timeline.Begins:
 		return fmt.Sprintf("The goroutine that preempts for %s begins.", name)
 	case timeline.Ends:
@@ -217,7 +200,7 @@ func (t teller) sentence(i int) string {
 	case timeline.TakenOver:
 		return "The scheduler dies, and another one takes over."
 	case timeline.Rested:
-		return "All is at rest. Now the scheduler's flush of pods that wait for five minutes is passed."
+		return "All is at rest. Now the clock goes on, past the scheduler's flush of pods that have waited for five minutes."
 	}
 	return ""
 }
@@ -276,8 +259,8 @@ func (t teller) goneAlready(i int) string {
 	return fmt.Sprintf(" (%s is gone already: the scheduler has not been told.)", words.Some(gone, 5))
 }
 
-// pending are the pods that the scheduler was to schedule, by name.
-func (t teller) pending() (pods []string) {
+// tried are the pods that the scheduler has tried, by name.
+func (t teller) tried() (pods []string) {
 	for i := range t.Trace.Entries {
 		if e := &t.Trace.Entries[i]; e.What == timeline.Popped && !slices.Contains(pods, e.Pod()) {
 			pods = append(pods, e.Pod())
@@ -287,66 +270,10 @@ func (t teller) pending() (pods []string) {
 	return pods
 }
 
-// waitOf follows a pod until it is bound or gone.
-func (t teller) waitOf(pod string) Wait {
-	w := Wait{Pod: pod, Became: "pending"}
-	begun, state := time.Duration(-1), ""
-	last := time.Duration(0)
-	victims := map[string]bool{}
-	rested := time.Duration(-1)
-	pass := func(to time.Duration) {
-		if begun >= 0 {
-			part := (to - last).Seconds()
-			switch {
-			case rested >= 0:
-				w.Flush += part
-			case len(victims) > 0:
-				w.Grace += part
-			case state == string(model.QueueBackoff):
-				w.Backoff += part
-			default:
-				w.Event += part
-			}
-		}
-		last = to
-	}
-	for i := range t.Trace.Entries {
-		e := &t.Trace.Entries[i]
-		pass(e.At)
-		switch {
-		case e.What == timeline.Rested:
-			rested = e.At
-		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.TookEffect():
-			victims[e.Pod()] = true
-		case e.What == timeline.Handled && e.Text == "deleted":
-			delete(victims, e.Pod())
-		}
-		if e.Pod() != pod {
-			continue
-		}
-		switch {
-		case begun < 0 && (e.What == timeline.Handled || e.What == timeline.Popped):
-			begun = e.At
-		case e.What == timeline.Requeued:
-			state = string(e.Queue)
-		case e.What == timeline.Popped:
-			state = ""
-		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
-			w.Pending, w.Became = (e.At - begun).Seconds(), "bound "+strings.TrimSuffix(e.Text, ", took effect")
-			return w
-		case e.What == timeline.Removed:
-			w.Pending, w.Became = (e.At - begun).Seconds(), "gone"
-			return w
-		}
-	}
-	w.Pending = (last - begun).Seconds()
-	return w
-}
-
 // WriteText tells the story, with a line for each sentence, and a table of who waited for
 // what.
 func (s *Story) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "The timeline as kube-scheduler %s goes through it. Times are of its clock; the number is that of\nthe step. At the start:\n\n", s.System)
+	fmt.Fprintf(w, "The timeline as kube-scheduler %s goes through it, with the times of its clock and the\nnumbers of the steps. At the start:\n\n", s.System)
 	for _, line := range s.Start {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
@@ -366,13 +293,12 @@ func (s *Story) WriteText(w io.Writer) {
 		}
 	}
 	fmt.Fprintln(w)
-	t := table.New("", "POD", "BECAME", "PENDING", "VICTIMS' GRACE", "BACKOFF", "FLUSH", "OTHER EVENTS")
-	seconds := func(s float64) string { return fmt.Sprintf("%.1f s", s) }
-	for _, x := range s.Waits {
-		t.Row(x.Pod, x.Became, seconds(x.Pending), seconds(x.Grace), seconds(x.Backoff), seconds(x.Flush), seconds(x.Event))
+	if len(s.Waits) > 0 {
+		fmt.Fprintln(w, "How long each pod was pending, and what for:")
+		fmt.Fprintln(w)
+		writeWaits(w, s.Waits)
+		fmt.Fprintln(w)
 	}
-	t.WriteText(w)
-	fmt.Fprintln(w)
 	if s.Crash != "" {
 		words.WriteWrapped(w, "", "The scheduler breaks: "+s.Crash)
 	}

@@ -16,7 +16,7 @@ import (
 func (t teller) metByGate(i int) string {
 	e := &t.Trace.Entries[i]
 	var text strings.Builder
-	for _, pod := range t.pending() {
+	for _, pod := range t.tried() {
 		p := t.Trace.LastPreemption(pod, i)
 		if p == nil || !slices.Contains(p.Victims, e.Pod()) || !t.gated(pod, p, i) {
 			continue
