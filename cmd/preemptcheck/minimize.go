@@ -40,6 +40,9 @@ is the best so far, and the report says so.
 
 What comes out does not depend on --workers.
 
+So it is with a timeline, but for the smaller clusters: the report says how many further
+reductions were tried at the end, none of which keeps the finding.
+
 The case goes to standard output, or with --out to a new file there. With -o json
 or yaml, the report goes to standard output and holds the case.
 
@@ -71,13 +74,15 @@ could not be read.`,
 			ctx, cancel = context.WithTimeout(ctx, duration)
 			defer cancel()
 		}
-		if c.Timeline != nil {
-			return minimizeTimeline(cmd, ctx, scheduler, dir, c)
-		}
 		progress, start := newProgress(cmd.ErrOrStderr()), time.Now()
-		m, err := report.Minimise(ctx, checker, c, program()+" minimize "+c.File, minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
-			progress.show(func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })
-		}})
+		var m *report.Report
+		if c.Timeline != nil {
+			m, err = minimiseTimeline(ctx, scheduler, c)
+		} else {
+			m, err = report.Minimise(ctx, checker, c, program()+" minimize "+c.File, minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
+				progress.show(func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })
+			}})
+		}
 		progress.finish()
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	minimised "github.com/preemptcheck/preemptcheck/corpus/minimize/report"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
@@ -73,9 +74,9 @@ func TestGenerateTimeline(t *testing.T) {
 func TestMinimizeTimeline(t *testing.T) {
 	status, out, report := preemptcheck(t, "", "minimize", vainPreemption)
 	require.Equal(t, statusAgrees, status, report)
-	require.Contains(t, report, "no-wait-for-the-flush, ")
-	require.Contains(t, report, "from 1 node, 3 pods, 15 steps to 1 node, ")
-	require.Contains(t, report, "; no further step keeps it\n")
+	require.Contains(t, report, "no-wait-for-the-flush: ")
+	require.Contains(t, report, "from 1 node, 3 pods, 0 budgets, 15 steps\nto   1 node, ")
+	require.Regexp(t, `\nminimal: none of the [1-9]\d+ further reductions tried at last keeps the finding\n`, report)
 	s, err := corpus.Read(strings.NewReader(out), "minimised")
 	require.NoError(t, err)
 	require.Len(t, s.Cases, 1)
@@ -91,6 +92,24 @@ func TestMinimizeTimeline(t *testing.T) {
 	saved, err := os.ReadFile(strings.TrimSpace(path))
 	require.NoError(t, err)
 	require.Equal(t, out, string(saved))
+
+	status, told, report := preemptcheck(t, "", "minimize", vainPreemption, "-o", "json")
+	require.Equal(t, statusAgrees, status, report)
+	var m minimised.Report
+	require.NoError(t, json.Unmarshal([]byte(told), &m))
+	require.True(t, m.Minimal)
+	require.Equal(t, "no-wait-for-the-flush", m.Fingerprint.Property)
+	require.Equal(t, lifetime.VainPreemption, m.Fingerprint.Known)
+	require.Equal(t, out, m.Case)
+	require.Equal(t, 15, m.From.Steps)
+	require.Equal(t, len(s.Cases[0].Timeline.Steps), m.To.Steps)
+	require.Positive(t, m.Reductions)
+	require.Less(t, m.Reductions, m.Checks)
+	require.Empty(t, m.Stopped)
+
+	// Without time to run it once, it is not minimised.
+	status, told, report = preemptcheck(t, "", "minimize", vainPreemption, "-o", "json", "--for", "1ns")
+	require.Equal(t, statusCouldNot, status, told+report)
 
 	status, _, report = preemptcheck(t, "", "minimize", timelines+"/preempted-and-bound.yaml")
 	require.Equal(t, statusCouldNot, status)

@@ -40,6 +40,8 @@ type Report struct {
 	Smallest *minimize.Certificate `json:"smallest,omitempty"`
 	// Needs says what becomes of the finding with each further step.
 	Needs []minimize.Need `json:"needs,omitempty"`
+	// Reductions is how many further ones of a minimal timeline were tried: none keeps the finding.
+	Reductions int `json:"reductions,omitempty"`
 	// Neighbour is the smallest edit known after which everything agrees.
 	Neighbour string `json:"neighbour,omitempty"`
 	Case      string `json:"case"`
@@ -77,12 +79,14 @@ func Minimise(ctx context.Context, checker *properties.Checker, c *corpus.Case, 
 	if len(r.Finding.Known) > 0 {
 		m.Small.Finding, m.Small.Findings = nil, r.Finding.Known
 	}
-	var written bytes.Buffer
-	if err := m.Small.Write(&written); err != nil {
-		return nil, err
-	}
-	m.Case = written.String()
-	return m, nil
+	m.Case, err = written(m.Small)
+	return m, err
+}
+
+func written(c *corpus.Case) (string, error) {
+	var text bytes.Buffer
+	err := c.Write(&text)
+	return text.String(), err
 }
 
 // mainFinding chooses what to minimise. The differential is looked at by itself
@@ -109,10 +113,19 @@ func mainFinding(ctx context.Context, checker *properties.Checker, c *model.Clus
 
 // WriteText prints what was left out, and what each thing that is left is needed for.
 func (m *Report) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\n", m.Explanation)
+	isTimeline := m.Small != nil && m.Small.Timeline != nil
+	if isTimeline {
+		fmt.Fprintf(w, "%s\n\n", m.Finding)
+	} else {
+		fmt.Fprintf(w, "%s\n\n", m.Explanation)
+	}
 	fmt.Fprintf(w, "from %s\nto   %s\nin   %s\n\n", m.From, m.To, words.Plural(m.Checks, "check"))
 	if !m.Minimal {
 		fmt.Fprintf(w, "not proven minimal: %s, and not every further step was tried\n\n", cmp.Or(m.Stopped, "the answers differ from time to time"))
+		return
+	}
+	if isTimeline {
+		fmt.Fprintf(w, "minimal: none of the %s tried at last keeps the finding\n\n", words.Plural(m.Reductions, "further reduction"))
 		return
 	}
 	fmt.Fprintf(w, "minimal: none of the %s possible keeps the finding\n", words.Plural(len(m.Needs), "further step"))

@@ -24,6 +24,9 @@ type Result struct {
 	// Minimal certifies that none of the reductions, applied once, keeps what was found. It
 	// is false if the time was up before.
 	Minimal bool
+	// Last is how many reductions were tried in the last round. If Minimal, these are all that
+	// are possible, and none kept what was found.
+	Last int
 }
 
 // Shows tells whether a timeline still shows what was found. It must answer alike for equal
@@ -34,13 +37,14 @@ type Shows func(ctx context.Context, t *timeline.Timeline) bool
 // ctx is done. It does not change t.
 func Minimise(ctx context.Context, t *timeline.Timeline, shows Shows) *Result {
 	m := &minimiser{ctx: ctx, shows: shows, best: t.Clone()}
+	before := 0
 	for m.changed = true; m.changed && ctx.Err() == nil; {
-		m.changed = false
+		m.changed, before = false, m.checks
 		m.dropSteps()
 		m.dropObjects()
 		m.simplify()
 	}
-	return &Result{Timeline: m.best, Checks: m.checks, Minimal: ctx.Err() == nil}
+	return &Result{Timeline: m.best, Checks: m.checks, Minimal: ctx.Err() == nil, Last: m.checks - before}
 }
 
 type minimiser struct {

@@ -78,14 +78,20 @@ func TestMinimal(t *testing.T) {
 			continue
 		}
 		tried++
-		checks := 0
+		checks, inVain := 0, 0
 		small := steps.Minimise(t.Context(), tl, func(_ context.Context, tl *timeline.Timeline) bool {
 			checks++
-			return holdsAndFails(tl)
+			inVain++
+			if holdsAndFails(tl) {
+				inVain = 0
+			}
+			return inVain == 0
 		})
 		require.Equal(t, drawn(t, seed), tl)
 		require.True(t, small.Minimal)
 		require.Equal(t, checks, small.Checks)
+		require.Positive(t, small.Last)
+		require.LessOrEqual(t, small.Last, inVain, "none of the last round kept it")
 		require.True(t, holdsAndFails(small.Timeline))
 		for _, smaller := range once(small.Timeline) {
 			require.False(t, holdsAndFails(smaller), "seed %d", seed)
