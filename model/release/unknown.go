@@ -95,6 +95,9 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			if takesParts(o) {
 				report("ResourceClaim "+model.Key(o), "spec.devices: capacity, distinctAttribute; status.allocation: shareID", ">=1.36.0") // KEP-5075
 			}
+			if distinguishesAlike(o) { // of which only the last device of a request was kept in mind: kubernetes#140438
+				report("ResourceClaim "+model.Key(o), "spec.devices.constraints: distinctAttribute of a request for several devices", ">=1.37.0")
+			}
 		case *resourcev1.ResourceSlice:
 			report("ResourceSlice "+o.Name, "apiVersion", ">=1.34.0")
 			if slices.ContainsFunc(o.Spec.Devices, func(d resourcev1.Device) bool { return len(d.Taints) > 0 }) {
@@ -144,6 +147,18 @@ func takesParts(claim *resourcev1.ResourceClaim) bool {
 		slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool {
 			return r.Exactly != nil && r.Exactly.Capacity != nil ||
 				slices.ContainsFunc(r.FirstAvailable, func(r resourcev1.DeviceSubRequest) bool { return r.Capacity != nil })
+		})
+}
+
+// distinguishesAlike tells whether devices of one request have to differ in an attribute.
+func distinguishesAlike(claim *resourcev1.ResourceClaim) bool {
+	several := func(mode resourcev1.DeviceAllocationMode, count int64) bool {
+		return mode == resourcev1.DeviceAllocationModeAll || count > 1
+	}
+	return slices.ContainsFunc(claim.Spec.Devices.Constraints, func(c resourcev1.DeviceConstraint) bool { return c.DistinctAttribute != nil }) &&
+		slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool {
+			return r.Exactly != nil && several(r.Exactly.AllocationMode, r.Exactly.Count) ||
+				slices.ContainsFunc(r.FirstAvailable, func(r resourcev1.DeviceSubRequest) bool { return several(r.AllocationMode, r.Count) })
 		})
 }
 

@@ -21,6 +21,14 @@ import (
 
 // TestUnknown: each release knows all that the one after it refuses to do without,
 // and the linked one knows everything.
+// distinct is a claim for devices that have to differ.
+func distinct(r resourcev1.DeviceRequest) *resourcev1.ResourceClaim {
+	return &resourcev1.ResourceClaim{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{
+		Requests:    []resourcev1.DeviceRequest{r},
+		Constraints: []resourcev1.DeviceConstraint{{DistinctAttribute: new(resourcev1.FullyQualifiedName)}},
+	}}}
+}
+
 func TestUnknown(t *testing.T) {
 	yes, never, always := true, v1.PreemptNever, v1.ContainerRestartPolicyAlways
 	one := int32(1)
@@ -105,6 +113,9 @@ func TestUnknown(t *testing.T) {
 			FirstAvailable: []resourcev1.DeviceSubRequest{{Capacity: &resourcev1.CapacityRequirements{}}}}}}}}), "v1.35.4"},
 		{"distinct attribute", with(&resourcev1.ResourceClaim{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Constraints: []resourcev1.DeviceConstraint{{
 			DistinctAttribute: new(resourcev1.FullyQualifiedName)}}}}}), "v1.35.4"},
+		{"distinct attribute of several devices", with(distinct(resourcev1.DeviceRequest{Exactly: &resourcev1.ExactDeviceRequest{Count: 2}})), "v1.36.3"},
+		{"distinct attribute of all devices", with(distinct(resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{{AllocationMode: resourcev1.DeviceAllocationModeAll}}})), "v1.36.3"},
+		{"distinct attribute of one device each", with(distinct(resourcev1.DeviceRequest{Exactly: &resourcev1.ExactDeviceRequest{Count: 1}})), "v1.35.4"},
 		{"same attribute", with(&resourcev1.ResourceClaim{Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Constraints: []resourcev1.DeviceConstraint{{
 			MatchAttribute: new(resourcev1.FullyQualifiedName)}}}}}), "v1.33.13"},
 		{"share", with(&resourcev1.ResourceClaim{Status: resourcev1.ResourceClaimStatus{Allocation: &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
