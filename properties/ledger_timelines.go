@@ -1,5 +1,10 @@
 package properties
 
+import (
+	"cmp"
+	"slices"
+)
+
 // timelineFindings are those that no single cycle shows: they take a timeline.
 var timelineFindings = []LedgerEntry{
 	{
@@ -205,16 +210,54 @@ var timelineFindings = []LedgerEntry{
 	},
 }
 
-// TimelineFindings are the known findings that only a timeline shows. Each has a timeline of
-// the corpus for its witness.
+// fixedTimelineFindings are those that only older releases have.
+var fixedTimelineFindings = []LedgerEntry{
+	{
+		ID:          "second-preemption-meanwhile",
+		Title:       "A pod preempts its victims once more while the call that deletes the last one is not answered",
+		Class:       Defect,
+		Promise:     "PreEnqueue blocks the pod while the preemption routine is in progress.",
+		Source:      "KEP-4832, Design Details",
+		Happens:     "The pod is taken out of those that preempt before its last victim is deleted, so that the event of this deletion finds the gate open. While the call takes its time, any other event that may help lets the pod preempt again.",
+		Where:       "preemption/preemption.go:560@v1.34.4, prepareCandidateAsync",
+		Consequence: "While the API server is slow, calls and events of preemptions are doubled.",
+		Releases:    ">=1.34.0 <1.35.0",
+		Upstream:    "kubernetes#134249",
+	},
+	{
+		ID:          "recreated-pod-stays-in-flight",
+		Title:       "The attempt of a pod that is deleted and created again in its cycle never counts as over",
+		Class:       Defect,
+		Promise:     "Done must be called for a pod that Pop returned: this allows the queue to keep track of which pods are being processed.",
+		Source:      "doc comment of SchedulingQueue.Done (backend/queue/scheduling_queue.go:114@v1.35.4)",
+		Happens:     "The failure handler takes the latest pod of that name from the informer, and Done is called with the UID of that one.",
+		Where:       "schedule_one.go:1087@v1.35.4, handleSchedulingFailure",
+		Consequence: "All events since then are kept in memory, which grows until the scheduler is restarted.",
+		Releases:    ">=1.34.0 <1.34.8 || >=1.35.0 <1.35.5",
+		Upstream:    "kubernetes#138316",
+	},
+	{
+		ID:          "failed-binding-keeps-nomination",
+		Title:       "A pod whose binding fails stays nominated to its node",
+		Class:       Inconsistency,
+		Promise:     "The scheduler clears the nominatedNodeName field for pods upon scheduling or binding failure.",
+		Source:      "release note of kubernetes#135007; KEP-5278, \"Confusing semantics of NominatedNodeName\"",
+		Happens:     "A pod that waits in Permit or PreBind is nominated to its node. When it fails there, the write that would clear this is worked out against the pod as it was popped, without a nomination, so that nothing is cleared. Only a second failure in a row clears it.",
+		Where:       "schedule_one.go:1150@v1.35.4, updatePod",
+		Consequence: "Room is kept on a node for a pod that need not go there.",
+		Releases:    ">=1.35.0 <1.36.0",
+		Upstream:    "fixed",
+	},
+}
+
+// TimelineFindings are the known findings that only a timeline shows, those that the linked release
+// has first. Each has a timeline of the corpus for its witness.
 func TimelineFindings() []LedgerEntry {
-	all := make([]LedgerEntry, len(timelineFindings))
-	for i, e := range timelineFindings {
-		if e.Upstream == "" {
-			e.Upstream = "unreported"
-		}
+	all := slices.Concat(timelineFindings, fixedTimelineFindings)
+	for i := range all {
+		e := &all[i]
+		e.Upstream = cmp.Or(e.Upstream, "unreported")
 		e.Witness = "finding-" + e.ID
-		all[i] = e
 	}
 	return all
 }

@@ -46,4 +46,11 @@ func TestOtherReleases(t *testing.T) {
 	}
 	j := JudgeTimeline(t.Context(), rests("v1.35.4"), c)
 	require.Equal(t, []string{"it goes as in >=1.36.0, and v1.35.4 is none of these"}, j.Details)
+
+	// That a known finding does not show is otherwise, too.
+	c.Findings = []string{"old-copy-stays-in-queue"}
+	require.Equal(t, Otherwise, JudgeTimeline(t.Context(), rests("v1.35.4"), c).Result)
+	require.Equal(t, Unexpected, JudgeTimeline(t.Context(), rests("v1.36.3"), c).Result)
+	c.Releases = "" // the ledger says that it has none
+	require.Equal(t, Agrees, JudgeTimeline(t.Context(), rests("v1.35.4"), c).Result)
 }

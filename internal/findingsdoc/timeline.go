@@ -20,6 +20,11 @@ import (
 
 // lived writes the story of the timeline that shows a finding.
 func lived(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, system reference.System, witness *corpus.Case) error {
+	fmt.Fprintf(out, "## Smallest timeline\n\n[%s.yaml](../../corpus/timelines/%[1]s.yaml)\n\n", e.Witness)
+	fmt.Fprintf(out, "%s\n", strings.ReplaceAll(witness.Description, "\n", " "))
+	if !release.Linked.In(e.Releases) {
+		return nil // "preemptcheck explain --reference" tells it, with a scheduler that has it
+	}
 	life, ok := system.(reference.LifeSystem)
 	if !ok {
 		return errors.New("its timeline cannot be run with this scheduler")
@@ -34,14 +39,9 @@ func lived(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, sys
 	if unmet := l.Trace.Unmet; len(unmet) > 0 {
 		return fmt.Errorf("expected that %s, but %s", unmet[0].Expectation, unmet[0].Was)
 	}
-	fmt.Fprintf(out, "## Smallest timeline\n\n[%s.yaml](../../corpus/timelines/%[1]s.yaml)\n\n", e.Witness)
-	fmt.Fprintf(out, "%s\n\n", strings.ReplaceAll(witness.Description, "\n", " "))
-	fmt.Fprintf(out, "`preemptcheck explain corpus/timelines/%s.yaml` tells it:\n\n```\n", e.Witness)
+	fmt.Fprintf(out, "\n`preemptcheck explain corpus/timelines/%s.yaml` tells it:\n\n```\n", e.Witness)
 	story.Tell(l, findings).WriteText(out)
 	fmt.Fprintln(out, "```")
-	if !release.Linked.In(e.Releases) {
-		return nil
-	}
 	test, ok := upstreamtests.LookUp(e.ID)
 	if !ok {
 		return errors.New("there is no test for it in internal/upstreamtests")

@@ -62,12 +62,30 @@ const (
 	StaleDeletion = "stale-deletion-wakes-nobody"
 )
 
+// Those that only older releases have.
+const (
+	// Meanwhile: a pod preempts its victims once more while the call that deletes the last one is
+	// not answered.
+	Meanwhile = "second-preemption-meanwhile"
+	// StaysInFlight: a pod is deleted and created again in its cycle, and that never counts as over.
+	StaysInFlight = "recreated-pod-stays-in-flight"
+	// NominationKept: a pod whose binding fails stays nominated.
+	NominationKept = "failed-binding-keeps-nomination"
+)
+
 // known are the ids of the known findings that explain a finding.
 func (l *Life) known(f *Finding) (ids []string) {
 	switch f.Property {
 	case "no-namesake-is-evicted":
 		ids = append(ids, Namesake)
+	case "one-queue":
+		if f.Kind == "in flight" && l.recreated(f.Pod) {
+			ids = append(ids, StaysInFlight)
+		}
+	case "failed-binding-ends-nomination":
+		ids = append(ids, NominationKept)
 	case "no-second-preemption":
+		ids = append(ids, Meanwhile)
 		if l.preemptionsOverlap(f.Pod, f.Entry) {
 			ids = append(ids, EarlierOpensGate)
 		}

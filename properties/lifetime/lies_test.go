@@ -2,6 +2,7 @@ package lifetime_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -394,4 +395,29 @@ func TestLies(t *testing.T) {
 			require.NotEmpty(t, p.Check(l), "%s does not notice that a scheduler %s", p.Name, name)
 		}
 	}
+}
+
+// TestPromisesOfReleases: what an older release had not promised yet is nothing that it breaks, and
+// what it is known for no longer explains what a later one does.
+func TestPromisesOfReleases(t *testing.T) {
+	s, err := corpus.Load("../../corpus/timelines/preempted-and-bound.yaml")
+	require.NoError(t, err)
+	kinds := func(system string, lie func(t *timeline.Trace)) (all []string) {
+		trace, err := life.Run(t.Context(), s.Cases[0].Timeline)
+		require.NoError(t, err)
+		lie(trace)
+		trace.System = system
+		for _, f := range lifetime.Check(&lifetime.Life{Timeline: s.Cases[0].Timeline, Trace: trace}) {
+			all = append(all, strings.Join(append([]string{f.Property, f.Kind}, f.Known...), " "))
+		}
+		return all
+	}
+	again := lies["evicted-once"]["evicts a pod that terminates"]
+	require.NotContains(t, kinds("v1.34.4", again), "evicted-once terminating")
+	for _, system := range []string{"v1.35.4", "v1.37.1", "a tree"} {
+		require.Contains(t, kinds(system, again), "evicted-once terminating")
+	}
+	meanwhile := lies["no-second-preemption"]["preempts a victim once more meanwhile"]
+	require.Contains(t, kinds("v1.34.4", meanwhile), "no-second-preemption preempts second-preemption-meanwhile")
+	require.Contains(t, kinds("v1.35.4", meanwhile), "no-second-preemption preempts")
 }

@@ -124,7 +124,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 			case done[e.By][pod] && overlap[e.By]:
 			case done[e.By][pod]:
 				findings = append(findings, Finding{Pod: pod, Kind: "twice", Entry: i, Detail: fmt.Sprintf("pod %s is deleted twice for %s", pod, e.By)})
-			case known && ok && at < began:
+			case known && ok && at < began && l.Release().In(sparesTerminating):
 				findings = append(findings, Finding{Pod: pod, Kind: "terminating", Entry: i, Detail: fmt.Sprintf(
 					"pod %s is deleted for %s though the scheduler had handled that it is terminating", pod, e.By)})
 			}
@@ -134,6 +134,10 @@ func evictedOnce(l *Life) (findings []Finding) {
 	slices.SortFunc(findings, func(a, b Finding) int { return a.Entry - b.Entry })
 	return findings
 }
+
+// sparesTerminating are the releases that promise not to delete a pod that terminates already: see
+// kubernetes#131519, and the flag of that in model/release.
+const sparesTerminating = ">=1.35.0"
 
 // noSecondPreemption follows whose preemptions are going on, and of which victims the scheduler's
 // informer had not even stored that they end when the next cycle of the same pod began.

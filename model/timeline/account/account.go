@@ -47,6 +47,7 @@ type account struct {
 	ends     map[types.UID]int // how many failed bindings of a pod have not come to their end
 	holds    []string          // the places that are held
 	waiting  map[types.UID]*waiting
+	victims  map[string][]string // by preemptor: those of its last preemption that no call was about
 	ports    ports
 	// stored and the next two are what listers show.
 	stored        map[string]*v1.Pod // by key
@@ -69,7 +70,7 @@ type assumption struct {
 
 // Cycles are the cycles of a trace that came to a result, in turn.
 func Cycles(t *timeline.Timeline, trace *timeline.Trace) []*Cycle {
-	a := &account{settings: t.Cluster.Settings}
+	a := &account{settings: t.Cluster.Settings, victims: map[string][]string{}}
 	// A decision does not depend on whether calls are made in line with it (KEP-5229).
 	a.settings.FeatureGates = maps.Clone(a.settings.FeatureGates)
 	delete(a.settings.FeatureGates, "SchedulerAsyncAPICalls")
@@ -122,6 +123,8 @@ func (a *account) follow(i int, e *timeline.Entry) {
 		if e.PreemptsInMemory() {
 			a.bindingFails(e.Pod())
 		}
+	case timeline.Ends:
+		a.preempted(e)
 	case timeline.Popped, timeline.Fits, timeline.Unfit, timeline.Decided, timeline.Requeued:
 		if pod, ok := e.Is.(*v1.Pod); ok {
 			a.goesOn(i, e, pod)
@@ -163,6 +166,7 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 		}
 	case timeline.Decided:
 		a.end(i, e)
+		a.victims[model.Key(pod)] = slices.Clone(e.Victims)
 		if w != nil {
 			w.decide(e, a.stored[model.Key(pod)])
 		}
@@ -286,6 +290,7 @@ func (a *account) leave(uid types.UID) {
 
 // called follows the calls that change what the scheduler takes for given.
 func (a *account) called(e *timeline.Entry) {
+	a.victims[e.By] = slices.DeleteFunc(a.victims[e.By], func(v string) bool { return v == e.Pod() })
 	switch {
 	case e.Call == timeline.Bind && e.Error != "":
 		a.bindingFails(e.Pod())
@@ -301,6 +306,19 @@ func (a *account) called(e *timeline.Entry) {
 		// A preemption that fails leaves the nomination as it is.
 		if w := a.waiting[c.Pod.UID]; w != nil {
 			w.next = union(w.next, union(w.nominated, statusOf(a.stored[model.Key(c.Pod)])))
+		}
+	}
+}
+
+// preempted notes the victims of a preemption that has ended well without a call about them: if they
+// were waiting for permission they were rejected. Since 1.36 an event says so.
+func (a *account) preempted(e *timeline.Entry) {
+	if e.Text != "success" {
+		return
+	}
+	for uid, s := range a.assumed {
+		if s.permit && slices.Contains(a.victims[e.Pod()], model.Key(a.onNodes[uid])) {
+			a.fail(uid, s)
 		}
 	}
 }

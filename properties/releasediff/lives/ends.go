@@ -164,8 +164,11 @@ func (c *Comparison) ends(class func(pod string) string) {
 }
 
 // evicted is how many pods of a name were deleted for a preemptor, and how many were preempted by
-// ending their way to a node.
-type evicted struct{ deleted, inMemory int }
+// ending their way to a node. again: one was deleted that was terminating already.
+type evicted struct {
+	deleted, inMemory int
+	again             bool
+}
 
 func (e evicted) String() string {
 	var all []string
@@ -174,6 +177,9 @@ func (e evicted) String() string {
 	}
 	if e.inMemory > 0 {
 		all = append(all, "is kept from its node")
+	}
+	if e.again {
+		all = append(all, "is deleted though it terminates already")
 	}
 	if len(all) == 0 {
 		return "is not preempted"
@@ -194,6 +200,8 @@ func (c *Comparison) preemptions(class func(pod string) string) {
 			case e.Creates():
 				before[e.Pod()] = was
 				continue
+			case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect() && !ends(l.Trace.Entries[:j], e.Object):
+				was.again = true
 			case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect():
 				was.deleted = before[e.Pod()].deleted + 1
 			case e.PreemptsInMemory():
@@ -207,10 +215,16 @@ func (c *Comparison) preemptions(class func(pod string) string) {
 	unlike(of, class, func(pods [2]string, did [2]evicted) {
 		never, kind := evicted{}, "another number of pods of one name is preempted"
 		switch {
+		case did[0] == evicted{again: true} && did[1] == never:
+			kind = "a pod that terminates already is not deleted again"
+		case did[0] == never && did[1] == evicted{again: true}:
+			kind = "a pod that terminates already is deleted again"
 		case did[0] == never:
 			kind = "a pod is preempted that was spared"
 		case did[1] == never:
 			kind = "a pod is spared that was preempted"
+		case did[0].deleted == did[1].deleted && did[0].inMemory == did[1].inMemory:
+			kind = ifElse(did[0].again, "a pod that terminates already is not deleted again", "a pod that terminates already is deleted again")
 		case did[0].inMemory == 0 && did[1].deleted == 0:
 			kind = "a pod on its way to a node is kept from it instead of being deleted"
 		case did[0].deleted == 0 && did[1].inMemory == 0:
@@ -218,6 +232,17 @@ func (c *Comparison) preemptions(class func(pod string) string) {
 		}
 		c.add(ofPreemptions, kind, pods[0]+" "+did[0].String(), pods[1]+" "+did[1].String())
 	})
+}
+
+// ends tells whether the last entries say that an object is told to end, or is gone: what a call does
+// is seen before its answer.
+func ends(entries []timeline.Entry, object string) bool {
+	for i := len(entries) - 1; i >= 0 && entries[i].Object == object; i-- {
+		if w := entries[i].What; w == timeline.Deleting || w == timeline.Removed {
+			return true
+		}
+	}
+	return false
 }
 
 // nominations adds the pods that are nominated to other nodes before all is at rest. Those to

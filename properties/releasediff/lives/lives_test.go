@@ -160,6 +160,18 @@ func TestNominatedAtRest(t *testing.T) {
 	})))
 }
 
+// TestDeletedAgain: a deletion of a pod that terminates already is told apart.
+func TestDeletedAgain(t *testing.T) {
+	c := compare(t, preempted, func(t *timeline.Trace) {
+		i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Called && e.Call == timeline.Evict })
+		t.Entries = slices.Insert(t.Entries, i+1, timeline.Entry{What: timeline.Handled, Object: "Node node-1"}, t.Entries[i])
+		t.FlushedAt += 2
+	})
+	require.Equal(t, []string{"a pod that terminates already is not deleted again"}, ends(c))
+	last := c.Differences[len(c.Differences)-1]
+	require.Equal(t, [2]string{"default/v is deleted and is deleted though it terminates already", "default/v is deleted"}, last.Did)
+}
+
 // swap has two pods change their names in a trace.
 func swap(t *timeline.Trace, a, b string) {
 	other := map[string]string{a: b, b: a}
