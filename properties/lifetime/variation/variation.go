@@ -26,7 +26,7 @@ type Relation struct {
 }
 
 // All are all relations.
-func All() []Relation { return []Relation{anyOrder()} }
+func All() []Relation { return []Relation{anyOrder(), noLoss()} }
 
 // Is tells whether a relation has a name.
 func Is(name string) bool {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/generators/timelines"
@@ -17,20 +18,62 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
-// witnesses are timelines of the corpus of which each relation has something to compare, and lies
-// are what a lying scheduler does in their variations.
-var (
-	witnesses = map[string]string{"any-order-of-deliveries": "told-in-any-order"}
-	lies      = map[string]map[string]func(t *timeline.Trace){
-		"any-order-of-deliveries": {
-			"forgets a pod in one order":       atRest("default/more", func(p *timeline.PodState) { p.Node = "" }),
-			"deletes a pod in one order":       atRest("default/more", func(p *timeline.PodState) { p.Exists = false }),
-			"keeps a nomination in one order":  atRest("default/less", func(p *timeline.PodState) { p.Nominated = "node-1" }),
-			"takes another node in one order":  atRest("default/more", func(p *timeline.PodState) { p.Node = "node-2" }),
-			"never comes to rest in one order": func(t *timeline.Trace) { t.Quiet, t.Endless = nil, "it goes on" },
-		},
+// witnesses are timelines of the corpus of which each relation has something to compare.
+var witnesses = map[string]string{"any-order-of-deliveries": "told-in-any-order", "failures-cost-no-pod": "failed-binding-costs-no-pod"}
+
+// lie is what a lying scheduler says of one of the two lives.
+type lie struct {
+	inVariation bool
+	tell        func(t *timeline.Trace)
+}
+
+// lies are those of each relation, by name.
+var lies = map[string]map[string]lie{
+	"any-order-of-deliveries": {
+		"forgets a pod in one order":       {true, atRest("default/more", func(p *timeline.PodState) { p.Node = "" })},
+		"deletes a pod in one order":       {false, atRest("default/more", func(p *timeline.PodState) { p.Exists = false })},
+		"keeps a nomination in one order":  {true, atRest("default/less", func(p *timeline.PodState) { p.Nominated = "node-1" })},
+		"takes another node in one order":  {false, atRest("default/more", func(p *timeline.PodState) { p.Node = "node-2" })},
+		"never comes to rest in one order": {true, func(t *timeline.Trace) { t.Quiet, t.Endless = nil, "it goes on" }},
+	},
+	"failures-cost-no-pod": {
+		"gives a pod up after a failure": {false, atRest("default/more", func(p *timeline.PodState) { p.Node = "" })},
+		"gives a pod up that could preempt": {false, func(t *timeline.Trace) {
+			atRest("default/more", func(p *timeline.PodState) { p.Node = "" })(t)
+			for i := range t.Entries { // the victim is still there
+				if e := &t.Entries[i]; e.What == timeline.Stored && e.Object == "Pod default/v" && e.Is == nil {
+					e.What = timeline.Told
+				}
+			}
+			stays(t, "default/v")
+		}},
+		"deletes a pod for a lesser one after a failure": {false, func(t *timeline.Trace) {
+			atRest("default/more", func(p *timeline.PodState) { p.Exists = false })(t)
+			t.Entries = slices.Insert(t.Entries, t.FlushedAt-1, timeline.Entry{What: timeline.Called, Call: timeline.Evict, Object: "Pod default/more", By: "default/less"})
+			t.FlushedAt++
+		}},
+		"keeps a nomination after a failure": {false, func(t *timeline.Trace) {
+			for i := range t.Flushed.Pods {
+				if p := &t.Flushed.Pods[i]; p.Name == "default/less" {
+					p.Nominated = "node-1"
+				}
+			}
+		}},
+		"never ends without a failure": {true, func(t *timeline.Trace) { t.Quiet, t.Endless = nil, "it goes on" }},
+	},
+}
+
+// stays makes a pod one that does not terminate, wherever it is stored.
+func stays(t *timeline.Trace, name string) {
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		if p, ok := e.Is.(*v1.Pod); ok && e.What == timeline.Stored && e.Pod() == name {
+			p = p.DeepCopy()
+			p.DeletionTimestamp, p.Status.Conditions = nil, nil
+			e.Is = p
+		}
 	}
-)
+}
 
 func atRest(pod string, lie func(p *timeline.PodState)) func(t *timeline.Trace) {
 	return func(t *timeline.Trace) {
@@ -61,8 +104,8 @@ func TestLies(t *testing.T) {
 			runs := 0
 			liar := func(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
 				trace, err := life.Run(ctx, t)
-				if runs++; runs == 2 && err == nil {
-					lies[r.Name][name](trace)
+				if runs++; lies[r.Name][name].inVariation == (runs == 2) && err == nil {
+					lies[r.Name][name].tell(trace)
 				}
 				return trace, err
 			}
@@ -105,7 +148,8 @@ func TestKnown(t *testing.T) {
 // in at least so many, and finds nothing new in them.
 func TestSomethingToCompare(t *testing.T) {
 	const drawn = 150
-	floors := map[string]int{"any-order-of-deliveries": 45, "any-order-of-deliveries, with another trace": 45, "any-order-of-deliveries, and pods bound or preempted later": 25}
+	floors := map[string]int{"any-order-of-deliveries": 45, "any-order-of-deliveries, with another trace": 45, "any-order-of-deliveries, and pods bound or preempted later": 25,
+		"failures-cost-no-pod": 20, "failures-cost-no-pod, with another trace": 20, "failures-cost-no-pod, with another end": 3}
 	count := map[string]int{}
 	for seed := range uint64(drawn) {
 		tl := timelines.FromSeed(seed)
@@ -125,6 +169,9 @@ func TestSomethingToCompare(t *testing.T) {
 				continue
 			}
 			count[r.Name]++
+			if other.Quiet != nil && trace.Quiet.Outcome() != other.Quiet.Outcome() {
+				count[r.Name+", with another end"]++
+			}
 			from := differ(trace, other)
 			if from < 0 {
 				continue
@@ -137,6 +184,7 @@ func TestSomethingToCompare(t *testing.T) {
 			}
 		}
 	}
+
 	for what, floor := range floors {
 		assert.GreaterOrEqual(t, count[what], floor, what)
 	}
