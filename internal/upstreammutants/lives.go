@@ -336,6 +336,13 @@ var lives = []Mutant{
 		Breaks:  "a preemptor is let in as soon as its last victim is being deleted",
 	},
 	{
+		Name: "failed-preemption-wakes-nobody",
+		File: executor, Func: "prepareCandidateAsync",
+		Find:    "if result == metrics.GoroutineResultError || preempted",
+		Replace: "if result == metrics.GoroutineResultError && false || preempted",
+		Breaks:  "a preemptor of which an API call failed is tried again",
+	},
+	{
 		Name: "first-come-first-tried",
 		File: prioritySort, Func: "Less",
 		Find:     "return (p1 > p2) || (p1 == p2 && ",
