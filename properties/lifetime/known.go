@@ -88,6 +88,8 @@ func (l *Life) known(f *Finding) (ids []string) {
 		ids = append(ids, Meanwhile)
 		if l.preemptionsOverlap(f.Pod, f.Entry) {
 			ids = append(ids, EarlierOpensGate)
+		} else if l.lastVictimGone(f.Pod, f.Entry) && l.nominationUnseen(f.Pod, f.Entry) {
+			ids = append(ids, SecondPreemption)
 		}
 	case "marked-before-evicted":
 		if slices.ContainsFunc(namesakes(l), func(g Finding) bool { return g.Entry == f.Entry }) {
@@ -292,6 +294,22 @@ func (l *Life) preemptionsOverlap(pod string, before int) (overlap bool) {
 		}
 	}
 	return overlap
+}
+
+// lastVictimGone tells whether, of the preemption of a pod before an entry, the last victim is gone
+// as far as listers show. From then on PreEnqueue lets the pod in, as it is meant to
+// (executor.go:275@v1.37.1), though the preemption goes on.
+func (l *Life) lastVictimGone(pod string, before int) (gone bool) {
+	last := ""
+	for i := range l.Trace.Entries[:before] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
+			last, gone = e.Victims[len(e.Victims)-1], false
+		case e.What == timeline.Stored && e.Text == "deleted" && e.Pod() == last:
+			gone = true
+		}
+	}
+	return gone
 }
 
 // isLastAttempt tells whether the pod that was popped at an entry was not popped again before the

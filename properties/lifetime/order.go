@@ -31,13 +31,13 @@ func order() []Property {
 	}, {
 		Name:    "gated-are-not-tried",
 		Promise: "If schedulingGates is not empty, the pod will stay in the SchedulingGated state and the scheduler will not attempt to schedule the pod.",
-		Source:  "doc comment of PodSpec.SchedulingGates (k8s.io/api/core/v1/types.go:4640@v0.37.1)",
+		Source:  "doc comment of PodSpec.SchedulingGates (core/v1/types.go:4640@v0.37.1)",
 		Lies:    []string{"tries a gated pod"},
 		Check:   gatedAreNotTried,
 	}, {
 		Name:    "tries-its-own",
 		Promise: "If specified, the pod will be dispatched by specified scheduler.",
-		Source:  "doc comment of PodSpec.SchedulerName (k8s.io/api/core/v1/types.go:4505@v0.37.1)",
+		Source:  "doc comment of PodSpec.SchedulerName (core/v1/types.go:4505@v0.37.1)",
 		Lies:    []string{"tries the pod of another scheduler"},
 		Check: func(l *Life) (findings []Finding) {
 			for i := range l.Trace.Entries {
