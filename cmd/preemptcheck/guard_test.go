@@ -113,7 +113,7 @@ func TestProcessDiesInTimeline(t *testing.T) {
 	status, out, errOut := asUser(t, "", "minimize", "--reference", "mortal", deadly)
 	require.Equal(t, statusAgrees, status, errOut)
 	require.Contains(t, out, "\nkind: Timeline\n")
-	require.Contains(t, errOut, "to 0 nodes, 1 pod, 1 step")
+	require.Contains(t, strings.Join(strings.Fields(errOut), " "), "to 0 nodes, 1 pod, 0 budgets, 1 step")
 
 	dir := filepath.Join(t.TempDir(), "campaign")
 	status, _, errOut = asUser(t, "", "fuzz", "--reference", "mortal", "--timelines", "100", "--seed", "1", "--cases", "4", "--workers", "1", "--filters", "0", "--relations", "0", "--out", dir)

@@ -365,13 +365,6 @@ var lives = []Mutant{
 		Breaks:  "an assumed pod that is deleted takes no room",
 	},
 	{
-		Name: "priority-does-not-count",
-		File: prioritySort, Func: "Less",
-		Find:    "(p1 > p2) || (p1 == p2 && entity1.GetTimestamp().Before(entity2.GetTimestamp()))",
-		Replace: "(p1 >= p2 || p1 < p2) && entity1.GetTimestamp().Before(entity2.GetTimestamp())",
-		Breaks:  "a pod is tried before those of lower priority",
-	},
-	{
 		Name: "last-come-first-tried",
 		File: prioritySort, Func: "Less",
 		Find:    "entity1.GetTimestamp().Before(entity2.GetTimestamp())",
