@@ -173,7 +173,7 @@ var timelineFindings = []LedgerEntry{
 		Happens:     "A pod whose preemption has failed, or whose victims are gone, is bound to another node than the nominated one. Its nomination ends with that, and no event tells those that were kept from the nominated node by it. The same holds if it is deleted, or loses its nomination, before that was written: the event is sent only where the object has one.",
 		Where:       "eventhandlers.go:366,385@v1.37.1, deletePodFromSchedulingQueue, whose comment says that the binding process sends what is necessary; schedule_one.go:1060@v1.37.1, assume. Related: kubernetes#134859, of bindings by others",
 		Consequence: "Pods that could be scheduled, or could preempt, on the node stay pending for five minutes.",
-		Releases:    ">=1.35.0",
+		Releases:    ">=1.34.0",
 	},
 	{
 		ID:          "stale-deletion-wakes-nobody",

@@ -49,11 +49,16 @@ func (g *generator) onItsWay() {
 	if other.Name != "" {
 		g.add(timeline.Step{Hold: &other})
 	}
-	for range 1 + g.Intn(2) {
-		if g.Chance(50) {
-			g.createPreemptor()
-		} else {
-			g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(6)), 1+g.Intn(2))})
+	if other.Name == timeline.Record && g.Chance(60) { // nothing else happens to the two
+		g.createPreemptor()
+		what = 4
+	} else {
+		for range 1 + g.Intn(2) {
+			if g.Chance(50) {
+				g.createPreemptor()
+			} else {
+				g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(6)), 1+g.Intn(2))})
+			}
 		}
 	}
 	g.sometimesWait(40)

@@ -41,7 +41,7 @@ var steps = []struct {
 	{10, func(g *generator) bool { return g.races && g.made < 14 }, (*generator).unwritten},
 	{12, func(g *generator) bool { return g.overtakes && g.made < 14 }, (*generator).overtake},
 	{14, func(g *generator) bool { return g.controllers }, (*generator).replace},
-	{5, func(g *generator) bool { return g.relists }, (*generator).relist},
+	{6, func(g *generator) bool { return g.relists }, (*generator).relist},
 	{10, func(g *generator) bool { return g.relists && g.made < 14 }, (*generator).outOfTouch},
 	{12, func(g *generator) bool { return g.taints }, (*generator).taint},
 	{12, func(g *generator) bool { return g.taints }, func(g *generator) { g.tolerate(g.anyPod()) }},
