@@ -49,16 +49,11 @@ func (g *generator) onItsWay() {
 	if other.Name != "" {
 		g.add(timeline.Step{Hold: &other})
 	}
-	if other.Name == timeline.Record && g.Chance(60) { // nothing else happens to the two
-		g.createPreemptor()
-		what = 4
-	} else {
-		for range 1 + g.Intn(2) {
-			if g.Chance(50) {
-				g.createPreemptor()
-			} else {
-				g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(6)), 1+g.Intn(2))})
-			}
+	for range 1 + g.Intn(2) {
+		if g.Chance(50) {
+			g.createPreemptor()
+		} else {
+			g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(6)), 1+g.Intn(2))})
 		}
 	}
 	g.sometimesWait(40)
@@ -76,6 +71,24 @@ func (g *generator) onItsWay() {
 	}
 	g.sometimesWait(50)
 	g.letGo(at, other)
+}
+
+// inMemory lets a pod be preempted on its way to a node, in the scheduler's memory only: no deletion
+// is seen of it, and its end comes while the preemption goes on, or after that.
+func (g *generator) inMemory() {
+	g.makeRoom()
+	w, p := g.pod("w", 0, 1+g.Intn(2)), g.preemptor()
+	p.Spec.SchedulingGates, w.Spec.SchedulerName = nil, p.Spec.SchedulerName
+	p.Spec.Containers[0].Resources = *w.Spec.Containers[0].Resources.DeepCopy()
+	at := timeline.Place{Name: draw.Pick(g.Source, timeline.Permit, timeline.PreBind, timeline.PreBind), Pod: model.Key(w)}
+	begins := timeline.Place{Name: timeline.Preempt, Pod: model.Key(p)}
+	after := draw.Pick(g.Source, timeline.Place{Name: timeline.Record, Pod: model.Key(w)}, timeline.Place{Name: timeline.Record, Pod: model.Key(w)},
+		timeline.Place{Name: timeline.Unreserve, Pod: model.Key(w)}, timeline.Place{Name: timeline.Preempted, Pod: model.Key(p)})
+	for _, s := range []timeline.Step{{Hold: &at}, {Create: w}, {Hold: &begins}, {Create: p}, {Hold: &after}, {Release: &begins}} {
+		g.add(s)
+	}
+	g.sometimesWait(60)
+	g.letGo(after, at)
 }
 
 // cross lets something happen while two pods are in flight, of which the first to come is the

@@ -37,10 +37,11 @@ var steps = []struct {
 	{14, func(g *generator) bool { return g.budgets }, (*generator).changeBudget},
 	{18, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).onItsWay},
 	{10, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).cross},
+	{10, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).inMemory},
 	{14, func(g *generator) bool { return g.races && g.made < 14 }, (*generator).race},
 	{10, func(g *generator) bool { return g.races && g.made < 14 }, (*generator).unwritten},
 	{12, func(g *generator) bool { return g.overtakes && g.made < 14 }, (*generator).overtake},
-	{14, func(g *generator) bool { return g.controllers }, (*generator).replace},
+	{16, func(g *generator) bool { return g.controllers }, (*generator).replace},
 	{6, func(g *generator) bool { return g.relists }, (*generator).relist},
 	{10, func(g *generator) bool { return g.relists && g.made < 14 }, (*generator).outOfTouch},
 	{12, func(g *generator) bool { return g.taints }, (*generator).taint},
@@ -165,7 +166,7 @@ func (g *generator) replace() {
 }
 
 func (g *generator) relist() {
-	g.add(timeline.Step{Relist: draw.Pick(g.Source, "Pod", "Pod", "Pod", "Node", "PodDisruptionBudget")})
+	g.add(timeline.Step{Relist: draw.Pick(g.Source, "Pod", "Pod", "Pod", "Node", "Node", "PodDisruptionBudget")})
 }
 
 func (g *generator) changeNode() {

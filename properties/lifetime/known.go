@@ -438,13 +438,13 @@ func (l *Life) GatedByVainPreemption(pod string) bool {
 	}
 	var victims []string
 	gone := map[string]bool{}
-	inVain, cpu, began, lastEvicted := false, false, false, false
+	inVain, cpu, began, lastEvicted, inMemory := false, false, false, false, false
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod:
-			victims, inVain, began, lastEvicted = e.Victims, false, false, false
+			victims, inVain, began, lastEvicted, inMemory = e.Victims, false, false, false, false
 		case e.What == timeline.Begins && e.Pod() == pod:
-			began = true
+			began = len(victims) > 0
 		case e.What == timeline.Unfit && e.Pod() == pod:
 			cpu = waitsForCPU.MatchString(e.Text)
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
@@ -453,8 +453,10 @@ func (l *Life) GatedByVainPreemption(pod string) bool {
 			delete(gone, e.Pod())
 		case e.What == timeline.Handled && e.Text == "deleted" || e.PreemptsInMemory():
 			gone[e.Pod()] = true
+			// The end of a preemption wakes its pod up if it has preempted the last victim in memory.
+			inMemory = inMemory || began && e.PreemptsInMemory() && e.Pod() == victims[len(victims)-1]
 		case e.What == timeline.Ends && e.Pod() == pod:
-			inVain = len(victims) > 0 && (!cpu || !lastEvicted) && !slices.ContainsFunc(victims, func(v string) bool { return !gone[v] })
+			inVain = len(victims) > 0 && !inMemory && (!cpu || !lastEvicted) && !slices.ContainsFunc(victims, func(v string) bool { return !gone[v] })
 		}
 	}
 	return inVain

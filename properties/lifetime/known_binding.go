@@ -9,17 +9,19 @@ import (
 
 // Known findings about victims that are on their way to a node.
 
-// victimBack tells whether the last preemption for a pod ended well, and one of its victims was
-// back in the queue when that ended, or about to be: its binding had failed since the cycle
-// of the preemptor had begun.
+// victimBack tells whether the last preemption for a pod ended well, and it deleted a victim that was
+// back in the queue by then, or about to be: its binding had failed since the cycle of the
+// preemptor had begun.
 func (l *Life) victimBack(pod string) bool {
 	p := l.Trace.LastPreemption(pod, l.Trace.FlushedAt)
 	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
 		return false
 	}
-	back := map[string]bool{}
+	back, deleted := map[string]bool{}, map[string]bool{}
 	for i := l.began(p.Decided); i < p.Ended; i++ {
 		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod:
+			deleted[e.Pod()] = e.TookEffect()
 		case e.What == timeline.Requeued && slices.Contains(p.Victims, e.Pod()):
 			back[e.Pod()] = true
 		case e.What == timeline.Called && e.Call == timeline.Bind && slices.Contains(p.Victims, e.Pod()):
@@ -28,8 +30,8 @@ func (l *Life) victimBack(pod string) bool {
 			delete(back, e.Pod())
 		}
 	}
-	for _, is := range back { // and no deletion of it concerns a node
-		if is {
+	for victim, is := range back { // and no deletion of it concerns a node
+		if is && deleted[victim] {
 			return true
 		}
 	}

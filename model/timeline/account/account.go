@@ -66,6 +66,17 @@ type assumption struct {
 	// permit: it may wait for a plugin's permission. If it is to go, it is rejected, and counts
 	// until that is done (eventhandlers.go:292@v1.37.1, handleAssumedPodDeletion).
 	permit bool
+	// since is when it was assumed.
+	since time.Duration
+}
+
+// permitTime is how long a plugin may make a pod wait for its permission at most
+// (runtime/framework.go:53@v1.37.1).
+const permitTime = 15 * time.Minute
+
+// timedOut tells whether a pod may have waited for too long. It is given up then.
+func (s *assumption) timedOut(now time.Duration) bool {
+	return s != nil && s.permit && !s.failed && now >= s.since+permitTime
 }
 
 // Cycles are the cycles of a trace that came to a result, in turn.
@@ -135,14 +146,19 @@ func (a *account) follow(i int, e *timeline.Entry) {
 // goesOn follows what happens in the cycle of a pod.
 func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 	if e.What == timeline.Popped {
+		if a.assumed[pod.UID].timedOut(e.At) { // or it would not be in the queue
+			a.leave(pod.UID)
+			a.ends[pod.UID]++
+		}
 		a.begin(i, pod)
 		return
 	}
 	w := a.waiting[pod.UID]
 	if s := a.assumed[pod.UID]; e.What == timeline.Requeued && (s != nil || e.Text == "error" && a.ends[pod.UID] > 0) {
 		// A binding has failed: that of now, or of an earlier time that the pod was assumed.
+		timedOut := s.timedOut(e.At) && a.ends[pod.UID] == 0
 		a.ends[pod.UID] = max(0, a.ends[pod.UID]-1)
-		if s != nil && s.failed && a.ends[pod.UID] == 0 {
+		if timedOut || s != nil && s.failed && a.ends[pod.UID] == 0 {
 			a.leave(pod.UID)
 			a.nominate(w, union(one(""), w.nominations()))
 		}
@@ -154,7 +170,7 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 	switch e.What {
 	case timeline.Fits:
 		a.end(i, e)
-		a.assume(pod, e.Node)
+		a.assume(pod, e)
 		a.nominate(w, one(""))
 		a.cycle = nil
 	case timeline.Unfit:
@@ -251,14 +267,14 @@ func (a *account) handlePod(was, pod *v1.Pod, gone bool) {
 
 // assume puts a pod on its node before it is bound, unless the scheduler was told meanwhile
 // that it is bound already.
-func (a *account) assume(pod *v1.Pod, node string) {
+func (a *account) assume(pod *v1.Pod, e *timeline.Entry) {
 	if a.assumed[pod.UID] == nil && a.onNodes[pod.UID] != nil {
 		return
 	}
 	there := *pod
-	there.Spec.NodeName = node
+	there.Spec.NodeName = e.Node
 	a.come(&there)
-	a.assumed[pod.UID] = &assumption{permit: slices.ContainsFunc(a.holds, func(p string) bool {
+	a.assumed[pod.UID] = &assumption{since: e.At, permit: slices.ContainsFunc(a.holds, func(p string) bool {
 		return p == string(timeline.Permit) || p == timeline.Place{Name: timeline.Permit, Pod: model.Key(pod)}.String()
 	})}
 }
