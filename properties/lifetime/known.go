@@ -260,15 +260,18 @@ func (l *Life) deletionMetByGate(pod string) bool {
 // scheduler had been told of it, and the update that told it came after that.
 func (l *Life) nominationCameBack(pod string) bool {
 	written, withdrawn, back := false, false, false
+	async := l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"]
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Fits && e.Pod() == pod:
+			written = written || async // that it is expected there is to be
 		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominated to"):
-			written = e.TookEffect() || written && l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"] // it is repeated
+			written = e.TookEffect() || written && async // it is repeated
 		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nomination cleared"):
 			written = written && !e.TookEffect()
 		case e.What == timeline.Decided && e.Pod() == pod:
 			withdrawn, back = written && e.Node == "", false
-			written = written || e.Node != "" && l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"] // it is to be
+			written = written || e.Node != "" && async // it is to be
 		case e.What == timeline.Handled && e.Pod() == pod && strings.HasPrefix(e.Text, "updated"):
 			back = withdrawn
 		}
