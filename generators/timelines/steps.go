@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -190,7 +192,7 @@ func (g *generator) changeBudget() {
 	case 2:
 		g.add(timeline.Step{Delete: name})
 		g.sometimesWait(50)
-		g.add(timeline.Step{Create: budget(g.Intn(3))})
+		g.add(timeline.Step{Create: g.cluster.PodDisruptionBudgets[0].DeepCopy()})
 	}
 }
 
@@ -211,7 +213,9 @@ func (g *generator) nodeGoes() {
 	}
 	name := g.nodes[g.Intn(len(g.nodes))]
 	g.add(timeline.Step{Delete: "Node " + name})
-	g.gone = append(g.gone, node(slices.Index(g.nodes, name), 1+g.Intn(4)))
+	if i := slices.IndexFunc(g.cluster.Nodes, func(n *v1.Node) bool { return n.Name == name }); i >= 0 {
+		g.gone = append(g.gone, g.cluster.Nodes[i].DeepCopy()) // it comes back as it was
+	}
 	for _, p := range g.cluster.Pods {
 		if p.Spec.NodeName == name {
 			g.add(timeline.Step{Delete: "Pod " + model.Key(p)})

@@ -440,7 +440,7 @@ func (l *Life) GatedByVainPreemption(pod string) bool {
 		return false
 	}
 	var victims []string
-	gone := map[string]bool{}
+	gone, deleted := map[string]bool{}, map[string]bool{}
 	inVain, cpu, began, lastEvicted, inMemory := false, false, false, false, false
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
@@ -452,10 +452,16 @@ func (l *Life) GatedByVainPreemption(pod string) bool {
 			cpu = waitsForCPU.MatchString(e.Text)
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
 			lastEvicted = began // its end opens the gate, if it may help; an earlier pod's of this name does not
-		case e.Creates() || e.What == timeline.Fits:
+		case e.Creates():
 			delete(gone, e.Pod())
+			delete(deleted, e.Pod())
+		case e.What == timeline.Fits:
+			delete(gone, e.Pod())
+		case e.What == timeline.Requeued && e.Queue == "" && deleted[e.Pod()]: // its way to a node is over
+			gone[e.Pod()] = true
 		case e.What == timeline.Handled && e.Text == "deleted" || e.PreemptsInMemory():
 			gone[e.Pod()] = true
+			deleted[e.Pod()] = !e.PreemptsInMemory()
 			// The end of a preemption wakes its pod up if it has preempted the last victim in memory.
 			inMemory = inMemory || began && e.PreemptsInMemory() && e.Pod() == victims[len(victims)-1]
 		case e.What == timeline.Ends && e.Pod() == pod:
@@ -498,11 +504,11 @@ func (l *Life) nominationUnseen(pod string, at int) bool {
 }
 
 // nominationWritten tells whether, of the entries before i, the last decision for a pod comes
-// before the last write of its nomination.
+// before the last write of its nomination that took effect.
 func (l *Life) nominationWritten(pod string, i int) bool {
 	for i--; i >= 0; i-- {
 		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominated to"):
+		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominated to") && e.TookEffect():
 			return true
 		case e.What == timeline.Decided && e.Pod() == pod:
 			return false

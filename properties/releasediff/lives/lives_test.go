@@ -116,7 +116,7 @@ func TestDifferences(t *testing.T) {
 		{"ends pending", preemptedBy, func(t *timeline.Trace) {
 			p := pod(t, "default/p")
 			p.Node, p.Nominated = "", "node-1"
-			p.Queues, p.NominatedTo, p.CachedOn = []model.Queue{model.QueueUnschedulable}, []string{"node-1"}, nil
+			p.Queues, p.NominatedTo, p.CachedOn = []model.Queue{model.QueueActive}, []string{"node-1"}, nil
 		}, []string{"a pod ends bound instead of pending and nominated"}, [2]string{"default/p ends pending and nominated to node-1", "default/p ends bound"}},
 		{"an expectation", preemptedBy, func(t *timeline.Trace) {
 			t.Unmet = []timeline.Unmet{{Step: 3, Expectation: timeline.Expectation{Pod: "default/p"}, Was: "it is gone"}}
