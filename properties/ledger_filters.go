@@ -60,7 +60,7 @@ var openFilters = []LedgerEntry{
 		Consequence: "A spread constraint that means all pods of the namespace is not enforced, and nothing says so.",
 		Releases:    ">=1.27.0",
 		Upstream:    "kubernetes#141339",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "nominated-refusals-skipped",
