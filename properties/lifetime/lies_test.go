@@ -41,7 +41,7 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 		"tries a rejected pod again at once": func(t *timeline.Trace) {
 			t.Entries = append([]timeline.Entry{
 				{What: timeline.Popped, Object: "Pod default/other"}, {What: timeline.Told, Object: "Pod default/other", Text: "FailedScheduling: 0/1 nodes are available"},
-				{What: timeline.Requeued, Object: "Pod default/other"}, {What: timeline.Popped, Object: "Pod default/other"},
+				{What: timeline.Requeued, Object: "Pod default/other", Queue: model.QueueBackoff}, {What: timeline.Popped, Object: "Pod default/other"},
 			}, t.Entries...)
 		},
 	},

@@ -178,6 +178,7 @@ func rejectedBackOff(l *Life) (findings []Finding) {
 			delete(rejected, pod)
 		case e.What == timeline.Unfit:
 			noNodes[pod] = strings.HasPrefix(e.Text, "no nodes available")
+		case e.What == timeline.Requeued && e.Queue == "": // it is gone, and another one of its name may be there
 		case e.What == timeline.Requeued && e.Text != "error" && !noNodes[pod]:
 			rejected[pod]++
 			failed := l.cycleFailed(i)
