@@ -300,7 +300,7 @@ func (l *Life) preemptionsOverlap(pod string, before int) (overlap bool) {
 }
 
 // lastVictimGone tells whether, of the preemption of a pod before an entry, the last victim is gone
-// as far as listers show. From then on PreEnqueue lets the pod in, as it is meant to
+// or terminates, as far as listers show. From then on PreEnqueue lets the pod in, as it is meant to
 // (executor.go:275@v1.37.1), though the preemption goes on.
 func (l *Life) lastVictimGone(pod string, before int) (gone bool) {
 	last := ""
@@ -308,7 +308,7 @@ func (l *Life) lastVictimGone(pod string, before int) (gone bool) {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
 			last, gone = e.Victims[len(e.Victims)-1], false
-		case e.What == timeline.Stored && e.Text == "deleted" && e.Pod() == last:
+		case e.What == timeline.Stored && e.Pod() == last && (e.Text == "deleted" || strings.HasSuffix(e.Text, "terminating")):
 			gone = true
 		}
 	}
