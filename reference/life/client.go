@@ -68,8 +68,10 @@ func (p podClient) call(ctx context.Context, place timeline.PlaceName, name, tex
 	failure, arrives := p.s.r.failure(at)
 	err := failure
 	if failure == nil || arrives {
-		if err = f(at.Pod); failure != nil {
+		if err = f(at.Pod); err == nil && failure != nil {
 			e.Text = strings.TrimPrefix(e.Text+", took effect", ", ")
+		}
+		if failure != nil {
 			err = failure
 		}
 	}
