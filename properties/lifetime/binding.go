@@ -72,6 +72,7 @@ func errorsBackOff(l *Life) (findings []Finding) {
 	// cycles are how many of a pod go on. A pod that is changed while its binding fails may
 	// be tried beside that: which of the two counts the errors from then on is not promised.
 	cycles, beside := map[string]int{}, map[string]bool{}
+	changed := map[string]bool{} // since its cycle began: so it may be in the queue anew, without its errors
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
@@ -83,10 +84,13 @@ func errorsBackOff(l *Life) (findings []Finding) {
 		case e.What == timeline.Popped:
 			cycles[pod]++
 			beside[pod] = cycles[pod] > 1
+			delete(changed, pod)
+		case e.What == timeline.Handled && strings.HasPrefix(e.Text, "updated"):
+			changed[pod] = true
 		case e.What == timeline.Called && e.Call == timeline.Bind && e.Error == "":
 			cycles[pod]--
-		case e.What == timeline.Requeued && beside[pod]:
-			cycles[pod]--
+		case e.What == timeline.Requeued && (beside[pod] || changed[pod]):
+			cycles[pod] = max(0, cycles[pod]-1)
 			beside[pod] = cycles[pod] > 0
 			delete(errs, pod)
 		case e.Creates() || e.What == timeline.Handled && e.Text == "added" || e.What == timeline.Requeued && (e.Text != "error" || e.Queue == "" && !l.poppedSince(i)):
