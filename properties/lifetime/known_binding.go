@@ -9,7 +9,7 @@ import (
 
 // Known findings about victims that are on their way to a node.
 
-// victimBack tells whether the last preemption for a pod ended well, and it deleted a victim that was
+// victimBack tells whether the last preemption for a pod ended well, and a victim was deleted that was
 // back in the queue by then, or about to be: its binding had failed since the cycle of the
 // preemptor had begun.
 func (l *Life) victimBack(pod string) bool {
@@ -20,8 +20,8 @@ func (l *Life) victimBack(pod string) bool {
 	back, deleted := map[string]bool{}, map[string]bool{}
 	for i := l.began(p.Decided); i < p.Ended; i++ {
 		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod:
-			deleted[e.Pod()] = e.TookEffect()
+		case e.What == timeline.Called && e.Call == timeline.Evict: // for this pod or another one
+			deleted[e.Pod()] = deleted[e.Pod()] || e.TookEffect()
 		case e.What == timeline.Requeued && slices.Contains(p.Victims, e.Pod()):
 			back[e.Pod()] = true
 		case e.What == timeline.Called && e.Call == timeline.Bind && slices.Contains(p.Victims, e.Pod()):
