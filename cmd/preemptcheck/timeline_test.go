@@ -12,7 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	minimised "github.com/preemptcheck/preemptcheck/corpus/minimize/report"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
-	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	ids "github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
 )
 
@@ -80,11 +80,11 @@ func TestMinimizeTimeline(t *testing.T) {
 	s, err := corpus.Read(strings.NewReader(out), "minimised")
 	require.NoError(t, err)
 	require.Len(t, s.Cases, 1)
-	require.Equal(t, []string{lifetime.VainPreemption}, s.Cases[0].Findings)
+	require.Equal(t, []string{ids.VainPreemption}, s.Cases[0].Findings)
 	require.Less(t, len(s.Cases[0].Timeline.Steps), 12)
 	status, checked, _ := preemptcheck(t, out, "check", "-")
 	require.Equal(t, statusAgrees, status, checked)
-	require.Contains(t, checked, lifetime.VainPreemption)
+	require.Contains(t, checked, ids.VainPreemption)
 
 	dir := filepath.Join(t.TempDir(), "out")
 	status, path, report := preemptcheck(t, "", "minimize", vainPreemption, "--out", dir)
@@ -99,7 +99,7 @@ func TestMinimizeTimeline(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(told), &m))
 	require.True(t, m.Minimal)
 	require.Equal(t, "no-wait-for-the-flush", m.Fingerprint.Property)
-	require.Equal(t, lifetime.VainPreemption, m.Fingerprint.Known)
+	require.Equal(t, ids.VainPreemption, m.Fingerprint.Known)
 	require.Equal(t, out, m.Case)
 	require.Equal(t, 15, m.From.Steps)
 	require.Equal(t, len(s.Cases[0].Timeline.Steps), m.To.Steps)

@@ -1,5 +1,7 @@
 package timeline
 
+import "maps"
+
 // Preemption is one preemption for a pod, as the entries of a trace tell of it. Entries are
 // given by their indexes, -1 if there is none.
 type Preemption struct {
@@ -50,4 +52,68 @@ func (t *Trace) LastPreemption(pod string, before int) *Preemption {
 		}
 	}
 	return p
+}
+
+// Began is the index of the entry at which the pod of entry i was popped for the cycle that the
+// entry is of.
+func (t *Trace) Began(i int) int {
+	for at := i; at >= 0; at-- {
+		if e := &t.Entries[at]; e.What == Popped && e.Object == t.Entries[i].Object {
+			return at
+		}
+	}
+	return 0
+}
+
+// Recreated tells whether there were several pods of a name, of which a trace does not tell which
+// one an entry is about.
+func (t *Timeline) Recreated(trace *Trace, pod string) bool {
+	n := 0
+	for _, p := range t.Cluster.Pods {
+		if p.Namespace+"/"+p.Name == pod {
+			n++
+		}
+	}
+	for i := range trace.Entries {
+		if e := &trace.Entries[i]; e.Creates() && e.Pod() == pod {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// HitNamesakes are the calls of preemptions, by their entries, that hit another pod of a victim's
+// name, which was created after the one that was decided on. It counts the pods that had a name,
+// in the API and as the scheduler has been told.
+func (t *Trace) HitNamesakes() (hits []int) {
+	created, told := map[string]int{}, map[string]int{}
+	decided := map[string]map[string]int{} // by preemptor and victim: the latest that was decided
+	toldAt := make([]map[string]int, len(t.Entries))
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		pod := e.Pod()
+		switch {
+		case e.What == TakenOver:
+			told = maps.Clone(created)
+			clear(decided)
+		case e.Creates():
+			created[pod]++
+		case e.What == Handled && e.Text == "added":
+			told[pod]++
+		case e.What == Popped:
+			toldAt[i] = maps.Clone(told)
+		case e.What == Decided:
+			if decided[pod] == nil {
+				decided[pod] = map[string]int{}
+			}
+			for _, v := range e.Victims {
+				decided[pod][v] = toldAt[t.Began(i)][v]
+			}
+		case e.What == Called && e.By != "" && e.TookEffect() && (e.Call == Evict || e.MarksVictim()):
+			if which, ok := decided[e.By][pod]; ok && created[pod] > which {
+				hits = append(hits, i)
+			}
+		}
+	}
+	return hits
 }

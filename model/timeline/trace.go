@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -160,6 +161,16 @@ func (e *Entry) Pod() string {
 func (e *Entry) PreemptsInMemory() bool {
 	return e.What == Told && strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory")
 }
+
+// MarksVictim tells whether a call gives a pod the condition of a victim.
+func (e *Entry) MarksVictim() bool {
+	return e.Call == Patch && strings.Contains(e.Text, "DisruptionTarget")
+}
+
+var waitsForCPU = regexp.MustCompile(`^0/\d+ nodes are available: \d+ Insufficient cpu\.( |$)`)
+
+// WaitsForCPU tells whether a pod does not fit as it waits for resources, and for nothing else.
+func (e *Entry) WaitsForCPU() bool { return waitsForCPU.MatchString(e.Text) }
 
 // TookEffect tells whether a call changed anything; it may have, though its answer is an error.
 func (e *Entry) TookEffect() bool {

@@ -89,7 +89,7 @@ func agreement() []Property {
 // lastDecision is the node to which a pod was last decided to be nominated, "" for none; false
 // if this scheduler has decided nothing for it, or if there were several pods of that name.
 func (l *Life) lastDecision(pod string) (node string, decided bool) {
-	if l.recreated(pod) {
+	if l.Timeline.Recreated(l.Trace, pod) {
 		return "", false
 	}
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
@@ -101,21 +101,4 @@ func (l *Life) lastDecision(pod string) (node string, decided bool) {
 		}
 	}
 	return node, decided
-}
-
-// recreated tells whether there were several pods of a name, of which a trace does not tell
-// which one an entry is about.
-func (l *Life) recreated(pod string) bool {
-	n := 0
-	for _, p := range l.Timeline.Cluster.Pods {
-		if p.Namespace+"/"+p.Name == pod {
-			n++
-		}
-	}
-	for i := range l.Trace.Entries {
-		if e := &l.Trace.Entries[i]; e.Creates() && e.Pod() == pod {
-			n++
-		}
-	}
-	return n > 1
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -155,9 +154,6 @@ func (l *Life) triedTooSoon(i int, backoff time.Duration) int {
 	return -1
 }
 
-// waitsForCPU matches why a pod does not fit that waits for resources, and for nothing else.
-var waitsForCPU = regexp.MustCompile(`^0/\d+ nodes are available: \d+ Insufficient cpu\.( |$)`)
-
 // losesNomination tells whether an entry says that a pending pod is not nominated any more to
 // the node to which it was, as the scheduler is told.
 func losesNomination(e *timeline.Entry) bool {
@@ -245,7 +241,7 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 				delete(bound, pod)
 			}
 		case timeline.Unfit:
-			unfit[pod] = waitsForCPU.MatchString(e.Text)
+			unfit[pod] = e.WaitsForCPU()
 		case timeline.Decided:
 			unfit[pod] = unfit[pod] && len(e.Victims) == 0
 		case timeline.Fits:

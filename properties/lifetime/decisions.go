@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
 // The properties that hold the cycles of a timeline against the model.
@@ -70,12 +71,8 @@ func (l *Life) judgeCycles() []Finding {
 		l.judged = true
 		for _, c := range account.Cycles(l.Timeline, l.Trace) {
 			if c.Stale() {
-				f := Finding{Property: triedAsTold, Pod: model.Key(c.Pod), Kind: "stale", Entry: c.Began, Detail: fmt.Sprintf(
-					"pod %s is tried as it was in version %s, though the scheduler had handled version %s", model.Key(c.Pod), c.Pod.ResourceVersion, c.Told.ResourceVersion)}
-				if l.twiceAtOnce(f.Pod, f.Entry) {
-					f.Known = []string{OldCopy}
-				}
-				l.cycles = append(l.cycles, f)
+				l.cycles = append(l.cycles, Finding{Property: triedAsTold, Pod: model.Key(c.Pod), Kind: "stale", Entry: c.Began, Detail: fmt.Sprintf(
+					"pod %s is tried as it was in version %s, though the scheduler had handled version %s", model.Key(c.Pod), c.Pod.ResourceVersion, c.Told.ResourceVersion)})
 			}
 			if c.Namesakes() {
 				continue
@@ -103,7 +100,7 @@ func (c judge) finding() *Finding {
 	f := &Finding{Property: v.property, Pod: model.Key(c.Pod), Kind: v.kind, Entry: c.Ended,
 		Detail: fmt.Sprintf("in a cycle of pod %s, at %.3fs, %s", model.Key(c.Pod), c.Result.At.Seconds(), v.detail)}
 	if v.admitted { // only by a nomination that the scheduler knows better of
-		f.Known = []string{SecondPreemption}
+		f.Known = []string{known.SecondPreemption}
 		return f
 	}
 	f.Known = c.quirks()

@@ -28,7 +28,7 @@ func evictions() []Property {
 				case e.What == timeline.Called && e.Call == timeline.Evict && !slices.Contains(decided[e.By], e.Pod()):
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "evicted", Entry: i,
 						Detail: fmt.Sprintf("pod %s is evicted for %q, which did not decide so", e.Pod(), e.By)})
-				case e.What == timeline.Called && marksVictim(e) && !slices.Contains(decided[e.By], e.Pod()):
+				case e.What == timeline.Called && e.MarksVictim() && !slices.Contains(decided[e.By], e.Pod()):
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "marked", Entry: i,
 						Detail: fmt.Sprintf("pod %s is marked as a target of disruption for %q, which did not decide so", e.Pod(), e.By)})
 				}
@@ -54,7 +54,7 @@ func evictions() []Property {
 				switch {
 				case e.Creates():
 					delete(marked, e.Pod())
-				case e.What == timeline.Called && marksVictim(e) && e.TookEffect():
+				case e.What == timeline.Called && e.MarksVictim() && e.TookEffect():
 					marked[e.Pod()] = true
 				case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect() && !marked[e.Pod()]:
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "unmarked", Entry: i,
@@ -121,11 +121,6 @@ func evictions() []Property {
 	}}
 }
 
-// marksVictim tells whether a call gives a pod the condition of a victim.
-func marksVictim(e *timeline.Entry) bool {
-	return e.Call == timeline.Patch && strings.Contains(e.Text, "DisruptionTarget")
-}
-
 // waitsForVictims follows, for each pod, the node of its last preemption and the victims that
 // were evicted for it, as far as the scheduler has been told of them.
 func waitsForVictims(l *Life) (findings []Finding) {
@@ -179,7 +174,7 @@ func waitsForVictims(l *Life) (findings []Finding) {
 				d.evicted[e.Pod()] = 0
 			}
 		case timeline.Decided:
-			began := l.began(i)
+			began := l.Trace.Began(i)
 			known := func(pod string, since int) bool {
 				return slices.ContainsFunc(announced[pod], func(at int) bool { return since <= at && at < began })
 			}
@@ -203,15 +198,4 @@ func waitsForVictims(l *Life) (findings []Finding) {
 		}
 	}
 	return findings
-}
-
-// began is the index of the entry at which the pod of entry i was popped for the cycle that
-// the entry is of.
-func (l *Life) began(i int) int {
-	for at := i; at >= 0; at-- {
-		if e := &l.Trace.Entries[at]; e.What == timeline.Popped && e.Object == l.Trace.Entries[i].Object {
-			return at
-		}
-	}
-	return 0
 }

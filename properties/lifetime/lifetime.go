@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
 // Property is a promise that must hold of every timeline and every scheduler.
@@ -84,7 +85,7 @@ func Check(l *Life) (findings []Finding) {
 	for _, p := range All() {
 		for _, f := range p.Check(l) {
 			f.Property = p.Name
-			f.Known = slices.DeleteFunc(slices.Concat(f.Known, l.known(&f)), func(id string) bool {
+			f.Known = slices.DeleteFunc(slices.Concat(f.Known, l.explain(&f)), func(id string) bool {
 				e, ok := properties.LookUp(id)
 				return !ok || !l.Release().In(e.Releases)
 			})
@@ -92,6 +93,19 @@ func Check(l *Life) (findings []Finding) {
 		}
 	}
 	return findings
+}
+
+// explain are the ids of the known findings that explain a finding, beside those that it has.
+func (l *Life) explain(f *Finding) []string {
+	broken := func(f *Finding) known.Broken {
+		return known.Broken{Property: f.Property, Kind: f.Kind, Pod: f.Pod, Entry: f.Entry, Known: f.Known}
+	}
+	in := known.Life{Timeline: l.Timeline, Trace: l.Trace}
+	for _, c := range l.judgeCycles() {
+		in.Cycles = append(in.Cycles, broken(&c))
+	}
+	is := broken(f)
+	return in.Explain(&is)
 }
 
 // Unexplained are the findings that no known one explains.

@@ -2,7 +2,6 @@ package lifetime
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -106,7 +105,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 		case e.What == timeline.Decided && len(e.Victims) > 0:
 			done[pod] = map[string]bool{}
 			overlap[pod] = on[pod] > 0
-			if l.Timeline.Cluster.Settings.AsyncPreemption() && slices.ContainsFunc(e.Victims, func(v string) bool { at, ok := terminating[v]; return !ok || at > l.began(i) }) {
+			if l.Timeline.Cluster.Settings.AsyncPreemption() && slices.ContainsFunc(e.Victims, func(v string) bool { at, ok := terminating[v]; return !ok || at > l.Trace.Began(i) }) {
 				on[pod]++ // there is a goroutine
 			}
 			if decided[pod] == nil {
@@ -114,7 +113,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 			}
 			for _, v := range e.Victims {
 				if _, ok := decided[pod][v]; !ok {
-					decided[pod][v] = l.began(i)
+					decided[pod][v] = l.Trace.Began(i)
 				}
 			}
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By != "" && done[e.By] != nil && !again[e.By]:
@@ -173,7 +172,7 @@ func noSecondPreemption(l *Life) (findings []Finding) {
 			delete(on, pod)
 		case e.What == timeline.Decided && len(e.Victims) > 0:
 			for _, v := range e.Victims {
-				if at, ok := ends[v]; on[pod][v] && (!ok || at > l.began(i)) && created[pod] < 2 && created[v] < 2 {
+				if at, ok := ends[v]; on[pod][v] && (!ok || at > l.Trace.Began(i)) && created[pod] < 2 && created[v] < 2 {
 					findings = append(findings, Finding{Pod: pod, Kind: "preempts", Entry: i,
 						Detail: fmt.Sprintf("pod %s preempts %s once more though its preemption is still going on", pod, v)})
 				}
@@ -184,42 +183,16 @@ func noSecondPreemption(l *Life) (findings []Finding) {
 	return findings
 }
 
-// namesakes counts the pods that had a name, in the API and as the scheduler has been told, and
-// reports calls that hit a later one than was decided.
+// namesakes reports the calls that hit another pod than the victim of its name.
 func namesakes(l *Life) (findings []Finding) {
-	created, told := map[string]int{}, map[string]int{}
-	decided := map[string]map[string]int{} // by preemptor and victim: the latest that was decided
-	toldAt := make([]map[string]int, len(l.Trace.Entries))
-	for i := range l.Trace.Entries {
+	for _, i := range l.Trace.HitNamesakes() {
 		e := &l.Trace.Entries[i]
-		pod := e.Pod()
-		switch {
-		case e.What == timeline.TakenOver:
-			told = maps.Clone(created)
-			clear(decided)
-		case e.Creates():
-			created[pod]++
-		case e.What == timeline.Handled && e.Text == "added":
-			told[pod]++
-		case e.What == timeline.Popped:
-			toldAt[i] = maps.Clone(told)
-		case e.What == timeline.Decided:
-			if decided[pod] == nil {
-				decided[pod] = map[string]int{}
-			}
-			for _, v := range e.Victims {
-				decided[pod][v] = toldAt[l.began(i)][v]
-			}
-		case e.What == timeline.Called && e.By != "" && e.TookEffect() && (e.Call == timeline.Evict || marksVictim(e)):
-			if which, ok := decided[e.By][pod]; ok && created[pod] > which {
-				what := "deleted"
-				if e.Call == timeline.Patch {
-					what = "marked as a target of disruption"
-				}
-				findings = append(findings, Finding{Pod: pod, Kind: what, Entry: i, Detail: fmt.Sprintf(
-					"pod %s is %s for %s: it was created after the pod of its name that is the victim", pod, what, e.By)})
-			}
+		what := "deleted"
+		if e.Call == timeline.Patch {
+			what = "marked as a target of disruption"
 		}
+		findings = append(findings, Finding{Pod: e.Pod(), Kind: what, Entry: i, Detail: fmt.Sprintf(
+			"pod %s is %s for %s: it was created after the pod of its name that is the victim", e.Pod(), what, e.By)})
 	}
 	return findings
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
 // heard writes down what a handler is told of pods.
@@ -144,7 +145,7 @@ func TestRecreatedExplains(t *testing.T) {
 		require.NoError(t, err)
 		return lifetime.Check(&lifetime.Life{Timeline: tl, Trace: trace})
 	}
-	explained := func(f lifetime.Finding) bool { return slices.Contains(f.Known, lifetime.RecreatedAsUpdate) }
+	explained := func(f lifetime.Finding) bool { return slices.Contains(f.Known, known.RecreatedAsUpdate) }
 	n := 0
 	for seed := uint64(0); n < 3*testsize.Times(5); seed++ {
 		tl := timelines.FromSeed(seed)

@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
@@ -244,7 +245,7 @@ func TestVainPreemption(t *testing.T) {
 	shows := func(ctx context.Context, tl *timeline.Timeline) bool {
 		trace, err := life.Run(ctx, tl)
 		return err == nil && slices.ContainsFunc(lifetime.Check(&lifetime.Life{Timeline: tl, Trace: trace}), func(f lifetime.Finding) bool {
-			return f.Property == "gate-opens" && slices.Equal(f.Known, []string{lifetime.VainPreemption})
+			return f.Property == "gate-opens" && slices.Equal(f.Known, []string{known.VainPreemption})
 		})
 	}
 	found, tiny := 0, 0

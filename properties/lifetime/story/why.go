@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
 // metByGate says for which pods the event of entry i, that a pod is gone, comes while their
@@ -108,7 +109,7 @@ func (t teller) why(findings []lifetime.Finding) (all []string) {
 
 // whyKnown says what a finding has come from by a known one.
 func (t teller) whyKnown(id string, f lifetime.Finding) string {
-	if id == lifetime.VainPreemption {
+	if id == known.VainPreemption {
 		return t.whyVain()
 	}
 	if text, ok := reasons[id]; ok {
@@ -130,35 +131,35 @@ func (t teller) node(i int) string {
 
 // reasons say what findings of timelines come from, {pod} being the pod and {node} the node.
 var reasons = map[string]string{
-	lifetime.GateMeetsDeletion: "Why {pod} waits: it was told of a victim that is gone while the preemption for it was on, and PreEnqueue kept it out of the queue. " +
+	known.GateMeetsDeletion: "Why {pod} waits: it was told of a victim that is gone while the preemption for it was on, and PreEnqueue kept it out of the queue. " +
 		"The event of a later victim does not help by what the plugins say that rejected the pod. The goroutine ended as a success, and nobody put the pod back into the queue.",
-	lifetime.NominationComesBack: "Why the nomination stays: the pod was tried again before the scheduler was told of the nomination that it had written, and this cycle withdrew it. " +
+	known.NominationComesBack: "Why the nomination stays: the pod was tried again before the scheduler was told of the nomination that it had written, and this cycle withdrew it. " +
 		"What clears it in the status was worked out against a status without it, so nothing was cleared. The late update then restored it in memory, too.",
-	lifetime.VictimsEndUnnoticed: "Why the nomination stays: the pod that has it was tried while its victims still terminated, and was rejected by a plugin that their end does not concern. " +
+	known.VictimsEndUnnoticed: "Why the nomination stays: the pod that has it was tried while its victims still terminated, and was rejected by a plugin that their end does not concern. " +
 		"When they were gone, nothing made it be tried again.",
-	lifetime.ChanceUnnoticed: "Why {pod} waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. Another one kept preemption from helping, and it is not asked.",
-	lifetime.SecondPreemption: "Why {pod} preempts again: whether its victims still terminate is looked up on the node that its status nominates it to, as the informer has the status. " +
+	known.ChanceUnnoticed: "Why {pod} waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. Another one kept preemption from helping, and it is not asked.",
+	known.SecondPreemption: "Why {pod} preempts again: whether its victims still terminate is looked up on the node that its status nominates it to, as the informer has the status. " +
 		"The update that writes this nomination had not been handled when the cycle began, so the victims on that node did not count.",
-	lifetime.SynchronousFailure: "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again.",
-	lifetime.StaleNomination:    "Why they differ: the scheduler has withdrawn the nomination of {pod} in its memory, the API call that writes this to the status failed, and it is not repeated.",
-	lifetime.StaleDeletion: "Why {pod} waits: a pod was bound and deleted, and the scheduler was told of neither before the watch ended. The new list showed that it is gone, with its last known state, in which it is pending. " +
+	known.SynchronousFailure: "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again.",
+	known.StaleNomination:    "Why they differ: the scheduler has withdrawn the nomination of {pod} in its memory, the API call that writes this to the status failed, and it is not repeated.",
+	known.StaleDeletion: "Why {pod} waits: a pod was bound and deleted, and the scheduler was told of neither before the watch ended. The new list showed that it is gone, with its last known state, in which it is pending. " +
 		"The scheduler frees its room, but to those that wait the event is of a pod that was on no node.",
-	lifetime.RecreatedAsUpdate: "Why it breaks: the scheduler was told in one update of a pod that is gone and of another one of its name, as an informer does after a new list. " +
+	known.RecreatedAsUpdate: "Why it breaks: the scheduler was told in one update of a pod that is gone and of another one of its name, as an informer does after a new list. " +
 		"It does not compare their UIDs, and goes on as if the two were one pod.",
-	lifetime.Namesake: "Why another pod is hit: the calls of a preemption name the victim, and say nothing of its UID. The victim was gone by then, and another pod had been created under its name.",
-	lifetime.VictimBack: "Why it waits: the victim was on its way to the node when the preemptor's cycle began. Its binding failed, which gave the room back, and that event came while the preemptor was in its cycle or gated. " +
+	known.Namesake: "Why another pod is hit: the calls of a preemption name the victim, and say nothing of its UID. The victim was gone by then, and another pod had been created under its name.",
+	known.VictimBack: "Why it waits: the victim was on its way to the node when the preemptor's cycle began. Its binding failed, which gave the room back, and that event came while the preemptor was in its cycle or gated. " +
 		"The victim was then deleted as a pod on no node, which is no event that makes the preemptor be tried again.",
-	lifetime.SkippedUnnoticed: "Why {pod} waits: room was kept for a nominated pod that terminates, and is pending. When it was that pod's turn, the scheduler skipped it. Since then it is in no queue, " +
+	known.SkippedUnnoticed: "Why {pod} waits: room was kept for a nominated pod that terminates, and is pending. When it was that pod's turn, the scheduler skipped it. Since then it is in no queue, " +
 		"and its nomination counts without its requests. The room is free, and no event says so.",
-	lifetime.FirstUnnoticed: "Why {pod} waits: while there were pods like it, its affinity let it go only where these are. The last of them is gone, and as the first of its kind it may go anywhere. " +
+	known.FirstUnnoticed: "Why {pod} waits: while there were pods like it, its affinity let it go only where these are. The last of them is gone, and as the first of its kind it may go anywhere. " +
 		"The plugin that rejected it says of a deletion that it helps only against anti-affinity.",
-	lifetime.KeptRoomFreed: "Why {pod} waits: when it was tried, room on {node} was kept for a nominated pod. That pod went to another node, or was deleted or lost its nomination before that was written. " +
+	known.KeptRoomFreed: "Why {pod} waits: when it was tried, room on {node} was kept for a nominated pod. That pod went to another node, or was deleted or lost its nomination before that was written. " +
 		"The room is kept no more, and no event says so.",
-	lifetime.OldCopy: "Why an old version of {pod} is tried: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
+	known.OldCopy: "Why an old version of {pod} is tried: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
 		"and what changed while the second had it assumed did not come to this copy.",
-	lifetime.EarlierOpensGate: "Why {pod} preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, " +
+	known.EarlierOpensGate: "Why {pod} preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, " +
 		"which does not see that the last victim of the present preemption is still there.",
-	lifetime.NoPause: "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
+	known.NoPause: "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
 		"It does not fit yet, preempts once more, and what made the preemption fail, or the victim stay, is still there.",
 }
 
@@ -166,7 +167,7 @@ var reasons = map[string]string{
 func (t teller) whyVain() string {
 	var all []string
 	for _, s := range t.Trace.Quiet.Pods {
-		if !t.GatedByVainPreemption(s.Name) {
+		if !known.GatedByVainPreemption(t.Trace, s.Name) {
 			continue
 		}
 		p := t.Trace.LastPreemption(s.Name, t.Trace.FlushedAt)

@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
@@ -138,10 +139,10 @@ func TestKnown(t *testing.T) {
 	honest, err := life.Run(t.Context(), tl)
 	require.NoError(t, err)
 	l := &lifetime.Life{Timeline: tl, Trace: honest}
-	known := []lifetime.Finding{{Property: "gate-opens", Pod: "default/less", Known: []string{lifetime.VainPreemption}}, {Property: "one-queue", Pod: "default/less"}}
-	findings, _, err := r.Check(t.Context(), lied, l, known)
+	explained := []lifetime.Finding{{Property: "gate-opens", Pod: "default/less", Known: []string{known.VainPreemption}}, {Property: "one-queue", Pod: "default/less"}}
+	findings, _, err := r.Check(t.Context(), lied, l, explained)
 	require.NoError(t, err)
-	require.Equal(t, []string{lifetime.VainPreemption}, findings[0].Known)
+	require.Equal(t, []string{known.VainPreemption}, findings[0].Known)
 }
 
 // TestSomethingToCompare: of the timelines that are drawn, each relation has something to compare

@@ -1,4 +1,4 @@
-package lifetime
+package known
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func (l *Life) victimBack(pod string) bool {
 		return false
 	}
 	back, deleted := map[string]bool{}, map[string]bool{}
-	for i := l.began(p.Decided); i < p.Ended; i++ {
+	for i := l.Trace.Began(p.Decided); i < p.Ended; i++ {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Called && e.Call == timeline.Evict: // for this pod or another one
 			deleted[e.Pod()] = deleted[e.Pod()] || e.TookEffect()

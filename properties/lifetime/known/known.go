@@ -1,4 +1,8 @@
-package lifetime
+// Package known recognises the known findings of timelines in a trace.
+//
+// It says nothing about what is promised: package lifetime asks it what explains that a promise was
+// broken.
+package known
 
 import (
 	"slices"
@@ -73,13 +77,38 @@ const (
 	NominationKept = "failed-binding-keeps-nomination"
 )
 
-// known are the ids of the known findings that explain a finding.
-func (l *Life) known(f *Finding) (ids []string) {
+// Life is a timeline and what was seen of it.
+type Life struct {
+	Timeline *timeline.Timeline
+	Trace    *timeline.Trace
+	// Cycles are the promises that were broken in single cycles.
+	Cycles []Broken
+}
+
+// Broken is a broken promise.
+type Broken struct {
+	// Property is the name of the promise, Kind the way in which it was broken.
+	Property, Kind string
+	// Pod is the pod that it was broken to, as "default/a"; "" if to none.
+	Pod string
+	// Entry is the index of the entry of the trace where it shows.
+	Entry int
+	// Known are the ids of the known findings that are found to explain it already.
+	Known []string
+}
+
+// Explain are the ids of the known findings that explain a broken promise, whatever the release,
+// apart from those that it has.
+func (l *Life) Explain(f *Broken) (ids []string) {
 	switch f.Property {
+	case "tried-as-told":
+		if l.ofOldCopy(f) {
+			ids = append(ids, OldCopy)
+		}
 	case "no-namesake-is-evicted":
 		ids = append(ids, Namesake)
 	case "one-queue":
-		if f.Kind == "in flight" && l.recreated(f.Pod) {
+		if f.Kind == "in flight" && l.Timeline.Recreated(l.Trace, f.Pod) {
 			ids = append(ids, StaysInFlight)
 		}
 	case "failed-binding-ends-nomination":
@@ -92,7 +121,7 @@ func (l *Life) known(f *Finding) (ids []string) {
 			ids = append(ids, SecondPreemption)
 		}
 	case "marked-before-evicted":
-		if slices.ContainsFunc(namesakes(l), func(g Finding) bool { return g.Entry == f.Entry }) {
+		if slices.Contains(l.Trace.HitNamesakes(), f.Entry) {
 			ids = append(ids, Namesake)
 		}
 	case "gets-through":
@@ -127,8 +156,8 @@ func (l *Life) known(f *Finding) (ids []string) {
 			}
 		}
 		// What its last attempt came to was about a pod as it was before.
-		for _, g := range l.judgeCycles() {
-			if g.Pod == f.Pod && slices.Contains(g.Known, OldCopy) && l.isLastAttempt(g.Entry) {
+		for _, g := range l.Cycles {
+			if g.Pod == f.Pod && l.ofOldCopy(&g) && l.isLastAttempt(g.Entry) {
 				ids = append(ids, OldCopy)
 			}
 		}
@@ -142,7 +171,7 @@ func (l *Life) known(f *Finding) (ids []string) {
 			ids = append(ids, FirstUnnoticed)
 		}
 		// What the flush made it try would not have come out so but for a finding of its cycle.
-		for _, g := range l.judgeCycles() {
+		for _, g := range l.Cycles {
 			if g.Pod == f.Pod && g.Entry == f.Entry {
 				ids = append(ids, g.Known...)
 			}
@@ -198,13 +227,13 @@ func (l *Life) staleDeletion(pod, node string) (stale bool) {
 
 // ofRoom are the promises that depend on what room there is by what the scheduler knows: one pod
 // too many in its memory, or one too few, and they may be broken to any pod.
-var ofRoom = []string{fitsAsTold, keepsNominated, eligibleAsTold, preemptsAllowed, "gets-through", "no-wait-for-the-flush", "freed-room-is-told"}
+var ofRoom = []string{"fits-as-told", "nominated-room-is-kept", "eligible-as-told", "preempts-as-allowed", "gets-through", "no-wait-for-the-flush", "freed-room-is-told"}
 
 // tookForAnother tells whether, before a finding, the scheduler that is alive then was told in one
 // update that a pod has become another one of its name: the pod that the finding is about or, if
 // it is a matter of room, any. From then on the scheduler may keep room for the one that is gone,
 // or nominate it, or not know of the new one.
-func (l *Life) tookForAnother(f *Finding) (took bool) {
+func (l *Life) tookForAnother(f *Broken) (took bool) {
 	room := slices.Contains(ofRoom, f.Property)
 	for i := range l.Trace.Entries[:min(f.Entry, len(l.Trace.Entries))] {
 		switch e := &l.Trace.Entries[i]; {
@@ -224,7 +253,7 @@ func (l *Life) gatedBy(pod string) []string {
 		return nil
 	case l.evictedNamesake(pod):
 		return []string{Namesake}
-	case l.GatedByVainPreemption(pod):
+	case GatedByVainPreemption(l.Trace, pod):
 		return []string{VainPreemption}
 	case l.deletionMetByGate(pod):
 		return []string{GateMeetsDeletion}
@@ -244,7 +273,7 @@ func (l *Life) deletionMetByGate(pod string) bool {
 		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
 			victims, after, ended = e.Victims, false, false
 			// What it is told during the cycle counts when the cycle is over.
-			during = slices.ContainsFunc(l.Trace.Entries[l.began(i):i], func(m timeline.Entry) bool {
+			during = slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(i):i], func(m timeline.Entry) bool {
 				return m.What == timeline.Handled && m.Text == "deleted" && slices.Contains(victims, m.Pod())
 			})
 		case e.What == timeline.Ends && e.Pod() == pod:
@@ -323,6 +352,12 @@ func (l *Life) isLastAttempt(at int) bool {
 	})
 }
 
+// ofOldCopy tells whether what is broken is that an old version of a pod is tried, which was in two
+// attempts at once.
+func (l *Life) ofOldCopy(f *Broken) bool {
+	return f.Property == "tried-as-told" && l.twiceAtOnce(f.Pod, f.Entry)
+}
+
 // twiceAtOnce tells whether a pod was in two attempts at once before an entry.
 func (l *Life) twiceAtOnce(pod string, before int) (twice bool) {
 	attempts := 0
@@ -398,7 +433,7 @@ func (l *Life) victimsEndUnnoticed(pod string) bool {
 			victims[e.Pod()] = true
 		case e.What == timeline.Decided && e.Pod() == pod:
 			waits = strings.Contains(e.Text, "not eligible due to a terminating pod")
-			gone = slices.ContainsFunc(l.Trace.Entries[l.began(i):i], func(e timeline.Entry) bool { return ends(&e) })
+			gone = slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(i):i], func(e timeline.Entry) bool { return ends(&e) })
 		case ends(e):
 			gone = true
 		}
@@ -435,21 +470,21 @@ func (l *Life) chanceUnnoticed(pod string) bool {
 // been told that all victims of the last preemption for it are gone before that was over, or has
 // itself ended their way to the node: no
 // event comes after it that would wake the pod up.
-func (l *Life) GatedByVainPreemption(pod string) bool {
-	if !l.Trace.Quiet.Pod(pod).Gated {
+func GatedByVainPreemption(t *timeline.Trace, pod string) bool {
+	if !t.Quiet.Pod(pod).Gated {
 		return false
 	}
 	var victims []string
 	gone, deleted := map[string]bool{}, map[string]bool{}
 	inVain, cpu, began, lastEvicted, inMemory := false, false, false, false, false
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
-		switch e := &l.Trace.Entries[i]; {
+	for i := range t.Entries[:t.FlushedAt] {
+		switch e := &t.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod:
 			victims, inVain, began, lastEvicted, inMemory = e.Victims, false, false, false, false
 		case e.What == timeline.Begins && e.Pod() == pod:
 			began = len(victims) > 0
 		case e.What == timeline.Unfit && e.Pod() == pod:
-			cpu = waitsForCPU.MatchString(e.Text)
+			cpu = e.WaitsForCPU()
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
 			lastEvicted = began // its end opens the gate, if it may help; an earlier pod's of this name does not
 		case e.Creates():
@@ -492,7 +527,7 @@ func (l *Life) failedSynchronously(pod string) (failed bool) {
 // scheduler had been told of the nomination that its last preemption wrote.
 func (l *Life) nominationUnseen(pod string, at int) bool {
 	seen := true
-	for i := range l.Trace.Entries[:l.began(at)] {
+	for i := range l.Trace.Entries[:l.Trace.Began(at)] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
 			seen = false
@@ -536,7 +571,7 @@ func (l *Life) evictedNamesake(pod string) bool {
 			last = i
 		}
 	}
-	return slices.ContainsFunc(namesakes(l), func(f Finding) bool {
-		return f.Entry > last && l.Trace.Entries[f.Entry].By == pod && f.Entry < l.Trace.FlushedAt
+	return slices.ContainsFunc(l.Trace.HitNamesakes(), func(at int) bool {
+		return at > last && l.Trace.Entries[at].By == pod && at < l.Trace.FlushedAt
 	})
 }

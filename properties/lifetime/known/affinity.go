@@ -1,4 +1,4 @@
-package lifetime
+package known
 
 import (
 	"strings"
