@@ -223,6 +223,22 @@ var cycles = []Mutant{
 		Property: "woken-by-what-rejected",
 	},
 	{
+		Name: "rejection-counts-as-pending",
+		File: results, Func: "AddPluginStatus",
+		Find:     "sts.Code() == fwk.Pending",
+		Replace:  "sts.IsRejected()",
+		Breaks:   "only events of plugins that wait for something outside spare a pod its backoff",
+		Property: "pending-is-recorded",
+	},
+	{
+		Name: "activates-after-success",
+		File: executor, Func: "prepareCandidateAsync",
+		Find:     "if result == metrics.GoroutineResultError || preemptedLastVictimInMemory {",
+		Replace:  "if result != \"\" {",
+		Breaks:   "a pod waits for its victims to be gone before it is tried again",
+		Property: "queued-by-deletion",
+	},
+	{
 		Name: "backoff-after-rejection",
 		File: queue, Func: "determineSchedulingHintForInFlightPod",
 		Find:     "queueingStrategy := queueSkip",

@@ -171,6 +171,10 @@ type Aftermath struct {
 	// UnschedulablePlugins and PendingPlugins are those whose events wake the pod up,
 	// sorted. They are those of the queue's entry.
 	UnschedulablePlugins, PendingPlugins []string
+	// AnsweredPending are the plugins whose answer to the pod was Pending, sorted.
+	AnsweredPending []string
+	// Activated are the pods that somebody asked the queue to activate, in order.
+	Activated []string
 	// Gated says that PreEnqueue still keeps the pod out of the active queue, after
 	// everything that the cycle began has ended.
 	Gated bool

@@ -25,6 +25,8 @@ func All() []properties.Property {
 		LastVictimLast,
 		GatedWhilePreempting,
 		WokenByWhatRejected,
+		PendingIsRecorded,
+		QueuedByDeletion,
 		WaitsInItsQueue,
 		FittingPodIsBound,
 	}

@@ -21,6 +21,7 @@ func Faults() []properties.Property {
 	return []properties.Property{
 		FaultGetsThrough,
 		RetriedAfterFault,
+		ActivatedAfterFault,
 		TriedAgain,
 		OnlyVictimsDeleted,
 		LastVictimSpared,
@@ -143,6 +144,26 @@ var RetriedAfterFault = properties.Property{
 			f.found("lost", "the pod is in no queue")
 		case a.Queue == model.QueueUnschedulable && (binding || f.spared() != nil && f.Cluster.Settings.AsyncPreemption()):
 			f.found("waits", fmt.Sprintf("%s waits for an event, though %s", key, lost))
+		}
+	}),
+}
+
+// ActivatedAfterFault: a pod whose preemption failed does not wait for a deletion that does
+// not come; and no other pod is tried again because of that.
+var ActivatedAfterFault = properties.Property{
+	Name:    "activated-after-fault",
+	Promise: "When API call isn't successful or no victim deletion event will be produced, the preemptor's Pods may get stuck in the unschedulable pod pool in the worst case. Activate moves the given pods to activeQ.",
+	Source:  "prepareCandidateAsync (executor.go:248@v1.37.1); doc comment of PodActivator (kube-scheduler/framework/interface.go:943@v0.37.1)",
+	Lies:    []string{"nobody is activated", "another pod is activated"},
+	Check: each(func(f *faulted) {
+		preemptor, activated := model.Key(f.Cluster.Preemptor), f.Observation.Aftermath.Activated
+		if f.spared() != nil && f.Cluster.Settings.AsyncPreemption() && !slices.Contains(activated, preemptor) {
+			f.found("not activated", fmt.Sprintf("%s, and the pod is not activated", f.lost()))
+		}
+		for _, key := range activated {
+			if key != preemptor {
+				f.found(key, fmt.Sprintf("%s is activated, which does not preempt", key))
+			}
 		}
 	}),
 }

@@ -29,9 +29,13 @@ func TestMetricsCount(t *testing.T) {
 	}
 	lies := map[string]func(o *model.Observation){
 		"an attempt to preempt is not counted": func(o *model.Observation) { o.Aftermath.Metrics.PreemptionAttempts-- },
+		"a preemption is counted twice":        func(o *model.Observation) { o.Aftermath.Metrics.Preemptions++ },
 		"a victim is not counted":              func(o *model.Observation) { o.Aftermath.Metrics.Victims-- },
 		"a pod that cannot be scheduled is counted as an error": func(o *model.Observation) {
 			o.Aftermath.Metrics.ScheduleAttempts = map[string]int{"error default-scheduler": 1}
+		},
+		"an attempt is counted for another profile": func(o *model.Observation) {
+			o.Aftermath.Metrics.ScheduleAttempts = map[string]int{"unschedulable other-scheduler": 1}
 		},
 	}
 	require.ElementsMatch(t, MetricsCount.Lies, slices.Collect(maps.Keys(lies)))
@@ -109,6 +113,8 @@ var faultLies = []struct {
 	{"retried-after-fault", "the pod is lost", func(o *model.Observation) { o.Aftermath.Queue = model.QueueNone }},
 	{"retried-after-fault", "the pod waits for a deletion that does not come", func(o *model.Observation) { o.Aftermath.Queue = model.QueueUnschedulable }},
 	{"retried-after-fault", "the pod stays gated", func(o *model.Observation) { o.Aftermath.Gated = true }},
+	{"activated-after-fault", "nobody is activated", func(o *model.Observation) { o.Aftermath.Activated = nil }},
+	{"activated-after-fault", "another pod is activated", func(o *model.Observation) { o.Aftermath.Activated = append(o.Aftermath.Activated, "default/other") }},
 	{"tried-again", "a patch is not tried again", withoutCalls(func(c, failed *model.Call) bool { return c.Failed == "" && like(c, failed) })},
 	{"only-victims-deleted", "a pod of another node is deleted instead", deletes("default/other")},
 	{"last-victim-spared", "the last victim is deleted all the same", deletes("default/low")},

@@ -42,7 +42,8 @@ var ConditionBeforeDeletion = properties.Property{
 	Name:    "condition-before-deletion",
 	Promise: "A dedicated Pod DisruptionTarget condition is added to indicate that the Pod is about to be deleted due to a disruption. PreemptionByScheduler: Pod is due to be preempted by a scheduler in order to accommodate a new Pod with a higher priority.",
 	Source:  "docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\" (KEP-3329)",
-	Lies:    []string{"a victim is marked after its deletion", "a victim is marked with another reason", "a victim is marked for another generation"},
+	Lies: []string{"a victim is marked after its deletion", "a victim is marked with another condition", "a victim is marked with another status", "a victim is marked with another reason",
+		"a victim is marked without a message", "a victim is marked for another generation"},
 	Applies: preempted,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -98,7 +99,7 @@ var GatedWhilePreempting = properties.Property{
 	Name:    "gated-while-preempting",
 	Promise: "The Pod won't be retried until the goroutine triggered here completes. PreEnqueue: the Pod is not enqueued to activeQ while the preemption API calls are in-flight.",
 	Source:  "doc comment of prepareCandidateAsync (executor.go:196@v1.37.1); KEP-4832",
-	Lies:    []string{"the pod is free while a victim is deleted", "the pod stays gated"},
+	Lies:    []string{"the pod is free while a victim is deleted", "the pod is free while a nomination is removed", "the pod stays gated"},
 	Applies: func(s *properties.Subject) bool { return preempted(s) && s.Cluster.Settings.AsyncPreemption() },
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -107,6 +108,12 @@ var GatedWhilePreempting = properties.Property{
 				if !c.Gated {
 					f.add(c.Object, c.String()+": meanwhile the preemptor may be tried again")
 				}
+			}
+		}
+		// With asynchronous API calls, who removes a nomination does not wait for it.
+		for _, c := range s.Observation.Aftermath.Calls {
+			if removes := c.NominatedNode != nil && *c.NominatedNode == "" && c.Object != model.Key(s.Cluster.Preemptor); removes && !c.Gated && !gateOn(s, "SchedulerAsyncAPICalls") {
+				f.add(c.Object, c.String()+": meanwhile the preemptor may be tried again")
 			}
 		}
 		if s.Observation.Aftermath.Gated {
@@ -137,6 +144,48 @@ var WokenByWhatRejected = properties.Property{
 			if !slices.Contains(a.UnschedulablePlugins, plugin) {
 				f.add(plugin, plugin+" rejects the pod, but its events do not wake the pod up")
 			}
+		}
+		return f, nil
+	},
+}
+
+// PendingIsRecorded: the queue knows which plugins wait for something outside, and no
+// others: their events spare the pod its backoff.
+var PendingIsRecorded = properties.Property{
+	Name:    "pending-is-recorded",
+	Promise: "PendingPlugins records the plugin names that the entity failed with Pending status. When the scheduling queue requeues Pods, which was rejected with Pending in the last scheduling, the Pod goes to activeQ directly ignoring backoff.",
+	Source:  "doc comments of PendingPlugins (types.go:622@v1.37.1) and Pending (kube-scheduler/framework/interface.go:84@v0.37.1)",
+	Lies:    []string{"a plugin that rejects is taken for one that waits", "a plugin that waits is left out"},
+	Applies: popped,
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		a := s.Observation.Aftermath
+		for _, plugin := range a.PendingPlugins {
+			if !slices.Contains(a.AnsweredPending, plugin) {
+				f.add(plugin, plugin+" did not answer Pending, but its events let the pod skip its backoff")
+			}
+		}
+		for _, plugin := range a.AnsweredPending {
+			if !slices.Contains(a.PendingPlugins, plugin) {
+				f.add(plugin, plugin+" answered Pending, but its events do not let the pod skip its backoff")
+			}
+		}
+		return f, nil
+	},
+}
+
+// QueuedByDeletion: it is the deletion of its victims that wakes the pod, and nothing
+// before that.
+var QueuedByDeletion = properties.Property{
+	Name:    "queued-by-deletion",
+	Promise: "If the preemption goroutine is complete, the preemption plugin ungates the Pod; the Pod is queued back to the queue with the Pod/delete event. The stashed pods will be activated at the end of a scheduling cycle if it succeeds, and at the end of a binding cycle if it succeeds.",
+	Source:  "KEP-4832, \"Design Details\"; doc comment of PodsToActivateKey (framework/interface.go:133@v1.37.1)",
+	Lies:    []string{"the pod is activated while its victims are there", "another pod is activated"},
+	Applies: failed,
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		var f findings
+		for _, key := range s.Observation.Aftermath.Activated {
+			f.add(key, key+" is activated, though no call failed, and none of the victims is gone")
 		}
 		return f, nil
 	},

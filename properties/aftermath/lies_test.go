@@ -63,14 +63,21 @@ var lies = []struct {
 	{"victims-are-told", "no event for a victim", func(a *aftermath) {
 		a.Events = slices.DeleteFunc(a.Events, func(e model.Event) bool { return e.Regarding == "Pod default/low" })
 	}},
+	{"victims-are-told", "an event about another pod", func(a *aftermath) { eventOf(a, "Preempted").Regarding = "Pod default/other" }},
+	{"victims-are-told", "an event of another type", func(a *aftermath) { eventOf(a, "Preempted").Type = v1.EventTypeWarning }},
 	{"victims-are-told", "an event with another reason", func(a *aftermath) { eventOf(a, "Preempted").Reason = "Evicted" }},
+	{"victims-are-told", "an event of another action", func(a *aftermath) { eventOf(a, "Preempted").Action = "Deleting" }},
 	{"victims-are-told", "the note does not name the node", func(a *aftermath) { eventOf(a, "Preempted").Note = "preempted" }},
+	{"victims-are-told", "another pod is related", func(a *aftermath) { eventOf(a, "Preempted").Related = "Pod default/other" }},
 	{"failure-is-told", "no event for the pod", withoutEvent("FailedScheduling")},
+	{"failure-is-told", "the event is no warning", func(a *aftermath) { eventOf(a, "FailedScheduling").Type = v1.EventTypeNormal }},
+	{"failure-is-told", "the event is of another action", func(a *aftermath) { eventOf(a, "FailedScheduling").Action = "Preempting" }},
 	{"failure-is-told", "another number of nodes", replaceNote("0/2", "0/3")},
 	{"failure-is-told", "the answer of preemption is left out", replaceNote("", "0/2 nodes are available: 2 Insufficient cpu.")},
 	{"failure-is-counted", "a reason is counted once too often", replaceNote("2 Insufficient cpu", "3 Insufficient cpu")},
 	{"failure-is-counted", "a reason is left out", replaceNote("2 Insufficient cpu", "2 Insufficient")},
 	{"condition-says-why", "the condition is not written", func(a *aftermath) { callOf(a, "default/p", true).Conditions = nil }},
+	{"condition-says-why", "the condition has another status", func(a *aftermath) { callOf(a, "default/p", true).Conditions[0].Status = "Unknown" }},
 	{"condition-says-why", "the condition has another reason", func(a *aftermath) {
 		callOf(a, "default/p", true).Conditions[0].Reason = v1.PodReasonSchedulerError
 	}},
@@ -83,12 +90,20 @@ var lies = []struct {
 		mark, deletion := callOf(a, "default/low", true), callOf(a, "default/low", false)
 		*mark, *deletion = *deletion, *mark
 	}},
+	{"condition-before-deletion", "a victim is marked with another condition", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Type = "Preempted" }},
+	{"condition-before-deletion", "a victim is marked with another status", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Status = "False" }},
 	{"condition-before-deletion", "a victim is marked with another reason", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Reason = "EvictionByEvictionAPI" }},
+	{"condition-before-deletion", "a victim is marked without a message", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Message = "" }},
 	{"condition-before-deletion", "a victim is marked for another generation", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].ObservedGeneration = 0 }},
 	{"last-victim-last", "the last victim is not the last", func(a *aftermath) { slices.Reverse(a.Calls) }},
 	{"gated-while-preempting", "the pod is free while a victim is deleted", func(a *aftermath) { callOf(a, "default/low", false).Gated = false }},
+	{"gated-while-preempting", "the pod is free while a nomination is removed", func(a *aftermath) { callOf(a, "default/waiting", false).Gated = false }},
 	{"gated-while-preempting", "the pod stays gated", func(a *aftermath) { a.Gated = true }},
 	{"woken-by-what-rejected", "a plugin that rejects is left out", func(a *aftermath) { a.UnschedulablePlugins = nil }},
+	{"pending-is-recorded", "a plugin that rejects is taken for one that waits", func(a *aftermath) { a.PendingPlugins = a.UnschedulablePlugins }},
+	{"pending-is-recorded", "a plugin that waits is left out", func(a *aftermath) { a.AnsweredPending = []string{"DynamicResources"} }},
+	{"queued-by-deletion", "the pod is activated while its victims are there", func(a *aftermath) { a.Activated = []string{"default/p"} }},
+	{"queued-by-deletion", "another pod is activated", func(a *aftermath) { a.Activated = []string{"default/waiting"} }},
 	{"waits-in-its-queue", "a rejected pod is tried again at once", func(a *aftermath) { a.Queue = model.QueueActive }},
 	{"waits-in-its-queue", "the pod is in no queue", func(a *aftermath) { a.Queue = model.QueueNone }},
 	{"waits-in-its-queue", "the pod stays in flight", func(a *aftermath) { a.InFlight = true }},

@@ -15,7 +15,7 @@ var MetricsCount = properties.Property{
 	Name:    "metrics-count",
 	Promise: "scheduler_schedule_attempts_total: Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, while 'error' means an internal scheduler problem. scheduler_preemption_attempts_total: Total preemption attempts in the cluster till now. scheduler_preemption_victims: Number of selected preemption victims for preemption initiated by a single pod.",
 	Source:  "docs: reference/instrumentation/metrics, \"List of Stable Kubernetes Metrics\"",
-	Lies:    []string{"an attempt to preempt is not counted", "a victim is not counted", "a pod that cannot be scheduled is counted as an error"},
+	Lies:    []string{"an attempt to preempt is not counted", "a preemption is counted twice", "a victim is not counted", "a pod that cannot be scheduled is counted as an error", "an attempt is counted for another profile"},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		system, ok := s.System.(reference.StressSystem)
 		if !ok || s.Observation.Aftermath == nil {

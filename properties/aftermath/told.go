@@ -17,7 +17,8 @@ var VictimsAreTold = properties.Property{
 	Name:    "victims-are-told",
 	Promise: "When a Pod is preempted, there will be events recorded for the preempted Pod. related is the optional secondary object for more complex actions.",
 	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\"; API: events.k8s.io/v1 Event",
-	Lies:    []string{"no event for a victim", "an event with another reason", "the note does not name the node"},
+	Lies: []string{"no event for a victim", "an event about another pod", "an event of another type", "an event with another reason", "an event of another action",
+		"the note does not name the node", "another pod is related"},
 	Applies: preempted,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -33,7 +34,7 @@ var VictimsAreTold = properties.Property{
 			if e.Type != v1.EventTypeNormal || e.Action != "Preempting" || !strings.Contains(e.Note, s.Observation.Pick.Node) {
 				f.add(key, fmt.Sprintf("victim %s is told: %s", key, e))
 			}
-			if e.Related != preemptor && !s.Assumes("preempted-event-without-preemptor") {
+			if e.Related != preemptor && !(e.Related == "" && s.Assumes("preempted-event-without-preemptor")) {
 				f.add(key+" related", fmt.Sprintf("the event of victim %s is related to %q, not to %s", key, e.Related, preemptor))
 			}
 		}
@@ -54,7 +55,8 @@ var FailureIsTold = properties.Property{
 	Name:    "failure-is-told",
 	Promise: "Error returns detailed information of why the pod failed to fit on each node. A message format is \"0/X nodes are available: <PreFilterMsg>. <FilterMsg>. <PostFilterMsg>.\"",
 	Source:  "doc comment of FitError.Error (types.go:1468@v1.37.1); docs: tasks/debug/debug-application/debug-pods, \"My pod stays pending\"",
-	Lies:    []string{"no event for the pod", "another number of nodes", "the answer of preemption is left out", "preemption counts another number of nodes", "preemption counts another number of victims"},
+	Lies: []string{"no event for the pod", "the event is no warning", "the event is of another action", "another number of nodes", "the answer of preemption is left out",
+		"preemption counts another number of nodes", "preemption counts another number of victims"},
 	Applies: failed,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -127,7 +129,7 @@ var ConditionSaysWhy = properties.Property{
 	Name:    "condition-says-why",
 	Promise: "PodScheduled: the Pod has been scheduled to a node. PodReasonUnschedulable reason in PodScheduled PodCondition means that the scheduler can't schedule the pod right now. PodReasonSchedulerError reason in PodScheduled PodCondition means that some internal error happens during scheduling. observedGeneration represents the .metadata.generation that the pod condition was set based upon.",
 	Source:  "docs: concepts/workloads/pods/pod-lifecycle, \"Pod conditions\"; API: core/v1 PodReasonUnschedulable, PodReasonSchedulerError, PodCondition",
-	Lies:    []string{"the condition is not written", "the condition has another reason", "the condition has another message", "the condition is of another generation"},
+	Lies:    []string{"the condition is not written", "the condition has another status", "the condition has another reason", "the condition has another message", "the condition is of another generation"},
 	Applies: failed,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -154,6 +156,8 @@ var ConditionSaysWhy = properties.Property{
 
 // generation is a pod's; the API server gives each pod one.
 func generation(p *v1.Pod) int64 { return max(p.Generation, 1) }
+
+func gateOn(s *properties.Subject, gate string) bool { return s.Cluster.Settings.FeatureGates[gate] }
 
 func gateOff(s *properties.Subject, gate string) bool {
 	on, set := s.Cluster.Settings.FeatureGates[gate]

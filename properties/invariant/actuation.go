@@ -77,7 +77,7 @@ var NothingElseWritten = properties.Property{
 	Name:    "nothing-else-written",
 	Promise: "When Pod P preempts one or more Pods on Node N, nominatedNodeName field of Pod P's status is set to the name of Node N.",
 	Source:  properties.DocsNominated + "; the steps of prepareCandidate are deleting the victims and removing nominations, no more (executor.go:314@v1.37.1)",
-	Lies:    []string{"an event is created", "a pod that is no victim is deleted", "the pod is nominated to another node"},
+	Lies:    []string{"an event is created", "a victim is deleted without grace", "another condition of the pod is written", "a pod that is no victim is deleted", "the pod is nominated to another node"},
 	Applies: actuated,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		o, a := s.Observation, s.Observation.Actuation

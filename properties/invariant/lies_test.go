@@ -83,6 +83,12 @@ var lies = []struct {
 		o.DryRuns["node-1"] = model.DryRun{Victims: []string{"default/high"}}
 	})},
 	{property: "nothing-else-written", name: "an event is created", Liar: tells(func(_ *model.Cluster, o *observed) { o.Actuation.Other = []string{"create an event"} })},
+	{property: "nothing-else-written", name: "a victim is deleted without grace", Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.Actuation.Other = []string{"delete pods default/low: options gracePeriodSeconds 0"}
+	})},
+	{property: "nothing-else-written", name: "another condition of the pod is written", Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.Actuation.Other = []string{"patch pods/status default/p: condition Ready"}
+	})},
 	{property: "nothing-else-written", name: "a pod that is no victim is deleted", Liar: tells(func(_ *model.Cluster, o *observed) {
 		o.Actuation.Deleted = append(o.Actuation.Deleted, "default/mid")
 	})},

@@ -271,7 +271,8 @@ func actuation(calls []model.Call, preemptor string, nomination model.Nomination
 		}
 		switch {
 		case c.Object == preemptor:
-			known = !strings.HasPrefix(c.Verb, "delete")
+			known = c.Verb == "bind" || c.Verb == "patch" && c.Resource == "pods/status" && c.Rest == "" &&
+				!slices.ContainsFunc(c.Conditions, func(is model.Condition) bool { return is.Type != string(v1.PodScheduled) })
 		case c.Verb == "delete" && c.Resource == "pods" && c.Rest == "":
 			a.Deleted = append(a.Deleted, c.Object)
 		case c.Verb == "patch" && c.Resource == "pods/status":

@@ -59,7 +59,7 @@ func (s *scheduler) run(r *recorder) {
 	if obs.ScheduledTo == "" {
 		obs.Actuation = actuation(calls, model.Key(preemptor), r.nomination, r.nominated)
 	}
-	obs.Aftermath = &model.Aftermath{Calls: calls, Events: s.events.take()}
+	obs.Aftermath = &model.Aftermath{Calls: calls, Events: s.events.take(), AnsweredPending: r.pending, Activated: s.activated.take()}
 	if s.crash.Load() != nil {
 		return
 	}
@@ -149,7 +149,7 @@ func (s *scheduler) hook() {
 	}
 	s.sched.FailureHandler = func(ctx context.Context, fw framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, info *fwk.NominatingInfo, start time.Time) {
 		if s.recorder != nil {
-			s.recorder.failed(info)
+			s.recorder.failed(status, info)
 		}
 		failed(ctx, fw, pod, status, info, start)
 	}
@@ -178,8 +178,10 @@ func (r *recorder) scheduled(result upstream.ScheduleResult, err error) {
 	}
 }
 
-// failed records what the failure handler is told about the nomination.
-func (r *recorder) failed(info *fwk.NominatingInfo) {
+// failed records what the failure handler is told about the nomination, and who answered
+// Pending.
+func (r *recorder) failed(status *fwk.Status, info *fwk.NominatingInfo) {
+	r.pending = r.whoPends(status)
 	r.nomination, r.nominated = model.NominationKept, ""
 	if info.Mode() == fwk.ModeOverride {
 		r.nomination, r.nominated = model.NominationSet, info.NominatedNodeName
@@ -187,6 +189,23 @@ func (r *recorder) failed(info *fwk.NominatingInfo) {
 			r.nomination = model.NominationCleared
 		}
 	}
+}
+
+// whoPends are the plugins of all statuses with the code Pending that a failure is made of.
+func (r *recorder) whoPends(status *fwk.Status) []string {
+	all := []*fwk.Status{status}
+	if fitError, ok := status.AsError().(*framework.FitError); ok {
+		for _, name := range r.sched.loaded.nodeNames {
+			all = append(all, fitError.Diagnosis.NodeToStatus.Get(name))
+		}
+	}
+	who := sets.New[string]()
+	for _, s := range all {
+		if s.Code() == fwk.Pending {
+			who.Insert(s.Plugin())
+		}
+	}
+	return sets.List(who)
 }
 
 // cycle loads c, runs it and unloads it. It reports whether the scheduler can be

@@ -189,6 +189,7 @@ func (s *scheduler) unload() error {
 	check(s.sched.Cache.UpdateSnapshot(linked.Discard, s.snapshot))
 	s.api.take()
 	s.events.take()
+	s.activated.take()
 	clear(s.loaded.extra)
 	clear(s.loaded.nodes)
 	clear(s.loaded.bound)

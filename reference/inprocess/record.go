@@ -32,6 +32,8 @@ type recorder struct {
 	// nomination and nominated are what the failure handler was told.
 	nomination model.NominationMode
 	nominated  string
+	// pending are the plugins that answered Pending.
+	pending []string
 	// picked is the candidate whose victims are preempted; nil if there are none to
 	// preempt.
 	picked *model.Pick

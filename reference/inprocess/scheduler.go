@@ -78,7 +78,9 @@ type scheduler struct {
 	budgets *budgetLister
 	api     *apiServer
 	events  *eventLog
-	bubble  *bubble.Bubble
+	// activated is the scheduler's queue.
+	activated *activations
+	bubble    *bubble.Bubble
 	// build is System.build.
 	build     func([]model.Extender) ([]fwk.Extender, error)
 	nextStart *int // sched.nextStartNodeIndex
@@ -159,6 +161,11 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 		return nil, errors.New("upstream's Scheduler has no nextStartNodeIndex")
 	}
 	s.nextStart = (*int)(unsafe.Pointer(field.UnsafeAddr()))
+	s.activated = &activations{SchedulingQueue: s.sched.SchedulingQueue}
+	s.sched.SchedulingQueue = s.activated
+	for _, profile := range s.sched.Profiles {
+		profile.SetPodActivator(s.activated)
+	}
 	s.updates.cache, s.updates.snapshot = s.sched.Cache, s.snapshot
 	s.hook()
 	return s, nil
