@@ -12,10 +12,12 @@ package generators
 
 import (
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
 	"github.com/preemptcheck/preemptcheck/generators/devices"
 	"github.com/preemptcheck/preemptcheck/generators/draw"
+	"github.com/preemptcheck/preemptcheck/generators/volumes"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -67,7 +69,7 @@ func generate(s draw.Source) *model.Cluster {
 	}
 	c.Pods = append(c.Pods, g.waiting(c.Preemptor)...)
 	if g.volumes {
-		c.Extra = append(c.Extra, g.renderStorage(c.Nodes)...)
+		c.Extra = append(c.Extra, g.storageObjects()...)
 	}
 	if g.podAffinity {
 		c.Extra = append(c.Extra, g.drawNamespaces()...)
@@ -91,4 +93,13 @@ func generate(s draw.Source) *model.Cluster {
 	g.goBeyond(c)
 	g.unusual(c)
 	return c
+}
+
+// storageObjects makes the objects of what pods can mount.
+func (g *generator) storageObjects() []runtime.Object {
+	nodes, pods := make([]volumes.Node, len(g.nodes)), make([][]volumes.Pod, len(g.nodes))
+	for i := range g.nodes {
+		nodes[i], pods[i] = g.nodes[i].csi, g.nodes[i].mounts()
+	}
+	return g.mounts.Objects(nodes, pods)
 }

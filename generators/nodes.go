@@ -5,11 +5,14 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/generators/draw"
+	"github.com/preemptcheck/preemptcheck/generators/volumes"
 )
 
 func (g *generator) drawNodes(count int) {
 	if g.volumes {
-		g.drawStorage()
+		g.mounts = volumes.Draw(g.Source, volumes.Options{
+			Lack: lacks[g.bottleneck], Provision: g.bottleneck < byPodCount, OtherNamespace: otherNamespace, InOther: g.namespaces,
+			NodeName: NodeName, Deleted: epoch.AddDate(1, 0, 0)})
 	}
 	room := 2 + g.Intn(5)
 	g.need = g.drawNeed(room)
@@ -33,7 +36,10 @@ func (g *generator) drawNodes(count int) {
 		n := &g.nodes[g.home]
 		n.taints, n.level, n.cordoned = nil, 0, false
 		if g.volumes {
-			g.reachVolumes(n)
+			if n.zone == 2 && g.Chance(70) { // most volumes that are in a zone are in the first
+				n.zone = 1
+			}
+			g.mounts.BringTo(&n.csi, g.home)
 		}
 	}
 	if g.bottleneck == bySpread && count > 1 && g.Chance(60) {
@@ -41,6 +47,45 @@ func (g *generator) drawNodes(count int) {
 		// preemptor, that would go there.
 		last := &g.nodes[count-1]
 		last.pods, last.cordoned, last.zone = nil, true, 1+g.Intn(2)
+	}
+}
+
+// lacks are the bottlenecks that are a matter of volumes.
+var lacks = map[bottleneck]volumes.Lack{byClaim: volumes.Claim, byVolumeLimit: volumes.Limit, byDisk: volumes.Disk, byVolume: volumes.Reach}
+
+// mounts are the volumes of the node's pods.
+func (n *node) mounts() (pods []volumes.Pod) {
+	for i := range n.pods {
+		pods = append(pods, volumes.Pod{Other: n.pods[i].otherSpace, Volumes: n.pods[i].volumes})
+	}
+	return pods
+}
+
+// useClaim makes a pod, or rarely two, use the claim that the preemptor wants for
+// itself.
+func (g *generator) useClaim() {
+	second := 12
+	if g.namespaces {
+		second = 45
+	}
+	for n := range 1 + draw.Weighted(g.Source, 100-second, second) {
+		var users []*pod
+		for i := range g.nodes {
+			for j := range g.nodes[i].pods {
+				users = append(users, &g.nodes[i].pods[j])
+			}
+		}
+		if len(users) == 0 {
+			return
+		}
+		user := users[g.Intn(min(len(users), draw.MaxIntn))]
+		switch {
+		case n > 0 && g.namespaces && g.Chance(60): // with a claim of the same name
+			user.otherSpace = true
+		case g.Chance(70):
+			user.otherSpace = false
+		}
+		user.volumes = volumes.AddFirst(user.volumes)
 	}
 }
 
@@ -115,9 +160,9 @@ func (g *generator) drawNode(room int) node {
 	}
 	g.fill(&n)
 	if g.volumes {
-		g.drawCSINode(&n)
+		n.csi = g.mounts.DrawNode(n.mounts())
 	}
-	if main, ok := g.mainResource(); ok && (g.roomy || g.provisions) {
+	if main, ok := g.mainResource(); ok && (g.roomy || g.mounts.Provisions) {
 		n.room[main] = plenty
 	}
 	return n
@@ -211,7 +256,7 @@ func (g *generator) drawPod() pod {
 		p.hostPorts = []int{g.Intn(len(ports))}
 	}
 	if g.volumes {
-		p.volumes = g.drawVolumes()
+		p.volumes = g.mounts.OfPod()
 	}
 	switch {
 	case g.terminating && g.Chance(20):

@@ -35,7 +35,7 @@ func (g *generator) preemptor() *v1.Pod {
 	}
 	plan.otherSpace = g.namespaces && g.Chance(20)
 	if g.volumes {
-		plan.volumes = g.preemptorVolumes()
+		plan.volumes = g.mounts.OfPreemptor()
 	}
 
 	p := g.render("preemptor", &plan)
@@ -100,12 +100,6 @@ func (g *generator) selectNodes(spec *v1.PodSpec) {
 func isNode(name string) v1.NodeSelectorTerm {
 	return v1.NodeSelectorTerm{MatchFields: []v1.NodeSelectorRequirement{
 		{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{name}}}}
-}
-
-// isLabelled selects the nodes with a label.
-func isLabelled(key, value string) v1.NodeSelectorTerm {
-	return v1.NodeSelectorTerm{MatchExpressions: []v1.NodeSelectorRequirement{
-		{Key: key, Operator: v1.NodeSelectorOpIn, Values: []string{value}}}}
 }
 
 // nodeTerm draws a term of node affinity. A term without requirements matches

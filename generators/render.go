@@ -16,7 +16,7 @@ func renderNode(i int, n *node) *v1.Node {
 			labels[key] = value
 		}
 	}
-	zoneLabels(labels, n)
+	n.csi.LabelZone(labels, zones[n.zone])
 	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: NodeName(i), Labels: labels}}
 	node.Spec.Unschedulable = n.cordoned
 	for _, t := range n.taints {
@@ -79,7 +79,7 @@ func (g *generator) render(name string, plan *pod) *v1.Pod {
 	renderContainers(&p.Spec, plan)
 	renderStatus(p, plan)
 	if len(plan.volumes) > 0 {
-		g.renderVolumes(p, plan.volumes)
+		g.mounts.Mount(p, plan.volumes)
 	}
 	if plan.shuns {
 		g.shun(p)

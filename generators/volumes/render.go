@@ -1,4 +1,4 @@
-package generators
+package volumes
 
 import (
 	"maps"
@@ -14,56 +14,56 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
-// renderStorage makes all objects that storage is made of, in the order in which
-// they need each other. The pods have been rendered.
-func (g *generator) renderStorage(nodes []*v1.Node) []runtime.Object {
-	own := g.objects // of ephemeral volumes
-	g.objects = storageObjects{}
-	for i := range g.pvcs {
-		g.addClaim(metav1.NamespaceDefault, i, &g.pvcs[i])
+// Objects makes all objects that storage is made of, in the order in which they need
+// each other. The pods of the nodes have been given their volumes by Mount.
+func (s *Storage) Objects(nodes []Node, pods [][]Pod) []runtime.Object {
+	own := s.objects // of ephemeral volumes
+	s.objects = storageObjects{}
+	for i := range s.pvcs {
+		s.addClaim(metav1.NamespaceDefault, i, &s.pvcs[i])
 	}
-	for i := range g.otherPVCs {
-		g.addClaim(otherNamespace, i, &g.otherPVCs[i])
+	for i := range s.otherPVCs {
+		s.addClaim(s.OtherNamespace, i, &s.otherPVCs[i])
 	}
-	for i := range g.spare {
-		v := renderVolume(numbered("spare", i), &g.spare[i])
-		v.Status.Phase = phases[g.spare[i].phase]
-		if taker := g.spare[i].taker - 1; taker >= 0 {
+	for i := range s.spare {
+		v := s.renderVolume(numbered("spare", i), &s.spare[i])
+		v.Status.Phase = phases[s.spare[i].phase]
+		if taker := s.spare[i].taker - 1; taker >= 0 {
 			v.Spec.ClaimRef = claimRef(metav1.NamespaceDefault, numbered("claim", taker), "")
-			if g.Chance(50) {
+			if s.Chance(50) {
 				v.Spec.ClaimRef.UID = types.UID(v.Spec.ClaimRef.Namespace + "/" + v.Spec.ClaimRef.Name)
 			}
 		} else if v.Status.Phase == v1.VolumeReleased {
 			v.Spec.ClaimRef = claimRef(metav1.NamespaceDefault, "gone", "gone")
 		}
-		g.objects.volumes = append(g.objects.volumes, v)
+		s.objects.volumes = append(s.objects.volumes, v)
 	}
 	var all []runtime.Object
 	for _, class := range classNames[1 : len(classNames)-1] {
 		all = append(all, storageClass(class))
 	}
-	for _, v := range append(g.objects.volumes, own.volumes...) {
+	for _, v := range append(s.objects.volumes, own.volumes...) {
 		all = append(all, v)
 	}
-	for _, c := range append(g.objects.claims, own.claims...) {
+	for _, c := range append(s.objects.claims, own.claims...) {
 		all = append(all, c)
 	}
-	if g.driver {
-		all = append(all, g.csiDriver()...)
+	if s.driver {
+		all = append(all, s.csiDriver()...)
 	}
-	for i, n := range nodes {
-		if csi := &g.nodes[i].csi; !csi.missing {
-			all = append(all, renderCSINode(n.Name, csi))
+	for i := range nodes {
+		if !nodes[i].missing {
+			all = append(all, renderCSINode(s.NodeName(i), &nodes[i]))
 		}
 	}
-	if g.attachments {
-		all = append(all, g.volumeAttachments()...)
+	if s.attachments {
+		all = append(all, s.volumeAttachments(pods)...)
 	}
 	return all
 }
 
 // addClaim makes a claim and the volume that it is bound to.
-func (g *generator) addClaim(namespace string, i int, plan *claim) {
+func (s *Storage) addClaim(namespace string, i int, plan *claim) {
 	if plan.state == missingClaim {
 		return
 	}
@@ -75,9 +75,9 @@ func (g *generator) addClaim(namespace string, i int, plan *claim) {
 		c.Spec.StorageClassName = nil
 	}
 	if plan.selected > 0 {
-		metav1.SetMetaDataAnnotation(&c.ObjectMeta, selectedNode, NodeName(plan.selected-1))
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, selectedNode, s.NodeName(plan.selected-1))
 	}
-	g.objects.claims = append(g.objects.claims, c)
+	s.objects.claims = append(s.objects.claims, c)
 	if plan.state == unboundClaim {
 		return
 	}
@@ -90,10 +90,10 @@ func (g *generator) addClaim(namespace string, i int, plan *claim) {
 	case lostClaim:
 		c.Status.Phase = v1.ClaimLost
 	case deletedClaim:
-		c.DeletionTimestamp, c.Finalizers = new(metav1.NewTime(epoch.AddDate(1, 0, 0))), []string{"kubernetes.io/pvc-protection"}
+		c.DeletionTimestamp, c.Finalizers = new(metav1.NewTime(s.Deleted)), []string{"kubernetes.io/pvc-protection"}
 	}
 	if plan.state != lostClaim && plan.state != volumelessClaim {
-		g.objects.volumes = append(g.objects.volumes, boundTo(renderVolume(c.Spec.VolumeName, &plan.volume), c))
+		s.objects.volumes = append(s.objects.volumes, boundTo(s.renderVolume(c.Spec.VolumeName, &plan.volume), c))
 	}
 }
 
@@ -132,7 +132,7 @@ func claimRef(namespace, name string, uid types.UID) *v1.ObjectReference {
 	return &v1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: namespace, Name: name, UID: uid}
 }
 
-func renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
+func (s *Storage) renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
 	v := &v1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 	if labels := volumeLabels[plan.labels]; len(labels) > 0 {
 		v.Labels = maps.Clone(labels)
@@ -147,7 +147,7 @@ func renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
 		StorageClassName:              classNames[plan.class],
 		VolumeMode:                    new(v1.PersistentVolumeFilesystem),
 	}
-	affinity := [2]string{v1.LabelHostname, NodeName(plan.affinity - len(affinities))}
+	affinity := [2]string{v1.LabelHostname, s.NodeName(plan.affinity - len(affinities))}
 	if plan.affinity < len(affinities) {
 		affinity = affinities[plan.affinity]
 	}
@@ -158,7 +158,7 @@ func renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
 	case localVolume:
 		v.Spec.Local = &v1.LocalVolumeSource{Path: "/mnt/" + handle}
 		if affinity[0] == "" {
-			affinity = [2]string{v1.LabelHostname, NodeName(0)}
+			affinity = [2]string{v1.LabelHostname, s.NodeName(0)}
 		}
 	case awsVolume:
 		v.Spec.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: numbered("disk", plan.handle%2)}
@@ -166,14 +166,15 @@ func renderVolume(name string, plan *persistentVolume) *v1.PersistentVolume {
 		v.Spec.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: numbered("disk", plan.handle%2)}
 	}
 	if affinity[0] != "" {
-		v.Spec.NodeAffinity = &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{isLabelled(affinity[0], affinity[1])}}}
+		v.Spec.NodeAffinity = &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{
+			{Key: affinity[0], Operator: v1.NodeSelectorOpIn, Values: []string{affinity[1]}}}}}}}
 	}
 	return v
 }
 
 // ephemeralClaim adds the claim of an ephemeral volume of the pod, with its
 // volume, and returns what the pod's template says.
-func (g *generator) ephemeralClaim(p *v1.Pod, name string, how int) v1.PersistentVolumeClaimSpec {
+func (s *Storage) ephemeralClaim(p *v1.Pod, name string, how int) v1.PersistentVolumeClaimSpec {
 	plan := claim{size: 1, class: 1}
 	spec := claimSpec(&plan)
 	if how == notCreated {
@@ -187,11 +188,11 @@ func (g *generator) ephemeralClaim(p *v1.Pod, name string, how int) v1.Persisten
 	if how != ownedAndWaiting {
 		c.Spec.VolumeName, c.Status.Phase = "volume-of-"+p.Namespace+"-"+p.Name+"-"+name, v1.ClaimBound
 		c.Annotations = map[string]string{bindCompleted: "yes"}
-		v := renderVolume(c.Spec.VolumeName, &persistentVolume{size: 1, class: 1})
+		v := s.renderVolume(c.Spec.VolumeName, &persistentVolume{size: 1, class: 1})
 		v.Spec.CSI.VolumeHandle = v.Name
-		g.objects.volumes = append(g.objects.volumes, boundTo(v, c))
+		s.objects.volumes = append(s.objects.volumes, boundTo(v, c))
 	}
-	g.objects.claims = append(g.objects.claims, c)
+	s.objects.claims = append(s.objects.claims, c)
 	return spec
 }
 
@@ -211,44 +212,44 @@ func storageClass(name string) *storagev1.StorageClass {
 
 // csiDriver makes the CSIDriver, and says how large a volume it can still make,
 // and for which nodes.
-func (g *generator) csiDriver() []runtime.Object {
+func (s *Storage) csiDriver() []runtime.Object {
 	all := []runtime.Object{&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: drivers[0]}, Spec: storagev1.CSIDriverSpec{
-		AttachRequired: new(true), PodInfoOnMount: new(false), StorageCapacity: new(g.Chance(75)), RequiresRepublish: new(false), SELinuxMount: new(false),
+		AttachRequired: new(true), PodInfoOnMount: new(false), StorageCapacity: new(s.Chance(75)), RequiresRepublish: new(false), SELinuxMount: new(false),
 		FSGroupPolicy:                 new(storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy),
 		VolumeLifecycleModes:          []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent},
-		PreventPodSchedulingIfMissing: new(g.prevents),
+		PreventPodSchedulingIfMissing: new(s.prevents),
 	}}}
-	for i := range draw.Weighted(g.Source, 10, 30, 35, 25) {
+	for i := range draw.Weighted(s.Source, 10, 30, 35, 25) {
 		c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: numbered("capacity", i)},
-			StorageClassName: draw.Pick(g.Source, "wait", "zonal", "wait")}
-		switch draw.Weighted(g.Source, 40, 30, 25, 5) {
+			StorageClassName: draw.Pick(s.Source, "wait", "zonal", "wait")}
+		switch draw.Weighted(s.Source, 40, 30, 25, 5) {
 		case 0:
-			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{"zone": draw.Pick(g.Source, "a", "b")}}
+			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{"zone": draw.Pick(s.Source, "a", "b")}}
 		case 1:
-			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelHostname: NodeName(g.Intn(4))}}
+			c.NodeTopology = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelHostname: s.NodeName(s.Intn(4))}}
 		case 2:
 			c.NodeTopology = &metav1.LabelSelector{} // all nodes
 		}
-		amount := gibibytes(g.Intn(4))[v1.ResourceStorage]
+		amount := gibibytes(s.Intn(4))[v1.ResourceStorage]
 		// A driver may tell only how large one volume can be.
 		whole, maximum := 90, 40
-		if g.provisions && i == 0 {
+		if s.Provisions && i == 0 {
 			c.StorageClassName, c.NodeTopology, amount = "wait", &metav1.LabelSelector{}, gibibytes(3)[v1.ResourceStorage]
 			whole, maximum = 70, 90
 		}
-		if g.Chance(whole) {
+		if s.Chance(whole) {
 			c.Capacity = &amount
 			maximum = 15
 		}
-		if g.Chance(maximum) {
-			c.MaximumVolumeSize = new(gibibytes(g.Intn(4))[v1.ResourceStorage])
+		if s.Chance(maximum) {
+			c.MaximumVolumeSize = new(gibibytes(s.Intn(4))[v1.ResourceStorage])
 		}
 		all = append(all, c)
 	}
 	return all
 }
 
-func renderCSINode(name string, plan *csiNode) *storagev1.CSINode {
+func renderCSINode(name string, plan *Node) *storagev1.CSINode {
 	n := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	for i, limit := range plan.drivers {
 		if limit < 0 {
@@ -265,23 +266,23 @@ func renderCSINode(name string, plan *csiNode) *storagev1.CSINode {
 
 // volumeAttachments attaches most volumes of pods to their nodes, and some that
 // no pod has any more.
-func (g *generator) volumeAttachments() []runtime.Object {
+func (s *Storage) volumeAttachments(pods [][]Pod) []runtime.Object {
 	var all []runtime.Object
-	for i := range g.nodes {
-		for _, v := range g.objects.volumes {
+	for i := range pods {
+		for _, v := range s.objects.volumes {
 			if v.Spec.CSI == nil || v.Spec.ClaimRef == nil {
 				continue
 			}
 			chance := 2
-			if g.nodes[i].mounts(v.Spec.ClaimRef) {
+			if s.mounts(pods[i], v.Spec.ClaimRef) {
 				chance = 70
 			}
-			if !g.Chance(chance) {
+			if !s.Chance(chance) {
 				continue
 			}
 			all = append(all, &storagev1.VolumeAttachment{
-				ObjectMeta: metav1.ObjectMeta{Name: "csi-" + v.Name + "-" + NodeName(i)},
-				Spec:       storagev1.VolumeAttachmentSpec{Attacher: v.Spec.CSI.Driver, NodeName: NodeName(i), Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new(v.Name)}},
+				ObjectMeta: metav1.ObjectMeta{Name: "csi-" + v.Name + "-" + s.NodeName(i)},
+				Spec:       storagev1.VolumeAttachmentSpec{Attacher: v.Spec.CSI.Driver, NodeName: s.NodeName(i), Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new(v.Name)}},
 				Status:     storagev1.VolumeAttachmentStatus{Attached: true},
 			})
 		}
@@ -289,23 +290,21 @@ func (g *generator) volumeAttachments() []runtime.Object {
 	return all
 }
 
-// mounts tells whether a pod of the node mounts the claim.
-func (n *node) mounts(ref *v1.ObjectReference) bool {
-	return slices.ContainsFunc(n.pods, func(p pod) bool {
-		return p.otherSpace == (ref.Namespace == otherNamespace) && slices.ContainsFunc(p.volumes, func(v volume) bool {
+// mounts tells whether one of the pods mounts the claim.
+func (s *Storage) mounts(pods []Pod, ref *v1.ObjectReference) bool {
+	return slices.ContainsFunc(pods, func(p Pod) bool {
+		return p.Other == (ref.Namespace == s.OtherNamespace) && slices.ContainsFunc(p.Volumes, func(v Volume) bool {
 			return v.source == byClaimName && numbered("claim", v.index) == ref.Name
 		})
 	})
 }
 
-// zoneLabels are the labels of a node that tell its zone, by the zone that it is
-// in.
-func zoneLabels(labels map[string]string, n *node) {
-	zone := zones[n.zone]
+// LabelZone adds the labels of a node that tell its zone, if it is in one.
+func (n *Node) LabelZone(labels map[string]string, zone string) {
 	if zone == "" {
 		return
 	}
-	switch n.csi.zones {
+	switch n.zones {
 	case 1:
 		labels[v1.LabelTopologyZone] = zone
 	case 2:
@@ -316,9 +315,8 @@ func zoneLabels(labels map[string]string, n *node) {
 	}
 }
 
-// renderVolumes makes the volumes of a planned pod, and the claims of the
-// ephemeral ones.
-func (g *generator) renderVolumes(p *v1.Pod, plan []volume) {
+// Mount makes the volumes of a planned pod, and the claims of the ephemeral ones.
+func (s *Storage) Mount(p *v1.Pod, plan []Volume) {
 	for i, planned := range plan {
 		v := v1.Volume{Name: volumeNames[i]}
 		disk := numbered("disk", planned.index)
@@ -327,7 +325,7 @@ func (g *generator) renderVolumes(p *v1.Pod, plan []volume) {
 			v.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: numbered("claim", planned.index)}
 		case ephemeral:
 			v.Ephemeral = &v1.EphemeralVolumeSource{VolumeClaimTemplate: &v1.PersistentVolumeClaimTemplate{
-				Spec: g.ephemeralClaim(p, v.Name, planned.index)}}
+				Spec: s.ephemeralClaim(p, v.Name, planned.index)}}
 		case gceDisk:
 			v.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: disk, ReadOnly: planned.readOnly}
 		case awsDisk:
