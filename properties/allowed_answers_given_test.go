@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/mutant"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
@@ -68,7 +69,7 @@ func neverGiven(t *testing.T, checker *properties.Checker, c *model.Cluster, d *
 func TestEveryAllowedAnswerIsGiven(t *testing.T) {
 	checker := checktest.Checker(t)
 	checker.Decide = func(c *model.Cluster) (*answers.Set, error) {
-		return answers.Decide(c, release.With(answers.Documented(), properties.QuirksOf(release.Linked)...))
+		return answers.Decide(c, release.With(answers.Documented(), ledger.QuirksOf(release.Linked)...))
 	}
 	sets, answers := 0, 0
 	for seed, enough := uint64(0), testsize.Times(500); sets < enough; seed++ {

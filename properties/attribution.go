@@ -6,13 +6,14 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // explainAnswer finds the known findings that together account for an answer: with
 // their quirks the model agrees at each stage, and with one of them less it does
 // not. known is nil if even all of them do not; left is the first disagreement then.
 func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
-	quirks := QuirksOf(s.Release)
+	quirks := ledger.QuirksOf(s.Release)
 	all, err := answers.Decide(s.Cluster, s.rulesWith(quirks...))
 	if err != nil {
 		return nil, &answers.Disagreement{}
@@ -50,7 +51,7 @@ func (p *Property) Findings(s *Subject) ([]Finding, error) {
 
 func (p *Property) explain(s *Subject, findings []Finding) error {
 	var ids []string
-	for _, e := range LedgerOf(s.Release) {
+	for _, e := range ledger.Of(s.Release) {
 		if slices.Contains(e.Properties, p.Name) {
 			ids = append(ids, e.ID)
 		}

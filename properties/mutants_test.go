@@ -11,7 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/model/mutant"
 	"github.com/preemptcheck/preemptcheck/model/release"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
@@ -37,7 +37,7 @@ func TestDifferentialCatchesMutants(t *testing.T) {
 		var quirks []release.Quirk
 		for _, f := range r.Findings {
 			for _, id := range f.Known {
-				known, _ := properties.LookUp(id)
+				known, _ := ledger.LookUp(id)
 				quirks = append(quirks, known.Quirk)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // Result is what became of one cluster.
@@ -44,7 +45,7 @@ func (r *Result) Unexplained() []Finding {
 // that show on every cluster on which pods are preempted.
 func (r *Result) Particular() []Finding {
 	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool {
-		return len(f.Known) > 0 && !slices.ContainsFunc(f.Known, func(id string) bool { return !IsRoutine(id) })
+		return len(f.Known) > 0 && !slices.ContainsFunc(f.Known, func(id string) bool { return !ledger.IsRoutine(id) })
 	})
 }
 
@@ -72,7 +73,7 @@ type Finding struct {
 }
 
 // Disagrees tells whether the finding is new, or known and more than a remark.
-func (f Finding) Disagrees() bool { return len(f.Known) == 0 || Disagree(f.Known) }
+func (f Finding) Disagrees() bool { return len(f.Known) == 0 || ledger.Disagree(f.Known) }
 
 func (f Finding) String() string {
 	where := string(f.Stage)
@@ -92,7 +93,7 @@ func (f Finding) String() string {
 	}
 	prefix := ""
 	for _, id := range f.Known {
-		prefix += what + Name(id) + ": "
+		prefix += what + ledger.Name(id) + ": "
 	}
 	return prefix + text
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // TestVisible: what users see of an answer that is allowed stage by stage is
 // allowed, with the known findings that occur.
 func TestVisible(t *testing.T) {
 	checker := checktest.Checker(t)
-	rules := release.With(answers.Documented(), properties.QuirksOf(release.Linked)...)
+	rules := release.With(answers.Documented(), ledger.QuirksOf(release.Linked)...)
 	for seed := range uint64(testsize.Times(2000)) {
 		c := generators.FromSeed(seed)
 		o, err := checker.System.Observe(t.Context(), c)

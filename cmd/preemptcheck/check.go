@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
@@ -22,7 +23,7 @@ func newCheck() *cobra.Command {
 	var in input
 	var scheduler string
 	var workers int
-	var classes []properties.Class
+	var classes []ledger.Class
 	var output format
 	cmd := &cobra.Command{
 		Use:   "check PATH…",
@@ -135,7 +136,7 @@ and no scheduler can run them; else 0.`,
 func isTimeline(c *corpus.Case) bool { return c.Timeline != nil }
 
 // judge checks a case, or a timeline.
-func judge(ctx context.Context, checker *properties.Checker, life reference.LifeSystem, c *corpus.Case, classes []properties.Class) (j *replay.Judgement) {
+func judge(ctx context.Context, checker *properties.Checker, life reference.LifeSystem, c *corpus.Case, classes []ledger.Class) (j *replay.Judgement) {
 	if c.Timeline != nil {
 		j = replay.JudgeTimeline(ctx, life, c, classes...)
 	} else {
@@ -178,7 +179,7 @@ func references(value string) (names []string) {
 }
 
 // checkMatrix checks the cases with several schedulers. The error is an interrupt.
-func checkMatrix(cmd *cobra.Command, schedulers []replay.Scheduler, cases []*corpus.Case, workers int, classes []properties.Class) (*replay.Matrix, error) {
+func checkMatrix(cmd *cobra.Command, schedulers []replay.Scheduler, cases []*corpus.Case, workers int, classes []ledger.Class) (*replay.Matrix, error) {
 	progress := newProgress(cmd.ErrOrStderr())
 	m := replay.NewMatrix(cmd.Context(), schedulers, cases, workers, func(done, of int) {
 		progress.show(func() string { return fmt.Sprintf("%d of %d checks", done, of) })

@@ -11,7 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 const cases = "../../corpus/cases"
@@ -33,7 +33,7 @@ func TestCheckCorpus(t *testing.T) {
 // TestWitnesses: each known finding has a case on which it has to occur, or
 // upstream has changed and the ledger must.
 func TestWitnesses(t *testing.T) {
-	for _, entry := range properties.Ledger() {
+	for _, entry := range ledger.Linked() {
 		s, err := corpus.Load(filepath.Join(cases, entry.Witness+".yaml"))
 		require.NoError(t, err, entry.ID)
 		require.Contains(t, s.Cases[0].Findings, entry.ID)

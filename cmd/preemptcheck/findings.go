@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/table"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 func newFindings() *cobra.Command {
-	var classes []properties.Class
+	var classes []ledger.Class
 	var output format
 	cmd := &cobra.Command{
 		Use:   "findings [ID]",
@@ -38,16 +38,16 @@ judged it: see docs/findings/kept-back.md.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				entries := slices.Concat(properties.LedgerOfAll(), properties.TimelineFindings())
+				entries := slices.Concat(ledger.All(), ledger.Timelines())
 				if len(classes) > 0 {
-					entries = slices.DeleteFunc(entries, func(e properties.LedgerEntry) bool { return !slices.Contains(classes, e.Class) })
+					entries = slices.DeleteFunc(entries, func(e ledger.Entry) bool { return !slices.Contains(classes, e.Class) })
 				}
 				for i := range entries {
 					entries[i] = entries[i].Public()
 				}
 				return output.print(cmd.OutOrStdout(), entries, func(w io.Writer) { listFindings(w, entries) })
 			}
-			entry, ok := properties.LookUp(args[0])
+			entry, ok := ledger.LookUp(args[0])
 			if !ok {
 				return fmt.Errorf("there is no known finding %q, see \"preemptcheck findings\"", args[0])
 			}
@@ -60,7 +60,7 @@ judged it: see docs/findings/kept-back.md.`,
 	return cmd
 }
 
-func listFindings(w io.Writer, entries []properties.LedgerEntry) {
+func listFindings(w io.Writer, entries []ledger.Entry) {
 	t := table.New("", "ID", "CLASS", "TITLE", "RELEASES", "UPSTREAM")
 	for _, e := range entries {
 		t.Row(e.ID, string(e.Class), e.Title, e.Releases, e.Upstream)
@@ -68,9 +68,9 @@ func listFindings(w io.Writer, entries []properties.LedgerEntry) {
 	t.WriteText(w)
 }
 
-func describeFinding(w io.Writer, e properties.LedgerEntry) {
+func describeFinding(w io.Writer, e ledger.Entry) {
 	page, witness := e.ID, "corpus case "+e.Witness
-	if slices.ContainsFunc(properties.TimelineFindings(), func(t properties.LedgerEntry) bool { return t.ID == e.ID }) {
+	if slices.ContainsFunc(ledger.Timelines(), func(t ledger.Entry) bool { return t.ID == e.ID }) {
 		witness = "corpus timeline " + e.Witness
 	}
 	if e.KeptBack() {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
@@ -29,9 +29,9 @@ func flagsFor(reference string) string {
 }
 
 // classFlag adds --class to a command.
-func classFlag(cmd *cobra.Command, classes *[]properties.Class, what string) {
+func classFlag(cmd *cobra.Command, classes *[]ledger.Class, what string) {
 	var all, names []string
-	for _, class := range properties.Classes() {
+	for _, class := range ledger.Classes() {
 		all = append(all, string(class))
 	}
 	allowed := strings.Join(all, ", ")
@@ -41,7 +41,7 @@ func classFlag(cmd *cobra.Command, classes *[]properties.Class, what string) {
 			if !slices.Contains(all, name) {
 				return fmt.Errorf("--class: %q is none of %s", name, allowed)
 			}
-			*classes = append(*classes, properties.Class(name))
+			*classes = append(*classes, ledger.Class(name))
 		}
 		return nil
 	})

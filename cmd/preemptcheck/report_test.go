@@ -20,6 +20,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
@@ -176,7 +177,7 @@ func TestReportInWorkflow(t *testing.T) {
 // scheduler only that there is one, and where it lies; and of known ones not even that.
 func TestReportKeepsBack(t *testing.T) {
 	const known = "invalid-score-fails-cycle"
-	e, ok := properties.LookUp(known)
+	e, ok := ledger.LookUp(known)
 	require.True(t, ok && e.KeptBack())
 	secret := regexp.MustCompile(`(?i)secret\b|4711|dry run.*panic|` + known)
 	for _, test := range []struct {
@@ -237,7 +238,7 @@ func TestReportKeepsBack(t *testing.T) {
 
 // Of a finding that is kept back, "findings" tells only that, and where it goes.
 func TestFindingsKeepsBack(t *testing.T) {
-	for _, e := range properties.Ledger() {
+	for _, e := range ledger.Linked() {
 		if !e.KeptBack() {
 			continue
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/sweep"
 )
 
@@ -190,7 +191,7 @@ func (e *Run) WriteText(w io.Writer) {
 	stats := &e.Sweep.Stats
 	fmt.Fprintf(w, "\n%d preempt, %d of them with several candidates; %d no help\n\n",
 		stats.Preempted, stats.SeveralCandidates, stats.NotHelpful)
-	table.WriteCounts(w, "KNOWN FINDING", "CLASSES", properties.Named(table.Sorted(stats.Known)))
+	table.WriteCounts(w, "KNOWN FINDING", "CLASSES", ledger.Named(table.Sorted(stats.Known)))
 	if !e.IsComplete() {
 		fmt.Fprintf(w, "interrupted: %d of %d classes\n", e.Sweep.Classes, e.Classes)
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/mutant"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // AsIf names the models, each wrong in one rule, that agree with all that was
@@ -64,7 +65,7 @@ func Explain(r *properties.Result, f *properties.Finding) string {
 func Named(ids []string) string {
 	var names []string
 	for _, id := range ids {
-		names = append(names, properties.Name(id))
+		names = append(names, ledger.Name(id))
 	}
 	return strings.Join(names, ", ")
 }

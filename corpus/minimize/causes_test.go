@@ -18,6 +18,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -89,7 +90,7 @@ func violatingFirst(c *model.Cluster, o *model.Observation) {
 		if run.Violations == 0 || run.Violations >= len(run.Victims) {
 			continue
 		}
-		d, err := answers.Decide(c, release.With(answers.Documented(), properties.QuirksOf(release.Linked)...))
+		d, err := answers.Decide(c, release.With(answers.Documented(), ledger.QuirksOf(release.Linked)...))
 		if err != nil {
 			return
 		}

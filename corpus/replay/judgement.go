@@ -18,6 +18,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // Judgement is what became of one case.
@@ -81,7 +82,7 @@ func (j *Judgement) write(w io.Writer, what string, details []string) {
 // Judge checks a case, and that it is as the case says: that what it expects is
 // what the model allows, and that its known findings occur. If there are classes, it
 // passes over known findings of others.
-func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, classes ...properties.Class) *Judgement {
+func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, classes ...ledger.Class) *Judgement {
 	j := &Judgement{Name: c.Name, File: c.File, Result: Agrees}
 	r, err := checkCase(ctx, checker, c)
 	if err != nil {
@@ -110,16 +111,16 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 		ids = append(ids, f.Known...)
 	}
 	// What shows whenever pods are preempted is told of the case that is about it.
-	routine := func(id string) bool { return properties.IsRoutine(id) && !slices.Contains(c.Findings, id) }
+	routine := func(id string) bool { return ledger.IsRoutine(id) && !slices.Contains(c.Findings, id) }
 	for _, f := range r.Findings {
-		if len(properties.OfClass(f.Known, classes)) > 0 && slices.ContainsFunc(f.Known, func(id string) bool { return !routine(id) }) {
+		if len(ledger.OfClass(f.Known, classes)) > 0 && slices.ContainsFunc(f.Known, func(id string) bool { return !routine(id) }) {
 			explained = append(explained, f)
 		}
 	}
 	j.Details = words.Lines(slices.Concat(r.Unexplained(), explained))
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	for _, id := range properties.OfClass(ids, classes) {
+	for _, id := range ledger.OfClass(ids, classes) {
 		if routine(id) {
 			j.Routine = append(j.Routine, id)
 		} else {
@@ -127,7 +128,7 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 		}
 	}
 	if len(j.Known) > 0 {
-		j.Result, j.Remark = Known, !properties.Disagree(j.Known)
+		j.Result, j.Remark = Known, !ledger.Disagree(j.Known)
 		if j.Remark {
 			j.Result = Remark
 		}
@@ -144,7 +145,7 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 	j.recall(c, r)
 	complaints := unmet(c.Expected(checker.System.Name()), r.Decision)
 	for _, id := range c.Findings {
-		if entry, ok := properties.LookUp(id); ok && (!checker.Release.In(entry.Releases) || !all.CanShow(entry, r.Observation)) {
+		if entry, ok := ledger.LookUp(id); ok && (!checker.Release.In(entry.Releases) || !all.CanShow(entry, r.Observation)) {
 			continue
 		}
 		if !slices.Contains(ids, id) {

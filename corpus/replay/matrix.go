@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -67,7 +68,7 @@ func (s *Scheduler) Close() {
 }
 
 // judge checks a case, or a timeline.
-func (s *Scheduler) judge(ctx context.Context, c *corpus.Case, classes []properties.Class) *Judgement {
+func (s *Scheduler) judge(ctx context.Context, c *corpus.Case, classes []ledger.Class) *Judgement {
 	switch {
 	case c.Timeline == nil:
 		return Judge(ctx, s.Checker, c, classes...)
@@ -89,7 +90,7 @@ func isOwn(c *corpus.Case, one, other *Scheduler) bool {
 // are workers, until the context is done. It closes each scheduler when it is done
 // with it. It calls progress, if it is not nil, after each judgement, from one
 // goroutine at a time. The classes are those of Judge.
-func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case, workers int, progress func(done, of int), classes ...properties.Class) *Matrix {
+func NewMatrix(ctx context.Context, schedulers []Scheduler, cases []*corpus.Case, workers int, progress func(done, of int), classes ...ledger.Class) *Matrix {
 	m := &Matrix{columns: shortNames(schedulers)}
 	for _, s := range schedulers {
 		m.References = append(m.References, s.Name)

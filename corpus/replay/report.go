@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/internal/table"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // Report is what became of many cases.
@@ -77,7 +77,7 @@ func (r *Report) WriteText(w io.Writer) {
 		j.write(w, j.Name, details)
 		fmt.Fprintln(w)
 	}
-	table.WriteCounts(w, "KNOWN FINDING", "CASES", properties.Named(table.Sorted(r.KnownBy)))
+	table.WriteCounts(w, "KNOWN FINDING", "CASES", ledger.Named(table.Sorted(r.KnownBy)))
 	fmt.Fprintf(w, "%d passed", r.Passed)
 	switch {
 	case r.Remarks > 0 && r.Remarks == r.Known:

@@ -9,7 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -18,7 +18,7 @@ import (
 // JudgeTimeline runs a timeline, and checks that it goes as promised and as it says itself.
 // If there are classes, it passes over known findings of others. system may be nil: then
 // timelines cannot be run.
-func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.Case, classes ...properties.Class) *Judgement {
+func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.Case, classes ...ledger.Class) *Judgement {
 	j := &Judgement{Name: c.Name, File: c.File, Result: Agrees}
 	if system == nil {
 		j.Result, j.Details = Failed, []string{"this scheduler cannot be run through timelines"}
@@ -36,18 +36,18 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 	var explained []lifetime.Finding
 	for _, f := range findings {
 		ids = append(ids, f.Known...)
-		if len(properties.OfClass(f.Known, classes)) > 0 {
+		if len(ledger.OfClass(f.Known, classes)) > 0 {
 			explained = append(explained, f)
 		}
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	j.Details = words.Lines(slices.Concat(fresh, explained))
-	switch j.Known = properties.OfClass(ids, classes); {
+	switch j.Known = ledger.OfClass(ids, classes); {
 	case len(fresh) > 0:
 		j.Result = Found
 	case len(j.Known) > 0:
-		j.Result, j.Remark = Known, !properties.Disagree(j.Known)
+		j.Result, j.Remark = Known, !ledger.Disagree(j.Known)
 		if j.Remark {
 			j.Result = Remark
 		}
@@ -60,7 +60,7 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 		j.Note = fmt.Sprintf("saved for %s, which does not occur any more; it was found by: %s", c.Finding.Property, c.Finding.Found)
 	}
 	for _, id := range c.Findings {
-		if e, ok := properties.LookUp(id); ok && !life.Release().In(e.Releases) {
+		if e, ok := ledger.LookUp(id); ok && !life.Release().In(e.Releases) {
 			continue
 		}
 		if !slices.Contains(ids, id) {

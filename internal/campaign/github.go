@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // WriteAnnotations writes the commands by which a GitHub workflow shows the
@@ -106,8 +106,8 @@ func (r *Report) markdown() string {
 	table("outcome", "clusters", each(r.Outcomes))
 	table("could not be judged", "clusters", each(r.Rejected))
 	table("not modelled, asked all else", "clusters", each(r.Partly))
-	table("known finding", "clusters", properties.Named(each(r.Known)))
-	table("known finding", "timelines", properties.Named(each(r.KnownInTimelines)))
+	table("known finding", "clusters", ledger.Named(each(r.Known)))
+	table("known finding", "timelines", ledger.Named(each(r.KnownInTimelines)))
 	b.WriteString("<details><summary>Decisions exercised</summary>\n\n| decision | clusters | at least |\n| --- | ---: | ---: |\n")
 	for i := range r.Exercised {
 		e := &r.Exercised[i]

@@ -8,6 +8,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 )
 
@@ -47,7 +48,7 @@ func (r *Report) Public(dir string) *Report {
 		}
 		public.Findings = append(public.Findings, f)
 	}
-	known := func(id string) bool { e, ok := properties.LookUp(id); return ok && e.KeptBack() }
+	known := func(id string) bool { e, ok := ledger.LookUp(id); return ok && e.KeptBack() }
 	public.Known, public.KnownInTimelines = without(r.Known, known, keptBack), without(r.KnownInTimelines, known, keptBack)
 	// The text of an error may be that of a finding.
 	isError := func(reason string) bool { return strings.HasPrefix(reason, fingerprint.Failed+": ") }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // WriteText prints the report, with the probes in short.
@@ -51,8 +51,8 @@ func (r *Report) summary(w io.Writer) {
 	fmt.Fprintln(w)
 	table.WriteCounts(w, "COULD NOT BE JUDGED", "CLUSTERS", each(r.Rejected))
 	table.WriteCounts(w, "NOT MODELLED, ASKED ALL ELSE", "CLUSTERS", each(r.Partly))
-	table.WriteCounts(w, "KNOWN FINDING", "CLUSTERS", properties.Named(each(r.Known)))
-	table.WriteCounts(w, "KNOWN FINDING", "TIMELINES", properties.Named(each(r.KnownInTimelines)))
+	table.WriteCounts(w, "KNOWN FINDING", "CLUSTERS", ledger.Named(each(r.Known)))
+	table.WriteCounts(w, "KNOWN FINDING", "TIMELINES", ledger.Named(each(r.KnownInTimelines)))
 }
 
 // from says which clusters were checked.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/model/release"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -27,8 +27,8 @@ import (
 // a witness, one that the witness no longer shows, or one without a test or a
 // reason for its class is an error. The witness of a finding that takes a timeline is
 // from the folder timelines.
-func Render(ctx context.Context, entries []properties.LedgerEntry, system reference.System, cases, timelines string) (map[string][]byte, error) {
-	var public, kept []properties.LedgerEntry
+func Render(ctx context.Context, entries []ledger.Entry, system reference.System, cases, timelines string) (map[string][]byte, error) {
+	var public, kept []ledger.Entry
 	for _, e := range entries {
 		if e.KeptBack() {
 			kept = append(kept, e)
@@ -80,10 +80,10 @@ How sure it is that the scheduler, and not the reader, is wrong:
 
 // index lists the findings that the linked release has, by class, and then those
 // that only older ones have.
-func index(entries []properties.LedgerEntry) []byte {
+func index(entries []ledger.Entry) []byte {
 	var out bytes.Buffer
 	out.WriteString(introduction)
-	row := func(e properties.LedgerEntry, since string) {
+	row := func(e ledger.Entry, since string) {
 		issue := upstream(e.Upstream)
 		if reported(e.ID) {
 			issue += fmt.Sprintf(", [report](reports/%s.md)", e.ID)
@@ -91,7 +91,7 @@ func index(entries []properties.LedgerEntry) []byte {
 		fmt.Fprintf(&out, "| [%s](%[1]s.md) | %s | %s | %s | %s |\n", e.ID, e.Class, e.Consequence, since, issue)
 	}
 	fmt.Fprintf(&out, "## Findings that %s has\n\n| Finding | Class | What users see | Since | Upstream |\n| --- | --- | --- | --- | --- |\n", release.Linked)
-	for _, class := range properties.Classes() {
+	for _, class := range ledger.Classes() {
 		for _, e := range entries {
 			if e.Class == class && release.Linked.In(e.Releases) {
 				row(e, since(e.Releases))
@@ -124,7 +124,7 @@ the seed, on a machine of one's own.
 `
 
 // queue counts the findings that are kept back, without a word about them.
-func queue(entries []properties.LedgerEntry) []byte {
+func queue(entries []ledger.Entry) []byte {
 	var out bytes.Buffer
 	out.WriteString(keptBack)
 	if len(entries) == 0 {
@@ -158,9 +158,9 @@ func load(file string) (*corpus.Case, error) {
 // page is what is known of a finding. Of one that the linked release no longer has
 // nothing is run: "preemptcheck check --reference" does, with the schedulers that
 // have it.
-func page(ctx context.Context, e properties.LedgerEntry, system reference.System, cases, timelines string) ([]byte, error) {
+func page(ctx context.Context, e ledger.Entry, system reference.System, cases, timelines string) ([]byte, error) {
 	folder := cases
-	if slices.ContainsFunc(properties.TimelineFindings(), func(t properties.LedgerEntry) bool { return t.ID == e.ID }) {
+	if slices.ContainsFunc(ledger.Timelines(), func(t ledger.Entry) bool { return t.ID == e.ID }) {
 		folder = timelines
 	}
 	witness, err := load(filepath.Join(folder, e.Witness+".yaml"))

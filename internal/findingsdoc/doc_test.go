@@ -21,6 +21,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/life"
@@ -51,7 +52,7 @@ func written(t *testing.T) map[string][]byte {
 func TestDocumentsAreUpToDate(t *testing.T) {
 	system := life.New()
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
-	got, err := Render(context.Background(), slices.Concat(properties.LedgerOfAll(), properties.TimelineFindings()), system, cases, timelines)
+	got, err := Render(context.Background(), slices.Concat(ledger.All(), ledger.Timelines()), system, cases, timelines)
 	require.NoError(t, err)
 	if *update {
 		require.NoError(t, os.RemoveAll(folder))
@@ -74,19 +75,19 @@ func TestEntryThatLacksSomething(t *testing.T) {
 	system := inprocess.New()
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
 	for name, test := range map[string]struct {
-		change func(e *properties.LedgerEntry)
+		change func(e *ledger.Entry)
 		want   string
 	}{
-		"no reason":     {func(e *properties.LedgerEntry) { e.ID = "new" }, "finding new: the witness no longer shows it"},
-		"another class": {func(e *properties.LedgerEntry) { e.Class = properties.Debatable }, "finding empty-selector: reasons/empty-selector.md does not begin with *Debatable"},
-		"no witness":    {func(e *properties.LedgerEntry) { e.Witness = "no-such-case" }, "no-such-case.yaml"},
-		"wrong witness": {func(e *properties.LedgerEntry) { e.Witness = "basic-preemption" }, "finding empty-selector: the witness no longer shows it"},
+		"no reason":     {func(e *ledger.Entry) { e.ID = "new" }, "finding new: the witness no longer shows it"},
+		"another class": {func(e *ledger.Entry) { e.Class = ledger.Debatable }, "finding empty-selector: reasons/empty-selector.md does not begin with *Debatable"},
+		"no witness":    {func(e *ledger.Entry) { e.Witness = "no-such-case" }, "no-such-case.yaml"},
+		"wrong witness": {func(e *ledger.Entry) { e.Witness = "basic-preemption" }, "finding empty-selector: the witness no longer shows it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			entry, ok := properties.LookUp("empty-selector")
+			entry, ok := ledger.LookUp("empty-selector")
 			require.True(t, ok)
 			test.change(&entry)
-			_, err := Render(context.Background(), []properties.LedgerEntry{entry}, system, cases, timelines)
+			_, err := Render(context.Background(), []ledger.Entry{entry}, system, cases, timelines)
 			require.ErrorContains(t, err, test.want)
 		})
 	}
@@ -99,20 +100,20 @@ func TestTimelineThatLacksSomething(t *testing.T) {
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
 	for name, test := range map[string]struct {
 		system reference.System
-		change func(e *properties.LedgerEntry)
+		change func(e *ledger.Entry)
 		want   string
 	}{
-		"all is there":  {system, func(*properties.LedgerEntry) {}, ""},
-		"no timelines":  {system.System, func(*properties.LedgerEntry) {}, "its timeline cannot be run with this scheduler"},
-		"no witness":    {system, func(e *properties.LedgerEntry) { e.Witness = "no-such-timeline" }, "no-such-timeline.yaml"},
-		"wrong witness": {system, func(e *properties.LedgerEntry) { e.Witness = "preempted-and-bound" }, "the witness no longer shows it"},
-		"another class": {system, func(e *properties.LedgerEntry) { e.Class = properties.Debatable }, "does not begin with *Debatable"},
+		"all is there":  {system, func(*ledger.Entry) {}, ""},
+		"no timelines":  {system.System, func(*ledger.Entry) {}, "its timeline cannot be run with this scheduler"},
+		"no witness":    {system, func(e *ledger.Entry) { e.Witness = "no-such-timeline" }, "no-such-timeline.yaml"},
+		"wrong witness": {system, func(e *ledger.Entry) { e.Witness = "preempted-and-bound" }, "the witness no longer shows it"},
+		"another class": {system, func(e *ledger.Entry) { e.Class = ledger.Debatable }, "does not begin with *Debatable"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			entry, ok := properties.LookUp("gated-by-vain-preemption")
+			entry, ok := ledger.LookUp("gated-by-vain-preemption")
 			require.True(t, ok)
 			test.change(&entry)
-			documents, err := Render(context.Background(), []properties.LedgerEntry{entry}, test.system, cases, timelines)
+			documents, err := Render(context.Background(), []ledger.Entry{entry}, test.system, cases, timelines)
 			if test.want != "" {
 				require.ErrorContains(t, err, test.want)
 				return
@@ -130,10 +131,10 @@ func TestKeptBack(t *testing.T) {
 	system := inprocess.New()
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
 	render := func(upstream string) (map[string][]byte, error) {
-		entry, ok := properties.LookUp("empty-selector")
+		entry, ok := ledger.LookUp("empty-selector")
 		require.True(t, ok)
-		entry.Class, entry.Upstream = properties.Crash, upstream
-		return Render(context.Background(), []properties.LedgerEntry{entry}, system, cases, timelines)
+		entry.Class, entry.Upstream = ledger.Crash, upstream
+		return Render(context.Background(), []ledger.Entry{entry}, system, cases, timelines)
 	}
 	documents, err := render("told the security contact")
 	require.NoError(t, err)
@@ -160,7 +161,7 @@ func TestNothingElseTellsOfKeptBack(t *testing.T) {
 		return err
 	}))
 	require.Greater(t, len(pages), 60)
-	for _, e := range properties.Ledger() {
+	for _, e := range ledger.Linked() {
 		if !e.KeptBack() {
 			continue
 		}
@@ -179,7 +180,7 @@ func TestNothingElseTellsOfKeptBack(t *testing.T) {
 func TestReasons(t *testing.T) {
 	files, err := reasons.ReadDir("reasons")
 	require.NoError(t, err)
-	public := slices.DeleteFunc(slices.Concat(properties.Ledger(), properties.TimelineFindings()), func(e properties.LedgerEntry) bool {
+	public := slices.DeleteFunc(slices.Concat(ledger.Linked(), ledger.Timelines()), func(e ledger.Entry) bool {
 		return e.KeptBack() || !release.Linked.In(e.Releases)
 	})
 	assert.Len(t, files, len(public))
@@ -197,9 +198,9 @@ func TestReportedClusters(t *testing.T) {
 	checker := properties.Checker{System: system, Properties: invariant.All()}
 	for finding := range upstreamtests.Mends {
 		t.Run(finding, func(t *testing.T) {
-			entry, ok := properties.LookUp(finding)
+			entry, ok := ledger.LookUp(finding)
 			require.True(t, ok)
-			assert.Equal(t, properties.Defect, entry.Class)
+			assert.Equal(t, ledger.Defect, entry.Class)
 			witness, err := load(filepath.Join(cases, entry.Witness+".yaml"))
 			require.NoError(t, err)
 			manifests, err := reports.ReadFile("reports/" + finding + ".yaml")

@@ -8,7 +8,7 @@ import (
 	"text/template"
 
 	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // reports holds, for each of the strongest findings, the text of its report, a
@@ -25,7 +25,7 @@ func reported(id string) bool {
 }
 
 // report fills in the manifests, the test, the change and what the ledger says.
-func report(e properties.LedgerEntry) ([]byte, error) {
+func report(e ledger.Entry) ([]byte, error) {
 	text, err := template.New("").ParseFS(reports, "reports/"+e.ID+".md")
 	if err != nil {
 		return nil, err

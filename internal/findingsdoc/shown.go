@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -25,7 +26,7 @@ import (
 var reasons embed.FS
 
 // reason is the text that says why a finding has its class, which it names first.
-func reason(e properties.LedgerEntry) ([]byte, error) {
+func reason(e ledger.Entry) ([]byte, error) {
 	text, err := reasons.ReadFile("reasons/" + e.ID + ".md")
 	if err != nil {
 		return nil, fmt.Errorf("nothing says why it is %s: %w", e.Class, err)
@@ -40,7 +41,7 @@ func reason(e properties.LedgerEntry) ([]byte, error) {
 const linesOfProperty = 3
 
 // shown writes what model and scheduler say of the witness, and the test.
-func shown(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, system reference.System, witness *corpus.Case) error {
+func shown(ctx context.Context, out *bytes.Buffer, e ledger.Entry, system reference.System, witness *corpus.Case) error {
 	test, ok := upstreamtests.LookUp(e.ID)
 	if !ok {
 		return errors.New("there is no test for it in internal/upstreamtests")
@@ -94,7 +95,7 @@ func failures(test upstreamtests.Test) string {
 
 // check runs the witness through the differential and the properties that the
 // finding breaks.
-func check(ctx context.Context, e properties.LedgerEntry, system reference.System, c *model.Cluster) (*properties.Result, error) {
+func check(ctx context.Context, e ledger.Entry, system reference.System, c *model.Cluster) (*properties.Result, error) {
 	checker := properties.Checker{System: system}
 	for _, p := range all.Properties() {
 		if slices.Contains(e.Properties, p.Name) {

@@ -11,7 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/upstreamtests"
 	"github.com/preemptcheck/preemptcheck/model/release"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
@@ -19,7 +19,7 @@ import (
 )
 
 // lived writes the story of the timeline that shows a finding.
-func lived(ctx context.Context, out *bytes.Buffer, e properties.LedgerEntry, system reference.System, witness *corpus.Case) error {
+func lived(ctx context.Context, out *bytes.Buffer, e ledger.Entry, system reference.System, witness *corpus.Case) error {
 	fmt.Fprintf(out, "## Smallest timeline\n\n[%s.yaml](../../corpus/timelines/%[1]s.yaml)\n\n", e.Witness)
 	fmt.Fprintf(out, "%s\n", strings.ReplaceAll(witness.Description, "\n", " "))
 	if !release.Linked.In(e.Releases) {

@@ -10,7 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -31,7 +31,7 @@ var _ reference.System = (*System)(nil)
 // New is a release as its model has it, with its known findings.
 func New(version release.Release) *System {
 	var quirks []release.Quirk
-	for _, e := range properties.LedgerOf(version) {
+	for _, e := range ledger.Of(version) {
 		if e.Quirk != "" {
 			quirks = append(quirks, e.Quirk)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -37,7 +38,7 @@ func askedAgain() []properties.Property { return append(aftermath.Costly(), rela
 // CanShow tells whether an observation can show a finding at all: promises about what a
 // cycle leaves behind, and about other circumstances, are kept or broken where there is an
 // Aftermath.
-func CanShow(e properties.LedgerEntry, o *model.Observation) bool {
+func CanShow(e ledger.Entry, o *model.Observation) bool {
 	if e.Quirk != "" || len(e.Properties) == 0 || o.Aftermath != nil {
 		return true
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // evict counts violations one pod after the other. taken says what a violating
@@ -132,7 +133,7 @@ func TestCosts(t *testing.T) {
 				Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}}}
 			tt.change(p, b)
 			assert.Equal(t, tt.costs, costs(&properties.Subject{Release: release.Linked}, b, p))
-			for _, e := range properties.Ledger() {
+			for _, e := range ledger.Linked() {
 				assert.Equal(t, tt.costs != (e.ID == tt.granting), costs((&properties.Subject{Release: release.Linked}).Assuming(e.ID), b, p), "granting %s", e.ID)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
@@ -110,7 +111,7 @@ func (c judge) finding() *Finding {
 // quirks are the known findings of single cycles that together account for the cycle; nil if
 // they do not.
 func (c judge) quirks() (ids []string) {
-	quirks := properties.QuirksOf(c.release)
+	quirks := ledger.QuirksOf(c.release)
 	explains := func(quirks []release.Quirk) bool {
 		v := c.verdict(quirks...)
 		return v.admitted && !v.otherNomination

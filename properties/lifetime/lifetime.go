@@ -13,7 +13,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
@@ -86,7 +86,7 @@ func Check(l *Life) (findings []Finding) {
 		for _, f := range p.Check(l) {
 			f.Property = p.Name
 			f.Known = slices.DeleteFunc(slices.Concat(f.Known, l.explain(&f)), func(id string) bool {
-				e, ok := properties.LookUp(id)
+				e, ok := ledger.LookUp(id)
 				return !ok || !l.Release().In(e.Releases)
 			})
 			findings = append(findings, f)

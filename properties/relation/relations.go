@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -97,7 +98,7 @@ func knownError(s *properties.Subject, c *model.Cluster, o *model.Observation) b
 	if !strings.Contains(o.CycleError, release.InvalidScore) {
 		return false
 	}
-	d, err := answers.Decide(c, release.With(s.Release.Rules(), properties.QuirksOf(s.Release)...))
+	d, err := answers.Decide(c, release.With(s.Release.Rules(), ledger.QuirksOf(s.Release)...))
 	return err == nil && d.Admits(o) == nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // Change is something that is so in one of two releases only: part of the
@@ -97,14 +97,14 @@ func Changes(from, to release.Release) []Change {
 
 // known are the findings that just one of two releases has, as far as the model
 // can do the same.
-func known(from, to release.Release) []properties.LedgerEntry {
-	all := properties.LedgerOf(from)
-	for _, e := range properties.LedgerOf(to) {
+func known(from, to release.Release) []ledger.Entry {
+	all := ledger.Of(from)
+	for _, e := range ledger.Of(to) {
 		if !from.In(e.Releases) {
 			all = append(all, e)
 		}
 	}
-	return slices.DeleteFunc(all, func(e properties.LedgerEntry) bool {
+	return slices.DeleteFunc(all, func(e ledger.Entry) bool {
 		return e.Quirk == "" || from.In(e.Releases) == to.In(e.Releases)
 	})
 }
@@ -119,7 +119,7 @@ func rules(from release.Release, changes []Change) *answers.Rules {
 		return from.In(f.In) != changed(func(c *Change) bool { return c.flag == f.Name })
 	})
 	has := map[release.Quirk]bool{}
-	for _, e := range properties.LedgerOf(from) {
+	for _, e := range ledger.Of(from) {
 		has[e.Quirk] = true
 	}
 	for _, c := range changes {

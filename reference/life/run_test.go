@@ -15,7 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
@@ -54,7 +54,7 @@ func TestCorpus(t *testing.T) {
 				known = append(known, f.Known...)
 			}
 			findings := slices.DeleteFunc(slices.Clone(c.Findings), func(id string) bool {
-				e, ok := properties.LookUp(id)
+				e, ok := ledger.LookUp(id)
 				return ok && !release.Linked.In(e.Releases) // mended
 			})
 			require.Subset(t, known, findings)
@@ -62,7 +62,7 @@ func TestCorpus(t *testing.T) {
 			witnessed[c.Name] = true
 		})
 	}
-	for _, e := range properties.TimelineFindings() {
+	for _, e := range ledger.Timelines() {
 		require.True(t, witnessed[e.Witness], "there is no timeline %s", e.Witness)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
 	"github.com/preemptcheck/preemptcheck/reference/life"
@@ -36,7 +36,7 @@ func tell(t *testing.T, tl *timeline.Timeline) (*story.Story, string) {
 // TestWhy: the story of each known finding says what it comes from, and one in which all goes
 // as promised says nothing of that kind.
 func TestWhy(t *testing.T) {
-	for _, e := range properties.TimelineFindings() {
+	for _, e := range ledger.Timelines() {
 		if !release.Linked.In(e.Releases) {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
@@ -115,7 +115,7 @@ func (t teller) whyKnown(id string, f lifetime.Finding) string {
 	if text, ok := reasons[id]; ok {
 		return strings.NewReplacer("{pod}", f.Pod, "{node}", t.node(f.Entry)).Replace(text)
 	}
-	if e, ok := properties.LookUp(id); ok { // one that single clusters show, too
+	if e, ok := ledger.LookUp(id); ok { // one that single clusters show, too
 		return fmt.Sprintf("Why, of pod %s: %s", f.Pod, e.Happens)
 	}
 	return ""

@@ -15,7 +15,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -34,7 +34,7 @@ type Difference struct {
 	Kind string
 	// Finding is the known finding that shows in one of the two; nil if it is none, and Promise,
 	// which it breaks, "". Source is where the promise is made that one of the two breaks.
-	Finding         *properties.LedgerEntry
+	Finding         *ledger.Entry
 	Promise, Source string
 	// Did are what each of the two did.
 	Did [2]string
@@ -148,7 +148,7 @@ func (c *Comparison) promises() {
 		}
 		p := promised[by.property]
 		d := Difference{Kind: c.describe(by, p.Promise, in[1]), Source: p.Source, level: ofPromises}
-		if e, ok := properties.LookUp(by.known); ok {
+		if e, ok := ledger.LookUp(by.known); ok {
 			e = e.Public()
 			d.Finding, d.Promise, d.Source = &e, e.Promise, e.Source
 		}
@@ -164,7 +164,7 @@ func (c *Comparison) promises() {
 
 // describe names a cause by which the second release breaks a promise, or the first one.
 func (c *Comparison) describe(by cause, promise string, second bool) string {
-	e, ok := properties.LookUp(by.known)
+	e, ok := ledger.LookUp(by.known)
 	if !ok {
 		return fmt.Sprintf("%s: %s (%s: %s)", ifElse(second, "broken now", "kept now"), promise, by.property, by.kind)
 	}

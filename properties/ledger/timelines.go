@@ -1,4 +1,4 @@
-package properties
+package ledger
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 )
 
 // timelineFindings are those that no single cycle shows: they take a timeline.
-var timelineFindings = []LedgerEntry{
+var timelineFindings = []Entry{
 	{
 		ID:          "gated-by-vain-preemption",
 		Title:       "A preemptor whose victims go away by themselves waits for the five-minute flush",
@@ -211,7 +211,7 @@ var timelineFindings = []LedgerEntry{
 }
 
 // fixedTimelineFindings are those that only older releases have.
-var fixedTimelineFindings = []LedgerEntry{
+var fixedTimelineFindings = []Entry{
 	{
 		ID:          "second-preemption-meanwhile",
 		Title:       "A pod preempts its victims once more while the call that deletes the last one is not answered",
@@ -250,9 +250,9 @@ var fixedTimelineFindings = []LedgerEntry{
 	},
 }
 
-// TimelineFindings are the known findings that only a timeline shows, those that the linked release
+// Timelines are the known findings that only a timeline shows, those that the linked release
 // has first. Each has a timeline of the corpus for its witness.
-func TimelineFindings() []LedgerEntry {
+func Timelines() []Entry {
 	all := slices.Concat(timelineFindings, fixedTimelineFindings)
 	for i := range all {
 		e := &all[i]

@@ -1,4 +1,4 @@
-package properties_test
+package ledger_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -26,9 +27,9 @@ func TestWitnesses(t *testing.T) {
 	system := inprocess.New()
 	defer func() { assert.NoError(t, system.Close()) }()
 	checker := &properties.Checker{System: system, Properties: slices.Concat(all.Cheap(), aftermath.Faults(), []properties.Property{properties.FiltersAlone(), relation.UpdatesAgree})}
-	for _, entry := range properties.Ledger() {
+	for _, entry := range ledger.Linked() {
 		t.Run(entry.ID, func(t *testing.T) {
-			s, err := corpus.Load("../corpus/cases/" + entry.Witness + ".yaml")
+			s, err := corpus.Load("../../corpus/cases/" + entry.Witness + ".yaml")
 			require.NoError(t, err)
 			require.Len(t, s.Cases, 1)
 			require.Equal(t, []string{entry.ID}, s.Cases[0].Findings)
@@ -36,7 +37,7 @@ func TestWitnesses(t *testing.T) {
 			r, err := checker.Check(context.Background(), c)
 			require.NoError(t, err)
 			findings := slices.DeleteFunc(r.Findings, func(f properties.Finding) bool { // of others that show everywhere
-				return len(f.Known) == 1 && f.Known[0] != entry.ID && properties.IsRoutine(f.Known[0])
+				return len(f.Known) == 1 && f.Known[0] != entry.ID && ledger.IsRoutine(f.Known[0])
 			})
 			require.NotEmpty(t, findings)
 			broken := map[string]bool{}
@@ -63,7 +64,7 @@ func TestInvariantsOnCorpus(t *testing.T) {
 	system := inprocess.New()
 	defer func() { assert.NoError(t, system.Close()) }()
 	checker := &properties.Checker{System: system, Properties: invariant.All()}
-	s, err := corpus.Load("../corpus/cases")
+	s, err := corpus.Load("../../corpus/cases")
 	require.NoError(t, err)
 	for _, c := range s.Cases {
 		r, err := checker.Check(context.Background(), c.Cluster)
@@ -83,12 +84,12 @@ func TestWithdrawnFindings(t *testing.T) {
 	for _, p := range all.Properties() {
 		names = append(names, p.Name)
 	}
-	for _, entry := range properties.LedgerOfAll() {
+	for _, entry := range ledger.All() {
 		require.Subset(t, names, entry.Properties, entry.ID)
 		if release.Linked.In(entry.Releases) {
 			continue
 		}
-		s, err := corpus.Load("../corpus/cases/" + entry.Witness + ".yaml")
+		s, err := corpus.Load("../../corpus/cases/" + entry.Witness + ".yaml")
 		require.NoError(t, err)
 		c := s.Cases[0]
 		require.Equal(t, []string{entry.ID}, c.Findings)
@@ -100,8 +101,8 @@ func TestWithdrawnFindings(t *testing.T) {
 
 // Every entry, open or withdrawn, says how sure it is and what it costs.
 func TestClassesAndConsequences(t *testing.T) {
-	for _, entry := range properties.LedgerOfAll() {
-		assert.Contains(t, properties.Classes(), entry.Class, entry.ID)
+	for _, entry := range ledger.All() {
+		assert.Contains(t, ledger.Classes(), entry.Class, entry.ID)
 		assert.Regexp(t, `^[A-Z][^\n]*[^.]\.$`, entry.Consequence, entry.ID)
 		assert.NotRegexp(t, `\. [A-Z]`, entry.Consequence, "%s: one sentence", entry.ID)
 	}

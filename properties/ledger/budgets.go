@@ -1,7 +1,7 @@
-package properties
+package ledger
 
 // openBudgets are those of how violations of budgets are counted.
-var openBudgets = []LedgerEntry{
+var openBudgets = []Entry{
 	{
 		ID:          "empty-selector",
 		Title:       "A budget with an empty selector protects nothing from preemption",
@@ -33,7 +33,7 @@ var openBudgets = []LedgerEntry{
 		Title:       "A pod that stays uses up the budget of the pods that go",
 		Class:       Debatable,
 		Promise:     "NumPDBViolations is the count of violations by the pods expected to be preempted; the scheduler tries to find victims whose budgets are not violated.",
-		Source:      "kube-scheduler/extender/v1/types.go:50@v0.37.1, Victims; " + DocsBudgets,
+		Source:      "kube-scheduler/extender/v1/types.go:50@v0.37.1, Victims; " + docsBudgets,
 		Happens:     "All pods of lower priority are charged to the budgets, most important first, before any is reprieved. A victim then counts as a violation although its budget allows it, so a worse node is chosen; or it counts as none only because it is more important, so it goes where a less important pod would do.",
 		Where:       "default_preemption.go:387@v1.37.1, SelectVictimsOnNode; preemption/util.go:196@v1.37.1, FilterVictimsWithPDBViolation",
 		Consequence: "A more important pod is preempted on another node, for a violation that would not have happened.",

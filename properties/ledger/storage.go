@@ -1,13 +1,13 @@
-package properties
+package ledger
 
 // openStorage are those of claims, volumes and devices.
-var openStorage = []LedgerEntry{
+var openStorage = []Entry{
 	{
 		ID:          "claim-of-other-namespace",
 		Title:       "Removing a pod of another namespace frees a ReadWriteOncePod claim of the same name",
 		Class:       Defect,
 		Promise:     "A ReadWriteOncePod claim is used by one pod of the whole cluster; and preemption happens only where the preemptor fits once its victims are gone.",
-		Source:      "KEP-2485; docs: concepts/storage/persistent-volumes, \"Access Modes\"; " + DocsPreemption,
+		Source:      "KEP-2485; docs: concepts/storage/persistent-volumes, \"Access Modes\"; " + docsPreemption,
 		Happens:     "The dry run compares the names of claims, not their namespaces, so a pod that mounts a claim of the same name in its own namespace seems to be a user of the preemptor's. The preemptor is nominated to a node where it does not fit, and that pod is preempted for nothing. A nominated pod of another namespace keeps it from a node likewise.",
 		Where:       "volumerestrictions/volume_restrictions.go:82@v1.37.1, conflictingPVCRefCountForPod",
 		Consequence: "A pod of another namespace is preempted for nothing, because its claim happens to have the same name.",
@@ -19,7 +19,7 @@ var openStorage = []LedgerEntry{
 		Title:       "A pod that mounts its ReadWriteOncePod claim twice frees another one when it is removed",
 		Class:       Defect,
 		Promise:     "A ReadWriteOncePod claim is used by one pod of the whole cluster; and preemption happens only where the preemptor fits once its victims are gone.",
-		Source:      "KEP-2485; docs: concepts/storage/persistent-volumes, \"Access Modes\"; " + DocsPreemption,
+		Source:      "KEP-2485; docs: concepts/storage/persistent-volumes, \"Access Modes\"; " + docsPreemption,
 		Happens:     "Each claim in use counts once, but the dry run takes one off for every volume of every pod that it removes. If the preemptor needs two claims, and a pod mounts one of them under two names, the count comes to zero with that pod, though another pod keeps the second claim: the preemptor is nominated where it does not fit. So it does if a claim has a second user, which only a pod that names its node can be.",
 		Where:       "volumerestrictions/volume_restrictions.go:249@v1.37.1, calPreFilterState",
 		Consequence: "Pods are preempted for nothing, as a claim that the preemptor needs stays in use elsewhere.",
@@ -55,7 +55,7 @@ var openStorage = []LedgerEntry{
 		Title:       "Preemption never frees an attachment: the volumes of victims still count",
 		Class:       Defect,
 		Promise:     "If a node can be found where removing one or more Pods of lower priority would enable P to be scheduled, those pods get evicted.",
-		Source:      DocsPreemption,
+		Source:      docsPreemption,
 		Happens:     "Volumes count that pods mount, and those that VolumeAttachments attach to the node. The dry run removes the pods, but not their VolumeAttachments, which every running pod with such a volume has: removing it leaves the count as it was, so a pod never preempts for a CSI volume limit.",
 		Where:       "nodevolumelimits/csi.go:331@v1.37.1, Filter",
 		Consequence: "A pod of high priority waits while pods of low priority hold the node's volume attachments.",

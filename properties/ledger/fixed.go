@@ -1,7 +1,7 @@
-package properties
+package ledger
 
 // fixedFindings are those about older releases that the linked one no longer has.
-var fixedFindings = []LedgerEntry{
+var fixedFindings = []Entry{
 	{
 		ID:          "victims-unsorted",
 		Title:       "The first victim is not the most important one, and another node is picked",

@@ -1,7 +1,7 @@
-package properties
+package ledger
 
 // openFilters are those of the other filters, and of scores.
-var openFilters = []LedgerEntry{
+var openFilters = []Entry{
 	{
 		ID:          "host-ports-forgotten",
 		Title:       "Removing one of two pods that share a host port frees the port of both",

@@ -1,4 +1,4 @@
-package properties_test
+package ledger_test
 
 import (
 	"testing"
@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/preemptcheck/preemptcheck/model/release"
-	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // The ledger names only properties that there are, and each once; and each quirk has
@@ -19,7 +19,7 @@ func TestLedgerNamesProperties(t *testing.T) {
 		names[p.Name] = true
 	}
 	ids := map[string]bool{}
-	for _, e := range properties.Ledger() {
+	for _, e := range ledger.Linked() {
 		assert.False(t, ids[e.ID], "two findings %s", e.ID)
 		ids[e.ID] = true
 		assert.True(t, e.Quirk != "" || len(e.Properties) > 0, "nothing recognises %s", e.ID)
@@ -29,7 +29,7 @@ func TestLedgerNamesProperties(t *testing.T) {
 		}
 	}
 	for _, quirk := range release.Quirks() {
-		e, ok := properties.LookUp(string(quirk))
+		e, ok := ledger.LookUp(string(quirk))
 		assert.True(t, ok && e.Quirk == quirk, "nothing tells about %s", quirk)
 	}
 }

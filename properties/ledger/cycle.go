@@ -1,7 +1,7 @@
-package properties
+package ledger
 
 // openCycle are those of the stages of preemption, and of what a cycle tells and leaves behind.
-var openCycle = []LedgerEntry{
+var openCycle = []Entry{
 	{
 		ID:          "terminating-victims-keep-nominations",
 		Title:       "Lower nominations survive when every victim is terminating already",
@@ -89,7 +89,7 @@ var openCycle = []LedgerEntry{
 		Title:       "Static pods are preempted by deleting their mirror pods, which ends nothing",
 		Class:       Debatable,
 		Promise:     "The kubelet automatically tries to create a mirror Pod on the Kubernetes API server for each static Pod. This means that the Pods running on a node are visible on the API server, but cannot be controlled from there.",
-		Source:      "docs: tasks/configure-pod-container/static-pod; \"removal of one or more Pods with lower priority than P would enable P to be scheduled\": " + DocsPreemption,
+		Source:      "docs: tasks/configure-pod-container/static-pod; \"removal of one or more Pods with lower priority than P would enable P to be scheduled\": " + docsPreemption,
 		Happens:     "A mirror pod of lower priority is a victim like any other. It is deleted, the static pod goes on running, the kubelet makes its mirror pod anew, and the preemptor finds no room.",
 		Where:       "default_preemption.go:286@v1.37.1, SelectVictimsOnNode; nothing in the scheduler reads the annotation kubernetes.io/config.mirror",
 		Consequence: "A pod that only a static pod of lower priority keeps from a node preempts it again and again, and is nominated where it never gets room.",

@@ -1,4 +1,6 @@
-package properties
+// Package ledger holds the known findings: the ways in which schedulers break what their documentation
+// promises.
+package ledger
 
 import (
 	"cmp"
@@ -10,10 +12,10 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 )
 
-// LedgerEntry is a known finding: a way in which a scheduler breaks what its
+// Entry is a known finding: a way in which a scheduler breaks what its
 // documentation promises. It stays until upstream changes the scheduler or the
 // documentation.
-type LedgerEntry struct {
+type Entry struct {
 	// ID names the finding, in the corpus and on the command line.
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -45,19 +47,25 @@ type LedgerEntry struct {
 	Witness string `json:"witness"`
 }
 
+// Sections of the documentation that several entries quote.
+const (
+	docsPreemption = "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\""
+	docsBudgets    = "docs: concepts/scheduling-eviction/pod-priority-preemption, \"PodDisruptionBudget is supported, but not guaranteed\""
+)
+
 // KeptBack tells whether nothing is published of a finding yet that lets others end
 // the scheduler: neither an issue nor a mended release tells of it.
-func (e LedgerEntry) KeptBack() bool {
+func (e Entry) KeptBack() bool {
 	return e.Class == Crash && e.Upstream != "fixed" && !strings.Contains(e.Upstream, "#")
 }
 
 // Public is what may be told to everybody: of a finding that is kept back, that there
 // is one, and where it goes.
-func (e LedgerEntry) Public() LedgerEntry {
+func (e Entry) Public() Entry {
 	if !e.KeptBack() {
 		return e
 	}
-	return LedgerEntry{
+	return Entry{
 		ID: e.ID, Class: e.Class, Releases: e.Releases, Upstream: e.Upstream,
 		Title: "Kept back: it goes to the Kubernetes security contact before it is published",
 	}
@@ -130,19 +138,19 @@ func OfClass(ids []string, classes []Class) []string {
 	return some
 }
 
-// Ledger is the list of all findings that are known of the linked release.
-func Ledger() []LedgerEntry { return LedgerOf(release.Linked) }
+// Linked is the list of all findings of single clusters that are known of the linked release.
+func Linked() []Entry { return Of(release.Linked) }
 
-// LedgerOf is the list of all findings that are known of a release.
-func LedgerOf(version release.Release) []LedgerEntry {
-	return slices.DeleteFunc(LedgerOfAll(), func(e LedgerEntry) bool { return !version.In(e.Releases) })
+// Of is the list of all findings of single clusters that are known of a release.
+func Of(version release.Release) []Entry {
+	return slices.DeleteFunc(All(), func(e Entry) bool { return !version.In(e.Releases) })
 }
 
-// LedgerOfAll is the list of all findings that are known of any release, those that
-// the linked one has first.
-func LedgerOfAll() []LedgerEntry { return slices.Clone(ledger) }
+// All is the list of all findings of single clusters that are known of any release, those
+// that the linked one has first.
+func All() []Entry { return slices.Clone(all) }
 
-var ledger = func() []LedgerEntry {
+var all = func() []Entry {
 	all := slices.Concat(openBudgets, openFilters, openStorage, openCycle, fixedFindings)
 	for i := range all {
 		e := &all[i]
@@ -157,7 +165,7 @@ var ledger = func() []LedgerEntry {
 
 // QuirksOf are the quirks of all findings that are known of a release.
 func QuirksOf(version release.Release) (quirks []release.Quirk) {
-	for _, e := range LedgerOf(version) {
+	for _, e := range Of(version) {
 		if e.Quirk != "" {
 			quirks = append(quirks, e.Quirk)
 		}
@@ -172,11 +180,11 @@ func IsRoutine(id string) bool {
 }
 
 // LookUp finds the entry with the given id.
-func LookUp(id string) (LedgerEntry, bool) {
-	for _, e := range slices.Concat(ledger, TimelineFindings()) {
+func LookUp(id string) (Entry, bool) {
+	for _, e := range slices.Concat(all, Timelines()) {
 		if e.ID == id {
 			return e, true
 		}
 	}
-	return LedgerEntry{}, false
+	return Entry{}, false
 }
