@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
@@ -19,7 +20,7 @@ import (
 
 func newFuzz() *cobra.Command {
 	var o campaign.Options
-	var config campaign.Config
+	var config record.Config
 	var shard string
 	var reported reportOptions
 	cmd := &cobra.Command{
@@ -61,7 +62,7 @@ tell, or is broken; else 0.`,
 	reportFlags(cmd, &reported)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		var err error
-		if config.Shard, err = campaign.ParseShard(shard); err != nil {
+		if config.Shard, err = record.ParseShard(shard); err != nil {
 			return fmt.Errorf("--shard: %w", err)
 		}
 		config.Version, config.Command, config.Flags = version(), program(), flagsFor(config.Reference)
@@ -87,7 +88,7 @@ tell, or is broken; else 0.`,
 }
 
 // runCampaign runs a campaign in worker processes, and shows its progress.
-func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options) (_ *campaign.State, err error) {
+func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (_ *record.State, err error) {
 	if o.Checker, err = newChecker(config.Reference, o.Workers, all.Cheap()...); err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func runCampaign(cmd *cobra.Command, config campaign.Config, o campaign.Options)
 	})
 	progress := newProgress(cmd.ErrOrStderr())
 	defer progress.finish()
-	o.Progress = func(s *campaign.State) { progress.show(s.Summary) }
+	o.Progress = func(s *record.State) { progress.show(s.Summary) }
 	return campaign.Run(cmd.Context(), config, o)
 }
 
@@ -138,11 +139,11 @@ func cannotLive(name string) string {
 }
 
 // resumed takes over what the campaign in dir was begun with.
-func resumed(cmd *cobra.Command, dir string, config *campaign.Config) error {
+func resumed(cmd *cobra.Command, dir string, config *record.Config) error {
 	if dir == "" {
 		return errors.New("--resume: which campaign? Give its directory as --out")
 	}
-	s, err := campaign.Load(dir)
+	s, err := record.Load(dir)
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}

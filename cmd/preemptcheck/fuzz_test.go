@@ -20,7 +20,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
-	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -69,7 +69,7 @@ func TestFuzzFindsNothing(t *testing.T) {
 	require.Equal(t, statusCouldNot, status, "so few clusters tell nothing")
 	require.Contains(t, out, "INCONCLUSIVE")
 	require.Contains(t, errOut, "seed 5, in "+dir)
-	s, err := campaign.Load(dir)
+	s, err := record.Load(dir)
 	require.NoError(t, err)
 	require.Equal(t, 200, s.Stats.Clusters)
 	require.Equal(t, 1, s.Canary.Caught)
@@ -91,7 +91,7 @@ func TestFuzzSavesWhatCheckReproduces(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "fuzz", "--reference", "careless", "--seed", "2", "--for", "0", "--stop-after", "2", "--out", dir)
 	require.Equal(t, statusFound, status, errOut)
 	require.Contains(t, out, "FOUND 2")
-	s, err := campaign.Load(dir)
+	s, err := record.Load(dir)
 	require.NoError(t, err)
 	require.Len(t, s.Findings, 2)
 	stream, err := corpus.Load(dir)
@@ -131,7 +131,7 @@ func TestFuzzMinimisesWhatShowsUnderCircumstances(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "campaign")
 	status, out, errOut := preemptcheck(t, "", "fuzz", "--reference", "uncounted", "--seed", "1", "--cases", "64", "--out", dir)
 	require.Equal(t, statusFound, status, out+errOut)
-	s, err := campaign.Load(dir)
+	s, err := record.Load(dir)
 	require.NoError(t, err)
 	require.Len(t, s.Findings, 1)
 	f := s.Findings[0]
@@ -148,12 +148,12 @@ func TestFuzzStopsWhenInterrupted(t *testing.T) {
 		done <- run(ctx, []string{"fuzz", "--for", "0", "--out", dir}, nil, &bytes.Buffer{}, &bytes.Buffer{})
 	}()
 	require.Eventually(t, func() bool {
-		s, err := campaign.Load(dir)
+		s, err := record.Load(dir)
 		return err == nil && s.Stats.Clusters > 0
 	}, time.Minute, 10*time.Millisecond)
 	interrupt()
 	<-done
-	s, err := campaign.Load(dir)
+	s, err := record.Load(dir)
 	require.NoError(t, err)
 	require.Positive(t, s.Stats.Clusters)
 }
@@ -180,16 +180,16 @@ func TestKilledCampaign(t *testing.T) {
 	underWay := 0
 	for kill := range kills {
 		cmd := fuzz(killed)
-		if _, err := campaign.Load(killed); err == nil {
+		if _, err := record.Load(killed); err == nil {
 			cmd = fuzz(killed, "--resume")
 		}
 		require.NoError(t, cmd.Start())
 		if kill%2 == 0 { // however busy the machine is, some hit a campaign under way
-			require.Eventually(t, func() bool { _, err := campaign.Load(killed); return err == nil }, time.Minute, time.Millisecond)
+			require.Eventually(t, func() bool { _, err := record.Load(killed); return err == nil }, time.Minute, time.Millisecond)
 		} else {
 			time.Sleep(rand.N(3 * took / time.Duration(2*kills)))
 		}
-		before, _ := campaign.Load(killed)
+		before, _ := record.Load(killed)
 		cmd.Process.Kill() // an error if it has come to its end
 		require.Error(t, cmd.Wait())
 		if before != nil && before.Next < cases && cmd.ProcessState.ExitCode() == -1 {
@@ -205,7 +205,7 @@ func TestKilledCampaign(t *testing.T) {
 	t.Logf("%d of %d kills hit a campaign under way", underWay, kills)
 	require.Positive(t, underWay)
 	cmd := fuzz(killed, "--resume")
-	if _, err := campaign.Load(killed); err != nil {
+	if _, err := record.Load(killed); err != nil {
 		cmd = fuzz(killed)
 	}
 	out, err = cmd.CombinedOutput()
@@ -233,7 +233,7 @@ func result(t *testing.T, dir string) map[string]string {
 		}
 		files[e.Name()] = string(content)
 	}
-	s, err := campaign.Load(dir)
+	s, err := record.Load(dir)
 	require.NoError(t, err)
 	s.Sessions, s.Samples, s.Deaths = nil, nil, 0
 	// The rest of the counts depends on which of equally good nodes was picked.

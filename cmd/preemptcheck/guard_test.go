@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
-	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -93,7 +93,7 @@ func TestProcessDies(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "campaign")
 	status, _, errOut = asUser(t, "", "fuzz", "--reference", "mortal", "--timelines", "0", "--seed", "1", "--cases", "20", "--workers", "1", "--filters", "0", "--relations", "0", "--out", dir)
 	require.Equal(t, statusFound, status, errOut)
-	s, err := campaign.Load(dir)
+	s, err := record.Load(dir)
 	require.NoError(t, err)
 	require.Len(t, s.Findings, 1)
 	require.Equal(t, properties.GetsThrough().Name, s.Findings[0].Identity.Property)
@@ -118,9 +118,9 @@ func TestProcessDiesInTimeline(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "campaign")
 	status, _, errOut = asUser(t, "", "fuzz", "--reference", "mortal", "--timelines", "100", "--seed", "1", "--cases", "4", "--workers", "1", "--filters", "0", "--relations", "0", "--out", dir)
 	require.Equal(t, statusFound, status, errOut)
-	s, err := campaign.Load(dir)
+	s, err := record.Load(dir)
 	require.NoError(t, err)
-	i := slices.IndexFunc(s.Findings, func(f *campaign.Finding) bool { return f.Timeline })
+	i := slices.IndexFunc(s.Findings, func(f *record.Finding) bool { return f.Timeline })
 	require.GreaterOrEqual(t, i, 0)
 	require.True(t, s.Findings[i].Minimised.Minimal)
 	require.Equal(t, 1, s.Findings[i].Minimised.To.Steps)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 )
 
 func newReport() *cobra.Command {
@@ -33,7 +33,7 @@ or broken; else 0.`,
   preemptcheck report nightly --junit report.xml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := campaign.Load(args[0])
+			s, err := record.Load(args[0])
 			if err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ Exit status: as of fuzz.`,
 	cmd.MarkFlagRequired("out")
 	reportFlags(cmd, &reported)
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
-		s, err := campaign.Merge(dir, dirs)
+		s, err := record.Merge(dir, dirs)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func inWorkflow() bool { return os.Getenv("GITHUB_ACTIONS") == "true" }
 // writeReport tells about the campaign in dir wherever the options, or a GitHub
 // workflow, ask for it. The error is also the exit status that the verdict asks
 // for.
-func writeReport(cmd *cobra.Command, dir string, s *campaign.State, o reportOptions) error {
+func writeReport(cmd *cobra.Command, dir string, s *record.State, o reportOptions) error {
 	r := s.Report(dir)
 	isPublic := inWorkflow()
 	public := r.Public(dir)
@@ -119,5 +119,5 @@ func writeReport(cmd *cobra.Command, dir string, s *campaign.State, o reportOpti
 			}
 		}
 	}
-	return status(r.Verdict == campaign.Found, r.Verdict != campaign.Passed)
+	return status(r.Verdict == record.Found, r.Verdict != record.Passed)
 }

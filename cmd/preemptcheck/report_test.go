@@ -16,7 +16,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
-	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -26,13 +26,13 @@ import (
 )
 
 // night is a campaign that passed.
-func night() *campaign.State {
+func night() *record.State {
 	exercised := map[string]int{}
 	for i, p := range probe.Probes() {
 		exercised[p.Name] = p.Quota + 7*i
 	}
-	return &campaign.State{
-		Config: campaign.Config{Seed: 42, Shard: campaign.Shard{Index: 2, Of: 4}, Reference: "v1.37.1",
+	return &record.State{
+		Config: record.Config{Seed: 42, Shard: record.Shard{Index: 2, Of: 4}, Reference: "v1.37.1",
 			Version: "preemptcheck v1.0.0, kube-scheduler v1.37.1", Relations: 2, Command: "preemptcheck"},
 		Stats: probe.Stats{
 			Clusters: 12000, Scheduled: 1200, Ineligible: 600, NotHelpful: 2100, Preempted: 8095, Unmodelled: 5,
@@ -41,35 +41,35 @@ func night() *campaign.State {
 			Exercised: exercised,
 			Known:     map[string]int{"unlabelled-pod": 400, "budget-order": 90},
 		},
-		Canary:   campaign.Canary{Lies: 12, Caught: 12, Causes: campaign.Causes{Findings: []*campaign.Finding{{}}}},
-		Sessions: []campaign.Session{{Started: time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC), Seconds: 6.5, CPUSeconds: 13, Clusters: 12000, Workers: 2}},
-		Samples: []campaign.Sample{
+		Canary:   record.Canary{Lies: 12, Caught: 12, Causes: record.Causes{Findings: []*record.Finding{{}}}},
+		Sessions: []record.Session{{Started: time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC), Seconds: 6.5, CPUSeconds: 13, Clusters: 12000, Workers: 2}},
+		Samples: []record.Sample{
 			{Seconds: 3, Clusters: 6000, PerSecond: 2000, Memory: 300 << 20}, {Seconds: 6, Clusters: 12000, PerSecond: 1990, Memory: 305 << 20}},
 	}
 }
 
-func foundTwo(s *campaign.State) {
-	s.Findings = []*campaign.Finding{
+func foundTwo(s *record.State) {
+	s.Findings = []*record.Finding{
 		{
 			Identity: fingerprint.Identity{Fingerprint: fingerprint.Fingerprint{
 				Property: properties.Differential, Stage: model.StageDryRun, Kind: "fewer victims"}, Shape: "budgets, taints"},
 			Explanation: "On node-0 both pods have to go for the preemptor to fit, and evicting them violates the budget default/budget-0, but only one of them is preempted.",
 			Count:       300, FoundAfter: 1.25, Clusters: 64,
-			Minimised: campaign.Minimised{From: minimize.Size{Nodes: 6, Pods: 24, Budgets: 3}, To: minimize.Size{Nodes: 1, Pods: 2, Budgets: 1}, Checks: 421, Seconds: 2.5, Minimal: true},
+			Minimised: record.Minimised{From: minimize.Size{Nodes: 6, Pods: 24, Budgets: 3}, To: minimize.Size{Nodes: 1, Pods: 2, Budgets: 1}, Checks: 421, Seconds: 2.5, Minimal: true},
 			File:      "dry-run-fewer-victims-with-budgets-and-taints.yaml",
 		},
 		{
 			Identity:    fingerprint.Identity{Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: "worker died"}},
 			Explanation: "the process that ran the scheduler died: exit status 2", Seed: 42, Number: 4711, Count: 1, FoundAfter: 75, Clusters: 9000,
-			Minimised: campaign.Minimised{Why: "no process survives it"},
+			Minimised: record.Minimised{Why: "no process survives it"},
 		},
 	}
-	s.Kinds = map[string]*campaign.Kind{"a": {Count: 300, Minimised: 10}, "b": {Count: 1, Minimised: 1}}
+	s.Kinds = map[string]*record.Kind{"a": {Count: 300, Minimised: 10}, "b": {Count: 1, Minimised: 1}}
 	s.Deaths = 1
 }
 
 // campaignIn writes the state of a campaign to a directory.
-func campaignIn(t *testing.T, dir string, s *campaign.State) {
+func campaignIn(t *testing.T, dir string, s *record.State) {
 	data, err := json.Marshal(s)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(dir, 0o777))
@@ -80,19 +80,19 @@ func TestReport(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		status int
-		change func(s *campaign.State)
+		change func(s *record.State)
 	}{
-		{"passed", 0, func(*campaign.State) {}},
+		{"passed", 0, func(*record.State) {}},
 		{"found", 1, foundTwo},
-		{"broken", 2, func(s *campaign.State) { s.Canary.Caught = 9 }},
-		{"inconclusive", 2, func(s *campaign.State) {
+		{"broken", 2, func(s *record.State) { s.Canary.Caught = 9 }},
+		{"inconclusive", 2, func(s *record.State) {
 			for _, name := range []string{"reprieve", "DisruptedPods", "tie between candidates", "fits"} {
 				s.Stats.Exercised[name] = 2
 			}
 		}},
-		{"merged", 0, func(s *campaign.State) {
-			s.Config.Seed, s.Config.Shard, s.Samples = 0, campaign.Shard{}, nil
-			s.Parts = []campaign.Part{{Dir: "shard-1", Seed: 42, Shard: campaign.Shard{Index: 1, Of: 2}, Clusters: 7000}, {Dir: "shard-2", Seed: 42, Shard: campaign.Shard{Index: 2, Of: 2}, Clusters: 5000}}
+		{"merged", 0, func(s *record.State) {
+			s.Config.Seed, s.Config.Shard, s.Samples = 0, record.Shard{}, nil
+			s.Parts = []record.Part{{Dir: "shard-1", Seed: 42, Shard: record.Shard{Index: 1, Of: 2}, Clusters: 7000}, {Dir: "shard-2", Seed: 42, Shard: record.Shard{Index: 2, Of: 2}, Clusters: 5000}}
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestReport(t *testing.T) {
 			for _, output := range []string{"json", "yaml"} {
 				status, data, _ := preemptcheck(t, "", "report", "nightly", "-o", output)
 				require.Equal(t, test.status, status)
-				var r campaign.Report
+				var r record.Report
 				require.NoError(t, yaml.UnmarshalStrict([]byte(data), &r))
 				require.Equal(t, s.Report("nightly"), &r)
 			}

@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 )
 
 func newStats() *cobra.Command {
 	var o campaign.Options
-	var config campaign.Config
+	var config record.Config
 	var output format
 	cmd := &cobra.Command{
 		Use:   "stats",
@@ -39,7 +40,7 @@ a scheduler that lies was not found out; else 0.`,
 	filtersFlag(cmd, &config.Filters, 8)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
-		config.Version, config.Command, config.Shard = version(), program(), campaign.Shard{Index: 1, Of: 1}
+		config.Version, config.Command, config.Shard = version(), program(), record.Shard{Index: 1, Of: 1}
 		if o.Dir, err = os.MkdirTemp("", "preemptcheck-stats-"); err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ a scheduler that lies was not found out; else 0.`,
 		if inWorkflow() {
 			r = r.Public("the clusters of the seed")
 		}
-		return output.conclude(cmd, r, r.WriteProbes, r.Verdict == campaign.Found || r.Short() > 0, r.Verdict == campaign.Broken)
+		return output.conclude(cmd, r, r.WriteProbes, r.Verdict == record.Found || r.Short() > 0, r.Verdict == record.Broken)
 	}
 	return cmd
 }

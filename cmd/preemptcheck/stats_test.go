@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
@@ -31,7 +31,7 @@ func TestStats(t *testing.T) {
 
 	status, out, _ = preemptcheck(t, "", "stats", "--seed", "5", "--cases", "200", "-o", "json")
 	require.Equal(t, statusFound, status)
-	var r campaign.Report
+	var r record.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, 200, r.Clusters)
 	require.Len(t, r.Exercised, len(probe.Probes()))

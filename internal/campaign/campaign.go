@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -39,13 +40,13 @@ type Options struct {
 	// Life runs the timelines that are minimised; nil if the scheduler can run none.
 	Life reference.LifeSystem
 	// Progress is called after each block, with the state as it is then.
-	Progress func(*State)
+	Progress func(*record.State)
 }
 
 // campaign is one run.
 type campaign struct {
 	Options
-	*State
+	*record.State
 	ctx     context.Context
 	started time.Time
 	cpu     time.Duration // used by this process before
@@ -59,7 +60,7 @@ type campaign struct {
 
 // Run starts a campaign, or goes on with one, until a limit is reached or ctx is
 // done. The state is that in the directory afterwards.
-func Run(ctx context.Context, config Config, o Options) (_ *State, err error) {
+func Run(ctx context.Context, config record.Config, o Options) (_ *record.State, err error) {
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func Run(ctx context.Context, config Config, o Options) (_ *State, err error) {
 		return nil, err
 	}
 	c := &campaign{Options: o, State: s, ctx: ctx, started: time.Now(), cpu: cpuTime(), deaths: s.Deaths}
-	c.Sessions = append(c.Sessions, Session{Started: c.started.UTC(), Workers: o.Workers})
+	c.Sessions = append(c.Sessions, record.Session{Started: c.started.UTC(), Workers: o.Workers})
 	if err := c.keep(); err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func Run(ctx context.Context, config Config, o Options) (_ *State, err error) {
 	case err == nil:
 		return c.State, c.keep()
 	case ctx.Err() != nil: // in the middle of a block, which is begun again next time
-		return Load(o.Dir)
+		return record.Load(o.Dir)
 	default:
 		return nil, err
 	}
@@ -94,18 +95,18 @@ func Run(ctx context.Context, config Config, o Options) (_ *State, err error) {
 // removeLeftovers removes what a process left that was killed while it saved the
 // state. Whoever holds the lock may do so. What cannot be removed does no harm.
 func removeLeftovers(dir string) {
-	files, _ := fs.Glob(os.DirFS(dir), ".tmp-"+stateFile+"*")
+	files, _ := fs.Glob(os.DirFS(dir), ".tmp-"+record.StateFile+"*")
 	for _, file := range files {
 		os.Remove(filepath.Join(dir, file))
 	}
 }
 
 // begin loads the state, or makes a new one.
-func begin(config Config, o Options) (*State, error) {
-	s, err := Load(o.Dir)
+func begin(config record.Config, o Options) (*record.State, error) {
+	s, err := record.Load(o.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !o.Resume:
-		return &State{Config: config, Causes: Causes{Findings: []*Finding{}}}, nil
+		return &record.State{Config: config, Causes: record.Causes{Findings: []*record.Finding{}}}, nil
 	case err != nil:
 		return nil, err
 	case !o.Resume:
@@ -177,14 +178,14 @@ func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
 		defer close(inOrder)
 		defer close(todo)
 		for c.Cases == 0 || next < c.Cases {
-			to := next - next%blockSize + blockSize
+			to := next - next%record.BlockSize + record.BlockSize
 			if c.Cases > 0 {
 				to = min(to, c.Cases)
 			}
 			j := &job{from: next, answers: make(chan *answer, to-next)}
 			j.request = request{
-				Seed: config.Seed, First: config.Shard.number(next), Count: int(to - next), Timelines: config.Timelines,
-				Canary: next%blockSize == 0 && next/blockSize%canaryEvery == 0,
+				Seed: config.Seed, First: config.Shard.Number(next), Count: int(to - next), Timelines: config.Timelines,
+				Canary: next%record.BlockSize == 0 && next/record.BlockSize%record.CanaryEvery == 0,
 			}
 			select {
 			case inOrder <- j:
@@ -227,7 +228,7 @@ func (c *campaign) count(j *job, a *answer) error {
 			}
 		}
 	}
-	c.Canary.Lives.add(a.Lives)
+	c.Canary.Lives.Add(a.Lives)
 	c.Stats.Merge(a.Stats)
 	c.Errors += a.Errors
 	c.Next += uint64(a.Done)
@@ -243,7 +244,7 @@ func (c *campaign) count(j *job, a *answer) error {
 	return nil
 }
 
-func (c *campaign) session() *Session { return &c.Sessions[len(c.Sessions)-1] }
+func (c *campaign) session() *record.Session { return &c.Sessions[len(c.Sessions)-1] }
 
 // clock brings the time that the campaign has run up to date.
 func (c *campaign) clock() { c.session().Seconds = time.Since(c.started).Seconds() }
@@ -272,12 +273,12 @@ func (c *campaign) look() {
 const maxSamples = 200
 
 func (c *campaign) sample(memory int64) {
-	now := Sample{Seconds: c.Seconds(), Memory: memory}
+	now := record.Sample{Seconds: c.Seconds(), Memory: memory}
 	for _, s := range c.Sessions {
 		now.Clusters += s.Clusters
 		now.CPUSeconds += s.CPUSeconds
 	}
-	since := Sample{}
+	since := record.Sample{}
 	if len(c.Samples) > 0 {
 		since = c.Samples[len(c.Samples)-1]
 	}
@@ -288,26 +289,26 @@ func (c *campaign) sample(memory int64) {
 	c.Samples = append(c.Samples, now)
 	if len(c.Samples) > maxSamples {
 		last, i := len(c.Samples)-1, -1
-		c.Samples = slices.DeleteFunc(c.Samples, func(Sample) bool { i++; return i%2 != 0 && i != last })
+		c.Samples = slices.DeleteFunc(c.Samples, func(record.Sample) bool { i++; return i%2 != 0 && i != last })
 	}
 }
 
 // unsaved tells whether there is a finding without a file.
 func (c *campaign) unsaved() bool {
-	return slices.ContainsFunc(c.Findings, func(f *Finding) bool { return f.File == "" })
+	return slices.ContainsFunc(c.Findings, func(f *record.Finding) bool { return f.File == "" })
 }
 
 // keep saves the state, and then the cases that are in it but not in files yet:
 // if it ends in between, they are there next time.
 func (c *campaign) keep() error {
-	if err := c.State.save(c.Dir); err != nil {
+	if err := c.State.Save(c.Dir); err != nil {
 		return err
 	}
 	if c.unsaved() {
-		if err := saveCases(c.Dir, c.Findings); err != nil {
+		if err := record.SaveCases(c.Dir, c.Findings); err != nil {
 			return err
 		}
-		if err := c.State.save(c.Dir); err != nil {
+		if err := c.State.Save(c.Dir); err != nil {
 			return err
 		}
 	}

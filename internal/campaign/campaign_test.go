@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
@@ -36,11 +37,11 @@ func options(t *testing.T, dir string, wrap func(reference.System) reference.Sys
 	return Options{Dir: dir, Workers: 2, Launch: inProcess(checker), Checker: c}
 }
 
-func run(t *testing.T, config Config, o Options) *State {
+func run(t *testing.T, config record.Config, o Options) *record.State {
 	t.Helper()
 	s, err := Run(t.Context(), config, o)
 	require.NoError(t, err)
-	kept, err := Load(o.Dir)
+	kept, err := record.Load(o.Dir)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(text(t, kept), text(t, s)), "what is kept is what is returned")
 	return s
@@ -54,9 +55,9 @@ func text(t *testing.T, v any) string {
 
 // differences are those between two campaigns, but for how long they took, and for
 // what depends on which of equally good nodes the scheduler happened to pick.
-func differences(t *testing.T, a, b *State) string {
-	reproducible := func(s *State) string {
-		var c State
+func differences(t *testing.T, a, b *record.State) string {
+	reproducible := func(s *record.State) string {
+		var c record.State
 		require.NoError(t, json.Unmarshal([]byte(text(t, s)), &c))
 		c.Sessions, c.Samples, c.Deaths = nil, nil, 0
 		for _, f := range append(c.Findings, c.Canary.Findings...) {
@@ -77,9 +78,9 @@ func reproducibleStats(s *probe.Stats) probe.Stats {
 
 func TestNothingFound(t *testing.T) {
 	dir := t.TempDir()
-	killed := filepath.Join(dir, ".tmp-"+stateFile+"123")
+	killed := filepath.Join(dir, ".tmp-"+record.StateFile+"123")
 	require.NoError(t, os.WriteFile(killed, []byte("{"), 0o600))
-	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, func() Options {
+	s := run(t, record.Config{Seed: 1, Command: "preemptcheck"}, func() Options {
 		o := options(t, dir, honest)
 		o.Cases = 300
 		return o
@@ -97,8 +98,8 @@ func TestNothingFound(t *testing.T) {
 // shows it.
 func TestEachCauseOnce(t *testing.T) {
 	o := options(t, t.TempDir(), careless)
-	o.Cases = 4 * blockSize
-	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
+	o.Cases = 4 * record.BlockSize
+	s := run(t, record.Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Len(t, s.Findings, 2)
 	require.Greater(t, s.Stats.Findings, 30)
 	require.Equal(t, s.Stats.Findings, s.Findings[0].Count+s.Findings[1].Count)
@@ -120,16 +121,16 @@ func TestEachCauseOnce(t *testing.T) {
 
 // What comes out does not depend on the workers, or on interruptions.
 func TestResumedCampaignIsTheSame(t *testing.T) {
-	config := Config{Seed: 7, Command: "preemptcheck"}
+	config := record.Config{Seed: 7, Command: "preemptcheck"}
 	o := options(t, t.TempDir(), careless)
-	o.Cases, o.Workers = 4*blockSize, 1
+	o.Cases, o.Workers = 4*record.BlockSize, 1
 	want := run(t, config, o)
 
 	o = options(t, t.TempDir(), careless)
-	o.Cases, o.Workers = 4*blockSize, 3
+	o.Cases, o.Workers = 4*record.BlockSize, 3
 	for {
 		ctx, interrupt := context.WithCancel(t.Context())
-		o.Progress = func(*State) { interrupt() }
+		o.Progress = func(*record.State) { interrupt() }
 		got, err := Run(ctx, config, o)
 		require.NoError(t, err)
 		interrupt()
@@ -145,8 +146,8 @@ func TestResumedCampaignIsTheSame(t *testing.T) {
 // were, loses nothing and saves nothing twice.
 func TestCrashWhileSaving(t *testing.T) {
 	o := options(t, t.TempDir(), careless)
-	o.Cases = 2 * blockSize
-	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
+	o.Cases = 2 * record.BlockSize
+	s := run(t, record.Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Len(t, s.Findings, 2)
 	files := entries(t, o.Dir)
 
@@ -160,7 +161,7 @@ func TestCrashWhileSaving(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(o.Dir, f.File)))
 		}
 	}
-	require.NoError(t, crashed.save(o.Dir))
+	require.NoError(t, crashed.Save(o.Dir))
 	o.Resume = true
 	require.Empty(t, differences(t, s, run(t, s.Config, o)))
 	require.Equal(t, files, entries(t, o.Dir))
@@ -179,18 +180,18 @@ func entries(t *testing.T, dir string) []string {
 func TestShardsHaveEachClusterOnce(t *testing.T) {
 	seen := map[uint64]int{}
 	for i := 1; i <= 3; i++ {
-		shard, err := ParseShard([]string{"1/3", "2/3", "3/3"}[i-1])
+		shard, err := record.ParseShard([]string{"1/3", "2/3", "3/3"}[i-1])
 		require.NoError(t, err)
-		for n := range uint64(4 * blockSize) {
-			seen[shard.number(n)]++
+		for n := range uint64(4 * record.BlockSize) {
+			seen[shard.Number(n)]++
 		}
 	}
-	require.Len(t, seen, 3*4*blockSize)
-	for n := range uint64(3 * 4 * blockSize) {
+	require.Len(t, seen, 3*4*record.BlockSize)
+	for n := range uint64(3 * 4 * record.BlockSize) {
 		require.Equal(t, 1, seen[n], n)
 	}
 	for _, bad := range []string{"0/3", "4/3", "1", "a/b", "1/2/3", "-1/2"} {
-		_, err := ParseShard(bad)
+		_, err := record.ParseShard(bad)
 		require.Error(t, err, bad)
 	}
 }
@@ -198,17 +199,17 @@ func TestShardsHaveEachClusterOnce(t *testing.T) {
 // The shards of a seed, merged, are the campaign over the whole seed.
 func TestMergedShardsAreTheWhole(t *testing.T) {
 	o := options(t, t.TempDir(), careless)
-	o.Cases = 3 * blockSize
-	whole := run(t, Config{Seed: 3, Shard: Shard{1, 1}, Command: "preemptcheck"}, o)
+	o.Cases = 3 * record.BlockSize
+	whole := run(t, record.Config{Seed: 3, Shard: record.Shard{Index: 1, Of: 1}, Command: "preemptcheck"}, o)
 	var dirs []string
 	for i := 1; i <= 3; i++ {
 		o = options(t, t.TempDir(), careless)
-		o.Cases = blockSize
-		run(t, Config{Seed: 3, Shard: Shard{i, 3}, Command: "preemptcheck"}, o)
+		o.Cases = record.BlockSize
+		run(t, record.Config{Seed: 3, Shard: record.Shard{Index: i, Of: 3}, Command: "preemptcheck"}, o)
 		dirs = append(dirs, o.Dir)
 	}
 	into := filepath.Join(t.TempDir(), "merged", "here")
-	merged, err := Merge(into, dirs)
+	merged, err := record.Merge(into, dirs)
 	require.NoError(t, err)
 	require.Equal(t, reproducibleStats(&whole.Stats), reproducibleStats(&merged.Stats))
 	require.Equal(t, whole.Next, merged.Next)
@@ -222,13 +223,13 @@ func TestMergedShardsAreTheWhole(t *testing.T) {
 		require.FileExists(t, filepath.Join(into, f.File))
 	}
 
-	_, err = Merge(into, dirs)
+	_, err = record.Merge(into, dirs)
 	require.ErrorContains(t, err, "is there already")
-	_, err = Merge(filepath.Join(t.TempDir(), "twice"), []string{dirs[0], dirs[0]})
+	_, err = record.Merge(filepath.Join(t.TempDir(), "twice"), []string{dirs[0], dirs[0]})
 	require.ErrorContains(t, err, "checked some of the same clusters")
-	_, err = Merge(filepath.Join(t.TempDir(), "again"), []string{into, dirs[1]})
+	_, err = record.Merge(filepath.Join(t.TempDir(), "again"), []string{into, dirs[1]})
 	require.ErrorContains(t, err, "checked some of the same clusters")
-	_, err = Merge(filepath.Join(t.TempDir(), "none"), []string{t.TempDir()})
+	_, err = record.Merge(filepath.Join(t.TempDir(), "none"), []string{t.TempDir()})
 	require.ErrorContains(t, err, "there is no campaign in it")
 	o.Dir, o.Resume = into, true
 	_, err = Run(t.Context(), merged.Config, o)
@@ -238,16 +239,16 @@ func TestMergedShardsAreTheWhole(t *testing.T) {
 func TestCannotBegin(t *testing.T) {
 	o := options(t, t.TempDir(), honest)
 	o.Resume = true
-	_, err := Run(t.Context(), Config{Seed: 1}, o)
+	_, err := Run(t.Context(), record.Config{Seed: 1}, o)
 	require.ErrorContains(t, err, "there is no campaign in it")
 	o.Resume, o.Cases = false, 1
-	run(t, Config{Seed: 1}, o)
-	_, err = Run(t.Context(), Config{Seed: 1}, o)
+	run(t, record.Config{Seed: 1}, o)
+	_, err = Run(t.Context(), record.Config{Seed: 1}, o)
 	require.ErrorContains(t, err, "go on with it with --resume")
 	o.Resume = true
-	_, err = Run(t.Context(), Config{Seed: 2}, o)
+	_, err = Run(t.Context(), record.Config{Seed: 2}, o)
 	require.ErrorContains(t, err, "holds another campaign")
-	require.NoError(t, os.WriteFile(filepath.Join(o.Dir, stateFile), []byte("{"), 0o644))
-	_, err = Run(t.Context(), Config{Seed: 1}, o)
-	require.ErrorContains(t, err, stateFile+": ")
+	require.NoError(t, os.WriteFile(filepath.Join(o.Dir, record.StateFile), []byte("{"), 0o644))
+	_, err = Run(t.Context(), record.Config{Seed: 1}, o)
+	require.ErrorContains(t, err, record.StateFile+": ")
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// canaryEvery is how many blocks there are to a lie: one in 1,024 clusters.
-const canaryEvery = 1024 / blockSize
-
 // liar reports more budget violations than there can be.
 type liar struct{ reference.System }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
 	"github.com/preemptcheck/preemptcheck/generators/timelines"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
@@ -90,17 +91,17 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, req requ
 }
 
 // minimisedTimeline makes the timeline of a suspect small.
-func (c *campaign) minimisedTimeline(s *suspect) (*Finding, error) {
+func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 	start := time.Now()
 	c.clock()
 	t, err := GenerateTimeline(c.Config.Seed, s.Number)
 	if err != nil {
 		return nil, err
 	}
-	f := &Finding{
+	f := &record.Finding{
 		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail, Explanation: s.Detail, Timeline: true,
 		FoundAfter: c.Seconds(), Clusters: s.nth, Identity: fingerprint.Identity{Fingerprint: s.Fingerprint},
-		Minimised: Minimised{From: sizeOf(t)},
+		Minimised: record.Minimised{From: sizeOf(t)},
 	}
 	until := time.Now().Add(maxMinimising)
 	if !c.until.IsZero() && c.until.Before(until) {

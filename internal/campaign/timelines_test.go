@@ -13,11 +13,11 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
-	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/life"
@@ -59,8 +59,8 @@ func liveOptions(t *testing.T, dir string) Options {
 // is one finding however many show it.
 func TestTimelineIsFound(t *testing.T) {
 	o := liveOptions(t, t.TempDir())
-	o.Cases = blockSize
-	s := run(t, Config{Seed: 1, Command: "preemptcheck", Timelines: 50}, o)
+	o.Cases = record.BlockSize
+	s := run(t, record.Config{Seed: 1, Command: "preemptcheck", Timelines: 50}, o)
 	require.Positive(t, s.Stats.Timelines)
 	require.Len(t, s.Findings, 1)
 	f := s.Findings[0]
@@ -110,8 +110,8 @@ func TestRelationIsFound(t *testing.T) {
 	t.Cleanup(func() { life.Close() })
 	o.Life = life
 	o.Launch = inProcess(func() (*properties.Checker, error) { return &properties.Checker{System: life}, nil })
-	o.Cases = 2 * blockSize
-	s := run(t, Config{Seed: 1, Command: "preemptcheck", Timelines: 100}, o)
+	o.Cases = 2 * record.BlockSize
+	s := run(t, record.Config{Seed: 1, Command: "preemptcheck", Timelines: 100}, o)
 	require.Len(t, s.Findings, 1)
 	f := s.Findings[0]
 	require.Equal(t, "any-order-of-deliveries", f.Identity.Property)
@@ -167,8 +167,8 @@ func TestCrashInTimelineIsKeptBack(t *testing.T) {
 			o.Launch = inProcess(func() (*properties.Checker, error) {
 				return &properties.Checker{System: liveCrasher{liveLiar{inprocess.New()}, crash}}, nil
 			})
-			o.Life, o.Cases = life, blockSize
-			s := run(t, Config{Seed: 1, Command: "preemptcheck", Timelines: 20}, o)
+			o.Life, o.Cases = life, record.BlockSize
+			s := run(t, record.Config{Seed: 1, Command: "preemptcheck", Timelines: 20}, o)
 			require.Len(t, s.Findings, 1)
 			f := s.Findings[0]
 			require.True(t, f.Minimised.Minimal)
@@ -195,7 +195,7 @@ func TestCrashInTimelineIsKeptBack(t *testing.T) {
 }
 
 // outputs are all that a report is written as.
-func outputs(t *testing.T, r *Report) map[string]string {
+func outputs(t *testing.T, r *record.Report) map[string]string {
 	var forPeople, probes, annotations bytes.Buffer
 	r.WriteText(&forPeople)
 	r.WriteProbes(&probes)
@@ -214,38 +214,22 @@ func outputs(t *testing.T, r *Report) map[string]string {
 	}
 }
 
-// TestFoundInTimelines: what is told of a finding in timelines is about timelines, and JUnit names
-// the properties that hold of them apart from those that hold of clusters.
+// TestFoundInTimelines: what is told of a finding in timelines is about timelines.
 func TestFoundInTimelines(t *testing.T) {
 	o := liveOptions(t, t.TempDir())
-	o.Cases = blockSize
-	s := run(t, Config{Seed: 1, Command: "preemptcheck", Timelines: 50}, o)
+	o.Cases = record.BlockSize
+	s := run(t, record.Config{Seed: 1, Command: "preemptcheck", Timelines: 50}, o)
 	require.Len(t, s.Findings, 1)
 	r := s.Report(o.Dir)
 	require.Contains(t, r.Findings[0].History(), fmt.Sprintf("Seen in %d timelines, first after ", s.Findings[0].Count))
 	require.Regexp(t, ` to \d+ nodes?, .* 2 steps with `, r.Findings[0].History())
-	classes := map[string][]string{}
-	for _, c := range r.junit().Cases {
-		if c.Failure == nil {
-			classes[c.Class] = append(classes[c.Class], c.Name)
-		}
-	}
-	require.Len(t, classes[classTimelines], len(lifetime.All())+len(variation.All())-1)
-	require.Contains(t, classes[classTimelines], "no-wait-for-the-flush")
-	require.NotContains(t, classes[classTimelines], "gets-through")
-	require.Contains(t, classes[classProperties], "gets-through", "it holds of clusters")
-
-	r.Timelines = 0
-	for _, c := range r.junit().Cases {
-		require.NotEqual(t, classTimelines, c.Class, "none was run")
-	}
 }
 
 // TestShardsFindTheSameInTimelines: what several shards find in timelines is one finding of the
 // campaign that they are merged to, with the counts of all, and as in one campaign.
 func TestShardsFindTheSameInTimelines(t *testing.T) {
-	config := Config{Seed: 3, Command: "preemptcheck", Timelines: 30}
-	const clusters = 4 * blockSize
+	config := record.Config{Seed: 3, Command: "preemptcheck", Timelines: 30}
+	const clusters = 4 * record.BlockSize
 	o := liveOptions(t, t.TempDir())
 	o.Cases = clusters
 	whole := run(t, config, o)
@@ -255,7 +239,7 @@ func TestShardsFindTheSameInTimelines(t *testing.T) {
 	for index := range 2 {
 		o := liveOptions(t, t.TempDir())
 		o.Cases = clusters / 2
-		config.Shard = Shard{Index: index + 1, Of: 2}
+		config.Shard = record.Shard{Index: index + 1, Of: 2}
 		s := run(t, config, o)
 		require.Len(t, s.Findings, 1)
 		f := s.Findings[0]
@@ -263,7 +247,7 @@ func TestShardsFindTheSameInTimelines(t *testing.T) {
 		dirs, sum, timelines = append(dirs, o.Dir), sum+f.Count, timelines+s.Stats.Timelines
 	}
 	into := filepath.Join(t.TempDir(), "merged")
-	merged, err := Merge(into, dirs)
+	merged, err := record.Merge(into, dirs)
 	require.NoError(t, err)
 	require.Len(t, merged.Findings, 1)
 	require.Equal(t, sum, merged.Findings[0].Count)
@@ -273,38 +257,22 @@ func TestShardsFindTheSameInTimelines(t *testing.T) {
 	require.Contains(t, merged.Report(into).Findings[0].History(), fmt.Sprintf("Seen in %d timelines", sum))
 }
 
-// TestClustersAndTimelinesApart: the same that is found in clusters and in timelines is two
-// findings, each with its own count.
-func TestClustersAndTimelinesApart(t *testing.T) {
-	one := func(inTimeline bool, count int) Causes {
-		f := &Finding{Timeline: inTimeline, Count: count}
-		f.Identity.Property, f.Identity.Kind = "gets-through", "hang in x"
-		return Causes{Findings: []*Finding{f}}
-	}
-	var all Causes
-	for _, c := range []Causes{one(false, 3), one(true, 5), one(false, 4), one(true, 1)} {
-		all.add(c)
-	}
-	require.Len(t, all.Findings, 2)
-	require.Equal(t, []int{7, 6}, []int{all.Findings[0].Count, all.Findings[1].Count})
-}
-
 // TestTimelinesAreKept: what was found in timelines is kept over an interruption, and comes out
 // as in one run.
 func TestTimelinesAreKept(t *testing.T) {
-	config := Config{Seed: 5, Command: "preemptcheck", Timelines: 30}
+	config := record.Config{Seed: 5, Command: "preemptcheck", Timelines: 30}
 	o := liveOptions(t, t.TempDir())
-	o.Cases = 3 * blockSize
+	o.Cases = 3 * record.BlockSize
 	want := run(t, config, o)
 	require.Len(t, want.Findings, 1)
 
 	o = liveOptions(t, t.TempDir())
-	for cases := uint64(blockSize); cases <= 3*blockSize; cases += blockSize {
+	for cases := uint64(record.BlockSize); cases <= 3*record.BlockSize; cases += record.BlockSize {
 		o.Cases = cases
 		got := run(t, config, o)
 		require.Len(t, got.Findings, 1)
 		require.FileExists(t, filepath.Join(o.Dir, got.Findings[0].File))
-		if o.Resume = true; cases == 3*blockSize {
+		if o.Resume = true; cases == 3*record.BlockSize {
 			require.Empty(t, differences(t, want, got))
 			require.Equal(t, want.Stats.Timelines, got.Stats.Timelines)
 			require.Len(t, got.Sessions, 3)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
@@ -49,7 +50,7 @@ type answer struct {
 	// request was fit for it.
 	Lie *suspect `json:"lie,omitempty"`
 	// Lives are the lies of the canary about timelines.
-	Lives Lies `json:"lives,omitzero"`
+	Lives record.Lies `json:"lives,omitzero"`
 	// CPUSeconds is what the worker has used so far.
 	CPUSeconds float64 `json:"cpuSeconds"`
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -82,7 +83,7 @@ func holds(r request, n uint64) bool { return r.First <= n && n < r.First+uint64
 func TestWorkerDies(t *testing.T) {
 	died := 0
 	o := options(t, t.TempDir(), honest)
-	o.Cases, o.Workers = 2*blockSize, 1
+	o.Cases, o.Workers = 2*record.BlockSize, 1
 	o.Launch = acting(func(r request) *answer {
 		if holds(r, 70) {
 			died++
@@ -92,11 +93,11 @@ func TestWorkerDies(t *testing.T) {
 		a.Stats.Clusters = r.Count
 		return a
 	})
-	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
+	s := run(t, record.Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Equal(t, 2, died)
 	require.Equal(t, 2, s.Deaths)
-	require.Equal(t, 2*blockSize, s.Stats.Clusters)
-	require.Equal(t, uint64(2*blockSize), s.Next)
+	require.Equal(t, 2*record.BlockSize, s.Stats.Clusters)
+	require.Equal(t, uint64(2*record.BlockSize), s.Next)
 	require.Len(t, s.Findings, 1)
 	f := s.Findings[0]
 	require.Equal(t, uint64(70), f.Number)
@@ -147,7 +148,7 @@ func TestWorkerIsLost(t *testing.T) {
 		launched++
 		return launch()
 	}
-	s := run(t, Config{Seed: 1, Command: "preemptcheck"}, o)
+	s := run(t, record.Config{Seed: 1, Command: "preemptcheck"}, o)
 	require.Equal(t, 10, launched)
 	require.Zero(t, s.Deaths)
 	require.Len(t, s.Findings, 1)
@@ -172,7 +173,7 @@ func TestTimeIsKept(t *testing.T) {
 	o := options(t, t.TempDir(), honest)
 	o.Launch, o.Workers, o.For = stuck, 2, time.Second
 	start := time.Now()
-	s := run(t, Config{Seed: 1}, o)
+	s := run(t, record.Config{Seed: 1}, o)
 	require.Less(t, time.Since(start), o.For+grace+2*time.Second)
 	require.Equal(t, uint64(114), s.Next, "a part of the block counts")
 	require.Zero(t, s.Deaths)
@@ -182,7 +183,7 @@ func TestTimeIsKept(t *testing.T) {
 	ctx, interrupt := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer interrupt()
 	start = time.Now()
-	_, err := Run(ctx, Config{Seed: 1}, o)
+	_, err := Run(ctx, record.Config{Seed: 1}, o)
 	require.NoError(t, err)
 	require.Less(t, time.Since(start), 2*time.Second)
 }
@@ -190,7 +191,7 @@ func TestTimeIsKept(t *testing.T) {
 func TestWorkersCannotStart(t *testing.T) {
 	o := options(t, t.TempDir(), honest)
 	o.Launch = func() (*Peer, error) { return nil, errors.New("no such program") }
-	_, err := Run(t.Context(), Config{Seed: 1}, o)
+	_, err := Run(t.Context(), record.Config{Seed: 1}, o)
 	require.ErrorContains(t, err, "no such program")
 }
 
@@ -213,14 +214,14 @@ func TestCanaryNotNoticed(t *testing.T) {
 		require.True(t, r.Canary)
 		return &answer{Lie: &suspect{Kind: "not noticed"}}
 	})
-	s := run(t, Config{Seed: 1}, o)
-	require.Equal(t, Canary{Lies: 1}, s.Canary)
+	s := run(t, record.Config{Seed: 1}, o)
+	require.Equal(t, record.Canary{Lies: 1}, s.Canary)
 }
 
 // However many kinds of suspects there are, the state does not grow for ever, and
 // few of them are minimised.
 func TestKindsAreBounded(t *testing.T) {
-	c := &campaign{Options: options(t, t.TempDir(), honest), State: &State{Sessions: []Session{{}}}, ctx: t.Context(), started: time.Now()}
+	c := &campaign{Options: options(t, t.TempDir(), honest), State: &record.State{Sessions: []record.Session{{}}}, ctx: t.Context(), started: time.Now()}
 	c.until = c.started // nothing is minimised
 	for i := range 3 * maxKinds {
 		s := suspect{Kind: fmt.Sprint("kind ", i)}
@@ -234,7 +235,7 @@ func TestKindsAreBounded(t *testing.T) {
 	for _, k := range c.Kinds {
 		minimised += k.Minimised
 	}
-	require.Less(t, minimised, 3*maxRepeats)
+	require.Less(t, minimised, 3*record.MaxRepeats)
 }
 
 // What a worker watches can still be asked about API calls that fail.

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/table"
 )
 
 // result is what became of a mutant.
 type result struct {
 	*Mutant
-	building                  time.Duration
-	*campaign.ReportedFinding // nil if nothing was found
+	building                time.Duration
+	*record.ReportedFinding // nil if nothing was found
 	// after is the seconds that the campaign ran, from its start to its end, but
 	// for the minimising: an upper bound for those to the finding.
 	after float64

@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
-	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 )
 
 // found is a mutant that was found after so many seconds and is that small.
 func found(name string, after float64, nodes, pods int, minimising float64) *result {
-	return &result{Mutant: &Mutant{Name: name}, building: 9 * time.Second, after: after, ReportedFinding: &campaign.ReportedFinding{
+	return &result{Mutant: &Mutant{Name: name}, building: 9 * time.Second, after: after, ReportedFinding: &record.ReportedFinding{
 		Identity: "differential", Clusters: 100,
-		Minimised: campaign.Minimised{To: minimize.Size{Nodes: nodes, Pods: pods}, Seconds: minimising},
+		Minimised: record.Minimised{To: minimize.Size{Nodes: nodes, Pods: pods}, Seconds: minimising},
 	}}
 }
 
@@ -28,7 +28,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{"good", []*result{good}, ""},
 		{"not found", []*result{good, good, {Mutant: &Mutant{Name: "m"}}}, "m was not found within 1m0s"},
-		{"property", []*result{{Mutant: &Mutant{Name: "m", Property: "p"}, ReportedFinding: &campaign.ReportedFinding{Property: "q"}}}, "m was found by q, not by p"},
+		{"property", []*result{{Mutant: &Mutant{Name: "m", Property: "p"}, ReportedFinding: &record.ReportedFinding{Property: "q"}}}, "m was found by q, not by p"},
 		{"nodes", []*result{found("m", 1, 4, 5, 1)}, "m was minimised to 4 nodes and 5 pods: more than 3 and 5"},
 		{"pods", []*result{found("m", 1, 3, 6, 1)}, "m was minimised to 3 nodes and 6 pods: more than 3 and 5"},
 		{"minimising", []*result{found("m", 1, 1, 1, 31)}, "minimising m took 31 s: more than 30s"},

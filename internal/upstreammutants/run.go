@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/harness"
 )
 
@@ -44,7 +44,7 @@ func run(ctx context.Context, out, log io.Writer, mutants []Mutant) error {
 	if err != nil {
 		return fmt.Errorf("without a mutant: %w", err)
 	}
-	if len(control.Findings) > 0 || control.Verdict == campaign.Broken {
+	if len(control.Findings) > 0 || control.Verdict == record.Broken {
 		return fmt.Errorf("without a mutant the campaign says %s, with %d findings", control.Verdict, len(control.Findings))
 	}
 	fmt.Fprintf(out, "%s without a mutant: %d clusters, nothing found\n\n", source.Version, control.Clusters)
@@ -131,7 +131,7 @@ func (r *runner) build(ctx context.Context) error {
 
 // campaign runs the same as "preemptcheck fuzz --kubernetes", with the build by
 // itself, so that the time it takes is known.
-func (r *runner) campaign(ctx context.Context, limit time.Duration, args ...string) (*campaign.Report, error) {
+func (r *runner) campaign(ctx context.Context, limit time.Duration, args ...string) (*record.Report, error) {
 	if err := r.build(ctx); err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (r *runner) campaign(ctx context.Context, limit time.Duration, args ...stri
 		return nil, ctx.Err()
 	}
 	// The exit status only repeats the verdict, if there is a report.
-	var report campaign.Report
+	var report record.Report
 	if bad := json.Unmarshal(out, &report); bad != nil {
 		return nil, fmt.Errorf("the campaign gave no report: %w, %w\n%s", err, bad, stderr.Bytes())
 	}

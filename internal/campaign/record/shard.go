@@ -1,4 +1,4 @@
-package campaign
+package record
 
 import "fmt"
 
@@ -24,13 +24,16 @@ func ParseShard(text string) (Shard, error) {
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// blockSize is how many clusters are checked at once: a fraction of a second.
-const blockSize = 64
+// BlockSize is how many clusters are checked at once: a fraction of a second.
+const BlockSize = 64
 
-// number is the number within the seed of cluster n of the shard. Shards take
+// CanaryEvery is how many blocks there are to a lie of the canary: one in 1,024 clusters.
+const CanaryEvery = 1024 / BlockSize
+
+// Number is the number within the seed of cluster n of the shard. Shards take
 // blocks in turn, so those of one division have none in common, and together
 // have all.
-func (s Shard) number(n uint64) uint64 {
-	block, of := n/blockSize, uint64(max(s.Of, 1))
-	return (block*of+uint64(max(s.Index, 1)-1))*blockSize + n%blockSize
+func (s Shard) Number(n uint64) uint64 {
+	block, of := n/BlockSize, uint64(max(s.Of, 1))
+	return (block*of+uint64(max(s.Index, 1)-1))*BlockSize + n%BlockSize
 }

@@ -1,4 +1,4 @@
-package campaign
+package record
 
 import (
 	"cmp"
@@ -134,7 +134,7 @@ type ReportedFinding struct {
 	// ToContact says that it goes to the Kubernetes security contact before it is
 	// published, KeptBack that there is nothing else to tell: see Report.Public.
 	ToContact bool `json:"toSecurityContact,omitempty"`
-	KeptBack  bool `json:"keptBack,omitempty"`
+	KeptBack  bool `json:"KeptBack,omitempty"`
 }
 
 // CanaryReport is Canary in numbers.
@@ -217,11 +217,11 @@ func (r *Report) judge() {
 	if c.Lives.Caught < c.Lives.Lies {
 		r.Broken = append(r.Broken, fmt.Sprintf("of %d lies of the canary about timelines, only %d were noticed", c.Lives.Lies, c.Lives.Caught))
 	}
-	if c.Lives.Lies == 0 && r.Timelines >= canaryEvery*blockSize {
+	if c.Lives.Lies == 0 && r.Timelines >= CanaryEvery*BlockSize {
 		r.Broken = append(r.Broken, fmt.Sprintf("the canary never lied about any of %d timelines", r.Timelines))
 	}
 	if preempting := r.Outcomes[0].Clusters; c.Lies == 0 && preempting > 0 {
-		if r.Clusters >= canaryEvery*blockSize {
+		if r.Clusters >= CanaryEvery*BlockSize {
 			r.Broken = append(r.Broken, fmt.Sprintf("the canary never lied, although %d clusters preempt", preempting))
 		} else {
 			r.Inconclusive = append(r.Inconclusive, "the canary has not lied yet")
@@ -352,7 +352,7 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 	out := ReportedFinding{
 		Identity: f.Identity.String(), Property: f.Identity.Property, Stage: string(f.Identity.Stage),
 		Kind: f.Identity.Kind, Shape: f.Identity.Shape,
-		Explanation: f.Explanation, Detail: f.Detail, ToContact: f.goesToContact(), Timeline: f.Timeline,
+		Explanation: f.Explanation, Detail: f.Detail, ToContact: f.GoesToContact(), Timeline: f.Timeline,
 		Count: f.Count, FoundAfter: f.FoundAfter, Clusters: f.Clusters, Minimised: f.Minimised,
 	}
 	from, file := "", "-"
@@ -366,7 +366,7 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 		}
 		from = fmt.Sprintf("%s %s --seed %d --first %d | ", cmp.Or(s.Config.Command, "preemptcheck"), what, f.Seed, f.Number)
 	}
-	out.Reproduce, out.Minimise = from+s.Config.subcommand("check")+" "+file, from+s.Config.subcommand("minimize")+" "+file
+	out.Reproduce, out.Minimise = from+s.Config.Subcommand("check")+" "+file, from+s.Config.Subcommand("minimize")+" "+file
 	return out
 }
 

@@ -1,4 +1,4 @@
-package campaign
+package record
 
 import (
 	"errors"
@@ -42,7 +42,7 @@ func Merge(into string, dirs []string) (*State, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	if err := errors.Join(os.Chmod(temp, 0o755), saveCases(temp, all.Findings), all.save(temp)); err != nil {
+	if err := errors.Join(os.Chmod(temp, 0o755), SaveCases(temp, all.Findings), all.Save(temp)); err != nil {
 		return nil, err
 	}
 	return all, os.Rename(temp, into)
@@ -78,7 +78,7 @@ func (s *State) add(dir string, other *State) error {
 	s.Canary.Lies += other.Canary.Lies
 	s.Canary.Caught += other.Canary.Caught
 	s.Canary.Causes.add(other.Canary.Causes)
-	s.Canary.Lives.add(other.Canary.Lives)
+	s.Canary.Lives.Add(other.Canary.Lives)
 	return nil
 }
 
@@ -105,14 +105,14 @@ func (p Part) end() uint64 {
 	if p.Next == 0 {
 		return 0
 	}
-	return p.Shard.number(p.Next-1)/blockSize + 1
+	return p.Shard.Number(p.Next-1)/BlockSize + 1
 }
 
 // add unites what was found elsewhere with f, so far as a campaign needs it that
 // does not go on.
 func (f *Causes) add(other Causes) {
 	for _, more := range other.Findings {
-		i := slices.IndexFunc(f.Findings, more.isSame)
+		i := slices.IndexFunc(f.Findings, more.IsSame)
 		if i >= 0 {
 			f.Findings[i].Count += more.Count
 			continue

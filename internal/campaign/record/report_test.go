@@ -1,4 +1,4 @@
-package campaign
+package record
 
 import (
 	"bytes"
@@ -16,6 +16,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
@@ -213,4 +215,45 @@ func TestSummaryIsLimited(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, make([]byte, 2*maxSummary), 0o644))
 	require.NoError(t, s.Report("out").AppendSummary(file))
 	require.Equal(t, 2*maxSummary, size())
+}
+
+// TestJUnitOfTimelines: JUnit names the properties that hold of timelines apart from those that
+// hold of clusters.
+func TestJUnitOfTimelines(t *testing.T) {
+	s := night()
+	s.Config.Timelines, s.Stats.Timelines = 50, 6000
+	finding := &Finding{Timeline: true, Count: 2}
+	finding.Identity.Property = "gets-through"
+	s.Findings = []*Finding{finding}
+	classes := map[string][]string{}
+	for _, c := range s.Report("out").junit().Cases {
+		if c.Failure == nil {
+			classes[c.Class] = append(classes[c.Class], c.Name)
+		}
+	}
+	require.Len(t, classes[classTimelines], len(lifetime.All())+len(variation.All())-1)
+	require.Contains(t, classes[classTimelines], "no-wait-for-the-flush")
+	require.NotContains(t, classes[classTimelines], "gets-through")
+	require.Contains(t, classes[classProperties], "gets-through", "it holds of clusters")
+
+	s.Findings, s.Stats.Timelines = nil, 0
+	for _, c := range s.Report("out").junit().Cases {
+		require.NotEqual(t, classTimelines, c.Class, "none was run")
+	}
+}
+
+// TestClustersAndTimelinesApart: the same that is found in clusters and in timelines is two
+// findings, each with its own count.
+func TestClustersAndTimelinesApart(t *testing.T) {
+	one := func(inTimeline bool, count int) Causes {
+		f := &Finding{Timeline: inTimeline, Count: count}
+		f.Identity.Property, f.Identity.Kind = "gets-through", "hang in x"
+		return Causes{Findings: []*Finding{f}}
+	}
+	var all Causes
+	for _, c := range []Causes{one(false, 3), one(true, 5), one(false, 4), one(true, 1)} {
+		all.add(c)
+	}
+	require.Len(t, all.Findings, 2)
+	require.Equal(t, []int{7, 6}, []int{all.Findings[0].Count, all.Findings[1].Count})
 }

@@ -1,4 +1,5 @@
-package campaign
+// Package record keeps what a campaign has done, and tells of it.
+package record
 
 import (
 	"cmp"
@@ -41,8 +42,8 @@ type Config struct {
 	Flags string `json:"flags,omitempty"`
 }
 
-// subcommand is the start of a command line that runs the same scheduler.
-func (c *Config) subcommand(name string) string {
+// Subcommand is the start of a command line that runs the same scheduler.
+func (c *Config) Subcommand(name string) string {
 	line := cmp.Or(c.Command, "preemptcheck") + " " + name
 	if c.Flags != "" {
 		line += " " + c.Flags
@@ -159,7 +160,8 @@ type Lies struct {
 	Caught int `json:"caught"`
 }
 
-func (l *Lies) add(other Lies) {
+// Add counts others, too.
+func (l *Lies) Add(other Lies) {
 	l.Lies += other.Lies
 	l.Caught += other.Caught
 }
@@ -207,14 +209,14 @@ func (s *State) Seconds() float64 {
 	return total
 }
 
-// stateFile holds the State in a campaign's directory. It is JSON, but its name
+// StateFile holds the State in a campaign's directory. It is JSON, but its name
 // does not end so: the directory can be read as a directory of cases.
-const stateFile = "campaign.state"
+const StateFile = "campaign.state"
 
 // Load reads the state of the campaign in a directory. The error is an
 // fs.ErrNotExist if there is none.
 func Load(dir string) (*State, error) {
-	file := filepath.Join(dir, stateFile)
+	file := filepath.Join(dir, StateFile)
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no campaign in it: %w", dir, fs.ErrNotExist)
@@ -229,12 +231,12 @@ func Load(dir string) (*State, error) {
 	return s, nil
 }
 
-// save replaces the state in a directory, so that a crash at any time leaves the
+// Save replaces the state in a directory, so that a crash at any time leaves the
 // old one or the new one.
-func (s *State) save(dir string) error {
+func (s *State) Save(dir string) error {
 	data, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		return err
 	}
-	return atomicwriter.WriteFile(filepath.Join(dir, stateFile), data, 0o644)
+	return atomicwriter.WriteFile(filepath.Join(dir, StateFile), data, 0o644)
 }

@@ -1,4 +1,4 @@
-package campaign
+package record
 
 import (
 	"fmt"
@@ -12,19 +12,19 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 )
 
-// keptBack is what a public report says of a finding, and begins the names of the cases
+// KeptBack is what a public report says of a finding, and begins the names of the cases
 // of such findings.
-const keptBack = "kept back"
+const KeptBack = "kept back"
 
 // endings are what a process says that ends, of itself or of the check that it ran.
 var endings = regexp.MustCompile(`(?i)panic|fatal error|runtime error|nil pointer|deadlock`)
 
-// goesToContact tells whether a new finding may let others end or starve the scheduler:
+// GoesToContact tells whether a new finding may let others end or starve the scheduler:
 // it breaks down or goes on for ever, in a cycle or while a timeline runs, or a cycle ends in
 // an error where none is promised, which one object may do to the cycles of all pods. Such
 // findings go to the Kubernetes security contact before they are published
 // (docs/findings/kept-back.md).
-func (f *Finding) goesToContact() bool {
+func (f *Finding) GoesToContact() bool {
 	switch f.Identity.Property {
 	case properties.GetsThrough().Name, "fault-gets-through", "no-internal-error", fingerprint.Failed:
 		return true
@@ -42,17 +42,17 @@ func (r *Report) Public(dir string) *Report {
 	for _, f := range r.Findings {
 		if f.ToContact {
 			f = ReportedFinding{
-				Identity: f.Property + ", " + keptBack, Property: f.Property, Timeline: f.Timeline, KeptBack: true, ToContact: true,
+				Identity: f.Property + ", " + KeptBack, Property: f.Property, Timeline: f.Timeline, KeptBack: true, ToContact: true,
 				Explanation: fmt.Sprintf("The case lies in %s; it goes to the Kubernetes security contact before it is published.", dir),
 			}
 		}
 		public.Findings = append(public.Findings, f)
 	}
 	known := func(id string) bool { e, ok := ledger.LookUp(id); return ok && e.KeptBack() }
-	public.Known, public.KnownInTimelines = without(r.Known, known, keptBack), without(r.KnownInTimelines, known, keptBack)
+	public.Known, public.KnownInTimelines = without(r.Known, known, KeptBack), without(r.KnownInTimelines, known, KeptBack)
 	// The text of an error may be that of a finding.
 	isError := func(reason string) bool { return strings.HasPrefix(reason, fingerprint.Failed+": ") }
-	public.Rejected = without(r.Rejected, isError, fingerprint.Failed+", "+keptBack)
+	public.Rejected = without(r.Rejected, isError, fingerprint.Failed+", "+KeptBack)
 	return &public
 }
 
