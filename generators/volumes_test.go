@@ -60,6 +60,25 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 			return is(c, users)
 		})
 	}
+	// nominated looks at the claims, with their volumes, of pods that are nominated and that the
+	// preemptor has to yield to.
+	nominated := func(is func(*v1.PersistentVolumeClaim, *v1.PersistentVolume) bool) func(*model.Cluster) bool {
+		return func(c *model.Cluster) bool {
+			return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool {
+				return p.Status.NominatedNodeName != "" && model.Priority(p) >= model.Priority(c.Preemptor) &&
+					slices.ContainsFunc(claimsOf(c, p), func(claim *v1.PersistentVolumeClaim) bool {
+						var volume *v1.PersistentVolume
+						anyExtra(c, func(v *v1.PersistentVolume) bool {
+							if claim != nil && v.Name == claim.Spec.VolumeName {
+								volume = v
+							}
+							return false
+						})
+						return claim != nil && is(claim, volume)
+					})
+			})
+		}
+	}
 	csiNode := func(is func(*storagev1.CSINode) bool) func(*model.Cluster) bool {
 		return func(c *model.Cluster) bool { return anyExtra(c, is) }
 	}
@@ -114,6 +133,13 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 		"nominated user": {2, shared(func(_ *model.Cluster, users []*v1.Pod) bool {
 			return slices.ContainsFunc(users, func(p *v1.Pod) bool { return p.Status.NominatedNodeName != "" })
 		})},
+		"nominated local volume": {8, nominated(func(_ *v1.PersistentVolumeClaim, pv *v1.PersistentVolume) bool {
+			return pv != nil && pv.Spec.Local != nil
+		})},
+		"nominated volume of few nodes": {30, nominated(func(_ *v1.PersistentVolumeClaim, pv *v1.PersistentVolume) bool {
+			return pv != nil && pv.Spec.NodeAffinity != nil
+		})},
+		"nominated claim without a volume": {30, nominated(func(c *v1.PersistentVolumeClaim, _ *v1.PersistentVolume) bool { return c.Spec.VolumeName == "" })},
 		"claim of 256 users": {5, func(c *model.Cluster) bool {
 			return anyExtra(c, func(claim *resourcev1.ResourceClaim) bool {
 				return len(claim.Status.ReservedFor) == resourcev1.ResourceClaimReservedForMaxSize
