@@ -80,7 +80,14 @@ func Run(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
 	return runChanged(ctx, t, func(*scheduler) {})
 }
 
-// runChanged is Run with schedulers that tests change before they start.
+// Watch is Run that tells after each step what is held then: where it waits, in the order in
+// which it came. What is held at Pop while the queue has no pod to hand out is not told, as it
+// could not go on. Nothing is told of steps that a scheduler which has crashed does not come to.
+func Watch(ctx context.Context, t *timeline.Timeline, after func(step int, held []timeline.Place)) (*timeline.Trace, error) {
+	return runChanged(ctx, t, func(s *scheduler) { s.r.stepped = after })
+}
+
+// runChanged is Run with schedulers that are changed before they start.
 func runChanged(ctx context.Context, t *timeline.Timeline, change func(*scheduler)) (*timeline.Trace, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -124,6 +131,8 @@ type run struct {
 	server *server
 	// scheduler is the one that is alive; life counts takeovers.
 	scheduler *scheduler
+	// stepped is told what is held after a step; nil: nobody is.
+	stepped func(step int, held []timeline.Place)
 	// preemptions are the goroutines that preempt, and whose they are.
 	preemptions sync.Map // of goroutine to *scheduler
 	crash       atomic.Pointer[model.Crash]
@@ -183,6 +192,9 @@ func (r *run) all(ctx context.Context) (err error) {
 		r.settle()
 		if e := r.tl.Steps[i].Expect; e != nil {
 			r.expect(i, e)
+		}
+		if r.stepped != nil && !r.broken() {
+			r.stepped(i, r.waits())
 		}
 	}
 	r.step = len(r.tl.Steps)
@@ -337,6 +349,16 @@ func (r *run) settle() {
 		}
 		r.let(i)
 	}
+}
+
+// waits is what is held and could go on.
+func (r *run) waits() (at []timeline.Place) {
+	for _, w := range r.queue {
+		if w.ready == nil || w.ready() {
+			at = append(at, w.at)
+		}
+	}
+	return at
 }
 
 func (r *run) held(at timeline.Place) bool {

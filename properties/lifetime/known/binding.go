@@ -9,19 +9,22 @@ import (
 
 // Known findings about victims that are on their way to a node.
 
-// victimBack tells whether the last preemption for a pod ended well, and a victim was deleted that was
-// back in the queue by then, or about to be: its binding had failed since the cycle of the
-// preemptor had begun.
+// victimBack tells whether the last preemption for a pod ended well, and a victim was deleted, by
+// whomever, that was back in the queue by then, or about to be: its binding had failed since the
+// cycle of the preemptor had begun.
 func (l *Life) victimBack(pod string) bool {
 	p := l.Trace.LastPreemption(pod, l.Trace.FlushedAt)
 	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
 		return false
 	}
 	back, deleted := map[string]bool{}, map[string]bool{}
-	for i := l.Trace.Began(p.Decided); i < p.Ended; i++ {
+	for i, began := 0, l.Trace.Began(p.Decided); i < p.Ended; i++ {
 		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Called && e.Call == timeline.Evict: // for this pod or another one
-			deleted[e.Pod()] = deleted[e.Pod()] || e.TookEffect()
+		case e.What == timeline.Removed, e.What == timeline.Deleting:
+			deleted[e.Pod()] = true
+		case e.Creates():
+			delete(deleted, e.Pod())
+		case i < began:
 		case e.What == timeline.Requeued && slices.Contains(p.Victims, e.Pod()):
 			back[e.Pod()] = true
 		case e.What == timeline.Called && e.Call == timeline.Bind && slices.Contains(p.Victims, e.Pod()):
