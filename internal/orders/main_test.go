@@ -28,10 +28,11 @@ func world(t *testing.T, name string) World {
 func TestExhaust(t *testing.T) {
 	var text bytes.Buffer
 	e := exhaustion{run: life.Watch, found: &text, progress: io.Discard}
-	require.NoError(t, e.all(t.Context(), []World{world(t, "the victim goes")}, 3))
+	require.NoError(t, e.all(t.Context(), Worlds(), 3))
 	e.report(&text)
 	require.Zero(t, e.new, text.String())
 	require.Contains(t, text.String(), "the victim goes: 12 orders of up to 3 choices, gone through by 11")
+	require.Regexp(t, `a victim in Permit: .* victim-back-in-queue-wakes-nobody in`, text.String())
 
 	e = exhaustion{found: &text, progress: io.Discard}
 	e.run = func(ctx context.Context, tl *timeline.Timeline, after func(int, []timeline.Place)) (*timeline.Trace, error) {

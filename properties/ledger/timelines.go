@@ -113,7 +113,7 @@ var timelineFindings = []Entry{
 		Class:       Defect,
 		Promise:     "After the preemption goroutine is done, the scheduling for the Pod that triggered the preemption will be retried.",
 		Source:      "KEP-4832, Proposal",
-		Happens:     "The victim is assumed on the node when the preemptor's cycle begins. Its binding fails, so it gives its room back and is pending again. The preemption deletes it all the same. The event of the failed binding is met by the gate, and the deletion of a pod that is on no node is no event that a preemptor waits for.",
+		Happens:     "The victim is assumed on the node when the preemptor's cycle begins. Its binding fails, so it gives its room back and is pending again. It is deleted all the same, by the preemption or by somebody else. The event of the failed binding is met by the gate, and the deletion of a pod that is on no node is no event that a preemptor waits for.",
 		Where:       "executor.go:248@v1.37.1, prepareCandidateAsync; eventhandlers.go:359@v1.37.1, deletePodFromSchedulingQueue",
 		Consequence: "A pending pod is deleted in vain. The preemptor stays pending for five minutes with its room free, and keeps that room from all others.",
 		Releases:    ">=1.34.0",

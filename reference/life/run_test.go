@@ -132,6 +132,24 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestWatch: what is held after each step is told, but not the queue that has nothing to hand out.
+func TestWatch(t *testing.T) {
+	base, err := corpus.Load(filepath.Join("../../corpus/timelines", "preempted-and-bound.yaml"))
+	require.NoError(t, err)
+	create := base.Cases[0].Timeline.Steps[0]
+	pop, handle := timeline.Place{Name: timeline.Pop}, timeline.Place{Name: timeline.Handle}
+	tl := &timeline.Timeline{Cluster: base.Cases[0].Cluster, Steps: []timeline.Step{{Hold: &pop}, {Hold: &handle}, create, {Next: &handle}, {Release: &pop}}}
+	var all [][]timeline.Place
+	trace, err := life.Watch(t.Context(), tl, func(step int, held []timeline.Place) {
+		require.Len(t, all, step)
+		all = append(all, held)
+	})
+	require.NoError(t, err)
+	ofPods := timeline.Place{Name: timeline.Handle, Kind: "Pod"}
+	require.Equal(t, [][]timeline.Place{nil, nil, {ofPods}, {pop}, {ofPods, ofPods, ofPods}}, all)
+	require.Equal(t, run(t, tl).String(), trace.String())
+}
+
 // TestTakeover: another scheduler goes on where the first one died, at each place.
 func TestTakeover(t *testing.T) {
 	base, err := corpus.Load(filepath.Join("../../corpus/timelines", "preempted-and-bound.yaml"))
