@@ -38,8 +38,8 @@ fuzz-native: ## let go's own fuzzing vary clusters by what they reach in the sch
 exhaustive: ## check every small cluster, each once up to symmetry; goes on where it was interrupted
 	$(GO) run ./cmd/preemptcheck exhaustive --state exhaustive.json
 
-orders: ## run all orders of events in small timelines, up to 9 choices
-	$(GO) run ./internal/orders --bound 9
+orders: ## run all orders of events in small timelines, as long ones as 30 minutes suffice for
+	$(GO) run ./internal/orders --for 30m
 
 releases: ## build the schedulers of all releases, and check the corpus with them, and each against its own dialect
 	$(GO) run ./cmd/preemptcheck references --build all

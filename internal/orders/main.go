@@ -1,8 +1,8 @@
 // Command orders runs all orders of the events of small worlds through the linked scheduler,
 // up to a number of choices, and says what is found.
 //
-//	go run ./internal/orders --bound 12
 //	go run ./internal/orders --for 30m
+//	go run ./internal/orders --bound 12 --world "a takeover"
 package main
 
 import (
@@ -218,7 +218,11 @@ func (e *exhaustion) judge(w *World, t *timeline.Timeline, findings []lifetime.F
 func (e *exhaustion) report(w io.Writer) {
 	all, reduced := 0, 0
 	for _, s := range e.searches {
-		fmt.Fprintf(w, "%s: %s of up to %s, gone through by %d, in %s%s\n", s.world.Name, words.Plural(s.all, "order"), words.Plural(s.length, "choice"),
+		bound := "up to " + words.Plural(s.length, "choice")
+		if len(s.frontier) == 0 {
+			bound = fmt.Sprintf("up to %s, as many as there are", words.Plural(s.length-1, "choice"))
+		}
+		fmt.Fprintf(w, "%s: %s of %s, gone through by %d, in %s%s\n", s.world.Name, words.Plural(s.all, "order"), bound,
 			s.reduced, e.spent[s.world.Name].Round(time.Second), inWords(e.known[s.world.Name]))
 		all, reduced = all+s.all, reduced+s.reduced
 	}

@@ -142,7 +142,7 @@ func TestReduction(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			bound := 3
-			if slices.Contains([]string{"from the decision", "a more important preemptor", "a victim in Permit"}, w.Name) {
+			if slices.Contains([]string{"from the decision", "a more important preemptor"}, w.Name) {
 				bound = 4
 			}
 			whole, n := exhausted(t, w, bound, never)
