@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,12 +53,13 @@ func TestExhaust(t *testing.T) {
 func TestStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var text bytes.Buffer
+	var runs atomic.Int32
 	e := exhaustion{found: io.Discard, progress: io.Discard}
-	e.run = func(_ context.Context, tl *timeline.Timeline, after func(int, []timeline.Place)) (*timeline.Trace, error) {
-		if e.runs == 10 {
+	e.run = func(ctx context.Context, tl *timeline.Timeline, after func(int, []timeline.Place)) (*timeline.Trace, error) {
+		if runs.Add(1) == 9 { // before any choice 1, then 2, then 4
 			stop()
 		}
-		return life.Watch(t.Context(), tl, after)
+		return life.Watch(ctx, tl, after)
 	}
 	require.ErrorIs(t, e.all(ctx, []World{world(t, "the victim goes")}, 9), context.Canceled)
 	e.report(&text)
