@@ -16,7 +16,7 @@ func (g *generator) goBeyond(c *model.Cluster) {
 		c.Extra = devices.Details(g.Source, c.Preemptor, c.Extra)
 	case !g.claims && requestsGPUs(c.Preemptor) && g.Chance(6):
 		c.Extra = append(c.Extra, devices.Extend(g.Source, resourceNames[gpu], c.Nodes)...)
-	case g.extended && g.Chance(2):
+	case g.extended && g.Chance(3):
 		g.crowd(c)
 	}
 }

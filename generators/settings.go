@@ -40,7 +40,7 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 	if s.FeatureGates != nil || !rare {
 		return
 	}
-	switch g.Intn(4) {
+	switch g.Intn(6) {
 	case 0:
 		s.Parallelism = new(int32(16))
 	case 1:
@@ -48,6 +48,10 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 		for _, gate := range unmodelled.IdleGates() {
 			s.FeatureGates[gate] = gate == "InterPodAffinityHostnameFastPath"
 		}
+	case 2:
+		s.FeatureGates = map[string]bool{"SchedulerAsyncAPICalls": true}
+	case 3:
+		s.NoDefaultConstraints = true
 	default:
 		// The pods of another scheduler are then its own.
 		s.SecondProfile = &model.Profile{SchedulerName: otherScheduler, MinCandidateNodesPercentage: new(int32(10)), MinCandidateNodesAbsolute: new(int32(1))}

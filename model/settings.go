@@ -29,6 +29,10 @@ type Settings struct {
 	// the scheduler looks no further, in clusters of 100 nodes or more. nil and 0
 	// mean the default, which depends on the size of the cluster.
 	PercentageOfNodesToScore *int32 `json:"percentageOfNodesToScore"`
+	// NoDefaultConstraints says that pods are not spread by default: PodTopologySpreadArgs
+	// with the defaultingType List and no defaultConstraints. It matters to scores only,
+	// and to whether pods have signatures, by which equal ones share their results.
+	NoDefaultConstraints bool `json:"noDefaultConstraints,omitempty"`
 	// DryRunOffset is at which of the potential nodes, in order of their names, dry
 	// runs begin (modulo how many there are). It is no setting: a real scheduler
 	// draws it each time, and takes the nodes in any order. nil means any.

@@ -49,7 +49,7 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	s := &Subject{Context: ctx, Cluster: cluster, System: c.System, Release: cmp.Or(c.Release, release.Linked)}
+	s := &Subject{Context: ctx, Cluster: cluster, System: c.System, Release: cmp.Or(c.Release, release.Linked), reached: map[string]bool{}}
 	if r, err = c.ask(s); err != nil || r.Observation == nil {
 		return r, err
 	}
@@ -72,7 +72,7 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		}
 		r.Findings = append(r.Findings, findings...)
 	}
-	r.Filters = s.filters
+	r.Filters, r.Reached = s.filters, s.reached
 	return r, nil
 }
 

@@ -26,9 +26,14 @@ type Result struct {
 	Undecided string
 	// Filters counts, by plugin, what filters said that were asked one by one.
 	Filters map[string]FilterCount
+	// Reached names what came about when the system was asked again: HintUsed and so on.
+	Reached map[string]bool
 	// Findings are the promises that were broken, known ones included.
 	Findings []Finding
 }
+
+// HintUsed is that a pod was placed by what was found out for the equal one before it.
+const HintUsed = "batch hint used"
 
 // Unexplained are the findings that no entry of the ledger explains.
 func (r *Result) Unexplained() []Finding {

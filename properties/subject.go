@@ -40,6 +40,7 @@ type Subject struct {
 	filters map[string]FilterCount
 	runs    *filterRuns
 	faulted []Faulted // see Faulted
+	reached map[string]bool
 }
 
 // Assuming is the subject of a scheduler that is known to have some findings.
@@ -47,6 +48,19 @@ func (s *Subject) Assuming(ids ...string) *Subject {
 	lenient := *s
 	lenient.assumed, lenient.judged, lenient.trial = ids, nil, nil
 	return &lenient
+}
+
+// Other is the subject of another cluster, under the same assumptions.
+func (s *Subject) Other(c *model.Cluster, o *model.Observation) *Subject {
+	return &Subject{Context: s.Context, Cluster: c, Observation: o, System: s.System, Release: s.Release, assumed: s.assumed}
+}
+
+// Reach notes that something came about when the system was asked again: see
+// Result.Reached.
+func (s *Subject) Reach(what string) {
+	if s.reached != nil {
+		s.reached[what] = true
+	}
 }
 
 // Assumes tells whether a known finding counts as what should happen. A property

@@ -61,6 +61,9 @@ type Circumstances struct {
 	// Updates, if not 0, is the seed of how the scheduler comes to know the cluster: by
 	// updates of what it knew before, and not as it is at once.
 	Updates uint64
+	// Twin says that just before the pod's cycle a pod like it has one, and is bound. If it
+	// fits nowhere, nothing is observed.
+	Twin bool
 	// Claimless says that pods that come and go by updates mount nothing.
 	Claimless bool
 }

@@ -24,6 +24,7 @@ const (
 	filters  = "pkg/scheduler/framework/runtime/framework.go"
 	cycle    = "pkg/scheduler/schedule_one.go"
 	results  = "pkg/scheduler/framework/types.go"
+	batch    = "pkg/scheduler/framework/runtime/batch.go"
 	queue    = "pkg/scheduler/backend/queue/scheduling_queue.go"
 	calls    = "pkg/scheduler/util/utils.go"
 )
@@ -285,6 +286,14 @@ var cycles = []Mutant{
 		Replace:  "return nil",
 		Breaks:   "a pod that fits is bound",
 		Property: "fitting-pod-is-bound",
+	},
+	{
+		Name: "hint-is-not-scored-again",
+		File: batch, Func: "refreshHintCandidates",
+		Find:     "return b.rescoreHintedNode(ctx, pod, state, cycleCount, lastChosenNode)",
+		Replace:  "return true",
+		Breaks:   "a pod goes to the best node, also after an equal one",
+		Property: "batching-agrees",
 	},
 	{
 		Name: "failed-preemption-is-not-retried",

@@ -173,6 +173,14 @@ type Aftermath struct {
 	UnschedulablePlugins, PendingPlugins []string
 	// AnsweredPending are the plugins whose answer to the pod was Pending, sorted.
 	AnsweredPending []string
+	// Signed says that the pod has a signature: an equal pod after it may be placed by what
+	// was found out for this one.
+	Signed bool
+	// Best are the nodes with the highest score; none unless several were scored.
+	Best []string
+	// Twin is the node of the pod's twin (reference.Circumstances), Hint that for which the
+	// pod itself was tried first because of it; "" if there is none.
+	Twin, Hint string
 	// Activated are the pods that somebody asked the queue to activate, in order.
 	Activated []string
 	// Gated says that PreEnqueue still keeps the pod out of the active queue, after

@@ -190,6 +190,7 @@ var gatesIn = map[string]string{
 	filter.GateTaintComparison:         ">=1.35.0",
 	"NominatedNodeNameForExpectation":  ">=1.34.0",
 	"OpportunisticBatching":            ">=1.35.0",
+	"SchedulerAsyncAPICalls":           ">=1.34.0",
 	"SchedulerPopFromBackoffQ":         ">=1.33.0",
 	"InterPodAffinityHostnameFastPath": ">=1.37.0",
 }

@@ -17,6 +17,8 @@ var modelledGates = map[string]bool{
 	"NominatedNodeNameForExpectation": false,
 	"OpportunisticBatching":           false,
 	"SchedulerPopFromBackoffQ":        false,
+	// Who makes the API calls.
+	"SchedulerAsyncAPICalls": false,
 	// A shorter way to the same answer.
 	"InterPodAffinityHostnameFastPath": false,
 }

@@ -33,7 +33,15 @@ func Costly() []properties.Property {
 }
 
 // askedAgain are the promises about the same cluster under other circumstances.
-func askedAgain() []properties.Property { return append(aftermath.Costly(), relation.UpdatesAgree) }
+func askedAgain() []properties.Property { return append(circumstances(), relation.TwinsAgree) }
+
+func circumstances() []properties.Property {
+	return append(aftermath.Costly(), relation.UpdatesAgree)
+}
+
+// twins is of how many clusters one is asked about equal pods one after another: few have
+// room for two.
+const twins = 4
 
 // CanShow tells whether an observation can show a finding at all: promises about what a
 // cycle leaves behind, and about other circumstances, are kept or broken where there is an
@@ -50,7 +58,8 @@ func CanShow(e ledger.Entry, o *model.Observation) bool {
 
 // Sample draws, for properties.Checker, some of the costly properties. Each cluster
 // gets that many relations. As often as each of them it gets the promises about
-// other circumstances, all at once. One in filters clusters has its filters asked one by
+// other circumstances, all at once; and one in a few is asked about equal pods one after
+// another. One in filters clusters has its filters asked one by
 // one; 0 is none.
 func Sample(relations, filters int) func(*model.Cluster) []properties.Property {
 	if relations == 0 && filters == 0 {
@@ -59,7 +68,10 @@ func Sample(relations, filters int) func(*model.Cluster) []properties.Property {
 	return func(c *model.Cluster) []properties.Property {
 		drawn := relation.Some(c, relations)
 		if properties.Random(c, "circumstances").IntN(len(relation.All())) < relations {
-			drawn = append(drawn, askedAgain()...)
+			drawn = append(drawn, circumstances()...)
+		}
+		if relations > 0 && properties.Random(c, "twin").IntN(twins) == 0 {
+			drawn = append(drawn, relation.TwinsAgree)
 		}
 		if filters > 0 && properties.Random(c, "filters").IntN(filters) == 0 {
 			drawn = append(drawn, properties.FiltersAlone())

@@ -33,9 +33,9 @@ type Probe struct {
 func Probes() []Probe { return slices.Clone(probes) }
 
 // few is the quota of most probes: enough not to be an accident. once is the quota of
-// what only one in a thousand clusters shows. Of 10,000 generated clusters, at least
+// what only one in a thousand clusters shows, rare of what is asked of a share of them. Of 10,000 generated clusters, at least
 // three times the quota exercise each probe.
-const few, once = 10, 1
+const few, rare, once = 10, 4, 1
 
 var probes = slices.Concat(filterProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, extenderProbes, pickProbes, actuateProbes)
 
@@ -251,6 +251,12 @@ var pickProbes = func() []Probe {
 }()
 
 var actuateProbes = []Probe{
+	{"pod signed", "the pod has a signature, by which an equal one after it may share its results", few,
+		func(c *cycle) bool { return c.Observation.Aftermath != nil && c.Observation.Aftermath.Signed }},
+	{"batch hint used", "asked again, the pod is placed by what was found out for the equal one before it", rare,
+		func(c *cycle) bool { return c.Reached[properties.HintUsed] }},
+	{"asynchronous API calls", "the calls are made by a dispatcher, and pods are preempted", few,
+		func(c *cycle) bool { return c.pick != nil && c.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"] }},
 	{"preempts asynchronously", "the victims are deleted after the cycle", few,
 		func(c *cycle) bool { return c.Observation.Pick != nil && c.Cluster.Settings.AsyncPreemption() }},
 	{"preempts synchronously", "the victims are deleted within the cycle", few,

@@ -49,8 +49,10 @@ func (s *scheduler) run(r *recorder) {
 	if crash != nil {
 		s.crash.CompareAndSwap(nil, crash)
 	}
-	if s.api.fault != nil && obs.ScheduledTo != "" {
-		time.Sleep(retryTime) // the binding cycle tries again meanwhile, and gives up
+	if s.api.fault != nil && obs.ScheduledTo != "" || s.sched.APIDispatcher != nil {
+		// The binding cycle tries again meanwhile, and gives up; and so does who makes
+		// asynchronous calls.
+		time.Sleep(retryTime)
 		synctest.Wait()
 	}
 
@@ -59,7 +61,11 @@ func (s *scheduler) run(r *recorder) {
 	if obs.ScheduledTo == "" {
 		obs.Actuation = actuation(calls, model.Key(preemptor), r.nomination, r.nominated)
 	}
-	obs.Aftermath = &model.Aftermath{Calls: calls, Events: s.events.take(), AnsweredPending: r.pending, Activated: s.activated.take()}
+	obs.Aftermath = &model.Aftermath{Calls: calls, Events: s.events.take(), AnsweredPending: r.pending, Activated: s.activated.take(),
+		Signed: s.loaded.queuedInfo.PodSignature != nil, Best: r.best, Hint: r.hint}
+	if s.loaded.twin != nil {
+		obs.Aftermath.Twin = s.loaded.twin.Spec.NodeName
+	}
 	if s.crash.Load() != nil {
 		return
 	}
@@ -158,6 +164,51 @@ func (s *scheduler) hook() {
 	}
 }
 
+// runTwin runs the cycle of a pod that is like the preemptor, and reports whether it
+// was bound.
+func (s *scheduler) runTwin() bool {
+	preemptor, queue := s.loaded.queuedInfo, s.sched.SchedulingQueue
+	twin := preemptor.Pod.DeepCopy()
+	twin.Name, twin.UID = twin.Name+twinSuffix, twin.UID+twinSuffix
+	if s.loaded.neverPopped || len(queue.PodsInActiveQ()) > 0 || s.pods.Add(twin) != nil {
+		return false
+	}
+	s.loaded.twin = twin
+	if s.loaded.queuedInfo = s.pop(twin); s.loaded.queuedInfo == nil {
+		return false
+	}
+	s.sched.ScheduleOne(s.ctx)
+	synctest.Wait()
+	for _, c := range s.api.take() {
+		if c.Verb == "bind" && c.Object == model.Key(twin) {
+			twin.Spec.NodeName = c.Node
+		}
+	}
+	s.events.take()
+	s.activated.take()
+	// The cycles follow one another by their numbers only if the pods are popped so.
+	queue.Done(preemptor.Pod.UID)
+	s.loaded.queuedInfo = s.pop(preemptor.Pod)
+	return twin.Spec.NodeName != "" && s.loaded.queuedInfo != nil
+}
+
+// pop adds a pod to the queue, and pops it; nil if it cannot be had.
+func (s *scheduler) pop(p *v1.Pod) *framework.QueuedPodInfo {
+	queue := s.sched.SchedulingQueue
+	queue.Add(s.ctx, p)
+	if len(queue.PodsInActiveQ()) != 1 {
+		return nil
+	}
+	popped, err := queue.Pop(linked.Discard)
+	if err != nil {
+		return nil
+	}
+	return popped.(*framework.QueuedPodInfo)
+}
+
+// twinSuffix is what tells the name of the preemptor's twin from its own.
+const twinSuffix = "-twin"
+
 // scheduled records the end of SchedulePod.
 func (r *recorder) scheduled(result upstream.ScheduleResult, err error) {
 	if err == nil {
@@ -228,8 +279,10 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 			r.offset = *offset
 		}
 		s.api.fault = under.Fault
-		if err = s.runCounted(r, under.Metrics); err != nil {
-			return false, err
+		if !under.Twin || s.runTwin() {
+			if err = s.runCounted(r, under.Metrics); err != nil {
+				return false, err
+			}
 		}
 		s.api.fault = nil
 	}

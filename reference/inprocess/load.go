@@ -29,6 +29,8 @@ type loaded struct {
 	preemptor  *v1.Pod
 	nodeNames  []string
 	queuedInfo *framework.QueuedPodInfo // of the preemptor
+	// twin had its cycle before the preemptor; nil if there is none.
+	twin *v1.Pod
 	// neverPopped: PreEnqueue keeps the preemptor out of the active queue.
 	neverPopped bool
 	// wasBound: its cycle has bound the preemptor, and so is over.
@@ -164,6 +166,9 @@ func (s *scheduler) unload() error {
 		}
 	}
 	if p := s.loaded.preemptor; p != nil {
+		check(s.unloadPreemptor(p))
+	}
+	if p := s.loaded.twin; p != nil {
 		check(s.unloadPreemptor(p))
 	}
 	for _, p := range s.loaded.pending {

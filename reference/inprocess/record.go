@@ -32,6 +32,9 @@ type recorder struct {
 	// nomination and nominated are what the failure handler was told.
 	nomination model.NominationMode
 	nominated  string
+	// best are the nodes with the highest score, hint that of the pod's twin's results.
+	best []string
+	hint string
 	// pending are the plugins that answered Pending.
 	pending []string
 	// picked is the candidate whose victims are preempted; nil if there are none to
@@ -61,6 +64,32 @@ func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, st
 		r.mu.Unlock()
 	}
 	return status
+}
+
+// RunScorePlugins records the nodes of the highest score.
+func (w *profileWatch) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
+	scores, status := w.Profile.RunScorePlugins(ctx, state, pod, nodes)
+	if r := w.s.recorder; r != nil {
+		best := int64(-1)
+		for _, s := range scores {
+			if s.TotalScore > best {
+				best, r.best = s.TotalScore, nil
+			}
+			if s.TotalScore == best {
+				r.best = append(r.best, s.Name)
+			}
+		}
+	}
+	return scores, status
+}
+
+// GetNodeHint records the hint.
+func (w *profileWatch) GetNodeHint(ctx context.Context, pod *v1.Pod, signature fwk.PodSignature, state fwk.CycleState, cycle int64) string {
+	hint := w.Framework.GetNodeHint(ctx, pod, signature, state, cycle)
+	if r := w.s.recorder; r != nil {
+		r.hint = hint
+	}
+	return hint
 }
 
 // RunPostFilterPlugins gets the potential nodes in order, and records its answer.

@@ -35,6 +35,7 @@ type settings struct {
 	second                         string
 	secondPercentage, secondNumber int32
 	parallelism, toScore           int32
+	noDefaultConstraints           bool
 	// alone names the plugins that have a profile to themselves, joined by commas.
 	alone string
 }
@@ -53,6 +54,8 @@ func newSettings(s model.Settings) settings {
 		// One worker makes the order of dry runs, and so an early stop, exact.
 		parallelism: or(s.Parallelism, 1),
 		toScore:     or(s.PercentageOfNodesToScore, 0),
+
+		noDefaultConstraints: s.NoDefaultConstraints,
 	}
 	if p := s.SecondProfile; p != nil {
 		key.second = p.SchedulerName
@@ -173,12 +176,12 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 
 // profiles are the default profile and those that the settings ask for besides.
 func profiles(key settings) ([]config.KubeSchedulerProfile, error) {
-	all, err := linked.DefaultProfiles(key.minPercentage, key.minNumber)
+	all, err := linked.DefaultProfiles(key.minPercentage, key.minNumber, key.noDefaultConstraints)
 	if err != nil {
 		return nil, err
 	}
 	if key.second != "" {
-		second, err := linked.DefaultProfiles(key.secondPercentage, key.secondNumber)
+		second, err := linked.DefaultProfiles(key.secondPercentage, key.secondNumber, key.noDefaultConstraints)
 		if err != nil {
 			return nil, err
 		}

@@ -159,13 +159,13 @@ func profiles(settings model.Settings) ([]config.KubeSchedulerProfile, error) {
 		return *p
 	}
 	all, err := linked.DefaultProfiles(or(settings.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage),
-		or(settings.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute))
+		or(settings.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute), settings.NoDefaultConstraints)
 	if err != nil {
 		return nil, err
 	}
 	if p := settings.SecondProfile; p != nil {
 		second, err := linked.DefaultProfiles(or(p.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage),
-			or(p.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute))
+			or(p.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute), settings.NoDefaultConstraints)
 		if err != nil {
 			return nil, err
 		}

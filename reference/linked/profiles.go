@@ -10,19 +10,29 @@ import (
 )
 
 // DefaultProfiles is the configuration upstream.New would use by itself
-// (scheduler.go:301@v1.37.1), with the arguments of DefaultPreemption set.
-func DefaultProfiles(minPercentage, minNumber int32) ([]config.KubeSchedulerProfile, error) {
+// (scheduler.go:301@v1.37.1), with the arguments of DefaultPreemption set. With
+// noConstraints, pods are not spread by default.
+func DefaultProfiles(minPercentage, minNumber int32, noConstraints bool) ([]config.KubeSchedulerProfile, error) {
 	var versioned configv1.KubeSchedulerConfiguration
 	scheme.Scheme.Default(&versioned)
 	var cfg config.KubeSchedulerConfiguration
 	if err := scheme.Scheme.Convert(&versioned, &cfg, nil); err != nil {
 		return nil, err
 	}
+	found := false
 	for _, pc := range cfg.Profiles[0].PluginConfig {
-		if args, ok := pc.Args.(*config.DefaultPreemptionArgs); ok {
+		switch args := pc.Args.(type) {
+		case *config.DefaultPreemptionArgs:
 			args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute = minPercentage, minNumber
-			return cfg.Profiles, nil
+			found = true
+		case *config.PodTopologySpreadArgs:
+			if noConstraints {
+				args.DefaultingType, args.DefaultConstraints = config.ListDefaulting, nil
+			}
 		}
 	}
-	return nil, fmt.Errorf("the default profile configures no %s", defaultpreemption.Name)
+	if !found {
+		return nil, fmt.Errorf("the default profile configures no %s", defaultpreemption.Name)
+	}
+	return cfg.Profiles, nil
 }

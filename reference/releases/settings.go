@@ -18,6 +18,8 @@ var lateSettings = []struct {
 	{"extenders", 25, func(s *model.Settings) bool { return len(s.Extenders) > 0 }, "does not call extenders"},
 	{"profiles[1]", 25, func(s *model.Settings) bool { return s.SecondProfile != nil }, "has one profile"},
 	{"parallelism", 25, func(s *model.Settings) bool { return s.Parallelism != nil && *s.Parallelism != 1 }, "looks at one node at a time"},
+	{"noDefaultConstraints", 38, func(s *model.Settings) bool { return s.NoDefaultConstraints }, "leaves them at their default"},
+	{"featureGates.SchedulerAsyncAPICalls", 38, func(s *model.Settings) bool { return s.FeatureGates["SchedulerAsyncAPICalls"] }, "does not see asynchronous API calls"},
 	{"percentageOfNodesToScore", 25, func(s *model.Settings) bool { return s.PercentageOfNodesToScore != nil }, "leaves it at its default"},
 }
 

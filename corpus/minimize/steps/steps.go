@@ -261,6 +261,11 @@ func shrinkNode(c *model.Cluster, node string, p *v1.Pod) bool {
 func (m *minimiser) simplify() {
 	settings := []func(s *model.Settings) bool{
 		func(s *model.Settings) bool { had := s.SecondProfile != nil; s.SecondProfile = nil; return had },
+		func(s *model.Settings) bool {
+			had := s.NoDefaultConstraints
+			s.NoDefaultConstraints = false
+			return had
+		},
 		func(s *model.Settings) bool { had := s.FeatureGates != nil; s.FeatureGates = nil; return had },
 	}
 	for _, simpler := range settings {
