@@ -85,6 +85,10 @@ const (
 
 // The queues.
 const (
+	AssumedConfirmed = observation.AssumedConfirmed
+	AssumedForgotten = observation.AssumedForgotten
+	AssumedElsewhere = observation.AssumedElsewhere
+
 	QueueActive        = observation.QueueActive
 	QueueBackoff       = observation.QueueBackoff
 	QueueUnschedulable = observation.QueueUnschedulable

@@ -178,6 +178,8 @@ type Aftermath struct {
 	Signed bool
 	// Best are the nodes with the highest score; none unless several were scored.
 	Best []string
+	// Ways are those by which pods came to be known by updates: AssumedConfirmed and so on.
+	Ways []string
 	// Twin is the node of the pod's twin (reference.Circumstances), Hint that for which the
 	// pod itself was tried first because of it; "" if there is none.
 	Twin, Hint string
@@ -194,6 +196,13 @@ type Aftermath struct {
 	// Metrics is how far the cycle moved the scheduler's metrics; nil if nobody asked.
 	Metrics *Metrics
 }
+
+// The ways by which a scheduler comes to know of a pod that it has assumed on a node.
+const (
+	AssumedConfirmed = "assumed and bound"
+	AssumedForgotten = "assumed and forgotten"
+	AssumedElsewhere = "assumed, and bound elsewhere"
+)
 
 // Metrics is by how much a cycle raised some of the metrics that users watch.
 type Metrics struct {

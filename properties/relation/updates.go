@@ -34,6 +34,9 @@ var UpdatesAgree = properties.Property{
 			}
 			return []properties.Finding{{Stage: properties.CrashedAt(after), Kind: string(c.Kind), Detail: c.String()}}, nil
 		}
+		for _, way := range after.Aftermath.Ways {
+			s.Reach(way)
+		}
 		return (&comparison{s, &variation{cluster: s.Cluster}, after}).findings(), nil
 	},
 }

@@ -62,7 +62,7 @@ func (s *scheduler) run(r *recorder) {
 		obs.Actuation = actuation(calls, model.Key(preemptor), r.nomination, r.nominated)
 	}
 	obs.Aftermath = &model.Aftermath{Calls: calls, Events: s.events.take(), AnsweredPending: r.pending, Activated: s.activated.take(),
-		Signed: s.loaded.queuedInfo.PodSignature != nil, Best: r.best, Hint: r.hint}
+		Signed: s.loaded.queuedInfo.PodSignature != nil, Best: r.best, Hint: r.hint, Ways: s.updates.ways}
 	if s.loaded.twin != nil {
 		obs.Aftermath.Twin = s.loaded.twin.Spec.NodeName
 	}
@@ -267,7 +267,7 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 		reusable = reusable && obs.Crash == nil // upstream may hold locks: never touch it again
 	}()
 	defer s.recoverCrash()
-	s.updates.random, s.updates.claimless = nil, under.Claimless
+	s.updates.random, s.updates.claimless, s.updates.ways = nil, under.Claimless, nil
 	if under.Updates != 0 {
 		s.updates.random = rand.New(rand.NewPCG(under.Updates, 0))
 	}

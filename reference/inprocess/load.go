@@ -61,12 +61,14 @@ func (s *scheduler) load(c *model.Cluster) error {
 	nodes := make([]any, len(c.Nodes))
 	for i, n := range c.Nodes {
 		nodes[i] = n
-		s.updates.addNode(n)
-		s.loaded.nodes = append(s.loaded.nodes, n)
-		s.loaded.nodeNames = append(s.loaded.nodeNames, n.Name)
 	}
 	if err := s.nodes.Replace(nodes, ""); err != nil {
 		return err
+	}
+	for _, n := range c.Nodes {
+		s.updates.addNode(n)
+		s.loaded.nodes = append(s.loaded.nodes, n)
+		s.loaded.nodeNames = append(s.loaded.nodeNames, n.Name)
 	}
 
 	preemptor := withUID(c.Preemptor)

@@ -121,8 +121,8 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	}
 	factory := informers.NewSharedInformerFactory(s.api, 0)
 	s.extra = linked.NewInformers(factory)
-	s.pods = s.extra[reflect.TypeFor[*v1.Pod]()].GetIndexer()
-	s.nodes = s.extra[reflect.TypeFor[*v1.Node]()].GetIndexer()
+	s.updates.pods, s.updates.nodes = s.extra[reflect.TypeFor[*v1.Pod]()], s.extra[reflect.TypeFor[*v1.Node]()]
+	s.pods, s.nodes = s.updates.pods.GetIndexer(), s.updates.nodes.GetIndexer()
 	s.api.claims = s.extra[reflect.TypeFor[*resourcev1.ResourceClaim]()]
 	// load feeds pods and nodes to cache and queue itself; as Extra they would
 	// come in twice.

@@ -51,14 +51,33 @@ func (i *Informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, _ ca
 // HasSynced is true: what is there is all there is.
 func (i *Informer) HasSynced() bool { return true }
 
+// Added tells the handlers of an object.
+func (i *Informer) Added(obj runtime.Object) {
+	for _, h := range i.Handlers {
+		h.OnAdd(obj, false)
+	}
+}
+
+// Updated tells the handlers of an object that was another one.
+func (i *Informer) Updated(old, obj runtime.Object) {
+	for _, h := range i.Handlers {
+		h.OnUpdate(old, obj)
+	}
+}
+
+// Removed tells the handlers of an object that is gone.
+func (i *Informer) Removed(obj runtime.Object) {
+	for _, h := range i.Handlers {
+		h.OnDelete(obj)
+	}
+}
+
 // Add stores a new object, and tells the handlers of it.
 func (i *Informer) Add(obj runtime.Object) error {
 	if err := i.GetIndexer().Add(obj); err != nil {
 		return err
 	}
-	for _, h := range i.Handlers {
-		h.OnAdd(obj, false)
-	}
+	i.Added(obj)
 	return nil
 }
 
@@ -67,8 +86,6 @@ func (i *Informer) Remove(obj runtime.Object) error {
 	if err := i.GetIndexer().Delete(obj); err != nil {
 		return err
 	}
-	for _, h := range i.Handlers {
-		h.OnDelete(obj)
-	}
+	i.Removed(obj)
 	return nil
 }
