@@ -45,7 +45,7 @@ func Render() []byte {
 		{"differential", properties.Differentials()},
 		{"invariant", append([]properties.Property{properties.GetsThrough()}, invariant.All()...)},
 		{"aftermath", append(aftermath.All(), aftermath.Costly()...)},
-		{"relation", append(relation.All(), relation.UpdatesAgree)},
+		{"relation", append(relation.All(), relation.Circumstances()...)},
 	} {
 		for _, p := range room.properties {
 			fmt.Fprintf(&out, "| `%s` | %s%s | %s | %s | %s |\n", p.Name, cell(p.Promise), releases(p.Releases), cell(p.Source), room.kind+needs(p.Needs), cell(strings.Join(p.Lies, "; ")))

@@ -122,7 +122,7 @@ func TestNeeds(t *testing.T) {
 	}
 	assert.Equal(t, []string{"preemptor-fits", "judges-agree", "no-free-node", "waits-for-its-victims", "minimal-victims", "no-swap", "no-internal-error"}, model)
 	want := []string{invariant.OrderDoesNotMatter.Name}
-	for _, p := range append(relation.All(), relation.UpdatesAgree) {
+	for _, p := range append(relation.All(), relation.Circumstances()...) {
 		want = append(want, p.Name)
 	}
 	assert.Equal(t, want, repetition)

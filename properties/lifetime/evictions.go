@@ -70,6 +70,7 @@ func evictions() []Property {
 		Lies:    []string{"goes on after a failed eviction"},
 		Check: func(l *Life) (findings []Finding) {
 			failed := map[string]string{} // by preemptor: whose eviction failed
+			on := map[string]int{}        // by preemptor: how many of its preemptions; of two, no call tells for which it is
 			created := map[string]int{}   // twice: the preemptions of two pods have one name
 			for i := range l.Trace.Entries {
 				e := &l.Trace.Entries[i]
@@ -77,14 +78,20 @@ func evictions() []Property {
 				case e.Creates():
 					created[e.Pod()]++
 				case e.By != "" && created[e.By] > 1:
-				case e.What == timeline.Begins || e.What == timeline.Popped:
+				case e.What == timeline.Begins:
+					delete(failed, e.Pod())
+					on[e.Pod()]++
+				case e.What == timeline.Ends:
+					on[e.Pod()]--
+				case e.What == timeline.Popped:
 					delete(failed, e.Pod())
 				case e.What == timeline.TakenOver:
 					clear(failed)
+					clear(on)
 				case e.What == timeline.Called && e.Call == timeline.Evict && e.By != "" && failed[e.By] != "" && failed[e.By] != e.Pod():
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "evicted", Entry: i,
 						Detail: fmt.Sprintf("pod %s is evicted for %s though the eviction of %s has failed", e.Pod(), e.By, failed[e.By])})
-				case e.What == timeline.Called && e.Call == timeline.Evict && e.Error != "" && !strings.Contains(e.Error, "not found"):
+				case e.What == timeline.Called && e.Call == timeline.Evict && e.Error != "" && !strings.Contains(e.Error, "not found") && on[e.By] <= 1:
 					failed[e.By] = e.Pod()
 				}
 			}

@@ -56,6 +56,9 @@ func All() []properties.Property {
 	return all
 }
 
+// Circumstances are the relations of two answers to one cluster, under other circumstances.
+func Circumstances() []properties.Property { return []properties.Property{UpdatesAgree, TwinsAgree} }
+
 // Some are n of All, for a campaign that cannot afford all on each cluster. They
 // depend on the cluster alone: the same cluster always gets the same, and over many
 // clusters each gets its share.

@@ -133,7 +133,7 @@ func checkedProperties(c Config) []string {
 		names = append(names, p.Name)
 	}
 	if c.Relations > 0 {
-		for _, p := range slices.Concat(relation.All(), aftermath.Costly(), []properties.Property{relation.UpdatesAgree}) {
+		for _, p := range slices.Concat(relation.All(), aftermath.Costly(), relation.Circumstances()) {
 			names = append(names, p.Name)
 		}
 	}
