@@ -69,7 +69,7 @@ lint: ## gofmt, go vet and staticcheck
 	$(GO) tool staticcheck ./...
 
 golden: ## write the golden files of the tests anew
-	$(GO) test ./corpus ./cmd/preemptcheck ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
+	$(GO) test ./corpus ./cmd/preemptcheck ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
 
 cover: ## show the test coverage of each package
 	$(GO) test -coverprofile cover.out -coverpkg ./... ./...
