@@ -134,6 +134,18 @@ type Entry struct {
 	Failed     bool
 	// Let is what was held and may go on: where each waited, in the order in which they came.
 	Let []Place
+	// Left, of an event that is handled, are the pods that are unschedulable once the scheduler
+	// has dealt with it: it will not try them before another event, or the flush. Of two entries
+	// that are one update, the second has them.
+	Left []Left
+}
+
+// Left is a pod that an event has left unschedulable.
+type Left struct {
+	Pod string // as "default/a"
+	// Gated: a plugin keeps it out of the queues. Preempting: its preemption goroutine is on.
+	Gated      bool `json:",omitempty"`
+	Preempting bool `json:",omitempty"`
 }
 
 // BindsTo is the node that a call binds its pod to; "" if it is another call.

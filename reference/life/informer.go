@@ -113,7 +113,9 @@ func (s *scheduler) tell(i *informer, e event) {
 			return
 		}
 		s.noteEvent(timeline.Handled, e)
+		handled := len(s.r.trace.Entries) - 1
 		i.handle(e, false)
+		s.noteLeft(handled)
 	}})
 }
 

@@ -78,12 +78,8 @@ func (r *run) observe() *timeline.State {
 		}
 	}
 	for id, s := range states {
-		for _, plugin := range r.scheduler.plugins {
-			s.Preempting = s.Preempting || plugin.Executor.IsPodRunningPreemption(id.uid)
-		}
-		if info, ok := queue.GetPod(id.name[strings.Index(id.name, "/")+1:], id.name[:strings.Index(id.name, "/")], nil); ok && info.Pod.UID == id.uid {
-			s.Gated = info.Gated()
-		}
+		namespace, name, _ := strings.Cut(id.name, "/")
+		s.Gated, s.Preempting = r.scheduler.gated(namespace, name, id.uid), r.scheduler.preempting(id.uid)
 		slices.Sort(s.CachedOn)
 		state.Pods = append(state.Pods, *s)
 	}
@@ -124,10 +120,35 @@ func (s *scheduler) queuesOf(pod *v1.Pod) (in []model.Queue, inFlight, gated boo
 			in = append(in, q.name)
 		}
 	}
-	if info, ok := queue.GetPod(pod.Name, pod.Namespace, nil); ok && same(info.Pod) {
-		gated = info.Gated()
+	return in, slices.ContainsFunc(queue.InFlightPods(), same), s.gated(pod.Namespace, pod.Name, pod.UID)
+}
+
+// gated tells whether a plugin keeps a pod out of the queues.
+func (s *scheduler) gated(namespace, name string, uid types.UID) bool {
+	info, ok := s.sched.SchedulingQueue.GetPod(name, namespace, nil)
+	return ok && info.Pod.UID == uid && info.Gated()
+}
+
+// preempting tells whether the goroutine of a preemption for a pod is on.
+func (s *scheduler) preempting(uid types.UID) bool {
+	for _, plugin := range s.plugins {
+		if plugin.Executor.IsPodRunningPreemption(uid) {
+			return true
+		}
 	}
-	return in, slices.ContainsFunc(queue.InFlightPods(), same), gated
+	return false
+}
+
+// noteLeft notes which pods the event of an entry has left unschedulable.
+func (s *scheduler) noteLeft(entry int) {
+	var left []timeline.Left
+	for _, p := range s.sched.SchedulingQueue.UnschedulablePods() {
+		left = append(left, timeline.Left{Pod: model.Key(p), Gated: s.gated(p.Namespace, p.Name, p.UID), Preempting: s.preempting(p.UID)})
+	}
+	slices.SortFunc(left, func(a, b timeline.Left) int { return cmp.Compare(a.Pod, b.Pod) })
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	s.r.trace.Entries[entry].Left = left
 }
 
 // expect checks an expectation, and keeps it if it does not hold.

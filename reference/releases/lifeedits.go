@@ -44,8 +44,7 @@ func (w *profileWatch) RunPreFilterPlugins(ctx context.Context, state fwk.CycleS
 type preemptPodFunc`},
 	{36, "reference/life/watch.go", "\tpolicyv1 \"k8s.io/api/policy/v1\"\n", "\tpolicyv1 \"k8s.io/api/policy/v1\"\n\t\"k8s.io/apimachinery/pkg/util/sets\"\n"},
 	{37, "reference/life/scheduler.go", "queue.GetPod(p.Name, p.Namespace, nil)", "queue.GetPod(p.Name, p.Namespace)"},
-	{37, "reference/life/observe.go", `id.name[:strings.Index(id.name, "/")], nil)`, `id.name[:strings.Index(id.name, "/")])`},
-	{37, "reference/life/observe.go", "queue.GetPod(pod.Name, pod.Namespace, nil)", "queue.GetPod(pod.Name, pod.Namespace)"},
+	{37, "reference/life/observe.go", "SchedulingQueue.GetPod(name, namespace, nil)", "SchedulingQueue.GetPod(name, namespace)"},
 
 	// Whether a victim was preempted in memory is not told before 1.37.
 	{37, "reference/life/watch.go", "preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)", "preemption.ExecutorPreemptor, *v1.Pod, string) error"},

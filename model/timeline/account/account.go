@@ -23,6 +23,7 @@ package account
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +54,9 @@ type account struct {
 	stored        map[string]*v1.Pod // by key
 	storedBudgets map[string]*policyv1.PodDisruptionBudget
 	others        map[string]runtime.Object
-	budgets       map[string]*policyv1.PodDisruptionBudget // handled
+	// told and budgets are what of these was handled.
+	told    map[string]runtime.Object
+	budgets map[string]*policyv1.PodDisruptionBudget
 
 	cycle  *Cycle
 	cycles []*Cycle
@@ -81,6 +84,12 @@ func (s *assumption) timedOut(now time.Duration) bool {
 
 // Cycles are the cycles of a trace that came to a result, in turn.
 func Cycles(t *timeline.Timeline, trace *timeline.Trace) []*Cycle {
+	return follow(t, trace, func(int, *account) {}).cycles
+}
+
+// follow keeps the account of a whole trace. It calls visit before each entry, and after the last
+// one, while a scheduler is there.
+func follow(t *timeline.Timeline, trace *timeline.Trace, visit func(i int, a *account)) *account {
 	a := &account{settings: t.Cluster.Settings, victims: map[string][]string{}}
 	// A decision does not depend on whether calls are made in line with it (KEP-5229).
 	a.settings.FeatureGates = maps.Clone(a.settings.FeatureGates)
@@ -92,10 +101,14 @@ func Cycles(t *timeline.Timeline, trace *timeline.Trace) []*Cycle {
 			startups = startups[1:]
 		}
 		if a.nodes != nil { // a scheduler has started
+			visit(i, a)
 			a.follow(i, &trace.Entries[i])
 		}
 	}
-	return a.cycles
+	if a.nodes != nil {
+		visit(len(trace.Entries), a)
+	}
+	return a
 }
 
 // start begins the account of a new scheduler.
@@ -103,7 +116,7 @@ func (a *account) start(objects []runtime.Object) {
 	a.nodes, a.onNodes = map[string]*v1.Node{}, map[types.UID]*v1.Pod{}
 	a.assumed, a.ends = map[types.UID]*assumption{}, map[types.UID]int{}
 	a.waiting, a.ports = map[types.UID]*waiting{}, ports{}
-	a.stored, a.others = map[string]*v1.Pod{}, map[string]runtime.Object{}
+	a.stored, a.others, a.told = map[string]*v1.Pod{}, map[string]runtime.Object{}, map[string]runtime.Object{}
 	a.budgets, a.storedBudgets = map[string]*policyv1.PodDisruptionBudget{}, map[string]*policyv1.PodDisruptionBudget{}
 	a.cycle = nil
 	for _, obj := range objects {
@@ -205,12 +218,17 @@ func name(obj runtime.Object) string {
 	return model.Key(o)
 }
 
+// named is the key of an object among those of several kinds.
+func named(obj runtime.Object) string { return reflect.TypeOf(obj).String() + " " + name(obj) }
+
 // set puts an object into a map by its name, or takes the old one out.
-func set[T runtime.Object](m map[string]T, was, is runtime.Object) {
+func set[T runtime.Object](m map[string]T, was, is runtime.Object) { setBy(name, m, was, is) }
+
+func setBy[T runtime.Object](key func(runtime.Object) string, m map[string]T, was, is runtime.Object) {
 	if is != nil {
-		m[name(is)] = is.(T)
+		m[key(is)] = is.(T)
 	} else {
-		delete(m, name(was))
+		delete(m, key(was))
 	}
 }
 
@@ -226,7 +244,7 @@ func (a *account) store(was, is runtime.Object) {
 	case *v1.Node:
 	default:
 		if obj := about(was, is); obj != nil {
-			set(a.others, was, is)
+			setBy(named, a.others, was, is)
 		}
 	}
 }
@@ -249,6 +267,10 @@ func (a *account) handle(was, is runtime.Object) {
 	case *policyv1.PodDisruptionBudget:
 		set(a.budgets, was, is)
 		a.cycle.see(a)
+	default:
+		if obj != nil {
+			setBy(named, a.told, was, is)
+		}
 	}
 }
 

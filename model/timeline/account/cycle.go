@@ -53,6 +53,12 @@ type nominated struct {
 
 // begin is the start of a cycle.
 func (a *account) begin(i int, pod *v1.Pod) {
+	a.cycle = a.newCycle(i, pod)
+	a.cycle.see(a)
+}
+
+// newCycle is a cycle that would begin now.
+func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 	c := &Cycle{Began: i, Ended: -1, Pod: pod, settings: a.settings, nodes: sorted(a.nodes), extra: sorted(a.others)}
 	if w := a.waiting[pod.UID]; w != nil {
 		c.Told = w.pod
@@ -68,8 +74,7 @@ func (a *account) begin(i int, pod *v1.Pod) {
 	for _, uid := range uids(a.waiting) {
 		c.nominated(a.waiting[uid], a.stored[model.Key(a.waiting[uid].pod)])
 	}
-	a.cycle = c
-	c.see(a)
+	return c
 }
 
 func uids[T any](m map[types.UID]T) []types.UID { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,172 @@
+package lifetime
+
+import (
+	"fmt"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+)
+
+// tryable is the promise that an event which makes a pod fit makes it be tried.
+func tryable() Property {
+	return Property{
+		Name: "event-makes-tryable",
+		Promise: "An event that makes a pod fit on a node, which was rejected before, puts it into the queues out of which pods are tried: " +
+			"as soon as it is handled or, if the pod was being scheduled then, as soon as its cycle is over. Only while its preemption goes on may a plugin keep it out.",
+		Source: "KEP-4247, \"Risks and Mitigations\": if a plugin \"misses some events which can make Pods schedulable, Pods rejected by it may be stuck in the unschedulable Pod pool\", " +
+			"which is called a mistake, and \"Track Pods being processed in the scheduling queue\": \"to prevent such Pods from missing the events during its scheduling\"; " +
+			"doc comments of EventsToRegister and QueueingHintFn (kube-scheduler/framework/interface.go:485@v0.37.1, kube-scheduler/framework/types.go:210@v0.37.1); " +
+			"KEP-4832, \"If the preemption goroutine is complete, the preemption plugin ungates the Pod\"",
+		Lies:  []string{"leaves a pod that fits now", "forgets what came while a pod was tried", "keeps a pod gated that fits now"},
+		Check: eventMakesTryable,
+	}
+}
+
+// suspect is a pod that is left unschedulable though it fits, and the events since it was rejected
+// of which one may have made it fit.
+type suspect struct {
+	pod, kind, node string
+	entry           int
+	events          []int
+}
+
+func eventMakesTryable(l *Life) (findings []Finding) {
+	for _, s := range l.suspects() {
+		if at := l.madeFit(s); at >= 0 {
+			e := &l.Trace.Entries[at]
+			findings = append(findings, Finding{Pod: s.pod, Kind: s.kind, Entry: s.entry, Detail: fmt.Sprintf(
+				"pod %s fits on %s now that %s was %s, at %.3fs, and is %s", s.pod, s.node, e.Object, e.Text, l.Trace.Entries[s.entry].At.Seconds(), s.kind)})
+		}
+	}
+	return findings
+}
+
+// How a pod is left.
+const (
+	leftUnschedulable = "left unschedulable"
+	leftInFlight      = "left unschedulable after its cycle"
+	leftGated         = "left gated"
+)
+
+// suspects goes through a trace, and looks where pods that were rejected are left.
+func (l *Life) suspects() (all []suspect) {
+	rejected := map[string]bool{} // its last cycle ended as no node fits
+	during := map[string][]int{}  // what was handled since a pod was popped
+	look := func(k account.Known, s suspect) {
+		if s.node = l.fitsNow(k, s.pod); s.node != "" {
+			all = append(all, s)
+		}
+	}
+	account.Follow(l.Timeline, l.Trace, func(i int, k account.Known) {
+		if i == 0 {
+			return
+		}
+		e := &l.Trace.Entries[i-1]
+		pod := e.Pod()
+		switch e.What {
+		case timeline.TakenOver:
+			clear(rejected)
+			clear(during)
+		case timeline.Popped:
+			delete(rejected, pod)
+			during[pod] = nil
+		case timeline.Fits:
+			delete(rejected, pod)
+		case timeline.Unfit:
+			rejected[pod] = true
+		case timeline.Requeued:
+			if e.Text == "error" {
+				delete(rejected, pod)
+			}
+			if rejected[pod] && e.Queue == model.QueueUnschedulable && !e.Gated && len(during[pod]) > 0 {
+				look(k, suspect{pod: pod, kind: leftInFlight, entry: i - 1, events: during[pod]})
+			}
+			delete(during, pod)
+		case timeline.Handled:
+			if e.Text == "added" || e.Text == "deleted" {
+				delete(rejected, pod)
+			}
+			if e.Replaced && e.Text == "deleted" {
+				break // its second half follows
+			}
+			for p := range during {
+				during[p] = append(during[p], i-1)
+			}
+			for _, left := range e.Left {
+				switch {
+				case !rejected[left.Pod] || left.Preempting:
+				case !left.Gated:
+					look(k, suspect{pod: left.Pod, kind: leftUnschedulable, entry: i - 1, events: []int{i - 1}})
+				case !l.hasSchedulingGates(left.Pod):
+					look(k, suspect{pod: left.Pod, kind: leftGated, entry: i - 1, events: []int{i - 1}})
+				}
+			}
+		}
+	})
+	return all
+}
+
+// fitsNow is a node on which a pod fits, whatever of what documents leave open is so; "" if there
+// is none.
+func (l *Life) fitsNow(k account.Known, pod string) string {
+	c := k.Cycle(pod, false)
+	if c == nil {
+		return ""
+	}
+	node := ""
+	surely := func(c *account.Cycle) bool {
+		return l.inAllStates(c, func(d *answers.Set) bool {
+			if len(d.Fits) == 0 {
+				return false
+			}
+			node = d.Fits[0]
+			return true
+		})
+	}
+	if !surely(c) || !k.AsListed() && !surely(k.Cycle(pod, true)) {
+		return ""
+	}
+	return node
+}
+
+// inAllStates tells whether something is so of what the model says in each state of a cycle.
+func (l *Life) inAllStates(c *account.Cycle, is func(d *answers.Set) bool) bool {
+	rules, holds := l.Release().Rules(), true
+	all := c.States(false, func(s *account.State) bool {
+		d := rules.NewCycle(s.Cluster).Decide()
+		holds = len(d.Errors) == 0 && is(&answers.Set{Decision: d})
+		if holds && len(d.Fits) > 0 {
+			_, err := answers.Decide(s.Cluster, rules)
+			holds = err == nil // or something is not modelled
+		}
+		return holds
+	})
+	return all && holds
+}
+
+// madeFit is the event by which a suspect has come to fit: before it there was no node, after it
+// there is one; -1 if there is no such event.
+func (l *Life) madeFit(s suspect) int {
+	made := -1
+	unfit := map[int]bool{} // events before which the pod fits nowhere
+	begins := map[int]int{} // the events, by their first entries: an update to another object has two
+	for _, event := range s.events {
+		if l.Trace.Entries[event].Replaced {
+			begins[event-1] = event
+		} else {
+			begins[event] = event
+		}
+	}
+	account.Follow(l.Timeline, l.Trace, func(i int, k account.Known) {
+		if made < 0 && unfit[i-1] && l.fitsNow(k, s.pod) != "" {
+			made = i - 1
+		}
+		if event, begins := begins[i]; begins {
+			c := k.Cycle(s.pod, false)
+			unfit[event] = c != nil && l.inAllStates(c, func(d *answers.Set) bool { return len(d.Fits) == 0 })
+		}
+	})
+	return made
+}
