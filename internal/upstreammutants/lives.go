@@ -386,6 +386,31 @@ var lives = []Mutant{
 		Breaks:  "a gated pod is not tried",
 	},
 	{
+		Name: "deletions-are-told-late",
+		File: handlers, Func: "deleteAssignedPodFromCache",
+		Find:     "sched.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, framework.EventAssignedPodDelete, pod, nil, nil)",
+		Replace:  "time.AfterFunc(5*time.Second, func() {\n\t\tsched.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, framework.EventAssignedPodDelete, pod, nil, nil)\n\t})",
+		Breaks:   "the deletion of a pod wakes those that fit then, as soon as it is handled",
+		Property: "event-makes-tryable",
+	},
+	{
+		Name: "node-changes-are-told-late",
+		File: handlers, Func: "updateNodeInCache",
+		Find:     "sched.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, evt, oldNode, newNode, nil)",
+		Replace:  "time.AfterFunc(5*time.Second, func() {\n\t\t\tsched.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, evt, oldNode, newNode, nil)\n\t\t})",
+		Breaks:   "the change of a node wakes those that fit then, as soon as it is handled",
+		Property: "event-makes-tryable",
+	},
+	{
+		Name: "events-in-flight-count-late",
+		File: queue, Func: "AddUnschedulablePodIfNotPresent",
+		Find: "schedulingHint := p.determineSchedulingHintForInFlightPod(logger, pInfo)",
+		Replace: "schedulingHint := p.determineSchedulingHintForInFlightPod(logger, pInfo)\n\tif schedulingHint != queueSkip && rejectorPlugins.Len() > 0 {\n\t\tschedulingHint = queueSkip\n" +
+			"\t\ttime.AfterFunc(5*time.Second, func() { p.Activate(logger, map[string]*v1.Pod{\"\": pod}) })\n\t}",
+		Breaks:   "an event that is handled during the cycle of a pod counts as soon as the cycle is over",
+		Property: "event-makes-tryable",
+	},
+	{
 		Name: "tries-pods-of-others",
 		File: handlers, Func: "responsibleForPod",
 		Find:    "return profiles.HandlesSchedulerName(pod.Spec.SchedulerName)",

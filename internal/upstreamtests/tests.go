@@ -145,6 +145,8 @@ var Tests = []Test{
 		fails{"somebody deletes them": "after a minute pod p is not on node1"}},
 	{"victim-deletion-met-by-gate", scheduler + "scheduler_test.go", inTime + "/the victim that matters is gone before the last one is evicted",
 		fails{"the last eviction is slow": "after a minute pod p is not on node1"}},
+	{"gate-outlives-preemption", scheduler + "scheduler_test.go", inTime + "/a node is added while the victim terminates",
+		fails{"another pod goes away while the victim is evicted": "after a minute pod p is not on node2"}},
 	{"withdrawn-nomination-comes-back", scheduler + "scheduler_test.go", inTime + "/the nomination is withdrawn",
 		fails{"before its update came back": "after a minute pod o is not on node1"}},
 	{"end-of-victims-wakes-nobody", scheduler + "scheduler_test.go", inTime + "/another plugin rejects the preemptor when its victims end",

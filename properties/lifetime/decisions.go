@@ -119,17 +119,22 @@ func (c judge) quirks() (ids []string) {
 	if !explains(quirks) {
 		return nil
 	}
+	for _, q := range leastOf(quirks, explains) {
+		ids = append(ids, string(q))
+	}
+	return ids
+}
+
+// leastOf drops the quirks without which the others still explain something.
+func leastOf(quirks []release.Quirk, explain func([]release.Quirk) bool) []release.Quirk {
 	for i := 0; i < len(quirks); {
-		if fewer := slices.Delete(slices.Clone(quirks), i, i+1); explains(fewer) {
+		if fewer := slices.Delete(slices.Clone(quirks), i, i+1); explain(fewer) {
 			quirks = fewer
 		} else {
 			i++
 		}
 	}
-	for _, q := range quirks {
-		ids = append(ids, string(q))
-	}
-	return ids
+	return quirks
 }
 
 // verdict is what the model says of a cycle.

@@ -123,6 +123,16 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			}, t.Entries...)
 		},
 	},
+	"event-makes-tryable": {
+		"leaves a pod that fits now":      func(t *timeline.Trace) { leaves(t, timeline.Left{Pod: "default/p"}) },
+		"keeps a pod gated that fits now": func(t *timeline.Trace) { leaves(t, timeline.Left{Pod: "default/p", Gated: true}) },
+		"forgets what came while a pod was tried": func(t *timeline.Trace) {
+			i := first(t, timeline.Requeued)
+			late := t.Entries[i]
+			t.Entries = slices.Insert(t.Entries, victimGone(t)+1, late)
+			t.Entries = slices.Delete(t.Entries, i, i+1)
+		},
+	},
 	"failed-binding-ends-nomination": {
 		"leaves the nomination of a pod whose binding failed": func(t *timeline.Trace) {
 			failsToBind(t)
@@ -309,6 +319,18 @@ func last(t *timeline.Trace, what timeline.What) int {
 		i--
 	}
 	return i
+}
+
+// victimGone is where the scheduler is told that v is gone.
+func victimGone(t *timeline.Trace) int {
+	return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+		return e.What == timeline.Handled && e.Object == "Pod default/v" && e.Text == "deleted"
+	})
+}
+
+// leaves makes the end of v leave a pod unschedulable.
+func leaves(t *timeline.Trace, left timeline.Left) {
+	t.Entries[victimGone(t)].Left = []timeline.Left{left}
 }
 
 // goes puts at an index that a pod of low priority comes, and is scheduled to a node.

@@ -36,6 +36,8 @@ type Finding struct {
 	Property string
 	// Pod is the pod that it was broken to, as "default/a"; "" if to none.
 	Pod string
+	// Node is the node that it is about, if it is about one.
+	Node string
 	// Kind says in which way the promise was broken, without names.
 	Kind string
 	// Detail is a sentence about it.
@@ -98,7 +100,7 @@ func Check(l *Life) (findings []Finding) {
 // explain are the ids of the known findings that explain a finding, beside those that it has.
 func (l *Life) explain(f *Finding) []string {
 	broken := func(f *Finding) known.Broken {
-		return known.Broken{Property: f.Property, Kind: f.Kind, Pod: f.Pod, Entry: f.Entry, Known: f.Known}
+		return known.Broken{Property: f.Property, Kind: f.Kind, Pod: f.Pod, Node: f.Node, Entry: f.Entry, Known: f.Known}
 	}
 	in := known.Life{Timeline: l.Timeline, Trace: l.Trace}
 	for _, c := range l.judgeCycles() {

@@ -2,11 +2,14 @@ package lifetime
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // tryable is the promise that an event which makes a pod fit makes it be tried.
@@ -36,7 +39,7 @@ func eventMakesTryable(l *Life) (findings []Finding) {
 	for _, s := range l.suspects() {
 		if at := l.madeFit(s); at >= 0 {
 			e := &l.Trace.Entries[at]
-			findings = append(findings, Finding{Pod: s.pod, Kind: s.kind, Entry: s.entry, Detail: fmt.Sprintf(
+			findings = append(findings, Finding{Pod: s.pod, Node: s.node, Kind: s.kind, Entry: s.entry, Known: l.refusedBy(s), Detail: fmt.Sprintf(
 				"pod %s fits on %s now that %s was %s, at %.3fs, and is %s", s.pod, s.node, e.Object, e.Text, l.Trace.Entries[s.entry].At.Seconds(), s.kind)})
 		}
 	}
@@ -129,6 +132,33 @@ func (l *Life) fitsNow(k account.Known, pod string) string {
 		return ""
 	}
 	return node
+}
+
+// refusedBy are the known findings of single cycles by which a suspect would be rejected all the
+// same.
+func (l *Life) refusedBy(s suspect) (ids []string) {
+	account.Follow(l.Timeline, l.Trace, func(i int, k account.Known) {
+		if i != s.entry+1 {
+			return
+		}
+		c := k.Cycle(s.pod, false)
+		refused := func(quirks []release.Quirk) (refused bool) {
+			rules := release.With(l.Release().Rules(), quirks...)
+			c.States(slices.Contains(quirks, release.HostPortsForgotten), func(s *account.State) bool {
+				refused = len(rules.NewCycle(s.Cluster).Decide().Fits) == 0
+				return !refused
+			})
+			return refused
+		}
+		quirks := properties.QuirksOf(l.Release())
+		if !refused(quirks) {
+			return
+		}
+		for _, q := range leastOf(quirks, refused) {
+			ids = append(ids, string(q))
+		}
+	})
+	return ids
 }
 
 // inAllStates tells whether something is so of what the model says in each state of a cycle.

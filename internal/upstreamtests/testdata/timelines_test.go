@@ -132,6 +132,27 @@ func TestPreemptionInTime(t *testing.T) {
 			check: func(a *podAPI) error { return a.bound("p", "node1") },
 		},
 		{
+			name:  "a node is added while the victim terminates",
+			nodes: map[string]string{"node1": "3"},
+			pods:  []*v1.Pod{pod("u", "node1", 20, "1", 0)},
+			variants: []variant{
+				{"nothing else happens", func(a *podAPI) {
+					a.create(slow(pod("v", "node1", 0, "2", 0)))
+					a.create(pod("p", "", 10, "2", 0))
+					a.addNode("node2", "2")
+				}},
+				{"another pod goes away while the victim is evicted", func(a *podAPI) {
+					a.create(slow(pod("v", "node1", 0, "2", 0)))
+					release := a.hold("delete v")
+					a.create(pod("p", "", 10, "2", 0))
+					a.remove("u")
+					release()
+					a.addNode("node2", "2")
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("p", "node2") },
+		},
+		{
 			name:  "the nomination is withdrawn",
 			nodes: map[string]string{"node1": "2"},
 			variants: []variant{

@@ -31,7 +31,7 @@ func (l *Life) firstUnnoticed(pod string) bool {
 		return n
 	}
 	rejected, left := false, false
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Popped && e.Pod() == pod:
 			waits, _ = e.Is.(*v1.Pod)

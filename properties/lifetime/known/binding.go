@@ -13,7 +13,7 @@ import (
 // whomever, that was back in the queue by then, or about to be: its binding had failed since the
 // cycle of the preemptor had begun.
 func (l *Life) victimBack(pod string) bool {
-	p := l.Trace.LastPreemption(pod, l.Trace.FlushedAt)
+	p := l.Trace.LastPreemption(pod, l.end())
 	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
 		return false
 	}

@@ -61,6 +61,9 @@ const (
 	// RecreatedAsUpdate: a pod that was deleted and created again while the watch was down comes
 	// as one update, and the scheduler takes the two for one pod.
 	RecreatedAsUpdate = "recreated-pod-seen-as-update"
+	// GateOutlives: a pod is still gated when its preemption is over, and an event that would
+	// help is met by the gate, as it is no deletion of a pod.
+	GateOutlives = "gate-outlives-preemption"
 	// StaleDeletion: a new list shows that a bound pod is gone, of which the informer had not
 	// stored that it was bound, and its deletion does not wake those that wait for its room.
 	StaleDeletion = "stale-deletion-wakes-nobody"
@@ -83,6 +86,17 @@ type Life struct {
 	Trace    *timeline.Trace
 	// Cycles are the promises that were broken in single cycles.
 	Cycles []Broken
+
+	// until is how many entries are looked at; 0 is all before the flush.
+	until int
+}
+
+// end is the index after the last entry that is looked at.
+func (l *Life) end() int {
+	if l.until > 0 {
+		return l.until
+	}
+	return l.Trace.FlushedAt
 }
 
 // Broken is a broken promise.
@@ -91,6 +105,8 @@ type Broken struct {
 	Property, Kind string
 	// Pod is the pod that it was broken to, as "default/a"; "" if to none.
 	Pod string
+	// Node is the node that it is about; "" if none.
+	Node string
 	// Entry is the index of the entry of the trace where it shows.
 	Entry int
 	// Known are the ids of the known findings that are found to explain it already.
@@ -182,6 +198,8 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 				break
 			}
 		}
+	case "event-makes-tryable":
+		ids = l.leftBy(f)
 	case "waits-for-its-victims":
 		if l.nominationUnseen(f.Pod, f.Entry) {
 			ids = append(ids, SecondPreemption)
@@ -205,11 +223,46 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 	return slices.Compact(ids)
 }
 
+// leftBy are the known findings by which an event leaves a pod unschedulable that fits.
+func (l *Life) leftBy(f *Broken) (ids []string) {
+	then := *l
+	then.until = f.Entry + 1
+	e := &l.Trace.Entries[f.Entry]
+	was, _ := e.Was.(*v1.Pod)
+	freesRoom := e.What == timeline.Handled && e.Text == "deleted" && was != nil && (was.Spec.NodeName != "" || was.Status.NominatedNodeName != "")
+	switch gated := slices.ContainsFunc(e.Left, func(left timeline.Left) bool { return left.Pod == f.Pod && left.Gated }); {
+	case gated && !freesRoom && then.preemptionOver(f.Pod):
+		ids = append(ids, GateOutlives)
+	case gated && then.deletionMetByGate(f.Pod):
+		ids = append(ids, GateMeetsDeletion)
+	}
+	if l.twiceAtOnce(f.Pod, f.Entry) {
+		ids = append(ids, OldCopy)
+	}
+	if then.staleDeletion(f.Pod, f.Node) {
+		ids = append(ids, StaleDeletion)
+	}
+	if len(ids) == 0 && then.keptRoomFreed(f.Pod, f.Node) {
+		ids = append(ids, KeptRoomFreed)
+	}
+	if then.firstUnnoticed(f.Pod) {
+		ids = append(ids, FirstUnnoticed)
+	}
+	return ids
+}
+
+// preemptionOver tells whether the last preemption for a pod had a goroutine, and that has ended,
+// or its last victim ends, so that PreEnqueue would let the pod in.
+func (l *Life) preemptionOver(pod string) bool {
+	p := l.Trace.LastPreemption(pod, l.end())
+	return p != nil && p.Began >= 0 && (p.Ended >= 0 || l.lastVictimGone(pod, l.end()))
+}
+
 // staleDeletion tells whether, since a pod was last tried, a new list has shown that a pod is gone
 // that was bound to a node, and that was last known as pending.
 func (l *Life) staleDeletion(pod, node string) (stale bool) {
 	bound := map[string]string{}
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		e := &l.Trace.Entries[i]
 		switch was, _ := e.Was.(*v1.Pod); {
 		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Pod() == pod:
@@ -227,7 +280,7 @@ func (l *Life) staleDeletion(pod, node string) (stale bool) {
 
 // ofRoom are the promises that depend on what room there is by what the scheduler knows: one pod
 // too many in its memory, or one too few, and they may be broken to any pod.
-var ofRoom = []string{"fits-as-told", "nominated-room-is-kept", "eligible-as-told", "preempts-as-allowed", "gets-through", "no-wait-for-the-flush", "freed-room-is-told"}
+var ofRoom = []string{"fits-as-told", "nominated-room-is-kept", "eligible-as-told", "preempts-as-allowed", "gets-through", "no-wait-for-the-flush", "freed-room-is-told", "event-makes-tryable"}
 
 // tookForAnother tells whether, before a finding, the scheduler that is alive then was told in one
 // update that a pod has become another one of its name: the pod that the finding is about or, if
@@ -268,7 +321,7 @@ func (l *Life) gatedBy(pod string) []string {
 func (l *Life) deletionMetByGate(pod string) bool {
 	var victims []string
 	during, after, ended := false, false, false
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
 			victims, after, ended = e.Victims, false, false
@@ -290,7 +343,7 @@ func (l *Life) deletionMetByGate(pod string) bool {
 func (l *Life) nominationCameBack(pod string) bool {
 	written, withdrawn, back := false, false, false
 	async := l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"]
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Fits && e.Pod() == pod:
 			written = written || async // that it is expected there is to be
@@ -384,7 +437,7 @@ func (l *Life) twiceAtOnce(pod string, before int) (twice bool) {
 func (l *Life) keptRoomFreed(pod, node string) (freed bool) {
 	nominated, kept := map[string]string{}, map[string]bool{}
 	priority := map[string]int32{}
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		e := &l.Trace.Entries[i]
 		other := e.Pod()
 		if p, ok := e.Is.(*v1.Pod); ok {
@@ -427,7 +480,7 @@ func (l *Life) victimsEndUnnoticed(pod string) bool {
 	ends := func(e *timeline.Entry) bool {
 		return e.What == timeline.Handled && e.Text == "deleted" && victims[e.Pod()]
 	}
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect(): // for whomever
 			victims[e.Pod()] = true
@@ -445,7 +498,7 @@ func (l *Life) victimsEndUnnoticed(pod string) bool {
 // other reasons than those for which the pod does not fit on the nodes as they are.
 func (l *Life) chanceUnnoticed(pod string) bool {
 	unfit, why := "", ""
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Unfit && e.Pod() == pod:
 			unfit = e.Text
@@ -512,7 +565,7 @@ func (l *Life) failedSynchronously(pod string) (failed bool) {
 	if l.Timeline.Cluster.Settings.AsyncPreemption() {
 		return false
 	}
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Popped && e.Pod() == pod:
 			failed = false
@@ -554,7 +607,7 @@ func (l *Life) nominationWritten(pod string, i int) bool {
 
 // lastWriteFailed tells whether the last write of a pod's nomination failed.
 func (l *Life) lastWriteFailed(pod string) (failed bool) {
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		if e := &l.Trace.Entries[i]; e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominat") {
 			failed = !e.TookEffect()
 		}
@@ -566,12 +619,12 @@ func (l *Life) lastWriteFailed(pod string) (failed bool) {
 // preemption for a pod: no deletion of that victim wakes it up.
 func (l *Life) evictedNamesake(pod string) bool {
 	last := 0
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+	for i := range l.Trace.Entries[:l.end()] {
 		if e := &l.Trace.Entries[i]; e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0 {
 			last = i
 		}
 	}
 	return slices.ContainsFunc(l.Trace.HitNamesakes(), func(at int) bool {
-		return at > last && l.Trace.Entries[at].By == pod && at < l.Trace.FlushedAt
+		return at > last && l.Trace.Entries[at].By == pod && at < l.end()
 	})
 }
