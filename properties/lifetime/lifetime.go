@@ -1,9 +1,9 @@
 // Package lifetime holds the promises about the life of a preemption: what a scheduler may
 // do while a timeline goes on, and how things must be once they have come to rest.
 //
-// The properties look at nothing but a trace. None of them says in which queue a pod has
-// to be when, or by which event it is woken: only what users and other controllers were
-// promised.
+// The properties look at nothing but a trace. None of them says in which queue a pod has to be
+// when, but that one which an event has made fit is not left where it is not tried: only what
+// users and other controllers were promised.
 package lifetime
 
 import (
