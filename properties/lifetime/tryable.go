@@ -9,7 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // tryable is the promise that an event which makes a pod fit makes it be tried.
@@ -150,7 +150,7 @@ func (l *Life) refusedBy(s suspect) (ids []string) {
 			})
 			return refused
 		}
-		quirks := properties.QuirksOf(l.Release())
+		quirks := ledger.QuirksOf(l.Release())
 		if !refused(quirks) {
 			return
 		}
