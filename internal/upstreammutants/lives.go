@@ -394,14 +394,6 @@ var lives = []Mutant{
 		Property: "event-makes-tryable",
 	},
 	{
-		Name: "node-changes-are-told-late",
-		File: handlers, Func: "updateNodeInCache",
-		Find:     "sched.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, evt, oldNode, newNode, nil)",
-		Replace:  "time.AfterFunc(5*time.Second, func() {\n\t\t\tsched.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, evt, oldNode, newNode, nil)\n\t\t})",
-		Breaks:   "the change of a node wakes those that fit then, as soon as it is handled",
-		Property: "event-makes-tryable",
-	},
-	{
 		Name: "events-in-flight-count-late",
 		File: queue, Func: "AddUnschedulablePodIfNotPresent",
 		Find: "schedulingHint := p.determineSchedulingHintForInFlightPod(logger, pInfo)",

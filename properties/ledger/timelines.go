@@ -39,7 +39,7 @@ var timelineFindings = []Entry{
 		Happens:     "An event that is handled while the preemption is on, or the pod in its cycle, has PreEnqueue gate the pod. The mark stays when the goroutine ends. Of a gated pod only events are looked at that the gating plugin has registered, and of DefaultPreemption these are deletions of pods on nodes. So PreEnqueue, which would let the pod in, is not asked when a node is added, grows or loses a taint.",
 		Where:       "scheduling_queue.go:1927@v1.37.1, moveEntitiesToActiveOrBackoffQueue; default_preemption.go:220@v1.37.1, EventsToRegister",
 		Consequence: "A pod of high priority stays pending beside a node on which it fits for as long as its victims terminate, and for up to five minutes if they do so for longer.",
-		Releases:    ">=1.34.0",
+		Releases:    ">=1.35.0",
 	},
 	{
 		ID:          "withdrawn-nomination-comes-back",
