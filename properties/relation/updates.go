@@ -20,7 +20,7 @@ var UpdatesAgree = properties.Property{
 		if !ok {
 			return nil, nil
 		}
-		under := reference.Circumstances{Updates: properties.Seed(s.Cluster, "updates"), Claimless: s.Assumes("claim-free-after-its-node")}
+		under := reference.Circumstances{Updates: properties.Seed(s.Cluster, "updates one by one"), Claimless: s.Assumes("claim-free-after-its-node")}
 		after, err := system.ObserveUnder(s.Context, s.Cluster, under)
 		if errors.Is(err, errors.ErrUnsupported) {
 			return nil, nil
