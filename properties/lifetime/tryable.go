@@ -57,6 +57,7 @@ const (
 func (l *Life) suspects() (all []suspect) {
 	rejected := map[string]bool{} // its last cycle ended as no node fits
 	during := map[string][]int{}  // what was handled since a pod was popped
+	on := map[string]int{}        // goroutines of preemptions that have not ended
 	look := func(k account.Known, s suspect) {
 		if s.node = l.fitsNow(k, s.pod); s.node != "" {
 			all = append(all, s)
@@ -72,6 +73,11 @@ func (l *Life) suspects() (all []suspect) {
 		case timeline.TakenOver:
 			clear(rejected)
 			clear(during)
+			clear(on)
+		case timeline.Begins:
+			on[pod]++
+		case timeline.Ends:
+			on[pod] = max(0, on[pod]-1)
 		case timeline.Popped:
 			delete(rejected, pod)
 			during[pod] = nil
@@ -102,7 +108,7 @@ func (l *Life) suspects() (all []suspect) {
 				case !rejected[left.Pod] || left.Preempting:
 				case !left.Gated:
 					look(k, suspect{pod: left.Pod, kind: leftUnschedulable, entry: i - 1, events: []int{i - 1}})
-				case !l.hasSchedulingGates(left.Pod):
+				case on[left.Pod] == 0 && !l.hasSchedulingGates(left.Pod):
 					look(k, suspect{pod: left.Pod, kind: leftGated, entry: i - 1, events: []int{i - 1}})
 				}
 			}

@@ -251,11 +251,10 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	return ids
 }
 
-// preemptionOver tells whether the last preemption for a pod had a goroutine, and that has ended,
-// or its last victim ends, so that PreEnqueue would let the pod in.
+// preemptionOver tells whether the last preemption for a pod had a goroutine, and that has ended.
 func (l *Life) preemptionOver(pod string) bool {
 	p := l.Trace.LastPreemption(pod, l.end())
-	return p != nil && p.Began >= 0 && (p.Ended >= 0 || l.lastVictimGone(pod, l.end()))
+	return p != nil && p.Began >= 0 && p.Ended >= 0
 }
 
 // staleDeletion tells whether, since a pod was last tried, a new list has shown that a pod is gone
