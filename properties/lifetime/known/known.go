@@ -233,8 +233,8 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	switch gated := slices.ContainsFunc(e.Left, func(left timeline.Left) bool { return left.Pod == f.Pod && left.Gated }); {
 	case gated && !freesRoom && then.preemptionOver(f.Pod):
 		ids = append(ids, GateOutlives)
-	case gated && then.deletionMetByGate(f.Pod):
-		ids = append(ids, GateMeetsDeletion)
+	case gated && freesRoom:
+		ids = append(ids, then.endMetByGate(f.Pod)...)
 	}
 	if l.twiceAtOnce(f.Pod, f.Entry) {
 		ids = append(ids, OldCopy)
@@ -249,6 +249,29 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 		ids = append(ids, FirstUnnoticed)
 	}
 	return ids
+}
+
+// endMetByGate are the known findings by which a pod is still gated when a pod is gone after the last
+// preemption for it was over: the end of a pod on a node, or on its way to one, was met by the gate
+// while that went on.
+func (l *Life) endMetByGate(pod string) []string {
+	p := l.Trace.LastPreemption(pod, l.end())
+	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
+		return nil
+	}
+	met := slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(p.Decided):p.Ended], func(e timeline.Entry) bool {
+		was, _ := e.Was.(*v1.Pod)
+		return e.What == timeline.Handled && e.Text == "deleted" && was != nil && was.Spec.NodeName != "" || e.PreemptsInMemory()
+	})
+	switch {
+	case l.victimBack(pod):
+		return []string{VictimBack}
+	case !met:
+		return nil
+	case p.Deleted == 0: // and no event followed
+		return []string{VainPreemption}
+	}
+	return []string{GateMeetsDeletion}
 }
 
 // preemptionOver tells whether the last preemption for a pod had a goroutine, and that has ended.
