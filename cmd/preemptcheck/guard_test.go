@@ -44,12 +44,15 @@ func (mortal) die() {
 	os.Exit(2)
 }
 
-// Live ends it over a timeline in which a pod is created.
+// Live ends it over a timeline in which a pod is tried.
 func (m mortal) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
-	if slices.ContainsFunc(t.Steps, func(s timeline.Step) bool { return s.CreatedPod() != nil }) {
-		m.die()
-	}
-	return life.Run(ctx, t)
+	tell := timeline.Teller(ctx)
+	return life.Run(timeline.Telling(ctx, func(part *timeline.Trace) {
+		tell(part)
+		if len(part.Entries) > 0 && part.Entries[0].What == timeline.Popped {
+			m.die()
+		}
+	}), t)
 }
 
 // silent never answers.
@@ -107,8 +110,13 @@ func TestProcessDiesInTimeline(t *testing.T) {
 	for _, command := range []string{"check", "explain"} {
 		status, out, errOut := asUser(t, "", command, "--reference", "mortal", deadly)
 		require.Equal(t, statusFound, status, errOut)
-		require.Contains(t, strings.Join(strings.Fields(out), " "), "exit in plugin.(*Plugin).Filter (plugin.go:12): fatal error: concurrent map writes")
+		flat := strings.Join(strings.Fields(out), " ")
+		require.Contains(t, flat, "exit in plugin.(*Plugin).Filter (plugin.go:12): fatal error: concurrent map writes")
 		require.Empty(t, errOut)
+		if command == "explain" { // what it has told before it died
+			require.Contains(t, flat, "0.000s 1 default/p is created: priority 10, requests cpu 1. 0.000s The scheduler tries default/p. "+
+				"0.000s Here the scheduler ends its process in plugin.(*Plugin).Filter (plugin.go:12): fatal error: concurrent map writes.")
+		}
 	}
 	status, out, errOut := asUser(t, "", "minimize", "--reference", "mortal", deadly)
 	require.Equal(t, statusAgrees, status, errOut)

@@ -20,7 +20,7 @@ func progress() []Property {
 		Check: func(l *Life) []Finding {
 			switch t := l.Trace; {
 			case t.Crash != nil:
-				return []Finding{{Kind: properties.CrashKind(t.Crash), Detail: "the scheduler " + t.Crash.String(), Entry: len(t.Entries)}}
+				return []Finding{{Kind: properties.CrashKind(t.Crash), Detail: "the scheduler breaks: " + t.Crash.String(), Entry: len(t.Entries)}}
 			case t.Endless != "":
 				return []Finding{{Kind: "endless", Detail: t.Endless, Entry: len(t.Entries)}}
 			}

@@ -107,19 +107,19 @@ func (b *Bubble) Close(last func()) {
 	}
 }
 
-// Patience is how long a cycle may show no progress: some time for each object that a single
-// step may look at, and more.
+// Patience is how long a cycle may show no progress, besides PerObject for each object that a
+// single step may look at.
 const (
-	Patience          = 2 * time.Second
-	patiencePerObject = 40 * time.Microsecond
+	Patience  = 2 * time.Second
+	PerObject = 40 * time.Microsecond
 	// deadlockPatience is how long no goroutine may run if some wait for a lock.
 	deadlockPatience = 200 * time.Millisecond
 	tick             = 50 * time.Millisecond
 )
 
-// Do runs f in the bubble. If the cycle in it comes to a standstill, Do returns
-// without it, and the bubble is lost.
-func (b *Bubble) Do(objects int, f func()) *model.Crash {
+// Do runs f in the bubble. If it comes to a standstill, Do returns without it, and the bubble is
+// lost. Patience is how long it may show no progress while it is watched.
+func (b *Bubble) Do(patience time.Duration, f func()) *model.Crash {
 	done := make(chan struct{})
 	b.work <- func() {
 		defer close(done)
@@ -127,7 +127,6 @@ func (b *Bubble) Do(objects int, f func()) *model.Crash {
 	}
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	limit := Patience + time.Duration(objects)*patiencePerObject
 	seen, idle, last := uint64(0), time.Duration(0), time.Now()
 	for {
 		select {
@@ -148,8 +147,8 @@ func (b *Bubble) Do(objects int, f func()) *model.Crash {
 		if idle == deadlockPatience && deadlocked(b.goroutines()) {
 			return standstill("it waits for a lock that is never released", b.goroutines())
 		}
-		if idle >= limit {
-			return standstill(fmt.Sprintf("nothing happened for %s", limit), b.goroutines())
+		if idle >= patience {
+			return standstill(fmt.Sprintf("nothing happened for %s", patience), b.goroutines())
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -115,7 +116,7 @@ func (s *System) withKey(key settings, c *model.Cluster, alone bool, f func(*sch
 		reusable bool
 		err      error
 	}
-	if crash := sched.bubble.Do(len(c.Nodes)+len(c.Pods), func() { done.reusable, done.err = f(sched) }); crash != nil {
+	if crash := sched.bubble.Do(bubble.Patience+time.Duration(len(c.Nodes)+len(c.Pods))*bubble.PerObject, func() { done.reusable, done.err = f(sched) }); crash != nil {
 		s.schedulers = s.schedulers[:len(s.schedulers)-1] // nobody can end it
 		return errLost{crash}
 	}
@@ -135,7 +136,7 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 	b := bubble.New()
 	var sched *scheduler
 	var err error
-	b.Do(0, func() { sched, err = newScheduler(key, b) })
+	b.Do(bubble.Patience, func() { sched, err = newScheduler(key, b) })
 	if err != nil {
 		b.Close(func() {})
 		return nil, err

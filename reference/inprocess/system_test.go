@@ -19,6 +19,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
@@ -40,7 +41,7 @@ func TestNominatedPodIsNoStub(t *testing.T) {
 
 	c, sched := nominatedBlocks(), s.schedulers[0].scheduler
 	stub := &model.Observation{Filters: map[string]model.Verdict{}}
-	sched.bubble.Do(0, func() {
+	sched.bubble.Do(bubble.Patience, func() {
 		require.NoError(t, sched.load(c))
 		nominated := sched.loaded.pending[0]
 		info, err := framework.NewPodInfo(nominated)

@@ -163,14 +163,20 @@ func (r *run) expect(step int, e *timeline.Expectation) {
 	if is(e.Node, p.Node) && is(e.Nominated, p.Nominated) && is(e.Queue, in) && (e.Exists == nil || *e.Exists == p.Exists) {
 		return
 	}
-	r.trace.Unmet = append(r.trace.Unmet, timeline.Unmet{Step: step, Expectation: *e, Was: describe(p)})
+	r.unmet(timeline.Unmet{Step: step, Expectation: *e, Was: describe(p)})
+}
+
+func (r *run) unmet(u timeline.Unmet) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trace.Unmet = append(r.trace.Unmet, u)
 }
 
 // miss keeps the expectations of a step and of those after it: none of them was come to.
 func (r *run) miss(step int) {
 	for i := step; i < len(r.tl.Steps); i++ {
 		if e := r.tl.Steps[i].Expect; e != nil {
-			r.trace.Unmet = append(r.trace.Unmet, timeline.Unmet{Step: i, Expectation: *e, Was: "the timeline broke off before"})
+			r.unmet(timeline.Unmet{Step: i, Expectation: *e, Was: "the timeline broke off before"})
 		}
 	}
 }

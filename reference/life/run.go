@@ -53,6 +53,9 @@ const (
 	// grid is at which multiples of time what arrives by itself goes on: retries come at
 	// times that are drawn, within less than that (retry.DefaultBackoff).
 	grid = 100 * time.Millisecond
+	// patience is for how long of real time the scheduler may do nothing. An endless loop is found
+	// within two seconds.
+	patience = 1500 * time.Millisecond
 	// endless is how many things may happen at an instant of the clock, for each object.
 	endless = 200
 )
@@ -100,9 +103,9 @@ func runChanged(ctx context.Context, t *timeline.Timeline, change func(*schedule
 	defer linked.Gates.Release()
 
 	b := bubble.New()
-	r := &run{tl: t, bubble: b, change: change, trace: &timeline.Trace{System: inprocess.Version}}
+	r := &run{tl: t, bubble: b, change: change, trace: &timeline.Trace{System: inprocess.Version}, tell: timeline.Teller(ctx)}
 	var err error
-	crash := b.Do(len(t.Cluster.Objects())+len(t.Steps), func() {
+	crash := b.Do(patience+time.Duration(len(t.Cluster.Objects())+len(t.Steps))*bubble.PerObject, func() {
 		b.Watch(true)
 		defer b.Watch(false)
 		defer func() {
@@ -112,8 +115,8 @@ func runChanged(ctx context.Context, t *timeline.Timeline, change func(*schedule
 		}()
 		err = r.all(ctx)
 	})
-	if crash != nil { // the bubble is lost, and what it was writing to
-		return &timeline.Trace{System: inprocess.Version, Crash: crash}, nil
+	if crash != nil { // the bubble is lost, and may go on
+		return r.brokenOff(crash), nil
 	}
 	b.Close(r.end)
 	r.trace.Crash = r.crash.Load()
@@ -126,6 +129,7 @@ type run struct {
 	bubble *bubble.Bubble
 	change func(*scheduler)
 	trace  *timeline.Trace
+	tell   func(part *timeline.Trace)
 	start  time.Time
 	step   int
 	server *server
@@ -217,6 +221,14 @@ func (r *run) all(ctx context.Context) (err error) {
 	return nil
 }
 
+// brokenOff is what was seen up to now, of a run that nobody can end.
+func (r *run) brokenOff(crash *model.Crash) *timeline.Trace {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &timeline.Trace{System: r.trace.System, Entries: slices.Clone(r.trace.Entries), Startups: slices.Clone(r.trace.Startups),
+		Unmet: slices.Clone(r.trace.Unmet), Crash: crash}
+}
+
 func (r *run) broken() bool { return r.crash.Load() != nil || r.trace.Endless != "" }
 
 // do carries out a step.
@@ -278,9 +290,18 @@ func (r *run) after(d time.Duration, f func()) {
 // note adds an entry to the trace.
 func (r *run) note(e timeline.Entry) {
 	e.At, e.Step = r.now(), r.step
+	r.saw(&timeline.Trace{Entries: []timeline.Entry{e}})
+}
+
+// saw adds to the trace, unless the scheduler has broken: it would have done no more.
+func (r *run) saw(part *timeline.Trace) {
+	if r.crash.Load() != nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.trace.Entries = append(r.trace.Entries, e)
+	r.trace.Add(part)
+	r.tell(part)
 }
 
 // park makes a goroutine of a scheduler wait at a place. It returns false if the scheduler

@@ -146,7 +146,7 @@ func newScheduler(r *run) (*scheduler, error) {
 			}
 		}
 	}
-	r.trace.Startups = append(r.trace.Startups, start)
+	r.saw(&timeline.Trace{Startups: []timeline.Startup{start}})
 	return s, nil
 }
 

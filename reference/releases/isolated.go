@@ -16,6 +16,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/releases/lifewire"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
@@ -52,6 +53,7 @@ type isolatedAnswer struct {
 	wire.Answer
 	Runs  []model.FilterRun `json:",omitempty"`
 	Trace *lifewire.Trace   `json:",omitempty"`
+	growing
 	// Unsupported is that the scheduler cannot be asked about filters, under other
 	// circumstances, or whole timelines.
 	Unsupported bool `json:",omitempty"`
@@ -113,16 +115,16 @@ func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, r isolatedReq
 	if err != nil {
 		return nil, err
 	}
-	return s.answer(ctx, data, len(c.Nodes)+len(c.Pods))
+	a := &isolatedAnswer{}
+	return a, s.answer(ctx, data, len(c.Nodes)+len(c.Pods), a)
 }
 
-// answer sends a request about so many objects, and returns the answer.
-func (s *Isolated) answer(ctx context.Context, data []byte, objects int) (*isolatedAnswer, error) {
+// answer sends a request about so many objects, and reads the answer.
+func (s *Isolated) answer(ctx context.Context, data []byte, objects int, a *isolatedAnswer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := &isolatedAnswer{}
 	if err := s.ask(ctx, data, s.timeout+time.Duration(objects)*perObject, a); err != nil {
-		return nil, err
+		return err
 	}
 	hangs := func(c *model.Crash) bool { return c != nil && c.Kind == observation.Hang }
 	if a.Observation != nil && hangs(a.Observation.Crash) || a.Trace != nil && hangs(a.Trace.Crash) { // its goroutines may go on
@@ -132,11 +134,11 @@ func (s *Isolated) answer(ctx context.Context, data []byte, objects int) (*isola
 	}
 	switch {
 	case a.Unsupported:
-		return nil, errors.ErrUnsupported
+		return errors.ErrUnsupported
 	case a.Error != "":
-		return nil, errors.New(a.Error)
+		return errors.New(a.Error)
 	}
-	return a, nil
+	return nil
 }
 
 // crash is the death of a process, as far as its last words tell.
@@ -172,7 +174,10 @@ func ServeIsolated(ctx context.Context, system reference.System, in io.Reader, o
 			return fmt.Errorf("reading a request: %w", err)
 		}
 		a := &isolatedAnswer{}
-		if err := a.fill(ctx, system, &r.isolatedRequest, r.Extra); errors.Is(err, errors.ErrUnsupported) {
+		telling := timeline.Telling(ctx, func(part *timeline.Trace) {
+			_ = send(&isolatedAnswer{growing: growing{Part: lifewire.OfTrace(part)}}) // nobody may be there to read it
+		})
+		if err := a.fill(telling, system, &r.isolatedRequest, r.Extra); errors.Is(err, errors.ErrUnsupported) {
 			a.Unsupported = true
 		} else if err != nil {
 			a.Error = err.Error()

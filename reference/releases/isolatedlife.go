@@ -18,9 +18,11 @@ func (s *Isolated) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Tr
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.answer(ctx, data, len(t.Cluster.Nodes)+len(t.Cluster.Pods)+len(t.Steps))
+	a := &isolatedAnswer{}
+	err = s.answer(ctx, data, len(t.Cluster.Nodes)+len(t.Cluster.Pods)+len(t.Steps), a)
 	if died := (*failure)(nil); errors.As(err, &died) {
-		return &timeline.Trace{System: s.release, Crash: died.crash()}, nil
+		a.told.System, a.told.Crash = s.release, died.crash()
+		return &a.told, nil
 	}
 	if err != nil {
 		return nil, err

@@ -55,19 +55,27 @@ func NewLife(version string) (*Life, error) {
 	return &Life{System{release: version, command: func() *exec.Cmd { return exec.Command(binary) }, timeout: patience}}, nil
 }
 
-// Live implements reference.LifeSystem. What ends the process is the Crash of a trace.
+// Live implements reference.LifeSystem. What ends the process is the Crash of a trace: it is asked
+// once more then, to tell all that it sees as it sees it.
 func (s *Life) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
-	data, err := json.Marshal(lifewire.Request{Timeline: lifewire.OfTimeline(t)})
-	if err != nil {
-		return nil, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var a lifewire.Answer
-	err = s.ask(ctx, data, s.timeout, &a)
+	ask := func(tell bool) (a lifeAnswer, err error) {
+		data, err := json.Marshal(lifewire.Request{Timeline: lifewire.OfTimeline(t), Tell: tell})
+		if err != nil {
+			return a, err
+		}
+		err = s.ask(ctx, data, s.timeout, &a)
+		return a, err
+	}
+	a, err := ask(false)
 	switch died := (*failure)(nil); {
 	case errors.As(err, &died):
-		return &timeline.Trace{System: s.release, Crash: died.crash()}, nil
+		trace := &timeline.Trace{System: s.release, Crash: died.crash()}
+		if a, err = ask(true); errors.As(err, &died) { // it is the timeline that does it
+			trace.Add(&a.told)
+		}
+		return trace, ctx.Err()
 	case err != nil:
 		return nil, err
 	case a.Error != "":
@@ -76,6 +84,28 @@ func (s *Life) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace,
 		return nil, fmt.Errorf("the scheduler of %s gave an empty answer", s.release)
 	}
 	return a.Trace.Received(), nil
+}
+
+// growing is an answer that comes in parts: what is new of a trace, until the last one.
+type growing struct {
+	Part *lifewire.Trace `json:",omitempty"`
+
+	told timeline.Trace
+}
+
+// more implements unfinished.
+func (g *growing) more() bool {
+	if g.Part == nil {
+		return false
+	}
+	g.told.Add(g.Part.Received())
+	g.Part = nil
+	return true
+}
+
+type lifeAnswer struct {
+	lifewire.Answer
+	growing
 }
 
 // walkLife is walk for the driver that runs timelines.

@@ -74,8 +74,21 @@ func (p *process) ask(ctx context.Context, request []byte, timeout time.Duration
 		if _, err := p.in.Write(append(request, '\n')); err != nil {
 			return err
 		}
-		return p.answers.Decode(answer)
+		for {
+			if err := p.answers.Decode(answer); err != nil {
+				return err
+			}
+			if a, ok := answer.(unfinished); !ok || !a.more() {
+				return nil
+			}
+		}
 	})
+}
+
+// unfinished is an answer that may come in several parts.
+type unfinished interface {
+	// more takes in the part that was read, and tells whether another one follows.
+	more() bool
 }
 
 // courtesy is how long a process may still answer once nobody waits for it: most

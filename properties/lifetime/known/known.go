@@ -309,6 +309,9 @@ var ofRoom = []string{"fits-as-told", "nominated-room-is-kept", "eligible-as-tol
 // it is a matter of room, any. From then on the scheduler may keep room for the one that is gone,
 // or nominate it, or not know of the new one.
 func (l *Life) tookForAnother(f *Broken) (took bool) {
+	if c := l.Trace.Crash; f.Property == "gets-through" && c != nil && c.Kind != model.Exit {
+		return false // it ends itself where the two are on different nodes, and breaks in no other way
+	}
 	room := slices.Contains(ofRoom, f.Property)
 	for i := range l.Trace.Entries[:min(f.Entry, len(l.Trace.Entries))] {
 		switch e := &l.Trace.Entries[i]; {

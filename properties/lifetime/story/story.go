@@ -69,18 +69,18 @@ func Tell(l *lifetime.Life, findings []lifetime.Finding) *Story {
 			s.Told = append(s.Told, Sentence{e.At.Seconds(), e.Step + 1, text})
 		}
 	}
-	if t.Trace.Quiet == nil { // it was broken off
-		step = len(t.Timeline.Steps)
+	if t.Trace.Quiet != nil { // it was not broken off before
+		silent(len(t.Timeline.Steps))
 	}
-	silent(len(t.Timeline.Steps))
+	if c := t.Trace.Crash; c != nil {
+		s.Crash = c.String()
+		s.Told = append(s.Told, Sentence{clock.Seconds(), max(step, 1), crashWords(c)})
+	}
 	s.Waits = waits(l)
 	for _, f := range findings {
 		s.Findings = append(s.Findings, f.String())
 	}
 	s.Why = t.why(findings)
-	if c := t.Trace.Crash; c != nil {
-		s.Crash = c.String()
-	}
 	return s
 }
 
@@ -298,9 +298,6 @@ func (s *Story) WriteText(w io.Writer) {
 		fmt.Fprintln(w)
 		writeWaits(w, s.Waits)
 		fmt.Fprintln(w)
-	}
-	if s.Crash != "" {
-		words.WriteWrapped(w, "", "The scheduler breaks: "+s.Crash)
 	}
 	if len(s.Findings) == 0 {
 		fmt.Fprintln(w, "It goes as promised.")

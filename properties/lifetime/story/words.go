@@ -152,6 +152,19 @@ func podWords(p *v1.Pod) string {
 	return strings.Join(all, ", ")
 }
 
+// crashWords say how the scheduler breaks, and in which of its functions.
+func crashWords(c *model.Crash) string {
+	does := "panics"
+	switch c.Kind {
+	case model.Hang:
+		does = "hangs"
+	case model.Exit:
+		does = "ends its process"
+	}
+	where := ifSo(c.Where != "unknown", " in "+c.Where)
+	return fmt.Sprintf("Here the scheduler %s%s: %s.", does, where, strings.TrimSuffix(words.FirstLine(c.Message), "."))
+}
+
 func ifSo(condition bool, text string) string { return ifElse(condition, text, "") }
 
 func ifElse(condition bool, yes, no string) string {

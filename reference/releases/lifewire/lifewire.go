@@ -20,7 +20,14 @@ import (
 )
 
 // Request asks for a timeline to be run.
-type Request struct{ Timeline *Timeline }
+type Request struct {
+	Timeline *Timeline
+	// Tell asks for a Part for all that is seen, as soon as it is.
+	Tell bool `json:",omitempty"`
+}
+
+// Part is what is new of a trace. The Answer follows, unless the process dies before.
+type Part struct{ Part *Trace }
 
 // Answer has one of its fields.
 type Answer struct {

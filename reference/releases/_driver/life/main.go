@@ -13,6 +13,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 	"github.com/preemptcheck/preemptcheck/reference/releases/lifewire"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
@@ -46,7 +47,13 @@ func serve(in io.Reader, out io.Writer) error {
 		} else if err != nil {
 			return fmt.Errorf("reading a request: %w", err)
 		}
-		trace, err := life.Run(context.Background(), request.Timeline.Received())
+		ctx := context.Background()
+		if request.Tell {
+			ctx = timeline.Telling(ctx, func(part *timeline.Trace) {
+				_ = errors.Join(send.Encode(lifewire.Part{Part: lifewire.OfTrace(part)}), w.Flush()) // the answer meets the same error
+			})
+		}
+		trace, err := life.Run(ctx, request.Timeline.Received())
 		if err != nil {
 			answer = lifewire.Answer{Error: err.Error()}
 			continue
