@@ -83,8 +83,8 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, req requ
 		a.Stats.KnownInTimelines[id]++
 	}
 	for _, f := range lifetime.Unexplained(findings) {
-		a.Suspects = append(a.Suspects, suspect{Number: n, Timeline: true, Kind: "timeline: " + f.Property + ", " + f.Kind, Detail: f.Detail,
-			Fingerprint: fingerprint.Fingerprint{Property: f.Property, Kind: f.Kind}})
+		a.Suspects = append(a.Suspects, suspect{Number: n, Timeline: true, Kind: fingerprint.PresortLife(&f, lived), Detail: f.Detail,
+			Fingerprint: fingerprint.OfLife(&f)})
 		break
 	}
 	return nil
@@ -110,27 +110,32 @@ func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 	ctx, cancel := context.WithDeadline(c.ctx, until)
 	defer cancel()
 	if system := c.Life; system != nil && s.Fingerprint.Property != fingerprint.Failed {
-		shown := func(ctx context.Context, t *timeline.Timeline) *lifetime.Finding {
-			_, findings, err := variation.Run(ctx, system.Live, t, variation.Is(s.Fingerprint.Property))
+		shown := func(ctx context.Context, t *timeline.Timeline) (lived *lifetime.Life, found *lifetime.Finding, outcome string) {
+			lived, findings, err := variation.Run(ctx, system.Live, t, variation.Is(s.Fingerprint.Property))
 			if err != nil {
-				return nil
+				return nil, nil, ""
 			}
 			findings = lifetime.Unexplained(findings)
-			i := slices.IndexFunc(findings, func(g lifetime.Finding) bool {
-				return g.Property == s.Fingerprint.Property && g.Kind == s.Fingerprint.Kind
-			})
+			i := slices.IndexFunc(findings, func(g lifetime.Finding) bool { return fingerprint.OfLife(&g) == s.Fingerprint })
 			if i < 0 {
-				return nil
+				return nil, nil, ""
 			}
-			return &findings[i]
+			return lived, &findings[i], fingerprint.Outcome(&findings[i], lived)
 		}
-		if shown(ctx, t) == nil {
+		if _, first, outcome := shown(ctx, t); first == nil {
 			f.Minimised.Why = "it did not occur again"
 		} else {
-			small := steps.Minimise(ctx, t, func(ctx context.Context, t *timeline.Timeline) bool { return shown(ctx, t) != nil })
+			shows := func(ctx context.Context, t *timeline.Timeline) bool {
+				_, now, same := shown(ctx, t)
+				return now != nil && same == outcome
+			}
+			small := steps.Minimise(ctx, t, shows)
 			t, f.Minimised.Checks, f.Minimised.Minimal = small.Timeline, small.Checks, small.Minimal
-			if last := shown(c.ctx, t); last != nil {
+			if lived, last, _ := shown(c.ctx, t); last != nil {
 				f.Detail, f.Explanation = last.Detail, last.Detail+"."
+				if small.Minimal { // else what is left may be different each time
+					f.Identity = fingerprint.IdentifyLife(last, lived)
+				}
 			}
 		}
 	} else {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,86 @@ func TestTimelineIsFound(t *testing.T) {
 	first, err := GenerateTimeline(f.Seed, f.Number)
 	require.NoError(t, err)
 	require.Equal(t, f.Minimised.From, sizeOf(first))
+}
+
+// twoBugs is the scheduler but for its timelines: where somebody deletes a pod, it forgets one
+// that is gated after its preemption, and else, where somebody creates a pod, one for which there was
+// nothing to preempt.
+type twoBugs struct{ *inprocess.System }
+
+func (twoBugs) Live(_ context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	const pod = "default/forgotten"
+	entry := func(what timeline.What) timeline.Entry {
+		return timeline.Entry{What: what, Object: "Pod " + pod, Step: len(t.Steps)}
+	}
+	decided, requeued := entry(timeline.Decided), entry(timeline.Requeued)
+	requeued.Queue = model.QueueUnschedulable
+	deletes := slices.ContainsFunc(t.Steps, func(s timeline.Step) bool { return s.Delete != "" })
+	creates := slices.ContainsFunc(t.Steps, func(s timeline.Step) bool { return s.CreatedPod() != nil })
+	trace := &timeline.Trace{System: inprocess.Version, Quiet: &timeline.State{}, Flushed: &timeline.State{}}
+	if !deletes && !creates {
+		return trace, nil
+	}
+	if deletes {
+		requeued.Gated, decided.Victims = true, []string{"default/victim"}
+	}
+	trace.Entries = []timeline.Entry{entry(timeline.Popped), entry(timeline.Unfit), decided, requeued, {What: timeline.Rested, Step: len(t.Steps)}}
+	trace.FlushedAt = len(trace.Entries)
+	trace.Entries = append(trace.Entries, entry(timeline.Popped), entry(timeline.Fits))
+	return trace, nil
+}
+
+// TestTwoCauses: two bugs that break the same promise in the same way are two findings, each with
+// a file, a row of the report and a failure of its own, in one run, resumed, and merged.
+func TestTwoCauses(t *testing.T) {
+	start := func(cases uint64) Options {
+		o := options(t, t.TempDir(), honest)
+		life := twoBugs{inprocess.New()}
+		t.Cleanup(func() { life.Close() })
+		o.Launch = inProcess(func() (*properties.Checker, error) { return &properties.Checker{System: life}, nil })
+		o.Life, o.Cases = life, cases
+		return o
+	}
+	config := Config{Seed: 1, Command: "preemptcheck", Timelines: 50}
+	o := start(blockSize)
+	s := run(t, config, o)
+	o.Resume, o.Cases = true, 2*blockSize
+	s = run(t, config, o)
+	two := func(dir string, s *State) {
+		require.Len(t, s.Findings, 2)
+		var shapes, files []string
+		for _, f := range s.Findings {
+			require.Equal(t, "no-wait-for-the-flush", f.Identity.Property)
+			require.Equal(t, "fits", f.Identity.Kind)
+			require.True(t, f.Minimised.Minimal)
+			require.Equal(t, 1, f.Minimised.To.Steps)
+			require.FileExists(t, filepath.Join(dir, f.File))
+			stream, err := corpus.Load(filepath.Join(dir, f.File))
+			require.NoError(t, err)
+			require.Equal(t, f.Identity.Shape, stream.Cases[0].Finding.Shape)
+			shapes, files = append(shapes, f.Identity.Shape), append(files, f.File)
+		}
+		slices.Sort(shapes)
+		require.Equal(t, []string{"preempts nothing", "preempts, preemption goes on"}, shapes)
+		require.NotEqual(t, files[0], files[1])
+		r := s.Report(dir)
+		require.Len(t, r.Findings, 2)
+		failures := 0
+		for _, c := range r.junit().Cases {
+			if c.Failure != nil {
+				failures++
+			}
+		}
+		require.Equal(t, 2, failures)
+	}
+	two(o.Dir, s)
+	other := start(blockSize)
+	config.Seed = 2
+	run(t, config, other)
+	into := filepath.Join(t.TempDir(), "merged")
+	merged, err := Merge(into, []string{o.Dir, other.Dir})
+	require.NoError(t, err)
+	two(into, merged)
 }
 
 // fickle is the scheduler but for its timelines: it puts a pod on a node that is named after what

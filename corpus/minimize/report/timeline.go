@@ -19,7 +19,7 @@ import (
 // MinimiseTimeline makes the timeline of a case small. If several things are found in it, the
 // first new one is kept, else the first known one.
 func MinimiseTimeline(ctx context.Context, live variation.Live, c *corpus.Case) (*Report, error) {
-	_, all, err := variation.Run(ctx, live, c.Timeline, true)
+	lived, all, err := variation.Run(ctx, live, c.Timeline, true)
 	if err != nil {
 		return nil, err
 	}
@@ -27,12 +27,12 @@ func MinimiseTimeline(ctx context.Context, live variation.Live, c *corpus.Case) 
 	if len(all) == 0 {
 		return nil, errors.New("nothing is found in it")
 	}
-	keep := all[0]
+	keep, outcome := all[0], fingerprint.Outcome(&all[0], lived)
 	small := steps.Minimise(ctx, c.Timeline, func(ctx context.Context, t *timeline.Timeline) bool {
-		return again(ctx, live, t, keep) != nil
+		return again(ctx, live, t, keep, outcome) != nil
 	})
 	// Once more, for what there is to tell, even if the time is up.
-	if now := again(context.WithoutCancel(ctx), live, small.Timeline, keep); now != nil {
+	if now := again(context.WithoutCancel(ctx), live, small.Timeline, keep, outcome); now != nil {
 		keep = *now
 	}
 	m := &Report{
@@ -49,14 +49,16 @@ func MinimiseTimeline(ctx context.Context, live variation.Live, c *corpus.Case) 
 	return m, err
 }
 
-// again is the finding of a timeline that is the same as one of another; nil if there is none.
-func again(ctx context.Context, live variation.Live, t *timeline.Timeline, as lifetime.Finding) *lifetime.Finding {
-	_, now, err := variation.Run(ctx, live, t, variation.Is(as.Property))
+// again is the finding of a timeline that is the same as one of another, with that outcome if it is
+// not known what it comes from; nil if there is none.
+func again(ctx context.Context, live variation.Live, t *timeline.Timeline, as lifetime.Finding, outcome string) *lifetime.Finding {
+	lived, now, err := variation.Run(ctx, live, t, variation.Is(as.Property))
 	if err != nil {
 		return nil
 	}
 	i := slices.IndexFunc(now, func(f lifetime.Finding) bool {
-		return f.Property == as.Property && f.Kind == as.Kind && slices.Equal(f.Known, as.Known)
+		return f.Property == as.Property && f.Kind == as.Kind && slices.Equal(f.Known, as.Known) &&
+			(len(f.Known) > 0 || fingerprint.Outcome(&f, lived) == outcome)
 	})
 	if i < 0 {
 		return nil
