@@ -123,12 +123,12 @@ func TestTwoCauses(t *testing.T) {
 		o.Life, o.Cases = life, cases
 		return o
 	}
-	config := Config{Seed: 1, Command: "preemptcheck", Timelines: 50}
-	o := start(blockSize)
+	config := record.Config{Seed: 1, Command: "preemptcheck", Timelines: 50}
+	o := start(record.BlockSize)
 	s := run(t, config, o)
-	o.Resume, o.Cases = true, 2*blockSize
+	o.Resume, o.Cases = true, 2*record.BlockSize
 	s = run(t, config, o)
-	two := func(dir string, s *State) {
+	two := func(dir string, s *record.State) {
 		require.Len(t, s.Findings, 2)
 		var shapes, files []string
 		for _, f := range s.Findings {
@@ -147,20 +147,14 @@ func TestTwoCauses(t *testing.T) {
 		require.NotEqual(t, files[0], files[1])
 		r := s.Report(dir)
 		require.Len(t, r.Findings, 2)
-		failures := 0
-		for _, c := range r.junit().Cases {
-			if c.Failure != nil {
-				failures++
-			}
-		}
-		require.Equal(t, 2, failures)
+		require.Equal(t, 2, strings.Count(outputs(t, r)["JUnit"], "<failure "))
 	}
 	two(o.Dir, s)
-	other := start(blockSize)
+	other := start(record.BlockSize)
 	config.Seed = 2
 	run(t, config, other)
 	into := filepath.Join(t.TempDir(), "merged")
-	merged, err := Merge(into, []string{o.Dir, other.Dir})
+	merged, err := record.Merge(into, []string{o.Dir, other.Dir})
 	require.NoError(t, err)
 	two(into, merged)
 }

@@ -1,5 +1,6 @@
-// Package steps makes timelines small: it drops steps and objects, and makes plainer what is
-// left, as long as what was found shows.
+// Package steps makes timelines small: it drops steps and objects, makes plainer what is left, and
+// moves steps into an order that is the same for timelines that are alike, as long as what was
+// found shows.
 package steps
 
 import (
@@ -10,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -43,6 +45,10 @@ func Minimise(ctx context.Context, t *timeline.Timeline, shows Shows) *Result {
 		m.dropSteps()
 		m.dropObjects()
 		m.simplify()
+		if !m.changed {
+			m.plainer()
+			m.moveSteps()
+		}
 	}
 	return &Result{Timeline: m.best, Checks: m.checks, Minimal: ctx.Err() == nil, Last: m.checks - before}
 }
@@ -323,6 +329,13 @@ var podReductions = []func(p *v1.Pod) bool{
 		p.Spec.Containers[0].Ports = nil
 		return had
 	},
+	func(p *v1.Pod) bool { had := len(p.Labels) > 0; p.Labels = nil; return had },
+	func(p *v1.Pod) bool { had := len(p.Spec.Tolerations) > 0; p.Spec.Tolerations = nil; return had },
+	func(p *v1.Pod) bool { had := p.Spec.Affinity != nil; p.Spec.Affinity = nil; return had },
+	func(p *v1.Pod) bool { return otherGrace(p, v1.DefaultTerminationGracePeriodSeconds) },
+	func(p *v1.Pod) bool {
+		return ptr.Deref(p.Spec.TerminationGracePeriodSeconds, v1.DefaultTerminationGracePeriodSeconds) != v1.DefaultTerminationGracePeriodSeconds && otherGrace(p, 0)
+	},
 	func(p *v1.Pod) bool {
 		had := p.Spec.SchedulerName != model.DefaultSchedulerName
 		p.Spec.SchedulerName = model.DefaultSchedulerName
@@ -337,6 +350,15 @@ var podReductions = []func(p *v1.Pod) bool{
 		p.Spec.Containers[0].Resources.Requests = v1.ResourceList{v1.ResourceCPU: one}
 		return true
 	},
+}
+
+// otherGrace gives a pod a grace period, in seconds. It reports whether it had another one.
+func otherGrace(p *v1.Pod, seconds int64) bool {
+	other := ptr.Deref(p.Spec.TerminationGracePeriodSeconds, v1.DefaultTerminationGracePeriodSeconds) != seconds
+	if other {
+		p.Spec.TerminationGracePeriodSeconds = &seconds
+	}
+	return other
 }
 
 // simplifyPod makes a pod plainer, each time that it is created: a name has one manifest.
