@@ -188,7 +188,7 @@ func (t teller) whyVain() string {
 		if p.Deleted == 0 {
 			text += "The goroutine of the preemption then found nothing to delete, so it caused no further event. "
 		}
-		text += fmt.Sprintf("It ended as a success, and nobody put %s back into the queue. "+
+		text += fmt.Sprintf("It ended as a success, and the end of a preemption wakes its pod up only after an error, or if its last victim was ended in memory. So nobody put %s back into the queue. "+
 			"From then on the room on %s, to which it is nominated, is free, and no event comes that concerns it. Only the flush of pods that wait for five minutes finds it.", s.Name, p.Node)
 		all = append(all, text)
 	}
