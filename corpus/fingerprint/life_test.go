@@ -14,7 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
@@ -39,7 +39,7 @@ func masked(ctx context.Context, tl *timeline.Timeline, known string) (*lifetime
 func TestCausesApart(t *testing.T) {
 	type cause struct{ known, shape string }
 	causes := map[fingerprint.Fingerprint][]cause{}
-	for _, e := range properties.TimelineFindings() {
+	for _, e := range ledger.Timelines() {
 		if !release.Linked.In(e.Releases) {
 			continue
 		}
