@@ -98,7 +98,7 @@ func (h *historian) names(rests *timeline.PodState) (names []string) {
 		switch {
 		case outcome != preempts:
 			names = append(append(names, why...), h.seen(from)...)
-		case rests != nil:
+		case rests != nil || !h.tried(from): // it waits
 			names = append(names, h.preemption(from)...)
 		}
 	}
@@ -124,6 +124,11 @@ func (h *historian) lastAttempt() (last int) {
 		}
 	}
 	return last
+}
+
+// tried tells whether the pod is tried again after the attempt that begins at an entry.
+func (h *historian) tried(from int) bool {
+	return slices.ContainsFunc(h.entries[from+1:], func(e timeline.Entry) bool { return e.What == timeline.Popped && e.Pod() == h.pod })
 }
 
 // preempts is the outcome of an attempt that chooses victims.
@@ -183,6 +188,8 @@ func (h *historian) preemption(from int) []string {
 		names = append(names, "victims gone before that")
 	case !slices.ContainsFunc(victims, func(v string) bool { return !gone[v] }):
 		names = append(names, "victims gone")
+	case slices.ContainsFunc(victims, func(v string) bool { return gone[v] }):
+		names = append(names, "one of its victims gone")
 	}
 	if again {
 		names = append(names, "victim created again")
