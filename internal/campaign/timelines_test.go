@@ -125,9 +125,9 @@ func TestTwoCauses(t *testing.T) {
 	}
 	config := record.Config{Seed: 1, Command: "preemptcheck", Timelines: 50}
 	o := start(record.BlockSize)
-	s := run(t, config, o)
+	run(t, config, o)
 	o.Resume, o.Cases = true, 2*record.BlockSize
-	s = run(t, config, o)
+	s := run(t, config, o)
 	two := func(dir string, s *record.State) {
 		require.Len(t, s.Findings, 2)
 		var shapes, files []string
