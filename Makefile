@@ -4,7 +4,7 @@ FOR  ?= 1m
 CASES ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders releases release-differences upstream-tests upstream-mends mutations lint golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders same-traces releases release-differences upstream-tests upstream-mends mutations lint golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ exhaustive: ## check every small cluster, each once up to symmetry; goes on wher
 
 orders: ## run all orders of events in small timelines, as long ones as 30 minutes suffice for
 	$(GO) run ./internal/orders --for 30m
+
+same-traces: ## run all timelines of the corpus, and some that are drawn, 1,000 times each: the same trace each time
+	PREEMPTCHECK_TIMES=40 $(GO) test -count=1 -timeout 2h -v -run '^TestSameTrace$$' ./reference/life
 
 releases: ## build the schedulers of all releases, and check the corpus with them, and each against its own dialect
 	$(GO) run ./cmd/preemptcheck references --build all

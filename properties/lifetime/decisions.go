@@ -108,10 +108,13 @@ func (c judge) finding() *Finding {
 	return f
 }
 
-// quirks are the known findings of single cycles that together account for the cycle; nil if
+// quirks are the known findings that together account for the cycle; nil if
 // they do not.
 func (c judge) quirks() (ids []string) {
 	quirks := ledger.QuirksOf(c.release)
+	if e, _ := ledger.LookUp(known.DeletedStays); c.release.In(e.Releases) {
+		quirks = append(quirks, known.DeletedStays)
+	}
 	explains := func(quirks []release.Quirk) bool {
 		v := c.verdict(quirks...)
 		return v.admitted && !v.otherNomination
@@ -150,12 +153,14 @@ type verdict struct {
 // verdict looks for a state of the cycle in which the documented rules, with some quirks,
 // allow what was seen.
 func (c judge) verdict(quirks ...release.Quirk) (v verdict) {
+	bugs := account.Bugs{PortsForgotten: slices.Contains(quirks, release.HostPortsForgotten), DeletedStay: slices.Contains(quirks, known.DeletedStays)}
 	rules := c.release.Rules()
-	if len(quirks) > 0 {
+	// What is still on its way to a node is no matter of the algorithm.
+	if quirks = slices.DeleteFunc(slices.Clone(quirks), func(q release.Quirk) bool { return q == known.DeletedStays }); len(quirks) > 0 {
 		rules = release.With(rules, quirks...)
 	}
 	first := true
-	all := c.States(slices.Contains(quirks, release.HostPortsForgotten), func(s *account.State) bool {
+	all := c.States(bugs, func(s *account.State) bool {
 		set, err := answers.Decide(s.Cluster, rules)
 		if err != nil { // it is not modelled
 			v = verdict{admitted: true}

@@ -1,6 +1,8 @@
 package life_test
 
 import (
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,14 +69,35 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestSameTrace: a timeline run again gives the same trace, byte for byte.
+// drawnAgain is how many timelines that are drawn are run as often as those of the corpus.
+const drawnAgain = 25
+
+// TestSameTrace: a timeline run again and again gives the same trace, byte for byte. "make same-traces"
+// runs each 1,000 times.
 func TestSameTrace(t *testing.T) {
+	all := map[string]*timeline.Timeline{}
 	for _, c := range load(t) {
-		want := run(t, c.Timeline).String()
-		for range testsize.Times(50) {
-			require.Equal(t, want, run(t, c.Timeline).String(), c.Name)
+		all[c.Name] = c.Timeline
+	}
+	for seed := range uint64(drawnAgain) {
+		all[fmt.Sprintf("seed %d", seed)] = drawn(t, seed)
+	}
+	require.GreaterOrEqual(t, len(all), 50)
+	times := testsize.Times(25)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		want := run(t, all[name]).String()
+		for i := 1; i < times; i++ {
+			if got := run(t, all[name]).String(); got != want {
+				require.Equal(t, want, got, "%s, run %d", name, i+1)
+			}
 		}
 	}
+	t.Logf("%d timelines, %d times each", len(all), times)
+}
+
+// TestSameTraceOfMany: many timelines that are drawn give the same trace twice, with all that the
+// text of a trace leaves out.
+func TestSameTraceOfMany(t *testing.T) {
 	for seed := range uint64(testsize.Times(300)) {
 		tl := drawn(t, seed)
 		first, second := run(t, tl), run(t, tl)

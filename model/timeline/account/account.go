@@ -45,8 +45,9 @@ type account struct {
 	nodes    map[string]*v1.Node
 	onNodes  map[types.UID]*v1.Pod // bound, as far as it was told, or assumed
 	assumed  map[types.UID]*assumption
-	ends     map[types.UID]int // how many failed bindings of a pod have not come to their end
-	holds    []string          // the places that are held
+	lingers  map[types.UID]*v1.Pod // assumed, and told to go before their binding was over
+	ends     map[types.UID]int     // how many failed bindings of a pod have not come to their end
+	holds    []string              // the places that are held
 	waiting  map[types.UID]*waiting
 	victims  map[string][]string // by preemptor: those of its last preemption that no call was about
 	ports    ports
@@ -114,7 +115,7 @@ func follow(t *timeline.Timeline, trace *timeline.Trace, visit func(i int, a *ac
 // start begins the account of a new scheduler.
 func (a *account) start(objects []runtime.Object) {
 	a.nodes, a.onNodes = map[string]*v1.Node{}, map[types.UID]*v1.Pod{}
-	a.assumed, a.ends = map[types.UID]*assumption{}, map[types.UID]int{}
+	a.assumed, a.ends, a.lingers = map[types.UID]*assumption{}, map[types.UID]int{}, map[types.UID]*v1.Pod{}
 	a.waiting, a.ports = map[types.UID]*waiting{}, ports{}
 	a.stored, a.others, a.told = map[string]*v1.Pod{}, map[string]runtime.Object{}, map[string]runtime.Object{}
 	a.budgets, a.storedBudgets = map[string]*policyv1.PodDisruptionBudget{}, map[string]*policyv1.PodDisruptionBudget{}
@@ -165,6 +166,9 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 		}
 		a.begin(i, pod)
 		return
+	}
+	if e.What == timeline.Requeued {
+		delete(a.lingers, pod.UID)
 	}
 	w := a.waiting[pod.UID]
 	if s := a.assumed[pod.UID]; e.What == timeline.Requeued && (s != nil || e.Text == "error" && a.ends[pod.UID] > 0) {
@@ -303,16 +307,22 @@ func (a *account) assume(pod *v1.Pod, e *timeline.Entry) {
 
 // goes takes a pod off its node that is to be deleted, or is gone.
 func (a *account) goes(uid types.UID) {
-	if s := a.assumed[uid]; s != nil && s.permit {
+	s := a.assumed[uid]
+	if s != nil && s.permit {
 		a.fail(uid, s)
 		return
 	}
+	pod := a.onNodes[uid]
 	a.leave(uid)
+	if s != nil {
+		a.lingers[uid] = pod
+	}
 }
 
 // come puts a pod on its node, as it is now.
 func (a *account) come(pod *v1.Pod) {
 	a.leave(pod.UID)
+	delete(a.lingers, pod.UID)
 	a.onNodes[pod.UID] = pod
 	a.ports.add(pod)
 }

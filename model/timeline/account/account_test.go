@@ -66,7 +66,7 @@ func states(t *testing.T, known []runtime.Object, parts ...[]timeline.Entry) (al
 	}
 	cycles := account.Cycles(&timeline.Timeline{Cluster: &model.Cluster{}}, trace)
 	require.NotEmpty(t, cycles)
-	require.True(t, cycles[len(cycles)-1].States(false, func(s *account.State) bool {
+	require.True(t, cycles[len(cycles)-1].States(account.Bugs{}, func(s *account.State) bool {
 		where := map[string]string{}
 		for _, p := range s.Pods {
 			where[p.Name] = p.Spec.NodeName

@@ -33,6 +33,7 @@ type Cycle struct {
 	nodes       []*v1.Node
 	pods        []onNode
 	unsure      []onNode     // which may still count there, or not
+	lingers     []onNode     // which count no longer, and do for a scheduler with DeletedStay
 	nominations []*nominated // of other pods
 	own         []string     // of the pod itself
 	budgets     [][]*policyv1.PodDisruptionBudget
@@ -70,6 +71,9 @@ func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 		} else {
 			c.pods = append(c.pods, there)
 		}
+	}
+	for _, uid := range uids(a.lingers) {
+		c.lingers = append(c.lingers, onNode{started(a.lingers[uid]), started(a.lingers[uid])})
 	}
 	for _, uid := range uids(a.waiting) {
 		c.nominated(a.waiting[uid], a.stored[model.Key(a.waiting[uid].pod)])
@@ -169,20 +173,33 @@ type State struct {
 // maxStates is how many states of a cycle are looked at.
 const maxStates = 200
 
+// Bugs are known ones of some schedulers, by which they take something else for given.
+type Bugs struct {
+	// PortsForgotten is that a port of two pods is free once one of the two is gone: see the
+	// finding host-ports-forgotten.
+	PortsForgotten bool
+	// DeletedStay is that a pod which is deleted on its way to a node counts there until its
+	// binding has failed: see the finding deleted-pod-stays-assumed.
+	DeletedStay bool
+}
+
 // States visits the states that the scheduler may have been in, the likeliest first, until
-// visit returns false. all is false if there are too many. With portsForgotten a port that two
-// pods use is free in them once one of the two is gone: see the finding host-ports-forgotten.
-func (c *Cycle) States(portsForgotten bool, visit func(s *State) bool) (all bool) {
+// visit returns false. all is false if there are too many.
+func (c *Cycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
+	unsure := c.unsure
+	if bugs.DeletedStay {
+		unsure = slices.Concat(c.lingers, unsure)
+	}
 	preemptors := c.preemptors()
 	choices := []int{len(preemptors), len(c.budgets)}
 	for _, n := range c.nominations {
 		choices = append(choices, len(n.to))
 	}
-	for range c.unsure {
+	for range unsure {
 		choices = append(choices, 2)
 	}
 	as := func(p onNode) *v1.Pod {
-		if portsForgotten {
+		if bugs.PortsForgotten {
 			return p.forgotten
 		}
 		return p.pod
@@ -201,10 +218,10 @@ func (c *Cycle) States(portsForgotten bool, visit func(s *State) bool) (all bool
 				cluster.Pods = append(cluster.Pods, nominatedTo(n.pod, to))
 			}
 		}
-		for i, p := range c.unsure {
+		for i, p := range unsure {
 			if chosen[2+len(c.nominations)+i] == 0 {
 				cluster.Pods = append(cluster.Pods, as(p))
-			} else if portsForgotten {
+			} else if bugs.PortsForgotten {
 				for j, other := range cluster.Pods {
 					cluster.Pods[j] = withoutPortsOf(other, p.pod)
 				}

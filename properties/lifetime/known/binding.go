@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -39,6 +40,31 @@ func (l *Life) victimBack(pod string) bool {
 		}
 	}
 	return false
+}
+
+// victimRejected tells whether a pod's last attempt before the flush ended as it was preempted while it
+// was on its way to a node, and was not deleted: so it counts as unschedulable.
+func (l *Life) victimRejected(pod string) (rejected bool) {
+	assumed, preempted := false, false
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			assumed, preempted, rejected = false, false, false
+		case e.What == timeline.Decided && assumed && slices.Contains(e.Victims, pod):
+			preempted = true
+		case e.Pod() != pod:
+		case e.What == timeline.Popped:
+			assumed, preempted, rejected = false, false, false
+		case e.What == timeline.Fits:
+			assumed = true
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect():
+			preempted = false
+		case e.What == timeline.Requeued:
+			rejected = preempted && e.Text != "error" && e.Queue == model.QueueUnschedulable
+			assumed = false
+		}
+	}
+	return rejected
 }
 
 // manyTimes is how often a pod has to preempt within the last second to show that there is no

@@ -78,6 +78,12 @@ const (
 	StaysInFlight = "recreated-pod-stays-in-flight"
 	// NominationKept: a pod whose binding fails stays nominated.
 	NominationKept = "failed-binding-keeps-nomination"
+	// DeletedStays: a pod that is deleted on its way to a node counts there until its binding has
+	// failed.
+	DeletedStays = "deleted-pod-stays-assumed"
+	// VictimRejected: a pod that is preempted while it waits for permission counts as rejected, and
+	// no event makes it be tried again.
+	VictimRejected = "victim-in-permit-waits"
 )
 
 // Life is a timeline and what was seen of it.
@@ -182,6 +188,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		}
 		if len(ids) == 0 && f.Kind == string(timeline.Decided) && l.chanceUnnoticed(f.Pod) {
 			ids = append(ids, ChanceUnnoticed)
+		}
+		if l.victimRejected(f.Pod) {
+			ids = append(ids, VictimRejected)
 		}
 		if l.firstUnnoticed(f.Pod) {
 			ids = append(ids, FirstUnnoticed)
