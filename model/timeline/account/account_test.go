@@ -60,13 +60,18 @@ func preempts(p *v1.Pod, node string) []timeline.Entry {
 // states are, for each state of the last cycle of some entries, where the other pods are: on a
 // node, or nominated to one.
 func states(t *testing.T, known []runtime.Object, parts ...[]timeline.Entry) (all []map[string]string) {
+	return statesWith(t, account.Bugs{}, known, parts...)
+}
+
+// statesWith are the states of a scheduler with bugs.
+func statesWith(t *testing.T, bugs account.Bugs, known []runtime.Object, parts ...[]timeline.Entry) (all []map[string]string) {
 	trace := &timeline.Trace{Startups: []timeline.Startup{{Objects: known}}}
 	for _, part := range parts {
 		trace.Entries = append(trace.Entries, part...)
 	}
 	cycles := account.Cycles(&timeline.Timeline{Cluster: &model.Cluster{}}, trace)
 	require.NotEmpty(t, cycles)
-	require.True(t, cycles[len(cycles)-1].States(account.Bugs{}, func(s *account.State) bool {
+	require.True(t, cycles[len(cycles)-1].States(bugs, func(s *account.State) bool {
 		where := map[string]string{}
 		for _, p := range s.Pods {
 			where[p.Name] = p.Spec.NodeName
@@ -129,4 +134,18 @@ func TestStates(t *testing.T) {
 	// What comes during a cycle counts already, or does not.
 	during := append(append([]timeline.Entry{tries[0]}, told(pod("p", "a"), nil)...), tries[1])
 	require.ElementsMatch(t, []map[string]string{is("nominated a"), is("")}, states(t, known, told(nil, pod("p", "a")), told(nil, q), during))
+}
+
+// TestDeletedOnItsWay: a pod that is deleted on its way to a node takes no room, unless for a scheduler
+// that is known not to notice, until its binding has failed.
+func TestDeletedOnItsWay(t *testing.T) {
+	p, q := pod("p", ""), pod("q", "")
+	on, off := map[string]string{"p": "n"}, map[string]string{}
+	trace := [][]timeline.Entry{told(nil, p), told(nil, q), fits(p, "n"), told(p, nil), preempts(q, "")}
+	require.Equal(t, []map[string]string{off}, states(t, nil, trace...))
+	require.Equal(t, []map[string]string{on, off}, statesWith(t, account.Bugs{DeletedStay: true}, nil, trace...))
+	failed := append(trace[:4:4], []timeline.Entry{entry(timeline.Requeued, p)}, preempts(q, ""))
+	require.Equal(t, []map[string]string{off}, statesWith(t, account.Bugs{DeletedStay: true}, nil, failed...))
+	again := append(trace[:4:4], told(nil, p), fits(p, "m"), preempts(q, ""))
+	require.Equal(t, []map[string]string{{"p": "m"}}, statesWith(t, account.Bugs{DeletedStay: true}, nil, again...))
 }
