@@ -200,6 +200,9 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 	case timeline.Decided:
 		a.end(i, e)
 		a.victims[model.Key(pod)] = slices.Clone(e.Victims)
+		if !a.settings.AsyncPreemption() {
+			a.rejects(model.Key(pod))
+		}
 		if w != nil {
 			w.decide(e, a.stored[model.Key(pod)])
 		}
@@ -358,14 +361,18 @@ func (a *account) called(e *timeline.Entry) {
 	}
 }
 
-// preempted notes the victims of a preemption that has ended well without a call about them: if they
-// were waiting for permission they were rejected. Since 1.36 an event says so.
+// preempted notes that a preemption has ended.
 func (a *account) preempted(e *timeline.Entry) {
-	if e.Text != "success" {
-		return
+	if e.Text == "success" {
+		a.rejects(e.Pod())
 	}
+}
+
+// rejects notes the victims of a preemption about which no call was made: if they were waiting for
+// permission they were rejected, or are in a synchronous preemption. Since 1.36 an event says so.
+func (a *account) rejects(preemptor string) {
 	for uid, s := range a.assumed {
-		if s.permit && slices.Contains(a.victims[e.Pod()], model.Key(a.onNodes[uid])) {
+		if s.permit && slices.Contains(a.victims[preemptor], model.Key(a.onNodes[uid])) {
 			a.fail(uid, s)
 		}
 	}
