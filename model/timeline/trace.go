@@ -168,10 +168,13 @@ func (e *Entry) Pod() string {
 	return name
 }
 
+// Preempts tells whether an entry is the event that says that a pod was preempted.
+func (e *Entry) Preempts() bool { return e.What == Told && strings.HasPrefix(e.Text, "Preempted:") }
+
 // PreemptsInMemory tells whether an entry says that a pod was preempted by ending its way to a
 // node, without a call.
 func (e *Entry) PreemptsInMemory() bool {
-	return e.What == Told && strings.HasPrefix(e.Text, "Preempted:") && strings.Contains(e.Text, "in kube-scheduler memory")
+	return e.Preempts() && strings.Contains(e.Text, "in kube-scheduler memory")
 }
 
 // MarksVictim tells whether a call gives a pod the condition of a victim.

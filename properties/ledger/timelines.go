@@ -272,6 +272,18 @@ var fixedTimelineFindings = []Entry{
 		Upstream:    "kubernetes#134217",
 	},
 	{
+		ID:          "recreated-preemptor-stays-gated",
+		Title:       "A pod that is created again in the cycle in which its namesake preempts is gated, and is not tried",
+		Class:       Defect,
+		Promise:     "PreEnqueue blocks the pod that preempts while its preemption is in progress; then it is ungated.",
+		Source:      "KEP-4832, Design Details",
+		Happens:     "The preemption looks up the latest pod of the name, and the mark of those that preempt gets the UID of that one. If the scheduler is told of the new pod while the mark is there, DefaultPreemption alone gates it, and says of each event that it does not help. Since 1.37 the mark gets the UID of the pod that is tried.",
+		Where:       "preemption/preemption.go:276@v1.35.4, Preempt; default_preemption.go:166@v1.35.4, isPodSchedulableAfterPodDeletion",
+		Consequence: "A pod of a StatefulSet that is replaced at the wrong moment stays pending until it is changed, or the scheduler restarted.",
+		Releases:    ">=1.34.0 <1.37.0",
+		Upstream:    "fixed",
+	},
+	{
 		ID:          "victim-in-permit-waits",
 		Title:       "A pod that is preempted while it waits for permission is not tried again until the five-minute flush",
 		Class:       Inconsistency,

@@ -110,7 +110,7 @@ func evictions() []Property {
 				}
 				told := slices.ContainsFunc(l.Trace.Entries[i:], func(later timeline.Entry) bool {
 					return later.What == timeline.TakenOver ||
-						later.What == timeline.Told && later.Object == e.Object && strings.HasPrefix(later.Text, "Preempted:")
+						later.Preempts() && later.Object == e.Object
 				})
 				if !told {
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "untold", Entry: i,
@@ -132,7 +132,8 @@ func evictions() []Property {
 // were evicted for it, as far as the scheduler has been told of them.
 func waitsForVictims(l *Life) (findings []Finding) {
 	type debt struct {
-		node string
+		node    string
+		victims []string
 		// evicted are victims, and the entry from which on it counts that the scheduler is told
 		// that they terminate: where the call failed, only then can it know that they do for it.
 		evicted map[string]int
@@ -172,7 +173,7 @@ func waitsForVictims(l *Life) (findings []Finding) {
 				delete(owed, e.Pod())
 			}
 			switch d := owed[e.By]; {
-			case d == nil || e.Call != timeline.Evict:
+			case d == nil || e.Call != timeline.Evict || !slices.Contains(d.victims, e.Pod()): // or it is of an earlier preemption
 			case e.Error != "" && !l.Timeline.Cluster.Settings.AsyncPreemption():
 				delete(owed, e.By) // the preemption has failed, and nominates nothing
 			case e.TookEffect() && e.Error != "":
@@ -197,7 +198,7 @@ func waitsForVictims(l *Life) (findings []Finding) {
 				}
 			}
 			if more || e.Node == "" {
-				owed[e.Pod()] = &debt{node: e.Node, evicted: map[string]int{}}
+				owed[e.Pod()] = &debt{node: e.Node, victims: e.Victims, evicted: map[string]int{}}
 			}
 			if slices.ContainsFunc(l.Trace.Entries[began:i], func(m timeline.Entry) bool { return m.What == timeline.Handled && m.Object == "Node "+e.Node }) {
 				delete(owed, e.Pod()) // it was decided for a node as it is no more

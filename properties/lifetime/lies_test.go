@@ -47,7 +47,10 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 	},
 	"the-gone-are-not-tried": {
 		"tries a pod that is gone": func(t *timeline.Trace) {
-			t.Entries = append(t.Entries, timeline.Entry{What: timeline.Popped, Object: "Pod default/v"})
+			i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+				return e.What == timeline.Handled && e.Object == "Pod default/v" && e.Text == "deleted"
+			})
+			t.Entries = append(t.Entries, timeline.Entry{What: timeline.Popped, Object: "Pod default/v", Is: t.Entries[i].Was})
 		},
 	},
 	"the-terminating-are-not-scheduled": {

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
@@ -42,14 +46,17 @@ func pacing() []Property {
 		Source:  "doc comment of PriorityQueue.Delete (scheduling_queue.go:1469@v1.37.1)",
 		Lies:    []string{"tries a pod that is gone"},
 		Check: func(l *Life) (findings []Finding) {
-			gone := map[string]bool{}
+			gone := map[string]types.UID{}
 			for i := range l.Trace.Entries {
 				switch e := &l.Trace.Entries[i]; {
 				case e.What == timeline.TakenOver:
 					clear(gone)
 				case e.What == timeline.Handled && e.Pod() != "":
-					gone[e.Pod()] = e.Text == "deleted"
-				case e.What == timeline.Popped && gone[e.Pod()]:
+					delete(gone, e.Pod())
+					if was, ok := e.Was.(*v1.Pod); ok && e.Text == "deleted" {
+						gone[e.Pod()] = was.UID
+					}
+				case e.What == timeline.Popped && is(e.Is, gone[e.Pod()]):
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "tried", Entry: i,
 						Detail: fmt.Sprintf("pod %s is tried after the scheduler has handled that it is gone", e.Pod())})
 				}
@@ -79,6 +86,12 @@ func pacing() []Property {
 			return findings
 		},
 	}}
+}
+
+// is tells whether an object is a pod of a UID.
+func is(obj runtime.Object, uid types.UID) bool {
+	p, ok := obj.(*v1.Pod)
+	return ok && p.UID == uid
 }
 
 // backoffOf is how long the backoff after so many failures lasts.

@@ -145,11 +145,12 @@ func (a *account) follow(i int, e *timeline.Entry) {
 			a.holds = slices.DeleteFunc(a.holds, func(p string) bool { return p == e.Object })
 		}
 	case timeline.Told:
-		if e.PreemptsInMemory() {
+		switch {
+		case e.PreemptsInMemory():
 			a.bindingFails(e.Pod())
+		case e.Preempts():
+			a.rejects(e.Pod())
 		}
-	case timeline.Ends:
-		a.preempted(e)
 	case timeline.Popped, timeline.Fits, timeline.Unfit, timeline.Decided, timeline.Requeued:
 		if pod, ok := e.Is.(*v1.Pod); ok {
 			a.goesOn(i, e, pod)
@@ -200,9 +201,6 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 	case timeline.Decided:
 		a.end(i, e)
 		a.victims[model.Key(pod)] = slices.Clone(e.Victims)
-		if !a.settings.AsyncPreemption() {
-			a.rejects(model.Key(pod))
-		}
 		if w != nil {
 			w.decide(e, a.stored[model.Key(pod)])
 		}
@@ -361,21 +359,24 @@ func (a *account) called(e *timeline.Entry) {
 	}
 }
 
-// preempted notes that a preemption has ended.
-func (a *account) preempted(e *timeline.Entry) {
-	if e.Text == "success" {
-		a.rejects(e.Pod())
-	}
-}
-
-// rejects notes the victims of a preemption about which no call was made: if they were waiting for
-// permission they were rejected, or are in a synchronous preemption. Since 1.36 an event says so.
-func (a *account) rejects(preemptor string) {
+// rejects notes that a pod is said to be preempted about which no call was made: it was waiting for
+// permission, and is rejected. Since 1.36 the event itself says that it is not deleted.
+func (a *account) rejects(pod string) {
 	for uid, s := range a.assumed {
-		if s.permit && slices.Contains(a.victims[preemptor], model.Key(a.onNodes[uid])) {
+		if s.permit && model.Key(a.onNodes[uid]) == pod && a.uncalled(pod) {
 			a.fail(uid, s)
 		}
 	}
+}
+
+// uncalled tells whether a pod is a victim about which no call was made.
+func (a *account) uncalled(pod string) bool {
+	for _, victims := range a.victims {
+		if slices.Contains(victims, pod) {
+			return true
+		}
+	}
+	return false
 }
 
 // bindingFails notes that a pod goes nowhere. That it counts no longer on its node is said

@@ -136,34 +136,24 @@ func TestStates(t *testing.T) {
 	require.ElementsMatch(t, []map[string]string{is("nominated a"), is("")}, states(t, known, told(nil, pod("p", "a")), told(nil, q), during))
 }
 
-// TestRejectedInPermit: a victim that waits for permission is rejected without a call, and without an
-// event before 1.36.
+// TestRejectedInPermit: a victim that waits for permission is rejected without a call, and before 1.36 the
+// event does not say so.
 func TestRejectedInPermit(t *testing.T) {
 	p, q := pod("p", ""), pod("q", "")
 	on, off := map[string]string{"p": "n"}, map[string]string{}
 	held := []timeline.Entry{{What: timeline.Holding, Object: "permit"}}
 	decides := preempts(q, "n")
 	decides[2].Victims = []string{model.Key(p)}
-	ends := entry(timeline.Ends, q)
-	ends.Text = "success"
-	trace := [][]timeline.Entry{held, told(nil, p), told(nil, q), fits(p, "n"), decides, {ends}, fits(q, "m")}
-	got := states(t, nil, trace...)
-	require.Contains(t, got, on)
-	require.Contains(t, got, off)
-	for _, async := range []bool{true, false} {
-		var all []timeline.Entry
-		for _, part := range [][]timeline.Entry{held, told(nil, p), told(nil, q), fits(p, "n"), decides, {entry(timeline.Requeued, p)}, preempts(q, "n")} {
-			all = append(all, part...)
-		}
-		cluster := &model.Cluster{Settings: model.Settings{FeatureGates: map[string]bool{"SchedulerAsyncPreemption": async}}}
-		cycles := account.Cycles(&timeline.Timeline{Cluster: cluster}, &timeline.Trace{Startups: []timeline.Startup{{}}, Entries: all})
-		n := 0
-		cycles[len(cycles)-1].States(account.Bugs{}, func(s *account.State) bool {
-			n += len(s.Pods)
-			return true
-		})
-		require.Equal(t, async, n > 0, "a synchronous preemption is over when its cycle is")
+	says := timeline.Entry{What: timeline.Told, Object: "Pod " + model.Key(p), Text: "Preempted: Preempted by pod q on node n"}
+	evicts := timeline.Entry{What: timeline.Called, Call: timeline.Evict, By: model.Key(q), Object: "Pod " + model.Key(p)}
+	after := func(between ...timeline.Entry) []map[string]string {
+		return states(t, nil, held, told(nil, p), told(nil, q), fits(p, "n"), decides, between, fits(q, "m"))
 	}
+	require.NotContains(t, after(), off)
+	require.Contains(t, after(says), on)
+	require.Contains(t, after(says), off)
+	require.NotContains(t, after(evicts, says), off)
+	require.NotContains(t, after(says, entry(timeline.Requeued, p)), on)
 }
 
 // TestDeletedOnItsWay: a pod that is deleted on its way to a node takes no room, unless for a scheduler

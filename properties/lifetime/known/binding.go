@@ -4,6 +4,9 @@ import (
 	"slices"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
@@ -65,6 +68,36 @@ func (l *Life) victimRejected(pod string) (rejected bool) {
 		}
 	}
 	return rejected
+}
+
+// namesakeGated tells whether the scheduler was told of a pod while a preemption for an earlier pod of its
+// name went on, which looked up the new one, and has not tried it since, by an entry.
+func (l *Life) namesakeGated(pod string, before int) (gated bool) {
+	var popped, latest types.UID
+	on := false
+	for i := range l.Trace.Entries[:before] {
+		e := &l.Trace.Entries[i]
+		if e.What == timeline.TakenOver {
+			on, gated = false, false
+		}
+		if e.Pod() != pod {
+			continue
+		}
+		p, _ := e.Is.(*v1.Pod)
+		switch {
+		case e.What == timeline.Popped && p != nil:
+			popped, gated = p.UID, gated && p.UID != latest
+		case e.What == timeline.Stored && p != nil:
+			latest = p.UID
+		case e.What == timeline.Decided && len(e.Victims) > 0:
+			on = popped != latest
+		case e.What == timeline.Ends:
+			on = false
+		case e.What == timeline.Handled && e.Text == "added" && p != nil:
+			gated = on && p.UID != popped
+		}
+	}
+	return gated
 }
 
 // manyTimes is how often a pod has to preempt within the last second to show that there is no

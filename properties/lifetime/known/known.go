@@ -84,6 +84,9 @@ const (
 	// VictimRejected: a pod that is preempted while it waits for permission counts as rejected, and
 	// no event makes it be tried again.
 	VictimRejected = "victim-in-permit-waits"
+	// NamesakeGated: a pod is deleted in its cycle and created again, and the new one is gated as if
+	// it preempted.
+	NamesakeGated = "recreated-preemptor-stays-gated"
 )
 
 // Life is a timeline and what was seen of it.
@@ -123,6 +126,10 @@ type Broken struct {
 // apart from those that it has.
 func (l *Life) Explain(f *Broken) (ids []string) {
 	switch f.Property {
+	case "important-first":
+		if l.namesakeGated(f.Pod, f.Entry) {
+			ids = append(ids, NamesakeGated)
+		}
 	case "tried-as-told":
 		if l.ofOldCopy(f) {
 			ids = append(ids, OldCopy)
@@ -338,6 +345,8 @@ func (l *Life) gatedBy(pod string) []string {
 	switch {
 	case !l.Trace.Quiet.Pod(pod).Gated:
 		return nil
+	case l.namesakeGated(pod, l.Trace.FlushedAt):
+		return []string{NamesakeGated}
 	case l.evictedNamesake(pod):
 		return []string{Namesake}
 	case GatedByVainPreemption(l.Trace, pod):
