@@ -343,7 +343,7 @@ func (l *Life) tookForAnother(f *Broken) (took bool) {
 // gatedBy are the known findings by which a pod is kept gated in the end.
 func (l *Life) gatedBy(pod string) []string {
 	switch {
-	case !l.Trace.Quiet.Pod(pod).Gated:
+	case !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Name == pod && p.Gated }): // of two of one name either
 		return nil
 	case l.namesakeGated(pod, l.Trace.FlushedAt):
 		return []string{NamesakeGated}
