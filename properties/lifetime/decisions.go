@@ -111,10 +111,7 @@ func (c judge) finding() *Finding {
 // quirks are the known findings that together account for the cycle; nil if
 // they do not.
 func (c judge) quirks() (ids []string) {
-	quirks := ledger.QuirksOf(c.release)
-	if e, _ := ledger.LookUp(known.DeletedStays); c.release.In(e.Releases) {
-		quirks = append(quirks, known.DeletedStays)
-	}
+	quirks := quirksOf(c.release)
 	explains := func(quirks []release.Quirk) bool {
 		v := c.verdict(quirks...)
 		return v.admitted && !v.otherNomination
@@ -126,6 +123,25 @@ func (c judge) quirks() (ids []string) {
 		ids = append(ids, string(q))
 	}
 	return ids
+}
+
+// quirksOf are the quirks of a release, and the bug of it that changes which clusters its cycles are about.
+func quirksOf(r release.Release) []release.Quirk {
+	quirks := ledger.QuirksOf(r)
+	if e, _ := ledger.LookUp(known.DeletedStays); r.In(e.Releases) {
+		quirks = append(quirks, known.DeletedStays)
+	}
+	return quirks
+}
+
+// rulesWith are the rules of a release with some of quirksOf, and what these are of the clusters.
+func rulesWith(r release.Release, quirks []release.Quirk) (*answers.Rules, account.Bugs) {
+	bugs := account.Bugs{PortsForgotten: slices.Contains(quirks, release.HostPortsForgotten), DeletedStay: slices.Contains(quirks, known.DeletedStays)}
+	rules := r.Rules()
+	if quirks = slices.DeleteFunc(slices.Clone(quirks), func(q release.Quirk) bool { return q == known.DeletedStays }); len(quirks) > 0 {
+		rules = release.With(rules, quirks...)
+	}
+	return rules, bugs
 }
 
 // leastOf drops the quirks without which the others still explain something.
@@ -153,12 +169,7 @@ type verdict struct {
 // verdict looks for a state of the cycle in which the documented rules, with some quirks,
 // allow what was seen.
 func (c judge) verdict(quirks ...release.Quirk) (v verdict) {
-	bugs := account.Bugs{PortsForgotten: slices.Contains(quirks, release.HostPortsForgotten), DeletedStay: slices.Contains(quirks, known.DeletedStays)}
-	rules := c.release.Rules()
-	// What is still on its way to a node is no matter of the algorithm.
-	if quirks = slices.DeleteFunc(slices.Clone(quirks), func(q release.Quirk) bool { return q == known.DeletedStays }); len(quirks) > 0 {
-		rules = release.With(rules, quirks...)
-	}
+	rules, bugs := rulesWith(c.release, quirks)
 	first := true
 	all := c.States(bugs, func(s *account.State) bool {
 		set, err := answers.Decide(s.Cluster, rules)

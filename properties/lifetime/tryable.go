@@ -2,14 +2,12 @@ package lifetime
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
-	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // tryable is the promise that an event which makes a pod fit makes it be tried.
@@ -149,14 +147,14 @@ func (l *Life) refusedBy(s suspect) (ids []string) {
 		}
 		c := k.Cycle(s.pod, false)
 		refused := func(quirks []release.Quirk) (refused bool) {
-			rules := release.With(l.Release().Rules(), quirks...)
-			c.States(slices.Contains(quirks, release.HostPortsForgotten), func(s *account.State) bool {
+			rules, bugs := rulesWith(l.Release(), quirks)
+			c.States(bugs, func(s *account.State) bool {
 				refused = len(rules.NewCycle(s.Cluster).Decide().Fits) == 0
 				return !refused
 			})
 			return refused
 		}
-		quirks := ledger.QuirksOf(l.Release())
+		quirks := quirksOf(l.Release())
 		if !refused(quirks) {
 			return
 		}
@@ -170,7 +168,7 @@ func (l *Life) refusedBy(s suspect) (ids []string) {
 // inAllStates tells whether something is so of what the model says in each state of a cycle.
 func (l *Life) inAllStates(c *account.Cycle, is func(d *answers.Set) bool) bool {
 	rules, holds := l.Release().Rules(), true
-	all := c.States(false, func(s *account.State) bool {
+	all := c.States(account.Bugs{}, func(s *account.State) bool {
 		d := rules.NewCycle(s.Cluster).Decide()
 		holds = len(d.Errors) == 0 && is(&answers.Set{Decision: d})
 		if holds && len(d.Fits) > 0 {
