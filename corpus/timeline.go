@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/blang/semver/v4"
 	v1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -43,7 +45,7 @@ type timelineDocument struct {
 // GetName is the name of the timeline.
 func (d *timelineDocument) GetName() string { return d.Name }
 
-// stepDocument is a step: one of its fields, and "with" beside "change".
+// stepDocument is a step: one of its fields, "with" beside "change", and "behind" beside "takeover".
 type stepDocument struct {
 	Create   string                `json:"create,omitempty"`
 	Change   string                `json:"change,omitempty"`
@@ -58,6 +60,7 @@ type stepDocument struct {
 	Relist   string                `json:"relist,omitempty"`
 	Replace  *replaceDocument      `json:"replace,omitempty"`
 	Takeover bool                  `json:"takeover,omitempty"`
+	Behind   map[string]int        `json:"behind,omitempty"`
 	Expect   *timeline.Expectation `json:"expect,omitempty"`
 }
 
@@ -79,7 +82,7 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 	var set []string
 	v := reflect.ValueOf(*d)
 	for i := range v.NumField() {
-		if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); !v.Field(i).IsZero() && name != "with" {
+		if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); !v.Field(i).IsZero() && name != "with" && name != "behind" {
 			set = append(set, name)
 		}
 	}
@@ -89,8 +92,19 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 	if (d.Change != "") != (len(d.With) > 0) {
 		return s, "with", errors.New(`"change" and "with" go together`)
 	}
+	if d.Behind != nil && !d.Takeover {
+		return s, "behind", errors.New(`"behind" goes with "takeover"`)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(d.Behind)) {
+		switch n := d.Behind[kind]; {
+		case !slices.Contains(timeline.Watched(), kind):
+			return s, "behind", fmt.Errorf("%q is no kind of object that a scheduler watches; there are %v", kind, timeline.Watched())
+		case n < 1:
+			return s, "behind[" + kind + "]", fmt.Errorf("%d is no number of events", n)
+		}
+	}
 	s = timeline.Step{Change: d.Change, With: d.With, Delete: d.Delete, End: podKey(d.End), Hold: d.Hold, Release: d.Release, Next: d.Next,
-		Fail: d.Fail, Relist: d.Relist, Takeover: d.Takeover, Expect: d.Expect}
+		Fail: d.Fail, Relist: d.Relist, Takeover: d.Takeover, Behind: d.Behind, Expect: d.Expect}
 	for _, name := range []*string{&s.Change, &s.Delete} {
 		if kind, key, ok := strings.Cut(*name, " "); *name != "" && (!ok || kind == "" || key == "") {
 			return s, set[0], fmt.Errorf("%q names no object; it takes a kind and a name, as in \"Pod default/a\"", *name)
@@ -207,6 +221,11 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 			later[name] = later[name] || !about[name]
 		}
 		for _, name := range []string{name, step.Change, step.Delete} {
+			if class, ok := named[name].(*schedulingv1.PriorityClass); ok {
+				if field, err := checkClass(class, &doc.Steps[i]); err != nil {
+					return nil, first.Fail(fmt.Sprintf("steps[%d].%s", i, field), err)
+				}
+			}
 			about[name] = true
 		}
 		steps[i] = step
@@ -232,6 +251,26 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 	}}}, nil
 }
 
+// checkClass says what cannot be done to a priority class in a step: the API server admits no update
+// of what pods have from it, and pods are given their priority by the classes of the whole stream,
+// so that their default can be none that comes or goes.
+func checkClass(class *schedulingv1.PriorityClass, step *stepDocument) (field string, err error) {
+	var with map[string]any
+	_ = json.Unmarshal(step.With, &with) // it is JSON, or none
+	switch {
+	case class.GlobalDefault && step.Create != "":
+		return "create", errors.New("a class that is the default of all pods has to be there from the start")
+	case class.GlobalDefault && step.Delete != "":
+		return "delete", errors.New("a class that is the default of all pods has to stay")
+	}
+	for _, name := range []string{"value", "preemptionPolicy", "globalDefault"} {
+		if _, set := with[name]; set {
+			return "with." + name, errors.New("it cannot be changed; delete the class, and create it anew")
+		}
+	}
+	return "", nil
+}
+
 // startOf is a cluster without the objects of some names.
 func startOf(c *model.Cluster, without map[string]bool) *model.Cluster {
 	start := *c
@@ -255,7 +294,7 @@ func keep[T kruntime.Object](all []T, without map[string]bool) (kept []T) {
 // documentOf is the document of a step, and the object that it creates.
 func documentOf(s *timeline.Step) stepDocument {
 	d := stepDocument{Change: s.Change, With: s.With, Delete: s.Delete, End: s.End, Hold: s.Hold, Release: s.Release, Next: s.Next,
-		Fail: s.Fail, Relist: s.Relist, Takeover: s.Takeover, Expect: s.Expect}
+		Fail: s.Fail, Relist: s.Relist, Takeover: s.Takeover, Behind: s.Behind, Expect: s.Expect}
 	if s.Create != nil {
 		d.Create = apiserver.NameOf(s.Create)
 	}

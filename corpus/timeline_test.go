@@ -57,6 +57,13 @@ func TestReadBadTimeline(t *testing.T) {
 		{"replace before", step("replace: {pod: a, after: -1s}"), `f: document 1, line 6: Timeline t: steps[1].replace.after: "-1s" is no time up to 24h0m0s, for example 1m30s`},
 		{"replace too often", step("replace: {pod: a, times: 21}"), `f: document 1, line 6: Timeline t: steps[1].replace.times: 21 is not within 0 to 20`},
 		{"replace what else", step("replace: {pod: a, name: b}"), `f: document 1, line 6: Timeline t: steps[1].replace.name: unknown field`},
+		{"default class comes", step("create: PriorityClass c") + "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: c}\nvalue: 1\nglobalDefault: true\n", `f: document 1, line 6: Timeline t: steps[1].create: a class that is the default of all pods has to be there from the start`},
+		{"default class goes", step("delete: PriorityClass c") + "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: c}\nvalue: 1\nglobalDefault: true\n", `f: document 1, line 6: Timeline t: steps[1].delete: a class that is the default of all pods has to stay`},
+		{"class of another value", step("{change: PriorityClass c, with: {value: 2}}") + "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: c}\nvalue: 1\n", `f: document 1, line 6: Timeline t: steps[1].with.value: it cannot be changed; delete the class, and create it anew`},
+		{"behind without takeover", step("{relist: Pod, behind: {Pod: 1}}"), `f: document 1, line 6: Timeline t: steps[1].behind: "behind" goes with "takeover"`},
+		{"behind of no kind", step("{takeover: true, behind: {Pods: 1}}"), `f: document 1, line 6: Timeline t: steps[1].behind: "Pods" is no kind of object that a scheduler watches; there are [Pod Node PodDisruptionBudget Namespace PersistentVolume PersistentVolumeClaim Service ReplicationController ReplicaSet StatefulSet StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment ResourceClaim ResourceSlice DeviceClass DeviceTaintRule PodGroup CompositePodGroup]`},
+		{"behind by nothing", step("{takeover: true, behind: {Pod: 0}}"), `f: document 1, line 6: Timeline t: steps[1].behind[Pod]: 0 is no number of events`},
+		{"behind some time", step("{takeover: true, behind: {Pod: 1s}}"), `f: document 1, line 6: Timeline t: steps[1].behind[Pod]: a string does not fit, it takes a int`},
 		{"takeover is a truth value", step("takeover: maybe"), `f: document 1, line 6: Timeline t: steps[1].takeover: a string does not fit, it takes a bool`},
 
 		// Places.

@@ -1,6 +1,9 @@
 package timeline
 
-import "maps"
+import (
+	"maps"
+	"strings"
+)
 
 // Preemption is one preemption for a pod, as the entries of a trace tell of it. Entries are
 // given by their indexes, -1 if there is none.
@@ -95,6 +98,11 @@ func (t *Trace) HitNamesakes() (hits []int) {
 		switch {
 		case e.What == TakenOver:
 			told = maps.Clone(created)
+			for _, missed := range t.Missed(i) {
+				if missed.Text == "added" {
+					told[strings.TrimPrefix(missed.Object, "Pod ")]--
+				}
+			}
 			clear(decided)
 		case e.Creates():
 			created[pod]++

@@ -9,6 +9,7 @@ package timeline
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ type Timeline struct {
 // MaxWait is the longest wait of a step.
 const MaxWait = 24 * time.Hour
 
-// Step is one thing that happens: exactly one of the fields is set, but for With.
+// Step is one thing that happens: exactly one of the fields is set, but for With and Behind.
 type Step struct {
 	// Create is an object that somebody creates.
 	Create runtime.Object
@@ -60,6 +61,15 @@ type Step struct {
 	// Takeover: the scheduler dies, and another one takes over. What the first held in
 	// memory is gone, and so are the calls it had not sent.
 	Takeover bool
+	// Behind is, by kind of object, one of Watched, how many of the last events the API server
+	// does not know yet from whose watch cache the new scheduler lists. They come to it later,
+	// by its watch. Of more events than there were it is all.
+	//
+	// An informer's first list may be as old as that: "It is possible for the request to return
+	// data at a much older resource version that the client has previously observed" (docs:
+	// reference/using-api/api-concepts, "Semantics for get and list", of resourceVersion "0",
+	// with which a reflector begins: client-go/tools/cache/reflector.go:1129@v0.37.1).
+	Behind map[string]int
 	// Expect is what should be so now.
 	Expect *Expectation
 }
@@ -68,6 +78,16 @@ type Step struct {
 func (s *Step) CreatedPod() *v1.Pod {
 	p, _ := s.Create.(*v1.Pod)
 	return p
+}
+
+// BehindWords are how far a new scheduler's list is behind: "2 events of Pod, 1 of Node"; "" if it
+// shows all.
+func (s *Step) BehindWords() string {
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(s.Behind)) {
+		all = append(all, fmt.Sprintf("%d of %s", s.Behind[kind], kind))
+	}
+	return strings.Replace(strings.Join(all, ", "), " of", " events of", 1)
 }
 
 // PlaceName is a kind of place at which something can be held.

@@ -37,6 +37,25 @@ type Trace struct {
 type Startup struct {
 	Entry   int // the index of the first entry after that
 	Objects []runtime.Object
+	// Missed are the events that its list did not show yet, in turn: see Step.Behind.
+	Missed []Missed
+}
+
+// Missed is an event that comes to a scheduler after the list with which it started.
+type Missed struct {
+	Object string // as that of an entry
+	Text   string // as that of an entry that is Stored
+}
+
+// Missed are the events that the list did not show yet with which the scheduler began that took over
+// at an entry.
+func (t *Trace) Missed(takenOver int) []Missed {
+	for _, s := range t.Startups {
+		if s.Entry > takenOver {
+			return s.Missed
+		}
+	}
+	return nil
 }
 
 // Unmet is an expectation that did not hold.

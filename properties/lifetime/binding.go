@@ -238,6 +238,8 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 			if e.What != timeline.Handled || !strings.HasPrefix(e.Text, "updated") {
 				delete(waiting, pod)
 				delete(fits, pod)
+			}
+			if e.What != timeline.Handled { // of which a scheduler that took over may be told late
 				delete(bound, pod)
 			}
 		case timeline.Unfit:
@@ -265,7 +267,9 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 				if began, ok := failing[pod]; ok {
 					since = began
 				}
-				free(i, since, pod, math.MaxInt32)
+				if !bound[pod] { // or it has its room already, by an earlier scheduler
+					free(i, since, pod, math.MaxInt32)
+				}
 			}
 		}
 	}
@@ -302,6 +306,9 @@ func failedBindingEndsNomination(l *Life) (findings []Finding) {
 			clear(failed)
 			clear(open)
 			stored = maps.Clone(emitted)
+			for _, missed := range l.Trace.Missed(i) {
+				stored[strings.TrimPrefix(missed.Object, "Pod ")]--
+			}
 		case timeline.Created, timeline.Updated, timeline.Removed, timeline.Deleting, timeline.Started:
 			if e.Error != "" {
 				break

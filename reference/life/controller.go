@@ -66,6 +66,10 @@ func (s *server) lost(pod *v1.Pod) {
 			if s.find(nameOf(next)) != nil { // a controller would take another name
 				return
 			}
+			if why := s.refuses(next); why != "" {
+				s.r.note(timeline.Entry{What: timeline.Created, Object: nameOf(next), By: model.Key(pod), Error: why})
+				return
+			}
 			created := s.stamp(next, true).(*v1.Pod)
 			s.owners[created.UID] = c
 			s.put(created)

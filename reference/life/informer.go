@@ -25,6 +25,14 @@ type event struct {
 	listed bool
 }
 
+// about is the object that an event is about, as it is now, or was in the end.
+func (e event) about() runtime.Object {
+	if e.now == nil {
+		return e.old
+	}
+	return e.now
+}
+
 func (e event) String() string {
 	switch {
 	case e.old == nil:
@@ -84,11 +92,7 @@ func (i *informer) handle(e event, initial bool) {
 // deliver makes an event go to the scheduler: first into the store, then to the handlers.
 // The order among events of one kind is that of the API server.
 func (s *scheduler) deliver(e event) {
-	obj := e.now
-	if obj == nil {
-		obj = e.old
-	}
-	i := s.informers[reflect.TypeOf(obj)]
+	i := s.informers[reflect.TypeOf(e.about())]
 	if i == nil {
 		return
 	}
@@ -128,11 +132,7 @@ func (s *scheduler) noteEvent(what timeline.What, e event) {
 		all = []event{{old: e.old, listed: e.listed}, {now: e.now, listed: e.listed}}
 	}
 	for _, e := range all {
-		obj := e.now
-		if obj == nil {
-			obj = e.old
-		}
-		s.r.note(timeline.Entry{What: what, Object: nameOf(obj), Text: e.String(), Listed: e.listed, Replaced: replaced, Was: e.old, Is: e.now})
+		s.r.note(timeline.Entry{What: what, Object: nameOf(e.about()), Text: e.String(), Listed: e.listed, Replaced: replaced, Was: e.old, Is: e.now})
 	}
 }
 

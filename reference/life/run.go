@@ -175,7 +175,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	r.server = newServer(r)
 	r.budget = endless * (10 + len(r.tl.Cluster.Pods) + len(r.tl.Steps))
 	r.server.load(r.tl.Cluster)
-	if r.scheduler, err = newScheduler(r); err != nil {
+	if r.scheduler, err = newScheduler(r, nil); err != nil {
 		return err
 	}
 	r.change(r.scheduler)
@@ -274,7 +274,7 @@ func (r *run) do(s *timeline.Step) error {
 	case s.Replace != nil:
 		r.server.replace(s.Replace)
 	case s.Takeover:
-		return r.takeover()
+		return r.takeover(s)
 	}
 	return nil
 }
@@ -431,10 +431,14 @@ func (r *run) rest() bool {
 }
 
 // takeover ends the scheduler, and starts another.
-func (r *run) takeover() (err error) {
-	r.note(timeline.Entry{What: timeline.TakenOver})
+func (r *run) takeover(step *timeline.Step) (err error) {
+	e := timeline.Entry{What: timeline.TakenOver}
+	if behind := step.BehindWords(); behind != "" {
+		e.Text = "behind by " + behind
+	}
+	r.note(e)
 	r.kill()
-	if r.scheduler, err = newScheduler(r); err != nil {
+	if r.scheduler, err = newScheduler(r, step.Behind); err != nil {
 		return err
 	}
 	r.change(r.scheduler)

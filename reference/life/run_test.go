@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/generators/timelines"
@@ -188,6 +189,51 @@ func TestTakeover(t *testing.T) {
 		require.NotNil(t, trace.Quiet, name)
 		require.Equal(t, "default/p on node-1\n", trace.Quiet.Outcome(), name)
 		require.Empty(t, lifetime.Check(&lifetime.Life{Timeline: &timeline.Timeline{Cluster: cluster, Steps: steps}, Trace: trace}), name)
+	}
+}
+
+// TestBehind: a scheduler that lists from an API server that is behind knows the objects as they were
+// before the last events, and is told of these in turn, as they are let in.
+func TestBehind(t *testing.T) {
+	base, err := corpus.Load(filepath.Join("../../corpus/timelines", "preempted-and-bound.yaml"))
+	require.NoError(t, err)
+	cluster, create := base.Cases[0].Cluster, base.Cases[0].Timeline.Steps[0]
+	cordon := timeline.Step{Change: "Node node-1", With: []byte(`{"spec": {"unschedulable": true}}`)}
+	store := timeline.Place{Name: timeline.Store, Kind: "Pod"}
+	// In turn, p is added, v is marked and terminates, p is nominated, v goes, p is bound and starts.
+	const events = 7
+	for behind := range events + 3 {
+		steps := []timeline.Step{create, {Wait: 40e9}, cordon, {Hold: &store}, {Takeover: true, Behind: map[string]int{"Pod": behind}}, {Wait: 1e9}, {Release: &store}}
+		trace := run(t, &timeline.Timeline{Cluster: cluster, Steps: steps})
+		require.Len(t, trace.Startups, 2)
+		start := trace.Startups[1]
+		knows := map[string]string{}
+		for _, obj := range start.Objects {
+			switch o := obj.(type) {
+			case *v1.Pod:
+				knows[o.Name] = fmt.Sprintf("on %q, nominated to %q, %s", o.Spec.NodeName, o.Status.NominatedNodeName, o.Status.Phase)
+			case *v1.Node:
+				require.True(t, o.Spec.Unschedulable, "events of nodes are not missed")
+			}
+		}
+		v := `on "node-1", nominated to "", Running`
+		want := []map[string]string{
+			0: {"p": `on "node-1", nominated to "", Running`}, 1: {"p": `on "node-1", nominated to "", `}, 2: {"p": `on "", nominated to "node-1", `},
+			3: {"p": `on "", nominated to "node-1", `, "v": v}, 4: {"p": `on "", nominated to "", `, "v": v}, 5: {"p": `on "", nominated to "", `, "v": v},
+			6: {"p": `on "", nominated to "", `, "v": v}, 7: {"v": v},
+		}[min(behind, events)]
+		require.Equal(t, want, knows, "behind by %d", behind)
+		require.Len(t, start.Missed, min(behind, events))
+		var stored []timeline.Missed
+		for _, e := range trace.Entries[start.Entry:] {
+			if e.What == timeline.Stored && len(stored) < len(start.Missed) {
+				require.Equal(t, len(steps)-1, e.Step, "until then they are held")
+				stored = append(stored, timeline.Missed{Object: e.Object, Text: e.Text})
+			}
+		}
+		require.Equal(t, start.Missed, stored)
+		require.Equal(t, "default/p on node-1\n", strings.ReplaceAll(trace.Quiet.Outcome(), " nominated to node-1", ""))
+		require.Empty(t, lifetime.Check(&lifetime.Life{Timeline: &timeline.Timeline{Cluster: cluster, Steps: steps}, Trace: trace}), "behind by %d", behind)
 	}
 }
 

@@ -69,8 +69,9 @@ type dryRun struct {
 
 func podName(p *v1.Pod) string { return "Pod " + model.Key(p) }
 
-// newScheduler makes a scheduler that knows what is in the API now.
-func newScheduler(r *run) (*scheduler, error) {
+// newScheduler makes a scheduler that knows what is in the API, but for the last events of some kinds:
+// see timeline.Step.Behind.
+func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 	s := &scheduler{r: r, plugins: map[string]*defaultpreemption.DefaultPreemption{}}
 	settings := r.tl.Cluster.Settings
 	s.sync = !settings.AsyncPreemption()
@@ -111,12 +112,12 @@ func newScheduler(r *run) (*scheduler, error) {
 		}
 	}
 	s.hook()
+	lists, missed := map[*informer][]runtime.Object{}, map[*informer][]event{}
 	for kind, i := range s.informers {
-		for _, obj := range r.server.objects[kind] {
-			if seen(obj) != nil {
-				if err := i.GetIndexer().Add(obj); err != nil {
-					return nil, err
-				}
+		lists[i], missed[i] = r.server.list(kind, behind[i.kind])
+		for _, obj := range lists[i] {
+			if err := i.GetIndexer().Add(obj); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -134,16 +135,13 @@ func newScheduler(r *run) (*scheduler, error) {
 	})
 	start := timeline.Startup{Entry: len(r.trace.Entries)}
 	for _, i := range kinds {
-		for kind, objects := range r.server.objects {
-			if s.informers[kind] != i {
-				continue
-			}
-			for _, obj := range objects {
-				if seen(obj) != nil {
-					start.Objects = append(start.Objects, obj)
-					i.handle(event{now: obj}, true)
-				}
-			}
+		for _, obj := range lists[i] {
+			start.Objects = append(start.Objects, obj)
+			i.handle(event{now: obj}, true)
+		}
+		for _, e := range missed[i] {
+			start.Missed = append(start.Missed, timeline.Missed{Object: nameOf(e.about()), Text: e.String()})
+			s.deliver(e)
 		}
 	}
 	r.saw(&timeline.Trace{Startups: []timeline.Startup{start}})

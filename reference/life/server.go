@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/kubernetes/pkg/apis/core/v1/helper/qos"
+	"k8s.io/kubernetes/pkg/apis/scheduling"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -35,6 +36,8 @@ type server struct {
 	r *run
 	// objects, by kind and then by name, in the order in which they were created.
 	objects map[reflect.Type][]runtime.Object
+	// events are, by kind, what a scheduler's watch has shown or would have.
+	events  map[reflect.Type][]event
 	version int
 	made    int // pods created, for their UIDs
 	off     bool
@@ -44,7 +47,7 @@ type server struct {
 }
 
 func newServer(r *run) *server {
-	return &server{r: r, objects: map[reflect.Type][]runtime.Object{}, ended: map[types.UID]bool{}}
+	return &server{r: r, objects: map[reflect.Type][]runtime.Object{}, events: map[reflect.Type][]event{}, ended: map[types.UID]bool{}}
 }
 
 func kindOf(obj runtime.Object) string {
@@ -168,14 +171,44 @@ func (s *server) emit(old, now runtime.Object) {
 		e.now = seen(now)
 	}
 	if (e.old != nil || e.now != nil) && s.r.scheduler != nil && !s.off {
+		kind := reflect.TypeOf(e.about())
+		s.events[kind] = append(s.events[kind], e)
 		s.r.scheduler.deliver(e)
 	}
+}
+
+// list is what an API server shows of a kind that does not know of the last events yet, and these
+// events.
+func (s *server) list(kind reflect.Type, behind int) (objects []runtime.Object, missed []event) {
+	for _, obj := range s.objects[kind] {
+		if seen(obj) != nil {
+			objects = append(objects, obj)
+		}
+	}
+	all := s.events[kind]
+	missed = all[max(0, len(all)-behind):]
+	for _, e := range slices.Backward(missed) {
+		i := slices.IndexFunc(objects, func(o runtime.Object) bool { return keyOf(o) == keyOf(e.about()) })
+		switch {
+		case e.now == nil:
+			objects = append(objects, e.old)
+		case e.old == nil:
+			objects = slices.Delete(objects, i, i+1)
+		default:
+			objects[i] = e.old
+		}
+	}
+	return objects, missed
 }
 
 func (s *server) create(obj runtime.Object) error {
 	name := nameOf(obj)
 	if s.find(name) != nil {
 		s.r.note(timeline.Entry{What: timeline.Created, Object: name, Error: "it exists already"})
+		return nil
+	}
+	if why := s.refuses(obj); why != "" {
+		s.r.note(timeline.Entry{What: timeline.Created, Object: name, Error: why})
 		return nil
 	}
 	obj = s.stamp(obj, true)
@@ -212,6 +245,18 @@ func (s *server) change(name string, with []byte) error {
 		s.remove(pod)
 	}
 	return nil
+}
+
+// refuses says why an object is not admitted: "you cannot create more Pods that use the name of the
+// deleted PriorityClass" (docs: concepts/scheduling-eviction/pod-priority-preemption, "Notes about
+// PodPriority and existing clusters").
+func (s *server) refuses(obj runtime.Object) string {
+	p, ok := obj.(*v1.Pod)
+	if !ok || p.Spec.PriorityClassName == "" || strings.HasPrefix(p.Spec.PriorityClassName, scheduling.SystemPriorityClassPrefix) ||
+		s.find("PriorityClass "+p.Spec.PriorityClassName) != nil {
+		return ""
+	}
+	return fmt.Sprintf("no PriorityClass with name %s was found", p.Spec.PriorityClassName)
 }
 
 // patched is an object after a strategic merge patch.

@@ -5,6 +5,7 @@ package steps
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -180,6 +181,11 @@ func (m *minimiser) dropObjects() {
 		t.Cluster.PodDisruptionBudgets = slices.Delete(t.Cluster.PodDisruptionBudgets, i, i+1)
 		m.try(t)
 	}
+	for i := len(m.best.Cluster.PriorityClasses) - 1; i >= 0; i-- {
+		t := m.best.Clone()
+		t.Cluster.PriorityClasses = slices.Delete(t.Cluster.PriorityClasses, i, i+1)
+		m.try(t)
+	}
 	for i := len(m.best.Cluster.Extra) - 1; i >= 0; i-- {
 		t := m.best.Clone()
 		t.Cluster.Extra = slices.Delete(t.Cluster.Extra, i, i+1)
@@ -314,8 +320,29 @@ func (m *minimiser) simplify() {
 			if m.best.Steps[i].Replace.After > 0 {
 				change(func(s *timeline.Step) { r := *s.Replace; r.After = 0; s.Replace = &r })
 			}
+		case s.Behind != nil:
+			for _, kind := range slices.Sorted(maps.Keys(s.Behind)) {
+				m.seeMore(i, kind)
+			}
 		case s.Next != nil:
 			change(func(s *timeline.Step) { s.Release, s.Next = s.Next, nil })
+		}
+	}
+}
+
+// seeMore makes the list of the new scheduler of step i less far behind.
+func (m *minimiser) seeMore(i int, kind string) {
+	for n := m.best.Steps[i].Behind[kind]; n > 0; n-- {
+		t := m.best.Clone()
+		behind := maps.Clone(t.Steps[i].Behind)
+		if behind[kind] = m.best.Steps[i].Behind[kind] - n; behind[kind] == 0 {
+			delete(behind, kind)
+		}
+		if len(behind) == 0 {
+			behind = nil
+		}
+		if t.Steps[i].Behind = behind; m.try(t) {
+			return
 		}
 	}
 }
@@ -335,6 +362,13 @@ var podReductions = []func(p *v1.Pod) bool{
 	func(p *v1.Pod) bool { return otherGrace(p, v1.DefaultTerminationGracePeriodSeconds) },
 	func(p *v1.Pod) bool {
 		return ptr.Deref(p.Spec.TerminationGracePeriodSeconds, v1.DefaultTerminationGracePeriodSeconds) != v1.DefaultTerminationGracePeriodSeconds && otherGrace(p, 0)
+	},
+	func(p *v1.Pod) bool { had := p.Spec.NodeSelector != nil; p.Spec.NodeSelector = nil; return had },
+	func(p *v1.Pod) bool { had := p.Spec.PriorityClassName != ""; p.Spec.PriorityClassName = ""; return had },
+	func(p *v1.Pod) bool {
+		had := p.Spec.TopologySpreadConstraints != nil
+		p.Spec.TopologySpreadConstraints = nil
+		return had
 	},
 	func(p *v1.Pod) bool {
 		had := p.Spec.SchedulerName != model.DefaultSchedulerName

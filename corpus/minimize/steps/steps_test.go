@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
 	"github.com/preemptcheck/preemptcheck/generators/timelines"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
@@ -274,4 +275,19 @@ func TestVainPreemption(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, tiny, 2, "as many as need no more than three pods")
+}
+
+// TestOlderLists: a list is no older than what is found takes, kind by kind, and not older at all where
+// that is no matter.
+func TestOlderLists(t *testing.T) {
+	behind := map[string]int{"Pod": 9, "Node": 4}
+	tl := &timeline.Timeline{Cluster: &model.Cluster{}, Steps: []timeline.Step{{Takeover: true, Behind: behind}}}
+	for least, want := range map[int]map[string]int{0: nil, 1: {"Pod": 1}, 6: {"Pod": 6}} {
+		small := steps.Minimise(t.Context(), tl, func(_ context.Context, tl *timeline.Timeline) bool {
+			return len(tl.Steps) == 1 && tl.Steps[0].Takeover && tl.Steps[0].Behind["Pod"] >= least
+		})
+		require.True(t, small.Minimal)
+		require.Equal(t, want, small.Timeline.Steps[0].Behind)
+	}
+	require.Equal(t, map[string]int{"Pod": 9, "Node": 4}, behind)
 }

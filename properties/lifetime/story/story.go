@@ -106,6 +106,9 @@ func (t teller) silent(i int) string {
 func (t teller) sentence(i int) string {
 	e := &t.Trace.Entries[i]
 	pod, name := e.Pod(), strings.TrimPrefix(e.Object, "Pod ")
+	if e.Error != "" && e.What == timeline.Created {
+		return fmt.Sprintf("Somebody wants to create %s, but %s.", e.Object, e.Error)
+	}
 	if e.Error != "" && e.What != timeline.Called {
 		return fmt.Sprintf("Somebody wants to change %s, but %s.", e.Object, e.Error)
 	}
@@ -198,7 +201,11 @@ func (t teller) sentence(i int) string {
 	case timeline.Relisted:
 		return fmt.Sprintf("The watch of %s ends, and the scheduler's informer lists them anew: events that it has not stored are lost.", kindWords(e.Object))
 	case timeline.TakenOver:
-		return "The scheduler dies, and another one takes over."
+		text := "The scheduler dies, and another one takes over."
+		if behind := t.Timeline.Steps[e.Step].BehindWords(); behind != "" {
+			text += " It lists from an API server that is behind by the last " + behind + ": so it knows less than the one before it."
+		}
+		return text
 	case timeline.Rested:
 		return "All is at rest. Now the clock goes on, past the scheduler's flush of pods that have waited for five minutes."
 	}

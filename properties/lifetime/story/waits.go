@@ -201,16 +201,22 @@ func (w *waiter) start(objects []runtime.Object) {
 	for uid := range w.gone {
 		w.toldGone[uid] = true
 	}
+	for _, p := range w.all {
+		p.ways, p.routines, p.unfit, p.within = 0, 0, false, false
+		p.told, p.gates, p.state = false, false, Scheduling
+	}
 	for _, obj := range objects {
 		pod, ok := obj.(*v1.Pod)
 		if !ok {
 			continue
 		}
+		delete(w.toldGone, pod.UID) // its list may be older than that
 		w.known.know(pod)
-		w.create(pod)
+		if w.api[model.Key(pod)] == "" { // it was there before the first scheduler
+			w.create(pod)
+		}
 		if p := w.of(pod); p != nil {
-			p.ways, p.routines, p.unfit, p.within = 0, 0, false, false
-			p.told, p.gates, p.state = true, len(pod.Spec.SchedulingGates) > 0, Scheduling
+			p.told, p.gates = true, len(pod.Spec.SchedulingGates) > 0
 		}
 	}
 }

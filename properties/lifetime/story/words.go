@@ -140,6 +140,19 @@ func podWords(p *v1.Pod) string {
 	if g := p.Spec.TerminationGracePeriodSeconds; p.Spec.NodeName != "" && ptr.Deref(g, v1.DefaultTerminationGracePeriodSeconds) != v1.DefaultTerminationGracePeriodSeconds {
 		all = append(all, fmt.Sprintf("grace period %d s", *g))
 	}
+	for _, key := range slices.Sorted(maps.Keys(p.Spec.NodeSelector)) {
+		all = append(all, fmt.Sprintf("for nodes with %s=%s", key, p.Spec.NodeSelector[key]))
+	}
+	if p.Spec.PriorityClassName != "" {
+		all = append(all, "priority class "+p.Spec.PriorityClassName)
+	}
+	if a := p.Spec.Affinity; a != nil {
+		all = append(all, slices.DeleteFunc([]string{ifSo(a.NodeAffinity != nil, "node affinity"), ifSo(a.PodAffinity != nil, "pod affinity"),
+			ifSo(a.PodAntiAffinity != nil, "pod anti-affinity")}, func(s string) bool { return s == "" })...)
+	}
+	if len(p.Spec.TopologySpreadConstraints) > 0 {
+		all = append(all, "topology spread constraints")
+	}
 	if len(p.Finalizers) > 0 {
 		all = append(all, "finalizers")
 	}

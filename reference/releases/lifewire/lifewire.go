@@ -123,6 +123,7 @@ type entry struct {
 type startup struct {
 	Entry   int
 	Objects []Object
+	Missed  []timeline.Missed
 }
 
 // OfTrace is what is sent of a trace.
@@ -132,7 +133,7 @@ func OfTrace(t *timeline.Trace) *Trace {
 		r.Entries = append(r.Entries, entry{e, Object{e.Was}, Object{e.Is}})
 	}
 	for _, s := range t.Startups {
-		r.Startups = append(r.Startups, startup{Entry: s.Entry, Objects: ofObjects(s.Objects)})
+		r.Startups = append(r.Startups, startup{s.Entry, ofObjects(s.Objects), s.Missed})
 	}
 	return r
 }
@@ -145,7 +146,7 @@ func (r *Trace) Received() *timeline.Trace {
 		t.Entries = append(t.Entries, e.Entry)
 	}
 	for _, s := range r.Startups {
-		t.Startups = append(t.Startups, timeline.Startup{Entry: s.Entry, Objects: objectsOf(s.Objects)})
+		t.Startups = append(t.Startups, timeline.Startup{Entry: s.Entry, Objects: objectsOf(s.Objects), Missed: s.Missed})
 	}
 	return t
 }
