@@ -235,7 +235,7 @@ var cycles = []Mutant{
 		Name: "activates-after-success",
 		File: executor, Func: "prepareCandidateAsync",
 		Find:     "if result == metrics.GoroutineResultError || preemptedLastVictimInMemory {",
-		Replace:  "if result != \"\" {",
+		Replace:  "if result != \"\" || preemptedLastVictimInMemory {",
 		Breaks:   "a pod waits for its victims to be gone before it is tried again",
 		Property: "queued-by-deletion",
 	},
