@@ -88,7 +88,7 @@ func (g *generator) drawExtenders(c *model.Cluster) []model.Extender {
 			e.Filter = &model.ExtenderFilter{
 				Fails:    g.Chance(12),
 				Rejects:  g.someNodes(45),
-				Excludes: g.someNodes(20),
+				Excludes: g.someNodes(26),
 				Omits:    g.someNodes(12),
 			}
 		}
