@@ -165,7 +165,7 @@ func (d *detailer) administer() {
 	d.administered = true
 	d.open(70)
 	d.takeSome()
-	if d.Chance(50) {
+	if d.Chance(75) {
 		d.claimMore()
 	}
 	d.eachRequest(60, func(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {

@@ -192,7 +192,7 @@ var timelineFindings = []Entry{
 		Class:       Inconsistency,
 		Promise:     "The last known state of a deleted pod may be stale, so it is not used to tell whether the pod was assigned. A pod that is scheduled only after the five-minute flush points at a missing event.",
 		Source:      "comment in deletePod (eventhandlers.go:223@v1.37.1); doc comment of DeletedFinalStateUnknown (client-go/tools/cache/delta_fifo.go:793@v0.37.1); metric pod_scheduled_after_flush_total, scheduler/metrics/metrics.go:392@v1.37.1",
-		Happens:     "The watch ends before the informer has seen that a pod is bound, and the pod is deleted before the new list. The cache finds it by its UID and frees its room. The event of that has the last known state, without a node, and the hints of plugins skip it as one of an unscheduled pod.",
+		Happens:     "The watch ends before the informer has seen that a pod is bound, or while it is being bound, and the pod is deleted before the new list. The cache finds it by its UID and frees its room. The event of that has the last known state, without a node, and the hints of plugins skip it as one of an unscheduled pod.",
 		Where:       "eventhandlers.go:197@v1.37.1, deletePod; noderesources/fit.go:388@v1.37.1, isSchedulableAfterAssignedPodDelete",
 		Consequence: "After an interrupted watch pods stay pending for five minutes beside free room, a preemptor whose victim it was among them.",
 		Releases:    ">=1.34.0",

@@ -64,8 +64,9 @@ const (
 	// GateOutlives: a pod is still gated when its preemption is over, and an event that would
 	// help is met by the gate, as it is no deletion of a pod.
 	GateOutlives = "gate-outlives-preemption"
-	// StaleDeletion: a new list shows that a bound pod is gone, of which the informer had not
-	// stored that it was bound, and its deletion does not wake those that wait for its room.
+	// StaleDeletion: a new list shows that a pod is gone that was on a node, or assumed there, of
+	// which the informer had not stored that, and its deletion does not wake those that wait for
+	// its room.
 	StaleDeletion = "stale-deletion-wakes-nobody"
 )
 
@@ -297,20 +298,24 @@ func (l *Life) preemptionOver(pod string) bool {
 }
 
 // staleDeletion tells whether, since a pod was last tried, a new list has shown that a pod is gone
-// that was bound to a node, and that was last known as pending.
+// that was on a node, or assumed there, and that was last known as pending.
 func (l *Life) staleDeletion(pod, node string) (stale bool) {
-	bound := map[string]string{}
+	on := map[string]string{}
 	for i := range l.Trace.Entries[:l.end()] {
 		e := &l.Trace.Entries[i]
 		switch was, _ := e.Was.(*v1.Pod); {
 		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Pod() == pod:
 			stale = false
 		case e.Creates():
-			delete(bound, e.Pod())
+			delete(on, e.Pod())
+		case e.What == timeline.Fits:
+			on[e.Pod()] = e.Node
+		case e.What == timeline.Requeued:
+			delete(on, e.Pod()) // its binding has failed, if it had one
 		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
-			bound[e.Pod()] = e.BindsTo()
+			on[e.Pod()] = e.BindsTo()
 		case e.What == timeline.Handled && e.Listed && e.Text == "deleted" && was != nil && was.Spec.NodeName == "":
-			stale = stale || bound[e.Pod()] == node
+			stale = stale || on[e.Pod()] == node
 		}
 	}
 	return stale
