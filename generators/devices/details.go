@@ -196,7 +196,7 @@ func (d *detailer) claimMore() {
 	d.preemptor.Spec.ResourceClaims = slices.Insert(slices.Clip(all), draw.Pick(d.Source, 0, len(all)), entry)
 }
 
-// takeSome makes claims that have devices, once.
+// takeSome makes claims that have devices, once, some of them for administration where that is drawn.
 func (d *detailer) takeSome() {
 	if d.taken {
 		return
@@ -213,6 +213,9 @@ func (d *detailer) takeSome() {
 				DeviceClassName: anyClass.Name, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1}}}
 			c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
 				{Request: "devices", Driver: s.Spec.Driver, Pool: s.Spec.Pool.Name, Device: s.Spec.Devices[j].Name}}}}
+			if d.administered && d.Chance(40) { // and so takes it from nobody
+				c.Spec.Devices.Requests[0].Exactly.AdminAccess, allocated(c)[0].AdminAccess = new(true), new(true)
+			}
 			d.objects = append(d.objects, c)
 		}
 	}
