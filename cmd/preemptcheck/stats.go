@@ -22,6 +22,10 @@ often each probe was exercised: a decision of the scheduler that has to be seen
 taken before the absence of findings says anything. The floors are for campaigns
 of about ten thousand clusters or more.
 
+Besides a share of the clusters a timeline is run, as fuzz does, and counted is into
+which situations it leads the scheduler: which place something goes on at, or dies,
+or fails, while what. The floors of these are for 2000 timelines or more.
+
 Of one in --filters clusters, each filter plugin is also asked by itself about every
 pod on every node (a pair), about the node as it is and after each of its pods was
 removed, added again, or deleted (changes).
@@ -38,6 +42,7 @@ a scheduler that lies was not found out; else 0.`,
 	referenceFlag(cmd, &config.Reference)
 	relationsFlag(cmd, &config.Relations)
 	filtersFlag(cmd, &config.Filters, 8)
+	timelinesFlag(cmd, &config.Timelines, 10)
 	outputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		config.Version, config.Command, config.Shard = version(), program(), record.Shard{Index: 1, Of: 1}

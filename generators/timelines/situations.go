@@ -257,7 +257,7 @@ func (g *generator) meet() {
 		g.add(timeline.Step{Next: &at})
 	}
 	if g.takeovers && g.Chance(60) {
-		g.add(timeline.Step{Takeover: true})
+		g.takeover()
 		g.sometimesWait(40)
 	}
 	if g.Chance(30) {
@@ -286,12 +286,30 @@ func (g *generator) dies() {
 		g.add(timeline.Step{Next: &at})
 	}
 	g.sometimesWait(40)
-	g.add(timeline.Step{Takeover: true})
+	g.takeover()
 	if g.Chance(50) {
 		g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(6)), 1+g.Intn(2))})
 	}
 	g.sometimesWait(40)
 	g.letGo(at, timeline.Place{})
+}
+
+// takeover makes another scheduler take over, sometimes one that lists from an API server that is
+// behind, and that learns of the rest at once or later.
+func (g *generator) takeover() {
+	s := timeline.Step{Takeover: true}
+	if g.Chance(50) {
+		s.Behind = map[string]int{}
+		kind := draw.Pick(g.Source, "Pod", "Pod", "Pod", "Node")
+		s.Behind[kind] = 1 + g.Intn(6)
+		if g.Chance(15) {
+			s.Behind["Pod"] = 1 + g.Intn(6)
+		}
+		if g.Chance(70) {
+			g.holdOnce(timeline.Place{Name: timeline.Store, Kind: kind})
+		}
+	}
+	g.add(s)
 }
 
 // outOfTouch lets things happen that the scheduler is not told of, until it lists anew.

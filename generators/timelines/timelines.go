@@ -34,7 +34,8 @@ func FromSeed(seed uint64) *timeline.Timeline { return generate(draw.FromSeed(se
 type features struct {
 	holds, stepwise, skew, failures, takeovers, nodeChanges, nodesGo, budgets, binding, gates, changes,
 	finalizers, shortGrace, secondProfile, sync, asyncCalls, ports, waitsBackoff, recreates,
-	onTheWay, races, overtakes, taints, never, relists, controllers, fewPods, foreign, longWaits, longGrace, meets bool
+	onTheWay, races, overtakes, taints, never, relists, controllers, fewPods, foreign, longWaits, longGrace, meets, crowds,
+	affinity, spread, resizes, touches, classes bool
 }
 
 func drawFeatures(s draw.Source) features {
@@ -45,7 +46,8 @@ func drawFeatures(s draw.Source) features {
 		sync: s.Chance(10), asyncCalls: s.Chance(10), ports: s.Chance(15),
 		waitsBackoff: s.Chance(20), recreates: s.Chance(25),
 		onTheWay: s.Chance(40), races: s.Chance(35), overtakes: s.Chance(25), taints: s.Chance(15), never: s.Chance(15),
-		relists: s.Chance(24), controllers: s.Chance(25), fewPods: s.Chance(12), foreign: s.Chance(10), longWaits: s.Chance(15), longGrace: s.Chance(12), meets: s.Chance(30),
+		relists: s.Chance(24), controllers: s.Chance(25), fewPods: s.Chance(12), foreign: s.Chance(10), longWaits: s.Chance(15), longGrace: s.Chance(12), meets: s.Chance(30), crowds: s.Chance(25),
+		affinity: s.Chance(8), spread: s.Chance(8), resizes: s.Chance(12), touches: s.Chance(10), classes: s.Chance(12),
 	}
 }
 
@@ -84,6 +86,9 @@ func generate(s draw.Source) *timeline.Timeline {
 	}
 	if g.budgets {
 		g.cluster.PodDisruptionBudgets = append(g.cluster.PodDisruptionBudgets, budget(s.Intn(3)))
+	}
+	if g.classes {
+		g.cluster.PriorityClasses = append(g.cluster.PriorityClasses, class())
 	}
 	if g.stepwise {
 		g.holdMany()
@@ -178,6 +183,10 @@ func (g *generator) pod(prefix string, priority int32, cpus int) *v1.Pod {
 	if g.finalizers && g.Chance(35) {
 		p.Finalizers = []string{finalizer}
 	}
+	if g.classes && priority == class().Value {
+		p.Spec.PriorityClassName = class().Name
+	}
+	g.related(p)
 	if g.ports && g.Chance(40) {
 		p.Spec.Containers[0].Ports = []v1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: v1.ProtocolTCP}}
 	}

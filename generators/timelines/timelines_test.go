@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,9 @@ func TestFloors(t *testing.T) {
 		"create Pod": drawn, "create Node": 80, "delete Pod": 1400, "delete Node": 80, "end": 1000,
 		"change Node": 250, "change Pod": 300, "change PodDisruptionBudget": 200,
 		"wait": 1600, "hold": 1300, "release": 800, "next": 400, "fail": 200, "fail, arrives": 80, "takeover": 60,
+		"takeover with an older list": 80, "takeover with an older list of nodes": 20,
+		"pod affinity": 30, "pod anti-affinity": 50, "topology spread": 50, "priority class": 60, "delete PriorityClass": 40, "create PriorityClass": 40, "change PriorityClass": 20,
+		"resize": 80, "narrowed while gated": 30, "image or deadline": 60, "node selector": 200,
 		"relist Pod": 200, "relist Node": 80, "relist PodDisruptionBudget": 20, "relist while events are not stored": 200, "relist of a recreated pod": 40,
 		"replace": 250, "replace several times": 150, "replace at once": 120, "replace later": 120,
 		// What there is at the start.
@@ -91,6 +95,26 @@ func TestFloors(t *testing.T) {
 	}
 }
 
+// TestNarrowedWhileGated: a pod is told to go to one node only while it has scheduling gates, as the API
+// server admits no such change of others.
+func TestNarrowedWhileGated(t *testing.T) {
+	for seed := range uint64(drawn) {
+		gated := map[string]bool{}
+		tl := FromSeed(seed)
+		for i := range tl.Steps {
+			s := &tl.Steps[i]
+			switch p := s.CreatedPod(); {
+			case p != nil:
+				gated["Pod "+model.Key(p)] = len(p.Spec.SchedulingGates) > 0
+			case strings.Contains(string(s.With), "schedulingGates"):
+				delete(gated, s.Change)
+			case strings.Contains(string(s.With), "nodeSelector"):
+				require.True(t, gated[s.Change], "seed %d, step %d", seed, i+1)
+			}
+		}
+	}
+}
+
 // TestHostPorts: at the start no two pods of a node have one host port: the kubelet would not
 // run the second.
 func TestHostPorts(t *testing.T) {
@@ -121,6 +145,13 @@ func has(tl *timeline.Timeline) map[string]bool {
 		is["pod of another scheduler"] = is["pod of another scheduler"] || !s.Schedules(p.Spec.SchedulerName)
 		grace := p.Spec.TerminationGracePeriodSeconds
 		is["grace period beyond the flush"] = is["grace period beyond the flush"] || grace != nil && *grace > 330
+		if a := p.Spec.Affinity; a != nil {
+			is["pod affinity"] = is["pod affinity"] || a.PodAffinity != nil
+			is["pod anti-affinity"] = is["pod anti-affinity"] || a.PodAntiAffinity != nil
+		}
+		is["topology spread"] = is["topology spread"] || len(p.Spec.TopologySpreadConstraints) > 0
+		is["priority class"] = is["priority class"] || p.Spec.PriorityClassName != ""
+		is["node selector"] = is["node selector"] || len(p.Spec.NodeSelector) > 0
 		is["host port"] = is["host port"] || len(p.Spec.Containers[0].Ports) > 0
 		is["short grace period"] = is["short grace period"] || p.Spec.TerminationGracePeriodSeconds != nil
 	}
@@ -163,6 +194,8 @@ func has(tl *timeline.Timeline) map[string]bool {
 				is["pod without room"] = true
 			}
 		case s.Create != nil:
+			_, isClass := s.Create.(*schedulingv1.PriorityClass)
+			is["create PriorityClass"] = is["create PriorityClass"] || isClass
 			node, ok := s.Create.(*v1.Node)
 			is["create Node"] = is["create Node"] || ok
 			is["node comes back"] = is["node comes back"] || ok && deleted["Node "+node.Name]
@@ -170,6 +203,9 @@ func has(tl *timeline.Timeline) map[string]bool {
 			is["change "+kind(s.Change)] = true
 			is["budget is for others"] = is["budget is for others"] || strings.Contains(string(s.With), "matchLabels")
 			is["taint"] = is["taint"] || strings.Contains(string(s.With), "taints")
+			is["resize"] = is["resize"] || strings.Contains(string(s.With), "requests")
+			is["narrowed while gated"] = is["narrowed while gated"] || strings.Contains(string(s.With), "nodeSelector")
+			is["image or deadline"] = is["image or deadline"] || strings.Contains(string(s.With), "image") || strings.Contains(string(s.With), "activeDeadlineSeconds")
 			is["toleration"] = is["toleration"] || strings.Contains(string(s.With), "tolerations")
 		case s.Delete != "":
 			is["delete "+kind(s.Delete)], deleted[s.Delete] = true, true
@@ -209,6 +245,8 @@ func has(tl *timeline.Timeline) map[string]bool {
 			is["replace later"] = is["replace later"] || s.Replace.After > 0
 		case s.Takeover:
 			is["takeover"] = true
+			is["takeover with an older list"] = is["takeover with an older list"] || s.Behind["Pod"] > 0
+			is["takeover with an older list of nodes"] = is["takeover with an older list of nodes"] || s.Behind["Node"] > 0
 			is["takeover while something is held"] = is["takeover while something is held"] || len(holding) > 0
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/reach"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -66,6 +67,12 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, req requ
 		a.Suspects = append(a.Suspects, suspect{Number: n, Timeline: true, Kind: "timeline: " + err.Error(), Detail: err.Error(),
 			Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: "timeline"}})
 		return nil
+	}
+	if a.Stats.Reached == nil {
+		a.Stats.Reached = map[string]int{}
+	}
+	for what := range reach.Of(lived.Trace) {
+		a.Stats.Reached[what]++
 	}
 	if req.Canary && len(findings) == 0 {
 		a.lieAbout(t, lived.Trace)

@@ -45,6 +45,8 @@ type Stats struct {
 	// entry that explained what was found.
 	Timelines        int            `json:"timelines,omitempty"`
 	KnownInTimelines map[string]int `json:"knownInTimelines,omitempty"`
+	// Reached counts them by the situations that they came to (see package reach).
+	Reached map[string]int `json:"reached,omitempty"`
 }
 
 // Add counts one result.
@@ -151,6 +153,9 @@ func (s *Stats) Merge(other Stats) {
 	s.Timelines += other.Timelines
 	if len(other.KnownInTimelines) > 0 {
 		AddCounts(&s.KnownInTimelines, other.KnownInTimelines)
+	}
+	if len(other.Reached) > 0 {
+		AddCounts(&s.Reached, other.Reached)
 	}
 	AddCounts(&s.DecidedBy, other.DecidedBy)
 	AddCounts(&s.Rejected, other.Rejected)

@@ -118,6 +118,7 @@ func (r *Report) markdown() string {
 		fmt.Fprintf(&b, "| %s | %s | %d |\n", escapeMarkdown.Replace(e.Name), count, e.Quota)
 	}
 	b.WriteString("\n</details>\n\n")
+	r.markdownReached(&b)
 	return b.String()
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/reach"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
@@ -119,6 +120,18 @@ func (r *Report) junit() junitSuite {
 		c := junitCase{Class: "preemptcheck.exercised", Name: e.Name, Time: "0"}
 		if e.Short() {
 			c.Error = &junitProblem{Message: fmt.Sprintf("exercised by %d clusters, of at least %d", e.Clusters, e.Quota), Type: string(Inconclusive)}
+		}
+		add(c)
+	}
+	for i := range r.Reached {
+		p := &r.Reached[i]
+		c := junitCase{Class: "preemptcheck.timelines.reached", Name: p.Name, Time: "0"}
+		switch {
+		case !p.Short():
+		case r.Timelines < reach.Enough:
+			continue // too few to say anything
+		default:
+			c.Error = &junitProblem{Message: fmt.Sprintf("came about in %d timelines, of at least %d", p.Timelines, p.Quota), Type: string(Inconclusive)}
 		}
 		add(c)
 	}

@@ -56,6 +56,8 @@ type Report struct {
 	// occurred in them.
 	Timelines        int     `json:"timelines,omitempty"`
 	KnownInTimelines []Count `json:"knownInTimelines,omitempty"`
+	// Reached is how often each situation came about in them.
+	Reached []Reached `json:"reached,omitempty"`
 	// Outcomes divide the clusters. Rejected are those that could not be judged,
 	// by reason, the most frequent first.
 	Outcomes []Count `json:"outcomes"`
@@ -97,9 +99,9 @@ type Filtered struct {
 // Short tells whether the probe was exercised less often than its quota asks.
 func (e *Exercised) Short() bool { return e.Clusters < e.Quota }
 
-// Short counts the probes that were exercised too rarely.
+// Short counts the probes that were exercised too rarely, those of timelines among them.
 func (r *Report) Short() int {
-	short := 0
+	short := len(r.neverReached())
 	for i := range r.Exercised {
 		if r.Exercised[i].Short() {
 			short++
@@ -192,6 +194,7 @@ func (s *State) Report(dir string) *Report {
 	for _, p := range probe.Probes() {
 		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
 	}
+	r.Reached = reached(stats)
 	for _, plugin := range answers.FilterPlugins() {
 		if count, asked := stats.Filters[plugin]; asked {
 			r.Filters = append(r.Filters, Filtered{plugin, count})
@@ -239,6 +242,10 @@ func (r *Report) judge() {
 		}
 		r.Inconclusive = append(r.Inconclusive,
 			fmt.Sprintf("%d of %d decisions were exercised too rarely: %s", few, len(r.Exercised), strings.Join(short, ", ")))
+	}
+	if short := r.neverReached(); len(short) > 0 {
+		r.Inconclusive = append(r.Inconclusive,
+			fmt.Sprintf("%d of %d situations came about too rarely in timelines: %s", len(short), len(r.Reached), words.Some(short, maxNamed)))
 	}
 	switch {
 	case len(r.Findings) > 0:

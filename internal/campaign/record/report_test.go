@@ -89,7 +89,7 @@ func TestVerdict(t *testing.T) {
 		{"lie not noticed", func(s *State) { s.Canary.Caught = 11 }, Broken, "of 12 lies of the canary, only 11 were noticed", ""},
 		{"no lie noticed", func(s *State) { s.Canary.Caught, s.Canary.Findings = 0, nil }, Broken, "only 0 were noticed", ""},
 		{"lie about a timeline not noticed", func(s *State) { s.Canary.Lives = Lies{9, 8} }, Broken, "of 9 lies of the canary about timelines, only 8 were noticed", ""},
-		{"no lie about timelines", func(s *State) { s.Stats.Timelines = 2000 }, Broken, "never lied about any of 2000 timelines", ""},
+		{"no lie about timelines", func(s *State) { s.Stats.Timelines, s.Stats.Reached = 2000, allReached() }, Broken, "never lied about any of 2000 timelines", ""},
 		{"two lies", func(s *State) { s.Canary.Findings = append(s.Canary.Findings, &Finding{}) }, Broken, "minimised to 2 findings instead of 1", ""},
 		{"lie lost", func(s *State) { s.Canary.Findings = nil }, Broken, "minimised to 0 findings instead of 1", ""},
 		{"no lie", func(s *State) { s.Canary = Canary{} }, Broken, "never lied, although 8095 clusters preempt", ""},

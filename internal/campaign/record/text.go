@@ -16,6 +16,7 @@ import (
 func (r *Report) WriteText(w io.Writer) {
 	r.summary(w)
 	r.writeExercised(w)
+	r.writeReached(w)
 }
 
 // summary is all but the probes.
@@ -109,7 +110,8 @@ func (r *Report) WriteProbes(w io.Writer) {
 		t.Row(e.Name, fmt.Sprint(e.Clusters), fmt.Sprint(e.Quota), met, e.What)
 	}
 	t.WriteText(w)
-	fmt.Fprintf(w, "\n%s, %d below the floor\n", words.Plural(len(r.Exercised), "probe"), r.Short())
+	r.writeReached(w)
+	fmt.Fprintf(w, "\n%s, %d below the floor\n", words.Plural(len(r.Exercised)+len(r.Reached), "probe"), r.Short())
 }
 
 // writeFilters says what filters that were asked by themselves came to.

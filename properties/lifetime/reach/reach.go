@@ -4,10 +4,16 @@ package reach
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
@@ -35,7 +41,7 @@ func States() []string {
 	return []string{Decided, Preempting, Marked, Terminating, Nominated, Assumed, TakenOver}
 }
 
-// What else may come about, beside that something goes on at a place in a state. The last three
+// What else may come about, beside that something goes on at a place in a state: these
 // are the patterns of bugs in controllers (Sieve, Sun et al., OSDI 2022).
 const (
 	// Stale: the scheduler preempts a pod that is gone, which it was not told of yet.
@@ -44,6 +50,10 @@ const (
 	Unobserved = "never observes an event"
 	// Intermediate: the scheduler dies between two writes that belong together.
 	Intermediate = "dies at an intermediate state"
+	// Back: a scheduler begins with an older state than the one before it was told of.
+	// DecidesBack: by that it finds a node for a pod, or preempts.
+	Back        = "begins with an older view than the scheduler before it had"
+	DecidesBack = "decides by an older view than the scheduler before it had"
 )
 
 // At is that what was held at a place goes on in a state.
@@ -70,22 +80,72 @@ func Told(what, state string) string {
 // PodStates are in which a pod may be when the scheduler is told of it.
 func PodStates() []string { return []string{"in its cycle", "preempting", "nominated", "assumed"} }
 
+// Probe is a situation that a campaign has to have come to some number of times before the absence
+// of findings in its timelines says anything.
+type Probe struct {
+	Name string
+	// Quota is in how many of Enough timelines it has to come about, at least.
+	Quota int
+}
+
+// Enough is how many timelines a campaign has to have run before it is asked what it came to. Of so
+// many, drawn with any seed, at least three times the quota come to each situation.
+const Enough = 2000
+
+const quota = 5
+
+// Probes are all situations: each place in each state, each death, each failing call, what pods are
+// told of in each state, and the patterns of bugs in controllers.
+func Probes() (all []Probe) {
+	add := func(names ...string) {
+		for _, name := range names {
+			all = append(all, Probe{name, quota})
+		}
+	}
+	for _, place := range timeline.Places() {
+		for _, state := range States() {
+			add(At(place, state))
+		}
+	}
+	for _, state := range States() {
+		add(Dies(state))
+	}
+	for _, call := range timeline.Calls() {
+		add(Fails(call, false), Fails(call, true))
+	}
+	for _, state := range PodStates() {
+		add(Told("updated", state), Told("deleted", state))
+	}
+	add(Stale, Unobserved, Intermediate, Back, DecidesBack)
+	return all
+}
+
 // life follows the states of a trace.
 type life struct {
 	cycle, about, on, nominated, assumed, marked, evicted, gone map[string]bool
 	takenOver                                                   bool
+	// known are the objects as the scheduler was told that they are, by name; nil is one that
+	// is gone. missed are those about which it is told later what the one before it knew.
+	known  map[string]runtime.Object
+	missed map[string]runtime.Object
 }
 
 func newLife() *life {
 	m := func() map[string]bool { return map[string]bool{} }
-	return &life{m(), m(), m(), m(), m(), m(), m(), m(), false}
+	o := func() map[string]runtime.Object { return map[string]runtime.Object{} }
+	return &life{m(), m(), m(), m(), m(), m(), m(), m(), false, o(), o()}
 }
 
 // Of is all that came about in a trace.
 func Of(trace *timeline.Trace) map[string]bool {
 	is := map[string]bool{}
 	l := newLife()
+	startups := trace.Startups
 	for i := range trace.Entries {
+		for len(startups) > 0 && startups[0].Entry <= i {
+			l.start(is, &startups[0])
+			startups = startups[1:]
+		}
 		e := &trace.Entries[i]
 		pod := e.Pod()
 		switch e.What {
@@ -111,6 +171,7 @@ func Of(trace *timeline.Trace) map[string]bool {
 			}
 			l.called(e)
 		case timeline.Decided:
+			is[DecidesBack] = is[DecidesBack] || len(e.Victims) > 0 && len(l.missed) > 0
 			for _, victim := range e.Victims {
 				is[Stale] = is[Stale] || l.gone[victim]
 			}
@@ -119,10 +180,54 @@ func Of(trace *timeline.Trace) map[string]bool {
 			}
 			set(l.nominated, pod, e.Node != "")
 		default:
+			is[DecidesBack] = is[DecidesBack] || e.What == timeline.Fits && len(l.missed) > 0
 			l.follow(e, pod)
 		}
 	}
+	maps.DeleteFunc(is, func(_ string, so bool) bool { return !so })
 	return is
+}
+
+// start looks at what a scheduler begins with, and at what the one before it knew.
+func (l *life) start(is map[string]bool, s *timeline.Startup) {
+	listed := map[string]runtime.Object{}
+	for _, obj := range s.Objects {
+		listed[name(obj)] = obj
+	}
+	clear(l.missed)
+	for _, event := range s.Missed {
+		if before, told := l.known[event.Object]; told && isOlder(listed[event.Object], before) {
+			l.missed[event.Object] = before
+		}
+	}
+	is[Back] = is[Back] || len(l.missed) > 0
+	l.known = listed
+}
+
+// isOlder tells whether an object is from an earlier time than it was known before. Of one that
+// is not there or was gone, this is not seen by its version: it was missed by the later one.
+func isOlder(listed, before runtime.Object) bool {
+	return before == nil || listed == nil || version(listed) < version(before)
+}
+
+func version(obj runtime.Object) int {
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(o.GetResourceVersion()) // an API server in memory counts
+	return n
+}
+
+// name is that of an object's entries.
+func name(obj runtime.Object) string {
+	switch o := obj.(type) {
+	case *v1.Pod:
+		return "Pod " + model.Key(o)
+	case *v1.Node:
+		return "Node " + o.Name
+	}
+	return ""
 }
 
 // follow follows what pods and goroutines come to.
@@ -170,6 +275,10 @@ func (l *life) called(e *timeline.Entry) {
 func (l *life) told(is map[string]bool, e *timeline.Entry) {
 	if e.Listed && (e.Replaced || e.Text == "deleted") {
 		is[Unobserved] = true
+	}
+	l.known[e.Object] = e.Is
+	if before, ok := l.missed[e.Object]; ok && (before == nil && e.Is == nil || before != nil && e.Is != nil && version(e.Is) >= version(before)) {
+		delete(l.missed, e.Object)
 	}
 	pod := e.Pod()
 	if p, ok := e.Was.(*v1.Pod); !ok || p.Spec.NodeName != "" {

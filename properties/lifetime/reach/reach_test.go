@@ -8,17 +8,17 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators/timelines"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
-	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/reach"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
 // TestFloors: drawn timelines come to each choice point in each state, to each failing call, to
-// each death, and to the three patterns of bugs in controllers.
+// each death, and to the three patterns of bugs in controllers: so often that no campaign that is
+// asked for its quotas misses one by chance.
 func TestFloors(t *testing.T) {
-	const drawn, floor = 2000, 1
+	const often = 3
 	count := map[string]int{}
-	for seed := range uint64(drawn) {
+	for seed := range uint64(reach.Enough) {
 		tl := timelines.FromSeed(seed)
 		require.NoError(t, apiserver.Timeline(tl))
 		trace, err := life.Run(t.Context(), tl)
@@ -27,26 +27,14 @@ func TestFloors(t *testing.T) {
 			count[what]++
 		}
 	}
-	for _, what := range all() {
-		t.Logf("%4d %s", count[what], what)
-		assert.GreaterOrEqual(t, count[what], floor, what)
+	names := map[string]bool{}
+	for _, p := range reach.Probes() {
+		t.Logf("%4d %s", count[p.Name], p.Name)
+		assert.GreaterOrEqual(t, count[p.Name], often*p.Quota, p.Name)
+		assert.False(t, names[p.Name], "%s is a name for two", p.Name)
+		names[p.Name] = true
 	}
-}
-
-func all() (all []string) {
-	for _, place := range timeline.Places() {
-		for _, state := range reach.States() {
-			all = append(all, reach.At(place, state))
-		}
+	for what := range count {
+		assert.True(t, names[what], "%s is no probe", what)
 	}
-	for _, call := range timeline.Calls() {
-		all = append(all, reach.Fails(call, false), reach.Fails(call, true))
-	}
-	for _, state := range reach.States() {
-		all = append(all, reach.Dies(state))
-	}
-	for _, state := range reach.PodStates() {
-		all = append(all, reach.Told("updated", state), reach.Told("deleted", state))
-	}
-	return append(all, reach.Stale, reach.Unobserved, reach.Intermediate)
 }
