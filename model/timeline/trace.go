@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -146,6 +147,9 @@ type Entry struct {
 	// if there is none. Of an object that is created, Is is that object; of what happens in a
 	// cycle, it is the pod as it was popped.
 	Was, Is runtime.Object
+	// ByUID is the UID of the pod By, of a call that a preemption makes for it: pods may have been created
+	// under its name since.
+	ByUID types.UID
 	// Of a decision: the violations of budgets that it counts, what becomes of the pod's
 	// nomination, and whether it ended in an error.
 	Violations int

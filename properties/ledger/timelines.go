@@ -176,6 +176,17 @@ var timelineFindings = []Entry{
 		Upstream:    "kubernetes#141354",
 	},
 	{
+		ID:          "spread-eased-unnoticed",
+		Title:       "A pod that starts to terminate eases topology spread constraints, and nobody is told",
+		Class:       Inconsistency,
+		Promise:     "Pods that terminate do not count for topology spread. A pod that is scheduled only after the five-minute flush points at a missing event.",
+		Source:      "release note of kubernetes#87845, \"PodTopologySpread plugin now excludes terminatingPods when making scheduling decisions\"; metric pod_scheduled_after_flush_total, scheduler/metrics/metrics.go:392@v1.37.1",
+		Happens:     "A pod that PodTopologySpread rejected fits as soon as another pod, which a constraint of it counts, has a deletion timestamp. The plugin has registered changes of labels alone of the updates of pods, and its queueing hint asks about labels alone. So the pod is tried when the other one is gone.",
+		Where:       "podtopologyspread/common.go:152@v1.37.1, countPodsMatchSelector; podtopologyspread/plugin.go:165@v1.37.1, EventsToRegister; podtopologyspread/plugin.go:217@v1.37.1, isSchedulableAfterAssignedPodChange",
+		Consequence: "While a pod takes long to terminate, as on a node that is lost, the one that replaces it stays pending for up to five minutes beside a node on which it fits.",
+		Releases:    ">=1.34.0",
+	},
+	{
 		ID:          "kept-room-freed-unnoticed",
 		Title:       "Room kept for a nominated pod becomes free as that pod is bound elsewhere, and nobody is told",
 		Class:       Inconsistency,

@@ -102,7 +102,7 @@ func (l *Life) explain(f *Finding) []string {
 	broken := func(f *Finding) known.Broken {
 		return known.Broken{Property: f.Property, Kind: f.Kind, Pod: f.Pod, Node: f.Node, Entry: f.Entry, Known: f.Known}
 	}
-	in := known.Life{Timeline: l.Timeline, Trace: l.Trace}
+	in := known.Life{Timeline: l.Timeline, Trace: l.Trace, Release: l.Release()}
 	for _, c := range l.judgeCycles() {
 		in.Cycles = append(in.Cycles, broken(&c))
 	}

@@ -14,6 +14,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -64,7 +65,9 @@ func (p podClient) call(ctx context.Context, place timeline.PlaceName, name, tex
 		return err
 	}
 	e := timeline.Entry{What: timeline.Called, Call: place, Object: "Pod " + at.Pod, Text: text}
-	e.By, _ = ctx.Value(preemptorKey{}).(string)
+	if pod, ok := ctx.Value(preemptorKey{}).(*v1.Pod); ok {
+		e.By, e.ByUID = model.Key(pod), pod.UID
+	}
 	failure, arrives := p.s.r.failure(at)
 	err := failure
 	if failure == nil || arrives {

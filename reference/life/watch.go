@@ -142,7 +142,7 @@ func (s *scheduler) preempts(next preemptPodFunc) preemptPodFunc {
 			}
 		}()
 		if pod, ok := preemptorPod(preemptor); ok {
-			ctx = context.WithValue(ctx, preemptorKey{}, model.Key(pod))
+			ctx = context.WithValue(ctx, preemptorKey{}, pod)
 			if s.sync { // the calls are made before PostFilter answers
 				s.mu.Lock()
 				first := !s.decided

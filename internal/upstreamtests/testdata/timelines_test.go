@@ -65,10 +65,20 @@ func TestPreemptionInTime(t *testing.T) {
 		*p.Spec.TerminationGracePeriodSeconds = 30
 		return p
 	}
+	lingers := func(p *v1.Pod) *v1.Pod {
+		p.Finalizers = []string{"example.com/hold"}
+		return p
+	}
 	like := func(p *v1.Pod) *v1.Pod { // it has to be with pods like itself
 		p.Labels = map[string]string{"app": "a"}
 		p.Spec.Affinity = &v1.Affinity{PodAffinity: &v1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{
 			{LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels}, TopologyKey: v1.LabelHostname}}}}
+		return p
+	}
+	spread := func(p *v1.Pod) *v1.Pod { // from pods like itself
+		p.Labels = map[string]string{"app": "a"}
+		p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: v1.LabelHostname,
+			WhenUnsatisfiable: v1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels}}}
 		return p
 	}
 
@@ -440,6 +450,25 @@ func TestPreemptionInTime(t *testing.T) {
 				}},
 			},
 			check: func(a *podAPI) error { return a.bound("new", "node2") },
+		},
+		{
+			name:  "a pod terminates that counts for topology spread",
+			nodes: map[string]string{"node1": "2", "node2": "2"},
+			variants: []variant{
+				{"before the pod comes", func(a *podAPI) {
+					a.cordon("node2")
+					a.create(lingers(spread(pod("old", "node1", 0, "1", 0))))
+					a.remove("old")
+					a.create(spread(pod("new", "", 0, "1", 0)))
+				}},
+				{"while the pod waits", func(a *podAPI) {
+					a.cordon("node2")
+					a.create(lingers(spread(pod("old", "node1", 0, "1", 0))))
+					a.create(spread(pod("new", "", 0, "1", 0)))
+					a.remove("old")
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("new", "node1") },
 		},
 		{
 			name:  "a nominated pod goes elsewhere",

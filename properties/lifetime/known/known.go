@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -43,6 +45,9 @@ const (
 	// FirstUnnoticed: the last pod is gone that a pod has to be with, which may go anywhere
 	// now as the first of its kind, and the plugin that rejected it takes no notice.
 	FirstUnnoticed = "first-of-its-kind-unnoticed"
+	// SpreadEased: a pod terminates that a topology spread constraint counted until then, and the
+	// plugin that rejected another one for it takes no notice.
+	SpreadEased = "spread-eased-unnoticed"
 	// SkippedUnnoticed: a nominated pod that terminates is skipped when it is its turn. It is in
 	// no queue then, and the room that was kept for it is free without an event.
 	SkippedUnnoticed = "skipped-pod-frees-room-unnoticed"
@@ -94,6 +99,8 @@ const (
 type Life struct {
 	Timeline *timeline.Timeline
 	Trace    *timeline.Trace
+	// Release is the one whose scheduler was run.
+	Release release.Release
 	// Cycles are the promises that were broken in single cycles.
 	Cycles []Broken
 
@@ -203,6 +210,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.firstUnnoticed(f.Pod) {
 			ids = append(ids, FirstUnnoticed)
 		}
+		if l.spreadEased(f.Pod, f.Kind == string(timeline.Decided)) {
+			ids = append(ids, SpreadEased)
+		}
 		// What the flush made it try would not have come out so but for a finding of its cycle.
 		for _, g := range l.Cycles {
 			if g.Pod == f.Pod && g.Entry == f.Entry {
@@ -264,6 +274,9 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	}
 	if then.firstUnnoticed(f.Pod) {
 		ids = append(ids, FirstUnnoticed)
+	}
+	if then.spreadEased(f.Pod, false) {
+		ids = append(ids, SpreadEased)
 	}
 	return ids
 }
@@ -578,16 +591,20 @@ func GatedByVainPreemption(t *timeline.Trace, pod string) bool {
 	var victims []string
 	gone, deleted := map[string]bool{}, map[string]bool{}
 	inVain, cpu, began, lastEvicted, inMemory := false, false, false, false, false
+	var preemptor types.UID
 	for i := range t.Entries[:t.FlushedAt] {
 		switch e := &t.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod:
 			victims, inVain, began, lastEvicted, inMemory = e.Victims, false, false, false, false
+			if p, ok := e.Is.(*v1.Pod); ok {
+				preemptor = p.UID
+			}
 		case e.What == timeline.Begins && e.Pod() == pod:
 			began = len(victims) > 0
 		case e.What == timeline.Unfit && e.Pod() == pod:
 			cpu = e.WaitsForCPU()
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
-			lastEvicted = began // its end opens the gate, if it may help; an earlier pod's of this name does not
+			lastEvicted = began && e.ByUID == preemptor // its end opens the gate, if it may help; an earlier pod's of this name does not
 		case e.Creates():
 			delete(gone, e.Pod())
 			delete(deleted, e.Pod())
