@@ -1,30 +1,38 @@
 package known
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
 // firstUnnoticed tells whether the last cycle of a pod ended as the pod has to be with others
-// like itself, and the last of these on a node has gone, or is not like it any more, since
-// that cycle began.
+// like itself, and the last of these on a node has gone, with its node or without, or is not like
+// it any more, since that cycle began.
 func (l *Life) firstUnnoticed(pod string) bool {
-	placed := map[string]*v1.Pod{}
+	placed, nodes := map[string]*v1.Pod{}, map[string]bool{}
 	for _, s := range l.Trace.Startups {
 		for _, o := range s.Objects {
-			if p, ok := o.(*v1.Pod); ok && p.Spec.NodeName != "" {
-				placed[p.Namespace+"/"+p.Name] = p
+			switch o := o.(type) {
+			case *v1.Node:
+				nodes[o.Name] = true
+			case *v1.Pod:
+				if o.Spec.NodeName != "" {
+					placed[o.Namespace+"/"+o.Name] = o
+				}
 			}
 		}
 	}
 	var waits *v1.Pod
 	peers := func() (n int) {
 		for _, p := range placed {
-			if filter.GoesWith(waits, p) {
+			if nodes[p.Spec.NodeName] && filter.GoesWith(waits, p) {
 				n++
 			}
 		}
@@ -38,10 +46,16 @@ func (l *Life) firstUnnoticed(pod string) bool {
 			rejected, left = false, false
 		case e.What == timeline.Unfit && e.Pod() == pod:
 			rejected = strings.Contains(e.Text, "didn't match pod affinity rules")
-		case e.What == timeline.Handled && e.Pod() != "":
+		case e.What == timeline.Handled:
 			before := 0
 			if waits != nil {
 				before = peers()
+			}
+			if was, ok := e.Was.(*v1.Node); ok {
+				delete(nodes, was.Name)
+			}
+			if is, ok := e.Is.(*v1.Node); ok {
+				nodes[is.Name] = true
 			}
 			delete(placed, e.Pod())
 			if p, ok := e.Is.(*v1.Pod); ok && p.Spec.NodeName != "" {
@@ -51,4 +65,47 @@ func (l *Life) firstUnnoticed(pod string) bool {
 		}
 	}
 	return rejected && left && filter.GoesWith(waits, waits)
+}
+
+// nodeForShunned tells whether pods on nodes shunned a pod that has no such terms of its own when it was last
+// tried, and it can be helped now only by nodes that were added, or whose labels have changed, since then.
+func (l *Life) nodeForShunned(pod string, preempts bool) bool {
+	var waits *v1.Pod
+	rejected, nodes := false, map[string]*v1.Node{} // as they were then; nil if they were not
+	for i := range l.Trace.Entries[:l.end()] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			waits, rejected = nil, false
+			clear(nodes)
+		case e.What == timeline.Popped && e.Pod() == pod:
+			waits, _ = e.Is.(*v1.Pod)
+			rejected = false
+			clear(nodes)
+		case e.What == timeline.Unfit && e.Pod() == pod:
+			rejected = strings.Contains(e.Text, "didn't satisfy existing pods anti-affinity rules")
+		case e.What == timeline.Handled && waits != nil:
+			was, _ := e.Was.(*v1.Node)
+			is, _ := e.Is.(*v1.Node)
+			if is == nil || was != nil && maps.Equal(was.Labels, is.Labels) {
+				break
+			}
+			if _, known := nodes[is.Name]; !known {
+				nodes[is.Name] = was
+			}
+		}
+	}
+	return rejected && len(nodes) > 0 && len(filter.RequiredAffinity(waits))+len(filter.RequiredAntiAffinity(waits)) == 0 &&
+		l.helpless(pod, preempts, func(c *model.Cluster) {
+			c.Nodes = slices.Clone(c.Nodes)
+			c.Nodes = slices.DeleteFunc(c.Nodes, func(n *v1.Node) bool {
+				was, changed := nodes[n.Name]
+				return changed && was == nil
+			})
+			for i, n := range c.Nodes {
+				if was := nodes[n.Name]; was != nil {
+					c.Nodes[i] = n.DeepCopy()
+					c.Nodes[i].Labels = was.Labels
+				}
+			}
+		})
 }

@@ -45,6 +45,9 @@ const (
 	// FirstUnnoticed: the last pod is gone that a pod has to be with, which may go anywhere
 	// now as the first of its kind, and the plugin that rejected it takes no notice.
 	FirstUnnoticed = "first-of-its-kind-unnoticed"
+	// NodeForShunned: a node comes on which a pod fits that pods on the other nodes shun, and the
+	// plugin that rejected it takes no notice.
+	NodeForShunned = "node-for-shunned-pod-unnoticed"
 	// SpreadEased: a pod terminates that a topology spread constraint counted until then, and the
 	// plugin that rejected another one for it takes no notice.
 	SpreadEased = "spread-eased-unnoticed"
@@ -210,6 +213,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.firstUnnoticed(f.Pod) {
 			ids = append(ids, FirstUnnoticed)
 		}
+		if l.nodeForShunned(f.Pod, f.Kind == string(timeline.Decided)) {
+			ids = append(ids, NodeForShunned)
+		}
 		if l.spreadEased(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, SpreadEased)
 		}
@@ -274,6 +280,9 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	}
 	if then.firstUnnoticed(f.Pod) {
 		ids = append(ids, FirstUnnoticed)
+	}
+	if then.nodeForShunned(f.Pod, false) {
+		ids = append(ids, NodeForShunned)
 	}
 	if then.spreadEased(f.Pod, false) {
 		ids = append(ids, SpreadEased)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -39,7 +40,15 @@ func (l *Life) spreadEased(pod string, preempts bool) bool {
 			}
 		}
 	}
-	return rejected && len(terminating) > 0 && l.helpless(pod, terminating, preempts)
+	return rejected && len(terminating) > 0 && l.helpless(pod, preempts, func(c *model.Cluster) {
+		c.Pods = slices.Clone(c.Pods)
+		for i, p := range c.Pods {
+			if terminating[p.UID] {
+				c.Pods[i] = p.DeepCopy()
+				c.Pods[i].DeletionTimestamp = nil
+			}
+		}
+	})
 }
 
 // spreadRejects tells whether what a cycle came to says that a node was rejected for how the pods are spread.
@@ -64,8 +73,8 @@ func spreadCounts(p, other *v1.Pod) bool {
 }
 
 // helpless tells whether, by what the scheduler knows in the end, a pod would fit nowhere, nor preempt if
-// that is asked, if some pods did not terminate.
-func (l *Life) helpless(pod string, terminating map[types.UID]bool, preempts bool) (helpless bool) {
+// that is asked, if something had not happened.
+func (l *Life) helpless(pod string, preempts bool, undo func(c *model.Cluster)) (helpless bool) {
 	rules := l.Release.Rules()
 	account.Follow(l.Timeline, l.Trace, func(i int, k account.Known) {
 		if i != l.end() {
@@ -74,13 +83,7 @@ func (l *Life) helpless(pod string, terminating map[types.UID]bool, preempts boo
 		c := k.Cycle(pod, false)
 		helpless = c != nil && c.States(account.Bugs{}, func(s *account.State) bool {
 			cluster := *s.Cluster
-			cluster.Pods = slices.Clone(cluster.Pods)
-			for at, p := range cluster.Pods {
-				if terminating[p.UID] {
-					cluster.Pods[at] = p.DeepCopy()
-					cluster.Pods[at].DeletionTimestamp = nil
-				}
-			}
+			undo(&cluster)
 			d, err := answers.Decide(&cluster, rules)
 			return err == nil && len(d.Fits) == 0 && (!preempts || len(d.Choices()) == 0)
 		})
