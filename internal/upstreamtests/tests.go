@@ -171,6 +171,8 @@ var Tests = []Test{
 		fails{"while the watch is down": "the scheduler's process ends"}},
 	{"first-of-its-kind-unnoticed", scheduler + "scheduler_test.go", inTime + "/the last pod goes away that a pod has to be with",
 		fails{"while the pod waits": "after a minute pod new is not on node2"}},
+	{"node-for-shunned-pod-unnoticed", scheduler + "scheduler_test.go", inTime + "/a node is added for a pod that another one shuns",
+		fails{"while the pod waits": "after a minute pod new is not on node2"}},
 	{"spread-eased-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod terminates that counts for topology spread",
 		fails{"while the pod waits": "after a minute pod new is not on node1"}},
 	{"kept-room-freed-unnoticed", scheduler + "scheduler_test.go", inTime + "/a nominated pod goes elsewhere",

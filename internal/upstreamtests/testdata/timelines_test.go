@@ -75,6 +75,15 @@ func TestPreemptionInTime(t *testing.T) {
 			{LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels}, TopologyKey: v1.LabelHostname}}}}
 		return p
 	}
+	shunned := func(p *v1.Pod) *v1.Pod {
+		p.Labels = map[string]string{"app": "a"}
+		return p
+	}
+	shuns := func(p *v1.Pod) *v1.Pod {
+		p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{
+			{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}, TopologyKey: v1.LabelHostname}}}}
+		return p
+	}
 	spread := func(p *v1.Pod) *v1.Pod { // from pods like itself
 		p.Labels = map[string]string{"app": "a"}
 		p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: v1.LabelHostname,
@@ -447,6 +456,23 @@ func TestPreemptionInTime(t *testing.T) {
 					a.cordon("node1")
 					a.create(like(pod("new", "", 0, "1", 0)))
 					a.remove("old")
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("new", "node2") },
+		},
+		{
+			name:  "a node is added for a pod that another one shuns",
+			nodes: map[string]string{"node1": "2"},
+			variants: []variant{
+				{"before the pod comes", func(a *podAPI) {
+					a.create(shuns(pod("old", "node1", 0, "1", 0)))
+					a.addNode("node2", "2")
+					a.create(shunned(pod("new", "", 0, "1", 0)))
+				}},
+				{"while the pod waits", func(a *podAPI) {
+					a.create(shuns(pod("old", "node1", 0, "1", 0)))
+					a.create(shunned(pod("new", "", 0, "1", 0)))
+					a.addNode("node2", "2")
 				}},
 			},
 			check: func(a *podAPI) error { return a.bound("new", "node2") },

@@ -154,6 +154,8 @@ var reasons = map[string]string{
 		"and its nomination counts without its requests. The room is free, and no event says so.",
 	known.FirstUnnoticed: "Why {pod} waits: while there were pods like it, its affinity let it go only where these are. The last of them is gone, and as the first of its kind it may go anywhere. " +
 		"The plugin that rejected it says of a deletion that it helps only against anti-affinity.",
+	known.NodeForShunned: "Why {pod} waits: pods on the nodes shunned it when it was tried, and now there is a node without such pods. " +
+		"The plugin that rejected it asks of a node only whether the pod's own affinity or anti-affinity is about it, and the pod has none.",
 	known.SpreadEased: "Why {pod} waits: when it was tried, its topology spread constraints counted a pod that has started to terminate since then, and does not count any more. " +
 		"The plugin that rejected it is interested in deletions of pods and changes of their labels, and an update that says that a pod terminates is neither.",
 	known.KeptRoomFreed: "Why {pod} waits: when it was tried, room on {node} was kept for a nominated pod. That pod went to another node, or was deleted or lost its nomination before that was written. " +
