@@ -88,15 +88,15 @@ func TestFuzzFindsNothing(t *testing.T) {
 // What fuzz finds is small, and check finds it again.
 func TestFuzzSavesWhatCheckReproduces(t *testing.T) {
 	dir := t.TempDir()
-	status, out, errOut := preemptcheck(t, "", "fuzz", "--reference", "careless", "--seed", "2", "--for", "0", "--stop-after", "2", "--out", dir)
+	status, out, errOut := preemptcheck(t, "", "fuzz", "--reference", "careless", "--seed", "2", "--for", "0", "--timelines", "0", "--stop-after", "2", "--out", dir)
 	require.Equal(t, statusFound, status, errOut)
-	require.Contains(t, out, "FOUND 2")
 	s, err := record.Load(dir)
 	require.NoError(t, err)
-	require.Len(t, s.Findings, 2)
+	require.GreaterOrEqual(t, len(s.Findings), 2, "it stops at the end of the block that has the second one")
+	require.Contains(t, out, fmt.Sprintf("FOUND %d", len(s.Findings)))
 	stream, err := corpus.Load(dir)
 	require.NoError(t, err)
-	require.Len(t, stream.Cases, 2)
+	require.Len(t, stream.Cases, len(s.Findings))
 	for _, c := range stream.Cases {
 		require.Len(t, c.Cluster.Nodes, 1)
 		status, out, _ = preemptcheck(t, "", "check", "--reference", "careless", c.File)
