@@ -152,6 +152,11 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	}
 	if s.sched.APIDispatcher != nil {
 		s.sched.APIDispatcher.Run(linked.Discard)
+		cancel := s.cancel
+		s.cancel = func() {
+			s.sched.APIDispatcher.Close()
+			cancel()
+		}
 	}
 	if s.plugins[v1.DefaultSchedulerName] == nil {
 		return nil, errors.New("the default profile has no DefaultPreemption")
