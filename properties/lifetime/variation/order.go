@@ -158,6 +158,9 @@ func deliveries(l *lifetime.Life) []delivery {
 			if s.End != "" {
 				d.concern("Pod " + s.End)
 			}
+			if p := s.CreatedPod(); p != nil && p.Spec.PriorityClassName != "" { // refused if there is none
+				d.concern("PriorityClass " + p.Spec.PriorityClassName)
+			}
 		case s.Release != nil && s.Release.Name.OfKind() && s.Release.Kind != "":
 			d.idle, d.lets = true, s.Release.Kind
 		case s.Next != nil && s.Next.Name.OfKind() && s.Next.Kind != "":
