@@ -294,8 +294,23 @@ func (g *generator) dies() {
 	g.letGo(at, timeline.Place{})
 }
 
-// takeover makes another scheduler take over.
-func (g *generator) takeover() { g.add(timeline.Step{Takeover: true}) }
+// takeover makes another scheduler take over, sometimes one that lists from an API server that is
+// behind, and that learns of the rest at once or later.
+func (g *generator) takeover() {
+	s := timeline.Step{Takeover: true}
+	if g.Chance(50) {
+		s.Behind = map[string]int{}
+		kind := draw.Pick(g.Source, "Pod", "Pod", "Pod", "Node")
+		s.Behind[kind] = 1 + g.Intn(6)
+		if g.Chance(15) {
+			s.Behind["Pod"] = 1 + g.Intn(6)
+		}
+		if g.Chance(70) {
+			g.holdOnce(timeline.Place{Name: timeline.Store, Kind: kind})
+		}
+	}
+	g.add(s)
+}
 
 // outOfTouch lets things happen that the scheduler is not told of, until it lists anew.
 func (g *generator) outOfTouch() {

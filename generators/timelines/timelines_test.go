@@ -44,6 +44,7 @@ func TestFloors(t *testing.T) {
 		"create Pod": drawn, "create Node": 80, "delete Pod": 1400, "delete Node": 80, "end": 1000,
 		"change Node": 250, "change Pod": 300, "change PodDisruptionBudget": 200,
 		"wait": 1600, "hold": 1300, "release": 800, "next": 400, "fail": 200, "fail, arrives": 80, "takeover": 60,
+		"takeover with an older list": 80, "takeover with an older list of nodes": 20,
 		"pod affinity": 30, "pod anti-affinity": 50, "topology spread": 50, "priority class": 60, "delete PriorityClass": 40, "create PriorityClass": 40, "change PriorityClass": 20,
 		"resize": 80, "narrowed while gated": 30, "image or deadline": 60, "node selector": 200,
 		"relist Pod": 200, "relist Node": 80, "relist PodDisruptionBudget": 20, "relist while events are not stored": 200, "relist of a recreated pod": 40,
@@ -244,6 +245,8 @@ func has(tl *timeline.Timeline) map[string]bool {
 			is["replace later"] = is["replace later"] || s.Replace.After > 0
 		case s.Takeover:
 			is["takeover"] = true
+			is["takeover with an older list"] = is["takeover with an older list"] || s.Behind["Pod"] > 0
+			is["takeover with an older list of nodes"] = is["takeover with an older list of nodes"] || s.Behind["Node"] > 0
 			is["takeover while something is held"] = is["takeover while something is held"] || len(holding) > 0
 		}
 	}

@@ -151,6 +151,8 @@ var Tests = []Test{
 		fails{"before its update came back": "after a minute pod o is not on node1"}},
 	{"end-of-victims-wakes-nobody", scheduler + "scheduler_test.go", inTime + "/another plugin rejects the preemptor when its victims end",
 		fails{"its port is taken": "after a minute pod o is not on node1"}},
+	{"preempts-for-bound-pod", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsBound",
+		fails{"the latest version is bound": "got 1 victims, want 0"}},
 	{"evicts-namesake", scheduler + "scheduler_test.go", inTime + "/the victim is replaced by a pod of its name",
 		fails{"before it is evicted": "the pod that replaced the victim was evicted"}},
 	{"preempts-before-nomination-is-seen", scheduler + "scheduler_test.go", inTime + "/the preemptor is tried again while its victims end",

@@ -53,9 +53,10 @@ func decisions() []Property {
 		Check:   of(keepsNominated),
 	}, {
 		Name:    eligibleAsTold,
-		Promise: "a pod preempts only if it may, and if it may it is tried",
-		Source:  "doc comment of PodEligibleToPreemptOthers (default_preemption.go:443@v1.37.1)",
-		Lies:    []string{"waits for victims that it does not have", "preempts while its victims terminate there"},
+		Promise: "a pod preempts only while it is pending and if it may, and if it may it is tried",
+		Source: "doc comment of PodEligibleToPreemptOthers (default_preemption.go:443@v1.37.1); " + properties.DocsPreemption + ", \"preemption logic is triggered for the pending Pod\"; " +
+			"comment in evaluate, \"Fetch the latest version of <pod>\" (preemption.go:101@v1.37.1)",
+		Lies: []string{"waits for victims that it does not have", "preempts while its victims terminate there", "preempts for a pod that is bound"},
 		Check:   of(eligibleAsTold),
 	}, {
 		Name:    preemptsAllowed,
@@ -125,20 +126,29 @@ func (c judge) quirks() (ids []string) {
 	return ids
 }
 
-// quirksOf are the quirks of a release, and the bug of it that changes which clusters its cycles are about.
+// ofClusters are the findings that change which clusters the cycles of a scheduler are about.
+var ofClusters = []release.Quirk{known.DeletedStays, known.BoundPreempts}
+
+// quirksOf are the quirks of a release, and those of ofClusters that it has.
 func quirksOf(r release.Release) []release.Quirk {
 	quirks := ledger.QuirksOf(r)
-	if e, _ := ledger.LookUp(known.DeletedStays); r.In(e.Releases) {
-		quirks = append(quirks, known.DeletedStays)
+	for _, q := range ofClusters {
+		if e, _ := ledger.LookUp(string(q)); r.In(e.Releases) {
+			quirks = append(quirks, q)
+		}
 	}
 	return quirks
 }
 
 // rulesWith are the rules of a release with some of quirksOf, and what these are of the clusters.
 func rulesWith(r release.Release, quirks []release.Quirk) (*answers.Rules, account.Bugs) {
-	bugs := account.Bugs{PortsForgotten: slices.Contains(quirks, release.HostPortsForgotten), DeletedStay: slices.Contains(quirks, known.DeletedStays)}
+	bugs := account.Bugs{
+		PortsForgotten: slices.Contains(quirks, release.HostPortsForgotten),
+		DeletedStay:    slices.Contains(quirks, known.DeletedStays),
+		BoundPreempt:   slices.Contains(quirks, known.BoundPreempts),
+	}
 	rules := r.Rules()
-	if quirks = slices.DeleteFunc(slices.Clone(quirks), func(q release.Quirk) bool { return q == known.DeletedStays }); len(quirks) > 0 {
+	if quirks = slices.DeleteFunc(slices.Clone(quirks), func(q release.Quirk) bool { return slices.Contains(ofClusters, q) }); len(quirks) > 0 {
 		rules = release.With(rules, quirks...)
 	}
 	return rules, bugs
@@ -177,7 +187,7 @@ func (c judge) verdict(quirks ...release.Quirk) (v verdict) {
 			v = verdict{admitted: true}
 			return false
 		}
-		property, kind, detail := disagrees(c.Cycle, set)
+		property, kind, detail := disagrees(c.Cycle, set, bugs)
 		if first {
 			v.property, v.kind, v.detail = property, kind, detail
 			if property == fitsAsTold && c.Result.What == timeline.Fits && fitsAlone(c.Cycle, s.Cluster, rules) {
@@ -210,18 +220,19 @@ func fitsAlone(c *account.Cycle, cluster *model.Cluster, rules *answers.Rules) b
 	if err != nil {
 		return false
 	}
-	property, _, _ := disagrees(c, set)
+	property, _, _ := disagrees(c, set, account.Bugs{})
 	return property == ""
 }
 
 const (
 	kindPreempts = "preempts though it has to wait"
 	kindWaits    = "waits though it may preempt"
+	kindBound    = "preempts though it is bound"
 )
 
 // disagrees holds what was seen of a cycle against what the model allows: which property is
 // broken, in what way, and a sentence about it; "" if none is.
-func disagrees(c *account.Cycle, set *answers.Set) (property, kind, detail string) {
+func disagrees(c *account.Cycle, set *answers.Set, bugs account.Bugs) (property, kind, detail string) {
 	e := c.Result
 	o := &model.Observation{}
 	switch e.What {
@@ -238,10 +249,10 @@ func disagrees(c *account.Cycle, set *answers.Set) (property, kind, detail strin
 	if e.What == timeline.Decided && set.Eligible != nil {
 		waits := e.Nomination == model.NominationKept && !e.Failed
 		switch {
-		case !c.Stored:
-			return "", "", "" // the pod is gone, and what is decided for it has no effect
-		case c.Bound && len(e.Victims) == 0:
-			return "", "", "" // the pod is bound, and finding nothing for it has no effect
+		case len(e.Victims) == 0 && (!c.Stored || c.Bound):
+			return "", "", "" // the pod is gone or bound, and finding nothing for it has no effect
+		case len(e.Victims) > 0 && c.PreemptsBound() && !bugs.BoundPreempt:
+			return eligibleAsTold, kindBound, fmt.Sprintf("it %s, though it is bound, by the version of it that the scheduler has looked up", did(e))
 		case waits && set.Eligible.OK:
 			return eligibleAsTold, kindWaits, fmt.Sprintf("it does not preempt (%s), though it may", e.Text)
 		case !waits && !set.Eligible.OK:

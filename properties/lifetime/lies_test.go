@@ -239,6 +239,13 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 				}
 			}
 		},
+		"preempts for a pod that is bound": func(t *timeline.Trace) {
+			i := first(t, timeline.Unfit)
+			p := t.Entries[i].Is.(*v1.Pod)
+			bound := p.DeepCopy()
+			bound.Spec.NodeName = "node-2"
+			t.Entries = slices.Insert(t.Entries, i, timeline.Entry{What: timeline.Stored, Object: "Pod default/p", Was: p, Is: bound})
+		},
 	},
 	"preempts-as-allowed": {
 		"preempts a pod too many":                 each(timeline.Decided, func(e *timeline.Entry) { e.Victims = append(e.Victims, "default/w") }),

@@ -38,18 +38,18 @@ func TestReached(t *testing.T) {
 	r.WriteText(&text)
 	require.Contains(t, text.String(), "1999 timelines; the floors are for 2000 or more")
 
-	r = campaign(reach.Enough, evict, reach.Dies(reach.Marked), reach.Stale)
+	r = campaign(reach.Enough, evict, reach.Dies(reach.Marked), reach.Back)
 	require.Equal(t, Inconclusive, r.Verdict)
 	require.Equal(t, 3, r.Short())
-	require.Equal(t, []string{"3 of 143 situations came about too rarely in timelines: goes on at evict while a victim is marked (4 of 5), " +
-		"dies while a victim is marked (4 of 5), decides by a stale view (4 of 5)"}, r.Inconclusive)
+	require.Equal(t, []string{"3 of 145 situations came about too rarely in timelines: goes on at evict while a victim is marked (4 of 5), " +
+		"dies while a victim is marked (4 of 5), begins with an older view than the scheduler before it had (4 of 5)"}, r.Inconclusive)
 	for name, write := range map[string]func(io.Writer){"text": r.WriteText, "probes": r.WriteProbes} {
 		text.Reset()
 		write(&text)
 		require.Regexp(t, `(?m)^TIMELINES IN WHICH THE SCHEDULER WHILE +PREEMPTION BEGINS +PREEMPTS +VICTIM MARKED `, text.String(), name)
 		require.Regexp(t, `(?m)^goes on at evict +16 +16 +4 < 5 +16 +16 +16 +16$`, text.String(), name)
 		require.Regexp(t, `(?m)^dies +16 +16 +4 < 5 +16 +16 +16 +16$`, text.String(), name)
-		require.Regexp(t, `(?m)^decides by a stale view +4 +< 5$`, text.String(), name)
+		require.Regexp(t, `(?m)^begins with an older view than the scheduler before it had +4 +< 5$`, text.String(), name)
 		require.NotContains(t, text.String(), "the floors are for", name)
 	}
 	text.Reset()

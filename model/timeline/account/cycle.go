@@ -181,6 +181,9 @@ type Bugs struct {
 	// DeletedStay is that a pod which is deleted on its way to a node counts there until its
 	// binding has failed: see the finding deleted-pod-stays-assumed.
 	DeletedStay bool
+	// BoundPreempt is that a pod preempts on its own node though listers show that it is bound: see
+	// the finding preempts-for-bound-pod.
+	BoundPreempt bool
 }
 
 // States visits the states that the scheduler may have been in, the likeliest first, until
@@ -190,7 +193,7 @@ func (c *Cycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
 	if bugs.DeletedStay {
 		unsure = slices.Concat(c.lingers, unsure)
 	}
-	preemptors := c.preemptors()
+	preemptors := c.preemptors(bugs.BoundPreempt)
 	choices := []int{len(preemptors), len(c.budgets)}
 	for _, n := range c.nominations {
 		choices = append(choices, len(n.to))
@@ -251,11 +254,20 @@ type preemptor struct {
 	own bool
 }
 
-// preemptors are the pod with each nomination that it may have.
-func (c *Cycle) preemptors() (all []preemptor) {
-	objects := []*v1.Pod{c.Pod}
+// PreemptsBound tells whether listers showed the pod as bound all the time that preemption was looked for.
+func (c *Cycle) PreemptsBound() bool {
+	return len(c.stored) > 0 && !slices.ContainsFunc(c.stored, func(p *v1.Pod) bool { return p.Spec.NodeName == "" })
+}
+
+// preemptors are the pod with each nomination that it may have; or, for a scheduler with BoundPreempt, as it
+// is bound.
+func (c *Cycle) preemptors(bound bool) (all []preemptor) {
+	var objects []*v1.Pod
+	if !bound || !c.PreemptsBound() {
+		objects = append(objects, c.Pod)
+	}
 	for _, p := range c.stored {
-		if !maps.Equal(p.Labels, c.Pod.Labels) {
+		if isBound := p.Spec.NodeName != ""; isBound && bound || !isBound && !maps.Equal(p.Labels, c.Pod.Labels) {
 			objects = append(objects, p)
 		}
 	}
@@ -263,7 +275,7 @@ func (c *Cycle) preemptors() (all []preemptor) {
 		for _, p := range objects {
 			for _, node := range to {
 				if !slices.ContainsFunc(all, func(o preemptor) bool {
-					return o.pod.Status.NominatedNodeName == node && maps.Equal(o.pod.Labels, p.Labels)
+					return o.pod.Status.NominatedNodeName == node && o.pod.Spec.NodeName == p.Spec.NodeName && maps.Equal(o.pod.Labels, p.Labels)
 				}) {
 					all = append(all, preemptor{nominatedTo(p, node), own})
 				}

@@ -76,6 +76,9 @@ const (
 	// which the informer had not stored that, and its deletion does not wake those that wait for
 	// its room.
 	StaleDeletion = "stale-deletion-wakes-nobody"
+	// BoundPreempts: a pod preempts that is bound by the version of it which the preemption has
+	// looked up.
+	BoundPreempts = "preempts-for-bound-pod"
 )
 
 // Those that only older releases have.

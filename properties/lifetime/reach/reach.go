@@ -116,7 +116,7 @@ func Probes() (all []Probe) {
 	for _, state := range PodStates() {
 		add(Told("updated", state), Told("deleted", state))
 	}
-	add(Stale, Unobserved, Intermediate) // and not Back and DecidesBack: no drawn timeline has a list that is behind
+	add(Stale, Unobserved, Intermediate, Back, DecidesBack)
 	return all
 }
 
