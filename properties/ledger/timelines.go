@@ -114,7 +114,7 @@ var timelineFindings = []Entry{
 		Promise:     "If no node is found that satisfies all the specified requirements of the pod, preemption logic is triggered for the pending pod.",
 		Source:      "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Preemption\"; comments \"Fetch the latest version of <pod>\" (preemption.go:105@v1.37.1, evaluate) and \"the pod may have been bound successfully, but timed out\" (schedule_one.go:1208@v1.37.1, handleSchedulingFailure)",
 		Happens:     "The preemption looks up the pod's latest version, which may be bound, as after a binding that timed out, or a first list that was out of date. It does not ask, and makes room on the node on which the pod is. The failure handler, which looks it up once more, does ask, and drops the pod. It still writes to the bound pod that it is nominated, and not scheduled.",
-		Where:       "preemption.go:122@v1.37.1, evaluate",
+		Where:       "preemption.go:107@v1.37.1, evaluate",
 		Consequence: "Pods are evicted for a pod that runs already and needs no room.",
 		Releases:    ">=1.34.0",
 	},

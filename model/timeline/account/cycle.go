@@ -262,10 +262,13 @@ func (c *Cycle) PreemptsBound() bool {
 // preemptors are the pod with each nomination that it may have; or, for a scheduler with BoundPreempt, as it
 // is bound.
 func (c *Cycle) preemptors(bound bool) (all []preemptor) {
-	var objects []*v1.Pod
-	if !bound || !c.PreemptsBound() {
-		objects = append(objects, c.Pod)
+	if bound && c.PreemptsBound() { // what it was nominated to is over
+		for _, p := range c.stored {
+			all = append(all, preemptor{p, true})
+		}
+		return all
 	}
+	objects := []*v1.Pod{c.Pod}
 	for _, p := range c.stored {
 		if isBound := p.Spec.NodeName != ""; isBound && bound || !isBound && !maps.Equal(p.Labels, c.Pod.Labels) {
 			objects = append(objects, p)
