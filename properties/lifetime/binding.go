@@ -239,6 +239,9 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 				delete(waiting, pod)
 				delete(fits, pod)
 			}
+			if p, ok := e.Is.(*v1.Pod); ok && p.Spec.NodeName != "" { // it is told to be bound
+				delete(waiting, pod)
+			}
 			if e.What != timeline.Handled { // of which a scheduler that took over may be told late
 				delete(bound, pod)
 			}
