@@ -76,3 +76,12 @@ type findings []properties.Finding
 func (f *findings) add(about, detail string) {
 	*f = append(*f, properties.FoundOf(model.StageActuate, "", about, detail))
 }
+
+// addMissing adds a finding for each of some plugins that is not among others: what that plugin does.
+func (f *findings) addMissing(plugins, others []string, does string) {
+	for _, plugin := range plugins {
+		if !slices.Contains(others, plugin) {
+			f.add(plugin, plugin+" "+does)
+		}
+	}
+}

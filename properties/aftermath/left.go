@@ -139,12 +139,7 @@ var WokenByWhatRejected = properties.Property{
 		}
 		slices.Sort(rejected)
 		rejected = slices.Compact(rejected)
-		a := s.Observation.Aftermath
-		for _, plugin := range rejected {
-			if !slices.Contains(a.UnschedulablePlugins, plugin) {
-				f.add(plugin, plugin+" rejects the pod, but its events do not wake the pod up")
-			}
-		}
+		f.addMissing(rejected, s.Observation.Aftermath.UnschedulablePlugins, "rejects the pod, but its events do not wake the pod up")
 		return f, nil
 	},
 }
@@ -160,16 +155,8 @@ var PendingIsRecorded = properties.Property{
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
 		a := s.Observation.Aftermath
-		for _, plugin := range a.PendingPlugins {
-			if !slices.Contains(a.AnsweredPending, plugin) {
-				f.add(plugin, plugin+" did not answer Pending, but its events let the pod skip its backoff")
-			}
-		}
-		for _, plugin := range a.AnsweredPending {
-			if !slices.Contains(a.PendingPlugins, plugin) {
-				f.add(plugin, plugin+" answered Pending, but its events do not let the pod skip its backoff")
-			}
-		}
+		f.addMissing(a.PendingPlugins, a.AnsweredPending, "did not answer Pending, but its events let the pod skip its backoff")
+		f.addMissing(a.AnsweredPending, a.PendingPlugins, "answered Pending, but its events do not let the pod skip its backoff")
 		return f, nil
 	},
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
@@ -293,35 +292,6 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	return ids
 }
 
-// endMetByGate are the known findings by which a pod is still gated when a pod is gone after the last
-// preemption for it was over: the end of a pod on a node, or on its way to one, was met by the gate
-// while that went on.
-func (l *Life) endMetByGate(pod string) []string {
-	p := l.Trace.LastPreemption(pod, l.end())
-	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
-		return nil
-	}
-	met := slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(p.Decided):p.Ended], func(e timeline.Entry) bool {
-		was, _ := e.Was.(*v1.Pod)
-		return e.What == timeline.Handled && e.Text == "deleted" && was != nil && was.Spec.NodeName != "" || e.PreemptsInMemory()
-	})
-	switch {
-	case l.victimBack(pod):
-		return []string{VictimBack}
-	case !met:
-		return nil
-	case p.Deleted == 0: // and no event followed
-		return []string{VainPreemption}
-	}
-	return []string{GateMeetsDeletion}
-}
-
-// preemptionOver tells whether the last preemption for a pod had a goroutine, and that has ended.
-func (l *Life) preemptionOver(pod string) bool {
-	p := l.Trace.LastPreemption(pod, l.end())
-	return p != nil && p.Began >= 0 && p.Ended >= 0
-}
-
 // staleDeletion tells whether, since a pod was last tried, a new list has shown that a pod is gone
 // that was on a node, or assumed there, and that was last known as pending.
 func (l *Life) staleDeletion(pod, node string) (stale bool) {
@@ -370,106 +340,6 @@ func (l *Life) tookForAnother(f *Broken) (took bool) {
 	return took
 }
 
-// gatedBy are the known findings by which a pod is kept gated in the end.
-func (l *Life) gatedBy(pod string) []string {
-	switch {
-	case !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Name == pod && p.Gated }): // of two of one name either
-		return nil
-	case l.namesakeGated(pod, l.Trace.FlushedAt):
-		return []string{NamesakeGated}
-	case l.evictedNamesake(pod):
-		return []string{Namesake}
-	case GatedByVainPreemption(l.Trace, pod):
-		return []string{VainPreemption}
-	case l.deletionMetByGate(pod):
-		return []string{GateMeetsDeletion}
-	case l.victimBack(pod):
-		return []string{VictimBack}
-	}
-	return nil
-}
-
-// deletionMetByGate tells whether, in the last preemption for a pod, which ended well, the
-// scheduler was told that a victim is gone while it was on, and of another one after that.
-func (l *Life) deletionMetByGate(pod string) bool {
-	var victims []string
-	during, after, ended := false, false, false
-	for i := range l.Trace.Entries[:l.end()] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
-			victims, after, ended = e.Victims, false, false
-			// What it is told during the cycle counts when the cycle is over.
-			during = slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(i):i], func(m timeline.Entry) bool {
-				return m.What == timeline.Handled && m.Text == "deleted" && slices.Contains(victims, m.Pod())
-			})
-		case e.What == timeline.Ends && e.Pod() == pod:
-			ended = e.Text == "success"
-		case e.What == timeline.Handled && e.Text == "deleted" && slices.Contains(victims, e.Pod()):
-			during, after = during || !ended, after || ended
-		}
-	}
-	return ended && during && after
-}
-
-// nominationCameBack tells whether the last cycle of a pod withdrew its nomination before the
-// scheduler had been told of it, and the update that told it came after that.
-func (l *Life) nominationCameBack(pod string) bool {
-	written, withdrawn, back := false, false, false
-	async := l.Timeline.Cluster.Settings.FeatureGates["SchedulerAsyncAPICalls"]
-	for i := range l.Trace.Entries[:l.end()] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Fits && e.Pod() == pod:
-			written = written || async // that it is expected there is to be
-		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominated to"):
-			written = e.TookEffect() || written && async // it is repeated
-		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nomination cleared"):
-			written = written && !e.TookEffect()
-		case e.What == timeline.Decided && e.Pod() == pod:
-			withdrawn, back = written && e.Node == "", false
-			written = written || e.Node != "" && async // it is to be
-		case e.What == timeline.Handled && e.Pod() == pod && strings.HasPrefix(e.Text, "updated"):
-			back = withdrawn
-		}
-	}
-	return back
-}
-
-// preemptionsOverlap tells whether, of the goroutines of preemptions of a pod that have not ended
-// by an entry, one began while another was on.
-func (l *Life) preemptionsOverlap(pod string, before int) (overlap bool) {
-	on := 0
-	for i := range l.Trace.Entries[:before] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.TakenOver:
-			on, overlap = 0, false
-		case e.Pod() != pod:
-		case e.What == timeline.Begins:
-			on++
-			overlap = overlap || on > 1
-		case e.What == timeline.Ends:
-			on = max(0, on-1)
-			overlap = overlap && on > 0
-		}
-	}
-	return overlap
-}
-
-// lastVictimGone tells whether, of the preemption of a pod before an entry, the last victim is gone
-// or terminates, as far as listers show. From then on PreEnqueue lets the pod in, as it is meant to
-// (executor.go:275@v1.37.1), though the preemption goes on.
-func (l *Life) lastVictimGone(pod string, before int) (gone bool) {
-	last := ""
-	for i := range l.Trace.Entries[:before] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
-			last, gone = e.Victims[len(e.Victims)-1], false
-		case e.What == timeline.Stored && e.Pod() == last && (e.Text == "deleted" || strings.HasSuffix(e.Text, "terminating")):
-			gone = true
-		}
-	}
-	return gone
-}
-
 // isLastAttempt tells whether the pod that was popped at an entry was not popped again before the
 // flush.
 func (l *Life) isLastAttempt(at int) bool {
@@ -504,138 +374,6 @@ func (l *Life) twiceAtOnce(pod string, before int) (twice bool) {
 	return twice
 }
 
-// keptRoomFreed tells whether another pod of at least its priority, for which room was kept on a
-// node when a pod was tried for the last time, was found another node later, or was deleted, or
-// has lost its nomination, as one whose nomination was never written.
-func (l *Life) keptRoomFreed(pod, node string) (freed bool) {
-	nominated, kept := map[string]string{}, map[string]bool{}
-	priority := map[string]int32{}
-	for i := range l.Trace.Entries[:l.end()] {
-		e := &l.Trace.Entries[i]
-		other := e.Pod()
-		if p, ok := e.Is.(*v1.Pod); ok {
-			priority[other] = model.Priority(p)
-		}
-		switch {
-		case e.What == timeline.TakenOver:
-			clear(nominated)
-		case e.What == timeline.Popped && other == pod:
-			freed = false
-			clear(kept)
-			for q, to := range nominated {
-				kept[q] = to == node && q != pod
-			}
-		case e.What == timeline.Decided:
-			p, ok := e.Is.(*v1.Pod)
-			if freed = freed || ok && kept[other] && e.Node != node && p.Status.NominatedNodeName == "" && priority[other] >= priority[pod]; e.Node != node {
-				delete(kept, other)
-			}
-			nominated[other] = e.Node
-		case e.What == timeline.Fits:
-			freed = freed || kept[other] && e.Node != node && priority[other] >= priority[pod]
-			delete(nominated, other)
-			delete(kept, other)
-		case e.What == timeline.Handled && e.Text == "deleted":
-			was, ok := e.Was.(*v1.Pod)
-			freed = freed || ok && kept[other] && was.Status.NominatedNodeName == "" && priority[other] >= priority[pod]
-			delete(nominated, other)
-			delete(kept, other)
-		}
-	}
-	return freed
-}
-
-// victimsEndUnnoticed tells whether the last cycle of a pod left it waiting for terminating
-// pods on its nominated node, and a victim of it has gone since that cycle began.
-func (l *Life) victimsEndUnnoticed(pod string) bool {
-	victims := map[string]bool{}
-	waits, gone := false, false
-	ends := func(e *timeline.Entry) bool {
-		return e.What == timeline.Handled && e.Text == "deleted" && victims[e.Pod()]
-	}
-	for i := range l.Trace.Entries[:l.end()] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect(): // for whomever
-			victims[e.Pod()] = true
-		case e.What == timeline.Decided && e.Pod() == pod:
-			waits = strings.Contains(e.Text, "not eligible due to a terminating pod")
-			gone = slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(i):i], func(e timeline.Entry) bool { return ends(&e) })
-		case ends(e):
-			gone = true
-		}
-	}
-	return waits && gone
-}
-
-// chanceUnnoticed tells whether a pod waits, and its last preemption was kept from helping by
-// other reasons than those for which the pod does not fit on the nodes as they are.
-func (l *Life) chanceUnnoticed(pod string) bool {
-	unfit, why := "", ""
-	for i := range l.Trace.Entries[:l.end()] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Unfit && e.Pod() == pod:
-			unfit = e.Text
-		case e.What == timeline.Decided && e.Pod() == pod:
-			why = e.Text
-			if len(e.Victims) > 0 {
-				why = ""
-			}
-		}
-	}
-	_, why, _ = strings.Cut(strings.TrimSuffix(why, "."), "available: ")
-	for reason := range strings.SplitSeq(why, ", ") {
-		_, reason, ok := strings.Cut(reason, " ") // after how many nodes
-		if ok && !strings.Contains(unfit, reason) && !strings.HasPrefix(reason, "Preemption is not helpful") && !strings.HasPrefix(reason, "No preemption victims") {
-			return true
-		}
-	}
-	return false
-}
-
-// GatedByVainPreemption tells whether a pod is kept gated in the end, and the scheduler had
-// been told that all victims of the last preemption for it are gone before that was over, or has
-// itself ended their way to the node: no
-// event comes after it that would wake the pod up.
-func GatedByVainPreemption(t *timeline.Trace, pod string) bool {
-	if !t.Quiet.Pod(pod).Gated {
-		return false
-	}
-	var victims []string
-	gone, deleted := map[string]bool{}, map[string]bool{}
-	inVain, cpu, began, lastEvicted, inMemory := false, false, false, false, false
-	var preemptor types.UID
-	for i := range t.Entries[:t.FlushedAt] {
-		switch e := &t.Entries[i]; {
-		case e.What == timeline.Decided && e.Pod() == pod:
-			victims, inVain, began, lastEvicted, inMemory = e.Victims, false, false, false, false
-			if p, ok := e.Is.(*v1.Pod); ok {
-				preemptor = p.UID
-			}
-		case e.What == timeline.Begins && e.Pod() == pod:
-			began = len(victims) > 0
-		case e.What == timeline.Unfit && e.Pod() == pod:
-			cpu = e.WaitsForCPU()
-		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
-			lastEvicted = began && e.ByUID == preemptor // its end opens the gate, if it may help; an earlier pod's of this name does not
-		case e.Creates():
-			delete(gone, e.Pod())
-			delete(deleted, e.Pod())
-		case e.What == timeline.Fits:
-			delete(gone, e.Pod())
-		case e.What == timeline.Requeued && e.Queue == "" && deleted[e.Pod()]: // its way to a node is over
-			gone[e.Pod()] = true
-		case e.What == timeline.Handled && e.Text == "deleted" || e.PreemptsInMemory():
-			gone[e.Pod()] = true
-			deleted[e.Pod()] = !e.PreemptsInMemory()
-			// The end of a preemption wakes its pod up if it has preempted the last victim in memory.
-			inMemory = inMemory || began && e.PreemptsInMemory() && e.Pod() == victims[len(victims)-1]
-		case e.What == timeline.Ends && e.Pod() == pod:
-			inVain = len(victims) > 0 && !inMemory && (!cpu || !lastEvicted) && !slices.ContainsFunc(victims, func(v string) bool { return !gone[v] })
-		}
-	}
-	return inVain
-}
-
 // failedSynchronously tells whether the last preemption for a pod was synchronous, and one of
 // its calls failed.
 func (l *Life) failedSynchronously(pod string) (failed bool) {
@@ -648,45 +386,6 @@ func (l *Life) failedSynchronously(pod string) (failed bool) {
 			failed = false
 		case e.What == timeline.Called && e.By == pod:
 			failed = e.Error != "" && !strings.Contains(e.Error, "not found")
-		}
-	}
-	return failed
-}
-
-// nominationUnseen tells whether the cycle of a pod that decided at an entry began before the
-// scheduler had been told of the nomination that its last preemption wrote.
-func (l *Life) nominationUnseen(pod string, at int) bool {
-	seen := true
-	for i := range l.Trace.Entries[:l.Trace.Began(at)] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
-			seen = false
-		case e.What == timeline.Handled && e.Pod() == pod && strings.HasPrefix(e.Text, "updated") && l.nominationWritten(pod, i):
-			seen = true
-		}
-	}
-	return !seen
-}
-
-// nominationWritten tells whether, of the entries before i, the last decision for a pod comes
-// before the last write of its nomination that took effect.
-func (l *Life) nominationWritten(pod string, i int) bool {
-	for i--; i >= 0; i-- {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominated to") && e.TookEffect():
-			return true
-		case e.What == timeline.Decided && e.Pod() == pod:
-			return false
-		}
-	}
-	return false
-}
-
-// lastWriteFailed tells whether the last write of a pod's nomination failed.
-func (l *Life) lastWriteFailed(pod string) (failed bool) {
-	for i := range l.Trace.Entries[:l.end()] {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nominat") {
-			failed = !e.TookEffect()
 		}
 	}
 	return failed

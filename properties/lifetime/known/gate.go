@@ -1,0 +1,161 @@
+package known
+
+import (
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// endMetByGate are the known findings by which a pod is still gated when a pod is gone after the last
+// preemption for it was over: the end of a pod on a node, or on its way to one, was met by the gate
+// while that went on.
+func (l *Life) endMetByGate(pod string) []string {
+	p := l.Trace.LastPreemption(pod, l.end())
+	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
+		return nil
+	}
+	met := slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(p.Decided):p.Ended], func(e timeline.Entry) bool {
+		was, _ := e.Was.(*v1.Pod)
+		return e.What == timeline.Handled && e.Text == "deleted" && was != nil && was.Spec.NodeName != "" || e.PreemptsInMemory()
+	})
+	switch {
+	case l.victimBack(pod):
+		return []string{VictimBack}
+	case !met:
+		return nil
+	case p.Deleted == 0: // and no event followed
+		return []string{VainPreemption}
+	}
+	return []string{GateMeetsDeletion}
+}
+
+// preemptionOver tells whether the last preemption for a pod had a goroutine, and that has ended.
+func (l *Life) preemptionOver(pod string) bool {
+	p := l.Trace.LastPreemption(pod, l.end())
+	return p != nil && p.Began >= 0 && p.Ended >= 0
+}
+
+// gatedBy are the known findings by which a pod is kept gated in the end.
+func (l *Life) gatedBy(pod string) []string {
+	switch {
+	case !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Name == pod && p.Gated }): // of two of one name either
+		return nil
+	case l.namesakeGated(pod, l.Trace.FlushedAt):
+		return []string{NamesakeGated}
+	case l.evictedNamesake(pod):
+		return []string{Namesake}
+	case GatedByVainPreemption(l.Trace, pod):
+		return []string{VainPreemption}
+	case l.deletionMetByGate(pod):
+		return []string{GateMeetsDeletion}
+	case l.victimBack(pod):
+		return []string{VictimBack}
+	}
+	return nil
+}
+
+// deletionMetByGate tells whether, in the last preemption for a pod, which ended well, the
+// scheduler was told that a victim is gone while it was on, and of another one after that.
+func (l *Life) deletionMetByGate(pod string) bool {
+	var victims []string
+	during, after, ended := false, false, false
+	for i := range l.Trace.Entries[:l.end()] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
+			victims, after, ended = e.Victims, false, false
+			// What it is told during the cycle counts when the cycle is over.
+			during = slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(i):i], func(m timeline.Entry) bool {
+				return m.What == timeline.Handled && m.Text == "deleted" && slices.Contains(victims, m.Pod())
+			})
+		case e.What == timeline.Ends && e.Pod() == pod:
+			ended = e.Text == "success"
+		case e.What == timeline.Handled && e.Text == "deleted" && slices.Contains(victims, e.Pod()):
+			during, after = during || !ended, after || ended
+		}
+	}
+	return ended && during && after
+}
+
+// preemptionsOverlap tells whether, of the goroutines of preemptions of a pod that have not ended
+// by an entry, one began while another was on.
+func (l *Life) preemptionsOverlap(pod string, before int) (overlap bool) {
+	on := 0
+	for i := range l.Trace.Entries[:before] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			on, overlap = 0, false
+		case e.Pod() != pod:
+		case e.What == timeline.Begins:
+			on++
+			overlap = overlap || on > 1
+		case e.What == timeline.Ends:
+			on = max(0, on-1)
+			overlap = overlap && on > 0
+		}
+	}
+	return overlap
+}
+
+// lastVictimGone tells whether, of the preemption of a pod before an entry, the last victim is gone
+// or terminates, as far as listers show. From then on PreEnqueue lets the pod in, as it is meant to
+// (executor.go:275@v1.37.1), though the preemption goes on.
+func (l *Life) lastVictimGone(pod string, before int) (gone bool) {
+	last := ""
+	for i := range l.Trace.Entries[:before] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
+			last, gone = e.Victims[len(e.Victims)-1], false
+		case e.What == timeline.Stored && e.Pod() == last && (e.Text == "deleted" || strings.HasSuffix(e.Text, "terminating")):
+			gone = true
+		}
+	}
+	return gone
+}
+
+// GatedByVainPreemption tells whether a pod is kept gated in the end, and the scheduler had
+// been told that all victims of the last preemption for it are gone before that was over, or has
+// itself ended their way to the node: no
+// event comes after it that would wake the pod up.
+func GatedByVainPreemption(t *timeline.Trace, pod string) bool {
+	if !t.Quiet.Pod(pod).Gated {
+		return false
+	}
+	var victims []string
+	gone, deleted := map[string]bool{}, map[string]bool{}
+	inVain, cpu, began, lastEvicted, inMemory := false, false, false, false, false
+	var preemptor types.UID
+	for i := range t.Entries[:t.FlushedAt] {
+		switch e := &t.Entries[i]; {
+		case e.What == timeline.Decided && e.Pod() == pod:
+			victims, inVain, began, lastEvicted, inMemory = e.Victims, false, false, false, false
+			if p, ok := e.Is.(*v1.Pod); ok {
+				preemptor = p.UID
+			}
+		case e.What == timeline.Begins && e.Pod() == pod:
+			began = len(victims) > 0
+		case e.What == timeline.Unfit && e.Pod() == pod:
+			cpu = e.WaitsForCPU()
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
+			lastEvicted = began && e.ByUID == preemptor // its end opens the gate, if it may help; an earlier pod's of this name does not
+		case e.Creates():
+			delete(gone, e.Pod())
+			delete(deleted, e.Pod())
+		case e.What == timeline.Fits:
+			delete(gone, e.Pod())
+		case e.What == timeline.Requeued && e.Queue == "" && deleted[e.Pod()]: // its way to a node is over
+			gone[e.Pod()] = true
+		case e.What == timeline.Handled && e.Text == "deleted" || e.PreemptsInMemory():
+			gone[e.Pod()] = true
+			deleted[e.Pod()] = !e.PreemptsInMemory()
+			// The end of a preemption wakes its pod up if it has preempted the last victim in memory.
+			inMemory = inMemory || began && e.PreemptsInMemory() && e.Pod() == victims[len(victims)-1]
+		case e.What == timeline.Ends && e.Pod() == pod:
+			inVain = len(victims) > 0 && !inMemory && (!cpu || !lastEvicted) && !slices.ContainsFunc(victims, func(v string) bool { return !gone[v] })
+		}
+	}
+	return inVain
+}
