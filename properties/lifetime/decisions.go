@@ -56,8 +56,8 @@ func decisions() []Property {
 		Promise: "a pod preempts only while it is pending and if it may, and if it may it is tried",
 		Source: "doc comment of PodEligibleToPreemptOthers (default_preemption.go:443@v1.37.1); " + properties.DocsPreemption + ", \"preemption logic is triggered for the pending Pod\"; " +
 			"comment in evaluate, \"Fetch the latest version of <pod>\" (preemption.go:101@v1.37.1)",
-		Lies: []string{"waits for victims that it does not have", "preempts while its victims terminate there", "preempts for a pod that is bound"},
-		Check:   of(eligibleAsTold),
+		Lies:  []string{"waits for victims that it does not have", "preempts while its victims terminate there", "preempts for a pod that is bound"},
+		Check: of(eligibleAsTold),
 	}, {
 		Name:    preemptsAllowed,
 		Promise: "the node that is preempted on and the victims there are an answer that the documented algorithm allows",
