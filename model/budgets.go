@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // Budget is a PodDisruptionBudget with its selector parsed.
@@ -61,25 +62,33 @@ func (cy *Cycle) ProtectedBy(p *filter.Pod) []int {
 	return cy.protectedBy[p.Index]
 }
 
-// Violations goes through pods, most important first, and lets each take one
-// disruption from the budgets that protect it. A pod for which a budget has none
+// Violations goes through the pods of units, most important first, and lets each take
+// one disruption from the budgets that protect it. A pod for which a budget has none
 // left would violate that budget. A pod counts as one violation, however many budgets
-// it violates. The
-// budgets are asked in budgetOrder, nil for the cluster's: where budgets overlap
-// the order matters (preemption/util.go:203@v1.37.1,
+// it violates. The budgets are asked in budgetOrder, nil for the cluster's: where
+// budgets overlap the order matters (preemption/util.go:203@v1.37.1,
 // FilterVictimsWithPDBViolation).
 //
-// violated holds, for each pod, the index of the violated budget, or -1.
-func (cy *Cycle) Violations(pods []*filter.Pod, budgetOrder []int) (violated []int) {
+// violations counts, for each unit, the pods that violate a budget; violated is the
+// index of that budget.
+func (cy *Cycle) Violations(units []*unit.Unit, budgetOrder []int) (violations []int, violated map[*filter.Pod]int) {
 	left := make([]int32, len(cy.Budgets))
 	for i, b := range cy.Budgets {
 		left[i] = b.Status.DisruptionsAllowed
 	}
-	violated = make([]int, len(pods))
-	for i, p := range pods {
-		violated[i] = cy.TakeBudgets(left, inOrder(cy.ProtectedBy(p), budgetOrder))
+	violations = make([]int, len(units))
+	for i, u := range units {
+		for _, p := range u.Pods {
+			if b := cy.TakeBudgets(left, inOrder(cy.ProtectedBy(p), budgetOrder)); b >= 0 {
+				if violated == nil {
+					violated = map[*filter.Pod]int{}
+				}
+				violations[i]++
+				violated[p] = b
+			}
+		}
 	}
-	return violated
+	return violations, violated
 }
 
 // TakeBudgets takes one disruption from each budget in turn, up to the first that

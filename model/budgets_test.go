@@ -37,23 +37,33 @@ func TestBudgetProtects(t *testing.T) {
 }
 
 // violations is what each of several equal pods of app x on node n violates.
-func violations(order []int, pods int, budgets ...any) []int {
+func violations(t *testing.T, order []int, pods int, budgets ...any) []int {
 	objects := append([]any{mk.Node("n", "1")}, budgets...)
 	for i := range pods {
 		objects = append(objects, mk.Pod(string(rune('a'+i)), 0, mk.On("n"), mk.App("x")))
 	}
 	cy := model.Documented().NewCycle(mk.Cluster(mk.Pod("p", 9), objects...))
-	return cy.Violations(cy.Node("n").Pods, order)
+	units := cy.Units.On(cy.Node("n"))
+	counts, violated := cy.Violations(units, order)
+	each := make([]int, len(units))
+	for i, u := range units {
+		each[i] = -1
+		if b, violates := violated[u.Pods[0]]; violates {
+			each[i] = b
+		}
+		assert.Equal(t, each[i] >= 0, counts[i] == 1)
+	}
+	return each
 }
 
 func TestViolations(t *testing.T) {
-	assert.Equal(t, []int{-1, -1, 0}, violations(nil, 3, mk.Budget("b", 2, mk.ForApp("x"))))
-	assert.Equal(t, []int{-1, -1}, violations(nil, 2), "no budget")
+	assert.Equal(t, []int{-1, -1, 0}, violations(t, nil, 3, mk.Budget("b", 2, mk.ForApp("x"))))
+	assert.Equal(t, []int{-1, -1}, violations(t, nil, 2), "no budget")
 
 	// With two budgets over the same pods, a violation of the first leaves the
 	// second untouched.
 	tight, loose := mk.Budget("tight", 0, mk.ForApp("x")), mk.Budget("loose", 1, mk.ForApp("x"))
-	assert.Equal(t, []int{0, 0}, violations(nil, 2, tight, loose))
-	assert.Equal(t, []int{1, 0}, violations(nil, 2, loose, tight))
-	assert.Equal(t, []int{0, 1}, violations([]int{1, 0}, 2, tight, loose), "listed the other way round")
+	assert.Equal(t, []int{0, 0}, violations(t, nil, 2, tight, loose))
+	assert.Equal(t, []int{1, 0}, violations(t, nil, 2, loose, tight))
+	assert.Equal(t, []int{0, 1}, violations(t, []int{1, 0}, 2, tight, loose), "listed the other way round")
 }

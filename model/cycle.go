@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // Cycle is one scheduling cycle made ready: who is where, and what the filter
@@ -18,6 +19,8 @@ type Cycle struct {
 	*filter.Snapshot
 	Settings Settings
 	Budgets  []*Budget
+	// Units are what preemption takes.
+	Units *unit.Units
 	// PreFiltered is what the plugins say before any node is looked at.
 	PreFiltered PreFiltered
 	// Extenders are asked about the preemptor, in this order.
@@ -44,6 +47,7 @@ func (a *Algorithm) NewCycleOn(c *Cluster, snapshot *filter.Snapshot) *Cycle {
 		Snapshot:  snapshot,
 		Settings:  c.Settings,
 		Budgets:   newBudgets(c.PodDisruptionBudgets),
+		Units:     unit.Of(snapshot),
 		Extenders: interestedExtenders(c),
 		byName:    make(map[string]*filter.Node, len(c.Nodes)),
 	}
@@ -60,6 +64,7 @@ func (cy *Cycle) Under(a *Algorithm) *Cycle {
 		Snapshot:  cy.Snapshot,
 		Settings:  cy.Settings,
 		Budgets:   cy.Budgets,
+		Units:     cy.Units,
 		Extenders: cy.Extenders,
 		Absent:    map[string]bool{},
 		byName:    cy.byName,
@@ -121,4 +126,14 @@ func NewSnapshot(c *Cluster) *filter.Snapshot {
 		}
 	}
 	return s
+}
+
+// PodsOn are the pods bound to n that may be preempted, or the others.
+func (cy *Cycle) PodsOn(n *filter.Node, preemptible bool) (pods []*filter.Pod) {
+	for _, u := range cy.Units.On(n) {
+		if cy.MayPreempt(cy.Preemptor, u) == preemptible {
+			pods = append(pods, u.On(n)...)
+		}
+	}
+	return pods
 }

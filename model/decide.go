@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // Algorithm is preemption as the documentation, the KEPs and the doc comments of
@@ -22,16 +23,16 @@ type Algorithm struct {
 	Filter            func(cy *Cycle) (verdicts map[string]*Verdict, failure string)
 
 	// Eligible (eligible.go).
-	MayPreempt func(preemptor, p *filter.Pod) bool
+	MayPreempt func(preemptor *filter.Pod, u *unit.Unit) bool
 	Awaited    func(p *filter.Pod) bool
 	Eligible   func(cy *Cycle, verdicts map[string]*Verdict) Eligibility
 
 	// Dry run (dryrun.go, budgets.go, importance.go).
-	Importance    func(a, b *filter.Pod) int
+	Importance    func(a, b *unit.Unit) int
 	Protects      func(b *Budget, p *filter.Pod) bool
 	TakeBudgets   func(left []int32, budgets []int) (violated int)
-	ReprieveOrder func(violated []int) []int
-	Reprieve      func(cy *Cycle, run *DryRunOnNode, possible []*filter.Pod, budgetOrder []int) *Outcome
+	ReprieveOrder func(violations []int) []int
+	Reprieve      func(cy *Cycle, run *DryRunOnNode, possible []*unit.Unit, budgetOrder []int) *Outcome
 	DryRun        func(cy *Cycle, n *filter.Node, budgetOrder []int) *DryRunOnNode
 
 	// Candidates, pick (candidates.go, pick.go).

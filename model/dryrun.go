@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // DryRunOnNode is what preemption on one node comes to.
@@ -12,11 +13,10 @@ type DryRunOnNode struct {
 	// Failed says why preemption does not help; its Plugin is "" if the node has no
 	// pod of lower priority.
 	Failed *Verdict
-	// Possible are the pods of lower priority, most important first, equally
-	// important ones in the cluster's order. Staying are the others.
-	Possible []*filter.Pod
-	Staying  []*filter.Pod
-	// Listed is the outcome when equally important pods are taken in the cluster's
+	// Possible are the units of lower priority with a pod on the node, most important
+	// first, equally important ones in the cluster's order.
+	Possible []*unit.Unit
+	// Listed is the outcome when equally important units are taken in the cluster's
 	// order. It is nil if preemption does not help. An outcome without victims is an
 	// error.
 	Listed *Outcome
@@ -51,18 +51,16 @@ type Outcome struct {
 // not asked again during the dry run, so preemption does not help there.
 func DryRunNode(cy *Cycle, n *filter.Node, budgetOrder []int) *DryRunOnNode {
 	run := &DryRunOnNode{Node: n}
-	for _, p := range n.Pods {
-		if cy.MayPreempt(cy.Preemptor, p) {
-			run.Possible = append(run.Possible, p)
-		} else {
-			run.Staying = append(run.Staying, p)
+	for _, u := range cy.Units.On(n) {
+		if cy.MayPreempt(cy.Preemptor, u) {
+			run.Possible = append(run.Possible, u)
 		}
 	}
 	if len(run.Possible) == 0 {
 		run.Failed = filter.Unresolvable("No preemption victims found for incoming pod")
 		return run
 	}
-	if run.Failed = cy.Fits(cy, n, run.emptied()); run.Failed != nil {
+	if run.Failed = cy.FitsIn(run.Emptied()); run.Failed != nil {
 		return run
 	}
 	slices.SortStableFunc(run.Possible, cy.Importance)
@@ -78,54 +76,84 @@ func DryRunNode(cy *Cycle, n *filter.Node, budgetOrder []int) *DryRunOnNode {
 // important first (the comments in the body of SelectVictimsOnNode,
 // default_preemption.go:286@v1.37.1; docs: as above). possible is run.Possible with
 // equally important pods in any order.
-func Reprieve(cy *Cycle, run *DryRunOnNode, possible []*filter.Pod, budgetOrder []int) *Outcome {
-	violated := cy.Violations(possible, budgetOrder)
+func Reprieve(cy *Cycle, run *DryRunOnNode, possible []*unit.Unit, budgetOrder []int) *Outcome {
+	violations, violated := cy.Violations(possible, budgetOrder)
 	o := &Outcome{}
-	v := run.emptied()
+	s := run.Emptied()
 	var evicted []int // indices into possible
-	for _, i := range cy.ReprieveOrder(violated) {
-		p := possible[i]
-		back := v.Back(p)
-		if cy.Fits(cy, run.Node, back) == nil {
-			v = back
-			o.Reprieved = append(o.Reprieved, p.Key)
+	for _, i := range cy.ReprieveOrder(violations) {
+		u := possible[i]
+		back := s.Back(u)
+		if cy.FitsIn(back) == nil {
+			s = back
+			for _, p := range u.Pods {
+				o.Reprieved = append(o.Reprieved, p.Key)
+			}
 			continue
 		}
-		v = back.Away(p)
+		s = back.Away(u)
 		evicted = append(evicted, i)
-		if violated[i] >= 0 {
-			o.Violations++
-			if o.Violates == nil {
-				o.Violates = map[string]string{}
+		o.Violations += violations[i]
+		for _, p := range u.Pods {
+			if b, violates := violated[p]; violates {
+				if o.Violates == nil {
+					o.Violates = map[string]string{}
+				}
+				o.Violates[p.Key] = Key(cy.Budgets[b])
 			}
-			o.Violates[p.Key] = Key(cy.Budgets[violated[i]])
 		}
 	}
 	slices.Sort(evicted)
 	for _, i := range evicted {
-		o.Pods = append(o.Pods, possible[i])
+		o.Pods = append(o.Pods, possible[i].Pods...)
 	}
 	o.Victims = keys(o.Pods)
 	return o
 }
 
-// emptied is the node without its possible victims.
-func (run *DryRunOnNode) emptied() filter.View {
-	return filter.View{Pods: run.Node.Pods}.Away(run.Possible...)
-}
-
-// ReprieveOrder is the order in which pods are reprieved, as indices: first those
+// ReprieveOrder is the order in which units are reprieved, as indices: first those
 // whose eviction violates a budget, then the others, each from the most important
 // one down (docs: pod-priority-preemption, "PodDisruptionBudget is supported, but
-// not guaranteed"). violated is that of Cycle.Violations.
-func ReprieveOrder(violated []int) []int {
-	order := make([]int, 0, len(violated))
+// not guaranteed"). violations is that of Cycle.Violations.
+func ReprieveOrder(violations []int) []int {
+	order := make([]int, 0, len(violations))
 	for _, violating := range []bool{true, false} {
-		for i, budget := range violated {
-			if budget >= 0 == violating {
+		for i, count := range violations {
+			if count > 0 == violating {
 				order = append(order, i)
 			}
 		}
 	}
 	return order
 }
+
+// Scene is a node as a dry run supposes it to be.
+type Scene struct {
+	Node *filter.Node
+	filter.View
+}
+
+// Emptied is the node without its possible victims.
+func (run *DryRunOnNode) Emptied() Scene {
+	return Scene{run.Node, filter.View{Pods: run.Node.Pods}}.Away(run.Possible...)
+}
+
+// Away is the scene once units are gone.
+func (s Scene) Away(units ...*unit.Unit) Scene {
+	pods := make([]*filter.Pod, 0, len(units))
+	for _, u := range units {
+		pods = append(pods, u.On(s.Node)...)
+	}
+	s.View = s.View.Away(pods...)
+	return s
+}
+
+// Back is the scene once a unit that was gone is given back.
+func (s Scene) Back(u *unit.Unit) Scene {
+	s.View = s.View.Back(u.On(s.Node)...)
+	return s
+}
+
+// FitsIn says why the preemptor does not fit on the node of a scene, or nil if it
+// does.
+func (cy *Cycle) FitsIn(s Scene) *Verdict { return cy.Fits(cy, s.Node, s.View) }

@@ -4,6 +4,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // Eligible tells whether the preemptor may preempt others. It may not if its
@@ -24,17 +25,22 @@ func Eligible(cy *Cycle, verdicts map[string]*Verdict) Eligibility {
 	if v := verdicts[n.Name]; v != nil && v.Unresolvable {
 		return Eligibility{OK: true}
 	}
-	for _, p := range n.Pods {
-		if cy.MayPreempt(cy.Preemptor, p) && cy.Awaited(p) {
-			return Eligibility{Reason: "it waits for " + p.Key + " to terminate on its nominated node " + n.Name}
+	for _, u := range cy.Units.On(n) {
+		if !cy.MayPreempt(cy.Preemptor, u) {
+			continue
+		}
+		for _, p := range u.On(n) {
+			if cy.Awaited(p) {
+				return Eligibility{Reason: "it waits for " + p.Key + " to terminate on its nominated node " + n.Name}
+			}
 		}
 	}
 	return Eligibility{OK: true}
 }
 
-// MayPreempt tells whether the preemptor's priority allows it to preempt p: only
+// MayPreempt tells whether the preemptor's priority allows it to preempt u: only
 // pods of lower priority are ever preempted (same page, "Preemption").
-func MayPreempt(preemptor, p *filter.Pod) bool { return p.Priority < preemptor.Priority }
+func MayPreempt(preemptor *filter.Pod, u *unit.Unit) bool { return u.Priority < preemptor.Priority }
 
 // TerminatingByPreemption tells whether a pod is being deleted because a scheduler
 // preempted it (KEP-3329, condition DisruptionTarget).

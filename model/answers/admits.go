@@ -9,6 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // Disagreement is the first stage at which an observation is not one of the
@@ -24,7 +25,7 @@ type Disagreement struct {
 	// Want and Got are for people.
 	Want, Got string
 	// Undecided says that this may be no disagreement at all: the node has more
-	// orders of equally important pods than can be tried (see Set.Exact),
+	// orders of equally important units than can be tried (see Set.Exact),
 	// and none of those tried led to what was observed.
 	Undecided bool
 }
@@ -237,12 +238,12 @@ func (s *Set) admitsDryRun(w *world, name string, got model.DryRun) (*model.Outc
 // observed: of equally important pods, those that were reprieved come first. If
 // any order leads to them this one does, unless budgets tell the pods apart.
 func (s *Set) likely(run *run, victims []string, order []int) *model.Outcome {
-	isVictim := func(p *filter.Pod) bool { return slices.Contains(victims, p.Key) }
-	var sequence []*filter.Pod
+	isVictim := func(u *unit.Unit) bool { return slices.Contains(victims, u.Pods[0].Key) }
+	var sequence []*unit.Unit
 	for _, group := range run.groups {
 		reprieved := slices.DeleteFunc(slices.Clone(group), isVictim)
 		sequence = append(sequence, reprieved...)
-		sequence = append(sequence, slices.DeleteFunc(slices.Clone(group), func(p *filter.Pod) bool { return !isVictim(p) })...)
+		sequence = append(sequence, slices.DeleteFunc(slices.Clone(group), func(u *unit.Unit) bool { return !isVictim(u) })...)
 	}
 	return s.Cycle.Reprieve(s.Cycle, run.DryRunOnNode, sequence, order)
 }
@@ -257,14 +258,26 @@ func (r *run) find(cy *model.Cycle, got model.DryRun) *model.Outcome {
 	}
 	o := &model.Outcome{Victims: got.Victims, Violations: got.Violations}
 	for _, key := range got.Victims {
-		i := slices.IndexFunc(r.Possible, func(p *filter.Pod) bool { return p.Key == key })
-		if i < 0 || slices.Contains(o.Pods, r.Possible[i]) {
+		p := r.possible(key)
+		if p == nil || slices.Contains(o.Pods, p) {
 			return nil
 		}
-		o.Pods = append(o.Pods, r.Possible[i])
+		o.Pods = append(o.Pods, p)
 	}
 	if len(o.Pods) > 0 && slices.ContainsFunc(r.outcomes, func(other *model.Outcome) bool { return r.same(cy, o, other) }) {
 		return o
+	}
+	return nil
+}
+
+// possible is the pod of that key among the possible victims, or nil.
+func (r *run) possible(key string) *filter.Pod {
+	for _, u := range r.Possible {
+		for _, p := range u.Pods {
+			if p.Key == key {
+				return p
+			}
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // The kinds of disagreement: see Disagreement.Kind. Where a filter decides, the
@@ -104,22 +105,27 @@ func (s *Set) dryRunKind(run *run, got model.DryRun) string {
 	case got.Failed != nil:
 		return s.verdictKind(run.Failed, got.Failed)
 	}
-	left, gone := []*filter.Pod{}, []*filter.Pod{}
-	for _, p := range run.Node.Pods {
-		switch {
-		case !slices.Contains(got.Victims, p.Key):
-			left = append(left, p)
-		case !s.Cycle.MayPreempt(s.Cycle.Preemptor, p):
-			return kindForbidden
-		default:
-			gone = append(gone, p)
+	isVictim := func(p *filter.Pod) bool { return slices.Contains(got.Victims, p.Key) }
+	var gone []*unit.Unit
+	for _, u := range s.Cycle.Units.On(run.Node) {
+		if !slices.ContainsFunc(u.Pods, isVictim) {
+			continue
 		}
+		if !s.Cycle.MayPreempt(s.Cycle.Preemptor, u) {
+			return kindForbidden
+		}
+		gone = append(gone, u)
 	}
-	if failed := s.Cycle.Fits(s.Cycle, run.Node, filter.View{Pods: left}); failed != nil {
+	without := func(units []*unit.Unit) model.Scene {
+		scene := model.Scene{Node: run.Node, View: filter.View{Pods: run.Node.Pods}}.Away(units...)
+		scene.Moves = nil
+		return scene
+	}
+	if failed := s.Cycle.FitsIn(without(gone)); failed != nil {
 		return s.verdictKind(failed, nil)
 	}
-	for _, p := range gone {
-		if s.Cycle.Fits(s.Cycle, run.Node, filter.View{Pods: append(slices.Clone(left), p)}) == nil {
+	for i := range gone {
+		if s.Cycle.FitsIn(without(slices.Delete(slices.Clone(gone), i, i+1))) == nil {
 			return KindNeedless
 		}
 	}

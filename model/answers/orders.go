@@ -6,13 +6,14 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
-// maxOrders bounds how many orders of equally important, distinguishable pods
+// maxOrders bounds how many orders of equally important, distinguishable units
 // are tried on a node: those of 7 such pods, for example.
 const maxOrders = 5040
 
-// run is a dry run with the outcomes of all orders of equally important pods.
+// run is a dry run with the outcomes of all orders of equally important units.
 type run struct {
 	*model.DryRunOnNode
 	outcomes []*model.Outcome
@@ -20,7 +21,7 @@ type run struct {
 	// only that of the listed order.
 	exact bool
 
-	groups     [][]*filter.Pod // the possible victims, by importance; a group is equally important
+	groups     [][]*unit.Unit // the possible victims, by importance; a group is equally important
 	enumerated bool
 }
 
@@ -29,24 +30,32 @@ func (r *run) begin(cy *model.Cycle) {
 	if r.Listed == nil {
 		return
 	}
-	for i, p := range r.Possible {
-		if i == 0 || cy.Importance(r.Possible[i-1], p) != 0 {
+	for i, u := range r.Possible {
+		if i == 0 || cy.Importance(r.Possible[i-1], u) != 0 {
 			r.groups = append(r.groups, nil)
 		}
 		last := len(r.groups) - 1
-		r.groups[last] = append(r.groups[last], p)
+		r.groups[last] = append(r.groups[last], u)
 	}
 	if r.Failed == nil {
 		r.outcomes = []*model.Outcome{r.Listed}
 	}
 }
 
-// rankOf is the position of a pod's group of equally important pods, or -1.
-func (r *run) rankOf(p *filter.Pod) int {
-	return slices.IndexFunc(r.groups, func(group []*filter.Pod) bool { return slices.Contains(group, p) })
+// unitOf is the possible victim that a pod belongs to, with the position of its group
+// of equally important ones, or -1.
+func (r *run) unitOf(p *filter.Pod) (u *unit.Unit, rank int) {
+	for rank, group := range r.groups {
+		for _, u := range group {
+			if slices.Contains(u.Pods, p) {
+				return u, rank
+			}
+		}
+	}
+	return nil, -1
 }
 
-// orders is how many distinguishable orders of equally important pods there are,
+// orders is how many distinguishable orders of equally important units there are,
 // or more than maxOrders.
 func (r *run) orders(cy *model.Cycle) int {
 	orders := 1
@@ -61,7 +70,7 @@ func (r *run) orders(cy *model.Cycle) int {
 }
 
 // enumerate fills in the outcomes of every other order of equally important
-// pods. Pods that can stand in for each other are not told apart.
+// units. Units that can stand in for each other are not told apart.
 func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 	if r.enumerated || r.Failed != nil {
 		return
@@ -78,7 +87,7 @@ func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 	if cy.ExtendersPreempt() { // which see the victims in their order
 		same = r.equal
 	}
-	var sequence []*filter.Pod
+	var sequence []*unit.Unit
 	var next func(g int)
 	next = func(g int) {
 		if g == len(r.groups) {
@@ -88,7 +97,7 @@ func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 			}
 			return
 		}
-		arrange(r.groups[g], kindsOf(cy, r.groups[g]), func(arranged []*filter.Pod) {
+		arrange(r.groups[g], kindsOf(cy, r.groups[g]), func(arranged []*unit.Unit) {
 			sequence = append(sequence, arranged...)
 			next(g + 1)
 			sequence = sequence[:len(sequence)-len(arranged)]
@@ -104,7 +113,8 @@ func (r *run) same(cy *model.Cycle, a, b *model.Outcome) bool {
 		return false
 	}
 	for i := range a.Pods {
-		if r.rankOf(a.Pods[i]) != r.rankOf(b.Pods[i]) {
+		_, x := r.unitOf(a.Pods[i])
+		if _, y := r.unitOf(b.Pods[i]); x != y {
 			return false
 		}
 	}
@@ -113,7 +123,7 @@ func (r *run) same(cy *model.Cycle, a, b *model.Outcome) bool {
 
 // equal is same, with the pods in the same order.
 func (r *run) equal(cy *model.Cycle, a, b *model.Outcome) bool {
-	return r.same(cy, a, b) && slices.EqualFunc(a.Pods, b.Pods, func(p, q *filter.Pod) bool { return p == q || interchangeable(cy, p, q) })
+	return r.same(cy, a, b) && slices.EqualFunc(a.Pods, b.Pods, func(p, q *filter.Pod) bool { return r.alike(cy, p, q) })
 }
 
 // samePods tells whether the pods of both lists can be paired so that each pair is
@@ -126,7 +136,7 @@ func (r *run) samePods(cy *model.Cycle, a, b []*filter.Pod) bool {
 next:
 	for _, p := range a {
 		for j, other := range b {
-			if !paired[j] && (p == other || r.rankOf(p) == r.rankOf(other) && interchangeable(cy, p, other)) {
+			if !paired[j] && r.alike(cy, p, other) {
 				paired[j] = true
 				continue next
 			}
@@ -136,21 +146,37 @@ next:
 	return true
 }
 
-// interchangeable tells whether two equally important pods of one node can
-// stand in for each other in everything that decides who becomes a victim.
-func interchangeable(cy *model.Cycle, a, b *filter.Pod) bool {
-	alike := slices.Equal(cy.ProtectedBy(a), cy.ProtectedBy(b))
-	cy.States(func(s filter.State) { alike = alike && s.Alike(a, b) })
+// alike tells whether two possible victims are the same pod, or equally important
+// and interchangeable.
+func (r *run) alike(cy *model.Cycle, p, q *filter.Pod) bool {
+	if p == q {
+		return true
+	}
+	a, x := r.unitOf(p)
+	b, y := r.unitOf(q)
+	return a != nil && x == y && interchangeable(cy, a, b)
+}
+
+// interchangeable tells whether two equally important units can stand in for each
+// other in everything that decides who becomes a victim. That is asked of units of
+// one pod only.
+func interchangeable(cy *model.Cycle, a, b *unit.Unit) bool {
+	if len(a.Pods) > 1 || len(b.Pods) > 1 {
+		return a == b
+	}
+	p, q := a.Pods[0], b.Pods[0]
+	alike := slices.Equal(cy.ProtectedBy(p), cy.ProtectedBy(q))
+	cy.States(func(s filter.State) { alike = alike && s.Alike(p, q) })
 	return alike
 }
 
-// kindsOf numbers the pods of a group so that just interchangeable ones share a
+// kindsOf numbers the units of a group so that just interchangeable ones share a
 // number.
-func kindsOf(cy *model.Cycle, group []*filter.Pod) []int {
+func kindsOf(cy *model.Cycle, group []*unit.Unit) []int {
 	kinds := make([]int, len(group))
-	for i, p := range group {
+	for i, u := range group {
 		kinds[i] = i
-		if first := slices.IndexFunc(group[:i], func(q *filter.Pod) bool { return interchangeable(cy, p, q) }); first >= 0 {
+		if first := slices.IndexFunc(group[:i], func(other *unit.Unit) bool { return interchangeable(cy, u, other) }); first >= 0 {
 			kinds[i] = kinds[first]
 		}
 	}
@@ -239,10 +265,7 @@ func overlappingBudgets(cy *model.Cycle) [][]int {
 		group[i] = i
 	}
 	for _, n := range cy.Nodes {
-		for _, p := range n.Pods {
-			if !cy.MayPreempt(cy.Preemptor, p) {
-				continue
-			}
+		for _, p := range cy.PodsOn(n, true) {
 			budgets := cy.ProtectedBy(p)
 			for _, b := range budgets {
 				if from, to := group[b], group[budgets[0]]; from != to {

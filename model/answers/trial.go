@@ -28,12 +28,14 @@ func (t *Trial) Fits(node string, gone map[string]bool) bool {
 		return false
 	}
 	v := filter.View{}
-	var back []filter.Move
 	for _, p := range n.Pods {
 		if !gone[p.Key] {
 			v.Pods = append(v.Pods, p)
 		}
-		if len(gone) > 0 && t.cy.MayPreempt(t.cy.Preemptor, p) {
+	}
+	var back []filter.Move
+	if len(gone) > 0 {
+		for _, p := range t.cy.PodsOn(n, true) {
 			v.Moves = append(v.Moves, filter.Move{Pod: p})
 			if !gone[p.Key] {
 				back = append(back, filter.Move{Pod: p, Back: true})

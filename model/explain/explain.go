@@ -90,15 +90,18 @@ func PossibleVictims(s *answers.Set, node string) []PossibleVictim {
 	if run == nil || run.Listed == nil {
 		return nil
 	}
-	violated := s.Cycle.Violations(run.Possible, nil)
-	out := make([]PossibleVictim, len(run.Possible))
-	for i, p := range run.Possible {
-		out[i].Pod = p.Pod
-		for _, b := range s.Cycle.ProtectedBy(p) {
-			out[i].Budgets = append(out[i].Budgets, s.Cycle.Budgets[b].PodDisruptionBudget)
-		}
-		if b := violated[i]; b >= 0 {
-			out[i].Violates = s.Cycle.Budgets[b].PodDisruptionBudget
+	_, violated := s.Cycle.Violations(run.Possible, nil)
+	var out []PossibleVictim
+	for _, u := range run.Possible {
+		for _, p := range u.Pods {
+			victim := PossibleVictim{Pod: p.Pod}
+			for _, b := range s.Cycle.ProtectedBy(p) {
+				victim.Budgets = append(victim.Budgets, s.Cycle.Budgets[b].PodDisruptionBudget)
+			}
+			if b, violates := violated[p]; violates {
+				victim.Violates = s.Cycle.Budgets[b].PodDisruptionBudget
+			}
+			out = append(out, victim)
 		}
 	}
 	return out
@@ -135,11 +138,6 @@ func FirstOfGroup(s *answers.Set, node string) bool {
 	if n == nil || !ok {
 		return false
 	}
-	v := filter.View{Pods: staying(s, n)}
+	v := filter.View{Pods: s.Cycle.PodsOn(n, false)}
 	return !state.AffinityMet(n, v) && state.FirstOfGroup(n, v)
-}
-
-// staying are the pods of n that may not be preempted.
-func staying(s *answers.Set, n *filter.Node) []*filter.Pod {
-	return slices.DeleteFunc(slices.Clone(n.Pods), func(p *filter.Pod) bool { return s.Cycle.MayPreempt(s.Cycle.Preemptor, p) })
 }

@@ -27,7 +27,7 @@ func DryRunHeldFor(s *answers.Set, node string) []*v1.Pod {
 	if run == nil || run.Failed == nil || run.Failed.Plugin == "" {
 		return nil
 	}
-	return heldFor(s.Cycle, run.Node, filter.View{Pods: run.Staying})
+	return heldFor(s.Cycle, run.Node, filter.View{Pods: s.Cycle.PodsOn(run.Node, false)})
 }
 
 // heldFor are the pods that n is held for, which fails the preemptor with them.
@@ -49,7 +49,7 @@ func heldFor(cy *model.Cycle, n *filter.Node, v filter.View) []*v1.Pod {
 func NeedsNominated(s *answers.Set, node string) bool {
 	n := s.Cycle.Node(node)
 	respected := s.Cycle.Respected(n)
-	for _, pods := range [][]*filter.Pod{n.Pods, staying(s, n)} {
+	for _, pods := range [][]*filter.Pod{n.Pods, s.Cycle.PodsOn(n, false)} {
 		v := filter.View{Pods: pods}
 		if len(respected) > 0 && s.Cycle.RunFilters(n, v.With(respected)) == nil && s.Cycle.RunFilters(n, v) != nil {
 			return true

@@ -98,8 +98,13 @@ func (v View) Away(pods ...*Pod) View {
 	return out
 }
 
-// Back is the view once a pod that was taken away is given back.
-func (v View) Back(p *Pod) View { return View{append(v.Pods, p), append(v.Moves, Move{p, true})} }
+// Back is the view once pods that were taken away are given back.
+func (v View) Back(pods ...*Pod) View {
+	for _, p := range pods {
+		v.Moves = append(v.Moves, Move{p, true})
+	}
+	return View{append(v.Pods, pods...), v.Moves}
+}
 
 // With is the view with more pods on the node.
 func (v View) With(more []*Pod) View {

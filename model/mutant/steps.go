@@ -10,6 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
@@ -78,10 +79,10 @@ var ofEligibility = []breaks{
 
 var ofVictims = []breaks{
 	{"victims: equal priority is preempted", func(r *answers.Rules) {
-		r.MayPreempt = func(preemptor, p *filter.Pod) bool { return p.Priority <= preemptor.Priority }
+		r.MayPreempt = func(preemptor *filter.Pod, u *unit.Unit) bool { return u.Priority <= preemptor.Priority }
 	}},
 	{"victims: nobody is reprieved", func(r *answers.Rules) {
-		r.Reprieve = func(cy *model.Cycle, run *model.DryRunOnNode, possible []*filter.Pod, budgetOrder []int) *model.Outcome {
+		r.Reprieve = func(cy *model.Cycle, run *model.DryRunOnNode, possible []*unit.Unit, budgetOrder []int) *model.Outcome {
 			full, algorithm := *cy, *cy.Algorithm
 			algorithm.Fits = func(*model.Cycle, *filter.Node, filter.View) *model.Verdict { return filter.Resolvable() }
 			full.Algorithm = &algorithm
@@ -89,9 +90,9 @@ var ofVictims = []breaks{
 		}
 	}},
 	{"victims: violating pods are reprieved last", func(r *answers.Rules) {
-		r.ReprieveOrder = func(violated []int) []int {
-			order := model.ReprieveOrder(violated)
-			first := max(0, slices.IndexFunc(order, func(i int) bool { return violated[i] < 0 }))
+		r.ReprieveOrder = func(violations []int) []int {
+			order := model.ReprieveOrder(violations)
+			first := max(0, slices.IndexFunc(order, func(i int) bool { return violations[i] == 0 }))
 			return slices.Concat(order[first:], order[:first])
 		}
 	}},
@@ -99,17 +100,17 @@ var ofVictims = []breaks{
 		r.Reprieve = release.With(r, release.VictimsUnsorted).Reprieve
 	}},
 	{"victims: names matter, start times do not", func(r *answers.Rules) {
-		r.Importance = func(a, b *filter.Pod) int {
+		r.Importance = func(a, b *unit.Unit) int {
 			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Key, b.Key))
 		}
 	}},
 	{"victims: younger pods matter more", func(r *answers.Rules) {
-		r.Importance = func(a, b *filter.Pod) int {
+		r.Importance = func(a, b *unit.Unit) int {
 			return cmp.Or(cmp.Compare(b.Priority, a.Priority), b.Start.Compare(a.Start))
 		}
 	}},
 	{"victims: lower priorities matter more", func(r *answers.Rules) {
-		r.Importance = func(a, b *filter.Pod) int {
+		r.Importance = func(a, b *unit.Unit) int {
 			return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.Start.Compare(b.Start))
 		}
 	}},

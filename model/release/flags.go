@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
@@ -160,7 +161,7 @@ func Flags() []Flag {
 		{"of equally important pods, the one that has run longer is more important", ">=1.15.0",
 			"util/utils.go:120@v1.16.15, MoreImportantPod", "only the priority counts",
 			func(r *answers.Rules) {
-				r.Importance = func(a, b *filter.Pod) int { return cmp.Compare(b.Priority, a.Priority) }
+				r.Importance = func(a, b *unit.Unit) int { return cmp.Compare(b.Priority, a.Priority) }
 			}},
 
 		{"a node without pods of lower priority is not filtered again", ">=1.19.0",
@@ -169,7 +170,7 @@ func Flags() []Flag {
 				if len(run.Possible) > 0 {
 					return
 				}
-				if run.Failed = cy.Fits(cy, run.Node, filter.View{Pods: run.Staying}); run.Failed == nil {
+				if run.Failed = cy.FitsIn(run.Emptied()); run.Failed == nil {
 					run.Listed = cy.Reprieve(cy, run, nil, budgetOrder)
 				}
 			})},

@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
@@ -119,7 +120,7 @@ var switches = []struct {
 
 	{VictimsUnsorted, func(r *answers.Rules) {
 		reprieve := r.Reprieve
-		r.Reprieve = func(cy *model.Cycle, run *model.DryRunOnNode, possible []*filter.Pod, budgetOrder []int) *model.Outcome {
+		r.Reprieve = func(cy *model.Cycle, run *model.DryRunOnNode, possible []*unit.Unit, budgetOrder []int) *model.Outcome {
 			o := reprieve(cy, run, possible, budgetOrder)
 			violates := func(p *filter.Pod) bool { return o.Violates[p.Key] != "" }
 			o.Pods = slices.Concat(
@@ -276,8 +277,7 @@ func unknownDomainPanics(r *answers.Rules) {
 	afterDecide(func(d *model.Decision) {
 		goes := func(name string) bool {
 			n := d.Cycle.Node(name)
-			possible := slices.DeleteFunc(slices.Clone(n.Pods), func(p *filter.Pod) bool { return !d.Cycle.MayPreempt(d.Cycle.Preemptor, p) })
-			return unknownDomain(d.Cycle, n, possible)
+			return unknownDomain(d.Cycle, n, d.Cycle.PodsOn(n, true))
 		}
 		if slices.ContainsFunc(d.PotentialNodes, goes) {
 			*d = model.Decision{Cycle: d.Cycle, Errors: []string{panics}}
