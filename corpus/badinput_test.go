@@ -100,7 +100,7 @@ func TestReadBadInput(t *testing.T) {
 		{"two cases", good + "---\n" + good, `f: document 4, line 17: Case c: kind: a Case must be the first document of its stream, and the only Case`},
 		{"case comes last", strings.TrimPrefix(goodPods, "---\n") + "---\n" + goodHead, `f: document 3, line 12: Case c: kind: a Case must be the first document of its stream, and the only Case`},
 		{"version of the case", "apiVersion: v1\nkind: Case\nname: x\n" + goodPods, `f: document 1, line 1: apiVersion: "v1" is no version of a Case, preemptcheck/v1alpha1 is`},
-		{"no preemptor", strings.Replace(good, "preemptor: a\n", "", 1), `f: document 1, line 1: Case c: preemptor: a Case needs a preemptor, as namespace/name`},
+		{"no preemptor", strings.Replace(good, "preemptor: a\n", "", 1), `f: document 1, line 1: Case c: preemptor: a Case needs a preemptor, as namespace/name or podgroup/namespace/name`},
 		{"missing preemptor", strings.Replace(good, "preemptor: a\n", "preemptor: x/a\n", 1), `f: document 1, line 4: Case c: preemptor: there is no Pod "x/a"`},
 		{"preemptor is bound", strings.Replace(good, "spec: {", "spec: {nodeName: n1, ", 1),
 			`f: document 3, line 14: Pod default/a: spec.nodeName: Invalid value: "n1": the preemptor is bound already`},

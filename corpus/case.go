@@ -28,11 +28,11 @@ const (
 	Kind       = "Case"
 )
 
-// Case is one cluster, one pod that is to be scheduled in it, and what should
-// come of that.
+// Case is one cluster, one pod or pod group that is to be scheduled in it, and what
+// should come of that.
 type Case struct {
 	// Name is a DNS label (lower case letters, digits, '-'); in a dump it is the
-	// pending pod's namespace/name.
+	// pending pod's namespace/name, or the pod group's podgroup/namespace/name.
 	Name        string
 	Description string
 	// Origin is where the cluster comes from, for example an issue's address.
@@ -162,9 +162,15 @@ func (d *document) validate() (field string, err error) {
 		return "name", fmt.Errorf("%.50q is no name for a case: use lower case letters, digits and '-', at most %d", d.Name, maxNameLength)
 	}
 	if d.Preemptor == "" {
-		return "preemptor", fmt.Errorf("a Case needs a preemptor, as namespace/name")
+		return "preemptor", fmt.Errorf("a Case needs a preemptor, as namespace/name or podgroup/namespace/name")
 	}
 	d.Preemptor = podKey(d.Preemptor)
+	switch group := model.IsGroupKey(d.Preemptor); {
+	case !group && strings.Count(d.Preemptor, "/") > 1:
+		return "preemptor", fmt.Errorf("%q is neither a pod, as namespace/name, nor a group, as podgroup/namespace/name or compositepodgroup/namespace/name", d.Preemptor)
+	case group && len(d.Expect) > 0:
+		return "expect", fmt.Errorf("what is to come of %s cannot be said yet", model.GroupTitle(d.Preemptor))
+	}
 	if s := d.Scheduler; s != nil {
 		if field, err := validateSettings(s); err != nil {
 			return "scheduler." + field, err

@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -32,7 +34,21 @@ func notGiven(c *model.Cluster) []model.UnmodelledField {
 		}
 	}
 
-	p := c.Preemptor
+	for _, p := range c.Preemptors() {
+		needsOf(p, claims, needs)
+		if group := p.Spec.SchedulingGroup; group != nil && group.PodGroupName != nil {
+			needs(&schedulingv1beta1.PodGroup{}, "podgroups", "Pod "+model.Key(p), "spec.schedulingGroup")
+			its, _ := c.Group(model.PodGroupKey(p.Namespace, *group.PodGroupName)).(*schedulingv1beta1.PodGroup)
+			if its != nil && its.Spec.ParentCompositePodGroupName != nil {
+				needs(&schedulingv1alpha3.CompositePodGroup{}, "compositepodgroups", "PodGroup "+model.Key(its), "spec.parentCompositePodGroupName")
+			}
+		}
+	}
+	return missing
+}
+
+// needsOf reports what one pod depends on.
+func needsOf(p *v1.Pod, claims map[string]*v1.PersistentVolumeClaim, needs func(kind any, resource, object, field string)) {
 	preemptor := "Pod " + model.Key(p)
 	for i := range p.Spec.Volumes {
 		v := &p.Spec.Volumes[i]
@@ -65,5 +81,4 @@ func notGiven(c *model.Cluster) []model.UnmodelledField {
 		needs(&resourcev1.DeviceClass{}, "deviceclasses", preemptor, field)
 		needs(&resourcev1.ResourceSlice{}, "resourceslices", preemptor, field)
 	}
-	return missing
 }

@@ -11,10 +11,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/corpus/manifest"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -29,7 +32,7 @@ type Stream struct {
 }
 
 // Read reads one stream of YAML or JSON: a case, or a cluster dump with a case
-// for each pod that waits for the default scheduler, which can be none. Lists are
+// for each pod, or pod group, that waits for the default scheduler, which can be none. Lists are
 // taken apart, managed fields dropped, and so are pods that have terminated,
 // which no scheduler sees. What is read is as the API server would have stored
 // it. name stands for the stream in errors; those about the input are, or join,
@@ -189,23 +192,35 @@ func readCase(doc *document, first *manifest.Object, objects []manifest.Object) 
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(c.Pods, func(p *v1.Pod) bool { return model.Key(p) == doc.Preemptor })
-	if i < 0 {
-		return nil, first.Fail("preemptor", fmt.Errorf("there is no Pod %q", doc.Preemptor))
+	question := c.Cluster
+	if doc.Scheduler != nil {
+		question.Settings = *doc.Scheduler
+	}
+	if model.IsGroupKey(doc.Preemptor) {
+		if question.PreemptorGroup = doc.Preemptor; question.Group(doc.Preemptor) == nil {
+			return nil, first.Fail("preemptor", fmt.Errorf("there is no %s", model.GroupTitle(doc.Preemptor)))
+		}
+	} else {
+		i := slices.IndexFunc(c.Pods, func(p *v1.Pod) bool { return model.Key(p) == doc.Preemptor })
+		if i < 0 {
+			return nil, first.Fail("preemptor", fmt.Errorf("there is no Pod %q", doc.Preemptor))
+		}
+		question.Preemptor = c.Pods[i]
+		question.Pods = slices.Delete(c.Pods, i, i+1)
 	}
 	if field, err := doc.refersTo(c.has); err != nil {
 		return nil, first.Fail(field, err)
 	}
-	question := c.Cluster
-	question.Preemptor = c.Pods[i]
-	question.Pods = slices.Delete(c.Pods, i, i+1)
-	if doc.Scheduler != nil {
-		question.Settings = *doc.Scheduler
-	}
 	if len(question.Pods) == 0 {
 		question.Pods = nil
 	}
-	if err := c.locate(apiserver.Preemptor(&question)); err != nil {
+	err = apiserver.Preemptor(&question)
+	for _, e := range apiserver.Errors[*apiserver.Error](err) {
+		if e.Field == "preemptor" { // it is the case that is wrong
+			return nil, first.Fail(e.Field, fmt.Errorf("%s: %s", e.Object, e.Detail))
+		}
+	}
+	if err := c.locate(err); err != nil {
 		return nil, err
 	}
 	return &Stream{Notes: c.notes, Cases: []*Case{{
@@ -219,7 +234,25 @@ func readCase(doc *document, first *manifest.Object, objects []manifest.Object) 
 	}}}, nil
 }
 
-// readDump makes a case of each pod that the default scheduler would try.
+// groupGates are the feature gates that must be on for what a dump holds of pod groups; nil if it
+// holds none.
+func groupGates(c *model.Cluster) map[string]bool {
+	var gates map[string]bool
+	for _, o := range c.Extra {
+		switch o.(type) {
+		case *schedulingv1beta1.PodGroup:
+			if gates == nil {
+				gates = map[string]bool{model.GateWorkload: true}
+			}
+		case *schedulingv1alpha3.CompositePodGroup:
+			return map[string]bool{model.GateWorkload: true, model.GateComposite: true, model.GateTopology: true}
+		}
+	}
+	return gates
+}
+
+// readDump makes a case of each pod that the default scheduler would try, and one of each
+// pod group in which there are such pods.
 //
 // Hundreds of cases that each list 20,000 pods but their own preemptor share one
 // array: with the waiting pods before and after the others, W1…Wn others W1…Wn,
@@ -230,16 +263,27 @@ func readDump(objects []manifest.Object) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	gated := c.Cluster // as it is scheduled with the feature gates of its groups
+	gated.Settings.FeatureGates = groupGates(&c.Cluster)
 	var waiting, others []*v1.Pod
+	var groups []string // in the order of their first members
 	for _, p := range c.Pods {
-		if p.Spec.NodeName == "" && apiserver.Preemptor(&model.Cluster{Preemptor: p}) == nil {
+		isPending := p.Spec.NodeName == "" && apiserver.Preemptor(&model.Cluster{Preemptor: p}) == nil
+		if root := gated.RootOf(p); isPending && root != "" {
+			if !slices.Contains(groups, root) {
+				groups = append(groups, root)
+			}
+			others = append(others, p)
+			continue
+		}
+		if isPending {
 			waiting = append(waiting, p)
 		} else {
 			others = append(others, p)
 		}
 	}
 	s := &Stream{Notes: c.notes}
-	if len(waiting) == 0 {
+	if len(waiting) == 0 && len(groups) == 0 {
 		s.Notes = append(s.Notes, "no pod waits for the default scheduler")
 	}
 	pods := slices.Concat(waiting, others, waiting)
@@ -252,6 +296,18 @@ func readDump(objects []manifest.Object) (*Stream, error) {
 		}
 		question.NotGiven = notGiven(&question)
 		s.Cases = append(s.Cases, &Case{Name: model.Key(p), Cluster: &question})
+	}
+	for _, root := range groups {
+		question := gated
+		question.Settings = gated.Settings.DeepCopy()
+		question.PreemptorGroup = root
+		question.Pods = pods[: len(waiting)+len(others) : len(waiting)+len(others)]
+		question.NotGiven = notGiven(&question)
+		s.Cases = append(s.Cases, &Case{Name: root, Cluster: &question})
+	}
+	if len(groups) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s to be scheduled as a whole, with %s on",
+			words.Plural(len(groups), "pod group"), strings.Join(slices.Sorted(maps.Keys(gated.Settings.FeatureGates)), ", ")))
 	}
 	return s, nil
 }

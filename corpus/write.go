@@ -60,7 +60,7 @@ func fileName(name string) string {
 
 // render writes the case, without the values that reading fills in if terse.
 func (c *Case) render(terse bool) ([]byte, error) {
-	if c.Timeline == nil && (c.Cluster == nil || c.Cluster.Preemptor == nil) {
+	if c.Timeline == nil && (c.Cluster == nil || c.Cluster.PreemptorKey() == "") {
 		return nil, fmt.Errorf("writing case %s: it has no preemptor", c.Name)
 	}
 	var buf bytes.Buffer
@@ -101,9 +101,11 @@ func (c *Case) render(terse bool) ([]byte, error) {
 // objects lists the cluster's objects in the order in which they are written.
 func (c *Case) objects() []kruntime.Object {
 	q := c.Cluster
-	last := []kruntime.Object{q.Preemptor}
+	var last []kruntime.Object
 	if c.Timeline != nil {
 		last = c.createdLater()
+	} else if q.Preemptor != nil {
+		last = []kruntime.Object{q.Preemptor}
 	}
 	return slices.Concat(model.ObjectsOf(q.PriorityClasses), q.Extra, model.ObjectsOf(q.Nodes), model.ObjectsOf(q.PodDisruptionBudgets),
 		model.ObjectsOf(q.Pods), last)
@@ -116,7 +118,7 @@ func (c *Case) document() *document {
 		Description: c.Description,
 		Origin:      c.Origin,
 		Finding:     c.Finding,
-		Preemptor:   model.Key(c.Cluster.Preemptor),
+		Preemptor:   c.Cluster.PreemptorKey(),
 		Expect:      c.Expect,
 		Findings:    c.Findings,
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // Cluster is one question to a scheduler: here is everything it knows, and
-// Preemptor is the pod it is about to try.
+// Preemptor is the pod, or PreemptorGroup the pod group, that it is about to try.
 //
 // The order of the lists is part of the question only where upstream's answer
 // depends on it (the order of the budgets, and of equally important pods).
@@ -43,9 +43,14 @@ type Cluster struct {
 	// NotGiven is what Preemptor depends on and whoever described the cluster left
 	// out: all of it is Unmodelled.
 	NotGiven []UnmodelledField
-	// Preemptor is the pending pod whose scheduling cycle is asked about.
+	// Preemptor is the pending pod whose scheduling cycle is asked about; nil if that is
+	// the cycle of a group.
 	Preemptor *v1.Pod
-	Settings  Settings
+	// PreemptorGroup names the pod group whose scheduling cycle is asked about, as
+	// podgroup/NAMESPACE/NAME or compositepodgroup/NAMESPACE/NAME; "" if that is the cycle of a
+	// pod. The group is in Extra and its members are in Pods.
+	PreemptorGroup string
+	Settings       Settings
 }
 
 // Objects are all objects of the cluster: nodes, pods, the preemptor if there is one,

@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -79,6 +80,9 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 // ask asks the model and the system what they decide. Either may not know the
 // cluster.
 func (c *Checker) ask(s *Subject) (r *Result, err error) {
+	if group := unmodelled.Group(s.Cluster); group != nil {
+		return &Result{Cluster: s.Cluster, Unmodelled: group}, nil
+	}
 	if unknown := s.Release.Unknown(s.Cluster); unknown != nil {
 		return &Result{Cluster: s.Cluster, Unmodelled: unknown, Refused: true}, nil
 	}
@@ -95,7 +99,7 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 	if s.Observation, err = observe(); err != nil {
 		var refusal *reference.Refusal
 		if errors.As(err, &refusal) {
-			return &Result{Cluster: s.Cluster, Unmodelled: unmodelled(refusal), Refused: true}, nil
+			return &Result{Cluster: s.Cluster, Unmodelled: refused(refusal), Refused: true}, nil
 		}
 		if r.Unmodelled != nil && s.Context.Err() == nil {
 			return r, nil // a pod that no scheduler tries, or a gate that cannot be set
@@ -176,9 +180,9 @@ func (c *Checker) refuses(s *Subject) bool {
 	return errors.As(err, new(*reference.Refusal))
 }
 
-// unmodelled is what a system refuses: nobody can tell whether a decision about it
+// refused is what a system refuses: nobody can tell whether a decision about it
 // is right, as with what the model does not cover.
-func unmodelled(r *reference.Refusal) (u model.Unmodelled) {
+func refused(r *reference.Refusal) (u model.Unmodelled) {
 	for _, what := range strings.Split(r.What, "; ") {
 		object, field, ok := strings.Cut(what, ": ")
 		if !ok {

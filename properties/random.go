@@ -39,7 +39,9 @@ func Seed(c *model.Cluster, purpose string) uint64 {
 		}
 	}
 	write(purpose)
-	pod(c.Preemptor)
+	if c.Preemptor != nil {
+		pod(c.Preemptor)
+	}
 	for _, n := range c.Nodes {
 		write(n.Name)
 		number(n.Status.Allocatable.Cpu().MilliValue())

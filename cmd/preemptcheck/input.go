@@ -8,7 +8,6 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/words"
-	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // input is where the commands that read cases get them from.
@@ -19,7 +18,7 @@ type input struct {
 
 func inputFlags(cmd *cobra.Command, in *input) {
 	cmd.Flags().StringArrayVarP(&in.files, "filename", "f", nil, "file, directory, or - for standard input; the same as an argument")
-	cmd.Flags().StringVar(&in.pod, "pod", "", "only this pending pod of a dump, as namespace/name")
+	cmd.Flags().StringVar(&in.pod, "pod", "", "only this pending pod of a dump, as namespace/name, or pod group, as podgroup/namespace/name")
 }
 
 // load reads the cases. What cannot be read does not keep the rest from being
@@ -61,7 +60,7 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 		if c.Timeline != nil {
 			continue
 		}
-		if key := model.Key(c.Cluster.Preemptor); key == in.pod || key == "default/"+in.pod {
+		if key := c.Cluster.PreemptorKey(); key == in.pod || key == "default/"+in.pod {
 			chosen = append(chosen, c)
 		}
 	}
@@ -85,7 +84,7 @@ func (in *input) loadOne(cmd *cobra.Command, args []string) (*corpus.Case, error
 		if c.Timeline != nil {
 			return nil, fmt.Errorf("give one file: there are %d cases and timelines", len(cases))
 		}
-		keys = append(keys, model.Key(c.Cluster.Preemptor))
+		keys = append(keys, c.Cluster.PreemptorKey())
 	}
 	return nil, fmt.Errorf("--pod: which of the %d pending pods is meant? %s", len(cases), words.Some(keys, 10))
 }

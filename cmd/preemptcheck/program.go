@@ -8,7 +8,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/harness"
 	"github.com/preemptcheck/preemptcheck/internal/shell"
-	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -45,7 +44,7 @@ func commandFor(command, reference string, c *corpus.Case) string {
 		line += " " + flags
 	}
 	line += " " + file
-	if p := c.Cluster.Preemptor; p != nil && c.Name == model.Key(p) { // from a dump
+	if key := c.Cluster.PreemptorKey(); key != "" && c.Name == key { // from a dump
 		line += " --pod " + c.Name
 	}
 	return line

@@ -109,14 +109,14 @@ func around(c *model.Cluster, node string) *model.Cluster {
 		return c
 	}
 	near := *c
-	near.Nodes, near.Pods = nil, nil
+	near.Nodes, near.Pods = nil, c.Members()
 	for _, n := range c.Nodes {
 		if n.Name == node {
 			near.Nodes = append(near.Nodes, n)
 		}
 	}
 	for _, p := range c.Pods {
-		if p.Spec.NodeName == node || p.Status.NominatedNodeName == node {
+		if (p.Spec.NodeName == node || p.Status.NominatedNodeName == node) && !slices.Contains(near.Pods, p) {
 			near.Pods = append(near.Pods, p)
 		}
 	}

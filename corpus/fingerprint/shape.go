@@ -27,8 +27,12 @@ type aspect struct {
 // aspects that can be taken away from any cluster.
 var aspects = []aspect{
 	{"settings", func(c *model.Cluster) {
-		if p := c.Settings.SecondProfile; p != nil && c.Preemptor.Spec.SchedulerName == p.SchedulerName {
-			c.Preemptor.Spec.SchedulerName = v1.DefaultSchedulerName
+		if profile := c.Settings.SecondProfile; profile != nil {
+			for _, p := range c.Preemptors() {
+				if p.Spec.SchedulerName == profile.SchedulerName {
+					p.Spec.SchedulerName = v1.DefaultSchedulerName
+				}
+			}
 		}
 		c.Settings = model.Settings{Extenders: c.Settings.Extenders}
 	}},
@@ -43,8 +47,8 @@ var aspects = []aspect{
 		n.Spec.Unschedulable = false
 		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeUnschedulable })
 	})},
-	{"tolerations", func(c *model.Cluster) { c.Preemptor.Spec.Tolerations = nil }},
-	{"topology spread", func(c *model.Cluster) { c.Preemptor.Spec.TopologySpreadConstraints = nil }},
+	{"tolerations", eachPreemptor(func(p *v1.Pod) { p.Spec.Tolerations = nil })},
+	{"topology spread", eachPreemptor(func(p *v1.Pod) { p.Spec.TopologySpreadConstraints = nil })},
 	{"resource claims", func(c *model.Cluster) {
 		each(c, func(p *v1.Pod) { p.Spec.ResourceClaims, p.Status.ResourceClaimStatuses = nil, nil })
 		remove[*resourcev1.ResourceClaim](c)
@@ -53,25 +57,27 @@ var aspects = []aspect{
 	}},
 	{"declared features", func(c *model.Cluster) {
 		each(c, func(n *v1.Node) { n.Status.DeclaredFeatures = nil })
-		for _, list := range [][]v1.Container{c.Preemptor.Spec.Containers, c.Preemptor.Spec.InitContainers} {
-			for i := range list {
-				if k := &list[i]; len(k.RestartPolicyRules) > 0 {
-					k.RestartPolicy, k.RestartPolicyRules = nil, nil
+		for _, p := range c.Preemptors() {
+			for _, list := range [][]v1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+				for i := range list {
+					if k := &list[i]; len(k.RestartPolicyRules) > 0 {
+						k.RestartPolicy, k.RestartPolicyRules = nil, nil
+					}
 				}
 			}
 		}
 	}},
-	{"node affinity", func(c *model.Cluster) {
-		c.Preemptor.Spec.NodeSelector = nil
-		stripAffinity(c.Preemptor, func(a *v1.Affinity) { a.NodeAffinity = nil })
-	}},
-	{"pod affinity", func(c *model.Cluster) { stripAffinity(c.Preemptor, func(a *v1.Affinity) { a.PodAffinity = nil }) }},
-	{"pod anti-affinity", func(c *model.Cluster) { stripAffinity(c.Preemptor, func(a *v1.Affinity) { a.PodAntiAffinity = nil }) }},
+	{"node affinity", eachPreemptor(func(p *v1.Pod) {
+		p.Spec.NodeSelector = nil
+		stripAffinity(p, func(a *v1.Affinity) { a.NodeAffinity = nil })
+	})},
+	{"pod affinity", eachPreemptor(func(p *v1.Pod) { stripAffinity(p, func(a *v1.Affinity) { a.PodAffinity = nil }) })},
+	{"pod anti-affinity", eachPreemptor(func(p *v1.Pod) { stripAffinity(p, func(a *v1.Affinity) { a.PodAntiAffinity = nil }) })},
 	{"anti-affinity of others", eachOther(func(p *v1.Pod) {
 		stripAffinity(p, func(a *v1.Affinity) { a.PodAntiAffinity = nil })
 	})},
-	{"preemption policy", func(c *model.Cluster) { c.Preemptor.Spec.PreemptionPolicy = nil }},
-	{"nominated preemptor", func(c *model.Cluster) { c.Preemptor.Status.NominatedNodeName = "" }},
+	{"preemption policy", eachPreemptor(func(p *v1.Pod) { p.Spec.PreemptionPolicy = nil })},
+	{"nominated preemptor", eachPreemptor(func(p *v1.Pod) { p.Status.NominatedNodeName = "" })},
 	{"nominated pods", eachOther(func(p *v1.Pod) { p.Status.NominatedNodeName = "" })},
 	{"terminating pods", eachOther(func(p *v1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = nil, nil
@@ -131,7 +137,9 @@ var traits = []struct {
 		return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return budgetsOf(c, p) > 1 })
 	}},
 	{"higher priority", func(c *model.Cluster) bool {
-		return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return model.Priority(p) > model.Priority(c.Preemptor) })
+		return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool {
+			return slices.ContainsFunc(c.Preemptors(), func(own *v1.Pod) bool { return model.Priority(p) > model.Priority(own) })
+		})
 	}},
 	{claimsToBeBound, toBeBound},
 	{startTimes, func(c *model.Cluster) bool {
@@ -177,11 +185,23 @@ func remove[T runtime.Object](c *model.Cluster) {
 	c.Extra = slices.DeleteFunc(c.Extra, func(o runtime.Object) bool { _, is := o.(T); return is })
 }
 
-// eachOther strips all pods but the preemptor.
+// eachPreemptor strips the preemptor, or all members of a group that are.
+func eachPreemptor(strip func(p *v1.Pod)) func(c *model.Cluster) {
+	return func(c *model.Cluster) {
+		for _, p := range c.Preemptors() {
+			strip(p)
+		}
+	}
+}
+
+// eachOther strips all pods but those.
 func eachOther(strip func(p *v1.Pod)) func(c *model.Cluster) {
 	return func(c *model.Cluster) {
+		preemptors := c.Preemptors()
 		for _, p := range c.Pods {
-			strip(p)
+			if !slices.Contains(preemptors, p) {
+				strip(p)
+			}
 		}
 	}
 }

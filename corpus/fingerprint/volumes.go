@@ -13,7 +13,7 @@ import (
 // a node. What a claim is bound to, and by whom a claim is used, is in the names
 // that objects have for each other and cannot be taken away by itself.
 var volumeAspects = []aspect{
-	{"claims", func(c *model.Cluster) { dropVolumes(c.Preemptor, isClaim) }},
+	{"claims", eachPreemptor(func(p *v1.Pod) { dropVolumes(p, isClaim) })},
 	{"claims of others", eachOther(func(p *v1.Pod) {
 		dropVolumes(p, isClaim)
 	})},

@@ -14,6 +14,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
@@ -261,7 +263,8 @@ func (c chunk) decodeObject(data []byte, meta typeMeta, own Own) (o Object, _ *I
 // handles. So they have their final names from the start.
 func setNamespace(value Named) {
 	switch o := value.(type) {
-	case *v1.Pod, *policyv1.PodDisruptionBudget, *v1.PersistentVolumeClaim, *storagev1.CSIStorageCapacity:
+	case *v1.Pod, *policyv1.PodDisruptionBudget, *v1.PersistentVolumeClaim, *storagev1.CSIStorageCapacity,
+		*schedulingv1beta1.PodGroup, *schedulingv1alpha3.PodGroup, *schedulingv1alpha3.CompositePodGroup:
 		if o := o.(metav1.Object); o.GetNamespace() == "" {
 			o.SetNamespace(metav1.NamespaceDefault)
 		}

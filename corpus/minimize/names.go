@@ -22,9 +22,9 @@ import (
 // order in which the cluster lists them; if that does not do, in the order of
 // the names they have, as names decide some ties.
 func names(c *model.Cluster) []step {
-	steps := []step{{"Pod " + model.Key(c.Preemptor) + ": the name p", func(c *model.Cluster) *model.Cluster {
+	steps := []step{{c.PreemptorTitle() + ": the name p", func(c *model.Cluster) *model.Cluster {
 		to := renaming{}
-		to.set(c.Preemptor, "p")
+		to.set(preemptorOf(c), "p")
 		return renamed(c, to.of)
 	}}, {"namespaces: all in one", func(c *model.Cluster) *model.Cluster { return moved(c, metav1.NamespaceDefault) }}}
 	for _, byName := range []bool{false, true} {
@@ -42,6 +42,7 @@ func names(c *model.Cluster) []step {
 			{"budgets", func(to renaming, c *model.Cluster, byName bool) {
 				plain(to, c.PodDisruptionBudgets, byName, numbered("budget"))
 			}},
+			{"pod groups", renaming.groups},
 			{"storage", renaming.storage},
 		} {
 			steps = append(steps, step{r.what + ": plain names " + order, func(c *model.Cluster) *model.Cluster {
@@ -55,6 +56,14 @@ func names(c *model.Cluster) []step {
 		step{"extenders: plain names", extenderNames},
 		step{"labels of pods: plain names", func(c *model.Cluster) *model.Cluster { return plainLabels(c, podLabels, "app", "tier") }},
 		step{"labels of nodes: plain names", func(c *model.Cluster) *model.Cluster { return plainLabels(c, nodeLabels, "zone", "disk") }})
+}
+
+// preemptorOf is the pod, or the group, that is scheduled.
+func preemptorOf(c *model.Cluster) metav1.Object {
+	if c.Preemptor != nil {
+		return c.Preemptor
+	}
+	return c.Group(c.PreemptorGroup)
 }
 
 // renaming holds new names, each by its kind and the key that it has now: see
@@ -130,6 +139,20 @@ func (r renaming) namespaces(c *model.Cluster, byName bool) {
 	for _, ns := range list {
 		r[[2]string{naming.Within, "/" + ns.Name}] = r.of(naming.KindOf(ns), "", ns.Name)
 	}
+}
+
+// groups gives pod groups, but the preemptor, plain names.
+func (r renaming) groups(c *model.Cluster, byName bool) {
+	lists := map[string][]metav1.Object{}
+	for _, o := range c.Extra {
+		if kind := naming.KindOf(o); kind == naming.PodGroup || kind == naming.CompositePodGroup {
+			if meta := o.(metav1.Object); meta != preemptorOf(c) {
+				lists[kind] = append(lists[kind], meta)
+			}
+		}
+	}
+	plain(r, lists[naming.PodGroup], byName, numbered("group"))
+	plain(r, lists[naming.CompositePodGroup], byName, numbered("composite"))
 }
 
 // storage gives claims, volumes, storage classes, attachments and capacities
@@ -226,6 +249,14 @@ func renamed(c *model.Cluster, to func(kind, namespace, name string) string) *mo
 		})
 		return changed
 	})
+	if c.PreemptorGroup != "" {
+		group := preemptorOf(c)
+		namespace := to(naming.Within, "", group.GetNamespace())
+		name := to(naming.KindOf(group), group.GetNamespace(), group.GetName())
+		if next.PreemptorGroup = model.PodGroupKey(namespace, name); naming.KindOf(group) == naming.CompositePodGroup {
+			next.PreemptorGroup = model.CompositePodGroupKey(namespace, name)
+		}
+	}
 	next.Settings = c.Settings.RenameNodes(func(name string) string { return to(naming.Node, "", name) })
 	return next
 }

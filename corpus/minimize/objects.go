@@ -188,8 +188,11 @@ func shallow(c *model.Cluster) *model.Cluster {
 	return &next
 }
 
-// pods are all pods of a cluster, the preemptor last.
+// pods are all pods of a cluster, the preemptor last if it is one.
 func pods(c *model.Cluster) []*v1.Pod {
+	if c.Preemptor == nil {
+		return c.Pods
+	}
 	return append(slices.Clip(c.Pods), c.Preemptor)
 }
 
@@ -198,7 +201,9 @@ func pods(c *model.Cluster) []*v1.Pod {
 func replace(c *model.Cluster, with func(o runtime.Object) runtime.Object) {
 	replaceIn(c.Nodes, with)
 	replaceIn(c.Pods, with)
-	c.Preemptor = with(c.Preemptor).(*v1.Pod)
+	if c.Preemptor != nil {
+		c.Preemptor = with(c.Preemptor).(*v1.Pod)
+	}
 	replaceIn(c.PodDisruptionBudgets, with)
 	replaceIn(c.PriorityClasses, with)
 	replaceIn(c.Extra, with)
@@ -214,7 +219,7 @@ func replaceIn[T runtime.Object](list []T, with func(o runtime.Object) runtime.O
 // quick.
 func same(a, b *model.Cluster) bool {
 	x, y := a.Objects(), b.Objects()
-	if len(x) != len(y) || !equality.Semantic.DeepEqual(a.Settings, b.Settings) {
+	if len(x) != len(y) || a.PreemptorGroup != b.PreemptorGroup || !equality.Semantic.DeepEqual(a.Settings, b.Settings) {
 		return false
 	}
 	for i := range x {

@@ -50,7 +50,7 @@ func aspects(c *model.Cluster) []step {
 		}})
 	}
 	return append(steps, step{"importance by priority alone", byPriority}, step{"all in one namespace", func(c *model.Cluster) *model.Cluster {
-		return moved(c, c.Preemptor.Namespace)
+		return moved(c, preemptorOf(c).GetNamespace())
 	}})
 }
 
@@ -141,9 +141,10 @@ func toBeEmptied(c *model.Cluster) {
 		}
 		n.Status.Capacity = maps.Clone(n.Status.Allocatable)
 	}
+	preemptors := c.Preemptors()
 	for _, p := range pods(c) {
 		request := int64(1)
-		if p == c.Preemptor {
+		if slices.Contains(preemptors, p) {
 			request = room
 		}
 		for i := range p.Spec.Containers {

@@ -178,9 +178,13 @@ func (a *admitter) admitAll(all []runtime.Object, classes int, already map[runti
 
 // Preemptor checks that the cluster has a preemptor that its scheduler would
 // take from its queue: pending, not terminating, without scheduling gates, and
-// meant for one of its profiles. The pod has been admitted before.
+// meant for one of its profiles, or else a pod group with such a pod. They have been admitted before.
 func Preemptor(c *model.Cluster) error {
 	a := admitter{}
+	if c.PreemptorGroup != "" {
+		a.preemptorGroup(c)
+		return errors.Join(a.errs...)
+	}
 	pod := c.Preemptor
 	if pod == nil {
 		a.fail("Cluster", field.Required(field.NewPath("preemptor"), "no pod to schedule"))

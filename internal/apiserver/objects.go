@@ -10,6 +10,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,6 +92,12 @@ func (a *admitter) admit(object runtime.Object) {
 		check(a, o, resourcevalidation.ValidateResourceSlice)
 	case *resourcev1.DeviceClass:
 		check(a, o, resourcevalidation.ValidateDeviceClass)
+	case *schedulingv1beta1.PodGroup:
+		a.podGroup(o)
+	case *schedulingv1alpha3.CompositePodGroup:
+		a.compositePodGroup(o)
+	case *schedulingv1alpha3.PodGroup:
+		a.fail(NameOf(o), field.NotSupported(field.NewPath("apiVersion"), schedulingv1alpha3.SchemeGroupVersion.String(), []string{schedulingv1beta1.SchemeGroupVersion.String()}))
 	default:
 		legacyscheme.Scheme.Default(object)
 	}

@@ -46,7 +46,11 @@ func Summary(c *model.Cluster) string {
 	for _, p := range c.Pods {
 		line("pod", model.Key(p), append(podDetails(p), when(differ && p.Spec.NodeName != "", started(p)))...)
 	}
-	line("preemptor", model.Key(c.Preemptor), podDetails(c.Preemptor)...)
+	if c.Preemptor != nil {
+		line("preemptor", model.Key(c.Preemptor), podDetails(c.Preemptor)...)
+	} else {
+		line("preemptor", c.PreemptorGroup)
+	}
 	if p := c.Settings.MinCandidateNodesPercentage; p != nil {
 		line("scheduler", "minCandidateNodesPercentage", fmt.Sprint(*p))
 	}

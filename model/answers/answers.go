@@ -69,6 +69,9 @@ type world struct {
 // until the Set is no longer used. The error is a model.Unmodelled if something in
 // c could matter that the model does not cover.
 func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
+	if missing := unmodelled.Group(c); len(missing) > 0 {
+		return nil, missing
+	}
 	snapshot := model.NewSnapshot(c)
 	if missing := rules.unmodelled(c, snapshot); len(missing) > 0 {
 		return nil, missing

@@ -8,6 +8,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,6 +34,9 @@ const (
 	Namespace = "Namespace"
 	Within    = "within"
 	Handle    = "handle"
+
+	PodGroup          = "PodGroup"
+	CompositePodGroup = "CompositePodGroup"
 )
 
 // KindOf is the kind of an object.
@@ -126,6 +131,17 @@ func Each(o runtime.Object, visit func(kind, namespace string, name *string)) {
 					of(Class, v.Ephemeral.VolumeClaimTemplate.Spec.StorageClassName)
 				}
 			}
+		}
+		if o.Spec.SchedulingGroup != nil && o.Spec.SchedulingGroup.PodGroupName != nil {
+			visit(PodGroup, namespace, o.Spec.SchedulingGroup.PodGroupName)
+		}
+	case *schedulingv1beta1.PodGroup:
+		if o.Spec.ParentCompositePodGroupName != nil {
+			visit(CompositePodGroup, namespace, o.Spec.ParentCompositePodGroupName)
+		}
+	case *schedulingv1alpha3.CompositePodGroup:
+		if o.Spec.ParentCompositePodGroupName != nil {
+			visit(CompositePodGroup, namespace, o.Spec.ParentCompositePodGroupName)
 		}
 	case *v1.PersistentVolumeClaim:
 		for i := range o.OwnerReferences {

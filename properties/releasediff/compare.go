@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -93,6 +94,10 @@ func (c *Comparer) Compare(ctx context.Context, cluster *model.Cluster) (*Compar
 func (c *Comparer) compare(ctx context.Context, cluster *model.Cluster, did *model.Observation) (*Comparison, error) {
 	cluster = present(cluster)
 	r := &Comparison{Cluster: cluster, Verdict: Refused, Did: [2]*model.Observation{did}}
+	if group := unmodelled.Group(cluster); group != nil {
+		r.Verdict, r.Why, r.Object = NotModelled, kindOf(group[0].Object)+": "+group[0].Field, group[0].Object
+		return r, nil
+	}
 	sides := []*Side{&c.From, &c.To}
 	for _, side := range sides {
 		if unknown := side.Release.Unknown(cluster); len(unknown) > 0 {

@@ -45,6 +45,8 @@ type isolatedRequest struct {
 	request
 	Filters []string                 `json:",omitempty"`
 	Under   *reference.Circumstances `json:",omitempty"`
+	// PreemptorGroup is that of the cluster.
+	PreemptorGroup string `json:",omitempty"`
 	// Timeline is to be run, and nothing else asked.
 	Timeline *lifewire.Timeline `json:",omitempty"`
 }
@@ -99,9 +101,10 @@ func (s *Isolated) Filters(ctx context.Context, c *model.Cluster, plugins []stri
 }
 
 func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, r isolatedRequest) (*isolatedAnswer, error) {
-	if c.Preemptor == nil {
+	if c.PreemptorKey() == "" {
 		return nil, errors.New("the cluster has no preemptor")
 	}
+	r.PreemptorGroup = c.PreemptorGroup
 	r.request = request{Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor, Settings: c.Settings}
 	for _, obj := range c.Extra {
 		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
@@ -190,7 +193,7 @@ func ServeIsolated(ctx context.Context, system reference.System, in io.Reader, o
 
 // fill asks the scheduler.
 func (a *isolatedAnswer) fill(ctx context.Context, system reference.System, r *isolatedRequest, extra []wire.Object) error {
-	c := &model.Cluster{Nodes: r.Nodes, Pods: r.Pods, PodDisruptionBudgets: r.Budgets, Preemptor: r.Preemptor, Settings: r.Settings}
+	c := &model.Cluster{Nodes: r.Nodes, Pods: r.Pods, PodDisruptionBudgets: r.Budgets, Preemptor: r.Preemptor, PreemptorGroup: r.PreemptorGroup, Settings: r.Settings}
 	for _, o := range extra {
 		obj, err := decoded(o)
 		if err != nil {

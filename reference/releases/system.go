@@ -60,6 +60,9 @@ func (s *System) Name() string { return s.release }
 // a new one, as there may be other causes. If that fails too, CycleError tells of
 // it, or Crash if it died of scores. The next cluster gets a new process.
 func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+	if c.PreemptorGroup != "" {
+		return nil, &reference.Refusal{System: s.release, What: model.GroupTitle(c.PreemptorGroup) + ": preemptor"}
+	}
 	if c.Preemptor == nil {
 		return nil, errors.New("the cluster has no preemptor")
 	}
