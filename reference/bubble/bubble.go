@@ -54,17 +54,41 @@ func New() *Bubble {
 			time.Sleep(time.Until(now)) // its clock starts in the year 2000
 			b.cycles = make(chan func())
 			defer close(b.cycles)
-			go func() {
+			run := func() {
 				for f := range b.cycles {
 					f()
 				}
-			}()
+			}
+			if DeepStacks {
+				go onDeepStack(run)
+			} else {
+				go run()
+			}
 			for f := range b.work {
 				f()
 			}
 		})
 	}()
 	return b
+}
+
+// DeepStacks makes new goroutines begin with larger stacks. It is for processes that run
+// thousands of cycles, and is to be set before the first Bubble is made.
+//
+// The runtime makes the stacks of new goroutines as large as those that wait are on average
+// (release notes of Go 1.19, "Runtime"). Of a scheduler's goroutines a dozen wait with next to
+// nothing on theirs, and those that each cycle begins need so much that their stacks are copied
+// three times over. One that waits deep within its stack makes it 8 to 16 KiB.
+var DeepStacks bool
+
+// deep is how much of its stack that one takes, in bytes.
+const deep = 128 << 10
+
+//go:noinline
+func onDeepStack(f func()) {
+	var room [deep]byte
+	f()
+	runtime.KeepAlive(&room)
 }
 
 // ID identifies the bubble in the process, as Current does.
