@@ -21,15 +21,36 @@ func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
 	if left = all.Admits(s.Observation); left != nil {
 		return nil, left
 	}
-	quirks, _ = needed(quirks, func(fewer []release.Quirk) (bool, error) {
+	enough := func(fewer []release.Quirk) (bool, error) {
 		d, err := all.Under(s.rulesWith(fewer...))
 		return err == nil && d.Admits(s.Observation) == nil, nil
-	})
+	}
+	if q, ok := accountsAlone(quirks, enough); ok {
+		return []string{string(q)}, nil
+	}
+	quirks, _ = needed(quirks, enough)
 	ids := make([]string, len(quirks))
 	for i, quirk := range quirks {
 		ids[i] = string(quirk)
 	}
 	return ids, nil
+}
+
+// common are the quirks that alone account for three of four answers that the documented
+// rules do not allow.
+var common = []release.Quirk{release.UnlabelledPod, release.EmptySelector, release.PreFilterRejectionIsError, release.MissingDriverResolvable}
+
+// accountsAlone is one of the common quirks that alone is enough, where none is not.
+func accountsAlone(quirks []release.Quirk, enough func([]release.Quirk) (bool, error)) (release.Quirk, bool) {
+	if ok, _ := enough(nil); ok {
+		return "", false
+	}
+	for _, q := range common {
+		if ok, _ := enough([]release.Quirk{q}); ok && slices.Contains(quirks, q) {
+			return q, true
+		}
+	}
+	return "", false
 }
 
 // Findings checks one property of a subject. Each finding is explained by itself,
