@@ -56,7 +56,7 @@ cluster could not be checked; else 0.`,
 			return err
 		}
 		defer checker.System.Close()
-		checker.Sample = all.Sample(1, 0)
+		checker.Sample = all.Sample(1, 0, 1)
 		if err := e.Check(cmd.Context(), slices.Repeat([]sweep.Check{checker.Check}, workers), cmd.ErrOrStderr()); err != nil {
 			return err
 		}

@@ -97,7 +97,7 @@ func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (
 		return nil, err
 	}
 	defer o.Checker.System.Close()
-	o.Checker.Sample = all.Sample(config.Relations, config.Filters)
+	o.Checker.Sample = all.Sample(config.Relations, config.Filters, all.RepeatingOneIn)
 	if config.Timelines > 0 {
 		if why := cannotLive(config.Reference); why == "" {
 			o.Life = o.Checker.System.(reference.LifeSystem)
@@ -176,7 +176,7 @@ func newFuzzWorker() *cobra.Command {
 				return err
 			}
 			defer checker.System.Close()
-			checker.Sample = all.Sample(relations, filters)
+			checker.Sample = all.Sample(relations, filters, all.RepeatingOneIn)
 			// An interrupt of a terminal reaches all processes, but it is fuzz that
 			// decides when a worker ends: by closing its input.
 			return campaign.Work(context.WithoutCancel(cmd.Context()), checker, cmd.InOrStdin(), cmd.OutOrStdout())

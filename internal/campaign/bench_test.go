@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
@@ -16,9 +17,10 @@ import (
 // second of CPU time, with the settings that fuzz has by itself and no timelines. A worker
 // runs with GOGC=400.
 func BenchmarkWork(b *testing.B) {
+	bubble.DeepStacks = true
 	system := inprocess.New()
 	defer func() { require.NoError(b, system.Close()) }()
-	checker := &properties.Checker{System: system, Release: release.Linked, Properties: all.Cheap(), Sample: all.Sample(2, 128)}
+	checker := &properties.Checker{System: system, Release: release.Linked, Properties: all.Cheap(), Sample: all.Sample(2, 128, all.RepeatingOneIn)}
 	const count = 100
 	first, begin := uint64(0), cpuTime()
 	for b.Loop() {

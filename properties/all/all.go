@@ -23,20 +23,31 @@ func Properties() []properties.Property { return append(Cheap(), Costly()...) }
 
 // Cheap are the properties that a campaign checks of each of its clusters.
 func Cheap() []properties.Property {
-	return slices.Concat([]properties.Property{properties.GetsThrough()}, invariant.All(), aftermath.All())
+	cheap := slices.DeleteFunc(invariant.All(), func(p properties.Property) bool {
+		return slices.ContainsFunc(Repeating(), func(r properties.Property) bool { return r.Name == p.Name })
+	})
+	return slices.Concat([]properties.Property{properties.GetsThrough()}, cheap, aftermath.All())
 }
 
 // Costly are the properties that a campaign checks of a share of its clusters: they
 // ask the system again, or take long.
 func Costly() []properties.Property {
-	return slices.Concat(relation.All(), askedAgain(), []properties.Property{properties.FiltersAlone()})
+	return slices.Concat(Repeating(), relation.All(), askedAgain(), []properties.Property{properties.FiltersAlone()})
 }
 
-// askedAgain are the promises about the same cluster under other circumstances.
-func askedAgain() []properties.Property { return append(circumstances(), relation.TwinsAgree) }
+// Repeating are the invariants that ask the system again about whatever was preempted: in
+// another order, and without the victims.
+func Repeating() []properties.Property {
+	return []properties.Property{invariant.PreemptorFits, invariant.JudgesAgree, invariant.OrderDoesNotMatter}
+}
 
-func circumstances() []properties.Property {
-	return append(aftermath.Costly(), relation.UpdatesAgree)
+// RepeatingOneIn is of how many clusters of a campaign one is asked for Repeating: what those
+// find is mostly found by what is asked of each cluster as well.
+const RepeatingOneIn = 4
+
+// askedAgain are the promises about the same cluster under other circumstances.
+func askedAgain() []properties.Property {
+	return append(aftermath.Costly(), relation.UpdatesAgree, relation.TwinsAgree)
 }
 
 // twins is of how many clusters one is asked about equal pods one after another: few have
@@ -57,24 +68,28 @@ func CanShow(e ledger.Entry, o *model.Observation) bool {
 }
 
 // Sample draws, for properties.Checker, some of the costly properties. Each cluster
-// gets that many relations. As often as each of them it gets the promises about
-// other circumstances, all at once; and one in a few is asked about equal pods one after
-// another. One in filters clusters has its filters asked one by
-// one; 0 is none.
-func Sample(relations, filters int) func(*model.Cluster) []properties.Property {
-	if relations == 0 && filters == 0 {
-		return nil
-	}
+// gets that many relations. As often as each relation it gets the one of updates, and
+// half as often the promises about failing calls and metrics; one in a few is asked
+// about equal pods one after another. One in filters clusters has its filters
+// asked one by one; 0 is none. One in repeating gets the invariants that ask again.
+func Sample(relations, filters, repeating int) func(*model.Cluster) []properties.Property {
 	return func(c *model.Cluster) []properties.Property {
-		drawn := relation.Some(c, relations)
-		if properties.Random(c, "circumstances").IntN(len(relation.All())) < relations {
-			drawn = append(drawn, circumstances()...)
+		drawn, all := relation.Some(c, relations), len(relation.All())
+		once := func(n int, what string) bool { return properties.Random(c, what).IntN(n) == 0 }
+		if n := properties.Random(c, "circumstances").IntN(all); n < relations {
+			drawn = append(drawn, relation.UpdatesAgree)
+			if relations >= all || n < (relations+1)/2 {
+				drawn = append(drawn, aftermath.Costly()...)
+			}
 		}
-		if relations > 0 && properties.Random(c, "twin").IntN(twins) == 0 {
+		if relations > 0 && once(twins, "twin") {
 			drawn = append(drawn, relation.TwinsAgree)
 		}
-		if filters > 0 && properties.Random(c, "filters").IntN(filters) == 0 {
+		if filters > 0 && once(filters, "filters") {
 			drawn = append(drawn, properties.FiltersAlone())
+		}
+		if once(repeating, "repeating") {
+			drawn = append(drawn, Repeating()...)
 		}
 		return drawn
 	}

@@ -120,7 +120,7 @@ func TestNeeds(t *testing.T) {
 			repetition = append(repetition, p.Name)
 		}
 	}
-	assert.Equal(t, []string{"preemptor-fits", "judges-agree", "no-free-node", "waits-for-its-victims", "minimal-victims", "no-swap", "no-internal-error"}, model)
+	assert.Equal(t, []string{"no-free-node", "waits-for-its-victims", "minimal-victims", "no-swap", "no-internal-error", "preemptor-fits", "judges-agree"}, model)
 	want := []string{invariant.OrderDoesNotMatter.Name}
 	for _, p := range append(relation.All(), relation.Circumstances()...) {
 		want = append(want, p.Name)

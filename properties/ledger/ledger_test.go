@@ -26,7 +26,7 @@ import (
 func TestWitnesses(t *testing.T) {
 	system := inprocess.New()
 	defer func() { assert.NoError(t, system.Close()) }()
-	checker := &properties.Checker{System: system, Properties: slices.Concat(all.Cheap(), aftermath.Faults(), []properties.Property{properties.FiltersAlone()}, relation.Circumstances())}
+	checker := &properties.Checker{System: system, Properties: slices.Concat(all.Cheap(), all.Repeating(), aftermath.Faults(), []properties.Property{properties.FiltersAlone()}, relation.Circumstances())}
 	for _, entry := range ledger.Linked() {
 		t.Run(entry.ID, func(t *testing.T) {
 			s, err := corpus.Load("../../corpus/cases/" + entry.Witness + ".yaml")

@@ -142,7 +142,7 @@ func (r *Report) junit() junitSuite {
 // share of them.
 func checkedProperties(c Config) []string {
 	names := []string{properties.Differential}
-	for _, p := range all.Cheap() {
+	for _, p := range append(all.Cheap(), all.Repeating()...) {
 		names = append(names, p.Name)
 	}
 	if c.Relations > 0 {
