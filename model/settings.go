@@ -34,8 +34,9 @@ type Settings struct {
 	// and to whether pods have signatures, by which equal ones share their results.
 	NoDefaultConstraints bool `json:"noDefaultConstraints,omitempty"`
 	// DryRunOffset is at which of the potential nodes, in order of their names, dry
-	// runs begin (modulo how many there are). It is no setting: a real scheduler
-	// draws it each time, and takes the nodes in any order. nil means any.
+	// runs begin (modulo how many there are). The linked scheduler also picks that one
+	// of equal candidates. It is no setting: a real scheduler draws it each time, and
+	// takes the nodes in any order. nil means any.
 	DryRunOffset *int32 `json:"dryRunOffset"`
 	// FeatureGates holds the gates that differ from the release's defaults.
 	FeatureGates map[string]bool `json:"featureGates"`

@@ -45,6 +45,9 @@ func (s *scheduler) run(r *recorder) {
 		defer close(s.over)
 		defer s.recoverCrash()
 		s.sched.ScheduleOne(s.ctx)
+		if s.sched.APIDispatcher != nil {
+			time.Sleep(time.Nanosecond) // until the calls of the cycle are made: the clock stands still meanwhile
+		}
 	}, func() bool { return obs.ScheduledTo != "" || !s.plugin.Executor.IsPodRunningPreemption(preemptor.UID) })
 	if crash != nil {
 		s.crash.CompareAndSwap(nil, crash)

@@ -24,7 +24,7 @@ type recorder struct {
 	sched *scheduler
 	// extended: the scheduler has extenders.
 	extended bool
-	// offset is at which potential node dry runs begin.
+	// offset is at which potential node dry runs begin, and which of equal candidates is picked.
 	offset int32
 	// mu guards the maps of obs: several workers may write to them.
 	mu  sync.Mutex
@@ -159,6 +159,12 @@ func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map
 		r.obs.Candidates = append(r.obs.Candidates, c.Name())
 	}
 	return r.Interface.CandidatesToVictimsMap(candidates)
+}
+
+// OrderedScoreFuncs is given the map that the node is then picked from.
+func (r *recorder) OrderedScoreFuncs(ctx context.Context, victims map[string]*extenderv1.Victims) []func(string) int64 {
+	linked.BreakTies(victims, int(r.offset))
+	return r.Interface.OrderedScoreFuncs(ctx, victims)
 }
 
 // preempts records the candidate that is handed to Executor.PreemptPod, once for each

@@ -6,8 +6,8 @@
 // What upstream leaves to chance is pinned where it can be: the offset of the
 // dry runs (the cluster's, or 0), the order of potential nodes (by name), the
 // order of budgets (the cluster's), ties between the scores of nodes that fit (first
-// name wins), one worker unless the cluster asks for more. What remains: the last tie
-// between candidates, which upstream breaks by the order of a map, and pods without a
+// name wins), the last tie between candidates (by name, from the same offset on), one
+// worker unless the cluster asks for more. What remains: pods without a
 // start time, which count as starting whenever upstream looks.
 package inprocess
 

@@ -16,6 +16,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -78,6 +79,25 @@ func TestBudgetOrder(t *testing.T) {
 		if got := run(test.budgets...); !cmp.Equal(got, want) {
 			t.Errorf("%s first: %v, want %v", test.budgets[0].Name, got, want)
 		}
+	}
+}
+
+// TestChanceIsPinned: which of two equal candidates is picked depends on the cluster's offset alone, and
+// asynchronous calls of a cycle come before those of its preemption.
+func TestChanceIsPinned(t *testing.T) {
+	s := New()
+	defer s.Close()
+	for run := range 20 {
+		c := &model.Cluster{Nodes: []*v1.Node{node("n1", 1), node("n2", 1), node("n3", 1)},
+			Pods: []*v1.Pod{pod("a", 1, 1, on("n1")), pod("b", 1, 1, on("n2")), pod("c", 1, 1, on("n3"))}, Preemptor: pod("p", 9, 1)}
+		for offset, want := range []string{"n1", "n2", "n3", "n1"} {
+			c.Settings.DryRunOffset = ptr.To(int32(offset))
+			require.Equal(t, want, observe(t, s, c).Pick.Node, "run %d, offset %d", run, offset)
+		}
+		c.Settings = gate("SchedulerAsyncAPICalls", true)
+		calls := observe(t, s, c).Aftermath.Calls
+		require.Len(t, calls, 3)
+		require.Equal(t, "default/p", calls[0].Object, "run %d: %v", run, calls)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
-	"k8s.io/kubernetes/pkg/scheduler/util"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -103,29 +102,7 @@ func (w *watch) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, p
 // OrderedScoreFuncs gets the very map that the node is then picked from: among nodes that
 // no criterion tells apart, only the first name is left in it.
 func (w *watch) OrderedScoreFuncs(ctx context.Context, victims map[string]*extenderv1.Victims) []func(string) int64 {
-	first := map[string]string{}
-	for node, v := range victims {
-		sum, top := int64(0), int32(0)
-		for i, p := range v.Pods {
-			sum += int64(model.Priority(p))
-			if i == 0 {
-				top = model.Priority(p)
-			}
-		}
-		alike := fmt.Sprint(v.NumPDBViolations, top, sum, len(v.Pods), util.GetEarliestPodStartTime(v))
-		if other, ok := first[alike]; !ok || node < other {
-			first[alike] = node
-		}
-	}
-	keep := map[string]bool{}
-	for _, node := range first {
-		keep[node] = true
-	}
-	for node := range victims {
-		if !keep[node] {
-			delete(victims, node)
-		}
-	}
+	linked.BreakTies(victims, 0)
 	return w.Interface.OrderedScoreFuncs(ctx, victims)
 }
 

@@ -2,12 +2,17 @@ package linked
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/util"
+
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // Profile is a profile of which nothing is left to lots, and whose binding cycle, which runs
@@ -68,4 +73,38 @@ func (n SortedNodes) NodesForStatusCode(lister fwk.NodeInfoLister, code fwk.Code
 	nodes, err := n.NodeToStatusReader.NodesForStatusCode(lister, code)
 	slices.SortFunc(nodes, func(a, b fwk.NodeInfo) int { return strings.Compare(a.Node().Name, b.Node().Name) })
 	return nodes, err
+}
+
+// BreakTies leaves one node of those that no criterion of the pick tells apart, where upstream takes the first
+// of a map: in order of their names, the one that offset is the index of, or what is left of it divided by
+// their number. It is given the map that the node is then picked from.
+func BreakTies(victims map[string]*extenderv1.Victims, offset int) {
+	type criteria struct {
+		violations, sum int64
+		highest         int32
+		pods            int
+		start           int64
+	}
+	alike := map[criteria][]string{}
+	for _, node := range slices.Sorted(maps.Keys(victims)) {
+		v := victims[node]
+		of := criteria{violations: v.NumPDBViolations, pods: len(v.Pods)}
+		for i, p := range v.Pods {
+			of.sum += int64(model.Priority(p))
+			if i == 0 {
+				of.highest = model.Priority(p)
+			}
+		}
+		if start := util.GetEarliestPodStartTime(v); start != nil {
+			of.start = start.UnixNano()
+		}
+		alike[of] = append(alike[of], node)
+	}
+	for _, nodes := range alike {
+		for i, node := range nodes {
+			if i != offset%len(nodes) {
+				delete(victims, node)
+			}
+		}
+	}
 }
