@@ -67,7 +67,7 @@ func evictions() []Property {
 		Name:    "no-eviction-after-a-failed-one",
 		Promise: "where a victim cannot be evicted, the victims that are left are not evicted in vain",
 		Source:  "comment at executor.go:288@v1.37.1, \"If any of the previous victims failed to be preempted, then we can skip the preemption attempt for the last victim\"",
-		Lies:    []string{"goes on after a failed eviction"},
+		Lies:    []string{"goes on after a failed eviction", "goes on after a victim could not be marked"},
 		Check: func(l *Life) (findings []Finding) {
 			failed := map[string]string{} // by preemptor: whose eviction failed
 			on := map[string]int{}        // by preemptor: how many of its preemptions; of two, no call tells for which it is
@@ -91,12 +91,23 @@ func evictions() []Property {
 				case e.What == timeline.Called && e.Call == timeline.Evict && e.By != "" && failed[e.By] != "" && failed[e.By] != e.Pod():
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "evicted", Entry: i,
 						Detail: fmt.Sprintf("pod %s is evicted for %s though the eviction of %s has failed", e.Pod(), e.By, failed[e.By])})
-				case e.What == timeline.Called && e.Call == timeline.Evict && e.Error != "" && !strings.Contains(e.Error, "not found") && on[e.By] <= 1:
-					failed[e.By] = e.Pod()
+				case e.What == timeline.Called && (e.Call == timeline.Evict || e.MarksVictim()) && e.By != "" && on[e.By] <= 1:
+					if e.Error != "" && !strings.Contains(e.Error, "not found") {
+						failed[e.By] = e.Pod()
+					} else if failed[e.By] == e.Pod() {
+						delete(failed, e.By) // it was tried again
+					}
 				}
 			}
 			return findings
 		},
+	}, {
+		Name: "others-before-the-last-victim",
+		Promise: "All victims may be evicted in parallel, but the last one: it is preempted after all others, so that PreEnqueue can tell by it " +
+			"whether the preemption goes on",
+		Source: "comment in prepareCandidateAsync, \"We can evict all victims in parallel, but the last one\" (executor.go:272@v1.37.1); KEP-4832",
+		Lies:   []string{"preempts another victim after the last one"},
+		Check:  lastVictimLast,
 	}, {
 		Name:    "victims-are-told",
 		Promise: "each pod that is preempted gets an event that says so",
@@ -126,6 +137,54 @@ func evictions() []Property {
 		Lies:    []string{"preempts while its victims terminate"},
 		Check:   waitsForVictims,
 	}}
+}
+
+// lastVictimLast follows the calls of each preemption. Of two for one pod that go on at once, or that of two pods of
+// one name, no call tells for which it is.
+func lastVictimLast(l *Life) (findings []Finding) {
+	type preemption struct {
+		victims []string // in order
+		at      int      // the entry of the first call about the last one; -1 if there is none yet
+	}
+	if !l.Timeline.Cluster.Settings.AsyncPreemption() {
+		return nil
+	}
+	on := map[string]int{} // goroutines that have not ended
+	decided, goesOn := map[string]*preemption{}, map[string]*preemption{}
+	for i := range l.Trace.Entries {
+		e := &l.Trace.Entries[i]
+		pod := e.Pod()
+		switch {
+		case e.What == timeline.TakenOver:
+			clear(on)
+			clear(decided)
+			clear(goesOn)
+		case e.What == timeline.Decided:
+			delete(decided, pod)
+			if victims, surely := l.toDelete(i); surely && len(victims) > 1 {
+				decided[pod] = &preemption{victims, -1}
+			}
+		case e.What == timeline.Begins:
+			on[pod]++
+			delete(goesOn, pod)
+			if p := decided[pod]; p != nil && on[pod] == 1 && !l.Timeline.Recreated(l.Trace, pod) {
+				goesOn[pod] = p
+			}
+		case e.What == timeline.Ends:
+			on[pod] = max(0, on[pod]-1)
+			delete(goesOn, pod)
+		case e.What == timeline.Called && (e.Call == timeline.Evict || e.MarksVictim()) && goesOn[e.By] != nil:
+			p := goesOn[e.By]
+			switch last := p.victims[len(p.victims)-1]; {
+			case pod == last && p.at < 0:
+				p.at = i
+			case pod != last && p.at >= 0 && slices.Contains(p.victims, pod):
+				findings = append(findings, Finding{Pod: pod, Kind: "after the last", Entry: i, Detail: fmt.Sprintf(
+					"victim %s is preempted for %s after the last one, %s", pod, e.By, last)})
+			}
+		}
+	}
+	return findings
 }
 
 // waitsForVictims follows, for each pod, the node of its last preemption and the victims that

@@ -148,6 +148,13 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 	"gate-opens": {
 		"keeps a pod gated":       atRest("default/p", func(p *timeline.PodState) { p.Gated = true }),
 		"never ends a preemption": atRest("default/p", func(p *timeline.PodState) { p.Preempting = true }),
+		"gates a pod whose preemption is over": func(t *timeline.Trace) {
+			again := t.Entries[first(t, timeline.Requeued)]
+			again.Gated = true
+			t.Entries = slices.Insert(t.Entries, last(t, timeline.Ends)+1, timeline.Entry{What: timeline.Popped, Object: again.Object, Is: again.Is}, again)
+		},
+		"keeps a pod gated whose victims are gone":             func(t *timeline.Trace) { leaves(t, timeline.Left{Pod: "default/p", Gated: true}) },
+		"takes a preemption that is over for one that goes on": func(t *timeline.Trace) { leaves(t, timeline.Left{Pod: "default/p", Preempting: true}) },
 	},
 	"one-queue": {
 		"loses a pod":              atRest("default/p", func(p *timeline.PodState) { p.Node = "" }),
@@ -197,6 +204,19 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 					return
 				}
 			}
+		},
+		"goes on after a victim could not be marked": func(t *timeline.Trace) {
+			mark := t.Entries[evicts(t)]
+			mark.Object, mark.Call, mark.Text, mark.Error = "Pod default/w", timeline.Patch, "DisruptionTarget=True", "timeout"
+			t.Entries = slices.Insert(t.Entries, evicts(t), mark)
+		},
+	},
+	"others-before-the-last-victim": {
+		"preempts another victim after the last one": func(t *timeline.Trace) {
+			each(timeline.Decided, func(e *timeline.Entry) { e.Victims = append([]string{"default/w"}, e.Victims...) })(t)
+			another := t.Entries[evicts(t)]
+			another.Object = "Pod default/w"
+			t.Entries = slices.Insert(t.Entries, evicts(t)+1, another)
 		},
 	},
 	"victims-are-told": {
@@ -329,6 +349,11 @@ func last(t *timeline.Trace, what timeline.What) int {
 		i--
 	}
 	return i
+}
+
+// evicts is where v is deleted.
+func evicts(t *timeline.Trace) int {
+	return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Called && e.Call == timeline.Evict })
 }
 
 // victimGone is where the scheduler is told that v is gone.

@@ -57,18 +57,9 @@ func progress() []Property {
 		Name:    "gate-opens",
 		Promise: "PreEnqueue keeps a pod out of the queue only while its preemption goes on",
 		Source:  "KEP-4832, \"blocks the Pod while the preemption routine is in-progress, using PreEnqueue … If the preemption goroutine is complete, the preemption plugin ungates the Pod\"",
-		Lies:    []string{"keeps a pod gated", "never ends a preemption"},
-		Check: func(l *Life) []Finding {
-			return l.atRest(func(p timeline.PodState) (string, string) {
-				switch {
-				case p.Preempting:
-					return "preempting", "is marked as preempting: its preemption never ends"
-				case p.Gated && p.Exists && !l.hasSchedulingGates(p.Name):
-					return "gated", "is gated, and no preemption of it goes on"
-				}
-				return "", ""
-			})
-		},
+		Lies: []string{"keeps a pod gated", "never ends a preemption", "gates a pod whose preemption is over", "keeps a pod gated whose victims are gone",
+			"takes a preemption that is over for one that goes on"},
+		Check: gateOpens,
 	}, {
 		Name:    "one-queue",
 		Promise: "each pod that waits for the scheduler is in exactly one of its queues, and no other pod is",

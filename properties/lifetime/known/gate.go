@@ -41,14 +41,20 @@ func (l *Life) preemptionOver(pod string) bool {
 
 // gatedBy are the known findings by which a pod is kept gated in the end.
 func (l *Life) gatedBy(pod string) []string {
-	switch {
-	case !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Name == pod && p.Gated }): // of two of one name either
+	if !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Name == pod && p.Gated }) { // of two of one name either
 		return nil
-	case l.namesakeGated(pod, l.Trace.FlushedAt):
+	}
+	return l.opensNever(pod)
+}
+
+// opensNever are the known findings by which a pod that is gated stays so.
+func (l *Life) opensNever(pod string) []string {
+	switch {
+	case l.namesakeGated(pod, l.end()):
 		return []string{NamesakeGated}
 	case l.evictedNamesake(pod):
 		return []string{Namesake}
-	case GatedByVainPreemption(l.Trace, pod):
+	case l.until == 0 && GatedByVainPreemption(l.Trace, pod), l.until > 0 && preemptedInVain(l.Trace, pod, l.until):
 		return []string{VainPreemption}
 	case l.deletionMetByGate(pod):
 		return []string{GateMeetsDeletion}
@@ -121,14 +127,17 @@ func (l *Life) lastVictimGone(pod string, before int) (gone bool) {
 // itself ended their way to the node: no
 // event comes after it that would wake the pod up.
 func GatedByVainPreemption(t *timeline.Trace, pod string) bool {
-	if !t.Quiet.Pod(pod).Gated {
-		return false
-	}
+	return t.Quiet.Pod(pod).Gated && preemptedInVain(t, pod, t.FlushedAt)
+}
+
+// preemptedInVain tells whether, before an entry, the scheduler was told that all victims of the last preemption for a
+// pod are gone before that was over, and its end has not woken the pod up.
+func preemptedInVain(t *timeline.Trace, pod string, before int) bool {
 	var victims []string
 	gone, deleted := map[string]bool{}, map[string]bool{}
 	inVain, cpu, began, lastEvicted, inMemory := false, false, false, false, false
 	var preemptor types.UID
-	for i := range t.Entries[:t.FlushedAt] {
+	for i := range t.Entries[:before] {
 		switch e := &t.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod:
 			victims, inVain, began, lastEvicted, inMemory = e.Victims, false, false, false, false

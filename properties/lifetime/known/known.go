@@ -171,7 +171,13 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			ids = append(ids, NoPause)
 		}
 	case "gate-opens":
-		if f.Kind == "gated" {
+		switch {
+		case f.Kind != "gated":
+		case f.Entry < l.Trace.FlushedAt:
+			then := *l
+			then.until = f.Entry + 1
+			ids = append(ids, then.opensNever(f.Pod)...)
+		default:
 			ids = append(ids, l.gatedBy(f.Pod)...)
 		}
 	case "no-wait-for-the-flush":
