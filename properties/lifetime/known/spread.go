@@ -81,12 +81,17 @@ func (l *Life) helpless(pod string, preempts bool, undo func(c *model.Cluster)) 
 			return
 		}
 		c := k.Cycle(pod, false)
-		helpless = c != nil && c.States(account.Bugs{}, func(s *account.State) bool {
+		if c == nil {
+			return
+		}
+		still := true // States tells only whether all were visited
+		helpless = c.States(account.Bugs{}, func(s *account.State) bool {
 			cluster := *s.Cluster
 			undo(&cluster)
 			d, err := answers.Decide(&cluster, rules)
-			return err == nil && len(d.Fits) == 0 && (!preempts || len(d.Choices()) == 0)
-		})
+			still = err == nil && len(d.Fits) == 0 && (!preempts || len(d.Choices()) == 0)
+			return still
+		}) && still
 	})
 	return helpless
 }
