@@ -180,7 +180,7 @@ var timelineFindings = []Entry{
 		Class:       Inconsistency,
 		Promise:     "A pod that is the first of those with affinity to themselves is let in, so as not to leave it pending. A pod that is scheduled only after the five-minute flush points at a missing event.",
 		Source:      "doc comment of satisfiesSelfAffinityCheck (interpodaffinity/filtering.go:769@v1.37.1); metric pod_scheduled_after_flush_total, scheduler/metrics/metrics.go:392@v1.37.1",
-		Happens:     "A pod whose affinity selects pods like itself has to go where such a pod is, and may go anywhere where there is none. When the last of these is deleted, the queueing hint of InterPodAffinity asks about anti-affinity alone, and says that it does not help. When its node is deleted, the plugin is not asked, as it has not registered that. The filter of the same plugin would let the pod in.",
+		Happens:     "A pod whose affinity selects pods like itself has to go where such a pod is, and may go anywhere where there is none. When the last of these is deleted, the queueing hint of InterPodAffinity asks about anti-affinity alone, and says that it does not help. When its node is deleted, the plugin is not asked, as it has not registered that: see the timeline first-of-its-kind-goes-with-its-node. The filter of the same plugin would let the pod in.",
 		Where:       "interpodaffinity/plugin.go:219@v1.37.1, isSchedulableAfterAssignedPodChange",
 		Consequence: "A pod that replaces one drained off a node stays pending for five minutes, and the service is down.",
 		Releases:    ">=1.34.0",
