@@ -30,6 +30,9 @@ type gate struct {
 	meanwhile bool
 	// left are the victims of the last decision of which the scheduler was not told that they are gone.
 	left map[string]bool
+	// inMemory: one of these victims was preempted in memory. wakes: the preemption has ended, and its end is yet to wake
+	// the pod up, as there is no event that does.
+	inMemory, wakes bool
 	// told: that it is gated is told already, for this decision.
 	told bool
 }
@@ -67,22 +70,25 @@ func (l *Life) gateMeanwhile() (findings []Finding) {
 			clear(gates)
 		case timeline.Popped, timeline.Fits, timeline.Unfit:
 			g := of(pod)
-			g.told, g.meanwhile = g.told && e.What != timeline.Popped, g.goesOn()
+			g.told, g.wakes, g.meanwhile = g.told && e.What != timeline.Popped, g.wakes && e.What != timeline.Popped, g.goesOn()
 		case timeline.Begins:
 			g := of(pod)
 			g.on, g.toBegin, g.meanwhile = g.on+1, max(0, g.toBegin-1), true
 		case timeline.Ends:
 			g := of(pod)
-			g.on = max(0, g.on-1)
+			g.on, g.wakes = max(0, g.on-1), e.Text != "success" || g.inMemory
 		case timeline.Decided:
 			g := of(pod)
-			g.left = l.toEnd(i)
+			g.left, g.inMemory = l.toEnd(i), false
 			if deleted, _ := l.toDelete(i); len(deleted) > 0 && l.Timeline.Cluster.Settings.AsyncPreemption() {
 				g.toBegin++
 			}
 			g.meanwhile = g.goesOn()
 		case timeline.Told:
 			if e.PreemptsInMemory() {
+				for _, g := range gates {
+					g.inMemory = g.inMemory || g.left[pod]
+				}
 				gone(pod)
 			}
 		case timeline.Requeued:
@@ -98,7 +104,7 @@ func (l *Life) gateMeanwhile() (findings []Finding) {
 				case g.goesOn():
 				case left.Preempting:
 					found(i, left.Pod, "preempting", "is marked as preempting, and no preemption for it goes on")
-				case left.Gated && len(g.left) == 0:
+				case left.Gated && len(g.left) == 0 && !g.wakes:
 					found(i, left.Pod, "gated", "is gated, no preemption for it goes on, and its victims are gone")
 				}
 			}
