@@ -2,6 +2,9 @@ package filter
 
 import "slices"
 
+// NoPeers is why a node is rejected on which a pod is not with those that it has to be with.
+const NoPeers = "node(s) didn't match pod affinity rules"
+
 // InterPodAffinity is about the pods that the preemptor has to be with, those that
 // it must not be with, and those that must not be with it. Affinity is the
 // preemptor's alone; anti-affinity is symmetric (docs: concepts/
@@ -117,7 +120,7 @@ type elsewhere struct {
 func (st *InterPodAffinityState) Fits(n *Node, v View) *Verdict {
 	switch {
 	case !st.AffinityMet(n, v) && !st.FirstOfGroup(n, v):
-		return Unresolvable("node(s) didn't match pod affinity rules")
+		return Unresolvable(NoPeers)
 	case st.antiAffinityViolated(n, v):
 		return Resolvable("node(s) didn't match pod anti-affinity rules")
 	case st.ExistingViolated(n, v):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -90,6 +91,15 @@ func (w *profileWatch) GetNodeHint(ctx context.Context, pod *v1.Pod, signature f
 		r.hint = hint
 	}
 	return hint
+}
+
+// RunPreBindPlugins begins when the asynchronous calls before it are made. Otherwise it is left to chance whether the
+// binding takes the place of one that writes a nomination.
+func (w *profileWatch) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	if w.s.sched.APIDispatcher != nil {
+		time.Sleep(time.Nanosecond) // the clock stands still until all else waits
+	}
+	return w.Profile.RunPreBindPlugins(ctx, state, pod, node)
 }
 
 // RunPostFilterPlugins gets the potential nodes in order, and records its answer.

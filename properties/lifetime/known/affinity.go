@@ -45,7 +45,7 @@ func (l *Life) firstUnnoticed(pod string) bool {
 			waits, _ = e.Is.(*v1.Pod)
 			rejected, left = false, false
 		case e.What == timeline.Unfit && e.Pod() == pod:
-			rejected = strings.Contains(e.Text, "didn't match pod affinity rules")
+			rejected = strings.Contains(e.Text, filter.NoPeers)
 		case e.What == timeline.Handled:
 			before := 0
 			if waits != nil {

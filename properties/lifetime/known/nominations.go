@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -114,6 +115,9 @@ func (l *Life) chanceUnnoticed(pod string) bool {
 	_, why, _ = strings.Cut(strings.TrimSuffix(why, "."), "available: ")
 	for reason := range strings.SplitSeq(why, ", ") {
 		_, reason, ok := strings.Cut(reason, " ") // after how many nodes
+		if reason == filter.NoPeers {             // as it is, this is a node where preemption is not helpful: so it is one without its victims
+			return true
+		}
 		if ok && !strings.Contains(unfit, reason) && !strings.HasPrefix(reason, "Preemption is not helpful") && !strings.HasPrefix(reason, "No preemption victims") {
 			return true
 		}
