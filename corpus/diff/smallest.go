@@ -15,8 +15,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 )
 
-// maxShrinking bounds the time for one cluster. Most take a few seconds.
-const maxShrinking = 30 * time.Second
+// maxShrinking bounds the time for one of them. Most take a few seconds, and several times that on a busy machine.
+const maxShrinking = 3 * time.Minute
 
 // smallest makes the witnesses of a kind of difference small, and keeps the one that
 // ends up smallest. Of large ones, which take long, it is the first.
