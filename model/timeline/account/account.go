@@ -175,6 +175,7 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 	if s := a.assumed[pod.UID]; e.What == timeline.Requeued && (s != nil || e.Text == "error" && a.ends[pod.UID] > 0) {
 		// A binding has failed: that of now, or of an earlier time that the pod was assumed.
 		timedOut := s.timedOut(e.At) && a.ends[pod.UID] == 0
+		w.putBack(a.stored[model.Key(pod)])
 		a.ends[pod.UID] = max(0, a.ends[pod.UID]-1)
 		if timedOut || s != nil && s.failed && a.ends[pod.UID] == 0 {
 			a.leave(pod.UID)
@@ -193,7 +194,7 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 		a.cycle = nil
 	case timeline.Unfit:
 		a.cycle.unfit = e
-		a.cycle.stored = nil // preemption asks for "the latest version" (preemption.go:105@v1.37.1, evaluate)
+		a.cycle.stored, a.cycle.namesakes = nil, nil // preemption asks for "the latest version" (preemption.go:105@v1.37.1, evaluate)
 		a.cycle.see(a)
 		if w != nil {
 			w.decided, w.next = one(""), one("")

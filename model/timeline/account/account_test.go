@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -168,4 +169,58 @@ func TestDeletedOnItsWay(t *testing.T) {
 	require.Equal(t, []map[string]string{off}, statesWith(t, account.Bugs{DeletedStay: true}, nil, failed...))
 	again := append(trace[:4:4], told(nil, p), fits(p, "m"), preempts(q, ""))
 	require.Equal(t, []map[string]string{{"p": "m"}}, statesWith(t, account.Bugs{DeletedStay: true}, nil, again...))
+}
+
+// TestNominatedAsPutBack: a nominated pod counts as it was put back, which is as listers show it, until a later
+// version is told.
+func TestNominatedAsPutBack(t *testing.T) {
+	q := pod("q", "")
+	p := func(version, nominated string) *v1.Pod {
+		p := pod("p", nominated)
+		p.ResourceVersion, p.Labels = version, map[string]string{"version": version}
+		return p
+	}
+	cycle := fits(q, "b")
+	seen := func(parts ...[]timeline.Entry) (all []string) {
+		trace := &timeline.Trace{Startups: []timeline.Startup{{}}}
+		for _, part := range append(append([][]timeline.Entry{told(nil, q)}, parts...), cycle) {
+			trace.Entries = append(trace.Entries, part...)
+		}
+		cycles := account.Cycles(&timeline.Timeline{Cluster: &model.Cluster{}}, trace)
+		require.True(t, cycles[len(cycles)-1].States(account.Bugs{}, func(s *account.State) bool {
+			require.Len(t, s.Pods, 1)
+			all = append(all, s.Pods[0].Labels["version"])
+			return true
+		}))
+		return all
+	}
+	require.Equal(t, []string{"1"}, seen(told(nil, p("1", "a")), told(p("1", "a"), p("2", "a"))[:1]), "it was not put back")
+	putBack := [][]timeline.Entry{told(nil, p("1", "")), told(p("1", ""), p("3", ""))[:1], preempts(p("1", ""), "a")}
+	require.Equal(t, []string{"3"}, seen(putBack...))
+	require.Equal(t, []string{"3", "2"}, seen(append(putBack[:3:3], told(p("1", ""), p("2", ""))[1:])...), "an older one is told")
+	require.Equal(t, []string{"4"}, seen(append(putBack[:3:3], told(p("3", ""), p("4", "")))...))
+	cycle = slices.Insert(cycle, 1, told(p("3", ""), p("4", ""))...)
+	require.ElementsMatch(t, []string{"3", "4"}, seen(putBack...), "told during the cycle")
+}
+
+// TestNamesakePreempts: a pod that is gone does not preempt as the one that listers show under its name, unless for
+// a scheduler that is known to do so.
+func TestNamesakePreempts(t *testing.T) {
+	p, another := pod("p", ""), pod("p", "")
+	another.UID = "another"
+	trace := &timeline.Trace{Startups: []timeline.Startup{{}}}
+	for _, part := range [][]timeline.Entry{told(nil, p), told(p, nil)[:1], told(nil, another)[:1], preempts(p, "a")} {
+		trace.Entries = append(trace.Entries, part...)
+	}
+	preemptors := func(bugs account.Bugs) (all []types.UID) {
+		cycles := account.Cycles(&timeline.Timeline{Cluster: &model.Cluster{}}, trace)
+		require.Len(t, cycles, 1)
+		cycles[0].States(bugs, func(s *account.State) bool {
+			all = append(all, s.Preemptor.UID)
+			return true
+		})
+		return all
+	}
+	require.Equal(t, []types.UID{"p"}, preemptors(account.Bugs{}))
+	require.Equal(t, []types.UID{"p", "another"}, preemptors(account.Bugs{NamesakePreempts: true}))
 }

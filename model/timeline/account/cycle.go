@@ -38,6 +38,7 @@ type Cycle struct {
 	own         []string     // of the pod itself
 	budgets     [][]*policyv1.PodDisruptionBudget
 	stored      []*v1.Pod // the pod, as listers show it
+	namesakes   []*v1.Pod // another one that listers show under its name
 	extra       []runtime.Object
 	unfit       *timeline.Entry
 }
@@ -46,10 +47,10 @@ type Cycle struct {
 // forgotten.
 type onNode struct{ pod, forgotten *v1.Pod }
 
-// nominated is another pod, and what it may be nominated to.
+// nominated is another pod, as it may count, and what it may be nominated to.
 type nominated struct {
-	pod *v1.Pod
-	to  []string
+	as []*v1.Pod
+	to []string
 }
 
 // begin is the start of a cycle.
@@ -98,13 +99,13 @@ func (c *Cycle) nominated(w *waiting, stored *v1.Pod) {
 		to = union(to, one(""))
 	}
 	for _, n := range c.nominations {
-		if n.pod.UID == w.pod.UID {
-			n.to = union(to, n.to)
+		if n.as[0].UID == w.pod.UID {
+			n.as, n.to = versions(w.as, n.as), union(to, n.to)
 			return
 		}
 	}
 	if c.Ended < 0 {
-		c.nominations = append(c.nominations, &nominated{w.pod, to})
+		c.nominations = append(c.nominations, &nominated{versions(w.as, nil), to})
 	}
 }
 
@@ -122,6 +123,9 @@ func (c *Cycle) see(a *account) {
 	c.Bound = p != nil && p.UID == c.Pod.UID && p.Spec.NodeName != ""
 	if c.Stored = p != nil && p.UID == c.Pod.UID; c.Stored && !slices.Contains(c.stored, p) {
 		c.stored = append(c.stored, p)
+	}
+	if p != nil && !c.Stored && !slices.Contains(c.namesakes, p) {
+		c.namesakes = append(c.namesakes, p)
 	}
 }
 
@@ -184,6 +188,9 @@ type Bugs struct {
 	// BoundPreempt is that a pod preempts on its own node though listers show that it is bound: see
 	// the finding preempts-for-bound-pod.
 	BoundPreempt bool
+	// NamesakePreempts is that the preemption for a pod that is gone is one for the pod which listers show
+	// under its name: see the finding preempts-as-namesake.
+	NamesakePreempts bool
 }
 
 // States visits the states that the scheduler may have been in, the likeliest first, until
@@ -194,9 +201,14 @@ func (c *Cycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
 		unsure = slices.Concat(c.lingers, unsure)
 	}
 	preemptors := c.preemptors(bugs.BoundPreempt)
+	if bugs.NamesakePreempts && c.Result.What == timeline.Decided {
+		for _, p := range c.namesakes {
+			preemptors = append(preemptors, preemptor{p, true})
+		}
+	}
 	choices := []int{len(preemptors), len(c.budgets)}
 	for _, n := range c.nominations {
-		choices = append(choices, len(n.to))
+		choices = append(choices, len(n.to)*len(n.as))
 	}
 	for range unsure {
 		choices = append(choices, 2)
@@ -217,8 +229,8 @@ func (c *Cycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
 		own := preemptors[chosen[0]]
 		cluster.Preemptor = own.pod
 		for i, n := range c.nominations {
-			if to := n.to[chosen[2+i]]; to != "" {
-				cluster.Pods = append(cluster.Pods, nominatedTo(n.pod, to))
+			if to := n.to[chosen[2+i]%len(n.to)]; to != "" {
+				cluster.Pods = append(cluster.Pods, nominatedTo(n.as[chosen[2+i]/len(n.to)], to))
 			}
 		}
 		for i, p := range unsure {

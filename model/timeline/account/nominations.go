@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -13,6 +14,10 @@ import (
 // waiting is a pod on no node that the scheduler knows.
 type waiting struct {
 	pod *v1.Pod // as it was told
+	// as are the versions of it by which it may count where it is nominated, the likeliest first: as it
+	// was put back ("requeued using the latest version from the informer cache",
+	// scheduling_queue.go:1382@v1.37.1, Update) or, if that is later or open, as it was told.
+	as []*v1.Pod
 	// nominated are the nodes that it may be nominated to, "" for none; the likeliest
 	// first.
 	nominated []string
@@ -70,13 +75,18 @@ func (a *account) waitsNoMore(uid types.UID) {
 func (a *account) handleWaiting(was, pod *v1.Pod) {
 	w := a.waiting[pod.UID]
 	if w == nil {
-		w = &waiting{pod: pod}
+		w = &waiting{pod: pod, as: []*v1.Pod{pod}}
 		a.waiting[pod.UID] = w
 		a.nominate(w, a.unlessGone(pod, statusOf(pod)))
 		return
 	}
 	before := w.pod
 	w.pod = pod
+	if queued := w.as[0]; version(queued) > version(pod) {
+		w.as = []*v1.Pod{queued, pod}
+	} else {
+		w.as = []*v1.Pod{pod}
+	}
 	if s := a.assumed[pod.UID]; s != nil {
 		if pod.DeletionTimestamp != nil && before.DeletionTimestamp == nil {
 			a.goes(pod.UID)
@@ -139,6 +149,25 @@ func (w *waiting) decide(e *timeline.Entry, stored *v1.Pod) {
 	w.next = w.decided
 }
 
+// putBack takes note that a pod is put back as listers show it.
+func (w *waiting) putBack(stored *v1.Pod) {
+	if w != nil && stored != nil && stored.UID == w.pod.UID && stored.Spec.NodeName == "" {
+		w.as = []*v1.Pod{stored}
+	}
+}
+
+// versions are those of a and b that differ where it matters to others.
+func versions(a, b []*v1.Pod) (all []*v1.Pod) {
+	for _, p := range slices.Concat(a, b) {
+		if !slices.ContainsFunc(all, func(o *v1.Pod) bool {
+			return o == p || equality.Semantic.DeepEqual(o.Labels, p.Labels) && equality.Semantic.DeepEqual(o.Spec, p.Spec)
+		}) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // requeue is the end of a cycle in which a pod did not fit.
 func (a *account) requeue(w *waiting) {
 	to := w.next
@@ -146,6 +175,7 @@ func (a *account) requeue(w *waiting) {
 		to = one("")
 	}
 	stored := a.stored[model.Key(w.pod)]
+	w.putBack(stored)
 	if stored == nil || stored.UID != w.pod.UID || stored.Spec.NodeName != "" {
 		// Nothing is written about a pod that is gone (schedule_one.go:1201@v1.37.1,
 		// handleSchedulingFailure), nor is it nominated.
