@@ -497,6 +497,25 @@ func TestPreemptionInTime(t *testing.T) {
 			check: func(a *podAPI) error { return a.bound("new", "node1") },
 		},
 		{
+			name:  "a pod is relabelled that another one shuns",
+			nodes: map[string]string{"node1": "2"},
+			variants: []variant{
+				{"on the node", func(a *podAPI) {
+					a.create(shunned(pod("old", "", 0, "1", 0)))
+					a.create(shuns(pod("new", "", 0, "1", 0)))
+					a.update("old", func(p *v1.Pod) { p.Labels = map[string]string{"app": "b"} })
+				}},
+				{"on its way to the node", func(a *podAPI) {
+					bind := a.hold("bind old")
+					a.create(shunned(pod("old", "", 0, "1", 0)))
+					a.create(shuns(pod("new", "", 0, "1", 0)))
+					a.update("old", func(p *v1.Pod) { p.Labels = map[string]string{"app": "b"} })
+					bind()
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("new", "node1") },
+		},
+		{
 			name:  "a nominated pod goes elsewhere",
 			nodes: map[string]string{"node1": "2"},
 			pods:  []*v1.Pod{pod("v", "node1", 0, "2", 0)},

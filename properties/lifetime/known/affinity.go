@@ -13,10 +13,11 @@ import (
 )
 
 // firstUnnoticed tells whether the last cycle of a pod ended as the pod has to be with others
-// like itself, and the last of these on a node has gone, with its node or without, or is not like
-// it any more, since that cycle began.
+// like itself, and the last of these on a node, or on its way there, has gone, with its node or without, or is
+// not like it any more, since that cycle began.
 func (l *Life) firstUnnoticed(pod string) bool {
 	placed, nodes := map[string]*v1.Pod{}, map[string]bool{}
+	assumed := map[string]bool{} // those of them that are on their way
 	for _, s := range l.Trace.Startups {
 		for _, o := range s.Objects {
 			switch o := o.(type) {
@@ -40,29 +41,48 @@ func (l *Life) firstUnnoticed(pod string) bool {
 	}
 	rejected, left := false, false
 	for i := range l.Trace.Entries[:l.end()] {
-		switch e := &l.Trace.Entries[i]; {
+		before := 0
+		if waits != nil {
+			before = peers()
+		}
+		e := &l.Trace.Entries[i]
+		is, _ := e.Is.(*v1.Pod)
+		switch {
+		case e.What == timeline.TakenOver:
+			for p := range assumed {
+				delete(placed, p)
+			}
+			clear(assumed)
 		case e.What == timeline.Popped && e.Pod() == pod:
-			waits, _ = e.Is.(*v1.Pod)
+			waits = is
 			rejected, left = false, false
+			continue
 		case e.What == timeline.Unfit && e.Pod() == pod:
 			rejected = strings.Contains(e.Text, filter.NoPeers)
+		case e.What == timeline.Fits && is != nil && placed[e.Pod()] == nil:
+			there := *is
+			there.Spec.NodeName = e.Node
+			placed[e.Pod()], assumed[e.Pod()] = &there, true
+		case e.What == timeline.Requeued && assumed[e.Pod()]: // its binding has failed
+			delete(placed, e.Pod())
+			delete(assumed, e.Pod())
 		case e.What == timeline.Handled:
-			before := 0
-			if waits != nil {
-				before = peers()
-			}
 			if was, ok := e.Was.(*v1.Node); ok {
 				delete(nodes, was.Name)
 			}
 			if is, ok := e.Is.(*v1.Node); ok {
 				nodes[is.Name] = true
 			}
-			delete(placed, e.Pod())
-			if p, ok := e.Is.(*v1.Pod); ok && p.Spec.NodeName != "" {
-				placed[e.Pod()] = p
+			if is != nil && is.Spec.NodeName == "" && is.DeletionTimestamp == nil && assumed[e.Pod()] {
+				break // it counts as it was assumed
 			}
-			left = waits != nil && peers() == 0 && (left || before > 0)
+			delete(placed, e.Pod())
+			delete(assumed, e.Pod())
+			if is != nil && is.Spec.NodeName != "" {
+				placed[e.Pod()] = is
+			}
 		}
+		left = waits != nil && peers() == 0 && (left || before > 0)
 	}
 	return rejected && left && filter.GoesWith(waits, waits)
 }

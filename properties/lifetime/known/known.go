@@ -78,6 +78,11 @@ const (
 	// BoundPreempts: a pod preempts that is bound by the version of it which the preemption has
 	// looked up.
 	BoundPreempts = "preempts-for-bound-pod"
+	// NamesakePreempts: a pod that is gone preempts as the one that was created under its name.
+	NamesakePreempts = "preempts-as-namesake"
+	// Relabelled: the labels of a pod are changed on its way to a node. That counts when it is bound, and
+	// the plugin that rejected another pod for the old ones takes no notice.
+	Relabelled = "relabelled-on-its-way-unnoticed"
 )
 
 // Those that only older releases have.
@@ -227,6 +232,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.spreadEased(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, SpreadEased)
 		}
+		if l.relabelled(f.Pod, f.Kind == string(timeline.Decided)) {
+			ids = append(ids, Relabelled)
+		}
 		// What the flush made it try would not have come out so but for a finding of its cycle.
 		for _, g := range l.Cycles {
 			if g.Pod == f.Pod && g.Entry == f.Entry {
@@ -294,6 +302,9 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	}
 	if then.spreadEased(f.Pod, false) {
 		ids = append(ids, SpreadEased)
+	}
+	if then.relabelled(f.Pod, false) {
+		ids = append(ids, Relabelled)
 	}
 	return ids
 }

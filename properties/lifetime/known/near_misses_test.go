@@ -170,3 +170,26 @@ func TestNodeForShunnedNearMisses(t *testing.T) {
 		{name: "another scheduler has taken over", trace: takenOver},
 	}, "Node node-2", "Pod default/v")
 }
+
+// TestRelabelledNearMisses: a pod waits for the flush as another one was relabelled on its way only if that is what
+// helps it.
+func TestRelabelledNearMisses(t *testing.T) {
+	checkNearMisses(t, known.Relabelled, []nearMiss{
+		{name: "rejected by another plugin", trace: unfitFor("Insufficient cpu")},
+		{name: "the labels stay", timeline: func(tl *timeline.Timeline) { tl.Steps = slices.Delete(tl.Steps, 3, 4) }},
+		{name: "bound before the pod is tried", timeline: func(tl *timeline.Timeline) {
+			tl.Steps = append(slices.Delete(slices.Clone(tl.Steps[:5]), 2, 3), tl.Steps[2])
+		}},
+		{name: "assumed with these labels", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if p, ok := t.Entries[i].Is.(*v1.Pod); ok && t.Entries[i].What == timeline.Fits {
+					p = p.DeepCopy()
+					p.Labels = map[string]string{"app": "b"}
+					t.Entries[i].Is = p
+				}
+			}
+		}},
+		{name: "the pod does not shun it", trace: wereOtherwise("p", func(p *v1.Pod) { p.Spec.Affinity = nil })},
+		{name: "another scheduler has taken over", trace: takenOver},
+	}, "Pod default/w")
+}

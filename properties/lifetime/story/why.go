@@ -141,7 +141,10 @@ var reasons = map[string]string{
 	known.ChanceUnnoticed: "Why {pod} waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. Another one kept preemption from helping, and it is not asked.",
 	known.SecondPreemption: "Why {pod} preempts again: whether its victims still terminate is looked up on the node that its status nominates it to, as the informer has the status. " +
 		"The update that writes this nomination had not been handled when the cycle began, so the victims on that node did not count.",
-	known.BoundPreempts:      "Why it preempts: {pod} was popped as it was before it was bound. The preemption looks up its latest version, by which it is bound, and makes room for it on its own node.",
+	known.BoundPreempts:    "Why it preempts: {pod} was popped as it was before it was bound. The preemption looks up its latest version, by which it is bound, and makes room for it on its own node.",
+	known.NamesakePreempts: "Why it preempts so: the pod of the cycle was deleted, and another one created under the name {pod}. The preemption looks up the name, and takes the other one for the latest version of the pod.",
+	known.Relabelled: "Why {pod} waits: a pod that kept it from its node got other labels while it was on its way there. The scheduler took them over as that pod was bound, " +
+		"and the plugin that had rejected {pod} asked only whether a pod with the new labels helps.",
 	known.SynchronousFailure: "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again.",
 	known.StaleNomination:    "Why they differ: the scheduler has withdrawn the nomination of {pod} in its memory, the API call that writes this to the status failed, and it is not repeated.",
 	known.StaleDeletion: "Why {pod} waits: a pod was bound and deleted, and the scheduler was told of neither before the watch ended. The new list showed that it is gone, with its last known state, in which it is pending. " +
