@@ -46,7 +46,11 @@ func lived(ctx context.Context, out *bytes.Buffer, e ledger.Entry, system refere
 	if !ok {
 		return errors.New("there is no test for it in internal/upstreamtests")
 	}
-	fmt.Fprintf(out, "\n## Failing test\n\nScenario “%s” of [%s](../../internal/upstreamtests/testdata/%s_test.go), a test for `%s` that runs the scheduler in virtual time; fails at %s.\n",
-		test.Scenario(), test.Function(), test.SourceName(), test.File, failures(test))
+	fmt.Fprint(out, "\n## Failing test\n\n")
+	where := fmt.Sprintf("[%s](../../internal/upstreamtests/testdata/%s_test.go), a test for `%s`", test.Function(), test.SourceName(), test.File)
+	if scenario := test.Scenario(); scenario != "" {
+		where = fmt.Sprintf("Scenario “%s” of %s that runs the scheduler in virtual time", scenario, where)
+	}
+	fmt.Fprintf(out, "%s; fails at %s.\n", where, failures(test))
 	return nil
 }
