@@ -48,6 +48,14 @@ type (
 	Observation = observation.Observation
 	// Verdict says why a node fails the pod.
 	Verdict = observation.Verdict
+	// GroupCycle is what a scheduler did with a pod group.
+	GroupCycle = observation.GroupCycle
+	// MemberTry is one try to place a member of a group beside those before it.
+	MemberTry = observation.MemberTry
+	// UnitTry is one try to give back a preemption unit.
+	UnitTry = observation.UnitTry
+	// MemberEnd is what becomes of a member that was not bound.
+	MemberEnd = observation.MemberEnd
 	// Eligibility says whether the pod may preempt others.
 	Eligibility = observation.Eligibility
 	// DryRun is what preemption on one node would cost.

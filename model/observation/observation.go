@@ -43,6 +43,10 @@ type Observation struct {
 	// Aftermath is the rest of the cycle, which users see and which decides when the
 	// pod is tried again; nil if the system shows the decision only.
 	Aftermath *Aftermath
+	// Group is the cycle of a pod group, from its passes over the members to what becomes of
+	// each; nil for a pod. Of what is above it only Actuation, without a nomination, and
+	// Aftermath are shared; Filters and what follows from it are empty.
+	Group *GroupCycle
 	// Crash says how the scheduler itself broke; nil if it did not. Everything else
 	// is then what was seen until it broke.
 	Crash *Crash
@@ -59,6 +63,73 @@ type Observation struct {
 	// order of the names of the potential nodes, from model.Settings.DryRunOffset on, or
 	// from the first node if that is nil.
 	PinnedDryRuns bool
+}
+
+// GroupCycle is what a scheduler did with a pod group. Members are pods of the group that
+// are not bound.
+type GroupCycle struct {
+	// Waits says what keeps the group out of the active queue: the plugin that does, or "unknown".
+	// "" says that it had a cycle.
+	Waits string
+	// First are the members that were tried in the cluster as it is, in order; Second those that
+	// were tried after all potential victims had been taken away, nil if preemption did
+	// not come to that. With topology constraints each placement is tried in turn.
+	First, Second []MemberTry
+	// SecondCalls is how often preemption had the group scheduled anew: at most once
+	// (KEP-5710, "Preemption algorithm").
+	SecondCalls int
+	// Placed are the members with a node, in the order in which they are asked whether a
+	// unit can be given back.
+	Placed []string
+	// Eligible is nil if preemption was not tried, or ended before that is known.
+	Eligible *Eligibility
+	// Ongoing says that the group waits for victims of a preemption before.
+	Ongoing bool
+	// Tried are the preemption units that were given back one after another, in order.
+	Tried []UnitTry
+	// Victims are the pods that are handed over to be preempted, in order of their units'
+	// importance; with them the budget violations, and the disruptions of groups. Where all
+	// terminate already nobody hands them over: then they are derived from Tried, and the
+	// numbers are -1.
+	Victims                 []string
+	Violations, Disruptions int
+	// Members is what the failure handler was told of each member that was not bound.
+	Members map[string]MemberEnd
+	// Code and Message are the status of preemption as a whole; "" if it was not tried.
+	Code, Message string
+}
+
+// MemberTry is one try to place a member of a group beside those before it.
+type MemberTry struct {
+	Pod string
+	// Node is where it fits, or "".
+	Node string
+	// Filters is the verdict on each node, if it fits on none.
+	Filters map[string]Verdict
+	// Error is the text of an error that is not "the pod fits on no node".
+	Error string
+}
+
+// UnitTry is one try to give back a preemption unit.
+type UnitTry struct {
+	// Pods are those of the unit, sorted.
+	Pods []string
+	// GivenBack says that all members still fit where they are placed.
+	GivenBack bool
+	// Failed is the first member that does not, Node where, and Verdict why.
+	Failed, Node string
+	Verdict      *Verdict
+}
+
+// MemberEnd is what becomes of a member that was not bound.
+type MemberEnd struct {
+	Nomination    NominationMode
+	NominatedNode string
+	// Code and Message are the status of the member.
+	Code, Message string
+	// Held is the node for which the scheduler itself holds the pod as nominated afterwards,
+	// or "".
+	Held string
 }
 
 // Verdict says why a node fails the pod.

@@ -12,6 +12,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,6 +69,11 @@ func newAPIServer() *apiServer {
 		c := model.Call{Verb: action.GetVerb(), Resource: action.GetResource().Resource}
 		if action.GetSubresource() != "" {
 			c.Resource += "/" + action.GetSubresource()
+		}
+		if patch, ok := action.(clienttesting.PatchAction); ok && action.GetResource().Resource == "podgroups" {
+			c.Object = patch.GetNamespace() + "/" + patch.GetName()
+			readPatch(patch.GetPatch(), &c)
+			return true, &schedulingv1beta1.PodGroup{}, a.call(c)
 		}
 		var obj runtime.Object
 		if with, ok := action.(interface{ GetObject() runtime.Object }); ok {
@@ -257,7 +263,7 @@ type statusPatch struct {
 	}
 }
 
-// readPatch reads a strategic merge patch of a pod's status. What it does not know
+// readPatch reads a strategic merge patch of the status of a pod, or of a pod group. What it does not know
 // is the call's Rest.
 func readPatch(data []byte, c *model.Call) {
 	var patch statusPatch
@@ -283,9 +289,9 @@ func readPatch(data []byte, c *model.Call) {
 	c.Rest = strings.Join(rest, ", ")
 }
 
-// actuation sums up what was written to other objects than the preemptor, and what
-// became of its own nomination.
-func actuation(calls []model.Call, preemptor string, nomination model.NominationMode, node string) *model.Actuation {
+// actuation sums up what was written to other objects than the preemptors and their groups, and
+// what became of the preemptor's own nomination.
+func actuation(calls []model.Call, isOwn func(key string) bool, nomination model.NominationMode, node string) *model.Actuation {
 	a := &model.Actuation{Nomination: nomination, NominatedNode: node}
 	for i := range calls {
 		c, known := &calls[i], true
@@ -293,7 +299,9 @@ func actuation(calls []model.Call, preemptor string, nomination model.Nomination
 			continue
 		}
 		switch {
-		case c.Object == preemptor:
+		case c.Resource == "podgroups/status":
+			known = c.Verb == "patch" && c.Rest == ""
+		case isOwn(c.Object):
 			known = c.Verb == "bind" || c.Verb == "patch" && c.Resource == "pods/status" && c.Rest == "" &&
 				!slices.ContainsFunc(c.Conditions, func(is model.Condition) bool { return is.Type != string(v1.PodScheduled) })
 		case c.Verb == "delete" && c.Resource == "pods" && c.Rest == "":

@@ -15,6 +15,9 @@ import (
 // nothing pinned but the order of budgets. The call changes nothing, so that it
 // can be repeated. It is the yardstick for what everything else costs.
 func (s *System) Bare(c *model.Cluster, measure func(call func())) error {
+	if c.Preemptor == nil {
+		return errors.New("the cluster has no preemptor that is a pod")
+	}
 	return s.with(c, func(sched *scheduler) (bool, error) {
 		err := sched.load(c)
 		if err == nil {

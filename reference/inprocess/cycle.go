@@ -21,6 +21,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
@@ -38,8 +39,6 @@ func (s *scheduler) run(r *recorder) {
 	if r.extended {
 		s.plugin.Evaluator.Handler = handle{s.profile, append(slices.Clone(s.sched.Extenders), lastExtender{obs: obs})}
 	}
-	preemptor := s.loaded.preemptor
-
 	s.over = make(chan struct{})
 	crash := s.bubble.Settle(func() {
 		defer close(s.over)
@@ -48,11 +47,16 @@ func (s *scheduler) run(r *recorder) {
 		if s.sched.APIDispatcher != nil {
 			time.Sleep(time.Nanosecond) // until the calls of the cycle are made: the clock stands still meanwhile
 		}
-	}, func() bool { return obs.ScheduledTo != "" || !s.plugin.Executor.IsPodRunningPreemption(preemptor.UID) })
+	}, func() bool {
+		for r.group != nil && r.group.Next() {
+			synctest.Wait()
+		}
+		return obs.ScheduledTo != "" || !s.goesOn()
+	})
 	if crash != nil {
 		s.crash.CompareAndSwap(nil, crash)
 	}
-	if s.api.fault != nil && obs.ScheduledTo != "" || s.sched.APIDispatcher != nil {
+	if s.api.fault != nil && (obs.ScheduledTo != "" || r.group != nil) || s.sched.APIDispatcher != nil {
 		// The binding cycle tries again meanwhile, and gives up; and so does who makes
 		// asynchronous calls.
 		time.Sleep(retryTime)
@@ -60,19 +64,31 @@ func (s *scheduler) run(r *recorder) {
 	}
 
 	calls := s.api.take()
-	s.loaded.wasBound = slices.ContainsFunc(calls, func(c model.Call) bool { return c.Verb == "bind" && c.Failed == "" })
+	s.loaded.wereBound = map[string]bool{}
+	for _, c := range calls {
+		if c.Verb == "bind" && c.Failed == "" {
+			s.loaded.wereBound[c.Object] = true
+		}
+	}
 	if obs.ScheduledTo == "" {
-		obs.Actuation = actuation(calls, model.Key(preemptor), r.nomination, r.nominated)
+		obs.Actuation = actuation(calls, s.isOwn, r.nomination, r.nominated)
 	}
 	obs.Aftermath = &model.Aftermath{Calls: calls, Events: s.events.take(), AnsweredPending: r.pending, Activated: s.activated.take(),
-		Signed: s.loaded.queuedInfo.PodSignature != nil, Best: r.best, Hint: r.hint, Ways: s.updates.ways}
+		Signed: s.loaded.queuedInfo != nil && s.loaded.queuedInfo.PodSignature != nil, Best: r.best, Hint: r.hint, Ways: s.updates.ways}
 	if s.loaded.twin != nil {
 		obs.Aftermath.Twin = s.loaded.twin.Spec.NodeName
 	}
 	if s.crash.Load() != nil {
+		if r.group != nil {
+			r.group.End(func(string) string { return "" })
+		}
 		return
 	}
 	s.observeQueue(obs.Aftermath)
+	if r.group != nil {
+		s.endGroup(r)
+		return
+	}
 	if r.extended && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && obs.PostFilterCode != fwk.Error.String() {
 		obs.AfterExtenders = map[string]model.DryRun{} // nothing left
 	}
@@ -111,54 +127,81 @@ func (s *scheduler) runCounted(r *recorder, counted bool) error {
 // beforeCall holds back the calls of an asynchronous preemption.
 func (s *scheduler) beforeCall(c *model.Call) {
 	s.bubble.Progress()
-	if s.async && s.recorder != nil && strings.HasPrefix(c.Resource, "pods") && c.Object != model.Key(s.loaded.preemptor) {
+	if s.async && s.recorder != nil && strings.HasPrefix(c.Resource, "pods") && !s.isOwn(c.Object) {
 		<-s.over
 	}
 }
 
 // observeQueue is where the preemptor is once the cycle is over.
 func (s *scheduler) observeQueue(a *model.Aftermath) {
-	pod, queue := s.loaded.preemptor, s.sched.SchedulingQueue
+	queue := s.sched.SchedulingQueue
 	a.Gated, a.NeverPopped = s.gated(), s.loaded.neverPopped
+	isOwn := func(p *v1.Pod) bool { return s.isOwn(model.Key(p)) }
 	for name, pods := range map[model.Queue][]*v1.Pod{
 		model.QueueActive: queue.PodsInActiveQ(), model.QueueBackoff: queue.PodsInBackoffQ(), model.QueueUnschedulable: queue.UnschedulablePods(),
 	} {
-		if slices.ContainsFunc(pods, func(p *v1.Pod) bool { return p.UID == pod.UID }) {
+		if slices.ContainsFunc(pods, isOwn) {
 			a.Queue = name
 		}
 	}
-	a.InFlight = slices.ContainsFunc(queue.InFlightPods(), func(p *v1.Pod) bool { return p.UID == pod.UID })
-	if info, ok := queue.GetPod(pod.Name, pod.Namespace, pod.Spec.SchedulingGroup); ok && info.Pod.UID == pod.UID {
-		a.UnschedulablePlugins, a.PendingPlugins = sets.List(info.UnschedulablePlugins), sets.List(info.PendingPlugins)
+	a.InFlight = slices.ContainsFunc(queue.InFlightPods(), isOwn)
+	var unschedulable, pending sets.Set[string] // of all of them
+	for _, pod := range s.preemptors() {
+		if info, ok := queue.GetPod(pod.Name, pod.Namespace, pod.Spec.SchedulingGroup); ok && info.Pod.UID == pod.UID {
+			unschedulable, pending = unschedulable.Union(info.UnschedulablePlugins), pending.Union(info.PendingPlugins)
+			a.UnschedulablePlugins, a.PendingPlugins = sets.List(unschedulable), sets.List(pending)
+		}
 	}
+	if p := s.loaded.preemptor; p != nil {
+		a.NominatedTo = s.nominatedTo(model.Key(p))
+	}
+}
+
+// nominatedTo is the node for which the scheduler holds a pod as nominated, or "".
+func (s *scheduler) nominatedTo(key string) (node string) {
 	for _, n := range s.loaded.nodes {
-		for _, p := range queue.NominatedPodsForNode(n.Name) {
-			if p.GetPod().UID == pod.UID {
-				a.NominatedTo = n.Name
+		for _, p := range s.sched.SchedulingQueue.NominatedPodsForNode(n.Name) {
+			if model.Key(p.GetPod()) == key {
+				node = n.Name
 			}
 		}
 	}
+	return node
 }
 
 // gated tells whether DefaultPreemption keeps the preemptor out of the active queue.
 func (s *scheduler) gated() bool {
-	return s.loaded.preemptor != nil && !s.plugin.PreEnqueue(s.ctx, s.loaded.preemptor).IsSuccess()
+	own := s.preemptors()
+	return len(own) > 0 && !s.plugin.PreEnqueue(s.ctx, own[0]).IsSuccess()
 }
 
 // hook puts the recorder at the scheduler's own places.
 func (s *scheduler) hook() {
 	schedulePod, failed := s.sched.SchedulePod, s.sched.FailureHandler
-	s.sched.NextEntity = func(klog.Logger) (framework.QueuedEntityInfo, error) { return s.loaded.queuedInfo, nil }
+	s.sched.NextEntity = func(klog.Logger) (framework.QueuedEntityInfo, error) {
+		if g := s.loaded.group; g != nil {
+			return g.queued, nil
+		}
+		return s.loaded.queuedInfo, nil
+	}
 	s.sched.SchedulePod = func(ctx context.Context, fw framework.Framework, state fwk.CycleState, pod *framework.QueuedPodInfo) (upstream.ScheduleResult, error) {
 		result, err := schedulePod(ctx, fw, state, pod)
-		if s.recorder != nil {
-			s.recorder.scheduled(result, err)
+		switch r := s.recorder; {
+		case r == nil:
+		case r.group != nil:
+			r.member(pod.Pod, result, err)
+		default:
+			r.scheduled(result, err)
 		}
 		return result, err
 	}
 	s.sched.FailureHandler = func(ctx context.Context, fw framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, info *fwk.NominatingInfo, start time.Time) {
-		if s.recorder != nil {
-			s.recorder.failed(status, info)
+		switch r := s.recorder; {
+		case r == nil:
+		case r.group != nil:
+			r.group.Failed(pod.Pod, status, info)
+		default:
+			r.failed(status, info)
 		}
 		failed(ctx, fw, pod, status, info, start)
 	}
@@ -278,6 +321,13 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 	s.updates.random = nil
 	if err == nil {
 		r := &recorder{obs: obs, nomination: model.NominationUntold}
+		if g := s.loaded.group; g != nil {
+			r.nomination, r.group = model.NominationUnseen, groups.NewRecorder(verdict, s.bubble.Progress)
+			obs.Group = r.group.Cycle
+			if obs.Group.Waits = g.waits; g.waits != "" {
+				return s.unload() == nil, nil
+			}
+		}
 		if offset := c.Settings.DryRunOffset; offset != nil {
 			r.offset = *offset
 		}

@@ -9,6 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
 	"github.com/preemptcheck/preemptcheck/reference/releases/standin"
 )
 
@@ -32,7 +33,7 @@ func buildExtenders(settings []model.Extender) ([]fwk.Extender, error) {
 // preemption asks the framework for them, through its handle.
 func (s *scheduler) extend(extenders []fwk.Extender) {
 	s.sched.Extenders = extenders
-	s.plugin.Evaluator.Handler = handle{s.profile, extenders}
+	s.plugin.Evaluator.Handler = handle{groups.Ordered{Handle: s.profile}, extenders}
 }
 
 // handle is the framework with extenders of its own.

@@ -2,6 +2,7 @@ package inprocess
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,9 @@ var _ reference.FilterSystem = (*System)(nil)
 func (s *System) Filters(ctx context.Context, c *model.Cluster, plugins []string, report func(model.FilterRun)) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if c.Preemptor == nil {
+		return errors.New("the cluster has no preemptor that is a pod")
 	}
 	// What else may be set is about preemption.
 	key := newSettings(model.Settings{FeatureGates: c.Settings.FeatureGates})

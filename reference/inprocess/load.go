@@ -27,22 +27,25 @@ type loaded struct {
 	bound      []*v1.Pod
 	pending    []*v1.Pod // nominated or of a pod group
 	preemptor  *v1.Pod
+	group      *loadedGroup // the preemptor, if it is a group
 	nodeNames  []string
 	queuedInfo *framework.QueuedPodInfo // of the preemptor
 	// twin had its cycle before the preemptor; nil if there is none.
 	twin *v1.Pod
 	// neverPopped: PreEnqueue keeps the preemptor out of the active queue.
 	neverPopped bool
-	// wasBound: its cycle has bound the preemptor, and so is over.
-	wasBound bool
+	// wereBound holds the keys of the preemptors that a cycle has bound, which is over then.
+	wereBound map[string]bool
 }
 
 // load puts c into the scheduler as the event handlers would
 // (eventhandlers.go:129@v1.37.1, addPod): the order of the pods is theirs.
 // On an error the scheduler has to be unloaded too.
 func (s *scheduler) load(c *model.Cluster) error {
-	s.profile, s.plugin = s.sched.Profiles[c.Preemptor.Spec.SchedulerName], s.plugins[c.Preemptor.Spec.SchedulerName]
-	s.budgets.budgets, s.async = c.PodDisruptionBudgets, c.Settings.AsyncPreemption()
+	own := c.Preemptors()
+	name := own[max(0, slices.IndexFunc(own, s.schedules))].Spec.SchedulerName
+	s.profile, s.plugin, s.async = s.sched.Profiles[name], s.plugins[name], c.Settings.AsyncPreemption()
+	s.budgets.set(c.PodDisruptionBudgets)
 	*s.nextStart = 0
 	extenders, err := s.build(c.Settings.Extenders)
 	if err != nil {
@@ -50,6 +53,7 @@ func (s *scheduler) load(c *model.Cluster) error {
 	}
 	s.extend(extenders)
 	for _, obj := range c.Extra {
+		obj = groupWithUID(obj)
 		if inf := s.extra[reflect.TypeOf(obj)]; inf != nil {
 			if err := inf.Add(obj); err != nil {
 				return err
@@ -71,7 +75,6 @@ func (s *scheduler) load(c *model.Cluster) error {
 		s.loaded.nodeNames = append(s.loaded.nodeNames, n.Name)
 	}
 
-	preemptor := withUID(c.Preemptor)
 	pods := make([]any, 0, len(c.Pods)+1)
 	for _, p := range c.Pods {
 		// The scheduler's pod informer leaves these out (scheduler.go:654@v1.37.1).
@@ -79,6 +82,10 @@ func (s *scheduler) load(c *model.Cluster) error {
 			pods = append(pods, withUID(p))
 		}
 	}
+	if c.Preemptor == nil {
+		return s.loadGroup(c, pods)
+	}
+	preemptor := withUID(c.Preemptor)
 	// The nominator looks pods up, so the lister comes first.
 	if err := s.pods.Replace(append(pods, preemptor), ""); err != nil {
 		return err
@@ -138,6 +145,9 @@ func (s *scheduler) loadPreemptor(p *v1.Pod) {
 
 // canRun says why the scheduler would never try c.Preemptor, if so.
 func (s *scheduler) canRun(c *model.Cluster) error {
+	if c.PreemptorGroup != "" {
+		return s.canRunGroup(c)
+	}
 	p := c.Preemptor
 	why := ""
 	switch {
@@ -167,8 +177,11 @@ func (s *scheduler) unload() error {
 			errs = append(errs, err)
 		}
 	}
-	if p := s.loaded.preemptor; p != nil {
+	for _, p := range s.preemptors() {
 		check(s.unloadPreemptor(p))
+	}
+	if g := s.loaded.group; g != nil {
+		check(s.unloadGroup(g))
 	}
 	if p := s.loaded.twin; p != nil {
 		check(s.unloadPreemptor(p))
@@ -189,7 +202,7 @@ func (s *scheduler) unload() error {
 	for _, obj := range s.loaded.extra {
 		check(s.extra[reflect.TypeOf(obj)].Remove(obj))
 	}
-	s.budgets.budgets = nil
+	s.budgets.set(nil)
 	s.extend(nil)
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.
@@ -227,7 +240,7 @@ func (s *scheduler) unloadPreemptor(p *v1.Pod) error {
 		class, ok := o.(*resourcev1.DeviceClass)
 		return ok && device.Backs(class, p)
 	})
-	if (backed || len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0) && !s.loaded.wasBound {
+	if (backed || len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0) && !s.loaded.wereBound[model.Key(p)] {
 		return errors.New("plugins may have reserved something for the pod")
 	}
 	pod, err := s.sched.Cache.GetPod(p)

@@ -11,9 +11,11 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
@@ -38,6 +40,8 @@ type recorder struct {
 	hint string
 	// pending are the plugins that answered Pending.
 	pending []string
+	// group records the cycle of a pod group; nil if it is that of a pod.
+	group *groups.Recorder
 	// picked is the candidate whose victims are preempted; nil if there are none to
 	// preempt.
 	picked *model.Pick
@@ -113,6 +117,30 @@ func (w *profileWatch) RunPostFilterPlugins(ctx context.Context, state fwk.Cycle
 	return result, status
 }
 
+// RunPodGroupPostFilterPlugins records its answer, and what it takes.
+func (w *profileWatch) RunPodGroupPostFilterPlugins(ctx context.Context, state *framework.CycleState, group fwk.PodGroupInfo, schedule fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
+	if r := w.s.groupRecorder(); r != nil {
+		return r.PostFilter(ctx, w.Framework, state, group, schedule)
+	}
+	return w.Framework.RunPodGroupPostFilterPlugins(ctx, state, group, schedule)
+}
+
+// RunPreBindPreFlights is the first call of a binding cycle, unless a gate is off.
+func (w *profileWatch) RunPreBindPreFlights(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	if r := w.s.groupRecorder(); r != nil {
+		r.Turn(pod)
+	}
+	return w.Profile.RunPreBindPreFlights(ctx, state, pod, node)
+}
+
+// WaitOnPermit is the first call of a binding cycle then.
+func (w *profileWatch) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Status {
+	if r := w.s.groupRecorder(); r != nil {
+		r.Turn(pod)
+	}
+	return w.Profile.WaitOnPermit(ctx, pod)
+}
+
 func (r *recorder) PodEligibleToPreemptOthers(ctx context.Context, pod *v1.Pod, nominated *fwk.Status) (bool, string) {
 	ok, reason := r.Interface.PodEligibleToPreemptOthers(ctx, pod, nominated)
 	r.obs.Eligible = &model.Eligibility{OK: ok, Reason: reason}
@@ -180,6 +208,10 @@ func (r *recorder) OrderedScoreFuncs(ctx context.Context, victims map[string]*ex
 // preempts records the candidate that is handed to Executor.PreemptPod, once for each
 // victim.
 func (r *recorder) preempts(c preemption.Candidate) {
+	if r.group != nil {
+		r.group.Preempts(c)
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.picked = &model.Pick{Node: c.Name(), Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations)}

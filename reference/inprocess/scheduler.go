@@ -23,6 +23,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
@@ -78,7 +79,7 @@ type scheduler struct {
 	pods    cache.Indexer
 	nodes   cache.Indexer
 	extra   map[reflect.Type]*linked.Informer
-	budgets *budgetLister
+	budgets *budgetInformer
 	api     *apiServer
 	events  *eventLog
 	// activated is the scheduler's queue.
@@ -106,7 +107,7 @@ type scheduler struct {
 // newScheduler builds a scheduler with the default profile, in a bubble. The gates
 // it is for must be in force.
 func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
-	s := &scheduler{api: newAPIServer(), events: &eventLog{}, bubble: b, snapshot: internalcache.NewEmptySnapshot(), budgets: &budgetLister{}}
+	s := &scheduler{api: newAPIServer(), events: &eventLog{}, bubble: b, snapshot: internalcache.NewEmptySnapshot()}
 	s.api.gated, s.api.before = s.gated, s.beforeCall
 	s.ctx, s.cancel = context.WithCancel(linked.NewContext(&s.crash))
 	defer func() {
@@ -120,7 +121,7 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 		return nil, err
 	}
 	factory := informers.NewSharedInformerFactory(s.api, 0)
-	s.extra = linked.NewInformers(factory)
+	s.extra, s.budgets = linked.NewInformers(factory), newBudgetInformer(factory)
 	s.updates.pods, s.updates.nodes = s.extra[reflect.TypeFor[*v1.Pod]()], s.extra[reflect.TypeFor[*v1.Node]()]
 	s.pods, s.nodes = s.updates.pods.GetIndexer(), s.updates.nodes.GetIndexer()
 	s.api.claims = s.extra[reflect.TypeFor[*resourcev1.ResourceClaim]()]
@@ -144,7 +145,13 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	for name, profile := range s.sched.Profiles {
 		for _, p := range profile.PreEnqueuePlugins() {
 			if plugin, ok := p.(*defaultpreemption.DefaultPreemption); ok {
-				plugin.Evaluator.PdbLister = s.budgets
+				evaluator, err := groups.Evaluator(plugin)
+				if err != nil {
+					return nil, err
+				}
+				if evaluator != nil {
+					evaluator.Handle = &groups.Watch{Ordered: groups.Ordered{Handle: evaluator.Handle}, Recorder: s.groupRecorder}
+				}
 				plugin.Executor.PreemptPod = s.watch(plugin.Executor.PreemptPod)
 				s.plugins[name] = plugin
 			}

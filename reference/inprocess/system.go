@@ -59,7 +59,8 @@ func (*System) Name() string { return Version }
 // Observe implements reference.System. It fails if upstream knows no such feature
 // gate, or does not let it be set; if it refuses the arguments of
 // DefaultPreemption; if it would never try the preemptor (bound, terminating,
-// gated, of another scheduler or of a pod group); or if two pods have one UID.
+// gated, of another scheduler or of a pod group; or a group without a pod that waits); or if two
+// pods have one UID.
 //
 // A scheduler that panics or hangs is part of the Observation, as its Crash.
 func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
@@ -70,6 +71,9 @@ func (s *System) Observe(ctx context.Context, c *model.Cluster) (*model.Observat
 func (s *System) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if c.PreemptorGroup != "" && (under.Twin || under.Updates != 0) {
+		return nil, errors.ErrUnsupported
 	}
 	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
 	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}

@@ -1,0 +1,202 @@
+package groups
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// Recorder writes down the cycle of one pod group.
+type Recorder struct {
+	Cycle *model.GroupCycle
+	// Verdict reads the status of a filter.
+	Verdict func(*fwk.Status) model.Verdict
+	// Progress is called at each step.
+	Progress func()
+
+	mu     sync.Mutex // an asynchronous preemption, and members that are being bound, tell too
+	second bool       // the pass after all potential victims were taken away
+	// filtered: a member was asked about the last of Tried, so that what is added next belongs
+	// to another unit.
+	filtered bool
+	picked   preemption.Candidate // what a victim is preempted for; nil if none is
+	// held are the members that are about to be bound, and wait for their turn; passed are those that
+	// had it.
+	held   map[string]chan struct{}
+	passed map[string]bool
+}
+
+// NewRecorder is a recorder of an empty cycle.
+func NewRecorder(verdict func(*fwk.Status) model.Verdict, progress func()) *Recorder {
+	return &Recorder{Cycle: &model.GroupCycle{Members: map[string]model.MemberEnd{}}, Verdict: verdict, Progress: progress,
+		held: map[string]chan struct{}{}, passed: map[string]bool{}}
+}
+
+// Member records that a member was tried.
+func (r *Recorder) Member(try model.MemberTry) {
+	if r.second {
+		r.Cycle.Second = append(r.Cycle.Second, try)
+	} else {
+		r.Cycle.First = append(r.Cycle.First, try)
+	}
+}
+
+// Failed records what the failure handler is told of a member.
+func (r *Recorder) Failed(pod *v1.Pod, status *fwk.Status, info *fwk.NominatingInfo) {
+	end := model.MemberEnd{Nomination: model.NominationKept, Code: status.Code().String(), Message: status.Message()}
+	if info.Mode() == fwk.ModeOverride {
+		end.Nomination, end.NominatedNode = model.NominationSet, info.NominatedNodeName
+		if end.NominatedNode == "" {
+			end.Nomination = model.NominationCleared
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Cycle.Members[model.Key(pod)] = end
+}
+
+// never is what upstream says of a group that may not preempt
+// (podgrouppreemption.go:384@v1.37.1, preemptorEligibleToPreemptOthers): no other name leads to it.
+const never = "not eligible due to preemptionPolicy=Never."
+
+// PostFilter runs the plugins that may preempt for the group, and records what they decide.
+func (r *Recorder) PostFilter(ctx context.Context, next framework.Framework, state *framework.CycleState, group fwk.PodGroupInfo, schedule fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
+	c := r.Cycle
+	result, status := next.RunPodGroupPostFilterPlugins(ctx, state, group, func(ctx context.Context) (*fwk.PodGroupAssignments, *fwk.Status) {
+		c.SecondCalls++
+		r.second = true
+		assignments, status := schedule(ctx)
+		r.second = false
+		if status.IsSuccess() && assignments != nil {
+			c.Placed = nil
+			for _, a := range assignments.ProposedAssignments {
+				if a.GetNodeName() != "" {
+					c.Placed = append(c.Placed, model.Key(a.GetPod()))
+				}
+			}
+		}
+		return assignments, status
+	})
+	c.Code, c.Message = status.Code().String(), status.Message()
+	switch {
+	case c.SecondCalls > 0:
+		c.Eligible = &model.Eligibility{OK: true}
+	case status.IsSuccess():
+		c.Eligible, c.Ongoing = &model.Eligibility{OK: true}, true
+	case strings.Contains(c.Message, never):
+		c.Eligible = &model.Eligibility{Reason: never}
+	case status.IsRejected():
+		c.Eligible = &model.Eligibility{OK: true} // there is nobody to preempt
+	}
+	return result, status
+}
+
+// Turn holds a member that is about to be bound until Next lets it go. Upstream binds each in a goroutine
+// of its own, whose API calls and events would come in any order, and between those of the cycle.
+func (r *Recorder) Turn(member *v1.Pod) {
+	key := model.Key(member)
+	r.mu.Lock()
+	if r.passed[key] {
+		r.mu.Unlock()
+		return
+	}
+	r.passed[key], r.held[key] = true, make(chan struct{})
+	turn := r.held[key]
+	r.mu.Unlock()
+	<-turn
+}
+
+// Next lets the first of the members go that are held, by name; false if there is none.
+func (r *Recorder) Next() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(r.held)) {
+		close(r.held[key])
+		delete(r.held, key)
+		return true
+	}
+	return false
+}
+
+// Preempts records the candidate whose victims are preempted, which is told once for each of
+// them.
+func (r *Recorder) Preempts(c preemption.Candidate) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.picked = c
+}
+
+// End completes the cycle, once nothing of it goes on. held is for which node the scheduler
+// holds a member as nominated.
+func (r *Recorder) End(held func(key string) string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.Cycle
+	preempts := c.Code == fwk.Success.String() && !c.Ongoing
+	for i := range c.Tried {
+		u := &c.Tried[i]
+		slices.Sort(u.Pods)
+		if u.GivenBack = u.Failed == ""; !u.GivenBack && preempts {
+			c.Victims, c.Violations, c.Disruptions = append(c.Victims, u.Pods...), -1, -1
+		}
+	}
+	if r.picked != nil {
+		c.Victims = nil
+		for _, p := range r.picked.Victims().Pods {
+			c.Victims = append(c.Victims, model.Key(p))
+		}
+		c.Violations, c.Disruptions = int(r.picked.Victims().NumPDBViolations), r.picked.NumPodGroupDisruptions()
+	}
+	for key, end := range c.Members {
+		end.Held = held(key)
+		c.Members[key] = end
+	}
+}
+
+// Watch is the handle of an evaluator that is watched: it tells the recorder of the cycle that
+// runs, if there is one.
+type Watch struct {
+	Ordered
+	Recorder func() *Recorder
+}
+
+// RunPreFilterExtensionAddPod is called for each pod of a unit that is given back, once for
+// each member that is placed.
+func (w *Watch) RunPreFilterExtensionAddPod(ctx context.Context, state fwk.CycleState, member *v1.Pod, added fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
+	if r := w.Recorder(); r != nil {
+		r.Progress()
+		tried := &r.Cycle.Tried
+		if len(*tried) == 0 || r.filtered {
+			*tried, r.filtered = append(*tried, model.UnitTry{}), false
+		}
+		last := &(*tried)[len(*tried)-1]
+		if key := model.Key(added.GetPod()); !slices.Contains(last.Pods, key) {
+			last.Pods = append(last.Pods, key)
+		}
+	}
+	return w.Ordered.RunPreFilterExtensionAddPod(ctx, state, member, added, node)
+}
+
+// RunFilterPluginsWithNominatedPods is called for one placed member after the other, until
+// one does not fit beside the unit.
+func (w *Watch) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, member *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+	status := w.Ordered.RunFilterPluginsWithNominatedPods(ctx, state, member, node)
+	if r := w.Recorder(); r != nil && len(r.Cycle.Tried) > 0 {
+		r.Progress()
+		r.filtered = true
+		if last := &r.Cycle.Tried[len(r.Cycle.Tried)-1]; !status.IsSuccess() {
+			v := r.Verdict(status)
+			last.Failed, last.Node, last.Verdict = model.Key(member), node.Node().Name, &v
+		}
+	}
+	return status
+}
