@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -50,6 +51,30 @@ func BenchmarkBare(b *testing.B) {
 			b.Fatal(err)
 		}
 	})
+}
+
+// BenchmarkObserveGroup is the whole for a gang of 8 that needs the room of a unit of 64 pods on 20
+// nodes.
+func BenchmarkObserveGroup(b *testing.B) {
+	s := New()
+	defer s.Close()
+	c := &model.Cluster{PreemptorGroup: "podgroup/default/g", Settings: gates(), Extra: []runtime.Object{podGroup("train", 0, 64, all), podGroup("g", 10, 8)}}
+	for n := range 20 {
+		c.Nodes = append(c.Nodes, node(fmt.Sprintf("n%02d", n), 8))
+	}
+	for p := range 64 {
+		c.Pods = append(c.Pods, pod(fmt.Sprintf("t%02d", p), 0, 2, memberOf("train"), on(fmt.Sprintf("n%02d", p%20))))
+	}
+	for p := range 8 {
+		c.Pods = append(c.Pods, pod(fmt.Sprintf("g%d", p), 10, 8, memberOf("g"), nominatedTo("")))
+	}
+	if got := observe(b, s, c); len(got.Group.Victims) != 64 {
+		b.Fatalf("%d victims", len(got.Group.Victims))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		observe(b, s, c)
+	}
 }
 
 // BenchmarkObserve is the whole: load, run, record, unload.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
@@ -45,7 +46,7 @@ func (s *scheduler) load(c *model.Cluster) error {
 	own := c.Preemptors()
 	name := own[max(0, slices.IndexFunc(own, s.schedules))].Spec.SchedulerName
 	s.profile, s.plugin, s.async = s.sched.Profiles[name], s.plugins[name], c.Settings.AsyncPreemption()
-	s.budgets.set(c.PodDisruptionBudgets)
+	s.budgets.Set(c.PodDisruptionBudgets)
 	*s.nextStart = 0
 	extenders, err := s.build(c.Settings.Extenders)
 	if err != nil {
@@ -53,7 +54,7 @@ func (s *scheduler) load(c *model.Cluster) error {
 	}
 	s.extend(extenders)
 	for _, obj := range c.Extra {
-		obj = groupWithUID(obj)
+		obj = groups.WithUID(obj)
 		if inf := s.extra[reflect.TypeOf(obj)]; inf != nil {
 			if err := inf.Add(obj); err != nil {
 				return err
@@ -202,7 +203,7 @@ func (s *scheduler) unload() error {
 	for _, obj := range s.loaded.extra {
 		check(s.extra[reflect.TypeOf(obj)].Remove(obj))
 	}
-	s.budgets.set(nil)
+	s.budgets.Set(nil)
 	s.extend(nil)
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.

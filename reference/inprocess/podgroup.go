@@ -1,17 +1,12 @@
 package inprocess
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -104,7 +99,7 @@ func (s *scheduler) loadGroup(c *model.Cluster, pods []any) error {
 	if err := s.pods.Replace(pods, ""); err != nil {
 		return err
 	}
-	g := &loadedGroup{uid: groupUID(c.Group(c.PreemptorGroup)), keys: map[string]bool{}}
+	g := &loadedGroup{uid: groups.UID(c.Group(c.PreemptorGroup)), keys: map[string]bool{}}
 	for _, p := range c.Preemptors() {
 		g.keys[model.Key(p)] = s.schedules(p)
 	}
@@ -139,7 +134,7 @@ func (s *scheduler) loadGroup(c *model.Cluster, pods []any) error {
 		}
 		g.queued = queued
 	} else {
-		g.waits = s.gatedBy(c)
+		g.waits = groups.GatedBy(queue, c.Group(c.PreemptorGroup))
 	}
 	for _, p := range others {
 		if err := s.loadPod(p); err != nil {
@@ -158,18 +153,6 @@ func (s *scheduler) unloadGroup(g *loadedGroup) error {
 		return errors.New("the pod group stays marked as preempting")
 	}
 	return nil
-}
-
-// gatedBy is the plugin that keeps the group out of the active queue.
-func (s *scheduler) gatedBy(c *model.Cluster) string {
-	group, kind := c.Group(c.PreemptorGroup), fwk.PodGroupKeyType
-	if _, is := group.(*schedulingv1alpha3.CompositePodGroup); is {
-		kind = fwk.CompositePodGroupKeyType
-	}
-	if info, ok := s.sched.SchedulingQueue.GetPodGroup(group.GetName(), group.GetNamespace(), kind); ok {
-		return cmp.Or(info.GetGatingPlugin(), "unknown")
-	}
-	return "unknown"
 }
 
 // member records that a member was tried.
@@ -193,35 +176,4 @@ func (s *scheduler) endGroup(r *recorder) {
 			r.obs.CycleError = m.Message
 		}
 	}
-}
-
-// groupWithUID is a pod group with what the API server gives each, as withUID is a pod; any
-// other object stays as it is.
-func groupWithUID(obj runtime.Object) runtime.Object {
-	switch o := obj.(type) {
-	case *schedulingv1beta1.PodGroup:
-		if o.UID == "" {
-			named := *o
-			named.UID = groupUID(o)
-			return &named
-		}
-	case *schedulingv1alpha3.CompositePodGroup:
-		if o.UID == "" {
-			named := *o
-			named.UID = groupUID(o)
-			return &named
-		}
-	}
-	return obj
-}
-
-// groupUID is the UID of a pod group, or one made of its name.
-func groupUID(o metav1.Object) types.UID {
-	if o.GetUID() != "" {
-		return o.GetUID()
-	}
-	if _, is := o.(*schedulingv1alpha3.CompositePodGroup); is {
-		return types.UID(model.CompositePodGroupKey(o.GetNamespace(), o.GetName()))
-	}
-	return types.UID(model.PodGroupKey(o.GetNamespace(), o.GetName()))
 }

@@ -403,6 +403,32 @@ func TestGroupsAreObservedTheSame(t *testing.T) {
 	}
 }
 
+// TestGroupCycleWithAFault: a call that fails is seen, and leaves nothing behind.
+func TestGroupCycleWithAFault(t *testing.T) {
+	s := New()
+	defer s.Close()
+	short := groupTests()[1]
+	for _, async := range []bool{true, false} {
+		c := short.cluster.DeepCopy()
+		c.PreemptorGroup, c.Settings = "podgroup/default/g", gates()
+		c.Settings.FeatureGates[model.GateAsyncPreemption] = async
+		whole := observe(t, s, c)
+		for n, call := range whole.Aftermath.Calls {
+			o, err := s.ObserveUnder(t.Context(), c, reference.Circumstances{Fault: &reference.Fault{Call: n, Error: reference.InternalError}})
+			require.NoError(t, err)
+			require.Nil(t, o.Crash, call)
+			failed := o.Aftermath.Calls[n]
+			require.NotEmpty(t, failed.Failed, call)
+			require.Equal(t, []string{call.Verb, call.Resource, call.Object}, []string{failed.Verb, failed.Resource, failed.Object})
+			if call.Verb == "delete" && !async {
+				require.Contains(t, o.CycleError, "Internal error occurred", "the whole cycle fails")
+			}
+			requireSame(t, n, whole, observe(t, s, c))
+		}
+		require.Len(t, whole.Aftermath.Calls, 5, "condition and deletion of the victim, two members, the group")
+	}
+}
+
 // TestGroupsThatCannotRun: what no scheduler schedules as a group is an error, not an answer.
 func TestGroupsThatCannotRun(t *testing.T) {
 	s := New()

@@ -79,7 +79,7 @@ type scheduler struct {
 	pods    cache.Indexer
 	nodes   cache.Indexer
 	extra   map[reflect.Type]*linked.Informer
-	budgets *budgetInformer
+	budgets *linked.Budgets
 	api     *apiServer
 	events  *eventLog
 	// activated is the scheduler's queue.
@@ -121,7 +121,7 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 		return nil, err
 	}
 	factory := informers.NewSharedInformerFactory(s.api, 0)
-	s.extra, s.budgets = linked.NewInformers(factory), newBudgetInformer(factory)
+	s.extra, s.budgets = linked.NewInformers(factory), linked.NewBudgets(factory)
 	s.updates.pods, s.updates.nodes = s.extra[reflect.TypeFor[*v1.Pod]()], s.extra[reflect.TypeFor[*v1.Node]()]
 	s.pods, s.nodes = s.updates.pods.GetIndexer(), s.updates.nodes.GetIndexer()
 	s.api.claims = s.extra[reflect.TypeFor[*resourcev1.ResourceClaim]()]

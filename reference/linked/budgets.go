@@ -1,4 +1,4 @@
-package inprocess
+package linked
 
 import (
 	"time"
@@ -11,9 +11,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// budgetInformer is the informer of budgets, by whose lister they come in the order of the
+// Budgets is the informer of budgets, by whose lister they come in the order of the
 // cluster. That of the real one is that of a map, and with overlapping budgets victims depend on it.
-type budgetInformer struct {
+type Budgets struct {
 	cache.SharedIndexInformer
 	store budgetStore
 }
@@ -24,9 +24,9 @@ type budgetStore struct {
 	budgets []any
 }
 
-// newBudgetInformer registers the informer with the factory, before upstream asks for it.
-func newBudgetInformer(factory informers.SharedInformerFactory) *budgetInformer {
-	inf := &budgetInformer{SharedIndexInformer: cache.NewSharedIndexInformer(&cache.ListWatch{}, &policyv1.PodDisruptionBudget{}, 0,
+// NewBudgets registers the informer with the factory, before upstream asks for it.
+func NewBudgets(factory informers.SharedInformerFactory) *Budgets {
+	inf := &Budgets{SharedIndexInformer: cache.NewSharedIndexInformer(&cache.ListWatch{}, &policyv1.PodDisruptionBudget{}, 0,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
 	inf.store.Indexer = inf.SharedIndexInformer.GetIndexer()
 	factory.InformerFor(&policyv1.PodDisruptionBudget{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return inf })
@@ -34,10 +34,10 @@ func newBudgetInformer(factory informers.SharedInformerFactory) *budgetInformer 
 }
 
 // GetIndexer implements cache.SharedIndexInformer.
-func (i *budgetInformer) GetIndexer() cache.Indexer { return &i.store }
+func (i *Budgets) GetIndexer() cache.Indexer { return &i.store }
 
-// set makes these the budgets of the cluster.
-func (i *budgetInformer) set(budgets []*policyv1.PodDisruptionBudget) {
+// Set makes these the budgets of the cluster.
+func (i *Budgets) Set(budgets []*policyv1.PodDisruptionBudget) {
 	i.store.budgets = nil
 	for _, o := range model.ObjectsOf(budgets) {
 		i.store.budgets = append(i.store.budgets, o)

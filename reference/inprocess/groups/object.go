@@ -1,0 +1,61 @@
+package groups
+
+import (
+	"cmp"
+
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+	internalqueue "k8s.io/kubernetes/pkg/scheduler/backend/queue"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// WithUID is a pod group, or a copy that has what the API server gives each: a UID. Any other
+// object stays as it is.
+func WithUID(obj runtime.Object) runtime.Object {
+	switch o := obj.(type) {
+	case *schedulingv1beta1.PodGroup:
+		if o.UID == "" {
+			named := *o
+			named.UID = UID(o)
+			return &named
+		}
+	case *schedulingv1alpha3.CompositePodGroup:
+		if o.UID == "" {
+			named := *o
+			named.UID = UID(o)
+			return &named
+		}
+	}
+	return obj
+}
+
+// UID is that of a pod group, or one made of its name.
+func UID(o metav1.Object) types.UID {
+	name := model.PodGroupKey(o.GetNamespace(), o.GetName())
+	if isComposite(o) {
+		name = model.CompositePodGroupKey(o.GetNamespace(), o.GetName())
+	}
+	return cmp.Or(o.GetUID(), types.UID(name))
+}
+
+func isComposite(o metav1.Object) bool {
+	_, is := o.(*schedulingv1alpha3.CompositePodGroup)
+	return is
+}
+
+// GatedBy is the plugin that keeps a group out of the active queue, or "unknown".
+func GatedBy(queue internalqueue.SchedulingQueue, group metav1.Object) string {
+	kind := fwk.PodGroupKeyType
+	if isComposite(group) {
+		kind = fwk.CompositePodGroupKeyType
+	}
+	if info, ok := queue.GetPodGroup(group.GetName(), group.GetNamespace(), kind); ok && info.GetGatingPlugin() != "" {
+		return info.GetGatingPlugin()
+	}
+	return "unknown"
+}
