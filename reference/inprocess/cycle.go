@@ -37,7 +37,7 @@ func (s *scheduler) run(r *recorder) {
 	s.plugin.Evaluator.Interface, s.recorder = r, r
 	defer func() { s.plugin.Evaluator.Interface, s.recorder = r.Interface, nil }()
 	if r.extended {
-		s.plugin.Evaluator.Handler = handle{s.profile, append(slices.Clone(s.sched.Extenders), lastExtender{obs: obs})}
+		s.plugin.Evaluator.Handler = handle{groups.Ordered{Handle: s.profile}, append(slices.Clone(s.sched.Extenders), lastExtender{obs: obs})}
 	}
 	s.over = make(chan struct{})
 	crash := s.bubble.Settle(func() {
