@@ -67,3 +67,18 @@ func TestViolations(t *testing.T) {
 	assert.Equal(t, []int{1, 0}, violations(t, nil, 2, loose, tight))
 	assert.Equal(t, []int{0, 1}, violations(t, []int{1, 0}, 2, tight, loose), "listed the other way round")
 }
+
+// The pods of a group count one by one (the groups of upstream's
+// TestFilterVictimsWithPDBViolation, preemption/util_test.go:35@v1.37.1, and two that
+// are in part within their budget).
+func TestViolationsOfGroups(t *testing.T) {
+	for allowed, want := range [][]int{{2, 1}, {1, 1}, {0, 1}, {0, 0}} {
+		c := mk.Cluster(mk.Pod("p", 9), mk.WithGroups(), mk.Node("n", "1"), mk.Node("m", "1"), mk.Group("u", 0, mk.AsAWhole), mk.Budget("b", int32(allowed), mk.ForApp("x")),
+			mk.Pod("u1", 0, mk.On("n"), mk.Member("u"), mk.App("x")), mk.Pod("u2", 0, mk.On("m"), mk.Member("u"), mk.App("x")),
+			mk.Pod("a", 0, mk.On("n"), mk.App("x")))
+		cy := model.Documented().NewCycle(c)
+		violations, violated := cy.Violations(cy.Units.On(cy.Node("n")), nil)
+		assert.Equal(t, want, violations, "%d allowed", allowed)
+		assert.Len(t, violated, want[0]+want[1])
+	}
+}

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -32,6 +34,8 @@ type Cycle struct {
 	OnlyExtender map[string]bool
 
 	byName map[string]*filter.Node
+	// worlds are the cycles of the cluster without some pods: see without.
+	worlds map[string]*Cycle
 	// protectedBy are, by the index of a pod, the indices of the budgets that protect
 	// it; nil where that was never asked.
 	protectedBy [][]int
@@ -47,7 +51,7 @@ func (a *Algorithm) NewCycleOn(c *Cluster, snapshot *filter.Snapshot) *Cycle {
 		Snapshot:  snapshot,
 		Settings:  c.Settings,
 		Budgets:   newBudgets(c.PodDisruptionBudgets),
-		Units:     unit.Of(snapshot),
+		Units:     unit.Of(snapshot, c.Groups()),
 		Extenders: interestedExtenders(c),
 		byName:    make(map[string]*filter.Node, len(c.Nodes)),
 	}
@@ -95,10 +99,10 @@ func (cy *Cycle) States(visit func(filter.State)) {
 
 // NewSnapshot is the cluster as filter plugins see it.
 func NewSnapshot(c *Cluster) *filter.Snapshot {
-	now := time.Now()
+	now, groups := time.Now(), c.Groups()
 	pods := make([]filter.Pod, 0, 1+len(c.Pods)) // in one piece
 	newPod := func(p *v1.Pod) *filter.Pod {
-		pods = append(pods, filter.Pod{Pod: p, Index: len(pods), Key: Key(p), Priority: Priority(p), Start: startTime(p, now)})
+		pods = append(pods, filter.Pod{Pod: p, Index: len(pods), Key: Key(p), Priority: groups.Priority(p, Priority(p)), Start: startTime(p, now)})
 		return &pods[len(pods)-1]
 	}
 	s := &filter.Snapshot{
@@ -116,16 +120,56 @@ func NewSnapshot(c *Cluster) *filter.Snapshot {
 		}
 		switch {
 		case p.Spec.NodeName != "":
-			if n := byName[p.Spec.NodeName]; n != nil {
-				n.Pods = append(n.Pods, newPod(p))
+			pod := newPod(p)
+			if pod.Node = byName[p.Spec.NodeName]; pod.Node != nil {
+				pod.Node.Pods = append(pod.Node.Pods, pod)
+			} else {
+				s.Homeless = append(s.Homeless, pod)
 			}
 		case c.KnowsNomination(p):
 			if n := byName[p.Status.NominatedNodeName]; n != nil {
-				n.Nominated = append(n.Nominated, newPod(p))
+				pod := newPod(p)
+				pod.Node, n.Nominated = n, append(n.Nominated, pod)
 			}
 		}
 	}
 	return s
+}
+
+// Groups are the pod groups that the scheduler knows.
+func (c *Cluster) Groups() *unit.Groups { return unit.Read(c.Extra, c.Settings.FeatureGates) }
+
+// without is the cycle of the cluster once pods are gone: what the plugins work out
+// before any node is looked at, they work out anew.
+func (cy *Cycle) without(gone []*filter.Pod) *Cycle {
+	if len(gone) == 0 || !slices.ContainsFunc(cy.PreFiltered.states, looksElsewhere) {
+		return cy
+	}
+	var key []byte
+	for _, p := range gone {
+		key = strconv.AppendInt(append(key, ' '), int64(p.Index), 10)
+	}
+	world := cy.worlds[string(key)]
+	if world == nil {
+		w := *cy
+		world = &w
+		world.Snapshot, world.worlds = cy.Snapshot.Without(gone), nil
+		world.PreFiltered.states = cy.PreFilter(world).states
+		if cy.worlds == nil {
+			cy.worlds = map[string]*Cycle{}
+		}
+		cy.worlds[string(key)] = world
+	}
+	return world
+}
+
+// looksElsewhere tells whether the verdicts on a node may depend on the pods of others.
+func looksElsewhere(s pluginState) bool {
+	switch s.State.(type) {
+	case filter.EachNode, filter.Verdicts, *filter.ResourcesState, *filter.PortsState:
+		return false
+	}
+	return true
 }
 
 // PodsOn are the pods bound to n that may be preempted, or the others.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
@@ -127,33 +128,52 @@ func ReprieveOrder(violations []int) []int {
 	return order
 }
 
-// Scene is a node as a dry run supposes it to be.
+// Scene is a node as a dry run supposes it to be. A unit that goes, goes everywhere
+// (docs: concepts/workloads/workload-api/disruption-and-priority, "all pods from the
+// PodGroup have to be disrupted together"): constraints that look at other nodes do not
+// find its pods there any more.
 type Scene struct {
 	Node *filter.Node
 	filter.View
+	// Gone are the pods that are gone from other nodes, in the cluster's order.
+	Gone []*filter.Pod
 }
 
 // Emptied is the node without its possible victims.
-func (run *DryRunOnNode) Emptied() Scene {
-	return Scene{run.Node, filter.View{Pods: run.Node.Pods}}.Away(run.Possible...)
-}
+func (run *DryRunOnNode) Emptied() Scene { return SceneOf(run.Node).Away(run.Possible...) }
+
+// SceneOf is a node as it is.
+func SceneOf(n *filter.Node) Scene { return Scene{Node: n, View: filter.View{Pods: n.Pods}} }
 
 // Away is the scene once units are gone.
 func (s Scene) Away(units ...*unit.Unit) Scene {
 	pods := make([]*filter.Pod, 0, len(units))
+	s.Gone = slices.Clone(s.Gone)
 	for _, u := range units {
 		pods = append(pods, u.On(s.Node)...)
+		s.Gone = append(s.Gone, u.Elsewhere(s.Node)...)
 	}
+	slices.SortFunc(s.Gone, func(a, b *filter.Pod) int { return cmp.Compare(a.Index, b.Index) })
 	s.View = s.View.Away(pods...)
 	return s
 }
 
 // Back is the scene once a unit that was gone is given back.
 func (s Scene) Back(u *unit.Unit) Scene {
+	if len(s.Gone) > 0 {
+		back := make(map[*filter.Pod]bool, len(u.Pods))
+		for _, p := range u.Pods {
+			back[p] = true
+		}
+		s.Gone = slices.DeleteFunc(slices.Clone(s.Gone), func(p *filter.Pod) bool { return back[p] })
+	}
 	s.View = s.View.Back(u.On(s.Node)...)
 	return s
 }
 
 // FitsIn says why the preemptor does not fit on the node of a scene, or nil if it
 // does.
-func (cy *Cycle) FitsIn(s Scene) *Verdict { return cy.Fits(cy, s.Node, s.View) }
+func (cy *Cycle) FitsIn(s Scene) *Verdict {
+	world := cy.without(s.Gone)
+	return cy.Fits(world, world.Nodes[s.Node.Index], s.View)
+}

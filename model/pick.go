@@ -108,14 +108,16 @@ func (o *Outcome) EarliestStart() int64 {
 	return earliest
 }
 
-// PodsNamed are the pods bound to a node with the given keys, in that order; pods
-// that are not there are left out.
+// PodsNamed are the pods with the given keys, in that order, of the units that have a
+// pod on a node; pods that are not there are left out.
 func (cy *Cycle) PodsNamed(node string, keys []string) []*filter.Pod {
 	var pods []*filter.Pod
 	for _, key := range keys {
-		for _, p := range cy.Node(node).Pods {
-			if p.Key == key {
-				pods = append(pods, p)
+		for _, u := range cy.Units.On(cy.Node(node)) {
+			for _, p := range u.Pods {
+				if p.Key == key {
+					pods = append(pods, p)
+				}
 			}
 		}
 	}

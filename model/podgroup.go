@@ -9,14 +9,16 @@ import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // The feature gates of pod groups: with GateWorkload the members of a PodGroup are
 // scheduled together (KEP-4671), and with GateComposite the groups of a CompositePodGroup
 // are (KEP-6012), which needs GateTopology.
 const (
-	GateWorkload  = "GenericWorkload"
-	GateComposite = "CompositePodGroup"
+	GateWorkload  = unit.GateWorkload
+	GateComposite = unit.GateComposite
 	GateTopology  = "TopologyAwareWorkloadScheduling"
 )
 

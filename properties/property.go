@@ -22,6 +22,9 @@ type Property struct {
 	Applies func(s *Subject) bool
 	// Needs is what the property takes besides an observation.
 	Needs Needs
+	// PodByPod: the promise is about pods that are preempted one by one. It says nothing
+	// where pods of groups may be preempted: see Subject.Grouped.
+	PodByPod bool
 	// Check returns how the promise was broken. It asks the system again where
 	// it needs to; an error means that it could not.
 	Check func(s *Subject) ([]Finding, error)
@@ -54,7 +57,7 @@ func (p *Property) IsAsked(s *Subject) bool {
 // appliesTo tells whether the release makes the promise, whether it can be asked, and
 // whether it says anything about the subject.
 func (p *Property) appliesTo(s *Subject) bool {
-	return promisedBy(s.Release, p.Releases) && p.IsAsked(s) && (p.Applies == nil || p.Applies(s))
+	return promisedBy(s.Release, p.Releases) && p.IsAsked(s) && !(p.PodByPod && s.Grouped()) && (p.Applies == nil || p.Applies(s))
 }
 
 // promisedBy tells whether a release is in the range of those that make a promise.

@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -105,18 +106,21 @@ type podIndex struct {
 	byKey     map[string]*v1.Pod
 	onNode    map[string][]*v1.Pod
 	elsewhere bool // see OtherNodesMatter
+	groups    *unit.Groups
+	grouped   bool // see Grouped
 }
 
 func (s *Subject) index() *podIndex {
 	if s.indexed != nil {
 		return s.indexed
 	}
-	s.indexed = &podIndex{byKey: make(map[string]*v1.Pod, len(s.Cluster.Pods)), onNode: map[string][]*v1.Pod{}}
+	s.indexed = &podIndex{byKey: make(map[string]*v1.Pod, len(s.Cluster.Pods)), onNode: map[string][]*v1.Pod{}, groups: s.Cluster.Groups()}
 	for _, p := range s.Cluster.Pods {
 		s.indexed.byKey[model.Key(p)] = p
 		if node := p.Spec.NodeName; node != "" {
 			s.indexed.onNode[node] = append(s.indexed.onNode[node], p)
 		}
+		s.indexed.grouped = s.indexed.grouped || s.indexed.groups.Of(p) != nil
 	}
 	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || volume.Mounts(s.Cluster.Preemptor) || RequiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, RequiresPods)
 	return s.indexed
@@ -126,6 +130,16 @@ func (s *Subject) index() *podIndex {
 // preemptor fits on a node: by its volumes or spread constraints, or by affinity
 // or anti-affinity of some pod.
 func (s *Subject) OtherNodesMatter() bool { return s.index().elsewhere }
+
+// Grouped tells whether some pod belongs to a group that the scheduler knows.
+func (s *Subject) Grouped() bool { return s.index().grouped }
+
+// Priority is what counts for a pod: that of its group, if it belongs to one
+// (unit.Groups.Priority).
+func (s *Subject) Priority(p *v1.Pod) int32 { return s.index().groups.Priority(p, model.Priority(p)) }
+
+// Unit is what goes with a pod: the group that is preempted as a whole, or nil.
+func (s *Subject) Unit(p *v1.Pod) *unit.Group { return s.index().groups.Whole(p) }
 
 // spreads tells whether a pod has to be spread over nodes.
 func spreads(p *v1.Pod) bool {
@@ -160,7 +174,7 @@ func (s *Subject) Victims() []*v1.Pod {
 func (s *Subject) Preemptable(node string) []*v1.Pod {
 	var pods []*v1.Pod
 	for _, p := range s.index().onNode[node] {
-		if model.Priority(p) < model.Priority(s.Cluster.Preemptor) {
+		if s.Priority(p) < model.Priority(s.Cluster.Preemptor) {
 			pods = append(pods, p)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -158,4 +160,50 @@ func Budget(name string, allowed int32, selector *metav1.LabelSelector) *policyv
 		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: selector},
 		Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: allowed},
 	}
+}
+
+// Group is a PodGroup of that priority.
+func Group(name string, priority int32, change ...func(*schedulingv1beta1.PodGroup)) *schedulingv1beta1.PodGroup {
+	g := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	g.Spec.Priority = &priority
+	for _, f := range change {
+		f(g)
+	}
+	return g
+}
+
+// AsAWhole makes a group whose pods are disrupted together.
+func AsAWhole(g *schedulingv1beta1.PodGroup) {
+	g.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}}
+}
+
+// PartOf makes a group part of a composite one.
+func PartOf(parent string) func(*schedulingv1beta1.PodGroup) {
+	return func(g *schedulingv1beta1.PodGroup) { g.Spec.ParentCompositePodGroupName = &parent }
+}
+
+// Composite is a CompositePodGroup of that priority, in another one unless that is "".
+// Its children are disrupted together, or independently.
+func Composite(name, parent string, priority int32, together bool) *schedulingv1alpha3.CompositePodGroup {
+	g := &schedulingv1alpha3.CompositePodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	g.Spec.Priority = &priority
+	if parent != "" {
+		g.Spec.ParentCompositePodGroupName = &parent
+	}
+	if together {
+		g.Spec.DisruptionMode = &schedulingv1alpha3.CompositeDisruptionMode{All: &schedulingv1alpha3.AllCompositeDisruptionMode{}}
+	}
+	return g
+}
+
+// Member makes a pod one of a group.
+func Member(group string) func(*v1.Pod) {
+	return func(p *v1.Pod) { p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &group} }
+}
+
+// WithGroups are the settings of a scheduler that knows pod groups, and composite ones.
+func WithGroups() model.Settings {
+	return model.Settings{FeatureGates: map[string]bool{
+		model.GateWorkload: true, model.GateComposite: true, model.GateTopology: true,
+	}}
 }

@@ -48,7 +48,7 @@ func Render() []byte {
 		{"relation", append(relation.All(), relation.Circumstances()...)},
 	} {
 		for _, p := range room.properties {
-			fmt.Fprintf(&out, "| `%s` | %s%s | %s | %s | %s |\n", p.Name, cell(p.Promise), releases(p.Releases), cell(p.Source), room.kind+needs(p.Needs), cell(strings.Join(p.Lies, "; ")))
+			fmt.Fprintf(&out, "| `%s` | %s%s | %s | %s | %s |\n", p.Name, cell(p.Promise), releases(p.Releases), cell(p.Source), room.kind+needs(p), cell(strings.Join(p.Lies, "; ")))
 		}
 	}
 	for _, p := range lifetime.All() {
@@ -60,11 +60,14 @@ func Render() []byte {
 	return []byte(out.String())
 }
 
-func needs(what properties.Needs) string {
-	if what == properties.NeedsModel {
-		return ", needs " + string(what)
+func needs(p properties.Property) (text string) {
+	if p.Needs == properties.NeedsModel { // all relations need another answer
+		text = ", needs " + string(p.Needs)
 	}
-	return "" // all relations need another answer
+	if p.PodByPod {
+		text += ", not with pods of groups"
+	}
+	return text
 }
 
 func releases(limited string) string {

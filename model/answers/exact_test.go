@@ -63,7 +63,7 @@ func TestOutcomesAreThoseOfAllOrders(t *testing.T) {
 			for i, from := range order {
 				n.Pods[i] = pods[from]
 			}
-			cy.Units = unit.Of(cy.Snapshot)
+			cy.Units = unit.Of(cy.Snapshot, (&model.Cluster{}).Groups())
 			if o := cy.DryRun(cy, n, nil).Listed; !in(all, o) {
 				all = append(all, o)
 			}

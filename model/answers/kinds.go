@@ -117,7 +117,7 @@ func (s *Set) dryRunKind(run *run, got model.DryRun) string {
 		gone = append(gone, u)
 	}
 	without := func(units []*unit.Unit) model.Scene {
-		scene := model.Scene{Node: run.Node, View: filter.View{Pods: run.Node.Pods}}.Away(units...)
+		scene := model.SceneOf(run.Node).Away(units...)
 		scene.Moves = nil
 		return scene
 	}

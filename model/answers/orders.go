@@ -59,14 +59,46 @@ func (r *run) unitOf(p *filter.Pod) (u *unit.Unit, rank int) {
 // or more than maxOrders.
 func (r *run) orders(cy *model.Cycle) int {
 	orders := 1
+	times := func(n int) (few bool) {
+		if n <= maxOrders {
+			n *= orders
+		}
+		orders = n
+		return orders <= maxOrders
+	}
 	for _, group := range r.groups {
-		if n := arrangements(kindsOf(cy, group)); n > maxOrders {
-			return n
-		} else if orders *= n; orders > maxOrders {
+		if !times(arrangements(kindsOf(cy, group))) {
 			return orders
+		}
+		for _, u := range group {
+			if !times(arrangements(takersOf(cy, u))) {
+				return orders
+			}
 		}
 	}
 	return orders
+}
+
+// takersOf numbers the pods of a unit so that those which take from the same budgets
+// share a number: nobody promises the order of the pods of a unit. All share one if as
+// many violate a budget in whatever order.
+func takersOf(cy *model.Cycle, u *unit.Unit) []int {
+	kinds, overlap := make([]int, len(u.Pods)), false
+	if !slices.ContainsFunc(u.Pods, func(p *filter.Pod) bool { return len(cy.ProtectedBy(p)) > 1 }) {
+		return kinds
+	}
+	for i, p := range u.Pods {
+		own := cy.ProtectedBy(p)
+		kinds[i] = slices.IndexFunc(u.Pods, func(q *filter.Pod) bool { return slices.Equal(own, cy.ProtectedBy(q)) })
+		overlap = overlap || slices.ContainsFunc(u.Pods[:i], func(q *filter.Pod) bool {
+			its := cy.ProtectedBy(q)
+			return !slices.Equal(own, its) && slices.ContainsFunc(own, func(b int) bool { return slices.Contains(its, b) })
+		})
+	}
+	if !overlap {
+		clear(kinds)
+	}
+	return kinds
 }
 
 // enumerate fills in the outcomes of every other order of equally important
@@ -91,10 +123,12 @@ func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 	var next func(g int)
 	next = func(g int) {
 		if g == len(r.groups) {
-			o := cy.Reprieve(cy, r.DryRunOnNode, sequence, budgetOrder)
-			if !slices.ContainsFunc(r.outcomes, func(other *model.Outcome) bool { return same(cy, o, other) }) {
-				r.outcomes = append(r.outcomes, o)
-			}
+			eachOrderOfPods(cy, sequence, func(units []*unit.Unit) {
+				o := cy.Reprieve(cy, r.DryRunOnNode, units, budgetOrder)
+				if !slices.ContainsFunc(r.outcomes, func(other *model.Outcome) bool { return same(cy, o, other) }) {
+					r.outcomes = append(r.outcomes, o)
+				}
+			})
 			return
 		}
 		arrange(r.groups[g], kindsOf(cy, r.groups[g]), func(arranged []*unit.Unit) {
@@ -104,6 +138,24 @@ func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 		})
 	}
 	next(0)
+}
+
+// eachOrderOfPods calls visit with the units, with the pods of each in each
+// distinguishable order.
+func eachOrderOfPods(cy *model.Cycle, units []*unit.Unit, visit func([]*unit.Unit)) {
+	several := func(u *unit.Unit) bool { return arrangements(takersOf(cy, u)) > 1 }
+	i := slices.IndexFunc(units, several)
+	if i < 0 {
+		visit(units)
+		return
+	}
+	arrange(units[i].Pods, takersOf(cy, units[i]), func(pods []*filter.Pod) {
+		ordered := *units[i]
+		ordered.Pods = slices.Clone(pods)
+		eachOrderOfPods(cy, units[i+1:], func(rest []*unit.Unit) {
+			visit(slices.Concat(units[:i], []*unit.Unit{&ordered}, rest))
+		})
+	})
 }
 
 // same tells whether two outcomes are alike but for pods that can stand in for
@@ -265,15 +317,10 @@ func overlappingBudgets(cy *model.Cycle) [][]int {
 		group[i] = i
 	}
 	for _, n := range cy.Nodes {
-		for _, p := range cy.PodsOn(n, true) {
-			budgets := cy.ProtectedBy(p)
-			for _, b := range budgets {
-				if from, to := group[b], group[budgets[0]]; from != to {
-					for i := range group {
-						if group[i] == from {
-							group[i] = to
-						}
-					}
+		for _, u := range cy.Units.On(n) {
+			if cy.MayPreempt(cy.Preemptor, u) {
+				for _, p := range u.Pods {
+					join(group, cy.ProtectedBy(p))
 				}
 			}
 		}
@@ -289,4 +336,17 @@ func overlappingBudgets(cy *model.Cycle) [][]int {
 		}
 	}
 	return overlapping
+}
+
+// join puts budgets into one group; groups are numbers, by budget.
+func join(group, budgets []int) {
+	for _, b := range budgets {
+		if from, to := group[b], group[budgets[0]]; from != to {
+			for i := range group {
+				if group[i] == from {
+					group[i] = to
+				}
+			}
+		}
+	}
 }

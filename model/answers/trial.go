@@ -20,28 +20,36 @@ func NewTrial(c *model.Cluster, rules *Rules) (*Trial, error) {
 
 // Fits tells whether the preemptor runs on the node, of which the pods named gone
 // ("namespace/name") are gone, as at the end of a dry run: all pods that may be
-// preempted were taken away, and the others of them given back. The other pods of
-// the cluster, and the pods nominated to the node, are as they are.
+// preempted were taken away, and the others of them given back. The pods of
+// other nodes that are preempted with those are gone, too, if they are named. The others
+// of the cluster, and the pods nominated to the node, are as they are.
 func (t *Trial) Fits(node string, gone map[string]bool) bool {
 	n := t.cy.Node(node)
 	if n == nil || t.cy.PreFiltered.Rejection != nil || t.cy.PreFiltered.Error != "" {
 		return false
 	}
-	v := filter.View{}
+	s := model.Scene{Node: n}
 	for _, p := range n.Pods {
 		if !gone[p.Key] {
-			v.Pods = append(v.Pods, p)
+			s.Pods = append(s.Pods, p)
 		}
 	}
 	var back []filter.Move
 	if len(gone) > 0 {
 		for _, p := range t.cy.PodsOn(n, true) {
-			v.Moves = append(v.Moves, filter.Move{Pod: p})
+			s.Moves = append(s.Moves, filter.Move{Pod: p})
 			if !gone[p.Key] {
 				back = append(back, filter.Move{Pod: p, Back: true})
 			}
 		}
+		for _, u := range t.cy.Units.On(n) {
+			for _, p := range u.Elsewhere(n) {
+				if gone[p.Key] {
+					s.Gone = append(s.Gone, p)
+				}
+			}
+		}
 	}
-	v.Moves = append(v.Moves, back...)
-	return t.cy.Fits(t.cy, n, v) == nil
+	s.Moves = append(s.Moves, back...)
+	return t.cy.FitsIn(s) == nil
 }

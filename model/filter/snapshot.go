@@ -12,6 +12,9 @@ import (
 type Snapshot struct {
 	Preemptor *Pod
 	Nodes     []*Node
+	// Homeless are the pods with an Index that are on none of Nodes: theirs does not
+	// exist, or they are supposed to be gone.
+	Homeless []*Pod
 	// Pods are all pods of the cluster but the preemptor, also those that wait and
 	// are nominated nowhere.
 	Pods []*v1.Pod
@@ -40,10 +43,14 @@ type Node struct {
 // Pod is a pod with what every rule asks of it.
 type Pod struct {
 	*v1.Pod
-	// Index is the pod's number: 0 is the preemptor; the pods that are bound or
-	// nominated to a node follow.
-	Index    int
-	Key      string // namespace/name
+	// Index is the pod's number: 0 is the preemptor; the pods that are bound, or
+	// nominated to a node, follow in the cluster's order.
+	Index int
+	Key   string // namespace/name
+	// Node is the one that the pod is bound or nominated to, or that of a snapshot with
+	// other pods on it; nil if it does not exist.
+	Node *Node
+	// Priority is what counts for the pod: that of its group, if it belongs to one.
 	Priority int32
 	Start    time.Time // when it started; a pod that has not started counts as starting now
 }
@@ -60,9 +67,43 @@ func (s *Snapshot) Placed(visit func(n *Node, p *Pod)) {
 	}
 }
 
+// Bound calls visit for each pod that is bound, also to a node that does not exist.
+func (s *Snapshot) Bound(visit func(p *Pod)) {
+	for _, n := range s.Nodes {
+		for _, p := range n.Pods {
+			visit(p)
+		}
+	}
+	for _, p := range s.Homeless {
+		visit(p)
+	}
+}
+
+// Without is the snapshot once pods are gone from their nodes. Nodes and pods keep
+// their indices.
+func (s *Snapshot) Without(gone []*Pod) *Snapshot {
+	out := *s
+	out.Homeless = slices.Concat(s.Homeless, gone)
+	out.Nodes = slices.Clone(s.Nodes)
+	for _, p := range gone {
+		n := *out.Nodes[p.Node.Index]
+		n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), func(other *Pod) bool { return other == p })
+		out.Nodes[p.Node.Index] = &n
+	}
+	are := make(map[*v1.Pod]bool, len(gone))
+	for _, p := range gone {
+		are[p.Pod] = true
+	}
+	left := func(pods []*v1.Pod) []*v1.Pod {
+		return slices.DeleteFunc(slices.Clone(pods), func(p *v1.Pod) bool { return are[p] })
+	}
+	out.Pods, out.Known = left(s.Pods), left(s.Known)
+	return &out
+}
+
 // Size is the number of pods that have an Index.
 func (s *Snapshot) Size() int {
-	size := 1
+	size := 1 + len(s.Homeless)
 	for _, n := range s.Nodes {
 		size += len(n.Pods) + len(n.Nominated)
 	}

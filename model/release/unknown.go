@@ -55,6 +55,11 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			}
 		}
 	}
+	for _, p := range pods {
+		if p.Spec.SchedulingGroup != nil && !c.Settings.FeatureGates[model.GateWorkload] {
+			report("Pod "+model.Key(p), "spec.schedulingGroup", ">=1.38.0") // KEP-4671: off by default
+		}
+	}
 	if !r.In(">=1.36.0") {
 		u = append(u, r.beyond64Bits(c)...)
 	}
@@ -193,6 +198,10 @@ var gatesIn = map[string]string{
 	"SchedulerAsyncAPICalls":           ">=1.34.0",
 	"SchedulerPopFromBackoffQ":         ">=1.33.0",
 	"InterPodAffinityHostnameFastPath": ">=1.37.0",
+	model.GateWorkload:                 ">=1.37.0",
+	model.GateComposite:                ">=1.37.0",
+	model.GateTopology:                 ">=1.37.0",
+	"PodGroupPreemptionPolicy":         ">=1.37.0",
 }
 
 // podField is a field of pods that changes decisions.
@@ -241,8 +250,6 @@ var podFields = []podField{
 		func(p *v1.Pod) bool { return p.Spec.Resources != nil }},
 	{"spec.resourceClaims", ">=1.34.0", // KEP-4381
 		func(p *v1.Pod) bool { return len(p.Spec.ResourceClaims) > 0 }},
-	{"spec.schedulingGroup", ">=1.38.0", // KEP-4671: alpha
-		func(p *v1.Pod) bool { return p.Spec.SchedulingGroup != nil }},
 	{"spec.volumes.ephemeral", ">=1.21.0", // KEP-1698
 		func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.Ephemeral != nil })

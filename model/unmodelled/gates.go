@@ -12,6 +12,11 @@ import (
 var modelledGates = map[string]bool{
 	model.GateAsyncPreemption:  true,
 	filter.GateTaintComparison: true,
+	model.GateWorkload:         true,
+	model.GateComposite:        true,
+	// How pod groups are scheduled; CompositePodGroup needs the first.
+	model.GateTopology:         true,
+	"PodGroupPreemptionPolicy": true,
 	// How nominations are used on the way to binding, pods after the first of a
 	// kind, and the queue.
 	"NominatedNodeNameForExpectation": false,

@@ -7,10 +7,12 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // maxAllFiltered is up to how many nodes all are filtered, also when a pod fits
@@ -33,6 +35,7 @@ func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 		}
 	}
 	unmodelledPreemptor(c, u.Add)
+	unmodelledGroups(c, u.Add)
 	for _, p := range c.Pods {
 		if p.Spec.NodeName == "" && c.KnowsNomination(p) && len(p.Spec.SchedulingGates) > 0 {
 			u.Add("Pod "+model.Key(p), "spec.schedulingGates", "a nominated pod that is gated")
@@ -80,6 +83,37 @@ func unmodelledPreemptor(c *model.Cluster, report filter.Report) {
 			report(object, fmt.Sprintf("status.conditions[%d]", i), "resize of the preemptor")
 		}
 	}
+}
+
+// unmodelledGroups reports the groups whose pods have no priority that all documents
+// agree on, and extenders that break up what goes together.
+func unmodelledGroups(c *model.Cluster, report filter.Report) {
+	groups := c.Groups()
+	for _, p := range c.Pods {
+		g := groups.Of(p)
+		if g == nil {
+			continue
+		}
+		line := g.Line()
+		top := line[len(line)-1]
+		object := top.String()
+		switch {
+		case top.Parent != nil:
+			report(object, "spec.parentCompositePodGroupName", "a group that is part of itself")
+		case len(line) > schedulingv1beta1.WorkloadMaxTreeDepth:
+			report(object, "spec.parentCompositePodGroupName", "a tree of groups that is deeper than a Workload may be")
+		case slices.ContainsFunc(line, func(g *unit.Group) bool { return g.Own != top.Own }):
+			// The smallest group that the pod is in counts, says KEP-5710 ("Priority"); the
+			// top, and all of a tree have to have the same, says KEP-6012.
+			report(object, "spec.priority", "groups of one tree that differ in priority")
+		case groups.Whole(p) != nil && slices.ContainsFunc(c.Settings.Extenders, keepsSome):
+			report("Pod "+model.Key(p), "spec.schedulingGroup", "an extender that keeps some of the victims, where they go together")
+		}
+	}
+}
+
+func keepsSome(e model.Extender) bool {
+	return e.Preempt != nil && slices.ContainsFunc(e.Preempt.Changes, func(c model.VictimChange) bool { return c.Keeps != nil })
 }
 
 // Undecided is for what the scheduler draws lots, where the outcome would decide

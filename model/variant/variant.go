@@ -180,6 +180,9 @@ func ofOther(seen *filter.Snapshot, st filter.State) Judge {
 	pods := make([]*filter.Pod, seen.Size())
 	pods[0] = seen.Preemptor
 	seen.Placed(func(_ *filter.Node, p *filter.Pod) { pods[p.Index] = p })
+	for _, p := range seen.Homeless {
+		pods[p.Index] = p
+	}
 	fits := func(n *filter.Node, v filter.View) *filter.Verdict {
 		there := filter.View{Pods: make([]*filter.Pod, len(v.Pods)), Moves: slices.Clone(v.Moves)}
 		for i, p := range v.Pods {

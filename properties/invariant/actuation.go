@@ -54,7 +54,7 @@ var LowerNominationsCleared = properties.Property{
 		for _, p := range s.Cluster.Pods {
 			// A scheduler knows of the waiting pods that are its own.
 			if p.Spec.NodeName == "" && p.Status.NominatedNodeName == node && s.Cluster.Settings.Schedules(p.Spec.SchedulerName) &&
-				model.Priority(p) < model.Priority(s.Cluster.Preemptor) {
+				s.Priority(p) < model.Priority(s.Cluster.Preemptor) {
 				lower = append(lower, model.Key(p))
 			}
 		}

@@ -15,9 +15,10 @@ import (
 
 // ViolationsRecounted: the number of budget violations is one that the victims can come to.
 var ViolationsRecounted = properties.Property{
-	Name:    "violations-recounted",
-	Promise: "pods: a group of pods expected to be preempted. numPDBViolations: the count of violations of PodDisruptionBudget.",
-	Source:  "kube-scheduler/extender/v1/types.go:50@v0.37.1, Victims; policy/v1 PodDisruptionBudgetStatus.disruptionsAllowed: \"Number of pod disruptions that are currently allowed.\", which is valid only if observedGeneration equals to PDB's object generation",
+	Name:     "violations-recounted",
+	Promise:  "pods: a group of pods expected to be preempted. numPDBViolations: the count of violations of PodDisruptionBudget.",
+	Source:   "kube-scheduler/extender/v1/types.go:50@v0.37.1, Victims; policy/v1 PodDisruptionBudgetStatus.disruptionsAllowed: \"Number of pod disruptions that are currently allowed.\", which is valid only if observedGeneration equals to PDB's object generation",
+	PodByPod: true,
 	Lies: []string{
 		"a violation is not counted", "a violation is counted twice",
 		"of overlapping budgets, one violation less than in the best order", "of overlapping budgets, one violation more than in the worst order",
@@ -44,10 +45,11 @@ func span(least, most int) string {
 
 // NoFewerViolations: no other candidate violates fewer budgets than the pick.
 var NoFewerViolations = properties.Property{
-	Name:    "no-fewer-violations",
-	Promise: "The scheduler tries to find victims whose PDB are not violated by preemption, but if no such victims are found, preemption will still happen, and lower priority Pods will be removed despite their PDBs being violated.",
-	Source:  properties.DocsBudgets + "; pickOneNodeForPreemption: \"A node with minimum number of PDB violations\" (preemption.go:329@v1.37.1)",
-	Lies:    []string{"the pick violates a budget"},
+	Name:     "no-fewer-violations",
+	Promise:  "The scheduler tries to find victims whose PDB are not violated by preemption, but if no such victims are found, preemption will still happen, and lower priority Pods will be removed despite their PDBs being violated.",
+	Source:   properties.DocsBudgets + "; pickOneNodeForPreemption: \"A node with minimum number of PDB violations\" (preemption.go:329@v1.37.1)",
+	PodByPod: true,
+	Lies:     []string{"the pick violates a budget"},
 	Applies: func(s *properties.Subject) bool {
 		return choiceShown(s) && !s.Extended() && len(s.Observation.Candidates) > 1 && len(s.Cluster.PodDisruptionBudgets) > 0
 	},

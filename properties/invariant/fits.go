@@ -105,12 +105,13 @@ const maxSubsets = 8
 //
 // Single pods are tried in all dry runs, larger sets for the pick.
 var MinimalVictims = properties.Property{
-	Name:    "minimal-victims",
-	Promise: "Preemption does not necessarily remove all lower-priority Pods. If the pending Pod can be scheduled by removing fewer than all lower-priority Pods, then only a portion of the lower-priority Pods are removed.",
-	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Inter-Pod affinity on lower-priority Pods\", note; \"the minimum set of pods\": default_preemption.go:279@v1.37.1, SelectVictimsOnNode",
-	Needs:   properties.NeedsModel,
-	Lies:    []string{"one victim too many"},
-	Applies: proposed,
+	Name:     "minimal-victims",
+	Promise:  "Preemption does not necessarily remove all lower-priority Pods. If the pending Pod can be scheduled by removing fewer than all lower-priority Pods, then only a portion of the lower-priority Pods are removed.",
+	Source:   "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Inter-Pod affinity on lower-priority Pods\", note; \"the minimum set of pods\": default_preemption.go:279@v1.37.1, SelectVictimsOnNode",
+	Needs:    properties.NeedsModel,
+	PodByPod: true,
+	Lies:     []string{"one victim too many"},
+	Applies:  proposed,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		for _, p := range proposals(s) {
 			largest := 1
@@ -169,12 +170,13 @@ func couldStay(victims []string, largest int, fits func(gone map[string]bool) (b
 
 // NoSwap: no victim could be spared by taking a less important pod in its place.
 var NoSwap = properties.Property{
-	Name:    "no-swap",
-	Promise: "Try to reprieve as many pods as possible. We first try to reprieve the PDB violating victims and then other non-violating ones. In both cases, we start from the highest importance victims.",
-	Source:  "default_preemption.go:384@v1.37.1, SelectVictimsOnNode; \"tries to find victims whose PDB are not violated\": " + properties.DocsBudgets,
-	Needs:   properties.NeedsModel,
-	Lies:    []string{"a more important victim than needed"},
-	Applies: proposed,
+	Name:     "no-swap",
+	Promise:  "Try to reprieve as many pods as possible. We first try to reprieve the PDB violating victims and then other non-violating ones. In both cases, we start from the highest importance victims.",
+	Source:   "default_preemption.go:384@v1.37.1, SelectVictimsOnNode; \"tries to find victims whose PDB are not violated\": " + properties.DocsBudgets,
+	Needs:    properties.NeedsModel,
+	PodByPod: true,
+	Lies:     []string{"a more important victim than needed"},
+	Applies:  proposed,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		for _, p := range proposals(s) {
 			victims := set(p.victims...)

@@ -54,15 +54,15 @@ func Cost(s *properties.Subject, keys []string, violations int) []int64 {
 	victims := s.Pods(keys)
 	highest, sum := int64(math.MinInt64), int64(0)
 	for _, p := range victims {
-		highest = max(highest, int64(model.Priority(p)))
-		sum += int64(model.Priority(p)) - math.MinInt32
+		highest = max(highest, int64(s.Priority(p)))
+		sum += int64(s.Priority(p)) - math.MinInt32
 	}
 	counts := highest
 	if len(victims) > 0 && (s.Assumes("first-victim-is-highest") || s.Assumes("victims-unsorted")) {
-		counts = int64(model.Priority(victims[0]))
+		counts = int64(s.Priority(victims[0]))
 	}
 	first := int64(math.MaxInt64)
-	for _, p := range slices.DeleteFunc(victims, func(p *v1.Pod) bool { return int64(model.Priority(p)) < highest }) {
+	for _, p := range slices.DeleteFunc(victims, func(p *v1.Pod) bool { return int64(s.Priority(p)) < highest }) {
 		first = min(first, s.Started(p).Unix())
 	}
 	return []int64{int64(violations), counts, sum, int64(len(keys)), -first}
@@ -89,12 +89,13 @@ const stableSort = 12
 // the order of equally important pods: more than one of them has no start time, or
 // there are too many for the scheduler's sort to be stable.
 var OrderDoesNotMatter = properties.Property{
-	Name:    "order-does-not-matter",
-	Promise: "6. If there are still ties, the first such node is picked (sort of randomly).",
-	Source:  "preemption.go:334@v1.37.1, doc comment of pickOneNodeForPreemption: nothing else is random, and lists of the API have no order",
-	Needs:   properties.NeedsRepetition,
-	Lies:    []string{"the order of pods decides who goes", "the order of nodes decides the pick"},
-	Applies: func(s *properties.Subject) bool { return preempted(s) && !leavesOrderOpen(s) },
+	Name:     "order-does-not-matter",
+	Promise:  "6. If there are still ties, the first such node is picked (sort of randomly).",
+	Source:   "preemption.go:334@v1.37.1, doc comment of pickOneNodeForPreemption: nothing else is random, and lists of the API have no order",
+	Needs:    properties.NeedsRepetition,
+	PodByPod: true,
+	Lies:     []string{"the order of pods decides who goes", "the order of nodes decides the pick"},
+	Applies:  func(s *properties.Subject) bool { return preempted(s) && !leavesOrderOpen(s) },
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		for _, arrange := range arrangements(s) {
 			other, err := s.System.Observe(s.Context, rearranged(s, arrange))

@@ -2,6 +2,7 @@ package invariant
 
 import (
 	"fmt"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -20,26 +21,33 @@ var LowerPriorityOnly = properties.Property{
 		if victim == nil {
 			return ""
 		}
-		if own, its := model.Priority(s.Cluster.Preemptor), model.Priority(victim); its >= own {
+		if own, its := model.Priority(s.Cluster.Preemptor), s.Priority(victim); its >= own {
 			return fmt.Sprintf("priority %d is not below the preemptor's %d", its, own)
 		}
 		return ""
 	}),
 }
 
-// VictimsOnTheirNode: every victim is on the node for which it goes.
+// VictimsOnTheirNode: every victim is on the node for which it goes, or is disrupted
+// together with a pod there.
 var VictimsOnTheirNode = properties.Property{
 	Name:    "victims-on-their-node",
 	Promise: "If such a Node is found, one or more lower priority Pods get evicted from the Node.",
 	Source:  properties.DocsPreemption,
 	Lies:    []string{"a victim on another node"},
 	Applies: proposed,
-	Check: eachVictim(func(_ *properties.Subject, node string, victim *v1.Pod) string {
-		if victim != nil && victim.Spec.NodeName != node {
+	Check: eachVictim(func(s *properties.Subject, node string, victim *v1.Pod) string {
+		if victim != nil && victim.Spec.NodeName != node && !goesWithOneOn(s, node, victim) {
 			return fmt.Sprintf("it is on node %q", victim.Spec.NodeName)
 		}
 		return ""
 	}),
+}
+
+// goesWithOneOn tells whether a victim can only be disrupted together with a pod on a node.
+func goesWithOneOn(s *properties.Subject, node string, victim *v1.Pod) bool {
+	whole := s.Unit(victim)
+	return whole != nil && slices.ContainsFunc(s.Cluster.Pods, func(p *v1.Pod) bool { return p.Spec.NodeName == node && s.Unit(p) == whole })
 }
 
 // VictimsWereRunning: every victim is a pod that is bound to a node and has not terminated, named once.
@@ -76,7 +84,7 @@ var StaticPodsStay = properties.Property{
 		if victim == nil || victim.Annotations[v1.MirrorPodAnnotationKey] == "" {
 			return ""
 		}
-		likeOthers := victim.Spec.NodeName == node && model.Priority(victim) < model.Priority(s.Cluster.Preemptor)
+		likeOthers := victim.Spec.NodeName == node && s.Priority(victim) < model.Priority(s.Cluster.Preemptor)
 		if likeOthers && s.Assumes("mirror-pods-preempted") {
 			return ""
 		}
@@ -108,11 +116,12 @@ func eachVictim(wrong func(s *properties.Subject, node string, victim *v1.Pod) s
 
 // VictimsByImportance: victims are listed from the most important to the least.
 var VictimsByImportance = properties.Property{
-	Name:    "victims-by-importance",
-	Promise: "Sort victims after reprieving pods to keep the victims sorted in order of importance from high to low.",
-	Source:  "default_preemption.go:429@v1.37.1, SelectVictimsOnNode; pickOneNodeForPreemption relies on it (preemption.go:325@v1.37.1)",
-	Lies:    []string{"the less important victim first"},
-	Applies: proposed,
+	Name:     "victims-by-importance",
+	Promise:  "Sort victims after reprieving pods to keep the victims sorted in order of importance from high to low.",
+	Source:   "default_preemption.go:429@v1.37.1, SelectVictimsOnNode; pickOneNodeForPreemption relies on it (preemption.go:325@v1.37.1)",
+	PodByPod: true,
+	Lies:     []string{"the less important victim first"},
+	Applies:  proposed,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		for _, p := range proposals(s) {
 			victims := s.Pods(p.victims)

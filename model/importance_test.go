@@ -1,0 +1,42 @@
+package model_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
+)
+
+// The units are those of upstream's TestMoreImportantVictim
+// (preemption/util_test.go:266@v1.37.1).
+func TestMoreImportant(t *testing.T) {
+	u := func(priority int32, kind unit.Kind, size, start int) *unit.Unit {
+		return &unit.Unit{Priority: priority, Kind: kind, Pods: make([]*filter.Pod, size), Start: time.Unix(int64(start), 0)}
+	}
+	for _, tt := range []struct {
+		name       string
+		more, less *unit.Unit
+	}{
+		{"higher priority", u(20, unit.Pod, 1, 0), u(10, unit.Pod, 1, 0)},
+		{"a group and a pod", u(10, unit.PodGroup, 1, 0), u(10, unit.Pod, 1, 0)},
+		{"two pods, one older", u(10, unit.Pod, 1, 500), u(10, unit.Pod, 1, 1000)},
+		{"two groups, one larger", u(10, unit.PodGroup, 2, 0), u(10, unit.PodGroup, 1, 0)},
+		{"two groups, one older", u(10, unit.PodGroup, 2, 500), u(10, unit.PodGroup, 2, 1000)},
+		{"a group of groups and a pod", u(10, unit.Composite, 1, 0), u(10, unit.Pod, 1, 0)},
+		{"a group of groups and a group", u(10, unit.Composite, 1, 0), u(10, unit.PodGroup, 1, 0)},
+		{"priority before kind", u(20, unit.PodGroup, 1, 0), u(10, unit.Composite, 1, 0)},
+		{"kind before size", u(10, unit.Composite, 1, 0), u(10, unit.PodGroup, 2, 0)},
+		{"kind before start", u(10, unit.Composite, 1, 1000), u(10, unit.PodGroup, 1, 500)},
+		{"two groups of groups, one larger", u(10, unit.Composite, 2, 0), u(10, unit.Composite, 1, 0)},
+		{"size before start", u(10, unit.Composite, 2, 1000), u(10, unit.Composite, 1, 500)},
+		{"two groups of groups, one older", u(10, unit.Composite, 1, 500), u(10, unit.Composite, 1, 1000)},
+	} {
+		assert.Negative(t, model.MoreImportant(tt.more, tt.less), tt.name)
+		assert.Positive(t, model.MoreImportant(tt.less, tt.more), tt.name)
+	}
+	assert.Zero(t, model.MoreImportant(u(10, unit.PodGroup, 2, 500), u(10, unit.PodGroup, 2, 500)))
+}
