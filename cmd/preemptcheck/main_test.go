@@ -61,6 +61,7 @@ func TestOutput(t *testing.T) {
 		{"findings-class", 0, []string{"findings", "--class", "inconsistency,unreachable"}},
 		{"check-class", 0, []string{"check", "--class", "inconsistency,debatable", "testdata/cases/known.yaml", "../../corpus/cases/finding-percentage-of-potential-nodes.yaml"}},
 		{"explain-remark", 0, []string{"explain", "../../corpus/cases/finding-percentage-of-potential-nodes.yaml"}},
+		{"explain-group", 0, []string{"explain", "--nodes", "3", "testdata/training-job-makes-room.yaml"}},
 		{"explain-crash", 0, []string{"explain", "../../corpus/cases/finding-unknown-capacity-crashes-score.yaml"}},
 		{"explain-error", 0, []string{"explain", "../../corpus/cases/finding-invalid-score-fails-cycle.yaml"}},
 		{"explain-postfilter-error", 0, []string{"explain", "../../corpus/cases/finding-prefilter-rejection-is-error.yaml"}},

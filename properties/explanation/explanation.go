@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/explain"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -43,6 +44,8 @@ type Explanation struct {
 	// Candidates are the best ones, as many as were asked for, of CandidateCount.
 	Candidates     []Candidate `json:"candidates,omitempty"`
 	CandidateCount int         `json:"candidateCount"`
+	// Units are those groups whose pods are preempted together of which the candidates name a pod.
+	Units []*Unit `json:"units,omitempty"`
 	// Choices are all allowed answers, the most likely first. They are not worked out if Incomplete
 	// says why.
 	Choices    []Choice `json:"choices,omitempty"`
@@ -85,7 +88,8 @@ type Candidate struct {
 
 // Pod is a pod of a node on which preemption helps.
 type Pod struct {
-	Pod         string `json:"pod"`
+	Pod string `json:"pod"`
+	// Priority is the one that counts: of a pod of a group that of the group.
 	Priority    int32  `json:"priority"`
 	Started     string `json:"started"` // "unknown" counts as now
 	Terminating bool   `json:"terminating,omitempty"`
@@ -172,11 +176,13 @@ func Of(r *properties.Result, candidates int) *Explanation {
 	for _, p := range c.Pods {
 		pods[model.Key(p)] = p
 	}
+	groups := c.Groups()
 	names := d.Candidates()
 	e.CandidateCount = len(names)
 	for _, node := range names[:min(max(candidates, 0), len(names))] {
-		e.Candidates = append(e.Candidates, explainCandidate(d, node, pods))
+		e.Candidates = append(e.Candidates, explainCandidate(d, node, pods, groups))
 	}
+	e.Units = unitsOf(c, e.Candidates)
 	if d.Orders() > maxOrders {
 		e.Incomplete = "there are too many orders of equally important pods, or of overlapping budgets, to try them all"
 		return e
@@ -221,15 +227,15 @@ func group(verdicts map[string]*model.Verdict) []Failure {
 	return groups
 }
 
-func explainCandidate(d *answers.Set, node string, pods map[string]*v1.Pod) Candidate {
+func explainCandidate(d *answers.Set, node string, pods map[string]*v1.Pod, groups *unit.Groups) Candidate {
 	outcomes, _ := d.DryRunOn(node)
 	listed := outcomes[0]
 	c := Candidate{Node: node, Values: explain.Values(listed), Violations: listed.Violations}
 	for _, key := range listed.Victims {
-		c.Victims = append(c.Victims, explainPod(pods[key], listed.Violates[key]))
+		c.Victims = append(c.Victims, explainPod(pods[key], groups, listed.Violates[key]))
 	}
 	for _, key := range listed.Reprieved {
-		c.Reprieved = append(c.Reprieved, explainPod(pods[key], ""))
+		c.Reprieved = append(c.Reprieved, explainPod(pods[key], groups, ""))
 	}
 	for _, other := range outcomes[1:] {
 		c.Other = append(c.Other, other.Victims)
@@ -238,9 +244,9 @@ func explainCandidate(d *answers.Set, node string, pods map[string]*v1.Pod) Cand
 	return c
 }
 
-func explainPod(p *v1.Pod, violates string) Pod {
+func explainPod(p *v1.Pod, groups *unit.Groups, violates string) Pod {
 	line := Pod{
-		Pod: model.Key(p), Priority: model.Priority(p), Started: "unknown",
+		Pod: model.Key(p), Priority: groups.Priority(p, model.Priority(p)), Started: "unknown",
 		Terminating: p.DeletionTimestamp != nil, Violates: violates,
 	}
 	if p.Status.StartTime != nil {

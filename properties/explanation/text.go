@@ -116,30 +116,27 @@ func (e *Explanation) dryRunText(w io.Writer) {
 	t := table.New("  ", "NODE", "VICTIM", "PRIORITY", "STARTED", "VIOLATES BUDGET")
 	for _, c := range e.Candidates {
 		node := c.Node
-		for _, v := range c.Victims {
-			name := v.Pod
-			if v.Terminating {
-				name += " (terminating)"
-			}
-			t.Row(node, name, fmt.Sprint(v.Priority), v.Started, v.Violates)
+		for _, row := range e.victimRows(c.Victims) {
+			t.Row(append([]string{node}, row...)...)
 			node = ""
 		}
 	}
 	t.WriteText(w)
+	e.unitsText(w)
 	for _, c := range e.Candidates {
 		if len(c.Reprieved) > 0 {
 			var names []string
 			for _, p := range c.Reprieved {
 				names = append(names, p.Pod)
 			}
-			fmt.Fprintf(w, "  Reprieved on %s: %s\n", c.Node, words.Some(names, shownPods))
+			fmt.Fprintf(w, "  Reprieved on %s: %s\n", c.Node, words.Some(e.together(names), shownPods))
 		}
 		for i, victims := range c.Other {
 			if i == shownChoices {
 				fmt.Fprintf(w, "  … and %d more\n", len(c.Other)-i)
 				break
 			}
-			fmt.Fprintf(w, "  Or on %s, in another order of equally important pods: %s\n", c.Node, words.Some(victims, shownPods))
+			fmt.Fprintf(w, "  Or on %s, in another order of equally important pods: %s\n", c.Node, words.Some(e.together(victims), shownPods))
 		}
 	}
 	fmt.Fprintln(w)
@@ -202,15 +199,22 @@ func (e *Explanation) pickText(w io.Writer) {
 	case n == 1:
 		c := e.Choices[0]
 		fmt.Fprintf(w, "Pick: %s, %s.\n\n", c.Node, because(c.DecidedBy))
+		marked, unmarked := []string(nil), []string(nil)
 		for _, p := range c.Deleted {
 			if slices.Contains(c.Marked, p) {
-				fmt.Fprintf(w, "  %s is marked as DisruptionTarget and deleted\n", p)
+				marked = append(marked, p)
 			} else {
-				fmt.Fprintf(w, "  %s is deleted\n", p)
+				unmarked = append(unmarked, p)
 			}
 		}
-		for _, p := range c.Terminating {
-			fmt.Fprintf(w, "  %s is terminating already\n", p)
+		for _, p := range e.together(marked) {
+			fmt.Fprintf(w, "  %s %s marked as DisruptionTarget and deleted\n", p, areOrIs(p))
+		}
+		for _, p := range e.together(unmarked) {
+			fmt.Fprintf(w, "  %s %s deleted\n", p, areOrIs(p))
+		}
+		for _, p := range e.together(c.Terminating) {
+			fmt.Fprintf(w, "  %s %s terminating already\n", p, areOrIs(p))
 		}
 		for _, p := range c.Cleared {
 			fmt.Fprintf(w, "  %s loses its nomination to %s\n", p, c.Node)
@@ -237,7 +241,7 @@ func (e *Explanation) choicesText(w io.Writer) {
 	t := table.New("  ", header...)
 	shown := e.Choices[:min(len(e.Choices), shownChoices)]
 	for _, c := range shown {
-		row := []string{c.Node, c.DecidedBy, orNone(c.Deleted), orNone(c.Terminating), orNone(c.Cleared)}
+		row := []string{c.Node, c.DecidedBy, orNone(e.together(c.Deleted)), orNone(e.together(c.Terminating)), orNone(c.Cleared)}
 		t.Row(append(row, e.Odds.on(c.Node)...)...)
 	}
 	t.WriteText(w)
@@ -279,7 +283,7 @@ func (e *Explanation) referenceText(w io.Writer) {
 	case r.ScheduledTo != "":
 		did = "it schedules the pod to " + r.ScheduledTo
 	case r.Pick != "":
-		did = fmt.Sprintf("it nominates %s and preempts %s", r.Pick, words.Some(r.Victims, shownPods))
+		did = fmt.Sprintf("it nominates %s and preempts %s", r.Pick, words.Some(e.together(r.Victims), shownPods))
 		if e.Incomplete != "" && r.DecidedBy != "" {
 			did += ", " + because(r.DecidedBy)
 		}
