@@ -2,6 +2,7 @@ package findingsdoc
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,7 +10,9 @@ import (
 	"text/tabwriter"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/words"
@@ -42,6 +45,12 @@ func Summary(c *model.Cluster) string {
 		line("budget", model.Key(b), selector, fmt.Sprintf("disruptionsAllowed %d", b.Status.DisruptionsAllowed), policy)
 	}
 	storageLines(c, line)
+	for _, o := range c.Extra {
+		if g, ok := o.(*schedulingv1beta1.PodGroup); ok {
+			mode := when(g.Spec.DisruptionMode != nil && g.Spec.DisruptionMode.All != nil, "disrupted as a whole")
+			line("pod group", model.Key(g), fmt.Sprintf("priority %d", ptr.Deref(g.Spec.Priority, 0)), cmp.Or(mode, "disrupted pod by pod"))
+		}
+	}
 	differ := startsDiffer(c)
 	for _, p := range c.Pods {
 		line("pod", model.Key(p), append(podDetails(p), when(differ && p.Spec.NodeName != "", started(p)))...)

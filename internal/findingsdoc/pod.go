@@ -18,6 +18,9 @@ import (
 func podDetails(p *v1.Pod) (d details) {
 	d.add(p.Spec.NodeName != "", "on %s", p.Spec.NodeName)
 	d.add(p.Status.NominatedNodeName != "", "nominated to %s", p.Status.NominatedNodeName)
+	if g := p.Spec.SchedulingGroup; g != nil {
+		d.add(true, "of group %s", ptr.Deref(g.PodGroupName, ""))
+	}
 	d.add(true, "priority %d", model.Priority(p))
 	d.requests(p)
 	d.topology(p)

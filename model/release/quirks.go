@@ -46,6 +46,7 @@ const (
 	QuantitiesWrapAround              Quirk = "quantities-wrap-around"               // amounts beyond 64 bits are 0, or below 0
 	ScoresWrapAround                  Quirk = "invalid-score-fails-cycle"            // an error if the score of a node that fits leaves 64 bits
 	FirstVictimIsHighest              Quirk = "first-victim-is-highest"              // the first victim's priority counts as the highest, whoever put it first
+	MemberRanksAsGroup                Quirk = "member-ranks-as-group"                // a pod that names a group ranks as one, though it goes by itself
 )
 
 // The quirks that v1.37.1 no longer has.

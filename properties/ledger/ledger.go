@@ -151,7 +151,7 @@ func Of(version release.Release) []Entry {
 func All() []Entry { return slices.Clone(all) }
 
 var all = func() []Entry {
-	all := slices.Concat(openBudgets, openFilters, openStorage, openCycle, fixedFindings)
+	all := slices.Concat(openBudgets, openFilters, openStorage, openCycle, openGroups, fixedFindings)
 	for i := range all {
 		e := &all[i]
 		e.Upstream = cmp.Or(e.Upstream, "unreported")
