@@ -143,6 +143,8 @@ var Tests = []Test{
 		fails{"the claim is idle": "the last PostFilter plugin to run: got false, want true"}},
 	{"member-ranks-as-group", preemption + "types_test.go", "TestNewPodVictim_RanksAsPod",
 		fails{"the group is in mode Single": "got true, want false", "the group is missing": "got true, want false"}},
+	{"pick-by-own-priority", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_PriorityOfPodGroupDecidesPick",
+		fails{"the pod has a higher priority than its group": `got nominated node "node2", want node1`}},
 	{"gated-by-vain-preemption", scheduler + "scheduler_test.go", inTime + "/the victims are gone before they are preempted",
 		fails{"somebody deletes them": "after a minute pod p is not on node1"}},
 	{"victim-deletion-met-by-gate", scheduler + "scheduler_test.go", inTime + "/the victim that matters is gone before the last one is evicted",

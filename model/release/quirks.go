@@ -47,6 +47,7 @@ const (
 	ScoresWrapAround                  Quirk = "invalid-score-fails-cycle"            // an error if the score of a node that fits leaves 64 bits
 	FirstVictimIsHighest              Quirk = "first-victim-is-highest"              // the first victim's priority counts as the highest, whoever put it first
 	MemberRanksAsGroup                Quirk = "member-ranks-as-group"                // a pod that names a group ranks as one, though it goes by itself
+	PickByOwnPriority                 Quirk = "pick-by-own-priority"                 // the choice among nodes goes by the priority of pods, not by that of their groups
 )
 
 // The quirks that v1.37.1 no longer has.

@@ -104,6 +104,7 @@ var switches = []struct {
 	{NothingLeftKeepsNomination, nothingLeftKeepsNomination},
 	{FirstVictimIsHighest, firstVictimIsHighest},
 	{MemberRanksAsGroup, memberRanksAsGroup},
+	{PickByOwnPriority, pickByOwnPriority},
 	{QuantitiesWrapAround, onPlugin("NodeResourcesFit", variant.Around(int64WrapsAround))},
 	{ScoresWrapAround, afterDecide(scoresWrapAround)},
 	{AdminDevicesWithheld, readDevices(func(r *device.Reading) { r.Withholds = func(admin, other int) bool { return admin <= other } })},

@@ -51,18 +51,22 @@ func choiceShown(s *properties.Subject) bool {
 // priorities count from the lowest possible one, so that every victim adds to it
 // (preemption.go:365@v1.37.1).
 func Cost(s *properties.Subject, keys []string, violations int) []int64 {
-	victims := s.Pods(keys)
+	victims, priorityOf := s.Pods(keys), s.Priority
+	own := s.Assumes("pick-by-own-priority") && slices.ContainsFunc(victims, func(p *v1.Pod) bool { return s.Priority(p) != model.Priority(p) })
+	if own {
+		priorityOf = model.Priority
+	}
 	highest, sum := int64(math.MinInt64), int64(0)
 	for _, p := range victims {
-		highest = max(highest, int64(s.Priority(p)))
-		sum += int64(s.Priority(p)) - math.MinInt32
+		highest = max(highest, int64(priorityOf(p)))
+		sum += int64(priorityOf(p)) - math.MinInt32
 	}
 	counts := highest
-	if len(victims) > 0 && (s.Assumes("first-victim-is-highest") || s.Assumes("victims-unsorted")) {
-		counts = int64(s.Priority(victims[0]))
+	if len(victims) > 0 && (own || s.Assumes("first-victim-is-highest") || s.Assumes("victims-unsorted")) {
+		counts = int64(priorityOf(victims[0]))
 	}
 	first := int64(math.MaxInt64)
-	for _, p := range slices.DeleteFunc(victims, func(p *v1.Pod) bool { return int64(s.Priority(p)) < highest }) {
+	for _, p := range slices.DeleteFunc(victims, func(p *v1.Pod) bool { return int64(priorityOf(p)) < highest }) {
 		first = min(first, s.Started(p).Unix())
 	}
 	return []int64{int64(violations), counts, sum, int64(len(keys)), -first}

@@ -14,4 +14,16 @@ var openGroups = []Entry{
 		Consequence: "Beside pods of groups that may go one by one, older pods without a group are preempted first.",
 		Releases:    ">=1.37.0",
 	},
+	{
+		ID:          "pick-by-own-priority",
+		Title:       "The choice among nodes goes by the priority of pods, not by that of their groups",
+		Class:       Inconsistency,
+		Promise:     "When scheduling or preempting a pod that is part of a Pod Group, the priority defined in the PodGroup object will be used (and priority defined in the Pod itself will be ignored). A node with minimum highest priority victim is picked. Ties are broken by sum of priorities of all victims.",
+		Source:      "KEP-5710, priority of a PodGroup; doc comment of pickOneNodeForPreemption (preemption.go:324@v1.37.1)",
+		Happens:     "On each node the group's priority decides who may be preempted, and who is reprieved first. Then the nodes are compared by the priorities in the specs of their victims, which also say whose start time counts.",
+		Where:       "preemption.go:354@v1.37.1 and preemption.go:365@v1.37.1, pickOneNodeForPreemption; scheduler/util/utils.go:63@v1.37.1, GetEarliestPodStartTime",
+		Consequence: "Where pods have another priority than their group, a node may be picked on which more important pods go than on another.",
+		Releases:    ">=1.37.0",
+		Properties:  []string{"best-candidate"},
+	},
 }
