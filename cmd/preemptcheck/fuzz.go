@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
@@ -177,6 +178,7 @@ func newFuzzWorker() *cobra.Command {
 			}
 			defer checker.System.Close()
 			checker.Sample = all.Sample(relations, filters, all.RepeatingOneIn)
+			bubble.DeepStacks = true
 			// An interrupt of a terminal reaches all processes, but it is fuzz that
 			// decides when a worker ends: by closing its input.
 			return campaign.Work(context.WithoutCancel(cmd.Context()), checker, cmd.InOrStdin(), cmd.OutOrStdout())

@@ -18,7 +18,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
-	"github.com/preemptcheck/preemptcheck/reference/bubble"
 )
 
 // Clusters are checked by worker processes: feature gates are global to a
@@ -79,7 +78,6 @@ func Generate(seed, n uint64) *model.Cluster {
 
 // Work answers requests until there are no more.
 func Work(ctx context.Context, checker *properties.Checker, in io.Reader, out io.Writer) error {
-	bubble.DeepStacks = true
 	requests, answers := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var r request
