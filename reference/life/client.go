@@ -58,15 +58,15 @@ type podClient struct {
 // call makes a call about a pod, once it is let go on.
 func (p podClient) call(ctx context.Context, place timeline.PlaceName, name, text string, f func(key string) error) error {
 	at := timeline.Place{Name: place, Pod: p.namespace + "/" + name}
-	if !p.s.park(at, nil) {
+	e := timeline.Entry{What: timeline.Called, Call: place, Object: "Pod " + at.Pod, Text: text}
+	if pod, ok := ctx.Value(preemptorKey{}).(*v1.Pod); ok {
+		e.By, e.ByUID = model.Key(pod), pod.UID
+	}
+	if !p.s.parkAs(at, at.String()+" "+text+" "+e.By, nil) {
 		return errDead
 	}
 	if err := ctx.Err(); err != nil { // the call was given up before it was sent
 		return err
-	}
-	e := timeline.Entry{What: timeline.Called, Call: place, Object: "Pod " + at.Pod, Text: text}
-	if pod, ok := ctx.Value(preemptorKey{}).(*v1.Pod); ok {
-		e.By, e.ByUID = model.Key(pod), pod.UID
 	}
 	failure, arrives := p.s.r.failure(at)
 	err := failure

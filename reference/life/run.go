@@ -307,10 +307,15 @@ func (r *run) saw(part *timeline.Trace) {
 // park makes a goroutine of a scheduler wait at a place. It returns false if the scheduler
 // is dead by then.
 func (s *scheduler) park(at timeline.Place, ready func() bool) bool {
+	return s.parkAs(at, at.String(), ready)
+}
+
+// parkAs is park for one of several that may come to a place at once: they go on in the order of what they are.
+func (s *scheduler) parkAs(at timeline.Place, what string, ready func() bool) bool {
 	if s.dead.Load() {
 		return false
 	}
-	w := &waiting{at: at, what: at.String(), on: make(chan struct{}), ready: ready}
+	w := &waiting{at: at, what: what, on: make(chan struct{}), ready: ready}
 	s.r.arrive(w)
 	<-w.on
 	return !s.dead.Load()
