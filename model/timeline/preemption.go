@@ -22,6 +22,7 @@ type Preemption struct {
 // there is none.
 func (t *Trace) LastPreemption(pod string, before int) *Preemption {
 	var p *Preemption
+	cycle := 0 // that decided so
 	handled := map[string]int{}
 	for i := range t.Entries[:before] {
 		e := &t.Entries[i]
@@ -33,14 +34,14 @@ func (t *Trace) LastPreemption(pod string, before int) *Preemption {
 		case e.What == Handled && e.Text == "deleted":
 			handled[e.Pod()] = i
 		case e.What == Decided && e.Pod() == pod:
-			p = nil
+			p, cycle = nil, e.Cycle
 			if len(e.Victims) > 0 {
 				p = &Preemption{Node: e.Node, Victims: e.Victims, Decided: i, Began: -1, Ended: -1}
 			}
 		case p == nil:
-		case e.What == Begins && e.Pod() == pod:
+		case e.What == Begins && e.Pod() == pod && e.Cycle == cycle:
 			p.Began = i
-		case e.What == Ends && e.Pod() == pod:
+		case e.What == Ends && e.Pod() == pod && e.Cycle == cycle:
 			p.Ended = i
 		case e.What == Called && e.Call == Evict && e.By == pod && e.TookEffect():
 			p.Deleted++

@@ -155,6 +155,9 @@ type Entry struct {
 	Violations int
 	Nomination model.NominationMode
 	Failed     bool
+	// Cycle, of a decision and of both ends of its goroutine, is the number of the cycle that decided so: goroutines
+	// of one pod, or of two of one name, may be on at once.
+	Cycle int
 	// Let is what was held and may go on: where each waited, in the order in which they came.
 	Let []Place
 	// Left, of an event that is handled, are the pods that are unschedulable once the scheduler

@@ -70,7 +70,7 @@ var openFilters = []Entry{
 		Source:      "comment in RunFilterPluginsWithNominatedPods (runtime/framework.go:1279@v1.37.1); docs: concepts/scheduling-eviction/assign-pod-node, \"Inter-pod affinity and anti-affinity\"",
 		Happens:     "If the pod has no terms of its own and no pod that runs shuns it, PreFilter returns Skip, and AddPod never sees the nominated pods: the pod takes the node from under a nominated pod of higher priority whose victims are gone already and that will not run beside it.",
 		Where:       "interpodaffinity/filtering.go:569@v1.37.1, PreFilter; runtime/framework.go:1010@v1.37.1, RunPreFilterExtensionAddPod",
-		Consequence: "A pod takes the place of a nominated pod of higher priority that refuses to run beside it, so that pod's victims went for nothing.",
+		Consequence: "A pod takes the place of a nominated pod of higher priority that refuses to run beside it, so that pod's victims went for nothing; where a controller replaces what is evicted, that goes on without end.",
 		Releases:    ">=1.27.0",
 		Properties:  []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},

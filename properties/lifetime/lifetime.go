@@ -45,6 +45,8 @@ type Finding struct {
 	// Entry is the index of the entry of the trace where it shows; the number of entries if
 	// it shows in the end only.
 	Entry int
+	// Since is the index of the entry from which on it goes on, of what goes on for ever.
+	Since int
 	// Known are the ids of the known findings that explain it.
 	Known []string
 }
@@ -100,7 +102,7 @@ func Check(l *Life) (findings []Finding) {
 // explain are the ids of the known findings that explain a finding, beside those that it has.
 func (l *Life) explain(f *Finding) []string {
 	broken := func(f *Finding) known.Broken {
-		return known.Broken{Property: f.Property, Kind: f.Kind, Pod: f.Pod, Node: f.Node, Entry: f.Entry, Known: f.Known}
+		return known.Broken{Property: f.Property, Kind: f.Kind, Pod: f.Pod, Node: f.Node, Entry: f.Entry, Since: f.Since, Known: f.Known}
 	}
 	in := known.Life{Timeline: l.Timeline, Trace: l.Trace, Release: l.Release()}
 	for _, c := range l.judgeCycles() {

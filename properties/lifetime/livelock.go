@@ -55,7 +55,7 @@ func livelock(l *Life) []Finding {
 			for _, e := range all[i-period+1 : i+1] {
 				cycle = append(cycle, fmt.Sprintf("pod %s evicts %s", e.by, e.victim))
 			}
-			return []Finding{{Pod: l.Trace.Entries[all[i].entry].By, Kind: "again and again", Entry: all[i].entry, Detail: fmt.Sprintf(
+			return []Finding{{Pod: l.Trace.Entries[all[i].entry].By, Kind: "again and again", Since: all[i+1-period*manyRounds].entry, Entry: all[i].entry, Detail: fmt.Sprintf(
 				"pods are preempted for ever: %d times in succession, each pod being there or one that replaces it, and all where it was, %s", manyRounds, strings.Join(cycle, ", then "))}}
 		}
 	}

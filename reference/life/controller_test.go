@@ -103,4 +103,5 @@ func TestLivelock(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Contains(t, found[0].Detail, "pod default/p evicts default/v")
 	require.NotContains(t, found[0].Detail, "then", "it is the shortest cycle")
+	require.Empty(t, found[0].Known, "no known finding makes it do so")
 }

@@ -138,7 +138,7 @@ type run struct {
 	// stepped is told what is held after a step; nil: nobody is.
 	stepped func(step int, held []timeline.Place)
 	// preemptions are the goroutines that preempt, and whose they are.
-	preemptions sync.Map // of goroutine to *scheduler
+	preemptions sync.Map // of goroutine to routine
 	crash       atomic.Pointer[model.Crash]
 	stop        func() // stops listening
 

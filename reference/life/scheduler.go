@@ -48,8 +48,9 @@ type scheduler struct {
 	holders   []*holder
 
 	mu sync.Mutex
-	// dryRuns are the victims that the cycle on hand would have on each node; decided
-	// tells whether its decision is noted.
+	// cycle is the number of the cycle on hand, dryRuns are the victims that it would have on each node;
+	// decided tells whether its decision is noted.
+	cycle   int
 	dryRuns map[string]dryRun
 	decided bool
 }
@@ -202,7 +203,7 @@ func (s *scheduler) hook() {
 		s.inCycle.Store(true)
 		if info, ok := entity.(*framework.QueuedPodInfo); ok && info != nil && info.Pod != nil {
 			s.mu.Lock()
-			s.dryRuns, s.decided = map[string]dryRun{}, false
+			s.cycle, s.dryRuns, s.decided = s.cycle+1, map[string]dryRun{}, false
 			s.mu.Unlock()
 			s.note(timeline.Entry{What: timeline.Popped, Object: podName(info.Pod), Is: info.Pod})
 		}

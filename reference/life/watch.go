@@ -54,6 +54,7 @@ func (w *profileWatch) RunPostFilterPlugins(ctx context.Context, state fwk.Cycle
 	}
 	e.Failed = status.Code() == fwk.Error
 	w.s.mu.Lock()
+	e.Cycle = w.s.cycle
 	done := w.s.decided
 	if run := w.s.dryRuns[e.Node]; status.IsSuccess() {
 		e.Victims, e.Violations = keys(run.victims), run.violations
@@ -122,12 +123,12 @@ func (s *scheduler) preempts(next preemptPodFunc) preemptPodFunc {
 			ctx = context.WithValue(ctx, preemptorKey{}, pod)
 			if s.sync { // the calls are made before PostFilter answers
 				s.mu.Lock()
-				first := !s.decided
+				first, cycle := !s.decided, s.cycle
 				s.decided = true
 				s.mu.Unlock()
 				if first {
 					s.note(timeline.Entry{What: timeline.Decided, Object: podName(pod), Node: c.Name(), Victims: keys(c.Victims().Pods),
-						Is: pod, Violations: int(c.Victims().NumPDBViolations), Nomination: model.NominationSet})
+						Is: pod, Violations: int(c.Victims().NumPDBViolations), Nomination: model.NominationSet, Cycle: cycle})
 				}
 			}
 		}
@@ -141,6 +142,12 @@ func preemptorPod(p preemption.ExecutorPreemptor) (pod *v1.Pod, ok bool) {
 		ok = pod.UID == p.UID()
 	}
 	return pod, ok
+}
+
+// routine is a goroutine that preempts: by which scheduler, and by which of its cycles, it was started.
+type routine struct {
+	s     *scheduler
+	cycle int
 }
 
 // logged is told of upstream's log lines: the only sign of the two ends of a preemption's
@@ -169,13 +176,18 @@ func (r *run) logged(message string, keysAndValues []any) {
 		}
 	}
 	e.Object = "Pod " + pod
-	// What another scheduler began, and has not ended yet, is not this one's.
+	// What another scheduler began, and has not ended yet, is not this one's. A goroutine comes here before the cycle
+	// that starts it ends.
 	s := r.scheduler
 	if place == timeline.Preempt {
-		r.preemptions.Store(bubble.Goroutine(), s)
+		s.mu.Lock()
+		e.Cycle = s.cycle
+		s.mu.Unlock()
+		r.preemptions.Store(bubble.Goroutine(), routine{s, e.Cycle})
 	} else {
 		if began, ok := r.preemptions.LoadAndDelete(bubble.Goroutine()); ok {
-			s = began.(*scheduler)
+			routine := began.(routine)
+			s, e.Cycle = routine.s, routine.cycle
 		}
 		s.note(e) // it ends before it waits here
 	}

@@ -67,23 +67,17 @@ func (l *Life) opensNever(pod string) []string {
 // deletionMetByGate tells whether, in the last preemption for a pod, which ended well, the
 // scheduler was told that a victim is gone while it was on, and of another one after that.
 func (l *Life) deletionMetByGate(pod string) bool {
-	var victims []string
-	during, after, ended := false, false, false
-	for i := range l.Trace.Entries[:l.end()] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
-			victims, after, ended = e.Victims, false, false
-			// What it is told during the cycle counts when the cycle is over.
-			during = slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(i):i], func(m timeline.Entry) bool {
-				return m.What == timeline.Handled && m.Text == "deleted" && slices.Contains(victims, m.Pod())
-			})
-		case e.What == timeline.Ends && e.Pod() == pod:
-			ended = e.Text == "success"
-		case e.What == timeline.Handled && e.Text == "deleted" && slices.Contains(victims, e.Pod()):
-			during, after = during || !ended, after || ended
-		}
+	p := l.Trace.LastPreemption(pod, l.end())
+	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
+		return false
 	}
-	return ended && during && after
+	told := func(from, to int) bool {
+		return slices.ContainsFunc(l.Trace.Entries[from:to], func(e timeline.Entry) bool {
+			return e.What == timeline.Handled && e.Text == "deleted" && slices.Contains(p.Victims, e.Pod())
+		})
+	}
+	// What it is told during the cycle counts when the cycle is over.
+	return told(l.Trace.Began(p.Decided), p.Ended) && told(p.Ended, l.end())
 }
 
 // preemptionsOverlap tells whether, of the goroutines of preemptions of a pod that have not ended

@@ -134,8 +134,8 @@ type Broken struct {
 	Pod string
 	// Node is the node that it is about; "" if none.
 	Node string
-	// Entry is the index of the entry of the trace where it shows.
-	Entry int
+	// Entry is the index of the entry of the trace where it shows, Since where it began, of what goes on for ever.
+	Entry, Since int
 	// Known are the ids of the known findings that are found to explain it already.
 	Known []string
 }
@@ -167,6 +167,8 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		} else if l.lastVictimGone(f.Pod, f.Entry) && l.nominationUnseen(f.Pod, f.Entry) {
 			ids = append(ids, SecondPreemption)
 		}
+	case "preemption-leads-somewhere":
+		ids = append(ids, l.replacementsBoundAgainst(f)...)
 	case "marked-before-evicted":
 		if slices.Contains(l.Trace.HitNamesakes(), f.Entry) {
 			ids = append(ids, Namesake)

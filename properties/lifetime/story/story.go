@@ -178,7 +178,7 @@ func (t teller) sentence(i int) string {
 		return fmt.Sprintf("The goroutine that preempts for %s begins.", name)
 	case timeline.Ends:
 		text := fmt.Sprintf("The goroutine that preempts for %s ends: %s.", name, e.Text)
-		if p := t.Trace.LastPreemption(pod, i); p != nil && p.Deleted == 0 {
+		if p := t.Trace.LastPreemption(pod, i+1); p != nil && p.Ended == i && p.Deleted == 0 {
 			text += " It has deleted nothing."
 		}
 		return text

@@ -1,0 +1,116 @@
+package known_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
+	"github.com/preemptcheck/preemptcheck/reference/life"
+)
+
+// checkWhole asks whether a known finding explains all that a property finds in a timeline of the corpus, and nothing of it
+// in its near misses.
+func checkWhole(t *testing.T, name, property, id string, misses []nearMiss) {
+	t.Helper()
+	find := func(t *testing.T, miss nearMiss) (found []lifetime.Finding) {
+		s, err := corpus.Load("../../../corpus/timelines/" + name + ".yaml")
+		require.NoError(t, err)
+		tl := s.Cases[0].Timeline
+		if miss.timeline != nil {
+			miss.timeline(tl)
+		}
+		trace, err := life.Run(t.Context(), tl)
+		require.NoError(t, err)
+		if miss.trace != nil {
+			miss.trace(trace)
+		}
+		for _, f := range lifetime.Check(&lifetime.Life{Timeline: tl, Trace: trace}) {
+			if f.Property == property {
+				found = append(found, f)
+			}
+		}
+		require.NotEmpty(t, found)
+		return found
+	}
+	for _, f := range find(t, nearMiss{}) {
+		require.Contains(t, f.Known, id, f)
+	}
+	for _, miss := range misses {
+		t.Run(miss.name, func(t *testing.T) {
+			for _, f := range find(t, miss) {
+				require.NotContains(t, f.Known, id, f)
+			}
+		})
+	}
+}
+
+// TestMetByGateNearMisses: a pod stays gated as the deletion of a victim was met by the gate only if its own last
+// preemption went on then, ended well, and another victim was left.
+func TestMetByGateNearMisses(t *testing.T) {
+	ends := func(t *timeline.Trace, cycle int) *timeline.Entry {
+		return &t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Ends && e.Cycle == cycle })]
+	}
+	const first, second = 1, 2
+	misses := []nearMiss{
+		{name: "its goroutine fails", trace: func(t *timeline.Trace) { ends(t, second).Text = "error" }},
+		{name: "its goroutine goes on, that of the earlier pod ends twice", trace: func(t *timeline.Trace) { ends(t, second).Cycle = first }},
+		{name: "its goroutine ends first", trace: func(t *timeline.Trace) {
+			a, b := ends(t, first), ends(t, second)
+			a.Cycle, b.Cycle = second, first
+		}},
+		{name: "no other victim is gone afterwards", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Pod() == "default/w" && e.Text == "deleted" {
+					e.Text = "updated"
+				}
+			}
+		}},
+		{name: "it decides on nothing afterwards", trace: func(t *timeline.Trace) {
+			t.Entries = slices.Insert(t.Entries, t.FlushedAt-1, timeline.Entry{What: timeline.Decided, Object: "Pod default/p", Cycle: second + 1})
+			t.FlushedAt++
+		}},
+	}
+	checkWhole(t, "recreated-preemptor-met-by-gate", "no-wait-for-the-flush", known.GateMeetsDeletion, misses)
+}
+
+// TestReboundNearMisses: pods are preempted for ever as refusals of nominated pods are skipped only if each that replaces a victim
+// was bound for that.
+func TestReboundNearMisses(t *testing.T) {
+	checkWhole(t, "replaced-beside-nominated-pod", "preemption-leads-somewhere", string(release.NominatedRefusalsSkipped), []nearMiss{
+		{name: "p does not shun them", trace: wereOtherwise("p", func(p *v1.Pod) { p.Spec.Affinity = nil })},
+		{name: "one of them was not shunned", trace: wereOtherwise("v-2", func(p *v1.Pod) { p.Labels = nil })},
+		{name: "one of them is bound by another attempt", trace: func(t *timeline.Trace) {
+			i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Fits && e.Pod() == "default/v-2" })
+			t.Entries = slices.Insert(t.Entries, i+1, t.Entries[i])
+		}},
+	})
+}
+
+// TestReboundInKeptRoom: that a pod that replaces a victim was bound where it does not fit for another reason is no excuse.
+func TestReboundInKeptRoom(t *testing.T) {
+	s, err := corpus.Load("../../../corpus/timelines/replaced-beside-nominated-pod.yaml")
+	require.NoError(t, err)
+	l := &lifetime.Life{Timeline: s.Cases[0].Timeline}
+	l.Trace, err = life.Run(t.Context(), l.Timeline)
+	require.NoError(t, err)
+	in, is := known.Life{Timeline: l.Timeline, Trace: l.Trace, Release: release.Linked}, known.Broken{}
+	for _, f := range lifetime.Check(l) {
+		b := known.Broken{Property: f.Property, Kind: f.Kind, Pod: f.Pod, Node: f.Node, Entry: f.Entry, Since: f.Since, Known: f.Known}
+		if f.Property == "preemption-leads-somewhere" {
+			is = b
+			is.Known = nil
+		} else {
+			in.Cycles = append(in.Cycles, b)
+		}
+	}
+	require.NotEmpty(t, in.Explain(&is))
+	in.Cycles[1].Property = "fits-as-told"
+	require.Empty(t, in.Explain(&is))
+}
