@@ -72,12 +72,41 @@ func (l *Life) deletionMetByGate(pod string) bool {
 		return false
 	}
 	told := func(from, to int) bool {
-		return slices.ContainsFunc(l.Trace.Entries[from:to], func(e timeline.Entry) bool {
-			return e.What == timeline.Handled && e.Text == "deleted" && slices.Contains(p.Victims, e.Pod())
-		})
+		for i := from; i < to; i++ {
+			e := &l.Trace.Entries[i]
+			switch {
+			case !slices.Contains(p.Victims, e.Pod()):
+			case e.What == timeline.Handled && e.Text == "deleted":
+				return true
+			case e.PreemptsInMemory():
+				if at := l.wayEnds(e.Pod(), i); at >= 0 && at < to {
+					return true
+				}
+			}
+		}
+		return false
 	}
 	// What it is told during the cycle counts when the cycle is over.
 	return told(l.Trace.Began(p.Decided), p.Ended) && told(p.Ended, l.end())
+}
+
+// wayEnds is an entry by which the end of a pod's way to a node, from an entry on, has counted as its deletion: that comes
+// before the failure of the binding is recorded or, if the pod was rejected, once it is back in the queue
+// (schedule_one.go:528@v1.37.1). It is -1 if there is none.
+func (l *Life) wayEnds(pod string, from int) int {
+	recorded := -1
+	for i := from; i < l.end(); i++ {
+		switch e := &l.Trace.Entries[i]; {
+		case e.Pod() != pod:
+		case e.What == timeline.Told && strings.HasPrefix(e.Text, "FailedScheduling:"):
+			recorded = i
+		case e.What == timeline.Requeued && e.Text == "error":
+			return recorded
+		case e.What == timeline.Requeued:
+			return i
+		}
+	}
+	return -1
 }
 
 // preemptionsOverlap tells whether, of the goroutines of preemptions of a pod that have not ended

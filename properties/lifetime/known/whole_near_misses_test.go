@@ -2,6 +2,7 @@ package known_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,6 +79,36 @@ func TestMetByGateNearMisses(t *testing.T) {
 		}},
 	}
 	checkWhole(t, "recreated-preemptor-met-by-gate", "no-wait-for-the-flush", known.GateMeetsDeletion, misses)
+}
+
+// TestMemoryMetByGateNearMisses: that a victim's way to the node is over is met by the gate only if the way is over
+// before the goroutine is.
+func TestMemoryMetByGateNearMisses(t *testing.T) {
+	first := func(t *timeline.Trace, is func(e timeline.Entry) bool) *timeline.Entry {
+		return &t.Entries[slices.IndexFunc(t.Entries, is)]
+	}
+	recorded := func(e timeline.Entry) bool {
+		return e.Pod() == "default/v" && e.What == timeline.Told && strings.HasPrefix(e.Text, "FailedScheduling:")
+	}
+	checkWhole(t, "end-in-memory-met-by-gate", "no-wait-for-the-flush", known.GateMeetsDeletion, []nearMiss{
+		{name: "nothing tells that its way is over", trace: func(t *timeline.Trace) { first(t, recorded).Text = "" }},
+		{name: "it is told after the goroutine is over", trace: func(t *timeline.Trace) {
+			i := slices.IndexFunc(t.Entries, recorded)
+			e := t.Entries[i]
+			t.Entries = slices.Delete(t.Entries, i, i+1)
+			i = slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Ends })
+			t.Entries = slices.Insert(t.Entries, i+1, e)
+		}},
+		{name: "it was rejected, and put back after the goroutine was over", trace: func(t *timeline.Trace) {
+			first(t, func(e timeline.Entry) bool { return e.Pod() == "default/v" && e.What == timeline.Requeued }).Text = ""
+		}},
+		{name: "it is not preempted in memory", trace: func(t *timeline.Trace) {
+			first(t, func(e timeline.Entry) bool { return e.PreemptsInMemory() }).Text = "Preempted: by a call"
+		}},
+		{name: "its goroutine fails", trace: func(t *timeline.Trace) {
+			first(t, func(e timeline.Entry) bool { return e.What == timeline.Ends }).Text = "error"
+		}},
+	})
 }
 
 // TestReboundNearMisses: pods are preempted for ever as refusals of nominated pods are skipped only if each that replaces a victim
