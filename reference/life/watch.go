@@ -144,12 +144,6 @@ func preemptorPod(p preemption.ExecutorPreemptor) (pod *v1.Pod, ok bool) {
 	return pod, ok
 }
 
-// routine is a goroutine that preempts: by which scheduler, and by which of its cycles, it was started.
-type routine struct {
-	s     *scheduler
-	cycle int
-}
-
 // logged is told of upstream's log lines: the only sign of the two ends of a preemption's
 // goroutine (executor.go:255@v1.37.1, executor.go:310@v1.37.1).
 func (r *run) logged(message string, keysAndValues []any) {
@@ -195,4 +189,10 @@ func (r *run) logged(message string, keysAndValues []any) {
 	if place == timeline.Preempt {
 		s.note(e)
 	}
+}
+
+// routine is a goroutine that preempts: by which scheduler, and by which of its cycles, it was started.
+type routine struct {
+	s     *scheduler
+	cycle int
 }
