@@ -80,7 +80,7 @@ func (l *Life) gateMeanwhile() (findings []Finding) {
 		case timeline.Decided:
 			g := of(pod)
 			g.left, g.inMemory = l.toEnd(i), false
-			if deleted, _ := l.toDelete(i); len(deleted) > 0 && l.Timeline.Cluster.Settings.AsyncPreemption() {
+			if l.startsGoroutine(i) {
 				g.toBegin++
 			}
 			g.meanwhile = g.goesOn()
@@ -111,6 +111,18 @@ func (l *Life) gateMeanwhile() (findings []Finding) {
 		}
 	}
 	return findings
+}
+
+// startsGoroutine tells whether a decision has a goroutine: for victims that are yet to be deleted or, before 1.35, for any.
+func (l *Life) startsGoroutine(decided int) bool {
+	if !l.Timeline.Cluster.Settings.AsyncPreemption() {
+		return false
+	}
+	if l.Release().In("<1.35.0") {
+		return len(l.Trace.Entries[decided].Victims) > 0
+	}
+	deleted, _ := l.toDelete(decided)
+	return len(deleted) > 0
 }
 
 // toDelete are the victims of a decision that did not terminate when its cycle began, as far as the scheduler had
