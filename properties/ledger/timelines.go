@@ -350,6 +350,18 @@ var fixedTimelineFindings = []Entry{
 		Releases:    ">=1.34.0 <1.36.0",
 		Upstream:    "kubernetes#135719",
 	},
+	{
+		ID:          "shunning-pod-gone-unnoticed",
+		Title:       "A pod that another one shuns is not tried when that one is gone",
+		Class:       Inconsistency,
+		Promise:     "Inter-pod anti-affinity is symmetric. A pod that is scheduled only after the five-minute flush points at a missing event.",
+		Source:      "docs: concepts/scheduling-eviction/assign-pod-node, \"Inter-pod affinity and anti-affinity\"; metric pod_scheduled_after_flush_total, scheduler/metrics/metrics.go:392@v1.37.1",
+		Happens:     "The filter of InterPodAffinity rejects a node for the anti-affinity of the pods there, too. The queueing hint for a pod that is deleted asks only about the terms of the pod that waits. If it has none, it says that the deletion does not help, also that of its own victim.",
+		Where:       "interpodaffinity/plugin.go:224@v1.35.4, isSchedulableAfterPodChange",
+		Consequence: "A pod of high priority preempts another one, and then stays pending for five minutes beside the room that it has made.",
+		Releases:    ">=1.34.0 <1.36.0",
+		Upstream:    "kubernetes#134393",
+	},
 }
 
 // Timelines are the known findings that only a timeline shows, those that the linked release

@@ -100,6 +100,8 @@ const (
 	// VictimRejected: a pod that is preempted while it waits for permission counts as rejected, and
 	// no event makes it be tried again.
 	VictimRejected = "victim-in-permit-waits"
+	// ShunnerGone: a pod that shuns another one is gone, and the plugin that rejected that one takes no notice.
+	ShunnerGone = "shunning-pod-gone-unnoticed"
 	// NamesakeGated: a pod is deleted in its cycle and created again, and the new one is gated as if
 	// it preempted.
 	NamesakeGated = "recreated-preemptor-stays-gated"
@@ -231,6 +233,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.nodeForShunned(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, NodeForShunned)
 		}
+		if l.shunnerGone(f.Pod, f.Kind == string(timeline.Decided)) {
+			ids = append(ids, ShunnerGone)
+		}
 		if l.spreadEased(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, SpreadEased)
 		}
@@ -301,6 +306,9 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	}
 	if then.nodeForShunned(f.Pod, false) {
 		ids = append(ids, NodeForShunned)
+	}
+	if then.shunnerGone(f.Pod, false) {
+		ids = append(ids, ShunnerGone)
 	}
 	if then.spreadEased(f.Pod, false) {
 		ids = append(ids, SpreadEased)

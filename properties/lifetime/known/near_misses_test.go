@@ -193,3 +193,29 @@ func TestRelabelledNearMisses(t *testing.T) {
 		{name: "another scheduler has taken over", trace: takenOver},
 	}, "Pod default/w")
 }
+
+// TestShunnerGoneNearMisses: a pod that others shun waits for the flush as one of them is gone only if that is all that it
+// waits for, and what helps it.
+func TestShunnerGoneNearMisses(t *testing.T) {
+	checkNearMisses(t, known.ShunnerGone, []nearMiss{
+		{name: "rejected by another plugin", trace: unfitFor("Insufficient cpu")},
+		{name: "rejected by another plugin, too", trace: unfitFor("Insufficient cpu, 1 node(s) didn't satisfy existing pods anti-affinity rules")},
+		{name: "has anti-affinity of its own", timeline: func(tl *timeline.Timeline) {
+			podOf(tl, "p").Spec.Affinity = podOf(tl, "v").Spec.Affinity.DeepCopy()
+			podOf(tl, "p").Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels = map[string]string{"app": "c"}
+		}},
+		{name: "it does not shun the pod", trace: wereOtherwise("v", func(p *v1.Pod) {
+			p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels = map[string]string{"app": "c"}
+		})},
+		{name: "it has no terms", trace: wereOtherwise("v", func(p *v1.Pod) { p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil })},
+		{name: "it was on no node", trace: wereOtherwise("v", func(p *v1.Pod) { p.Spec.NodeName = "" })},
+		{name: "it is there", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Object == "Pod default/v" && e.Text == "deleted" {
+					e.Text = "updated"
+				}
+			}
+		}},
+		{name: "another scheduler has taken over", trace: takenOver},
+	}, "Pod default/v")
+}

@@ -160,6 +160,7 @@ var reasons = map[string]string{
 		"The plugin that rejected it says of a deletion that it helps only against anti-affinity.",
 	known.NodeForShunned: "Why {pod} waits: pods on the nodes shunned it when it was tried, and now there is a node without such pods. " +
 		"The plugin that rejected it asks of a node only whether the pod's own affinity or anti-affinity is about it, and the pod has none.",
+	known.ShunnerGone: "Why {pod} waits: a pod on the node shunned it when it was tried, and is gone now. The plugin that rejected it asks only whether {pod} itself shuns the pod that is gone.",
 	known.SpreadEased: "Why {pod} waits: when it was tried, its topology spread constraints counted a pod that has started to terminate since then, and does not count any more. " +
 		"The plugin that rejected it is interested in deletions of pods and changes of their labels, and an update that says that a pod terminates is neither.",
 	known.KeptRoomFreed: "Why {pod} waits: when it was tried, room on {node} was kept for a nominated pod. That pod went to another node, or was deleted or lost its nomination before that was written. " +
