@@ -12,7 +12,7 @@ import (
 type DryRunOnNode struct {
 	Node *filter.Node
 	// Failed says why preemption does not help; its Plugin is "" if the node has no
-	// pod of lower priority.
+	// pod of lower priority. An error with nothing Possible came before the dry run.
 	Failed *Verdict
 	// Possible are the units of lower priority with a pod on the node, most important
 	// first, equally important ones in the cluster's order.
@@ -26,6 +26,11 @@ type DryRunOnNode struct {
 // IsCandidate tells whether the node may be picked.
 func (run *DryRunOnNode) IsCandidate() bool {
 	return run.Failed == nil && len(run.Listed.Pods) > 0
+}
+
+// Begun tells whether the dry run came about: no scheduler shows one that failed before.
+func (run *DryRunOnNode) Begun() bool {
+	return run.Failed == nil || run.Failed.Error == "" || len(run.Possible) > 0
 }
 
 // Outcome is one way in which preemption on a node may turn out.

@@ -95,7 +95,7 @@ func objects(c *model.Cluster) []runtime.Object {
 
 // Objects admits every object of the cluster, the preemptor too if there is
 // one, and checks that names and the UIDs of pods (which may be missing) are
-// unique and that bound pods are on nodes of the cluster. Pods that have terminated (phase Succeeded or Failed) are removed
+// unique and that bound pods are on nodes of the cluster: see outlivesNode. Pods that have terminated (phase Succeeded or Failed) are removed
 // unseen: a scheduler's informer filters them
 // (scheduler.go:653@v1.37.1, newPodInformer).
 //
@@ -130,13 +130,18 @@ func admit(c *model.Cluster, already map[runtime.Object]bool) error {
 				a.fail(name, field.Duplicate(field.NewPath("metadata", "uid"), o.UID))
 			}
 			uids[o.UID] = true
-			if node := o.Spec.NodeName; node != "" && !nodes[node] {
+			if node := o.Spec.NodeName; node != "" && !nodes[node] && !outlivesNode(o) {
 				a.fail(name, field.NotFound(field.NewPath("spec", "nodeName"), node))
 			}
 		}
 	}
 	return errors.Join(a.errs...)
 }
+
+// outlivesNode tells whether a pod may be bound to a node that does not exist: it has been
+// deleted, and the pod not yet. Others see no such pod, and a name of a node that leads nowhere is a
+// mistake more often. A pod of a group counts there: it may be preempted with the others.
+func outlivesNode(p *v1.Pod) bool { return p.Spec.SchedulingGroup != nil }
 
 // manyObjects is how many it takes to admit them on all processors.
 const manyObjects = 1000

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -255,4 +256,12 @@ func TestAdmitFrom(t *testing.T) {
 			require.Empty(t, cmp.Diff(untouched, admitted))
 		})
 	}
+}
+
+// A pod of a group may be on a node that has been deleted.
+func TestMemberOutlivesItsNode(t *testing.T) {
+	c := mk.Cluster(mk.Pod("p", 1, mk.CPU("1")), mk.Pod("a", 0, mk.CPU("1"), mk.On("gone"), mk.Member("g")))
+	require.NoError(t, apiserver.Admit(c))
+	c.Pods[0].Spec.SchedulingGroup = nil
+	require.ErrorContains(t, apiserver.Admit(c), `Pod default/a: spec.nodeName: Not found: "gone"`)
 }

@@ -155,9 +155,10 @@ func (s *Set) admitsIn(w *world, o *model.Observation) *Disagreement {
 			observed[name] = outcome
 		}
 	}
-	if dis := s.admitsCandidates(o, observed); dis != nil {
+	if dis := s.admitsCandidates(w, o, observed); dis != nil {
 		return dis
 	}
+	failedWithError = failedWithError || len(w.unbegun()) > 0
 	none := s.Cycle.NoCandidate(s.Decision) // what is written if none is left to pick from
 	code := codeUnschedulable
 	if failedWithError {
@@ -285,7 +286,7 @@ func (r *run) possible(key string) *filter.Pod {
 // admitsCandidates: the shortlist is everything that was tried with success,
 // without violations or with, up to its length in each case; and nodes were left
 // untried only after it was long enough and held one without violations.
-func (s *Set) admitsCandidates(o *model.Observation, observed map[string]*model.Outcome) *Disagreement {
+func (s *Set) admitsCandidates(w *world, o *model.Observation, observed map[string]*model.Outcome) *Disagreement {
 	var kinds, listed [2]int // how many of the observed, and of the shortlisted, by violating or not
 	kind := func(outcome *model.Outcome) int { return min(outcome.Violations, 1) }
 	for _, outcome := range observed {
@@ -306,11 +307,11 @@ func (s *Set) admitsCandidates(o *model.Observation, observed map[string]*model.
 			return disagree(model.StageCandidates, "", kind, fmt.Sprintf("%d candidates without and %d with violations, at most %d of each", kinds[0], kinds[1], s.NumCandidates), o.Candidates)
 		}
 	}
-	if tried := len(o.DryRuns); tried < len(s.PotentialNodes) && !s.EnoughCandidates(kinds[1], kinds[0]) {
+	if tried := len(o.DryRuns) + len(w.unbegun()); tried < len(s.PotentialNodes) && !s.EnoughCandidates(kinds[1], kinds[0]) {
 		return disagree(model.StageCandidates, "", kindFewerNodes, "all potential nodes tried", fmt.Sprintf("%d of %d", tried, len(s.PotentialNodes)))
 	}
 	if o.PinnedDryRuns {
-		return s.admitsOrder(o, observed)
+		return s.admitsOrder(w, o, observed)
 	}
 	return nil
 }
@@ -318,7 +319,7 @@ func (s *Set) admitsCandidates(o *model.Observation, observed map[string]*model.
 // admitsOrder: dry runs made one after another go from the offset on, and end as
 // soon as there are enough candidates, one of them without violations
 // (preemption.go:430@v1.37.1, DryRunPreemption).
-func (s *Set) admitsOrder(o *model.Observation, observed map[string]*model.Outcome) *Disagreement {
+func (s *Set) admitsOrder(w *world, o *model.Observation, observed map[string]*model.Outcome) *Disagreement {
 	want, n := []string{}, len(s.PotentialNodes)
 	var kinds [2]int // candidates so far, without and with violations
 	for i := range n {
@@ -326,6 +327,9 @@ func (s *Set) admitsOrder(o *model.Observation, observed map[string]*model.Outco
 			break
 		}
 		name := s.PotentialNodes[(s.Cycle.Settings.Offset()+i)%n]
+		if !w.runs[name].Begun() {
+			continue
+		}
 		want = append(want, name)
 		if _, tried := o.DryRuns[name]; !tried {
 			break

@@ -115,6 +115,16 @@ func (s *Set) newWorld(order []int) *world {
 	return w
 }
 
+// unbegun are the nodes whose dry runs fail before they begin, which does not show.
+func (w *world) unbegun() (nodes []string) {
+	for name, run := range w.runs {
+		if !run.Begun() {
+			nodes = append(nodes, name)
+		}
+	}
+	return nodes
+}
+
 // allWorlds are the worlds of all orders of the budget list that matter.
 func (s *Set) allWorlds() []*world {
 	if len(s.worlds) == 1 && !s.budgetOrdersExact {

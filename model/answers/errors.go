@@ -84,6 +84,13 @@ func (s *Set) PostFilterFails(o *model.Observation) bool {
 		return strings.Contains(o.PostFilterMessage, s.PostFilterError)
 	}
 	failed := false
+	if len(s.worlds) > 0 {
+		for _, node := range s.worlds[0].unbegun() {
+			if failed = strings.Contains(o.PostFilterMessage, s.run(node).Failed.Error); !failed {
+				return false
+			}
+		}
+	}
 	for node, run := range o.DryRuns {
 		if run.Error == "" {
 			continue

@@ -101,6 +101,28 @@ func (s *Snapshot) Without(gone []*Pod) *Snapshot {
 	return &out
 }
 
+// Before is the snapshot with the pods on their nodes that are gone from them, and these pods. It is s if
+// there are none.
+func (s *Snapshot) Before() (before *Snapshot, gone []*Pod) {
+	for _, p := range s.Homeless {
+		if p.Node != nil {
+			gone = append(gone, p)
+		}
+	}
+	if len(gone) == 0 {
+		return s, nil
+	}
+	out := *s
+	out.Homeless = slices.DeleteFunc(slices.Clone(s.Homeless), func(p *Pod) bool { return p.Node != nil })
+	out.Nodes = slices.Clone(s.Nodes)
+	for _, p := range gone {
+		n := *out.Nodes[p.Node.Index]
+		n.Pods = append(slices.Clip(n.Pods), p)
+		out.Nodes[p.Node.Index] = &n
+	}
+	return &out, gone
+}
+
 // Size is the number of pods that have an Index.
 func (s *Snapshot) Size() int {
 	size := 1 + len(s.Homeless)

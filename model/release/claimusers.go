@@ -19,6 +19,7 @@ type usersCounted struct {
 	restrictions *volume.RestrictionsState
 	namespace    string         // the preemptor's
 	users        map[string]int // of each exclusive claim, once for each volume
+	gone         []*filter.Pod  // pods of other nodes that were taken off
 	wantsDisk    bool           // the preemptor has a disk of a kind that may be shared
 
 	anyNamespace, countedOnce, skipsNominated bool
@@ -32,11 +33,16 @@ func countUsers(wrong func(*usersCounted)) variant.OfPlugin {
 		}
 		counted, counts := filter.As[*usersCounted](st)
 		if !counts {
-			counted = &usersCounted{State: st, restrictions: restrictions, namespace: s.Preemptor.Namespace, users: map[string]int{}}
+			before, gone := s.Before()
+			if len(gone) > 0 {
+				whole, _ := (volume.VolumeRestrictions{}).PreFilter(before)
+				restrictions = whole.(*volume.RestrictionsState)
+			}
+			counted = &usersCounted{State: st, restrictions: restrictions, namespace: s.Preemptor.Namespace, users: map[string]int{}, gone: gone}
 			counted.wantsDisk = slices.ContainsFunc(s.Preemptor.Spec.Volumes, func(v v1.Volume) bool {
 				return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.ISCSI != nil || v.RBD != nil
 			})
-			for _, n := range s.Nodes {
+			for _, n := range before.Nodes {
 				for _, p := range n.Pods {
 					for _, key := range restrictions.Uses[p.Index] {
 						counted.users[key]++
@@ -77,12 +83,16 @@ func (c *usersCounted) Fits(n *filter.Node, v filter.View) *filter.Verdict {
 	if count == 0 && c.skipsNominated && !c.wantsDisk {
 		return nil
 	}
-	count += differ(n, v, func(p *filter.Pod) int {
+	uses := func(p *filter.Pod) int {
 		if c.anyNamespace {
 			return len(c.restrictions.Uses[p.Index]) + len(c.elsewhere(p))
 		}
 		return len(c.restrictions.Uses[p.Index])
-	})
+	}
+	count += differ(n, v, uses)
+	for _, p := range c.gone {
+		count -= uses(p)
+	}
 	if count > 0 {
 		return volume.ClaimInUse()
 	}

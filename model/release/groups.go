@@ -54,5 +54,39 @@ func byOwnPriority(o *model.Outcome, first int) *model.Outcome {
 }
 
 func withOwnPriority(p *filter.Pod) *filter.Pod {
+	if p.Priority == model.Priority(p.Pod) {
+		return p
+	}
 	return variant.Changed(p, func(p *filter.Pod) { p.Priority = model.Priority(p.Pod) })
+}
+
+// memberOnDeletedNodeIsError: what may be preempted on a node is gathered with the nodes of
+// all pods that go together, of whatever priority, which have to exist.
+func memberOnDeletedNodeIsError(r *answers.Rules) {
+	dryRun := r.DryRun
+	r.DryRun = func(cy *model.Cycle, n *filter.Node, budgetOrder []int) *model.DryRunOnNode {
+		for _, u := range cy.Units.On(n) {
+			if slices.ContainsFunc(u.Pods, func(p *filter.Pod) bool { return p.Node == nil }) {
+				return &model.DryRunOnNode{Node: n, Failed: &model.Verdict{Error: "failed to get node info for node"}}
+			}
+		}
+		return dryRun(cy, n, budgetOrder)
+	}
+}
+
+// nominationByOwnPriority: whether the preemptor respects a nomination, or withdraws it, goes
+// by the priority of the nominated pod.
+func nominationByOwnPriority(r *answers.Rules) {
+	respect, actuate := r.RespectNomination, r.Actuate
+	r.RespectNomination = func(preemptor, nominated *filter.Pod) bool {
+		return respect(withOwnPriority(preemptor), withOwnPriority(nominated))
+	}
+	r.Actuate = func(cy *model.Cycle, n *filter.Node, victims []*filter.Pod) *model.Actuation {
+		return actuate(cy, variant.Changed(n, func(n *filter.Node) {
+			n.Nominated = slices.Clone(n.Nominated)
+			for i, p := range n.Nominated {
+				n.Nominated[i] = withOwnPriority(p)
+			}
+		}), victims)
+	}
 }

@@ -22,9 +22,14 @@ func nominatedRefusalsSkipped(s *filter.Snapshot, st filter.State, affinity *fil
 	if len(affinity.Affinity)+len(affinity.AntiAffinity) > 0 {
 		return st
 	}
-	for _, n := range s.Nodes {
+	before, gone := s.Before()
+	if len(gone) > 0 {
+		whole, _ := (filter.InterPodAffinity{}).PreFilter(before)
+		affinity, _ = filter.As[*filter.InterPodAffinityState](whole)
+	}
+	for _, n := range before.Nodes {
 		for _, p := range n.Pods {
-			if filter.InAny(affinity.Relations[p.Index].Existing, n) {
+			if affinity != nil && filter.InAny(affinity.Relations[p.Index].Existing, n) {
 				return st
 			}
 		}

@@ -48,6 +48,8 @@ const (
 	FirstVictimIsHighest              Quirk = "first-victim-is-highest"              // the first victim's priority counts as the highest, whoever put it first
 	MemberRanksAsGroup                Quirk = "member-ranks-as-group"                // a pod that names a group ranks as one, though it goes by itself
 	PickByOwnPriority                 Quirk = "pick-by-own-priority"                 // the choice among nodes goes by the priority of pods, not by that of their groups
+	MemberOnDeletedNodeIsError        Quirk = "member-on-deleted-node-is-error"      // a dry run ends in an error if what goes together has a pod on a node that is gone
+	NominationByOwnPriority           Quirk = "nomination-by-own-priority"           // nominated pods of groups count by their own priority
 )
 
 // The quirks that v1.37.1 no longer has.

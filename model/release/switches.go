@@ -105,6 +105,8 @@ var switches = []struct {
 	{FirstVictimIsHighest, firstVictimIsHighest},
 	{MemberRanksAsGroup, memberRanksAsGroup},
 	{PickByOwnPriority, pickByOwnPriority},
+	{MemberOnDeletedNodeIsError, memberOnDeletedNodeIsError},
+	{NominationByOwnPriority, nominationByOwnPriority},
 	{QuantitiesWrapAround, onPlugin("NodeResourcesFit", variant.Around(int64WrapsAround))},
 	{ScoresWrapAround, afterDecide(scoresWrapAround)},
 	{AdminDevicesWithheld, readDevices(func(r *device.Reading) { r.Withholds = func(admin, other int) bool { return admin <= other } })},

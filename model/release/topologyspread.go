@@ -27,17 +27,48 @@ func spreadAccount(st filter.State, spread *filter.SpreadState) variant.Judge {
 	}}
 }
 
-func terminatingPodUncounted(_ *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
+func terminatingPodUncounted(s *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
 	before := &filter.SpreadState{Constraints: spread.Constraints}
 	spread.Constraints = variant.Each(spread.Constraints, func(c **filter.SpreadConstraint) {
 		*c = variant.Changed(*c, func(c *filter.SpreadConstraint) { c.Counts = c.Selects })
+	})
+	eachGone(s, spread, func(c, whole *filter.SpreadConstraint, gone *filter.Pod) {
+		c.Counts = whole.Selects
+		if whole.Selects[gone.Index] && !whole.Counts[gone.Index] {
+			takeOff(c, gone)
+		}
 	})
 	account := spreadAccount(st, spread)
 	account.Same = before.Alike
 	return account
 }
 
-func emptySpreadSelector(_ *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
+// eachGone calls visit for each constraint and each pod that is gone from another node, with the
+// constraint as it was before.
+func eachGone(s *filter.Snapshot, spread *filter.SpreadState, visit func(c, whole *filter.SpreadConstraint, gone *filter.Pod)) {
+	before, gone := s.Before()
+	if len(gone) == 0 {
+		return
+	}
+	st, _ := (filter.PodTopologySpread{}).PreFilter(before)
+	whole := st.(*filter.SpreadState)
+	for i, c := range spread.Constraints {
+		for _, p := range gone {
+			visit(c, whole.Constraints[i], p)
+		}
+	}
+}
+
+// takeOff has a constraint count one pod less on the node of a pod.
+func takeOff(c *filter.SpreadConstraint, p *filter.Pod) {
+	at := &c.Nodes[p.Node.Index]
+	at.Standing--
+	if at.Eligible {
+		c.Domains[at.Domain].Standing--
+	}
+}
+
+func emptySpreadSelector(s *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
 	for _, c := range spread.Constraints {
 		if !c.Selector.Empty() {
 			continue
@@ -49,6 +80,11 @@ func emptySpreadSelector(_ *filter.Snapshot, st filter.State, spread *filter.Spr
 			c.Domains[i].Standing = 0
 		}
 	}
+	eachGone(s, spread, func(c, whole *filter.SpreadConstraint, gone *filter.Pod) {
+		if c.Selector.Empty() && (c.Counts[gone.Index] || whole.Counts[gone.Index]) {
+			takeOff(c, gone)
+		}
+	})
 	return spreadAccount(st, spread)
 }
 

@@ -198,11 +198,14 @@ var gatesIn = map[string]string{
 	"SchedulerAsyncAPICalls":           ">=1.34.0",
 	"SchedulerPopFromBackoffQ":         ">=1.33.0",
 	"InterPodAffinityHostnameFastPath": ">=1.37.0",
-	model.GateWorkload:                 ">=1.37.0",
-	model.GateComposite:                ">=1.37.0",
-	model.GateTopology:                 ">=1.37.0",
-	"PodGroupPreemptionPolicy":         ">=1.37.0",
+	model.GateWorkload:                 WithGroups,
+	model.GateComposite:                WithGroups,
+	model.GateTopology:                 WithGroups,
+	"PodGroupPreemptionPolicy":         WithGroups,
 }
+
+// WithGroups is the range of the releases that pod groups are modelled of.
+const WithGroups = ">=1.37.0"
 
 // podField is a field of pods that changes decisions.
 type podField struct {

@@ -1,6 +1,7 @@
 package unmodelled
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -30,6 +31,9 @@ var modelledGates = map[string]bool{
 
 // MattersGate tells whether a decision may depend on a feature gate.
 func MattersGate(name string) bool { return modelledGates[name] }
+
+// Gates are all feature gates of which both positions are modelled, sorted.
+func Gates() []string { return slices.Sorted(maps.Keys(modelledGates)) }
 
 // IdleGates are the feature gates that may be set, but that no decision depends
 // on. Sorted.

@@ -33,7 +33,9 @@ func Outcome(r *properties.Result) (outcome, decidedBy string) {
 	decidedBy = explain.DecidedBy(r.Decision, o)
 	nodes := []string{o.Pick.Node}
 	if decidedBy == model.Tie && r.Decision.Orders() <= maxOrders {
-		nodes = nodesOf(r.Decision.Choices())
+		if all := nodesOf(r.Decision.Choices()); len(all) > 0 { // none, if the model says that nobody goes
+			nodes = all
+		}
 	}
 	return fmt.Sprintf("preempts %d on %s", len(o.Pick.Victims), words.AnyOf(nodes)), decidedBy
 }

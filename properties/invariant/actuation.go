@@ -51,10 +51,14 @@ var LowerNominationsCleared = properties.Property{
 		kept := s.Assumes("terminating-victims-keep-nominations") && s.Cluster.Settings.AsyncPreemption() &&
 			!slices.ContainsFunc(s.Victims(), func(p *v1.Pod) bool { return p.DeletionTimestamp == nil })
 		var lower []string
+		priorityOf := s.Priority
+		if s.Assumes("nomination-by-own-priority") {
+			priorityOf = model.Priority
+		}
 		for _, p := range s.Cluster.Pods {
 			// A scheduler knows of the waiting pods that are its own.
 			if p.Spec.NodeName == "" && p.Status.NominatedNodeName == node && s.Cluster.Settings.Schedules(p.Spec.SchedulerName) &&
-				s.Priority(p) < model.Priority(s.Cluster.Preemptor) {
+				priorityOf(p) < model.Priority(s.Cluster.Preemptor) {
 				lower = append(lower, model.Key(p))
 			}
 		}

@@ -24,7 +24,7 @@ var openFilters = []Entry{
 		Where:       "kube-scheduler/framework/types.go:637@v0.37.1, HostPortInfo.CheckConflict",
 		Consequence: "A pod is placed beside another one that has the same port of the same address, and one of both does not get it.",
 		Releases:    ">=1.13.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "nominated-node-blames-others",

@@ -48,7 +48,7 @@ var openStorage = []Entry{
 		Where:       "nodevolumelimits/csi.go:336@v1.37.1, Filter",
 		Consequence: "A pod that comes back to a node at its volume limit stays pending, or preempts elsewhere, until its volume is detached there.",
 		Releases:    ">=1.32.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error"},
 	},
 	{
 		ID:          "victim-volumes-stay-attached",
@@ -60,7 +60,7 @@ var openStorage = []Entry{
 		Where:       "nodevolumelimits/csi.go:331@v1.37.1, Filter",
 		Consequence: "A pod of high priority waits while pods of low priority hold the node's volume attachments.",
 		Releases:    ">=1.32.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error"},
 	},
 	{
 		ID:          "sharer-reprieved-later",
@@ -72,7 +72,7 @@ var openStorage = []Entry{
 		Where:       "default_preemption.go:394@v1.37.1, SelectVictimsOnNode; nodevolumelimits/csi.go:326@v1.37.1, Filter",
 		Consequence: "One pod more than necessary is preempted where the preemptor shares a volume with a pod that stays.",
 		Releases:    ">=1.25.0",
-		Properties:  []string{"minimal-victims", "no-swap"},
+		Properties:  []string{"minimal-victims", "no-swap", "no-internal-error"},
 	},
 	{
 		ID:          "foreign-ephemeral-claim",
@@ -96,7 +96,7 @@ var openStorage = []Entry{
 		Where:       "nodevolumelimits/csi.go:304@v1.37.1, Filter",
 		Consequence: "Each cycle tries preemption on nodes that no preemption makes fit, and a pod nominated to one waits for victims there.",
 		Releases:    ">=1.37.0",
-		Properties:  []string{"filters-alone"},
+		Properties:  []string{"filters-alone", "no-internal-error"},
 	},
 	{
 		ID:          "volume-node-fields",
@@ -109,7 +109,7 @@ var openStorage = []Entry{
 		Consequence: "A pod is sent to a node from which its volume cannot be reached, and never starts there.",
 		Releases:    ">=1.13.0",
 		Upstream:    "kubernetes#81725",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error"},
 	},
 	{
 		ID:          "claim-allocated-twice",

@@ -135,6 +135,8 @@ var unseen = map[string]string{
 	"v1.36.3 to v1.37.0: missing-driver-resolvable":                                                   "1.36 does not know what it takes",
 	"v1.36.3 to v1.37.0: member-ranks-as-group":                                                       "1.36 is not driven with pod groups",
 	"v1.36.3 to v1.37.0: pick-by-own-priority":                                                        "1.36 is not driven with pod groups",
+	"v1.36.3 to v1.37.0: member-on-deleted-node-is-error":                                             "1.36 is not driven with pod groups",
+	"v1.36.3 to v1.37.0: nomination-by-own-priority":                                                  "1.36 is not driven with pod groups",
 	"v1.36.3 to v1.37.0: rule-without-selector":                                                       "1.36 does not know what it takes",
 }
 

@@ -31,8 +31,8 @@ func Evaluator(plugin *defaultpreemption.DefaultPreemption) (*preemption.PodGrou
 	return (*preemption.PodGroupEvaluator)(field.Elem().UnsafePointer()), nil
 }
 
-// Ordered is a handle by which the pods of a group are listed by name, where upstream
-// ranges over a map: the victims of a unit, and what is done to them, come in that order.
+// Ordered is a handle by which the pods of a group, and the groups of a composite one, are
+// listed by name, where upstream ranges over maps: the victims of a unit, and what is done to them, come in that order.
 type Ordered struct{ fwk.Handle }
 
 // MutableSnapshotSharedLister implements fwk.Handle.
@@ -46,6 +46,28 @@ type snapshot struct {
 
 func (s snapshot) PodGroupStates() fwk.PodGroupStateLister {
 	return states{s.MutableSnapshotSharedLister.PodGroupStates()}
+}
+
+func (s snapshot) CompositePodGroupStates() fwk.CompositePodGroupStateLister {
+	return compositeStates{s.MutableSnapshotSharedLister.CompositePodGroupStates()}
+}
+
+type compositeStates struct{ fwk.CompositePodGroupStateLister }
+
+func (s compositeStates) Get(namespace, name string) (fwk.CompositePodGroupState, error) {
+	state, err := s.CompositePodGroupStateLister.Get(namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return sortedGroups{state}, nil
+}
+
+type sortedGroups struct{ fwk.CompositePodGroupState }
+
+func (s sortedGroups) GetChildren() []fwk.EntityKey {
+	return slices.SortedFunc(slices.Values(s.CompositePodGroupState.GetChildren()), func(a, b fwk.EntityKey) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 type states struct{ fwk.PodGroupStateLister }
