@@ -12,6 +12,10 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -245,6 +249,31 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		}),
 		"small shortlist": func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
 		"synchronous":     func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
+
+		"pods of a group":                  anyMember(func(_ *v1.Pod, g *schedulingv1beta1.PodGroup) bool { return g != nil }),
+		"pod of a missing group":           anyMember(func(_ *v1.Pod, g *schedulingv1beta1.PodGroup) bool { return g == nil }),
+		"pod of a group on a deleted node": anyMember(func(p *v1.Pod, _ *schedulingv1beta1.PodGroup) bool { return p.Spec.NodeName == "gone" }),
+		"nominated pod of a group":         anyMember(func(p *v1.Pod, _ *schedulingv1beta1.PodGroup) bool { return p.Status.NominatedNodeName != "" }),
+		"terminating pod of a group":       anyMember(func(p *v1.Pod, _ *schedulingv1beta1.PodGroup) bool { return p.DeletionTimestamp != nil }),
+		"pods of another priority than their group": anyMember(func(p *v1.Pod, g *schedulingv1beta1.PodGroup) bool {
+			return g != nil && model.Priority(p) != ptr.Deref(g.Spec.Priority, 0)
+		}),
+		"group on several nodes": anyMember(func(p *v1.Pod, g *schedulingv1beta1.PodGroup) bool {
+			return g != nil && g.Annotations[v1.LabelHostname] != p.Spec.NodeName && g.Annotations[v1.LabelHostname] != ""
+		}),
+		"disrupted together":     withExtra(func(g *schedulingv1beta1.PodGroup) bool { return g.Spec.DisruptionMode.All != nil }),
+		"disrupted pod by pod":   withExtra(func(g *schedulingv1beta1.PodGroup) bool { return g.Spec.DisruptionMode.Single != nil }),
+		"group without priority": withExtra(func(g *schedulingv1beta1.PodGroup) bool { return g.Spec.Priority == nil }),
+		"gang":                   withExtra(func(g *schedulingv1beta1.PodGroup) bool { return g.Spec.SchedulingPolicy.Gang != nil }),
+		"group of the preemptor's priority": func(c *model.Cluster) bool {
+			return anyExtra(c, func(g *schedulingv1beta1.PodGroup) bool {
+				return ptr.Deref(g.Spec.Priority, 0) == model.Priority(c.Preemptor)
+			})
+		},
+		"composite group": withExtra(func(*schedulingv1alpha3.CompositePodGroup) bool { return true }),
+		"group of a missing parent": withExtra(func(g *schedulingv1beta1.PodGroup) bool {
+			return ptr.Deref(g.Spec.ParentCompositePodGroupName, "") == "missing"
+		}),
 	}
 	ranges, _, _ := strings.Cut(rangesAfter(t, "# Ranges"), "## Storage")
 	requireKinds(t, features, ranges, 50)
@@ -261,6 +290,32 @@ func TestEveryFeatureOccurs(t *testing.T) {
 	t.Log(count)
 	for name := range features {
 		require.Greaterf(t, count[name], clusters/500, "clusters with %s", name)
+	}
+}
+
+// anyMember tells whether something is so of a pod that names a group, and of that group; nil if it
+// does not exist. An annotation of the group tells the node of its first pod.
+func anyMember(is func(*v1.Pod, *schedulingv1beta1.PodGroup) bool) func(*model.Cluster) bool {
+	return func(c *model.Cluster) bool {
+		groups := map[string]*schedulingv1beta1.PodGroup{}
+		for _, o := range c.Extra {
+			if g, ok := o.(*schedulingv1beta1.PodGroup); ok {
+				groups[model.Key(g)] = g.DeepCopy()
+			}
+		}
+		for _, p := range c.Pods {
+			if p.Spec.SchedulingGroup == nil {
+				continue
+			}
+			g := groups[p.Namespace+"/"+*p.Spec.SchedulingGroup.PodGroupName]
+			if is(p, g) {
+				return true
+			}
+			if g != nil && g.Annotations == nil {
+				g.Annotations = map[string]string{v1.LabelHostname: p.Spec.NodeName}
+			}
+		}
+		return false
 	}
 }
 

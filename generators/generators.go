@@ -11,12 +11,15 @@
 package generators
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
 	"github.com/preemptcheck/preemptcheck/generators/devices"
 	"github.com/preemptcheck/preemptcheck/generators/draw"
+	"github.com/preemptcheck/preemptcheck/generators/groups"
 	"github.com/preemptcheck/preemptcheck/generators/volumes"
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -25,24 +28,35 @@ import (
 // features.
 func Cluster() *rapid.Generator[*model.Cluster] {
 	return rapid.Custom(func(t *rapid.T) *model.Cluster {
-		return generate(draw.FromRapid(t))
+		return generate(draw.FromRapid(t), nil)
 	})
 }
 
 // FromSeed returns the cluster of that number: the same on every machine, and
 // much cheaper than drawing from Cluster.
-func FromSeed(seed uint64) *model.Cluster {
-	return generate(draw.FromSeed(seed))
+func FromSeed(seed uint64) *model.Cluster { return FromSeedWith(seed, nil) }
+
+// FromSeedWith is FromSeed with some feature gates that are not drawn: the scheduler has
+// them so in each cluster. With model.GateWorkload on all clusters have pod groups, and with
+// model.GateComposite on composite ones; off, none has.
+func FromSeedWith(seed uint64, gates map[string]bool) *model.Cluster {
+	return generate(draw.FromSeed(seed), gates)
+}
+
+// Ungrouped is FromSeed without pod groups, for schedulers that do not know them.
+func Ungrouped(seed uint64) *model.Cluster {
+	return FromSeedWith(seed, map[string]bool{model.GateWorkload: false})
 }
 
 // FromBytes returns the cluster that the bytes spell, one for each choice, for
 // fuzzers that change bytes and see what comes of it. All bytes spell a cluster:
 // where they end, the rest is as plain as can be.
 func FromBytes(data []byte) *model.Cluster {
-	return generate(draw.FromBytes(data))
+	return generate(draw.FromBytes(data), nil)
 }
 
-func generate(s draw.Source) *model.Cluster {
+func generate(s draw.Source, gates map[string]bool) *model.Cluster {
+	last := draw.Apart(s)
 	g := &generator{Source: s, features: drawFeatures(s)}
 	count := draw.Weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
 	if g.wild {
@@ -92,8 +106,17 @@ func generate(s draw.Source) *model.Cluster {
 	}
 	g.goBeyond(c)
 	g.unusual(c)
+	groups.Draw(groups.Options{Source: last, Gates: gates, MissingNode: missingNode, Terminate: Terminate}, c)
+	for gate, on := range gates {
+		if on || !slices.Contains(offByDefault, gate) {
+			groups.Set(c, gate, on)
+		}
+	}
 	return c
 }
+
+// offByDefault are the feature gates that a cluster need not set for them to be off.
+var offByDefault = []string{model.GateWorkload, model.GateComposite, model.GateTopology, "PodGroupPreemptionPolicy"}
 
 // storageObjects makes the objects of what pods can mount.
 func (g *generator) storageObjects() []runtime.Object {

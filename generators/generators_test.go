@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 func TestClustersAreAsTheAPIServerStoresThem(t *testing.T) {
@@ -60,4 +61,28 @@ func BenchmarkFromSeed(b *testing.B) {
 		generators.FromSeed(seed)
 		seed++
 	}
+}
+
+// A cluster without pod groups is the one of its seed from before there were any, and the
+// others differ from it in nothing but groups.
+func TestGroupsChangeNothingElse(t *testing.T) {
+	grouped := 0
+	for seed := range uint64(2000) {
+		c, without := generators.FromSeed(seed), generators.FromSeedWith(seed, map[string]bool{model.GateWorkload: false})
+		require.False(t, without.Settings.FeatureGates[model.GateWorkload])
+		for _, p := range without.Pods {
+			require.Nil(t, p.Spec.SchedulingGroup)
+		}
+		if !c.Settings.FeatureGates[model.GateWorkload] {
+			require.Emptyf(t, cmp.Diff(c, without), "seed %d", seed)
+			continue
+		}
+		grouped++
+		require.Empty(t, cmp.Diff(c.Nodes, without.Nodes))
+		require.Len(t, c.Pods, len(without.Pods))
+		always := generators.FromSeedWith(seed, map[string]bool{model.GateWorkload: true, model.GateAsyncPreemption: false})
+		require.True(t, always.Settings.FeatureGates[model.GateWorkload])
+		require.False(t, always.Settings.AsyncPreemption())
+	}
+	require.InDelta(t, 2000/8, grouped, 60)
 }

@@ -23,8 +23,10 @@ type Property struct {
 	// Needs is what the property takes besides an observation.
 	Needs Needs
 	// PodByPod: the promise is about pods that are preempted one by one. It says nothing
-	// where pods of groups may be preempted: see Subject.Grouped.
+	// where some can only be preempted together: see Subject.Together.
 	PodByPod bool
+	// Ungrouped: the promise is about pods that belong to no group: see Subject.Grouped.
+	Ungrouped bool
 	// Check returns how the promise was broken. It asks the system again where
 	// it needs to; an error means that it could not.
 	Check func(s *Subject) ([]Finding, error)
@@ -57,7 +59,7 @@ func (p *Property) IsAsked(s *Subject) bool {
 // appliesTo tells whether the release makes the promise, whether it can be asked, and
 // whether it says anything about the subject.
 func (p *Property) appliesTo(s *Subject) bool {
-	return promisedBy(s.Release, p.Releases) && p.IsAsked(s) && !(p.PodByPod && s.Grouped()) && (p.Applies == nil || p.Applies(s))
+	return promisedBy(s.Release, p.Releases) && p.IsAsked(s) && !(p.PodByPod && s.Together()) && !(p.Ungrouped && s.Grouped()) && (p.Applies == nil || p.Applies(s))
 }
 
 // promisedBy tells whether a release is in the range of those that make a promise.

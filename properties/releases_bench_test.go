@@ -68,7 +68,7 @@ func expressible(b *testing.B, version release.Release, driven reference.System,
 	defer driven.Close()
 	var out []*model.Cluster
 	for seed := uint64(1); len(out) < n && seed <= 10000; seed++ {
-		c := generators.FromSeed(seed)
+		c := generators.Ungrouped(seed)
 		if len(version.Unknown(c)) > 0 {
 			continue
 		}

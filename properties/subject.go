@@ -108,6 +108,7 @@ type podIndex struct {
 	elsewhere bool // see OtherNodesMatter
 	groups    *unit.Groups
 	grouped   bool // see Grouped
+	together  bool // see Together
 }
 
 func (s *Subject) index() *podIndex {
@@ -120,7 +121,8 @@ func (s *Subject) index() *podIndex {
 		if node := p.Spec.NodeName; node != "" {
 			s.indexed.onNode[node] = append(s.indexed.onNode[node], p)
 		}
-		s.indexed.grouped = s.indexed.grouped || s.indexed.groups.Of(p) != nil
+		s.indexed.together = s.indexed.together || s.indexed.groups.Whole(p) != nil
+		s.indexed.grouped = s.indexed.grouped || p.Spec.SchedulingGroup != nil && s.Cluster.Settings.FeatureGates[model.GateWorkload]
 	}
 	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || volume.Mounts(s.Cluster.Preemptor) || RequiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, RequiresPods)
 	return s.indexed
@@ -131,8 +133,12 @@ func (s *Subject) index() *podIndex {
 // or anti-affinity of some pod.
 func (s *Subject) OtherNodesMatter() bool { return s.index().elsewhere }
 
-// Grouped tells whether some pod belongs to a group that the scheduler knows.
+// Grouped tells whether some pod names a group, and the scheduler looks for such, whether it
+// exists or not.
 func (s *Subject) Grouped() bool { return s.index().grouped }
+
+// Together tells whether some pod can only be preempted together with others.
+func (s *Subject) Together() bool { return s.index().together }
 
 // Priority is what counts for a pod: that of its group, if it belongs to one
 // (unit.Groups.Priority).
@@ -184,9 +190,18 @@ func (s *Subject) Preemptable(node string) []*v1.Pod {
 
 // CompareImportance is negative if a is more important than b: the higher priority,
 // then the earlier start (preemption/util.go:67@v1.37.1, MoreImportantVictim). It is
-// 0 if they are equally important.
+// 0 if they are equally important. It is about pods that are preempted one by one.
 func (s *Subject) CompareImportance(a, b *v1.Pod) int {
-	return cmp.Or(cmp.Compare(model.Priority(b), model.Priority(a)), s.Started(a).Compare(s.Started(b)))
+	if s.Assumes("member-ranks-as-group") && s.Cluster.Settings.FeatureGates[model.GateWorkload] && s.Priority(a) == s.Priority(b) {
+		switch inGroup := a.Spec.SchedulingGroup != nil; {
+		case inGroup == (b.Spec.SchedulingGroup != nil):
+		case inGroup:
+			return -1
+		default:
+			return 1
+		}
+	}
+	return cmp.Or(cmp.Compare(s.Priority(b), s.Priority(a)), s.Started(a).Compare(s.Started(b)))
 }
 
 // farFuture is when pods without a start time start: they count as starting now,

@@ -107,7 +107,7 @@ was given could not be compared, or none at all could; else 0.`,
 				return inputErr
 			}
 		} else {
-			o.Generate = campaign.Generate
+			o.Generate = campaign.GenerateUngrouped
 			fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", o.Seed)
 		}
 		if o.Generate == nil && slices.ContainsFunc(o.Cases, func(c *corpus.Case) bool { return c.Timeline != nil }) || o.Generate != nil && timelines > 0 {

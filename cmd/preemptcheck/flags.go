@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -81,6 +82,18 @@ func timelinesFlag(cmd *cobra.Command, share *int, byDefault int) {
 	before(cmd, func() error {
 		if *share < 0 || *share > 100 {
 			return errors.New("--timelines: must be from 0 to 100")
+		}
+		return nil
+	})
+}
+
+// gatesFlag adds --feature-gates to a command.
+func gatesFlag(cmd *cobra.Command, gates *record.Gates) {
+	var text string
+	cmd.Flags().StringVar(&text, "feature-gates", "", "feature gates that the scheduler has in each cluster, and not in timelines: `NAME=true`, or several after commas; with GenericWorkload=true all clusters have pod groups")
+	before(cmd, func() (err error) {
+		if *gates, err = record.ParseGates(text); err != nil {
+			return fmt.Errorf("--feature-gates: %w", err)
 		}
 		return nil
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
@@ -59,6 +60,7 @@ tell, or is broken; else 0.`,
 	filtersFlag(cmd, &config.Filters, 128)
 	timelinesFlag(cmd, &config.Timelines, 10)
 	seedFlag(cmd, &config.Seed)
+	gatesFlag(cmd, &config.FeatureGates)
 	referenceFlag(cmd, &config.Reference)
 	reportFlags(cmd, &reported)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -98,6 +100,9 @@ func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (
 		return nil, err
 	}
 	defer o.Checker.System.Close()
+	if config.FeatureGates == "" && !o.Checker.Release.In(release.WithGroups) {
+		config.FeatureGates = record.Ungrouped
+	}
 	o.Checker.Sample = all.Sample(config.Relations, config.Filters, all.RepeatingOneIn)
 	if config.Timelines > 0 {
 		if why := cannotLive(config.Reference); why == "" {
@@ -154,6 +159,8 @@ func resumed(cmd *cobra.Command, dir string, config *record.Config) error {
 		"relations": func() { config.Relations = s.Config.Relations },
 		"filters":   func() { config.Filters = s.Config.Filters },
 		"timelines": func() { config.Timelines = s.Config.Timelines },
+
+		"feature-gates": func() { config.FeatureGates = s.Config.FeatureGates },
 	} {
 		if !cmd.Flags().Changed(flag) {
 			take()

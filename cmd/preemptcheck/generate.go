@@ -8,12 +8,14 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 )
 
 func newGenerate() *cobra.Command {
 	var seed, first, count uint64
 	var dir string
 	var timeline bool
+	var gates record.Gates
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write generated clusters as YAML cases",
@@ -23,7 +25,7 @@ func newGenerate() *cobra.Command {
 				return errors.New("-n: more than one case needs --out, because a stream holds just one")
 			}
 			for n := first; n-first < count && cmd.Context().Err() == nil; n++ {
-				c, err := generated(seed, n, timeline)
+				c, err := generated(seed, n, timeline, gates)
 				if err != nil {
 					return err
 				}
@@ -44,17 +46,18 @@ func newGenerate() *cobra.Command {
 	cmd.Flags().StringVar(&dir, "out", "", "directory to write one file each to, instead of standard output")
 	cmd.Flags().BoolVar(&timeline, "timeline", false, "generate timelines: clusters, and what happens to them")
 	seedFlag(cmd, &seed)
+	gatesFlag(cmd, &gates)
 	return cmd
 }
 
 // generated is the cluster, or the timeline, of a number.
-func generated(seed, n uint64, timeline bool) (*corpus.Case, error) {
+func generated(seed, n uint64, timeline bool, gates record.Gates) (*corpus.Case, error) {
 	c := &corpus.Case{
 		Name:   fmt.Sprintf("generated-%d-%d", seed, n),
-		Origin: fmt.Sprintf("preemptcheck generate --seed %d --first %d", seed, n),
+		Origin: fmt.Sprintf("preemptcheck generate --seed %d --first %d%s", seed, n, gates.Flag()),
 	}
 	if !timeline {
-		c.Cluster = campaign.Generate(seed, n)
+		c.Cluster = campaign.Generate(seed, n, gates)
 		return c, nil
 	}
 	t, err := campaign.GenerateTimeline(seed, n)

@@ -39,6 +39,7 @@ a scheduler that lies was not found out; else 0.`,
 	limitFlags(cmd, &o.For, "how long", &o.Cases, "how many clusters in all")
 	workersFlag(cmd, &o.Workers)
 	seedFlag(cmd, &config.Seed)
+	gatesFlag(cmd, &config.FeatureGates)
 	referenceFlag(cmd, &config.Reference)
 	relationsFlag(cmd, &config.Relations)
 	filtersFlag(cmd, &config.Filters, 8)

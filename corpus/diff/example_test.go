@@ -22,7 +22,7 @@ func Example() {
 		sides = append(sides, releasediff.Side{Release: version, System: modelsystem.New(version)})
 	}
 	report, err := diff.Run(context.Background(), sides, &diff.Options{
-		Generate: func(seed, n uint64) *model.Cluster { return generators.FromSeed(seed + n) },
+		Generate: func(seed, n uint64) *model.Cluster { return generators.Ungrouped(seed + n) },
 		Clusters: 100, Workers: 1,
 	})
 	if err != nil {

@@ -19,10 +19,22 @@ type Source interface {
 
 // FromSeed draws at random: the same from the same seed on every machine.
 func FromSeed(seed uint64) Source {
-	return randomSource{rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))}
+	return randomSource{rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15)), seed}
 }
 
-type randomSource struct{ *rand.Rand }
+type randomSource struct {
+	*rand.Rand
+	seed uint64
+}
+
+// Apart is a source for what was added later, and is drawn last: what is drawn of it does not change
+// what comes of a seed elsewhere. Other sources are their own: it is enough to draw last.
+func Apart(s Source) Source {
+	if s, random := s.(randomSource); random {
+		return randomSource{rand.New(rand.NewPCG(s.seed, 0x6A09E667F3BCC909)), s.seed}
+	}
+	return s
+}
 
 func (s randomSource) Intn(n int) int          { return s.IntN(n) }
 func (s randomSource) Chance(percent int) bool { return s.IntN(100) < percent }

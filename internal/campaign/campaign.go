@@ -184,7 +184,7 @@ func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
 			}
 			j := &job{from: next, answers: make(chan *answer, to-next)}
 			j.request = request{
-				Seed: config.Seed, First: config.Shard.Number(next), Count: int(to - next), Timelines: config.Timelines,
+				Seed: config.Seed, First: config.Shard.Number(next), Count: int(to - next), Timelines: config.Timelines, FeatureGates: config.FeatureGates,
 				Canary: next%record.BlockSize == 0 && next/record.BlockSize%record.CanaryEvery == 0,
 			}
 			select {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -36,10 +38,17 @@ func lying(honest *properties.Checker) *properties.Checker {
 
 // fitForCanary tells whether the lie would be the only thing that the differential
 // finds in a cluster. What other properties find, and some find something at nearly
-// every preemption, is no matter: lying does not ask them.
+// every preemption, is no matter: lying does not ask them. A pod that may be preempted by the
+// priority of its group alone would keep the cluster from getting as small as all others.
 func fitForCanary(r *properties.Result) bool {
-	return r.Observation != nil && r.Unmodelled == nil && r.Observation.Pick != nil && r.Undecided == "" &&
+	return r.Observation != nil && r.Unmodelled == nil && r.Observation.Pick != nil && r.Undecided == "" && !otherPriorities(r.Cluster) &&
 		!slices.ContainsFunc(r.Findings, func(f properties.Finding) bool { return f.Property == properties.Differential })
+}
+
+// otherPriorities tells whether some pod has another priority than its group.
+func otherPriorities(c *model.Cluster) bool {
+	groups := c.Groups()
+	return slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return groups.Priority(p, model.Priority(p)) != model.Priority(p) })
 }
 
 // checkLie checks a cluster with a scheduler that lies.

@@ -78,7 +78,7 @@ const maxKinds = 1000
 func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*record.Finding, error) {
 	start := time.Now()
 	c.clock()
-	cluster := Generate(c.Config.Seed, s.Number)
+	cluster := Generate(c.Config.Seed, s.Number, c.Config.FeatureGates)
 	f := &record.Finding{
 		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail,
 		FoundAfter: c.Seconds(), Clusters: s.nth,
@@ -147,11 +147,11 @@ func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster,
 // written is the finding as a case, of a timeline that starts with the cluster if it is not
 // nil.
 func (c *campaign) written(f *record.Finding, cluster *model.Cluster, t *timeline.Timeline) (string, error) {
-	fuzz := fmt.Sprintf("%s --seed %d", c.Config.Subcommand("fuzz"), f.Seed)
+	fuzz := fmt.Sprintf("%s --seed %d", c.Config.Subcommand("fuzz"), f.Seed) + c.Config.FeatureGates.Flag()
 	if c.Config.Shard.Of > 1 {
 		fuzz += " --shard " + c.Config.Shard.String()
 	}
-	generate, what := "generate", "cluster"
+	generate, what := "generate"+c.Config.FeatureGates.Flag(), "cluster"
 	if t != nil {
 		generate, what = "generate --timeline", "timeline"
 	}

@@ -32,6 +32,8 @@ type request struct {
 	Count int    `json:"count"`
 	// Timelines is Config.Timelines.
 	Timelines int `json:"timelines,omitempty"`
+	// FeatureGates is Config.FeatureGates.
+	FeatureGates record.Gates `json:"featureGates,omitempty"`
 	// Canary asks it to lie once, and to find that out.
 	Canary bool `json:"canary,omitempty"`
 }
@@ -71,10 +73,13 @@ type suspect struct {
 }
 
 // Generate is cluster number n of a seed. Different seeds share no clusters but
-// by accident.
-func Generate(seed, n uint64) *model.Cluster {
-	return generators.FromSeed(rand.NewPCG(seed, n).Uint64())
+// by accident. The scheduler has the given feature gates in all of them.
+func Generate(seed, n uint64, gates record.Gates) *model.Cluster {
+	return generators.FromSeedWith(rand.NewPCG(seed, n).Uint64(), gates.Map())
 }
+
+// GenerateUngrouped is Generate for schedulers of which one does not know pod groups.
+func GenerateUngrouped(seed, n uint64) *model.Cluster { return Generate(seed, n, record.Ungrouped) }
 
 // Work answers requests until there are no more.
 func Work(ctx context.Context, checker *properties.Checker, in io.Reader, out io.Writer) error {
@@ -104,7 +109,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 	watched.System, checker = system, &watched
 	for a.Done < req.Count && !a.Lost {
 		n := req.First + uint64(a.Done)
-		cluster := Generate(req.Seed, n)
+		cluster := Generate(req.Seed, n, req.FeatureGates)
 		r, err := checker.Check(ctx, cluster)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

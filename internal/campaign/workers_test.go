@@ -199,7 +199,7 @@ func TestWorkersCannotStart(t *testing.T) {
 // Findings of other properties do not keep the canary from lying: some are found in
 // nearly every cluster.
 func TestFitForCanary(t *testing.T) {
-	r := &properties.Result{Observation: &model.Observation{Pick: &model.Pick{}}}
+	r := &properties.Result{Cluster: &model.Cluster{}, Observation: &model.Observation{Pick: &model.Pick{}}}
 	require.True(t, fitForCanary(r))
 	r.Findings = []properties.Finding{{Property: "another"}}
 	require.True(t, fitForCanary(r))

@@ -123,7 +123,7 @@ func compare(ctx context.Context, name string, o *options) (*tally, error) {
 			checker := properties.Checker{System: system, Release: version}
 			for ctx.Err() == nil && compared.Load() < o.clusters {
 				n := o.seed + next.Add(1) - 1
-				r, err := checker.Check(ctx, generators.FromSeed(n))
+				r, err := checker.Check(ctx, generators.Ungrouped(n))
 				if err != nil {
 					return fmt.Errorf("cluster %d: %w", n, err)
 				}

@@ -64,8 +64,11 @@ func needs(p properties.Property) (text string) {
 	if p.Needs == properties.NeedsModel { // all relations need another answer
 		text = ", needs " + string(p.Needs)
 	}
-	if p.PodByPod {
+	switch {
+	case p.Ungrouped:
 		text += ", not with pods of groups"
+	case p.PodByPod:
+		text += ", not with pods that go together"
 	}
 	return text
 }

@@ -19,6 +19,7 @@ func All() []properties.Property {
 		VictimsOnTheirNode,
 		VictimsWereRunning,
 		StaticPodsStay,
+		GroupsGoWhole,
 		VictimsByImportance,
 		PreemptorFits,
 		JudgesAgree,

@@ -35,6 +35,13 @@ var lies = []struct {
 	{property: "victims-were-running", name: "a victim that waits", Liar: tells(checktest.Victims("default/low", "default/waiting"))},
 	{property: "victims-were-running", name: "the same victim twice", Liar: tells(checktest.Victims("default/low", "default/low"))},
 	{property: "victims-were-running", name: "a victim that does not exist", Liar: tells(checktest.Victims("default/low", "default/nobody"))},
+	{property: "groups-go-whole", name: "one pod of a group stays", cluster: together, Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.Pick.Victims = o.Pick.Victims[:1]
+		o.DryRuns[o.Pick.Node] = model.DryRun{Victims: o.Pick.Victims}
+	})},
+	{property: "groups-go-whole", name: "one pod of a group is not deleted", cluster: together, Liar: tells(func(_ *model.Cluster, o *observed) {
+		o.Actuation.Deleted = o.Actuation.Deleted[:1]
+	})},
 	{property: "victims-by-importance", name: "the less important victim first", Liar: tells(checktest.Victims("default/low", "default/mid"))},
 	{property: "preemptor-fits", name: "too few victims",
 		cluster: func(c *model.Cluster) { c.Preemptor = checktest.Pod("p", 10, "2") }, Liar: tells(checktest.Victims("default/low"))},
@@ -173,6 +180,17 @@ func counts(violations int) checktest.Liar {
 
 // For every property there is a lie that breaks it, on a cluster where the truth
 // does not.
+// together makes pods on two nodes go together.
+func together(c *model.Cluster) {
+	c.Settings, c.Extra = mk.WithGroups(), append(c.Extra, mk.Group("g", 1, mk.AsAWhole))
+	c.PodDisruptionBudgets = nil
+	for _, p := range c.Pods {
+		if p.Name == "low" || p.Name == "other" {
+			mk.Member("g")(p)
+		}
+	}
+}
+
 func TestInvariantsCatchLies(t *testing.T) {
 	system := checktest.System(t)
 	caught := map[string][]string{}

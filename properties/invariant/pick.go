@@ -93,13 +93,13 @@ const stableSort = 12
 // the order of equally important pods: more than one of them has no start time, or
 // there are too many for the scheduler's sort to be stable.
 var OrderDoesNotMatter = properties.Property{
-	Name:     "order-does-not-matter",
-	Promise:  "6. If there are still ties, the first such node is picked (sort of randomly).",
-	Source:   "preemption.go:334@v1.37.1, doc comment of pickOneNodeForPreemption: nothing else is random, and lists of the API have no order",
-	Needs:    properties.NeedsRepetition,
-	PodByPod: true,
-	Lies:     []string{"the order of pods decides who goes", "the order of nodes decides the pick"},
-	Applies:  func(s *properties.Subject) bool { return preempted(s) && !leavesOrderOpen(s) },
+	Name:      "order-does-not-matter",
+	Promise:   "6. If there are still ties, the first such node is picked (sort of randomly).",
+	Source:    "preemption.go:334@v1.37.1, doc comment of pickOneNodeForPreemption: nothing else is random, and lists of the API have no order",
+	Needs:     properties.NeedsRepetition,
+	Ungrouped: true,
+	Lies:      []string{"the order of pods decides who goes", "the order of nodes decides the pick"},
+	Applies:   func(s *properties.Subject) bool { return preempted(s) && !leavesOrderOpen(s) },
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		for _, arrange := range arrangements(s) {
 			other, err := s.System.Observe(s.Context, rearranged(s, arrange))

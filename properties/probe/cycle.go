@@ -8,6 +8,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/explain"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -19,7 +20,8 @@ type cycle struct {
 	priority  int32  // of the preemptor
 	nominated string // the preemptor's node, "" if it has none
 	decidedBy string // see answers.Set.DecidedBy
-	runs      []run  // in the order of the cluster's nodes
+	subject   *properties.Subject
+	runs      []run // in the order of the cluster's nodes
 	// pick is the choice, and victims the pods preempted, most important first.
 	// There are none where chance decided between candidates that tie, because the
 	// same cluster has to be counted the same each time.
@@ -45,7 +47,8 @@ type possible struct {
 }
 
 func newCycle(r *properties.Result) *cycle {
-	c := &cycle{Result: r, priority: model.Priority(r.Cluster.Preemptor), nominated: r.Cluster.Preemptor.Status.NominatedNodeName}
+	c := &cycle{Result: r, priority: model.Priority(r.Cluster.Preemptor), nominated: r.Cluster.Preemptor.Status.NominatedNodeName,
+		subject: &properties.Subject{Cluster: r.Cluster, Release: release.Linked}}
 	o := r.Observation
 	if o.Pick != nil {
 		if c.decidedBy = explain.DecidedBy(r.Decision, o); c.decidedBy != model.Tie {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/explain"
-	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -37,7 +36,7 @@ func Probes() []Probe { return slices.Clone(probes) }
 // three times the quota exercise each probe.
 const few, rare, once = 10, 4, 1
 
-var probes = slices.Concat(filterProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, extenderProbes, pickProbes, actuateProbes)
+var probes = slices.Concat(filterProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, groupProbes, extenderProbes, pickProbes, actuateProbes)
 
 var filterProbes = []Probe{
 	{"fits", "the pod fits on some node without preemption", few,
@@ -173,7 +172,7 @@ var dryRunProbes = []Probe{
 		inOrder(func(first, later *possible) bool { return first.victim && !later.victim })},
 	{"reprieve among equals", "of two equally important pods one goes and one stays", few,
 		inOrder(func(first, later *possible) bool {
-			return first.victim != later.victim && (&properties.Subject{Release: release.Linked}).CompareImportance(first.Pod, later.Pod) == 0
+			return first.victim != later.victim && first.subject.CompareImportance(first.Pod, later.Pod) == 0
 		})},
 	{"budget exhausted", "a budget allows some disruptions, but not all those of a dry run", few,
 		anyPossible(func(p *possible) bool { return p.Violates != nil && p.Violates.Status.DisruptionsAllowed > 0 })},
@@ -220,7 +219,8 @@ var dryRunProbes = []Probe{
 		}},
 	{"idle feature gates", "feature gates are set on which no decision depends", few,
 		func(c *cycle) bool {
-			return c.pick != nil && len(c.Cluster.Settings.FeatureGates) >= len(unmodelled.IdleGates())
+			_, set := c.Cluster.Settings.FeatureGates[unmodelled.IdleGates()[0]]
+			return c.pick != nil && set
 		}},
 	{"search for no violations", "the shortlist is long enough, but all on it violate budgets, so the search goes on", few, (*cycle).searchesOn},
 	{"no room on the shortlist", "a shortlist of no places ends every preemption", few,

@@ -51,7 +51,7 @@ func relations() []relation {
 func All() []properties.Property {
 	var all []properties.Property
 	for _, r := range relations() {
-		all = append(all, properties.Property{Name: r.name, Promise: r.promise, Source: r.source, Releases: r.releases, Needs: properties.NeedsRepetition, PodByPod: true, Lies: r.lies, Check: r.check})
+		all = append(all, properties.Property{Name: r.name, Promise: r.promise, Source: r.source, Releases: r.releases, Needs: properties.NeedsRepetition, Ungrouped: true, Lies: r.lies, Check: r.check})
 	}
 	return all
 }

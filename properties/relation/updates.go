@@ -10,12 +10,12 @@ import (
 // UpdatesAgree: the system is asked again about the same cluster, which it then knows
 // from updates.
 var UpdatesAgree = properties.Property{
-	Name:     "incremental-load-agrees",
-	Promise:  "UpdateSnapshot updates the passed infoSnapshot to the current contents of Cache. The node info contains aggregated information of pods scheduled (including assumed to be) on this node. How the cluster came to be as it is changes nothing.",
-	Source:   "doc comment of Cache.UpdateSnapshot (backend/cache/interface.go:107@v1.37.1)",
-	Needs:    properties.NeedsRepetition,
-	PodByPod: true,
-	Lies:     []string{"an update of a node is forgotten", "an update ends in a panic"},
+	Name:      "incremental-load-agrees",
+	Promise:   "UpdateSnapshot updates the passed infoSnapshot to the current contents of Cache. The node info contains aggregated information of pods scheduled (including assumed to be) on this node. How the cluster came to be as it is changes nothing.",
+	Source:    "doc comment of Cache.UpdateSnapshot (backend/cache/interface.go:107@v1.37.1)",
+	Needs:     properties.NeedsRepetition,
+	Ungrouped: true,
+	Lies:      []string{"an update of a node is forgotten", "an update ends in a panic"},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		system, ok := s.System.(reference.StressSystem)
 		if !ok {

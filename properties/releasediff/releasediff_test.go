@@ -37,7 +37,7 @@ func drawing(r release.Release, seed uint64) Side {
 func waysOf(t *testing.T, c *Comparer, first, clusters uint64) *Ways {
 	w := &Ways{}
 	for n := range clusters {
-		r, err := c.Compare(t.Context(), generators.FromSeed(first+n))
+		r, err := c.Compare(t.Context(), generators.Ungrouped(first+n))
 		require.NoError(t, err)
 		w.Add(r, n)
 	}
@@ -99,7 +99,7 @@ func TestAllChanges(t *testing.T) {
 			after := rules(pair[0], Changes(pair[0], pair[1]))
 			other := modelsystem.New(pair[1])
 			for n := range uint64(100) {
-				c := generators.FromSeed(n)
+				c := generators.Ungrouped(n)
 				want, err := answers.Decide(c, other.Rules)
 				got, errGot := answers.Decide(c, after)
 				require.Equal(t, err, errGot)

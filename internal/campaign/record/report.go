@@ -11,6 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/shell"
 	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
@@ -191,7 +192,11 @@ func (s *State) Report(dir string) *Report {
 	for _, k := range s.Kinds {
 		r.CountedOnly += k.Count - k.Minimised
 	}
+	known, pinned := s.Config.FeatureGates.Map()[model.GateWorkload]
 	for _, p := range probe.Probes() {
+		if pinned && !known && p.OfGroups() {
+			continue // no cluster has groups
+		}
 		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
 	}
 	r.Reached = reached(stats)
@@ -367,9 +372,9 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 		out.File = filepath.Join(dir, f.File)
 		file = shell.Quote(out.File)
 	} else {
-		what := "generate"
+		what := "generate" + s.Config.FeatureGates.Flag()
 		if f.Timeline {
-			what += " --timeline"
+			what = "generate --timeline"
 		}
 		from = fmt.Sprintf("%s %s --seed %d --first %d | ", cmp.Or(s.Config.Command, "preemptcheck"), what, f.Seed, f.Number)
 	}

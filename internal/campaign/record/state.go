@@ -34,6 +34,8 @@ type Config struct {
 	Filters int `json:"filters,omitempty"`
 	// Timelines is besides how many of 100 clusters a timeline is run.
 	Timelines int `json:"timelines,omitempty"`
+	// FeatureGates are those that the scheduler has in all clusters: Gates.
+	FeatureGates Gates `json:"featureGates,omitempty"`
 	// Command is how this program is called, up to the name of a subcommand:
 	// "preemptcheck", or "preemptcheck --kubernetes DIR".
 	Command string `json:"command"`

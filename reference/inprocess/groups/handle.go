@@ -52,7 +52,9 @@ func (s snapshot) CompositePodGroupStates() fwk.CompositePodGroupStateLister {
 	return compositeStates{s.MutableSnapshotSharedLister.CompositePodGroupStates()}
 }
 
-type compositeStates struct{ fwk.CompositePodGroupStateLister }
+type compositeStates struct {
+	fwk.CompositePodGroupStateLister
+}
 
 func (s compositeStates) Get(namespace, name string) (fwk.CompositePodGroupState, error) {
 	state, err := s.CompositePodGroupStateLister.Get(namespace, name)
