@@ -228,7 +228,7 @@ func (g *drawer) drawMembers(onOne bool) (members []*v1.Pod) {
 // drawPriority draws the priority of a group of pods: that of one of them, mostly, or one near the
 // preemptor's.
 func (g *drawer) drawPriority(pods []*v1.Pod) *int32 {
-	// No group has the priority of the system classes (scheduling/types.go:33@v1.37.1, HighestUserDefinablePriority).
+	// No group has the priority of the system classes (scheduling/types.go:30@v1.37.1, HighestUserDefinablePriority).
 	const highest = 1_000_000_000
 	near := func(distance int64) *int32 {
 		return new(int32(min(max(int64(model.Priority(g.c.Preemptor))+distance, math.MinInt32), highest)))

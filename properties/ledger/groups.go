@@ -34,7 +34,7 @@ var openGroups = []Entry{
 		Promise:     "All pods from the PodGroup have to be disrupted together. An error denotes a transient/rare error that may be self-healed in future cycles.",
 		Source:      "docs: concepts/workloads/workload-api/disruption-and-priority; doc comment of Preempt (preemption.go:168@v1.37.1)",
 		Happens:     "What may be preempted on a node is gathered with the nodes on which the pods of each group are. One that does not exist is an error, \"failed to get node info for node\", and so the whole node is passed over, whatever the group's priority. Where no other node helps, the cycle ends in that error.",
-		Where:       "preemption/types.go:465@v1.37.1, newDomainVictim",
+		Where:       "preemption/types.go:473@v1.37.1, newDomainVictim",
 		Consequence: "While a pod of a group is on a deleted node, nothing is preempted on any node that has pods of the group.",
 		Releases:    ">=1.37.0",
 		Properties:  []string{"no-internal-error"},
