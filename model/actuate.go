@@ -16,7 +16,15 @@ import (
 // and the preemptor gets it (docs: pod-priority-preemption, "User exposed
 // information"; executor.go:192@v1.37.1).
 func Actuate(cy *Cycle, n *filter.Node, victims []*filter.Pod) *Actuation {
-	a := &Actuation{Nomination: NominationSet, NominatedNode: n.Name}
+	a := cy.Evict(victims)
+	a.Nomination, a.NominatedNode = NominationSet, n.Name
+	a.Cleared = cy.Withdrawn(n)
+	return a
+}
+
+// Evict is what is written to victims.
+func (cy *Cycle) Evict(victims []*filter.Pod) *Actuation {
+	a := &Actuation{}
 	for _, p := range victims {
 		if p.DeletionTimestamp != nil {
 			continue
@@ -26,15 +34,20 @@ func Actuate(cy *Cycle, n *filter.Node, victims []*filter.Pod) *Actuation {
 			a.DisruptionTarget = append(a.DisruptionTarget, p.Key)
 		}
 	}
-	for _, p := range n.Nominated {
-		if p.Priority < cy.Preemptor.Priority {
-			a.Cleared = append(a.Cleared, p.Key)
-		}
-	}
 	slices.Sort(a.Deleted)
 	slices.Sort(a.DisruptionTarget)
-	slices.Sort(a.Cleared)
 	return a
+}
+
+// Withdrawn are the pods that lose their nomination to a node because room there is taken. Sorted.
+func (cy *Cycle) Withdrawn(n *filter.Node) (keys []string) {
+	for _, p := range n.Nominated {
+		if p.Priority < cy.Preemptor.Priority {
+			keys = append(keys, p.Key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // MarkedAlready tells whether the condition that would be patched in is there

@@ -121,7 +121,7 @@ func Filter(cy *Cycle) (verdicts map[string]*Verdict, failure string) {
 	for _, n := range cy.Nodes {
 		if cy.PreFiltered.Excludes(n) && n != first {
 			verdicts[n.Name], cy.Absent[n.Name] = cy.LeftOut(cy), true
-		} else if v := cy.Fits(cy, n, filter.View{Pods: n.Pods}); v != nil {
+		} else if v := cy.Fits(cy, n, n.View()); v != nil {
 			verdicts[n.Name] = v
 		}
 	}

@@ -17,6 +17,8 @@ const (
 	StageCandidates Stage = "candidates"      // the shortlist
 	StageExtenders  Stage = "extenders"       // what extenders leave of the shortlist
 	StagePick       Stage = "pick"            // the node to nominate
+	StagePlacement  Stage = "placement"       // of a group: where its pods would go without any pod that it may preempt
+	StageReprieve   Stage = "reprieve"        // of a group: which units are given back
 	StageActuate    Stage = "actuate"         // what is written to the API
 )
 
@@ -36,7 +38,7 @@ const (
 // Stages are all stages in turn, and after them the other extension points.
 func Stages() []Stage {
 	return []Stage{
-		StageFilter, StageEligible, StagePotential, StageDryRun, StageCandidates, StageExtenders, StagePick, StageActuate,
+		StageFilter, StageEligible, StagePotential, StageDryRun, StageCandidates, StageExtenders, StagePick, StagePlacement, StageReprieve, StageActuate,
 		StagePostFilter, StagePreScore, StageScore, StageReserve, StagePermit, StagePreBind, StageBind, StagePostBind,
 	}
 }

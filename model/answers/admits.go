@@ -53,7 +53,7 @@ func (s *Set) Admits(o *model.Observation) *Disagreement {
 }
 
 func (s *Set) admitsStages(o *model.Observation) *Disagreement {
-	if dis := s.admitsFilters(o); dis != nil {
+	if dis := s.AdmitsFilters(o); dis != nil {
 		return dis
 	}
 	switch {
@@ -91,7 +91,8 @@ func (s *Set) admitsStages(o *model.Observation) *Disagreement {
 
 func keepsNomination() *model.Actuation { return &model.Actuation{Nomination: model.NominationKept} }
 
-func (s *Set) admitsFilters(o *model.Observation) *Disagreement {
+// AdmitsFilters is Admits up to whether the pod fits.
+func (s *Set) AdmitsFilters(o *model.Observation) *Disagreement {
 	switch failures := s.cycleErrors(); {
 	case len(failures) > 0 && o.CycleError == "":
 		return disagree(model.StageFilter, "", kindNoError, "an error: "+failures[0], "none")

@@ -12,12 +12,15 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 )
 
 // Rules are what a scheduler is held to: an algorithm, and what of it shows.
 type Rules struct {
 	*model.Algorithm
+	// OfGroups are the steps of pod groups as preemptors.
+	OfGroups *podgroup.Algorithm
 	// Release is the version of Kubernetes whose algorithm this is.
 	Release string
 	// Then change a Decision, in turn, once it is made.
@@ -37,13 +40,15 @@ type Rules struct {
 }
 
 // Documented are the rules of Kubernetes v1.37.1 as it is documented.
-func Documented() *Rules { return &Rules{Algorithm: model.Documented(), Release: "v1.37.1"} }
+func Documented() *Rules {
+	return &Rules{Algorithm: model.Documented(), OfGroups: podgroup.Documented(), Release: "v1.37.1"}
+}
 
 // Clone is a copy of r whose steps can be replaced.
 func (r *Rules) Clone() *Rules {
 	out := *r
-	algorithm := *r.Algorithm
-	out.Algorithm = &algorithm
+	algorithm, ofGroups := *r.Algorithm, *r.OfGroups
+	out.Algorithm, out.OfGroups = &algorithm, &ofGroups
 	return &out
 }
 
@@ -76,13 +81,15 @@ func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
 	if missing := rules.unmodelled(c, snapshot); len(missing) > 0 {
 		return nil, missing
 	}
-	return decide(rules.NewCycleOn(c, snapshot), rules)
+	return Of(rules.NewCycleOn(c, snapshot), rules)
 }
 
 // Under decides the same cluster by other rules, which leave no more of it unmodelled.
-func (s *Set) Under(rules *Rules) (*Set, error) { return decide(s.Cycle.Under(rules.Algorithm), rules) }
+func (s *Set) Under(rules *Rules) (*Set, error) { return Of(s.Cycle.Under(rules.Algorithm), rules) }
 
-func decide(cy *model.Cycle, rules *Rules) (*Set, error) {
+// Of is Decide for a cycle that is made ready and wholly modelled. The error is a model.Unmodelled if the scheduler
+// draws lots.
+func Of(cy *model.Cycle, rules *Rules) (*Set, error) {
 	d := cy.Decide()
 	if undecided := unmodelled.Undecided(cy); len(undecided) > 0 {
 		return nil, undecided

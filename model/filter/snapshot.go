@@ -38,7 +38,12 @@ type Node struct {
 	// Nominated are the pods that wait for the room which an earlier preemption
 	// made for them on the node.
 	Nominated []*Pod
+	// Moves are those by which the node came to hold Pods: see View.
+	Moves []Move
 }
+
+// View is the node as it stands.
+func (n *Node) View() View { return View{n.Pods, n.Moves} }
 
 // Pod is a pod with what every rule asks of it.
 type Pod struct {

@@ -52,15 +52,6 @@ func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 	return u
 }
 
-// Group is what is not modelled of a cluster whose preemptor is a pod group: all of it. It is nil
-// for the others.
-func Group(c *model.Cluster) (u model.Unmodelled) {
-	if c.PreemptorGroup != "" {
-		u.Add(model.GroupTitle(c.PreemptorGroup), "preemptor", "the scheduling of a pod group as a whole")
-	}
-	return u
-}
-
 var plugins = model.DefaultPlugins()
 
 func unmodelledPreemptor(c *model.Cluster, report filter.Report) {
@@ -75,7 +66,7 @@ func unmodelledPreemptor(c *model.Cluster, report filter.Report) {
 	if p.DeletionTimestamp != nil {
 		report(object, "metadata.deletionTimestamp", "a terminating pod is not scheduled")
 	}
-	if p.Spec.SchedulingGroup != nil {
+	if p.Spec.SchedulingGroup != nil && c.PreemptorGroup == "" {
 		report(object, "spec.schedulingGroup", "pod groups")
 	}
 	for i := range p.Status.Conditions {

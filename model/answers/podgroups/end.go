@@ -1,0 +1,105 @@
+package podgroups
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
+	"github.com/preemptcheck/preemptcheck/model/unit"
+)
+
+// end is how a cycle ends.
+type end struct {
+	podgroup.Course
+	binds   bool // members are bound where they were placed first
+	waits   bool // for victims of a preemption before: nominations stay
+	victims []*unit.Unit
+}
+
+// admitsEnd compares what reached the API, and what becomes of each member.
+func (s *Set) admitsEnd(o *model.Observation, e end) *answers.Disagreement {
+	g := o.Group
+	if g.Waits != "" {
+		return nil
+	}
+	if o.CycleError != "" && !e.Failed {
+		return disagree(model.StageActuate, "", "ends in an error", "no error", o.CycleError)
+	}
+	want := &model.Actuation{}
+	var binds []podgroup.Placement
+	if e.binds {
+		binds = e.First
+	}
+	if e.Preempts {
+		want = s.Actuate(s.Cycle, e.Second, e.victims)
+	} else if len(g.Victims) > 0 {
+		return disagree(model.StageActuate, "", "victims", "none", g.Victims)
+	}
+	for _, list := range []struct {
+		does      string
+		want, did []string
+	}{
+		{"binds", placements(binds), bound(o)},
+		{"deletes", want.Deleted, o.Actuation.Deleted},
+		{"marks", want.DisruptionTarget, o.Actuation.DisruptionTarget},
+		{"withdraws", want.Cleared, o.Actuation.Cleared},
+		{"writes besides", nil, o.Actuation.Other},
+		{"deallocates", nil, o.Actuation.Deallocated},
+	} {
+		if !slices.Equal(list.want, list.did) {
+			return disagree(model.StageActuate, "", list.does, list.want, list.did)
+		}
+	}
+	for _, m := range s.Members {
+		key := model.Key(m)
+		got, told := g.Members[key]
+		switch isBound := slices.ContainsFunc(binds, func(at podgroup.Placement) bool { return at.Pod == m }); {
+		case isBound == told:
+			return disagree(model.StageActuate, "", "tells members that are not bound", !isBound, fmt.Sprintf("%s: %v", key, told))
+		case isBound || e.binds:
+			continue // what becomes of a nomination beside members that are bound is not promised
+		}
+		now := m.Status.NominatedNodeName
+		node := s.Nominate(s.Cycle, m, e.Course)
+		if e.waits {
+			node = now
+		}
+		patched := now
+		switch got.Nomination {
+		case model.NominationSet:
+			patched = got.NominatedNode
+		case model.NominationCleared:
+			patched = ""
+		}
+		held := node
+		if s.First.Node(node) == nil { // a node that is gone
+			held = got.Held
+		}
+		if patched != node || got.Held != held {
+			return disagree(model.StageActuate, "", "nominations", fmt.Sprintf("%s to %q", key, node), fmt.Sprintf("to %q, and the scheduler holds %q", patched, got.Held))
+		}
+	}
+	return nil
+}
+
+// placements are members and nodes, sorted.
+func placements(placed []podgroup.Placement) (all []string) {
+	for _, at := range placed {
+		all = append(all, model.Key(at.Pod)+" to "+at.Node)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// bound is who was bound where, sorted.
+func bound(o *model.Observation) (all []string) {
+	for _, c := range o.Aftermath.Calls {
+		if c.Verb == "bind" && c.Failed == "" {
+			all = append(all, c.Object+" to "+c.Node)
+		}
+	}
+	slices.Sort(all)
+	return all
+}

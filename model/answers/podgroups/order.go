@@ -1,0 +1,124 @@
+package podgroups
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
+	"github.com/preemptcheck/preemptcheck/model/variant"
+)
+
+// maxOrders is how many beginnings of orders of equally important units are tried.
+const maxOrders = 5040
+
+// admitsOrder: units whose eviction violates a budget are given back first, and then the others, the most important first.
+// Which violate depends on the order in which equally important ones are charged to the budgets: any may be it.
+func (s *Set) admitsOrder(g *model.GroupCycle, tried, victims []*unit.Unit) *answers.Disagreement {
+	search := orders{s: s, steps: maxOrders, accept: func(order []*unit.Unit, violations []int) bool {
+		sum := 0
+		for i, u := range order {
+			if slices.Contains(victims, u) {
+				sum += violations[i]
+			}
+		}
+		return g.Violations < 0 || sum == g.Violations
+	}}
+	for split := range len(tried) + 1 {
+		if search.merge(nil, tried[:split], tried[split:]) {
+			return nil
+		}
+	}
+	dis := disagree(model.StageReprieve, "", "order", "violating units first, and the more important first", fmt.Sprintf("%v, %d violations", unitsOf(tried), g.Violations))
+	large := func(u *unit.Unit) bool { return len(u.Pods) > maxPods && len(s.First.Budgets) > 1 }
+	dis.Undecided = search.steps <= 0 || slices.ContainsFunc(tried, large)
+	return dis
+}
+
+// orders looks for an order of units, from the most important one down.
+type orders struct {
+	s      *Set
+	steps  int
+	accept func(order []*unit.Unit, violations []int) bool
+	// charged are the units with their pods in the order in which they are charged.
+	charged map[*unit.Unit]*unit.Unit
+}
+
+// merge tells whether order, and after it those that violate and the others, each in their turn, can be one in which
+// just those that should violate do.
+func (o *orders) merge(order, violating, others []*unit.Unit) bool {
+	if o.steps--; o.steps < 0 {
+		return false
+	}
+	if len(violating)+len(others) == 0 {
+		return o.accept(order, o.violations(order))
+	}
+	compare := 0
+	switch {
+	case len(others) == 0:
+		compare = -1
+	case len(violating) == 0:
+		compare = 1
+	default:
+		compare = o.s.OfPods.Importance(violating[0], others[0])
+	}
+	return compare <= 0 && o.next(order, violating[0], true, violating[1:], others) ||
+		compare >= 0 && o.next(order, others[0], false, violating, others[1:])
+}
+
+// next tells whether a unit can come next, with its pods charged in some order, and the others after it.
+func (o *orders) next(order []*unit.Unit, u *unit.Unit, violates bool, violating, others []*unit.Unit) bool {
+	for _, pods := range o.s.chargings(u) {
+		if o.charged == nil {
+			o.charged = map[*unit.Unit]*unit.Unit{}
+		}
+		o.charged[u] = variant.Changed(u, func(u *unit.Unit) { u.Pods = pods })
+		if o.charge(order, u, violates) && o.merge(append(slices.Clip(order), u), violating, others) {
+			return true
+		}
+	}
+	return false
+}
+
+// violations counts, for each unit of an order, the pods that violate a budget.
+func (o *orders) violations(order []*unit.Unit) []int {
+	charged := make([]*unit.Unit, len(order))
+	for i, u := range order {
+		charged[i] = o.charged[u]
+	}
+	violations, _ := o.s.First.Violations(charged, nil)
+	return violations
+}
+
+// maxPods is up to how many pods of a unit are tried in all orders.
+const maxPods = 4
+
+// chargings are the orders in which the pods of a unit may be charged to the budgets: any, which matters where budgets overlap.
+func (s *Set) chargings(u *unit.Unit) [][]*filter.Pod {
+	if len(u.Pods) == 1 || len(u.Pods) > maxPods || len(s.First.Budgets) < 2 {
+		return [][]*filter.Pod{u.Pods}
+	}
+	return permutations(u.Pods)
+}
+
+func permutations(pods []*filter.Pod) (all [][]*filter.Pod) {
+	if len(pods) <= 1 {
+		return [][]*filter.Pod{pods}
+	}
+	for i := range pods {
+		for _, rest := range permutations(slices.Delete(slices.Clone(pods), i, i+1)) {
+			all = append(all, append([]*filter.Pod{pods[i]}, rest...))
+		}
+	}
+	return all
+}
+
+// charge tells whether a unit may come next: it is no more important than the one before it, and violates as it should.
+func (o *orders) charge(order []*unit.Unit, u *unit.Unit, violates bool) bool {
+	if n := len(order); n > 0 && o.s.OfPods.Importance(order[n-1], u) > 0 {
+		return false
+	}
+	return o.violations(append(slices.Clip(order), u))[len(order)] > 0 == violates
+}

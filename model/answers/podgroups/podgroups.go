@@ -1,0 +1,311 @@
+// Package podgroups holds what a scheduler did with a pod group against the steps of package podgroup.
+//
+// Which of several nodes a member takes is left open, and so is which of equally important units
+// is given back first. Both are taken as observed: that they are allowed is checked, and that everything else
+// follows from them.
+package podgroups
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
+	"github.com/preemptcheck/preemptcheck/model/unit"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
+)
+
+// Set is what the rules allow for the cycle of a pod group.
+type Set struct {
+	*podgroup.Cycle
+	rules *answers.Rules
+}
+
+// Decide makes a cluster ready whose preemptor is a pod group. The error is a model.Unmodelled if something
+// in it could matter that the model does not cover.
+func Decide(c *model.Cluster, rules *answers.Rules) (*Set, error) {
+	if missing := unmodelled.InGroup(c); len(missing) > 0 {
+		return nil, missing
+	}
+	return &Set{rules.OfGroups.NewCycle(c, rules.Algorithm), rules}, nil
+}
+
+// Admits compares an observation with what is allowed, step by step, and returns the first disagreement, or nil.
+func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
+	g := o.Group
+	switch waits := s.Waits(s.Cycle); {
+	case waits != (g.Waits != ""):
+		return disagree(model.StageFilter, "", "waits for members", waits, g.Waits != "")
+	case waits:
+		return s.admitsEnd(o, end{})
+	}
+	e := end{}
+	if failure := s.Fails(s.Cycle); failure != "" {
+		return s.admitsError(o, e, failure)
+	}
+	first, dis := s.admitsPass(model.StageFilter, g.First, nil)
+	switch {
+	case dis != nil:
+		return dis
+	case first.failure != "":
+		return s.admitsError(o, e, first.failure)
+	}
+	e.First = first.placed
+	if e.binds = s.Enough(s.Cycle, len(first.placed)); e.binds {
+		return s.admitsEnd(o, e)
+	}
+	possible, failure := s.Domain(s.Cycle)
+	if failure = cmp.Or(first.postFilter, failure); failure != "" {
+		return s.admitsError(o, e, failure)
+	}
+	if dis := s.admitsEligible(o, possible); dis != nil {
+		return dis
+	}
+	e.waits = g.Ongoing
+	if g.SecondCalls == 0 {
+		return s.admitsEnd(o, e)
+	}
+	second, dis := s.admitsPass(model.StagePlacement, g.Second, possible)
+	switch {
+	case dis != nil:
+		return dis
+	case second.failure != "":
+		return s.admitsError(o, e, second.failure)
+	}
+	e.Second = second.placed
+	if e.Preempts = s.Enough(s.Cycle, len(second.placed)); !e.Preempts {
+		return s.admitsEnd(o, e)
+	}
+	if !slices.Equal(g.Placed, second.names()) {
+		return disagree(model.StagePlacement, "", "placed", second.names(), g.Placed)
+	}
+	if e.victims, dis = s.admitsReprieve(g, possible, second.placed); dis != nil {
+		return dis
+	}
+	return s.admitsEnd(o, e)
+}
+
+// admitsEligible compares whether preemption is tried: the group is placed once more, unless it may not preempt, waits for
+// its victims, or has nobody to preempt.
+func (s *Set) admitsEligible(o *model.Observation, possible []*unit.Unit) *answers.Disagreement {
+	g := o.Group
+	eligible, ongoing, tries := s.Eligible(s.Cycle), s.Ongoing(s.Cycle), min(len(possible), 1)
+	switch {
+	case g.Eligible == nil && o.CycleError != "":
+		return disagree(model.StageEligible, "", "ends in an error", "no error", o.CycleError)
+	case g.Eligible == nil || g.Eligible.OK != eligible.OK:
+		return disagree(model.StageEligible, "", "eligible", eligible, observed(g.Eligible))
+	case !eligible.OK:
+		ongoing, tries = false, 0
+	case ongoing:
+		tries = 0
+	}
+	switch {
+	case ongoing != g.Ongoing:
+		return disagree(model.StageEligible, "", "waits for victims", ongoing, g.Ongoing)
+	case tries != g.SecondCalls:
+		return disagree(model.StagePlacement, "", "times that the group is placed anew", tries, g.SecondCalls)
+	}
+	return nil
+}
+
+func observed(e *model.Eligibility) any {
+	if e == nil {
+		return "preemption is not tried"
+	}
+	return *e
+}
+
+func disagree(stage model.Stage, node, kind string, want, got any) *answers.Disagreement {
+	return &answers.Disagreement{Stage: stage, Node: node, Kind: "group: " + kind, Want: fmt.Sprintf("%s: %v", kind, want), Got: fmt.Sprint(got)}
+}
+
+// admitsError: the cycle ends in an error that has such words, and nobody is preempted, bound or nominated.
+func (s *Set) admitsError(o *model.Observation, e end, words string) *answers.Disagreement {
+	if !strings.Contains(o.CycleError, words) {
+		return disagree(model.StageFilter, "", "ends in an error", words, fmt.Sprintf("%q", o.CycleError))
+	}
+	e.Failed = true
+	return s.admitsEnd(o, e)
+}
+
+// pass is what placing the members one after another came to.
+type pass struct {
+	placed  []podgroup.Placement
+	failure string // why it ends in an error, or ""
+	// postFilter is why preemption is not even asked, if it would not be for any of the members tried: see
+	// model.Decision.PostFilterError.
+	postFilter string
+}
+
+func (p *pass) names() (names []string) {
+	for _, at := range p.placed {
+		names = append(names, model.Key(at.Pod))
+	}
+	return names
+}
+
+// admitsPass: each member is tried once, beside those placed before it, where a pod would be; and all are, unless there
+// can be enough no more.
+func (s *Set) admitsPass(stage model.Stage, tries []model.MemberTry, gone []*unit.Unit) (*pass, *answers.Disagreement) {
+	left := slices.Clone(s.Members)
+	p, asked := &pass{}, false
+	for _, try := range tries {
+		at := slices.IndexFunc(left, func(m *v1.Pod) bool { return model.Key(m) == try.Pod })
+		if at < 0 {
+			return nil, disagree(stage, "", "tries", keys(left), try.Pod)
+		}
+		member := left[at]
+		left = slices.Delete(left, at, at+1)
+		d, err := answers.Of(s.CycleOf(s.OfPods, s.World(s.Cycle, member, p.placed, gone), p.placed, gone, gone), s.rules)
+		if err != nil {
+			return nil, &answers.Disagreement{Stage: stage, Kind: "group: left to chance", Want: err.Error(), Undecided: true}
+		}
+		if dis := d.AdmitsFilters(&model.Observation{Filters: try.Filters, ScheduledTo: try.Node, CycleError: try.Error}); dis != nil {
+			dis.Stage, dis.Kind, dis.Want = stage, "group: "+dis.Kind, try.Pod+": "+dis.Want
+			return nil, dis
+		}
+		if p.postFilter = d.PostFilterError; d.PostFilterError == "" {
+			asked = true
+		}
+		switch {
+		case len(d.Errors) > 0:
+			p.failure = try.Error
+			return p, nil
+		case try.Node != "":
+			p.placed = append(p.placed, podgroup.Placement{Pod: member, Node: try.Node})
+		}
+	}
+	if asked {
+		p.postFilter = ""
+	}
+	if len(left) > 0 && s.Enough(s.Cycle, len(p.placed)+len(left)) {
+		return nil, disagree(stage, "", "tries", keys(left), "nobody")
+	}
+	return p, nil
+}
+
+func keys(pods []*v1.Pod) (names []string) {
+	for _, p := range pods {
+		names = append(names, model.Key(p))
+	}
+	return names
+}
+
+// admitsReprieve: each unit is tried once, in an order that is allowed, and is given back if all placed members still
+// fit; the others are the victims.
+func (s *Set) admitsReprieve(g *model.GroupCycle, possible []*unit.Unit, placed []podgroup.Placement) ([]*unit.Unit, *answers.Disagreement) {
+	var tried, victims []*unit.Unit
+	gone := slices.Clone(possible)
+	for _, try := range g.Tried {
+		at := slices.IndexFunc(possible, func(u *unit.Unit) bool { return slices.Equal(podsOf(u), try.Pods) })
+		if at < 0 || slices.Contains(tried, possible[at]) {
+			return nil, disagree(model.StageReprieve, "", "gives back", unitsOf(possible), try.Pods)
+		}
+		u := possible[at]
+		tried = append(tried, u)
+		without := slices.DeleteFunc(slices.Clone(gone), func(other *unit.Unit) bool { return other == u })
+		if dis := s.admitsTry(try, placed, possible, without); dis != nil {
+			return nil, dis
+		}
+		if try.GivenBack {
+			gone = without
+			continue
+		}
+		victims = append(victims, u)
+	}
+	if len(tried) < len(possible) {
+		return nil, disagree(model.StageReprieve, "", "gives back", unitsOf(possible), unitsOf(tried))
+	}
+	if dis := s.admitsOrder(g, tried, victims); dis != nil {
+		return nil, dis
+	}
+	return victims, s.admitsVictims(g, victims)
+}
+
+// admitsTry: a unit is given back if all placed members still fit, and is not for the first of them that does not.
+func (s *Set) admitsTry(try model.UnitTry, placed []podgroup.Placement, emptied, gone []*unit.Unit) (dis *answers.Disagreement) {
+	for _, refusal := range s.Refused(s.Cycle, placed, emptied, gone, 0) {
+		var told *answers.Disagreement
+		switch v := refusal.Verdict; {
+		case (v == nil) != try.GivenBack:
+			told = disagree(model.StageReprieve, "", "unit given back", fmt.Sprintf("%v %v", try.Pods, v == nil), because(try))
+		case v == nil:
+			return nil
+		default:
+			at := placed[refusal.At]
+			if try.Failed == model.Key(at.Pod) && try.Node == at.Node && try.Verdict.Plugin == v.Plugin {
+				return nil
+			}
+			told = disagree(model.StageReprieve, at.Node, "unit refused", fmt.Sprintf("%v for %s on %s by %s", try.Pods, model.Key(at.Pod), at.Node, v), because(try))
+		}
+		dis = cmp.Or(dis, told)
+	}
+	return dis
+}
+
+func because(try model.UnitTry) string {
+	if try.GivenBack {
+		return "given back"
+	}
+	return fmt.Sprintf("not, for %s on %s by %s", try.Failed, try.Node, try.Verdict)
+}
+
+// podsOf are the keys of a unit's pods, sorted.
+func podsOf(u *unit.Unit) []string {
+	names := make([]string, len(u.Pods))
+	for i, p := range u.Pods {
+		names[i] = p.Key
+	}
+	slices.Sort(names)
+	return names
+}
+
+func unitsOf(units []*unit.Unit) []string {
+	names := make([]string, len(units))
+	for i, u := range units {
+		names[i] = strings.Join(podsOf(u), "+")
+	}
+	return names
+}
+
+// admitsVictims: they are handed over in order of their units' importance, and each unit whole.
+func (s *Set) admitsVictims(g *model.GroupCycle, victims []*unit.Unit) *answers.Disagreement {
+	slices.SortStableFunc(victims, s.OfPods.Importance)
+	if g.Violations < 0 { // nobody handed them over
+		return nil
+	}
+	got, disruptions := slices.Clone(g.Victims), 0
+	groups := s.Cluster.Groups()
+	for left := slices.Clone(victims); len(left) > 0; {
+		// The first of those that are as important as any.
+		next := slices.IndexFunc(left, func(u *unit.Unit) bool {
+			return s.OfPods.Importance(left[0], u) == 0 && len(got) >= len(u.Pods) && slices.Equal(slices.Sorted(slices.Values(got[:len(u.Pods)])), podsOf(u))
+		})
+		if next < 0 {
+			return disagree(model.StageReprieve, "", "victims", unitsOf(victims), g.Victims)
+		}
+		u := left[next]
+		if groups.Of(u.Pods[0].Pod) != nil {
+			disruptions++
+		}
+		got, left = got[len(u.Pods):], slices.Delete(left, next, next+1)
+	}
+	switch {
+	case len(got) > 0:
+		return disagree(model.StageReprieve, "", "victims", unitsOf(victims), g.Victims)
+	case g.Disruptions != disruptions && !slices.ContainsFunc(victims, func(u *unit.Unit) bool { return missesGroup(groups, u) }):
+		return disagree(model.StageReprieve, "", "disruptions of groups", disruptions, g.Disruptions)
+	}
+	return nil
+}
+
+// missesGroup tells whether a unit is a pod whose group does not exist: nobody says whether that counts as one.
+func missesGroup(groups *unit.Groups, u *unit.Unit) bool {
+	return u.Pods[0].Spec.SchedulingGroup != nil && groups.Of(u.Pods[0].Pod) == nil
+}

@@ -1,0 +1,289 @@
+package explain
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
+	"github.com/preemptcheck/preemptcheck/model/unit"
+)
+
+// Course is the cycle of a pod group as the rules allow it, with everything that they leave open chosen:
+// in which order members are tried, which node each takes, and which of equally important units is
+// given back first.
+type Course struct {
+	// Waits: fewer pods exist than have to be scheduled. The later fields are then empty.
+	Waits bool
+	// Fails is why the cycle ends in an error, in words that are in its text, or "".
+	Fails string
+	// First are the members that are tried in the cluster as it is, in order. Binds: enough of them fit.
+	First []MemberFit
+	Binds bool
+	// Eligible is nil if preemption is not tried. Awaited are the victims of a preemption before that the group
+	// waits for.
+	Eligible *model.Eligibility
+	Awaited  []*filter.Pod
+	// Second are the members that are tried once all that may be preempted is gone. Preempts: enough fit then.
+	Second   []MemberFit
+	Preempts bool
+	// Units are what may be preempted, in the order in which it is given back.
+	Units []UnitFate
+	// Violations is how many pods are evicted against a budget.
+	Violations int
+	// Victims are the pods that are preempted, in order of their units' importance.
+	Victims []*filter.Pod
+	// Actuation is what preemption writes; nil if nobody is preempted for.
+	Actuation *model.Actuation
+	// Nominated is the node to which each member that is not bound is nominated in the end, by model.Key.
+	Nominated map[string]string
+}
+
+// MemberFit is where a member may go beside those before it.
+type MemberFit struct {
+	Member *v1.Pod
+	// Node is the one that it takes of those in Fits, or "".
+	Node string
+	Fits []string
+	// Verdicts say why the other nodes do not fit.
+	Verdicts map[string]*model.Verdict
+}
+
+// UnitFate is what becomes of a unit that may be preempted.
+type UnitFate struct {
+	*unit.Unit
+	// Refused is nil if the unit is given back. Else it says which verdict a placed member, Pod, has on its Node with
+	// the unit there.
+	Refused *model.Verdict
+	podgroup.Placement
+	// Violates names budgets that evicting it violates.
+	Violates []string
+}
+
+// Follow is the course that makes the choices of an observation where the rules allow them, and the first ones
+// elsewhere.
+func Follow(s *podgroups.Set, g *model.GroupCycle) *Course {
+	if g == nil {
+		g = &model.GroupCycle{}
+	}
+	tries := func(again bool) []model.MemberTry {
+		if again {
+			return g.Second
+		}
+		return g.First
+	}
+	at := func(again bool, member *v1.Pod) int {
+		return slices.IndexFunc(tries(again), func(t model.MemberTry) bool { return t.Pod == model.Key(member) })
+	}
+	return chosen{
+		member: func(again bool, left []*v1.Pod) (next int, untried bool) {
+			best := -1
+			for i, m := range left {
+				if now := at(again, m); now >= 0 && (best < 0 || now < at(again, left[best])) {
+					best = i
+				}
+			}
+			return max(best, 0), best < 0
+		},
+		node: func(again bool, member *v1.Pod, fits []string) string {
+			if i := at(again, member); i >= 0 && slices.Contains(fits, tries(again)[i].Node) {
+				return tries(again)[i].Node
+			}
+			return fits[0]
+		},
+		order: func(possible []*unit.Unit) []*unit.Unit {
+			if order := s.OrderOf(g, possible); order != nil {
+				return order
+			}
+			return inOrder(s, possible, func(int) int { return 0 })
+		},
+	}.course(s)
+}
+
+// Courses are all that the rules allow, each once for each way to it; exact is false if there are more than so many.
+func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
+	var taken, of []int // at each choice, in turn
+	for len(all) < most {
+		turn := 0
+		choose := func(n int) int {
+			if turn == len(taken) {
+				taken, of = append(taken, 0), append(of, n)
+			}
+			turn++
+			return taken[turn-1]
+		}
+		all = append(all, chosen{
+			member: func(_ bool, left []*v1.Pod) (int, bool) { return choose(len(left)), true },
+			node:   func(_ bool, _ *v1.Pod, fits []string) string { return fits[choose(len(fits))] },
+			order:  func(possible []*unit.Unit) []*unit.Unit { return inOrder(s, possible, choose) },
+		}.course(s))
+		for len(taken) > 0 && taken[len(taken)-1]+1 == of[len(of)-1] {
+			taken, of = taken[:len(taken)-1], of[:len(of)-1]
+		}
+		if len(taken) == 0 {
+			return all, true
+		}
+		taken[len(taken)-1]++
+	}
+	return all, false
+}
+
+// chosen makes the choices.
+type chosen struct {
+	// member is the next one to be tried; untried says that it need not be if there cannot be enough any more.
+	member func(again bool, left []*v1.Pod) (next int, untried bool)
+	node   func(again bool, member *v1.Pod, fits []string) string
+	// order is from the most important unit down.
+	order func(possible []*unit.Unit) []*unit.Unit
+}
+
+// inOrder are units from the most important one down; of several that are equally important choose says which is next.
+func inOrder(s *podgroups.Set, possible []*unit.Unit, choose func(n int) int) (order []*unit.Unit) {
+	left := slices.Clone(possible)
+	slices.SortStableFunc(left, s.OfPods.Importance)
+	for len(left) > 0 {
+		equal := 1
+		for equal < len(left) && s.OfPods.Importance(left[0], left[equal]) == 0 {
+			equal++
+		}
+		next := choose(equal)
+		order = append(order, left[next])
+		left = slices.Delete(left, next, next+1)
+	}
+	return order
+}
+
+func (by chosen) course(s *podgroups.Set) *Course {
+	c := &Course{}
+	if c.Waits = s.Waits(s.Cycle); c.Waits {
+		return c
+	}
+	ends := podgroup.Course{}
+	defer func() { c.Nominated = nominated(s, c, ends) }()
+	if c.Fails = s.Fails(s.Cycle); c.Fails != "" {
+		ends.Failed = true
+		return c
+	}
+	c.First, c.Fails = by.pass(s, false, nil)
+	ends.First, ends.Failed = placed(c.First), c.Fails != ""
+	if c.Binds = s.Enough(s.Cycle, len(ends.First)); c.Binds || ends.Failed {
+		return c
+	}
+	possible, _ := s.Domain(s.Cycle)
+	eligible := s.Eligible(s.Cycle)
+	if c.Eligible = &eligible; !eligible.OK {
+		return c
+	}
+	if s.Ongoing(s.Cycle) {
+		c.Awaited = awaited(s)
+		return c
+	}
+	if len(possible) == 0 {
+		return c
+	}
+	c.Second, c.Fails = by.pass(s, true, possible)
+	ends.Second, ends.Failed = placed(c.Second), c.Fails != ""
+	if c.Preempts = !ends.Failed && s.Enough(s.Cycle, len(ends.Second)); !c.Preempts {
+		return c
+	}
+	ends.Preempts = true
+	victims := by.reprieve(s, c, possible, ends.Second)
+	c.Actuation = s.Actuate(s.Cycle, ends.Second, victims)
+	return c
+}
+
+// pass places the members one after another.
+func (by chosen) pass(s *podgroups.Set, again bool, gone []*unit.Unit) (tries []MemberFit, failure string) {
+	var at []podgroup.Placement
+	for left := slices.Clone(s.Members); len(left) > 0; {
+		next, untried := by.member(again, left)
+		if untried && !s.Enough(s.Cycle, len(at)+len(left)) {
+			break
+		}
+		member := left[next]
+		left = slices.Delete(left, next, next+1)
+		d := s.CycleOf(s.OfPods, s.World(s.Cycle, member, at, gone), at, gone, gone).Decide()
+		try := MemberFit{Member: member, Fits: d.Fits, Verdicts: d.Verdicts}
+		if len(d.Errors) > 0 {
+			return append(tries, try), d.Errors[0]
+		}
+		if len(d.Fits) > 0 {
+			try.Node = by.node(again, member, d.Fits)
+			at = append(at, podgroup.Placement{Pod: member, Node: try.Node})
+		}
+		tries = append(tries, try)
+	}
+	return tries, ""
+}
+
+func placed(tries []MemberFit) (all []podgroup.Placement) {
+	for _, t := range tries {
+		if t.Node != "" {
+			all = append(all, podgroup.Placement{Pod: t.Member, Node: t.Node})
+		}
+	}
+	return all
+}
+
+// reprieve gives units back, and returns those that are not.
+func (by chosen) reprieve(s *podgroups.Set, c *Course, possible []*unit.Unit, at []podgroup.Placement) (victims []*unit.Unit) {
+	order := by.order(possible)
+	violations, violated := s.First.Violations(order, nil)
+	gone := slices.Clone(possible)
+	for _, i := range s.OfPods.ReprieveOrder(violations) {
+		fate := UnitFate{Unit: order[i]}
+		for _, p := range order[i].Pods {
+			if b, violates := violated[p]; violates {
+				if name := model.Key(s.First.Budgets[b]); !slices.Contains(fate.Violates, name) {
+					fate.Violates = append(fate.Violates, name)
+				}
+			}
+		}
+		without := slices.DeleteFunc(slices.Clone(gone), func(u *unit.Unit) bool { return u == order[i] })
+		if r := s.Refused(s.Cycle, at, possible, without, 0)[0]; r.Verdict == nil {
+			gone = without
+		} else {
+			fate.Refused, fate.Placement = r.Verdict, at[r.At]
+			c.Violations += violations[i]
+		}
+		c.Units = append(c.Units, fate)
+	}
+	for _, u := range order {
+		if slices.Contains(gone, u) {
+			victims, c.Victims = append(victims, u), append(c.Victims, u.Pods...)
+		}
+	}
+	return victims
+}
+
+// awaited are the pods that a group waits for (podgroup.Ongoing).
+func awaited(s *podgroups.Set) (pods []*filter.Pod) {
+	for _, n := range s.First.Nodes {
+		if slices.ContainsFunc(s.Members, func(m *v1.Pod) bool { return m.Status.NominatedNodeName == n.Name }) {
+			for _, p := range n.Pods {
+				if p.Priority < s.Priority() && s.OfPods.Awaited(p) {
+					pods = append(pods, p)
+				}
+			}
+		}
+	}
+	return pods
+}
+
+// nominated is what becomes of the members that are not bound.
+func nominated(s *podgroups.Set, c *Course, ends podgroup.Course) map[string]string {
+	all := map[string]string{}
+	for _, m := range s.Members {
+		node := s.Nominate(s.Cycle, m, ends)
+		if len(c.Awaited) > 0 {
+			node = m.Status.NominatedNodeName
+		}
+		if node != "" && !c.Binds {
+			all[model.Key(m)] = node
+		}
+	}
+	return all
+}

@@ -1,0 +1,57 @@
+package unmodelled
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/volume"
+)
+
+// Group is what a model of pods says of a cluster whose preemptor is a pod group; nil for the others.
+func Group(c *model.Cluster) (u model.Unmodelled) {
+	if c.PreemptorGroup != "" && c.Preemptor == nil {
+		u.Add(model.GroupTitle(c.PreemptorGroup), "preemptor", "the scheduling of a pod group as a whole")
+	}
+	return u
+}
+
+// InGroup finds everything that could matter and is not covered in a cluster whose preemptor is a pod group:
+// what could of one of its members, and what they do to each other before any of them is bound.
+func InGroup(c *model.Cluster) (u model.Unmodelled) {
+	title := model.GroupTitle(c.PreemptorGroup)
+	group, leaf := c.Group(c.PreemptorGroup).(*schedulingv1beta1.PodGroup)
+	switch {
+	case !leaf:
+		u.Add(title, "preemptor", "the scheduling of groups of groups")
+		return u
+	case group.Spec.SchedulingConstraints != nil:
+		u.Add(title, "spec.schedulingConstraints", "the placements of topology-aware scheduling")
+	case len(c.Members()) == 0:
+		u.Add(title, "preemptor", "it has no pod")
+		return u
+	}
+	for _, m := range c.Members() {
+		object := "Pod " + model.Key(m)
+		switch {
+		case !c.Settings.Schedules(m.Spec.SchedulerName):
+			u.Add(object, "spec.schedulerName", "another scheduler's pod")
+		case m.Spec.NodeName != "":
+			continue
+		case volume.Mounts(m) || len(m.Spec.ResourceClaims) > 0:
+			// KEP-5710, "In place victim reprieval": these plugins "produce false negatives".
+			u.Add(object, "spec", "what members before it take of volumes and devices")
+		}
+		world := *c
+		world.Preemptor = m
+		world.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return p == m })
+		for _, f := range In(&world, model.NewSnapshot(&world)) {
+			if !slices.Contains(u, f) {
+				u = append(u, f)
+			}
+		}
+	}
+	return u
+}
