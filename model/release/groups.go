@@ -7,6 +7,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 )
@@ -63,15 +64,27 @@ func withOwnPriority(p *filter.Pod) *filter.Pod {
 // memberOnDeletedNodeIsError: what may be preempted on a node is gathered with the nodes of
 // all pods that go together, of whatever priority, which have to exist.
 func memberOnDeletedNodeIsError(r *answers.Rules) {
-	dryRun := r.DryRun
+	const failure = "failed to get node info for node"
+	dryRun, domain := r.DryRun, r.OfGroups.Domain
 	r.DryRun = func(cy *model.Cycle, n *filter.Node, budgetOrder []int) *model.DryRunOnNode {
-		for _, u := range cy.Units.On(n) {
-			if slices.ContainsFunc(u.Pods, func(p *filter.Pod) bool { return p.Node == nil }) {
-				return &model.DryRunOnNode{Node: n, Failed: &model.Verdict{Error: "failed to get node info for node"}}
-			}
+		if outlivesANode(cy, n) {
+			return &model.DryRunOnNode{Node: n, Failed: &model.Verdict{Error: failure}}
 		}
 		return dryRun(cy, n, budgetOrder)
 	}
+	r.OfGroups.Domain = func(cy *podgroup.Cycle) ([]*unit.Unit, string) {
+		if slices.ContainsFunc(cy.First.Nodes, func(n *filter.Node) bool { return outlivesANode(cy.First, n) }) {
+			return nil, failure
+		}
+		return domain(cy)
+	}
+}
+
+// outlivesANode tells whether something with a pod on a node has another on one that does not exist.
+func outlivesANode(cy *model.Cycle, n *filter.Node) bool {
+	return slices.ContainsFunc(cy.Units.On(n), func(u *unit.Unit) bool {
+		return slices.ContainsFunc(u.Pods, func(p *filter.Pod) bool { return p.Node == nil })
+	})
 }
 
 // nominationByOwnPriority: whether the preemptor respects a nomination, or withdraws it, goes

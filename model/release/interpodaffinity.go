@@ -27,14 +27,17 @@ func nominatedRefusalsSkipped(s *filter.Snapshot, st filter.State, affinity *fil
 		whole, _ := (filter.InterPodAffinity{}).PreFilter(before)
 		affinity, _ = filter.As[*filter.InterPodAffinityState](whole)
 	}
-	for _, n := range before.Nodes {
-		for _, p := range n.Pods {
-			if affinity != nil && filter.InAny(affinity.Relations[p.Index].Existing, n) {
-				return st
-			}
-		}
+	if affinity != nil && refusedByBound(before, affinity) {
+		return st
 	}
 	return variant.Judge{State: st, Verdict: func(*filter.Node, filter.View) *filter.Verdict { return nil }}
+}
+
+// refusedByBound tells whether a pod that is bound keeps the preemptor away from some node.
+func refusedByBound(s *filter.Snapshot, affinity *filter.InterPodAffinityState) bool {
+	return slices.ContainsFunc(s.Nodes, func(n *filter.Node) bool {
+		return slices.ContainsFunc(n.Pods, func(p *filter.Pod) bool { return filter.InAny(affinity.Relations[p.Index].Existing, n) })
+	})
 }
 
 func reprievedPodsShunned(affinity *filter.InterPodAffinityState, n *filter.Node, v filter.View, failed *filter.Verdict) *filter.Verdict {

@@ -50,6 +50,11 @@ const (
 	PickByOwnPriority                 Quirk = "pick-by-own-priority"                 // the choice among nodes goes by the priority of pods, not by that of their groups
 	MemberOnDeletedNodeIsError        Quirk = "member-on-deleted-node-is-error"      // a dry run ends in an error if what goes together has a pod on a node that is gone
 	NominationByOwnPriority           Quirk = "nomination-by-own-priority"           // nominated pods of groups count by their own priority
+	SkippedStaySkipped                Quirk = "skipped-plugins-stay-skipped"         // giving units back, a plugin is not asked that had nothing to say without them
+	LeastOfTwoDomains                 Quirk = "least-of-two-domains"                 // giving units back, the least of two domains is taken for that of all
+	GroupKeepsLowerNominations        Quirk = "group-keeps-lower-nominations"        // preempting for a group withdraws no nomination
+	MembersStayNominated              Quirk = "members-stay-nominated"               // members of a group without a place keep their nomination
+	OwnNominationsCount               Quirk = "own-nominations-count"                // a group of priority 0 or less has its own nominations in its way
 )
 
 // The quirks that v1.37.1 no longer has.

@@ -27,7 +27,39 @@ func spreadAccount(st filter.State, spread *filter.SpreadState) variant.Judge {
 	}}
 }
 
+// comeBack adds to what stands the pods that were away when PreFilter counted, and that count once they are back.
+func comeBack(s *filter.Snapshot, c *filter.SpreadConstraint, counts func(p *filter.Pod) bool) {
+	for _, n := range s.Nodes {
+		at := &c.Nodes[n.Index]
+		for _, p := range backOn(n) {
+			if !counts(p) {
+				continue
+			}
+			if at.Standing++; at.Eligible {
+				c.Domains[at.Domain].Standing++
+			}
+		}
+	}
+}
+
+// backOn are the pods of a node that were away from it, and are back.
+func backOn(n *filter.Node) (pods []*filter.Pod) {
+	away := map[string]bool{}
+	for _, move := range n.Moves {
+		key := move.Pod.Key
+		if !move.Back {
+			away[key] = true
+		} else if at := slices.IndexFunc(n.Pods, func(p *filter.Pod) bool { return p.Key == key }); away[key] && at >= 0 {
+			pods = append(pods, n.Pods[at])
+		}
+	}
+	return pods
+}
+
 func terminatingPodUncounted(s *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
+	for _, c := range spread.Constraints {
+		comeBack(s, c, func(p *filter.Pod) bool { return c.Selects[p.Index] && !c.Counts[p.Index] })
+	}
 	before := &filter.SpreadState{Constraints: spread.Constraints}
 	spread.Constraints = variant.Each(spread.Constraints, func(c **filter.SpreadConstraint) {
 		*c = variant.Changed(*c, func(c *filter.SpreadConstraint) { c.Counts = c.Selects })
@@ -79,6 +111,7 @@ func emptySpreadSelector(s *filter.Snapshot, st filter.State, spread *filter.Spr
 		for i := range c.Domains {
 			c.Domains[i].Standing = 0
 		}
+		comeBack(s, c, func(p *filter.Pod) bool { return c.Counts[p.Index] })
 	}
 	eachGone(s, spread, func(c, whole *filter.SpreadConstraint, gone *filter.Pod) {
 		if c.Selector.Empty() && (c.Counts[gone.Index] || whole.Counts[gone.Index]) {
@@ -109,5 +142,24 @@ func unknownDomain(cy *model.Cycle, n *filter.Node, pods []*filter.Pod) bool {
 	return slices.ContainsFunc(spread.Constraints, func(c *filter.SpreadConstraint) bool {
 		return !c.Domains[c.Nodes[n.Index].Domain].Eligible &&
 			slices.ContainsFunc(pods, func(p *filter.Pod) bool { return c.Selects[p.Index] })
+	})
+}
+
+// leastOfTwo is the State of a plugin that knows of no more than two domains how many pods they have: those with the
+// most, if that helps. The number of domains is known.
+func leastOfTwo(c *filter.SpreadConstraint) *filter.SpreadConstraint {
+	var counts []int
+	for _, d := range c.Domains {
+		if d.Eligible {
+			counts = append(counts, d.Standing)
+		}
+	}
+	if len(counts) < 3 {
+		return c
+	}
+	slices.Sort(counts)
+	second := counts[len(counts)-2]
+	return variant.Changed(c, func(c *filter.SpreadConstraint) {
+		c.Domains = variant.Each(c.Domains, func(d *filter.SpreadDomain) { d.Standing = max(d.Standing, second) })
 	})
 }

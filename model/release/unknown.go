@@ -28,10 +28,18 @@ func (r Release) beyond64Bits(c *model.Cluster) (u model.Unmodelled) {
 	for _, n := range c.Nodes {
 		report("Node "+n.Name, n.Status.Allocatable)
 	}
-	for _, p := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
+	for _, p := range everyPod(c) {
 		report("Pod "+model.Key(p), resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{UseStatusResources: true}))
 	}
 	return u
+}
+
+// everyPod are all pods of a cluster: the members of a group that preempts are among the others.
+func everyPod(c *model.Cluster) []*v1.Pod {
+	if c.PreemptorGroup != "" {
+		return c.Pods
+	}
+	return append(c.Preemptors(), c.Pods...)
 }
 
 // Unknown lists what in a cluster a release cannot express, or keeps behind a
@@ -44,7 +52,7 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			u.Add(object, field, fmt.Sprintf("%s does not know it, or has it switched off", r))
 		}
 	}
-	pods := append([]*v1.Pod{c.Preemptor}, c.Pods...)
+	pods := everyPod(c)
 	for _, f := range podFields {
 		if r.In(f.in) {
 			continue

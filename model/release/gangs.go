@@ -1,0 +1,122 @@
+package release
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
+	"github.com/preemptcheck/preemptcheck/model/unit"
+	"github.com/preemptcheck/preemptcheck/model/variant"
+)
+
+// skippedStaySkipped: a plugin that had nothing to say of a member while all that may be preempted was gone is
+// not asked when units are given back. It looked at the pods on nodes only, not at those nominated to them.
+func skippedStaySkipped(r *answers.Rules) {
+	r.OfGroups.Refused = func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal {
+		for i := from; i < len(placed); i++ {
+			c := podgroup.World(cy, placed[i].Pod, placed[:i], emptied)
+			c.Pods = slices.DeleteFunc(c.Pods, func(p *v1.Pod) bool { return p.Spec.NodeName == "" })
+			without := cy.OfPods.NewCycle(c)
+			asked := *cy.OfPods
+			asked.Plugins = slices.DeleteFunc(slices.Clone(asked.Plugins), func(p filter.Plugin) bool { return hasNothingToSay(without, p.Name()) })
+			if v := podgroup.FitsAt(cy.CycleOf(&asked, cy.Again(cy, placed[i].Pod, placed[:i], gone), placed[:i], emptied, gone), placed[i].Node); v != nil {
+				return []podgroup.Refusal{{At: i, Verdict: v}}
+			}
+		}
+		return []podgroup.Refusal{{At: -1}}
+	}
+}
+
+// hasNothingToSay tells whether a plugin answers Skip in PreFilter.
+func hasNothingToSay(cy *model.Cycle, plugin string) bool {
+	st := cy.State(plugin)
+	if st == nil {
+		return true
+	}
+	affinity, ok := filter.As[*filter.InterPodAffinityState](st)
+	return ok && len(affinity.Affinity)+len(affinity.AntiAffinity) == 0 && !refusedByBound(cy.Snapshot, affinity)
+}
+
+// leastOfTwoDomains: when units are given back on several nodes, of all domains just two are kept up to date as having
+// the least pods, so that a member may be taken to fit beside a domain with less. Which two is left to chance.
+func leastOfTwoDomains(r *answers.Rules) {
+	const spread = "PodTopologySpread"
+	refused := r.OfGroups.Refused
+	lenient := variant.Changed(r.Algorithm, func(a *model.Algorithm) {
+		a.Plugins = variant.On(a.Plugins, spread, variant.Alter(func(st *filter.SpreadState) {
+			for i, c := range st.Constraints {
+				st.Constraints[i] = leastOfTwo(c)
+			}
+		}))
+	})
+	var all func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal
+	all = func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal {
+		answers := refused(cy, placed, emptied, gone, from)
+		first := answers[0]
+		if first.Verdict == nil || first.Verdict.Plugin != spread {
+			return answers
+		}
+		other := refused(variant.Changed(cy, func(cy *podgroup.Cycle) { cy.OfPods = lenient }), placed, emptied, gone, first.At)
+		if other[0].At == first.At {
+			return append(answers, other...)
+		}
+		return append(answers, all(cy, placed, emptied, gone, first.At+1)...)
+	}
+	r.OfGroups.Refused = all
+}
+
+// groupKeepsLowerNominations: preempting for a group withdraws no nomination.
+func groupKeepsLowerNominations(r *answers.Rules) {
+	actuate := r.OfGroups.Actuate
+	r.OfGroups.Actuate = func(cy *podgroup.Cycle, placed []podgroup.Placement, victims []*unit.Unit) *model.Actuation {
+		a := actuate(cy, placed, victims)
+		a.Cleared = nil
+		return a
+	}
+}
+
+// membersStayNominated: a member that finds no place keeps its nomination. If nobody is preempted, those that had a
+// place at first lose theirs.
+func membersStayNominated(r *answers.Rules) {
+	nominate := r.OfGroups.Nominate
+	r.OfGroups.Nominate = func(cy *podgroup.Cycle, member *v1.Pod, course podgroup.Course) string {
+		isIn := func(placed []podgroup.Placement) bool {
+			return slices.ContainsFunc(placed, func(at podgroup.Placement) bool { return at.Pod == member })
+		}
+		if course.Failed || course.Preempts && isIn(course.Second) || !course.Preempts && isIn(course.First) {
+			return nominate(cy, member, course)
+		}
+		return member.Status.NominatedNodeName
+	}
+}
+
+// ownNominationsCount: a member that is not placed yet counts where it is nominated, as a pod of priority 0 that has
+// nothing but its name. When units are given back, those that are placed count there besides.
+func ownNominationsCount(r *answers.Rules) {
+	world := r.OfGroups.World
+	r.OfGroups.World = func(cy *podgroup.Cycle, member *v1.Pod, placed []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
+		return withShadows(cy, world(cy, member, placed, gone), func(m *v1.Pod) bool {
+			return m != member && !slices.ContainsFunc(placed, func(at podgroup.Placement) bool { return at.Pod == m })
+		})
+	}
+	r.OfGroups.Again = func(cy *podgroup.Cycle, member *v1.Pod, placed []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
+		return withShadows(cy, world(cy, member, placed, gone), func(m *v1.Pod) bool { return m != member })
+	}
+}
+
+// withShadows adds to a cluster what the nominations of some members look like.
+func withShadows(cy *podgroup.Cycle, c *model.Cluster, of func(*v1.Pod) bool) *model.Cluster {
+	for _, m := range cy.Members {
+		if m.Status.NominatedNodeName != "" && of(m) {
+			shadow := &v1.Pod{}
+			shadow.Namespace, shadow.Name = m.Namespace, m.Name
+			shadow.Spec.SchedulerName, shadow.Status.NominatedNodeName = m.Spec.SchedulerName, m.Status.NominatedNodeName
+			c.Pods = append(c.Pods, shadow)
+		}
+	}
+	return c
+}
