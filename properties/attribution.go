@@ -14,16 +14,16 @@ import (
 // not. known is nil if even all of them do not; left is the first disagreement then.
 func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
 	quirks := ledger.QuirksOf(s.Release)
-	all, err := answers.Decide(s.Cluster, s.rulesWith(quirks...))
+	left, by, err := s.judge(s.rulesWith(quirks...))
 	if err != nil {
 		return nil, &answers.Disagreement{}
 	}
-	if left = all.Admits(s.Observation); left != nil {
+	if left != nil {
 		return nil, left
 	}
 	enough := func(fewer []release.Quirk) (bool, error) {
-		d, err := all.Under(s.rulesWith(fewer...))
-		return err == nil && d.Admits(s.Observation) == nil, nil
+		d, err := by(s.rulesWith(fewer...))
+		return err == nil && d == nil, nil
 	}
 	if q, ok := accountsAlone(quirks, enough); ok {
 		return []string{string(q)}, nil

@@ -18,8 +18,8 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 	"github.com/preemptcheck/preemptcheck/model/release"
-	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -59,11 +59,11 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		r.Findings, err = through.Findings(s)
 		return r, err
 	}
-	if s.Decision != nil {
+	if s.allowed() != nil {
 		r.Findings, r.Undecided = differential(s)
 	}
 	properties := c.Properties
-	if c.Sample != nil {
+	if c.Sample != nil && s.Cluster.Preemptor != nil {
 		properties = slices.Concat(properties, c.Sample(cluster))
 	}
 	for _, p := range properties {
@@ -80,15 +80,12 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 // ask asks the model and the system what they decide. Either may not know the
 // cluster.
 func (c *Checker) ask(s *Subject) (r *Result, err error) {
-	if group := unmodelled.Group(s.Cluster); group != nil {
-		return &Result{Cluster: s.Cluster, Unmodelled: group}, nil
-	}
 	if unknown := s.Release.Unknown(s.Cluster); unknown != nil {
 		return &Result{Cluster: s.Cluster, Unmodelled: unknown, Refused: true}, nil
 	}
 	r = &Result{Cluster: s.Cluster}
 	observe := c.observing(s)
-	if s.Decision, err = c.decide(s); err != nil && !errors.As(err, &s.Unmodelled) {
+	if err = c.decide(s); err != nil && !errors.As(err, &s.Unmodelled) {
 		return nil, err
 	}
 	r.Unmodelled = s.Unmodelled
@@ -106,10 +103,10 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		}
 		return nil, err
 	}
-	if r.Unmodelled != nil && c.Decide == nil {
+	if r.Unmodelled != nil && c.Decide == nil && s.Cluster.Preemptor != nil {
 		s.Decision = believing(s)
 	}
-	r.Decision, r.Observation = s.Decision, s.Observation
+	r.Decision, r.Group, r.Observation = s.Decision, s.Group, s.Observation
 	return r, nil
 }
 
@@ -167,11 +164,16 @@ func believing(s *Subject) *answers.Set {
 	return d
 }
 
-func (c *Checker) decide(s *Subject) (*answers.Set, error) {
-	if c.Decide != nil {
-		return c.Decide(s.Cluster)
+func (c *Checker) decide(s *Subject) (err error) {
+	switch {
+	case s.Cluster.PreemptorGroup != "":
+		s.Group, err = podgroups.Decide(s.Cluster, s.Release.Rules())
+	case c.Decide != nil:
+		s.Decision, err = c.Decide(s.Cluster)
+	default:
+		s.Decision, err = answers.Decide(s.Cluster, s.Release.Rules())
 	}
-	return answers.Decide(s.Cluster, s.Release.Rules())
+	return err
 }
 
 // refuses tells whether the system does not take the cluster at all.

@@ -16,6 +16,7 @@ import (
 func GetsThrough() Property {
 	return Property{
 		Name:    "gets-through",
+		Of:      OfAny,
 		Promise: "If none of the nodes are suitable, the pod remains unscheduled until the scheduler is able to place it.",
 		Source:  "docs: concepts/scheduling-eviction/kube-scheduler; a process that ends, or waits for ever, places no pod at all",
 		Lies: []string{

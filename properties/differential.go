@@ -6,6 +6,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 )
 
 // Differential is the name of the property that what a scheduler does is, stage
@@ -36,7 +37,7 @@ func AllowedAnswer() Property {
 // differential compares the answer with those that the model allows. undecided
 // says where the model cannot tell.
 func differential(s *Subject) (findings []Finding, undecided string) {
-	d := s.Decision.Admits(s.Observation)
+	d := s.allowed().Admits(s.Observation)
 	if d == nil {
 		return nil, ""
 	}
@@ -50,6 +51,45 @@ func differential(s *Subject) (findings []Finding, undecided string) {
 		return nil, d.String()
 	}
 	return []Finding{disagreement(d, besides, known)}, ""
+}
+
+// allowed is what the model allows, for a pod or a pod group; nil if it does not cover the cluster.
+func (s *Subject) allowed() interface {
+	Admits(o *model.Observation) *answers.Disagreement
+} {
+	switch {
+	case s.Decision != nil:
+		return s.Decision
+	case s.Group != nil:
+		return s.Group
+	}
+	return nil
+}
+
+// judge compares the observation with what rules allow, and returns how to do so with others.
+func (s *Subject) judge(rules *answers.Rules) (dis *answers.Disagreement, by func(*answers.Rules) (*answers.Disagreement, error), err error) {
+	if s.Group != nil {
+		by = func(rules *answers.Rules) (*answers.Disagreement, error) {
+			d, err := podgroups.Decide(s.Cluster, rules)
+			if err != nil {
+				return nil, err
+			}
+			return d.Admits(s.Observation), nil
+		}
+		dis, err = by(rules)
+		return dis, by, err
+	}
+	all, err := answers.Decide(s.Cluster, rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	return all.Admits(s.Observation), func(rules *answers.Rules) (*answers.Disagreement, error) {
+		d, err := all.Under(rules)
+		if err != nil {
+			return nil, err
+		}
+		return d.Admits(s.Observation), nil
+	}, nil
 }
 
 func disagreement(d *answers.Disagreement, besides string, known []string) Finding {

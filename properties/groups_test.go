@@ -17,8 +17,10 @@ import (
 )
 
 // node is a node with a name to select it by, in a zone.
-func node(name, cpu, zone string) *v1.Node {
-	return mk.Node(name, cpu, func(n *v1.Node) { n.Labels = map[string]string{v1.LabelHostname: name, v1.LabelTopologyZone: zone} })
+func node(name, cpu, zone string, change ...func(*v1.Node)) *v1.Node {
+	return mk.Node(name, cpu, append([]func(*v1.Node){func(n *v1.Node) {
+		n.Labels = map[string]string{v1.LabelHostname: name, v1.LabelTopologyZone: zone}
+	}}, change...)...)
 }
 
 // only has a pod run on no other node.

@@ -27,9 +27,26 @@ type Property struct {
 	PodByPod bool
 	// Ungrouped: the promise is about pods that belong to no group: see Subject.Grouped.
 	Ungrouped bool
+	// Of is whose cycle the promise is about.
+	Of Preemptors
 	// Check returns how the promise was broken. It asks the system again where
 	// it needs to; an error means that it could not.
 	Check func(s *Subject) ([]Finding, error)
+}
+
+// Preemptors are those whose cycle a promise is about.
+type Preemptors string
+
+// The preemptors.
+const (
+	OfPods   Preemptors = ""
+	OfGroups Preemptors = "pod groups"
+	OfAny    Preemptors = "pods and pod groups"
+)
+
+// isAbout tells whether the promise is about the cycle of the subject.
+func (p *Property) isAbout(s *Subject) bool {
+	return p.Of == OfAny || (p.Of == OfGroups) == (s.Cluster.PreemptorGroup != "")
 }
 
 // Needs is what a property takes, besides an observation, to be asked.
@@ -49,7 +66,7 @@ const (
 func (p *Property) IsAsked(s *Subject) bool {
 	switch p.Needs {
 	case NeedsModel:
-		return s.Decision != nil
+		return s.allowed() != nil
 	case NeedsRepetition:
 		return !s.Unmodelled.LeftToChance()
 	}
@@ -59,7 +76,8 @@ func (p *Property) IsAsked(s *Subject) bool {
 // appliesTo tells whether the release makes the promise, whether it can be asked, and
 // whether it says anything about the subject.
 func (p *Property) appliesTo(s *Subject) bool {
-	return promisedBy(s.Release, p.Releases) && p.IsAsked(s) && !(p.PodByPod && s.Together()) && !(p.Ungrouped && s.Grouped()) && (p.Applies == nil || p.Applies(s))
+	return p.isAbout(s) && promisedBy(s.Release, p.Releases) && p.IsAsked(s) && !(p.PodByPod && s.Together()) && !(p.Ungrouped && s.Grouped()) &&
+		(p.Applies == nil || p.Applies(s))
 }
 
 // promisedBy tells whether a release is in the range of those that make a promise.

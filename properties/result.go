@@ -5,6 +5,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
@@ -13,8 +14,10 @@ type Result struct {
 	Cluster *model.Cluster
 	// Observation is what the system did; nil if it was not asked.
 	Observation *model.Observation
-	// Decision is what the model allows; nil if it does not cover the cluster.
+	// Decision is what the model allows; nil if it does not cover the cluster, and if the preemptor is a
+	// pod group: then Group is.
 	Decision *answers.Set
+	Group    *podgroups.Set
 	// Unmodelled says what the model does not cover, or the system does not know:
 	// Refused tells which. If there is an Observation, what needs no model of it was
 	// checked.

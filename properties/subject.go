@@ -10,6 +10,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/volume"
@@ -24,6 +25,8 @@ type Subject struct {
 	// Decision is what the documented rules allow; nil if the model does not cover the
 	// cluster.
 	Decision *answers.Set
+	// Group is the same where the preemptor is a pod group; nil elsewhere.
+	Group *podgroups.Set
 	// Unmodelled is what the model does not cover. If there is a Decision all the same,
 	// the plugins that it concerns were believed: see answers.Told.
 	Unmodelled model.Unmodelled
@@ -123,6 +126,9 @@ func (s *Subject) index() *podIndex {
 		}
 		s.indexed.together = s.indexed.together || s.indexed.groups.Whole(p) != nil
 		s.indexed.grouped = s.indexed.grouped || p.Spec.SchedulingGroup != nil && s.Cluster.Settings.FeatureGates[model.GateWorkload]
+	}
+	if s.Cluster.Preemptor == nil {
+		return s.indexed
 	}
 	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || volume.Mounts(s.Cluster.Preemptor) || RequiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, RequiresPods)
 	return s.indexed

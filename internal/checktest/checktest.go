@@ -50,7 +50,9 @@ type Liar struct {
 // Observe asks the system, and lies.
 func (l Liar) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
 	asked := *c
-	asked.Preemptor = c.Preemptor.DeepCopy()
+	if c.Preemptor != nil {
+		asked.Preemptor = c.Preemptor.DeepCopy()
+	}
 	if l.Change != nil {
 		l.Change(&asked)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
+	"github.com/preemptcheck/preemptcheck/properties/groups"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
@@ -26,7 +27,7 @@ func Cheap() []properties.Property {
 	cheap := slices.DeleteFunc(invariant.All(), func(p properties.Property) bool {
 		return slices.ContainsFunc(Repeating(), func(r properties.Property) bool { return r.Name == p.Name })
 	})
-	return slices.Concat([]properties.Property{properties.GetsThrough()}, cheap, aftermath.All())
+	return slices.Concat([]properties.Property{properties.GetsThrough()}, cheap, aftermath.All(), groups.All())
 }
 
 // Costly are the properties that a campaign checks of a share of its clusters: they

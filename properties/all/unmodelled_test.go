@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/groups"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
@@ -99,7 +100,7 @@ func TestNotModelledIsAskedTheRest(t *testing.T) {
 			assert.Equal(t, b.believed, r.Decision != nil)
 			var want []string
 			for _, p := range all.Properties() {
-				if (p.Needs != properties.NeedsModel || b.believed) && (p.Needs != properties.NeedsRepetition || !b.chance) {
+				if p.Of != properties.OfGroups && (p.Needs != properties.NeedsModel || b.believed) && (p.Needs != properties.NeedsRepetition || !b.chance) {
 					want = append(want, p.Name)
 				}
 			}
@@ -120,8 +121,8 @@ func TestNeeds(t *testing.T) {
 			repetition = append(repetition, p.Name)
 		}
 	}
-	assert.Equal(t, []string{"no-free-node", "waits-for-its-victims", "minimal-victims", "no-swap", "no-internal-error", "preemptor-fits", "judges-agree"}, model)
-	want := []string{invariant.OrderDoesNotMatter.Name}
+	assert.Equal(t, []string{"no-free-node", "waits-for-its-victims", "minimal-victims", "no-swap", "no-internal-error", "group-enough-or-none", "group-members-are-told", "group-is-told", "preemptor-fits", "judges-agree"}, model)
+	want := []string{groups.PlacedFit.Name, groups.NoWorseThanItsPod.Name, invariant.OrderDoesNotMatter.Name}
 	for _, p := range append(relation.All(), relation.Circumstances()...) {
 		want = append(want, p.Name)
 	}

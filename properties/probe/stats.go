@@ -80,6 +80,9 @@ func (s *Stats) Add(r *properties.Result) {
 		s.Partly[unmodelledReason(r.Unmodelled)]++
 	}
 	switch {
+	case o.Group != nil:
+		s.addGroup(r)
+		return
 	case o.ScheduledTo != "":
 		s.Scheduled++
 	case o.Eligible == nil || !o.Eligible.OK:

@@ -147,7 +147,7 @@ func TestRelationsOnAnswersOnly(t *testing.T) {
 		*o = model.Observation{System: o.System, ScheduledTo: o.ScheduledTo, CycleError: o.CycleError, Pick: o.Pick, Actuation: o.Actuation}
 	}
 	for seed := range uint64(300) {
-		s := checktest.Subject(t, checktest.Liar{System: truth, Tell: answers}, generators.FromSeed(seed)).Assuming("empty-selector", "budget-order")
+		s := checktest.Subject(t, checktest.Liar{System: truth, Tell: answers}, generators.Ungrouped(seed)).Assuming("empty-selector", "budget-order")
 		for _, r := range All() {
 			findings, err := r.Check(s)
 			require.NoError(t, err)

@@ -137,6 +137,11 @@ var unseen = map[string]string{
 	"v1.36.3 to v1.37.0: pick-by-own-priority":                                                        "1.36 is not driven with pod groups",
 	"v1.36.3 to v1.37.0: member-on-deleted-node-is-error":                                             "1.36 is not driven with pod groups",
 	"v1.36.3 to v1.37.0: nomination-by-own-priority":                                                  "1.36 is not driven with pod groups",
+	"v1.36.3 to v1.37.0: skipped-plugins-stay-skipped":                                                "1.36 is not driven with pod groups",
+	"v1.36.3 to v1.37.0: least-of-two-domains":                                                        "1.36 is not driven with pod groups",
+	"v1.36.3 to v1.37.0: own-nominations-count":                                                       "1.36 is not driven with pod groups",
+	"v1.36.3 to v1.37.0: members-stay-nominated":                                                      "1.36 is not driven with pod groups",
+	"v1.36.3 to v1.37.0: group-keeps-lower-nominations":                                               "1.36 is not driven with pod groups",
 	"v1.36.3 to v1.37.0: rule-without-selector":                                                       "1.36 does not know what it takes",
 }
 

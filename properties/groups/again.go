@@ -1,0 +1,118 @@
+package groups
+
+import (
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// PlacedFit: once the victims are gone, each member that was nominated finds its place where it is nominated.
+var PlacedFit = properties.Property{
+	Name:    "group-placed-fit",
+	Of:      properties.OfGroups,
+	Promise: "The pods are nominated to their chosen nodes, and can be retried once victims are terminated. The removal of all nominated victims makes the preemptor schedulable.",
+	Source:  kepCycle + "; " + kepPreemption,
+	Lies:    []string{"a victim too few", "a member is nominated to a full node"},
+	Needs:   properties.NeedsRepetition,
+	// A member without a place may find one beside units that are given back, before those that have one. And of several
+	// with priority 0 or less the nominations count against each other: see the finding own-nominations-count.
+	Applies: func(s *properties.Subject) bool {
+		if priority(s) <= 0 && len(s.Cluster.Preemptors()) > 1 {
+			return false
+		}
+		return hadCycle(s) && !s.Observation.Group.Ongoing && len(nominatedNow(s)) == len(s.Cluster.Preemptors())
+	},
+	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
+		nominated := nominatedNow(s)
+		after := *s.Cluster
+		after.Pods = nil
+		for _, p := range s.Cluster.Pods {
+			if slices.Contains(s.Observation.Group.Victims, model.Key(p)) {
+				continue
+			}
+			if node := nominated[model.Key(p)]; node != "" {
+				p = p.DeepCopy()
+				p.Status.NominatedNodeName = node
+			}
+			after.Pods = append(after.Pods, p)
+		}
+		o, err := s.System.Observe(s.Context, &after)
+		if err != nil || o.Crash != nil {
+			return nil, err
+		}
+		for _, key := range s.Observation.Group.Placed {
+			try, node := tryOf(o, key), nominated[key]
+			if try.Node == node || excused(s, key, try, node) {
+				continue
+			}
+			why := "it is not tried"
+			if v, failed := try.Filters[node]; failed {
+				why = v.String()
+			} else if try.Node != "" {
+				why = "it takes " + try.Node
+			}
+			return []properties.Finding{properties.FoundOf(model.StageActuate, node, key, fmt.Sprintf("member %s does not fit on %s once the victims are gone: %s", key, node, why))}, nil
+		}
+		return nil, nil
+	},
+}
+
+// tryOf is how a member was tried in the cluster as it is.
+func tryOf(o *model.Observation, key string) model.MemberTry {
+	for _, try := range o.Group.First {
+		if try.Pod == key {
+			return try
+		}
+	}
+	return model.MemberTry{Pod: key}
+}
+
+// excused tells whether a member does not fit by a known finding that is assumed. Why is not shown if it fits elsewhere.
+func excused(s *properties.Subject, key string, try model.MemberTry, node string) bool {
+	plugin, member := try.Filters[node].Plugin, s.Pod(key)
+	switch {
+	case s.Assumes("least-of-two-domains") && (plugin == "PodTopologySpread" || plugin == "" && len(member.Spec.TopologySpreadConstraints) > 0),
+		s.Assumes("host-ports-forgotten") && plugin == "NodePorts":
+		return true
+	}
+	return s.Assumes("skipped-plugins-stay-skipped") &&
+		(plugin == "InterPodAffinity" || plugin == "VolumeRestrictions" || plugin == "" && slices.ContainsFunc(s.Cluster.Pods, properties.RequiresPods))
+}
+
+// NoWorseThanItsPod: where preemption helps the one pod of a group, it helps the group.
+var NoWorseThanItsPod = properties.Property{
+	Name:    "group-no-worse-than-its-pod",
+	Of:      properties.OfGroups,
+	Promise: "The above algorithm is compatible with the current pod-based one: for pod-based preemption, it works identically to the current algorithm. All potential victims of the cluster are removed for a group, those of one node for a pod.",
+	Source:  kepPreemption,
+	Lies:    []string{"nobody is preempted for the group"},
+	Needs:   properties.NeedsRepetition,
+	Applies: func(s *properties.Subject) bool {
+		return hadCycle(s) && len(s.Cluster.Members()) == 1 && s.Observation.Group.Eligible != nil && s.Observation.Group.Eligible.OK && !s.Observation.Group.Ongoing &&
+			s.Observation.CycleError == "" && !s.Extended() && !wantsOthers(s.Cluster.Members()[0])
+	},
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		if len(s.Observation.Group.Placed) > 0 {
+			return nil, nil
+		}
+		single := *s.Cluster
+		member := s.Cluster.Preemptors()[0]
+		single.Preemptor, single.PreemptorGroup = member.DeepCopy(), ""
+		single.Preemptor.Spec.SchedulingGroup = nil
+		single.Pods = slices.DeleteFunc(slices.Clone(single.Pods), func(p *v1.Pod) bool { return p == member })
+		o, err := s.System.Observe(s.Context, &single)
+		if err != nil || o.Crash != nil || o.Pick == nil {
+			return nil, err
+		}
+		return properties.Found(model.StageActuate, o.Pick.Node, fmt.Sprintf("preempting %v on %s helps %s as a pod, and nothing the group", o.Pick.Victims, o.Pick.Node, model.Key(member))), nil
+	},
+}
+
+// wantsOthers tells whether a pod may fit worse the more pods are gone: it is drawn to others, or has to be spread like them.
+func wantsOthers(p *v1.Pod) bool {
+	return len(p.Spec.TopologySpreadConstraints) > 0 || p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil
+}

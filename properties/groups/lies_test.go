@@ -1,0 +1,163 @@
+package groups_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/groups"
+)
+
+type observed = model.Observation
+
+// gang is a cluster on which group g, of which two pods have to run, preempts the two pods of group u, one
+// on each of its nodes; pod high stays.
+func gang(change ...func(c *model.Cluster)) *model.Cluster {
+	g := mk.Group("g", 10, func(g *schedulingv1beta1.PodGroup) {
+		g.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}
+	})
+	c := mk.Cluster(nil, g, mk.Group("u", 1, mk.AsAWhole), mk.WithGroups(), mk.Node("n", "1"), mk.Node("m", "1"), mk.Node("o", "1"),
+		mk.Pod("u1", 1, mk.On("n"), mk.Member("u"), mk.CPU("1")), mk.Pod("u2", 1, mk.On("m"), mk.Member("u"), mk.CPU("1")), mk.Pod("high", 10, mk.On("o"), mk.CPU("1")),
+		mk.Pod("g1", 10, mk.Member("g"), mk.CPU("1")), mk.Pod("g2", 10, mk.Member("g"), mk.CPU("1")))
+	c.PreemptorGroup = model.PodGroupKey("default", "g")
+	for _, f := range change {
+		f(c)
+	}
+	return c
+}
+
+// fits makes room for both.
+func fits(c *model.Cluster) { c.Nodes = append(c.Nodes, mk.Node("free", "2")) }
+
+// ofOne leaves one pod in the group, which is enough.
+func ofOne(c *model.Cluster) {
+	c.Extra[0].(*schedulingv1beta1.PodGroup).Spec.SchedulingPolicy.Gang.MinCount = 1
+	c.Pods = slices.Delete(c.Pods, 4, 5)
+}
+
+func never(c *model.Cluster) {
+	for _, p := range c.Pods[3:] {
+		p.Spec.PreemptionPolicy = new(v1.PreemptNever)
+	}
+}
+
+// awaiting has a victim terminate where g1 is nominated.
+func awaiting(c *model.Cluster) {
+	mk.ByPreemption(c.Pods[0])
+	c.Pods[3].Status.NominatedNodeName = "n"
+}
+
+func scheduledBefore(c *model.Cluster) {
+	g := c.Extra[0].(*schedulingv1beta1.PodGroup)
+	g.Status.Conditions = []metav1.Condition{{Type: schedulingv1beta1.PodGroupInitiallyScheduled, Status: metav1.ConditionTrue}}
+}
+
+func tells(f func(o *observed)) checktest.Liar {
+	return checktest.Liar{Tell: func(_ *model.Cluster, o *observed) { f(o) }}
+}
+
+// without leaves out the calls, or the events, that are of a kind about an object.
+func without(resource, object string) func(o *observed) {
+	return func(o *observed) {
+		o.Aftermath.Calls = slices.DeleteFunc(slices.Clone(o.Aftermath.Calls), func(c model.Call) bool { return c.Resource == resource && c.Object == object })
+		o.Aftermath.Events = slices.DeleteFunc(slices.Clone(o.Aftermath.Events), func(e model.Event) bool { return e.Reason == resource && e.Regarding == "Pod "+object })
+	}
+}
+
+func says(status string) func(o *observed) {
+	return func(o *observed) {
+		o.Aftermath.Calls = append(o.Aftermath.Calls, model.Call{Verb: "patch", Resource: "podgroups/status", Object: "default/g",
+			Conditions: []model.Condition{{Type: schedulingv1beta1.PodGroupInitiallyScheduled, Status: status}}})
+		slices.Reverse(o.Aftermath.Calls)
+	}
+}
+
+// lies are what a lying scheduler does to break each property, by the names in Property.Lies.
+var lies = []struct {
+	property, name string
+	cluster        func(c *model.Cluster)
+	checktest.Liar
+}{
+	{property: "group-lower-priority-only", name: "a victim of its priority", Liar: tells(func(o *observed) { o.Group.Victims = append(o.Group.Victims, "default/high") })},
+	{property: "group-evicts-groups-whole", name: "a pod of a group stays", Liar: tells(func(o *observed) { o.Group.Victims = o.Group.Victims[:1] })},
+	{property: "group-enough-or-none", name: "one member too few is bound", cluster: fits, Liar: tells(func(o *observed) {
+		o.Aftermath.Calls = slices.DeleteFunc(slices.Clone(o.Aftermath.Calls), func(c model.Call) bool { return c.Verb == "bind" && c.Object == "default/g1" })
+	})},
+	{property: "group-enough-or-none", name: "one member too few is nominated", Liar: tells(func(o *observed) {
+		o.Group.Members["default/g1"] = model.MemberEnd{Nomination: model.NominationKept}
+	})},
+	{property: "group-enough-or-none", name: "preempts for nobody", Liar: tells(func(o *observed) { clear(o.Group.Members) })},
+	{property: "group-never-preempts", name: "the policy is not seen", cluster: never, Liar: checktest.Liar{Change: func(c *model.Cluster) {
+		c.Pods = slices.Clone(c.Pods)
+		for i, p := range c.Pods {
+			c.Pods[i] = p.DeepCopy()
+			c.Pods[i].Spec.PreemptionPolicy = nil
+		}
+	}}},
+	{property: "group-waits-for-its-victims", name: "its nominations are not seen", cluster: awaiting, Liar: checktest.Liar{Change: func(c *model.Cluster) {
+		c.Pods = slices.Clone(c.Pods)
+		c.Pods[3] = c.Pods[3].DeepCopy()
+		c.Pods[3].Status.NominatedNodeName = ""
+	}}},
+	{property: "group-members-are-told", name: "a member is not told", Liar: tells(without("pods/status", "default/g1"))},
+	{property: "group-members-are-told", name: "a member gets no event", Liar: tells(without("FailedScheduling", "default/g2"))},
+	{property: "group-members-are-told", name: "a member that is bound gets no event", cluster: fits, Liar: tells(without("Scheduled", "default/g2"))},
+	{property: "group-is-told", name: "it is scheduled, and is not told", cluster: fits, Liar: tells(without("podgroups/status", "default/g"))},
+	{property: "group-is-told", name: "it is told that it is scheduled", Liar: tells(says("True"))},
+	{property: "group-is-told", name: "it is told that it is not, after it was", cluster: scheduledBefore, Liar: tells(says("False"))},
+	{property: "group-placed-fit", name: "a victim too few", Liar: tells(func(o *observed) {
+		o.Group.Victims = o.Group.Victims[:min(1, len(o.Group.Victims))]
+	})},
+	{property: "group-placed-fit", name: "a member is nominated to a full node", Liar: tells(func(o *observed) {
+		if m, known := o.Group.Members["default/g1"]; known {
+			m.NominatedNode = "o"
+			o.Group.Members["default/g1"] = m
+		}
+	})},
+	{property: "group-no-worse-than-its-pod", name: "nobody is preempted for the group", cluster: ofOne, Liar: tells(func(o *observed) {
+		if o.Group != nil {
+			o.Group.Placed, o.Group.Victims = nil, nil
+		}
+	})},
+}
+
+// Each property holds of kube-scheduler, and each of its lies breaks it.
+func TestLies(t *testing.T) {
+	system := checktest.System(t)
+	named := map[string][]string{}
+	for _, lie := range lies {
+		named[lie.property] = append(named[lie.property], lie.name)
+		t.Run(lie.property+": "+lie.name, func(t *testing.T) {
+			c := gang()
+			if lie.cluster != nil {
+				lie.cluster(c)
+			}
+			at := slices.IndexFunc(groups.All(), func(p properties.Property) bool { return p.Name == lie.property })
+			require.GreaterOrEqual(t, at, 0)
+			property := groups.All()[at]
+			findings := func(checker properties.Checker) []properties.Finding {
+				checker.Properties = []properties.Property{property}
+				r, err := checker.Check(context.Background(), c)
+				require.NoError(t, err)
+				require.Empty(t, r.Unmodelled)
+				return slices.DeleteFunc(r.Findings, func(f properties.Finding) bool { return f.Property != property.Name })
+			}
+			assert.Empty(t, findings(properties.Checker{System: system}))
+			lie.System = system
+			assert.NotEmpty(t, findings(properties.Checker{System: lie.Liar}))
+		})
+	}
+	for _, p := range groups.All() {
+		assert.ElementsMatch(t, p.Lies, named[p.Name], p.Name)
+	}
+}

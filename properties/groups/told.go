@@ -1,0 +1,81 @@
+package groups
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// MembersAreTold: a member that is not bound is told so, by its condition PodScheduled and by an event.
+var MembersAreTold = properties.Property{
+	Name:    "group-members-are-told",
+	Of:      properties.OfGroups,
+	Promise: "All Pods in the group are moved back to the scheduling queue. Their status is updated and the event with failure reason is sent.",
+	Source:  "KEP-4671, \"Failure Handling\"",
+	Needs:   properties.NeedsModel, // where volumes are bound first, a member may be on its way for long
+	Lies:    []string{"a member is not told", "a member gets no event", "a member that is bound gets no event"},
+	Applies: hadCycle,
+	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
+		o, bound := s.Observation, boundNow(s.Observation)
+		for _, m := range s.Cluster.Preemptors() {
+			key := model.Key(m)
+			wrong := ""
+			if _, ours := o.Group.Members[key]; slices.Contains(bound, key) {
+				if !hasEvent(o, "Scheduled", key) {
+					wrong = "no event says that it is bound"
+				}
+			} else if !ours {
+				wrong = "the scheduler forgets it"
+			} else if now := told(o, "pods/status", key, string(v1.PodScheduled)); now == nil && !saysUnscheduled(m) || now != nil && now.Status != string(v1.ConditionFalse) {
+				wrong = "its condition PodScheduled does not say that it is not scheduled"
+			} else if !hasEvent(o, "FailedScheduling", key) {
+				wrong = "no event says that it is not scheduled"
+			}
+			if wrong != "" {
+				findings = append(findings, properties.FoundOf(model.StageActuate, "", key, "member "+key+": "+wrong))
+			}
+		}
+		return findings, nil
+	},
+}
+
+// saysUnscheduled tells whether the status of a pod says already that it is not scheduled.
+func saysUnscheduled(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodScheduled && c.Status == v1.ConditionFalse })
+}
+
+// GroupIsTold: the condition PodGroupInitiallyScheduled says whether the group was scheduled, and stays true once it was.
+var GroupIsTold = properties.Property{
+	Name:    "group-is-told",
+	Of:      properties.OfGroups,
+	Promise: "PodGroupInitiallyScheduled represents whether the initial scheduling of the PodGroup succeeded; once it is true, it does not revert to False.",
+	Source:  "PodGroupInitiallyScheduled (scheduling/v1beta1/types.go:768@v0.37.1); KEP-4671, \"PodGroup Status\"",
+	Needs:   properties.NeedsModel,
+	Lies:    []string{"it is scheduled, and is not told", "it is told that it is scheduled", "it is told that it is not, after it was"},
+	Applies: func(s *properties.Subject) bool { return hadCycle(s) && podGroup(s) != nil },
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		g := podGroup(s)
+		want := metav1.ConditionFalse
+		before := apimeta.FindStatusCondition(g.Status.Conditions, schedulingv1beta1.PodGroupInitiallyScheduled)
+		if len(boundNow(s.Observation)) > 0 || before != nil && before.Status == metav1.ConditionTrue {
+			want = metav1.ConditionTrue
+		}
+		is := metav1.ConditionUnknown
+		if before != nil {
+			is = before.Status
+		}
+		if now := told(s.Observation, "podgroups/status", model.Key(g), schedulingv1beta1.PodGroupInitiallyScheduled); now != nil {
+			is = metav1.ConditionStatus(now.Status)
+		}
+		if is != want {
+			return properties.Found(model.StageActuate, "", "the condition PodGroupInitiallyScheduled is "+string(is)+", not "+string(want)), nil
+		}
+		return nil, nil
+	},
+}
