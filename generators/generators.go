@@ -28,7 +28,7 @@ import (
 // features.
 func Cluster() *rapid.Generator[*model.Cluster] {
 	return rapid.Custom(func(t *rapid.T) *model.Cluster {
-		return generate(draw.FromRapid(t), nil)
+		return generate(draw.FromRapid(t), nil, false)
 	})
 }
 
@@ -40,7 +40,12 @@ func FromSeed(seed uint64) *model.Cluster { return FromSeedWith(seed, nil) }
 // them so in each cluster. With model.GateWorkload on all clusters have pod groups, and with
 // model.GateComposite on composite ones; off, none has.
 func FromSeedWith(seed uint64, gates map[string]bool) *model.Cluster {
-	return generate(draw.FromSeed(seed), gates)
+	return generate(draw.FromSeed(seed), gates, false)
+}
+
+// OfAnyPreemptor is FromSeedWith, but in some clusters with pod groups the preemptor is one of them.
+func OfAnyPreemptor(seed uint64, gates map[string]bool) *model.Cluster {
+	return generate(draw.FromSeed(seed), gates, true)
 }
 
 // Ungrouped is FromSeed without pod groups, for schedulers that do not know them.
@@ -52,10 +57,10 @@ func Ungrouped(seed uint64) *model.Cluster {
 // fuzzers that change bytes and see what comes of it. All bytes spell a cluster:
 // where they end, the rest is as plain as can be.
 func FromBytes(data []byte) *model.Cluster {
-	return generate(draw.FromBytes(data), nil)
+	return generate(draw.FromBytes(data), nil, false)
 }
 
-func generate(s draw.Source, gates map[string]bool) *model.Cluster {
+func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	last := draw.Apart(s)
 	g := &generator{Source: s, features: drawFeatures(s)}
 	count := draw.Weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
@@ -106,7 +111,7 @@ func generate(s draw.Source, gates map[string]bool) *model.Cluster {
 	}
 	g.goBeyond(c)
 	g.unusual(c)
-	groups.Draw(groups.Options{Source: last, Gates: gates, MissingNode: missingNode, Terminate: Terminate}, c)
+	groups.Draw(groups.Options{Source: last, Gates: gates, Gangs: gangs, MissingNode: missingNode, Terminate: Terminate}, c)
 	for gate, on := range gates {
 		if on || !slices.Contains(offByDefault, gate) {
 			groups.Set(c, gate, on)

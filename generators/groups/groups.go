@@ -23,6 +23,8 @@ type Options struct {
 	// Gates are the feature gates that are not to be drawn. With model.GateWorkload on
 	// each cluster has groups, with model.GateComposite on each has composite ones, with these off none has.
 	Gates map[string]bool
+	// Gangs: in some clusters the preemptor is a group.
+	Gangs bool
 	// MissingNode is the name of a node that does not exist.
 	MissingNode string
 	// Terminate makes a pod one that is being deleted.
@@ -53,6 +55,9 @@ func Draw(o Options, c *model.Cluster) {
 	if c.Groups().AnyWhole() {
 		g.spareExtenders()
 	}
+	if o.Gangs && len(c.Nodes) > 0 {
+		g.drawGang()
+	}
 }
 
 func chance(c *model.Cluster) int {
@@ -73,6 +78,10 @@ func mixes(s model.Settings) bool {
 	}
 	return s.MinCandidateNodesAbsolute == nil && s.Parallelism == nil && !s.NoDefaultConstraints
 }
+
+// highest is the priority that no group exceeds: it has none of the system classes (scheduling/types.go:30@v1.37.1,
+// HighestUserDefinablePriority).
+const highest = 1_000_000_000
 
 // drawer draws the groups of one cluster.
 type drawer struct {
@@ -228,8 +237,6 @@ func (g *drawer) drawMembers(onOne bool) (members []*v1.Pod) {
 // drawPriority draws the priority of a group of pods: that of one of them, mostly, or one near the
 // preemptor's.
 func (g *drawer) drawPriority(pods []*v1.Pod) *int32 {
-	// No group has the priority of the system classes (scheduling/types.go:30@v1.37.1, HighestUserDefinablePriority).
-	const highest = 1_000_000_000
 	near := func(distance int64) *int32 {
 		return new(int32(min(max(int64(model.Priority(g.c.Preemptor))+distance, math.MinInt32), highest)))
 	}

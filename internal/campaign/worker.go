@@ -75,7 +75,7 @@ type suspect struct {
 // Generate is cluster number n of a seed. Different seeds share no clusters but
 // by accident. The scheduler has the given feature gates in all of them.
 func Generate(seed, n uint64, gates record.Gates) *model.Cluster {
-	return generators.FromSeedWith(rand.NewPCG(seed, n).Uint64(), gates.Map())
+	return generators.OfAnyPreemptor(rand.NewPCG(seed, n).Uint64(), gates.Map())
 }
 
 // GenerateUngrouped is Generate for schedulers of which one does not know pod groups.

@@ -30,7 +30,7 @@ const (
 )
 
 // All are the mutants. None is equivalent to upstream: each has been found.
-var All = slices.Concat(cycles, lives)
+var All = slices.Concat(cycles, lives, ofGroups)
 
 // cycles are the mutants of a single cycle, in the order of its stages.
 var cycles = []Mutant{

@@ -1,0 +1,58 @@
+package generators_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+
+	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// A cluster whose preemptor may be a group is the same as ever where it is a pod; and the groups are
+// of all kinds that matter.
+func TestOfAnyPreemptor(t *testing.T) {
+	gates := map[string]bool{model.GateWorkload: true}
+	seen := map[string]int{}
+	for seed := range uint64(3000) {
+		c := generators.OfAnyPreemptor(seed, gates)
+		if c.PreemptorGroup == "" {
+			require.Emptyf(t, cmp.Diff(generators.FromSeedWith(seed, gates), c), "seed %d", seed)
+			continue
+		}
+		require.Nil(t, c.Preemptor)
+		g := c.Group(c.PreemptorGroup).(*schedulingv1beta1.PodGroup)
+		waiting, all := len(c.Preemptors()), len(c.Members())
+		require.NotZero(t, waiting)
+		count := func(what string, is bool) {
+			if is {
+				seen[what]++
+			}
+		}
+		gang := g.Spec.SchedulingPolicy.Gang
+		count("a gang", gang != nil)
+		count("no gang", gang == nil)
+		count("one pod", waiting == 1)
+		count("three pods or more", waiting >= 3)
+		count("pods that run", all > waiting)
+		count("all of it", gang != nil && int(gang.MinCount) == all)
+		count("less than all", gang != nil && int(gang.MinCount) < all)
+		count("more than all", gang != nil && int(gang.MinCount) > all)
+		count("as a whole", g.Spec.DisruptionMode.All != nil)
+		count("a policy of its own", g.Spec.PreemptionPolicy != nil)
+		for _, m := range c.Preemptors() {
+			count("nominated", m.Status.NominatedNodeName != "")
+			count("another priority", model.Priority(m) != *g.Spec.Priority)
+		}
+		admitted := c.DeepCopy()
+		require.NoError(t, apiserver.Admit(admitted), "seed %d", seed)
+		require.Emptyf(t, cmp.Diff(c, admitted), "seed %d: admission changed the cluster", seed)
+	}
+	for _, what := range []string{"a gang", "no gang", "one pod", "three pods or more", "pods that run", "all of it", "less than all", "more than all",
+		"as a whole", "a policy of its own", "nominated", "another priority"} {
+		require.NotZero(t, seen[what], what)
+	}
+}

@@ -1,0 +1,113 @@
+package groups
+
+import (
+	"slices"
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/generators/draw"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
+)
+
+// gangPercent is in how many of 100 clusters with groups the preemptor is one.
+const gangPercent = 40
+
+// drawGang makes, in some clusters, a group of the preemptor: its members are like that pod, and some that are
+// bound are pods of its priority. The group takes the pod's place.
+func (g *drawer) drawGang() {
+	p := g.c.Preemptor
+	mounts := len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 // which is not modelled
+	if model.Priority(p) > highest || !g.Chance(gangPercent) || mounts && !g.Chance(5) {
+		return
+	}
+	group := &schedulingv1beta1.PodGroup{}
+	group.Name, group.Namespace = "gang", p.Namespace
+	group.Spec.Priority = new(model.Priority(p))
+	members := g.running(p)
+	for i := range 1 + draw.Weighted(g.Source, 25, 40, 20, 15) {
+		members = append(members, g.like(p, i))
+	}
+	for _, m := range members {
+		m.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &group.Name}
+		if m.Spec.NodeName == "" {
+			g.c.Pods = append(g.c.Pods, m)
+		}
+	}
+	if group.Spec.SchedulingPolicy.Basic = (&schedulingv1beta1.BasicSchedulingPolicy{}); !g.Chance(20) {
+		few := max(1, len(members)-draw.Weighted(g.Source, 45, 30, 15, 10))
+		if g.Chance(3) { // more than there are
+			few = len(members) + 1
+		}
+		group.Spec.SchedulingPolicy = schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: int32(few)}}
+	}
+	group.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{Single: &schedulingv1beta1.SingleDisruptionMode{}}
+	if g.Chance(30) {
+		group.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}}
+	}
+	g.drawPolicy(group, members)
+	if g.Chance(3) { // which fails
+		members[g.Intn(len(members))].Spec.Priority = new(model.Priority(p) - 1)
+	}
+	g.c.Extra = append(g.c.Extra, group)
+	g.c.Preemptor, g.c.PreemptorGroup = nil, model.PodGroupKey(group.Namespace, group.Name)
+}
+
+// running are pods that can be members, and run already.
+func (g *drawer) running(p *v1.Pod) (members []*v1.Pod) {
+	for _, bound := range g.left {
+		if bound.Spec.NodeName != "" && bound.Namespace == p.Namespace && model.Priority(bound) == model.Priority(p) && bound.Spec.Priority != nil &&
+			bound.Spec.SchedulerName == p.Spec.SchedulerName && bound.Annotations[v1.MirrorPodAnnotationKey] == "" && len(members) < 3 && g.Chance(25) {
+			bound.Spec.PreemptionPolicy = p.Spec.PreemptionPolicy
+			members = append(members, bound)
+		}
+	}
+	g.left = slices.DeleteFunc(g.left, func(p *v1.Pod) bool { return slices.Contains(members, p) })
+	return members
+}
+
+// like is a member like a pod, but for what it is called, and now and then for what it asks of nodes and of other pods.
+func (g *drawer) like(p *v1.Pod, i int) *v1.Pod {
+	m := p.DeepCopy()
+	if i == 0 {
+		return m
+	}
+	m.Name = p.Name + "-" + strconv.Itoa(i)
+	m.UID = types.UID(m.Namespace + "/" + m.Name)
+	if g.Chance(25) {
+		m.Labels, m.Spec.TopologySpreadConstraints = nil, nil
+		m.Spec.Affinity, m.Spec.NodeSelector = nil, nil
+	}
+	switch draw.Weighted(g.Source, 80, 10, 10) {
+	case 1:
+		m.Status.NominatedNodeName = g.c.Nodes[g.Intn(min(len(g.c.Nodes), draw.MaxIntn))].Name
+	case 2:
+		m.Status.NominatedNodeName = ""
+	}
+	return m
+}
+
+// drawPolicy draws who says whether the group preempts others: its pods, or itself.
+func (g *drawer) drawPolicy(group *schedulingv1beta1.PodGroup, members []*v1.Pod) {
+	on, pinned := g.Gates[podgroup.GatePolicy]
+	if !pinned {
+		on = g.Chance(15)
+	}
+	if !on {
+		return
+	}
+	Set(g.c, podgroup.GatePolicy, true)
+	policy := schedulingv1beta1.PreemptLowerPriority
+	if g.Chance(25) {
+		policy = schedulingv1beta1.PreemptNever
+	}
+	group.Spec.PreemptionPolicy = &policy
+	for _, m := range members {
+		if !g.Chance(3) { // else it fails
+			m.Spec.PreemptionPolicy = new(v1.PreemptionPolicy(policy))
+		}
+	}
+}
