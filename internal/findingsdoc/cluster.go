@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties/explanation"
 )
 
 // Summary is a cluster in short, a line for each object.
@@ -48,7 +49,14 @@ func Summary(c *model.Cluster) string {
 	for _, o := range c.Extra {
 		if g, ok := o.(*schedulingv1beta1.PodGroup); ok {
 			mode := when(g.Spec.DisruptionMode != nil && g.Spec.DisruptionMode.All != nil, "disrupted as a whole")
-			line("pod group", model.Key(g), fmt.Sprintf("priority %d", ptr.Deref(g.Spec.Priority, 0)), cmp.Or(mode, "disrupted pod by pod"))
+			gang, what := "", cmp.Or(mode, "disrupted pod by pod")
+			if c.PreemptorGroup != "" {
+				what = mode // others matter little
+			}
+			if policy := g.Spec.SchedulingPolicy.Gang; policy != nil && c.PreemptorGroup != "" {
+				gang = fmt.Sprintf("minCount %d", policy.MinCount)
+			}
+			line("pod group", model.Key(g), fmt.Sprintf("priority %d", ptr.Deref(g.Spec.Priority, 0)), gang, what)
 		}
 	}
 	differ := startsDiffer(c)
@@ -58,7 +66,7 @@ func Summary(c *model.Cluster) string {
 	if c.Preemptor != nil {
 		line("preemptor", model.Key(c.Preemptor), podDetails(c.Preemptor)...)
 	} else {
-		line("preemptor", c.PreemptorGroup)
+		line("preemptor", model.GroupTitle(c.PreemptorGroup))
 	}
 	if p := c.Settings.MinCandidateNodesPercentage; p != nil {
 		line("scheduler", "minCandidateNodesPercentage", fmt.Sprint(*p))
@@ -135,7 +143,16 @@ func labels(set map[string]string) string {
 }
 
 // expected says in a sentence what a case expects.
-func expected(x *corpus.Expectation) string {
+func expected(x *corpus.Expectation, ofGroup bool) string {
+	if ofGroup && x.Outcome != corpus.Preempted {
+		return map[string]string{
+			corpus.Scheduled:   "enough pods of the group fit, and are bound",
+			corpus.NotHelpful:  "preemption does not help; nominations of the group's pods are cleared",
+			corpus.NotEligible: "the group may not preempt",
+			corpus.Error:       "an error",
+			corpus.Waiting:     "the group waits",
+		}[x.Outcome]
+	}
 	if x.Outcome != corpus.Preempted {
 		return map[string]string{
 			corpus.Scheduled:   "the pod fits",
@@ -146,7 +163,11 @@ func expected(x *corpus.Expectation) string {
 	}
 	var answers []string
 	for _, n := range x.Nominations {
-		answers = append(answers, nominates(n.Node, n.Victims, n.Violations, x.Clears))
+		to := n.Node
+		if n.Members != nil {
+			to = eachNode(n.Members)
+		}
+		answers = append(answers, nominates(to, n.Victims, n.Violations, x.Clears))
 	}
 	return strings.Join(answers, ", or ")
 }
@@ -156,6 +177,8 @@ func observed(o *model.Observation) string {
 	switch {
 	case o.CycleError != "":
 		return "an error: " + o.CycleError
+	case o.Group != nil:
+		return observedGroup(o)
 	case o.ScheduledTo != "":
 		return "the pod fits on " + o.ScheduledTo
 	case o.Pick != nil:
@@ -170,8 +193,50 @@ func observed(o *model.Observation) string {
 	return o.PostFilterCode + ": " + o.PostFilterMessage
 }
 
+// observedGroup says in a sentence what a scheduler did with a pod group.
+func observedGroup(o *model.Observation) string {
+	nodes := map[string]string{}
+	for _, at := range explanation.Bound(o) {
+		nodes[at.Pod] = at.Node
+	}
+	switch g := o.Group; {
+	case g.Waits != "":
+		return "the group waits"
+	case len(nodes) > 0:
+		return "binds " + eachNode(nodes)
+	case g.Code == "":
+		return "nobody fits, and nobody is preempted"
+	default:
+		for pod, end := range g.Members {
+			if end.Held != "" {
+				nodes[pod] = end.Held
+			}
+		}
+		if len(g.Placed) == 0 {
+			text := fmt.Sprintf("%s: %s", g.Code, g.Message)
+			if len(nodes) > 0 {
+				text += "; nominated stays " + eachNode(nodes)
+			}
+			return text
+		}
+		return nominates(eachNode(nodes), g.Victims, g.Violations, o.Actuation.Cleared)
+	}
+}
+
+// eachNode is "default/a to node1, default/b to node2".
+func eachNode(nodes map[string]string) string {
+	var all []string
+	for _, pod := range slices.Sorted(maps.Keys(nodes)) {
+		all = append(all, pod+" to "+nodes[pod])
+	}
+	return strings.Join(all, ", ")
+}
+
 func nominates(node string, victims []string, violations int, cleared []string) string {
 	text := fmt.Sprintf("nominates %s, preempts %s, %d violations", node, strings.Join(victims, " "), violations)
+	if len(victims) == 0 {
+		text = fmt.Sprintf("nominates %s, preempts nobody", node)
+	}
 	if len(cleared) > 0 {
 		text += ", clears the nomination of " + strings.Join(cleared, " ")
 	}

@@ -58,7 +58,7 @@ func shown(ctx context.Context, out *bytes.Buffer, e ledger.Entry, system refere
 	if e.Quirk == "" {
 		fmt.Fprintln(out, "- Model: the same. The algorithm as documented breaks the promise.")
 	} else if x := witness.Expected(system.Name()); x != nil {
-		fmt.Fprintf(out, "- Model: %s\n", expected(x))
+		fmt.Fprintf(out, "- Model: %s\n", expected(x, witness.Cluster.PreemptorGroup != ""))
 	}
 	fmt.Fprintf(out, "- kube-scheduler %s: %s\n", system.Name(), observed(result.Observation))
 	lines := map[string]int{}
@@ -80,8 +80,19 @@ func shown(ctx context.Context, out *bytes.Buffer, e ledger.Entry, system refere
 			fmt.Fprintf(out, "- Breaks `%s` %d times more\n", property, more)
 		}
 	}
-	fmt.Fprintf(out, "\n## Failing test\n\nFor `%s`; fails at %s.\n\n```go\n%s```\n", test.File, failures(test), source)
+	fmt.Fprint(out, "\n## Failing test\n\n")
+	if test.Scenario() != "" {
+		fmt.Fprintf(out, "%s; fails at %s.\n", scenario(test), failures(test))
+		return nil
+	}
+	fmt.Fprintf(out, "For `%s`; fails at %s.\n\n```go\n%s```\n", test.File, failures(test), source)
 	return nil
+}
+
+// scenario names that of a test that several findings share.
+func scenario(test upstreamtests.Test) string {
+	return fmt.Sprintf("Scenario “%s” of [%s](../../internal/upstreamtests/testdata/%s_test.go), a test for `%s`",
+		test.Scenario(), test.Function(), test.SourceName(), test.File)
 }
 
 // failures says where a test fails, and with what.

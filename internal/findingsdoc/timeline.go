@@ -48,8 +48,8 @@ func lived(ctx context.Context, out *bytes.Buffer, e ledger.Entry, system refere
 	}
 	fmt.Fprint(out, "\n## Failing test\n\n")
 	where := fmt.Sprintf("[%s](../../internal/upstreamtests/testdata/%s_test.go), a test for `%s`", test.Function(), test.SourceName(), test.File)
-	if scenario := test.Scenario(); scenario != "" {
-		where = fmt.Sprintf("Scenario “%s” of %s that runs the scheduler in virtual time", scenario, where)
+	if test.Scenario() != "" {
+		where = scenario(test) + " that runs the scheduler in virtual time"
 	}
 	fmt.Fprintf(out, "%s; fails at %s.\n", where, failures(test))
 	return nil

@@ -39,6 +39,9 @@ type fails = map[string]string
 // in virtual time.
 const inTime = "TestPreemptionInTime"
 
+// ofGroup is the test of findings about pod groups that preempt.
+const ofGroup = "TestScheduleOnePodGroup_Preemption"
+
 // Tests are all tests, in the order of the ledger.
 var Tests = []Test{
 	{"empty-selector", preemption + "util_test.go", "TestFilterVictimsWithPDBViolation_EmptySelector",
@@ -149,6 +152,16 @@ var Tests = []Test{
 		fails{"the node has been deleted": "want nominated node node1"}},
 	{"nomination-by-own-priority", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_PriorityOfPodGroupKeepsRoom",
 		fails{"the pod has a lower priority than its group": "want Unschedulable, as the room is kept"}},
+	{"skipped-plugins-stay-skipped", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/a pod wants no member on its node",
+		fails{"the member does not mind": "pods [] are evicted, want [v]"}},
+	{"least-of-two-domains", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/pods come back in two of three zones",
+		fails{"in both": "pods [] are evicted, want [u2]"}},
+	{"own-nominations-count", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/two members are nominated to an empty node with a place for one",
+		fails{"the priority is 0": "pods [v] are evicted, want []"}},
+	{"members-stay-nominated", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/there is room for one of two members once another pod is evicted",
+		fails{"both were nominated": "pods [m1 m2] are nominated to node1, want 1"}},
+	{"group-keeps-lower-nominations", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/a pod of lower priority is nominated",
+		fails{"a group preempts": "pods [low m] are nominated to node1, want 1"}},
 	{"gated-by-vain-preemption", scheduler + "scheduler_test.go", inTime + "/the victims are gone before they are preempted",
 		fails{"somebody deletes them": "after a minute pod p is not on node1"}},
 	{"victim-deletion-met-by-gate", scheduler + "scheduler_test.go", inTime + "/the victim that matters is gone before the last one is evicted",
@@ -229,8 +242,11 @@ func (t Test) Scenario() string {
 
 // SourceName is the name of the test's source, without its end.
 func (t Test) SourceName() string {
-	if t.Function() == inTime {
+	switch t.Function() {
+	case inTime:
 		return "timelines"
+	case ofGroup:
+		return "podgroups"
 	}
 	return t.Finding
 }

@@ -12,7 +12,7 @@ var openFilters = []Entry{
 		Where:       "kube-scheduler/framework/types.go:610@v0.37.1, HostPortInfo.Remove",
 		Consequence: "A pod with a host port preempts for a port that stays in use, in the moment before the kubelet refuses the second pod that uses it.",
 		Releases:    ">=1.13.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "filters-alone"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "filters-alone", "group-placed-fit"},
 	},
 	{
 		ID:          "host-addresses-are-text",

@@ -10,10 +10,12 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/groups"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
@@ -26,7 +28,7 @@ import (
 func TestWitnesses(t *testing.T) {
 	system := inprocess.New()
 	defer func() { assert.NoError(t, system.Close()) }()
-	checker := &properties.Checker{System: system, Properties: slices.Concat(all.Cheap(), all.Repeating(), aftermath.Faults(), []properties.Property{properties.FiltersAlone()}, relation.Circumstances())}
+	checker := &properties.Checker{System: system, Properties: slices.Concat(all.Cheap(), all.Repeating(), aftermath.Faults(), []properties.Property{properties.FiltersAlone()}, relation.Circumstances(), groups.All())}
 	for _, entry := range ledger.Linked() {
 		t.Run(entry.ID, func(t *testing.T) {
 			s, err := corpus.Load("../../corpus/cases/" + entry.Witness + ".yaml")
@@ -46,7 +48,13 @@ func TestWitnesses(t *testing.T) {
 				broken[f.Property] = true
 			}
 			assert.Equal(t, entry.Quirk != "", broken[properties.Differential])
-			if entry.Quirk != "" {
+			switch {
+			case entry.Quirk != "" && r.Group != nil:
+				d, err := podgroups.Decide(c, release.With(answers.Documented(), entry.Quirk))
+				require.NoError(t, err)
+				assert.NotNil(t, r.Group.Admits(r.Observation), "quirk off")
+				assert.Nil(t, d.Admits(r.Observation), "quirk on")
+			case entry.Quirk != "":
 				d, err := answers.Decide(c, release.With(answers.Documented(), entry.Quirk))
 				require.NoError(t, err)
 				assert.NotNil(t, r.Decision.Admits(r.Observation), "quirk off")
