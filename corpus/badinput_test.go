@@ -110,7 +110,7 @@ func TestReadBadInput(t *testing.T) {
 		{"absolute", head("scheduler:\n  minCandidateNodesAbsolute: -1\n"), `f: document 1, line 6: Case c: scheduler.minCandidateNodesAbsolute: -1 is negative`},
 		{"finding without property", head("finding:\n  stage: pick\n"), `f: document 1, line 5: Case c: finding.property: required: the property that did not hold`},
 		{"finding at no stage", head("finding:\n  property: differential\n  stage: picks\n"),
-			`f: document 1, line 7: Case c: finding.stage: "picks" is none of ["filter" "eligible" "potential nodes" "dry run" "candidates" "extenders" "pick" "actuate" "PostFilter" "PreScore" "Score" "Reserve" "Permit" "PreBind" "Bind" "PostBind"]`},
+			`f: document 1, line 7: Case c: finding.stage: "picks" is none of ["filter" "eligible" "potential nodes" "dry run" "candidates" "extenders" "pick" "placement" "reprieve" "actuate" "PostFilter" "PreScore" "Score" "Reserve" "Permit" "PreBind" "Bind" "PostBind"]`},
 		{"unknown field of the finding", head("finding:\n  property: differential\n  node: n1\n"), `f: document 1, line 7: Case c: finding.node: unknown field`},
 		{"releases", head("expect:\n- releases: new\n  outcome: Scheduled\n"), `f: document 1, line 6: Case c: expect[0].releases: "new" is no range of releases: Could not get version from string: "new"`},
 		{"outcome", head("expect:\n- outcome: Fine\n"), `f: document 1, line 6: Case c: expect[0].outcome: "Fine" is none of Scheduled, Preempted, NotHelpful, NotEligible, Error`},

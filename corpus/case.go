@@ -10,6 +10,7 @@ package corpus
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -65,6 +66,8 @@ const (
 	NotHelpful  = "NotHelpful"  // preemption was tried and helps on no node
 	NotEligible = "NotEligible" // the pod may not preempt
 	Error       = "Error"       // the cycle ends in an error
+	// Waiting is a pod group of which too few pods exist, or whose victims terminate.
+	Waiting = "Waiting"
 )
 
 var outcomes = []string{Scheduled, Preempted, NotHelpful, NotEligible, Error}
@@ -91,7 +94,8 @@ type Expectation struct {
 	// (comparators separated by blanks must all hold, "||" separates
 	// alternatives). Empty means every release.
 	Releases string `json:"releases"`
-	// Outcome is one of Scheduled, Preempted, NotHelpful, NotEligible and Error.
+	// Outcome is one of Scheduled, Preempted, NotHelpful, NotEligible and Error; of a pod
+	// group Waiting, too.
 	Outcome string `json:"outcome"`
 	// Nominations, for Preempted, are all admissible answers, exactly these.
 	Nominations []Nomination `json:"nominations"`
@@ -102,7 +106,9 @@ type Expectation struct {
 
 // Nomination is one admissible answer of a preemption.
 type Nomination struct {
-	Node string `json:"node"`
+	// Node is that of a pod, and Members are the pods of a group that are nominated, each with its node.
+	Node    string            `json:"node,omitempty"`
+	Members map[string]string `json:"members,omitempty"`
 	// Victims, as namespace/name, most important first.
 	Victims []string `json:"victims"`
 	// Violations is the number of disruption budget violations.
@@ -165,11 +171,9 @@ func (d *document) validate() (field string, err error) {
 		return "preemptor", fmt.Errorf("a Case needs a preemptor, as namespace/name or podgroup/namespace/name")
 	}
 	d.Preemptor = podKey(d.Preemptor)
-	switch group := model.IsGroupKey(d.Preemptor); {
-	case !group && strings.Count(d.Preemptor, "/") > 1:
+	group := model.IsGroupKey(d.Preemptor)
+	if !group && strings.Count(d.Preemptor, "/") > 1 {
 		return "preemptor", fmt.Errorf("%q is neither a pod, as namespace/name, nor a group, as podgroup/namespace/name or compositepodgroup/namespace/name", d.Preemptor)
-	case group && len(d.Expect) > 0:
-		return "expect", fmt.Errorf("what is to come of %s cannot be said yet", model.GroupTitle(d.Preemptor))
 	}
 	if s := d.Scheduler; s != nil {
 		if field, err := validateSettings(s); err != nil {
@@ -187,7 +191,7 @@ func (d *document) validate() (field string, err error) {
 		}
 	}
 	for i := range d.Expect {
-		if field, err := d.Expect[i].validate(); err != nil {
+		if field, err := d.Expect[i].validate(group); err != nil {
 			return fmt.Sprintf("expect[%d].%s", i, field), err
 		}
 	}
@@ -237,14 +241,18 @@ func (f *Finding) validate() (field string, err error) {
 	return "", nil
 }
 
-func (e *Expectation) validate() (field string, err error) {
+func (e *Expectation) validate(ofGroup bool) (field string, err error) {
 	if e.Releases != "" {
 		if _, err := semver.ParseRange(e.Releases); err != nil {
 			return "releases", fmt.Errorf("%q is no range of releases: %w", e.Releases, err)
 		}
 	}
-	if !slices.Contains(outcomes, e.Outcome) {
-		return "outcome", fmt.Errorf("%q is none of %s", e.Outcome, strings.Join(outcomes, ", "))
+	known := outcomes
+	if ofGroup {
+		known = append(slices.Clip(known), Waiting)
+	}
+	if !slices.Contains(known, e.Outcome) {
+		return "outcome", fmt.Errorf("%q is none of %s", e.Outcome, strings.Join(known, ", "))
 	}
 	if (e.Outcome == Preempted) != (len(e.Nominations) > 0) {
 		return "nominations", fmt.Errorf("there must be nominations if the outcome is Preempted, and none otherwise")
@@ -254,7 +262,20 @@ func (e *Expectation) validate() (field string, err error) {
 		if n.Violations < 0 {
 			return fmt.Sprintf("nominations[%d].violations", i), fmt.Errorf("%d is negative", n.Violations)
 		}
+		switch {
+		case ofGroup && (n.Node != "" || len(n.Members) == 0):
+			return fmt.Sprintf("nominations[%d].members", i), fmt.Errorf("a pod group needs them, each with its node, and no node besides")
+		case !ofGroup && len(n.Members) > 0:
+			return fmt.Sprintf("nominations[%d].members", i), fmt.Errorf("only a pod group has them")
+		}
 		completeKeys(n.Victims)
+		members := make(map[string]string, len(n.Members))
+		for pod, node := range n.Members {
+			members[podKey(pod)] = node
+		}
+		if ofGroup {
+			n.Members = members
+		}
 	}
 	completeKeys(e.Clears)
 	return "", nil
@@ -265,8 +286,16 @@ func (d *document) refersTo(has func(kind, key string) bool) (field string, err 
 	for i, e := range d.Expect {
 		for j, n := range e.Nominations {
 			at := fmt.Sprintf("expect[%d].nominations[%d].", i, j)
-			if !has("Node", n.Node) {
+			if n.Members == nil && !has("Node", n.Node) {
 				return at + "node", fmt.Errorf("there is no Node %q", n.Node)
+			}
+			for _, pod := range slices.Sorted(maps.Keys(n.Members)) {
+				switch node := n.Members[pod]; {
+				case !has("Pod", pod):
+					return at + "members", fmt.Errorf("there is no Pod %q", pod)
+				case !has("Node", node):
+					return at + "members", fmt.Errorf("there is no Node %q", node)
+				}
 			}
 			for k, key := range n.Victims {
 				if !has("Pod", key) {

@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 )
 
 func TestCasesRoundTrip(t *testing.T) {
@@ -36,7 +37,12 @@ func TestEverythingIsModelled(t *testing.T) {
 	require.Len(t, s.Cases, 6)
 	require.Empty(t, s.Notes)
 	for _, c := range append(cases.Cases, s.Cases...) {
-		_, err := answers.Decide(c.Cluster, answers.Documented())
+		var err error
+		if c.Cluster.PreemptorGroup != "" {
+			_, err = podgroups.Decide(c.Cluster, answers.Documented())
+		} else {
+			_, err = answers.Decide(c.Cluster, answers.Documented())
+		}
 		require.NoError(t, err, c.Name)
 	}
 	s, err = Read(strings.NewReader(strings.ReplaceAll(dump, "kind: Namespace\n", "kind: Unknown\n")), "dump")

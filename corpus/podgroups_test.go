@@ -119,8 +119,10 @@ func TestBadGroups(t *testing.T) {
 			`f: document 3, line 16: PodGroup default/g: spec.priorityClassName: Not found: "low"`},
 		{"old version", "scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha3",
 			`f: document 3, line 12: PodGroup default/g: apiVersion: Unsupported value: "scheduling.k8s.io/v1alpha3": supported values: "scheduling.k8s.io/v1beta1"`},
-		{"expectation", "scheduler:", "expect: [{outcome: Scheduled}]\nscheduler:",
-			`f: document 1, line 5: Case gang: expect: what is to come of PodGroup default/g cannot be said yet`},
+		{"the nomination of a pod", "scheduler:", "expect: [{outcome: Preempted, nominations: [{node: n1, victims: [a], violations: 0}]}]\nscheduler:",
+			`f: document 1, line 5: Case gang: expect[0].nominations[0].members: a pod group needs them, each with its node, and no node besides`},
+		{"no such member", "scheduler:", "expect: [{outcome: Preempted, nominations: [{members: {nobody: n1}, victims: [], violations: 0}]}]\nscheduler:",
+			`f: document 1, line 5: Case gang: expect[0].nominations[0].members: there is no Pod "default/nobody"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			require.Contains(t, good, test.old)

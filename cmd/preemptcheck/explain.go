@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
@@ -25,7 +27,9 @@ func newExplain() *cobra.Command {
 		Long: `Explain goes through the scheduling cycle of one pending pod: why it does not fit
 on the nodes as they are, what preemption would cost on each node where it helps,
 which criterion decides between those, and what would then be deleted and cleared.
-It ends with whether the real kube-scheduler does the same. The promises to users
+It ends with whether the real kube-scheduler does the same. Of a pod group that is scheduled as a
+whole it tells where its pods would go without everything of lower priority, and what of that is
+not given back. The promises to users
 that "preemptcheck check" holds it to besides are not looked at.
 
 A timeline is told as a story, with the times of the scheduler's clock, and ends with how
@@ -55,7 +59,8 @@ says which one is meant.`,
 		if c.Timeline != nil {
 			return explainTimeline(cmd, output, reference, c)
 		}
-		r, err := checker.Check(cmd.Context(), c.Cluster)
+		off, on := explanation.GateOff(c.Cluster)
+		r, err := checker.Check(cmd.Context(), cmp.Or(off, c.Cluster))
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
@@ -66,8 +71,20 @@ says which one is meant.`,
 			}
 			return errors.Join(errs...)
 		}
+		if r.Group != nil {
+			e := explanation.Group(r)
+			e.File = c.File
+			return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
+		}
 		e := explanation.Of(r, nodes)
 		e.File = c.File
+		if on != nil {
+			grouped, err := checker.Check(cmd.Context(), on)
+			if err != nil {
+				return fmt.Errorf("%s: with %s on: %w", c.File, model.GateWorkload, err)
+			}
+			e.WithGate = explanation.Compared(r, grouped, nodes)
+		}
 		return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
 	}
 	return cmd

@@ -15,10 +15,18 @@ import (
 // AsIf names the models, each wrong in one rule, that agree with all that was
 // observed: the scheduler behaves as if it broke that rule.
 func AsIf(r *properties.Result) []string {
-	if r.Observation == nil {
+	if r.Observation == nil || r.Cluster.Preemptor == nil && r.Group == nil {
 		return nil
 	}
 	var names []string
+	if r.Group != nil {
+		for _, m := range mutant.OfGangs() {
+			if d, err := m.DecideGroup(r.Cluster); err == nil && d.Admits(r.Observation) == nil {
+				names = append(names, m.Name)
+			}
+		}
+		return names
+	}
 	for _, m := range mutant.All() {
 		if d, err := m.Decide(r.Cluster); err == nil && d.Admits(r.Observation) == nil {
 			names = append(names, m.Name)
@@ -76,6 +84,8 @@ var subjects = map[model.Stage]string{
 	model.StageEligible:   "whether the pod may preempt",
 	model.StagePotential:  "the list of potential nodes",
 	model.StageDryRun:     "the outcome of preemption",
+	model.StagePlacement:  "where the members of the group go",
+	model.StageReprieve:   "what is given back",
 	model.StageCandidates: "the shortlist",
 	model.StageExtenders:  "what extenders leave of the candidates",
 	model.StagePick:       "the node picked",

@@ -15,7 +15,7 @@ import (
 
 // unextended is a generated cluster without extenders, which the fake does not ask.
 func unextended(seed uint64) *model.Cluster {
-	c := generators.FromSeed(seed)
+	c := generators.FromSeedWith(seed, map[string]bool{model.GateWorkload: false})
 	c.Settings.Extenders = nil
 	return c
 }

@@ -34,7 +34,11 @@ var aspects = []aspect{
 				}
 			}
 		}
-		c.Settings = model.Settings{Extenders: c.Settings.Extenders}
+		var gates map[string]bool
+		if c.PreemptorGroup != "" { // without them it is no group
+			gates = groupGates(c)
+		}
+		c.Settings = model.Settings{Extenders: c.Settings.Extenders, FeatureGates: gates}
 	}},
 	{"extenders", func(c *model.Cluster) { c.Settings.Extenders = nil }},
 	{"budgets", func(c *model.Cluster) { c.PodDisruptionBudgets = nil }},
@@ -105,6 +109,17 @@ var aspects = []aspect{
 	{"resized pods", eachOf(func(p *v1.Pod) {
 		p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.AllocatedResources, p.Status.Resources = nil, nil, nil, nil
 	})},
+}
+
+// groupGates are those without which a cluster has no group to schedule.
+func groupGates(c *model.Cluster) map[string]bool {
+	gates := map[string]bool{model.GateWorkload: true}
+	for _, gate := range []string{model.GateComposite, model.GateTopology} {
+		if c.Settings.FeatureGates[gate] {
+			gates[gate] = true
+		}
+	}
+	return gates
 }
 
 // fit names the aspects that decide only about what fits on a node, besides those

@@ -9,8 +9,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/explanation"
 )
 
 // answer is what became of a cluster.
@@ -112,7 +112,7 @@ func (m *minimiser) ask(ctx context.Context, c *model.Cluster) (a answer) {
 		if a.becomes, a.finding = m.judge(r, err); a.becomes != kept {
 			return a
 		}
-		if err != nil || r.Observation == nil || r.Decision == nil || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
+		if err != nil || !explanation.IsLeftToChance(r) {
 			break
 		}
 	}

@@ -22,9 +22,13 @@ import (
 // order in which the cluster lists them; if that does not do, in the order of
 // the names they have, as names decide some ties.
 func names(c *model.Cluster) []step {
-	steps := []step{{c.PreemptorTitle() + ": the name p", func(c *model.Cluster) *model.Cluster {
+	plainly := "p"
+	if c.PreemptorGroup != "" {
+		plainly = "g"
+	}
+	steps := []step{{c.PreemptorTitle() + ": the name " + plainly, func(c *model.Cluster) *model.Cluster {
 		to := renaming{}
-		to.set(preemptorOf(c), "p")
+		to.set(preemptorOf(c), plainly)
 		return renamed(c, to.of)
 	}}, {"namespaces: all in one", func(c *model.Cluster) *model.Cluster { return moved(c, metav1.NamespaceDefault) }}}
 	for _, byName := range []bool{false, true} {

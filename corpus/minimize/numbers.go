@@ -12,6 +12,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -123,6 +124,9 @@ func count(field string, value int32, set func(v int32)) number {
 func priorityOf(o runtime.Object) []number {
 	if p, ok := o.(*v1.Pod); ok {
 		return []number{count("spec.priority", model.Priority(p), func(v int32) { p.Spec.Priority = &v })}
+	}
+	if at := groupPriority(o); at != nil {
+		return []number{count("spec.priority", ptr.Deref(*at, 0), func(v int32) { *at = &v })}
 	}
 	return nil
 }

@@ -100,7 +100,11 @@ func byPriority(c *model.Cluster) *model.Cluster {
 		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(b.start, a.start))
 	})
 	all = slices.Compact(all)
-	next := editPods(c, func(p *v1.Pod) bool {
+	next := edit(c, func(_ int, o runtime.Object) bool {
+		p, ok := o.(*v1.Pod)
+		if !ok { // a group has the rank of its pods that wait
+			return ranked(o, func(priority int32) int { return slices.Index(all, importance{priority, math.MaxInt64}) })
+		}
 		rank := int32(slices.Index(all, of(p)))
 		p.Spec.Priority = &rank
 		if p.Status.StartTime != nil {

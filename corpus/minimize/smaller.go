@@ -32,6 +32,8 @@ type Certificate struct {
 	// Searched is how many of Classes were searched, and Complete that all were.
 	Searched uint64 `json:"searched"`
 	Complete bool   `json:"complete"`
+	// OfGroups: in the clusters searched, the preemptor is made a group of one pod.
+	OfGroups bool `json:"ofGroups,omitempty"`
 	// Beyond lists the fields of Result.Cluster that no cluster of the bounds has,
 	// for example "Node spec.taints": where there are any, smaller clusters with
 	// such fields were not searched.
@@ -47,6 +49,9 @@ func (c *Certificate) String() string {
 		text = fmt.Sprintf("none of the %d clusters with fewer nodes, pods or budgets, and no more of any, within exhaustive bound %d has the finding (%d were checked, one of each class)", c.Clusters, c.Bound, c.Classes)
 	default:
 		text = fmt.Sprintf("of the clusters with fewer nodes, pods or budgets, and no more of any, within exhaustive bound %d, only %d of %d classes were checked; none of these has the finding", c.Bound, c.Searched, c.Classes)
+	}
+	if c.OfGroups {
+		text += "; in these, one pod is the group"
 	}
 	if len(c.Beyond) > 0 {
 		text += "; no cluster within the bound has " + strings.Join(c.Beyond, ", ")
@@ -68,6 +73,9 @@ func (m *minimiser) smaller() (found bool) {
 		for class := range smaller {
 			if !yield(class, func() *model.Cluster {
 				c := class.Cluster()
+				if certificate.OfGroups {
+					c = ofGroup(c)
+				}
 				c.Settings = settings
 				return c
 			}) {
@@ -91,12 +99,17 @@ func (m *minimiser) smaller() (found bool) {
 // that has at most so many, and an empty certificate for them; or nil if no bound
 // has so few.
 func smallerThan(c *model.Cluster, most uint64) (classes iter.Seq[bounded.Class], certificate *Certificate) {
+	size := c
+	if c.PreemptorGroup != "" { // one of its pods is the preemptor of the bounds
+		size = shallow(c)
+		size.Pods = size.Pods[1:]
+	}
 	for number := 1; number <= bounded.MaxBound; number++ {
 		var bounds []bounded.Bound
 		for _, b := range bounded.Bounds(number) {
-			bounds = append(bounds, below(b, c)...)
+			bounds = append(bounds, below(b, size)...)
 		}
-		next := &Certificate{Bound: number}
+		next := &Certificate{Bound: number, OfGroups: c.PreemptorGroup != ""}
 		for class := range bounded.Classes(bounds...) {
 			next.Clusters += class.Labelled
 			if next.Classes++; next.Classes > most {

@@ -36,7 +36,7 @@ func TestNamesKeepStorageTogether(t *testing.T) {
 	}
 	taken, clusters := map[string]int{}, 0
 	for seed := uint64(0); clusters < testsize.Times(150); seed++ {
-		c := generators.FromSeed(seed)
+		c := generators.FromSeedWith(seed, map[string]bool{model.GateWorkload: false})
 		// A short shortlist is of the first nodes by name; and devices are not renamed
 		// with their nodes.
 		if !slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { return naming.KindOf(o) == naming.Class }) || c.Settings.MinCandidateNodesAbsolute != nil || len(c.Preemptor.Spec.ResourceClaims) > 0 {
@@ -68,7 +68,7 @@ func TestNamesKeepStorageTogether(t *testing.T) {
 // that storage is made of around.
 func TestStorageOfAFindingIsSmall(t *testing.T) {
 	for seed := uint64(0); ; seed++ {
-		c := generators.FromSeed(seed)
+		c := generators.FromSeedWith(seed, map[string]bool{model.GateWorkload: false})
 		if len(c.Extra) < 15 || c.Settings.MinCandidateNodesAbsolute != nil {
 			continue
 		}

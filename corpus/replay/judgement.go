@@ -14,7 +14,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
@@ -143,7 +142,7 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 		j.Result = Found
 	}
 	j.recall(c, r)
-	complaints := unmet(c.Expected(checker.System.Name()), r.Decision)
+	complaints := unmet(c.Expected(checker.System.Name()), r)
 	for _, id := range c.Findings {
 		if entry, ok := ledger.LookUp(id); ok && (!checker.Release.In(entry.Releases) || !all.CanShow(entry, r.Observation)) {
 			continue
@@ -204,7 +203,7 @@ const tries = 5
 func checkCase(ctx context.Context, checker *properties.Checker, c *corpus.Case) (r *properties.Result, err error) {
 	for range tries {
 		r, err = checker.Check(ctx, c.Cluster)
-		if err != nil || c.Finding == nil || r.Unmodelled != nil || occurs(c.Finding, r) != nil || explain.DecidedBy(r.Decision, r.Observation) != model.Tie {
+		if err != nil || c.Finding == nil || r.Unmodelled != nil || occurs(c.Finding, r) != nil || !explanation.IsLeftToChance(r) {
 			break
 		}
 	}

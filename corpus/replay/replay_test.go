@@ -33,7 +33,7 @@ func TestExpectationsOfReleases(t *testing.T) {
 			require.NoError(t, err, "%s with %s", c.Name, version)
 			e := c.Expected(version.String())
 			require.NotNil(t, e, "%s expects nothing of %s", c.Name, version)
-			require.Empty(t, unmet(e, d), "%s with %s", c.Name, version)
+			require.Empty(t, unmetByPod(e, d), "%s with %s", c.Name, version)
 			if e != c.Expected(release.Linked.String()) {
 				different[version.String()] = true
 			}

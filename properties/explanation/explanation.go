@@ -53,6 +53,10 @@ type Explanation struct {
 	// Odds say how likely they are, where chance decides which candidates are compared.
 	Odds *Odds `json:"odds,omitempty"`
 
+	// WithGate is what would be otherwise with GenericWorkload on, where pods name groups and it is off.
+	// Of leaves it to the caller.
+	WithGate *WithGate `json:"withGenericWorkload,omitempty"`
+
 	Reference Observed `json:"reference"`
 }
 
@@ -135,7 +139,7 @@ type Observed struct {
 // Of explains the result of a check, with at most so many candidates, the best
 // first.
 func Of(r *properties.Result, candidates int) *Explanation {
-	c, d, o, findings := r.Cluster, r.Decision, r.Observation, r.Particular()
+	c, d, o := r.Cluster, r.Decision, r.Observation
 	e := &Explanation{
 		Pod:            model.Key(c.Preemptor),
 		Priority:       model.Priority(c.Preemptor),
@@ -145,17 +149,10 @@ func Of(r *properties.Result, candidates int) *Explanation {
 		PotentialNodes: len(d.PotentialNodes),
 		Shortlist:      d.NumCandidates,
 		Deallocations:  d.Deallocatable(),
-		Reference:      Observed{System: o.System, Agrees: len(findings) == 0 && r.Undecided == "", Undecided: r.Undecided, Error: o.CycleError, ScheduledTo: o.ScheduledTo},
+		Reference:      observed(r),
 	}
 	if d.Eligible != nil {
 		e.Eligible = &Eligibility{d.Eligible.OK, d.Eligible.Reason}
-	}
-	e.Reference.Remark = len(findings) > 0 && !slices.ContainsFunc(findings, properties.Finding.Disagrees)
-	for _, f := range findings {
-		e.Reference.Findings = append(e.Reference.Findings, f.String())
-	}
-	if o.Crash != nil {
-		e.Reference.Crash, e.Reference.CrashedAt = o.Crash.String(), properties.CrashedAt(o)
 	}
 	if o.PostFilterCode == "Error" {
 		e.Reference.PostFilterError = o.PostFilterMessage
@@ -204,6 +201,20 @@ func Of(r *properties.Result, candidates int) *Explanation {
 		return cmp.Or(e.Odds.compare(a.Node, b.Node), rank[a.Node]-rank[b.Node])
 	})
 	return e
+}
+
+// observed is what there is to tell of a scheduler, whatever it schedules.
+func observed(r *properties.Result) Observed {
+	o, findings := r.Observation, r.Particular()
+	seen := Observed{System: o.System, Agrees: len(findings) == 0 && r.Undecided == "", Undecided: r.Undecided, Error: o.CycleError, ScheduledTo: o.ScheduledTo,
+		Remark: len(findings) > 0 && !slices.ContainsFunc(findings, properties.Finding.Disagrees)}
+	for _, f := range findings {
+		seen.Findings = append(seen.Findings, f.String())
+	}
+	if o.Crash != nil {
+		seen.Crash, seen.CrashedAt = o.Crash.String(), properties.CrashedAt(o)
+	}
+	return seen
 }
 
 // group puts nodes that are out for the same reasons together, the largest group

@@ -45,6 +45,7 @@ func (e *Explanation) WriteText(w io.Writer) {
 			e.pickText(w)
 		}
 	}
+	e.WithGate.writeText(w)
 	e.referenceText(w)
 }
 
@@ -59,13 +60,16 @@ func (e *Explanation) filterText(w io.Writer) {
 		fmt.Fprintf(w, "Filter: of %s, it fits on none.\n\n", words.Plural(e.Nodes, "node"))
 	}
 	if len(e.Failed) > 0 {
-		failures(w, e.Failed, "PREEMPTION", func(f Failure) string {
-			if f.Unresolvable {
-				return "cannot help"
-			}
-			return "could help"
-		})
+		failures(w, e.Failed, "PREEMPTION", couldHelp)
 	}
+}
+
+// couldHelp tells whether preemption could.
+func couldHelp(f Failure) string {
+	if f.Unresolvable {
+		return "cannot help"
+	}
+	return "could help"
 }
 
 func failures(w io.Writer, all []Failure, column string, value func(Failure) string) {
@@ -270,16 +274,24 @@ func because(decidedBy string) string {
 	return "by " + decidedBy
 }
 
-func (e *Explanation) referenceText(w io.Writer) {
-	r := e.Reference
-	var did string
+// breaks says how the scheduler broke down, or ended in an error; "" if it did not.
+func (r *Observed) breaks() string {
 	switch {
 	case r.Crash != "" && r.CrashedAt != "":
-		did = fmt.Sprintf("it breaks down at stage %s: %s", r.CrashedAt, r.Crash)
+		return fmt.Sprintf("it breaks down at stage %s: %s", r.CrashedAt, r.Crash)
 	case r.Crash != "":
-		did = "it breaks down: " + r.Crash
+		return "it breaks down: " + r.Crash
 	case r.Error != "":
-		did = "its cycle ends in an error: " + r.Error
+		return "its cycle ends in an error: " + r.Error
+	}
+	return ""
+}
+
+func (e *Explanation) referenceText(w io.Writer) {
+	r := &e.Reference
+	did := r.breaks()
+	switch {
+	case did != "":
 	case r.ScheduledTo != "":
 		did = "it schedules the pod to " + r.ScheduledTo
 	case r.Pick != "":
@@ -292,6 +304,11 @@ func (e *Explanation) referenceText(w io.Writer) {
 	default:
 		did = "it preempts nothing"
 	}
+	r.writeText(w, did)
+}
+
+// writeText says what the scheduler did, whether that is right, and what is found.
+func (r *Observed) writeText(w io.Writer, did string) {
 	verb := "agrees"
 	switch {
 	case r.Undecided != "":

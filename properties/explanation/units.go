@@ -151,7 +151,11 @@ func (e *Explanation) unitsText(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	for _, u := range e.Units {
-		fmt.Fprintf(w, "  The pods of %s are preempted together or not at all: %s on %s (%s).\n",
-			u.Group, words.Plural(len(u.Pods), "pod"), words.Plural(len(u.Nodes), "node"), words.Some(u.Nodes, shownNodes))
+		u.writeText(w)
 	}
+}
+
+func (u *Unit) writeText(w io.Writer) {
+	fmt.Fprintf(w, "  The pods of %s are preempted together or not at all: %s on %s (%s).\n",
+		u.Group, words.Plural(len(u.Pods), "pod"), words.Plural(len(u.Nodes), "node"), words.Some(u.Nodes, shownNodes))
 }

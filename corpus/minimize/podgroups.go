@@ -1,0 +1,136 @@
+package minimize
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// podGroups make pod groups smaller: with fewer members, of which fewer are needed, or without the group.
+func podGroups(c *model.Cluster) []step {
+	var steps []step
+	for i, o := range c.Extra {
+		g, ok := o.(*schedulingv1beta1.PodGroup)
+		if !ok {
+			continue
+		}
+		if key := model.PodGroupKey(g.Namespace, g.Name); c.PreemptorGroup != key {
+			steps = append(steps, step{title(g) + ": its pods are in no group", func(c *model.Cluster) *model.Cluster { return dissolved(c, i) }})
+		}
+		for _, p := range c.Pods {
+			if isMember(p, g) {
+				steps = append(steps, step{without + title(p) + ", of which one less is needed", func(c *model.Cluster) *model.Cluster { return withoutMember(c, p, g) }},
+					step{title(p) + ": in no group", func(c *model.Cluster) *model.Cluster {
+						return editPods(c, func(other *v1.Pod) bool {
+							is := model.Key(other) == model.Key(p)
+							if is {
+								other.Spec.SchedulingGroup = nil
+							}
+							return is
+						})
+					}})
+			}
+		}
+		if g.Spec.SchedulingPolicy.Gang != nil {
+			steps = append(steps, step{title(g) + ": the policy basic", func(c *model.Cluster) *model.Cluster {
+				return editGroup(c, g, func(g *schedulingv1beta1.PodGroup) bool {
+					g.Spec.SchedulingPolicy = schedulingv1beta1.PodGroupSchedulingPolicy{Basic: &schedulingv1beta1.BasicSchedulingPolicy{}}
+					return true
+				})
+			}})
+		}
+	}
+	return append(steps, newScale(c, "members needed", 1, 1, minCountOf).steps()...)
+}
+
+func isMember(p *v1.Pod, g *schedulingv1beta1.PodGroup) bool {
+	its := p.Spec.SchedulingGroup
+	return its != nil && p.Namespace == g.Namespace && ptr.Deref(its.PodGroupName, "") == g.Name
+}
+
+// dissolved is without a group. Its pods keep the priority that they had by it.
+func dissolved(c *model.Cluster, i int) *model.Cluster {
+	g := c.Extra[i].(*schedulingv1beta1.PodGroup)
+	priority := ptr.Deref(g.Spec.Priority, 0)
+	next := editPods(c, func(p *v1.Pod) bool {
+		if !isMember(p, g) {
+			return false
+		}
+		p.Spec.SchedulingGroup, p.Spec.Priority = nil, &priority
+		return true
+	})
+	next.Extra = cut(next.Extra, i, i+1)
+	return next
+}
+
+// withoutMember is without a member, and with one less that is needed.
+func withoutMember(c *model.Cluster, p *v1.Pod, g *schedulingv1beta1.PodGroup) *model.Cluster {
+	next := editGroup(c, g, func(g *schedulingv1beta1.PodGroup) bool {
+		gang := g.Spec.SchedulingPolicy.Gang
+		if gang == nil || gang.MinCount < 2 {
+			return false
+		}
+		gang.MinCount--
+		return true
+	})
+	next.Pods = slices.DeleteFunc(slices.Clone(next.Pods), func(other *v1.Pod) bool { return model.Key(other) == model.Key(p) })
+	return next
+}
+
+func editGroup(c *model.Cluster, g *schedulingv1beta1.PodGroup, change func(g *schedulingv1beta1.PodGroup) bool) *model.Cluster {
+	return edit(c, func(_ int, o runtime.Object) bool {
+		other, ok := o.(*schedulingv1beta1.PodGroup)
+		return ok && model.Key(other) == model.Key(g) && change(other)
+	})
+}
+
+func minCountOf(o runtime.Object) []number {
+	if g, ok := o.(*schedulingv1beta1.PodGroup); ok && g.Spec.SchedulingPolicy.Gang != nil {
+		gang := g.Spec.SchedulingPolicy.Gang
+		return []number{count("spec.schedulingPolicy.gang.minCount", gang.MinCount, func(v int32) { gang.MinCount = v })}
+	}
+	return nil
+}
+
+// groupPriority is where the priority of a group is; nil for other objects.
+func groupPriority(o runtime.Object) **int32 {
+	switch g := o.(type) {
+	case *schedulingv1beta1.PodGroup:
+		return &g.Spec.Priority
+	case *schedulingv1alpha3.CompositePodGroup:
+		return &g.Spec.Priority
+	}
+	return nil
+}
+
+// ranked gives a group the first rank of its priority, by the ranks of pods; -1 of one that no pod has.
+func ranked(g runtime.Object, rank func(priority int32) int) bool {
+	at := groupPriority(g)
+	if at == nil {
+		return false
+	}
+	r := rank(ptr.Deref(*at, 0))
+	if r >= 0 {
+		*at = ptr.To(int32(r))
+	}
+	return r >= 0
+}
+
+// ofGroup makes the preemptor of a cluster a group of one pod.
+func ofGroup(c *model.Cluster) *model.Cluster {
+	next, p := shallow(c), c.Preemptor.DeepCopy()
+	name := "g"
+	p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &name}
+	g := &schedulingv1beta1.PodGroup{Spec: schedulingv1beta1.PodGroupSpec{
+		Priority: ptr.To(model.Priority(p)), SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 1}}}}
+	g.Namespace, g.Name = p.Namespace, name
+	next.Preemptor, next.PreemptorGroup = nil, model.PodGroupKey(p.Namespace, name)
+	next.Pods, next.Extra = append(next.Pods, p), append(next.Extra, g)
+	return next
+}
