@@ -138,14 +138,16 @@ var Waits = properties.Property{
 	},
 }
 
-// awaits is a pod of lower priority that terminates by preemption where a member is nominated to; "" if there is none.
+// awaits is a pod of lower priority that terminates by preemption where a member is nominated to; "" if there is none. On
+// a node that does not exist there is no room to wait for.
 func awaits(s *properties.Subject) string {
 	for _, p := range s.Cluster.Pods {
 		if p.DeletionTimestamp == nil || !properties.MarkedAsVictim(p) || s.Priority(p) >= priority(s) {
 			continue
 		}
 		for _, m := range s.Cluster.Preemptors() {
-			if m.Status.NominatedNodeName == p.Spec.NodeName && p.Spec.NodeName != "" {
+			exists := slices.ContainsFunc(s.Cluster.Nodes, func(n *v1.Node) bool { return n.Name == p.Spec.NodeName })
+			if m.Status.NominatedNodeName == p.Spec.NodeName && exists {
 				return model.Key(p)
 			}
 		}
