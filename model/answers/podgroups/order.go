@@ -32,7 +32,7 @@ func (s *Set) admitsOrder(g *model.GroupCycle, tried, victims []*unit.Unit) *ans
 		}
 	}
 	dis := disagree(model.StageReprieve, "", "order", "violating units first, and the more important first", fmt.Sprintf("%v, %d violations", unitsOf(tried), g.Violations))
-	large := func(u *unit.Unit) bool { return len(u.Pods) > maxPods && len(s.First.Budgets) > 1 }
+	large := func(u *unit.Unit) bool { return len(u.Pods) > maxPods && s.overlaps(u) }
 	dis.Undecided = search.steps <= 0 || slices.ContainsFunc(tried, large)
 	return dis
 }
@@ -95,12 +95,18 @@ func (o *orders) violations(order []*unit.Unit) []int {
 // maxPods is up to how many pods of a unit are tried in all orders.
 const maxPods = 4
 
-// chargings are the orders in which the pods of a unit may be charged to the budgets: any, which matters where budgets overlap.
+// chargings are the orders in which the pods of a unit may be charged to the budgets: any. They come to the same unless
+// budgets overlap on one of them.
 func (s *Set) chargings(u *unit.Unit) [][]*filter.Pod {
-	if len(u.Pods) == 1 || len(u.Pods) > maxPods || len(s.First.Budgets) < 2 {
+	if len(u.Pods) > maxPods || !s.overlaps(u) {
 		return [][]*filter.Pod{u.Pods}
 	}
 	return permutations(u.Pods)
+}
+
+// overlaps tells whether several budgets protect a pod of a unit of several.
+func (s *Set) overlaps(u *unit.Unit) bool {
+	return len(u.Pods) > 1 && slices.ContainsFunc(u.Pods, func(p *filter.Pod) bool { return len(s.First.ProtectedBy(p)) > 1 })
 }
 
 func permutations(pods []*filter.Pod) (all [][]*filter.Pod) {
