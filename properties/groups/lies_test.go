@@ -109,6 +109,13 @@ var lies = []struct {
 		c.Pods[3] = c.Pods[3].DeepCopy()
 		c.Pods[3].Status.NominatedNodeName = ""
 	}}},
+	{property: "group-gated-while-preempting", name: "the group is free while a victim is deleted", Liar: tells(func(o *observed) {
+		o.Aftermath.Calls = slices.Clone(o.Aftermath.Calls)
+		for i := range o.Aftermath.Calls {
+			o.Aftermath.Calls[i].Gated = false
+		}
+	})},
+	{property: "group-gated-while-preempting", name: "the group stays gated", Liar: tells(func(o *observed) { o.Aftermath.Gated = true })},
 	{property: "group-members-are-told", name: "a member is not told", Liar: tells(without("pods/status", "default/g1"))},
 	{property: "group-members-are-told", name: "a member gets no event", Liar: tells(without("FailedScheduling", "default/g2"))},
 	{property: "group-members-are-told", name: "a member that is bound gets no event", cluster: fits, Liar: tells(without("Scheduled", "default/g2"))},

@@ -127,6 +127,13 @@ func (r *Recorder) Next() bool {
 	return false
 }
 
+// Binds tells whether some member has gone on to be bound.
+func (r *Recorder) Binds() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.passed) > 0
+}
+
 // Preempts records the candidate whose victims are preempted, which is told once for each of
 // them.
 func (r *Recorder) Preempts(c preemption.Candidate) {
