@@ -112,7 +112,8 @@ var NoWorseThanItsPod = properties.Property{
 	},
 }
 
-// wantsOthers tells whether a pod may fit worse the more pods are gone: it is drawn to others, or has to be spread like them.
+// wantsOthers tells whether a pod may fit worse the more pods are gone: it is drawn to others, or has to be spread like them. Of
+// volumes and devices KEP-5710 says that filters are wrong about them when others are supposed to be gone ("In place victim reprieval").
 func wantsOthers(p *v1.Pod) bool {
-	return len(p.Spec.TopologySpreadConstraints) > 0 || p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil
+	return len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 || p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil
 }
