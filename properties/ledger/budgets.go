@@ -13,7 +13,7 @@ var openBudgets = []Entry{
 		Consequence: "Pods that only a budget for the whole namespace protects are preempted first, although other victims would violate no budget.",
 		Releases:    ">=1.21.0",
 		Upstream:    "kubernetes#141785",
-		Properties:  []string{"violations-recounted", "no-fewer-violations", "no-swap", "splitting-a-budget"},
+		Properties:  []string{"violations-recounted", "no-fewer-violations", "no-swap", "splitting-a-budget", "no-internal-error"},
 	},
 	{
 		ID:          "unlabelled-pod",
