@@ -157,6 +157,8 @@ var gangs = []struct {
 	{"one that runs counts", parts([]any{mk.Group("g", 10, gang(2)), node("n", "2", "z"), on("n", "a", 1), member("g0", mk.On("n"))}, of("g", "g1", "g2")), "a", nil},
 	{"enough run already, and no more fit", parts([]any{mk.Group("g", 10, gang(1)), node("n", "2", "z"), on("n", "a", 1), member("g0", mk.On("n"))}, of("g", "g1")), "a", nil},
 	{"a pod of another priority", parts([]any{mk.Group("g", 10, gang(1)), node("n", "2", "z"), mk.Pod("g1", 9, mk.Member("g"))}), "fails", nil},
+	{"a pod of another priority before one of another policy", parts([]any{mk.Group("g", 10, gang(1)), node("n", "2", "z"), mk.Pod("g1", 9, mk.Member("g")), member("g2", never)}), "fails", nil},
+	{"a pod of another policy before one of another priority", parts([]any{mk.Group("g", 10, gang(1)), node("n", "2", "z"), member("g1", never), member("g2"), mk.Pod("g3", 9, mk.Member("g"))}), "fails", nil},
 	{"a pod of another priority that runs", parts([]any{mk.Group("g", 10, gang(1)), node("n", "2", "z"), mk.Pod("g0", 9, mk.Member("g"), mk.On("n"))}, of("g", "g1")), "fails", nil},
 	{"pods of two policies", parts([]any{mk.Group("g", 10, gang(1)), node("n", "2", "z"), member("g1"), member("g2", never)}), "fails", nil},
 	{"two fit where three have to", parts([]any{mk.Group("g", 10, gang(3)), node("n", "2", "z"), on("n", "a", 1)}, of("g", "g1", "g2", "g3")), "no help", nil},

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -18,7 +19,7 @@ import (
 type Course struct {
 	// Waits: fewer pods exist than have to be scheduled. The later fields are then empty.
 	Waits bool
-	// Fails is why the cycle ends in an error, in words that are in its text, or "".
+	// Fails is why the cycle ends in an error, in words of its text, or "".
 	Fails string
 	// First are the members that are tried in the cluster as it is, in order. Binds: enough of them fit.
 	First []MemberFit
@@ -163,7 +164,7 @@ func (by chosen) course(s *podgroups.Set) *Course {
 	}
 	ends := podgroup.Course{}
 	defer func() { c.Nominated = nominated(s, c, ends) }()
-	if c.Fails = s.Fails(s.Cycle); c.Fails != "" {
+	if c.Fails = strings.Join(s.Fails(s.Cycle), " or "); c.Fails != "" {
 		ends.Failed = true
 		return c
 	}

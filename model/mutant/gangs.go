@@ -47,7 +47,7 @@ var ofGangs = []breaks{
 	{"gangs: the priority of the pods need not be the group's", failsBut("priority")},
 	{"gangs: the preemption policies of the pods need not be the same", failsBut("preemption policy")},
 	{"gangs: bound members may differ", ofCycle(func(a *podgroup.Algorithm) {
-		a.Fails = func(cy *podgroup.Cycle) string {
+		a.Fails = func(cy *podgroup.Cycle) []string {
 			return podgroup.Fails(variant.Changed(cy, func(cy *podgroup.Cycle) { cy.Bound = nil }))
 		}
 	})},
@@ -170,11 +170,8 @@ func ofCycle(change func(*podgroup.Algorithm)) func(*answers.Rules) {
 // failsBut makes groups not fail for a reason.
 func failsBut(reason string) func(*answers.Rules) {
 	return ofCycle(func(a *podgroup.Algorithm) {
-		a.Fails = func(cy *podgroup.Cycle) string {
-			if failure := podgroup.Fails(cy); failure != reason {
-				return failure
-			}
-			return ""
+		a.Fails = func(cy *podgroup.Cycle) []string {
+			return slices.DeleteFunc(podgroup.Fails(cy), func(r string) bool { return r == reason })
 		}
 	})
 }

@@ -25,7 +25,7 @@ const GatePolicy = "PodGroupPreemptionPolicy"
 // Algorithm holds the steps that another algorithm may replace.
 type Algorithm struct {
 	Waits    func(cy *Cycle) bool
-	Fails    func(cy *Cycle) string
+	Fails    func(cy *Cycle) []string
 	Enough   func(cy *Cycle, placed int) bool
 	Eligible func(cy *Cycle) model.Eligibility
 	Ongoing  func(cy *Cycle) bool
@@ -104,25 +104,23 @@ func (cy *Cycle) MinCount() int {
 // (docs: concepts/scheduling-eviction/gang-scheduling; KEP-4671, PreEnqueue).
 func Waits(cy *Cycle) bool { return len(cy.Members)+len(cy.Bound) < cy.MinCount() }
 
-// Fails says why the group is not scheduled at all, in words that are in the error, or "": all its
+// Fails are the reasons why the group is not scheduled at all; words of one of them are in the error. All its
 // pods have to have its priority (KEP-5710, "Workload priority": "all pods … within PodGroup should have the
 // same priority"), and share their preemption policy (same place: "all pods within PodGroup will have to share the same
 // preemptionPolicy"), which with the gate PodGroupPreemptionPolicy is that of the group.
-func Fails(cy *Cycle) string {
+func Fails(cy *Cycle) (reasons []string) {
 	all := slices.Concat(cy.Members, cy.Bound)
 	policy := policyOf(all[0])
 	if cy.Cluster.Settings.FeatureGates[GatePolicy] {
 		policy = cy.policy()
 	}
-	for _, p := range all {
-		switch {
-		case model.Priority(p) != cy.Priority():
-			return "priority"
-		case policyOf(p) != policy:
-			return "preemption policy"
-		}
+	if slices.ContainsFunc(all, func(p *v1.Pod) bool { return model.Priority(p) != cy.Priority() }) {
+		reasons = append(reasons, "priority")
 	}
-	return ""
+	if slices.ContainsFunc(all, func(p *v1.Pod) bool { return policyOf(p) != policy }) {
+		reasons = append(reasons, "preemption policy")
+	}
+	return reasons
 }
 
 // Enough tells whether the group is scheduled if so many members are placed: at least one, and with those

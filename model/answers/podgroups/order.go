@@ -17,19 +17,9 @@ const maxOrders = 5040
 // admitsOrder: units whose eviction violates a budget are given back first, and then the others, the most important first.
 // Which violate depends on the order in which equally important ones are charged to the budgets: any may be it.
 func (s *Set) admitsOrder(g *model.GroupCycle, tried, victims []*unit.Unit) *answers.Disagreement {
-	search := orders{s: s, steps: maxOrders, accept: func(order []*unit.Unit, violations []int) bool {
-		sum := 0
-		for i, u := range order {
-			if slices.Contains(victims, u) {
-				sum += violations[i]
-			}
-		}
-		return g.Violations < 0 || sum == g.Violations
-	}}
-	for split := range len(tried) + 1 {
-		if search.merge(nil, tried[:split], tried[split:]) {
-			return nil
-		}
+	search := orders{s: s, violations: g.Violations, victims: victims, steps: maxOrders}
+	if search.find(tried) != nil {
+		return nil
 	}
 	dis := disagree(model.StageReprieve, "", "order", "violating units first, and the more important first", fmt.Sprintf("%v, %d violations", unitsOf(tried), g.Violations))
 	large := func(u *unit.Unit) bool { return len(u.Pods) > maxPods && s.overlaps(u) }
@@ -37,23 +27,36 @@ func (s *Set) admitsOrder(g *model.GroupCycle, tried, victims []*unit.Unit) *ans
 	return dis
 }
 
-// orders looks for an order of units, from the most important one down.
+// orders looks for an order of units, from the most important one down, by which the victims violate budgets as often as
+// was observed; below 0: that was not observed.
 type orders struct {
-	s      *Set
-	steps  int
-	accept func(order []*unit.Unit, violations []int) bool
+	s          *Set
+	violations int
+	victims    []*unit.Unit
+	steps      int
 	// charged are the units with their pods in the order in which they are charged.
 	charged map[*unit.Unit]*unit.Unit
 }
 
-// merge tells whether order, and after it those that violate and the others, each in their turn, can be one in which
-// just those that should violate do.
-func (o *orders) merge(order, violating, others []*unit.Unit) bool {
+// find is such an order of units that were given back one after another; nil if there is none, or if it takes too long to
+// find.
+func (o *orders) find(tried []*unit.Unit) []*unit.Unit {
+	for split := range len(tried) + 1 {
+		if order := o.merge([]*unit.Unit{}, tried[:split], tried[split:]); order != nil {
+			return order
+		}
+	}
+	return nil
+}
+
+// merge continues an order with those that violate and the others, each in their turn, so that just those that should
+// violate do.
+func (o *orders) merge(order, violating, others []*unit.Unit) []*unit.Unit {
 	if o.steps--; o.steps < 0 {
-		return false
+		return nil
 	}
 	if len(violating)+len(others) == 0 {
-		return o.accept(order, o.violations(order))
+		return o.accept(order)
 	}
 	compare := 0
 	switch {
@@ -64,26 +67,49 @@ func (o *orders) merge(order, violating, others []*unit.Unit) bool {
 	default:
 		compare = o.s.OfPods.Importance(violating[0], others[0])
 	}
-	return compare <= 0 && o.next(order, violating[0], true, violating[1:], others) ||
-		compare >= 0 && o.next(order, others[0], false, violating, others[1:])
+	var found []*unit.Unit
+	if compare <= 0 {
+		found = o.next(order, violating[0], true, violating[1:], others)
+	}
+	if found == nil && compare >= 0 {
+		found = o.next(order, others[0], false, violating, others[1:])
+	}
+	return found
 }
 
-// next tells whether a unit can come next, with its pods charged in some order, and the others after it.
-func (o *orders) next(order []*unit.Unit, u *unit.Unit, violates bool, violating, others []*unit.Unit) bool {
+// next continues an order with a unit, with its pods charged in some order, and the others after it.
+func (o *orders) next(order []*unit.Unit, u *unit.Unit, violates bool, violating, others []*unit.Unit) []*unit.Unit {
 	for _, pods := range o.s.chargings(u) {
 		if o.charged == nil {
 			o.charged = map[*unit.Unit]*unit.Unit{}
 		}
 		o.charged[u] = variant.Changed(u, func(u *unit.Unit) { u.Pods = pods })
-		if o.charge(order, u, violates) && o.merge(append(slices.Clip(order), u), violating, others) {
-			return true
+		if !o.mayCome(order, u, violates) {
+			continue
+		}
+		if found := o.merge(append(slices.Clip(order), u), violating, others); found != nil {
+			return found
 		}
 	}
-	return false
+	return nil
 }
 
-// violations counts, for each unit of an order, the pods that violate a budget.
-func (o *orders) violations(order []*unit.Unit) []int {
+// accept returns an order if its victims violate budgets as often as was observed.
+func (o *orders) accept(order []*unit.Unit) []*unit.Unit {
+	sum := 0
+	for i, violations := range o.charge(order) {
+		if slices.Contains(o.victims, order[i]) {
+			sum += violations
+		}
+	}
+	if o.violations >= 0 && sum != o.violations {
+		return nil
+	}
+	return order
+}
+
+// charge counts, for each unit of an order, the pods that violate a budget.
+func (o *orders) charge(order []*unit.Unit) []int {
 	charged := make([]*unit.Unit, len(order))
 	for i, u := range order {
 		charged[i] = o.charged[u]
@@ -121,10 +147,10 @@ func permutations(pods []*filter.Pod) (all [][]*filter.Pod) {
 	return all
 }
 
-// charge tells whether a unit may come next: it is no more important than the one before it, and violates as it should.
-func (o *orders) charge(order []*unit.Unit, u *unit.Unit, violates bool) bool {
+// mayCome tells whether a unit may come next: it is no more important than the one before it, and violates as it should.
+func (o *orders) mayCome(order []*unit.Unit, u *unit.Unit, violates bool) bool {
 	if n := len(order); n > 0 && o.s.OfPods.Importance(order[n-1], u) > 0 {
 		return false
 	}
-	return o.violations(append(slices.Clip(order), u))[len(order)] > 0 == violates
+	return o.charge(append(slices.Clip(order), u))[len(order)] > 0 == violates
 }

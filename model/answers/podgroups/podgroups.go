@@ -45,8 +45,8 @@ func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
 		return s.admitsEnd(o, end{})
 	}
 	e := end{}
-	if failure := s.Fails(s.Cycle); failure != "" {
-		return s.admitsError(o, e, failure)
+	if reasons := s.Fails(s.Cycle); len(reasons) > 0 {
+		return s.admitsError(o, e, reasons...)
 	}
 	first, dis := s.admitsPass(model.StageFilter, g.First, nil)
 	switch {
@@ -126,9 +126,9 @@ func disagree(stage model.Stage, node, kind string, want, got any) *answers.Disa
 }
 
 // admitsError: the cycle ends in an error that has such words, and nobody is preempted, bound or nominated.
-func (s *Set) admitsError(o *model.Observation, e end, words string) *answers.Disagreement {
-	if !strings.Contains(o.CycleError, words) {
-		return disagree(model.StageFilter, "", "ends in an error", words, fmt.Sprintf("%q", o.CycleError))
+func (s *Set) admitsError(o *model.Observation, e end, reasons ...string) *answers.Disagreement {
+	if !slices.ContainsFunc(reasons, func(words string) bool { return strings.Contains(o.CycleError, words) }) {
+		return disagree(model.StageFilter, "", "ends in an error", strings.Join(reasons, " or "), fmt.Sprintf("%q", o.CycleError))
 	}
 	e.Failed = true
 	return s.admitsEnd(o, e)

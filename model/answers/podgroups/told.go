@@ -9,7 +9,7 @@ import (
 
 // OrderOf is an order of the units that may be preempted, from the most important one down, in which they are given back as
 // was observed; nil if there is none, or if it takes too long to find.
-func (s *Set) OrderOf(g *model.GroupCycle, possible []*unit.Unit) (found []*unit.Unit) {
+func (s *Set) OrderOf(g *model.GroupCycle, possible []*unit.Unit) []*unit.Unit {
 	var tried, victims []*unit.Unit
 	for _, try := range g.Tried {
 		at := slices.IndexFunc(possible, func(u *unit.Unit) bool { return slices.Equal(podsOf(u), try.Pods) })
@@ -23,20 +23,6 @@ func (s *Set) OrderOf(g *model.GroupCycle, possible []*unit.Unit) (found []*unit
 	if len(tried) < len(possible) {
 		return nil
 	}
-	search := orders{s: s, steps: maxOrders, accept: func(order []*unit.Unit, violations []int) bool {
-		sum := 0
-		for i, u := range order {
-			if slices.Contains(victims, u) {
-				sum += violations[i]
-			}
-		}
-		found = slices.Clone(order)
-		return g.Violations < 0 || sum == g.Violations
-	}}
-	for split := range len(tried) + 1 {
-		if search.merge(nil, tried[:split], tried[split:]) {
-			return found
-		}
-	}
-	return nil
+	search := orders{s: s, violations: g.Violations, victims: victims, steps: maxOrders}
+	return search.find(tried)
 }
