@@ -33,6 +33,19 @@ func (l *Life) endMetByGate(pod string) []string {
 	return []string{GateMeetsDeletion}
 }
 
+// nodeMetByGate tells whether a node was added or changed while the last preemption for a pod went on, which is over: the gate met
+// that event, so the pod was not tried on the node, and no plugin looks for what it lacks there.
+func (l *Life) nodeMetByGate(pod, node string) bool {
+	p := l.Trace.LastPreemption(pod, l.end())
+	if p == nil || p.Began < 0 || p.Ended < 0 {
+		return false
+	}
+	return slices.ContainsFunc(l.Trace.Entries[p.Decided:p.Ended], func(e timeline.Entry) bool {
+		return e.What == timeline.Handled && e.Object == "Node "+node && e.Text != "deleted" &&
+			slices.ContainsFunc(e.Left, func(left timeline.Left) bool { return left.Pod == pod && left.Gated && left.Preempting })
+	})
+}
+
 // preemptionOver tells whether the last preemption for a pod had a goroutine, and that has ended.
 func (l *Life) preemptionOver(pod string) bool {
 	p := l.Trace.LastPreemption(pod, l.end())

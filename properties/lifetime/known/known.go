@@ -69,7 +69,8 @@ const (
 	// as one update, and the scheduler takes the two for one pod.
 	RecreatedAsUpdate = "recreated-pod-seen-as-update"
 	// GateOutlives: a pod is still gated when its preemption is over, and an event that would
-	// help is met by the gate, as it is no deletion of a pod.
+	// help is met by the gate, as it is no deletion of a pod; or such an event was met while the
+	// preemption went on, and the pod has not been tried on that node since.
 	GateOutlives = "gate-outlives-preemption"
 	// StaleDeletion: a new list shows that a pod is gone that was on a node, or assumed there, of
 	// which the informer had not stored that, and its deletion does not wake those that wait for
@@ -291,6 +292,9 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 		ids = append(ids, GateOutlives)
 	case gated && freesRoom:
 		ids = append(ids, then.endMetByGate(f.Pod)...)
+		if then.nodeMetByGate(f.Pod, f.Node) {
+			ids = append(ids, GateOutlives)
+		}
 	}
 	if l.twiceAtOnce(f.Pod, f.Entry) {
 		ids = append(ids, OldCopy)

@@ -111,6 +111,39 @@ func TestMemoryMetByGateNearMisses(t *testing.T) {
 	})
 }
 
+// TestNodeMetByGateNearMisses: a pod is not woken up by a deletion on a node as the gate met that node's addition only if its last
+// preemption went on then, is over, and kept it out.
+func TestNodeMetByGateNearMisses(t *testing.T) {
+	added := func(e timeline.Entry) bool {
+		return e.What == timeline.Handled && e.Object == "Node node-1" && e.Text == "added"
+	}
+	ends := func(e timeline.Entry) bool { return e.What == timeline.Ends }
+	// change is made to the last entry that is so.
+	change := func(is func(e timeline.Entry) bool, to func(e *timeline.Entry)) func(*timeline.Trace) {
+		return func(t *timeline.Trace) {
+			for i := len(t.Entries) - 1; i >= 0; i-- {
+				if is(t.Entries[i]) {
+					to(&t.Entries[i])
+					return
+				}
+			}
+			panic("no such entry")
+		}
+	}
+	checkWhole(t, "node-met-by-gate", "event-makes-tryable", known.GateOutlives, []nearMiss{
+		{name: "it is not gated then", trace: change(added, func(e *timeline.Entry) { e.Left[0].Gated = false })},
+		{name: "its preemption does not go on then", trace: change(added, func(e *timeline.Entry) { e.Left[0].Preempting = false })},
+		{name: "another pod is gated then", trace: change(added, func(e *timeline.Entry) { e.Left[0].Pod = "default/q" })},
+		{name: "another node is added", trace: change(added, func(e *timeline.Entry) { e.Object = "Node node-2" })},
+		{name: "the node is deleted", trace: change(added, func(e *timeline.Entry) { e.Text = "deleted" })},
+		{name: "its goroutine goes on", trace: change(ends, func(e *timeline.Entry) { e.Cycle++ })},
+		{name: "it decides on nothing afterwards", trace: func(t *timeline.Trace) {
+			over := slices.IndexFunc(t.Entries, ends)
+			t.Entries = slices.Insert(t.Entries, over+1, timeline.Entry{What: timeline.Decided, Object: "Pod default/p", Cycle: 2})
+		}},
+	})
+}
+
 // TestReboundNearMisses: pods are preempted for ever as refusals of nominated pods are skipped only if each that replaces a victim
 // was bound for that.
 func TestReboundNearMisses(t *testing.T) {

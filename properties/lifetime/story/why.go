@@ -168,7 +168,7 @@ var reasons = map[string]string{
 	known.OldCopy: "Why an old version of {pod} is tried: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
 		"and what changed while the second had it assumed did not come to this copy.",
 	known.GateOutlives: "Why {pod} waits: PreEnqueue kept it out of the queue while its preemption went on, and it has counted as gated since, though the preemption is over. " +
-		"Of a gated pod the queue asks only about the events that the gating plugin is interested in, which are deletions of pods. This one is another, so it was not even asked whether it helps.",
+		"Of a gated pod the queue asks only about the events that the gating plugin is interested in, which are deletions of pods. Of any other, now or while its preemption went on, it is not even asked whether it helps.",
 	known.EarlierOpensGate: "Why {pod} preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, " +
 		"which does not see that the last victim of the present preemption is still there.",
 	known.NoPause: "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
