@@ -2,13 +2,15 @@
 // finds out how long a campaign takes to notice each. A campaign that finds nothing
 // means something only if it finds these. With arguments it plants only the mutants
 // of these names. With -witnesses it runs no campaign, and shows that the timelines which tell
-// the stories of known bugs pass without them and fail with them.
+// the stories of known bugs pass without them and fail with them. With -feature-gates its campaigns have these, as those
+// of "preemptcheck fuzz" have.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 )
@@ -17,8 +19,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	witnesses := flag.Bool("witnesses", false, "show that the timelines of known bugs fail with these, and run no campaign")
+	gates := flag.String("feature-gates", "", "feature gates of the scheduler in all campaigns, as GenericWorkload=true")
 	flag.Parse()
-	mutants, do := All, run
+	mutants := All
+	do := func(ctx context.Context, out, log io.Writer, mutants []Mutant) error {
+		return run(ctx, out, log, mutants, *gates)
+	}
 	if *witnesses {
 		mutants, do = witnessed(), runWitnesses
 	}

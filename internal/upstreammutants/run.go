@@ -33,13 +33,14 @@ const controlFor = 20 * time.Second
 
 // run plants the mutants in a copy of upstream, one at a time, and looks for each
 // with a campaign; before them, it looks at the copy as it is, where there must be
-// nothing to find. It writes a table to out, and what is going on to log. The
+// nothing to find. All campaigns have the feature gates. It writes a table to out, and what is going on to log. The
 // error says what was not achieved.
-func run(ctx context.Context, out, log io.Writer, mutants []Mutant) error {
+func run(ctx context.Context, out, log io.Writer, mutants []Mutant, gates string) error {
 	source, r, err := newRunner(ctx, log)
 	if err != nil {
 		return err
 	}
+	r.gates = gates
 	control, err := r.campaign(ctx, controlFor)
 	if err != nil {
 		return fmt.Errorf("without a mutant: %w", err)
@@ -80,6 +81,7 @@ func newRunner(ctx context.Context, log io.Writer) (*harness.Source, *runner, er
 // runner has a copy of upstream to change.
 type runner struct {
 	dir, original string
+	gates         string
 	log           io.Writer
 	// binary is the last one built, building how long that took, and running how
 	// long the campaign took.
@@ -140,7 +142,7 @@ func (r *runner) campaign(ctx context.Context, limit time.Duration, args ...stri
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	cmd := exec.CommandContext(ctx, r.binary, append([]string{"fuzz", "--seed", "1", "--for", limit.String(), "--out", temp, "-o", "json"}, args...)...)
+	cmd := exec.CommandContext(ctx, r.binary, append([]string{"fuzz", "--seed", "1", "--for", limit.String(), "--feature-gates", r.gates, "--out", temp, "-o", "json"}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	var stderr bytes.Buffer
