@@ -24,6 +24,9 @@ start times and budgets. Of clusters that differ only in what cannot matter, suc
 as the numbering of nodes, it checks one. The bounds 1 to 4 add to one another: 1
 takes seconds, 2 half a minute, 3 some minutes and 4 up to half an hour.
 
+With --groups it checks clusters in which pods belong to pod groups, or the
+preemptor is one, instead: the scheduler has the feature gate GenericWorkload.
+
 With --state it can be interrupted, or killed, at any time: the same command goes
 on where it was. The file is removed when the bound is complete.
 
@@ -33,10 +36,12 @@ as a case: smaller clusters come first, so it is a small one.
 Exit status: 1 if something new was found; else 2 if it was interrupted or a
 cluster could not be checked; else 0.`,
 		Example: `  preemptcheck exhaustive --bound 1
+  preemptcheck exhaustive --groups --bound 2
   preemptcheck exhaustive --state exhaustive.json`,
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().IntVar(&o.Bound, "bound", bounded.MaxBound, fmt.Sprintf("how far to go: 1 to %d", bounded.MaxBound))
+	cmd.Flags().BoolVar(&o.Groups, "groups", false, "check clusters with pod groups")
 	workersFlag(cmd, &workers)
 	cmd.Flags().StringVar(&o.Dir, "out", "findings", "directory to save cases in; it is created when it is needed")
 	cmd.Flags().StringVar(&o.State, "state", "", "file to keep the state in, to go on from it")

@@ -18,6 +18,14 @@ func TestExhaustiveIsComplete(t *testing.T) {
 	require.NoFileExists(t, state, "nothing to go on from")
 }
 
+func TestExhaustiveOfGroups(t *testing.T) {
+	status, out, errOut := preemptcheck(t, "", "exhaustive", "--groups", "--bound", "1", "--out", t.TempDir())
+	require.Equal(t, statusAgrees, status, errOut)
+	require.Contains(t, out, "a group of ≤ 2 preempts")
+	require.Regexp(t, `complete to bound 1: \d+ clusters, 3142 classes, 0 unexplained, 0 not checked`, out)
+	require.Contains(t, out, "pick-by-own-priority", "the units have to count")
+}
+
 func TestExhaustiveRefusesBadFlags(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "state.json")
 	require.NoError(t, os.WriteFile(bad, []byte(`{"bound":`), 0o600))

@@ -45,8 +45,9 @@ type Run struct {
 
 // Options say what a run is of, and where it keeps what.
 type Options struct {
-	// Bound is how far to go: 1 to bounded.MaxBound.
-	Bound int
+	// Bound is how far to go: 1 to bounded.MaxBound; Groups: through clusters with pod groups.
+	Bound  int
+	Groups bool
 	// Reference names the scheduler, Version the whole program: a run does not go on
 	// with others.
 	Reference, Version string
@@ -59,6 +60,9 @@ type Options struct {
 // New starts a run, or goes on with the one whose state there is.
 func New(o Options) (*Run, error) {
 	e := &Run{Bound: o.Bound, Bounds: bounded.Bounds(o.Bound), Version: o.Version, Reference: o.Reference, options: o}
+	if o.Groups {
+		e.Bounds = bounded.GroupBounds(o.Bound)
+	}
 	return e, e.resume()
 }
 
@@ -170,6 +174,9 @@ func (e *Run) save(s sweep.Suspect) error {
 		}
 	}
 	found := fmt.Sprintf("%s exhaustive --bound %d", e.options.Command, e.Bound)
+	if e.options.Groups {
+		found += " --groups"
+	}
 	path, err := corpus.Save(e.options.Dir, identity.Case(explanation, fmt.Sprintf("%s, class %d", found, s.Class), found, s.Cluster))
 	if err != nil {
 		return fmt.Errorf("saving class %d of bound %d: %w", s.Class, e.Bound, err)
@@ -187,9 +194,12 @@ func (e *Run) WriteText(w io.Writer) {
 		fmt.Fprintln(w, b)
 	}
 	fmt.Fprintln(w)
-	e.Sweep.Gap.WriteTable(w)
+	if e.Sweep.Gap.Measured > 0 { // with pod groups nothing is
+		e.Sweep.Gap.WriteTable(w)
+		fmt.Fprintln(w)
+	}
 	stats := &e.Sweep.Stats
-	fmt.Fprintf(w, "\n%d preempt, %d of them with several candidates; %d no help\n\n",
+	fmt.Fprintf(w, "%d preempt, %d of them with several candidates; %d no help\n\n",
 		stats.Preempted, stats.SeveralCandidates, stats.NotHelpful)
 	table.WriteCounts(w, "KNOWN FINDING", "CLASSES", ledger.Named(table.Sorted(stats.Known)))
 	if !e.IsComplete() {

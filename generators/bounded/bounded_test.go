@@ -16,6 +16,8 @@ import (
 type labelled struct {
 	nodes   []labelledNode
 	allowed []int
+	groups  []group
+	gang    gang
 }
 
 type labelledNode struct {
@@ -26,7 +28,7 @@ type labelledNode struct {
 func (l labelled) key() string { return fmt.Sprint(l) }
 
 func (l labelled) clone() labelled {
-	out := labelled{allowed: slices.Clone(l.allowed)}
+	out := labelled{allowed: slices.Clone(l.allowed), groups: slices.Clone(l.groups), gang: l.gang}
 	for _, n := range l.nodes {
 		out.nodes = append(out.nodes, labelledNode{n.lack, slices.Clone(n.kinds)})
 	}
@@ -60,7 +62,7 @@ func allLabelled(s *space) (all []labelled) {
 				sets = longer
 			}
 			for _, set := range sets {
-				all = append(all, set.clone())
+				all = append(all, withGroups(s, set)...)
 			}
 		}
 	}
@@ -77,7 +79,7 @@ func allLabelled(s *space) (all []labelled) {
 			}
 		}
 		if len(l.nodes) < s.Nodes { // one more node
-			for lack := 1; lack <= s.Lack; lack++ {
+			for lack := toInt(s.Gang < 2); lack <= s.Lack; lack++ {
 				next := l.clone()
 				next.nodes = append(next.nodes, labelledNode{lack: lack})
 				fill(next, left)
@@ -85,6 +87,47 @@ func allLabelled(s *space) (all []labelled) {
 		}
 	}
 	fill(labelled{}, s.Pods)
+	return all
+}
+
+// withGroups are l with its groups, and with its preemptor.
+func withGroups(s *space, l labelled) (all []labelled) {
+	members, fit := uint8(0), 0
+	for _, n := range l.nodes {
+		fit += toInt(n.lack == 0)
+		for _, k := range n.kinds {
+			members |= s.kinds[k].groups
+		}
+	}
+	grouped := []labelled{l}
+	if s.Groups > 0 && members == 0 || members == 1<<1 {
+		return nil
+	}
+	for members != 0 {
+		var longer []labelled
+		for _, l := range grouped {
+			for rank := range s.Ranks + 1 {
+				for _, whole := range []bool{true, false} {
+					next := l.clone()
+					next.groups = append(next.groups, group{true, whole, int8(rank)})
+					longer = append(longer, next)
+				}
+			}
+		}
+		grouped, members = longer, members>>1
+	}
+	if s.Gang == 0 {
+		return grouped
+	}
+	for _, l := range grouped {
+		for members := 1; members <= s.Gang; members++ {
+			for minCount := fit + 1; minCount <= members; minCount++ {
+				next := l.clone()
+				next.gang = gang{int8(members), int8(minCount)}
+				all = append(all, next)
+			}
+		}
+	}
 	return all
 }
 
@@ -102,7 +145,7 @@ func moves(s *space, l labelled) (out []labelled) {
 				for i, index := range n.kinds {
 					k := replace(s.kinds[index])
 					n.kinds[i] = slices.IndexFunc(s.kinds, func(o kind) bool {
-						return o.role == k.role && o.size == k.size && o.rank == k.rank && o.budgets == k.budgets && o.start == k.start &&
+						return o.groups == k.groups && o.role == k.role && o.size == k.size && o.rank == k.rank && o.budgets == k.budgets && o.start == k.start &&
 							o.priority == k.priority && o.traits&terminating == k.traits&terminating
 					})
 				}
@@ -136,7 +179,7 @@ func moves(s *space, l labelled) (out []labelled) {
 			}
 			before := s.kinds[n.kinds[j-1]]
 			tied := before.role == victim && k.role == victim && before.rank == k.rank && before.start == k.start
-			if !tied {
+			if !tied && s.Groups == 0 {
 				try(func(next *labelled) {
 					kinds := next.nodes[i].kinds
 					kinds[j-1], kinds[j] = kinds[j], kinds[j-1]
@@ -160,6 +203,19 @@ func moves(s *space, l labelled) (out []labelled) {
 		last := &out[len(out)-1]
 		slices.Reverse(last.allowed)
 	}
+	if len(l.groups) == 2 {
+		changed(func(k kind) kind {
+			k.groups = k.groups>>1 | k.groups&1<<1
+			return k
+		})
+		last := &out[len(out)-1]
+		slices.Reverse(last.groups)
+	}
+	for _, g := range l.groups {
+		if int(g.rank) < s.Ranks {
+			ranks[int(g.rank)] = true
+		}
+	}
 	for rank := range s.Ranks {
 		ordinary := len(ranks)
 		if s.Lowest && ranks[0] {
@@ -172,6 +228,10 @@ func moves(s *space, l labelled) (out []labelled) {
 				}
 				return k
 			})
+			last := &out[len(out)-1]
+			for i := range last.groups {
+				last.groups[i].rank += int8(toInt(int(last.groups[i].rank) == rank))
+			}
 		}
 		for start := range s.Starts - 1 {
 			if starts[[2]int{rank, start}] && !starts[[2]int{rank, start + 1}] {
@@ -196,6 +256,11 @@ var tiny = []Bound{
 	{Nodes: 2, Pods: 3, Ranks: 1, Sizes: 1, Lack: 2, Starts: 1, Budgets: 2, Allowed: 2, Nominated: true},
 	{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 1, Lack: 2, Starts: 2, Budgets: 1, Allowed: 3, Terminating: true},
 	{Nodes: 3, Pods: 2, Ranks: 3, Sizes: 2, Lack: 2, Starts: 1, Budgets: 2, Allowed: 1},
+	{Nodes: 2, Pods: 3, Ranks: 2, Sizes: 1, Lack: 1, Starts: 1, Groups: 2},
+	{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 2, Lack: 2, Starts: 1, Groups: 1, Staying: true, Nominated: true},
+	{Nodes: 2, Pods: 2, Ranks: 2, Sizes: 1, Lack: 2, Starts: 1, Groups: 1, Gang: 2, Budgets: 2, Allowed: 1},
+	{Nodes: 2, Pods: 2, Ranks: 1, Sizes: 1, Lack: 1, Starts: 1, Groups: 2, Gang: 1, Budgets: 1, Allowed: 1, Terminating: true},
+	{Nodes: 3, Pods: 2, Ranks: 2, Sizes: 2, Lack: 2, Starts: 2, NoStart: true, Gang: 2},
 }
 
 // Every labelled cluster is in just one class, and the classes have the sizes
@@ -248,6 +313,12 @@ func TestHasEachClassOnce(t *testing.T) {
 				for _, a := range c.allowed[:c.budgets] {
 					l.allowed = append(l.allowed, int(a))
 				}
+				for _, g := range c.groups {
+					if g.there {
+						l.groups = append(l.groups, g)
+					}
+				}
+				l.gang = c.gang
 				i, ok := byKey[l.key()]
 				require.True(t, ok, l)
 				require.Equalf(t, size[find(i)], c.Labelled, "the class of %v", l)
@@ -326,4 +397,6 @@ func TestClustersAreAsTheAPIServerStoresThem(t *testing.T) {
 func TestRefusesWhatIsOutOfRange(t *testing.T) {
 	require.Panics(t, func() { Count(Bound{}) })
 	require.Panics(t, func() { Count(Bound{Nodes: 1, Pods: 1, Ranks: 4, Sizes: 1, Lack: 1, Starts: 1}) })
+	require.Panics(t, func() { Count(Bound{Nodes: 1, Pods: 1, Ranks: 1, Sizes: 1, Lack: 1, Starts: 2, Groups: 1}) })
+	require.Panics(t, func() { Count(Bound{Nodes: 1, Pods: 1, Ranks: 1, Sizes: 1, Lack: 1, Starts: 1, Groups: 2, Budgets: 2}) })
 }

@@ -1,6 +1,7 @@
 package bounded
 
 import (
+	"cmp"
 	"iter"
 	"math/bits"
 	"slices"
@@ -17,7 +18,8 @@ import (
 //   - the order of two budgets that share no pod. Where they share one,
 //     upstream's answer depends on the order;
 //   - how much a budget allows beyond the pods that it selects on any one node;
-//   - how much a node lacks beyond all that runs on it.
+//   - how much a node lacks beyond all that runs on it;
+//   - the numbering of pod groups. With groups, the order of a node's pods is told apart.
 type Class struct {
 	// Labelled is the number of clusters in the class.
 	Labelled uint64
@@ -27,7 +29,20 @@ type Class struct {
 	count   int8            // of nodes
 	budgets int8
 	allowed [maxBudgets]int8
+	groups  [maxGroups]group
+	gang    gang
 }
+
+// group is what a pod group of bound pods can be.
+type group struct {
+	there, whole bool
+	rank         int8 // of its priority; Ranks is the preemptor's
+}
+
+func (g group) number() int { return toInt(g.there)<<8 | toInt(g.whole)<<4 | int(g.rank) }
+
+// gang is what a group that is the preemptor can be, of which so many members have to be scheduled.
+type gang struct{ members, minCount int8 }
 
 func (c *Class) nodes() []int32 { return c.indices[:c.count] }
 
@@ -94,10 +109,76 @@ func (s *space) classes() iter.Seq[Class] {
 }
 
 // complete yields the classes with the nodes of c, one for each distinct way of
-// setting the budgets, unless other nodes represent them.
+// setting the groups and the budgets, unless other nodes represent them.
 func (s *space) complete(c Class, yield func(Class) bool) bool {
 	all := s.together(c.nodes())
-	if !isPrefix(uint(all.ranks)) || !isPrefix(uint(all.budgets)) {
+	if !isPrefix(uint(all.budgets)) || !isPrefix(uint(all.groups)) || s.Groups > 0 && all.groups == 0 {
+		return true
+	}
+	for c.groups = range s.groupings(all.groups) {
+		for c.gang = range s.gangs(int(c.count) - all.full) {
+			if !s.allowing(c, all, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// groupings are what the groups of a set can be.
+func (s *space) groupings(set uint8) iter.Seq[[maxGroups]group] {
+	return func(yield func([maxGroups]group) bool) {
+		var each func(all [maxGroups]group, at int) bool
+		each = func(all [maxGroups]group, at int) bool {
+			if set>>at == 0 {
+				return yield(all)
+			}
+			for rank := range s.Ranks + 1 {
+				for _, whole := range []bool{false, true} {
+					all[at] = group{true, whole, int8(rank)}
+					if !each(all, at+1) {
+						return false
+					}
+				}
+			}
+			return true
+		}
+		each([maxGroups]group{}, 0)
+	}
+}
+
+// gangs are what the preemptor can be if so many of its members fit as it stands.
+func (s *space) gangs(fit int) iter.Seq[gang] {
+	return func(yield func(gang) bool) {
+		if s.Gang == 0 {
+			yield(gang{})
+			return
+		}
+		for members := range s.Gang {
+			for minCount := fit; minCount <= members; minCount++ {
+				if !yield(gang{int8(members + 1), int8(minCount + 1)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ranks are the ordinary ones that possible victims have, and their groups.
+func (s *space) ranks(c *Class, all *nodeKind) uint8 {
+	ranks := all.ranks
+	for _, g := range c.groups {
+		if g.there && int(g.rank) < s.Ranks {
+			ranks |= 1 << g.rank
+		}
+	}
+	return ranks
+}
+
+// allowing yields the classes with the nodes and groups of c, one for each distinct way of setting the budgets, unless others represent
+// them.
+func (s *space) allowing(c Class, all nodeKind, yield func(Class) bool) bool {
+	if all.ranks = s.ranks(&c, &all); !isPrefix(uint(all.ranks)) {
 		return true
 	}
 	labelled := all.labelled * binomial(s.ordinaryRanks(), bits.OnesCount8(all.ranks))
@@ -109,14 +190,23 @@ func (s *space) complete(c Class, yield func(Class) bool) bool {
 		labelled *= binomial(s.Starts, bits.OnesCount(used))
 	}
 	c.budgets = int8(bits.OnesCount8(all.budgets))
-	swapped, swaps := c, c.budgets == 2 && all.traits&shared == 0
-	if swaps {
+	twoGroups := bits.OnesCount8(all.groups) == maxGroups
+	swapped, swaps := c, c.budgets == maxBudgets && all.traits&shared == 0
+	if swaps || twoGroups {
 		for i, n := range c.nodes() {
 			swapped.indices[i] = s.swapped[n]
 		}
 		slices.Sort(swapped.nodes())
 		if slices.Compare(swapped.nodes(), c.nodes()) < 0 {
 			return true
+		}
+	}
+	if twoGroups {
+		switch order := cmp.Compare(c.groups[1].number(), c.groups[0].number()); {
+		case swapped.indices == c.indices && order < 0:
+			return true
+		case swapped.indices != c.indices || order != 0:
+			labelled *= 2
 		}
 	}
 	for first := range allowances(s.Allowed, all.selects[0], c.budgets > 0) {
@@ -161,7 +251,11 @@ func (c *Class) within(b Bound) bool {
 			return false
 		}
 	}
-	return int(c.count) <= b.Nodes && all.pods <= b.Pods && bits.OnesCount8(all.ranks) <= b.ordinaryRanks() && all.size <= b.Sizes && all.lack <= b.Lack &&
+	groups := bits.OnesCount8(all.groups)
+	if groups > b.Groups || (b.Groups > 0) != (groups > 0) || int(c.gang.members) > b.Gang || (b.Gang > 0) != (c.gang.members > 0) {
+		return false
+	}
+	return int(c.count) <= b.Nodes && all.pods <= b.Pods && bits.OnesCount8(c.space.ranks(c, &all)) <= b.ordinaryRanks() && all.size <= b.Sizes && all.lack <= b.Lack &&
 		int(c.budgets) <= b.Budgets && int(max(c.allowed[0], c.allowed[1])) <= b.Allowed && all.traits&^b.traits() == 0
 }
 

@@ -4,7 +4,9 @@ import (
 	"maps"
 	"strconv"
 
+	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -19,11 +21,11 @@ var (
 	selectors = [maxBudgets]map[string]string{{"app": "a"}, {"tier": "x"}}
 )
 
-// Cluster makes the cluster that represents the class. The preemptor requests as
+// Cluster makes the cluster that represents the class. The preemptor, or each of its members, requests as
 // much as a node can lack.
 func (c Class) Cluster() *model.Cluster {
 	s := c.space
-	made := &model.Cluster{Preemptor: generators.Pod("preemptor", s.Lack, int32(s.Ranks+1), -1)}
+	made := &model.Cluster{}
 	for i, index := range c.nodes() {
 		n := &s.nodes[index]
 		room := s.Lack - n.lack
@@ -42,10 +44,14 @@ func (c Class) Cluster() *model.Cluster {
 			} else {
 				p.Status.NominatedNodeName = generators.NodeName(i)
 			}
+			if k.groups != 0 {
+				p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: new(groupName(int(k.groups) - 1))}
+			}
 			made.Pods = append(made.Pods, p)
 		}
 		made.Nodes = append(made.Nodes, generators.Node(i, room))
 	}
+	c.addGroups(made)
 	for b := range int(c.budgets) {
 		made.PodDisruptionBudgets = append(made.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{
 			ObjectMeta: metav1.ObjectMeta{Name: "budget-" + strconv.Itoa(b), Namespace: metav1.NamespaceDefault},
@@ -55,4 +61,50 @@ func (c Class) Cluster() *model.Cluster {
 		})
 	}
 	return made
+}
+
+func groupName(number int) string { return "group-" + strconv.Itoa(number) }
+
+// addGroups adds the preemptor, and the groups.
+func (c Class) addGroups(made *model.Cluster) {
+	s := c.space
+	top := int32(s.Ranks + 1)
+	for i, g := range c.groups {
+		if !g.there {
+			continue
+		}
+		added := podGroup(groupName(i), int32(g.rank)+1)
+		if g.whole {
+			added.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}}
+		}
+		made.Extra = append(made.Extra, added)
+	}
+	if c.gang.members == 0 {
+		made.Preemptor = generators.Pod("preemptor", s.Lack, top, -1)
+	} else {
+		added := podGroup("preemptor", top)
+		added.Spec.SchedulingPolicy = schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: int32(c.gang.minCount)}}
+		made.Extra = append(made.Extra, added)
+		for i := range int(c.gang.members) {
+			p := generators.Pod("member-"+strconv.Itoa(i), s.Lack, top, -1)
+			p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &added.Name}
+			made.Pods = append(made.Pods, p)
+		}
+		made.PreemptorGroup = model.PodGroupKey(added.Namespace, added.Name)
+	}
+	if len(made.Extra) > 0 {
+		made.Settings.FeatureGates = map[string]bool{model.GateWorkload: true}
+	}
+}
+
+// podGroup is a group that is preempted pod by pod.
+func podGroup(name string, priority int32) *schedulingv1beta1.PodGroup {
+	return &schedulingv1beta1.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault},
+		Spec: schedulingv1beta1.PodGroupSpec{
+			Priority:         &priority,
+			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Basic: &schedulingv1beta1.BasicSchedulingPolicy{}},
+			DisruptionMode:   &schedulingv1beta1.DisruptionMode{Single: &schedulingv1beta1.SingleDisruptionMode{}},
+		},
+	}
 }

@@ -40,6 +40,7 @@ const (
 	terminating
 	nominated
 	shared // a pod is selected by two budgets
+	roomy  // a member of the preemptor fits on a node as it stands
 )
 
 // facts are what there is to know of the possible victims, and of all pods, of a
@@ -48,6 +49,7 @@ type facts struct {
 	ranks   uint8  // ordinary ones that possible victims have
 	starts  uint16 // that they have, maxStarts bits for each rank
 	budgets uint8  // that select one of them
+	groups  uint8  // that bound pods belong to; of a kind at most one
 	traits  int
 }
 
@@ -55,6 +57,7 @@ func (f *facts) add(more facts) {
 	f.ranks |= more.ranks
 	f.starts |= more.starts
 	f.budgets |= more.budgets
+	f.groups |= more.groups
 	f.traits |= more.traits
 }
 
@@ -70,6 +73,7 @@ type nodeKind struct {
 	kinds      [maxPods]uint8 // of the pods, by kind.order
 	labelled   uint64
 	size, lack int              // the largest
+	full       int              // nodes on which no member of the preemptor fits as it stands
 	selects    [maxBudgets]int8 // how many pods each budget selects, at most
 }
 
@@ -80,7 +84,7 @@ type space struct {
 	nodes []nodeKind // by number of pods
 	// first[n] is the index of the first of nodes with n pods.
 	first [maxPods + 2]int32
-	// swapped gives for each of nodes the one with the budgets exchanged.
+	// swapped gives for each of nodes the one with the budgets exchanged, or the groups.
 	swapped []int32
 }
 
@@ -92,10 +96,20 @@ func newSpace(b Bound) *space {
 		s.addNodes(nodeKind{pods: pods}, 0)
 		s.first[pods+1] = int32(len(s.nodes))
 	}
-	if b.Budgets == maxBudgets {
+	if b.Budgets == maxBudgets || b.Groups == maxGroups {
 		s.findSwapped()
 	}
 	return s
+}
+
+// inGroups are the kinds that are as k in no group, or in one of them.
+func (b Bound) inGroups(k kind) []kind {
+	kinds := []kind{k}
+	for group := range b.Groups {
+		k.groups = 1 << group
+		kinds = append(kinds, k)
+	}
+	return kinds
 }
 
 // podKinds lists the kinds by order.
@@ -121,7 +135,7 @@ func podKinds(b Bound) []kind {
 						k := same
 						k.size, k.budgets = size, budgets
 						k.traits |= trait | shared*toInt(budgets == 3)
-						kinds = append(kinds, k)
+						kinds = append(kinds, b.inGroups(k)...)
 					}
 				}
 			}
@@ -131,7 +145,11 @@ func podKinds(b Bound) []kind {
 	add := func(allowed bool, k kind, sizes int) {
 		for k.size = 1; k.size <= sizes && allowed; k.size++ {
 			k.order = order
-			kinds = append(kinds, k)
+			if k.role == stays {
+				kinds = append(kinds, b.inGroups(k)...)
+			} else {
+				kinds = append(kinds, k)
+			}
 			order++
 		}
 	}
@@ -140,6 +158,11 @@ func podKinds(b Bound) []kind {
 	// The size of a pod that yields to the preemptor cannot matter.
 	add(b.Nominated, kind{role: nominatedLower, priority: 1, start: -1, facts: facts{traits: nominated}}, 1)
 	add(b.Nominated, kind{role: nominatedEqual, priority: top, start: -1, facts: facts{traits: nominated}}, b.Sizes)
+	if b.Groups > 0 { // their priorities are not those of their pods: any order can matter
+		for i := range kinds {
+			kinds[i].order = 0
+		}
+	}
 	return kinds
 }
 
@@ -175,8 +198,8 @@ func (s *space) summarise(n nodeKind) {
 			n.selects[b] += int8(k.budgets >> b & 1)
 		}
 	}
-	for n.lack = 1; n.lack <= min(s.Lack, used+1); n.lack++ {
-		n.labelled = orders.total
+	for n.lack = toInt(s.Gang < 2); n.lack <= min(s.Lack, used+1); n.lack++ {
+		n.labelled, n.full = orders.total, toInt(n.lack > 0)
 		if n.lack == used+1 {
 			n.labelled *= uint64(s.Lack - used)
 		}
@@ -208,6 +231,7 @@ func (s *space) together(nodes []int32) (all nodeKind) {
 		all.labelled *= n.labelled
 		all.facts.add(n.facts)
 		all.pods += n.pods
+		all.full += n.full
 		all.size, all.lack = max(all.size, n.size), max(all.lack, n.lack)
 		for b := range all.selects {
 			all.selects[b] = max(all.selects[b], n.selects[b])
@@ -217,15 +241,18 @@ func (s *space) together(nodes []int32) (all nodeKind) {
 	return all
 }
 
-// findSwapped finds for each node the one with the two budgets exchanged. The
+// findSwapped finds for each node the one with the two budgets exchanged, or the two groups. The
 // nodes are in the order of compareNodes.
 func (s *space) findSwapped() {
 	for _, n := range s.nodes {
 		for i, index := range n.kinds[:n.pods] {
-			if k := &s.kinds[index]; k.budgets == 1 || k.budgets == 2 {
-				// Kinds that differ only in their budgets follow one another.
-				distance := (3 - 2*int(k.budgets)) * (1 + toInt(s.Terminating))
-				n.kinds[i] = uint8(int(index) + distance)
+			// Kinds that differ only in their budgets, or in their groups, follow one another.
+			set, apart := s.kinds[index].budgets, (1+toInt(s.Terminating))*(1+s.Groups)
+			if s.Groups == maxGroups {
+				set, apart = s.kinds[index].groups, 1
+			}
+			if set == 1 || set == 2 {
+				n.kinds[i] = uint8(int(index) + (3-2*int(set))*apart)
 			}
 		}
 		at, _ := slices.BinarySearchFunc(s.nodes, n, compareNodes)

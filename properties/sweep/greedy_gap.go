@@ -48,9 +48,9 @@ type GreedyGap struct {
 }
 
 // Add compares what was preempted with the best. It does nothing if nothing was
-// preempted, or if extenders have a say.
+// preempted, if extenders have a say, or if there are pod groups.
 func (g *GreedyGap) Add(r *properties.Result) error {
-	if r.Unmodelled != nil || r.Observation.Pick == nil || len(r.Cluster.Settings.Extenders) > 0 {
+	if r.Unmodelled != nil || r.Observation.Pick == nil || len(r.Cluster.Settings.Extenders) > 0 || r.Cluster.Settings.FeatureGates[model.GateWorkload] {
 		return nil
 	}
 	if g.WorseBy == nil {
