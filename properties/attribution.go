@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,11 @@ func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
 		d, err := by(s.rulesWith(fewer...))
 		return err == nil && d == nil, nil
 	}
-	if q, ok := accountsAlone(quirks, enough); ok {
+	mostly := common
+	if s.Group != nil {
+		mostly = commonOfGroups
+	}
+	if q, ok := accountsAlone(mostly, quirks, enough); ok {
 		return []string{string(q)}, nil
 	}
 	quirks, _ = needed(quirks, enough)
@@ -36,18 +41,30 @@ func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
 	return ids, nil
 }
 
-// common are the quirks that alone account for three of four answers that the documented
-// rules do not allow.
-var common = []release.Quirk{release.UnlabelledPod, release.EmptySelector, release.PreFilterRejectionIsError, release.MissingDriverResolvable}
+// Common are the quirks that alone account for three of four answers about pods, and for one
+// of two about pod groups, that the documented rules do not allow.
+var (
+	common         = []release.Quirk{release.UnlabelledPod, release.EmptySelector, release.PreFilterRejectionIsError, release.MissingDriverResolvable}
+	commonOfGroups = []release.Quirk{release.MembersStayNominated, release.GroupKeepsLowerNominations}
+)
+
+// isCommon is 1 for the id of a common quirk, and else 0.
+func isCommon(id string) int {
+	if slices.Contains(common, release.Quirk(id)) {
+		return 1
+	}
+	return 0
+}
 
 // accountsAlone is one of the common quirks that alone is enough, where none is not.
-func accountsAlone(quirks []release.Quirk, enough func([]release.Quirk) (bool, error)) (release.Quirk, bool) {
-	if ok, _ := enough(nil); ok {
-		return "", false
-	}
+func accountsAlone(common, quirks []release.Quirk, enough func([]release.Quirk) (bool, error)) (release.Quirk, bool) {
 	for _, q := range common {
-		if ok, _ := enough([]release.Quirk{q}); ok && slices.Contains(quirks, q) {
-			return q, true
+		if !slices.Contains(quirks, q) {
+			continue
+		}
+		if ok, _ := enough([]release.Quirk{q}); ok {
+			none, _ := enough(nil)
+			return q, !none
 		}
 	}
 	return "", false
@@ -71,12 +88,8 @@ func (p *Property) Findings(s *Subject) ([]Finding, error) {
 }
 
 func (p *Property) explain(s *Subject, findings []Finding) error {
-	var ids []string
-	for _, e := range ledger.Of(s.Release) {
-		if slices.Contains(e.Properties, p.Name) {
-			ids = append(ids, e.ID)
-		}
-	}
+	ids := slices.Clone(ledger.Breaking(s.Release, p.Name))
+	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(isCommon(b), isCommon(a)) })
 	checked := map[string][]Finding{} // by what was assumed: a check may ask the system hundreds of times
 	with := func(ids []string) ([]Finding, error) {
 		key := strings.Join(ids, " ")

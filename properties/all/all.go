@@ -75,7 +75,7 @@ func CanShow(e ledger.Entry, o *model.Observation) bool {
 // asked one by one; 0 is none. One in repeating gets the invariants that ask again.
 func Sample(relations, filters, repeating int) func(*model.Cluster) []properties.Property {
 	return func(c *model.Cluster) []properties.Property {
-		drawn, all := relation.Some(c, relations), len(relation.All())
+		drawn, all := relation.Some(c, relations), relation.Count()
 		once := func(n int, what string) bool { return properties.Random(c, what).IntN(n) == 0 }
 		if n := properties.Random(c, "circumstances").IntN(all); n < relations {
 			drawn = append(drawn, relation.UpdatesAgree)

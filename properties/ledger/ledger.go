@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/preemptcheck/preemptcheck/model/release"
 )
@@ -163,14 +164,39 @@ var all = func() []Entry {
 	return all
 }()
 
-// QuirksOf are the quirks of all findings that are known of a release.
-func QuirksOf(version release.Release) (quirks []release.Quirk) {
+// QuirksOf are the quirks of all findings that are known of a release. Callers share them.
+func QuirksOf(version release.Release) []release.Quirk { return known(version).quirks }
+
+// Breaking are the ids of the findings that are known of a release and that break a
+// property. Callers share them.
+func Breaking(version release.Release, property string) []string {
+	return known(version).breaking[property]
+}
+
+// ofRelease is what is asked of a release for each cluster.
+type ofRelease struct {
+	quirks   []release.Quirk
+	breaking map[string][]string
+}
+
+var releases sync.Map // *ofRelease by Release
+
+func known(version release.Release) *ofRelease {
+	if o, ok := releases.Load(version); ok {
+		return o.(*ofRelease)
+	}
+	o := &ofRelease{breaking: map[string][]string{}}
 	for _, e := range Of(version) {
 		if e.Quirk != "" {
-			quirks = append(quirks, e.Quirk)
+			o.quirks = append(o.quirks, e.Quirk)
+		}
+		for _, property := range e.Properties {
+			o.breaking[property] = append(o.breaking[property], e.ID)
 		}
 	}
-	return quirks
+	o.quirks = slices.Clip(o.quirks) // whoever appends gets a copy
+	shared, _ := releases.LoadOrStore(version, o)
+	return shared.(*ofRelease)
 }
 
 // IsRoutine tells whether a known finding shows whenever pods are preempted.

@@ -5,7 +5,9 @@ package relation
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -48,13 +50,17 @@ func relations() []relation {
 // All are the relations in a fixed order. Each asks the system once more, unless it
 // says nothing about the cluster. What it leaves to choice, such as which node is
 // removed, depends on the cluster alone.
-func All() []properties.Property {
-	var all []properties.Property
+func All() []properties.Property { return slices.Clone(shared()) }
+
+// Count is how many there are.
+func Count() int { return len(shared()) }
+
+var shared = sync.OnceValue(func() (all []properties.Property) {
 	for _, r := range relations() {
 		all = append(all, properties.Property{Name: r.name, Promise: r.promise, Source: r.source, Releases: r.releases, Needs: properties.NeedsRepetition, Ungrouped: true, Lies: r.lies, Check: r.check})
 	}
 	return all
-}
+})
 
 // Circumstances are the relations of two answers to one cluster, under other circumstances.
 func Circumstances() []properties.Property { return []properties.Property{UpdatesAgree, TwinsAgree} }
@@ -63,7 +69,7 @@ func Circumstances() []properties.Property { return []properties.Property{Update
 // depend on the cluster alone: the same cluster always gets the same, and over many
 // clusters each gets its share.
 func Some(c *model.Cluster, n int) []properties.Property {
-	all := All()
+	all := shared()
 	chosen := make([]properties.Property, 0, n)
 	for _, i := range properties.Random(c, "relations").Perm(len(all))[:min(n, len(all))] {
 		chosen = append(chosen, all[i])

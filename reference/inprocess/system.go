@@ -27,8 +27,8 @@ import (
 )
 
 // maxSchedulers is how many schedulers, one for each settings in use, a System
-// keeps: nine idle goroutines each.
-const maxSchedulers = 16
+// keeps: nine idle goroutines each. Of 50 different settings that generated clusters have, 24 come often.
+const maxSchedulers = 32
 
 // System is the linked scheduler as a reference.System. It observes one cluster
 // at a time; several Systems run in parallel as long as their clusters set the
