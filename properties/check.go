@@ -88,6 +88,7 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 	if err = c.decide(s); err != nil && !errors.As(err, &s.Unmodelled) {
 		return nil, err
 	}
+	s.Cluster = s.Release.Rules().Noticed(s.Cluster)
 	r.Unmodelled = s.Unmodelled
 	if r.Unmodelled != nil && !isAsked(s) {
 		r.Refused = s.Release != release.Linked && c.refuses(s)
@@ -117,8 +118,9 @@ const manyPods = 10_000
 // observing is how the observation of a cluster is had. That of a large one begins at once, so
 // that it is there when the model has decided.
 func (c *Checker) observing(s *Subject) func() (*model.Observation, error) {
-	observe := func() (*model.Observation, error) { return c.System.Observe(s.Context, s.Cluster) }
-	if len(s.Cluster.Pods) < manyPods {
+	cluster := s.Cluster
+	observe := func() (*model.Observation, error) { return c.System.Observe(s.Context, cluster) }
+	if len(cluster.Pods) < manyPods {
 		return observe
 	}
 	type result struct {

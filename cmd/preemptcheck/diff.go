@@ -12,6 +12,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
@@ -28,6 +30,7 @@ func newDiff() *cobra.Command {
 	var each bool
 	var timelines int
 	var o diff.Options
+	var gates record.Gates
 	var output format
 	cmd := &cobra.Command{
 		Use:   "diff --from RELEASE --to RELEASE [PATH…]",
@@ -47,6 +50,9 @@ set of decisions, as ties are broken by chance: two are different if one schedul
 did what the algorithm of the other release never does. The reasons are changes of
 the documented algorithm, and known findings that came or went; what no such change
 accounts for is listed as not explained.
+
+Clusters that are generated have no pod groups, unless --feature-gates says so: from
+v1.36.3 on, GenericWorkload=true shows what is different with them.
 
 A timeline goes through both schedulers, if they can be run through timelines. Of those
 that go otherwise it tells which promises one of the two breaks and the other keeps, how
@@ -73,10 +79,11 @@ was given could not be compared, or none at all could; else 0.`,
 	flags.StringVar(&o.Dir, "out", "", "directory to save the smallest clusters in, as cases; it is created when it is needed")
 	timelinesFlag(cmd, &timelines, 10)
 	seedFlag(cmd, &o.Seed)
+	gatesFlag(cmd, &gates)
 	workersFlag(cmd, &o.Workers)
 	outputFlag(cmd, &output, markdown)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		for _, flag := range []string{"for", "cases", "seed", "timelines"} {
+		for _, flag := range []string{"for", "cases", "seed", "timelines", "feature-gates"} {
 			if flags.Changed(flag) && len(args)+len(in.files) > 0 {
 				return fmt.Errorf("--%s: is for clusters that are generated, but there are files", flag)
 			}
@@ -107,7 +114,8 @@ was given could not be compared, or none at all could; else 0.`,
 				return inputErr
 			}
 		} else {
-			o.Generate = campaign.GenerateUngrouped
+			gates = cmp.Or(gates, record.Ungrouped) // few releases know pod groups
+			o.Generate = func(seed, n uint64) *model.Cluster { return campaign.Generate(seed, n, gates) }
 			fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", o.Seed)
 		}
 		if o.Generate == nil && slices.ContainsFunc(o.Cases, func(c *corpus.Case) bool { return c.Timeline != nil }) || o.Generate != nil && timelines > 0 {
@@ -130,7 +138,7 @@ was given could not be compared, or none at all could; else 0.`,
 		}
 		progress := newProgress(cmd.ErrOrStderr())
 		o.ReproduceTimeline = reproduceTimeline(&o)
-		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(sides) > 2, &o), reproduceDiff(&o), progress.show
+		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(sides) > 2, &o, gates), reproduceDiff(&o, gates), progress.show
 		r, err := diff.Run(cmd.Context(), sides, &o)
 		progress.finish()
 		if err != nil {
@@ -224,7 +232,7 @@ func releasesBetween(from, to string, each bool) ([]release.Release, error) {
 }
 
 // diffCommand is the command line that compares all again.
-func diffCommand(from, to string, each bool, o *diff.Options) string {
+func diffCommand(from, to string, each bool, o *diff.Options, gates record.Gates) string {
 	command := fmt.Sprintf("%s diff --from %s --to %s", program(), from, to)
 	if each {
 		command += " --each"
@@ -235,6 +243,9 @@ func diffCommand(from, to string, each bool, o *diff.Options) string {
 		command += fmt.Sprintf(" --seed %d --cases %d", o.Seed, o.Clusters)
 	default:
 		command += fmt.Sprintf(" --seed %d --for %s", o.Seed, o.Duration)
+	}
+	if gates != record.Ungrouped {
+		command += gates.Flag()
 	}
 	return command
 }
@@ -247,11 +258,11 @@ func reproduceTimeline(o *diff.Options) func(from, to release.Release, n uint64)
 }
 
 // reproduceDiff makes the command lines that compare on one cluster again.
-func reproduceDiff(o *diff.Options) func(from, to release.Release, n uint64) string {
+func reproduceDiff(o *diff.Options, gates record.Gates) func(from, to release.Release, n uint64) string {
 	return func(from, to release.Release, n uint64) string {
 		command := fmt.Sprintf("diff --from %s --to %s", from, to)
 		if o.Generate != nil {
-			return fmt.Sprintf("%s generate --seed %d --first %d | %[1]s %[4]s -", program(), o.Seed, n, command)
+			return fmt.Sprintf("%s generate%s --seed %d --first %d | %[1]s %[5]s -", program(), gates.Flag(), o.Seed, n, command)
 		}
 		return commandFor(command, inprocess.Version, o.Cases[n])
 	}

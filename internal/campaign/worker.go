@@ -78,9 +78,6 @@ func Generate(seed, n uint64, gates record.Gates) *model.Cluster {
 	return generators.OfAnyPreemptor(rand.NewPCG(seed, n).Uint64(), gates.Map())
 }
 
-// GenerateUngrouped is Generate for schedulers of which one does not know pod groups.
-func GenerateUngrouped(seed, n uint64) *model.Cluster { return Generate(seed, n, record.Ungrouped) }
-
 // Work answers requests until there are no more.
 func Work(ctx context.Context, checker *properties.Checker, in io.Reader, out io.Writer) error {
 	requests, answers := json.NewDecoder(in), json.NewEncoder(out)

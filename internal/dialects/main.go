@@ -123,7 +123,7 @@ func compare(ctx context.Context, name string, o *options) (*tally, error) {
 			checker := properties.Checker{System: system, Release: version}
 			for ctx.Err() == nil && compared.Load() < o.clusters {
 				n := o.seed + next.Add(1) - 1
-				r, err := checker.Check(ctx, generators.Ungrouped(n))
+				r, err := checker.Check(ctx, generate(version, n))
 				if err != nil {
 					return fmt.Errorf("cluster %d: %w", n, err)
 				}
@@ -137,6 +137,14 @@ func compare(ctx context.Context, name string, o *options) (*tally, error) {
 	err = running.Wait()
 	t.took = time.Since(start)
 	return t, err
+}
+
+// generate is cluster number n of those that a release may know.
+func generate(version release.Release, n uint64) *model.Cluster {
+	if version.In(release.WithGroups) {
+		return generators.FromSeed(n)
+	}
+	return generators.Ungrouped(n)
 }
 
 // add tells whether the cluster could be compared.

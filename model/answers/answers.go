@@ -23,6 +23,8 @@ type Rules struct {
 	OfGroups *podgroup.Algorithm
 	// Release is the version of Kubernetes whose algorithm this is.
 	Release string
+	// Notices, if it is not nil, is what of a cluster the rules take notice of.
+	Notices func(*model.Cluster) *model.Cluster
 	// Then change a Decision, in turn, once it is made.
 	Then []func(*model.Decision)
 	// Seen, if it is not nil, is an observation without what the Rules pass over.
@@ -52,6 +54,14 @@ func (r *Rules) Clone() *Rules {
 	return &out
 }
 
+// Noticed is what of a cluster the rules take notice of: c itself, unless they say otherwise.
+func (r *Rules) Noticed(c *model.Cluster) *model.Cluster {
+	if r.Notices == nil {
+		return c
+	}
+	return r.Notices(c)
+}
+
 // Set is every answer to a Cluster that the rules allow, with reasons. It is not
 // for several goroutines at once.
 type Set struct {
@@ -77,11 +87,12 @@ func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
 	if missing := unmodelled.Group(c); len(missing) > 0 {
 		return nil, missing
 	}
-	snapshot := model.NewSnapshot(c)
+	noticed := rules.Noticed(c)
+	snapshot := model.NewSnapshot(noticed)
 	if missing := rules.unmodelled(c, snapshot); len(missing) > 0 {
 		return nil, missing
 	}
-	return Of(rules.NewCycleOn(c, snapshot), rules)
+	return Of(rules.NewCycleOn(noticed, snapshot), rules)
 }
 
 // Under decides the same cluster by other rules, which leave no more of it unmodelled.
@@ -104,8 +115,9 @@ func Of(cy *model.Cycle, rules *Rules) (*Set, error) {
 	return s, nil
 }
 
+// unmodelled is what of a cluster is not modelled; snapshot is that of what the rules take notice of.
 func (r *Rules) unmodelled(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
-	u := unmodelled.In(c, snapshot)
+	u := unmodelled.In(r.Noticed(c), snapshot)
 	u = slices.DeleteFunc(u, func(f model.UnmodelledField) bool { return f.By != "" && slices.Contains(r.told, f.By) })
 	for _, unmodelled := range r.Unmodelled {
 		unmodelled(c, u.Add)

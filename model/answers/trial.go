@@ -12,10 +12,11 @@ type Trial struct{ cy *model.Cycle }
 // NewTrial makes a cluster ready to be asked about; it must not be changed until
 // the Trial is no longer used. The error is a model.Unmodelled.
 func NewTrial(c *model.Cluster, rules *Rules) (*Trial, error) {
-	if missing := rules.unmodelled(c, model.NewSnapshot(c)); len(missing) > 0 {
+	noticed := rules.Noticed(c)
+	if missing := rules.unmodelled(c, model.NewSnapshot(noticed)); len(missing) > 0 {
 		return nil, missing
 	}
-	return &Trial{rules.NewCycle(c)}, nil
+	return &Trial{rules.NewCycle(noticed)}, nil
 }
 
 // Fits tells whether the preemptor runs on the node, of which the pods named gone

@@ -158,6 +158,13 @@ func Flags() []Flag {
 			func(r *answers.Rules) { r.Plugins = variant.Without(r.Plugins, "NodeDeclaredFeatures") }},
 
 		// Whom.
+		{"pod groups count when a pod preempts, too", ">=1.37.0",
+			"docs: concepts/workloads/workload-api/disruption-and-priority, whose note says what v1.36 does not do; KEP-5710; default_preemption.go:299@v1.37.1",
+			"they count when a group preempts; to a pod, the pods of groups are like any others",
+			func(r *answers.Rules) {
+				r.Notices = withoutGroups
+				r.Unmodelled = append(slices.Clip(r.Unmodelled), gatedNominations)
+			}},
 		{"of equally important pods, the one that has run longer is more important", ">=1.15.0",
 			"util/utils.go:120@v1.16.15, MoreImportantPod", "only the priority counts",
 			func(r *answers.Rules) {

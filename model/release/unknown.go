@@ -7,13 +7,17 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
 )
 
 // beyond64Bits lists the amounts of which a few leave 64 bits. How a release adds them up,
@@ -63,11 +67,7 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			}
 		}
 	}
-	for _, p := range pods {
-		if p.Spec.SchedulingGroup != nil && !c.Settings.FeatureGates[model.GateWorkload] {
-			report("Pod "+model.Key(p), "spec.schedulingGroup", ">=1.38.0") // KEP-4671: off by default
-		}
-	}
+	u = append(u, r.unknownGroups(c)...)
 	if !r.In(">=1.36.0") {
 		u = append(u, r.beyond64Bits(c)...)
 	}
@@ -153,6 +153,59 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 	return u
 }
 
+// unknownGroups lists what of the pod groups in a cluster a release does not know. Their gate is off by
+// default in all releases (KEP-4671), and their API was scheduling.k8s.io/v1alpha2 in 1.36.
+func (r Release) unknownGroups(c *model.Cluster) (u model.Unmodelled) {
+	if !r.In(WithGroups) {
+		none := fmt.Sprintf("%s has no pod groups: they came with v1.36", r)
+		for _, p := range everyPod(c) {
+			if p.Spec.SchedulingGroup != nil {
+				u.Add("Pod "+model.Key(p), "spec.schedulingGroup", none)
+			}
+		}
+		for _, o := range c.Extra {
+			if isGroup(o) {
+				u.Add(model.GroupTitle(groupKey(o)), "apiVersion", none)
+			}
+		}
+		return u
+	}
+	for _, p := range everyPod(c) {
+		if p.Spec.SchedulingGroup != nil && !c.Settings.FeatureGates[model.GateWorkload] {
+			u.Add("Pod "+model.Key(p), "spec.schedulingGroup", fmt.Sprintf("the feature gate %s is off", model.GateWorkload))
+		}
+	}
+	if r.In(">=1.37.0") {
+		return u
+	}
+	for _, o := range c.Extra {
+		if !isGroup(o) {
+			continue
+		}
+		object, alpha := model.GroupTitle(groupKey(o)), fmt.Sprintf("%s has the pod groups of v1alpha2", r)
+		switch g, is := o.(*schedulingv1beta1.PodGroup); {
+		case !is:
+			u.Add(object, "apiVersion", alpha)
+		case g.Spec.ParentCompositePodGroupName != nil:
+			u.Add(object, "spec.parentCompositePodGroupName", alpha)
+		case g.Spec.PreemptionPolicy != nil:
+			u.Add(object, "spec.preemptionPolicy", alpha)
+		}
+	}
+	return u
+}
+
+// groupKey names a pod group as model.Cluster.PreemptorGroup does.
+func groupKey(o runtime.Object) string {
+	switch g := o.(type) {
+	case *schedulingv1alpha3.CompositePodGroup:
+		return model.CompositePodGroupKey(g.Namespace, g.Name)
+	case *schedulingv1beta1.PodGroup:
+		return model.PodGroupKey(g.Namespace, g.Name)
+	}
+	return ""
+}
+
 // takesParts tells whether a claim has, or may get, devices that several share.
 func takesParts(claim *resourcev1.ResourceClaim) bool {
 	return slices.ContainsFunc(claim.Spec.Devices.Constraints, func(c resourcev1.DeviceConstraint) bool { return c.DistinctAttribute != nil }) ||
@@ -207,13 +260,14 @@ var gatesIn = map[string]string{
 	"SchedulerPopFromBackoffQ":         ">=1.33.0",
 	"InterPodAffinityHostnameFastPath": ">=1.37.0",
 	model.GateWorkload:                 WithGroups,
-	model.GateComposite:                WithGroups,
 	model.GateTopology:                 WithGroups,
-	"PodGroupPreemptionPolicy":         WithGroups,
+	model.GateComposite:                ">=1.37.0",
+	podgroup.GatePolicy:                ">=1.37.0",
 }
 
-// WithGroups is the range of the releases that pod groups are modelled of.
-const WithGroups = ">=1.37.0"
+// WithGroups is the range of the releases that have pod groups as they are modelled. 1.35 had Workloads,
+// and no objects for their groups.
+const WithGroups = ">=1.36.0"
 
 // podField is a field of pods that changes decisions.
 type podField struct {

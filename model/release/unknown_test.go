@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -99,6 +100,12 @@ func TestUnknown(t *testing.T) {
 		{"second profile", mk.Cluster(mk.Pod("p", 9), model.Settings{SecondProfile: &model.Profile{}}), "v1.16.15"},
 		{"asynchronous", gate(model.GateAsyncPreemption), "v1.31.14"},
 		{"not asynchronous", mk.Cluster(mk.Pod("p", 9), model.Settings{FeatureGates: map[string]bool{model.GateAsyncPreemption: false}}), ""},
+		{"groups", mk.Cluster(mk.Pod("p", 9), mk.WithGroups()), "v1.36.3"}, // with composite ones
+		{"pod groups switched on", gate(model.GateWorkload), "v1.35.4"},
+		{"PodGroup", with(mk.Group("g", 1, mk.AsAWhole)), "v1.35.4"},
+		{"PodGroup in another", with(mk.Group("g", 1, mk.PartOf("c"))), "v1.36.3"},
+		{"PodGroup with a policy", with(mk.Group("g", 1, func(g *schedulingv1beta1.PodGroup) { g.Spec.PreemptionPolicy = new(schedulingv1beta1.PreemptNever) })), "v1.36.3"},
+		{"CompositePodGroup", with(mk.Composite("c", "", 1, true)), "v1.36.3"},
 		{"comparison of taints", gate(filter.GateTaintComparison), "v1.34.4"},
 		{"shared device", with(&resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Devices: []resourcev1.Device{{AllowMultipleAllocations: &yes}}}}), "v1.35.4"},
 		{"fractions of capacities", with(&resourcev1.ResourceSlice{Spec: resourcev1.ResourceSliceSpec{Devices: []resourcev1.Device{{Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{

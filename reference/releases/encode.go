@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -36,7 +37,19 @@ func encode(c *model.Cluster, release string) ([]byte, error) {
 		Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor,
 		Settings: c.Settings,
 	}
+	alpha := mustParse(release).Minor == alphaGroups
+	if alpha {
+		r.Settings.FeatureGates = withAlphaGates(c.Settings.FeatureGates)
+	}
 	for _, obj := range c.Extra {
+		if group, is := obj.(*schedulingv1beta1.PodGroup); is && alpha {
+			converted, err := alphaGroup(group, release)
+			if err != nil {
+				return nil, err
+			}
+			r.Extra = append(r.Extra, converted)
+			continue
+		}
 		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
 		if err != nil {
 			return nil, fmt.Errorf("extra object: %w", err)

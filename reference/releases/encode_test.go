@@ -9,10 +9,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
@@ -130,6 +132,43 @@ func TestEncodeDefaultPolicy(t *testing.T) {
 		require.Equal(t, want, bytes.Count(data, []byte(`"preemptionPolicy":"PreemptLowerPriority"`)), release)
 		require.Equal(t, 1, bytes.Count(data, []byte(`"preemptionPolicy":"Never"`)), release)
 	}
+}
+
+// To 1.36 pod groups are those of v1alpha2, which names some fields otherwise, and GenericWorkload is one gate of three.
+func TestEncodeAlphaGroups(t *testing.T) {
+	whole := mk.Group("g", 7, mk.AsAWhole, func(g *schedulingv1beta1.PodGroup) {
+		g.Spec.WorkloadRef = &schedulingv1beta1.WorkloadReference{WorkloadName: "w", TemplateName: "t"}
+		g.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}
+		g.Labels = map[string]string{"a": "b"}
+	})
+	singly := mk.Group("h", 0, func(g *schedulingv1beta1.PodGroup) {
+		g.Spec.Priority = nil
+		g.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{Single: &schedulingv1beta1.SingleDisruptionMode{}}
+	})
+	gates := map[string]bool{model.GateWorkload: true}
+	c := mk.Cluster(mk.Pod("p", 9), whole, singly, model.Settings{FeatureGates: gates})
+	read := func(release string) (r wire.Request) {
+		data, err := encode(c, release)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, &r))
+		require.Len(t, r.Extra, 2)
+		return r
+	}
+	alpha := read("v1.36.3")
+	require.Equal(t, map[string]bool{model.GateWorkload: true, "GangScheduling": true, "WorkloadAwarePreemption": true}, alpha.Settings.FeatureGates)
+	require.Equal(t, map[string]bool{model.GateWorkload: true}, gates, "the cluster stays as it is")
+	require.Equal(t, "scheduling.k8s.io/v1alpha2", alpha.Extra[0].APIVersion)
+	require.JSONEq(t, `{"metadata":{"name":"g","namespace":"default","labels":{"a":"b"}},"spec":{"schedulingPolicy":{"gang":{"minCount":2}},"disruptionMode":"PodGroup","priority":7,
+		"podGroupTemplateRef":{"workload":{"workloadName":"w","podGroupTemplateName":"t"}}}}`, string(alpha.Extra[0].Object))
+	require.JSONEq(t, `{"metadata":{"name":"h","namespace":"default"},"spec":{"schedulingPolicy":{},"disruptionMode":"Pod"}}`, string(alpha.Extra[1].Object))
+
+	beta := read("v1.37.0")
+	require.Equal(t, gates, beta.Settings.FeatureGates)
+	require.Equal(t, "scheduling.k8s.io/v1beta1", beta.Extra[0].APIVersion)
+
+	singly.Spec.ParentCompositePodGroupName = new("c")
+	_, err := encode(c, "v1.36.3")
+	require.EqualError(t, err, "v1.36.3 does not know PodGroup default/h: spec.parentCompositePodGroupName")
 }
 
 // What a driver does not put into force is refused, and not left out.

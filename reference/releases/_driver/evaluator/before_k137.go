@@ -7,10 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
-
-var watchedSince137 []runtime.Object
 
 func (r *recorder) SelectVictimsOnNode(ctx context.Context, state cycleState, preemptor *v1.Pod, node nodeInfo, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, st *status) {
 	defer r.s.rescue(&st)

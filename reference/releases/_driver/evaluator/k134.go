@@ -24,7 +24,7 @@ func asStatus(err error) *status { return fwk.AsStatus(err) }
 var watchedToo = append([]runtime.Object{
 	&storagev1.CSINode{}, &storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{},
 	&resourcev1.ResourceClaim{}, &resourcev1.ResourceSlice{}, &resourcev1.DeviceClass{},
-}, watchedSince137...)
+}, watchedLater...)
 
 // deallocated names the claim that loses its allocation and all that it is reserved
 // for, if that is what is written.

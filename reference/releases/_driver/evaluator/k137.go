@@ -8,11 +8,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 )
 
-var watchedSince137 = []runtime.Object{&resourcev1.DeviceTaintRule{}}
+var watchedLater = []runtime.Object{&resourcev1.DeviceTaintRule{}, &schedulingv1beta1.PodGroup{}, &schedulingv1alpha3.CompositePodGroup{}}
 
 func (r *recorder) SelectVictimsOnNode(ctx context.Context, state cycleState, preemptor *v1.Pod, node nodeInfo,
 	possible []*preemption.DomainVictim, budgets []*policyv1.PodDisruptionBudget) (victims []*v1.Pod, violations int, st *status) {

@@ -59,7 +59,11 @@ func decode(r *wire.Request) (*cluster, error) {
 			continue
 		}
 		c.extra = append(c.extra, obj)
-		one(o.Object, o.Kind, obj.(metav1.Object))
+		meta := obj.(metav1.Object)
+		one(o.Object, o.Kind, meta)
+		if strings.HasSuffix(o.Kind, "PodGroup") && meta.GetUID() == "" { // groups are told apart by it, too
+			meta.SetUID(types.UID(o.Kind + " " + key(meta)))
+		}
 	}
 	if err := refusals(errs); err != nil {
 		return nil, err

@@ -14,7 +14,8 @@ type loaded struct {
 	extra     []runtime.Object
 	nodes     []*v1.Node
 	bound     []*v1.Pod
-	pending   []*v1.Pod // nominated
+	pending   []*v1.Pod // nominated, or members
+	members   []*v1.Pod // of pod groups, that wait
 	preemptor *v1.Pod
 }
 
@@ -57,30 +58,51 @@ func (s *scheduler) load(c *cluster) error {
 	if err := s.popped(c.preemptor); err != nil {
 		return err
 	}
-	for _, obj := range pods {
-		if err := s.loadPod(obj.(*v1.Pod)); err != nil {
-			return err
+	// What waits comes last: whether a member of a group may be tried depends on how many there are.
+	for _, load := range []func(*v1.Pod) error{s.loadBound, s.loadMember, s.loadWaiting} {
+		for _, obj := range pods {
+			if err := load(obj.(*v1.Pod)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (s *scheduler) loadPod(p *v1.Pod) error {
-	if p.Spec.NodeName != "" {
-		if err := call(s.cache(), "AddPod", s.ctx, p); err != nil {
-			return err
-		}
-		s.loaded.bound = append(s.loaded.bound, p)
+func (s *scheduler) loadBound(p *v1.Pod) error {
+	if p.Spec.NodeName == "" {
 		return nil
 	}
-	// Nothing but nominations is visible to another pod's cycle: the rest need
-	// not queue. A nominated pod must: known to the nominator alone, later
-	// releases take it for one of priority 0 without requests.
-	if p.Status.NominatedNodeName == "" || !s.handles(p) {
+	if err := call(s.cache(), "AddPod", s.ctx, p); err != nil {
+		return err
+	}
+	s.loaded.bound = append(s.loaded.bound, p)
+	return nil
+}
+
+func (s *scheduler) loadMember(p *v1.Pod) error {
+	if p.Spec.NodeName != "" || !inGroup(p) || !s.handles(p) {
+		return nil
+	}
+	s.loaded.members = append(s.loaded.members, p)
+	return call(s.cache(), "AddPodGroupMember", p)
+}
+
+// loadWaiting: nothing but nominations, and the members of pod groups, is visible to another
+// pod's cycle, so the rest need not queue. A nominated pod must: known to the nominator
+// alone, later releases take it for one of priority 0 without requests.
+func (s *scheduler) loadWaiting(p *v1.Pod) error {
+	if p.Spec.NodeName != "" || p.Status.NominatedNodeName == "" && !inGroup(p) || !s.handles(p) {
 		return nil
 	}
 	s.loaded.pending = append(s.loaded.pending, p)
 	return call(s.queue(), "Add", s.ctx, p)
+}
+
+// inGroup tells whether a pod names a pod group that the scheduler looks for: from 1.36 on.
+func inGroup(p *v1.Pod) bool {
+	group := reflect.ValueOf(p.Spec).FieldByName("SchedulingGroup")
+	return group.IsValid() && !group.IsNil()
 }
 
 // canRun says why the scheduler would never try the preemptor, if so.
@@ -94,6 +116,8 @@ func (s *scheduler) canRun(p *v1.Pod) error {
 		why = "is being deleted"
 	case held.IsValid() && held.Len() > 0:
 		why = "has scheduling gates"
+	case inGroup(p):
+		why = "belongs to a pod group, which is scheduled as a whole"
 	case !s.handles(p):
 		why = fmt.Sprintf("is for the scheduler %q", p.Spec.SchedulerName)
 	default:
@@ -111,6 +135,9 @@ func (s *scheduler) unload() error {
 	}
 	for _, p := range s.loaded.pending {
 		check(call(s.queue(), "Delete", p))
+	}
+	for _, p := range s.loaded.members {
+		check(call(s.cache(), "RemovePodGroupMember", p))
 	}
 	for _, p := range s.loaded.bound {
 		check(call(s.cache(), "RemovePod", s.ctx, p))
