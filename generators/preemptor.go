@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/generators/draw"
+	"github.com/preemptcheck/preemptcheck/generators/volumes"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -143,7 +144,7 @@ func (g *generator) nodeExpressions() []v1.NodeSelectorRequirement {
 // waiting draws the pods that are not bound: nominated ones, mostly.
 func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 	var pods []*v1.Pod
-	add := func() *v1.Pod {
+	add := func(nominated bool) *v1.Pod {
 		plan := g.drawPod()
 		plan.start, plan.end, plan.resize, plan.noPriority = -1, alive, notResized, false
 		for r := range plan.size {
@@ -153,6 +154,9 @@ func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 		}
 		near := int64(model.Priority(preemptor)) + int64(draw.Pick(g.Source, 0, -1, 1))
 		plan.priority = int32(min(max(near, math.MinInt32), math.MaxInt32))
+		if nominated && g.volumes && g.mounts.Lack == volumes.Claim && g.Chance(35) {
+			plan.otherSpace, plan.volumes = false, volumes.AddFirst(plan.volumes)
+		}
 		p := g.render(numbered("waiting", len(pods)), &plan)
 		if g.terminating && g.Chance(25) { // only a finalizer keeps a pod that was never bound
 			Terminate(p)
@@ -163,7 +167,7 @@ func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 	}
 	if g.nominated && g.Chance(85) {
 		for range 1 + draw.Weighted(g.Source, 55, 30, 15) {
-			p := add()
+			p := add(true)
 			p.Status.NominatedNodeName = g.someNode()
 			if g.others && g.Chance(40) {
 				p.Spec.SchedulerName = otherScheduler
@@ -171,7 +175,7 @@ func (g *generator) waiting(preemptor *v1.Pod) []*v1.Pod {
 		}
 	}
 	if g.others {
-		add()
+		add(false)
 	}
 	return pods
 }

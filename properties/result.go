@@ -38,6 +38,10 @@ type Result struct {
 // HintUsed is that a pod was placed by what was found out for the equal one before it.
 const HintUsed = "batch hint used"
 
+// HintWorse is that the node of a hint was not among the best any more when that was too old
+// to be used.
+const HintWorse = "batch hint worse"
+
 // Unexplained are the findings that no entry of the ledger explains.
 func (r *Result) Unexplained() []Finding {
 	var out []Finding

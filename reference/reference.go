@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
@@ -64,9 +66,16 @@ type Circumstances struct {
 	// Twin says that just before the pod's cycle a pod like it has one, and is bound. If it
 	// fits nowhere, nothing is observed.
 	Twin bool
+	// Tainted, if not "", is a node that gets a taint after its twin's cycle, which pods
+	// should rather avoid. The pod's own cycle comes a second after that of its twin: what
+	// was found out for one is not to be used for the other then (batch.go:213@v1.37.1).
+	Tainted string
 	// Claimless says that pods that come and go by updates mount nothing.
 	Claimless bool
 }
+
+// LateTaint is the taint that Circumstances.Tainted gets.
+var LateTaint = v1.Taint{Key: "late", Effect: v1.TaintEffectPreferNoSchedule}
 
 // Fault is an API call that is answered with an error.
 type Fault struct {

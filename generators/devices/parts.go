@@ -15,8 +15,13 @@ import (
 // of its requests only.
 func (d *detailer) constrain() {
 	d.open(75)
+	kind := d.Intn(valueKinds)
 	d.eachDevice(85, func(device *resourcev1.Device) {
-		device.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"example.com/socket": {IntValue: new(int64(d.Intn(2)))}}
+		its := kind
+		if d.Chance(8) {
+			its = d.Intn(valueKinds)
+		}
+		device.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"example.com/socket": value(its, d.Intn(2))}
 	})
 	for _, c := range d.claims {
 		if !d.Chance(85) {
@@ -39,6 +44,23 @@ func (d *detailer) constrain() {
 		if len(c.Spec.Devices.Requests) > 1 && d.Chance(60) {
 			c.Spec.Devices.Constraints[0].Requests = []string{c.Spec.Devices.Requests[0].Name}
 		}
+	}
+}
+
+// valueKinds is how many kinds of values attributes have that are no lists.
+const valueKinds = 4
+
+// value is one of two of a kind.
+func value(kind, n int) resourcev1.DeviceAttribute {
+	switch kind {
+	case 0:
+		return resourcev1.DeviceAttribute{StringValue: new([]string{"left", "right"}[n])}
+	case 1:
+		return resourcev1.DeviceAttribute{BoolValue: new(n > 0)}
+	case 2:
+		return resourcev1.DeviceAttribute{VersionValue: new([]string{"1.0.0", "1.2.0"}[n])}
+	default:
+		return resourcev1.DeviceAttribute{IntValue: new(int64(n))}
 	}
 }
 

@@ -296,6 +296,14 @@ var cycles = []Mutant{
 		Property: "batching-agrees",
 	},
 	{
+		Name: "hint-outlives-its-time",
+		File: batch, Func: "batchStateCompatible",
+		Find:     "time.Now().After((b.state.creationTime.Add(maxBatchAge)))",
+		Replace:  "false",
+		Breaks:   "what was found out for a pod is not used for an equal one a second later: another node may be better by then",
+		Property: "batching-agrees",
+	},
+	{
 		Name: "failed-preemption-is-not-retried",
 		File: executor, Func: "prepareCandidateAsync",
 		Find:     "if result == metrics.GoroutineResultError || preemptedLastVictimInMemory {",

@@ -188,6 +188,51 @@ func held(holds func(its, own int32) bool) occurs {
 	}
 }
 
+// heldForVolumes: some node is kept for a nominated pod, which has a claim of the preemptor's,
+// or claims where there are not enough places for volumes.
+func (c *cycle) heldForVolumes() bool {
+	for node, v := range c.Decision.Verdicts {
+		if v == nil {
+			continue
+		}
+		holds := func(p *v1.Pod) bool {
+			return v.Plugin == "NodeVolumeLimits" && claims(p) || sharesClaim(p, c.Cluster.Preemptor)
+		}
+		nominated := func(p *v1.Pod) bool { return p.Spec.NodeName == "" && p.Status.NominatedNodeName == node && holds(p) }
+		if slices.ContainsFunc(c.Cluster.Pods, nominated) &&
+			(slices.ContainsFunc(explain.HeldFor(c.Decision, node), holds) || slices.ContainsFunc(explain.DryRunHeldFor(c.Decision, node), holds)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sharesClaim tells whether two pods mount one claim.
+func sharesClaim(a, b *v1.Pod) bool {
+	return a.Namespace == b.Namespace && slices.ContainsFunc(a.Spec.Volumes, func(v v1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && slices.ContainsFunc(b.Spec.Volumes, func(w v1.Volume) bool {
+			return w.PersistentVolumeClaim != nil && w.PersistentVolumeClaim.ClaimName == v.PersistentVolumeClaim.ClaimName
+		})
+	})
+}
+
+// besideNominatedVolumes: the preemptor has claims, and so has a pod of no lower priority that
+// is nominated to where it goes.
+func (c *cycle) besideNominatedVolumes() bool {
+	to := c.Observation.ScheduledTo
+	if c.pick != nil {
+		to = c.pick.Node
+	}
+	return to != "" && claims(c.Cluster.Preemptor) && slices.ContainsFunc(c.Cluster.Pods, func(p *v1.Pod) bool {
+		return p.Spec.NodeName == "" && p.Status.NominatedNodeName == to && model.Priority(p) >= c.priority && claims(p) && c.Cluster.Settings.Schedules(p.Spec.SchedulerName)
+	})
+}
+
+// claims tells whether a pod has volumes by claims.
+func claims(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
+}
+
 // afterExtenders: something is so of a candidate that extenders left.
 func afterExtenders(holds func(before, after model.DryRun) bool) occurs {
 	return func(c *cycle) bool {

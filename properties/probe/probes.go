@@ -255,6 +255,8 @@ var actuateProbes = []Probe{
 		func(c *cycle) bool { return c.Observation.Aftermath != nil && c.Observation.Aftermath.Signed }},
 	{"batch hint used", "asked again, the pod is placed by what was found out for the equal one before it", rare,
 		func(c *cycle) bool { return c.Reached[properties.HintUsed] }},
+	{"batch hint worse", "asked a second later, the node of that hint is none of the best, and the hint too old to be used", rare,
+		func(c *cycle) bool { return c.Reached[properties.HintWorse] }},
 	{"assumed and bound", "loaded by updates, a pod is assumed on its node and then seen there", rare,
 		func(c *cycle) bool { return c.Reached[model.AssumedConfirmed] }},
 	{"assumed and forgotten", "loaded by updates, a pod is assumed on a node and given up before it comes", rare,
@@ -323,9 +325,10 @@ var volumeFilterProbes = []Probe{
 		func(c *cycle) bool { return !explain.PreFilterRejects(c.Decision) && failed("VolumeZone", forGood)(c) }},
 	{"volumes found", "the pod fits on a node that its claims can be bound on", few,
 		func(c *cycle) bool {
-			return c.Observation.ScheduledTo != "" && slices.ContainsFunc(c.Cluster.Preemptor.Spec.Volumes,
-				func(v v1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
+			return c.Observation.ScheduledTo != "" && claims(c.Cluster.Preemptor)
 		}},
+	{"held for a nominated pod's volumes", "a node is kept for a nominated pod by what its claims hold: a volume that is for one pod, or places for volumes", once, (*cycle).heldForVolumes},
+	{"beside a nominated pod's volumes", "the pod goes with its claims to a node to which another pod with claims is nominated, which it has to yield to", once, (*cycle).besideNominatedVolumes},
 	{"filter fails on a claim", "the cycle ends in an error, as the claim of a placed pod's ephemeral volume is not its own", once,
 		func(c *cycle) bool { return strings.Contains(c.Observation.CycleError, "pod is not owner") }},
 }

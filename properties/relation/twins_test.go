@@ -19,11 +19,12 @@ import (
 type hasty struct {
 	reference.StressSystem
 	tell func(o *model.Observation)
+	late bool // it lies only about one that comes a second after
 }
 
 func (h hasty) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
 	o, err := h.StressSystem.ObserveUnder(ctx, c, under)
-	if err == nil && under.Twin && o.Aftermath != nil {
+	if err == nil && under.Twin && o.Aftermath != nil && h.late == (under.Tainted != "") {
 		h.tell(o)
 	}
 	return o, err
@@ -31,7 +32,7 @@ func (h hasty) ObserveUnder(ctx context.Context, c *model.Cluster, under referen
 
 func TestTwinsAgree(t *testing.T) {
 	system := checktest.System(t).(reference.StressSystem)
-	fitting, hints := 0, 0
+	fitting, hints, worse := 0, 0, 0
 	for seed := range uint64(testsize.Times(3000)) {
 		c := generators.FromSeed(seed)
 		checker := &properties.Checker{System: system, Properties: []properties.Property{TwinsAgree}}
@@ -46,9 +47,13 @@ func TestTwinsAgree(t *testing.T) {
 		if r.Reached[properties.HintUsed] {
 			hints++
 		}
+		if r.Reached[properties.HintWorse] {
+			worse++
+		}
 	}
-	t.Logf("%d fit, %d by a hint", fitting, hints)
+	t.Logf("%d fit, %d by a hint, which is worse a second later for %d", fitting, hints, worse)
 	require.Greater(t, 20*hints, fitting)
+	require.Greater(t, 3*worse, hints)
 
 	// The first of two equal pods goes to node-1, the second to node-2, which is better
 	// than node-3.
@@ -56,18 +61,20 @@ func TestTwinsAgree(t *testing.T) {
 	for _, lie := range []struct {
 		name string
 		tell func(o *model.Observation)
+		late bool
 	}{
-		{"a hint is taken though its node is full by now", func(o *model.Observation) { o.ScheduledTo = "node-5" }},
-		{"a hint is taken though another node is better by now", func(o *model.Observation) { o.ScheduledTo = "node-4" }},
-		{"the pod of a hint is lost", func(o *model.Observation) { o.ScheduledTo = "" }},
+		{name: "a hint is taken though its node is full by now", tell: func(o *model.Observation) { o.ScheduledTo = "node-5" }},
+		{name: "a hint is taken though another node is better by now", tell: func(o *model.Observation) { o.ScheduledTo = "node-4" }},
+		{name: "the pod of a hint is lost", tell: func(o *model.Observation) { o.ScheduledTo = "" }},
+		{name: "a hint outlives a change", tell: func(o *model.Observation) { o.ScheduledTo = "node-2" }, late: true},
 	} {
 		require.Contains(t, TwinsAgree.Lies, lie.name)
 		findings, err := TwinsAgree.Findings(checktest.Subject(t, system, c))
 		require.NoError(t, err)
 		require.Empty(t, findings, "the truth")
-		findings, err = TwinsAgree.Findings(checktest.Subject(t, hasty{system, lie.tell}, c))
+		findings, err = TwinsAgree.Findings(checktest.Subject(t, hasty{system, lie.tell, lie.late}, c))
 		require.NoError(t, err)
 		require.NotEmpty(t, findings, lie.name)
 	}
-	require.Len(t, TwinsAgree.Lies, 3)
+	require.Len(t, TwinsAgree.Lies, 4)
 }

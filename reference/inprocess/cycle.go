@@ -211,8 +211,8 @@ func (s *scheduler) hook() {
 }
 
 // runTwin runs the cycle of a pod that is like the preemptor, and reports whether it
-// was bound.
-func (s *scheduler) runTwin() bool {
+// was bound. After it a node is tainted, if any.
+func (s *scheduler) runTwin(tainted string) bool {
 	preemptor, queue := s.loaded.queuedInfo, s.sched.SchedulingQueue
 	twin := preemptor.Pod.DeepCopy()
 	twin.Name, twin.UID = twin.Name+twinSuffix, twin.UID+twinSuffix
@@ -232,10 +232,27 @@ func (s *scheduler) runTwin() bool {
 	}
 	s.events.take()
 	s.activated.take()
+	if tainted != "" && s.taint(tainted) != nil {
+		return false
+	}
 	// The cycles follow one another by their numbers only if the pods are popped so.
 	queue.Done(preemptor.Pod.UID)
 	s.loaded.queuedInfo = s.pop(preemptor.Pod)
 	return twin.Spec.NodeName != "" && s.loaded.queuedInfo != nil
+}
+
+// taint lets a second pass, and gives a node a taint that pods should rather avoid.
+func (s *scheduler) taint(node string) error {
+	i := slices.Index(s.loaded.nodeNames, node)
+	if i < 0 {
+		return fmt.Errorf("no node %s", node)
+	}
+	time.Sleep(time.Second)
+	old := s.loaded.nodes[i]
+	tainted := old.DeepCopy()
+	tainted.Spec.Taints = append(tainted.Spec.Taints, reference.LateTaint)
+	s.updates.nodes.Updated(old, tainted)
+	return s.nodes.Update(tainted)
 }
 
 // pop adds a pod to the queue, and pops it; nil if it cannot be had.
@@ -332,7 +349,7 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 			r.offset = *offset
 		}
 		s.api.fault = under.Fault
-		if !under.Twin || s.runTwin() {
+		if !under.Twin || s.runTwin(under.Tainted) {
 			if err = s.runCounted(r, under.Metrics); err != nil {
 				return false, err
 			}
