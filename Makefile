@@ -56,6 +56,8 @@ release-differences: ## write docs/release-differences.md: what each release dec
 	bin/preemptcheck references --build all
 	bin/preemptcheck diff --from v1.13.0 --to v1.37.1 --each --cases $(CASES) --seed 1 -o markdown >bin/release-differences.md || test $$? = 1
 	mv bin/release-differences.md docs/release-differences.md
+	bin/preemptcheck diff --from v1.36.3 --to v1.37.1 --cases $(CASES) --seed 1 --feature-gates GenericWorkload=true --timelines 0 -o markdown >bin/release-differences-groups.md || test $$? = 1
+	mv bin/release-differences-groups.md docs/release-differences-groups.md
 
 upstream-tests: ## show that the tests of docs/findings fail in the scheduler's own packages
 	$(GO) run ./internal/upstreamtests/run

@@ -51,6 +51,7 @@ var (
 // find returns the citations in the text of a file.
 func find(file, text string) []citation {
 	var all []citation
+	text = strings.ReplaceAll(text, `\_`, "_") // as Markdown has it
 	for _, m := range cited.FindAllStringSubmatchIndex(text, -1) {
 		c := citation{
 			at:   fmt.Sprintf("%s:%d", file, 1+strings.Count(text[:m[0]], "\n")),

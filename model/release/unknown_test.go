@@ -144,3 +144,10 @@ func TestUnknown(t *testing.T) {
 		})
 	}
 }
+
+// TestNoPodGroupsYet: before 1.36 it is said that there are no pod groups, of each object that has to do with them.
+func TestNoPodGroupsYet(t *testing.T) {
+	c := mk.Cluster(mk.Pod("p", 9), mk.Group("g", 1), mk.Pod("m", 1, mk.On("n"), mk.Member("g")))
+	const why = "v1.35.4 has no pod groups: they came with v1.36"
+	assert.Equal(t, model.Unmodelled{{Object: "Pod default/m", Field: "spec.schedulingGroup", Why: why}, {Object: "PodGroup default/g", Field: "apiVersion", Why: why}}, release.Release{35, 4}.Unknown(c))
+}
