@@ -75,7 +75,7 @@ type replaceDocument struct {
 const maxReplaced = 20
 
 // queues are those in which a pod can be expected.
-var queues = []model.Queue{model.QueueActive, model.QueueBackoff, model.QueueUnschedulable, "none"}
+var queues = []model.Queue{model.QueueActive, model.QueueBackoff, model.QueueUnschedulable, timeline.QueueIncomplete, timeline.QueuePending, "none"}
 
 // step is the step that a document says, but for the object to create.
 func (d *stepDocument) step() (s timeline.Step, field string, err error) {

@@ -82,7 +82,7 @@ func TestReadBadTimeline(t *testing.T) {
 		// Expectations.
 		{"expect of no pod", step("expect: {exists: true}"), `f: document 1, line 6: Timeline t: steps[1].expect.pod: an expectation is of a pod`},
 		{"expect nothing", step("expect: {pod: a}"), `f: document 1, line 6: Timeline t: steps[1].expect: it takes one of node, nominated, exists, queue`},
-		{"expect no queue", step("expect: {pod: a, queue: fast}"), `f: document 1, line 6: Timeline t: steps[1].expect.queue: "fast" is no queue; there are [active backoff unschedulable none]`},
+		{"expect no queue", step("expect: {pod: a, queue: fast}"), `f: document 1, line 6: Timeline t: steps[1].expect.queue: "fast" is no queue; there are [active backoff unschedulable incomplete pending none]`},
 
 		// Objects.
 		{"no object", "apiVersion: preemptcheck/v1alpha1\nkind: Timeline\nname: t\nsteps: []\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n",

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,9 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 	life, findings, err := variation.Run(ctx, system.Live, c.Timeline, true)
 	if err != nil {
 		j.Result, j.Details = Failed, []string{err.Error()}
+		if errors.As(err, new(*reference.Refusal)) {
+			j.Result = Refused
+		}
 		return j
 	}
 	trace := life.Trace

@@ -18,7 +18,7 @@ type Preemption struct {
 	Deleted int
 }
 
-// LastPreemption is the last preemption for a pod that was decided before entry before; nil if
+// LastPreemption is the last preemption for a pod, or for a group as Preemptor names it, that was decided before entry before; nil if
 // there is none.
 func (t *Trace) LastPreemption(pod string, before int) *Preemption {
 	var p *Preemption
@@ -33,15 +33,15 @@ func (t *Trace) LastPreemption(pod string, before int) *Preemption {
 			delete(handled, e.Pod())
 		case e.What == Handled && e.Text == "deleted":
 			handled[e.Pod()] = i
-		case e.What == Decided && e.Pod() == pod:
+		case e.What == Decided && e.Preemptor() == pod:
 			p, cycle = nil, e.Cycle
 			if len(e.Victims) > 0 {
 				p = &Preemption{Node: e.Node, Victims: e.Victims, Decided: i, Began: -1, Ended: -1}
 			}
 		case p == nil:
-		case e.What == Begins && e.Pod() == pod && e.Cycle == cycle:
+		case e.What == Begins && e.Preemptor() == pod && e.Cycle == cycle:
 			p.Began = i
-		case e.What == Ends && e.Pod() == pod && e.Cycle == cycle:
+		case e.What == Ends && e.Preemptor() == pod && e.Cycle == cycle:
 			p.Ended = i
 		case e.What == Called && e.Call == Evict && e.By == pod && e.TookEffect():
 			p.Deleted++
@@ -112,11 +112,12 @@ func (t *Trace) HitNamesakes() (hits []int) {
 		case e.What == Popped:
 			toldAt[i] = maps.Clone(told)
 		case e.What == Decided:
-			if decided[pod] == nil {
-				decided[pod] = map[string]int{}
+			by := e.Preemptor()
+			if decided[by] == nil {
+				decided[by] = map[string]int{}
 			}
 			for _, v := range e.Victims {
-				decided[pod][v] = toldAt[t.Began(i)][v]
+				decided[by][v] = toldAt[t.Began(i)][v]
 			}
 		case e.What == Called && e.By != "" && e.TookEffect() && (e.Call == Evict || e.MarksVictim()):
 			if which, ok := decided[e.By][pod]; ok && created[pod] > which {

@@ -83,9 +83,14 @@ const (
 	Stored  What = "stored"  // an event, in the informer's store
 	Handled What = "handled" // an event, by the scheduler
 	Popped  What = "popped"  // a pod, from the queue
-	// Fits: the pod is to be bound to Node. Unfit: it is not; Text says why.
+	// Fits: the pod is to be bound to Node. Unfit: it is not; Text says why. Of a member of a
+	// group both are the end of its part in the group's cycle, and Node of one that is not to be
+	// bound is where it is nominated to.
 	Fits  What = "fits"
 	Unfit What = "unfit"
+	// Tried: a member was placed on Node, or on none; Text says why. What comes of it is decided
+	// for the whole group.
+	Tried What = "tried"
 	// Decided: Victims on Node are preempted for the pod. Without victims, the
 	// pod is nominated to Node, or, if that is "", to none.
 	Decided What = "decided"
@@ -120,20 +125,27 @@ type Entry struct {
 	// last one.
 	Step int
 	What What
-	// Object is "Pod default/a", "Node n1", a place, or a kind of object.
-	Object  string
+	// Object is "Pod default/a", "Node n1", a place, or a kind of object. Of the cycle and the
+	// preemption of a group it is "PodGroup default/g".
+	Object string
+	// Group is the group with which a pod is scheduled, in whose cycle this is: as Preemptor names
+	// it; "" of a cycle of the pod's own.
+	Group   string
 	Node    string
 	Text    string
 	Error   string
 	Victims []string // as "default/a"
-	// By tells which pod's victim a call is about: the pod that is preempted for; "" if
-	// it is not known. Of a pod that a controller creates it is the one that it replaces.
+	// By tells whose victim a call is about: the pod or the group that is preempted for, as
+	// Preemptor names it; "" if it is not known. Of a pod that a controller creates it is the one
+	// that it replaces.
 	By string
 	// Call of a Called entry.
 	Call PlaceName
 	// Queue is where a requeued pod is; Gated whether it is kept there.
 	Queue model.Queue
 	Gated bool
+	// Second: a member was placed with all potential victims gone.
+	Second bool
 	// Listed: the event is not of the watch. It is a difference that a new list has shown:
 	// several changes in one, or a deletion of an object whose last state is not known.
 	Listed bool
@@ -194,6 +206,19 @@ func (e *Entry) Pod() string {
 	return name
 }
 
+// Preemptor is the pod of an entry, as "default/a", or the group, as model.PodGroupKey names it; ""
+// if its object is neither.
+func (e *Entry) Preemptor() string {
+	switch kind, key, _ := strings.Cut(e.Object, " "); kind {
+	case "PodGroup", "CompositePodGroup":
+		return strings.ToLower(kind) + "/" + key
+	}
+	return e.Pod()
+}
+
+// OfGroup tells whether an entry is about a group, or about a pod in the cycle of its group.
+func (e *Entry) OfGroup() bool { return e.Group != "" || e.Pod() == "" && e.Preemptor() != "" }
+
 // Preempts tells whether an entry is the event that says that a pod was preempted.
 func (e *Entry) Preempts() bool { return e.What == Told && strings.HasPrefix(e.Text, "Preempted:") }
 
@@ -239,6 +264,9 @@ func (e *Entry) String() string {
 	if e.Gated {
 		b.WriteString(", gated")
 	}
+	if e.Second {
+		b.WriteString(", without victims")
+	}
 	if e.Text != "" {
 		fmt.Fprintf(&b, ": %s", e.Text)
 	}
@@ -263,6 +291,14 @@ func (t *Trace) String() string {
 	}
 	return b.String()
 }
+
+// Where a member of a group is that is in no queue by itself.
+const (
+	// QueueIncomplete: its group is not known to the scheduler.
+	QueueIncomplete model.Queue = "incomplete"
+	// QueuePending: it waits for the cycle of its group to end.
+	QueuePending model.Queue = "pending"
+)
 
 // State is how things are at an instant.
 type State struct {

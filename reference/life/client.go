@@ -14,7 +14,6 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -59,8 +58,8 @@ type podClient struct {
 func (p podClient) call(ctx context.Context, place timeline.PlaceName, name, text string, f func(key string) error) error {
 	at := timeline.Place{Name: place, Pod: p.namespace + "/" + name}
 	e := timeline.Entry{What: timeline.Called, Call: place, Object: "Pod " + at.Pod, Text: text}
-	if pod, ok := ctx.Value(preemptorKey{}).(*v1.Pod); ok {
-		e.By, e.ByUID = model.Key(pod), pod.UID
+	if c, ok := ctx.Value(preemptorKey{}).(caller); ok {
+		e.By, e.ByUID = c.name, c.uid
 	}
 	if !p.s.parkAs(at, at.String()+" "+text+" "+e.By, nil) {
 		return errDead

@@ -21,10 +21,11 @@ func (r *run) observe() *timeline.State {
 		name string
 		uid  types.UID
 	}
-	states := map[podID]*timeline.PodState{}
+	states, pods := map[podID]*timeline.PodState{}, map[podID]*v1.Pod{}
 	of := func(p *v1.Pod) *timeline.PodState {
 		id := podID{model.Key(p), p.UID}
 		if states[id] == nil {
+			pods[id] = p
 			states[id] = &timeline.PodState{Name: id.name, Scheduler: p.Spec.SchedulerName, Priority: model.Priority(p)}
 		}
 		return states[id]
@@ -43,8 +44,8 @@ func (r *run) observe() *timeline.State {
 	}
 	sched := r.scheduler.sched
 	queue := sched.SchedulingQueue
-	for _, q := range queues {
-		for _, p := range q.pods(queue) {
+	for _, q := range r.scheduler.queues() {
+		for _, p := range q.pods {
 			s := of(p)
 			s.Queues = append(s.Queues, q.name)
 		}
@@ -78,8 +79,7 @@ func (r *run) observe() *timeline.State {
 		}
 	}
 	for id, s := range states {
-		namespace, name, _ := strings.Cut(id.name, "/")
-		s.Gated, s.Preempting = r.scheduler.gated(namespace, name, id.uid), r.scheduler.preempting(id.uid)
+		s.Gated, s.Preempting = r.scheduler.gated(pods[id]), r.scheduler.preempting(pods[id])
 		slices.Sort(s.CachedOn)
 		state.Pods = append(state.Pods, *s)
 	}
@@ -94,45 +94,43 @@ func (r *run) observe() *timeline.State {
 	return state
 }
 
-type schedulingQueue interface {
-	PodsInActiveQ() []*v1.Pod
-	PodsInBackoffQ() []*v1.Pod
-	UnschedulablePods() []*v1.Pod
-	InFlightPods() []*v1.Pod
+// inQueue are the pods of one of the scheduler's queues.
+type inQueue struct {
+	name model.Queue
+	pods []*v1.Pod
 }
 
-var queues = []struct {
-	name model.Queue
-	pods func(schedulingQueue) []*v1.Pod
-}{
-	{model.QueueActive, schedulingQueue.PodsInActiveQ},
-	{model.QueueBackoff, schedulingQueue.PodsInBackoffQ},
-	{model.QueueUnschedulable, schedulingQueue.UnschedulablePods},
+func (s *scheduler) queues() []inQueue {
+	queue := s.sched.SchedulingQueue
+	all := []inQueue{{model.QueueActive, queue.PodsInActiveQ()}, {model.QueueBackoff, queue.PodsInBackoffQ()}, {model.QueueUnschedulable, queue.UnschedulablePods()}}
+	return append(all, beside(queue)...)
 }
 
 // queuesOf are the queues that a pod is in, whether it is in flight, and whether it is
 // gated.
 func (s *scheduler) queuesOf(pod *v1.Pod) (in []model.Queue, inFlight, gated bool) {
-	queue := s.sched.SchedulingQueue
 	same := func(p *v1.Pod) bool { return p.UID == pod.UID }
-	for _, q := range queues {
-		if slices.ContainsFunc(q.pods(queue), same) {
+	for _, q := range s.queues() {
+		if slices.ContainsFunc(q.pods, same) {
 			in = append(in, q.name)
 		}
 	}
-	return in, slices.ContainsFunc(queue.InFlightPods(), same), s.gated(pod.Namespace, pod.Name, pod.UID)
+	return in, slices.ContainsFunc(s.sched.SchedulingQueue.InFlightPods(), same), s.gated(pod)
 }
 
-// gated tells whether a plugin keeps a pod out of the queues.
-func (s *scheduler) gated(namespace, name string, uid types.UID) bool {
-	info, ok := s.sched.SchedulingQueue.GetPod(name, namespace, nil)
-	return ok && info.Pod.UID == uid && info.Gated()
+// gated tells whether a plugin keeps a pod, or its group, out of the queues.
+func (s *scheduler) gated(p *v1.Pod) bool {
+	if gated, ok := s.groupGated(p); ok {
+		return gated
+	}
+	info, ok := s.sched.SchedulingQueue.GetPod(p.Name, p.Namespace, nil)
+	return ok && info.Pod.UID == p.UID && info.Gated()
 }
 
-// preempting tells whether the goroutine of a preemption for a pod is on.
-func (s *scheduler) preempting(uid types.UID) bool {
+// preempting tells whether the goroutine of a preemption for a pod, or for its group, is on.
+func (s *scheduler) preempting(p *v1.Pod) bool {
 	for _, plugin := range s.plugins {
-		if plugin.Executor.IsPodRunningPreemption(uid) {
+		if plugin.Executor.IsPodRunningPreemption(s.preemptsAs(p)) {
 			return true
 		}
 	}
@@ -143,7 +141,7 @@ func (s *scheduler) preempting(uid types.UID) bool {
 func (s *scheduler) noteLeft(entry int) {
 	var left []timeline.Left
 	for _, p := range s.sched.SchedulingQueue.UnschedulablePods() {
-		left = append(left, timeline.Left{Pod: model.Key(p), Gated: s.gated(p.Namespace, p.Name, p.UID), Preempting: s.preempting(p.UID)})
+		left = append(left, timeline.Left{Pod: model.Key(p), Gated: s.gated(p), Preempting: s.preempting(p)})
 	}
 	slices.SortFunc(left, func(a, b timeline.Left) int { return cmp.Compare(a.Pod, b.Pod) })
 	s.r.mu.Lock()

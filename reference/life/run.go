@@ -18,12 +18,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing/synctest"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -120,6 +124,9 @@ func runChanged(ctx context.Context, t *timeline.Timeline, change func(*schedule
 	}
 	b.Close(r.end)
 	r.trace.Crash = r.crash.Load()
+	if cannot := r.cannot.Load(); cannot != nil {
+		return nil, *cannot
+	}
 	return r.trace, err
 }
 
@@ -140,7 +147,8 @@ type run struct {
 	// preemptions are the goroutines that preempt, and whose they are.
 	preemptions sync.Map // of goroutine to routine
 	crash       atomic.Pointer[model.Crash]
-	stop        func() // stops listening
+	cannot      atomic.Pointer[error] // why the timeline cannot be run, if so
+	stop        func()                // stops listening
 
 	mu      sync.Mutex
 	arrived []*waiting // since the last look, in no order
@@ -229,7 +237,12 @@ func (r *run) brokenOff(crash *model.Crash) *timeline.Trace {
 		Unmet: slices.Clone(r.trace.Unmet), Crash: crash}
 }
 
-func (r *run) broken() bool { return r.crash.Load() != nil || r.trace.Endless != "" }
+func (r *run) broken() bool {
+	return r.crash.Load() != nil || r.trace.Endless != "" || r.cannot.Load() != nil
+}
+
+// unable ends a timeline that cannot be run.
+func (r *run) unable(why error) { r.cannot.CompareAndSwap(nil, &why) }
 
 // do carries out a step.
 func (r *run) do(s *timeline.Step) error {
@@ -423,7 +436,7 @@ func (r *run) rest() bool {
 		if now := r.server.outcome(); now != last || r.server.terminating() > 0 {
 			last, since = now, time.Now()
 		}
-		if time.Since(since) >= restTime {
+		if time.Since(since) >= r.restTime() {
 			return true
 		}
 		if time.Since(begin) > settleTime {
@@ -433,6 +446,16 @@ func (r *run) rest() bool {
 		r.wait(pollTime)
 	}
 	return false
+}
+
+// restTime is how long nothing may change until that counts as the end. The longest backoff of a group is longer the more
+// pods it has (backoff_queue.go:255@v1.37.1).
+func (r *run) restTime() time.Duration {
+	if !r.tl.Cluster.Settings.FeatureGates["GenericWorkload"] {
+		return restTime
+	}
+	pods := len(r.server.objects[reflect.TypeFor[*v1.Pod]()])
+	return restTime + time.Duration(10*math.Sqrt(float64(pods))*float64(time.Second))
 }
 
 // takeover ends the scheduler, and starts another.

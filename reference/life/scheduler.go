@@ -46,11 +46,13 @@ type scheduler struct {
 	dead      atomic.Bool
 	inCycle   atomic.Bool // of the loop: between two pods
 	holders   []*holder
+	group     atomic.Pointer[groupCycle] // that is on; nil if none is
 
 	mu sync.Mutex
-	// cycle is the number of the cycle on hand, dryRuns are the victims that it would have on each node;
-	// decided tells whether its decision is noted.
+	// cycle is the number of the cycle on hand, current whose it is, as the object of an entry; dryRuns are the victims
+	// that it would have on each node; decided tells whether its decision is noted.
 	cycle   int
+	current string
 	dryRuns map[string]dryRun
 	decided bool
 }
@@ -108,6 +110,9 @@ func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 				plugin.Evaluator.PdbLister = budgetLister{plugin.Evaluator.PdbLister}
 				plugin.Evaluator.Interface = &watch{plugin.Evaluator.Interface, s}
 				plugin.Executor.PreemptPod = s.preempts(plugin.Executor.PreemptPod)
+				if err := s.watchGroups(plugin); err != nil {
+					return nil, err
+				}
 				s.plugins[name] = plugin
 			}
 		}
@@ -203,7 +208,7 @@ func (s *scheduler) hook() {
 		s.inCycle.Store(true)
 		if info, ok := entity.(*framework.QueuedPodInfo); ok && info != nil && info.Pod != nil {
 			s.mu.Lock()
-			s.cycle, s.dryRuns, s.decided = s.cycle+1, map[string]dryRun{}, false
+			s.cycle, s.dryRuns, s.decided, s.current = s.cycle+1, map[string]dryRun{}, false, podName(info.Pod)
 			s.mu.Unlock()
 			s.note(timeline.Entry{What: timeline.Popped, Object: podName(info.Pod), Is: info.Pod})
 		}
@@ -238,6 +243,7 @@ func (s *scheduler) hook() {
 		}
 		s.note(e)
 	}
+	s.hookGroups(schedule, failed)
 	for name, profile := range s.sched.Profiles {
 		s.sched.Profiles[name] = &profileWatch{linked.Profile{Framework: profile, Rescue: s.rescue}, s}
 	}
@@ -253,6 +259,9 @@ func (s *scheduler) mayPop() bool {
 		return true
 	}
 	return utilfeature.DefaultFeatureGate.Enabled(features.SchedulerPopFromBackoffQ) && slices.ContainsFunc(queue.PodsInBackoffQ(), func(p *v1.Pod) bool {
+		if errs, ok := s.groupErrs(p); ok {
+			return !errs
+		}
 		info, ok := queue.GetPod(p.Name, p.Namespace, nil)
 		return ok && info.ConsecutiveErrorsCount == 0
 	})

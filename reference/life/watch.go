@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
@@ -109,6 +110,12 @@ func (w *watch) OrderedScoreFuncs(ctx context.Context, victims map[string]*exten
 
 type preemptorKey struct{}
 
+// caller is for whom a call is made.
+type caller struct {
+	name string // as Entry.By
+	uid  types.UID
+}
+
 type preemptPodFunc = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)
 
 // preempts makes calls tell for which pod they are.
@@ -119,17 +126,21 @@ func (s *scheduler) preempts(next preemptPodFunc) preemptPodFunc {
 				s.r.crash.CompareAndSwap(nil, bubble.Crashed(p, debug.Stack()))
 			}
 		}()
+		e := timeline.Entry{What: timeline.Decided, Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations), Nomination: model.NominationSet}
 		if pod, ok := preemptorPod(preemptor); ok {
-			ctx = context.WithValue(ctx, preemptorKey{}, pod)
-			if s.sync { // the calls are made before PostFilter answers
-				s.mu.Lock()
-				first, cycle := !s.decided, s.cycle
-				s.decided = true
-				s.mu.Unlock()
-				if first {
-					s.note(timeline.Entry{What: timeline.Decided, Object: podName(pod), Node: c.Name(), Victims: keys(c.Victims().Pods),
-						Is: pod, Violations: int(c.Victims().NumPDBViolations), Nomination: model.NominationSet, Cycle: cycle})
-				}
+			e.Object, e.Node, e.Is = podName(pod), c.Name(), pod
+			ctx = context.WithValue(ctx, preemptorKey{}, caller{model.Key(pod), pod.UID})
+		} else {
+			e.Object, e.Is = preemptorGroup(preemptor)
+			ctx = context.WithValue(ctx, preemptorKey{}, caller{e.Preemptor(), preemptor.UID()})
+		}
+		if s.sync { // the calls are made before PostFilter answers
+			s.mu.Lock()
+			first, cycle := !s.decided, s.cycle
+			s.decided = true
+			s.mu.Unlock()
+			if e.Cycle = cycle; first {
+				s.note(e)
 			}
 		}
 		return next(ctx, c, preemptor, victim, plugin)
@@ -169,30 +180,31 @@ func (r *run) logged(message string, keysAndValues []any) {
 			e.Text = fmt.Sprint(keysAndValues[i+1])
 		}
 	}
-	e.Object = "Pod " + pod
 	// What another scheduler began, and has not ended yet, is not this one's. A goroutine comes here before the cycle
 	// that starts it ends.
 	s := r.scheduler
 	if place == timeline.Preempt {
 		s.mu.Lock()
-		e.Cycle = s.cycle
+		e.Cycle, e.Object = s.cycle, s.current
 		s.mu.Unlock()
-		r.preemptions.Store(bubble.Goroutine(), routine{s, e.Cycle})
+		r.preemptions.Store(bubble.Goroutine(), routine{s, e.Cycle, e.Object})
 	} else {
+		e.Object = "Pod " + pod
 		if began, ok := r.preemptions.LoadAndDelete(bubble.Goroutine()); ok {
 			routine := began.(routine)
-			s, e.Cycle = routine.s, routine.cycle
+			s, e.Cycle, e.Object = routine.s, routine.cycle, routine.of
 		}
 		s.note(e) // it ends before it waits here
 	}
-	s.park(timeline.Place{Name: place, Pod: pod}, nil)
+	s.park(timeline.Place{Name: place, Pod: e.Preemptor()}, nil)
 	if place == timeline.Preempt {
 		s.note(e)
 	}
 }
 
-// routine is a goroutine that preempts: by which scheduler, and by which of its cycles, it was started.
+// routine is a goroutine that preempts: by which scheduler, and by which of its cycles, it was started, and whose that was.
 type routine struct {
 	s     *scheduler
 	cycle int
+	of    string // as the object of an entry
 }

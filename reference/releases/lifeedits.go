@@ -27,6 +27,16 @@ var lifeEdits = []edit{
 	{99, "reference/life/run.go", "\t\"github.com/preemptcheck/preemptcheck/reference\"\n", ""},
 	{99, "reference/life/run.go", "// System is the linked" + cut + "// Run runs a timeline.", "// Release is the one that is driven.\nvar Release string\n\n"},
 
+	// The drivers know no pod groups: see Life.Live.
+	{99, "reference/life/scheduler.go", "\tgroup     atomic.Pointer[groupCycle] // that is on; nil if none is\n", ""},
+	{99, "reference/life/scheduler.go", "\t\t\t\tif err := s.watchGroups(plugin); err != nil {\n\t\t\t\t\treturn nil, err\n\t\t\t\t}\n", ""},
+	{99, "reference/life/scheduler.go", "\ts.hookGroups(schedule, failed)\n", ""},
+	{99, "reference/life/scheduler.go", "\t\tif errs, ok := s.groupErrs(p); ok {\n\t\t\treturn !errs\n\t\t}\n", ""},
+	{99, "reference/life/observe.go", "\tif gated, ok := s.groupGated(p); ok {\n\t\treturn gated\n\t}\n", ""},
+	{99, "reference/life/observe.go", "s.preemptsAs(p)", "p.UID"},
+	{99, "reference/life/observe.go", "return append(all, beside(queue)...)", "return all"},
+	{99, "reference/life/watch.go", " else {\n\t\t\te.Object, e.Is = preemptorGroup" + cut + "\n\t\tif s.sync", ""},
+
 	// Nodes are known as they are when SchedulePod is called since 1.36, and a queue hands out entities since 1.37.
 	{37, "reference/life/scheduler.go", "next := s.sched.NextEntity", "next := s.sched.NextPod"},
 	{37, "reference/life/scheduler.go", "s.sched.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {", "s.sched.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {"},
@@ -44,7 +54,7 @@ func (w *profileWatch) RunPreFilterPlugins(ctx context.Context, state fwk.CycleS
 type preemptPodFunc`},
 	{36, "reference/life/watch.go", "\tpolicyv1 \"k8s.io/api/policy/v1\"\n", "\tpolicyv1 \"k8s.io/api/policy/v1\"\n\t\"k8s.io/apimachinery/pkg/util/sets\"\n"},
 	{37, "reference/life/scheduler.go", "queue.GetPod(p.Name, p.Namespace, nil)", "queue.GetPod(p.Name, p.Namespace)"},
-	{37, "reference/life/observe.go", "SchedulingQueue.GetPod(name, namespace, nil)", "SchedulingQueue.GetPod(name, namespace)"},
+	{37, "reference/life/observe.go", "SchedulingQueue.GetPod(p.Name, p.Namespace, nil)", "SchedulingQueue.GetPod(p.Name, p.Namespace)"},
 
 	// Whether a victim was preempted in memory is not told before 1.37.
 	{37, "reference/life/watch.go", "preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error)", "preemption.ExecutorPreemptor, *v1.Pod, string) error"},

@@ -152,8 +152,13 @@ func (a *account) follow(i int, e *timeline.Entry) {
 			a.rejects(e.Pod())
 		}
 	case timeline.Popped, timeline.Fits, timeline.Unfit, timeline.Decided, timeline.Requeued:
-		if pod, ok := e.Is.(*v1.Pod); ok {
+		switch pod, ok := e.Is.(*v1.Pod); {
+		case ok && e.Group != "":
+			a.goesOnInGroup(e, pod)
+		case ok:
 			a.goesOn(i, e, pod)
+		case e.What == timeline.Decided:
+			a.victims[e.Preemptor()] = slices.Clone(e.Victims)
 		}
 	}
 }
@@ -210,6 +215,35 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 			a.end(i, a.cycle.unfit)
 		}
 		a.cycle = nil
+		if w != nil {
+			a.requeue(w)
+		}
+	}
+}
+
+// goesOnInGroup follows what comes of a member in the cycle of its group.
+func (a *account) goesOnInGroup(e *timeline.Entry, pod *v1.Pod) {
+	w := a.waiting[pod.UID]
+	switch e.What {
+	case timeline.Popped:
+		if a.assumed[pod.UID].timedOut(e.At) {
+			a.leave(pod.UID)
+			a.ends[pod.UID]++
+		}
+	case timeline.Fits:
+		a.assume(pod, e)
+		if s := a.assumed[pod.UID]; s != nil {
+			s.permit = true // it may have to wait for others of its group
+		}
+		a.nominate(w, one(""))
+	case timeline.Unfit:
+		if w != nil {
+			w.decide(e, a.stored[model.Key(pod)])
+		}
+	case timeline.Requeued:
+		if a.assumed[pod.UID] != nil { // a plugin did not permit it
+			a.leave(pod.UID)
+		}
 		if w != nil {
 			a.requeue(w)
 		}

@@ -7,6 +7,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -61,7 +63,7 @@ func (a *account) begin(i int, pod *v1.Pod) {
 
 // newCycle is a cycle that would begin now.
 func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
-	c := &Cycle{Began: i, Ended: -1, Pod: pod, settings: a.settings, nodes: sorted(a.nodes), extra: sorted(a.others)}
+	c := &Cycle{Began: i, Ended: -1, Pod: pod, settings: a.settings, nodes: sorted(a.nodes), extra: a.looked()}
 	if w := a.waiting[pod.UID]; w != nil {
 		c.Told = w.pod
 	}
@@ -80,6 +82,27 @@ func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 		c.nominated(a.waiting[uid], a.stored[model.Key(a.waiting[uid].pod)])
 	}
 	return c
+}
+
+// looked are the objects of other kinds as a cycle finds them: as listers show them, but for groups, which are part of its
+// snapshot.
+func (a *account) looked() []runtime.Object {
+	all := maps.Clone(a.others)
+	maps.DeleteFunc(all, func(_ string, o runtime.Object) bool { return isGroup(o) })
+	for name, o := range a.told {
+		if isGroup(o) {
+			all[name] = o
+		}
+	}
+	return sorted(all)
+}
+
+func isGroup(o runtime.Object) bool {
+	switch o.(type) {
+	case *schedulingv1beta1.PodGroup, *schedulingv1alpha3.CompositePodGroup:
+		return true
+	}
+	return false
 }
 
 func uids[T any](m map[types.UID]T) []types.UID { return slices.Sorted(maps.Keys(m)) }
