@@ -55,12 +55,20 @@ func Render() []byte {
 		}
 	}
 	for _, p := range lifetime.All() {
-		fmt.Fprintf(&out, "| `%s` | %s | %s | lifetime | %s |\n", p.Name, cell(p.Promise), cell(p.Source), cell(strings.Join(p.Lies, "; ")))
+		fmt.Fprintf(&out, "| `%s` | %s%s | %s | lifetime | %s |\n", p.Name, cell(p.Promise), ofMembers(p), cell(p.Source), cell(strings.Join(p.Lies, "; ")))
 	}
 	for _, r := range variation.All() {
 		fmt.Fprintf(&out, "| `%s` | %s | %s | variation | %s |\n", r.Name, cell(r.Promise), cell(r.Source), cell(strings.Join(r.Lies, "; ")))
 	}
 	return []byte(out.String())
+}
+
+// ofMembers says how far a promise about timelines is asked of pods that are scheduled with a group.
+func ofMembers(p lifetime.Property) string {
+	if p.Groups == "" {
+		return ""
+	}
+	return " (Of pods that are scheduled with a group: " + cell(p.Groups) + ")"
 }
 
 func needs(p properties.Property) (text string) {

@@ -172,6 +172,8 @@ var Tests = []Test{
 		fails{"before its update came back": "after a minute pod o is not on node1"}},
 	{"end-of-victims-wakes-nobody", scheduler + "scheduler_test.go", inTime + "/another plugin rejects the preemptor when its victims end",
 		fails{"its port is taken": "after a minute pod o is not on node1"}},
+	{"unit-evicted-in-part", scheduler + "scheduler_test.go", inTime + "/an eviction of one pod of a group fails",
+		fails{"that of one whose room is not needed": "a pod of the group runs, and the other one was evicted"}},
 	{"preempts-for-bound-pod", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsBound",
 		fails{"the latest version is bound": "got 1 victims, want 0"}},
 	{"preempts-as-namesake", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsAnotherPod",

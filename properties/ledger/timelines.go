@@ -75,6 +75,17 @@ var timelineFindings = []Entry{
 		Releases:    ">=1.34.0",
 	},
 	{
+		ID:          "unit-evicted-in-part",
+		Title:       "A group that can only be disrupted together is evicted in part if a call fails halfway",
+		Class:       Debatable,
+		Promise:     "All pods from the PodGroup have to be disrupted together. When the call to delete victim pods fails, the preemptor is moved to the active queue.",
+		Source:      "docs: concepts/workloads/workload-api/disruption-and-priority; KEP-5710, \"I want to ensure that it will not be partially preempted\", and \"How does this feature react if the API server and/or etcd is unavailable?\"; what holds for the pods that are left is not said",
+		Happens:     "Some pods of a group in mode All are evicted, and the call for another one fails, or the scheduler dies. The preemptor is tried again, waits for those that terminate, and fits when they are gone, as the room on its node is free. Nothing remembers that the rest of the group was to go.",
+		Where:       "executor.go:289@v1.37.1, prepareCandidateAsync; default_preemption.go:468@v1.37.1, PodEligibleToPreemptOthers",
+		Consequence: "The pods that are left of the group go on and hold their room, though the group makes no progress without the others. They keep the condition DisruptionTarget if they had it.",
+		Releases:    ">=1.37.0",
+	},
+	{
 		ID:          "preempts-before-nomination-is-seen",
 		Title:       "A pod that is retried before its own nomination comes back preempts a second time",
 		Class:       Inconsistency,

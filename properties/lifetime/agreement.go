@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -95,6 +96,8 @@ func (l *Life) lastDecision(pod string) (node string, decided bool) {
 	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.Decided && e.Pod() == pod:
+			node, decided = e.Node, true
+		case e.What == timeline.Unfit && e.Group != "" && e.Pod() == pod && e.Nomination != model.NominationKept:
 			node, decided = e.Node, true
 		case e.What == timeline.TakenOver, e.Creates() && e.Pod() == pod:
 			node, decided = "", false

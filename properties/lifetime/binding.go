@@ -22,6 +22,7 @@ func binding() []Property {
 		Promise: "a pod that failed with an error is not tried again before its backoff is over, though nothing else is to be tried",
 		Source:  "KEP-5142, Motivation, \"pods that are in the backoffQ due to errors, should not bypass the backoff time\"",
 		Lies:    []string{"tries a pod again at once after an error"},
+		Groups:  notOfMembers + ": a member goes back to its group, whose backoff counts",
 		Check:   errorsBackOff,
 	}, {
 		Name: "freed-room-is-told",
@@ -30,8 +31,9 @@ func binding() []Property {
 		Source: "comment in handleBindingCycleError, \"should be treated as a PodDelete event, as the assumed Pod had occupied a certain amount of resources in scheduler cache\" " +
 			"(schedule_one.go:521@v1.37.1); comments in updatePodInSchedulingQueue, \"we need to treat it as if the pod was deleted from the old nominated node\", and " +
 			"deletePodFromSchedulingQueue, \"When a pod that had nominated node is deleted, it can unblock scheduling of other pods\" (eventhandlers.go:348@v1.37.1, eventhandlers.go:386@v1.37.1)",
-		Lies:  []string{"does not tell of a failed binding", "does not tell that a nominated pod is gone"},
-		Check: freedRoomIsTold,
+		Lies:   []string{"does not tell of a failed binding", "does not tell that a nominated pod is gone"},
+		Groups: "asked of the room that members give back, not of members that wait",
+		Check:  freedRoomIsTold,
 	}, {
 		Name:    "failed-binding-ends-nomination",
 		Promise: "a pod whose binding failed is pending again, and nominated to no node until that is decided anew",
@@ -76,6 +78,7 @@ func errorsBackOff(l *Life) (findings []Finding) {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
 		switch {
+		case l.member(pod):
 		case e.What == timeline.TakenOver:
 			clear(errs)
 			clear(cycles)
@@ -246,7 +249,7 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 				delete(bound, pod)
 			}
 		case timeline.Unfit:
-			unfit[pod] = e.WaitsForCPU()
+			unfit[pod] = e.Group == "" && e.WaitsForCPU()
 		case timeline.Decided:
 			unfit[pod] = unfit[pod] && len(e.Victims) == 0
 		case timeline.Fits:

@@ -24,6 +24,9 @@ const (
 	preemptsAllowed = "preempts-as-allowed"
 )
 
+// notOfCycles is what Property.Groups says of the promises about a single cycle.
+const notOfCycles = notOfMembers + ": cycles of groups are held against the model one by one, not in timelines; those of other pods are, with groups as what is preempted"
+
 // decisions are the promises about each cycle: what the scheduler decides is admissible, from
 // what it had been told by then.
 func decisions() []Property {
@@ -36,6 +39,7 @@ func decisions() []Property {
 		Name:    triedAsTold,
 		Promise: "a pod is tried as it is, as far as the scheduler has been told",
 		Source:  "doc comment of PriorityQueue.Update (scheduling_queue.go:1349@v1.37.1); comment in Update, \"The inflight pod will be requeued using the latest version from the informer cache\" (scheduling_queue.go:1382@v1.37.1)",
+		Groups:  notOfCycles,
 		Lies:    []string{"tries an old version of a pod"},
 		Check:   of(triedAsTold),
 	}, {
@@ -43,12 +47,14 @@ func decisions() []Property {
 		Promise: "a pod goes to a node on which it fits, and it goes to one if there is one, by the nodes and the pods that the scheduler has been told of, " +
 			"and those that it has assumed, when the cycle begins",
 		Source: "doc comments of Snapshot (backend/cache/snapshot.go:82@v1.37.1) and of Cache (backend/cache/interface.go:29@v1.37.1); docs: concepts/scheduling-eviction/kube-scheduler, \"Node selection in kube-scheduler\"",
+		Groups: notOfCycles,
 		Lies:   []string{"takes a node that is full", "finds no node though one is free", "forgets a pod that it has assumed"},
 		Check:  of(fitsAsTold),
 	}, {
 		Name:    keepsNominated,
 		Promise: "room of a nominated pod is not taken by another one of lower or equal priority",
 		Source:  properties.DocsNominated + "; doc comment of RunFilterPluginsWithNominatedPods (runtime/framework.go:1265@v1.37.1)",
+		Groups:  notOfCycles,
 		Lies:    []string{"takes the room of a nominated pod"},
 		Check:   of(keepsNominated),
 	}, {
@@ -56,12 +62,14 @@ func decisions() []Property {
 		Promise: "a pod preempts only while it is pending and if it may, and if it may it is tried",
 		Source: "doc comment of PodEligibleToPreemptOthers (default_preemption.go:443@v1.37.1); " + properties.DocsPreemption + ", \"preemption logic is triggered for the pending Pod\"; " +
 			"comment in evaluate, \"Fetch the latest version of <pod>\" (preemption.go:101@v1.37.1)",
-		Lies:  []string{"waits for victims that it does not have", "preempts while its victims terminate there", "preempts for a pod that is bound"},
-		Check: of(eligibleAsTold),
+		Groups: notOfCycles,
+		Lies:   []string{"waits for victims that it does not have", "preempts while its victims terminate there", "preempts for a pod that is bound"},
+		Check:  of(eligibleAsTold),
 	}, {
 		Name:    preemptsAllowed,
 		Promise: "the node that is preempted on and the victims there are an answer that the documented algorithm allows",
 		Source:  properties.DocsPreemption + "; as the property " + properties.Differential,
+		Groups:  notOfCycles,
 		Lies:    []string{"preempts a pod too many", "preempts on another node", "preempts nothing though that would help"},
 		Check:   of(preemptsAllowed),
 	}}

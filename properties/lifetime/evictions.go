@@ -24,7 +24,7 @@ func evictions() []Property {
 				e := &l.Trace.Entries[i]
 				switch {
 				case e.What == timeline.Decided && len(e.Victims) > 0:
-					decided[e.Pod()] = append(decided[e.Pod()], e.Victims...)
+					decided[e.Preemptor()] = append(decided[e.Preemptor()], e.Victims...)
 				case e.What == timeline.Called && e.Call == timeline.Evict && !slices.Contains(decided[e.By], e.Pod()):
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: "evicted", Entry: i,
 						Detail: fmt.Sprintf("pod %s is evicted for %q, which did not decide so", e.Pod(), e.By)})
@@ -76,15 +76,15 @@ func evictions() []Property {
 				e := &l.Trace.Entries[i]
 				switch {
 				case e.Creates():
-					created[e.Pod()]++
+					created[e.Preemptor()]++
 				case e.By != "" && created[e.By] > 1:
 				case e.What == timeline.Begins:
-					delete(failed, e.Pod())
-					on[e.Pod()]++
+					delete(failed, e.Preemptor())
+					on[e.Preemptor()]++
 				case e.What == timeline.Ends:
-					on[e.Pod()]--
+					on[e.Preemptor()]--
 				case e.What == timeline.Popped:
-					delete(failed, e.Pod())
+					delete(failed, e.Preemptor())
 				case e.What == timeline.TakenOver:
 					clear(failed)
 					clear(on)
@@ -107,6 +107,7 @@ func evictions() []Property {
 			"whether the preemption goes on",
 		Source: "comment in prepareCandidateAsync, \"We can evict all victims in parallel, but the last one\" (executor.go:272@v1.37.1); KEP-4832",
 		Lies:   []string{"preempts another victim after the last one"},
+		Groups: notOfMembers + ": which victim of a group is the last is not seen before it is preempted",
 		Check:  lastVictimLast,
 	}, {
 		Name:    "victims-are-told",
@@ -135,6 +136,7 @@ func evictions() []Property {
 		Promise: "a pod whose victims are terminating on its nominated node does not preempt others meanwhile",
 		Source:  "doc comment of PodEligibleToPreemptOthers, \"The pod has already preempted other pods and the victims are in their graceful termination period\" (default_preemption.go:448@v1.37.1)",
 		Lies:    []string{"preempts while its victims terminate"},
+		Groups:  notOfMembers + ": of groups, documents leave open on which nodes the victims are that count",
 		Check:   waitsForVictims,
 	}}
 }
@@ -155,6 +157,7 @@ func lastVictimLast(l *Life) (findings []Finding) {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
 		switch {
+		case e.OfGroup():
 		case e.What == timeline.TakenOver:
 			clear(on)
 			clear(decided)
@@ -241,6 +244,9 @@ func waitsForVictims(l *Life) (findings []Finding) {
 				d.evicted[e.Pod()] = 0
 			}
 		case timeline.Decided:
+			if e.OfGroup() {
+				break
+			}
 			began := l.Trace.Began(i)
 			known := func(pod string, since int) bool {
 				return slices.ContainsFunc(announced[pod], func(at int) bool { return since <= at && at < began })

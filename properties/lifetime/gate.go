@@ -15,7 +15,7 @@ func gateOpens(l *Life) []Finding {
 		switch {
 		case p.Preempting:
 			return "preempting", "is marked as preempting: its preemption never ends"
-		case p.Gated && p.Exists && !l.hasSchedulingGates(p.Name):
+		case p.Gated && p.Exists && !l.hasSchedulingGates(p.Name) && !l.member(p.Name):
 			return "gated", "is gated, and no preemption of it goes on"
 		}
 		return "", ""
@@ -52,7 +52,7 @@ func (l *Life) gateMeanwhile() (findings []Finding) {
 		return gates[pod]
 	}
 	found := func(i int, pod, kind, detail string) {
-		if g := of(pod); !g.told && !l.hasSchedulingGates(pod) {
+		if g := of(pod); !g.told && !l.hasSchedulingGates(pod) && !l.member(pod) {
 			g.told = true
 			findings = append(findings, Finding{Pod: pod, Kind: kind, Entry: i, Detail: fmt.Sprintf("at %.3fs pod %s %s", l.Trace.Entries[i].At.Seconds(), pod, detail)})
 		}
@@ -64,7 +64,7 @@ func (l *Life) gateMeanwhile() (findings []Finding) {
 	}
 	for i := range l.Trace.Entries[:min(l.Trace.FlushedAt, len(l.Trace.Entries))] {
 		e := &l.Trace.Entries[i]
-		pod := e.Pod()
+		pod := e.Preemptor()
 		switch e.What {
 		case timeline.TakenOver:
 			clear(gates)

@@ -159,6 +159,9 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 	"one-queue": {
 		"loses a pod":              atRest("default/p", func(p *timeline.PodState) { p.Node = "" }),
 		"keeps a pod that is gone": atRest("default/p", func(p *timeline.PodState) { p.Exists, p.Queues = false, []model.Queue{model.QueueActive} }),
+		"leaves a pod waiting for the cycle of its group": atRest("default/p", func(p *timeline.PodState) {
+			p.Node, p.Queues = "", []model.Queue{timeline.QueuePending}
+		}),
 		"has a pod twice": atRest("default/p", func(p *timeline.PodState) {
 			p.Node, p.Queues = "", []model.Queue{model.QueueActive, model.QueueBackoff}
 		}),
@@ -311,6 +314,36 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 	"binds-as-decided": {
 		"binds to another node": each(timeline.Fits, func(e *timeline.Entry) { e.Node = "node-2" }),
 	},
+	"group-goes-whole": {
+		"preempts a group in part": func(t *timeline.Trace) {
+			i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Decided && len(e.Victims) == 2 })
+			t.Entries[i].Victims = t.Entries[i].Victims[:1]
+		},
+		"evicts a group in part and goes on": func(t *timeline.Trace) {
+			t.Entries = slices.DeleteFunc(t.Entries, func(e timeline.Entry) bool {
+				return e.What == timeline.Called && e.Call == timeline.Evict && e.Object == "Pod default/u2"
+			})
+			t.FlushedAt--
+			t.Quiet.Pods = append(t.Quiet.Pods, timeline.PodState{Name: "default/u2", Exists: true, Node: "node-2"})
+		},
+	},
+	"group-is-tried-complete": {
+		"tries a group before its last pod has come": func(t *timeline.Trace) {
+			t.Entries = slices.DeleteFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Handled && e.Object == "Pod default/g2" })
+		},
+		"tries a group that does not exist": func(t *timeline.Trace) {
+			t.Entries = append(t.Entries, timeline.Entry{What: timeline.Popped, Object: "PodGroup default/other"})
+		},
+	},
+	"group-is-not-kept-out": {
+		"keeps a group out for ever": atRest("default/g1", func(p *timeline.PodState) { p.Node, p.Gated = "", true }),
+	},
+	"group-is-bound-together": {
+		"binds too few pods of a group": func(t *timeline.Trace) {
+			i := lastOf(t, timeline.Fits, "Pod default/g2")
+			t.Entries = slices.Delete(t.Entries, i, i+1)
+		},
+	},
 	"waits-for-its-victims": {
 		"preempts while its victims terminate": func(t *timeline.Trace) {
 			for i := range t.Entries {
@@ -325,6 +358,15 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			}
 		},
 	},
+}
+
+// lastOf is the last entry of a kind about an object.
+func lastOf(t *timeline.Trace, what timeline.What, object string) int {
+	i := len(t.Entries) - 1
+	for t.Entries[i].What != what || t.Entries[i].Object != object {
+		i--
+	}
+	return i
 }
 
 // comesBack is that a pod is replaced, that what replaces it is bound, and that it is evicted for
@@ -434,8 +476,13 @@ func each(what timeline.What, lie func(e *timeline.Entry)) func(t *timeline.Trac
 func TestLies(t *testing.T) {
 	s, err := corpus.Load("../../corpus/timelines/preempted-and-bound.yaml")
 	require.NoError(t, err)
+	withGroups, err := corpus.Load("../../corpus/timelines/group-waits-for-its-last-pod.yaml")
+	require.NoError(t, err)
 	for _, p := range lifetime.All() {
 		tl := *s.Cases[0].Timeline
+		if strings.HasPrefix(p.Name, "group-") {
+			tl = *withGroups.Cases[0].Timeline
+		}
 		if p.Name == "rejected-back-off" {
 			tl.Cluster = tl.Cluster.DeepCopy()
 			tl.Cluster.Settings.FeatureGates = map[string]bool{"SchedulerPopFromBackoffQ": false}

@@ -23,6 +23,8 @@ type Property struct {
 	Name string
 	// Promise says or quotes what was promised, Source says where.
 	Promise, Source string
+	// Groups says how far it is asked of pods that are scheduled with a group; "" is as of others.
+	Groups string
 	// Lies name what a lying scheduler does in the tests, which show that the property
 	// notices.
 	Lies []string
@@ -67,6 +69,8 @@ type Life struct {
 	// cycles are the findings of single cycles, once these are judged.
 	cycles []Finding
 	judged bool
+	// members tells which pods are scheduled with a group; nil if nobody has asked.
+	members map[string]bool
 }
 
 // Release is the one whose scheduler was run, to whose algorithm its cycles are held: the linked
@@ -80,7 +84,7 @@ func (l *Life) Release() release.Release {
 
 // All are all properties.
 func All() []Property {
-	return slices.Concat(progress(), pacing(), agreement(), evictions(), once(), decisions(), binding(), order(), []Property{tryable(), noLivelock()})
+	return slices.Concat(progress(), pacing(), agreement(), evictions(), once(), decisions(), binding(), order(), []Property{tryable(), noLivelock()}, ofGroups())
 }
 
 // Check asks all properties about a life. A known finding of its release is named by those that

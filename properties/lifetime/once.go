@@ -76,7 +76,7 @@ func evictedOnce(l *Life) (findings []Finding) {
 	}
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
-		pod := e.Pod()
+		pod, who := e.Pod(), e.Preemptor()
 		if e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect() {
 			bound[pod] = true
 		}
@@ -88,9 +88,9 @@ func evictedOnce(l *Life) (findings []Finding) {
 			clear(on)
 			clear(overlap)
 		case e.What == timeline.Ends:
-			on[pod]--
+			on[who]--
 		case e.Creates():
-			again[pod], created[pod] = created[pod], true
+			again[who], created[who] = created[who], true
 			bound[pod] = false
 			for by := range done {
 				delete(done[by], pod)
@@ -103,17 +103,17 @@ func evictedOnce(l *Life) (findings []Finding) {
 				terminating[pod] = i
 			}
 		case e.What == timeline.Decided && len(e.Victims) > 0:
-			done[pod] = map[string]bool{}
-			overlap[pod] = on[pod] > 0
+			done[who] = map[string]bool{}
+			overlap[who] = on[who] > 0
 			if l.Timeline.Cluster.Settings.AsyncPreemption() && slices.ContainsFunc(e.Victims, func(v string) bool { at, ok := terminating[v]; return !ok || at > l.Trace.Began(i) }) {
-				on[pod]++ // there is a goroutine
+				on[who]++ // there is a goroutine
 			}
-			if decided[pod] == nil {
-				decided[pod] = map[string]int{}
+			if decided[who] == nil {
+				decided[who] = map[string]int{}
 			}
 			for _, v := range e.Victims {
-				if _, ok := decided[pod][v]; !ok {
-					decided[pod][v] = l.Trace.Began(i)
+				if _, ok := decided[who][v]; !ok {
+					decided[who][v] = l.Trace.Began(i)
 				}
 			}
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By != "" && done[e.By] != nil && !again[e.By]:
@@ -150,34 +150,34 @@ func noSecondPreemption(l *Life) (findings []Finding) {
 	ends := map[string]int{}           // since which entry it is stored that a pod ends
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
-		pod := e.Pod()
+		pod, who := e.Pod(), e.Preemptor()
 		switch {
 		case e.What == timeline.TakenOver:
 			clear(decided)
 			clear(on)
 		case e.Creates():
-			created[pod]++
+			created[who]++
 		case e.What == timeline.Stored && pod != "" && (e.Text == "deleted" || strings.HasSuffix(e.Text, "terminating")):
 			if _, ok := ends[pod]; !ok {
 				ends[pod] = i
 			}
 		case e.What == timeline.Begins:
-			if on[pod] == nil {
-				on[pod] = map[string]bool{}
+			if on[who] == nil {
+				on[who] = map[string]bool{}
 			}
-			for _, v := range decided[pod] {
-				on[pod][v] = true
+			for _, v := range decided[who] {
+				on[who][v] = true
 			}
 		case e.What == timeline.Ends:
-			delete(on, pod)
+			delete(on, who)
 		case e.What == timeline.Decided && len(e.Victims) > 0:
 			for _, v := range e.Victims {
-				if at, ok := ends[v]; on[pod][v] && (!ok || at > l.Trace.Began(i)) && created[pod] < 2 && created[v] < 2 {
-					findings = append(findings, Finding{Pod: pod, Kind: "preempts", Entry: i,
-						Detail: fmt.Sprintf("pod %s preempts %s once more though its preemption is still going on", pod, v)})
+				if at, ok := ends[v]; on[who][v] && (!ok || at > l.Trace.Began(i)) && created[who] < 2 && created[v] < 2 {
+					findings = append(findings, Finding{Pod: who, Kind: "preempts", Entry: i,
+						Detail: fmt.Sprintf("%s preempts %s once more though its preemption is still going on", lower(e.Object), v)})
 				}
 			}
-			decided[pod] = e.Victims
+			decided[who] = e.Victims
 		}
 	}
 	return findings

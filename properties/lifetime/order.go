@@ -21,6 +21,7 @@ func order() []Property {
 			"Of equal priorities, the one that came first is ahead.",
 		Source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Effect of Pod priority on scheduling order\"; doc comment of PrioritySort.Less (queuesort/priority_sort.go:41@v1.37.1)",
 		Lies:   []string{"tries a less important pod first", "tries a later pod first"},
+		Groups: notOfMembers + ": its group is what is in the queue",
 		Check:  importantFirst,
 	}, {
 		Name:    "flush-tries-all",
@@ -68,7 +69,7 @@ func importantFirst(l *Life) (findings []Finding) {
 	fresh := map[string]arrival{}
 	arrives := func(obj runtime.Object, at time.Duration) {
 		p, ok := obj.(*v1.Pod)
-		if ok && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0 && l.Timeline.Cluster.Settings.Schedules(p.Spec.SchedulerName) {
+		if ok && !l.member(model.Key(p)) && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0 && l.Timeline.Cluster.Settings.Schedules(p.Spec.SchedulerName) {
 			fresh[model.Key(p)] = arrival{model.Priority(p), at}
 		}
 	}
@@ -92,7 +93,7 @@ func importantFirst(l *Life) (findings []Finding) {
 			}
 		case e.What == timeline.Popped:
 			popped, ok := e.Is.(*v1.Pod)
-			if !ok {
+			if !ok || e.Group != "" {
 				break
 			}
 			came, isFresh := fresh[pod]

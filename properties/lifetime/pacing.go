@@ -33,12 +33,14 @@ func pacing() []Property {
 		Promise: "a pod that backs off is tried again when its backoff is over: 1 s after the first failure, at most twice as long after each further one, and 10 s at most",
 		Source:  source + "; the queue is looked at each second (backoff_queue.go:33@v1.37.1)",
 		Lies:    []string{"lets a pod back off for too long", "forgets a pod that backs off", "lets a pod back off for ever"},
+		Groups:  notOfMembers + ": of groups, KEP-4671 leaves open how long the longest backoff is",
 		Check:   backoffEnds,
 	}, {
 		Name:    "rejected-back-off",
 		Promise: "where pods are not popped from the backoff queue early, one that was rejected is not tried again before its backoff is over",
 		Source:  source + "; KEP-5142, Summary: without the feature, a pod waits in the backoffQ until its backoff is over",
 		Lies:    []string{"tries a rejected pod again at once"},
+		Groups:  notOfMembers + ": a pod that joins a group may shorten its wait",
 		Check:   rejectedBackOff,
 	}, {
 		Name:    "the-gone-are-not-tried",
@@ -157,7 +159,7 @@ func backoffEnds(l *Life) (findings []Finding) {
 			}
 		case timeline.Requeued:
 			failures[pod]++
-			if over[pod] {
+			if over[pod] || l.member(pod) {
 				break
 			}
 			// With the end of the steps all holds end, which the trace does not tell.
@@ -191,6 +193,7 @@ func rejectedBackOff(l *Life) (findings []Finding) {
 			delete(rejected, pod)
 		case e.What == timeline.Unfit:
 			noNodes[pod] = strings.HasPrefix(e.Text, "no nodes available")
+		case l.member(pod):
 		case e.What == timeline.Requeued && e.Queue == "": // it is gone, and another one of its name may be there
 		case e.What == timeline.Requeued && e.Text != "error" && !noNodes[pod]:
 			rejected[pod]++
@@ -211,7 +214,7 @@ func rejectedBackOff(l *Life) (findings []Finding) {
 // that began before nothing happened any more.
 func (l *Life) backsOffAtRest() (findings []Finding) {
 	for _, p := range l.Trace.Quiet.Pods {
-		if !slices.Contains(p.Queues, model.QueueBackoff) {
+		if !slices.Contains(p.Queues, model.QueueBackoff) || l.member(p.Name) {
 			continue
 		}
 		last := -1

@@ -2,6 +2,7 @@ package lifetime
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -48,8 +49,8 @@ func progress() []Property {
 				default:
 					continue
 				}
-				return []Finding{{Pod: e.Pod(), Kind: string(e.What), Entry: i, Detail: fmt.Sprintf(
-					"pod %s waited for the flush: nothing had changed for %s, and then it %s", e.Pod(), (e.At - l.Trace.Quiet.At).Round(1e9), what)}}
+				return []Finding{{Pod: e.Preemptor(), Kind: string(e.What), Entry: i, Detail: fmt.Sprintf(
+					"%s waited for the flush: nothing had changed for %s, and then it %s", lower(e.Object), (e.At - l.Trace.Quiet.At).Round(1e9), what)}}
 			}
 			return nil
 		},
@@ -59,18 +60,23 @@ func progress() []Property {
 		Source:  "KEP-4832, \"blocks the Pod while the preemption routine is in-progress, using PreEnqueue … If the preemption goroutine is complete, the preemption plugin ungates the Pod\"",
 		Lies: []string{"keeps a pod gated", "never ends a preemption", "gates a pod whose preemption is over", "keeps a pod gated whose victims are gone",
 			"takes a preemption that is over for one that goes on"},
-		Check: gateOpens,
+		Groups: "asked whether the group's preemption ends; see group-is-not-kept-out",
+		Check:  gateOpens,
 	}, {
 		Name:    "one-queue",
 		Promise: "each pod that waits for the scheduler is in exactly one of its queues, and no other pod is",
 		Source:  "package comment of the queue, \"namely: activeQ, backoffQ and unschedulableEntities\" (scheduling_queue.go:20@v1.37.1)",
-		Lies:    []string{"loses a pod", "keeps a pod that is gone", "has a pod twice"},
+		Lies:    []string{"loses a pod", "keeps a pod that is gone", "has a pod twice", "leaves a pod waiting for the cycle of its group"},
 		Check: func(l *Life) []Finding {
 			return l.atRest(func(p timeline.PodState) (string, string) {
 				waits := p.Exists && p.Node == "" && l.schedules(p)
 				switch {
 				case p.InFlight:
 					return "in flight", "is still in flight"
+				case waits && slices.Contains(p.Queues, timeline.QueuePending):
+					return "left pending", "waits for the cycle of its group to end, and none goes on"
+				case waits && slices.Contains(p.Queues, timeline.QueueIncomplete) && l.groupThere(p.Name):
+					return "left incomplete", "waits for its group to be known, which is there"
 				case waits && !p.Terminating && len(p.Queues) == 0:
 					return "lost", "is pending, and in no queue"
 				case len(p.Queues) > 1:
@@ -82,6 +88,14 @@ func progress() []Property {
 			})
 		},
 	}}
+}
+
+// lower is the object of an entry within a sentence: "pod default/a", "PodGroup default/g".
+func lower(object string) string {
+	if rest, ok := strings.CutPrefix(object, "Pod "); ok {
+		return "pod " + rest
+	}
+	return object
 }
 
 // hasSchedulingGates tells whether a pod was given scheduling gates at some time.

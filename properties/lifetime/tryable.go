@@ -20,8 +20,9 @@ func tryable() Property {
 			"which is called a mistake, and \"Track Pods being processed in the scheduling queue\": \"to prevent such Pods from missing the events during its scheduling\"; " +
 			"doc comments of EventsToRegister and QueueingHintFn (kube-scheduler/framework/interface.go:485@v0.37.1, kube-scheduler/framework/types.go:210@v0.37.1); " +
 			"KEP-4832, \"If the preemption goroutine is complete, the preemption plugin ungates the Pod\"",
-		Lies:  []string{"leaves a pod that fits now", "forgets what came while a pod was tried", "keeps a pod gated that fits now"},
-		Check: eventMakesTryable,
+		Groups: notOfMembers + ": whether a group fits is not asked of the model; see no-wait-for-the-flush",
+		Lies:   []string{"leaves a pod that fits now", "forgets what came while a pod was tried", "keeps a pod gated that fits now"},
+		Check:  eventMakesTryable,
 	}
 }
 
@@ -82,7 +83,7 @@ func (l *Life) suspects() (all []suspect) {
 		case timeline.Fits:
 			delete(rejected, pod)
 		case timeline.Unfit:
-			rejected[pod] = true
+			rejected[pod] = e.Group == ""
 		case timeline.Requeued:
 			if e.Text == "error" {
 				delete(rejected, pod)

@@ -91,6 +91,12 @@ func TestPreemptionInTime(t *testing.T) {
 		return p
 	}
 
+	member := func(p *v1.Pod) *v1.Pod { // of a group that can only be disrupted together
+		group := "all"
+		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &group}
+		return p
+	}
+
 	again := func(p *v1.Pod) *v1.Pod {
 		p.UID += "-2"
 		return p
@@ -105,6 +111,7 @@ func TestPreemptionInTime(t *testing.T) {
 	tests := []struct {
 		name        string
 		synchronous bool
+		group       *st.PodGroupWrapper
 		nodes       map[string]string // CPU by name
 		pods        []*v1.Pod
 		variants    []variant
@@ -282,6 +289,26 @@ func TestPreemptionInTime(t *testing.T) {
 				}},
 			},
 			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
+		{
+			name:  "an eviction of one pod of a group fails",
+			group: st.MakePodGroup().Namespace("default").Name("all").UID("all").Priority(0).DisruptionModeAll(),
+			nodes: map[string]string{"node1": "1", "node2": "500m"},
+			pods:  []*v1.Pod{member(pod("u1", "node1", 0, "1", 0)), member(pod("u2", "node2", 0, "500m", 0))},
+			variants: []variant{
+				{"none does", func(a *podAPI) { a.create(pod("p", "", 10, "1", 0)) }},
+				{"that of one whose room is not needed", func(a *podAPI) {
+					a.fail("delete u2", 1000) // until the other one comes first
+					a.create(pod("p", "", 10, "1", 0))
+					a.fail("delete u2", 0)
+				}},
+			},
+			check: func(a *podAPI) error {
+				if a.get("u1") != nil || a.get("u2") != nil {
+					return fmt.Errorf("a pod of the group runs, and the other one was evicted")
+				}
+				return nil
+			},
 		},
 		{
 			name:  "the write that withdraws a nomination fails",
@@ -613,6 +640,7 @@ func TestPreemptionInTime(t *testing.T) {
 			for _, v := range tt.variants {
 				t.Run(v.name, func(t *testing.T) {
 					featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.SchedulerAsyncPreemption, !tt.synchronous)
+					featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.GenericWorkload, tt.group != nil)
 					synctest.Test(t, func(t *testing.T) {
 						ctx, cancel := context.WithCancel(context.Background())
 						a := &podAPI{Clientset: fake.NewClientset(), watch: watch.NewFakeWithChanSize(1000, false), pods: map[string]*v1.Pod{},
@@ -622,6 +650,11 @@ func TestPreemptionInTime(t *testing.T) {
 						}
 						for name, cpu := range tt.nodes {
 							a.addNode(name, cpu)
+						}
+						if tt.group != nil {
+							if _, err := a.SchedulingV1beta1().PodGroups("default").Create(ctx, tt.group.Obj(), metav1.CreateOptions{}); err != nil {
+								t.Fatal(err)
+							}
 						}
 						klog.OsExit = func(int) {
 							a.exited.Store(true)

@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // The known findings that show in timelines, by their ids in the ledger.
@@ -81,6 +82,9 @@ const (
 	BoundPreempts = "preempts-for-bound-pod"
 	// NamesakePreempts: a pod that is gone preempts as the one that was created under its name.
 	NamesakePreempts = "preempts-as-namesake"
+	// UnitInPart: an eviction fails, or the scheduler dies, in the middle of a group that can only be evicted
+	// as a whole, and its preemptor fits by then.
+	UnitInPart = "unit-evicted-in-part"
 	// Relabelled: the labels of a pod are changed on its way to a node. That counts when it is bound, and
 	// the plugin that rejected another pod for the old ones takes no notice.
 	Relabelled = "relabelled-on-its-way-unnoticed"
@@ -157,6 +161,10 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		}
 	case "no-namesake-is-evicted":
 		ids = append(ids, Namesake)
+	case "group-goes-whole":
+		if f.Kind == together.EvictedInPart && l.evictionInterrupted(f.Pod) {
+			ids = append(ids, UnitInPart)
+		}
 	case "one-queue":
 		if f.Kind == "in flight" && l.Timeline.Recreated(l.Trace, f.Pod) {
 			ids = append(ids, StaysInFlight)
@@ -278,6 +286,25 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+// evictionInterrupted tells whether a call that marks or deletes a victim of the preemption of a pod failed, or the
+// scheduler died, after that preemption was decided.
+func (l *Life) evictionInterrupted(pod string) bool {
+	victims := map[string]bool{}
+	for i := range l.Trace.Entries[:l.end()] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.Decided && slices.Contains(e.Victims, pod):
+			for _, v := range e.Victims {
+				victims[v] = true
+			}
+		case e.What == timeline.TakenOver && victims[pod]:
+			return true
+		case e.What == timeline.Called && (e.Call == timeline.Evict || e.MarksVictim()) && e.By != "" && e.Error != "" && victims[e.Pod()]:
+			return true
+		}
+	}
+	return false
 }
 
 // leftBy are the known findings by which an event leaves a pod unschedulable that fits.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // Relation is a promise about two timelines, of which one is a variation of the other.
@@ -63,12 +64,13 @@ func Run(ctx context.Context, live Live, t *timeline.Timeline, related bool) (*l
 }
 
 // Check asks a relation about a life of which the findings are known. It reports whether there
-// was something to compare.
+// was something to compare. Of a scheduler that knows pod groups it is not asked: how a group is placed is left open, and
+// two lives may part by that.
 //
 // Where a known finding shows in one of the two lives and not in the other, that is why they end
 // differently.
 func (r *Relation) Check(ctx context.Context, live Live, l *lifetime.Life, of []lifetime.Finding) (findings []lifetime.Finding, asked bool, err error) {
-	if !ended(l) {
+	if !ended(l) || together.On(l.Timeline) {
 		return nil, false, nil
 	}
 	t := r.Vary(l)

@@ -1,0 +1,231 @@
+// Package together holds the promises to pod groups against a trace: which pods are evicted together, which are tried
+// together, and which are bound together.
+//
+// They are of PodGroups. Of what is in a composite group nothing is claimed.
+package together
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// Broken is a promise to a group, or to a pod of one, that was broken.
+type Broken struct {
+	// Pod is the pod, or the group as timeline.Entry.Preemptor names it.
+	Pod, Kind, Detail string
+	// Entry is the index of the entry of the trace where it shows.
+	Entry int
+}
+
+// GroupOf names the group of a pod; "" if it is in none.
+func GroupOf(p *v1.Pod) string {
+	if p == nil || p.Spec.SchedulingGroup == nil || p.Spec.SchedulingGroup.PodGroupName == nil {
+		return ""
+	}
+	return model.PodGroupKey(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName)
+}
+
+// On tells whether the scheduler of a timeline knows groups.
+func On(t *timeline.Timeline) bool { return t.Cluster.Settings.FeatureGates[model.GateWorkload] }
+
+// book is what the scheduler that is alive has been told of groups and of pods.
+type book struct {
+	groups map[string]*schedulingv1beta1.PodGroup
+	pods   map[string]*v1.Pod
+	// assumed are pods that were found to fit, and of which it was not told that they are bound.
+	assumed map[string]bool
+}
+
+// follow calls visit before each entry of a trace, with what the scheduler has been told by then.
+func follow(trace *timeline.Trace, visit func(i int, e *timeline.Entry, b *book)) {
+	b := &book{}
+	startups := trace.Startups
+	for i := range trace.Entries {
+		for ; len(startups) > 0 && startups[0].Entry <= i; startups = startups[1:] {
+			*b = book{map[string]*schedulingv1beta1.PodGroup{}, map[string]*v1.Pod{}, map[string]bool{}}
+			for _, obj := range startups[0].Objects {
+				b.told(nil, obj)
+			}
+		}
+		e := &trace.Entries[i]
+		visit(i, e, b)
+		switch e.What {
+		case timeline.Handled:
+			b.told(e.Was, e.Is)
+		case timeline.Fits:
+			b.assumed[e.Pod()] = true
+		case timeline.Requeued:
+			delete(b.assumed, e.Pod())
+		}
+	}
+}
+
+func (b *book) told(was, is runtime.Object) {
+	switch o := is.(type) {
+	case *v1.Pod:
+		b.pods[model.Key(o)] = o
+		if o.Spec.NodeName != "" {
+			delete(b.assumed, model.Key(o))
+		}
+		return
+	case *schedulingv1beta1.PodGroup:
+		b.groups[model.PodGroupKey(o.Namespace, o.Name)] = o
+		return
+	}
+	switch o := was.(type) {
+	case *v1.Pod:
+		delete(b.pods, model.Key(o))
+		delete(b.assumed, model.Key(o))
+	case *schedulingv1beta1.PodGroup:
+		delete(b.groups, model.PodGroupKey(o.Namespace, o.Name))
+	}
+}
+
+// members are the pods of a group, by name.
+func (b *book) members(group string) (all []string) {
+	for _, key := range slices.Sorted(maps.Keys(b.pods)) {
+		if GroupOf(b.pods[key]) == group {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// needs is how many pods of a group have to be there; 0 if the group is unknown, or does not say.
+func (b *book) needs(group string) int { return minCount(b.groups[group]) }
+
+func minCount(g *schedulingv1beta1.PodGroup) int {
+	if g == nil || g.Spec.SchedulingPolicy.Gang == nil {
+		return 0
+	}
+	return int(g.Spec.SchedulingPolicy.Gang.MinCount)
+}
+
+// isPodGroup tells whether a name is that of a PodGroup.
+func isPodGroup(name string) bool { return strings.HasPrefix(name, "podgroup/") }
+
+// TriedComplete looks at groups that are tried before they are known, or before as many of their pods as they need.
+func TriedComplete(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken) {
+	follow(trace, func(i int, e *timeline.Entry, b *book) {
+		group := e.Preemptor()
+		if e.What != timeline.Popped || !isPodGroup(group) {
+			return
+		}
+		is, needs := len(b.members(group)), b.needs(group)
+		switch {
+		case b.groups[group] == nil:
+			broken = append(broken, Broken{group, "unknown", fmt.Sprintf("%s is tried at %.3fs, and the scheduler has been told of no such group", e.Object, e.At.Seconds()), i})
+		case is < needs:
+			broken = append(broken, Broken{group, "incomplete", fmt.Sprintf("%s is tried at %.3fs with %d of the %d pods that it needs", e.Object, e.At.Seconds(), is, needs), i})
+		}
+	})
+	return broken
+}
+
+// BoundTogether looks at cycles of groups in which fewer pods are to be bound than the group needs, with those that
+// are on nodes already.
+func BoundTogether(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken) {
+	type cycle struct {
+		group  string
+		needs  int
+		placed map[string]bool // and those on nodes
+		fits   int             // the entry of the last that fits; 0 if none does
+	}
+	var c *cycle
+	end := func() {
+		if c != nil && c.fits > 0 && len(c.placed) < c.needs {
+			broken = append(broken, Broken{c.group, "too few", fmt.Sprintf(
+				"in the cycle of %s that ends at %.3fs, pods are to be bound, and with those on nodes these are %d of the %d that it needs",
+				model.GroupTitle(c.group), trace.Entries[c.fits].At.Seconds(), len(c.placed), c.needs), c.fits})
+		}
+		c = nil
+	}
+	follow(trace, func(i int, e *timeline.Entry, b *book) {
+		switch {
+		case e.What == timeline.TakenOver:
+			c = nil // and what it was about to do
+		case e.What == timeline.Popped && e.Group == "":
+			end()
+			if group := e.Preemptor(); isPodGroup(group) {
+				c = &cycle{group: group, needs: b.needs(group), placed: map[string]bool{}}
+				for _, m := range b.members(group) {
+					if b.pods[m].Spec.NodeName != "" || b.assumed[m] {
+						c.placed[m] = true
+					}
+				}
+			}
+		case e.What == timeline.Fits && c != nil && e.Group == c.group:
+			c.placed[e.Pod()], c.fits = true, i
+		}
+	})
+	end()
+	return broken
+}
+
+// KeptOut looks at groups that are kept out of the queue at rest, though all of it is there and no preemption for it
+// goes on.
+func KeptOut(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken) {
+	if trace.Quiet == nil || trace.Flushed == nil {
+		return nil
+	}
+	groups, pods := inAPI(t, trace)
+	there, gates, gated := map[string]int{}, map[string]bool{}, map[string]string{}
+	for _, p := range trace.Quiet.Pods {
+		group := GroupOf(pods[p.Name])
+		if !p.Exists || group == "" {
+			continue
+		}
+		there[group]++
+		gates[group] = gates[group] || len(pods[p.Name].Spec.SchedulingGates) > 0
+		if p.Gated && !p.Preempting && p.Node == "" && !p.Terminating {
+			gated[group] = p.Name
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(gated)) {
+		g := groups[group]
+		if g == nil || g.Spec.ParentCompositePodGroupName != nil || gates[group] || there[group] < minCount(g) {
+			continue
+		}
+		broken = append(broken, Broken{group, "gated", fmt.Sprintf("when all is at rest, %s is kept out of the queue, with %d pods of the %d that it needs, and no preemption for it goes on",
+			model.GroupTitle(group), there[group], minCount(g)), trace.FlushedAt})
+	}
+	return broken
+}
+
+// GroupThere tells whether the group of a pod is in the API at rest.
+func GroupThere(t *timeline.Timeline, trace *timeline.Trace, pod string) bool {
+	groups, pods := inAPI(t, trace)
+	return groups[GroupOf(pods[pod])] != nil
+}
+
+// inAPI are the groups, and the pods as they were created, that are there at rest.
+func inAPI(t *timeline.Timeline, trace *timeline.Trace) (groups map[string]*schedulingv1beta1.PodGroup, pods map[string]*v1.Pod) {
+	b := &book{map[string]*schedulingv1beta1.PodGroup{}, map[string]*v1.Pod{}, map[string]bool{}}
+	for _, obj := range t.Cluster.Objects() {
+		b.told(nil, obj)
+	}
+	removed := map[string]bool{}
+	for i := range trace.Entries[:min(trace.FlushedAt, len(trace.Entries))] {
+		switch e := &trace.Entries[i]; {
+		case e.Creates():
+			b.told(nil, e.Is)
+			delete(removed, e.Object)
+		case e.What == timeline.Stored && e.Is != nil && !removed[e.Object]:
+			b.told(nil, e.Is)
+		case e.What == timeline.Removed && e.Error == "":
+			delete(b.pods, e.Pod())
+			delete(b.groups, e.Preemptor())
+			removed[e.Object] = true
+		}
+	}
+	return b.groups, b.pods
+}
