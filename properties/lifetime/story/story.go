@@ -6,6 +6,7 @@
 package story
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -144,19 +145,30 @@ func (t teller) sentence(i int) string {
 			return fmt.Sprintf("The scheduler is told that %s was %s.%s", name, e.Text, met)
 		}
 	case timeline.Popped:
+		if e.Group != "" {
+			return "" // told of its group
+		}
+		if members := t.popped(i); len(members) > 0 {
+			name += ", with " + words.Some(members, 5)
+		}
 		return fmt.Sprintf("The scheduler tries %s.", name)
 	case timeline.Fits:
 		return fmt.Sprintf("%s fits on %s.", name, e.Node)
 	case timeline.Unfit:
+		if e.Group != "" {
+			return fmt.Sprintf("%s is put back: %s.%s", name, strings.TrimSuffix(e.Text, "."), ifSo(e.Node != "", " It is nominated to "+e.Node+"."))
+		}
 		return fmt.Sprintf("%s does not fit: %s", name, e.Text)
 	case timeline.Decided:
 		switch {
+		case len(e.Victims) > 0 && e.OfGroup():
+			return fmt.Sprintf("For %s, the scheduler decides to preempt %s.", name, words.Some(e.Victims, 5)) + t.goneAlready(i)
 		case len(e.Victims) > 0:
 			return fmt.Sprintf("For %s, the scheduler decides to preempt %s on %s.", name, words.Some(e.Victims, 5), e.Node) + t.goneAlready(i)
 		case e.Node != "":
 			return fmt.Sprintf("Nothing is preempted for %s, and it stays nominated to %s: %s", name, e.Node, strings.TrimPrefix(e.Text, "preemption: "))
 		}
-		return fmt.Sprintf("Nothing is preempted for %s: %s", name, strings.TrimPrefix(e.Text, "preemption: "))
+		return fmt.Sprintf("Nothing is preempted for %s: %s", name, strings.TrimPrefix(strings.TrimPrefix(e.Text, "pod group "), "preemption: "))
 	case timeline.Requeued:
 		switch {
 		case e.Gated:
@@ -164,7 +176,7 @@ func (t teller) sentence(i int) string {
 			if gone := t.metInFlight(i); len(gone) > 0 {
 				text += fmt.Sprintf(" Meanwhile %s was deleted, so it should be tried again.", words.Some(gone, 3))
 			}
-			if p := t.Trace.LastPreemption(pod, i); p != nil {
+			if p := t.Trace.LastPreemption(cmp.Or(e.Group, pod), i); p != nil {
 				return text + fmt.Sprintf(" But PreEnqueue keeps it out of the queue, as %s.", t.goesOn(p))
 			}
 			return text + " PreEnqueue keeps it out of the queue."
@@ -178,7 +190,7 @@ func (t teller) sentence(i int) string {
 		return fmt.Sprintf("The goroutine that preempts for %s begins.", name)
 	case timeline.Ends:
 		text := fmt.Sprintf("The goroutine that preempts for %s ends: %s.", name, e.Text)
-		if p := t.Trace.LastPreemption(pod, i+1); p != nil && p.Ended == i && p.Deleted == 0 {
+		if p := t.Trace.LastPreemption(e.Preemptor(), i+1); p != nil && p.Ended == i && p.Deleted == 0 {
 			text += " It has deleted nothing."
 		}
 		return text
@@ -210,6 +222,18 @@ func (t teller) sentence(i int) string {
 		return "All is at rest. Now the clock goes on, past the scheduler's flush of pods that have waited for five minutes."
 	}
 	return ""
+}
+
+// popped are the members of a group that is popped at entry i.
+func (t teller) popped(i int) (members []string) {
+	group := t.Trace.Entries[i].Preemptor()
+	for _, e := range t.Trace.Entries[i+1:] {
+		if e.What != timeline.Popped || e.Group != group {
+			break
+		}
+		members = append(members, e.Pod())
+	}
+	return members
 }
 
 // listed says what the scheduler is told of by entry i, which is of a new list.

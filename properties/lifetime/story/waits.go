@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // Wait says how long one pod was pending, and what for. All times are in seconds of the
@@ -63,12 +64,15 @@ const (
 	// until the pod is tried again: a trace does not show when an event moves the pod from one
 	// queue to another.
 	Event Part = "waits for event"
+	// Group: the pod was not tried yet since it was created, and is scheduled with a group, which may wait for others of
+	// its pods.
+	Group Part = "its group"
 	// Scheduling: the pod is in the queue active, or in its scheduling cycle.
 	Scheduling Part = "being scheduled"
 )
 
 // allParts are the parts in their order: at each instant the first one counts that holds.
-var allParts = []Part{Binding, Gates, Preempting, Victims, Late, Backoff, Flush, Event, Scheduling}
+var allParts = []Part{Binding, Gates, Preempting, Victims, Late, Backoff, Flush, Event, Group, Scheduling}
 
 // pending is a pod from its creation until its wait is over.
 type pending struct {
@@ -225,8 +229,26 @@ func (w *waiter) start(objects []runtime.Object) {
 func (w *waiter) create(pod *v1.Pod) {
 	w.api[model.Key(pod)] = pod.UID
 	if w.of(pod) == nil && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && w.Timeline.Cluster.Settings.Schedules(pod.Spec.SchedulerName) {
-		w.all = append(w.all, &pending{pod: pod, since: w.clock, parts: map[Part]time.Duration{}, victims: map[types.UID]bool{}, state: Scheduling})
+		w.all = append(w.all, &pending{pod: pod, since: w.clock, parts: map[Part]time.Duration{}, victims: map[types.UID]bool{}, state: w.fresh(pod)})
 	}
+}
+
+// fresh is what a pod waits for that was not tried yet.
+func (w *waiter) fresh(pod *v1.Pod) Part {
+	if together.On(w.Timeline) && together.GroupOf(pod) != "" {
+		return Group
+	}
+	return Scheduling
+}
+
+// members are the pods of a group that still wait.
+func (w *waiter) members(group string) (all []*pending) {
+	for _, p := range w.all {
+		if !p.over && together.GroupOf(p.pod) == group {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // of is the pod that still waits and is this one, not only of its name; nil if there is none.
@@ -265,7 +287,11 @@ func (w *waiter) follow(e *timeline.Entry) {
 	case timeline.TakenOver: // the next scheduler starts after it
 		return
 	}
-	if name == "" || e.Error != "" && e.What != timeline.Called {
+	switch {
+	case e.Error != "" && e.What != timeline.Called:
+		return
+	case name == "":
+		w.ofGroup(e)
 		return
 	}
 	switch e.What {
@@ -293,6 +319,23 @@ func (w *waiter) follow(e *timeline.Entry) {
 	}
 }
 
+// ofGroup follows the preemption for a group: each of its pods waits for it.
+func (w *waiter) ofGroup(e *timeline.Entry) {
+	group := e.Preemptor()
+	switch {
+	case group == "":
+	case e.What == timeline.Decided:
+		for _, p := range w.members(group) {
+			w.decided(p, e)
+		}
+	case e.What == timeline.Ends:
+		for _, p := range w.routines[group] {
+			p.routines = 0
+		}
+		delete(w.routines, group)
+	}
+}
+
 // end is the end of the wait of a pod.
 func (w *waiter) end(name, became string) {
 	if p := w.named(name); p != nil {
@@ -307,6 +350,9 @@ func (w *waiter) called(e *timeline.Entry) {
 	case e.Call == timeline.Bind:
 		w.end(e.Pod(), "bound "+strings.TrimSuffix(e.Text, ", took effect"))
 	case e.Call == timeline.Evict:
+		for _, p := range w.members(e.By) {
+			p.victims[w.api[e.Pod()]] = true
+		}
 		if p := w.named(e.By); p != nil { // it need not be the pod that was decided on
 			p.victims[w.api[e.Pod()]] = true
 		}
@@ -326,7 +372,7 @@ func (w *waiter) handled(e *timeline.Entry) {
 	if p := w.of(is); p != nil {
 		gates := len(is.Spec.SchedulingGates) > 0
 		if !p.told || p.gates && !gates {
-			p.state = Scheduling
+			p.state = w.fresh(is)
 		}
 		p.told, p.gates = true, gates
 	}
@@ -374,7 +420,7 @@ func (w *waiter) decided(p *pending, e *timeline.Entry) {
 	case all || e.Failed:
 	case w.Timeline.Cluster.Settings.AsyncPreemption():
 		p.routines++
-		w.routines[e.Pod()] = append(w.routines[e.Pod()], p)
+		w.routines[e.Preemptor()] = append(w.routines[e.Preemptor()], p)
 	default:
 		p.within = true
 	}

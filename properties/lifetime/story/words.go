@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/internal/words"
@@ -106,6 +107,11 @@ func Start(c *model.Cluster) (lines []string) {
 	for _, b := range c.PodDisruptionBudgets {
 		lines = append(lines, fmt.Sprintf("PodDisruptionBudget %s allows %d disruptions", model.Key(b), b.Status.DisruptionsAllowed))
 	}
+	for _, o := range c.Extra {
+		if g, ok := o.(*schedulingv1beta1.PodGroup); ok {
+			lines = append(lines, "PodGroup "+model.Key(g)+": "+groupWords(g))
+		}
+	}
 	for _, gate := range slices.Sorted(maps.Keys(c.Settings.FeatureGates)) {
 		lines = append(lines, fmt.Sprintf("The feature gate %s is %t", gate, c.Settings.FeatureGates[gate]))
 	}
@@ -124,9 +130,24 @@ func Created(t *timeline.Timeline) (lines []string) {
 	return lines
 }
 
+// groupWords are what decides about a group.
+func groupWords(g *schedulingv1beta1.PodGroup) string {
+	all := []string{fmt.Sprintf("priority %d", ptr.Deref(g.Spec.Priority, 0))}
+	if gang := g.Spec.SchedulingPolicy.Gang; gang != nil {
+		all = append(all, fmt.Sprintf("it needs %d of its pods", gang.MinCount))
+	}
+	if mode := g.Spec.DisruptionMode; mode != nil && mode.All != nil {
+		all = append(all, "its pods are preempted together or not at all")
+	}
+	return strings.Join(all, ", ")
+}
+
 // podWords are what decides about a pod.
 func podWords(p *v1.Pod) string {
 	all := []string{fmt.Sprintf("priority %d", model.Priority(p))}
+	if group := p.Spec.SchedulingGroup; group != nil && group.PodGroupName != nil {
+		all = append(all, "of group "+*group.PodGroupName)
+	}
 	for i := range p.Spec.Containers {
 		if r := words.Resources(p.Spec.Containers[i].Resources.Requests); r != "" {
 			all = append(all, "requests "+r)
