@@ -238,7 +238,13 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"selected devices":        anyRequest(func(r *resourcev1.DeviceRequest) bool { return r.Exactly != nil && len(r.Exactly.Selectors) > 0 }),
 		"tolerated device":        anyRequest(func(r *resourcev1.DeviceRequest) bool { return r.Exactly != nil && len(r.Exactly.Tolerations) > 0 }),
 		"constrained devices":     withExtra(func(c *resourcev1.ResourceClaim) bool { return len(c.Spec.Devices.Constraints) > 0 }),
-		"taint rule":              withExtra(func(*resourcev1.DeviceTaintRule) bool { return true }),
+		"attribute that is no number": anyDevice(func(d *resourcev1.Device) bool {
+			for _, a := range d.Attributes {
+				return a.StringValue != nil || a.BoolValue != nil || a.VersionValue != nil
+			}
+			return false
+		}),
+		"taint rule": withExtra(func(*resourcev1.DeviceTaintRule) bool { return true }),
 		"pool of several slices": withExtra(func(s *resourcev1.ResourceSlice) bool {
 			return s.Spec.Pool.ResourceSliceCount > 1 && len(s.Spec.Devices) > 0
 		}),
