@@ -14,8 +14,8 @@ import (
 )
 
 // BenchmarkWork is what a worker does with 100 clusters, and how many of them it does in a
-// second of CPU time, with the settings that fuzz has by itself and no timelines. A worker
-// runs with GOGC=400.
+// second of CPU time, with the settings that fuzz has by itself and no timelines. Tests
+// collect garbage twice as often as a worker does (testsize).
 func BenchmarkWork(b *testing.B) {
 	bubble.DeepStacks = true
 	system := inprocess.New()
