@@ -55,6 +55,14 @@ var mended = []Mutant{
 		Breaks:    "a pod that is preempted while it waits for permission is tried again (kubernetes#135719)",
 		Witnesses: []string{"kubernetes-135719"},
 	},
+	{
+		Name: "skipped-group-stays-in-its-cycle",
+		File: groupCycle, Func: "scheduleOnePodGroup",
+		Find:      "if err := sched.SchedulingQueue.AddAttemptedPodGroupIfNeeded(logger, podGroupInfo, sched.SchedulingQueue.SchedulingCycle(), fwk.NewStatus(fwk.Success)); err != nil {",
+		Replace:   "if err := error(nil); err != nil {",
+		Breaks:    "a pod that joins a group whose other pods were all skipped is tried (kubernetes#140478)",
+		Witnesses: []string{"kubernetes-140478"},
+	},
 }
 
 // every are all mutants, whether a campaign finds them or not.

@@ -33,7 +33,7 @@ func ofGroups() []Property {
 		Check: of(together.Whole),
 	}, {
 		Name:    "group-is-tried-complete",
-		Promise: "a group is tried when it exists and as many of its pods as it needs do, and not before",
+		Promise: "a group is tried when it exists and as many of its pods as it needs do, and not before they have been there since its last cycle",
 		Source: "KEP-4671, \"PreEnqueue: used as a barrier to wait for the PodGroup object and minimum number of pods to be observed by the scheduler before even considering them\"; " +
 			"docs: concepts/scheduling-eviction/gang-scheduling",
 		Lies:  []string{"tries a group before its last pod has come", "tries a group that does not exist"},

@@ -104,10 +104,10 @@ func (s *scheduler) hookGroups(schedule schedulePod, failed handleFailure) {
 			}
 		}
 		s.note(e)
-		s.park(timeline.Place{Name: timeline.Requeue, Pod: model.Key(info.Pod)}, nil)
+		at := timeline.Place{Name: timeline.Requeue, Pod: model.Key(info.Pod)}
+		s.wait(&waiting{at: at, what: at.String(), takes: eventTime}) // members are tried in the order in which they come back
 		failed(ctx, f, info, status, nominating, start)
 		g.failed = append(g.failed, failedMember{info.Pod, !status.IsRejected()})
-		time.Sleep(eventTime) // members are tried in the order in which they come back
 	}
 	s.sched.SchedulingQueue = groupQueue{s.sched.SchedulingQueue, s}
 }

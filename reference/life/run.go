@@ -171,6 +171,7 @@ type waiting struct {
 	on    chan struct{}
 	do    func()
 	ready func() bool // nil: at once
+	takes time.Duration
 	gone  atomic.Bool // it waits no more
 }
 
@@ -325,10 +326,15 @@ func (s *scheduler) park(at timeline.Place, ready func() bool) bool {
 
 // parkAs is park for one of several that may come to a place at once: they go on in the order of what they are.
 func (s *scheduler) parkAs(at timeline.Place, what string, ready func() bool) bool {
+	return s.wait(&waiting{at: at, what: what, ready: ready})
+}
+
+// wait is parkAs for what waits.
+func (s *scheduler) wait(w *waiting) bool {
 	if s.dead.Load() {
 		return false
 	}
-	w := &waiting{at: at, what: what, on: make(chan struct{}), ready: ready}
+	w.on = make(chan struct{})
 	s.r.arrive(w)
 	<-w.on
 	return !s.dead.Load()
@@ -370,8 +376,9 @@ func (r *run) let(i int) {
 	}
 	close(w.on)
 	if w.at.Name == timeline.Pop {
-		time.Sleep(cycleTime)
+		w.takes = cycleTime
 	}
+	time.Sleep(w.takes)
 }
 
 // settle lets everything go on that is not held, one after another, until all waits.

@@ -113,20 +113,31 @@ func minCount(g *schedulingv1beta1.PodGroup) int {
 // isPodGroup tells whether a name is that of a PodGroup.
 func isPodGroup(name string) bool { return strings.HasPrefix(name, "podgroup/") }
 
-// TriedComplete looks at groups that are tried before they are known, or before as many of their pods as they need.
+// TriedComplete looks at groups that are tried before they are known, or before as many of their pods as they need: since
+// the scheduler has started, or since their last cycle began, there were never so many. One that has lost a pod since
+// it was put into the queue may be tried all the same.
 func TriedComplete(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken) {
+	complete := map[string]bool{} // at some instant since
 	follow(trace, func(i int, e *timeline.Entry, b *book) {
+		if e.What == timeline.TakenOver {
+			clear(complete)
+			return
+		}
+		for group := range b.groups {
+			complete[group] = complete[group] || len(b.members(group)) >= b.needs(group)
+		}
 		group := e.Preemptor()
 		if e.What != timeline.Popped || !isPodGroup(group) {
 			return
 		}
-		is, needs := len(b.members(group)), b.needs(group)
 		switch {
-		case b.groups[group] == nil:
+		case b.groups[group] == nil && !complete[group]:
 			broken = append(broken, Broken{group, "unknown", fmt.Sprintf("%s is tried at %.3fs, and the scheduler has been told of no such group", e.Object, e.At.Seconds()), i})
-		case is < needs:
-			broken = append(broken, Broken{group, "incomplete", fmt.Sprintf("%s is tried at %.3fs with %d of the %d pods that it needs", e.Object, e.At.Seconds(), is, needs), i})
+		case !complete[group]:
+			broken = append(broken, Broken{group, "incomplete", fmt.Sprintf("%s is tried at %.3fs with %d of the %d pods that it needs",
+				e.Object, e.At.Seconds(), len(b.members(group)), b.needs(group)), i})
 		}
+		complete[group] = false
 	})
 	return broken
 }
