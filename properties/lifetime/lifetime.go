@@ -135,6 +135,9 @@ func (l *Life) atRest(wrong func(p timeline.PodState) (kind, detail string)) (fi
 		return nil
 	}
 	for _, p := range l.Trace.Quiet.Pods {
+		if l.waitsForQuorum(p) {
+			continue
+		}
 		if kind, detail := wrong(p); kind != "" {
 			findings = append(findings, Finding{Pod: p.Name, Kind: kind, Entry: l.Trace.FlushedAt,
 				Detail: fmt.Sprintf("when all is at rest, pod %s %s", p.Name, detail)})
