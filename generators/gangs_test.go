@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/generators"
@@ -24,7 +25,6 @@ func TestOfAnyPreemptor(t *testing.T) {
 			continue
 		}
 		require.Nil(t, c.Preemptor)
-		g := c.Group(c.PreemptorGroup).(*schedulingv1beta1.PodGroup)
 		waiting, all := len(c.Preemptors()), len(c.Members())
 		require.NotZero(t, waiting)
 		count := func(what string, is bool) {
@@ -32,6 +32,19 @@ func TestOfAnyPreemptor(t *testing.T) {
 				seen[what]++
 			}
 		}
+		admitted := c.DeepCopy()
+		require.NoError(t, apiserver.Admit(admitted), "seed %d", seed)
+		require.Emptyf(t, cmp.Diff(c, admitted), "seed %d: admission changed the cluster", seed)
+		if root, is := c.Group(c.PreemptorGroup).(*schedulingv1alpha3.CompositePodGroup); is {
+			gang, groups := root.Spec.SchedulingPolicy.Gang, len(c.GroupsOfPreemptor())-1
+			count("a composite group", true)
+			count("of three groups", groups == 3)
+			count("that need not run together", gang == nil)
+			count("all of which have to run", gang != nil && int(gang.MinGroupCount) == groups)
+			count("fewer of which have to run", gang != nil && int(gang.MinGroupCount) < groups)
+			continue
+		}
+		g := c.Group(c.PreemptorGroup).(*schedulingv1beta1.PodGroup)
 		gang := g.Spec.SchedulingPolicy.Gang
 		count("a gang", gang != nil)
 		count("no gang", gang == nil)
@@ -47,12 +60,10 @@ func TestOfAnyPreemptor(t *testing.T) {
 			count("nominated", m.Status.NominatedNodeName != "")
 			count("another priority", model.Priority(m) != *g.Spec.Priority)
 		}
-		admitted := c.DeepCopy()
-		require.NoError(t, apiserver.Admit(admitted), "seed %d", seed)
-		require.Emptyf(t, cmp.Diff(c, admitted), "seed %d: admission changed the cluster", seed)
 	}
 	for _, what := range []string{"a gang", "no gang", "one pod", "three pods or more", "pods that run", "all of it", "less than all", "more than all",
-		"as a whole", "a policy of its own", "nominated", "another priority"} {
+		"as a whole", "a policy of its own", "nominated", "another priority", "a composite group", "of three groups", "that need not run together",
+		"all of which have to run", "fewer of which have to run"} {
 		require.NotZero(t, seen[what], what)
 	}
 }

@@ -72,13 +72,17 @@ func (c *Cluster) RootOf(p *v1.Pod) string {
 	if p.Spec.SchedulingGroup == nil || p.Spec.SchedulingGroup.PodGroupName == nil {
 		return ""
 	}
-	key := PodGroupKey(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName)
+	return c.rootOf(p.Namespace, PodGroupKey(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName))
+}
+
+// rootOf is RootOf for the pods of a group.
+func (c *Cluster) rootOf(namespace, key string) string {
 	parent, ok := c.parentOf(key)
 	if !ok {
 		return ""
 	}
 	for seen := []string{key}; parent != "" && c.Settings.FeatureGates[GateComposite]; {
-		if key = CompositePodGroupKey(p.Namespace, parent); slices.Contains(seen, key) {
+		if key = CompositePodGroupKey(namespace, parent); slices.Contains(seen, key) {
 			return "" // a circle has no root
 		}
 		if parent, ok = c.parentOf(key); !ok {
@@ -132,6 +136,29 @@ func (c *Cluster) Members() (all []*v1.Pod) {
 		}
 	}
 	return all
+}
+
+// GroupsOfPreemptor are PreemptorGroup and the groups that are scheduled with it, by their names.
+func (c *Cluster) GroupsOfPreemptor() map[string]metav1.Object {
+	all := map[string]metav1.Object{}
+	for _, o := range c.Extra {
+		group, ok := o.(metav1.Object)
+		if key := KeyOfGroup(group); ok && key != "" && c.rootOf(group.GetNamespace(), key) == c.PreemptorGroup {
+			all[key] = group
+		}
+	}
+	return all
+}
+
+// KeyOfGroup is the name of a PodGroup or a CompositePodGroup, as Cluster.PreemptorGroup; "" of other objects.
+func KeyOfGroup(o metav1.Object) string {
+	switch o := o.(type) {
+	case *schedulingv1beta1.PodGroup:
+		return PodGroupKey(o.Namespace, o.Name)
+	case *schedulingv1alpha3.CompositePodGroup:
+		return CompositePodGroupKey(o.Namespace, o.Name)
+	}
+	return ""
 }
 
 // Preemptors are the pods whose cycle is asked about: Preemptor, or the members of PreemptorGroup

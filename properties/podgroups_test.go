@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
@@ -24,6 +25,20 @@ func gang(minCount int32) func(*schedulingv1beta1.PodGroup) {
 	return func(g *schedulingv1beta1.PodGroup) {
 		g.Spec.SchedulingPolicy = schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: minCount}}
 	}
+}
+
+// tree is a composite group c, of which so many groups are scheduled together; 0: each by itself.
+func tree(minGroupCount int32) *schedulingv1alpha3.CompositePodGroup {
+	c := mk.Composite("c", "", 10, false)
+	if c.Spec.SchedulingPolicy.Basic = (&schedulingv1alpha3.CompositeBasicSchedulingPolicy{}); minGroupCount > 0 {
+		c.Spec.SchedulingPolicy = schedulingv1alpha3.CompositePodGroupSchedulingPolicy{Gang: &schedulingv1alpha3.CompositeGangSchedulingPolicy{MinGroupCount: minGroupCount}}
+	}
+	return c
+}
+
+// leaf is a group of c.
+func leaf(name string, minCount int32) *schedulingv1beta1.PodGroup {
+	return mk.Group(name, 10, gang(minCount), mk.PartOf("c"))
 }
 
 func basic(g *schedulingv1beta1.PodGroup) {
@@ -197,6 +212,17 @@ var gangs = []struct {
 		"a", []string{"group-keeps-lower-nominations"}},
 	{"what only a victim stands for", parts([]any{mk.Group("g", 10, gang(1)), node("n", "4", "z"), on("n", "a", 1, mk.Away(v1.LabelHostname, "x")), member("g1", mk.App("x"))}),
 		"none", []string{"skipped-plugins-stay-skipped"}},
+	{"two groups of one", parts([]any{tree(2), leaf("g", 1), leaf("h", 1), node("n", "1", "z"), node("m", "1", "z"), on("n", "a", 1), on("m", "b", 1)}, of("g", "g1"), of("h", "h1")), "a+b", nil},
+	{"two groups of one that fit", parts([]any{tree(2), leaf("g", 1), leaf("h", 1), node("n", "1", "z"), node("m", "1", "z")}, of("g", "g1"), of("h", "h1")), "fits", nil},
+	{"one of the groups is not there yet", parts([]any{tree(2), leaf("g", 1), leaf("h", 2), node("n", "3", "z")}, of("g", "g1"), of("h", "h1")), "waits", nil},
+	{"one group is enough, and the other is not there yet", parts([]any{tree(1), leaf("g", 1), leaf("h", 2), node("n", "1", "z"), on("n", "a", 1)}, of("g", "g1"), of("h", "h1")), "a", nil},
+	{"a group that runs counts", parts([]any{tree(2), leaf("g", 1), leaf("h", 1), node("n", "2", "z"), on("n", "a", 1), on("n", "h1", 10, mk.Member("h"))}, of("g", "g1")), "a", nil},
+	{"a group that runs in part counts not", parts([]any{tree(2), leaf("g", 1), leaf("h", 2), node("n", "2", "z"), on("n", "a", 1), on("n", "h1", 10, mk.Member("h"))}, of("g", "g1"), []any{mk.Pod("h2", 10, mk.Member("h"), mk.CPU("3"))}), "no help", nil},
+	{"what a group that fails had is free for the next", parts([]any{tree(1), leaf("g", 2), leaf("h", 1), node("n", "1", "z")}, of("g", "g1", "g2"), of("h", "h1")), "fits", nil},
+	{"policy basic of groups", parts([]any{tree(0), leaf("g", 1), leaf("h", 1), node("n", "1", "z"), on("n", "a", 1)}, of("g", "g1"), of("h", "h1")), "a", nil},
+	{"a group of groups of a group of groups", parts([]any{tree(1), mk.Composite("in", "c", 10, false), leaf("g", 1), mk.Group("h", 10, gang(1), mk.PartOf("in")), node("n", "1", "z"), on("n", "a", 20)}, of("g", "g1"), of("h", "h1")), "nobody", nil},
+	{"units are not preempted for a group that fails", parts([]any{tree(1), leaf("g", 1), leaf("h", 2), node("n", "1", "z"), node("m", "1", "y"), on("n", "a", 1), on("m", "b", 1)}, []any{mk.Pod("g1", 10, mk.Member("g"), mk.CPU("1"), only("n")),
+		mk.Pod("h1", 10, mk.Member("h"), mk.CPU("1"), only("m")), mk.Pod("h2", 10, mk.Member("h"), mk.CPU("1"), only("m"))}), "a+b", []string{"preempts-for-unscheduled-groups"}},
 	{"a unit on three nodes", parts([]any{mk.Group("g", 10, gang(1)), mk.Group("u", 1, mk.AsAWhole), node("n", "2", "z"), node("m", "1", "z"), node("o", "1", "z"),
 		on("m", "u1", 1, mk.Member("u")), on("n", "u2", 1, mk.Member("u"), mk.CPU("2")), on("o", "u3", 1, mk.Member("u")), on("o", "w", 20)}, []any{member("g1", mk.CPU("2"))}), "u1+u2+u3", nil},
 }
@@ -213,7 +239,7 @@ func gangCluster(i int) *model.Cluster {
 		objects = append(slices.Clip(objects), mk.WithGroups())
 	}
 	c := mk.Cluster(nil, objects...)
-	c.PreemptorGroup = model.PodGroupKey("default", "g")
+	c.PreemptorGroup = c.RootOf(c.Pods[slices.IndexFunc(c.Pods, func(p *v1.Pod) bool { return p.Name == "g1" })])
 	return c
 }
 

@@ -6,6 +6,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
@@ -20,21 +22,29 @@ func podGroups(c *model.Cluster) []step {
 		if !ok {
 			continue
 		}
-		if key := model.PodGroupKey(g.Namespace, g.Name); c.PreemptorGroup != key {
+		key := model.PodGroupKey(g.Namespace, g.Name)
+		if _, part := c.GroupsOfPreemptor()[key]; part && c.PreemptorGroup != key {
+			steps = append(steps, step{title(g) + ": scheduled by itself", func(c *model.Cluster) *model.Cluster { return alone(c, g) }})
+		}
+		if c.PreemptorGroup != key {
 			steps = append(steps, step{title(g) + ": its pods are in no group", func(c *model.Cluster) *model.Cluster { return dissolved(c, i) }})
 		}
 		for _, p := range c.Pods {
 			if isMember(p, g) {
-				steps = append(steps, step{without + title(p) + ", of which one less is needed", func(c *model.Cluster) *model.Cluster { return withoutMember(c, p, g) }},
-					step{title(p) + ": in no group", func(c *model.Cluster) *model.Cluster {
-						return editPods(c, func(other *v1.Pod) bool {
-							is := model.Key(other) == model.Key(p)
-							if is {
-								other.Spec.SchedulingGroup = nil
-							}
-							return is
-						})
-					}})
+				fewer := without + title(p) + ", of which one less is needed"
+				steps = append(steps, step{fewer, func(c *model.Cluster) *model.Cluster { return withoutMember(c, p, g) }})
+				for _, n := range c.Nodes {
+					steps = append(steps, step{fewer + ", and without its room on " + title(n), func(c *model.Cluster) *model.Cluster { return withoutRoom(withoutMember(c, p, g), p, n) }})
+				}
+				steps = append(steps, step{title(p) + ": in no group", func(c *model.Cluster) *model.Cluster {
+					return editPods(c, func(other *v1.Pod) bool {
+						is := model.Key(other) == model.Key(p)
+						if is {
+							other.Spec.SchedulingGroup = nil
+						}
+						return is
+					})
+				}})
 			}
 		}
 		if g.Spec.SchedulingPolicy.Gang != nil {
@@ -47,6 +57,24 @@ func podGroups(c *model.Cluster) []step {
 		}
 	}
 	return append(steps, newScale(c, "members needed", 1, 1, minCountOf).steps()...)
+}
+
+// alone has a group preempt that is part of a composite one. All groups of the tree are then scheduled by themselves.
+func alone(c *model.Cluster, g *schedulingv1beta1.PodGroup) *model.Cluster {
+	tree := c.GroupsOfPreemptor()
+	next := edit(c, func(_ int, o runtime.Object) bool {
+		part, ok := o.(*schedulingv1beta1.PodGroup)
+		if ok = ok && tree[model.KeyOfGroup(part)] != nil; ok {
+			part.Spec.ParentCompositePodGroupName, part.Spec.WorkloadRef = nil, nil
+		}
+		return ok
+	})
+	next.PreemptorGroup = model.KeyOfGroup(g)
+	next.Extra = slices.DeleteFunc(slices.Clone(next.Extra), func(o runtime.Object) bool {
+		composite, ok := o.(*schedulingv1alpha3.CompositePodGroup)
+		return ok && tree[model.KeyOfGroup(composite)] != nil
+	})
+	return next
 }
 
 func isMember(p *v1.Pod, g *schedulingv1beta1.PodGroup) bool {
@@ -69,18 +97,55 @@ func dissolved(c *model.Cluster, i int) *model.Cluster {
 	return next
 }
 
-// withoutMember is without a member, and with one less that is needed.
+// withoutMember is without a member, and with one less that is needed. With the last one of a group that is part of a composite one
+// the group goes, and one group less is needed.
 func withoutMember(c *model.Cluster, p *v1.Pod, g *schedulingv1beta1.PodGroup) *model.Cluster {
-	next := editGroup(c, g, func(g *schedulingv1beta1.PodGroup) bool {
-		gang := g.Spec.SchedulingPolicy.Gang
-		if gang == nil || gang.MinCount < 2 {
+	next := shallow(c)
+	next.Pods = slices.DeleteFunc(slices.Clone(next.Pods), func(other *v1.Pod) bool { return model.Key(other) == model.Key(p) })
+	key, parent := model.KeyOfGroup(g), ""
+	if !slices.ContainsFunc(next.Pods, func(p *v1.Pod) bool { return isMember(p, g) }) && key != c.PreemptorGroup {
+		parent = ptr.Deref(g.Spec.ParentCompositePodGroupName, "")
+		next.Extra = slices.DeleteFunc(slices.Clone(next.Extra), func(o runtime.Object) bool { return isGroup(o, key) })
+	}
+	return edit(next, func(_ int, o runtime.Object) bool {
+		switch o := o.(type) {
+		case *schedulingv1beta1.PodGroup:
+			if gang := o.Spec.SchedulingPolicy.Gang; gang != nil && gang.MinCount > 1 && isGroup(o, key) {
+				gang.MinCount--
+				return true
+			}
+		case *schedulingv1alpha3.CompositePodGroup:
+			if gang := o.Spec.SchedulingPolicy.Gang; gang != nil && gang.MinGroupCount > 1 && o.Namespace == g.Namespace && o.Name == parent {
+				gang.MinGroupCount--
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func isGroup(o runtime.Object, key string) bool {
+	group, ok := o.(metav1.Object)
+	return ok && model.KeyOfGroup(group) == key
+}
+
+// withoutRoom is with so much less room on a node as a pod takes.
+func withoutRoom(c *model.Cluster, p *v1.Pod, n *v1.Node) *model.Cluster {
+	takes := requests(p)
+	takes[v1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
+	return edit(c, func(_ int, o runtime.Object) bool {
+		node, ok := o.(*v1.Node)
+		if !ok || node.Name != n.Name {
 			return false
 		}
-		gang.MinCount--
+		for name, quantity := range takes {
+			if has, ok := node.Status.Allocatable[name]; ok && has.Cmp(quantity) >= 0 {
+				has.Sub(quantity)
+				node.Status.Allocatable[name] = has
+			}
+		}
 		return true
 	})
-	next.Pods = slices.DeleteFunc(slices.Clone(next.Pods), func(other *v1.Pod) bool { return model.Key(other) == model.Key(p) })
-	return next
 }
 
 func editGroup(c *model.Cluster, g *schedulingv1beta1.PodGroup, change func(g *schedulingv1beta1.PodGroup) bool) *model.Cluster {
@@ -91,9 +156,15 @@ func editGroup(c *model.Cluster, g *schedulingv1beta1.PodGroup, change func(g *s
 }
 
 func minCountOf(o runtime.Object) []number {
-	if g, ok := o.(*schedulingv1beta1.PodGroup); ok && g.Spec.SchedulingPolicy.Gang != nil {
-		gang := g.Spec.SchedulingPolicy.Gang
-		return []number{count("spec.schedulingPolicy.gang.minCount", gang.MinCount, func(v int32) { gang.MinCount = v })}
+	switch g := o.(type) {
+	case *schedulingv1beta1.PodGroup:
+		if gang := g.Spec.SchedulingPolicy.Gang; gang != nil {
+			return []number{count("spec.schedulingPolicy.gang.minCount", gang.MinCount, func(v int32) { gang.MinCount = v })}
+		}
+	case *schedulingv1alpha3.CompositePodGroup:
+		if gang := g.Spec.SchedulingPolicy.Gang; gang != nil {
+			return []number{count("spec.schedulingPolicy.gang.minGroupCount", gang.MinGroupCount, func(v int32) { gang.MinGroupCount = v })}
+		}
 	}
 	return nil
 }

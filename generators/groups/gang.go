@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -54,6 +55,50 @@ func (g *drawer) drawGang() {
 	}
 	g.c.Extra = append(g.c.Extra, group)
 	g.c.Preemptor, g.c.PreemptorGroup = nil, model.PodGroupKey(group.Namespace, group.Name)
+	g.drawGangs(group, members)
+}
+
+// drawGangs makes, in some clusters, a group of groups of a gang: its members are divided among up to three groups.
+func (g *drawer) drawGangs(first *schedulingv1beta1.PodGroup, members []*v1.Pod) {
+	if on, pinned := g.Gates[model.GateComposite]; pinned && !on || g.narrow || len(members) < 2 || !g.Chance(25) {
+		return
+	}
+	Set(g.c, model.GateComposite, true)
+	Set(g.c, model.GateTopology, true)
+	root := &schedulingv1alpha3.CompositePodGroup{}
+	root.Name, root.Namespace = "gangs", first.Namespace
+	root.Spec.Priority = first.Spec.Priority
+	root.Spec.WorkloadRef = &schedulingv1alpha3.WorkloadReference{WorkloadName: "workload", TemplateName: root.Name}
+	root.Spec.DisruptionMode = &schedulingv1alpha3.CompositeDisruptionMode{Single: &schedulingv1alpha3.SingleCompositeDisruptionMode{}}
+	if policy := first.Spec.PreemptionPolicy; policy != nil {
+		root.Spec.PreemptionPolicy = new(schedulingv1alpha3.PreemptionPolicy(*policy))
+	}
+	leaves := []*schedulingv1beta1.PodGroup{first}
+	for range 1 + draw.Weighted(g.Source, 70, 30) {
+		leaf := first.DeepCopy()
+		leaf.Name += "-" + strconv.Itoa(len(leaves))
+		g.c.Extra = append(g.c.Extra, leaf)
+		leaves = append(leaves, leaf)
+	}
+	held := map[*schedulingv1beta1.PodGroup]int{}
+	for i, m := range members {
+		leaf := leaves[min(i, g.Intn(len(leaves)))] // the first stays in the first group
+		m.Spec.SchedulingGroup.PodGroupName = &leaf.Name
+		held[leaf]++
+	}
+	for _, leaf := range leaves {
+		leaf.Spec.ParentCompositePodGroupName = &root.Name
+		leaf.Spec.WorkloadRef = &schedulingv1beta1.WorkloadReference{WorkloadName: "workload", TemplateName: leaf.Name}
+		if gang := leaf.Spec.SchedulingPolicy.Gang; gang != nil {
+			gang.MinCount = int32(max(1, held[leaf]-draw.Weighted(g.Source, 70, 30)))
+		}
+	}
+	if root.Spec.SchedulingPolicy.Basic = (&schedulingv1alpha3.CompositeBasicSchedulingPolicy{}); !g.Chance(20) {
+		few := max(1, len(held)-draw.Weighted(g.Source, 60, 30, 10))
+		root.Spec.SchedulingPolicy = schedulingv1alpha3.CompositePodGroupSchedulingPolicy{Gang: &schedulingv1alpha3.CompositeGangSchedulingPolicy{MinGroupCount: int32(few)}}
+	}
+	g.c.Extra = append(g.c.Extra, root)
+	g.c.PreemptorGroup = model.CompositePodGroupKey(root.Namespace, root.Name)
 }
 
 // running are pods that can be members, and run already.

@@ -64,7 +64,7 @@ var ofGroups = []Mutant{
 		Name: "group-policy-ignored",
 		File: groupPreempt, Func: "preemptorEligibleToPreemptOthers",
 		Find:    "preemptor.PreemptionPolicy() == schedulingapi.PreemptNever",
-		Replace: "false",
+		Replace: "false && preemptor.PreemptionPolicy() == schedulingapi.PreemptNever",
 		Breaks:  "a group whose policy is Never preempts nobody",
 	},
 	{

@@ -21,7 +21,8 @@ type Course struct {
 	Waits bool
 	// Fails is why the cycle ends in an error, in words of its text, or "".
 	Fails string
-	// First are the members that are tried in the cluster as it is, in order. Binds: enough of them fit.
+	// First are the members that are tried in the cluster as it is, in order. Binds: enough of them fit. Those of a group of
+	// a composite one that is not scheduled have a Node too, and leave it again.
 	First []MemberFit
 	Binds bool
 	// Eligible is nil if preemption is not tried. Awaited are the victims of a preemption before that the group
@@ -168,9 +169,9 @@ func (by chosen) course(s *podgroups.Set) *Course {
 		ends.Failed = true
 		return c
 	}
-	c.First, c.Fails = by.pass(s, false, nil)
-	ends.First, ends.Failed = placed(c.First), c.Fails != ""
-	if c.Binds = s.Enough(s.Cycle, len(ends.First)); c.Binds || ends.Failed {
+	first := by.pass(s, false, nil)
+	c.First, c.Fails, c.Binds = first.tries, first.failure, first.Enough
+	if ends.First, ends.Failed = first.Tried, c.Fails != ""; c.Binds || ends.Failed {
 		return c
 	}
 	possible, _ := s.Domain(s.Cycle)
@@ -185,48 +186,75 @@ func (by chosen) course(s *podgroups.Set) *Course {
 	if len(possible) == 0 {
 		return c
 	}
-	c.Second, c.Fails = by.pass(s, true, possible)
-	ends.Second, ends.Failed = placed(c.Second), c.Fails != ""
-	if c.Preempts = !ends.Failed && s.Enough(s.Cycle, len(ends.Second)); !c.Preempts {
+	second := by.pass(s, true, possible)
+	c.Second, c.Fails, c.Preempts = second.tries, second.failure, second.Enough
+	if ends.Failed = c.Fails != ""; !c.Preempts {
 		return c
 	}
-	ends.Preempts = true
+	ends.Second, ends.Preempts = s.Helped(s.Cycle, second.Pass), true
 	victims := by.reprieve(s, c, possible, ends.Second)
 	c.Actuation = s.Actuate(s.Cycle, ends.Second, victims)
 	return c
 }
 
-// pass places the members one after another.
-func (by chosen) pass(s *podgroups.Set, again bool, gone []*unit.Unit) (tries []MemberFit, failure string) {
-	var at []podgroup.Placement
-	for left := slices.Clone(s.Members); len(left) > 0; {
-		next, untried := by.member(again, left)
-		if untried && !s.Enough(s.Cycle, len(at)+len(left)) {
-			break
-		}
-		member := left[next]
-		left = slices.Delete(left, next, next+1)
-		d := s.CycleOf(s.OfPods, s.World(s.Cycle, member, at, gone), at, gone, gone).Decide()
-		try := MemberFit{Member: member, Fits: d.Fits, Verdicts: d.Verdicts}
-		if len(d.Errors) > 0 {
-			return append(tries, try), d.Errors[0]
-		}
-		if len(d.Fits) > 0 {
-			try.Node = by.node(again, member, d.Fits)
-			at = append(at, podgroup.Placement{Pod: member, Node: try.Node})
-		}
-		tries = append(tries, try)
-	}
-	return tries, ""
+// pass is what placing the members one after another came to.
+type pass struct {
+	podgroup.Pass
+	tries   []MemberFit
+	failure string
 }
 
-func placed(tries []MemberFit) (all []podgroup.Placement) {
-	for _, t := range tries {
-		if t.Node != "" {
-			all = append(all, podgroup.Placement{Pod: t.Member, Node: t.Node})
+// pass places the members one after another.
+func (by chosen) pass(s *podgroups.Set, again bool, gone []*unit.Unit) *pass {
+	p := &placer{by: by, s: s, again: again, gone: gone}
+	p.Pass = s.Place(p)
+	return &p.pass
+}
+
+// placer places members as is chosen.
+type placer struct {
+	pass
+	by    chosen
+	s     *podgroups.Set
+	again bool
+	gone  []*unit.Unit
+}
+
+// Member implements podgroup.Placer.
+func (p *placer) Member(left []*v1.Pod, enough bool) int {
+	next, untried := p.by.member(p.again, left)
+	if untried && !enough {
+		return -1
+	}
+	return next
+}
+
+// Group implements podgroup.Placer: the group of the member that is chosen, of all of them.
+func (p *placer) Group(left []*podgroup.Tree, enough bool) int {
+	var members []*v1.Pod
+	for _, g := range left {
+		for _, leaf := range g.Leaves() {
+			members = append(members, leaf.Members...)
 		}
 	}
-	return all
+	if len(members) == 0 {
+		return 0
+	}
+	next := p.Member(members, enough)
+	return slices.IndexFunc(left, func(g *podgroup.Tree) bool { return next >= 0 && g.Has(members[next]) })
+}
+
+// Place implements podgroup.Placer.
+func (p *placer) Place(member *v1.Pod, at []podgroup.Placement) (node string, ok bool) {
+	d := p.s.CycleOf(p.s.OfPods, p.s.World(p.s.Cycle, member, at, p.gone), at, p.gone, p.gone).Decide()
+	try := MemberFit{Member: member, Fits: d.Fits, Verdicts: d.Verdicts}
+	if len(d.Errors) > 0 {
+		p.failure = d.Errors[0]
+	} else if len(d.Fits) > 0 {
+		try.Node = p.by.node(p.again, member, d.Fits)
+	}
+	p.tries = append(p.tries, try)
+	return try.Node, p.failure == ""
 }
 
 // reprieve gives units back, and returns those that are not.

@@ -39,10 +39,10 @@ var ofGangs = []breaks{
 		a.Waits = func(*podgroup.Cycle) bool { return false }
 	})},
 	{"gangs: bound members do not count for whether the group is tried", ofCycle(func(a *podgroup.Algorithm) {
-		a.Waits = func(cy *podgroup.Cycle) bool { return len(cy.Members) < cy.MinCount() }
+		a.Waits = func(cy *podgroup.Cycle) bool { return len(cy.Members) < cy.Root.Least }
 	})},
 	{"gangs: one more member has to exist than has to be scheduled", ofCycle(func(a *podgroup.Algorithm) {
-		a.Waits = func(cy *podgroup.Cycle) bool { return len(cy.Members)+len(cy.Bound) <= cy.MinCount() }
+		a.Waits = func(cy *podgroup.Cycle) bool { return len(cy.Members)+len(cy.Bound) <= cy.Root.Least }
 	})},
 	{"gangs: the priority of the pods need not be the group's", failsBut("priority")},
 	{"gangs: the preemption policies of the pods need not be the same", failsBut("preemption policy")},
@@ -51,13 +51,28 @@ var ofGangs = []breaks{
 			return podgroup.Fails(variant.Changed(cy, func(cy *podgroup.Cycle) { cy.Bound = nil }))
 		}
 	})},
-	{"gangs: bound members do not count for whether there are enough", enough(func(cy *podgroup.Cycle, placed int) bool {
-		return placed > 0 && placed >= cy.MinCount()
+	{"gangs: bound members do not count for whether there are enough", enough(func(_ *podgroup.Cycle, g *podgroup.Tree, placed int) bool { return placed >= g.Least })},
+	{"gangs: all members have to fit", enough(func(_ *podgroup.Cycle, g *podgroup.Tree, placed int) bool {
+		return placed == len(g.Members)+len(g.Groups)
 	})},
-	{"gangs: all members have to fit", enough(func(cy *podgroup.Cycle, placed int) bool { return placed == len(cy.Members) })},
-	{"gangs: one member is enough", enough(func(_ *podgroup.Cycle, placed int) bool { return placed > 0 })},
-	{"gangs: no member has to fit if enough are bound", enough(func(cy *podgroup.Cycle, placed int) bool {
-		return placed+len(cy.Bound) >= cy.MinCount()
+	{"gangs: one member is enough", enough(func(_ *podgroup.Cycle, _ *podgroup.Tree, placed int) bool { return placed > 0 })},
+	{"gangs: all groups of a composite one have to fit", enough(func(cy *podgroup.Cycle, g *podgroup.Tree, placed int) bool {
+		return podgroup.Enough(cy, g, placed) && placed >= len(g.Groups)
+	})},
+	{"gangs: one group of a composite one is enough", enough(func(cy *podgroup.Cycle, g *podgroup.Tree, placed int) bool {
+		return podgroup.Enough(cy, g, placed) || len(g.Groups) > 0 && placed > 0
+	})},
+	{"gangs: a composite group is tried before its groups have their pods", ofCycle(func(a *podgroup.Algorithm) {
+		a.Waits = func(cy *podgroup.Cycle) bool { return len(cy.Root.Groups) == 0 && podgroup.Waits(cy) }
+	})},
+	{"gangs: units go for one group only", ofCycle(func(a *podgroup.Algorithm) {
+		a.Helped = func(cy *podgroup.Cycle, p podgroup.Pass) []podgroup.Placement {
+			first := cy.Root.Leaves()[slices.IndexFunc(cy.Root.Leaves(), func(g *podgroup.Tree) bool { return g.Has(p.Placed[0].Pod) })]
+			return slices.DeleteFunc(slices.Clone(p.Placed), func(at podgroup.Placement) bool { return !first.Has(at.Pod) })
+		}
+	})},
+	{"gangs: no member has to fit if enough are bound", ofCycle(func(a *podgroup.Algorithm) {
+		a.Succeeds = func(_ *podgroup.Cycle, enough bool, _ int) bool { return enough }
 	})},
 	{"gangs: the policy Never means nothing", ofCycle(func(a *podgroup.Algorithm) {
 		a.Eligible = func(*podgroup.Cycle) model.Eligibility { return model.Eligibility{OK: true} }
@@ -123,7 +138,7 @@ var ofGangs = []breaks{
 		return podgroup.Refused(cy, placed[:1], emptied, gone, from)
 	})},
 	{"gangs: only as many members are asked as have to fit", refused(func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal {
-		return podgroup.Refused(cy, placed[:min(max(1, cy.MinCount()), len(placed))], emptied, gone, from)
+		return podgroup.Refused(cy, placed[:min(cy.Root.Least, len(placed))], emptied, gone, from)
 	})},
 	{"gangs: members are asked without those placed before", refused(func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, _ int) []podgroup.Refusal {
 		for i, at := range placed {
@@ -176,7 +191,7 @@ func failsBut(reason string) func(*answers.Rules) {
 	})
 }
 
-func enough(is func(cy *podgroup.Cycle, placed int) bool) func(*answers.Rules) {
+func enough(is func(cy *podgroup.Cycle, g *podgroup.Tree, placed int) bool) func(*answers.Rules) {
 	return ofCycle(func(a *podgroup.Algorithm) { a.Enough = is })
 }
 

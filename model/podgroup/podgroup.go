@@ -1,4 +1,4 @@
-// Package podgroup is the scheduling cycle of a pod group, as KEP-4671 and KEP-5710 describe it:
+// Package podgroup is the scheduling cycle of a pod group, as KEP-4671, KEP-5710 and, of composite groups, KEP-6012 describe it:
 // its members are placed one after another, each as a pod is by package model, and if too few of them
 // fit, preemption is tried once, for all of them.
 //
@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -26,7 +27,9 @@ const GatePolicy = "PodGroupPreemptionPolicy"
 type Algorithm struct {
 	Waits    func(cy *Cycle) bool
 	Fails    func(cy *Cycle) []string
-	Enough   func(cy *Cycle, placed int) bool
+	Enough   func(cy *Cycle, t *Tree, placed int) bool
+	Succeeds func(cy *Cycle, enough bool, placed int) bool
+	Helped   func(cy *Cycle, p Pass) []Placement
 	Eligible func(cy *Cycle) model.Eligibility
 	Ongoing  func(cy *Cycle) bool
 	Domain   func(cy *Cycle) (possible []*unit.Unit, failure string)
@@ -39,7 +42,7 @@ type Algorithm struct {
 
 // Documented is the algorithm of Kubernetes v1.37.1.
 func Documented() *Algorithm {
-	return &Algorithm{Waits: Waits, Fails: Fails, Enough: Enough, Eligible: Eligible, Ongoing: Ongoing, Domain: Domain,
+	return &Algorithm{Waits: Waits, Fails: Fails, Enough: Enough, Succeeds: Succeeds, Helped: Helped, Eligible: Eligible, Ongoing: Ongoing, Domain: Domain,
 		World: World, Again: Again, Refused: Refused, Actuate: Actuate, Nominate: Nominate}
 }
 
@@ -56,8 +59,8 @@ type Cycle struct {
 	// OfPods is by what a member is placed.
 	OfPods  *model.Algorithm
 	Cluster *model.Cluster
-	Group   *schedulingv1beta1.PodGroup
-	// Members wait to be scheduled, Bound are those that are bound; in the cluster's order.
+	// Root is the tree of the group. Members wait to be scheduled, Bound are those that are bound; in the cluster's order.
+	Root           *Tree
 	Members, Bound []*v1.Pod
 	// First is the cycle of the first of the Members in the cluster as it is.
 	First *model.Cycle
@@ -66,8 +69,8 @@ type Cycle struct {
 // Course is how far a cycle came that binds nobody.
 type Course struct {
 	Failed bool        // it ended in an error
-	First  []Placement // in the cluster as it is
-	Second []Placement // once all that may be preempted is gone
+	First  []Placement // in the cluster as it is: all that were placed
+	Second []Placement // once all that may be preempted is gone: those that are helped
 	// Preempts: what is in the way of Second is preempted.
 	Preempts bool
 }
@@ -76,7 +79,7 @@ type Course struct {
 // Cycle is used.
 func (a *Algorithm) NewCycle(c *model.Cluster, ofPods *model.Algorithm) *Cycle {
 	cy := &Cycle{Algorithm: a, OfPods: ofPods, Cluster: c}
-	cy.Group, _ = c.Group(c.PreemptorGroup).(*schedulingv1beta1.PodGroup)
+	cy.Root = treeOf(c, c.Group(c.PreemptorGroup))
 	for _, p := range c.Members() {
 		if p.Spec.NodeName == "" {
 			cy.Members = append(cy.Members, p)
@@ -91,18 +94,9 @@ func (a *Algorithm) NewCycle(c *model.Cluster, ofPods *model.Algorithm) *Cycle {
 // Priority is that of the group.
 func (cy *Cycle) Priority() int32 { return cy.First.Preemptor.Priority }
 
-// MinCount is how many members have to be scheduled at least: that of a gang; of a group
-// with the policy basic none has to (scheduling/v1beta1/types.go, PodGroupSchedulingPolicy).
-func (cy *Cycle) MinCount() int {
-	if gang := cy.Group.Spec.SchedulingPolicy.Gang; gang != nil {
-		return int(gang.MinCount)
-	}
-	return 0
-}
-
-// Waits tells whether the group is not tried yet: fewer pods of it exist than have to be scheduled
-// (docs: concepts/scheduling-eviction/gang-scheduling; KEP-4671, PreEnqueue).
-func Waits(cy *Cycle) bool { return len(cy.Members)+len(cy.Bound) < cy.MinCount() }
+// Waits tells whether the group is not tried yet: fewer pods, or groups that have enough of them, exist than have to be scheduled
+// (docs: concepts/scheduling-eviction/gang-scheduling; KEP-4671, PreEnqueue; KEP-6012, "GangScheduling Plugin Changes").
+func Waits(cy *Cycle) bool { return !cy.Root.admissible() }
 
 // Fails are the reasons why the group is not scheduled at all; words of one of them are in the error. All its
 // pods have to have its priority (KEP-5710, "Workload priority": "all pods … within PodGroup should have the
@@ -123,13 +117,6 @@ func Fails(cy *Cycle) (reasons []string) {
 	return reasons
 }
 
-// Enough tells whether the group is scheduled if so many members are placed: at least one, and with those
-// that are bound already as many as have to be (docs: concepts/scheduling-eviction/podgroup-scheduling;
-// KEP-4671, "Workload Scheduling Cycle").
-func Enough(cy *Cycle, placed int) bool {
-	return placed > 0 && placed+len(cy.Bound) >= cy.MinCount()
-}
-
 // Eligible tells whether the group may preempt others: it may not if its policy is Never
 // (scheduling/v1beta1/types.go, PodGroupSpec.PreemptionPolicy).
 func Eligible(cy *Cycle) model.Eligibility {
@@ -142,13 +129,20 @@ func Eligible(cy *Cycle) model.Eligibility {
 // policy is the preemption policy of the group: its own with the gate PodGroupPreemptionPolicy, or that
 // which its pods share.
 func (cy *Cycle) policy() v1.PreemptionPolicy {
-	switch {
-	case !cy.Cluster.Settings.FeatureGates[GatePolicy]:
+	if !cy.Cluster.Settings.FeatureGates[GatePolicy] {
 		return policyOf(cy.Members[0])
-	case cy.Group.Spec.PreemptionPolicy == nil:
-		return v1.PreemptLowerPriority
 	}
-	return v1.PreemptionPolicy(*cy.Group.Spec.PreemptionPolicy)
+	switch g := cy.Cluster.Group(cy.Cluster.PreemptorGroup).(type) {
+	case *schedulingv1beta1.PodGroup:
+		if g.Spec.PreemptionPolicy != nil {
+			return v1.PreemptionPolicy(*g.Spec.PreemptionPolicy)
+		}
+	case *schedulingv1alpha3.CompositePodGroup:
+		if g.Spec.PreemptionPolicy != nil {
+			return v1.PreemptionPolicy(*g.Spec.PreemptionPolicy)
+		}
+	}
+	return v1.PreemptLowerPriority
 }
 
 func policyOf(p *v1.Pod) v1.PreemptionPolicy {

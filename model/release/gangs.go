@@ -69,6 +69,12 @@ func leastOfTwoDomains(r *answers.Rules) {
 	r.OfGroups.Refused = all
 }
 
+// preemptsForUnscheduledGroups: what was placed of a group of a composite one, and taken back as that group cannot be scheduled, counts when units are
+// given back.
+func preemptsForUnscheduledGroups(r *answers.Rules) {
+	r.OfGroups.Helped = func(_ *podgroup.Cycle, p podgroup.Pass) []podgroup.Placement { return p.Tried }
+}
+
 // groupKeepsLowerNominations: preempting for a group withdraws no nomination.
 func groupKeepsLowerNominations(r *answers.Rules) {
 	actuate := r.OfGroups.Actuate
@@ -80,18 +86,31 @@ func groupKeepsLowerNominations(r *answers.Rules) {
 }
 
 // membersStayNominated: a member that finds no place keeps its nomination. If nobody is preempted, those that had a
-// place at first lose theirs.
+// place at first lose theirs, but not if it is only the composite group above theirs that cannot be scheduled.
 func membersStayNominated(r *answers.Rules) {
 	nominate := r.OfGroups.Nominate
 	r.OfGroups.Nominate = func(cy *podgroup.Cycle, member *v1.Pod, course podgroup.Course) string {
 		isIn := func(placed []podgroup.Placement) bool {
 			return slices.ContainsFunc(placed, func(at podgroup.Placement) bool { return at.Pod == member })
 		}
-		if course.Failed || course.Preempts && isIn(course.Second) || !course.Preempts && isIn(course.First) {
+		if course.Failed || course.Preempts && isIn(course.Second) || !course.Preempts && isIn(course.First) && !onlyAbove(cy, member, course.First) {
 			return nominate(cy, member, course)
 		}
 		return member.Status.NominatedNodeName
 	}
+}
+
+// onlyAbove tells whether the group of a member could be scheduled with so many placed, so that it is a group above that could not.
+func onlyAbove(cy *podgroup.Cycle, member *v1.Pod, placed []podgroup.Placement) bool {
+	leaves := cy.Root.Leaves()
+	own := leaves[slices.IndexFunc(leaves, func(g *podgroup.Tree) bool { return g.Has(member) })]
+	there := 0
+	for _, at := range placed {
+		if own.Has(at.Pod) {
+			there++
+		}
+	}
+	return own != cy.Root && podgroup.Enough(cy, own, there)
 }
 
 // ownNominationsCount: a member that is not placed yet counts where it is nominated, as a pod of priority 0 that has

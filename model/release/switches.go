@@ -109,6 +109,7 @@ var switches = []struct {
 	{NominationByOwnPriority, nominationByOwnPriority},
 	{SkippedStaySkipped, skippedStaySkipped},
 	{LeastOfTwoDomains, leastOfTwoDomains},
+	{PreemptsForUnscheduledGroups, preemptsForUnscheduledGroups},
 	{GroupKeepsLowerNominations, groupKeepsLowerNominations},
 	{MembersStayNominated, membersStayNominated},
 	{OwnNominationsCount, ownNominationsCount},

@@ -1,9 +1,11 @@
 package unmodelled
 
 import (
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -22,16 +24,22 @@ func Group(c *model.Cluster) (u model.Unmodelled) {
 // what could of one of its members, and what they do to each other before any of them is bound.
 func InGroup(c *model.Cluster) (u model.Unmodelled) {
 	title := model.GroupTitle(c.PreemptorGroup)
-	group, leaf := c.Group(c.PreemptorGroup).(*schedulingv1beta1.PodGroup)
-	switch {
-	case !leaf:
-		u.Add(title, "preemptor", "the scheduling of groups of groups")
-		return u
-	case group.Spec.SchedulingConstraints != nil:
-		u.Add(title, "spec.schedulingConstraints", "the placements of topology-aware scheduling")
-	case len(c.Members()) == 0:
+	if len(c.Members()) == 0 {
 		u.Add(title, "preemptor", "it has no pod")
 		return u
+	}
+	groups := c.GroupsOfPreemptor()
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		constrained := false
+		switch g := groups[key].(type) {
+		case *schedulingv1beta1.PodGroup:
+			constrained = g.Spec.SchedulingConstraints != nil
+		case *schedulingv1alpha3.CompositePodGroup:
+			constrained = g.Spec.SchedulingConstraints != nil
+		}
+		if constrained {
+			u.Add(model.GroupTitle(key), "spec.schedulingConstraints", "the placements of topology-aware scheduling")
+		}
 	}
 	for _, m := range c.Members() {
 		object := "Pod " + model.Key(m)

@@ -61,10 +61,14 @@ func IsLeftToChance(r *properties.Result) bool {
 // outcomeOfGroup is that of a pod group.
 func outcomeOfGroup(r *properties.Result) string {
 	s, g := r.Group, r.Observation.Group
-	waiting, minCount := len(s.Members), s.MinCount()
+	waiting := len(s.Members)
 	switch bound := Bound(r.Observation); {
-	case g.Waits != "" && waiting+len(s.Bound) < minCount:
-		return fmt.Sprintf("waits for members: %d of %d exist", waiting+len(s.Bound), minCount)
+	case g.Waits != "" && s.Waits(s.Cycle):
+		waitsFor := "members"
+		if len(s.Root.Groups) > 0 {
+			waitsFor = "groups of it"
+		}
+		return fmt.Sprintf("waits for %s: %d of %d exist", waitsFor, s.Root.There(), s.Root.Least)
 	case g.Waits != "":
 		return "waits" // which should not be
 	case len(bound) == waiting:

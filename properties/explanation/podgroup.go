@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
-
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 	"github.com/preemptcheck/preemptcheck/model/explain"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -22,6 +22,8 @@ type OfGroup struct {
 	Priority int32  `json:"priority"`
 	// MinCount is how many pods have to run at least; 0 if none has to.
 	MinCount int `json:"minCount"`
+	// Groups are those of a composite group.
+	Groups []ChildGroup `json:"groups,omitempty"`
 	// Pods are the members that wait, and Running those that are bound.
 	Pods    []string   `json:"pods"`
 	Running []OnNode   `json:"running,omitempty"`
@@ -53,6 +55,15 @@ type OfGroup struct {
 	Reference GroupObserved `json:"reference"`
 }
 
+// ChildGroup is a group of a composite one.
+type ChildGroup struct {
+	Group    string `json:"group"`    // as "PodGroup default/workers"
+	Parent   string `json:"parent"`   // likewise
+	MinCount int    `json:"minCount"` // 0 if none of its pods, or groups, has to be scheduled
+	Pods     int    `json:"pods"`
+	Groups   int    `json:"groups"`
+}
+
 // OnNode is a pod with a node.
 type OnNode struct {
 	Pod  string `json:"pod"`
@@ -62,6 +73,8 @@ type OnNode struct {
 // Placement is what placing the members one after another comes to.
 type Placement struct {
 	Placed []Placed `json:"placed,omitempty"`
+	// TakenBack had a place, but the group that they are in cannot be scheduled: the place is free again.
+	TakenBack []OnNode `json:"takenBack,omitempty"`
 	// Failed says why others do not fit, of pods with the same reasons at once.
 	Failed []MembersFailed `json:"failed,omitempty"`
 	// Untried are not tried any more, as too few could fit.
@@ -110,14 +123,23 @@ type GroupObserved struct {
 	Nominated []OnNode `json:"nominated,omitempty"`
 }
 
+// minCount is what a gang says, and 0 otherwise.
+func minCount(t *podgroup.Tree) int {
+	if !t.Gang {
+		return 0
+	}
+	return t.Least
+}
+
 // Group explains the result of a check of a pod group.
 func Group(r *properties.Result) *OfGroup {
 	c, s, o := r.Cluster, r.Group, r.Observation
 	course := explain.Follow(s, o.Group)
 	e := &OfGroup{
-		Group: model.GroupTitle(c.PreemptorGroup), Priority: s.Priority(), MinCount: s.MinCount(), Nodes: len(c.Nodes),
+		Group: model.GroupTitle(c.PreemptorGroup), Priority: s.Priority(), MinCount: minCount(s.Root), Nodes: len(c.Nodes),
 		Waits: course.Waits, Fails: course.Fails, Fits: course.Binds, Helps: course.Preempts, Violations: course.Violations,
 	}
+	e.addGroups(s.Root)
 	for _, m := range s.Members {
 		key := model.Key(m)
 		e.Pods = append(e.Pods, key)
@@ -132,7 +154,7 @@ func Group(r *properties.Result) *OfGroup {
 		e.Running = append(e.Running, OnNode{model.Key(m), m.Spec.NodeName})
 	}
 	if course.First != nil {
-		e.First = placement(course.First, s.Members)
+		e.First = placement(course.First, s)
 	}
 	if course.Eligible != nil {
 		e.Eligible = &Eligibility{course.Eligible.OK, course.Eligible.Reason}
@@ -141,7 +163,7 @@ func Group(r *properties.Result) *OfGroup {
 		e.Awaits = append(e.Awaits, p.Key)
 	}
 	if course.Second != nil {
-		e.Second = placement(course.Second, s.Members)
+		e.Second = placement(course.Second, s)
 	}
 	for _, u := range course.Units {
 		together := togetherOn(u)
@@ -196,16 +218,35 @@ func Bound(o *model.Observation) (all []OnNode) {
 	return all
 }
 
-func placement(tries []explain.MemberFit, members []*v1.Pod) *Placement {
+// addGroups adds the groups below one, each before those below it.
+func (e *OfGroup) addGroups(t *podgroup.Tree) {
+	for _, g := range t.Groups {
+		e.Groups = append(e.Groups, ChildGroup{model.GroupTitle(g.Key), model.GroupTitle(t.Key), minCount(g), len(g.Members) + len(g.Bound), len(g.Groups)})
+		e.addGroups(g)
+	}
+}
+
+func placement(tries []explain.MemberFit, s *podgroups.Set) *Placement {
 	p := &Placement{}
 	var untried []string
-	for _, m := range members {
+	for _, m := range s.Members {
 		untried = append(untried, model.Key(m))
 	}
+	var placed []podgroup.Placement
+	for _, t := range tries {
+		if t.Node != "" {
+			placed = append(placed, podgroup.Placement{Pod: t.Member, Node: t.Node})
+		}
+	}
+	lost := s.TakenBack(placed)
 	for _, t := range tries {
 		key := model.Key(t.Member)
 		untried = slices.DeleteFunc(untried, func(other string) bool { return other == key })
-		if t.Node != "" {
+		switch at := (podgroup.Placement{Pod: t.Member, Node: t.Node}); {
+		case slices.Contains(lost, at):
+			p.TakenBack = append(p.TakenBack, OnNode{key, t.Node})
+			continue
+		case t.Node != "":
 			p.Placed = append(p.Placed, Placed{OnNode{key, t.Node}, t.Fits})
 			continue
 		}

@@ -56,6 +56,10 @@ func verb(n int, one, many string) string {
 
 // countText says what minCount means here.
 func (e *OfGroup) countText(w io.Writer) {
+	if len(e.Groups) > 0 {
+		e.groupsText(w)
+		return
+	}
 	waiting, running := len(e.Pods), len(e.Running)
 	switch need := e.MinCount - running; {
 	case e.Waits:
@@ -72,6 +76,42 @@ func (e *OfGroup) countText(w io.Writer) {
 	default:
 		fmt.Fprintf(w, "Members: at least %d of the %d pods %s to fit, or none is scheduled (minCount).\n\n", need, waiting, verb(need, "has", "have"))
 	}
+}
+
+// groupsText says what minGroupCount, and minCount of each group, mean here.
+func (e *OfGroup) groupsText(w io.Writer) {
+	own := 0
+	for _, g := range e.Groups {
+		own += one(g.Parent == e.Group)
+	}
+	switch {
+	case e.Waits:
+		fmt.Fprintf(w, "Members: it waits until %s (minGroupCount) that have all the pods that they need.\n\n", words.Plural(e.MinCount, "group"))
+	case e.MinCount == 0:
+		fmt.Fprintf(w, "Members: its %s need not run together (policy basic).\n\n", words.Plural(own, "group"))
+	default:
+		fmt.Fprintf(w, "Members: at least %d of its %s %s to be scheduled, or none is (minGroupCount).\n\n", e.MinCount, words.Plural(own, "group"), verb(e.MinCount, "has", "have"))
+	}
+	t := table.New("  ", "GROUP", "IN", "HAS", "NEEDS")
+	for _, g := range e.Groups {
+		has, needs := words.Plural(g.Pods, "pod"), "any of them"
+		if g.Groups > 0 {
+			has = words.Plural(g.Groups, "group")
+		}
+		if g.MinCount > 0 {
+			needs = fmt.Sprintf("%d of them", g.MinCount)
+		}
+		t.Row(g.Group, g.Parent, has, needs)
+	}
+	t.WriteText(w)
+	fmt.Fprintln(w)
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // needed is how many of those that wait have to fit.
@@ -128,6 +168,12 @@ func (p *Placement) writeText(w io.Writer, nodes int, helps bool) {
 			t.Row(at.node, fmt.Sprint(len(at.pods)), words.Some(at.pods, shownNodes))
 		}
 		t.WriteText(w)
+		fmt.Fprintln(w)
+	}
+	for _, at := range byNode(p.TakenBack) {
+		fmt.Fprintf(w, "  %s had a place on %s, which is free again: too few of the group can be scheduled.\n", words.Some(at.pods, shownNodes), at.node)
+	}
+	if len(p.TakenBack) > 0 {
 		fmt.Fprintln(w)
 	}
 	for _, f := range p.Failed {
@@ -190,7 +236,7 @@ func (e *OfGroup) preemptionText(w io.Writer) {
 
 func (e *OfGroup) evictedText(w io.Writer) {
 	fmt.Fprintf(w, "Then everything is given back, the most important first, beside which %s still %s", verb(len(e.Second.Placed), "this pod", "all these pods"), verb(len(e.Second.Placed), "fits", "fit"))
-	if need := max(1, e.MinCount-len(e.Running)); len(e.Second.Placed) > need {
+	if need := max(1, e.MinCount-len(e.Running)); len(e.Groups) == 0 && len(e.Second.Placed) > need {
 		fmt.Fprintf(w, ", also those beyond the %d that %s to", need, verb(need, "has", "have"))
 	}
 	fmt.Fprint(w, ".\n\n")

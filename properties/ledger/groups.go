@@ -98,6 +98,17 @@ var openGroups = []Entry{
 		Releases:    ">=1.37.0",
 	},
 	{
+		ID:          "preempts-for-unscheduled-groups",
+		Title:       "Pods are preempted for members of a group that cannot be scheduled anyway",
+		Class:       Defect,
+		Promise:     "If the scheduler cannot find enough resources to make the PodGroup feasible, the entire PodGroup is considered unschedulable. Of a child group that fails, the scheduler reverts all of its in-memory changes.",
+		Source:      "docs: concepts/scheduling-eviction/podgroup-scheduling; KEP-6012, \"Recursive Scheduling Cycle Execution\"",
+		Happens:     "A composite group can be scheduled without all of its groups. Of one that cannot be, not even with all victims gone, the placements are taken back in the snapshot, but stay in its result. From the results of all groups it is gathered for whom victims have to go, and to which nodes pods are nominated.",
+		Where:       "schedule_one_podgroup.go:1263@v1.37.1, makeProposedAssignments, and schedule_one_podgroup.go:453@v1.37.1, podGroupCycle",
+		Consequence: "Pods are evicted for members that cannot be bound, and the room is kept for them by nominations.",
+		Releases:    ">=1.37.0",
+	},
+	{
 		ID:          "group-keeps-lower-nominations",
 		Title:       "Preempting for a group withdraws no nominations of lower priority",
 		Class:       Inconsistency,

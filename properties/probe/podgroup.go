@@ -49,7 +49,7 @@ func groupShape(r *properties.Result) string {
 	}
 	if s != nil {
 		possible, _ := s.Domain(s.Cycle)
-		shape = append(shape, fmt.Sprint(s.MinCount()))
+		shape = append(shape, fmt.Sprint(s.Root.Least))
 		for _, u := range possible {
 			shape = append(shape, fmt.Sprint(len(u.Pods)))
 		}

@@ -53,6 +53,7 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 	}
 	tests := []struct {
 		name     string
+		groups   []runtime.Object // nil: pg
 		nodes    []*v1.Node
 		variants []variant
 		check    func(o *outcome) error
@@ -114,16 +115,38 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 			},
 			check: func(o *outcome) error { return o.nominates(1) },
 		},
+		{
+			name: "one of two groups of a composite group cannot be scheduled",
+			groups: []runtime.Object{
+				st.MakeCompositePodGroup().Namespace("default").Name("cpg").UID("cpg").Priority(10).MinGroupCount(1).Obj(),
+				st.MakePodGroup().Namespace("default").Name("pg").UID("pg").Priority(10).MinCount(1).ParentCompositePodGroup("cpg").Obj(),
+				st.MakePodGroup().Namespace("default").Name("pg2").UID("pg2").Priority(10).MinCount(2).ParentCompositePodGroup("cpg").Obj(),
+			},
+			nodes: []*v1.Node{node("node1", "1", "10"), node("node2", "1", "10")},
+			variants: []variant{
+				{"none of its pods fits", 10, []*st.PodWrapper{pod("v", "node1", 0, "1"), pod("w", "node2", 0, "1"),
+					pod("m", "", 10, "1").PodGroupName("pg").NodeSelector(map[string]string{"zone": "node1"}),
+					pod("m1", "", 10, "2").PodGroupName("pg2"), pod("m2", "", 10, "2").PodGroupName("pg2")}},
+				{"one of its pods fits", 10, []*st.PodWrapper{pod("v", "node1", 0, "1"), pod("w", "node2", 0, "1"),
+					pod("m", "", 10, "1").PodGroupName("pg").NodeSelector(map[string]string{"zone": "node1"}),
+					pod("m1", "", 10, "1").PodGroupName("pg2"), pod("m2", "", 10, "1").PodGroupName("pg2")}},
+			},
+			check: func(o *outcome) error { return o.evicts("v") },
+		},
 	}
 	for _, tt := range tests {
 		for _, v := range tt.variants {
 			t.Run(tt.name+"/"+v.name, func(t *testing.T) {
 				featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{
-					features.GenericWorkload: true, features.SchedulerAsyncPreemption: false, features.SchedulerAsyncAPICalls: false})
+					features.GenericWorkload: true, features.CompositePodGroup: tt.groups != nil, features.TopologyAwareWorkloadScheduling: tt.groups != nil,
+					features.SchedulerAsyncPreemption: false, features.SchedulerAsyncAPICalls: false})
 				_, ctx := ktesting.NewTestContext(t)
 				ctx, cancel := context.WithCancel(ctx)
 				defer cancel()
-				objects := []runtime.Object{st.MakePodGroup().Namespace("default").Name("pg").UID("pg").Priority(v.priority).MinCount(1).Obj()}
+				objects := slices.Clone(tt.groups)
+				if objects == nil {
+					objects = append(objects, st.MakePodGroup().Namespace("default").Name("pg").UID("pg").Priority(v.priority).MinCount(1).Obj())
+				}
 				for _, n := range tt.nodes {
 					objects = append(objects, n)
 				}

@@ -55,8 +55,9 @@ func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
 	case first.failure != "":
 		return s.admitsError(o, e, first.failure)
 	}
-	e.First = first.placed
-	if e.binds = s.Enough(s.Cycle, len(first.placed)); e.binds {
+	e.First = first.Tried
+	if e.binds = first.Enough; e.binds {
+		e.First = first.Placed
 		return s.admitsEnd(o, e)
 	}
 	possible, failure := s.Domain(s.Cycle)
@@ -77,14 +78,13 @@ func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
 	case second.failure != "":
 		return s.admitsError(o, e, second.failure)
 	}
-	e.Second = second.placed
-	if e.Preempts = s.Enough(s.Cycle, len(second.placed)); !e.Preempts {
+	if e.Preempts = second.Enough; !e.Preempts {
 		return s.admitsEnd(o, e)
 	}
-	if !slices.Equal(g.Placed, second.names()) {
-		return disagree(model.StagePlacement, "", "placed", second.names(), g.Placed)
+	if e.Second, dis = s.admitsPlaced(g.Placed, s.Helped(s.Cycle, second.Pass)); dis != nil {
+		return dis
 	}
-	if e.victims, dis = s.admitsReprieve(g, possible, second.placed); dis != nil {
+	if e.victims, dis = s.admitsReprieve(g, possible, e.Second); dis != nil {
 		return dis
 	}
 	return s.admitsEnd(o, e)
@@ -132,62 +132,6 @@ func (s *Set) admitsError(o *model.Observation, e end, reasons ...string) *answe
 	}
 	e.Failed = true
 	return s.admitsEnd(o, e)
-}
-
-// pass is what placing the members one after another came to.
-type pass struct {
-	placed  []podgroup.Placement
-	failure string // why it ends in an error, or ""
-	// postFilter is why preemption is not even asked, if it would not be for any of the members tried: see
-	// model.Decision.PostFilterError.
-	postFilter string
-}
-
-func (p *pass) names() (names []string) {
-	for _, at := range p.placed {
-		names = append(names, model.Key(at.Pod))
-	}
-	return names
-}
-
-// admitsPass: each member is tried once, beside those placed before it, where a pod would be; and all are, unless there
-// can be enough no more.
-func (s *Set) admitsPass(stage model.Stage, tries []model.MemberTry, gone []*unit.Unit) (*pass, *answers.Disagreement) {
-	left := slices.Clone(s.Members)
-	p, asked := &pass{}, false
-	for _, try := range tries {
-		at := slices.IndexFunc(left, func(m *v1.Pod) bool { return model.Key(m) == try.Pod })
-		if at < 0 {
-			return nil, disagree(stage, "", "tries", keys(left), try.Pod)
-		}
-		member := left[at]
-		left = slices.Delete(left, at, at+1)
-		d, err := answers.Of(s.CycleOf(s.OfPods, s.World(s.Cycle, member, p.placed, gone), p.placed, gone, gone), s.rules)
-		if err != nil {
-			return nil, &answers.Disagreement{Stage: stage, Kind: "group: left to chance", Want: err.Error(), Undecided: true}
-		}
-		if dis := d.AdmitsFilters(&model.Observation{Filters: try.Filters, ScheduledTo: try.Node, CycleError: try.Error}); dis != nil {
-			dis.Stage, dis.Kind, dis.Want = stage, "group: "+dis.Kind, try.Pod+": "+dis.Want
-			return nil, dis
-		}
-		if p.postFilter = d.PostFilterError; d.PostFilterError == "" {
-			asked = true
-		}
-		switch {
-		case len(d.Errors) > 0:
-			p.failure = try.Error
-			return p, nil
-		case try.Node != "":
-			p.placed = append(p.placed, podgroup.Placement{Pod: member, Node: try.Node})
-		}
-	}
-	if asked {
-		p.postFilter = ""
-	}
-	if len(left) > 0 && s.Enough(s.Cycle, len(p.placed)+len(left)) {
-		return nil, disagree(stage, "", "tries", keys(left), "nobody")
-	}
-	return p, nil
 }
 
 func keys(pods []*v1.Pod) (names []string) {
