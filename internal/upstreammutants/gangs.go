@@ -78,7 +78,7 @@ var ofGroups = []Mutant{
 		Name: "refused-units-stay",
 		File: groupPreempt, Func: "selectVictimsOnDomain",
 		Find:    "if err = removeVictimPodsWithPreFilter(v, preemptorAssignments); err != nil {\n\t\t\t\t\treturn false, err\n\t\t\t\t}",
-		Replace: "",
+		Replace: "_ = removeVictimPodsWithPreFilter",
 		Breaks:  "units that are not given back are gone for those after them",
 	},
 	{
@@ -134,7 +134,7 @@ var ofGroups = []Mutant{
 		Name: "bound-pods-of-a-group-are-not-validated",
 		File: groupCycle, Func: "validateScheduledPods",
 		Find:    "if err := validatePod(pod); err != nil {",
-		Replace: "if err := error(nil); err != nil {",
+		Replace: "if err := validatePod(pod); false && err != nil {",
 		Breaks:  "pods of a group that run have its priority, too",
 	},
 	{
