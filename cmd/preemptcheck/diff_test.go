@@ -70,6 +70,9 @@ type synchronous struct {
 func (s synchronous) Name() string { return s.name }
 
 func (s synchronous) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	if t.Cluster.Settings.FeatureGates[model.GateWorkload] {
+		return nil, &reference.Refusal{System: s.name, What: "pod groups in timelines: its driver does not watch them"}
+	}
 	t = t.Clone()
 	gates := maps.Clone(t.Cluster.Settings.FeatureGates)
 	if gates == nil {
