@@ -55,6 +55,7 @@ func TestOfAnyPreemptor(t *testing.T) {
 		count("less than all", gang != nil && int(gang.MinCount) < all)
 		count("more than all", gang != nil && int(gang.MinCount) > all)
 		count("as a whole", g.Spec.DisruptionMode.All != nil)
+		count("scheduled before", len(g.Status.Conditions) > 0)
 		count("a policy of its own", g.Spec.PreemptionPolicy != nil)
 		for _, m := range c.Preemptors() {
 			count("nominated", m.Status.NominatedNodeName != "")
@@ -62,7 +63,7 @@ func TestOfAnyPreemptor(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"a gang", "no gang", "one pod", "three pods or more", "pods that run", "all of it", "less than all", "more than all",
-		"as a whole", "a policy of its own", "nominated", "another priority", "a composite group", "of three groups", "that need not run together",
+		"as a whole", "scheduled before", "a policy of its own", "nominated", "another priority", "a composite group", "of three groups", "that need not run together",
 		"all of which have to run", "fewer of which have to run"} {
 		require.NotZero(t, seen[what], what)
 	}

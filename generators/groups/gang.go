@@ -3,10 +3,12 @@ package groups
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/generators/draw"
@@ -16,6 +18,9 @@ import (
 
 // gangPercent is in how many of 100 clusters with groups the preemptor is one.
 const gangPercent = 40
+
+// earlier is when a group was scheduled first.
+var earlier = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // drawGang makes, in some clusters, a group of the preemptor: its members are like that pod, and some that are
 // bound are pods of its priority. The group takes the pod's place.
@@ -48,6 +53,10 @@ func (g *drawer) drawGang() {
 	group.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{Single: &schedulingv1beta1.SingleDisruptionMode{}}
 	if g.Chance(30) {
 		group.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}}
+	}
+	if members[0].Spec.NodeName != "" && g.Chance(50) { // by an earlier cycle
+		group.Status.Conditions = []metav1.Condition{{Type: schedulingv1beta1.PodGroupInitiallyScheduled, Status: metav1.ConditionTrue,
+			Reason: "Scheduled", LastTransitionTime: metav1.NewTime(earlier)}}
 	}
 	g.drawPolicy(group, members)
 	if g.Chance(3) { // which fails

@@ -105,8 +105,8 @@ var ofGroups = []Mutant{
 	{
 		Name: "gang-of-one-less",
 		File: gangs, Func: "PlacementFeasible",
-		Find:    "if scheduled < minCount {",
-		Replace: "if scheduled < minCount-1 {",
+		Find:    "minCount := getMinCount(podGroupInfo)",
+		Replace: "minCount := max(1, getMinCount(podGroupInfo)-1)",
 		Breaks:  "as many members are scheduled as minCount says",
 	},
 	{

@@ -139,7 +139,7 @@ func TestGreedyGapOfGeneratedClusters(t *testing.T) {
 	var whole, left, right GreedyGap
 	preempted := 0
 	for seed := range uint64(testsize.Times(400)) {
-		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
+		r, err := checker.Check(context.Background(), generators.FromSeedWith(seed, map[string]bool{model.GateWorkload: false}))
 		require.NoError(t, err)
 		if r.Unmodelled == nil && r.Observation.Pick != nil && r.Cluster.Settings.Extenders == nil {
 			preempted++

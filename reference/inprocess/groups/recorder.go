@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -68,6 +69,14 @@ func (r *Recorder) Failed(pod *v1.Pod, status *fwk.Status, info *fwk.NominatingI
 // (podgrouppreemption.go:384@v1.37.1, preemptorEligibleToPreemptOthers): no other name leads to it.
 const never = "not eligible due to preemptionPolicy=Never."
 
+// inOrder puts members in the order in which they were tried: those of several groups come group by group, in the order of a map.
+func (r *Recorder) inOrder(placed []fwk.ProposedAssignment) {
+	tried := func(a fwk.ProposedAssignment) int {
+		return slices.IndexFunc(r.Cycle.Second, func(try model.MemberTry) bool { return try.Pod == model.Key(a.GetPod()) })
+	}
+	slices.SortStableFunc(placed, func(a, b fwk.ProposedAssignment) int { return cmp.Compare(tried(a), tried(b)) })
+}
+
 // PostFilter runs the plugins that may preempt for the group, and records what they decide.
 func (r *Recorder) PostFilter(ctx context.Context, next framework.Framework, state *framework.CycleState, group fwk.PodGroupInfo, schedule fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
 	c := r.Cycle
@@ -77,6 +86,7 @@ func (r *Recorder) PostFilter(ctx context.Context, next framework.Framework, sta
 		assignments, status := schedule(ctx)
 		r.second = false
 		if status.IsSuccess() && assignments != nil {
+			r.inOrder(assignments.ProposedAssignments)
 			c.Placed = nil
 			for _, a := range assignments.ProposedAssignments {
 				if a.GetNodeName() != "" {
