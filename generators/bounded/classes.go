@@ -175,8 +175,8 @@ func (s *space) ranks(c *Class, all *nodeKind) uint8 {
 	return ranks
 }
 
-// allowing yields the classes with the nodes and groups of c, one for each distinct way of setting the budgets, unless others represent
-// them.
+// allowing yields the classes with the nodes and groups of c, one for each distinct way of setting the budgets, unless
+// others represent them.
 func (s *space) allowing(c Class, all nodeKind, yield func(Class) bool) bool {
 	if all.ranks = s.ranks(&c, &all); !isPrefix(uint(all.ranks)) {
 		return true

@@ -228,7 +228,8 @@ type Refusal struct {
 
 // Refused is the first of the placed members, from one of them on, that does not fit on its node any more with the
 // units back that were gone and are not gone now. Each is asked with those before it in place and those after it not
-// there yet (KEP-5710, "In place victim reprieval"). emptied are the units without which the members were placed. By the documented rules there is one answer.
+// there yet (KEP-5710, "In place victim reprieval"). emptied are the units without which the members were placed. By the
+// documented rules there is one answer.
 func Refused(cy *Cycle, placed []Placement, emptied, gone []*unit.Unit, from int) []Refusal {
 	for i := from; i < len(placed); i++ {
 		world := cy.CycleOf(cy.OfPods, cy.Again(cy, placed[i].Pod, placed[:i], gone), placed[:i], emptied, gone)

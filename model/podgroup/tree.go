@@ -14,8 +14,9 @@ import (
 // Tree is a pod group, or a composite one with the groups that it is made of.
 type Tree struct {
 	Key string // as model.Cluster.PreemptorGroup
-	// Least is how many of its members, or of its groups, have to be scheduled for it to be: if it is a Gang, its minCount (scheduling/v1beta1/types.go, GangSchedulingPolicy)
-	// or, of a composite one, its minGroupCount (KEP-6012, "Scheduling policy"); and one otherwise.
+	// Least is how many of its members, or of its groups, have to be scheduled for it to be: of a Gang its minCount
+	// (scheduling/v1beta1/types.go, GangSchedulingPolicy) or, if it is a composite one, its minGroupCount (KEP-6012,
+	// "Scheduling policy"); of others one.
 	Least int
 	Gang  bool
 	// Members of a PodGroup wait, Bound are those that are bound; in the cluster's order.
@@ -196,7 +197,8 @@ func (cy *Cycle) place(t *Tree, by Placer, p *Pass) (enough, ok bool) {
 // count (docs: concepts/scheduling-eviction/podgroup-scheduling; KEP-6012, "GangScheduling Plugin Changes").
 func Enough(_ *Cycle, t *Tree, placed int) bool { return placed+len(t.Bound) >= t.Least }
 
-// Succeeds tells whether members are bound, or units are preempted for them: enough are scheduled, and at least one is placed now (KEP-4671, "Workload Scheduling Cycle").
+// Succeeds tells whether members are bound, or units are preempted for them: enough are scheduled, and at least one is
+// placed now (KEP-4671, "Workload Scheduling Cycle").
 func Succeeds(_ *Cycle, enough bool, placed int) bool { return enough && placed > 0 }
 
 // Helped are those for whom units are preempted: the members of groups that are scheduled without these.

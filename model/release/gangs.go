@@ -69,8 +69,8 @@ func leastOfTwoDomains(r *answers.Rules) {
 	r.OfGroups.Refused = all
 }
 
-// preemptsForUnscheduledGroups: what was placed of a group of a composite one, and taken back as that group cannot be scheduled, counts when units are
-// given back.
+// preemptsForUnscheduledGroups: what was placed of a group of a composite one, and taken back as that group cannot be
+// scheduled, counts when units are given back.
 func preemptsForUnscheduledGroups(r *answers.Rules) {
 	r.OfGroups.Helped = func(_ *podgroup.Cycle, p podgroup.Pass) []podgroup.Placement { return p.Tried }
 }
