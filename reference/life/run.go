@@ -138,7 +138,7 @@ type run struct {
 	trace  *timeline.Trace
 	tell   func(part *timeline.Trace)
 	start  time.Time
-	step   int
+	step   atomic.Int64
 	server *server
 	// scheduler is the one that is alive; life counts takeovers.
 	scheduler *scheduler
@@ -198,7 +198,7 @@ func (r *run) all(ctx context.Context) (err error) {
 			r.miss(i)
 			return nil
 		}
-		r.step = i
+		r.step.Store(int64(i))
 		if err := r.do(&r.tl.Steps[i]); err != nil {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
@@ -210,7 +210,7 @@ func (r *run) all(ctx context.Context) (err error) {
 			r.stepped(i, r.waits())
 		}
 	}
-	r.step = len(r.tl.Steps)
+	r.step.Store(int64(len(r.tl.Steps)))
 	r.holds, r.fails = nil, nil
 	r.settle()
 	if !r.rest() {
@@ -303,7 +303,7 @@ func (r *run) after(d time.Duration, f func()) {
 
 // note adds an entry to the trace.
 func (r *run) note(e timeline.Entry) {
-	e.At, e.Step = r.now(), r.step
+	e.At, e.Step = r.now(), int(r.step.Load())
 	r.saw(&timeline.Trace{Entries: []timeline.Entry{e}})
 }
 
