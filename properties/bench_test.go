@@ -2,12 +2,14 @@ package properties_test
 
 import (
 	"context"
+	"flag"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -15,6 +17,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
+
+var clustersIn = flag.String("clusters", "", "directory of cases that BenchmarkCase measures over and over, instead of generated ones: two versions can be compared on the same")
 
 // BenchmarkCase measures what a checked cluster costs, as a ratio to the bare
 // upstream call (SchedulePod and PostFilter) on the same clusters in the same
@@ -29,12 +33,16 @@ func BenchmarkCase(b *testing.B) {
 	var stats probe.Stats
 	var ratios []float64 // whole to bare, of each turn
 
-	cases, seed := 0, uint64(0)
+	next := generated()
+	if *clustersIn != "" {
+		next = over(b, *clustersIn)
+	}
+	cases := 0
 	// In turns of a hundred, so that all three see the same state of the machine.
 	for ; cases < b.N; cases = min(cases+100, b.N) {
 		clusters := make([]*model.Cluster, 0, 100)
-		for ; len(clusters) < min(100, b.N-cases); seed++ {
-			c := generators.FromSeed(seed)
+		for len(clusters) < min(100, b.N-cases) {
+			c := next()
 			if _, err := answers.Decide(c, answers.Documented()); err == nil { // else it is not modelled
 				clusters = append(clusters, c)
 			}
@@ -80,4 +88,25 @@ func BenchmarkCase(b *testing.B) {
 	b.ReportMetric(float64(whole)/float64(bare), "whole/bare")
 	slices.Sort(ratios)
 	b.ReportMetric(ratios[len(ratios)/2], "median-whole/bare")
+}
+
+// generated returns what draws a cluster at each call, always the same ones.
+func generated() func() *model.Cluster {
+	seed := uint64(0)
+	return func() *model.Cluster {
+		seed++
+		return generators.FromSeed(seed - 1)
+	}
+}
+
+// over returns what goes over the clusters of the cases in a directory, again and again.
+func over(b *testing.B, dir string) func() *model.Cluster {
+	s, err := corpus.Load(dir)
+	require.NoError(b, err)
+	require.NotEmpty(b, s.Cases)
+	i := 0
+	return func() *model.Cluster {
+		i++
+		return s.Cases[(i-1)%len(s.Cases)].Cluster
+	}
 }

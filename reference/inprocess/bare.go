@@ -39,3 +39,19 @@ func (s *scheduler) bare() {
 		}
 	}
 }
+
+// BareCycle loads c and calls measure with the bare upstream call: ScheduleOne, until
+// nothing goes on any more, with nothing recorded. The call can be made once, and is not there if the
+// scheduler would not begin a cycle yet. It is the yardstick for what everything else
+// costs where a pod group preempts.
+func (s *System) BareCycle(c *model.Cluster, measure func(call func())) error {
+	return s.with(c, func(sched *scheduler) (bool, error) {
+		err := sched.load(c)
+		if waits := sched.loaded.group != nil && sched.loaded.group.waits != ""; err == nil && !waits {
+			measure(func() {
+				sched.bubble.Settle(func() { sched.sched.ScheduleOne(sched.ctx) }, func() bool { return !sched.goesOn() })
+			})
+		}
+		return false, err
+	})
+}
