@@ -33,10 +33,37 @@ type Bubble struct {
 	// bubble is watched.
 	progress atomic.Uint64
 	watching atomic.Bool
+	// moment is the bubble's time when progress was last made; sameMoment counts the progress
+	// at it; and most is how much of that is not yet endless.
+	moment, sameMoment, most atomic.Int64
+	endless                  atomic.Pointer[model.Crash]
 }
 
-// Progress notes that the scheduler was seen doing something.
-func (b *Bubble) Progress() { b.progress.Add(1) }
+// Progress notes that the scheduler was seen doing something. It does not return to a
+// scheduler that goes on and on while its clock stands still.
+func (b *Bubble) Progress() {
+	b.progress.Add(1)
+	if !b.watching.Load() {
+		return
+	}
+	if now := time.Now().UnixNano(); b.moment.Swap(now) != now {
+		b.sameMoment.Store(0)
+	}
+	if most := b.most.Load(); b.sameMoment.Add(1) > most && most > 0 {
+		b.GoesOn(fmt.Sprintf("more than %d steps within an instant of its clock", most))
+	}
+}
+
+// GoesOn keeps the goroutine that calls for ever: it does something over and over, what
+// tells what. The first that does is what Endless returns.
+func (b *Bubble) GoesOn(what string) {
+	own := stack(false)
+	b.endless.CompareAndSwap(nil, &model.Crash{Kind: model.Hang, Message: "it goes on for ever: " + what, Where: observation.Innermost(own), Stack: string(own)})
+	select {}
+}
+
+// Endless describes what goes on for ever; nil if nothing does.
+func (b *Bubble) Endless() *model.Crash { return b.endless.Load() }
 
 // Watch says whether the scheduler is expected to be doing something: without progress
 // it then counts as at a standstill.
@@ -136,14 +163,22 @@ func (b *Bubble) Close(last func()) {
 const (
 	Patience  = 2 * time.Second
 	PerObject = 40 * time.Microsecond
+	// mostSteps is how often progress may be made while the clock stands still, besides
+	// mostPerObject times for each object. Filters are asked of each node, dry runs as well, and
+	// each victim is written to twice, a few times over where a call fails.
+	mostSteps     = 10_000
+	mostPerObject = 1_000
 	// deadlockPatience is how long no goroutine may run if some wait for a lock.
 	deadlockPatience = 200 * time.Millisecond
 	tick             = 50 * time.Millisecond
 )
 
 // Do runs f in the bubble. If it comes to a standstill, Do returns without it, and the bubble is
-// lost. Patience is how long it may show no progress while it is watched.
-func (b *Bubble) Do(patience time.Duration, f func()) *model.Crash {
+// lost. Patience, and PerObject for each of so many objects, is how long it may show no progress
+// while it is watched.
+func (b *Bubble) Do(patience time.Duration, objects int, f func()) *model.Crash {
+	patience += time.Duration(objects) * PerObject
+	b.most.Store(int64(mostSteps + objects*mostPerObject))
 	done := make(chan struct{})
 	b.work <- func() {
 		defer close(done)
@@ -167,6 +202,9 @@ func (b *Bubble) Do(patience time.Duration, f func()) *model.Crash {
 			seen, idle = now, 0
 		case !late:
 			idle += tick
+		}
+		if crash := b.Endless(); crash != nil && idle >= deadlockPatience {
+			return crash // others wait for what it holds
 		}
 		if idle == deadlockPatience && deadlocked(b.goroutines()) {
 			return standstill("it waits for a lock that is never released", b.goroutines())
@@ -204,10 +242,16 @@ func (b *Bubble) Settle(f func(), ended func() bool) *model.Crash {
 		return nil
 	}
 	for range settleTime / time.Second {
+		if crash := b.Endless(); crash != nil {
+			return crash
+		}
 		time.Sleep(time.Second)
 		if over() {
 			return nil
 		}
+	}
+	if crash := b.Endless(); crash != nil {
+		return crash
 	}
 	if left := b.goroutines(); len(left) > 0 {
 		return standstill("it waits for something that never comes", left)

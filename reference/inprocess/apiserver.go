@@ -43,15 +43,26 @@ type apiServer struct {
 	// fault is how it fails; nil if it does not.
 	fault *reference.Fault
 
+	// goesOn is called, and does not return, where a call is made for ever.
+	goesOn func(what string)
+
 	mu     sync.Mutex // an asynchronous preemption writes, too
 	calls  []model.Call
+	times  map[target]int        // how often each of them was made
 	read   map[string]model.Call // patches of statuses, by their text: see readAgain
 	failed *model.Call           // the first to meet the fault
 	made   []*resourcev1.ResourceClaim
 }
 
+// target is what a call is about.
+type target struct{ verb, resource, object string }
+
+// tooOften is how often no cycle makes one call: who tries one again does so five times, at the
+// most (retry.DefaultRetry).
+const tooOften = 100
+
 func newAPIServer() *apiServer {
-	a := &apiServer{Clientset: &fake.Clientset{}}
+	a := &apiServer{Clientset: &fake.Clientset{}, times: map[target]int{}}
 	a.AddReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		switch action.GetVerb() {
 		case "get":
@@ -141,6 +152,9 @@ func claimWrite(obj runtime.Object) string {
 func (a *apiServer) call(c model.Call) error {
 	a.before(&c)
 	c.Gated = a.gated()
+	if a.often(c) {
+		a.goesOn(fmt.Sprintf("%s %s of %s, %d times", c.Verb, c.Resource, c.Object, tooOften))
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	err := a.answer(c)
@@ -149,6 +163,15 @@ func (a *apiServer) call(c model.Call) error {
 	}
 	a.calls = append(a.calls, c)
 	return err
+}
+
+// often counts a call, and tells whether it was made too often.
+func (a *apiServer) often(c model.Call) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := target{c.Verb, c.Resource, c.Object}
+	a.times[at]++
+	return a.times[at] > tooOften
 }
 
 // answer is the error that a call meets, if any: the fault, also when the call is
@@ -183,6 +206,7 @@ func (a *apiServer) take() []model.Call {
 	defer a.mu.Unlock()
 	calls := a.calls
 	a.calls, a.failed = nil, nil
+	clear(a.times)
 	a.ClearActions()
 	return calls
 }

@@ -2,6 +2,7 @@ package inprocess
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -49,6 +51,20 @@ func TestHang(t *testing.T) {
 			}
 		}},
 		{"the filters never return", "scheduler.(*Scheduler).schedulingAlgorithm", 2 * time.Second, schedulePod(func() { <-make(chan struct{}) })},
+		{"a deletion is made over and over", "preemption.(*Executor).prepareCandidate", 2 * time.Second, func(s *scheduler) {
+			s.plugin.Executor.PreemptPod = func(ctx context.Context, _ preemption.Candidate, _ preemption.ExecutorPreemptor, victim *v1.Pod, _ string) (bool, error) {
+				for {
+					_ = s.profile.ClientSet().CoreV1().Pods(victim.Namespace).Delete(ctx, victim.Name, metav1.DeleteOptions{})
+				}
+			}
+		}},
+		{"other pods are deleted over and over", "preemption.(*Executor).prepareCandidate", 2 * time.Second, func(s *scheduler) {
+			s.plugin.Executor.PreemptPod = func(ctx context.Context, _ preemption.Candidate, _ preemption.ExecutorPreemptor, victim *v1.Pod, _ string) (bool, error) {
+				for i := 0; ; i++ {
+					_ = s.profile.ClientSet().CoreV1().Pods(victim.Namespace).Delete(ctx, fmt.Sprint(i), metav1.DeleteOptions{})
+				}
+			}
+		}},
 		{"the filters spin", "scheduler.(*Scheduler).schedulingAlgorithm", bubble.Patience + 3*time.Second, schedulePod(func() {
 			for start := time.Now(); time.Since(start) >= 0; { // the bubble's clock stands still
 			}

@@ -108,7 +108,7 @@ type scheduler struct {
 // it is for must be in force.
 func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	s := &scheduler{api: newAPIServer(), events: &eventLog{}, bubble: b, snapshot: internalcache.NewEmptySnapshot()}
-	s.api.gated, s.api.before = s.gated, s.beforeCall
+	s.api.gated, s.api.before, s.api.goesOn = s.gated, s.beforeCall, b.GoesOn
 	s.ctx, s.cancel = context.WithCancel(linked.NewContext(&s.crash))
 	defer func() {
 		if err != nil {

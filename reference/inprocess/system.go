@@ -16,7 +16,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -120,7 +119,7 @@ func (s *System) withKey(key settings, c *model.Cluster, alone bool, f func(*sch
 		reusable bool
 		err      error
 	}
-	if crash := sched.bubble.Do(bubble.Patience+time.Duration(len(c.Nodes)+len(c.Pods))*bubble.PerObject, func() { done.reusable, done.err = f(sched) }); crash != nil {
+	if crash := sched.bubble.Do(bubble.Patience, len(c.Nodes)+len(c.Pods), func() { done.reusable, done.err = f(sched) }); crash != nil {
 		s.schedulers = s.schedulers[:len(s.schedulers)-1] // nobody can end it
 		return errLost{crash}
 	}
@@ -140,7 +139,7 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 	b := bubble.New()
 	var sched *scheduler
 	var err error
-	b.Do(bubble.Patience, func() { sched, err = newScheduler(key, b) })
+	b.Do(bubble.Patience, 0, func() { sched, err = newScheduler(key, b) })
 	if err != nil {
 		b.Close(func() {})
 		return nil, err

@@ -42,7 +42,7 @@ func TestNominatedPodIsNoStub(t *testing.T) {
 
 	c, sched := nominatedBlocks(), s.schedulers[0].scheduler
 	stub := &model.Observation{Filters: map[string]model.Verdict{}}
-	sched.bubble.Do(bubble.Patience, func() {
+	sched.bubble.Do(bubble.Patience, 0, func() {
 		require.NoError(t, sched.load(c))
 		nominated := sched.loaded.pending[0]
 		info, err := framework.NewPodInfo(nominated)

@@ -109,7 +109,7 @@ func runChanged(ctx context.Context, t *timeline.Timeline, change func(*schedule
 	b := bubble.New()
 	r := &run{tl: t, bubble: b, change: change, trace: &timeline.Trace{System: inprocess.Version}, tell: timeline.Teller(ctx)}
 	var err error
-	crash := b.Do(patience+time.Duration(len(t.Cluster.Objects())+len(t.Steps))*bubble.PerObject, func() {
+	crash := b.Do(patience, len(t.Cluster.Objects())+len(t.Steps), func() {
 		b.Watch(true)
 		defer b.Watch(false)
 		defer func() {
@@ -119,6 +119,9 @@ func runChanged(ctx context.Context, t *timeline.Timeline, change func(*schedule
 		}()
 		err = r.all(ctx)
 	})
+	if crash == nil {
+		crash = b.Endless()
+	}
 	if crash != nil { // the bubble is lost, and may go on
 		return r.brokenOff(crash), nil
 	}
