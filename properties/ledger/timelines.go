@@ -285,6 +285,17 @@ var timelineFindings = []Entry{
 		Consequence: "While the API server is slow, an event is enough to make the pod preempt the same victims again: calls and events are doubled, as in kubernetes#134249.",
 		Releases:    ">=1.35.0",
 	},
+	{
+		ID:          "failed-member-does-not-back-off",
+		Title:       "A pod of a group whose binding fails is tried again at once, and without end",
+		Class:       Crash,
+		Promise:     "Attempts that fail at the binding stage are retried with exponential backoff, and backoff is applied to a pod group as to a pod. A pod that fails on PreBind or Bind is moved to the backoff queue. Errors do not bypass the backoff, which keeps the system from overload by too frequent retries.",
+		Source:      "KEP-4671, \"Backoff strategy\" and \"How does this feature react if the API server and/or etcd is unavailable?\"; comment in bindingCycle (schedule_one.go:451@v1.37.1); KEP-5142, Motivation",
+		Happens:     "When the binding of a pod fails and no other pod of its group is in the queue, the pod comes back to a new entry for the group. That one has no failures, so it goes to the active queue. The pod keeps its count of errors, and nothing asks for it. So it is while the cycle of its group goes on, if that succeeds.",
+		Where:       "backend/queue/scheduling_queue.go:1147@v1.37.1, addUnschedulablePodGroupMember; backend/queue/scheduling_queue.go:900@v1.37.1, addPodGroupMember",
+		Consequence: "Whoever may create a pod, its group and a claim for which PreBind fails each time, as one whose annotations are as large as they may be, makes the scheduler try it without a pause: in a minute 1,549 times and not 8, which uses up the client's limit of 50 calls a second, so that with 100 of them another pod is bound after 3 s.",
+		Releases:    ">=1.37.0",
+	},
 }
 
 // fixedTimelineFindings are those that only older releases have.

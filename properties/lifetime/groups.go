@@ -51,6 +51,16 @@ func ofGroups() []Property {
 		Source:  "docs: concepts/scheduling-eviction/podgroup-scheduling; doc comment of GangSchedulingPolicy.MinCount (scheduling/v1beta1/types.go:444@v0.37.1)",
 		Lies:    []string{"binds too few pods of a group"},
 		Check:   of(together.BoundTogether),
+	}, {
+		Name: "group-backs-off-after-errors",
+		Promise: "a group is not tried again within 1 s, the shortest backoff, for pods alone that have failed with an error, be it in its cycle, or at their binding: " +
+			"other pods of it, and changes of the group, are reasons to try it earlier",
+		Source: "KEP-4671, \"Backoff mechanism has to be applied for a pod group similarly as we do for individual pods\" and, where the API server is unavailable, " +
+			"\"any in-flight workload scheduling will eventually fail at the binding/update stage. These attempts will be retried with standard exponential backoff\"; " +
+			"comment in bindingCycle, \"If a Pod fails on PreBind or Bind, it should be moved to BackoffQ for retry\" (schedule_one.go:451@v1.37.1); " +
+			"KEP-5142, Motivation, \"pods that are in the backoffQ due to errors, should not bypass the backoff time\"",
+		Lies:  []string{"tries a group again at once after an error", "tries a group again at once after a binding that failed"},
+		Check: of(together.TriedAfterError),
 	}}
 }
 

@@ -344,6 +344,20 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			t.Entries = slices.Delete(t.Entries, i, i+1)
 		},
 	},
+	"group-backs-off-after-errors": {
+		"tries a group again at once after an error": func(t *timeline.Trace) {
+			failed := timeline.Entry{What: timeline.Requeued, Object: "Pod default/x", Group: "podgroup/default/x", Queue: model.QueueBackoff, Text: "error"}
+			t.Entries = slices.Concat(tried("x"), []timeline.Entry{failed}, tried("x"), t.Entries)
+		},
+		"tries a group again at once after a binding that failed": func(t *timeline.Trace) {
+			failed := []timeline.Entry{
+				{What: timeline.Fits, Object: "Pod default/x", Group: "podgroup/default/x", Node: "node-1"},
+				{What: timeline.Told, Object: "Pod default/x", Text: "FailedScheduling: timeout"},
+				{What: timeline.Requeued, Object: "Pod default/x", Text: "error"},
+			}
+			t.Entries = slices.Concat(tried("x"), failed, tried("x"), t.Entries)
+		},
+	},
 	"waits-for-its-victims": {
 		"preempts while its victims terminate": func(t *timeline.Trace) {
 			for i := range t.Entries {
@@ -358,6 +372,14 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			}
 		},
 	},
+}
+
+// tried are the entries with which the cycle of a group of one pod begins.
+func tried(name string) []timeline.Entry {
+	return []timeline.Entry{
+		{What: timeline.Popped, Object: "PodGroup default/" + name},
+		{What: timeline.Popped, Object: "Pod default/" + name, Group: "podgroup/default/" + name},
+	}
 }
 
 // lastOf is the last entry of a kind about an object.

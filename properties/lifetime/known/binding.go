@@ -9,6 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // Known findings about victims that are on their way to a node.
@@ -100,8 +101,8 @@ func (l *Life) namesakeGated(pod string, before int) (gated bool) {
 	return gated
 }
 
-// manyTimes is how often a pod has to preempt within the last second to show that there is no
-// pause.
+// manyTimes is how often a pod has to preempt, or a group to be tried, within the last second to show that
+// there is no pause.
 const manyTimes = 20
 
 // noPause tells whether what goes on in the end is that a pod preempts again and again, though
@@ -123,6 +124,29 @@ func (l *Life) noPause() bool {
 		}
 	}
 	for _, n := range decided {
+		if n >= manyTimes {
+			return true
+		}
+	}
+	return false
+}
+
+// noPauseOfMember tells whether what goes on in the end is that a group is tried again and again for a member
+// whose binding has failed.
+func (l *Life) noPauseOfMember() bool {
+	if len(l.Trace.Entries) == 0 {
+		return false
+	}
+	end := l.Trace.Entries[len(l.Trace.Entries)-1].At
+	tried := map[string]int{}
+	for i := range l.Trace.Entries {
+		if e := &l.Trace.Entries[i]; e.At >= end-time.Second && e.What == timeline.Popped && e.Pod() == "" {
+			if bindings, others := together.Failed(l.Trace, i); len(bindings) > 0 && len(others) == 0 {
+				tried[e.Object]++
+			}
+		}
+	}
+	for _, n := range tried {
 		if n >= manyTimes {
 			return true
 		}

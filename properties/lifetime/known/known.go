@@ -88,6 +88,8 @@ const (
 	// Relabelled: the labels of a pod are changed on its way to a node. That counts when it is bound, and
 	// the plugin that rejected another pod for the old ones takes no notice.
 	Relabelled = "relabelled-on-its-way-unnoticed"
+	// MemberAtOnce: the binding of a member of a group fails, and the group is tried again at once.
+	MemberAtOnce = "failed-member-does-not-back-off"
 )
 
 // Those that only older releases have.
@@ -187,6 +189,13 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 	case "gets-through":
 		if l.Trace.Endless != "" && l.noPause() {
 			ids = append(ids, NoPause)
+		}
+		if l.Trace.Endless != "" && l.noPauseOfMember() {
+			ids = append(ids, MemberAtOnce)
+		}
+	case "group-backs-off-after-errors":
+		if bindings, others := together.Failed(l.Trace, f.Entry); len(bindings) > 0 && len(others) == 0 {
+			ids = append(ids, MemberAtOnce)
 		}
 	case "gate-opens":
 		switch {

@@ -171,6 +171,8 @@ var reasons = map[string]string{
 		"Of a gated pod the queue asks only about the events that the gating plugin is interested in, which are deletions of pods. Of any other, now or while its preemption went on, it is not even asked whether it helps.",
 	known.EarlierOpensGate: "Why {pod} preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, " +
 		"which does not see that the last victim of the present preemption is still there.",
+	known.MemberAtOnce: "Why a group is tried at once: when the binding of its pod failed, no other pod of it was in the queue. The pod comes back to a new entry for the group, " +
+		"which knows of no failure, and is tried next. How many errors the pod has had is kept, and not asked.",
 	known.NoPause: "Why there is no end to it: when its preemption fails, or has only cancelled the context of a victim in PreBind, the preemptor is activated, past any backoff. " +
 		"It does not fit yet, preempts once more, and what made the preemption fail, or the victim stay, is still there.",
 }
