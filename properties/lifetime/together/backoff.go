@@ -21,12 +21,30 @@ const shortestBackoff = time.Second
 type failure struct {
 	// began is the entry at which its attempt began, told the one from which on it is back.
 	began, told int
+	// beside: its group was tried once more before that. Such a cycle may go on, and a group that changes during its
+	// cycle may be tried at once (KEP-4671, "Queuing and Ordering").
+	beside bool
 }
 
 // attempt is a member that is tried, or on its way to a node.
 type attempt struct {
 	began int // its entry
+	cycle int // the entry at which the cycle of its group began
 	fits  bool
+	// earlier is an attempt that it is on its way by, while this one has come to nothing: a pod that is changed on its
+	// way may be tried, and is skipped.
+	earlier *attempt
+}
+
+// way is the attempt by which the member is on its way to a node; nil if it is on none.
+func (a *attempt) way() *attempt {
+	switch {
+	case a == nil:
+		return nil
+	case a.fits:
+		return a
+	}
+	return a.earlier
 }
 
 // failures follows which members have failed with an error, and are back.
@@ -35,10 +53,11 @@ type failures struct {
 	last  map[string]failure  // of each member, since it was tried last
 	tried map[string]*attempt // of each member
 	bound map[string]bool     // groups, a member of which is to be bound by their last cycle
+	cycle map[string]int      // the entry at which the last cycle of each group began
 }
 
 func newFailures(trace *timeline.Trace) *failures {
-	return &failures{trace, map[string]failure{}, map[string]*attempt{}, map[string]bool{}}
+	return &failures{trace, map[string]failure{}, map[string]*attempt{}, map[string]bool{}, map[string]int{}}
 }
 
 // see takes note of an entry.
@@ -50,18 +69,21 @@ func (f *failures) see(i int, e *timeline.Entry) {
 		*f = *newFailures(f.trace)
 	case e.What == timeline.Popped && pod == "":
 		delete(f.bound, e.Preemptor())
+		f.cycle[e.Preemptor()] = i
 	case e.What == timeline.Popped:
 		delete(f.last, pod)
-		f.tried[pod] = &attempt{began: i}
+		f.tried[pod] = &attempt{began: i, cycle: f.cycle[e.Group], earlier: a.way()}
 	case a == nil:
 	case e.What == timeline.Fits:
-		a.fits, f.bound[e.Group] = true, true
-	case e.What == timeline.Unfit: // after all
-		a.fits = false
-	case e.What == timeline.Told && a.fits && strings.HasPrefix(e.Text, "FailedScheduling:"):
-		f.last[pod] = failure{a.began, i} // by an error, if the end of the attempt says so
-	case e.What == timeline.Requeued && e.Text == "error" && !a.fits && !f.bound[e.Group]: // the cycle has failed
-		f.last[pod] = failure{a.began, i}
+		a.fits, a.earlier, f.bound[e.Group] = true, nil, true
+	case e.What == timeline.Unfit, e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
+		a.fits, a.earlier = false, nil
+	case e.What == timeline.Told && a.way() != nil && strings.HasPrefix(e.Text, "FailedScheduling:"):
+		way := a.way()
+		f.last[pod] = failure{way.began, i, f.cycle[f.trace.Entries[way.began].Group] > way.cycle} // by an error, if the end of the attempt says so
+		a.fits, a.earlier = false, nil
+	case e.What == timeline.Requeued && e.Text == "error" && e.Group != "" && a.way() == nil && !f.bound[e.Group]: // the cycle has failed
+		f.last[pod] = failure{began: a.began, told: i}
 	}
 }
 
@@ -145,7 +167,7 @@ func (f *failures) triedAt(at int) (Broken, bool) {
 	began, latest, way := at, failure{}, afterBindings
 	for _, m := range all {
 		last, ok := f.last[m]
-		if !ok || e.At >= entries[last.told].At+shortestBackoff {
+		if !ok || last.beside || e.At >= entries[last.told].At+shortestBackoff {
 			return Broken{}, false
 		}
 		switch {

@@ -99,6 +99,8 @@ func TestTriedAfterError(t *testing.T) {
 		{"changed before it failed", [][]timeline.Entry{tries("a"), {fits("a"), handled("Pod default/a", "updated", podOf("a")), told("a"), over("a", "error")}, tries("a")}, nil},
 		{"its group came anew", [][]timeline.Entry{cycle("error"), {{What: timeline.Handled, Object: "PodGroup default/g", Text: "added", Is: &schedulingv1beta1.PodGroup{}}}, tries("a")}, nil},
 		{"a preemption ended", [][]timeline.Entry{cycle("error"), {{What: timeline.Ends, Object: "PodGroup default/g"}}, tries("a")}, nil},
+		{"tried and skipped meanwhile", [][]timeline.Entry{tries("a"), {fits("a")}, tries("a"), {told("a"), over("a", "error")}, tries("a")}, nil},
+		{"its group was tried meanwhile", [][]timeline.Entry{tries("a"), {fits("a")}, tries("b"), {fits("b"), told("a"), over("a", "error")}, tries("a")}, nil},
 		{"another scheduler", [][]timeline.Entry{cycle("error"), {{What: timeline.TakenOver}}, tries("a")}, nil},
 		{"two attempts are open", [][]timeline.Entry{tries("a"), {fits("a"), told("a")}, at(1, tries("a")...), at(1, fits("a"), told("a"), over("a", "error")), at(2, tries("a")...)}, nil},
 	} {
