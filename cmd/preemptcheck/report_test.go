@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,7 +239,7 @@ func TestReportKeepsBack(t *testing.T) {
 
 // Of a finding that is kept back, "findings" tells only that, and where it goes.
 func TestFindingsKeepsBack(t *testing.T) {
-	for _, e := range ledger.Linked() {
+	for _, e := range slices.Concat(ledger.Linked(), ledger.Timelines()) {
 		if !e.KeptBack() {
 			continue
 		}

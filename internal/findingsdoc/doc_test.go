@@ -161,7 +161,7 @@ func TestNothingElseTellsOfKeptBack(t *testing.T) {
 		return err
 	}))
 	require.Greater(t, len(pages), 60)
-	for _, e := range ledger.Linked() {
+	for _, e := range slices.Concat(ledger.Linked(), ledger.Timelines()) {
 		if !e.KeptBack() {
 			continue
 		}

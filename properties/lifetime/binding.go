@@ -22,7 +22,7 @@ func binding() []Property {
 		Promise: "a pod that failed with an error is not tried again before its backoff is over, though nothing else is to be tried",
 		Source:  "KEP-5142, Motivation, \"pods that are in the backoffQ due to errors, should not bypass the backoff time\"",
 		Lies:    []string{"tries a pod again at once after an error"},
-		Groups:  notOfMembers + ": a member goes back to its group, which group-backs-off-after-errors asks about",
+		Groups:  notOfMembers + ": group-backs-off-after-errors asks it of their groups",
 		Check:   errorsBackOff,
 	}, {
 		Name: "freed-room-is-told",

@@ -53,8 +53,8 @@ func ofGroups() []Property {
 		Check:   of(together.BoundTogether),
 	}, {
 		Name: "group-backs-off-after-errors",
-		Promise: "a group is not tried again within 1 s, the shortest backoff, for pods alone that have failed with an error, be it in its cycle, or at their binding: " +
-			"other pods of it, and changes of the group, are reasons to try it earlier",
+		Promise: "a group whose pods in the queue have all failed with an error, in its cycle or at their binding, is not tried again within 1 s, the shortest backoff, " +
+			"unless it changes",
 		Source: "KEP-4671, \"Backoff mechanism has to be applied for a pod group similarly as we do for individual pods\" and, where the API server is unavailable, " +
 			"\"any in-flight workload scheduling will eventually fail at the binding/update stage. These attempts will be retried with standard exponential backoff\"; " +
 			"comment in bindingCycle, \"If a Pod fails on PreBind or Bind, it should be moved to BackoffQ for retry\" (schedule_one.go:451@v1.37.1); " +
