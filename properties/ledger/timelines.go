@@ -293,7 +293,7 @@ var timelineFindings = []Entry{
 		Source:      "KEP-4671, \"Backoff strategy\" and \"How does this feature react if the API server and/or etcd is unavailable?\"; comment in bindingCycle (schedule_one.go:451@v1.37.1); KEP-5142, Motivation",
 		Happens:     "When the binding of a pod fails and no other pod of its group is in the queue, the pod comes back to a new entry for the group. That one has no failures, so it goes to the active queue. The pod keeps its count of errors, and nothing asks for it. So it is while the cycle of its group goes on, if that succeeds.",
 		Where:       "backend/queue/scheduling_queue.go:1147@v1.37.1, addUnschedulablePodGroupMember; backend/queue/scheduling_queue.go:900@v1.37.1, addPodGroupMember",
-		Consequence: "Whoever may create a pod, its group and a claim for which PreBind fails each time, as one whose annotations are as large as they may be, makes the scheduler try it without a pause: in a minute 1,549 times and not 8, which uses up the client's limit of 50 calls a second, so that with 100 of them another pod is bound after 3 s.",
+		Consequence: "Whoever may create a pod, its group and a claim for which PreBind fails each time, as one whose annotations are as large as they may be, makes the scheduler try it without a pause: some 1,500 times in a minute and not 8, which uses up the 50 calls a second that its client makes by default, so that with 50 such pods another one is bound after 1.5 s and not 0.1 s.",
 		Releases:    ">=1.37.0",
 	},
 }

@@ -119,7 +119,7 @@ func TriedAfterError(t *timeline.Timeline, trace *timeline.Trace) (broken []Brok
 	for i := range trace.Entries {
 		e := &trace.Entries[i]
 		if e.What == timeline.Popped && e.Pod() == "" {
-			b, _ := f.triedAt(i)
+			b := f.triedAt(i)
 			if b.Kind != "" && b.Kind != way[b.Pod] {
 				broken = append(broken, b)
 			}
@@ -160,7 +160,8 @@ func members(trace *timeline.Trace, at int) (all []string) {
 	return all
 }
 
-func (f *failures) triedAt(at int) (Broken, bool) {
+// triedAt tells how a group is tried too early at an entry; Kind is "" if it is not.
+func (f *failures) triedAt(at int) (b Broken) {
 	entries := f.trace.Entries
 	e := &entries[at]
 	all := members(f.trace, at)
@@ -168,13 +169,13 @@ func (f *failures) triedAt(at int) (Broken, bool) {
 	for _, m := range all {
 		last, ok := f.last[m]
 		if !ok || last.beside || e.At >= entries[last.told].At+shortestBackoff {
-			return Broken{}, false
+			return b
 		}
 		switch {
 		case entries[last.told].What != timeline.Told:
 			way = afterErrors
 		case !endsInError(f.trace, last.told):
-			return Broken{}, false
+			return b
 		}
 		began = min(began, last.began)
 		if last.told >= latest.told {
@@ -182,10 +183,10 @@ func (f *failures) triedAt(at int) (Broken, bool) {
 		}
 	}
 	if len(all) == 0 || f.disturbed(all, began, at) {
-		return Broken{}, false
+		return b
 	}
 	return Broken{e.Preemptor(), way, fmt.Sprintf("%s is tried at %.3fs, though %s failed with an error at %.3fs, and there is no other pod of it to be tried",
-		e.Object, e.At.Seconds(), strings.Join(all, ", "), entries[latest.told].At.Seconds()), at}, true
+		e.Object, e.At.Seconds(), strings.Join(all, ", "), entries[latest.told].At.Seconds()), at}
 }
 
 // disturbed tells whether something else than a failure may have put a group into the queue, from one entry to another: a group
