@@ -67,7 +67,10 @@ func (b *Bubble) Endless() *model.Crash { return b.endless.Load() }
 
 // Watch says whether the scheduler is expected to be doing something: without progress
 // it then counts as at a standstill.
-func (b *Bubble) Watch(on bool) { b.watching.Store(on) }
+func (b *Bubble) Watch(on bool) {
+	b.sameMoment.Store(0) // cycles may follow one another at one moment
+	b.watching.Store(on)
+}
 
 func New() *Bubble {
 	b, now := &Bubble{work: make(chan func()), over: make(chan struct{})}, time.Now()
