@@ -346,12 +346,26 @@ func (s *Set) admitsOrder(w *world, o *model.Observation, observed map[string]*m
 	return nil
 }
 
+// dryRunErrs tells whether the dry run on some node may fail with an error, and not as the pod does not fit.
+func (s *Set) dryRunErrs() bool {
+	return slices.ContainsFunc(s.allWorlds(), func(w *world) bool {
+		for _, run := range w.runs {
+			if run.Failed != nil && run.Failed.Error != "" {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // admitsChoice is for systems that show only their answer.
 func (s *Set) admitsChoice(o *model.Observation) *Disagreement {
 	choices := s.Choices()
 	if o.Pick == nil {
 		nothing, fails := s.picksNone()
 		switch {
+		case o.PostFilterCode == codeError && len(choices) == 0 && s.dryRunErrs():
+			return s.admitsNomination(o, keepsNomination())
 		case !fails && o.PostFilterCode == codeError:
 			return disagree(model.StagePick, "", errorKind(o.PostFilterMessage), "no error", o.PostFilterMessage)
 		case fails && s.admitsNomination(o, s.Cycle.NoneLeft(true)) == nil:
