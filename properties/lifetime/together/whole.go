@@ -23,12 +23,16 @@ const (
 // their names, or the group is changed or deleted meanwhile; nor if whoever preempts is deleted.
 func Whole(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken) {
 	fickle := changedGroups(trace)
+	popped := map[string]book{} // as the cycle of each began that is in one
 	follow(trace, func(i int, e *timeline.Entry, b *book) {
+		if e.What == timeline.Popped && e.Group == "" {
+			clear(popped) // one is in its cycle at a time
+			popped[e.Object] = b.copy()
+		}
 		if e.What != timeline.Decided || len(e.Victims) == 0 || e.OfGroup() && !isPodGroup(e.Preemptor()) {
 			return
 		}
-		began := &book{}
-		follow(&timeline.Trace{Entries: trace.Entries[:trace.Began(i)+1], Startups: trace.Startups}, func(_ int, _ *timeline.Entry, b *book) { *began = b.copy() })
+		began := popped[e.Object]
 		var done []string
 		for _, v := range e.Victims {
 			group := GroupOf(began.pods[v])
