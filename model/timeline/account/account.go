@@ -22,6 +22,7 @@
 package account
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -70,6 +71,8 @@ type assumption struct {
 	// permit: it may wait for a plugin's permission. If it is to go, it is rejected, and counts
 	// until that is done (eventhandlers.go:292@v1.37.1, handleAssumedPodDeletion).
 	permit bool
+	// patience is how long that is at most; 0 is permitTime.
+	patience time.Duration
 	// since is when it was assumed.
 	since time.Duration
 }
@@ -78,9 +81,12 @@ type assumption struct {
 // (runtime/framework.go:53@v1.37.1).
 const permitTime = 15 * time.Minute
 
+// quorumTime is how long a pod of a group waits for others of it at most (gangscheduling.go:42@v1.37.1).
+const quorumTime = 5 * time.Minute
+
 // timedOut tells whether a pod may have waited for too long. It is given up then.
 func (s *assumption) timedOut(now time.Duration) bool {
-	return s != nil && s.permit && !s.failed && now >= s.since+permitTime
+	return s != nil && s.permit && !s.failed && now >= s.since+cmp.Or(s.patience, permitTime)
 }
 
 // Cycles are the cycles of a trace that came to a result, in turn.
@@ -170,6 +176,11 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 			a.leave(pod.UID)
 			a.ends[pod.UID]++
 		}
+		for uid, s := range a.assumed {
+			if s.timedOut(e.At) { // and counts no longer, or will not soon
+				a.fail(uid, s)
+			}
+		}
 		a.begin(i, pod)
 		return
 	}
@@ -231,9 +242,14 @@ func (a *account) goesOnInGroup(e *timeline.Entry, pod *v1.Pod) {
 			a.ends[pod.UID]++
 		}
 	case timeline.Fits:
+		if w == nil && pod.Spec.SchedulingGroup != nil { // it was deleted in its cycle, and is no pod of its group any more
+			alone := *pod
+			alone.Spec.SchedulingGroup = nil
+			pod = &alone
+		}
 		a.assume(pod, e)
 		if s := a.assumed[pod.UID]; s != nil {
-			s.permit = true // it may have to wait for others of its group
+			s.permit, s.patience = true, quorumTime // it may have to wait for others of its group
 		}
 		a.nominate(w, one(""))
 	case timeline.Unfit:
@@ -378,6 +394,10 @@ func (a *account) called(e *timeline.Entry) {
 	switch {
 	case e.Call == timeline.Bind && e.Error != "":
 		a.bindingFails(e.Pod())
+	case e.Call == timeline.Bind:
+		for uid, s := range a.assumed {
+			s.permit = s.permit && model.Key(a.onNodes[uid]) != e.Pod() // it waits no longer
+		}
 	case e.Call == timeline.Patch && strings.Contains(e.Text, "nomination cleared"):
 		// The pod has lost its nomination, and the scheduler is not told of it yet.
 		for _, w := range a.waiting {
