@@ -201,13 +201,29 @@ func waitsForVictims(l *Life) (findings []Finding) {
 		evicted map[string]int
 	}
 	owed := map[string]*debt{}
+	where := map[string]string{} // the nodes of pods, as the scheduler was told: pods of a group go on other nodes, too
+	startups := l.Trace.Startups
 	announced := map[string][]int{} // that pods terminate: at which entries
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
+		for ; len(startups) > 0 && startups[0].Entry <= i; startups = startups[1:] {
+			for _, obj := range startups[0].Objects {
+				if p, ok := obj.(*v1.Pod); ok {
+					where[p.Namespace+"/"+p.Name] = p.Spec.NodeName
+				}
+			}
+		}
+		if p, ok := e.Is.(*v1.Pod); ok && e.What == timeline.Handled {
+			where[e.Pod()] = p.Spec.NodeName
+		}
 		switch e.What {
 		case timeline.Handled:
 			pod := e.Pod()
 			switch {
+			case e.OfGroup(): // by the priority of a group that comes or goes its pods may be no victims any more
+				if e.Was == nil || e.Is == nil {
+					clear(owed)
+				}
 			case pod == "": // a node that changes may be out of question now
 				node, _ := strings.CutPrefix(e.Object, "Node ")
 				for p, d := range owed {
@@ -263,7 +279,8 @@ func waitsForVictims(l *Life) (findings []Finding) {
 				}
 			}
 			if more || e.Node == "" {
-				owed[e.Pod()] = &debt{node: e.Node, victims: e.Victims, evicted: map[string]int{}}
+				elsewhere := func(v string) bool { return where[v] != "" && where[v] != e.Node }
+				owed[e.Pod()] = &debt{node: e.Node, victims: slices.DeleteFunc(slices.Clone(e.Victims), elsewhere), evicted: map[string]int{}}
 			}
 			if slices.ContainsFunc(l.Trace.Entries[began:i], func(m timeline.Entry) bool { return m.What == timeline.Handled && m.Object == "Node "+e.Node }) {
 				delete(owed, e.Pod()) // it was decided for a node as it is no more

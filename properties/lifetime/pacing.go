@@ -80,7 +80,7 @@ func pacing() []Property {
 					terminating[e.Pod()] = strings.HasSuffix(e.Text, "terminating")
 				case e.What == timeline.Popped:
 					late[e.Pod()] = terminating[e.Pod()]
-				case (e.What == timeline.Fits || e.What == timeline.Unfit) && late[e.Pod()]:
+				case (e.What == timeline.Fits || e.What == timeline.Tried || e.What == timeline.Unfit && e.Group == "") && late[e.Pod()]: // a group may fail before its pods are tried
 					findings = append(findings, Finding{Pod: e.Pod(), Kind: string(e.What), Entry: i,
 						Detail: fmt.Sprintf("pod %s is scheduled though the scheduler had handled that it is being deleted", e.Pod())})
 				}

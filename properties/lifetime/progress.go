@@ -45,7 +45,10 @@ func progress() []Property {
 				case e.What == timeline.Fits:
 					what = "fits on " + e.Node
 				case e.What == timeline.Decided && len(e.Victims) > 0:
-					what = fmt.Sprintf("preempts %s on %s", strings.Join(e.Victims, ", "), e.Node)
+					what = "preempts " + strings.Join(e.Victims, ", ")
+					if e.Node != "" { // else it is a group
+						what += " on " + e.Node
+					}
 				default:
 					continue
 				}
