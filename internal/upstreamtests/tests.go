@@ -176,6 +176,8 @@ var Tests = []Test{
 		fails{"its port is taken": "after a minute pod o is not on node1"}},
 	{"unit-evicted-in-part", scheduler + "scheduler_test.go", inTime + "/an eviction of one pod of a group fails",
 		fails{"that of one whose room is not needed": "a pod of the group runs, and the other one was evicted"}},
+	{"deleted-member-keeps-group-out", scheduler + "scheduler_test.go", inTime + "/a pod of a group is deleted that has a scheduling gate",
+		fails{"the other one is there already": "after a minute pod u2 is not on node1"}},
 	{"preempts-for-bound-pod", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsBound",
 		fails{"the latest version is bound": "got 1 victims, want 0"}},
 	{"preempts-as-namesake", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsAnotherPod",

@@ -97,6 +97,11 @@ func TestPreemptionInTime(t *testing.T) {
 		return p
 	}
 
+	gated := func(p *v1.Pod) *v1.Pod {
+		p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "example.com/gate"}}
+		return p
+	}
+
 	again := func(p *v1.Pod) *v1.Pod {
 		p.UID += "-2"
 		return p
@@ -309,6 +314,24 @@ func TestPreemptionInTime(t *testing.T) {
 				}
 				return nil
 			},
+		},
+		{
+			name:  "a pod of a group is deleted that has a scheduling gate",
+			group: st.MakePodGroup().Namespace("default").Name("all").UID("all").Priority(0),
+			nodes: map[string]string{"node1": "1"},
+			variants: []variant{
+				{"the other one comes later", func(a *podAPI) {
+					a.create(gated(member(pod("u1", "", 0, "1", 0))))
+					a.remove("u1")
+					a.create(member(pod("u2", "", 0, "1", 0)))
+				}},
+				{"the other one is there already", func(a *podAPI) {
+					a.create(gated(member(pod("u1", "", 0, "1", 0))))
+					a.create(member(pod("u2", "", 0, "1", 0)))
+					a.remove("u1")
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("u2", "node1") },
 		},
 		{
 			name:  "the write that withdraws a nomination fails",

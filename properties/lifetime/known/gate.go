@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -52,12 +53,24 @@ func (l *Life) preemptionOver(pod string) bool {
 	return p != nil && p.Began >= 0 && p.Ended >= 0
 }
 
-// gatedBy are the known findings by which a pod is kept gated in the end.
+// gatedBy are the known findings by which a pod, or a group, is kept gated in the end. A pod that is tried with its group is
+// gated as that is.
 func (l *Life) gatedBy(pod string) []string {
-	if !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Name == pod && p.Gated }) { // of two of one name either
+	by := TriedAs(l.Trace, pod)
+	if !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return TriedAs(l.Trace, p.Name) == by && p.Gated }) { // of two of one name either
 		return nil
 	}
-	return l.opensNever(pod)
+	return l.opensNever(by)
+}
+
+// TriedAs is the group in whose cycles a pod is tried, as timeline.Entry.Preemptor names it; or the pod.
+func TriedAs(t *timeline.Trace, pod string) string {
+	for i := range t.Entries {
+		if e := &t.Entries[i]; e.Group != "" && e.Pod() == pod {
+			return e.Group
+		}
+	}
+	return pod
 }
 
 // opensNever are the known findings by which a pod that is gated stays so.
@@ -67,12 +80,14 @@ func (l *Life) opensNever(pod string) []string {
 		return []string{NamesakeGated}
 	case l.evictedNamesake(pod):
 		return []string{Namesake}
-	case l.until == 0 && GatedByVainPreemption(l.Trace, pod), l.until > 0 && preemptedInVain(l.Trace, pod, l.until):
+	case preemptedInVain(l.Trace, pod, l.end()):
 		return []string{VainPreemption}
 	case l.deletionMetByGate(pod):
 		return []string{GateMeetsDeletion}
 	case l.victimBack(pod):
 		return []string{VictimBack}
+	case l.memberGone(pod):
+		return []string{MemberGone}
 	}
 	return nil
 }
@@ -163,11 +178,11 @@ func (l *Life) lastVictimGone(pod string, before int) (gone bool) {
 // itself ended their way to the node: no
 // event comes after it that would wake the pod up.
 func GatedByVainPreemption(t *timeline.Trace, pod string) bool {
-	return t.Quiet.Pod(pod).Gated && preemptedInVain(t, pod, t.FlushedAt)
+	return t.Quiet.Pod(pod).Gated && preemptedInVain(t, TriedAs(t, pod), t.FlushedAt)
 }
 
 // preemptedInVain tells whether, before an entry, the scheduler was told that all victims of the last preemption for a
-// pod are gone before that was over, and its end has not woken the pod up.
+// pod, or a group, are gone before that was over, and its end has not woken it up.
 func preemptedInVain(t *timeline.Trace, pod string, before int) bool {
 	var victims []string
 	gone, deleted := map[string]bool{}, map[string]bool{}
@@ -175,14 +190,14 @@ func preemptedInVain(t *timeline.Trace, pod string, before int) bool {
 	var preemptor types.UID
 	for i := range t.Entries[:before] {
 		switch e := &t.Entries[i]; {
-		case e.What == timeline.Decided && e.Pod() == pod:
+		case e.What == timeline.Decided && e.Preemptor() == pod:
 			victims, inVain, began, lastEvicted, inMemory = e.Victims, false, false, false, false
-			if p, ok := e.Is.(*v1.Pod); ok {
-				preemptor = p.UID
+			if p, ok := e.Is.(metav1.Object); ok {
+				preemptor = p.GetUID()
 			}
-		case e.What == timeline.Begins && e.Pod() == pod:
+		case e.What == timeline.Begins && e.Preemptor() == pod:
 			began = len(victims) > 0
-		case e.What == timeline.Unfit && e.Pod() == pod:
+		case e.What == timeline.Unfit && (e.Pod() == pod || e.Group == pod && pod != ""):
 			cpu = e.WaitsForCPU()
 		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.Error == "" && len(victims) > 0 && e.Pod() == victims[len(victims)-1] && !gone[e.Pod()]:
 			lastEvicted = began && e.ByUID == preemptor // its end opens the gate, if it may help; an earlier pod's of this name does not
@@ -198,7 +213,7 @@ func preemptedInVain(t *timeline.Trace, pod string, before int) bool {
 			deleted[e.Pod()] = !e.PreemptsInMemory()
 			// The end of a preemption wakes its pod up if it has preempted the last victim in memory.
 			inMemory = inMemory || began && e.PreemptsInMemory() && e.Pod() == victims[len(victims)-1]
-		case e.What == timeline.Ends && e.Pod() == pod:
+		case e.What == timeline.Ends && e.Preemptor() == pod:
 			inVain = len(victims) > 0 && !inMemory && (!cpu || !lastEvicted) && !slices.ContainsFunc(victims, func(v string) bool { return !gone[v] })
 		}
 	}

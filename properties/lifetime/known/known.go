@@ -85,6 +85,9 @@ const (
 	// UnitInPart: an eviction fails, or the scheduler dies, in the middle of a group that can only be evicted
 	// as a whole, and its preemptor fits by then.
 	UnitInPart = "unit-evicted-in-part"
+	// MemberGone: a pod of a group is deleted that alone kept the group out of the queue, or that alone was rejected
+	// by a plugin whose events could bring the group back.
+	MemberGone = "deleted-member-keeps-group-out"
 	// Relabelled: the labels of a pod are changed on its way to a node. That counts when it is bound, and
 	// the plugin that rejected another pod for the old ones takes no notice.
 	Relabelled = "relabelled-on-its-way-unnoticed"
@@ -197,6 +200,8 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if bindings, others := together.Failed(l.Trace, f.Entry); len(bindings) > 0 && len(others) == 0 {
 			ids = append(ids, MemberAtOnce)
 		}
+	case "group-is-not-kept-out":
+		ids = append(ids, l.gatedBy(f.Pod)...)
 	case "gate-opens":
 		switch {
 		case f.Kind != "gated":
@@ -210,7 +215,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 	case "no-wait-for-the-flush":
 		// A pod that is stuck keeps room for itself, so others are stuck that want this room.
 		for _, p := range l.Trace.Quiet.Pods {
-			if p.Name != f.Pod && !slices.Contains(p.NominatedTo, l.Trace.Entries[f.Entry].Node) {
+			if p.Name != f.Pod && TriedAs(l.Trace, p.Name) != f.Pod && !slices.Contains(p.NominatedTo, l.Trace.Entries[f.Entry].Node) {
 				continue
 			}
 			ids = append(ids, l.gatedBy(p.Name)...)
@@ -463,7 +468,7 @@ func (l *Life) failedSynchronously(pod string) (failed bool) {
 func (l *Life) evictedNamesake(pod string) bool {
 	last := 0
 	for i := range l.Trace.Entries[:l.end()] {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0 {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Decided && e.Preemptor() == pod && len(e.Victims) > 0 {
 			last = i
 		}
 	}

@@ -178,3 +178,58 @@ func TestReboundInKeptRoom(t *testing.T) {
 	in.Cycles[1].Property = "fits-as-told"
 	require.Empty(t, in.Explain(&is))
 }
+
+// TestMemberGoneNearMisses: a group waits for what a deleted pod of it waited for only if it has not been tried since,
+// and no other pod of it waits for the same.
+func TestMemberGoneNearMisses(t *testing.T) {
+	handled := func(t *timeline.Trace, pod, text string) (int, *timeline.Entry) {
+		i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+			return e.What == timeline.Handled && e.Pod() == pod && e.Text == text
+		})
+		return i, &t.Entries[i]
+	}
+	gate := []v1.PodSchedulingGate{{Name: "example.com/gate"}}
+	tried := func(t *timeline.Trace) {
+		i, _ := handled(t, "default/g1", "deleted")
+		t.Entries = slices.Insert(t.Entries, i+1, timeline.Entry{What: timeline.Popped, Object: "PodGroup default/g"})
+		t.FlushedAt++
+	}
+	other := func(t *timeline.Trace) {
+		_, e := handled(t, "default/g1", "deleted")
+		p := e.Was.(*v1.Pod).DeepCopy()
+		p.Spec.SchedulingGroup.PodGroupName = new("other")
+		e.Was = p
+	}
+	checkWhole(t, "finding-deleted-member-keeps-group-out", "no-wait-for-the-flush", known.MemberGone, []nearMiss{
+		{name: "the group is tried since", trace: tried},
+		{name: "the pod that is deleted is of another group", trace: other},
+		{name: "it had no scheduling gate", trace: func(t *timeline.Trace) {
+			_, e := handled(t, "default/g1", "deleted")
+			p := e.Was.(*v1.Pod).DeepCopy()
+			p.Spec.SchedulingGates = nil
+			e.Was = p
+		}},
+		{name: "another pod has one, too", trace: func(t *timeline.Trace) {
+			_, e := handled(t, "default/g2", "added")
+			p := e.Is.(*v1.Pod).DeepCopy()
+			p.Spec.SchedulingGates = gate
+			e.Is = p
+		}},
+	})
+	checkWhole(t, "preempting-member-goes", "no-wait-for-the-flush", known.MemberGone, []nearMiss{
+		{name: "the group is tried since", trace: tried},
+		{name: "the pod that is deleted is of another group", trace: other},
+		{name: "the nodes have not rejected it", trace: func(t *timeline.Trace) {
+			i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Unfit && e.Pod() == "default/g1" })
+			t.Entries[i].Text = "minCount (2) cannot be satisfied"
+		}},
+		{name: "they have rejected the other one, too", trace: func(t *timeline.Trace) {
+			i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Unfit && e.Pod() == "default/g1" })
+			also := t.Entries[i]
+			_, g2 := handled(t, "default/g2", "added")
+			also.Object, also.Is = "Pod default/g2", g2.Is
+			t.Entries = slices.Insert(t.Entries, i, also)
+			t.FlushedAt++
+		}},
+	})
+}

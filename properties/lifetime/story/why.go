@@ -167,6 +167,8 @@ var reasons = map[string]string{
 		"The room is kept no more, and no event says so.",
 	known.OldCopy: "Why an old version of {pod} is tried: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
 		"and what changed while the second had it assumed did not come to this copy.",
+	known.MemberGone: "Why {pod} waits: a pod of its group was deleted that kept the whole group out of the queue, or that alone did not fit when the group was tried. " +
+		"It was taken out of the group in the queue, and nobody asked whether the group may come in now. No event concerns the pods that are left.",
 	known.GateOutlives: "Why {pod} waits: PreEnqueue kept it out of the queue while its preemption went on, and it has counted as gated since, though the preemption is over. " +
 		"Of a gated pod the queue asks only about the events that the gating plugin is interested in, which are deletions of pods. Of any other, now or while its preemption went on, it is not even asked whether it helps.",
 	known.EarlierOpensGate: "Why {pod} preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, " +
@@ -184,7 +186,7 @@ func (t teller) whyVain() string {
 		if !known.GatedByVainPreemption(t.Trace, s.Name) {
 			continue
 		}
-		p := t.Trace.LastPreemption(s.Name, t.Trace.FlushedAt)
+		p := t.Trace.LastPreemption(known.TriedAs(t.Trace, s.Name), t.Trace.FlushedAt)
 		if p == nil || p.Ended < 0 { // another scheduler has taken over since
 			continue
 		}
