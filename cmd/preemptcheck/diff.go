@@ -133,7 +133,7 @@ was given could not be compared, or none at all could; else 0.`,
 				if !campaign.HasTimeline(o.Seed, n, timelines) {
 					return nil, nil
 				}
-				return campaign.GenerateTimeline(o.Seed, n)
+				return campaign.GenerateTimeline(o.Seed, n, record.Ungrouped) // few releases run pod groups
 			}
 		}
 		progress := newProgress(cmd.ErrOrStderr())
@@ -253,7 +253,7 @@ func diffCommand(from, to string, each bool, o *diff.Options, gates record.Gates
 // reproduceTimeline makes the command lines that compare on one generated timeline again.
 func reproduceTimeline(o *diff.Options) func(from, to release.Release, n uint64) string {
 	return func(from, to release.Release, n uint64) string {
-		return fmt.Sprintf("%s generate --timeline --seed %d --first %d | %[1]s diff --from %[4]s --to %[5]s -", program(), o.Seed, n, from, to)
+		return fmt.Sprintf("%s generate --timeline --seed %d --first %d%s | %[1]s diff --from %[5]s --to %[6]s -", program(), o.Seed, n, record.Ungrouped.Flag(), from, to)
 	}
 }
 

@@ -90,7 +90,7 @@ func timelinesFlag(cmd *cobra.Command, share *int, byDefault int) {
 // gatesFlag adds --feature-gates to a command.
 func gatesFlag(cmd *cobra.Command, gates *record.Gates) {
 	var text string
-	cmd.Flags().StringVar(&text, "feature-gates", "", "feature gates that the scheduler has in each cluster, and not in timelines: `NAME=true`, or several after commas; with GenericWorkload=true all clusters have pod groups")
+	cmd.Flags().StringVar(&text, "feature-gates", "", "feature gates that the scheduler has in each cluster, and those of pod groups in timelines, too: `NAME=true`, or several after commas; with GenericWorkload=true all clusters and timelines have pod groups")
 	before(cmd, func() (err error) {
 		if *gates, err = record.ParseGates(text); err != nil {
 			return fmt.Errorf("--feature-gates: %w", err)

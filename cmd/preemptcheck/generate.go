@@ -60,11 +60,11 @@ func generated(seed, n uint64, timeline bool, gates record.Gates) (*corpus.Case,
 		c.Cluster = campaign.Generate(seed, n, gates)
 		return c, nil
 	}
-	t, err := campaign.GenerateTimeline(seed, n)
+	t, err := campaign.GenerateTimeline(seed, n, gates)
 	if err != nil {
 		return nil, err
 	}
-	c.Origin = fmt.Sprintf("preemptcheck generate --timeline --seed %d --first %d", seed, n)
+	c.Origin = fmt.Sprintf("preemptcheck generate --timeline --seed %d --first %d%s", seed, n, gates.Flag())
 	c.Cluster, c.Timeline = t.Cluster, t
 	return c, nil
 }

@@ -24,11 +24,22 @@ import (
 
 // Timeline draws a timeline. It is not admitted yet.
 func Timeline() *rapid.Generator[*timeline.Timeline] {
-	return rapid.Custom(func(t *rapid.T) *timeline.Timeline { return generate(draw.FromRapid(t)) })
+	return rapid.Custom(func(t *rapid.T) *timeline.Timeline { return generate(draw.FromRapid(t), nil) })
 }
 
 // FromSeed returns the timeline of that number: the same on every machine.
-func FromSeed(seed uint64) *timeline.Timeline { return generate(draw.FromSeed(seed)) }
+func FromSeed(seed uint64) *timeline.Timeline { return FromSeedWith(seed, nil) }
+
+// FromSeedWith is FromSeed with some feature gates of pod groups that are not drawn: with model.GateWorkload on
+// all timelines have groups, and with model.GateComposite on composite ones; off, none has. Other gates are drawn.
+func FromSeedWith(seed uint64, gates map[string]bool) *timeline.Timeline {
+	return generate(draw.FromSeed(seed), gates)
+}
+
+// Ungrouped is FromSeed without pod groups, for schedulers that do not know them.
+func Ungrouped(seed uint64) *timeline.Timeline {
+	return FromSeedWith(seed, map[string]bool{model.GateWorkload: false})
+}
 
 // features are the kinds of events that a timeline has.
 type features struct {
@@ -64,7 +75,8 @@ type generator struct {
 	gone    []*v1.Node // nodes to come back under their names
 }
 
-func generate(s draw.Source) *timeline.Timeline {
+func generate(s draw.Source, gates map[string]bool) *timeline.Timeline {
+	last := draw.Apart(s)
 	g := &generator{Source: s, features: drawFeatures(s), cluster: &model.Cluster{Pods: []*v1.Pod{}}}
 	if g.sync || g.asyncCalls || g.waitsBackoff {
 		g.cluster.Settings.FeatureGates = map[string]bool{}
@@ -104,6 +116,7 @@ func generate(s draw.Source) *timeline.Timeline {
 	if g.Chance(40) { // after all else, as what it ends in can be foretold best
 		g.standstill()
 	}
+	g.drawGroups(last, gates)
 	return &timeline.Timeline{Cluster: g.cluster, Steps: g.steps}
 }
 

@@ -153,7 +153,7 @@ func (c *campaign) written(f *record.Finding, cluster *model.Cluster, t *timelin
 	}
 	generate, what := "generate"+c.Config.FeatureGates.Flag(), "cluster"
 	if t != nil {
-		generate, what = "generate --timeline", "timeline"
+		generate, what = "generate --timeline"+c.Config.FeatureGates.OfTimelines(c.Checker.Release).Flag(), "timeline"
 	}
 	found := fmt.Sprintf("%s %s --seed %d --first %d | %s -", c.Config.Command, generate, f.Seed, f.Number, c.Config.Subcommand("check"))
 	origin := fmt.Sprintf("%s, %s %d, minimised", fuzz, what, f.Number)

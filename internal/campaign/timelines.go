@@ -23,9 +23,10 @@ import (
 
 // Besides a share of the clusters, a timeline is run: the one of the same number.
 
-// GenerateTimeline is timeline number n of a seed, as the API server would have it.
-func GenerateTimeline(seed, n uint64) (*timeline.Timeline, error) {
-	t := timelines.FromSeed(rand.NewPCG(seed, ^n).Uint64())
+// GenerateTimeline is timeline number n of a seed, as the API server would have it. Of the feature gates, those of pod
+// groups count.
+func GenerateTimeline(seed, n uint64, gates record.Gates) (*timeline.Timeline, error) {
+	t := timelines.FromSeedWith(rand.NewPCG(seed, ^n).Uint64(), gates.Map())
 	return t, apiserver.Timeline(t)
 }
 
@@ -44,12 +45,12 @@ func isRelated(seed, n uint64) bool {
 	return rand.New(rand.NewPCG(seed^0x2e1a7ed, n)).IntN(relatedEvery) == 0
 }
 
-// live runs the timeline of a number, if the system can and there is one.
-func (a *answer) live(ctx context.Context, system reference.LifeSystem, req request, n uint64) error {
+// live runs the timeline of a number that is drawn with some feature gates, if the system can and there is one.
+func (a *answer) live(ctx context.Context, system reference.LifeSystem, gates record.Gates, req request, n uint64) error {
 	if system == nil || !HasTimeline(req.Seed, n, req.Timelines) {
 		return nil
 	}
-	t, err := GenerateTimeline(req.Seed, n)
+	t, err := GenerateTimeline(req.Seed, n, gates)
 	if err != nil {
 		return fmt.Errorf("timeline %d: %w", n, err)
 	}
@@ -101,7 +102,7 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, req requ
 func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 	start := time.Now()
 	c.clock()
-	t, err := GenerateTimeline(c.Config.Seed, s.Number)
+	t, err := GenerateTimeline(c.Config.Seed, s.Number, c.Config.FeatureGates.OfTimelines(c.Checker.Release))
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 				return nil, err
 			}
 		}
-		if err := a.live(ctx, life, req, n); err != nil {
+		if err := a.live(ctx, life, req.FeatureGates.OfTimelines(checker.Release), req, n); err != nil {
 			return nil, err
 		}
 		a.Done++

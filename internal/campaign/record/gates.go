@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 )
 
@@ -16,6 +17,25 @@ type Gates string
 
 // Ungrouped is for schedulers that know no pod groups: no cluster has any.
 const Ungrouped Gates = model.GateWorkload + "=false"
+
+// OfTimelines are the gates with which timelines are drawn that a release goes through: only the linked one goes
+// through timelines with pod groups.
+func (g Gates) OfTimelines(r release.Release) Gates {
+	if r != release.Linked {
+		return Ungrouped
+	}
+	return g
+}
+
+// groupsInTimelines tells whether timelines of the campaign may have pod groups.
+func (c *Config) groupsInTimelines() bool {
+	gates := c.FeatureGates
+	if r, err := release.Parse(c.Reference); err == nil { // else it is built from its own sources
+		gates = gates.OfTimelines(r)
+	}
+	on, pinned := gates.Map()[model.GateWorkload]
+	return on || !pinned
+}
 
 // needs are the gates without which another cannot be on (features/kube_features.go@v1.37.1).
 var needs = map[string][]string{

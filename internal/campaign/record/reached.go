@@ -23,12 +23,16 @@ type Reached struct {
 // Short tells whether it came about less often than its quota asks.
 func (p *Reached) Short() bool { return p.Timelines < p.Quota }
 
-// reached is how often the timelines of a campaign came to each situation; nil if there are none.
-func reached(s *probe.Stats) (all []Reached) {
+// reached is how often the timelines of a campaign came to each situation; nil if there are none. Without pod groups in
+// them, those that take groups are left out.
+func reached(s *probe.Stats, groups bool) (all []Reached) {
 	if s.Timelines == 0 {
 		return nil
 	}
 	for _, p := range reach.Probes() {
+		if p.OfGroups && !groups {
+			continue
+		}
 		all = append(all, Reached{p.Name, s.Reached[p.Name], p.Quota})
 	}
 	return all

@@ -31,6 +31,14 @@ func TestReached(t *testing.T) {
 	require.Zero(t, r.Short())
 	require.Len(t, r.Reached, len(reach.Probes()))
 
+	s := night()
+	s.Config.FeatureGates, s.Stats.Timelines, s.Stats.Reached = Ungrouped, reach.Enough, map[string]int{}
+	for _, p := range s.Report("night").Reached {
+		require.NotContains(t, p.Name, "a group preempts")
+	}
+	s.Config.FeatureGates, s.Config.Reference = "", "v1.36.3"
+	require.Len(t, s.Report("night").Reached, 145, "its timelines have no groups")
+
 	r = campaign(reach.Enough-1, evict)
 	require.Equal(t, Passed, r.Verdict)
 	require.Zero(t, r.Short())
@@ -41,7 +49,7 @@ func TestReached(t *testing.T) {
 	r = campaign(reach.Enough, evict, reach.Dies(reach.Marked), reach.Back)
 	require.Equal(t, Inconclusive, r.Verdict)
 	require.Equal(t, 3, r.Short())
-	require.Equal(t, []string{"3 of 145 situations came about too rarely in timelines: goes on at evict while a victim is marked (4 of 5), " +
+	require.Equal(t, []string{"3 of 181 situations came about too rarely in timelines: goes on at evict while a victim is marked (4 of 5), " +
 		"dies while a victim is marked (4 of 5), begins with an older view than the scheduler before it had (4 of 5)"}, r.Inconclusive)
 	for name, write := range map[string]func(io.Writer){"text": r.WriteText, "probes": r.WriteProbes} {
 		text.Reset()

@@ -199,7 +199,7 @@ func (s *State) Report(dir string) *Report {
 		}
 		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
 	}
-	r.Reached = reached(stats)
+	r.Reached = reached(stats, s.Config.groupsInTimelines())
 	for _, plugin := range answers.FilterPlugins() {
 		if count, asked := stats.Filters[plugin]; asked {
 			r.Filters = append(r.Filters, Filtered{plugin, count})

@@ -86,6 +86,8 @@ type Probe struct {
 	Name string
 	// Quota is in how many of Enough timelines it has to come about, at least.
 	Quota int
+	// OfGroups: it takes pod groups.
+	OfGroups bool
 }
 
 // Enough is how many timelines a campaign has to have run before it is asked what it came to. Of so
@@ -99,7 +101,7 @@ const quota = 5
 func Probes() (all []Probe) {
 	add := func(names ...string) {
 		for _, name := range names {
-			all = append(all, Probe{name, quota})
+			all = append(all, Probe{Name: name, Quota: quota})
 		}
 	}
 	for _, place := range timeline.Places() {
@@ -117,7 +119,7 @@ func Probes() (all []Probe) {
 		add(Told("updated", state), Told("deleted", state))
 	}
 	add(Stale, Unobserved, Intermediate, Back, DecidesBack)
-	return all
+	return append(all, ofGroups()...)
 }
 
 // life follows the states of a trace.
@@ -139,14 +141,16 @@ func newLife() *life {
 // Of is all that came about in a trace.
 func Of(trace *timeline.Trace) map[string]bool {
 	is := map[string]bool{}
-	l := newLife()
+	l, g := newLife(), newGroups(is)
 	startups := trace.Startups
 	for i := range trace.Entries {
 		for len(startups) > 0 && startups[0].Entry <= i {
 			l.start(is, &startups[0])
+			g.start(&startups[0])
 			startups = startups[1:]
 		}
 		e := &trace.Entries[i]
+		g.follow(e)
 		pod := e.Pod()
 		switch e.What {
 		case timeline.Releasing:

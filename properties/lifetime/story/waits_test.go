@@ -304,7 +304,7 @@ func TestAsAtRest(t *testing.T) {
 
 func asAtRest(l *lifetime.Life) (n int, err error) {
 	w := followed(l, l.Trace.FlushedAt-1)
-	is := map[string]string{}
+	is, members := map[string]string{}, map[string]bool{}
 	for _, p := range w.all {
 		if !p.over {
 			state := map[Part]model.Queue{Scheduling: model.QueueActive, Backoff: model.QueueBackoff, Event: model.QueueUnschedulable}[p.state]
@@ -313,7 +313,12 @@ func asAtRest(l *lifetime.Life) (n int, err error) {
 			} else if state == model.QueueUnschedulable && leftOut(l, p) {
 				state = "no queue"
 			}
-			is[model.Key(p.pod)] += fmt.Sprintf("told %t, in %s, on its way %t, preempting %t", p.told, state, p.ways > 0, p.routines > 0)
+			preempting := p.routines > 0
+			if p.pod.Spec.SchedulingGroup != nil { // which queue its group is in, and whether that preempts, is no part of its row
+				state, preempting = "its group", false
+				members[model.Key(p.pod)] = true
+			}
+			is[model.Key(p.pod)] += fmt.Sprintf("told %t, in %s, on its way %t, preempting %t", p.told, state, p.ways > 0, preempting)
 		}
 	}
 	n = len(is)
@@ -325,6 +330,9 @@ func asAtRest(l *lifetime.Life) (n int, err error) {
 			}
 			if p.Gated && strings.Contains(is[p.Name], "in gates") {
 				state = "gates"
+			}
+			if members[p.Name] {
+				state, p.Preempting = "its group", false
 			}
 			want := fmt.Sprintf("told true, in %s, on its way %t, preempting %t", state, p.Assumed, p.Preempting)
 			if is[p.Name] != want {
