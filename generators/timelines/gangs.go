@@ -399,6 +399,13 @@ func (h *grouper) aside() {
 	for range 2 + h.Intn(4) {
 		h.comesBy()
 	}
+	if h.Chance(70) { // to where comesBy stops nobody
+		p := h.beside(h.crowded(0), 9)
+		at := timeline.Place{Name: draw.Pick(h.Source, timeline.Requeue, timeline.Preempted), Pod: model.Key(p)}
+		h.hold1(at)
+		h.add(timeline.Step{Create: p})
+		h.add(timeline.Step{Release: &at})
+	}
 	if h.Chance(20) {
 		return
 	}
