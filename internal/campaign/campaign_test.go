@@ -71,7 +71,7 @@ func differences(t *testing.T, a, b *record.State) string {
 
 func reproducibleStats(s *probe.Stats) probe.Stats {
 	return probe.Stats{
-		Clusters: s.Clusters, Scheduled: s.Scheduled, Ineligible: s.Ineligible, NotHelpful: s.NotHelpful, Preempted: s.Preempted,
+		Clusters: s.Clusters, Scheduled: s.Scheduled, Ineligible: s.Ineligible, NotHelpful: s.NotHelpful, Preempted: s.Preempted, Broken: s.Broken, InError: s.InError,
 		SeveralCandidates: s.SeveralCandidates, DecidedBy: s.DecidedBy, Findings: s.Findings, Exercised: s.Exercised,
 	}
 }

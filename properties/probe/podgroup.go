@@ -24,6 +24,8 @@ func (s *Stats) addGroup(r *properties.Result) {
 	switch {
 	case binds:
 		s.Scheduled++ // some of them are
+	case g.Code == "Error":
+		s.InError++
 	case !tries:
 		s.Ineligible++
 	case !preempts:

@@ -21,7 +21,7 @@ func TestGroupsAreCounted(t *testing.T) {
 			s.Add(r)
 		}
 	}
-	require.Equal(t, s.Clusters, s.Scheduled+s.Preempted+s.NotHelpful+s.Ineligible+s.Unmodelled)
+	require.Equal(t, s.Clusters, s.Scheduled+s.Preempted+s.NotHelpful+s.Ineligible+s.InError+s.Unmodelled)
 	for what, count := range map[string]int{"scheduled": s.Scheduled, "preempted": s.Preempted, "not helpful": s.NotHelpful, "ineligible": s.Ineligible} {
 		require.Positive(t, count, what)
 	}

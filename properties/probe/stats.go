@@ -18,6 +18,8 @@ type Stats struct {
 	Ineligible int `json:"ineligible"` // the pod may not preempt
 	NotHelpful int `json:"notHelpful"` // no node would fit it
 	Preempted  int `json:"preempted"`
+	Broken     int `json:"broken,omitempty"`  // the scheduler panicked, hung or ended
+	InError    int `json:"inError,omitempty"` // the cycle ended in an error
 	// SeveralCandidates counts those of Preempted that had a choice.
 	SeveralCandidates int `json:"severalCandidates"`
 	// DecidedBy counts them by the criterion that decided, or model.Tie.
@@ -80,9 +82,14 @@ func (s *Stats) Add(r *properties.Result) {
 		s.Partly[unmodelledReason(r.Unmodelled)]++
 	}
 	switch {
+	case o.Crash != nil: // what it would have done is not known
+		s.Broken++
+		return
 	case o.Group != nil:
 		s.addGroup(r)
 		return
+	case o.CycleError != "":
+		s.InError++
 	case o.ScheduledTo != "":
 		s.Scheduled++
 	case o.Eligible == nil || !o.Eligible.OK:
@@ -149,6 +156,8 @@ func (s *Stats) Merge(other Stats) {
 	s.Ineligible += other.Ineligible
 	s.NotHelpful += other.NotHelpful
 	s.Preempted += other.Preempted
+	s.Broken += other.Broken
+	s.InError += other.InError
 	s.SeveralCandidates += other.SeveralCandidates
 	s.Unmodelled += other.Unmodelled
 	s.Undecided += other.Undecided

@@ -167,3 +167,15 @@ func TestShapeOfACycle(t *testing.T) {
 	fewer.PodDisruptionBudgets = nil
 	assert.NotEqual(t, want, shape(fewer))
 }
+
+// TestBrokenCycles: a cycle that the scheduler does not get through says nothing of whether the
+// pod may preempt, or whether that helps; nor does one that ends in an error.
+func TestBrokenCycles(t *testing.T) {
+	var s Stats
+	s.Add(&properties.Result{Observation: &model.Observation{Crash: &model.Crash{Kind: model.Panic}}})
+	s.Add(&properties.Result{Observation: &model.Observation{Crash: &model.Crash{Kind: model.Hang}, Eligible: &model.Eligibility{OK: true}}})
+	s.Add(&properties.Result{Observation: &model.Observation{Crash: &model.Crash{Kind: model.Exit}, Group: &model.GroupCycle{}}})
+	s.Add(&properties.Result{Observation: &model.Observation{CycleError: "no"}, Cluster: checktest.Cluster()})
+	s.Merge(s)
+	require.Equal(t, []int{8, 6, 2, 0, 0}, []int{s.Clusters, s.Broken, s.InError, s.Ineligible, s.NotHelpful})
+}

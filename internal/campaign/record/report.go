@@ -179,6 +179,8 @@ func (s *State) Report(dir string) *Report {
 			{"no help", stats.NotHelpful},
 			{"not eligible", stats.Ineligible},
 			{"fits without preemption", stats.Scheduled},
+			{"error", stats.InError},
+			{"panic, hang or exit", stats.Broken},
 			{"not modelled", stats.Unmodelled},
 		},
 		Timelines: stats.Timelines, KnownInTimelines: someCounts(stats.KnownInTimelines),
@@ -332,10 +334,10 @@ func (r *Report) Tried() string {
 	if e.MemoryStart > 0 {
 		text += fmt.Sprintf(" Memory: %d MiB at the start, %d MiB at the end.", e.MemoryStart>>20, e.MemoryEnd>>20)
 	}
-	text += fmt.Sprintf(" The canary lied %s and was caught %s.", times(r.Canary.Lies), times(r.Canary.Caught))
+	text += " The canary " + canaryLied(r.Canary.Lies, r.Canary.Caught) + "."
 	if r.Timelines > 0 {
-		text += fmt.Sprintf(" Besides, %s; about them it lied %s and was caught %s.",
-			words.Plural(r.Timelines, "timeline"), times(r.Canary.Lives.Lies), times(r.Canary.Lives.Caught))
+		text += fmt.Sprintf(" Besides, %s; about them it %s.",
+			words.Plural(r.Timelines, "timeline"), canaryLied(r.Canary.Lives.Lies, r.Canary.Lives.Caught))
 	}
 	if r.Errors > 0 {
 		text += fmt.Sprintf(" %d more could not be checked.", r.Errors)
@@ -344,9 +346,25 @@ func (r *Report) Tried() string {
 		text += fmt.Sprintf(" Worker processes died %s.", times(e.Deaths))
 	}
 	if r.CountedOnly > 0 {
-		text += fmt.Sprintf(" %d more suspects look like the findings and were only counted, not minimised.", r.CountedOnly)
+		text += fmt.Sprintf(" %s.", likeOthers(r.CountedOnly))
 	}
 	return text
+}
+
+// canaryLied says how often the canary lied, and was caught.
+func canaryLied(lies, caught int) string {
+	if lies == 0 {
+		return "has not lied yet"
+	}
+	return fmt.Sprintf("lied %s and was caught %s", times(lies), times(caught))
+}
+
+// likeOthers says how many suspects were only counted.
+func likeOthers(n int) string {
+	if n == 1 {
+		return "1 more suspect looks like the findings and was only counted, not minimised"
+	}
+	return fmt.Sprintf("%d more suspects look like the findings and were only counted, not minimised", n)
 }
 
 func times(n int) string {
