@@ -275,13 +275,18 @@ var NoNominationWithoutPreemption = properties.Property{
 	Name:    "no-nomination-without-preemption",
 	Promise: "If the preemption goroutine fails at some point, it reverts the nomination. <nil, Error>: a nil PostFilterResult is returned to keep the pod's nominatedNodeName unchanged.",
 	Source:  "KEP-4832, \"Design Details\"; doc comment of Preempt (preemption.go:166@v1.37.1)",
-	Lies:    []string{"a preemption that failed nominates"},
+	Lies:    []string{"a preemption that failed nominates", "a preemption that failed nominates to another node"},
 	Check: each(func(f *faulted) {
 		p, o := f.Cluster.Preemptor, f.Observation
-		if f.spared() == nil || f.Cluster.Settings.AsyncPreemption() && f.Assumes("failed-preemption-keeps-nomination") {
+		if f.spared() == nil {
 			return
 		}
-		if got := o.Aftermath.NominatedTo; got != "" && got != p.Status.NominatedNodeName {
+		// What is known keeps the nomination to the node whose pods were to go, and to no other.
+		stays := func(node string) bool {
+			return node == "" || node == p.Status.NominatedNodeName || f.Cluster.Settings.AsyncPreemption() &&
+				o.Pick != nil && node == o.Pick.Node && f.Assumes("failed-preemption-keeps-nomination")
+		}
+		if got := o.Aftermath.NominatedTo; !stays(got) {
 			f.found("memory", fmt.Sprintf("%s, and the scheduler keeps the pod as nominated to %s", f.lost(), got))
 		}
 		got := p.Status.NominatedNodeName
@@ -290,7 +295,7 @@ var NoNominationWithoutPreemption = properties.Property{
 				got = *c.NominatedNode
 			}
 		}
-		if got != "" && got != p.Status.NominatedNodeName {
+		if !stays(got) {
 			f.found("status", fmt.Sprintf("%s, and status.nominatedNodeName is %s", f.lost(), got))
 		}
 	}),

@@ -30,6 +30,7 @@ func TestMetricsCount(t *testing.T) {
 	lies := map[string]func(o *model.Observation){
 		"an attempt to preempt is not counted": func(o *model.Observation) { o.Aftermath.Metrics.PreemptionAttempts-- },
 		"a preemption is counted twice":        func(o *model.Observation) { o.Aftermath.Metrics.Preemptions++ },
+		"it panics as it counts":               func(o *model.Observation) { o.Crash = &model.Crash{Kind: model.Panic, Message: "oops", Where: "x"} },
 		"a victim is not counted":              func(o *model.Observation) { o.Aftermath.Metrics.Victims-- },
 		"a pod that cannot be scheduled is counted as an error": func(o *model.Observation) {
 			o.Aftermath.Metrics.ScheduleAttempts = map[string]int{"error default-scheduler": 1}
@@ -123,6 +124,7 @@ var faultLies = []struct {
 	}},
 	{"gone-is-no-error", "a victim that is gone ends the preemption", withoutCalls(func(c, _ *model.Call) bool { return c.Verb == "delete" })},
 	{"no-nomination-without-preemption", "a preemption that failed nominates", func(o *model.Observation) { o.Aftermath.NominatedTo = "node-1" }},
+	{"no-nomination-without-preemption", "a preemption that failed nominates to another node", func(o *model.Observation) { o.Aftermath.NominatedTo = "node-9" }},
 }
 
 // A scheduler that lies when a call fails is caught, on one of some clusters: they get
@@ -155,4 +157,39 @@ func TestFaultsCatchLies(t *testing.T) {
 		assert.NotEmpty(t, p.Lies, "no lie breaks %s", p.Name)
 		assert.Equal(t, p.Lies, caught[p.Name], p.Name)
 	}
+}
+
+// TestKnownNominationIsToItsNode: with asynchronous preemption, what is known excuses the nomination
+// to the node whose pods were to be preempted, and to no other.
+func TestKnownNominationIsToItsNode(t *testing.T) {
+	system := checktest.System(t).(reference.StressSystem)
+	excused, caught := 0, 0
+	for n := range 20 {
+		c := cluster()
+		c.Preemptor.Name = fmt.Sprintf("p-%d", n)
+		c.Settings.FeatureGates = map[string]bool{"SchedulerAsyncPreemption": true}
+		check := func(system reference.System) *properties.Result {
+			r, err := (&properties.Checker{System: system, Properties: []properties.Property{NoNominationWithoutPreemption}}).Check(t.Context(), c)
+			require.NoError(t, err)
+			return r
+		}
+		honest := check(system)
+		require.Empty(t, honest.Unexplained())
+		if len(honest.Findings) == 0 {
+			continue
+		}
+		excused++
+		for _, tell := range []func(o *model.Observation){
+			func(o *model.Observation) { o.Aftermath.NominatedTo = "node-9" },
+			func(o *model.Observation) {
+				o.Aftermath.Calls = append(o.Aftermath.Calls, model.Call{Verb: "patch", Resource: "pods/status", Object: model.Key(c.Preemptor), NominatedNode: new("node-9")})
+			},
+		} {
+			if len(check(faultLiar{system, tell}).Unexplained()) > 0 {
+				caught++
+			}
+		}
+	}
+	require.Positive(t, excused)
+	require.Equal(t, 2*excused, caught)
 }
