@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -47,7 +48,7 @@ type Checker struct {
 func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			r, err = nil, panicked(p, debug.Stack())
 		}
 	}()
 	s := &Subject{Context: ctx, Cluster: cluster, System: c.System, Release: cmp.Or(c.Release, release.Linked), reached: map[string]bool{}}
@@ -75,6 +76,19 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	}
 	r.Filters, r.Reached = s.filters, s.reached
 	return r, nil
+}
+
+// OwnPanic begins the errors of checks that panic in preemptcheck's own code.
+const OwnPanic = "preemptcheck itself panics: "
+
+// panicked is the error of a check that panics, with its stack from the second line on. If the
+// scheduler is anywhere between the panic and the check, it may be its panic.
+func panicked(p any, stack []byte) error {
+	begin := OwnPanic
+	if observation.Innermost(stack) != observation.NotUpstream {
+		begin = "panic: "
+	}
+	return fmt.Errorf("%s%v\n%s", begin, p, stack)
 }
 
 // ask asks the model and the system what they decide. Either may not know the
@@ -132,7 +146,7 @@ func (c *Checker) observing(s *Subject) func() (*model.Observation, error) {
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
-				r.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				r.err = panicked(p, debug.Stack())
 			}
 			done <- r
 		}()

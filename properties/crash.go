@@ -46,6 +46,16 @@ func CrashKind(c *model.Crash) string {
 	return string(c.Kind) + " in " + where
 }
 
+// Breaks tells whether the system breaks down in another observation, which is of the cluster c,
+// and what that is a finding of. It is of nothing where it is known to break down.
+func Breaks(c *model.Cluster, o *model.Observation) (broken bool, _ []Finding) {
+	crash := o.Crash
+	if crash == nil || len(KnownCrashes(c, crash)) > 0 {
+		return crash != nil, nil
+	}
+	return true, []Finding{{Stage: CrashedAt(o), Kind: CrashKind(crash), Detail: crash.String()}}
+}
+
 // nilPointer is in the message of all panics that are known.
 const nilPointer = "invalid memory address or nil pointer dereference"
 

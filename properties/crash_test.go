@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -39,4 +41,35 @@ func TestStageOfDeath(t *testing.T) {
 			"created by k8s.io/kubernetes/pkg/scheduler/framework/parallelize.Parallelizer.Until in goroutine 7\n",
 	}}))
 	require.Equal(t, model.StageFilter, CrashedAt(&model.Observation{Crash: &model.Crash{}}))
+}
+
+// TestBreaks: a crash where there is a known one to happen is no finding, and nothing to compare.
+func TestBreaks(t *testing.T) {
+	claim := &v1.PersistentVolumeClaim{}
+	claim.Annotations = map[string]string{v1.BetaStorageClassAnnotation: "c"}
+	c := &model.Cluster{Extra: []runtime.Object{claim}}
+	crash := func(where string) *model.Observation {
+		return &model.Observation{Crash: &model.Crash{Kind: model.Panic, Message: nilPointer, Where: where}}
+	}
+	broken, findings := Breaks(c, crash("volumebinding.(*VolumeBinding).Score (volume_binding.go:503)"))
+	require.True(t, broken)
+	require.Empty(t, findings)
+	broken, findings = Breaks(c, crash("elsewhere (a.go:1)"))
+	require.True(t, broken)
+	require.Len(t, findings, 1)
+	broken, findings = Breaks(c, &model.Observation{})
+	require.False(t, broken)
+	require.Empty(t, findings)
+}
+
+// TestFrames: of a panic its own goroutine is shown, without what the process said; of a
+// standstill those that are involved, as far as they are few.
+func TestFrames(t *testing.T) {
+	const own, other = "goroutine 7 [running]:\npanic({0x1, 0x2})\n\t/go/src/panic.go:1 +0x1\na.org/b/c.(*D).E(0x1)\n\t/x/b/c/d.go:503 +0x7\n",
+		"goroutine 8 [chan receive]:\na.org/b/c.wait(...)\n\t/x/b/c/w.go:5 +0x7\ncreated by a.org/b/c.begin in goroutine 1\n\t/x/b/c/b.go:9 +0x1"
+	panics := &model.Crash{Kind: model.Panic, Stack: "panic: oops\n\n" + own + "\n" + other}
+	require.Equal(t, []string{"c.(*D).E (d.go:503)"}, panics.Frames())
+	hangs := &model.Crash{Kind: model.Hang, Stack: own + "\n" + other}
+	require.Equal(t, []string{"c.(*D).E (d.go:503)", "another goroutine:", "c.wait (w.go:5)", "c.begin (b.go:9)"}, hangs.Frames())
+	require.Empty(t, (&model.Crash{Stack: "nothing"}).Frames())
 }

@@ -74,7 +74,7 @@ func TestPanicWhileDecided(t *testing.T) {
 	for _, pods := range []int{manyPods - 1, manyPods} {
 		r, err := checker.Check(t.Context(), crowded(pods))
 		require.Nil(t, r)
-		require.ErrorContains(t, err, "panic: the system is out of order\n")
+		require.ErrorContains(t, err, properties.OwnPanic+"the system is out of order\n")
 		require.ErrorContains(t, err, "checktest.Liar.Observe", "its stack is told")
 	}
 }

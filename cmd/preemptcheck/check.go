@@ -46,7 +46,8 @@ selects namespaces, namespaces. A pod that depends on a kind the dump lacks is
 not modelled, and the message names the kind.
 
 RESULT is one of
-  agrees                the scheduler did what the algorithm allows
+  agrees                the scheduler did what the algorithm allows, but for known findings
+                        that show at every preemption: those are only counted at the end
   disagrees: ID (CLASS) it did not, in a way that is known: see "preemptcheck findings"
   remark: ID (CLASS)    it did not, in a way that is known, and that is debatable, or that
                         no cluster gets into
@@ -54,7 +55,8 @@ RESULT is one of
   finding               it did not
   no longer reproduces  it did, but the case was saved for a finding
   unexpected            the case expects something else
-  not modelled          something in the cluster is not covered by the model
+  not modelled          something in the cluster is not covered by the model; what needs no
+                        model was asked, and nothing new was found, if the details say so
   not known to the release
                         something in the cluster did not exist yet in that release,
                         or was behind a feature gate that was off

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
@@ -30,7 +31,9 @@ which criterion decides between those, and what would then be deleted and cleare
 It ends with whether the real kube-scheduler does the same. Of a pod group that is scheduled as a
 whole it tells where its pods would go without everything of lower priority, and what of that is
 not given back. The promises to users
-that "preemptcheck check" holds it to besides are not looked at.
+that "preemptcheck check" holds it to besides are not looked at, nor is a known finding told
+that shows at every preemption. Of a cluster that the model does not cover it tells what the
+scheduler did, and whether that got through.
 
 A timeline is told as a story, with the times of the scheduler's clock, and ends with how
 long each pod was pending, and what for: for the end of its victims, for an event that is late,
@@ -46,6 +49,7 @@ says which one is meant.`,
 	referenceFlag(cmd, &reference)
 	outputFlag(cmd, &output)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
+	notNegative(cmd, "nodes", &nodes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		checker, err := newChecker(reference, 1)
 		if err != nil {
@@ -64,6 +68,17 @@ says which one is meant.`,
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
+		contact := ""
+		for _, f := range r.Findings {
+			if fingerprint.GoesToContact(fingerprint.OfFinding(&f), f.Detail) {
+				contact = fingerprint.ToContact
+			}
+		}
+		if r.Unmodelled != nil && r.Observation != nil {
+			e := explanation.OfUnmodelled(r)
+			e.File, e.Reference.ToContact = c.File, contact
+			return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, true)
+		}
 		if r.Unmodelled != nil {
 			var errs []error
 			for _, field := range words.Lines(r.Unmodelled) {
@@ -73,11 +88,11 @@ says which one is meant.`,
 		}
 		if r.Group != nil {
 			e := explanation.Group(r)
-			e.File = c.File
+			e.File, e.Reference.ToContact = c.File, contact
 			return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
 		}
 		e := explanation.Of(r, nodes)
-		e.File = c.File
+		e.File, e.Reference.ToContact = c.File, contact
 		if on != nil {
 			grouped, err := checker.Check(cmd.Context(), on)
 			if err != nil {

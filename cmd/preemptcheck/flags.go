@@ -66,14 +66,26 @@ func workersFlag(cmd *cobra.Command, workers *int) {
 	})
 }
 
+// notNegative refuses a flag that is below 0.
+func notNegative[T int | time.Duration](cmd *cobra.Command, flag string, value *T) {
+	before(cmd, func() error {
+		if *value < 0 {
+			return fmt.Errorf("--%s: must not be negative", flag)
+		}
+		return nil
+	})
+}
+
 // relationsFlag adds --relations to a command.
 func relationsFlag(cmd *cobra.Command, relations *int) {
 	cmd.Flags().IntVar(relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
+	notNegative(cmd, "relations", relations)
 }
 
 // filtersFlag adds --filters to a command.
 func filtersFlag(cmd *cobra.Command, filters *int, byDefault int) {
 	cmd.Flags().IntVar(filters, "filters", byDefault, "of how many clusters one is drawn to ask each of its filters by itself; 0 is none")
+	notNegative(cmd, "filters", filters)
 }
 
 // timelinesFlag adds --timelines to a command.
@@ -105,6 +117,7 @@ func limitFlags(cmd *cobra.Command, duration *time.Duration, howLong string, cas
 	cmd.Flags().DurationVar(duration, "for", time.Minute, howLong+"; 0 is until --cases or an interrupt")
 	cmd.Flags().Lookup("for").DefValue = "1m, or 0 with --cases"
 	cmd.Flags().Uint64Var(cases, "cases", 0, howMany+"; 0 is no limit")
+	notNegative(cmd, "for", duration)
 	before(cmd, func() error {
 		if *cases > 0 && !cmd.Flags().Changed("for") {
 			*duration = 0

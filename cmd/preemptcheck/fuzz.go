@@ -52,6 +52,7 @@ tell, or is broken; else 0.`,
 	flags := cmd.Flags()
 	limitFlags(cmd, &o.For, "how long this time", &o.Cases, "how many clusters in all")
 	flags.IntVar(&o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
+	notNegative(cmd, "stop-after", &o.StopAfter)
 	flags.StringVar(&o.Dir, "out", "", "directory of the campaign and its cases (default findings/seed-SEED)")
 	flags.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
 	flags.StringVar(&shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")

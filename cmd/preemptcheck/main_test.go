@@ -115,3 +115,21 @@ func TestBadUse(t *testing.T) {
 		})
 	}
 }
+
+// TestNegative: a number that cannot be is refused, and the flag named.
+func TestNegative(t *testing.T) {
+	for _, args := range []string{
+		"fuzz --relations -1", "fuzz --filters -1", "fuzz --for -5s", "fuzz --stop-after -1", "stats --filters -1", "stats --relations -1",
+		"stats --for -1s", "diff --from v1.31.0 --to v1.31.14 --for -1s", "minimize --for -1s -", "explain --nodes -3 -",
+	} {
+		status, out, errOut := preemptcheck(t, "", strings.Fields(args)...)
+		require.Equal(t, statusCouldNot, status, args)
+		require.Empty(t, out, args)
+		_, flag, _ := strings.Cut(args, " --")
+		for strings.Contains(flag, " --") { // the last is the one that is refused
+			_, flag, _ = strings.Cut(flag, " --")
+		}
+		name, _, _ := strings.Cut(flag, " ")
+		require.Contains(t, errOut, "error: --"+name+": must not be negative", args)
+	}
+}

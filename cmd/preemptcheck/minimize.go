@@ -53,6 +53,7 @@ could not be read.`,
 	}
 	inputFlags(cmd, &in)
 	cmd.Flags().DurationVar(&duration, "for", 5*time.Minute, "how long; 0 is until it is done")
+	notNegative(cmd, "for", &duration)
 	cmd.Flags().Uint64Var(&classes, "classes", 100_000, "how many classes of smaller clusters to search at most; 0 is no search")
 	workersFlag(cmd, &workers)
 	cmd.Flags().StringVar(&dir, "out", "", "directory to save the case in; it is created when it is needed")

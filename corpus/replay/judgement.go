@@ -34,6 +34,11 @@ type Judgement struct {
 	Routine []string `json:"routine,omitempty"`
 	Remark  bool     `json:"remark,omitempty"`
 	Details []string `json:"details,omitempty"`
+	// ToContact says that one of its findings goes to the Kubernetes security contact before it
+	// is published.
+	ToContact bool `json:"toContact,omitempty"`
+	// Stack is where the scheduler breaks down: the functions of each goroutine involved.
+	Stack []string `json:"stack,omitempty"`
 	// Note says what has become of the finding that the case was saved for, if it
 	// does not occur as it did.
 	Note string `json:"note,omitempty"`
@@ -70,6 +75,9 @@ func (j *Judgement) IsNotDone() bool {
 // write prints the result, what there is to say about it, and how to see it again.
 func (j *Judgement) write(w io.Writer, what string, details []string) {
 	fmt.Fprintf(w, "%s: %s\n", what, j.Result)
+	if j.ToContact {
+		details = append(slices.Clip(details), fingerprint.ToContact)
+	}
 	if j.Reproduce != "" {
 		details = append(slices.Clip(details), "reproduce: "+j.Reproduce)
 	}
@@ -91,6 +99,7 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 		}
 		return j
 	}
+	j.breaks(r)
 	if r.Unmodelled != nil {
 		j.Result = NotModelled
 		if r.Refused {
@@ -100,6 +109,8 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 		if len(r.Unexplained()) > 0 {
 			j.Result, j.Details = Found, slices.Concat(words.Lines(r.Unexplained()), j.Details)
 			j.recall(c, r)
+		} else {
+			j.Details = append(j.Details, asked(r)...)
 		}
 		return j
 	}
@@ -158,6 +169,29 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 		}
 	}
 	return j
+}
+
+// breaks tells how the scheduler breaks down, if it does, and whether a finding goes to the
+// security contact.
+func (j *Judgement) breaks(r *properties.Result) {
+	for _, f := range r.Findings {
+		j.ToContact = j.ToContact || fingerprint.GoesToContact(fingerprint.OfFinding(&f), f.Detail)
+	}
+	if r.Observation != nil && r.Observation.Crash != nil {
+		j.Outcome, j.Stack = string(r.Observation.Crash.Kind), r.Observation.Crash.Frames()
+	}
+}
+
+// asked says what was asked of a cluster that is not modelled, and what is found that is known.
+func asked(r *properties.Result) []string {
+	if r.Observation == nil {
+		return []string{"nothing was asked: the scheduler did not run"}
+	}
+	known := slices.DeleteFunc(r.Particular(), func(f properties.Finding) bool { return len(f.Known) == 0 })
+	if r.Observation.Crash != nil {
+		return append(words.Lines(known), "asked was whether the scheduler gets through it")
+	}
+	return append(words.Lines(known), "asked was all that needs no model of that: whether the scheduler gets through it, and the promises to users")
 }
 
 // recall says what has become of the finding that the case was saved for.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
@@ -40,7 +42,25 @@ func TestFoundInNotModelled(t *testing.T) {
 	c.Settings.FeatureGates = map[string]bool{"DRAListTypeAttributes": true}
 	j := replay.Judge(t.Context(), all.Checker(system), &corpus.Case{Cluster: c})
 	require.Equal(t, replay.NotModelled, j.Result)
-	require.Equal(t, []string{"scheduler: featureGates.DRAListTypeAttributes: feature gate"}, j.Details)
+	require.Equal(t, []string{"scheduler: featureGates.DRAListTypeAttributes: feature gate",
+		"asked was all that needs no model of that: whether the scheduler gets through it, and the promises to users"}, j.Details)
+
+	crash := &model.Crash{Kind: model.Panic, Message: "runtime error: invalid memory address or nil pointer dereference", Where: "volumebinding.(*VolumeBinding).Score (a.go:1)",
+		Stack: "a.b(0x1)\n\t/c/d.go:2"}
+	panics := telling{system, func(o *model.Observation) { o.Crash = crash }}
+	j = replay.Judge(t.Context(), all.Checker(panics), &corpus.Case{Cluster: c})
+	require.Equal(t, replay.Found, j.Result)
+	require.True(t, j.ToContact)
+	require.Equal(t, []string{"a.b (d.go:2)"}, j.Stack)
+
+	// A panic that is known is told as well, though the cluster counts as not modelled.
+	claim := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "claim", Annotations: map[string]string{v1.BetaStorageClassAnnotation: "c"}}}
+	c.Extra = append(c.Extra, claim)
+	j = replay.Judge(t.Context(), all.Checker(panics), &corpus.Case{Cluster: c})
+	require.Equal(t, []string{replay.NotModelled, "panic"}, []string{j.Result, j.Outcome})
+	require.False(t, j.ToContact)
+	require.Contains(t, strings.Join(j.Details, "\n"), "known finding class-annotation-crashes-score (crash): gets-through")
+	c.Extra = nil
 
 	forgets := telling{system, func(o *model.Observation) {
 		if o.Actuation != nil {

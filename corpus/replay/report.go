@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
@@ -55,6 +56,15 @@ func (r *Report) Add(j *Judgement) {
 	}
 }
 
+// routine are the known findings that RESULT leaves out.
+func (r *Report) routine() (ids []string) {
+	for _, j := range r.Cases {
+		ids = append(ids, j.Routine...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
 // WriteText prints a table of all cases, what there is to say about some, and the
 // counts.
 func (r *Report) WriteText(w io.Writer) {
@@ -78,6 +88,9 @@ func (r *Report) WriteText(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	table.WriteCounts(w, "KNOWN FINDING", "CASES", ledger.Named(table.Sorted(r.KnownBy)))
+	if routine := r.routine(); len(routine) > 0 {
+		fmt.Fprintf(w, "At every preemption, and so no part of RESULT: %s\n\n", strings.Join(routine, ", "))
+	}
 	fmt.Fprintf(w, "%d passed", r.Passed)
 	switch {
 	case r.Remarks > 0 && r.Remarks == r.Known:

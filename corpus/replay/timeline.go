@@ -47,6 +47,12 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	j.Details = words.Lines(slices.Concat(fresh, explained))
+	for _, f := range fresh {
+		j.ToContact = j.ToContact || fingerprint.GoesToContact(fingerprint.Fingerprint{Property: f.Property, Kind: f.Kind}, f.Detail)
+	}
+	if trace.Crash != nil {
+		j.Stack = trace.Crash.Frames()
+	}
 	switch j.Known = ledger.OfClass(ids, classes); {
 	case len(fresh) > 0:
 		j.Result = Found

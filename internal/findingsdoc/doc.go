@@ -74,7 +74,7 @@ How sure it is that the scheduler, and not the reader, is wrong:
 - **debatable**: the promise can be read both ways, or speaks of something else, such as eviction, or a limit of the greedy algorithm.
 - **unreachable**: needs a state that no API server or kubelet lets arise.
 
-` + "`check` and `explain` say *disagrees* for the first three; the others are a *remark*. `--class` selects. Each page says why its finding has its class." + `
+` + "`check` and `explain` say *disagrees* for the first three; the others are a *remark*. Findings that show at every preemption, as [one](preempted-event-without-preemptor.md) does, are no part of that: `check` counts them below its table, and `explain` does not tell of them. `--class` selects. Each page says why its finding has its class." + `
 
 `
 

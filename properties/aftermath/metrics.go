@@ -15,7 +15,7 @@ var MetricsCount = properties.Property{
 	Name:    "metrics-count",
 	Promise: "scheduler_schedule_attempts_total: Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, while 'error' means an internal scheduler problem. scheduler_preemption_attempts_total: Total preemption attempts in the cluster till now. scheduler_preemption_victims: Number of selected preemption victims for preemption initiated by a single pod.",
 	Source:  "docs: reference/instrumentation/metrics, \"List of Stable Kubernetes Metrics\"",
-	Lies:    []string{"an attempt to preempt is not counted", "a preemption is counted twice", "a victim is not counted", "a pod that cannot be scheduled is counted as an error", "an attempt is counted for another profile"},
+	Lies:    []string{"an attempt to preempt is not counted", "a preemption is counted twice", "a victim is not counted", "a pod that cannot be scheduled is counted as an error", "an attempt is counted for another profile", "it panics as it counts"},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		system, ok := s.System.(reference.StressSystem)
 		if !ok || s.Observation.Aftermath == nil {
@@ -25,8 +25,11 @@ var MetricsCount = properties.Property{
 		if errors.Is(err, errors.ErrUnsupported) {
 			return nil, nil
 		}
-		if err != nil || o.Crash != nil {
+		if err != nil {
 			return nil, err
+		}
+		if broken, findings := properties.Breaks(s.Cluster, o); broken {
+			return findings, nil
 		}
 		var f findings
 		m, tried := o.Aftermath.Metrics, len(o.PotentialNodes) > 0

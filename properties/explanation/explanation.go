@@ -126,6 +126,11 @@ type Observed struct {
 	// where that is known.
 	Crash     string      `json:"crash,omitempty"`
 	CrashedAt model.Stage `json:"crashedAt,omitempty"`
+	// ToContact is what to do with a finding that goes to the security contact first. It is left
+	// to the caller.
+	ToContact string `json:"toContact,omitempty"`
+	// Stack is the functions on the way to it.
+	Stack []string `json:"stack,omitempty"`
 	// Error is the text of the error in which the cycle ended, if it did, and
 	// PostFilterError that of PostFilter.
 	Error           string   `json:"error,omitempty"`
@@ -212,7 +217,7 @@ func observed(r *properties.Result) Observed {
 		seen.Findings = append(seen.Findings, f.String())
 	}
 	if o.Crash != nil {
-		seen.Crash, seen.CrashedAt = o.Crash.String(), properties.CrashedAt(o)
+		seen.Crash, seen.CrashedAt, seen.Stack = o.Crash.String(), properties.CrashedAt(o), o.Crash.Frames()
 	}
 	return seen
 }

@@ -322,6 +322,12 @@ func (r *Observed) writeText(w io.Writer, did string) {
 	for _, f := range r.Findings {
 		fmt.Fprintln(w, "  "+r.withoutWhatItDid(f))
 	}
+	if r.ToContact != "" {
+		fmt.Fprintln(w, "  "+r.ToContact)
+	}
+	if len(r.Stack) > 0 {
+		fmt.Fprintf(w, "  stack:\n    %s\n", strings.Join(r.Stack, "\n    "))
+	}
 }
 
 // withoutWhatItDid leaves out of a finding what is said already.

@@ -41,8 +41,11 @@ var PlacedFit = properties.Property{
 			after.Pods = append(after.Pods, p)
 		}
 		o, err := s.System.Observe(s.Context, &after)
-		if err != nil || o.Crash != nil {
+		if err != nil {
 			return nil, err
+		}
+		if broken, findings := properties.Breaks(&after, o); broken {
+			return findings, nil
 		}
 		for _, key := range s.Observation.Group.Placed {
 			try, node := tryOf(o, key), nominated[key]
@@ -105,8 +108,11 @@ var NoWorseThanItsPod = properties.Property{
 		single.Preemptor.Spec.SchedulingGroup = nil
 		single.Pods = slices.DeleteFunc(slices.Clone(single.Pods), func(p *v1.Pod) bool { return p == member })
 		o, err := s.System.Observe(s.Context, &single)
-		if err != nil || o.Crash != nil || o.Pick == nil {
+		if err != nil {
 			return nil, err
+		}
+		if broken, findings := properties.Breaks(&single, o); broken || o.Pick == nil {
+			return findings, nil
 		}
 		return properties.Found(model.StageActuate, o.Pick.Node, fmt.Sprintf("preempting %v on %s helps %s as a pod, and nothing the group", o.Pick.Victims, o.Pick.Node, model.Key(member))), nil
 	},

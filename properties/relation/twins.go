@@ -23,7 +23,7 @@ var TwinsAgree = properties.Property{
 	Promise: "Any pod with the given signature will get the same scores / feasibility results from any arbitrary set of nodes. Assigning a pod to a node is not going to change neither the feasibility nor scoring of other nodes.",
 	Source:  "KEP-5598, \"Pod scheduling signature\"; doc comment of SignPod (framework/interface.go:205@v1.37.1)",
 	Needs:   properties.NeedsRepetition,
-	Lies:    []string{"a hint is taken though its node is full by now", "a hint is taken though another node is better by now", "the pod of a hint is lost", "a hint outlives a change"},
+	Lies:    []string{"a hint is taken though its node is full by now", "a hint is taken though another node is better by now", "the pod of a hint is lost", "a hint leads to a panic", "a hint outlives a change"},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		system, ok := s.System.(reference.StressSystem)
 		p := s.Cluster.Preemptor
@@ -55,8 +55,14 @@ func twinAgrees(s *properties.Subject, system reference.StressSystem, of *model.
 	if errors.Is(err, errors.ErrUnsupported) {
 		return "", nil, nil
 	}
-	if err != nil || hinted.Aftermath == nil || hinted.Crash != nil || hinted.Aftermath.Twin == "" {
+	if err != nil {
 		return "", nil, err
+	}
+	if broken, findings := properties.Breaks(of, hinted); broken {
+		return "", findings, nil
+	}
+	if hinted.Aftermath == nil || hinted.Aftermath.Twin == "" {
+		return "", nil, nil
 	}
 	c := *of
 	twin := of.Preemptor.DeepCopy()
@@ -69,8 +75,11 @@ func twinAgrees(s *properties.Subject, system reference.StressSystem, of *model.
 		}
 	}
 	usual, err := system.Observe(s.Context, &c)
-	if err != nil || usual.Crash != nil {
+	if err != nil {
 		return "", nil, err
+	}
+	if broken, findings := properties.Breaks(&c, usual); broken {
+		return "", findings, nil
 	}
 	if hinted.Aftermath.Hint == hinted.ScheduledTo {
 		hint = hinted.Aftermath.Hint

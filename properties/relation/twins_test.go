@@ -66,6 +66,7 @@ func TestTwinsAgree(t *testing.T) {
 		{name: "a hint is taken though its node is full by now", tell: func(o *model.Observation) { o.ScheduledTo = "node-5" }},
 		{name: "a hint is taken though another node is better by now", tell: func(o *model.Observation) { o.ScheduledTo = "node-4" }},
 		{name: "the pod of a hint is lost", tell: func(o *model.Observation) { o.ScheduledTo = "" }},
+		{name: "a hint leads to a panic", tell: func(o *model.Observation) { o.Crash = &model.Crash{Kind: model.Panic, Message: "oops", Where: "x"} }},
 		{name: "a hint outlives a change", tell: func(o *model.Observation) { o.ScheduledTo = "node-2" }, late: true},
 	} {
 		require.Contains(t, TwinsAgree.Lies, lie.name)
@@ -76,5 +77,5 @@ func TestTwinsAgree(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, findings, lie.name)
 	}
-	require.Len(t, TwinsAgree.Lies, 4)
+	require.Len(t, TwinsAgree.Lies, 5)
 }

@@ -29,11 +29,8 @@ var UpdatesAgree = properties.Property{
 		if err != nil {
 			return nil, err
 		}
-		if c := after.Crash; c != nil {
-			if len(properties.KnownCrashes(s.Cluster, c)) > 0 {
-				return nil, nil
-			}
-			return []properties.Finding{{Stage: properties.CrashedAt(after), Kind: string(c.Kind), Detail: c.String()}}, nil
+		if broken, findings := properties.Breaks(s.Cluster, after); broken {
+			return findings, nil
 		}
 		for _, way := range after.Aftermath.Ways {
 			s.Reach(way)

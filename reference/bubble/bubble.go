@@ -316,9 +316,9 @@ func standstill(message string, goroutines []string) *model.Crash {
 	slices.SortStableFunc(goroutines, func(a, b string) int {
 		return cmp.Compare(len(waitsForOther.FindString(a)), len(waitsForOther.FindString(b)))
 	})
-	crash := &model.Crash{Kind: model.Hang, Message: message, Where: "unknown", Stack: strings.Join(goroutines, "\n\n")}
+	crash := &model.Crash{Kind: model.Hang, Message: message, Where: observation.NotUpstream, Stack: strings.Join(goroutines, "\n\n")}
 	for _, g := range goroutines {
-		if crash.Where = observation.Innermost([]byte(g)); crash.Where != "unknown" {
+		if crash.Where = observation.Innermost([]byte(g)); crash.Where != observation.NotUpstream {
 			break
 		}
 	}

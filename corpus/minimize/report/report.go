@@ -44,6 +44,8 @@ type Report struct {
 	Reductions int `json:"reductions,omitempty"`
 	// Neighbour is the smallest edit known after which everything agrees.
 	Neighbour string `json:"neighbour,omitempty"`
+	// ToContact says that it goes to the Kubernetes security contact before it is published.
+	ToContact bool   `json:"toContact,omitempty"`
 	Case      string `json:"case"`
 	Saved     string `json:"saved,omitempty"`
 
@@ -79,8 +81,16 @@ func Minimise(ctx context.Context, checker *properties.Checker, c *corpus.Case, 
 	if len(r.Finding.Known) > 0 {
 		m.Small.Finding, m.Small.Findings = nil, r.Finding.Known
 	}
+	m.keepBack()
 	m.Case, err = written(m.Small)
 	return m, err
+}
+
+// keepBack names the case of a finding that goes to the security contact as one of these.
+func (m *Report) keepBack() {
+	if m.ToContact = fingerprint.GoesToContact(m.Fingerprint, m.Finding); m.ToContact {
+		m.Small.Name = words.Slug(fingerprint.KeptBack + " " + m.Small.Name)
+	}
 }
 
 func written(c *corpus.Case) (string, error) {
@@ -118,6 +128,9 @@ func (m *Report) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "%s\n\n", m.Finding)
 	} else {
 		fmt.Fprintf(w, "%s\n\n", m.Explanation)
+	}
+	if m.ToContact {
+		fmt.Fprintf(w, "%s\n\n", fingerprint.ToContact)
 	}
 	fmt.Fprintf(w, "from %s\nto   %s\nin   %s\n\n", m.From, m.To, words.Plural(m.Checks, "check"))
 	if !m.Minimal {

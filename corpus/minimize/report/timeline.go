@@ -45,6 +45,7 @@ func MinimiseTimeline(ctx context.Context, live variation.Live, c *corpus.Case) 
 	if m.Minimal {
 		m.Reductions = small.Last
 	}
+	m.keepBack()
 	m.Case, err = written(m.Small)
 	return m, err
 }

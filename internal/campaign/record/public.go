@@ -2,35 +2,19 @@ package record
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
-	"github.com/preemptcheck/preemptcheck/model/answers"
-	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
-	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
 )
 
-// KeptBack is what a public report says of a finding, and begins the names of the cases
-// of such findings.
-const KeptBack = "kept back"
+// KeptBack is what a public report says of a finding.
+const KeptBack = fingerprint.KeptBack
 
-// endings are what a process says that ends, of itself or of the check that it ran.
-var endings = regexp.MustCompile(`(?i)panic|fatal error|runtime error|nil pointer|deadlock`)
-
-// GoesToContact tells whether a new finding may let others end or starve the scheduler:
-// it breaks down or goes on for ever, in a cycle or while a timeline runs, or a cycle ends in
-// an error where none is promised, which one object may do to the cycles of all pods. Such
-// findings go to the Kubernetes security contact before they are published
-// (docs/findings/kept-back.md).
+// GoesToContact tells whether a finding goes to the Kubernetes security contact before it is
+// published (fingerprint.GoesToContact).
 func (f *Finding) GoesToContact() bool {
-	switch f.Identity.Property {
-	case properties.GetsThrough().Name, "fault-gets-through", "no-internal-error", fingerprint.Failed:
-		return true
-	}
-	kind := f.Identity.Kind
-	return kind == variation.NoEnd || answers.IsError(kind) || endings.MatchString(kind) || endings.MatchString(f.Detail)
+	return fingerprint.GoesToContact(f.Identity.Fingerprint, f.Detail)
 }
 
 // Public is the report, on the campaign in dir, for those who read public logs. Of new

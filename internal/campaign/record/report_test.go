@@ -257,3 +257,21 @@ func TestClustersAndTimelinesApart(t *testing.T) {
 	require.Len(t, all.Findings, 2)
 	require.Equal(t, []int{7, 6}, []int{all.Findings[0].Count, all.Findings[1].Count})
 }
+
+// TestOwnPanic: a panic of preemptcheck's own code is no secret of the scheduler, and any other
+// panic of a check may be one.
+func TestOwnPanic(t *testing.T) {
+	for begin, want := range map[string]bool{properties.OwnPanic: false, "panic: ": true} {
+		failed := properties.Finding{Property: fingerprint.Failed, Detail: begin + "runtime error: makeslice: cap out of range\ngoroutine 1"}
+		f := &Finding{Identity: fingerprint.Identity{Fingerprint: fingerprint.OfFinding(&failed)}, Detail: failed.String()}
+		require.Equal(t, want, f.GoesToContact(), begin)
+	}
+}
+
+func TestFewAreWorded(t *testing.T) {
+	s := night()
+	s.Canary = Canary{}
+	s.Kinds = map[string]*Kind{"a": {Count: 2, Minimised: 1}}
+	require.Contains(t, s.Report("d").Tried(), "The canary has not lied yet.")
+	require.Contains(t, s.Report("d").Tried(), " 1 more suspect looks like the findings and was only counted")
+}

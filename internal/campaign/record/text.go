@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
@@ -35,7 +36,7 @@ func (r *Report) summary(w io.Writer) {
 			continue
 		}
 		if f.ToContact {
-			words.WriteWrapped(w, "   ", "It goes to the Kubernetes security contact before it is published: see docs/findings/kept-back.md.")
+			words.WriteWrapped(w, "   ", fingerprint.ToContact)
 		}
 		words.WriteWrapped(w, "   ", f.History())
 		fmt.Fprintf(w, "   reproduce: %s\n   minimise:  %s\n\n", f.Reproduce, f.Minimise)
