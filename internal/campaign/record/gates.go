@@ -19,9 +19,9 @@ type Gates string
 const Ungrouped Gates = model.GateWorkload + "=false"
 
 // OfTimelines are the gates with which timelines are drawn that a release goes through: only the linked one goes
-// through timelines with pod groups.
+// through timelines with pod groups. The zero value is that one.
 func (g Gates) OfTimelines(r release.Release) Gates {
-	if r != release.Linked {
+	if r != release.Linked && r != (release.Release{}) {
 		return Ungrouped
 	}
 	return g
