@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -85,6 +86,9 @@ func (in *input) loadOne(cmd *cobra.Command, args []string) (*corpus.Case, error
 			return nil, fmt.Errorf("give one file: there are %d cases and timelines", len(cases))
 		}
 		keys = append(keys, c.Cluster.PreemptorKey())
+	}
+	if distinct := slices.Compact(slices.Sorted(slices.Values(keys))); len(distinct) < len(keys) { // a name does not tell them apart
+		return nil, fmt.Errorf("give one file: there are %d cases, and several of them are of one pod", len(cases))
 	}
 	return nil, fmt.Errorf("--pod: which of the %d pending pods is meant? %s", len(cases), words.Some(keys, 10))
 }

@@ -133,3 +133,11 @@ func TestNegative(t *testing.T) {
 		require.Contains(t, errOut, "error: --"+name+": must not be negative", args)
 	}
 }
+
+// TestOnePodManyFiles: where cases are of pods of one name, --pod cannot choose.
+func TestOnePodManyFiles(t *testing.T) {
+	status, _, errOut := preemptcheck(t, "", "explain", "../../corpus/cases")
+	require.Equal(t, statusCouldNot, status)
+	require.Contains(t, errOut, "error: give one file: there are ")
+	require.NotContains(t, errOut, "--pod")
+}
