@@ -64,7 +64,9 @@ func (g *drawer) drawGang() {
 	}
 	g.c.Extra = append(g.c.Extra, group)
 	g.c.Preemptor, g.c.PreemptorGroup = nil, model.PodGroupKey(group.Namespace, group.Name)
-	g.drawGangs(group, members)
+	if g.drawGangs(group, members); group.Spec.ParentCompositePodGroupName == nil {
+		g.drawTopology(group)
+	}
 }
 
 // drawGangs makes, in some clusters, a group of groups of a gang: its members are divided among up to three groups.

@@ -25,6 +25,9 @@ type Course struct {
 	// a composite one that is not scheduled have a Node too, and leave it again.
 	First []MemberFit
 	Binds bool
+	// FirstDomains are the topology domains in which they are tried, and SecondDomains the same for Second: First and Second are of
+	// the domain that is taken, or of the first one.
+	FirstDomains, SecondDomains []DomainFit
 	// Eligible is nil if preemption is not tried. Awaited are the victims of a preemption before that the group
 	// waits for.
 	Eligible *model.Eligibility
@@ -42,6 +45,13 @@ type Course struct {
 	Actuation *model.Actuation
 	// Nominated is the node to which each member that is not bound is nominated in the end, by model.Key.
 	Nominated map[string]string
+}
+
+// DomainFit tells whether enough members fit in a topology domain.
+type DomainFit struct {
+	podgroup.TopologyDomain
+	Tries  []MemberFit
+	Enough bool
 }
 
 // MemberFit is where a member may go beside those before it.
@@ -67,9 +77,20 @@ type UnitFate struct {
 
 // Follow is the course that makes the choices of an observation where the rules allow them, and the first ones
 // elsewhere.
-func Follow(s *podgroups.Set, g *model.GroupCycle) *Course {
-	if g == nil {
-		g = &model.GroupCycle{}
+func Follow(s *podgroups.Set, o *model.Observation) *Course {
+	g, taken := &model.GroupCycle{}, map[string]string{} // the nodes of members, in the end
+	if o != nil && o.Group != nil {
+		g = o.Group
+	}
+	if o != nil && o.Aftermath != nil {
+		for _, call := range o.Aftermath.Calls {
+			if call.Verb == "bind" {
+				taken[call.Object] = call.Node
+			}
+		}
+	}
+	for i, member := range g.Placed {
+		taken[member] = g.PlacedTo[i]
 	}
 	tries := func(again bool) []model.MemberTry {
 		if again {
@@ -77,22 +98,27 @@ func Follow(s *podgroups.Set, g *model.GroupCycle) *Course {
 		}
 		return g.First
 	}
-	at := func(again bool, member *v1.Pod) int {
-		return slices.IndexFunc(tries(again), func(t model.MemberTry) bool { return t.Pod == model.Key(member) })
+	at := func(in pass, member *v1.Pod) int {
+		return slices.IndexFunc(tries(in.again), func(t model.MemberTry) bool { return t.Pod == model.Key(member) && t.Domain == in.domain.Name })
 	}
 	return chosen{
-		member: func(again bool, left []*v1.Pod) (next int, untried bool) {
+		domain: func(enough []*pass) int {
+			return max(0, slices.IndexFunc(enough, func(p *pass) bool {
+				return slices.ContainsFunc(p.Placed, func(at podgroup.Placement) bool { return taken[model.Key(at.Pod)] == at.Node })
+			}))
+		},
+		member: func(in pass, left []*v1.Pod) (next int, untried bool) {
 			best := -1
 			for i, m := range left {
-				if now := at(again, m); now >= 0 && (best < 0 || now < at(again, left[best])) {
+				if now := at(in, m); now >= 0 && (best < 0 || now < at(in, left[best])) {
 					best = i
 				}
 			}
 			return max(best, 0), best < 0
 		},
-		node: func(again bool, member *v1.Pod, fits []string) string {
-			if i := at(again, member); i >= 0 && slices.Contains(fits, tries(again)[i].Node) {
-				return tries(again)[i].Node
+		node: func(in pass, member *v1.Pod, fits []string) string {
+			if i := at(in, member); i >= 0 && slices.Contains(fits, tries(in.again)[i].Node) {
+				return tries(in.again)[i].Node
 			}
 			return fits[0]
 		},
@@ -118,8 +144,9 @@ func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
 			return taken[turn-1]
 		}
 		all = append(all, chosen{
-			member: func(_ bool, left []*v1.Pod) (int, bool) { return choose(len(left)), true },
-			node:   func(_ bool, _ *v1.Pod, fits []string) string { return fits[choose(len(fits))] },
+			domain: func(enough []*pass) int { return choose(len(enough)) },
+			member: func(_ pass, left []*v1.Pod) (int, bool) { return choose(len(left)), true },
+			node:   func(_ pass, _ *v1.Pod, fits []string) string { return fits[choose(len(fits))] },
 			order:  func(possible []*unit.Unit) []*unit.Unit { return inOrder(s, possible, choose) },
 		}.course(s))
 		for len(taken) > 0 && taken[len(taken)-1]+1 == of[len(of)-1] {
@@ -135,9 +162,11 @@ func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
 
 // chosen makes the choices.
 type chosen struct {
+	// domain is the one that is taken of those in which enough fit.
+	domain func(enough []*pass) int
 	// member is the next one to be tried; untried says that it need not be if there cannot be enough any more.
-	member func(again bool, left []*v1.Pod) (next int, untried bool)
-	node   func(again bool, member *v1.Pod, fits []string) string
+	member func(in pass, left []*v1.Pod) (next int, untried bool)
+	node   func(in pass, member *v1.Pod, fits []string) string
 	// order is from the most important unit down.
 	order func(possible []*unit.Unit) []*unit.Unit
 }
@@ -170,7 +199,7 @@ func (by chosen) course(s *podgroups.Set) *Course {
 		return c
 	}
 	first := by.pass(s, false, nil)
-	c.First, c.Fails, c.Binds = first.tries, first.failure, first.Enough
+	c.First, c.FirstDomains, c.Fails, c.Binds = first.tries, first.domains, first.failure, first.Enough
 	if ends.First, ends.Failed = first.Tried, c.Fails != ""; c.Binds || ends.Failed {
 		return c
 	}
@@ -187,7 +216,7 @@ func (by chosen) course(s *podgroups.Set) *Course {
 		return c
 	}
 	second := by.pass(s, true, possible)
-	c.Second, c.Fails, c.Preempts = second.tries, second.failure, second.Enough
+	c.Second, c.SecondDomains, c.Fails, c.Preempts = second.tries, second.domains, second.failure, second.Enough
 	if ends.Failed = c.Fails != ""; !c.Preempts {
 		return c
 	}
@@ -197,32 +226,59 @@ func (by chosen) course(s *podgroups.Set) *Course {
 	return c
 }
 
-// pass is what placing the members one after another came to.
+// pass is what placing the members one after another came to, in the domain that is taken of all.
 type pass struct {
 	podgroup.Pass
+	again   bool // after all that may be preempted is gone
+	domain  podgroup.TopologyDomain
 	tries   []MemberFit
 	failure string
+	domains []DomainFit // nil if there is no constraint
 }
 
-// pass places the members one after another.
+// pass places the members one after another, in one domain after another.
 func (by chosen) pass(s *podgroups.Set, again bool, gone []*unit.Unit) *pass {
-	p := &placer{by: by, s: s, again: again, gone: gone}
-	p.Pass = s.Place(p)
-	return &p.pass
+	var enough []*pass
+	var among []podgroup.Scheduled
+	var domains []DomainFit
+	taken := &pass{again: again}
+	for i, domain := range s.Topology(s.Cycle) {
+		p := &placer{pass: pass{again: again, domain: domain}, by: by, s: s, gone: gone}
+		p.Pass = s.Place(p)
+		if i == 0 || p.failure != "" {
+			taken = &p.pass
+		}
+		if p.failure != "" {
+			return taken
+		}
+		domains = append(domains, DomainFit{domain, p.tries, p.Enough})
+		if p.Enough {
+			enough, among = append(enough, &p.pass), append(among, podgroup.Scheduled{TopologyDomain: domain, Pass: p.Pass})
+		}
+	}
+	if len(enough) > 0 {
+		taken = enough[by.domain(enough)]
+	}
+	if len(enough) > 1 {
+		taken.failure = s.Compare(s.Cycle, among, gone)
+	}
+	if podgroup.TopologyKey(s.Cluster, s.Cluster.PreemptorGroup) != "" {
+		taken.domains = domains
+	}
+	return taken
 }
 
 // placer places members as is chosen.
 type placer struct {
 	pass
-	by    chosen
-	s     *podgroups.Set
-	again bool
-	gone  []*unit.Unit
+	by   chosen
+	s    *podgroups.Set
+	gone []*unit.Unit
 }
 
 // Member implements podgroup.Placer.
 func (p *placer) Member(left []*v1.Pod, enough bool) int {
-	next, untried := p.by.member(p.again, left)
+	next, untried := p.by.member(p.pass, left)
 	if untried && !enough {
 		return -1
 	}
@@ -246,12 +302,12 @@ func (p *placer) Group(left []*podgroup.Tree, enough bool) int {
 
 // Place implements podgroup.Placer.
 func (p *placer) Place(member *v1.Pod, at []podgroup.Placement) (node string, ok bool) {
-	d := p.s.CycleOf(p.s.OfPods, p.s.World(p.s.Cycle, member, at, p.gone), at, p.gone, p.gone).Decide()
+	d := p.domain.Within(p.s.CycleOf(p.domain.Only(p.s.OfPods), p.domain.Seen(p.s.World(p.s.Cycle, member, at, p.gone)), at, p.gone, p.gone).Decide())
 	try := MemberFit{Member: member, Fits: d.Fits, Verdicts: d.Verdicts}
 	if len(d.Errors) > 0 {
 		p.failure = d.Errors[0]
 	} else if len(d.Fits) > 0 {
-		try.Node = p.by.node(p.again, member, d.Fits)
+		try.Node = p.by.node(p.pass, member, d.Fits)
 	}
 	p.tries = append(p.tries, try)
 	return try.Node, p.failure == ""

@@ -79,8 +79,8 @@ type GroupCycle struct {
 	// (KEP-5710, "Preemption algorithm").
 	SecondCalls int
 	// Placed are the members with a node, in the order in which they are asked whether a
-	// unit can be given back.
-	Placed []string
+	// unit can be given back; PlacedTo are their nodes.
+	Placed, PlacedTo []string
 	// Eligible is nil if preemption was not tried, or ended before that is known.
 	Eligible *Eligibility
 	// Ongoing says that the group waits for victims of a preemption before.
@@ -102,6 +102,9 @@ type GroupCycle struct {
 // MemberTry is one try to place a member of a group beside those before it.
 type MemberTry struct {
 	Pod string
+	// Domain is the topology domain whose nodes were looked at; "" if those of the whole cluster
+	// were.
+	Domain string
 	// Node is where it fits, or "".
 	Node string
 	// Filters is the verdict on each node, if it fits on none.

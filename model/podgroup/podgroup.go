@@ -1,5 +1,5 @@
-// Package podgroup is the scheduling cycle of a pod group, as KEP-4671, KEP-5710 and, of composite groups, KEP-6012 describe it:
-// its members are placed one after another, each as a pod is by package model, and if too few of them
+// Package podgroup is the scheduling cycle of a pod group, as KEP-4671, KEP-5710 and, of composite groups, KEP-6012 and, of topology
+// constraints, KEP-5732 describe it: its members are placed one after another, each as a pod is by package model, and if too few of them
 // fit, preemption is tried once, for all of them.
 //
 // Which of several nodes a member takes is left open, and with it which units have to go. So the package
@@ -27,6 +27,8 @@ const GatePolicy = "PodGroupPreemptionPolicy"
 type Algorithm struct {
 	Waits    func(cy *Cycle) bool
 	Fails    func(cy *Cycle) []string
+	Topology func(cy *Cycle) []TopologyDomain
+	Compare  func(cy *Cycle, among []Scheduled, gone []*unit.Unit) (failure string)
 	Enough   func(cy *Cycle, t *Tree, placed int) bool
 	Succeeds func(cy *Cycle, enough bool, placed int) bool
 	Helped   func(cy *Cycle, p Pass) []Placement
@@ -42,8 +44,8 @@ type Algorithm struct {
 
 // Documented is the algorithm of Kubernetes v1.37.1.
 func Documented() *Algorithm {
-	return &Algorithm{Waits: Waits, Fails: Fails, Enough: Enough, Succeeds: Succeeds, Helped: Helped, Eligible: Eligible, Ongoing: Ongoing, Domain: Domain,
-		World: World, Again: Again, Refused: Refused, Actuate: Actuate, Nominate: Nominate}
+	return &Algorithm{Waits: Waits, Fails: Fails, Topology: Topology, Compare: Compare, Enough: Enough, Succeeds: Succeeds,
+		Helped: Helped, Eligible: Eligible, Ongoing: Ongoing, Domain: Domain, World: World, Again: Again, Refused: Refused, Actuate: Actuate, Nominate: Nominate}
 }
 
 // Placement is a member with a node.

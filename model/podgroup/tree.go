@@ -146,7 +146,8 @@ type Pass struct {
 }
 
 // Place places the members of the tree, one group after another (KEP-6012, "Recursive Scheduling Cycle Execution"). What was placed
-// of a group that is not scheduled is taken back.
+// of a group that is not scheduled is taken back. With a topology constraint this is done in each of the domains (KEP-5732, "Phase 2:
+// Pod-Level Filtering and Feasibility Check"), and one of those in which the tree is scheduled is taken.
 func (cy *Cycle) Place(by Placer) Pass {
 	p := &Pass{}
 	enough, ok := cy.place(cy.Root, by, p)

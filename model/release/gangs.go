@@ -69,6 +69,18 @@ func leastOfTwoDomains(r *answers.Rules) {
 	r.OfGroups.Refused = all
 }
 
+// unknownDomainIsError: where no topology domain has the nodes of all members that run, the cycle ends in an error.
+func unknownDomainIsError(r *answers.Rules) {
+	fails := r.OfGroups.Fails
+	r.OfGroups.Fails = func(cy *podgroup.Cycle) []string {
+		reasons := fails(cy)
+		if len(cy.Bound) > 0 && len(podgroup.Topology(cy)) == 0 {
+			reasons = append(reasons, "cannot determine domain for already scheduled pods")
+		}
+		return reasons
+	}
+}
+
 // preemptsForUnscheduledGroups: what was placed of a group of a composite one, and taken back as that group cannot be
 // scheduled, counts when units are given back.
 func preemptsForUnscheduledGroups(r *answers.Rules) {

@@ -53,6 +53,7 @@ const (
 	SkippedStaySkipped                Quirk = "skipped-plugins-stay-skipped"         // giving units back, a plugin is not asked that had nothing to say without them
 	LeastOfTwoDomains                 Quirk = "least-of-two-domains"                 // giving units back, the least of two domains is taken for that of all
 	PreemptsForUnscheduledGroups      Quirk = "preempts-for-unscheduled-groups"      // units are preempted for members of groups that are not scheduled, too
+	UnknownDomainIsError              Quirk = "unknown-topology-domain-is-error"     // an error if no topology domain has the nodes of all members that run
 	GroupKeepsLowerNominations        Quirk = "group-keeps-lower-nominations"        // preempting for a group withdraws no nomination
 	MembersStayNominated              Quirk = "members-stay-nominated"               // members of a group without a place keep their nomination
 	OwnNominationsCount               Quirk = "own-nominations-count"                // a group of priority 0 or less has its own nominations in its way

@@ -9,7 +9,10 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // maxScore is the most that a node may score, and 0 the least
@@ -20,6 +23,11 @@ const maxScore = 100
 // (runtime/framework.go:1405@v1.37.1, RunScorePlugins).
 const InvalidScore = "returns an invalid score"
 
+// invalidScores are the errors of the plugins that score resources, in all releases. Those of other plugins are none of this.
+var invalidScores = []string{
+	`"NodeResourcesFit" ` + InvalidScore, `"NodeResourcesBalancedAllocation" ` + InvalidScore, `"NodeResourcesLeastAllocated" ` + InvalidScore,
+}
+
 // scoresWrapAround: a node's score, of amounts that leave 64 bits, is beyond its range,
 // and the cycle ends in an error. Nodes are scored if there is a choice.
 func scoresWrapAround(d *model.Decision) {
@@ -27,8 +35,45 @@ func scoresWrapAround(d *model.Decision) {
 		return
 	}
 	if slices.ContainsFunc(d.Fits, func(name string) bool { return scoresBeyondRange(d.Cycle.Preemptor.Pod, d.Cycle.Node(name)) }) {
-		*d = model.Decision{Cycle: d.Cycle, Errors: []string{InvalidScore}}
+		*d = model.Decision{Cycle: d.Cycle, Errors: slices.Clone(invalidScores)}
 	}
+}
+
+// domainScoresWrapAround: so is the score of a topology domain, with the amounts of all its nodes
+// (noderesources/resource_allocation.go:505@v1.37.1, scorePlacement).
+func domainScoresWrapAround(r *answers.Rules) {
+	r.OfGroups.Compare = func(cy *podgroup.Cycle, among []podgroup.Scheduled, gone []*unit.Unit) string {
+		if slices.ContainsFunc(among, func(d podgroup.Scheduled) bool { return domainBeyondRange(cy, d, gone) }) {
+			return invalidScores[0]
+		}
+		return ""
+	}
+}
+
+func domainBeyondRange(cy *podgroup.Cycle, d podgroup.Scheduled, gone []*unit.Unit) bool {
+	score, resources := int64(0), int64(0)
+	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
+		requested, allocatable := int64(0), int64(0)
+		for _, at := range d.Placed {
+			requested += requests(at.Pod, atLeast, name)
+		}
+		for _, n := range cy.First.Nodes {
+			own := asInt64(n.Status.Allocatable, name)
+			if own == 0 || !d.Has(n.Name) {
+				continue
+			}
+			allocatable += own
+			for _, p := range n.Pods {
+				if !slices.ContainsFunc(gone, func(u *unit.Unit) bool { return slices.Contains(u.Pods, p) }) {
+					requested += requests(p.Pod, atLeast, name)
+				}
+			}
+		}
+		if allocatable != 0 {
+			score, resources = score+min(requested, allocatable)*maxScore/allocatable, resources+1
+		}
+	}
+	return resources > 0 && (score/resources < 0 || score/resources > maxScore)
 }
 
 // scoresBeyondRange tells whether the node's score for its resources is beyond the range:

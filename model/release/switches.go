@@ -110,11 +110,15 @@ var switches = []struct {
 	{SkippedStaySkipped, skippedStaySkipped},
 	{LeastOfTwoDomains, leastOfTwoDomains},
 	{PreemptsForUnscheduledGroups, preemptsForUnscheduledGroups},
+	{UnknownDomainIsError, unknownDomainIsError},
 	{GroupKeepsLowerNominations, groupKeepsLowerNominations},
 	{MembersStayNominated, membersStayNominated},
 	{OwnNominationsCount, ownNominationsCount},
 	{QuantitiesWrapAround, onPlugin("NodeResourcesFit", variant.Around(int64WrapsAround))},
-	{ScoresWrapAround, afterDecide(scoresWrapAround)},
+	{ScoresWrapAround, func(r *answers.Rules) {
+		afterDecide(scoresWrapAround)(r)
+		domainScoresWrapAround(r)
+	}},
 	{AdminDevicesWithheld, readDevices(func(r *device.Reading) { r.Withholds = func(admin, other int) bool { return admin <= other } })},
 	{AdminAccessConsumes, readDevices(func(r *device.Reading) { r.AdminPays = true })},
 	{CapacityNamesAreText, readDevices(func(r *device.Reading) { r.NamesAreText = true })},

@@ -37,8 +37,8 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 		case *schedulingv1alpha3.CompositePodGroup:
 			constrained = g.Spec.SchedulingConstraints != nil
 		}
-		if constrained {
-			u.Add(model.GroupTitle(key), "spec.schedulingConstraints", "the placements of topology-aware scheduling")
+		if constrained && len(groups) > 1 {
+			u.Add(model.GroupTitle(key), "spec.schedulingConstraints", "the topology domains of one group within another")
 		}
 	}
 	for _, m := range c.Members() {

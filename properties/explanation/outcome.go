@@ -49,7 +49,7 @@ func IsLeftToChance(r *properties.Result) bool {
 	case o == nil || o.Crash != nil:
 		return false
 	case r.Group != nil:
-		course := explain.Follow(r.Group, o.Group)
+		course := explain.Follow(r.Group, o)
 		return slices.ContainsFunc(slices.Concat(course.First, course.Second), func(m explain.MemberFit) bool {
 			return len(m.Fits) > 1 || len(m.Member.Spec.TopologySpreadConstraints) > 0
 		})

@@ -134,7 +134,7 @@ func minCount(t *podgroup.Tree) int {
 // Group explains the result of a check of a pod group.
 func Group(r *properties.Result) *OfGroup {
 	c, s, o := r.Cluster, r.Group, r.Observation
-	course := explain.Follow(s, o.Group)
+	course := explain.Follow(s, o)
 	e := &OfGroup{
 		Group: model.GroupTitle(c.PreemptorGroup), Priority: s.Priority(), MinCount: minCount(s.Root), Nodes: len(c.Nodes),
 		Waits: course.Waits, Fails: course.Fails, Fits: course.Binds, Helps: course.Preempts, Violations: course.Violations,

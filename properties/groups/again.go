@@ -48,7 +48,8 @@ var PlacedFit = properties.Property{
 			return findings, nil
 		}
 		for _, key := range s.Observation.Group.Placed {
-			try, node := tryOf(o, key), nominated[key]
+			node := nominated[key]
+			try := tryOf(o, key, node)
 			if try.Node == node || excused(s, key, try, node) {
 				continue
 			}
@@ -64,10 +65,10 @@ var PlacedFit = properties.Property{
 	},
 }
 
-// tryOf is how a member was tried in the cluster as it is.
-func tryOf(o *model.Observation, key string) model.MemberTry {
+// tryOf is how a member was tried in the cluster as it is, in the topology domain of a node.
+func tryOf(o *model.Observation, key, node string) model.MemberTry {
 	for _, try := range o.Group.First {
-		if try.Pod == key {
+		if _, failed := try.Filters[node]; try.Pod == key && (try.Domain == "" || failed || try.Node == node) {
 			return try
 		}
 	}
@@ -113,6 +114,9 @@ var NoWorseThanItsPod = properties.Property{
 		}
 		if broken, findings := properties.Breaks(&single, o); broken || o.Pick == nil {
 			return findings, nil
+		}
+		if !slices.ContainsFunc(domains(s.Cluster), func(d []string) bool { return slices.Contains(d, o.Pick.Node) }) {
+			return nil, nil // the group may not go there
 		}
 		return properties.Found(model.StageActuate, o.Pick.Node, fmt.Sprintf("preempting %v on %s helps %s as a pod, and nothing the group", o.Pick.Victims, o.Pick.Node, model.Key(member))), nil
 	},

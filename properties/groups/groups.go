@@ -20,7 +20,8 @@ const (
 
 // All are the promises about pod groups, each of them cheap.
 func All() []properties.Property {
-	return []properties.Property{LowerPriorityOnly, GoWhole, EnoughOrNone, Never, Waits, GatedWhilePreempting, MembersAreTold, GroupIsTold, PlacedFit, NoWorseThanItsPod}
+	return []properties.Property{LowerPriorityOnly, GoWhole, EnoughOrNone, Never, Waits, GatedWhilePreempting, MembersAreTold, GroupIsTold, PlacedFit, InOneDomain,
+		NoWorseThanItsPod}
 }
 
 // LowerPriorityOnly: a group preempts units of lower priority only.

@@ -62,6 +62,45 @@ func scheduledBefore(c *model.Cluster) {
 	g.Status.Conditions = []metav1.Condition{{Type: schedulingv1beta1.PodGroupInitiallyScheduled, Status: metav1.ConditionTrue}}
 }
 
+// inRacks has each node but o in a rack, and the group in one of them.
+func inRacks(c *model.Cluster) {
+	c.Settings.FeatureGates[model.GateTopology] = true
+	c.Extra[0].(*schedulingv1beta1.PodGroup).Spec.SchedulingConstraints = &schedulingv1beta1.PodGroupSchedulingConstraints{
+		Topology: []schedulingv1beta1.TopologyConstraint{{Key: "rack"}}}
+	for _, n := range c.Nodes {
+		if n.Name != "o" {
+			n.Labels = map[string]string{"rack": "1"}
+		}
+	}
+}
+
+// inOthers has room in another rack, and on a node that is in none.
+func inOthers(c *model.Cluster) {
+	fits(c)
+	c.Nodes = append(c.Nodes, mk.Node("far", "2"), mk.Node("nowhere", "2"))
+	inRacks(c)
+	c.Nodes[4].Labels["rack"] = "2"
+	c.Nodes[5].Labels = nil
+}
+
+// runsIn has a member that runs in that rack.
+func runsIn(c *model.Cluster) {
+	inOthers(c)
+	c.Pods = append(c.Pods, mk.Pod("g0", 10, mk.On("far"), mk.Member("g")))
+}
+
+// binds says that a member is bound to another node.
+func binds(member, node string) func(o *observed) {
+	return func(o *observed) {
+		o.Aftermath.Calls = slices.Clone(o.Aftermath.Calls)
+		for i, c := range o.Aftermath.Calls {
+			if c.Verb == "bind" && c.Object == member {
+				o.Aftermath.Calls[i].Node = node
+			}
+		}
+	}
+}
+
 func tells(f func(o *observed)) checktest.Liar {
 	return checktest.Liar{Tell: func(_ *model.Cluster, o *observed) { f(o) }}
 }
@@ -131,6 +170,20 @@ var lies = []struct {
 			o.Group.Members["default/g1"] = m
 		}
 	})},
+	{property: "group-in-one-domain", name: "a member is nominated to another domain", cluster: inRacks, Liar: tells(func(o *observed) {
+		m := o.Group.Members["default/g1"]
+		m.NominatedNode = "o"
+		o.Group.Members["default/g1"] = m
+	})},
+	{property: "group-in-one-domain", name: "a member is bound in another domain", cluster: inOthers, Liar: tells(func(o *observed) {
+		binds("default/g1", "far")(o)
+		binds("default/g2", "free")(o)
+	})},
+	{property: "group-in-one-domain", name: "a member is bound in no domain", cluster: inOthers, Liar: tells(binds("default/g2", "nowhere"))},
+	{property: "group-in-one-domain", name: "those that run are not seen", cluster: runsIn, Liar: checktest.Liar{Change: func(c *model.Cluster) {
+		c.Pods = slices.Clone(c.Pods)[:len(c.Pods)-1]
+		c.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return n.Name == "far" })
+	}}},
 	{property: "group-no-worse-than-its-pod", name: "nobody is preempted for the group", cluster: ofOne, Liar: tells(func(o *observed) {
 		if o.Group != nil {
 			o.Group.Placed, o.Group.Victims = nil, nil

@@ -109,6 +109,17 @@ var openGroups = []Entry{
 		Releases:    ">=1.37.0",
 	},
 	{
+		ID:          "unknown-topology-domain-is-error",
+		Title:       "A group whose running members are in no one topology domain is tried with an internal error",
+		Class:       Inconsistency,
+		Promise:     "If some pods belonging to the PodGroup have already been scheduled, the placement generation process should filter its output to strictly return only those Placements that include all the nodes where the already scheduled pods are currently running.",
+		Source:      "KEP-5732, \"Phase 1: Candidate Placement Generation\"",
+		Happens:     "Members run on nodes with several values of the label, on one without it, or on one that has been deleted. No placement has the nodes of all of them, so none should be left, and the group should wait as unschedulable. Instead the plugin that makes the placements returns an error.",
+		Where:       "topologyaware/topology_placement.go:75@v1.37.1, GeneratePlacements",
+		Consequence: "The pods that wait say SchedulerError where nothing is wrong with the scheduler, and are tried again and again with backoff, also when nothing has changed.",
+		Releases:    ">=1.37.0",
+	},
+	{
 		ID:          "group-keeps-lower-nominations",
 		Title:       "Preempting for a group withdraws no nominations of lower priority",
 		Class:       Inconsistency,

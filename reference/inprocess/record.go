@@ -125,6 +125,33 @@ func (w *profileWatch) RunPodGroupPostFilterPlugins(ctx context.Context, state *
 	return w.Framework.RunPodGroupPostFilterPlugins(ctx, state, group, schedule)
 }
 
+// RunPlacementGeneratePlugins records the topology domains of a group. Upstream ranges over a map: here they come by name.
+func (w *profileWatch) RunPlacementGeneratePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, nodes []fwk.NodeInfo) ([]*fwk.Placement, *fwk.Status) {
+	placements, status := w.Framework.RunPlacementGeneratePlugins(ctx, state, group, nodes)
+	if r := w.s.groupRecorder(); r != nil {
+		r.Domains(placements)
+	}
+	return placements, status
+}
+
+// RunPlacementFeasiblePlugins is the first call in each domain.
+func (w *profileWatch) RunPlacementFeasiblePlugins(ctx context.Context, state fwk.PlacementCycleState, group fwk.PodGroupInfo, progress framework.PlacementProgress) *fwk.Status {
+	if r := w.s.groupRecorder(); r != nil {
+		r.In(state)
+	}
+	return w.Framework.RunPlacementFeasiblePlugins(ctx, state, group, progress)
+}
+
+// RunPlacementScorePlugins breaks ties between domains by name, where upstream draws lots.
+func (w *profileWatch) RunPlacementScorePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, placements []*fwk.PodGroupAssignments,
+	states []fwk.PlacementCycleState) ([]fwk.PlacementPluginScores, *fwk.Status) {
+	scores, status := w.Framework.RunPlacementScorePlugins(ctx, state, group, placements, states)
+	if w.s.groupRecorder() != nil {
+		groups.BreakTies(scores)
+	}
+	return scores, status
+}
+
 // RunPreBindPreFlights is the first call of a binding cycle, unless a gate is off.
 func (w *profileWatch) RunPreBindPreFlights(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	if r := w.s.groupRecorder(); r != nil {

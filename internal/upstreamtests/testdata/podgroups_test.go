@@ -133,6 +133,20 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 			},
 			check: func(o *outcome) error { return o.evicts("v") },
 		},
+		{
+			name: "members run already where a topology constraint allows no other",
+			groups: []runtime.Object{
+				st.MakePodGroup().Namespace("default").Name("pg").UID("pg").Priority(10).MinCount(1).TopologyKey("zone").Obj(),
+			},
+			nodes: []*v1.Node{node("node1", "1", "10"), node("node2", "1", "10")},
+			variants: []variant{
+				{"all in one zone", 10, []*st.PodWrapper{pod("m1", "node1", 10, "1").PodGroupName("pg"),
+					pod("m", "", 10, "1").PodGroupName("pg")}},
+				{"in two zones", 10, []*st.PodWrapper{pod("m1", "node1", 10, "1").PodGroupName("pg"), pod("m2", "node2", 10, "1").PodGroupName("pg"),
+					pod("m", "", 10, "1").PodGroupName("pg")}},
+			},
+			check: func(o *outcome) error { return o.waitsAs(v1.PodReasonUnschedulable) },
+		},
 	}
 	for _, tt := range tests {
 		for _, v := range tt.variants {
@@ -190,11 +204,12 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 type outcome struct {
 	failed, evicted []string
 	nominated       []string // pods that wait for node1
+	reasons         []string // why pods wait, as their conditions say
 }
 
 // read tells whether all pods are there, evicted, bound, or wait.
 func (o *outcome) read(ctx context.Context, client *clientsetfake.Clientset, pods []*st.PodWrapper) (bool, error) {
-	o.evicted, o.nominated = nil, nil
+	o.evicted, o.nominated, o.reasons = nil, nil, nil
 	var bound []string
 	for _, action := range client.Actions() {
 		if create, ok := action.(clienttesting.CreateAction); ok && action.GetSubresource() == "binding" {
@@ -214,8 +229,13 @@ func (o *outcome) read(ctx context.Context, client *clientsetfake.Clientset, pod
 		case p.Obj().Spec.NodeName != "" || slices.Contains(bound, name):
 		case p.Obj().Spec.SchedulingGroup != nil && !slices.Contains(o.failed, name):
 			return false, nil
-		case list.Items[i].Status.NominatedNodeName == "node1":
-			o.nominated = append(o.nominated, name)
+		default:
+			if list.Items[i].Status.NominatedNodeName == "node1" {
+				o.nominated = append(o.nominated, name)
+			}
+			for _, c := range list.Items[i].Status.Conditions {
+				o.reasons = append(o.reasons, c.Reason)
+			}
 		}
 	}
 	return true, nil
@@ -231,6 +251,13 @@ func (o *outcome) evicts(want ...string) error {
 func (o *outcome) nominates(want int) error {
 	if len(o.nominated) != want {
 		return fmt.Errorf("pods %v are nominated to node1, want %d", o.nominated, want)
+	}
+	return nil
+}
+
+func (o *outcome) waitsAs(want string) error {
+	if !slices.Equal(o.reasons, []string{want}) {
+		return fmt.Errorf("the pod waits as %v, want %s", o.reasons, want)
 	}
 	return nil
 }

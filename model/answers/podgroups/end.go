@@ -41,7 +41,7 @@ func (s *Set) admitsEnd(o *model.Observation, e end) *answers.Disagreement {
 		does      string
 		want, did []string
 	}{
-		{"binds", placements(binds), bound(o)},
+		{"binds", sorted(placements(binds)), sorted(bound(o))},
 		{"deletes", want.Deleted, o.Actuation.Deleted},
 		{"marks", want.DisruptionTarget, o.Actuation.DisruptionTarget},
 		{"withdraws", want.Cleared, o.Actuation.Cleared},
@@ -84,22 +84,30 @@ func (s *Set) admitsEnd(o *model.Observation, e end) *answers.Disagreement {
 	return nil
 }
 
-// placements are members and nodes, sorted.
+// placements are members and nodes.
 func placements(placed []podgroup.Placement) (all []string) {
 	for _, at := range placed {
 		all = append(all, model.Key(at.Pod)+" to "+at.Node)
 	}
-	slices.Sort(all)
 	return all
 }
 
-// bound is who was bound where, sorted.
+// placedTo are the members, and the nodes, that units are preempted for.
+func placedTo(g *model.GroupCycle) (all []string) {
+	for i, name := range g.Placed {
+		all = append(all, name+" to "+g.PlacedTo[i])
+	}
+	return all
+}
+
+// bound is who was bound where.
 func bound(o *model.Observation) (all []string) {
 	for _, c := range o.Aftermath.Calls {
 		if c.Verb == "bind" && c.Failed == "" {
 			all = append(all, c.Object+" to "+c.Node)
 		}
 	}
-	slices.Sort(all)
 	return all
 }
+
+func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }

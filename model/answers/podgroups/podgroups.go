@@ -55,9 +55,10 @@ func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
 	case first.failure != "":
 		return s.admitsError(o, e, first.failure)
 	}
-	e.First = first.Tried
-	if e.binds = first.Enough; e.binds {
-		e.First = first.Placed
+	e.First = first.first().Tried
+	where := sorted(bound(o))
+	if pass, ok := first.taken(func(p podgroup.Pass) bool { return slices.Equal(sorted(placements(p.Placed)), where) }); ok {
+		e.binds, e.First = true, pass.Placed
 		return s.admitsEnd(o, e)
 	}
 	possible, failure := s.Domain(s.Cycle)
@@ -78,10 +79,12 @@ func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
 	case second.failure != "":
 		return s.admitsError(o, e, second.failure)
 	}
-	if e.Preempts = second.Enough; !e.Preempts {
+	where = sorted(placedTo(g))
+	pass, ok := second.taken(func(p podgroup.Pass) bool { return slices.Equal(sorted(placements(s.Helped(s.Cycle, p))), where) })
+	if e.Preempts = ok; !e.Preempts {
 		return s.admitsEnd(o, e)
 	}
-	if e.Second, dis = s.admitsPlaced(g.Placed, s.Helped(s.Cycle, second.Pass)); dis != nil {
+	if e.Second, dis = s.admitsPlaced(g, s.Helped(s.Cycle, pass)); dis != nil {
 		return dis
 	}
 	if e.victims, dis = s.admitsReprieve(g, possible, e.Second); dis != nil {

@@ -1,0 +1,118 @@
+package podgroup
+
+import (
+	"maps"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/unit"
+)
+
+// TopologyDomain is a set of nodes that all members of a group may be placed in together.
+type TopologyDomain struct {
+	// Name is the value of the label that its nodes share; "" if any node may do.
+	Name string
+	// Nodes are the names of its nodes; nil: all of the cluster.
+	Nodes []string
+}
+
+// Has tells whether a node is in the domain.
+func (d TopologyDomain) Has(node string) bool {
+	return d.Nodes == nil || slices.Contains(d.Nodes, node)
+}
+
+// Seen is the cluster of a member that is placed in the domain: a nomination to a node elsewhere does not count.
+func (d TopologyDomain) Seen(c *model.Cluster) *model.Cluster {
+	if node := c.Preemptor.Status.NominatedNodeName; node == "" || d.Has(node) {
+		return c
+	}
+	world, member := *c, *c.Preemptor
+	member.Status.NominatedNodeName = ""
+	world.Preemptor = &member
+	return &world
+}
+
+// Only is an algorithm that places a pod in the domain only. Nodes elsewhere are looked at as ever where they matter for those in it.
+func (d TopologyDomain) Only(a *model.Algorithm) *model.Algorithm {
+	if d.Nodes == nil {
+		return a
+	}
+	only := *a
+	only.Filter = func(cy *model.Cycle) (map[string]*model.Verdict, string) {
+		verdicts, failure := a.Filter(cy)
+		for _, n := range cy.Nodes {
+			if failure == "" && !d.Has(n.Name) {
+				verdicts[n.Name] = &model.Verdict{Plugin: elsewhere, Unresolvable: true}
+			}
+		}
+		return verdicts, failure
+	}
+	return &only
+}
+
+// elsewhere is the plugin of the verdict on a node outside the domain.
+const elsewhere = "TopologyPlacementGenerator"
+
+// Within is of a decision what is about the nodes of the domain.
+func (d TopologyDomain) Within(of *model.Decision) *model.Decision {
+	if d.Nodes == nil {
+		return of
+	}
+	snapshot, cy, within := *of.Cycle.Snapshot, *of.Cycle, *of
+	snapshot.Nodes = slices.DeleteFunc(slices.Clone(snapshot.Nodes), func(n *filter.Node) bool { return !d.Has(n.Name) })
+	cy.Snapshot = &snapshot
+	within.Cycle, within.Verdicts = &cy, maps.Clone(of.Verdicts)
+	maps.DeleteFunc(within.Verdicts, func(n string, _ *model.Verdict) bool { return !d.Has(n) })
+	return &within
+}
+
+// TopologyKey is the label whose value the nodes of all members of a PodGroup have to share (scheduling/v1beta1/types.go,
+// TopologyConstraint); "" if there is none, or if the gate TopologyAwareWorkloadScheduling is off.
+func TopologyKey(c *model.Cluster, key string) string {
+	g, is := c.Group(key).(*schedulingv1beta1.PodGroup)
+	if !is || !c.Settings.FeatureGates[model.GateTopology] || g.Spec.SchedulingConstraints == nil {
+		return ""
+	}
+	for _, constraint := range g.Spec.SchedulingConstraints.Topology {
+		return constraint.Key // there is one at most
+	}
+	return ""
+}
+
+// Topology is where the members may be placed, each by itself: where the label has one value, for each value that there is, and
+// of these, if members are bound, those with the nodes of all of them (KEP-5732, "Phase 1: Candidate Placement Generation").
+// Without a constraint it is the cluster.
+func Topology(cy *Cycle) (all []TopologyDomain) {
+	key := TopologyKey(cy.Cluster, cy.Cluster.PreemptorGroup)
+	if key == "" {
+		return []TopologyDomain{{}}
+	}
+	for _, n := range cy.First.Nodes {
+		value, labelled := n.Labels[key]
+		if !labelled {
+			continue
+		}
+		at := slices.IndexFunc(all, func(d TopologyDomain) bool { return d.Name == value })
+		if at < 0 {
+			at, all = len(all), append(all, TopologyDomain{Name: value})
+		}
+		all[at].Nodes = append(all[at].Nodes, n.Name)
+	}
+	return slices.DeleteFunc(all, func(d TopologyDomain) bool {
+		return slices.ContainsFunc(cy.Bound, func(p *v1.Pod) bool { return !d.Has(p.Spec.NodeName) })
+	})
+}
+
+// Scheduled is a domain in which the group can be scheduled, and how.
+type Scheduled struct {
+	TopologyDomain
+	Pass
+}
+
+// Compare is what comes of comparing several domains in which the group can be scheduled, one of which is taken: by their scores, which are left
+// open (KEP-5732, "Phase 3: Placement Scoring and Selection"). gone are the units without which. No documented rule has a failure.
+func Compare(*Cycle, []Scheduled, []*unit.Unit) (failure string) { return "" }
