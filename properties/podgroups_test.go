@@ -79,16 +79,19 @@ func ownPolicy() model.Settings {
 	return s
 }
 
-// gangs are clusters whose preemptor is the group g, of priority 10, and what comes of it: "fits", "waits", "fails", "may not",
-// "no help", "ongoing", "nobody", or the victims. known are the findings that show on it. The first 33 say what upstream's
-// TestPodGroupEvaluator_SelectVictimsOnDomain (podgrouppreemption_test.go:138@v1.37.1) says with pods of its own
-// kind, the next five what TestPodGroupEvaluator_Preempt (podgrouppreemption_test.go:1435@v1.37.1) says.
-var gangs = []struct {
+// gangCase is a cluster of gangs.
+type gangCase struct {
 	name    string
 	objects []any
 	want    string
 	known   []string
-}{
+}
+
+// gangs are clusters whose preemptor is the group g, of priority 10, and what comes of it: "fits", "waits", "fails", "may not",
+// "no help", "ongoing", "nobody", or the victims. known are the findings that show on it. The first 33 say what upstream's
+// TestPodGroupEvaluator_SelectVictimsOnDomain (podgrouppreemption_test.go:138@v1.37.1) says with pods of its own
+// kind, the next five what TestPodGroupEvaluator_Preempt (podgrouppreemption_test.go:1435@v1.37.1) says.
+var gangs = []gangCase{
 	{"a plain pod goes before one that a group lets go", parts([]any{mk.Group("g", 10, gang(1)), mk.Group("s", 1, singly), node("n", "2", "z"),
 		on("n", "a", 1), on("n", "b", 1, mk.Member("s"))}, of("g", "g1")), "a or b", nil},
 	{"of two pods of a group the younger", parts([]any{mk.Group("g", 10, gang(1)), mk.Group("s", 1, singly), node("n", "2", "z"),
@@ -232,9 +235,9 @@ func onePod(n *v1.Node) {
 	n.Status.Allocatable[v1.ResourcePods] = mk.Resources("pods", "1")[v1.ResourcePods]
 }
 
-// gangCluster is a cluster of gangs.
-func gangCluster(i int) *model.Cluster {
-	objects := gangs[i].objects
+// gangCluster makes such a cluster.
+func gangCluster(of gangCase) *model.Cluster {
+	objects := of.objects
 	if !slices.ContainsFunc(objects, func(o any) bool { _, is := o.(model.Settings); return is }) {
 		objects = append(slices.Clip(objects), mk.WithGroups())
 	}
@@ -283,9 +286,9 @@ var ofPods = []string{
 func TestGangsPreempt(t *testing.T) {
 	checker := checktest.Checker(t, groups.All()...)
 	alive := slices.DeleteFunc(slices.Concat(mutant.OfGangs(), mutant.OfGroups()), func(m mutant.Mutant) bool { return slices.Contains(ofPods, m.Name) })
-	for i, tt := range gangs {
+	for _, tt := range slices.Concat(gangs, zonedGangs) {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := checker.Check(context.Background(), gangCluster(i))
+			r, err := checker.Check(context.Background(), gangCluster(tt))
 			require.NoError(t, err)
 			require.Empty(t, r.Unmodelled)
 			require.Empty(t, r.Unexplained())
