@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
 )
 
 // A cluster whose preemptor may be a group is the same as ever where it is a pod; and the groups are
@@ -57,6 +58,16 @@ func TestOfAnyPreemptor(t *testing.T) {
 		count("as a whole", g.Spec.DisruptionMode.All != nil)
 		count("scheduled before", len(g.Status.Conditions) > 0)
 		count("a policy of its own", g.Spec.PreemptionPolicy != nil)
+		if podgroup.TopologyKey(c, c.PreemptorGroup) != "" {
+			domains := podgroup.Topology(podgroup.Documented().NewCycle(c, model.Documented()))
+			count("no topology domain", len(domains) == 0)
+			count("one topology domain", len(domains) == 1)
+			count("several topology domains", len(domains) > 1)
+			count("no topology domain of those that run", len(domains) == 0 && all > waiting)
+			count("the topology domain of those that run", len(domains) == 1 && all > waiting)
+		} else {
+			count("a topology constraint while the gate is off", g.Spec.SchedulingConstraints != nil)
+		}
 		for _, m := range c.Preemptors() {
 			count("nominated", m.Status.NominatedNodeName != "")
 			count("another priority", model.Priority(m) != *g.Spec.Priority)
@@ -64,7 +75,8 @@ func TestOfAnyPreemptor(t *testing.T) {
 	}
 	for _, what := range []string{"a gang", "no gang", "one pod", "three pods or more", "pods that run", "all of it", "less than all", "more than all",
 		"as a whole", "scheduled before", "a policy of its own", "nominated", "another priority", "a composite group", "of three groups", "that need not run together",
-		"all of which have to run", "fewer of which have to run"} {
+		"all of which have to run", "fewer of which have to run", "no topology domain", "one topology domain", "several topology domains",
+		"no topology domain of those that run", "the topology domain of those that run", "a topology constraint while the gate is off"} {
 		require.NotZero(t, seen[what], what)
 	}
 }

@@ -64,6 +64,7 @@ func TestOutput(t *testing.T) {
 		{"explain-group", 0, []string{"explain", "--nodes", "3", "testdata/training-job-makes-room.yaml"}},
 		{"explain-gang", 0, []string{"explain", "testdata/groups/gang-makes-room.yaml"}},
 		{"explain-gang-json", 0, []string{"explain", "-o", "json", "testdata/groups/gang-makes-room.yaml"}},
+		{"explain-gang-in-one-rack", 0, []string{"explain", "../../corpus/cases/group-in-one-rack.yaml"}},
 		{"explain-gang-waits", 0, []string{"explain", "testdata/groups/waits.yaml"}},
 		{"explain-gang-known", 0, []string{"explain", "../../corpus/cases/finding-own-nominations-count.yaml"}},
 		{"explain-gate-off", 0, []string{"explain", "testdata/groups/gate-off.yaml"}},

@@ -47,6 +47,14 @@ func podGroups(c *model.Cluster) []step {
 				}})
 			}
 		}
+		if g.Spec.SchedulingConstraints != nil {
+			steps = append(steps, step{title(g) + ": no topology constraint", func(c *model.Cluster) *model.Cluster {
+				return editGroup(c, g, func(g *schedulingv1beta1.PodGroup) bool {
+					g.Spec.SchedulingConstraints = nil
+					return true
+				})
+			}})
+		}
 		if g.Spec.SchedulingPolicy.Gang != nil {
 			steps = append(steps, step{title(g) + ": the policy basic", func(c *model.Cluster) *model.Cluster {
 				return editGroup(c, g, func(g *schedulingv1beta1.PodGroup) bool {

@@ -25,14 +25,16 @@ type OfGroup struct {
 	// Groups are those of a composite group.
 	Groups []ChildGroup `json:"groups,omitempty"`
 	// Pods are the members that wait, and Running those that are bound.
-	Pods    []string   `json:"pods"`
-	Running []OnNode   `json:"running,omitempty"`
-	Before  []OnNode   `json:"nominatedBefore,omitempty"`
-	Nodes   int        `json:"nodes"`
-	Waits   bool       `json:"waits,omitempty"` // for more members
-	Fails   string     `json:"fails,omitempty"` // words of the error
-	First   *Placement `json:"first,omitempty"`
-	Fits    bool       `json:"fits"`
+	Pods []string `json:"pods"`
+	// Topology is the label whose value all nodes of the group have to share, if there is one.
+	Topology string     `json:"topology,omitempty"`
+	Running  []OnNode   `json:"running,omitempty"`
+	Before   []OnNode   `json:"nominatedBefore,omitempty"`
+	Nodes    int        `json:"nodes"`
+	Waits    bool       `json:"waits,omitempty"` // for more members
+	Fails    string     `json:"fails,omitempty"` // words of the error
+	First    *Placement `json:"first,omitempty"`
+	Fits     bool       `json:"fits"`
 
 	Eligible *Eligibility `json:"eligible,omitempty"`
 	// Awaits are the victims of a preemption before.
@@ -72,13 +74,25 @@ type OnNode struct {
 
 // Placement is what placing the members one after another comes to.
 type Placement struct {
-	Placed []Placed `json:"placed,omitempty"`
+	// Domains are the topology domains in which it is done, if there are any: the rest is about Domain, the one that is taken, or
+	// the first one.
+	Domains []DomainTried `json:"domains,omitempty"`
+	Domain  string        `json:"domain,omitempty"`
+	Placed  []Placed      `json:"placed,omitempty"`
 	// TakenBack had a place, but the group that they are in cannot be scheduled: the place is free again.
 	TakenBack []OnNode `json:"takenBack,omitempty"`
 	// Failed says why others do not fit, of pods with the same reasons at once.
 	Failed []MembersFailed `json:"failed,omitempty"`
 	// Untried are not tried any more, as too few could fit.
 	Untried []string `json:"untried,omitempty"`
+}
+
+// DomainTried is a value of the label, with how many nodes have it, and whether enough members fit there.
+type DomainTried struct {
+	Value  string `json:"value"`
+	Nodes  int    `json:"nodes"`
+	Placed int    `json:"placed"`
+	Enough bool   `json:"enough"`
 }
 
 // Placed is a member that fits. Nodes are all that it may take.
@@ -139,6 +153,7 @@ func Group(r *properties.Result) *OfGroup {
 		Group: model.GroupTitle(c.PreemptorGroup), Priority: s.Priority(), MinCount: minCount(s.Root), Nodes: len(c.Nodes),
 		Waits: course.Waits, Fails: course.Fails, Fits: course.Binds, Helps: course.Preempts, Violations: course.Violations,
 	}
+	e.Topology = podgroup.TopologyKey(c, c.PreemptorGroup)
 	e.addGroups(s.Root)
 	for _, m := range s.Members {
 		key := model.Key(m)
@@ -153,8 +168,8 @@ func Group(r *properties.Result) *OfGroup {
 	for _, m := range s.Bound {
 		e.Running = append(e.Running, OnNode{model.Key(m), m.Spec.NodeName})
 	}
-	if course.First != nil {
-		e.First = placement(course.First, s)
+	if course.First != nil || e.Topology != "" && !course.Waits && course.Fails == "" {
+		e.First = placement(course.First, course.FirstDomains, s)
 	}
 	if course.Eligible != nil {
 		e.Eligible = &Eligibility{course.Eligible.OK, course.Eligible.Reason}
@@ -162,8 +177,8 @@ func Group(r *properties.Result) *OfGroup {
 	for _, p := range course.Awaited {
 		e.Awaits = append(e.Awaits, p.Key)
 	}
-	if course.Second != nil {
-		e.Second = placement(course.Second, s)
+	if course.Second != nil || course.SecondDomains != nil {
+		e.Second = placement(course.Second, course.SecondDomains, s)
 	}
 	for _, u := range course.Units {
 		together := togetherOn(u)
@@ -226,8 +241,20 @@ func (e *OfGroup) addGroups(t *podgroup.Tree) {
 	}
 }
 
-func placement(tries []explain.MemberFit, s *podgroups.Set) *Placement {
+func placement(tries []explain.MemberFit, domains []explain.DomainFit, s *podgroups.Set) *Placement {
 	p := &Placement{}
+	for _, d := range domains {
+		fits := 0
+		for _, t := range d.Tries {
+			if t.Node != "" {
+				fits++
+			}
+		}
+		p.Domains = append(p.Domains, DomainTried{d.Name, len(d.Nodes), fits, d.Enough})
+		if len(tries) > 0 && len(d.Tries) > 0 && &tries[0] == &d.Tries[0] {
+			p.Domain = d.Name
+		}
+	}
 	var untried []string
 	for _, m := range s.Members {
 		untried = append(untried, model.Key(m))

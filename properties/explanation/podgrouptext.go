@@ -27,6 +27,13 @@ func (e *OfGroup) WriteText(w io.Writer) {
 	if len(e.Before) > 0 {
 		fmt.Fprintln(w)
 	}
+	if e.Topology != "" {
+		fmt.Fprintf(w, "Topology: all its pods have to be on nodes that have one value of the label %s", e.Topology)
+		if len(e.Running) > 0 {
+			fmt.Fprint(w, ", together with those that run")
+		}
+		fmt.Fprint(w, ".\n\n")
+	}
 	if e.First != nil {
 		e.filterText(w)
 	}
@@ -150,14 +157,54 @@ func (e *OfGroup) filterText(w io.Writer) {
 		fmt.Fprintf(w, "Filter: %s tried.\n\n", words.Plural(len(e.Pods), "pod"))
 	case e.Nodes == 0:
 		fmt.Fprint(w, "Filter: there are no nodes.\n\n")
+	case e.Topology != "" && len(e.First.Domains) == 0:
+		fmt.Fprint(w, "Filter: there is no such value, so no pod is tried.\n\n")
+		return
 	default:
-		fmt.Fprintf(w, "Filter: as the cluster is, %d of %s %s%s.\n\n", placed, words.Plural(len(e.Pods), "pod"), verb(placed, "fits", "fit"), enough)
+		fmt.Fprintf(w, "Filter: as the cluster is, %d of %s %s%s%s.\n\n", placed, words.Plural(len(e.Pods), "pod"), verb(placed, "fits", "fit"), e.First.where(), enough)
 	}
 	e.First.writeText(w, e.Nodes, true)
 }
 
+// where is the topology domain, if there is one.
+func (p *Placement) where() string {
+	if p.Domain == "" {
+		return ""
+	}
+	return " on the nodes of " + p.Domain
+}
+
+// domainsText tells in which topology domains enough pods fit.
+func (p *Placement) domainsText(w io.Writer) {
+	if len(p.Domains) < 2 {
+		return
+	}
+	t := table.New("  ", "VALUE", "NODES", "PODS THAT FIT", "")
+	for _, d := range p.Domains {
+		enough := "too few"
+		if d.Enough {
+			enough = "enough"
+		}
+		if d.Value == p.Domain {
+			enough += ", taken"
+			if !d.Enough {
+				enough = "too few, shown below"
+			}
+		}
+		t.Row(d.Value, fmt.Sprint(d.Nodes), fmt.Sprint(d.Placed), enough)
+	}
+	t.WriteText(w)
+	fmt.Fprintln(w)
+}
+
 // writeText tells where pods go, and why others do not fit.
 func (p *Placement) writeText(w io.Writer, nodes int, helps bool) {
+	p.domainsText(w)
+	for _, d := range p.Domains {
+		if d.Value == p.Domain {
+			nodes = d.Nodes
+		}
+	}
 	if len(p.Placed) > 0 {
 		t := table.New("  ", "NODE", "PODS", "WHICH")
 		var on []OnNode
