@@ -146,6 +146,8 @@ func (d *stepDocument) step() (s timeline.Step, field string, err error) {
 			continue
 		}
 		switch {
+		case p.Name == "":
+			return s, name + ".place", fmt.Errorf("is missing; there are %v", timeline.Places())
 		case !slices.Contains(timeline.Places(), p.Name):
 			return s, name + ".place", fmt.Errorf("%q is no place; there are %v", p.Name, timeline.Places())
 		case p.Name.OfKind() && p.Pod != "":
@@ -239,7 +241,7 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 	if doc.Scheduler != nil {
 		start.Settings = *doc.Scheduler
 	}
-	return &Stream{Notes: c.notes, Cases: []*Case{{
+	return &Stream{Notes: append(c.notes, neverThere(steps, named)...), Cases: []*Case{{
 		Name:        doc.Name,
 		Description: strings.TrimSpace(doc.Description),
 		Origin:      doc.Origin,
@@ -249,6 +251,50 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 		Cluster:     start,
 		Timeline:    &timeline.Timeline{Cluster: start, Steps: steps},
 	}}}, nil
+}
+
+// neverThere are notes about steps that name a pod, a node or another object of which there is no manifest, and which no controller makes:
+// such a step does nothing.
+func neverThere(steps []timeline.Step, named map[string]kruntime.Object) (notes []string) {
+	made := map[string]bool{} // what the names of pods that controllers make begin with
+	for _, s := range steps {
+		if s.Replace != nil {
+			made["Pod "+s.Replace.Pod+"-"] = true
+		}
+	}
+	for i, s := range steps {
+		field, name := "", ""
+		pod := func(of, key string) {
+			if key != "" {
+				field, name = of, "Pod "+key
+			}
+		}
+		switch {
+		case s.Change != "":
+			field, name = "change", s.Change
+		case s.Delete != "":
+			field, name = "delete", s.Delete
+		case s.End != "":
+			pod("end", s.End)
+		case s.Replace != nil:
+			pod("replace.pod", s.Replace.Pod)
+		case s.Hold != nil:
+			pod("hold.pod", s.Hold.Pod)
+		case s.Release != nil:
+			pod("release.pod", s.Release.Pod)
+		case s.Next != nil:
+			pod("next.pod", s.Next.Pod)
+		case s.Fail != nil:
+			pod("fail.pod", s.Fail.Pod)
+		case s.Expect != nil && (s.Expect.Exists == nil || *s.Expect.Exists):
+			pod("expect.pod", s.Expect.Pod)
+		}
+		isMade := slices.ContainsFunc(slices.Collect(maps.Keys(made)), func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		if name != "" && named[name] == nil && !isMade {
+			notes = append(notes, fmt.Sprintf("steps[%d].%s: there is no manifest of %q, so the step does nothing", i, field, name))
+		}
+	}
+	return notes
 }
 
 // checkClass says what cannot be done to a priority class in a step: the API server admits no update

@@ -68,7 +68,7 @@ func TestReadBadTimeline(t *testing.T) {
 
 		// Places.
 		{"hold no place", step("hold: {place: there}"), `f: document 1, line 6: Timeline t: steps[1].hold.place: "there" is no place; there are [pop filter requeue preempt preempted permit preBind preBound unreserve record patch evict bind store handle start stop]`},
-		{"release no place", step("release: {pod: a}"), `f: document 1, line 6: Timeline t: steps[1].release.place: "" is no place; there are [pop filter requeue preempt preempted permit preBind preBound unreserve record patch evict bind store handle start stop]`},
+		{"release no place", step("release: {pod: a}"), `f: document 1, line 6: Timeline t: steps[1].release.place: is missing; there are [pop filter requeue preempt preempted permit preBind preBound unreserve record patch evict bind store handle start stop]`},
 		{"next of a kind has a pod", step("next: {place: store, pod: a}"), `f: document 1, line 6: Timeline t: steps[1].next.pod: store is of a kind of object`},
 		{"hold of a pod has a kind", step("hold: {place: bind, kind: Pod}"), `f: document 1, line 6: Timeline t: steps[1].hold.kind: bind is of a pod`},
 		{"pop of a pod", step("hold: {place: pop, pod: a}"), `f: document 1, line 6: Timeline t: steps[1].hold.pod: pop is before it is known which pod it will be`},
@@ -114,6 +114,29 @@ func TestObjectsOfTheStart(t *testing.T) {
 }
 
 // TestNamesOfPods: a pod is named without its namespace if that is "default".
+// A step about what is there at no time does nothing, which is told.
+func TestStepsAboutNothing(t *testing.T) {
+	for step, want := range map[string]string{
+		"end: b":          `steps[1].end: there is no manifest of "Pod default/b", so the step does nothing`,
+		"delete: Node n9": `steps[1].delete: there is no manifest of "Node n9", so the step does nothing`,
+		"{change: Pod default/b, with: {spec: {}}}":  `steps[1].change: there is no manifest of "Pod default/b", so the step does nothing`,
+		"hold: {place: bind, pod: b}":                `steps[1].hold.pod: there is no manifest of "Pod default/b", so the step does nothing`,
+		"fail: {call: bind, pod: b, error: Timeout}": `steps[1].fail.pod: there is no manifest of "Pod default/b", so the step does nothing`,
+		"replace: {pod: b}":                          `steps[1].replace.pod: there is no manifest of "Pod default/b", so the step does nothing`,
+		"expect: {pod: b, node: n1}":                 `steps[1].expect.pod: there is no manifest of "Pod default/b", so the step does nothing`,
+		"expect: {pod: b, exists: false}":            "",
+		"end: a":                                     "",
+		"hold: {place: bind}":                        "",
+	} {
+		s, err := Read(strings.NewReader(timelineHead+"- "+step+"\n"+goodPods), "f")
+		require.NoError(t, err, step)
+		assert.Equal(t, want, strings.Join(s.Notes, "; "), step)
+	}
+	s, err := Read(strings.NewReader(timelineHead+"- replace: {pod: a}\n- expect: {pod: a-1, node: n1}\n"+goodPods), "f")
+	require.NoError(t, err)
+	assert.Empty(t, s.Notes, "a controller makes it")
+}
+
 func TestNamesOfPods(t *testing.T) {
 	c := readOne(t, timelineHead+`- end: a
 - hold: {place: bind, pod: a}
