@@ -82,9 +82,32 @@ func unknownDomainIsError(r *answers.Rules) {
 }
 
 // preemptsForUnscheduledGroups: what was placed of a group of a composite one, and taken back as that group cannot be
-// scheduled, counts when units are given back.
+// scheduled, counts when units are given back. It takes room then, but constraints of members of other groups do not see it: these were
+// placed without.
 func preemptsForUnscheduledGroups(r *answers.Rules) {
+	refused := r.OfGroups.Refused
 	r.OfGroups.Helped = func(_ *podgroup.Cycle, p podgroup.Pass) []podgroup.Placement { return p.Tried }
+	r.OfGroups.Refused = func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal {
+		answers := refused(cy, placed, emptied, gone, from)
+		lost := cy.TakenBack(placed)
+		if len(lost) == 0 {
+			return answers
+		}
+		unseen := variant.Changed(cy, func(cy *podgroup.Cycle) {
+			again := cy.Again
+			cy.Again = func(cy *podgroup.Cycle, member *v1.Pod, before []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
+				return again(cy, member, slices.DeleteFunc(slices.Clone(before), func(at podgroup.Placement) bool {
+					return slices.Contains(lost, at) && !together(cy, member, at.Pod)
+				}), gone)
+			}
+		})
+		return append(answers, refused(unseen, placed, emptied, gone, from)...)
+	}
+}
+
+// together tells whether two members are of one group that has pods.
+func together(cy *podgroup.Cycle, a, b *v1.Pod) bool {
+	return slices.ContainsFunc(cy.Root.Leaves(), func(g *podgroup.Tree) bool { return g.Has(a) && g.Has(b) })
 }
 
 // groupKeepsLowerNominations: preempting for a group withdraws no nomination.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -62,7 +63,10 @@ func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
 		return s.admitsEnd(o, e)
 	}
 	possible, failure := s.Domain(s.Cycle)
-	if failure = cmp.Or(first.postFilter, failure); failure != "" {
+	if s.asksOfDevices() {
+		failure = cmp.Or(first.postFilter, failure)
+	}
+	if failure != "" {
 		return s.admitsError(o, e, failure)
 	}
 	if dis := s.admitsEligible(o, possible); dis != nil {
@@ -91,6 +95,13 @@ func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
 		return dis
 	}
 	return s.admitsEnd(o, e)
+}
+
+// asksOfDevices tells whether DynamicResources is asked first, which may fail: it passes over composite groups, and those with a field for
+// topology constraints (dynamicresources.go:1232@v1.37.1 and dynamicresources.go:1237@v1.37.1, PodGroupPostFilter).
+func (s *Set) asksOfDevices() bool {
+	g, plain := s.Cluster.Group(s.Cluster.PreemptorGroup).(*schedulingv1beta1.PodGroup)
+	return plain && (g.Spec.SchedulingConstraints == nil || !s.Cluster.Settings.FeatureGates[model.GateTopology])
 }
 
 // admitsEligible compares whether preemption is tried: the group is placed once more, unless it may not preempt, waits for
