@@ -95,11 +95,13 @@ func preemptsForUnscheduledGroups(r *answers.Rules) {
 		}
 		unseen := variant.Changed(cy, func(cy *podgroup.Cycle) {
 			again := cy.Again
-			cy.Again = func(cy *podgroup.Cycle, member *v1.Pod, before []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
-				return again(cy, member, slices.DeleteFunc(slices.Clone(before), func(at podgroup.Placement) bool {
-					return slices.Contains(lost, at) && !together(cy, member, at.Pod)
-				}), gone)
-			}
+			cy.Algorithm = variant.Changed(cy.Algorithm, func(a *podgroup.Algorithm) {
+				a.Again = func(cy *podgroup.Cycle, member *v1.Pod, before []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
+					return again(cy, member, slices.DeleteFunc(slices.Clone(before), func(at podgroup.Placement) bool {
+						return slices.Contains(lost, at) && !together(cy, member, at.Pod)
+					}), gone)
+				}
+			})
 		})
 		return append(answers, refused(unseen, placed, emptied, gone, from)...)
 	}
