@@ -16,7 +16,7 @@ import (
 func (l *Life) memberGone(group string) bool {
 	var goes []*v1.Pod
 	rejected := map[types.UID]bool{} // in the last cycle, by the nodes: others may come under their names
-	there := map[string]*v1.Pod{} // pending pods of the group, as the scheduler was told
+	there := map[string]*v1.Pod{}    // pending pods of the group, as the scheduler was told
 	see := func(p *v1.Pod) {
 		if together.GroupOf(p) == group {
 			there[p.Namespace+"/"+p.Name] = p

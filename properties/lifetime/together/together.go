@@ -168,14 +168,17 @@ func BoundTogether(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken
 			end()
 			if group := e.Preemptor(); isPodGroup(group) {
 				c = &cycle{group: group, needs: b.needs(group), placed: map[string]bool{}}
-				for _, m := range b.members(group) {
-					if b.pods[m].Spec.NodeName != "" || b.assumed[m] {
-						c.placed[m] = true
-					}
-				}
 			}
 		case e.What == timeline.Fits && c != nil && e.Group == c.group:
 			c.placed[e.Pod()], c.fits = true, i
+		}
+		// The scheduler may be told meanwhile that another bound one of them before.
+		if c != nil && (c.fits == 0 || c.fits == i) {
+			for _, m := range b.members(c.group) {
+				if b.pods[m].Spec.NodeName != "" || b.assumed[m] {
+					c.placed[m] = true
+				}
+			}
 		}
 	})
 	end()
