@@ -127,7 +127,7 @@ func (h *grouper) comeAndGo(g *group) {
 func (h *grouper) member(g *group) string { return model.Key(g.came[h.Intn(len(g.came))]) }
 
 // changeMinCount changes of how many of its pods a gang needs: "This field is mutable to support workload scaling"
-// (scheduling/v1beta1/types.go:448@v0.37.1).
+// (scheduling/v1beta1/types.go:446@v0.37.1).
 func (h *grouper) changeMinCount(g *group) {
 	if g.Spec.SchedulingPolicy.Gang == nil || !g.exists {
 		return

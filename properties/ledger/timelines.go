@@ -92,7 +92,7 @@ var timelineFindings = []Entry{
 		Promise:     "A group is kept out of the queue until the PodGroup object and the minimum number of its pods are observed, while one of its pods has scheduling gates, and while its preemption goes on.",
 		Source:      "KEP-4671, \"PreEnqueue: used as a barrier to wait for the PodGroup object and minimum number of pods to be observed by the scheduler before even considering them\"; KEP-4832, \"If the preemption goroutine is complete, the preemption plugin ungates the Pod\"",
 		Happens:     "A group is gated if one of its pods is. When that pod is deleted, it is taken out of the group in the queue, and the group's gate is not asked anew. What could bring the group back are events for the plugins that rejected the pods that are left: if the deleted one alone had not fit, its victims' end is no such event.",
-		Where:       "scheduling_queue.go:1533@v1.37.1, deletePod; scheduling_queue.go:707@v1.37.1, runPreEnqueuePlugins; default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion",
+		Where:       "scheduling_queue.go:1536@v1.37.1, deletePod; scheduling_queue.go:707@v1.37.1, runPreEnqueuePlugins; default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion",
 		Consequence: "The pods that are left of the group stay pending for five minutes, though there is room for them, and nothing that they need is missing.",
 		Releases:    ">=1.37.0",
 	},

@@ -34,6 +34,7 @@ type groupCycle struct {
 	goroutine string // the scheduler's loop
 	recorder  *groups.Recorder
 	failed    []failedMember
+	fits      int // how many members fit so far
 }
 
 // failedMember is a member that is put back when the cycle of its group ends.
@@ -194,8 +195,30 @@ func (w *profileWatch) RunPodGroupPostFilterPlugins(ctx context.Context, state *
 func (w *profileWatch) RunPermitPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (map[string]time.Duration, *fwk.Status) {
 	if g := w.s.inGroup(); g != nil {
 		w.s.note(timeline.Entry{What: timeline.Fits, Object: podName(pod), Group: g.key, Node: node, Is: pod})
+		w.s.turns.Store(pod.UID, g.fits)
+		g.fits++
 	}
 	return w.Framework.RunPermitPlugins(ctx, state, pod, node)
+}
+
+// RunPreBindPreFlights is the first call of a binding cycle, unless a gate is off.
+func (w *profileWatch) RunPreBindPreFlights(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	w.s.turn(pod)
+	return w.Profile.RunPreBindPreFlights(ctx, state, pod, node)
+}
+
+// WaitOnPermit is the first call of a binding cycle then.
+func (w *profileWatch) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Status {
+	w.s.turn(pod)
+	return w.Profile.WaitOnPermit(ctx, pod)
+}
+
+// turn lets the members of a group that are bound at once go on one after another, in the order of their cycle. Upstream binds each
+// in a goroutine of its own.
+func (s *scheduler) turn(p *v1.Pod) {
+	if n, first := s.turns.LoadAndDelete(p.UID); first {
+		time.Sleep(time.Duration(n.(int)) * time.Nanosecond)
+	}
 }
 
 // preemptorGroup is the pod group that is preempted for: its title, and the group.

@@ -47,6 +47,7 @@ type scheduler struct {
 	inCycle   atomic.Bool // of the loop: between two pods
 	holders   []*holder
 	group     atomic.Pointer[groupCycle] // that is on; nil if none is
+	turns     sync.Map                   // of members of groups that are about to be bound: how many come before, by their UIDs
 
 	mu sync.Mutex
 	// cycle is the number of the cycle on hand, current whose it is, as the object of an entry; dryRuns are the victims

@@ -47,11 +47,12 @@ type book struct {
 
 // follow calls visit before each entry of a trace, with what the scheduler has been told by then.
 func follow(trace *timeline.Trace, visit func(i int, e *timeline.Entry, b *book)) {
-	b := &book{}
+	empty := func() book { return book{map[string]*schedulingv1beta1.PodGroup{}, map[string]*v1.Pod{}, map[string]bool{}} }
+	b := new(empty())
 	startups := trace.Startups
 	for i := range trace.Entries {
 		for ; len(startups) > 0 && startups[0].Entry <= i; startups = startups[1:] {
-			*b = book{map[string]*schedulingv1beta1.PodGroup{}, map[string]*v1.Pod{}, map[string]bool{}}
+			*b = empty()
 			for _, obj := range startups[0].Objects {
 				b.told(nil, obj)
 			}
