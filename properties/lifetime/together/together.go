@@ -47,7 +47,9 @@ type book struct {
 
 // follow calls visit before each entry of a trace, with what the scheduler has been told by then.
 func follow(trace *timeline.Trace, visit func(i int, e *timeline.Entry, b *book)) {
-	empty := func() book { return book{map[string]*schedulingv1beta1.PodGroup{}, map[string]*v1.Pod{}, map[string]bool{}} }
+	empty := func() book {
+		return book{map[string]*schedulingv1beta1.PodGroup{}, map[string]*v1.Pod{}, map[string]bool{}}
+	}
 	b := new(empty())
 	startups := trace.Startups
 	for i := range trace.Entries {
