@@ -217,7 +217,9 @@ func (w *profileWatch) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Statu
 // in a goroutine of its own.
 func (s *scheduler) turn(p *v1.Pod) {
 	if n, first := s.turns.LoadAndDelete(p.UID); first {
+		s.r.turning.Add(1)
 		time.Sleep(time.Duration(n.(int)) * time.Nanosecond)
+		s.r.turning.Add(-1)
 	}
 }
 

@@ -142,7 +142,9 @@ type run struct {
 	tell   func(part *timeline.Trace)
 	start  time.Time
 	step   atomic.Int64
-	server *server
+	// turning are the members of groups that wait for their turn to be bound.
+	turning atomic.Int64
+	server  *server
 	// scheduler is the one that is alive; life counts takeovers.
 	scheduler *scheduler
 	// stepped is told what is held after a step; nil: nobody is.
@@ -357,6 +359,10 @@ func (r *run) arrive(w *waiting) {
 // look waits until all goroutines wait, and puts those that came in order.
 func (r *run) look() {
 	synctest.Wait()
+	for r.turning.Load() > 0 {
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	slices.SortStableFunc(r.arrived, func(a, b *waiting) int { return cmp.Compare(a.what, b.what) })
