@@ -47,31 +47,29 @@ type rapidSource struct{ t *rapid.T }
 // MaxIntn is up to which n a Source has to draw one of 0 … n-1.
 const MaxIntn = 32
 
-var (
-	coin = rapid.Bool()
-	dice = func() (d [MaxIntn + 1]*rapid.Generator[int]) {
-		for n := 1; n < len(d); n++ {
-			d[n] = rapid.IntRange(0, n-1)
-		}
-		return d
-	}()
-)
+var coin = rapid.Bool()
 
-func (s rapidSource) Intn(n int) int { return dice[n].Draw(s.t, "") }
-
-// Chance compares a number made of fair coins. (All numbers that rapid itself
-// draws are biased to small ones, which would nearly switch rare features off.)
-// It always takes as many, so that shrinking one leaves later draws in place.
-func (s rapidSource) Chance(percent int) bool {
-	const coins = 7
-	drawn := 0
+// number is made of fair coins. (All numbers that rapid itself draws are biased to small ones,
+// which would nearly switch rare features off, and take more or fewer bits as they come: where
+// one is gone, those after it have other values.)
+func (s rapidSource) number(coins int) (drawn int) {
 	for range coins {
 		drawn *= 2
 		if coin.Draw(s.t, "") {
 			drawn++
 		}
 	}
-	return drawn*100 >= (100-percent)<<coins
+	return drawn
+}
+
+func (s rapidSource) Intn(n int) int {
+	const coins = 8
+	return s.number(coins) * n >> coins
+}
+
+func (s rapidSource) Chance(percent int) bool {
+	const coins = 7
+	return s.number(coins)*100 >= (100-percent)<<coins
 }
 
 // Pick returns one of the values, the first being the plainest.
