@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -53,7 +54,7 @@ func progress() []Property {
 					continue
 				}
 				return []Finding{{Pod: e.Preemptor(), Kind: string(e.What), Entry: i, Detail: fmt.Sprintf(
-					"%s waited for the flush: nothing had changed for %s, and then it %s", lower(e.Object), (e.At - l.Trace.Quiet.At).Round(1e9), what)}}
+					"%s waited for the flush: nothing had changed for %s, and then it %s", lower(e.Object), (e.At - l.lastChange()).Round(1e9), what)}}
 			}
 			return nil
 		},
@@ -114,4 +115,14 @@ func (l *Life) hasSchedulingGates(name string) bool {
 		}
 	}
 	return false
+}
+
+// lastChange is when the last thing happened before all was at rest.
+func (l *Life) lastChange() time.Duration {
+	for i := l.Trace.FlushedAt - 1; i >= 0; i-- {
+		if e := &l.Trace.Entries[i]; e.What != timeline.Rested {
+			return e.At
+		}
+	}
+	return 0
 }

@@ -62,7 +62,7 @@ func Tell(l *lifetime.Life, findings []lifetime.Finding) *Story {
 			clock += t.Timeline.Steps[step].Wait
 		}
 	}
-	for i := range t.Trace.Entries {
+	for _, i := range t.causesFirst() {
 		e := &t.Trace.Entries[i]
 		silent(e.Step + 1)
 		clock = max(clock, e.At)
@@ -151,7 +151,7 @@ func (t teller) sentence(i int) string {
 		if members := t.popped(i); len(members) > 0 {
 			name += ", with " + words.Some(members, 5)
 		}
-		return fmt.Sprintf("The scheduler tries %s.", name)
+		return fmt.Sprintf("The scheduler tries %s%s.", name, t.again(i))
 	case timeline.Fits:
 		return fmt.Sprintf("%s fits on %s.", name, e.Node)
 	case timeline.Unfit:

@@ -57,8 +57,8 @@ const (
 	Late Part = "late events"
 	// Backoff: the pod was put into the queue backoff at the end of its cycle.
 	Backoff Part = "backoff"
-	// Flush: as Event, but all is at rest: nothing makes the pod be tried but the flush of pods
-	// that have waited for five minutes.
+	// Flush: as Event, but since the last thing that the scheduler was told or did before all is at rest: nothing makes
+	// the pod be tried but the flush of pods that have waited for five minutes.
 	Flush Part = "flush"
 	// Event: at the end of its cycle the pod was to wait for an event that may help. It lasts
 	// until the pod is tried again: a trace does not show when an event moves the pod from one
@@ -88,8 +88,9 @@ type pending struct {
 	routines int  // goroutines of preemptions for it that have not ended
 	within   bool // victims are preempted within its present cycle
 	victims  map[types.UID]bool
-	seen     pods // what its present cycle knows
-	state    Part // Scheduling, Backoff, Event or Flush
+	seen     pods          // what its present cycle knows
+	state    Part          // Scheduling, Backoff, Event or Flush
+	idle     time.Duration // the part of Event since the last entry: nothing has happened since
 }
 
 // pods are those that a scheduler knows, by name.
@@ -163,7 +164,11 @@ func (w *waiter) pass(to time.Duration) {
 	if to > w.clock {
 		for _, p := range w.all {
 			if !p.over {
-				p.parts[w.part(p)] += to - w.clock
+				part := w.part(p)
+				p.parts[part] += to - w.clock
+				if p.idle = 0; part == Event {
+					p.idle = to - w.clock
+				}
 			}
 		}
 		w.clock = to
@@ -281,6 +286,8 @@ func (w *waiter) follow(e *timeline.Entry) {
 		for _, p := range w.all {
 			if p.state == Event {
 				p.state = Flush
+				p.parts[Event] -= p.idle
+				p.parts[Flush] += p.idle
 			}
 		}
 		return

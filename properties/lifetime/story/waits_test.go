@@ -46,13 +46,13 @@ func TestWaits(t *testing.T) {
 		// 4.002: late. At 2.002, p decides once more, and that goroutine ends at 4.002. All is at
 		// rest at 79.002, and p is tried from 330.002 to 330.003.
 		"kubernetes-141694", []string{
-			"default/p since 0.000, bound to node-1: 330.003 = 2.000 preempting + 2.001 late events + 251.000 flush + 75.000 waits for event + 0.002 being scheduled",
+			"default/p since 0.000, bound to node-1: 330.003 = 2.000 preempting + 2.001 late events + 326.000 flush + 0.002 being scheduled",
 		},
 	}, {
 		// v is deleted with a grace period of 1 s at 0.001, and gone at 1.001. Its event is met by the
 		// gate. At rest at 75.001, tried from 330.001 to 330.002.
 		"finding-victim-deletion-met-by-gate", []string{
-			"default/p since 0.000, bound to node-1: 330.002 = 1.000 victims terminate + 255.000 flush + 74.000 waits for event + 0.002 being scheduled",
+			"default/p since 0.000, bound to node-1: 330.002 = 1.000 victims terminate + 329.000 flush + 0.002 being scheduled",
 		},
 	}, {
 		// g1 waits for g2 until 10.000, and both are in their group's cycle until 10.001, and from 12.000 until 12.100. Their
@@ -83,13 +83,13 @@ func TestWaits(t *testing.T) {
 		// until 1.002; p is tried until 1.003.
 		"kubernetes-140082", []string{
 			"default/p since 0.001, bound to node-1: 1.002 = 1.000 preempting + 0.002 being scheduled",
-			"default/v since 0.000, pending: 330.004 = 1.002 binding + 1.000 backoff + 254.000 flush + 73.999 waits for event + 0.003 being scheduled",
+			"default/v since 0.000, pending: 330.004 = 1.002 binding + 1.000 backoff + 327.999 flush + 0.003 being scheduled",
 		},
 	}, {
 		// The first v is bound at 0.001 and gone at 0.002. The second is created at 0.002, while the
 		// queue hands out no pod, and deleted at once: it is never tried.
 		"finding-evicts-namesake", []string{
-			"default/p since 0.001, bound to node-1: 330.002 = 315.000 flush + 15.000 waits for event + 0.002 being scheduled",
+			"default/p since 0.001, bound to node-1: 330.002 = 330.000 flush + 0.002 being scheduled",
 			"default/v since 0.000, bound to node-1: 0.001 = 0.001 being scheduled",
 			"default/v since 0.002, gone: 0.000",
 		},
@@ -100,7 +100,7 @@ func TestWaits(t *testing.T) {
 		// 360.003. All is at rest at 62.002.
 		"kubernetes-72124", []string{
 			"default/p since 0.000, bound to node-1: 31.101 = 30.099 victims terminate + 1.002 being scheduled",
-			"default/s since 1.000, pending: 359.003 = 298.000 flush + 60.999 waits for event + 0.004 being scheduled",
+			"default/s since 1.000, pending: 359.003 = 328.900 flush + 30.099 waits for event + 0.004 being scheduled",
 		},
 	}, {
 		// v2 terminates for p5 from 0.001 to 30.100, and the scheduler is told at 31.003. p7 decides on
@@ -115,7 +115,7 @@ func TestWaits(t *testing.T) {
 	}, {
 		// p is told to end at 5.002, though its finalizer keeps it until the end.
 		"finding-skipped-pod-frees-room-unnoticed", []string{
-			"default/o since 0.000, bound to node-1: 330.005 = 250.000 flush + 80.002 waits for event + 0.003 being scheduled",
+			"default/o since 0.000, bound to node-1: 330.005 = 325.001 flush + 5.001 waits for event + 0.003 being scheduled",
 			"default/p since 5.001, told to end: 0.001 = 0.001 being scheduled",
 		},
 	}} {
