@@ -261,19 +261,3 @@ func TestFailures(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkRun is a run of a drawn timeline.
-func BenchmarkRun(b *testing.B) {
-	all := make([]*timeline.Timeline, 200)
-	for i := range all {
-		all[i] = timelines.FromSeed(uint64(i))
-		require.NoError(b, apiserver.Timeline(all[i]))
-	}
-	i := 0
-	for b.Loop() {
-		if _, err := life.Run(b.Context(), all[i%len(all)]); err != nil {
-			b.Fatal(err)
-		}
-		i++
-	}
-}
