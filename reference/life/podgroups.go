@@ -195,7 +195,7 @@ func (w *profileWatch) RunPodGroupPostFilterPlugins(ctx context.Context, state *
 func (w *profileWatch) RunPermitPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (map[string]time.Duration, *fwk.Status) {
 	if g := w.s.inGroup(); g != nil {
 		w.s.note(timeline.Entry{What: timeline.Fits, Object: podName(pod), Group: g.key, Node: node, Is: pod})
-		w.s.turns.Store(pod.UID, g.fits)
+		w.s.turns.Store(pod.UID, time.Now().Add(time.Duration(2*g.fits+1)*time.Nanosecond))
 		g.fits++
 	}
 	return w.Framework.RunPermitPlugins(ctx, state, pod, node)
@@ -203,24 +203,27 @@ func (w *profileWatch) RunPermitPlugins(ctx context.Context, state fwk.CycleStat
 
 // RunPreBindPreFlights is the first call of a binding cycle, unless a gate is off.
 func (w *profileWatch) RunPreBindPreFlights(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	w.s.turn(pod)
+	if at, ok := w.s.turns.Load(pod.UID); ok {
+		w.s.turn(at.(time.Time))
+	}
 	return w.Profile.RunPreBindPreFlights(ctx, state, pod, node)
 }
 
-// WaitOnPermit is the first call of a binding cycle then.
+// WaitOnPermit is the first call of a binding cycle then. A call about the pod that was sent before has come to its place by
+// now: while it is in the queue of calls, that of the binding takes its place (doc comment of callQueue, call_queue.go:62@v1.37.1).
 func (w *profileWatch) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Status {
-	w.s.turn(pod)
+	if at, ok := w.s.turns.LoadAndDelete(pod.UID); ok {
+		w.s.turn(at.(time.Time).Add(time.Nanosecond))
+	}
 	return w.Profile.WaitOnPermit(ctx, pod)
 }
 
-// turn lets the members of a group that are bound at once go on one after another, in the order of their cycle. Upstream binds each
-// in a goroutine of its own.
-func (s *scheduler) turn(p *v1.Pod) {
-	if n, first := s.turns.LoadAndDelete(p.UID); first {
-		s.r.turning.Add(1)
-		time.Sleep(time.Duration(n.(int)) * time.Nanosecond)
-		s.r.turning.Add(-1)
-	}
+// turn lets the members of a group that are bound at once go on one after another, in the order of their cycle, and none
+// beside the cycle. Upstream binds each in a goroutine of its own.
+func (s *scheduler) turn(at time.Time) {
+	s.r.turning.Add(1)
+	time.Sleep(time.Until(at))
+	s.r.turning.Add(-1)
 }
 
 // preemptorGroup is the pod group that is preempted for: its title, and the group.
@@ -261,10 +264,10 @@ func (s *scheduler) groupGated(p *v1.Pod) (gated, ok bool) {
 	return info != nil && info.Gated(), ok
 }
 
-// groupErrs tells whether the group of a pod has failed with an error at last. ok is as that of groupGated.
-func (s *scheduler) groupErrs(p *v1.Pod) (errs, ok bool) {
+// groupRejected tells whether plugins are noted that have rejected the group of a pod. ok is as that of groupGated.
+func (s *scheduler) groupRejected(p *v1.Pod) (rejected, ok bool) {
 	info, ok := s.queuedGroup(p)
-	return info != nil && info.ConsecutiveErrorsCount > 0, ok
+	return info != nil && len(info.UnschedulablePlugins)+len(info.PendingPlugins) > 0, ok
 }
 
 // queuedGroup is the group of a pod as it is in the queue; nil if it is not there. known is false if the pod is in no

@@ -47,7 +47,7 @@ type scheduler struct {
 	inCycle   atomic.Bool // of the loop: between two pods
 	holders   []*holder
 	group     atomic.Pointer[groupCycle] // that is on; nil if none is
-	turns     sync.Map                   // of members of groups that are about to be bound: how many come before, by their UIDs
+	turns     sync.Map                   // of members of groups that are about to be bound: when each goes on, by their UIDs
 
 	mu sync.Mutex
 	// cycle is the number of the cycle on hand, current whose it is, as the object of an entry; dryRuns are the victims
@@ -250,21 +250,20 @@ func (s *scheduler) hook() {
 	}
 }
 
-// mayPop tells whether the queue has a pod to hand out: one that is active or, as no
-// other is, one that is backing off, but not after an error
-// (backoff_queue.go:368@v1.37.1, popBackoff). Were the loop let into Pop otherwise, what
-// becomes active while it waits there would be popped in an order that is left to chance.
+// mayPop tells whether the queue has a pod to hand out: one that is active or, as no other is, one that is backing off
+// after plugins have rejected it: what no plugin is noted for waits its time (backoff_queue.go:304@v1.37.1). Were the loop let
+// into Pop otherwise, what becomes active while it waits there would be popped in an order that is left to chance.
 func (s *scheduler) mayPop() bool {
 	queue := s.sched.SchedulingQueue
 	if len(queue.PodsInActiveQ()) > 0 {
 		return true
 	}
 	return utilfeature.DefaultFeatureGate.Enabled(features.SchedulerPopFromBackoffQ) && slices.ContainsFunc(queue.PodsInBackoffQ(), func(p *v1.Pod) bool {
-		if errs, ok := s.groupErrs(p); ok {
-			return !errs
+		if rejected, ok := s.groupRejected(p); ok {
+			return rejected
 		}
 		info, ok := queue.GetPod(p.Name, p.Namespace, nil)
-		return ok && info.ConsecutiveErrorsCount == 0
+		return ok && len(info.UnschedulablePlugins)+len(info.PendingPlugins) > 0
 	})
 }
 

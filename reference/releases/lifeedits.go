@@ -31,7 +31,7 @@ var lifeEdits = []edit{
 	{99, "reference/life/scheduler.go", "\tgroup     atomic.Pointer[groupCycle] // that is on; nil if none is\n", ""},
 	{99, "reference/life/scheduler.go", "\t\t\t\tif err := s.watchGroups(plugin); err != nil {\n\t\t\t\t\treturn nil, err\n\t\t\t\t}\n", ""},
 	{99, "reference/life/scheduler.go", "\ts.hookGroups(schedule, failed)\n", ""},
-	{99, "reference/life/scheduler.go", "\t\tif errs, ok := s.groupErrs(p); ok {\n\t\t\treturn !errs\n\t\t}\n", ""},
+	{99, "reference/life/scheduler.go", "\t\tif rejected, ok := s.groupRejected(p); ok {\n\t\t\treturn rejected\n\t\t}\n", ""},
 	{99, "reference/life/observe.go", "\tif gated, ok := s.groupGated(p); ok {\n\t\treturn gated\n\t}\n", ""},
 	{99, "reference/life/observe.go", "s.preemptsAs(p)", "p.UID"},
 	{99, "reference/life/observe.go", "return append(all, beside(queue)...)", "return all"},
