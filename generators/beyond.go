@@ -1,6 +1,8 @@
 package generators
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/generators/devices"
@@ -16,7 +18,7 @@ func (g *generator) goBeyond(c *model.Cluster) {
 		c.Extra = devices.Details(g.Source, c.Preemptor, c.Extra)
 	case !g.claims && requestsGPUs(c.Preemptor) && g.Chance(6):
 		c.Extra = append(c.Extra, devices.Extend(g.Source, resourceNames[gpu], c.Nodes)...)
-	case g.extended && g.Chance(3):
+	case g.extended && g.Chance(4):
 		g.crowd(c)
 	}
 }
@@ -31,7 +33,7 @@ func requestsGPUs(p *v1.Pod) bool {
 }
 
 // crowd adds so many nodes with room for the preemptor that the scheduler looks at some
-// of them only, all of which an extender rejects.
+// of them only, all or most of which an extender does not let pass.
 func (g *generator) crowd(c *model.Cluster) {
 	if len(g.nodes) == 0 {
 		return
@@ -40,12 +42,49 @@ func (g *generator) crowd(c *model.Cluster) {
 	if e.Filter == nil {
 		e.Filter = &model.ExtenderFilter{}
 	}
+	var crowd []*v1.Node
 	for range 101 + g.Intn(20) {
 		n := g.emptied(g.Intn(len(g.nodes)))
-		n.Name = NodeName(len(c.Nodes))
+		n.Name = NodeName(len(c.Nodes) + len(crowd))
 		n.Labels[v1.LabelHostname] = n.Name
-		c.Nodes = append(c.Nodes, n)
+		crowd = append(crowd, n)
 		e.Filter.Rejects = append(e.Filter.Rejects, n.Name)
+	}
+	g.mix(e.Filter, crowd)
+	if g.Chance(50) { // the others are come to last, if at all
+		c.Nodes = slices.Concat(crowd, c.Nodes)
+	} else {
+		c.Nodes = slices.Concat(c.Nodes, crowd)
+	}
+	if g.Chance(50) {
+		c.Settings.PercentageOfNodesToScore = new(draw.Pick(g.Source, int32(5), 90, 100))
+	}
+}
+
+// mix lets the nodes of a crowd, all of which an extender rejects, differ: it says something
+// else of some, or some are cordoned.
+func (g *generator) mix(f *model.ExtenderFilter, crowd []*v1.Node) {
+	otherwise := func(percent int, to func(n *v1.Node)) {
+		for _, n := range crowd {
+			if g.Chance(percent) {
+				to(n)
+			}
+		}
+	}
+	accept := func(n *v1.Node) {
+		f.Rejects = slices.DeleteFunc(f.Rejects, func(name string) bool { return name == n.Name })
+	}
+	switch draw.Weighted(g.Source, 30, 20, 15, 15, 20) {
+	case 1:
+		otherwise(30, func(n *v1.Node) { f.Excludes = append(f.Excludes, n.Name) })
+	case 2:
+		otherwise(20, func(n *v1.Node) { accept(n); f.Omits = append(f.Omits, n.Name) })
+	case 3:
+		otherwise(10, func(n *v1.Node) { n.Spec.Unschedulable = true })
+	case 4: // they are come to last
+		for _, n := range crowd[len(crowd)-1-g.Intn(12):] {
+			accept(n)
+		}
 	}
 }
 

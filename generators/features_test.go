@@ -254,6 +254,7 @@ func TestEveryFeatureOccurs(t *testing.T) {
 			return slices.ContainsFunc(slices.Concat(p.Spec.Containers, p.Spec.InitContainers), func(c v1.Container) bool { return len(c.RestartPolicyRules) > 0 })
 		}),
 		"small shortlist": func(c *model.Cluster) bool { return c.Settings.MinCandidateNodesAbsolute != nil },
+		"many nodes":      func(c *model.Cluster) bool { return len(c.Nodes) > 100 },
 		"synchronous":     func(c *model.Cluster) bool { return !c.Settings.AsyncPreemption() },
 
 		"pods of a group":                  anyMember(func(_ *v1.Pod, g *schedulingv1beta1.PodGroup) bool { return g != nil }),

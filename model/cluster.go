@@ -117,14 +117,19 @@ type UnmodelledField struct {
 	// By is the one plugin whose verdicts depend on it; "" if more than one plugin's do.
 	By string
 	// Chance: the scheduler draws lots, or looks at some of the nodes only. Asked again,
-	// it may answer otherwise.
-	Chance bool
+	// it may answer otherwise. Seen: how it came out is observed, and the model covers what
+	// follows.
+	Chance, Seen bool
 }
 
-// OnlyBy tells whether nothing but the verdicts of one of the plugins is not modelled.
+// OnlyBy tells whether nothing is not modelled but the verdicts of one of the plugins, and
+// what is left to chance and seen.
 func (u Unmodelled) OnlyBy(plugins ...string) bool {
-	return !slices.ContainsFunc(u, func(f UnmodelledField) bool { return f.Chance || !slices.Contains(plugins, f.By) })
+	return !slices.ContainsFunc(u, func(f UnmodelledField) bool { return !f.Seen && (f.Chance || !slices.Contains(plugins, f.By)) })
 }
+
+// OnlySeen tells whether the model covers everything once it is seen how chance came out.
+func (u Unmodelled) OnlySeen() bool { return u.OnlyBy() }
 
 // LeftToChance tells whether the same cluster may be answered in several ways.
 func (u Unmodelled) LeftToChance() bool {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
@@ -21,6 +22,10 @@ type Algorithm struct {
 	Fits              func(cy *Cycle, n *filter.Node, v filter.View) *Verdict
 	LeftOut           func(cy *Cycle) *Verdict
 	Filter            func(cy *Cycle) (verdicts map[string]*Verdict, failure string)
+	NodesToFind       func(percentage *int32, nodes int) int
+	// Found are the nodes that a search which may end early came to (search.go). No
+	// document says which: nil stands for all.
+	Found map[string]bool
 
 	// Eligible (eligible.go).
 	MayPreempt func(preemptor *filter.Pod, u *unit.Unit) bool
@@ -55,6 +60,7 @@ func Documented() *Algorithm {
 		Fits:              Fits,
 		LeftOut:           LeftOut,
 		Filter:            Filter,
+		NodesToFind:       NodesToFind,
 		MayPreempt:        MayPreempt,
 		Awaited:           TerminatingByPreemption,
 		Eligible:          Eligible,
@@ -87,6 +93,10 @@ type Decision struct {
 	// Verdicts says why each node fails the preemptor. A node that is not in it
 	// fits.
 	Verdicts map[string]*Verdict
+	// Search is set if the scheduler may end its search for nodes early, and if Fits and
+	// all that comes after depend on which it found: they are then as if those of
+	// Algorithm.Found were.
+	Search *Search
 	// Fits are the nodes on which the pod runs without preempting anything, of
 	// which it takes one. The later fields are then empty.
 	Fits []string
@@ -118,7 +128,8 @@ func (cy *Cycle) Decide() *Decision {
 		d.Verdicts = nil
 		return d
 	}
-	if d.FilterFails = cy.FilterByExtenders(d.Verdicts); d.FilterFails != "" {
+	d.Search = cy.newSearch(d.Verdicts)
+	if d.FilterFails = cy.filterByExtenders(d); d.FilterFails != "" {
 		d.Errors, d.Verdicts = []string{ExtenderFilterError}, nil
 		return d
 	}
@@ -134,6 +145,27 @@ func (cy *Cycle) Decide() *Decision {
 	d.PotentialNodes = PotentialNodes(cy, d.Verdicts)
 	d.NumCandidates = cy.numCandidates(len(d.PotentialNodes))
 	return d
+}
+
+// filterByExtenders adds the verdicts of the extenders on the nodes that the search found.
+func (cy *Cycle) filterByExtenders(d *Decision) (failed string) {
+	if d.Search == nil {
+		return cy.FilterByExtenders(d.Verdicts)
+	}
+	all := maps.Clone(d.Verdicts)
+	failed = cy.FilterByExtenders(all)
+	for _, name := range d.Search.Passing {
+		d.Search.Omitted[name] = cy.Absent[name]
+	}
+	if cy.Found == nil {
+		maps.Copy(d.Verdicts, all)
+		return failed
+	}
+	rejected := cy.OnlyExtender // also of nodes that the search did not find
+	cy.leaveOut(d.Verdicts, cy.Found)
+	failed = cy.FilterByExtenders(d.Verdicts)
+	cy.OnlyExtender = rejected
+	return failed
 }
 
 // filterErrors are those of the nodes on which a filter cannot tell.

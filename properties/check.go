@@ -21,6 +21,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -120,6 +121,9 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 	}
 	if r.Unmodelled != nil && c.Decide == nil && s.Cluster.Preemptor != nil {
 		s.Decision = believing(s)
+		if s.Decision != nil && s.Unmodelled.OnlySeen() {
+			r.Unmodelled = nil // all is compared
+		}
 	}
 	r.Decision, r.Group, r.Observation = s.Decision, s.Group, s.Observation
 	return r, nil
@@ -163,13 +167,13 @@ func (c *Checker) observing(s *Subject) func() (*model.Observation, error) {
 // Nor is it of another release, of which the model would say what it does otherwise.
 func isAsked(s *Subject) bool { return len(s.Cluster.NotGiven) == 0 && s.Release == release.Linked }
 
-// believing is what the model allows if the plugins that it does not cover are believed;
-// nil if that is not enough.
+// believing is what the model allows if the plugins that it does not cover are believed,
+// and with what is left to chance as it came out; nil if that is not enough.
 func believing(s *Subject) *answers.Set {
 	if !s.Unmodelled.OnlyBy(answers.CanBeTold()...) {
 		return nil
 	}
-	rules, ok := answers.Told(s.Release.Rules(), s.Observation)
+	rules, ok := believed(s.Release.Rules(), s)
 	if !ok {
 		return nil
 	}
@@ -177,7 +181,19 @@ func believing(s *Subject) *answers.Set {
 	if err != nil {
 		return nil
 	}
+	if !s.Unmodelled.LeftToChance() {
+		s.Unmodelled = append(s.Unmodelled, unmodelled.Unseen(d.Decision)...)
+	}
 	return d
+}
+
+// believed are rules in which what is not modelled is as it was observed.
+func believed(rules *answers.Rules, s *Subject) (*answers.Rules, bool) {
+	rules = answers.Searched(rules, s.Observation)
+	if s.Unmodelled.OnlySeen() {
+		return rules, true
+	}
+	return answers.Told(rules, s.Observation)
 }
 
 func (c *Checker) decide(s *Subject) (err error) {

@@ -43,7 +43,7 @@ func TestDifferentialCatchesMutants(t *testing.T) {
 		}
 		var survivors []mutant.Mutant
 		for _, m := range alive {
-			d, err := m.With(quirks...).Decide(r.Cluster)
+			d, err := m.With(quirks...).Seeing(r.Observation).Decide(r.Cluster)
 			require.NoError(t, err)
 			if dis := d.Admits(r.Observation); dis != nil {
 				t.Logf("caught at cluster %5d: %-60s %.100s", seed+1, m.Name, dis)

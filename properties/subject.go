@@ -28,7 +28,8 @@ type Subject struct {
 	// Group is the same where the preemptor is a pod group; nil elsewhere.
 	Group *podgroups.Set
 	// Unmodelled is what the model does not cover. If there is a Decision all the same,
-	// the plugins that it concerns were believed: see answers.Told.
+	// the plugins that it concerns were believed, and which nodes the scheduler looked at:
+	// see answers.Told and answers.Searched.
 	Unmodelled model.Unmodelled
 	// System is the scheduler, to be asked about variations of the cluster.
 	System reference.System
@@ -93,7 +94,7 @@ func (s *Subject) documented() *answers.Rules {
 func (s *Subject) rulesWith(quirks ...release.Quirk) *answers.Rules {
 	rules := release.With(s.Release.Rules(), quirks...)
 	if s.Decision != nil && len(s.Unmodelled) > 0 {
-		if told, ok := answers.Told(rules, s.Observation); ok {
+		if told, ok := believed(rules, s); ok {
 			return told
 		}
 	}

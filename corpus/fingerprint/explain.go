@@ -28,7 +28,7 @@ func AsIf(r *properties.Result) []string {
 		return names
 	}
 	for _, m := range mutant.All() {
-		if d, err := m.Decide(r.Cluster); err == nil && d.Admits(r.Observation) == nil {
+		if d, err := m.Seeing(r.Observation).Decide(r.Cluster); err == nil && d.Admits(r.Observation) == nil {
 			names = append(names, m.Name)
 		}
 	}

@@ -60,6 +60,8 @@ var Tests = []Test{
 		fails{"IPv6, without zeros": "the pod fits: got true, want false", "IPv4, mapped": "the pod fits: got true, want false"}},
 	{"prefilter-rejection-is-error", scheduler + "schedule_one_test.go", "TestScheduleOne_UnresolvablePodLosesNomination",
 		fails{"PreFilter rejects the pod": "Unexpected nominatingInfo"}},
+	{"free-node-is-not-looked-at", scheduler + "schedule_one_test.go", "TestFindNodesThatFitPod_ExtenderRejectsTheFirstNodes",
+		fails{"one node more": "got 0 feasible nodes, want node101"}},
 	{"nominated-node-blames-others", scheduler + "schedule_one_test.go", "TestScheduleOne_ReasonOfNodesExcludedByPreFilter",
 		fails{"nominated": "[NodeAffinity NodeResourcesFit]"}},
 	{"terminating-pod-uncounted", plugins + "podtopologyspread/filtering_test.go", "TestRemovePod_Terminating",

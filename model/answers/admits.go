@@ -103,6 +103,9 @@ func (s *Set) AdmitsFilters(o *model.Observation) *Disagreement {
 	case o.CycleError != "":
 		return disagree(model.StageFilter, "", errorKind(o.CycleError), "no error", o.CycleError)
 	}
+	if dis := s.admitsSearch(o); dis != nil {
+		return dis
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.Filters)) {
 		got, want := o.Filters[name], s.Verdicts[name]
 		if want == nil || s.unreported(name) {

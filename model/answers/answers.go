@@ -39,6 +39,8 @@ type Rules struct {
 	Unmodelled []func(c *model.Cluster, report filter.Report)
 	// told are the plugins whose verdicts are not the model's: see Told.
 	told []string
+	// searched: which nodes a search came to is known, see Searched.
+	searched bool
 }
 
 // Documented are the rules of Kubernetes v1.37.1 as it is documented.
@@ -99,10 +101,14 @@ func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
 func (s *Set) Under(rules *Rules) (*Set, error) { return Of(s.Cycle.Under(rules.Algorithm), rules) }
 
 // Of is Decide for a cycle that is made ready and wholly modelled. The error is a model.Unmodelled if the scheduler
-// draws lots.
+// draws lots, or if which nodes it came to makes a difference and is not known.
 func Of(cy *model.Cycle, rules *Rules) (*Set, error) {
 	d := cy.Decide()
-	if undecided := unmodelled.Undecided(cy); len(undecided) > 0 {
+	undecided := unmodelled.Undecided(cy)
+	if !rules.searched {
+		undecided = append(undecided, unmodelled.Unseen(d)...)
+	}
+	if len(undecided) > 0 {
 		return nil, undecided
 	}
 	for _, then := range rules.Then {

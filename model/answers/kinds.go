@@ -16,6 +16,9 @@ const (
 	KindDoesNotFit   = "does not fit but should" // PLUGIN
 	KindUnresolvable = "unresolvable but should be resolvable"
 	KindResolvable   = "resolvable but should be unresolvable"
+	kindFewFound     = "looks no further before enough nodes are found"
+	kindManyFound    = "looks further when enough nodes are found"
+	kindLeaps        = "leaves out nodes while it goes round"
 	kindOtherNode    = "scheduled to another node than the nominated one"
 	kindError        = "ends in an error" // CAUSE
 	kindNoError      = "does not end in an error"

@@ -37,11 +37,17 @@ func (m Mutant) With(quirks ...release.Quirk) Mutant {
 	return m
 }
 
+// Seeing is the mutant that knows which nodes the scheduler looked at.
+func (m Mutant) Seeing(o *model.Observation) Mutant {
+	m.rules = answers.Searched(m.rules, o)
+	return m
+}
+
 // All are models that each break one rule of the algorithm: every criterion,
 // filter, budget rule, and the rest of the decision core.
 func All() []Mutant {
 	var all []Mutant
-	for _, m := range slices.Concat(ofCriteria(), ofPlugins(), ofDevices, ofBudgets, ofEligibility, ofVictims, ofNominated, ofActuation) {
+	for _, m := range slices.Concat(ofCriteria(), ofPlugins(), ofDevices, ofSearch, ofBudgets, ofEligibility, ofVictims, ofNominated, ofActuation) {
 		rules := answers.Documented()
 		m.change(rules)
 		all = append(all, Mutant{m.name, rules, nil})

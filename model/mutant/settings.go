@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
 // ofSettings misread the settings of the scheduler, its extenders among them.
@@ -93,4 +94,29 @@ func withoutErrors(e *model.Extender) {
 			e.Preempt.Drops = append(e.Preempt.Drops, c.Node)
 		}
 	}
+}
+
+// ofSearch misread after how many nodes the search for nodes ends, and what becomes of those
+// that it did not come to.
+var ofSearch = []breaks{
+	{"search: one node fewer is enough", toFind(func(percentage *int32, nodes int) int {
+		if n := model.NodesToFind(percentage, nodes); n < nodes {
+			return n - 1
+		}
+		return nodes
+	})},
+	{"search: half of a hundred nodes is enough", toFind(func(percentage *int32, nodes int) int { return min(model.NodesToFind(percentage, nodes), 50) })},
+	{"search: the percentage ignored", toFind(func(_ *int32, nodes int) int { return model.NodesToFind(nil, nodes) })},
+	{"search: it never ends early", toFind(func(_ *int32, nodes int) int { return nodes })},
+	{"search: preemption may help where nobody looked", func(r *answers.Rules) {
+		r.LeftOut = func(cy *model.Cycle) *model.Verdict {
+			v := model.LeftOut(cy)
+			v.Unresolvable = len(cy.PreFiltered.Blamed) > 0 || len(cy.Nodes) <= 100
+			return v
+		}
+	}},
+}
+
+func toFind(number func(percentage *int32, nodes int) int) func(*answers.Rules) {
+	return func(r *answers.Rules) { r.NodesToFind = number }
 }

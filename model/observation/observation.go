@@ -15,6 +15,10 @@ type Observation struct {
 
 	// Filters is the verdict on each node that was filtered and failed.
 	Filters map[string]Verdict
+	// Absent are those of Filters that have no status of their own: nobody looked at them,
+	// or an extender's answer does not name them. It is nil if the pod fits somewhere, and if
+	// the system does not show it.
+	Absent []string
 	// ScheduledTo is the node the pod fits on without preemption, or "".
 	ScheduledTo string
 	// CycleError is set when the cycle ended in an error that is not "the pod

@@ -1,6 +1,7 @@
 package unmodelled
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -39,6 +40,11 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 		}
 		if constrained && len(groups) > 1 {
 			u.Add(model.GroupTitle(key), "spec.schedulingConstraints", "the topology domains of one group within another")
+		}
+	}
+	for i := range c.Settings.Extenders {
+		if c.Settings.Extenders[i].Filter != nil && len(c.Nodes) > model.NodesToFind(c.Settings.PercentageOfNodesToScore, len(c.Nodes)) {
+			u.Add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "for each pod of a group it is asked about some of so many nodes")
 		}
 	}
 	for _, m := range c.Members() {

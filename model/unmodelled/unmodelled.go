@@ -15,10 +15,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
-// maxAllFiltered is up to how many nodes all are filtered, also when a pod fits
-// on some (schedule_one.go:53@v1.37.1, minFeasibleNodesToFind).
-const maxAllFiltered = 100
-
 // In finds everything in c that could matter and is not covered. What
 // only scores nodes does not matter. snapshot is that of c.
 func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
@@ -26,12 +22,6 @@ func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 	for gate := range c.Settings.FeatureGates {
 		if _, modelled := modelledGates[gate]; !modelled {
 			u.Add("scheduler", "featureGates."+gate, "feature gate")
-		}
-	}
-	for i := range c.Settings.Extenders {
-		if e := &c.Settings.Extenders[i]; e.Filter != nil && len(c.Nodes) > maxAllFiltered {
-			u = append(u, model.UnmodelledField{Object: "scheduler", Field: fmt.Sprintf("extenders[%d].filter", i),
-				Why: "it is not asked about all of so many nodes", Chance: true})
 		}
 	}
 	unmodelledPreemptor(c, u.Add)
@@ -118,4 +108,14 @@ func Undecided(cy *model.Cycle) (u model.Unmodelled) {
 		}
 	})
 	return u
+}
+
+// Unseen is for a search for nodes that may have ended early, of which nobody has seen yet
+// which nodes it came to.
+func Unseen(d *model.Decision) (u model.Unmodelled) {
+	if d.Search == nil {
+		return nil
+	}
+	return model.Unmodelled{{Object: "scheduler", Field: "extenders", Chance: true, Seen: true,
+		Why: fmt.Sprintf("they are asked about %d of the %d nodes that pass all filters", d.Search.Enough, len(d.Search.Passing))}}
 }

@@ -83,6 +83,9 @@ var NoFreeNode = properties.Property{
 			if err != nil {
 				return nil, err
 			}
+			if s.Assumes("free-node-is-not-looked-at") && s.Decision.Search != nil && slices.Contains(s.Observation.Absent, n.Name) {
+				continue
+			}
 			if fits && !explain.RejectedByExtender(s.Decision, n.Name) {
 				findings = append(findings, properties.FoundOf(model.StagePick, n.Name, "free", "preempted, although the preemptor fits there as it is"))
 			}

@@ -283,7 +283,13 @@ func (r *recorder) scheduled(result upstream.ScheduleResult, err error) {
 		r.obs.CycleError = err.Error()
 		return
 	}
+	given := map[string]bool{}
+	fitError.Diagnosis.NodeToStatus.ForEachExplicitNode(func(name string, _ *fwk.Status) { given[name] = true })
+	r.obs.Absent = []string{}
 	for _, name := range r.sched.loaded.nodeNames {
+		if !given[name] {
+			r.obs.Absent = append(r.obs.Absent, name)
+		}
 		v := verdict(fitError.Diagnosis.NodeToStatus.Get(name))
 		if v.Plugin == "" && r.extended { // no plugin, so it was an extender
 			v.Plugin = model.ExtenderName
