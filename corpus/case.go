@@ -46,6 +46,9 @@ type Case struct {
 	Expect []Expectation
 	// Findings are the ids of the known findings that this case witnesses.
 	Findings []string
+	// Stack holds the functions on the way to where the scheduler broke down when the case was
+	// saved, the innermost first, and a line between two goroutines. It is for people.
+	Stack []string
 	// Releases is the range in which a timeline goes as it says; "" is all. In others it
 	// has to go otherwise.
 	Releases string
@@ -150,6 +153,7 @@ type document struct {
 	Scheduler       *model.Settings `json:"scheduler"`
 	Expect          []Expectation   `json:"expect"`
 	Findings        []string        `json:"findings"`
+	Stack           []string        `json:"stack"`
 }
 
 // GetName is the name of the case.

@@ -57,7 +57,7 @@ func TestEverythingIsModelled(t *testing.T) {
 func TestGeneratedClustersRoundTrip(t *testing.T) {
 	for seed := range uint64(testsize.Times(200)) {
 		c := &Case{Name: "generated", Finding: &Finding{Property: "differential", Stage: "dry run", Kind: "fewer victims",
-			Shape: "budgets, terminating pods", Found: "preemptcheck fuzz --seed 1 --first 4711 --cases 1"}, Cluster: generators.FromSeed(seed)}
+			Shape: "budgets, terminating pods", Found: "preemptcheck fuzz --seed 1 --first 4711 --cases 1"}, Stack: []string{"a.(*B).c (d.go:1)", "another goroutine:", "a.e (f.go:2)"}, Cluster: generators.FromSeed(seed)}
 		text := written(t, c)
 		require.Empty(t, cmp.Diff(c, readOne(t, text), cmpopts.IgnoreFields(Case{}, "File"), cmpopts.EquateEmpty()), "seed %d", seed)
 		for _, filledIn := range []string{"status:\n  capacity:", "dnsPolicy:", "terminationMessagePath:", "\n    image:"} {

@@ -230,6 +230,7 @@ func readCase(doc *document, first *manifest.Object, objects []manifest.Object) 
 		Finding:     doc.Finding,
 		Expect:      doc.Expect,
 		Findings:    doc.Findings,
+		Stack:       doc.Stack,
 		Cluster:     &question,
 	}}}, nil
 }

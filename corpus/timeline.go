@@ -37,6 +37,7 @@ type timelineDocument struct {
 	Finding         *Finding        `json:"finding"`
 	Scheduler       *model.Settings `json:"scheduler"`
 	Findings        []string        `json:"findings"`
+	Stack           []string        `json:"stack"`
 	// Releases is the range in which it goes as it says; "" is all.
 	Releases string         `json:"releases"`
 	Steps    []stepDocument `json:"steps"`
@@ -247,6 +248,7 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 		Origin:      doc.Origin,
 		Finding:     doc.Finding,
 		Findings:    doc.Findings,
+		Stack:       doc.Stack,
 		Releases:    doc.Releases,
 		Cluster:     start,
 		Timeline:    &timeline.Timeline{Cluster: start, Steps: steps},
@@ -358,7 +360,7 @@ func documentOf(s *timeline.Step) stepDocument {
 
 // timelineDocument is the Timeline document of the case.
 func (c *Case) timelineDocument() *timelineDocument {
-	d := &timelineDocument{Name: c.Name, Description: c.Description, Origin: c.Origin, Finding: c.Finding, Findings: c.Findings, Releases: c.Releases,
+	d := &timelineDocument{Name: c.Name, Description: c.Description, Origin: c.Origin, Finding: c.Finding, Findings: c.Findings, Stack: c.Stack, Releases: c.Releases,
 		Steps: make([]stepDocument, len(c.Timeline.Steps))}
 	if s := c.Cluster.Settings; !reflect.ValueOf(s).IsZero() {
 		d.Scheduler = &s

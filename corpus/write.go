@@ -121,6 +121,7 @@ func (c *Case) document() *document {
 		Preemptor:   c.Cluster.PreemptorKey(),
 		Expect:      c.Expect,
 		Findings:    c.Findings,
+		Stack:       c.Stack,
 	}
 	if s := c.Cluster.Settings; !reflect.ValueOf(s).IsZero() {
 		d.Scheduler = &s

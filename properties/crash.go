@@ -31,9 +31,14 @@ func GetsThrough() Property {
 			if slices.ContainsFunc(KnownCrashes(s.Cluster, c), s.Assumes) {
 				return nil, nil
 			}
-			return []Finding{{Stage: CrashedAt(s.Observation), Kind: CrashKind(c), Detail: c.String()}}, nil
+			return []Finding{broken(s.Observation)}, nil
 		},
 	}
+}
+
+// broken is the finding that a system breaks down.
+func broken(o *model.Observation) Finding {
+	return Finding{Stage: CrashedAt(o), Kind: CrashKind(o.Crash), Detail: o.Crash.String(), Stack: o.Crash.Frames()}
 }
 
 // CrashKind is the kind of the finding that is a crash: what it is, and where. In which state
@@ -48,12 +53,12 @@ func CrashKind(c *model.Crash) string {
 
 // Breaks tells whether the system breaks down in another observation, which is of the cluster c,
 // and what that is a finding of. It is of nothing where it is known to break down.
-func Breaks(c *model.Cluster, o *model.Observation) (broken bool, _ []Finding) {
+func Breaks(c *model.Cluster, o *model.Observation) (breaks bool, _ []Finding) {
 	crash := o.Crash
 	if crash == nil || len(KnownCrashes(c, crash)) > 0 {
 		return crash != nil, nil
 	}
-	return true, []Finding{{Stage: CrashedAt(o), Kind: CrashKind(crash), Detail: crash.String()}}
+	return true, []Finding{broken(o)}
 }
 
 // nilPointer is in the message of all panics that are known.

@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,7 +50,7 @@ func TestBreaks(t *testing.T) {
 	claim.Annotations = map[string]string{v1.BetaStorageClassAnnotation: "c"}
 	c := &model.Cluster{Extra: []runtime.Object{claim}}
 	crash := func(where string) *model.Observation {
-		return &model.Observation{Crash: &model.Crash{Kind: model.Panic, Message: nilPointer, Where: where}}
+		return &model.Observation{Crash: &model.Crash{Kind: model.Panic, Message: nilPointer, Where: where, Stack: "a/b.C()\n\t/a/b/c.go:2"}}
 	}
 	broken, findings := Breaks(c, crash("volumebinding.(*VolumeBinding).Score (volume_binding.go:503)"))
 	require.True(t, broken)
@@ -57,6 +58,7 @@ func TestBreaks(t *testing.T) {
 	broken, findings = Breaks(c, crash("elsewhere (a.go:1)"))
 	require.True(t, broken)
 	require.Len(t, findings, 1)
+	require.Equal(t, []string{"b.C (c.go:2)"}, findings[0].Stack)
 	broken, findings = Breaks(c, &model.Observation{})
 	require.False(t, broken)
 	require.Empty(t, findings)
@@ -72,4 +74,7 @@ func TestFrames(t *testing.T) {
 	hangs := &model.Crash{Kind: model.Hang, Stack: own + "\n" + other}
 	require.Equal(t, []string{"c.(*D).E (d.go:503)", "another goroutine:", "c.wait (w.go:5)", "c.begin (b.go:9)"}, hangs.Frames())
 	require.Empty(t, (&model.Crash{Stack: "nothing"}).Frames())
+	deep := (&model.Crash{Kind: model.Exit, Stack: "goroutine 1 [running]:\n" + strings.Repeat("a.f()\n\t/a/a.go:1\n", 100)}).Frames()
+	require.Len(t, deep, 41)
+	require.Equal(t, []string{"a.f (a.go:1)", "and 60 more"}, deep[39:])
 }

@@ -77,6 +77,8 @@ type Finding struct {
 	// Known holds the ids of the ledger entries that together explain the
 	// finding; none if it is new.
 	Known []string
+	// Stack holds the functions on the way to a crash (Crash.Frames), if it is one.
+	Stack []string
 
 	// about names the pod or node in question, if Node does not. Findings of one
 	// property are told apart by Stage, Node and about: Detail may hold numbers

@@ -77,6 +77,7 @@ func asUser(t *testing.T, in string, args ...string) (status int, out, errOut st
 // them with it.
 func TestProcessDies(t *testing.T) {
 	const told = "exit in plugin.(*Plugin).Filter (plugin.go:12): fatal error: concurrent map writes"
+	const stack, saved = "stack:\n    plugin.(*Plugin).Filter (plugin.go:12)\n", "\nstack:\n- \"plugin.(*Plugin).Filter (plugin.go:12)\"\n"
 	text, err := os.ReadFile(deadly)
 	require.NoError(t, err)
 	for _, command := range [][]string{{"check"}, {"explain"}} {
@@ -84,6 +85,7 @@ func TestProcessDies(t *testing.T) {
 			status, out, errOut := asUser(t, string(text), append(command, "--reference", "mortal", file)...)
 			require.Equal(t, statusFound, status, errOut)
 			require.Contains(t, out, told)
+			require.Contains(t, out, stack)
 			require.Empty(t, errOut)
 		}
 	}
@@ -92,6 +94,8 @@ func TestProcessDies(t *testing.T) {
 	require.Equal(t, statusAgrees, status, errOut)
 	require.Contains(t, out, `kind: "exit in plugin.(*Plugin).Filter (plugin.go:`)
 	require.Contains(t, errOut, "to   1 node, 2 pods")
+	require.Contains(t, errOut, "\nstack:\n  plugin.(*Plugin).Filter (plugin.go:12)\n")
+	require.Contains(t, out, saved)
 
 	dir := filepath.Join(t.TempDir(), "campaign")
 	status, _, errOut = asUser(t, "", "fuzz", "--reference", "mortal", "--timelines", "0", "--seed", "1", "--cases", "20", "--workers", "1", "--filters", "0", "--relations", "0", "--out", dir)
@@ -102,6 +106,10 @@ func TestProcessDies(t *testing.T) {
 	require.Equal(t, properties.GetsThrough().Name, s.Findings[0].Identity.Property)
 	require.True(t, s.Findings[0].Minimised.Minimal)
 	require.Greater(t, s.Findings[0].Count, 5)
+	require.Equal(t, []string{"plugin.(*Plugin).Filter (plugin.go:12)"}, s.Findings[0].Stack)
+	file, err := os.ReadFile(filepath.Join(dir, s.Findings[0].File))
+	require.NoError(t, err)
+	require.Contains(t, string(file), saved)
 }
 
 // So is one that does so in the middle of a timeline.
@@ -113,6 +121,8 @@ func TestProcessDiesInTimeline(t *testing.T) {
 		flat := strings.Join(strings.Fields(out), " ")
 		require.Contains(t, flat, "exit in plugin.(*Plugin).Filter (plugin.go:12): fatal error: concurrent map writes")
 		require.Empty(t, errOut)
+		require.Contains(t, out, "stack:\n")
+		require.Contains(t, flat, "stack: plugin.(*Plugin).Filter (plugin.go:12)")
 		if command == "explain" { // what it has told before it died
 			require.Contains(t, flat, "0.000s 1 default/p is created: priority 10, requests cpu 1. 0.000s The scheduler tries default/p. "+
 				"0.000s Here the scheduler ends its process in plugin.(*Plugin).Filter (plugin.go:12): fatal error: concurrent map writes.")
@@ -121,6 +131,7 @@ func TestProcessDiesInTimeline(t *testing.T) {
 	status, out, errOut := asUser(t, "", "minimize", "--reference", "mortal", deadly)
 	require.Equal(t, statusAgrees, status, errOut)
 	require.Contains(t, out, "\nkind: Timeline\n")
+	require.Contains(t, out, "\nstack:\n- \"plugin.(*Plugin).Filter (plugin.go:12)\"\n")
 	require.Contains(t, strings.Join(strings.Fields(errOut), " "), "to 0 nodes, 1 pod, 0 budgets, 1 step")
 
 	dir := filepath.Join(t.TempDir(), "campaign")

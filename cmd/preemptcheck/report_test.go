@@ -207,13 +207,14 @@ func TestReportKeepsBack(t *testing.T) {
 			f := s.Findings[1]
 			f.Identity = fingerprint.Identity{Fingerprint: fingerprint.Fingerprint{Property: test.property, Stage: model.StageDryRun, Kind: test.kind}, Shape: "secret"}
 			f.Explanation, f.Detail, f.File, f.Case = "It breaks in secret.go:503.", test.detail, "kept-back-secret.yaml", "kind: Secret"
-			f.Minimised.Why, f.Timeline = "secret", test.timeline
+			f.Minimised.Why, f.Timeline, f.Stack = "secret", test.timeline, []string{"secret.(*Secret).Stack (secret.go:503)"}
 			campaignIn(t, dir, s)
 			junit, summary := filepath.Join(t.TempDir(), "report.xml"), filepath.Join(t.TempDir(), "summary.md")
 
 			t.Setenv("GITHUB_ACTIONS", "")
 			_, out, _ := preemptcheck(t, "", "report", dir, "--junit", junit)
 			require.Regexp(t, secret, out, "who runs it is told all")
+			require.Contains(t, out, "   stack:\n     "+f.Stack[0]+"\n")
 			require.Contains(t, out, "It goes to the Kubernetes security contact before it is published", "and what to do with it")
 
 			t.Setenv("GITHUB_ACTIONS", "true")

@@ -84,6 +84,7 @@ func (j *Judgement) write(w io.Writer, what string, details []string) {
 	for _, detail := range details {
 		fmt.Fprintln(w, "  "+strings.ReplaceAll(detail, "\n", "\n  "))
 	}
+	words.WriteStack(w, "  ", j.Stack)
 }
 
 // Judge checks a case, and that it is as the case says: that what it expects is

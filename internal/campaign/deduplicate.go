@@ -104,7 +104,7 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*record.F
 	default:
 		f.Minimised.Why = words.FirstLine(err.Error())
 	}
-	f.Detail = words.FirstLine(finding.String())
+	f.Detail, f.Stack = words.FirstLine(finding.String()), finding.Stack
 	f.Explanation = f.Detail
 	if result != nil {
 		f.Explanation = fingerprint.Explain(result, finding)
@@ -158,6 +158,7 @@ func (c *campaign) written(f *record.Finding, cluster *model.Cluster, t *timelin
 	found := fmt.Sprintf("%s %s --seed %d --first %d | %s -", c.Config.Command, generate, f.Seed, f.Number, c.Config.Subcommand("check"))
 	origin := fmt.Sprintf("%s, %s %d, minimised", fuzz, what, f.Number)
 	written := f.Identity.Case(f.Explanation, origin, found, cluster)
+	written.Stack = f.Stack
 	if written.Timeline = t; t != nil {
 		written.Name = words.Slug("timeline " + written.Name)
 	}

@@ -140,7 +140,7 @@ func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 			small := steps.Minimise(ctx, t, shows)
 			t, f.Minimised.Checks, f.Minimised.Minimal = small.Timeline, small.Checks, small.Minimal
 			if lived, last, _ := shown(c.ctx, t); last != nil {
-				f.Detail, f.Explanation = last.Detail, last.Detail+"."
+				f.Detail, f.Explanation, f.Stack = last.Detail, last.Detail+".", last.Stack
 				if small.Minimal { // else what is left may be different each time
 					f.Identity = fingerprint.IdentifyLife(last, lived)
 				}

@@ -213,7 +213,7 @@ type liveCrasher struct {
 	crash *model.Crash // nil: it goes on for ever
 }
 
-const secret = "secretly"
+const secret, secretStack = "secretly", "a.secretly()\n\t/b/secretly.go:18"
 
 func (s liveCrasher) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
 	trace, err := s.liveLiar.Live(ctx, t)
@@ -231,8 +231,8 @@ func (s liveCrasher) Live(ctx context.Context, t *timeline.Timeline) (*timeline.
 // runs is kept back as what does so in a cluster: nothing that is for everybody tells of it.
 func TestCrashInTimelineIsKeptBack(t *testing.T) {
 	for name, crash := range map[string]*model.Crash{
-		"panic":   {Kind: model.Panic, Where: secret + ".go:17", Message: secret, Stack: secret},
-		"hang":    {Kind: model.Hang, Where: secret + ".go:17 (select)", Message: secret, Stack: secret},
+		"panic":   {Kind: model.Panic, Where: secret + ".go:17", Message: secret, Stack: secretStack},
+		"hang":    {Kind: model.Hang, Where: secret + ".go:17 (select)", Message: secret, Stack: secretStack},
 		"endless": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -251,6 +251,7 @@ func TestCrashInTimelineIsKeptBack(t *testing.T) {
 			saved, err := os.ReadFile(filepath.Join(o.Dir, f.File))
 			require.NoError(t, err)
 			require.Contains(t, string(saved), secret)
+			require.Equal(t, crash != nil, strings.Contains(string(saved), "\nstack:\n- a.secretly (secretly.go:18)\n"))
 			names := entries(t, o.Dir)
 			require.NotContains(t, strings.Join(names, " "), " timeline-", "under no other name")
 
@@ -260,6 +261,7 @@ func TestCrashInTimelineIsKeptBack(t *testing.T) {
 			forAll := outputs(t, told.Public(o.Dir))
 			for format, text := range outputs(t, told) {
 				require.Contains(t, text, secret, "who runs it is told all: %s", format)
+				require.Equal(t, crash != nil, strings.Contains(text, "a.secretly (secretly.go:18)"), format)
 				require.NotContains(t, forAll[format], secret, format)
 				require.NotContains(t, forAll[format], f.File, format)
 				require.NotContains(t, forAll[format], "--first", format)

@@ -91,6 +91,13 @@ func Lines[T fmt.Stringer](all []T) []string {
 	return lines
 }
 
+// WriteStack writes a stack, a line for each function. Nothing is written of an empty one.
+func WriteStack(w io.Writer, indent string, stack []string) {
+	if len(stack) > 0 {
+		fmt.Fprintf(w, "%sstack:\n%s  %s\n", indent, indent, strings.Join(stack, "\n"+indent+"  "))
+	}
+}
+
 // WriteWrapped breaks lines between words. A word that is too long stays whole.
 func WriteWrapped(w io.Writer, indent, text string) {
 	const width = 100

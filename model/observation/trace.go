@@ -11,11 +11,16 @@ import (
 // goroutines is how many of those that hang Frames shows.
 const goroutines = 4
 
+// mostFrames is how many functions of a goroutine Frames shows: those of a stack that overflows
+// repeat themselves.
+const mostFrames = 40
+
 // frame is the name of a function in a stack, and the file in the next line.
 var frame = regexp.MustCompile(`(?m)^(?:created by )?(\S+?)(?:\([^()]*\))?(?: in goroutine \d+)?\n\t\S*/([^/\s]+:\d+)`)
 
 // Frames are the functions on the stacks of a crash, the innermost first, with file and line, but
-// those of Go's runtime, and a line between two goroutines: of the one that panics, or of some of those that hang.
+// those of Go's runtime, and a line between two goroutines: of the one that panics, or of some of those
+// that hang. Of a deep stack the outermost are only counted.
 func (c *Crash) Frames() (all []string) {
 	stacks := strings.Split(strings.TrimSpace(c.Stack), "\n\n")
 	stacks = slices.DeleteFunc(stacks, func(s string) bool { return !frame.MatchString(s) }) // what the process said
@@ -27,11 +32,16 @@ func (c *Crash) Frames() (all []string) {
 		if i > 0 {
 			all = append(all, "another goroutine:")
 		}
+		var own []string
 		for _, m := range frame.FindAllStringSubmatch(s, -1) {
 			if m[1] == "panic" || strings.HasPrefix(m[1], "runtime.") {
 				continue // Go's own
 			}
-			all = append(all, fmt.Sprintf("%s (%s)", path.Base(m[1]), m[2]))
+			own = append(own, fmt.Sprintf("%s (%s)", path.Base(m[1]), m[2]))
+		}
+		all = append(all, own[:min(mostFrames, len(own))]...)
+		if more := len(own) - mostFrames; more > 0 {
+			all = append(all, fmt.Sprintf("and %d more", more))
 		}
 	}
 	return all

@@ -325,9 +325,7 @@ func (r *Observed) writeText(w io.Writer, did string) {
 	if r.ToContact != "" {
 		fmt.Fprintln(w, "  "+r.ToContact)
 	}
-	if len(r.Stack) > 0 {
-		fmt.Fprintf(w, "  stack:\n    %s\n", strings.Join(r.Stack, "\n    "))
-	}
+	words.WriteStack(w, "  ", r.Stack)
 }
 
 // withoutWhatItDid leaves out of a finding what is said already.

@@ -51,6 +51,8 @@ type Finding struct {
 	Since int
 	// Known are the ids of the known findings that explain it.
 	Known []string
+	// Stack holds the functions on the way to a crash (Crash.Frames), if it is one.
+	Stack []string
 }
 
 func (f Finding) String() string {

@@ -22,7 +22,7 @@ func progress() []Property {
 		Check: func(l *Life) []Finding {
 			switch t := l.Trace; {
 			case t.Crash != nil:
-				return []Finding{{Kind: properties.CrashKind(t.Crash), Detail: "the scheduler breaks: " + t.Crash.String(), Entry: len(t.Entries)}}
+				return []Finding{{Kind: properties.CrashKind(t.Crash), Detail: "the scheduler breaks: " + t.Crash.String(), Entry: len(t.Entries), Stack: t.Crash.Frames()}}
 			case t.Endless != "":
 				return []Finding{{Kind: "endless", Detail: t.Endless, Entry: len(t.Entries)}}
 			}

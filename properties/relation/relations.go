@@ -92,8 +92,9 @@ func (r relation) check(s *properties.Subject) ([]properties.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c := after.Crash; c != nil && len(properties.KnownCrashes(v.cluster, c)) > 0 {
-		return nil, nil // there is nothing to compare: where it knows two capacities, which it reads is chance
+	// A known crash is no finding: where the system knows two capacities, which it reads is chance.
+	if breaks, findings := properties.Breaks(v.cluster, after); breaks {
+		return findings, nil // there is nothing to compare
 	}
 	if knownError(s, s.Cluster, s.Observation) != knownError(s, v.cluster, after) {
 		return nil, nil // as little

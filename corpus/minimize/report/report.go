@@ -25,6 +25,8 @@ type Report struct {
 	File        string                  `json:"file"`
 	Fingerprint fingerprint.Fingerprint `json:"fingerprint"`
 	Finding     string                  `json:"finding"`
+	// Stack holds the functions on the way to it, if it is a crash.
+	Stack []string `json:"stack,omitempty"`
 	// Explanation says in a sentence what is found in the minimised cluster.
 	Explanation string        `json:"explanation"`
 	From        minimize.Size `json:"from"`
@@ -68,7 +70,7 @@ func Minimise(ctx context.Context, checker *properties.Checker, c *corpus.Case, 
 	m := &Report{
 		File: c.File, Fingerprint: fingerprint.OfFinding(&r.Finding), Finding: words.FirstLine(r.Finding.String()),
 		From: minimize.SizeOf(c.Cluster), To: minimize.SizeOf(r.Cluster),
-		Checks: r.Checks, Minimal: r.Minimal, Smallest: r.Smallest, Needs: r.Needs,
+		Stack: r.Finding.Stack, Checks: r.Checks, Minimal: r.Minimal, Smallest: r.Smallest, Needs: r.Needs,
 	}
 	if r.Neighbour != nil {
 		m.Neighbour = r.Neighbour.Edit
@@ -81,6 +83,7 @@ func Minimise(ctx context.Context, checker *properties.Checker, c *corpus.Case, 
 	if len(r.Finding.Known) > 0 {
 		m.Small.Finding, m.Small.Findings = nil, r.Finding.Known
 	}
+	m.Small.Stack = m.Stack
 	m.keepBack()
 	m.Case, err = written(m.Small)
 	return m, err
@@ -131,6 +134,10 @@ func (m *Report) WriteText(w io.Writer) {
 	}
 	if m.ToContact {
 		fmt.Fprintf(w, "%s\n\n", fingerprint.ToContact)
+	}
+	if len(m.Stack) > 0 {
+		words.WriteStack(w, "", m.Stack)
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "from %s\nto   %s\nin   %s\n\n", m.From, m.To, words.Plural(m.Checks, "check"))
 	if !m.Minimal {

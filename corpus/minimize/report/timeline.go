@@ -38,8 +38,8 @@ func MinimiseTimeline(ctx context.Context, live variation.Live, c *corpus.Case) 
 	m := &Report{
 		File: c.File, Fingerprint: fingerprint.Fingerprint{Property: keep.Property, Kind: keep.Kind, Known: strings.Join(keep.Known, ",")},
 		Finding: words.FirstLine(keep.String()), Explanation: keep.Detail,
-		From: SizeOfTimeline(c.Timeline), To: SizeOfTimeline(small.Timeline), Checks: small.Checks, Minimal: small.Minimal,
-		Small: &corpus.Case{Name: c.Name, Description: keep.Detail, Origin: c.Origin, Finding: c.Finding, Findings: keep.Known,
+		Stack: keep.Stack, From: SizeOfTimeline(c.Timeline), To: SizeOfTimeline(small.Timeline), Checks: small.Checks, Minimal: small.Minimal,
+		Small: &corpus.Case{Name: c.Name, Description: keep.Detail, Origin: c.Origin, Finding: c.Finding, Findings: keep.Known, Stack: keep.Stack,
 			Cluster: small.Timeline.Cluster, Timeline: small.Timeline},
 	}
 	if m.Minimal {

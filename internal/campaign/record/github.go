@@ -89,8 +89,9 @@ func (r *Report) markdown() string {
 			continue
 		}
 		fmt.Fprintf(&b, "%s\n\n", escapeMarkdown.Replace(f.History()))
-		fence := fenceFor(f.Reproduce + f.Minimise)
-		fmt.Fprintf(&b, "%s\n%s\n%s\n%s\n\n", fence, f.Reproduce, f.Minimise, fence)
+		fenced := strings.Join(append([]string{f.Reproduce, f.Minimise}, f.Stack...), "\n")
+		fence := fenceFor(fenced)
+		fmt.Fprintf(&b, "%s\n%s\n%s\n\n", fence, fenced, fence)
 	}
 	fmt.Fprintf(&b, "%s\n\n", escapeMarkdown.Replace(r.Tried()))
 	table := func(what, of string, counts iter.Seq2[string, int]) {

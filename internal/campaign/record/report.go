@@ -122,6 +122,8 @@ type ReportedFinding struct {
 	Shape       string `json:"shape,omitempty"`
 	Explanation string `json:"explanation"`
 	Detail      string `json:"detail"`
+	// Stack holds the functions on the way to it, if it is a crash.
+	Stack []string `json:"stack,omitempty"`
 	// Timeline: it was found in timelines.
 	Timeline bool `json:"timeline,omitempty"`
 	// Count, FoundAfter and Clusters are those of Finding.
@@ -303,12 +305,16 @@ func (f *ReportedFinding) History() string {
 	return text + fmt.Sprintf(" from %s to %s with %d checks in %s.", m.From, m.To, m.Checks, since(m.Seconds))
 }
 
-// lines are the history, and the commands to go on with.
+// lines are the history, the commands to go on with, and the stack of a crash.
 func (f *ReportedFinding) lines() []string {
 	if f.KeptBack {
 		return nil
 	}
-	return []string{f.History(), "Reproduce: " + f.Reproduce, "Minimise: " + f.Minimise}
+	lines := []string{f.History(), "Reproduce: " + f.Reproduce, "Minimise: " + f.Minimise}
+	if len(f.Stack) > 0 {
+		lines = append(append(lines, "Stack:"), f.Stack...)
+	}
+	return lines
 }
 
 // Tried tells in one paragraph what the campaign did.
@@ -382,7 +388,7 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 	out := ReportedFinding{
 		Identity: f.Identity.String(), Property: f.Identity.Property, Stage: string(f.Identity.Stage),
 		Kind: f.Identity.Kind, Shape: f.Identity.Shape,
-		Explanation: f.Explanation, Detail: f.Detail, ToContact: f.GoesToContact(), Timeline: f.Timeline,
+		Explanation: f.Explanation, Detail: f.Detail, Stack: f.Stack, ToContact: f.GoesToContact(), Timeline: f.Timeline,
 		Count: f.Count, FoundAfter: f.FoundAfter, Clusters: f.Clusters, Minimised: f.Minimised,
 	}
 	from, file := "", "-"

@@ -91,6 +91,8 @@ type Finding struct {
 	// Explanation is one sentence; Detail is what properties.Finding says.
 	Explanation string `json:"explanation"`
 	Detail      string `json:"detail"`
+	// Stack holds the functions on the way to it, if it is a crash.
+	Stack []string `json:"stack,omitempty"`
 	// Number is the first cluster that showed it: "generate --seed --first".
 	// Seed is the seed of that cluster.
 	Seed   uint64 `json:"seed"`

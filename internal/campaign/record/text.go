@@ -39,7 +39,9 @@ func (r *Report) summary(w io.Writer) {
 			words.WriteWrapped(w, "   ", fingerprint.ToContact)
 		}
 		words.WriteWrapped(w, "   ", f.History())
-		fmt.Fprintf(w, "   reproduce: %s\n   minimise:  %s\n\n", f.Reproduce, f.Minimise)
+		fmt.Fprintf(w, "   reproduce: %s\n   minimise:  %s\n", f.Reproduce, f.Minimise)
+		words.WriteStack(w, "   ", f.Stack)
+		fmt.Fprintln(w)
 	}
 	words.WriteWrapped(w, "", r.Tried())
 	words.WriteWrapped(w, "", fmt.Sprintf("%s; reference %s; %s", r.from(), r.Config.Reference, r.Config.Version))

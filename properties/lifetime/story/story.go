@@ -34,6 +34,8 @@ type Story struct {
 	Why      []string `json:",omitempty"`
 	// Crash is how the scheduler broke, if it did.
 	Crash string `json:",omitempty"`
+	// Stack holds the functions on the way to it.
+	Stack []string `json:",omitempty"`
 }
 
 // Sentence is one thing that happened.
@@ -74,7 +76,7 @@ func Tell(l *lifetime.Life, findings []lifetime.Finding) *Story {
 		silent(len(t.Timeline.Steps))
 	}
 	if c := t.Trace.Crash; c != nil {
-		s.Crash = c.String()
+		s.Crash, s.Stack = c.String(), c.Frames()
 		s.Told = append(s.Told, Sentence{clock.Seconds(), max(step, 1), crashWords(c)})
 	}
 	s.Waits = waits(l)
@@ -336,6 +338,7 @@ func (s *Story) WriteText(w io.Writer) {
 	for _, f := range s.Findings {
 		words.WriteWrapped(w, "", "Not as promised: "+f)
 	}
+	words.WriteStack(w, "", s.Stack)
 	for _, why := range s.Why {
 		fmt.Fprintln(w)
 		words.WriteWrapped(w, "", why)
