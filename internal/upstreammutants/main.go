@@ -2,8 +2,8 @@
 // finds out how long a campaign takes to notice each. A campaign that finds nothing
 // means something only if it finds these. With arguments it plants only the mutants
 // of these names. With -witnesses it runs no campaign, and shows that the timelines which tell
-// the stories of known bugs pass without them and fail with them. With -feature-gates its campaigns have these, as those
-// of "preemptcheck fuzz" have.
+// the stories of known bugs pass without them and fail with them. With -feature-gates and -workers its campaigns have
+// these, as those of "preemptcheck fuzz" have.
 package main
 
 import (
@@ -20,10 +20,11 @@ func main() {
 	defer stop()
 	witnesses := flag.Bool("witnesses", false, "show that the timelines of known bugs fail with these, and run no campaign")
 	gates := flag.String("feature-gates", "", "feature gates of the scheduler in all campaigns, as GenericWorkload=true")
+	workers := flag.Int("workers", 0, "how many clusters a campaign checks at once if not 0, as \"preemptcheck fuzz\" has it")
 	flag.Parse()
 	mutants := All
 	do := func(ctx context.Context, out, log io.Writer, mutants []Mutant) error {
-		return run(ctx, out, log, mutants, *gates)
+		return run(ctx, out, log, mutants, *gates, *workers)
 	}
 	if *witnesses {
 		mutants, do = witnessed(), runWitnesses

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,14 +34,14 @@ const controlFor = 20 * time.Second
 
 // run plants the mutants in a copy of upstream, one at a time, and looks for each
 // with a campaign; before them, it looks at the copy as it is, where there must be
-// nothing to find. All campaigns have the feature gates. It writes a table to out, and what is going on to log. The
+// nothing to find. All campaigns have the feature gates, and the workers. It writes a table to out, and what is going on to log. The
 // error says what was not achieved.
-func run(ctx context.Context, out, log io.Writer, mutants []Mutant, gates string) error {
+func run(ctx context.Context, out, log io.Writer, mutants []Mutant, gates string, workers int) error {
 	source, r, err := newRunner(ctx, log)
 	if err != nil {
 		return err
 	}
-	r.gates = gates
+	r.gates, r.workers = gates, workers
 	control, err := r.campaign(ctx, controlFor)
 	if err != nil {
 		return fmt.Errorf("without a mutant: %w", err)
@@ -82,6 +83,7 @@ func newRunner(ctx context.Context, log io.Writer) (*harness.Source, *runner, er
 type runner struct {
 	dir, original string
 	gates         string
+	workers       int // 0: as many as there are by default
 	log           io.Writer
 	// binary is the last one built, building how long that took, and running how
 	// long the campaign took.
@@ -142,6 +144,9 @@ func (r *runner) campaign(ctx context.Context, limit time.Duration, args ...stri
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
+	if r.workers > 0 {
+		args = append(args, "--workers", strconv.Itoa(r.workers))
+	}
 	cmd := exec.CommandContext(ctx, r.binary, append([]string{"fuzz", "--seed", "1", "--for", limit.String(), "--feature-gates", r.gates, "--out", temp, "-o", "json"}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
