@@ -25,7 +25,7 @@ func (r *result) String() string {
 	if r.ReportedFinding == nil {
 		return r.Name + ": not found"
 	}
-	return fmt.Sprintf("%s: found after %.1f s: %s", r.Name, r.after, r.Detail)
+	return fmt.Sprintf("%s: found after %.1f s, %d nodes and %d pods left: %s", r.Name, r.after, r.Minimised.To.Nodes, r.Minimised.To.Pods, r.Detail)
 }
 
 // median is the middle of the seconds until each mutant was found. One that was
