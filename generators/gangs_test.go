@@ -43,6 +43,26 @@ func TestOfAnyPreemptor(t *testing.T) {
 			count("that need not run together", gang == nil)
 			count("all of which have to run", gang != nil && int(gang.MinGroupCount) == groups)
 			count("fewer of which have to run", gang != nil && int(gang.MinGroupCount) < groups)
+			cy := podgroup.Documented().NewCycle(c, model.Documented())
+			whole, _ := podgroup.Topology(cy, cy.Root, podgroup.TopologyDomain{})
+			own := 0
+			for _, leaf := range cy.Root.Leaves() {
+				if podgroup.TopologyKey(c, leaf.Key) == "" {
+					continue
+				}
+				own++
+				for _, d := range whole {
+					below, _ := podgroup.Topology(cy, leaf, d)
+					count("no topology domain within that of the tree", d.Group != "" && len(below) == 0)
+					count("several topology domains within that of the tree", d.Group != "" && len(below) > 1)
+				}
+			}
+			constrained := podgroup.TopologyKey(c, c.PreemptorGroup) != ""
+			count("a tree in one topology domain", constrained && own == 0)
+			count("groups of a tree each in one topology domain", !constrained && own > 0)
+			count("both", constrained && own > 0)
+			count("the topology domain of those of a tree that run", constrained && len(cy.Bound) > 0 && len(whole) == 1)
+			count("no topology domain of those of a tree that run", constrained && len(cy.Bound) > 0 && len(whole) == 0)
 			continue
 		}
 		g := c.Group(c.PreemptorGroup).(*schedulingv1beta1.PodGroup)
@@ -59,7 +79,8 @@ func TestOfAnyPreemptor(t *testing.T) {
 		count("scheduled before", len(g.Status.Conditions) > 0)
 		count("a policy of its own", g.Spec.PreemptionPolicy != nil)
 		if podgroup.TopologyKey(c, c.PreemptorGroup) != "" {
-			domains := podgroup.Topology(podgroup.Documented().NewCycle(c, model.Documented()))
+			cy := podgroup.Documented().NewCycle(c, model.Documented())
+			domains, _ := podgroup.Topology(cy, cy.Root, podgroup.TopologyDomain{})
 			count("no topology domain", len(domains) == 0)
 			count("one topology domain", len(domains) == 1)
 			count("several topology domains", len(domains) > 1)
@@ -76,7 +97,9 @@ func TestOfAnyPreemptor(t *testing.T) {
 	for _, what := range []string{"a gang", "no gang", "one pod", "three pods or more", "pods that run", "all of it", "less than all", "more than all",
 		"as a whole", "scheduled before", "a policy of its own", "nominated", "another priority", "a composite group", "of three groups", "that need not run together",
 		"all of which have to run", "fewer of which have to run", "no topology domain", "one topology domain", "several topology domains",
-		"no topology domain of those that run", "the topology domain of those that run", "a topology constraint while the gate is off"} {
+		"no topology domain of those that run", "the topology domain of those that run", "a topology constraint while the gate is off",
+		"a tree in one topology domain", "groups of a tree each in one topology domain", "both", "no topology domain within that of the tree",
+		"several topology domains within that of the tree", "the topology domain of those of a tree that run", "no topology domain of those of a tree that run"} {
 		require.NotZero(t, seen[what], what)
 	}
 }

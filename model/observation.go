@@ -54,6 +54,8 @@ type (
 	GroupCycle = observation.GroupCycle
 	// MemberTry is one try to place a member of a group beside those before it.
 	MemberTry = observation.MemberTry
+	// DomainChoice is which of several topology domains is taken for a group.
+	DomainChoice = observation.DomainChoice
 	// UnitTry is one try to give back a preemption unit.
 	UnitTry = observation.UnitTry
 	// MemberEnd is what becomes of a member that was not bound.

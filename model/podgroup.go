@@ -75,22 +75,40 @@ func (c *Cluster) RootOf(p *v1.Pod) string {
 	return c.rootOf(p.Namespace, PodGroupKey(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName))
 }
 
+// GroupsOf are the groups that a pod is scheduled with, from its PodGroup up to RootOf; nil if that is "".
+func (c *Cluster) GroupsOf(p *v1.Pod) []string {
+	if c.RootOf(p) == "" {
+		return nil
+	}
+	return c.upFrom(p.Namespace, PodGroupKey(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName))
+}
+
 // rootOf is RootOf for the pods of a group.
 func (c *Cluster) rootOf(namespace, key string) string {
-	parent, ok := c.parentOf(key)
-	if !ok {
+	all := c.upFrom(namespace, key)
+	if all == nil {
 		return ""
 	}
-	for seen := []string{key}; parent != "" && c.Settings.FeatureGates[GateComposite]; {
-		if key = CompositePodGroupKey(namespace, parent); slices.Contains(seen, key) {
-			return "" // a circle has no root
+	return all[len(all)-1]
+}
+
+// upFrom are a group and those above it; nil if one of them is missing, or in a circle, which has no root.
+func (c *Cluster) upFrom(namespace, key string) []string {
+	parent, ok := c.parentOf(key)
+	if !ok {
+		return nil
+	}
+	all := []string{key}
+	for parent != "" && c.Settings.FeatureGates[GateComposite] {
+		if key = CompositePodGroupKey(namespace, parent); slices.Contains(all, key) {
+			return nil
 		}
 		if parent, ok = c.parentOf(key); !ok {
-			return ""
+			return nil
 		}
-		seen = append(seen, key)
+		all = append(all, key)
 	}
-	return key
+	return all
 }
 
 // parentOf is the name of the composite group that a group is in, "" if it is in none, and whether the group is

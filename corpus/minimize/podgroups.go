@@ -17,6 +17,19 @@ import (
 // podGroups make pod groups smaller: with fewer members, of which fewer are needed, or without the group.
 func podGroups(c *model.Cluster) []step {
 	var steps []step
+	for _, o := range c.Extra {
+		if group, is := o.(metav1.Object); is && constraints(o) {
+			steps = append(steps, step{title(o) + ": no topology constraint", func(c *model.Cluster) *model.Cluster {
+				return edit(c, func(_ int, o runtime.Object) bool {
+					is := isGroup(o, model.KeyOfGroup(group))
+					if is {
+						unconstrained(o)
+					}
+					return is
+				})
+			}})
+		}
+	}
 	for i, o := range c.Extra {
 		g, ok := o.(*schedulingv1beta1.PodGroup)
 		if !ok {
@@ -47,14 +60,6 @@ func podGroups(c *model.Cluster) []step {
 				}})
 			}
 		}
-		if g.Spec.SchedulingConstraints != nil {
-			steps = append(steps, step{title(g) + ": no topology constraint", func(c *model.Cluster) *model.Cluster {
-				return editGroup(c, g, func(g *schedulingv1beta1.PodGroup) bool {
-					g.Spec.SchedulingConstraints = nil
-					return true
-				})
-			}})
-		}
 		if g.Spec.SchedulingPolicy.Gang != nil {
 			steps = append(steps, step{title(g) + ": the policy basic", func(c *model.Cluster) *model.Cluster {
 				return editGroup(c, g, func(g *schedulingv1beta1.PodGroup) bool {
@@ -65,6 +70,26 @@ func podGroups(c *model.Cluster) []step {
 		}
 	}
 	return append(steps, newScale(c, "members needed", 1, 1, minCountOf).steps()...)
+}
+
+// constraints tells whether a group has a topology constraint.
+func constraints(o runtime.Object) bool {
+	switch g := o.(type) {
+	case *schedulingv1beta1.PodGroup:
+		return g.Spec.SchedulingConstraints != nil
+	case *schedulingv1alpha3.CompositePodGroup:
+		return g.Spec.SchedulingConstraints != nil
+	}
+	return false
+}
+
+func unconstrained(o runtime.Object) {
+	switch g := o.(type) {
+	case *schedulingv1beta1.PodGroup:
+		g.Spec.SchedulingConstraints = nil
+	case *schedulingv1alpha3.CompositePodGroup:
+		g.Spec.SchedulingConstraints = nil
+	}
 }
 
 // alone has a group preempt that is part of a composite one. All groups of the tree are then scheduled by themselves.

@@ -110,6 +110,7 @@ func (g *drawer) drawGangs(first *schedulingv1beta1.PodGroup, members []*v1.Pod)
 	}
 	g.c.Extra = append(g.c.Extra, root)
 	g.c.PreemptorGroup = model.CompositePodGroupKey(root.Namespace, root.Name)
+	g.drawTopologies(root, leaves)
 }
 
 // running are pods that can be members, and run already.

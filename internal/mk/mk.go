@@ -184,7 +184,7 @@ func PartOf(parent string) func(*schedulingv1beta1.PodGroup) {
 
 // Composite is a CompositePodGroup of that priority, in another one unless that is "".
 // Its children are disrupted together, or independently.
-func Composite(name, parent string, priority int32, together bool) *schedulingv1alpha3.CompositePodGroup {
+func Composite(name, parent string, priority int32, together bool, change ...func(*schedulingv1alpha3.CompositePodGroup)) *schedulingv1alpha3.CompositePodGroup {
 	g := &schedulingv1alpha3.CompositePodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	g.Spec.Priority = &priority
 	if parent != "" {
@@ -192,6 +192,9 @@ func Composite(name, parent string, priority int32, together bool) *schedulingv1
 	}
 	if together {
 		g.Spec.DisruptionMode = &schedulingv1alpha3.CompositeDisruptionMode{All: &schedulingv1alpha3.AllCompositeDisruptionMode{}}
+	}
+	for _, change := range change {
+		change(g)
 	}
 	return g
 }

@@ -26,7 +26,7 @@ type Course struct {
 	First []MemberFit
 	Binds bool
 	// FirstDomains are the topology domains in which they are tried, and SecondDomains the same for Second: First and Second are of
-	// the domain that is taken, or of the first one.
+	// those that are taken, or of the first ones. Of a group within another they are within what is taken for the other.
 	FirstDomains, SecondDomains []DomainFit
 	// Eligible is nil if preemption is not tried. Awaited are the victims of a preemption before that the group
 	// waits for.
@@ -47,11 +47,11 @@ type Course struct {
 	Nominated map[string]string
 }
 
-// DomainFit tells whether enough members fit in a topology domain.
+// DomainFit tells whether enough members of a group fit in a topology domain. Shown: it is taken, or the first of those of which none is.
 type DomainFit struct {
 	podgroup.TopologyDomain
-	Tries  []MemberFit
-	Enough bool
+	Tries         []MemberFit
+	Enough, Shown bool
 }
 
 // MemberFit is where a member may go beside those before it.
@@ -78,19 +78,9 @@ type UnitFate struct {
 // Follow is the course that makes the choices of an observation where the rules allow them, and the first ones
 // elsewhere.
 func Follow(s *podgroups.Set, o *model.Observation) *Course {
-	g, taken := &model.GroupCycle{}, map[string]string{} // the nodes of members, in the end
+	g := &model.GroupCycle{}
 	if o != nil && o.Group != nil {
 		g = o.Group
-	}
-	if o != nil && o.Aftermath != nil {
-		for _, call := range o.Aftermath.Calls {
-			if call.Verb == "bind" {
-				taken[call.Object] = call.Node
-			}
-		}
-	}
-	for i, member := range g.Placed {
-		taken[member] = g.PlacedTo[i]
 	}
 	tries := func(again bool) []model.MemberTry {
 		if again {
@@ -98,16 +88,24 @@ func Follow(s *podgroups.Set, o *model.Observation) *Course {
 		}
 		return g.First
 	}
-	at := func(in pass, member *v1.Pod) int {
-		return slices.IndexFunc(tries(in.again), func(t model.MemberTry) bool { return t.Pod == model.Key(member) && t.Domain == in.domain.Name })
+	at := func(in place, member *v1.Pod) int {
+		return slices.IndexFunc(tries(in.again), func(t model.MemberTry) bool {
+			return t.Pod == model.Key(member) && slices.Equal(t.Domains, in.Path())
+		})
 	}
 	return chosen{
-		domain: func(enough []*pass) int {
-			return max(0, slices.IndexFunc(enough, func(p *pass) bool {
-				return slices.ContainsFunc(p.Placed, func(at podgroup.Placement) bool { return taken[model.Key(at.Pod)] == at.Node })
-			}))
+		domain: func(in place, group string, enough []podgroup.Scheduled) int {
+			choices := g.FirstChoices
+			if in.again {
+				choices = g.SecondChoices
+			}
+			i := slices.IndexFunc(choices, func(c model.DomainChoice) bool { return c.Group == group && slices.Equal(c.Within, in.Path()) })
+			if i < 0 {
+				return 0
+			}
+			return max(0, slices.IndexFunc(enough, func(d podgroup.Scheduled) bool { return d.Name == choices[i].Domain }))
 		},
-		member: func(in pass, left []*v1.Pod) (next int, untried bool) {
+		member: func(in place, left []*v1.Pod) (next int, untried bool) {
 			best := -1
 			for i, m := range left {
 				if now := at(in, m); now >= 0 && (best < 0 || now < at(in, left[best])) {
@@ -116,7 +114,7 @@ func Follow(s *podgroups.Set, o *model.Observation) *Course {
 			}
 			return max(best, 0), best < 0
 		},
-		node: func(in pass, member *v1.Pod, fits []string) string {
+		node: func(in place, member *v1.Pod, fits []string) string {
 			if i := at(in, member); i >= 0 && slices.Contains(fits, tries(in.again)[i].Node) {
 				return tries(in.again)[i].Node
 			}
@@ -144,9 +142,9 @@ func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
 			return taken[turn-1]
 		}
 		all = append(all, chosen{
-			domain: func(enough []*pass) int { return choose(len(enough)) },
-			member: func(_ pass, left []*v1.Pod) (int, bool) { return choose(len(left)), true },
-			node:   func(_ pass, _ *v1.Pod, fits []string) string { return fits[choose(len(fits))] },
+			domain: func(_ place, _ string, enough []podgroup.Scheduled) int { return choose(len(enough)) },
+			member: func(_ place, left []*v1.Pod) (int, bool) { return choose(len(left)), true },
+			node:   func(_ place, _ *v1.Pod, fits []string) string { return fits[choose(len(fits))] },
 			order:  func(possible []*unit.Unit) []*unit.Unit { return inOrder(s, possible, choose) },
 		}.course(s))
 		for len(taken) > 0 && taken[len(taken)-1]+1 == of[len(of)-1] {
@@ -162,11 +160,11 @@ func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
 
 // chosen makes the choices.
 type chosen struct {
-	// domain is the one that is taken of those in which enough fit.
-	domain func(enough []*pass) int
+	// domain is the one that is taken of those in which enough members of a group fit.
+	domain func(in place, group string, enough []podgroup.Scheduled) int
 	// member is the next one to be tried; untried says that it need not be if there cannot be enough any more.
-	member func(in pass, left []*v1.Pod) (next int, untried bool)
-	node   func(in pass, member *v1.Pod, fits []string) string
+	member func(in place, left []*v1.Pod) (next int, untried bool)
+	node   func(in place, member *v1.Pod, fits []string) string
 	// order is from the most important unit down.
 	order func(possible []*unit.Unit) []*unit.Unit
 }
@@ -224,93 +222,6 @@ func (by chosen) course(s *podgroups.Set) *Course {
 	victims := by.reprieve(s, c, possible, ends.Second)
 	c.Actuation = s.Actuate(s.Cycle, ends.Second, victims)
 	return c
-}
-
-// pass is what placing the members one after another came to, in the domain that is taken of all.
-type pass struct {
-	podgroup.Pass
-	again   bool // after all that may be preempted is gone
-	domain  podgroup.TopologyDomain
-	tries   []MemberFit
-	failure string
-	domains []DomainFit // nil if there is no constraint
-}
-
-// pass places the members one after another, in one domain after another.
-func (by chosen) pass(s *podgroups.Set, again bool, gone []*unit.Unit) *pass {
-	var enough []*pass
-	var among []podgroup.Scheduled
-	var domains []DomainFit
-	taken := &pass{again: again}
-	for i, domain := range s.Topology(s.Cycle) {
-		p := &placer{pass: pass{again: again, domain: domain}, by: by, s: s, gone: gone}
-		p.Pass = s.Place(p)
-		if i == 0 || p.failure != "" {
-			taken = &p.pass
-		}
-		if p.failure != "" {
-			return taken
-		}
-		domains = append(domains, DomainFit{domain, p.tries, p.Enough})
-		if p.Enough {
-			enough, among = append(enough, &p.pass), append(among, podgroup.Scheduled{TopologyDomain: domain, Pass: p.Pass})
-		}
-	}
-	if len(enough) > 0 {
-		taken = enough[by.domain(enough)]
-	}
-	if len(enough) > 1 {
-		taken.failure = s.Compare(s.Cycle, among, gone)
-	}
-	if podgroup.TopologyKey(s.Cluster, s.Cluster.PreemptorGroup) != "" {
-		taken.domains = domains
-	}
-	return taken
-}
-
-// placer places members as is chosen.
-type placer struct {
-	pass
-	by   chosen
-	s    *podgroups.Set
-	gone []*unit.Unit
-}
-
-// Member implements podgroup.Placer.
-func (p *placer) Member(left []*v1.Pod, enough bool) int {
-	next, untried := p.by.member(p.pass, left)
-	if untried && !enough {
-		return -1
-	}
-	return next
-}
-
-// Group implements podgroup.Placer: the group of the member that is chosen, of all of them.
-func (p *placer) Group(left []*podgroup.Tree, enough bool) int {
-	var members []*v1.Pod
-	for _, g := range left {
-		for _, leaf := range g.Leaves() {
-			members = append(members, leaf.Members...)
-		}
-	}
-	if len(members) == 0 {
-		return 0
-	}
-	next := p.Member(members, enough)
-	return slices.IndexFunc(left, func(g *podgroup.Tree) bool { return next >= 0 && g.Has(members[next]) })
-}
-
-// Place implements podgroup.Placer.
-func (p *placer) Place(member *v1.Pod, at []podgroup.Placement) (node string, ok bool) {
-	d := p.domain.Within(p.s.CycleOf(p.domain.Only(p.s.OfPods), p.domain.Seen(p.s.World(p.s.Cycle, member, at, p.gone)), at, p.gone, p.gone).Decide())
-	try := MemberFit{Member: member, Fits: d.Fits, Verdicts: d.Verdicts}
-	if len(d.Errors) > 0 {
-		p.failure = d.Errors[0]
-	} else if len(d.Fits) > 0 {
-		try.Node = p.by.node(p.pass, member, d.Fits)
-	}
-	p.tries = append(p.tries, try)
-	return try.Node, p.failure == ""
 }
 
 // reprieve gives units back, and returns those that are not.

@@ -1,7 +1,6 @@
 package mutant
 
 import (
-	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -27,7 +26,7 @@ func (m Mutant) DecideGroup(c *model.Cluster) (*podgroups.Set, error) {
 // are right.
 func OfGangs() []Mutant {
 	var all []Mutant
-	for _, m := range ofGangs {
+	for _, m := range slices.Concat(ofTopology, ofGangs) {
 		rules := answers.Documented()
 		m.change(rules)
 		all = append(all, Mutant{m.name, rules, nil})
@@ -36,39 +35,6 @@ func OfGangs() []Mutant {
 }
 
 var ofGangs = []breaks{
-	{"gangs: any node may do", topology(func(*podgroup.Cycle) []podgroup.TopologyDomain { return []podgroup.TopologyDomain{{}} })},
-	{"gangs: nodes without the label are a domain", topology(func(cy *podgroup.Cycle) []podgroup.TopologyDomain {
-		rest := podgroup.TopologyDomain{Nodes: []string{}}
-		all := podgroup.Topology(cy)
-		for _, n := range cy.First.Nodes {
-			if len(cy.Bound) == 0 && !slices.ContainsFunc(all, func(d podgroup.TopologyDomain) bool { return d.Has(n.Name) }) {
-				rest.Nodes = append(rest.Nodes, n.Name)
-			}
-		}
-		return append(all, rest)
-	})},
-	{"gangs: where members run does not matter", topology(func(cy *podgroup.Cycle) []podgroup.TopologyDomain {
-		return podgroup.Topology(variant.Changed(cy, func(cy *podgroup.Cycle) { cy.Bound = nil }))
-	})},
-	{"gangs: one domain only is tried", topology(func(cy *podgroup.Cycle) []podgroup.TopologyDomain {
-		return slices.Clip(podgroup.Topology(cy))[:min(1, len(podgroup.Topology(cy)))]
-	})},
-	{"gangs: each node is a domain", topology(func(cy *podgroup.Cycle) (all []podgroup.TopologyDomain) {
-		for _, d := range podgroup.Topology(cy) {
-			for _, n := range d.Nodes {
-				all = append(all, podgroup.TopologyDomain{Name: d.Name, Nodes: []string{n}})
-			}
-		}
-		return all
-	})},
-	{"gangs: the gate of topology constraints does not matter", topology(func(cy *podgroup.Cycle) []podgroup.TopologyDomain {
-		return podgroup.Topology(variant.Changed(cy, func(cy *podgroup.Cycle) {
-			c := *cy.Cluster
-			c.Settings.FeatureGates = maps.Clone(c.Settings.FeatureGates)
-			c.Settings.FeatureGates[model.GateTopology] = true
-			cy.Cluster = &c
-		}))
-	})},
 	{"gangs: tried before all that have to be scheduled exist", ofCycle(func(a *podgroup.Algorithm) {
 		a.Waits = func(*podgroup.Cycle) bool { return false }
 	})},
@@ -227,10 +193,6 @@ func failsBut(reason string) func(*answers.Rules) {
 
 func enough(is func(cy *podgroup.Cycle, g *podgroup.Tree, placed int) bool) func(*answers.Rules) {
 	return ofCycle(func(a *podgroup.Algorithm) { a.Enough = is })
-}
-
-func topology(is func(*podgroup.Cycle) []podgroup.TopologyDomain) func(*answers.Rules) {
-	return ofCycle(func(a *podgroup.Algorithm) { a.Topology = is })
 }
 
 func world(of func(*podgroup.Cycle, *v1.Pod, []podgroup.Placement, []*unit.Unit) *model.Cluster) func(*answers.Rules) {

@@ -79,6 +79,8 @@ type GroupCycle struct {
 	// were tried after all potential victims had been taken away, nil if preemption did
 	// not come to that. With topology constraints each placement is tried in turn.
 	First, Second []MemberTry
+	// FirstChoices and SecondChoices are made in these: of each group with several topology domains that would do.
+	FirstChoices, SecondChoices []DomainChoice
 	// SecondCalls is how often preemption had the group scheduled anew: at most once
 	// (KEP-5710, "Preemption algorithm").
 	SecondCalls int
@@ -106,15 +108,22 @@ type GroupCycle struct {
 // MemberTry is one try to place a member of a group beside those before it.
 type MemberTry struct {
 	Pod string
-	// Domain is the topology domain whose nodes were looked at; "" if those of the whole cluster
-	// were.
-	Domain string
+	// Domains are the topology domains whose nodes were looked at: those of the groups with a topology constraint that the pod is
+	// in, from the root of the tree down. nil if those of the whole cluster were.
+	Domains []string
 	// Node is where it fits, or "".
 	Node string
 	// Filters is the verdict on each node, if it fits on none.
 	Filters map[string]Verdict
 	// Error is the text of an error that is not "the pod fits on no node".
 	Error string
+}
+
+// DomainChoice is which of several topology domains is taken for a group, within those of the groups above it.
+type DomainChoice struct {
+	Group  string // as Cluster.PreemptorGroup
+	Within []string
+	Domain string
 }
 
 // UnitTry is one try to give back a preemption unit.

@@ -27,7 +27,7 @@ const GatePolicy = "PodGroupPreemptionPolicy"
 type Algorithm struct {
 	Waits    func(cy *Cycle) bool
 	Fails    func(cy *Cycle) []string
-	Topology func(cy *Cycle) []TopologyDomain
+	Topology func(cy *Cycle, t *Tree, in TopologyDomain) (all []TopologyDomain, failure string)
 	Compare  func(cy *Cycle, among []Scheduled, gone []*unit.Unit) (failure string)
 	Enough   func(cy *Cycle, t *Tree, placed int) bool
 	Succeeds func(cy *Cycle, enough bool, placed int) bool

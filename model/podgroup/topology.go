@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -14,10 +15,21 @@ import (
 
 // TopologyDomain is a set of nodes that all members of a group may be placed in together.
 type TopologyDomain struct {
-	// Name is the value of the label that its nodes share; "" if any node may do.
-	Name string
+	// Name is the value of the label that its nodes share, and Group the group that says so, as Tree.Key; "" if any node may do.
+	Name, Group string
 	// Nodes are the names of its nodes; nil: all of the cluster.
 	Nodes []string
+	// In is the domain of the composite group above that it is part of, if there is one.
+	In *TopologyDomain
+}
+
+// Path are the names of the domains that it is part of, and its own, from the root of the tree down; nil if any node may do.
+func (d TopologyDomain) Path() (names []string) {
+	for at := &d; at != nil && at.Group != ""; at = at.In {
+		names = append(names, at.Name)
+	}
+	slices.Reverse(names)
+	return names
 }
 
 // Has tells whether a node is in the domain.
@@ -70,49 +82,49 @@ func (d TopologyDomain) Within(of *model.Decision) *model.Decision {
 	return &within
 }
 
-// TopologyKey is the label whose value the nodes of all members of a PodGroup have to share (scheduling/v1beta1/types.go,
-// TopologyConstraint); "" if there is none, or if the gate TopologyAwareWorkloadScheduling is off.
+// TopologyKey is the label whose value the nodes of all members of a group have to share (scheduling/v1beta1/types.go and
+// scheduling/v1alpha3/types.go, TopologyConstraint); "" if there is none, or if the gate TopologyAwareWorkloadScheduling is off.
 func TopologyKey(c *model.Cluster, key string) string {
-	g, is := c.Group(key).(*schedulingv1beta1.PodGroup)
-	if !is || !c.Settings.FeatureGates[model.GateTopology] || g.Spec.SchedulingConstraints == nil {
+	if !c.Settings.FeatureGates[model.GateTopology] {
 		return ""
 	}
-	for _, constraint := range g.Spec.SchedulingConstraints.Topology {
-		return constraint.Key // there is one at most
+	switch g := c.Group(key).(type) { // there is one at most
+	case *schedulingv1beta1.PodGroup:
+		if s := g.Spec.SchedulingConstraints; s != nil && len(s.Topology) > 0 {
+			return s.Topology[0].Key
+		}
+	case *schedulingv1alpha3.CompositePodGroup:
+		if s := g.Spec.SchedulingConstraints; s != nil && len(s.Topology) > 0 {
+			return s.Topology[0].Key
+		}
 	}
 	return ""
 }
 
-// Topology is where the members may be placed, each by itself: where the label has one value, for each value that there is, and
-// of these, if members are bound, those with the nodes of all of them (KEP-5732, "Phase 1: Candidate Placement Generation").
-// Without a constraint it is the cluster.
-func Topology(cy *Cycle) (all []TopologyDomain) {
-	key := TopologyKey(cy.Cluster, cy.Cluster.PreemptorGroup)
+// Topology is where the members of a group may be placed, each by itself: where the label has one value, for each value that there is, and
+// of these, if members are bound, those with the nodes of all of them (KEP-5732, "Phase 1: Candidate Placement Generation"); by name,
+// as our scheduler is handed them, which is left open. Those of a group within another are within the domain in, which the other is tried
+// in (KEP-6012, "CompositePodGroup Scheduling Algorithm": "strictly to nodes within the assumed parent domain scope"). Without
+// a constraint it is that domain. No documented rule has a failure.
+func Topology(cy *Cycle, t *Tree, in TopologyDomain) (all []TopologyDomain, failure string) {
+	key := TopologyKey(cy.Cluster, t.Key)
 	if key == "" {
-		return []TopologyDomain{{}}
+		return []TopologyDomain{in}, ""
 	}
+	nodes := map[string][]string{}
 	for _, n := range cy.First.Nodes {
-		value, labelled := n.Labels[key]
-		if !labelled {
-			continue
+		if value, labelled := n.Labels[key]; labelled && in.Has(n.Name) {
+			nodes[value] = append(nodes[value], n.Name)
 		}
-		at := slices.IndexFunc(all, func(d TopologyDomain) bool { return d.Name == value })
-		if at < 0 {
-			at, all = len(all), append(all, TopologyDomain{Name: value})
-		}
-		all[at].Nodes = append(all[at].Nodes, n.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		all = append(all, TopologyDomain{Name: name, Group: t.Key, Nodes: nodes[name], In: &in})
 	}
 	return slices.DeleteFunc(all, func(d TopologyDomain) bool {
-		return slices.ContainsFunc(cy.Bound, func(p *v1.Pod) bool { return !d.Has(p.Spec.NodeName) })
-	})
+		return slices.ContainsFunc(t.Running(), func(p *v1.Pod) bool { return !d.Has(p.Spec.NodeName) })
+	}), ""
 }
 
-// Scheduled is a domain in which the group can be scheduled, and how.
-type Scheduled struct {
-	TopologyDomain
-	Pass
-}
-
-// Compare is what comes of comparing several domains in which the group can be scheduled, one of which is taken: by their scores, which are left
+// Compare is what comes of comparing several domains in which a group can be scheduled, one of which is taken: by their scores, which are left
 // open (KEP-5732, "Phase 3: Placement Scoring and Selection"). gone are the units without which. No documented rule has a failure.
 func Compare(*Cycle, []Scheduled, []*unit.Unit) (failure string) { return "" }

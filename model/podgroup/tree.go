@@ -100,6 +100,15 @@ func (t *Tree) Leaves() (all []*Tree) {
 	return all
 }
 
+// Running are the members of the tree that are bound.
+func (t *Tree) Running() (all []*v1.Pod) {
+	all = slices.Clone(t.Bound)
+	for _, g := range t.Groups {
+		all = append(all, g.Running()...)
+	}
+	return all
+}
+
 // TakenBack are those of the members placed, in the tree, whose group is not scheduled with these, or a composite one below the
 // root that it is part of.
 func (cy *Cycle) TakenBack(placed []Placement) (lost []Placement) {
@@ -124,74 +133,6 @@ func (cy *Cycle) TakenBack(placed []Placement) (lost []Placement) {
 	}
 	in(cy.Root)
 	return lost
-}
-
-// Placer makes the choices about placing members that the rules leave open.
-type Placer interface {
-	// Group chooses which of the groups left is placed next, Member which member; -1 means that none is. enough tells whether those
-	// that are left could do: then one has to be chosen.
-	Group(left []*Tree, enough bool) int
-	Member(left []*v1.Pod, enough bool) int
-	// Place says on which node a member is placed beside the others; "" is nowhere. ok is false if the cycle ends there,
-	// in an error.
-	Place(member *v1.Pod, placed []Placement) (node string, ok bool)
-}
-
-// Pass is what placing all members of a tree came to.
-type Pass struct {
-	// Placed are the members of groups that are scheduled, Tried all that were placed, each in order.
-	Placed, Tried []Placement
-	// Enough: the tree is scheduled, and a member is placed.
-	Enough bool
-}
-
-// Place places the members of the tree, one group after another (KEP-6012, "Recursive Scheduling Cycle Execution"). What was placed
-// of a group that is not scheduled is taken back. With a topology constraint this is done in each of the domains (KEP-5732, "Phase 2:
-// Pod-Level Filtering and Feasibility Check"), and one of those in which the tree is scheduled is taken.
-func (cy *Cycle) Place(by Placer) Pass {
-	p := &Pass{}
-	enough, ok := cy.place(cy.Root, by, p)
-	p.Enough = ok && cy.Succeeds(cy, enough, len(p.Placed))
-	return *p
-}
-
-func (cy *Cycle) place(t *Tree, by Placer, p *Pass) (enough, ok bool) {
-	before, placed := len(p.Placed), 0
-	for left := slices.Clone(t.Members); len(left) > 0; {
-		next := by.Member(left, cy.Enough(cy, t, placed+len(left)))
-		if next < 0 {
-			break
-		}
-		member := left[next]
-		left = slices.Delete(left, next, next+1)
-		node, ok := by.Place(member, slices.Clone(p.Placed))
-		if !ok {
-			return false, false
-		}
-		if node != "" {
-			placed++
-			p.Placed, p.Tried = append(p.Placed, Placement{member, node}), append(p.Tried, Placement{member, node})
-		}
-	}
-	for left := slices.Clone(t.Groups); len(left) > 0; {
-		next := by.Group(left, cy.Enough(cy, t, placed+len(left)))
-		if next < 0 {
-			break
-		}
-		group := left[next]
-		left = slices.Delete(left, next, next+1)
-		enough, ok := cy.place(group, by, p)
-		if !ok {
-			return false, false
-		}
-		if enough {
-			placed++
-		}
-	}
-	if enough = cy.Enough(cy, t, placed); !enough {
-		p.Placed = p.Placed[:before]
-	}
-	return enough, true
 }
 
 // Enough tells whether a group is scheduled if so many of its members, or of its groups, are now: those that are bound

@@ -69,15 +69,16 @@ func leastOfTwoDomains(r *answers.Rules) {
 	r.OfGroups.Refused = all
 }
 
-// unknownDomainIsError: where no topology domain has the nodes of all members that run, the cycle ends in an error.
+// unknownDomainIsError: where no topology domain has the nodes of all members of a group that run, the cycle ends in an error.
 func unknownDomainIsError(r *answers.Rules) {
-	fails := r.OfGroups.Fails
-	r.OfGroups.Fails = func(cy *podgroup.Cycle) []string {
-		reasons := fails(cy)
-		if len(cy.Bound) > 0 && len(podgroup.Topology(cy)) == 0 {
-			reasons = append(reasons, "cannot determine domain for already scheduled pods")
+	topology := r.OfGroups.Topology
+	r.OfGroups.Topology = func(cy *podgroup.Cycle, t *podgroup.Tree, in podgroup.TopologyDomain) ([]podgroup.TopologyDomain, string) {
+		all, failure := topology(cy, t, in)
+		anywhere, _ := topology(cy, t, podgroup.TopologyDomain{})
+		if len(t.Running()) > 0 && len(anywhere) == 0 {
+			failure = "cannot determine domain for already scheduled pods"
 		}
-		return reasons
+		return all, failure
 	}
 }
 

@@ -55,7 +55,9 @@ func domainBeyondRange(cy *podgroup.Cycle, d podgroup.Scheduled, gone []*unit.Un
 	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
 		requested, allocatable := int64(0), int64(0)
 		for _, at := range d.Placed {
-			requested += requests(at.Pod, atLeast, name)
+			if d.Has(at.Node) {
+				requested += requests(at.Pod, atLeast, name)
+			}
 		}
 		for _, n := range cy.First.Nodes {
 			own := asInt64(n.Status.Allocatable, name)

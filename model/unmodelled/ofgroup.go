@@ -2,12 +2,9 @@ package unmodelled
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/volume"
@@ -28,19 +25,6 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 	if len(c.Members()) == 0 {
 		u.Add(title, "preemptor", "it has no pod")
 		return u
-	}
-	groups := c.GroupsOfPreemptor()
-	for _, key := range slices.Sorted(maps.Keys(groups)) {
-		constrained := false
-		switch g := groups[key].(type) {
-		case *schedulingv1beta1.PodGroup:
-			constrained = g.Spec.SchedulingConstraints != nil
-		case *schedulingv1alpha3.CompositePodGroup:
-			constrained = g.Spec.SchedulingConstraints != nil
-		}
-		if constrained && len(groups) > 1 {
-			u.Add(model.GroupTitle(key), "spec.schedulingConstraints", "the topology domains of one group within another")
-		}
 	}
 	for i := range c.Settings.Extenders {
 		if c.Settings.Extenders[i].Filter != nil && len(c.Nodes) > model.NodesToFind(c.Settings.PercentageOfNodesToScore, len(c.Nodes)) {

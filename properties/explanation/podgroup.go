@@ -59,9 +59,10 @@ type OfGroup struct {
 
 // ChildGroup is a group of a composite one.
 type ChildGroup struct {
-	Group    string `json:"group"`    // as "PodGroup default/workers"
-	Parent   string `json:"parent"`   // likewise
-	MinCount int    `json:"minCount"` // 0 if none of its pods, or groups, has to be scheduled
+	Group    string `json:"group"`              // as "PodGroup default/workers"
+	Parent   string `json:"parent"`             // likewise
+	Topology string `json:"topology,omitempty"` // as that of the root
+	MinCount int    `json:"minCount"`           // 0 if none of its pods, or groups, has to be scheduled
 	Pods     int    `json:"pods"`
 	Groups   int    `json:"groups"`
 }
@@ -74,8 +75,8 @@ type OnNode struct {
 
 // Placement is what placing the members one after another comes to.
 type Placement struct {
-	// Domains are the topology domains in which it is done, if there are any: the rest is about Domain, the one that is taken, or
-	// the first one.
+	// Domains are the topology domains in which it is done, if there are any: the rest is about those that are shown. Domain is that
+	// of the group as a whole.
 	Domains []DomainTried `json:"domains,omitempty"`
 	Domain  string        `json:"domain,omitempty"`
 	Placed  []Placed      `json:"placed,omitempty"`
@@ -87,12 +88,17 @@ type Placement struct {
 	Untried []string `json:"untried,omitempty"`
 }
 
-// DomainTried is a value of the label, with how many nodes have it, and whether enough members fit there.
+// DomainTried is a value of the label of a group, with how many nodes have it, and whether enough members of the group fit there.
 type DomainTried struct {
-	Value  string `json:"value"`
-	Nodes  int    `json:"nodes"`
-	Placed int    `json:"placed"`
-	Enough bool   `json:"enough"`
+	Group string `json:"group"` // as "PodGroup default/train"
+	// Within are the values of the groups above that the nodes have, too, from the root down.
+	Within []string `json:"within,omitempty"`
+	Value  string   `json:"value"`
+	Nodes  int      `json:"nodes"`
+	Placed int      `json:"placed"`
+	Enough bool     `json:"enough"`
+	// Shown: what is told besides is about this one. It is the one that is taken, or the first of which none is.
+	Shown bool `json:"shown"`
 }
 
 // Placed is a member that fits. Nodes are all that it may take.
@@ -104,6 +110,7 @@ type Placed struct {
 // MembersFailed are members that fit nowhere for the same reasons.
 type MembersFailed struct {
 	Pods     []string  `json:"pods"`
+	Nodes    int       `json:"nodes"` // on which they are tried
 	Failures []Failure `json:"failures"`
 }
 
@@ -154,7 +161,7 @@ func Group(r *properties.Result) *OfGroup {
 		Waits: course.Waits, Fails: course.Fails, Fits: course.Binds, Helps: course.Preempts, Violations: course.Violations,
 	}
 	e.Topology = podgroup.TopologyKey(c, c.PreemptorGroup)
-	e.addGroups(s.Root)
+	e.addGroups(c, s.Root)
 	for _, m := range s.Members {
 		key := model.Key(m)
 		e.Pods = append(e.Pods, key)
@@ -234,10 +241,10 @@ func Bound(o *model.Observation) (all []OnNode) {
 }
 
 // addGroups adds the groups below one, each before those below it.
-func (e *OfGroup) addGroups(t *podgroup.Tree) {
+func (e *OfGroup) addGroups(c *model.Cluster, t *podgroup.Tree) {
 	for _, g := range t.Groups {
-		e.Groups = append(e.Groups, ChildGroup{model.GroupTitle(g.Key), model.GroupTitle(t.Key), minCount(g), len(g.Members) + len(g.Bound), len(g.Groups)})
-		e.addGroups(g)
+		e.Groups = append(e.Groups, ChildGroup{model.GroupTitle(g.Key), model.GroupTitle(t.Key), podgroup.TopologyKey(c, g.Key), minCount(g), len(g.Members) + len(g.Bound), len(g.Groups)})
+		e.addGroups(c, g)
 	}
 }
 
@@ -250,8 +257,8 @@ func placement(tries []explain.MemberFit, domains []explain.DomainFit, s *podgro
 				fits++
 			}
 		}
-		p.Domains = append(p.Domains, DomainTried{d.Name, len(d.Nodes), fits, d.Enough})
-		if len(tries) > 0 && len(d.Tries) > 0 && &tries[0] == &d.Tries[0] {
+		p.Domains = append(p.Domains, DomainTried{model.GroupTitle(d.Group), d.In.Path(), d.Name, len(d.Nodes), fits, d.Enough, d.Shown})
+		if d.Shown && d.Group == s.Root.Key && len(d.Tries) > 0 {
 			p.Domain = d.Name
 		}
 	}
@@ -281,7 +288,7 @@ func placement(tries []explain.MemberFit, domains []explain.DomainFit, s *podgro
 		if i := slices.IndexFunc(p.Failed, func(f MembersFailed) bool { return slices.EqualFunc(f.Failures, failures, alike) }); i >= 0 {
 			p.Failed[i].Pods = append(p.Failed[i].Pods, key)
 		} else {
-			p.Failed = append(p.Failed, MembersFailed{[]string{key}, failures})
+			p.Failed = append(p.Failed, MembersFailed{[]string{key}, len(t.Verdicts), failures})
 		}
 	}
 	p.Untried = untried

@@ -27,6 +27,11 @@ func (e *OfGroup) WriteText(w io.Writer) {
 	if len(e.Before) > 0 {
 		fmt.Fprintln(w)
 	}
+	for _, g := range e.Groups {
+		if g.Topology != "" {
+			fmt.Fprintf(w, "Topology: all pods of %s have to be on nodes that have one value of the label %s.\n\n", g.Group, g.Topology)
+		}
+	}
 	if e.Topology != "" {
 		fmt.Fprintf(w, "Topology: all its pods have to be on nodes that have one value of the label %s", e.Topology)
 		if len(e.Running) > 0 {
@@ -163,7 +168,7 @@ func (e *OfGroup) filterText(w io.Writer) {
 	default:
 		fmt.Fprintf(w, "Filter: as the cluster is, %d of %s %s%s%s.\n\n", placed, words.Plural(len(e.Pods), "pod"), verb(placed, "fits", "fit"), e.First.where(), enough)
 	}
-	e.First.writeText(w, e.Nodes, true)
+	e.First.writeText(w, true)
 }
 
 // where is the topology domain, if there is one.
@@ -174,37 +179,39 @@ func (p *Placement) where() string {
 	return " on the nodes of " + p.Domain
 }
 
-// domainsText tells in which topology domains enough pods fit.
+// domainsText tells in which topology domains enough pods fit; of which groups, if there are several.
 func (p *Placement) domainsText(w io.Writer) {
 	if len(p.Domains) < 2 {
 		return
 	}
+	one := !slices.ContainsFunc(p.Domains, func(d DomainTried) bool { return d.Group != p.Domains[0].Group })
 	t := table.New("  ", "VALUE", "NODES", "PODS THAT FIT", "")
+	if !one {
+		t = table.New("  ", "GROUP", "VALUE", "NODES", "PODS THAT FIT", "")
+	}
 	for _, d := range p.Domains {
 		enough := "too few"
-		if d.Enough {
+		switch {
+		case d.Shown && d.Enough:
+			enough = "enough, taken"
+		case d.Enough:
 			enough = "enough"
+		case d.Shown:
+			enough = "too few, shown below"
 		}
-		if d.Value == p.Domain {
-			enough += ", taken"
-			if !d.Enough {
-				enough = "too few, shown below"
-			}
+		cells := []string{strings.Join(append(slices.Clone(d.Within), d.Value), ", "), fmt.Sprint(d.Nodes), fmt.Sprint(d.Placed), enough}
+		if !one {
+			cells = append([]string{d.Group}, cells...)
 		}
-		t.Row(d.Value, fmt.Sprint(d.Nodes), fmt.Sprint(d.Placed), enough)
+		t.Row(cells...)
 	}
 	t.WriteText(w)
 	fmt.Fprintln(w)
 }
 
 // writeText tells where pods go, and why others do not fit.
-func (p *Placement) writeText(w io.Writer, nodes int, helps bool) {
+func (p *Placement) writeText(w io.Writer, helps bool) {
 	p.domainsText(w)
-	for _, d := range p.Domains {
-		if d.Value == p.Domain {
-			nodes = d.Nodes
-		}
-	}
 	if len(p.Placed) > 0 {
 		t := table.New("  ", "NODE", "PODS", "WHICH")
 		var on []OnNode
@@ -224,7 +231,7 @@ func (p *Placement) writeText(w io.Writer, nodes int, helps bool) {
 		fmt.Fprintln(w)
 	}
 	for _, f := range p.Failed {
-		fmt.Fprintf(w, "  %s: of %s, %s on none", words.Some(f.Pods, shownNodes), words.Plural(nodes, "node"), verb(len(f.Pods), "it fits", "each fits"))
+		fmt.Fprintf(w, "  %s: of %s, %s on none", words.Some(f.Pods, shownNodes), words.Plural(f.Nodes, "node"), verb(len(f.Pods), "it fits", "each fits"))
 		if len(p.Placed) > 0 {
 			fmt.Fprint(w, " beside the others")
 		}
@@ -278,7 +285,7 @@ func (e *OfGroup) preemptionText(w io.Writer) {
 		enough = ", enough"
 	}
 	fmt.Fprintf(w, "Preemption: without everything of lower priority, %d of %s %s%s.\n\n", placed, words.Plural(len(e.Pods), "pod"), verb(placed, "fits", "fit"), enough)
-	e.Second.writeText(w, e.Nodes, false)
+	e.Second.writeText(w, false)
 }
 
 func (e *OfGroup) evictedText(w io.Writer) {

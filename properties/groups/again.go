@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -50,8 +51,11 @@ var PlacedFit = properties.Property{
 		for _, key := range s.Observation.Group.Placed {
 			node := nominated[key]
 			try := tryOf(o, key, node)
-			if try.Node == node || excused(s, key, try, node) {
+			switch {
+			case try.Node == node, excused(s, key, try, node):
 				continue
+			case goesElsewhere(&after, o, nominated):
+				return nil, nil
 			}
 			why := "it is not tried"
 			if v, failed := try.Filters[node]; failed {
@@ -65,10 +69,23 @@ var PlacedFit = properties.Property{
 	},
 }
 
+// goesElsewhere tells whether a group within another takes another of its topology domains than its members are nominated to, so that the
+// groups after it find what it leaves. Which one is taken is left open: that nominated nodes come first is not promised (KEP-5732, "Respecting
+// NominatedNodeName in Placement Selection", is for its beta).
+func goesElsewhere(c *model.Cluster, o *model.Observation, nominated map[string]string) bool {
+	return slices.ContainsFunc(o.Group.FirstChoices, func(choice model.DomainChoice) bool {
+		label := podgroup.TopologyKey(c, choice.Group)
+		return choice.Group != c.PreemptorGroup && slices.ContainsFunc(c.Preemptors(), func(p *v1.Pod) bool {
+			at := slices.IndexFunc(c.Nodes, func(n *v1.Node) bool { return n.Name == nominated[model.Key(p)] })
+			return slices.Contains(c.GroupsOf(p), choice.Group) && at >= 0 && c.Nodes[at].Labels[label] != choice.Domain
+		})
+	})
+}
+
 // tryOf is how a member was tried in the cluster as it is, in the topology domain of a node.
 func tryOf(o *model.Observation, key, node string) model.MemberTry {
 	for _, try := range o.Group.First {
-		if _, failed := try.Filters[node]; try.Pod == key && (try.Domain == "" || failed || try.Node == node) {
+		if _, failed := try.Filters[node]; try.Pod == key && (try.Domains == nil || failed || try.Node == node) {
 			return try
 		}
 	}
@@ -115,7 +132,9 @@ var NoWorseThanItsPod = properties.Property{
 		if broken, findings := properties.Breaks(&single, o); broken || o.Pick == nil {
 			return findings, nil
 		}
-		if !slices.ContainsFunc(domains(s.Cluster), func(d []string) bool { return slices.Contains(d, o.Pick.Node) }) {
+		if slices.ContainsFunc(constrained(s.Cluster), func(group string) bool {
+			return !slices.ContainsFunc(domains(s.Cluster, group), func(d []string) bool { return slices.Contains(d, o.Pick.Node) })
+		}) {
 			return nil, nil // the group may not go there
 		}
 		return properties.Found(model.StageActuate, o.Pick.Node, fmt.Sprintf("preempting %v on %s helps %s as a pod, and nothing the group", o.Pick.Victims, o.Pick.Node, model.Key(member))), nil

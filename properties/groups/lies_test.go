@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -87,6 +88,36 @@ func inOthers(c *model.Cluster) {
 func runsIn(c *model.Cluster) {
 	inOthers(c)
 	c.Pods = append(c.Pods, mk.Pod("g0", 10, mk.On("far"), mk.Member("g")))
+}
+
+// inTree makes a tree of the group and another one, h, for which there is room. All of it has to be in one region; the group in one rack of it.
+func inTree(c *model.Cluster) {
+	inRacks(c)
+	g, h := c.Extra[0].(*schedulingv1beta1.PodGroup), mk.Group("h", 10, mk.PartOf("t"))
+	g.Spec.ParentCompositePodGroupName = h.Spec.ParentCompositePodGroupName
+	root := mk.Composite("t", "", 10, false)
+	root.Spec.SchedulingPolicy.Gang = &schedulingv1alpha3.CompositeGangSchedulingPolicy{MinGroupCount: 2}
+	root.Spec.SchedulingConstraints = &schedulingv1alpha3.CompositePodGroupSchedulingConstraints{Topology: []schedulingv1alpha3.TopologyConstraint{{Key: "region"}}}
+	c.Extra, c.Pods = append(c.Extra, h, root), append(c.Pods, mk.Pod("h1", 10, mk.Member("h")))
+	c.PreemptorGroup = model.CompositePodGroupKey("default", "t")
+	for _, n := range c.Nodes {
+		if n.Labels == nil {
+			n.Labels = map[string]string{}
+		}
+		n.Labels["region"] = "1"
+	}
+	far := mk.Node("far", "0")
+	far.Labels = map[string]string{"region": "2"}
+	c.Nodes = append(c.Nodes, far)
+}
+
+// nominates says that a member is nominated to another node.
+func nominates(member, node string) func(o *observed) {
+	return func(o *observed) {
+		m := o.Group.Members[member]
+		m.NominatedNode = node
+		o.Group.Members[member] = m
+	}
 }
 
 // binds says that a member is bound to another node.
@@ -184,6 +215,8 @@ var lies = []struct {
 		c.Pods = slices.Clone(c.Pods)[:len(c.Pods)-1]
 		c.Nodes = slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return n.Name == "far" })
 	}}},
+	{property: "group-in-one-domain", name: "a group of a tree is nominated to another domain than the rest", cluster: inTree, Liar: tells(nominates("default/h1", "far"))},
+	{property: "group-in-one-domain", name: "a member of a group of a tree is nominated to another domain", cluster: inTree, Liar: tells(nominates("default/g1", "o"))},
 	{property: "group-no-worse-than-its-pod", name: "nobody is preempted for the group", cluster: ofOne, Liar: tells(func(o *observed) {
 		if o.Group != nil {
 			o.Group.Placed, o.Group.Victims = nil, nil

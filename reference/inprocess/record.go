@@ -129,7 +129,7 @@ func (w *profileWatch) RunPodGroupPostFilterPlugins(ctx context.Context, state *
 func (w *profileWatch) RunPlacementGeneratePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, nodes []fwk.NodeInfo) ([]*fwk.Placement, *fwk.Status) {
 	placements, status := w.Framework.RunPlacementGeneratePlugins(ctx, state, group, nodes)
 	if r := w.s.groupRecorder(); r != nil {
-		r.Domains(placements)
+		r.Domains(state, group, placements)
 	}
 	return placements, status
 }
@@ -146,8 +146,8 @@ func (w *profileWatch) RunPlacementFeasiblePlugins(ctx context.Context, state fw
 func (w *profileWatch) RunPlacementScorePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, placements []*fwk.PodGroupAssignments,
 	states []fwk.PlacementCycleState) ([]fwk.PlacementPluginScores, *fwk.Status) {
 	scores, status := w.Framework.RunPlacementScorePlugins(ctx, state, group, placements, states)
-	if w.s.groupRecorder() != nil {
-		groups.BreakTies(scores)
+	if r := w.s.groupRecorder(); r != nil && status.IsSuccess() {
+		r.Choose(state, group, scores)
 	}
 	return scores, status
 }

@@ -1,7 +1,9 @@
 package podgroups
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -11,98 +13,58 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
-// passes are what placing the members one after another came to, in each domain.
-type passes struct {
-	all     []podgroup.Scheduled
+// pass is what placing the members one after another came to.
+type pass struct {
+	podgroup.Pass
 	failure string // why it ends in an error, or ""
 	// postFilter is why preemption is not even asked, if it would not be for any of the members tried: see
 	// model.Decision.PostFilterError.
 	postFilter string
 }
 
-// admitsPass: in each domain, each member is tried once, beside those placed before it, where a pod would be, and the members of a
-// group after one another; and all are, unless there can be enough no more.
-func (s *Set) admitsPass(stage model.Stage, tries []model.MemberTry, gone []*unit.Unit) (*passes, *answers.Disagreement) {
-	p, asked := &passes{}, false
-	left := s.Topology(s.Cycle)
-	for len(left) > 0 {
-		domain := 0
-		if len(tries) > 0 {
-			domain = slices.IndexFunc(left, func(d podgroup.TopologyDomain) bool { return d.Name == tries[0].Domain })
-		}
-		if domain < 0 {
-			return nil, disagree(stage, "", "tries the domains", left, tries[0].Domain)
-		}
-		n := 0
-		for n < len(tries) && tries[n].Domain == left[domain].Name {
-			n++
-		}
-		f := &follower{Set: s, stage: stage, tries: tries[:n], gone: gone, domain: left[domain]}
-		p.all, p.failure = append(p.all, podgroup.Scheduled{TopologyDomain: f.domain, Pass: s.Place(f)}), f.failure
-		switch {
-		case f.dis != nil:
-			return nil, f.dis
-		case len(f.tries) > 0 && f.failure == "":
-			return nil, disagree(stage, "", "tries", "nobody", f.tries[0].Pod)
-		case f.failure != "":
-			return p, nil
-		case !f.asked:
-			p.postFilter = f.postFilter
-		}
-		asked = asked || f.asked
-		tries, left = tries[n:], slices.Delete(left, domain, domain+1)
-	}
-	if len(tries) > 0 {
-		return nil, disagree(stage, "", "tries", "nobody", tries[0].Pod)
-	}
-	if asked {
-		p.postFilter = ""
-	}
-	if enough := p.enough(); len(enough) > 1 {
-		p.failure = s.Compare(s.Cycle, enough, gone)
+// admitsPass: in each topology domain, each member is tried once, beside those placed before it, where a pod would be, and the members of a
+// group after one another; and all are, unless there can be enough no more. failed says that the cycle ended in an error.
+func (s *Set) admitsPass(stage model.Stage, tries []model.MemberTry, choices []model.DomainChoice, gone []*unit.Unit, failed bool) (*pass, *answers.Disagreement) {
+	f := &follower{Set: s, stage: stage, tries: tries, choices: choices, gone: gone, failed: failed}
+	p := &pass{Pass: s.Place(f), failure: f.failure}
+	switch {
+	case f.dis != nil:
+		return nil, f.dis
+	case f.failure != "":
+		return p, nil
+	case len(f.tries) > 0:
+		return nil, disagree(stage, "", "tries", "nobody", f.tries[0].Pod)
+	case len(f.choices) > 0:
+		return nil, disagree(stage, "", "chooses a domain", "for nobody", f.choices[0])
+	case !f.asked:
+		p.postFilter = f.postFilter
 	}
 	return p, nil
-}
-
-// enough are the domains in which enough members are scheduled.
-func (p *passes) enough() []podgroup.Scheduled {
-	return slices.DeleteFunc(slices.Clone(p.all), func(d podgroup.Scheduled) bool { return !d.Enough })
-}
-
-// taken is the pass in which enough members are scheduled, placed so: which of several such domains is taken is left
-// open. If none of them is placed so, it is the first of them. ok is false if there are none.
-func (p *passes) taken(so func(p podgroup.Pass) bool) (pass podgroup.Pass, ok bool) {
-	enough := p.enough()
-	if len(enough) == 0 {
-		return pass, false
-	}
-	return enough[max(0, slices.IndexFunc(enough, func(d podgroup.Scheduled) bool { return so(d.Pass) }))].Pass, true
-}
-
-// first is the pass that came first.
-func (p *passes) first() (first podgroup.Pass) {
-	if len(p.all) > 0 {
-		first = p.all[0].Pass
-	}
-	return first
 }
 
 // follower places members as was observed, as long as it is allowed.
 type follower struct {
 	*Set
 	stage      model.Stage
-	tries      []model.MemberTry // that are left
+	tries      []model.MemberTry    // that are left
+	choices    []model.DomainChoice // likewise
 	gone       []*unit.Unit
-	domain     podgroup.TopologyDomain
+	failed     bool // the cycle ended in an error
 	dis        *answers.Disagreement
 	failure    string
 	postFilter string
 	asked      bool
 }
 
+// here tells whether the member that is tried next is tried in a topology domain, or in one that is part of it.
+func (f *follower) here(in podgroup.TopologyDomain) bool {
+	path := in.Path()
+	return f.dis == nil && len(f.tries) > 0 && len(f.tries[0].Domains) >= len(path) && slices.Equal(f.tries[0].Domains[:len(path)], path)
+}
+
 // next is the first of those that hold the member that is tried next; -1 if none does, which is a disagreement if there are enough.
-func (f *follower) next(n int, holds func(i int, pod string) bool, enough bool, left func() []string) int {
-	if f.dis == nil && len(f.tries) > 0 {
+func (f *follower) next(in podgroup.TopologyDomain, n int, holds func(i int, pod string) bool, enough bool, left func() []string) int {
+	if f.here(in) {
 		for i := range n {
 			if holds(i, f.tries[0].Pod) {
 				return i
@@ -112,7 +74,7 @@ func (f *follower) next(n int, holds func(i int, pod string) bool, enough bool, 
 	if enough && f.dis == nil {
 		got := "nobody"
 		if len(f.tries) > 0 {
-			got = f.tries[0].Pod
+			got = strings.Join(append(slices.Clone(f.tries[0].Domains), f.tries[0].Pod), " ")
 		}
 		f.dis = disagree(f.stage, "", "tries", left(), got)
 	}
@@ -120,12 +82,15 @@ func (f *follower) next(n int, holds func(i int, pod string) bool, enough bool, 
 }
 
 // Member implements podgroup.Placer.
-func (f *follower) Member(left []*v1.Pod, enough bool) int {
-	return f.next(len(left), func(i int, pod string) bool { return model.Key(left[i]) == pod }, enough, func() []string { return keys(left) })
+func (f *follower) Member(in podgroup.TopologyDomain, left []*v1.Pod, enough bool) int {
+	return f.next(in, len(left), func(i int, pod string) bool {
+		return model.Key(left[i]) == pod && len(f.tries[0].Domains) == len(in.Path())
+	}, enough, func() []string { return keys(left) })
 }
 
-// Group implements podgroup.Placer. Of groups in which nobody has to be tried it is not seen when it is their turn.
-func (f *follower) Group(left []*podgroup.Tree, enough bool) int {
+// Group implements podgroup.Placer. Of groups in which nobody has to be tried it is not seen when it is their turn: one that ends
+// the cycle is the last.
+func (f *follower) Group(in podgroup.TopologyDomain, left []*podgroup.Tree, enough bool) int {
 	members := func(t *podgroup.Tree) (all []*v1.Pod) {
 		for _, m := range f.Members {
 			if t.Has(m) {
@@ -135,12 +100,17 @@ func (f *follower) Group(left []*podgroup.Tree, enough bool) int {
 		return all
 	}
 	holds := func(i int, pod string) bool { return slices.Contains(keys(members(left[i])), pod) }
-	if len(f.tries) == 0 || !slices.ContainsFunc(left, func(t *podgroup.Tree) bool { return slices.Contains(keys(members(t)), f.tries[0].Pod) }) {
-		if silent := slices.IndexFunc(left, f.isSilent); silent >= 0 {
-			return silent
+	if enough && (!f.here(in) || !slices.ContainsFunc(left, func(t *podgroup.Tree) bool { return slices.Contains(keys(members(t)), f.tries[0].Pod) })) {
+		for _, ends := range []bool{f.failed && len(f.tries) == 0, false} {
+			if next := slices.IndexFunc(left, func(t *podgroup.Tree) bool {
+				silent, fails := f.isSilent(in, t)
+				return silent && !fails && !ends || fails && ends
+			}); next >= 0 {
+				return next
+			}
 		}
 	}
-	return f.next(len(left), holds, enough, func() (names []string) {
+	return f.next(in, len(left), holds, enough, func() (names []string) {
 		for _, t := range left {
 			names = append(names, keys(members(t))...)
 		}
@@ -148,29 +118,70 @@ func (f *follower) Group(left []*podgroup.Tree, enough bool) int {
 	})
 }
 
-// isSilent tells whether no member of a group has to be tried.
-func (f *follower) isSilent(t *podgroup.Tree) bool {
-	if len(t.Members) > 0 {
-		return !f.Enough(f.Cycle, t, len(t.Members))
+// isSilent tells whether no member of a group has to be tried in a topology domain, and whether it may end the cycle.
+func (f *follower) isSilent(in podgroup.TopologyDomain, t *podgroup.Tree) (silent, fails bool) {
+	domains, failure := f.Topology(f.Cycle, t, in)
+	switch {
+	case failure != "" || len(domains) == 0:
+		return true, failure != ""
+	case len(t.Members) > 0:
+		return !f.Enough(f.Cycle, t, len(t.Members)), false
+	case !f.Enough(f.Cycle, t, len(t.Groups)):
+		return true, false
 	}
-	return !f.Enough(f.Cycle, t, len(t.Groups)) || !slices.ContainsFunc(t.Groups, func(g *podgroup.Tree) bool { return !f.isSilent(g) })
+	silent = true
+	for _, domain := range domains {
+		for _, g := range t.Groups {
+			is, ends := f.isSilent(domain, g)
+			silent, fails = silent && is, fails || ends
+		}
+	}
+	return silent, fails
 }
 
+// Take implements podgroup.Placer. It is seen which of several domains is taken.
+func (f *follower) Take(in podgroup.TopologyDomain, t *podgroup.Tree, among []podgroup.Scheduled) (taken int, ok bool) {
+	if f.dis != nil || len(among) == 1 {
+		return 0, f.dis == nil
+	}
+	if f.failure = f.Compare(f.Cycle, among, f.gone); f.failure != "" {
+		return 0, false
+	}
+	var names []string
+	for _, d := range among {
+		names = append(names, d.Name)
+	}
+	if len(f.choices) == 0 {
+		f.dis = disagree(f.stage, "", "chooses a domain", names, "nothing")
+		return 0, false
+	}
+	choice := f.choices[0]
+	f.choices = f.choices[1:]
+	if taken = slices.Index(names, choice.Domain); taken < 0 || choice.Group != t.Key || !slices.Equal(choice.Within, in.Path()) {
+		f.dis = disagree(f.stage, "", "chooses a domain", fmt.Sprintf("for %s within %v one of %v", t.Key, in.Path(), names), choice)
+		return 0, false
+	}
+	return taken, true
+}
+
+// Ends implements podgroup.Placer.
+func (f *follower) Ends(failure string) { f.failure = failure }
+
 // Place implements podgroup.Placer.
-func (f *follower) Place(member *v1.Pod, placed []podgroup.Placement) (node string, ok bool) {
+func (f *follower) Place(in podgroup.TopologyDomain, member *v1.Pod, placed []podgroup.Placement) (node string, ok bool) {
 	try := f.tries[0]
 	f.tries = f.tries[1:]
-	d, err := answers.Of(f.CycleOf(f.domain.Only(f.OfPods), f.domain.Seen(f.World(f.Cycle, member, placed, f.gone)), placed, f.gone, f.gone), f.rules)
+	d, err := answers.Of(f.CycleOf(in.Only(f.OfPods), in.Seen(f.World(f.Cycle, member, placed, f.gone)), placed, f.gone, f.gone), f.rules)
 	if err != nil {
 		f.dis = &answers.Disagreement{Stage: f.stage, Kind: "group: left to chance", Want: err.Error(), Undecided: true}
 		return "", false
 	}
-	if try.Node != "" && !f.domain.Has(try.Node) {
-		f.dis = disagree(f.stage, try.Node, "topology domain", f.domain.Nodes, try.Pod)
+	if try.Node != "" && !in.Has(try.Node) {
+		f.dis = disagree(f.stage, try.Node, "topology domain", in.Nodes, try.Pod)
 		return "", false
 	}
 	within := *d
-	within.Decision = f.domain.Within(d.Decision)
+	within.Decision = in.Within(d.Decision)
 	if f.dis = within.AdmitsFilters(&model.Observation{Filters: try.Filters, ScheduledTo: try.Node, CycleError: try.Error}); f.dis != nil {
 		f.dis.Stage, f.dis.Kind, f.dis.Want = f.stage, "group: "+f.dis.Kind, try.Pod+": "+f.dis.Want
 		return "", false

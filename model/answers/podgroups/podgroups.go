@@ -49,17 +49,15 @@ func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
 	if reasons := s.Fails(s.Cycle); len(reasons) > 0 {
 		return s.admitsError(o, e, reasons...)
 	}
-	first, dis := s.admitsPass(model.StageFilter, g.First, nil)
+	first, dis := s.admitsPass(model.StageFilter, g.First, g.FirstChoices, nil, o.CycleError != "")
 	switch {
 	case dis != nil:
 		return dis
 	case first.failure != "":
 		return s.admitsError(o, e, first.failure)
 	}
-	e.First = first.first().Tried
-	where := sorted(bound(o))
-	if pass, ok := first.taken(func(p podgroup.Pass) bool { return slices.Equal(sorted(placements(p.Placed)), where) }); ok {
-		e.binds, e.First = true, pass.Placed
+	if e.First = first.Tried; first.Enough {
+		e.binds, e.First = true, first.Placed
 		return s.admitsEnd(o, e)
 	}
 	possible, failure := s.Domain(s.Cycle)
@@ -76,19 +74,17 @@ func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
 	if g.SecondCalls == 0 {
 		return s.admitsEnd(o, e)
 	}
-	second, dis := s.admitsPass(model.StagePlacement, g.Second, possible)
+	second, dis := s.admitsPass(model.StagePlacement, g.Second, g.SecondChoices, possible, o.CycleError != "")
 	switch {
 	case dis != nil:
 		return dis
 	case second.failure != "":
 		return s.admitsError(o, e, second.failure)
 	}
-	where = sorted(placedTo(g))
-	pass, ok := second.taken(func(p podgroup.Pass) bool { return slices.Equal(sorted(placements(s.Helped(s.Cycle, p))), where) })
-	if e.Preempts = ok; !e.Preempts {
+	if e.Preempts = second.Enough; !e.Preempts {
 		return s.admitsEnd(o, e)
 	}
-	if e.Second, dis = s.admitsPlaced(g, s.Helped(s.Cycle, pass)); dis != nil {
+	if e.Second, dis = s.admitsPlaced(g, s.Helped(s.Cycle, second.Pass)); dis != nil {
 		return dis
 	}
 	if e.victims, dis = s.admitsReprieve(g, possible, e.Second); dis != nil {

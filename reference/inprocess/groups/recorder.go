@@ -24,13 +24,10 @@ type Recorder struct {
 	// Progress is called at each step.
 	Progress func()
 
-	mu     sync.Mutex // an asynchronous preemption, and members that are being bound, tell too
-	second bool       // the pass after all potential victims were taken away
-	// domains are those that are tried one after another, next the first that is not tried yet, and in the
-	// state of the last one that was.
-	domains []*fwk.Placement
-	next    int
-	in      fwk.PlacementCycleState
+	mu      sync.Mutex                          // an asynchronous preemption, and members that are being bound, tell too
+	second  bool                                // the pass after all potential victims were taken away
+	domains map[fwk.PodGroupCycleState]*domains // of each group that is tried
+	in      fwk.PlacementCycleState             // of the domain in which a member is tried
 	// filtered: a member was asked about the last of Tried, so that what is added next belongs
 	// to another unit.
 	filtered bool
@@ -44,42 +41,15 @@ type Recorder struct {
 // NewRecorder is a recorder of an empty cycle.
 func NewRecorder(verdict func(*fwk.Status) model.Verdict, progress func()) *Recorder {
 	return &Recorder{Cycle: &model.GroupCycle{Members: map[string]model.MemberEnd{}}, Verdict: verdict, Progress: progress,
-		held: map[string]chan struct{}{}, passed: map[string]bool{}}
-}
-
-// Domains records the topology domains that the group is tried in next, and puts them in order.
-func (r *Recorder) Domains(placements []*fwk.Placement) {
-	slices.SortFunc(placements, func(a, b *fwk.Placement) int { return cmp.Compare(a.Name, b.Name) })
-	r.domains, r.next, r.in = placements, 0, nil
-}
-
-// In records that a pass over the members goes on. Each domain has a state of its own.
-func (r *Recorder) In(state fwk.PlacementCycleState) {
-	if state != r.in {
-		r.next, r.in = r.next+1, state
-	}
-}
-
-// BreakTies makes the first by name the best of the domains that are equally good.
-func BreakTies(scores []fwk.PlacementPluginScores) {
-	names := make([]string, len(scores))
-	for i, s := range scores {
-		names[i] = s.Placement.Name
-	}
-	slices.Sort(names)
-	for i := range scores {
-		rank := slices.Index(names, scores[i].Placement.Name)
-		scores[i].TotalScore = scores[i].TotalScore*int64(len(names)) + int64(len(names)-1-rank)
-	}
+		domains: map[fwk.PodGroupCycleState]*domains{}, held: map[string]chan struct{}{}, passed: map[string]bool{}}
 }
 
 // Member records that a member was tried. Of nodes outside the domain nothing is known.
 func (r *Recorder) Member(try model.MemberTry) {
-	if r.next > 0 && r.next <= len(r.domains) {
-		domain := r.domains[r.next-1]
-		try.Domain = domain.Name
+	if at := r.current(r.in); at != nil {
+		try.Domains = r.path(r.in)
 		maps.DeleteFunc(try.Filters, func(node string, _ model.Verdict) bool {
-			return !slices.ContainsFunc(domain.Nodes, func(n fwk.NodeInfo) bool { return n.Node().Name == node })
+			return !slices.ContainsFunc(at.Nodes, func(n fwk.NodeInfo) bool { return n.Node().Name == node })
 		})
 	}
 	if r.second {
