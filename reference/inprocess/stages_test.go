@@ -175,7 +175,7 @@ func TestStages(t *testing.T) {
 				p.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{
 					MatchFields: []v1.NodeSelectorRequirement{{Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{"n1"}}}}}}}}
 			})},
-		want: model.Observation{Filters: map[string]model.Verdict{"n1": full, "n2": {Plugin: "NodeAffinity", Unresolvable: true}}, Eligible: eligible, PotentialNodes: []string{"n1"},
+		want: model.Observation{Filters: map[string]model.Verdict{"n1": full, "n2": {Plugin: "NodeAffinity", Unresolvable: true}}, Absent: []string{"n2"}, Eligible: eligible, PotentialNodes: []string{"n1"},
 			DryRuns:    map[string]model.DryRun{"n1": {Victims: []string{a}}},
 			Candidates: []string{"n1"}, Pick: &model.Pick{Node: "n1", Victims: []string{a}},
 			Actuation: preempts("n1", a), PostFilterCode: "Success"},
