@@ -51,6 +51,9 @@ func CrashKind(c *model.Crash) string {
 	return string(c.Kind) + " in " + where
 }
 
+// IsHang tells whether a kind of finding is that of a scheduler that comes to a standstill.
+func IsHang(kind string) bool { return strings.HasPrefix(kind, string(model.Hang)+" in ") }
+
 // Breaks tells whether the system breaks down in another observation, which is of the cluster c,
 // and what that is a finding of. It is of nothing where it is known to break down.
 func Breaks(c *model.Cluster, o *model.Observation) (breaks bool, _ []Finding) {

@@ -26,6 +26,9 @@ func newChecker(name string, workers int, promises ...properties.Property) (*pro
 	if err != nil {
 		return nil, err
 	}
+	if mayBeginAnew() {
+		system = halting{system}
+	}
 	return &properties.Checker{System: system, Release: systems.ReleaseOf(name), Properties: promises}, nil
 }
 
@@ -38,6 +41,9 @@ func isolatedPool(name string, workers int) (reference.System, error) {
 // nil otherwise.
 func newLife(name string) (reference.LifeSystem, error) {
 	life, err := systems.NewLife(name)
+	if life != nil && mayBeginAnew() {
+		return halting{life}, err
+	}
 	if life == nil || os.Getenv(isolates) == "" || releases.Lives(name) {
 		return life, err
 	}

@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 	systems.Register("uncounted", func() reference.System { return uncounted{inprocess.New()} })
 	systems.Register("mortal", newMortal)
 	systems.Register("silent", newSilent)
+	systems.Register("spinning", newSpinning)
 	if os.Getenv(asProgram) != "" {
 		main()
 	}

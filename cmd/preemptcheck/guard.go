@@ -26,7 +26,7 @@ import (
 
 // A bug of the scheduler may end the process that runs it. So the commands that check
 // clusters one after another do that in a child of the program that the user called.
-// Should the child die, it is started again with the scheduler in a process of its own,
+// Should the child die, or the scheduler come to a standstill in it, it is started again with the scheduler in a process of its own,
 // which takes too long to do it always: there a death is a finding like any other.
 
 // What the environment tells a child, and a child that isolates the scheduler.

@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -33,6 +34,7 @@ func newMortal() reference.System { return mortal{inprocess.New()} }
 
 func (m mortal) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
 	if len(c.Pods) > 1 {
+		tell(ctx, &model.Observation{Eligible: &model.Eligibility{OK: true}, PotentialNodes: []string{"node-9"}})
 		m.die()
 	}
 	return m.System.Observe(ctx, c)
@@ -46,9 +48,9 @@ func (mortal) die() {
 
 // Live ends it over a timeline in which a pod is tried.
 func (m mortal) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
-	tell := timeline.Teller(ctx)
+	told := timeline.Teller(ctx)
 	return life.Run(timeline.Telling(ctx, func(part *timeline.Trace) {
-		tell(part)
+		told(part)
 		if len(part.Entries) > 0 && part.Entries[0].What == timeline.Popped {
 			m.die()
 		}
@@ -61,6 +63,37 @@ type silent struct{ reference.System }
 func newSilent() reference.System { return silent{inprocess.New()} }
 
 func (silent) Observe(context.Context, *model.Cluster) (*model.Observation, error) { select {} }
+
+// spinning comes to a standstill over a cluster with two pods or more, after it has shown a part of
+// its cycle, and takes a processor for ever.
+type spinning struct{ reference.System }
+
+func newSpinning() reference.System { return spinning{inprocess.New()} }
+
+func (s spinning) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+	o, err := s.System.Observe(ctx, c)
+	if err != nil || len(c.Pods) < 2 {
+		return o, err
+	}
+	go func() {
+		for n := 0; ; n++ {
+			spun = n
+		}
+	}()
+	time.Sleep(reference.Patience(ctx, 2*time.Second))
+	seen := &model.Observation{Filters: o.Filters, Eligible: o.Eligible}
+	seen.Crash = &model.Crash{Kind: model.Hang, Where: "plugin.(*Plugin).Filter (plugin.go:12)", Message: "nothing happened"}
+	return seen, nil
+}
+
+var spun int
+
+// tell tells what is seen of a cycle, as far as somebody wants to know.
+func tell(ctx context.Context, part *model.Observation) {
+	if told := observation.Teller(ctx); told != nil {
+		told(part)
+	}
+}
 
 const deadly = "../../corpus/cases/finding-unlabelled-pod.yaml"
 
@@ -86,6 +119,7 @@ func TestProcessDies(t *testing.T) {
 			require.Equal(t, statusFound, status, errOut)
 			require.Contains(t, out, told)
 			require.Contains(t, out, stack)
+			require.Contains(t, out, "seen until then:\n    eligible: it may preempt\n    potential nodes: node-9\n")
 			require.Empty(t, errOut)
 		}
 	}
@@ -110,6 +144,34 @@ func TestProcessDies(t *testing.T) {
 	file, err := os.ReadFile(filepath.Join(dir, s.Findings[0].File))
 	require.NoError(t, err)
 	require.Contains(t, string(file), saved)
+}
+
+// A scheduler that spins is minimised wholly, by all commands: each try has a process of its own, which
+// is killed, and little patience.
+func TestSchedulerSpins(t *testing.T) {
+	for _, command := range []string{"check", "explain"} {
+		status, out, errOut := asUser(t, "", command, "--reference", "spinning", deadly)
+		require.Equal(t, statusFound, status, errOut)
+		require.Contains(t, out, "hang in plugin.(*Plugin).Filter (plugin.go:12): nothing happened")
+		require.Contains(t, out, "seen until then:\n    filter: it does not fit on node-1")
+		require.Contains(t, out, "    eligible: it may preempt\n")
+	}
+	start := time.Now()
+	status, out, errOut := asUser(t, "", "minimize", "--reference", "spinning", "--workers", "1", "--classes", "0", deadly)
+	require.Equal(t, statusAgrees, status, errOut)
+	require.Contains(t, out, "kind: \"hang in plugin.(*Plugin).Filter\"")
+	require.Contains(t, errOut, "to   1 node, 2 pods")
+	require.Contains(t, errOut, "minimal: none of the ")
+	require.Less(t, time.Since(start), time.Minute)
+
+	// It is interrupted soon.
+	cmd := asProcess("minimize", "--reference", "spinning", "--workers", "1", deadly)
+	require.NoError(t, cmd.Start())
+	time.Sleep(4 * time.Second)
+	start = time.Now()
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	_ = cmd.Wait()
+	require.Less(t, time.Since(start), tolerance+3*time.Second)
 }
 
 // So is one that does so in the middle of a timeline.

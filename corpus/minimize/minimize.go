@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
@@ -23,6 +24,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // Options say how to minimise.
@@ -107,6 +109,35 @@ var ErrNotFound = errors.New("the finding does not occur")
 // then, with Minimal unset, or Smallest incomplete. The same question has the same
 // answer, unless what the system does depends on chance.
 func Minimise(ctx context.Context, checker *properties.Checker, c *model.Cluster, want fingerprint.Fingerprint, o Options) (*Result, error) {
+	hurried := Hurried(ctx, want.Kind)
+	r, err := minimise(hurried, checker, c, want, o)
+	if hurried == ctx || err == nil && ctx.Err() != nil {
+		return r, err
+	}
+	if err == nil {
+		// What was a standstill in a hurry has to be one at leisure.
+		confirms := minimiser{narrow: narrowed(checker, want), want: want}
+		if a := confirms.ask(ctx, r.Cluster); a.becomes == kept {
+			r.Finding = a.finding
+			return r, nil
+		}
+	}
+	return minimise(ctx, checker, c, want, o)
+}
+
+// hurry is how long a scheduler may show no progress that is known to come to a standstill: some
+// hundred times as long as a small cluster takes. Each try that keeps the finding costs as much.
+const hurry = 300 * time.Millisecond
+
+// Hurried is a context in which a standstill is noticed sooner, if the kind of a finding is one.
+func Hurried(ctx context.Context, kind string) context.Context {
+	if properties.IsHang(kind) {
+		return reference.WithPatience(ctx, hurry)
+	}
+	return ctx
+}
+
+func minimise(ctx context.Context, checker *properties.Checker, c *model.Cluster, want fingerprint.Fingerprint, o Options) (*Result, error) {
 	m := &minimiser{ctx: ctx, full: checker, narrow: narrowed(checker, want), want: want, options: o, slots: make(chan struct{}, max(1, o.Workers))}
 	defer m.trials.Wait()
 	start := c.DeepCopy()

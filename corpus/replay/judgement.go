@@ -37,6 +37,8 @@ type Judgement struct {
 	// ToContact says that one of its findings goes to the Kubernetes security contact before it
 	// is published.
 	ToContact bool `json:"toContact,omitempty"`
+	// Reached says what was seen of a cycle in which the scheduler breaks down.
+	Reached []string `json:"reached,omitempty"`
 	// Stack is where the scheduler breaks down: the functions of each goroutine involved.
 	Stack []string `json:"stack,omitempty"`
 	// Note says what has become of the finding that the case was saved for, if it
@@ -84,7 +86,8 @@ func (j *Judgement) write(w io.Writer, what string, details []string) {
 	for _, detail := range details {
 		fmt.Fprintln(w, "  "+strings.ReplaceAll(detail, "\n", "\n  "))
 	}
-	words.WriteStack(w, "  ", j.Stack)
+	words.WriteList(w, "  ", "seen until then", j.Reached)
+	words.WriteList(w, "  ", "stack", j.Stack)
 }
 
 // Judge checks a case, and that it is as the case says: that what it expects is
@@ -180,6 +183,7 @@ func (j *Judgement) breaks(r *properties.Result) {
 	}
 	if r.Observation != nil && r.Observation.Crash != nil {
 		j.Outcome, j.Stack = string(r.Observation.Crash.Kind), r.Observation.Crash.Frames()
+		j.Reached = properties.Reached(r.Observation)
 	}
 }
 

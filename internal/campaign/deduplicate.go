@@ -80,20 +80,19 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*record.F
 	c.clock()
 	cluster := Generate(c.Config.Seed, s.Number, c.Config.FeatureGates)
 	f := &record.Finding{
-		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail,
+		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail, Stack: s.Stack,
 		FoundAfter: c.Seconds(), Clusters: s.nth,
 		Minimised: record.Minimised{From: minimize.SizeOf(cluster)},
 		Identity:  fingerprint.Identity{Fingerprint: s.Fingerprint},
 	}
-	finding := &properties.Finding{Property: s.Fingerprint.Property, Stage: s.Fingerprint.Stage, Detail: s.Detail}
 	small, result, err := c.minimise(checker, cluster, s)
 	switch {
 	case err == nil && small.Minimal:
-		cluster, finding = small.Cluster, &small.Finding
-		f.Identity = fingerprint.Identify(finding, cluster)
+		cluster = small.Cluster
+		f.Identity = fingerprint.Identify(&small.Finding, cluster)
 		f.Minimised.Minimal = true
 	case err == nil: // out of time: what is left may be different each time
-		cluster, finding = small.Cluster, &small.Finding
+		cluster = small.Cluster
 		f.Minimised.Why = "it took too long"
 	case errors.Is(err, minimize.ErrNotFound):
 		f.Minimised.Why = "it did not occur again"
@@ -104,13 +103,12 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*record.F
 	default:
 		f.Minimised.Why = words.FirstLine(err.Error())
 	}
-	f.Detail, f.Stack = words.FirstLine(finding.String()), finding.Stack
+	if small != nil {
+		f.Detail, f.Stack, f.Minimised.Checks = words.FirstLine(small.Finding.String()), small.Finding.Stack, small.Checks
+	}
 	f.Explanation = f.Detail
 	if result != nil {
-		f.Explanation = fingerprint.Explain(result, finding)
-	}
-	if small != nil {
-		f.Minimised.Checks = small.Checks
+		f.Explanation = fingerprint.Explain(result, &small.Finding)
 	}
 	f.Minimised.To = minimize.SizeOf(cluster)
 	f.Minimised.Seconds = time.Since(start).Seconds()
@@ -137,7 +135,7 @@ func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster,
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := thorough.Check(c.ctx, small.Cluster)
+	r, err := thorough.Check(minimize.Hurried(c.ctx, s.Fingerprint.Kind), small.Cluster)
 	if err != nil {
 		r = nil // an error is what was found
 	}

@@ -92,7 +92,7 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, gates re
 	}
 	for _, f := range lifetime.Unexplained(findings) {
 		a.Suspects = append(a.Suspects, suspect{Number: n, Timeline: true, Kind: fingerprint.PresortLife(&f, lived), Detail: f.Detail,
-			Fingerprint: fingerprint.OfLife(&f)})
+			Fingerprint: fingerprint.OfLife(&f), Stack: f.Stack})
 		break
 	}
 	return nil
@@ -107,7 +107,7 @@ func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 		return nil, err
 	}
 	f := &record.Finding{
-		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail, Explanation: s.Detail, Timeline: true,
+		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail, Explanation: s.Detail, Stack: s.Stack, Timeline: true,
 		FoundAfter: c.Seconds(), Clusters: s.nth, Identity: fingerprint.Identity{Fingerprint: s.Fingerprint},
 		Minimised: record.Minimised{From: sizeOf(t)},
 	}
@@ -115,7 +115,8 @@ func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 	if !c.until.IsZero() && c.until.Before(until) {
 		until = c.until
 	}
-	ctx, cancel := context.WithDeadline(c.ctx, until)
+	hurried := minimize.Hurried(c.ctx, s.Fingerprint.Kind)
+	ctx, cancel := context.WithDeadline(hurried, until)
 	defer cancel()
 	if system := c.Life; system != nil && s.Fingerprint.Property != fingerprint.Failed {
 		shown := func(ctx context.Context, t *timeline.Timeline) (lived *lifetime.Life, found *lifetime.Finding, outcome string) {
@@ -139,7 +140,7 @@ func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 			}
 			small := steps.Minimise(ctx, t, shows)
 			t, f.Minimised.Checks, f.Minimised.Minimal = small.Timeline, small.Checks, small.Minimal
-			if lived, last, _ := shown(c.ctx, t); last != nil {
+			if lived, last, _ := shown(hurried, t); last != nil {
 				f.Detail, f.Explanation, f.Stack = last.Detail, last.Detail+".", last.Stack
 				if small.Minimal { // else what is left may be different each time
 					f.Identity = fingerprint.IdentifyLife(last, lived)

@@ -68,6 +68,8 @@ type suspect struct {
 	// Kind is fingerprint.Presort.
 	Kind   string `json:"kind"`
 	Detail string `json:"detail"`
+	// Stack is that of the finding.
+	Stack []string `json:"stack,omitempty"`
 
 	nth int // of all clusters of the campaign, it was that one
 }
@@ -175,7 +177,7 @@ func (w *watch) Filters(ctx context.Context, c *model.Cluster, plugins []string,
 }
 
 func newSuspect(n uint64, r *properties.Result, f *properties.Finding) suspect {
-	return suspect{Number: n, Fingerprint: fingerprint.OfFinding(f), Kind: fingerprint.Presort(r, f), Detail: words.FirstLine(f.String())}
+	return suspect{Number: n, Fingerprint: fingerprint.OfFinding(f), Kind: fingerprint.Presort(r, f), Detail: words.FirstLine(f.String()), Stack: f.Stack}
 }
 
 // A Peer is a worker to talk to.

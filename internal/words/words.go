@@ -91,10 +91,10 @@ func Lines[T fmt.Stringer](all []T) []string {
 	return lines
 }
 
-// WriteStack writes a stack, a line for each function. Nothing is written of an empty one.
-func WriteStack(w io.Writer, indent string, stack []string) {
-	if len(stack) > 0 {
-		fmt.Fprintf(w, "%sstack:\n%s  %s\n", indent, indent, strings.Join(stack, "\n"+indent+"  "))
+// WriteList writes what lines are, and below that a line for each. Nothing is written of no lines.
+func WriteList(w io.Writer, indent, what string, lines []string) {
+	if len(lines) > 0 {
+		fmt.Fprintf(w, "%s%s:\n%s  %s\n", indent, what, indent, strings.Join(lines, "\n"+indent+"  "))
 	}
 }
 

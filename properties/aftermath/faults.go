@@ -119,7 +119,8 @@ var FaultGetsThrough = properties.Property{
 		// Which of two capacities the scheduler reads is chance: a known crash may show here only.
 		if c := f.Observation.Crash; c != nil && len(properties.KnownCrashes(f.Cluster, c)) == 0 {
 			f.found("", c.String())
-			f.findings[len(f.findings)-1].Stack = c.Frames()
+			last := &f.findings[len(f.findings)-1]
+			last.Kind, last.Stack = properties.CrashKind(c), c.Frames()
 		}
 	}),
 }

@@ -129,8 +129,9 @@ type Observed struct {
 	// ToContact is what to do with a finding that goes to the security contact first. It is left
 	// to the caller.
 	ToContact string `json:"toContact,omitempty"`
-	// Stack is the functions on the way to it.
-	Stack []string `json:"stack,omitempty"`
+	// Reached says what was seen of the cycle until then, Stack is the functions on the way to it.
+	Reached []string `json:"reached,omitempty"`
+	Stack   []string `json:"stack,omitempty"`
 	// Error is the text of the error in which the cycle ended, if it did, and
 	// PostFilterError that of PostFilter.
 	Error           string   `json:"error,omitempty"`
@@ -218,6 +219,7 @@ func observed(r *properties.Result) Observed {
 	}
 	if o.Crash != nil {
 		seen.Crash, seen.CrashedAt, seen.Stack = o.Crash.String(), properties.CrashedAt(o), o.Crash.Frames()
+		seen.Reached = properties.Reached(o)
 	}
 	return seen
 }

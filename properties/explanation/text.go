@@ -325,7 +325,8 @@ func (r *Observed) writeText(w io.Writer, did string) {
 	if r.ToContact != "" {
 		fmt.Fprintln(w, "  "+r.ToContact)
 	}
-	words.WriteStack(w, "  ", r.Stack)
+	words.WriteList(w, "  ", "seen until then", r.Reached)
+	words.WriteList(w, "  ", "stack", r.Stack)
 }
 
 // withoutWhatItDid leaves out of a finding what is said already.

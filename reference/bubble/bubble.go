@@ -213,7 +213,7 @@ func (b *Bubble) Do(patience time.Duration, objects int, f func()) *model.Crash 
 			return standstill("it waits for a lock that is never released", b.goroutines())
 		}
 		if idle >= patience {
-			return standstill(fmt.Sprintf("nothing happened for %s", patience), b.goroutines())
+			return standstill(fmt.Sprintf("nothing happened for %s", patience.Round(tick)), b.goroutines())
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (s *scheduler) run(r *recorder) {
 	s.plugin.Evaluator.Interface, s.recorder = r, r
 	defer func() { s.plugin.Evaluator.Interface, s.recorder = r.Interface, nil }()
 	if r.extended {
-		s.plugin.Evaluator.Handler = handle{groups.Ordered{Handle: s.profile}, append(slices.Clone(s.sched.Extenders), lastExtender{obs: obs})}
+		s.plugin.Evaluator.Handler = handle{groups.Ordered{Handle: s.profile}, append(slices.Clone(s.sched.Extenders), lastExtender{r: r})}
 	}
 	s.over = make(chan struct{})
 	crash := s.bubble.Settle(func() {
@@ -70,6 +70,7 @@ func (s *scheduler) run(r *recorder) {
 			s.loaded.wereBound[c.Object] = true
 		}
 	}
+	r.mu.Lock()
 	if obs.ScheduledTo == "" {
 		obs.Actuation = actuation(calls, s.isOwn, r.nomination, r.nominated)
 	}
@@ -78,6 +79,7 @@ func (s *scheduler) run(r *recorder) {
 	if s.loaded.twin != nil {
 		obs.Aftermath.Twin = s.loaded.twin.Spec.NodeName
 	}
+	r.mu.Unlock()
 	if s.crash.Load() != nil {
 		if r.group != nil {
 			r.group.End(func(string) string { return "" })
@@ -92,7 +94,6 @@ func (s *scheduler) run(r *recorder) {
 	if r.extended && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && obs.PostFilterCode != fwk.Error.String() {
 		obs.AfterExtenders = map[string]model.DryRun{} // nothing left
 	}
-	obs.Pick = r.picked
 	if obs.Pick == nil && obs.Actuation != nil && obs.Actuation.NominatedNode != "" {
 		// Victims that were terminating already are not preempted again, so what was
 		// picked shows in the node's dry run only.
@@ -129,6 +130,9 @@ func (s *scheduler) beforeCall(c *model.Call) {
 	s.bubble.Progress()
 	if s.async && s.recorder != nil && strings.HasPrefix(c.Resource, "pods") && !s.isOwn(c.Object) {
 		<-s.over
+	}
+	if r := s.recorder; r != nil {
+		r.note(func(o *model.Observation) { o.AddCall(*c) })
 	}
 }
 
@@ -275,12 +279,12 @@ const twinSuffix = "-twin"
 // scheduled records the end of SchedulePod.
 func (r *recorder) scheduled(result upstream.ScheduleResult, err error) {
 	if err == nil {
-		r.obs.ScheduledTo = result.SuggestedHost
+		r.note(func(o *model.Observation) { o.ScheduledTo = result.SuggestedHost })
 		return
 	}
 	fitError, ok := err.(*framework.FitError)
 	if !ok {
-		r.obs.CycleError = err.Error()
+		r.note(func(o *model.Observation) { o.CycleError = err.Error() })
 		return
 	}
 	given := map[string]bool{}
@@ -294,7 +298,7 @@ func (r *recorder) scheduled(result upstream.ScheduleResult, err error) {
 		if v.Plugin == "" && r.extended { // no plugin, so it was an extender
 			v.Plugin = model.ExtenderName
 		}
-		r.obs.Filters[name] = v
+		r.note(func(o *model.Observation) { o.SetFilter(name, v) })
 	}
 }
 
@@ -330,7 +334,8 @@ func (r *recorder) whoPends(status *fwk.Status) []string {
 
 // cycle loads c, runs it and unloads it. It reports whether the scheduler can be
 // used again; err is why c could not be loaded.
-func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *model.Observation) (reusable bool, err error) {
+func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, r *recorder) (reusable bool, err error) {
+	obs := r.obs
 	defer func() {
 		obs.Crash = s.crash.Load()
 		reusable = reusable && obs.Crash == nil // upstream may hold locks: never touch it again
@@ -343,7 +348,6 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, obs *
 	err = s.load(c)
 	s.updates.random = nil
 	if err == nil {
-		r := &recorder{obs: obs, nomination: model.NominationUntold}
 		if g := s.loaded.group; g != nil {
 			r.nomination, r.group = model.NominationUnseen, groups.NewRecorder(verdict, s.bubble.Progress)
 			obs.Group = r.group.Cycle

@@ -79,16 +79,17 @@ func (e *extender) ProcessPreemption(_ *v1.Pod, candidates map[string]*extenderv
 // candidates. It changes nothing.
 type lastExtender struct {
 	fwk.Extender
-	obs *model.Observation
+	r *recorder
 }
 
 func (lastExtender) SupportsPreemption() bool  { return true }
 func (lastExtender) IsInterested(*v1.Pod) bool { return true }
 
 func (l lastExtender) ProcessPreemption(_ *v1.Pod, candidates map[string]*extenderv1.Victims, _ fwk.NodeInfoLister) (map[string]*extenderv1.Victims, error) {
-	l.obs.AfterExtenders = map[string]model.DryRun{}
+	left := map[string]model.DryRun{}
 	for node, victims := range candidates {
-		l.obs.AfterExtenders[node] = model.DryRun{Victims: keys(victims.Pods), Violations: int(victims.NumPDBViolations)}
+		left[node] = model.DryRun{Victims: keys(victims.Pods), Violations: int(victims.NumPDBViolations)}
 	}
+	l.r.note(func(o *model.Observation) { o.AfterExtenders = left })
 	return maps.Clone(candidates), nil
 }

@@ -78,7 +78,11 @@ func TestHang(t *testing.T) {
 				want := observe(t, s, c)
 				test.plant(s.schedulers[0].scheduler)
 				start := time.Now()
-				got := observe(t, s, c).Crash
+				seen := observe(t, s, c)
+				got := seen.Crash
+				if deletes := test.where == "preemption.(*Executor).prepareCandidate"; deletes != (len(seen.DryRuns) == 1 && len(seen.Filters) == 1) {
+					t.Errorf("gates %v: seen up to then: %+v", settings.FeatureGates, seen)
+				}
 				if got == nil || got.Kind != model.Hang || !strings.Contains(got.Where, test.where) || !strings.Contains(got.Stack, test.where) {
 					t.Errorf("gates %v: %+v", settings.FeatureGates, got)
 				}

@@ -29,9 +29,12 @@ type recorder struct {
 	extended bool
 	// offset is at which potential node dry runs begin, and which of equal candidates is picked.
 	offset int32
-	// mu guards the maps of obs: several workers may write to them.
+	// mu guards obs: several workers may write to it, and a cycle that never ends is looked at
+	// from elsewhere.
 	mu  sync.Mutex
 	obs *model.Observation
+	// tell is told what is noted; nil if nobody is.
+	tell func(part *model.Observation)
 	// nomination and nominated are what the failure handler was told.
 	nomination model.NominationMode
 	nominated  string
@@ -42,9 +45,28 @@ type recorder struct {
 	pending []string
 	// group records the cycle of a pod group; nil if it is that of a pod.
 	group *groups.Recorder
-	// picked is the candidate whose victims are preempted; nil if there are none to
-	// preempt.
-	picked *model.Pick
+}
+
+// note lets f write down what was seen.
+func (r *recorder) note(f func(o *model.Observation)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(r.obs)
+	if r.tell != nil && r.group == nil { // of a group some of it does not stay
+		part := &model.Observation{}
+		f(part)
+		r.tell(part)
+	}
+}
+
+// seen is what was seen up to now of a cycle that never ends; of that of a group, nothing.
+func (r *recorder) seen() *model.Observation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.group != nil {
+		return &model.Observation{System: r.obs.System, Filters: map[string]model.Verdict{}}
+	}
+	return r.obs.Seen()
 }
 
 // profileWatch is a profile that a recorder may watch.
@@ -64,9 +86,8 @@ func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, st
 	defer w.s.rescue(&status)
 	status = w.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 	if status.IsRejected() {
-		r.mu.Lock()
-		r.obs.Filters[node.Node().Name] = verdict(status)
-		r.mu.Unlock()
+		v := verdict(status)
+		r.note(func(o *model.Observation) { o.SetFilter(node.Node().Name, v) })
 	}
 	return status
 }
@@ -112,8 +133,10 @@ func (w *profileWatch) RunPostFilterPlugins(ctx context.Context, state fwk.Cycle
 	if r == nil {
 		return w.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
 	}
-	result, status := w.Framework.RunPostFilterPlugins(ctx, state, pod, potentialNodes{linked.SortedNodes{NodeToStatusReader: nodes}, r.obs})
-	r.obs.PostFilterCode, r.obs.PostFilterMessage = status.Code().String(), status.Message()
+	result, status := w.Framework.RunPostFilterPlugins(ctx, state, pod, potentialNodes{linked.SortedNodes{NodeToStatusReader: nodes}, r})
+	r.note(func(o *model.Observation) {
+		o.PostFilterCode, o.PostFilterMessage = status.Code().String(), status.Message()
+	})
 	return result, status
 }
 
@@ -170,7 +193,7 @@ func (w *profileWatch) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Statu
 
 func (r *recorder) PodEligibleToPreemptOthers(ctx context.Context, pod *v1.Pod, nominated *fwk.Status) (bool, string) {
 	ok, reason := r.Interface.PodEligibleToPreemptOthers(ctx, pod, nominated)
-	r.obs.Eligible = &model.Eligibility{OK: ok, Reason: reason}
+	r.note(func(o *model.Observation) { o.Eligible = &model.Eligibility{OK: ok, Reason: reason} })
 	return ok, reason
 }
 
@@ -178,8 +201,9 @@ func (r *recorder) PodEligibleToPreemptOthers(ctx context.Context, pod *v1.Pod, 
 // instead of a random one; how many are wanted is upstream's answer.
 func (r *recorder) GetOffsetAndNumCandidates(nodes int32) (int32, int32) {
 	_, n := r.Interface.GetOffsetAndNumCandidates(nodes)
-	r.obs.DryRuns = make(map[string]model.DryRun, nodes)
-	r.obs.Candidates = []string{}
+	r.note(func(o *model.Observation) {
+		o.DryRuns, o.Candidates = make(map[string]model.DryRun, nodes), []string{}
+	})
 	if nodes == 0 {
 		return 0, n
 	}
@@ -192,23 +216,24 @@ func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState
 	defer r.sched.rescue(&status)
 	name := node.Node().Name
 	victims, violations, status = r.Interface.SelectVictimsOnNode(ctx, state, preemptor, node, possible, budgets)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	var run model.DryRun
 	switch {
 	case status.IsRejected() && ctx.Err() != nil:
 		// There were enough candidates meanwhile, and a filter gave up
 		// (dynamicresources.go:1075@v1.37.1): this dry run came to no end.
+		return victims, violations, status
 	case status.IsSuccess() && len(victims) == 0:
 		// The caller makes an error of it (preemption.go:489@v1.37.1).
-		r.obs.DryRuns[name] = model.DryRun{Error: fmt.Sprintf("expected at least one victim pod on node %q", name)}
+		run.Error = fmt.Sprintf("expected at least one victim pod on node %q", name)
 	case status.IsSuccess():
-		r.obs.DryRuns[name] = model.DryRun{Victims: keys(victims), Violations: violations}
+		run.Victims, run.Violations = keys(victims), violations
 	case status.IsRejected():
 		v := verdict(status)
-		r.obs.DryRuns[name] = model.DryRun{Failed: &v}
+		run.Failed = &v
 	default:
-		r.obs.DryRuns[name] = model.DryRun{Error: status.AsError().Error()}
+		run.Error = status.AsError().Error()
 	}
+	r.note(func(o *model.Observation) { o.SetDryRun(name, run) })
 	return victims, violations, status
 }
 
@@ -219,10 +244,11 @@ func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map
 	if r.obs.AfterExtenders != nil {
 		return r.Interface.CandidatesToVictimsMap(candidates) // what the extenders left
 	}
-	r.obs.Candidates = r.obs.Candidates[:0]
+	names := []string{}
 	for _, c := range candidates {
-		r.obs.Candidates = append(r.obs.Candidates, c.Name())
+		names = append(names, c.Name())
 	}
+	r.note(func(o *model.Observation) { o.Candidates = names })
 	return r.Interface.CandidatesToVictimsMap(candidates)
 }
 
@@ -239,23 +265,23 @@ func (r *recorder) preempts(c preemption.Candidate) {
 		r.group.Preempts(c)
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.picked = &model.Pick{Node: c.Name(), Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations)}
+	picked := &model.Pick{Node: c.Name(), Victims: keys(c.Victims().Pods), Violations: int(c.Victims().NumPDBViolations)}
+	r.note(func(o *model.Observation) { o.Pick = picked })
 }
 
 // potentialNodes records the nodes that preemption is tried on.
 type potentialNodes struct {
 	linked.SortedNodes
-	obs *model.Observation
+	r *recorder
 }
 
 func (p potentialNodes) NodesForStatusCode(lister fwk.NodeInfoLister, code fwk.Code) ([]fwk.NodeInfo, error) {
 	nodes, err := p.SortedNodes.NodesForStatusCode(lister, code)
-	p.obs.PotentialNodes = make([]string, len(nodes))
+	names := make([]string, len(nodes))
 	for i, n := range nodes {
-		p.obs.PotentialNodes[i] = n.Node().Name
+		names[i] = n.Node().Name
 	}
+	p.r.note(func(o *model.Observation) { o.PotentialNodes = names })
 	return nodes, err
 }
 

@@ -16,10 +16,12 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
@@ -76,10 +78,13 @@ func (s *System) ObserveUnder(ctx context.Context, c *model.Cluster, under refer
 	}
 	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
 	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}
-	err := s.withKey(newSettings(c.Settings), c, under.Metrics, func(sched *scheduler) (bool, error) { return sched.cycle(c, under, obs) })
+	r := &recorder{obs: obs, nomination: model.NominationUntold, tell: observation.Teller(ctx)}
+	err := s.withKey(newSettings(c.Settings), c, under.Metrics, reference.Patience(ctx, bubble.Patience),
+		func(sched *scheduler) (bool, error) { return sched.cycle(c, under, r) })
 	if lost, ok := errors.AsType[errLost](err); ok {
-		// What was observed until then still belongs to the bubble.
-		return &model.Observation{System: Version, Filters: map[string]model.Verdict{}, Crash: lost.crash}, nil
+		seen := r.seen() // obs itself still belongs to the bubble
+		seen.Crash = lost.crash
+		return seen, nil
 	}
 	if err != nil {
 		return nil, err
@@ -95,12 +100,12 @@ func (e errLost) Error() string { return e.crash.String() }
 // with calls f with the scheduler for c, in the scheduler's bubble, and drops the
 // scheduler unless f finds it reusable.
 func (s *System) with(c *model.Cluster, f func(*scheduler) (reusable bool, err error)) error {
-	return s.withKey(newSettings(c.Settings), c, false, f)
+	return s.withKey(newSettings(c.Settings), c, false, bubble.Patience, f)
 }
 
 // withKey is with for a scheduler of certain settings; alone keeps all others of the
-// process out meanwhile.
-func (s *System) withKey(key settings, c *model.Cluster, alone bool, f func(*scheduler) (reusable bool, err error)) error {
+// process out meanwhile. A standstill is noticed when patience is over.
+func (s *System) withKey(key settings, c *model.Cluster, alone bool, patience time.Duration, f func(*scheduler) (reusable bool, err error)) error {
 	defer enter(alone)()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +124,7 @@ func (s *System) withKey(key settings, c *model.Cluster, alone bool, f func(*sch
 		reusable bool
 		err      error
 	}
-	if crash := sched.bubble.Do(bubble.Patience, len(c.Nodes)+len(c.Pods), func() { done.reusable, done.err = f(sched) }); crash != nil {
+	if crash := sched.bubble.Do(patience, len(c.Nodes)+len(c.Pods), func() { done.reusable, done.err = f(sched) }); crash != nil {
 		s.schedulers = s.schedulers[:len(s.schedulers)-1] // nobody can end it
 		return errLost{crash}
 	}

@@ -109,7 +109,7 @@ func runChanged(ctx context.Context, t *timeline.Timeline, change func(*schedule
 	b := bubble.New()
 	r := &run{tl: t, bubble: b, change: change, trace: &timeline.Trace{System: inprocess.Version}, tell: timeline.Teller(ctx)}
 	var err error
-	crash := b.Do(patience, len(t.Cluster.Objects())+len(t.Steps), func() {
+	crash := b.Do(reference.Patience(ctx, patience), len(t.Cluster.Objects())+len(t.Steps), func() {
 		b.Watch(true)
 		defer b.Watch(false)
 		defer func() {

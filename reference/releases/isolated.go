@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -37,6 +38,9 @@ func NewIsolated(name string, command func() *exec.Cmd) *Isolated {
 	return &Isolated{System{release: name, command: command, timeout: 10 * time.Second}}
 }
 
+// longest is more than any patience.
+const longest = time.Hour
+
 // perObject is how much longer an answer may take for each node and each pod.
 const perObject = time.Millisecond
 
@@ -47,18 +51,35 @@ type isolatedRequest struct {
 	Under   *reference.Circumstances `json:",omitempty"`
 	// PreemptorGroup is that of the cluster.
 	PreemptorGroup string `json:",omitempty"`
+	// Patience is for how long the scheduler may show no progress (reference.Patience).
+	Patience time.Duration
 	// Timeline is to be run, and nothing else asked.
 	Timeline *lifewire.Timeline `json:",omitempty"`
 }
 
 type isolatedAnswer struct {
 	wire.Answer
-	Runs  []model.FilterRun `json:",omitempty"`
-	Trace *lifewire.Trace   `json:",omitempty"`
+	Runs []model.FilterRun `json:",omitempty"`
+	// Seen is what was seen of a cycle since the last part of the answer.
+	Seen  *model.Observation `json:",omitempty"`
+	Trace *lifewire.Trace    `json:",omitempty"`
 	growing
 	// Unsupported is that the scheduler cannot be asked about filters, under other
 	// circumstances, or whole timelines.
 	Unsupported bool `json:",omitempty"`
+
+	// seen is all that was.
+	seen model.Observation
+}
+
+// more implements unfinished.
+func (a *isolatedAnswer) more() bool {
+	if a.Seen == nil {
+		return a.growing.more()
+	}
+	a.seen.Add(a.Seen)
+	a.Seen = nil
+	return true
 }
 
 // Observe implements reference.System.
@@ -71,10 +92,12 @@ func (s *Isolated) ObserveUnder(ctx context.Context, c *model.Cluster, under ref
 	return s.observed(s.exchange(ctx, c, isolatedRequest{Under: &under}))
 }
 
-// observed is what an answer says, or the death of the process.
+// observed is what an answer says, or what was seen until the process died.
 func (s *Isolated) observed(a *isolatedAnswer, err error) (*model.Observation, error) {
 	if died := (*failure)(nil); errors.As(err, &died) {
-		return &model.Observation{System: s.release, Filters: map[string]model.Verdict{}, Crash: died.crash()}, nil
+		seen := a.seen.Seen()
+		seen.System, seen.Crash = s.release, died.crash()
+		return seen, nil
 	}
 	if err != nil {
 		return nil, err
@@ -104,7 +127,7 @@ func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, r isolatedReq
 	if c.PreemptorKey() == "" {
 		return nil, errors.New("the cluster has no preemptor")
 	}
-	r.PreemptorGroup = c.PreemptorGroup
+	r.PreemptorGroup, r.Patience = c.PreemptorGroup, reference.Patience(ctx, longest)
 	r.request = request{Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor, Settings: c.Settings}
 	for _, obj := range c.Extra {
 		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
@@ -156,7 +179,10 @@ func (f *failure) crash() *model.Crash {
 // ServeIsolated answers the requests of in with a scheduler, until in ends.
 func ServeIsolated(ctx context.Context, system reference.System, in io.Reader, out io.Writer) error {
 	w := bufio.NewWriterSize(out, 1<<16)
+	var mu sync.Mutex // what never ends may go on telling
 	send := func(v any) error {
+		mu.Lock()
+		defer mu.Unlock()
 		if err := json.NewEncoder(w).Encode(v); err != nil {
 			return err
 		}
@@ -179,6 +205,9 @@ func ServeIsolated(ctx context.Context, system reference.System, in io.Reader, o
 		a := &isolatedAnswer{}
 		telling := timeline.Telling(ctx, func(part *timeline.Trace) {
 			_ = send(&isolatedAnswer{growing: growing{Part: lifewire.OfTrace(part)}}) // nobody may be there to read it
+		})
+		telling = observation.Telling(reference.WithPatience(telling, r.Patience), func(part *model.Observation) {
+			_ = send(&isolatedAnswer{Seen: part})
 		})
 		if err := a.fill(telling, system, &r.isolatedRequest, r.Extra); errors.Is(err, errors.ErrUnsupported) {
 			a.Unsupported = true

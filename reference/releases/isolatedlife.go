@@ -14,7 +14,7 @@ var _ reference.LifeSystem = (*Isolated)(nil)
 
 // Live implements reference.LifeSystem. What ends the process is the Crash of a trace.
 func (s *Isolated) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
-	data, err := json.Marshal(isolatedRequest{Timeline: lifewire.OfTimeline(t)})
+	data, err := json.Marshal(isolatedRequest{Timeline: lifewire.OfTimeline(t), Patience: reference.Patience(ctx, longest)})
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func Minimise(ctx context.Context, checker *properties.Checker, c *corpus.Case, 
 	}
 	// Once more, for what there is to tell, even if the time is up.
 	plain := properties.Checker{System: checker.System, Release: checker.Release, Decide: checker.Decide}
-	shown, _ := plain.Check(context.WithoutCancel(ctx), r.Cluster) // else nil: the check itself fails
+	shown, _ := plain.Check(minimize.Hurried(context.WithoutCancel(ctx), m.Fingerprint.Kind), r.Cluster) // else nil: the check itself fails
 	m.Explanation = fingerprint.Explain(shown, &r.Finding)
 	m.Small = fingerprint.Identify(&r.Finding, r.Cluster).Case(m.Explanation, "minimised from "+c.File, command, r.Cluster)
 	if len(r.Finding.Known) > 0 {
@@ -136,7 +136,7 @@ func (m *Report) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "%s\n\n", fingerprint.ToContact)
 	}
 	if len(m.Stack) > 0 {
-		words.WriteStack(w, "", m.Stack)
+		words.WriteList(w, "", "stack", m.Stack)
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "from %s\nto   %s\nin   %s\n\n", m.From, m.To, words.Plural(m.Checks, "check"))

@@ -40,7 +40,7 @@ func (r *Report) summary(w io.Writer) {
 		}
 		words.WriteWrapped(w, "   ", f.History())
 		fmt.Fprintf(w, "   reproduce: %s\n   minimise:  %s\n", f.Reproduce, f.Minimise)
-		words.WriteStack(w, "   ", f.Stack)
+		words.WriteList(w, "   ", "stack", f.Stack)
 		fmt.Fprintln(w)
 	}
 	words.WriteWrapped(w, "", r.Tried())

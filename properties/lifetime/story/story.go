@@ -338,7 +338,7 @@ func (s *Story) WriteText(w io.Writer) {
 	for _, f := range s.Findings {
 		words.WriteWrapped(w, "", "Not as promised: "+f)
 	}
-	words.WriteStack(w, "", s.Stack)
+	words.WriteList(w, "", "stack", s.Stack)
 	for _, why := range s.Why {
 		fmt.Fprintln(w)
 		words.WriteWrapped(w, "", why)
