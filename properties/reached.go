@@ -12,7 +12,7 @@ import (
 // maxReached is how many names a line of Reached holds.
 const maxReached = 6
 
-// Reached says how far the cycle of a pod came, a line for each stage of which something was seen.
+// Reached says how far the cycle of a pod came in which the scheduler breaks, a line for each stage of which something was seen.
 func Reached(o *model.Observation) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	some := func(names []string) string { return words.Some(names, maxReached) }
@@ -55,7 +55,8 @@ func Reached(o *model.Observation) (all []string) {
 	if p := o.Pick; p != nil {
 		add("pick: %s, with %s", p.Node, orNone(some(p.Victims)))
 	}
-	if o.Aftermath != nil {
+	// After a panic, which only ends a goroutine here, the cycle goes on: its calls tell nothing.
+	if o.Aftermath != nil && o.Crash.Kind != model.Panic {
 		for i, c := range o.Aftermath.Calls {
 			if i == maxReached {
 				add("and %d more API calls", len(o.Aftermath.Calls)-maxReached)

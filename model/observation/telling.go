@@ -27,6 +27,9 @@ func (o *Observation) Add(part *Observation) {
 	for node, run := range part.DryRuns {
 		o.SetDryRun(node, run)
 	}
+	if part.Absent != nil {
+		o.Absent = part.Absent
+	}
 	if part.Eligible != nil {
 		o.Eligible = part.Eligible
 	}

@@ -289,10 +289,10 @@ func (r *recorder) scheduled(result upstream.ScheduleResult, err error) {
 	}
 	given := map[string]bool{}
 	fitError.Diagnosis.NodeToStatus.ForEachExplicitNode(func(name string, _ *fwk.Status) { given[name] = true })
-	r.obs.Absent = []string{}
+	absent := []string{}
 	for _, name := range r.sched.loaded.nodeNames {
 		if !given[name] {
-			r.obs.Absent = append(r.obs.Absent, name)
+			absent = append(absent, name)
 		}
 		v := verdict(fitError.Diagnosis.NodeToStatus.Get(name))
 		if v.Plugin == "" && r.extended { // no plugin, so it was an extender
@@ -300,6 +300,7 @@ func (r *recorder) scheduled(result upstream.ScheduleResult, err error) {
 		}
 		r.note(func(o *model.Observation) { o.SetFilter(name, v) })
 	}
+	r.note(func(o *model.Observation) { o.Absent = absent })
 }
 
 // failed records what the failure handler is told about the nomination, and who answered
