@@ -33,11 +33,18 @@ func (c *Crash) Frames() (all []string) {
 			all = append(all, "another goroutine:")
 		}
 		var own []string
+		outermost := 0
 		for _, m := range frame.FindAllStringSubmatch(s, -1) {
 			if m[1] == "panic" || strings.HasPrefix(m[1], "runtime.") {
 				continue // Go's own
 			}
 			own = append(own, fmt.Sprintf("%s (%s)", path.Base(m[1]), m[2]))
+			if strings.HasPrefix(m[1], "k8s.io/") {
+				outermost = len(own)
+			}
+		}
+		if outermost > 0 {
+			own = own[:outermost] // what has called Kubernetes is of no interest
 		}
 		all = append(all, own[:min(mostFrames, len(own))]...)
 		if more := len(own) - mostFrames; more > 0 {
