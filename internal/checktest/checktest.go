@@ -4,6 +4,7 @@ package checktest
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	_ "github.com/preemptcheck/preemptcheck/internal/testsize" // for its collector of garbage
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -36,7 +38,12 @@ func System(t testing.TB) reference.FilterSystem {
 func Subject(t testing.TB, system reference.System, c *model.Cluster) *properties.Subject {
 	o, err := system.Observe(t.Context(), c)
 	require.NoError(t, err)
-	return &properties.Subject{Release: release.Linked, Context: t.Context(), Cluster: c, Observation: o, System: system, Unmodelled: unmodelled.In(c, model.NewSnapshot(c))}
+	u := unmodelled.In(c, model.NewSnapshot(c))
+	if len(u) == 0 { // then a decision may tell of more
+		_, err := answers.Decide(c, release.Linked.Rules())
+		_ = errors.As(err, &u)
+	}
+	return &properties.Subject{Release: release.Linked, Context: t.Context(), Cluster: c, Observation: o, System: system, Unmodelled: u}
 }
 
 // Liar is a system that breaks a promise: it is asked about another cluster than it

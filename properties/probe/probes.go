@@ -358,7 +358,7 @@ const (
 var extenderProbes = []Probe{
 	{"extender rejects", "an extender fails a node that passes all filters, which preemption may resolve", few, failed(model.ExtenderName, resolvable)},
 	{"extender excludes", "an extender fails a node that passes all filters, which preemption does not resolve", few, failed(model.ExtenderName, forGood)},
-	{"search ends early", "an extender rejects all nodes that were found, and some were not looked at", few, func(c *cycle) bool {
+	{"search ends early", "an extender rejects all nodes that were found, and some were not looked at", once, func(c *cycle) bool {
 		return c.Decision.Search != nil && c.Decision.Search.Enough > 0 && len(c.Observation.Absent) > 0
 	}},
 	{"extender alone in the way", "a dry run preempts nobody, as only an extender rejects the node", once,

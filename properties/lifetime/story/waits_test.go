@@ -58,8 +58,8 @@ func TestWaits(t *testing.T) {
 		// g1 waits for g2 until 10.000, and both are in their group's cycle until 10.001, and from 12.000 until 12.100. Their
 		// victims are told to end at 10.001, and gone at 11.002.
 		"group-waits-for-its-last-pod", []string{
-			"default/g1 since 0.000, bound to node-1: 12.100 = 1.001 victims terminate + 0.998 waits for event + 10.000 its group + 0.101 being scheduled",
-			"default/g2 since 10.000, bound to node-2: 2.100 = 1.001 victims terminate + 0.998 waits for event + 0.101 being scheduled",
+			"default/g1 since 0.000, bound to node-1: 12.002 = 1.000 victims terminate + 1.000 waits for event + 10.000 its group + 0.002 being scheduled",
+			"default/g2 since 10.000, bound to node-2: 2.002 = 1.000 victims terminate + 1.000 waits for event + 0.002 being scheduled",
 		},
 	}, {
 		// v is told to end at 0.001 and ended by hand in the same instant. Of that the scheduler is told
