@@ -18,6 +18,9 @@ import (
 // groupsPercent is in how many of 100 timelines there are pod groups.
 const groupsPercent = 15
 
+// skippedPercent is in how many of 100 timelines with pod groups the last one is skipped when it is its turn.
+const skippedPercent = 15
+
 // grouper puts pod groups into a timeline that was drawn without. Its steps are about them, and come to those of
 // the timeline.
 type grouper struct {
@@ -63,8 +66,14 @@ func (g *generator) drawGroups(last draw.Source, gates map[string]bool) {
 		base = slices.DeleteFunc(base, h.replacesMember)
 		own.steps = slices.DeleteFunc(own.steps, h.replacesMember)
 	}
+	all := h.mixed(base, own.steps)
+	if last.Chance(skippedPercent) {
+		own.steps = nil
+		h.skipped()
+		all = append(all, own.steps...)
+	}
 	*g = own
-	g.steps = h.mixed(base, own.steps)
+	g.steps = all
 }
 
 // set sets a feature gate.

@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func TestFloorsOfGroups(t *testing.T) {
 		"late pod": 500, "pod is deleted": 700, "pod is replaced": 150, "pod is replaced several times": 100,
 		"calls fail": 400, "evictions of a pod of a group fail": 150, "bindings of a pod of a group fail": 60, "failing calls take effect": 100,
 		"relist PodGroup": 50, "hold of PodGroup": 150, "takeover": 120, "its preemption is held": 70,
-		"nothing else happens": 180, "much else happens": 300,
+		"skipped": 200, "nothing else happens": 180, "much else happens": 300,
 	}
 	count := map[string]int{}
 	for seed := range uint64(drawn) {
@@ -118,6 +119,7 @@ func hasOfGroups(tl *timeline.Timeline) map[string]bool {
 		is["there at the start"] = is["there at the start"] || of
 	}
 	created, gone := map[string]bool{}, map[string]bool{}
+	deleted, skipped := map[string]bool{}, map[string]bool{} // pods, and groups of which each pod was then
 	late, own := false, 0
 	for i := range tl.Steps {
 		s := &tl.Steps[i]
@@ -133,13 +135,18 @@ func hasOfGroups(tl *timeline.Timeline) map[string]bool {
 			member := groupOf[model.Key(s.CreatedPod())] != ""
 			is["late pod"] = is["late pod"] || member && late && !created[s.CreatedPod().Name]
 			created[s.CreatedPod().Name] = true
+			is["skipped"] = is["skipped"] || skipped[groupOf[model.Key(s.CreatedPod())]]
 			if !member {
 				own++
 			}
 		case s.Wait > 0:
 			late = late || len(created) > 0
 		case groupOf[about] != "":
-			is["pod is deleted"] = true
+			is["pod is deleted"], deleted[about] = true, true
+		case s.Release != nil && s.Release.Name == timeline.Pop:
+			for name, members := range pods {
+				skipped[name] = !slices.ContainsFunc(members, func(p *v1.Pod) bool { return len(p.Finalizers) == 0 || !deleted[model.Key(p)] })
+			}
 		case strings.HasPrefix(s.Delete, "PodGroup default/"):
 			is["goes"], gone[strings.TrimPrefix(s.Delete, "PodGroup default/")] = true, true
 		case s.Change != "":

@@ -32,6 +32,7 @@ const (
 	DiesForGroup       = "the scheduler dies while a group preempts"
 	MinCountChanges    = "the minCount of a group changes"
 	CompositeGoes      = "pods of a composite group are preempted"
+	Skipped            = "a group is skipped, as all its pods terminate, and another pod comes"
 )
 
 // AtOfGroup is that what was held at a place goes on while a group preempts.
@@ -47,7 +48,7 @@ func ofGroups() (all []Probe) {
 		all = append(all, Probe{Name: AtOfGroup(place), Quota: groupQuota, OfGroups: true})
 	}
 	for _, name := range []string{GroupPreempts, PodPreemptsGroup, GroupPreemptsGroup, PreemptsWhole, PreemptedTwice, TriedNominated, WaitsForVictims, LateMember, MemberGoes, LateGroup,
-		GroupGoes, WaitsForMembers, EnoughBound, FailsInPart, FailsForGroup, MemberBindFails, DiesForGroup, MinCountChanges, CompositeGoes} {
+		GroupGoes, WaitsForMembers, EnoughBound, FailsInPart, FailsForGroup, MemberBindFails, DiesForGroup, MinCountChanges, CompositeGoes, Skipped} {
 		all = append(all, Probe{Name: name, Quota: groupQuota, OfGroups: true})
 	}
 	return all
@@ -65,12 +66,13 @@ type groups struct {
 	victims   map[string][]string
 	evicted   map[string]string // by pod, for whom at last
 	nominated map[string]bool
-	hit       map[string]int // how often pods of a group were preempted, by group
+	hit       map[string]int  // how often pods of a group were preempted, by group
+	skipped   map[string]bool // groups that were handed out at last with pods that all terminated
 }
 
 func newGroups(is map[string]bool) *groups {
 	m := func() map[string]bool { return map[string]bool{} }
-	return &groups{is, map[string]*schedulingv1beta1.PodGroup{}, m(), map[string]string{}, m(), m(), m(), map[string][]string{}, map[string]string{}, m(), map[string]int{}}
+	return &groups{is, map[string]*schedulingv1beta1.PodGroup{}, m(), map[string]string{}, m(), m(), m(), map[string][]string{}, map[string]string{}, m(), map[string]int{}, m()}
 }
 
 // comes notes an object that is new.
@@ -79,6 +81,7 @@ func (g *groups) comes(e *timeline.Entry) {
 	case *v1.Pod:
 		if group := together.GroupOf(o); group != "" {
 			g.is[LateMember] = g.is[LateMember] || g.has[group]
+			g.is[Skipped] = g.is[Skipped] || g.skipped[group]
 			g.groupOf[e.Pod()] = group
 		}
 		g.there[e.Pod()] = true
@@ -159,6 +162,11 @@ func (g *groups) popped(e *timeline.Entry) {
 	key := e.Preemptor()
 	for pod, by := range g.evicted {
 		g.is[WaitsForVictims] = g.is[WaitsForVictims] || e.Group == "" && g.there[pod] && by == key && g.has[key]
+	}
+	if p, is := e.Is.(*v1.Pod); !is {
+		g.skipped[key] = true
+	} else if p.DeletionTimestamp == nil {
+		delete(g.skipped, e.Group)
 	}
 	g.is[TriedNominated] = g.is[TriedNominated] || e.Group != "" && g.nominated[e.Pod()]
 	for key, group := range g.objects {
