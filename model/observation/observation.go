@@ -280,6 +280,9 @@ type Aftermath struct {
 	// NominatedTo is the node for which the scheduler itself holds the pod as
 	// nominated, or "".
 	NominatedTo string
+	// Held are the pods on nodes about which calls were made, and which the scheduler still
+	// counts on these nodes after the cycle, sorted. Only known where a call was made to fail.
+	Held []string
 	// Metrics is how far the cycle moved the scheduler's metrics; nil if nobody asked.
 	Metrics *Metrics
 }

@@ -26,6 +26,10 @@ func Faults() []properties.Property {
 		OnlyVictimsDeleted,
 		LastVictimSpared,
 		SparedIsNotTold,
+		SparedIsHeld,
+		UnmarkedIsNotDeleted,
+		DeletedIsTold,
+		FailedPreemptionIsTold,
 		GoneIsNoError,
 		NoNominationWithoutPreemption,
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,7 +52,7 @@ func TestMetricsCount(t *testing.T) {
 // The promises hold on generated clusters, or are broken in a known way.
 func TestFaultsOnGeneratedClusters(t *testing.T) {
 	system := checktest.System(t)
-	faults, known := 0, 0
+	faults, known, spared := 0, 0, map[string]int{}
 	for seed := range uint64(testsize.Times(1000)) {
 		s := checktest.Subject(t, system, generators.FromSeed(seed))
 		if s.Observation.Crash != nil {
@@ -69,9 +70,80 @@ func TestFaultsOnGeneratedClusters(t *testing.T) {
 		all, err := s.Faulted()
 		require.NoError(t, err)
 		faults += len(all)
+		for _, one := range all {
+			f := &faulted{Subject: s.Under(one), fault: one.Fault}
+			if one.Observation.Crash == nil && onNode(f.spared()) {
+				spared[situation(f)]++
+			}
+		}
+	}
+	for _, way := range ways {
+		n := 0
+		for _, of := range situations(way) {
+			n += spared[of]
+		}
+		t.Logf("%s: %d victims spared", way, n)
+		assert.GreaterOrEqual(t, n, testsize.Times(10), way)
 	}
 	t.Logf("%d calls failed, known findings: %d", faults, known)
 	assert.Positive(t, known)
+}
+
+// Each call about a victim fails with each error in each way of preempting, and all promises
+// are kept, or broken in a known way.
+func TestEachCallAboutAVictimFails(t *testing.T) {
+	system := checktest.System(t)
+	spared := map[string]int{}
+	for n := range 60 {
+		for _, gates := range []map[string]bool{
+			{"SchedulerAsyncPreemption": true}, {"SchedulerAsyncPreemption": false}, {"SchedulerAsyncPreemption": true, "SchedulerAsyncAPICalls": true},
+		} {
+			c := cluster()
+			c.Preemptor.Name = fmt.Sprintf("p-%d", n)
+			c.Settings.FeatureGates = gates
+			r, err := (&properties.Checker{System: system, Properties: Faults()}).Check(t.Context(), c)
+			require.NoError(t, err)
+			require.Empty(t, r.Unexplained(), "%s: %v", c.Preemptor.Name, gates)
+			s := checktest.Subject(t, system, c)
+			all, err := s.Faulted()
+			require.NoError(t, err)
+			for _, one := range all {
+				if f := (&faulted{Subject: s.Under(one), fault: one.Fault}); onNode(f.spared()) {
+					spared[situation(f)]++
+				}
+			}
+		}
+	}
+	for _, way := range ways {
+		for _, of := range situations(way) {
+			assert.Positive(t, spared[of], of)
+		}
+	}
+}
+
+// ways are those in which the scheduler preempts.
+var ways = []string{"asynchronous", "synchronous", "asynchronous calls"}
+
+// situations are those in which a victim is spared, in one way of preempting.
+func situations(way string) (all []string) {
+	for _, err := range []reference.APIError{reference.Conflict, reference.InternalError, reference.Timeout} {
+		for _, verb := range []string{"patch", "delete"} {
+			all = append(all, fmt.Sprintf("%s, %s, %s", way, verb, err))
+		}
+	}
+	return all
+}
+
+// situation is how the scheduler preempts, and which call fails how.
+func situation(f *faulted) string {
+	way := "synchronous"
+	switch {
+	case gateOn(f.Subject, "SchedulerAsyncAPICalls"):
+		way = "asynchronous calls"
+	case f.Cluster.Settings.AsyncPreemption():
+		way = "asynchronous"
+	}
+	return fmt.Sprintf("%s, %s, %s", way, f.lost().Verb, f.fault.Error)
 }
 
 // faultLiar tells the truth unless a call fails.
@@ -121,6 +193,24 @@ var faultLies = []struct {
 	{"last-victim-spared", "the last victim is deleted all the same", deletes("default/low")},
 	{"spared-is-not-told", "a pod that is not deleted is told that it is preempted", func(o *model.Observation) {
 		o.Aftermath.Events = append(o.Aftermath.Events, model.Event{Reason: "Preempted", Regarding: "Pod " + failedCall(o).Object})
+	}},
+	{"spared-is-held", "a victim that still runs is forgotten", func(o *model.Observation) {
+		o.Aftermath.Held = slices.DeleteFunc(o.Aftermath.Held, func(key string) bool { return key == failedCall(o).Object })
+	}},
+	{"unmarked-is-not-deleted", "a victim that could not be marked is deleted", func(o *model.Observation) { deletes(failedCall(o).Object)(o) }},
+	{"deleted-is-told", "a victim that is deleted is not told", func(o *model.Observation) { withoutEvent("Preempted")(o.Aftermath) }},
+	{"failed-preemption-is-told", "a preemption that failed is answered as a success", func(o *model.Observation) { o.PostFilterCode = "Success" }},
+	{"failed-preemption-is-told", "the event does not say the error", func(o *model.Observation) {
+		e := eventOf(o.Aftermath, "FailedScheduling")
+		e.Note = strings.ReplaceAll(e.Note, failedCall(o).Failed, "")
+	}},
+	{"failed-preemption-is-told", "the condition does not say the error", func(o *model.Observation) {
+		for i := range o.Aftermath.Calls {
+			c := &o.Aftermath.Calls[i]
+			for j := range c.Conditions {
+				c.Conditions[j].Message = strings.ReplaceAll(c.Conditions[j].Message, failedCall(o).Failed, "")
+			}
+		}
 	}},
 	{"gone-is-no-error", "a victim that is gone ends the preemption", withoutCalls(func(c, _ *model.Call) bool { return c.Verb == "delete" })},
 	{"no-nomination-without-preemption", "a preemption that failed nominates", func(o *model.Observation) { o.Aftermath.NominatedTo = "node-1" }},

@@ -87,6 +87,9 @@ func (s *scheduler) run(r *recorder) {
 		return
 	}
 	s.observeQueue(obs.Aftermath)
+	if s.api.fault != nil {
+		obs.Aftermath.Held = s.held(calls)
+	}
 	if r.group != nil {
 		s.endGroup(r)
 		return
@@ -159,6 +162,27 @@ func (s *scheduler) observeQueue(a *model.Aftermath) {
 	if p := s.loaded.preemptor; p != nil {
 		a.NominatedTo = s.nominatedTo(model.Key(p))
 	}
+}
+
+// held are those of the pods on nodes that calls are about which the next cycle meets there.
+func (s *scheduler) held(calls []model.Call) (keys []string) {
+	about := map[string]bool{}
+	for _, c := range calls {
+		about[c.Object] = strings.HasPrefix(c.Resource, "pods") || about[c.Object]
+	}
+	for _, name := range s.loaded.nodeNames {
+		node, err := s.sched.Cache.GetNode(name)
+		if err != nil {
+			continue
+		}
+		for _, p := range node.Pods {
+			if pod := p.GetPod(); about[model.Key(pod)] && pod.DeletionTimestamp == nil {
+				keys = append(keys, model.Key(pod))
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // nominatedTo is the node for which the scheduler holds a pod as nominated, or "".
