@@ -65,6 +65,7 @@ func TestOutput(t *testing.T) {
 		{"explain-gang", 0, []string{"explain", "testdata/groups/gang-makes-room.yaml"}},
 		{"explain-gang-json", 0, []string{"explain", "-o", "json", "testdata/groups/gang-makes-room.yaml"}},
 		{"explain-gang-in-one-rack", 0, []string{"explain", "../../corpus/cases/group-in-one-rack.yaml"}},
+		{"explain-gangs-in-racks", 0, []string{"explain", "../../corpus/cases/composite-group-in-one-zone-and-racks.yaml"}},
 		{"explain-gang-waits", 0, []string{"explain", "testdata/groups/waits.yaml"}},
 		{"explain-gang-known", 0, []string{"explain", "../../corpus/cases/finding-own-nominations-count.yaml"}},
 		{"explain-gate-off", 0, []string{"explain", "testdata/groups/gate-off.yaml"}},

@@ -27,17 +27,21 @@ func (e *OfGroup) WriteText(w io.Writer) {
 	if len(e.Before) > 0 {
 		fmt.Fprintln(w)
 	}
-	for _, g := range e.Groups {
-		if g.Topology != "" {
-			fmt.Fprintf(w, "Topology: all pods of %s have to be on nodes that have one value of the label %s.\n\n", g.Group, g.Topology)
-		}
-	}
 	if e.Topology != "" {
 		fmt.Fprintf(w, "Topology: all its pods have to be on nodes that have one value of the label %s", e.Topology)
 		if len(e.Running) > 0 {
 			fmt.Fprint(w, ", together with those that run")
 		}
 		fmt.Fprint(w, ".\n\n")
+	}
+	among := "nodes"
+	if e.Topology != "" {
+		among = "those of these nodes"
+	}
+	for _, g := range e.Groups {
+		if g.Topology != "" {
+			fmt.Fprintf(w, "Topology: all pods of %s have to be on %s that have one value of the label %s.\n\n", g.Group, among, g.Topology)
+		}
 	}
 	if e.First != nil {
 		e.filterText(w)
