@@ -15,8 +15,8 @@ import (
 // Known findings about victims that are on their way to a node.
 
 // victimBack tells whether the last preemption for a pod ended well, and a victim was deleted, by
-// whomever, that was back in the queue by then, or about to be: its binding had failed since the
-// cycle of the preemptor had begun.
+// whomever, that was back in the queue by then, or about to be: its binding had failed, and it was
+// not yet back when the cycle of the preemptor began.
 func (l *Life) victimBack(pod string) bool {
 	p := l.Trace.LastPreemption(pod, l.end())
 	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
@@ -25,13 +25,14 @@ func (l *Life) victimBack(pod string) bool {
 	back, deleted := map[string]bool{}, map[string]bool{}
 	for i, began := 0, l.Trace.Began(p.Decided); i < p.Ended; i++ {
 		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			clear(back)
 		case e.What == timeline.Removed, e.What == timeline.Deleting:
 			deleted[e.Pod()] = true
 		case e.Creates():
 			delete(deleted, e.Pod())
-		case i < began:
 		case e.What == timeline.Requeued && slices.Contains(p.Victims, e.Pod()):
-			back[e.Pod()] = true
+			back[e.Pod()] = i >= began // a binding that failed before holds the room until the pod is back
 		case e.What == timeline.Called && e.Call == timeline.Bind && slices.Contains(p.Victims, e.Pod()):
 			back[e.Pod()] = !e.TookEffect()
 		case e.What == timeline.Fits:

@@ -45,3 +45,41 @@ func TestVictimInPermit(t *testing.T) {
 		})
 	}
 }
+
+// TestVictimBack: a pod stays gated because its victim came back to the queue only if the binding of that failed, and
+// the victim was still counted on the node when the cycle of the preemptor began.
+func TestVictimBack(t *testing.T) {
+	of := func(what timeline.What, pod string) timeline.Entry {
+		return timeline.Entry{What: what, Object: "Pod default/" + pod}
+	}
+	failed, bound := of(timeline.Called, "v"), of(timeline.Called, "v")
+	failed.Call, failed.Error = timeline.Bind, "not found"
+	bound.Call = timeline.Bind
+	ends := of(timeline.Ends, "p")
+	ends.Text = "success"
+	decided := of(timeline.Decided, "p")
+	decided.Victims = []string{"default/v"}
+	preemption := []timeline.Entry{of(timeline.Popped, "p"), decided, of(timeline.Begins, "p"), ends}
+	gone, fits, back := of(timeline.Removed, "v"), of(timeline.Fits, "v"), of(timeline.Requeued, "v")
+
+	for _, tt := range []struct {
+		name   string
+		before []timeline.Entry
+		want   bool
+	}{
+		{"failed before, and is not back", []timeline.Entry{gone, fits, failed}, true},
+		{"failed before, and is back", []timeline.Entry{gone, fits, failed, back}, false},
+		{"failed with another scheduler", []timeline.Entry{gone, fits, failed, {What: timeline.TakenOver}}, false},
+		{"was bound", []timeline.Entry{fits, bound, gone}, false},
+		{"is not gone", []timeline.Entry{fits, failed}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			entries := slices.Concat(tt.before, preemption, []timeline.Entry{back})
+			trace := &timeline.Trace{Entries: entries, FlushedAt: len(entries),
+				Quiet: &timeline.State{Pods: []timeline.PodState{{Name: "default/p", Exists: true, Gated: true}}}}
+			l := &known.Life{Timeline: &timeline.Timeline{Cluster: &model.Cluster{}}, Trace: trace}
+			ids := l.Explain(&known.Broken{Property: "gate-opens", Kind: "gated", Pod: "default/p", Entry: len(entries) - 1})
+			require.Equal(t, tt.want, slices.Contains(ids, known.VictimBack), ids)
+		})
+	}
+}
