@@ -168,6 +168,22 @@ var cycles = []Mutant{
 		Property: "condition-before-deletion",
 	},
 	{
+		Name: "deletes-what-it-could-not-mark",
+		File: executor, Func: "NewExecutor",
+		Find:     "&victim.Status, newStatus); err != nil {",
+		Replace:  "&victim.Status, newStatus); err != nil && apierrors.IsNotFound(err) {",
+		Breaks:   "a victim is deleted only if it was marked",
+		Property: "unmarked-is-not-deleted",
+	},
+	{
+		Name: "error-of-preemption-untold",
+		File: executor, Func: "prepareCandidate",
+		Find:     "return fwk.AsStatus(err)",
+		Replace:  "return fwk.NewStatus(fwk.Unschedulable)",
+		Breaks:   "who waits for a synchronous preemption that failed can read why",
+		Property: "failed-preemption-is-told",
+	},
+	{
 		Name: "last-victim-first",
 		File: executor, Func: "prepareCandidateAsync",
 		Find:     "e.fh.Parallelizer().Until(ctx, len(victimPods)-1, preemptPod, pluginName)",
