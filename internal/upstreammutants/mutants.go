@@ -173,7 +173,7 @@ var cycles = []Mutant{
 		Find:     "&victim.Status, newStatus); err != nil {",
 		Replace:  "&victim.Status, newStatus); err != nil && apierrors.IsNotFound(err) {",
 		Breaks:   "a victim is deleted only if it was marked",
-		Property: "unmarked-is-not-deleted",
+		Property: "marked-before-evicted",
 	},
 	{
 		Name: "error-of-preemption-untold",
