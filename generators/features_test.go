@@ -44,9 +44,12 @@ func TestEveryFeatureOccurs(t *testing.T) {
 			})
 		}
 	}
-	marked := func(p *v1.Pod) bool {
-		return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.DisruptionTarget })
+	hasCondition := func(is func(v1.PodCondition) bool) func(*v1.Pod) bool {
+		return func(p *v1.Pod) bool { return slices.ContainsFunc(p.Status.Conditions, is) }
 	}
+	marked := hasCondition(func(c v1.PodCondition) bool {
+		return c.Type == v1.DisruptionTarget && c.Reason == v1.PodReasonPreemptionByScheduler
+	})
 	// nominated tells whether a nominated pod's priority compares so to the preemptor's.
 	nominated := func(is func(pod, preemptor int32) bool) func(*model.Cluster) bool {
 		return func(c *model.Cluster) bool {
@@ -207,7 +210,19 @@ func TestEveryFeatureOccurs(t *testing.T) {
 		"unready": anyPod(func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodReady })
 		}),
-		"eviction policy": anyBudget(func(b *policyv1.PodDisruptionBudget) bool { return b.Spec.UnhealthyPodEvictionPolicy != nil }),
+		"generation": preemptor(func(p *v1.Pod) bool { return p.Generation > 1 }),
+		"status behind the pod": anyPod(func(p *v1.Pod) bool {
+			return p.Status.ObservedGeneration > 0 && p.Status.ObservedGeneration < p.Generation
+		}),
+		"tried before": preemptor(hasCondition(func(c v1.PodCondition) bool {
+			return c.Type == v1.PodScheduled && c.Status == v1.ConditionFalse && c.Reason == v1.PodReasonUnschedulable
+		})),
+		"error before": preemptor(hasCondition(func(c v1.PodCondition) bool { return c.Reason == v1.PodReasonSchedulerError })),
+		"evicted by others": anyPod(hasCondition(func(c v1.PodCondition) bool {
+			return c.Type == v1.DisruptionTarget && c.Status == v1.ConditionTrue && c.Reason != v1.PodReasonPreemptionByScheduler
+		})),
+		"not evicted after all": anyPod(hasCondition(func(c v1.PodCondition) bool { return c.Type == v1.DisruptionTarget && c.Status == v1.ConditionFalse })),
+		"eviction policy":       anyBudget(func(b *policyv1.PodDisruptionBudget) bool { return b.Spec.UnhealthyPodEvictionPolicy != nil }),
 		"deferred resize": anyPod(func(p *v1.Pod) bool {
 			return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Reason == v1.PodReasonDeferred })
 		}),

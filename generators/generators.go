@@ -117,6 +117,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 			groups.Set(c, gate, on)
 		}
 	}
+	giveHistory(last, c)
 	return c
 }
 

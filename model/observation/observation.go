@@ -355,6 +355,8 @@ func (c Call) String() string {
 type Condition struct {
 	Type, Status, Reason, Message string
 	ObservedGeneration            int64
+	// Transitioned says that the patch sets lastTransitionTime.
+	Transitioned bool `json:"-"`
 }
 
 // Event is one event as the API server is sent it.

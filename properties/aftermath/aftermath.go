@@ -22,6 +22,7 @@ func All() []properties.Property {
 		ConditionSaysWhy,
 		NominationIsWritten,
 		ConditionBeforeDeletion,
+		TransitionIsDated,
 		LastVictimLast,
 		GatedWhilePreempting,
 		WokenByWhatRejected,

@@ -27,6 +27,17 @@ func cluster() *model.Cluster {
 	return c
 }
 
+// giveConditions makes the preemptor one that was tried before, and mid one whose eviction
+// did not happen.
+func giveConditions(c *model.Cluster) {
+	c.Preemptor.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonSchedulerError, ObservedGeneration: 2}}
+	for _, p := range c.Pods {
+		if p.Name == "mid" {
+			p.Status.Conditions = []v1.PodCondition{{Type: v1.DisruptionTarget, Status: v1.ConditionFalse, Reason: "EvictionByEvictionAPI"}}
+		}
+	}
+}
+
 type aftermath = model.Aftermath
 
 func eventOf(a *aftermath, reason string) *model.Event {
@@ -95,6 +106,9 @@ var lies = []struct {
 	{"condition-before-deletion", "a victim is marked with another reason", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Reason = "EvictionByEvictionAPI" }},
 	{"condition-before-deletion", "a victim is marked without a message", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Message = "" }},
 	{"condition-before-deletion", "a victim is marked for another generation", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].ObservedGeneration = 0 }},
+	{"transition-is-dated", "a new condition has no time", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Transitioned = false }},
+	{"transition-is-dated", "another status keeps the old time", func(a *aftermath) { callOf(a, "default/mid", true).Conditions[0].Transitioned = false }},
+	{"transition-is-dated", "another message counts as a transition", func(a *aftermath) { callOf(a, "default/p", true).Conditions[0].Transitioned = true }},
 	{"last-victim-last", "the last victim is not the last", func(a *aftermath) { slices.Reverse(a.Calls) }},
 	{"gated-while-preempting", "the pod is free while a victim is deleted", func(a *aftermath) { callOf(a, "default/low", false).Gated = false }},
 	{"gated-while-preempting", "the pod is free while a nomination is removed", func(a *aftermath) { callOf(a, "default/waiting", false).Gated = false }},
@@ -145,6 +159,9 @@ func TestAftermathCatchesLies(t *testing.T) {
 		c := cluster()
 		if lie.property == "fitting-pod-is-bound" {
 			c.Preemptor = checktest.Pod("p", 10, "0")
+		}
+		if lie.property == "transition-is-dated" {
+			giveConditions(c)
 		}
 		test(lie.property, lie.name, c, func(o *model.Observation) {
 			require.True(t, o.ScheduledTo != "" || len(o.Pick.Victims) == 2)

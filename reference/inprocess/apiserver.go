@@ -308,6 +308,7 @@ func readPatch(data []byte, c *model.Call) {
 			rest = append(rest, fmt.Sprintf("condition %s: %s", condition.Type, condition.Patch))
 			continue
 		}
+		condition.Transitioned = len(condition.LastTransitionTime) > 0
 		c.Conditions = append(c.Conditions, condition.Condition)
 	}
 	c.Rest = strings.Join(rest, ", ")
