@@ -61,7 +61,7 @@ func FromBytes(data []byte) *model.Cluster {
 }
 
 func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
-	last := draw.Apart(s)
+	last, history := draw.Apart(s), draw.FurtherApart(s)
 	g := &generator{Source: s, features: drawFeatures(s)}
 	count := draw.Weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
 	if g.wild {
@@ -111,13 +111,13 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	}
 	g.goBeyond(c)
 	g.unusual(c)
+	giveHistory(history, c)
 	groups.Draw(groups.Options{Source: last, Gates: gates, Gangs: gangs, MissingNode: missingNode, Terminate: Terminate}, c)
 	for gate, on := range gates {
 		if on || !slices.Contains(offByDefault, gate) {
 			groups.Set(c, gate, on)
 		}
 	}
-	giveHistory(last, c)
 	return c
 }
 

@@ -29,9 +29,14 @@ type randomSource struct {
 
 // Apart is a source for what was added later, and is drawn last: what is drawn of it does not change
 // what comes of a seed elsewhere. Other sources are their own: it is enough to draw last.
-func Apart(s Source) Source {
+func Apart(s Source) Source { return apart(s, 0x6A09E667F3BCC909) }
+
+// FurtherApart is Apart from Apart, too.
+func FurtherApart(s Source) Source { return apart(s, 0xBB67AE8584CAA73B) }
+
+func apart(s Source, stream uint64) Source {
 	if s, random := s.(randomSource); random {
-		return randomSource{rand.New(rand.NewPCG(s.seed, 0x6A09E667F3BCC909)), s.seed}
+		return randomSource{rand.New(rand.NewPCG(s.seed, stream)), s.seed}
 	}
 	return s
 }
