@@ -182,6 +182,8 @@ var Tests = []Test{
 		fails{"that of one whose room is not needed": "a pod of the group runs, and the other one was evicted"}},
 	{"deleted-member-keeps-group-out", scheduler + "scheduler_test.go", inTime + "/a pod of a group is deleted that has a scheduling gate",
 		fails{"the other one is there already": "after a minute pod u2 is not on node1"}},
+	{"composite-group-forgets-rejections", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/a pod of a group in a composite group does not fit",
+		fails{"another pod of its group runs": "the pod is rejected by [], want [NodeResourcesFit]"}},
 	{"preempts-for-bound-pod", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsBound",
 		fails{"the latest version is bound": "got 1 victims, want 0"}},
 	{"preempts-as-namesake", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsAnotherPod",

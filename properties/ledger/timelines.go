@@ -97,6 +97,17 @@ var timelineFindings = []Entry{
 		Releases:    ">=1.37.0",
 	},
 	{
+		ID:          "composite-group-forgets-rejections",
+		Title:       "A composite group that preempts waits for the five-minute flush if another pod of the rejected one's group runs",
+		Class:       Defect,
+		Promise:     "A pod that was rejected is tried again on an event that the plugins that rejected it say may help: the end of its victims, once its preemption is over.",
+		Source:      "KEP-4247, \"Per-plugin callback functions for efficient requeueing in the scheduling queue\"; KEP-4832, \"If the preemption goroutine is complete, the preemption plugin ungates the Pod\"; comment at isPodSchedulableAfterAssignedPodDeletion, \"those pods should always have the other plugins in pInfo.UnschedulablePlugins which failure will be resolved by the preemption\"",
+		Happens:     "A PodGroup that has enough running pods counts as scheduled though its pending pods do not fit. If no pod of the whole hierarchy could be placed, the composite group fails. The result of the PodGroup is then replaced by that of the composite group, and which plugins rejected its pods is lost. While the preemption goes on, the group is gated by the plugin for preemption, which leaves it to the others to bring the group back when the victims are gone. There are no others.",
+		Where:       "schedule_one_podgroup.go:757@v1.37.1, completeCompositePodGroupAlgorithmResultMap; default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion",
+		Consequence: "A pod that replaces another one of a running composite group stays pending for five minutes beside the room that was made for it.",
+		Releases:    ">=1.37.0",
+	},
+	{
 		ID:          "preempts-before-nomination-is-seen",
 		Title:       "A pod that is retried before its own nomination comes back preempts a second time",
 		Class:       Inconsistency,

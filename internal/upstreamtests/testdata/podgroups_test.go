@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
@@ -147,6 +148,20 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 			},
 			check: func(o *outcome) error { return o.waitsAs(v1.PodReasonUnschedulable) },
 		},
+		{
+			name: "a pod of a group in a composite group does not fit",
+			groups: []runtime.Object{
+				st.MakeCompositePodGroup().Namespace("default").Name("cpg").UID("cpg").Priority(10).MinGroupCount(1).Obj(),
+				st.MakePodGroup().Namespace("default").Name("pg").UID("pg").Priority(10).MinCount(1).ParentCompositePodGroup("cpg").Obj(),
+			},
+			nodes: []*v1.Node{node("node1", "1", "10")},
+			variants: []variant{
+				{"none of its group runs", 10, []*st.PodWrapper{pod("v", "node1", 0, "1"), pod("m", "", 10, "1").PodGroupName("pg")}},
+				{"another pod of its group runs", 10, []*st.PodWrapper{pod("v", "node1", 0, "1"),
+					pod("m1", "node1", 10, "0").PodGroupName("pg"), pod("m", "", 10, "1").PodGroupName("pg")}},
+			},
+			check: func(o *outcome) error { return o.isRejectedBy("NodeResourcesFit") },
+		},
 	}
 	for _, tt := range tests {
 		for _, v := range tt.variants {
@@ -173,11 +188,12 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var failed []string // pods that wait after the cycle
+				var failed, plugins []string // pods that wait after the cycle, and what is recorded to have rejected them
 				handler := sched.FailureHandler
 				sched.FailureHandler = func(ctx context.Context, profile framework.Framework, p *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
 					handler(ctx, profile, p, status, nominating, start)
 					failed = append(failed, p.Pod.Name)
+					plugins = append(plugins, sets.List(p.UnschedulablePlugins)...)
 				}
 				factory.Start(ctx.Done())
 				factory.WaitForCacheSync(ctx.Done())
@@ -185,7 +201,7 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 					t.Fatal(err)
 				}
 				sched.ScheduleOne(ctx)
-				o := &outcome{failed: failed}
+				o := &outcome{failed: failed, plugins: plugins}
 				// Pods that do not wait are bound soon.
 				if err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(ctx context.Context) (bool, error) {
 					return o.read(ctx, client, v.pods)
@@ -203,6 +219,7 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 // outcome is what a scheduling cycle has come to.
 type outcome struct {
 	failed, evicted []string
+	plugins         []string // that rejected a pod, as the queue knows
 	nominated       []string // pods that wait for node1
 	reasons         []string // why pods wait, as their conditions say
 }
@@ -258,6 +275,13 @@ func (o *outcome) nominates(want int) error {
 func (o *outcome) waitsAs(want string) error {
 	if !slices.Equal(o.reasons, []string{want}) {
 		return fmt.Errorf("the pod waits as %v, want %s", o.reasons, want)
+	}
+	return nil
+}
+
+func (o *outcome) isRejectedBy(want string) error {
+	if !slices.Equal(o.plugins, []string{want}) {
+		return fmt.Errorf("the pod is rejected by %v, want [%s]", o.plugins, want)
 	}
 	return nil
 }

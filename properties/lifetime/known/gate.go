@@ -88,6 +88,8 @@ func (l *Life) opensNever(pod string) []string {
 		return []string{VictimBack}
 	case l.memberGone(pod):
 		return []string{MemberGone}
+	case l.rejectionsForgotten(pod):
+		return []string{RejectionsForgotten}
 	}
 	return nil
 }

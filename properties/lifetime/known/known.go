@@ -88,6 +88,8 @@ const (
 	// MemberGone: a pod of a group is deleted that alone kept the group out of the queue, or that alone was rejected
 	// by a plugin whose events could bring the group back.
 	MemberGone = "deleted-member-keeps-group-out"
+	// RejectionsForgotten: a composite group preempts, and which plugins rejected its pods is lost.
+	RejectionsForgotten = "composite-group-forgets-rejections"
 	// Relabelled: the labels of a pod are changed on its way to a node. That counts when it is bound, and
 	// the plugin that rejected another pod for the old ones takes no notice.
 	Relabelled = "relabelled-on-its-way-unnoticed"

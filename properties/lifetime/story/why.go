@@ -169,6 +169,8 @@ var reasons = map[string]string{
 		"and what changed while the second had it assumed did not come to this copy.",
 	known.MemberGone: "Why {pod} waits: a pod of its group was deleted that kept the whole group out of the queue, or that alone did not fit when the group was tried. " +
 		"It was taken out of the group in the queue, and nobody asked whether the group may come in now. No event concerns the pods that are left.",
+	known.RejectionsForgotten: "Why {pod} waits: its group counts as scheduled, as other pods of it run, so the result of the composite group took the place of its own when no pod could be placed. " +
+		"Which plugins had rejected {pod} was lost with it. The end of the victims is left to them, so that no event brings the group back.",
 	known.GateOutlives: "Why {pod} waits: PreEnqueue kept it out of the queue while its preemption went on, and it has counted as gated since, though the preemption is over. " +
 		"Of a gated pod the queue asks only about the events that the gating plugin is interested in, which are deletions of pods. Of any other, now or while its preemption went on, it is not even asked whether it helps.",
 	known.EarlierOpensGate: "Why {pod} preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, " +
