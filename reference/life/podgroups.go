@@ -260,29 +260,32 @@ func (s *scheduler) preemptsAs(p *v1.Pod) types.UID {
 // groupGated tells whether the group of a pod is kept out of the queue. ok is false if the pod is in no group that is
 // known.
 func (s *scheduler) groupGated(p *v1.Pod) (gated, ok bool) {
-	info, ok := s.queuedGroup(p)
-	return info != nil && info.Gated(), ok
+	return s.ofGroup(p, func(info *framework.QueuedPodGroupInfo) bool { return info.Gated() })
 }
 
 // groupRejected tells whether plugins are noted that have rejected the group of a pod. ok is as that of groupGated.
 func (s *scheduler) groupRejected(p *v1.Pod) (rejected, ok bool) {
-	info, ok := s.queuedGroup(p)
-	return info != nil && len(info.UnschedulablePlugins)+len(info.PendingPlugins) > 0, ok
+	return s.ofGroup(p, func(info *framework.QueuedPodGroupInfo) bool {
+		return len(info.UnschedulablePlugins)+len(info.PendingPlugins) > 0
+	})
 }
 
-// queuedGroup is the group of a pod as it is in the queue; nil if it is not there. known is false if the pod is in no
-// group that the scheduler knows.
-func (s *scheduler) queuedGroup(p *v1.Pod) (info *framework.QueuedPodGroupInfo, known bool) {
+// ofGroup asks something of the group of a pod as it is in the queue, by which the answer is false if it is not there. known
+// is false if the pod is in no group that the scheduler knows.
+func (s *scheduler) ofGroup(p *v1.Pod, ask func(*framework.QueuedPodGroupInfo) bool) (answer, known bool) {
 	root := s.rootOf(p)
 	if root == nil {
-		return nil, false
+		return false, false
 	}
 	kind := fwk.PodGroupKeyType
 	if _, is := root.(*schedulingv1beta1.PodGroup); !is {
 		kind = fwk.CompositePodGroupKeyType
 	}
-	info, _ = s.sched.SchedulingQueue.GetPodGroup(root.GetName(), root.GetNamespace(), kind)
-	return info, true
+	queue := s.sched.SchedulingQueue
+	info, there := queue.GetPodGroup(root.GetName(), root.GetNamespace(), kind)
+	answer = there && ask(info)
+	_ = queue.UnschedulablePods() // takes the queue's lock, so that what it changes next comes after this for the race detector, too
+	return answer, true
 }
 
 // beside are the members of groups that are in no queue by themselves: they wait for their group to be known, or for its
