@@ -49,7 +49,7 @@ func TestReached(t *testing.T) {
 	r = campaign(reach.Enough, evict, reach.Dies(reach.Marked), reach.Back)
 	require.Equal(t, Inconclusive, r.Verdict)
 	require.Equal(t, 3, r.Short())
-	require.Equal(t, []string{"3 of 181 situations came about too rarely in timelines: goes on at evict while a victim is marked (4 of 5), " +
+	require.Equal(t, []string{"3 of 182 situations came about too rarely in timelines: goes on at evict while a victim is marked (4 of 5), " +
 		"dies while a victim is marked (4 of 5), begins with an older view than the scheduler before it had (4 of 5)"}, r.Inconclusive)
 	for name, write := range map[string]func(io.Writer){"text": r.WriteText, "probes": r.WriteProbes} {
 		text.Reset()
