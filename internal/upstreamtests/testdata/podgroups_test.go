@@ -191,9 +191,11 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 				var failed, plugins []string // pods that wait after the cycle, and what is recorded to have rejected them
 				handler := sched.FailureHandler
 				sched.FailureHandler = func(ctx context.Context, profile framework.Framework, p *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
+					if fit, ok := status.AsError().(*framework.FitError); ok {
+						plugins = append(plugins, sets.List(fit.Diagnosis.UnschedulablePlugins)...)
+					}
 					handler(ctx, profile, p, status, nominating, start)
 					failed = append(failed, p.Pod.Name)
-					plugins = append(plugins, sets.List(p.UnschedulablePlugins)...)
 				}
 				factory.Start(ctx.Done())
 				factory.WaitForCacheSync(ctx.Done())
