@@ -63,6 +63,13 @@ func scheduledBefore(c *model.Cluster) {
 	g.Status.Conditions = []metav1.Condition{{Type: schedulingv1beta1.PodGroupInitiallyScheduled, Status: metav1.ConditionTrue}}
 }
 
+// triedBefore has members whose status says already that they are not scheduled, for another reason.
+func triedBefore(c *model.Cluster) {
+	for _, p := range c.Pods[3:] {
+		p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonSchedulerError, Message: "before"}}
+	}
+}
+
 // inRacks has each node but o in a rack, and the group in one of them.
 func inRacks(c *model.Cluster) {
 	c.Settings.FeatureGates[model.GateTopology] = true
@@ -187,6 +194,15 @@ var lies = []struct {
 	})},
 	{property: "group-gated-while-preempting", name: "the group stays gated", Liar: tells(func(o *observed) { o.Aftermath.Gated = true })},
 	{property: "group-members-are-told", name: "a member is not told", Liar: tells(without("pods/status", "default/g1"))},
+	{property: "group-members-are-told", name: "a member that was tried before is told that it is scheduled", cluster: triedBefore, Liar: tells(func(o *observed) {
+		for i := range o.Aftermath.Calls {
+			if c := &o.Aftermath.Calls[i]; c.Resource == "pods/status" && c.Object == "default/g1" {
+				for j := range c.Conditions {
+					c.Conditions[j].Status = "True"
+				}
+			}
+		}
+	})},
 	{property: "group-members-are-told", name: "a member gets no event", Liar: tells(without("FailedScheduling", "default/g2"))},
 	{property: "group-members-are-told", name: "a member that is bound gets no event", cluster: fits, Liar: tells(without("Scheduled", "default/g2"))},
 	{property: "group-is-told", name: "it is scheduled, and is not told", cluster: fits, Liar: tells(without("podgroups/status", "default/g"))},

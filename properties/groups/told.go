@@ -19,7 +19,7 @@ var MembersAreTold = properties.Property{
 	Promise: "All Pods in the group are moved back to the scheduling queue. Their status is updated and the event with failure reason is sent.",
 	Source:  "KEP-4671, \"Failure Handling\"",
 	Needs:   properties.NeedsModel, // where volumes are bound first, a member may be on its way for long
-	Lies:    []string{"a member is not told", "a member gets no event", "a member that is bound gets no event"},
+	Lies:    []string{"a member is not told", "a member that was tried before is told that it is scheduled", "a member gets no event", "a member that is bound gets no event"},
 	Applies: hadCycle,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		o, bound := s.Observation, boundNow(s.Observation)
@@ -32,7 +32,7 @@ var MembersAreTold = properties.Property{
 				}
 			} else if !ours {
 				wrong = "the scheduler forgets it"
-			} else if now := told(o, "pods/status", key, string(v1.PodScheduled)); now == nil && !saysUnscheduled(m) || now != nil && now.Status != string(v1.ConditionFalse) {
+			} else if !isToldUnscheduled(o, m) {
 				wrong = "its condition PodScheduled does not say that it is not scheduled"
 			} else if !hasEvent(o, "FailedScheduling", key) {
 				wrong = "no event says that it is not scheduled"
@@ -45,9 +45,19 @@ var MembersAreTold = properties.Property{
 	},
 }
 
-// saysUnscheduled tells whether the status of a pod says already that it is not scheduled.
-func saysUnscheduled(p *v1.Pod) bool {
-	return slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodScheduled && c.Status == v1.ConditionFalse })
+// isToldUnscheduled tells whether the status of a pod says in the end that it is not scheduled. A patch leaves out a status that stays
+// as it was.
+func isToldUnscheduled(o *model.Observation, p *v1.Pod) bool {
+	status := ""
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.PodScheduled {
+			status = string(c.Status)
+		}
+	}
+	if now := told(o, "pods/status", model.Key(p), string(v1.PodScheduled)); now != nil && now.Status != "" {
+		status = now.Status
+	}
+	return status == string(v1.ConditionFalse)
 }
 
 // GroupIsTold: the condition PodGroupInitiallyScheduled says whether the group was scheduled, and stays true once it was.
