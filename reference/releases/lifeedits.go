@@ -25,6 +25,7 @@ var lifeEdits = []edit{
 	{99, "model/cluster.go", "\t\"github.com/preemptcheck/preemptcheck/model/filter\"\n", ""},
 	{99, "reference/life/run.go", "\t\"github.com/preemptcheck/preemptcheck/reference/inprocess\"\n", ""},
 	{99, "reference/life/run.go", "\t\"github.com/preemptcheck/preemptcheck/reference\"\n", ""},
+	{99, "reference/life/run.go", "reference.Patience(ctx, patience)", "patience"}, // nobody is in a hurry there
 	{99, "reference/life/run.go", "// System is the linked" + cut + "// Run runs a timeline.", "// Release is the one that is driven.\nvar Release string\n\n"},
 
 	// The drivers know no pod groups: see Life.Live.
