@@ -106,7 +106,8 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 	s.Cluster = s.Release.Rules().Noticed(s.Cluster)
 	r.Unmodelled = s.Unmodelled
 	if r.Unmodelled != nil && !isAsked(s) {
-		r.Refused = s.Release != release.Linked && c.refuses(s)
+		// The drivers of other releases do not show which nodes the scheduler looked at.
+		r.Refused = s.Release != release.Linked && (s.Unmodelled.OnlySeen() || c.refuses(s))
 		return r, nil
 	}
 	if s.Observation, err = observe(); err != nil {

@@ -77,7 +77,7 @@ func (t *twice) Observe(ctx context.Context, c *model.Cluster) (*model.Observati
 	return t.driver.Observe(ctx, c)
 }
 
-// shown is of an answer what each system shows. A driver does not show the aftermath, what the failure
+// shown is of an answer what each system shows. A driver does not show the aftermath, which nodes nobody looked at, what the failure
 // handler is told after an error, and, of a crash, what was seen before. It calls PostFilter
 // from elsewhere, which a stack tells.
 func shown(o *model.Observation) *model.Observation {
@@ -85,7 +85,7 @@ func shown(o *model.Observation) *model.Observation {
 		return &model.Observation{Crash: &model.Crash{Where: o.Crash.Where}}
 	}
 	s := *o
-	s.Aftermath = nil
+	s.Aftermath, s.Absent = nil, nil
 	if s.CycleError != "" && s.Actuation != nil {
 		a := *s.Actuation
 		a.Nomination, a.NominatedNode = "", ""
