@@ -4,7 +4,6 @@ package checktest
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,8 +39,9 @@ func Subject(t testing.TB, system reference.System, c *model.Cluster) *propertie
 	require.NoError(t, err)
 	u := unmodelled.In(c, model.NewSnapshot(c))
 	if len(u) == 0 { // then a decision may tell of more
-		_, err := answers.Decide(c, release.Linked.Rules())
-		_ = errors.As(err, &u)
+		if _, err := answers.Decide(c, release.Linked.Rules()); err != nil {
+			require.ErrorAs(t, err, &u)
+		}
 	}
 	return &properties.Subject{Release: release.Linked, Context: t.Context(), Cluster: c, Observation: o, System: system, Unmodelled: u}
 }
