@@ -22,6 +22,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -104,6 +105,9 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		return nil, err
 	}
 	s.Cluster = s.Release.Rules().Noticed(s.Cluster)
+	if s.Unmodelled == nil && s.Decision != nil {
+		s.Unmodelled = unseenByQuirks(s)
+	}
 	r.Unmodelled = s.Unmodelled
 	if r.Unmodelled != nil && !isAsked(s) {
 		// The drivers of other releases do not show which nodes the scheduler looked at.
@@ -167,6 +171,18 @@ func (c *Checker) observing(s *Subject) func() (*model.Observation, error) {
 // model. It is not if parts of it were left out: what is found then may be due to that.
 // Nor is it of another release, of which the model would say what it does otherwise.
 func isAsked(s *Subject) bool { return len(s.Cluster.NotGiven) == 0 && s.Release == release.Linked }
+
+// unseenByQuirks is that a search for nodes may end early by the known findings of the release,
+// while by the documents it looks at all nodes.
+func unseenByQuirks(s *Subject) (unseen model.Unmodelled) {
+	if !slices.ContainsFunc(s.Cluster.Settings.Extenders, func(e model.Extender) bool { return e.Filter != nil }) {
+		return nil
+	}
+	if _, err := answers.Decide(s.Cluster, s.rulesWith(ledger.QuirksOf(s.Release)...)); errors.As(err, &unseen) && unseen.OnlySeen() {
+		return unseen
+	}
+	return nil
+}
 
 // believing is what the model allows if the plugins that it does not cover are believed,
 // and with what is left to chance as it came out; nil if that is not enough.

@@ -106,3 +106,24 @@ func TestSearchMayBeginAnywhere(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, r.Findings)
 }
+
+// By a known finding nodes may fit that do not by the documents, so that the scheduler does not
+// look at all of them.
+func TestSearchByQuirk(t *testing.T) {
+	c := searched()
+	c.Preemptor = mk.Pod("p", 100, mk.CPU("12Pi"))
+	for _, accepts := range []bool{false, true} {
+		if accepts {
+			c.Settings.Extenders[0].Filter.Rejects = nil
+		}
+		r, err := checktest.Checker(t).Check(t.Context(), c)
+		require.NoError(t, err)
+		require.Nil(t, r.Unmodelled)
+		require.Nil(t, r.Decision.Search, "by the documents no node fits")
+		require.NotEmpty(t, r.Findings)
+		require.Empty(t, r.Unexplained())
+		for _, f := range r.Findings {
+			require.Contains(t, f.Known, "quantities-wrap-around")
+		}
+	}
+}

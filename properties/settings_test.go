@@ -105,8 +105,8 @@ func TestManyWorkersAgreeWithOne(t *testing.T) {
 		r, err := checker.Check(context.Background(), &many)
 		require.NoError(t, err)
 		require.Empty(t, r.Unexplained(), "cluster %d", n)
-		if r.Unmodelled.LeftToChance() {
-			continue
+		if r.Unmodelled.LeftToChance() || r.Decision != nil && r.Decision.Search != nil {
+			continue // which nodes are looked at, many workers may find out otherwise
 		}
 		if o := r.Observation; o.Pick != nil && len(o.DryRuns) == len(o.PotentialNodes) && len(one.Observation.DryRuns) == len(o.PotentialNodes) {
 			require.Equal(t, one.Observation.PotentialNodes, o.PotentialNodes)
