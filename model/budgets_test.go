@@ -68,6 +68,47 @@ func TestViolations(t *testing.T) {
 	assert.Equal(t, []int{0, 1}, violations(t, []int{1, 0}, 2, tight, loose), "listed the other way round")
 }
 
+// The rows are those of upstream's TestFilterVictimsWithPDBViolation (preemption/util_test.go:35@v1.37.1), in its order, but for the first, which has
+// neither pods nor budgets: by what each unit violates budgets. Of an empty selector upstream says otherwise: see docs/findings/empty-selector.md.
+func TestViolationsOfUpstream(t *testing.T) {
+	pods := func(names ...string) (pods []any) {
+		for _, name := range names {
+			pods = append(pods, mk.Pod(name, 0, mk.On("n"), mk.App("x")))
+		}
+		return pods
+	}
+	group := []any{mk.Group("u", 0, mk.AsAWhole), mk.Pod("a", 0, mk.On("n"), mk.Member("u"), mk.App("x")), mk.Pod("b", 0, mk.On("n"), mk.Member("u"), mk.App("x"))}
+	budget := func(name string, allowed int32, selector *metav1.LabelSelector, disrupted ...string) *policyv1.PodDisruptionBudget {
+		b := mk.Budget(name, allowed, selector)
+		b.Status.DisruptedPods = map[string]metav1.Time{}
+		for _, pod := range disrupted {
+			b.Status.DisruptedPods[pod] = metav1.Now()
+		}
+		return b
+	}
+	twice := mk.Pod("a", 0, mk.On("n"), mk.App("x"))
+	twice.Labels["tier"] = "backend"
+	for _, tt := range []struct {
+		name    string
+		objects []any
+		want    []int
+	}{
+		{"no budget of it", append(pods("a"), budget("b", 0, mk.ForApp("y"))), []int{0}},
+		{"a budget that is enough", append(pods("a"), budget("b", 1, mk.ForApp("x"))), []int{0}},
+		{"one that is spent", append(pods("a"), budget("b", 0, mk.ForApp("x"))), []int{1}},
+		{"two pods of a group", append(group, budget("b", 0, mk.ForApp("x"))), []int{2}},
+		{"two, and a budget for both", append(group, budget("b", 2, mk.ForApp("x"))), []int{0}},
+		{"two pods, and a budget for one", append(pods("a", "b"), budget("b", 1, mk.ForApp("x"))), []int{0, 1}},
+		{"a pod that was disrupted", append(pods("a"), budget("b", 0, mk.ForApp("x"), "a")), []int{0}},
+		{"an empty selector", append(pods("a"), budget("b", 0, &metav1.LabelSelector{})), []int{1}},
+		{"two budgets", []any{twice, budget("b", 1, mk.ForApp("x")), budget("c", 0, &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "backend"}})}, []int{1}},
+	} {
+		cy := model.Documented().NewCycle(mk.Cluster(mk.Pod("p", 9), append([]any{mk.WithGroups(), mk.Node("n", "1")}, tt.objects...)...))
+		counts, _ := cy.Violations(cy.Units.On(cy.Node("n")), nil)
+		assert.Equal(t, tt.want, counts, tt.name)
+	}
+}
+
 // The pods of a group count one by one (the groups of upstream's
 // TestFilterVictimsWithPDBViolation, preemption/util_test.go:35@v1.37.1, and two that
 // are in part within their budget).

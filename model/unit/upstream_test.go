@@ -17,13 +17,21 @@ import (
 )
 
 // unitsOf are the units of a cluster with the nodes n and m, as "a+b 10" for pods a and b and priority 10, in the order of their names.
-func unitsOf(composites bool, objects []any) (all []string) {
+func unitsOf(composites bool, objects []any) []string {
 	settings := mk.WithGroups()
 	settings.FeatureGates[unit.GateComposite] = composites
+	return unitsOn(settings, objects, "n", "m")
+}
+
+// unitsOn are those of them that have a pod on some nodes.
+func unitsOn(settings model.Settings, objects []any, nodes ...string) (all []string) {
 	c := mk.Cluster(mk.Pod("p", 99), append([]any{settings, mk.Node("n", "1"), mk.Node("m", "1")}, objects...)...)
 	s := model.NewSnapshot(c)
 	units := unit.Of(s, c.Groups())
 	for _, n := range s.Nodes {
+		if !slices.Contains(nodes, n.Name) {
+			continue
+		}
 		for _, u := range units.On(n) {
 			var names []string
 			for _, p := range u.Pods {
@@ -103,5 +111,43 @@ func TestUnitsOfUpstream(t *testing.T) {
 		}
 		assert.Equal(t, split(tt.with), unitsOf(true, tt.objects), tt.name)
 		assert.Equal(t, split(without), unitsOf(false, tt.objects), "%s, without composite groups", tt.name)
+	}
+}
+
+// The rows are those of upstream's TestGetVictimsOnNode (preemption/preemption_test.go:655@v1.37.1), in its order: which units there are on
+// node n. A composite group has its own priority, whatever its groups say.
+func TestUnitsOnNodeOfUpstream(t *testing.T) {
+	whole, single := mk.AsAWhole, singly
+	pod := func(name, node string, priority int32, group string) *v1.Pod {
+		return mk.Pod(name, priority, mk.On(node), mk.Member(group))
+	}
+	plain := []any{mk.Pod("a", 10, mk.On("n")), mk.Pod("b", 1, mk.On("n"))}
+	low := mk.Pod("c", 1, mk.On("n"))
+	tree := func(mode func(*schedulingv1beta1.PodGroup), together bool) []any {
+		objects := []any{mk.Composite("c", "", 10, together)}
+		for group, node := range map[string]string{"a": "n", "b": "m"} {
+			objects = append(objects, mk.Group(group, 1, mk.PartOf("c"), mode), pod(group+"1", node, 1, group))
+		}
+		return objects
+	}
+	without, on, with := model.Settings{}, mk.WithGroups(), mk.WithGroups()
+	on.FeatureGates[unit.GateComposite], on.FeatureGates[model.GateTopology] = false, false
+	for _, tt := range []struct {
+		name     string
+		settings model.Settings
+		objects  []any
+		units    []string
+	}{
+		{"without groups", without, plain, []string{"a 10", "b 1"}},
+		{"pods of no group", on, plain, []string{"a 10", "b 1"}},
+		{"mode All", on, []any{mk.Group("g", 10, whole), pod("a", "n", 10, "g"), pod("b", "m", 10, "g"), low}, []string{"a+b 10", "c 1"}},
+		{"mode Single", on, []any{mk.Group("g", 10, single), pod("a", "n", 1, "g"), pod("b", "m", 1, "g"), pod("d", "n", 1, "g"), low}, []string{"a 10", "c 1", "d 10"}},
+		{"both", on, []any{mk.Group("g", 20, whole), mk.Group("h", 10, single), pod("a", "n", 20, "g"), pod("b", "m", 20, "g"), pod("d", "n", 1, "h"), pod("e", "m", 1, "h"), low},
+			[]string{"a+b 20", "c 1", "d 10"}},
+		{"a composite group in mode All", with, tree(single, true), []string{"a1+b1 10"}},
+		{"one in mode Single", with, tree(func(*schedulingv1beta1.PodGroup) {}, false), []string{"a1 10"}},
+		{"without composite groups", on, tree(single, true), []string{"a1 1"}},
+	} {
+		assert.Equal(t, tt.units, unitsOn(tt.settings, tt.objects, "n"), tt.name)
 	}
 }
