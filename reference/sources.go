@@ -5,5 +5,5 @@ import "embed"
 // LifeSources are what the drivers of other releases that run timelines compile: the packages
 // which do so for the linked release, edited for what theirs calls otherwise.
 //
-//go:embed errors.go patience.go life linked bubble
+//go:embed errors.go patience life linked bubble
 var LifeSources embed.FS

@@ -24,7 +24,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
-	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/patience"
 )
 
 // Options say how to minimise.
@@ -132,7 +132,7 @@ const hurry = 300 * time.Millisecond
 // Hurried is a context in which a standstill is noticed sooner, if the kind of a finding is one.
 func Hurried(ctx context.Context, kind string) context.Context {
 	if properties.IsHang(kind) {
-		return reference.WithPatience(ctx, hurry)
+		return patience.With(ctx, hurry)
 	}
 	return ctx
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
+	"github.com/preemptcheck/preemptcheck/reference/patience"
 )
 
 var _ reference.FilterSystem = (*System)(nil)
@@ -36,7 +37,7 @@ func (s *System) Filters(ctx context.Context, c *model.Cluster, plugins []string
 		key.second, key.secondPercentage, key.secondNumber = second.SchedulerName, key.minPercentage, key.minNumber
 	}
 	key.alone = strings.Join(plugins, ",")
-	return s.withKey(key, c, false, reference.Patience(ctx, bubble.Patience), func(sched *scheduler) (reusable bool, err error) {
+	return s.withKey(key, c, false, patience.Of(ctx, bubble.Patience), func(sched *scheduler) (reusable bool, err error) {
 		defer func() {
 			if p := recover(); p != nil { // upstream may hold locks: never touch it again
 				reusable, err = false, fmt.Errorf("panic: %v", p)

@@ -25,6 +25,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
+	"github.com/preemptcheck/preemptcheck/reference/patience"
 )
 
 // maxSchedulers is how many schedulers, one for each settings in use, a System
@@ -79,7 +80,7 @@ func (s *System) ObserveUnder(ctx context.Context, c *model.Cluster, under refer
 	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
 	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}
 	r := &recorder{obs: obs, nomination: model.NominationUntold, tell: observation.Teller(ctx)}
-	err := s.withKey(newSettings(c.Settings), c, under.Metrics, reference.Patience(ctx, bubble.Patience),
+	err := s.withKey(newSettings(c.Settings), c, under.Metrics, patience.Of(ctx, bubble.Patience),
 		func(sched *scheduler) (bool, error) { return sched.cycle(c, under, r) })
 	if lost, ok := errors.AsType[errLost](err); ok {
 		seen := r.seen() // obs itself still belongs to the bubble

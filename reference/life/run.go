@@ -24,17 +24,15 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"testing/synctest"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
-	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
+	"github.com/preemptcheck/preemptcheck/reference/patience"
 )
 
 // The scheduler's own times (scheduling_queue.go:79@v1.37.1), and how long is waited for
@@ -57,9 +55,9 @@ const (
 	// grid is at which multiples of time what arrives by itself goes on: retries come at
 	// times that are drawn, within less than that (retry.DefaultBackoff).
 	grid = 100 * time.Millisecond
-	// patience is for how long of real time the scheduler may do nothing. An endless loop is found
+	// usual is for how long of real time the scheduler may do nothing. An endless loop is found
 	// within two seconds.
-	patience = 1500 * time.Millisecond
+	usual = 1500 * time.Millisecond
 	// endless is how many things may happen at an instant of the clock, for each object.
 	endless = 200
 )
@@ -68,18 +66,8 @@ const (
 // run. The backoff queue looks at its pods at whole seconds (backoff_queue.go:149@v1.37.1).
 var beginning = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// System is the linked scheduler: single cycles and whole timelines of it.
-type System struct{ *inprocess.System }
-
-// New returns a System without any scheduler yet.
-func New() System { return System{inprocess.New()} }
-
-var _ reference.LifeSystem = System{}
-
-// Live implements reference.LifeSystem.
-func (System) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
-	return Run(ctx, t)
-}
+// Release names the scheduler in traces.
+var Release string
 
 // Run runs a timeline. An error means that it could not be run, not that the scheduler
 // failed: that is part of the trace.
@@ -107,9 +95,9 @@ func runChanged(ctx context.Context, t *timeline.Timeline, change func(*schedule
 	defer linked.Gates.Release()
 
 	b := bubble.New()
-	r := &run{tl: t, bubble: b, change: change, trace: &timeline.Trace{System: inprocess.Version}, tell: timeline.Teller(ctx)}
+	r := &run{tl: t, bubble: b, change: change, trace: &timeline.Trace{System: Release}, tell: timeline.Teller(ctx)}
 	var err error
-	crash := b.Do(reference.Patience(ctx, patience), len(t.Cluster.Objects())+len(t.Steps), func() {
+	crash := b.Do(patience.Of(ctx, usual), len(t.Cluster.Objects())+len(t.Steps), func() {
 		b.Watch(true)
 		defer b.Watch(false)
 		defer func() {
@@ -167,17 +155,6 @@ type run struct {
 	moves int
 	// budget is how many moves an instant may have.
 	budget int
-}
-
-// waiting is what waits at a place: a goroutine, or something to do.
-type waiting struct {
-	at    timeline.Place
-	what  string // for the order of those that came at once
-	on    chan struct{}
-	do    func()
-	ready func() bool // nil: at once
-	takes time.Duration
-	gone  atomic.Bool // it waits no more
 }
 
 // all runs the whole timeline.
@@ -321,103 +298,6 @@ func (r *run) saw(part *timeline.Trace) {
 	defer r.mu.Unlock()
 	r.trace.Add(part)
 	r.tell(part)
-}
-
-// park makes a goroutine of a scheduler wait at a place. It returns false if the scheduler
-// is dead by then.
-func (s *scheduler) park(at timeline.Place, ready func() bool) bool {
-	return s.parkAs(at, at.String(), ready)
-}
-
-// parkAs is park for one of several that may come to a place at once: they go on in the order of what they are.
-func (s *scheduler) parkAs(at timeline.Place, what string, ready func() bool) bool {
-	return s.wait(&waiting{at: at, what: what, ready: ready})
-}
-
-// wait is parkAs for what waits.
-func (s *scheduler) wait(w *waiting) bool {
-	if s.dead.Load() {
-		return false
-	}
-	w.on = make(chan struct{})
-	s.r.arrive(w)
-	<-w.on
-	return !s.dead.Load()
-}
-
-func (r *run) arrive(w *waiting) {
-	r.bubble.Progress()
-	r.mu.Lock()
-	r.arrived = append(r.arrived, w)
-	r.mu.Unlock()
-	select {
-	case r.bell <- struct{}{}:
-	default:
-	}
-}
-
-// look waits until all goroutines wait, and puts those that came in order.
-func (r *run) look() {
-	synctest.Wait()
-	for r.turning.Load() > 0 {
-		time.Sleep(time.Nanosecond)
-		synctest.Wait()
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	slices.SortStableFunc(r.arrived, func(a, b *waiting) int { return cmp.Compare(a.what, b.what) })
-	r.queue = slices.DeleteFunc(append(r.queue, r.arrived...), func(w *waiting) bool { return w.gone.Load() })
-	r.arrived = r.arrived[:0]
-	select {
-	case <-r.bell:
-	default:
-	}
-}
-
-// let makes one of those that wait go on.
-func (r *run) let(i int) {
-	w := r.queue[i]
-	r.queue = slices.Delete(r.queue, i, i+1)
-	r.bubble.Progress()
-	if w.do != nil {
-		w.do()
-		return
-	}
-	close(w.on)
-	if w.at.Name == timeline.Pop {
-		w.takes = cycleTime
-	}
-	time.Sleep(w.takes)
-}
-
-// settle lets everything go on that is not held, one after another, until all waits.
-func (r *run) settle() {
-	for !r.broken() {
-		r.look()
-		i := slices.IndexFunc(r.queue, func(w *waiting) bool { return !r.held(w.at) && (w.ready == nil || w.ready()) })
-		if i < 0 {
-			return
-		}
-		if r.moves++; r.moves > r.budget {
-			r.trace.Endless = fmt.Sprintf("after %d moves the scheduler is not at rest, last at %s", r.moves, r.queue[i].what)
-			return
-		}
-		r.let(i)
-	}
-}
-
-// waits is what is held and could go on.
-func (r *run) waits() (at []timeline.Place) {
-	for _, w := range r.queue {
-		if w.ready == nil || w.ready() {
-			at = append(at, w.at)
-		}
-	}
-	return at
-}
-
-func (r *run) held(at timeline.Place) bool {
-	return slices.ContainsFunc(r.holds, func(p timeline.Place) bool { return p.Holds(at) })
 }
 
 // wait lets the clock go on.

@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/patience"
 	"github.com/preemptcheck/preemptcheck/reference/releases/lifewire"
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
@@ -51,7 +52,7 @@ type isolatedRequest struct {
 	Under   *reference.Circumstances `json:",omitempty"`
 	// PreemptorGroup is that of the cluster.
 	PreemptorGroup string `json:",omitempty"`
-	// Patience is for how long the scheduler may show no progress (reference.Patience).
+	// Patience is for how long the scheduler may show no progress (patience.Of).
 	Patience time.Duration
 	// Timeline is to be run, and nothing else asked.
 	Timeline *lifewire.Timeline `json:",omitempty"`
@@ -127,7 +128,7 @@ func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, r isolatedReq
 	if c.PreemptorKey() == "" {
 		return nil, errors.New("the cluster has no preemptor")
 	}
-	r.PreemptorGroup, r.Patience = c.PreemptorGroup, reference.Patience(ctx, longest)
+	r.PreemptorGroup, r.Patience = c.PreemptorGroup, patience.Of(ctx, longest)
 	r.request = request{Nodes: c.Nodes, Pods: c.Pods, Budgets: c.PodDisruptionBudgets, Preemptor: c.Preemptor, Settings: c.Settings}
 	for _, obj := range c.Extra {
 		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
@@ -206,7 +207,7 @@ func ServeIsolated(ctx context.Context, system reference.System, in io.Reader, o
 		telling := timeline.Telling(ctx, func(part *timeline.Trace) {
 			_ = send(&isolatedAnswer{growing: growing{Part: lifewire.OfTrace(part)}}) // nobody may be there to read it
 		})
-		telling = observation.Telling(reference.WithPatience(telling, r.Patience), func(part *model.Observation) {
+		telling = observation.Telling(patience.With(telling, r.Patience), func(part *model.Observation) {
 			_ = send(&isolatedAnswer{Seen: part})
 		})
 		if err := a.fill(telling, system, &r.isolatedRequest, r.Extra); errors.Is(err, errors.ErrUnsupported) {

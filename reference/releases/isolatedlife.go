@@ -7,6 +7,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/patience"
 	"github.com/preemptcheck/preemptcheck/reference/releases/lifewire"
 )
 
@@ -14,7 +15,7 @@ var _ reference.LifeSystem = (*Isolated)(nil)
 
 // Live implements reference.LifeSystem. What ends the process is the Crash of a trace.
 func (s *Isolated) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
-	data, err := json.Marshal(isolatedRequest{Timeline: lifewire.OfTimeline(t), Patience: reference.Patience(ctx, longest)})
+	data, err := json.Marshal(isolatedRequest{Timeline: lifewire.OfTimeline(t), Patience: patience.Of(ctx, longest)})
 	if err != nil {
 		return nil, err
 	}

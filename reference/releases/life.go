@@ -52,7 +52,7 @@ func NewLife(version string) (*Life, error) {
 	if !built {
 		return nil, fmt.Errorf("the scheduler of %s is not built for timelines: run \"preemptcheck references --build %s\"", version, version)
 	}
-	return &Life{System{release: version, command: func() *exec.Cmd { return exec.Command(binary) }, timeout: patience}}, nil
+	return &Life{System{release: version, command: func() *exec.Cmd { return exec.Command(binary) }, timeout: driverTimeout}}, nil
 }
 
 // Live implements reference.LifeSystem. What ends the process is the Crash of a trace: it is asked
@@ -145,7 +145,7 @@ func walkLife(version string, f func(name string, content []byte) error) error {
 		files fs.FS
 	}{{"model", model.LifeSources}, {"reference", reference.LifeSources}} {
 		err := fs.WalkDir(from.files, ".", func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == "life/podgroups.go" {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == "life/podgroups.go" || path == "life/system.go" {
 				return err
 			}
 			content, err := fs.ReadFile(from.files, path)

@@ -37,7 +37,7 @@ func TestLifeEdits(t *testing.T) {
 	require.Equal(t, 4, n)
 	_, err := editLife(35, "model/cluster.go", "package model\n")
 	require.ErrorContains(t, err, "0 times, want once")
-	_, err = editLife(35, "reference/life/run.go", "package life\n")
+	_, err = editLife(35, "reference/life/scheduler.go", "package life\n")
 	require.ErrorContains(t, err, "want once")
 }
 

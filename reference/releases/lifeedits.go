@@ -23,10 +23,6 @@ var lifeEdits = []edit{
 	// What these packages share with others is left out.
 	{99, "model/cluster.go", "return filter.Key(o)", `return o.GetNamespace() + "/" + o.GetName()`},
 	{99, "model/cluster.go", "\t\"github.com/preemptcheck/preemptcheck/model/filter\"\n", ""},
-	{99, "reference/life/run.go", "\t\"github.com/preemptcheck/preemptcheck/reference/inprocess\"\n", ""},
-	{99, "reference/life/run.go", "\t\"github.com/preemptcheck/preemptcheck/reference\"\n", ""},
-	{99, "reference/life/run.go", "reference.Patience(ctx, patience)", "patience"}, // nobody is in a hurry there
-	{99, "reference/life/run.go", "// System is the linked" + cut + "// Run runs a timeline.", "// Release is the one that is driven.\nvar Release string\n\n"},
 
 	// The drivers know no pod groups: see Life.Live.
 	{99, "reference/life/scheduler.go", "\tgroup     atomic.Pointer[groupCycle] // that is on; nil if none is\n", ""},
@@ -115,9 +111,6 @@ func editLife(minor int, file, text string) (string, error) {
 			return "", fmt.Errorf("%s has %q %d times, want once", file, find, n)
 		}
 		text = strings.Replace(text, find, e.replace, 1)
-	}
-	if file == "reference/life/run.go" {
-		text = strings.ReplaceAll(text, "inprocess.Version", "Release")
 	}
 	if minor < 35 && strings.HasPrefix(file, "reference/") && movedTypes.MatchString(text) {
 		text = movedTypes.ReplaceAllString(text, "framework.$1")

@@ -55,7 +55,7 @@ func start(ctx context.Context, cmd *exec.Cmd, release string) (*process, error)
 		return nil, err
 	}
 	var hello wire.Hello
-	if err := p.within(ctx, patience, func() error { return p.answers.Decode(&hello) }); err != nil {
+	if err := p.within(ctx, driverTimeout, func() error { return p.answers.Decode(&hello) }); err != nil {
 		return nil, fmt.Errorf("starting the scheduler of %s: %w", release, err)
 	}
 	if hello.Release != release {

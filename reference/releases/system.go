@@ -15,9 +15,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/releases/wire"
 )
 
-// patience is how long a driver may take to start, or to answer. A cluster of
+// driverTimeout is how long a driver may take to start, or to answer. A cluster of
 // thousands of nodes takes it seconds.
-const patience = time.Minute
+const driverTimeout = time.Minute
 
 // scores is in the stack of a scheduler that dies when it compares the nodes that fit,
 // which is after all that a dialect predicts.
@@ -47,7 +47,7 @@ func New(release string) (*System, error) {
 	if !built {
 		return nil, fmt.Errorf("the scheduler of %s is not built: run \"preemptcheck references --build %s\"", release, release)
 	}
-	return &System{release: release, command: func() *exec.Cmd { return exec.Command(binary) }, timeout: patience}, nil
+	return &System{release: release, command: func() *exec.Cmd { return exec.Command(binary) }, timeout: driverTimeout}, nil
 }
 
 // Name implements reference.System.

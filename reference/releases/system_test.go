@@ -23,7 +23,7 @@ func newFake(t *testing.T, release string) *System {
 	t.Setenv(fakeDriver, release)
 	binary, err := os.Executable()
 	require.NoError(t, err)
-	s := &System{release: "v1.31.0", command: func() *exec.Cmd { return exec.Command(binary) }, timeout: patience}
+	s := &System{release: "v1.31.0", command: func() *exec.Cmd { return exec.Command(binary) }, timeout: driverTimeout}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -87,7 +87,7 @@ func TestDeath(t *testing.T) {
 				System: "v1.31.0", Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true,
 				CycleError: "the scheduler's process died: " + why,
 			}, obs)
-			s.timeout = patience
+			s.timeout = driverTimeout
 			require.NotEqual(t, first, pid(t, s))
 		})
 	}
@@ -135,7 +135,7 @@ func TestInterrupted(t *testing.T) {
 	start := time.Now()
 	_, err := s.Observe(ctx, cluster("hang"))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Less(t, time.Since(start), patience/2)
+	require.Less(t, time.Since(start), driverTimeout/2)
 	_, err = s.Observe(ctx, cluster("a"))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NotEqual(t, first, pid(t, s))
@@ -176,7 +176,7 @@ func TestInterruptedAsItAnswers(t *testing.T) {
 			cancel()
 		}()
 		var a wire.Answer
-		if err := s.ask(ctx, request, patience, &a); err != nil {
+		if err := s.ask(ctx, request, driverTimeout, &a); err != nil {
 			require.ErrorIs(t, err, context.Canceled)
 		}
 		cancel()
