@@ -154,7 +154,7 @@ func (c *campaign) written(f *record.Finding, cluster *model.Cluster, t *timelin
 		generate, what = "generate --timeline"+c.Config.FeatureGates.OfTimelines(c.Checker.Release).Flag(), "timeline"
 	}
 	found := fmt.Sprintf("%s %s --seed %d --first %d | %s -", c.Config.Command, generate, f.Seed, f.Number, c.Config.Subcommand("check"))
-	origin := fmt.Sprintf("%s, %s %d, minimised", fuzz, what, f.Number)
+	origin := fmt.Sprintf("%s, %s %d, %s", fuzz, what, f.Number, f.Minimised.Way())
 	written := f.Identity.Case(f.Explanation, origin, found, cluster)
 	written.Stack = f.Stack
 	if written.Timeline = t; t != nil {

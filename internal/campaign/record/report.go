@@ -294,13 +294,8 @@ func (f *ReportedFinding) History() string {
 		seen = "in " + words.Plural(f.Count, "timeline")
 	}
 	text := fmt.Sprintf("Seen %s, first after %s and %s; ", seen, since(f.FoundAfter), words.Plural(f.Clusters, "cluster"))
-	switch {
-	case m.Why != "":
-		return text + "not minimised: " + m.Why + "."
-	case m.Minimal:
-		text += "minimised"
-	default:
-		text += "made smaller"
+	if text += m.Way(); m.To == m.From && !m.Minimal {
+		return text + "."
 	}
 	return text + fmt.Sprintf(" from %s to %s with %d checks in %s.", m.From, m.To, m.Checks, since(m.Seconds))
 }

@@ -275,3 +275,18 @@ func TestFewAreWorded(t *testing.T) {
 	require.Contains(t, s.Report("d").Tried(), "The canary has not lied yet.")
 	require.Contains(t, s.Report("d").Tried(), " 1 more suspect looks like the findings and was only counted")
 }
+
+// A finding that is not as small as can be does not pass for one that is.
+func TestWayOfMinimising(t *testing.T) {
+	large, small := minimize.Size{Nodes: 9, Pods: 9}, minimize.Size{Nodes: 1, Pods: 2}
+	for want, m := range map[string]Minimised{
+		"minimised": {From: small, To: small, Minimal: true},
+		"made smaller, not minimised: it took too long": {From: large, To: small, Why: "it took too long"},
+		"not minimised: it did not occur again":         {From: large, To: large, Why: "it did not occur again"},
+	} {
+		require.Equal(t, want, m.Way())
+		f := &ReportedFinding{Minimised: m, Count: 1}
+		require.Contains(t, f.History(), "; "+want)
+		require.Equal(t, m.Minimal || m.To != m.From, strings.Contains(f.History(), " with 0 checks"), want)
+	}
+}

@@ -125,6 +125,21 @@ type Minimised struct {
 	Why string `json:"why,omitempty"`
 }
 
+// Way says in words how far minimising came.
+func (m *Minimised) Way() string {
+	way := "not minimised"
+	switch {
+	case m.Minimal:
+		return "minimised"
+	case m.To != m.From:
+		way = "made smaller, not minimised"
+	}
+	if m.Why != "" {
+		way += ": " + m.Why
+	}
+	return way
+}
+
 // Kind counts suspects that look alike before they are minimised. Of many, only
 // some are minimised: the others count for the finding that the last of those
 // turned out to be.
