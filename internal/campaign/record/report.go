@@ -139,7 +139,7 @@ type ReportedFinding struct {
 	// ToContact says that it goes to the Kubernetes security contact before it is
 	// published, KeptBack that there is nothing else to tell: see Report.Public.
 	ToContact bool `json:"toSecurityContact,omitempty"`
-	KeptBack  bool `json:"KeptBack,omitempty"`
+	KeptBack  bool `json:"keptBack,omitempty"`
 }
 
 // CanaryReport is Canary in numbers.
