@@ -115,8 +115,7 @@ func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 	if !c.until.IsZero() && c.until.Before(until) {
 		until = c.until
 	}
-	hurried := minimize.Hurried(c.ctx, s.Fingerprint.Kind)
-	ctx, cancel := context.WithDeadline(hurried, until)
+	ctx, cancel := context.WithDeadline(c.ctx, until)
 	defer cancel()
 	if system := c.Life; system != nil && s.Fingerprint.Property != fingerprint.Failed {
 		shown := func(ctx context.Context, t *timeline.Timeline) (lived *lifetime.Life, found *lifetime.Finding, outcome string) {
@@ -138,9 +137,9 @@ func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 				_, now, same := shown(ctx, t)
 				return now != nil && same == outcome
 			}
-			small := steps.Minimise(ctx, t, shows)
+			small := steps.MinimiseHang(ctx, minimize.Hurried(ctx, s.Fingerprint.Kind), t, shows)
 			t, f.Minimised.Checks, f.Minimised.Minimal = small.Timeline, small.Checks, small.Minimal
-			if lived, last, _ := shown(hurried, t); last != nil {
+			if lived, last, _ := shown(c.ctx, t); last != nil {
 				f.Detail, f.Explanation, f.Stack = last.Detail, last.Detail+".", last.Stack
 				if small.Minimal { // else what is left may be different each time
 					f.Identity = fingerprint.IdentifyLife(last, lived)

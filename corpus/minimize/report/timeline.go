@@ -28,8 +28,7 @@ func MinimiseTimeline(ctx context.Context, live variation.Live, c *corpus.Case) 
 		return nil, errors.New("nothing is found in it")
 	}
 	keep, outcome := all[0], fingerprint.Outcome(&all[0], lived)
-	ctx = minimize.Hurried(ctx, keep.Kind)
-	small := steps.Minimise(ctx, c.Timeline, func(ctx context.Context, t *timeline.Timeline) bool {
+	small := steps.MinimiseHang(ctx, minimize.Hurried(ctx, keep.Kind), c.Timeline, func(ctx context.Context, t *timeline.Timeline) bool {
 		return again(ctx, live, t, keep, outcome) != nil
 	})
 	// Once more, for what there is to tell, even if the time is up.

@@ -36,6 +36,18 @@ type Result struct {
 // timelines.
 type Shows func(ctx context.Context, t *timeline.Timeline) bool
 
+// MinimiseHang is Minimise for what may be a standstill, noticed sooner in the context hurried, which ends
+// when ctx does: what is left then has to show without hurry, or else it is made small again without.
+func MinimiseHang(ctx, hurried context.Context, t *timeline.Timeline, shows Shows) *Result {
+	small := Minimise(hurried, t, shows)
+	if hurried == ctx || ctx.Err() != nil || shows(ctx, small.Timeline) {
+		return small
+	}
+	again := Minimise(ctx, t, shows)
+	again.Checks += small.Checks
+	return again
+}
+
 // Minimise makes a timeline small that shows what was found, until no reduction does so or
 // ctx is done. It does not change t.
 func Minimise(ctx context.Context, t *timeline.Timeline, shows Shows) *Result {

@@ -50,6 +50,21 @@ func holdsAndFails(tl *timeline.Timeline) bool {
 	return false
 }
 
+// What only looks like a standstill in a hurry is not what is left.
+func TestMinimiseHangConfirms(t *testing.T) {
+	type key struct{}
+	tl := drawn(t, 3)
+	require.Greater(t, len(tl.Steps), 8)
+	ctx := context.Background()
+	for least, want := range map[int]int{0: 0, 5: 5} {
+		small := steps.MinimiseHang(ctx, context.WithValue(ctx, key{}, true), tl, func(ctx context.Context, t *timeline.Timeline) bool {
+			return ctx.Value(key{}) != nil || len(t.Steps) >= least
+		})
+		require.Len(t, small.Timeline.Steps, want)
+		require.True(t, small.Minimal)
+	}
+}
+
 // once are the timelines that a timeline becomes if one step or one object is left out.
 func once(tl *timeline.Timeline) (all []*timeline.Timeline) {
 	for i := range tl.Steps {
