@@ -113,6 +113,9 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	g.unusual(c)
 	giveHistory(history, c)
 	groups.Draw(groups.Options{Source: last, Gates: gates, Gangs: gangs, MissingNode: missingNode, Terminate: Terminate}, c)
+	if g.volumes && c.Preemptor != nil {
+		volumes.Resize(history, c)
+	}
 	for gate, on := range gates {
 		if on || !slices.Contains(offByDefault, gate) {
 			groups.Set(c, gate, on)

@@ -1,6 +1,7 @@
 package generators_test
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/generators"
@@ -148,10 +150,27 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 		"limit": {500, csiNode(func(n *storagev1.CSINode) bool {
 			return slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil })
 		})},
-		"no driver":   {200, csiNode(func(n *storagev1.CSINode) bool { return len(n.Spec.Drivers) < 2 })},
-		"no CSINode":  {100, func(c *model.Cluster) bool { return hasStorage(c) && count[*storagev1.CSINode](c) < len(c.Nodes) }},
-		"attachments": {100, func(c *model.Cluster) bool { return count[*storagev1.VolumeAttachment](c) > 0 }},
-		"capacities":  {200, func(c *model.Cluster) bool { return count[*storagev1.CSIStorageCapacity](c) > 0 }},
+		"no driver":             {200, csiNode(func(n *storagev1.CSINode) bool { return len(n.Spec.Drivers) < 2 })},
+		"no CSINode":            {100, func(c *model.Cluster) bool { return hasStorage(c) && count[*storagev1.CSINode](c) < len(c.Nodes) }},
+		"attachments":           {100, func(c *model.Cluster) bool { return count[*storagev1.VolumeAttachment](c) > 0 }},
+		"capacities":            {200, func(c *model.Cluster) bool { return count[*storagev1.CSIStorageCapacity](c) > 0 }},
+		"claim beyond 64 bits":  {12, claim(func(p *v1.PersistentVolumeClaim) bool { return huge(p.Spec.Resources.Requests.Storage()) })},
+		"volume beyond 64 bits": {12, withExtra(func(v *v1.PersistentVolume) bool { return huge(v.Spec.Capacity.Storage()) })},
+		"capacity beyond 64 bits": {12, withExtra(func(left *storagev1.CSIStorageCapacity) bool {
+			return left.MaximumVolumeSize == nil && left.Capacity != nil && huge(left.Capacity)
+		})},
+		"largest volume beyond 64 bits": {4, withExtra(func(left *storagev1.CSIStorageCapacity) bool {
+			return left.MaximumVolumeSize != nil && huge(left.MaximumVolumeSize)
+		})},
+		"fraction of a byte": {10, claim(func(p *v1.PersistentVolumeClaim) bool {
+			return p.Spec.Resources.Requests.Storage().MilliValue()%1000 > 0
+		})},
+		"waits beyond 64 bits": {1, wants(func(c *model.Cluster, p *v1.PersistentVolumeClaim) bool {
+			return p.Spec.VolumeName == "" && anyExtra(c, func(left *storagev1.CSIStorageCapacity) bool {
+				return p.Spec.StorageClassName != nil && left.StorageClassName == *p.Spec.StorageClassName &&
+					(huge(p.Spec.Resources.Requests.Storage()) || left.Capacity != nil && huge(left.Capacity) || left.MaximumVolumeSize != nil && huge(left.MaximumVolumeSize))
+			})
+		})},
 		"missing driver prevents": {100, func(c *model.Cluster) bool {
 			return anyExtra(c, func(d *storagev1.CSIDriver) bool { return *d.Spec.PreventPodSchedulingIfMissing })
 		}},
@@ -165,6 +184,7 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 					found++
 				}
 			}
+			t.Log(found)
 			require.GreaterOrEqual(t, found*10000/len(someClusters()), at.per10000)
 		})
 	}
@@ -211,6 +231,9 @@ var someClusters = sync.OnceValue(func() []*model.Cluster {
 	}
 	return clusters
 })
+
+// huge tells whether 64 bits cannot count a size, or a quantity was capped to what they can.
+func huge(q *resource.Quantity) bool { return q.CmpInt64(math.MaxInt64) >= 0 }
 
 func hasStorage(c *model.Cluster) bool { return count[*storagev1.StorageClass](c) > 0 }
 

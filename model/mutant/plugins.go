@@ -144,6 +144,24 @@ var ofRules = []breaks{
 		has.Add(resource.MustParse("1Ei"))
 		v.Spec.Capacity = v1.ResourceList{v1.ResourceStorage: has}
 	}))},
+	{"binding: a claim beyond 64 bits is of no size", onPlugin("VolumeBinding", variant.MisreadObjects(func(c pvc) {
+		if wants := c.Spec.Resources.Requests[v1.ResourceStorage]; wants.CmpInt64(math.MaxInt64) > 0 {
+			c.Spec.Resources.Requests[v1.ResourceStorage] = resource.Quantity{}
+		}
+	}))},
+	{"binding: storage beyond 64 bits is none", onPlugin("VolumeBinding", variant.MisreadObjects(func(left *storagev1.CSIStorageCapacity) {
+		for _, q := range []*resource.Quantity{left.Capacity, left.MaximumVolumeSize} {
+			if q != nil && q.CmpInt64(math.MaxInt64) >= 0 {
+				*q = resource.Quantity{}
+			}
+		}
+	}))},
+	{"binding: fractions of a byte do not count", onPlugin("VolumeBinding", variant.MisreadObjects(func(c pvc) {
+		wants := c.Spec.Resources.Requests[v1.ResourceStorage]
+		if over := wants.MilliValue() % 1000; over > 0 {
+			c.Spec.Resources.Requests[v1.ResourceStorage] = *resource.NewMilliQuantity(wants.MilliValue()-over, wants.Format)
+		}
+	}))},
 	{"binding: one volume for two claims", onPlugin("VolumeBinding", variant.Misread(func(s *filter.Snapshot) {
 		for _, o := range s.Objects { // each that is promised to nobody is seen twice
 			if v, ok := o.(pv); ok && v.Spec.ClaimRef == nil {

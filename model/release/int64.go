@@ -1,12 +1,16 @@
 package release
 
 import (
+	"cmp"
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
 // int64WrapsAround: amounts are numbers of 64 bits, and so are their sums, whether
@@ -54,6 +58,19 @@ func int64WrapsAround(s *filter.Snapshot, st filter.State, _ *filter.ResourcesSt
 		return failed
 	}
 	return variant.Judge{State: st, Verdict: fits}
+}
+
+// sizesWrapAround: so are sizes of volumes that are to be made, and the storage that is left for
+// them (volumebinding/binder.go:1024@v1.37.1, capacitySufficient).
+func sizesWrapAround(st *volume.BindingState) {
+	drawn := st.Drawn
+	wrapped := st.Judge(func(left, size resource.Quantity) bool { return left.Value() >= size.Value() })
+	for i, v := range st.Verdicts {
+		if v == nil || slices.Contains(v.Reasons, volume.NothingToBind) { // others are for another cause
+			st.Verdicts[i] = wrapped[i]
+		}
+	}
+	st.Drawn = cmp.Or(drawn, st.Drawn)
 }
 
 func asInt64(list v1.ResourceList, name v1.ResourceName) int64 {

@@ -44,6 +44,7 @@ const (
 	ExtenderRejectionIsError          Quirk = "extender-rejection-is-error"          // a dry run ends in an error if only an extender rejects the node
 	NothingLeftKeepsNomination        Quirk = "nothing-left-keeps-nomination"        // the nomination stays if extenders leave no candidate
 	QuantitiesWrapAround              Quirk = "quantities-wrap-around"               // amounts beyond 64 bits are 0, or below 0
+	SizesWrapAround                   Quirk = "storage-sizes-wrap-around"            // sizes of volumes beyond 64 bits are 0, or below 0
 	ScoresWrapAround                  Quirk = "invalid-score-fails-cycle"            // an error if the score of a node that fits leaves 64 bits
 	FirstVictimIsHighest              Quirk = "first-victim-is-highest"              // the first victim's priority counts as the highest, whoever put it first
 	MemberRanksAsGroup                Quirk = "member-ranks-as-group"                // a pod that names a group ranks as one, though it goes by itself

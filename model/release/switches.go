@@ -115,6 +115,7 @@ var switches = []struct {
 	{MembersStayNominated, membersStayNominated},
 	{OwnNominationsCount, ownNominationsCount},
 	{QuantitiesWrapAround, onPlugin("NodeResourcesFit", variant.Around(int64WrapsAround))},
+	{SizesWrapAround, onVolumes("VolumeBinding", variant.Alter(sizesWrapAround))},
 	{ScoresWrapAround, func(r *answers.Rules) {
 		afterDecide(scoresWrapAround)(r)
 		domainScoresWrapAround(r)

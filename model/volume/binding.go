@@ -5,6 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
@@ -31,14 +32,11 @@ func (VolumeBinding) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer)
 		return nil, filter.Answer{}
 	}
 	index := NewIndex(s.Objects)
-	st := &BindingState{Claims: index.ClaimsOf(s.Preemptor.Pod), Verdicts: make(filter.Verdicts, len(s.Nodes))}
+	st := &BindingState{Claims: index.ClaimsOf(s.Preemptor.Pod), index: index, nodes: s.Nodes}
 	if len(st.Claims) == 0 {
 		return nil, filter.Answer{}
 	}
-	b := &binder{index, st}
-	for i, n := range s.Nodes {
-		st.Verdicts[i] = b.verdict(n.Node)
-	}
+	st.Verdicts = st.Judge(Holds)
 	for i := range st.Claims {
 		if why := st.Claims[i].Unusable(); why != "" {
 			return st, filter.Rejected(why)
@@ -58,12 +56,27 @@ type BindingState struct {
 	// Drawn is the key of a claim for which one of several volumes is drawn by lots,
 	// where it decides whether the preemptor fits on a node; "" if there is none.
 	Drawn string
+	index *Index
+	nodes []*filter.Node
+}
+
+// Judge works out the verdict on each node, where holds tells whether a volume of a size can
+// be made of the storage that is left.
+func (st *BindingState) Judge(holds func(left, size resource.Quantity) bool) filter.Verdicts {
+	b := &binder{st.index, st, holds}
+	verdicts := make(filter.Verdicts, len(st.nodes))
+	st.Drawn = ""
+	for i, n := range st.nodes {
+		verdicts[i] = b.verdict(n.Node)
+	}
+	return verdicts
 }
 
 // binder works out which nodes have volumes for the preemptor's claims.
 type binder struct {
 	*Index
 	*BindingState
+	holds func(left, size resource.Quantity) bool
 }
 
 // verdict judges the preemptor on n.
@@ -83,7 +96,7 @@ func (b *binder) verdict(n *v1.Node) *filter.Verdict {
 			if selected, ok := c.PVC.Annotations[AnnSelectedNode]; !ok {
 				find = append(find, c)
 			} else if selected != n.Name {
-				return filter.Unresolvable(nothingToBind)
+				return filter.Unresolvable(NothingToBind)
 			} else {
 				provision = append(provision, c)
 			}
@@ -99,16 +112,16 @@ func (b *binder) verdict(n *v1.Node) *filter.Verdict {
 		b.Drawn = find[0].Key
 	}
 	if !works {
-		return filter.Unresolvable(nothingToBind)
+		return filter.Unresolvable(NothingToBind)
 	}
 	return nil
 }
 
-// NoVolume is the reason of a node where a claim's volume is no more; nothingToBind
+// NoVolume is the reason of a node where a claim's volume is no more; NothingToBind
 // that of one where a claim gets none.
 const (
 	NoVolume      = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-	nothingToBind = "node(s) didn't find available persistent volumes to bind"
+	NothingToBind = "node(s) didn't find available persistent volumes to bind"
 )
 
 // match gives each claim a volume that is there, and tells whether the others can
@@ -194,7 +207,7 @@ func (b *binder) matches(n *v1.Node, claim *v1.PersistentVolumeClaim, taken []st
 func suits(pv *v1.PersistentVolume, claim *v1.PersistentVolumeClaim) bool {
 	has, wants := pv.Spec.Capacity[v1.ResourceStorage], claim.Spec.Resources.Requests[v1.ResourceStorage]
 	return annotatedClass(pv.Annotations, pv.Spec.StorageClassName) == classOf(claim) &&
-		has.Cmp(wants) >= 0 &&
+		Holds(has, wants) &&
 		ptr.Deref(pv.Spec.VolumeMode, v1.PersistentVolumeFilesystem) == ptr.Deref(claim.Spec.VolumeMode, v1.PersistentVolumeFilesystem) &&
 		ptr.Deref(claim.Spec.VolumeAttributesClassName, "") == ptr.Deref(pv.Spec.VolumeAttributesClassName, "") &&
 		pv.DeletionTimestamp == nil
@@ -223,11 +236,8 @@ func (b *binder) provisions(n *v1.Node, c *Claim) bool {
 		return true
 	}
 	return slices.ContainsFunc(b.Capacities, func(c *storagev1.CSIStorageCapacity) bool {
-		room := c.MaximumVolumeSize
-		if room == nil {
-			room = c.Capacity
-		}
-		if c.StorageClassName != class.Name || room == nil || room.Cmp(wants) < 0 || c.NodeTopology == nil {
+		room := limitOf(c)
+		if c.StorageClassName != class.Name || room == nil || !b.holds(*room, wants) || c.NodeTopology == nil {
 			return false
 		}
 		nodes, err := metav1.LabelSelectorAsSelector(c.NodeTopology)

@@ -68,6 +68,11 @@ func TestVolumeBinding(t *testing.T) {
 			NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{"zone": zone}}}
 	}
 	toMake := mk.Claim("c", mk.Unbound("makes"))
+	leaves := func(q string) *storagev1.CSIStorageCapacity {
+		all := left("1", "a")
+		*all.Capacity = resource.MustParse(q)
+		return all
+	}
 	testFilter(t, "VolumeBinding", []filterTest{
 		{"bound", p, []any{n, mk.Claim("c"), mk.Volume("c")}, passes},
 		{"bound to a volume that the node reaches", p, []any{n, mk.Claim("c"), mk.Volume("c", mk.ReachedFrom("zone", "a"))}, passes},
@@ -113,8 +118,76 @@ func TestVolumeBinding(t *testing.T) {
 		{"enough is left", p, []any{n, makes, toMake, tells, left("1", "a")}, passes},
 		{"too little is left", p, []any{n, makes, mk.Claim("c", mk.Unbound("makes"), wants("2")), tells, left("1", "a")}, never},
 		{"enough is left elsewhere", p, []any{n, makes, toMake, tells, left("1", "b")}, never},
+		{"enough for one that 64 bits cannot count", p, []any{n, makes, ofSize(toMake, "10E"), tells, leaves("10E")}, passes},
+		{"too little for one that 64 bits cannot count", p, []any{n, makes, ofSize(toMake, "10E"), tells, leaves("9E")}, never},
+		{"too little for one of 20 digits", p, []any{n, makes, ofSize(toMake, "10000000000000000001"), tells, leaves("1Gi")}, never},
+		{"more than 64 bits can count", p, []any{n, makes, toMake, tells, leaves("10E")}, passes},
+		{"a fraction of a byte too little", p, []any{n, makes, ofSize(toMake, "1073741824500m"), tells, leaves("1Gi")}, never},
+		{"enough with a fraction of a byte", p, []any{n, makes, ofSize(toMake, "1073741824500m"), tells, leaves("1073741824500m")}, passes},
 		{"the driver does not tell", p, []any{n, makes, toMake, left("0", "a")}, passes},
 	})
+}
+
+func ofSize(c *v1.PersistentVolumeClaim, q string) *v1.PersistentVolumeClaim {
+	c = c.DeepCopy()
+	c.Spec.Resources.Requests[v1.ResourceStorage] = resource.MustParse(q)
+	return c
+}
+
+// Sizes beyond 64 bits wrap around where a volume is to be made, and not where one is there. Those on
+// which all readings agree are not concerned.
+func TestSizesWrapAround(t *testing.T) {
+	yes := true
+	for name, test := range map[string]struct{ size, left, documented, wrapped string }{
+		"claim":              {"10E", "1Gi", never, passes},
+		"claim of 20 digits": {"10000000000000000001", "1Gi", never, passes},
+		"storage":            {"1Gi", "10E", passes, never},
+		"both, alike":        {"10E", "10E", passes, passes},
+		"capped by a suffix": {"1Gi", "10Ei", passes, passes},
+		"within":             {"9E", "8E", never, never},
+	} {
+		t.Run(name, func(t *testing.T) {
+			left := resource.MustParse(test.left)
+			claim := ofSize(mk.Claim("c", mk.Unbound("makes")), test.size)
+			p := mk.Pod("p", 9, mk.Mounts("c"))
+			toMake := []any{mk.Node("n", "9"), claim, mk.Class("makes", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer),
+				&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: mk.Driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &yes}},
+				&storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "left"}, StorageClassName: "makes", Capacity: &left, NodeTopology: &metav1.LabelSelector{}}}
+			quirk := release.With(answers.Documented(), release.SizesWrapAround)
+			assert.Equal(t, test.documented, outcomeOn(t, "VolumeBinding", p, answers.Documented(), model.FilterRun{Change: model.Untouched}, toMake...))
+			assert.Equal(t, test.wrapped, outcomeOn(t, "VolumeBinding", p, quirk, model.FilterRun{Change: model.Untouched}, toMake...))
+			there := mk.Volume("v", mk.OfClass("makes"), func(pv *v1.PersistentVolume) { pv.Spec.Capacity[v1.ResourceStorage] = left })
+			found := append(toMake[:3:3], there, mk.Class("makes", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer))
+			assert.Equal(t, test.documented, outcomeOn(t, "VolumeBinding", p, quirk, model.FilterRun{Change: model.Untouched}, found...))
+		})
+	}
+}
+
+// It is open whether a size is too large that differs by less than a byte, or beyond what Quantity is said to hold.
+func TestOpenSizes(t *testing.T) {
+	for _, test := range []struct {
+		size, has string
+		open      bool
+	}{
+		{"11E", "10E", true},
+		{"10E", "10E", false},
+		{"10E", "9E", false},
+		{"1Gi", "1073741823500m", true},
+		{"1073741824500m", "1073741824200m", true},
+		{"1073741824500m", "1Gi", false},
+	} {
+		c := mk.Cluster(mk.Pod("p", 9, mk.Mounts("c")), mk.Node("n", "9"))
+		c.Extra = []runtime.Object{mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer),
+			ofSize(mk.Claim("c", mk.Unbound("local")), test.size), mk.Volume("v", mk.OfClass("local"), func(pv *v1.PersistentVolume) {
+				pv.Spec.Capacity[v1.ResourceStorage] = resource.MustParse(test.has)
+			})}
+		_, err := answers.Decide(c, answers.Documented())
+		if test.open {
+			assert.ErrorContains(t, err, "less than a byte", "%+v", test)
+		} else {
+			assert.NoError(t, err, "%+v", test)
+		}
+	}
 }
 
 // A volume's affinity may name nodes, which the quirk ignores.

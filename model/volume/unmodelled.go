@@ -13,7 +13,7 @@ import (
 // Unmodelled implements filter.Partial, for all plugins of the package. It reports
 // the volumes of plugins that CSI drivers have taken over from, where the
 // translation matters: for the limit of such a driver, and for the labels that it
-// looks for on nodes.
+// looks for on nodes. And it reports claims of which it is open whether they are small enough.
 func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 	if !Mounts(s.Preemptor.Pod) {
 		return
@@ -26,6 +26,9 @@ func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 	for _, c := range x.ClaimsOf(s.Preemptor.Pod) {
 		if c.Class != nil && c.Class.VolumeBindingMode == nil {
 			report("StorageClass "+c.Class.Name, "volumeBindingMode", "a class without it, which the API server would have set")
+		}
+		if c.Waits() {
+			x.unmodelledSizes(&c, report)
 		}
 		if c.PV == nil {
 			continue
