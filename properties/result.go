@@ -38,6 +38,9 @@ type Result struct {
 // HintUsed is that a pod was placed by what was found out for the equal one before it.
 const HintUsed = "batch hint used"
 
+// SaidAlready is that a pod failed for what its condition PodScheduled said already.
+const SaidAlready = "failure said already"
+
 // HintWorse is that the node of a hint was not among the best any more when that was too old
 // to be used.
 const HintWorse = "batch hint worse"

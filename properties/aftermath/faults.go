@@ -14,7 +14,7 @@ import (
 
 // Costly are the promises for which the system is asked again. Those about API calls
 // that fail ask it once for each call, all of them together.
-func Costly() []properties.Property { return append(Faults(), MetricsCount) }
+func Costly() []properties.Property { return append(Faults(), MetricsCount, SaidIsNotWritten) }
 
 // Faults are the promises about a cycle of which an API call fails.
 func Faults() []properties.Property {
@@ -225,29 +225,13 @@ var LastVictimSpared = properties.Property{
 	Promise: "If any of the previous victims failed to be preempted, then we can skip the preemption attempt for the last victim Pod to expedite the preemptor's re-entry to the scheduling cycle.",
 	Source:  "prepareCandidateAsync (executor.go:288@v1.37.1)",
 	Lies:    []string{"the last victim is deleted all the same"},
-	Check: each(func(f *faulted) {
-		if f.Observation.Pick == nil || !f.Cluster.Settings.AsyncPreemption() || f.Extended() {
-			return
-		}
-		victims, spared := toDelete(f.Subject), f.spared()
-		if spared == nil || len(victims) < 2 {
+	Check: eachSpared(func(f *faulted, spared *v1.Pod) {
+		victims := toDelete(f.Subject)
+		if f.Observation.Pick == nil || !f.Cluster.Settings.AsyncPreemption() || f.Extended() || len(victims) < 2 {
 			return
 		}
 		if last := model.Key(victims[len(victims)-1]); last != model.Key(spared) && slices.Contains(deletions(f.Observation), last) {
 			f.found(last, fmt.Sprintf("%s, and the last victim %s is deleted all the same", f.lost(), last))
-		}
-	}),
-}
-
-// SparedIsNotTold: only pods that are preempted are told so.
-var SparedIsNotTold = properties.Property{
-	Name:    "spared-is-not-told",
-	Promise: "When a Pod is preempted, there will be events recorded for the preempted Pod.",
-	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\"",
-	Lies:    []string{"a pod that is not deleted is told that it is preempted"},
-	Check: each(func(f *faulted) {
-		if p := f.spared(); p != nil && len(events(f.Subject, model.Key(p), "Preempted")) > 0 {
-			f.found(model.Key(p), fmt.Sprintf("%s, and the pod is told that it is preempted", f.lost()))
 		}
 	}),
 }
@@ -282,11 +266,8 @@ var NoNominationWithoutPreemption = properties.Property{
 	Promise: "If the preemption goroutine fails at some point, it reverts the nomination. <nil, Error>: a nil PostFilterResult is returned to keep the pod's nominatedNodeName unchanged.",
 	Source:  "KEP-4832, \"Design Details\"; doc comment of Preempt (preemption.go:166@v1.37.1)",
 	Lies:    []string{"a preemption that failed nominates", "a preemption that failed nominates to another node"},
-	Check: each(func(f *faulted) {
+	Check: eachSpared(func(f *faulted, _ *v1.Pod) {
 		p, o := f.Cluster.Preemptor, f.Observation
-		if f.spared() == nil {
-			return
-		}
 		// What is known keeps the nomination to the node whose pods were to go, and to no other.
 		stays := func(node string) bool {
 			return node == "" || node == p.Status.NominatedNodeName || f.Cluster.Settings.AsyncPreemption() &&

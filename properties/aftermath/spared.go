@@ -11,14 +11,36 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
+// eachSpared checks what comes of each fault for which a victim is not preempted.
+func eachSpared(check func(f *faulted, spared *v1.Pod)) func(s *properties.Subject) ([]properties.Finding, error) {
+	return each(func(f *faulted) {
+		if p := f.spared(); p != nil {
+			check(f, p)
+		}
+	})
+}
+
+// SparedIsNotTold: only pods that are preempted are told so.
+var SparedIsNotTold = properties.Property{
+	Name:    "spared-is-not-told",
+	Promise: "When a Pod is preempted, there will be events recorded for the preempted Pod.",
+	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\"",
+	Lies:    []string{"a pod that is not deleted is told that it is preempted"},
+	Check: eachSpared(func(f *faulted, p *v1.Pod) {
+		if len(events(f.Subject, model.Key(p), "Preempted")) > 0 {
+			f.found(model.Key(p), fmt.Sprintf("%s, and the pod is told that it is preempted", f.lost()))
+		}
+	}),
+}
+
 // SparedIsHeld: only the end of a pod frees its room, and not the attempt to preempt it.
 var SparedIsHeld = properties.Property{
 	Name:    "spared-is-held",
 	Promise: "Cache's operations are pod centric. It does incremental updates based on pod events. Added -> Remove -> Deleted.",
 	Source:  "doc comment of Cache (backend/cache/interface.go:29@v1.37.1)",
 	Lies:    []string{"a victim that still runs is forgotten"},
-	Check: each(func(f *faulted) {
-		if p := f.spared(); onNode(p) && !slices.Contains(f.Observation.Aftermath.Held, model.Key(p)) {
+	Check: eachSpared(func(f *faulted, p *v1.Pod) {
+		if onNode(p) && !slices.Contains(f.Observation.Aftermath.Held, model.Key(p)) {
 			f.found(model.Key(p), fmt.Sprintf("%s, and the scheduler no longer counts the pod on %s", f.lost(), p.Spec.NodeName))
 		}
 	}),
@@ -35,9 +57,9 @@ var UnmarkedIsNotDeleted = properties.Property{
 	Promise: "A dedicated Pod DisruptionTarget condition is added to indicate that the Pod is about to be deleted due to a disruption.",
 	Source:  ConditionBeforeDeletion.Source,
 	Lies:    []string{"a victim that could not be marked is deleted"},
-	Check: each(func(f *faulted) {
-		p, c := f.spared(), f.lost()
-		if p != nil && c.Verb == "patch" && !properties.MarkedAsVictim(p) && slices.Contains(deletions(f.Observation), model.Key(p)) {
+	Check: eachSpared(func(f *faulted, p *v1.Pod) {
+		c := f.lost()
+		if c.Verb == "patch" && !properties.MarkedAsVictim(p) && slices.Contains(deletions(f.Observation), model.Key(p)) {
 			f.found(model.Key(p), fmt.Sprintf("%s, and the pod is deleted all the same", c))
 		}
 	}),
@@ -49,10 +71,7 @@ var DeletedIsTold = properties.Property{
 	Promise: SparedIsNotTold.Promise,
 	Source:  SparedIsNotTold.Source,
 	Lies:    []string{"a victim that is deleted is not told"},
-	Check: each(func(f *faulted) {
-		if f.spared() == nil {
-			return
-		}
+	Check: eachSpared(func(f *faulted, _ *v1.Pod) {
 		for _, c := range f.Observation.Aftermath.Calls {
 			if c.Verb == "delete" && c.Resource == "pods" && c.Failed == "" && len(events(f.Subject, c.Object, "Preempted")) != 1 {
 				f.found(c.Object, fmt.Sprintf("%s, and victim %s, which is deleted, is told: %v", f.lost(), c.Object, events(f.Subject, c.Object, "")))
@@ -68,9 +87,9 @@ var FailedPreemptionIsTold = properties.Property{
 	Promise: "<nil, Error>. It denotes a transient/rare error that may be self-healed in future cycles. Error returns detailed information of why the pod failed to fit on each node. A message format is \"0/X nodes are available: <PreFilterMsg>. <FilterMsg>. <PostFilterMsg>.\"",
 	Source:  "doc comments of Preempt (preemption.go:166@v1.37.1) and FitError.Error (types.go:1468@v1.37.1)",
 	Lies:    []string{"a preemption that failed is answered as a success", "the event does not say the error", "the condition does not say the error"},
-	Check: each(func(f *faulted) {
+	Check: eachSpared(func(f *faulted, _ *v1.Pod) {
 		c, o := f.lost(), f.Observation
-		if f.spared() == nil || f.Cluster.Settings.AsyncPreemption() || !failed(f.Subject) {
+		if f.Cluster.Settings.AsyncPreemption() || !failed(f.Subject) {
 			return
 		}
 		key := model.Key(f.Cluster.Preemptor)

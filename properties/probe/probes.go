@@ -257,6 +257,8 @@ var actuateProbes = []Probe{
 		func(c *cycle) bool { return c.Reached[properties.HintUsed] }},
 	{"batch hint worse", "asked a second later, the node of that hint is none of the best, and the hint too old to be used", rare,
 		func(c *cycle) bool { return c.Reached[properties.HintWorse] }},
+	{"failure said already", "asked again, the pod fails for what its condition PodScheduled says already", few,
+		func(c *cycle) bool { return c.Reached[properties.SaidAlready] }},
 	{"assumed and bound", "loaded by updates, a pod is assumed on its node and then seen there", rare,
 		func(c *cycle) bool { return c.Reached[model.AssumedConfirmed] }},
 	{"assumed and forgotten", "loaded by updates, a pod is assumed on a node and given up before it comes", rare,
