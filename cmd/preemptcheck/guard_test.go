@@ -25,6 +25,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/life"
+	"github.com/preemptcheck/preemptcheck/reference/patience"
 )
 
 // mortal ends its process over a cluster with two pods or more.
@@ -80,7 +81,7 @@ func (s spinning) Observe(ctx context.Context, c *model.Cluster) (*model.Observa
 			spun = n
 		}
 	}()
-	time.Sleep(reference.Patience(ctx, 2*time.Second))
+	time.Sleep(patience.Of(ctx, 2*time.Second))
 	seen := &model.Observation{Filters: o.Filters, Eligible: o.Eligible}
 	seen.Crash = &model.Crash{Kind: model.Hang, Where: "plugin.(*Plugin).Filter (plugin.go:12)", Message: "nothing happened"}
 	return seen, nil
