@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -12,10 +13,14 @@ import (
 // maxReached is how many names a line of Reached holds.
 const maxReached = 6
 
-// Reached says how far the cycle of a pod came in which the scheduler breaks, a line for each stage of which something was seen.
+func some(names []string) string { return words.Some(names, maxReached) }
+
+// Reached says how far a cycle came in which the scheduler breaks, a line for each stage of which something was seen.
 func Reached(o *model.Observation) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	some := func(names []string) string { return words.Some(names, maxReached) }
+	if o.Group != nil {
+		all = reachedByGroup(o.Group)
+	}
 	if len(o.Filters) > 0 {
 		add("filter: it does not fit on %s", some(slices.Sorted(maps.Keys(o.Filters))))
 	}
@@ -64,6 +69,50 @@ func Reached(o *model.Observation) (all []string) {
 			}
 			add("actuate: %s", c)
 		}
+	}
+	return all
+}
+
+// reachedByGroup is Reached for the stages that only the cycle of a pod group has.
+func reachedByGroup(g *model.GroupCycle) (all []string) {
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	pass := func(name string, tries []model.MemberTry) {
+		var said []string
+		for _, t := range tries {
+			switch {
+			case t.Error != "":
+				said = append(said, t.Pod+" (an error)")
+			case t.Node == "":
+				said = append(said, t.Pod+" (fits nowhere)")
+			default:
+				said = append(said, fmt.Sprintf("%s (%s)", t.Pod, t.Node))
+			}
+		}
+		if len(said) > 0 {
+			add("%s: %s", name, some(said))
+		}
+	}
+	pass("first pass, members that were tried", g.First)
+	if e := g.Eligible; e != nil && !e.OK {
+		add("eligible: it may not preempt")
+	}
+	if g.SecondCalls > 0 {
+		add("eligible: it may preempt, and its potential victims are taken away")
+	}
+	pass("second pass, members that were tried", g.Second)
+	if len(g.Tried) > 0 {
+		var tried []string
+		for _, u := range g.Tried {
+			unit := strings.Join(u.Pods, " and ")
+			if u.Failed != "" {
+				unit += " (not beside " + u.Failed + ")"
+			}
+			tried = append(tried, unit)
+		}
+		add("units that were given back, or tried to be: %s", some(tried))
+	}
+	if g.Code != "" {
+		add("preemption ends with %s", g.Code)
 	}
 	return all
 }

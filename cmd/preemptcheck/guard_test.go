@@ -82,7 +82,7 @@ func (s spinning) Observe(ctx context.Context, c *model.Cluster) (*model.Observa
 		}
 	}()
 	time.Sleep(patience.Of(ctx, 2*time.Second))
-	seen := &model.Observation{Filters: o.Filters, Eligible: o.Eligible}
+	seen := &model.Observation{Filters: o.Filters, Eligible: o.Eligible, Group: o.Group}
 	seen.Crash = &model.Crash{Kind: model.Hang, Where: "plugin.(*Plugin).Filter (plugin.go:12)", Message: "nothing happened"}
 	return seen, nil
 }
@@ -157,8 +157,16 @@ func TestSchedulerSpins(t *testing.T) {
 		require.Contains(t, out, "seen until then:\n    filter: it does not fit on node-1")
 		require.Contains(t, out, "    eligible: it may preempt\n")
 	}
+	status, out, errOut := asUser(t, "", "check", "--reference", "spinning", "../../corpus/cases/finding-group-keeps-lower-nominations.yaml")
+	require.Equal(t, statusFound, status, errOut)
+	require.Contains(t, out, `seen until then:
+    first pass, members that were tried: default/a (fits nowhere)
+    eligible: it may preempt, and its potential victims are taken away
+    second pass, members that were tried: default/a (node1)
+    units that were given back, or tried to be: default/v (not beside default/a)
+`)
 	start := time.Now()
-	status, out, errOut := asUser(t, "", "minimize", "--reference", "spinning", "--workers", "1", "--classes", "0", deadly)
+	status, out, errOut = asUser(t, "", "minimize", "--reference", "spinning", "--workers", "1", "--classes", "0", deadly)
 	require.Equal(t, statusAgrees, status, errOut)
 	require.Contains(t, out, "kind: \"hang in plugin.(*Plugin).Filter\"")
 	require.Contains(t, errOut, "to   1 node, 2 pods")

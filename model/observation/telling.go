@@ -3,6 +3,7 @@ package observation
 import (
 	"context"
 	"maps"
+	"slices"
 )
 
 type tellingKey struct{}
@@ -54,6 +55,9 @@ func (o *Observation) Add(part *Observation) {
 	if part.PostFilterCode != "" {
 		o.PostFilterCode, o.PostFilterMessage = part.PostFilterCode, part.PostFilterMessage
 	}
+	if part.Group != nil { // always the whole of it
+		o.Group = part.Group
+	}
 	if part.Aftermath != nil {
 		for _, c := range part.Aftermath.Calls {
 			o.AddCall(c)
@@ -68,7 +72,25 @@ func (o *Observation) Seen() *Observation {
 	if o.AfterExtenders != nil {
 		seen.AfterExtenders = maps.Clone(o.AfterExtenders)
 	}
+	if o.Group != nil {
+		seen.Group = o.Group.Seen()
+	}
 	return seen
+}
+
+// Seen is a copy of what was seen up to now, to which nothing that comes later is added. Of a try that is
+// in a list just the last one of Tried changes.
+func (g *GroupCycle) Seen() *GroupCycle {
+	seen := *g
+	seen.First, seen.Second = slices.Clone(g.First), slices.Clone(g.Second)
+	seen.FirstChoices, seen.SecondChoices = slices.Clone(g.FirstChoices), slices.Clone(g.SecondChoices)
+	seen.Placed, seen.PlacedTo = slices.Clone(g.Placed), slices.Clone(g.PlacedTo)
+	seen.Tried, seen.Victims = slices.Clone(g.Tried), slices.Clone(g.Victims)
+	for i := range seen.Tried {
+		seen.Tried[i].Pods = slices.Clone(g.Tried[i].Pods)
+	}
+	seen.Members = maps.Clone(g.Members)
+	return &seen
 }
 
 // SetFilter notes the verdict on a node.

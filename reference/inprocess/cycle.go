@@ -374,7 +374,7 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, r *re
 	s.updates.random = nil
 	if err == nil {
 		if g := s.loaded.group; g != nil {
-			r.nomination, r.group = model.NominationUnseen, groups.NewRecorder(verdict, s.bubble.Progress)
+			r.ofGroup(groups.NewRecorder(verdict, s.bubble.Progress))
 			obs.Group = r.group.Cycle
 			if obs.Group.Waits = g.waits; g.waits != "" {
 				return s.unload() == nil, nil

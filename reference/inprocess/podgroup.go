@@ -161,9 +161,13 @@ func (r *recorder) member(pod *v1.Pod, result upstream.ScheduleResult, err error
 	if err != nil {
 		try.Node = ""
 		r.scheduled(result, err)
+	}
+	r.mu.Lock()
+	if err != nil {
 		try.Filters, try.Error = r.obs.Filters, r.obs.CycleError
 	}
 	r.obs.Filters, r.obs.CycleError = map[string]model.Verdict{}, ""
+	r.mu.Unlock()
 	r.group.Member(try)
 }
 

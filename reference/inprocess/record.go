@@ -52,21 +52,38 @@ func (r *recorder) note(f func(o *model.Observation)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f(r.obs)
-	if r.tell != nil && r.group == nil { // of a group some of it does not stay
-		part := &model.Observation{}
-		f(part)
+	if r.tell == nil {
+		return
+	}
+	part := &model.Observation{}
+	f(part)
+	if r.group == nil {
 		r.tell(part)
+	} else if part.Aftermath != nil { // the rest is of members, and does not stay
+		r.tell(&model.Observation{Aftermath: part.Aftermath})
 	}
 }
 
-// seen is what was seen up to now of a cycle that never ends; of that of a group, nothing.
+// seen is what was seen up to now of a cycle that never ends.
 func (r *recorder) seen() *model.Observation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.group != nil {
-		return &model.Observation{System: r.obs.System, Filters: map[string]model.Verdict{}}
+	if r.group == nil {
+		return r.obs.Seen()
 	}
-	return r.obs.Seen()
+	seen := &model.Observation{System: r.obs.System, Filters: map[string]model.Verdict{}}
+	seen.Add(&model.Observation{Group: r.group.Seen(), Aftermath: r.obs.Aftermath})
+	return seen
+}
+
+// ofGroup lets the recorder record the cycle of a pod group.
+func (r *recorder) ofGroup(g *groups.Recorder) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.group, r.nomination = g, model.NominationUnseen
+	if r.tell != nil {
+		g.Tell = func() { r.tell(&model.Observation{Group: g.Seen()}) }
+	}
 }
 
 // profileWatch is a profile that a recorder may watch.

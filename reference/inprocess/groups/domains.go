@@ -82,9 +82,11 @@ func (r *Recorder) Choose(state fwk.PodGroupCycleState, group fwk.PodGroupInfo, 
 	if group.GetCompositePodGroup() != nil {
 		choice.Group = model.CompositePodGroupKey(group.GetNamespace(), group.GetName())
 	}
-	if r.second {
-		r.Cycle.SecondChoices = append(r.Cycle.SecondChoices, choice)
-	} else {
-		r.Cycle.FirstChoices = append(r.Cycle.FirstChoices, choice)
-	}
+	r.note(func(c *model.GroupCycle) {
+		if r.second {
+			c.SecondChoices = append(c.SecondChoices, choice)
+		} else {
+			c.FirstChoices = append(c.FirstChoices, choice)
+		}
+	})
 }

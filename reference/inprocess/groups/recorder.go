@@ -23,8 +23,12 @@ type Recorder struct {
 	Verdict func(*fwk.Status) model.Verdict
 	// Progress is called at each step.
 	Progress func()
+	// Tell, if it is not nil, is called when something more was written down: see Seen.
+	Tell func()
 
-	mu      sync.Mutex                          // an asynchronous preemption, and members that are being bound, tell too
+	// mu guards Cycle and what follows: an asynchronous preemption, and members that are being bound, tell
+	// too, and a cycle that never ends is looked at from elsewhere.
+	mu      sync.Mutex
 	second  bool                                // the pass after all potential victims were taken away
 	domains map[fwk.PodGroupCycleState]*domains // of each group that is tried
 	in      fwk.PlacementCycleState             // of the domain in which a member is tried
@@ -44,6 +48,23 @@ func NewRecorder(verdict func(*fwk.Status) model.Verdict, progress func()) *Reco
 		domains: map[fwk.PodGroupCycleState]*domains{}, held: map[string]chan struct{}{}, passed: map[string]bool{}}
 }
 
+// note lets f write down what was seen.
+func (r *Recorder) note(f func(c *model.GroupCycle)) {
+	r.mu.Lock()
+	f(r.Cycle)
+	r.mu.Unlock()
+	if r.Tell != nil {
+		r.Tell()
+	}
+}
+
+// Seen is what was seen up to now, to which nothing that comes later is added.
+func (r *Recorder) Seen() *model.GroupCycle {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Cycle.Seen()
+}
+
 // Member records that a member was tried. Of nodes outside the domain nothing is known.
 func (r *Recorder) Member(try model.MemberTry) {
 	if at := r.current(r.in); at != nil {
@@ -52,11 +73,13 @@ func (r *Recorder) Member(try model.MemberTry) {
 			return !slices.ContainsFunc(at.Nodes, func(n fwk.NodeInfo) bool { return n.Node().Name == node })
 		})
 	}
-	if r.second {
-		r.Cycle.Second = append(r.Cycle.Second, try)
-	} else {
-		r.Cycle.First = append(r.Cycle.First, try)
-	}
+	r.note(func(c *model.GroupCycle) {
+		if r.second {
+			c.Second = append(c.Second, try)
+		} else {
+			c.First = append(c.First, try)
+		}
+	})
 }
 
 // Failed records what the failure handler is told of a member.
@@ -68,9 +91,7 @@ func (r *Recorder) Failed(pod *v1.Pod, status *fwk.Status, info *fwk.NominatingI
 			end.Nomination = model.NominationCleared
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.Cycle.Members[model.Key(pod)] = end
+	r.note(func(c *model.GroupCycle) { c.Members[model.Key(pod)] = end })
 }
 
 // never is what upstream says of a group that may not preempt
@@ -87,34 +108,39 @@ func (r *Recorder) inOrder(placed []fwk.ProposedAssignment) {
 
 // PostFilter runs the plugins that may preempt for the group, and records what they decide.
 func (r *Recorder) PostFilter(ctx context.Context, next framework.Framework, state *framework.CycleState, group fwk.PodGroupInfo, schedule fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
-	c := r.Cycle
+	second := 0
 	result, status := next.RunPodGroupPostFilterPlugins(ctx, state, group, func(ctx context.Context) (*fwk.PodGroupAssignments, *fwk.Status) {
-		c.SecondCalls++
+		second++
+		r.note(func(c *model.GroupCycle) { c.SecondCalls = second })
 		r.second = true
 		assignments, status := schedule(ctx)
 		r.second = false
 		if status.IsSuccess() && assignments != nil {
 			r.inOrder(assignments.ProposedAssignments)
-			c.Placed, c.PlacedTo = nil, nil
-			for _, a := range assignments.ProposedAssignments {
-				if a.GetNodeName() != "" {
-					c.Placed, c.PlacedTo = append(c.Placed, model.Key(a.GetPod())), append(c.PlacedTo, a.GetNodeName())
+			r.note(func(c *model.GroupCycle) {
+				c.Placed, c.PlacedTo = nil, nil
+				for _, a := range assignments.ProposedAssignments {
+					if a.GetNodeName() != "" {
+						c.Placed, c.PlacedTo = append(c.Placed, model.Key(a.GetPod())), append(c.PlacedTo, a.GetNodeName())
+					}
 				}
-			}
+			})
 		}
 		return assignments, status
 	})
-	c.Code, c.Message = status.Code().String(), status.Message()
-	switch {
-	case c.SecondCalls > 0:
-		c.Eligible = &model.Eligibility{OK: true}
-	case status.IsSuccess():
-		c.Eligible, c.Ongoing = &model.Eligibility{OK: true}, true
-	case strings.Contains(c.Message, never):
-		c.Eligible = &model.Eligibility{Reason: never}
-	case status.IsRejected():
-		c.Eligible = &model.Eligibility{OK: true} // there is nobody to preempt
-	}
+	r.note(func(c *model.GroupCycle) {
+		c.Code, c.Message = status.Code().String(), status.Message()
+		switch {
+		case second > 0:
+			c.Eligible = &model.Eligibility{OK: true}
+		case status.IsSuccess():
+			c.Eligible, c.Ongoing = &model.Eligibility{OK: true}, true
+		case strings.Contains(c.Message, never):
+			c.Eligible = &model.Eligibility{Reason: never}
+		case status.IsRejected():
+			c.Eligible = &model.Eligibility{OK: true} // there is nobody to preempt
+		}
+	})
 	return result, status
 }
 
@@ -199,14 +225,15 @@ type Watch struct {
 func (w *Watch) RunPreFilterExtensionAddPod(ctx context.Context, state fwk.CycleState, member *v1.Pod, added fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
 	if r := w.Recorder(); r != nil {
 		r.Progress()
-		tried := &r.Cycle.Tried
-		if len(*tried) == 0 || r.filtered {
-			*tried, r.filtered = append(*tried, model.UnitTry{}), false
-		}
-		last := &(*tried)[len(*tried)-1]
-		if key := model.Key(added.GetPod()); !slices.Contains(last.Pods, key) {
-			last.Pods = append(last.Pods, key)
-		}
+		r.note(func(c *model.GroupCycle) {
+			if len(c.Tried) == 0 || r.filtered {
+				c.Tried, r.filtered = append(c.Tried, model.UnitTry{}), false
+			}
+			last := &c.Tried[len(c.Tried)-1]
+			if key := model.Key(added.GetPod()); !slices.Contains(last.Pods, key) {
+				last.Pods = append(last.Pods, key)
+			}
+		})
 	}
 	return w.Ordered.RunPreFilterExtensionAddPod(ctx, state, member, added, node)
 }
@@ -218,9 +245,12 @@ func (w *Watch) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk
 	if r := w.Recorder(); r != nil && len(r.Cycle.Tried) > 0 {
 		r.Progress()
 		r.filtered = true
-		if last := &r.Cycle.Tried[len(r.Cycle.Tried)-1]; !status.IsSuccess() {
+		if !status.IsSuccess() {
 			v := r.Verdict(status)
-			last.Failed, last.Node, last.Verdict = model.Key(member), node.Node().Name, &v
+			r.note(func(c *model.GroupCycle) {
+				last := &c.Tried[len(c.Tried)-1]
+				last.Failed, last.Node, last.Verdict = model.Key(member), node.Node().Name, &v
+			})
 		}
 	}
 	return status
