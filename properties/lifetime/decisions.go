@@ -135,7 +135,7 @@ func (c judge) quirks() (ids []string) {
 }
 
 // ofClusters are the findings that change which clusters the cycles of a scheduler are about.
-var ofClusters = []release.Quirk{known.DeletedStays, known.BoundPreempts, known.NamesakePreempts}
+var ofClusters = []release.Quirk{known.DeletedStays, known.BoundPreempts, known.NamesakePreempts, known.LateDeletion}
 
 // quirksOf are the quirks of a release, and those of ofClusters that it has.
 func quirksOf(r release.Release) []release.Quirk {
@@ -155,6 +155,7 @@ func rulesWith(r release.Release, quirks []release.Quirk) (*answers.Rules, accou
 		DeletedStay:      slices.Contains(quirks, known.DeletedStays),
 		BoundPreempt:     slices.Contains(quirks, known.BoundPreempts),
 		NamesakePreempts: slices.Contains(quirks, known.NamesakePreempts),
+		LateStay:         slices.Contains(quirks, known.LateDeletion),
 	}
 	rules := r.Rules()
 	if quirks = slices.DeleteFunc(slices.Clone(quirks), func(q release.Quirk) bool { return slices.Contains(ofClusters, q) }); len(quirks) > 0 {

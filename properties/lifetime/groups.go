@@ -85,7 +85,9 @@ func (l *Life) member(pod string) bool {
 
 // waitsForQuorum tells whether a pod may wait at Permit for others of its gang: it is assumed meanwhile, and nothing is
 // asked of it (KEP-4671, "GangScheduling Plugin").
-func (l *Life) waitsForQuorum(p timeline.PodState) bool { return p.Assumed && l.member(p.Name) }
+func (l *Life) waitsForQuorum(p timeline.PodState) bool {
+	return p.Exists && p.Assumed && l.member(p.Name)
+}
 
 // groupThere tells whether the group of a pod is in the API at rest.
 func (l *Life) groupThere(pod string) bool { return together.GroupThere(l.Timeline, l.Trace, pod) }

@@ -334,6 +334,28 @@ func TestPreemptionInTime(t *testing.T) {
 			check: func(a *podAPI) error { return a.bound("u2", "node1") },
 		},
 		{
+			name:  "a pod of a group is deleted",
+			group: st.MakePodGroup().Namespace("default").Name("all").UID("all").Priority(0).MinCount(1),
+			nodes: map[string]string{"node1": "1"},
+			variants: []variant{
+				{"on its way to the node", func(a *podAPI) {
+					release := a.hold("bind m")
+					a.create(member(pod("m", "", 0, "1", 0)))
+					a.remove("m")
+					release()
+					a.create(pod("p", "", 0, "1", 0))
+				}},
+				{"in the group's cycle", func(a *podAPI) {
+					release := a.hold("schedule m")
+					a.create(member(pod("m", "", 0, "1", 0)))
+					a.remove("m")
+					release()
+					a.create(pod("p", "", 0, "1", 0))
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
+		{
 			name:  "the write that withdraws a nomination fails",
 			nodes: map[string]string{"node1": "1"},
 			pods:  []*v1.Pod{pod("v", "node1", 0, "1", 0)},
@@ -699,6 +721,11 @@ func TestPreemptionInTime(t *testing.T) {
 							a.begin("requeue", p.Pod.Name)
 							requeue(ctx, profile, p, status, nominating, start)
 						}
+						schedule := sched.SchedulePod
+						sched.SchedulePod = func(ctx context.Context, profile framework.Framework, state fwk.CycleState, p *framework.QueuedPodInfo) (ScheduleResult, error) {
+							a.begin("schedule", p.Pod.Name)
+							return schedule(ctx, profile, state, p)
+						}
 						go sched.Run(ctx)
 						a.settle()
 
@@ -1029,11 +1056,14 @@ func (p podAPIPods) Patch(ctx context.Context, name string, _ types.PatchType, d
 	return now, nil
 }
 
-func (p podAPIPods) Bind(_ context.Context, b *v1.Binding, _ metav1.CreateOptions) error {
+func (p podAPIPods) Bind(ctx context.Context, b *v1.Binding, _ metav1.CreateOptions) error {
 	if err := p.a.begin("bind", b.Name); err != nil {
 		return err
 	}
-	pod := p.a.get(b.Name).DeepCopy()
+	pod, err := p.Get(ctx, b.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
 	pod.Spec.NodeName, pod.Status.NominatedNodeName, pod.Status.Phase = b.Target.Name, "", v1.PodRunning
 	p.a.change(watch.Modified, pod)
 	return nil

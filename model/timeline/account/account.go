@@ -47,6 +47,7 @@ type account struct {
 	onNodes  map[types.UID]*v1.Pod // bound, as far as it was told, or assumed
 	assumed  map[types.UID]*assumption
 	lingers  map[types.UID]*v1.Pod // assumed, and told to go before their binding was over
+	late     map[types.UID]*v1.Pod // told to go in the cycle of their group, and assumed at its end: as they were in the group
 	ends     map[types.UID]int     // how many failed bindings of a pod have not come to their end
 	holds    []string              // the places that are held
 	waiting  map[types.UID]*waiting
@@ -122,6 +123,7 @@ func follow(t *timeline.Timeline, trace *timeline.Trace, visit func(i int, a *ac
 func (a *account) start(objects []runtime.Object) {
 	a.nodes, a.onNodes = map[string]*v1.Node{}, map[types.UID]*v1.Pod{}
 	a.assumed, a.ends, a.lingers = map[types.UID]*assumption{}, map[types.UID]int{}, map[types.UID]*v1.Pod{}
+	a.late = map[types.UID]*v1.Pod{}
 	a.waiting, a.ports = map[types.UID]*waiting{}, ports{}
 	a.stored, a.others, a.told = map[string]*v1.Pod{}, map[string]runtime.Object{}, map[string]runtime.Object{}
 	a.budgets, a.storedBudgets = map[string]*policyv1.PodDisruptionBudget{}, map[string]*policyv1.PodDisruptionBudget{}
@@ -243,6 +245,7 @@ func (a *account) goesOnInGroup(e *timeline.Entry, pod *v1.Pod) {
 		}
 	case timeline.Fits:
 		if w == nil && pod.Spec.SchedulingGroup != nil { // it was deleted in its cycle, and is no pod of its group any more
+			a.late[pod.UID] = pod
 			alone := *pod
 			alone.Spec.SchedulingGroup = nil
 			pod = &alone

@@ -1,11 +1,13 @@
 package account_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -223,4 +225,49 @@ func TestNamesakePreempts(t *testing.T) {
 	}
 	require.Equal(t, []types.UID{"p"}, preemptors(account.Bugs{}))
 	require.Equal(t, []types.UID{"p", "another"}, preemptors(account.Bugs{NamesakePreempts: true}))
+}
+
+// TestLateStay: a pod that was deleted in the cycle of its group may be preempted, unless for a scheduler that is known not to find
+// it where the group goes whole and has other pods on nodes.
+func TestLateStay(t *testing.T) {
+	member := func(name string) *v1.Pod {
+		p := pod(name, "")
+		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: new("g")}
+		return p
+	}
+	inGroup := func(entries []timeline.Entry) []timeline.Entry {
+		for i := range entries {
+			entries[i].Group = model.PodGroupKey(metav1.NamespaceDefault, "g")
+		}
+		return entries
+	}
+	m, n, p := member("m"), member("n"), pod("p", "")
+	m.Namespace, n.Namespace = metav1.NamespaceDefault, metav1.NamespaceDefault
+	priority := func(bugs account.Bugs, whole bool, others ...[]timeline.Entry) (of int32) {
+		group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: "g"}}
+		if whole {
+			group.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}}
+		}
+		trace := &timeline.Trace{Startups: []timeline.Startup{{Objects: []runtime.Object{group}}}}
+		cycle := inGroup(fits(m, "a"))
+		for _, part := range slices.Concat([][]timeline.Entry{told(nil, m), told(nil, n), told(nil, p), cycle[:1], told(m, nil), cycle[1:]}, others, [][]timeline.Entry{preempts(p, "a")}) {
+			trace.Entries = append(trace.Entries, part...)
+		}
+		tl := &timeline.Timeline{Cluster: &model.Cluster{Settings: model.Settings{FeatureGates: map[string]bool{model.GateWorkload: true}}}}
+		cycles := account.Cycles(tl, trace)
+		require.Len(t, cycles, 1)
+		cycles[0].States(bugs, func(s *account.State) bool {
+			i := slices.IndexFunc(s.Pods, func(p *v1.Pod) bool { return p.UID == m.UID })
+			require.GreaterOrEqual(t, i, 0)
+			of = *s.Pods[i].Spec.Priority
+			return false
+		})
+		return of
+	}
+	other := inGroup(fits(n, "b"))
+	known := account.Bugs{LateStay: true}
+	require.EqualValues(t, math.MaxInt32, priority(known, true, other))
+	require.Equal(t, *m.Spec.Priority, priority(account.Bugs{}, true, other))
+	require.Equal(t, *m.Spec.Priority, priority(known, false, other), "its group does not go whole")
+	require.Equal(t, *m.Spec.Priority, priority(known, true), "it is alone")
 }

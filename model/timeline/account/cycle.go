@@ -2,6 +2,7 @@ package account
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // Cycle is a scheduling cycle and what the scheduler may have known in it.
@@ -34,10 +36,11 @@ type Cycle struct {
 	settings    model.Settings
 	nodes       []*v1.Node
 	pods        []onNode
-	unsure      []onNode     // which may still count there, or not
-	lingers     []onNode     // which count no longer, and do for a scheduler with DeletedStay
-	nominations []*nominated // of other pods
-	own         []string     // of the pod itself
+	unsure      []onNode           // which may still count there, or not
+	lingers     []onNode           // which count no longer, and do for a scheduler with DeletedStay
+	stuck       map[types.UID]bool // which cannot be preempted, for a scheduler with LateStay
+	nominations []*nominated       // of other pods
+	own         []string           // of the pod itself
 	budgets     [][]*policyv1.PodDisruptionBudget
 	stored      []*v1.Pod // the pod, as listers show it
 	namesakes   []*v1.Pod // another one that listers show under its name
@@ -78,10 +81,28 @@ func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 	for _, uid := range uids(a.lingers) {
 		c.lingers = append(c.lingers, onNode{started(a.lingers[uid]), started(a.lingers[uid])})
 	}
+	c.stuck = a.stuck(c.extra)
 	for _, uid := range uids(a.waiting) {
 		c.nominated(a.waiting[uid], a.stored[model.Key(a.waiting[uid].pod)])
 	}
 	return c
+}
+
+// stuck are the pods on nodes that were deleted in the cycle of their group, if that goes whole and has other pods on nodes. What
+// is preempted for the group are these (framework/preemption/types.go:294@v1.37.1, searchCrossNodesVictimPods).
+func (a *account) stuck(objects []runtime.Object) map[types.UID]bool {
+	if len(a.late) == 0 {
+		return nil
+	}
+	stuck := map[types.UID]bool{}
+	groups := unit.Read(objects, a.settings.FeatureGates)
+	for uid, p := range a.late {
+		whole := groups.Whole(p)
+		for other, q := range a.onNodes {
+			stuck[uid] = stuck[uid] || whole != nil && a.onNodes[uid] != nil && other != uid && groups.Whole(q) == whole
+		}
+	}
+	return stuck
 }
 
 // looked are the objects of other kinds as a cycle finds them: as listers show them, but for groups, which are part of its
@@ -214,6 +235,9 @@ type Bugs struct {
 	// NamesakePreempts is that the preemption for a pod that is gone is one for the pod which listers show
 	// under its name: see the finding preempts-as-namesake.
 	NamesakePreempts bool
+	// LateStay is that a pod which is deleted in the cycle of its group is on a node, and cannot be preempted: see the
+	// finding late-deletion-holds-room.
+	LateStay bool
 }
 
 // States visits the states that the scheduler may have been in, the likeliest first, until
@@ -237,6 +261,11 @@ func (c *Cycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
 		choices = append(choices, 2)
 	}
 	as := func(p onNode) *v1.Pod {
+		if bugs.LateStay && c.stuck[p.pod.UID] {
+			stuck := *p.pod
+			stuck.Spec.Priority = new(int32(math.MaxInt32))
+			return &stuck
+		}
 		if bugs.PortsForgotten {
 			return p.forgotten
 		}

@@ -5,6 +5,7 @@
 package known
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -90,6 +91,10 @@ const (
 	MemberGone = "deleted-member-keeps-group-out"
 	// RejectionsForgotten: a composite group preempts, and which plugins rejected its pods is lost.
 	RejectionsForgotten = "composite-group-forgets-rejections"
+	// CycleCutShort: a pod without a group is put back while a group is in its cycle, and pods of the group come back as if it was in none.
+	CycleCutShort = "failed-binding-cuts-group-cycle"
+	// LateDeletion: a pod is deleted in the cycle of its group, and keeps the room that it is given at the end of that.
+	LateDeletion = "late-deletion-holds-room"
 	// Relabelled: the labels of a pod are changed on its way to a node. That counts when it is bound, and
 	// the plugin that rejected another pod for the old ones takes no notice.
 	Relabelled = "relabelled-on-its-way-unnoticed"
@@ -176,6 +181,12 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if f.Kind == "in flight" && l.Timeline.Recreated(l.Trace, f.Pod) {
 			ids = append(ids, StaysInFlight)
 		}
+		if _, late := l.deletedLate(l.end())[f.Pod]; late && f.Kind == "in flight" {
+			ids = append(ids, LateDeletion)
+		}
+		if f.Kind == "left pending" && l.leftBehind(f.Pod) {
+			ids = append(ids, CycleCutShort)
+		}
 	case "failed-binding-ends-nomination":
 		ids = append(ids, NominationKept)
 	case "no-second-preemption":
@@ -201,6 +212,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 	case "group-backs-off-after-errors":
 		if bindings, others := together.Failed(l.Trace, f.Entry); len(bindings) > 0 && len(others) == 0 {
 			ids = append(ids, MemberAtOnce)
+		}
+		if l.cycleCutShort(f.Pod, f.Entry) {
+			ids = append(ids, CycleCutShort)
 		}
 	case "group-is-not-kept-out":
 		ids = append(ids, l.gatedBy(f.Pod)...)
@@ -236,6 +250,12 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			if l.victimsEndUnnoticed(p.Name) {
 				ids = append(ids, VictimsEndUnnoticed)
 			}
+		}
+		if l.leftBehind(f.Pod) {
+			ids = append(ids, CycleCutShort)
+		}
+		if slices.Contains(slices.Collect(maps.Values(l.deletedLate(l.end()))), l.Trace.Entries[f.Entry].Node) {
+			ids = append(ids, LateDeletion)
 		}
 		// What its last attempt came to was about a pod as it was before.
 		for _, g := range l.Cycles {
@@ -291,6 +311,10 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		}
 		if l.lastWriteFailed(f.Pod) {
 			ids = append(ids, StaleNomination)
+		}
+	case "cache-agrees":
+		if _, late := l.deletedLate(l.end())[f.Pod]; late && f.Kind == "assumed" {
+			ids = append(ids, LateDeletion)
 		}
 	case "nominations-agree":
 		if l.lastWriteFailed(f.Pod) {

@@ -169,6 +169,10 @@ var reasons = map[string]string{
 		"and what changed while the second had it assumed did not come to this copy.",
 	known.MemberGone: "Why {pod} waits: a pod of its group was deleted that kept the whole group out of the queue, or that alone did not fit when the group was tried. " +
 		"It was taken out of the group in the queue, and nobody asked whether the group may come in now. No event concerns the pods that are left.",
+	known.CycleCutShort: "Why {pod} waits: while its group was in its cycle, a pod without a group was put back into the queue, which forgot then that the group was. Pods of the group that came back after that made a new one in the queue, " +
+		"and the others were left where they wait for the end of the cycle.",
+	known.LateDeletion: "Why {pod} waits: a pod of a group was deleted while the group was in its cycle, so that it was not on its way to a node yet. At the end of the cycle it was sent on its way all the same, " +
+		"and waits there for others of its group, which it does not belong to any more. Its room is taken until the time for that is over.",
 	known.RejectionsForgotten: "Why {pod} waits: its group counts as scheduled, as other pods of it run, so the result of the composite group took the place of its own when no pod could be placed. " +
 		"Which plugins had rejected {pod} was lost with it. The end of the victims is left to them, so that no event brings the group back.",
 	known.GateOutlives: "Why {pod} waits: PreEnqueue kept it out of the queue while its preemption went on, and it has counted as gated since, though the preemption is over. " +

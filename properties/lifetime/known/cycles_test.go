@@ -1,0 +1,85 @@
+package known_test
+
+import (
+	"slices"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
+)
+
+// where is the first entry of a kind about an object.
+func where(t *timeline.Trace, what timeline.What, object string) int {
+	return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == what && e.Object == object })
+}
+
+// move takes an entry to before another one.
+func move(t *timeline.Trace, from, to int) {
+	e := t.Entries[from]
+	t.Entries = slices.Delete(t.Entries, from, from+1)
+	if from < to {
+		to--
+	}
+	t.Entries = slices.Insert(t.Entries, to, e)
+}
+
+// TestCycleCutShortNearMisses: a group's cycle is cut short only if a pod without a group comes back from its way to a node while
+// the cycle goes on.
+func TestCycleCutShortNearMisses(t *testing.T) {
+	const alone, group, first, last = "Pod default/c", "PodGroup default/g", "Pod default/m1", "Pod default/m2"
+	back := func(t *timeline.Trace) int { return where(t, timeline.Requeued, alone) }
+	misses := []nearMiss{
+		{name: "it does not come back", trace: func(t *timeline.Trace) { t.Entries[back(t)].What = timeline.Told }},
+		{name: "it is gone", trace: func(t *timeline.Trace) { t.Entries[back(t)].Queue = "" }},
+		{name: "it comes back before the cycle", trace: func(t *timeline.Trace) { move(t, back(t), where(t, timeline.Popped, group)) }},
+		{name: "it comes back after the cycle", trace: func(t *timeline.Trace) { move(t, back(t), where(t, timeline.Requeued, last)+1) }},
+		{name: "it was on no way to a node", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, alone)].What = timeline.Told }},
+		{name: "it is of a group", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Popped, alone)].Group = "podgroup/default/h" }},
+	}
+	checkWhole(t, "finding-failed-binding-cuts-group-cycle", "one-queue", known.CycleCutShort, append(misses[:len(misses):len(misses)],
+		nearMiss{name: "the pod that waits comes back from no cycle of the group", trace: func(t *timeline.Trace) {
+			t.Entries[where(t, timeline.Requeued, first)].What = timeline.Told
+		}}))
+	checkWhole(t, "torn-group-is-tried-at-once", "group-backs-off-after-errors", known.CycleCutShort, append(misses[:len(misses):len(misses)],
+		nearMiss{name: "the cycle was the one before", trace: func(t *timeline.Trace) {
+			i := where(t, timeline.Popped, group)
+			j := i + 1 + slices.IndexFunc(t.Entries[i+1:], func(e timeline.Entry) bool { return e.What == timeline.Popped && e.Object == group })
+			again := slices.Clone(t.Entries[i : i+3])
+			failed := []timeline.Entry{t.Entries[where(t, timeline.Requeued, first)], t.Entries[where(t, timeline.Requeued, last)]}
+			t.Entries = slices.Insert(t.Entries, j, append(again, failed...)...)
+			t.FlushedAt += 5
+		}}))
+}
+
+// TestDeletedLateNearMisses: a pod that is gone holds room as it was deleted late only if the scheduler was told so in the cycle of
+// its group, and put it on the node at the end of it.
+func TestDeletedLateNearMisses(t *testing.T) {
+	const pod = "Pod default/m"
+	told := func(t *timeline.Trace) int {
+		return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+			return e.What == timeline.Handled && e.Object == pod && e.Text == "deleted"
+		})
+	}
+	misses := []nearMiss{
+		{name: "told before the cycle", trace: func(t *timeline.Trace) { move(t, told(t), where(t, timeline.Popped, pod)) }},
+		{name: "told after the cycle", trace: func(t *timeline.Trace) { move(t, told(t), where(t, timeline.Fits, pod)+1) }},
+		{name: "another pod of its name is gone", trace: func(t *timeline.Trace) {
+			p := t.Entries[told(t)].Was.(*v1.Pod).DeepCopy()
+			p.UID = "another"
+			t.Entries[told(t)].Was = p
+		}},
+		{name: "without a group", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, pod)].Group = "" }},
+		{name: "it has failed since", trace: func(t *timeline.Trace) {
+			i := where(t, timeline.Fits, pod)
+			t.Entries = slices.Insert(t.Entries, i+1, timeline.Entry{What: timeline.Requeued, Object: pod})
+			t.FlushedAt++
+		}},
+	}
+	for _, property := range []string{"cache-agrees", "one-queue"} {
+		checkWhole(t, "finding-late-deletion-holds-room", property, known.LateDeletion, misses)
+	}
+	checkWhole(t, "finding-late-deletion-holds-room", "no-wait-for-the-flush", known.LateDeletion, append(misses, nearMiss{
+		name: "on another node", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, pod)].Node = "node-2" }}))
+}

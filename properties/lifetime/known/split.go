@@ -1,0 +1,64 @@
+package known
+
+import (
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// leftBehind tells whether a pod waits for the end of a cycle of its group that was over for the queue before: it came back from
+// that cycle, and a pod without a group was put back meanwhile.
+func (l *Life) leftBehind(pod string) bool {
+	if !slices.Contains(l.Trace.Quiet.Pod(pod).Queues, timeline.QueuePending) {
+		return false
+	}
+	for i := l.Trace.FlushedAt - 1; i >= 0; i-- {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Requeued && e.Group != "" && e.Pod() == pod {
+			return l.cycleCutShort(e.Group, i)
+		}
+	}
+	return false
+}
+
+// cycleCutShort tells whether a pod without a group was put back into the queue, as its binding had failed, in the last cycle of a
+// group that began before an entry. The queue forgets then that the group is in its cycle (scheduling_queue.go:1126@v1.37.1).
+func (l *Life) cycleCutShort(group string, before int) bool {
+	began := -1
+	for i := before - 1; i >= 0 && began < 0; i-- {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Popped && e.Pod() == "" && e.Preemptor() == group {
+			began = i
+		}
+	}
+	if began < 0 {
+		return false
+	}
+	over := began // where the last pod of the group came back from that cycle
+	for i := began + 1; i < len(l.Trace.Entries); i++ {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Group != group:
+			return l.putBackAlone(began, over)
+		case e.What == timeline.Requeued && e.Group == group:
+			over = i
+		}
+	}
+	return l.putBackAlone(began, over)
+}
+
+// putBackAlone tells whether a pod without a group that had been found to fit was put back between two entries.
+func (l *Life) putBackAlone(from, to int) bool {
+	fits := map[string]bool{}
+	for i := range l.Trace.Entries[:to] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			clear(fits)
+		case e.What == timeline.Fits && e.Group == "":
+			fits[e.Pod()] = TriedAs(l.Trace, e.Pod()) == e.Pod()
+		case e.What == timeline.Requeued && e.Group == "" && fits[e.Pod()]:
+			if i > from && e.Queue != "" {
+				return true
+			}
+			delete(fits, e.Pod())
+		}
+	}
+	return false
+}
