@@ -1,22 +1,26 @@
 package known
 
 import (
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // memberGone tells whether a group that is kept out of the queue has not been tried since the scheduler was told that a
 // pod of it is gone which waited for something: it had scheduling gates, and no other pod of the group has; or it did
-// not fit on the nodes in the group's last cycle, and of no other pod that is there was that said.
+// not fit on the nodes in the group's last cycle, and of no other pod that is there was that said; or only it was rejected for
+// what the end of the group's victims may change.
 func (l *Life) memberGone(group string) bool {
 	var goes []*v1.Pod
-	rejected := map[types.UID]bool{} // in the last cycle, by the nodes: others may come under their names
-	there := map[string]*v1.Pod{}    // pending pods of the group, as the scheduler was told
+	rejected := map[types.UID]string{} // in the last cycle, by the nodes: why. Others may come under their names
+	preempts := false                  // in the last cycle
+	there := map[string]*v1.Pod{}      // pending pods of the group, as the scheduler was told
 	see := func(p *v1.Pod) {
 		if together.GroupOf(p) == group {
 			there[p.Namespace+"/"+p.Name] = p
@@ -37,10 +41,14 @@ func (l *Life) memberGone(group string) bool {
 		e := &l.Trace.Entries[i]
 		switch is, was := pod(e.Is), pod(e.Was); {
 		case e.What == timeline.Popped && e.Preemptor() == group:
-			goes = nil
+			goes, preempts = nil, false
 			clear(rejected)
+		case e.What == timeline.Decided && e.Preemptor() == group:
+			preempts = len(e.Victims) > 0
 		case e.What == timeline.Unfit && e.Group == group && is != nil:
-			rejected[is.UID] = strings.Contains(e.Text, " nodes are available: ")
+			if _, why, byNodes := strings.Cut(e.Text, " nodes are available: "); byNodes {
+				rejected[is.UID] = why
+			}
 		case e.What != timeline.Handled || e.Pod() == "":
 		case is != nil:
 			see(is)
@@ -49,17 +57,35 @@ func (l *Life) memberGone(group string) bool {
 			delete(there, e.Pod())
 		}
 	}
-	gated, waits := false, false
+	gated, waits, waitsForPods := false, false, false
 	for _, p := range there {
+		why, ok := rejected[p.UID]
 		gated = gated || len(p.Spec.SchedulingGates) > 0
-		waits = waits || rejected[p.UID]
+		waits = waits || ok
+		waitsForPods = waitsForPods || ok && !byNodesAlone(why)
 	}
 	for _, p := range goes {
-		if len(p.Spec.SchedulingGates) > 0 && !gated || rejected[p.UID] && !waits {
+		why, ok := rejected[p.UID]
+		if len(p.Spec.SchedulingGates) > 0 && !gated || ok && (!waits || preempts && !waitsForPods && !byNodesAlone(why)) {
 			return true
 		}
 	}
 	return false
+}
+
+// ofNodesAlone begin the reasons of the plugins that no pod that goes away concerns.
+var ofNodesAlone = []string{filter.NodeAffinityReason, "node(s) had untolerated taint", "node(s) were unschedulable", "node(s) didn't match the requested node name"}
+
+// byNodesAlone tells whether a pod was rejected by such plugins only, as a message says: "2 reason, 1 another reason. …".
+func byNodesAlone(why string) bool {
+	why, _, _ = strings.Cut(why, ". ")
+	for reason := range strings.SplitSeq(strings.TrimSuffix(why, "."), ", ") {
+		_, reason, _ = strings.Cut(reason, " ")
+		if !slices.ContainsFunc(ofNodesAlone, func(r string) bool { return strings.HasPrefix(reason, r) }) {
+			return false
+		}
+	}
+	return true
 }
 
 func pod(obj any) *v1.Pod {

@@ -232,4 +232,22 @@ func TestMemberGoneNearMisses(t *testing.T) {
 			t.FlushedAt++
 		}},
 	})
+	// Of the pods that are left one was rejected, but for what no victim's end changes.
+	unfit := func(pod, text string) func(*timeline.Trace) {
+		return func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Unfit && e.Pod() == pod {
+					e.Text = text
+				}
+			}
+		}
+	}
+	checkWhole(t, "member-that-preempts-goes", "group-is-not-kept-out", known.MemberGone, []nearMiss{
+		{name: "a victim's end may help the other pod, too", trace: unfit("default/g1", "0/1 nodes are available: 1 Insufficient cpu.")},
+		{name: "on one of two nodes", trace: unfit("default/g1", "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.")},
+		{name: "nor would it help the pod that is deleted", trace: unfit("default/g2", "0/1 nodes are available: 1 node(s) were unschedulable. no preemption: 1 Insufficient cpu.")},
+		{name: "nothing is preempted", trace: func(t *timeline.Trace) {
+			t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Decided })].Victims = nil
+		}},
+	})
 }
