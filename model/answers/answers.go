@@ -37,6 +37,9 @@ type Rules struct {
 	// Unmodelled reports what of a cluster is not modelled, besides what
 	// unmodelled.In does.
 	Unmodelled []func(c *model.Cluster, report filter.Report)
+	// First, if it is not nil, is what the criteria see of the first victim only: then it matters which of equally
+	// important ones that is.
+	First func(*filter.Pod) int32
 	// told are the plugins whose verdicts are not the model's: see Told.
 	told []string
 	// searched: which nodes a search came to is known, see Searched.
@@ -261,5 +264,11 @@ func (s *Set) Gives(c Choice, o *model.Observation) bool {
 	}
 	only := *s.worlds[0].runs[c.Node]
 	only.outcomes = []*model.Outcome{c.Outcome}
-	return only.find(s.Cycle, model.DryRun{Victims: o.Pick.Victims, Violations: o.Pick.Violations}) != nil
+	got := only.find(s.Cycle, model.DryRun{Victims: o.Pick.Victims, Violations: o.Pick.Violations})
+	return got != nil && s.rules.sameFirst(c.Outcome, got)
+}
+
+// sameFirst tells whether the criteria see the same of the first victims.
+func (r *Rules) sameFirst(a, b *model.Outcome) bool {
+	return r.First == nil || len(a.Pods) == 0 || len(b.Pods) == 0 || r.First(a.Pods[0]) == r.First(b.Pods[0])
 }

@@ -30,7 +30,9 @@ func (s *Set) Choices() []Choice {
 		for _, c := range candidates {
 			for _, way := range c.ways {
 				by, ok := s.mayPick(c, way, candidates)
-				if ok && !slices.ContainsFunc(choices, func(k Choice) bool { return k.Node == c.node && w.runs[c.node].same(s.Cycle, k.Outcome, way.after) }) {
+				if ok && !slices.ContainsFunc(choices, func(k Choice) bool {
+					return k.Node == c.node && w.runs[c.node].same(s.Cycle, k.Outcome, way.after) && s.rules.sameFirst(k.Outcome, way.after)
+				}) {
 					choices = append(choices, Choice{c.node, way.after, by})
 				}
 			}
@@ -136,8 +138,9 @@ func (s *Set) candidatesIn(w *world) []*candidate {
 		if !run.IsCandidate() {
 			continue
 		}
-		c := &candidate{name, make([]way, len(run.outcomes))}
-		for i, o := range run.outcomes {
+		outcomes := run.withAnyFirst(s.rules)
+		c := &candidate{name, make([]way, len(outcomes))}
+		for i, o := range outcomes {
 			c.ways[i] = way{o, o, false}
 			if s.Cycle.ExtendersPreempt() {
 				left, failed := s.Cycle.CallExtenders(map[string]*model.Outcome{name: o})

@@ -140,6 +140,33 @@ func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 	next(0)
 }
 
+// withAnyFirst are the outcomes, each with any victim first that may be: of a unit as important as that of the first, any pod.
+// Those of which the rules see the same are not told apart.
+func (r *run) withAnyFirst(rules *Rules) []*model.Outcome {
+	if rules.First == nil {
+		return r.outcomes
+	}
+	var all []*model.Outcome
+	for _, o := range r.outcomes {
+		all = append(all, o)
+		if len(o.Pods) == 0 {
+			continue
+		}
+		seen := len(all) - 1
+		_, rank := r.unitOf(o.Pods[0])
+		for i, p := range o.Pods {
+			if _, its := r.unitOf(p); its != rank || slices.ContainsFunc(all[seen:], func(other *model.Outcome) bool { return rules.First(other.Pods[0]) == rules.First(p) }) {
+				continue
+			}
+			first := *o
+			first.Pods = slices.Concat(o.Pods[i:i+1], o.Pods[:i], o.Pods[i+1:])
+			first.Victims = slices.Concat(o.Victims[i:i+1], o.Victims[:i], o.Victims[i+1:])
+			all = append(all, &first)
+		}
+	}
+	return all
+}
+
 // eachOrderOfPods calls visit with the units, with the pods of each in each
 // distinguishable order.
 func eachOrderOfPods(cy *model.Cycle, units []*unit.Unit, visit func([]*unit.Unit)) {

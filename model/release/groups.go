@@ -34,8 +34,9 @@ func memberRanksAsGroup(r *answers.Rules) {
 
 // pickByOwnPriority: the criteria see each victim with its own priority. The first counts
 // as the highest: victims come in order of their groups' priorities, so that it need
-// not be.
+// not be, and of equally important ones any may be the first.
 func pickByOwnPriority(r *answers.Rules) {
+	r.First = func(p *filter.Pod) int32 { return model.Priority(p.Pod) }
 	r.Criteria = slices.Clone(r.Criteria)
 	for i := range r.Criteria {
 		of := math.MaxInt

@@ -1,0 +1,54 @@
+package release_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
+)
+
+// TestPickByFirstVictim: where only the answer shows, a node may be picked for the priority of the first victim alone, if that
+// may be the first, and is.
+func TestPickByFirstVictim(t *testing.T) {
+	documented := release.Linked.Rules()
+	quirk := release.With(documented, release.PickByOwnPriority)
+	n1, reversed, n0 := []string{"default/v2", "default/v1"}, []string{"default/v1", "default/v2"}, []string{"default/v0"}
+	for _, tt := range []struct {
+		name    string
+		whole   bool
+		started int // v1; all others in minute 2
+		rules   *answers.Rules
+		node    string
+		victims []string
+		allowed bool
+	}{
+		{"documented: fewest victims", false, 2, documented, "n0", n0, true},
+		{"documented: never more", false, 2, documented, "n1", n1, false},
+		{"v2 is first", false, 2, quirk, "n1", n1, true},
+		{"v1 is first", false, 2, quirk, "n1", reversed, false},
+		{"v1 could have been first", false, 2, quirk, "n0", n0, true},
+		{"v1 is more important", false, 1, quirk, "n1", n1, false},
+		{"pods of a unit, in any order", true, 1, quirk, "n1", n1, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			group := mk.Group("g", 5)
+			other := mk.Group("h", 5)
+			if tt.whole {
+				mk.AsAWhole(group)
+				mk.AsAWhole(other)
+			}
+			c := mk.Cluster(mk.Pod("p", 9, mk.CPU("2")), mk.Node("n0", "2"), mk.Node("n1", "2"), group, other, mk.WithGroups(),
+				mk.Pod("v0", 1, mk.CPU("2"), mk.On("n0"), mk.Member("h"), mk.Started(2)),
+				mk.Pod("v1", 2, mk.CPU("1"), mk.On("n1"), mk.Member("g"), mk.Started(tt.started)),
+				mk.Pod("v2", 0, mk.CPU("1"), mk.On("n1"), mk.Member("g"), mk.Started(2)))
+			set, err := answers.Decide(c, tt.rules)
+			require.NoError(t, err)
+			dis := set.Admits(&model.Observation{Pick: &model.Pick{Node: tt.node, Victims: tt.victims}, PostFilterCode: "Success"})
+			require.Equal(t, tt.allowed, dis == nil, "%v", dis)
+		})
+	}
+}
