@@ -11,9 +11,9 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
@@ -321,11 +321,17 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			ids = append(ids, StaleNomination)
 		}
 	}
-	if len(f.Known) == 0 && len(ids) == 0 && l.tookForAnother(f) {
+	if !slices.ContainsFunc(slices.Concat(f.Known, ids), l.has) && l.tookForAnother(f) {
 		ids = append(ids, RecreatedAsUpdate)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+// has tells whether the release has a known finding.
+func (l *Life) has(id string) bool {
+	e, ok := ledger.LookUp(id)
+	return ok && l.Release.In(e.Releases)
 }
 
 // evictionInterrupted tells whether a call that marks or deletes a victim of the preemption of a pod failed, or the
@@ -412,30 +418,6 @@ func (l *Life) staleDeletion(pod, node string) (stale bool) {
 		}
 	}
 	return stale
-}
-
-// ofRoom are the promises that depend on what room there is by what the scheduler knows: one pod
-// too many in its memory, or one too few, and they may be broken to any pod.
-var ofRoom = []string{"fits-as-told", "nominated-room-is-kept", "eligible-as-told", "preempts-as-allowed", "gets-through", "no-wait-for-the-flush", "freed-room-is-told", "event-makes-tryable"}
-
-// tookForAnother tells whether, before a finding, the scheduler that is alive then was told in one
-// update that a pod has become another one of its name: the pod that the finding is about or, if
-// it is a matter of room, any. From then on the scheduler may keep room for the one that is gone,
-// or nominate it, or not know of the new one.
-func (l *Life) tookForAnother(f *Broken) (took bool) {
-	if c := l.Trace.Crash; f.Property == "gets-through" && c != nil && c.Kind != model.Exit {
-		return false // it ends itself where the two are on different nodes, and breaks in no other way
-	}
-	room := slices.Contains(ofRoom, f.Property)
-	for i := range l.Trace.Entries[:min(f.Entry, len(l.Trace.Entries))] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.TakenOver:
-			took = false
-		case e.What == timeline.Handled && e.Replaced && e.Pod() != "" && (room || e.Pod() == f.Pod):
-			took = true
-		}
-	}
-	return took
 }
 
 // isLastAttempt tells whether the pod that was popped at an entry was not popped again before the
