@@ -73,14 +73,14 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 		},
 	},
 	"no-second-preemption": {
-		"preempts a victim once more meanwhile": func(t *timeline.Trace) {
-			for i := range t.Entries {
-				if e := &t.Entries[i]; e.What == timeline.Begins {
-					again := timeline.Entry{What: timeline.Decided, Object: e.Object, Node: "node-1", Victims: []string{"default/v"}}
-					t.Entries = slices.Insert(t.Entries, i+1, timeline.Entry{What: timeline.Popped, Object: e.Object}, again)
-					return
-				}
-			}
+		"preempts a victim once more meanwhile": func(t *timeline.Trace) { preemptsAgain(t, "default/v") },
+		"preempts a victim once more as the last one is gone, before it is evicted": func(t *timeline.Trace) {
+			t.Entries[first(t, timeline.Decided)].Victims = []string{"default/v", "default/w"}
+			preemptsAgain(t, "default/v", timeline.Entry{What: timeline.Stored, Object: "Pod default/w", Text: "deleted"})
+		},
+		"preempts a victim once more as it is evicted, before the last one is": func(t *timeline.Trace) {
+			t.Entries[first(t, timeline.Decided)].Victims = []string{"default/w", "default/v"}
+			preemptsAgain(t, "default/w", timeline.Entry{What: timeline.Called, Call: timeline.Evict, Object: "Pod default/w", By: "default/p"})
 		},
 	},
 	"no-namesake-is-evicted": {
@@ -418,6 +418,14 @@ func last(t *timeline.Trace, what timeline.What) int {
 // evicts is where v is deleted.
 func evicts(t *timeline.Trace) int {
 	return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Called && e.Call == timeline.Evict })
+}
+
+// preemptsAgain puts after the beginning of a preemption what has come of it, and that its pod preempts a victim once more.
+func preemptsAgain(t *timeline.Trace, victim string, before ...timeline.Entry) {
+	begins := first(t, timeline.Begins)
+	pod := t.Entries[begins].Object
+	again := append(before, timeline.Entry{What: timeline.Popped, Object: pod}, timeline.Entry{What: timeline.Decided, Object: pod, Node: "node-1", Victims: []string{victim}})
+	t.Entries = slices.Insert(t.Entries, begins+1, again...)
 }
 
 // victimGone is where the scheduler is told that v is gone.

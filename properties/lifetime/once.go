@@ -18,11 +18,13 @@ func once() []Property {
 		Lies:  []string{"evicts a pod that terminates", "evicts a pod twice"},
 		Check: evictedOnce,
 	}, {
-		Name:    "no-second-preemption",
-		Promise: "a pod does not preempt a victim once more while its preemption of that victim is still going on",
+		Name: "no-second-preemption",
+		Promise: "a pod does not preempt a victim once more while its preemption of that victim is still going on: " +
+			"until all calls about victims but the last one are answered, and the last one is gone or terminates",
 		Source: "KEP-4832, \"blocks the Pod while the preemption routine is in-progress, using PreEnqueue\"; " +
-			"comment in prepareCandidateAsync, \"to prevent requesting preemption of the same pod multiple times for the same preemptor\" (executor.go:270@v1.37.1)",
-		Lies:  []string{"preempts a victim once more meanwhile"},
+			"comment in prepareCandidateAsync, \"to prevent requesting preemption of the same pod multiple times for the same preemptor\" (executor.go:270@v1.37.1), " +
+			"and what it says of the last victim (executor.go:273@v1.37.1)",
+		Lies:  []string{"preempts a victim once more meanwhile", "preempts a victim once more as the last one is gone, before it is evicted", "preempts a victim once more as it is evicted, before the last one is"},
 		Check: noSecondPreemption,
 	}, {
 		Name:    "no-namesake-is-evicted",
@@ -138,6 +140,25 @@ func evictedOnce(l *Life) (findings []Finding) {
 // kubernetes#131519, and the flag of that in model/release.
 const sparesTerminating = ">=1.35.0"
 
+// goingOn is a preemption whose goroutine has not ended.
+type goingOn struct {
+	victims []string
+	// last is the victim that is preempted after all others; "" if it is not known which that is.
+	last string
+	// done are the victims of which the last call was answered: there is nothing more to do about them.
+	done map[string]bool
+}
+
+// over tells whether all of its victims are dealt with, or gone, and the last one is gone or terminates, by what listers show: from
+// then on it "has already completed, but the function has not returned yet" (executor.go:276@v1.37.1).
+func (p *goingOn) over(ends func(victim string) bool) bool {
+	left := func(v string) bool { return !p.done[v] && !ends(v) }
+	if slices.ContainsFunc(p.victims, left) {
+		return false
+	}
+	return ends(p.last) || p.last == "" && slices.ContainsFunc(p.victims, ends)
+}
+
 // noSecondPreemption follows whose preemptions are going on, and of which victims the scheduler's
 // informer had not even stored that they end when the next cycle of the same pod began.
 func noSecondPreemption(l *Life) (findings []Finding) {
@@ -145,9 +166,14 @@ func noSecondPreemption(l *Life) (findings []Finding) {
 	for _, p := range l.Timeline.Cluster.Pods {
 		created[p.Namespace+"/"+p.Name]++
 	}
-	decided := map[string][]string{}   // by preemptor: the victims
-	on := map[string]map[string]bool{} // by preemptor: the victims of a goroutine that has not ended
-	ends := map[string]int{}           // since which entry it is stored that a pod ends
+	decided := map[string]*goingOn{}
+	on := map[string]map[string]*goingOn{} // by preemptor and victim: the last one
+	ends := map[string]int{}               // since which entry it is stored that a pod ends
+	done := func(by, victim string) {
+		if p := on[by][victim]; p != nil {
+			p.done[victim] = true
+		}
+	}
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		pod, who := e.Pod(), e.Preemptor()
@@ -161,23 +187,40 @@ func noSecondPreemption(l *Life) (findings []Finding) {
 			if _, ok := ends[pod]; !ok {
 				ends[pod] = i
 			}
-		case e.What == timeline.Begins:
+		case e.What == timeline.Stored && e.Text == "added":
+			delete(ends, pod)
+		case e.What == timeline.Begins && decided[who] != nil:
 			if on[who] == nil {
-				on[who] = map[string]bool{}
+				on[who] = map[string]*goingOn{}
 			}
-			for _, v := range decided[who] {
-				on[who][v] = true
+			for _, v := range decided[who].victims {
+				on[who][v] = decided[who]
 			}
 		case e.What == timeline.Ends:
 			delete(on, who)
+		case e.What == timeline.Called && (e.Call == timeline.Evict && e.Error == "" || (e.Call == timeline.Evict || e.MarksVictim()) && strings.Contains(e.Error, "not found")):
+			done(e.By, pod)
+		case e.PreemptsInMemory():
+			for by := range on {
+				done(by, pod)
+			}
 		case e.What == timeline.Decided && len(e.Victims) > 0:
+			began := l.Trace.Began(i)
+			ended := func(v string) bool {
+				at, ok := ends[v]
+				return ok && at <= began
+			}
 			for _, v := range e.Victims {
-				if at, ok := ends[v]; on[who][v] && (!ok || at > l.Trace.Began(i)) && created[who] < 2 && created[v] < 2 {
+				if p := on[who][v]; p != nil && !ended(v) && !p.over(ended) && created[who] < 2 && created[v] < 2 {
 					findings = append(findings, Finding{Pod: who, Kind: "preempts", Entry: i,
 						Detail: fmt.Sprintf("%s preempts %s once more though its preemption is still going on", lower(e.Object), v)})
 				}
 			}
-			decided[who] = e.Victims
+			victims, _ := l.toDelete(i)
+			decided[who] = &goingOn{victims: victims, done: map[string]bool{}}
+			if len(victims) > 0 && !e.OfGroup() {
+				decided[who].last = victims[len(victims)-1]
+			}
 		}
 	}
 	return findings
