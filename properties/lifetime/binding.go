@@ -245,7 +245,7 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 			if p, ok := e.Is.(*v1.Pod); ok && p.Spec.NodeName != "" { // it is told to be bound
 				delete(waiting, pod)
 			}
-			if e.What != timeline.Handled { // of which a scheduler that took over may be told late
+			if e.What == timeline.Removed { // until then it keeps its room, whatever a scheduler that took over is told late
 				delete(bound, pod)
 			}
 		case timeline.Unfit:
