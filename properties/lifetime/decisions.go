@@ -121,15 +121,19 @@ func (c judge) finding() *Finding {
 // they do not.
 func (c judge) quirks() (ids []string) {
 	quirks := quirksOf(c.release)
+	all := c.verdict(quirks...)
+	if !all.admitted {
+		return nil
+	}
 	explains := func(quirks []release.Quirk) bool {
 		v := c.verdict(quirks...)
-		return v.admitted && !v.otherNomination
-	}
-	if !explains(quirks) {
-		return nil
+		return v.admitted && v.otherNomination == all.otherNomination
 	}
 	for _, q := range leastOf(quirks, explains) {
 		ids = append(ids, string(q))
+	}
+	if all.otherNomination {
+		ids = append(ids, known.SecondPreemption)
 	}
 	return ids
 }

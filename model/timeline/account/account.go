@@ -159,6 +159,10 @@ func (a *account) follow(i int, e *timeline.Entry) {
 		case e.Preempts():
 			a.rejects(e.Pod())
 		}
+	case timeline.Ends:
+		if e.Text != "success" {
+			a.preemptionFails(e)
+		}
 	case timeline.Popped, timeline.Fits, timeline.Unfit, timeline.Decided, timeline.Requeued:
 		switch pod, ok := e.Is.(*v1.Pod); {
 		case ok && e.Group != "":

@@ -97,6 +97,11 @@ func TestStates(t *testing.T) {
 	dying.DeletionTimestamp = &metav1.Time{}
 	both := [][]timeline.Entry{told(nil, p), told(nil, q)}
 	tries := fits(q, "b")
+	ends := func(text string, cycle int) timeline.Entry {
+		return timeline.Entry{What: timeline.Ends, Object: "Pod " + model.Key(p), Text: text, Cycle: cycle}
+	}
+	inCycle := preempts(p, "a")
+	inCycle = slices.Insert(inCycle, len(inCycle)-1, ends("error", 0))
 	bindFails := timeline.Entry{What: timeline.Called, Call: timeline.Bind, Object: "Pod " + model.Key(p), Error: "conflict"}
 	is := func(where string) map[string]string {
 		if where == "" {
@@ -128,8 +133,12 @@ func TestStates(t *testing.T) {
 		"of a pod that terminates by what listers show it is open": {
 			[][]timeline.Entry{preempts(p, "a"), told(p, dying)[:1]}, []map[string]string{is("nominated a"), is("")},
 		},
-		"it ends when the pod goes to a node": {[][]timeline.Entry{preempts(p, "a"), fits(p, "b")}, []map[string]string{is("b")}},
-		"it is kept by no pod that is gone":   {[][]timeline.Entry{preempts(p, "a"), told(p, nil)}, []map[string]string{is("")}},
+		"a preemption that has failed leaves it open":    {[][]timeline.Entry{preempts(p, "a"), {ends("error", 0)}}, []map[string]string{is("nominated a"), is("")}},
+		"and if it has failed before the cycle was over": {[][]timeline.Entry{inCycle}, []map[string]string{is("nominated a"), is("")}},
+		"not one that has not failed":                    {[][]timeline.Entry{preempts(p, "a"), {ends("success", 0)}}, []map[string]string{is("nominated a")}},
+		"nor that of an earlier decision":                {[][]timeline.Entry{preempts(p, "a"), {ends("error", 7)}}, []map[string]string{is("nominated a")}},
+		"it ends when the pod goes to a node":            {[][]timeline.Entry{preempts(p, "a"), fits(p, "b")}, []map[string]string{is("b")}},
+		"it is kept by no pod that is gone":              {[][]timeline.Entry{preempts(p, "a"), told(p, nil)}, []map[string]string{is("")}},
 	} {
 		got := states(t, known, append(append(both[:2:2], c.between...), tries)...)
 		require.Equal(t, c.want, got, name)

@@ -26,6 +26,8 @@ type waiting struct {
 	// decided is what its last cycle came to, and next what it may be nominated to once
 	// the cycle is over; nil if there is nothing of that kind.
 	decided, next []string
+	// cycle is the number of the cycle that has decided last.
+	cycle int
 }
 
 func (w *waiting) nominations() []string {
@@ -146,7 +148,22 @@ func (w *waiting) decide(e *timeline.Entry, stored *v1.Pod) {
 	default:
 		w.decided = union(w.nominated, statusOf(stored))
 	}
-	w.next = w.decided
+	w.next, w.cycle = w.decided, e.Cycle
+}
+
+// preemptionFails follows the end of a goroutine that has failed. By KEP-4832 "it reverts the nomination"; its "Risks and
+// Mitigations" let it be. So either is allowed, unless the pod has decided anew since.
+func (a *account) preemptionFails(e *timeline.Entry) {
+	for _, uid := range uids(a.waiting) {
+		w := a.waiting[uid]
+		switch {
+		case model.Key(w.pod) != e.Pod() || w.cycle != e.Cycle:
+		case w.next != nil:
+			w.next, w.decided = union(w.next, one("")), union(w.decided, one(""))
+		default:
+			a.nominate(w, union(w.nominated, one("")))
+		}
+	}
 }
 
 // putBack takes note that a pod is put back as listers show it.
