@@ -102,6 +102,25 @@ func (l *Life) namesakeGated(pod string, before int) (gated bool) {
 	return gated
 }
 
+// decidedForNamesake tells whether a decision is one for a pod in whose place listers showed another one of its name: it is that
+// one's nomination that is looked up.
+func (l *Life) decidedForNamesake(decided int) bool {
+	pod, _ := l.Trace.Entries[decided].Is.(*v1.Pod)
+	if pod == nil {
+		return false
+	}
+	var shown *v1.Pod
+	for i := range l.Trace.Entries[:decided] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			shown = nil
+		case e.What == timeline.Stored && e.Pod() == model.Key(pod):
+			shown, _ = e.Is.(*v1.Pod)
+		}
+	}
+	return shown != nil && shown.UID != pod.UID
+}
+
 // manyTimes is how often a pod has to preempt, or a group to be tried, within the last second to show that
 // there is no pause.
 const manyTimes = 20

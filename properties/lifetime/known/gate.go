@@ -22,7 +22,7 @@ func (l *Life) endMetByGate(pod string) []string {
 	met := slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(p.Decided):p.Ended], func(e timeline.Entry) bool {
 		was, _ := e.Was.(*v1.Pod)
 		return e.What == timeline.Handled && e.Text == "deleted" && was != nil && was.Spec.NodeName != "" || e.PreemptsInMemory()
-	})
+	}) || l.wayEnded(l.Trace.Began(p.Decided), p.Ended)
 	switch {
 	case l.victimBack(pod):
 		return []string{VictimBack}
@@ -32,6 +32,34 @@ func (l *Life) endMetByGate(pod string) []string {
 		return []string{VainPreemption}
 	}
 	return []string{GateMeetsDeletion}
+}
+
+// wayEnded tells whether, between two entries, a pod's way to a node ended before it was bound: it was told to end, or is gone, or
+// its binding has failed. Either counts as its deletion from the node (eventhandlers.go:305@v1.37.1, handleAssumedPodDeletion;
+// schedule_one.go:521@v1.37.1, handleBindingCycleError).
+func (l *Life) wayEnded(from, to int) (ended bool) {
+	assumed := map[string]bool{}
+	for i := range l.Trace.Entries[:to] {
+		e := &l.Trace.Entries[i]
+		ends := false
+		switch {
+		case e.What == timeline.TakenOver:
+			clear(assumed)
+		case e.What == timeline.Fits:
+			assumed[e.Pod()] = true
+		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
+			delete(assumed, e.Pod())
+		case e.What == timeline.Handled:
+			ends = e.Text == "deleted" || strings.HasSuffix(e.Text, "terminating")
+		case e.What == timeline.Told:
+			ends = strings.HasPrefix(e.Text, "FailedScheduling:")
+		}
+		if ends {
+			ended = ended || assumed[e.Pod()] && i >= from
+			delete(assumed, e.Pod())
+		}
+	}
+	return ended
 }
 
 // nodeMetByGate tells whether a node was added or changed while the last preemption for a pod went on, which is over: the gate met
@@ -157,22 +185,6 @@ func (l *Life) preemptionsOverlap(pod string, before int) (overlap bool) {
 		}
 	}
 	return overlap
-}
-
-// lastVictimGone tells whether, of the preemption of a pod before an entry, the last victim is gone
-// or terminates, as far as listers show. From then on PreEnqueue lets the pod in, as it is meant to
-// (executor.go:275@v1.37.1), though the preemption goes on.
-func (l *Life) lastVictimGone(pod string, before int) (gone bool) {
-	last := ""
-	for i := range l.Trace.Entries[:before] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Decided && e.Pod() == pod && len(e.Victims) > 0:
-			last, gone = e.Victims[len(e.Victims)-1], false
-		case e.What == timeline.Stored && e.Pod() == last && (e.Text == "deleted" || strings.HasSuffix(e.Text, "terminating")):
-			gone = true
-		}
-	}
-	return gone
 }
 
 // GatedByVainPreemption tells whether a pod is kept gated in the end, and the scheduler had

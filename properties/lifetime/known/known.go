@@ -193,8 +193,6 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		ids = append(ids, Meanwhile)
 		if l.preemptionsOverlap(f.Pod, f.Entry) {
 			ids = append(ids, EarlierOpensGate)
-		} else if l.lastVictimGone(f.Pod, f.Entry) && l.nominationUnseen(f.Pod, f.Entry) {
-			ids = append(ids, SecondPreemption)
 		}
 	case "preemption-leads-somewhere":
 		ids = append(ids, l.replacementsBoundAgainst(f)...)
@@ -304,6 +302,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 	case "waits-for-its-victims":
 		if l.nominationUnseen(f.Pod, f.Entry) {
 			ids = append(ids, SecondPreemption)
+		}
+		if l.decidedForNamesake(f.Entry) {
+			ids = append(ids, NamesakePreempts)
 		}
 	case "nominations-are-decided":
 		if l.nominationCameBack(f.Pod) {

@@ -251,3 +251,55 @@ func TestMemberGoneNearMisses(t *testing.T) {
 		}},
 	})
 }
+
+// TestDeletedOnItsWayNearMisses: that a pod is deleted on its way to a node is met by the gate only if it is not bound yet, and that
+// while the preemption goes on.
+func TestDeletedOnItsWayNearMisses(t *testing.T) {
+	is := func(what timeline.What, pod, text string) func(e timeline.Entry) bool {
+		return func(e timeline.Entry) bool { return e.What == what && e.Pod() == pod && e.Text == text }
+	}
+	deleted := is(timeline.Handled, "default/w7", "deleted")
+	move := func(after func(e timeline.Entry) bool) func(t *timeline.Trace) {
+		return func(t *timeline.Trace) {
+			i := slices.IndexFunc(t.Entries, deleted)
+			e := t.Entries[i]
+			t.Entries = slices.Delete(t.Entries, i, i+1)
+			t.Entries = slices.Insert(t.Entries, slices.IndexFunc(t.Entries, after)+1, e)
+		}
+	}
+	checkWhole(t, "deleted-on-its-way-met-by-gate", "event-makes-tryable", known.GateMeetsDeletion, []nearMiss{
+		{name: "it is bound", trace: func(t *timeline.Trace) {
+			t.Entries = slices.Insert(t.Entries, slices.IndexFunc(t.Entries, deleted), timeline.Entry{What: timeline.Called, Call: timeline.Bind, Object: "Pod default/w7"})
+		}},
+		{name: "it is told after the goroutine is over", trace: move(func(e timeline.Entry) bool { return e.What == timeline.Ends })},
+		{name: "its goroutine fails", trace: func(t *timeline.Trace) {
+			t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Ends })].Text = "error"
+		}},
+	})
+}
+
+// TestForNamesakeNearMisses: a pod that is gone preempts while its victims terminate by the nomination of another one only if listers
+// show that one, and do so before it is decided.
+func TestForNamesakeNearMisses(t *testing.T) {
+	again := func(t *timeline.Trace) int {
+		first := true
+		return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+			is := e.What == timeline.Stored && e.Pod() == "default/p4" && e.Text == "added"
+			is, first = is && !first, first && !is
+			return is
+		})
+	}
+	checkWhole(t, "preempts-as-namesake-meanwhile", "waits-for-its-victims", known.NamesakePreempts, []nearMiss{
+		{name: "it is the same pod", trace: func(t *timeline.Trace) {
+			e := &t.Entries[again(t)]
+			p := e.Is.(*v1.Pod).DeepCopy()
+			p.UID = t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Decided })].Is.(*v1.Pod).UID
+			e.Is = p
+		}},
+		{name: "it comes after the decision", trace: func(t *timeline.Trace) {
+			i := again(t)
+			e := t.Entries[i]
+			t.Entries = append(slices.Delete(t.Entries, i, i+1), e)
+		}},
+	})
+}

@@ -132,8 +132,8 @@ func (t teller) node(i int) string {
 
 // reasons say what findings of timelines come from, {pod} being the pod and {node} the node.
 var reasons = map[string]string{
-	known.GateMeetsDeletion: "Why {pod} waits: it was told of a victim that is gone while the preemption for it was on, and PreEnqueue kept it out of the queue. " +
-		"The event of a later victim does not help by what the plugins say that rejected the pod. The goroutine ended as a success, and nobody put the pod back into the queue.",
+	known.GateMeetsDeletion: "Why {pod} waits: it was told that a pod is gone from its node, or from its way there, while the preemption for it was on, and PreEnqueue kept it out of the queue. " +
+		"The end of a later one does not help by what the plugins say that rejected the pod. The goroutine ended as a success, and nobody put the pod back into the queue.",
 	known.NominationComesBack: "Why the nomination stays: the pod was tried again before the scheduler was told of the nomination that it had written, and this cycle withdrew it. " +
 		"What clears it in the status was worked out against a status without it, so nothing was cleared. The late update then restored it in memory, too.",
 	known.VictimsEndUnnoticed: "Why the nomination stays: the pod that has it was tried while its victims still terminated, and was rejected by a plugin that their end does not concern. " +
