@@ -11,7 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
-// nominationCameBack tells whether the last cycle of a pod withdrew its nomination before the
+// nominationCameBack tells whether the last cycle of a pod, or of its group, that decided about its nomination withdrew its nomination before the
 // scheduler had been told of it, and the update that told it came after that.
 func (l *Life) nominationCameBack(pod string) bool {
 	written, withdrawn, back := false, false, false
@@ -24,7 +24,7 @@ func (l *Life) nominationCameBack(pod string) bool {
 			written = e.TookEffect() || written && async // it is repeated
 		case e.What == timeline.Called && e.Call == timeline.Patch && e.Pod() == pod && strings.Contains(e.Text, "nomination cleared"):
 			written = written && !e.TookEffect()
-		case e.What == timeline.Decided && e.Pod() == pod:
+		case e.Pod() == pod && (e.What == timeline.Decided || e.What == timeline.Unfit && e.Group != "" && e.Nomination != model.NominationKept):
 			withdrawn, back = written && e.Node == "", false
 			written = written || e.Node != "" && async // it is to be
 		case e.What == timeline.Handled && e.Pod() == pod && strings.HasPrefix(e.Text, "updated"):

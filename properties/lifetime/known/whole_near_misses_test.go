@@ -303,3 +303,29 @@ func TestForNamesakeNearMisses(t *testing.T) {
 		}},
 	})
 }
+
+// TestMemberComesBackNearMisses: a member stays nominated by a late update only if the nomination was written, and an update is told after
+// its group has withdrawn it.
+func TestMemberComesBackNearMisses(t *testing.T) {
+	const member = "default/m5"
+	change := func(is func(e *timeline.Entry) bool) func(t *timeline.Trace) {
+		return func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.Pod() == member && is(e) {
+					e.Text = "nothing"
+				}
+			}
+		}
+	}
+	checkWhole(t, "withdrawn-nomination-of-member-comes-back", "nominations-are-decided", known.NominationComesBack, []nearMiss{
+		{name: "it is not written", trace: change(func(e *timeline.Entry) bool { return e.What == timeline.Called && e.Call == timeline.Patch })},
+		{name: "no update comes", trace: change(func(e *timeline.Entry) bool { return e.What == timeline.Handled && strings.HasPrefix(e.Text, "updated") })},
+		{name: "its group was not the last to decide", trace: func(t *timeline.Trace) {
+			i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.TakenOver })
+			decided := slices.IndexFunc(t.Entries[i:], func(e timeline.Entry) bool { return e.What == timeline.Unfit && e.Pod() == member }) + i
+			again := t.Entries[decided]
+			t.Entries = slices.Insert(t.Entries, t.FlushedAt, again)
+			t.FlushedAt++
+		}},
+	})
+}
