@@ -226,6 +226,8 @@ var Tests = []Test{
 	{"kept-room-freed-unnoticed", scheduler + "scheduler_test.go", inTime + "/a nominated pod goes elsewhere",
 		fails{"after the other pod was tried": "after a minute nothing was preempted for pod o",
 			"it is deleted before its nomination is written": "after a minute nothing was preempted for pod o"}},
+	{"bound-elsewhere-wakes-nobody", scheduler + "scheduler_test.go", inTime + "/a pod is bound by another component",
+		fails{"after the other pod was tried": "after a minute pod o is not on node1"}},
 	{"old-copy-stays-in-queue", scheduler + "scheduler_test.go", inTime + "/a pod is changed as its binding fails",
 		fails{"before it is requeued": "after a minute pod p is not on node1"}},
 	{"earlier-preemption-opens-gate", scheduler + "scheduler_test.go", inTime + "/a victim ends before its deletion returns",

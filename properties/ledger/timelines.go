@@ -297,6 +297,18 @@ var timelineFindings = []Entry{
 		Releases:    ">=1.34.0",
 	},
 	{
+		ID:          "bound-elsewhere-wakes-nobody",
+		Title:       "Where a pod is bound to another node than the scheduler has put it on, nobody is told of the room that it kept",
+		Class:       Defect,
+		Promise:     "An assumed pod that goes nowhere counts as deleted, as it had occupied resources; where a pod is bound by others, there is need to notify about the resources that were held by a different assumption or nomination.",
+		Source:      "comments in handleBindingCycleError (schedule_one.go:521@v1.37.1) and deletePodFromSchedulingQueue (eventhandlers.go:366@v1.37.1); KEP-4247, \"Risks and Mitigations\", of events that can make pods schedulable and are missed",
+		Happens:     "A pod that is assumed on a node, or nominated to it, is bound to another one by somebody else: by another scheduler, or by one that had the lease before. The cache moves the pod, and the event that is sent is that of a pod which was added. When its own binding fails, the cache refuses to forget the pod, as it is bound, and then no event is sent either.",
+		Where:       "eventhandlers.go:371@v1.37.1, deletePodFromSchedulingQueue; schedule_one.go:518@v1.37.1, handleBindingCycleError",
+		Consequence: "Pods that fit on the node stay pending for five minutes.",
+		Releases:    ">=1.34.0",
+		Upstream:    "kubernetes#134859",
+	},
+	{
 		ID:          "stale-deletion-wakes-nobody",
 		Title:       "A bound pod that is gone after a new list may wake nobody, if its binding had not been seen",
 		Class:       Inconsistency,

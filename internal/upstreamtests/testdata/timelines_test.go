@@ -626,6 +626,29 @@ func TestPreemptionInTime(t *testing.T) {
 			},
 		},
 		{
+			name:  "a pod is bound by another component",
+			nodes: map[string]string{"node1": "2"},
+			variants: []variant{
+				{"before the other pod is tried", func(a *podAPI) {
+					release := a.hold("bind p")
+					a.create(pod("p", "", 10, "1", 0))
+					a.addNode("node2", "1")
+					a.update("p", func(p *v1.Pod) { p.Spec.NodeName = "node2" })
+					release()
+					a.create(pod("o", "", 5, "2", 0))
+				}},
+				{"after the other pod was tried", func(a *podAPI) {
+					release := a.hold("bind p")
+					a.create(pod("p", "", 10, "1", 0))
+					a.addNode("node2", "1")
+					a.create(pod("o", "", 5, "2", 0))
+					a.update("p", func(p *v1.Pod) { p.Spec.NodeName = "node2" })
+					release()
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("o", "node1") },
+		},
+		{
 			name:  "a pod is changed as its binding fails",
 			nodes: map[string]string{"node1": "1"},
 			variants: []variant{
@@ -1063,6 +1086,9 @@ func (p podAPIPods) Bind(ctx context.Context, b *v1.Binding, _ metav1.CreateOpti
 	pod, err := p.Get(ctx, b.Name, metav1.GetOptions{})
 	if err != nil {
 		return err
+	}
+	if pod.Spec.NodeName != "" {
+		return apierrors.NewConflict(v1.Resource("pods/binding"), b.Name, fmt.Errorf("pod is already assigned to node %s", pod.Spec.NodeName))
 	}
 	pod.Spec.NodeName, pod.Status.NominatedNodeName, pod.Status.Phase = b.Target.Name, "", v1.PodRunning
 	p.a.change(watch.Modified, pod)

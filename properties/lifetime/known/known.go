@@ -58,6 +58,9 @@ const (
 	// KeptRoomFreed: a nominated pod goes to another node, or it is deleted or loses its nomination
 	// before that was written, and those that it kept from the node are not told.
 	KeptRoomFreed = "kept-room-freed-unnoticed"
+	// BoundElsewhere: a pod is bound, and not to the node on which the scheduler had assumed it, or to which it was nominated. Those
+	// that it kept from that node are not told.
+	BoundElsewhere = "bound-elsewhere-wakes-nobody"
 	// OldCopy: a pod is in two attempts at once, and the end of the first puts a copy of it into
 	// the queue that nothing keeps up to date.
 	OldCopy = "old-copy-stays-in-queue"
@@ -236,6 +239,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			if l.staleDeletion(p.Name, l.Trace.Entries[f.Entry].Node) {
 				ids = append(ids, StaleDeletion)
 			}
+			if l.boundElsewhere(p.Name, l.Trace.Entries[f.Entry].Node) {
+				ids = append(ids, BoundElsewhere)
+			}
 			if !p.Exists || len(p.NominatedTo) == 0 {
 				continue
 			}
@@ -375,6 +381,9 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	}
 	if then.staleDeletion(f.Pod, f.Node) {
 		ids = append(ids, StaleDeletion)
+	}
+	if then.boundElsewhere(f.Pod, f.Node) {
+		ids = append(ids, BoundElsewhere)
 	}
 	if len(ids) == 0 && then.keptRoomFreed(f.Pod, f.Node) {
 		ids = append(ids, KeptRoomFreed)

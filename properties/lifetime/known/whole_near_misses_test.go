@@ -319,7 +319,9 @@ func TestMemberComesBackNearMisses(t *testing.T) {
 	}
 	checkWhole(t, "withdrawn-nomination-of-member-comes-back", "nominations-are-decided", known.NominationComesBack, []nearMiss{
 		{name: "it is not written", trace: change(func(e *timeline.Entry) bool { return e.What == timeline.Called && e.Call == timeline.Patch })},
-		{name: "no update comes", trace: change(func(e *timeline.Entry) bool { return e.What == timeline.Handled && strings.HasPrefix(e.Text, "updated") })},
+		{name: "no update comes", trace: change(func(e *timeline.Entry) bool {
+			return e.What == timeline.Handled && strings.HasPrefix(e.Text, "updated")
+		})},
 		{name: "its group was not the last to decide", trace: func(t *timeline.Trace) {
 			i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.TakenOver })
 			decided := slices.IndexFunc(t.Entries[i:], func(e timeline.Entry) bool { return e.What == timeline.Unfit && e.Pod() == member }) + i

@@ -134,6 +134,8 @@ func (t teller) node(i int) string {
 var reasons = map[string]string{
 	known.GateMeetsDeletion: "Why {pod} waits: it was told that a pod is gone from its node, or from its way there, while the preemption for it was on, and PreEnqueue kept it out of the queue. " +
 		"The end of a later one does not help by what the plugins say that rejected the pod. The goroutine ended as a success, and nobody put the pod back into the queue.",
+	known.BoundElsewhere: "Why {pod} waits: the scheduler had another pod on {node}, and was told that it is bound elsewhere. It moved that pod in its memory, and told those that wait only " +
+		"that a pod was added. The binding that it had begun itself failed, and as the pod counts as bound by then, that freed nothing either.",
 	known.NominationComesBack: "Why the nomination stays: the pod was tried again before the scheduler was told of the nomination that it had written, and this cycle withdrew it. " +
 		"What clears it in the status was worked out against a status without it, so nothing was cleared. The late update then restored it in memory, too.",
 	known.VictimsEndUnnoticed: "Why the nomination stays: the pod that has it was tried while its victims still terminated, and was rejected by a plugin that their end does not concern. " +
