@@ -189,6 +189,8 @@ var Tests = []Test{
 		fails{"a pod without a group": "1 pods wait for the end of the cycle"}},
 	{"late-deletion-holds-room", scheduler + "scheduler_test.go", inTime + "/a pod of a group is deleted",
 		fails{"in the group's cycle": "after a minute pod p is not on node1"}},
+	{"recreated-member-keeps-nomination", scheduler + "backend/queue/scheduling_queue_test.go", "TestAddNominatedPod_RemovedPod",
+		fails{"the pod was removed, and another one of its name is there": "got 1 pods nominated to node1, want 0"}},
 	{"composite-group-forgets-rejections", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/a pod of a group in a composite group does not fit",
 		fails{"another pod of its group runs": "the pod is rejected by [], want [NodeResourcesFit]"}},
 	{"preempts-for-bound-pod", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsBound",

@@ -119,6 +119,17 @@ var timelineFindings = []Entry{
 		Releases:    ">=1.37.0",
 	},
 	{
+		ID:          "recreated-member-keeps-nomination",
+		Title:       "The nomination of a pod that is deleted and created again in the cycle of its group stays for good",
+		Class:       Defect,
+		Promise:     "Room is kept for a nominated pod while it waits. If the pod was removed, it is not nominated.",
+		Source:      "docs: concepts/scheduling-eviction/pod-priority-preemption, \"User exposed information\"; comment in addNominatedPodUnlocked (backend/queue/nominator.go:90@v1.37.1)",
+		Happens:     "In the cycle of a group, a pod that is placed loses its nomination, and when that is taken back it is nominated again as it was before. If the pod was deleted meanwhile, its nomination had been withdrawn already. Whether it is still there is looked up by its name, so that another pod that was created under it meanwhile will do. The nomination is that of the pod that is gone: no event withdraws it any more. By its name it counts as that of the other pod, as long as that is in the queue.",
+		Where:       "schedule_one.go:381@v1.37.1, unreserveAndForget; backend/queue/nominator.go:91@v1.37.1, addNominatedPodUnlocked",
+		Consequence: "Until the scheduler is restarted, room on a node is kept for the pod of that name each time it is pending, whether it is nominated there or not, and a place for a pod when it is not.",
+		Releases:    ">=1.37.0",
+	},
+	{
 		ID:          "composite-group-forgets-rejections",
 		Title:       "A composite group that preempts waits for the five-minute flush if another pod of the rejected one's group runs",
 		Class:       Defect,

@@ -139,7 +139,7 @@ func (c judge) quirks() (ids []string) {
 }
 
 // ofClusters are the findings that change which clusters the cycles of a scheduler are about.
-var ofClusters = []release.Quirk{known.DeletedStays, known.BoundPreempts, known.NamesakePreempts, known.LateDeletion}
+var ofClusters = []release.Quirk{known.DeletedStays, known.BoundPreempts, known.NamesakePreempts, known.LateDeletion, known.NominationOutlives}
 
 // quirksOf are the quirks of a release, and those of ofClusters that it has.
 func quirksOf(r release.Release) []release.Quirk {
@@ -155,11 +155,12 @@ func quirksOf(r release.Release) []release.Quirk {
 // rulesWith are the rules of a release with some of quirksOf, and what these are of the clusters.
 func rulesWith(r release.Release, quirks []release.Quirk) (*answers.Rules, account.Bugs) {
 	bugs := account.Bugs{
-		PortsForgotten:   slices.Contains(quirks, release.HostPortsForgotten),
-		DeletedStay:      slices.Contains(quirks, known.DeletedStays),
-		BoundPreempt:     slices.Contains(quirks, known.BoundPreempts),
-		NamesakePreempts: slices.Contains(quirks, known.NamesakePreempts),
-		LateStay:         slices.Contains(quirks, known.LateDeletion),
+		PortsForgotten:     slices.Contains(quirks, release.HostPortsForgotten),
+		DeletedStay:        slices.Contains(quirks, known.DeletedStays),
+		BoundPreempt:       slices.Contains(quirks, known.BoundPreempts),
+		NamesakePreempts:   slices.Contains(quirks, known.NamesakePreempts),
+		LateStay:           slices.Contains(quirks, known.LateDeletion),
+		NominationOutlives: slices.Contains(quirks, known.NominationOutlives),
 	}
 	rules := r.Rules()
 	if quirks = slices.DeleteFunc(slices.Clone(quirks), func(q release.Quirk) bool { return slices.Contains(ofClusters, q) }); len(quirks) > 0 {

@@ -48,6 +48,7 @@ type account struct {
 	assumed  map[types.UID]*assumption
 	lingers  map[types.UID]*v1.Pod // assumed, and told to go before their binding was over
 	late     map[types.UID]*v1.Pod // told to go in the cycle of their group, and assumed at its end: as they were in the group
+	outlived map[string]string     // nominations of pods that were created again in the cycle of their group, by name
 	ends     map[types.UID]int     // how many failed bindings of a pod have not come to their end
 	holds    []string              // the places that are held
 	waiting  map[types.UID]*waiting
@@ -124,6 +125,7 @@ func (a *account) start(objects []runtime.Object) {
 	a.nodes, a.onNodes = map[string]*v1.Node{}, map[types.UID]*v1.Pod{}
 	a.assumed, a.ends, a.lingers = map[types.UID]*assumption{}, map[types.UID]int{}, map[types.UID]*v1.Pod{}
 	a.late = map[types.UID]*v1.Pod{}
+	a.outlived = map[string]string{}
 	a.waiting, a.ports = map[types.UID]*waiting{}, ports{}
 	a.stored, a.others, a.told = map[string]*v1.Pod{}, map[string]runtime.Object{}, map[string]runtime.Object{}
 	a.budgets, a.storedBudgets = map[string]*policyv1.PodDisruptionBudget{}, map[string]*policyv1.PodDisruptionBudget{}
@@ -262,6 +264,8 @@ func (a *account) goesOnInGroup(e *timeline.Entry, pod *v1.Pod) {
 	case timeline.Unfit:
 		if w != nil {
 			w.decide(e, a.stored[model.Key(pod)])
+		} else if again := a.stored[model.Key(pod)]; again != nil && again.UID != pod.UID && pod.Status.NominatedNodeName != "" {
+			a.outlived[model.Key(pod)] = pod.Status.NominatedNodeName
 		}
 	case timeline.Requeued:
 		if a.assumed[pod.UID] != nil { // a plugin did not permit it

@@ -280,3 +280,27 @@ func TestLateStay(t *testing.T) {
 	require.Equal(t, *m.Spec.Priority, priority(known, false, other), "its group does not go whole")
 	require.Equal(t, *m.Spec.Priority, priority(known, true), "it is alone")
 }
+
+// TestNominationOutlives: a pod of a group that was created again in the group's cycle is not nominated as the one before it was,
+// unless for a scheduler that is known to do so.
+func TestNominationOutlives(t *testing.T) {
+	m, again, p := pod("m", "a"), pod("m", ""), pod("p", "")
+	again.UID = "again"
+	unfit := func(nominated *v1.Pod) []timeline.Entry {
+		e := []timeline.Entry{entry(timeline.Popped, nominated), entry(timeline.Unfit, nominated), entry(timeline.Requeued, nominated)}
+		for i := range e {
+			e[i].Group = model.PodGroupKey(metav1.NamespaceDefault, "g")
+		}
+		return e
+	}
+	cycle := unfit(m)
+	recreated := [][]timeline.Entry{told(nil, m), told(nil, p), cycle[:1], told(m, nil), told(nil, again), cycle[1:], preempts(p, "b")}
+	known := account.Bugs{NominationOutlives: true}
+	require.Equal(t, []map[string]string{{}}, states(t, nil, recreated...))
+	require.Equal(t, []map[string]string{{"m": "nominated a"}}, statesWith(t, known, nil, recreated...))
+	gone := [][]timeline.Entry{told(nil, m), told(nil, p), cycle[:1], told(m, nil), cycle[1:], told(nil, again), preempts(p, "b")}
+	require.Equal(t, []map[string]string{{}}, statesWith(t, known, nil, gone...), "created after the cycle")
+	cycle = unfit(pod("m", ""))
+	never := [][]timeline.Entry{told(nil, pod("m", "")), told(nil, p), cycle[:1], told(pod("m", ""), nil), told(nil, again), cycle[1:], preempts(p, "b")}
+	require.Equal(t, []map[string]string{{}}, statesWith(t, known, nil, never...), "it was not nominated")
+}

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -39,6 +40,7 @@ type Cycle struct {
 	unsure      []onNode           // which may still count there, or not
 	lingers     []onNode           // which count no longer, and do for a scheduler with DeletedStay
 	stuck       map[types.UID]bool // which cannot be preempted, for a scheduler with LateStay
+	outlived    map[string]string  // nominations of earlier pods of a name, for a scheduler with NominationOutlives
 	nominations []*nominated       // of other pods
 	own         []string           // of the pod itself
 	budgets     [][]*policyv1.PodDisruptionBudget
@@ -81,7 +83,7 @@ func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 	for _, uid := range uids(a.lingers) {
 		c.lingers = append(c.lingers, onNode{started(a.lingers[uid]), started(a.lingers[uid])})
 	}
-	c.stuck = a.stuck(c.extra)
+	c.stuck, c.outlived = a.stuck(c.extra), maps.Clone(a.outlived)
 	for _, uid := range uids(a.waiting) {
 		c.nominated(a.waiting[uid], a.stored[model.Key(a.waiting[uid].pod)])
 	}
@@ -238,6 +240,9 @@ type Bugs struct {
 	// LateStay is that a pod which is deleted in the cycle of its group is on a node, and cannot be preempted: see the
 	// finding late-deletion-holds-room.
 	LateStay bool
+	// NominationOutlives is that a pod of a group which is created again in the group's cycle is nominated as the one before
+	// it was: see the finding recreated-member-keeps-nomination.
+	NominationOutlives bool
 }
 
 // States visits the states that the scheduler may have been in, the likeliest first, until
@@ -281,7 +286,11 @@ func (c *Cycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
 		own := preemptors[chosen[0]]
 		cluster.Preemptor = own.pod
 		for i, n := range c.nominations {
-			if to := n.to[chosen[2+i]%len(n.to)]; to != "" {
+			to := n.to[chosen[2+i]%len(n.to)]
+			if bugs.NominationOutlives {
+				to = cmp.Or(c.outlived[model.Key(n.as[0])], to)
+			}
+			if to != "" {
 				cluster.Pods = append(cluster.Pods, nominatedTo(n.as[chosen[2+i]/len(n.to)], to))
 			}
 		}

@@ -83,3 +83,66 @@ func TestDeletedLateNearMisses(t *testing.T) {
 	checkWhole(t, "finding-late-deletion-holds-room", "no-wait-for-the-flush", known.LateDeletion, append(misses, nearMiss{
 		name: "on another node", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, pod)].Node = "node-2" }}))
 }
+
+// TestOutlivedNearMisses: a nomination outlives its pod only if that was nominated, placed in the cycle of its group, gone and
+// created again by the time that this is taken back.
+func TestOutlivedNearMisses(t *testing.T) {
+	const pod, group = "Pod default/m1", "PodGroup default/g"
+	last := func(t *timeline.Trace, is func(e timeline.Entry) bool) int {
+		for i := len(t.Entries) - 1; i >= 0; i-- {
+			if is(t.Entries[i]) {
+				return i
+			}
+		}
+		panic("no such entry")
+	}
+	deleted := func(e timeline.Entry) bool {
+		return e.What == timeline.Handled && e.Object == pod && e.Text == "deleted"
+	}
+	again := func(e timeline.Entry) bool { return e.What == timeline.Stored && e.Object == pod && e.Text == "added" }
+	tried := func(t *timeline.Trace) int { // in that cycle
+		at := last(t, deleted)
+		i := at - 1
+		for t.Entries[i].What != timeline.Popped || t.Entries[i].Object != pod {
+			i--
+		}
+		return i
+	}
+	over := func(t *timeline.Trace) int {
+		i := last(t, deleted)
+		for t.Entries[i].What != timeline.Decided || t.Entries[i].Object != group {
+			i++
+		}
+		return i
+	}
+	checkWhole(t, "finding-recreated-member-keeps-nomination", "no-ghost-nominations", known.NominationOutlives, []nearMiss{
+		{name: "it was not nominated", trace: func(t *timeline.Trace) {
+			e := &t.Entries[tried(t)]
+			p := e.Is.(*v1.Pod).DeepCopy()
+			p.Status.NominatedNodeName = ""
+			e.Is = p
+		}},
+		{name: "it was tried alone", trace: func(t *timeline.Trace) { t.Entries[tried(t)].Group = "" }},
+		{name: "it was not placed", trace: func(t *timeline.Trace) {
+			for i := tried(t); i < over(t); i++ {
+				if e := &t.Entries[i]; e.What == timeline.Tried && e.Object == pod {
+					e.Node = ""
+				}
+			}
+		}},
+		{name: "it is deleted after that is taken back", trace: func(t *timeline.Trace) { move(t, last(t, deleted), over(t)+1) }},
+		{name: "it was deleted before the cycle", trace: func(t *timeline.Trace) { move(t, last(t, deleted), tried(t)) }},
+		{name: "it is created again after that", trace: func(t *timeline.Trace) { move(t, last(t, again), over(t)+1) }},
+		{name: "nominated to another node", trace: func(t *timeline.Trace) {
+			for i := range t.Quiet.Pods {
+				for j := range t.Quiet.Pods[i].NominatedTo {
+					t.Quiet.Pods[i].NominatedTo[j] = "node-2"
+				}
+			}
+		}},
+		{name: "another scheduler has taken over", trace: func(t *timeline.Trace) {
+			t.Entries = slices.Insert(t.Entries, over(t)+1, timeline.Entry{What: timeline.TakenOver})
+			t.FlushedAt++
+		}},
+	})
+}

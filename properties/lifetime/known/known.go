@@ -98,6 +98,8 @@ const (
 	CycleCutShort = "failed-binding-cuts-group-cycle"
 	// LateDeletion: a pod is deleted in the cycle of its group, and keeps the room that it is given at the end of that.
 	LateDeletion = "late-deletion-holds-room"
+	// NominationOutlives: a pod is created again in the cycle of its group, and nominated as the one before it was.
+	NominationOutlives = "recreated-member-keeps-nomination"
 	// Relabelled: the labels of a pod are changed on its way to a node. That counts when it is bound, and
 	// the plugin that rejected another pod for the old ones takes no notice.
 	Relabelled = "relabelled-on-its-way-unnoticed"
@@ -248,6 +250,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			if l.nominationCameBack(p.Name) {
 				ids = append(ids, NominationComesBack)
 			}
+			if slices.Contains(p.NominatedTo, l.outlived(l.end())[p.Name]) {
+				ids = append(ids, NominationOutlives)
+			}
 			if p.Terminating && len(p.Queues) == 0 {
 				ids = append(ids, SkippedUnnoticed)
 			}
@@ -323,9 +328,12 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if _, late := l.deletedLate(l.end())[f.Pod]; late && f.Kind == "assumed" {
 			ids = append(ids, LateDeletion)
 		}
-	case "nominations-agree":
-		if l.lastWriteFailed(f.Pod) {
+	case "nominations-agree", "no-ghost-nominations":
+		if f.Property == "nominations-agree" && l.lastWriteFailed(f.Pod) {
 			ids = append(ids, StaleNomination)
+		}
+		if l.nominationOutlived(f.Pod) {
+			ids = append(ids, NominationOutlives)
 		}
 	}
 	if !slices.ContainsFunc(slices.Concat(f.Known, ids), l.has) && l.tookForAnother(f) {

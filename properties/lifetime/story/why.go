@@ -175,6 +175,8 @@ var reasons = map[string]string{
 		"and the others were left where they wait for the end of the cycle.",
 	known.LateDeletion: "Why {pod} waits: a pod of a group was deleted while the group was in its cycle, so that it was not on its way to a node yet. At the end of the cycle it was sent on its way all the same, " +
 		"and waits there for others of its group, which it does not belong to any more. Its room is taken until the time for that is over.",
+	known.NominationOutlives: "Why room is kept so: a nominated pod was deleted while its group was in its cycle, which withdrew its nomination, and another one was created under its name. The cycle had placed the first, took that back, and nominated it again. " +
+		"Whether it is still there was looked up by its name.",
 	known.RejectionsForgotten: "Why {pod} waits: its group counts as scheduled, as other pods of it run, so the result of the composite group took the place of its own when no pod could be placed. " +
 		"Which plugins had rejected {pod} was lost with it. The end of the victims is left to them, so that no event brings the group back.",
 	known.GateOutlives: "Why {pod} waits: PreEnqueue kept it out of the queue while its preemption went on, and it has counted as gated since, though the preemption is over. " +
