@@ -152,7 +152,8 @@ func (l *Life) noPause() bool {
 }
 
 // noPauseOfMember tells whether what goes on in the end is that a group is tried again and again for a member
-// whose binding has failed.
+// whose binding has failed, be it with the rest of it: pods that did not fit when others did are to be tried again at once (doc
+// comment of AddAttemptedPodGroupIfNeeded, scheduling_queue.go:1157@v1.37.1).
 func (l *Life) noPauseOfMember() bool {
 	if len(l.Trace.Entries) == 0 {
 		return false
@@ -161,7 +162,7 @@ func (l *Life) noPauseOfMember() bool {
 	tried := map[string]int{}
 	for i := range l.Trace.Entries {
 		if e := &l.Trace.Entries[i]; e.At >= end-time.Second && e.What == timeline.Popped && e.Pod() == "" {
-			if bindings, others := together.Failed(l.Trace, i); len(bindings) > 0 && len(others) == 0 {
+			if bindings, others := together.Failed(l.Trace, i); len(bindings) > 0 && l.restOfPlaced(i, others) {
 				tried[e.Object]++
 			}
 		}
@@ -172,4 +173,16 @@ func (l *Life) noPauseOfMember() bool {
 		}
 	}
 	return false
+}
+
+// restOfPlaced tells whether pods with which a group is tried at an entry did not fit in its last cycle, while another pod of it did.
+func (l *Life) restOfPlaced(at int, pods []string) bool {
+	group, placed, unfit := l.Trace.Entries[at].Preemptor(), false, map[string]bool{}
+	for i := at - 1; i >= 0 && (l.Trace.Entries[i].What != timeline.Popped || l.Trace.Entries[i].Preemptor() != group); i-- {
+		if e := &l.Trace.Entries[i]; e.Group == group {
+			placed = placed || e.What == timeline.Fits
+			unfit[e.Pod()] = unfit[e.Pod()] || e.What == timeline.Unfit
+		}
+	}
+	return len(pods) == 0 || placed && !slices.ContainsFunc(pods, func(p string) bool { return !unfit[p] })
 }

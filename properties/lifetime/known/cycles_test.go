@@ -146,3 +146,21 @@ func TestOutlivedNearMisses(t *testing.T) {
 		}},
 	})
 }
+
+// TestRestForEverNearMisses: that there is no end to it for pods that do not fit is known only if others of their group do each time.
+func TestRestForEverNearMisses(t *testing.T) {
+	each := func(what timeline.What, change func(e *timeline.Entry)) func(*timeline.Trace) {
+		return func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if t.Entries[i].What == what {
+					change(&t.Entries[i])
+				}
+			}
+		}
+	}
+	checkWhole(t, "failed-members-take-turns", "gets-through", known.MemberAtOnce, []nearMiss{
+		{name: "they were not rejected", trace: each(timeline.Unfit, func(e *timeline.Entry) { e.What = timeline.Told })},
+		{name: "no binding fails", trace: each(timeline.Told, func(e *timeline.Entry) { e.Text = "" })},
+		{name: "the rejected one is of another group", trace: each(timeline.Unfit, func(e *timeline.Entry) { e.Group = "podgroup/default/h" })},
+	})
+}
