@@ -164,3 +164,22 @@ func TestRestForEverNearMisses(t *testing.T) {
 		{name: "the rejected one is of another group", trace: each(timeline.Unfit, func(e *timeline.Entry) { e.Group = "podgroup/default/h" })},
 	})
 }
+
+// TestReplacedMemberNearMisses: what is broken to a group is known from a pod that was replaced in one update only if that is of the
+// group, and the scheduler that is alive was told so.
+func TestReplacedMemberNearMisses(t *testing.T) {
+	checkWhole(t, "recreated-member-counts-twice", "group-is-tried-complete", known.RecreatedAsUpdate, []nearMiss{
+		{name: "in two updates", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				t.Entries[i].Replaced = false
+			}
+		}},
+		{name: "a pod of another group", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if t.Entries[i].Replaced {
+					t.Entries[i].Object, t.Entries[i].Is, t.Entries[i].Was = "Pod default/other", nil, nil
+				}
+			}
+		}},
+	})
+}
