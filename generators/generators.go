@@ -116,6 +116,9 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	if g.volumes && c.Preemptor != nil {
 		volumes.Resize(history, c)
 	}
+	if len(gates) == 0 {
+		dispatch(history, &c.Settings)
+	}
 	for gate, on := range gates {
 		if on || !slices.Contains(offByDefault, gate) {
 			groups.Set(c, gate, on)

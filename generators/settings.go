@@ -62,6 +62,14 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 	}
 }
 
+// dispatch lets API calls go through a dispatcher in some clusters whose settings are plain: few others do.
+func dispatch(s draw.Source, settings *model.Settings) {
+	plain := settings.FeatureGates == nil && settings.MinCandidateNodesAbsolute == nil && settings.Parallelism == nil && settings.SecondProfile == nil && !settings.NoDefaultConstraints
+	if plain && s.Chance(5) {
+		settings.FeatureGates = map[string]bool{"SchedulerAsyncAPICalls": true}
+	}
+}
+
 // otherScheduler is not the default scheduler's name.
 const otherScheduler = "other-scheduler"
 

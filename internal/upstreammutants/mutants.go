@@ -184,6 +184,45 @@ var cycles = []Mutant{
 		Property: "failed-preemption-is-told",
 	},
 	{
+		Name: "victim-that-stays-is-forgotten",
+		File: cycle, Func: "handleSchedulingFailure",
+		Find: "errMsg := status.Message()",
+		Replace: `errMsg := status.Message()
+	if nodes, err := sched.nodeInfoSnapshot.NodeInfos().List(); err == nil {
+		for _, node := range nodes {
+			for _, p := range node.GetPods() {
+				name := strconv.Quote(p.GetPod().Name)
+				for i := 0; i+len(name) <= len(errMsg); i++ {
+					if errMsg[i:i+len(name)] == name {
+						_ = sched.Cache.RemovePod(logger, p.GetPod())
+						break
+					}
+				}
+			}
+		}
+	}`,
+		Breaks:   "a victim that could not be preempted counts on its node",
+		Property: "spared-is-held",
+	},
+	{
+		Name: "victims-are-told-with-the-last",
+		File: executor, Func: "NewExecutor",
+		Find: `fh.EventRecorder().WithLogger(logger).Eventf(victim, preemptor.Obj(), v1.EventTypeNormal, "Preempted", "Preempting", eventMessage)`,
+		Replace: `var all []*v1.Pod
+		for _, v := range c.Victims().Pods {
+			if v.DeletionTimestamp == nil {
+				all = append(all, v)
+			}
+		}
+		if all[len(all)-1] == victim {
+			for _, v := range all {
+				fh.EventRecorder().WithLogger(logger).Eventf(v, preemptor.Obj(), v1.EventTypeNormal, "Preempted", "Preempting", eventMessage)
+			}
+		}`,
+		Breaks:   "a victim is told whatever becomes of those after it",
+		Property: "deleted-is-told",
+	},
+	{
 		Name: "last-victim-first",
 		File: executor, Func: "prepareCandidateAsync",
 		Find:     "e.fh.Parallelizer().Until(ctx, len(victimPods)-1, preemptPod, pluginName)",
