@@ -154,6 +154,13 @@ func policyOf(p *v1.Pod) v1.PreemptionPolicy {
 	return *p.Spec.PreemptionPolicy
 }
 
+// AsksOfDevices tells whether DynamicResources is asked first if preemption helps the group: it passes over composite groups, and those
+// with a field for topology constraints (dynamicresources.go:1232@v1.37.1 and dynamicresources.go:1237@v1.37.1, PodGroupPostFilter).
+func (cy *Cycle) AsksOfDevices() bool {
+	g, plain := cy.Cluster.Group(cy.Cluster.PreemptorGroup).(*schedulingv1beta1.PodGroup)
+	return plain && (g.Spec.SchedulingConstraints == nil || !cy.Cluster.Settings.FeatureGates[model.GateTopology])
+}
+
 // Ongoing tells whether pods that the group could preempt are still terminating by preemption where a member is
 // nominated to: those are its victims, and it preempts no others meanwhile (KEP-4671, "Workload Scheduling
 // Cycle": "initiating new preemptions is forbidden during this retry").

@@ -22,4 +22,5 @@ func Teller(ctx context.Context) func(part *Trace) {
 func (t *Trace) Add(part *Trace) {
 	t.Entries = append(t.Entries, part.Entries...)
 	t.Startups = append(t.Startups, part.Startups...)
+	t.Courses = append(t.Courses, part.Courses...)
 }

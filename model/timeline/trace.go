@@ -20,6 +20,8 @@ type Trace struct {
 	// Startups are what each scheduler knew when it started, the first one's before all
 	// entries.
 	Startups []Startup
+	// Courses are the cycles of groups, as far as they are seen beside the entries.
+	Courses []Course
 	// Quiet is how things were when all had come to rest: no step was left, nothing was
 	// held, no call failed any more, and nothing changed for a while. Flushed is how they
 	// were after the scheduler's flush of pods that wait for too long.
@@ -176,6 +178,13 @@ type Entry struct {
 	// has dealt with it: it will not try them before another event, or the flush. Of two entries
 	// that are one update, the second has them.
 	Left []Left
+}
+
+// Course is what the cycle of a group came to, to whose end the scheduler lived.
+type Course struct {
+	// Entry is the index of the entry at which the group was popped.
+	Entry int
+	*model.GroupCycle
 }
 
 // Left is a pod that an event has left unschedulable.

@@ -318,7 +318,7 @@ func (r *recorder) scheduled(result upstream.ScheduleResult, err error) {
 		if !given[name] {
 			absent = append(absent, name)
 		}
-		v := verdict(fitError.Diagnosis.NodeToStatus.Get(name))
+		v := groups.Verdict(fitError.Diagnosis.NodeToStatus.Get(name))
 		if v.Plugin == "" && r.extended { // no plugin, so it was an extender
 			v.Plugin = model.ExtenderName
 		}
@@ -374,7 +374,7 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, r *re
 	s.updates.random = nil
 	if err == nil {
 		if g := s.loaded.group; g != nil {
-			r.ofGroup(groups.NewRecorder(verdict, s.bubble.Progress))
+			r.ofGroup(groups.NewRecorder(s.bubble.Progress))
 			obs.Group = r.group.Cycle
 			if obs.Group.Waits = g.waits; g.waits != "" {
 				return s.unload() == nil, nil

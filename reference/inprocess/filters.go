@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 	"github.com/preemptcheck/preemptcheck/reference/patience"
 )
@@ -214,7 +215,7 @@ func (f *aloneFilter) run(status *fwk.Status, info fwk.NodeInfo, change model.Ch
 	switch {
 	case status.IsSuccess():
 	case status.IsRejected():
-		v := verdict(status)
+		v := groups.Verdict(status)
 		run.Failed = &v
 	default:
 		run.Error = status.AsError().Error()

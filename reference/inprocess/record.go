@@ -3,7 +3,6 @@ package inprocess
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -103,7 +102,7 @@ func (w *profileWatch) RunFilterPluginsWithNominatedPods(ctx context.Context, st
 	defer w.s.rescue(&status)
 	status = w.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 	if status.IsRejected() {
-		v := verdict(status)
+		v := groups.Verdict(status)
 		r.note(func(o *model.Observation) { o.SetFilter(node.Node().Name, v) })
 	}
 	return status
@@ -245,7 +244,7 @@ func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState
 	case status.IsSuccess():
 		run.Victims, run.Violations = keys(victims), violations
 	case status.IsRejected():
-		v := verdict(status)
+		v := groups.Verdict(status)
 		run.Failed = &v
 	default:
 		run.Error = status.AsError().Error()
@@ -300,19 +299,6 @@ func (p potentialNodes) NodesForStatusCode(lister fwk.NodeInfoLister, code fwk.C
 	}
 	p.r.note(func(o *model.Observation) { o.PotentialNodes = names })
 	return nodes, err
-}
-
-// verdict reads a Filter status. The nodes that a PreFilter result leaves out have
-// a status of no plugin, which names the plugins in its text
-// (schedule_one.go:689@v1.37.1); several are separated by commas.
-func verdict(status *fwk.Status) model.Verdict {
-	v := model.Verdict{Plugin: status.Plugin(), Unresolvable: status.Code() == fwk.UnschedulableAndUnresolvable, Reasons: status.Reasons()}
-	if v.Plugin == "" {
-		if rest, ok := strings.CutPrefix(status.Message(), "node(s) didn't satisfy plugin(s) ["); ok {
-			v.Plugin = strings.ReplaceAll(strings.TrimSuffix(rest, "]"), " ", ",")
-		}
-	}
-	return v
 }
 
 func keys(pods []*v1.Pod) []string {

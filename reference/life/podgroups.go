@@ -33,6 +33,7 @@ type groupCycle struct {
 	object    runtime.Object
 	goroutine string // the scheduler's loop
 	recorder  *groups.Recorder
+	popped    int // the index of the entry
 	failed    []failedMember
 	fits      int // how many members fit so far
 }
@@ -87,6 +88,9 @@ func (s *scheduler) hookGroups(schedule schedulePod, failed handleFailure) {
 			e.Node, e.Text = "", err.Error()
 		}
 		s.note(e)
+		if nodes, failed := f.SnapshotSharedLister().NodeInfos().List(); failed == nil {
+			g.recorder.Member(groups.Tried(info.Pod, nodes, result, err))
+		}
 		return result, err
 	}
 	ofCycle := s.sched.FailureHandler
@@ -105,6 +109,7 @@ func (s *scheduler) hookGroups(schedule schedulePod, failed handleFailure) {
 			}
 		}
 		s.note(e)
+		g.recorder.Failed(info.Pod, status, nominating)
 		at := timeline.Place{Name: timeline.Requeue, Pod: model.Key(info.Pod)}
 		s.wait(&waiting{at: at, what: at.String(), takes: eventTime}) // members are tried in the order in which they come back
 		failed(ctx, f, info, status, nominating, start)
@@ -126,6 +131,7 @@ func (q groupQueue) AddAttemptedPodGroupIfNeeded(logger klog.Logger, info *frame
 	if g == nil || q.s.dead.Load() {
 		return err
 	}
+	q.s.r.saw(&timeline.Trace{Courses: []timeline.Course{{Entry: g.popped, GroupCycle: g.recorder.Seen()}}})
 	for _, m := range g.failed {
 		queues, _, gated := q.s.queuesOf(m.pod)
 		e := timeline.Entry{What: timeline.Requeued, Object: podName(m.pod), Group: g.key, Gated: gated, Is: m.pod}
@@ -150,7 +156,7 @@ func (s *scheduler) inGroup() *groupCycle {
 
 // beginGroup notes that a group was popped, and its members.
 func (s *scheduler) beginGroup(info *framework.QueuedPodGroupInfo) {
-	g := &groupCycle{goroutine: bubble.Goroutine(), recorder: groups.NewRecorder(func(*fwk.Status) model.Verdict { return model.Verdict{} }, s.r.bubble.Progress)}
+	g := &groupCycle{goroutine: bubble.Goroutine(), recorder: groups.NewRecorder(s.r.bubble.Progress)}
 	g.key, g.object = model.PodGroupKey(info.Namespace, info.Name), info.PodGroup
 	if info.CompositePodGroup != nil {
 		g.key, g.object = model.CompositePodGroupKey(info.Namespace, info.Name), info.CompositePodGroup
@@ -163,6 +169,9 @@ func (s *scheduler) beginGroup(info *framework.QueuedPodGroupInfo) {
 	s.mu.Unlock()
 	s.group.Store(g)
 	s.note(timeline.Entry{What: timeline.Popped, Object: model.GroupTitle(g.key), Is: g.object})
+	s.r.mu.Lock()
+	g.popped = len(s.r.trace.Entries) - 1
+	s.r.mu.Unlock()
 	info.ForEachPodInfo(func(p *framework.QueuedPodInfo) bool {
 		s.note(timeline.Entry{What: timeline.Popped, Object: podName(p.Pod), Group: g.key, Is: p.Pod})
 		return true
@@ -189,6 +198,33 @@ func (w *profileWatch) RunPodGroupPostFilterPlugins(ctx context.Context, state *
 		w.s.note(e)
 	}
 	return result, status
+}
+
+// RunPlacementGeneratePlugins records the topology domains of a group. Upstream ranges over a map: here they come by name.
+func (w *profileWatch) RunPlacementGeneratePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, nodes []fwk.NodeInfo) ([]*fwk.Placement, *fwk.Status) {
+	placements, status := w.Framework.RunPlacementGeneratePlugins(ctx, state, group, nodes)
+	if g := w.s.inGroup(); g != nil {
+		g.recorder.Domains(state, group, placements)
+	}
+	return placements, status
+}
+
+// RunPlacementFeasiblePlugins is the first call in each domain.
+func (w *profileWatch) RunPlacementFeasiblePlugins(ctx context.Context, state fwk.PlacementCycleState, group fwk.PodGroupInfo, progress framework.PlacementProgress) *fwk.Status {
+	if g := w.s.inGroup(); g != nil {
+		g.recorder.In(state)
+	}
+	return w.Framework.RunPlacementFeasiblePlugins(ctx, state, group, progress)
+}
+
+// RunPlacementScorePlugins breaks ties between domains by name, where upstream draws lots.
+func (w *profileWatch) RunPlacementScorePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, placements []*fwk.PodGroupAssignments,
+	states []fwk.PlacementCycleState) ([]fwk.PlacementPluginScores, *fwk.Status) {
+	scores, status := w.Framework.RunPlacementScorePlugins(ctx, state, group, placements, states)
+	if g := w.s.inGroup(); g != nil && status.IsSuccess() {
+		g.recorder.Choose(state, group, scores)
+	}
+	return scores, status
 }
 
 // RunPermitPlugins notes that a member of a group is about to be bound.

@@ -216,7 +216,7 @@ func (r *run) all(ctx context.Context) (err error) {
 func (r *run) brokenOff(crash *model.Crash) *timeline.Trace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &timeline.Trace{System: r.trace.System, Entries: slices.Clone(r.trace.Entries), Startups: slices.Clone(r.trace.Startups),
+	return &timeline.Trace{System: r.trace.System, Entries: slices.Clone(r.trace.Entries), Startups: slices.Clone(r.trace.Startups), Courses: slices.Clone(r.trace.Courses),
 		Unmet: slices.Clone(r.trace.Unmet), Crash: crash}
 }
 

@@ -24,24 +24,17 @@ func (s *Set) admitsEnd(o *model.Observation, e end) *answers.Disagreement {
 	if g.Waits != "" {
 		return nil
 	}
-	if o.CycleError != "" && !e.Failed {
-		return disagree(model.StageActuate, "", "ends in an error", "no error", o.CycleError)
+	if dis := s.admitsOutcome(o, e, bound(o)); dis != nil {
+		return dis
 	}
 	want := &model.Actuation{}
-	var binds []podgroup.Placement
-	if e.binds {
-		binds = e.First
-	}
 	if e.Preempts {
 		want = s.Actuate(s.Cycle, e.Second, e.victims)
-	} else if len(g.Victims) > 0 {
-		return disagree(model.StageActuate, "", "victims", "none", g.Victims)
 	}
 	for _, list := range []struct {
 		does      string
 		want, did []string
 	}{
-		{"binds", sorted(placements(binds)), sorted(bound(o))},
 		{"deletes", want.Deleted, o.Actuation.Deleted},
 		{"marks", want.DisruptionTarget, o.Actuation.DisruptionTarget},
 		{"withdraws", want.Cleared, o.Actuation.Cleared},
@@ -55,7 +48,7 @@ func (s *Set) admitsEnd(o *model.Observation, e end) *answers.Disagreement {
 	for _, m := range s.Members {
 		key := model.Key(m)
 		got, told := g.Members[key]
-		switch isBound := slices.ContainsFunc(binds, func(at podgroup.Placement) bool { return at.Pod == m }); {
+		switch isBound := slices.ContainsFunc(e.bound(), func(at podgroup.Placement) bool { return at.Pod == m }); {
 		case isBound == told:
 			return disagree(model.StageActuate, "", "tells members that are not bound", !isBound, fmt.Sprintf("%s: %v", key, told))
 		case isBound || e.binds:
@@ -80,6 +73,27 @@ func (s *Set) admitsEnd(o *model.Observation, e end) *answers.Disagreement {
 		if patched != node || got.Held != held {
 			return disagree(model.StageActuate, "", "nominations", fmt.Sprintf("%s to %q", key, node), fmt.Sprintf("to %q, and the scheduler holds %q", patched, got.Held))
 		}
+	}
+	return nil
+}
+
+// admitsOutcome compares whether it ends in an error, who is bound where, and whether anybody is preempted.
+func (s *Set) admitsOutcome(o *model.Observation, e end, binds []string) *answers.Disagreement {
+	switch want := sorted(placements(e.bound())); {
+	case o.CycleError != "" && !e.Failed:
+		return disagree(model.StageActuate, "", "ends in an error", "no error", o.CycleError)
+	case !e.Preempts && len(o.Group.Victims) > 0:
+		return disagree(model.StageActuate, "", "victims", "none", o.Group.Victims)
+	case !slices.Equal(want, sorted(binds)):
+		return disagree(model.StageActuate, "", "binds", want, sorted(binds))
+	}
+	return nil
+}
+
+// bound are the members that are bound, and where.
+func (e *end) bound() []podgroup.Placement {
+	if e.binds {
+		return e.First
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -38,66 +37,79 @@ func Decide(c *model.Cluster, rules *answers.Rules) (*Set, error) {
 
 // Admits compares an observation with what is allowed, step by step, and returns the first disagreement, or nil.
 func (s *Set) Admits(o *model.Observation) *answers.Disagreement {
-	g := o.Group
-	switch waits := s.Waits(s.Cycle); {
-	case waits != (g.Waits != ""):
-		return disagree(model.StageFilter, "", "waits for members", waits, g.Waits != "")
-	case waits:
-		return s.admitsEnd(o, end{})
-	}
-	e := end{}
-	if reasons := s.Fails(s.Cycle); len(reasons) > 0 {
-		return s.admitsError(o, e, reasons...)
-	}
-	first, dis := s.admitsPass(model.StageFilter, g.First, g.FirstChoices, nil, o.CycleError != "")
-	switch {
-	case dis != nil:
-		return dis
-	case first.failure != "":
-		return s.admitsError(o, e, first.failure)
-	}
-	if e.First = first.Tried; first.Enough {
-		e.binds, e.First = true, first.Placed
-		return s.admitsEnd(o, e)
-	}
-	possible, failure := s.Domain(s.Cycle)
-	if s.asksOfDevices() {
-		failure = cmp.Or(first.postFilter, failure)
-	}
-	if failure != "" {
-		return s.admitsError(o, e, failure)
-	}
-	if dis := s.admitsEligible(o, possible); dis != nil {
-		return dis
-	}
-	e.waits = g.Ongoing
-	if g.SecondCalls == 0 {
-		return s.admitsEnd(o, e)
-	}
-	second, dis := s.admitsPass(model.StagePlacement, g.Second, g.SecondChoices, possible, o.CycleError != "")
-	switch {
-	case dis != nil:
-		return dis
-	case second.failure != "":
-		return s.admitsError(o, e, second.failure)
-	}
-	if e.Preempts = second.Enough; !e.Preempts {
-		return s.admitsEnd(o, e)
-	}
-	if e.Second, dis = s.admitsPlaced(g, s.Helped(s.Cycle, second.Pass)); dis != nil {
-		return dis
-	}
-	if e.victims, dis = s.admitsReprieve(g, possible, e.Second); dis != nil {
+	e, dis := s.admitsCourse(o)
+	if dis != nil {
 		return dis
 	}
 	return s.admitsEnd(o, e)
 }
 
-// asksOfDevices tells whether DynamicResources is asked first, which may fail: it passes over composite groups, and those with a field for
-// topology constraints (dynamicresources.go:1232@v1.37.1 and dynamicresources.go:1237@v1.37.1, PodGroupPostFilter).
-func (s *Set) asksOfDevices() bool {
-	g, plain := s.Cluster.Group(s.Cluster.PreemptorGroup).(*schedulingv1beta1.PodGroup)
-	return plain && (g.Spec.SchedulingConstraints == nil || !s.Cluster.Settings.FeatureGates[model.GateTopology])
+// AdmitsCourse is Admits for who only sees the cycle itself, which members are about to be bound, as "default/a to n", and not what
+// reaches the API.
+func (s *Set) AdmitsCourse(o *model.Observation, binds []string) *answers.Disagreement {
+	e, dis := s.admitsCourse(o)
+	if dis == nil && o.Group.Waits == "" {
+		dis = s.admitsOutcome(o, e, binds)
+	}
+	return dis
+}
+
+// admitsCourse is how far the cycle came.
+func (s *Set) admitsCourse(o *model.Observation) (e end, dis *answers.Disagreement) {
+	g := o.Group
+	switch waits := s.Waits(s.Cycle); {
+	case waits != (g.Waits != ""):
+		return e, disagree(model.StageFilter, "", "waits for members", waits, g.Waits != "")
+	case waits:
+		return e, nil
+	}
+	fails := func(reasons ...string) (end, *answers.Disagreement) {
+		e.Failed = true
+		return e, s.admitsError(o, reasons...)
+	}
+	if reasons := s.Fails(s.Cycle); len(reasons) > 0 {
+		return fails(reasons...)
+	}
+	first, dis := s.admitsPass(model.StageFilter, g.First, g.FirstChoices, nil, o.CycleError != "")
+	switch {
+	case dis != nil:
+		return e, dis
+	case first.failure != "":
+		return fails(first.failure)
+	}
+	if e.First = first.Tried; first.Enough {
+		e.binds, e.First = true, first.Placed
+		return e, nil
+	}
+	possible, failure := s.Domain(s.Cycle)
+	if s.AsksOfDevices() {
+		failure = cmp.Or(first.postFilter, failure)
+	}
+	if failure != "" {
+		return fails(failure)
+	}
+	if dis := s.admitsEligible(o, possible); dis != nil {
+		return e, dis
+	}
+	e.waits = g.Ongoing
+	if g.SecondCalls == 0 {
+		return e, nil
+	}
+	second, dis := s.admitsPass(model.StagePlacement, g.Second, g.SecondChoices, possible, o.CycleError != "")
+	switch {
+	case dis != nil:
+		return e, dis
+	case second.failure != "":
+		return fails(second.failure)
+	}
+	if e.Preempts = second.Enough; !e.Preempts {
+		return e, nil
+	}
+	if e.Second, dis = s.admitsPlaced(g, s.Helped(s.Cycle, second.Pass)); dis != nil {
+		return e, dis
+	}
+	e.victims, dis = s.admitsReprieve(g, possible, e.Second)
+	return e, dis
 }
 
 // admitsEligible compares whether preemption is tried: the group is placed once more, unless it may not preempt, waits for
@@ -135,13 +147,12 @@ func disagree(stage model.Stage, node, kind string, want, got any) *answers.Disa
 	return &answers.Disagreement{Stage: stage, Node: node, Kind: "group: " + kind, Want: fmt.Sprintf("%s: %v", kind, want), Got: fmt.Sprint(got)}
 }
 
-// admitsError: the cycle ends in an error that has such words, and nobody is preempted, bound or nominated.
-func (s *Set) admitsError(o *model.Observation, e end, reasons ...string) *answers.Disagreement {
+// admitsError: the cycle ends in an error that has such words. Nobody is preempted, bound or nominated then.
+func (s *Set) admitsError(o *model.Observation, reasons ...string) *answers.Disagreement {
 	if !slices.ContainsFunc(reasons, func(words string) bool { return strings.Contains(o.CycleError, words) }) {
 		return disagree(model.StageFilter, "", "ends in an error", strings.Join(reasons, " or "), fmt.Sprintf("%q", o.CycleError))
 	}
-	e.Failed = true
-	return s.admitsEnd(o, e)
+	return nil
 }
 
 func keys(pods []*v1.Pod) (names []string) {

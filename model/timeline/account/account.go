@@ -64,6 +64,8 @@ type account struct {
 
 	cycle  *Cycle
 	cycles []*Cycle
+	group  *GroupCycle // nil if no cycle of a group is on
+	groups []*GroupCycle
 }
 
 // assumption is of a pod that counts as being on a node before it is bound.
@@ -129,7 +131,7 @@ func (a *account) start(objects []runtime.Object) {
 	a.waiting, a.ports = map[types.UID]*waiting{}, ports{}
 	a.stored, a.others, a.told = map[string]*v1.Pod{}, map[string]runtime.Object{}, map[string]runtime.Object{}
 	a.budgets, a.storedBudgets = map[string]*policyv1.PodDisruptionBudget{}, map[string]*policyv1.PodDisruptionBudget{}
-	a.cycle = nil
+	a.cycle, a.group = nil, nil
 	for _, obj := range objects {
 		a.store(nil, obj)
 	}
@@ -141,7 +143,7 @@ func (a *account) start(objects []runtime.Object) {
 func (a *account) follow(i int, e *timeline.Entry) {
 	switch e.What {
 	case timeline.TakenOver:
-		a.cycle = nil
+		a.cycle, a.group = nil, nil
 	case timeline.Stored:
 		a.store(e.Was, e.Is)
 	case timeline.Handled:
@@ -168,10 +170,13 @@ func (a *account) follow(i int, e *timeline.Entry) {
 	case timeline.Popped, timeline.Fits, timeline.Unfit, timeline.Decided, timeline.Requeued:
 		switch pod, ok := e.Is.(*v1.Pod); {
 		case ok && e.Group != "":
-			a.goesOnInGroup(e, pod)
+			a.goesOnInGroup(i, e, pod)
 		case ok:
 			a.goesOn(i, e, pod)
+		case e.What == timeline.Popped:
+			a.beginGroup(i, e)
 		case e.What == timeline.Decided:
+			a.group.decided()
 			a.victims[e.Preemptor()] = slices.Clone(e.Victims)
 		}
 	}
@@ -180,6 +185,7 @@ func (a *account) follow(i int, e *timeline.Entry) {
 // goesOn follows what happens in the cycle of a pod.
 func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 	if e.What == timeline.Popped {
+		a.group = nil
 		if a.assumed[pod.UID].timedOut(e.At) { // or it would not be in the queue
 			a.leave(pod.UID)
 			a.ends[pod.UID]++
@@ -241,7 +247,7 @@ func (a *account) goesOn(i int, e *timeline.Entry, pod *v1.Pod) {
 }
 
 // goesOnInGroup follows what comes of a member in the cycle of its group.
-func (a *account) goesOnInGroup(e *timeline.Entry, pod *v1.Pod) {
+func (a *account) goesOnInGroup(i int, e *timeline.Entry, pod *v1.Pod) {
 	w := a.waiting[pod.UID]
 	switch e.What {
 	case timeline.Popped:
@@ -249,7 +255,11 @@ func (a *account) goesOnInGroup(e *timeline.Entry, pod *v1.Pod) {
 			a.leave(pod.UID)
 			a.ends[pod.UID]++
 		}
+		a.member(i, pod)
 	case timeline.Fits:
+		if a.group.decided(); a.group != nil {
+			a.group.Binds = append(a.group.Binds, model.Key(pod)+" to "+e.Node)
+		}
 		if w == nil && pod.Spec.SchedulingGroup != nil { // it was deleted in its cycle, and is no pod of its group any more
 			a.late[pod.UID] = pod
 			alone := *pod
@@ -262,6 +272,7 @@ func (a *account) goesOnInGroup(e *timeline.Entry, pod *v1.Pod) {
 		}
 		a.nominate(w, one(""))
 	case timeline.Unfit:
+		a.group.decided()
 		if w != nil {
 			w.decide(e, a.stored[model.Key(pod)])
 		} else if again := a.stored[model.Key(pod)]; again != nil && again.UID != pod.UID && pod.Status.NominatedNodeName != "" {
@@ -304,16 +315,22 @@ func (a *account) store(was, is runtime.Object) {
 	switch about(was, is).(type) {
 	case *v1.Pod:
 		set(a.stored, was, is)
-		a.cycle.see(a)
+		a.seen()
 	case *policyv1.PodDisruptionBudget:
 		set(a.storedBudgets, was, is)
-		a.cycle.see(a)
+		a.seen()
 	case *v1.Node:
 	default:
 		if obj := about(was, is); obj != nil {
 			setBy(named, a.others, was, is)
 		}
 	}
+}
+
+// seen has the cycle that is on see what listers show now.
+func (a *account) seen() {
+	a.cycle.see(a)
+	a.group.see(a)
 }
 
 func about(was, is runtime.Object) runtime.Object {
@@ -333,7 +350,7 @@ func (a *account) handle(was, is runtime.Object) {
 		set(a.nodes, was, is)
 	case *policyv1.PodDisruptionBudget:
 		set(a.budgets, was, is)
-		a.cycle.see(a)
+		a.seen()
 	default:
 		if obj != nil {
 			setBy(named, a.told, was, is)
@@ -347,6 +364,7 @@ func (a *account) handlePod(was, pod *v1.Pod, gone bool) {
 		a.goes(uid)
 		a.waitsNoMore(uid)
 	case pod.Spec.NodeName != "":
+		a.group.bound(pod)
 		a.come(pod)
 		a.waitsNoMore(uid)
 	case a.settings.Schedules(pod.Spec.SchedulerName):

@@ -64,7 +64,9 @@ func (a *account) nominate(w *waiting, to []string) {
 		return
 	}
 	w.nominated = to
-	a.cycle.nominated(w, a.stored[model.Key(w.pod)])
+	stored := a.stored[model.Key(w.pod)]
+	a.cycle.nominated(w, stored)
+	a.group.nominated(w, stored)
 }
 
 // waitsNoMore is that a pod is gone, or bound.

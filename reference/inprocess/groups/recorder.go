@@ -19,8 +19,6 @@ import (
 // Recorder writes down the cycle of one pod group.
 type Recorder struct {
 	Cycle *model.GroupCycle
-	// Verdict reads the status of a filter.
-	Verdict func(*fwk.Status) model.Verdict
 	// Progress is called at each step.
 	Progress func()
 	// Tell, if it is not nil, is called when something more was written down: see Seen.
@@ -43,8 +41,8 @@ type Recorder struct {
 }
 
 // NewRecorder is a recorder of an empty cycle.
-func NewRecorder(verdict func(*fwk.Status) model.Verdict, progress func()) *Recorder {
-	return &Recorder{Cycle: &model.GroupCycle{Members: map[string]model.MemberEnd{}}, Verdict: verdict, Progress: progress,
+func NewRecorder(progress func()) *Recorder {
+	return &Recorder{Cycle: &model.GroupCycle{Members: map[string]model.MemberEnd{}}, Progress: progress,
 		domains: map[fwk.PodGroupCycleState]*domains{}, held: map[string]chan struct{}{}, passed: map[string]bool{}}
 }
 
@@ -246,7 +244,7 @@ func (w *Watch) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk
 		r.Progress()
 		r.filtered = true
 		if !status.IsSuccess() {
-			v := r.Verdict(status)
+			v := Verdict(status)
 			r.note(func(c *model.GroupCycle) {
 				last := &c.Tried[len(c.Tried)-1]
 				last.Failed, last.Node, last.Verdict = model.Key(member), node.Node().Name, &v

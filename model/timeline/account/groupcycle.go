@@ -1,0 +1,136 @@
+package account
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// GroupCycle is the scheduling cycle of a pod group and what the scheduler may have known in it.
+type GroupCycle struct {
+	// Group is the group, as model.PodGroupKey names it.
+	Group string
+	// Began is the index of the entry at which it was popped.
+	Began int
+	// Members are the pods that are tried, as they were popped.
+	Members []*v1.Pod
+	// Course is what was seen of it.
+	Course *model.GroupCycle
+	// Binds are the members that are about to be bound, as "default/a to n".
+	Binds []string
+
+	over  bool // what it comes to is decided
+	late  bool // it is about a pod of which the scheduler was told only meanwhile that it is bound
+	cycle *Cycle
+	own   map[string]*nominated // of the members, by key
+}
+
+// GroupCycles are the cycles of groups in a trace that came to an end, in turn, but for those of pods that turned out to be bound.
+func GroupCycles(t *timeline.Timeline, trace *timeline.Trace) (ended []*GroupCycle) {
+	courses := map[int]*model.GroupCycle{}
+	for _, c := range trace.Courses {
+		courses[c.Entry] = c.GroupCycle
+	}
+	for _, g := range follow(t, trace, func(int, *account) {}).groups {
+		if g.Course = courses[g.Began]; g.Course != nil && len(g.Members) > 0 && !g.late {
+			ended = append(ended, g)
+		}
+	}
+	return ended
+}
+
+// beginGroup is the start of the cycle of a group: its members are popped next.
+func (a *account) beginGroup(i int, e *timeline.Entry) {
+	a.group = &GroupCycle{Group: e.Preemptor(), Began: i, own: map[string]*nominated{}}
+	a.groups = append(a.groups, a.group)
+}
+
+// member adds a pod to the group that was popped.
+func (a *account) member(i int, pod *v1.Pod) {
+	g := a.group
+	if g == nil {
+		return
+	}
+	if g.cycle == nil {
+		g.cycle = a.newCycle(i, pod)
+		g.cycle.see(a)
+	}
+	g.Members = append(g.Members, pod)
+	own := &nominated{as: []*v1.Pod{pod}, to: one(pod.Status.NominatedNodeName)}
+	if w := a.waiting[pod.UID]; w != nil {
+		own.to = w.nominated
+	}
+	own.to = union(own.to, union(statusOf(pod), statusOf(a.stored[model.Key(pod)])))
+	g.own[model.Key(pod)] = own
+	g.cycle.nominations = slices.DeleteFunc(g.cycle.nominations, func(n *nominated) bool { return n.as[0].UID == pod.UID })
+}
+
+// see adds what listers show now.
+func (g *GroupCycle) see(a *account) {
+	if g == nil || g.over {
+		return
+	}
+	g.cycle.see(a)
+	for _, m := range g.Members {
+		n := g.own[model.Key(m)]
+		if p := a.stored[model.Key(m)]; p != nil && p.UID == m.UID {
+			n.to = union(n.to, statusOf(p))
+		}
+	}
+}
+
+// nominated adds what a pod may be nominated to.
+func (g *GroupCycle) nominated(w *waiting, stored *v1.Pod) {
+	if g == nil || g.over {
+		return
+	}
+	if n := g.own[model.Key(w.pod)]; n != nil {
+		n.to = union(n.to, w.nominated)
+		return
+	}
+	g.cycle.nominated(w, stored)
+}
+
+// bound is that the scheduler is told of a pod that is on a node.
+func (g *GroupCycle) bound(pod *v1.Pod) {
+	if g != nil && g.own[model.Key(pod)] != nil {
+		g.late = true
+	}
+}
+
+// decided is that it is known what it comes to.
+func (g *GroupCycle) decided() {
+	if g != nil {
+		g.over = true
+	}
+}
+
+// Namesakes tells whether two pods of one name were on nodes: an entry does not tell which of them it means.
+func (g *GroupCycle) Namesakes() bool { return g.cycle.Namesakes() }
+
+// States visits the states that the scheduler may have been in, the likeliest first, until visit returns false. all is false if
+// there are too many.
+func (g *GroupCycle) States(bugs Bugs, visit func(c *model.Cluster) bool) (all bool) {
+	c := *g.cycle
+	c.Result = &timeline.Entry{What: timeline.Unfit}
+	c.Pod, c.stored, c.own = nominatedTo(c.Pod, ""), nil, one("")
+	c.nominations = slices.Clone(c.nominations)
+	var own []*nominated
+	for _, m := range g.Members {
+		n := *g.own[model.Key(m)]
+		own, c.nominations = append(own, &n), append(c.nominations, &n)
+	}
+	return c.States(bugs, func(s *State) bool {
+		cluster := *s.Cluster
+		cluster.Preemptor, cluster.PreemptorGroup = nil, g.Group
+		for _, n := range own { // those that are nominated are there already
+			if !slices.ContainsFunc(cluster.Pods, func(p *v1.Pod) bool { return p.UID == n.as[0].UID }) {
+				cluster.Pods = append(cluster.Pods, nominatedTo(n.as[0], ""))
+			}
+		}
+		return visit(&cluster)
+	})
+}
