@@ -25,7 +25,7 @@ const (
 )
 
 // notOfCycles is what Property.Groups says of the promises about a single cycle.
-const notOfCycles = notOfMembers + ": cycles of groups are held against the model one by one, not in timelines; those of other pods are, with groups as what is preempted"
+const notOfCycles = notOfMembers + ": group-goes-as-told holds the cycles of groups against the model"
 
 // decisions are the promises about each cycle: what the scheduler decides is admissible, from
 // what it had been told by then.

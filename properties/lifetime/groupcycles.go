@@ -21,9 +21,10 @@ func groupsGo() Property {
 	return Property{
 		Name: "group-goes-as-told",
 		Promise: "The cycle of a group is one that the documented algorithm allows, by what the scheduler has been told when it begins: " +
-			"where each member is placed, who is bound, whether others are preempted, and who.",
+			"where each member is placed, who is bound, whether others are preempted, and which units are given back.",
 		Source: "KEP-4671, \"Workload Scheduling Cycle\"; KEP-5710, \"Preemption algorithm\"; doc comment of Snapshot (backend/cache/snapshot.go:82@v1.37.1)",
-		Lies:   []string{"places a member of a group on a node that is full", "preempts a unit too many for a group", "binds a group though a member fits nowhere"},
+		Lies: []string{"places a member of a group on a node that is full", "finds no node for a member though one is free", "gives a unit back that is in the way of a group",
+			"preempts nobody for a group though that would help", "binds a member of a group that does not fit"},
 		Check: func(l *Life) (findings []Finding) {
 			for _, g := range account.GroupCycles(l.Timeline, l.Trace) {
 				if g.Namesakes() {

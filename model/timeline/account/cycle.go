@@ -37,12 +37,13 @@ type Cycle struct {
 	settings    model.Settings
 	nodes       []*v1.Node
 	pods        []onNode
-	unsure      []onNode           // which may still count there, or not
-	lingers     []onNode           // which count no longer, and do for a scheduler with DeletedStay
-	stuck       map[types.UID]bool // which cannot be preempted, for a scheduler with LateStay
-	outlived    map[string]string  // nominations of earlier pods of a name, for a scheduler with NominationOutlives
-	nominations []*nominated       // of other pods
-	own         []string           // of the pod itself
+	unsure      []onNode              // which may still count there, or not
+	lingers     []onNode              // which count no longer, and do for a scheduler with DeletedStay
+	stuck       map[types.UID]bool    // which cannot be preempted, for a scheduler with LateStay
+	outlived    map[string]string     // nominations of earlier pods of a name, for a scheduler with NominationOutlives
+	late        map[types.UID]*v1.Pod // those that were deleted in the cycle of their group, as they were in it
+	nominations []*nominated          // of other pods
+	own         []string              // of the pod itself
 	budgets     [][]*policyv1.PodDisruptionBudget
 	stored      []*v1.Pod // the pod, as listers show it
 	namesakes   []*v1.Pod // another one that listers show under its name
@@ -83,7 +84,7 @@ func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 	for _, uid := range uids(a.lingers) {
 		c.lingers = append(c.lingers, onNode{started(a.lingers[uid]), started(a.lingers[uid])})
 	}
-	c.stuck, c.outlived = a.stuck(c.extra), maps.Clone(a.outlived)
+	c.stuck, c.late, c.outlived = a.stuck(c.extra), maps.Clone(a.late), maps.Clone(a.outlived)
 	for _, uid := range uids(a.waiting) {
 		c.nominated(a.waiting[uid], a.stored[model.Key(a.waiting[uid].pod)])
 	}
@@ -248,6 +249,16 @@ type Bugs struct {
 // States visits the states that the scheduler may have been in, the likeliest first, until
 // visit returns false. all is false if there are too many.
 func (c *Cycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
+	on := true
+	all = c.states(bugs, nil, func(s *State) bool { on = visit(s); return on })
+	if on && all && bugs.LateStay && len(c.late) > 0 { // or they rank as pods of their groups
+		all = c.states(bugs, c.late, visit)
+	}
+	return all
+}
+
+// states is States with some of the pods on nodes in the groups that they name still.
+func (c *Cycle) states(bugs Bugs, grouped map[types.UID]*v1.Pod, visit func(s *State) bool) (all bool) {
 	unsure := c.unsure
 	if bugs.DeletedStay {
 		unsure = slices.Concat(c.lingers, unsure)
@@ -271,10 +282,16 @@ func (c *Cycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
 			stuck.Spec.Priority = new(int32(math.MaxInt32))
 			return &stuck
 		}
+		out := p.pod
 		if bugs.PortsForgotten {
-			return p.forgotten
+			out = p.forgotten
 		}
-		return p.pod
+		if as := grouped[p.pod.UID]; as != nil {
+			member := *out
+			member.Spec.SchedulingGroup = as.Spec.SchedulingGroup
+			return &member
+		}
+		return out
 	}
 	pods := make([]*v1.Pod, len(c.pods))
 	for i, p := range c.pods {

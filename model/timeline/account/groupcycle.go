@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -22,8 +23,9 @@ type GroupCycle struct {
 	// Binds are the members that are about to be bound, as "default/a to n".
 	Binds []string
 
-	over  bool // what it comes to is decided
-	late  bool // it is about a pod of which the scheduler was told only meanwhile that it is bound
+	over  bool               // what it comes to is decided
+	late  bool               // it is about a pod of which the scheduler was told only meanwhile that it is bound
+	ended map[types.UID]bool // the members for which it is known what it comes to
 	cycle *Cycle
 	own   map[string]*nominated // of the members, by key
 }
@@ -44,7 +46,7 @@ func GroupCycles(t *timeline.Timeline, trace *timeline.Trace) (ended []*GroupCyc
 
 // beginGroup is the start of the cycle of a group: its members are popped next.
 func (a *account) beginGroup(i int, e *timeline.Entry) {
-	a.group = &GroupCycle{Group: e.Preemptor(), Began: i, own: map[string]*nominated{}}
+	a.group = &GroupCycle{Group: e.Preemptor(), Began: i, own: map[string]*nominated{}, ended: map[types.UID]bool{}}
 	a.groups = append(a.groups, a.group)
 }
 
@@ -96,15 +98,19 @@ func (g *GroupCycle) nominated(w *waiting, stored *v1.Pod) {
 
 // bound is that the scheduler is told of a pod that is on a node.
 func (g *GroupCycle) bound(pod *v1.Pod) {
-	if g != nil && g.own[model.Key(pod)] != nil {
+	if g != nil && slices.ContainsFunc(g.Members, func(m *v1.Pod) bool { return m.UID == pod.UID && !g.ended[m.UID] }) {
 		g.late = true
 	}
 }
 
-// decided is that it is known what it comes to.
-func (g *GroupCycle) decided() {
-	if g != nil {
-		g.over = true
+// decided is that it is known what it comes to, and what it comes to for a member, if one is named.
+func (g *GroupCycle) decided(member *v1.Pod) {
+	if g == nil {
+		return
+	}
+	g.over = true
+	if member != nil {
+		g.ended[member.UID] = true
 	}
 }
 
