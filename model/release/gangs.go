@@ -177,24 +177,3 @@ func withShadows(cy *podgroup.Cycle, c *model.Cluster, of func(*v1.Pod) bool) *m
 	}
 	return c
 }
-
-// preFilterRejectionIsError: DynamicResources cannot say whether preemption helps where it was not asked in PreFilter, as a plugin before
-// it has rejected the pod or, of a group, as there are no nodes.
-func preFilterRejectionIsError(r *answers.Rules) {
-	const missing = "not found"
-	afterDecide(func(d *model.Decision) {
-		pre := &d.Cycle.PreFiltered
-		// The state that DynamicResources has when it has been asked itself is missing.
-		if d.Eligible == nil || !pre.Stopped || pre.Rejection != nil && pre.Rejection.Plugin == "DynamicResources" {
-			return
-		}
-		*d = model.Decision{Cycle: d.Cycle, Verdicts: d.Verdicts, PostFilterError: missing}
-	})(r)
-	domain := r.OfGroups.Domain
-	r.OfGroups.Domain = func(cy *podgroup.Cycle) ([]*unit.Unit, string) {
-		if len(cy.First.Nodes) == 0 && cy.AsksOfDevices() {
-			return nil, missing
-		}
-		return domain(cy)
-	}
-}

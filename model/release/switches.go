@@ -52,7 +52,14 @@ var switches = []struct {
 	}))},
 	{HostPortsForgotten, onPlugin("NodePorts", variant.Rejudge(hostPortsForgotten))},
 	{NominatedNodeBlamesOthers, nominatedNodeBlamesOthers},
-	{PreFilterRejectionIsError, preFilterRejectionIsError},
+	{PreFilterRejectionIsError, afterDecide(func(d *model.Decision) {
+		pre := &d.Cycle.PreFiltered
+		// The state that DynamicResources has when it has been asked itself is missing.
+		if d.Eligible == nil || !pre.Stopped || pre.Rejection != nil && pre.Rejection.Plugin == "DynamicResources" {
+			return
+		}
+		*d = model.Decision{Cycle: d.Cycle, Verdicts: d.Verdicts, PostFilterError: "not found"}
+	})},
 	{PercentageOfPotentialNodes, func(r *answers.Rules) {
 		enough := r.NumCandidates
 		r.NumCandidates = func(percentage, absolute int32, _, potential int) int {

@@ -42,7 +42,7 @@ var openCycle = []Entry{
 		Class:       Defect,
 		Promise:     "PostFilter is called when the scheduling cycle failed at PreFilter or Filter; a plugin returns Unschedulable if it gets executed successfully but the pod cannot be made schedulable, Error if it aborts due to some internal error. A pod that cannot be scheduled even with preemption loses its nominatedNodeName.",
 		Source:      "doc comments of PostFilterPlugin (kube-scheduler/framework/interface.go:580@v0.37.1) and Preempt (preemption.go:175@v1.37.1)",
-		Happens:     "PreFilter stops at the first plugin that rejects for good, so DynamicResources finds no state of its own in PostFilter and returns the error \"not found\"; DefaultPreemption, which comes after it, never runs, the nomination stays, and the event says \"not found\". Of a group it is the same while the cluster has no nodes.",
+		Happens:     "PreFilter stops at the first plugin that rejects for good, so DynamicResources finds no state of its own in PostFilter and returns the error \"not found\"; DefaultPreemption, which comes after it, never runs, the nomination stays, and the event says \"not found\".",
 		Where:       "dynamicresources.go:1160@v1.37.1, PostFilter; runtime/framework.go:966@v1.37.1, RunPreFilterPlugins",
 		Consequence: "Each pod that PreFilter rejects for good gets an event that ends in \"not found\", and a nomination that it has keeps room on a node for nothing.",
 		Releases:    ">=1.34.0",
