@@ -35,7 +35,7 @@ func (l *Life) endMetByGate(pod string) []string {
 }
 
 // wayEnded tells whether, between two entries, a pod's way to a node ended before it was bound: it was told to end, or is gone, or
-// its binding has failed. Either counts as its deletion from the node (eventhandlers.go:305@v1.37.1, handleAssumedPodDeletion;
+// its binding has failed. Either counts as its deletion from the node (eventhandlers.go:304@v1.37.1, handleAssumedPodDeletion;
 // schedule_one.go:521@v1.37.1, handleBindingCycleError).
 func (l *Life) wayEnded(from, to int) (ended bool) {
 	assumed := map[string]bool{}
