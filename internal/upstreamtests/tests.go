@@ -169,6 +169,8 @@ var Tests = []Test{
 		fails{"one of its pods fits": "pods [v w] are evicted, want [v]"}},
 	{"unknown-topology-domain-is-error", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/members run already where a topology constraint allows no other",
 		fails{"in two zones": "the pod waits as [SchedulerError], want Unschedulable"}},
+	{"group-without-nodes-is-error", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/there are no nodes",
+		fails{"for a group": "the pod waits as [SchedulerError], want Unschedulable"}},
 	{"group-keeps-lower-nominations", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/a pod of lower priority is nominated",
 		fails{"a group preempts": "pods [low m] are nominated to node1, want 1"}},
 	{"gated-by-vain-preemption", scheduler + "scheduler_test.go", inTime + "/the victims are gone before they are preempted",

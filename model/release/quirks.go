@@ -57,6 +57,7 @@ const (
 	UnknownDomainIsError              Quirk = "unknown-topology-domain-is-error"     // an error if no topology domain has the nodes of all members that run
 	GroupKeepsLowerNominations        Quirk = "group-keeps-lower-nominations"        // preempting for a group withdraws no nomination
 	MembersStayNominated              Quirk = "members-stay-nominated"               // members of a group without a place keep their nomination
+	GroupWithoutNodesIsError          Quirk = "group-without-nodes-is-error"         // the cycle of a group ends in an error if there are no nodes
 	OwnNominationsCount               Quirk = "own-nominations-count"                // a group of priority 0 or less has its own nominations in its way
 )
 

@@ -111,6 +111,7 @@ var switches = []struct {
 	{LeastOfTwoDomains, leastOfTwoDomains},
 	{PreemptsForUnscheduledGroups, preemptsForUnscheduledGroups},
 	{UnknownDomainIsError, unknownDomainIsError},
+	{GroupWithoutNodesIsError, groupWithoutNodesIsError},
 	{GroupKeepsLowerNominations, groupKeepsLowerNominations},
 	{MembersStayNominated, membersStayNominated},
 	{OwnNominationsCount, ownNominationsCount},

@@ -120,6 +120,17 @@ var openGroups = []Entry{
 		Releases:    ">=1.37.0",
 	},
 	{
+		ID:          "group-without-nodes-is-error",
+		Title:       "A group is tried with an internal error as long as there are no nodes",
+		Class:       Defect,
+		Promise:     "Unschedulable: the PodGroup cannot be scheduled due to resource constraints, affinity/anti-affinity rules, or insufficient capacity for the gang. SchedulerError: it cannot be scheduled due to some internal error.",
+		Source:      "doc comments of PodGroupStatus.Conditions (scheduling/v1beta1/types.go:733@v0.37.1), PodReasonUnschedulable (core/v1/types.go:3774@v0.37.1) and PodReasonSchedulerError (core/v1/types.go:3782@v0.37.1)",
+		Happens:     "Where there are no nodes, no PreFilter plugin is run for the pods of the group. So DynamicResources, which comes first when preemption is tried for the group, finds no state of its own, and returns the error \"not found\". The group, and each of its pods, says SchedulerError.",
+		Where:       "dynamicresources.go:1242@v1.37.1, PodGroupPostFilter; schedule_one.go:578@v1.37.1, schedulePod",
+		Consequence: "Who looks for pods that are unschedulable, as an autoscaler does that makes the first node, does not find those of the group.",
+		Releases:    ">=1.37.0",
+	},
+	{
 		ID:          "group-keeps-lower-nominations",
 		Title:       "Preempting for a group withdraws no nominations of lower priority",
 		Class:       Inconsistency,

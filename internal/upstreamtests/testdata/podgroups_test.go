@@ -135,6 +135,19 @@ func TestScheduleOnePodGroup_Preemption(t *testing.T) {
 			check: func(o *outcome) error { return o.evicts("v") },
 		},
 		{
+			name: "there are no nodes",
+			groups: []runtime.Object{
+				st.MakeCompositePodGroup().Namespace("default").Name("cpg").UID("cpg").Priority(10).MinGroupCount(1).Obj(),
+				st.MakePodGroup().Namespace("default").Name("pg").UID("pg").Priority(10).MinCount(1).ParentCompositePodGroup("cpg").Obj(),
+				st.MakePodGroup().Namespace("default").Name("pg2").UID("pg2").Priority(10).MinCount(1).Obj(),
+			},
+			variants: []variant{
+				{"for a composite group", 10, []*st.PodWrapper{pod("m", "", 10, "1").PodGroupName("pg")}},
+				{"for a group", 10, []*st.PodWrapper{pod("m", "", 10, "1").PodGroupName("pg2")}},
+			},
+			check: func(o *outcome) error { return o.waitsAs(v1.PodReasonUnschedulable) },
+		},
+		{
 			name: "members run already where a topology constraint allows no other",
 			groups: []runtime.Object{
 				st.MakePodGroup().Namespace("default").Name("pg").UID("pg").Priority(10).MinCount(1).TopologyKey("zone").Obj(),

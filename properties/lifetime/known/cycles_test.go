@@ -73,7 +73,7 @@ func TestDeletedLateNearMisses(t *testing.T) {
 		{name: "without a group", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, pod)].Group = "" }},
 		{name: "it has failed since", trace: func(t *timeline.Trace) {
 			i := where(t, timeline.Fits, pod)
-			t.Entries = slices.Insert(t.Entries, i+1, timeline.Entry{What: timeline.Requeued, Object: pod})
+			t.Entries = slices.Insert(t.Entries, i+1, timeline.Entry{What: timeline.Requeued, Object: pod, Is: t.Entries[i].Is})
 			t.FlushedAt++
 		}},
 	}
@@ -178,6 +178,23 @@ func TestReplacedMemberNearMisses(t *testing.T) {
 			for i := range t.Entries {
 				if t.Entries[i].Replaced {
 					t.Entries[i].Object, t.Entries[i].Is, t.Entries[i].Was = "Pod default/other", nil, nil
+				}
+			}
+		}},
+	})
+}
+
+// TestGroupKeptByAffinityNearMisses: a group is kept out as the first of its kind is not noticed only if that is why a pod of it was
+// rejected, and the last of the kind is gone since then.
+func TestGroupKeptByAffinityNearMisses(t *testing.T) {
+	checkWhole(t, "member-preempts-its-only-peer", "group-is-not-kept-out", known.FirstUnnoticed, []nearMiss{
+		{name: "it was rejected for another reason", trace: func(t *timeline.Trace) {
+			t.Entries[where(t, timeline.Unfit, "Pod default/m")].Text = "0/2 nodes are available: 2 Insufficient cpu."
+		}},
+		{name: "its peer stays", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Object == "Pod default/v" && e.Text == "deleted" {
+					e.What = timeline.Stored
 				}
 			}
 		}},

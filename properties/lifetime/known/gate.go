@@ -88,7 +88,13 @@ func (l *Life) gatedBy(pod string) []string {
 	if !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return TriedAs(l.Trace, p.Name) == by && p.Gated }) { // of two of one name either
 		return nil
 	}
-	return l.opensNever(by)
+	ids := l.opensNever(by)
+	for _, p := range l.Trace.Quiet.Pods {
+		if len(ids) == 0 && p.Gated && TriedAs(l.Trace, p.Name) == by && l.firstUnnoticed(p.Name) {
+			ids = append(ids, FirstUnnoticed)
+		}
+	}
+	return ids
 }
 
 // TriedAs is the group in whose cycles a pod is tried, as timeline.Entry.Preemptor names it; or the pod.

@@ -9,32 +9,31 @@ import (
 // deletedLate are the pods of which the scheduler was told in the cycle of their group that they are gone, and that are on a node
 // by the end of it, which no failure has ended before an entry: each with its node.
 func (l *Life) deletedLate(before int) map[string]string {
-	in, gone := map[string]types.UID{}, map[string]types.UID{} // who is in a cycle of a group, and gone
-	on := map[string]string{}
+	in, gone := map[types.UID]bool{}, map[types.UID]bool{} // who is in a cycle of a group, and gone
+	on := map[types.UID]*timeline.Entry{}
 	for i := range l.Trace.Entries[:before] {
 		e := &l.Trace.Entries[i]
-		name, is := e.Pod(), pod(e.Is)
+		is, was := pod(e.Is), pod(e.Was)
 		switch {
 		case e.What == timeline.TakenOver:
 			clear(in)
 			clear(gone)
 			clear(on)
-		case name == "":
+		case e.What == timeline.Handled && e.Text == "deleted" && was != nil:
+			gone[was.UID] = in[was.UID]
+		case is == nil:
 		case e.What == timeline.Popped:
-			delete(in, name)
-			if e.Group != "" && is != nil {
-				in[name] = is.UID
-			}
-		case e.What == timeline.Handled && e.Text == "deleted":
-			if was := pod(e.Was); was != nil && in[name] == was.UID {
-				gone[name] = was.UID
-			}
-		case e.What == timeline.Fits && e.Group != "" && is != nil && gone[name] == is.UID:
-			on[name] = e.Node
+			in[is.UID] = e.Group != ""
+		case e.What == timeline.Fits && e.Group != "" && gone[is.UID]:
+			on[is.UID] = e
 		case e.What == timeline.Requeued:
-			delete(in, name)
-			delete(on, name)
+			delete(in, is.UID)
+			delete(on, is.UID)
 		}
 	}
-	return on
+	late := map[string]string{}
+	for _, e := range on {
+		late[e.Pod()] = e.Node
+	}
+	return late
 }
