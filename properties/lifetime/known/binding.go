@@ -153,7 +153,7 @@ func (l *Life) noPause() bool {
 
 // noPauseOfMember tells whether what goes on in the end is that a group is tried again and again for a member
 // whose binding has failed, be it with the rest of it: pods that did not fit when others did are to be tried again at once (doc
-// comment of AddAttemptedPodGroupIfNeeded, scheduling_queue.go:1157@v1.37.1).
+// comment of AddAttemptedPodGroupIfNeeded, scheduling_queue.go:1158@v1.37.1).
 func (l *Life) noPauseOfMember() bool {
 	if len(l.Trace.Entries) == 0 {
 		return false
