@@ -29,13 +29,13 @@ func move(t *timeline.Trace, from, to int) {
 // the cycle goes on.
 func TestCycleCutShortNearMisses(t *testing.T) {
 	const alone, group, first, last = "Pod default/c", "PodGroup default/g", "Pod default/m1", "Pod default/m2"
-	back := func(t *timeline.Trace) int { return where(t, timeline.Requeued, alone) }
+	back := func(t *timeline.Trace) int { return where(t, timeline.Told, alone) } // that its binding has failed
 	misses := []nearMiss{
-		{name: "it does not come back", trace: func(t *timeline.Trace) { t.Entries[back(t)].What = timeline.Told }},
-		{name: "it is gone", trace: func(t *timeline.Trace) { t.Entries[back(t)].Queue = "" }},
+		{name: "its binding does not fail", trace: func(t *timeline.Trace) { t.Entries[back(t)].Text = "Scheduled" }},
+		{name: "it is gone", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Requeued, alone)].Queue = "" }},
 		{name: "it comes back before the cycle", trace: func(t *timeline.Trace) { move(t, back(t), where(t, timeline.Popped, group)) }},
 		{name: "it comes back after the cycle", trace: func(t *timeline.Trace) { move(t, back(t), where(t, timeline.Requeued, last)+1) }},
-		{name: "it was on no way to a node", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, alone)].What = timeline.Told }},
+		{name: "it was on no way to a node", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, alone)].What = timeline.Started }},
 		{name: "it is of a group", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Popped, alone)].Group = "podgroup/default/h" }},
 	}
 	checkWhole(t, "finding-failed-binding-cuts-group-cycle", "one-queue", known.CycleCutShort, append(misses[:len(misses):len(misses)],
@@ -51,6 +51,15 @@ func TestCycleCutShortNearMisses(t *testing.T) {
 			t.Entries = slices.Insert(t.Entries, j, append(again, failed...)...)
 			t.FlushedAt += 5
 		}}))
+}
+
+// TestLeftBehindNearMisses: that a pod is tried which is gone is known only if the cycle was cut short from which it came back.
+func TestLeftBehindNearMisses(t *testing.T) {
+	const first, alone = "Pod default/m1", "Pod default/c"
+	checkWhole(t, "left-behind-pod-is-tried-when-gone", "the-gone-are-not-tried", known.CycleCutShort, []nearMiss{
+		{name: "the binding does not fail", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Told, alone)].Text = "Scheduled" }},
+		{name: "it has come back from no cycle", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Requeued, first)].What = timeline.Told }},
+	})
 }
 
 // TestDeletedLateNearMisses: a pod that is gone holds room as it was deleted late only if the scheduler was told so in the cycle of

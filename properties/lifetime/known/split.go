@@ -2,6 +2,7 @@ package known
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
@@ -9,10 +10,12 @@ import (
 // leftBehind tells whether a pod waits for the end of a cycle of its group that was over for the queue before: it came back from
 // that cycle, and a pod without a group was put back meanwhile.
 func (l *Life) leftBehind(pod string) bool {
-	if !slices.Contains(l.Trace.Quiet.Pod(pod).Queues, timeline.QueuePending) {
-		return false
-	}
-	for i := l.Trace.FlushedAt - 1; i >= 0; i-- {
+	return slices.Contains(l.Trace.Quiet.Pod(pod).Queues, timeline.QueuePending) && l.backWhenCutShort(pod, l.Trace.FlushedAt)
+}
+
+// backWhenCutShort tells whether the last cycle of its group from which a pod came back before an entry was cut short.
+func (l *Life) backWhenCutShort(pod string, before int) bool {
+	for i := before - 1; i >= 0; i-- {
 		if e := &l.Trace.Entries[i]; e.What == timeline.Requeued && e.Group != "" && e.Pod() == pod {
 			return l.cycleCutShort(e.Group, i)
 		}
@@ -44,7 +47,8 @@ func (l *Life) cycleCutShort(group string, before int) bool {
 	return l.putBackAlone(began, over)
 }
 
-// putBackAlone tells whether a pod without a group that had been found to fit was put back between two entries.
+// putBackAlone tells whether a pod without a group that had been found to fit was put back between two entries. That its binding has
+// failed is told just after that.
 func (l *Life) putBackAlone(from, to int) bool {
 	fits := map[string]bool{}
 	for i := range l.Trace.Entries[:to] {
@@ -53,11 +57,21 @@ func (l *Life) putBackAlone(from, to int) bool {
 			clear(fits)
 		case e.What == timeline.Fits && e.Group == "":
 			fits[e.Pod()] = TriedAs(l.Trace, e.Pod()) == e.Pod()
-		case e.What == timeline.Requeued && e.Group == "" && fits[e.Pod()]:
-			if i > from && e.Queue != "" {
+		case e.What == timeline.Told && fits[e.Pod()] && strings.HasPrefix(e.Text, "FailedScheduling:"):
+			if i > from && l.comesBack(i) {
 				return true
 			}
 			delete(fits, e.Pod())
+		}
+	}
+	return false
+}
+
+// comesBack tells whether a pod of which an entry tells that its binding has failed is in a queue then.
+func (l *Life) comesBack(told int) bool {
+	for i := told + 1; i < len(l.Trace.Entries); i++ {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Requeued && e.Object == l.Trace.Entries[told].Object {
+			return e.Queue != ""
 		}
 	}
 	return false
