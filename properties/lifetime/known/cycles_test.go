@@ -209,3 +209,14 @@ func TestGroupKeptByAffinityNearMisses(t *testing.T) {
 		}},
 	})
 }
+
+// TestMemberElsewhereNearMisses: room that was kept for a pod of a group is free unnoticed only if the pod was nominated there, and
+// goes elsewhere.
+func TestMemberElsewhereNearMisses(t *testing.T) {
+	const member = "Pod default/m1"
+	checkWhole(t, "nominated-member-goes-elsewhere", "no-wait-for-the-flush", known.KeptRoomFreed, []nearMiss{
+		{name: "it was nominated elsewhere", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Unfit, member)].Node = "node-2" }},
+		{name: "it stays where it is", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, member)].What = timeline.Told }},
+		{name: "it goes there", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, member)].Node = "node-1" }},
+	})
+}

@@ -55,7 +55,7 @@ func (l *Life) keptRoomFreed(pod, node string) (freed bool) {
 			for q, to := range nominated {
 				kept[q] = to == node && q != pod
 			}
-		case e.What == timeline.Decided:
+		case e.What == timeline.Decided, e.What == timeline.Unfit && e.Group != "" && e.Nomination != model.NominationKept:
 			p, ok := e.Is.(*v1.Pod)
 			if freed = freed || ok && kept[other] && e.Node != node && p.Status.NominatedNodeName == "" && priority[other] >= priority[pod]; e.Node != node {
 				delete(kept, other)
