@@ -180,7 +180,7 @@ func TestReportKeepsBack(t *testing.T) {
 	const known = "invalid-score-fails-cycle"
 	e, ok := ledger.LookUp(known)
 	require.True(t, ok && e.KeptBack())
-	secret := regexp.MustCompile(`(?i)secret\b|4711|dry run.*panic|` + known)
+	secret := regexp.MustCompile(`(?i)secret\b|\b4711\b|dry run.*panic|` + known)
 	for _, test := range []struct {
 		property, kind, detail string
 		timeline               bool
