@@ -37,7 +37,8 @@ func Cluster() *rapid.Generator[*model.Cluster] {
 func FromSeed(seed uint64) *model.Cluster { return FromSeedWith(seed, nil) }
 
 // FromSeedWith is FromSeed with some feature gates that are not drawn: the scheduler has
-// them so in each cluster. With model.GateWorkload on all clusters have pod groups, and with
+// them so in each cluster. Calls at the API are asynchronous in fewer of them: many releases do not
+// know how. With model.GateWorkload on all clusters have pod groups, and with
 // model.GateComposite on composite ones; off, none has.
 func FromSeedWith(seed uint64, gates map[string]bool) *model.Cluster {
 	return generate(draw.FromSeed(seed), gates, false)
