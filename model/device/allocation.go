@@ -95,6 +95,7 @@ func (d *devices) partsOf(id device, of *resourcev1.Device) *parts {
 // suffice tells whether a node has devices for all requests. known is false if too much
 // would have to be tried, or if it depends on what is open.
 func (d *devices) suffice(n *v1.Node) (enough, known bool) {
+	d = d.on(n)
 	if len(d.wanted) == 0 {
 		return true, true
 	}

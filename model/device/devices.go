@@ -25,6 +25,8 @@ type devices struct {
 	shares  map[device]share // of devices that are allocated in parts: what is consumed
 	wanted  [][]wish         // one for each request: the ways in which it may be met
 	claimed int              // how many claims want something
+	// extended are the extended resources that devices back, of each pod that wants some.
+	extended [][]extended
 	// constraints are those of claims, by the place among those that want something.
 	constraints map[int][]resourcev1.DeviceConstraint
 	Reading
@@ -166,6 +168,10 @@ func Enough(objects []runtime.Object, n *v1.Node, read func(*Reading), pods ...*
 		own, why := ownClaims(p, d.claims)
 		if why != "" {
 			return false, false
+		}
+		if backed, _ := extendedOf(p, objects); len(backed) > 0 {
+			d.extended = append(d.extended, backed)
+			unmodelledExtended(p, backed, func(string, string, string) { known = false })
 		}
 		for _, claim := range own {
 			if claim.Status.Allocation != nil || counted[claim] {

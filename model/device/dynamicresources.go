@@ -16,7 +16,9 @@ import (
 // (KEP-4381; dynamicresources.go:933@v1.37.1). The pods on the node do not matter,
 // and preemption does not free devices: they belong to claims, and what is
 // allocated or reserved does not change while pods are removed for the sake of
-// argument (docs: concepts/scheduling-eviction/dynamic-resource-allocation).
+// argument ("The Kubernetes scheduler doesn't support preemption for DRA resources": docs:
+// concepts/resource-management/dynamic-resource-allocation, "Limitations"). That holds also of
+// the claims that the scheduler makes for extended resources that devices back (extended.go).
 type DynamicResources struct{}
 
 // Name implements filter.Plugin.
@@ -27,15 +29,21 @@ func (DynamicResources) Name() string { return "DynamicResources" }
 // pod waiting, and removing pods is no help (dynamicresources.go:572@v1.37.1).
 func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
 	p := s.Preemptor.Pod
-	if len(p.Spec.ResourceClaims) == 0 {
+	backed, unbacked := extendedOf(p, s.Objects)
+	if len(p.Spec.ResourceClaims)+len(backed) == 0 {
 		return nil, filter.Answer{}
 	}
 	d := newDevices(s.Objects)
+	if len(backed) > 0 {
+		d.extended = [][]extended{backed}
+	} else {
+		unbacked = nil // no claim is made
+	}
 	own, why := ownClaims(p, d.claims)
 	if why != "" {
 		return nil, filter.Rejected(why)
 	}
-	st, answer := &State{devices: d}, filter.Answer{}
+	st, answer := &State{devices: d, unbacked: unbacked}, filter.Answer{}
 	for _, claim := range own {
 		if claim.Status.Allocation != nil {
 			// Any number of pods may share it, even more than reservedFor has room for
@@ -113,7 +121,12 @@ type State struct {
 	// node for no other reason, and that no other pod uses, by Node.Index.
 	Idle    [][]string
 	devices *devices
+	// unbacked are the extended resources that no devices back, of a pod that has others.
+	unbacked []v1.ResourceName
 }
+
+// Allocates tells whether the pod has to be given devices, on some node at least.
+func (st *State) Allocates() bool { return len(st.Open)+len(st.devices.extended) > 0 }
 
 // Read judges anew as if the documents were read otherwise. Claims are told by their
 // places among those of Open.
@@ -131,7 +144,7 @@ func (st *State) Deallocatable(n *filter.Node) []string { return st.Idle[n.Index
 func (st *State) Judge(s *filter.Snapshot) {
 	st.Verdicts, st.Idle = make(filter.Verdicts, len(s.Nodes)), make([][]string, len(s.Nodes))
 	for i, n := range s.Nodes {
-		if enough, _ := st.devices.suffice(n.Node); !enough {
+		if enough, _ := st.devices.suffice(n.Node); !enough || lacks(n.Node, st.unbacked) {
 			st.Verdicts[i] = filter.Unresolvable("cannot allocate all claims")
 			continue
 		}

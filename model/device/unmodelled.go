@@ -18,35 +18,33 @@ import (
 // and of the devices there are, is not covered: everything by which one device is
 // not as good as another, and devices that are not simply free or taken.
 func (DynamicResources) Unmodelled(s *filter.Snapshot, report filter.Report) {
-	if len(s.Preemptor.Spec.ResourceClaims) > 0 {
-		unmodelledClaims(s, report)
+	backed, _ := extendedOf(s.Preemptor.Pod, s.Objects)
+	if len(s.Preemptor.Spec.ResourceClaims)+len(backed) == 0 {
+		return
 	}
+	if len(backed) > 0 {
+		unmodelledExtended(s.Preemptor.Pod, backed, report)
+	}
+	unmodelledClaims(s, backed, report)
 }
 
 // UnmodelledResources reports the resources that pods get from devices without naming a
-// claim. NodeResourcesFit looks at them, too.
+// claim, as far as other plugins look at them, too, or more than the verdicts on nodes
+// depends on them.
 func UnmodelledResources(s *filter.Snapshot, report filter.Report) {
 	for _, p := range s.Known {
 		if len(p.Status.NodeAllocatableResourceClaimStatuses) > 0 && s.FeatureGates["DRANodeAllocatableResources"] {
 			report("Pod "+filter.Key(p), "status.nodeAllocatableResourceClaimStatuses", "dynamic resource allocation")
 		}
 	}
-	for _, o := range s.Objects {
-		if class, ok := o.(*resourcev1.DeviceClass); ok && Backs(class, s.Preemptor.Pod) {
-			report("DeviceClass "+class.Name, "spec.extendedResourceName", "extended resources backed by dynamic resource allocation")
-		}
+	for _, claim := range SpecialOf(s.Preemptor.Pod, s.Objects) {
+		// "If found, scheduler would reuse it" (KEP-5004, "PreFilter"), but "retry anew"
+		// (extendeddynamicresources.go:224@v1.37.1).
+		report("ResourceClaim "+filter.Key(claim), "metadata.annotations", "a claim for extended resources that an earlier cycle has made")
 	}
 }
 
-// Backs tells whether the pod may get a resource that it requests from devices of the
-// class (KEP-5004).
-func Backs(class *resourcev1.DeviceClass, p *v1.Pod) bool {
-	needs, none := filter.Requested(p), filter.Quantity{}
-	return class.Spec.ExtendedResourceName != nil && needs.Get(v1.ResourceName(*class.Spec.ExtendedResourceName)) != none ||
-		needs.Get(v1.ResourceName(resourcev1.ResourceDeviceClassPrefix+class.Name)) != none
-}
-
-func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
+func unmodelledClaims(s *filter.Snapshot, backed []extended, report filter.Report) {
 	p := s.Preemptor.Pod
 	own, d := map[string]bool{}, newDevices(s.Objects)
 	for i := range p.Spec.ResourceClaims {
@@ -54,7 +52,10 @@ func unmodelledClaims(s *filter.Snapshot, report filter.Report) {
 			own[p.Namespace+"/"+name] = true
 		}
 	}
-	allocates := false
+	allocates := len(backed) > 0
+	if allocates {
+		d.extended = [][]extended{backed}
+	}
 	for _, o := range s.Objects {
 		claim, ok := o.(*resourcev1.ResourceClaim)
 		if !ok || !own[filter.Key(claim)] {
@@ -147,10 +148,10 @@ const maxWays, maxPlacements = 1000, 50000
 
 // tooMany says why what is wanted cannot be told on some of the nodes.
 func (d *devices) tooMany(nodes []*v1.Node) string {
-	ways, placements, most, others := 1, 1, 0, false
+	ways, placements, most, others := 1, 1, 0, len(d.extended) > 0
 	for _, n := range nodes {
 		offered := d.offeredTo(n)
-		if !d.intricate(offered) {
+		if !d.on(n).intricate(offered) {
 			most = max(most, len(offered))
 		} else if _, known := d.suffice(n); !known {
 			return "more combinations of devices than are tried, or one device twice for one request"

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -21,8 +22,12 @@ func (NodeResourcesFit) PreFilter(s *Snapshot) (State, Answer) {
 	st.Needs[s.Preemptor.Index] = Requested(s.Preemptor.Pod)
 	s.Placed(func(_ *Node, p *Pod) { st.Needs[p.Index] = Occupied(p.Pod) })
 	for _, want := range st.Needs[s.Preemptor.Index] {
-		if want.Quantity != (Quantity{}) {
-			st.Wanted = append(st.Wanted, want)
+		if want.Quantity == (Quantity{}) {
+			continue
+		}
+		st.Wanted = append(st.Wanted, want)
+		if IsExtended(want.Name) && Backing(s.Objects, want.Name) != nil {
+			st.Backed = append(st.Backed, want.Name)
 		}
 	}
 	return st, Answer{}
@@ -35,6 +40,10 @@ type ResourcesState struct {
 	// Wanted are the resources that a node has to have enough of. Those of which
 	// the scheduler keeps no account are passed over.
 	Wanted Resources
+	// Backed are those of them that devices back on nodes which do not have them: there
+	// they are left to DynamicResources (KEP-5004, "Scheduling for Extended Resource backed
+	// by DRA").
+	Backed []v1.ResourceName
 }
 
 // Fits implements State. A request above allocatable itself cannot be helped by
@@ -53,7 +62,7 @@ func (st *ResourcesState) Fits(n *Node, v View) *Verdict {
 		fail("Too many pods", false)
 	}
 	for _, want := range st.Wanted {
-		if !IsScheduled(want.Name) {
+		if !IsScheduled(want.Name) || st.LeftToDevices(n, want.Name) {
 			continue
 		}
 		request, allocatable := want.RoundedUp(), has(want.Name)
@@ -66,6 +75,11 @@ func (st *ResourcesState) Fits(n *Node, v View) *Verdict {
 		}
 	}
 	return failed
+}
+
+// LeftToDevices tells whether the pod gets a resource on a node from devices, if at all.
+func (st *ResourcesState) LeftToDevices(n *Node, name v1.ResourceName) bool {
+	return slices.Contains(st.Backed, name) && !HasItself(n.Node, name)
 }
 
 // Alike implements State.

@@ -18,7 +18,7 @@ import (
 // bits are, by how many digits the quantity has (apimachinery
 // resource/quantity.go:828@v0.37.1, ScaledValue); the preemptor's is at least 0
 // (framework/types.go:1665@v1.37.1, SetMaxResource).
-func int64WrapsAround(s *filter.Snapshot, st filter.State, _ *filter.ResourcesState) filter.State {
+func int64WrapsAround(s *filter.Snapshot, st filter.State, of *filter.ResourcesState) filter.State {
 	needs := make([]v1.ResourceList, s.Size()) // by Pod.Index
 	needs[0] = resourcehelper.PodRequests(s.Preemptor.Pod, resourcehelper.PodResourcesOptions{})
 	s.Placed(func(_ *filter.Node, p *filter.Pod) {
@@ -51,7 +51,7 @@ func int64WrapsAround(s *filter.Snapshot, st filter.State, _ *filter.ResourcesSt
 			for _, p := range v.Pods {
 				free -= asInt64(needs[p.Index], name)
 			}
-			if filter.IsScheduled(name) && request > 0 && request > free {
+			if filter.IsScheduled(name) && !of.LeftToDevices(n, name) && request > 0 && request > free {
 				fail("Insufficient "+string(name), request > allocatable)
 			}
 		}

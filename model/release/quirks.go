@@ -33,6 +33,7 @@ const (
 	MissingDriverResolvable           Quirk = "missing-driver-resolvable"            // a node that lacks a driver fails in a resolvable way
 	VolumeNodeFields                  Quirk = "volume-node-fields"                   // a volume's node affinity to fields of the node, as its name, is ignored
 	ClaimAllocatedTwice               Quirk = "claim-allocated-twice"                // a claim that the preemptor names twice is allocated twice
+	UnpickedClassUnnamed              Quirk = "unpicked-class-unnamed"               // a class that comes second to one of its name cannot be asked for by its own
 	AdminDevicesWithheld              Quirk = "admin-devices-withheld"               // what a claim administers is taken from the claims after it
 	AdminAccessConsumes               Quirk = "admin-access-consumes"                // administration needs counters and capacity that are free
 	CapacityNamesAreText              Quirk = "capacity-names-are-text"              // a capacity is found only by the name as it is written

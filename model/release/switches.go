@@ -131,6 +131,10 @@ var switches = []struct {
 			st.Judge(s)
 		}
 	}))},
+	{UnpickedClassUnnamed, func(r *answers.Rules) {
+		onPlugin("NodeResourcesFit", variant.Where(anyUnpicked, variant.Misread(withoutUnpicked)))(r)
+		onPlugin("DynamicResources", variant.Where(anyUnpicked, variant.Misread(unpickedMisnamed)))(r)
+	}},
 	{ClaimAllocatedTwice, onPlugin("DynamicResources", variant.Where(
 		func(s *filter.Snapshot) bool { return len(s.Preemptor.Spec.ResourceClaims) > 1 }, variant.Misread(claimAllocatedTwice)))},
 
@@ -304,7 +308,7 @@ func unknownDomainPanics(r *answers.Rules) {
 // readDevices has the documents on devices read otherwise.
 func readDevices(change func(*device.Reading)) func(*answers.Rules) {
 	return onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
-		if len(st.Open) > 0 {
+		if st.Allocates() {
 			st.Read(s, change)
 		}
 	}))

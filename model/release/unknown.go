@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 )
@@ -133,6 +134,9 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			report("DeviceTaintRule "+o.Name, "apiVersion", ">=1.37.0") // KEP-5055
 		case *resourcev1.DeviceClass:
 			report("DeviceClass "+o.Name, "apiVersion", ">=1.34.0")
+			if !r.In(">=1.37.0") && c.Preemptor != nil && device.Backs([]runtime.Object{o}, c.Preemptor) { // KEP-5004
+				u.Add("DeviceClass "+o.Name, "spec.extendedResourceName", fmt.Sprintf("how %s serves extended resources from devices is not modelled", r))
+			}
 		}
 	}
 	s := &c.Settings

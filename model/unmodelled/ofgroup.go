@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
@@ -38,7 +39,7 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 			u.Add(object, "spec.schedulerName", "another scheduler's pod")
 		case m.Spec.NodeName != "":
 			continue
-		case volume.Mounts(m) || len(m.Spec.ResourceClaims) > 0:
+		case volume.Mounts(m) || device.Uses(c.Extra, m):
 			// KEP-5710, "In place victim reprieval": these plugins "produce false negatives".
 			u.Add(object, "spec", "what members before it take of volumes and devices")
 		}

@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -212,8 +213,9 @@ var FittingPodIsBound = properties.Property{
 	Applies: func(s *properties.Subject) bool {
 		p := s.Cluster.Preemptor
 		// Others write to volumes and claims before the pod is bound; an extender may bind it.
-		// Claims may be made for it.
-		return len(s.Unmodelled) == 0 && s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && !s.Extended() && len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) == 0
+		// For resources that devices back a claim is made: see extended-resource-claim.
+		return len(s.Unmodelled) == 0 && s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && !s.Extended() &&
+			len(p.Spec.Volumes) == 0 && !device.Uses(s.Cluster.Extra, p)
 	},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings

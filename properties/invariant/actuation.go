@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -84,13 +85,19 @@ var NothingElseWritten = properties.Property{
 	Lies:    []string{"an event is created", "a victim is deleted without grace", "another condition of the pod is written", "a pod that is no victim is deleted", "the pod is nominated to another node"},
 	Applies: actuated,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
-		o, a := s.Observation, s.Observation.Actuation
+		o, a := s.Observation, *s.Observation.Actuation
 		broken := func(about, detail string) {
 			findings = append(findings, properties.FoundOf(model.StageActuate, "", about, detail))
 		}
 		var victims []string
 		if o.Pick != nil {
 			victims = o.Pick.Victims
+		}
+		for _, claim := range device.SpecialOf(s.Cluster.Preemptor, s.Cluster.Extra) {
+			// "It is deleted … by the scheduler dynamic resource plugin during postFilter phase" (KEP-5004).
+			a.Other = slices.DeleteFunc(slices.Clone(a.Other), func(write string) bool {
+				return strings.HasPrefix(write, "delete resourceclaims "+model.Key(claim)) || strings.HasPrefix(write, "update resourceclaims "+model.Key(claim)+", ")
+			})
 		}
 		for _, write := range a.Other {
 			if !s.Assumes("victim-status-overwritten") || !slices.ContainsFunc(victims, func(key string) bool { return strings.HasPrefix(write, "patch "+key+" [status]") }) {

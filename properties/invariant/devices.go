@@ -20,7 +20,7 @@ var NominatedKeepDevices = properties.Property{
 	Source: "doc comment of RunFilterPluginsWithNominatedPods (runtime/framework.go:1268@v1.37.1); nominatedNodeName \"helps the scheduler track resources reserved for Pod P\": " + properties.DocsNominated,
 	Lies:   []string{"no device is free where the pod goes"},
 	Applies: func(s *properties.Subject) bool {
-		return destination(s) != "" && len(s.Cluster.Preemptor.Spec.ResourceClaims) > 0
+		return destination(s) != "" && device.Uses(s.Cluster.Extra, s.Cluster.Preemptor)
 	},
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		c, to := s.Cluster, destination(s)
@@ -38,7 +38,7 @@ var NominatedKeepDevices = properties.Property{
 			return nil, nil
 		}
 		for _, p := range c.Pods {
-			if p.Spec.NodeName != "" || p.Status.NominatedNodeName != to || len(p.Spec.ResourceClaims) == 0 ||
+			if p.Spec.NodeName != "" || p.Status.NominatedNodeName != to || !device.Uses(c.Extra, p) ||
 				!c.Settings.Schedules(p.Spec.SchedulerName) || model.Priority(p) < model.Priority(c.Preemptor) {
 				continue
 			}

@@ -7,10 +7,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
@@ -29,16 +27,7 @@ func judgedLate(c *model.Cluster) bool {
 // resources that devices back. Claims name pods and nodes, slices name nodes, and which
 // devices are free depends on all of them.
 func usesDevices(c *model.Cluster) bool {
-	return len(c.Preemptor.Spec.ResourceClaims) > 0 || devicesBack(c)
-}
-
-// devicesBack tells whether the preemptor may get a resource that it requests from
-// devices.
-func devicesBack(c *model.Cluster) bool {
-	return slices.ContainsFunc(c.Extra, func(o runtime.Object) bool {
-		class, ok := o.(*resourcev1.DeviceClass)
-		return ok && device.Backs(class, c.Preemptor)
-	})
+	return device.Uses(c.Extra, c.Preemptor)
 }
 
 // addingUselessNode: the new node has no labels, so it is in no domain to spread

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -22,7 +23,7 @@ var scalingResources = relation{
 	source: "docs: concepts/configuration/manage-resources-containers, \"How Pods with resource requests are scheduled\"",
 	lies:   []string{"big nodes are worse", "big nodes have room"},
 	vary: func(s *properties.Subject, random *rand.Rand) *variation {
-		if devicesBack(s.Cluster) {
+		if device.Backs(s.Cluster.Extra, s.Cluster.Preemptor) {
 			return nil // there are as many devices as there are
 		}
 		factor := []int64{2, 3, 10}[random.IntN(3)]

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -28,10 +25,7 @@ var TwinsAgree = properties.Property{
 		system, ok := s.System.(reference.StressSystem)
 		p := s.Cluster.Preemptor
 		// Volumes and devices of a pod that is being bound are not those of one that is.
-		reserves := len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 || slices.ContainsFunc(s.Cluster.Extra, func(o runtime.Object) bool {
-			class, ok := o.(*resourcev1.DeviceClass)
-			return ok && device.Backs(class, p)
-		})
+		reserves := len(p.Spec.Volumes) > 0 || device.Uses(s.Cluster.Extra, p)
 		if !ok || s.Observation.ScheduledTo == "" || s.Extended() || reserves {
 			return nil, nil
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -237,11 +236,7 @@ func (s *scheduler) unloadPreemptor(p *v1.Pod) error {
 	if assumed, err := s.sched.Cache.IsAssumedPod(p); err != nil || !assumed {
 		return err
 	}
-	backed := slices.ContainsFunc(s.loaded.extra, func(o runtime.Object) bool {
-		class, ok := o.(*resourcev1.DeviceClass)
-		return ok && device.Backs(class, p)
-	})
-	if (backed || len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0) && !s.loaded.wereBound[model.Key(p)] {
+	if (len(p.Spec.Volumes) > 0 || device.Uses(s.loaded.extra, p)) && !s.loaded.wereBound[model.Key(p)] {
 		return errors.New("plugins may have reserved something for the pod")
 	}
 	pod, err := s.sched.Cache.GetPod(p)

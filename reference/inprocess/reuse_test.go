@@ -14,8 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
-	apiruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
@@ -91,11 +89,7 @@ func TestReuseNeverLeaksClaims(t *testing.T) {
 	for seed := uint64(0); clusters < testsize.Times(200); seed++ {
 		c := generators.FromSeed(seed)
 		c.Settings.Parallelism = nil // several workers list candidates in any order
-		backed := slices.ContainsFunc(c.Extra, func(o apiruntime.Object) bool {
-			class, ok := o.(*resourcev1.DeviceClass)
-			return ok && device.Backs(class, c.Preemptor)
-		})
-		if len(c.Preemptor.Spec.ResourceClaims) == 0 && !backed {
+		if !device.Uses(c.Extra, c.Preemptor) {
 			observe(t, reused, c)
 			continue
 		}
