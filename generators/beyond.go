@@ -32,6 +32,23 @@ func requestsGPUs(p *v1.Pod) bool {
 	return false
 }
 
+// extendFurther gives details to clusters in which devices back an extended resource, makes
+// some more of these, and has some pods with claims ask for devices so, too. It comes after
+// all else, and draws from a source of its own.
+func (g *generator) extendFurther(s draw.Source, c *model.Cluster) {
+	name := resourceNames[gpu]
+	switch {
+	case c.Preemptor == nil:
+	case g.claims && s.Chance(12):
+		devices.Beside(s, name, c)
+	case devices.Extends(c.Extra):
+		c.Extra = devices.Detailed(s, name, c)
+	case !g.claims && requestsGPUs(c.Preemptor) && s.Chance(8):
+		c.Extra = append(c.Extra, devices.Extend(s, name, c.Nodes)...)
+		c.Extra = devices.Detailed(s, name, c)
+	}
+}
+
 // crowd adds so many nodes with room for the preemptor that the scheduler looks at some
 // of them only, all or most of which an extender does not let pass.
 func (g *generator) crowd(c *model.Cluster) {

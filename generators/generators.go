@@ -62,7 +62,7 @@ func FromBytes(data []byte) *model.Cluster {
 }
 
 func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
-	last, history := draw.Apart(s), draw.FurtherApart(s)
+	last, history, extending := draw.Apart(s), draw.FurtherApart(s), draw.StillFurtherApart(s)
 	g := &generator{Source: s, features: drawFeatures(s)}
 	count := draw.Weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
 	if g.wild {
@@ -125,6 +125,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 			groups.Set(c, gate, on)
 		}
 	}
+	g.extendFurther(extending, c)
 	return c
 }
 

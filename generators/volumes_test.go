@@ -1,6 +1,7 @@
 package generators_test
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -85,10 +86,7 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 		return func(c *model.Cluster) bool { return anyExtra(c, is) }
 	}
 
-	kinds := map[string]struct {
-		per10000 int
-		has      func(*model.Cluster) bool
-	}{
+	kinds := map[string]kind{
 		"storage": {900, func(c *model.Cluster) bool { return len(c.Extra) > 0 }},
 		"no claim": {20, func(c *model.Cluster) bool {
 			for i, claim := range claimsOf(c, c.Preemptor) {
@@ -175,6 +173,7 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 			return anyExtra(c, func(d *storagev1.CSIDriver) bool { return *d.Spec.PreventPodSchedulingIfMissing })
 		}},
 	}
+	maps.Copy(kinds, extendedKinds())
 	requireKinds(t, kinds, rangesAfter(t, "## Storage"), 25)
 	for name, at := range kinds {
 		t.Run(name, func(t *testing.T) {

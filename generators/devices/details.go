@@ -280,22 +280,3 @@ func (d *detailer) awaitBinding() {
 		}
 	}
 }
-
-// Extend makes devices back an extended resource, which some of the nodes then no longer
-// have as their own. It returns all objects that this takes.
-func Extend(s draw.Source, name v1.ResourceName, nodes []*v1.Node) []runtime.Object {
-	class := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "extending"}, Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: new(string(name))}}
-	objects := []runtime.Object{class}
-	m := &claimMaker{Cluster: Cluster{Source: s}}
-	for i, n := range nodes {
-		if !s.Chance(60) {
-			continue
-		}
-		delete(n.Status.Allocatable, name)
-		delete(n.Status.Capacity, name)
-		if count := draw.Pick(s, 2, 1, 4, 0); count > 0 {
-			m.slice(numbered("backing", i), n.Name+"-backing", count, func(spec *resourcev1.ResourceSliceSpec) { spec.NodeName = &n.Name })
-		}
-	}
-	return append(objects, m.objects...)
-}

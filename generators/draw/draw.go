@@ -34,6 +34,9 @@ func Apart(s Source) Source { return apart(s, 0x6A09E667F3BCC909) }
 // FurtherApart is Apart from Apart, too.
 func FurtherApart(s Source) Source { return apart(s, 0xBB67AE8584CAA73B) }
 
+// StillFurtherApart is FurtherApart from FurtherApart.
+func StillFurtherApart(s Source) Source { return apart(s, 0x3C6EF372FE94F82B) }
+
 func apart(s Source, stream uint64) Source {
 	if s, random := s.(randomSource); random {
 		return randomSource{rand.New(rand.NewPCG(s.seed, stream)), s.seed}

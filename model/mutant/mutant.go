@@ -47,7 +47,7 @@ func (m Mutant) Seeing(o *model.Observation) Mutant {
 // filter, budget rule, and the rest of the decision core.
 func All() []Mutant {
 	var all []Mutant
-	for _, m := range slices.Concat(ofCriteria(), ofPlugins(), ofDevices, ofSearch, ofBudgets, ofEligibility, ofVictims, ofNominated, ofActuation) {
+	for _, m := range slices.Concat(ofCriteria(), ofPlugins(), ofDevices, ofExtended, ofSearch, ofBudgets, ofEligibility, ofVictims, ofNominated, ofActuation) {
 		rules := answers.Documented()
 		m.change(rules)
 		all = append(all, Mutant{m.name, rules, nil})
