@@ -76,6 +76,16 @@ type (
 	Metrics = observation.Metrics
 	// Call is one API write.
 	Call = observation.Call
+	// WrittenClaim is a resource claim that is written.
+	WrittenClaim = observation.WrittenClaim
+	// DeviceRequest is a request for so many devices of a class.
+	DeviceRequest = observation.DeviceRequest
+	// Device is a device that is allocated for a request.
+	Device = observation.Device
+	// ExtendedClaim is what the status of a pod says of the claim for its extended resources.
+	ExtendedClaim = observation.ExtendedClaim
+	// RequestMapping says for which request of the claim a container gets a resource.
+	RequestMapping = observation.RequestMapping
 	// Condition is one condition of a pod's status.
 	Condition = observation.Condition
 	// Event is one event as the API server is sent it.

@@ -321,6 +321,11 @@ type Call struct {
 	NominatedNode *string
 	// Node is the node that a pod is bound to.
 	Node string
+	// Claim is what a claim is made of, or what is written to its status.
+	Claim *WrittenClaim
+	// ExtendedClaim is what a patch sets status.extendedResourceClaimStatus to; nil if it
+	// leaves it alone.
+	ExtendedClaim *ExtendedClaim
 	// Rest is everything else that was asked for: options of a deletion, further
 	// fields of a patch.
 	Rest string
@@ -329,6 +334,37 @@ type Call struct {
 	// Gated says that PreEnqueue kept the preemptor out of the active queue at that time.
 	Gated bool
 }
+
+// WrittenClaim is a resource claim that is written.
+type WrittenClaim struct {
+	// Special says that it is for the extended resources of a pod, Pod is the UID of the pod
+	// that controls it.
+	Special bool
+	Pod     string
+	// Requests are what it asks for, Devices what it gets.
+	Requests []DeviceRequest
+	Devices  []Device
+	// ReservedFor are the UIDs of its users.
+	ReservedFor []string
+}
+
+// DeviceRequest is a request for so many devices of a class.
+type DeviceRequest struct {
+	Name, Class string
+	Count       int64
+}
+
+// Device is a device that is allocated for a request.
+type Device struct{ Request, Driver, Pool, Name string }
+
+// ExtendedClaim is what the status of a pod says of the claim for its extended resources.
+type ExtendedClaim struct {
+	Name     string
+	Mappings []RequestMapping
+}
+
+// RequestMapping says for which request of the claim a container gets a resource.
+type RequestMapping struct{ Container, Resource, Request string }
 
 func (c Call) String() string {
 	s := c.Verb + " " + c.Resource + " " + c.Object
@@ -340,6 +376,9 @@ func (c Call) String() string {
 	}
 	if c.Node != "" {
 		s += ", node " + c.Node
+	}
+	if c.ExtendedClaim != nil {
+		s += ", extendedResourceClaimStatus " + c.ExtendedClaim.Name
 	}
 	if c.Rest != "" {
 		s += ", " + c.Rest

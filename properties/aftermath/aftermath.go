@@ -30,6 +30,7 @@ func All() []properties.Property {
 		QueuedByDeletion,
 		WaitsInItsQueue,
 		FittingPodIsBound,
+		ExtendedResourceClaim,
 	}
 }
 

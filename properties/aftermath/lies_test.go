@@ -66,11 +66,13 @@ func replaceNote(old, with string) func(*aftermath) {
 	}
 }
 
-// lies are what a lying scheduler tells, by the names in Property.Lies.
-var lies = []struct {
+type lie struct {
 	property, name string
 	tell           func(a *aftermath)
-}{
+}
+
+// lies are what a lying scheduler tells, by the names in Property.Lies.
+var lies = []lie{
 	{"victims-are-told", "no event for a victim", func(a *aftermath) {
 		a.Events = slices.DeleteFunc(a.Events, func(e model.Event) bool { return e.Regarding == "Pod default/low" })
 	}},
@@ -155,13 +157,16 @@ func TestAftermathCatchesLies(t *testing.T) {
 			caught[property] = append(caught[property], name)
 		})
 	}
-	for _, lie := range lies {
+	for _, lie := range slices.Concat(lies, ofExtendedClaims) {
 		c := cluster()
 		if lie.property == "fitting-pod-is-bound" {
 			c.Preemptor = checktest.Pod("p", 10, "0")
 		}
 		if lie.property == "transition-is-dated" {
 			giveConditions(c)
+		}
+		if lie.property == "extended-resource-claim" {
+			c = extendedCluster(lie.name)
 		}
 		test(lie.property, lie.name, c, func(o *model.Observation) {
 			require.True(t, o.ScheduledTo != "" || len(o.Pick.Victims) == 2)

@@ -92,7 +92,10 @@ func newAPIServer() *apiServer {
 			if o, err := meta.Accessor(obj); err == nil {
 				c.Object = model.Key(o)
 			}
-			c.Rest = claimWrite(obj)
+			c.Rest, c.Claim = claimWrite(obj), writtenClaim(obj)
+		}
+		if deletion, ok := action.(clienttesting.DeleteAction); ok {
+			c.Object = deletion.GetNamespace() + "/" + deletion.GetName()
 		}
 		claim, ok := obj.(*resourcev1.ResourceClaim)
 		if !ok || c.Verb != "create" {
@@ -147,6 +150,32 @@ func claimWrite(obj runtime.Object) string {
 		return "not allocated, but in use"
 	}
 	return deallocates
+}
+
+// writtenClaim is what is written of a claim; nil if the object is none.
+func writtenClaim(obj runtime.Object) *model.WrittenClaim {
+	claim, ok := obj.(*resourcev1.ResourceClaim)
+	if !ok {
+		return nil
+	}
+	w := &model.WrittenClaim{Special: claim.Annotations[resourcev1.ExtendedResourceClaimAnnotation] == "true"}
+	if owner := metav1.GetControllerOfNoCopy(claim); owner != nil {
+		w.Pod = string(owner.UID)
+	}
+	for _, r := range claim.Spec.Devices.Requests {
+		if r.Exactly != nil {
+			w.Requests = append(w.Requests, model.DeviceRequest{Name: r.Name, Class: r.Exactly.DeviceClassName, Count: r.Exactly.Count})
+		}
+	}
+	if claim.Status.Allocation != nil {
+		for _, r := range claim.Status.Allocation.Devices.Results {
+			w.Devices = append(w.Devices, model.Device{Request: r.Request, Driver: r.Driver, Pool: r.Pool, Name: r.Device})
+		}
+	}
+	for _, user := range claim.Status.ReservedFor {
+		w.ReservedFor = append(w.ReservedFor, string(user.UID))
+	}
+	return w
 }
 
 func (a *apiServer) call(c model.Call) error {
@@ -267,7 +296,7 @@ func (a *apiServer) readAgain(data []byte, c *model.Call) {
 		}
 		a.read[string(data)] = read
 	}
-	c.Conditions, c.Rest = slices.Clone(read.Conditions), read.Rest
+	c.Conditions, c.ExtendedClaim, c.Rest = slices.Clone(read.Conditions), read.ExtendedClaim, read.Rest
 	if read.NominatedNode != nil {
 		c.NominatedNode = new(*read.NominatedNode)
 	}
@@ -284,6 +313,8 @@ type statusPatch struct {
 			Patch                             string `json:"$patch"`
 		}
 		Order json.RawMessage `json:"$setElementOrder/conditions"` // goes with Conditions
+
+		ExtendedResourceClaimStatus *v1.PodExtendedResourceClaimStatus
 	}
 }
 
@@ -301,6 +332,12 @@ func readPatch(data []byte, c *model.Call) {
 	}
 	if *name != nil {
 		c.NominatedNode = &node
+	}
+	if is := patch.Status.ExtendedResourceClaimStatus; is != nil {
+		c.ExtendedClaim = &model.ExtendedClaim{Name: is.ResourceClaimName}
+		for _, m := range is.RequestMappings {
+			c.ExtendedClaim.Mappings = append(c.ExtendedClaim.Mappings, model.RequestMapping{Container: m.ContainerName, Resource: m.ResourceName, Request: m.RequestName})
+		}
 	}
 	var rest []string
 	for _, condition := range patch.Status.Conditions {
@@ -327,7 +364,7 @@ func actuation(calls []model.Call, isOwn func(key string) bool, nomination model
 		case c.Resource == "podgroups/status":
 			known = c.Verb == "patch" && c.Rest == ""
 		case isOwn(c.Object):
-			known = c.Verb == "bind" || c.Verb == "patch" && c.Resource == "pods/status" && c.Rest == "" &&
+			known = c.Verb == "bind" || c.Verb == "patch" && c.Resource == "pods/status" && c.Rest == "" && c.ExtendedClaim == nil &&
 				!slices.ContainsFunc(c.Conditions, func(is model.Condition) bool { return is.Type != string(v1.PodScheduled) })
 		case c.Verb == "delete" && c.Resource == "pods" && c.Rest == "":
 			a.Deleted = append(a.Deleted, c.Object)
