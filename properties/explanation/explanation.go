@@ -32,6 +32,8 @@ type Explanation struct {
 	FitsOn []string `json:"fitsOn,omitempty"`
 	// Failed says why the pod does not fit, of nodes with the same reason at once.
 	Failed []Failure `json:"failed,omitempty"`
+	// FromDevices are the extended resources that the pod gets from devices on some nodes.
+	FromDevices []FromDevices `json:"fromDevices,omitempty"`
 	// Deallocations are the resource claims of which one loses its allocation.
 	Deallocations []string `json:"deallocations,omitempty"`
 
@@ -154,6 +156,7 @@ func Of(r *properties.Result, candidates int) *Explanation {
 		FitsOn:         d.Fits,
 		PotentialNodes: len(d.PotentialNodes),
 		Shortlist:      d.NumCandidates,
+		FromDevices:    fromDevices(c),
 		Deallocations:  d.Deallocatable(),
 		Reference:      observed(r),
 	}

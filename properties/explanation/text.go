@@ -28,6 +28,7 @@ func (e *Explanation) WriteText(w io.Writer) {
 	}
 	fmt.Fprint(w, "\n\n")
 	e.filterText(w)
+	e.devicesText(w)
 	switch claims := e.Deallocations; len(claims) {
 	case 0:
 	case 1:
