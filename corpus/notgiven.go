@@ -3,6 +3,8 @@ package corpus
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -11,6 +13,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // notGiven lists what the preemptor of a dump depends on and the dump says nothing
@@ -36,6 +40,14 @@ func notGiven(c *model.Cluster) []model.UnmodelledField {
 
 	for _, p := range c.Preemptors() {
 		needsOf(p, claims, needs)
+		if slices.ContainsFunc(filter.Requested(p), func(a filter.Amount) bool {
+			return strings.HasPrefix(string(a.Name), resourcev1.ResourceDeviceClassPrefix)
+		}) {
+			needs(&resourcev1.DeviceClass{}, "deviceclasses", "Pod "+model.Key(p), "spec.containers")
+		}
+		if device.Backs(c.Extra, p) {
+			needs(&resourcev1.ResourceSlice{}, "resourceslices", "Pod "+model.Key(p), "spec.containers")
+		}
 		if group := p.Spec.SchedulingGroup; group != nil && group.PodGroupName != nil {
 			needs(&schedulingv1beta1.PodGroup{}, "podgroups", "Pod "+model.Key(p), "spec.schedulingGroup")
 			its, _ := c.Group(model.PodGroupKey(p.Namespace, *group.PodGroupName)).(*schedulingv1beta1.PodGroup)

@@ -29,6 +29,21 @@ spec:
 status: {phase: Bound}
 `
 
+const waitingForResource = `apiVersion: v1
+kind: Pod
+metadata: {name: train, namespace: ml}
+spec:
+  containers: [{name: main, image: train, resources: {limits: {RESOURCE: 1}, requests: {RESOURCE: 1}}}]
+`
+
+const gpuClass = `
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {extendedResourceName: example.com/gpu}
+`
+
 // A dump that was taken without the kinds a pod depends on is never mistaken for a
 // cluster in which there is none of them.
 func TestDumpWithoutAKind(t *testing.T) {
@@ -48,6 +63,13 @@ func TestDumpWithoutAKind(t *testing.T) {
 			"PersistentVolumeClaim shop/data-db-0: spec.volumeName: the dump holds no csinodes",
 		}},
 		{"another claim is there", waitingWithVolume + strings.ReplaceAll(boundClaim, "data-db-0", "data-db-1"), nil},
+		{"a resource that a class is asked for by", strings.ReplaceAll(waitingForResource, "RESOURCE", "deviceclass.resource.kubernetes.io/gpu"), []string{
+			"Pod ml/train: spec.containers: the dump holds no deviceclasses",
+		}},
+		{"a resource that a class has", strings.ReplaceAll(waitingForResource, "RESOURCE", "example.com/gpu") + gpuClass, []string{
+			"Pod ml/train: spec.containers: the dump holds no resourceslices",
+		}},
+		{"a resource that no class has", strings.ReplaceAll(waitingForResource, "RESOURCE", "example.com/fpga") + gpuClass, nil},
 		{"devices", `apiVersion: v1
 kind: Pod
 metadata: {name: train, namespace: ml}

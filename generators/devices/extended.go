@@ -60,6 +60,9 @@ func Detailed(s draw.Source, name v1.ResourceName, c *model.Cluster) []runtime.O
 	if s.Chance(40) {
 		e.nameClass(extending, "another", "yielding")
 	}
+	if s.Chance(60) {
+		e.grow()
+	}
 	e.give()
 	for _, n := range c.Nodes {
 		if _, has := n.Status.Allocatable[name]; !has && s.Chance(6) { // its device plugin is gone
@@ -125,6 +128,17 @@ func (e *extender) rival() {
 		}
 	}
 	e.objects = slices.Insert(slices.Clone(e.objects), at+e.Intn(2), runtime.Object(rival))
+}
+
+// grow adds devices of all slices, so that there are enough for several containers.
+func (e *extender) grow() {
+	for _, o := range e.objects {
+		if of, ok := o.(*resourcev1.ResourceSlice); ok {
+			for range draw.Pick(e.Source, 3, 2, 5) {
+				of.Spec.Devices = append(of.Spec.Devices, resourcev1.Device{Name: numbered("device", len(of.Spec.Devices))})
+			}
+		}
+	}
 }
 
 // askInContainers has containers, sidecars and init containers of the preemptor ask for

@@ -51,7 +51,8 @@ func int64WrapsAround(s *filter.Snapshot, st filter.State, of *filter.ResourcesS
 			for _, p := range v.Pods {
 				free -= asInt64(needs[p.Index], name)
 			}
-			if filter.IsScheduled(name) && !of.LeftToDevices(n, name) && request > 0 && request > free {
+			leftToDevices := slices.Contains(of.Backed, name) && allocatable <= 0
+			if filter.IsScheduled(name) && !leftToDevices && request > 0 && request > free {
 				fail("Insufficient "+string(name), request > allocatable)
 			}
 		}
@@ -71,6 +72,21 @@ func sizesWrapAround(st *volume.BindingState) {
 		}
 	}
 	st.Drawn = cmp.Or(drawn, st.Drawn)
+}
+
+// nothingOfHuge: a node has none of an extended resource if its amount wraps around to 0.
+func nothingOfHuge(s *filter.Snapshot) {
+	for _, n := range s.Nodes {
+		if !AnyHuge(n.Status.Allocatable) {
+			continue
+		}
+		n.Node = n.Node.DeepCopy()
+		for name := range n.Status.Allocatable {
+			if filter.IsExtended(name) && asInt64(n.Status.Allocatable, name) == 0 {
+				delete(n.Status.Allocatable, name)
+			}
+		}
+	}
 }
 
 func asInt64(list v1.ResourceList, name v1.ResourceName) int64 {

@@ -115,7 +115,6 @@ var switches = []struct {
 	{GroupKeepsLowerNominations, groupKeepsLowerNominations},
 	{MembersStayNominated, membersStayNominated},
 	{OwnNominationsCount, ownNominationsCount},
-	{QuantitiesWrapAround, onPlugin("NodeResourcesFit", variant.Around(int64WrapsAround))},
 	{SizesWrapAround, onVolumes("VolumeBinding", variant.Alter(sizesWrapAround))},
 	{ScoresWrapAround, func(r *answers.Rules) {
 		afterDecide(scoresWrapAround)(r)
@@ -131,6 +130,11 @@ var switches = []struct {
 			st.Judge(s)
 		}
 	}))},
+	// What reads another cluster comes after what has devices judged anew: that has to see the same.
+	{QuantitiesWrapAround, func(r *answers.Rules) {
+		onPlugin("NodeResourcesFit", variant.Around(int64WrapsAround))(r)
+		onPlugin("DynamicResources", variant.Misread(nothingOfHuge))(r)
+	}},
 	{UnpickedClassUnnamed, func(r *answers.Rules) {
 		onPlugin("NodeResourcesFit", variant.Where(anyUnpicked, variant.Misread(withoutUnpicked)))(r)
 		onPlugin("DynamicResources", variant.Where(anyUnpicked, variant.Misread(unpickedMisnamed)))(r)

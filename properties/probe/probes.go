@@ -36,7 +36,7 @@ func Probes() []Probe { return slices.Clone(probes) }
 // three times the quota exercise each probe.
 const few, rare, once = 10, 4, 1
 
-var probes = slices.Concat(filterProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, groupProbes, extenderProbes, pickProbes, actuateProbes)
+var probes = slices.Concat(filterProbes, extendedProbes, volumeFilterProbes, eligibleProbes, dryRunProbes, volumeDryRunProbes, groupProbes, extenderProbes, pickProbes, actuateProbes)
 
 var filterProbes = []Probe{
 	{"fits", "the pod fits on some node without preemption", few,
