@@ -24,7 +24,7 @@ var extendedProbes = []Probe{
 		})},
 	{"class preferred to another", "the pod goes, or would by preemption, to a node where devices of one of two classes serve that have the name of the resource", once,
 		served(func(c *cycle, s device.Served, itself bool) bool { return !itself && c.classesOf(s.Resource) > 1 })},
-	{"devices had before by an init container", "the pod goes, or would by preemption, to a node where an init container has devices that others have after it", once,
+	{"devices of an init container", "the pod goes, or would by preemption, to a node where an init container has devices that others have after it", once,
 		served(func(c *cycle, s device.Served, itself bool) bool {
 			return !itself && c.asks(s, false) > 0 && c.asks(s, true) > s.Devices
 		})},
