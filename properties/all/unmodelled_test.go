@@ -31,11 +31,12 @@ var beyond = []struct {
 	believed, chance bool
 }{
 	{name: "devices", believed: true, cluster: claimsSelected},
-	{name: "extended resources", cluster: func() *model.Cluster {
+	{name: "extended resources", believed: true, cluster: func() *model.Cluster {
 		c := checktest.Cluster()
 		c.Preemptor.Spec.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("1")
 		class, slice := classAndSlice()
 		class.Spec.ExtendedResourceName = new("example.com/gpu")
+		class.Spec.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: `device.driver.startsWith("gpu")`}}}
 		c.Extra = append(c.Extra, class, slice)
 		return c
 	}},
