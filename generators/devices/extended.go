@@ -60,9 +60,7 @@ func Detailed(s draw.Source, name v1.ResourceName, c *model.Cluster) []runtime.O
 	if s.Chance(40) {
 		e.nameClass(extending, "another", "yielding")
 	}
-	if s.Chance(60) {
-		e.grow()
-	}
+	e.grow()
 	e.give()
 	for _, n := range c.Nodes {
 		if _, has := n.Status.Allocatable[name]; !has && s.Chance(6) { // its device plugin is gone
@@ -130,11 +128,11 @@ func (e *extender) rival() {
 	e.objects = slices.Insert(slices.Clone(e.objects), at+e.Intn(2), runtime.Object(rival))
 }
 
-// grow adds devices of all slices, so that there are enough for several containers.
+// grow adds devices to most slices, so that there are enough for several containers.
 func (e *extender) grow() {
 	for _, o := range e.objects {
 		if of, ok := o.(*resourcev1.ResourceSlice); ok {
-			for range draw.Pick(e.Source, 3, 2, 5) {
+			for range draw.Pick(e.Source, 3, 2, 5, 0) {
 				of.Spec.Devices = append(of.Spec.Devices, resourcev1.Device{Name: numbered("device", len(of.Spec.Devices))})
 			}
 		}
