@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -75,6 +79,9 @@ func evictedOnce(l *Life) (findings []Finding) {
 	overlap := map[string]bool{}           // by preemptor: of which preemption a call is cannot be told
 	for _, p := range l.Timeline.Cluster.Pods {
 		bound[p.Namespace+"/"+p.Name] = p.Spec.NodeName != ""
+	}
+	for _, who := range preemptors(l.Timeline.Cluster) {
+		created[who] = true
 	}
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
@@ -159,12 +166,28 @@ func (p *goingOn) over(ends func(victim string) bool) bool {
 	return ends(p.last) || p.last == "" && slices.ContainsFunc(p.victims, ends)
 }
 
+// preemptors are the pods and groups with which a timeline starts, as Entry.Preemptor names them.
+func preemptors(c *model.Cluster) (names []string) {
+	for _, p := range c.Pods {
+		names = append(names, model.Key(p))
+	}
+	for _, o := range c.Extra {
+		switch g := o.(type) {
+		case *schedulingv1beta1.PodGroup:
+			names = append(names, model.KeyOfGroup(g))
+		case *schedulingv1alpha3.CompositePodGroup:
+			names = append(names, model.KeyOfGroup(g))
+		}
+	}
+	return names
+}
+
 // noSecondPreemption follows whose preemptions are going on, and of which victims the scheduler's
 // informer had not even stored that they end when the next cycle of the same pod began.
 func noSecondPreemption(l *Life) (findings []Finding) {
-	created := map[string]int{} // of two pods of one name it cannot be told which is meant
-	for _, p := range l.Timeline.Cluster.Pods {
-		created[p.Namespace+"/"+p.Name]++
+	created := map[string]int{} // of two pods or groups of one name it cannot be told which is meant
+	for _, who := range preemptors(l.Timeline.Cluster) {
+		created[who]++
 	}
 	decided := map[string]*goingOn{}
 	on := map[string]map[string]*goingOn{} // by preemptor and victim: the last one
