@@ -114,6 +114,7 @@ var unseen = map[string]string{
 	"v1.19.16 to v1.22.17: percentage-of-potential-nodes":                             "1.19 does not have the settings, and by default it takes 1,000 nodes",
 	"v1.19.16 to v1.22.17: foreign-ephemeral-claim":                                   "1.19 does not know ephemeral volumes",
 
+	"v1.22.17 to v1.25.16: storage-sizes-wrap-around":     "1.22 knows storage capacities only in an earlier version of the API",
 	"v1.22.17 to v1.25.16: nothing-left-keeps-nomination": "1.22 keeps the nomination of any pod that preemption does not help",
 
 	"v1.25.16 to v1.27.16: preemption is not tried on nodes without a status":                         "it does not help there",
