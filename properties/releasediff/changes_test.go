@@ -144,6 +144,7 @@ var unseen = map[string]string{
 	"v1.36.3 to v1.37.0: group-keeps-lower-nominations":                                               "1.36 is not driven with pod groups that preempt",
 	"v1.36.3 to v1.37.0: preempts-for-unscheduled-groups":                                             "1.36 has no composite groups",
 	"v1.36.3 to v1.37.0: unknown-topology-domain-is-error":                                            "1.36 is not driven with pod groups that preempt",
+	"v1.36.3 to v1.37.0: group-without-nodes-is-error":                                                "1.36 is not driven with pod groups that preempt",
 	"v1.36.3 to v1.37.0: rule-without-selector":                                                       "1.36 does not know what it takes",
 }
 
