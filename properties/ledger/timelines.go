@@ -336,7 +336,7 @@ var timelineFindings = []Entry{
 		Class:       Inconsistency,
 		Promise:     "A pod in flight is requeued using the latest version from the informer's cache.",
 		Source:      "comment in PriorityQueue.Update (scheduling_queue.go:1382@v1.37.1)",
-		Happens:     "When a pod's binding begins, its attempt counts as over for the queue. If the binding fails and the pod is changed before it is requeued, the change puts it into the queue: it is tried and assumed again, beside the end of the attempt before, which then puts a second copy of it into the queue. What changes while it is assumed does not come to this copy. When the later attempt fails, too, the copy is there already, and the latest version is not taken.",
+		Happens:     "When a pod's binding begins, its attempt counts as over for the queue. If the binding fails and the pod is changed before it is requeued, the change puts it into the queue: it is tried and assumed again, beside the end of the attempt before, which then puts a second copy of it into the queue. What changes while it is assumed does not come to this copy. When the later attempt fails, too, the copy is there already, and the latest version is not taken. A pod of a group whose group is in the queue is in that twice from then on.",
 		Where:       "schedule_one.go:1192@v1.37.1, handleSchedulingFailure; backend/queue/scheduling_queue.go:1349@v1.37.1, Update",
 		Consequence: "The next attempt is about an old version of the pod, as one without the toleration that it was given. If that does not fit, the pod stays pending for five minutes, although it fits.",
 		Releases:    ">=1.36.0",

@@ -193,6 +193,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if _, late := l.deletedLate(l.end())[f.Pod]; late && f.Kind == "in flight" {
 			ids = append(ids, LateDeletion)
 		}
+		if f.Kind == "twice" && l.queuedTwice(f.Pod) {
+			ids = append(ids, OldCopy)
+		}
 		if f.Kind == "left pending" && l.leftBehind(f.Pod) {
 			ids = append(ids, CycleCutShort)
 		}

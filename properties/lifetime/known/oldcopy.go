@@ -39,3 +39,26 @@ func (l *Life) twiceAtOnce(pod string, before int) (twice bool) {
 	}
 	return twice
 }
+
+// queuedTwice tells whether a member of a group was changed after its last binding had failed and before it was put back for that, so
+// that both put it into the group that is in the queue.
+func (l *Life) queuedTwice(pod string) (twice bool) {
+	failed, changed := false, false
+	for i := range l.Trace.Entries[:l.end()] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			failed, changed, twice = false, false, false
+		case e.Pod() != pod:
+		case e.What == timeline.Popped:
+			failed, changed, twice = false, false, false
+		case e.What == timeline.Called && e.Call == timeline.Bind:
+			failed = e.Error != ""
+		case e.What == timeline.Handled && e.Text == "updated":
+			changed = failed
+		case e.What == timeline.Requeued:
+			twice = changed
+			failed, changed = false, false
+		}
+	}
+	return twice
+}

@@ -167,7 +167,7 @@ var reasons = map[string]string{
 		"The plugin that rejected it is interested in deletions of pods and changes of their labels, and an update that says that a pod terminates is neither.",
 	known.KeptRoomFreed: "Why {pod} waits: when it was tried, room on {node} was kept for a nominated pod. That pod went to another node, or was deleted or lost its nomination before that was written. " +
 		"The room is kept no more, and no event says so.",
-	known.OldCopy: "Why an old version of {pod} is tried: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
+	known.OldCopy: "Why {pod} is in the queue as it was before, or twice: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
 		"and what changed while the second had it assumed did not come to this copy.",
 	known.MemberGone: "Why {pod} waits: a pod of its group was deleted that kept the whole group out of the queue, or that alone did not fit when the group was tried. " +
 		"It was taken out of the group in the queue, and nobody asked whether the group may come in now. No event concerns the pods that are left.",
