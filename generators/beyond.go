@@ -39,7 +39,7 @@ func (g *generator) extendFurther(s draw.Source, c *model.Cluster) {
 	name := resourceNames[gpu]
 	switch {
 	case c.Preemptor == nil:
-	case g.claims && s.Chance(10):
+	case g.claims && s.Chance(8):
 		devices.Beside(s, name, c)
 	case devices.Extends(c.Extra):
 		c.Extra = devices.Detailed(s, name, c)

@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/properties/relation"
@@ -45,7 +46,7 @@ func TestDifferentialOnManyClusters(t *testing.T) {
 	sample := all.Sample(1, 0, 1)
 	checker.Sample = func(c *model.Cluster) []properties.Property { // for the probes of what shows when it is asked again
 		return slices.DeleteFunc(sample(c), func(p properties.Property) bool {
-			return p.Name != relation.TwinsAgree.Name && p.Name != relation.UpdatesAgree.Name
+			return p.Name != relation.TwinsAgree.Name && p.Name != relation.UpdatesAgree.Name && p.Name != aftermath.SaidIsNotWritten.Name
 		})
 	}
 	var stats probe.Stats

@@ -166,7 +166,7 @@ func (m *claimMaker) own(i int) {
 		m.allocate(c)
 	}
 	if c.Status.Allocation != nil {
-		switch draw.Weighted(m.Source, 65, 15, 20) {
+		switch draw.Weighted(m.Source, 75, 12, 13) {
 		case 1:
 			reserve(c, p)
 		case 2:
