@@ -55,10 +55,11 @@ func Example() {
 	// 7          v1.34.4: scheduler: featureGates.TaintTolerationComparisonOperators
 	// 4          v1.34.4: Node: status.declaredFeatures
 	// 4          v1.34.4: Pod: spec.containers.restartPolicyRules
-	// 3          v1.34.4: DeviceClass: spec.extendedResourceName
+	// 2          v1.34.4: DeviceClass: spec.extendedResourceName
 	// 2          v1.34.4: Node: amounts beyond 64 bits
 	// 1          v1.34.4: ResourceClaim: spec.devices: capacity, distinctAttribute; status.allocation: shareID
 	// 1          v1.34.4: ResourceSlice: spec.devices: allowMultipleAllocations
+	// 1          v1.34.4: ResourceSlice: spec.pool.resourceSliceCount
 	// 1          v1.34.4: ResourceSlice: spec: sharedCounters, consumesCounters, perDeviceNodeSelection
-	// 1          v1.34.4: scheduler: featureGates.InterPodAffinityHostnameFastPath
+	// … and 1 more reason
 }

@@ -138,7 +138,7 @@ func (c *Pair) whyText(w io.Writer) {
 	}
 	t.WriteText(w)
 	if len(all) > most {
-		fmt.Fprintf(w, "… and %d more reasons\n", len(all)-most)
+		fmt.Fprintf(w, "… and %s\n", words.Plural(len(all)-most, "more reason"))
 	}
 }
 
