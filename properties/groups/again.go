@@ -97,11 +97,40 @@ func excused(s *properties.Subject, key string, try model.MemberTry, node string
 	plugin, member := try.Filters[node].Plugin, s.Pod(key)
 	switch {
 	case s.Assumes("least-of-two-domains") && (plugin == "PodTopologySpread" || plugin == "" && len(member.Spec.TopologySpreadConstraints) > 0),
-		s.Assumes("host-ports-forgotten") && plugin == "NodePorts":
+		s.Assumes("host-ports-forgotten") && (plugin == "NodePorts" || plugin == "" && len(hostPorts(member)) > 0 && portUsedTwice(s.Cluster, node)):
 		return true
 	}
 	return s.Assumes("skipped-plugins-stay-skipped") &&
 		(plugin == "InterPodAffinity" || plugin == "VolumeRestrictions" || plugin == "" && slices.ContainsFunc(s.Cluster.Pods, properties.RequiresPods))
+}
+
+// hostPorts are the host ports that a pod asks for.
+func hostPorts(p *v1.Pod) (ports []int32) {
+	for _, c := range p.Spec.Containers {
+		for _, port := range c.Ports {
+			if port.HostPort > 0 {
+				ports = append(ports, port.HostPort)
+			}
+		}
+	}
+	return ports
+}
+
+// portUsedTwice tells whether two pods on a node have one host port, as they cannot.
+func portUsedTwice(c *model.Cluster, node string) bool {
+	used := map[int32]bool{}
+	for _, p := range c.Pods {
+		if p.Spec.NodeName != node {
+			continue
+		}
+		for _, port := range hostPorts(p) {
+			if used[port] {
+				return true
+			}
+			used[port] = true
+		}
+	}
+	return false
 }
 
 // NoWorseThanItsPod: where preemption helps the one pod of a group, it helps the group.

@@ -24,10 +24,14 @@ func (l *Life) deletedLate(before int) map[string]string {
 		case is == nil:
 		case e.What == timeline.Popped:
 			in[is.UID] = e.Group != ""
-		case e.What == timeline.Fits && e.Group != "" && gone[is.UID]:
-			on[is.UID] = e
+		case e.What == timeline.Fits && e.Group != "":
+			if delete(in, is.UID); gone[is.UID] {
+				on[is.UID] = e
+			}
 		case e.What == timeline.Requeued:
-			delete(in, is.UID)
+			if e.Group != "" { // or an attempt before is over, whose binding has failed
+				delete(in, is.UID)
+			}
 			delete(on, is.UID)
 		}
 	}
