@@ -66,7 +66,7 @@ func (g groupJudge) finding() *Finding {
 	if dis == nil {
 		return nil
 	}
-	f := &Finding{Pod: model.Key(g.Members[0]), Node: dis.Node, Kind: dis.Kind, Entry: g.Began,
+	f := &Finding{Pod: model.Key(g.Members[0]), Node: dis.Node, Kind: dis.Kind, Entry: g.Ended,
 		Detail: fmt.Sprintf("in the cycle of %s, at its %s stage, the model wants %s; what came was %s", model.GroupTitle(g.Group), dis.Stage, dis.Want, dis.Got)}
 	explains := func(quirks []release.Quirk) bool { return g.disagrees(quirks...) == nil }
 	if quirks := quirksOf(g.release); explains(quirks) {

@@ -176,7 +176,7 @@ func (a *account) follow(i int, e *timeline.Entry) {
 		case e.What == timeline.Popped:
 			a.beginGroup(i, e)
 		case e.What == timeline.Decided:
-			a.group.decided(nil)
+			a.group.decided(i, nil)
 			a.victims[e.Preemptor()] = slices.Clone(e.Victims)
 		}
 	}
@@ -257,7 +257,7 @@ func (a *account) goesOnInGroup(i int, e *timeline.Entry, pod *v1.Pod) {
 		}
 		a.member(i, pod)
 	case timeline.Fits:
-		if a.group.decided(pod); a.group != nil {
+		if a.group.decided(i, pod); a.group != nil {
 			a.group.Binds = append(a.group.Binds, model.Key(pod)+" to "+e.Node)
 		}
 		if w == nil && pod.Spec.SchedulingGroup != nil { // it was deleted in its cycle, and is no pod of its group any more
@@ -272,7 +272,7 @@ func (a *account) goesOnInGroup(i int, e *timeline.Entry, pod *v1.Pod) {
 		}
 		a.nominate(w, one(""))
 	case timeline.Unfit:
-		a.group.decided(pod)
+		a.group.decided(i, pod)
 		if w != nil {
 			w.decide(e, a.stored[model.Key(pod)])
 		} else if again := a.stored[model.Key(pod)]; again != nil && again.UID != pod.UID && pod.Status.NominatedNodeName != "" {

@@ -14,8 +14,8 @@ import (
 type GroupCycle struct {
 	// Group is the group, as model.PodGroupKey names it.
 	Group string
-	// Began is the index of the entry at which it was popped.
-	Began int
+	// Began and Ended are the indices of the entries at which it was popped, and by which it is known what becomes of all members.
+	Began, Ended int
 	// Members are the pods that are tried, as they were popped.
 	Members []*v1.Pod
 	// Course is what was seen of it.
@@ -103,12 +103,12 @@ func (g *GroupCycle) bound(pod *v1.Pod) {
 	}
 }
 
-// decided is that it is known what it comes to, and what it comes to for a member, if one is named.
-func (g *GroupCycle) decided(member *v1.Pod) {
+// decided is that it is known at an entry what it comes to, and what it comes to for a member, if one is named.
+func (g *GroupCycle) decided(at int, member *v1.Pod) {
 	if g == nil {
 		return
 	}
-	g.over = true
+	g.over, g.Ended = true, at
 	if member != nil {
 		g.ended[member.UID] = true
 	}

@@ -10,7 +10,7 @@ import (
 
 // ofRoom are the promises that depend on what room there is by what the scheduler knows: one pod
 // too many in its memory, or one too few, and they may be broken to any pod.
-var ofRoom = []string{"fits-as-told", "nominated-room-is-kept", "eligible-as-told", "preempts-as-allowed", "gets-through", "no-wait-for-the-flush", "freed-room-is-told", "event-makes-tryable"}
+var ofRoom = []string{"fits-as-told", "nominated-room-is-kept", "eligible-as-told", "preempts-as-allowed", "gets-through", "no-wait-for-the-flush", "freed-room-is-told", "event-makes-tryable", "group-goes-as-told"}
 
 // tookForAnother tells whether, before a finding, the scheduler that is alive then was told in one
 // update that a pod has become another one of its name: the pod that the finding is about, or one of
