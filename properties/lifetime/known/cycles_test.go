@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
@@ -187,6 +188,31 @@ func TestReplacedMemberNearMisses(t *testing.T) {
 			for i := range t.Entries {
 				if t.Entries[i].Replaced {
 					t.Entries[i].Object, t.Entries[i].Is, t.Entries[i].Was = "Pod default/other", nil, nil
+				}
+			}
+		}},
+	})
+}
+
+// TestLateTogetherNearMisses: that a group preempts nobody is known from late deletions only if there are two of one group that goes whole.
+func TestLateTogetherNearMisses(t *testing.T) {
+	gone := func(pod string) func(*timeline.Trace) {
+		return func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Text == "deleted" && e.Pod() == pod {
+					e.Text = "updated"
+				}
+			}
+		}
+	}
+	checkWhole(t, "late-deletions-are-one-unit", "group-goes-as-told", known.LateDeletion, []nearMiss{
+		{name: "one of them is not deleted", trace: gone("default/m16")},
+		{name: "the other is not", trace: gone("default/m17")},
+		{name: "the group lets its pods go", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if g, ok := t.Entries[i].Is.(*schedulingv1beta1.PodGroup); ok && g.Name == "g2" {
+					g = g.DeepCopy()
+					g.Spec.DisruptionMode, t.Entries[i].Is = nil, g
 				}
 			}
 		}},
