@@ -48,7 +48,7 @@ func (l *Life) deletedLate(before int) map[string]string {
 }
 
 // lateTogether tells whether two pods of one group that goes whole were deleted so before an entry, and hold room: the group that they
-// name has no pods on nodes, so each is a unit, and of these only the first that is come to (preemption/types.go:240@v1.37.1,
+// name has no pods on nodes, so each is a unit, and of these only the first that is come to (preemption/types.go:254@v1.37.1,
 // getCrossNodesVictims).
 func (l *Life) lateTogether(before int) bool {
 	of := map[string]int{}
