@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
@@ -232,6 +233,14 @@ func TestQueuedTwiceNearMisses(t *testing.T) {
 		{name: "it is not changed", trace: func(t *timeline.Trace) { of(t, timeline.Handled, func(e *timeline.Entry) { e.Text = "" }) }},
 		{name: "its binding does not fail", trace: func(t *timeline.Trace) { of(t, timeline.Called, func(e *timeline.Entry) { e.Error = "" }) }},
 		{name: "its attempt does not end", trace: func(t *timeline.Trace) { of(t, timeline.Requeued, func(e *timeline.Entry) { e.What = timeline.Told }) }},
+		{name: "it is in two queues", trace: func(t *timeline.Trace) {
+			for i := range t.Quiet.Pods {
+				if p := &t.Quiet.Pods[i]; p.Name == "default/m7" {
+					p.Queues = []model.Queue{model.QueueActive, model.QueueBackoff}
+				}
+			}
+		}},
+		{name: "it was tried by itself", trace: func(t *timeline.Trace) { of(t, timeline.Popped, func(e *timeline.Entry) { e.Group = "" }) }},
 		{name: "its group is tried again", trace: func(t *timeline.Trace) {
 			again := timeline.Entry{What: timeline.Popped, Object: "Pod default/m7", Group: "podgroup/default/g2"}
 			t.Entries = slices.Insert(t.Entries, t.FlushedAt-1, again)
