@@ -210,7 +210,7 @@ var openStorage = []Entry{
 		Consequence: "A pod that asks for devices by the name of their class waits for ever while another class has the same extended resource name, from the next start of the scheduler on.",
 		Releases:    ">=1.36.0",
 		Upstream:    "kubernetes#141103",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "claim-beside-device-plugin-fails",

@@ -123,12 +123,17 @@ var addingImportantPod = relation{
 
 // requestsHuge tells whether a hundred of such pods request more than 64 bits can count.
 func requestsHuge(p *v1.Pod) bool {
-	for _, containers := range [][]v1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		for i := range containers {
-			for _, q := range containers[i].Resources.Requests {
-				if q.CmpInt64(resource.MaxMilliValue/100) > 0 {
-					return true
-				}
+	requests := []v1.ResourceList{p.Spec.Overhead}
+	if p.Spec.Resources != nil {
+		requests = append(requests, p.Spec.Resources.Requests)
+	}
+	for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {
+		requests = append(requests, c.Resources.Requests)
+	}
+	for _, list := range requests {
+		for _, q := range list {
+			if q.CmpInt64(resource.MaxMilliValue/100) > 0 {
+				return true
 			}
 		}
 	}
