@@ -1,6 +1,7 @@
 package account
 
 import (
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // GroupCycle is the scheduling cycle of a pod group and what the scheduler may have known in it.
@@ -129,7 +131,8 @@ func (g *GroupCycle) States(bugs Bugs, visit func(c *model.Cluster) bool) (all b
 		n := *g.own[model.Key(m)]
 		own, c.nominations = append(own, &n), append(c.nominations, &n)
 	}
-	return c.States(bugs, func(s *State) bool {
+	on := true
+	visitState := func(s *State) bool {
 		cluster := *s.Cluster
 		cluster.Preemptor, cluster.PreemptorGroup = nil, g.Group
 		for _, n := range own { // those that are nominated are there already
@@ -137,6 +140,52 @@ func (g *GroupCycle) States(bugs Bugs, visit func(c *model.Cluster) bool) (all b
 				cluster.Pods = append(cluster.Pods, nominatedTo(n.as[0], ""))
 			}
 		}
-		return visit(&cluster)
-	})
+		on = visit(&cluster)
+		return on
+	}
+	all = c.States(bugs, visitState)
+	if !bugs.LateStay {
+		return all
+	}
+	for _, stuck := range c.firstOfUnits() {
+		if !on || !all {
+			break
+		}
+		c.stuck = stuck
+		all = c.States(bugs, visitState)
+	}
+	return all
+}
+
+// firstOfUnits are the pods that cannot be preempted for a group, for a scheduler with LateStay, where several pods of one group that
+// goes whole were deleted in its cycle, and no other pod of it is on a node: of these only the first that is come to can be
+// (framework/preemption/types.go:254@v1.37.1, getCrossNodesVictims). Which that is, is left open.
+func (c *Cycle) firstOfUnits() (all []map[types.UID]bool) {
+	groups := unit.Read(c.extra, c.settings.FeatureGates)
+	units := map[*unit.Group][]types.UID{}
+	for _, p := range c.pods {
+		if late := c.late[p.pod.UID]; late != nil && !c.stuck[p.pod.UID] {
+			if whole := groups.Whole(late); whole != nil {
+				units[whole] = append(units[whole], p.pod.UID)
+			}
+		}
+	}
+	all = []map[types.UID]bool{maps.Clone(c.stuck)}
+	for _, pods := range units {
+		var next []map[types.UID]bool
+		for _, stuck := range all {
+			for _, first := range pods {
+				more := maps.Clone(stuck)
+				for _, uid := range pods {
+					more[uid] = uid != first
+				}
+				next = append(next, more)
+			}
+		}
+		all = next
+	}
+	if len(all) == 1 { // as it is
+		return nil
+	}
+	return all
 }

@@ -195,20 +195,24 @@ func TestReplacedMemberNearMisses(t *testing.T) {
 	})
 }
 
-// TestLateTogetherNearMisses: that a group preempts nobody is known from late deletions only if there are two of one group that goes whole.
+// TestLateTogetherNearMisses: that a group preempts nobody is known from late deletions only if the pod in the way is one of those of a
+// group that goes whole, and what else came in the cycle is right.
 func TestLateTogetherNearMisses(t *testing.T) {
-	gone := func(pod string) func(*timeline.Trace) {
-		return func(t *timeline.Trace) {
+	checkWhole(t, "late-deletions-are-one-unit", "group-goes-as-told", known.LateDeletion, []nearMiss{
+		{name: "the one in the way is not deleted", trace: func(t *timeline.Trace) {
 			for i := range t.Entries {
-				if e := &t.Entries[i]; e.What == timeline.Handled && e.Text == "deleted" && e.Pod() == pod {
-					e.Text = "updated"
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Text == "deleted" && e.Pod() == "default/m16" {
+					e.What = timeline.Told
 				}
 			}
-		}
-	}
-	checkWhole(t, "late-deletions-are-one-unit", "group-goes-as-told", known.LateDeletion, []nearMiss{
-		{name: "one of them is not deleted", trace: gone("default/m16")},
-		{name: "the other is not", trace: gone("default/m17")},
+		}},
+		{name: "a member is said to fit where there is no room", trace: func(t *timeline.Trace) {
+			for i := range t.Courses {
+				if first := t.Courses[i].First; len(first) > 0 && first[0].Pod == "default/m18" {
+					first[0].Node, first[0].Filters = "node-3", nil
+				}
+			}
+		}},
 		{name: "the group lets its pods go", trace: func(t *timeline.Trace) {
 			for i := range t.Entries {
 				if g, ok := t.Entries[i].Is.(*schedulingv1beta1.PodGroup); ok && g.Name == "g2" {

@@ -180,10 +180,6 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.ofOldCopy(f) {
 			ids = append(ids, OldCopy)
 		}
-	case "group-goes-as-told":
-		if l.lateTogether(f.Entry) {
-			ids = append(ids, LateDeletion)
-		}
 	case "no-namesake-is-evicted":
 		ids = append(ids, Namesake)
 	case "group-goes-whole":

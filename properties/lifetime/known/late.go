@@ -1,13 +1,8 @@
 package known
 
 import (
-	"slices"
-
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -45,31 +40,4 @@ func (l *Life) deletedLate(before int) map[string]string {
 		late[e.Pod()] = e.Node
 	}
 	return late
-}
-
-// lateTogether tells whether two pods of one group that goes whole were deleted so before an entry, and hold room: the group that they
-// name has no pods on nodes, so each is a unit, and of these only the first that is come to (preemption/types.go:254@v1.37.1,
-// getCrossNodesVictims).
-func (l *Life) lateTogether(before int) bool {
-	of := map[string]int{}
-	for name := range l.deletedLate(before) {
-		if group := TriedAs(l.Trace, name); group != "" && l.goesWhole(group) {
-			of[group]++
-		}
-	}
-	for _, n := range of {
-		if n > 1 {
-			return true
-		}
-	}
-	return false
-}
-
-// goesWhole tells whether some version of a group has the mode All.
-func (l *Life) goesWhole(group string) bool {
-	whole := func(o runtime.Object) bool {
-		g, ok := o.(*schedulingv1beta1.PodGroup)
-		return ok && model.KeyOfGroup(g) == group && g.Spec.DisruptionMode != nil && g.Spec.DisruptionMode.All != nil
-	}
-	return slices.ContainsFunc(l.Timeline.Cluster.Extra, whole) || slices.ContainsFunc(l.Trace.Entries, func(e timeline.Entry) bool { return whole(e.Is) })
 }
