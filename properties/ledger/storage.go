@@ -122,7 +122,7 @@ var openStorage = []Entry{
 		Consequence: "Pods are preempted for a pod whose volume cannot be made there, and a pod waits for ever beside storage that is larger than 64 bits can count.",
 		Releases:    ">=1.24.0",
 		Upstream:    "kubernetes#142088",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error", "waits-for-its-victims"},
 	},
 	{
 		ID:          "claim-allocated-twice",
