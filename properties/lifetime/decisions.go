@@ -139,7 +139,7 @@ func (c judge) quirks() (ids []string) {
 }
 
 // ofClusters are the findings that change which clusters the cycles of a scheduler are about.
-var ofClusters = []release.Quirk{known.DeletedStays, known.BoundPreempts, known.NamesakePreempts, known.LateDeletion, known.NominationOutlives}
+var ofClusters = []release.Quirk{known.DeletedStays, known.BoundPreempts, known.NamesakePreempts, known.LateDeletion, known.NominationOutlives, known.CycleCutShort}
 
 // quirksOf are the quirks of a release, and those of ofClusters that it has.
 func quirksOf(r release.Release) []release.Quirk {
@@ -161,6 +161,7 @@ func rulesWith(r release.Release, quirks []release.Quirk) (*answers.Rules, accou
 		NamesakePreempts:   slices.Contains(quirks, known.NamesakePreempts),
 		LateStay:           slices.Contains(quirks, known.LateDeletion),
 		NominationOutlives: slices.Contains(quirks, known.NominationOutlives),
+		LeftBehind:         slices.Contains(quirks, known.CycleCutShort),
 	}
 	rules := r.Rules()
 	if quirks = slices.DeleteFunc(slices.Clone(quirks), func(q release.Quirk) bool { return slices.Contains(ofClusters, q) }); len(quirks) > 0 {

@@ -256,6 +256,9 @@ func (a *account) goesOnInGroup(i int, e *timeline.Entry, pod *v1.Pod) {
 			a.ends[pod.UID]++
 		}
 		a.member(i, pod)
+		if w != nil {
+			w.behind = false
+		}
 	case timeline.Fits:
 		if a.group.decided(i, pod); a.group != nil {
 			a.group.Binds = append(a.group.Binds, model.Key(pod)+" to "+e.Node)
@@ -283,6 +286,7 @@ func (a *account) goesOnInGroup(i int, e *timeline.Entry, pod *v1.Pod) {
 			a.leave(pod.UID)
 		}
 		if w != nil {
+			w.behind = e.Queue == timeline.QueuePending
 			a.requeue(w)
 		}
 	}

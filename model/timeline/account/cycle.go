@@ -57,8 +57,9 @@ type onNode struct{ pod, forgotten *v1.Pod }
 
 // nominated is another pod, as it may count, and what it may be nominated to.
 type nominated struct {
-	as []*v1.Pod
-	to []string
+	as     []*v1.Pod
+	to     []string
+	behind bool // as of waiting
 }
 
 // begin is the start of a cycle.
@@ -147,12 +148,12 @@ func (c *Cycle) nominated(w *waiting, stored *v1.Pod) {
 	}
 	for _, n := range c.nominations {
 		if n.as[0].UID == w.pod.UID {
-			n.as, n.to = versions(w.as, n.as), union(to, n.to)
+			n.as, n.to, n.behind = versions(w.as, n.as), union(to, n.to), w.behind
 			return
 		}
 	}
 	if c.Ended < 0 {
-		c.nominations = append(c.nominations, &nominated{versions(w.as, nil), to})
+		c.nominations = append(c.nominations, &nominated{versions(w.as, nil), to, w.behind})
 	}
 }
 
@@ -244,6 +245,10 @@ type Bugs struct {
 	// NominationOutlives is that a pod of a group which is created again in the group's cycle is nominated as the one before
 	// it was: see the finding recreated-member-keeps-nomination.
 	NominationOutlives bool
+	// LeftBehind is that the nomination of a pod counts not that waits for the end of a cycle of its group which is over: see the
+	// finding failed-binding-cuts-group-cycle. Where nominated pods are looked up, it is in no queue
+	// (backend/queue/scheduling_queue.go:2124@v1.37.1, nominatedPodToInfo).
+	LeftBehind bool
 }
 
 // States visits the states that the scheduler may have been in, the likeliest first, until
@@ -307,7 +312,7 @@ func (c *Cycle) states(bugs Bugs, grouped map[types.UID]*v1.Pod, visit func(s *S
 			if bugs.NominationOutlives {
 				to = cmp.Or(c.outlived[model.Key(n.as[0])], to)
 			}
-			if to != "" {
+			if to != "" && !(bugs.LeftBehind && n.behind) {
 				cluster.Pods = append(cluster.Pods, nominatedTo(n.as[chosen[2+i]/len(n.to)], to))
 			}
 		}

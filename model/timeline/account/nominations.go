@@ -21,6 +21,8 @@ type waiting struct {
 	// nominated are the nodes that it may be nominated to, "" for none; the likeliest
 	// first.
 	nominated []string
+	// behind: it is a pod of a group that was left to wait for the end of a cycle when that was over.
+	behind bool
 	// unseen: the scheduler has decided what it was not told of yet.
 	unseen bool
 	// decided is what its last cycle came to, and next what it may be nominated to once

@@ -64,6 +64,15 @@ func TestLeftBehindNearMisses(t *testing.T) {
 	})
 }
 
+// TestRoomOfLeftBehindNearMisses: room that is kept for a pod is taken so only if that pod was left behind, and has not come back since.
+func TestRoomOfLeftBehindNearMisses(t *testing.T) {
+	const left = "Pod default/m7"
+	checkWhole(t, "room-of-pod-left-behind-is-taken", "nominated-room-is-kept", known.CycleCutShort, []nearMiss{
+		{name: "it is in the queue", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Requeued, left)].Queue = model.QueueActive }},
+		{name: "it was not put back", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Requeued, left)].What = timeline.Told }},
+	})
+}
+
 // TestDeletedLateNearMisses: a pod that is gone holds room as it was deleted late only if the scheduler was told so in the cycle of
 // its group, and put it on the node at the end of it.
 func TestDeletedLateNearMisses(t *testing.T) {
