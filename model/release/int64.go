@@ -2,6 +2,7 @@ package release
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -74,8 +75,10 @@ func sizesWrapAround(st *volume.BindingState) {
 	st.Drawn = cmp.Or(drawn, st.Drawn)
 }
 
-// nothingOfHuge: a node has none of an extended resource if its amount wraps around to 0.
+// nothingOfHuge: a node has none of an extended resource if its amount wraps around to 0, and a pod whose requests for one do, all
+// together, asks for none.
 func nothingOfHuge(s *filter.Snapshot) {
+	s.Preemptor.Pod = variant.Changed(s.Preemptor.Pod, withoutHuge)
 	for _, n := range s.Nodes {
 		if !AnyHuge(n.Status.Allocatable) {
 			continue
@@ -86,6 +89,26 @@ func nothingOfHuge(s *filter.Snapshot) {
 				delete(n.Status.Allocatable, name)
 			}
 		}
+	}
+}
+
+// withoutHuge takes from the containers of a pod the extended resources of which it requests 0 by their last 64 bits.
+func withoutHuge(p *v1.Pod) {
+	total := resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{})
+	for name := range total {
+		if !filter.IsExtended(name) || !AnyHuge(v1.ResourceList{name: total[name]}) || asInt64(total, name) > 0 {
+			continue
+		}
+		without := func(containers []v1.Container) []v1.Container {
+			containers = slices.Clone(containers)
+			for i := range containers {
+				requests := maps.Clone(containers[i].Resources.Requests)
+				delete(requests, name)
+				containers[i].Resources.Requests = requests
+			}
+			return containers
+		}
+		p.Spec.Containers, p.Spec.InitContainers = without(p.Spec.Containers), without(p.Spec.InitContainers)
 	}
 }
 

@@ -141,6 +141,12 @@ func evictions() []Property {
 	}}
 }
 
+// hasToBeNear tells whether the pod of an entry has required pod affinity.
+func hasToBeNear(e *timeline.Entry) bool {
+	p, ok := e.Is.(*v1.Pod)
+	return ok && p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil && len(p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+}
+
 // lastVictimLast follows the calls of each preemption. Of two for one pod that go on at once, or that of two pods of
 // one name, no call tells for which it is.
 func lastVictimLast(l *Life) (findings []Finding) {
@@ -199,6 +205,7 @@ func waitsForVictims(l *Life) (findings []Finding) {
 		// evicted are victims, and the entry from which on it counts that the scheduler is told
 		// that they terminate: where the call failed, only then can it know that they do for it.
 		evicted map[string]int
+		near    bool // the preemptor has to be near other pods
 	}
 	owed := map[string]*debt{}
 	where := map[string]string{} // the nodes of pods, as the scheduler was told: pods of a group go on other nodes, too
@@ -234,8 +241,10 @@ func waitsForVictims(l *Life) (findings []Finding) {
 			case e.Text == "deleted":
 				delete(announced, pod)
 				delete(owed, pod)
-				for _, d := range owed {
-					delete(d.evicted, pod)
+				for p, d := range owed {
+					if delete(d.evicted, pod); d.near && !slices.Contains(d.victims, pod) {
+						delete(owed, p) // its node may be out of question without that pod
+					}
 				}
 			case strings.HasSuffix(e.Text, "terminating"):
 				if p, ok := e.Is.(*v1.Pod); !ok || p.Spec.NodeName != "" { // else it keeps no room
@@ -280,7 +289,7 @@ func waitsForVictims(l *Life) (findings []Finding) {
 			}
 			if more || e.Node == "" {
 				elsewhere := func(v string) bool { return where[v] != "" && where[v] != e.Node }
-				owed[e.Pod()] = &debt{node: e.Node, victims: slices.DeleteFunc(slices.Clone(e.Victims), elsewhere), evicted: map[string]int{}}
+				owed[e.Pod()] = &debt{node: e.Node, victims: slices.DeleteFunc(slices.Clone(e.Victims), elsewhere), evicted: map[string]int{}, near: hasToBeNear(e)}
 			}
 			if slices.ContainsFunc(l.Trace.Entries[began:i], func(m timeline.Entry) bool { return m.What == timeline.Handled && m.Object == "Node "+e.Node }) {
 				delete(owed, e.Pod()) // it was decided for a node as it is no more
