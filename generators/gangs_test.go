@@ -67,6 +67,7 @@ func TestOfAnyPreemptor(t *testing.T) {
 		}
 		g := c.Group(c.PreemptorGroup).(*schedulingv1beta1.PodGroup)
 		gang := g.Spec.SchedulingPolicy.Gang
+		count("no nodes", len(c.Nodes) == 0)
 		count("a gang", gang != nil)
 		count("no gang", gang == nil)
 		count("one pod", waiting == 1)
@@ -94,7 +95,7 @@ func TestOfAnyPreemptor(t *testing.T) {
 			count("another priority", model.Priority(m) != *g.Spec.Priority)
 		}
 	}
-	for _, what := range []string{"a gang", "no gang", "one pod", "three pods or more", "pods that run", "all of it", "less than all", "more than all",
+	for _, what := range []string{"no nodes", "a gang", "no gang", "one pod", "three pods or more", "pods that run", "all of it", "less than all", "more than all",
 		"as a whole", "scheduled before", "a policy of its own", "nominated", "another priority", "a composite group", "of three groups", "that need not run together",
 		"all of which have to run", "fewer of which have to run", "no topology domain", "one topology domain", "several topology domains",
 		"no topology domain of those that run", "the topology domain of those that run", "a topology constraint while the gate is off",

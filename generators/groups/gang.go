@@ -138,10 +138,10 @@ func (g *drawer) like(p *v1.Pod, i int) *v1.Pod {
 		m.Labels, m.Spec.TopologySpreadConstraints = nil, nil
 		m.Spec.Affinity, m.Spec.NodeSelector = nil, nil
 	}
-	switch draw.Weighted(g.Source, 80, 10, 10) {
-	case 1:
+	switch nominated := draw.Weighted(g.Source, 80, 10, 10); {
+	case nominated == 1 && len(g.c.Nodes) > 0:
 		m.Status.NominatedNodeName = g.c.Nodes[g.Intn(min(len(g.c.Nodes), draw.MaxIntn))].Name
-	case 2:
+	case nominated == 2:
 		m.Status.NominatedNodeName = ""
 	}
 	return m

@@ -38,11 +38,18 @@ const percent, elsewhere = 11, 30
 // Draw puts some pods of the cluster in groups, or none.
 func Draw(o Options, c *model.Cluster) {
 	on, pinned := o.Gates[model.GateWorkload]
-	if pinned && !on || !pinned && !(mixes(c.Settings) && o.Chance(chance(c))) || len(c.Pods) == 0 {
+	if pinned && !on || !pinned && !(mixes(c.Settings) && o.Chance(chance(c))) || len(c.Pods) == 0 && len(c.Nodes) > 0 {
 		return
 	}
 	g := &drawer{Options: o, c: c, left: slices.Clone(c.Pods), narrow: len(c.Nodes) > 2 && slices.ContainsFunc(c.Preemptor.Spec.TopologySpreadConstraints,
 		func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule })}
+	if len(c.Nodes) == 0 { // where no pod runs
+		if o.Gangs {
+			Set(c, model.GateWorkload, true)
+			g.drawGang()
+		}
+		return
+	}
 	g.drawTree()
 	for range 1 + draw.Weighted(o.Source, 35, 40, 25) {
 		g.drawGroup()
@@ -55,7 +62,7 @@ func Draw(o Options, c *model.Cluster) {
 	if c.Groups().AnyWhole() {
 		g.spareExtenders()
 	}
-	if o.Gangs && len(c.Nodes) > 0 {
+	if o.Gangs {
 		g.drawGang()
 	}
 }

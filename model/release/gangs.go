@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -85,13 +84,12 @@ func unknownDomainIsError(r *answers.Rules) {
 
 // groupWithoutNodesIsError: where there are no nodes, no PreFilter plugin has run for a pod of a group when the group's preemption is
 // tried, and the first plugin finds no state of its own. It does not look for it if the group is in a composite one, or has
-// topology constraints.
+// topology constraints while their gate is on.
 func groupWithoutNodesIsError(r *answers.Rules) {
 	fails := r.OfGroups.Fails
 	r.OfGroups.Fails = func(cy *podgroup.Cycle) []string {
 		reasons := fails(cy)
-		g, ok := cy.Cluster.Group(cy.Cluster.PreemptorGroup).(*schedulingv1beta1.PodGroup)
-		if ok && g.Spec.SchedulingConstraints == nil && len(cy.Cluster.Nodes) == 0 && len(reasons) == 0 {
+		if cy.AsksOfDevices() && len(cy.Cluster.Nodes) == 0 && len(reasons) == 0 {
 			reasons = append(reasons, "not found")
 		}
 		return reasons

@@ -22,7 +22,7 @@ func TestGroupsAreCounted(t *testing.T) {
 		}
 	}
 	require.Equal(t, s.Clusters, s.Scheduled+s.Preempted+s.NotHelpful+s.Ineligible+s.InError+s.Unmodelled)
-	for what, count := range map[string]int{"scheduled": s.Scheduled, "preempted": s.Preempted, "not helpful": s.NotHelpful, "ineligible": s.Ineligible} {
+	for what, count := range map[string]int{"scheduled": s.Scheduled, "preempted": s.Preempted, "not helpful": s.NotHelpful, "ineligible": s.Ineligible, "in error": s.InError} {
 		require.Positive(t, count, what)
 	}
 	require.Greater(t, s.Shapes.Count(), 20)
