@@ -87,6 +87,30 @@ func (l *Life) firstUnnoticed(pod string) bool {
 	return rejected && left && filter.GoesWith(waits, waits)
 }
 
+// peerMetByGate tells whether the last cycle of a pod ended as the pod has to be with others like itself, and the scheduler was
+// told since that such a one is on a node, or that one there is like it now. The hint of the plugin that rejected the pod
+// says that this helps (interpodaffinity/plugin.go:207@v1.37.1); the pod was gated, and so nobody asked it.
+func (l *Life) peerMetByGate(name string) (met bool) {
+	var waits *v1.Pod
+	rejected := false
+	goesWith := func(p *v1.Pod) bool { return p != nil && p.Spec.NodeName != "" && filter.GoesWith(waits, p) }
+	for i := range l.Trace.Entries[:l.end()] {
+		e := &l.Trace.Entries[i]
+		switch {
+		case e.What == timeline.TakenOver:
+			waits, rejected, met = nil, false, false
+		case e.What == timeline.Popped && e.Pod() == name:
+			waits, rejected, met = pod(e.Is), false, false
+		case waits == nil:
+		case e.What == timeline.Unfit && e.Pod() == name:
+			rejected = strings.Contains(e.Text, filter.NoPeers)
+		case e.What == timeline.Handled && goesWith(pod(e.Is)) && !goesWith(pod(e.Was)):
+			met = met || rejected && slices.ContainsFunc(e.Left, func(left timeline.Left) bool { return left.Pod == name && left.Gated })
+		}
+	}
+	return met
+}
+
 // nodeForShunned tells whether pods on nodes shunned a pod that has no such terms of its own when it was last
 // tried, and it can be helped now only by nodes that were added, or whose labels have changed, since then.
 func (l *Life) nodeForShunned(pod string, preempts bool) bool {

@@ -279,6 +279,49 @@ func TestGroupKeptByAffinityNearMisses(t *testing.T) {
 	})
 }
 
+// TestPeerMetByGateNearMisses: a group is kept out as the gate met a pod like a pod of it only if that one waits for such pods, and was
+// gated by a preemption that is over when the other came.
+func TestPeerMetByGateNearMisses(t *testing.T) {
+	// of changes what was seen of the scheduler being told of c, which is there at last.
+	of := func(change func(e *timeline.Entry)) func(t *timeline.Trace) {
+		return func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Object == "Pod default/c" {
+					change(e)
+				}
+			}
+		}
+	}
+	insert := func(e ...timeline.Entry) func(t *timeline.Trace) {
+		return func(t *timeline.Trace) {
+			t.Entries = slices.Insert(t.Entries, t.FlushedAt-1, e...)
+			t.FlushedAt += len(e)
+		}
+	}
+	checkWhole(t, "peer-met-by-gate", "group-is-not-kept-out", known.GateOutlives, []nearMiss{
+		{name: "it was rejected for another reason", trace: func(t *timeline.Trace) {
+			t.Entries[where(t, timeline.Unfit, "Pod default/m")].Text = "0/2 nodes are available: 2 Insufficient cpu."
+		}},
+		{name: "the other pod is not like it", trace: wereOtherwise("c", func(p *v1.Pod) { p.Labels = nil })},
+		{name: "the other pod is of another namespace", trace: wereOtherwise("c", func(p *v1.Pod) { p.Namespace = "other" })},
+		{name: "the other pod is on no node", trace: wereOtherwise("c", func(p *v1.Pod) { p.Spec.NodeName = "" })},
+		{name: "the other pod was there before", trace: of(func(e *timeline.Entry) { e.Was = e.Is })},
+		{name: "it was not gated then", trace: of(func(e *timeline.Entry) {
+			for i := range e.Left {
+				e.Left[i].Gated = false
+			}
+		})},
+		{name: "another pod was", trace: of(func(e *timeline.Entry) {
+			for i := range e.Left {
+				e.Left[i].Pod = "default/other"
+			}
+		})},
+		{name: "its preemption goes on", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Ends, "PodGroup default/g")].What = timeline.Told }},
+		{name: "it is tried again", trace: insert(timeline.Entry{What: timeline.Popped, Object: "Pod default/m", Group: "podgroup/default/g"})},
+		{name: "another scheduler has taken over", trace: insert(timeline.Entry{What: timeline.TakenOver})},
+	})
+}
+
 // TestMemberElsewhereNearMisses: room that was kept for a pod of a group is free unnoticed only if the pod was nominated there, and
 // goes elsewhere.
 func TestMemberElsewhereNearMisses(t *testing.T) {

@@ -90,8 +90,12 @@ func (l *Life) gatedBy(pod string) []string {
 	}
 	ids := l.opensNever(by)
 	for _, p := range l.Trace.Quiet.Pods {
-		if len(ids) == 0 && p.Gated && TriedAs(l.Trace, p.Name) == by && l.firstUnnoticed(p.Name) {
+		switch {
+		case len(ids) > 0 || !p.Gated || TriedAs(l.Trace, p.Name) != by:
+		case l.firstUnnoticed(p.Name):
 			ids = append(ids, FirstUnnoticed)
+		case l.preemptionOver(by) && l.peerMetByGate(p.Name):
+			ids = append(ids, GateOutlives)
 		}
 	}
 	return ids
