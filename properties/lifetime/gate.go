@@ -141,6 +141,15 @@ func (l *Life) toDelete(decided int) (victims []string, surely bool) {
 	return victims, surely
 }
 
+// LastEvicted is the victim of a decision that its goroutine evicts last: PreEnqueue takes the preemption for done once listers show
+// that it terminates (executor.go:391@v1.37.1). It is "" if there is none to evict.
+func (l *Life) LastEvicted(decided int) string {
+	if victims, _ := l.toDelete(decided); len(victims) > 0 {
+		return victims[len(victims)-1]
+	}
+	return ""
+}
+
 func terminates(p *v1.Pod) bool { return p != nil && p.DeletionTimestamp != nil }
 
 // told is what a pod was when the scheduler was last told of it before an entry; nil if it was not, or that it is gone.

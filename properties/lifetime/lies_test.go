@@ -129,6 +129,16 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 	"event-makes-tryable": {
 		"leaves a pod that fits now":      func(t *timeline.Trace) { leaves(t, timeline.Left{Pod: "default/p"}) },
 		"keeps a pod gated that fits now": func(t *timeline.Trace) { leaves(t, timeline.Left{Pod: "default/p", Gated: true}) },
+		"forgets what came while a pod was gated": func(t *timeline.Trace) {
+			i := first(t, timeline.Ends)
+			ends := t.Entries[i]
+			tells := t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+				return e.What == timeline.Handled && e.Object == "Pod default/p" && e.Text == "updated"
+			})]
+			tells.Left = []timeline.Left{{Pod: "default/p", Gated: true}}
+			t.Entries = slices.Insert(t.Entries, victimGone(t)+1, ends, tells)
+			t.Entries = slices.Delete(t.Entries, i, i+1)
+		},
 		"forgets what came while a pod was tried": func(t *timeline.Trace) {
 			i := first(t, timeline.Requeued)
 			late := t.Entries[i]

@@ -2,12 +2,14 @@ package lifetime
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
 // tryable is the promise that an event which makes a pod fit makes it be tried.
@@ -15,13 +17,13 @@ func tryable() Property {
 	return Property{
 		Name: "event-makes-tryable",
 		Promise: "An event that makes a pod fit on a node, which was rejected before, puts it into the queues out of which pods are tried: " +
-			"as soon as it is handled or, if the pod was being scheduled then, as soon as its cycle is over. Only while its preemption goes on may a plugin keep it out.",
+			"as soon as it is handled or, if the pod was being scheduled then, as soon as its cycle is over. Only while its preemption goes on may a plugin keep it out, and what came meanwhile counts when that is over.",
 		Source: "KEP-4247, \"Risks and Mitigations\": if a plugin \"misses some events which can make Pods schedulable, Pods rejected by it may be stuck in the unschedulable Pod pool\", " +
 			"which is called a mistake, and \"Track Pods being processed in the scheduling queue\": \"to prevent such Pods from missing the events during its scheduling\"; " +
 			"doc comments of EventsToRegister and QueueingHintFn (kube-scheduler/framework/interface.go:485@v0.37.1, kube-scheduler/framework/types.go:210@v0.37.1); " +
-			"KEP-4832, \"If the preemption goroutine is complete, the preemption plugin ungates the Pod\"",
+			"KEP-4832, \"If the preemption goroutine is complete, the preemption plugin ungates the Pod\" and \"there are no functional changes: the result of the preemption is the same\"",
 		Groups: notOfMembers + ": whether a group fits is not asked of the model; see no-wait-for-the-flush",
-		Lies:   []string{"leaves a pod that fits now", "forgets what came while a pod was tried", "keeps a pod gated that fits now"},
+		Lies:   []string{"leaves a pod that fits now", "forgets what came while a pod was tried", "keeps a pod gated that fits now", "forgets what came while a pod was gated"},
 		Check:  eventMakesTryable,
 	}
 }
@@ -32,13 +34,19 @@ type suspect struct {
 	pod, kind, node string
 	entry           int
 	events          []int
+	// meanwhile: the events came while the preemption for it went on, which is over.
+	meanwhile bool
 }
 
 func eventMakesTryable(l *Life) (findings []Finding) {
 	for _, s := range l.suspects() {
 		if at := l.madeFit(s); at >= 0 {
 			e := &l.Trace.Entries[at]
-			findings = append(findings, Finding{Pod: s.pod, Node: s.node, Kind: s.kind, Entry: s.entry, Known: l.refusedBy(s), Detail: fmt.Sprintf(
+			since := 0
+			if s.meanwhile {
+				since = at
+			}
+			findings = append(findings, Finding{Pod: s.pod, Node: s.node, Kind: s.kind, Entry: s.entry, Since: since, Known: l.refusedBy(s), Detail: fmt.Sprintf(
 				"pod %s fits on %s now that %s was %s, at %.3fs, and is %s", s.pod, s.node, e.Object, e.Text, l.Trace.Entries[s.entry].At.Seconds(), s.kind)})
 		}
 	}
@@ -50,6 +58,7 @@ const (
 	leftUnschedulable = "left unschedulable"
 	leftInFlight      = "left unschedulable after its cycle"
 	leftGated         = "left gated"
+	stillGated        = known.StillGated
 )
 
 // suspects goes through a trace, and looks where pods that were rejected are left.
@@ -57,6 +66,8 @@ func (l *Life) suspects() (all []suspect) {
 	rejected := map[string]bool{} // its last cycle ended as no node fits
 	during := map[string][]int{}  // what was handled since a pod was popped
 	on := map[string]int{}        // goroutines of preemptions that have not ended
+	met := map[string][]int{}     // what was handled since a pod was popped whose preemption goes on
+	over := map[string]bool{}     // that ended well, and nothing has been handled since
 	look := func(k account.Known, s suspect) {
 		if s.node = l.fitsNow(k, s.pod); s.node != "" {
 			all = append(all, s)
@@ -73,13 +84,17 @@ func (l *Life) suspects() (all []suspect) {
 			clear(rejected)
 			clear(during)
 			clear(on)
+			clear(met)
+			clear(over)
 		case timeline.Begins:
 			on[pod]++
 		case timeline.Ends:
 			on[pod] = max(0, on[pod]-1)
+			over[pod] = on[pod] == 0 && !l.wakesItsPod(i-1)
 		case timeline.Popped:
 			delete(rejected, pod)
-			during[pod] = nil
+			delete(over, pod)
+			during[pod], met[pod] = nil, nil
 		case timeline.Fits:
 			delete(rejected, pod)
 		case timeline.Unfit:
@@ -103,6 +118,9 @@ func (l *Life) suspects() (all []suspect) {
 				during[p] = append(during[p], i-1)
 			}
 			for _, left := range e.Left {
+				if p := left.Pod; over[p] && rejected[p] && left.Gated && !left.Preempting && !l.hasSchedulingGates(p) && len(met[p]) > 0 {
+					look(k, suspect{pod: p, kind: stillGated, entry: i - 1, events: met[p], meanwhile: true})
+				}
 				switch {
 				case !rejected[left.Pod] || left.Preempting:
 				case !left.Gated:
@@ -111,9 +129,27 @@ func (l *Life) suspects() (all []suspect) {
 					look(k, suspect{pod: left.Pod, kind: leftGated, entry: i - 1, events: []int{i - 1}})
 				}
 			}
+			for p := range met {
+				if over[p] { // all that was met has been looked at
+					delete(met, p)
+				} else {
+					met[p] = append(met[p], i-1)
+				}
+			}
+			clear(over)
 		}
 	})
 	return all
+}
+
+// wakesItsPod tells whether the end of a preemption wakes its pod up, be it later: it has failed, or a victim was preempted
+// in memory (executor.go:248@v1.37.1).
+func (l *Life) wakesItsPod(ends int) bool {
+	e := &l.Trace.Entries[ends]
+	p := l.Trace.LastPreemption(e.Preemptor(), ends)
+	return e.Text != "success" || p != nil && slices.ContainsFunc(l.Trace.Entries[p.Decided:ends], func(told timeline.Entry) bool {
+		return told.PreemptsInMemory() && slices.Contains(p.Victims, told.Pod())
+	})
 }
 
 // fitsNow is a node on which a pod fits, whatever of what documents leave open is so; "" if there

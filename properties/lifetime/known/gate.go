@@ -75,6 +75,24 @@ func (l *Life) nodeMetByGate(pod, node string) bool {
 	})
 }
 
+// StillGated is how a pod is left of which the gate met, while the preemption for it went on, what makes it fit.
+const StillGated = "still gated after its preemption"
+
+// metMeanwhile are the known findings by which a pod is still gated when the last preemption for it is over, as an event was met by
+// the gate that came since its cycle began: the gate outlives the preemption as long as victims terminate, whose end comes to the pod.
+func (l *Life) metMeanwhile(pod string, event int) []string {
+	p := l.Trace.LastPreemption(pod, l.end())
+	switch {
+	case p == nil || p.Began < 0 || p.Ended < 0 || event < l.Trace.Began(p.Decided) || event > p.Ended:
+		return nil
+	case l.evictedNamesake(pod):
+		return []string{Namesake}
+	case len(p.Gone) == len(p.Victims):
+		return l.endMetByGate(pod)
+	}
+	return []string{GateOutlives}
+}
+
 // preemptionOver tells whether the last preemption for a pod had a goroutine, and that has ended.
 func (l *Life) preemptionOver(pod string) bool {
 	p := l.Trace.LastPreemption(pod, l.end())

@@ -383,6 +383,8 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	was, _ := e.Was.(*v1.Pod)
 	freesRoom := e.What == timeline.Handled && e.Text == "deleted" && was != nil && (was.Spec.NodeName != "" || was.Status.NominatedNodeName != "")
 	switch gated := slices.ContainsFunc(e.Left, func(left timeline.Left) bool { return left.Pod == f.Pod && left.Gated }); {
+	case f.Kind == StillGated:
+		ids = append(ids, then.metMeanwhile(f.Pod, f.Since)...)
 	case gated && !freesRoom && then.preemptionOver(f.Pod):
 		ids = append(ids, GateOutlives)
 	case gated && freesRoom:

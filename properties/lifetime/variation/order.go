@@ -30,7 +30,10 @@ import (
 //   - they do not bring pods of equal priority into the queue: of these, the first to come is the
 //     first to be tried (doc comment of PrioritySort's Less);
 //   - neither lets events go on at a place to which the other adds some: who is let go depends on
-//     who waits.
+//     who waits;
+//   - neither shows what becomes of the last victim of a preemption that goes on. Until it terminates,
+//     PreEnqueue keeps the preemptor out of the queue, and from then on it takes the preemption for done
+//     (comment in prepareCandidateAsync, executor.go:275@v1.37.1). So it matters which event is met by the gate.
 //
 // Among equal victims, and among equal candidates, either choice is right. Where the two lives
 // part by such a choice, their ends are not compared.
@@ -126,11 +129,13 @@ type delivery struct {
 	lets  string
 	// priorities are those of pods that the step may bring into the queue.
 	priorities map[int32]bool
+	// opensGate: listers show another state of the last victim of a preemption that goes on.
+	opensGate bool
 }
 
 // before tells whether d, which comes first, has to stay first.
 func (d *delivery) before(e *delivery) bool {
-	return meet(d.objects, e.objects) || meet(d.priorities, e.priorities) || e.kinds[d.lets] || d.kinds[e.lets] || d.lets != "" && d.lets == e.lets
+	return d.opensGate || e.opensGate || meet(d.objects, e.objects) || meet(d.priorities, e.priorities) || e.kinds[d.lets] || d.kinds[e.lets] || d.lets != "" && d.lets == e.lets
 }
 
 func meet[K comparable](a, b map[K]bool) bool {
@@ -167,12 +172,27 @@ func deliveries(l *lifetime.Life) []delivery {
 			d.idle, d.lets = true, s.Next.Kind
 		}
 	}
+	decided, last := map[string]int{}, map[string]string{} // by preemptor: its decision, and the last victim of what goes on
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		if e.Step >= len(all) {
 			break
 		}
 		d := &all[e.Step]
+		switch e.What {
+		case timeline.TakenOver:
+			clear(last)
+		case timeline.Decided:
+			decided[e.Preemptor()] = i
+		case timeline.Begins:
+			last[e.Preemptor()] = l.LastEvicted(decided[e.Preemptor()])
+		case timeline.Ends:
+			delete(last, e.Preemptor())
+		case timeline.Stored:
+			for _, victim := range last {
+				d.opensGate = d.opensGate || e.Pod() != "" && e.Pod() == victim
+			}
+		}
 		switch e.What {
 		case timeline.Created, timeline.Updated, timeline.Removed, timeline.Deleting, timeline.Started, timeline.Stored, timeline.Handled:
 			d.concern(e.Object)

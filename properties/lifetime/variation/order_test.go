@@ -25,6 +25,13 @@ func TestReorder(t *testing.T) {
 	created := func(step int, pod string) timeline.Entry {
 		return timeline.Entry{Step: step, What: timeline.Created, Object: "Pod default/" + pod}
 	}
+	// preempts is that a preemption of victims begins, and then a step tells what becomes of each of two pods.
+	preempts := func(more []timeline.Entry, victims ...string) []timeline.Entry {
+		all := append([]timeline.Entry{{What: timeline.Popped, Object: "Pod default/p"}, {What: timeline.Decided, Object: "Pod default/p", Victims: victims},
+			{What: timeline.Begins, Object: "Pod default/p"}}, more...)
+		return append(all, timeline.Entry{Step: 1, What: timeline.Stored, Object: "Pod default/a"}, timeline.Entry{Step: 2, What: timeline.Stored, Object: "Pod default/b"})
+	}
+	twoGo := []timeline.Step{hold(pop), deleted("Pod default/a"), deleted("Pod default/b"), release(pop)}
 	for _, c := range []struct {
 		name    string
 		steps   []timeline.Step
@@ -47,6 +54,11 @@ func TestReorder(t *testing.T) {
 			entries: []timeline.Entry{created(1, "a"), created(2, "b")}, want: []int{0, 3, 1, 2}},
 		{name: "one priority, as one is changed", steps: []timeline.Step{hold(pop), create("a", 1), {Change: "Pod default/b"}, create("b", 1)},
 			entries: []timeline.Entry{created(1, "a"), {Step: 2, What: timeline.Updated, Object: "Pod default/b"}, created(3, "b")}, want: []int{0, 1, 2, 3}},
+		{name: "the last victim goes", steps: twoGo, entries: preempts(nil, "default/v", "default/a"), want: []int{0, 1, 2, 3}},
+		{name: "the last victim goes after another pod", steps: twoGo, entries: preempts(nil, "default/b"), want: []int{0, 1, 2, 3}},
+		{name: "a victim goes, and not the last", steps: twoGo, entries: preempts(nil, "default/a", "default/v"), want: []int{0, 2, 1, 3}},
+		{name: "the preemption is over", steps: twoGo, entries: preempts([]timeline.Entry{{What: timeline.Ends, Object: "Pod default/p"}}, "default/a"), want: []int{0, 2, 1, 3}},
+		{name: "another scheduler has taken over", steps: twoGo, entries: preempts([]timeline.Entry{{What: timeline.TakenOver}}, "default/a"), want: []int{0, 2, 1, 3}},
 		{name: "events are let go", steps: []timeline.Step{hold(pop), hold(handle), deleted("Pod default/a"), deleted("Node n"), release(handle)}, want: []int{0, 1, 3, 2, 4}},
 		{name: "of two kinds", steps: []timeline.Step{hold(pop), hold(handle), hold(nodes), release(handle), release(nodes)}, want: []int{0, 1, 2, 4, 3}},
 		{name: "of one kind", steps: []timeline.Step{hold(pop), hold(handle), {Next: &handle}, release(handle)}, want: []int{0, 1, 2, 3}},
