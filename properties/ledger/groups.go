@@ -49,7 +49,7 @@ var openGroups = []Entry{
 		Where:       "runtime/framework.go:1338@v1.37.1, addGENominatedPods; preemption/executor.go:459@v1.37.1, getLowerPriorityNominatedPods",
 		Consequence: "Where pods have another priority than their group, the room that a group preempted for may go to a pod of lower priority.",
 		Releases:    ">=1.37.0",
-		Properties:  []string{"lower-nominations-cleared", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
+		Properties:  []string{"lower-nominations-cleared", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "skipped-plugins-stay-skipped",

@@ -12,7 +12,7 @@ var openStorage = []Entry{
 		Where:       "volumerestrictions/volume_restrictions.go:82@v1.37.1, conflictingPVCRefCountForPod",
 		Consequence: "A pod of another namespace is preempted for nothing, because its claim happens to have the same name.",
 		Releases:    ">=1.27.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "claim-counted-once",
@@ -24,7 +24,7 @@ var openStorage = []Entry{
 		Where:       "volumerestrictions/volume_restrictions.go:249@v1.37.1, calPreFilterState",
 		Consequence: "Pods are preempted for nothing, as a claim that the preemptor needs stays in use elsewhere.",
 		Releases:    ">=1.27.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "nominated-claim-ignored",
@@ -48,7 +48,7 @@ var openStorage = []Entry{
 		Where:       "nodevolumelimits/csi.go:336@v1.37.1, Filter",
 		Consequence: "A pod that comes back to a node at its volume limit stays pending, or preempts elsewhere, until its volume is detached there.",
 		Releases:    ">=1.32.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "no-internal-error"},
 	},
 	{
 		ID:          "victim-volumes-stay-attached",
@@ -60,7 +60,7 @@ var openStorage = []Entry{
 		Where:       "nodevolumelimits/csi.go:331@v1.37.1, Filter",
 		Consequence: "A pod of high priority waits while pods of low priority hold the node's volume attachments.",
 		Releases:    ">=1.32.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "no-internal-error"},
 	},
 	{
 		ID:          "sharer-reprieved-later",
@@ -84,7 +84,7 @@ var openStorage = []Entry{
 		Where:       "nodevolumelimits/csi.go:447@v1.37.1, filterAttachableVolumes",
 		Consequence: "One pod of any namespace can keep pods with CSI volumes from being scheduled anywhere, if its node has volume limits.",
 		Releases:    ">=1.23.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "missing-driver-resolvable",
@@ -96,7 +96,7 @@ var openStorage = []Entry{
 		Where:       "nodevolumelimits/csi.go:304@v1.37.1, Filter",
 		Consequence: "Each cycle tries preemption on nodes that no preemption makes fit, and a pod nominated to one waits for victims there.",
 		Releases:    ">=1.37.0",
-		Properties:  []string{"filters-alone", "no-internal-error"},
+		Properties:  []string{"filters-alone", "waits-for-its-victims", "no-internal-error"},
 	},
 	{
 		ID:          "volume-node-fields",
@@ -109,7 +109,7 @@ var openStorage = []Entry{
 		Consequence: "A pod is sent to a node from which its volume cannot be reached, and never starts there.",
 		Releases:    ">=1.13.0",
 		Upstream:    "kubernetes#81725",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "no-internal-error"},
 	},
 	{
 		ID:          "storage-sizes-wrap-around",
@@ -134,7 +134,7 @@ var openStorage = []Entry{
 		Where:       "dynamicresources.go:536@v1.37.1, foreachPodResourceClaim; dynamicresources.go:1046@v1.37.1, Filter",
 		Consequence: "A pod that names its claim twice waits for ever on nodes that have just enough devices.",
 		Releases:    ">=1.34.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "admin-devices-withheld",
@@ -146,7 +146,7 @@ var openStorage = []Entry{
 		Where:       "dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go:1420@v0.37.1, allocateDevice, which is in use by default; the two other allocators do the same (stable/allocator_stable.go:1215@v0.37.1, experimental/allocator_experimental.go:1690@v0.37.1)",
 		Consequence: "A pod that monitors devices and uses one waits for ever on nodes that have just enough, if it names the claim for monitoring first.",
 		Releases:    ">=1.34.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "admin-access-consumes",
@@ -159,7 +159,7 @@ var openStorage = []Entry{
 		Consequence: "A pod that monitors partitions of devices, or shared devices, waits for ever where they are in use, which is what it is for.",
 		Releases:    ">=1.36.0",
 		Upstream:    "kubernetes#140729",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "capacity-names-are-text",
@@ -172,7 +172,7 @@ var openStorage = []Entry{
 		Consequence: "A pod that spells the capacity of a device as its driver does not waits for ever, and shares that were recorded by another spelling count for nothing.",
 		Releases:    ">=1.36.0",
 		Upstream:    "kubernetes#140650",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "nominated-keep-devices"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "nominated-keep-devices"},
 	},
 	{
 		ID:          "shared-device-given-whole",
@@ -185,7 +185,7 @@ var openStorage = []Entry{
 		Consequence: "A pod gets a device for itself that other pods go on using, and may preempt pods for that.",
 		Releases:    ">=1.36.0",
 		Upstream:    "kubernetes#140797",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "nominated-keep-devices"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "nominated-keep-devices"},
 	},
 	{
 		ID:          "tainted-claim-shared",
@@ -197,7 +197,7 @@ var openStorage = []Entry{
 		Where:       "dynamicresources.go:572@v1.37.1, PreFilter, and dynamicresources.go:933@v1.37.1, Filter: neither reads taints for a claim that is allocated",
 		Consequence: "Pods with a shared claim go on being scheduled onto a device that was taken out of service, preempt others for that, and are evicted again and again.",
 		Releases:    ">=1.36.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
 		ID:          "unpicked-class-unnamed",
