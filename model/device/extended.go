@@ -52,7 +52,10 @@ func extendedOf(p *v1.Pod, objects []runtime.Object) (backed []extended, unbacke
 func requestsOf(p *v1.Pod, name v1.ResourceName) (counts []int) {
 	of := func(c *v1.Container) int {
 		q := c.Resources.Requests[name]
-		return int(min(q.Value(), maxDevices+1))
+		if q.CmpInt64(maxDevices) > 0 { // by far, perhaps: 64 bits may not suffice
+			return maxDevices + 1
+		}
+		return int(q.Value())
 	}
 	together := 0 // of what runs together once the init containers have ended
 	for i := range p.Spec.Containers {

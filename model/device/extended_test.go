@@ -162,6 +162,8 @@ func TestExtendedResourcesUnmodelled(t *testing.T) {
 		{"devices", "", "1", nil, nil, nil},
 		{"parts of devices", "spec.containers", "500m", nil, nil, nil},
 		{"more devices than a claim holds", "spec.containers", "33", nil, nil, nil},
+		{"more devices than 64 bits can count", "spec.containers", "15E", nil, nil, nil},
+		{"devices whose number is 0 in 64 bits", "spec.containers", "18446744073709551616", nil, nil, nil},
 		{"as many as no number holds", "spec.containers", "9E", nil, nil, nil},
 		{"devices for no container", "spec.overhead", "1", func(p *v1.Pod) { p.Spec.Overhead = mk.Resources(gpu, "1") }, nil, nil},
 		{"a class that selects otherwise", "spec.selectors", "1", nil, selects, nil},

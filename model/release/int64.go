@@ -78,7 +78,7 @@ func sizesWrapAround(st *volume.BindingState) {
 // nothingOfHuge: a node has none of an extended resource if its amount wraps around to 0, and a pod whose requests for one do, all
 // together, asks for none.
 func nothingOfHuge(s *filter.Snapshot) {
-	s.Preemptor.Pod = WithoutHuge(s.Preemptor.Pod)
+	s.Preemptor.Pod = variant.Changed(s.Preemptor.Pod, withoutHuge)
 	for _, n := range s.Nodes {
 		if !AnyHuge(n.Status.Allocatable) {
 			continue
@@ -91,10 +91,6 @@ func nothingOfHuge(s *filter.Snapshot) {
 		}
 	}
 }
-
-// WithoutHuge is a pod as it is where the extended resources count as nothing of which it requests 0 or less by their last 64 bits
-// (QuantitiesWrapAround).
-func WithoutHuge(p *v1.Pod) *v1.Pod { return variant.Changed(p, withoutHuge) }
 
 // withoutHuge takes from the containers of a pod the extended resources of which it requests 0 by their last 64 bits.
 func withoutHuge(p *v1.Pod) {

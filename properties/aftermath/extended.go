@@ -11,7 +11,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
-	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -40,11 +39,7 @@ var ExtendedResourceClaim = properties.Property{
 		}
 		if to := s.Observation.ScheduledTo; to != "" {
 			at := slices.IndexFunc(s.Cluster.Nodes, func(n *v1.Node) bool { return n.Name == to })
-			asking := m.p
-			if s.Assumes(string(release.QuantitiesWrapAround)) {
-				asking = release.WithoutHuge(m.p)
-			}
-			m.asks, m.devices = device.FromDevices(s.Cluster.Extra, asking, s.Cluster.Nodes[at])
+			m.asks, m.devices = device.FromDevices(s.Cluster.Extra, m.p, s.Cluster.Nodes[at])
 			if m.empty() && s.Assumes("claim-beside-device-plugin-fails") {
 				return nil, nil
 			}

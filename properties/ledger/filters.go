@@ -111,7 +111,7 @@ var openFilters = []Entry{
 		Consequence: "A pod that no node has room for is placed, or preempted for, as if it requested nothing, and one that requests less than nothing lets others overcommit its node.",
 		Releases:    ">=1.13.0",
 		Upstream:    "kubernetes#128684",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "adding-capacity", "adding-an-important-pod", "waits-for-its-victims", "extended-resource-claim"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "adding-capacity", "adding-an-important-pod", "waits-for-its-victims"},
 	},
 	{
 		ID:          "invalid-score-fails-cycle",
