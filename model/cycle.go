@@ -51,7 +51,7 @@ func (a *Algorithm) NewCycleOn(c *Cluster, snapshot *filter.Snapshot) *Cycle {
 		Snapshot:  snapshot,
 		Settings:  c.Settings,
 		Budgets:   newBudgets(c.PodDisruptionBudgets),
-		Units:     unit.Of(snapshot, c.Groups()),
+		Units:     a.Units(snapshot, c.Groups()),
 		Extenders: interestedExtenders(c),
 		byName:    make(map[string]*filter.Node, len(c.Nodes)),
 	}
@@ -61,7 +61,7 @@ func (a *Algorithm) NewCycleOn(c *Cluster, snapshot *filter.Snapshot) *Cycle {
 	return cy.Under(a)
 }
 
-// Under is the cycle of the same cluster by another algorithm.
+// Under is the cycle of the same cluster, with the same units, by another algorithm.
 func (cy *Cycle) Under(a *Algorithm) *Cycle {
 	out := &Cycle{
 		Algorithm: a,

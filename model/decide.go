@@ -27,6 +27,9 @@ type Algorithm struct {
 	// document says which: nil stands for all.
 	Found map[string]bool
 
+	// Units are which pods are preempted together (unit.Of).
+	Units func(s *filter.Snapshot, groups *unit.Groups) *unit.Units
+
 	// Eligible (eligible.go).
 	MayPreempt func(preemptor *filter.Pod, u *unit.Unit) bool
 	Awaited    func(p *filter.Pod) bool
@@ -61,6 +64,7 @@ func Documented() *Algorithm {
 		LeftOut:           LeftOut,
 		Filter:            Filter,
 		NodesToFind:       NodesToFind,
+		Units:             unit.Of,
 		MayPreempt:        MayPreempt,
 		Awaited:           TerminatingByPreemption,
 		Eligible:          Eligible,

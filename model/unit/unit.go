@@ -64,6 +64,9 @@ func Of(s *filter.Snapshot, groups *Groups) *Units {
 	return us
 }
 
+// Listed are units that are said to be on the nodes, by Node.Index. Each node has a list, if only an empty one.
+func Listed(on [][]*Unit) *Units { return &Units{on: on} }
+
 // gather adds a pod to the unit that it is a part of, if any.
 func (us *Units) gather(p *filter.Pod) {
 	g := us.groups.Whole(p.Pod)

@@ -170,6 +170,16 @@ func rulesWith(r release.Release, quirks []release.Quirk) (*answers.Rules, accou
 	return rules, bugs
 }
 
+// rulesIn are the rules in a state of a cycle.
+func rulesIn(s *account.State, rules *answers.Rules) *answers.Rules {
+	if s.Units == nil {
+		return rules
+	}
+	rules = rules.Clone()
+	rules.Units = s.Units
+	return rules
+}
+
 // leastOf drops the quirks without which the others still explain something.
 func leastOf(quirks []release.Quirk, explain func([]release.Quirk) bool) []release.Quirk {
 	for i := 0; i < len(quirks); {
@@ -198,7 +208,7 @@ func (c judge) verdict(quirks ...release.Quirk) (v verdict) {
 	rules, bugs := rulesWith(c.release, quirks)
 	first := true
 	all := c.States(bugs, func(s *account.State) bool {
-		set, err := answers.Decide(s.Cluster, rules)
+		set, err := answers.Decide(s.Cluster, rulesIn(s, rules))
 		if err != nil { // it is not modelled
 			v = verdict{admitted: true}
 			return false

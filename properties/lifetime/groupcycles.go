@@ -83,8 +83,8 @@ func (g groupJudge) disagrees(quirks ...release.Quirk) (dis *answers.Disagreemen
 	rules, bugs := rulesWith(g.release, quirks)
 	seen := g.seen()
 	first := true
-	all := g.States(bugs, func(c *model.Cluster) bool {
-		now := g.ask(c, rules, seen)
+	all := g.States(bugs, func(s *account.State) bool {
+		now := g.ask(s.Cluster, rulesIn(s, rules), seen)
 		if first {
 			first, dis = false, now
 		}

@@ -1,8 +1,8 @@
 package account_test
 
 import (
-	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -236,12 +236,13 @@ func TestNamesakePreempts(t *testing.T) {
 	require.Equal(t, []types.UID{"p", "another"}, preemptors(account.Bugs{NamesakePreempts: true}))
 }
 
-// TestLateStay: a pod that was deleted in the cycle of its group may be preempted, unless for a scheduler that is known not to find
-// it where the group goes whole and has other pods on nodes.
+// TestLateStay: what is preempted for a pod that was deleted in the cycle of its group is that pod, unless for a scheduler that is known
+// to take the rest of the group for it where that goes whole.
 func TestLateStay(t *testing.T) {
 	member := func(name string) *v1.Pod {
 		p := pod(name, "")
 		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: new("g")}
+		p.Namespace = metav1.NamespaceDefault
 		return p
 	}
 	inGroup := func(entries []timeline.Entry) []timeline.Entry {
@@ -251,34 +252,52 @@ func TestLateStay(t *testing.T) {
 		return entries
 	}
 	m, n, p := member("m"), member("n"), pod("p", "")
-	m.Namespace, n.Namespace = metav1.NamespaceDefault, metav1.NamespaceDefault
-	priority := func(bugs account.Bugs, whole bool, others ...[]timeline.Entry) (of int32) {
+	// onA are the pods of each unit on node a, in each state, if m and n go to their nodes.
+	onA := func(bugs account.Bugs, whole bool, nodeOfN string, late ...*v1.Pod) (all [][]string) {
 		group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: "g"}}
 		if whole {
 			group.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}}
 		}
-		trace := &timeline.Trace{Startups: []timeline.Startup{{Objects: []runtime.Object{group}}}}
-		cycle := inGroup(fits(m, "a"))
-		for _, part := range slices.Concat([][]timeline.Entry{told(nil, m), told(nil, n), told(nil, p), cycle[:1], told(m, nil), cycle[1:]}, others, [][]timeline.Entry{preempts(p, "a")}) {
+		trace := &timeline.Trace{Startups: []timeline.Startup{{Objects: []runtime.Object{group, mk.Node("a", "1"), mk.Node("b", "1")}}}}
+		parts := [][]timeline.Entry{told(nil, m), told(nil, n), told(nil, p)}
+		first, second := inGroup(fits(m, "a")), inGroup(fits(n, nodeOfN))
+		parts = append(parts, first[:1], second[:1])
+		for _, gone := range late {
+			parts = append(parts, told(gone, nil))
+		}
+		for _, part := range append(parts, first[1:], second[1:], preempts(p, "a")) {
 			trace.Entries = append(trace.Entries, part...)
 		}
 		tl := &timeline.Timeline{Cluster: &model.Cluster{Settings: model.Settings{FeatureGates: map[string]bool{model.GateWorkload: true}}}}
 		cycles := account.Cycles(tl, trace)
 		require.Len(t, cycles, 1)
-		cycles[0].States(bugs, func(s *account.State) bool {
-			i := slices.IndexFunc(s.Pods, func(p *v1.Pod) bool { return p.UID == m.UID })
-			require.GreaterOrEqual(t, i, 0)
-			of = *s.Pods[i].Spec.Priority
-			return false
-		})
-		return of
+		require.True(t, cycles[0].States(bugs, func(s *account.State) bool {
+			algorithm := model.Documented()
+			if s.Units != nil {
+				algorithm.Units = s.Units
+			}
+			cy := algorithm.NewCycle(s.Cluster)
+			units := []string{}
+			for _, u := range cy.Units.On(cy.Node("a")) {
+				var names []string
+				for _, p := range u.Pods {
+					names = append(names, p.Name)
+				}
+				units = append(units, strings.Join(names, "+"))
+			}
+			all = append(all, units)
+			return true
+		}))
+		return all
 	}
-	other := inGroup(fits(n, "b"))
 	known := account.Bugs{LateStay: true}
-	require.EqualValues(t, math.MaxInt32, priority(known, true, other))
-	require.Equal(t, *m.Spec.Priority, priority(account.Bugs{}, true, other))
-	require.Equal(t, *m.Spec.Priority, priority(known, false, other), "its group does not go whole")
-	require.Equal(t, *m.Spec.Priority, priority(known, true), "it is alone")
+	require.Equal(t, [][]string{{"m"}}, onA(account.Bugs{}, true, "b", m))
+	require.Equal(t, [][]string{{"n"}}, onA(known, true, "b", m), "the rest of the group")
+	require.Equal(t, [][]string{{"n"}}, onA(known, true, "a", m), "the rest is on the same node")
+	require.Equal(t, [][]string{{"m"}}, onA(known, false, "b", m), "its group does not go whole")
+	require.Equal(t, [][]string{{"m+n"}}, onA(known, true, "b"), "none is deleted")
+	require.Equal(t, [][]string{{"m"}}, onA(known, true, "b", m, n), "there is no rest, and each node is looked at by itself")
+	require.Equal(t, [][]string{{"m"}, {"n"}}, onA(known, true, "a", m, n), "the first of two, whichever that is")
 }
 
 // TestNominationOutlives: a pod of a group that was created again in the group's cycle is not nominated as the one before it was,

@@ -3,7 +3,6 @@ package account
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -15,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/unit"
 )
@@ -39,9 +39,9 @@ type Cycle struct {
 	pods        []onNode
 	unsure      []onNode              // which may still count there, or not
 	lingers     []onNode              // which count no longer, and do for a scheduler with DeletedStay
-	stuck       map[types.UID]bool    // which cannot be preempted, for a scheduler with LateStay
 	outlived    map[string]string     // nominations of earlier pods of a name, for a scheduler with NominationOutlives
 	late        map[types.UID]*v1.Pod // those that were deleted in the cycle of their group, as they were in it
+	group       string                // that the cycle is of, if it is that of a group
 	nominations []*nominated          // of other pods
 	own         []string              // of the pod itself
 	budgets     [][]*policyv1.PodDisruptionBudget
@@ -85,28 +85,11 @@ func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 	for _, uid := range uids(a.lingers) {
 		c.lingers = append(c.lingers, onNode{started(a.lingers[uid]), started(a.lingers[uid])})
 	}
-	c.stuck, c.late, c.outlived = a.stuck(c.extra), maps.Clone(a.late), maps.Clone(a.outlived)
+	c.late, c.outlived = maps.Clone(a.late), maps.Clone(a.outlived)
 	for _, uid := range uids(a.waiting) {
 		c.nominated(a.waiting[uid], a.stored[model.Key(a.waiting[uid].pod)])
 	}
 	return c
-}
-
-// stuck are the pods on nodes that were deleted in the cycle of their group, if that goes whole and has other pods on nodes. What
-// is preempted for the group are these (framework/preemption/types.go:294@v1.37.1, searchCrossNodesVictimPods).
-func (a *account) stuck(objects []runtime.Object) map[types.UID]bool {
-	if len(a.late) == 0 {
-		return nil
-	}
-	stuck := map[types.UID]bool{}
-	groups := unit.Read(objects, a.settings.FeatureGates)
-	for uid, p := range a.late {
-		whole := groups.Whole(p)
-		for other, q := range a.onNodes {
-			stuck[uid] = stuck[uid] || whole != nil && a.onNodes[uid] != nil && other != uid && groups.Whole(q) == whole
-		}
-	}
-	return stuck
 }
 
 // looked are the objects of other kinds as a cycle finds them: as listers show them, but for groups, which are part of its
@@ -220,6 +203,8 @@ type State struct {
 	// Own: the preemptor is nominated as the scheduler has decided, or was told, last.
 	// Otherwise it is as some status of it says.
 	Own bool
+	// Units are which pods are preempted together, if not as documented.
+	Units func(s *filter.Snapshot, groups *unit.Groups) *unit.Units
 }
 
 // maxStates is how many states of a cycle are looked at.
@@ -239,8 +224,8 @@ type Bugs struct {
 	// NamesakePreempts is that the preemption for a pod that is gone is one for the pod which listers show
 	// under its name: see the finding preempts-as-namesake.
 	NamesakePreempts bool
-	// LateStay is that a pod which is deleted in the cycle of its group is on a node, and cannot be preempted: see the
-	// finding late-deletion-holds-room.
+	// LateStay is that a pod which is deleted in the cycle of its group is on a node, and is not found there when its group is
+	// preempted as a whole: see the finding late-deletion-holds-room.
 	LateStay bool
 	// NominationOutlives is that a pod of a group which is created again in the group's cycle is nominated as the one before
 	// it was: see the finding recreated-member-keeps-nomination.
@@ -254,16 +239,25 @@ type Bugs struct {
 // States visits the states that the scheduler may have been in, the likeliest first, until
 // visit returns false. all is false if there are too many.
 func (c *Cycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
+	if !bugs.LateStay || len(c.late) == 0 {
+		return c.states(bugs, visit)
+	}
 	on := true
-	all = c.states(bugs, nil, func(s *State) bool { on = visit(s); return on })
-	if on && all && bugs.LateStay && len(c.late) > 0 { // or they rank as pods of their groups
-		all = c.states(bugs, c.late, visit)
+	for _, passed := range c.passedOver() {
+		all = c.states(bugs, func(s *State) bool {
+			s.Units = c.lateUnits(passed)
+			on = visit(s)
+			return on
+		})
+		if !on || !all {
+			break
+		}
 	}
 	return all
 }
 
-// states is States with some of the pods on nodes in the groups that they name still.
-func (c *Cycle) states(bugs Bugs, grouped map[types.UID]*v1.Pod, visit func(s *State) bool) (all bool) {
+// states is States with units as documented.
+func (c *Cycle) states(bugs Bugs, visit func(s *State) bool) (all bool) {
 	unsure := c.unsure
 	if bugs.DeletedStay {
 		unsure = slices.Concat(c.lingers, unsure)
@@ -282,19 +276,12 @@ func (c *Cycle) states(bugs Bugs, grouped map[types.UID]*v1.Pod, visit func(s *S
 		choices = append(choices, 2)
 	}
 	as := func(p onNode) *v1.Pod {
-		if bugs.LateStay && c.stuck[p.pod.UID] {
-			stuck := *p.pod
-			stuck.Spec.Priority = new(int32(math.MaxInt32))
-			return &stuck
-		}
 		out := p.pod
 		if bugs.PortsForgotten {
 			out = p.forgotten
 		}
-		if as := grouped[p.pod.UID]; as != nil {
-			member := *out
-			member.Spec.SchedulingGroup = as.Spec.SchedulingGroup
-			return &member
+		if bugs.LateStay {
+			out = c.ranked(out)
 		}
 		return out
 	}
@@ -325,7 +312,7 @@ func (c *Cycle) states(bugs Bugs, grouped map[types.UID]*v1.Pod, visit func(s *S
 				}
 			}
 		}
-		if !visit(&State{cluster, own.own}) {
+		if !visit(&State{Cluster: cluster, Own: own.own}) {
 			return true
 		}
 		i := 0

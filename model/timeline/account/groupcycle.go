@@ -1,7 +1,6 @@
 package account
 
 import (
-	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // GroupCycle is the scheduling cycle of a pod group and what the scheduler may have known in it.
@@ -121,71 +119,23 @@ func (g *GroupCycle) Namesakes() bool { return g.cycle.Namesakes() }
 
 // States visits the states that the scheduler may have been in, the likeliest first, until visit returns false. all is false if
 // there are too many.
-func (g *GroupCycle) States(bugs Bugs, visit func(c *model.Cluster) bool) (all bool) {
+func (g *GroupCycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
 	c := *g.cycle
 	c.Result = &timeline.Entry{What: timeline.Unfit}
-	c.Pod, c.stored, c.own = nominatedTo(c.Pod, ""), nil, one("")
+	c.Pod, c.stored, c.own, c.group = nominatedTo(c.Pod, ""), nil, one(""), g.Group
 	c.nominations = slices.Clone(c.nominations)
 	var own []*nominated
 	for _, m := range g.Members {
 		n := *g.own[model.Key(m)]
 		own, c.nominations = append(own, &n), append(c.nominations, &n)
 	}
-	on := true
-	visitState := func(s *State) bool {
-		cluster := *s.Cluster
-		cluster.Preemptor, cluster.PreemptorGroup = nil, g.Group
+	return c.States(bugs, func(s *State) bool {
+		s.Preemptor, s.PreemptorGroup = nil, g.Group
 		for _, n := range own { // those that are nominated are there already
-			if !slices.ContainsFunc(cluster.Pods, func(p *v1.Pod) bool { return p.UID == n.as[0].UID }) {
-				cluster.Pods = append(cluster.Pods, nominatedTo(n.as[0], ""))
+			if !slices.ContainsFunc(s.Pods, func(p *v1.Pod) bool { return p.UID == n.as[0].UID }) {
+				s.Pods = append(s.Pods, nominatedTo(n.as[0], ""))
 			}
 		}
-		on = visit(&cluster)
-		return on
-	}
-	all = c.States(bugs, visitState)
-	if !bugs.LateStay {
-		return all
-	}
-	for _, stuck := range c.firstOfUnits() {
-		if !on || !all {
-			break
-		}
-		c.stuck = stuck
-		all = c.States(bugs, visitState)
-	}
-	return all
-}
-
-// firstOfUnits are the pods that cannot be preempted for a group, for a scheduler with LateStay, where several pods of one group that
-// goes whole were deleted in its cycle, and no other pod of it is on a node: of these only the first that is come to can be
-// (framework/preemption/types.go:254@v1.37.1, getCrossNodesVictims). Which that is, is left open.
-func (c *Cycle) firstOfUnits() (all []map[types.UID]bool) {
-	groups := unit.Read(c.extra, c.settings.FeatureGates)
-	units := map[*unit.Group][]types.UID{}
-	for _, p := range c.pods {
-		if late := c.late[p.pod.UID]; late != nil && !c.stuck[p.pod.UID] {
-			if whole := groups.Whole(late); whole != nil {
-				units[whole] = append(units[whole], p.pod.UID)
-			}
-		}
-	}
-	all = []map[types.UID]bool{maps.Clone(c.stuck)}
-	for _, pods := range units {
-		var next []map[types.UID]bool
-		for _, stuck := range all {
-			for _, first := range pods {
-				more := maps.Clone(stuck)
-				for _, uid := range pods {
-					more[uid] = uid != first
-				}
-				next = append(next, more)
-			}
-		}
-		all = next
-	}
-	if len(all) == 1 { // as it is
-		return nil
-	}
-	return all
+		return visit(s)
+	})
 }

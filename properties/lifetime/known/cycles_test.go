@@ -233,6 +233,31 @@ func TestLateTogetherNearMisses(t *testing.T) {
 	})
 }
 
+// TestLateStandsForGroupNearMisses: that a pod preempts the rest of a group for a late deletion is known only if that pod is of the
+// group, the group goes whole, and the other victims are right.
+func TestLateStandsForGroupNearMisses(t *testing.T) {
+	deleted := func(t *timeline.Trace) *timeline.Entry {
+		return &t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+			return e.What == timeline.Handled && e.Text == "deleted" && e.Pod() == "default/m2"
+		})]
+	}
+	checkWhole(t, "late-deletion-stands-for-its-group", "preempts-as-allowed", known.LateDeletion, []nearMiss{
+		{name: "it is not deleted late", trace: func(t *timeline.Trace) { deleted(t).What = timeline.Told }},
+		{name: "the group lets its pods go", timeline: func(tl *timeline.Timeline) {
+			for _, o := range tl.Cluster.Extra {
+				if g, ok := o.(*schedulingv1beta1.PodGroup); ok {
+					g.Spec.DisruptionMode = nil
+				}
+			}
+		}, trace: func(t *timeline.Trace) {
+			t.Entries[where(t, timeline.Decided, "Pod default/p")].Victims = []string{"default/m1", "default/v"}
+		}},
+		{name: "it spares the other pod that is in the way", trace: func(t *timeline.Trace) {
+			t.Entries[where(t, timeline.Decided, "Pod default/p")].Victims = []string{"default/m1"}
+		}},
+	})
+}
+
 // TestQueuedTwiceNearMisses: a pod is in its group twice only if it was changed between the failure of its binding and the end of that.
 func TestQueuedTwiceNearMisses(t *testing.T) {
 	of := func(t *timeline.Trace, what timeline.What, change func(e *timeline.Entry)) {
