@@ -229,6 +229,8 @@ var Tests = []Test{
 		fails{"while the pod waits": "after a minute pod new is not on node2"}},
 	{"spread-eased-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod terminates that counts for topology spread",
 		fails{"while the pod waits": "after a minute pod new is not on node1"}},
+	{"nominated-spread-ignored", scheduler + "scheduler_test.go", inTime + "/a pod comes that counts for a nominated pod's spread",
+		fails{"while the victim ends": "the pod that came was evicted"}},
 	{"relabelled-on-its-way-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod is relabelled that another one shuns",
 		fails{"on its way to the node": "after a minute pod new is not on node1"}},
 	{"kept-room-freed-unnoticed", scheduler + "scheduler_test.go", inTime + "/a nominated pod goes elsewhere",

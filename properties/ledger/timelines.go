@@ -286,6 +286,18 @@ var timelineFindings = []Entry{
 		Releases:    ">=1.34.0",
 	},
 	{
+		ID:          "nominated-spread-ignored",
+		Title:       "A pod goes where a nominated pod's spread constraint has no place left for both, and is preempted",
+		Class:       Debatable,
+		Promise:     "Once all the victims go away, the preemptor can be scheduled; only a pod of higher priority may take its place. A pod must yield to those of higher priority that are nominated to a node, and not take a space opened for running them.",
+		Source:      "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Pods are preempted, but the preemptor is not scheduled\"; comment in RunFilterPluginsWithNominatedPods (runtime/framework.go:1286@v1.37.1)",
+		Happens:     "Nominated pods count as pods of the node when another one is tried there, so that their resources, ports and anti-affinity keep it away. Spread constraints are asked of the pod that is tried only. A pod of lower priority that a nominated pod's constraint counts is placed beside it, and the nominated pod, which does not fit any more, preempts it.",
+		Where:       "podtopologyspread/filtering.go:318@v1.37.1, Filter; runtime/framework.go:1325@v1.37.1, addGENominatedPods",
+		Consequence: "A pod of high priority waits, and preempts what replaces its victims again and again: pods of lower priority are started and killed for as long as their replacements are tried before it, as while it backs off.",
+		Releases:    ">=1.34.0",
+		Upstream:    "kubernetes#93505",
+	},
+	{
 		ID:          "relabelled-on-its-way-unnoticed",
 		Title:       "A pod's labels change on its way to a node, and those that wait for that are not told",
 		Class:       Inconsistency,

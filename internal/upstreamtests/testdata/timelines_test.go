@@ -569,6 +569,29 @@ func TestPreemptionInTime(t *testing.T) {
 			check: func(a *podAPI) error { return a.bound("new", "node1") },
 		},
 		{
+			name:  "a pod comes that counts for a nominated pod's spread",
+			nodes: map[string]string{"node1": "3", "node2": "0"},
+			pods:  []*v1.Pod{shunned(pod("v", "node1", 0, "1", 0))},
+			variants: []variant{
+				{"after the victim is gone", func(a *podAPI) {
+					a.create(spread(pod("p", "", 10, "1", 0)))
+					a.create(shunned(pod("new", "", 0, "1", 0)))
+				}},
+				{"while the victim ends", func(a *podAPI) {
+					release := a.hold("delete v")
+					a.create(spread(pod("p", "", 10, "1", 0)))
+					a.create(shunned(pod("new", "", 0, "1", 0)))
+					release()
+				}},
+			},
+			check: func(a *podAPI) error {
+				if a.get("new") == nil {
+					return fmt.Errorf("the pod that came was evicted")
+				}
+				return a.bound("p", "node1")
+			},
+		},
+		{
 			name:  "a pod is relabelled that another one shuns",
 			nodes: map[string]string{"node1": "2"},
 			variants: []variant{

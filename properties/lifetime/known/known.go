@@ -13,6 +13,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/model/timeline/account"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
@@ -105,6 +106,8 @@ const (
 	Relabelled = "relabelled-on-its-way-unnoticed"
 	// MemberAtOnce: the binding of a member of a group fails, and the group is tried again at once.
 	MemberAtOnce = "failed-member-does-not-back-off"
+	// SpreadIgnored: a pod goes where a nominated pod does not fit beside it for its spread constraints, and is preempted for that.
+	SpreadIgnored = "nominated-spread-ignored"
 )
 
 // Those that only older releases have.
@@ -138,6 +141,8 @@ type Life struct {
 	// Cycles are the promises that were broken in single cycles.
 	Cycles []Broken
 
+	// cycles are those of pods; nil if nobody has asked.
+	cycles []*account.Cycle
 	// until is how many entries are looked at; 0 is all before the flush.
 	until int
 }

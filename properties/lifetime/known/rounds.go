@@ -1,10 +1,20 @@
 package known
 
-import "github.com/preemptcheck/preemptcheck/model/timeline"
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+)
 
 // replacementsBoundAgainst are the known findings by which all pods got to their nodes that were bound and evicted
 // while pods were evicted, replaced and evicted again: each was scheduled into the room of a nominated pod that keeps
-// it from there. Had one of them been kept away as it should, the evictions would not go on like that.
+// it from there, or where the pod that evicts it, which was nominated then, does not fit beside it for its spread
+// constraints. Had one of them been kept away as it should, the evictions would not go on like that.
 func (l *Life) replacementsBoundAgainst(f *Broken) (ids []string) {
 	scheduled, bound := map[string]int{}, map[string]int{} // by pod: the last entry that says so
 	for i := range l.Trace.Entries[:f.Entry+1] {
@@ -22,6 +32,9 @@ func (l *Life) replacementsBoundAgainst(f *Broken) (ids []string) {
 				break // it was bound before
 			}
 			by := l.takesRoom(e.Pod(), cycle)
+			if len(by) == 0 && l.breaksSpread(e.Pod(), cycle, e.By) {
+				by = []string{SpreadIgnored}
+			}
 			if len(by) == 0 {
 				return nil
 			}
@@ -39,4 +52,55 @@ func (l *Life) takesRoom(pod string, at int) []string {
 		}
 	}
 	return nil
+}
+
+// breaksSpread tells whether another pod was nominated to a node when a pod was scheduled at an entry, and fits there without that
+// pod, but beside it only if it had no spread constraints. Pods that terminate are taken for gone.
+func (l *Life) breaksSpread(pod string, at int, other string) bool {
+	if l.cycles == nil {
+		l.cycles = account.Cycles(l.Timeline, l.Trace)
+	}
+	i := slices.IndexFunc(l.cycles, func(c *account.Cycle) bool { return c.Ended == at && model.Key(c.Pod) == pod })
+	if i < 0 {
+		return false
+	}
+	broken := false
+	l.cycles[i].States(account.Bugs{}, func(s *account.State) bool {
+		there := *s.Preemptor
+		there.Spec.NodeName = l.cycles[i].Result.Node
+		broken = onlySpreadKeepsApart(s.Cluster, other, &there, l.Release.Rules())
+		return false // the likeliest state
+	})
+	return broken
+}
+
+// onlySpreadKeepsApart tells whether a nominated pod of a cluster fits on its node, does not beside another one, and would but for its
+// spread constraints.
+func onlySpreadKeepsApart(c *model.Cluster, nominated string, other *v1.Pod, rules *answers.Rules) bool {
+	alone := *c
+	alone.Preemptor, alone.Pods = nil, nil
+	for _, p := range c.Pods {
+		switch {
+		case p.Spec.NodeName == "" && model.Key(p) == nominated:
+			alone.Preemptor = p
+		case p.DeletionTimestamp == nil:
+			alone.Pods = append(alone.Pods, p)
+		}
+	}
+	p := alone.Preemptor
+	if p == nil || !slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
+		return c.WhenUnsatisfiable == v1.DoNotSchedule
+	}) {
+		return false
+	}
+	fits := func(c *model.Cluster) bool {
+		d, err := answers.Decide(c, rules)
+		return err == nil && slices.Contains(d.Fits, p.Status.NominatedNodeName)
+	}
+	beside := alone
+	beside.Pods = append(slices.Clone(alone.Pods), other)
+	free := beside
+	free.Preemptor = p.DeepCopy()
+	free.Preemptor.Spec.TopologySpreadConstraints = nil
+	return fits(&alone) && !fits(&beside) && fits(&free)
 }
