@@ -165,6 +165,8 @@ var reasons = map[string]string{
 	known.ShunnerGone: "Why {pod} waits: a pod on the node shunned it when it was tried, and is gone now. The plugin that rejected it asks only whether {pod} itself shuns the pod that is gone.",
 	known.SpreadEased: "Why {pod} waits: when it was tried, its topology spread constraints counted a pod that has started to terminate since then, and does not count any more. " +
 		"The plugin that rejected it is interested in deletions of pods and changes of their labels, and an update that says that a pod terminates is neither.",
+	known.SpreadIgnored: "Why {pod} preempts again and again: what replaces its victim was tried before it, and placed where {pod} is nominated. Topology spread constraints are asked of the pod that is tried, " +
+		"so those of a nominated pod keep nobody away: {pod} does not fit beside the other one, and preempts it.",
 	known.KeptRoomFreed: "Why {pod} waits: when it was tried, room on {node} was kept for a nominated pod. That pod went to another node, or was deleted or lost its nomination before that was written. " +
 		"The room is kept no more, and no event says so.",
 	known.OldCopy: "Why {pod} is in the queue as it was before, or twice: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
