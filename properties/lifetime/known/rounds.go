@@ -54,8 +54,8 @@ func (l *Life) takesRoom(pod string, at int) []string {
 	return nil
 }
 
-// breaksSpread tells whether another pod was nominated to a node when a pod was scheduled at an entry, and fits there without that
-// pod, but beside it only if it had no spread constraints. Pods that terminate are taken for gone.
+// breaksSpread tells whether another pod, or a pod of a group, was nominated to a node when a pod was scheduled at an entry, and fits there
+// without that pod, but beside it only if it had no spread constraints. Pods that terminate are taken for gone.
 func (l *Life) breaksSpread(pod string, at int, other string) bool {
 	if l.cycles == nil {
 		l.cycles = account.Cycles(l.Timeline, l.Trace)
@@ -68,7 +68,9 @@ func (l *Life) breaksSpread(pod string, at int, other string) bool {
 	l.cycles[i].States(account.Bugs{}, func(s *account.State) bool {
 		there := *s.Preemptor
 		there.Spec.NodeName = l.cycles[i].Result.Node
-		broken = onlySpreadKeepsApart(s.Cluster, other, &there, l.Release.Rules())
+		broken = slices.ContainsFunc(s.Pods, func(p *v1.Pod) bool {
+			return p.Spec.NodeName == "" && (model.Key(p) == other || s.RootOf(p) == other) && onlySpreadKeepsApart(s.Cluster, p, &there, l.Release.Rules())
+		})
 		return false // the likeliest state
 	})
 	return broken
@@ -76,31 +78,19 @@ func (l *Life) breaksSpread(pod string, at int, other string) bool {
 
 // onlySpreadKeepsApart tells whether a nominated pod of a cluster fits on its node, does not beside another one, and would but for its
 // spread constraints.
-func onlySpreadKeepsApart(c *model.Cluster, nominated string, other *v1.Pod, rules *answers.Rules) bool {
-	alone := *c
-	alone.Preemptor, alone.Pods = nil, nil
-	for _, p := range c.Pods {
-		switch {
-		case p.Spec.NodeName == "" && model.Key(p) == nominated:
-			alone.Preemptor = p
-		case p.DeletionTimestamp == nil:
-			alone.Pods = append(alone.Pods, p)
-		}
-	}
-	p := alone.Preemptor
-	if p == nil || !slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
-		return c.WhenUnsatisfiable == v1.DoNotSchedule
-	}) {
-		return false
-	}
+func onlySpreadKeepsApart(c *model.Cluster, nominated, other *v1.Pod, rules *answers.Rules) bool {
 	fits := func(c *model.Cluster) bool {
 		d, err := answers.Decide(c, rules)
-		return err == nil && slices.Contains(d.Fits, p.Status.NominatedNodeName)
+		return err == nil && slices.Contains(d.Fits, nominated.Status.NominatedNodeName)
 	}
+	alone := *c
+	alone.Preemptor = nominated.DeepCopy()
+	alone.Preemptor.Spec.SchedulingGroup = nil // or it is not tried by itself
+	alone.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return p == nominated || p.DeletionTimestamp != nil })
 	beside := alone
 	beside.Pods = append(slices.Clone(alone.Pods), other)
 	free := beside
-	free.Preemptor = p.DeepCopy()
+	free.Preemptor = alone.Preemptor.DeepCopy()
 	free.Preemptor.Spec.TopologySpreadConstraints = nil
 	return fits(&alone) && !fits(&beside) && fits(&free)
 }

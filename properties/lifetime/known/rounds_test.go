@@ -72,3 +72,25 @@ func TestSpreadIgnoredNearMisses(t *testing.T) {
 		}},
 	})
 }
+
+// TestGroupSpreadIgnoredNearMisses: the same of a group, one of whose pods was nominated there.
+func TestGroupSpreadIgnoredNearMisses(t *testing.T) {
+	checkWhole(t, "group-preempts-what-replaces-its-victim", "preemption-leads-somewhere", known.SpreadIgnored, []nearMiss{
+		{name: "the pod is of no group", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				e := &t.Entries[i]
+				if is, ok := e.Is.(*v1.Pod); ok && e.Pod() == "default/w" {
+					is = is.DeepCopy()
+					is.Spec.SchedulingGroup, e.Is = nil, is
+				}
+			}
+		}},
+		{name: "another group evicts them", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.By == "podgroup/default/g" {
+					e.By = "podgroup/default/other"
+				}
+			}
+		}},
+	})
+}
