@@ -153,7 +153,8 @@ func (l *Life) wakesItsPod(ends int) bool {
 }
 
 // fitsNow is a node on which a pod fits, whatever of what documents leave open is so; "" if there
-// is none.
+// is none. It has to fit somewhere without the pods that are assumed, too: if it needs one of these, the event that brings it is the one
+// which says that this one is bound (doc comment of Cache, "Assume" and "Add", backend/cache/interface.go:34@v1.37.1).
 func (l *Life) fitsNow(k account.Known, pod string) string {
 	c := k.Cycle(pod, false)
 	if c == nil {
@@ -169,7 +170,7 @@ func (l *Life) fitsNow(k account.Known, pod string) string {
 			return true
 		})
 	}
-	if !surely(c) || !k.AsListed() && !surely(k.Cycle(pod, true)) {
+	if !surely(c.Confirmed()) || !surely(c) || !k.AsListed() && !surely(k.Cycle(pod, true)) {
 		return ""
 	}
 	return node

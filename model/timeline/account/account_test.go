@@ -323,3 +323,29 @@ func TestNominationOutlives(t *testing.T) {
 	never := [][]timeline.Entry{told(nil, pod("m", "")), told(nil, p), cycle[:1], told(pod("m", ""), nil), told(nil, again), cycle[1:], preempts(p, "b")}
 	require.Equal(t, []map[string]string{{}}, statesWith(t, known, nil, never...), "it was not nominated")
 }
+
+// TestConfirmed: a pod that is assumed on a node is not there yet, and one that is said to be bound is.
+func TestConfirmed(t *testing.T) {
+	p, q, bound := pod("p", ""), pod("q", ""), pod("p", "")
+	bound.Spec.NodeName = "a"
+	where := func(parts ...[]timeline.Entry) (all []string) {
+		trace := &timeline.Trace{Startups: []timeline.Startup{{Objects: []runtime.Object{mk.Node("a", "1")}}}}
+		for _, part := range append([][]timeline.Entry{told(nil, p), told(nil, q), fits(p, "a")}, parts...) {
+			trace.Entries = append(trace.Entries, part...)
+		}
+		account.Follow(&timeline.Timeline{Cluster: &model.Cluster{}}, trace, func(i int, k account.Known) {
+			if i < len(trace.Entries) {
+				return
+			}
+			k.Cycle(q.Namespace+"/q", false).Confirmed().States(account.Bugs{}, func(s *account.State) bool {
+				for _, p := range s.Pods {
+					all = append(all, p.Name+" on "+p.Spec.NodeName)
+				}
+				return true
+			})
+		})
+		return all
+	}
+	require.Empty(t, where())
+	require.Equal(t, []string{"p on a"}, where(told(p, bound)))
+}

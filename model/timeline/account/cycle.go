@@ -53,7 +53,10 @@ type Cycle struct {
 
 // onNode is a pod on a node, as it is and as it is without host ports that the scheduler has
 // forgotten.
-type onNode struct{ pod, forgotten *v1.Pod }
+type onNode struct {
+	pod, forgotten *v1.Pod
+	assumed        bool // and not said to be bound yet
+}
 
 // nominated is another pod, as it may count, and what it may be nominated to.
 type nominated struct {
@@ -75,15 +78,16 @@ func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 		c.Told = w.pod
 	}
 	for _, uid := range uids(a.onNodes) {
-		there := onNode{started(a.onNodes[uid]), a.ports.forgotten(started(a.onNodes[uid]))}
-		if s := a.assumed[uid]; s != nil && s.failed {
+		s := a.assumed[uid]
+		there := onNode{started(a.onNodes[uid]), a.ports.forgotten(started(a.onNodes[uid])), s != nil}
+		if s != nil && s.failed {
 			c.unsure = append(c.unsure, there)
 		} else {
 			c.pods = append(c.pods, there)
 		}
 	}
 	for _, uid := range uids(a.lingers) {
-		c.lingers = append(c.lingers, onNode{started(a.lingers[uid]), started(a.lingers[uid])})
+		c.lingers = append(c.lingers, onNode{started(a.lingers[uid]), started(a.lingers[uid]), true})
 	}
 	c.late, c.outlived = maps.Clone(a.late), maps.Clone(a.outlived)
 	for _, uid := range uids(a.waiting) {

@@ -48,6 +48,15 @@ func (k Known) Cycle(pod string, listed bool) *Cycle {
 	return c
 }
 
+// Confirmed is the cycle without the pods on nodes that are assumed there, and not said to be bound yet.
+func (c *Cycle) Confirmed() *Cycle {
+	assumed := func(p onNode) bool { return p.assumed }
+	out := *c
+	out.pods = slices.DeleteFunc(slices.Clone(c.pods), assumed)
+	out.unsure, out.lingers = slices.DeleteFunc(slices.Clone(c.unsure), assumed), nil
+	return &out
+}
+
 // same tells whether listers show a pod as the scheduler has been told it is, as far as it matters
 // where it fits.
 func same(told, stored *v1.Pod) bool {
