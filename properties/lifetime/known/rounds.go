@@ -77,7 +77,7 @@ func (l *Life) breaksSpread(pod string, at int, other string) bool {
 }
 
 // onlySpreadKeepsApart tells whether a nominated pod of a cluster fits on its node, does not beside another one, and would but for its
-// spread constraints.
+// spread constraints: as the node is, or without the other pods there that are less important, as each of several may be one too many.
 func onlySpreadKeepsApart(c *model.Cluster, nominated, other *v1.Pod, rules *answers.Rules) bool {
 	fits := func(c *model.Cluster) bool {
 		d, err := answers.Decide(c, rules)
@@ -87,10 +87,19 @@ func onlySpreadKeepsApart(c *model.Cluster, nominated, other *v1.Pod, rules *ans
 	alone.Preemptor = nominated.DeepCopy()
 	alone.Preemptor.Spec.SchedulingGroup = nil // or it is not tried by itself
 	alone.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return p == nominated || p.DeletionTimestamp != nil })
-	beside := alone
-	beside.Pods = append(slices.Clone(alone.Pods), other)
-	free := beside
-	free.Preemptor = alone.Preemptor.DeepCopy()
-	free.Preemptor.Spec.TopologySpreadConstraints = nil
-	return fits(&alone) && !fits(&beside) && fits(&free)
+	keptApart := func(alone model.Cluster) bool {
+		beside := alone
+		beside.Pods = append(slices.Clone(alone.Pods), other)
+		free := beside
+		free.Preemptor = alone.Preemptor.DeepCopy()
+		free.Preemptor.Spec.TopologySpreadConstraints = nil
+		return fits(&alone) && !fits(&beside) && fits(&free)
+	}
+	if keptApart(alone) {
+		return true
+	}
+	alone.Pods = slices.DeleteFunc(alone.Pods, func(p *v1.Pod) bool {
+		return p.Spec.NodeName == nominated.Status.NominatedNodeName && model.Priority(p) < model.Priority(nominated)
+	})
+	return keptApart(alone)
 }
