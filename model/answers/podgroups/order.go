@@ -8,7 +8,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/unit"
-	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
 // maxOrders is how many beginnings of orders of equally important units are tried.
@@ -34,15 +33,28 @@ type orders struct {
 	violations int
 	victims    []*unit.Unit
 	steps      int
-	// charged are the units with their pods in the order in which they are charged.
-	charged map[*unit.Unit]*unit.Unit
+	// failed are the beginnings that no order goes on from.
+	failed map[string]bool
+}
+
+// beginning is that of an order: the units in it, what is left of the budgets after them, and how often the victims among them
+// violate one. Of the units left, violating should violate a budget, and others should not.
+type beginning struct {
+	order, violating, others []*unit.Unit
+	left                     []int32
+	violations               int
 }
 
 // find is such an order of units that were given back one after another; nil if there is none, or if it takes too long to
 // find.
 func (o *orders) find(tried []*unit.Unit) []*unit.Unit {
+	budgets := make([]int32, len(o.s.First.Budgets))
+	for i, b := range o.s.First.Budgets {
+		budgets[i] = b.Status.DisruptionsAllowed
+	}
 	for split := range len(tried) + 1 {
-		if order := o.merge([]*unit.Unit{}, tried[:split], tried[split:]); order != nil {
+		o.failed = map[string]bool{}
+		if order := o.merge(beginning{order: []*unit.Unit{}, violating: tried[:split], others: tried[split:], left: budgets}); order != nil {
 			return order
 		}
 	}
@@ -50,72 +62,69 @@ func (o *orders) find(tried []*unit.Unit) []*unit.Unit {
 }
 
 // merge continues an order with those that violate and the others, each in their turn, so that just those that should
-// violate do.
-func (o *orders) merge(order, violating, others []*unit.Unit) []*unit.Unit {
+// violate do. Beginnings that are alike but for the order of their units go on alike: each is tried once.
+func (o *orders) merge(b beginning) (found []*unit.Unit) {
+	if len(b.violating)+len(b.others) == 0 {
+		if o.violations >= 0 && b.violations != o.violations {
+			return nil
+		}
+		return b.order
+	}
+	key := fmt.Sprint(len(b.violating), len(b.others), b.left, b.violations)
+	if o.failed[key] {
+		return nil
+	}
 	if o.steps--; o.steps < 0 {
 		return nil
 	}
-	if len(violating)+len(others) == 0 {
-		return o.accept(order)
-	}
 	compare := 0
 	switch {
-	case len(others) == 0:
+	case len(b.others) == 0:
 		compare = -1
-	case len(violating) == 0:
+	case len(b.violating) == 0:
 		compare = 1
 	default:
-		compare = o.s.OfPods.Importance(violating[0], others[0])
+		compare = o.s.OfPods.Importance(b.violating[0], b.others[0])
 	}
-	var found []*unit.Unit
 	if compare <= 0 {
-		found = o.next(order, violating[0], true, violating[1:], others)
+		after := b
+		after.violating = b.violating[1:]
+		found = o.next(after, b.violating[0], true)
 	}
 	if found == nil && compare >= 0 {
-		found = o.next(order, others[0], false, violating, others[1:])
+		after := b
+		after.others = b.others[1:]
+		found = o.next(after, b.others[0], false)
 	}
+	o.failed[key] = found == nil
 	return found
 }
 
-// next continues an order with a unit, with its pods charged in some order, and the others after it.
-func (o *orders) next(order []*unit.Unit, u *unit.Unit, violates bool, violating, others []*unit.Unit) []*unit.Unit {
+// next continues an order with a unit, if that is no more important than the one before it, and, with its pods charged in some
+// order, violates as it should.
+func (o *orders) next(b beginning, u *unit.Unit, violates bool) []*unit.Unit {
+	if n := len(b.order); n > 0 && o.s.OfPods.Importance(b.order[n-1], u) > 0 {
+		return nil
+	}
 	for _, pods := range o.s.chargings(u) {
-		if o.charged == nil {
-			o.charged = map[*unit.Unit]*unit.Unit{}
+		after, violations := b, 0
+		after.order, after.left = append(slices.Clip(b.order), u), slices.Clone(b.left)
+		for _, p := range pods {
+			if model.TakeBudgets(after.left, o.s.First.ProtectedBy(p)) >= 0 {
+				violations++
+			}
 		}
-		o.charged[u] = variant.Changed(u, func(u *unit.Unit) { u.Pods = pods })
-		if !o.mayCome(order, u, violates) {
+		if (violations > 0) != violates {
 			continue
 		}
-		if found := o.merge(append(slices.Clip(order), u), violating, others); found != nil {
+		if slices.Contains(o.victims, u) {
+			after.violations += violations
+		}
+		if found := o.merge(after); found != nil {
 			return found
 		}
 	}
 	return nil
-}
-
-// accept returns an order if its victims violate budgets as often as was observed.
-func (o *orders) accept(order []*unit.Unit) []*unit.Unit {
-	sum := 0
-	for i, violations := range o.charge(order) {
-		if slices.Contains(o.victims, order[i]) {
-			sum += violations
-		}
-	}
-	if o.violations >= 0 && sum != o.violations {
-		return nil
-	}
-	return order
-}
-
-// charge counts, for each unit of an order, the pods that violate a budget.
-func (o *orders) charge(order []*unit.Unit) []int {
-	charged := make([]*unit.Unit, len(order))
-	for i, u := range order {
-		charged[i] = o.charged[u]
-	}
-	violations, _ := o.s.First.Violations(charged, nil)
-	return violations
 }
 
 // maxPods is up to how many pods of a unit are tried in all orders.
@@ -145,12 +154,4 @@ func permutations(pods []*filter.Pod) (all [][]*filter.Pod) {
 		}
 	}
 	return all
-}
-
-// mayCome tells whether a unit may come next: it is no more important than the one before it, and violates as it should.
-func (o *orders) mayCome(order []*unit.Unit, u *unit.Unit, violates bool) bool {
-	if n := len(order); n > 0 && o.s.OfPods.Importance(order[n-1], u) > 0 {
-		return false
-	}
-	return o.charge(append(slices.Clip(order), u))[len(order)] > 0 == violates
 }
