@@ -47,6 +47,46 @@ func (l *Life) victimBack(pod string) bool {
 	return false
 }
 
+// rejectedInVain tells whether the last preemption for a pod was synchronous, and took a victim off its way to a node of which the
+// scheduler had been told by then that it is bound: so it stays there, and nothing was deleted.
+func (l *Life) rejectedInVain(pod string) bool {
+	if l.Timeline.Cluster.Settings.AsyncPreemption() {
+		return false
+	}
+	onWay, stays := map[string]bool{}, map[string]bool{} // stays: the victims that were bound
+	for i := range l.Trace.Entries[:l.end()] {
+		e := &l.Trace.Entries[i]
+		is, _ := e.Is.(*v1.Pod)
+		switch {
+		case e.What == timeline.TakenOver:
+			clear(onWay)
+			clear(stays)
+		case e.What == timeline.Fits:
+			onWay[e.Pod()] = false
+		case e.What == timeline.Called && e.Call == timeline.Bind, e.What == timeline.Requeued:
+			delete(onWay, e.Pod())
+		case e.What == timeline.Handled && e.Text == "deleted":
+			delete(onWay, e.Pod())
+			delete(stays, e.Pod())
+		case e.What == timeline.Handled && is != nil && is.Spec.NodeName != "":
+			if _, is := onWay[e.Pod()]; is {
+				onWay[e.Pod()] = true
+			}
+		case e.What == timeline.Popped && e.Pod() == pod:
+			clear(stays)
+		case e.What == timeline.Decided && e.Preemptor() == pod:
+			for _, v := range e.Victims {
+				if onWay[v] {
+					stays[v] = true
+				}
+			}
+		case e.What == timeline.Called && e.Call == timeline.Evict && e.By == pod && e.TookEffect():
+			clear(stays) // that is told of
+		}
+	}
+	return len(stays) > 0
+}
+
 // victimRejected tells whether a pod's last attempt before the flush ended as it was preempted while it
 // was on its way to a node, and was not deleted: so it counts as unschedulable.
 func (l *Life) victimRejected(pod string) (rejected bool) {

@@ -34,7 +34,7 @@ const (
 	// SecondPreemption: a pod preempts again before the scheduler has seen its own
 	// nomination of it.
 	SecondPreemption = "preempts-before-nomination-is-seen"
-	// SynchronousFailure: a synchronous preemption fails, and nothing tries it again.
+	// SynchronousFailure: a synchronous preemption fails, or deletes nothing, and nothing tries it again.
 	SynchronousFailure = "failed-synchronous-preemption-waits"
 	// StaleNomination: the write that clears a nomination fails, and is not repeated.
 	StaleNomination = "failed-write-leaves-nomination"
@@ -315,7 +315,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			}
 		}
 		for _, p := range l.Trace.Quiet.Pods {
-			if p.Exists && p.Node == "" && l.failedSynchronously(p.Name) {
+			if p.Exists && p.Node == "" && (l.failedSynchronously(p.Name) || l.rejectedInVain(p.Name)) {
 				ids = append(ids, SynchronousFailure)
 				break
 			}
