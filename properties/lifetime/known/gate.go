@@ -195,15 +195,15 @@ func (l *Life) wayEnds(pod string, from int) int {
 	return -1
 }
 
-// preemptionsOverlap tells whether, of the goroutines of preemptions of a pod that have not ended
+// preemptionsOverlap tells whether, of the goroutines of preemptions of a pod or a group that have not ended
 // by an entry, one began while another was on.
-func (l *Life) preemptionsOverlap(pod string, before int) (overlap bool) {
+func (l *Life) preemptionsOverlap(preemptor string, before int) (overlap bool) {
 	on := 0
 	for i := range l.Trace.Entries[:before] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.TakenOver:
 			on, overlap = 0, false
-		case e.Pod() != pod:
+		case e.Preemptor() != preemptor:
 		case e.What == timeline.Begins:
 			on++
 			overlap = overlap || on > 1
