@@ -191,3 +191,25 @@ func withShadows(cy *podgroup.Cycle, c *model.Cluster, of func(*v1.Pod) bool) *m
 	}
 	return c
 }
+
+// WithTwice are rules as of a scheduler that has some members of a group, by name, in its queue, too, while they are tried: until
+// they are placed they count where they are nominated, as any pod does.
+func WithTwice(r *answers.Rules, members []string) *answers.Rules {
+	r = r.Clone()
+	counted := func(in func(*podgroup.Cycle, *v1.Pod, []podgroup.Placement, []*unit.Unit) *model.Cluster) func(*podgroup.Cycle, *v1.Pod, []podgroup.Placement, []*unit.Unit) *model.Cluster {
+		return func(cy *podgroup.Cycle, member *v1.Pod, placed []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
+			c := in(cy, member, placed, gone)
+			for i, p := range c.Pods {
+				if p.Spec.NodeName != "" || !slices.Contains(members, model.Key(p)) {
+					continue
+				}
+				if at := slices.IndexFunc(cy.Members, func(m *v1.Pod) bool { return m.UID == p.UID }); at >= 0 {
+					c.Pods[i] = cy.Members[at]
+				}
+			}
+			return c
+		}
+	}
+	r.OfGroups.World, r.OfGroups.Again = counted(r.OfGroups.World), counted(r.OfGroups.Again)
+	return r
+}

@@ -81,31 +81,71 @@ func (g groupJudge) finding() *Finding {
 // tells what they do not allow in the likeliest; nil if that is not known.
 func (g groupJudge) disagrees(quirks ...release.Quirk) (dis *answers.Disagreement) {
 	rules, bugs := rulesWith(g.release, quirks)
+	if bugs.LeftBehind && len(g.Twice) > 0 {
+		rules = release.WithTwice(rules, g.Twice)
+	}
 	seen := g.seen()
 	first := true
+	var sets []*podgroups.Set
 	all := g.States(bugs, func(s *account.State) bool {
-		now := g.ask(s.Cluster, rulesIn(s, rules), seen)
+		set := g.allowed(s.Cluster, rulesIn(s, rules))
+		now := g.compare(set, seen)
 		if first {
 			first, dis = false, now
 		}
-		if now == nil {
+		if sets = append(sets, set); now == nil {
 			dis = nil
 		}
 		return now != nil
 	})
-	if !all {
+	if !all || dis != nil && g.changes(sets, seen) {
 		return nil
 	}
 	return dis
 }
 
-// ask compares what was seen with what the rules allow of a cluster; nil if they say nothing about it.
-func (g groupJudge) ask(c *model.Cluster, rules *answers.Rules, seen *model.Observation) *answers.Disagreement {
+// changes tells whether what was seen is allowed if nominations changed in the course of the cycle.
+func (g groupJudge) changes(sets []*podgroups.Set, seen *model.Observation) bool {
+	var told [][]*v1.Pod
+	for _, s := range sets {
+		waiting := slices.DeleteFunc(slices.Clone(s.Cluster.Pods), func(p *v1.Pod) bool { return p.Spec.NodeName != "" || p.Status.NominatedNodeName == "" })
+		if !slices.ContainsFunc(told, func(other []*v1.Pod) bool { return slices.Equal(nominations(other), nominations(waiting)) }) {
+			told = append(told, waiting)
+		}
+	}
+	if len(told) < 2 {
+		return false
+	}
+	return slices.ContainsFunc(sets, func(s *podgroups.Set) bool {
+		s.Told(told...)
+		return g.compare(s, seen) == nil
+	})
+}
+
+// nominations are pods, and where they are nominated to.
+func nominations(pods []*v1.Pod) (all []string) {
+	for _, p := range pods {
+		all = append(all, model.Key(p)+" to "+p.Status.NominatedNodeName)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// allowed is what the rules allow of a cluster; nil if they say nothing about it.
+func (g groupJudge) allowed(c *model.Cluster, rules *answers.Rules) *podgroups.Set {
 	if c.Group(g.Group) == nil || !slices.Equal(g.waiting(c.Members()), keysOf(g.Members)) { // or it is not of these that the scheduler knows
 		return nil
 	}
 	set, err := podgroups.Decide(c, rules)
 	if err != nil || set.Waits(set.Cycle) {
+		return nil
+	}
+	return set
+}
+
+// compare compares what was seen with what is allowed; nil if it is, or if that is not known.
+func (g groupJudge) compare(set *podgroups.Set, seen *model.Observation) *answers.Disagreement {
+	if set == nil {
 		return nil
 	}
 	if dis := set.AdmitsCourse(seen, g.Binds); dis != nil && !dis.Undecided {

@@ -171,19 +171,21 @@ func (f *follower) Ends(failure string) { f.failure = failure }
 func (f *follower) Place(in podgroup.TopologyDomain, member *v1.Pod, placed []podgroup.Placement) (node string, ok bool) {
 	try := f.tries[0]
 	f.tries = f.tries[1:]
-	d, err := answers.Of(f.CycleOf(in.Only(f.OfPods), in.Seen(f.World(f.Cycle, member, placed, f.gone)), placed, f.gone, f.gone), f.rules)
-	if err != nil {
-		f.dis = &answers.Disagreement{Stage: f.stage, Kind: "group: left to chance", Want: err.Error(), Undecided: true}
-		return "", false
-	}
 	if try.Node != "" && !in.Has(try.Node) {
 		f.dis = disagree(f.stage, try.Node, "topology domain", in.Nodes, try.Pod)
 		return "", false
 	}
-	within := *d
-	within.Decision = in.Within(d.Decision)
-	if f.dis = within.AdmitsFilters(&model.Observation{Filters: try.Filters, ScheduledTo: try.Node, CycleError: try.Error}); f.dis != nil {
-		f.dis.Stage, f.dis.Kind, f.dis.Want = f.stage, "group: "+f.dis.Kind, try.Pod+": "+f.dis.Want
+	var d *answers.Set
+	for i, cy := range f.told {
+		set, dis := f.judge(cy, in, try, member, placed)
+		if d == nil || dis == nil {
+			d, f.dis = set, dis
+		}
+		if dis == nil || i == 0 && dis.Undecided {
+			break
+		}
+	}
+	if f.dis != nil {
 		return "", false
 	}
 	if f.postFilter = d.PostFilterError; d.PostFilterError == "" {
@@ -194,6 +196,21 @@ func (f *follower) Place(in podgroup.TopologyDomain, member *v1.Pod, placed []po
 		return "", false
 	}
 	return try.Node, true
+}
+
+// judge compares how a member was tried with what is allowed as the cycle may have been told.
+func (f *follower) judge(cy *podgroup.Cycle, in podgroup.TopologyDomain, try model.MemberTry, member *v1.Pod, placed []podgroup.Placement) (*answers.Set, *answers.Disagreement) {
+	d, err := answers.Of(cy.CycleOf(in.Only(f.OfPods), in.Seen(cy.World(cy, member, placed, f.gone)), placed, f.gone, f.gone), f.rules)
+	if err != nil {
+		return nil, &answers.Disagreement{Stage: f.stage, Kind: "group: left to chance", Want: err.Error(), Undecided: true}
+	}
+	within := *d
+	within.Decision = in.Within(d.Decision)
+	dis := within.AdmitsFilters(&model.Observation{Filters: try.Filters, ScheduledTo: try.Node, CycleError: try.Error})
+	if dis != nil {
+		dis.Stage, dis.Kind, dis.Want = f.stage, "group: "+dis.Kind, try.Pod+": "+dis.Want
+	}
+	return d, dis
 }
 
 // admitsPlaced: units are preempted for the members that should be, where they were placed, those of each group in the order in which they were placed. Which

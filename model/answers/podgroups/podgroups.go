@@ -24,6 +24,8 @@ import (
 type Set struct {
 	*podgroup.Cycle
 	rules *answers.Rules
+	// told are the cycle itself, and as it is with the nominations of others that it may have been told of meanwhile.
+	told []*podgroup.Cycle
 }
 
 // Decide makes a cluster ready whose preemptor is a pod group. The error is a model.Unmodelled if something
@@ -32,7 +34,8 @@ func Decide(c *model.Cluster, rules *answers.Rules) (*Set, error) {
 	if missing := unmodelled.InGroup(c); len(missing) > 0 {
 		return nil, missing
 	}
-	return &Set{rules.OfGroups.NewCycle(c, rules.Algorithm), rules}, nil
+	cy := rules.OfGroups.NewCycle(c, rules.Algorithm)
+	return &Set{Cycle: cy, rules: rules, told: []*podgroup.Cycle{cy}}, nil
 }
 
 // Admits compares an observation with what is allowed, step by step, and returns the first disagreement, or nil.
@@ -195,7 +198,11 @@ func (s *Set) admitsReprieve(g *model.GroupCycle, possible []*unit.Unit, placed 
 
 // admitsTry: a unit is given back if all placed members still fit, and is not for the first of them that does not.
 func (s *Set) admitsTry(try model.UnitTry, placed []podgroup.Placement, emptied, gone []*unit.Unit) (dis *answers.Disagreement) {
-	for _, refusal := range s.Refused(s.Cycle, placed, emptied, gone, 0) {
+	var refusals []podgroup.Refusal
+	for _, cy := range s.told {
+		refusals = append(refusals, s.Refused(cy, placed, emptied, gone, 0)...)
+	}
+	for _, refusal := range refusals {
 		var told *answers.Disagreement
 		switch v := refusal.Verdict; {
 		case (v == nil) != try.GivenBack:

@@ -255,7 +255,11 @@ func (a *account) goesOnInGroup(i int, e *timeline.Entry, pod *v1.Pod) {
 			a.leave(pod.UID)
 			a.ends[pod.UID]++
 		}
-		a.member(i, pod)
+		// Pods that are assumed come again if they were updated before: "This can happen … when the pod has already been assumed"
+		// (doc comment of skipPodGroupPodSchedule, schedule_one_podgroup.go:336@v1.37.1).
+		if s := a.assumed[pod.UID]; s == nil || s.failed {
+			a.member(i, pod)
+		}
 		if w != nil {
 			w.behind = false
 		}
