@@ -71,7 +71,8 @@ type Cycle struct {
 // Course is how far a cycle came that binds nobody.
 type Course struct {
 	Failed bool        // it ended in an error
-	First  []Placement // in the cluster as it is: all that were placed
+	Asked  []string    // the members that a node was looked for in the cluster as it is
+	First  []Placement // likewise: all that were placed
 	Second []Placement // once all that may be preempted is gone: those that are helped
 	// Preempts: what is in the way of Second is preempted.
 	Preempts bool

@@ -145,7 +145,8 @@ func membersStayNominated(r *answers.Rules) {
 		isIn := func(placed []podgroup.Placement) bool {
 			return slices.ContainsFunc(placed, func(at podgroup.Placement) bool { return at.Pod == member })
 		}
-		if course.Failed || course.Preempts && isIn(course.Second) || !course.Preempts && isIn(course.First) && !onlyAbove(cy, member, course.First) {
+		withoutNodes := len(cy.Cluster.Nodes) == 0 && slices.Contains(course.Asked, model.Key(member)) // for which it is withdrawn at once
+		if withoutNodes || course.Failed || course.Preempts && isIn(course.Second) || !course.Preempts && isIn(course.First) && !onlyAbove(cy, member, course.First) {
 			return nominate(cy, member, course)
 		}
 		return member.Status.NominatedNodeName

@@ -80,6 +80,9 @@ func (s *Set) admitsCourse(o *model.Observation) (e end, dis *answers.Disagreeme
 	case first.failure != "":
 		return fails(first.failure)
 	}
+	for _, try := range g.First {
+		e.Asked = append(e.Asked, try.Pod)
+	}
 	if e.First = first.Tried; first.Enough {
 		e.binds, e.First = true, first.Placed
 		return e, nil
