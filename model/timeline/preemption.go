@@ -3,6 +3,8 @@ package timeline
 import (
 	"maps"
 	"strings"
+
+	v1 "k8s.io/api/core/v1"
 )
 
 // Preemption is one preemption for a pod, as the entries of a trace tell of it. Entries are
@@ -67,6 +69,51 @@ func (t *Trace) Began(i int) int {
 		}
 	}
 	return 0
+}
+
+// ToDelete are the victims of a decision that did not terminate when its cycle began, as far as the scheduler had
+// been told, in order. Surely is false if it was told meanwhile that one terminates.
+func (t *Trace) ToDelete(decided int) (victims []string, surely bool) {
+	surely = true
+	began := t.Began(decided)
+	for _, v := range t.Entries[decided].Victims {
+		then, now := t.told(v, began), t.told(v, decided)
+		if !terminates(then) || then.Spec.NodeName == "" {
+			victims = append(victims, v)
+		}
+		// Of a pod that is on its way to a node the scheduler keeps what it was when it was tried.
+		surely = surely && terminates(then) == terminates(now) && (!terminates(then) || then.Spec.NodeName != "")
+	}
+	return victims, surely
+}
+
+func terminates(p *v1.Pod) bool { return p != nil && p.DeletionTimestamp != nil }
+
+// told is what a pod was when the scheduler was last told of it before an entry; nil if it was not, or that it is gone.
+func (t *Trace) told(pod string, before int) *v1.Pod {
+	begin := 0 // of the scheduler that is alive
+	for _, s := range t.Startups {
+		if s.Entry <= before {
+			begin = s.Entry
+		}
+	}
+	for i := before - 1; i >= begin; i-- {
+		if e := &t.Entries[i]; e.What == Handled && e.Pod() == pod {
+			p, _ := e.Is.(*v1.Pod)
+			return p
+		}
+	}
+	for _, s := range t.Startups {
+		if s.Entry != begin {
+			continue
+		}
+		for _, o := range s.Objects {
+			if p, ok := o.(*v1.Pod); ok && p.Namespace+"/"+p.Name == pod {
+				return p
+			}
+		}
+	}
+	return nil
 }
 
 // Recreated tells whether there were several pods of a name, of which a trace does not tell which

@@ -69,7 +69,7 @@ var timelineFindings = []Entry{
 		Class:       Debatable,
 		Promise:     "A pod waits for the flush only by a misconfiguration of queueing hints, or by an issue of event handling.",
 		Source:      "help text of pod_scheduled_after_flush_total (scheduler/metrics/metrics.go:393@v1.37.1); that an event which makes preemption possible should count is not said",
-		Happens:     "A pod is woken up by events that the plugins which rejected it on the nodes as they are take for helpful. A plugin that rejected it only in the dry run of preemption is not asked.",
+		Happens:     "A pod is woken up by events that the plugins which rejected it on the nodes as they are take for helpful. A plugin that rejected it only in the dry run of preemption is not asked. Nor does any of them ask whether a pod group has come or gone, by which pods on nodes have another priority, or go with others.",
 		Where:       "default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion; schedule_one.go:1192@v1.37.1, handleSchedulingFailure",
 		Consequence: "A pod that could preempt others now waits up to five minutes until it does.",
 		Releases:    ">=1.34.0",

@@ -170,7 +170,7 @@ func lastVictimLast(l *Life) (findings []Finding) {
 			clear(goesOn)
 		case e.What == timeline.Decided:
 			delete(decided, pod)
-			if victims, surely := l.toDelete(i); surely && len(victims) > 1 {
+			if victims, surely := l.Trace.ToDelete(i); surely && len(victims) > 1 {
 				decided[pod] = &preemption{victims, -1}
 			}
 		case e.What == timeline.Begins:

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	v1 "k8s.io/api/core/v1"
-
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -121,62 +119,17 @@ func (l *Life) startsGoroutine(decided int) bool {
 	if l.Release().In("<1.35.0") {
 		return len(l.Trace.Entries[decided].Victims) > 0
 	}
-	deleted, _ := l.toDelete(decided)
+	deleted, _ := l.Trace.ToDelete(decided)
 	return len(deleted) > 0
-}
-
-// toDelete are the victims of a decision that did not terminate when its cycle began, as far as the scheduler had
-// been told, in order. Surely is false if it was told meanwhile that one terminates.
-func (l *Life) toDelete(decided int) (victims []string, surely bool) {
-	surely = true
-	began := l.Trace.Began(decided)
-	for _, v := range l.Trace.Entries[decided].Victims {
-		then, now := l.told(v, began), l.told(v, decided)
-		if !terminates(then) || then.Spec.NodeName == "" {
-			victims = append(victims, v)
-		}
-		// Of a pod that is on its way to a node the scheduler keeps what it was when it was tried.
-		surely = surely && terminates(then) == terminates(now) && (!terminates(then) || then.Spec.NodeName != "")
-	}
-	return victims, surely
 }
 
 // LastEvicted is the victim of a decision that its goroutine evicts last: PreEnqueue takes the preemption for done once listers show
 // that it terminates (executor.go:391@v1.37.1). It is "" if there is none to evict.
 func (l *Life) LastEvicted(decided int) string {
-	if victims, _ := l.toDelete(decided); len(victims) > 0 {
+	if victims, _ := l.Trace.ToDelete(decided); len(victims) > 0 {
 		return victims[len(victims)-1]
 	}
 	return ""
-}
-
-func terminates(p *v1.Pod) bool { return p != nil && p.DeletionTimestamp != nil }
-
-// told is what a pod was when the scheduler was last told of it before an entry; nil if it was not, or that it is gone.
-func (l *Life) told(pod string, before int) *v1.Pod {
-	begin := 0 // of the scheduler that is alive
-	for _, s := range l.Trace.Startups {
-		if s.Entry <= before {
-			begin = s.Entry
-		}
-	}
-	for i := before - 1; i >= begin; i-- {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Handled && e.Pod() == pod {
-			p, _ := e.Is.(*v1.Pod)
-			return p
-		}
-	}
-	for _, s := range l.Trace.Startups {
-		if s.Entry != begin {
-			continue
-		}
-		for _, o := range s.Objects {
-			if p, ok := o.(*v1.Pod); ok && p.Namespace+"/"+p.Name == pod {
-				return p
-			}
-		}
-	}
-	return nil
 }
 
 // toEnd are the victims of a decision of which the scheduler has not been told that they are gone since its cycle

@@ -239,7 +239,7 @@ func noSecondPreemption(l *Life) (findings []Finding) {
 						Detail: fmt.Sprintf("%s preempts %s once more though its preemption is still going on", lower(e.Object), v)})
 				}
 			}
-			victims, _ := l.toDelete(i)
+			victims, _ := l.Trace.ToDelete(i)
 			decided[who] = &goingOn{victims: victims, done: map[string]bool{}}
 			if len(victims) > 0 && !e.OfGroup() {
 				decided[who].last = victims[len(victims)-1]

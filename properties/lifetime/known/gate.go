@@ -195,26 +195,6 @@ func (l *Life) wayEnds(pod string, from int) int {
 	return -1
 }
 
-// preemptionsOverlap tells whether, of the goroutines of preemptions of a pod or a group that have not ended
-// by an entry, one began while another was on.
-func (l *Life) preemptionsOverlap(preemptor string, before int) (overlap bool) {
-	on := 0
-	for i := range l.Trace.Entries[:before] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.TakenOver:
-			on, overlap = 0, false
-		case e.Preemptor() != preemptor:
-		case e.What == timeline.Begins:
-			on++
-			overlap = overlap || on > 1
-		case e.What == timeline.Ends:
-			on = max(0, on-1)
-			overlap = overlap && on > 0
-		}
-	}
-	return overlap
-}
-
 // GatedByVainPreemption tells whether a pod is kept gated in the end, and the scheduler had
 // been told that all victims of the last preemption for it are gone before that was over, or has
 // itself ended their way to the node: no

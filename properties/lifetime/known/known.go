@@ -287,7 +287,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if len(ids) == 0 && l.keptRoomFreed(f.Pod, l.Trace.Entries[f.Entry].Node) {
 			ids = append(ids, KeptRoomFreed)
 		}
-		if len(ids) == 0 && f.Kind == string(timeline.Decided) && (l.chanceUnnoticed(f.Pod) || l.groupLowers(f.Pod, f.Entry)) {
+		if len(ids) == 0 && f.Kind == string(timeline.Decided) && (l.chanceUnnoticed(f.Pod) || l.unitsChanged(f.Pod)) {
 			ids = append(ids, ChanceUnnoticed)
 		}
 		if l.victimRejected(f.Pod) {

@@ -140,7 +140,7 @@ var reasons = map[string]string{
 		"What clears it in the status was worked out against a status without it, so nothing was cleared. The late update then restored it in memory, too.",
 	known.VictimsEndUnnoticed: "Why the nomination stays: the pod that has it was tried while its victims still terminated, and was rejected by a plugin that their end does not concern. " +
 		"When they were gone, nothing made it be tried again.",
-	known.ChanceUnnoticed: "Why {pod} waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. Another one kept preemption from helping, and it is not asked.",
+	known.ChanceUnnoticed: "Why {pod} waits: the plugin that rejected it on the nodes as they are takes no interest in what has happened since. What kept preemption from helping is over, and nothing asks for that.",
 	known.SecondPreemption: "Why {pod} preempts again: whether its victims still terminate is looked up on the node that its status nominates it to, as the informer has the status. " +
 		"The update that writes this nomination had not been handled when the cycle began, so the victims on that node did not count.",
 	known.BoundPreempts:    "Why it preempts: {pod} was popped as it was before it was bound. The preemption looks up its latest version, by which it is bound, and makes room for it on its own node.",
