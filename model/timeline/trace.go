@@ -164,6 +164,9 @@ type Entry struct {
 	// ByUID is the UID of the pod By, of a call that a preemption makes for it: pods may have been created
 	// under its name since.
 	ByUID types.UID
+	// UID is the UID of the pod that a call binds, or that an event is about: pods may have been created under its name since. No
+	// other call tells which it means.
+	UID types.UID
 	// Of a decision: the violations of budgets that it counts, what becomes of the pod's
 	// nomination, and whether it ended in an error.
 	Violations int

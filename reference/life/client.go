@@ -54,10 +54,10 @@ type podClient struct {
 	s         *scheduler
 }
 
-// call makes a call about a pod, once it is let go on.
-func (p podClient) call(ctx context.Context, place timeline.PlaceName, name, text string, f func(key string) error) error {
+// call makes a call about a pod, once it is let go on. uid is that of the pod, if the call tells it.
+func (p podClient) call(ctx context.Context, place timeline.PlaceName, name string, uid types.UID, text string, f func(key string) error) error {
 	at := timeline.Place{Name: place, Pod: p.namespace + "/" + name}
-	e := timeline.Entry{What: timeline.Called, Call: place, Object: "Pod " + at.Pod, Text: text}
+	e := timeline.Entry{What: timeline.Called, Call: place, Object: "Pod " + at.Pod, UID: uid, Text: text}
 	if c, ok := ctx.Value(preemptorKey{}).(caller); ok {
 		e.By, e.ByUID = c.name, c.uid
 	}
@@ -92,11 +92,11 @@ func (p podClient) Get(_ context.Context, name string, _ metav1.GetOptions) (*v1
 }
 
 func (p podClient) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
-	return p.call(ctx, timeline.Evict, name, "", func(key string) error { return p.s.r.server.evict(key, options) })
+	return p.call(ctx, timeline.Evict, name, "", "", func(key string) error { return p.s.r.server.evict(key, options) })
 }
 
 func (p podClient) Bind(ctx context.Context, binding *v1.Binding, _ metav1.CreateOptions) error {
-	return p.call(ctx, timeline.Bind, binding.Name, "to "+binding.Target.Name, func(key string) error {
+	return p.call(ctx, timeline.Bind, binding.Name, binding.UID, "to "+binding.Target.Name, func(key string) error {
 		return p.s.r.server.bind(key, binding.UID, binding.Target.Name)
 	})
 }
@@ -105,7 +105,7 @@ func (p podClient) Patch(ctx context.Context, name string, kind types.PatchType,
 	if kind != types.StrategicMergePatchType || len(subresources) != 1 || subresources[0] != "status" {
 		return nil, fmt.Errorf("timelines know no %s of %v", kind, subresources)
 	}
-	err = p.call(ctx, timeline.Patch, name, summary(data), func(key string) (err error) {
+	err = p.call(ctx, timeline.Patch, name, "", summary(data), func(key string) (err error) {
 		pod, err = p.s.r.server.patch(key, data)
 		return err
 	})

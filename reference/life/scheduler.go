@@ -277,7 +277,7 @@ func (r eventRecorder) Eventf(regarding, _ runtime.Object, _, reason, _, note st
 		return
 	}
 	name := about.Namespace + "/" + about.Name
-	r.s.note(timeline.Entry{What: timeline.Told, Object: about.Kind + " " + name, Text: reason + ": " + fmt.Sprintf(note, args...)})
+	r.s.note(timeline.Entry{What: timeline.Told, Object: about.Kind + " " + name, UID: about.UID, Text: reason + ": " + fmt.Sprintf(note, args...)})
 	r.s.park(timeline.Place{Name: timeline.Record, Pod: name}, nil)
 }
 

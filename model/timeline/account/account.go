@@ -159,9 +159,9 @@ func (a *account) follow(i int, e *timeline.Entry) {
 	case timeline.Told:
 		switch {
 		case e.PreemptsInMemory():
-			a.bindingFails(e.Pod())
-		case e.Preempts():
-			a.rejects(e.Pod())
+			a.bindingFails(e.UID)
+		case e.Preempts() && a.uncalled(e.Pod()):
+			a.rejects(e.UID)
 		}
 	case timeline.Ends:
 		if e.Text != "success" {
@@ -430,10 +430,10 @@ func (a *account) called(e *timeline.Entry) {
 	a.victims[e.By] = slices.DeleteFunc(a.victims[e.By], func(v string) bool { return v == e.Pod() })
 	switch {
 	case e.Call == timeline.Bind && e.Error != "":
-		a.bindingFails(e.Pod())
+		a.bindingFails(e.UID)
 	case e.Call == timeline.Bind:
-		for uid, s := range a.assumed {
-			s.permit = s.permit && model.Key(a.onNodes[uid]) != e.Pod() // it waits no longer
+		if s := a.assumed[e.UID]; s != nil {
+			s.permit = false // it waits no longer
 		}
 	case e.Call == timeline.Patch && strings.Contains(e.Text, "nomination cleared"):
 		// The pod has lost its nomination, and the scheduler is not told of it yet.
@@ -453,11 +453,9 @@ func (a *account) called(e *timeline.Entry) {
 
 // rejects notes that a pod is said to be preempted about which no call was made: it was waiting for
 // permission, and is rejected. Since 1.36 the event itself says that it is not deleted.
-func (a *account) rejects(pod string) {
-	for uid, s := range a.assumed {
-		if s.permit && model.Key(a.onNodes[uid]) == pod && a.uncalled(pod) {
-			a.fail(uid, s)
-		}
+func (a *account) rejects(uid types.UID) {
+	if s := a.assumed[uid]; s != nil && s.permit {
+		a.fail(uid, s)
 	}
 }
 
@@ -474,11 +472,9 @@ func (a *account) uncalled(pod string) bool {
 // bindingFails notes that a pod goes nowhere. That it counts no longer on its node is said
 // of the end of this (schedule_one.go:507@v1.37.1, handleBindingCycleError), which is seen
 // when it is put back into the queue.
-func (a *account) bindingFails(pod string) {
-	for uid, s := range a.assumed {
-		if model.Key(a.onNodes[uid]) == pod {
-			a.fail(uid, s)
-		}
+func (a *account) bindingFails(uid types.UID) {
+	if s := a.assumed[uid]; s != nil {
+		a.fail(uid, s)
 	}
 }
 

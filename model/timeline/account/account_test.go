@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
@@ -102,7 +103,7 @@ func TestStates(t *testing.T) {
 	}
 	inCycle := preempts(p, "a")
 	inCycle = slices.Insert(inCycle, len(inCycle)-1, ends("error", 0))
-	bindFails := timeline.Entry{What: timeline.Called, Call: timeline.Bind, Object: "Pod " + model.Key(p), Error: "conflict"}
+	bindFails := timeline.Entry{What: timeline.Called, Call: timeline.Bind, Object: "Pod " + model.Key(p), UID: p.UID, Error: "conflict"}
 	is := func(where string) map[string]string {
 		if where == "" {
 			return map[string]string{}
@@ -156,7 +157,7 @@ func TestRejectedInPermit(t *testing.T) {
 	held := []timeline.Entry{{What: timeline.Holding, Object: "permit"}}
 	decides := preempts(q, "n")
 	decides[2].Victims = []string{model.Key(p)}
-	says := timeline.Entry{What: timeline.Told, Object: "Pod " + model.Key(p), Text: "Preempted: Preempted by pod q on node n"}
+	says := timeline.Entry{What: timeline.Told, Object: "Pod " + model.Key(p), UID: p.UID, Text: "Preempted: Preempted by pod q on node n"}
 	evicts := timeline.Entry{What: timeline.Called, Call: timeline.Evict, By: model.Key(q), Object: "Pod " + model.Key(p)}
 	after := func(between ...timeline.Entry) []map[string]string {
 		return states(t, nil, held, told(nil, p), told(nil, q), fits(p, "n"), decides, between, fits(q, "m"))
@@ -298,6 +299,45 @@ func TestLateStay(t *testing.T) {
 	require.Equal(t, [][]string{{"m+n"}}, onA(known, true, "b"), "none is deleted")
 	require.Equal(t, [][]string{{"m"}}, onA(known, true, "b", m, n), "there is no rest, and each node is looked at by itself")
 	require.Equal(t, [][]string{{"m"}, {"n"}}, onA(known, true, "a", m, n), "the first of two, whichever that is")
+}
+
+// TestLateBesideNamesake: a pod that was deleted in the cycle of its group counts on its node until it has waited there for too long,
+// whatever becomes of the pod that was created under its name since.
+func TestLateBesideNamesake(t *testing.T) {
+	m, again, p := pod("m", ""), pod("m", ""), pod("p", "")
+	again.UID = "again"
+	inGroup := func(entries []timeline.Entry) []timeline.Entry {
+		for i := range entries {
+			entries[i].Group = model.PodGroupKey(metav1.NamespaceDefault, "g")
+		}
+		return entries
+	}
+	late, next := inGroup(fits(m, "a")), inGroup(fits(again, "b"))
+	about := func(e timeline.Entry) timeline.Entry {
+		e.Object, e.UID = "Pod "+model.Key(again), again.UID
+		return e
+	}
+	bind := timeline.Entry{What: timeline.Called, Call: timeline.Bind}
+	fails := bind
+	fails.Error = "conflict"
+	preempted := timeline.Entry{What: timeline.Told, Text: "Preempted: Preempted in kube-scheduler memory"}
+	on, off := map[string]string{"m": "a"}, map[string]string{}
+	for name, comes := range map[string][]timeline.Entry{
+		"it is bound, and gone":      slices.Concat(next, []timeline.Entry{about(bind)}, told(again, nil)),
+		"its binding fails":          slices.Concat(next, []timeline.Entry{about(fails), entry(timeline.Requeued, again)}),
+		"it is preempted on its way": slices.Concat(next, []timeline.Entry{about(preempted), entry(timeline.Requeued, again)}),
+		"it is gone before its turn": told(again, nil),
+	} {
+		states := func(at time.Duration) []map[string]string {
+			tries := fits(p, "b")
+			for i := range tries {
+				tries[i].At = at
+			}
+			return states(t, nil, told(nil, m), told(nil, p), late[:1], told(m, nil), told(nil, again), late[1:], comes, tries)
+		}
+		require.Equal(t, []map[string]string{on}, states(time.Minute), name)
+		require.Equal(t, []map[string]string{on, off}, states(6*time.Minute), name)
+	}
 }
 
 // TestNominationOutlives: a pod of a group that was created again in the group's cycle is not nominated as the one before it was,
