@@ -345,12 +345,17 @@ type PodState struct {
 	Preempting bool
 }
 
-// Pod is the state of a pod; one that there is nothing of is the zero value.
+// Pod is the state of a pod: of several of one name, of the one that is in the API. One that there is nothing of is the zero value.
 func (s *State) Pod(name string) PodState {
-	if i := slices.IndexFunc(s.Pods, func(p PodState) bool { return p.Name == name }); i >= 0 {
-		return s.Pods[i]
+	named := func(p PodState) bool { return p.Name == name }
+	i := slices.IndexFunc(s.Pods, func(p PodState) bool { return named(p) && p.Exists })
+	if i < 0 {
+		i = slices.IndexFunc(s.Pods, named)
 	}
-	return PodState{Name: name}
+	if i < 0 {
+		return PodState{Name: name}
+	}
+	return s.Pods[i]
 }
 
 // Outcome is what users see: which pods there are, where they run, and where they are

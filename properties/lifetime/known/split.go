@@ -10,7 +10,9 @@ import (
 // leftBehind tells whether a pod waits for the end of a cycle of its group that was over for the queue before: it came back from
 // that cycle, and a pod without a group was put back meanwhile.
 func (l *Life) leftBehind(pod string) bool {
-	return slices.Contains(l.Trace.Quiet.Pod(pod).Queues, timeline.QueuePending) && l.backWhenCutShort(pod, l.Trace.FlushedAt)
+	return slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool {
+		return p.Name == pod && slices.Contains(p.Queues, timeline.QueuePending)
+	}) && l.backWhenCutShort(pod, l.Trace.FlushedAt)
 }
 
 // backWhenCutShort tells whether the last cycle of its group from which a pod came back before an entry was cut short.
