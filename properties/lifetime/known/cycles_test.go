@@ -97,9 +97,15 @@ func TestDeletedLateNearMisses(t *testing.T) {
 			t.FlushedAt++
 		}},
 	}
-	for _, property := range []string{"cache-agrees", "one-queue"} {
-		checkWhole(t, "finding-late-deletion-holds-room", property, known.LateDeletion, misses)
-	}
+	twice := nearMiss{name: "two pods of its name are so", trace: func(t *timeline.Trace) {
+		t.Quiet.Pods = append(t.Quiet.Pods, t.Quiet.Pod("default/m"))
+	}}
+	inAPI := nearMiss{name: "it is in the API, and not on its way to a node", trace: func(t *timeline.Trace) {
+		i := slices.IndexFunc(t.Quiet.Pods, func(p timeline.PodState) bool { return p.Name == "default/m" })
+		t.Quiet.Pods[i].Exists, t.Quiet.Pods[i].Assumed = true, false
+	}}
+	checkWhole(t, "finding-late-deletion-holds-room", "cache-agrees", known.LateDeletion, append(misses[:len(misses):len(misses)], twice))
+	checkWhole(t, "finding-late-deletion-holds-room", "one-queue", known.LateDeletion, append(misses[:len(misses):len(misses)], twice, inAPI))
 	checkWhole(t, "finding-late-deletion-holds-room", "no-wait-for-the-flush", known.LateDeletion, append(misses, nearMiss{
 		name: "on another node", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, pod)].Node = "node-2" }}))
 }

@@ -5,7 +5,6 @@
 package known
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -195,7 +194,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if f.Kind == "in flight" && l.Timeline.Recreated(l.Trace, f.Pod) {
 			ids = append(ids, StaysInFlight)
 		}
-		if _, late := l.deletedLate(l.end())[f.Pod]; late && f.Kind == "in flight" {
+		if f.Kind == "in flight" && l.onlyDeletedLate(f.Pod, func(p timeline.PodState) bool { return p.InFlight }) {
 			ids = append(ids, LateDeletion)
 		}
 		if f.Kind == "twice" && l.queuedTwice(f.Pod) {
@@ -275,7 +274,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.leftBehind(f.Pod) {
 			ids = append(ids, CycleCutShort)
 		}
-		if slices.Contains(slices.Collect(maps.Values(l.deletedLate(l.end()))), l.Trace.Entries[f.Entry].Node) {
+		if l.roomOfDeletedLate(l.Trace.Entries[f.Entry].Node) {
 			ids = append(ids, LateDeletion)
 		}
 		// What its last attempt came to was about a pod as it was before.
@@ -337,7 +336,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			ids = append(ids, StaleNomination)
 		}
 	case "cache-agrees":
-		if _, late := l.deletedLate(l.end())[f.Pod]; late && f.Kind == "assumed" {
+		if f.Kind == "assumed" && l.onlyDeletedLate(f.Pod, func(p timeline.PodState) bool { return p.Assumed }) {
 			ids = append(ids, LateDeletion)
 		}
 	case "nominations-agree", "no-ghost-nominations":

@@ -7,8 +7,8 @@ import (
 )
 
 // deletedLate are the pods of which the scheduler was told in the cycle of their group that they are gone, and that are on a node
-// by the end of it, which no failure has ended before an entry: each with its node.
-func (l *Life) deletedLate(before int) map[string]string {
+// by the end of it, which no failure has ended before an entry: for each the entry that says so.
+func (l *Life) deletedLate(before int) map[types.UID]*timeline.Entry {
 	in, gone := map[types.UID]bool{}, map[types.UID]bool{} // who is in a cycle of a group, and gone
 	on := map[types.UID]*timeline.Entry{}
 	for i := range l.Trace.Entries[:before] {
@@ -35,9 +35,35 @@ func (l *Life) deletedLate(before int) map[string]string {
 			delete(on, is.UID)
 		}
 	}
-	late := map[string]string{}
-	for _, e := range on {
-		late[e.Pod()] = e.Node
+	return on
+}
+
+// roomOfDeletedLate tells whether a pod holds room on a node, when all is at rest, that was deleted late.
+func (l *Life) roomOfDeletedLate(node string) bool {
+	for _, e := range l.deletedLate(l.end()) {
+		if e.Node == node {
+			return true
+		}
 	}
-	return late
+	return false
+}
+
+// onlyDeletedLate tells whether all pods of a name of which something is so when all is at rest are some that were deleted late.
+func (l *Life) onlyDeletedLate(pod string, is func(p timeline.PodState) bool) bool {
+	late := 0
+	for _, e := range l.deletedLate(l.end()) {
+		if e.Pod() == pod {
+			late++
+		}
+	}
+	for _, p := range l.Trace.Quiet.Pods {
+		switch {
+		case p.Name != pod || !is(p):
+		case p.Exists || late == 0:
+			return false
+		default:
+			late--
+		}
+	}
+	return true
 }
