@@ -84,8 +84,8 @@ func (l *Life) judgeCycles() []Finding {
 				l.cycles = append(l.cycles, Finding{Property: triedAsTold, Pod: model.Key(c.Pod), Kind: "stale", Entry: c.Began, Detail: fmt.Sprintf(
 					"pod %s is tried as it was in version %s, though the scheduler had handled version %s", model.Key(c.Pod), c.Pod.ResourceVersion, c.Told.ResourceVersion)})
 			}
-			if c.Namesakes() {
-				continue
+			if c.Result.What == timeline.Decided && c.Namesakes() {
+				continue // a victim is told by its name
 			}
 			if f := (judge{c, l.Release()}).finding(); f != nil {
 				l.cycles = append(l.cycles, *f)

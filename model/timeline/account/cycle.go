@@ -179,8 +179,8 @@ func (a *account) end(i int, result *timeline.Entry) {
 	a.cycles = append(a.cycles, &ended)
 }
 
-// Namesakes tells whether two pods of one name were on nodes: an entry does not tell which of
-// them it means.
+// Namesakes tells whether two pods of one name were on nodes: a victim's name does not tell which
+// of them is meant.
 func (c *Cycle) Namesakes() bool {
 	names := map[string]bool{}
 	for _, p := range slices.Concat(c.pods, c.unsure) {
