@@ -340,6 +340,37 @@ func TestLateBesideNamesake(t *testing.T) {
 	}
 }
 
+// TestNamesakeOfMember: a nomination is that of the pod which has it, and not of a member of its name that is in its group's cycle.
+func TestNamesakeOfMember(t *testing.T) {
+	m, again, nominated := pod("m", ""), pod("m", ""), pod("m", "a")
+	again.UID, nominated.UID = "again", "again"
+	group := model.PodGroupKey(metav1.NamespaceDefault, "g")
+	in := func(what timeline.What) timeline.Entry {
+		e := entry(what, m)
+		e.Group = group
+		return e
+	}
+	seen := func(named *v1.Pod, now *v1.Pod) (all []string) {
+		trace := &timeline.Trace{Startups: []timeline.Startup{{}}, Courses: []timeline.Course{{Entry: 2, GroupCycle: &model.GroupCycle{}}}}
+		trace.Entries = slices.Concat(told(nil, m), []timeline.Entry{{What: timeline.Popped, Object: "PodGroup default/g"}, in(timeline.Popped)},
+			told(named, now), []timeline.Entry{in(timeline.Unfit), in(timeline.Requeued)})
+		cycles := account.GroupCycles(&timeline.Timeline{Cluster: &model.Cluster{}}, trace)
+		require.Len(t, cycles, 1)
+		require.True(t, cycles[0].States(account.Bugs{}, func(s *account.State) bool {
+			for _, p := range s.Pods {
+				if p.Status.NominatedNodeName != "" {
+					all = append(all, string(p.UID)+" to "+p.Status.NominatedNodeName)
+				}
+			}
+			return true
+		}))
+		return all
+	}
+	require.Equal(t, []string{"again to a"}, seen(again, nominated))
+	require.Equal(t, []string{"m to a"}, seen(m, pod("m", "a")))
+	require.Empty(t, seen(nil, again))
+}
+
 // TestNominationOutlives: a pod of a group that was created again in the group's cycle is not nominated as the one before it was,
 // unless for a scheduler that is known to do so.
 func TestNominationOutlives(t *testing.T) {

@@ -29,7 +29,7 @@ type GroupCycle struct {
 	late  bool               // it is about a pod of which the scheduler was told only meanwhile that it is bound
 	ended map[types.UID]bool // the members for which it is known what it comes to
 	cycle *Cycle
-	own   map[string]*nominated // of the members, by key
+	own   map[types.UID]*nominated // of the members
 }
 
 // GroupCycles are the cycles of groups in a trace that came to an end, in turn, but for those of pods that turned out to be bound.
@@ -49,7 +49,7 @@ func GroupCycles(t *timeline.Timeline, trace *timeline.Trace) (ended []*GroupCyc
 
 // beginGroup is the start of the cycle of a group: its members are popped next.
 func (a *account) beginGroup(i int, e *timeline.Entry) {
-	a.group = &GroupCycle{Group: e.Preemptor(), Began: i, own: map[string]*nominated{}, ended: map[types.UID]bool{}}
+	a.group = &GroupCycle{Group: e.Preemptor(), Began: i, own: map[types.UID]*nominated{}, ended: map[types.UID]bool{}}
 	a.groups = append(a.groups, a.group)
 }
 
@@ -69,7 +69,7 @@ func (a *account) member(i int, pod *v1.Pod) {
 		own.to = w.nominated
 	}
 	own.to = union(own.to, union(statusOf(pod), statusOf(a.stored[model.Key(pod)])))
-	g.own[model.Key(pod)] = own
+	g.own[pod.UID] = own
 	g.cycle.nominations = slices.DeleteFunc(g.cycle.nominations, func(n *nominated) bool { return n.as[0].UID == pod.UID })
 }
 
@@ -80,7 +80,7 @@ func (g *GroupCycle) see(a *account) {
 	}
 	g.cycle.see(a)
 	for _, m := range g.Members {
-		n := g.own[model.Key(m)]
+		n := g.own[m.UID]
 		if p := a.stored[model.Key(m)]; p != nil && p.UID == m.UID {
 			n.to = union(n.to, statusOf(p))
 		}
@@ -92,7 +92,7 @@ func (g *GroupCycle) nominated(w *waiting, stored *v1.Pod) {
 	if g == nil || g.over {
 		return
 	}
-	if n := g.own[model.Key(w.pod)]; n != nil {
+	if n := g.own[w.pod.UID]; n != nil {
 		n.to = union(n.to, w.nominated)
 		return
 	}
@@ -129,7 +129,7 @@ func (g *GroupCycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
 	c.nominations = slices.Clone(c.nominations)
 	var own []*nominated
 	for _, m := range g.Members {
-		n := *g.own[model.Key(m)]
+		n := *g.own[m.UID]
 		own, c.nominations = append(own, &n), append(c.nominations, &n)
 	}
 	return c.States(bugs, func(s *State) bool {
