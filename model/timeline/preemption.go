@@ -31,7 +31,7 @@ func (t *Trace) LastPreemption(pod string, before int) *Preemption {
 		switch {
 		case e.What == TakenOver:
 			p = nil
-		case e.What == Created:
+		case e.What == Created || e.What == Handled && e.Text == "added": // a pod of that name that is gone was another
 			delete(handled, e.Pod())
 		case e.What == Handled && e.Text == "deleted":
 			handled[e.Pod()] = i

@@ -106,6 +106,16 @@ func TestDeletedLateNearMisses(t *testing.T) {
 	}}
 	checkWhole(t, "finding-late-deletion-holds-room", "cache-agrees", known.LateDeletion, append(misses[:len(misses):len(misses)], twice))
 	checkWhole(t, "finding-late-deletion-holds-room", "one-queue", known.LateDeletion, append(misses[:len(misses):len(misses)], twice, inAPI))
+	checkWhole(t, "late-deletion-after-a-failed-binding", "one-queue", known.LateDeletion, []nearMiss{
+		{name: "the binding before has not failed", trace: func(t *timeline.Trace) {
+			t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.Call == timeline.Bind })].UID = "another"
+		}},
+		{name: "its own binding has failed as well", trace: func(t *timeline.Trace) {
+			i := where(t, timeline.Requeued, pod)
+			t.Entries = slices.Insert(t.Entries, i+1, t.Entries[i])
+			t.FlushedAt++
+		}},
+	})
 	checkWhole(t, "finding-late-deletion-holds-room", "no-wait-for-the-flush", known.LateDeletion, append(misses, nearMiss{
 		name: "on another node", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, pod)].Node = "node-2" }}))
 }

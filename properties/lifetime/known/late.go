@@ -11,6 +11,7 @@ import (
 func (l *Life) deletedLate(before int) map[types.UID]*timeline.Entry {
 	in, gone := map[types.UID]bool{}, map[types.UID]bool{} // who is in a cycle of a group, and gone
 	on := map[types.UID]*timeline.Entry{}
+	failing := map[types.UID]int{} // how many attempts before have a binding that has failed, and have not ended yet
 	for i := range l.Trace.Entries[:before] {
 		e := &l.Trace.Entries[i]
 		is, was := pod(e.Is), pod(e.Was)
@@ -19,6 +20,9 @@ func (l *Life) deletedLate(before int) map[types.UID]*timeline.Entry {
 			clear(in)
 			clear(gone)
 			clear(on)
+			clear(failing)
+		case e.What == timeline.Called && e.Call == timeline.Bind && e.Error != "" && on[e.UID] == nil:
+			failing[e.UID]++
 		case e.What == timeline.Handled && e.Text == "deleted" && was != nil:
 			gone[was.UID] = in[was.UID]
 		case is == nil:
@@ -28,6 +32,8 @@ func (l *Life) deletedLate(before int) map[types.UID]*timeline.Entry {
 			if delete(in, is.UID); gone[is.UID] {
 				on[is.UID] = e
 			}
+		case e.What == timeline.Requeued && failing[is.UID] > 0:
+			failing[is.UID]--
 		case e.What == timeline.Requeued:
 			if e.Group != "" { // or an attempt before is over, whose binding has failed
 				delete(in, is.UID)
