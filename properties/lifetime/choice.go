@@ -6,6 +6,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/cycles"
 )
 
 // ChooseDifferently tells whether two lives part by a choice that documents leave open: the first
@@ -20,7 +21,7 @@ func ChooseDifferently(a, b *Life) bool {
 		if same && x.Result.What == y.Result.What && x.Result.Node == y.Result.Node && slices.Equal(x.Result.Victims, y.Result.Victims) {
 			continue
 		}
-		return same && len(x.Result.Victims) > 0 && len(y.Result.Victims) > 0 && a.allows(x, y.Result) && b.allows(y, x.Result)
+		return same && len(x.Result.Victims) > 0 && len(y.Result.Victims) > 0 && cycles.Allows(x, y.Result, a.Release()) && cycles.Allows(y, x.Result, b.Release())
 	}
 	return false
 }
@@ -31,12 +32,4 @@ func (l *Life) acts() []*account.Cycle {
 	return slices.DeleteFunc(account.Cycles(l.Timeline, l.Trace), func(c *account.Cycle) bool {
 		return c.Ended >= l.Trace.FlushedAt || c.Result.What != timeline.Fits && len(c.Result.Victims) == 0
 	})
-}
-
-// allows tells whether the model allows what a cycle came to as the result of another one.
-func (l *Life) allows(c *account.Cycle, result *timeline.Entry) bool {
-	other := *c
-	other.Result = result
-	v := judge{&other, l.Release()}.verdict()
-	return v.admitted && !v.otherNomination
 }

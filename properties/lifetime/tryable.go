@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/cycles"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
@@ -185,18 +186,18 @@ func (l *Life) refusedBy(s suspect) (ids []string) {
 		}
 		c := k.Cycle(s.pod, false)
 		refused := func(quirks []release.Quirk) (refused bool) {
-			rules, bugs := rulesWith(l.Release(), quirks)
+			rules, bugs := cycles.RulesWith(l.Release(), quirks)
 			c.States(bugs, func(s *account.State) bool {
 				refused = len(rules.NewCycle(s.Cluster).Decide().Fits) == 0
 				return !refused
 			})
 			return refused
 		}
-		quirks := quirksOf(l.Release())
+		quirks := cycles.QuirksOf(l.Release())
 		if !refused(quirks) {
 			return
 		}
-		for _, q := range leastOf(quirks, refused) {
+		for _, q := range cycles.LeastOf(quirks, refused) {
 			ids = append(ids, string(q))
 		}
 	})

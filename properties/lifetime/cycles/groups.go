@@ -1,4 +1,4 @@
-package lifetime
+package cycles
 
 import (
 	"cmp"
@@ -14,37 +14,28 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
-// groupsGo holds the cycles of pod groups against the model.
-func groupsGo() Property {
-	return Property{
-		Name: "group-goes-as-told",
-		Promise: "The cycle of a group is one that the documented algorithm allows, by what the scheduler has been told when it begins: " +
-			"where each member is placed, who is bound, whether others are preempted, and which units are given back.",
-		Source: "KEP-4671, \"Workload Scheduling Cycle\"; KEP-5710, \"Preemption algorithm\"; doc comment of Snapshot (backend/cache/snapshot.go:82@v1.37.1)",
-		Lies: []string{"places a member of a group on a node that is full", "finds no node for a member though one is free", "gives a unit back that is in the way of a group",
-			"preempts nobody for a group though that would help", "binds a member of a group that does not fit"},
-		Check: func(l *Life) (findings []Finding) {
-			for _, g := range account.GroupCycles(l.Timeline, l.Trace) {
-				if g.Namesakes() {
-					continue
-				}
-				if f := (groupJudge{g, l.Release(), callFails(l.Trace, g)}).finding(); f != nil {
-					findings = append(findings, *f)
-				}
-			}
-			return findings
-		},
+// OfGroups holds each cycle of a pod group against the model of a release.
+func OfGroups(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (all []Broken) {
+	for _, g := range account.GroupCycles(t, trace) {
+		if g.Namesakes() {
+			continue
+		}
+		if b := (groupJudge{g, r, callFails(trace, g)}).broken(); b != nil {
+			all = append(all, *b)
+		}
 	}
+	return all
 }
 
 // groupJudge holds the cycle of a group against the model of a release.
 type groupJudge struct {
 	*account.GroupCycle
 	release release.Release
-	// broken: a call of its preemption failed within it, so that it ended in an error after it was decided who goes.
-	broken bool
+	// cut: a call of its preemption failed within it, so that it ended in an error after it was decided who goes.
+	cut bool
 }
 
 // callFails tells whether an API call for the group failed before anything else was tried.
@@ -60,17 +51,17 @@ func callFails(trace *timeline.Trace, g *account.GroupCycle) bool {
 	return false
 }
 
-// finding is how the cycle is not as the model allows; nil if it is.
-func (g groupJudge) finding() *Finding {
+// broken is how the cycle is not as the model allows; nil if it is.
+func (g groupJudge) broken() *Broken {
 	dis := g.disagrees()
 	if dis == nil {
 		return nil
 	}
-	f := &Finding{Pod: model.Key(g.Members[0]), Node: dis.Node, Kind: dis.Kind, Entry: g.Ended,
-		Detail: fmt.Sprintf("in the cycle of %s, at its %s stage, the model wants %s; what came was %s", model.GroupTitle(g.Group), dis.Stage, dis.Want, dis.Got)}
+	f := &Broken{known.Broken{Property: GroupGoesAsTold, Pod: model.Key(g.Members[0]), Node: dis.Node, Kind: dis.Kind, Entry: g.Ended},
+		fmt.Sprintf("in the cycle of %s, at its %s stage, the model wants %s; what came was %s", model.GroupTitle(g.Group), dis.Stage, dis.Want, dis.Got)}
 	explains := func(quirks []release.Quirk) bool { return g.disagrees(quirks...) == nil }
-	if quirks := quirksOf(g.release); explains(quirks) {
-		for _, q := range leastOf(quirks, explains) {
+	if quirks := QuirksOf(g.release); explains(quirks) {
+		for _, q := range LeastOf(quirks, explains) {
 			f.Known = append(f.Known, string(q))
 		}
 	}
@@ -80,7 +71,7 @@ func (g groupJudge) finding() *Finding {
 // disagrees looks for a state in which the documented rules, with some quirks, allow what was seen. If there is none, it
 // tells what they do not allow in the likeliest; nil if that is not known.
 func (g groupJudge) disagrees(quirks ...release.Quirk) (dis *answers.Disagreement) {
-	rules, bugs := rulesWith(g.release, quirks)
+	rules, bugs := RulesWith(g.release, quirks)
 	if bugs.LeftBehind && len(g.Twice) > 0 {
 		rules = release.WithTwice(rules, g.Twice)
 	}
@@ -175,7 +166,7 @@ func (g groupJudge) seen() *model.Observation {
 			o.CycleError = cmp.Or(o.CycleError, m.Message)
 		}
 	}
-	if g.broken && g.Course.SecondCalls > 0 {
+	if g.cut && g.Course.SecondCalls > 0 {
 		course := *g.Course
 		o.Group, o.CycleError, course.Violations = &course, "", -1
 		for _, u := range course.Tried {
