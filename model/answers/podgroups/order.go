@@ -110,7 +110,7 @@ func (o *orders) next(b beginning, u *unit.Unit, violates bool) []*unit.Unit {
 		after, violations := b, 0
 		after.order, after.left = append(slices.Clip(b.order), u), slices.Clone(b.left)
 		for _, p := range pods {
-			if model.TakeBudgets(after.left, o.s.First.ProtectedBy(p)) >= 0 {
+			if o.s.First.TakeBudgets(after.left, o.s.First.ProtectedBy(p)) >= 0 {
 				violations++
 			}
 		}
