@@ -1,6 +1,8 @@
 package account
 
 import (
+	"strings"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -12,50 +14,35 @@ import (
 // put them into the queue once more.
 func (g *GroupCycle) twice(trace *timeline.Trace) (names []string) {
 	for _, m := range g.Members {
-		if at := g.forgotten(trace, m); at > 0 && leftInQueue(trace.Entries[g.Ended+1:], model.Key(m)) {
+		if g.forgotten(trace, m) {
 			names = append(names, model.Key(m))
 		}
 	}
 	return names
 }
 
-// forgotten is the entry by which a member, that had been put back in the group's cycle before this one, was updated after a pod without a
-// group had come back as its binding had failed; 0 if there is none.
-func (g *GroupCycle) forgotten(trace *timeline.Trace, m *v1.Pod) (at int) {
+// forgotten tells whether a member, that had been put back in the group's cycle before this one, was updated after a pod without a
+// group had come back as its binding had failed, which is told just after that.
+func (g *GroupCycle) forgotten(trace *timeline.Trace, m *v1.Pod) (is bool) {
 	unfit, failed := false, false
-	alone := map[string]bool{} // the pods that were popped last without a group
+	alone := map[string]bool{} // the pods without a group that are on their way to a node
 	for i := range trace.Entries[:g.Began] {
 		switch e := &trace.Entries[i]; {
 		case e.What == timeline.TakenOver:
-			unfit, failed, at = false, false, 0
+			unfit, failed, is = false, false, false
 		case e.What == timeline.Popped && e.Pod() == model.Key(m):
-			unfit, failed, at = false, false, 0
+			unfit, failed, is = false, false, false
 		case e.What == timeline.Popped:
-			alone[e.Pod()] = e.Group == ""
+			delete(alone, e.Pod())
+		case e.What == timeline.Fits && e.Group == "":
+			alone[e.Pod()] = true
 		case e.What == timeline.Unfit && e.Pod() == model.Key(m):
 			unfit = e.Group == g.Group
-		case e.What == timeline.Requeued && e.Text == "error" && alone[e.Pod()]:
+		case e.What == timeline.Told && strings.HasPrefix(e.Text, "FailedScheduling") && alone[e.Pod()]:
 			failed = true
-		case e.What == timeline.Handled && e.Pod() == model.Key(m) && unfit && failed && at == 0:
-			at = i
+		case e.What == timeline.Handled && e.Pod() == model.Key(m) && unfit && failed:
+			is = true
 		}
 	}
-	return at
-}
-
-// leftInQueue tells whether a pod is popped again without being put back before.
-func leftInQueue(entries []timeline.Entry, pod string) bool {
-	for i := range entries {
-		e := &entries[i]
-		switch {
-		case e.What == timeline.TakenOver:
-			return false
-		case e.Pod() != pod:
-		case e.Creates() || e.What == timeline.Requeued:
-			return false
-		case e.What == timeline.Popped:
-			return true
-		}
-	}
-	return false
+	return is
 }

@@ -2,6 +2,7 @@ package known_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,34 +15,23 @@ import (
 )
 
 // TestTwiceInItsCycleNearMisses: the nomination of a member counts against others of its group only if the queue forgot the cycle before
-// that, the member was updated then, and is popped again without having been put back.
+// that, and the member was updated then.
 func TestTwiceInItsCycleNearMisses(t *testing.T) {
 	const member, alone = "Pod default/m1", "Pod default/w"
+	back := func(t *timeline.Trace) int { // that its binding has failed
+		return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+			return e.What == timeline.Told && e.Object == alone && strings.HasPrefix(e.Text, "FailedScheduling")
+		})
+	}
 	updated := func(t *timeline.Trace) int { // after w is back
-		i := where(t, timeline.Requeued, alone)
+		i := back(t)
 		return i + slices.IndexFunc(t.Entries[i:], func(e timeline.Entry) bool { return e.What == timeline.Handled && e.Object == member })
 	}
-	third := func(t *timeline.Trace) int {
-		last := -1
-		for i, e := range t.Entries {
-			if e.What == timeline.Popped && e.Object == member {
-				last = i
-			}
-		}
-		return last
-	}
 	checkWhole(t, "member-is-queued-twice", "group-goes-as-told", known.CycleCutShort, []nearMiss{
-		{name: "no binding fails", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Requeued, alone)].Text = "" }},
-		{name: "the pod whose binding fails is of a group", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Popped, alone)].Group = "podgroup/default/h" }},
-		{name: "it is updated before", trace: func(t *timeline.Trace) { move(t, updated(t), where(t, timeline.Requeued, alone)) }},
+		{name: "no binding fails", trace: func(t *timeline.Trace) { t.Entries[back(t)].Text = "Scheduled" }},
+		{name: "the pod whose binding fails is of a group", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, alone)].Group = "podgroup/default/h" }},
+		{name: "it is updated before", trace: func(t *timeline.Trace) { move(t, updated(t), back(t)) }},
 		{name: "it is not updated", trace: func(t *timeline.Trace) { t.Entries[updated(t)].What = timeline.Told }},
-		{name: "it is put back before it is tried again", trace: func(t *timeline.Trace) {
-			at := third(t)
-			back := t.Entries[where(t, timeline.Requeued, member)]
-			t.Entries = slices.Insert(t.Entries, at-1, back)
-			t.FlushedAt++
-		}},
-		{name: "it is not tried again", trace: func(t *timeline.Trace) { t.Entries[third(t)].What = timeline.Told }},
 	})
 }
 
