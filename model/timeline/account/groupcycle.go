@@ -22,8 +22,6 @@ type GroupCycle struct {
 	Course *model.GroupCycle
 	// Binds are the members that are about to be bound, as "default/a to n".
 	Binds []string
-	// Twice are the members that are in the queue, too, as a known finding has it: failed-binding-cuts-group-cycle.
-	Twice []string
 
 	over  bool               // what it comes to is decided
 	late  bool               // it is about a pod of which the scheduler was told only meanwhile that it is bound
@@ -40,7 +38,6 @@ func GroupCycles(t *timeline.Timeline, trace *timeline.Trace) (ended []*GroupCyc
 	}
 	for _, g := range follow(t, trace, func(int, *account) {}).groups {
 		if g.Course = courses[g.Began]; g.Course != nil && len(g.Members) > 0 && !g.late {
-			g.Twice = g.twice(trace)
 			ended = append(ended, g)
 		}
 	}

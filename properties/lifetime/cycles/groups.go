@@ -23,7 +23,7 @@ func OfGroups(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (a
 		if g.Namesakes() {
 			continue
 		}
-		if b := (groupJudge{g, r, callFails(trace, g)}).broken(); b != nil {
+		if b := (groupJudge{g, r, callFails(trace, g), twice(t, trace, g)}).broken(); b != nil {
 			all = append(all, *b)
 		}
 	}
@@ -36,6 +36,13 @@ type groupJudge struct {
 	release release.Release
 	// cut: a call of its preemption failed within it, so that it ended in an error after it was decided who goes.
 	cut bool
+	// twice are the members that are in the queue, too, as the finding failed-binding-cuts-group-cycle has it.
+	twice []string
+}
+
+func twice(t *timeline.Timeline, trace *timeline.Trace, g *account.GroupCycle) []string {
+	l := &known.Life{Timeline: t, Trace: trace}
+	return slices.DeleteFunc(keysOf(g.Members), func(m string) bool { return !l.QueuedBesides(m, g.Began) })
 }
 
 // callFails tells whether an API call for the group failed before anything else was tried.
@@ -72,8 +79,8 @@ func (g groupJudge) broken() *Broken {
 // tells what they do not allow in the likeliest; nil if that is not known.
 func (g groupJudge) disagrees(quirks ...release.Quirk) (dis *answers.Disagreement) {
 	rules, bugs := RulesWith(g.release, quirks)
-	if bugs.LeftBehind && len(g.Twice) > 0 {
-		rules = release.WithTwice(rules, g.Twice)
+	if bugs.LeftBehind && len(g.twice) > 0 {
+		rules = release.WithTwice(rules, g.twice)
 	}
 	seen := g.seen()
 	first := true

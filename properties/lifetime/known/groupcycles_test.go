@@ -30,6 +30,7 @@ func TestTwiceInItsCycleNearMisses(t *testing.T) {
 	checkWhole(t, "member-is-queued-twice", "group-goes-as-told", known.CycleCutShort, []nearMiss{
 		{name: "no binding fails", trace: func(t *timeline.Trace) { t.Entries[back(t)].Text = "Scheduled" }},
 		{name: "the pod whose binding fails is of a group", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, alone)].Group = "podgroup/default/h" }},
+		{name: "the pod whose binding fails is in no queue then", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Requeued, alone)].Queue = "" }},
 		{name: "it is updated before", trace: func(t *timeline.Trace) { move(t, updated(t), back(t)) }},
 		{name: "it is not updated", trace: func(t *timeline.Trace) { t.Entries[updated(t)].What = timeline.Told }},
 	})

@@ -49,6 +49,28 @@ func (l *Life) cycleCutShort(group string, before int) bool {
 	return l.putBackAlone(began, over)
 }
 
+// QueuedBesides tells whether a member is in the queue as well while its group is in a cycle that begins at an entry: it had failed in the
+// cycle before, a pod without a group was put back meanwhile, and then an update put the member into the queue once more.
+func (l *Life) QueuedBesides(member string, began int) bool {
+	popped := began - 1
+	for popped >= 0 && (l.Trace.Entries[popped].What != timeline.Popped || l.Trace.Entries[popped].Pod() != member) {
+		popped--
+	}
+	unfit := false
+	for i := popped + 1; popped >= 0 && i < began; i++ {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			return false
+		case e.Pod() != member:
+		case e.What == timeline.Unfit:
+			unfit = e.Group != ""
+		case e.What == timeline.Handled && unfit && l.putBackAlone(popped, i):
+			return true
+		}
+	}
+	return false
+}
+
 // putBackAlone tells whether a pod without a group that had been found to fit was put back between two entries. That its binding has
 // failed is told just after that.
 func (l *Life) putBackAlone(from, to int) bool {
