@@ -6,7 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
 
 // noLivelock is that preemption leads somewhere. It takes controllers: of pods that nobody
@@ -15,10 +19,11 @@ func noLivelock() Property {
 	return Property{
 		Name: "preemption-leads-somewhere",
 		Promise: "pods are preempted to make the scheduling of a pending pod possible: without any change from outside, no pods are preempted, replaced and preempted again " +
-			"while each time all is as it was before",
-		Source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"the scheduler tries to preempt (evict) lower priority Pods to make scheduling of the pending Pod possible\"",
-		Lies:   []string{"preempts what replaces its victim, without end", "lets two pods preempt what replaces the other"},
-		Check:  livelock,
+			"while each time all is as it was before. Nothing is promised to a pod that has to be with pods of lower priority",
+		Source: "docs: concepts/scheduling-eviction/pod-priority-preemption, \"the scheduler tries to preempt (evict) lower priority Pods to make scheduling of the pending Pod possible\"; " +
+			"\"Inter-Pod affinity on lower-priority Pods\": \"There is no guarantee that the pending Pod can be scheduled\"",
+		Lies:  []string{"preempts what replaces its victim, without end", "lets two pods preempt what replaces the other"},
+		Check: livelock,
 	}
 }
 
@@ -33,6 +38,8 @@ const manyRounds = 3
 type eviction struct {
 	by, victim, state string
 	entry             int
+	// withVictim: the pod, or one of its group, has affinity to the victim.
+	withVictim bool
 }
 
 // livelock looks for the shortest cycle of evictions that comes manyRounds times in succession
@@ -52,7 +59,11 @@ func livelock(l *Life) []Finding {
 				continue
 			}
 			var cycle []string
-			for _, e := range all[i-period+1 : i+1] {
+			round := all[i-period+1 : i+1]
+			if slices.ContainsFunc(round, func(e eviction) bool { return e.withVictim }) {
+				continue
+			}
+			for _, e := range round {
 				cycle = append(cycle, fmt.Sprintf("pod %s evicts %s", e.by, e.victim))
 			}
 			return []Finding{{Pod: l.Trace.Entries[all[i].entry].By, Kind: "again and again", Since: all[i+1-period*manyRounds].entry, Entry: all[i].entry, Detail: fmt.Sprintf(
@@ -67,8 +78,18 @@ func (l *Life) evictionsAtLast() (all []eviction) {
 	from := l.undisturbedFrom()
 	owner := map[string]string{} // of each pod: the first one of those that replaced one another
 	where := map[string]string{} // of those that are there
+	pods := map[string]*v1.Pod{} // as they are
 	for _, p := range l.Timeline.Cluster.Pods {
 		where[p.Namespace+"/"+p.Name] = p.Spec.NodeName
+		pods[p.Namespace+"/"+p.Name] = p
+	}
+	withVictim := func(by string, victim *v1.Pod) bool {
+		for name, p := range pods {
+			if (name == by || known.TriedAs(l.Trace, name) == by) && victim != nil && filter.GoesWith(p, victim) {
+				return true
+			}
+		}
+		return false
 	}
 	of := func(pod string) string {
 		if first, ok := owner[pod]; ok {
@@ -80,6 +101,9 @@ func (l *Life) evictionsAtLast() (all []eviction) {
 	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
 		pod := e.Pod()
+		if is, ok := e.Is.(*v1.Pod); ok && (e.What == timeline.Created || e.What == timeline.Updated) {
+			pods[pod] = is
+		}
 		switch {
 		case e.Creates() && pod != "":
 			where[pod] = ""
@@ -102,7 +126,7 @@ func (l *Life) evictionsAtLast() (all []eviction) {
 				state = append(state, of(p)+" on "+where[p])
 			}
 			slices.Sort(state)
-			all = append(all, eviction{of(e.By), of(pod), strings.Join(state, ", "), i})
+			all = append(all, eviction{of(e.By), of(pod), strings.Join(state, ", "), i, withVictim(e.By, pods[pod])})
 		}
 	}
 	return all

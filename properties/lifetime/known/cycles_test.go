@@ -106,6 +106,22 @@ func TestDeletedLateNearMisses(t *testing.T) {
 	}}
 	checkWhole(t, "finding-late-deletion-holds-room", "cache-agrees", known.LateDeletion, append(misses[:len(misses):len(misses)], twice))
 	checkWhole(t, "finding-late-deletion-holds-room", "one-queue", known.LateDeletion, append(misses[:len(misses):len(misses)], twice, inAPI))
+	checkWhole(t, "late-deletion-holds-room-of-a-group", "no-wait-for-the-flush", known.LateDeletion, []nearMiss{
+		{name: "no member goes to that node", trace: func(t *timeline.Trace) {
+			for i := range t.Courses {
+				for j, node := range t.Courses[i].PlacedTo {
+					if node == "node-1" {
+						t.Courses[i].PlacedTo[j] = "node-2"
+					}
+				}
+			}
+		}},
+		{name: "another cycle", trace: func(t *timeline.Trace) {
+			for i := range t.Courses {
+				t.Courses[i].Entry++
+			}
+		}},
+	})
 	checkWhole(t, "late-deletion-after-a-failed-binding", "one-queue", known.LateDeletion, []nearMiss{
 		{name: "the binding before has not failed", trace: func(t *timeline.Trace) {
 			t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.Call == timeline.Bind })].UID = "another"

@@ -274,7 +274,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.leftBehind(f.Pod) {
 			ids = append(ids, CycleCutShort)
 		}
-		if l.roomOfDeletedLate(l.Trace.Entries[f.Entry].Node) {
+		if slices.ContainsFunc(l.nodesOf(f.Entry), l.roomOfDeletedLate) {
 			ids = append(ids, LateDeletion)
 		}
 		// What its last attempt came to was about a pod as it was before.

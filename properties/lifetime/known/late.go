@@ -54,6 +54,17 @@ func (l *Life) roomOfDeletedLate(node string) bool {
 	return false
 }
 
+// nodesOf are the nodes that an entry says a pod goes to, or has room made on: of a group, those that its members are placed on.
+func (l *Life) nodesOf(entry int) []string {
+	began := l.Trace.Began(entry)
+	for _, c := range l.Trace.Courses {
+		if c.Entry == began && l.Trace.Entries[entry].OfGroup() {
+			return c.PlacedTo
+		}
+	}
+	return []string{l.Trace.Entries[entry].Node}
+}
+
 // onlyDeletedLate tells whether all pods of a name of which something is so when all is at rest are some that were deleted late.
 func (l *Life) onlyDeletedLate(pod string, is func(p timeline.PodState) bool) bool {
 	late := 0

@@ -2,6 +2,7 @@ package known_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -218,4 +219,32 @@ func TestShunnerGoneNearMisses(t *testing.T) {
 		}},
 		{name: "another scheduler has taken over", trace: takenOver},
 	}, "Pod default/v")
+}
+
+// TestMarkedPodEndsNearMisses: the end of a pod that a preemptor waits for wakes nobody only if that was marked as a victim, or evicted, and is gone.
+func TestMarkedPodEndsNearMisses(t *testing.T) {
+	const victim = "Pod default/w"
+	checkWhole(t, "end-of-a-marked-pod-wakes-nobody", "no-wait-for-the-flush", known.VictimsEndUnnoticed, []nearMiss{
+		{name: "it is not marked", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.Object == victim && e.MarksVictim() {
+					e.Error = "Conflict"
+				}
+			}
+		}},
+		{name: "it is there still", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Object == victim && e.Text == "deleted" {
+					e.What = timeline.Told
+				}
+			}
+		}},
+		{name: "nobody waits for it", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Decided && strings.Contains(e.Text, "not eligible") {
+					e.Text = "0/1 nodes are available: 1 Insufficient cpu."
+				}
+			}
+		}},
+	})
 }

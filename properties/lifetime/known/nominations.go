@@ -76,7 +76,8 @@ func (l *Life) keptRoomFreed(pod, node string) (freed bool) {
 }
 
 // victimsEndUnnoticed tells whether the last cycle of a pod left it waiting for terminating
-// pods on its nominated node, and a victim of it has gone since that cycle began.
+// pods on its nominated node, and one that was evicted, or marked as a victim and is terminating for another reason, has gone since that
+// cycle began.
 func (l *Life) victimsEndUnnoticed(pod string) bool {
 	victims := map[string]bool{}
 	waits, gone := false, false
@@ -85,7 +86,7 @@ func (l *Life) victimsEndUnnoticed(pod string) bool {
 	}
 	for i := range l.Trace.Entries[:l.end()] {
 		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.Called && e.Call == timeline.Evict && e.TookEffect(): // for whomever
+		case e.What == timeline.Called && (e.Call == timeline.Evict || e.MarksVictim()) && e.TookEffect(): // for whomever
 			victims[e.Pod()] = true
 		case e.What == timeline.Decided && e.Pod() == pod:
 			waits = strings.Contains(e.Text, "not eligible due to a terminating pod")
