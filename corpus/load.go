@@ -15,7 +15,8 @@ import (
 // Load reads files, the *.yaml, *.yml and *.json files below directories, and
 // standard input for "-". Files of a directory come in the order of their names.
 // A file that cannot be read does not keep the others from being read: the
-// stream holds those, and the error joins what is wrong with each bad one.
+// stream holds those, and the error joins what is wrong with each bad one. Only of one file is
+// there a Dump.
 func Load(paths ...string) (*Stream, error) {
 	all := &Stream{}
 	var errs []error
@@ -32,6 +33,9 @@ func Load(paths ...string) (*Stream, error) {
 				continue
 			}
 			all.Cases = append(all.Cases, s.Cases...)
+			if len(paths) == 1 && len(files) == 1 {
+				all.Dump = s.Dump
+			}
 			for _, note := range s.Notes {
 				all.Notes = append(all.Notes, file+": "+note)
 			}

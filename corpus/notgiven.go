@@ -20,8 +20,8 @@ import (
 // notGiven lists what the preemptor of a dump depends on and the dump says nothing
 // about: a kind of which it holds no object at all was probably not asked for, and
 // what refers to it cannot be told from what refers to nothing. Each names the
-// resource to add to "kubectl get".
-func notGiven(c *model.Cluster) []model.UnmodelledField {
+// resource to add to "kubectl get", or why the cluster did not tell.
+func notGiven(c *model.Cluster, given Given) []model.UnmodelledField {
 	held := map[reflect.Type]bool{}
 	claims := map[string]*v1.PersistentVolumeClaim{}
 	for _, o := range c.Extra {
@@ -34,7 +34,16 @@ func notGiven(c *model.Cluster) []model.UnmodelledField {
 	needs := func(kind any, resource, object, field string) {
 		if t := reflect.TypeOf(kind); !held[t] {
 			held[t] = true // once is enough
-			missing = append(missing, model.UnmodelledField{Object: object, Field: field, Why: "the dump holds no " + resource})
+			why, asked := given[resource]
+			switch {
+			case asked && why == "":
+				return
+			case asked:
+				why = fmt.Sprintf("the %s are not known: %s", resource, why)
+			default:
+				why = "the dump holds no " + resource
+			}
+			missing = append(missing, model.UnmodelledField{Object: object, Field: field, Why: why})
 		}
 	}
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/corpus/manifest"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
@@ -97,4 +99,24 @@ spec:
 			}
 		})
 	}
+}
+
+// A kind that a live cluster was asked for is known, though there be none; one that it does
+// not tell is named, with the reason.
+func TestGivenKinds(t *testing.T) {
+	objects, err := manifest.Decode([]byte(waitingWithVolume+boundClaim), newDocument)
+	require.Nil(t, err)
+	s, failed := FromObjects(objects, Given{"persistentvolumes": "forbidden", "csinodes": ""}, "cluster")
+	require.NoError(t, failed)
+	require.Len(t, s.Cases, 1)
+	require.Equal(t, "cluster", s.Cases[0].File)
+	require.Equal(t, "not modelled: PersistentVolumeClaim shop/data-db-0: spec.volumeName: the persistentvolumes are not known: forbidden",
+		model.Unmodelled(s.Cases[0].Cluster.NotGiven).Error())
+	require.Len(t, s.Dump.Pods, 1)
+	require.Nil(t, s.Dump.Preemptor)
+
+	s, failed = FromObjects(nil, nil, "cluster")
+	require.NoError(t, failed)
+	require.NotNil(t, s.Dump)
+	require.Empty(t, s.Cases)
 }

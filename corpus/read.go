@@ -29,7 +29,17 @@ type Stream struct {
 	Cases []*Case
 	// Notes are for people: what was left out, and why.
 	Notes []string
+	// Dump is all that a dump holds, of which each case asks about one pod or group: all
+	// pods are in Pods, and nobody is the preemptor. The cases share its objects. It is nil
+	// if the stream is no dump.
+	Dump *model.Cluster
 }
+
+// Given says of kinds of objects, by their resource as kubectl names it ("csinodes"), that
+// a cluster was asked for them: "" if it told, else why it did not. A kind that is not in
+// it was not asked for, or may have been: of those, a dump that holds no object is taken
+// to say nothing.
+type Given map[string]string
 
 // Read reads one stream of YAML or JSON: a case, or a cluster dump with a case
 // for each pod, or pod group, that waits for the default scheduler, which can be none. Lists are
@@ -69,7 +79,24 @@ func read(data []byte) (*Stream, error) {
 	case *timelineDocument:
 		return readTimeline(doc, &objects[0], objects[1:])
 	}
-	return readDump(objects)
+	return readDump(objects, nil)
+}
+
+// FromObjects makes a dump of objects that were read already, as a live cluster lists them,
+// in the way in which Read makes it of a stream. There may be none. The objects are changed
+// in place to what the API server stores.
+func FromObjects(objects []manifest.Object, given Given, name string) (*Stream, error) {
+	s, err := readDump(objects, given)
+	if err == nil {
+		for _, c := range s.Cases {
+			c.File = name
+		}
+		return s, nil
+	}
+	for _, e := range apiserver.Errors[*InputError](err) {
+		e.File = name
+	}
+	return nil, err
 }
 
 // newDocument knows the kinds Case and Timeline.
@@ -259,7 +286,7 @@ func groupGates(c *model.Cluster) map[string]bool {
 // array: with the waiting pods before and after the others, W1…Wn others W1…Wn,
 // the pods of case i are what is between its two places. So the order of the
 // waiting pods differs from case to case, and nothing else does.
-func readDump(objects []manifest.Object) (*Stream, error) {
+func readDump(objects []manifest.Object, given Given) (*Stream, error) {
 	c, err := collect(objects, false)
 	if err != nil {
 		return nil, err
@@ -283,7 +310,8 @@ func readDump(objects []manifest.Object) (*Stream, error) {
 			others = append(others, p)
 		}
 	}
-	s := &Stream{Notes: c.notes}
+	dump := gated
+	s := &Stream{Notes: c.notes, Dump: &dump}
 	if len(waiting) == 0 && len(groups) == 0 {
 		s.Notes = append(s.Notes, "no pod waits for the default scheduler")
 	}
@@ -295,7 +323,7 @@ func readDump(objects []manifest.Object) (*Stream, error) {
 		if question.Pods = nil; i+1 < end {
 			question.Pods = pods[i+1 : end : end]
 		}
-		question.NotGiven = notGiven(&question)
+		question.NotGiven = notGiven(&question, given)
 		s.Cases = append(s.Cases, &Case{Name: model.Key(p), Cluster: &question})
 	}
 	for _, root := range groups {
@@ -303,7 +331,7 @@ func readDump(objects []manifest.Object) (*Stream, error) {
 		question.Settings = gated.Settings.DeepCopy()
 		question.PreemptorGroup = root
 		question.Pods = pods[: len(waiting)+len(others) : len(waiting)+len(others)]
-		question.NotGiven = notGiven(&question)
+		question.NotGiven = notGiven(&question, given)
 		s.Cases = append(s.Cases, &Case{Name: root, Cluster: &question})
 	}
 	if len(groups) > 0 {

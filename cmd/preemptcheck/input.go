@@ -32,13 +32,7 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	var cases []*corpus.Case
 	var errs []error
 	for _, path := range paths {
-		s, err := &corpus.Stream{}, error(nil)
-		if path == "-" {
-			s, err = corpus.Read(cmd.InOrStdin(), "standard input")
-		} else {
-			spareCollector(path)
-			s, err = corpus.Load(path)
-		}
+		s, err := read(cmd, path)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -46,9 +40,6 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 			continue
 		}
 		cases = append(cases, s.Cases...)
-		for _, note := range s.Notes {
-			fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
-		}
 	}
 	if len(cases) == 0 && len(errs) == 0 {
 		errs = append(errs, errors.New("there is neither a case nor a pod that waits for the default scheduler"))
@@ -69,6 +60,39 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 		errs = append(errs, fmt.Errorf("--pod: no pod %s waits for the default scheduler", in.pod))
 	}
 	return chosen, errors.Join(errs...)
+}
+
+// loadDump reads the one dump that there is to be: a cluster, of which no pod has to wait.
+func (in *input) loadDump(cmd *cobra.Command, args []string) (*corpus.Stream, error) {
+	paths := append(args, in.files...)
+	if len(paths) != 1 {
+		return nil, errors.New("give one file with a cluster dump, or - for standard input")
+	}
+	s, err := read(cmd, paths[0])
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Dump == nil:
+		return nil, fmt.Errorf("%s: is no cluster dump", paths[0])
+	}
+	return s, nil
+}
+
+// read reads one path, and tells the notes. What of a directory cannot be read, the error
+// tells; the rest is in the stream.
+func read(cmd *cobra.Command, path string) (s *corpus.Stream, err error) {
+	if path == "-" {
+		s, err = corpus.Read(cmd.InOrStdin(), "standard input")
+	} else {
+		spareCollector(path)
+		s, err = corpus.Load(path)
+	}
+	if s != nil {
+		for _, note := range s.Notes {
+			fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
+		}
+	}
+	return s, err
 }
 
 // loadOne reads the one case that there is to be.
