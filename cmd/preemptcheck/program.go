@@ -12,9 +12,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
+// ownVersion is the version of a binary that was released; the linker sets it.
+var ownVersion string
+
 func version() string {
 	own := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+	if ownVersion != "" {
+		own = ownVersion
+	} else if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		own = info.Main.Version
 	}
 	return fmt.Sprintf("preemptcheck %s, kube-scheduler %s", own, inprocess.Source())
