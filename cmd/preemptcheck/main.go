@@ -81,6 +81,6 @@ was found.`,
 	kubernetesFlag(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
-		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newReferences(), newFindings(), newFuzzWorker(), newScheduler())
+		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newReferences(), newFindings(), newManual(), newFuzzWorker(), newScheduler())
 	return root
 }

@@ -15,6 +15,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,7 +90,43 @@ func run(ctx context.Context, args []string) error {
 		binaries = append(binaries, b)
 	}
 	r := &release{version: *version, when: when, out: *out, log: os.Stderr}
+	if r.pages, err = pages(ctx, binaries, temp, *version, when); err != nil {
+		return fmt.Errorf("manual and completions: %w", err)
+	}
 	return r.write(binaries)
+}
+
+// pages are the man pages, and what shells complete by, as the program itself prints them.
+func pages(ctx context.Context, binaries []binary, temp, version string, when time.Time) (all []entry, err error) {
+	own := binary{platform{runtime.GOOS, runtime.GOARCH}, filepath.Join(temp, "own")}
+	if i := slices.IndexFunc(binaries, func(b binary) bool { return b.platform == own.platform }); i >= 0 {
+		own = binaries[i]
+	} else if err := build(ctx, own, version); err != nil {
+		return nil, err
+	}
+	man := filepath.Join(temp, "man")
+	if out, err := exec.CommandContext(ctx, own.path, "manual", "--man", man, "--date", strconv.FormatInt(when.Unix(), 10)).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	files, err := os.ReadDir(man) // in the order of their names
+	if err != nil {
+		return nil, err
+	}
+	for _, shell := range []string{"bash", "fish", "zsh"} {
+		script, err := exec.CommandContext(ctx, own.path, "completion", shell).Output()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entry{name: "completions/" + program + "." + shell, mode: 0o644, data: script})
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(man, f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entry{name: "man/" + f.Name(), mode: 0o644, data: text})
+	}
+	return all, nil
 }
 
 // parsePlatforms reads a list of platforms; "" is all that are released.

@@ -21,6 +21,7 @@ type release struct {
 	version string
 	when    time.Time // the time of every file in an archive: that of the commit
 	out     string
+	pages   []entry // the manual, and completions
 	log     io.Writer
 }
 
@@ -66,12 +67,12 @@ func (r *release) write(binaries []binary) error {
 		}
 		name := fmt.Sprintf("%s_%s_%s_%s.tar.gz", program, r.version, b.OS, b.Arch)
 		var zipped bytes.Buffer
-		err = writeArchive(&zipped, r.when, []entry{
+		err = writeArchive(&zipped, r.when, append([]entry{
 			{name: "LICENSE", mode: 0o644, data: licence},
 			{name: plugin, link: program},
 			{name: completion, mode: 0o755, data: completeScript},
 			{name: program, mode: 0o755, data: data},
-		})
+		}, r.pages...))
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,8 @@ func written(t *testing.T) (dir string) {
 		require.NoError(t, os.Chtimes(b.path, time.Now(), time.Now()))
 		binaries = append(binaries, b)
 	}
-	r := &release{version: "v1.2.3", when: time.Unix(1700000000, 0).UTC(), out: dir, log: io.Discard}
+	r := &release{version: "v1.2.3", when: time.Unix(1700000000, 0).UTC(), out: dir, log: io.Discard,
+		pages: []entry{{name: "man/preemptcheck.1", mode: 0o644, data: []byte("a page")}}}
 	require.NoError(t, r.write(binaries))
 	return dir
 }
@@ -86,7 +87,8 @@ func TestArchives(t *testing.T) {
 		require.Equal(t, "777 preemptcheck", files["kubectl-preemptcheck"])
 		require.True(t, strings.HasPrefix(files["kubectl_complete-preemptcheck"], "755 #!/bin/sh\n"))
 		require.Contains(t, files["LICENSE"], "Apache License")
-		require.Len(t, files, 4)
+		require.Equal(t, "644 a page", files["man/preemptcheck.1"])
+		require.Len(t, files, 5)
 	}
 }
 
