@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
@@ -24,7 +26,7 @@ func newCheck() *cobra.Command {
 	var scheduler string
 	var workers int
 	var classes []ledger.Class
-	var output format
+	var output terminal.Format
 	cmd := &cobra.Command{
 		Use:   "check PATH…",
 		Short: "Replay cases, or each pending pod of a cluster dump, against model and scheduler",
@@ -89,9 +91,12 @@ and no scheduler can run them; else 0.`,
 	classFlag(cmd, &classes, "pass over known findings of other classes")
 	workersFlag(cmd, &workers)
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
-	outputFlag(cmd, &output)
+	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		names := references(scheduler)
+		if len(names) > 1 && (output == terminal.Wide || output == terminal.Name) {
+			return fmt.Errorf("-o %s: is for one scheduler", output)
+		}
 		checkers, err := newCheckers(names, 1, all.Properties()...)
 		if err != nil {
 			return err
@@ -107,7 +112,7 @@ and no scheduler can run them; else 0.`,
 				return err
 			}
 			m, err := checkMatrix(cmd, schedulers, cases, workers, classes)
-			return output.conclude(cmd, m, m.WriteText, m.Differ > 0, m.NotDone > 0 || m.NothingRun(), inputErr, err)
+			return output.Conclude(cmd, m, m.WriteText, m.Differ > 0, m.NotDone > 0 || m.NothingRun(), inputErr, err)
 		}
 		defer closeAll(checkers)
 		report := &replay.Report{}
@@ -121,7 +126,11 @@ and no scheduler can run them; else 0.`,
 			defer life.Close()
 		}
 		var interrupted error
-		for _, c := range cases {
+		progress := terminal.NewProgress(cmd.ErrOrStderr())
+		for i, c := range cases {
+			progress.Show(float64(i)/float64(len(cases)), func() string {
+				return fmt.Sprintf("%d of %s, %d failed", i, words.Plural(len(cases), "case"), report.Failed)
+			})
 			if cmd.Context().Err() != nil {
 				report.Interrupted = true
 				interrupted = fmt.Errorf("interrupted after %d of %s", len(report.Cases), words.Plural(len(cases), "case"))
@@ -130,7 +139,9 @@ and no scheduler can run them; else 0.`,
 			j := judge(cmd.Context(), checkers[0], life, c, classes)
 			report.Add(j)
 		}
-		return output.conclude(cmd, report, report.WriteText, report.Failed > 0, report.NotDone > 0, inputErr, interrupted)
+		progress.Finish()
+		asText := map[terminal.Format]func(io.Writer){terminal.Text: report.WriteText, terminal.Wide: report.WriteWide, terminal.Name: report.WriteNames}[output]
+		return output.Conclude(cmd, report, asText, report.Failed > 0, report.NotDone > 0, inputErr, interrupted)
 	}
 	return cmd
 }
@@ -182,11 +193,11 @@ func references(value string) (names []string) {
 
 // checkMatrix checks the cases with several schedulers. The error is an interrupt.
 func checkMatrix(cmd *cobra.Command, schedulers []replay.Scheduler, cases []*corpus.Case, workers int, classes []ledger.Class) (*replay.Matrix, error) {
-	progress := newProgress(cmd.ErrOrStderr())
+	progress := terminal.NewProgress(cmd.ErrOrStderr())
 	m := replay.NewMatrix(cmd.Context(), schedulers, cases, workers, func(done, of int) {
-		progress.show(func() string { return fmt.Sprintf("%d of %d checks", done, of) })
+		progress.Show(float64(done)/float64(of), func() string { return fmt.Sprintf("%d of %d checks", done, of) })
 	}, classes...)
-	progress.finish()
+	progress.Finish()
 	for _, row := range m.Cases {
 		for i, j := range row.Judgements {
 			reproduce(j, schedulers[i].Checker, row.Case)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
@@ -24,7 +25,7 @@ func TestCheckCorpus(t *testing.T) {
 	for _, j := range r.Cases {
 		require.Empty(t, j.Reproduce, "%s: %s: %s", j.Name, j.Result, j.Details)
 	}
-	require.Equal(t, statusAgrees, status)
+	require.Equal(t, terminal.Agrees, status)
 	files, err := filepath.Glob(cases + "/*.yaml")
 	require.NoError(t, err)
 	require.Equal(t, len(files), r.Passed)
@@ -44,7 +45,7 @@ func TestCheckReadsStandardInput(t *testing.T) {
 	text, err := os.ReadFile("testdata/cases/unexpected.yaml")
 	require.NoError(t, err)
 	status, out, _ := preemptcheck(t, string(text), "check", "-")
-	require.Equal(t, statusFound, status)
+	require.Equal(t, terminal.Found, status)
 	require.Contains(t, out, "reproduce: preemptcheck check -\n")
 }
 
@@ -63,7 +64,7 @@ func TestBadInput(t *testing.T) {
 			path := "testdata/bad/" + file
 			for _, command := range []string{"check", "explain"} {
 				status, out, errOut := preemptcheck(t, "", command, path)
-				require.Equal(t, statusCouldNot, status)
+				require.Equal(t, terminal.CouldNot, status)
 				require.Empty(t, out)
 				require.True(t, strings.HasPrefix(errOut, "error: "+path+": "+message), errOut)
 				require.Equal(t, 1, strings.Count(errOut, "\n"), errOut)
@@ -76,25 +77,25 @@ func TestLargeFileIsRefusedBeforeItIsParsed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("a: "+strings.Repeat("b", 100<<20)), 0o644))
 	status, _, errOut := preemptcheck(t, "", "check", path)
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "error: "+path+": document 1, line 1: ")
 }
 
 // TestBadFileDoesNotStopTheOthers: and what is found outranks what is bad.
 func TestBadFileDoesNotStopTheOthers(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "check", "testdata/bad/binary.yaml", "testdata/cases/fits.yaml", "testdata/bad/empty.yaml")
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, out, "1 passed, 0 failed")
 	require.Equal(t, 2, strings.Count(errOut, "error: "))
 
 	status, _, _ = preemptcheck(t, "", "check", "testdata/bad/binary.yaml", "testdata/cases/unexpected.yaml")
-	require.Equal(t, statusFound, status)
+	require.Equal(t, terminal.Found, status)
 }
 
 // TestGoneIsNoFailure: it is told, and counted, but the exit status is 0.
 func TestGoneIsNoFailure(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "check", "testdata/cases/saved-gone.yaml", "testdata/cases/saved-known.yaml", "testdata/cases/fits.yaml")
-	require.Equal(t, statusAgrees, status, errOut)
+	require.Equal(t, terminal.Agrees, status, errOut)
 	require.Contains(t, out, "it was found by: preemptcheck fuzz --seed 1 --first 815 --cases 1\n")
 	require.True(t, strings.HasSuffix(out, "\n2 passed (1 with known findings), 0 failed, 1 no longer reproduces\n"), out)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -22,8 +23,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
-const markdown = "markdown"
-
 func newDiff() *cobra.Command {
 	var in input
 	var from, to string
@@ -31,7 +30,7 @@ func newDiff() *cobra.Command {
 	var timelines int
 	var o diff.Options
 	var gates record.Gates
-	var output format
+	var output terminal.Format
 	cmd := &cobra.Command{
 		Use:   "diff --from RELEASE --to RELEASE [PATH…]",
 		Short: "Tell what preemption decides differently in another release, and why",
@@ -81,7 +80,7 @@ was given could not be compared, or none at all could; else 0.`,
 	seedFlag(cmd, &o.Seed)
 	gatesFlag(cmd, &gates)
 	workersFlag(cmd, &o.Workers)
-	outputFlag(cmd, &output, markdown)
+	terminal.OutputFlag(cmd, &output, terminal.Markdown)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, flag := range []string{"for", "cases", "seed", "timelines", "feature-gates"} {
 			if flags.Changed(flag) && len(args)+len(in.files) > 0 {
@@ -136,22 +135,22 @@ was given could not be compared, or none at all could; else 0.`,
 				return campaign.GenerateTimeline(o.Seed, n, record.Ungrouped) // few releases run pod groups
 			}
 		}
-		progress := newProgress(cmd.ErrOrStderr())
+		progress := terminal.NewProgress(cmd.ErrOrStderr())
 		o.ReproduceTimeline = reproduceTimeline(&o)
-		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(sides) > 2, &o, gates), reproduceDiff(&o, gates), progress.show
+		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(sides) > 2, &o, gates), reproduceDiff(&o, gates), progress.Show
 		r, err := diff.Run(cmd.Context(), sides, &o)
-		progress.finish()
+		progress.Finish()
 		if err != nil {
 			return err
 		}
 		asText, interrupted := r.WriteText, error(nil)
-		if output == markdown {
+		if output == terminal.Markdown {
 			asText = r.WriteMarkdown
 		}
 		if r.Interrupted {
 			interrupted = errors.New("interrupted: there may be more")
 		}
-		return output.conclude(cmd, r, asText, r.Differs(), r.IsIncomplete(), inputErr, interrupted)
+		return output.Conclude(cmd, r, asText, r.Differs(), r.IsIncomplete(), inputErr, interrupted)
 	}
 	return cmd
 }

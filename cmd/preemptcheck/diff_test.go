@@ -14,6 +14,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -112,7 +113,7 @@ func TestDiffTimelines(t *testing.T) {
 		})
 	}
 	status, out, errOut := preemptcheck(t, "", "diff", "--from", "v1.31.0", "--to", "v1.37.1", "--cases", "20", "--timelines", "50")
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Empty(t, out)
 	require.Contains(t, errOut, "error: --timelines: v1.31.0 cannot be run through timelines; v1.34.4, v1.35.4, v1.36.3, v1.37.0, v1.37.1 can")
 }
@@ -123,14 +124,14 @@ func TestDiffTimelinesOut(t *testing.T) {
 	defer systems.Register("v1.35.4", func() reference.System { return synchronous{life.New(), "v1.35.4"} })()
 	dir := t.TempDir()
 	status, out, errOut := preemptcheck(t, "", "diff", "--from", "v1.35.4", "--to", "v1.37.1", "--cases", "30", "--seed", "1", "--timelines", "100", "--out", dir, "-o", "json")
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	var r diff.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	kinds := r.Comparisons[0].Timelines.Kinds
 	require.NotEmpty(t, kinds)
 	for _, k := range kinds {
 		status, out, errOut := preemptcheck(t, "", "diff", "--from", "v1.35.4", "--to", "v1.37.1", k.Example.Saved)
-		require.Equal(t, statusFound, status, errOut)
+		require.Equal(t, terminal.Found, status, errOut)
 		require.Contains(t, out, k.Kind)
 		require.Contains(t, out, "Of 1 timeline, 1 could be compared. 1 of them go otherwise")
 	}
@@ -157,7 +158,7 @@ func TestBadDiff(t *testing.T) {
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			status, out, errOut := preemptcheck(t, "", append([]string{"diff"}, strings.Fields(test.args)...)...)
-			require.Equal(t, statusCouldNot, status)
+			require.Equal(t, terminal.CouldNot, status)
 			require.Contains(t, errOut, test.message)
 			require.Empty(t, out)
 		})
@@ -175,7 +176,7 @@ func TestDiffUnexplained(t *testing.T) {
 		}
 	}, "v1.32.13")
 	status, out, _ := preemptcheck(t, "", "diff", "--from", "v1.31.14", "--to", "v1.32.13", "testdata/diff/dump.yaml", "--pod", "shop/web")
-	require.Equal(t, statusFound, status)
+	require.Equal(t, terminal.Found, status)
 	compare(t, "diff-unexplained", out)
 }
 
@@ -193,7 +194,7 @@ func TestDiffInterrupted(t *testing.T) {
 	}, "v1.31.0", "v1.31.14")
 	var out, errOut bytes.Buffer
 	status := run(ctx, []string{"diff", "--from", "v1.31.0", "--to", "v1.31.14", "--for", "1h", "--seed", "1", "--workers", "1"}, nil, &out, &errOut)
-	require.Equal(t, statusFound, status)
+	require.Equal(t, terminal.Found, status)
 	require.Contains(t, out.String(), "fixed: A victim gets the preemptor's status")
 	require.Contains(t, out.String(), "(not the smallest: interrupted)")
 	require.Contains(t, errOut.String(), "error: interrupted: there may be more")
@@ -205,7 +206,7 @@ func TestDiffFails(t *testing.T) {
 	asModelled(t, nil, "v1.31.14")
 	defer systems.Register("v1.32.13", func() reference.System { return unreachable{} })()
 	status, out, _ := preemptcheck(t, "", "diff", "--from", "v1.31.14", "--to", "v1.32.13", "testdata/diff/dump.yaml", "--pod", "shop/web")
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, out, "shop/web   v1.32.13: gone fishing")
 }
 
@@ -222,9 +223,9 @@ func TestDiffOut(t *testing.T) {
 	asModelled(t, nil, "v1.31.0", "v1.31.14")
 	dir := t.TempDir()
 	status, _, errOut := preemptcheck(t, "", "diff", "--from", "v1.31.0", "--to", "v1.31.14", "testdata/diff/dump.yaml", "--out", dir)
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	status, out, errOut := preemptcheck(t, "", "diff", "--from", "v1.31.0", "--to", "v1.31.14", dir)
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	require.Contains(t, out, "kubernetes#128307")
 	require.Contains(t, out, "of 1 case, 1 could be compared")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/exhaustive"
 	"github.com/preemptcheck/preemptcheck/generators/bounded"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/sweep"
 )
@@ -15,7 +16,7 @@ import (
 func newExhaustiveCommand() *cobra.Command {
 	var o exhaustive.Options
 	var workers int
-	var output format
+	var output terminal.Format
 	cmd := &cobra.Command{
 		Use:   "exhaustive",
 		Short: "Check every small cluster, each once up to symmetry",
@@ -46,7 +47,7 @@ cluster could not be checked; else 0.`,
 	cmd.Flags().StringVar(&o.Dir, "out", "findings", "directory to save cases in; it is created when it is needed")
 	cmd.Flags().StringVar(&o.State, "state", "", "file to keep the state in, to go on from it")
 	referenceFlag(cmd, &o.Reference)
-	outputFlag(cmd, &output)
+	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.Bound < 1 || o.Bound > bounded.MaxBound {
 			return fmt.Errorf("--bound: must be 1 to %d", bounded.MaxBound)
@@ -62,10 +63,13 @@ cluster could not be checked; else 0.`,
 		}
 		defer checker.System.Close()
 		checker.Sample = all.Sample(1, 0, 1)
-		if err := e.Check(cmd.Context(), slices.Repeat([]sweep.Check{checker.Check}, workers), cmd.ErrOrStderr()); err != nil {
+		progress := terminal.NewProgress(cmd.ErrOrStderr())
+		err = e.Check(cmd.Context(), slices.Repeat([]sweep.Check{checker.Check}, workers), cmd.ErrOrStderr(), progress.Show)
+		progress.Finish()
+		if err != nil {
 			return err
 		}
-		return output.conclude(cmd, e, e.WriteText, len(e.New) > 0, !e.IsComplete() || e.Sweep.Errors > 0)
+		return output.Conclude(cmd, e, e.WriteText, len(e.New) > 0, !e.IsComplete() || e.Sweep.Errors > 0)
 	}
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
@@ -20,7 +21,7 @@ import (
 func newExplain() *cobra.Command {
 	var in input
 	var reference string
-	var output format
+	var output terminal.Format
 	var nodes int
 	cmd := &cobra.Command{
 		Use:   "explain FILE",
@@ -47,7 +48,7 @@ says which one is meant.`,
 	}
 	inputFlags(cmd, &in)
 	referenceFlag(cmd, &reference)
-	outputFlag(cmd, &output)
+	terminal.OutputFlag(cmd, &output)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
 	notNegative(cmd, "nodes", &nodes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -64,7 +65,9 @@ says which one is meant.`,
 			return explainTimeline(cmd, output, reference, c)
 		}
 		off, on := explanation.GateOff(c.Cluster)
+		stop := terminal.NewProgress(cmd.ErrOrStderr()).Watch("going through the cycle of " + c.Cluster.PreemptorKey())
 		r, err := checker.Check(cmd.Context(), cmp.Or(off, c.Cluster))
+		stop()
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
@@ -77,7 +80,7 @@ says which one is meant.`,
 		if r.Unmodelled != nil && r.Observation != nil {
 			e := explanation.OfUnmodelled(r)
 			e.File, e.Reference.ToContact = c.File, contact
-			return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, true)
+			return output.Conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, true)
 		}
 		if r.Unmodelled != nil {
 			var errs []error
@@ -89,7 +92,7 @@ says which one is meant.`,
 		if r.Group != nil {
 			e := explanation.Group(r)
 			e.File, e.Reference.ToContact = c.File, contact
-			return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
+			return output.Conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
 		}
 		e := explanation.Of(r, nodes)
 		e.File, e.Reference.ToContact = c.File, contact
@@ -100,13 +103,13 @@ says which one is meant.`,
 			}
 			e.WithGate = explanation.Compared(r, grouped, nodes)
 		}
-		return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
+		return output.Conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
 	}
 	return cmd
 }
 
 // explainTimeline tells a timeline as a story.
-func explainTimeline(cmd *cobra.Command, output format, reference string, c *corpus.Case) error {
+func explainTimeline(cmd *cobra.Command, output terminal.Format, reference string, c *corpus.Case) error {
 	life, err := newLife(reference)
 	if err != nil {
 		return err
@@ -115,11 +118,13 @@ func explainTimeline(cmd *cobra.Command, output format, reference string, c *cor
 		return fmt.Errorf("%s: %s cannot be run through timelines", c.File, reference)
 	}
 	defer life.Close()
+	stop := terminal.NewProgress(cmd.ErrOrStderr()).Watch("running the timeline")
 	l, findings, err := variation.Run(cmd.Context(), life.Live, c.Timeline, true)
+	stop()
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	told := story.Tell(l, findings)
 	told.Name, told.File = c.Name, c.File
-	return output.conclude(cmd, told, told.WriteText, len(lifetime.Unexplained(findings)) > 0, false)
+	return output.Conclude(cmd, told, told.WriteText, len(lifetime.Unexplained(findings)) > 0, false)
 }

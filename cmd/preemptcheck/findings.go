@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/table"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 func newFindings() *cobra.Command {
 	var classes []ledger.Class
-	var output format
+	var output terminal.Format
 	cmd := &cobra.Command{
 		Use:   "findings [ID]",
 		Short: "List the known findings, or tell about one",
@@ -45,25 +46,39 @@ judged it: see docs/findings/kept-back.md.`,
 				for i := range entries {
 					entries[i] = entries[i].Public()
 				}
-				return output.print(cmd.OutOrStdout(), entries, func(w io.Writer) { listFindings(w, entries) })
+				return output.Print(cmd.OutOrStdout(), entries, func(w io.Writer) { listFindings(w, entries, output) })
 			}
 			entry, ok := ledger.LookUp(args[0])
 			if !ok {
 				return fmt.Errorf("there is no known finding %q, see \"preemptcheck findings\"", args[0])
 			}
 			entry = entry.Public()
-			return output.print(cmd.OutOrStdout(), entry, func(w io.Writer) { describeFinding(w, entry) })
+			return output.Print(cmd.OutOrStdout(), entry, func(w io.Writer) { describeFinding(w, entry) })
 		},
 	}
 	classFlag(cmd, &classes, "list only those of a class")
-	outputFlag(cmd, &output)
+	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name)
 	return cmd
 }
 
-func listFindings(w io.Writer, entries []ledger.Entry) {
-	t := table.New("", "ID", "CLASS", "TITLE", "RELEASES", "UPSTREAM")
+func listFindings(w io.Writer, entries []ledger.Entry, format terminal.Format) {
+	if format == terminal.Name {
+		for _, e := range entries {
+			fmt.Fprintln(w, e.ID)
+		}
+		return
+	}
+	header := []string{"ID", "CLASS", "TITLE", "RELEASES", "UPSTREAM"}
+	if format == terminal.Wide {
+		header = append(header, "PROMISE")
+	}
+	t := table.New("", header...)
 	for _, e := range entries {
-		t.Row(e.ID, string(e.Class), e.Title, e.Releases, e.Upstream)
+		row := []string{e.ID, string(e.Class), e.Title, e.Releases, e.Upstream}
+		if format == terminal.Wide {
+			row = append(row, e.Promise)
+		}
+		t.Row(row...)
 	}
 	t.WriteText(w)
 }

@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -127,9 +129,19 @@ func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=800", "GOMEMLIMIT=400MiB")
 		return cmd
 	})
-	progress := newProgress(cmd.ErrOrStderr())
-	defer progress.finish()
-	o.Progress = func(s *record.State) { progress.show(s.Summary) }
+	progress := terminal.NewProgress(cmd.ErrOrStderr())
+	defer progress.Finish()
+	start := time.Now()
+	o.Progress = func(s *record.State) {
+		share := float64(terminal.Unknown)
+		if o.For > 0 {
+			share = min(1, float64(time.Since(start))/float64(o.For))
+		}
+		if o.Cases > 0 {
+			share = max(share, min(1, float64(s.Next)/float64(o.Cases)))
+		}
+		progress.Show(share, s.Summary)
+	}
 	return campaign.Run(cmd.Context(), config, o)
 }
 

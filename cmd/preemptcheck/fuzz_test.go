@@ -22,6 +22,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
@@ -67,7 +68,7 @@ func asProcess(args ...string) *exec.Cmd { return exec.Command(os.Args[0], args.
 func TestFuzzFindsNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "campaign")
 	status, out, errOut := preemptcheck(t, "", "fuzz", "--seed", "5", "--cases", "200", "--out", dir)
-	require.Equal(t, statusCouldNot, status, "so few clusters tell nothing")
+	require.Equal(t, terminal.CouldNot, status, "so few clusters tell nothing")
 	require.Contains(t, out, "INCONCLUSIVE")
 	require.Contains(t, errOut, "seed 5, in "+dir)
 	s, err := record.Load(dir)
@@ -76,13 +77,13 @@ func TestFuzzFindsNothing(t *testing.T) {
 	require.Equal(t, 1, s.Canary.Caught)
 
 	status, _, errOut = preemptcheck(t, "", "fuzz", "--seed", "5", "--out", dir)
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "holds a campaign already")
 	status, _, errOut = preemptcheck(t, "", "fuzz", "--resume")
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "Give its directory as --out")
 	status, _, errOut = preemptcheck(t, "", "fuzz", "--resume", "--out", t.TempDir())
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "there is no campaign in it")
 }
 
@@ -90,7 +91,7 @@ func TestFuzzFindsNothing(t *testing.T) {
 func TestFuzzSavesWhatCheckReproduces(t *testing.T) {
 	dir := t.TempDir()
 	status, out, errOut := preemptcheck(t, "", "fuzz", "--reference", "careless", "--seed", "2", "--for", "0", "--timelines", "0", "--stop-after", "2", "--out", dir)
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	s, err := record.Load(dir)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(s.Findings), 2, "it stops at the end of the block that has the second one")
@@ -101,17 +102,17 @@ func TestFuzzSavesWhatCheckReproduces(t *testing.T) {
 	for _, c := range stream.Cases {
 		require.Len(t, c.Cluster.Nodes, 1)
 		status, out, _ = preemptcheck(t, "", "check", "--reference", "careless", c.File)
-		require.Equal(t, statusFound, status)
+		require.Equal(t, terminal.Found, status)
 		require.Contains(t, out, c.Finding.Stage)
 		status, out, _ = preemptcheck(t, "", "check", c.File)
-		require.Equal(t, statusAgrees, status)
+		require.Equal(t, terminal.Agrees, status)
 		require.Contains(t, out, "no longer reproduces")
 
 		// The command that the case names finds it on the cluster as generated.
 		command := strings.Fields(strings.Split(c.Finding.Found, " | ")[0])[1:]
 		_, generated, _ := preemptcheck(t, "", command...)
 		status, _, _ = preemptcheck(t, generated, "check", "--reference", "careless", "-")
-		require.Equal(t, statusFound, status)
+		require.Equal(t, terminal.Found, status)
 	}
 }
 
@@ -131,7 +132,7 @@ func (u uncounted) ObserveUnder(ctx context.Context, c *model.Cluster, under ref
 func TestFuzzMinimisesWhatShowsUnderCircumstances(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "campaign")
 	status, out, errOut := preemptcheck(t, "", "fuzz", "--reference", "uncounted", "--seed", "1", "--cases", "64", "--out", dir)
-	require.Equal(t, statusFound, status, out+errOut)
+	require.Equal(t, terminal.Found, status, out+errOut)
 	s, err := record.Load(dir)
 	require.NoError(t, err)
 	require.Len(t, s.Findings, 1)
@@ -174,7 +175,7 @@ func TestKilledCampaign(t *testing.T) {
 	alone := filepath.Join(t.TempDir(), "alone")
 	start := time.Now()
 	out, err := fuzz(alone).CombinedOutput()
-	require.Equal(t, statusFound, exitStatus(err), string(out))
+	require.Equal(t, terminal.Found, exitStatus(err), string(out))
 	took := time.Since(start)
 
 	killed := filepath.Join(t.TempDir(), "killed")
@@ -210,7 +211,7 @@ func TestKilledCampaign(t *testing.T) {
 		cmd = fuzz(killed)
 	}
 	out, err = cmd.CombinedOutput()
-	require.Equal(t, statusFound, exitStatus(err), string(out))
+	require.Equal(t, terminal.Found, exitStatus(err), string(out))
 	require.Empty(t, cmp.Diff(result(t, alone), result(t, killed)))
 }
 
@@ -253,30 +254,30 @@ func TestMergeShards(t *testing.T) {
 	shard := func(i string) string { return filepath.Join(dir, "shard-"+i) }
 	for _, i := range []string{"1", "2"} {
 		status, _, errOut := preemptcheck(t, "", "fuzz", "--seed", "3", "--cases", "100", "--shard", i+"/2", "--out", shard(i))
-		require.Equal(t, statusCouldNot, status, errOut) // inconclusive
+		require.Equal(t, terminal.CouldNot, status, errOut) // inconclusive
 	}
 	merged := filepath.Join(dir, "merged")
 	status, out, errOut := preemptcheck(t, "", "merge", shard("1"), shard("2"), "--out", merged)
-	require.Equal(t, statusCouldNot, status, errOut)
+	require.Equal(t, terminal.CouldNot, status, errOut)
 	require.Contains(t, out, "200 clusters")
 	status, again, _ := preemptcheck(t, "", "report", merged)
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Equal(t, out, again)
 	status, _, errOut = preemptcheck(t, "", "merge", shard("1"), shard("1"), "--out", filepath.Join(dir, "twice"))
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "checked some of the same clusters")
 }
 
 func TestGeneratedFilesCheck(t *testing.T) {
 	dir := t.TempDir()
 	status, out, _ := preemptcheck(t, "", "generate", "-n", "3", "--seed", "9", "--first", "4", "--out", dir)
-	require.Equal(t, statusAgrees, status)
+	require.Equal(t, terminal.Agrees, status)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, entries, 3)
 	require.Contains(t, out, filepath.Join(dir, "generated-9-6.yaml"))
 	status, out, _ = preemptcheck(t, "", "check", dir)
-	require.Equal(t, statusAgrees, status, out)
+	require.Equal(t, terminal.Agrees, status, out)
 	require.Contains(t, out, "3 passed")
 
 	_, alone, _ := preemptcheck(t, "", "generate", "--seed", "9", "--first", "6")
@@ -294,6 +295,6 @@ func TestTimelinesOfOthers(t *testing.T) {
 	require.Equal(t, `the scheduler of v1.36.3 is not built for timelines: run "preemptcheck references --build v1.36.3"`, cannotLive("v1.36.3"))
 	asModelled(t, nil, "v1.31.0")
 	status, _, errOut := preemptcheck(t, "", "fuzz", "--reference", "v1.31.0", "--cases", "5", "--timelines", "5", "--out", t.TempDir())
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "error: --timelines: v1.31.0 cannot be run through timelines")
 }

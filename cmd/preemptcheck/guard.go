@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
@@ -127,7 +128,7 @@ func (guard) run(ctx context.Context, args []string) error {
 		case err != nil:
 			return err
 		case status >= 0:
-			return exit(status)
+			return terminal.Exit(status)
 		case ctx.Err() != nil:
 			return errors.New("interrupted")
 		case isolated != "":

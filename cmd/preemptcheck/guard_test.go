@@ -18,6 +18,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -117,7 +118,7 @@ func TestProcessDies(t *testing.T) {
 	for _, command := range [][]string{{"check"}, {"explain"}} {
 		for _, file := range []string{deadly, "-"} {
 			status, out, errOut := asUser(t, string(text), append(command, "--reference", "mortal", file)...)
-			require.Equal(t, statusFound, status, errOut)
+			require.Equal(t, terminal.Found, status, errOut)
 			require.Contains(t, out, told)
 			require.Contains(t, out, stack)
 			require.Contains(t, out, "seen until then:\n    eligible: it may preempt\n    potential nodes: node-9\n")
@@ -126,7 +127,7 @@ func TestProcessDies(t *testing.T) {
 	}
 
 	status, out, errOut := asUser(t, "", "minimize", "--reference", "mortal", "--workers", "1", "--classes", "0", deadly)
-	require.Equal(t, statusAgrees, status, errOut)
+	require.Equal(t, terminal.Agrees, status, errOut)
 	require.Contains(t, out, `kind: "exit in plugin.(*Plugin).Filter (plugin.go:`)
 	require.Contains(t, errOut, "to   1 node, 2 pods")
 	require.Contains(t, errOut, "\nstack:\n  plugin.(*Plugin).Filter (plugin.go:12)\n")
@@ -134,7 +135,7 @@ func TestProcessDies(t *testing.T) {
 
 	dir := filepath.Join(t.TempDir(), "campaign")
 	status, _, errOut = asUser(t, "", "fuzz", "--reference", "mortal", "--timelines", "0", "--seed", "1", "--cases", "20", "--workers", "1", "--filters", "0", "--relations", "0", "--out", dir)
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	s, err := record.Load(dir)
 	require.NoError(t, err)
 	require.Len(t, s.Findings, 1)
@@ -152,13 +153,13 @@ func TestProcessDies(t *testing.T) {
 func TestSchedulerSpins(t *testing.T) {
 	for _, command := range []string{"check", "explain"} {
 		status, out, errOut := asUser(t, "", command, "--reference", "spinning", deadly)
-		require.Equal(t, statusFound, status, errOut)
+		require.Equal(t, terminal.Found, status, errOut)
 		require.Contains(t, out, "hang in plugin.(*Plugin).Filter (plugin.go:12): nothing happened")
 		require.Contains(t, out, "seen until then:\n    filter: it does not fit on node-1")
 		require.Contains(t, out, "    eligible: it may preempt\n")
 	}
 	status, out, errOut := asUser(t, "", "check", "--reference", "spinning", "../../corpus/cases/finding-group-keeps-lower-nominations.yaml")
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	require.Contains(t, out, `seen until then:
     first pass, members that were tried: default/a (fits nowhere)
     eligible: it may preempt, and its potential victims are taken away
@@ -167,7 +168,7 @@ func TestSchedulerSpins(t *testing.T) {
 `)
 	start := time.Now()
 	status, out, errOut = asUser(t, "", "minimize", "--reference", "spinning", "--workers", "1", "--classes", "0", deadly)
-	require.Equal(t, statusAgrees, status, errOut)
+	require.Equal(t, terminal.Agrees, status, errOut)
 	require.Contains(t, out, "kind: \"hang in plugin.(*Plugin).Filter\"")
 	require.Contains(t, errOut, "to   1 node, 2 pods")
 	require.Contains(t, errOut, "minimal: none of the ")
@@ -188,7 +189,7 @@ func TestProcessDiesInTimeline(t *testing.T) {
 	const deadly = "../../corpus/timelines/preempted-and-bound.yaml"
 	for _, command := range []string{"check", "explain"} {
 		status, out, errOut := asUser(t, "", command, "--reference", "mortal", deadly)
-		require.Equal(t, statusFound, status, errOut)
+		require.Equal(t, terminal.Found, status, errOut)
 		flat := strings.Join(strings.Fields(out), " ")
 		require.Contains(t, flat, "exit in plugin.(*Plugin).Filter (plugin.go:12): fatal error: concurrent map writes")
 		require.Empty(t, errOut)
@@ -200,14 +201,14 @@ func TestProcessDiesInTimeline(t *testing.T) {
 		}
 	}
 	status, out, errOut := asUser(t, "", "minimize", "--reference", "mortal", deadly)
-	require.Equal(t, statusAgrees, status, errOut)
+	require.Equal(t, terminal.Agrees, status, errOut)
 	require.Contains(t, out, "\nkind: Timeline\n")
 	require.Contains(t, out, "\nstack:\n- \"plugin.(*Plugin).Filter (plugin.go:12)\"\n")
 	require.Contains(t, strings.Join(strings.Fields(errOut), " "), "to 0 nodes, 1 pod, 0 budgets, 1 step")
 
 	dir := filepath.Join(t.TempDir(), "campaign")
 	status, _, errOut = asUser(t, "", "fuzz", "--reference", "mortal", "--timelines", "100", "--seed", "1", "--cases", "4", "--workers", "1", "--filters", "0", "--relations", "0", "--out", dir)
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	s, err := record.Load(dir)
 	require.NoError(t, err)
 	i := slices.IndexFunc(s.Findings, func(f *record.Finding) bool { return f.Timeline })
@@ -291,7 +292,7 @@ func TestInterruptedByUser(t *testing.T) {
 			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 			_ = cmd.Wait()
 			require.Less(t, time.Since(start), tolerance+3*time.Second)
-			require.Equal(t, statusCouldNot, cmd.ProcessState.ExitCode())
+			require.Equal(t, terminal.CouldNot, cmd.ProcessState.ExitCode())
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -28,7 +29,7 @@ func mayBeginAnew() bool { return os.Getenv(isChild) != "" && os.Getenv(isolates
 // halt ends the process if the scheduler hangs. Whoever started it sees no end of the command.
 func halt(c *model.Crash) {
 	if c != nil && c.Kind == observation.Hang {
-		os.Exit(statusCouldNot)
+		os.Exit(terminal.CouldNot)
 	}
 }
 

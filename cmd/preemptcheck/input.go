@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 )
 
@@ -81,6 +82,7 @@ func (in *input) loadDump(cmd *cobra.Command, args []string) (*corpus.Stream, er
 // read reads one path, and tells the notes. What of a directory cannot be read, the error
 // tells; the rest is in the stream.
 func read(cmd *cobra.Command, path string) (s *corpus.Stream, err error) {
+	defer terminal.NewProgress(cmd.ErrOrStderr()).Watch("reading " + path)()
 	if path == "-" {
 		s, err = corpus.Read(cmd.InOrStdin(), "standard input")
 	} else {
@@ -89,7 +91,7 @@ func read(cmd *cobra.Command, path string) (s *corpus.Stream, err error) {
 	}
 	if s != nil {
 		for _, note := range s.Notes {
-			fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
+			terminal.Note(cmd.ErrOrStderr(), note)
 		}
 	}
 	return s, err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/harness"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 // otherKubernetes is the error by which a command line asks to be run by this
@@ -59,7 +60,7 @@ func become(binary string, args []string) error {
 	cmd := &exec.Cmd{Path: binary, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	err = cmd.Run()
 	if failed := (*exec.ExitError)(nil); err == nil || errors.As(err, &failed) {
-		return exit(cmd.ProcessState.ExitCode())
+		return terminal.Exit(cmd.ProcessState.ExitCode())
 	}
 	return err
 }

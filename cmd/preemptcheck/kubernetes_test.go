@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 // fakes copies the fakes of internal/harness, a program in place of this one and
@@ -80,7 +82,7 @@ func TestKubernetesDoesNotBuild(t *testing.T) {
 			cmd.Stdout, cmd.Stderr = &out, &errOut
 			var failed *exec.ExitError
 			require.ErrorAs(t, cmd.Run(), &failed)
-			require.Equal(t, statusCouldNot, failed.ExitCode())
+			require.Equal(t, terminal.CouldNot, failed.ExitCode())
 			require.Empty(t, out.String())
 			require.Contains(t, errOut.String(), test.message)
 			require.Equal(t, test.builds, strings.Contains(errOut.String(), "building preemptcheck against kube-scheduler"), errOut.String())

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 func main() {
@@ -43,15 +45,15 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	case errors.As(err, new(guard)):
 		err = guard{}.run(ctx, args)
 	}
-	var code exit
+	var code terminal.Exit
 	switch {
 	case err == nil:
-		return statusAgrees
+		return terminal.Agrees
 	case errors.As(err, &code):
 		return int(code)
 	}
-	printErrors(errOut, err)
-	return statusCouldNot
+	terminal.PrintErrors(errOut, err)
+	return terminal.CouldNot
 }
 
 func newRoot() *cobra.Command {
@@ -78,7 +80,15 @@ was found.`,
 		}
 		return cmd.Help()
 	}
+	beQuiet := root.PersistentFlags().BoolP("quiet", "q", false, "tell nothing but the answer and errors")
 	kubernetesFlag(root)
+	other := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if *beQuiet {
+			root.SetErr(terminal.Quiet(root.ErrOrStderr()))
+		}
+		return other(cmd, args)
+	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
 		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newReferences(), newFindings(), newManual(), newFuzzWorker(), newScheduler())

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/internal/golden"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 // preemptcheck runs a command line.
@@ -117,7 +118,7 @@ func TestBadUse(t *testing.T) {
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			status, _, errOut := preemptcheck(t, "", strings.Fields(test.args)...)
-			require.Equal(t, statusCouldNot, status)
+			require.Equal(t, terminal.CouldNot, status)
 			require.Contains(t, errOut, test.message)
 		})
 	}
@@ -130,7 +131,7 @@ func TestNegative(t *testing.T) {
 		"stats --for -1s", "diff --from v1.31.0 --to v1.31.14 --for -1s", "minimize --for -1s -", "explain --nodes -3 -",
 	} {
 		status, out, errOut := preemptcheck(t, "", strings.Fields(args)...)
-		require.Equal(t, statusCouldNot, status, args)
+		require.Equal(t, terminal.CouldNot, status, args)
 		require.Empty(t, out, args)
 		_, flag, _ := strings.Cut(args, " --")
 		for strings.Contains(flag, " --") { // the last is the one that is refused
@@ -144,7 +145,7 @@ func TestNegative(t *testing.T) {
 // TestOnePodManyFiles: where cases are of pods of one name, --pod cannot choose.
 func TestOnePodManyFiles(t *testing.T) {
 	status, _, errOut := preemptcheck(t, "", "explain", "../../corpus/cases")
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "error: give one file: there are ")
 	require.NotContains(t, errOut, "--pod")
 }

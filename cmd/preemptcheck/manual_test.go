@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/internal/golden"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 // docs/cli is what the commands say of themselves: "make golden" writes it anew.
@@ -42,6 +43,6 @@ func TestManualIsCurrent(t *testing.T) {
 
 func TestManualAsksWhich(t *testing.T) {
 	var errOut bytes.Buffer
-	require.Equal(t, statusCouldNot, run(t.Context(), []string{"manual"}, nil, &bytes.Buffer{}, &errOut))
+	require.Equal(t, terminal.CouldNot, run(t.Context(), []string{"manual"}, nil, &bytes.Buffer{}, &errOut))
 	require.Equal(t, "error: --man or --markdown: which of them?\n", errOut.String())
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/life"
@@ -17,11 +18,11 @@ import (
 func TestMatrix(t *testing.T) {
 	args := []string{"check", "--reference", "careless," + inprocess.Version, "testdata/cases/preempts.yaml", "testdata/cases/order-matters.yaml", "testdata/cases/known.yaml"}
 	status, out, errOut := preemptcheck(t, "", args...)
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	compare(t, "matrix", out)
 
 	status, out, _ = preemptcheck(t, "", append(args, "-o", "json")...)
-	require.Equal(t, statusFound, status)
+	require.Equal(t, terminal.Found, status)
 	var m replay.Matrix
 	require.NoError(t, json.Unmarshal([]byte(out), &m))
 	require.Equal(t, []string{"careless", inprocess.Version}, m.References)
@@ -57,7 +58,7 @@ func TestMatrixOfTimelines(t *testing.T) {
 	}
 
 	status, m, text := ask("v1.35.4,"+inprocess.Version, rests, about)
-	require.Equal(t, statusAgrees, status)
+	require.Equal(t, terminal.Agrees, status)
 	all := results(m)
 	require.Equal(t, []string{replay.Agrees, replay.Agrees}, all[0])
 	require.Equal(t, replay.Otherwise, all[1][0], "it is about those since 1.36")
@@ -68,20 +69,20 @@ func TestMatrixOfTimelines(t *testing.T) {
 	require.NotContains(t, text, "not run with")
 
 	status, m, text = ask("v1.31.0,"+inprocess.Version, "testdata/cases/order-matters.yaml", rests)
-	require.Equal(t, statusAgrees, status)
+	require.Equal(t, terminal.Agrees, status)
 	require.Equal(t, []string{replay.NoTimelines, replay.Agrees}, results(m)[1])
 	require.Equal(t, map[string]int{"v1.31.0": 1}, m.TimelinesNotRun)
 	compare(t, "matrix-timelines", text)
 
 	status, m, text = ask("v1.31.0,v1.31.14", "testdata/cases/order-matters.yaml", rests, about)
-	require.Equal(t, statusAgrees, status)
+	require.Equal(t, terminal.Agrees, status)
 	require.Len(t, m.Cases, 1)
 	require.False(t, m.Interrupted)
 	require.Contains(t, text, "1 case with 2 schedulers: ")
 	require.Contains(t, text, "2 timelines were not run with v1.31.0, v1.31.14: timelines cannot be run with these.\n")
 
 	status, m, text = ask("v1.31.0,v1.31.14", rests, about)
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Empty(t, m.Cases)
 	require.Equal(t, "2 timelines were not run with v1.31.0, v1.31.14: timelines cannot be run with these.\n", text)
 }

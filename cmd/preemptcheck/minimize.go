@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/report"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 )
 
@@ -20,7 +21,7 @@ func newMinimize() *cobra.Command {
 	var classes uint64
 	var workers int
 	var dir, scheduler string
-	var output format
+	var output terminal.Format
 	cmd := &cobra.Command{
 		Use:   "minimize FILE",
 		Short: "Make a cluster as small as it can be while the same is found in it",
@@ -58,7 +59,7 @@ could not be read.`,
 	workersFlag(cmd, &workers)
 	cmd.Flags().StringVar(&dir, "out", "", "directory to save the case in; it is created when it is needed")
 	referenceFlag(cmd, &scheduler)
-	outputFlag(cmd, &output)
+	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		checker, err := newChecker(scheduler, workers, all.Properties()...)
 		if err != nil {
@@ -75,16 +76,16 @@ could not be read.`,
 			ctx, cancel = context.WithTimeout(ctx, duration)
 			defer cancel()
 		}
-		progress, start := newProgress(cmd.ErrOrStderr()), time.Now()
+		progress, start := terminal.NewProgress(cmd.ErrOrStderr()), time.Now()
 		var m *report.Report
 		if c.Timeline != nil {
 			m, err = minimiseTimeline(ctx, scheduler, c)
 		} else {
 			m, err = report.Minimise(ctx, checker, c, program()+" minimize "+c.File, minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
-				progress.show(func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })
+				progress.Show(terminal.Unknown, func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })
 			}})
 		}
-		progress.finish()
+		progress.Finish()
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
@@ -99,8 +100,8 @@ could not be read.`,
 				return err
 			}
 		}
-		if output != text {
-			return output.print(cmd.OutOrStdout(), m, nil)
+		if output != terminal.Text {
+			return output.Print(cmd.OutOrStdout(), m, nil)
 		}
 		m.WriteText(cmd.ErrOrStderr())
 		if m.Saved != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/report"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -20,7 +21,7 @@ const witness = "../../corpus/cases/finding-terminating-victim-violates-budget.y
 // What minimize prints, and what it saves, is a case that shows the same.
 func TestMinimizePrintsACase(t *testing.T) {
 	status, out, report := preemptcheck(t, "", "minimize", witness)
-	require.Equal(t, statusAgrees, status, report)
+	require.Equal(t, terminal.Agrees, status, report)
 	require.Contains(t, report, "from 2 nodes, 2 pods, 1 budget\nto   1 node, 1 pod, 1 budget\n")
 	require.Contains(t, report, "minimal: none of the ")
 	require.Contains(t, report, "smallest: none of the 50 clusters with fewer nodes, pods or budgets, and no more of any, within exhaustive bound 4 has the finding")
@@ -31,13 +32,13 @@ func TestMinimizePrintsACase(t *testing.T) {
 	require.Len(t, s.Cases, 1)
 	require.Equal(t, "minimised from "+witness, s.Cases[0].Origin)
 	status, checked, _ := preemptcheck(t, out, "check", "-")
-	require.Equal(t, statusAgrees, status, checked)
+	require.Equal(t, terminal.Agrees, status, checked)
 	require.Contains(t, checked, "remark: ")
 	require.Contains(t, checked, "terminating-victim-violates-budget")
 
 	dir := filepath.Join(t.TempDir(), "out")
 	status, path, report := preemptcheck(t, "", "minimize", witness, "--out", dir)
-	require.Equal(t, statusAgrees, status, report)
+	require.Equal(t, terminal.Agrees, status, report)
 	require.Equal(t, filepath.Join(dir, s.Cases[0].Name+".yaml")+"\n", path)
 	require.Contains(t, path, "violations-recounted-dry-run")
 	saved, err := os.ReadFile(strings.TrimSpace(path))
@@ -47,7 +48,7 @@ func TestMinimizePrintsACase(t *testing.T) {
 
 func TestMinimizeReport(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "minimize", "-o", "json", witness)
-	require.Equal(t, statusAgrees, status, errOut)
+	require.Equal(t, terminal.Agrees, status, errOut)
 	var m report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &m))
 	require.True(t, m.Minimal)
@@ -64,22 +65,22 @@ func TestMinimizeReport(t *testing.T) {
 
 func TestMinimizeCannot(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "minimize", "../../corpus/cases/no-lower-pods.yaml")
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Empty(t, out)
 	require.Contains(t, errOut, "nothing is found in it")
 
 	status, _, errOut = preemptcheck(t, "", "minimize", "no-such-file.yaml")
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "no-such-file.yaml")
 }
 
 // A search that was not asked for says nothing.
 func TestMinimizeSearch(t *testing.T) {
 	status, _, report := preemptcheck(t, "", "minimize", witness, "--classes", "0", "--workers", "1")
-	require.Equal(t, statusAgrees, status, report)
+	require.Equal(t, terminal.Agrees, status, report)
 	require.NotContains(t, report, "smallest")
 	status, _, report = preemptcheck(t, "", "minimize", witness, "--workers", "0")
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, report, "--workers: must be at least 1")
 }
 

@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/table"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 func newReferences() *cobra.Command {
-	var output format
+	var output terminal.Format
 	var build []string
 	cmd := &cobra.Command{
 		Use:   "references",
@@ -32,7 +33,11 @@ minutes of CPU each the first time.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(build) == 0 {
-				return output.print(cmd.OutOrStdout(), systems.All(), listSystems)
+				list := listSystems
+				if output == terminal.Name {
+					list = nameSystems
+				}
+				return output.Print(cmd.OutOrStdout(), systems.All(), list)
 			}
 			if slices.Equal(build, []string{"all"}) {
 				build = releases.All()
@@ -40,9 +45,15 @@ minutes of CPU each the first time.`,
 			return buildReleases(cmd.Context(), build, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	outputFlag(cmd, &output)
+	terminal.OutputFlag(cmd, &output, terminal.Name)
 	cmd.Flags().StringSliceVar(&build, "build", nil, "build the schedulers of these `RELEASES`, or of all")
 	return cmd
+}
+
+func nameSystems(w io.Writer) {
+	for _, s := range systems.All() {
+		fmt.Fprintln(w, s.Name)
+	}
 }
 
 // buildReleases goes on with the next release if one cannot be built. It prints the

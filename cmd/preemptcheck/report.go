@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 func newReport() *cobra.Command {
@@ -76,12 +77,12 @@ Exit status: as of fuzz.`,
 
 // reportOptions say where the report of a campaign goes.
 type reportOptions struct {
-	output format
+	output terminal.Format
 	junit  string
 }
 
 func reportFlags(cmd *cobra.Command, o *reportOptions) {
-	outputFlag(cmd, &o.output)
+	terminal.OutputFlag(cmd, &o.output)
 	cmd.Flags().StringVar(&o.junit, "junit", "", "file to write the report to as JUnit XML as well")
 }
 
@@ -99,7 +100,7 @@ func writeReport(cmd *cobra.Command, dir string, s *record.State, o reportOption
 	if isPublic {
 		r = public
 	}
-	if err := o.output.print(cmd.OutOrStdout(), r, r.WriteText); err != nil {
+	if err := o.output.Print(cmd.OutOrStdout(), r, r.WriteText); err != nil {
 		return err
 	}
 	if o.junit != "" {
@@ -109,7 +110,7 @@ func writeReport(cmd *cobra.Command, dir string, s *record.State, o reportOption
 	}
 	if isPublic {
 		w := cmd.OutOrStdout()
-		if o.output != text {
+		if o.output != terminal.Text {
 			w = cmd.ErrOrStderr() // standard output is for a program to read
 		}
 		r.WriteAnnotations(w)
@@ -119,5 +120,5 @@ func writeReport(cmd *cobra.Command, dir string, s *record.State, o reportOption
 			}
 		}
 	}
-	return status(r.Verdict == record.Found, r.Verdict != record.Passed)
+	return terminal.Status(r.Verdict == record.Found, r.Verdict != record.Passed)
 }

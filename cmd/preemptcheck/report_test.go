@@ -18,6 +18,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -136,7 +137,7 @@ func TestReportCannot(t *testing.T) {
 		{good + " --junit " + filepath.Join(dir, "nowhere", "report.xml"), "error: --junit: "},
 	} {
 		status, _, errOut := preemptcheck(t, "", append([]string{"report"}, strings.Fields(test.args)...)...)
-		require.Equal(t, statusCouldNot, status, test.args)
+		require.Equal(t, terminal.CouldNot, status, test.args)
 		require.Contains(t, errOut, test.message)
 	}
 }
@@ -153,7 +154,7 @@ func TestReportInWorkflow(t *testing.T) {
 	t.Setenv("GITHUB_STEP_SUMMARY", summary)
 
 	status, out, errOut := preemptcheck(t, "", "report", dir, "--junit", junit)
-	require.Equal(t, statusFound, status)
+	require.Equal(t, terminal.Found, status)
 	require.Empty(t, errOut)
 	require.Contains(t, out, "\n::error file="+dir+"/dry-run-fewer-victims-with-budgets-and-taints.yaml,title=preemptcheck%3A differential at stage dry run%2C fewer victims")
 	require.FileExists(t, junit)
@@ -162,7 +163,7 @@ func TestReportInWorkflow(t *testing.T) {
 	require.Contains(t, string(text), "## preemptcheck: FOUND 2")
 
 	status, out, errOut = preemptcheck(t, "", "report", dir, "-o", "json")
-	require.Equal(t, statusFound, status)
+	require.Equal(t, terminal.Found, status)
 	require.True(t, json.Valid([]byte(out)))
 	require.Contains(t, errOut, "::error file=")
 	text, err = os.ReadFile(summary)
@@ -221,7 +222,7 @@ func TestReportKeepsBack(t *testing.T) {
 			t.Setenv("GITHUB_STEP_SUMMARY", summary)
 			for _, format := range []string{"text", "json", "yaml"} {
 				status, out, errOut := preemptcheck(t, "", "report", dir, "-o", format)
-				require.Equal(t, statusFound, status)
+				require.Equal(t, terminal.Found, status)
 				require.NotRegexp(t, secret, out+errOut)
 				require.Contains(t, out, test.property+", kept back")
 				require.Contains(t, out, dir)

@@ -8,12 +8,13 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 func newStats() *cobra.Command {
 	var o campaign.Options
 	var config record.Config
-	var output format
+	var output terminal.Format
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count which of the scheduler's decisions generated clusters come to",
@@ -44,7 +45,7 @@ a scheduler that lies was not found out; else 0.`,
 	relationsFlag(cmd, &config.Relations)
 	filtersFlag(cmd, &config.Filters, 8)
 	timelinesFlag(cmd, &config.Timelines, 10)
-	outputFlag(cmd, &output)
+	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		config.Version, config.Command, config.Shard = version(), program(), record.Shard{Index: 1, Of: 1}
 		if o.Dir, err = os.MkdirTemp("", "preemptcheck-stats-"); err != nil {
@@ -63,7 +64,7 @@ a scheduler that lies was not found out; else 0.`,
 		if inWorkflow() {
 			r = r.Public("the clusters of the seed")
 		}
-		return output.conclude(cmd, r, r.WriteProbes, r.Verdict == record.Found || r.Short() > 0, r.Verdict == record.Broken)
+		return output.Conclude(cmd, r, r.WriteProbes, r.Verdict == record.Found || r.Short() > 0, r.Verdict == record.Broken)
 	}
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
@@ -18,7 +19,7 @@ func TestStats(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	status, out, errOut := preemptcheck(t, "", "stats", "--seed", "5", "--cases", "200")
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	require.Contains(t, errOut, "seed 5")
 	require.Regexp(t, `(?m)^PROBE +CLUSTERS +FLOOR +MET +WHAT IT MEANS$`, out)
 	require.Regexp(t, `(?m)^reprieve +\d+ +10 +yes +a pod that violates no budget is reprieved$`, out)
@@ -30,7 +31,7 @@ func TestStats(t *testing.T) {
 	require.Empty(t, left)
 
 	status, out, _ = preemptcheck(t, "", "stats", "--seed", "5", "--cases", "200", "-o", "json")
-	require.Equal(t, statusFound, status)
+	require.Equal(t, terminal.Found, status)
 	var r record.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, 200, r.Clusters)
@@ -43,7 +44,7 @@ func TestStats(t *testing.T) {
 // What a finding's command line says has to work once the directory is gone.
 func TestStatsTellsOfFindings(t *testing.T) {
 	status, out, _ := preemptcheck(t, "", "stats", "--reference", "careless", "--seed", "1", "--cases", "100")
-	require.Equal(t, statusFound, status)
+	require.Equal(t, terminal.Found, status)
 	require.Contains(t, out, "FOUND ")
 	require.Regexp(t, `reproduce: \S+ generate --seed 1 --first \d+ \| \S+ check -`, out)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	minimised "github.com/preemptcheck/preemptcheck/corpus/minimize/report"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	ids "github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
 )
@@ -25,7 +26,7 @@ const (
 func TestCheckTimelines(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "check", "-o", "json", timelines)
 	require.Empty(t, errOut)
-	require.Equal(t, statusAgrees, status)
+	require.Equal(t, terminal.Agrees, status)
 	var r replay.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	for _, j := range r.Cases {
@@ -42,7 +43,7 @@ func TestUnmetExpectation(t *testing.T) {
 	require.NoError(t, err)
 	wrong := strings.Replace(string(text), "expect: {pod: p, node: node-1}", "expect: {pod: p, node: node-2}", 1)
 	status, out, errOut := preemptcheck(t, wrong, "check", "-")
-	require.Equal(t, statusFound, status, errOut)
+	require.Equal(t, terminal.Found, status, errOut)
 	require.Contains(t, out, "step 6: expected that default/p is bound to node-2, but it is bound to node-1")
 	require.Contains(t, out, "\n  reproduce: preemptcheck check -\n")
 }
@@ -52,17 +53,17 @@ func TestGenerateTimeline(t *testing.T) {
 	for _, n := range []string{"0", "1", "2"} {
 		args := []string{"generate", "--timeline", "--seed", "7", "--first", n}
 		status, text, errOut := preemptcheck(t, "", args...)
-		require.Equal(t, statusAgrees, status, errOut)
+		require.Equal(t, terminal.Agrees, status, errOut)
 		require.Contains(t, text, "\nkind: Timeline\n")
 		_, again, _ := preemptcheck(t, "", args...)
 		require.Equal(t, text, again)
 		status, out, errOut := preemptcheck(t, text, "check", "-")
-		require.Equal(t, statusAgrees, status, out+errOut)
+		require.Equal(t, terminal.Agrees, status, out+errOut)
 		require.Contains(t, out, " pending")
 	}
 	dir := t.TempDir()
 	status, out, errOut := preemptcheck(t, "", "generate", "--timeline", "-n", "3", "--out", dir)
-	require.Equal(t, statusAgrees, status, errOut)
+	require.Equal(t, terminal.Agrees, status, errOut)
 	require.Len(t, strings.Fields(out), 3)
 	s, err := corpus.Load(dir)
 	require.NoError(t, err)
@@ -73,7 +74,7 @@ func TestGenerateTimeline(t *testing.T) {
 // same, and is no larger.
 func TestMinimizeTimeline(t *testing.T) {
 	status, out, report := preemptcheck(t, "", "minimize", vainPreemption)
-	require.Equal(t, statusAgrees, status, report)
+	require.Equal(t, terminal.Agrees, status, report)
 	require.Contains(t, report, "no-wait-for-the-flush: ")
 	require.Contains(t, report, "from 1 node, 3 pods, 0 budgets, 15 steps\nto   1 node, ")
 	require.Regexp(t, `\nminimal: none of the [1-9]\d+ further reductions tried at last keeps the finding\n`, report)
@@ -83,18 +84,18 @@ func TestMinimizeTimeline(t *testing.T) {
 	require.Equal(t, []string{ids.VainPreemption}, s.Cases[0].Findings)
 	require.Less(t, len(s.Cases[0].Timeline.Steps), 12)
 	status, checked, _ := preemptcheck(t, out, "check", "-")
-	require.Equal(t, statusAgrees, status, checked)
+	require.Equal(t, terminal.Agrees, status, checked)
 	require.Contains(t, checked, ids.VainPreemption)
 
 	dir := filepath.Join(t.TempDir(), "out")
 	status, path, report := preemptcheck(t, "", "minimize", vainPreemption, "--out", dir)
-	require.Equal(t, statusAgrees, status, report)
+	require.Equal(t, terminal.Agrees, status, report)
 	saved, err := os.ReadFile(strings.TrimSpace(path))
 	require.NoError(t, err)
 	require.Equal(t, out, string(saved))
 
 	status, told, report := preemptcheck(t, "", "minimize", vainPreemption, "-o", "json")
-	require.Equal(t, statusAgrees, status, report)
+	require.Equal(t, terminal.Agrees, status, report)
 	var m minimised.Report
 	require.NoError(t, json.Unmarshal([]byte(told), &m))
 	require.True(t, m.Minimal)
@@ -109,17 +110,17 @@ func TestMinimizeTimeline(t *testing.T) {
 
 	// Without time to run it once, it is not minimised.
 	status, told, report = preemptcheck(t, "", "minimize", vainPreemption, "-o", "json", "--for", "1ns")
-	require.Equal(t, statusCouldNot, status, told+report)
+	require.Equal(t, terminal.CouldNot, status, told+report)
 
 	status, _, report = preemptcheck(t, "", "minimize", timelines+"/preempted-and-bound.yaml")
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, report, "nothing is found in it")
 }
 
 // TestExplainTimelineAsJSON: the story is data, too.
 func TestExplainTimelineAsJSON(t *testing.T) {
 	status, out, errOut := preemptcheck(t, "", "explain", "-o", "json", vainPreemption)
-	require.Equal(t, statusAgrees, status, errOut)
+	require.Equal(t, terminal.Agrees, status, errOut)
 	var told story.Story
 	require.NoError(t, json.Unmarshal([]byte(out), &told))
 	require.Equal(t, "kubernetes-141694", told.Name)

@@ -43,8 +43,9 @@ type Options struct {
 	// that does on the timeline.
 	Command                      string
 	Reproduce, ReproduceTimeline func(from, to release.Release, n uint64) string
-	// Progress, if it is not nil, is called often, from one goroutine at a time.
-	Progress func(line func() string)
+	// Progress, if it is not nil, is called often, from one goroutine at a time, with the share of
+	// a step of the work that is done, below 0 if that is not known, and a line that tells of it.
+	Progress func(share float64, line func() string)
 }
 
 // Run compares the first release with the second, that with the third, and so on,
@@ -108,7 +109,7 @@ func (d *differ) run() (*Pair, error) {
 		out := &Way{Change: w.Change, Clusters: w.Clusters}
 		for _, k := range w.Kinds {
 			small, err := d.smallest(k, func(p minimize.Progress) {
-				d.progress(func() string {
+				d.progress(float64(done)/float64(kinds), func() string {
 					return fmt.Sprintf("making %d of %d small: %s: %s", done+1, kinds, time.Since(d.start).Round(time.Second), p)
 				})
 			})
@@ -125,11 +126,11 @@ func (d *differ) run() (*Pair, error) {
 	return p, err
 }
 
-func (d *differ) progress(line func() string) {
+func (d *differ) progress(share float64, line func() string) {
 	if d.options.Progress == nil {
 		return
 	}
-	d.options.Progress(func() string {
+	d.options.Progress(share, func() string {
 		return fmt.Sprintf("%s to %s: %s", d.comparer.From.Release, d.comparer.To.Release, line())
 	})
 }
@@ -192,8 +193,17 @@ func (d *differ) add(n uint64, r *releasediff.Comparison) {
 	if d.given != nil {
 		d.given[n] = r
 	}
-	d.progress(func() string {
-		elapsed := time.Since(d.start)
+	elapsed, share := time.Since(d.start), -1.0
+	switch o := d.options; {
+	case o.Generate == nil:
+		share = float64(d.ways.Compared) / float64(len(o.Cases))
+	case o.Duration > 0:
+		share = min(1, float64(elapsed)/float64(o.Duration))
+	}
+	if of := d.options.Clusters; d.options.Generate != nil && of > 0 {
+		share = max(share, float64(d.ways.Compared)/float64(of))
+	}
+	d.progress(share, func() string {
 		return fmt.Sprintf("%s: %s, %.0f per second, %d differ in %s", elapsed.Round(time.Second),
 			words.Plural(int(d.ways.Compared), "cluster"), float64(d.ways.Compared)/elapsed.Seconds(),
 			d.ways.Verdicts[releasediff.Different], words.Plural(len(d.ways.List()), "way"))

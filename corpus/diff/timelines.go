@@ -223,7 +223,7 @@ func (l *lifeDiffer) report() (*Timelines, error) {
 		if l.options.Timeline == nil {
 			continue
 		}
-		l.progress(func() string { return fmt.Sprintf("making %d of %s small", i+1, words.Plural(len(kinds), "timeline")) })
+		l.progress(float64(i)/float64(len(kinds)), func() string { return fmt.Sprintf("making %d of %s small", i+1, words.Plural(len(kinds), "timeline")) })
 		if err := l.example(k); err != nil {
 			return nil, err
 		}

@@ -105,13 +105,14 @@ func (e *Run) keep() error {
 }
 
 // Check checks what is left, until the context is done. Each of the checks is used by
-// one goroutine. The log tells now and then how far it is.
-func (e *Run) Check(ctx context.Context, checks []sweep.Check, log io.Writer) error {
+// one goroutine. The log says how much there is to do; progress is called often, from one goroutine,
+// with the share that is done, and a line that tells of it.
+func (e *Run) Check(ctx context.Context, checks []sweep.Check, log io.Writer, progress func(share float64, line func() string)) error {
 	e.Classes, e.Clusters = bounded.Count(e.Bounds...)
 	start, before, from := time.Now(), e.Seconds, e.Sweep.Classes
 	fmt.Fprintf(log, "bound %d: %d clusters, %d classes, of which %d are done\n", e.Bound, e.Clusters, e.Classes, from)
-	const saveEvery, showEvery = 2 * time.Second, 10 * time.Second
-	saved, shown := start, start
+	const saveEvery = 2 * time.Second
+	saved := start
 	err := e.Sweep.Run(ctx, bounded.Classes(e.Bounds...), checks, func(suspects []sweep.Suspect) error {
 		now := time.Now()
 		e.Seconds = before + now.Sub(start).Seconds()
@@ -120,13 +121,10 @@ func (e *Run) Check(ctx context.Context, checks []sweep.Check, log io.Writer) er
 				return err
 			}
 		}
-		if now.Sub(shown) >= showEvery {
-			shown = now
-			perSecond := float64(e.Sweep.Classes-from) / now.Sub(start).Seconds()
-			eta := time.Duration(float64(e.Classes-e.Sweep.Classes) / perSecond * float64(time.Second))
-			fmt.Fprintf(log, "%5.1f %%: %d classes, %.0f per second, %s to go, %s\n", words.Percent(int(e.Sweep.Classes), int(e.Classes)),
-				e.Sweep.Classes, perSecond, eta.Round(time.Second), words.Plural(len(e.New), "new finding"))
-		}
+		progress(float64(e.Sweep.Classes)/float64(e.Classes), func() string {
+			return fmt.Sprintf("%d of %d classes, %.0f per second, %s", e.Sweep.Classes, e.Classes,
+				float64(e.Sweep.Classes-from)/now.Sub(start).Seconds(), words.Plural(len(e.New), "new finding"))
+		})
 		if len(suspects) > 0 || now.Sub(saved) >= saveEvery {
 			saved = now
 			return e.keep()

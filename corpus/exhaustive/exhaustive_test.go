@@ -44,7 +44,7 @@ func TestGoesOnFromItsState(t *testing.T) {
 	}
 	first, err := exhaustive.New(options)
 	require.NoError(t, err)
-	require.NoError(t, first.Check(ctx, checks(1000), io.Discard))
+	require.NoError(t, first.Check(ctx, checks(1000), io.Discard, quietly))
 	require.False(t, first.IsComplete())
 	require.Positive(t, first.Sweep.Classes)
 	data, err := os.ReadFile(state)
@@ -54,7 +54,7 @@ func TestGoesOnFromItsState(t *testing.T) {
 	second, err := exhaustive.New(options)
 	require.NoError(t, err)
 	require.Equal(t, first.Sweep.Classes, second.Sweep.Classes)
-	require.NoError(t, second.Check(t.Context(), checks(-1), io.Discard))
+	require.NoError(t, second.Check(t.Context(), checks(-1), io.Discard, quietly))
 	require.True(t, second.IsComplete())
 	require.Equal(t, second.Clusters, second.Sweep.Clusters)
 	require.NotEmpty(t, second.New)
@@ -75,7 +75,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	if err := run.Check(context.Background(), []sweep.Check{checker.Check}, io.Discard); err != nil {
+	if err := run.Check(context.Background(), []sweep.Check{checker.Check}, io.Discard, quietly); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -83,3 +83,6 @@ func Example() {
 	// Output:
 	// 8706 clusters, 2220 of them up to symmetry, 0 findings
 }
+
+// quietly shows nobody how far a run is.
+func quietly(share float64, line func() string) {}

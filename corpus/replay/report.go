@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/internal/table"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
@@ -65,13 +66,50 @@ func (r *Report) routine() (ids []string) {
 	return slices.Compact(ids)
 }
 
+// WriteNames prints the name of each case.
+func (r *Report) WriteNames(w io.Writer) {
+	for _, j := range r.Cases {
+		fmt.Fprintln(w, j.Name)
+	}
+}
+
 // WriteText prints a table of all cases, what there is to say about some, and the
 // counts.
-func (r *Report) WriteText(w io.Writer) {
+func (r *Report) WriteText(w io.Writer) { r.write(w, false) }
+
+// WriteWide is WriteText with the file of each case, and all known findings that occurred.
+func (r *Report) WriteWide(w io.Writer) { r.write(w, true) }
+
+// styleOf is how a result looks like.
+func styleOf(result string) terminal.Style {
+	switch result, _, _ = strings.Cut(result, ":"); result {
+	case Agrees:
+		return terminal.Good
+	case Found, Unexpected, Failed:
+		return terminal.Bad
+	case Known, Gone, NotModelled, Refused, Undecided:
+		return terminal.Known
+	case Remark, PassedOver, Otherwise:
+		return terminal.Dim
+	}
+	return terminal.Plain
+}
+
+func (r *Report) write(w io.Writer, wide bool) {
 	if len(r.Cases) > 0 {
-		t := table.New("", "NAME", "OUTCOME", "DECIDED BY", "RESULT")
+		header := []string{"NAME", "OUTCOME", "DECIDED BY", "RESULT"}
+		if wide {
+			header = []string{"NAME", "FILE", "OUTCOME", "DECIDED BY", "KNOWN FINDINGS", "RESULT"}
+		}
+		t := table.New("", header...)
+		t.Paint(func(w io.Writer, cell string) string { return terminal.Paint(w, styleOf(cell), cell) })
 		for _, j := range r.Cases {
-			t.Row(j.Name, cmp.Or(j.Outcome, "-"), cmp.Or(j.DecidedBy, "-"), j.Result)
+			outcome, by := cmp.Or(j.Outcome, "-"), cmp.Or(j.DecidedBy, "-")
+			if wide {
+				t.Row(j.Name, cmp.Or(j.File, "-"), outcome, by, cmp.Or(strings.Join(append(slices.Clone(j.Known), j.Routine...), ","), "-"), j.Result)
+			} else {
+				t.Row(j.Name, outcome, by, j.Result)
+			}
 		}
 		t.WriteText(w)
 		fmt.Fprintln(w)
@@ -100,7 +138,11 @@ func (r *Report) WriteText(w io.Writer) {
 	case r.Known > 0:
 		fmt.Fprintf(w, " (%d with known findings)", r.Known)
 	}
-	fmt.Fprintf(w, ", %d failed", r.Failed)
+	failed := fmt.Sprintf("%d failed", r.Failed)
+	if r.Failed > 0 {
+		failed = terminal.Paint(w, terminal.Bad, failed)
+	}
+	fmt.Fprintf(w, ", %s", failed)
 	if r.Gone > 0 {
 		fmt.Fprintf(w, ", %d no longer reproduces", r.Gone)
 	}

@@ -16,15 +16,19 @@ import (
 type Table struct {
 	indent string
 	rows   [][]string
+	paint  func(w io.Writer, cell string) string
 }
 
 // New makes a table of a header. The indent starts each line.
 func New(indent string, header ...string) *Table {
-	return &Table{indent, [][]string{header}}
+	return &Table{indent: indent, rows: [][]string{header}}
 }
 
 // Row adds a row.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+
+// Paint has the last column painted: paint is the cell as it looks like on w.
+func (t *Table) Paint(paint func(w io.Writer, cell string) string) { t.paint = paint }
 
 // Empty tells whether there is nothing but the header.
 func (t *Table) Empty() bool { return len(t.rows) == 1 }
@@ -37,8 +41,17 @@ func (t *Table) WriteText(w io.Writer) {
 		fmt.Fprintln(tw, t.indent+strings.Join(cells, "\t"))
 	}
 	tw.Flush()
+	row := 0
 	for line := range strings.Lines(aligned.String()) {
-		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
+		line = strings.TrimRight(line, " \n")
+		if t.paint != nil && row > 0 && row < len(t.rows) && len(t.rows[row]) > 0 {
+			cells := t.rows[row]
+			if last := strings.TrimRight(cells[len(cells)-1], " "); strings.HasSuffix(line, last) {
+				line = strings.TrimSuffix(line, last) + t.paint(w, last)
+			}
+		}
+		row++
+		fmt.Fprintln(w, line)
 	}
 }
 
