@@ -52,17 +52,19 @@ func (p *Progress) Show(share float64, describe func() string) {
 		}
 		p.bar = progressbar.NewOptions64(of, progressbar.OptionSetWriter(p.w), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(20),
 			progressbar.OptionSpinnerType(14), progressbar.OptionUseANSICodes(true), progressbar.OptionSetPredictTime(false),
-			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetRenderBlankState(true))
+			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetRenderBlankState(false))
 	}
 	text := describe()
+	if share >= 0 {
+		text += p.left(share, now)
+	}
+	p.bar.Describe(text)
 	switch {
 	case share >= 0:
-		text += p.left(share, now)
 		_ = p.bar.Set(min(int(share*parts), parts-1)) // whole, it would be cleared
 	case p.bar.GetMax() < 0:
 		_ = p.bar.Add(1)
 	}
-	p.bar.Describe(text)
 }
 
 // left says how long the rest will take, if it goes on as it went.
