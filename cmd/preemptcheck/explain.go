@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/internal/page/cycle"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
@@ -47,7 +49,7 @@ says which one is meant.`,
 	}
 	inputFlags(cmd, &in)
 	referenceFlag(cmd, &reference)
-	outputFlag(cmd, &output)
+	outputFlag(cmd, &output, html)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
 	notNegative(cmd, "nodes", &nodes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -91,6 +93,9 @@ says which one is meant.`,
 			e.File, e.Reference.ToContact = c.File, contact
 			return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
 		}
+		if output == html {
+			nodes = len(c.Cluster.Nodes) // all are drawn
+		}
 		e := explanation.Of(r, nodes)
 		e.File, e.Reference.ToContact = c.File, contact
 		if on != nil {
@@ -100,7 +105,11 @@ says which one is meant.`,
 			}
 			e.WithGate = explanation.Compared(r, grouped, nodes)
 		}
-		return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
+		found := len(r.Unexplained()) > 0
+		if output == html {
+			return concludePage(cmd, func(w io.Writer) error { return cycle.Write(w, r.Cluster, e) }, found, false)
+		}
+		return output.conclude(cmd, e, e.WriteText, found, false)
 	}
 	return cmd
 }
