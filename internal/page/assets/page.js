@@ -75,7 +75,8 @@
     if (shown) shown.classList.remove('at');
     shown = item;
     shown.classList.add('at');
-    const title = $(':scope > title', item);
+    const titled = item.matches('.pod') ? $(`.pod[data-k="${item.dataset.k}"] > title`, item.closest('.node')) : null;
+    const title = $(':scope > title', item) ?? titled;
     const lines = title ? title.textContent.split('\n')
       : [$('.nname', item).textContent, ...$$(':scope > .nhead .tag, :scope > .note', item).map((n) => n.textContent), ...$$('.row:not([hidden])', item).map((r) => $('.bar', r).getAttribute('aria-label'))];
     const list = element('ul');

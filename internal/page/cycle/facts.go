@@ -77,14 +77,14 @@ func candidate(f *drawing.Facts, c *explanation.Candidate, rank, of int) {
 	n.Add(drawing.Potential, drawing.Helps, drawing.Candidate)
 	n.Say(potential, "Preemption is tried.")
 	for _, p := range c.Victims {
-		why := "of lower priority, and there is no room for it beside the preemptor"
+		why := "no room for it beside the preemptor"
 		if p.Violates != "" {
 			why += "; it violates the budget " + p.Violates
 		}
 		n.Victims[p.Pod] = why
 	}
 	for _, p := range c.Reprieved {
-		n.Reprieved[p.Pod] = "of lower priority, but there is room for it beside the preemptor"
+		n.Reprieved[p.Pod] = "there is room for it beside the preemptor"
 	}
 	text := words.Plural(len(c.Victims), "victim")
 	if len(c.Reprieved) > 0 {

@@ -56,7 +56,8 @@ type nodeView struct {
 	Notes           []Note
 }
 
-type tag struct{ Class, Text string }
+// tag is a word about a node; At are the stages at which it is shown, "" is all.
+type tag struct{ Class, Text, At string }
 
 type row struct {
 	Index      int
@@ -75,7 +76,9 @@ type block struct {
 	Level      int
 	Sign, Name string
 	Title      string
-	Lead       bool // it can be walked to with keys
+	Key        int  // of the pod, among those of its node
+	Lead       bool // it can be walked to with keys, and has the title
+	Named      bool // there is room for a name
 }
 
 // pod is a pod with what is asked of it often.
@@ -111,6 +114,7 @@ type mapper struct {
 	shown      map[v1.ResourceName]bool
 	scale      map[v1.ResourceName]float64 // what 100 percent are; 0 is that each node has its own
 	priorities []int32
+	named      bool // blocks have names
 }
 
 func newMap(c *model.Cluster, facts *Facts) *mapView {
@@ -153,6 +157,10 @@ func newMap(c *model.Cluster, facts *Facts) *mapView {
 	boxes := m.boxes(nodes)
 	view.Grouped = len(boxes) < len(nodes)
 	view.Density = density(len(boxes))
+	m.named = view.Density != "dense"
+	if !m.named { // there is no room to choose more
+		m.resources = slices.DeleteFunc(m.resources, func(name v1.ResourceName) bool { return !m.shown[name] })
+	}
 	for i, name := range m.resources {
 		view.Resources = append(view.Resources, resourceView{i, string(name), m.shown[name]})
 	}
@@ -291,12 +299,37 @@ func (m *mapper) boxes(nodes []*v1.Node) (boxes []box) {
 // maxAlone is how many nodes are drawn by themselves among groups.
 const maxAlone = 24
 
-// tags say in a word how a node stands, the last of them that holds.
-var tags = []struct {
-	state State
-	text  string
+// stages are those of a cycle, by their ids, and which states are told from each on, the strongest first; the last one is the
+// end, of a drawing that is not walked through.
+var stages = []struct {
+	id   string
+	more []State
 }{
-	{Picked, "picked"}, {Allowed, "may be picked"}, {Candidate, "candidate"}, {Helps, "helps"}, {NoHelp, "no help"}, {Hopeless, "cannot help"}, {Fits, "fits"}, {Fails, "does not fit"},
+	{"filter", []State{Hopeless, Fits, Fails}}, {"eligible", nil}, {"potential", []State{Potential}}, {"dryrun", []State{Helps, NoHelp}},
+	{"candidates", []State{Candidate}}, {"extenders", nil}, {"pick", []State{Picked, Allowed}}, {"actuate", nil}, {"end", nil},
+}
+
+// stateWords say how a node stands.
+var stateWords = map[State]string{
+	Picked: "picked", Allowed: "may be picked", Candidate: "candidate", Helps: "helps", NoHelp: "no help", Potential: "tried", Hopeless: "cannot help", Fits: "fits", Fails: "does not fit",
+}
+
+// tagsOf say in a word how a node stands at each stage.
+func tagsOf(states []State) (all []tag) {
+	var known []State
+	for _, stage := range stages {
+		known = append(slices.Clone(stage.more), known...)
+		i := slices.IndexFunc(known, func(s State) bool { return slices.Contains(states, s) })
+		if i < 0 {
+			continue
+		}
+		if last := len(all) - 1; last >= 0 && all[last].Class == string(known[i]) {
+			all[last].At += " " + stage.id
+			continue
+		}
+		all = append(all, tag{string(known[i]), stateWords[known[i]], stage.id})
+	}
+	return all
 }
 
 // node draws a box.
@@ -306,17 +339,12 @@ func (m *mapper) node(i int, b box) nodeView {
 	for _, s := range f.States {
 		v.Class += " " + string(s)
 	}
-	for _, t := range tags {
-		if slices.Contains(f.States, t.state) {
-			v.Tags = append(v.Tags, tag{string(t.state), t.text})
-			break
-		}
-	}
+	v.Tags = tagsOf(f.States)
 	if b.Spec.Unschedulable {
-		v.Tags = append(v.Tags, tag{"plain", "cordoned"})
+		v.Tags = append(v.Tags, tag{"plain", "cordoned", ""})
 	}
 	if n := len(b.Spec.Taints); n > 0 {
-		v.Tags = append(v.Tags, tag{"plain", words.Plural(n, "taint")})
+		v.Tags = append(v.Tags, tag{"plain", words.Plural(n, "taint"), ""})
 	}
 	lead := true
 	for i, name := range m.resources {
@@ -334,33 +362,33 @@ func (m *mapper) row(n *v1.Node, f *Node, i int, name v1.ResourceName, lead bool
 		scale = m.need(n, name)
 	}
 	lead = lead && m.shown[name]
-	l := layout{name: name, scale: scale, lead: lead}
+	l := layout{name: name, scale: scale, lead: lead, named: m.named}
 	r := row{Index: i, Name: short(name), Hidden: !m.shown[name], Room: percent(room, scale)}
-	for _, p := range m.on[n.Name] {
-		l.add(p, roles(p, f))
+	for i, p := range m.on[n.Name] {
+		l.add(i, p, roles(p, f))
 	}
 	r.Now = l.blocks
 	r.Sum = fmt.Sprintf("%s / %s", amount(name, l.used), amount(name, room))
 	r.NowText = fmt.Sprintf("%s: %s of %s requested", name, amount(name, l.used), amount(name, room))
-	if len(m.preemptors) == 1 && !f.After && (slices.Contains(f.States, Fails) || slices.Contains(f.States, Fits)) {
+	if len(m.preemptors) == 1 && (slices.Contains(f.States, Fails) || slices.Contains(f.States, Fits)) {
 		p := m.preemptors[0]
 		how := role{"need", "★", "the preemptor, as it would be beside the others"}
 		if l.used+p.requests[name] > room {
 			how = role{"need over", "★", "the preemptor: there is no room for it beside the others"}
 		}
-		l.add(p, []role{how})
+		l.add(-1, p, []role{how})
 		r.Now = l.blocks
 	}
 	if f.After {
-		after := layout{name: name, scale: scale, lead: lead}
-		for _, p := range m.on[n.Name] {
+		after := layout{name: name, scale: scale, lead: lead, named: m.named}
+		for i, p := range m.on[n.Name] {
 			if _, gone := f.Victims[p.key]; !gone {
-				after.add(p, roles(p, f))
+				after.add(i, p, roles(p, f))
 			}
 		}
 		for _, p := range m.preemptors {
 			if slices.Contains(f.Gets, p.Pod) {
-				after.add(p, []role{{"preemptor", "★", "the preemptor"}})
+				after.add(-1, p, []role{{"preemptor", "★", "the preemptor"}})
 			}
 		}
 		r.After, r.HasAfter = after.blocks, true
@@ -371,17 +399,17 @@ func (m *mapper) row(n *v1.Node, f *Node, i int, name v1.ResourceName, lead bool
 
 // layout puts blocks side by side.
 type layout struct {
-	name       v1.ResourceName
-	scale      float64
-	used, next float64
-	lead       bool
-	blocks     []block
+	name        v1.ResourceName
+	scale       float64
+	used, next  float64
+	lead, named bool
+	blocks      []block
 }
 
 // narrowest is how many percent a block has at least.
 const narrowest = 1.2
 
-func (l *layout) add(p *pod, roles []role) {
+func (l *layout) add(key int, p *pod, roles []role) {
 	value := p.requests[l.name]
 	if value <= 0 {
 		return
@@ -392,19 +420,28 @@ func (l *layout) add(p *pod, roles []role) {
 		return // a cluster can have more than a node has room for
 	}
 	width = min(width, 100-l.next)
-	b := block{X: fmt.Sprintf("%.2f%%", l.next), W: fmt.Sprintf("%.2f%%", width), Class: "pod", Level: p.level, Name: p.Name, Lead: l.lead}
+	b := block{X: fmt.Sprintf("%.2f%%", l.next), W: fmt.Sprintf("%.2f%%", width), Class: "pod", Level: p.level, Name: p.Name, Key: key, Lead: l.lead, Named: l.named}
+	for _, r := range roles {
+		b.Class += " " + r.class
+		b.Sign += r.sign
+	}
+	if l.lead {
+		b.Title = p.title(roles)
+	}
+	l.next += width
+	l.blocks = append(l.blocks, b)
+}
+
+// title says all about a pod, in lines.
+func (p *pod) title(roles []role) string {
 	lines := []string{p.key, fmt.Sprintf("priority %d", p.priority), p.asks()}
 	if t := p.Status.StartTime; t != nil {
 		lines = append(lines, "started "+t.UTC().Format("2006-01-02T15:04:05Z07:00"))
 	}
 	for _, r := range roles {
-		b.Class += " " + r.class
-		b.Sign += r.sign
 		lines = append(lines, r.text)
 	}
-	b.Title = strings.Join(lines, "\n")
-	l.next += width
-	l.blocks = append(l.blocks, b)
+	return strings.Join(lines, "\n")
 }
 
 // role is what becomes of a pod.
