@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/page/cycle"
+	"github.com/preemptcheck/preemptcheck/internal/page/lanes"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
@@ -130,5 +131,9 @@ func explainTimeline(cmd *cobra.Command, output format, reference string, c *cor
 	}
 	told := story.Tell(l, findings)
 	told.Name, told.File = c.Name, c.File
-	return output.conclude(cmd, told, told.WriteText, len(lifetime.Unexplained(findings)) > 0, false)
+	found := len(lifetime.Unexplained(findings)) > 0
+	if output == html {
+		return concludePage(cmd, func(w io.Writer) error { return lanes.Write(w, l, findings, told) }, found, false)
+	}
+	return output.conclude(cmd, told, told.WriteText, found, false)
 }

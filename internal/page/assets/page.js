@@ -67,6 +67,45 @@
     go(Math.max(0, links.findIndex((a) => a.hash === location.hash)), false);
   }
 
+  // Moments of a timeline: one after another, with a line through the lanes.
+  const list = $('[data-moments]');
+  if (list) {
+    const moments = [...list.children];
+    const cursor = $('[data-cursor]');
+    const lanes = $('[data-lanes]');
+    const nav = $('[data-moments-nav]');
+    const [back, on] = ['Previous moment', 'Next moment'].map((label, i) => {
+      const b = element('button', '', i ? '→' : '←');
+      b.type = 'button';
+      b.setAttribute('aria-label', label);
+      return b;
+    });
+    const where = element('span', 'where');
+    where.setAttribute('aria-live', 'polite');
+    nav.append(back, on, where);
+    let at = 0;
+    const go = (to) => {
+      at = Math.max(0, Math.min(moments.length - 1, to));
+      moments.forEach((m, i) => { if (i === at) m.setAttribute('aria-current', 'step'); else m.removeAttribute('aria-current'); });
+      const x = Number(moments[at].dataset.x);
+      cursor.setAttribute('x1', x);
+      cursor.setAttribute('x2', x);
+      if (x < lanes.scrollLeft + 40 || x > lanes.scrollLeft + lanes.clientWidth - 80) lanes.scrollLeft = x - lanes.clientWidth / 3;
+      where.textContent = `${at + 1} of ${moments.length}: ${$('.at', moments[at]).textContent}, ${$('.txt', moments[at]).textContent}`;
+    };
+    back.addEventListener('click', () => go(at - 1));
+    on.addEventListener('click', () => go(at + 1));
+    list.addEventListener('click', (e) => { const i = moments.indexOf(e.target.closest('li')); if (i >= 0) go(i); });
+    document.addEventListener('keydown', (e) => {
+      if (e.defaultPrevented || e.altKey || e.ctrlKey || e.metaKey || e.target.closest('input, select, textarea')) return;
+      const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: moments.length - 1 }[e.key];
+      if (to === undefined) return;
+      e.preventDefault();
+      go(to);
+    });
+    if (moments.length > 0) go(0);
+  }
+
   // The detail panel tells what is pointed at.
   const detail = $('[data-detail]');
   let shown = null;
@@ -103,8 +142,8 @@
       const item = e.target.closest('[data-item]');
       if (!item || e.target !== item) return;
       const all = $$('[data-item]', group).filter(visible);
-      const tops = all.filter((i) => i.parentElement === group);
-      const top = tops.findLast((t) => t === item || t.contains(item));
+      const tops = all.filter((i) => i.matches('li') || i === $('[data-item]', i.parentElement));
+      const top = tops.findLast((t) => t === item || t.contains(item) || t.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_FOLLOWING);
       const to = {
         ArrowRight: all[all.indexOf(item) + 1], ArrowLeft: all[all.indexOf(item) - 1],
         ArrowDown: tops[tops.indexOf(top) + 1], ArrowUp: tops[tops.indexOf(top) - 1], Home: all[0], End: all[all.length - 1],
