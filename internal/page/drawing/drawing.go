@@ -52,16 +52,16 @@ type State string
 
 // The states. A node may be in several.
 const (
-	Fits       State = "fits"
-	Fails      State = "fails"     // preemption could help
-	Hopeless   State = "hopeless"  // it cannot
-	Potential  State = "potential" // preemption is tried
-	Helps      State = "helps"     // and helps
-	NoHelp     State = "nohelp"    // and does not
-	Candidate  State = "candidate"
-	Allowed    State = "allowed" // may be picked
-	Picked     State = "picked"  // by the scheduler
-	Unlistable State = "unlisted"
+	Fits      State = "fits"
+	Fails     State = "fails"     // preemption could help
+	Hopeless  State = "hopeless"  // it cannot
+	Potential State = "potential" // preemption is tried
+	Helps     State = "helps"     // and helps
+	NoHelp    State = "nohelp"    // and does not
+	Candidate State = "candidate"
+	Allowed   State = "allowed"  // may be picked
+	Picked    State = "picked"   // by the scheduler
+	Unjudged  State = "unjudged" // not known: the preemptor is drawn beside the others
 )
 
 // Node returns what is known of a node, to be added to.

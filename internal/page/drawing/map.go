@@ -370,7 +370,7 @@ func (m *mapper) row(n *v1.Node, f *Node, i int, name v1.ResourceName, lead bool
 	r.Now = l.blocks
 	r.Sum = fmt.Sprintf("%s / %s", amount(name, l.used), amount(name, room))
 	r.NowText = fmt.Sprintf("%s: %s of %s requested", name, amount(name, l.used), amount(name, room))
-	if len(m.preemptors) == 1 && (slices.Contains(f.States, Fails) || slices.Contains(f.States, Fits)) {
+	if len(m.preemptors) == 1 && slices.ContainsFunc(f.States, func(s State) bool { return s == Fails || s == Fits || s == Unjudged }) {
 		p := m.preemptors[0]
 		how := role{"need", "★", "the preemptor, as it would be beside the others"}
 		if l.used+p.requests[name] > room {
