@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
@@ -89,9 +91,12 @@ and no scheduler can run them; else 0.`,
 	classFlag(cmd, &classes, "pass over known findings of other classes")
 	workersFlag(cmd, &workers)
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
-	outputFlag(cmd, &output)
+	outputFlag(cmd, &output, html)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		names := references(scheduler)
+		if output == html && len(names) > 1 {
+			return errors.New("--output html: a page is of one scheduler, and --reference names several")
+		}
 		checkers, err := newCheckers(names, 1, all.Properties()...)
 		if err != nil {
 			return err
@@ -129,6 +134,9 @@ and no scheduler can run them; else 0.`,
 			}
 			j := judge(cmd.Context(), checkers[0], life, c, classes)
 			report.Add(j)
+		}
+		if output == html {
+			return concludePage(cmd, func(w io.Writer) error { return reports.Check(w, report) }, report.Failed > 0, report.NotDone > 0, inputErr, interrupted)
 		}
 		return output.conclude(cmd, report, report.WriteText, report.Failed > 0, report.NotDone > 0, inputErr, interrupted)
 	}

@@ -71,7 +71,7 @@ says which one is meant.`,
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
-		contact := ""
+		found, contact := len(r.Unexplained()) > 0, ""
 		for _, f := range r.Findings {
 			if fingerprint.GoesToContact(fingerprint.OfFinding(&f), f.Detail) {
 				contact = fingerprint.ToContact
@@ -80,7 +80,10 @@ says which one is meant.`,
 		if r.Unmodelled != nil && r.Observation != nil {
 			e := explanation.OfUnmodelled(r)
 			e.File, e.Reference.ToContact = c.File, contact
-			return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, true)
+			if output == html {
+				return concludePage(cmd, func(w io.Writer) error { return cycle.WriteUnmodelled(w, r.Cluster, e) }, found, true)
+			}
+			return output.conclude(cmd, e, e.WriteText, found, true)
 		}
 		if r.Unmodelled != nil {
 			var errs []error
@@ -92,7 +95,10 @@ says which one is meant.`,
 		if r.Group != nil {
 			e := explanation.Group(r)
 			e.File, e.Reference.ToContact = c.File, contact
-			return output.conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
+			if output == html {
+				return concludePage(cmd, func(w io.Writer) error { return cycle.WriteGroup(w, r.Cluster, e) }, found, false)
+			}
+			return output.conclude(cmd, e, e.WriteText, found, false)
 		}
 		if output == html {
 			nodes = len(c.Cluster.Nodes) // all are drawn
@@ -106,7 +112,6 @@ says which one is meant.`,
 			}
 			e.WithGate = explanation.Compared(r, grouped, nodes)
 		}
-		found := len(r.Unexplained()) > 0
 		if output == html {
 			return concludePage(cmd, func(w io.Writer) error { return cycle.Write(w, r.Cluster, e) }, found, false)
 		}

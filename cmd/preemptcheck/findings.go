@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
@@ -45,6 +46,9 @@ judged it: see docs/findings/kept-back.md.`,
 				for i := range entries {
 					entries[i] = entries[i].Public()
 				}
+				if output == html {
+					return reports.Findings(cmd.OutOrStdout(), entries)
+				}
 				return output.print(cmd.OutOrStdout(), entries, func(w io.Writer) { listFindings(w, entries) })
 			}
 			entry, ok := ledger.LookUp(args[0])
@@ -52,11 +56,14 @@ judged it: see docs/findings/kept-back.md.`,
 				return fmt.Errorf("there is no known finding %q, see \"preemptcheck findings\"", args[0])
 			}
 			entry = entry.Public()
+			if output == html {
+				return reports.Findings(cmd.OutOrStdout(), []ledger.Entry{entry})
+			}
 			return output.print(cmd.OutOrStdout(), entry, func(w io.Writer) { describeFinding(w, entry) })
 		},
 	}
 	classFlag(cmd, &classes, "list only those of a class")
-	outputFlag(cmd, &output)
+	outputFlag(cmd, &output, html)
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 )
 
 func newReport() *cobra.Command {
@@ -81,7 +82,7 @@ type reportOptions struct {
 }
 
 func reportFlags(cmd *cobra.Command, o *reportOptions) {
-	outputFlag(cmd, &o.output)
+	outputFlag(cmd, &o.output, html)
 	cmd.Flags().StringVar(&o.junit, "junit", "", "file to write the report to as JUnit XML as well")
 }
 
@@ -99,7 +100,11 @@ func writeReport(cmd *cobra.Command, dir string, s *record.State, o reportOption
 	if isPublic {
 		r = public
 	}
-	if err := o.output.print(cmd.OutOrStdout(), r, r.WriteText); err != nil {
+	write := func() error { return o.output.print(cmd.OutOrStdout(), r, r.WriteText) }
+	if o.output == html {
+		write = func() error { return reports.Campaign(cmd.OutOrStdout(), r, s) }
+	}
+	if err := write(); err != nil {
 		return err
 	}
 	if o.junit != "" {
