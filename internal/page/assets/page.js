@@ -142,7 +142,7 @@
       const item = e.target.closest('[data-item]');
       if (!item || e.target !== item) return;
       const all = $$('[data-item]', group).filter(visible);
-      const tops = all.filter((i) => i.matches('li') || i === $('[data-item]', i.parentElement));
+      const tops = all.filter((i) => i.matches('li') || !i.closest('li') && i === $('[data-item]', i.parentElement));
       const top = tops.findLast((t) => t === item || t.contains(item) || t.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_FOLLOWING);
       const to = {
         ArrowRight: all[all.indexOf(item) + 1], ArrowLeft: all[all.indexOf(item) - 1],

@@ -142,6 +142,11 @@ func newMap(c *model.Cluster, facts *Facts) *mapView {
 	for _, pods := range m.on {
 		slices.SortStableFunc(pods, func(a, b *pod) int { return cmp.Compare(b.priority, a.priority) })
 	}
+	for _, p := range c.Pods {
+		if p.Spec.NodeName != "" {
+			m.priorities = append(m.priorities, groups.Priority(p, model.Priority(p)))
+		}
+	}
 	m.colour(all)
 	m.resources, m.shown = resources(all, m.preemptors)
 	nodes := c.Nodes

@@ -18,6 +18,7 @@ type campaignView struct {
 	Found             []found
 	Probes, Situation []probed
 	Short             int
+	Ends, Occurred    []known
 	Charts            []chart
 }
 
@@ -30,22 +31,19 @@ type found struct {
 
 // probed is how often something came about, against its floor.
 type probed struct {
-	Name, What    string
-	Count, Quota  int
-	Share, Floor  string // lengths
-	IsShort       bool
-	Text          string
-	Rank, Missing int
+	Name, What   string
+	Count, Quota int
+	Share, Floor string // lengths
+	IsShort      bool
+	Text         string
 }
 
 // chart is a quantity over the time of a campaign.
 type chart struct {
-	Name, Text     string
-	Line, Area     string // points
-	Top, End       string
-	Width, Height  int
-	First, Last    string
-	Below, Average string
+	Name, Text    string
+	Line, Area    string // points
+	Top, End      string
+	Width, Height int
 }
 
 // Campaign writes the page of a campaign. The cases of its findings are taken from the state; of one
@@ -78,6 +76,7 @@ func Campaign(w io.Writer, r *record.Report, s *record.State) error {
 	for _, e := range r.Reached {
 		v.Situation = append(v.Situation, newProbed(e.Name, "", e.Timelines, e.Quota, most))
 	}
+	v.Ends, v.Occurred = bars(r.Outcomes), bars(r.Known)
 	v.Charts = charts(s.Samples)
 	mood := map[record.Verdict]page.Mood{record.Found: page.Bad, record.Broken: page.Bad, record.Passed: page.Good}[r.Verdict]
 	if mood == "" {
@@ -94,11 +93,23 @@ func Campaign(w io.Writer, r *record.Report, s *record.State) error {
 	return d.Write(w)
 }
 
+// bars measure counts.
+func bars(counts []record.Count) (all []known) {
+	most := 0
+	for _, c := range counts {
+		most = max(most, c.Clusters)
+	}
+	for _, c := range counts {
+		all = append(all, known{c.Name, c.Clusters, share(float64(c.Clusters), float64(most))})
+	}
+	return all
+}
+
 // newProbed measures a count and its floor on a scale on which ten times as much is one step more.
 func newProbed(name, what string, count, quota, most int) probed {
 	scale := math.Log1p(float64(most))
 	p := probed{
-		Name: name, What: what, Count: count, Quota: quota, IsShort: count < quota, Missing: max(0, quota-count),
+		Name: name, What: what, Count: count, Quota: quota, IsShort: count < quota,
 		Share: share(math.Log1p(float64(count)), scale), Floor: share(math.Log1p(float64(quota)), scale),
 	}
 	p.Text = fmt.Sprintf("%s: %d, floor %d", name, count, quota)

@@ -5,10 +5,12 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/page"
 	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
 // checkView is what the template "check" shows.
@@ -27,6 +29,8 @@ type class struct {
 
 type judged struct {
 	*replay.Judgement
+	Class string
+	Names []string // of known findings
 	Mood  string
 	Lines []string
 }
@@ -43,12 +47,13 @@ func Check(w io.Writer, r *replay.Report) error {
 	v := &checkView{Report: r}
 	counts := map[string]int{}
 	for _, j := range r.Cases {
-		counts[j.Result]++
-		row := judged{Judgement: j, Mood: "good", Lines: slices.Concat(j.Details, j.Reached, j.Stack)}
+		result, _, _ := strings.Cut(j.Result, ":") // known findings are named besides
+		counts[result]++
+		row := judged{Judgement: j, Class: result, Names: namesOf(j.Known), Mood: "good", Lines: slices.Concat(j.Details, j.Reached, j.Stack)}
 		switch {
-		case j.IsFound(), j.Result == replay.Known:
+		case j.IsFound(), result == replay.Known:
 			row.Mood = "bad"
-		case j.IsNotDone(), j.Result == replay.Remark, j.Result == replay.Gone:
+		case j.IsNotDone(), result == replay.Remark, result == replay.Gone:
 			row.Mood = "warn"
 		}
 		if j.Note != "" {
@@ -88,6 +93,14 @@ func Check(w io.Writer, r *replay.Report) error {
 		return err
 	}
 	return d.Write(w)
+}
+
+// namesOf are the names of known findings.
+func namesOf(ids []string) (names []string) {
+	for _, id := range ids {
+		names = append(names, ledger.Name(id))
+	}
+	return names
 }
 
 // share is a part in percent, as a length.
