@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -91,11 +92,11 @@ and no scheduler can run them; else 0.`,
 	classFlag(cmd, &classes, "pass over known findings of other classes")
 	workersFlag(cmd, &workers)
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
-	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name)
+	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		names := references(scheduler)
-		if len(names) > 1 && (output == terminal.Wide || output == terminal.Name) {
-			return fmt.Errorf("-o %s: is for one scheduler", output)
+		if len(names) > 1 && slices.Contains([]terminal.Format{terminal.Wide, terminal.Name, terminal.HTML}, output) {
+			return fmt.Errorf("--output %s: is for one scheduler, and --reference names several", output)
 		}
 		checkers, err := newCheckers(names, 1, all.Properties()...)
 		if err != nil {
@@ -140,6 +141,9 @@ and no scheduler can run them; else 0.`,
 			report.Add(j)
 		}
 		progress.Finish()
+		if output == terminal.HTML {
+			return terminal.ConcludePage(cmd, func(w io.Writer) error { return reports.Check(w, report) }, report.Failed > 0, report.NotDone > 0, inputErr, interrupted)
+		}
 		asText := map[terminal.Format]func(io.Writer){terminal.Text: report.WriteText, terminal.Wide: report.WriteWide, terminal.Name: report.WriteNames}[output]
 		return output.Conclude(cmd, report, asText, report.Failed > 0, report.NotDone > 0, inputErr, interrupted)
 	}

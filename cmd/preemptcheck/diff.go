@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
@@ -80,7 +82,7 @@ was given could not be compared, or none at all could; else 0.`,
 	seedFlag(cmd, &o.Seed)
 	gatesFlag(cmd, &gates)
 	workersFlag(cmd, &o.Workers)
-	terminal.OutputFlag(cmd, &output, terminal.Markdown)
+	terminal.OutputFlag(cmd, &output, terminal.Markdown, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, flag := range []string{"for", "cases", "seed", "timelines", "feature-gates"} {
 			if flags.Changed(flag) && len(args)+len(in.files) > 0 {
@@ -149,6 +151,9 @@ was given could not be compared, or none at all could; else 0.`,
 		}
 		if r.Interrupted {
 			interrupted = errors.New("interrupted: there may be more")
+		}
+		if output == terminal.HTML {
+			return terminal.ConcludePage(cmd, func(w io.Writer) error { return reports.Diff(w, r) }, r.Differs(), r.IsIncomplete(), inputErr, interrupted)
 		}
 		return output.Conclude(cmd, r, asText, r.Differs(), r.IsIncomplete(), inputErr, interrupted)
 	}

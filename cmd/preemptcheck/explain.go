@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/internal/page/cycle"
+	"github.com/preemptcheck/preemptcheck/internal/page/lanes"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -48,7 +51,7 @@ says which one is meant.`,
 	}
 	inputFlags(cmd, &in)
 	referenceFlag(cmd, &reference)
-	terminal.OutputFlag(cmd, &output)
+	terminal.OutputFlag(cmd, &output, terminal.HTML)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
 	notNegative(cmd, "nodes", &nodes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -71,7 +74,7 @@ says which one is meant.`,
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
-		contact := ""
+		found, contact := len(r.Unexplained()) > 0, ""
 		for _, f := range r.Findings {
 			if fingerprint.GoesToContact(fingerprint.OfFinding(&f), f.Detail) {
 				contact = fingerprint.ToContact
@@ -80,7 +83,10 @@ says which one is meant.`,
 		if r.Unmodelled != nil && r.Observation != nil {
 			e := explanation.OfUnmodelled(r)
 			e.File, e.Reference.ToContact = c.File, contact
-			return output.Conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, true)
+			if output == terminal.HTML {
+				return terminal.ConcludePage(cmd, func(w io.Writer) error { return cycle.WriteUnmodelled(w, r.Cluster, e) }, found, true)
+			}
+			return output.Conclude(cmd, e, e.WriteText, found, true)
 		}
 		if r.Unmodelled != nil {
 			var errs []error
@@ -92,7 +98,13 @@ says which one is meant.`,
 		if r.Group != nil {
 			e := explanation.Group(r)
 			e.File, e.Reference.ToContact = c.File, contact
-			return output.Conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
+			if output == terminal.HTML {
+				return terminal.ConcludePage(cmd, func(w io.Writer) error { return cycle.WriteGroup(w, r.Cluster, e) }, found, false)
+			}
+			return output.Conclude(cmd, e, e.WriteText, found, false)
+		}
+		if output == terminal.HTML {
+			nodes = len(c.Cluster.Nodes) // all are drawn
 		}
 		e := explanation.Of(r, nodes)
 		e.File, e.Reference.ToContact = c.File, contact
@@ -103,7 +115,10 @@ says which one is meant.`,
 			}
 			e.WithGate = explanation.Compared(r, grouped, nodes)
 		}
-		return output.Conclude(cmd, e, e.WriteText, len(r.Unexplained()) > 0, false)
+		if output == terminal.HTML {
+			return terminal.ConcludePage(cmd, func(w io.Writer) error { return cycle.Write(w, r.Cluster, e) }, found, false)
+		}
+		return output.Conclude(cmd, e, e.WriteText, found, false)
 	}
 	return cmd
 }
@@ -126,5 +141,9 @@ func explainTimeline(cmd *cobra.Command, output terminal.Format, reference strin
 	}
 	told := story.Tell(l, findings)
 	told.Name, told.File = c.Name, c.File
-	return output.Conclude(cmd, told, told.WriteText, len(lifetime.Unexplained(findings)) > 0, false)
+	found := len(lifetime.Unexplained(findings)) > 0
+	if output == terminal.HTML {
+		return terminal.ConcludePage(cmd, func(w io.Writer) error { return lanes.Write(w, l, findings, told) }, found, false)
+	}
+	return output.Conclude(cmd, told, told.WriteText, found, false)
 }

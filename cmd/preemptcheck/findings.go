@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
@@ -46,6 +47,9 @@ judged it: see docs/findings/kept-back.md.`,
 				for i := range entries {
 					entries[i] = entries[i].Public()
 				}
+				if output == terminal.HTML {
+					return reports.Findings(cmd.OutOrStdout(), entries)
+				}
 				return output.Print(cmd.OutOrStdout(), entries, func(w io.Writer) { listFindings(w, entries, output) })
 			}
 			entry, ok := ledger.LookUp(args[0])
@@ -53,11 +57,14 @@ judged it: see docs/findings/kept-back.md.`,
 				return fmt.Errorf("there is no known finding %q, see \"preemptcheck findings\"", args[0])
 			}
 			entry = entry.Public()
+			if output == terminal.HTML {
+				return reports.Findings(cmd.OutOrStdout(), []ledger.Entry{entry})
+			}
 			return output.Print(cmd.OutOrStdout(), entry, func(w io.Writer) { describeFinding(w, entry) })
 		},
 	}
 	classFlag(cmd, &classes, "list only those of a class")
-	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name)
+	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
@@ -82,7 +83,7 @@ type reportOptions struct {
 }
 
 func reportFlags(cmd *cobra.Command, o *reportOptions) {
-	terminal.OutputFlag(cmd, &o.output)
+	terminal.OutputFlag(cmd, &o.output, terminal.HTML)
 	cmd.Flags().StringVar(&o.junit, "junit", "", "file to write the report to as JUnit XML as well")
 }
 
@@ -100,7 +101,11 @@ func writeReport(cmd *cobra.Command, dir string, s *record.State, o reportOption
 	if isPublic {
 		r = public
 	}
-	if err := o.output.Print(cmd.OutOrStdout(), r, r.WriteText); err != nil {
+	write := func() error { return o.output.Print(cmd.OutOrStdout(), r, r.WriteText) }
+	if o.output == terminal.HTML {
+		write = func() error { return reports.Campaign(cmd.OutOrStdout(), r, s) }
+	}
+	if err := write(); err != nil {
 		return err
 	}
 	if o.junit != "" {

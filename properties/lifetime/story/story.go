@@ -46,6 +46,8 @@ type Sentence struct {
 	// last step for what came after it.
 	Step int
 	Text string
+	// Entry is the index of the entry of the trace that it tells; -1 if it tells none.
+	Entry int `json:"-"`
 }
 
 // teller tells a life.
@@ -59,7 +61,7 @@ func Tell(l *lifetime.Life, findings []lifetime.Finding) *Story {
 	silent := func(until int) { // steps that the trace has no entry of
 		for ; step < min(until, len(t.Timeline.Steps)); step++ {
 			if text := t.silent(step); text != "" {
-				s.Told = append(s.Told, Sentence{clock.Seconds(), step + 1, text})
+				s.Told = append(s.Told, Sentence{clock.Seconds(), step + 1, text, -1})
 			}
 			clock += t.Timeline.Steps[step].Wait
 		}
@@ -69,7 +71,7 @@ func Tell(l *lifetime.Life, findings []lifetime.Finding) *Story {
 		silent(e.Step + 1)
 		clock = max(clock, e.At)
 		if text := t.sentence(i); text != "" {
-			s.Told = append(s.Told, Sentence{e.At.Seconds(), e.Step + 1, text})
+			s.Told = append(s.Told, Sentence{e.At.Seconds(), e.Step + 1, text, i})
 		}
 	}
 	if t.Trace.Quiet != nil { // it was not broken off before
@@ -77,7 +79,7 @@ func Tell(l *lifetime.Life, findings []lifetime.Finding) *Story {
 	}
 	if c := t.Trace.Crash; c != nil {
 		s.Crash, s.Stack = c.String(), c.Frames()
-		s.Told = append(s.Told, Sentence{clock.Seconds(), max(step, 1), crashWords(c)})
+		s.Told = append(s.Told, Sentence{clock.Seconds(), max(step, 1), crashWords(c), -1})
 	}
 	s.Waits = waits(l)
 	for _, f := range findings {

@@ -1,0 +1,548 @@
+package drawing
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// Limit is how many nodes are drawn one by one. When there are more, those that are alike are one box.
+const Limit = 200
+
+// levels is how many colours there are for priorities.
+const levels = 6
+
+var one = resource.MustParse("1")
+
+// mapView is what the template draws.
+type mapView struct {
+	Label     string
+	Density   string // roomy, normal or dense
+	Legend    []legend
+	Resources []resourceView
+	Nodes     []nodeView
+	Total     int
+	Grouped   bool
+	PerNode   bool // bars are not to one scale
+}
+
+type resourceView struct {
+	Index int
+	Name  string
+	Shown bool
+}
+
+type legend struct {
+	Level int // of a priority; -1 if it is a mark
+	Role  string
+	Sign  string
+	Text  string
+}
+
+type nodeView struct {
+	ID, Name, Class string
+	Count           int
+	Names           []string
+	Tags            []tag
+	Rows            []row
+	Notes           []Note
+}
+
+// tag is a word about a node; At are the stages at which it is shown, "" is all.
+type tag struct{ Class, Text, At string }
+
+type row struct {
+	Index      int
+	Name, Sum  string
+	Hidden     bool
+	Room       string // percent
+	Now, After []block
+	HasAfter   bool
+	NowText    string
+	AfterText  string
+}
+
+type block struct {
+	X, W       string
+	Class      string
+	Level      int
+	Sign, Name string
+	Title      string
+	Key        int  // of the pod, among those of its node
+	Lead       bool // it can be walked to with keys, and has the title
+	Named      bool // there is room for a name
+}
+
+// pod is a pod with what is asked of it often.
+type pod struct {
+	*v1.Pod
+	key      string
+	priority int32
+	level    int
+	requests map[v1.ResourceName]float64
+}
+
+func newPod(p *v1.Pod, priority int32) *pod {
+	out := &pod{Pod: p, key: model.Key(p), priority: priority, requests: map[v1.ResourceName]float64{}}
+	for name, q := range requests(p) {
+		out.requests[name] = q.AsApproximateFloat64()
+	}
+	return out
+}
+
+// asks says what a pod requests.
+func (p *pod) asks() string {
+	list := requests(p.Pod)
+	delete(list, v1.ResourcePods)
+	return "requests " + cmp.Or(words.Resources(list), "nothing")
+}
+
+// mapper makes a map.
+type mapper struct {
+	facts      *Facts
+	preemptors []*pod
+	on         map[string][]*pod // by node: those that run there, and those nominated to it
+	resources  []v1.ResourceName
+	shown      map[v1.ResourceName]bool
+	scale      map[v1.ResourceName]float64 // what 100 percent are; 0 is that each node has its own
+	priorities []int32
+	named      bool // blocks have names
+}
+
+func newMap(c *model.Cluster, facts *Facts) *mapView {
+	m := &mapper{facts: facts, on: map[string][]*pod{}, scale: map[v1.ResourceName]float64{}}
+	groups := c.Groups()
+	var all []*pod
+	add := func(p *v1.Pod) *pod {
+		shown := newPod(p, groups.Priority(p, model.Priority(p)))
+		all = append(all, shown)
+		return shown
+	}
+	for _, p := range facts.Preemptors {
+		m.preemptors = append(m.preemptors, add(p))
+	}
+	for _, p := range c.Pods {
+		if slices.Contains(facts.Preemptors, p) {
+			continue
+		}
+		switch node := cmp.Or(p.Spec.NodeName, p.Status.NominatedNodeName); {
+		case node == "":
+		case facts.Only == nil, slices.Contains(facts.Only, node):
+			m.on[node] = append(m.on[node], add(p))
+		}
+	}
+	for _, pods := range m.on {
+		slices.SortStableFunc(pods, func(a, b *pod) int { return cmp.Compare(b.priority, a.priority) })
+	}
+	for _, p := range c.Pods {
+		if p.Spec.NodeName != "" {
+			m.priorities = append(m.priorities, groups.Priority(p, model.Priority(p)))
+		}
+	}
+	m.colour(all)
+	m.resources, m.shown = resources(all, m.preemptors)
+	nodes := c.Nodes
+	if facts.Only != nil {
+		nodes = nil
+		for _, name := range facts.Only {
+			if i := slices.IndexFunc(c.Nodes, func(n *v1.Node) bool { return n.Name == name }); i >= 0 {
+				nodes = append(nodes, c.Nodes[i])
+			}
+		}
+	}
+	view := &mapView{Total: len(nodes), PerNode: m.measure(nodes)}
+	boxes := m.boxes(nodes)
+	view.Grouped = len(boxes) < len(nodes)
+	view.Density = density(len(boxes))
+	m.named = view.Density != "dense"
+	if !m.named { // there is no room to choose more
+		m.resources = slices.DeleteFunc(m.resources, func(name v1.ResourceName) bool { return !m.shown[name] })
+	}
+	for i, name := range m.resources {
+		view.Resources = append(view.Resources, resourceView{i, string(name), m.shown[name]})
+	}
+	for i, b := range boxes {
+		view.Nodes = append(view.Nodes, m.node(i, b))
+	}
+	view.Legend = m.legend(view.Nodes)
+	return view
+}
+
+func density(boxes int) string {
+	switch {
+	case boxes <= 12:
+		return "roomy"
+	case boxes <= 60:
+		return "normal"
+	}
+	return "dense"
+}
+
+// colour gives each priority one of a few levels, the same number of priorities to each.
+func (m *mapper) colour(pods []*pod) {
+	for _, p := range pods {
+		m.priorities = append(m.priorities, p.priority)
+	}
+	slices.Sort(m.priorities)
+	m.priorities = slices.Compact(m.priorities)
+	for _, p := range pods {
+		p.level = m.level(p.priority)
+	}
+}
+
+func (m *mapper) level(priority int32) int {
+	i, _ := slices.BinarySearch(m.priorities, priority)
+	n := len(m.priorities)
+	if n <= 1 {
+		return levels / 2
+	}
+	if n <= levels {
+		return i * (levels - 1) / (n - 1)
+	}
+	return i * levels / n
+}
+
+// measure says how long bars are: to one scale, if the largest node has not too much more than the smallest.
+func (m *mapper) measure(nodes []*v1.Node) (perNode bool) {
+	for _, name := range m.resources {
+		smallest, largest, longest := math.Inf(1), 0.0, 0.0
+		for _, n := range nodes {
+			room := allocatable(n, name)
+			longest = max(longest, m.need(n, name))
+			if room > 0 {
+				smallest, largest = min(smallest, room), max(largest, room)
+			}
+		}
+		switch {
+		case name == v1.ResourcePods: // rarely what matters: the room is far more than there are
+			m.scale[name] = 1
+			for _, pods := range m.on {
+				m.scale[name] = max(m.scale[name], float64(len(pods)+len(m.preemptors)))
+			}
+		case largest <= 4*smallest:
+			m.scale[name] = longest
+		default:
+			perNode = true
+		}
+	}
+	return perNode
+}
+
+func allocatable(n *v1.Node, name v1.ResourceName) float64 {
+	q := n.Status.Allocatable[name]
+	return q.AsApproximateFloat64()
+}
+
+// need is what a bar has to have room for: the node, or all that are to be on it.
+func (m *mapper) need(n *v1.Node, name v1.ResourceName) float64 {
+	sum := 0.0
+	for _, p := range m.on[n.Name] {
+		sum += p.requests[name]
+	}
+	if len(m.preemptors) > 0 {
+		sum += m.preemptors[0].requests[name]
+	}
+	return max(sum, allocatable(n, name))
+}
+
+// box is a node to draw, which stands for others if there are names.
+type box struct {
+	*v1.Node
+	names []string
+}
+
+// boxes are the nodes, or groups of those that are alike.
+func (m *mapper) boxes(nodes []*v1.Node) (boxes []box) {
+	if len(nodes) <= Limit {
+		for _, n := range nodes {
+			boxes = append(boxes, box{n, nil})
+		}
+		return boxes
+	}
+	for _, coarse := range []func(n *v1.Node, facts *Node) string{
+		func(n *v1.Node, f *Node) string {
+			return fmt.Sprint(words.Resources(n.Status.Allocatable), f.States, f.Alike)
+		},
+		func(n *v1.Node, f *Node) string { return fmt.Sprint(f.States, f.Alike) },
+		func(n *v1.Node, f *Node) string { return fmt.Sprint(f.States) },
+	} {
+		at := map[string]int{}
+		boxes = nil
+		alone := 0
+		for _, n := range nodes {
+			f := m.facts.Node(n.Name)
+			if f.Alone && alone < maxAlone {
+				boxes, alone = append(boxes, box{n, nil}), alone+1
+				continue
+			}
+			key := coarse(n, f)
+			i, ok := at[key]
+			if !ok {
+				i, at[key] = len(boxes), len(boxes)
+				boxes = append(boxes, box{Node: n})
+			}
+			boxes[i].names = append(boxes[i].names, n.Name)
+		}
+		if len(boxes) <= Limit {
+			break
+		}
+	}
+	slices.SortStableFunc(boxes, func(a, b box) int {
+		return cmp.Or(min(len(a.names), 1)-min(len(b.names), 1), len(b.names)-len(a.names))
+	})
+	return boxes
+}
+
+// maxAlone is how many nodes are drawn by themselves among groups.
+const maxAlone = 24
+
+// stages are those of a cycle, by their ids, and which states are told from each on, the strongest first; the last one is the
+// end, of a drawing that is not walked through.
+var stages = []struct {
+	id   string
+	more []State
+}{
+	{"filter", []State{Hopeless, Fits, Fails}}, {"eligible", nil}, {"potential", []State{Potential}}, {"dryrun", []State{Helps, NoHelp}},
+	{"candidates", []State{Candidate}}, {"extenders", nil}, {"pick", []State{Picked, Allowed}}, {"actuate", nil}, {"end", nil},
+}
+
+// stateWords say how a node stands.
+var stateWords = map[State]string{
+	Picked: "picked", Allowed: "may be picked", Candidate: "candidate", Helps: "helps", NoHelp: "no help", Potential: "tried", Hopeless: "cannot help", Fits: "fits", Fails: "does not fit",
+}
+
+// tagsOf say in a word how a node stands at each stage.
+func tagsOf(states []State) (all []tag) {
+	var known []State
+	for _, stage := range stages {
+		known = append(slices.Clone(stage.more), known...)
+		i := slices.IndexFunc(known, func(s State) bool { return slices.Contains(states, s) })
+		if i < 0 {
+			continue
+		}
+		if last := len(all) - 1; last >= 0 && all[last].Class == string(known[i]) {
+			all[last].At += " " + stage.id
+			continue
+		}
+		all = append(all, tag{string(known[i]), stateWords[known[i]], stage.id})
+	}
+	return all
+}
+
+// node draws a box.
+func (m *mapper) node(i int, b box) nodeView {
+	f := m.facts.Node(b.Name)
+	v := nodeView{ID: fmt.Sprintf("n%d", i), Name: b.Name, Class: "node", Count: len(b.names), Names: b.names, Notes: f.Notes}
+	for _, s := range f.States {
+		v.Class += " " + string(s)
+	}
+	v.Tags = tagsOf(f.States)
+	if b.Spec.Unschedulable {
+		v.Tags = append(v.Tags, tag{"plain", "cordoned", ""})
+	}
+	if n := len(b.Spec.Taints); n > 0 {
+		v.Tags = append(v.Tags, tag{"plain", words.Plural(n, "taint"), ""})
+	}
+	lead := true
+	for i, name := range m.resources {
+		r := m.row(b.Node, f, i, name, lead)
+		lead = lead && !(m.shown[name])
+		v.Rows = append(v.Rows, r)
+	}
+	return v
+}
+
+// row draws a bar. The lead is the one whose blocks can be walked with keys.
+func (m *mapper) row(n *v1.Node, f *Node, i int, name v1.ResourceName, lead bool) row {
+	room, scale := allocatable(n, name), m.scale[name]
+	if scale == 0 {
+		scale = m.need(n, name)
+	}
+	lead = lead && m.shown[name]
+	l := layout{name: name, scale: scale, lead: lead, named: m.named}
+	r := row{Index: i, Name: short(name), Hidden: !m.shown[name], Room: percent(room, scale)}
+	for i, p := range m.on[n.Name] {
+		l.add(i, p, roles(p, f))
+	}
+	r.Now = l.blocks
+	r.Sum = fmt.Sprintf("%s / %s", amount(name, l.used), amount(name, room))
+	r.NowText = fmt.Sprintf("%s: %s of %s requested", name, amount(name, l.used), amount(name, room))
+	if len(m.preemptors) == 1 && slices.ContainsFunc(f.States, func(s State) bool { return s == Fails || s == Fits || s == Unjudged }) {
+		p := m.preemptors[0]
+		how := role{"need", "★", "the preemptor, as it would be beside the others"}
+		if l.used+p.requests[name] > room {
+			how = role{"need over", "★", "the preemptor: there is no room for it beside the others"}
+		}
+		l.add(-1, p, []role{how})
+		r.Now = l.blocks
+	}
+	if f.After {
+		after := layout{name: name, scale: scale, lead: lead, named: m.named}
+		for i, p := range m.on[n.Name] {
+			if _, gone := f.Victims[p.key]; !gone {
+				after.add(i, p, roles(p, f))
+			}
+		}
+		for _, p := range m.preemptors {
+			if slices.Contains(f.Gets, p.Pod) {
+				after.add(-1, p, []role{{"preemptor", "★", "the preemptor"}})
+			}
+		}
+		r.After, r.HasAfter = after.blocks, true
+		r.AfterText = fmt.Sprintf("%s after preemption: %s of %s requested", name, amount(name, after.used), amount(name, room))
+	}
+	return r
+}
+
+// layout puts blocks side by side.
+type layout struct {
+	name        v1.ResourceName
+	scale       float64
+	used, next  float64
+	lead, named bool
+	blocks      []block
+}
+
+// narrowest is how many percent a block has at least.
+const narrowest = 1.2
+
+func (l *layout) add(key int, p *pod, roles []role) {
+	value := p.requests[l.name]
+	if value <= 0 {
+		return
+	}
+	l.used += value
+	width := max(narrowest, 100*value/l.scale)
+	if l.next >= 100 || math.IsNaN(width) {
+		return // a cluster can have more than a node has room for
+	}
+	width = min(width, 100-l.next)
+	b := block{X: fmt.Sprintf("%.2f%%", l.next), W: fmt.Sprintf("%.2f%%", width), Class: "pod", Level: p.level, Name: p.Name, Key: key, Lead: l.lead, Named: l.named}
+	for _, r := range roles {
+		b.Class += " " + r.class
+		b.Sign += r.sign
+	}
+	if l.lead {
+		b.Title = p.title(roles)
+	}
+	l.next += width
+	l.blocks = append(l.blocks, b)
+}
+
+// title says all about a pod, in lines.
+func (p *pod) title(roles []role) string {
+	lines := []string{p.key, fmt.Sprintf("priority %d", p.priority), p.asks()}
+	if t := p.Status.StartTime; t != nil {
+		lines = append(lines, "started "+t.UTC().Format("2006-01-02T15:04:05Z07:00"))
+	}
+	for _, r := range roles {
+		lines = append(lines, r.text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// role is what becomes of a pod.
+type role struct{ class, sign, text string }
+
+func roles(p *pod, f *Node) (all []role) {
+	if why, ok := f.Victims[p.key]; ok {
+		all = append(all, role{"victim", "✕", strings.TrimSuffix("victim: "+why, ": ")})
+	}
+	if why, ok := f.Reprieved[p.key]; ok {
+		all = append(all, role{"reprieved", "↩", strings.TrimSuffix("reprieved: "+why, ": ")})
+	}
+	if p.DeletionTimestamp != nil {
+		all = append(all, role{"terminating", "†", "terminating already"})
+	}
+	if p.Spec.NodeName == "" {
+		all = append(all, role{"nominated", "◇", "nominated to the node, not bound to it"})
+	}
+	return all
+}
+
+// legend explains the colours and signs that there are.
+func (m *mapper) legend(nodes []nodeView) (all []legend) {
+	for level := range levels {
+		low, high, any := int32(0), int32(0), false
+		for _, p := range m.priorities {
+			if m.level(p) != level {
+				continue
+			}
+			if !any {
+				low, any = p, true
+			}
+			high = p
+		}
+		switch {
+		case any && low == high:
+			all = append(all, legend{Level: level, Text: fmt.Sprint(low)})
+		case any:
+			all = append(all, legend{Level: level, Text: fmt.Sprintf("%d … %d", low, high)})
+		}
+	}
+	seen := map[string]bool{}
+	for _, n := range nodes {
+		for _, r := range n.Rows {
+			for _, b := range slices.Concat(r.Now, r.After) {
+				for _, class := range strings.Fields(b.Class) {
+					seen[class] = true
+				}
+			}
+		}
+	}
+	for _, mark := range []legend{
+		{-1, "preemptor", "★", "preemptor"}, {-1, "need", "★", "preemptor, beside the others"}, {-1, "victim", "✕", "victim"}, {-1, "reprieved", "↩", "reprieved"},
+		{-1, "terminating", "†", "terminating"}, {-1, "nominated", "◇", "nominated"},
+	} {
+		if seen[mark.Role] {
+			all = append(all, mark)
+		}
+	}
+	return all
+}
+
+// percent is a share of a scale as a length.
+func percent(value, scale float64) string {
+	if scale <= 0 || value <= 0 {
+		return "0%"
+	}
+	return fmt.Sprintf("%.2f%%", min(100, 100*value/scale))
+}
+
+// short is the name of a resource without its domain.
+func short(name v1.ResourceName) string {
+	_, after, ok := strings.Cut(string(name), "/")
+	if ok {
+		return after
+	}
+	return string(name)
+}
+
+// amount is so much of a resource, in few characters.
+func amount(name v1.ResourceName, value float64) string {
+	if name == v1.ResourceMemory || name == v1.ResourceEphemeralStorage || strings.HasPrefix(string(name), v1.ResourceHugePagesPrefix) {
+		units := []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
+		i := 0
+		for ; math.Abs(value) >= 1024 && i < len(units)-1; i++ {
+			value /= 1024
+		}
+		return trim(value, 1) + units[i]
+	}
+	return trim(value, 2)
+}
+
+func trim(value float64, digits int) string {
+	text := fmt.Sprintf("%.*f", digits, value)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
