@@ -47,6 +47,9 @@ func notGiven(c *model.Cluster, given Given) []model.UnmodelledField {
 		}
 	}
 
+	given.withheld(c, func(resource, field, why string) {
+		missing = append(missing, model.UnmodelledField{Object: "Cluster", Field: field, Why: fmt.Sprintf("the %s are not known: %s", resource, why)})
+	})
 	for _, p := range c.Preemptors() {
 		needsOf(p, claims, needs)
 		if slices.ContainsFunc(filter.Requested(p), func(a filter.Amount) bool {
@@ -66,6 +69,48 @@ func notGiven(c *model.Cluster, given Given) []model.UnmodelledField {
 		}
 	}
 	return missing
+}
+
+// withheld reports the kinds that a cluster was asked for and did not tell, and on which a decision
+// depends whoever the preemptor is.
+func (g Given) withheld(c *model.Cluster, missing func(resource, field, why string)) {
+	if why := g["poddisruptionbudgets"]; why != "" {
+		missing("poddisruptionbudgets", "poddisruptionbudgets", why)
+	}
+	if why := g["namespaces"]; why != "" && (slices.ContainsFunc(c.Pods, selectsNamespaces) || slices.ContainsFunc(c.Preemptors(), selectsNamespaces)) {
+		missing("namespaces", "spec.affinity", why)
+	}
+	if why := g["podgroups"]; why != "" && slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return p.Spec.SchedulingGroup != nil }) {
+		missing("podgroups", "spec.schedulingGroup", why)
+	}
+	if slices.ContainsFunc(c.Preemptors(), hasClaims) {
+		for _, resource := range []string{"csidrivers", "csistoragecapacities", "volumeattachments"} {
+			if why := g[resource]; why != "" {
+				missing(resource, "spec.volumes", why)
+			}
+		}
+	}
+}
+
+// hasClaims tells whether a pod has volumes that are claimed.
+func hasClaims(p *v1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
+}
+
+// selectsNamespaces tells whether a term of a pod's affinity means the pods of namespaces by their
+// labels. The empty selector means all namespaces, whatever they are.
+func selectsNamespaces(p *v1.Pod) bool {
+	var terms []v1.PodAffinityTerm
+	if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {
+		terms = append(terms, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
+	}
+	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+		terms = append(terms, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
+	}
+	return slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool {
+		s := t.NamespaceSelector
+		return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0
+	})
 }
 
 // needsOf reports what one pod depends on.

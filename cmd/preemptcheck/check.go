@@ -29,12 +29,16 @@ func newCheck() *cobra.Command {
 	var classes []ledger.Class
 	var output terminal.Format
 	cmd := &cobra.Command{
-		Use:   "check PATH…",
+		Use:   "check [PATH…]",
 		Short: "Replay cases, or each pending pod of a cluster dump, against model and scheduler",
 		Long: `Check runs one scheduling cycle for each case, in the model and in the real
 kube-scheduler, and compares them stage by stage, and with what the case expects.
 What the scheduler does is also held to the promises made to users, such as that
 only pods of lower priority are preempted, and no more of them than it takes.
+
+Without a PATH the live cluster is read, which --context, --kubeconfig and all other flags of
+kubectl for a cluster choose: each pod that waits for the default scheduler is a case, and
+--namespace and --selector say which of them are asked about.
 
 A PATH is a file with a case, a timeline, a cluster dump as
 
@@ -82,18 +86,23 @@ Exit status: 1 if there is a finding or something unexpected; else 2 if a file
 was bad, or a cluster not modelled, undecided or not run, or if there are only timelines
 and no scheduler can run them; else 0.`,
 		Example: `  preemptcheck check corpus/cases
+  preemptcheck check --context production
   kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck check -
   preemptcheck check --reference v1.31.0,v1.31.14 corpus/cases
   preemptcheck check --reference all corpus/cases`,
 	}
-	inputFlags(cmd, &in)
-	referenceFlag(cmd, &scheduler)
+	clusterInputFlags(cmd, &in)
+	autoReferenceFlag(cmd, &scheduler)
 	cmd.Flag("reference").Usage += "; several after commas, or all"
 	classFlag(cmd, &classes, "pass over known findings of other classes")
 	workersFlag(cmd, &workers)
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		scheduler, err := in.scheduler(cmd, args, scheduler)
+		if err != nil {
+			return err
+		}
 		names := references(scheduler)
 		if len(names) > 1 && slices.Contains([]terminal.Format{terminal.Wide, terminal.Name, terminal.HTML}, output) {
 			return fmt.Errorf("--output %s: is for one scheduler, and --reference names several", output)

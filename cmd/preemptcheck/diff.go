@@ -40,10 +40,11 @@ func newDiff() *cobra.Command {
 ways they decide differently: each change between the two that shows, on how many
 clusters, in which kinds of differences, and the smallest cluster found with each.
 
-Without a PATH the clusters are generated, until --for or --cases is reached or it
+Without a PATH or a live cluster the clusters are generated, until --for or --cases is reached or it
 is interrupted; then those on which something is different are made small. A PATH is
 a file with a case, a cluster dump, a directory, or -, as for "preemptcheck check":
-of a dump, it tells what changes for each pending pod.
+of a dump, it tells what changes for each pending pod. With --live, or a flag for the live
+cluster, it is that cluster, and --from is its release unless you say otherwise.
 
 A decision is what users see: on which node the pod runs, or is nominated to, who is
 preempted, what is deleted, marked or withdrawn, and errors. Each release allows a
@@ -66,13 +67,16 @@ binary can run (see "preemptcheck references"). -o markdown writes a changelog.
 Exit status: 1 if something is different; else 2 if a file was bad, or a cluster that
 was given could not be compared, or none at all could; else 0.`,
 		Example: `  preemptcheck diff --from v1.31.0 --to v1.31.14 --for 60s
-  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck diff --from v1.31.0 --to v1.37.1 -
+  preemptcheck diff --live --to v1.37.1
+  preemptcheck diff --from v1.31.0 --to v1.37.1 cluster.yaml
   preemptcheck diff --from v1.34.4 --to v1.37.1 corpus/timelines
   preemptcheck diff --from v1.13.0 --to v1.37.1 --each --cases 20000 --seed 1 -o markdown`,
 	}
-	inputFlags(cmd, &in)
+	clusterInputFlags(cmd, &in)
+	in.wants = false // no PATH is to generate clusters
 	flags := cmd.Flags()
-	flags.StringVar(&from, "from", "", "the `RELEASE` to compare with")
+	flags.BoolVar(&in.wants, "live", false, "compare on the pending pods of the live cluster, as its flags do, too")
+	flags.StringVar(&from, "from", "", "the `RELEASE` to compare with; of a live cluster, its own if it is not set")
 	flags.StringVar(&to, "to", "", "the `RELEASE` that is compared")
 	flags.BoolVar(&each, "each", false, "compare each release between the two with the next one")
 	limitFlags(cmd, &o.Duration, "how long to generate clusters, for each two releases",
@@ -84,13 +88,23 @@ was given could not be compared, or none at all could; else 0.`,
 	workersFlag(cmd, &o.Workers)
 	terminal.OutputFlag(cmd, &output, terminal.Markdown, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		isLive, err := in.isLive(args)
+		if err != nil {
+			return err
+		}
+		given := isLive || len(args)+len(in.files) > 0
 		for _, flag := range []string{"for", "cases", "seed", "timelines", "feature-gates"} {
-			if flags.Changed(flag) && len(args)+len(in.files) > 0 {
-				return fmt.Errorf("--%s: is for clusters that are generated, but there are files", flag)
+			if flags.Changed(flag) && given {
+				return fmt.Errorf("--%s: is for clusters that are generated, but there are files, or a live cluster", flag)
 			}
 		}
-		if in.pod != "" && len(args)+len(in.files) == 0 {
-			return errors.New("--pod: is for files, and there are none")
+		if in.pod != "" && !given {
+			return errors.New("--pod: is for files and live clusters, and there are none")
+		}
+		if isLive && (from == "" || from == auto) {
+			if from, err = in.cluster.release(cmd); err != nil {
+				return err
+			}
 		}
 		between, err := releasesBetween(from, to, each)
 		if err != nil {
@@ -110,7 +124,7 @@ was given could not be compared, or none at all could; else 0.`,
 			sides = append(sides, releasediff.Side{Release: r, System: checkers[i].System})
 		}
 		var inputErr error
-		if len(args)+len(in.files) > 0 {
+		if given {
 			if o.Cases, inputErr = in.load(cmd, args); len(o.Cases) == 0 && inputErr != nil {
 				return inputErr
 			}

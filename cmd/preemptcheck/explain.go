@@ -27,7 +27,7 @@ func newExplain() *cobra.Command {
 	var output terminal.Format
 	var nodes int
 	cmd := &cobra.Command{
-		Use:   "explain FILE",
+		Use:   "explain [FILE]",
 		Short: "Tell what would be preempted where, and why, stage by stage",
 		Long: `Explain goes through the scheduling cycle of one pending pod: why it does not fit
 on the nodes as they are, what preemption would cost on each node where it helps,
@@ -43,18 +43,23 @@ A timeline is told as a story, with the times of the scheduler's clock, and ends
 long each pod was pending, and what for: for the end of its victims, for an event that is late,
 in backoff, for the flush, and so on. docs/timelines.md says what each part is.
 
-FILE is a case, a timeline or a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A
--o yaml), or - for standard input. If several pods of a dump are pending, --pod
-says which one is meant.`,
+FILE is a case, a timeline or a cluster dump (see "preemptcheck dump"), or - for standard input.
+Without it the live cluster is read, which --context, --kubeconfig and all other flags of kubectl
+for a cluster choose. If several pods are pending, --pod says which one is meant.`,
 		Example: `  preemptcheck explain corpus/cases/fewest-violations-decides.yaml
-  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck explain - --pod shop/web-0`,
+  preemptcheck explain --pod shop/web-0
+  preemptcheck explain cluster.yaml --pod shop/web-0`,
 	}
-	inputFlags(cmd, &in)
-	referenceFlag(cmd, &reference)
+	clusterInputFlags(cmd, &in)
+	autoReferenceFlag(cmd, &reference)
 	terminal.OutputFlag(cmd, &output, terminal.HTML)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
 	notNegative(cmd, "nodes", &nodes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		reference, err := in.scheduler(cmd, args, reference)
+		if err != nil {
+			return err
+		}
 		checker, err := newChecker(reference, 1)
 		if err != nil {
 			return err

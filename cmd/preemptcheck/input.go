@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,14 +9,77 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/live"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
 // input is where the commands that read cases get them from.
 type input struct {
-	files []string // -f
-	pod   string   // --pod
+	files   []string // -f
+	pod     string   // --pod
+	cluster cluster
+	// wants is whether no file means the live cluster, even if no flag names one.
+	wants bool
+}
+
+// clusterInputFlags are inputFlags for a command that reads the live cluster if there are no files.
+func clusterInputFlags(cmd *cobra.Command, in *input) {
+	in.wants = true
+	inputFlags(cmd, in)
+	clusterFlags(cmd, &in.cluster)
+	in.cluster.complete(cmd, "pod", func(ctx context.Context, c *live.Cluster) ([]string, error) { return c.Pending(ctx) })
+}
+
+// isLive tells whether the live cluster is meant. It is an error if files are given as well.
+func (in *input) isLive(args []string) (bool, error) {
+	flag, files := in.cluster.asked(), len(args)+len(in.files) > 0
+	if flag != "" && files {
+		return false, fmt.Errorf("--%s: is for a live cluster, but there are files", flag)
+	}
+	return !files && (in.wants || flag != ""), nil
+}
+
+// scheduler is the name of the scheduler to hold against: what --reference says; if that leaves it
+// open, the nearest to the live cluster, or the one linked in.
+func (in *input) scheduler(cmd *cobra.Command, args []string, name string) (string, error) {
+	if name != auto {
+		return name, nil
+	}
+	isLive, err := in.isLive(args)
+	if err != nil || !isLive {
+		return inprocess.Version, err
+	}
+	return in.cluster.release(cmd)
+}
+
+// streams reads what is given, and goes on after what cannot be read.
+func (in *input) streams(cmd *cobra.Command, args []string) (all []*corpus.Stream, errs []error) {
+	isLive, err := in.isLive(args)
+	if err != nil {
+		return nil, []error{err}
+	}
+	if isLive {
+		s, err := in.cluster.read(cmd)
+		if err != nil {
+			return nil, []error{err}
+		}
+		return []*corpus.Stream{s}, nil
+	}
+	for _, path := range append(args, in.files...) {
+		s, err := read(cmd, path)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if s != nil {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 && len(errs) == 0 {
+		errs = append(errs, errors.New("which files? Give files, directories, or - for standard input"))
+	}
+	return all, errs
 }
 
 func inputFlags(cmd *cobra.Command, in *input) {
@@ -26,20 +90,9 @@ func inputFlags(cmd *cobra.Command, in *input) {
 // load reads the cases. What cannot be read does not keep the rest from being
 // read: the error tells of it.
 func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error) {
-	paths := append(args, in.files...)
-	if len(paths) == 0 {
-		return nil, errors.New("which files? Give files, directories, or - for standard input")
-	}
+	all, errs := in.streams(cmd, args)
 	var cases []*corpus.Case
-	var errs []error
-	for _, path := range paths {
-		s, err := read(cmd, path)
-		if err != nil {
-			errs = append(errs, err)
-		}
-		if s == nil {
-			continue
-		}
+	for _, s := range all {
 		cases = append(cases, s.Cases...)
 	}
 	if len(cases) == 0 && len(errs) == 0 {
@@ -48,17 +101,19 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	if in.pod == "" {
 		return cases, errors.Join(errs...)
 	}
+	isLive, _ := in.isLive(args)
+	pod := in.cluster.key(in.pod, isLive)
 	var chosen []*corpus.Case
 	for _, c := range cases {
 		if c.Timeline != nil {
 			continue
 		}
-		if key := c.Cluster.PreemptorKey(); key == in.pod || key == "default/"+in.pod {
+		if c.Cluster.PreemptorKey() == pod {
 			chosen = append(chosen, c)
 		}
 	}
 	if len(chosen) == 0 && len(cases) > 0 {
-		errs = append(errs, fmt.Errorf("--pod: no pod %s waits for the default scheduler", in.pod))
+		errs = append(errs, fmt.Errorf("--pod: no pod %s waits for the default scheduler", pod))
 	}
 	return chosen, errors.Join(errs...)
 }
@@ -66,17 +121,17 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 // loadDump reads the one dump that there is to be: a cluster, of which no pod has to wait.
 func (in *input) loadDump(cmd *cobra.Command, args []string) (*corpus.Stream, error) {
 	paths := append(args, in.files...)
-	if len(paths) != 1 {
+	if len(paths) > 1 {
 		return nil, errors.New("give one file with a cluster dump, or - for standard input")
 	}
-	s, err := read(cmd, paths[0])
+	all, errs := in.streams(cmd, args)
 	switch {
-	case err != nil:
-		return nil, err
-	case s.Dump == nil:
+	case len(errs) > 0:
+		return nil, errors.Join(errs...)
+	case all[0].Dump == nil:
 		return nil, fmt.Errorf("%s: is no cluster dump", paths[0])
 	}
-	return s, nil
+	return all[0], nil
 }
 
 // read reads one path, and tells the notes. What of a directory cannot be read, the error

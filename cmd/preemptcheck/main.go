@@ -89,8 +89,7 @@ was found.`,
 		}
 		return other(cmd, args)
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
-		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newReferences(), newFindings(), newManual(), newFuzzWorker(), newScheduler())
+		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newReferences(), newFindings(), newRBAC(), newManual(), newFuzzWorker(), newScheduler())
 	return root
 }

@@ -52,15 +52,19 @@ could not be read.`,
 		Example: `  preemptcheck minimize corpus/cases/finding-budget-order.yaml
   kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck minimize - --pod shop/web-0 --out findings`,
 	}
-	inputFlags(cmd, &in)
+	clusterInputFlags(cmd, &in)
 	cmd.Flags().DurationVar(&duration, "for", 5*time.Minute, "how long; 0 is until it is done")
 	notNegative(cmd, "for", &duration)
 	cmd.Flags().Uint64Var(&classes, "classes", 100_000, "how many classes of smaller clusters to search at most; 0 is no search")
 	workersFlag(cmd, &workers)
 	cmd.Flags().StringVar(&dir, "out", "", "directory to save the case in; it is created when it is needed")
-	referenceFlag(cmd, &scheduler)
+	autoReferenceFlag(cmd, &scheduler)
 	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		scheduler, err := in.scheduler(cmd, args, scheduler)
+		if err != nil {
+			return err
+		}
 		checker, err := newChecker(scheduler, workers, all.Properties()...)
 		if err != nil {
 			return err
@@ -81,7 +85,7 @@ could not be read.`,
 		if c.Timeline != nil {
 			m, err = minimiseTimeline(ctx, scheduler, c)
 		} else {
-			m, err = report.Minimise(ctx, checker, c, program()+" minimize "+c.File, minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
+			m, err = report.Minimise(ctx, checker, c, program()+" minimize"+source(c), minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
 				progress.Show(terminal.Unknown, func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })
 			}})
 		}

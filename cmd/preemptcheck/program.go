@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
@@ -40,19 +41,26 @@ func program() string {
 // commandFor is the command line that does the same to this case alone, with the
 // same scheduler.
 func commandFor(command, reference string, c *corpus.Case) string {
-	file := c.File
-	if file == "standard input" {
-		file = "-"
-	}
 	line := program() + " " + command
 	if flags := flagsFor(reference); flags != "" {
 		line += " " + flags
 	}
-	line += " " + file
+	line += source(c)
 	if key := c.Cluster.PreemptorKey(); key != "" && c.Name == key { // from a dump
 		line += " --pod " + c.Name
 	}
 	return line
+}
+
+// source is what a command line says of where a case is from: a file, or flags for the live cluster.
+func source(c *corpus.Case) string {
+	if flags, isLive := strings.CutPrefix(c.File, liveName); isLive {
+		return flags
+	}
+	if c.File == "standard input" {
+		return " -"
+	}
+	return " " + c.File
 }
 
 // reproduce says in a judgement that needs a look how to come to it again. It is
