@@ -4,7 +4,7 @@ FOR  ?= 1m
 CASES ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders same-traces releases release-differences upstream-tests upstream-mends mutations lint dist golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders same-traces releases release-differences upstream-tests upstream-mends mutations lint dist live golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ lint: ## gofmt, go vet and staticcheck
 
 dist: ## build what is released into dist/, for all platforms: make dist VERSION=v1.2.3
 	$(GO) run ./internal/dist $(if $(VERSION),-version $(VERSION)) $(if $(PLATFORMS),-platforms $(PLATFORMS))
+
+live: ## run what reads a live cluster against a real etcd and kube-apiserver, 5,000 nodes and 50,000 pods included; builds both
+	$(GO) test -count=1 -tags controlplane -timeout 30m -v -run 'LiveCluster|RoleIsWhatIsUsed|ControlPlane' ./cmd/preemptcheck
 
 golden: ## write the golden files of the tests anew
 	$(GO) test ./corpus ./cmd/preemptcheck ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
