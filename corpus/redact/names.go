@@ -1,0 +1,106 @@
+package redact
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// names gives each name of a kind a pseudonym: what kind it is, and the place of the name
+// among all of its kind in their order. So names that decide ties decide them in the same way,
+// and nothing else of a name shows.
+type names struct {
+	found  map[string]map[string]bool   // by kind
+	given  map[string]map[string]string // by kind
+	counts map[string]bool              // kinds whose names may be integers that are compared
+	back   map[string]map[string]string // by kind: the name of each pseudonym
+}
+
+func newNames() *names {
+	return &names{found: map[string]map[string]bool{}, counts: map[string]bool{}}
+}
+
+// of is the pseudonym of a name once all have one, and the name itself before, when it only
+// notes it.
+func (n *names) of(kind, name string) string {
+	if name == "" || stays(kind, name) {
+		return name
+	}
+	if n.given != nil {
+		return n.given[kind][name]
+	}
+	if n.found[kind] == nil {
+		n.found[kind] = map[string]bool{}
+	}
+	n.found[kind][name] = true
+	return name
+}
+
+// settle gives all names that were noted their pseudonyms.
+func (n *names) settle() {
+	n.given, n.back = map[string]map[string]string{}, map[string]map[string]string{}
+	// Values of labels are called after the keys, which have their pseudonyms first.
+	kinds := slices.SortedFunc(maps.Keys(n.found), func(a, b string) int {
+		isValue := func(kind string) int { return min(len(kind)-len(strings.TrimPrefix(kind, valueOf)), 1) }
+		return cmp.Or(isValue(a)-isValue(b), strings.Compare(a, b))
+	})
+	for _, kind := range kinds {
+		sorted := slices.Sorted(maps.Keys(n.found[kind]))
+		given := make(map[string]string, len(sorted))
+		if n.counts[kind] {
+			sorted = numbers(sorted, given)
+		}
+		width := len(strconv.Itoa(len(sorted)))
+		for i, name := range sorted {
+			given[name] = pseudonym(kind, name, fmt.Sprintf("%0*d", width, i+1))
+		}
+		n.given[kind] = given
+		title := kind
+		if key, is := strings.CutPrefix(kind, valueOf); is {
+			title = valueOf + cmp.Or(n.given[keyOf(key)][trimKey(key)], trimKey(key))
+		}
+		n.back[title] = make(map[string]string, len(given))
+		for name, p := range given {
+			n.back[title][p] = name
+		}
+	}
+}
+
+// numbers gives those names that are integers the numbers from 1 on, in the order of their
+// values, and answers with the others. The same number, written otherwise, gets more zeros in front.
+func numbers(sorted []string, given map[string]string) (others []string) {
+	written := map[int64][]string{}
+	for _, name := range sorted {
+		if value, err := strconv.ParseInt(name, 10, 64); err == nil {
+			written[value] = append(written[value], name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	for i, value := range slices.Sorted(maps.Keys(written)) {
+		for zeros, name := range written[value] {
+			given[name] = strings.Repeat("0", zeros) + strconv.Itoa(i+1)
+		}
+	}
+	return others
+}
+
+// Names maps each kind of names to its pseudonyms, and those to what they stand for.
+type Names map[string]map[string]string
+
+// title is how a kind is called where people count what was replaced.
+func plural(kind string, n int) string {
+	if n == 1 {
+		return "1 " + kind
+	}
+	switch {
+	case strings.HasSuffix(kind, "ss"):
+		return fmt.Sprintf("%d %ses", n, kind)
+	case strings.HasSuffix(kind, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(kind, "y"))
+	}
+	return fmt.Sprintf("%d %ss", n, kind)
+}
