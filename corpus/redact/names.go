@@ -70,7 +70,8 @@ func (n *names) settle() {
 }
 
 // numbers gives those names that are integers the numbers from 1 on, in the order of their
-// values, and answers with the others. The same number, written otherwise, gets more zeros in front.
+// values, and answers with the others. A number that is written in another way than the usual one
+// keeps to such: it gets zeros in front. Some rules read it, for others it is no number.
 func numbers(sorted []string, given map[string]string) (others []string) {
 	written := map[int64][]string{}
 	for _, name := range sorted {
@@ -81,8 +82,13 @@ func numbers(sorted []string, given map[string]string) (others []string) {
 		}
 	}
 	for i, value := range slices.Sorted(maps.Keys(written)) {
-		for zeros, name := range written[value] {
-			given[name] = strings.Repeat("0", zeros) + strconv.Itoa(i+1)
+		zeros := 0
+		for _, name := range written[value] {
+			given[name] = strconv.Itoa(i + 1)
+			if name != strconv.FormatInt(value, 10) {
+				zeros++
+				given[name] = strings.Repeat("0", zeros) + given[name]
+			}
 		}
 	}
 	return others

@@ -95,7 +95,7 @@ var wellKnown = map[string][]string{
 	prune.Driver: {"kubernetes.io/no-provisioner", resourceDomain,
 		"kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/azure-file", "kubernetes.io/cinder", "kubernetes.io/gce-pd", "kubernetes.io/portworx-volume", "kubernetes.io/vsphere-volume",
 		"ebs.csi.aws.com", "disk.csi.azure.com", "file.csi.azure.com", "cinder.csi.openstack.org", "pd.csi.storage.gke.io", "pxd.portworx.com", "csi.vsphere.vmware.com"},
-	labelKey: slices.Concat(zoneKeys, regionKeys, []string{v1.LabelHostname, v1.LabelMetadataName, v1.LabelOSStable, v1.LabelArchStable, v1.LabelInstanceTypeStable,
+	labelKey: slices.Concat(zoneKeys, regionKeys, []string{unselected, v1.LabelHostname, v1.LabelMetadataName, v1.LabelOSStable, v1.LabelArchStable, v1.LabelInstanceTypeStable,
 		v1.LabelInstanceType, "beta.kubernetes.io/os", "beta.kubernetes.io/arch", v1.LabelWindowsBuild, "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master",
 		"app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/component", "app.kubernetes.io/part-of", "app.kubernetes.io/version", "app.kubernetes.io/managed-by",
 		"pod-template-hash", "controller-revision-hash", "statefulset.kubernetes.io/pod-name", "batch.kubernetes.io/job-name", "batch.kubernetes.io/controller-uid"}),

@@ -83,9 +83,13 @@ func (r *redaction) prepare(objects []runtime.Object) {
 	for _, o := range objects {
 		if meta, ok := o.(metav1.Object); ok {
 			labels := meta.GetLabels()
+			had := len(labels) > 0
 			maps.DeleteFunc(labels, func(key, _ string) bool {
 				return !r.selected[key] && !slices.Contains(zoneKeys, key) && !slices.Contains(regionKeys, key)
 			})
+			if _, pod := o.(*v1.Pod); len(labels) == 0 && had && pod {
+				labels[unselected] = ""
+			}
 			if len(labels) == 0 {
 				meta.SetLabels(nil)
 			}
@@ -95,6 +99,10 @@ func (r *redaction) prepare(objects []runtime.Object) {
 		slices.Sort(texts)
 	}
 }
+
+// unselected is a label of pods that have none which something selects: of a pod without any,
+// the scheduler does not look for budgets (util.go:199@v1.37.1).
+const unselected = "preemptcheck/unselected"
 
 func (r *redaction) preparePod(p *v1.Pod) {
 	if p.UID == "" {

@@ -199,6 +199,9 @@ func (r *redaction) name(kind string, v reflect.Value) {
 		return
 	}
 	each(v, change)
+	if kind == prune.Feature { // which the API server wants sorted
+		slices.Sort(v.Interface().([]string))
+	}
 }
 
 // claim is the pseudonym of a claim for storage: that of an ephemeral volume is called after its pod.
