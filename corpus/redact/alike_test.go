@@ -109,6 +109,7 @@ func decide(t *testing.T, c *model.Cluster) (d decision) {
 func observe(t *testing.T, system reference.System, c *model.Cluster) *model.Observation {
 	o, err := system.Observe(t.Context(), c)
 	require.NoError(t, err)
+	slices.Sort(o.Candidates) // their order follows from nothing
 	return o
 }
 
@@ -129,6 +130,16 @@ func renamed(v reflect.Value, to map[string]string) reflect.Value {
 			case "Deallocated":
 				for _, claim := range v.Field(i).Interface().([]string) {
 					out.Field(i).Set(reflect.Append(out.Field(i), renamed(reflect.ValueOf("claim "+claim), to)))
+				}
+			case "Other": // sentences about claims
+				var pairs []string
+				for from, name := range to {
+					if claim, is := strings.CutPrefix(from, "claim "); is {
+						pairs = append(pairs, claim, strings.TrimPrefix(name, "claim "))
+					}
+				}
+				for _, sentence := range v.Field(i).Interface().([]string) {
+					out.Field(i).Set(reflect.Append(out.Field(i), reflect.ValueOf(strings.NewReplacer(pairs...).Replace(sentence))))
 				}
 			case "Domains", "Within":
 				for level := range v.Field(i).Len() {
@@ -237,7 +248,20 @@ func again(t *testing.T, c *model.Cluster) *model.Cluster {
 var none = map[string]string{}
 
 // tally is for the figures.
-type tally struct{ clusters, modelled, preempted, groups, volumes, devices int }
+type tally struct{ clusters, modelled, preempted, groups, volumes, devices, asked int }
+
+// differs compares what was seen of a changed cluster with what is seen of the original. A few
+// are seen in several ways, with several workers, or where volumes are equally good: asked
+// again, the scheduler has to come to the same once.
+func (f *tally) differs(t *testing.T, system reference.System, c *model.Cluster, to map[string]string, got *model.Observation) (diff string) {
+	for range 50 {
+		if diff = cmp.Diff(withNames(observe(t, system, c), to), got, cmpopts.EquateEmpty()); diff == "" {
+			return ""
+		}
+		f.asked++
+	}
+	return diff
+}
 
 func (f *tally) alike(t *testing.T, system reference.System, c *model.Cluster, title string) {
 	f.clusters++
@@ -249,7 +273,7 @@ func (f *tally) alike(t *testing.T, system reference.System, c *model.Cluster, t
 	}
 	want, seen := decide(t, c), observe(t, system, c)
 	require.Empty(t, cmp.Diff(want, decide(t, pruned), cmpopts.EquateEmpty()), "%s: pruned", title)
-	require.Empty(t, cmp.Diff(withNames(seen, none), withNames(observe(t, system, pruned), none), cmpopts.EquateEmpty()), "%s: pruned", title)
+	require.Empty(t, f.differs(t, system, c, none, withNames(observe(t, system, pruned), none)), "%s: pruned", title)
 	if f.clusters%5 == 0 {
 		again(t, pruned)
 	}
@@ -260,7 +284,7 @@ func (f *tally) alike(t *testing.T, system reference.System, c *model.Cluster, t
 	if diff := cmp.Diff(withNames(want, to), withNames(decide(t, out), none), cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("%s: %s\n%v", title, diff, names)
 	}
-	if diff := cmp.Diff(withNames(seen, to), got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := f.differs(t, system, c, to, got); diff != "" {
 		t.Fatalf("%s: %s\n%v", title, diff, names)
 	}
 	if want.Unmodelled == nil {
