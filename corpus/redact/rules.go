@@ -224,7 +224,11 @@ func (r *redaction) uid(s string) string {
 // owner replaces the name of an owner. Those that everybody knows the kind of keep it.
 func (r *redaction) owner(o *metav1.OwnerReference) {
 	o.UID = types.UID(r.uid(string(o.UID)))
-	o.Name = r.of(o.Kind, o.Name)
+	kind := "owner"
+	if stays(ownerKind, o.Kind) {
+		kind = o.Kind
+	}
+	o.Name = r.of(kind, o.Name)
 	if o.Kind = r.of(ownerKind, o.Kind); !slices.Contains(ownerVersions, o.APIVersion) {
 		o.APIVersion = "example.com/v1"
 	}
