@@ -153,17 +153,19 @@ func TestNothingLeaks(t *testing.T) {
 		"an AWS disk":            func(n int) string { return fmt.Sprintf("aws://%s%d/vol-%[1]s%[2]d", mark, n) },
 		"an Azure disk":          func(n int) string { return fmt.Sprintf("/subscriptions/%s%d/x", mark, n) },
 		"an iSCSI disk":          func(n int) string { return fmt.Sprintf("iqn.2001-04.com.%s:%d", mark, n) },
-		"a message":              func(n int) string { return fmt.Sprintf("%s%d: preempting to accommodate a higher priority pod", mark, n) },
-		"two zones":              func(n int) string { return fmt.Sprintf("%s-%d-a__%[1]s-%[2]d-b", mark, n) },
-		"a condition":            func(n int) string { return fmt.Sprintf(`device.driver == "%s%d"`, mark, n) },
-		"a condition in CEL":     func(n int) string { return fmt.Sprintf(`device.attributes["%s%d"].x.startsWith("%[1]s")`, mark, n) },
-		"an image":               func(n int) string { return fmt.Sprintf("%s%d.example.com/%[1]s:%[1]s@sha256:%[1]s", mark, n) },
-		"a zone of an address":   func(n int) string { return fmt.Sprintf("fe80::%x%%%s", n, mark) },
-		"any address":            func(n int) string { return fmt.Sprintf("::%%%s%d", mark, n) },
-		"a share":                func(n int) string { return fmt.Sprintf("%d%%%s", n, mark) },
-		"plugins":                func(n int) string { return fmt.Sprintf("kubernetes.io/gce-pd,%s%d", mark, n) },
-		"capitals":               func(n int) string { return strings.ToUpper(fmt.Sprintf("%s%d", mark, n)) },
-		"one name for all":       func(int) string { return mark },
+		"a message": func(n int) string {
+			return fmt.Sprintf("%s%d: preempting to accommodate a higher priority pod", mark, n)
+		},
+		"two zones":            func(n int) string { return fmt.Sprintf("%s-%d-a__%[1]s-%[2]d-b", mark, n) },
+		"a condition":          func(n int) string { return fmt.Sprintf(`device.driver == "%s%d"`, mark, n) },
+		"a condition in CEL":   func(n int) string { return fmt.Sprintf(`device.attributes["%s%d"].x.startsWith("%[1]s")`, mark, n) },
+		"an image":             func(n int) string { return fmt.Sprintf("%s%d.example.com/%[1]s:%[1]s@sha256:%[1]s", mark, n) },
+		"a zone of an address": func(n int) string { return fmt.Sprintf("fe80::%x%%%s", n, mark) },
+		"any address":          func(n int) string { return fmt.Sprintf("::%%%s%d", mark, n) },
+		"a share":              func(n int) string { return fmt.Sprintf("%d%%%s", n, mark) },
+		"plugins":              func(n int) string { return fmt.Sprintf("kubernetes.io/gce-pd,%s%d", mark, n) },
+		"capitals":             func(n int) string { return strings.ToUpper(fmt.Sprintf("%s%d", mark, n)) },
+		"one name for all":     func(int) string { return mark },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &planter{of: of}
