@@ -23,6 +23,7 @@ func TestDumpsRoundTrip(t *testing.T) {
 		about := AboutDump{Redacted: true, Given: Given{"csinodes": "", "podgroups": "forbidden"}}
 		for format, writer := range map[string]func(*bytes.Buffer) ObjectWriter{
 			"YAML": func(b *bytes.Buffer) ObjectWriter { return manifest.NewWriter(b) },
+			"fast": func(b *bytes.Buffer) ObjectWriter { return manifest.NewFastWriter(b) },
 			"JSON": func(b *bytes.Buffer) ObjectWriter { return manifest.NewJSONWriter(b) },
 		} {
 			t.Run(name+" "+format, func(t *testing.T) {

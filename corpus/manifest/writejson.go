@@ -29,7 +29,7 @@ func (w *JSONWriter) Write(apiVersion, kind string, object any) error {
 	n.Content = append([]*yaml.Node{text("apiVersion"), text(apiVersion), text("kind"), text(kind)}, n.Content...)
 	w.line.Reset()
 	w.begin()
-	if err := appendJSON(&w.line, n); err != nil {
+	if err := jsonTo(&w.line, n); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
 	_, err = w.out.Write(w.line.Bytes())
@@ -56,8 +56,8 @@ func (w *JSONWriter) Close() error {
 	return err
 }
 
-// appendJSON writes what toYAML made.
-func appendJSON(b *bytes.Buffer, n *yaml.Node) error {
+// jsonTo writes what toYAML made.
+func jsonTo(b *bytes.Buffer, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.MappingNode:
 		b.WriteByte('{')
@@ -65,11 +65,11 @@ func appendJSON(b *bytes.Buffer, n *yaml.Node) error {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			if err := appendJSON(b, n.Content[i]); err != nil {
+			if err := jsonTo(b, n.Content[i]); err != nil {
 				return err
 			}
 			b.WriteByte(':')
-			if err := appendJSON(b, n.Content[i+1]); err != nil {
+			if err := jsonTo(b, n.Content[i+1]); err != nil {
 				return err
 			}
 		}
@@ -80,7 +80,7 @@ func appendJSON(b *bytes.Buffer, n *yaml.Node) error {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			if err := appendJSON(b, e); err != nil {
+			if err := jsonTo(b, e); err != nil {
 				return err
 			}
 		}

@@ -45,16 +45,16 @@ func (r *redaction) addressOf(text string) string {
 	}
 	var number int
 	fmt.Sscanf(strings.TrimPrefix(r.of(address, ip.String()), prefixes[address]+"-"), "%d", &number)
-	way := min(slices.Index(r.addresses[ip.String()], text), 4)
+	way := min(slices.Index(r.addresses[ip.String()], text), len(ways4)-1)
 	if ip.Is4() {
 		return fmt.Sprintf(ways4[way], number/256, number%256)
 	}
 	return fmt.Sprintf(ways6[way], number)
 }
 
-// In how many ways one address is written. The first are of the nets that are for benchmarks
-// (RFC 2544) and for documents (RFC 3849).
+// In how many ways one address is written, in the order of the texts. The nets are for
+// benchmarks (RFC 2544) and for documents (RFC 3849).
 var (
-	ways4 = []string{"198.18.%d.%d", "::ffff:198.18.%d.%d", "0::ffff:198.18.%d.%d", "0:0::ffff:198.18.%d.%d", "0:0:0::ffff:198.18.%d.%d"}
-	ways6 = []string{"2001:db8::%x", "2001:0db8::%x", "2001:db8:0::%x", "2001:0db8:0::%x", "2001:db8:0:0::%x"}
+	ways4 = []string{"198.18.%d.%d", "::0:0:ffff:198.18.%d.%d", "::0:ffff:198.18.%d.%d", "::ffff:198.18.%d.%d"}
+	ways6 = []string{"2001:0db8::%x", "2001:db8:0:0::%x", "2001:db8:0::%x", "2001:db8::%x"}
 )

@@ -41,6 +41,7 @@ var prefixes = map[string]string{
 	prune.NodeID: "id", prune.VolumeName: "volume", prune.ClaimName: "devices", prune.Gate: "gate", prune.Owned: "owner", prune.Portal: "host", prune.DiskPool: "diskpool",
 	prune.CounterSet: "counters", prune.CompatGroup: "compatible", "ResourceClaim": "resourceclaim", "ResourceClaimTemplate": "claimtemplate", "ResourceSlice": "slice", "DeviceClass": "deviceclass", "DeviceTaintRule": "taintrule",
 	"PodGroup": "group", "CompositePodGroup": "composite", labelKey: "label", taintKey: "taint", address: "host", nodeField: "field", text: "text",
+	prune.AWSDisk + " " + disk: "vol",
 }
 
 // pseudonym is the name that takes the place of one; number is its place.

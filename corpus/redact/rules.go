@@ -357,30 +357,24 @@ func (r *redaction) annotations(m map[string]string) {
 
 // disk is the pseudonym of the id of a disk, in the form that ids of its kind have.
 func (r *redaction) disk(kind, id string) string {
-	if id == "" {
-		return ""
-	}
-	if r.given == nil {
-		r.of(disk, diskID(kind, id))
+	to := r.of(strings.TrimSpace(kind+" "+disk), diskID(kind, id))
+	if r.given == nil || id == "" {
 		return id
 	}
-	to := r.of(disk, diskID(kind, id))
-	switch kind {
-	case prune.AWSDisk: // the driver that took over drops the zone
-		if to = "vol-" + to; strings.HasPrefix(id, "aws://") {
-			to = "aws:///" + to
-		}
-	case prune.AzureDisk:
-		if strings.HasPrefix(id, "/subscriptions/") {
-			return "/subscriptions/redacted/" + to
-		}
+	switch {
+	case kind == prune.AWSDisk && strings.HasPrefix(id, "aws://"): // of which only the end counts
+		return "aws:///" + to
+	case kind == prune.AzureDisk && strings.HasPrefix(id, "/subscriptions/"):
+		return "/subscriptions/redacted/" + to
+	case kind == prune.AzureDisk:
 		return "https://example.com/" + to
-	case prune.ISCSIDisk:
+	case kind == prune.ISCSIDisk:
 		return "iqn.2024-01.com.example:" + to
 	}
 	return to
 }
 
+// diskID is what tells a disk apart from others of its kind.
 func diskID(kind, id string) string {
 	if kind == prune.AWSDisk && strings.HasPrefix(id, "aws://") {
 		return id[strings.LastIndex(id, "/")+1:]
