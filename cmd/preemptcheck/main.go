@@ -91,6 +91,6 @@ was found.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
-		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newReferences(), newFindings(), newManual(), newFuzzWorker(), newScheduler())
+		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newDump(), newReferences(), newFindings(), newManual(), newFuzzWorker(), newScheduler())
 	return root
 }

@@ -44,7 +44,7 @@ func (n *names) settle() {
 	n.given, n.back = map[string]map[string]string{}, map[string]map[string]string{}
 	// Values of labels are called after the keys, which have their pseudonyms first.
 	kinds := slices.SortedFunc(maps.Keys(n.found), func(a, b string) int {
-		isValue := func(kind string) int { return min(len(kind)-len(strings.TrimPrefix(kind, valueOf)), 1) }
+		isValue := func(kind string) int { return min(len(kind)-len(strings.TrimPrefix(kind, ValueOf)), 1) }
 		return cmp.Or(isValue(a)-isValue(b), strings.Compare(a, b))
 	})
 	for _, kind := range kinds {
@@ -59,8 +59,8 @@ func (n *names) settle() {
 		}
 		n.given[kind] = given
 		title := kind
-		if key, is := strings.CutPrefix(kind, valueOf); is {
-			title = valueOf + cmp.Or(n.given[keyOf(key)][trimKey(key)], trimKey(key))
+		if key, is := strings.CutPrefix(kind, ValueOf); is {
+			title = ValueOf + cmp.Or(n.given[keyOf(key)][trimKey(key)], trimKey(key))
 		}
 		n.back[title] = make(map[string]string, len(given))
 		for name, p := range given {
@@ -94,19 +94,6 @@ func numbers(sorted []string, given map[string]string) (others []string) {
 	return others
 }
 
-// Names maps each kind of names to its pseudonyms, and those to what they stand for.
+// Names maps each kind of names to its pseudonyms, and those to what they stand for. The values
+// of each label, and of each taint, are a kind that begins with ValueOf.
 type Names map[string]map[string]string
-
-// title is how a kind is called where people count what was replaced.
-func plural(kind string, n int) string {
-	if n == 1 {
-		return "1 " + kind
-	}
-	switch {
-	case strings.HasSuffix(kind, "ss"):
-		return fmt.Sprintf("%d %ses", n, kind)
-	case strings.HasSuffix(kind, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(kind, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, kind)
-}

@@ -12,11 +12,13 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
+// ValueOf begins the kind of the values of a label or a taint; the key follows.
+const ValueOf = "value of "
+
 // Kinds of names besides those of package prune.
 const (
 	labelKey   = "label key"
 	taintKey   = "taint key"
-	valueOf    = "value of " // and the kind of the key, see valueKind
 	zone       = "zone"
 	region     = "region"
 	resource   = "resource"
@@ -79,7 +81,7 @@ func pseudonym(kind, name, number string) string {
 		}
 		return "zone-" + number
 	}
-	if strings.HasPrefix(kind, valueOf) {
+	if strings.HasPrefix(kind, ValueOf) {
 		return "value-" + number
 	}
 	if prefix, ok := prefixes[kind]; ok {
@@ -108,10 +110,10 @@ var wellKnown = map[string][]string{
 	nodeField: {"metadata.name"},
 	ownerKind: {"Pod", "Node", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob", "Deployment", "PodGroup", "CompositePodGroup",
 		"Workload", "PersistentVolumeClaim", "ResourceClaim"},
-	valueOf + "label key " + v1.LabelOSStable:     operatingSystems,
-	valueOf + "label key beta.kubernetes.io/os":   operatingSystems,
-	valueOf + "label key " + v1.LabelArchStable:   architectures,
-	valueOf + "label key beta.kubernetes.io/arch": architectures,
+	ValueOf + "label key " + v1.LabelOSStable:     operatingSystems,
+	ValueOf + "label key beta.kubernetes.io/os":   operatingSystems,
+	ValueOf + "label key " + v1.LabelArchStable:   architectures,
+	ValueOf + "label key beta.kubernetes.io/arch": architectures,
 	image: {noImage},
 }
 
@@ -166,10 +168,10 @@ func valueKind(ofKey, key string) string {
 	case ofKey == labelKey && slices.Contains(regionKeys, key):
 		return region
 	}
-	return valueOf + ofKey + " " + key
+	return ValueOf + ofKey + " " + key
 }
 
-// keyOf and trimKey take apart what valueKind puts behind valueOf.
+// keyOf and trimKey take apart what valueKind puts behind ValueOf.
 func keyOf(of string) string {
 	if strings.HasPrefix(of, taintKey) {
 		return taintKey

@@ -100,6 +100,12 @@ func (r *redaction) prepare(objects []runtime.Object) {
 	}
 }
 
+// ranks tells whether a label of nodes decides without being selected: where volumes can be
+// reached from, and by default how pods are spread.
+func ranks(key string) bool {
+	return key == v1.LabelHostname || slices.Contains(zoneKeys, key) || slices.Contains(regionKeys, key)
+}
+
 // unselected is a label of pods that have none which something selects: of a pod without any,
 // the scheduler does not look for budgets (util.go:199@v1.37.1).
 const unselected = "preemptcheck/unselected"

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/corpus/share"
+)
+
+func newDump() *cobra.Command {
+	var in input
+	var o share.Options
+	output := format("yaml")
+	cmd := &cobra.Command{
+		Use:   "dump FILE",
+		Short: "Write what decisions depend on of a cluster, with names or without",
+		Long: `Dump writes to standard output what of a cluster decisions about preemption depend on,
+and nothing else: each object is made anew of the fields that the scheduler, or the model of it,
+reads. "preemptcheck check" and "explain" read it, and decide alike. Standard error tells what was
+kept.
+
+With --redact, all names, labels, taints, images and other texts are replaced by pseudonyms, each the
+same wherever it occurs, so that the dump can be attached to an issue. It still decides alike. --map
+saves what the pseudonyms stand for, for you alone. docs/dump.md tells what is kept, and what can
+be inferred from it.
+
+FILE is a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A -o yaml), or - for
+standard input.`,
+		Example: `  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck dump - --redact --map names.yaml > cluster.yaml
+  preemptcheck explain cluster.yaml`,
+	}
+	cmd.Flags().StringArrayVarP(&in.files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
+	cmd.Flags().BoolVar(&o.Redact, "redact", false, "replace names, labels, taints, images and other texts by pseudonyms")
+	cmd.Flags().StringVar(&o.Map, "map", "", "with --redact, save what the pseudonyms stand for to this new `FILE`")
+	cmd.Flags().VarP(formatFlag{&output, []string{"yaml", "json"}}, "output", "o", "yaml or json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.Map != "" && !o.Redact {
+			return errors.New("--map: without --redact there are no pseudonyms")
+		}
+		s, err := in.loadDump(cmd, args)
+		if err != nil {
+			return err
+		}
+		o.JSON = output == "json"
+		report, err := share.Write(cmd.OutOrStdout(), s, o)
+		if err != nil {
+			return err
+		}
+		report.WriteText(cmd.ErrOrStderr())
+		return nil
+	}
+	return cmd
+}
