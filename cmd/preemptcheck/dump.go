@@ -6,12 +6,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus/share"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 func newDump() *cobra.Command {
 	var in input
 	var o share.Options
-	output := format("yaml")
+	var output terminal.Format
 	cmd := &cobra.Command{
 		Use:   "dump FILE",
 		Short: "Write what decisions depend on of a cluster, with names or without",
@@ -33,7 +34,7 @@ standard input.`,
 	cmd.Flags().StringArrayVarP(&in.files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
 	cmd.Flags().BoolVar(&o.Redact, "redact", false, "replace names, labels, taints, images and other texts by pseudonyms")
 	cmd.Flags().StringVar(&o.Map, "map", "", "with --redact, save what the pseudonyms stand for to this new `FILE`")
-	cmd.Flags().VarP(formatFlag{&output, []string{"yaml", "json"}}, "output", "o", "yaml or json")
+	terminal.FormatFlag(cmd, &output, terminal.YAML, terminal.JSON)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.Map != "" && !o.Redact {
 			return errors.New("--map: without --redact there are no pseudonyms")
@@ -42,8 +43,10 @@ standard input.`,
 		if err != nil {
 			return err
 		}
-		o.JSON = output == "json"
+		o.JSON = output == terminal.JSON
+		stop := terminal.NewProgress(cmd.ErrOrStderr()).Watch("writing the dump")
 		report, err := share.Write(cmd.OutOrStdout(), s, o)
+		stop()
 		if err != nil {
 			return err
 		}

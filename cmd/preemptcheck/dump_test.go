@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 // TestDump holds what is written, and what is told of it, against golden files.
@@ -19,7 +21,7 @@ func TestDump(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, errOut := preemptcheck(t, "", append([]string{"dump"}, args...)...)
-			require.Equal(t, statusAgrees, status, errOut)
+			require.Equal(t, terminal.Agrees, status, errOut)
 			compare(t, name, out+"--- standard error\n"+errOut)
 			if strings.Contains(name, "redacted") {
 				for _, secret := range []string{"acme", "payments", "ledger", "fraud", "hunter2", "eu-west", "10.1.", "10-1-", "alice", "card"} {
@@ -28,11 +30,11 @@ func TestDump(t *testing.T) {
 			}
 			if name == "dump-redacted" { // again
 				status, rewritten, errOut := preemptcheck(t, out, "dump", "-", "--redact")
-				require.Equal(t, statusAgrees, status, errOut)
+				require.Equal(t, terminal.Agrees, status, errOut)
 				require.Equal(t, out, rewritten)
 			}
 			status, told, errOut := preemptcheck(t, out, "explain", "-")
-			require.Equal(t, statusAgrees, status, errOut)
+			require.Equal(t, terminal.Agrees, status, errOut)
 			require.Contains(t, told, "agrees: it nominates")
 			require.Contains(t, told, "VIOLATES BUDGET")
 		})
@@ -43,7 +45,7 @@ func TestDumpMap(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "names.yaml")
 	args := []string{"dump", "testdata/dump/shop.yaml", "--redact", "--map", file}
 	status, out, errOut := preemptcheck(t, "", args...)
-	require.Equal(t, statusAgrees, status, errOut)
+	require.Equal(t, terminal.Agrees, status, errOut)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -53,7 +55,7 @@ func TestDumpMap(t *testing.T) {
 	require.NotContains(t, string(text), "hunter2")
 
 	status, again, errOut := preemptcheck(t, "", args...)
-	require.Equal(t, statusCouldNot, status)
+	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "file exists")
 	require.Empty(t, again)
 	require.NotEmpty(t, out)
@@ -68,7 +70,7 @@ func TestBadDump(t *testing.T) {
 		"dump testdata/dump/shop.yaml --redact --map ./.": "error: open ./.: file exists",
 	} {
 		status, out, errOut := preemptcheck(t, "", strings.Fields(args)...)
-		require.Equal(t, statusCouldNot, status, args)
+		require.Equal(t, terminal.CouldNot, status, args)
 		require.Contains(t, errOut, message, args)
 		require.Empty(t, out, args)
 	}
