@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/share"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
@@ -26,7 +28,7 @@ same wherever it occurs, so that the dump can be attached to an issue. It still 
 saves what the pseudonyms stand for, for you alone. docs/dump.md tells what is kept, and what can
 be inferred from it.
 
-FILE is a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A -o yaml), or - for
+FILE is a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A -o yaml) or a case, or - for
 standard input.`,
 		Example: `  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck dump - --redact --map names.yaml > cluster.yaml
   preemptcheck explain cluster.yaml`,
@@ -39,13 +41,18 @@ standard input.`,
 		if o.Map != "" && !o.Redact {
 			return errors.New("--map: without --redact there are no pseudonyms")
 		}
-		s, err := in.loadDump(cmd, args)
+		s, err := in.loadDumpOrCase(cmd, args)
 		if err != nil {
 			return err
 		}
 		o.JSON = output == terminal.JSON
 		stop := terminal.NewProgress(cmd.ErrOrStderr()).Watch("writing the dump")
-		report, err := share.Write(cmd.OutOrStdout(), s, o)
+		var report *share.Report
+		if s.Dump != nil {
+			report, err = share.Write(cmd.OutOrStdout(), s, o)
+		} else {
+			report, err = share.WriteCase(cmd.OutOrStdout(), s.Cases[0], o)
+		}
 		stop()
 		if err != nil {
 			return err
@@ -54,4 +61,17 @@ standard input.`,
 		return nil
 	}
 	return cmd
+}
+
+// loadDumpOrCase reads a dump, or the one case that there is to be.
+func (in *input) loadDumpOrCase(cmd *cobra.Command, args []string) (*corpus.Stream, error) {
+	paths := append(args, in.files...)
+	if len(paths) != 1 {
+		return in.loadDump(cmd, args)
+	}
+	s, err := read(cmd, paths[0])
+	if err == nil && s.Dump == nil && len(s.Cases) != 1 {
+		err = fmt.Errorf("%s: give one file: there are %d cases", paths[0], len(s.Cases))
+	}
+	return s, err
 }

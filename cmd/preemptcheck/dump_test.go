@@ -61,13 +61,30 @@ func TestDumpMap(t *testing.T) {
 	require.NotEmpty(t, out)
 }
 
+// A case is redacted with what is expected of it, and still meets that.
+func TestDumpOfCase(t *testing.T) {
+	for _, file := range []string{"testdata/cases/preempts.yaml", "../../corpus/cases/group-in-one-rack.yaml"} {
+		status, out, errOut := preemptcheck(t, "", "dump", "--redact", file)
+		require.Equal(t, terminal.Agrees, status, errOut)
+		require.Contains(t, errOut, "The case holds what")
+		require.Contains(t, out, "kind: Case\nname: redacted\npreemptor: ")
+		require.Contains(t, out, "expect:")
+		require.NotContains(t, out, "description")
+		status, told, errOut := preemptcheck(t, out, "check", "-")
+		require.Equal(t, terminal.Agrees, status, told+errOut)
+	}
+}
+
 func TestBadDump(t *testing.T) {
 	for args, message := range map[string]string{
-		"dump testdata/dump/shop.yaml --map x":            "error: --map: without --redact there are no pseudonyms",
-		"dump testdata/cases/preempts.yaml":               "error: testdata/cases/preempts.yaml: is no cluster dump",
-		"dump testdata/dump/shop.yaml -o text":            "must be yaml or json",
-		"dump testdata/bad/truncated.yaml":                "error: testdata/bad/truncated.yaml",
-		"dump testdata/dump/shop.yaml --redact --map ./.": "error: open ./.: file exists",
+		"dump testdata/dump/shop.yaml --map x": "error: --map: without --redact there are no pseudonyms",
+		"dump testdata/cases":                  "error: testdata/cases: give one file",
+		"dump":                                 "error: give one file",
+		"dump testdata/cases/preempts.yaml -o json":          "error: a case is written in YAML only",
+		"dump ../../corpus/timelines/kubernetes-141694.yaml": "it is a timeline: only clusters can be pruned and redacted",
+		"dump testdata/dump/shop.yaml -o text":               "must be yaml or json",
+		"dump testdata/bad/truncated.yaml":                   "error: testdata/bad/truncated.yaml",
+		"dump testdata/dump/shop.yaml --redact --map ./.":    "error: open ./.: file exists",
 	} {
 		status, out, errOut := preemptcheck(t, "", strings.Fields(args)...)
 		require.Equal(t, terminal.CouldNot, status, args)

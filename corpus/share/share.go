@@ -38,6 +38,7 @@ type Options struct {
 type Report struct {
 	Counts   []prune.Count
 	Redacted bool
+	IsCase   bool // and no dump
 	// Replaced are how many names of each kind have a pseudonym.
 	Replaced []Replaced
 	// Map is the file with what the pseudonyms stand for, or "".
@@ -70,11 +71,8 @@ func Write(w io.Writer, s *corpus.Stream, o Options) (*Report, error) {
 		if err := readable(c); err != nil {
 			return nil, err
 		}
-		if o.Map != "" {
-			if err := save(o.Map, names); err != nil {
-				return nil, err
-			}
-			r.Map = o.Map
+		if err := r.save(o.Map, names); err != nil {
+			return nil, err
 		}
 	} else if err := readable(c); err != nil {
 		return nil, err
@@ -90,9 +88,13 @@ func Write(w io.Writer, s *corpus.Stream, o Options) (*Report, error) {
 // readable tells why a cluster would not be read again, if so.
 func readable(c *model.Cluster) error {
 	if err := apiserver.Objects(c.DeepCopy()); err != nil {
-		return fmt.Errorf("what is left of the cluster is not valid, please report it: %w", err)
+		return invalid(err)
 	}
 	return nil
+}
+
+func invalid(err error) error {
+	return fmt.Errorf("what is left of the cluster is not valid, please report it: %w", err)
 }
 
 // withoutReasons leaves out why a kind is not given: that names users.
@@ -109,8 +111,12 @@ func withoutReasons(given corpus.Given) corpus.Given {
 	return out
 }
 
-// save writes what pseudonyms stand for to a file that only its owner reads.
-func save(file string, names redact.Names) error {
+// save writes what pseudonyms stand for to a file that only its owner reads, if there is to be one.
+func (r *Report) save(file string, names redact.Names) error {
+	if file == "" {
+		return nil
+	}
+	r.Map = file
 	text, err := yaml.Marshal(names)
 	if err != nil {
 		return err
@@ -152,7 +158,11 @@ func (r *Report) WriteText(w io.Writer) {
 	if t.Empty() {
 		fmt.Fprintln(w, "The cluster is empty.")
 	} else {
-		fmt.Fprintln(w, "The dump holds what decisions about preemption depend on:")
+		what := "dump"
+		if r.IsCase {
+			what = "case"
+		}
+		fmt.Fprintf(w, "The %s holds what decisions about preemption depend on:\n", what)
 		fmt.Fprintln(w)
 		t.WriteText(w)
 		fmt.Fprintln(w)
