@@ -21,6 +21,7 @@ var keptAnnotations = []string{
 	v1.MigratedPluginsAnnotationKey,
 	resourcev1.ExtendedResourceClaimAnnotation,
 	resourcev1.PodResourceClaimAnnotation,
+	v1.MirrorPodAnnotationKey, // whose pods no eviction removes
 }
 
 func annotations(m map[string]string) map[string]string {
@@ -78,7 +79,7 @@ func pod(p *v1.Pod) {
 		if scheduler, _ := SchedulerOf(c.Message); c.Type != v1.DisruptionTarget || scheduler == "" {
 			c.Message = ""
 		}
-		resized = resized || c.Type != v1.DisruptionTarget
+		resized = resized || c.Type == v1.PodResizePending || c.Type == v1.PodResizeInProgress
 	}
 	if !resized {
 		// Without a resize a status that tells nothing counts like none (KEP-1287).

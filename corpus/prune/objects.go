@@ -16,10 +16,11 @@ var nodeFields = clusterMeta("Node", labels,
 	Field{"status.images[].names", of(Image)},
 	Field{"status.images[].sizeBytes", Text{}})
 
-var budgetFields = slices.Concat(meta("PodDisruptionBudget"), selector("spec.selector"), []Field{
+var budgetFields = slices.Concat(meta("PodDisruptionBudget", generation), selector("spec.selector"), []Field{
 	{"spec.minAvailable", of(Percentage)},
 	{"spec.maxUnavailable", of(Percentage)},
 	{"spec.unhealthyPodEvictionPolicy", word("IfHealthyBudget", "AlwaysAllow")},
+	{"status.observedGeneration", Text{}},
 	{"status.disruptedPods", name("Pod")},
 	{"status.disruptionsAllowed", Text{}},
 	{"status.currentHealthy", Text{}},

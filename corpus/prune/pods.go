@@ -54,7 +54,10 @@ var (
 	deleted = Field{"metadata.deletionTimestamp", Text{}}
 	labels  = Field{"metadata.labels", of(Labelled)}
 	owners  = Field{"metadata.ownerReferences[].{apiVersion,kind,name,uid,controller}", of(Owner)}
-	annots  = Field{"metadata.annotations", of(Annotations)}
+	// generation is what an observedGeneration refers to, which promises are about.
+	generation = Field{"metadata.generation", Text{}}
+
+	annots = Field{"metadata.annotations", of(Annotations)}
 )
 
 // selector is what is kept of a selector of labels.
@@ -126,9 +129,9 @@ var (
 	volumeMode = word(string(v1.PersistentVolumeBlock), string(v1.PersistentVolumeFilesystem))
 	honor      = word(string(v1.NodeInclusionPolicyHonor), string(v1.NodeInclusionPolicyIgnore))
 	truth      = word("True", "False", "Unknown")
-	conditions = word(string(v1.DisruptionTarget), string(v1.PodResizePending), string(v1.PodResizeInProgress))
+	conditions = word(string(v1.DisruptionTarget), string(v1.PodResizePending), string(v1.PodResizeInProgress), string(v1.PodReady), string(v1.PodScheduled))
 	reasons    = word("", v1.PodReasonPreemptionByScheduler, v1.PodReasonTerminationByKubelet, "DeletionByTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC",
-		v1.PodReasonInfeasible, v1.PodReasonDeferred, v1.PodReasonError)
+		v1.PodReasonInfeasible, v1.PodReasonDeferred, v1.PodReasonError, v1.PodReasonUnschedulable, v1.PodReasonSchedulingGated, v1.PodReasonSchedulerError)
 	policy = word(string(v1.PreemptLowerPriority), string(v1.PreemptNever))
 )
 
@@ -157,7 +160,7 @@ func disks(path string) []Field {
 // podFields is what is kept of a pod. Preferences are, as they decide where the members of
 // a group go, and so what is left for those after them.
 var podFields = slices.Concat(
-	meta("Pod", uid, created, deleted, labels, owners, Field{"metadata.deletionGracePeriodSeconds", Text{}}),
+	meta("Pod", uid, created, deleted, labels, owners, annots, generation, Field{"metadata.deletionGracePeriodSeconds", Text{}}),
 	container("spec.containers[]"),
 	container("spec.initContainers[]"),
 	nodeTerm("spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[]"),
@@ -211,6 +214,8 @@ var podFields = slices.Concat(
 		{"status.conditions[].reason", reasons},
 		{"status.conditions[].message", of(Message)},
 		{"status.conditions[].lastProbeTime", Text{}},
+		{"status.conditions[].observedGeneration", Text{}},
+		{"status.observedGeneration", Text{}},
 		{"status.allocatedResources", of(Resources)},
 		{"status.resources.requests", of(Resources)},
 		{"status.resourceClaimStatuses[].name", name(ClaimName)},
