@@ -77,7 +77,7 @@ dist: ## build what is released into dist/, for all platforms: make dist VERSION
 	$(GO) run ./internal/dist $(if $(VERSION),-version $(VERSION)) $(if $(PLATFORMS),-platforms $(PLATFORMS))
 
 golden: ## write the golden files of the tests anew
-	$(GO) test ./corpus ./cmd/preemptcheck ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
+	$(GO) test ./corpus ./corpus/share ./cmd/preemptcheck ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
 
 cover: ## show the test coverage of each package
 	$(GO) test -coverprofile cover.out -coverpkg ./... ./...
