@@ -23,12 +23,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 // decision is everything that the model allows for a cluster, in values that compare.
 type decision struct {
 	Unmodelled []string // where something is not modelled, and nothing else
+	Unknown    []string // to a release
 	Errors     int
 	Verdicts   map[string]model.Verdict
 	Search     bool
@@ -56,11 +58,22 @@ type Choice struct {
 	Actuation model.Actuation
 }
 
-func decide(t *testing.T, c *model.Cluster) (d decision) {
+// decideAs is what the algorithm of a release allows, and what of the cluster it does not know.
+func decideAs(t *testing.T, r release.Release, c *model.Cluster) decision {
+	d := decide(t, c, r.Rules())
+	for _, f := range r.Unknown(c) {
+		kind, _, _ := strings.Cut(f.Object, " ")
+		d.Unknown = append(d.Unknown, kind+" "+f.Field)
+	}
+	slices.Sort(d.Unknown)
+	return d
+}
+
+func decide(t *testing.T, c *model.Cluster, rules *answers.Rules) (d decision) {
 	if c.PreemptorGroup != "" {
 		return d // what is allowed follows from what is observed
 	}
-	s, err := answers.Decide(c, answers.Documented())
+	s, err := answers.Decide(c, rules)
 	if u := (model.Unmodelled)(nil); errors.As(err, &u) {
 		for _, f := range u {
 			kind, _, _ := strings.Cut(f.Object, " ")
@@ -248,7 +261,7 @@ func again(t *testing.T, c *model.Cluster) *model.Cluster {
 var none = map[string]string{}
 
 // tally is for the figures.
-type tally struct{ clusters, modelled, preempted, groups, volumes, devices, asked int }
+type tally struct{ clusters, modelled, preempted, groups, volumes, devices, asked, older int }
 
 // differs compares what was seen of a changed cluster with what is seen of the original. A few
 // are seen in several ways, where volumes are equally good: asked again, the scheduler has to
@@ -275,8 +288,8 @@ func (f *tally) alike(t *testing.T, system reference.System, c *model.Cluster, t
 	for _, count := range counts {
 		require.Equal(t, count.Before, count.Kept, "%s: %s", title, count.Kind)
 	}
-	want, seen := decide(t, c), observe(t, system, c)
-	require.Empty(t, cmp.Diff(want, decide(t, pruned), cmpopts.EquateEmpty()), "%s: pruned", title)
+	want, seen := decide(t, c, answers.Documented()), observe(t, system, c)
+	require.Empty(t, cmp.Diff(want, decide(t, pruned, answers.Documented()), cmpopts.EquateEmpty()), "%s: pruned", title)
 	require.Empty(t, f.differs(t, system, c, none, withNames(observe(t, system, pruned), none)), "%s: pruned", title)
 	if f.clusters%5 == 0 {
 		again(t, pruned)
@@ -285,8 +298,17 @@ func (f *tally) alike(t *testing.T, system reference.System, c *model.Cluster, t
 	out = again(t, out)
 	to := pseudonyms(c, out, names)
 	got := withNames(observe(t, system, out), none)
-	if diff := cmp.Diff(withNames(want, to), withNames(decide(t, out), none), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(withNames(want, to), withNames(decide(t, out, answers.Documented()), none), cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("%s: %s\n%v", title, diff, names)
+	}
+	older := release.Releases()[f.clusters%len(release.Releases())]
+	before := decideAs(t, older, c)
+	require.Empty(t, cmp.Diff(before, decideAs(t, older, pruned), cmpopts.EquateEmpty()), "%s: pruned, as %s", title, older)
+	if diff := cmp.Diff(withNames(before, to), withNames(decideAs(t, older, out), none), cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%s: as %s: %s\n%v", title, older, diff, names)
+	}
+	if before.Unmodelled == nil && before.Unknown == nil {
+		f.older++
 	}
 	if diff := f.differs(t, system, c, to, got); diff != "" {
 		t.Fatalf("%s: %s\n%v", title, diff, names)

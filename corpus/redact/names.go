@@ -57,6 +57,9 @@ func (n *names) settle() {
 		for i, name := range sorted {
 			given[name] = pseudonym(kind, name, fmt.Sprintf("%0*d", width, i+1))
 		}
+		if kind == zone {
+			inRegions(sorted, given)
+		}
 		n.given[kind] = given
 		title := kind
 		if key, is := strings.CutPrefix(kind, ValueOf); is {
@@ -65,6 +68,21 @@ func (n *names) settle() {
 		n.back[title] = make(map[string]string, len(given))
 		for name, p := range given {
 			n.back[title][p] = name
+		}
+	}
+}
+
+// inRegions gives zones whose names have three parts others of three parts: of a disk in several
+// zones of one plugin, the first two are the region (csi-translation-lib, plugins/gce_pd.go).
+func inRegions(sorted []string, given map[string]string) {
+	var regions []string
+	for _, name := range sorted {
+		if parts := strings.Split(name, "-"); len(parts) == 3 {
+			region := parts[0] + "-" + parts[1]
+			if !slices.Contains(regions, region) {
+				regions = append(regions, region)
+			}
+			given[name] = fmt.Sprintf("zone-%d-%s", slices.Index(regions, region)+1, strings.TrimPrefix(given[name], "zone-"))
 		}
 	}
 }

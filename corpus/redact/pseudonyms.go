@@ -73,13 +73,6 @@ func pseudonym(kind, name, number string) string {
 		return "0.0." + strings.TrimLeft(number, "0")
 	case ownerKind:
 		return "Owner" + number
-	case zone:
-		// Of a disk in several zones the region is made of the zone's name, if that has three
-		// parts (csi-translation-lib, gce_pd.go).
-		if parts := strings.Split(name, "-"); len(parts) == 3 {
-			return "zone-r-" + number
-		}
-		return "zone-" + number
 	}
 	if strings.HasPrefix(kind, ValueOf) {
 		return "value-" + number
