@@ -84,9 +84,7 @@ func (r *redaction) prepare(objects []runtime.Object) {
 		if meta, ok := o.(metav1.Object); ok {
 			labels := meta.GetLabels()
 			had := len(labels) > 0
-			maps.DeleteFunc(labels, func(key, _ string) bool {
-				return !r.selected[key] && !slices.Contains(zoneKeys, key) && !slices.Contains(regionKeys, key)
-			})
+			maps.DeleteFunc(labels, func(key, _ string) bool { return !r.selected[key] && !ranks(key) })
 			if _, pod := o.(*v1.Pod); len(labels) == 0 && had && pod {
 				labels[unselected] = ""
 			}
