@@ -80,7 +80,7 @@ live: ## run what reads a live cluster against a real etcd and kube-apiserver, 5
 	$(GO) test -count=1 -tags controlplane -timeout 30m -v -run 'LiveCluster|RoleIsWhatIsUsed|ControlPlane' ./cmd/preemptcheck
 
 golden: ## write the golden files of the tests anew
-	$(GO) test ./corpus ./cmd/preemptcheck ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
+	$(GO) test ./corpus ./corpus/share ./cmd/preemptcheck ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
 
 cover: ## show the test coverage of each package
 	$(GO) test -coverprofile cover.out -coverpkg ./... ./...

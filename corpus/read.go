@@ -33,6 +33,8 @@ type Stream struct {
 	// pods are in Pods, and nobody is the preemptor. The cases share its objects. It is nil
 	// if the stream is no dump.
 	Dump *model.Cluster
+	// About is what the dump says of itself, or what whoever read its cluster does.
+	About AboutDump
 }
 
 // Given says of kinds of objects, by their resource as kubectl names it ("csinodes"), that
@@ -78,6 +80,12 @@ func read(data []byte) (*Stream, error) {
 		return readCase(doc, &objects[0], objects[1:])
 	case *timelineDocument:
 		return readTimeline(doc, &objects[0], objects[1:])
+	case *dumpDocument:
+		s, err := readDump(objects[1:], doc.Given)
+		if err == nil {
+			s.About.Redacted = doc.Redacted
+		}
+		return s, err
 	}
 	return readDump(objects, nil)
 }
@@ -99,13 +107,15 @@ func FromObjects(objects []manifest.Object, given Given, name string) (*Stream, 
 	return nil, err
 }
 
-// newDocument knows the kinds Case and Timeline.
+// newDocument knows the kinds Case, Timeline and Dump.
 func newDocument(apiVersion, kind string) manifest.Named {
 	switch {
 	case apiVersion == APIVersion && kind == Kind:
 		return &document{}
 	case apiVersion == APIVersion && kind == TimelineKind:
 		return &timelineDocument{}
+	case apiVersion == APIVersion && kind == DumpKind:
+		return &dumpDocument{}
 	}
 	return nil
 }
@@ -128,10 +138,11 @@ func collect(objects []manifest.Object, strict bool) (*cluster, error) {
 		d := &objects[i]
 		_, isCase := d.Value.(*document)
 		_, isTimeline := d.Value.(*timelineDocument)
+		_, isDump := d.Value.(*dumpDocument)
 		switch {
-		case isCase || isTimeline:
+		case isCase || isTimeline || isDump:
 			return nil, d.Fail("kind", fmt.Errorf("a %s must be the first document of its stream, and the only %[1]s", d.Kind))
-		case d.Value == nil && (d.Kind == Kind || d.Kind == TimelineKind):
+		case d.Value == nil && (d.Kind == Kind || d.Kind == TimelineKind || d.Kind == DumpKind && isOurs(d.APIVersion)):
 			return nil, d.Fail("apiVersion", fmt.Errorf("%q is no version of a %s, %s is", d.APIVersion, d.Kind, APIVersion))
 		case d.Value == nil && strict:
 			return nil, d.Fail("kind", fmt.Errorf("unknown kind %s of %s", d.Kind, d.APIVersion))
@@ -178,6 +189,11 @@ func collect(objects []manifest.Object, strict bool) (*cluster, error) {
 
 // maxErrors is how many of the errors about one cluster are worth reading.
 const maxErrors = 10
+
+// isOurs tells whether an apiVersion is one of this program, if not a known one.
+func isOurs(apiVersion string) bool {
+	return strings.HasPrefix(apiVersion, strings.TrimSuffix(APIVersion, "v1alpha1"))
+}
 
 // locate says where in the stream the objects are that were not admitted.
 func (c *cluster) locate(err error) error {
@@ -311,7 +327,7 @@ func readDump(objects []manifest.Object, given Given) (*Stream, error) {
 		}
 	}
 	dump := gated
-	s := &Stream{Notes: c.notes, Dump: &dump}
+	s := &Stream{Notes: c.notes, Dump: &dump, About: AboutDump{Given: given}}
 	if len(waiting) == 0 && len(groups) == 0 {
 		s.Notes = append(s.Notes, "no pod waits for the default scheduler")
 	}

@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/preemptcheck/preemptcheck/corpus/manifest"
-	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // Write writes the case as a YAML stream that reads back as the same case; it
@@ -81,18 +77,8 @@ func (c *Case) render(terse bool) ([]byte, error) {
 		return nil, err
 	}
 	for _, object := range c.objects() {
-		kinds, _, err := scheme.Scheme.ObjectKinds(object)
-		if err != nil {
+		if err := writeObject(out, object, terse); err != nil {
 			return nil, fmt.Errorf("writing case %s: %w", c.Name, err)
-		}
-		object = object.DeepCopyObject()
-		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // written first, below
-		if terse {
-			dropDefaults(object)
-		}
-		apiVersion, kind := kinds[0].ToAPIVersionAndKind()
-		if err := put(apiVersion, kind, object); err != nil {
-			return nil, err
 		}
 	}
 	return buf.Bytes(), out.Close()
@@ -107,8 +93,7 @@ func (c *Case) objects() []kruntime.Object {
 	} else if q.Preemptor != nil {
 		last = []kruntime.Object{q.Preemptor}
 	}
-	return slices.Concat(model.ObjectsOf(q.PriorityClasses), q.Extra, model.ObjectsOf(q.Nodes), model.ObjectsOf(q.PodDisruptionBudgets),
-		model.ObjectsOf(q.Pods), last)
+	return append(objectsOf(q), last...)
 }
 
 // document is the Case document of the case.

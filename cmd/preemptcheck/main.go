@@ -90,6 +90,6 @@ was found.`,
 		return other(cmd, args)
 	}
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
-		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newReferences(), newFindings(), newRBAC(), newManual(), newFuzzWorker(), newScheduler())
+		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newDump(), newReferences(), newFindings(), newRBAC(), newManual(), newFuzzWorker(), newScheduler())
 	return root
 }

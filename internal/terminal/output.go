@@ -53,10 +53,15 @@ func (f formatFlag) usage() string {
 
 // OutputFlag adds -o to a command, which may know more than the formats of all.
 func OutputFlag(cmd *cobra.Command, f *Format, more ...Format) {
-	*f = Text
-	flag := formatFlag{f, []string{string(Text), string(JSON), string(YAML)}}
-	for _, other := range more {
-		flag.known = append(flag.known, string(other))
+	FormatFlag(cmd, f, append([]Format{Text, JSON, YAML}, more...)...)
+}
+
+// FormatFlag adds -o to a command that knows just these formats, the first by default.
+func FormatFlag(cmd *cobra.Command, f *Format, known ...Format) {
+	*f = known[0]
+	flag := formatFlag{Format: f}
+	for _, format := range known {
+		flag.known = append(flag.known, string(format))
 	}
 	cmd.Flags().VarP(flag, "output", "o", flag.usage())
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(flag.known, cobra.ShellCompDirectiveNoFileComp))

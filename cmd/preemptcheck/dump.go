@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/share"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
+)
+
+func newDump() *cobra.Command {
+	var in input
+	var o share.Options
+	var output terminal.Format
+	cmd := &cobra.Command{
+		Use:   "dump [FILE]",
+		Short: "Write what decisions depend on of a cluster, with names or without",
+		Long: `Dump writes to standard output what of a cluster decisions about preemption depend on,
+and nothing else: each object is made anew of the fields that the scheduler, or the model of it,
+reads. "preemptcheck check" and "explain" read it, and decide alike. Standard error tells what was
+kept.
+
+With --redact, all names, labels, taints, images and other texts are replaced by pseudonyms, each the
+same wherever it occurs, so that the dump can be attached to an issue. It still decides alike. --map
+saves what the pseudonyms stand for, for you alone. docs/dump.md tells what is kept, and what can
+be inferred from it.
+
+FILE is a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A -o yaml) or a case, or - for
+standard input. Without it the live cluster is read.`,
+		Example: `  preemptcheck dump --context production > cluster.yaml
+  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck dump - --redact --map names.yaml > cluster.yaml
+  preemptcheck explain cluster.yaml`,
+	}
+	cmd.Flags().StringArrayVarP(&in.files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
+	in.wants = true
+	clusterFlags(cmd, &in.cluster)
+	cmd.Flags().BoolVar(&o.Redact, "redact", false, "replace names, labels, taints, images and other texts by pseudonyms")
+	cmd.Flags().StringVar(&o.Map, "map", "", "with --redact, save what the pseudonyms stand for to this new `FILE`")
+	terminal.FormatFlag(cmd, &output, terminal.YAML, terminal.JSON)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.Map != "" && !o.Redact {
+			return errors.New("--map: without --redact there are no pseudonyms")
+		}
+		s, err := in.loadDumpOrCase(cmd, args)
+		if err != nil {
+			return err
+		}
+		o.JSON = output == terminal.JSON
+		stop := terminal.NewProgress(cmd.ErrOrStderr()).Watch("writing the dump")
+		var report *share.Report
+		if s.Dump != nil {
+			report, err = share.Write(cmd.OutOrStdout(), s, o)
+		} else {
+			report, err = share.WriteCase(cmd.OutOrStdout(), s.Cases[0], o)
+		}
+		stop()
+		if err != nil {
+			return err
+		}
+		report.WriteText(cmd.ErrOrStderr())
+		return nil
+	}
+	return cmd
+}
+
+// loadDumpOrCase reads a dump, or the one case that there is to be.
+func (in *input) loadDumpOrCase(cmd *cobra.Command, args []string) (*corpus.Stream, error) {
+	paths := append(args, in.files...)
+	if len(paths) != 1 {
+		return in.loadDump(cmd, args)
+	}
+	s, err := read(cmd, paths[0])
+	if err == nil && s.Dump == nil && len(s.Cases) != 1 {
+		err = fmt.Errorf("%s: give one file: there are %d cases", paths[0], len(s.Cases))
+	}
+	return s, err
+}
