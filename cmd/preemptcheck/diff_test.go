@@ -150,11 +150,11 @@ func TestBadDiff(t *testing.T) {
 		{"--from v1.29.6 --to v1.31.14 --each", `error: the scheduler of v1.30.14 is not built: run "preemptcheck references --build v1.30.14"`},
 		{"--from v1.31.0 --to v1.31.14 --workers 0", "error: --workers: must be at least 1"},
 		{"--from v1.31.0 --to v1.31.14 --cases 5 testdata/diff", "error: --cases: is for clusters that are generated, but there are files"},
-		{"--from v1.31.0 --to v1.31.14 --pod shop/web", "error: --pod: is for files, and there are none"},
+		{"--from v1.31.0 --to v1.31.14 --pod shop/web", "error: --pod: is for files and live clusters, and there are none"},
 		{"--from v1.31.0 --to v1.31.14 testdata/diff --pod shop/gone", "error: --pod: no pod shop/gone waits"},
 		{"--from v1.31.0 --to v1.31.14 testdata/nowhere.yaml", "error: stat testdata/nowhere.yaml: no such file or directory"},
 		{"--from v1.31.0 --to v1.31.14 testdata/bad/truncated.yaml", "error: testdata/bad/truncated.yaml"},
-		{"--from v1.31.0 --to v1.31.14 -o xml", "must be text, json, yaml or markdown"},
+		{"--from v1.31.0 --to v1.31.14 -o xml", "must be text, json, yaml, markdown or html"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			status, out, errOut := preemptcheck(t, "", append([]string{"diff"}, strings.Fields(test.args)...)...)

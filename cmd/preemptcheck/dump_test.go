@@ -79,7 +79,7 @@ func TestBadDump(t *testing.T) {
 	for args, message := range map[string]string{
 		"dump testdata/dump/shop.yaml --map x": "error: --map: without --redact there are no pseudonyms",
 		"dump testdata/cases":                  "error: testdata/cases: give one file",
-		"dump":                                 "error: give one file",
+		"dump":                                 "error: which cluster? Give files",
 		"dump testdata/cases/preempts.yaml -o json":          "error: a case is written in YAML only",
 		"dump ../../corpus/timelines/kubernetes-141694.yaml": "it is a timeline: only clusters can be pruned and redacted",
 		"dump testdata/dump/shop.yaml -o text":               "must be yaml or json",

@@ -100,9 +100,9 @@ func TestBadUse(t *testing.T) {
 	emptyCache(t)
 	for _, test := range []struct{ args, message string }{
 		{"frobnicate", `error: unknown command "frobnicate"`},
-		{"check", "error: which files?"},
+		{"check", "error: which cluster? Give files, or - for standard input"},
 		{"check --what x", "error: unknown flag: --what"},
-		{"check -o xml x", "must be text, json or yaml"},
+		{"check -o xml x", "must be text, json, yaml, wide, name or html"},
 		{"check --reference v1.2.3 x", `error: --reference: this binary cannot run "v1.2.3"`},
 		{"references --build latest", `error: "latest" is no release: want v1.31.0, for example`},
 		{"references --build v1.24.0", "error: the scheduler of v1.24.0 cannot be driven: v1."},
