@@ -101,7 +101,7 @@ func TestReproduceOnALiveCluster(t *testing.T) {
 	server := httptest.NewServer(small("v1.37.1"))
 	defer server.Close()
 	_, out, _ := preemptcheck(t, "", "check", "--server", server.URL, "--reference", "careless", "-o", "json")
-	require.Contains(t, out, "preemptcheck check --reference careless --server "+server.URL+" --pod shop/web")
+	require.Contains(t, out, "preemptcheck check --reference v1.37.1 --server "+server.URL+" --pod shop/web")
 }
 
 func TestRBAC(t *testing.T) {

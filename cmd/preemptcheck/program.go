@@ -42,7 +42,9 @@ func program() string {
 // same scheduler.
 func commandFor(command, reference string, c *corpus.Case) string {
 	line := program() + " " + command
-	if flags := flagsFor(reference); flags != "" {
+	if strings.HasPrefix(c.File, liveName) {
+		line += " --reference " + reference // another time the cluster may choose another one
+	} else if flags := flagsFor(reference); flags != "" {
 		line += " " + flags
 	}
 	line += source(c)
