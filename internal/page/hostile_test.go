@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -153,4 +154,13 @@ func TestPagesAreText(t *testing.T) {
 		require.NoError(t, write(&out))
 		require.True(t, utf8.Valid(out.Bytes()), name)
 	}
+}
+
+func numbers(t *testing.T, texts []string) (all []int) {
+	for _, s := range texts {
+		n, err := strconv.Atoi(s)
+		require.NoError(t, err)
+		all = append(all, n)
+	}
+	return all
 }
