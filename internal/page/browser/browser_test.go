@@ -110,10 +110,10 @@ func TestMarks(t *testing.T) {
 	seen := func(what string) bool {
 		return eval[bool](p, fmt.Sprintf("[...document.querySelectorAll('.map %s')].some(e => e.getClientRects().length > 0)", what))
 	}
-	require.False(t, seen(".victim .mark"))
+	require.False(t, seen(".nodes .victim .mark"))
 	require.False(t, seen(".bar.after"))
 	p.run(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
-	require.True(t, seen(".victim .mark"))
+	require.True(t, seen(".nodes .victim .mark"))
 	require.False(t, seen(".bar.after"))
 	p.run(chromedp.KeyEvent(kb.End))
 	require.True(t, seen(".bar.after"))

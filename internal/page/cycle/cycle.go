@@ -248,7 +248,14 @@ func (v *view) versus(c *model.Cluster) (err error) {
 		v.Want = append(v.Want, drawn)
 	}
 	if len(v.Want) == 0 {
-		v.Want = []answer{{Title: "Nobody", Text: "Nothing is allowed to be preempted."}}
+		stays := answer{Title: "Nobody", Text: "Nothing is allowed to be preempted."}
+		if e.Reference.Pick != "" {
+			facts := &drawing.Facts{Only: []string{e.Reference.Pick}}
+			if stays.Boxes, err = drawing.Boxes(c, facts, "Allowed: "+e.Reference.Pick+" as it is"); err != nil {
+				return err
+			}
+		}
+		v.Want = []answer{stays}
 	}
 	got := answer{Title: "Nothing preempted", Text: "It " + strings.TrimPrefix(did(e), "it ") + "."}
 	if e.Reference.Pick != "" {
