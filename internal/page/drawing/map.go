@@ -158,6 +158,10 @@ func newMap(c *model.Cluster, facts *Facts) *mapView {
 			}
 		}
 	}
+	if len(nodes) > maxUnsorted {
+		nodes = slices.Clone(nodes)
+		slices.SortStableFunc(nodes, func(a, b *v1.Node) int { return facts.rank(a.Name) - facts.rank(b.Name) })
+	}
 	view := &mapView{Total: len(nodes), PerNode: m.measure(nodes)}
 	boxes := m.boxes(nodes)
 	view.Grouped = len(boxes) < len(nodes)
@@ -174,6 +178,21 @@ func newMap(c *model.Cluster, facts *Facts) *mapView {
 	}
 	view.Legend = m.legend(view.Nodes)
 	return view
+}
+
+// maxUnsorted is how many nodes are found at a glance: of more, those that matter come first.
+const maxUnsorted = 12
+
+// rank is how much a node matters, 0 the most.
+func (f *Facts) rank(node string) int {
+	order := []State{Picked, Allowed, Fits, Candidate, NoHelp, Fails}
+	n := f.Node(node)
+	for i, s := range order {
+		if slices.Contains(n.States, s) {
+			return i
+		}
+	}
+	return len(order)
 }
 
 func density(boxes int) string {
