@@ -112,6 +112,7 @@
   let shown = null;
   const show = (item) => {
     if (!detail || !item || item === shown) return;
+    if (item.matches('.legend *')) return;
     if (shown) shown.classList.remove('at');
     shown = item;
     shown.classList.add('at');

@@ -244,7 +244,7 @@ func TestFilter(t *testing.T) {
 
 // Large clusters are small files, and soon there.
 func TestLarge(t *testing.T) {
-	for _, name := range []string{"200-nodes", "5000-nodes"} {
+	for _, name := range []string{"200-nodes", "5000-nodes", "crowded"} {
 		t.Run(name, func(t *testing.T) {
 			info, err := os.Stat(file(name))
 			require.NoError(t, err)

@@ -118,10 +118,20 @@ func Write(w io.Writer, c *model.Cluster, e *explanation.Explanation) error {
 	return d.Write(w)
 }
 
-// embedded is the explanation as the page holds it: without the candidates that are not listed.
+// maxPods is how many victims and reprieved pods the data of a page has, beyond those of the best candidate.
+const maxPods = 5000
+
+// embedded is the explanation as the page holds it: the best candidates of those that are listed.
 func embedded(e *explanation.Explanation) *explanation.Explanation {
 	short := *e
-	short.Candidates = short.Candidates[:min(len(short.Candidates), MaxListed)]
+	pods, shown := 0, 0
+	for _, c := range e.Candidates[:min(len(e.Candidates), MaxListed)] {
+		if pods += len(c.Victims) + len(c.Reprieved); pods > maxPods && shown > 0 {
+			break
+		}
+		shown++
+	}
+	short.Candidates = short.Candidates[:shown]
 	short.Choices = short.Choices[:min(len(short.Choices), MaxListed)]
 	return &short
 }

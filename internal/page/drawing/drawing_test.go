@@ -120,3 +120,34 @@ func TestOddQuantities(t *testing.T) {
 		}
 	}
 }
+
+// On a crowded node, neighbours that are alike are one block; a pod that asks for nothing of the first resource is told
+// of where it asks for something.
+func TestCrowded(t *testing.T) {
+	p := mk.Pod("p", 9, mk.CPU("1"))
+	for _, test := range []struct{ pods, blocks int }{{40, 41}, {41, 3}} {
+		c := mk.Cluster(p, mk.Node("n", "100"))
+		facts := &drawing.Facts{Preemptors: []*v1.Pod{p}}
+		n := facts.Node("n")
+		n.Add(drawing.Fits)
+		for i := range test.pods {
+			name := fmt.Sprintf("x%d", i)
+			c.Pods = append(c.Pods, mk.Pod(name, 1, mk.On("n"), mk.CPU("1")))
+			if i%2 == 0 {
+				n.Victims["default/"+name] = "so"
+			}
+		}
+		out, err := drawing.Draw(c, facts)
+		require.NoError(t, err)
+		require.Equal(t, test.blocks, strings.Count(string(out), "data-item tabindex=\"-1\" role=\"img\""))
+		if test.blocks == 3 {
+			require.Contains(t, string(out), "<title>20 pods\npriority 1\ndefault/x1, ")
+			require.Contains(t, string(out), "<title>21 pods\npriority 1\nvictim\ndefault/x0, ")
+		}
+	}
+	c := mk.Cluster(p, mk.Node("n", "1"), mk.Pod("none", 1, mk.On("n")), mk.Pod("some", 1, mk.On("n"), mk.CPU("1")))
+	out, err := drawing.Draw(c, &drawing.Facts{Preemptors: []*v1.Pod{p}})
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(out), "<title>default/none"))
+	require.Equal(t, 1, strings.Count(string(out), "<title>default/some"))
+}
