@@ -59,7 +59,7 @@ func (m Mood) Sign() string {
 	case Bad:
 		return "✗"
 	}
-	return "?"
+	return "!"
 }
 
 //go:embed assets/page.css

@@ -176,7 +176,7 @@ func pages(t testing.TB, suffix string) map[string]func(io.Writer) error {
 
 	different := &diff.Report{From: "v1", To: "v2", Command: "command", Comparisons: []*diff.Pair{{From: "v1", To: "v2", Cases: []*diff.Case{{Name: "a", Verdict: "different", Why: "so", FromDoes: "this", ToDoes: "that", Because: []string{"it changed"}}},
 		Ways:      []*diff.Way{{Change: &releasediff.Change{Title: "t", Before: "b", After: "a", Source: "s"}, Kinds: []*diff.Difference{{Kind: "k", FromDoes: "this", ToDoes: "that", Cluster: "c", Reproduce: "r", Case: "no case"}}}},
-		Timelines: &diff.Timelines{CannotRun: []string{"v0"}, Given: []*diff.GivenTimeline{{Name: "g", Why: "w", Differences: []diff.TimelineDifference{{Kind: "k", FromDoes: "f", ToDoes: "t"}}}}}}}}
+		Timelines: &diff.Timelines{Kinds: []*diff.TimelineKind{{Kind: "k", Finding: "f", Upstream: "u", Promise: "p", Source: "s", Example: &diff.TimelineExample{Steps: []string{"step"}, Reproduce: "r", Case: "none"}}}, CannotRun: []string{"v0"}, Given: []*diff.GivenTimeline{{Name: "g", Why: "w", Differences: []diff.TimelineDifference{{Kind: "k", FromDoes: "f", ToDoes: "t"}}}}}}}}
 	suffixed(reflect.ValueOf(different), suffix)
 	all["diff"] = func(w io.Writer) error { return reports.Diff(w, different) }
 	return all

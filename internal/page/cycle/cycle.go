@@ -87,9 +87,12 @@ type answer struct {
 //go:embed cycle.html
 var source string
 
-var body = template.Must(template.New("cycle").Funcs(template.FuncMap{"some": some, "join": strings.Join, "plural": words.Plural}).Parse(source))
+var body = template.Must(template.New("cycle").Funcs(template.FuncMap{"some": some, "few": few, "join": strings.Join, "plural": words.Plural}).Parse(source))
 
 func some(names []string) string { return words.Some(names, MaxNamed) }
+
+// few names fewer, where there is little room.
+func few(names []string) string { return words.Some(names, 3) }
 
 // Write writes the page of a cycle. The explanation has to hold all candidates: those beyond MaxListed
 // are drawn, but not listed.

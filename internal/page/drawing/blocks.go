@@ -35,10 +35,14 @@ func (m *mapper) row(n *v1.Node, f *Node, i int, name v1.ResourceName, lead bool
 	}
 	r.Sum = fmt.Sprintf("%s / %s", amount(name, l.used), amount(name, room))
 	r.NowText = fmt.Sprintf("%s: %s of %s requested", name, amount(name, l.used), amount(name, room))
+	if l.nominated > 0 {
+		r.Sum += " + " + amount(name, l.nominated)
+		r.NowText += fmt.Sprintf(", and %s by nominated pods", amount(name, l.nominated))
+	}
 	if len(m.preemptors) == 1 && slices.ContainsFunc(f.States, func(s State) bool { return s == Fails || s == Fits || s == Unjudged }) {
 		p := m.preemptors[0]
 		how := role{"need", "★", "the preemptor, as it would be beside the others"}
-		if l.used+p.requests[name] > room {
+		if l.used+l.nominated+p.requests[name] > room {
 			how = role{"need over", "★", "the preemptor: there is no room for it beside the others"}
 		}
 		l.add(-1, p, []role{how})
@@ -65,7 +69,9 @@ func (m *mapper) row(n *v1.Node, f *Node, i int, name v1.ResourceName, lead bool
 // layout puts blocks side by side.
 type layout struct {
 	name        v1.ResourceName
-	scale, used float64
+	scale       float64
+	used        float64 // by pods that are there
+	nominated   float64 // by those that are not yet
 	lead, named bool
 	crowded     bool
 	titled      map[int]bool // the keys of pods with a title, in whatever bar of the node
@@ -86,7 +92,11 @@ func (l *layout) add(key int, p *pod, roles []role) {
 	if value <= 0 {
 		return
 	}
-	l.used += value
+	if p.Spec.NodeName == "" && key >= 0 {
+		l.nominated += value
+	} else {
+		l.used += value
+	}
 	class := "pod"
 	for _, r := range roles {
 		class += " " + r.class

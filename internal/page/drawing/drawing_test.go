@@ -65,7 +65,7 @@ func TestMarks(t *testing.T) {
 	for _, after := range drawn(t, c, facts, "after") {
 		require.NotContains(t, after, "default/v")
 	}
-	require.Contains(t, drawn(t, c, facts, "rsum"), "4 / 3")
+	require.Contains(t, drawn(t, c, facts, "rsum"), "3 / 3 + 1")
 }
 
 // Up to the limit each node is a box. Beyond, those that are alike are one, and those that matter are alone.

@@ -143,7 +143,7 @@ func newMap(c *model.Cluster, facts *Facts) *mapView {
 	for _, pods := range m.on {
 		slices.SortStableFunc(pods, func(a, b *pod) int {
 			f := facts.Node(cmp.Or(a.Spec.NodeName, a.Status.NominatedNodeName))
-			return cmp.Or(cmp.Compare(b.priority, a.priority), fate(a, f)-fate(b, f))
+			return cmp.Or(waiting(a)-waiting(b), cmp.Compare(b.priority, a.priority), fate(a, f)-fate(b, f))
 		})
 	}
 	for _, p := range c.Pods {
@@ -189,6 +189,14 @@ func newMap(c *model.Cluster, facts *Facts) *mapView {
 	return view
 }
 
+// waiting is 1 for a pod that is only nominated to its node: it comes last.
+func waiting(p *pod) int {
+	if p.Spec.NodeName == "" {
+		return 1
+	}
+	return 0
+}
+
 // fate puts pods of one priority with the same fate side by side: those that stay come first.
 func fate(p *pod, f *Node) (n int) {
 	if _, ok := f.Victims[p.key]; ok {
@@ -205,7 +213,7 @@ const maxUnsorted = 12
 
 // rank is how much a node matters, 0 the most.
 func (f *Facts) rank(node string) int {
-	order := []State{Picked, Allowed, Fits, Candidate, NoHelp, Fails}
+	order := []State{Picked, Allowed, Members, Fits, Candidate, NoHelp, Fails}
 	n := f.Node(node)
 	for i, s := range order {
 		if slices.Contains(n.States, s) {
@@ -350,12 +358,12 @@ var stages = []struct {
 	more []State
 }{
 	{"filter", []State{Hopeless, Fits, Fails}}, {"eligible", nil}, {"potential", []State{Potential}}, {"dryrun", []State{Helps, NoHelp}},
-	{"candidates", []State{Candidate}}, {"extenders", nil}, {"pick", []State{Picked, Allowed}}, {"actuate", nil}, {"end", nil},
+	{"candidates", []State{Candidate}}, {"extenders", nil}, {"pick", []State{Picked, Allowed, Members}}, {"actuate", nil}, {"end", nil},
 }
 
 // stateWords say how a node stands.
 var stateWords = map[State]string{
-	Picked: "picked", Allowed: "may be picked", Candidate: "candidate", Helps: "helps", NoHelp: "no help", Potential: "tried", Hopeless: "cannot help", Fits: "fits", Fails: "does not fit",
+	Picked: "picked", Members: "gets members", Allowed: "may be picked", Candidate: "candidate", Helps: "helps", NoHelp: "no help", Potential: "tried", Hopeless: "cannot help", Fits: "fits", Fails: "does not fit",
 }
 
 // tagsOf say in a word how a node stands at each stage.
