@@ -4,7 +4,7 @@ FOR  ?= 1m
 CASES ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders same-traces releases release-differences upstream-tests upstream-mends mutations lint dist live golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders same-traces releases release-differences upstream-tests upstream-mends mutations lint dist live browser golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,11 @@ dist: ## build what is released into dist/, for all platforms: make dist VERSION
 
 live: ## run what reads a live cluster against a real etcd and kube-apiserver, 5,000 nodes and 50,000 pods included; builds both
 	$(GO) test -count=1 -tags controlplane -timeout 30m -v -run 'LiveCluster|RoleIsWhatIsUsed|ControlPlane' ./cmd/preemptcheck
+
+browser: ## test the pages in a real Chromium (Debian's package chromium, or CHROMIUM=path); pictures go to PICTURES=folder
+	mkdir -p bin/axe
+	cd bin/axe && npm pack --silent axe-core@4.14.1 && tar xzf axe-core-4.14.1.tgz
+	AXE=$(CURDIR)/bin/axe/package/axe.min.js $(GO) test -count=1 -timeout 30m -tags browser ./internal/page/browser
 
 golden: ## write the golden files of the tests anew
 	$(GO) test ./corpus ./corpus/share ./cmd/preemptcheck ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update

@@ -59,7 +59,7 @@ func (m Mood) Sign() string {
 	case Bad:
 		return "✗"
 	}
-	return "?"
+	return "!"
 }
 
 //go:embed assets/page.css
@@ -97,7 +97,7 @@ func (d *Document) Write(w io.Writer) error {
 		JSON   json.RawMessage
 	}{d, policy, template.CSS(style), template.JS(script), data})
 	if err == nil {
-		_, err = w.Write(out.Bytes())
+		_, err = w.Write(bytes.ToValidUTF8(out.Bytes(), []byte("\ufffd")))
 	}
 	return err
 }

@@ -50,7 +50,8 @@
       on.setAttribute('aria-disabled', at === links.length - 1);
       if (panel) panel.dataset.stage = stages[at].dataset.name;
       const list = links[at].closest('ol');
-      list.scrollLeft = links[at].offsetLeft - list.offsetLeft - list.clientWidth / 2 + links[at].offsetWidth / 2;
+      const item = links[at].parentElement;
+      list.scrollLeft = item.offsetLeft - list.offsetLeft - list.clientWidth / 2 + item.offsetWidth / 2;
       if (aloud) said.textContent = links[at].textContent;
     };
     back.addEventListener('click', () => go(at - 1));
@@ -111,6 +112,7 @@
   let shown = null;
   const show = (item) => {
     if (!detail || !item || item === shown) return;
+    if (item.matches('.legend *')) return;
     if (shown) shown.classList.remove('at');
     shown = item;
     shown.classList.add('at');

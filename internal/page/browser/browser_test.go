@@ -58,6 +58,8 @@ func (p *tab) shoot(name string) {
 	}
 	var picture []byte
 	p.run(chromedp.CaptureScreenshot(&picture))
+	picture, err := small(picture)
+	require.NoError(p, err)
 	require.NoError(p, os.MkdirAll(folder, 0o755))
 	require.NoError(p, os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644))
 }
@@ -110,10 +112,10 @@ func TestMarks(t *testing.T) {
 	seen := func(what string) bool {
 		return eval[bool](p, fmt.Sprintf("[...document.querySelectorAll('.map %s')].some(e => e.getClientRects().length > 0)", what))
 	}
-	require.False(t, seen(".victim .mark"))
+	require.False(t, seen(".nodes .victim .mark"))
 	require.False(t, seen(".bar.after"))
 	p.run(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
-	require.True(t, seen(".victim .mark"))
+	require.True(t, seen(".nodes .victim .mark"))
 	require.False(t, seen(".bar.after"))
 	p.run(chromedp.KeyEvent(kb.End))
 	require.True(t, seen(".bar.after"))
@@ -242,7 +244,7 @@ func TestFilter(t *testing.T) {
 
 // Large clusters are small files, and soon there.
 func TestLarge(t *testing.T) {
-	for _, name := range []string{"200-nodes", "5000-nodes"} {
+	for _, name := range []string{"200-nodes", "5000-nodes", "crowded"} {
 		t.Run(name, func(t *testing.T) {
 			info, err := os.Stat(file(name))
 			require.NoError(t, err)
@@ -259,5 +261,46 @@ func TestLarge(t *testing.T) {
 			require.Less(t, ready, 2000.0)
 			require.Less(t, time.Since(begun), 2*time.Second)
 		})
+	}
+}
+
+// The pictures of docs/pictures are made here, if PICTURES names a folder.
+func TestPictures(t *testing.T) {
+	for _, shot := range []struct {
+		name, page, theme string
+		size              size
+	}{
+		{"disagrees", "disagrees#stage-filter", "light", size{1280, 860}},
+		{"cycle-dry-run", "cycle#stage-dryrun", "dark", size{1280, 760}},
+		{"cycle-narrow", "budget#stage-pick", "light", size{390, 844}},
+		{"200-nodes", "200-nodes#stage-pick", "light", size{1600, 900}},
+		{"timeline", "timeline", "light", size{1280, 900}},
+		{"findings", "findings", "dark", size{1280, 860}},
+		{"campaign", "campaign", "light", size{1280, 640}},
+	} {
+		t.Run(shot.name, func(t *testing.T) {
+			p := open(t, shot.page, shot.theme, shot.size)
+			if shot.name == "disagrees" {
+				p.run(chromedp.Evaluate("scrollTo(0, 0)", nil))
+			}
+			if shot.name == "cycle-dry-run" {
+				p.run(chromedp.Evaluate("document.querySelector('.nodes .victim').focus()", nil))
+			}
+			if shot.name == "timeline" {
+				for range 6 {
+					p.run(chromedp.KeyEvent(kb.ArrowRight))
+				}
+			}
+			p.shoot("docs-" + shot.name)
+		})
+	}
+}
+
+// The stage that one is at is in sight, also on a phone.
+func TestStepIsInSight(t *testing.T) {
+	p := open(t, "cycle", "light", size{390, 844})
+	for range 6 {
+		p.run(chromedp.KeyEvent(kb.ArrowRight))
+		require.True(t, eval[bool](p, "(() => { const a = document.querySelector('[data-steps] [aria-current]').getBoundingClientRect(), l = document.querySelector('[data-steps] ol').getBoundingClientRect(); return a.left >= l.left - 1 && a.right <= l.right + 1 })()"), eval[string](p, current))
 	}
 }

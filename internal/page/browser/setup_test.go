@@ -48,7 +48,9 @@ var shown = []struct {
 	{"disagrees", []string{"explain", "corpus/cases/finding-empty-selector.yaml"}},
 	{"no-help", []string{"explain", "corpus/cases/contradictory-affinity-preempts-nobody.yaml"}},
 	{"crash", []string{"explain", "corpus/cases/finding-class-annotation-crashes-score.yaml"}},
-	{"group", []string{"explain", "corpus/cases/composite-group-goes-as-a-whole.yaml"}},
+	{"units", []string{"explain", "corpus/cases/composite-group-goes-as-a-whole.yaml"}},
+	{"group", []string{"explain", "corpus/cases/finding-members-stay-nominated.yaml"}},
+	{"group-preempts", []string{"explain", "corpus/cases/finding-nomination-by-own-priority.yaml"}},
 	{"timeline", []string{"explain", "corpus/timelines/kubernetes-106780.yaml"}},
 	{"timeline-of-finding", []string{"explain", "corpus/timelines/finding-gated-by-vain-preemption.yaml"}},
 	{"check", []string{"check", "corpus/cases"}},
@@ -56,6 +58,7 @@ var shown = []struct {
 	{"campaign", []string{"report", "CAMPAIGN"}},
 	{"200-nodes", []string{"explain", "200.yaml"}},
 	{"5000-nodes", []string{"explain", "5000.yaml"}},
+	{"crowded", []string{"explain", "crowd-200.yaml"}},
 }
 
 func TestMain(m *testing.M) {
@@ -123,7 +126,7 @@ func write() error {
 	if err := call("", "go", "build", "-o", program, "./cmd/preemptcheck"); err != nil {
 		return err
 	}
-	for name, size := range map[string]mk.Size{"200.yaml": {Nodes: 200, Bound: 2000, Pending: 1}, "5000.yaml": {Nodes: 5000, Bound: 50_000, Pending: 1}} {
+	for name, size := range map[string]mk.Size{"200.yaml": {Nodes: 200, Bound: 2000, Pending: 1}, "5000.yaml": {Nodes: 5000, Bound: 50_000, Pending: 1}, "crowd-200.yaml": {Nodes: 200, Bound: 50_000, Pending: 1}} {
 		f, err := os.Create(filepath.Join(dir, name))
 		if err != nil {
 			return err
@@ -152,7 +155,9 @@ func write() error {
 			return err
 		}
 	}
-	os.Remove(filepath.Join(dir, "5000.yaml"))
+	for _, name := range []string{"5000.yaml", "crowd-200.yaml"} {
+		os.Remove(filepath.Join(dir, name))
+	}
 	out, err := os.Create(file("diff"))
 	if err != nil {
 		return err

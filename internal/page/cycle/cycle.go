@@ -87,9 +87,12 @@ type answer struct {
 //go:embed cycle.html
 var source string
 
-var body = template.Must(template.New("cycle").Funcs(template.FuncMap{"some": some, "join": strings.Join, "plural": words.Plural}).Parse(source))
+var body = template.Must(template.New("cycle").Funcs(template.FuncMap{"some": some, "few": few, "join": strings.Join, "plural": words.Plural}).Parse(source))
 
 func some(names []string) string { return words.Some(names, MaxNamed) }
+
+// few names fewer, where there is little room.
+func few(names []string) string { return words.Some(names, 3) }
 
 // Write writes the page of a cycle. The explanation has to hold all candidates: those beyond MaxListed
 // are drawn, but not listed.
@@ -118,10 +121,20 @@ func Write(w io.Writer, c *model.Cluster, e *explanation.Explanation) error {
 	return d.Write(w)
 }
 
-// embedded is the explanation as the page holds it: without the candidates that are not listed.
+// maxPods is how many victims and reprieved pods the data of a page has, beyond those of the best candidate.
+const maxPods = 5000
+
+// embedded is the explanation as the page holds it: the best candidates of those that are listed.
 func embedded(e *explanation.Explanation) *explanation.Explanation {
 	short := *e
-	short.Candidates = short.Candidates[:min(len(short.Candidates), MaxListed)]
+	pods, shown := 0, 0
+	for _, c := range e.Candidates[:min(len(e.Candidates), MaxListed)] {
+		if pods += len(c.Victims) + len(c.Reprieved); pods > maxPods && shown > 0 {
+			break
+		}
+		shown++
+	}
+	short.Candidates = short.Candidates[:shown]
 	short.Choices = short.Choices[:min(len(short.Choices), MaxListed)]
 	return &short
 }
@@ -248,7 +261,14 @@ func (v *view) versus(c *model.Cluster) (err error) {
 		v.Want = append(v.Want, drawn)
 	}
 	if len(v.Want) == 0 {
-		v.Want = []answer{{Title: "Nobody", Text: "Nothing is allowed to be preempted."}}
+		stays := answer{Title: "Nobody", Text: "Nothing is allowed to be preempted."}
+		if e.Reference.Pick != "" {
+			facts := &drawing.Facts{Only: []string{e.Reference.Pick}}
+			if stays.Boxes, err = drawing.Boxes(c, facts, "Allowed: "+e.Reference.Pick+" as it is"); err != nil {
+				return err
+			}
+		}
+		v.Want = []answer{stays}
 	}
 	got := answer{Title: "Nothing preempted", Text: "It " + strings.TrimPrefix(did(e), "it ") + "."}
 	if e.Reference.Pick != "" {

@@ -58,7 +58,7 @@ func Facts(c *model.Cluster, e *explanation.Explanation) *drawing.Facts {
 			n.Say(actuate, actuation(a))
 		}
 		chosen[a.Node] = true
-		n.After, n.Gets, n.Alone = true, f.Preemptors, len(e.Choices) <= maxAlone
+		n.After, n.Gets, n.Alone = len(e.Choices) <= maxAlone, f.Preemptors, len(e.Choices) <= maxAlone
 	}
 	if r := &e.Reference; r.Pick != "" {
 		n := f.Node(r.Pick)
@@ -69,7 +69,7 @@ func Facts(c *model.Cluster, e *explanation.Explanation) *drawing.Facts {
 	return f
 }
 
-// maxAlone is how many nodes that may be picked are drawn each by itself.
+// maxAlone is how many nodes that may be picked are drawn each by itself, and as they are after preemption.
 const maxAlone = 20
 
 func candidate(f *drawing.Facts, c *explanation.Candidate, rank, of int) {

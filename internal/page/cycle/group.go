@@ -69,7 +69,7 @@ func groupFacts(c *model.Cluster, e *explanation.OfGroup) *drawing.Facts {
 			}
 		}
 	}
-	place(e.Nominated, drawing.Allowed)
+	place(e.Nominated, drawing.Members)
 	for _, unit := range e.Evicted {
 		why := fmt.Sprintf("with %s there, %s would not fit on %s: %s", unit.Name, unit.Pod, unit.Node, strings.Join(append([]string{unit.Plugin}, unit.Reasons...), ", "))
 		for _, key := range unit.Pods {

@@ -60,6 +60,7 @@ const (
 	NoHelp    State = "nohelp"    // and does not
 	Candidate State = "candidate"
 	Allowed   State = "allowed"  // may be picked
+	Members   State = "members"  // members of a group are nominated to it
 	Picked    State = "picked"   // by the scheduler
 	Unjudged  State = "unjudged" // not known: the preemptor is drawn beside the others
 )

@@ -115,6 +115,7 @@ type mapper struct {
 	scale      map[v1.ResourceName]float64 // what 100 percent are; 0 is that each node has its own
 	priorities []int32
 	named      bool // blocks have names
+	crowded    bool // there are many pods
 }
 
 func newMap(c *model.Cluster, facts *Facts) *mapView {
@@ -140,7 +141,10 @@ func newMap(c *model.Cluster, facts *Facts) *mapView {
 		}
 	}
 	for _, pods := range m.on {
-		slices.SortStableFunc(pods, func(a, b *pod) int { return cmp.Compare(b.priority, a.priority) })
+		slices.SortStableFunc(pods, func(a, b *pod) int {
+			f := facts.Node(cmp.Or(a.Spec.NodeName, a.Status.NominatedNodeName))
+			return cmp.Or(waiting(a)-waiting(b), cmp.Compare(b.priority, a.priority), fate(a, f)-fate(b, f))
+		})
 	}
 	for _, p := range c.Pods {
 		if p.Spec.NodeName != "" {
@@ -158,9 +162,18 @@ func newMap(c *model.Cluster, facts *Facts) *mapView {
 			}
 		}
 	}
+	if len(nodes) > maxUnsorted {
+		nodes = slices.Clone(nodes)
+		slices.SortStableFunc(nodes, func(a, b *v1.Node) int { return facts.rank(a.Name) - facts.rank(b.Name) })
+	}
 	view := &mapView{Total: len(nodes), PerNode: m.measure(nodes)}
 	boxes := m.boxes(nodes)
 	view.Grouped = len(boxes) < len(nodes)
+	drawn := 0
+	for _, b := range boxes {
+		drawn += len(m.on[b.Name])
+	}
+	m.crowded = drawn > maxBlocks
 	view.Density = density(len(boxes))
 	m.named = view.Density != "dense"
 	if !m.named { // there is no room to choose more
@@ -174,6 +187,40 @@ func newMap(c *model.Cluster, facts *Facts) *mapView {
 	}
 	view.Legend = m.legend(view.Nodes)
 	return view
+}
+
+// waiting is 1 for a pod that is only nominated to its node: it comes last.
+func waiting(p *pod) int {
+	if p.Spec.NodeName == "" {
+		return 1
+	}
+	return 0
+}
+
+// fate puts pods of one priority with the same fate side by side: those that stay come first.
+func fate(p *pod, f *Node) (n int) {
+	if _, ok := f.Victims[p.key]; ok {
+		n += 2
+	}
+	if _, ok := f.Reprieved[p.key]; ok {
+		n++
+	}
+	return n
+}
+
+// maxUnsorted is how many nodes are found at a glance: of more, those that matter come first.
+const maxUnsorted = 12
+
+// rank is how much a node matters, 0 the most.
+func (f *Facts) rank(node string) int {
+	order := []State{Picked, Allowed, Members, Fits, Candidate, NoHelp, Fails}
+	n := f.Node(node)
+	for i, s := range order {
+		if slices.Contains(n.States, s) {
+			return i
+		}
+	}
+	return len(order)
 }
 
 func density(boxes int) string {
@@ -311,12 +358,12 @@ var stages = []struct {
 	more []State
 }{
 	{"filter", []State{Hopeless, Fits, Fails}}, {"eligible", nil}, {"potential", []State{Potential}}, {"dryrun", []State{Helps, NoHelp}},
-	{"candidates", []State{Candidate}}, {"extenders", nil}, {"pick", []State{Picked, Allowed}}, {"actuate", nil}, {"end", nil},
+	{"candidates", []State{Candidate}}, {"extenders", nil}, {"pick", []State{Picked, Allowed, Members}}, {"actuate", nil}, {"end", nil},
 }
 
 // stateWords say how a node stands.
 var stateWords = map[State]string{
-	Picked: "picked", Allowed: "may be picked", Candidate: "candidate", Helps: "helps", NoHelp: "no help", Potential: "tried", Hopeless: "cannot help", Fits: "fits", Fails: "does not fit",
+	Picked: "picked", Members: "gets members", Allowed: "may be picked", Candidate: "candidate", Helps: "helps", NoHelp: "no help", Potential: "tried", Hopeless: "cannot help", Fits: "fits", Fails: "does not fit",
 }
 
 // tagsOf say in a word how a node stands at each stage.
@@ -351,121 +398,13 @@ func (m *mapper) node(i int, b box) nodeView {
 	if n := len(b.Spec.Taints); n > 0 {
 		v.Tags = append(v.Tags, tag{"plain", words.Plural(n, "taint"), ""})
 	}
-	lead := true
+	lead, titled := true, map[int]bool{}
 	for i, name := range m.resources {
-		r := m.row(b.Node, f, i, name, lead)
+		r := m.row(b.Node, f, i, name, lead, titled)
 		lead = lead && !(m.shown[name])
 		v.Rows = append(v.Rows, r)
 	}
 	return v
-}
-
-// row draws a bar. The lead is the one whose blocks can be walked with keys.
-func (m *mapper) row(n *v1.Node, f *Node, i int, name v1.ResourceName, lead bool) row {
-	room, scale := allocatable(n, name), m.scale[name]
-	if scale == 0 {
-		scale = m.need(n, name)
-	}
-	lead = lead && m.shown[name]
-	l := layout{name: name, scale: scale, lead: lead, named: m.named}
-	r := row{Index: i, Name: short(name), Hidden: !m.shown[name], Room: percent(room, scale)}
-	for i, p := range m.on[n.Name] {
-		l.add(i, p, roles(p, f))
-	}
-	r.Now = l.blocks
-	r.Sum = fmt.Sprintf("%s / %s", amount(name, l.used), amount(name, room))
-	r.NowText = fmt.Sprintf("%s: %s of %s requested", name, amount(name, l.used), amount(name, room))
-	if len(m.preemptors) == 1 && slices.ContainsFunc(f.States, func(s State) bool { return s == Fails || s == Fits || s == Unjudged }) {
-		p := m.preemptors[0]
-		how := role{"need", "★", "the preemptor, as it would be beside the others"}
-		if l.used+p.requests[name] > room {
-			how = role{"need over", "★", "the preemptor: there is no room for it beside the others"}
-		}
-		l.add(-1, p, []role{how})
-		r.Now = l.blocks
-	}
-	if f.After {
-		after := layout{name: name, scale: scale, lead: lead, named: m.named}
-		for i, p := range m.on[n.Name] {
-			if _, gone := f.Victims[p.key]; !gone {
-				after.add(i, p, roles(p, f))
-			}
-		}
-		for _, p := range m.preemptors {
-			if slices.Contains(f.Gets, p.Pod) {
-				after.add(-1, p, []role{{"preemptor", "★", "the preemptor"}})
-			}
-		}
-		r.After, r.HasAfter = after.blocks, true
-		r.AfterText = fmt.Sprintf("%s after preemption: %s of %s requested", name, amount(name, after.used), amount(name, room))
-	}
-	return r
-}
-
-// layout puts blocks side by side.
-type layout struct {
-	name        v1.ResourceName
-	scale       float64
-	used, next  float64
-	lead, named bool
-	blocks      []block
-}
-
-// narrowest is how many percent a block has at least.
-const narrowest = 1.2
-
-func (l *layout) add(key int, p *pod, roles []role) {
-	value := p.requests[l.name]
-	if value <= 0 {
-		return
-	}
-	l.used += value
-	width := max(narrowest, 100*value/l.scale)
-	if l.next >= 100 || math.IsNaN(width) {
-		return // a cluster can have more than a node has room for
-	}
-	width = min(width, 100-l.next)
-	b := block{X: fmt.Sprintf("%.2f%%", l.next), W: fmt.Sprintf("%.2f%%", width), Class: "pod", Level: p.level, Name: p.Name, Key: key, Lead: l.lead, Named: l.named}
-	for _, r := range roles {
-		b.Class += " " + r.class
-		b.Sign += r.sign
-	}
-	if l.lead {
-		b.Title = p.title(roles)
-	}
-	l.next += width
-	l.blocks = append(l.blocks, b)
-}
-
-// title says all about a pod, in lines.
-func (p *pod) title(roles []role) string {
-	lines := []string{p.key, fmt.Sprintf("priority %d", p.priority), p.asks()}
-	if t := p.Status.StartTime; t != nil {
-		lines = append(lines, "started "+t.UTC().Format("2006-01-02T15:04:05Z07:00"))
-	}
-	for _, r := range roles {
-		lines = append(lines, r.text)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// role is what becomes of a pod.
-type role struct{ class, sign, text string }
-
-func roles(p *pod, f *Node) (all []role) {
-	if why, ok := f.Victims[p.key]; ok {
-		all = append(all, role{"victim", "✕", strings.TrimSuffix("victim: "+why, ": ")})
-	}
-	if why, ok := f.Reprieved[p.key]; ok {
-		all = append(all, role{"reprieved", "↩", strings.TrimSuffix("reprieved: "+why, ": ")})
-	}
-	if p.DeletionTimestamp != nil {
-		all = append(all, role{"terminating", "†", "terminating already"})
-	}
-	if p.Spec.NodeName == "" {
-		all = append(all, role{"nominated", "◇", "nominated to the node, not bound to it"})
-	}
-	return all
 }
 
 // legend explains the colours and signs that there are.
@@ -507,42 +446,4 @@ func (m *mapper) legend(nodes []nodeView) (all []legend) {
 		}
 	}
 	return all
-}
-
-// percent is a share of a scale as a length.
-func percent(value, scale float64) string {
-	if scale <= 0 || value <= 0 {
-		return "0%"
-	}
-	return fmt.Sprintf("%.2f%%", min(100, 100*value/scale))
-}
-
-// short is the name of a resource without its domain.
-func short(name v1.ResourceName) string {
-	_, after, ok := strings.Cut(string(name), "/")
-	if ok {
-		return after
-	}
-	return string(name)
-}
-
-// amount is so much of a resource, in few characters.
-func amount(name v1.ResourceName, value float64) string {
-	if name == v1.ResourceMemory || name == v1.ResourceEphemeralStorage || strings.HasPrefix(string(name), v1.ResourceHugePagesPrefix) {
-		units := []string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
-		i := 0
-		for ; math.Abs(value) >= 1024 && i < len(units)-1; i++ {
-			value /= 1024
-		}
-		return trim(value, 1) + units[i]
-	}
-	return trim(value, 2)
-}
-
-func trim(value float64, digits int) string {
-	text := fmt.Sprintf("%.*f", digits, value)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/page"
 )
@@ -54,10 +53,9 @@ func Campaign(w io.Writer, r *record.Report, s *record.State) error {
 		f := found{ReportedFinding: &r.Findings[i]}
 		if !f.KeptBack && i < len(s.Findings) {
 			f.Case = s.Findings[i].Case
-			if stream, err := corpus.Read(strings.NewReader(f.Case), f.Identity); err == nil && len(stream.Cases) > 0 {
-				if f.Drawn, err = drawCase(stream.Cases[0]); err != nil {
-					return err
-				}
+			var err error
+			if f.Drawn, err = drawText(f.Case); err != nil {
+				return err
 			}
 		}
 		v.Found = append(v.Found, f)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
+	"maps"
+	"slices"
 
-	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/page"
 )
@@ -20,6 +20,15 @@ type diffView struct {
 type pair struct {
 	*diff.Pair
 	Ways []way
+	// Ends are what became of the clusters, Reasons why some could not be compared.
+	Ends, Reasons []known
+	Lives         []timelineKind
+}
+
+// timelineKind is a kind of differences in timelines, with the cluster at the start of the smallest one.
+type timelineKind struct {
+	*diff.TimelineKind
+	Drawn template.HTML
 }
 
 type way struct {
@@ -38,7 +47,7 @@ func Diff(w io.Writer, r *diff.Report) error {
 	v := &diffView{Report: r}
 	ways := 0
 	for _, c := range r.Comparisons {
-		p := pair{Pair: c}
+		p := pair{Pair: c, Ends: counted(c.Verdicts), Reasons: counted(c.Why)}
 		for _, x := range c.Ways {
 			ways++
 			shown := way{Way: x, Title: "Not explained"}
@@ -47,14 +56,25 @@ func Diff(w io.Writer, r *diff.Report) error {
 			}
 			for _, k := range x.Kinds {
 				d := difference{Difference: k}
-				if stream, err := corpus.Read(strings.NewReader(k.Case), k.Kind); err == nil && len(stream.Cases) > 0 {
-					if d.Drawn, err = drawCase(stream.Cases[0]); err != nil {
-						return err
-					}
+				var err error
+				if d.Drawn, err = drawText(k.Case); err != nil {
+					return err
 				}
 				shown.Kinds = append(shown.Kinds, d)
 			}
 			p.Ways = append(p.Ways, shown)
+		}
+		if c.Timelines != nil {
+			for _, k := range c.Timelines.Kinds {
+				shown := timelineKind{TimelineKind: k}
+				if k.Example != nil {
+					var err error
+					if shown.Drawn, err = drawText(k.Example.Case); err != nil {
+						return err
+					}
+				}
+				p.Lives = append(p.Lives, shown)
+			}
 		}
 		v.Pairs = append(v.Pairs, p)
 	}
@@ -73,4 +93,17 @@ func Diff(w io.Writer, r *diff.Report) error {
 		return err
 	}
 	return d.Write(w)
+}
+
+// counted are counts as bars, the most frequent first.
+func counted[K ~string](counts map[K]uint64) (all []known) {
+	most := uint64(0)
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, known{string(name), int(counts[name]), share(float64(counts[name]), float64(most))})
+	}
+	slices.SortStableFunc(all, func(a, b known) int { return b.Count - a.Count })
+	return all
 }

@@ -54,6 +54,15 @@ func drawCase(c *corpus.Case) (template.HTML, error) {
 	return drawing.Boxes(cluster, facts, "The smallest cluster")
 }
 
+// drawText draws the case that a text holds; "" if it holds none.
+func drawText(text string) (template.HTML, error) {
+	stream, err := corpus.Read(strings.NewReader(text), "case")
+	if err != nil || len(stream.Cases) == 0 {
+		return "", nil
+	}
+	return drawCase(stream.Cases[0])
+}
+
 // expected draws what a case expects.
 func expected(c *model.Cluster, e *corpus.Expectation, facts *drawing.Facts) {
 	pods := map[string]*v1.Pod{}
@@ -74,9 +83,9 @@ func expected(c *model.Cluster, e *corpus.Expectation, facts *drawing.Facts) {
 		}
 		for _, node := range at {
 			n := facts.Node(node)
-			n.Add(drawing.Allowed)
 			n.After = true
-			if nomination.Node != "" {
+			if n.Add(drawing.Members); nomination.Node != "" {
+				n.Add(drawing.Allowed)
 				n.Gets = facts.Preemptors
 			}
 		}
