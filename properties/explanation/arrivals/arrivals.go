@@ -31,7 +31,7 @@ type Story struct {
 	// Arrivals are the last answers to each pod that comes, and Next those to the pods that replace others.
 	Arrivals []Cycle `json:"arrivals"`
 	Next     []Cycle `json:"next,omitempty"`
-	// Pending is what stays so, by workload and reason.
+	// Pending is what stays so, by reason.
 	Pending []Pending `json:"pending,omitempty"`
 	// NotTried is how many pods are beyond the bounds, and Bounds are these.
 	NotTried int    `json:"notTried,omitempty"`
@@ -104,11 +104,11 @@ type Cycle struct {
 
 // Pending are pods that stay so for the same reasons.
 type Pending struct {
-	Workload string   `json:"workload"`
-	Pods     []string `json:"pods"`
-	Why      string   `json:"why"`
+	Why string `json:"why"`
 	// Comes tells whether they come, or replace others.
-	Comes bool `json:"comes"`
+	Comes     bool     `json:"comes"`
+	Workloads []string `json:"workloads"`
+	Pods      []string `json:"pods"`
 }
 
 // Reference is whether the real scheduler decided likewise.
@@ -323,9 +323,9 @@ func why(s *arrival.Step) string {
 	case len(s.Victims) == 0:
 		return fmt.Sprintf("fits on %s", words.Plural(s.Ways, "node"))
 	case s.Ways > 1 && s.Percent > 0:
-		return fmt.Sprintf("%s, one of %d allowed answers, likely by %.1f %%", s.By, s.Ways, s.Percent)
+		return fmt.Sprintf("%s; one of %d allowed answers, %.1f %% likely", s.By, s.Ways, s.Percent)
 	case s.Ways > 1:
-		return fmt.Sprintf("%s, one of %d allowed answers", s.By, s.Ways)
+		return fmt.Sprintf("%s; one of %d allowed answers", s.By, s.Ways)
 	}
 	return cmp.Or(s.By, "preempts")
 }
@@ -336,6 +336,8 @@ func whyPending(all []arrival.Reason) string {
 		text := cmp.Or(r.Text, r.Plugin)
 		switch {
 		case r.Nodes == 0:
+		case r.Plugin == "" && r.Text == model.NoVictims:
+			text = "no pod of lower priority on " + words.Plural(r.Nodes, "node")
 		case r.Plugin == "":
 			text = fmt.Sprintf("on %s preemption does not help: %s", words.Plural(r.Nodes, "node"), text)
 		default:
@@ -350,12 +352,16 @@ func whyPending(all []arrival.Reason) string {
 func (t *teller) stays() {
 	add := func(p *arrival.Pod, why string) {
 		w, comes := p.Workload.String(), p.Level == 0
-		i := slices.IndexFunc(t.Pending, func(q Pending) bool { return q.Workload == w && q.Why == why && q.Comes == comes })
+		i := slices.IndexFunc(t.Pending, func(q Pending) bool { return q.Why == why && q.Comes == comes })
 		if i < 0 {
 			i = len(t.Pending)
-			t.Pending = append(t.Pending, Pending{Workload: w, Why: why, Comes: comes})
+			t.Pending = append(t.Pending, Pending{Why: why, Comes: comes})
 		}
-		t.Pending[i].Pods = append(t.Pending[i].Pods, model.Key(p.Pod))
+		its := &t.Pending[i]
+		its.Pods = append(its.Pods, model.Key(p.Pod))
+		if !slices.Contains(its.Workloads, w) {
+			its.Workloads = append(its.Workloads, w)
+		}
 	}
 	for _, s := range t.course.Pending {
 		for _, p := range s.Unplaced() {

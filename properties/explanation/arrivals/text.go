@@ -14,29 +14,27 @@ import (
 // shownVictims is how many victims of one pod are named.
 const shownVictims = 3
 
+// shownWorkloads is how many workloads are named whose pods stay pending for the same reason.
+const shownWorkloads = 3
+
 // WriteText writes the story for people: of each list at most so many rows, the rest counted.
 func (s *Story) WriteText(w io.Writer, rows int) {
 	s.sumText(w)
 	s.goingText(w, rows)
-	s.cyclesText(w, "Comes:", "", s.Arrivals, rows)
-	s.cyclesText(w, "What the preempted do next:", "IN PLACE OF", s.Next, rows)
+	s.arrivalsText(w, rows)
+	s.nextText(w, rows)
 	s.pendingText(w, rows)
 	s.referenceText(w, rows)
 }
 
 func (s *Story) sumText(w io.Writer) {
 	for _, c := range s.Coming {
-		fmt.Fprintf(w, "%s, priority %d: %d of %s", c.Workload, c.Priority, c.Runs, words.Plural(c.Pods, "pod"))
-		if c.Pods == 1 {
-			fmt.Fprint(w, " runs")
-		} else {
-			fmt.Fprint(w, " run")
-		}
+		fmt.Fprintf(w, "%s, priority %d: %d of %s %s", c.Workload, c.Priority, c.Runs, words.Plural(c.Pods, "pod"), verb(c.Pods, "run"))
 		if c.Preempted > 0 {
-			fmt.Fprintf(w, "; %s preempted by what comes after", areOrIs(c.Preempted))
+			fmt.Fprintf(w, "; %d %s preempted by what comes after", c.Preempted, verb(c.Preempted, "are"))
 		}
 		if c.NotMade > 0 {
-			fmt.Fprintf(w, "; %d wait for the one before them", c.NotMade)
+			fmt.Fprintf(w, "; %d %s for the one before", c.NotMade, verb(c.NotMade, "wait"))
 		}
 		fmt.Fprintln(w, ".")
 	}
@@ -49,14 +47,14 @@ func (s *Story) sumText(w io.Writer) {
 		fmt.Fprint(w, "Nobody goes.\n\n")
 		return
 	}
-	fmt.Fprintf(w, "%s of %s %s", words.Plural(victims, "pod"), words.Plural(len(s.Going), "workload"), goOrGoes(victims))
+	fmt.Fprintf(w, "%s of %s %s", words.Plural(victims, "pod"), words.Plural(len(s.Going), "workload"), verb(victims, "go"))
 	var then []string
 	for _, n := range []struct {
-		count int
-		what  string
-	}{{runs, "run again elsewhere"}, {pending, "stay pending"}, {gone, "are gone for good"}, {lost, "are preempted again"}, {notTried, "are not followed"}} {
+		count      int
+		verb, rest string
+	}{{runs, "run", "again"}, {pending, "stay", "pending"}, {gone, "are", "gone for good"}, {lost, "are", "preempted again"}, {notTried, "are", "not followed"}} {
 		if n.count > 0 {
-			then = append(then, fmt.Sprintf("%d %s", n.count, singular(n.count, n.what)))
+			then = append(then, fmt.Sprintf("%d %s %s", n.count, verb(n.count, n.verb), n.rest))
 		}
 	}
 	if len(then) > 0 {
@@ -77,30 +75,15 @@ func (s *Story) sumText(w io.Writer) {
 	}
 }
 
-func areOrIs(n int) string {
-	if n == 1 {
-		return "1 is"
+// verb is one in the singular or the plural.
+func verb(n int, plural string) string {
+	switch {
+	case n != 1:
+		return plural
+	case plural == "are":
+		return "is"
 	}
-	return fmt.Sprintf("%d are", n)
-}
-
-func goOrGoes(n int) string {
-	if n == 1 {
-		return "goes"
-	}
-	return "go"
-}
-
-// singular puts the verb of a clause into the singular for one pod.
-func singular(n int, clause string) string {
-	if n > 1 {
-		return clause
-	}
-	verb, rest, _ := strings.Cut(clause, " ")
-	if verb = map[string]string{"run": "runs", "stay": "stays", "are": "is"}[verb]; verb == "" {
-		return clause
-	}
-	return verb + " " + rest
+	return plural + "s"
 }
 
 func (s *Story) goingText(w io.Writer, rows int) {
@@ -148,37 +131,51 @@ func (g *Going) then() string {
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{g.Runs, "run again"}, {g.Pending, "pending"}, {g.Gone, "gone for good"}, {lost, "preempted again"}, {g.NotTried, "not followed"}, {g.Terminating, "terminating before"}} {
+	}{{g.Runs, verb(g.Runs, "run") + " again"}, {g.Pending, "pending"}, {g.Gone, "gone for good"}, {lost, "preempted again"}, {g.NotTried, "not followed"}, {g.Terminating, "terminating before"}} {
 		if n.count > 0 {
-			then = append(then, fmt.Sprintf("%d %s", n.count, singular(n.count, n.what)))
+			then = append(then, fmt.Sprintf("%d %s", n.count, n.what))
 		}
 	}
 	return strings.Join(then, ", ")
 }
 
-func (s *Story) cyclesText(w io.Writer, title, replaces string, all []Cycle, rows int) {
-	if len(all) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "%s\n\n", title)
-	header := []string{"POD"}
-	if replaces != "" {
-		header = append(header, replaces)
-	}
-	t := table.New("  ", append(header, "NODE", "PREEMPTS", "WHY")...)
-	for _, c := range all[:min(rows, len(all))] {
-		row := []string{c.Pod}
-		if replaces != "" {
-			row = append(row, c.Replaces)
-		}
-		t.Row(append(row, c.where(), c.whom(), c.because())...)
+func (s *Story) arrivalsText(w io.Writer, rows int) {
+	fmt.Fprint(w, "Comes:\n\n")
+	t := table.New("  ", "POD", "NODE", "PREEMPTS", "WHY")
+	for _, c := range s.Arrivals[:min(rows, len(s.Arrivals))] {
+		t.Row(c.Pod, c.where(), c.whom(), c.because())
 	}
 	t.WriteText(w)
-	if len(all) > rows {
-		fmt.Fprintf(w, "  … and %d more: %s (--all)\n", len(all)-rows, sumUp(all[rows:]))
+	if len(s.Arrivals) > rows {
+		fmt.Fprintf(w, "  … and %d more: %s (--all)\n", len(s.Arrivals)-rows, sumUp(s.Arrivals[rows:]))
 	}
 	fmt.Fprintln(w)
 }
+
+// nextText shows those that preempt in turn first, and of those that stay pending only the number: pendingText
+// tells of them.
+func (s *Story) nextText(w io.Writer, rows int) {
+	if len(s.Next) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "What the preempted do next: %s.\n\n", sumUp(s.Next))
+	placed := slices.DeleteFunc(slices.Clone(s.Next), func(c Cycle) bool { return c.isPending() })
+	slices.SortStableFunc(placed, func(a, b Cycle) int { return len(b.Preempts) - len(a.Preempts) })
+	t := table.New("  ", "POD", "IN PLACE OF", "NODE", "PREEMPTS", "WHY")
+	for _, c := range placed[:min(rows, len(placed))] {
+		t.Row(c.Pod, c.Replaces, c.where(), c.whom(), c.because())
+	}
+	if t.Empty() {
+		return
+	}
+	t.WriteText(w)
+	if len(placed) > rows {
+		fmt.Fprintf(w, "  … and %d more: %s (--all)\n", len(placed)-rows, sumUp(placed[rows:]))
+	}
+	fmt.Fprintln(w)
+}
+
+func (c *Cycle) isPending() bool { return c.Node == "" && len(c.Nodes) == 0 }
 
 func (c *Cycle) where() string {
 	switch {
@@ -214,7 +211,7 @@ func sumUp(all []Cycle) string {
 	fit, preempt, victims, pending := 0, 0, 0, 0
 	for _, c := range all {
 		switch {
-		case c.Node == "" && len(c.Nodes) == 0:
+		case c.isPending():
 			pending++
 		case len(c.Preempts) > 0:
 			preempt++
@@ -225,13 +222,13 @@ func sumUp(all []Cycle) string {
 	}
 	var parts []string
 	if preempt > 0 {
-		parts = append(parts, fmt.Sprintf("%d preempt %s", preempt, words.Plural(victims, "pod")))
+		parts = append(parts, fmt.Sprintf("%d %s %s", preempt, verb(preempt, "preempt"), words.Plural(victims, "pod")))
 	}
 	if fit > 0 {
-		parts = append(parts, fmt.Sprintf("%d fit", fit))
+		parts = append(parts, fmt.Sprintf("%d %s without", fit, verb(fit, "fit")))
 	}
 	if pending > 0 {
-		parts = append(parts, fmt.Sprintf("%d pending", pending))
+		parts = append(parts, fmt.Sprintf("%d %s pending", pending, verb(pending, "stay")))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -239,9 +236,9 @@ func sumUp(all []Cycle) string {
 func (s *Story) pendingText(w io.Writer, rows int) {
 	if len(s.Pending) > 0 {
 		fmt.Fprint(w, "Stays pending:\n\n")
-		t := table.New("  ", "PODS", "WORKLOAD", "WHICH", "WHY")
+		t := table.New("  ", "PODS", "OF", "WHICH", "WHY")
 		for _, p := range s.Pending[:min(rows, len(s.Pending))] {
-			t.Row(fmt.Sprint(len(p.Pods)), p.Workload, words.Some(p.Pods, shownVictims), p.Why)
+			t.Row(fmt.Sprint(len(p.Pods)), words.Some(p.Workloads, shownWorkloads), words.Some(p.Pods, 1), p.Why)
 		}
 		t.WriteText(w)
 		if rest := 0; len(s.Pending) > rows {
@@ -253,10 +250,10 @@ func (s *Story) pendingText(w io.Writer, rows int) {
 		fmt.Fprintln(w)
 	}
 	if s.NotTried > 0 {
-		fmt.Fprintf(w, "%s not followed, as the cascade ends after %s (--cascade).\n\n", areOrIs(s.NotTried), s.Bounds)
+		fmt.Fprintf(w, "%s %s not followed, as the cascade ends after %s (--cascade).\n\n", words.Plural(s.NotTried, "pod"), verb(s.NotTried, "are"), s.Bounds)
 	}
 	if s.Waiting > 0 {
-		fmt.Fprintf(w, "%s pending in the cluster already: what they do meanwhile is not followed.\n\n", areOrIs(s.Waiting))
+		fmt.Fprintf(w, "%s %s pending in the cluster already, and %s not tried meanwhile.\n\n", words.Plural(s.Waiting, "pod"), verb(s.Waiting, "are"), verb(s.Waiting, "are"))
 	}
 }
 
