@@ -29,7 +29,7 @@ var tolerations = []v1.Toleration{
 // the affinity that the template has (docs: concepts/workloads/controllers/daemonset, "How Daemon Pods are
 // scheduled").
 func ofDaemonSet(o *appsv1.DaemonSet, nodes []*v1.Node) (*Workload, *field.Error) {
-	m, _, err := newMaker("DaemonSet", "apps/v1", &o.ObjectMeta, nil, "replicas", required(o.Spec.Selector), &o.Spec.Template)
+	m, _, err := newMaker("DaemonSet", "apps/v1", &o.ObjectMeta, nil, "replicas", o.Spec.Selector, &o.Spec.Template)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,10 @@ func newMaker(kind, apiVersion string, meta *metav1.ObjectMeta, count *int32, co
 	case n > MaxPods:
 		return nil, 0, field.Invalid(spec.Child(countField), n, fmt.Sprintf("is more than the %d pods that are followed", MaxPods))
 	}
-	if selector != nil {
+	switch {
+	case selector == nil && kind != "Job" && kind != "ReplicationController":
+		return nil, 0, field.Required(spec.Child("selector"), "")
+	case selector != nil:
 		s, err := metav1.LabelSelectorAsSelector(selector)
 		if err != nil {
 			return nil, 0, field.Invalid(spec.Child("selector"), metav1.FormatLabelSelector(selector), err.Error())
@@ -138,7 +141,7 @@ func setLabel(p *v1.Pod, key, value string) {
 
 // ofDeployment makes the pods of its one new ReplicaSet: a first rollout, not an update.
 func ofDeployment(o *appsv1.Deployment) (*Workload, *field.Error) {
-	m, n, err := newMaker("ReplicaSet", "apps/v1", &o.ObjectMeta, o.Spec.Replicas, "replicas", required(o.Spec.Selector), &o.Spec.Template)
+	m, n, err := newMaker("ReplicaSet", "apps/v1", &o.ObjectMeta, o.Spec.Replicas, "replicas", o.Spec.Selector, &o.Spec.Template)
 	if err != nil {
 		return nil, err
 	}
@@ -156,18 +159,7 @@ func ofDeployment(o *appsv1.Deployment) (*Workload, *field.Error) {
 	return m.Workload, nil
 }
 
-// required is a selector that is there: one that is missing matches nothing.
-func required(s *metav1.LabelSelector) *metav1.LabelSelector {
-	if s == nil {
-		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "spec.selector", Operator: metav1.LabelSelectorOpExists}}}
-	}
-	return s
-}
-
 func ofReplicas(kind string, meta *metav1.ObjectMeta, replicas *int32, selector *metav1.LabelSelector, template *v1.PodTemplateSpec, apiVersion string) (*Workload, *field.Error) {
-	if kind == "ReplicaSet" {
-		selector = required(selector)
-	}
 	m, n, err := newMaker(kind, apiVersion, meta, replicas, "replicas", selector, template)
 	if err != nil {
 		return nil, err
@@ -181,7 +173,7 @@ func ofReplicas(kind string, meta *metav1.ObjectMeta, replicas *int32, selector 
 // ofStatefulSet numbers the pods from ordinals.start on, and makes a claim of each template for each
 // (docs: concepts/workloads/controllers/statefulset, "Pod Identity", "Pod Management Policies").
 func ofStatefulSet(o *appsv1.StatefulSet) (*Workload, *field.Error) {
-	m, n, err := newMaker("StatefulSet", "apps/v1", &o.ObjectMeta, o.Spec.Replicas, "replicas", required(o.Spec.Selector), &o.Spec.Template)
+	m, n, err := newMaker("StatefulSet", "apps/v1", &o.ObjectMeta, o.Spec.Replicas, "replicas", o.Spec.Selector, &o.Spec.Template)
 	if err != nil {
 		return nil, err
 	}
