@@ -91,6 +91,7 @@ func (m *Manifests) Add(data []byte, name string) error {
 	}
 	for i := range objects {
 		o := object{objects[i], name}
+		setNamespace(o.Value)
 		switch {
 		case o.Value == nil:
 			m.Notes = append(m.Notes, fmt.Sprintf("%s: a %s of %s is not followed: the kind is not known here", name, o.Kind, o.APIVersion))
@@ -98,7 +99,6 @@ func (m *Manifests) Add(data []byte, name string) error {
 		case len(o.Unknown) > 0:
 			return o.fail(o.Unknown[0], errors.New("unknown field"))
 		}
-		setNamespace(o.Value)
 		if m.has == nil {
 			m.has = map[string]bool{}
 		}

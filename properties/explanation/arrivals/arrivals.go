@@ -316,8 +316,10 @@ func why(s *arrival.Step) string {
 		return whyPending(s.Why)
 	case s.Unknown != "":
 		return s.Unknown
-	case len(s.Victims) == 0 && s.Group != "":
-		return "fits"
+	case s.Group != "" && len(s.Victims) == 0:
+		return "fits as a whole"
+	case s.Group != "":
+		return "preempts as a whole"
 	case len(s.Victims) == 0 && s.Ways == 1:
 		return "fits on no other node"
 	case len(s.Victims) == 0:
