@@ -299,6 +299,9 @@ func groupGates(c *model.Cluster) map[string]bool {
 	return gates
 }
 
+// NoneWaits is the note of a dump that has no cases.
+const NoneWaits = "no pod waits for the default scheduler"
+
 // readDump makes a case of each pod that the default scheduler would try, and one of each
 // pod group in which there are such pods.
 //
@@ -333,7 +336,7 @@ func readDump(objects []manifest.Object, given Given) (*Stream, error) {
 	dump := gated
 	s := &Stream{Notes: c.notes, Dump: &dump, About: AboutDump{Given: given}}
 	if len(waiting) == 0 && len(groups) == 0 {
-		s.Notes = append(s.Notes, "no pod waits for the default scheduler")
+		s.Notes = append(s.Notes, NoneWaits)
 	}
 	pods := slices.Concat(waiting, others, waiting)
 	for i, p := range waiting {

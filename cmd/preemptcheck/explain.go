@@ -141,7 +141,7 @@ cluster, as FILE is; all others are what comes.`,
 			nodes = len(c.Cluster.Nodes) // all are drawn
 		}
 		e := explanation.Of(r, nodes)
-		e.File, e.Reference.ToContact = c.File, contact
+		e.File, e.Reference.ToContact, e.All = c.File, contact, all
 		if on != nil {
 			grouped, err := checker.Check(cmd.Context(), on)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,7 @@ func (in *input) streams(cmd *cobra.Command, args []string) (all []*corpus.Strea
 		return []*corpus.Stream{s}, nil
 	}
 	for _, path := range append(args, in.files...) {
-		s, err := read(cmd, path)
+		s, err := read(cmd, path, in.cluster.skips...)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -135,8 +136,8 @@ func (in *input) loadDump(cmd *cobra.Command, args []string) (*corpus.Stream, er
 }
 
 // read reads one path, and tells the notes. What of a directory cannot be read, the error
-// tells; the rest is in the stream.
-func read(cmd *cobra.Command, path string) (s *corpus.Stream, err error) {
+// tells; the rest is in the stream. Notes to skip are not told.
+func read(cmd *cobra.Command, path string, skips ...string) (s *corpus.Stream, err error) {
 	defer terminal.NewProgress(cmd.ErrOrStderr()).Watch("reading " + path)()
 	if path == "-" {
 		s, err = corpus.Read(cmd.InOrStdin(), "standard input")
@@ -145,11 +146,18 @@ func read(cmd *cobra.Command, path string) (s *corpus.Stream, err error) {
 		s, err = corpus.Load(path)
 	}
 	if s != nil {
-		for _, note := range s.Notes {
+		tell(cmd, s.Notes, skips)
+	}
+	return s, err
+}
+
+// tell tells notes but those to skip.
+func tell(cmd *cobra.Command, notes, skips []string) {
+	for _, note := range notes {
+		if !slices.ContainsFunc(skips, func(skip string) bool { return strings.HasSuffix(note, skip) }) {
 			terminal.Note(cmd.ErrOrStderr(), note)
 		}
 	}
-	return s, err
 }
 
 // loadOne reads the one case that there is to be.

@@ -32,6 +32,7 @@ type cluster struct {
 	config   *genericclioptions.ConfigFlags
 	selector string
 	all      bool
+	skips    []string // notes that are not told
 }
 
 // shown are the flags for the cluster that help tells of. kubectl has the others, too.
@@ -134,9 +135,7 @@ func (c *cluster) read(cmd *cobra.Command) (*corpus.Stream, error) {
 	for _, one := range s.Cases {
 		one.File = c.name()
 	}
-	for _, note := range s.Notes {
-		terminal.Note(cmd.ErrOrStderr(), note)
-	}
+	tell(cmd, s.Notes, c.skips)
 	s.Cases = slices.DeleteFunc(s.Cases, func(one *corpus.Case) bool {
 		return !slices.ContainsFunc(one.Cluster.Preemptors(), func(p *v1.Pod) bool { return c.means(p, selector) })
 	})
