@@ -64,6 +64,7 @@ cluster, as FILE is; all others are what comes.`,
   preemptcheck explain cluster.yaml --pod shop/web-0`,
 	}
 	clusterInputFlags(cmd, &in)
+	cmd.Flags().Lookup("filename").Usage = "manifests of what is to come, or a cluster: file, directory, or - for standard input"
 	autoReferenceFlag(cmd, &reference)
 	terminal.OutputFlag(cmd, &output, terminal.HTML)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")

@@ -98,6 +98,9 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	}
 	if len(cases) == 0 && len(errs) == 0 {
 		errs = append(errs, errors.New("there is neither a case nor a pod that waits for the default scheduler"))
+		if cmd.Name() == "explain" && len(all) == 1 && all[0].Dump != nil && len(all[0].Dump.Nodes) == 0 {
+			errs = []error{fmt.Errorf("%s: is no cluster, as it holds no nodes; give what is to come by -f", slices.Concat(args, in.files, []string{in.clusterName(nil)})[0])}
+		}
 	}
 	if in.pod == "" {
 		return cases, errors.Join(errs...)
@@ -146,13 +149,13 @@ func read(cmd *cobra.Command, path string, skips ...string) (s *corpus.Stream, e
 		s, err = corpus.Load(path)
 	}
 	if s != nil {
-		tell(cmd, s.Notes, skips)
+		tellNotes(cmd, s.Notes, skips)
 	}
 	return s, err
 }
 
-// tell tells notes but those to skip.
-func tell(cmd *cobra.Command, notes, skips []string) {
+// tellNotes tells notes but those to skip.
+func tellNotes(cmd *cobra.Command, notes, skips []string) {
 	for _, note := range notes {
 		if !slices.ContainsFunc(skips, func(skip string) bool { return strings.HasSuffix(note, skip) }) {
 			terminal.Note(cmd.ErrOrStderr(), note)

@@ -135,7 +135,7 @@ func (c *cluster) read(cmd *cobra.Command) (*corpus.Stream, error) {
 	for _, one := range s.Cases {
 		one.File = c.name()
 	}
-	tell(cmd, s.Notes, c.skips)
+	tellNotes(cmd, s.Notes, c.skips)
 	s.Cases = slices.DeleteFunc(s.Cases, func(one *corpus.Case) bool {
 		return !slices.ContainsFunc(one.Cluster.Preemptors(), func(p *v1.Pod) bool { return c.means(p, selector) })
 	})

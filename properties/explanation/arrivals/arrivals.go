@@ -136,7 +136,10 @@ func Tell(before *model.Cluster, coming *arrival.Coming, c *arrival.Course, boun
 	t.cycles()
 	t.stays()
 	if t.NotTried = len(c.NotTried); t.NotTried > 0 {
-		t.Bounds = fmt.Sprintf("%s, %s", words.Plural(bounds.Levels, "level"), words.Plural(bounds.Cycles, "cycle"))
+		t.Bounds = fmt.Sprintf("level %d (--cascade)", bounds.Levels)
+		if len(c.Steps) == bounds.Cycles {
+			t.Bounds = words.Plural(bounds.Cycles, "cycle")
+		}
 	}
 	return t.Story
 }

@@ -250,7 +250,7 @@ func (s *Story) pendingText(w io.Writer, rows int) {
 		fmt.Fprintln(w)
 	}
 	if s.NotTried > 0 {
-		fmt.Fprintf(w, "%s %s not followed, as the cascade ends after %s (--cascade).\n\n", words.Plural(s.NotTried, "pod"), verb(s.NotTried, "are"), s.Bounds)
+		fmt.Fprintf(w, "%s %s not followed, as the cascade ends after %s.\n\n", words.Plural(s.NotTried, "pod"), verb(s.NotTried, "are"), s.Bounds)
 	}
 	if s.Waiting > 0 {
 		fmt.Fprintf(w, "%s %s pending in the cluster already, and %s not tried meanwhile.\n\n", words.Plural(s.Waiting, "pod"), verb(s.Waiting, "are"), verb(s.Waiting, "are"))
