@@ -23,7 +23,7 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	var in input
+	in := newInput()
 	var scheduler string
 	var workers int
 	var classes []ledger.Class
@@ -91,7 +91,7 @@ and no scheduler can run them; else 0.`,
   preemptcheck check --reference v1.31.0,v1.31.14 corpus/cases
   preemptcheck check --reference all corpus/cases`,
 	}
-	clusterInputFlags(cmd, &in)
+	in.ClusterFlags(cmd)
 	autoReferenceFlag(cmd, &scheduler)
 	cmd.Flag("reference").Usage += "; several after commas, or all"
 	classFlag(cmd, &classes, "pass over known findings of other classes")
@@ -99,7 +99,7 @@ and no scheduler can run them; else 0.`,
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		scheduler, err := in.scheduler(cmd, args, scheduler)
+		scheduler, err := in.Scheduler(cmd, args, scheduler)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ and no scheduler can run them; else 0.`,
 		if err != nil {
 			return err
 		}
-		cases, inputErr := in.load(cmd, args)
+		cases, inputErr := in.Load(cmd, args)
 		if len(cases) == 0 && inputErr != nil {
 			closeAll(checkers)
 			return inputErr

@@ -8,11 +8,12 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/share"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 func newDump() *cobra.Command {
-	var in input
+	in := newInput()
 	var o share.Options
 	var output terminal.Format
 	cmd := &cobra.Command{
@@ -34,9 +35,8 @@ standard input. Without it the live cluster is read.`,
   kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck dump - --redact --map names.yaml > cluster.yaml
   preemptcheck explain cluster.yaml`,
 	}
-	cmd.Flags().StringArrayVarP(&in.files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
-	in.wants = true
-	clusterFlags(cmd, &in.cluster)
+	cmd.Flags().StringArrayVarP(&in.Files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
+	in.OnlyClusterFlags(cmd)
 	cmd.Flags().BoolVar(&o.Redact, "redact", false, "replace names, labels, taints, images and other texts by pseudonyms")
 	cmd.Flags().StringVar(&o.Map, "map", "", "with --redact, save what the pseudonyms stand for to this new `FILE`")
 	terminal.FormatFlag(cmd, &output, terminal.YAML, terminal.JSON)
@@ -44,7 +44,7 @@ standard input. Without it the live cluster is read.`,
 		if o.Map != "" && !o.Redact {
 			return errors.New("--map: without --redact there are no pseudonyms")
 		}
-		s, err := in.loadDumpOrCase(cmd, args)
+		s, err := loadDumpOrCase(in, cmd, args)
 		if err != nil {
 			return err
 		}
@@ -67,12 +67,12 @@ standard input. Without it the live cluster is read.`,
 }
 
 // loadDumpOrCase reads a dump, or the one case that there is to be.
-func (in *input) loadDumpOrCase(cmd *cobra.Command, args []string) (*corpus.Stream, error) {
-	paths := append(args, in.files...)
+func loadDumpOrCase(in *source.Input, cmd *cobra.Command, args []string) (*corpus.Stream, error) {
+	paths := append(args, in.Files...)
 	if len(paths) != 1 {
-		return in.loadDump(cmd, args)
+		return in.LoadDump(cmd, args)
 	}
-	s, err := read(cmd, paths[0])
+	s, err := in.Read(cmd, paths[0])
 	if err == nil && s.Dump == nil && len(s.Cases) != 1 {
 		err = fmt.Errorf("%s: give one file: there are %d cases", paths[0], len(s.Cases))
 	}

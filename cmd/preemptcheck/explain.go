@@ -22,7 +22,7 @@ import (
 )
 
 func newExplain() *cobra.Command {
-	var in input
+	in := newInput()
 	var reference string
 	var output terminal.Format
 	var nodes int
@@ -50,13 +50,13 @@ for a cluster choose. If several pods are pending, --pod says which one is meant
   preemptcheck explain --pod shop/web-0
   preemptcheck explain cluster.yaml --pod shop/web-0`,
 	}
-	clusterInputFlags(cmd, &in)
+	in.ClusterFlags(cmd)
 	autoReferenceFlag(cmd, &reference)
 	terminal.OutputFlag(cmd, &output, terminal.HTML)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
 	notNegative(cmd, "nodes", &nodes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		reference, err := in.scheduler(cmd, args, reference)
+		reference, err := in.Scheduler(cmd, args, reference)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ for a cluster choose. If several pods are pending, --pod says which one is meant
 			return err
 		}
 		defer checker.System.Close()
-		c, err := in.loadOne(cmd, args)
+		c, err := in.LoadOne(cmd, args)
 		if err != nil {
 			return err
 		}

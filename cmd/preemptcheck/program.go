@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/harness"
 	"github.com/preemptcheck/preemptcheck/internal/shell"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
@@ -42,21 +43,24 @@ func program() string {
 // same scheduler.
 func commandFor(command, reference string, c *corpus.Case) string {
 	line := program() + " " + command
-	if strings.HasPrefix(c.File, liveName) {
+	if strings.HasPrefix(c.File, source.LiveName) {
 		line += " --reference " + reference // another time the cluster may choose another one
 	} else if flags := flagsFor(reference); flags != "" {
 		line += " " + flags
 	}
-	line += source(c)
+	line += given(c)
 	if key := c.Cluster.PreemptorKey(); key != "" && c.Name == key { // from a dump
 		line += " --pod " + c.Name
 	}
 	return line
 }
 
-// source is what a command line says of where a case is from: a file, or flags for the live cluster.
-func source(c *corpus.Case) string {
-	if flags, isLive := strings.CutPrefix(c.File, liveName); isLive {
+// newInput is where a command gets its clusters from.
+func newInput() *source.Input { return &source.Input{Program: program(), Before: spareCollector} }
+
+// given is what a command line says of where a case is from: a file, or flags for the live cluster.
+func given(c *corpus.Case) string {
+	if flags, isLive := strings.CutPrefix(c.File, source.LiveName); isLive {
 		return flags
 	}
 	if c.File == "standard input" {

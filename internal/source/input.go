@@ -1,4 +1,6 @@
-package main
+// Package source is where commands get clusters and cases from: files, standard input, or the live
+// cluster.
+package source
 
 import (
 	"context"
@@ -15,39 +17,51 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 )
 
-// input is where the commands that read cases get them from.
-type input struct {
-	files   []string // -f
-	pod     string   // --pod
+// Input is where the commands that read cases get them from.
+type Input struct {
+	// Program is how a command line for this program begins. Before is called before a file is read.
+	Program string
+	Before  func(path string)
+	Files   []string // -f
+	Pod     string   // --pod
 	cluster cluster
-	// wants is whether no file means the live cluster, even if no flag names one.
-	wants bool
+	// Live is whether no file means the live cluster, even if no flag names one.
+	Live bool
 }
 
-// clusterInputFlags are inputFlags for a command that reads the live cluster if there are no files.
-func clusterInputFlags(cmd *cobra.Command, in *input) {
-	in.wants = true
-	inputFlags(cmd, in)
-	clusterFlags(cmd, &in.cluster)
+// OnlyClusterFlags adds the flags for the live cluster, which is read if there are no files.
+func (in *Input) OnlyClusterFlags(cmd *cobra.Command) {
+	in.Live = true
+	in.cluster.program = in.Program
+	onlyClusterFlags(cmd, &in.cluster)
+}
+
+// Release is the name of the scheduler that suits the live cluster: see Scheduler.
+func (in *Input) Release(cmd *cobra.Command) (string, error) { return in.cluster.release(cmd) }
+
+// ClusterFlags are Flags for a command that reads the live cluster if there are no files.
+func (in *Input) ClusterFlags(cmd *cobra.Command) {
+	in.Flags(cmd)
+	in.OnlyClusterFlags(cmd)
 	in.cluster.complete(cmd, "pod", func(ctx context.Context, c *live.Cluster) ([]string, error) { return c.Pending(ctx) })
 }
 
-// isLive tells whether the live cluster is meant. It is an error if files are given as well.
-func (in *input) isLive(args []string) (bool, error) {
-	flag, files := in.cluster.asked(), len(args)+len(in.files) > 0
+// IsLive tells whether the live cluster is meant. It is an error if files are given as well.
+func (in *Input) IsLive(args []string) (bool, error) {
+	flag, files := in.cluster.asked(), len(args)+len(in.Files) > 0
 	if flag != "" && files {
 		return false, fmt.Errorf("--%s: is for a live cluster, but there are files", flag)
 	}
-	return !files && (in.wants || flag != ""), nil
+	return !files && (in.Live || flag != ""), nil
 }
 
-// scheduler is the name of the scheduler to hold against: what --reference says; if that leaves it
+// Scheduler is the name of the scheduler to hold against: what --reference says; if that leaves it
 // open, the nearest to the live cluster, or the one linked in.
-func (in *input) scheduler(cmd *cobra.Command, args []string, name string) (string, error) {
-	if name != auto {
+func (in *Input) Scheduler(cmd *cobra.Command, args []string, name string) (string, error) {
+	if name != Auto {
 		return name, nil
 	}
-	isLive, err := in.isLive(args)
+	isLive, err := in.IsLive(args)
 	if err != nil || !isLive {
 		return inprocess.Version, err
 	}
@@ -55,8 +69,8 @@ func (in *input) scheduler(cmd *cobra.Command, args []string, name string) (stri
 }
 
 // streams reads what is given, and goes on after what cannot be read.
-func (in *input) streams(cmd *cobra.Command, args []string) (all []*corpus.Stream, errs []error) {
-	isLive, err := in.isLive(args)
+func (in *Input) streams(cmd *cobra.Command, args []string) (all []*corpus.Stream, errs []error) {
+	isLive, err := in.IsLive(args)
 	if err != nil {
 		return nil, []error{err}
 	}
@@ -67,8 +81,8 @@ func (in *input) streams(cmd *cobra.Command, args []string) (all []*corpus.Strea
 		}
 		return []*corpus.Stream{s}, nil
 	}
-	for _, path := range append(args, in.files...) {
-		s, err := read(cmd, path)
+	for _, path := range append(args, in.Files...) {
+		s, err := in.Read(cmd, path)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -82,14 +96,15 @@ func (in *input) streams(cmd *cobra.Command, args []string) (all []*corpus.Strea
 	return all, errs
 }
 
-func inputFlags(cmd *cobra.Command, in *input) {
-	cmd.Flags().StringArrayVarP(&in.files, "filename", "f", nil, "file, directory, or - for standard input; the same as an argument")
-	cmd.Flags().StringVar(&in.pod, "pod", "", "only this pending pod of a dump, as namespace/name, or pod group, as podgroup/namespace/name")
+// Flags adds the flags that name files, and a pod of a dump.
+func (in *Input) Flags(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&in.Files, "filename", "f", nil, "file, directory, or - for standard input; the same as an argument")
+	cmd.Flags().StringVar(&in.Pod, "pod", "", "only this pending pod of a dump, as namespace/name, or pod group, as podgroup/namespace/name")
 }
 
-// load reads the cases. What cannot be read does not keep the rest from being
+// Load reads the cases. What cannot be read does not keep the rest from being
 // read: the error tells of it.
-func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error) {
+func (in *Input) Load(cmd *cobra.Command, args []string) ([]*corpus.Case, error) {
 	all, errs := in.streams(cmd, args)
 	var cases []*corpus.Case
 	for _, s := range all {
@@ -98,11 +113,11 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	if len(cases) == 0 && len(errs) == 0 {
 		errs = append(errs, errors.New("there is neither a case nor a pod that waits for the default scheduler"))
 	}
-	if in.pod == "" {
+	if in.Pod == "" {
 		return cases, errors.Join(errs...)
 	}
-	isLive, _ := in.isLive(args)
-	pod := in.cluster.key(in.pod, isLive)
+	isLive, _ := in.IsLive(args)
+	pod := in.cluster.key(in.Pod, isLive)
 	var chosen []*corpus.Case
 	for _, c := range cases {
 		if c.Timeline != nil {
@@ -118,9 +133,9 @@ func (in *input) load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	return chosen, errors.Join(errs...)
 }
 
-// loadDump reads the one dump that there is to be: a cluster, of which no pod has to wait.
-func (in *input) loadDump(cmd *cobra.Command, args []string) (*corpus.Stream, error) {
-	paths := append(args, in.files...)
+// LoadDump reads the one dump that there is to be: a cluster, of which no pod has to wait.
+func (in *Input) LoadDump(cmd *cobra.Command, args []string) (*corpus.Stream, error) {
+	paths := append(args, in.Files...)
 	if len(paths) > 1 {
 		return nil, errors.New("give one file with a cluster dump, or - for standard input")
 	}
@@ -134,14 +149,14 @@ func (in *input) loadDump(cmd *cobra.Command, args []string) (*corpus.Stream, er
 	return all[0], nil
 }
 
-// read reads one path, and tells the notes. What of a directory cannot be read, the error
+// Read reads one path, and tells the notes. What of a directory cannot be read, the error
 // tells; the rest is in the stream.
-func read(cmd *cobra.Command, path string) (s *corpus.Stream, err error) {
+func (in *Input) Read(cmd *cobra.Command, path string) (s *corpus.Stream, err error) {
 	defer terminal.NewProgress(cmd.ErrOrStderr()).Watch("reading " + path)()
 	if path == "-" {
 		s, err = corpus.Read(cmd.InOrStdin(), "standard input")
 	} else {
-		spareCollector(path)
+		in.Before(path)
 		s, err = corpus.Load(path)
 	}
 	if s != nil {
@@ -152,9 +167,9 @@ func read(cmd *cobra.Command, path string) (s *corpus.Stream, err error) {
 	return s, err
 }
 
-// loadOne reads the one case that there is to be.
-func (in *input) loadOne(cmd *cobra.Command, args []string) (*corpus.Case, error) {
-	cases, err := in.load(cmd, args)
+// LoadOne reads the one case that there is to be.
+func (in *Input) LoadOne(cmd *cobra.Command, args []string) (*corpus.Case, error) {
+	cases, err := in.Load(cmd, args)
 	switch {
 	case err != nil:
 		return nil, err
