@@ -2,8 +2,12 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
@@ -30,13 +34,35 @@ func version() string {
 // kubernetesName is the flag for the source to be built against.
 const kubernetesName = "kubernetes"
 
+// called is the name by which the program was called: that of a plugin of kubectl, if kubectl, or a
+// link that it would find, called it.
+func called() string {
+	if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl-preemptcheck") {
+		return "kubectl preemptcheck"
+	}
+	return "preemptcheck"
+}
+
 // program is how a command line for this program begins: it names the source of
 // Kubernetes that it was built against.
 func program() string {
 	if dir := harness.BuiltFrom().Dir; dir != "" {
-		return "preemptcheck --" + kubernetesName + " " + shell.Quote(dir)
+		return called() + " --" + kubernetesName + " " + shell.Quote(dir)
 	}
-	return "preemptcheck"
+	return called()
+}
+
+// namedAsCalled has help call the program, and all its commands, by the name by which it was called.
+func namedAsCalled(root *cobra.Command, name string) {
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
+	if name == root.Name() {
+		return
+	}
+	for _, cmd := range append(root.Commands(), root) {
+		for _, text := range []*string{&cmd.Long, &cmd.Example} {
+			*text = strings.NewReplacer("\n  preemptcheck ", "\n  "+name+" ", "| preemptcheck ", "| "+name+" ", `"preemptcheck `, `"`+name+" ").Replace("\n" + *text)[1:]
+		}
+	}
 }
 
 // commandFor is the command line that does the same to this case alone, with the
