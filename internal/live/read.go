@@ -39,7 +39,7 @@ func Connect(config *rest.Config) (*Cluster, error) {
 	config.GroupVersion = &schema.GroupVersion{}
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion() // of errors
 	config.AcceptContentTypes, config.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
-	config.QPS, config.Burst = 50, 100 // a page is much work for the server
+	config.QPS, config.Burst = 50, 100        // a page is much work for the server
 	config.WarningHandler = rest.NoWarnings{} // of versions that will go: that is for us, not for the user
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
