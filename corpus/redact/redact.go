@@ -138,14 +138,12 @@ func renameContainers(p *v1.Pod) {
 		names[c.Name] = fmt.Sprintf("container-%d", i)
 		c.Name = names[c.Name]
 	}
-	gone := func(s v1.ContainerStatus) bool { return names[s.Name] == "" }
 	s := &p.Status
-	for _, list := range []*[]v1.ContainerStatus{&s.InitContainerStatuses, &s.ContainerStatuses} {
-		if *list = slices.DeleteFunc(*list, gone); len(*list) == 0 {
-			*list = nil
-		}
-		for i := range *list {
-			(*list)[i].Name = names[(*list)[i].Name]
+	for _, list := range [][]v1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
+		for i := range list {
+			if list[i].Name = names[list[i].Name]; list[i].Name == "" {
+				list[i].Name = fmt.Sprintf("gone-%d", i)
+			}
 		}
 	}
 	if e := s.ExtendedResourceClaimStatus; e != nil {
