@@ -346,7 +346,7 @@ func TestCasesDecideAlike(t *testing.T) {
 func TestGeneratedClustersDecideAlike(t *testing.T) {
 	system := checktest.System(t)
 	var f tally
-	for seed := range uint64(testsize.Times(500)) {
+	for seed := range uint64(testsize.Times(400)) {
 		f.alike(t, system, generators.OfAnyPreemptor(seed, nil), fmt.Sprintf("seed %d", seed))
 	}
 	t.Logf("%+v", f)
@@ -359,7 +359,7 @@ func TestAnyTextDecidesAlike(t *testing.T) {
 	words := []string{"", "a", "A", "z", "0", "-1", "007", "x/y", "a__b", "a-b-c", "a-b-d__a-b-c", "::1", "::ffff:1.2.3.4", "1.2.3.4", "hugepages-2Mi", "example.com/gpu", "kubernetes.io/x", "Gt", "Lt", "Exists", "50%",
 		"default", "node-1", "pod-1", "aws://a/vol-1", "zone", "kubernetes.io/hostname", "topology.kubernetes.io/zone", "node.kubernetes.io/unschedulable", "default-scheduler", "linux", "disk.example.com", "true"}
 	var f tally
-	for n := range testsize.Times(1500) {
+	for n := range testsize.Times(400) {
 		c := generators.OfAnyPreemptor(r.Uint64(), nil).DeepCopy()
 		var fields []reflect.Value
 		for _, o := range c.Objects() {
@@ -381,5 +381,5 @@ func TestAnyTextDecidesAlike(t *testing.T) {
 		f.alike(t, system, c, fmt.Sprintf("number %d", n))
 	}
 	t.Logf("%+v", f)
-	require.Greater(t, f.clusters, testsize.Times(1500)/10)
+	require.Greater(t, f.clusters, testsize.Times(400)/10)
 }
