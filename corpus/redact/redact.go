@@ -187,6 +187,9 @@ func (r *redaction) settings(c *model.Cluster) {
 	}
 	for i := range s.Extenders {
 		s.Extenders[i].Name = r.of(extender, s.Extenders[i].Name)
+		if preempt := s.Extenders[i].Preempt; preempt != nil {
+			preempt.Fails = oneOf(preempt.Fails, []string{string(model.PreemptError), string(model.PreemptUnknownNode), string(model.PreemptUnknownPod)})
+		}
 		for j, name := range s.Extenders[i].ManagedResources {
 			s.Extenders[i].ManagedResources[j] = r.resourceOf(name)
 		}
