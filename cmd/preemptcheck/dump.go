@@ -31,12 +31,15 @@ be inferred from it.
 
 FILE is a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A -o yaml) or a case, or - for
 standard input. Without it the live cluster is read.`,
-		Example: `  preemptcheck dump --context production > cluster.yaml
-  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck dump - --redact --map names.yaml > cluster.yaml
+		Example: `  preemptcheck dump --redact --map names.yaml > cluster.yaml
+  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck dump - > cluster.yaml
   preemptcheck explain cluster.yaml`,
 	}
 	cmd.Flags().StringArrayVarP(&in.Files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
 	in.OnlyClusterFlags(cmd)
+	for _, flag := range ofPods {
+		_ = cmd.Flags().MarkHidden(flag)
+	}
 	cmd.Flags().BoolVar(&o.Redact, "redact", false, "replace names, labels, taints, images and other texts by pseudonyms")
 	cmd.Flags().StringVar(&o.Map, "map", "", "with --redact, save what the pseudonyms stand for to this new `FILE`")
 	terminal.FormatFlag(cmd, &output, terminal.YAML, terminal.JSON)
@@ -66,11 +69,25 @@ standard input. Without it the live cluster is read.`,
 	return cmd
 }
 
+// ofPods are the flags for a live cluster that say which pods are asked about.
+var ofPods = []string{"namespace", "selector", "all-namespaces"}
+
 // loadDumpOrCase reads a dump, or the one case that there is to be.
 func loadDumpOrCase(in *source.Input, cmd *cobra.Command, args []string) (*corpus.Stream, error) {
+	for _, flag := range ofPods {
+		if cmd.Flags().Changed(flag) {
+			return nil, fmt.Errorf("--%s: a dump is of the whole cluster, as pods of all namespaces may be preempted", flag)
+		}
+	}
 	paths := append(args, in.Files...)
-	if len(paths) != 1 {
+	isLive, err := in.IsLive(args)
+	switch {
+	case err != nil:
+		return nil, err
+	case isLive:
 		return in.LoadDump(cmd, args)
+	case len(paths) > 1:
+		return nil, errors.New("give one file with a cluster dump or a case, or - for standard input")
 	}
 	s, err := in.Read(cmd, paths[0])
 	if err == nil && s.Dump == nil && len(s.Cases) != 1 {
