@@ -144,6 +144,9 @@ func resources(pods []*pod, preemptors []*pod) (all []v1.ResourceName, shown map
 	if len(all) > maxResources {
 		all = all[:maxResources]
 	}
+	if len(pods) == 0 { // there is nothing but nodes
+		all, shown[v1.ResourceCPU] = append([]v1.ResourceName{v1.ResourceCPU}, all...), true
+	}
 	for _, p := range pods { // who asks for nothing of what is shown is seen among the pods
 		if !slices.ContainsFunc(all, func(name v1.ResourceName) bool { return shown[name] && p.requests[name] > 0 }) {
 			shown[v1.ResourcePods] = true
