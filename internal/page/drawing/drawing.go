@@ -61,6 +61,7 @@ const (
 	Candidate State = "candidate"
 	Allowed   State = "allowed"  // may be picked
 	Members   State = "members"  // members of a group are nominated to it
+	Touched   State = "touched"  // preempting the group takes pods of it away, or gives them back
 	Picked    State = "picked"   // by the scheduler
 	Unjudged  State = "unjudged" // not known: the preemptor is drawn beside the others
 )
