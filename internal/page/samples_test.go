@@ -128,7 +128,8 @@ func pages(t testing.TB, suffix string) map[string]func(io.Writer) error {
 	all["unmodelled"] = func(w io.Writer) error { return cycle.WriteUnmodelled(w, c, unmodelled) }
 
 	group := &explanation.OfGroup{
-		File: "f", Group: "PodGroup default/g", Pods: []string{"default/pn"}, Nodes: 3, First: &explanation.Placement{}, Second: &explanation.Placement{Placed: []explanation.Placed{{OnNode: explanation.OnNode{Pod: "default/pn", Node: "n1"}, Nodes: []string{"n1"}}}}, Nominated: []explanation.OnNode{{Pod: "default/pn", Node: "n1"}}, Eligible: &explanation.Eligibility{OK: true}, Helps: true,
+		File: "f", Group: "PodGroup default/g", Pods: []string{"default/pn"}, Nodes: 3, First: &explanation.Placement{}, Second: &explanation.Placement{Placed: []explanation.Placed{{OnNode: explanation.OnNode{Pod: "default/pn", Node: "n1"}, Nodes: []string{"n1"}}}, TakenBack: []explanation.OnNode{{Pod: "default/x", Node: "n1"}}, Untried: []string{"default/y"},
+			Failed: []explanation.MembersFailed{{Pods: []string{"default/z"}, Nodes: 1, Failures: []explanation.Failure{{Plugin: "p", Reasons: []string{"r"}, Nodes: []string{"n1"}}}}}}, Nominated: []explanation.OnNode{{Pod: "default/pn", Node: "n1"}}, Eligible: &explanation.Eligibility{OK: true}, Helps: true,
 		Evicted:   []explanation.Evicted{{TogetherOn: explanation.TogetherOn{Name: "default/pl", Pods: []string{"default/pl"}, Nodes: []string{"n1"}}, Violates: []string{"a budget"}, Pod: "default/pn", Node: "n1", Plugin: "a plugin", Reasons: []string{"a reason"}}},
 		GivenBack: []explanation.TogetherOn{{Name: "default/ph", Pods: []string{"default/ph"}}},
 		Reference: explanation.GroupObserved{Observed: explanation.Observed{System: "v", Victims: []string{"default/pl"}, Findings: []string{"a finding"}}},

@@ -39,13 +39,17 @@ func TestEachPage(t *testing.T) {
 // Each stage is as accessible as the first one.
 func TestEachStage(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
-		for _, at := range []string{"eligible", "potential", "dryrun", "candidates", "pick", "actuate"} {
-			t.Run(theme+"/"+at, func(t *testing.T) {
-				p := open(t, "cycle#stage-"+at, theme, desktop)
-				require.Equal(t, at, eval[string](p, "document.querySelector('[data-staged]').dataset.stage"))
-				p.accessible()
-				p.shoot(fmt.Sprintf("cycle-%s-at-%s", theme, at))
-			})
+		for _, name := range []string{"cycle", "group-preempts"} {
+			stages := eval[[]string](open(t, name, theme, desktop), "[...document.querySelectorAll('.stage')].map(s => s.dataset.name)")
+			require.Greater(t, len(stages), 4)
+			for _, at := range stages {
+				t.Run(theme+"/"+name+"/"+at, func(t *testing.T) {
+					p := open(t, name+"#stage-"+at, theme, desktop)
+					require.Equal(t, at, eval[string](p, "document.querySelector('[data-staged]').dataset.stage"))
+					p.accessible()
+					p.shoot(fmt.Sprintf("%s-%s-at-%s", name, theme, at))
+				})
+			}
 		}
 	}
 }

@@ -50,7 +50,7 @@ var shown = []struct {
 	{"crash", []string{"explain", "corpus/cases/finding-class-annotation-crashes-score.yaml"}},
 	{"units", []string{"explain", "corpus/cases/composite-group-goes-as-a-whole.yaml"}},
 	{"group", []string{"explain", "corpus/cases/finding-members-stay-nominated.yaml"}},
-	{"group-preempts", []string{"explain", "corpus/cases/finding-nomination-by-own-priority.yaml"}},
+	{"group-preempts", []string{"explain", "corpus/cases/composite-group-in-one-zone-and-racks.yaml"}},
 	{"timeline", []string{"explain", "corpus/timelines/kubernetes-106780.yaml"}},
 	{"timeline-of-finding", []string{"explain", "corpus/timelines/finding-gated-by-vain-preemption.yaml"}},
 	{"check", []string{"check", "corpus/cases"}},

@@ -151,3 +151,8 @@ func TestCrowded(t *testing.T) {
 	require.Equal(t, 1, strings.Count(string(out), "<title>default/none"))
 	require.Equal(t, 1, strings.Count(string(out), "<title>default/some"))
 }
+
+// A node without pods has a bar.
+func TestEmpty(t *testing.T) {
+	require.Equal(t, []string{"0 / 4", "0 / 100"}, drawn(t, mk.Cluster(nil, mk.Node("n", "4")), &drawing.Facts{}, "rsum"))
+}
