@@ -126,7 +126,7 @@ type page struct {
 
 // list lists all objects of a kind. Should the server have forgotten what it listed before the last
 // page is asked for, it is asked anew: at the last attempt for all at once, as client-go's pager
-// does (client-go/tools/pager/pager.go:91@v0.37.1, List). The pages of one list are of one instant.
+// does (client-go/tools/pager/pager.go:80@v0.37.1, List). The pages of one list are of one instant.
 func (c *Cluster) list(ctx context.Context, kind Kind, progress func(n int)) (objects []manifest.Object, err error) {
 	for attempt := range 3 {
 		limit := pageSize
