@@ -183,7 +183,7 @@ func TestAcceptsRefuses(t *testing.T) {
 		"bin/preemptcheck findings a b":             "accepts at most 1 arg",
 		"preemptcheck merge a b":                    "required flag",
 		"preemptcheck fuzz --fro 1m":                "unknown flag",
-		"preemptcheck check -o xml corpus/cases":    "text, json or yaml",
+		"preemptcheck check -o xml corpus/cases":    "text, json, yaml, wide",
 		"go run ./cmd/preemptcheck check --no-flag": "unknown flag",
 		"A=1 go test ./no/such/folder -run X":       "no such file",
 		"make no-such-target":                       "no target",
