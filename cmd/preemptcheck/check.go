@@ -104,7 +104,7 @@ and no scheduler can run them; else 0.`,
 			return err
 		}
 		names := references(scheduler)
-		if len(names) > 1 && slices.Contains([]terminal.Format{terminal.Wide, terminal.Name, terminal.HTML}, output) {
+		if len(names) > 1 && slices.Contains([]terminal.Format{terminal.Wide, terminal.Name}, output) {
 			return fmt.Errorf("--output %s: is for one scheduler, and --reference names several", output)
 		}
 		checkers, err := newCheckers(names, 1, all.Properties()...)
@@ -122,6 +122,9 @@ and no scheduler can run them; else 0.`,
 				return err
 			}
 			m, err := checkMatrix(cmd, schedulers, cases, workers, classes)
+			if output == terminal.HTML {
+				return terminal.ConcludePage(cmd, func(w io.Writer) error { return reports.Matrix(w, m) }, m.Differ > 0, m.NotDone > 0 || m.NothingRun(), inputErr, err)
+			}
 			return output.Conclude(cmd, m, m.WriteText, m.Differ > 0, m.NotDone > 0 || m.NothingRun(), inputErr, err)
 		}
 		defer closeAll(checkers)

@@ -165,6 +165,13 @@ func pages(t testing.TB, suffix string) map[string]func(io.Writer) error {
 	}
 	all["check"] = func(w io.Writer) error { return reports.Check(w, checked) }
 
+	matrix := &replay.Matrix{References: []string{"v1", "v2"}, TimelinesNotRun: map[string]int{"v0" + suffix: 2}}
+	for _, j := range checked.Cases {
+		matrix.Cases = append(matrix.Cases, replay.Row{Name: j.Name, Judgements: []*replay.Judgement{j, {Outcome: "other" + suffix, Result: replay.Agrees}}})
+	}
+	suffixed(reflect.ValueOf(&matrix.References), suffix)
+	all["matrix"] = func(w io.Writer) error { return reports.Matrix(w, matrix) }
+
 	entries := []ledger.Entry{{ID: "i", Title: "t", Class: ledger.Defect, Promise: "p", Source: "s", Happens: "h", Where: "w", Consequence: "c", Releases: "r", Upstream: "u"}, {ID: "j", Title: "t", Class: ledger.Debatable}}
 	suffixed(reflect.ValueOf(&entries), suffix, "Class")
 	all["findings"] = func(w io.Writer) error { return reports.Findings(w, entries) }
