@@ -27,7 +27,7 @@ func pages(t *testing.T) (names []string) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == ".git"):
+		case entry.IsDir() && (slices.Contains([]string{"testdata", ".git", "bin", "dist"}, entry.Name())):
 			return fs.SkipDir
 		case filepath.Ext(file) == ".md":
 			names = append(names, file)
