@@ -23,7 +23,7 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	var in input
+	in := newInput()
 	var scheduler string
 	var workers int
 	var classes []ledger.Class
@@ -91,7 +91,7 @@ and no scheduler can run them; else 0.`,
   preemptcheck check --reference v1.31.0,v1.31.14 corpus/cases
   preemptcheck check --reference all corpus/cases`,
 	}
-	clusterInputFlags(cmd, &in)
+	in.ClusterFlags(cmd)
 	autoReferenceFlag(cmd, &scheduler)
 	cmd.Flag("reference").Usage += "; several after commas, or all"
 	classFlag(cmd, &classes, "pass over known findings of other classes")
@@ -99,19 +99,19 @@ and no scheduler can run them; else 0.`,
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		scheduler, err := in.scheduler(cmd, args, scheduler)
+		scheduler, err := in.Scheduler(cmd, args, scheduler)
 		if err != nil {
 			return err
 		}
 		names := references(scheduler)
-		if len(names) > 1 && slices.Contains([]terminal.Format{terminal.Wide, terminal.Name, terminal.HTML}, output) {
+		if len(names) > 1 && slices.Contains([]terminal.Format{terminal.Wide, terminal.Name}, output) {
 			return fmt.Errorf("--output %s: is for one scheduler, and --reference names several", output)
 		}
 		checkers, err := newCheckers(names, 1, all.Properties()...)
 		if err != nil {
 			return err
 		}
-		cases, inputErr := in.load(cmd, args)
+		cases, inputErr := in.Load(cmd, args)
 		if len(cases) == 0 && inputErr != nil {
 			closeAll(checkers)
 			return inputErr
@@ -122,6 +122,9 @@ and no scheduler can run them; else 0.`,
 				return err
 			}
 			m, err := checkMatrix(cmd, schedulers, cases, workers, classes)
+			if output == terminal.HTML {
+				return terminal.ConcludePage(cmd, func(w io.Writer) error { return reports.Matrix(w, m) }, m.Differ > 0, m.NotDone > 0 || m.NothingRun(), inputErr, err)
+			}
 			return output.Conclude(cmd, m, m.WriteText, m.Differ > 0, m.NotDone > 0 || m.NothingRun(), inputErr, err)
 		}
 		defer closeAll(checkers)

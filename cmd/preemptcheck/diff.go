@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/page/reports"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
@@ -26,7 +27,7 @@ import (
 )
 
 func newDiff() *cobra.Command {
-	var in input
+	in := newInput()
 	var from, to string
 	var each bool
 	var timelines int
@@ -72,10 +73,10 @@ was given could not be compared, or none at all could; else 0.`,
   preemptcheck diff --from v1.34.4 --to v1.37.1 corpus/timelines
   preemptcheck diff --from v1.13.0 --to v1.37.1 --each --cases 20000 --seed 1 -o markdown`,
 	}
-	clusterInputFlags(cmd, &in)
-	in.wants = false // no PATH is to generate clusters
+	in.ClusterFlags(cmd)
+	in.Live = false // no PATH is to generate clusters
 	flags := cmd.Flags()
-	flags.BoolVar(&in.wants, "live", false, "compare on the pending pods of the live cluster, as its flags do, too")
+	flags.BoolVar(&in.Live, "live", false, "compare on the pending pods of the live cluster, as its flags do, too")
 	flags.StringVar(&from, "from", "", "the `RELEASE` to compare with; of a live cluster, its own if it is not set")
 	flags.StringVar(&to, "to", "", "the `RELEASE` that is compared")
 	flags.BoolVar(&each, "each", false, "compare each release between the two with the next one")
@@ -88,21 +89,21 @@ was given could not be compared, or none at all could; else 0.`,
 	workersFlag(cmd, &o.Workers)
 	terminal.OutputFlag(cmd, &output, terminal.Markdown, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		isLive, err := in.isLive(args)
+		isLive, err := in.IsLive(args)
 		if err != nil {
 			return err
 		}
-		given := isLive || len(args)+len(in.files) > 0
+		given := isLive || len(args)+len(in.Files) > 0
 		for _, flag := range []string{"for", "cases", "seed", "timelines", "feature-gates"} {
 			if flags.Changed(flag) && given {
 				return fmt.Errorf("--%s: is for clusters that are generated, but there are files, or a live cluster", flag)
 			}
 		}
-		if in.pod != "" && !given {
+		if in.Pod != "" && !given {
 			return errors.New("--pod: is for files and live clusters, and there are none")
 		}
-		if isLive && (from == "" || from == auto) {
-			if from, err = in.cluster.release(cmd); err != nil {
+		if isLive && (from == "" || from == source.Auto) {
+			if from, err = in.Release(cmd); err != nil {
 				return err
 			}
 		}
@@ -125,7 +126,7 @@ was given could not be compared, or none at all could; else 0.`,
 		}
 		var inputErr error
 		if given {
-			if o.Cases, inputErr = in.load(cmd, args); len(o.Cases) == 0 && inputErr != nil {
+			if o.Cases, inputErr = in.Load(cmd, args); len(o.Cases) == 0 && inputErr != nil {
 				return inputErr
 			}
 		} else {

@@ -27,7 +27,7 @@ func pages(t *testing.T) (names []string) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == ".git"):
+		case entry.IsDir() && (slices.Contains([]string{"testdata", ".git", "bin", "dist"}, entry.Name())):
 			return fs.SkipDir
 		case filepath.Ext(file) == ".md":
 			names = append(names, file)
@@ -183,7 +183,7 @@ func TestAcceptsRefuses(t *testing.T) {
 		"bin/preemptcheck findings a b":             "accepts at most 1 arg",
 		"preemptcheck merge a b":                    "required flag",
 		"preemptcheck fuzz --fro 1m":                "unknown flag",
-		"preemptcheck check -o xml corpus/cases":    "text, json or yaml",
+		"preemptcheck check -o xml corpus/cases":    "text, json, yaml, wide",
 		"go run ./cmd/preemptcheck check --no-flag": "unknown flag",
 		"A=1 go test ./no/such/folder -run X":       "no such file",
 		"make no-such-target":                       "no target",

@@ -8,11 +8,12 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/share"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
 func newDump() *cobra.Command {
-	var in input
+	in := newInput()
 	var o share.Options
 	var output terminal.Format
 	cmd := &cobra.Command{
@@ -30,13 +31,15 @@ be inferred from it.
 
 FILE is a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A -o yaml) or a case, or - for
 standard input. Without it the live cluster is read.`,
-		Example: `  preemptcheck dump --context production > cluster.yaml
-  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck dump - --redact --map names.yaml > cluster.yaml
+		Example: `  preemptcheck dump --redact --map names.yaml > cluster.yaml
+  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck dump - > cluster.yaml
   preemptcheck explain cluster.yaml`,
 	}
-	cmd.Flags().StringArrayVarP(&in.files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
-	in.wants = true
-	clusterFlags(cmd, &in.cluster)
+	cmd.Flags().StringArrayVarP(&in.Files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
+	in.OnlyClusterFlags(cmd)
+	for _, flag := range ofPods {
+		_ = cmd.Flags().MarkHidden(flag)
+	}
 	cmd.Flags().BoolVar(&o.Redact, "redact", false, "replace names, labels, taints, images and other texts by pseudonyms")
 	cmd.Flags().StringVar(&o.Map, "map", "", "with --redact, save what the pseudonyms stand for to this new `FILE`")
 	terminal.FormatFlag(cmd, &output, terminal.YAML, terminal.JSON)
@@ -44,7 +47,7 @@ standard input. Without it the live cluster is read.`,
 		if o.Map != "" && !o.Redact {
 			return errors.New("--map: without --redact there are no pseudonyms")
 		}
-		s, err := in.loadDumpOrCase(cmd, args)
+		s, err := loadDumpOrCase(in, cmd, args)
 		if err != nil {
 			return err
 		}
@@ -66,13 +69,27 @@ standard input. Without it the live cluster is read.`,
 	return cmd
 }
 
+// ofPods are the flags for a live cluster that say which pods are asked about.
+var ofPods = []string{"namespace", "selector", "all-namespaces"}
+
 // loadDumpOrCase reads a dump, or the one case that there is to be.
-func (in *input) loadDumpOrCase(cmd *cobra.Command, args []string) (*corpus.Stream, error) {
-	paths := append(args, in.files...)
-	if len(paths) != 1 {
-		return in.loadDump(cmd, args)
+func loadDumpOrCase(in *source.Input, cmd *cobra.Command, args []string) (*corpus.Stream, error) {
+	for _, flag := range ofPods {
+		if cmd.Flags().Changed(flag) {
+			return nil, fmt.Errorf("--%s: a dump is of the whole cluster, as pods of all namespaces may be preempted", flag)
+		}
 	}
-	s, err := read(cmd, paths[0])
+	paths := append(args, in.Files...)
+	isLive, err := in.IsLive(args)
+	switch {
+	case err != nil:
+		return nil, err
+	case isLive:
+		return in.LoadDump(cmd, args)
+	case len(paths) > 1:
+		return nil, errors.New("give one file with a cluster dump or a case, or - for standard input")
+	}
+	s, err := in.Read(cmd, paths[0])
 	if err == nil && s.Dump == nil && len(s.Cases) != 1 {
 		err = fmt.Errorf("%s: give one file: there are %d cases", paths[0], len(s.Cases))
 	}

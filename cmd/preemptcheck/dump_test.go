@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,32 @@ func TestDump(t *testing.T) {
 			require.Contains(t, told, "agrees: it nominates")
 			require.Contains(t, told, "VIOLATES BUDGET")
 		})
+	}
+}
+
+// The dump of a live cluster tells which kinds there are none of, and so needs no more of them when it is read.
+func TestDumpOfALiveCluster(t *testing.T) {
+	server := httptest.NewServer(small("v1.37.1"))
+	defer server.Close()
+	for _, redact := range []bool{false, true} {
+		args := []string{"dump", "--server", server.URL}
+		if redact {
+			args = append(args, "--redact")
+		}
+		status, out, errOut := preemptcheck(t, "", args...)
+		require.Equal(t, terminal.Agrees, status, errOut)
+		require.Contains(t, out, "given:\n")
+		require.Contains(t, out, "  persistentvolumes: \"\"\n")
+		require.Equal(t, !redact, strings.Contains(out, "name: old"))
+		status, told, errOut := preemptcheck(t, out, "check", "-")
+		require.Equal(t, terminal.Agrees, status, told+errOut)
+		require.Contains(t, told, "2 passed")
+	}
+	for _, args := range []string{"dump -n shop", "dump -l app=web", "dump -A"} {
+		status, out, errOut := preemptcheck(t, "", append(strings.Fields(args), "--server", server.URL)...)
+		require.Equal(t, terminal.CouldNot, status)
+		require.Contains(t, errOut, ": a dump is of the whole cluster")
+		require.Empty(t, out)
 	}
 }
 

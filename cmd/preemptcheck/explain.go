@@ -24,7 +24,7 @@ import (
 )
 
 func newExplain() *cobra.Command {
-	var in input
+	in := newInput()
 	var reference string
 	var output terminal.Format
 	var nodes, cascade int
@@ -63,7 +63,7 @@ cluster, as FILE is; all others are what comes.`,
   preemptcheck explain --pod shop/web-0
   preemptcheck explain cluster.yaml --pod shop/web-0`,
 	}
-	clusterInputFlags(cmd, &in)
+	in.ClusterFlags(cmd)
 	cmd.Flags().Lookup("filename").Usage = "manifests of what is to come, or a cluster: file, directory, or - for standard input"
 	autoReferenceFlag(cmd, &reference)
 	terminal.OutputFlag(cmd, &output, terminal.HTML)
@@ -76,17 +76,17 @@ cluster, as FILE is; all others are what comes.`,
 		if all {
 			nodes = math.MaxInt
 		}
-		manifests, files, err := in.manifests(cmd, args)
+		manifests, files, err := in.Manifests(cmd, args)
 		if err != nil {
 			return err
 		}
 		if manifests != nil {
-			return explainArrivals(cmd, &in, args, manifests, files, reference, output, arrival.Bounds{Levels: cascade}, nodes)
+			return explainArrivals(cmd, in, args, manifests, files, reference, output, arrival.Bounds{Levels: cascade}, nodes)
 		}
 		if cmd.Flags().Changed("cascade") {
 			return errors.New("--cascade: is for manifests that come by -f")
 		}
-		reference, err := in.scheduler(cmd, args, reference)
+		reference, err := in.Scheduler(cmd, args, reference)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ cluster, as FILE is; all others are what comes.`,
 			return err
 		}
 		defer checker.System.Close()
-		c, err := in.loadOne(cmd, args)
+		c, err := in.LoadOne(cmd, args)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
@@ -24,12 +25,12 @@ func referenceFlag(cmd *cobra.Command, name *string) {
 
 // autoReferenceFlag adds --reference to a command that may read a live cluster.
 func autoReferenceFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "reference", auto, "the scheduler to check: see \"preemptcheck references\"; auto is the nearest to that of a live cluster, else "+inprocess.Version)
+	cmd.Flags().StringVar(name, "reference", source.Auto, "the scheduler to check: see \"preemptcheck references\"; auto is the nearest to that of a live cluster, else "+inprocess.Version)
 	_ = cmd.RegisterFlagCompletionFunc("reference", func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 		for _, s := range systems.All() {
 			names = append(names, s.Name)
 		}
-		return append(names, auto), cobra.ShellCompDirectiveNoFileComp
+		return append(names, source.Auto), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 

@@ -164,6 +164,7 @@ func child(ctx context.Context, args []string, input *os.File, environment ...st
 	}
 	defer end.Close()
 	cmd := exec.CommandContext(ctx, executable, args...)
+	cmd.Args[0] = os.Args[0] // it is called as this one is
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = tolerance
 	var said strings.Builder

@@ -92,5 +92,6 @@ was found.`,
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
 		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newDump(), newReferences(), newFindings(), newRBAC(), newManual(), newFuzzWorker(), newScheduler())
 	root.InitDefaultCompletionCmd()
+	namedAsCalled(root, called())
 	return root
 }

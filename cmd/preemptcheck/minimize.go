@@ -16,7 +16,7 @@ import (
 )
 
 func newMinimize() *cobra.Command {
-	var in input
+	in := newInput()
 	var duration time.Duration
 	var classes uint64
 	var workers int
@@ -52,7 +52,7 @@ could not be read.`,
 		Example: `  preemptcheck minimize corpus/cases/finding-budget-order.yaml
   kubectl get nodes,pods,pdb,priorityclasses -A -o yaml | preemptcheck minimize - --pod shop/web-0 --out findings`,
 	}
-	clusterInputFlags(cmd, &in)
+	in.ClusterFlags(cmd)
 	cmd.Flags().DurationVar(&duration, "for", 5*time.Minute, "how long; 0 is until it is done")
 	notNegative(cmd, "for", &duration)
 	cmd.Flags().Uint64Var(&classes, "classes", 100_000, "how many classes of smaller clusters to search at most; 0 is no search")
@@ -61,7 +61,7 @@ could not be read.`,
 	autoReferenceFlag(cmd, &scheduler)
 	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		scheduler, err := in.scheduler(cmd, args, scheduler)
+		scheduler, err := in.Scheduler(cmd, args, scheduler)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ could not be read.`,
 			return err
 		}
 		defer checker.System.Close()
-		c, err := in.loadOne(cmd, args)
+		c, err := in.LoadOne(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ could not be read.`,
 		if c.Timeline != nil {
 			m, err = minimiseTimeline(ctx, scheduler, c)
 		} else {
-			m, err = report.Minimise(ctx, checker, c, program()+" minimize"+source(c), minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
+			m, err = report.Minimise(ctx, checker, c, program()+" minimize"+given(c), minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
 				progress.Show(terminal.Unknown, func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })
 			}})
 		}

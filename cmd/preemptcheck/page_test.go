@@ -52,7 +52,4 @@ func TestPages(t *testing.T) {
 			require.Contains(t, out, says, test.args)
 		}
 	}
-	status, _, errOut := preemptcheck(t, "", "check", "testdata/cases", "--reference", "v1.37.1,v1.36.3", "-o", "html")
-	require.Equal(t, 2, status)
-	require.Contains(t, errOut, "html")
 }

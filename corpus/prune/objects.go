@@ -137,13 +137,13 @@ var resourceClaimFields = slices.Concat(
 		Field{"shareID", of(UID)},
 		Field{"conditions[].type", name(Condition)},
 		Field{"conditions[].status", truth},
-		Field{"conditions[].reason", word(redactedReason)},
+		Field{"conditions[].reason", word(prunedReason)},
 		Field{"conditions[].lastTransitionTime", Text{}}))
 
 var skipped = word("NodePrepareResources", "NodeUnprepareResources", "*")
 
-// redactedReason stands for the reason of a condition, which has to have one.
-const redactedReason = "Redacted"
+// prunedReason stands for the reason of a condition, which has to have one.
+const prunedReason = "Pruned"
 
 var sliceFields = slices.Concat(
 	clusterMeta("ResourceSlice"),
@@ -198,7 +198,7 @@ var taintRuleFields = clusterMeta("DeviceTaintRule",
 
 var (
 	groupConditionTypes = word("PodGroupInitiallyScheduled", "CompositePodGroupInitiallyScheduled", string(v1.DisruptionTarget))
-	groupReasons        = word(redactedReason, "Unschedulable", "SchedulerError", v1.PodReasonPreemptionByScheduler, "Scheduled")
+	groupReasons        = word(prunedReason, "Unschedulable", "SchedulerError", v1.PodReasonPreemptionByScheduler, "Scheduled")
 )
 
 // groupSpec is what is kept of pod groups and of groups of these.

@@ -189,7 +189,7 @@ func Object(o runtime.Object, ranks bool) runtime.Object {
 		for i := range o.Status.Devices {
 			reasons := o.Status.Devices[i].Conditions
 			for j := range reasons {
-				reasons[j].Reason = redactedReason
+				reasons[j].Reason = prunedReason
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func groupConditions(list *[]metav1.Condition) {
 	*list = slices.DeleteFunc(*list, func(c metav1.Condition) bool { return !slices.Contains(groupConditionTypes.Words, c.Type) })
 	for i := range *list {
 		if c := &(*list)[i]; !slices.Contains(groupReasons.Words, c.Reason) {
-			c.Reason = redactedReason
+			c.Reason = prunedReason
 		}
 	}
 }

@@ -2,8 +2,8 @@ package redact_test
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/manifest"
 	"github.com/preemptcheck/preemptcheck/corpus/redact"
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -60,33 +61,66 @@ func TestRedactedTwice(t *testing.T) {
 	}
 }
 
-// FuzzRedact redacts whatever reads as a dump: that never panics, and what comes out is one, or an error tells
-// what cannot be.
-func FuzzRedact(f *testing.F) {
+// Dumps are redacted as cases are.
+func TestDumpsAreRedacted(t *testing.T) {
 	files, err := filepath.Glob("../testdata/*dump*.yaml")
-	require.NoError(f, err)
-	require.NotEmpty(f, files)
-	cases, err := filepath.Glob("../cases/*devices*.yaml")
-	require.NoError(f, err)
-	for _, file := range append(files, cases...) {
-		text, err := os.ReadFile(file)
-		require.NoError(f, err)
-		if _, objects, is := bytes.Cut(text, []byte("\n---\n")); is && bytes.Contains(text, []byte("kind: Case")) {
-			text = objects
-		}
-		f.Add(text)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		s, err := corpus.Load(file)
+		require.NoError(t, err)
+		twice(t, s.Dump)
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		s, err := corpus.Read(bytes.NewReader(text), "fuzz")
-		if err != nil || s.Dump == nil {
-			t.Skip()
+}
+
+// FuzzRedact puts any text somewhere in a generated cluster. If that is still one that an API server
+// admits, so is what is left of it once it is redacted; and redacting never panics.
+func FuzzRedact(f *testing.F) {
+	for i, text := range []string{"", "a", "A", "0", "-1", "007", "x/y", "a__b", "a-b-c", "::1", "1.2.3.4", "hugepages-2Mi", "requests.cpu", "kubernetes.io/x", "Gt", "50%", "default",
+		"aws://a/vol-1", "\x00", "a.b/c", "device.driver == \"x\"", "true"} {
+		f.Add(uint64(i), uint32(7*i), text)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, at uint32, text string) {
+		c := asDump(generators.OfAnyPreemptor(seed, nil)).DeepCopy()
+		var fields []reflect.Value
+		for _, o := range c.Objects() {
+			fields = texts(reflect.ValueOf(o).Elem(), fields)
 		}
-		out, _, err := redact.Cluster(s.Dump)
+		fields[int(at)%len(fields)].SetString(text)
+		out, _, err := redact.Cluster(c)
 		if err != nil {
+			t.Skip() // it tells what it cannot redact
+		}
+		if apiserver.Objects(c.DeepCopy()) != nil {
 			t.Skip()
 		}
 		again := dumped(t, out)
-		require.Len(t, again.Pods, len(s.Dump.Pods))
-		require.Len(t, again.Nodes, len(s.Dump.Nodes))
+		require.Len(t, again.Pods, len(c.Pods))
+		require.Len(t, again.Nodes, len(c.Nodes))
 	})
+}
+
+// texts are all fields with text that are there.
+func texts(v reflect.Value, fields []reflect.Value) []reflect.Value {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() {
+			fields = append(fields, v)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fields = texts(v.Elem(), fields)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Name != "TypeMeta" {
+				fields = texts(v.Field(i), fields)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			fields = texts(v.Index(i), fields)
+		}
+	}
+	return fields
 }

@@ -116,7 +116,9 @@ func leaks(t *testing.T, c *model.Cluster) (leaks []string) {
 		require.NoError(t, json.Unmarshal(text, &decoded))
 		find(decoded, fmt.Sprintf("%d %s", i, reflect.TypeOf(o).Elem().Name()), &leaks)
 	}
-	find(any(fmt.Sprintf("%+v", c.Settings)), "settings", &leaks)
+	settings, err := json.Marshal(c.Settings)
+	require.NoError(t, err)
+	find(any(string(settings)), "settings", &leaks)
 	find(any(c.PreemptorGroup), "preemptor", &leaks)
 	return leaks
 }

@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/preemptcheck/preemptcheck/corpus/prune"
 )
 
 // names gives each name of a kind a pseudonym: what kind it is, and the place of the name
@@ -56,6 +60,9 @@ func (n *names) settle() {
 		width := len(strconv.Itoa(len(sorted)))
 		for i, name := range sorted {
 			given[name] = pseudonym(kind, name, fmt.Sprintf("%0*d", width, i+1))
+			if cannotBe(kind, name) {
+				given[name] = "!" + given[name]
+			}
 		}
 		if kind == zone {
 			inRegions(sorted, given)
@@ -72,6 +79,20 @@ func (n *names) settle() {
 	}
 }
 
+// cannotBe tells whether a name cannot be that of a label, or its value. A stored selector may
+// have such, and nobody can read it: that has to stay so.
+func cannotBe(kind, name string) bool {
+	switch {
+	case kind == labelKey || kind == taintKey:
+		return len(validation.IsQualifiedName(name)) > 0
+	case kind == zone || kind == region || strings.HasPrefix(kind, ValueOf):
+		return len(validation.IsValidLabelValue(name)) > 0
+	case kind == "Node" || kind == prune.Namespace: // which may be longer
+		return len(validation.IsDNS1123Subdomain(name)) > 0 && len(validation.IsValidLabelValue(name)) > 0
+	}
+	return false
+}
+
 // inRegions gives zones whose names have three parts others of three parts: of a disk in several
 // zones of one plugin, the first two are the region (csi-translation-lib, plugins/gce_pd.go).
 func inRegions(sorted []string, given map[string]string) {
@@ -82,7 +103,7 @@ func inRegions(sorted []string, given map[string]string) {
 			if !slices.Contains(regions, region) {
 				regions = append(regions, region)
 			}
-			given[name] = fmt.Sprintf("zone-%d-%s", slices.Index(regions, region)+1, strings.TrimPrefix(given[name], "zone-"))
+			given[name] = strings.Replace(given[name], "zone-", fmt.Sprintf("zone-%d-", slices.Index(regions, region)+1), 1)
 		}
 	}
 }

@@ -34,6 +34,7 @@ const (
 	nodeField  = "field"
 	ownerKind  = "kind of owner"
 	extender   = "extender"
+	consumer   = "consumer" // a kind of users of claims for devices
 )
 
 // prefixes are how pseudonyms of a kind begin.
@@ -101,6 +102,7 @@ var wellKnown = map[string][]string{
 	resource: {string(v1.ResourceCPU), string(v1.ResourceMemory), string(v1.ResourceEphemeralStorage), string(v1.ResourcePods), string(v1.ResourceStorage),
 		"attachable-volumes-aws-ebs", "attachable-volumes-azure-disk", "attachable-volumes-gce-pd", "attachable-volumes-cinder"},
 	nodeField: {"metadata.name"},
+	consumer:  {"pods", "podgroups"},
 	ownerKind: {"Pod", "Node", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob", "Deployment", "PodGroup", "CompositePodGroup",
 		"Workload", "PersistentVolumeClaim", "ResourceClaim"},
 	ValueOf + "label key " + v1.LabelOSStable:     operatingSystems,

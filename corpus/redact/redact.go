@@ -138,14 +138,12 @@ func renameContainers(p *v1.Pod) {
 		names[c.Name] = fmt.Sprintf("container-%d", i)
 		c.Name = names[c.Name]
 	}
-	gone := func(s v1.ContainerStatus) bool { return names[s.Name] == "" }
 	s := &p.Status
-	for _, list := range []*[]v1.ContainerStatus{&s.InitContainerStatuses, &s.ContainerStatuses} {
-		if *list = slices.DeleteFunc(*list, gone); len(*list) == 0 {
-			*list = nil
-		}
-		for i := range *list {
-			(*list)[i].Name = names[(*list)[i].Name]
+	for _, list := range [][]v1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
+		for i := range list {
+			if list[i].Name = names[list[i].Name]; list[i].Name == "" {
+				list[i].Name = fmt.Sprintf("gone-%d", i)
+			}
 		}
 	}
 	if e := s.ExtendedResourceClaimStatus; e != nil {
@@ -189,6 +187,9 @@ func (r *redaction) settings(c *model.Cluster) {
 	}
 	for i := range s.Extenders {
 		s.Extenders[i].Name = r.of(extender, s.Extenders[i].Name)
+		if preempt := s.Extenders[i].Preempt; preempt != nil {
+			preempt.Fails = oneOf(preempt.Fails, []string{string(model.PreemptError), string(model.PreemptUnknownNode), string(model.PreemptUnknownPod)})
+		}
 		for j, name := range s.Extenders[i].ManagedResources {
 			s.Extenders[i].ManagedResources[j] = r.resourceOf(name)
 		}

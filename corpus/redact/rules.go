@@ -184,7 +184,10 @@ func (r *redaction) name(kind string, v reflect.Value) {
 		if x.Resource == "podgroups" {
 			kind = "PodGroup"
 		}
-		x.APIGroup, x.Resource = oneOf(x.APIGroup, []string{"scheduling.k8s.io"}), oneOf(x.Resource, []string{"pods", "podgroups"})
+		x.Resource = r.of(consumer, x.Resource)
+		if x.APIGroup != "" && x.APIGroup != "scheduling.k8s.io" {
+			x.APIGroup = "example.com"
+		}
 		x.Name, x.UID = r.of(kind, x.Name), types.UID(r.uid(string(x.UID)))
 		return
 	}

@@ -39,7 +39,8 @@ func Connect(config *rest.Config) (*Cluster, error) {
 	config.GroupVersion = &schema.GroupVersion{}
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion() // of errors
 	config.AcceptContentTypes, config.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
-	config.QPS, config.Burst = 50, 100 // a page is much work for the server
+	config.QPS, config.Burst = 50, 100        // a page is much work for the server
+	config.WarningHandler = rest.NoWarnings{} // of versions that will go: that is for us, not for the user
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ type page struct {
 
 // list lists all objects of a kind. Should the server have forgotten what it listed before the last
 // page is asked for, it is asked anew: at the last attempt for all at once, as client-go's pager
-// does (client-go/tools/pager/pager.go:91@v0.37.1, List). The pages of one list are of one instant.
+// does (client-go/tools/pager/pager.go:80@v0.37.1, List). The pages of one list are of one instant.
 func (c *Cluster) list(ctx context.Context, kind Kind, progress func(n int)) (objects []manifest.Object, err error) {
 	for attempt := range 3 {
 		limit := pageSize

@@ -128,7 +128,8 @@ func pages(t testing.TB, suffix string) map[string]func(io.Writer) error {
 	all["unmodelled"] = func(w io.Writer) error { return cycle.WriteUnmodelled(w, c, unmodelled) }
 
 	group := &explanation.OfGroup{
-		File: "f", Group: "PodGroup default/g", Pods: []string{"default/pn"}, Nodes: 3, First: &explanation.Placement{}, Second: &explanation.Placement{Placed: []explanation.Placed{{OnNode: explanation.OnNode{Pod: "default/pn", Node: "n1"}, Nodes: []string{"n1"}}}}, Nominated: []explanation.OnNode{{Pod: "default/pn", Node: "n1"}}, Eligible: &explanation.Eligibility{OK: true}, Helps: true,
+		File: "f", Group: "PodGroup default/g", Pods: []string{"default/pn"}, Nodes: 3, First: &explanation.Placement{}, Second: &explanation.Placement{Placed: []explanation.Placed{{OnNode: explanation.OnNode{Pod: "default/pn", Node: "n1"}, Nodes: []string{"n1"}}}, TakenBack: []explanation.OnNode{{Pod: "default/x", Node: "n1"}}, Untried: []string{"default/y"},
+			Failed: []explanation.MembersFailed{{Pods: []string{"default/z"}, Nodes: 1, Failures: []explanation.Failure{{Plugin: "p", Reasons: []string{"r"}, Nodes: []string{"n1"}}}}}}, Nominated: []explanation.OnNode{{Pod: "default/pn", Node: "n1"}}, Eligible: &explanation.Eligibility{OK: true}, Helps: true,
 		Evicted:   []explanation.Evicted{{TogetherOn: explanation.TogetherOn{Name: "default/pl", Pods: []string{"default/pl"}, Nodes: []string{"n1"}}, Violates: []string{"a budget"}, Pod: "default/pn", Node: "n1", Plugin: "a plugin", Reasons: []string{"a reason"}}},
 		GivenBack: []explanation.TogetherOn{{Name: "default/ph", Pods: []string{"default/ph"}}},
 		Reference: explanation.GroupObserved{Observed: explanation.Observed{System: "v", Victims: []string{"default/pl"}, Findings: []string{"a finding"}}},
@@ -163,6 +164,13 @@ func pages(t testing.TB, suffix string) map[string]func(io.Writer) error {
 		checked.Add(j)
 	}
 	all["check"] = func(w io.Writer) error { return reports.Check(w, checked) }
+
+	matrix := &replay.Matrix{References: []string{"v1", "v2"}, TimelinesNotRun: map[string]int{"v0" + suffix: 2}}
+	for _, j := range checked.Cases {
+		matrix.Cases = append(matrix.Cases, replay.Row{Name: j.Name, Judgements: []*replay.Judgement{j, {Outcome: "other" + suffix, Result: replay.Agrees}}})
+	}
+	suffixed(reflect.ValueOf(&matrix.References), suffix)
+	all["matrix"] = func(w io.Writer) error { return reports.Matrix(w, matrix) }
 
 	entries := []ledger.Entry{{ID: "i", Title: "t", Class: ledger.Defect, Promise: "p", Source: "s", Happens: "h", Where: "w", Consequence: "c", Releases: "r", Upstream: "u"}, {ID: "j", Title: "t", Class: ledger.Debatable}}
 	suffixed(reflect.ValueOf(&entries), suffix, "Class")

@@ -39,13 +39,17 @@ func TestEachPage(t *testing.T) {
 // Each stage is as accessible as the first one.
 func TestEachStage(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
-		for _, at := range []string{"eligible", "potential", "dryrun", "candidates", "pick", "actuate"} {
-			t.Run(theme+"/"+at, func(t *testing.T) {
-				p := open(t, "cycle#stage-"+at, theme, desktop)
-				require.Equal(t, at, eval[string](p, "document.querySelector('[data-staged]').dataset.stage"))
-				p.accessible()
-				p.shoot(fmt.Sprintf("cycle-%s-at-%s", theme, at))
-			})
+		for _, name := range []string{"cycle", "group-preempts"} {
+			stages := eval[[]string](open(t, name, theme, desktop), "[...document.querySelectorAll('.stage')].map(s => s.dataset.name)")
+			require.Greater(t, len(stages), 4)
+			for _, at := range stages {
+				t.Run(theme+"/"+name+"/"+at, func(t *testing.T) {
+					p := open(t, name+"#stage-"+at, theme, desktop)
+					require.Equal(t, at, eval[string](p, "document.querySelector('[data-staged]').dataset.stage"))
+					p.accessible()
+					p.shoot(fmt.Sprintf("%s-%s-at-%s", name, theme, at))
+				})
+			}
 		}
 	}
 }
@@ -196,10 +200,19 @@ func TestReducedMotion(t *testing.T) {
 // On paper all stages are there, and no buttons.
 func TestPrint(t *testing.T) {
 	p := open(t, "cycle", "dark", desktop)
-	p.run(emulation.SetEmulatedMedia().WithMedia("print"))
+	p.run(chromedp.Click("button.theme", chromedp.ByQuery), chromedp.Click("button.theme", chromedp.ByQuery)) // dark by choice, too
+	const paper = "getComputedStyle(document.documentElement).getPropertyValue('--p0')"
+	dark := eval[string](p, paper)
+	p.run(emulation.SetEmulatedMedia().WithMedia("print").WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	require.NotEqual(t, dark, eval[string](p, paper), "paper is light")
+	for _, what := range []string{".victim .mark", ".victim .sign", ".bar.after", ".tag.picked"} {
+		require.True(t, eval[bool](p, fmt.Sprintf("[...document.querySelectorAll('.nodes %s')].some(e => e.getClientRects().length > 0)", what)), what)
+	}
 	require.Equal(t, []string{"stage-filter", "stage-eligible", "stage-potential", "stage-dryrun", "stage-candidates", "stage-pick", "stage-actuate"}, eval[[]string](p, visible))
 	require.Zero(t, eval[int](p, "[...document.querySelectorAll('.steps, button.theme, .detail')].filter(e => e.getClientRects().length > 0).length"))
 	require.Equal(t, "rgb(255, 255, 255)", eval[string](p, "getComputedStyle(document.body).backgroundColor"))
+	p.shoot("printed")
+	p.run(chromedp.Evaluate("localStorage.clear()", nil))
 	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
 		paper, _, err := page.PrintToPDF().Do(ctx)
 		require.True(t, strings.HasPrefix(string(paper), "%PDF"))

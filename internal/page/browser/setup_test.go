@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -26,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
+	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
@@ -50,7 +52,7 @@ var shown = []struct {
 	{"crash", []string{"explain", "corpus/cases/finding-class-annotation-crashes-score.yaml"}},
 	{"units", []string{"explain", "corpus/cases/composite-group-goes-as-a-whole.yaml"}},
 	{"group", []string{"explain", "corpus/cases/finding-members-stay-nominated.yaml"}},
-	{"group-preempts", []string{"explain", "corpus/cases/finding-nomination-by-own-priority.yaml"}},
+	{"group-preempts", []string{"explain", "corpus/cases/composite-group-in-one-zone-and-racks.yaml"}},
 	{"timeline", []string{"explain", "corpus/timelines/kubernetes-106780.yaml"}},
 	{"timeline-of-finding", []string{"explain", "corpus/timelines/finding-gated-by-vain-preemption.yaml"}},
 	{"check", []string{"check", "corpus/cases"}},
@@ -158,12 +160,28 @@ func write() error {
 	for _, name := range []string{"5000.yaml", "crowd-200.yaml"} {
 		os.Remove(filepath.Join(dir, name))
 	}
-	out, err := os.Create(file("diff"))
-	if err != nil {
-		return err
+	for name, write := range map[string]func(io.Writer) error{
+		"diff":   func(w io.Writer) error { return reports.Diff(w, different()) },
+		"matrix": func(w io.Writer) error { return reports.Matrix(w, matrix()) },
+	} {
+		out, err := os.Create(file(name))
+		if err != nil {
+			return err
+		}
+		defer out.Close()
+		if err := write(out); err != nil {
+			return err
+		}
 	}
-	defer out.Close()
-	return reports.Diff(out, different())
+	return nil
+}
+
+// matrix is what became of two cases with two schedulers.
+func matrix() *replay.Matrix {
+	agrees, found := &replay.Judgement{Outcome: "preempts 1 on node-1", Result: replay.Agrees}, &replay.Judgement{Result: replay.Found, Details: []string{"why"}}
+	return &replay.Matrix{References: []string{"v1.37.1", "v1.31.0"}, Differ: 1, Cases: []replay.Row{
+		{Name: "alike", Judgements: []*replay.Judgement{agrees, agrees}}, {Name: "unlike", Judgements: []*replay.Judgement{agrees, found}}, {Name: "no-time", Judgements: []*replay.Judgement{agrees, nil}},
+	}}
 }
 
 // different is a report of two releases, whose schedulers need not be built for it.
@@ -190,7 +208,7 @@ func names() (all []string) {
 	for _, p := range shown {
 		all = append(all, p.name)
 	}
-	return append(all, "diff")
+	return append(all, "diff", "matrix")
 }
 
 // tab is a page in Chromium. That it asks nobody for anything, and that the browser has nothing to say

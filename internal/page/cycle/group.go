@@ -18,13 +18,13 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 )
 
-// toldView is what the template "told" shows: a cluster, and what is told of it in words.
+// toldView is what the template "told" shows: a cluster, what is told of it in words, and the stages of a group's cycle; Group is
+// nil, and there are none, of what is not modelled.
 type toldView struct {
-	Map       template.HTML
-	Words     string
-	Evicted   []explanation.Evicted
-	GivenBack []explanation.TogetherOn
-	Nominated []explanation.OnNode
+	Map    template.HTML
+	Words  string
+	Group  *explanation.OfGroup
+	Stages []stage
 }
 
 // WriteGroup writes the page of the cycle of a pod group.
@@ -43,12 +43,33 @@ func WriteGroup(w io.Writer, c *model.Cluster, e *explanation.OfGroup) error {
 	case len(r.Bound) > 0:
 		did = words.Plural(len(r.Bound), "member") + " fit without preemption"
 	}
-	v := &toldView{Evicted: e.Evicted, GivenBack: e.GivenBack, Nominated: e.Nominated}
+	v := &toldView{Group: e, Stages: groupStages(e)}
 	d := &page.Document{
 		Title: "Who goes for " + e.Group, Kind: "Scheduling cycle of a group", Data: e, Verdict: VerdictOf(&e.Reference.Observed, did),
 		Facts: []page.Fact{{Name: "Group", Value: e.Group}, {Name: "Priority", Value: fmt.Sprint(e.Priority)}, {Name: "Pods", Value: fmt.Sprint(len(e.Pods))}, {Name: "Nodes", Value: fmt.Sprint(e.Nodes)}, {Name: "Scheduler", Value: "kube-scheduler " + e.Reference.System}},
 	}
 	return writeTold(w, c, facts, v, d, e.File, e.WriteText)
+}
+
+// groupStages are the stages of the cycle of a group, under the ids of those at which the same is shown of nodes in the cycle of a pod.
+func groupStages(e *explanation.OfGroup) []stage {
+	fit := func(p *explanation.Placement) string {
+		if p == nil {
+			return ""
+		}
+		return fmt.Sprintf("%d of %d fit", len(p.Placed), len(e.Pods))
+	}
+	may := ""
+	if e.Eligible != nil {
+		if may = "no"; e.Eligible.OK {
+			may = "yes"
+		}
+	}
+	return []stage{
+		{filter, "Filter", fit(e.First), e.First != nil}, {eligible, "Eligible", may, e.Eligible != nil}, {potential, "Placement", fit(e.Second), e.Second != nil},
+		{dryRun, "Reprieve", fmt.Sprintf("%d given back", len(e.GivenBack)), e.Second != nil && e.Helps},
+		{actuate, "Actuate", "", len(e.Nominated) > 0},
+	}
 }
 
 // groupFacts are what an explanation says of the nodes.
@@ -70,6 +91,21 @@ func groupFacts(c *model.Cluster, e *explanation.OfGroup) *drawing.Facts {
 		}
 	}
 	place(e.Nominated, drawing.Members)
+	if e.Second != nil {
+		for _, m := range e.Second.Placed {
+			n := f.Node(m.Node)
+			n.Add(drawing.Potential)
+			n.Say(potential, "Without everything of lower priority, "+m.Pod+" fits.")
+		}
+	}
+	if e.First != nil {
+		for _, m := range e.First.Placed {
+			f.Node(m.Node).Say(filter, m.Pod+" fits.")
+		}
+	}
+	for _, m := range e.Nominated {
+		f.Node(m.Node).Say(actuate, m.Pod+" is nominated to it.")
+	}
 	for _, unit := range e.Evicted {
 		why := fmt.Sprintf("with %s there, %s would not fit on %s: %s", unit.Name, unit.Pod, unit.Node, strings.Join(append([]string{unit.Plugin}, unit.Reasons...), ", "))
 		for _, key := range unit.Pods {
@@ -84,8 +120,9 @@ func groupFacts(c *model.Cluster, e *explanation.OfGroup) *drawing.Facts {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Nodes)) {
-		if n := f.Nodes[name]; len(n.Victims) > 0 {
-			n.Say(dryRun, words.Plural(len(n.Victims), "victim"))
+		if n := f.Nodes[name]; len(n.Victims)+len(n.Reprieved) > 0 {
+			n.Add(drawing.Touched)
+			n.Say(dryRun, fmt.Sprintf("%s, %d given back", words.Plural(len(n.Victims), "victim"), len(n.Reprieved)))
 		}
 	}
 	return f

@@ -61,6 +61,7 @@ const (
 	Candidate State = "candidate"
 	Allowed   State = "allowed"  // may be picked
 	Members   State = "members"  // members of a group are nominated to it
+	Touched   State = "touched"  // preempting the group takes pods of it away, or gives them back
 	Picked    State = "picked"   // by the scheduler
 	Unjudged  State = "unjudged" // not known: the preemptor is drawn beside the others
 )
@@ -143,6 +144,9 @@ func resources(pods []*pod, preemptors []*pod) (all []v1.ResourceName, shown map
 	slices.SortFunc(all, byName)
 	if len(all) > maxResources {
 		all = all[:maxResources]
+	}
+	if len(pods) == 0 { // there is nothing but nodes
+		all, shown[v1.ResourceCPU] = append([]v1.ResourceName{v1.ResourceCPU}, all...), true
 	}
 	for _, p := range pods { // who asks for nothing of what is shown is seen among the pods
 		if !slices.ContainsFunc(all, func(name v1.ResourceName) bool { return shown[name] && p.requests[name] > 0 }) {

@@ -91,7 +91,7 @@ func TestGroups(t *testing.T) {
 		require.Len(t, drawn(t, c, facts, "node"), test.boxes)
 		if test.boxes < test.nodes {
 			require.Equal(t, []string{"n7", "n0", "n1"}, drawn(t, c, facts, "nname"))
-			require.Equal(t, []string{"and 101 in all", "and 99 in all"}, drawn(t, c, facts, "count"))
+			require.Equal(t, []string{"101 alike", "99 alike"}, drawn(t, c, facts, "count"))
 			require.Contains(t, drawn(t, c, facts, "alike")[0], "n200")
 		}
 	}
@@ -150,4 +150,9 @@ func TestCrowded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(out), "<title>default/none"))
 	require.Equal(t, 1, strings.Count(string(out), "<title>default/some"))
+}
+
+// A node without pods has a bar.
+func TestEmpty(t *testing.T) {
+	require.Equal(t, []string{"0 / 4", "0 / 100"}, drawn(t, mk.Cluster(nil, mk.Node("n", "4")), &drawing.Facts{}, "rsum"))
 }

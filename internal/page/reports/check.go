@@ -42,23 +42,29 @@ type known struct {
 	Share string // percent of the most frequent one
 }
 
+// newJudged says how a judgement is shown.
+func newJudged(j *replay.Judgement) judged {
+	result, _, _ := strings.Cut(j.Result, ":") // known findings are named besides
+	row := judged{Judgement: j, Class: result, Names: namesOf(j.Known), Mood: "good", Lines: slices.Concat(j.Details, j.Reached, j.Stack)}
+	switch {
+	case j.IsFound(), result == replay.Known:
+		row.Mood = "bad"
+	case j.IsNotDone(), result == replay.Remark, result == replay.Gone:
+		row.Mood = "warn"
+	}
+	if j.Note != "" {
+		row.Lines = append(row.Lines, "note: "+j.Note)
+	}
+	return row
+}
+
 // Check writes the page of cases that were checked.
 func Check(w io.Writer, r *replay.Report) error {
 	v := &checkView{Report: r}
 	counts := map[string]int{}
 	for _, j := range r.Cases {
-		result, _, _ := strings.Cut(j.Result, ":") // known findings are named besides
-		counts[result]++
-		row := judged{Judgement: j, Class: result, Names: namesOf(j.Known), Mood: "good", Lines: slices.Concat(j.Details, j.Reached, j.Stack)}
-		switch {
-		case j.IsFound(), result == replay.Known:
-			row.Mood = "bad"
-		case j.IsNotDone(), result == replay.Remark, result == replay.Gone:
-			row.Mood = "warn"
-		}
-		if j.Note != "" {
-			row.Lines = append(row.Lines, "note: "+j.Note)
-		}
+		row := newJudged(j)
+		counts[row.Class]++
 		v.Rows = append(v.Rows, row)
 	}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -1,4 +1,4 @@
-package main
+package source
 
 import (
 	"cmp"
@@ -32,15 +32,16 @@ type cluster struct {
 	config   *genericclioptions.ConfigFlags
 	selector string
 	all      bool
+	program  string
 	skips    []string // notes that are not told
 }
 
 // shown are the flags for the cluster that help tells of. kubectl has the others, too.
 var shown = []string{"context", "kubeconfig", "namespace"}
 
-// clusterFlags adds kubectl's flags for the cluster, and those that say which of its pods are asked
+// onlyClusterFlags adds kubectl's flags for the cluster, and those that say which of its pods are asked
 // about.
-func clusterFlags(cmd *cobra.Command, c *cluster) {
+func onlyClusterFlags(cmd *cobra.Command, c *cluster) {
 	c.flags, c.config = cmd.Flags(), genericclioptions.NewConfigFlags(true)
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	c.config.AddFlags(own)
@@ -135,19 +136,28 @@ func (c *cluster) read(cmd *cobra.Command) (*corpus.Stream, error) {
 	for _, one := range s.Cases {
 		one.File = c.name()
 	}
-	tellNotes(cmd, s.Notes, c.skips)
+	c.tell(cmd, s.Notes)
 	s.Cases = slices.DeleteFunc(s.Cases, func(one *corpus.Case) bool {
 		return !slices.ContainsFunc(one.Cluster.Preemptors(), func(p *v1.Pod) bool { return c.means(p, selector) })
 	})
 	return s, nil
 }
 
-// liveName begins the name of the live cluster, where cases have that of their file.
-const liveName = "the live cluster"
+// tell tells notes but those to skip.
+func (c *cluster) tell(cmd *cobra.Command, notes []string) {
+	for _, note := range notes {
+		if !slices.ContainsFunc(c.skips, func(skip string) bool { return strings.HasSuffix(note, skip) }) {
+			terminal.Note(cmd.ErrOrStderr(), note)
+		}
+	}
+}
+
+// LiveName begins the name of the live cluster, where cases have that of their file.
+const LiveName = "the live cluster"
 
 // name names the cluster, and ends with the flags that led to it.
 func (c *cluster) name() string {
-	name := liveName
+	name := LiveName
 	for _, flag := range []string{"kubeconfig", "context", "cluster", "server"} {
 		if f := c.flags.Lookup(flag); f.Changed {
 			name += fmt.Sprintf(" --%s %s", flag, shell.Quote(f.Value.String()))
@@ -161,8 +171,8 @@ func (c *cluster) means(p *v1.Pod, selector labels.Selector) bool {
 	return (*c.config.Namespace == "" || p.Namespace == *c.config.Namespace) && selector.Matches(labels.Set(p.Labels))
 }
 
-// auto is the name of the scheduler that suits the cluster.
-const auto = "auto"
+// Auto is the name of the scheduler that suits the cluster.
+const Auto = "auto"
 
 // release is the name of the scheduler that is the nearest to that of the cluster, and says which
 // it is. One that has to be built first is passed over for the one linked in.
@@ -189,7 +199,7 @@ func (c *cluster) release(cmd *cobra.Command) (string, error) {
 	name := nearest.String()
 	system, err := systems.NewPool(name, 1)
 	if err != nil {
-		terminal.Note(cmd.ErrOrStderr(), fmt.Sprintf("the server is %s, and the nearest scheduler, %s, is not built: \"%s references --build %[2]s\" builds it; held against %[4]s", version, name, program(), inprocess.Version))
+		terminal.Note(cmd.ErrOrStderr(), fmt.Sprintf("the server is %s, and the nearest scheduler, %s, is not built: \"%s references --build %[2]s\" builds it; held against %[4]s", version, name, c.program, inprocess.Version))
 		return inprocess.Version, nil
 	}
 	system.Close()
