@@ -152,9 +152,10 @@ func (e *Explanation) dryRunText(w io.Writer) {
 		return
 	}
 	t := table.New("  ", "NODE", "VICTIM", "PRIORITY", "STARTED", "VIOLATES BUDGET")
+	perNode := e.victimsPerNode()
 	for _, c := range e.Candidates {
 		rows := e.victimRows(c.Victims)
-		shown := e.rows(len(rows))
+		shown := min(len(rows), perNode)
 		for i, row := range rows[:shown] {
 			node := ""
 			if i == 0 {
@@ -171,6 +172,21 @@ func (e *Explanation) dryRunText(w io.Writer) {
 	e.reprievedText(w)
 	e.othersText(w)
 	fmt.Fprintln(w)
+}
+
+// victimsPerNode is how many victims of a candidate are shown: fewer if all have many.
+func (e *Explanation) victimsPerNode() int {
+	all := 0
+	for _, c := range e.Candidates {
+		all += len(c.Victims)
+	}
+	switch {
+	case e.All:
+		return all
+	case all > 3*shownChoices:
+		return shownPods / 3
+	}
+	return shownPods
 }
 
 // reprievedText names the pods that stay, on the best candidates if there are many.
