@@ -317,8 +317,10 @@ func why(s *arrival.Step) string {
 		return "its cycle ends in an error: " + s.Error
 	case len(s.Why) > 0:
 		return whyPending(s.Why)
+	case s.Unknown != "" && len(s.Nodes) == 0:
+		return "what becomes of it is not known, see below"
 	case s.Unknown != "":
-		return s.Unknown
+		return "as the scheduler does; it is not modelled, see below"
 	case s.Group != "" && len(s.Victims) == 0:
 		return "fits as a whole"
 	case s.Group != "":

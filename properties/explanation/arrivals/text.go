@@ -29,6 +29,10 @@ func (s *Story) WriteText(w io.Writer, rows int) {
 
 func (s *Story) sumText(w io.Writer) {
 	for _, c := range s.Coming {
+		if c.Pods == 0 {
+			fmt.Fprintf(w, "%s: it has no pods.\n", c.Workload)
+			continue
+		}
 		fmt.Fprintf(w, "%s, priority %d: %d of %s %s", c.Workload, c.Priority, c.Runs, words.Plural(c.Pods, "pod"), verb(c.Pods, "run"))
 		if c.Preempted > 0 {
 			fmt.Fprintf(w, "; %d %s preempted by what comes after", c.Preempted, verb(c.Preempted, "are"))
@@ -140,6 +144,9 @@ func (g *Going) then() string {
 }
 
 func (s *Story) arrivalsText(w io.Writer, rows int) {
+	if len(s.Arrivals) == 0 {
+		return
+	}
 	fmt.Fprint(w, "Comes:\n\n")
 	t := table.New("  ", "POD", "NODE", "PREEMPTS", "WHY")
 	for _, c := range s.Arrivals[:min(rows, len(s.Arrivals))] {
@@ -262,6 +269,8 @@ func (s *Story) referenceText(w io.Writer, rows int) {
 	switch {
 	case r.Cycles == 0:
 		fmt.Fprintln(w, "No pod was tried.")
+	case r.Asked == 0:
+		fmt.Fprintf(w, "kube-scheduler %s was not asked:\n", r.System)
 	case r.Agrees == r.Cycles && r.Cycles == 1:
 		fmt.Fprintf(w, "kube-scheduler %s agrees.\n", r.System)
 	case r.Agrees == r.Cycles:
