@@ -86,6 +86,8 @@ func verb(n int, plural string) string {
 		return plural
 	case plural == "are":
 		return "is"
+	case plural == "go":
+		return "goes"
 	}
 	return plural + "s"
 }
