@@ -39,7 +39,9 @@ type Stream struct {
 
 // NotGiven lists what the preemptor of a cluster that is made from the Dump depends on, and the
 // dump says nothing about.
-func (s *Stream) NotGiven(c *model.Cluster) []model.UnmodelledField { return notGiven(c, s.About.Given) }
+func (s *Stream) NotGiven(c *model.Cluster) []model.UnmodelledField {
+	return notGiven(c, s.About.Given)
+}
 
 // Given says of kinds of objects, by their resource as kubectl names it ("csinodes"), that
 // a cluster was asked for them: "" if it told, else why it did not. A kind that is not in
