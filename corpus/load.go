@@ -21,7 +21,7 @@ func Load(paths ...string) (*Stream, error) {
 	all := &Stream{}
 	var errs []error
 	for _, path := range paths {
-		files, err := expand(path)
+		files, err := Files(path)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -44,7 +44,8 @@ func Load(paths ...string) (*Stream, error) {
 	return all, errors.Join(errs...)
 }
 
-func expand(path string) (files []string, err error) {
+// Files are the file of a path, or those that Load reads below a directory. "-" is itself.
+func Files(path string) (files []string, err error) {
 	if path == "-" {
 		return []string{path}, nil
 	}

@@ -37,6 +37,12 @@ type Stream struct {
 	About AboutDump
 }
 
+// NotGiven lists what the preemptor of a cluster that is made from the Dump depends on, and the
+// dump says nothing about.
+func (s *Stream) NotGiven(c *model.Cluster) []model.UnmodelledField {
+	return notGiven(c, s.About.Given)
+}
+
 // Given says of kinds of objects, by their resource as kubectl names it ("csinodes"), that
 // a cluster was asked for them: "" if it told, else why it did not. A kind that is not in
 // it was not asked for, or may have been: of those, a dump that holds no object is taken
@@ -295,6 +301,9 @@ func groupGates(c *model.Cluster) map[string]bool {
 	return gates
 }
 
+// NoneWaits is the note of a dump that has no cases.
+const NoneWaits = "no pod waits for the default scheduler"
+
 // readDump makes a case of each pod that the default scheduler would try, and one of each
 // pod group in which there are such pods.
 //
@@ -329,7 +338,7 @@ func readDump(objects []manifest.Object, given Given) (*Stream, error) {
 	dump := gated
 	s := &Stream{Notes: c.notes, Dump: &dump, About: AboutDump{Given: given}}
 	if len(waiting) == 0 && len(groups) == 0 {
-		s.Notes = append(s.Notes, "no pod waits for the default scheduler")
+		s.Notes = append(s.Notes, NoneWaits)
 	}
 	pods := slices.Concat(waiting, others, waiting)
 	for i, p := range waiting {

@@ -48,6 +48,9 @@ type Outcome struct {
 	Reprieved []string
 }
 
+// NoVictims is the reason of a node that has no pod of lower priority.
+const NoVictims = "No preemption victims found for incoming pod"
+
 // DryRunNode works out which pods of n would have to go. All pods that may be
 // preempted are taken away; if the preemptor fits then, as many as possible are
 // given back (docs: concepts/scheduling-eviction/pod-priority-preemption,
@@ -63,7 +66,7 @@ func DryRunNode(cy *Cycle, n *filter.Node, budgetOrder []int) *DryRunOnNode {
 		}
 	}
 	if len(run.Possible) == 0 {
-		run.Failed = filter.Unresolvable("No preemption victims found for incoming pod")
+		run.Failed = filter.Unresolvable(NoVictims)
 		return run
 	}
 	if run.Failed = cy.FitsIn(run.Emptied()); run.Failed != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/arrival"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
@@ -25,9 +27,10 @@ func newExplain() *cobra.Command {
 	in := newInput()
 	var reference string
 	var output terminal.Format
-	var nodes int
+	var nodes, cascade int
+	var all bool
 	cmd := &cobra.Command{
-		Use:   "explain [FILE]",
+		Use:   "explain [FILE] [-f MANIFESTS]",
 		Short: "Tell what would be preempted where, and why, stage by stage",
 		Long: `Explain goes through the scheduling cycle of one pending pod: why it does not fit
 on the nodes as they are, what preemption would cost on each node where it helps,
@@ -45,17 +48,44 @@ in backoff, for the flush, and so on. docs/timelines.md says what each part is.
 
 FILE is a case, a timeline or a cluster dump (see "preemptcheck dump"), or - for standard input.
 Without it the live cluster is read, which --context, --kubeconfig and all other flags of kubectl
-for a cluster choose. If several pods are pending, --pod says which one is meant.`,
-		Example: `  preemptcheck explain corpus/cases/fewest-violations-decides.yaml
+for a cluster choose. If several pods are pending, --pod says which one is meant.
+
+With -f it tells what comes of manifests that are not in the cluster yet: pods, Deployments,
+ReplicaSets, StatefulSets, DaemonSets, Jobs, with the classes, budgets, claims and pod groups that
+come with them. Their pods come one after another: what each preempts is gone before the next. It
+tells who goes, which budgets that violates, what stays pending and why, and what the preempted do
+next: their controllers replace them, and the replacements may preempt in turn, to the level that
+--cascade gives. docs/arrivals.md says what is assumed. A file of -f that holds nodes, or is a case, is a
+cluster, as FILE is; all others are what comes.`,
+		Example: `  preemptcheck explain -f web.yaml
+  preemptcheck explain cluster.yaml -f web.yaml
+  preemptcheck explain corpus/cases/fewest-violations-decides.yaml
   preemptcheck explain --pod shop/web-0
   preemptcheck explain cluster.yaml --pod shop/web-0`,
 	}
 	in.ClusterFlags(cmd)
+	cmd.Flags().Lookup("filename").Usage = "manifests of what is to come, or a cluster: file, directory, or - for standard input"
 	autoReferenceFlag(cmd, &reference)
 	terminal.OutputFlag(cmd, &output, terminal.HTML)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
 	notNegative(cmd, "nodes", &nodes)
+	cmd.Flags().BoolVar(&all, "all", false, "show all of what is cut at ten otherwise")
+	cmd.Flags().IntVar(&cascade, "cascade", 3, "with -f: to which level of preempted pods to follow what they do next")
+	notNegative(cmd, "cascade", &cascade)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if all {
+			nodes = math.MaxInt
+		}
+		manifests, files, err := in.Manifests(cmd, args)
+		if err != nil {
+			return err
+		}
+		if manifests != nil {
+			return explainArrivals(cmd, in, args, manifests, files, reference, output, arrival.Bounds{Levels: cascade}, nodes)
+		}
+		if cmd.Flags().Changed("cascade") {
+			return errors.New("--cascade: is for manifests that come by -f")
+		}
 		reference, err := in.Scheduler(cmd, args, reference)
 		if err != nil {
 			return err
@@ -112,7 +142,7 @@ for a cluster choose. If several pods are pending, --pod says which one is meant
 			nodes = len(c.Cluster.Nodes) // all are drawn
 		}
 		e := explanation.Of(r, nodes)
-		e.File, e.Reference.ToContact = c.File, contact
+		e.File, e.Reference.ToContact, e.All = c.File, contact, all
 		if on != nil {
 			grouped, err := checker.Check(cmd.Context(), on)
 			if err != nil {

@@ -27,6 +27,8 @@ type Input struct {
 	cluster cluster
 	// Live is whether no file means the live cluster, even if no flag names one.
 	Live bool
+	// comes is whether files may be manifests of what is to come.
+	comes bool
 }
 
 // OnlyClusterFlags adds the flags for the live cluster, which is read if there are no files.
@@ -112,6 +114,9 @@ func (in *Input) Load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	}
 	if len(cases) == 0 && len(errs) == 0 {
 		errs = append(errs, errors.New("there is neither a case nor a pod that waits for the default scheduler"))
+		if in.comes && len(all) == 1 && all[0].Dump != nil && len(all[0].Dump.Nodes) == 0 {
+			errs = []error{noCluster(in.name(slices.Concat(args, in.Files)))}
+		}
 	}
 	if in.Pod == "" {
 		return cases, errors.Join(errs...)
@@ -160,9 +165,7 @@ func (in *Input) Read(cmd *cobra.Command, path string) (s *corpus.Stream, err er
 		s, err = corpus.Load(path)
 	}
 	if s != nil {
-		for _, note := range s.Notes {
-			terminal.Note(cmd.ErrOrStderr(), note)
-		}
+		in.cluster.tell(cmd, s.Notes)
 	}
 	return s, err
 }

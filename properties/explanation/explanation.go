@@ -60,6 +60,9 @@ type Explanation struct {
 	WithGate *WithGate `json:"withGenericWorkload,omitempty"`
 
 	Reference Observed `json:"reference"`
+
+	// All has WriteText show all of what it cuts at ten otherwise.
+	All bool `json:"-"`
 }
 
 // Eligibility tells whether the pod may preempt, or why not.

@@ -244,7 +244,7 @@ func (p *Placement) writeText(w io.Writer, helps bool) {
 		if helps {
 			column = "PREEMPTION"
 		}
-		failures(w, f.Failures, column, couldHelp)
+		failures(w, f.Failures, column, couldHelp, nil)
 	}
 	if len(p.Untried) > 0 {
 		fmt.Fprintf(w, "  %s %s not tried any more: there cannot be enough.\n\n", words.Some(p.Untried, shownPods), verb(len(p.Untried), "is", "are"))

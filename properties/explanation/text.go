@@ -12,13 +12,31 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// shownNodes is how many nodes of a group are named, shownPods how many reprieved
-// pods of a node, shownChoices how many allowed answers.
+// shownNodes is how many nodes of a group are named, shownPods how many pods of one line, and shownChoices how many
+// allowed answers, victims of a node, and rows of other tables. Explanation.All shows all of what is one per row.
 const (
 	shownNodes   = 3
 	shownPods    = 10
 	shownChoices = 10
 )
+
+// shownReprieved is of how many candidates the reprieved pods are named.
+const shownReprieved = 3
+
+// rows is how many of n rows are shown.
+func (e *Explanation) rows(n int) int {
+	if e.All {
+		return n
+	}
+	return min(n, shownChoices)
+}
+
+// more tells of the rows that are not shown.
+func more(w io.Writer, indent string, hidden int, what string) {
+	if hidden > 0 {
+		fmt.Fprintf(w, "%s… and %d more%s (--all)\n", indent, hidden, what)
+	}
+}
 
 // WriteText writes the explanation for people.
 func (e *Explanation) WriteText(w io.Writer) {
@@ -61,7 +79,7 @@ func (e *Explanation) filterText(w io.Writer) {
 		fmt.Fprintf(w, "Filter: of %s, it fits on none.\n\n", words.Plural(e.Nodes, "node"))
 	}
 	if len(e.Failed) > 0 {
-		failures(w, e.Failed, "PREEMPTION", couldHelp)
+		e.failures(w, e.Failed, "PREEMPTION", couldHelp)
 	}
 }
 
@@ -73,7 +91,19 @@ func couldHelp(f Failure) string {
 	return "could help"
 }
 
-func failures(w io.Writer, all []Failure, column string, value func(Failure) string) {
+func (e *Explanation) failures(w io.Writer, all []Failure, column string, value func(Failure) string) {
+	shown := e.rows(len(all))
+	failures(w, all[:shown], column, value, func() {
+		nodes := 0
+		for _, f := range all[shown:] {
+			nodes += len(f.Nodes)
+		}
+		more(w, "  ", len(all)-shown, fmt.Sprintf(", for %s", words.Plural(nodes, "node")))
+	})
+}
+
+// failures writes a table, and then what comes below it.
+func failures(w io.Writer, all []Failure, column string, value func(Failure) string, below func()) {
 	header := []string{"NODES", "PLUGIN", "REASON", "WHICH"}
 	if column != "" {
 		header = append(header, column)
@@ -94,6 +124,9 @@ func failures(w io.Writer, all []Failure, column string, value func(Failure) str
 		t.Row(cells...)
 	}
 	t.WriteText(w)
+	if below != nil {
+		below()
+	}
 	fmt.Fprintln(w)
 }
 
@@ -113,38 +146,86 @@ func (e *Explanation) dryRunText(w io.Writer) {
 	fmt.Fprintf(w, "Dry run: of %s, preemption helps on %d.\n\n", words.Plural(e.PotentialNodes, "potential node"), e.CandidateCount)
 	if len(e.NotHelpful) > 0 {
 		fmt.Fprint(w, "  It does not help on:\n")
-		failures(w, e.NotHelpful, "", nil)
+		e.failures(w, e.NotHelpful, "", nil)
 	}
 	if len(e.Candidates) == 0 {
 		return
 	}
 	t := table.New("  ", "NODE", "VICTIM", "PRIORITY", "STARTED", "VIOLATES BUDGET")
+	perNode := e.victimsPerNode()
 	for _, c := range e.Candidates {
-		node := c.Node
-		for _, row := range e.victimRows(c.Victims) {
+		rows := e.victimRows(c.Victims)
+		shown := min(len(rows), perNode)
+		for i, row := range rows[:shown] {
+			node := ""
+			if i == 0 {
+				node = c.Node
+			}
 			t.Row(append([]string{node}, row...)...)
-			node = ""
+		}
+		if hidden := len(rows) - shown; hidden > 0 {
+			t.Row("", fmt.Sprintf("… and %d more (--all)", hidden), "", "", "")
 		}
 	}
 	t.WriteText(w)
 	e.unitsText(w)
+	e.reprievedText(w)
+	e.othersText(w)
+	fmt.Fprintln(w)
+}
+
+// victimsPerNode is how many victims of a candidate are shown: fewer if all have many.
+func (e *Explanation) victimsPerNode() int {
+	all := 0
 	for _, c := range e.Candidates {
-		if len(c.Reprieved) > 0 {
-			var names []string
-			for _, p := range c.Reprieved {
-				names = append(names, p.Pod)
-			}
-			fmt.Fprintf(w, "  Reprieved on %s: %s\n", c.Node, words.Some(e.together(names), shownPods))
+		all += len(c.Victims)
+	}
+	switch {
+	case e.All:
+		return all
+	case all > 3*shownChoices:
+		return shownPods / 3
+	}
+	return shownPods
+}
+
+// reprievedText names the pods that stay, on the best candidates if there are many.
+func (e *Explanation) reprievedText(w io.Writer) {
+	nodes, hidden, pods := 0, 0, 0
+	for _, c := range e.Candidates {
+		if len(c.Reprieved) == 0 {
+			continue
 		}
-		for i, victims := range c.Other {
-			if i == shownChoices {
-				fmt.Fprintf(w, "  … and %d more\n", len(c.Other)-i)
-				break
-			}
+		if nodes++; nodes > shownReprieved && len(e.Candidates) >= shownChoices && !e.All {
+			hidden++
+			pods += len(c.Reprieved)
+			continue
+		}
+		var names []string
+		for _, p := range c.Reprieved {
+			names = append(names, p.Pod)
+		}
+		fmt.Fprintf(w, "  Reprieved on %s: %s\n", c.Node, words.Some(e.together(names), shownPods))
+	}
+	if hidden > 0 {
+		fmt.Fprintf(w, "  Reprieved on %s: %s (--all)\n", words.Plural(hidden, "more node"), words.Plural(pods, "pod"))
+	}
+}
+
+// othersText names the victims that follow from other orders of equally important pods.
+func (e *Explanation) othersText(w io.Writer) {
+	all := 0
+	for _, c := range e.Candidates {
+		all += len(c.Other)
+	}
+	shown, left := e.rows(all), e.rows(all)
+	for _, c := range e.Candidates {
+		for _, victims := range c.Other[:min(left, len(c.Other))] {
 			fmt.Fprintf(w, "  Or on %s, in another order of equally important pods: %s\n", c.Node, words.Some(e.together(victims), shownPods))
+			left--
 		}
 	}
-	fmt.Fprintln(w)
+	more(w, "  ", all-shown, "")
 }
 
 func (e *Explanation) candidatesText(w io.Writer) {
@@ -212,24 +293,27 @@ func (e *Explanation) pickText(w io.Writer) {
 				unmarked = append(unmarked, p)
 			}
 		}
-		for _, p := range e.together(marked) {
-			fmt.Fprintf(w, "  %s %s marked as DisruptionTarget and deleted\n", p, areOrIs(p))
-		}
-		for _, p := range e.together(unmarked) {
-			fmt.Fprintf(w, "  %s %s deleted\n", p, areOrIs(p))
-		}
-		for _, p := range e.together(c.Terminating) {
-			fmt.Fprintf(w, "  %s %s terminating already\n", p, areOrIs(p))
-		}
-		for _, p := range c.Cleared {
-			fmt.Fprintf(w, "  %s loses its nomination to %s\n", p, c.Node)
-		}
+		e.each(w, e.together(marked), func(p string) string { return areOrIs(p) + " marked as DisruptionTarget and deleted" })
+		e.each(w, e.together(unmarked), func(p string) string { return areOrIs(p) + " deleted" })
+		e.each(w, e.together(c.Terminating), func(p string) string { return areOrIs(p) + " terminating already" })
+		e.each(w, c.Cleared, func(string) string { return "loses its nomination to " + c.Node })
 		fmt.Fprintf(w, "  %s is nominated to %s\n\n", e.Pod, c.Node)
 	default:
 		e.choicesText(w)
 	}
 	if len(e.Choices) > 0 && e.Incomplete != "" {
 		fmt.Fprintf(w, "  These may not be all allowed answers: %s.\n\n", e.Incomplete)
+	}
+}
+
+// each says the same of names, one on each line.
+func (e *Explanation) each(w io.Writer, names []string, what func(string) string) {
+	shown := e.rows(len(names))
+	for _, name := range names[:shown] {
+		fmt.Fprintf(w, "  %s %s\n", name, what(name))
+	}
+	if shown > 0 {
+		more(w, "  ", len(names)-shown, ", likewise")
 	}
 }
 
@@ -244,14 +328,14 @@ func (e *Explanation) choicesText(w io.Writer) {
 	}
 	fmt.Fprint(w, ".\n\n")
 	t := table.New("  ", header...)
-	shown := e.Choices[:min(len(e.Choices), shownChoices)]
+	shown := e.Choices[:e.rows(len(e.Choices))]
 	for _, c := range shown {
 		row := []string{c.Node, c.DecidedBy, orNone(e.together(c.Deleted)), orNone(e.together(c.Terminating)), orNone(c.Cleared)}
 		t.Row(append(row, e.Odds.on(c.Node)...)...)
 	}
 	t.WriteText(w)
-	if more := len(e.Choices) - shownChoices; more > 0 {
-		fmt.Fprintf(w, "  … and %d more%s\n", more, e.Odds.besides(shown))
+	if hidden := len(e.Choices) - len(shown); hidden > 0 {
+		more(w, "  ", hidden, e.Odds.besides(shown))
 	}
 	e.Odds.writeText(w)
 	fmt.Fprintln(w)
