@@ -266,6 +266,23 @@ func (s *Story) pendingText(w io.Writer, rows int) {
 	}
 }
 
+// alike has those of which the same is said after the name of the pod on one line.
+func alike(lines []string) (joined []string) {
+	var said []string
+	pods := map[string][]string{}
+	for _, line := range lines {
+		pod, what, _ := strings.Cut(line, ": ")
+		if pods[what] == nil {
+			said = append(said, what)
+		}
+		pods[what] = append(pods[what], pod)
+	}
+	for _, what := range said {
+		joined = append(joined, words.Some(pods[what], 3)+": "+what)
+	}
+	return joined
+}
+
 func (s *Story) referenceText(w io.Writer, rows int) {
 	r := &s.Reference
 	switch {
@@ -280,7 +297,7 @@ func (s *Story) referenceText(w io.Writer, rows int) {
 	default:
 		fmt.Fprintf(w, "kube-scheduler %s agrees in %d of %s.\n", r.System, r.Agrees, words.Plural(r.Cycles, "cycle"))
 	}
-	for _, list := range [][]string{r.Disagrees, r.Unknown} {
+	for _, list := range [][]string{alike(r.Disagrees), alike(r.Unknown)} {
 		for _, line := range list[:min(rows, len(list))] {
 			fmt.Fprintln(w, "  "+line)
 		}
