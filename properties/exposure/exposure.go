@@ -47,8 +47,8 @@ const (
 // steps are those that a test replaces by wrong ones.
 type steps struct {
 	preempts func(c *schedulingv1.PriorityClass) bool
-	// most joins the pods of a workload that go from one node with those from others.
-	most      func(a, b int) int
+	// count is how many pods of a workload go with these of a node.
+	count     func(its *Workload, here []Pod) int
 	protected func(p *pod, b int) bool
 }
 
@@ -57,7 +57,7 @@ func documented() steps {
 		preempts: func(c *schedulingv1.PriorityClass) bool {
 			return c.PreemptionPolicy == nil || *c.PreemptionPolicy != v1.PreemptNever
 		},
-		most:      func(a, b int) int { return max(a, b) },
+		count:     func(_ *Workload, here []Pod) int { return len(here) },
 		protected: func(p *pod, b int) bool { return slices.Contains(p.budgets, b) },
 	}
 }

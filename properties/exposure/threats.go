@@ -100,7 +100,7 @@ func (w *world) takenAtMost(class Class) map[int]*Threat {
 			run := w.run(c.node, class, c.shape)
 			for _, victims := range run.ways {
 				if ours := victims[at]; len(ours) > len(t.Pods) {
-					t.AtOnce, t.Node, t.Pods, t.Asks = w.options.steps.most(t.AtOnce, len(ours)), c.node.Name, ours, run.asks
+					t.AtOnce, t.Node, t.Pods, t.Asks = w.options.steps.count(w.workloads[at], ours), c.node.Name, ours, run.asks
 				}
 			}
 		}
