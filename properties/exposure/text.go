@@ -179,7 +179,7 @@ func (r *Report) sentences() (lines []string) {
 		asks = " that asks for " + r.Asks
 	}
 	lines = append(lines,
-		fmt.Sprintf("%s, %s on them, %s. Nothing can preempt %d of these.", words.Plural(r.Nodes, "node"), words.Plural(r.Pods, "pod"), words.Plural(len(r.Workloads), "workload"), safe),
+		fmt.Sprintf("%s, %s on them, %s; %d of these can be preempted.", words.Plural(r.Nodes, "node"), words.Plural(r.Pods, "pod"), words.Plural(len(r.Workloads), "workload"), len(r.Workloads)-safe),
 		fmt.Sprintf("One pod%s can take all pods at once of %s.", asks, words.Plural(whole, "workload")),
 		fmt.Sprintf("One pod can violate a budget of %s, a known finding one of %d more.", words.Plural(violated, "workload"), found),
 		fmt.Sprintf("Pending now: %s, %d may preempt; this hits %s.", words.Plural(r.Pending.Pods, "pod"), r.Pending.Preempt, words.Plural(now, "workload")))
