@@ -16,6 +16,9 @@ import (
 // loseNodes takes nodes away, each time one from the whole cluster, and follows what becomes of its
 // pods.
 func (w *world) loseNodes(ctx context.Context, r *Report) error {
+	if w.options.MaxLosses < 0 {
+		return nil // nobody wants to know
+	}
 	kinds := w.kindsOfNodes()
 	r.Losses.Kinds = len(kinds)
 	chosen := sample(kinds, w.options.MaxLosses)
@@ -46,7 +49,7 @@ func (w *world) loseNodes(ctx context.Context, r *Report) error {
 	if notModelled > 0 {
 		r.note("%s of lost nodes not followed: the model, or the dump, does not cover what they depend on", words.Plural(notModelled, "pod"))
 	}
-	if left := len(kinds) - len(chosen); left > 0 {
+	if left := len(kinds) - w.options.MaxLosses; left > 0 {
 		r.note("%s of nodes not tried to be lost, the rarest", words.Plural(left, "kind"))
 	}
 	return nil

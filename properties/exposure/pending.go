@@ -38,12 +38,16 @@ func (w *world) askPending(ctx context.Context, r *Report, pending []*model.Clus
 	}
 	first := func(key string) *v1.Pod { return kinds[key][0].Preemptor }
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(model.Priority(first(b)), model.Priority(first(a))) })
-	if most := max(w.options.MaxPending, 0); len(order) > most {
+	most := w.options.MaxPending
+	if most < 0 {
+		return nil // nobody wants to know
+	}
+	if len(order) > most {
 		left := 0
 		for _, key := range order[most:] {
 			left += len(kinds[key])
 		}
-		r.note("%s pending not asked about, of the lowest priorities: %d kinds were", words.Plural(left, "pod"), most)
+		r.note("%s pending, of the lowest priorities: %d kinds of pods were asked about", words.Plural(left, "pod"), most)
 		order = order[:most]
 	}
 	unmodelled, example := 0, ""

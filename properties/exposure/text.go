@@ -182,7 +182,7 @@ func (r *Report) sentences() (lines []string) {
 		fmt.Sprintf("%s, %s on them, %s; %d of these can be preempted.", words.Plural(r.Nodes, "node"), words.Plural(r.Pods, "pod"), words.Plural(len(r.Workloads), "workload"), len(r.Workloads)-safe),
 		fmt.Sprintf("One pod%s can take all pods at once of %s.", asks, words.Plural(whole, "workload")),
 		fmt.Sprintf("One pod can violate a budget of %s, a known finding one of %d more.", words.Plural(violated, "workload"), found),
-		fmt.Sprintf("Pending now: %s, %d may preempt; this hits %s.", words.Plural(r.Pending.Pods, "pod"), r.Pending.Preempt, words.Plural(now, "workload")))
+		r.Pending.sentence(now))
 	if len(r.Losses.Tried) > 0 {
 		placed, back, pending, preempted := 0, 0, 0, 0
 		for _, l := range r.Losses.Tried {
@@ -192,6 +192,13 @@ func (r *Report) sentences() (lines []string) {
 			len(r.Losses.Tried), words.Plural(r.Losses.Kinds, "kind"), words.Plural(back, "pod"), preempted, pending, words.Plural(short, "workload")))
 	}
 	return lines
+}
+
+func (p Pending) sentence(hit int) string {
+	if p.Decided == 0 && p.Pods > 0 {
+		return fmt.Sprintf("Pending now: %s, not asked about.", words.Plural(p.Pods, "pod"))
+	}
+	return fmt.Sprintf("Pending now: %s, %d may preempt; this hits %s.", words.Plural(p.Pods, "pod"), p.Preempt, words.Plural(hit, "workload"))
 }
 
 // WriteText prints the sentences, and a table of the workloads, the one that is hurt most first.
