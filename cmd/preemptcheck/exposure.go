@@ -4,15 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/internal/shell"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/workload"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -23,17 +24,19 @@ import (
 
 // exposureFlags are those of the command exposure.
 type exposureFlags struct {
-	input
+	*source.Input
 	output            terminal.Format
 	options           exposure.Options
 	view              exposure.View
 	workload, witness string
+	reference         string
+	from              string // what command lines say of where the cluster is from
 }
 
 func newExposure() *cobra.Command {
-	var f exposureFlags
+	f := exposureFlags{Input: newInput()}
 	cmd := &cobra.Command{
-		Use:   "exposure FILE",
+		Use:   "exposure [FILE]",
 		Short: "Tell which workloads can be preempted, by whom, and how much of them at once",
 		Long: `Exposure tells of each workload of a cluster which priority classes can preempt it, and which
 pending pods would now; how many of its pods one pod of a class takes at most; whether its budgets
@@ -45,13 +48,18 @@ run on no other. --requests asks about a pod of a certain shape that can run any
 docs/exposure.md defines each column, and says what is left out.
 
 FILE is a cluster dump (kubectl get nodes,pods,pdb,priorityclasses -A -o yaml), or - for standard
-input.`,
-		Example: `  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml > cluster.yaml
+input. Without it the live cluster is read.`,
+		Example: `  preemptcheck exposure --context production
+  kubectl get nodes,pods,pdb,priorityclasses -A -o yaml > cluster.yaml
   preemptcheck exposure cluster.yaml
   preemptcheck exposure cluster.yaml --workload deployment/shop/web
   preemptcheck exposure cluster.yaml --requests cpu=4,memory=8Gi -o markdown`,
 	}
-	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
+	f.OnlyClusterFlags(cmd)
+	for _, flag := range ofPods {
+		_ = cmd.Flags().MarkHidden(flag)
+	}
+	cmd.Flags().StringArrayVarP(&f.Files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
 	terminal.OutputFlag(cmd, &f.output, terminal.Markdown, terminal.Name, terminal.Wide)
 	cmd.Flags().IntVar(&f.view.Top, "top", 10, "how many workloads to show, 0 for all; json and yaml hold all")
 	notNegative(cmd, "top", &f.view.Top)
@@ -62,12 +70,8 @@ input.`,
 	cmd.Flags().StringVar(&f.workload, "workload", "", "tell all about this one, as `KIND/NAMESPACE/NAME`: deployment/shop/web")
 	cmd.Flags().StringVar(&f.witness, "witness", "", "with --workload: print a case with the pod of this priority `CLASS` that takes most of it")
 	requestsFlag(cmd, &f.options.Requests)
-	var reference string
-	cmd.Flags().StringVar(&reference, "reference", inprocess.Version, "the release whose documentation and known findings count")
-	before(cmd, func() (err error) {
-		if f.options.Release, err = release.Parse(reference); err != nil {
-			return fmt.Errorf("--reference: %w", err)
-		}
+	cmd.Flags().StringVar(&f.reference, "reference", source.Auto, "the release whose documentation and known findings count; auto is the nearest to that of a live cluster, else "+inprocess.Version)
+	before(cmd, func() error {
 		if f.witness != "" && f.workload == "" {
 			return errors.New("--witness: of which workload? Give --workload, too")
 		}
@@ -106,7 +110,19 @@ func (f *exposureFlags) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("--workload: %w", err)
 		}
 	}
-	s, err := f.loadDump(cmd, args)
+	for _, flag := range ofPods {
+		if cmd.Flags().Changed(flag) {
+			return fmt.Errorf("--%s: exposure is of the whole cluster, as pods of all namespaces may preempt; --workload tells of one", flag)
+		}
+	}
+	name, err := f.Scheduler(cmd, args, f.reference)
+	if err != nil {
+		return err
+	}
+	if f.options.Release, err = release.Parse(name); err != nil {
+		return fmt.Errorf("--reference: %w", err)
+	}
+	s, err := f.LoadDump(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -127,7 +143,7 @@ func (f *exposureFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	report.File = append(args, f.files...)[0]
+	f.from, report.File = where(cmd, append(args, f.Files...)), strings.Join(append(args, f.Files...), " ")
 	if f.workload == "" {
 		return f.print(cmd, report)
 	}
@@ -136,7 +152,21 @@ func (f *exposureFlags) run(cmd *cobra.Command, args []string) error {
 			return f.printOne(cmd, s.Dump, report, its)
 		}
 	}
-	return fmt.Errorf("--workload: no pod of %s is on a node; preemptcheck exposure %s --top 0 -o name lists those that are", only.Path(), shell.Quote(report.File))
+	return fmt.Errorf("--workload: no pod of %s is on a node; %s exposure%s --top 0 -o name lists those that are", only.Path(), program(), f.from)
+}
+
+// where is what a command line says of where the cluster is from: a file, or flags for the live one.
+func where(cmd *cobra.Command, files []string) string {
+	if len(files) > 0 {
+		return " " + shell.Quote(files[0])
+	}
+	flags := ""
+	for _, name := range []string{"kubeconfig", "context", "cluster", "server"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+			flags += " --" + name + " " + shell.Quote(f.Value.String())
+		}
+	}
+	return flags
 }
 
 func (f *exposureFlags) print(cmd *cobra.Command, report *exposure.Report) error {
@@ -158,16 +188,15 @@ func (f *exposureFlags) printOne(cmd *cobra.Command, dump *model.Cluster, report
 	if f.witness != "" {
 		return f.printWitness(cmd, dump, its)
 	}
-	file := shell.Quote(report.File)
 	show := exposure.Commands{
 		Witness: func(class string) string {
-			line := fmt.Sprintf("%s exposure %s --workload %s --witness %s", program(), file, shell.Quote(its.Name), shell.Quote(class))
+			line := fmt.Sprintf("%s exposure%s --workload %s --witness %s", program(), f.from, shell.Quote(its.Name), shell.Quote(class))
 			if f.options.Requests != nil {
 				line += " --requests " + shell.Quote(cmd.Flags().Lookup("requests").Value.String())
 			}
 			return line + " | " + program() + " explain -"
 		},
-		Pending: func(pod string) string { return fmt.Sprintf("%s explain %s --pod %s", program(), file, pod) },
+		Pending: func(pod string) string { return fmt.Sprintf("%s explain%s --pod %s", program(), f.from, pod) },
 	}
 	return f.output.Conclude(cmd, its, func(w io.Writer) {
 		switch f.output {
