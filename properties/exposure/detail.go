@@ -20,7 +20,7 @@ func (r *Report) WriteDetail(w io.Writer, its *Workload, show Commands) {
 	r.writeThreats(w, its, show)
 	if len(its.Now) > 0 {
 		fmt.Fprintf(w, "\nPending pods that may take pods of it now:\n\n")
-		t := table.New("  ", "POD", "OF", "TAKES", "ON NODE", "HOW SURE")
+		t := table.New("  ", "POD", "OF", "AT MOST", "ON NODE", "EXPECTED", "HOW SURE")
 		for _, taker := range its.Now {
 			pod, sure := taker.Pod, "one of several answers"
 			if taker.Alike > 0 {
@@ -29,7 +29,7 @@ func (r *Report) WriteDetail(w io.Writer, its *Workload, show Commands) {
 			if taker.Certain {
 				sure = "in each answer"
 			}
-			t.Row(pod, taker.Workload, fmt.Sprint(taker.AtOnce), taker.Node, sure)
+			t.Row(pod, taker.Workload, fmt.Sprint(taker.AtOnce), taker.Node, fmt.Sprintf("%.3g", taker.Expected), sure)
 		}
 		t.WriteText(w)
 		fmt.Fprintf(w, "\n  %s\n", show.Pending(its.Now[0].Pod))

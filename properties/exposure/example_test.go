@@ -36,7 +36,7 @@ func ExampleOf() {
 	// 2 nodes, 3 pods on them, 1 workload; 1 of these can be preempted.
 	// One pod can take all pods at once of 0 workloads.
 	// One pod can violate a budget of 0 workloads, a known finding one of 0 more.
-	// Pending now: 0 pods, 0 may preempt; this hits 0 workloads.
+	// Pending now: 0 pods, 0 may preempt; this may hit 0 workloads.
 	// Node losses: 2 tried, of 1 kind. 3 pods come back, 0 are preempted for them, 2 stay pending; this
 	// hits 1 workload.
 	//

@@ -135,18 +135,12 @@ func preempting(classes []Class) []Class {
 	return some
 }
 
-// hurtsMore orders workloads: first those of which pending pods would take more pods now; then
+// hurtsMore orders workloads: first those of which pending pods are expected to take more pods now; then
 // those that node losses leave with more pods pending, then those of which they preempt more; then
 // those whose budgets can be violated; then those all of whose pods one pod of a class can take,
 // then those of which it takes more; then by name. Classes of the system count for the last two
 // only if no other class takes a pod.
 func (r *Report) hurtsMore(a, b *Workload) int {
-	now := func(w *Workload) (n int) {
-		for _, t := range w.Now {
-			n += t.AtOnce * (1 + t.Alike)
-		}
-		return n
-	}
 	one := func(yes bool) int {
 		if yes {
 			return 1
@@ -154,7 +148,7 @@ func (r *Report) hurtsMore(a, b *Workload) int {
 		return 0
 	}
 	return cmp.Or(
-		cmp.Compare(now(b), now(a)),
+		cmp.Compare(b.expected(), a.expected()),
 		cmp.Compare(b.Loss.Pending, a.Loss.Pending),
 		cmp.Compare(b.Loss.Preempted, a.Loss.Preempted),
 		cmp.Compare(one(b.verdict() == Violated), one(a.verdict() == Violated)),
@@ -163,6 +157,14 @@ func (r *Report) hurtsMore(a, b *Workload) int {
 		cmp.Compare(r.atOnce(b), r.atOnce(a)),
 		a.Ref.Compare(b.Ref),
 	)
+}
+
+// expected is how many of its pods the pending pods take on average, each by itself.
+func (w *Workload) expected() (pods float64) {
+	for _, t := range w.Now {
+		pods += t.Expected * float64(1+t.Alike)
+	}
+	return pods
 }
 
 // verdict is the worst of its budgets, "" if there is none.

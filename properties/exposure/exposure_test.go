@@ -111,5 +111,5 @@ func TestPendingPods(t *testing.T) {
 	r, err := Of(t.Context(), c, pending, Options{})
 	require.NoError(t, err)
 	require.Equal(t, Pending{Pods: 2, Decided: 2, Preempt: 2, Kinds: 1}, r.Pending)
-	require.Equal(t, []Taker{{Pod: "default/w-0", Alike: 1, Workload: "deployment/default/w", AtOnce: 2, Node: "node-1", Certain: true}}, r.Workloads[0].Now)
+	require.Equal(t, []Taker{{Pod: "default/w-0", Alike: 1, Workload: "deployment/default/w", AtOnce: 2, Node: "node-1", Expected: 2, Certain: true}}, r.Workloads[0].Now)
 }

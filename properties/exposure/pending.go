@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 
@@ -69,7 +70,7 @@ func (w *world) askPending(ctx context.Context, r *Report, pending []*model.Clus
 		if len(ways) > 0 {
 			r.Pending.Preempt += len(alike)
 		}
-		w.take(alike, ways)
+		w.take(alike, ways, likelihoods(set, ways))
 	}
 	if unmodelled > 0 {
 		r.note("%s pending not decided, for example %s", words.Plural(unmodelled, "pod"), example)
@@ -78,9 +79,9 @@ func (w *world) askPending(ctx context.Context, r *Report, pending []*model.Clus
 }
 
 // take notes whose pods the answers for a pending pod take.
-func (w *world) take(alike []*model.Cluster, ways []way) {
+func (w *world) take(alike []*model.Cluster, ways []way, likely []float64) {
 	taken, in := map[int]*Taker{}, map[int]int{}
-	for _, way := range ways {
+	for i, way := range ways {
 		for at, ours := range way.victims {
 			in[at]++
 			t := taken[at]
@@ -89,12 +90,14 @@ func (w *world) take(alike []*model.Cluster, ways []way) {
 				t = &Taker{Pod: model.Key(p), Alike: len(alike) - 1, Workload: workload.Of(p).Path()}
 				taken[at] = t
 			}
+			t.Expected += likely[i] * float64(len(ours))
 			if len(ours) > t.AtOnce {
 				t.AtOnce, t.Node = len(ours), way.node
 			}
 		}
 	}
 	for at, t := range taken {
+		t.Expected = math.Round(t.Expected*1000) / 1000
 		t.Certain = in[at] == len(ways)
 		w.workloads[at].Now = append(w.workloads[at].Now, *t)
 	}

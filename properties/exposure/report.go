@@ -81,6 +81,9 @@ type Taker struct {
 	Workload string `json:"workload"`
 	AtOnce   int    `json:"atOnce"`
 	Node     string `json:"node"`
+	// Expected is how many pods of the workload it takes on average: each order of the nodes, and
+	// each of equally good nodes, counts as equally likely (answers.Set.Odds).
+	Expected float64 `json:"expected"`
 	// Certain: each allowed answer takes a pod of the workload.
 	Certain bool `json:"certain"`
 }

@@ -127,7 +127,7 @@ func nowCell(w *Workload) string {
 	if pods == 0 {
 		return "-"
 	}
-	return "by " + words.Plural(pods, "pod")
+	return fmt.Sprintf("%.3g, by %s", w.expected(), words.Plural(pods, "pod"))
 }
 
 func (l Loss) cell() string {
@@ -198,7 +198,7 @@ func (p Pending) sentence(hit int) string {
 	if p.Decided == 0 && p.Pods > 0 {
 		return fmt.Sprintf("Pending now: %s, not asked about.", words.Plural(p.Pods, "pod"))
 	}
-	return fmt.Sprintf("Pending now: %s, %d may preempt; this hits %s.", words.Plural(p.Pods, "pod"), p.Preempt, words.Plural(hit, "workload"))
+	return fmt.Sprintf("Pending now: %s, %d may preempt; this may hit %s.", words.Plural(p.Pods, "pod"), p.Preempt, words.Plural(hit, "workload"))
 }
 
 // WriteText prints the sentences, and a table of the workloads, the one that is hurt most first.

@@ -322,6 +322,29 @@ type way struct {
 	victims map[int][]Pod
 }
 
+// likelihoods are how likely each way is: by the odds of its node, if there are any.
+func likelihoods(set *answers.Set, ways []way) []float64 {
+	on := map[string]float64{}
+	for _, w := range ways {
+		on[w.node]++
+	}
+	chance := map[string]float64{}
+	odds, _ := set.Odds()
+	for _, o := range odds {
+		p, _ := o.Probability.Float64()
+		for _, n := range o.Nodes {
+			chance[n] = p / float64(len(o.Nodes))
+		}
+	}
+	likely := make([]float64, len(ways))
+	for i, w := range ways {
+		if likely[i] = 1 / float64(len(ways)); odds != nil {
+			likely[i] = chance[w.node] / on[w.node]
+		}
+	}
+	return likely
+}
+
 // waysOf are the allowed answers; if there are too many orders of equally important pods, those of
 // the cluster's order.
 func (w *world) waysOf(set *answers.Set) (ways []way) {
