@@ -56,6 +56,8 @@ func TestLiveCluster(t *testing.T) {
 		{"check -l app=web", terminal.Agrees, []string{"shop/web", "1 passed"}, "", "blog/post"},
 		{"check -n shop --pod web", terminal.Agrees, []string{"shop/web"}, "", ""},
 		{"explain --pod shop/web --quiet", terminal.Agrees, []string{"Pod shop/web, priority 9", "blog/old is marked as DisruptionTarget and deleted"}, "", ""},
+		{"exposure", terminal.Agrees, []string{"2 pods, 2 may preempt", "pod/blog/old   1", "1 too many", "2, by 2 pods"}, "held against v1.37.1, the same release", ""},
+		{"exposure -n shop", terminal.CouldNot, nil, "error: --namespace: exposure is of the whole cluster", ""},
 		{"dump", terminal.Agrees, []string{"name: old", "name: web"}, "The dump holds", ""},
 		{"explain", terminal.CouldNot, nil, "error: --pod: which of the 2 pending pods is meant? shop/web, blog/post", ""},
 		{"check -n elsewhere", terminal.CouldNot, nil, "error: there is neither a case nor a pod that waits for the default scheduler", ""},

@@ -89,7 +89,7 @@ was found.`,
 		}
 		return other(cmd, args)
 	}
-	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
+	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()), newExposure(),
 		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newDump(), newReferences(), newFindings(), newRBAC(), newManual(), newFuzzWorker(), newScheduler())
 	root.InitDefaultCompletionCmd()
 	namedAsCalled(root, called())

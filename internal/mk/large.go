@@ -133,7 +133,9 @@ func largePod(i, ofApp int, priority int32, milliCPU int) *v1.Pod {
 }
 
 // WriteLarge writes a Large cluster as "kubectl get -o json" prints it.
-func WriteLarge(w io.Writer, size Size) (err error) {
+func WriteLarge(w io.Writer, size Size) error { return writeList(w, size, Large) }
+
+func writeList(w io.Writer, size Size, objects func(Size, func(runtime.Object))) (err error) {
 	write := func(text string) {
 		if err == nil {
 			_, err = io.WriteString(w, text)
@@ -141,7 +143,7 @@ func WriteLarge(w io.Writer, size Size) (err error) {
 	}
 	write("{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        ")
 	between := ""
-	Large(size, func(o runtime.Object) {
+	objects(size, func(o runtime.Object) {
 		kinds, _, unknown := scheme.Scheme.ObjectKinds(o)
 		if err == nil {
 			err = unknown

@@ -38,6 +38,16 @@ func (a Quantity) RoundedUp() Quantity {
 	return a
 }
 
+// Units is the amount in whole units, rounded up; math.MaxInt64 stands for all that is larger.
+func (a Quantity) Units() int64 {
+	a = a.RoundedUp()
+	if a.high >= 1000 {
+		return math.MaxInt64
+	}
+	units, _ := bits.Div64(a.high, a.low, 1000)
+	return int64(min(units, math.MaxInt64))
+}
+
 // Amount is a quantity of a named resource. CPU counts in milliCPU.
 type Amount struct {
 	Name v1.ResourceName
