@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -249,7 +248,7 @@ func TestLargeLiveCluster(t *testing.T) {
 	t.Logf("loaded in %s", time.Since(start).Round(time.Second))
 
 	binary := filepath.Join(t.TempDir(), "preemptcheck")
-	out, err := exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-o", binary, ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	cmd := exec.Command(binary, "explain", "--kubeconfig", kubeconfig(t, p, reader), "--pod", "shop/urgent", "-o", "json")
 	var errOut strings.Builder
