@@ -132,7 +132,7 @@ func TestRoleIsWhatIsUsed(t *testing.T) {
 	p := plane(t, s.Cases[0].Cluster.Objects())
 	config := kubeconfig(t, p, reader)
 	for _, args := range [][]string{
-		{"check"}, {"explain", "--pod", "shop/web"}, {"dump"}, {"dump", "--redact"}, {"diff", "--to", "v1.37.1", "--from", "v1.37.0"},
+		{"check"}, {"explain", "--pod", "shop/web"}, {"dump"}, {"dump", "--redact"}, {"exposure"}, {"diff", "--to", "v1.37.1", "--from", "v1.37.0"},
 		{"__complete", "explain", "--kubeconfig", config, "--pod", ""}, {"__complete", "explain", "--kubeconfig", config, "--namespace", ""},
 	} {
 		preemptcheck(t, "", append(args, "--kubeconfig", config)...)
