@@ -30,6 +30,7 @@ type drawing struct {
 	tried map[string]bool
 	begun map[string]int // preemptions that go on, by whom they are for
 	lanes map[string]*lane
+	queue *lane
 
 	pods     map[string]*v1.Pod
 	on       map[string]string // the node of each pod
@@ -156,6 +157,7 @@ func (d *drawing) draw() {
 	for who, from := range d.begun {
 		d.lanes["preemption"].Bars = append(d.lanes["preemption"].Bars, preemptionBar(who, from, end))
 	}
+	d.queue = queueLane(d.life, d.view)
 	d.stack()
 }
 
@@ -244,8 +246,11 @@ func queued(e *timeline.Entry) state {
 	return state{"queued", "queue " + string(e.Queue)}
 }
 
-// stack puts the lanes below one another: those of the scheduler, the pods that are tried, other pods, nodes.
+// stack puts the lanes below one another: the queue, the others of the scheduler, the pods that are tried, other pods, nodes.
 func (d *drawing) stack() {
+	if d.queue != nil {
+		d.Lanes = append(d.Lanes, *d.queue)
+	}
 	for _, kind := range []string{"cluster", "told", "cycle", "preemption", "call"} {
 		if l := d.lanes[kind]; len(l.Bars)+len(l.Marks) > 0 {
 			d.Lanes = append(d.Lanes, *l)
@@ -264,9 +269,10 @@ func (d *drawing) stack() {
 		d.Lanes = append(d.Lanes, lane{Name: n, Kind: "ofnode", Bars: d.room[n]})
 	}
 	for i := range d.Lanes {
-		d.Lanes[i].Y = i * laneHeight
+		l := &d.Lanes[i]
+		l.Y, l.H = d.Height, max(l.H, laneHeight)
+		d.Height += l.H
 	}
-	d.Height = len(d.Lanes) * laneHeight
 }
 
 func rank(first bool) int {
