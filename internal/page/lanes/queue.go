@@ -49,6 +49,7 @@ type queue struct {
 	life     *lifetime.Life
 	pods     map[string]place
 	group    map[string]string        // of pods, by the scheduler's name of it
+	tried    []string                 // whose cycle is on
 	left     map[string]bool          // unschedulable or gated after the last event
 	failures map[string]int           // cycles that failed
 	ready    map[string]time.Duration // when its backoff ends
@@ -70,6 +71,7 @@ func newQueue(l *lifetime.Life) *queue {
 
 // start is that of a scheduler, before an entry: it is told of all pods.
 func (q *queue) start(entry int) {
+	q.tried = nil
 	q.pods, q.group, q.left, q.failures, q.ready = map[string]place{}, map[string]string{}, map[string]bool{}, map[string]int{}, map[string]time.Duration{}
 	var known []runtime.Object
 	if at := slices.IndexFunc(q.life.Trace.Startups, func(s timeline.Startup) bool { return s.Entry >= entry }); at >= 0 {
@@ -112,9 +114,17 @@ func (q *queue) follow(i int) {
 	case timeline.Handled:
 		q.handled(e)
 	case timeline.Popped:
-		for _, p := range q.popped(i, e) {
-			q.pods[p] = inFlight
+		if pod == "" || e.Group == "" { // and not one more member in the cycle of its group
+			q.skipped()
 		}
+		if pod != "" {
+			q.pods[pod] = inFlight
+			q.tried = append(q.tried, pod)
+		}
+	case timeline.Rested:
+		q.skipped()
+	case timeline.Fits:
+		q.tried = slices.DeleteFunc(q.tried, func(p string) bool { return p == pod })
 	case timeline.Called:
 		if e.BindsTo() != "" && e.TookEffect() {
 			delete(q.pods, pod)
@@ -127,6 +137,17 @@ func (q *queue) follow(i int) {
 		q.ready[pod] = e.At + lifetime.BackoffOf(q.failures[pod])
 		q.set(pod, requeued(e))
 	}
+}
+
+// skipped drops pods whose cycle is over without a result: the scheduler runs one cycle after another, and skips
+// a pod that terminates or that it has assumed on a node.
+func (q *queue) skipped() {
+	for _, p := range q.tried {
+		if q.pods[p] == inFlight {
+			delete(q.pods, p)
+		}
+	}
+	q.tried = nil
 }
 
 func (q *queue) set(pod string, to place) {
@@ -150,23 +171,6 @@ func requeued(e *timeline.Entry) place {
 		return unschedulable
 	}
 	return ""
-}
-
-// popped are the pods whose cycle begins: of a group those that its cycle is about.
-func (q *queue) popped(i int, e *timeline.Entry) []string {
-	if pod := e.Pod(); pod != "" {
-		return []string{pod}
-	}
-	var all []string
-	for _, next := range q.life.Trace.Entries[i+1:] {
-		if next.What == timeline.Popped || next.What == timeline.TakenOver {
-			break
-		}
-		if pod := next.Pod(); pod != "" && next.Group == e.Preemptor() && q.pods[pod] != "" && !slices.Contains(all, pod) {
-			all = append(all, pod)
-		}
-	}
-	return all
 }
 
 // handled follows an event that the scheduler is told of, and what it moves.

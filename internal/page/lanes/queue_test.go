@@ -88,6 +88,8 @@ func TestQueueFollows(t *testing.T) {
 		{9 * time.Second, timeline.Entry{What: timeline.Popped}, "flight: default/a"},
 		{9 * time.Second, timeline.Entry{What: timeline.Called, Call: timeline.Bind, Text: "to n1"}, ""},
 		{9 * time.Second, timeline.Entry{What: timeline.Handled, Text: "updated", Was: pod, Is: bound}, ""},
+		{9 * time.Second, timeline.Entry{What: timeline.Popped, Object: "Pod default/g"}, "flight: default/g"},
+		{9 * time.Second, timeline.Entry{What: timeline.Rested, Object: "all"}, ""}, // its cycle was skipped
 	} {
 		q.life.Trace.Entries = append(q.life.Trace.Entries, after(step.at, step.e))
 		q.follow(i)
