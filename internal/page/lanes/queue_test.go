@@ -149,3 +149,19 @@ func TestQueueOfMany(t *testing.T) {
 	require.Equal(t, mostFull*podHeight, drawn.Bars[0].H)
 	require.Equal(t, "= 40 active", drawn.Bars[0].Text)
 }
+
+// The cycle of a group ends with what comes of its last member, and not with the next cycle.
+func TestGroupCycleEnd(t *testing.T) {
+	const group = "podgroup/default/g"
+	entries := []timeline.Entry{
+		after(0, timeline.Entry{What: timeline.Popped, Object: "PodGroup default/g"}),
+		after(0, timeline.Entry{What: timeline.Popped, Group: group}), after(0, timeline.Entry{What: timeline.Popped, Object: "Pod default/b", Group: group}),
+		after(0, timeline.Entry{What: timeline.Fits, Group: group, Node: "n1"}),
+		after(0, timeline.Entry{What: timeline.Requeued, Object: "Pod default/b", Group: group}),
+		after(time.Minute, timeline.Entry{What: timeline.Requeued, Group: group}), // its way to the node has failed
+		after(time.Hour, timeline.Entry{What: timeline.Popped, Object: "Pod default/c"}),
+		after(time.Hour, timeline.Entry{What: timeline.Requeued, Object: "Pod default/b", Group: group}),
+	}
+	require.Equal(t, 4, groupCycleEnd(entries, 0))
+	require.Equal(t, -1, groupCycleEnd(entries[:3], 0))
+}
