@@ -307,7 +307,7 @@ func TestPictures(t *testing.T) {
 		{"cycle-dry-run", "cycle#stage-dryrun", "dark", size{1280, 760}},
 		{"cycle-narrow", "budget#stage-pick", "light", size{390, 844}},
 		{"200-nodes", "200-nodes#stage-pick", "light", size{1600, 900}},
-		{"timeline", "timeline", "light", size{1280, 900}},
+		{"timeline", "timeline", "light", size{1280, 1000}},
 		{"findings", "findings", "dark", size{1280, 860}},
 		{"campaign", "campaign", "light", size{1280, 640}},
 	} {
