@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/shell"
 	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
@@ -60,7 +61,7 @@ input. Without it the live cluster is read.`,
 		_ = cmd.Flags().MarkHidden(flag)
 	}
 	cmd.Flags().StringArrayVarP(&f.Files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
-	terminal.OutputFlag(cmd, &f.output, terminal.Markdown, terminal.Name, terminal.Wide)
+	terminal.OutputFlag(cmd, &f.output, terminal.Markdown, terminal.Name, terminal.Wide, terminal.HTML)
 	cmd.Flags().IntVar(&f.view.Top, "top", 10, "how many workloads to show, 0 for all; json and yaml hold all")
 	notNegative(cmd, "top", &f.view.Top)
 	cmd.Flags().IntVar(&f.options.MaxPending, "pending", exposure.DefaultMaxPending, "how many pending pods to decide, of those that differ")
@@ -72,6 +73,9 @@ input. Without it the live cluster is read.`,
 	requestsFlag(cmd, &f.options.Requests)
 	cmd.Flags().StringVar(&f.reference, "reference", source.Auto, "the release whose documentation and known findings count; auto is the nearest to that of a live cluster, else "+inprocess.Version)
 	before(cmd, func() error {
+		if f.workload != "" && f.output == terminal.HTML {
+			return errors.New("--workload: html is of all workloads; leave one of the two out")
+		}
 		if f.witness != "" && f.workload == "" {
 			return errors.New("--witness: of which workload? Give --workload, too")
 		}
@@ -170,6 +174,9 @@ func where(cmd *cobra.Command, files []string) string {
 }
 
 func (f *exposureFlags) print(cmd *cobra.Command, report *exposure.Report) error {
+	if f.output == terminal.HTML {
+		return terminal.ConcludePage(cmd, func(w io.Writer) error { return reports.Exposure(w, report) }, false, false)
+	}
 	f.view.Wide = f.output == terminal.Wide
 	return f.output.Conclude(cmd, report, func(w io.Writer) {
 		switch f.output {

@@ -25,6 +25,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
+	"github.com/preemptcheck/preemptcheck/properties/exposure"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/story"
@@ -67,6 +68,19 @@ func sampleLife() *lifetime.Life {
 			at(30_003, timeline.Entry{What: timeline.Called, Call: timeline.Bind, Text: "to n1", Step: 1}),
 		}},
 	}
+}
+
+// sampleExposure is of three workloads: one whose budget can be violated, one with a finding, and one that nobody preempts.
+func sampleExposure() *exposure.Report {
+	return &exposure.Report{File: "f", Release: "v1", Nodes: 3, Pods: 9, Notes: []string{"a note"}, Workloads: []*exposure.Workload{
+		{
+			Name: "deployment/d/web", Pods: 4, Lowest: 1, Highest: 5, Now: []exposure.Taker{{Pod: "d/p", Alike: 2, AtOnce: 1, Node: "n1"}}, Loss: exposure.Loss{Nodes: 1, Worst: "n1", WorstPreempted: 2},
+			Threats: []exposure.Threat{{Class: "low", AtOnce: 1, Node: "n1", Asks: "cpu=1"}, {Class: "high", AtOnce: 2, AtMost: 3, Node: "n2"}},
+			Budgets: []exposure.Budget{{Name: "d/web", Verdict: exposure.Violated, Class: "high", Over: 1, Node: "n2"}, {Name: "d/other", Verdict: exposure.Honoured}},
+		},
+		{Name: "deployment/d/cart", Pods: 2, Threats: []exposure.Threat{{Class: "low", AtOnce: 1, Node: "n1"}}, Budgets: []exposure.Budget{{Name: "d/cart", Verdict: exposure.ByFinding, Findings: []exposure.Finding{{ID: "a-finding", Why: "w"}}}}},
+		{Name: "statefulset/d/db", Pods: 3},
+	}}
 }
 
 // suffixed changes all texts of a value, those in its lists and structures too, but for those of the fields left out.
@@ -187,5 +201,9 @@ func pages(t testing.TB, suffix string) map[string]func(io.Writer) error {
 		Timelines: &diff.Timelines{Kinds: []*diff.TimelineKind{{Kind: "k", Finding: "f", Upstream: "u", Promise: "p", Source: "s", Example: &diff.TimelineExample{Steps: []string{"step"}, Reproduce: "r", Case: "none"}}}, CannotRun: []string{"v0"}, Given: []*diff.GivenTimeline{{Name: "g", Why: "w", Differences: []diff.TimelineDifference{{Kind: "k", FromDoes: "f", ToDoes: "t"}}}}}}}}
 	suffixed(reflect.ValueOf(different), suffix)
 	all["diff"] = func(w io.Writer) error { return reports.Diff(w, different) }
+
+	exposed := sampleExposure()
+	suffixed(reflect.ValueOf(exposed), suffix, "Verdict")
+	all["exposure"] = func(w io.Writer) error { return reports.Exposure(w, exposed) }
 	return all
 }

@@ -105,7 +105,7 @@ func errorsBackOff(l *Life) (findings []Finding) {
 			if failed < 0 || e.Gated {
 				break
 			}
-			if at := l.triedTooSoon(failed, backoffOf(errs[pod])); at >= 0 {
+			if at := l.triedTooSoon(failed, BackoffOf(errs[pod])); at >= 0 {
 				findings = append(findings, Finding{Pod: pod, Kind: "tried", Entry: at, Detail: fmt.Sprintf(
 					"pod %s failed with an error at %.3fs, for the time %d in succession, and is tried again at %.3fs", pod, l.Trace.Entries[failed].At.Seconds(), errs[pod], l.Trace.Entries[at].At.Seconds())})
 			}

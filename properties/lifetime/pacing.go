@@ -96,8 +96,8 @@ func is(obj runtime.Object, uid types.UID) bool {
 	return ok && p.UID == uid
 }
 
-// backoffOf is how long the backoff after so many failures lasts.
-func backoffOf(failures int) time.Duration {
+// BackoffOf is how long a pod backs off after so many failed cycles in turn: from 1 s on twice as long each time, up to 10 s.
+func BackoffOf(failures int) time.Duration {
 	d := initialBackoff
 	for ; failures > 1 && d < maxBackoff; failures-- {
 		d *= 2
@@ -164,7 +164,7 @@ func backoffEnds(l *Life) (findings []Finding) {
 			}
 			// With the end of the steps all holds end, which the trace does not tell.
 			if e.Queue == model.QueueBackoff && (len(held) == 0 || e.Step == len(l.Timeline.Steps)) {
-				waits[pod] = wait{i, e.At + backoffOf(failures[pod]) + backoffWindow + pollWindow}
+				waits[pod] = wait{i, e.At + BackoffOf(failures[pod]) + backoffWindow + pollWindow}
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func rejectedBackOff(l *Life) (findings []Finding) {
 			if failed < 0 || e.Gated {
 				break
 			}
-			if at := l.triedTooSoon(failed, backoffOf(rejected[pod])); at >= 0 {
+			if at := l.triedTooSoon(failed, BackoffOf(rejected[pod])); at >= 0 {
 				findings = append(findings, Finding{Pod: pod, Kind: "tried", Entry: at, Detail: fmt.Sprintf(
 					"pod %s was rejected at %.3fs, for the time %d, and is tried again at %.3fs", pod, l.Trace.Entries[failed].At.Seconds(), rejected[pod], l.Trace.Entries[at].At.Seconds())})
 			}

@@ -241,6 +241,26 @@ func TestMoments(t *testing.T) {
 	require.Equal(t, 0, eval[int](p, which))
 }
 
+// The lane of the queue tells of its pods when pointed at, and when walked to; its parts are told apart by text and pattern.
+func TestQueueOfTimeline(t *testing.T) {
+	p := open(t, "timeline", "light", desktop)
+	at := eval[[]float64](p, "(() => { const r = document.querySelector('.lsvg .qunschedulable').getBoundingClientRect(); return [r.x + 5, r.y + 5] })()")
+	p.run(chromedp.MouseEvent("mouseMoved", 1, 1), chromedp.MouseEvent("mouseMoved", at[0], at[1]))
+	require.Contains(t, eval[string](p, details), "queue: 1 unschedulable")
+	require.Contains(t, eval[string](p, details), "default/p1")
+	p.run(chromedp.Focus(`[data-lanes] [data-rove] [tabindex="0"]`, chromedp.ByQuery))
+	require.Equal(t, "queue: 1 active", eval[string](p, focused))
+	p.run(chromedp.KeyEvent(kb.ArrowRight))
+	require.Equal(t, "queue: 1 in flight", eval[string](p, focused))
+	require.Contains(t, eval[string](p, details), "default/p1")
+	require.Contains(t, eval[string](p, "getComputedStyle(document.querySelector('.lsvg .qunschedulable')).fill"), "#qslant")
+	require.Contains(t, eval[[]string](p, "[...document.querySelectorAll('.lsvg > .axis-of-time .length')].map(e => e.textContent)"), "5 min")
+	heights := "[...document.querySelectorAll('.lname')].map(e => e.getBoundingClientRect().bottom - document.querySelector('.lsvg').getBoundingClientRect().top)"
+	lines := "[...document.querySelectorAll('.lsvg .under')].map(e => e.getBoundingClientRect().bottom - document.querySelector('.lsvg').getBoundingClientRect().top)"
+	names, lanes := eval[[]float64](p, heights)[1:], eval[[]float64](p, lines)
+	require.InDeltaSlice(t, lanes, names, 2, "the names are beside their lanes")
+}
+
 // Findings are shown by class, and by what is looked for.
 func TestFilter(t *testing.T) {
 	p := open(t, "findings", "light", desktop)
@@ -287,7 +307,7 @@ func TestPictures(t *testing.T) {
 		{"cycle-dry-run", "cycle#stage-dryrun", "dark", size{1280, 760}},
 		{"cycle-narrow", "budget#stage-pick", "light", size{390, 844}},
 		{"200-nodes", "200-nodes#stage-pick", "light", size{1600, 900}},
-		{"timeline", "timeline", "light", size{1280, 900}},
+		{"timeline", "timeline", "light", size{1280, 1000}},
 		{"findings", "findings", "dark", size{1280, 860}},
 		{"campaign", "campaign", "light", size{1280, 640}},
 	} {

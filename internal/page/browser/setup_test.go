@@ -57,6 +57,7 @@ var shown = []struct {
 	{"timeline-of-finding", []string{"explain", "corpus/timelines/finding-gated-by-vain-preemption.yaml"}},
 	{"check", []string{"check", "corpus/cases"}},
 	{"findings", []string{"findings"}},
+	{"exposure", []string{"exposure", "cmd/preemptcheck/testdata/exposure/cluster.yaml"}},
 	{"campaign", []string{"report", "CAMPAIGN"}},
 	{"200-nodes", []string{"explain", "200.yaml"}},
 	{"5000-nodes", []string{"explain", "5000.yaml"}},

@@ -29,7 +29,11 @@ type drawing struct {
 	order []string // as they come up
 	tried map[string]bool
 	begun map[string]int // preemptions that go on, by whom they are for
-	lanes map[string]*lane
+	// cycleOf is the group whose cycle is on, and cycleEnds the entry at which it is over.
+	cycleOf   string
+	cycleEnds int
+	lanes     map[string]*lane
+	queue     *lane
 
 	pods     map[string]*v1.Pod
 	on       map[string]string // the node of each pod
@@ -44,7 +48,7 @@ func newDrawing(l *lifetime.Life, v *view) *drawing {
 	d := &drawing{
 		view: v, life: l, now: map[string]state{}, since: map[string]int{}, done: map[string][]bar{}, tried: map[string]bool{}, begun: map[string]int{},
 		lanes: map[string]*lane{}, pods: map[string]*v1.Pod{}, on: map[string]string{}, nodes: map[string]*v1.Node{}, resource: v1.ResourceCPU,
-		room: map[string][]bar{}, roomFrom: map[string]int{},
+		room: map[string][]bar{}, roomFrom: map[string]int{}, cycleEnds: -1,
 	}
 	for _, kind := range []string{"cluster", "told", "cycle", "preemption", "call"} {
 		d.lanes[kind] = &lane{Kind: kind, Name: map[string]string{"cluster": "cluster", "told": "told late", "cycle": "cycles", "preemption": "preemptions", "call": "API calls"}[kind]}
@@ -142,8 +146,16 @@ func (d *drawing) endRoom(name string, x int) {
 // draw goes through the moments.
 func (d *drawing) draw() {
 	for i, m := range d.Moments {
-		if at := d.Told[i].Entry; at >= 0 {
-			d.entry(&d.life.Trace.Entries[at], m)
+		at := d.Told[i].Entry
+		if at < 0 {
+			continue
+		}
+		if at > d.cycleEnds {
+			d.endCycle(d.Moments[max(0, i-1)].X)
+		}
+		d.entry(at, m)
+		if at == d.cycleEnds {
+			d.endCycle(m.X)
 		}
 	}
 	end := d.Width - slot
@@ -156,14 +168,15 @@ func (d *drawing) draw() {
 	for who, from := range d.begun {
 		d.lanes["preemption"].Bars = append(d.lanes["preemption"].Bars, preemptionBar(who, from, end))
 	}
+	d.queue = queueLane(d.life, d.view)
 	d.stack()
 }
 
 // name is that of a pod or a group.
 func name(e *timeline.Entry) string { return strings.TrimPrefix(e.Object, "Pod ") }
 
-func (d *drawing) entry(e *timeline.Entry, m moment) {
-	kind := m.Kind
+func (d *drawing) entry(at int, m moment) {
+	e, kind := &d.life.Trace.Entries[at], m.Kind
 	sign := map[timeline.What]string{
 		timeline.Created: "+", timeline.Updated: "~", timeline.Removed: "−", timeline.Deleting: "†", timeline.Started: "▸", timeline.Decided: "✕", timeline.TakenOver: "↻", timeline.Relisted: "↻",
 	}[e.What]
@@ -206,6 +219,10 @@ func (d *drawing) entry(e *timeline.Entry, m moment) {
 	case timeline.Popped:
 		d.tried[key] = true
 		d.set(key, x, state{"cycle", "its cycle"})
+		if e.Pod() == "" {
+			d.cycleOf = key
+			d.cycleEnds = groupCycleEnd(d.life.Trace.Entries, at)
+		}
 	case timeline.Fits:
 		d.set(key, x, state{"binding", "is bound to " + e.Node})
 	case timeline.Requeued:
@@ -223,6 +240,37 @@ func (d *drawing) entry(e *timeline.Entry, m moment) {
 			d.move(key, node, x)
 		}
 	}
+}
+
+// endCycle ends the cycle of a group that is on, if one is.
+func (d *drawing) endCycle(x int) {
+	if d.cycleEnds >= 0 {
+		d.set(d.cycleOf, x, state{})
+		d.cycleEnds = -1
+	}
+}
+
+// groupCycleEnd is the last entry of the cycle of a group that is popped at an entry: the trace tells of each
+// member what comes of it, and not of the group. It is -1 if there is none.
+func groupCycleEnd(entries []timeline.Entry, popped int) int {
+	group, end := entries[popped].Preemptor(), -1
+	bound := map[string]bool{} // what comes of them after that is no part of the cycle
+	for i := popped + 1; i < len(entries); i++ {
+		e := &entries[i]
+		if e.What == timeline.TakenOver || e.What == timeline.Popped && e.Group == "" {
+			break
+		}
+		if e.Group != group || bound[e.Pod()] {
+			continue
+		}
+		switch e.What {
+		case timeline.Fits:
+			bound[e.Pod()], end = true, i
+		case timeline.Requeued:
+			end = i
+		}
+	}
+	return end
 }
 
 func preemptionBar(who string, from, to int) bar {
@@ -244,8 +292,11 @@ func queued(e *timeline.Entry) state {
 	return state{"queued", "queue " + string(e.Queue)}
 }
 
-// stack puts the lanes below one another: those of the scheduler, the pods that are tried, other pods, nodes.
+// stack puts the lanes below one another: the queue, the others of the scheduler, the pods that are tried, other pods, nodes.
 func (d *drawing) stack() {
+	if d.queue != nil {
+		d.Lanes = append(d.Lanes, *d.queue)
+	}
 	for _, kind := range []string{"cluster", "told", "cycle", "preemption", "call"} {
 		if l := d.lanes[kind]; len(l.Bars)+len(l.Marks) > 0 {
 			d.Lanes = append(d.Lanes, *l)
@@ -264,9 +315,10 @@ func (d *drawing) stack() {
 		d.Lanes = append(d.Lanes, lane{Name: n, Kind: "ofnode", Bars: d.room[n]})
 	}
 	for i := range d.Lanes {
-		d.Lanes[i].Y = i * laneHeight
+		l := &d.Lanes[i]
+		l.Y, l.H = d.Height, max(l.H, laneHeight)
+		d.Height += l.H
 	}
-	d.Height = len(d.Lanes) * laneHeight
 }
 
 func rank(first bool) int {

@@ -1,5 +1,5 @@
-// Package lanes is the page of a timeline: lanes for what happens, for the scheduler's cycles, preemptions and
-// calls, for each pod and for the room of each node, over the scheduler's clock.
+// Package lanes is the page of a timeline: lanes for the scheduler's queue, for what happens, for the scheduler's
+// cycles, preemptions and calls, for each pod and for the room of each node, over the scheduler's clock.
 package lanes
 
 import (
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -24,18 +23,14 @@ const (
 	MaxLanes   = 40
 )
 
-// Heights and widths are in pixels.
-const (
-	laneHeight = 30
-	left       = 14 // before the first moment
-	slot       = 26 // between two moments
-)
+// laneHeight is in pixels.
+const laneHeight = 30
 
 // view is what the template shows.
 type view struct {
 	*story.Story
 	Width, Height int
-	Ticks         []tick
+	axis          *axis
 	Lanes         []lane
 	Moments       []moment
 	More          int // moments that are not shown
@@ -44,15 +39,10 @@ type view struct {
 	Rows          []waitRow
 }
 
-type tick struct {
-	X    int
-	Text string
-}
-
 // lane is a row of the drawing.
 type lane struct {
 	Name, Kind string
-	Y          int
+	Y, H       int
 	Bars       []bar
 	Marks      []mark
 }
@@ -61,6 +51,14 @@ type bar struct {
 	X, W, Y, H  int
 	Class, Text string
 	Title       string
+}
+
+// Base is the baseline of the text in a bar; 0 if it is too low for one.
+func (b bar) Base() int {
+	if b.H <= 12 {
+		return 0
+	}
+	return b.H/2 + 4
 }
 
 type mark struct {
@@ -87,7 +85,7 @@ type waitRow struct {
 //go:embed lanes.html
 var source string
 
-var body = template.Must(template.New("lanes").Funcs(template.FuncMap{"seconds": seconds, "add": func(a, b int) int { return a + b }}).Parse(source))
+var body = template.Must(template.New("lanes").Funcs(template.FuncMap{"seconds": seconds, "places": func() any { return places }, "add": func(a, b int) int { return a + b }}).Parse(source))
 
 func seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }
 
@@ -129,22 +127,18 @@ func verdict(findings []lifetime.Finding, told *story.Story) *page.Verdict {
 	return v
 }
 
-// moments places the sentences: one after another, and further apart where time goes by.
+// moments places the sentences on the axis.
 func (v *view) moments(trace *timeline.Trace) {
 	shown := v.Told[:min(len(v.Told), MaxMoments)]
 	v.More = len(v.Told) - len(shown)
-	x, step, last := left, 0, 0.0
+	times := make([]float64, len(shown))
 	for i, s := range shown {
-		if i > 0 {
-			x += slot
-			if gap := s.At - last; gap > 0.01 {
-				x += int(14 * math.Log10(gap/0.001))
-			}
-		}
-		if i == 0 || s.At-last > 0.0005 {
-			v.tick(x, s.At)
-		}
-		last = s.At
+		times[i] = s.At
+	}
+	v.axis = newAxis(times)
+	x, step := left, 0
+	for i, s := range shown {
+		x = v.axis.x[i]
 		m := moment{X: x, At: seconds(s.At), Text: s.Text, Kind: "time"}
 		if s.Step != step {
 			step, m.Step = s.Step, s.Step
@@ -157,14 +151,14 @@ func (v *view) moments(trace *timeline.Trace) {
 	v.Width = x + 8*slot
 }
 
-// tick adds a time to the axis, if there is room for it.
-func (v *view) tick(x int, at float64) {
-	const width = 64
-	if n := len(v.Ticks); n > 0 && x-v.Ticks[n-1].X < width {
-		return
-	}
-	v.Ticks = append(v.Ticks, tick{x, strings.TrimSuffix(seconds(at), " s") + "s"})
-}
+// Axis is for the template.
+func (v *view) Axis() *axis { return v.axis }
+
+// AxisHeight is how high the axis above the lanes is; that below them is as high.
+func (v *view) AxisHeight() int { return axisHeight }
+
+// Queue tells whether there is a lane of the queue.
+func (v *view) Queue() bool { return len(v.Lanes) > 0 && v.Lanes[0].Name == "queue" }
 
 // kindOf is the lane of an entry.
 func kindOf(what timeline.What) string {
