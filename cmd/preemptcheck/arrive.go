@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preemptcheck/preemptcheck/corpus/coming"
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
@@ -23,11 +24,8 @@ const moreCycles = 1_000
 
 // explainArrivals tells what comes of manifests in a cluster.
 func explainArrivals(cmd *cobra.Command, in *source.Input, args []string, m *coming.Manifests, files []string, reference string, output terminal.Format, bounds arrival.Bounds, rows int) error {
-	switch {
-	case in.Pod != "":
+	if in.Pod != "" {
 		return errors.New("--pod: chooses a pending pod of a cluster, but all that comes by -f is told")
-	case output == terminal.HTML:
-		return errors.New("--output: what comes by -f is not drawn; give text, json or yaml")
 	}
 	reference, err := in.Scheduler(cmd, args, reference)
 	if err != nil {
@@ -73,5 +71,8 @@ func explainArrivals(cmd *cobra.Command, in *source.Input, args []string, m *com
 	}
 	story := arrivals.Tell(c, comes, course, bounds, checker.System.Name())
 	story.Files, story.Cluster = files, name
+	if output == terminal.HTML {
+		return terminal.ConcludePage(cmd, func(w io.Writer) error { return reports.Arrivals(w, story) }, story.Reference.New, len(story.Reference.Unknown) > 0)
+	}
 	return output.Conclude(cmd, story, func(w io.Writer) { story.WriteText(w, rows) }, story.Reference.New, len(story.Reference.Unknown) > 0)
 }

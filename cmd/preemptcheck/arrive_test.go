@@ -33,7 +33,6 @@ func TestArrivals(t *testing.T) {
 		{"arrivals-argument", "", 2, []string{manifests}},
 		{"arrivals-two-clusters", "", 2, []string{cluster, "-f", cluster, "-f", manifests}},
 		{"arrivals-pod", "", 2, []string{cluster, "-f", manifests, "--pod", "shop/web"}},
-		{"arrivals-html", "", 2, []string{cluster, "-f", manifests, "-o", "html"}},
 		{"arrivals-twice-stdin", string(web), 2, []string{"-", "-f", "-"}},
 		{"arrivals-no-cascade", "", 2, []string{cluster, "--cascade", "1"}},
 	} {

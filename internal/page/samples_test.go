@@ -25,6 +25,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
+	"github.com/preemptcheck/preemptcheck/properties/explanation/arrivals"
 	"github.com/preemptcheck/preemptcheck/properties/exposure"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
@@ -67,6 +68,21 @@ func sampleLife() *lifetime.Life {
 			at(30_000, timeline.Entry{What: timeline.Removed, Object: "Pod default/pv", Step: 1}), at(30_001, timeline.Entry{What: timeline.Popped, Step: 1}), at(30_002, timeline.Entry{What: timeline.Fits, Node: "n1", Step: 1}),
 			at(30_003, timeline.Entry{What: timeline.Called, Call: timeline.Bind, Text: "to n1", Step: 1}),
 		}},
+	}
+}
+
+// sampleArrivals is of a workload of which one pod runs, by preempting another, which waits then.
+func sampleArrivals() *arrivals.Story {
+	return &arrivals.Story{
+		Cluster:  "f",
+		Coming:   []arrivals.Coming{{Workload: "Deployment d/web", Priority: 9, Pods: 2, Runs: 1}},
+		Going:    []arrivals.Going{{Workload: "Job d/batch", Priority: 1, Pods: 1, Of: 4, Violates: map[string]int{"d/batch": 1}, Pending: 1, Victims: []string{"d/batch-1"}}},
+		Budgets:  []arrivals.Budget{{Budget: "d/batch", Pods: 1}},
+		Arrivals: []arrivals.Cycle{{Pod: "d/web-1", Node: "n1", Preempts: []string{"d/batch-1"}, Violates: []string{"d/batch"}, Ways: 2, Why: "only candidate"}, {Pod: "d/web-2", Why: "Insufficient cpu"}},
+		Next:     []arrivals.Cycle{{Pod: "d/batch-1-again", Replaces: "d/batch-1", Level: 1, Why: "Insufficient cpu"}},
+		Pending:  []arrivals.Pending{{Why: "Insufficient cpu", Comes: true, Workloads: []string{"Deployment d/web"}, Pods: []string{"d/web-2"}}},
+		NotTried: 1, Bounds: "level 3", Waiting: 2, Open: 1,
+		Reference: arrivals.Reference{System: "v1", Cycles: 3, Asked: 3, Agrees: 2, Disagrees: []string{"d/web-1: known finding"}, Unknown: []string{"d/web-2: why"}},
 	}
 }
 
@@ -201,6 +217,10 @@ func pages(t testing.TB, suffix string) map[string]func(io.Writer) error {
 		Timelines: &diff.Timelines{Kinds: []*diff.TimelineKind{{Kind: "k", Finding: "f", Upstream: "u", Promise: "p", Source: "s", Example: &diff.TimelineExample{Steps: []string{"step"}, Reproduce: "r", Case: "none"}}}, CannotRun: []string{"v0"}, Given: []*diff.GivenTimeline{{Name: "g", Why: "w", Differences: []diff.TimelineDifference{{Kind: "k", FromDoes: "f", ToDoes: "t"}}}}}}}}
 	suffixed(reflect.ValueOf(different), suffix)
 	all["diff"] = func(w io.Writer) error { return reports.Diff(w, different) }
+
+	arrived := sampleArrivals()
+	suffixed(reflect.ValueOf(arrived), suffix, "Verdict")
+	all["arrivals"] = func(w io.Writer) error { return reports.Arrivals(w, arrived) }
 
 	exposed := sampleExposure()
 	suffixed(reflect.ValueOf(exposed), suffix, "Verdict")

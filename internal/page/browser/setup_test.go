@@ -57,6 +57,7 @@ var shown = []struct {
 	{"timeline-of-finding", []string{"explain", "corpus/timelines/finding-gated-by-vain-preemption.yaml"}},
 	{"check", []string{"check", "corpus/cases"}},
 	{"findings", []string{"findings"}},
+	{"arrivals", []string{"explain", "cmd/preemptcheck/testdata/arrivals/cluster.yaml", "-f", "cmd/preemptcheck/testdata/arrivals/several.yaml"}},
 	{"exposure", []string{"exposure", "cmd/preemptcheck/testdata/exposure/cluster.yaml"}},
 	{"campaign", []string{"report", "CAMPAIGN"}},
 	{"200-nodes", []string{"explain", "200.yaml"}},

@@ -28,19 +28,27 @@ func (s *Story) WriteText(w io.Writer, rows int) {
 }
 
 func (s *Story) sumText(w io.Writer) {
+	for _, line := range s.Sum() {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintln(w)
+}
+
+// Sum is what comes of it all, in sentences: what comes, who goes, and which budgets are violated.
+func (s *Story) Sum() (lines []string) {
 	for _, c := range s.Coming {
 		if c.Pods == 0 {
-			fmt.Fprintf(w, "%s: it has no pods.\n", c.Workload)
+			lines = append(lines, fmt.Sprintf("%s: it has no pods.", c.Workload))
 			continue
 		}
-		fmt.Fprintf(w, "%s, priority %d: %d of %s %s", c.Workload, c.Priority, c.Runs, words.Plural(c.Pods, "pod"), verb(c.Pods, "run"))
+		line := fmt.Sprintf("%s, priority %d: %d of %s %s", c.Workload, c.Priority, c.Runs, words.Plural(c.Pods, "pod"), verb(c.Pods, "run"))
 		if c.Preempted > 0 {
-			fmt.Fprintf(w, "; %d %s preempted by what comes after", c.Preempted, verb(c.Preempted, "are"))
+			line += fmt.Sprintf("; %d %s preempted by what comes after", c.Preempted, verb(c.Preempted, "are"))
 		}
 		if c.NotMade > 0 {
-			fmt.Fprintf(w, "; %d %s for the one before", c.NotMade, verb(c.NotMade, "wait"))
+			line += fmt.Sprintf("; %d %s for the one before", c.NotMade, verb(c.NotMade, "wait"))
 		}
-		fmt.Fprintln(w, ".")
+		lines = append(lines, line+".")
 	}
 	victims, runs, pending, notTried, gone, lost := 0, 0, 0, 0, 0, 0
 	for _, g := range s.Going {
@@ -48,10 +56,9 @@ func (s *Story) sumText(w io.Writer) {
 		lost += g.Pods - g.Runs - g.Pending - g.NotTried - g.Gone - g.Terminating
 	}
 	if victims == 0 {
-		fmt.Fprint(w, "Nobody goes.\n\n")
-		return
+		return append(lines, "Nobody goes.")
 	}
-	fmt.Fprintf(w, "%s of %s %s", words.Plural(victims, "pod"), words.Plural(len(s.Going), "workload"), verb(victims, "go"))
+	line := fmt.Sprintf("%s of %s %s", words.Plural(victims, "pod"), words.Plural(len(s.Going), "workload"), verb(victims, "go"))
 	var then []string
 	for _, n := range []struct {
 		count      int
@@ -62,21 +69,20 @@ func (s *Story) sumText(w io.Writer) {
 		}
 	}
 	if len(then) > 0 {
-		fmt.Fprintf(w, ": %s", strings.Join(then, ", "))
+		line += ": " + strings.Join(then, ", ")
 	}
-	fmt.Fprintln(w, ".")
+	lines = append(lines, line+".")
 	var budgets []string
 	for _, b := range s.Budgets {
 		budgets = append(budgets, fmt.Sprintf("%s by %d", b.Budget, b.Pods))
 	}
 	switch len(budgets) {
 	case 0:
-		fmt.Fprint(w, "No budget is violated.\n\n")
+		return append(lines, "No budget is violated.")
 	case 1:
-		fmt.Fprintf(w, "1 budget is violated: %s.\n\n", budgets[0])
-	default:
-		fmt.Fprintf(w, "%d budgets are violated: %s.\n\n", len(budgets), words.Some(budgets, 10))
+		return append(lines, fmt.Sprintf("1 budget is violated: %s.", budgets[0]))
 	}
+	return append(lines, fmt.Sprintf("%d budgets are violated: %s.", len(budgets), words.Some(budgets, 10)))
 }
 
 // verb is one in the singular or the plural.
@@ -284,20 +290,9 @@ func alike(lines []string) (joined []string) {
 }
 
 func (s *Story) referenceText(w io.Writer, rows int) {
-	r := &s.Reference
-	switch {
-	case r.Cycles == 0:
-		fmt.Fprintln(w, "No pod was tried.")
-	case r.Asked == 0:
-		fmt.Fprintf(w, "kube-scheduler %s was not asked:\n", r.System)
-	case r.Agrees == r.Cycles && r.Cycles == 1:
-		fmt.Fprintf(w, "kube-scheduler %s agrees.\n", r.System)
-	case r.Agrees == r.Cycles:
-		fmt.Fprintf(w, "kube-scheduler %s agrees in all %d cycles.\n", r.System, r.Cycles)
-	default:
-		fmt.Fprintf(w, "kube-scheduler %s agrees in %d of %s.\n", r.System, r.Agrees, words.Plural(r.Cycles, "cycle"))
-	}
-	for _, list := range [][]string{alike(r.Disagrees), alike(r.Unknown)} {
+	said := s.Said()
+	fmt.Fprintln(w, said.Agrees)
+	for _, list := range [][]string{said.Disagrees, said.Unknown} {
 		for _, line := range list[:min(rows, len(list))] {
 			fmt.Fprintln(w, "  "+line)
 		}
@@ -305,7 +300,36 @@ func (s *Story) referenceText(w io.Writer, rows int) {
 			fmt.Fprintf(w, "  … and %d more (--all)\n", len(list)-rows)
 		}
 	}
-	if s.Open > 0 {
-		fmt.Fprintf(w, "In %s more than one answer is allowed; the one that it gave is followed. Another time it may give another.\n", words.Plural(s.Open, "cycle"))
+	if said.Open != "" {
+		fmt.Fprintln(w, said.Open)
 	}
+}
+
+// Said is whether the real scheduler decided likewise, in sentences: Open is "" if it has no choice.
+type Said struct {
+	Agrees             string
+	Disagrees, Unknown []string
+	Open               string
+}
+
+// Said is whether the real scheduler decided likewise.
+func (s *Story) Said() *Said {
+	r := &s.Reference
+	said := &Said{Disagrees: alike(r.Disagrees), Unknown: alike(r.Unknown)}
+	switch {
+	case r.Cycles == 0:
+		said.Agrees = "No pod was tried."
+	case r.Asked == 0:
+		said.Agrees = fmt.Sprintf("kube-scheduler %s was not asked:", r.System)
+	case r.Agrees == r.Cycles && r.Cycles == 1:
+		said.Agrees = fmt.Sprintf("kube-scheduler %s agrees.", r.System)
+	case r.Agrees == r.Cycles:
+		said.Agrees = fmt.Sprintf("kube-scheduler %s agrees in all %d cycles.", r.System, r.Cycles)
+	default:
+		said.Agrees = fmt.Sprintf("kube-scheduler %s agrees in %d of %s.", r.System, r.Agrees, words.Plural(r.Cycles, "cycle"))
+	}
+	if s.Open > 0 {
+		said.Open = fmt.Sprintf("In %s more than one answer is allowed; the one that it gave is followed. Another time it may give another.", words.Plural(s.Open, "cycle"))
+	}
+	return said
 }
