@@ -60,13 +60,16 @@ func nameSystems(w io.Writer) {
 // paths of the binaries.
 func buildReleases(ctx context.Context, build []string, out, log io.Writer) error {
 	var errs []error
-	for _, release := range build {
+	for i, release := range build {
 		drivers := []func(context.Context, string, io.Writer) (string, error){releases.Build}
 		if releases.Lives(release) {
 			drivers = append(drivers, releases.BuildLife)
 		}
 		for _, driver := range drivers {
-			binary, err := driver(ctx, release, log)
+			progress := terminal.NewProgress(log)
+			stop := progress.Watch(fmt.Sprintf("building %s, %d of %d", release, i+1, len(build)))
+			binary, err := driver(ctx, release, progress.Above(log))
+			stop()
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -102,6 +102,23 @@ func (p *Progress) Watch(what string) (stop func()) {
 	}
 }
 
+// Above is w for lines that are told meanwhile: what is shown makes way for them.
+func (p *Progress) Above(w io.Writer) io.Writer { return above{p, w} }
+
+type above struct {
+	p *Progress
+	w io.Writer
+}
+
+func (a above) Write(data []byte) (int, error) {
+	a.p.mu.Lock()
+	defer a.p.mu.Unlock()
+	if a.p.bar != nil {
+		_ = a.p.bar.Clear()
+	}
+	return a.w.Write(data)
+}
+
 // Finish removes what is shown.
 func (p *Progress) Finish() {
 	p.mu.Lock()

@@ -48,10 +48,13 @@ func TestProgressOnATerminal(t *testing.T) {
 
 func TestWatchOnATerminal(t *testing.T) {
 	shown := onTerminal(t, func(w *os.File) {
-		defer terminal.NewProgress(w).Watch("reading cluster.yaml")()
+		p := terminal.NewProgress(w)
+		defer p.Watch("reading cluster.yaml")()
 		time.Sleep(2500 * time.Millisecond)
+		io.WriteString(p.Above(w), "half of it\n")
 	})
 	require.Contains(t, shown, "reading cluster.yaml, 2s")
+	require.Regexp(t, `\x1b\[2?K[^\n]*half of it\r?\n`, shown)
 }
 
 // Whoever reads a file wants nothing but the answer.
