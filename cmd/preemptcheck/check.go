@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
@@ -92,10 +93,10 @@ and no scheduler can run them; else 0.`,
   preemptcheck check --reference all corpus/cases`,
 	}
 	in.ClusterFlags(cmd)
-	autoReferenceFlag(cmd, &scheduler)
+	flags.AutoReference(cmd, &scheduler)
 	cmd.Flag("reference").Usage += "; several after commas, or all"
-	classFlag(cmd, &classes, "pass over known findings of other classes")
-	workersFlag(cmd, &workers)
+	flags.Class(cmd, &classes, "pass over known findings of other classes")
+	flags.Workers(cmd, &workers)
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/preemptcheck/preemptcheck/internal/halting"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
@@ -27,7 +28,7 @@ func newChecker(name string, workers int, promises ...properties.Property) (*pro
 		return nil, err
 	}
 	if mayBeginAnew() {
-		system = halting{system}
+		system = halting.System{System: system}
 	}
 	return &properties.Checker{System: system, Release: systems.ReleaseOf(name), Properties: promises}, nil
 }
@@ -42,7 +43,7 @@ func isolatedPool(name string, workers int) (reference.System, error) {
 func newLife(name string) (reference.LifeSystem, error) {
 	life, err := systems.NewLife(name)
 	if life != nil && mayBeginAnew() {
-		return halting{life}, err
+		return halting.System{System: life}, err
 	}
 	if life == nil || os.Getenv(isolates) == "" || releases.Lives(name) {
 		return life, err

@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
@@ -75,18 +76,18 @@ was given could not be compared, or none at all could; else 0.`,
 	}
 	in.ClusterFlags(cmd)
 	in.Live = false // no PATH is to generate clusters
-	flags := cmd.Flags()
-	flags.BoolVar(&in.Live, "live", false, "compare on the pending pods of the live cluster, as its flags do, too")
-	flags.StringVar(&from, "from", "", "the `RELEASE` to compare with; of a live cluster, its own if it is not set")
-	flags.StringVar(&to, "to", "", "the `RELEASE` that is compared")
-	flags.BoolVar(&each, "each", false, "compare each release between the two with the next one")
-	limitFlags(cmd, &o.Duration, "how long to generate clusters, for each two releases",
+	set := cmd.Flags()
+	set.BoolVar(&in.Live, "live", false, "compare on the pending pods of the live cluster, as its flags do, too")
+	set.StringVar(&from, "from", "", "the `RELEASE` to compare with; of a live cluster, its own if it is not set")
+	set.StringVar(&to, "to", "", "the `RELEASE` that is compared")
+	set.BoolVar(&each, "each", false, "compare each release between the two with the next one")
+	flags.Limits(cmd, &o.Duration, "how long to generate clusters, for each two releases",
 		&o.Clusters, "how many clusters to generate, for each two releases")
-	flags.StringVar(&o.Dir, "out", "", "directory to save the smallest clusters in, as cases; it is created when it is needed")
-	timelinesFlag(cmd, &timelines, 10)
-	seedFlag(cmd, &o.Seed)
-	gatesFlag(cmd, &gates)
-	workersFlag(cmd, &o.Workers)
+	set.StringVar(&o.Dir, "out", "", "directory to save the smallest clusters in, as cases; it is created when it is needed")
+	flags.Timelines(cmd, &timelines, 10)
+	flags.Seed(cmd, &o.Seed)
+	flags.Gates(cmd, &gates)
+	flags.Workers(cmd, &o.Workers)
 	terminal.OutputFlag(cmd, &output, terminal.Markdown, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		isLive, err := in.IsLive(args)
@@ -95,7 +96,7 @@ was given could not be compared, or none at all could; else 0.`,
 		}
 		given := isLive || len(args)+len(in.Files) > 0
 		for _, flag := range []string{"for", "cases", "seed", "timelines", "feature-gates"} {
-			if flags.Changed(flag) && given {
+			if set.Changed(flag) && given {
 				return fmt.Errorf("--%s: is for clusters that are generated, but there are files, or a live cluster", flag)
 			}
 		}
@@ -136,7 +137,7 @@ was given could not be compared, or none at all could; else 0.`,
 		}
 		if o.Generate == nil && slices.ContainsFunc(o.Cases, func(c *corpus.Case) bool { return c.Timeline != nil }) || o.Generate != nil && timelines > 0 {
 			defer closeLives(sides)
-			asked := o.Generate == nil || flags.Changed("timelines")
+			asked := o.Generate == nil || set.Changed("timelines")
 			if err := addLives(sides, asked); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/exhaustive"
 	"github.com/preemptcheck/preemptcheck/generators/bounded"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/sweep"
@@ -43,10 +44,10 @@ cluster could not be checked; else 0.`,
 	}
 	cmd.Flags().IntVar(&o.Bound, "bound", bounded.MaxBound, fmt.Sprintf("how far to go: 1 to %d", bounded.MaxBound))
 	cmd.Flags().BoolVar(&o.Groups, "groups", false, "check clusters with pod groups")
-	workersFlag(cmd, &workers)
+	flags.Workers(cmd, &workers)
 	cmd.Flags().StringVar(&o.Dir, "out", "findings", "directory to save cases in; it is created when it is needed")
 	cmd.Flags().StringVar(&o.State, "state", "", "file to keep the state in, to go on from it")
-	referenceFlag(cmd, &o.Reference)
+	flags.Reference(cmd, &o.Reference)
 	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.Bound < 1 || o.Bound > bounded.MaxBound {

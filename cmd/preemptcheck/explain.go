@@ -11,6 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/page/cycle"
 	"github.com/preemptcheck/preemptcheck/internal/page/lanes"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
@@ -65,13 +66,13 @@ cluster, as FILE is; all others are what comes.`,
 	}
 	in.ClusterFlags(cmd)
 	cmd.Flags().Lookup("filename").Usage = "manifests of what is to come, or a cluster: file, directory, or - for standard input"
-	autoReferenceFlag(cmd, &reference)
+	flags.AutoReference(cmd, &reference)
 	terminal.OutputFlag(cmd, &output, terminal.HTML)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")
-	notNegative(cmd, "nodes", &nodes)
+	flags.NotNegative(cmd, "nodes", &nodes)
 	cmd.Flags().BoolVar(&all, "all", false, "show all of what is cut at ten otherwise")
 	cmd.Flags().IntVar(&cascade, "cascade", 3, "with -f: to which level of preempted pods to follow what they do next")
-	notNegative(cmd, "cascade", &cascade)
+	flags.NotNegative(cmd, "cascade", &cascade)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if all {
 			nodes = math.MaxInt

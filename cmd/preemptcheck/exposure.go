@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/shell"
 	"github.com/preemptcheck/preemptcheck/internal/source"
@@ -63,16 +64,16 @@ input. Without it the live cluster is read.`,
 	cmd.Flags().StringArrayVarP(&f.Files, "filename", "f", nil, "file, or - for standard input; the same as an argument")
 	terminal.OutputFlag(cmd, &f.output, terminal.Markdown, terminal.Name, terminal.Wide, terminal.HTML)
 	cmd.Flags().IntVar(&f.view.Top, "top", 10, "how many workloads to show, 0 for all; json and yaml hold all")
-	notNegative(cmd, "top", &f.view.Top)
+	flags.NotNegative(cmd, "top", &f.view.Top)
 	cmd.Flags().IntVar(&f.options.MaxPending, "pending", exposure.DefaultMaxPending, "how many pending pods to decide, of those that differ")
-	notNegative(cmd, "pending", &f.options.MaxPending)
+	flags.NotNegative(cmd, "pending", &f.options.MaxPending)
 	cmd.Flags().IntVar(&f.options.MaxLosses, "losses", exposure.DefaultMaxLosses, "how many node losses to try, over all kinds of nodes")
-	notNegative(cmd, "losses", &f.options.MaxLosses)
+	flags.NotNegative(cmd, "losses", &f.options.MaxLosses)
 	cmd.Flags().StringVar(&f.workload, "workload", "", "tell all about this one, as `KIND/NAMESPACE/NAME`: deployment/shop/web")
 	cmd.Flags().StringVar(&f.witness, "witness", "", "with --workload: print a case with the pod of this priority `CLASS` that takes most of it")
 	requestsFlag(cmd, &f.options.Requests)
 	cmd.Flags().StringVar(&f.reference, "reference", source.Auto, "the release whose documentation and known findings count; auto is the nearest to that of a live cluster, else "+inprocess.Version)
-	before(cmd, func() error {
+	flags.Before(cmd, func() error {
 		if f.workload != "" && f.output == terminal.HTML {
 			return errors.New("--workload: html is of all workloads; leave one of the two out")
 		}
@@ -89,7 +90,7 @@ input. Without it the live cluster is read.`,
 func requestsFlag(cmd *cobra.Command, requests *v1.ResourceList) {
 	var pairs map[string]string
 	cmd.Flags().StringToStringVar(&pairs, "requests", nil, "ask about a pod with these requests that can run anywhere, such as cpu=4,memory=8Gi (default: the worst case)")
-	before(cmd, func() error {
+	flags.Before(cmd, func() error {
 		for name, text := range pairs {
 			q, err := resource.ParseQuantity(text)
 			switch {

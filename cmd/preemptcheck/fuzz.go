@@ -14,6 +14,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/all"
@@ -51,27 +52,27 @@ tell, or is broken; else 0.`,
   preemptcheck fuzz --seed 42 --cases 1000000 --shard 2/4 --out shard-2`,
 		Args: cobra.NoArgs,
 	}
-	flags := cmd.Flags()
-	limitFlags(cmd, &o.For, "how long this time", &o.Cases, "how many clusters in all")
-	flags.IntVar(&o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
-	notNegative(cmd, "stop-after", &o.StopAfter)
-	flags.StringVar(&o.Dir, "out", "", "directory of the campaign and its cases (default findings/seed-SEED)")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
-	flags.StringVar(&shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
-	workersFlag(cmd, &o.Workers)
-	relationsFlag(cmd, &config.Relations)
-	filtersFlag(cmd, &config.Filters, 128)
-	timelinesFlag(cmd, &config.Timelines, 10)
-	seedFlag(cmd, &config.Seed)
-	gatesFlag(cmd, &config.FeatureGates)
-	referenceFlag(cmd, &config.Reference)
+	set := cmd.Flags()
+	flags.Limits(cmd, &o.For, "how long this time", &o.Cases, "how many clusters in all")
+	set.IntVar(&o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
+	flags.NotNegative(cmd, "stop-after", &o.StopAfter)
+	set.StringVar(&o.Dir, "out", "", "directory of the campaign and its cases (default findings/seed-SEED)")
+	set.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
+	set.StringVar(&shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
+	flags.Workers(cmd, &o.Workers)
+	flags.Relations(cmd, &config.Relations)
+	flags.Filters(cmd, &config.Filters, 128)
+	flags.Timelines(cmd, &config.Timelines, 10)
+	flags.Seed(cmd, &config.Seed)
+	flags.Gates(cmd, &config.FeatureGates)
+	flags.Reference(cmd, &config.Reference)
 	reportFlags(cmd, &reported)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		var err error
 		if config.Shard, err = record.ParseShard(shard); err != nil {
 			return fmt.Errorf("--shard: %w", err)
 		}
-		config.Version, config.Command, config.Flags = version(), program(), flagsFor(config.Reference)
+		config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
 		if o.Resume {
 			if err := resumed(cmd, o.Dir, &config); err != nil {
 				return err
@@ -205,8 +206,8 @@ func newFuzzWorker() *cobra.Command {
 			return campaign.Work(context.WithoutCancel(cmd.Context()), checker, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
-	referenceFlag(cmd, &reference)
-	relationsFlag(cmd, &relations)
-	filtersFlag(cmd, &filters, 0)
+	flags.Reference(cmd, &reference)
+	flags.Relations(cmd, &relations)
+	flags.Filters(cmd, &filters, 0)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 )
 
 func newGenerate() *cobra.Command {
@@ -45,8 +46,8 @@ func newGenerate() *cobra.Command {
 	cmd.Flags().Uint64Var(&first, "first", 0, "number of the first cluster of the seed")
 	cmd.Flags().StringVar(&dir, "out", "", "directory to write one file each to, instead of standard output")
 	cmd.Flags().BoolVar(&timeline, "timeline", false, "generate timelines: clusters, and what happens to them")
-	seedFlag(cmd, &seed)
-	gatesFlag(cmd, &gates)
+	flags.Seed(cmd, &seed)
+	flags.Gates(cmd, &gates)
 	return cmd
 }
 

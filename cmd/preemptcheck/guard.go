@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
@@ -223,6 +224,9 @@ func newScheduler() *cobra.Command {
 			return releases.ServeIsolated(context.WithoutCancel(cmd.Context()), system, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
-	referenceFlag(cmd, &reference)
+	flags.Reference(cmd, &reference)
 	return cmd
 }
+
+// mayBeginAnew tells whether this is a child whose scheduler runs in it.
+func mayBeginAnew() bool { return os.Getenv(isChild) != "" && os.Getenv(isolates) == "" }

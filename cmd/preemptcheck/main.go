@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/lists"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
@@ -90,7 +91,7 @@ was found.`,
 		return other(cmd, args)
 	}
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()), newExposure(),
-		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newDump(), newReferences(), newFindings(), newRBAC(), newManual(), newFuzzWorker(), newScheduler())
+		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(version()), newFuzzWorker(), newScheduler())
 	root.InitDefaultCompletionCmd()
 	namedAsCalled(root, called())
 	return root

@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/report"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 )
@@ -54,11 +55,11 @@ could not be read.`,
 	}
 	in.ClusterFlags(cmd)
 	cmd.Flags().DurationVar(&duration, "for", 5*time.Minute, "how long; 0 is until it is done")
-	notNegative(cmd, "for", &duration)
+	flags.NotNegative(cmd, "for", &duration)
 	cmd.Flags().Uint64Var(&classes, "classes", 100_000, "how many classes of smaller clusters to search at most; 0 is no search")
-	workersFlag(cmd, &workers)
+	flags.Workers(cmd, &workers)
 	cmd.Flags().StringVar(&dir, "out", "", "directory to save the case in; it is created when it is needed")
-	autoReferenceFlag(cmd, &scheduler)
+	flags.AutoReference(cmd, &scheduler)
 	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		scheduler, err := in.Scheduler(cmd, args, scheduler)

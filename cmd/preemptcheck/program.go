@@ -11,6 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/harness"
 	"github.com/preemptcheck/preemptcheck/internal/shell"
 	"github.com/preemptcheck/preemptcheck/internal/source"
@@ -71,7 +72,7 @@ func commandFor(command, reference string, c *corpus.Case) string {
 	line := program() + " " + command
 	if strings.HasPrefix(c.File, source.LiveName) {
 		line += " --reference " + reference // another time the cluster may choose another one
-	} else if flags := flagsFor(reference); flags != "" {
+	} else if flags := flags.ForReference(reference); flags != "" {
 		line += " " + flags
 	}
 	line += given(c)

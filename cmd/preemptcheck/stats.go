@@ -8,6 +8,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
@@ -37,14 +38,14 @@ a scheduler that lies was not found out; else 0.`,
   preemptcheck stats --seed 42 --cases 10000 -o json`,
 		Args: cobra.NoArgs,
 	}
-	limitFlags(cmd, &o.For, "how long", &o.Cases, "how many clusters in all")
-	workersFlag(cmd, &o.Workers)
-	seedFlag(cmd, &config.Seed)
-	gatesFlag(cmd, &config.FeatureGates)
-	referenceFlag(cmd, &config.Reference)
-	relationsFlag(cmd, &config.Relations)
-	filtersFlag(cmd, &config.Filters, 8)
-	timelinesFlag(cmd, &config.Timelines, 10)
+	flags.Limits(cmd, &o.For, "how long", &o.Cases, "how many clusters in all")
+	flags.Workers(cmd, &o.Workers)
+	flags.Seed(cmd, &config.Seed)
+	flags.Gates(cmd, &config.FeatureGates)
+	flags.Reference(cmd, &config.Reference)
+	flags.Relations(cmd, &config.Relations)
+	flags.Filters(cmd, &config.Filters, 8)
+	flags.Timelines(cmd, &config.Timelines, 10)
 	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		config.Version, config.Command, config.Shard = version(), program(), record.Shard{Index: 1, Of: 1}

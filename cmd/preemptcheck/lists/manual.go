@@ -1,4 +1,4 @@
-package main
+package lists
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// newManual makes the command that writes the manual from the commands themselves. It is for
+// Manual makes the command that writes the manual from the commands themselves. It is for
 // those who build releases, and for docs/cli.
-func newManual() *cobra.Command {
+func Manual(version string) *cobra.Command {
 	var man, markdown string
 	var date int64
 	cmd := &cobra.Command{
@@ -44,7 +44,7 @@ func newManual() *cobra.Command {
 			return err
 		}
 		when := time.Unix(date, 0).UTC()
-		return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: version(), Manual: "preemptcheck", Date: &when}, man)
+		return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: version, Manual: "preemptcheck", Date: &when}, man)
 	}
 	return cmd
 }

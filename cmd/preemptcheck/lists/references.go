@@ -1,4 +1,4 @@
-package main
+package lists
 
 import (
 	"context"
@@ -15,7 +15,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
-func newReferences() *cobra.Command {
+// References makes the command that lists the schedulers, and builds them.
+func References() *cobra.Command {
 	var output terminal.Format
 	var build []string
 	cmd := &cobra.Command{

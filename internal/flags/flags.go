@@ -1,4 +1,5 @@
-package main
+// Package flags are the flags that commands share.
+package flags
 
 import (
 	"errors"
@@ -18,13 +19,13 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
-// referenceFlag adds --reference to a command.
-func referenceFlag(cmd *cobra.Command, name *string) {
+// Reference adds --reference to a command.
+func Reference(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "reference", inprocess.Version, "the scheduler to check: see \"preemptcheck references\"")
 }
 
-// autoReferenceFlag adds --reference to a command that may read a live cluster.
-func autoReferenceFlag(cmd *cobra.Command, name *string) {
+// AutoReference adds --reference to a command that may read a live cluster.
+func AutoReference(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "reference", source.Auto, "the scheduler to check: see \"preemptcheck references\"; auto is the nearest to that of a live cluster, else "+inprocess.Version)
 	_ = cmd.RegisterFlagCompletionFunc("reference", func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 		for _, s := range systems.All() {
@@ -34,23 +35,23 @@ func autoReferenceFlag(cmd *cobra.Command, name *string) {
 	})
 }
 
-// flagsFor are the flags that make a command run that scheduler.
-func flagsFor(reference string) string {
+// ForReference are the flags that make a command run that scheduler.
+func ForReference(reference string) string {
 	if reference == inprocess.Version {
 		return ""
 	}
 	return "--reference " + reference
 }
 
-// classFlag adds --class to a command.
-func classFlag(cmd *cobra.Command, classes *[]ledger.Class, what string) {
+// Class adds --class to a command.
+func Class(cmd *cobra.Command, classes *[]ledger.Class, what string) {
 	var all, names []string
 	for _, class := range ledger.Classes() {
 		all = append(all, string(class))
 	}
 	allowed := strings.Join(all, ", ")
 	cmd.Flags().StringSliceVar(&names, "class", nil, what+": "+allowed+", or several after commas")
-	before(cmd, func() error {
+	Before(cmd, func() error {
 		for _, name := range names {
 			if !slices.Contains(all, name) {
 				return fmt.Errorf("--class: %q is none of %s", name, allowed)
@@ -61,17 +62,17 @@ func classFlag(cmd *cobra.Command, classes *[]ledger.Class, what string) {
 	})
 }
 
-// seedFlag adds --seed to a command. The flag is random unless it is set.
-func seedFlag(cmd *cobra.Command, seed *uint64) {
+// Seed adds --seed to a command. The flag is random unless it is set.
+func Seed(cmd *cobra.Command, seed *uint64) {
 	cmd.Flags().Uint64Var(seed, "seed", rand.Uint64(), "which clusters to generate (default random)")
 	cmd.Flags().Lookup("seed").DefValue = "0" // help must not change from call to call
 }
 
-// workersFlag adds --workers to a command.
-func workersFlag(cmd *cobra.Command, workers *int) {
+// Workers adds --workers to a command.
+func Workers(cmd *cobra.Command, workers *int) {
 	cmd.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "how many clusters to check at once")
 	cmd.Flags().Lookup("workers").DefValue = "number of CPUs"
-	before(cmd, func() error {
+	Before(cmd, func() error {
 		if *workers < 1 {
 			return errors.New("--workers: must be at least 1")
 		}
@@ -79,9 +80,9 @@ func workersFlag(cmd *cobra.Command, workers *int) {
 	})
 }
 
-// notNegative refuses a flag that is below 0.
-func notNegative[T int | time.Duration](cmd *cobra.Command, flag string, value *T) {
-	before(cmd, func() error {
+// NotNegative refuses a flag that is below 0.
+func NotNegative[T int | time.Duration](cmd *cobra.Command, flag string, value *T) {
+	Before(cmd, func() error {
 		if *value < 0 {
 			return fmt.Errorf("--%s: must not be negative", flag)
 		}
@@ -89,22 +90,22 @@ func notNegative[T int | time.Duration](cmd *cobra.Command, flag string, value *
 	})
 }
 
-// relationsFlag adds --relations to a command.
-func relationsFlag(cmd *cobra.Command, relations *int) {
+// Relations adds --relations to a command.
+func Relations(cmd *cobra.Command, relations *int) {
 	cmd.Flags().IntVar(relations, "relations", 2, "how many of the metamorphic relations to check of each cluster")
-	notNegative(cmd, "relations", relations)
+	NotNegative(cmd, "relations", relations)
 }
 
-// filtersFlag adds --filters to a command.
-func filtersFlag(cmd *cobra.Command, filters *int, byDefault int) {
+// Filters adds --filters to a command.
+func Filters(cmd *cobra.Command, filters *int, byDefault int) {
 	cmd.Flags().IntVar(filters, "filters", byDefault, "of how many clusters one is drawn to ask each of its filters by itself; 0 is none")
-	notNegative(cmd, "filters", filters)
+	NotNegative(cmd, "filters", filters)
 }
 
-// timelinesFlag adds --timelines to a command.
-func timelinesFlag(cmd *cobra.Command, share *int, byDefault int) {
+// Timelines adds --timelines to a command.
+func Timelines(cmd *cobra.Command, share *int, byDefault int) {
 	cmd.Flags().IntVar(share, "timelines", byDefault, "besides how many of 100 clusters a timeline is run as well")
-	before(cmd, func() error {
+	Before(cmd, func() error {
 		if *share < 0 || *share > 100 {
 			return errors.New("--timelines: must be from 0 to 100")
 		}
@@ -112,11 +113,11 @@ func timelinesFlag(cmd *cobra.Command, share *int, byDefault int) {
 	})
 }
 
-// gatesFlag adds --feature-gates to a command.
-func gatesFlag(cmd *cobra.Command, gates *record.Gates) {
+// Gates adds --feature-gates to a command.
+func Gates(cmd *cobra.Command, gates *record.Gates) {
 	var text string
 	cmd.Flags().StringVar(&text, "feature-gates", "", "feature gates that the scheduler has in each cluster, and those of pod groups in timelines, too: `NAME=true`, or several after commas; with GenericWorkload=true all clusters and timelines have pod groups")
-	before(cmd, func() (err error) {
+	Before(cmd, func() (err error) {
 		if *gates, err = record.ParseGates(text); err != nil {
 			return fmt.Errorf("--feature-gates: %w", err)
 		}
@@ -124,14 +125,14 @@ func gatesFlag(cmd *cobra.Command, gates *record.Gates) {
 	})
 }
 
-// limitFlags add --for and --cases to a command. With --cases alone, there is no limit
+// Limits add --for and --cases to a command. With --cases alone, there is no limit
 // in time.
-func limitFlags(cmd *cobra.Command, duration *time.Duration, howLong string, cases *uint64, howMany string) {
+func Limits(cmd *cobra.Command, duration *time.Duration, howLong string, cases *uint64, howMany string) {
 	cmd.Flags().DurationVar(duration, "for", time.Minute, howLong+"; 0 is until --cases or an interrupt")
 	cmd.Flags().Lookup("for").DefValue = "1m, or 0 with --cases"
 	cmd.Flags().Uint64Var(cases, "cases", 0, howMany+"; 0 is no limit")
-	notNegative(cmd, "for", duration)
-	before(cmd, func() error {
+	NotNegative(cmd, "for", duration)
+	Before(cmd, func() error {
 		if *cases > 0 && !cmd.Flags().Changed("for") {
 			*duration = 0
 		}
@@ -139,8 +140,8 @@ func limitFlags(cmd *cobra.Command, duration *time.Duration, howLong string, cas
 	})
 }
 
-// before has a command do something once its flags are read.
-func before(cmd *cobra.Command, do func() error) {
+// Before has a command do something once its flags are read.
+func Before(cmd *cobra.Command, do func() error) {
 	first := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		if first != nil {

@@ -1,4 +1,4 @@
-package main
+package lists
 
 import (
 	"github.com/spf13/cobra"
@@ -7,7 +7,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/live"
 )
 
-func newRBAC() *cobra.Command {
+// RBAC makes the command that prints what it takes to read a live cluster.
+func RBAC() *cobra.Command {
 	var namespace, account string
 	cmd := &cobra.Command{
 		Use:   "rbac",

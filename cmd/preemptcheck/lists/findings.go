@@ -1,4 +1,6 @@
-package main
+// Package lists are the commands that print what the program knows: findings, schedulers, the role for a
+// live cluster, and its own manual.
+package lists
 
 import (
 	"fmt"
@@ -7,13 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
-func newFindings() *cobra.Command {
+// Findings makes the command that tells what is known to break a promise.
+func Findings() *cobra.Command {
 	var classes []ledger.Class
 	var output terminal.Format
 	cmd := &cobra.Command{
@@ -63,7 +67,7 @@ judged it: see docs/findings/kept-back.md.`,
 			return output.Print(cmd.OutOrStdout(), entry, func(w io.Writer) { describeFinding(w, entry) })
 		},
 	}
-	classFlag(cmd, &classes, "list only those of a class")
+	flags.Class(cmd, &classes, "list only those of a class")
 	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
 	return cmd
 }

@@ -1,4 +1,5 @@
-package main
+// Package halting keeps a scheduler that hangs from going on in the process.
+package halting
 
 import (
 	"context"
@@ -12,19 +13,16 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// halting is a system that ends the process when the scheduler comes to a standstill in it. Its
+// System is a system that ends the process when the scheduler comes to a standstill in it. Its
 // goroutines may go on and on, and take all processors from what comes after. The program
-// begins anew then, with the scheduler in a process of its own, which can be killed: see guard.
-type halting struct{ reference.System }
+// begins anew then, with the scheduler in a process of its own, which can be killed.
+type System struct{ reference.System }
 
 var (
-	_ reference.FilterSystem = halting{}
-	_ reference.StressSystem = halting{}
-	_ reference.LifeSystem   = halting{}
+	_ reference.FilterSystem = System{}
+	_ reference.StressSystem = System{}
+	_ reference.LifeSystem   = System{}
 )
-
-// mayBeginAnew tells whether this is a child whose scheduler runs in it.
-func mayBeginAnew() bool { return os.Getenv(isChild) != "" && os.Getenv(isolates) == "" }
 
 // halt ends the process if the scheduler hangs. Whoever started it sees no end of the command.
 func halt(c *model.Crash) {
@@ -34,7 +32,7 @@ func halt(c *model.Crash) {
 }
 
 // Observe implements reference.System.
-func (h halting) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
+func (h System) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
 	return halted(h.System.Observe(ctx, c))
 }
 
@@ -46,7 +44,7 @@ func halted(o *model.Observation, err error) (*model.Observation, error) {
 }
 
 // ObserveUnder implements reference.StressSystem.
-func (h halting) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
+func (h System) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*model.Observation, error) {
 	if s, ok := h.System.(reference.StressSystem); ok {
 		return halted(s.ObserveUnder(ctx, c, under))
 	}
@@ -54,7 +52,7 @@ func (h halting) ObserveUnder(ctx context.Context, c *model.Cluster, under refer
 }
 
 // Filters implements reference.FilterSystem.
-func (h halting) Filters(ctx context.Context, c *model.Cluster, plugins []string, report func(model.FilterRun)) error {
+func (h System) Filters(ctx context.Context, c *model.Cluster, plugins []string, report func(model.FilterRun)) error {
 	if f, ok := h.System.(reference.FilterSystem); ok {
 		return f.Filters(ctx, c, plugins, report)
 	}
@@ -62,7 +60,7 @@ func (h halting) Filters(ctx context.Context, c *model.Cluster, plugins []string
 }
 
 // Live implements reference.LifeSystem.
-func (h halting) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+func (h System) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
 	s, ok := h.System.(reference.LifeSystem)
 	if !ok {
 		return nil, errors.ErrUnsupported
