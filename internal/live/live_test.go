@@ -153,6 +153,8 @@ func TestExpiredListIsReadAgain(t *testing.T) {
 // depend on it are not made.
 func TestForbiddenKinds(t *testing.T) {
 	s := small(2)
+	s.groups["/apis/policy"] = `{"kind": "APIGroup", "versions": [{"groupVersion": "policy/v1", "version": "v1"}]}`
+	s.groups["/apis/policy/v1"] = `{"kind": "APIResourceList", "resources": [{"name": "poddisruptionbudgets"}]}`
 	s.refuses["/apis/policy/v1/poddisruptionbudgets"] = `poddisruptionbudgets.policy is forbidden: User "x" cannot list resource "poddisruptionbudgets"`
 	stream, err := connect(t, s).Read(t.Context(), ignore)
 	require.NoError(t, err)
@@ -165,6 +167,26 @@ func TestForbiddenKinds(t *testing.T) {
 	s.refuses["/api/v1/nodes"] = `nodes is forbidden: User "x" cannot list resource "nodes"`
 	_, err = connect(t, s).Read(t.Context(), ignore)
 	require.ErrorContains(t, err, `nodes: forbidden: User "x" cannot list resource "nodes"; "preemptcheck rbac" prints the role that it takes`)
+}
+
+// A server forbids what it does not have, too: whoever may not list it is told there is none.
+func TestForbiddenKindsThatAreNotThere(t *testing.T) {
+	s := small(2)
+	const groups, sets = "/apis/scheduling.k8s.io/v1beta1/podgroups", "/apis/storage.k8s.io/v1/csinodes"
+	s.refuses[groups], s.refuses[sets] = "podgroups.scheduling.k8s.io is forbidden: no", "csinodes.storage.k8s.io is forbidden: no"
+	s.groups["/apis/storage.k8s.io"] = `{"kind": "APIGroup", "versions": [{"groupVersion": "storage.k8s.io/v1", "version": "v1"}]}`
+	s.groups["/apis/storage.k8s.io/v1"] = `{"kind": "APIResourceList", "resources": [{"name": "csinodes"}]}`
+	stream, err := connect(t, s).Read(t.Context(), ignore)
+	require.NoError(t, err)
+	require.Equal(t, []string{"csinodes: forbidden: no; without them it cannot be said how many volumes a node takes"}, stream.Notes)
+
+	s.refuses["/apis/storage.k8s.io"] = "forbidden" // then nobody knows
+	delete(s.groups, "/apis/storage.k8s.io")
+	stream, err = connect(t, s).Read(t.Context(), ignore)
+	require.NoError(t, err)
+	require.Contains(t, stream.Notes, "csinodes: forbidden: no; without them it cannot be said how many volumes a node takes")
+	require.Contains(t, stream.Notes, "csidrivers: forbidden: whether the server has them; without them it cannot be said whether storage has room for an unbound volume")
+	require.Len(t, stream.Notes, 5)
 }
 
 // An older server has a kind in another version: that is not to have none.
@@ -209,14 +231,15 @@ func TestNearest(t *testing.T) {
 	all := []release.Release{{Minor: 27, Patch: 16}, {Minor: 31, Patch: 0}, {Minor: 31, Patch: 14}, {Minor: 35, Patch: 4}, {Minor: 37, Patch: 0}, {Minor: 37, Patch: 1}}
 	for version, want := range map[string]string{
 		"v1.35.2-eks-1234": "v1.35.4", "v1.37.1+k3s1": "v1.37.1", "v1.37.5": "v1.37.1", "v1.38.0-alpha.1": "v1.37.1", "v1.31.7": "v1.31.0", "v1.31.8": "v1.31.14",
-		"v1.29.3": "v1.27.16", "v1.36.0": "v1.35.4", "v1.20.1": "v1.27.16",
+		"v1.29.3": "v1.27.16", "v1.37.10": "v1.37.1", "v1.36.0": "v1.35.4", "v1.20.1": "v1.27.16",
 	} {
-		nearest, ok := live.Nearest(version, all)
+		nearest, exact, ok := live.Nearest(version, all)
 		require.True(t, ok)
 		require.Equal(t, want, nearest.String(), version)
+		require.Equal(t, version == "v1.37.1+k3s1", exact, version)
 	}
 	for _, version := range []string{"", "1.35.2", "v2.0.0", "vanilla"} {
-		_, ok := live.Nearest(version, all)
+		_, _, ok := live.Nearest(version, all)
 		require.False(t, ok, version)
 	}
 }

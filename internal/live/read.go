@@ -173,18 +173,26 @@ func (c *Cluster) listOnce(ctx context.Context, kind Kind, limit int, progress f
 
 // missing says why a kind could not be listed: "" if the server does not have it, so that there are
 // none. The error is one that says nothing about the kind.
+//
+// A server says of a kind that it does not have that it is forbidden, too, unless the user might list
+// it: whether it may is asked before what there is. So its groups are asked.
 func (c *Cluster) missing(ctx context.Context, kind Kind, err error) (why string, _ error) {
+	isForbidden := apierrors.IsForbidden(err)
 	switch {
-	case apierrors.IsForbidden(err):
+	case isForbidden && kind.Group == "":
 		return "forbidden: " + reason(err), nil
-	case !apierrors.IsNotFound(err) || kind.Group == "":
+	case !isForbidden && (!apierrors.IsNotFound(err) || kind.Group == ""):
 		return "", err
 	}
-	versions, err := c.servedIn(ctx, kind)
-	if err != nil {
-		return "", err
-	}
-	if len(versions) > 0 {
+	versions, unknown := c.servedIn(ctx, kind)
+	switch {
+	case isForbidden && (unknown != nil || slices.Contains(versions, kind.GroupVersion.String())):
+		return "forbidden: " + reason(err), nil
+	case apierrors.IsForbidden(unknown):
+		return "forbidden: whether the server has them", nil
+	case unknown != nil:
+		return "", unknown
+	case len(versions) > 0:
 		return fmt.Sprintf("the server has them in %s only, and %s is read", strings.Join(versions, ", "), kind.GroupVersion), nil
 	}
 	return "", nil

@@ -191,7 +191,7 @@ func (c *cluster) release(cmd *cobra.Command) (string, error) {
 			all = append(all, r)
 		}
 	}
-	nearest, ok := live.Nearest(version, all)
+	nearest, exact, ok := live.Nearest(version, all)
 	if !ok {
 		terminal.Note(cmd.ErrOrStderr(), fmt.Sprintf("the server is %s, which is no release of Kubernetes; held against %s", cmp.Or(version, "of no version"), inprocess.Version))
 		return inprocess.Version, nil
@@ -203,9 +203,9 @@ func (c *cluster) release(cmd *cobra.Command) (string, error) {
 		return inprocess.Version, nil
 	}
 	system.Close()
-	how := "the same release"
-	if !strings.HasPrefix(version, name) {
-		how = "the nearest release that can be run"
+	how := "the nearest release that can be run"
+	if exact {
+		how = "the same release"
 	}
 	terminal.Note(cmd.ErrOrStderr(), fmt.Sprintf("the server is %s; held against %s, %s", version, name, how))
 	return name, nil
