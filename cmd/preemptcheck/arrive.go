@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/arrival"
+	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/explanation"
 	"github.com/preemptcheck/preemptcheck/properties/explanation/arrivals"
 )
@@ -23,19 +23,7 @@ import (
 const moreCycles = 1_000
 
 // explainArrivals tells what comes of manifests in a cluster.
-func explainArrivals(cmd *cobra.Command, in *source.Input, args []string, m *coming.Manifests, files []string, reference string, output terminal.Format, bounds arrival.Bounds, rows int) error {
-	if in.Pod != "" {
-		return errors.New("--pod: chooses a pending pod of a cluster, but all that comes by -f is told")
-	}
-	reference, err := in.Scheduler(cmd, args, reference)
-	if err != nil {
-		return err
-	}
-	checker, err := newChecker(reference, 1)
-	if err != nil {
-		return err
-	}
-	defer checker.System.Close()
+func explainArrivals(cmd *cobra.Command, in *source.Input, args []string, m *coming.Manifests, files []string, checker *properties.Checker, output terminal.Format, bounds arrival.Bounds, rows int) error {
 	c, name, missing, err := in.OneCluster(cmd, args)
 	if err != nil {
 		return err

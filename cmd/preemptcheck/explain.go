@@ -81,10 +81,10 @@ cluster, as FILE is; all others are what comes.`,
 		if err != nil {
 			return err
 		}
-		if manifests != nil {
-			return explainArrivals(cmd, in, args, manifests, files, reference, output, arrival.Bounds{Levels: cascade}, nodes)
-		}
-		if cmd.Flags().Changed("cascade") {
+		switch {
+		case manifests != nil && in.Pod != "":
+			return errors.New("--pod: chooses a pending pod of a cluster, but all that comes by -f is told")
+		case manifests == nil && cmd.Flags().Changed("cascade"):
 			return errors.New("--cascade: is for manifests that come by -f")
 		}
 		reference, err := in.Scheduler(cmd, args, reference)
@@ -96,6 +96,9 @@ cluster, as FILE is; all others are what comes.`,
 			return err
 		}
 		defer checker.System.Close()
+		if manifests != nil {
+			return explainArrivals(cmd, in, args, manifests, files, checker, output, arrival.Bounds{Levels: cascade}, nodes)
+		}
 		c, err := in.LoadOne(cmd, args)
 		if err != nil {
 			return err

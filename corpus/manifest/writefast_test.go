@@ -20,7 +20,7 @@ func FuzzWriters(f *testing.F) {
 		var object map[string]any
 		d := json.NewDecoder(bytes.NewReader([]byte(s)))
 		if d.Decode(&object) != nil || object == nil {
-			t.Skip()
+			return // no object
 		}
 		delete(object, "apiVersion")
 		delete(object, "kind")

@@ -88,11 +88,8 @@ func FuzzRedact(f *testing.F) {
 		}
 		fields[int(at)%len(fields)].SetString(text)
 		out, _, err := redact.Cluster(c)
-		if err != nil {
-			t.Skip() // it tells what it cannot redact
-		}
-		if apiserver.Objects(c.DeepCopy()) != nil {
-			t.Skip()
+		if err != nil || apiserver.Objects(c.DeepCopy()) != nil {
+			return // it tells what it cannot redact; or no API server has such a cluster
 		}
 		again := dumped(t, out)
 		require.Len(t, again.Pods, len(c.Pods))

@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -28,6 +29,8 @@ func Cluster(preemptor *v1.Pod, parts ...any) *model.Cluster {
 			c.Pods = append(c.Pods, o)
 		case *policyv1.PodDisruptionBudget:
 			c.PodDisruptionBudgets = append(c.PodDisruptionBudgets, o)
+		case *schedulingv1.PriorityClass:
+			c.PriorityClasses = append(c.PriorityClasses, o)
 		case model.Settings:
 			c.Settings = o
 		case runtime.Object:

@@ -5,8 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
@@ -16,19 +14,9 @@ import (
 
 // fleet is a mk.Fleet, and the questions of its pending pods.
 func fleet(size mk.Size) (c *model.Cluster, pending []*model.Cluster) {
-	c = &model.Cluster{}
-	mk.Fleet(size, func(o runtime.Object) {
-		switch o := o.(type) {
-		case *v1.Node:
-			c.Nodes = append(c.Nodes, o)
-		case *v1.Pod:
-			c.Pods = append(c.Pods, o)
-		case *policyv1.PodDisruptionBudget:
-			c.PodDisruptionBudgets = append(c.PodDisruptionBudgets, o)
-		case *schedulingv1.PriorityClass:
-			c.PriorityClasses = append(c.PriorityClasses, o)
-		}
-	})
+	var objects []any
+	mk.Fleet(size, func(o runtime.Object) { objects = append(objects, o) })
+	c = mk.Cluster(nil, objects...)
 	return c, questions(c)
 }
 

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
@@ -21,17 +19,9 @@ import (
 
 // BenchmarkLarge is the arrival of 50 pods, each a quarter of a node, in a cluster of 1,500 nodes and 10,000 pods.
 func BenchmarkLarge(b *testing.B) {
-	c := &model.Cluster{}
-	mk.Large(mk.Size{Nodes: 1_500, Bound: 10_000}, func(o runtime.Object) {
-		switch o := o.(type) {
-		case *v1.Node:
-			c.Nodes = append(c.Nodes, o)
-		case *v1.Pod:
-			c.Pods = append(c.Pods, o)
-		case *policyv1.PodDisruptionBudget:
-			c.PodDisruptionBudgets = append(c.PodDisruptionBudgets, o)
-		}
-	})
+	var objects []any
+	mk.Large(mk.Size{Nodes: 1_500, Bound: 10_000}, func(o runtime.Object) { objects = append(objects, o) })
+	c := mk.Cluster(nil, objects...)
 	require.NoError(b, apiserver.Objects(c))
 	w := &expand.Workload{Ref: workload.Ref{Kind: "Deployment", Namespace: "default", Name: "web"}}
 	for i := range 50 {
