@@ -317,5 +317,6 @@ func TestReadDumpLeavesOut(t *testing.T) {
 	s, err = Read(strings.NewReader("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"), "dump")
 	require.NoError(t, err)
 	require.Empty(t, s.Cases)
-	require.Equal(t, []string{"no pod waits for the default scheduler"}, s.Notes)
+	require.Equal(t, []string{"dump"}, s.Idle)
+	require.Empty(t, s.Notes)
 }

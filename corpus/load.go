@@ -36,6 +36,7 @@ func Load(paths ...string) (*Stream, error) {
 			if len(paths) == 1 && len(files) == 1 {
 				all.Dump = s.Dump
 			}
+			all.Idle = append(all.Idle, s.Idle...)
 			for _, note := range s.Notes {
 				all.Notes = append(all.Notes, file+": "+note)
 			}

@@ -29,6 +29,8 @@ type Stream struct {
 	Cases []*Case
 	// Notes are for people: what was left out, and why.
 	Notes []string
+	// Idle are the names of the dumps in which no pod waits for the default scheduler.
+	Idle []string
 	// Dump is all that a dump holds, of which each case asks about one pod or group: all
 	// pods are in Pods, and nobody is the preemptor. The cases share its objects. It is nil
 	// if the stream is no dump.
@@ -60,17 +62,26 @@ func Read(r io.Reader, name string) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	s, err := read(data)
-	for _, e := range apiserver.Errors[*InputError](err) {
-		e.File = name
+	return named(name)(read(data))
+}
+
+// named gives a name to what was read, and to what is wrong with it.
+func named(name string) func(*Stream, error) (*Stream, error) {
+	return func(s *Stream, err error) (*Stream, error) {
+		for _, e := range apiserver.Errors[*InputError](err) {
+			e.File = name
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range s.Cases {
+			c.File = name
+		}
+		if len(s.Cases) == 0 {
+			s.Idle = []string{name}
+		}
+		return s, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range s.Cases {
-		c.File = name
-	}
-	return s, nil
 }
 
 func read(data []byte) (*Stream, error) {
@@ -100,17 +111,7 @@ func read(data []byte) (*Stream, error) {
 // in the way in which Read makes it of a stream. There may be none. The objects are changed
 // in place to what the API server stores.
 func FromObjects(objects []manifest.Object, given Given, name string) (*Stream, error) {
-	s, err := readDump(objects, given)
-	if err == nil {
-		for _, c := range s.Cases {
-			c.File = name
-		}
-		return s, nil
-	}
-	for _, e := range apiserver.Errors[*InputError](err) {
-		e.File = name
-	}
-	return nil, err
+	return named(name)(readDump(objects, given))
 }
 
 // newDocument knows the kinds Case, Timeline and Dump.
@@ -301,9 +302,6 @@ func groupGates(c *model.Cluster) map[string]bool {
 	return gates
 }
 
-// NoneWaits is the note of a dump that has no cases.
-const NoneWaits = "no pod waits for the default scheduler"
-
 // readDump makes a case of each pod that the default scheduler would try, and one of each
 // pod group in which there are such pods.
 //
@@ -337,9 +335,6 @@ func readDump(objects []manifest.Object, given Given) (*Stream, error) {
 	}
 	dump := gated
 	s := &Stream{Notes: c.notes, Dump: &dump, About: AboutDump{Given: given}}
-	if len(waiting) == 0 && len(groups) == 0 {
-		s.Notes = append(s.Notes, NoneWaits)
-	}
 	pods := slices.Concat(waiting, others, waiting)
 	for i, p := range waiting {
 		question := c.Cluster

@@ -33,7 +33,6 @@ type cluster struct {
 	selector string
 	all      bool
 	program  string
-	skips    []string // notes that are not told
 }
 
 // shown are the flags for the cluster that help tells of. kubectl has the others, too.
@@ -136,20 +135,11 @@ func (c *cluster) read(cmd *cobra.Command) (*corpus.Stream, error) {
 	for _, one := range s.Cases {
 		one.File = c.name()
 	}
-	c.tell(cmd, s.Notes)
+	tell(cmd, s.Notes)
 	s.Cases = slices.DeleteFunc(s.Cases, func(one *corpus.Case) bool {
 		return !slices.ContainsFunc(one.Cluster.Preemptors(), func(p *v1.Pod) bool { return c.means(p, selector) })
 	})
 	return s, nil
-}
-
-// tell tells notes but those to skip.
-func (c *cluster) tell(cmd *cobra.Command, notes []string) {
-	for _, note := range notes {
-		if !slices.ContainsFunc(c.skips, func(skip string) bool { return strings.HasSuffix(note, skip) }) {
-			terminal.Note(cmd.ErrOrStderr(), note)
-		}
-	}
 }
 
 // LiveName begins the name of the live cluster, where cases have that of their file.

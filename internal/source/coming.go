@@ -88,7 +88,6 @@ func (in *Input) OneCluster(cmd *cobra.Command, args []string) (c *model.Cluster
 	if len(paths) > 1 {
 		return nil, "", nil, fmt.Errorf("which cluster? %s are clusters, as they hold nodes or are arguments: give one", words.Some(paths, 3))
 	}
-	in.cluster.skips = []string{corpus.NoneWaits} // others come
 	all, errs := in.streams(cmd, args)
 	if len(errs) > 0 {
 		return nil, "", nil, errors.Join(errs...)

@@ -111,6 +111,9 @@ func (in *Input) Load(cmd *cobra.Command, args []string) ([]*corpus.Case, error)
 	var cases []*corpus.Case
 	for _, s := range all {
 		cases = append(cases, s.Cases...)
+		for _, name := range s.Idle {
+			terminal.Note(cmd.ErrOrStderr(), name+": no pod waits for the default scheduler")
+		}
 	}
 	if len(cases) == 0 && len(errs) == 0 {
 		errs = append(errs, errors.New("there is neither a case nor a pod that waits for the default scheduler"))
@@ -165,9 +168,15 @@ func (in *Input) Read(cmd *cobra.Command, path string) (s *corpus.Stream, err er
 		s, err = corpus.Load(path)
 	}
 	if s != nil {
-		in.cluster.tell(cmd, s.Notes)
+		tell(cmd, s.Notes)
 	}
 	return s, err
+}
+
+func tell(cmd *cobra.Command, notes []string) {
+	for _, note := range notes {
+		terminal.Note(cmd.ErrOrStderr(), note)
+	}
 }
 
 // LoadOne reads the one case that there is to be.
