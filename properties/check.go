@@ -76,7 +76,7 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		}
 		r.Findings = append(r.Findings, findings...)
 	}
-	r.Filters, r.Reached = s.filters, s.reached
+	r.Filters, r.Reached, r.Plugins = s.filters, s.reached, s.Counted()
 	return r, nil
 }
 

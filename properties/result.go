@@ -29,6 +29,8 @@ type Result struct {
 	Undecided string
 	// Filters counts, by plugin, what filters said that were asked one by one.
 	Filters map[string]FilterCount
+	// Plugins counts, by plugin, what came about when plugins were asked one by one.
+	Plugins map[string]map[string]int
 	// Reached names what came about when the system was asked again: HintUsed and so on.
 	Reached map[string]bool
 	// Findings are the promises that were broken, known ones included.

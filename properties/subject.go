@@ -46,6 +46,7 @@ type Subject struct {
 	runs    *filterRuns
 	faulted []Faulted // see Faulted
 	reached map[string]bool
+	asked   *asked // see Ask
 }
 
 // Assuming is the subject of a scheduler that is known to have some findings.

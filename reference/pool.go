@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/calls"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -20,6 +21,7 @@ var (
 	_ FilterSystem = (*Pool)(nil)
 	_ StressSystem = (*Pool)(nil)
 	_ LifeSystem   = (*Pool)(nil)
+	_ PluginSystem = (*Pool)(nil)
 )
 
 // NewPool makes one System of several, which it owns from then on. It panics if
@@ -60,6 +62,18 @@ func (p *Pool) Filters(ctx context.Context, c *model.Cluster, plugins []string, 
 		}
 		return errors.ErrUnsupported
 	})
+}
+
+// Ask implements PluginSystem, if the systems do; else the error is errors.ErrUnsupported.
+func (p *Pool) Ask(ctx context.Context, c *model.Cluster, script []calls.Call) (answers []calls.Answer, err error) {
+	err = p.with(ctx, func(s System) error {
+		if s, ok := s.(PluginSystem); ok {
+			answers, err = s.Ask(ctx, c, script)
+			return err
+		}
+		return errors.ErrUnsupported
+	})
+	return answers, err
 }
 
 // ObserveUnder implements StressSystem, if the systems do; else the error is

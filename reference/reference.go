@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/calls"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -51,6 +52,20 @@ type LifeSystem interface {
 	// that the timeline could not be run, not that the scheduler failed.
 	Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error)
 }
+
+// PluginSystem is a System whose plugins can be asked one by one, by their extension points.
+type PluginSystem interface {
+	System
+	// Ask makes the calls in their order, in a scheduler that knows c, and gives an answer to each. It does not change c.
+	// Each plugin has a profile for itself. An error means that nothing could be asked, and is a *Standstill if a plugin
+	// does not come back.
+	Ask(ctx context.Context, c *model.Cluster, script []calls.Call) ([]calls.Answer, error)
+}
+
+// Standstill is the error of a call of a plugin that does not come back.
+type Standstill struct{ Crash *model.Crash }
+
+func (s *Standstill) Error() string { return s.Crash.String() }
 
 // Circumstances are what a cycle meets besides the cluster. The zero value is those
 // of Observe.

@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/calls"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
@@ -149,6 +150,7 @@ type watch struct {
 var (
 	_ reference.FilterSystem = (*watch)(nil)
 	_ reference.StressSystem = (*watch)(nil)
+	_ reference.PluginSystem = (*watch)(nil)
 )
 
 func (w *watch) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
@@ -166,6 +168,17 @@ func (w *watch) ObserveUnder(ctx context.Context, c *model.Cluster, under refere
 		return w.watched(s.ObserveUnder(ctx, c, under))
 	}
 	return nil, errors.ErrUnsupported
+}
+
+// Ask implements reference.PluginSystem.
+func (w *watch) Ask(ctx context.Context, c *model.Cluster, script []calls.Call) ([]calls.Answer, error) {
+	s, ok := w.System.(reference.PluginSystem)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	answers, err := s.Ask(ctx, c, script)
+	w.lost = w.lost || errors.As(err, new(*reference.Standstill))
+	return answers, err
 }
 
 // Filters implements reference.FilterSystem.

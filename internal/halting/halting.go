@@ -8,6 +8,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/calls"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -22,6 +23,7 @@ var (
 	_ reference.FilterSystem = System{}
 	_ reference.StressSystem = System{}
 	_ reference.LifeSystem   = System{}
+	_ reference.PluginSystem = System{}
 )
 
 // halt ends the process if the scheduler hangs. Whoever started it sees no end of the command.
@@ -57,6 +59,19 @@ func (h System) Filters(ctx context.Context, c *model.Cluster, plugins []string,
 		return f.Filters(ctx, c, plugins, report)
 	}
 	return errors.ErrUnsupported
+}
+
+// Ask implements reference.PluginSystem.
+func (h System) Ask(ctx context.Context, c *model.Cluster, script []calls.Call) ([]calls.Answer, error) {
+	s, ok := h.System.(reference.PluginSystem)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	answers, err := s.Ask(ctx, c, script)
+	if stuck := (*reference.Standstill)(nil); errors.As(err, &stuck) {
+		halt(stuck.Crash)
+	}
+	return answers, err
 }
 
 // Live implements reference.LifeSystem.

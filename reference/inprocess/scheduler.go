@@ -132,7 +132,7 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 
 	recorder := func(string) events.EventRecorderLogger { return s.events }
 	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, upstream.WithProfiles(profiles...),
-		upstream.WithNodeInfoSnapshot(s.snapshot),
+		upstream.WithFrameworkOutOfTreeRegistry(linked.Registry()), upstream.WithNodeInfoSnapshot(s.snapshot),
 		upstream.WithParallelism(key.parallelism), upstream.WithPercentageOfNodesToScore(&key.toScore))
 	// The cache debugger's channel stays among those that wait for the signal
 	// (debugger.go:63@v1.37.1), and with it its bubble, and all that timers there hold.

@@ -94,11 +94,11 @@ func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 	// them thousands of times in a second (metric_recorder.go:139@v1.37.1).
 	made, stop := context.WithCancel(s.ctx)
 	recorder := func(string) events.EventRecorderLogger { return eventRecorder{s} }
+	registry := linked.Registry()
+	registry[holderName] = s.newHolder
 	var byDefault int32
 	s.sched, err = upstream.New(made, api, factory, nil, recorder, upstream.WithProfiles(profiles...),
-		upstream.WithFrameworkOutOfTreeRegistry(map[string]func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error){
-			holderName: s.newHolder,
-		}),
+		upstream.WithFrameworkOutOfTreeRegistry(registry),
 		upstream.WithParallelism(1), upstream.WithPercentageOfNodesToScore(&byDefault))
 	stop()
 	signal.Reset(syscall.SIGUSR2) // see package inprocess

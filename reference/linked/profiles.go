@@ -11,7 +11,7 @@ import (
 
 // DefaultProfiles is the configuration upstream.New would use by itself
 // (scheduler.go:301@v1.37.1), with the arguments of DefaultPreemption set. With
-// noConstraints, pods are not spread by default.
+// noConstraints, pods are not spread by default. The registered plugins are in it, too.
 func DefaultProfiles(minPercentage, minNumber int32, noConstraints bool) ([]config.KubeSchedulerProfile, error) {
 	var versioned configv1.KubeSchedulerConfiguration
 	scheme.Scheme.Default(&versioned)
@@ -33,6 +33,9 @@ func DefaultProfiles(minPercentage, minNumber int32, noConstraints bool) ([]conf
 	}
 	if !found {
 		return nil, fmt.Errorf("the default profile configures no %s", defaultpreemption.Name)
+	}
+	for i := range cfg.Profiles {
+		addRegistered(&cfg.Profiles[i])
 	}
 	return cfg.Profiles, nil
 }

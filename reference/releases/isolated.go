@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/calls"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -31,6 +32,7 @@ type Isolated struct{ System }
 var (
 	_ reference.FilterSystem = (*Isolated)(nil)
 	_ reference.StressSystem = (*Isolated)(nil)
+	_ reference.PluginSystem = (*Isolated)(nil)
 )
 
 // NewIsolated returns the scheduler with which a process serves (ServeIsolated), which
@@ -49,6 +51,7 @@ const perObject = time.Millisecond
 type isolatedRequest struct {
 	request
 	Filters []string                 `json:",omitempty"`
+	Script  []calls.Call             `json:",omitempty"`
 	Under   *reference.Circumstances `json:",omitempty"`
 	// PreemptorGroup is that of the cluster.
 	PreemptorGroup string `json:",omitempty"`
@@ -60,7 +63,10 @@ type isolatedRequest struct {
 
 type isolatedAnswer struct {
 	wire.Answer
-	Runs []model.FilterRun `json:",omitempty"`
+	Runs    []model.FilterRun `json:",omitempty"`
+	Answers []calls.Answer    `json:",omitempty"`
+	// Stuck is that a plugin does not come back.
+	Stuck *model.Crash `json:",omitempty"`
 	// Seen is what was seen of a cycle since the last part of the answer.
 	Seen  *model.Observation `json:",omitempty"`
 	Trace *lifewire.Trace    `json:",omitempty"`
@@ -124,6 +130,21 @@ func (s *Isolated) Filters(ctx context.Context, c *model.Cluster, plugins []stri
 	return nil
 }
 
+// Ask implements reference.PluginSystem.
+func (s *Isolated) Ask(ctx context.Context, c *model.Cluster, script []calls.Call) ([]calls.Answer, error) {
+	a, err := s.exchange(ctx, c, isolatedRequest{Script: script})
+	if died := (*failure)(nil); errors.As(err, &died) {
+		return nil, &reference.Standstill{Crash: died.crash()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.Stuck != nil {
+		return nil, &reference.Standstill{Crash: a.Stuck}
+	}
+	return a.Answers, nil
+}
+
 func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, r isolatedRequest) (*isolatedAnswer, error) {
 	if c.PreemptorKey() == "" {
 		return nil, errors.New("the cluster has no preemptor")
@@ -154,7 +175,7 @@ func (s *Isolated) answer(ctx context.Context, data []byte, objects int, a *isol
 		return err
 	}
 	hangs := func(c *model.Crash) bool { return c != nil && c.Kind == observation.Hang }
-	if a.Observation != nil && hangs(a.Observation.Crash) || a.Trace != nil && hangs(a.Trace.Crash) { // its goroutines may go on
+	if hangs(a.Stuck) || a.Observation != nil && hangs(a.Observation.Crash) || a.Trace != nil && hangs(a.Trace.Crash) { // its goroutines may go on
 		s.process.kill()
 		_ = s.process.stop()
 		s.process = nil
@@ -249,6 +270,16 @@ func (a *isolatedAnswer) fill(ctx context.Context, system reference.System, r *i
 			return errors.ErrUnsupported
 		}
 		a.Observation, err = stressed.ObserveUnder(ctx, c, *r.Under)
+		return err
+	case r.Script != nil:
+		plugins, ok := system.(reference.PluginSystem)
+		if !ok {
+			return errors.ErrUnsupported
+		}
+		a.Answers, err = plugins.Ask(ctx, c, r.Script)
+		if stuck := (*reference.Standstill)(nil); errors.As(err, &stuck) {
+			a.Stuck, err = stuck.Crash, nil
+		}
 		return err
 	case r.Filters == nil:
 		a.Observation, err = system.Observe(ctx, c)

@@ -11,9 +11,12 @@ import (
 	"os/exec"
 	"slices"
 
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/calls"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/contract"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
@@ -21,8 +24,24 @@ import (
 
 // registered are the schedulers that are run in process.
 var registered = map[string]func() reference.System{
-	inprocess.Version: func() reference.System { return life.New() },
+	inprocess.Version: func() reference.System { return linkedSystem{life.New(), contract.New()} },
 }
+
+// linkedSystem is the scheduler that is linked in: cycles and timelines of it, and its plugins one by one.
+type linkedSystem struct {
+	life.System
+	plugins *contract.System
+}
+
+var _ reference.PluginSystem = linkedSystem{}
+
+// Ask implements reference.PluginSystem.
+func (s linkedSystem) Ask(ctx context.Context, c *model.Cluster, script []calls.Call) ([]calls.Answer, error) {
+	return s.plugins.Ask(ctx, c, script)
+}
+
+// Close implements reference.System.
+func (s linkedSystem) Close() error { return errors.Join(s.System.Close(), s.plugins.Close()) }
 
 // Register adds a scheduler, or puts it in the place of the one of that name. undo
 // takes that back. It is to be called before others use the package.

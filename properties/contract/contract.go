@@ -1,0 +1,171 @@
+// Package contract holds the promises of a plugin to the scheduling framework: what the doc comments of the extension
+// points say, and what preemption rests on. Each plugin is asked by itself, without a model of it.
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/calls"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/reference"
+)
+
+// maxPairs is the size of clusters, in pods times nodes, beyond which plugins are not asked one by one.
+const maxPairs = 2000
+
+// All are the clauses of the contract, for the plugins of those names; none means all of the profile.
+func All(plugins ...string) []properties.Property {
+	return []properties.Property{Incremental(plugins...), Pure(plugins...), Skips(plugins...), LeavesOut(plugins...), Unresolvable(plugins...), Hints(plugins...), NoErrors(plugins...), Undone(plugins...)}
+}
+
+// clause makes a property of a clause. check is given the plugins that it is about, and what each says of the cluster as it is.
+func clause(p properties.Property, plugins []string, points []string, check func(*interview) error) properties.Property {
+	p.Applies = func(s *properties.Subject) bool {
+		return s.Cluster.Preemptor != nil && len(s.Cluster.Nodes)*(len(s.Cluster.Pods)+1) <= maxPairs
+	}
+	p.Check = func(s *properties.Subject) ([]properties.Finding, error) {
+		x, err := newInterview(s, plugins, points)
+		if err == nil && len(x.plugins) > 0 {
+			err = check(x)
+		}
+		if stuck := (*reference.Standstill)(nil); errors.As(err, &stuck) {
+			return []properties.Finding{properties.FoundOfPlugin("a plugin does not come back", stuck.Error())}, nil
+		}
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nil, nil
+		}
+		x.once()
+		return x.findings, err
+	}
+	return p
+}
+
+// interview is about the plugins of a cluster.
+type interview struct {
+	*properties.Subject
+	plugins  []string
+	says     map[string]calls.Answer // of the cluster as it is
+	findings []properties.Finding
+}
+
+// newInterview asks each of the plugins that are enabled at one of the points what it says of the cluster.
+func newInterview(s *properties.Subject, plugins, points []string) (*interview, error) {
+	x := &interview{Subject: s, says: map[string]calls.Answer{}}
+	listed, err := s.Ask([]calls.Call{{Op: calls.List}})
+	if err != nil {
+		return x, err
+	}
+	var script []calls.Call
+	var all []string
+	for _, p := range listed[0].Plugins {
+		if len(plugins) > 0 && !slices.Contains(plugins, p.Name) {
+			continue
+		}
+		if p.At(filtering...) {
+			all = append(all, p.Name)
+			script = append(script, calls.Call{Op: calls.Says, Plugin: p.Name})
+		}
+		if p.At(points...) {
+			x.plugins = append(x.plugins, p.Name)
+		}
+	}
+	answers, err := s.Ask(script)
+	if err != nil {
+		return x, err
+	}
+	for i, plugin := range all {
+		x.says[plugin] = answers[i]
+	}
+	return x, nil
+}
+
+// filtering are the extension points that decide whether a pod may be on a node, keeping are those that keep a place for it.
+var (
+	filtering = []string{"PreEnqueue", "PreFilter", "Filter"}
+	keeping   = []string{"Reserve", "PreBind"}
+)
+
+// found notes that a plugin broke a clause.
+func (x *interview) found(plugin, kind, detail string) {
+	x.findings = append(x.findings, properties.FoundOfPlugin(plugin+": "+kind, plugin+" "+detail))
+}
+
+// once leaves one finding of each kind, the first one: it is explained if all of its kind are.
+func (x *interview) once() {
+	var kinds []string
+	x.findings = slices.DeleteFunc(x.findings, func(f properties.Finding) bool {
+		again := slices.Contains(kinds, f.Kind)
+		kinds = append(kinds, f.Kind)
+		return again
+	})
+}
+
+// count counts that a plugin was asked about a clause.
+func (x *interview) count(plugin, what string, n int) { x.Tally(plugin, what, n) }
+
+// running are the pods of each node, those of nodes that exist.
+func (x *interview) running() map[string][]*v1.Pod {
+	all := map[string][]*v1.Pod{}
+	for _, n := range x.Cluster.Nodes {
+		all[n.Name] = nil
+	}
+	for _, p := range x.Cluster.Pods {
+		if _, ok := all[p.Spec.NodeName]; ok && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed {
+			all[p.Spec.NodeName] = append(all[p.Spec.NodeName], p)
+		}
+	}
+	return all
+}
+
+// script is a list of calls that is being written.
+type script []calls.Call
+
+// add appends a call, and is its index.
+func (s *script) add(c calls.Call) int {
+	*s = append(*s, c)
+	return len(*s) - 1
+}
+
+// setOf is the object of a call that sets or deletes something.
+func podObject(p *v1.Pod) *calls.Object {
+	return &calls.Object{APIVersion: "v1", Kind: "Pod", Namespace: p.Namespace, Name: p.Name}
+}
+
+func keys(pods []*v1.Pod) (all []string) {
+	for _, p := range pods {
+		all = append(all, model.Key(p))
+	}
+	return all
+}
+
+// differ is the first node of which two answers are not the same, and how. Answers that broke are left to NoErrors, nodes that are left
+// out to LeavesOut.
+func differ(got, want map[string]calls.Verdict, nodes []*v1.Node, except func(node string) bool) (node, kind, detail string) {
+	for _, n := range nodes {
+		g, ok := got[n.Name]
+		w, also := want[n.Name]
+		if !ok || !also || g.Broke() || w.Broke() || g.LeftOut || except != nil && except(n.Name) {
+			continue
+		}
+		if g.Code != w.Code && !(g.Passes() && w.Passes()) {
+			return n.Name, fmt.Sprintf("says %s, should say %s", code(g), code(w)), fmt.Sprintf("says %s, and should say %s", g, w)
+		}
+	}
+	return "", "", ""
+}
+
+// code is what of a verdict does not depend on the cluster.
+func code(v calls.Verdict) string {
+	switch {
+	case v.LeftOut:
+		return string(calls.Unresolvable)
+	case v.Passes():
+		return string(calls.Success)
+	}
+	return string(v.Code)
+}

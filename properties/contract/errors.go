@@ -1,0 +1,142 @@
+package contract
+
+import (
+	"fmt"
+
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/calls"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// NoErrors is that valid objects are judged.
+func NoErrors(plugins ...string) properties.Property {
+	return clause(properties.Property{
+		Name:    "contract-no-errors",
+		Promise: "Error is for unexpected failures. Objects that the API server admits are none: a plugin passes them or rejects them, and does not panic.",
+		Source:  "doc comments of Error (kube-scheduler/framework/interface.go:50@v0.37.1) and of FilterPlugin.Filter (interface.go:568@v0.37.1)",
+		Lies:    []string{"Filter returns an error", "PreFilter panics"},
+	}, plugins, filtering, func(x *interview) error {
+		r, err := x.runChanges()
+		if err != nil {
+			return err
+		}
+		for _, plugin := range x.plugins {
+			x.count(plugin, AskedNoErrors, 1)
+			tell := func(v calls.Verdict, node, when string) {
+				if (v.Code == calls.Fails || v.Code == calls.Panics) && !v.LeftOut {
+					x.found(plugin, v.Word()+": "+answers.Cause(v.Reason), fmt.Sprintf("%s %s", when, v))
+				}
+			}
+			tell(x.says[plugin].Verdict, "", "ends in")
+			for _, n := range x.Cluster.Nodes {
+				tell(x.says[plugin].Nodes[n.Name], n.Name, "asked about "+n.Name+" ends in")
+			}
+			for i, changes := range r.all {
+				for _, n := range x.Cluster.Nodes {
+					tell(r.told[plugin][i][n.Name], n.Name, fmt.Sprintf("was told: %s. Asked about %s it ends in", changes, n.Name))
+					tell(r.fresh[plugin][i].Nodes[n.Name], n.Name, fmt.Sprintf("is in the cluster in which %s. Asked about %s it ends in", changes, n.Name))
+				}
+			}
+			for _, v := range r.moves[plugin] {
+				tell(v, "", "was told of a change, which ends in")
+			}
+		}
+		return nil
+	})
+}
+
+// Undone is that what is kept for a pod is given back.
+func Undone(plugins ...string) properties.Property {
+	return clause(properties.Property{
+		Name:    "contract-undone",
+		Promise: "If a reserved pod is rejected, or an error occurs later, Unreserve is called: it is idempotent, may be called although Reserve was not, and leaves everything as it was.",
+		Source:  "doc comment of ReservePlugin (kube-scheduler/framework/interface.go:671@v0.37.1); docs: concepts/scheduling-eviction/scheduling-framework, \"Reserve\"",
+		Lies:    []string{"Unreserve keeps what Reserve took", "Reserve keeps what it took when PreBind fails"},
+	}, plugins, keeping, undone)
+}
+
+func undone(x *interview) error {
+	type one struct {
+		plugin, node, what string
+		pod                string
+		before, after      int
+	}
+	var s script
+	var all []one
+	reached := map[string][]int{}
+	for _, plugin := range x.plugins {
+		if x.says[plugin].Verdict.Code != calls.Success {
+			continue
+		}
+		before := map[string]int{}
+		for _, pod := range []string{"", calls.Twin} {
+			before[pod] = s.add(calls.Call{Op: calls.Says, Plugin: plugin, Pod: pod})
+		}
+		ask := func(node, what string) {
+			for _, pod := range []string{"", calls.Twin} {
+				all = append(all, one{plugin, node, what, pod, before[pod], s.add(calls.Call{Op: calls.Says, Plugin: plugin, Pod: pod})})
+			}
+		}
+		for _, n := range x.Cluster.Nodes {
+			if !x.says[plugin].Nodes[n.Name].Passes() {
+				continue
+			}
+			state := func() int {
+				base := s.add(calls.Call{Op: calls.PreFilter, Plugin: plugin})
+				s.add(calls.Call{Op: calls.Filter, State: base})
+				return base
+			}
+			base := state()
+			s.add(calls.Call{Op: calls.Unreserve, State: base, Node: n.Name})
+			ask(n.Name, "Unreserve without Reserve")
+			base = state()
+			reached[plugin] = append(reached[plugin], s.add(calls.Call{Op: calls.Reserve, State: base, Node: n.Name}))
+			s.add(calls.Call{Op: calls.Unreserve, State: base, Node: n.Name})
+			s.add(calls.Call{Op: calls.Unreserve, State: base, Node: n.Name})
+			ask(n.Name, "Reserve and Unreserve")
+			base = state()
+			s.add(calls.Call{Op: calls.Reserve, State: base, Node: n.Name})
+			s.add(calls.Call{Op: calls.PreBind, State: base, Node: n.Name})
+			s.add(calls.Call{Op: calls.Unreserve, State: base, Node: n.Name})
+			ask(n.Name, "Reserve, a PreBind that fails and Unreserve")
+			break // one node is as good as another
+		}
+	}
+	if len(s) == 0 {
+		return nil
+	}
+	got, err := x.Ask(s)
+	if err != nil {
+		return err
+	}
+	for _, plugin := range x.plugins {
+		for _, at := range reached[plugin] {
+			if got[at].Verdict.Code == calls.Success {
+				x.count(plugin, AskedUndone, 1)
+			}
+		}
+	}
+	for _, o := range all {
+		whom := "the pod"
+		if o.pod != "" {
+			whom = "a pod like it"
+		}
+		if node, how, detail := differ(got[o.after].Nodes, got[o.before].Nodes, x.Cluster.Nodes, nil); node != "" {
+			x.found(o.plugin, "after "+o.what+" it "+how, fmt.Sprintf("was called for %s: %s. Asked about %s it then %s of %s", o.node, o.what, whom, detail, node))
+		}
+	}
+	for i, call := range s {
+		if v := got[i].Verdict; v.Code == calls.Panics {
+			x.found(x.pluginOf(s, call), string(call.Op)+" panics", fmt.Sprintf("panics in %s: %s", call.Op, v.Reason))
+		}
+	}
+	return nil
+}
+
+// pluginOf is the plugin that a call is made of.
+func (x *interview) pluginOf(s script, c calls.Call) string {
+	if c.Plugin != "" {
+		return c.Plugin
+	}
+	return s[c.State].Plugin
+}

@@ -1,0 +1,248 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/calls"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// event is a change of one object that the scheduler is told of, and how the cluster comes to be as it is before.
+type event struct {
+	kind   string // for example "Node updated: a taint less"
+	object *calls.Object
+	before []calls.Call
+	event  calls.Call
+}
+
+func (e event) String() string { return fmt.Sprintf("%s (%s)", e.object, e.kind) }
+
+// maxEvents bounds how many events a cluster is asked about.
+const maxEvents = 32
+
+// drawEvents are changes of the objects of a cluster that the API server allows: each object added, deleted, and updated in each of the ways of
+// updatesOf.
+func drawEvents(c *model.Cluster) (all []event) {
+	for _, obj := range c.Objects() {
+		of := objectOf(obj)
+		if of == nil {
+			continue
+		}
+		set, gone := calls.Call{Op: calls.Set, Object: of}, calls.Call{Op: calls.Delete, Object: &calls.Object{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: of.Namespace, Name: of.Name}}
+		if p, ok := obj.(*v1.Pod); ok && model.Key(p) == model.Key(c.Preemptor) {
+			for _, u := range updatesOfPreemptor(c) {
+				all = append(all, u.event(of, obj)...)
+			}
+			continue
+		}
+		if p, ok := obj.(*v1.Pod); !ok || p.Spec.NodeName != "" {
+			all = append(all, event{of.Kind + " added", of, []calls.Call{gone}, set}, event{of.Kind + " deleted", of, nil, gone})
+		}
+		for _, u := range updatesOf(obj) {
+			all = append(all, u.event(of, obj)...)
+		}
+	}
+	if len(all) > maxEvents {
+		properties.Random(c, "events").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		all = all[:maxEvents]
+	}
+	return all
+}
+
+// objectOf is an object as a call has it; nil if it has no kind that the scheduler knows.
+func objectOf(obj runtime.Object) *calls.Object {
+	kinds, _, err := scheme.Scheme.ObjectKinds(obj)
+	o, accessErr := meta.Accessor(obj)
+	if err != nil || accessErr != nil || !watched[kinds[0].Kind] {
+		return nil
+	}
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil
+	}
+	apiVersion, kind := kinds[0].ToAPIVersionAndKind()
+	return &calls.Object{APIVersion: apiVersion, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), JSON: data}
+}
+
+// watched are the kinds whose events may make a pod schedulable (kube-scheduler/framework/types.go:130@v0.37.1, EventResource).
+var watched = map[string]bool{"Node": true, "Pod": true, "PersistentVolume": true, "PersistentVolumeClaim": true, "StorageClass": true, "CSINode": true,
+	"CSIDriver": true, "CSIStorageCapacity": true, "VolumeAttachment": true, "ResourceClaim": true, "ResourceSlice": true, "DeviceClass": true, "Namespace": true,
+	"PodDisruptionBudget": true}
+
+// update is that an object becomes another one. There and back are two events, unless there is only one way.
+type update struct {
+	there, back string // what of it changes; "" if that is not allowed
+	to          runtime.Object
+}
+
+func (u update) event(of *calls.Object, _ runtime.Object) (all []event) {
+	to := objectOf(u.to)
+	if to == nil {
+		return nil
+	}
+	here, there := calls.Call{Op: calls.Set, Object: of}, calls.Call{Op: calls.Set, Object: to}
+	if u.there != "" {
+		all = append(all, event{of.Kind + " updated: " + u.there, of, nil, there})
+	}
+	if u.back != "" {
+		all = append(all, event{of.Kind + " updated: " + u.back, of, []calls.Call{there}, here})
+	}
+	return all
+}
+
+// with is a copy of an object that was changed.
+func with[T runtime.Object](obj T, change func(T)) T {
+	changed := obj.DeepCopyObject().(T)
+	change(changed)
+	return changed
+}
+
+// updatesOf are updates of an object that the API server allows.
+func updatesOf(obj runtime.Object) (all []update) {
+	add := func(there, back string, to runtime.Object) { all = append(all, update{there, back, to}) }
+	switch o := obj.(type) {
+	case *v1.Node:
+		for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
+			add("a label less", "a label more", with(o, func(n *v1.Node) { delete(n.Labels, key) }))
+			add("a label of another value", "a label of another value", with(o, func(n *v1.Node) { n.Labels[key] += "-x" }))
+		}
+		for i := range o.Spec.Taints {
+			add("a taint less", "a taint more", with(o, func(n *v1.Node) { n.Spec.Taints = slices.Delete(n.Spec.Taints, i, i+1) }))
+		}
+		add("unschedulable or not", "unschedulable or not", with(o, func(n *v1.Node) { n.Spec.Unschedulable = !n.Spec.Unschedulable }))
+		for _, name := range slices.Sorted(maps.Keys(o.Status.Allocatable)) {
+			add("more allocatable", "less allocatable", with(o, func(n *v1.Node) {
+				q := n.Status.Allocatable[name]
+				q.Add(q)
+				q.Add(resource.MustParse("8"))
+				n.Status.Allocatable[name] = q
+			}))
+			add("a resource less", "a resource more", with(o, func(n *v1.Node) { delete(n.Status.Allocatable, name) }))
+		}
+		if len(o.Status.DeclaredFeatures) > 0 {
+			add("no declared features", "declared features", with(o, func(n *v1.Node) { n.Status.DeclaredFeatures = nil }))
+		}
+	case *v1.Pod:
+		for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
+			add("a label less", "a label more", with(o, func(p *v1.Pod) { delete(p.Labels, key) }))
+		}
+		if o.Spec.NodeName != "" && o.DeletionTimestamp == nil {
+			end, grace := metav1.NewTime(time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)), int64(30)
+			add("terminating", "", with(o, func(p *v1.Pod) { p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &end, &grace }))
+		}
+		for i := range o.Spec.Containers {
+			for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
+				// A resize may not change the QoS class (docs: tasks/configure-pod-container/resize-container-resources, "Limitations").
+				r := o.Spec.Containers[i].Resources
+				q, ok := r.Requests[name]
+				if _, limited := r.Limits[name]; !ok || limited || q.MilliValue() < 2 || o.Spec.NodeName == "" || o.Spec.Resources != nil || len(o.Status.ContainerStatuses) > 0 {
+					continue
+				}
+				add("smaller requests", "larger requests", with(o, func(p *v1.Pod) {
+					p.Spec.Containers[i].Resources.Requests[name] = *resource.NewMilliQuantity(q.MilliValue()/2, q.Format)
+				}))
+			}
+		}
+	case *v1.PersistentVolumeClaim:
+		if o.Spec.VolumeName != "" {
+			add("", "bound", with(o, func(p *v1.PersistentVolumeClaim) {
+				p.Spec.VolumeName, p.Status.Phase = "", v1.ClaimPending
+				delete(p.Annotations, "pv.kubernetes.io/bind-completed")
+			}))
+		}
+	case *v1.PersistentVolume:
+		for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
+			add("a label less", "a label more", with(o, func(p *v1.PersistentVolume) { delete(p.Labels, key) }))
+		}
+	case *storagev1.StorageClass:
+		if len(o.AllowedTopologies) > 0 {
+			add("no allowed topologies", "allowed topologies", with(o, func(c *storagev1.StorageClass) { c.AllowedTopologies = nil }))
+		}
+	case *storagev1.CSINode:
+		for i := range o.Spec.Drivers {
+			add("a driver less", "a driver more", with(o, func(n *storagev1.CSINode) { n.Spec.Drivers = slices.Delete(n.Spec.Drivers, i, i+1) }))
+			if a := o.Spec.Drivers[i].Allocatable; a != nil && a.Count != nil {
+				add("more volumes allocatable", "fewer volumes allocatable", with(o, func(n *storagev1.CSINode) { *n.Spec.Drivers[i].Allocatable.Count += 5 }))
+			}
+		}
+	case *storagev1.CSIDriver:
+		if o.Spec.StorageCapacity != nil {
+			add("storage capacity or not", "storage capacity or not", with(o, func(d *storagev1.CSIDriver) { *d.Spec.StorageCapacity = !*d.Spec.StorageCapacity }))
+		}
+	case *storagev1.CSIStorageCapacity:
+		add("more capacity", "less capacity", with(o, func(c *storagev1.CSIStorageCapacity) {
+			plenty := resource.MustParse("100Ti")
+			c.Capacity, c.MaximumVolumeSize = &plenty, nil
+		}))
+	case *resourcev1.ResourceClaim:
+		if o.Status.Allocation != nil {
+			add("deallocated", "allocated", with(o, func(c *resourcev1.ResourceClaim) { c.Status.Allocation, c.Status.ReservedFor = nil, nil }))
+		}
+		if len(o.Status.ReservedFor) > 0 {
+			add("reserved for nobody", "reserved", with(o, func(c *resourcev1.ResourceClaim) { c.Status.ReservedFor = nil }))
+		}
+	case *resourcev1.ResourceSlice:
+		for i := range o.Spec.Devices {
+			add("a device less", "a device more", with(o, func(s *resourcev1.ResourceSlice) { s.Spec.Devices = slices.Delete(s.Spec.Devices, i, i+1) }))
+			if len(o.Spec.Devices[i].Taints) > 0 {
+				add("no taints of a device", "taints of a device", with(o, func(s *resourcev1.ResourceSlice) { s.Spec.Devices[i].Taints = nil }))
+			}
+		}
+	case *resourcev1.DeviceClass:
+		if len(o.Spec.Selectors) > 0 {
+			add("no selectors", "selectors", with(o, func(c *resourcev1.DeviceClass) { c.Spec.Selectors = nil }))
+		}
+	case *v1.Namespace:
+		for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
+			if key != v1.LabelMetadataName {
+				add("a label less", "a label more", with(o, func(n *v1.Namespace) { delete(n.Labels, key) }))
+			}
+		}
+	}
+	return all
+}
+
+// updatesOfPreemptor are updates of the pod that waits that the API server allows.
+func updatesOfPreemptor(c *model.Cluster) (all []update) {
+	p := c.Preemptor
+	add := func(there, back string, to runtime.Object) { all = append(all, update{there, back, to}) }
+	var taints []v1.Taint
+	for _, n := range c.Nodes {
+		for _, t := range n.Spec.Taints {
+			if !slices.ContainsFunc(taints, func(o v1.Taint) bool { return o.MatchTaint(&t) && o.Value == t.Value }) {
+				taints = append(taints, t)
+			}
+		}
+	}
+	for _, t := range taints {
+		tolerated := slices.ContainsFunc(p.Spec.Tolerations, func(o v1.Toleration) bool {
+			return o.Key == t.Key && o.Effect == t.Effect && o.Operator == v1.TolerationOpExists
+		})
+		if !tolerated {
+			add("the pod itself, a toleration more", "", with(p, func(p *v1.Pod) {
+				p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{Key: t.Key, Operator: v1.TolerationOpExists, Effect: t.Effect})
+			}))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
+		add("the pod itself, a label less", "the pod itself, a label more", with(p, func(p *v1.Pod) { delete(p.Labels, key) }))
+	}
+	if len(p.Status.ResourceClaimStatuses) > 0 {
+		add("", "the pod itself, its claims exist", with(p, func(p *v1.Pod) { p.Status.ResourceClaimStatuses = nil }))
+	}
+	return all
+}

@@ -1,0 +1,142 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model/calls"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// Hints is that a pod that waits is woken by what helps it.
+func Hints(plugins ...string) properties.Property {
+	return clause(properties.Property{
+		Name:    "contract-hints",
+		Promise: "EventsToRegister returns the events that may make a pod schedulable that the plugin rejected. QueueingHintFn signals whether the event can do that: QueueSkip implies that it has no impact.",
+		Source:  "doc comments of EnqueueExtensions (kube-scheduler/framework/interface.go:466@v0.37.1), QueueingHintFn (types.go:210@v0.37.1) and QueueSkip (types.go:244@v0.37.1)",
+		Lies:    []string{"a plugin registers for nothing", "a hint says QueueSkip"},
+	}, plugins, filtering, hints)
+}
+
+// hints makes one change after another, looks at whether it turns a rejection into a pass, and has the scheduler's queue say
+// whether the pod is woken.
+func hints(x *interview) error {
+	rejects := slices.DeleteFunc(slices.Clone(x.plugins), func(plugin string) bool { return !mayReject(x, plugin) })
+	if len(rejects) == 0 {
+		return nil
+	}
+	events := drawEvents(x.Cluster)
+	type asked struct{ before, after map[string]int }
+	var s script
+	all := make([]asked, len(events))
+	says := func() map[string]int {
+		at := map[string]int{}
+		for _, plugin := range rejects {
+			at[plugin] = s.add(calls.Call{Op: calls.Says, Plugin: plugin})
+		}
+		return at
+	}
+	for i, e := range events {
+		s = append(s, e.before...)
+		all[i].before = says()
+		s.add(e.event)
+		all[i].after = says()
+		s.add(calls.Call{Op: calls.Restore})
+	}
+	answers, err := x.Ask(s)
+	if err != nil {
+		return err
+	}
+	type woken struct {
+		event          int
+		plugin, node   string
+		helps          bool
+		park, waits    int
+		before, afterV calls.Verdict
+	}
+	var wakes []woken
+	var second script
+	random := properties.Random(x.Cluster, "events in vain")
+	for i, e := range events {
+		var inVain []woken
+		for _, plugin := range rejects {
+			before, after := answers[all[i].before[plugin]], answers[all[i].after[plugin]]
+			w := woken{event: i, plugin: plugin}
+			rejected := false
+			for _, v := range before.Nodes {
+				rejected = rejected || v.IsRejection()
+			}
+			if !rejected {
+				continue
+			}
+			for _, n := range slices.Sorted(keysOf(after.Nodes)) {
+				was, existed := before.Nodes[n]
+				if is := after.Nodes[n]; is.Passes() && (!existed || was.IsRejection()) {
+					w.node, w.helps, w.before, w.afterV = n, true, was, is
+					break
+				}
+			}
+			if !w.helps {
+				inVain = append(inVain, w)
+				continue
+			}
+			wakes = append(wakes, w)
+		}
+		if len(inVain) > 0 {
+			wakes = append(wakes, inVain[random.IntN(len(inVain))])
+		}
+		_ = e
+	}
+	for i := range wakes {
+		w := &wakes[i]
+		e := events[w.event]
+		second = append(second, e.before...)
+		w.park = second.add(calls.Call{Op: calls.Park, Plugin: w.plugin})
+		second.add(e.event)
+		w.waits = second.add(calls.Call{Op: calls.Waits})
+		second.add(calls.Call{Op: calls.Restore})
+	}
+	if len(second) == 0 {
+		return nil
+	}
+	if answers, err = x.Ask(second); err != nil {
+		return err
+	}
+	for _, w := range wakes {
+		if !answers[w.park].Yes {
+			continue
+		}
+		e, waits := events[w.event], answers[w.waits].Yes
+		switch {
+		case w.helps:
+			x.count(w.plugin, Turned, 1)
+			if waits {
+				was := w.before.String()
+				if w.before.Code == "" {
+					was = "there was no such node"
+				}
+				x.found(w.plugin, "it sleeps through: "+e.kind, fmt.Sprintf("rejected the pod, which waits for an event. %s: of %s it said %s before, and now %s. The pod is not woken", e, w.node, was, w.afterV))
+			}
+		case waits:
+			x.count(w.plugin, Slept, 1)
+		default:
+			x.count(w.plugin, InVain, 1)
+		}
+	}
+	return nil
+}
+
+// mayReject tells whether a plugin has anything to do with the pod of a cluster, or something to reject it for.
+func mayReject(x *interview, plugin string) bool {
+	return x.says[plugin].Verdict.Code != calls.Panics
+}
+
+func keysOf[V any](m map[string]V) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}

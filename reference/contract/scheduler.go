@@ -1,0 +1,123 @@
+package contract
+
+import (
+	"context"
+	"os/signal"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/events"
+	fwk "k8s.io/kube-scheduler/framework"
+	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/calls"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
+)
+
+// scheduler is an upstream scheduler that runs no cycle.
+type scheduler struct {
+	key       settings
+	bubble    *bubble.Bubble
+	sched     *upstream.Scheduler
+	snapshot  *internalcache.Snapshot
+	informers map[reflect.Type]*linked.Informer
+	api       *client
+	plugins   []calls.Plugin
+	ctx       context.Context
+	cancel    context.CancelFunc
+	crash     atomic.Pointer[model.Crash]
+}
+
+func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
+	s := &scheduler{key: key, bubble: b, snapshot: internalcache.NewEmptySnapshot()}
+	s.ctx, s.cancel = context.WithCancel(linked.NewContext(&s.crash))
+	defer func() {
+		if err != nil {
+			s.cancel()
+		}
+	}()
+	profiles, err := linked.DefaultProfiles(model.DefaultMinCandidateNodesPercentage, model.DefaultMinCandidateNodesAbsolute, key.noConstraints)
+	if err != nil {
+		return nil, err
+	}
+	if key.second != "" {
+		second := profiles[0].DeepCopy()
+		second.SchedulerName = key.second
+		profiles = append(profiles, *second)
+	}
+	profiles = append(profiles, aloneProfiles(profiles[0])...)
+
+	s.api = newClient()
+	factory := informers.NewSharedInformerFactory(s.api, 0)
+	s.informers = linked.NewInformers(factory, &policyv1.PodDisruptionBudget{})
+	s.api.informers = s.informers
+	recorder := func(string) events.EventRecorderLogger { return quiet{} }
+	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, upstream.WithProfiles(profiles...),
+		upstream.WithFrameworkOutOfTreeRegistry(linked.Registry()), upstream.WithNodeInfoSnapshot(s.snapshot), upstream.WithParallelism(1))
+	signal.Reset(syscall.SIGUSR2) // see package inprocess
+	if err != nil {
+		return nil, err
+	}
+	if s.sched.APIDispatcher != nil {
+		s.sched.APIDispatcher.Run(linked.Discard)
+		cancel := s.cancel
+		s.cancel = func() {
+			s.sched.APIDispatcher.Close()
+			cancel()
+		}
+	}
+	s.plugins = s.list()
+	return s, nil
+}
+
+// alone begins the names of profiles that have one plugin, and what a profile must have.
+const alone = "alone-"
+
+func aloneProfiles(whole config.KubeSchedulerProfile) (all []config.KubeSchedulerProfile) {
+	for _, plugin := range whole.Plugins.MultiPoint.Enabled {
+		if plugin.Name == names.PrioritySort || plugin.Name == names.DefaultBinder {
+			continue // each of the profiles has them
+		}
+		profile := *whole.DeepCopy()
+		profile.SchedulerName = alone + plugin.Name
+		profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
+			return p.Name != plugin.Name && p.Name != names.PrioritySort && p.Name != names.DefaultBinder
+		})
+		all = append(all, profile)
+	}
+	return all
+}
+
+// list finds the plugins that have a profile, and where each is enabled.
+func (s *scheduler) list() (all []calls.Plugin) {
+	for name, profile := range s.sched.Profiles {
+		plugin, is := strings.CutPrefix(name, alone)
+		if !is {
+			continue
+		}
+		p := calls.Plugin{Name: plugin, Points: []string{}}
+		points := reflect.ValueOf(profile.ListPlugins()).Elem()
+		for i := range points.NumField() {
+			set, ok := points.Field(i).Interface().(config.PluginSet)
+			if point := points.Type().Field(i).Name; ok && point != "MultiPoint" && slices.ContainsFunc(set.Enabled, func(e config.Plugin) bool { return e.Name == plugin }) {
+				p.Points = append(p.Points, point)
+			}
+		}
+		if slices.ContainsFunc(profile.PreEnqueuePlugins(), func(e fwk.PreEnqueuePlugin) bool { return e.Name() == plugin }) && !p.At("PreEnqueue") {
+			p.Points = append(p.Points, "PreEnqueue")
+		}
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b calls.Plugin) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
