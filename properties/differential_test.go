@@ -43,7 +43,7 @@ func TestDifferentialOnGeneratedClusters(t *testing.T) {
 // clusters for the same time.
 func TestDifferentialOnManyClusters(t *testing.T) {
 	checker := checktest.Checker(t)
-	sample := all.Sample(1, 0, 1)
+	sample := all.Sample(all.Shares{Relations: 1, Repeating: 1})
 	checker.Sample = func(c *model.Cluster) []properties.Property { // for the probes of what shows when it is asked again
 		return slices.DeleteFunc(sample(c), func(p properties.Property) bool {
 			return p.Name != relation.TwinsAgree.Name && p.Name != relation.UpdatesAgree.Name && p.Name != aftermath.SaidIsNotWritten.Name

@@ -63,7 +63,7 @@ cluster could not be checked; else 0.`,
 			return err
 		}
 		defer checker.System.Close()
-		checker.Sample = all.Sample(1, 0, 1)
+		checker.Sample = all.Sample(all.Shares{Relations: 1, Repeating: 1})
 		progress := terminal.NewProgress(cmd.ErrOrStderr())
 		err = e.Check(cmd.Context(), slices.Repeat([]sweep.Check{checker.Check}, workers), cmd.ErrOrStderr(), progress.Show)
 		progress.Finish()

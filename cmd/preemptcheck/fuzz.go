@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
@@ -62,6 +64,7 @@ tell, or is broken; else 0.`,
 	flags.Workers(cmd, &o.Workers)
 	flags.Relations(cmd, &config.Relations)
 	flags.Filters(cmd, &config.Filters, 128)
+	flags.Contracts(cmd, &config.Contracts, 1024)
 	flags.Timelines(cmd, &config.Timelines, 10)
 	flags.Seed(cmd, &config.Seed)
 	flags.Gates(cmd, &config.FeatureGates)
@@ -96,7 +99,7 @@ tell, or is broken; else 0.`,
 
 // runCampaign runs a campaign in worker processes, and shows its progress.
 func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (_ *record.State, err error) {
-	if o.Checker, err = newChecker(config.Reference, o.Workers, all.Cheap()...); err != nil {
+	if o.Checker, err = newChecker(config.Reference, o.Workers, cheap(config)...); err != nil {
 		return nil, err
 	}
 	// A worker may die of a cluster. Whoever looks at it again, or minimises it, may not.
@@ -107,7 +110,7 @@ func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (
 	if config.FeatureGates == "" && !o.Checker.Release.In(release.WithGroups) {
 		config.FeatureGates = record.Ungrouped
 	}
-	o.Checker.Sample = all.Sample(config.Relations, config.Filters, all.RepeatingOneIn)
+	o.Checker.Sample = all.Sample(shares(config))
 	if config.Timelines > 0 {
 		if why := cannotLive(config.Reference); why == "" {
 			o.Life = o.Checker.System.(reference.LifeSystem)
@@ -123,7 +126,8 @@ func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (
 		return nil, err
 	}
 	o.Launch = campaign.Process(func() *exec.Cmd {
-		cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations), "--filters", strconv.Itoa(config.Filters))
+		cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations), "--filters", strconv.Itoa(config.Filters),
+			"--contracts", strconv.Itoa(config.Contracts), "--plugins-alone="+strconv.FormatBool(config.PluginsAlone), "--plugin-names", config.Plugins)
 		// A worker does one thing at a time, and leaves much garbage in little
 		// memory: this nearly doubles the clusters per second. It keeps 30 to 130 MB; the limit
 		// is for what is garbage.
@@ -144,6 +148,26 @@ func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (
 		progress.Show(share, s.Summary)
 	}
 	return campaign.Run(cmd.Context(), config, o)
+}
+
+// shares are those of a campaign.
+func shares(config record.Config) all.Shares {
+	s := all.Shares{Relations: config.Relations, Filters: config.Filters, Contracts: config.Contracts, Repeating: all.RepeatingOneIn}
+	if config.PluginsAlone {
+		s.Repeating = 0
+	}
+	if config.Plugins != "" {
+		s.Plugins = strings.Split(config.Plugins, ",")
+	}
+	return s
+}
+
+// cheap are the promises that a campaign checks of each of its clusters.
+func cheap(config record.Config) []properties.Property {
+	if config.PluginsAlone {
+		return []properties.Property{properties.GetsThrough()}
+	}
+	return all.Cheap()
 }
 
 // cannotLive says why the scheduler of that name runs no timelines; "" if it does.
@@ -173,6 +197,7 @@ func resumed(cmd *cobra.Command, dir string, config *record.Config) error {
 		"shard":     func() { config.Shard = s.Config.Shard },
 		"relations": func() { config.Relations = s.Config.Relations },
 		"filters":   func() { config.Filters = s.Config.Filters },
+		"contracts": func() { config.Contracts = s.Config.Contracts },
 		"timelines": func() { config.Timelines = s.Config.Timelines },
 
 		"feature-gates": func() { config.FeatureGates = s.Config.FeatureGates },
@@ -187,19 +212,19 @@ func resumed(cmd *cobra.Command, dir string, config *record.Config) error {
 // newFuzzWorker is what fuzz runs its workers with.
 func newFuzzWorker() *cobra.Command {
 	var reference string
-	var relations, filters int
+	var config record.Config
 	cmd := &cobra.Command{
 		Use:    "fuzz-worker",
 		Short:  "Check the clusters that fuzz asks for on standard input",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checker, err := newChecker(reference, 1, all.Cheap()...)
+			checker, err := newChecker(reference, 1, cheap(config)...)
 			if err != nil {
 				return err
 			}
 			defer checker.System.Close()
-			checker.Sample = all.Sample(relations, filters, all.RepeatingOneIn)
+			checker.Sample = all.Sample(shares(config))
 			bubble.DeepStacks = true
 			// An interrupt of a terminal reaches all processes, but it is fuzz that
 			// decides when a worker ends: by closing its input.
@@ -207,7 +232,10 @@ func newFuzzWorker() *cobra.Command {
 		},
 	}
 	flags.Reference(cmd, &reference)
-	flags.Relations(cmd, &relations)
-	flags.Filters(cmd, &filters, 0)
+	flags.Relations(cmd, &config.Relations)
+	flags.Filters(cmd, &config.Filters, 0)
+	flags.Contracts(cmd, &config.Contracts, 0)
+	cmd.Flags().BoolVar(&config.PluginsAlone, "plugins-alone", false, "ask plugins, and nothing else")
+	cmd.Flags().StringVar(&config.Plugins, "plugin-names", "", "which")
 	return cmd
 }

@@ -91,7 +91,7 @@ was found.`,
 		return other(cmd, args)
 	}
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()), newExposure(),
-		newFuzz(), newStats(), newReport(), newMerge(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(version()), newFuzzWorker(), newScheduler())
+		newFuzz(), newPlugins(), newStats(), newReport(), newMerge(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(version()), newFuzzWorker(), newScheduler())
 	root.InitDefaultCompletionCmd()
 	namedAsCalled(root, called())
 	return root

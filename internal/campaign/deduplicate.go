@@ -126,7 +126,7 @@ func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster,
 	defer cancel()
 	thorough := *checker
 	if s.Fingerprint.Property != properties.Differential {
-		thorough.Sample = all.Sample(len(relation.All()), 1, 1) // which of them a worker looks at depends on the cluster
+		thorough.Sample = all.Sample(all.Shares{Relations: len(relation.All()), Filters: 1, Contracts: 1, Repeating: 1}) // which of them a worker looks at depends on the cluster
 	}
 	small, err := minimize.Minimise(ctx, &thorough, cluster, s.Fingerprint, minimize.Options{Workers: c.Workers, Certify: maxClasses})
 	if err == nil && c.ctx.Err() != nil {

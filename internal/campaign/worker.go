@@ -123,6 +123,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 			continue
 		}
 		a.Stats.Add(r)
+		a.Stats.Example(r, n)
 		if all := r.Unexplained(); len(all) > 0 {
 			a.Suspects = append(a.Suspects, newSuspect(n, r, &all[0]))
 		}

@@ -102,6 +102,12 @@ func Filters(cmd *cobra.Command, filters *int, byDefault int) {
 	NotNegative(cmd, "filters", filters)
 }
 
+// Contracts adds --contracts to a command.
+func Contracts(cmd *cobra.Command, contracts *int, byDefault int) {
+	cmd.Flags().IntVar(contracts, "contracts", byDefault, "of how many clusters one is drawn to check the contract of each of its plugins; 0 is none")
+	NotNegative(cmd, "contracts", contracts)
+}
+
 // Timelines adds --timelines to a command.
 func Timelines(cmd *cobra.Command, share *int, byDefault int) {
 	cmd.Flags().IntVar(share, "timelines", byDefault, "besides how many of 100 clusters a timeline is run as well")

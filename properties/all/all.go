@@ -7,6 +7,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
+	"github.com/preemptcheck/preemptcheck/properties/contract"
 	"github.com/preemptcheck/preemptcheck/properties/groups"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
@@ -33,7 +34,7 @@ func Cheap() []properties.Property {
 // Costly are the properties that a campaign checks of a share of its clusters: they
 // ask the system again, or take long.
 func Costly() []properties.Property {
-	return slices.Concat(Repeating(), relation.All(), askedAgain(), []properties.Property{properties.FiltersAlone()})
+	return slices.Concat(Repeating(), relation.All(), askedAgain(), []properties.Property{properties.FiltersAlone()}, contract.All())
 }
 
 // Repeating are the invariants that ask the system again about whatever was preempted: in
@@ -68,12 +69,22 @@ func CanShow(e ledger.Entry, o *model.Observation) bool {
 	})
 }
 
+// Shares say of how many clusters of a campaign one is asked for what is costly.
+type Shares struct {
+	// Relations is how many of them each cluster gets.
+	Relations int
+	// One in Filters clusters has its filters asked one by one, one in Contracts has the contract of its plugins checked:
+	// of those named, all if none is; 0 is none. One in Repeating gets the invariants that ask again.
+	Filters, Contracts, Repeating int
+	Plugins                       []string
+}
+
 // Sample draws, for properties.Checker, some of the costly properties. Each cluster
 // gets that many relations. As often as each relation it gets the one of updates, and
 // half as often the promises about failing calls and metrics; one in a few is asked
-// about equal pods one after another. One in filters clusters has its filters
-// asked one by one; 0 is none. One in repeating gets the invariants that ask again.
-func Sample(relations, filters, repeating int) func(*model.Cluster) []properties.Property {
+// about equal pods one after another.
+func Sample(shares Shares) func(*model.Cluster) []properties.Property {
+	relations, filters, repeating := shares.Relations, shares.Filters, shares.Repeating
 	return func(c *model.Cluster) []properties.Property {
 		drawn, all := relation.Some(c, relations), relation.Count()
 		once := func(n int, what string) bool { return properties.Random(c, what).IntN(n) == 0 }
@@ -89,7 +100,10 @@ func Sample(relations, filters, repeating int) func(*model.Cluster) []properties
 		if filters > 0 && once(filters, "filters") {
 			drawn = append(drawn, properties.FiltersAlone())
 		}
-		if once(repeating, "repeating") {
+		if n := shares.Contracts; n > 0 && once(n, "contracts") {
+			drawn = append(drawn, contract.All(shares.Plugins...)...)
+		}
+		if repeating > 0 && once(repeating, "repeating") {
 			drawn = append(drawn, Repeating()...)
 		}
 		return drawn

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -20,8 +21,11 @@ const maxPairs = 2000
 
 // All are the clauses of the contract, for the plugins of those names; none means all of the profile.
 func All(plugins ...string) []properties.Property {
-	return []properties.Property{Incremental(plugins...), Pure(plugins...), Skips(plugins...), LeavesOut(plugins...), Unresolvable(plugins...), Hints(plugins...), NoErrors(plugins...), Undone(plugins...)}
+	return []properties.Property{Incremental(plugins...), Pure(plugins...), Skips(plugins...), LeavesOut(plugins...), Unresolvable(plugins...), Hints(plugins...), NoErrors(plugins...), Undone(plugins...), measured(plugins...)}
 }
+
+// Is tells whether a property of that name is a clause of the contract.
+func Is(property string) bool { return strings.HasPrefix(property, "contract-") }
 
 // clause makes a property of a clause. check is given the plugins that it is about, and what each says of the cluster as it is.
 func clause(p properties.Property, plugins []string, points []string, check func(*interview) error) properties.Property {

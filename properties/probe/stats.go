@@ -37,6 +37,10 @@ type Stats struct {
 	Exercised map[string]int `json:"exercised"`
 	// Filters counts, by plugin, what filters said that were asked one by one.
 	Filters map[string]properties.FilterCount `json:"filters"`
+	// Plugins counts, by plugin, what came about when plugins were asked one by one, and by property in how many clusters it was
+	// broken: see Broken. Counterexamples are, by plugin, the smallest clusters in which it is not monotone.
+	Plugins         map[string]map[string]int `json:"plugins,omitempty"`
+	Counterexamples map[string]Example        `json:"counterexamples,omitempty"`
 	// Shapes is how many different ones there were.
 	Shapes Shapes `json:"shapes"`
 	// Known counts clusters by the ledger entry that explained them, Findings
@@ -68,6 +72,7 @@ func (s *Stats) Add(r *properties.Result) {
 		s.Findings++
 	}
 	mergeFilters(s.Filters, r.Filters)
+	s.addPlugins(r)
 	if r.Undecided != "" {
 		s.Undecided++
 		s.Rejected["undecided: too many equally important pods"]++
@@ -178,6 +183,7 @@ func (s *Stats) Merge(other Stats) {
 		s.Filters = map[string]properties.FilterCount{}
 	}
 	mergeFilters(s.Filters, other.Filters)
+	s.mergePlugins(other)
 	s.Shapes.merge(other.Shapes)
 }
 

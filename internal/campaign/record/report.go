@@ -72,6 +72,10 @@ type Report struct {
 	// Filters says how filter plugins that were asked one by one judged pods on
 	// nodes, in the profile's order.
 	Filters []Filtered `json:"filters,omitempty"`
+	// Plugins is probe.Stats.Plugins. Counterexamples say, by plugin, in which file is a cluster in which it is not monotone, or which
+	// cluster it is.
+	Plugins         map[string]map[string]int `json:"plugins,omitempty"`
+	Counterexamples map[string]string         `json:"counterexamples,omitempty"`
 
 	Canary CanaryReport `json:"canary"`
 	Effort Effort       `json:"effort"`
@@ -209,6 +213,10 @@ func (s *State) Report(dir string) *Report {
 			r.Filters = append(r.Filters, Filtered{plugin, count})
 		}
 	}
+	r.Plugins, r.Counterexamples = stats.Plugins, map[string]string{}
+	for plugin, e := range stats.Counterexamples {
+		r.Counterexamples[plugin] = cmp.Or(s.Examples[plugin], fmt.Sprintf("%s generate%s --seed %d --first %d", cmp.Or(s.Config.Command, "preemptcheck"), s.Config.FeatureGates.Flag(), s.Config.Seed, e.Number))
+	}
 	r.judge()
 	return r
 }
@@ -238,6 +246,9 @@ func (r *Report) judge() {
 		} else {
 			r.Inconclusive = append(r.Inconclusive, "the canary has not lied yet")
 		}
+	}
+	if r.Config.PluginsAlone { // of the cycle, nothing else was asked
+		r.Inconclusive, r.Exercised, r.Reached = nil, nil, nil
 	}
 	var short []string
 	for i := range r.Exercised {
@@ -271,6 +282,9 @@ func (r *Report) judge() {
 // Headline says in one line what the campaign came to.
 func (r *Report) Headline() string {
 	checked := words.Plural(r.Clusters, "cluster")
+	if r.Config.PluginsAlone && (r.Verdict == Found || r.Verdict == Passed) {
+		return r.headlineOfPlugins()
+	}
 	switch r.Verdict {
 	case Found:
 		if n := len(r.Findings); n > 1 {

@@ -32,6 +32,11 @@ type Config struct {
 	Relations int `json:"relations"`
 	// Filters is of how many clusters one is drawn to ask its filters one by one.
 	Filters int `json:"filters,omitempty"`
+	// Contracts is of how many clusters one is drawn to check the contract of its plugins: of those named in Plugins, with commas
+	// between them; "" is all. With PluginsAlone, that is all that is checked besides the cycle itself.
+	Contracts    int    `json:"contracts,omitempty"`
+	Plugins      string `json:"plugins,omitempty"`
+	PluginsAlone bool   `json:"pluginsAlone,omitempty"`
 	// Timelines is besides how many of 100 clusters a timeline is run.
 	Timelines int `json:"timelines,omitempty"`
 	// FeatureGates are those that the scheduler has in all clusters: Gates.
@@ -71,6 +76,8 @@ type State struct {
 	Sessions []Session `json:"sessions"`
 	// Samples show how fast and how large it was over time, oldest first.
 	Samples []Sample `json:"samples"`
+	// Examples are files, by plugin, with small clusters in which it is not monotone.
+	Examples map[string]string `json:"examples,omitempty"`
 	// Deaths counts worker processes that crashed or got stuck.
 	Deaths int `json:"deaths,omitempty"`
 }

@@ -16,6 +16,10 @@ import (
 // WriteText prints the report, with the probes in short.
 func (r *Report) WriteText(w io.Writer) {
 	r.summary(w)
+	r.writePlugins(w)
+	if r.Config.PluginsAlone {
+		return
+	}
 	r.writeExercised(w)
 	r.writeReached(w)
 }
@@ -103,6 +107,7 @@ func (r *Report) writeExercised(w io.Writer) {
 func (r *Report) WriteProbes(w io.Writer) {
 	r.summary(w)
 	r.writeFilters(w)
+	r.writePlugins(w)
 	t := table.New("", "PROBE", "CLUSTERS", "FLOOR", "MET", "WHAT IT MEANS")
 	for i := range r.Exercised {
 		e := &r.Exercised[i]
