@@ -1,23 +1,21 @@
 package releases
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/reference/releases/built"
 )
 
 // Build returns the path of the driver of a release. It builds it if it is not in
@@ -38,36 +36,17 @@ type program struct {
 var cycles, lives = program{walk: walk}, program{suffix: "-timelines", walk: walkLife}
 
 func (p program) build(ctx context.Context, version string, log io.Writer) (binary string, err error) {
-	binary, built, err := p.cached(version)
-	if err != nil || built {
-		return binary, err
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		return "", fmt.Errorf("building the scheduler of %s takes the go command: %w", version, err)
-	}
-	fmt.Fprintf(log, "building the kube-scheduler of %s%s, which takes minutes the first time\n", version, p.what())
-	start := time.Now()
-	// Another build may be under way: the directory gets its name when it is whole.
-	dir := filepath.Dir(binary)
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", err
-	}
-	removeOld(filepath.Dir(dir), start)
-	temp, err := os.MkdirTemp(filepath.Dir(dir), "build-")
+	name, err := p.name(version)
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(temp)
-	if err := p.compile(ctx, version, temp); err != nil {
+	what := "the kube-scheduler of " + version + p.what()
+	err = built.Make(ctx, name, what, log, func(ctx context.Context, temp string) error { return p.compile(ctx, version, temp) })
+	if err != nil {
 		return "", err
 	}
-	if err := os.Rename(temp, dir); err != nil {
-		if _, built, _ := p.cached(version); !built {
-			return "", err
-		}
-	}
-	fmt.Fprintf(log, "built %s in %.0f s\n", version, time.Since(start).Seconds())
-	return binary, nil
+	binary, _, err = p.cached(version)
+	return binary, err
 }
 
 // what says what a driver is for, if it is not for single cycles.
@@ -84,36 +63,48 @@ func Built(version string) (binary string, ok bool) {
 	return binary, ok && err == nil
 }
 
-// cached returns where the driver belongs: the name is made of all that it is
-// built from.
-func (p program) cached(version string) (binary string, built bool, err error) {
-	if _, err := release.Parse(version); err != nil {
-		return "", false, err
-	}
-	if !Known(version) {
-		return "", false, fmt.Errorf("the scheduler of %s cannot be driven: %s can", version, strings.Join(All(), ", "))
-	}
-	cache, err := os.UserCacheDir()
+// cached returns where the driver is, and whether it is there.
+func (p program) cached(version string) (binary string, exists bool, err error) {
+	name, err := p.name(version)
 	if err != nil {
 		return "", false, err
+	}
+	dir, exists, err := built.Dir(name)
+	return filepath.Join(dir, "driver"), exists, err
+}
+
+// name is that of the driver's directory: it is made of all that it is built from.
+func (p program) name(version string) (string, error) {
+	if _, err := release.Parse(version); err != nil {
+		return "", err
+	}
+	if !Known(version) {
+		return "", fmt.Errorf("the scheduler of %s cannot be driven: %s can", version, strings.Join(All(), ", "))
 	}
 	hash := sha256.New()
 	fmt.Fprintln(hash, version, runtime.Version())
-	err = p.walk(version, func(name string, content []byte) error {
+	err := p.walk(version, func(name string, content []byte) error {
 		_, err := fmt.Fprintf(hash, "%s %d\n%s", name, len(content), content)
 		return err
 	})
-	if err != nil {
-		return "", false, err
-	}
-	binary = filepath.Join(cache, "preemptcheck", "releases", fmt.Sprintf("%s%s-%x", version, p.suffix, hash.Sum(nil)[:6]), "driver")
-	_, err = os.Stat(binary)
-	return binary, err == nil, nil
+	return fmt.Sprintf("%s%s-%x", version, p.suffix, hash.Sum(nil)[:6]), err
 }
 
 // walk calls f with the files of the driver's module, named as they are in it.
 func walk(version string, f func(name string, content []byte) error) error {
 	driver, _ := driverOf(mustParse(version))
+	if err := walkDriver(driver, f); err != nil {
+		return err
+	}
+	if err := walkMod(version, f); err != nil {
+		return err
+	}
+	// Releases before 1.25 require a module that is no more, and use nothing of it.
+	return f("stub/go.mod", []byte("module vbom.ml/util\n"))
+}
+
+// walkDriver calls f with the files of the driver in a directory, and with all that drivers share.
+func walkDriver(driver string, f func(name string, content []byte) error) error {
 	add := func(name, file string) error {
 		content, err := fs.ReadFile(sources, file)
 		if err != nil {
@@ -131,13 +122,6 @@ func walk(version string, f func(name string, content []byte) error) error {
 				return err
 			}
 		}
-	}
-	if err := walkMod(version, f); err != nil {
-		return err
-	}
-	// Releases before 1.25 require a module that is no more, and use nothing of it.
-	if err := f("stub/go.mod", []byte("module vbom.ml/util\n")); err != nil {
-		return err
 	}
 	// The driver's module has the name of this one. So what both compile is imported
 	// by the same path.
@@ -171,13 +155,7 @@ func walkMod(version string, f func(name string, content []byte) error) error {
 func (p program) compile(ctx context.Context, version, dir string) error {
 	source := filepath.Join(dir, "source")
 	defer os.RemoveAll(source)
-	err := p.walk(version, func(name string, content []byte) error {
-		file := filepath.Join(source, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
-		}
-		return os.WriteFile(file, content, 0o644)
-	})
+	err := p.walk(version, func(name string, content []byte) error { return built.WriteFile(source, name, content) })
 	if err != nil {
 		return err
 	}
@@ -191,31 +169,6 @@ func (p program) compile(ctx context.Context, version, dir string) error {
 	if staged {
 		args = append(args, "-trimpath") // what was compiled in another directory is the same
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, ".")...)
-	cmd.Dir = source
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it has files to remove
-	cmd.WaitDelay = 10 * time.Second
-	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return fmt.Errorf("building the scheduler of %s: %w", version, context.Cause(ctx))
-	}
-	if err != nil {
-		return fmt.Errorf("building the scheduler of %s: %w\n%s", version, err, bytes.TrimSpace(out))
-	}
-	return nil
-}
-
-// keepFor is how long a driver is kept after it was built, if another has taken
-// its place.
-const keepFor = 30 * 24 * time.Hour
-
-// removeOld removes drivers and what builds that died have left.
-func removeOld(dir string, now time.Time) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > keepFor {
-			os.RemoveAll(filepath.Join(dir, e.Name()))
-		}
-	}
+	_, err = built.Go(ctx, source, nil, append(args, ".")...)
+	return err
 }

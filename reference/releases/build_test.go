@@ -108,7 +108,7 @@ func TestBuildFails(t *testing.T) {
 	cache, _ := inCache(t)
 	var log bytes.Buffer
 	_, err := Build(t.Context(), "v1.27.16", &log) // which the fake does not like
-	require.ErrorContains(t, err, "building the scheduler of v1.27.16: exit status 1\n./main.go:1:1: syntax error")
+	require.ErrorContains(t, err, "building the kube-scheduler of v1.27.16: exit status 1\n./main.go:1:1: syntax error")
 	left, err := os.ReadDir(filepath.Join(cache, "preemptcheck", "releases"))
 	require.NoError(t, err)
 	require.Empty(t, left)
