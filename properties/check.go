@@ -40,6 +40,16 @@ type Checker struct {
 	// Sample draws the properties that are checked of a cluster after that; nil
 	// draws none. It has to draw the same for the same cluster.
 	Sample func(*model.Cluster) []Property
+	// Outside are plugins of the system that are not Kubernetes' own; nil if it has none.
+	Outside *Outside
+}
+
+// Outside are plugins that the model does not cover, whatever the cluster.
+type Outside struct {
+	// Unmodelled names them.
+	Unmodelled model.Unmodelled
+	// Keeps tells whether a property is asked of a scheduler that has them.
+	Keeps func(property string) bool
 }
 
 // Check checks one cluster: whether the scheduler gets through it, whether the answer
@@ -70,6 +80,9 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		properties = slices.Concat(properties, c.Sample(cluster))
 	}
 	for _, p := range properties {
+		if c.Outside != nil && !c.Outside.Keeps(p.Name) {
+			continue
+		}
 		findings, err := p.Findings(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
@@ -104,12 +117,17 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 	if err = c.decide(s); err != nil && !errors.As(err, &s.Unmodelled) {
 		return nil, err
 	}
+	covered := s.Unmodelled == nil
+	if c.Outside != nil {
+		s.Decision, s.Group = nil, nil
+		s.Unmodelled = append(s.Unmodelled, c.Outside.Unmodelled...)
+	}
 	s.Cluster = s.Release.Rules().Noticed(s.Cluster)
 	if s.Unmodelled == nil && s.Decision != nil {
 		s.Unmodelled = unseenByQuirks(s)
 	}
 	r.Unmodelled = s.Unmodelled
-	if r.Unmodelled != nil && !isAsked(s) {
+	if r.Unmodelled != nil && !c.isAsked(s) {
 		// The drivers of other releases do not show which nodes the scheduler looked at.
 		r.Refused = s.Release != release.Linked && (s.Unmodelled.OnlySeen() || c.refuses(s))
 		return r, nil
@@ -119,7 +137,7 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		if errors.As(err, &refusal) {
 			return &Result{Cluster: s.Cluster, Unmodelled: refused(refusal), Refused: true}, nil
 		}
-		if r.Unmodelled != nil && s.Context.Err() == nil {
+		if r.Unmodelled != nil && !covered && s.Context.Err() == nil {
 			return r, nil // a pod that no scheduler tries, or a gate that cannot be set
 		}
 		return nil, err
@@ -169,8 +187,11 @@ func (c *Checker) observing(s *Subject) func() (*model.Observation, error) {
 
 // isAsked tells whether a cluster that the model does not cover is asked what needs no
 // model. It is not if parts of it were left out: what is found then may be due to that.
-// Nor is it of another release, of which the model would say what it does otherwise.
-func isAsked(s *Subject) bool { return len(s.Cluster.NotGiven) == 0 && s.Release == release.Linked }
+// Nor is it of another release, of which the model would say what it does otherwise, unless there are plugins that it
+// knows nothing of.
+func (c *Checker) isAsked(s *Subject) bool {
+	return len(s.Cluster.NotGiven) == 0 && (s.Release == release.Linked || c.Outside != nil)
+}
 
 // unseenByQuirks is that a search for nodes may end early by the known findings of the release,
 // while by the documents it looks at all nodes.

@@ -62,11 +62,6 @@ type PluginSystem interface {
 	Ask(ctx context.Context, c *model.Cluster, script []calls.Call) ([]calls.Answer, error)
 }
 
-// Standstill is the error of a call of a plugin that does not come back.
-type Standstill struct{ Crash *model.Crash }
-
-func (s *Standstill) Error() string { return s.Crash.String() }
-
 // Circumstances are what a cycle meets besides the cluster. The zero value is those
 // of Observe.
 type Circumstances struct {

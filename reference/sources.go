@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed errors.go patience life linked bubble
 var LifeSources embed.FS
+
+// CallsSources are what the drivers of plugins compile that ask them one by one, besides some of LifeSources.
+//
+//go:embed standstill.go contract
+var CallsSources embed.FS

@@ -8,6 +8,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/halting"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/outside"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
@@ -18,6 +19,13 @@ import (
 func newChecker(name string, workers int, promises ...properties.Property) (*properties.Checker, error) {
 	if err := known("--reference", name); err != nil {
 		return nil, err
+	}
+	checker := &properties.Checker{Release: systems.ReleaseOf(name), Properties: promises}
+	if outside.IsFile(name) {
+		var err error
+		if checker.Outside, err = outsideOf(name); err != nil {
+			return nil, err
+		}
 	}
 	newPool := systems.NewPool
 	if os.Getenv(isolates) != "" {
@@ -30,7 +38,8 @@ func newChecker(name string, workers int, promises ...properties.Property) (*pro
 	if mayBeginAnew() {
 		system = halting.System{System: system}
 	}
-	return &properties.Checker{System: system, Release: systems.ReleaseOf(name), Properties: promises}, nil
+	checker.System = system
+	return checker, nil
 }
 
 // isolatedPool is systems.NewPool with each scheduler in a process of its own.

@@ -23,6 +23,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/outside"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
@@ -108,13 +109,12 @@ was given could not be compared, or none at all could; else 0.`,
 				return err
 			}
 		}
-		between, err := releasesBetween(from, to, each)
-		if err != nil {
+		if err := errors.Join(flags.BuildOutside(cmd, "--from", from), flags.BuildOutside(cmd, "--to", to)); err != nil {
 			return err
 		}
-		var names []string
-		for _, r := range between {
-			names = append(names, r.String())
+		names, err := schedulersBetween(from, to, each)
+		if err != nil {
+			return err
 		}
 		checkers, err := newCheckers(names, o.Workers)
 		if err != nil {
@@ -122,8 +122,12 @@ was given could not be compared, or none at all could; else 0.`,
 		}
 		defer closeAll(checkers)
 		var sides []releasediff.Side
-		for i, r := range between {
-			sides = append(sides, releasediff.Side{Release: r, System: checkers[i].System})
+		for i, name := range names {
+			side := releasediff.Side{Release: checkers[i].Release, System: checkers[i].System}
+			if outside.IsFile(name) {
+				side.Name = name
+			}
+			sides = append(sides, side)
 		}
 		var inputErr error
 		if given {
@@ -225,30 +229,38 @@ func closeLives(sides []releasediff.Side) {
 	}
 }
 
-// releasesBetween are the two releases, or with each all between them that this
-// binary can run.
-func releasesBetween(from, to string, each bool) ([]release.Release, error) {
-	var ends []release.Release
-	for _, flag := range []struct{ name, value string }{{"--from", from}, {"--to", to}} {
-		if flag.value == "" {
-			return nil, fmt.Errorf("%s: which release? Give one that \"preemptcheck references\" lists", flag.name)
+// schedulersBetween names the two schedulers, or with each all releases between them that this binary can run.
+func schedulersBetween(from, to string, each bool) ([]string, error) {
+	names, ends := []string{from, to}, make([]release.Release, 2)
+	for i, flag := range []string{"--from", "--to"} {
+		if names[i] == "" {
+			return nil, fmt.Errorf("%s: which release? Give one that \"preemptcheck references\" lists", flag)
 		}
-		r, err := release.Parse(flag.value)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", flag.name, err)
+		if outside.IsFile(names[i]) {
+			if each {
+				return nil, fmt.Errorf("--each: %s is no release", names[i])
+			}
+			continue
 		}
-		if err := known(flag.name, flag.value); err != nil {
+		var err error
+		if ends[i], err = release.Parse(names[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		if err := known(flag, names[i]); err != nil {
 			return nil, err
 		}
-		ends = append(ends, r)
 	}
-	if ends[0] == ends[1] {
+	if from == to {
 		return nil, fmt.Errorf("--to: %s is also what it is compared with", to)
 	}
 	if !each {
-		return ends, nil
+		return names, nil
 	}
-	return systems.Between(ends[0], ends[1]), nil
+	names = nil
+	for _, r := range systems.Between(ends[0], ends[1]) {
+		names = append(names, r.String())
+	}
+	return names, nil
 }
 
 // diffCommand is the command line that compares all again.
@@ -271,15 +283,15 @@ func diffCommand(from, to string, each bool, o *diff.Options, gates record.Gates
 }
 
 // reproduceTimeline makes the command lines that compare on one generated timeline again.
-func reproduceTimeline(o *diff.Options) func(from, to release.Release, n uint64) string {
-	return func(from, to release.Release, n uint64) string {
+func reproduceTimeline(o *diff.Options) func(from, to string, n uint64) string {
+	return func(from, to string, n uint64) string {
 		return fmt.Sprintf("%s generate --timeline --seed %d --first %d%s | %[1]s diff --from %[5]s --to %[6]s -", program(), o.Seed, n, record.Ungrouped.Flag(), from, to)
 	}
 }
 
 // reproduceDiff makes the command lines that compare on one cluster again.
-func reproduceDiff(o *diff.Options, gates record.Gates) func(from, to release.Release, n uint64) string {
-	return func(from, to release.Release, n uint64) string {
+func reproduceDiff(o *diff.Options, gates record.Gates) func(from, to string, n uint64) string {
+	return func(from, to string, n uint64) string {
 		command := fmt.Sprintf("diff --from %s --to %s", from, to)
 		if o.Generate != nil {
 			return fmt.Sprintf("%s generate%s --seed %d --first %d | %[1]s %[5]s -", program(), gates.Flag(), o.Seed, n, command)

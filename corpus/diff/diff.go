@@ -15,7 +15,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/releasediff"
 )
@@ -42,7 +41,7 @@ type Options struct {
 	// the one that compares two releases on the cluster of a number, ReproduceTimeline the one
 	// that does on the timeline.
 	Command                      string
-	Reproduce, ReproduceTimeline func(from, to release.Release, n uint64) string
+	Reproduce, ReproduceTimeline func(from, to string, n uint64) string
 	// Progress, if it is not nil, is called often, from one goroutine at a time, with the share of
 	// a step of the work that is done, below 0 if that is not known, and a line that tells of it.
 	Progress func(share float64, line func() string)
@@ -52,7 +51,7 @@ type Options struct {
 // until the context is done: then the report holds what was found so far.
 func Run(ctx context.Context, sides []releasediff.Side, o *Options) (*Report, error) {
 	r := &Report{
-		From: sides[0].Release.String(), To: sides[len(sides)-1].Release.String(),
+		From: sides[0].String(), To: sides[len(sides)-1].String(),
 		Command: o.Command, Generated: o.Generate != nil,
 	}
 	if r.Generated {
@@ -92,7 +91,7 @@ func (d *differ) run() (*Pair, error) {
 	d.compareAll(life)
 	life.given(d.stopped)
 	p := &Pair{
-		From: d.comparer.From.Release.String(), To: d.comparer.To.Release.String(),
+		From: d.comparer.From.String(), To: d.comparer.To.String(),
 		Clusters: d.ways.Compared, Verdicts: d.ways.Verdicts, Why: d.ways.Why,
 	}
 	for i, c := range d.given {
@@ -131,7 +130,7 @@ func (d *differ) progress(share float64, line func() string) {
 		return
 	}
 	d.options.Progress(share, func() string {
-		return fmt.Sprintf("%s to %s: %s", d.comparer.From.Release, d.comparer.To.Release, line())
+		return fmt.Sprintf("%s to %s: %s", d.comparer.From.String(), d.comparer.To.String(), line())
 	})
 }
 
@@ -139,7 +138,7 @@ func (d *differ) reproduce(n uint64) string {
 	if d.options.Reproduce == nil {
 		return ""
 	}
-	return d.options.Reproduce(d.comparer.From.Release, d.comparer.To.Release, n)
+	return d.options.Reproduce(d.comparer.From.String(), d.comparer.To.String(), n)
 }
 
 // compareAll compares on all clusters, or until there is no more time, and the timelines that are

@@ -73,7 +73,7 @@ func (d *differ) minimised(w *releasediff.Witness, progress func(minimize.Progre
 
 // write makes a case of the cluster, and saves it if that is asked for.
 func (d *differ) write(out *Difference, w *releasediff.Witness) error {
-	from, to := d.comparer.From.Release, d.comparer.To.Release
+	from, to := d.comparer.From.String(), d.comparer.To.String()
 	title := "not explained"
 	if c := w.Effect.Change; c != nil {
 		title = c.Title

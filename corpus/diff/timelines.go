@@ -274,7 +274,7 @@ func (l *lifeDiffer) reproduceTimeline(n uint64) string {
 	if l.options.ReproduceTimeline == nil {
 		return ""
 	}
-	return l.options.ReproduceTimeline(l.comparer.From.Release, l.comparer.To.Release, n)
+	return l.options.ReproduceTimeline(l.comparer.From.String(), l.comparer.To.String(), n)
 }
 
 // write makes a timeline of the corpus of an example, and saves it if that is asked for.
@@ -283,7 +283,7 @@ func (l *lifeDiffer) write(k *TimelineKind, t *timeline.Timeline) error {
 	size := steps.SizeOf(t)
 	e.Size = minimize.Size{Nodes: size.Nodes, Pods: size.Pods, Steps: size.Steps}
 	e.Objects = slices.Concat(story.Start(t.Cluster), story.Created(t))
-	from, to := l.comparer.From.Release, l.comparer.To.Release
+	from, to := l.comparer.From.String(), l.comparer.To.String()
 	c := &corpus.Case{
 		Name:        words.Slug(fmt.Sprintf("%s to %s %s", from, to, k.Kind)),
 		Description: fmt.Sprintf("%s.\n%s: %s.\n%s: %s.", k.Kind, from, e.FromDoes, to, e.ToDoes),

@@ -9,17 +9,28 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// liar reports more budget violations than there can be.
-type liar struct{ reference.System }
+// liar reports more budget violations than there can be. Where the model does not cover the scheduler, it names a victim
+// twice instead.
+type liar struct {
+	reference.System
+	twice bool
+}
 
 func (l liar) Observe(ctx context.Context, c *model.Cluster) (*model.Observation, error) {
 	o, err := l.System.Observe(ctx, c)
 	if err != nil {
 		return nil, err
+	}
+	if l.twice {
+		if p := o.Pick; p != nil && len(p.Victims) > 0 {
+			p.Victims = append(slices.Clone(p.Victims), p.Victims[0])
+		}
+		return o, nil
 	}
 	for node, run := range o.DryRuns {
 		if len(run.Victims) > 0 {
@@ -31,18 +42,29 @@ func (l liar) Observe(ctx context.Context, c *model.Cluster) (*model.Observation
 }
 
 // lying is a checker of a scheduler that lies, for which the differential is
-// enough.
+// enough, or the one property that the lie breaks where the model does not cover the scheduler.
 func lying(honest *properties.Checker) *properties.Checker {
-	return &properties.Checker{System: liar{honest.System}, Release: honest.Release, Decide: honest.Decide}
+	c := &properties.Checker{System: liar{honest.System, honest.Outside != nil}, Release: honest.Release, Decide: honest.Decide}
+	if honest.Outside != nil {
+		c.Outside = &properties.Outside{Unmodelled: honest.Outside.Unmodelled, Keeps: func(string) bool { return true }}
+		c.Properties = []properties.Property{invariant.VictimsWereRunning}
+	}
+	return c
 }
 
 // fitForCanary tells whether the lie would be the only thing that the differential
 // finds in a cluster. What other properties find, and some find something at nearly
 // every preemption, is no matter: lying does not ask them. A pod that may be preempted by the
 // priority of its group alone would keep the cluster from getting as small as all others.
-func fitForCanary(r *properties.Result) bool {
-	return r.Observation != nil && r.Unmodelled == nil && r.Observation.Pick != nil && r.Undecided == "" && !otherPriorities(r.Cluster) &&
-		!slices.ContainsFunc(r.Findings, func(f properties.Finding) bool { return f.Property == properties.Differential })
+func fitForCanary(outside *properties.Outside, r *properties.Result) bool {
+	covered := r.Unmodelled == nil
+	if outside != nil {
+		covered = len(r.Unmodelled) == len(outside.Unmodelled) // by the model but for the plugins
+	}
+	return r.Observation != nil && covered && r.Observation.Pick != nil && r.Undecided == "" && !otherPriorities(r.Cluster) &&
+		!slices.ContainsFunc(r.Findings, func(f properties.Finding) bool {
+			return f.Property == properties.Differential || f.Property == invariant.VictimsWereRunning.Name
+		})
 }
 
 // otherPriorities tells whether some pod has another priority than its group.

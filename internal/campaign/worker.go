@@ -127,7 +127,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 		if all := r.Unexplained(); len(all) > 0 {
 			a.Suspects = append(a.Suspects, newSuspect(n, r, &all[0]))
 		}
-		if req.Canary && a.Lie == nil && fitForCanary(r) {
+		if req.Canary && a.Lie == nil && fitForCanary(checker.Outside, r) {
 			if a.Lie, err = checkLie(ctx, checker, cluster, n); err != nil {
 				return nil, err
 			}

@@ -200,11 +200,11 @@ func TestWorkersCannotStart(t *testing.T) {
 // nearly every cluster.
 func TestFitForCanary(t *testing.T) {
 	r := &properties.Result{Cluster: &model.Cluster{}, Observation: &model.Observation{Pick: &model.Pick{}}}
-	require.True(t, fitForCanary(r))
+	require.True(t, fitForCanary(nil, r))
 	r.Findings = []properties.Finding{{Property: "another"}}
-	require.True(t, fitForCanary(r))
+	require.True(t, fitForCanary(nil, r))
 	r.Findings = append(r.Findings, properties.Finding{Property: properties.Differential})
-	require.False(t, fitForCanary(r))
+	require.False(t, fitForCanary(nil, r))
 }
 
 func TestCanaryNotNoticed(t *testing.T) {

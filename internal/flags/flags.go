@@ -16,12 +16,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/outside"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 // Reference adds --reference to a command.
 func Reference(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "reference", inprocess.Version, "the scheduler to check: see \"preemptcheck references\"")
+	plugins(cmd, name)
 }
 
 // AutoReference adds --reference to a command that may read a live cluster.
@@ -33,6 +35,42 @@ func AutoReference(cmd *cobra.Command, name *string) {
 		}
 		return append(names, source.Auto), cobra.ShellCompDirectiveNoFileComp
 	})
+	plugins(cmd, name)
+}
+
+// plugins adds --plugins to a command that has --reference.
+func plugins(cmd *cobra.Command, name *string) {
+	var file string
+	cmd.Flags().StringVar(&file, "plugins", "", "check a scheduler with the plugins of a `FILE`, which are not Kubernetes' own: see docs/plugins-from-outside.md")
+	cmd.MarkFlagsMutuallyExclusive("plugins", "reference")
+	Before(cmd, func() error {
+		if file != "" {
+			if !outside.IsFile(file) {
+				return fmt.Errorf("--plugins: %s: the name does not end with .yaml, .yml or .json", file)
+			}
+			*name = file
+		}
+		return BuildOutside(cmd, "--plugins", strings.Split(*name, ",")...)
+	})
+}
+
+// BuildOutside builds the schedulers among the named ones that are files of plugins, and has the process know the kinds
+// of their objects. The flag is what named them.
+func BuildOutside(cmd *cobra.Command, flag string, names ...string) error {
+	for _, name := range names {
+		if !outside.IsFile(name) {
+			continue
+		}
+		f, err := outside.Read(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+		outside.RegisterKinds(f)
+		if err := outside.Build(cmd.Context(), f, cmd.ErrOrStderr()); err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+	}
+	return nil
 }
 
 // ForReference are the flags that make a command run that scheduler.

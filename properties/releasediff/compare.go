@@ -1,6 +1,7 @@
 package releasediff
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,10 +23,16 @@ import (
 type Side struct {
 	Release release.Release
 	System  reference.System
+	// Name is that of a scheduler that is no release, but one with plugins of its own: the release is what it is built
+	// with. "" is the release.
+	Name string
 	// Life is the scheduler that runs timelines; nil if there is none. NoLife then says why.
 	Life   reference.LifeSystem
 	NoLife string
 }
+
+// String is the name of the scheduler.
+func (s Side) String() string { return cmp.Or(s.Name, s.Release.String()) }
 
 // Comparer compares the decisions of two releases. Several goroutines may use it at
 // once if they may use the systems.
@@ -117,7 +124,7 @@ func (c *Comparer) compare(ctx context.Context, cluster *model.Cluster, did *mod
 			r.Why, r.Object = refusal(side.Release, object, field), object
 			return r, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("%s: %w", side.Release, err)
+			return nil, fmt.Errorf("%s: %w", side, err)
 		}
 	}
 	if answers.SameVisibly(cluster, r.Did[0], r.Did[1]) {
@@ -170,7 +177,11 @@ func (c *Comparer) judge(r *Comparison) error {
 	for i, contrast := range own {
 		if contrast != nil && !contrast.Undecided {
 			r.Verdict = Unexplained
-			r.Effects = []Effect{{Kind: fmt.Sprintf("%s does what its algorithm does not allow: %s", []*Side{&c.From, &c.To}[i].Release, kind(contrast))}}
+			side, without := []*Side{&c.From, &c.To}[i], ""
+			if side.Name != "" {
+				without = " without plugins"
+			}
+			r.Effects = []Effect{{Kind: fmt.Sprintf("%s does what its algorithm%s does not allow: %s", side, without, kind(contrast))}}
 			return nil
 		}
 	}

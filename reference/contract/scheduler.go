@@ -9,8 +9,10 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	fwk "k8s.io/kube-scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
@@ -32,6 +34,7 @@ type scheduler struct {
 	snapshot  *internalcache.Snapshot
 	informers map[reflect.Type]*linked.Informer
 	api       *client
+	foreign   linked.Foreign // nil if there are no objects of kinds that are not Kubernetes' own
 	plugins   []calls.Plugin
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -39,7 +42,7 @@ type scheduler struct {
 }
 
 func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
-	s := &scheduler{key: key, bubble: b, snapshot: internalcache.NewEmptySnapshot()}
+	s := &scheduler{key: key, bubble: b}
 	s.ctx, s.cancel = context.WithCancel(linked.NewContext(&s.crash))
 	defer func() {
 		if err != nil {
@@ -61,13 +64,19 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	factory := informers.NewSharedInformerFactory(s.api, 0)
 	s.informers = linked.NewInformers(factory, &policyv1.PodDisruptionBudget{})
 	s.api.informers = s.informers
+	var kubeConfig *rest.Config
+	if linked.NewForeign != nil {
+		s.foreign = linked.NewForeign()
+		kubeConfig = s.foreign.Config()
+	}
 	recorder := func(string) events.EventRecorderLogger { return quiet{} }
 	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, upstream.WithProfiles(profiles...),
-		upstream.WithFrameworkOutOfTreeRegistry(linked.Registry()), upstream.WithNodeInfoSnapshot(s.snapshot), upstream.WithParallelism(1))
+		upstream.WithFrameworkOutOfTreeRegistry(linked.Registry()), upstream.WithKubeConfig(kubeConfig), upstream.WithParallelism(1))
 	signal.Reset(syscall.SIGUSR2) // see package inprocess
 	if err != nil {
 		return nil, err
 	}
+	s.snapshot = s.sched.Profiles[v1.DefaultSchedulerName].SnapshotSharedLister().(*internalcache.Snapshot)
 	if s.sched.APIDispatcher != nil {
 		s.sched.APIDispatcher.Run(linked.Discard)
 		cancel := s.cancel
@@ -93,6 +102,11 @@ func aloneProfiles(whole config.KubeSchedulerProfile) (all []config.KubeSchedule
 		profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
 			return p.Name != plugin.Name && p.Name != names.PrioritySort && p.Name != names.DefaultBinder
 		})
+		for _, p := range linked.Registered() {
+			if slices.Contains(p.Replaces, names.PrioritySort) { // all profiles sort in one way
+				profile.Plugins.QueueSort.Enabled = []config.Plugin{{Name: p.Name}}
+			}
+		}
 		all = append(all, profile)
 	}
 	return all

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"testing/synctest"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,6 +49,9 @@ func (x *session) load(c *model.Cluster) error {
 			objects = append(objects, p)
 		}
 	}
+	if err := x.setForeign(c.Extra); err != nil {
+		return err
+	}
 	for _, obj := range objects {
 		obj = x.stamp(obj)
 		if x.informers[reflect.TypeOf(obj)] == nil {
@@ -62,6 +67,51 @@ func (x *session) load(c *model.Cluster) error {
 	}
 	x.sched.SchedulingQueue.Delete(linked.Discard, x.preemptor)
 	return nil
+}
+
+// setForeign tells the plugins of the objects of kinds that are not Kubernetes' own.
+func (x *session) setForeign(objects []runtime.Object) error {
+	for _, obj := range objects {
+		u, is := obj.(*unstructured.Unstructured)
+		if !is || x.foreign == nil || !x.foreign.Serves(u.GetAPIVersion(), u.GetKind()) {
+			continue
+		}
+		data, err := json.Marshal(u.Object)
+		if err != nil {
+			return err
+		}
+		if err := x.foreign.Set(data); err != nil {
+			return err
+		}
+	}
+	if x.foreign != nil {
+		synctest.Wait() // until all have heard of it
+	}
+	return nil
+}
+
+// changeForeign sets or deletes such an object, and notes how to take it back.
+func (x *session) changeForeign(c calls.Call) error {
+	o := c.Object
+	old := x.foreign.Get(o.APIVersion, o.Kind, o.Namespace, o.Name)
+	gone := func() error { return x.foreign.Delete(o.APIVersion, o.Kind, o.Namespace, o.Name) }
+	change := gone
+	if c.Op == calls.Set {
+		change = func() error { return x.foreign.Set(o.JSON) }
+	}
+	x.outdated = true
+	x.back = append(x.back, func() error {
+		back := gone
+		if old != nil {
+			back = func() error { return x.foreign.Set(old) }
+		}
+		err := back()
+		synctest.Wait()
+		return err
+	})
+	err := change()
+	synctest.Wait()
+	return err
 }
 
 // drain takes the pods that are active out of the queue. What the queue knows of nominations stays.
@@ -86,6 +136,10 @@ func (x *session) unload() error {
 		if errs = append(errs, err); exists {
 			errs = append(errs, x.tell(stored.(runtime.Object), nil))
 		}
+	}
+	if x.foreign != nil {
+		x.foreign.Clear()
+		synctest.Wait()
 	}
 	errs = append(errs, x.sched.Cache.UpdateSnapshot(linked.Discard, x.snapshot))
 	return errors.Join(errs...)
@@ -161,6 +215,9 @@ func (x *session) change(c calls.Call) error {
 	case calls.Set, calls.Delete:
 	default:
 		return fmt.Errorf("there is no call %q", c.Op)
+	}
+	if x.foreign != nil && x.foreign.Serves(c.Object.APIVersion, c.Object.Kind) {
+		return x.changeForeign(c)
 	}
 	gvk := schema.FromAPIVersionAndKind(c.Object.APIVersion, c.Object.Kind)
 	obj, err := scheme.Scheme.New(gvk)

@@ -19,11 +19,14 @@ type Informer struct {
 	Handlers []cache.ResourceEventHandler
 }
 
+// WatchedToo are kinds that registered plugins look at, besides those of the scheduler.
+var WatchedToo []runtime.Object
+
 // NewInformers registers informers for pods, nodes, all that is watched, and the kinds of
 // more with the factory, before upstream asks it for them.
 func NewInformers(factory informers.SharedInformerFactory, more ...runtime.Object) map[reflect.Type]*Informer {
 	all := map[reflect.Type]*Informer{}
-	for _, obj := range append(append([]runtime.Object{&v1.Pod{}, &v1.Node{}}, more...), WatchedKinds()...) {
+	for _, obj := range append(append([]runtime.Object{&v1.Pod{}, &v1.Node{}}, more...), append(WatchedKinds(), WatchedToo...)...) {
 		inf := &Informer{SharedIndexInformer: cache.NewSharedIndexInformer(&cache.ListWatch{}, obj, 0,
 			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
 		factory.InformerFor(obj, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return inf })

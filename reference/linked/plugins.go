@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 )
@@ -52,6 +53,21 @@ func Registry() frameworkruntime.Registry {
 	}
 	return all
 }
+
+// Foreign is where plugins with a client of their own find objects of kinds that are not Kubernetes' own.
+type Foreign interface {
+	// Config is what such a client is made of.
+	Config() *rest.Config
+	Serves(apiVersion, kind string) bool
+	// Set creates an object, or puts it in the place of the one of its name. Get is nil if there is none.
+	Set(object []byte) error
+	Get(apiVersion, kind, namespace, name string) []byte
+	Delete(apiVersion, kind, namespace, name string) error
+	Clear()
+}
+
+// NewForeign makes that of one scheduler; nil if there are no such objects.
+var NewForeign func() Foreign
 
 // addRegistered puts the registered plugins into a profile.
 func addRegistered(profile *config.KubeSchedulerProfile) {

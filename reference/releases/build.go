@@ -113,14 +113,8 @@ func walkDriver(driver string, f func(name string, content []byte) error) error 
 		return f(name, content)
 	}
 	for _, dir := range []string{driver, "shared"} {
-		files, err := fs.ReadDir(sources, path.Join("_driver", dir))
-		if err != nil {
+		if err := walkDir("_driver/"+dir, f); err != nil {
 			return err
-		}
-		for _, file := range files {
-			if err := add(file.Name(), path.Join("_driver", dir, file.Name())); err != nil {
-				return err
-			}
 		}
 	}
 	// The driver's module has the name of this one. So what both compile is imported

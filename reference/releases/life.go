@@ -133,26 +133,34 @@ func walkLife(version string, f func(name string, content []byte) error) error {
 			return err
 		}
 	}
-	edited := func(name string, content []byte) error {
-		text, err := editLife(minor, name, string(content))
-		if err != nil {
-			return fmt.Errorf("making the driver of %s: %w", version, err)
-		}
-		return f(name, []byte(text))
-	}
-	for _, from := range []struct {
-		dir   string
-		files fs.FS
-	}{{"model", model.LifeSources}, {"reference", reference.LifeSources}} {
+	left := func(path string) bool { return path == "life/podgroups.go" || path == "life/system.go" }
+	return walkEdited(minor, left, f, sourceTree{"model", model.LifeSources}, sourceTree{"reference", reference.LifeSources})
+}
+
+// sourceTree are packages below a directory of this module.
+type sourceTree struct {
+	dir   string
+	files fs.FS
+}
+
+// walkEdited calls f with the sources of packages, edited for a minor release. Those that are left out are named by
+// their paths in a tree.
+func walkEdited(minor int, left func(path string) bool, f func(name string, content []byte) error, trees ...sourceTree) error {
+	for _, from := range trees {
 		err := fs.WalkDir(from.files, ".", func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == "life/podgroups.go" || path == "life/system.go" {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || left(path) {
 				return err
 			}
 			content, err := fs.ReadFile(from.files, path)
 			if err != nil {
 				return err
 			}
-			return edited(from.dir+"/"+path, content)
+			name := from.dir + "/" + path
+			text, err := editLife(minor, name, string(content))
+			if err != nil {
+				return fmt.Errorf("making the driver of 1.%d: %w", minor, err)
+			}
+			return f(name, []byte(text))
 		})
 		if err != nil {
 			return err

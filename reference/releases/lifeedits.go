@@ -3,6 +3,7 @@ package releases
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -82,7 +83,7 @@ type preemptPodFunc`},
 }
 
 // movedTypes are those that package framework had before 1.35.
-var movedTypes = regexp.MustCompile(`\bfwk\.(Handle|Plugin|PostFilterResult|NodeToStatusReader|NominatingInfo|ModeOverride|NodePluginScores|WaitingPod|PreFilterResult|NodeInfoLister)\b`)
+var movedTypes = regexp.MustCompile(`\bfwk\.(Handle|Plugin|PreEnqueuePlugin|PostFilterResult|NodeToStatusReader|NominatingInfo|ModeOverride|NodePluginScores|WaitingPod|PreFilterResult|NodeInfoLister)\b`)
 
 const (
 	importFwk       = "\tfwk \"k8s.io/kube-scheduler/framework\"\n"
@@ -91,7 +92,7 @@ const (
 
 // editLife is a file of a driver that runs timelines, for a minor release.
 func editLife(minor int, file, text string) (string, error) {
-	for _, e := range lifeEdits {
+	for _, e := range slices.Concat(lifeEdits, callsEdits) {
 		if e.file != file || minor >= e.before {
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/contract"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/life"
+	"github.com/preemptcheck/preemptcheck/reference/outside"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 )
 
@@ -55,8 +56,11 @@ func Register(name string, newSystem func() reference.System) (undo func()) {
 	}
 }
 
-// Known tells whether there is a scheduler of that name. It may have to be built.
-func Known(name string) bool { return registered[name] != nil || releases.Known(name) }
+// Known tells whether there is a scheduler of that name: a release, or the file of plugins that are not Kubernetes' own.
+// It may have to be built.
+func Known(name string) bool {
+	return registered[name] != nil || releases.Known(name) || outside.IsFile(name)
+}
 
 // newSystem makes the scheduler of that name. The error says what to do if it is not
 // built.
@@ -64,6 +68,12 @@ func newSystem(name string) (reference.System, error) {
 	switch {
 	case registered[name] != nil:
 		return registered[name](), nil
+	case outside.IsFile(name):
+		f, err := outside.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		return outside.New(f)
 	case releases.Known(name):
 		s, err := releases.New(name)
 		if err != nil || !releases.Lives(name) {
@@ -146,6 +156,11 @@ func NewLife(name string) (reference.LifeSystem, error) {
 func ReleaseOf(name string) release.Release {
 	if version, err := release.Parse(name); err == nil && releases.Known(name) {
 		return version
+	}
+	if f, err := outside.Read(name); err == nil && outside.IsFile(name) {
+		if version, err := outside.Release(f); err == nil {
+			return version
+		}
 	}
 	return release.Linked // of which a scheduler built from its own sources is a variation
 }

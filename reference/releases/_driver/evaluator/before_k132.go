@@ -10,7 +10,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
@@ -33,7 +32,7 @@ type pluginHook struct{}
 
 func (s *scheduler) hook(framework.Framework) (pluginHook, error) { return pluginHook{}, nil }
 
-func (s *scheduler) hookProfiles(profiles []config.KubeSchedulerProfile) ([]upstream.Option, error) {
+func (s *scheduler) hookProfiles(profiles []config.KubeSchedulerProfile) (frameworkruntime.Registry, error) {
 	for _, p := range profiles {
 		replaced := false
 		for i := range p.Plugins.MultiPoint.Enabled {
@@ -41,7 +40,7 @@ func (s *scheduler) hookProfiles(profiles []config.KubeSchedulerProfile) ([]upst
 				*name, replaced = recordedName, true
 			}
 		}
-		if !replaced {
+		if !replaced && !s.outside {
 			return nil, errors.New("the default profile has no " + names.DefaultPreemption)
 		}
 		for i := range p.PluginConfig {
@@ -50,8 +49,7 @@ func (s *scheduler) hookProfiles(profiles []config.KubeSchedulerProfile) ([]upst
 			}
 		}
 	}
-	registry := frameworkruntime.Registry{recordedName: s.pluginFactory()}
-	return []upstream.Option{upstream.WithFrameworkOutOfTreeRegistry(registry)}, nil
+	return frameworkruntime.Registry{recordedName: s.pluginFactory()}, nil
 }
 
 // pluginFactory wraps upstream's own, which takes a context from 1.29 on.
@@ -74,7 +72,6 @@ func (s *scheduler) awaitPreemption([]*v1.Pod) {} // none is asynchronous
 func nodeStatus(d *framework.Diagnosis, node string) *status { return d.NodeToStatusMap[node] }
 
 func (s *scheduler) postFilter(r *recorder, state cycleState, d *framework.Diagnosis) (*postFilterResult, *status) {
-	s.recorder = r
 	return s.profile.RunPostFilterPlugins(s.ctx, state, s.loaded.preemptor, d.NodeToStatusMap)
 }
 

@@ -29,6 +29,7 @@ func (s *scheduler) run(c *cluster, obs *observation.Observation) {
 	}()
 	obs.PinnedDryRuns = or(c.settings.Parallelism, 1) == 1
 	r := &recorder{Framework: s.profile, s: s, offset: or(c.settings.DryRunOffset, 0), obs: obs, victims: map[string][]*v1.Pod{}}
+	s.recorder, s.evaluating = r, nil
 	s.extend(c.settings.Extenders, r)
 	state := framework.NewCycleState()
 	if err := s.updateSnapshot(); err != nil { // from 1.36 on SchedulePod does not
@@ -64,7 +65,8 @@ func (s *scheduler) run(c *cluster, obs *observation.Observation) {
 	}
 	if node := obs.Actuation.NominatedNode; node != "" {
 		s.awaitPreemption(r.victims[node])
-		if len(obs.Candidates) == 0 {
+		unseen := s.outside && obs.DryRuns == nil
+		if len(obs.Candidates) == 0 && !unseen {
 			obs.Candidates = []string{node}
 		}
 		run := obs.DryRuns[node]
@@ -72,6 +74,13 @@ func (s *scheduler) run(c *cluster, obs *observation.Observation) {
 			run = obs.AfterExtenders[node]
 		}
 		obs.Pick = &observation.Pick{Node: node, Victims: run.Victims, Violations: run.Violations}
+		if unseen { // a plugin from outside that has its own way to preempt
+			s.client.Take(obs.Actuation)
+			if obs.Pick.Victims = obs.Actuation.Deleted; len(obs.Pick.Victims) == 0 {
+				obs.Pick = nil
+			}
+			return
+		}
 	}
 	s.client.Take(obs.Actuation)
 }

@@ -11,12 +11,12 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model/observation"
 )
@@ -25,8 +25,8 @@ import (
 
 type pluginHook = *defaultpreemption.DefaultPreemption
 
-func (s *scheduler) hookProfiles([]config.KubeSchedulerProfile) ([]upstream.Option, error) {
-	return nil, nil
+func (s *scheduler) hookProfiles([]config.KubeSchedulerProfile) (frameworkruntime.Registry, error) {
+	return frameworkruntime.Registry{}, nil
 }
 
 func (s *scheduler) hook(profile framework.Framework) (pluginHook, error) {
@@ -35,6 +35,9 @@ func (s *scheduler) hook(profile framework.Framework) (pluginHook, error) {
 			s.hookPreemptPod(plugin)
 			return plugin, nil
 		}
+	}
+	if s.outside { // one of those takes its place
+		return nil, nil
 	}
 	return nil, errors.New("the default profile has no " + names.DefaultPreemption)
 }
@@ -78,7 +81,13 @@ func (s *scheduler) hookPreemptPod(plugin pluginHook) {
 // awaitPreemption returns when the API calls of an asynchronous preemption are
 // made.
 func (s *scheduler) awaitPreemption(victims []*v1.Pod) {
-	if !s.async || lastToDelete(victims) == nil {
+	if s.evaluating != nil {
+		for s.evaluating(s.loaded.preemptor.UID) {
+			goruntime.Gosched()
+		}
+		return
+	}
+	if !s.async || s.plugin == nil || lastToDelete(victims) == nil {
 		return
 	}
 	<-s.preempted
@@ -108,11 +117,13 @@ func (s *scheduler) postFilter(r *recorder, state cycleState, d *framework.Diagn
 	case <-s.preempted: // of a preemption that was over before anybody waited
 	default:
 	}
-	// The recorder is between the plugin and its Evaluator meanwhile.
-	ev := s.plugin.Evaluator
-	r.Interface = ev.Interface
-	ev.Interface, ev.Handler = r, handle{s.profile, s.extenders}
-	defer func() { ev.Interface = r.Interface }()
+	if s.plugin != nil {
+		// The recorder is between the plugin and its Evaluator meanwhile.
+		ev := s.plugin.Evaluator
+		r.Interface = ev.Interface
+		ev.Interface, ev.Handler = r, handle{s.profile, s.extenders}
+		defer func() { ev.Interface = r.Interface }()
+	}
 	return s.profile.RunPostFilterPlugins(s.ctx, state, s.loaded.preemptor, potentialNodes{d.NodeToStatus, r})
 }
 

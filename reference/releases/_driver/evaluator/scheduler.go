@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"sync/atomic"
 
 	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -17,6 +19,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -36,8 +39,12 @@ type scheduler struct {
 	client    *standin.Client
 	nextStart *int // sched.nextStartNodeIndex
 	async     bool
-	recorder  *recorder  // of the cycle that runs
-	extenders []extender // the cluster's, and the last one that records
+	recorder  *recorder // of the cycle that runs
+	// outside says that there are plugins which are not the scheduler's own; evaluating, if it is not nil, tells
+	// whether one of them preempts for a pod.
+	outside    bool
+	evaluating func(types.UID) bool
+	extenders  []extender // the cluster's, and the last one that records
 	// preempted has room for one signal: the last victim is preempted.
 	preempted chan struct{}
 	// panicked is what upstream panicked with first, in whatever goroutine.
@@ -49,6 +56,18 @@ type scheduler struct {
 	loaded loaded
 	info   *framework.PodInfo // of the preemptor
 }
+
+// outsiders are plugins that are not the scheduler's own, and what they need.
+type outsiders struct {
+	registry frameworkruntime.Registry
+	options  []upstream.Option
+	// addTo puts them into a profile.
+	addTo func(*config.KubeSchedulerProfile)
+	surroundings
+}
+
+// surround makes those of a scheduler; nil in the driver of a release.
+var surround func(*scheduler) *outsiders
 
 func newScheduler(key settings) (_ *scheduler, err error) {
 	s := &scheduler{client: standin.NewClient(deallocated), async: inForce(model.GateAsyncPreemption), preempted: make(chan struct{}, 1)}
@@ -65,11 +84,20 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := s.hookProfiles(profiles)
+	out := &outsiders{}
+	if surround != nil {
+		out = surround(s)
+		s.around, s.outside = out.surroundings, true
+		for i := range profiles {
+			out.addTo(&profiles[i])
+		}
+	}
+	registry, err := s.hookProfiles(profiles)
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, upstream.WithProfiles(profiles...), upstream.WithParallelism(key.parallelism), withPercentageOfNodesToScore(key.toScore))
+	maps.Copy(registry, out.registry)
+	options := append(out.options, upstream.WithFrameworkOutOfTreeRegistry(registry), upstream.WithProfiles(profiles...), upstream.WithParallelism(key.parallelism), withPercentageOfNodesToScore(key.toScore))
 	var recorders profile.RecorderFactory = newRecorder
 	results, err := callFunc(reflect.ValueOf(upstream.New), s.ctx, s.ctx.Done(), s.client, factory, recorders, options)
 	if err != nil {

@@ -26,7 +26,11 @@ type cluster struct {
 	extra     []runtime.Object
 	preemptor *v1.Pod
 	settings  *model.Settings
+	foreign   []wire.Object // of kinds that are not Kubernetes' own
 }
+
+// servesKind tells whether there may be objects of a kind that is not Kubernetes' own.
+var servesKind = func(apiVersion, kind string) bool { return false }
 
 func decode(r *wire.Request) (*cluster, error) {
 	c := &cluster{preemptor: &v1.Pod{}, settings: &r.Settings}
@@ -54,6 +58,10 @@ func decode(r *wire.Request) (*cluster, error) {
 	}
 	for _, o := range r.Extra {
 		obj, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+		if err != nil && servesKind(o.APIVersion, o.Kind) {
+			c.foreign = append(c.foreign, o)
+			continue
+		}
 		if err != nil {
 			errs = append(errs, wire.Refusal(o.APIVersion+" "+o.Kind))
 			continue

@@ -22,11 +22,17 @@ var watched = []runtime.Object{
 	&storagev1.StorageClass{}, &storagev1.VolumeAttachment{},
 }
 
+// watchedOutside are those that plugins from outside look at, too.
+var watchedOutside []runtime.Object
+
 // store holds the objects that the scheduler's informers show.
 type store struct {
 	pods, nodes cache.Indexer // without handlers: load feeds them to cache and queue itself
-	budgets     *budgetIndexer
-	extra       map[reflect.Type]*informer
+	// podInformer and nodeInformer hold the same.
+	podInformer, nodeInformer *informer
+	budgets                   *budgetIndexer
+	around                    surroundings
+	extra                     map[reflect.Type]*informer
 }
 
 func newStore(client kubernetes.Interface) (store, informers.SharedInformerFactory) {
@@ -38,9 +44,10 @@ func newStore(client kubernetes.Interface) (store, informers.SharedInformerFacto
 		factory.InformerFor(obj, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return inf })
 		return inf
 	}
-	s := store{pods: add(&v1.Pod{}).indexer, nodes: add(&v1.Node{}).indexer, budgets: &budgetIndexer{}, extra: map[reflect.Type]*informer{}}
+	pods, nodes := add(&v1.Pod{}), add(&v1.Node{})
+	s := store{pods: pods.indexer, nodes: nodes.indexer, podInformer: pods, nodeInformer: nodes, budgets: &budgetIndexer{}, extra: map[reflect.Type]*informer{}}
 	add(&budget{}).indexer = s.budgets
-	for _, obj := range slices.Concat(watched, watchedToo) {
+	for _, obj := range slices.Concat(watched, watchedToo, watchedOutside) {
 		s.extra[reflect.TypeOf(obj)] = add(obj)
 	}
 	return s, factory

@@ -17,6 +17,21 @@ type loaded struct {
 	pending   []*v1.Pod // nominated, or members
 	members   []*v1.Pod // of pod groups, that wait
 	preemptor *v1.Pod
+	told      []any // pods
+}
+
+// surroundings are told of what is loaded, besides the scheduler: plugins from outside have informers of their own.
+// Their functions are nil in the driver of a release.
+type surroundings struct {
+	load   func(*cluster) error
+	told   func(obj any, added bool)
+	unload func()
+}
+
+func (a *surroundings) tell(obj any, added bool) {
+	if a.told != nil {
+		a.told(obj, added)
+	}
 }
 
 // load puts c into the scheduler as the event handlers would: the order of the
@@ -32,6 +47,11 @@ func (s *scheduler) load(c *cluster) error {
 			s.loaded.extra = append(s.loaded.extra, obj)
 		}
 	}
+	if s.around.load != nil {
+		if err := s.around.load(c); err != nil {
+			return err
+		}
+	}
 	nodes := make([]any, len(c.nodes))
 	for i, n := range c.nodes {
 		nodes[i] = n
@@ -39,6 +59,7 @@ func (s *scheduler) load(c *cluster) error {
 			return err
 		}
 		s.loaded.nodes = append(s.loaded.nodes, n)
+		s.around.tell(n, true)
 	}
 	if err := s.nodes.Replace(nodes, ""); err != nil {
 		return err
@@ -55,6 +76,10 @@ func (s *scheduler) load(c *cluster) error {
 		return err
 	}
 	s.loaded.preemptor = c.preemptor
+	s.loaded.told = append(pods, c.preemptor)
+	for _, p := range s.loaded.told {
+		s.around.tell(p, true)
+	}
 	if err := s.popped(c.preemptor); err != nil {
 		return err
 	}
@@ -145,12 +170,21 @@ func (s *scheduler) unload() error {
 	for _, n := range s.loaded.nodes {
 		check(call(s.cache(), "RemoveNode", s.ctx, n))
 	}
+	for _, p := range s.loaded.told {
+		s.around.tell(p, false)
+	}
+	for _, n := range s.loaded.nodes {
+		s.around.tell(n, false)
+	}
 	check(s.pods.Replace(nil, ""))
 	check(s.nodes.Replace(nil, ""))
 	for _, obj := range s.loaded.extra {
 		check(s.extra[reflect.TypeOf(obj)].remove(obj))
 	}
 	s.budgets.budgets = nil
+	if s.around.unload != nil {
+		s.around.unload()
+	}
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.
 	check(s.updateSnapshot())
