@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/calls"
@@ -43,6 +44,11 @@ func (s *Subject) Ask(script []calls.Call) ([]calls.Answer, error) {
 		s.asked.answers[key] = t
 	}
 	return t.answers, t.err
+}
+
+// AskedOf tells whether the contract of a plugin is asked: of all, or of those only that are not Kubernetes' own.
+func (s *Subject) AskedOf(plugin string) bool {
+	return s.ofPlugins == nil || slices.Contains(s.ofPlugins, plugin)
 }
 
 // Tally counts something about a plugin: see Result.Plugins. Nothing is counted while findings are explained.

@@ -48,6 +48,8 @@ type Checker struct {
 type Outside struct {
 	// Unmodelled names them.
 	Unmodelled model.Unmodelled
+	// Plugins are their names: of these the contract is asked.
+	Plugins []string
 	// Keeps tells whether a property is asked of a scheduler that has them.
 	Keeps func(property string) bool
 }
@@ -64,6 +66,9 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 		}
 	}()
 	s := &Subject{Context: ctx, Cluster: cluster, System: c.System, Release: cmp.Or(c.Release, release.Linked), reached: map[string]bool{}}
+	if c.Outside != nil {
+		s.ofPlugins = c.Outside.Plugins
+	}
 	if r, err = c.ask(s); err != nil || r.Observation == nil {
 		return r, err
 	}

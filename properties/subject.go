@@ -47,6 +47,8 @@ type Subject struct {
 	faulted []Faulted // see Faulted
 	reached map[string]bool
 	asked   *asked // see Ask
+	// ofPlugins are those of AskedOf.
+	ofPlugins []string
 }
 
 // Assuming is the subject of a scheduler that is known to have some findings.
@@ -58,7 +60,7 @@ func (s *Subject) Assuming(ids ...string) *Subject {
 
 // Other is the subject of another cluster, under the same assumptions.
 func (s *Subject) Other(c *model.Cluster, o *model.Observation) *Subject {
-	return &Subject{Context: s.Context, Cluster: c, Observation: o, System: s.System, Release: s.Release, assumed: s.assumed}
+	return &Subject{Context: s.Context, Cluster: c, Observation: o, System: s.System, Release: s.Release, assumed: s.assumed, ofPlugins: s.ofPlugins}
 }
 
 // Reach notes that something came about when the system was asked again: see

@@ -102,6 +102,9 @@ func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (
 	if o.Checker, err = newChecker(config.Reference, o.Workers, cheap(config)...); err != nil {
 		return nil, err
 	}
+	if config.Outside = o.Checker.Outside != nil; config.Outside {
+		adorn(config.Reference)
+	}
 	// A worker may die of a cluster. Whoever looks at it again, or minimises it, may not.
 	if o.Checker.System, err = isolatedPool(config.Reference, o.Workers); err != nil {
 		return nil, err
@@ -224,6 +227,9 @@ func newFuzzWorker() *cobra.Command {
 				return err
 			}
 			defer checker.System.Close()
+			if checker.Outside != nil {
+				adorn(reference)
+			}
 			checker.Sample = all.Sample(shares(config))
 			bubble.DeepStacks = true
 			// An interrupt of a terminal reaches all processes, but it is fuzz that

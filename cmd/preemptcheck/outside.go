@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
@@ -45,6 +46,7 @@ func outsideOf(name string) (*properties.Outside, error) {
 			why = "it takes the place of " + strings.Join(p.Replaces, ", ")
 		}
 		o.Unmodelled = append(o.Unmodelled, model.UnmodelledField{Object: "scheduler", Field: "plugin " + p.Name, Why: why})
+		o.Plugins = append(o.Plugins, p.Name)
 		switch {
 		case slices.Contains(p.Keeps, everyProperty):
 		case len(p.Keeps) > 0:
@@ -60,4 +62,17 @@ func outsideOf(name string) (*properties.Outside, error) {
 		return !slices.ContainsFunc(lists, func(kept []string) bool { return !slices.Contains(kept, property) })
 	}
 	return o, nil
+}
+
+// adorn has generated clusters hold what the plugins of a file look at.
+func adorn(name string) {
+	f, err := outside.Read(name)
+	if err != nil {
+		return // who makes the checker says so
+	}
+	campaign.Adorn = func(c *model.Cluster, seed uint64) {
+		if err := f.Adorn(c, seed); err != nil {
+			panic(err) // the objects were read before
+		}
+	}
 }

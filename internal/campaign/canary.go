@@ -61,7 +61,7 @@ func fitForCanary(outside *properties.Outside, r *properties.Result) bool {
 	if outside != nil {
 		covered = len(r.Unmodelled) == len(outside.Unmodelled) // by the model but for the plugins
 	}
-	return r.Observation != nil && covered && r.Observation.Pick != nil && r.Undecided == "" && !otherPriorities(r.Cluster) &&
+	return r.Observation != nil && covered && r.Observation.Pick != nil && r.Undecided == "" && (outside == nil || len(r.Cluster.Settings.Extenders) == 0) && !otherPriorities(r.Cluster) &&
 		!slices.ContainsFunc(r.Findings, func(f properties.Finding) bool {
 			return f.Property == properties.Differential || f.Property == invariant.VictimsWereRunning.Name
 		})

@@ -78,8 +78,16 @@ type suspect struct {
 // Generate is cluster number n of a seed. Different seeds share no clusters but
 // by accident. The scheduler has the given feature gates in all of them.
 func Generate(seed, n uint64, gates record.Gates) *model.Cluster {
-	return generators.OfAnyPreemptor(rand.NewPCG(seed, n).Uint64(), gates.Map())
+	c := generators.OfAnyPreemptor(rand.NewPCG(seed, n).Uint64(), gates.Map())
+	if Adorn != nil {
+		Adorn(c, rand.NewPCG(seed, n).Uint64())
+	}
+	return c
 }
+
+// Adorn, if it is not nil, adds to each generated cluster what plugins from outside look at. It is to be set before any
+// is generated, and does the same for the same seed.
+var Adorn func(c *model.Cluster, seed uint64)
 
 // Work answers requests until there are no more.
 func Work(ctx context.Context, checker *properties.Checker, in io.Reader, out io.Writer) error {

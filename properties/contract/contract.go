@@ -67,7 +67,7 @@ func newInterview(s *properties.Subject, plugins, points []string) (*interview, 
 	var script []calls.Call
 	var all []string
 	for _, p := range listed[0].Plugins {
-		if len(plugins) > 0 && !slices.Contains(plugins, p.Name) {
+		if len(plugins) > 0 && !slices.Contains(plugins, p.Name) || len(plugins) == 0 && !s.AskedOf(p.Name) {
 			continue
 		}
 		if p.At(filtering...) {

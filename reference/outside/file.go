@@ -36,6 +36,10 @@ type File struct {
 	Versions map[string]string `json:"versions,omitempty"`
 	// Kinds are those of objects that are not Kubernetes' own, and that plugins read with a client of their own.
 	Kinds []ObjectKind `json:"kinds,omitempty"`
+	// Objects are some that generated clusters have: of these kinds, or priority classes. PodLabels are labels that their
+	// pods may have, and the values.
+	Objects   []json.RawMessage   `json:"objects,omitempty"`
+	PodLabels map[string][]string `json:"podLabels,omitempty"`
 
 	path string
 }
@@ -163,6 +167,18 @@ func (f *File) check() error {
 		}
 		if !identifier.MatchString(k.Kind) {
 			wrong(at+"kind", "%q is no kind", k.Kind)
+		}
+	}
+	for i, data := range f.Objects {
+		var o struct {
+			APIVersion, Kind string
+			Metadata         struct{ Name string }
+		}
+		at := fmt.Sprintf("objects[%d]", i)
+		if err := json.Unmarshal(data, &o); err != nil || o.Metadata.Name == "" {
+			wrong(at, "is no object with a name")
+		} else if o.Kind != "PriorityClass" && !slices.ContainsFunc(f.Kinds, func(k ObjectKind) bool { return k.APIVersion == o.APIVersion && k.Kind == o.Kind }) {
+			wrong(at, "%s %s is neither among kinds nor a PriorityClass", o.APIVersion, o.Kind)
 		}
 	}
 	return errors.Join(errs...)

@@ -250,6 +250,12 @@ func (r *Report) judge() {
 	if r.Config.PluginsAlone { // of the cycle, nothing else was asked
 		r.Inconclusive, r.Exercised, r.Reached = nil, nil, nil
 	}
+	if r.Config.Outside { // what was exercised is told by the model
+		r.Exercised, r.Reached = nil, nil
+		if r.Outcomes[0].Clusters == 0 {
+			r.Inconclusive = append(r.Inconclusive, "nothing was preempted")
+		}
+	}
 	var short []string
 	for i := range r.Exercised {
 		if e := &r.Exercised[i]; e.Short() {

@@ -27,6 +27,8 @@ type Config struct {
 	// Reference names the scheduler, Version the whole program.
 	Reference string `json:"reference"`
 	Version   string `json:"version"`
+	// Outside says that it has plugins which are not Kubernetes' own, so that there is no model of it.
+	Outside bool `json:"outside,omitempty"`
 	// Relations is how many of the metamorphic relations are checked of each
 	// cluster.
 	Relations int `json:"relations"`

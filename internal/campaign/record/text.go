@@ -17,7 +17,7 @@ import (
 func (r *Report) WriteText(w io.Writer) {
 	r.summary(w)
 	r.writePlugins(w)
-	if r.Config.PluginsAlone {
+	if r.Config.PluginsAlone || r.Config.Outside {
 		return
 	}
 	r.writeExercised(w)
