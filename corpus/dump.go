@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -70,11 +71,17 @@ func writeObject(out ObjectWriter, object kruntime.Object, terse bool) error {
 	if err != nil {
 		return err
 	}
+	apiVersion, kind := kinds[0].ToAPIVersionAndKind()
+	if u, foreign := object.(*unstructured.Unstructured); foreign { // of a kind that is not Kubernetes' own
+		content := u.DeepCopy().Object
+		delete(content, "apiVersion")
+		delete(content, "kind")
+		return out.Write(apiVersion, kind, content)
+	}
 	object = object.DeepCopyObject()
 	object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // written first
 	if terse {
 		dropDefaults(object)
 	}
-	apiVersion, kind := kinds[0].ToAPIVersionAndKind()
 	return out.Write(apiVersion, kind, object)
 }

@@ -18,8 +18,11 @@ import (
 var ofAnyPreemption = []string{"lower-priority-only", "victims-on-their-node", "victims-were-running", "preemptor-fits", "judges-agree",
 	"no-free-node", "never-preempts", "victims-deleted-and-marked", "nothing-else-written", "no-internal-error"}
 
-// everyProperty is all of them, as a name.
-const everyProperty = "all"
+// everyProperty is all of them, as a name; butNot begins the names of those that are not kept, besides it.
+const (
+	everyProperty = "all"
+	butNot        = "-"
+)
 
 const defaultPreemption = "DefaultPreemption"
 
@@ -34,10 +37,10 @@ func outsideOf(name string) (*properties.Outside, error) {
 		known = append(known, p.Name)
 	}
 	o := &properties.Outside{}
-	var lists [][]string
+	var lists, not [][]string
 	for i, p := range f.Plugins {
 		for j, keeps := range p.Keeps {
-			if keeps != everyProperty && !slices.Contains(known, keeps) {
+			if name, _ := strings.CutPrefix(keeps, butNot); keeps != everyProperty && !slices.Contains(known, name) {
 				return nil, fmt.Errorf("%s: plugins[%d].keeps[%d]: %q is none of %s", name, i, j, keeps, strings.Join(append(known, everyProperty), ", "))
 			}
 		}
@@ -49,6 +52,7 @@ func outsideOf(name string) (*properties.Outside, error) {
 		o.Plugins = append(o.Plugins, p.Name)
 		switch {
 		case slices.Contains(p.Keeps, everyProperty):
+			not = append(not, p.Keeps)
 		case len(p.Keeps) > 0:
 			lists = append(lists, p.Keeps)
 		case slices.Contains(p.Replaces, defaultPreemption):
@@ -59,7 +63,8 @@ func outsideOf(name string) (*properties.Outside, error) {
 		if contract.Is(property) || property == properties.GetsThrough().Name {
 			return true
 		}
-		return !slices.ContainsFunc(lists, func(kept []string) bool { return !slices.Contains(kept, property) })
+		return !slices.ContainsFunc(lists, func(kept []string) bool { return !slices.Contains(kept, property) }) &&
+			!slices.ContainsFunc(not, func(kept []string) bool { return slices.Contains(kept, butNot+property) })
 	}
 	return o, nil
 }

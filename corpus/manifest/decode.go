@@ -18,8 +18,10 @@ import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
 	kjson "sigs.k8s.io/json"
 
@@ -240,6 +242,9 @@ func (c chunk) decodeObject(data []byte, meta typeMeta, own Own) (o Object, _ *I
 		}
 		o.Value = of
 	}
+	if u, foreign := o.Value.(*unstructured.Unstructured); foreign {
+		return o, c.foreign(data, u, o)
+	}
 	var err *InputError
 	if !decodeQuickly(data, o.Value) {
 		o.Unknown, err = c.unmarshal(data, o.Value)
@@ -257,6 +262,20 @@ func (c chunk) decodeObject(data []byte, meta typeMeta, own Own) (o Object, _ *I
 		}
 	}
 	return o, nil
+}
+
+// foreign reads an object of a kind that is not Kubernetes' own, and of which nothing but its name is known.
+func (c chunk) foreign(data []byte, u *unstructured.Unstructured, o Object) *InputError {
+	if err := utiljson.Unmarshal(data, &u.Object); err != nil {
+		return c.err("%w", err)
+	}
+	u.SetAPIVersion(o.APIVersion)
+	u.SetKind(o.Kind)
+	u.SetManagedFields(nil)
+	if u.GetName() == "" {
+		return o.Fail("metadata.name", errors.New("required"))
+	}
+	return nil
 }
 
 // setNamespace completes the namespace, as kubectl does, of the kinds that the model

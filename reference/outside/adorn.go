@@ -11,6 +11,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -37,7 +38,7 @@ func (f *File) Adorn(c *model.Cluster, seed uint64) error {
 			continue
 		}
 		u := &unstructured.Unstructured{}
-		if err := json.Unmarshal(data, &u.Object); err != nil {
+		if err := utiljson.Unmarshal(data, &u.Object); err != nil {
 			return err
 		}
 		if u.GroupVersionKind() != schedulingv1.SchemeGroupVersion.WithKind("PriorityClass") {

@@ -52,7 +52,8 @@ type Plugin struct {
 	Factory string `json:"factory,omitempty"`
 	// Replaces are plugins of the scheduler's own that the profile does not have then.
 	Replaces []string `json:"replaces,omitempty"`
-	// Keeps are the properties that are asked of the scheduler with the plugin; none are those of any preemption, if it
+	// Keeps are the properties that are asked of the scheduler with the plugin: their names, or "all" and "-name" of those
+	// that are not. None are those of any preemption, if it
 	// replaces DefaultPreemption, and all otherwise.
 	Keeps []string `json:"keeps,omitempty"`
 	// Args are its arguments, as in the pluginConfig of a KubeSchedulerConfiguration.
