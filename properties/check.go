@@ -44,16 +44,6 @@ type Checker struct {
 	Outside *Outside
 }
 
-// Outside are plugins that the model does not cover, whatever the cluster.
-type Outside struct {
-	// Unmodelled names them.
-	Unmodelled model.Unmodelled
-	// Plugins are their names: of these the contract is asked.
-	Plugins []string
-	// Keeps tells whether a property is asked of a scheduler that has them.
-	Keeps func(property string) bool
-}
-
 // Check checks one cluster: whether the scheduler gets through it, whether the answer
 // is one that the model allows, and then each property. A cluster that the model does
 // not cover is no error: Result.Unmodelled says so, and it is asked all that needs no
@@ -84,8 +74,11 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	if c.Sample != nil && s.Cluster.Preemptor != nil {
 		properties = slices.Concat(properties, c.Sample(cluster))
 	}
+	if c.Outside != nil {
+		properties = append(slices.Clip(properties), NoErrorByPlugins())
+	}
 	for _, p := range properties {
-		if c.Outside != nil && !c.Outside.Keeps(p.Name) {
+		if c.Outside != nil && p.Name != noErrorByPlugins && !c.Outside.Keeps(p.Name) {
 			continue
 		}
 		findings, err := p.Findings(s)
@@ -124,7 +117,7 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 	}
 	covered := s.Unmodelled == nil
 	if c.Outside != nil {
-		s.Decision, s.Group = nil, nil
+		s.plain, s.Decision, s.Group = s.Decision, nil, nil
 		s.Unmodelled = append(s.Unmodelled, c.Outside.Unmodelled...)
 	}
 	s.Cluster = s.Release.Rules().Noticed(s.Cluster)

@@ -47,6 +47,8 @@ type Subject struct {
 	faulted []Faulted // see Faulted
 	reached map[string]bool
 	asked   *asked // see Ask
+	// plain is what the rules allow without plugins that are not the scheduler's own; nil if it has none.
+	plain *answers.Set
 	// ofPlugins are those of AskedOf.
 	ofPlugins []string
 }

@@ -1,0 +1,61 @@
+package properties
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
+)
+
+// Outside are plugins that the model does not cover, whatever the cluster.
+type Outside struct {
+	// Unmodelled names them.
+	Unmodelled model.Unmodelled
+	// Plugins are their names: of these the contract is asked.
+	Plugins []string
+	// Keeps tells whether a property is asked of a scheduler that has them.
+	Keeps func(property string) bool
+}
+
+const noErrorByPlugins = "no-error-by-plugins"
+
+// NoErrorByPlugins is asked of a scheduler with plugins that are not its own: that the cycle of a valid cluster, which would
+// end in no error without them, ends in none with them.
+func NoErrorByPlugins() Property {
+	return Property{
+		Name:    noErrorByPlugins,
+		Promise: "<nil, Error>. This denotes it's a transient/rare error that may be self-healed in future cycles.",
+		Source:  "preemption.go:168@v1.37.1, doc comment of Preempt: a valid cluster as such is no reason for one",
+		Applies: func(s *Subject) bool {
+			return s.plain != nil && len(s.Cluster.Nodes) > 0 && !s.Extended()
+		},
+		Check: func(s *Subject) (findings []Finding, err error) {
+			quirks, err := answers.Decide(s.Cluster, release.With(s.Release.Rules(), ledger.QuirksOf(s.Release)...))
+			if err != nil {
+				return nil, nil // by what is known of the release, the model does not cover it
+			}
+			without := []*answers.Set{s.plain, quirks}
+			broken := func(stage model.Stage, node, what, text string, fails func(*answers.Set) bool) {
+				if text != "" && !slices.ContainsFunc(without, fails) {
+					f := FoundOf(stage, node, answers.Cause(text), fmt.Sprintf("%s ended in an error: %s", what, text))
+					f.Kind = answers.Cause(text)
+					findings = append(findings, f)
+				}
+			}
+			o := s.Observation
+			broken(model.StageFilter, "", "the cycle", o.CycleError, func(d *answers.Set) bool { return d.FilterFails != "" || d.CycleFails(o.CycleError) })
+			for _, node := range slices.Sorted(maps.Keys(o.DryRuns)) {
+				text := o.DryRuns[node].Error
+				broken(model.StageDryRun, node, "the dry run", text, func(d *answers.Set) bool { return d.DryRunFails(node, text) })
+			}
+			if o.PostFilterCode == "Error" && findings == nil {
+				broken(model.StageEligible, "", "PostFilter", o.PostFilterMessage, func(d *answers.Set) bool { return d.PostFilterFails(o) })
+			}
+			return findings, nil
+		},
+	}
+}
