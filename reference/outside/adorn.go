@@ -17,7 +17,7 @@ import (
 )
 
 // Adorn gives a generated cluster some of the objects of the file, each in one of two clusters, and some of its pods
-// labels. A PriorityClass gets the value of some pod's priority, and the pods of that priority name it. It is the same
+// labels. A PriorityClass gets the value of some pod's priority, and the pods of that priority name it; one in four is deleted then. It is the same
 // for the same seed.
 func (f *File) Adorn(c *model.Cluster, seed uint64) error {
 	random := rand.New(rand.NewPCG(seed, 0xad0))
@@ -57,7 +57,9 @@ func (f *File) Adorn(c *model.Cluster, seed uint64) error {
 					p.Spec.Priority = &class.Value
 				}
 			}
-			c.PriorityClasses = append(c.PriorityClasses, class)
+			if random.IntN(4) > 0 { // else it was deleted: its pods remain
+				c.PriorityClasses = append(c.PriorityClasses, class)
+			}
 		}
 	}
 	return nil

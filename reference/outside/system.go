@@ -25,7 +25,11 @@ import (
 type System struct {
 	*releases.Driver
 	calls *releases.Isolated // nil if plugins of the release cannot be asked one by one
+	asked int                // how often
 }
+
+// askedOfOne is how often one process is asked about plugins: it keeps all that it ever made.
+const askedOfOne = 1000
 
 var _ reference.PluginSystem = (*System)(nil)
 
@@ -56,6 +60,11 @@ func exists(file string) bool {
 func (s *System) Ask(ctx context.Context, c *model.Cluster, script []calls.Call) ([]calls.Answer, error) {
 	if s.calls == nil {
 		return nil, fmt.Errorf("%w: the plugins of %s cannot be asked one by one, as its Kubernetes is older than v1.%d", errors.ErrUnsupported, s.Name(), releases.OldestCalls)
+	}
+	if s.asked++; s.asked%askedOfOne == 0 {
+		if err := s.calls.Close(); err != nil { // the next one starts a process
+			return nil, err
+		}
 	}
 	return s.calls.Ask(ctx, releases.WithPriorityClasses(c), script)
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/calls"
@@ -52,11 +54,26 @@ func run(text string) error {
 		return err
 	}
 	for _, p := range setup.Plugins {
+		p.New = keeping(p.New)
 		linked.Register(linked.Plugin(p))
 	}
 	linked.WatchedToo = []runtime.Object{&schedulingv1.PriorityClass{}}
 	linked.NewForeign = func() linked.Foreign { return outside.NewAPI(setup.Kinds) }
 	return serve(os.Stdin, os.Stdout, contract.New())
+}
+
+// kept are all plugins that were made. What is not used any more may have a finalizer, which runs outside of the bubble that
+// the plugin was made in, and must not send on its channels. The process is begun anew now and then.
+var kept []any
+
+// keeping is a factory of plugins that are kept. Its type depends on the release.
+func keeping(factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
+	make := reflect.ValueOf(factory)
+	return reflect.MakeFunc(make.Type(), func(in []reflect.Value) []reflect.Value {
+		out := make.Call(in)
+		kept = append(kept, out[0].Interface())
+		return out
+	}).Interface().(frameworkruntime.PluginFactory)
 }
 
 // request is what package releases asks of a scheduler in a process of its own.
