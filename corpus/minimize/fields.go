@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -72,7 +73,7 @@ func walk(v reflect.Value, path string, yield func(field)) {
 			walk(v.Elem(), path, yield)
 		}
 	case reflect.Struct:
-		if leaves[v.Type()] {
+		if leaves[v.Type()] || v.Type() == foreign {
 			return
 		}
 		for i := range v.NumField() {
@@ -194,6 +195,9 @@ func edit(c *model.Cluster, change func(i int, o runtime.Object) bool) *model.Cl
 	})
 	return next
 }
+
+// foreign are objects of kinds that are not Kubernetes' own: what their fields mean is not known.
+var foreign = reflect.TypeFor[unstructured.Unstructured]()
 
 // prune makes lists and maps nil that have become empty.
 func prune(object any) {
