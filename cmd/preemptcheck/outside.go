@@ -10,6 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/contract"
+	"github.com/preemptcheck/preemptcheck/properties/relation"
 	"github.com/preemptcheck/preemptcheck/reference/outside"
 )
 
@@ -40,7 +41,7 @@ func outsideOf(name string) (*properties.Outside, error) {
 	var lists, not [][]string
 	for i, p := range f.Plugins {
 		for j, keeps := range p.Keeps {
-			if name, _ := strings.CutPrefix(keeps, butNot); keeps != everyProperty && !slices.Contains(known, name) {
+			if of, _ := strings.CutPrefix(keeps, butNot); keeps != everyProperty && !slices.Contains(known, of) {
 				return nil, fmt.Errorf("%s: plugins[%d].keeps[%d]: %q is none of %s", name, i, j, keeps, strings.Join(append(known, everyProperty), ", "))
 			}
 		}
@@ -57,6 +58,8 @@ func outsideOf(name string) (*properties.Outside, error) {
 			lists = append(lists, p.Keeps)
 		case slices.Contains(p.Replaces, defaultPreemption):
 			lists = append(lists, ofAnyPreemption)
+		case len(f.Kinds) > 0: // a relation changes clusters, but not objects of which it does not know what they say
+			not = append(not, relations())
 		}
 	}
 	o.Keeps = func(property string) bool {
@@ -67,6 +70,14 @@ func outsideOf(name string) (*properties.Outside, error) {
 			!slices.ContainsFunc(not, func(kept []string) bool { return slices.Contains(kept, butNot+property) })
 	}
 	return o, nil
+}
+
+// relations are the names of all, as those that are not kept.
+func relations() (names []string) {
+	for _, p := range relation.All() {
+		names = append(names, butNot+p.Name)
+	}
+	return names
 }
 
 // adorn has generated clusters hold what the plugins of a file look at.

@@ -54,7 +54,7 @@ type Plugin struct {
 	Replaces []string `json:"replaces,omitempty"`
 	// Keeps are the properties that are asked of the scheduler with the plugin: their names, or "all" and "-name" of those
 	// that are not. None are those of any preemption, if it
-	// replaces DefaultPreemption, and all otherwise.
+	// replaces DefaultPreemption, and all otherwise, but for relations if there are Kinds.
 	Keeps []string `json:"keeps,omitempty"`
 	// Args are its arguments, as in the pluginConfig of a KubeSchedulerConfiguration.
 	Args json.RawMessage `json:"args,omitempty"`
