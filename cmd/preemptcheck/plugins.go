@@ -227,4 +227,3 @@ func smallest(ctx context.Context, name, plugin string, c *model.Cluster) (*mini
 	want := fingerprint.OfFinding(&properties.Finding{Property: "contract-monotone", Stage: model.StageFilter, Kind: plugin + ": not monotone"})
 	return minimize.Minimise(ctx, checker, c, want, minimize.Options{})
 }
-

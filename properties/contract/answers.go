@@ -139,7 +139,7 @@ func Skips(plugins ...string) properties.Property {
 			for i, changes := range r.all {
 				for _, n := range x.Cluster.Nodes {
 					if v := r.fresh[plugin][i].Nodes[n.Name]; v.IsRejection() {
-						x.found(plugin, "it skips, and after "+changes.kind()+" it would say "+code(v), fmt.Sprintf("skips. In the cluster in which %s, it says of %s: %s", changes, n.Name, v))
+						x.foundBreach(breach{plugin: plugin, changes: changes}, "it skips, and after "+changes.kind()+" it would say "+code(v), fmt.Sprintf("skips. In the cluster in which %s, it says of %s: %s", changes, n.Name, v))
 					}
 				}
 			}

@@ -37,14 +37,14 @@ func Incremental(plugins ...string) properties.Property {
 				x.count(plugin, AskedIncremental, 1)
 				want := r.fresh[plugin][i]
 				if node, kind, detail := differ(got, want.Nodes, x.Cluster.Nodes, nil); node != "" {
-					x.found(plugin, "after "+changes.kind()+" it "+kind, fmt.Sprintf("was told: %s. It then %s of %s", changes, detail, node))
+					x.foundBreach(breach{plugin: plugin, changes: changes}, "after "+changes.kind()+" it "+kind, fmt.Sprintf("was told: %s. It then %s of %s", changes, detail, node))
 				}
 			}
 			if len(changes) > 0 && changes.nothing() {
 				for _, plugin := range x.plugins {
 					if got, asked := r.told[plugin][i]; asked {
 						if node, kind, detail := differ(got, r.told[plugin][0], x.Cluster.Nodes, nil); node != "" {
-							x.found(plugin, "after "+changes.kind()+" it "+kind, fmt.Sprintf("was told: %s, which is no change. It then %s of %s", changes, detail, node))
+							x.foundBreach(breach{plugin: plugin, changes: changes}, "after "+changes.kind()+" it "+kind, fmt.Sprintf("was told: %s, which is no change. It then %s of %s", changes, detail, node))
 						}
 					}
 				}

@@ -24,7 +24,7 @@ func NoErrors(plugins ...string) properties.Property {
 			x.count(plugin, AskedNoErrors, 1)
 			tell := func(v calls.Verdict, node, when string) {
 				if (v.Code == calls.Fails || v.Code == calls.Panics) && !v.LeftOut {
-					x.found(plugin, v.Word()+": "+answers.Cause(v.Reason), fmt.Sprintf("%s %s", when, v))
+					x.foundBreach(breach{plugin: plugin, reasons: v.Reason}, v.Word()+": "+answers.Cause(v.Reason), fmt.Sprintf("%s %s", when, v))
 				}
 			}
 			tell(x.says[plugin].Verdict, "", "ends in")
