@@ -11,6 +11,15 @@ import (
 //go:embed configured.go
 var ConfiguredSource []byte
 
+// Under are the settings with a configuration, as JSON. It takes the place of all that it could
+// say; none leaves them as they are.
+func (s Settings) Under(configuration json.RawMessage) Settings {
+	if len(configuration) == 0 {
+		return s
+	}
+	return Settings{Configuration: configuration, DryRunOffset: s.DryRunOffset, FeatureGates: s.FeatureGates, Extenders: s.Extenders}
+}
+
 // Configured is what this package reads of a KubeSchedulerConfiguration. Whoever takes one
 // from a user has it read by the scheduler's own loader first: here nothing is checked.
 type Configured struct {

@@ -71,6 +71,20 @@ func (s Settings) Schedules(schedulerName string) bool {
 	return schedulerName == DefaultSchedulerName || s.SecondProfile != nil && schedulerName == s.SecondProfile.SchedulerName
 }
 
+// Schedulers are the names of all profiles.
+func (s Settings) Schedulers() (names []string) {
+	if c := s.configured(); c != nil {
+		for _, p := range c.Profiles {
+			names = append(names, p.SchedulerName)
+		}
+		return names
+	}
+	if names = []string{DefaultSchedulerName}; s.SecondProfile != nil {
+		names = append(names, s.SecondProfile.SchedulerName)
+	}
+	return names
+}
+
 // profile is the profile for the pods of a schedulerName.
 func (s Settings) profile(schedulerName string) Profile {
 	if c := s.configured(); c != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/all"
@@ -65,6 +66,8 @@ tell, or is broken; else 0.`,
 	flags.Timelines(cmd, &config.Timelines, 10)
 	flags.Seed(cmd, &config.Seed)
 	flags.Gates(cmd, &config.FeatureGates)
+	var configuration source.Configuration
+	flags.Config(cmd, &configuration)
 	flags.Reference(cmd, &config.Reference)
 	reportFlags(cmd, &reported)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -73,6 +76,7 @@ tell, or is broken; else 0.`,
 			return fmt.Errorf("--shard: %w", err)
 		}
 		config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
+		config.Configuration, config.ConfigurationFile = string(configuration.JSON), configuration.File
 		if o.Resume {
 			if err := resumed(cmd, o.Dir, &config); err != nil {
 				return err
@@ -174,6 +178,10 @@ func resumed(cmd *cobra.Command, dir string, config *record.Config) error {
 		"relations": func() { config.Relations = s.Config.Relations },
 		"filters":   func() { config.Filters = s.Config.Filters },
 		"timelines": func() { config.Timelines = s.Config.Timelines },
+
+		"config": func() {
+			config.Configuration, config.ConfigurationFile = s.Config.Configuration, s.Config.ConfigurationFile
+		},
 
 		"feature-gates": func() { config.FeatureGates = s.Config.FeatureGates },
 	} {

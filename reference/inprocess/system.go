@@ -166,6 +166,20 @@ func (s *System) drop(i int) {
 	s.schedulers = slices.Delete(s.schedulers, i, i+1)
 }
 
+// Configurable makes a scheduler with the settings, and says why that fails, if it does.
+func Configurable(s model.Settings) error {
+	system := New()
+	defer system.Close()
+	defer enter(false)()
+	key := newSettings(s)
+	if err := linked.Gates.Acquire(key.gates, s.FeatureGates); err != nil {
+		return err
+	}
+	defer linked.Gates.Release()
+	_, err := system.scheduler(key)
+	return err
+}
+
 // Close ends all schedulers. A later Observe starts afresh.
 func (s *System) Close() error {
 	s.mu.Lock()

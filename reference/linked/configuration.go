@@ -24,7 +24,7 @@ const configurationKind = "KubeSchedulerConfiguration"
 
 // ReadConfiguration reads a KubeSchedulerConfiguration, in YAML or JSON, and returns it as
 // JSON. It is read as kube-scheduler reads its --config: strictly, and then validated
-// (cmd/kube-scheduler/app/options/configfile.go:42@v1.37.1, loadConfig; options.go:332,
+// (cmd/kube-scheduler/app/options/configfile.go:42@v1.37.1, loadConfig; options.go:286@v1.37.1,
 // Validate). The error names each field that is wrong, and what is allowed.
 func ReadConfiguration(data []byte) (json.RawMessage, error) {
 	var meta runtime.TypeMeta

@@ -20,7 +20,7 @@ func Outside(b *bubble.Bubble, extenders []fwk.Extender) []fwk.Extender {
 	return slices.Clone(extenders)
 }
 
-// IgnorableLast are the extenders in the order in which upstream asks them (scheduler.go:602@v1.37.1,
+// IgnorableLast are the extenders in the order in which upstream asks them (scheduler.go:577@v1.37.1,
 // buildExtenders).
 func IgnorableLast(extenders []fwk.Extender) []fwk.Extender {
 	slices.SortStableFunc(extenders, func(a, b fwk.Extender) int {

@@ -84,7 +84,7 @@ func preempts(p *config.KubeSchedulerProfile, minPercentage, minNumber *int32) e
 }
 
 // Options are those that upstream.New gets of a configuration, as kube-scheduler itself gives
-// them (cmd/kube-scheduler/app/server.go:421@v1.37.1, Setup).
+// them (cmd/kube-scheduler/app/server.go:434@v1.37.1, Setup).
 func Options(cfg *config.KubeSchedulerConfiguration) []upstream.Option {
 	return []upstream.Option{
 		upstream.WithComponentConfigVersion(configv1.SchemeGroupVersion.String()),

@@ -391,7 +391,7 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 		out.File = filepath.Join(dir, f.File)
 		file = shell.Quote(out.File)
 	} else {
-		what := "generate" + s.Config.FeatureGates.Flag()
+		what := "generate" + s.Config.Drawn(s.Config.FeatureGates)
 		if f.Timeline {
 			what = "generate --timeline"
 		}

@@ -1,0 +1,70 @@
+package configuration
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/variant"
+)
+
+// addedReason is what the scheduler says of nodes that the added affinity does not match.
+const addedReason = "node(s) didn't match scheduler-enforced node affinity"
+
+// Plugins are those of the filter plugins that the profile has, in its order, with its arguments.
+func (p *Profile) Plugins(plugins []filter.Plugin) []filter.Plugin {
+	var out []filter.Plugin
+	for _, name := range p.enabled("filter", defaults(plugins)) {
+		if i := slices.IndexFunc(plugins, func(f filter.Plugin) bool { return f.Name() == name }); i >= 0 {
+			out = append(out, plugins[i])
+		}
+	}
+	if terms := p.added(); terms != nil {
+		out = variant.On(out, "NodeAffinity", addAffinity(terms))
+	}
+	if ignored := p.ignored(); ignored != nil {
+		out = variant.On(out, "NodeResourcesFit", ignore(ignored))
+	}
+	return out
+}
+
+// addAffinity makes a NodeAffinity that wants nodes to match one of the terms, besides what the pod asks for
+// (kube-scheduler/config/v1/types_pluginargs.go:184@v0.37.1, NodeAffinityArgs.AddedAffinity).
+func addAffinity(terms []v1.NodeSelectorTerm) variant.OfPlugin {
+	return variant.Rework(func(_ *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
+		added := func(n *v1.Node) *filter.Verdict {
+			if !filter.AnyTermMatches(terms, n) {
+				return filter.Unresolvable(addedReason)
+			}
+			return nil
+		}
+		switch own := st.(type) {
+		case nil:
+			return filter.EachNode(added), a
+		case filter.EachNode:
+			return filter.EachNode(func(n *v1.Node) *filter.Verdict {
+				if failed := added(n); failed != nil {
+					return failed
+				}
+				return own(n)
+			}), a
+		}
+		return variant.Judge{State: st, Verdict: func(n *filter.Node, v filter.View) *filter.Verdict {
+			if failed := added(n.Node); failed != nil {
+				return failed
+			}
+			return st.Fits(n, v)
+		}}, a
+	})
+}
+
+// ignore makes a NodeResourcesFit that passes over what the pod requests of some resources
+// (kube-scheduler/config/v1/types_pluginargs.go:67@v0.37.1, NodeResourcesFitArgs.IgnoredResources and
+// IgnoredResourceGroups).
+func ignore(ignored func(v1.ResourceName) bool) variant.OfPlugin {
+	return variant.Alter(func(st *filter.ResourcesState) {
+		st.Wanted = slices.DeleteFunc(slices.Clone(st.Wanted), func(r filter.Amount) bool { return ignored(r.Name) })
+		st.Backed = slices.DeleteFunc(slices.Clone(st.Backed), ignored)
+	})
+}

@@ -1,0 +1,123 @@
+package configuration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// Unmodelled reports what of the profile could change a decision about the pod and is not modelled. What
+// only scores nodes, and what happens once a pod has a node, does not matter.
+func (p *Profile) Unmodelled(pod *v1.Pod, plugins []filter.Plugin, report filter.Report) {
+	p.ofPoints(plugins, func(field, why string) { report("scheduler", "configuration."+field, why) })
+	p.ofArguments(pod, func(field, why string) { report("scheduler", "configuration."+field, why) })
+	for i, e := range p.file.Extenders {
+		for _, verb := range [][2]string{{"filterVerb", e.FilterVerb}, {"preemptVerb", e.PreemptVerb}, {"bindVerb", e.BindVerb}} {
+			if verb[1] != "" && e.interested(pod) {
+				report("scheduler", fmt.Sprintf("configuration.extenders[%d].%s", i, verb[0]), "what an extender answers over the network")
+			}
+		}
+	}
+}
+
+func (p *Profile) ofPoints(plugins []filter.Plugin, report func(field, why string)) {
+	known := defaults(plugins)
+	points := map[string][]string{}
+	for _, point := range []string{"preEnqueue", "preFilter", "filter", "postFilter"} {
+		points[point] = p.enabled(point, known)
+		for _, name := range points[point] {
+			if !slices.Contains(known, name) && !onlyScores(name) {
+				report(p.at+".plugins", name+", which no model is of")
+			}
+		}
+	}
+	missing := func(point, name, why string) {
+		if !slices.Contains(points[point], name) {
+			report(p.at+".plugins."+point, why)
+		}
+	}
+	missing("postFilter", preemption, "a profile that does not preempt: it has no "+preemption+" there")
+	missing("preEnqueue", preemption, "preemption whose preemptor is queued meanwhile: "+preemption+" is not enabled there")
+	missing("preEnqueue", gates, "pods with scheduling gates that are scheduled: "+gates+" is not enabled there")
+	if slices.Contains(points["filter"], devices) {
+		missing("postFilter", devices, devices+" that gives back no devices: it is not enabled there")
+	}
+	inBoth := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return !slices.Contains(known, name) || !inPlace["preFilter"](name) || !inPlace["filter"](name)
+		})
+	}
+	before, there := inBoth(points["preFilter"]), inBoth(points["filter"])
+	for _, name := range known {
+		switch had, has := slices.Contains(before, name), slices.Contains(there, name); {
+		case had && !has:
+			report(p.at+".plugins.filter", name+" that is enabled at preFilter only")
+		case has && !had:
+			report(p.at+".plugins.preFilter", name+" that is enabled at filter only")
+		}
+	}
+	slices.Sort(known)
+	if sorted := slices.Sorted(slices.Values(before)); slices.Equal(sorted, slices.Sorted(slices.Values(there))) && !slices.Equal(before, there) {
+		report(p.at+".plugins.preFilter", "plugins in another order than at filter")
+	}
+}
+
+// onlyScores tells whether a plugin that comes with the scheduler, and that is no filter plugin, has no say in
+// decisions.
+func onlyScores(name string) bool {
+	return slices.Contains([]string{"PrioritySort", "DefaultBinder", "ImageLocality", "NodeResourcesBalancedAllocation"}, name)
+}
+
+func (p *Profile) ofArguments(pod *v1.Pod, report func(field, why string)) {
+	var spread struct {
+		DefaultConstraints []v1.TopologySpreadConstraint `json:"defaultConstraints"`
+	}
+	if path, ok := p.args("PodTopologySpread", &spread); ok && len(pod.Spec.TopologySpreadConstraints) == 0 {
+		for i, c := range spread.DefaultConstraints {
+			if c.WhenUnsatisfiable == v1.DoNotSchedule {
+				report(fmt.Sprintf("%s.defaultConstraints[%d]", path, i), "constraints that pods of services and workloads have by default")
+			}
+		}
+	}
+	var patience struct {
+		FilterTimeout *metav1.Duration `json:"filterTimeout"`
+	}
+	if path, ok := p.args(devices, &patience); ok && patience.FilterTimeout != nil && patience.FilterTimeout.Duration != defaultFilterTimeout {
+		report(path+".filterTimeout", "a filter that gives up after some time")
+	}
+}
+
+// defaultFilterTimeout is that of DynamicResources (kube-scheduler/config/v1/types_pluginargs.go:218@v0.37.1).
+const defaultFilterTimeout = 10 * time.Second
+
+// interested tells whether an extender is asked about a pod: about all if it manages no resource, else about those
+// that request one of its own (config/v1/types.go@v0.37.1, Extender.ManagedResources).
+func (e *extender) interested(pod *v1.Pod) bool {
+	its := func(c v1.Container) bool {
+		for _, r := range e.ManagedResources {
+			_, requested := c.Resources.Requests[v1.ResourceName(r.Name)]
+			_, limited := c.Resources.Limits[v1.ResourceName(r.Name)]
+			if requested || limited {
+				return true
+			}
+		}
+		return false
+	}
+	return len(e.ManagedResources) == 0 || slices.ContainsFunc(pod.Spec.Containers, its) || slices.ContainsFunc(pod.Spec.InitContainers, its)
+}
+
+// Fields are the fields of u, without what is about objects: for people.
+func Fields(u model.Unmodelled) []string {
+	var fields []string
+	for _, f := range u {
+		fields = append(fields, strings.TrimPrefix(f.Field, "configuration.")+": "+f.Why)
+	}
+	return fields
+}
