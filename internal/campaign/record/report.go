@@ -201,7 +201,11 @@ func (s *State) Report(dir string) *Report {
 		if pinned && !known && p.OfGroups() {
 			continue // no cluster has groups
 		}
-		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
+		quota := p.Quota
+		if s.Config.Configuration != "" && stats.Exercised[p.Name] == 0 {
+			quota = 0 // the configuration may leave no way to it
+		}
+		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], quota})
 	}
 	r.Reached = reached(stats, s.Config.groupsInTimelines())
 	for _, plugin := range answers.FilterPlugins() {
