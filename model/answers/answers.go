@@ -123,6 +123,11 @@ func (r *Rules) In(c *model.Cluster) *Rules {
 	return r
 }
 
+// NeverPreempts tells whether the profile of the preemptor is configured so.
+func (s *Set) NeverPreempts() bool {
+	return s.rules.profile != nil && !s.rules.profile.Preempts(s.rules.defaults)
+}
+
 func (r *Rules) configured(s model.Settings, preemptor *v1.Pod) *Rules {
 	profile := configuration.Of(s, preemptor.Spec.SchedulerName)
 	if profile == nil || r.profile != nil {
@@ -130,7 +135,21 @@ func (r *Rules) configured(s model.Settings, preemptor *v1.Pod) *Rules {
 	}
 	out := r.Clone()
 	out.profile, out.defaults, out.Plugins = profile, r.Plugins, profile.Plugins(r.Plugins)
+	out.PreFilter = profile.PreFilter(r.PreFilter, r.Plugins)
+	if !profile.Preempts(r.Plugins) {
+		out.Then = append(slices.Clone(r.Then), preemptsNothing)
+	}
 	return out
+}
+
+// DoesNotPreempt is why a pod may not preempt whose profile does not.
+const DoesNotPreempt = "not eligible: its profile has no DefaultPreemption at postFilter"
+
+// preemptsNothing is what a profile without DefaultPreemption makes of a decision.
+func preemptsNothing(d *model.Decision) {
+	if d.Eligible != nil {
+		d.Eligible, d.PostFilterError, d.PotentialNodes, d.NumCandidates = &model.Eligibility{Reason: DoesNotPreempt}, "", nil, 0
+	}
 }
 
 // Of is Decide for a cycle that is made ready and wholly modelled. The error is a model.Unmodelled if the scheduler
@@ -170,12 +189,11 @@ func (r *Rules) UnmodelledIn(c *model.Cluster) (u model.Unmodelled) {
 		return nil
 	}
 	for _, p := range c.Preemptors() {
-		r.profile.Unmodelled(p, r.defaults, func(object, field, why string) {
-			f := model.UnmodelledField{Object: object, Field: field, Why: why}
+		for _, f := range r.profile.Unmodelled(p, r.defaults) {
 			if !slices.Contains(u, f) {
 				u = append(u, f)
 			}
-		})
+		}
 	}
 	return u
 }

@@ -1,10 +1,12 @@
 package configuration
 
 import (
+	"cmp"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 )
@@ -27,6 +29,37 @@ func (p *Profile) Plugins(plugins []filter.Plugin) []filter.Plugin {
 		out = variant.On(out, "NodeResourcesFit", ignore(ignored))
 	}
 	return out
+}
+
+// PreFilter is a step before, with the plugins asked in the order that they have at preFilter, given the default filter
+// plugins.
+func (p *Profile) PreFilter(before func(cy *model.Cycle) model.PreFiltered, plugins []filter.Plugin) func(cy *model.Cycle) model.PreFiltered {
+	first := p.enabled("preFilter", defaults(plugins))
+	return func(cy *model.Cycle) model.PreFiltered {
+		asked, algorithm := *cy, *cy.Algorithm
+		algorithm.Plugins = slices.Clone(cy.Plugins)
+		slices.SortStableFunc(algorithm.Plugins, func(a, b filter.Plugin) int {
+			return cmp.Compare(slices.Index(first, a.Name()), slices.Index(first, b.Name()))
+		})
+		asked.Algorithm = &algorithm
+		all := before(&asked)
+		all.Sort(func(plugin string) int {
+			return slices.IndexFunc(cy.Plugins, func(f filter.Plugin) bool { return f.Name() == plugin })
+		})
+		return all
+	}
+}
+
+// Preempts tells whether the profile preempts, given the default filter plugins: whether DefaultPreemption is
+// enabled at postFilter.
+func (p *Profile) Preempts(plugins []filter.Plugin) bool {
+	return slices.Contains(p.enabled("postFilter", defaults(plugins)), preemption)
+}
+
+// Asks tells whether the profile has any plugin at postFilter. Without, a pod that fits nowhere loses its
+// nomination (schedule_one.go:290@v1.37.1, schedulingAlgorithm).
+func (p *Profile) Asks(plugins []filter.Plugin) bool {
+	return len(p.enabled("postFilter", defaults(plugins))) > 0
 }
 
 // addAffinity makes a NodeAffinity that wants nodes to match one of the terms, besides what the pod asks for

@@ -3,7 +3,6 @@ package configuration
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -15,18 +14,25 @@ import (
 
 // Unmodelled reports what of the profile could change a decision about the pod and is not modelled. What
 // only scores nodes, and what happens once a pod has a node, does not matter.
-func (p *Profile) Unmodelled(pod *v1.Pod, plugins []filter.Plugin, report filter.Report) {
-	p.ofPoints(plugins, func(field, why string) { report("scheduler", "configuration."+field, why) })
-	p.ofArguments(pod, func(field, why string) { report("scheduler", "configuration."+field, why) })
+func (p *Profile) Unmodelled(pod *v1.Pod, plugins []filter.Plugin) (u model.Unmodelled) {
+	report := func(field, why string) { u.Add("scheduler", "configuration."+field, why) }
+	p.ofPoints(plugins, report)
+	if !p.Preempts(plugins) && len(pod.Spec.ResourceClaims) > 0 {
+		report(p.at+".plugins.postFilter", "a profile that does not preempt, and gives back devices")
+	}
+	p.ofArguments(pod, report)
 	for i, e := range p.file.Extenders {
 		for _, verb := range [][2]string{{"filterVerb", e.FilterVerb}, {"preemptVerb", e.PreemptVerb}, {"bindVerb", e.BindVerb}} {
 			if verb[1] != "" && e.interested(pod) {
-				report("scheduler", fmt.Sprintf("configuration.extenders[%d].%s", i, verb[0]), "what an extender answers over the network")
+				u = append(u, model.UnmodelledField{Object: "scheduler", Field: fmt.Sprintf("configuration.extenders[%d].%s", i, verb[0]),
+					Why: "what an extender answers over the network", Chance: true})
 			}
 		}
 	}
+	return u
 }
 
+// ofPoints reports what is enabled at the extension points that decide.
 func (p *Profile) ofPoints(plugins []filter.Plugin, report func(field, why string)) {
 	known := defaults(plugins)
 	points := map[string][]string{}
@@ -43,10 +49,11 @@ func (p *Profile) ofPoints(plugins []filter.Plugin, report func(field, why strin
 			report(p.at+".plugins."+point, why)
 		}
 	}
-	missing("postFilter", preemption, "a profile that does not preempt: it has no "+preemption+" there")
-	missing("preEnqueue", preemption, "preemption whose preemptor is queued meanwhile: "+preemption+" is not enabled there")
+	if slices.Contains(points["postFilter"], preemption) {
+		missing("preEnqueue", preemption, "preemption whose preemptor is queued meanwhile: "+preemption+" is not enabled there")
+	}
 	missing("preEnqueue", gates, "pods with scheduling gates that are scheduled: "+gates+" is not enabled there")
-	if slices.Contains(points["filter"], devices) {
+	if slices.Contains(points["filter"], devices) && slices.Contains(points["postFilter"], preemption) {
 		missing("postFilter", devices, devices+" that gives back no devices: it is not enabled there")
 	}
 	inBoth := func(names []string) []string {
@@ -63,10 +70,6 @@ func (p *Profile) ofPoints(plugins []filter.Plugin, report func(field, why strin
 			report(p.at+".plugins.preFilter", name+" that is enabled at filter only")
 		}
 	}
-	slices.Sort(known)
-	if sorted := slices.Sorted(slices.Values(before)); slices.Equal(sorted, slices.Sorted(slices.Values(there))) && !slices.Equal(before, there) {
-		report(p.at+".plugins.preFilter", "plugins in another order than at filter")
-	}
 }
 
 // onlyScores tells whether a plugin that comes with the scheduler, and that is no filter plugin, has no say in
@@ -75,6 +78,7 @@ func onlyScores(name string) bool {
 	return slices.Contains([]string{"PrioritySort", "DefaultBinder", "ImageLocality", "NodeResourcesBalancedAllocation"}, name)
 }
 
+// ofArguments reports what is in the arguments of plugins.
 func (p *Profile) ofArguments(pod *v1.Pod, report func(field, why string)) {
 	var spread struct {
 		DefaultConstraints []v1.TopologySpreadConstraint `json:"defaultConstraints"`
@@ -111,13 +115,4 @@ func (e *extender) interested(pod *v1.Pod) bool {
 		return false
 	}
 	return len(e.ManagedResources) == 0 || slices.ContainsFunc(pod.Spec.Containers, its) || slices.ContainsFunc(pod.Spec.InitContainers, its)
-}
-
-// Fields are the fields of u, without what is about objects: for people.
-func Fields(u model.Unmodelled) []string {
-	var fields []string
-	for _, f := range u {
-		fields = append(fields, strings.TrimPrefix(f.Field, "configuration.")+": "+f.Why)
-	}
-	return fields
 }

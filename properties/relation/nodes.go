@@ -93,6 +93,9 @@ var addingImportantPod = relation{
 	lies:   []string{"pods are counted", "important pods are counted"},
 	vary: func(s *properties.Subject, random *rand.Rand) *variation {
 		useless := uselessNodes(s)
+		if len(s.Cluster.Settings.Configuration) > 0 {
+			return nil // it may have the filters in another order
+		}
 		if len(useless) == 0 || s.OtherNodesMatter() || judgedLate(s.Cluster) {
 			return nil
 		}
@@ -149,6 +152,9 @@ var removingUselessNode = relation{
 	lies:    []string{"nodes are counted"},
 	vary: func(s *properties.Subject, random *rand.Rand) *variation {
 		useless := slices.DeleteFunc(uselessNodes(s), func(name string) bool { return name == s.Cluster.Preemptor.Status.NominatedNodeName })
+		if len(s.Cluster.Settings.Configuration) > 0 {
+			return nil // it may have the filters in another order
+		}
 		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || s.OtherNodesMatter() {
 			return nil
 		}
