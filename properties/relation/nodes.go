@@ -18,9 +18,9 @@ import (
 
 // judgedLate tells whether a filter after NodeResourcesFit may fail the pod. Such a
 // failure shows only where there is room. So with more room, or less, a node may
-// fail for another reason, for good or not.
+// fail for another reason, for good or not. A configuration may put any filter there.
 func judgedLate(c *model.Cluster) bool {
-	return len(filter.NeededFeatures(c.Preemptor)) > 0 || usesDevices(c)
+	return len(c.Settings.Configuration) > 0 || len(filter.NeededFeatures(c.Preemptor)) > 0 || usesDevices(c)
 }
 
 // usesDevices tells whether the preemptor uses devices, by resource claims or by
@@ -93,9 +93,6 @@ var addingImportantPod = relation{
 	lies:   []string{"pods are counted", "important pods are counted"},
 	vary: func(s *properties.Subject, random *rand.Rand) *variation {
 		useless := uselessNodes(s)
-		if len(s.Cluster.Settings.Configuration) > 0 {
-			return nil // it may have the filters in another order
-		}
 		if len(useless) == 0 || s.OtherNodesMatter() || judgedLate(s.Cluster) {
 			return nil
 		}
@@ -152,9 +149,6 @@ var removingUselessNode = relation{
 	lies:    []string{"nodes are counted"},
 	vary: func(s *properties.Subject, random *rand.Rand) *variation {
 		useless := slices.DeleteFunc(uselessNodes(s), func(name string) bool { return name == s.Cluster.Preemptor.Status.NominatedNodeName })
-		if len(s.Cluster.Settings.Configuration) > 0 {
-			return nil // it may have the filters in another order
-		}
 		if len(useless) == 0 || len(s.Cluster.Nodes) < 2 || s.OtherNodesMatter() {
 			return nil
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
@@ -41,7 +40,7 @@ func ReadConfiguration(data []byte) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := validate(cfg); err != nil {
+	if err := validate(cfg, data); err != nil {
 		return nil, err
 	}
 	return yaml.YAMLToJSON(data)
@@ -61,56 +60,56 @@ func decode(data []byte) (*config.KubeSchedulerConfiguration, error) {
 	return cfg, nil
 }
 
-// validate is upstream's validation, and that all plugins that are enabled are there: upstream
-// finds out about that when it makes a scheduler.
-func validate(cfg *config.KubeSchedulerConfiguration) error {
-	var all []error
+// validate is upstream's validation, and that all plugins that are enabled are there: upstream finds out about
+// that when it makes a scheduler.
+func validate(cfg *config.KubeSchedulerConfiguration, data []byte) error {
+	var words []string
 	if wrong := validation.ValidateKubeSchedulerConfiguration(cfg); wrong != nil {
-		all = append(all, wrong.Errors()...)
+		for _, err := range wrong.Errors() {
+			words = append(words, err.Error())
+		}
 	}
-	known := slices.Sorted(maps.Keys(frameworkplugins.NewInTreeRegistry()))
-	for i := range cfg.Profiles {
-		for point, set := range pluginSets(cfg.Profiles[i].Plugins) {
-			path := field.NewPath("profiles").Index(i).Child("plugins", point, "enabled")
+	// Upstream says that there are two profiles of one name, and not which name (validation.go:64@v1.37.1,
+	// ValidateKubeSchedulerConfiguration).
+	words = slices.DeleteFunc(words, func(word string) bool { return strings.HasSuffix(word, "Duplicate value: {}") })
+	seen := map[string]bool{}
+	for i, p := range cfg.Profiles {
+		if seen[p.SchedulerName] {
+			words = append(words, fmt.Sprintf("profiles[%d].schedulerName: Duplicate value: %q: each profile needs a name of its own", i, p.SchedulerName))
+		}
+		seen[p.SchedulerName] = true
+	}
+	words = append(words, missingPlugins(data)...)
+	if slices.Sort(words); len(words) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(slices.Compact(words), "\n"))
+}
+
+// missingPlugins are those that a file enables and that there are not, by their places in the file.
+func missingPlugins(data []byte) (missing []string) {
+	var file struct {
+		Profiles []struct {
+			Plugins map[string]struct {
+				Enabled []struct{ Name string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(data, &file); err != nil {
+		return nil // it was decoded before
+	}
+	known := frameworkplugins.NewInTreeRegistry()
+	for i, profile := range file.Profiles {
+		for point, set := range profile.Plugins {
 			for j, p := range set.Enabled {
-				if !slices.Contains(known, p.Name) {
-					all = append(all, field.NotSupported(path.Index(j).Child("name"), p.Name, known))
+				if known[p.Name] == nil {
+					missing = append(missing, fmt.Sprintf("profiles[%d].plugins.%s.enabled[%d].name: this kube-scheduler has no plugin %q; it has %s",
+						i, point, j, p.Name, strings.Join(slices.Sorted(maps.Keys(known)), ", ")))
 				}
 			}
 		}
 	}
-	var words []string
-	for _, err := range all {
-		if !slices.Contains(words, err.Error()) {
-			words = append(words, err.Error())
-		}
-	}
-	if len(words) == 0 {
-		return nil
-	}
-	slices.Sort(words)
-	return errors.New(strings.Join(words, "\n"))
-}
-
-// pluginSets are the plugins of a profile by the extension point.
-func pluginSets(p *config.Plugins) map[string]config.PluginSet {
-	sets := map[string]config.PluginSet{}
-	if p == nil {
-		return sets
-	}
-	// The versioned type has the names of the points as its users write them.
-	versioned := configv1.Plugins{}
-	if err := scheme.Scheme.Convert(p, &versioned, nil); err != nil {
-		return sets
-	}
-	data, err := json.Marshal(versioned)
-	if err == nil {
-		err = json.Unmarshal(data, &sets)
-	}
-	if err != nil {
-		panic(err) // it is plain data
-	}
-	return sets
+	return missing
 }
 
 // unknownField is how the strict decoder names a field that there is not.

@@ -237,7 +237,9 @@ func (r *Report) judge() {
 		r.Broken = append(r.Broken, fmt.Sprintf("the canary never lied about any of %d timelines", r.Timelines))
 	}
 	if preempting := r.Outcomes[0].Clusters; c.Lies == 0 && preempting > 0 {
-		if r.Clusters >= CanaryEvery*BlockSize {
+		if r.Config.Configuration != "" {
+			r.Inconclusive = append(r.Inconclusive, "the canary has not lied: it takes a preemption that is modelled, and with this configuration there may be none")
+		} else if r.Clusters >= CanaryEvery*BlockSize {
 			r.Broken = append(r.Broken, fmt.Sprintf("the canary never lied, although %d clusters preempt", preempting))
 		} else {
 			r.Inconclusive = append(r.Inconclusive, "the canary has not lied yet")
