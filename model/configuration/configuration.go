@@ -137,7 +137,7 @@ func (p *Profile) enabled(point string, defaults []string) []string {
 	}
 	var first, last []string
 	for _, e := range here.Enabled {
-		if slices.Contains(everywhere, e.Name) {
+		if slices.Contains(everywhere, e.Name) && !named(here.Disabled, e.Name) {
 			first = append(first, e.Name)
 		} else {
 			last = append(last, e.Name)

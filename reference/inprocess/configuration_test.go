@@ -175,15 +175,17 @@ func TestExtenderOverTLS(t *testing.T) {
 	assert.Equal(t, "runs on n0", does)
 	assert.Equal(t, 1, asked["filter"])
 
-	o, does = decides(t, fullNodes(4, configuredBy(t, extender(map[string]any{"insecure": false}))))
+	o, does = decides(t, fullNodes(4, configuredBy(t, extender(map[string]any{"caData": ca, "serverName": "other.invalid"}))))
 	assert.Equal(t, "waits", does)
 	assert.Contains(t, o.PostFilterMessage, "certificate")
 }
 
 // An extender that takes long is no standstill of the scheduler.
 func TestSlowExtender(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	over := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
 	defer server.Close()
+	defer close(over)
 	o, does := decides(t, fullNodes(1, configuredBy(t, `extenders: [{urlPrefix: "`+server.URL+`", preemptVerb: preempt, httpTimeout: 3s}]`)))
 	assert.Nil(t, o.Crash)
 	assert.Equal(t, "waits", does)
