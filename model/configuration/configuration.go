@@ -88,6 +88,11 @@ func read(text json.RawMessage) *file {
 	return f
 }
 
+// Extended tells whether the settings configure extenders that are asked over the network.
+func Extended(s model.Settings) bool {
+	return len(s.Configuration) > 0 && len(read(s.Configuration).Extenders) > 0
+}
+
 // args reads the arguments of a plugin, and tells whether there are any.
 func (p *Profile) args(plugin string, into any) (path string, ok bool) {
 	for _, c := range p.of.PluginConfig {
@@ -103,6 +108,7 @@ const (
 	preemption = "DefaultPreemption"
 	gates      = "SchedulingGates"
 	devices    = "DynamicResources"
+	volumes    = "VolumeBinding"
 	all        = "*"
 )
 
@@ -114,6 +120,7 @@ var inPlace = map[string]func(name string) bool{
 	},
 	"filter":     func(name string) bool { return name != gates && name != preemption },
 	"postFilter": func(name string) bool { return name == preemption || name == devices },
+	"reserve":    func(name string) bool { return name == volumes || name == devices },
 }
 
 // enabled are the plugins at an extension point, in the order in which they are asked, given the

@@ -62,6 +62,13 @@ func (p *Profile) Asks(plugins []filter.Plugin) bool {
 	return len(p.enabled("postFilter", defaults(plugins))) > 0
 }
 
+// Binds tells whether the profile can bind a pod, given the default filter plugins. VolumeBinding fails at reserve where
+// it noted nothing at preFilter (volumebinding/volume_binding.go:528@v1.37.1, Reserve).
+func (p *Profile) Binds(plugins []filter.Plugin) bool {
+	known := defaults(plugins)
+	return !slices.Contains(p.enabled("reserve", known), volumes) || slices.Contains(p.enabled("preFilter", known), volumes)
+}
+
 // addAffinity makes a NodeAffinity that wants nodes to match one of the terms, besides what the pod asks for
 // (kube-scheduler/config/v1/types_pluginargs.go:184@v0.37.1, NodeAffinityArgs.AddedAffinity).
 func addAffinity(terms []v1.NodeSelectorTerm) variant.OfPlugin {

@@ -20,6 +20,9 @@ func (p *Profile) Unmodelled(pod *v1.Pod, plugins []filter.Plugin) (u model.Unmo
 	if !p.Preempts(plugins) && len(pod.Spec.ResourceClaims) > 0 {
 		report(p.at+".plugins.postFilter", "a profile that does not preempt, and gives back devices")
 	}
+	if !p.Binds(plugins) {
+		report(p.at+".plugins.reserve", "pods that fit and cannot be bound: "+volumes+" is not enabled at preFilter")
+	}
 	p.ofArguments(pod, report)
 	for i, e := range p.file.Extenders {
 		for _, verb := range [][2]string{{"filterVerb", e.FilterVerb}, {"preemptVerb", e.PreemptVerb}, {"bindVerb", e.BindVerb}} {
