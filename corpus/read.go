@@ -38,9 +38,8 @@ type Stream struct {
 	Dump *model.Cluster
 	// About is what the dump says of itself, or what whoever read its cluster does.
 	About AboutDump
-
-	file      string // that it was read from
-	groupNote string // the one of Notes that is about pod groups
+	// File is the name of the stream that a dump was read from.
+	File string
 }
 
 // NotGiven lists what the preemptor of a cluster that is made from the Dump depends on, and the
@@ -81,7 +80,9 @@ func named(name string) func(*Stream, error) (*Stream, error) {
 		for _, c := range s.Cases {
 			c.File = name
 		}
-		s.file = name
+		if s.Dump != nil {
+			s.File = name
+		}
 		if len(s.Cases) == 0 {
 			s.Idle = []string{name}
 		}
@@ -367,11 +368,13 @@ func (s *Stream) divide(cluster model.Cluster) {
 		s.Cases = append(s.Cases, &Case{Name: root, Cluster: &question})
 	}
 	if len(groups) > 0 {
-		s.groupNote = fmt.Sprintf("%s to be scheduled as a whole, with %s on",
-			words.Plural(len(groups), "pod group"), strings.Join(slices.Sorted(maps.Keys(gated.Settings.FeatureGates)), ", "))
-		s.Notes = append(s.Notes, s.groupNote)
+		s.Notes = append(s.Notes, fmt.Sprintf("%s%s, with %s on",
+			words.Plural(len(groups), "pod group"), asAWhole, strings.Join(slices.Sorted(maps.Keys(gated.Settings.FeatureGates)), ", ")))
 	}
 }
+
+// asAWhole is in the note about pod groups.
+const asAWhole = " to be scheduled as a whole"
 
 // Configure has the scheduler configured by a KubeSchedulerConfiguration, as JSON, in all that was
 // read: see model.Settings.Under. The pods of a dump that wait are then those that wait for one
@@ -381,9 +384,9 @@ func (s *Stream) Configure(configuration json.RawMessage, flags string) {
 		return
 	}
 	if s.Dump != nil {
-		cluster, file := *s.Dump, s.file
+		cluster, file := *s.Dump, s.File
 		cluster.Settings = model.Settings{Configuration: configuration}
-		s.Notes = slices.DeleteFunc(s.Notes, func(note string) bool { return note == s.groupNote })
+		s.Notes = slices.DeleteFunc(s.Notes, func(note string) bool { return strings.Contains(note, asAWhole) })
 		s.divide(cluster)
 		for _, c := range s.Cases {
 			c.File = file
@@ -393,7 +396,7 @@ func (s *Stream) Configure(configuration json.RawMessage, flags string) {
 		}
 	}
 	for _, c := range s.Cases {
-		c.Flags = flags
+		c.Flags, c.Expect, c.Finding = flags, nil, nil // these are of the case as it was
 		c.Cluster.Settings = c.Cluster.Settings.Under(configuration)
 		if c.Timeline != nil {
 			c.Timeline.Cluster.Settings = c.Cluster.Settings

@@ -197,7 +197,7 @@ func TestFiltersOfProfiles(t *testing.T) {
 	names := answers.FilterPlugins()
 	source := rand.New(rand.NewPCG(1, 2))
 	some := func(most int) (list []map[string]string) {
-		for _, i := range source.Perm(len(names))[:source.IntN(most + 1)] {
+		for _, i := range source.Perm(len(names))[:source.IntN(most+1)] {
 			list = append(list, map[string]string{"name": names[i]})
 		}
 		return list
