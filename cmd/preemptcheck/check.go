@@ -93,6 +93,7 @@ and no scheduler can run them; else 0.`,
   preemptcheck check --reference all corpus/cases`,
 	}
 	in.ClusterFlags(cmd)
+	flags.Config(cmd, &in.Configuration)
 	flags.AutoReference(cmd, &scheduler)
 	cmd.Flag("reference").Usage += "; several after commas, or all"
 	flags.Class(cmd, &classes, "pass over known findings of other classes")

@@ -87,6 +87,7 @@ was given could not be compared, or none at all could; else 0.`,
 	flags.Timelines(cmd, &timelines, 10)
 	flags.Seed(cmd, &o.Seed)
 	flags.Gates(cmd, &gates)
+	flags.Config(cmd, &in.Configuration)
 	flags.Workers(cmd, &o.Workers)
 	terminal.OutputFlag(cmd, &output, terminal.Markdown, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -132,7 +133,9 @@ was given could not be compared, or none at all could; else 0.`,
 			}
 		} else {
 			gates = cmp.Or(gates, record.Ungrouped) // few releases know pod groups
-			o.Generate = func(seed, n uint64) *model.Cluster { return campaign.Generate(seed, n, gates) }
+			o.Generate = func(seed, n uint64) *model.Cluster {
+				return campaign.Generate(seed, n, gates, string(in.Configuration.JSON))
+			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", o.Seed)
 		}
 		if o.Generate == nil && slices.ContainsFunc(o.Cases, func(c *corpus.Case) bool { return c.Timeline != nil }) || o.Generate != nil && timelines > 0 {
@@ -150,12 +153,12 @@ was given could not be compared, or none at all could; else 0.`,
 				if !campaign.HasTimeline(o.Seed, n, timelines) {
 					return nil, nil
 				}
-				return campaign.GenerateTimeline(o.Seed, n, record.Ungrouped) // few releases run pod groups
+				return campaign.GenerateTimeline(o.Seed, n, record.Ungrouped, string(in.Configuration.JSON)) // few releases run pod groups
 			}
 		}
 		progress := terminal.NewProgress(cmd.ErrOrStderr())
-		o.ReproduceTimeline = reproduceTimeline(&o)
-		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(sides) > 2, &o, gates), reproduceDiff(&o, gates), progress.Show
+		o.ReproduceTimeline = reproduceTimeline(&o, in.Configuration.Flag())
+		o.Command, o.Reproduce, o.Progress = diffCommand(from, to, len(sides) > 2, &o, gates)+in.Configuration.Flag(), reproduceDiff(&o, gates, in.Configuration.Flag()), progress.Show
 		r, err := diff.Run(cmd.Context(), sides, &o)
 		progress.Finish()
 		if err != nil {
@@ -271,18 +274,18 @@ func diffCommand(from, to string, each bool, o *diff.Options, gates record.Gates
 }
 
 // reproduceTimeline makes the command lines that compare on one generated timeline again.
-func reproduceTimeline(o *diff.Options) func(from, to release.Release, n uint64) string {
+func reproduceTimeline(o *diff.Options, configured string) func(from, to release.Release, n uint64) string {
 	return func(from, to release.Release, n uint64) string {
-		return fmt.Sprintf("%s generate --timeline --seed %d --first %d%s | %[1]s diff --from %[5]s --to %[6]s -", program(), o.Seed, n, record.Ungrouped.Flag(), from, to)
+		return fmt.Sprintf("%s generate --timeline --seed %d --first %d%s | %[1]s diff --from %[5]s --to %[6]s -", program(), o.Seed, n, record.Ungrouped.Flag()+configured, from, to)
 	}
 }
 
 // reproduceDiff makes the command lines that compare on one cluster again.
-func reproduceDiff(o *diff.Options, gates record.Gates) func(from, to release.Release, n uint64) string {
+func reproduceDiff(o *diff.Options, gates record.Gates, configured string) func(from, to release.Release, n uint64) string {
 	return func(from, to release.Release, n uint64) string {
 		command := fmt.Sprintf("diff --from %s --to %s", from, to)
 		if o.Generate != nil {
-			return fmt.Sprintf("%s generate%s --seed %d --first %d | %[1]s %[5]s -", program(), gates.Flag(), o.Seed, n, command)
+			return fmt.Sprintf("%s generate%s --seed %d --first %d | %[1]s %[5]s -", program(), gates.Flag()+configured, o.Seed, n, command)
 		}
 		return commandFor(command, inprocess.Version, o.Cases[n])
 	}

@@ -66,6 +66,7 @@ cluster, as FILE is; all others are what comes.`,
 	}
 	in.ClusterFlags(cmd)
 	cmd.Flags().Lookup("filename").Usage = "manifests of what is to come, or a cluster: file, directory, or - for standard input"
+	flags.Config(cmd, &in.Configuration)
 	flags.AutoReference(cmd, &reference)
 	terminal.OutputFlag(cmd, &output, terminal.HTML)
 	cmd.Flags().IntVar(&nodes, "nodes", 10, "how many candidates to show, the best first")

@@ -73,6 +73,7 @@ input. Without it the live cluster is read.`,
 	cmd.Flags().StringVar(&f.witness, "witness", "", "with --workload: print a case with the pod of this priority `CLASS` that takes most of it")
 	requestsFlag(cmd, &f.options.Requests)
 	cmd.Flags().StringVar(&f.reference, "reference", source.Auto, "the release whose documentation and known findings count; auto is the nearest to that of a live cluster, else "+inprocess.Version)
+	flags.Config(cmd, &f.Configuration)
 	flags.Before(cmd, func() error {
 		if f.workload != "" && f.output == terminal.HTML {
 			return errors.New("--workload: html is of all workloads; leave one of the two out")
@@ -148,7 +149,7 @@ func (f *exposureFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	f.from, report.File = where(cmd, append(args, f.Files...)), strings.Join(append(args, f.Files...), " ")
+	f.from, report.File = f.Configuration.Flag()+where(cmd, append(args, f.Files...)), strings.Join(append(args, f.Files...), " ")
 	if f.workload == "" {
 		return f.print(cmd, report)
 	}

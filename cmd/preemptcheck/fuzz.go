@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -68,6 +69,8 @@ tell, or is broken; else 0.`,
 	flags.Timelines(cmd, &config.Timelines, 10)
 	flags.Seed(cmd, &config.Seed)
 	flags.Gates(cmd, &config.FeatureGates)
+	var configuration source.Configuration
+	flags.Config(cmd, &configuration)
 	flags.Reference(cmd, &config.Reference)
 	reportFlags(cmd, &reported)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -76,6 +79,7 @@ tell, or is broken; else 0.`,
 			return fmt.Errorf("--shard: %w", err)
 		}
 		config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
+		config.Configuration, config.ConfigurationFile = string(configuration.JSON), configuration.File
 		if o.Resume {
 			if err := resumed(cmd, o.Dir, &config); err != nil {
 				return err
@@ -199,6 +203,10 @@ func resumed(cmd *cobra.Command, dir string, config *record.Config) error {
 		"filters":   func() { config.Filters = s.Config.Filters },
 		"contracts": func() { config.Contracts = s.Config.Contracts },
 		"timelines": func() { config.Timelines = s.Config.Timelines },
+
+		"config": func() {
+			config.Configuration, config.ConfigurationFile = s.Config.Configuration, s.Config.ConfigurationFile
+		},
 
 		"feature-gates": func() { config.FeatureGates = s.Config.FeatureGates },
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 )
 
 func newGenerate() *cobra.Command {
@@ -17,6 +18,7 @@ func newGenerate() *cobra.Command {
 	var dir string
 	var timeline bool
 	var gates record.Gates
+	var configuration source.Configuration
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write generated clusters as YAML cases",
@@ -26,7 +28,7 @@ func newGenerate() *cobra.Command {
 				return errors.New("-n: more than one case needs --out, because a stream holds just one")
 			}
 			for n := first; n-first < count && cmd.Context().Err() == nil; n++ {
-				c, err := generated(seed, n, timeline, gates)
+				c, err := generated(seed, n, timeline, gates, configuration)
 				if err != nil {
 					return err
 				}
@@ -48,24 +50,25 @@ func newGenerate() *cobra.Command {
 	cmd.Flags().BoolVar(&timeline, "timeline", false, "generate timelines: clusters, and what happens to them")
 	flags.Seed(cmd, &seed)
 	flags.Gates(cmd, &gates)
+	flags.Config(cmd, &configuration)
 	return cmd
 }
 
 // generated is the cluster, or the timeline, of a number.
-func generated(seed, n uint64, timeline bool, gates record.Gates) (*corpus.Case, error) {
+func generated(seed, n uint64, timeline bool, gates record.Gates, configuration source.Configuration) (*corpus.Case, error) {
 	c := &corpus.Case{
 		Name:   fmt.Sprintf("generated-%d-%d", seed, n),
-		Origin: fmt.Sprintf("preemptcheck generate --seed %d --first %d%s", seed, n, gates.Flag()),
+		Origin: fmt.Sprintf("preemptcheck generate --seed %d --first %d%s", seed, n, gates.Flag()+configuration.Flag()),
 	}
 	if !timeline {
-		c.Cluster = campaign.Generate(seed, n, gates)
+		c.Cluster = campaign.Generate(seed, n, gates, string(configuration.JSON))
 		return c, nil
 	}
-	t, err := campaign.GenerateTimeline(seed, n, gates)
+	t, err := campaign.GenerateTimeline(seed, n, gates, string(configuration.JSON))
 	if err != nil {
 		return nil, err
 	}
-	c.Origin = fmt.Sprintf("preemptcheck generate --timeline --seed %d --first %d%s", seed, n, gates.Flag())
+	c.Origin = fmt.Sprintf("preemptcheck generate --timeline --seed %d --first %d%s", seed, n, gates.Flag()+configuration.Flag())
 	c.Cluster, c.Timeline = t.Cluster, t
 	return c, nil
 }

@@ -59,6 +59,7 @@ could not be read.`,
 	cmd.Flags().Uint64Var(&classes, "classes", 100_000, "how many classes of smaller clusters to search at most; 0 is no search")
 	flags.Workers(cmd, &workers)
 	cmd.Flags().StringVar(&dir, "out", "", "directory to save the case in; it is created when it is needed")
+	flags.Config(cmd, &in.Configuration)
 	flags.AutoReference(cmd, &scheduler)
 	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -15,9 +16,11 @@ import (
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -73,6 +76,8 @@ Exit status: 1 if something new was found; else 0.`,
 	flags.Workers(cmd, &o.Workers)
 	flags.Seed(cmd, &config.Seed)
 	flags.Gates(cmd, &config.FeatureGates)
+	var configuration source.Configuration
+	flags.Config(cmd, &configuration)
 	flags.Reference(cmd, &config.Reference)
 	reportFlags(cmd, &reported)
 	cmd.RunE = func(cmd *cobra.Command, names []string) (err error) {
@@ -80,6 +85,7 @@ Exit status: 1 if something new was found; else 0.`,
 			return fmt.Errorf("--shard: %w", err)
 		}
 		config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
+		config.Configuration, config.ConfigurationFile = string(configuration.JSON), configuration.File
 		config.Contracts, config.PluginsAlone, config.Plugins = 1, true, strings.Join(names, ",")
 		if o.Resume {
 			if err := resumed(cmd, o.Dir, &config); err != nil {
@@ -89,7 +95,7 @@ Exit status: 1 if something new was found; else 0.`,
 		if o.Dir == "" {
 			o.Dir = filepath.Join("findings", fmt.Sprintf("plugins-seed-%d", config.Seed))
 		}
-		if err := knownPlugins(cmd.Context(), config.Reference, names); err != nil {
+		if err := knownPlugins(cmd.Context(), config, names); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", config.Seed, o.Dir)
@@ -114,7 +120,8 @@ Exit status: 1 if something new was found; else 0.`,
 }
 
 // knownPlugins refuses names of which the scheduler has no plugin.
-func knownPlugins(ctx context.Context, name string, plugins []string) error {
+func knownPlugins(ctx context.Context, config record.Config, plugins []string) error {
+	name := config.Reference
 	checker, err := newChecker(name, 1)
 	if err != nil {
 		return err
@@ -128,7 +135,7 @@ func knownPlugins(ctx context.Context, name string, plugins []string) error {
 	if err != nil {
 		return err
 	}
-	answers, err := system.Ask(ctx, witness.Cluster, []calls.Call{{Op: calls.List}})
+	answers, err := system.Ask(ctx, configured(witness.Cluster, config), []calls.Call{{Op: calls.List}})
 	if err != nil {
 		return fmt.Errorf("--reference: the plugins of %s cannot be asked: %w", name, err)
 	}
@@ -142,6 +149,13 @@ func knownPlugins(ctx context.Context, name string, plugins []string) error {
 		}
 	}
 	return nil
+}
+
+// configured is a cluster whose scheduler has the configuration of a campaign.
+func configured(c *model.Cluster, config record.Config) *model.Cluster {
+	c = c.DeepCopy()
+	generators.Configure(c, json.RawMessage(config.Configuration))
+	return c
 }
 
 // checkWitnesses asks the plugins on the clusters of the known findings, prints what is new there, and is how often that was.
@@ -166,7 +180,7 @@ func checkWitnesses(cmd *cobra.Command, config record.Config) (found int, err er
 		if c.Timeline != nil || c.Cluster.Preemptor == nil {
 			continue
 		}
-		r, err := checker.Check(cmd.Context(), c.Cluster)
+		r, err := checker.Check(cmd.Context(), configured(c.Cluster, config))
 		if err != nil {
 			return found, fmt.Errorf("%s: %w", e.Witness, err)
 		}
@@ -189,7 +203,7 @@ func saveCounterexamples(cmd *cobra.Command, dir string, s *record.State) error 
 		if s.Examples[plugin] != "" || cmd.Context().Err() != nil {
 			continue
 		}
-		cluster := campaign.Generate(s.Config.Seed, s.Stats.Counterexamples[plugin].Number, s.Config.FeatureGates)
+		cluster := campaign.Generate(s.Config.Seed, s.Stats.Counterexamples[plugin].Number, s.Config.FeatureGates, s.Config.Configuration)
 		small, err := smallest(cmd.Context(), s.Config.Reference, plugin, cluster)
 		if err != nil {
 			return fmt.Errorf("a counterexample of %s: %w", plugin, err)

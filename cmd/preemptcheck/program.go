@@ -88,12 +88,12 @@ func newInput() *source.Input { return &source.Input{Program: program(), Before:
 // given is what a command line says of where a case is from: a file, or flags for the live cluster.
 func given(c *corpus.Case) string {
 	if flags, isLive := strings.CutPrefix(c.File, source.LiveName); isLive {
-		return flags
+		return flags + c.Flags
 	}
 	if c.File == "standard input" {
-		return " -"
+		return c.Flags + " -"
 	}
-	return " " + c.File
+	return c.Flags + " " + c.File
 }
 
 // reproduce says in a judgement that needs a look how to come to it again. It is

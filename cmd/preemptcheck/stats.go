@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
@@ -42,6 +43,8 @@ a scheduler that lies was not found out; else 0.`,
 	flags.Workers(cmd, &o.Workers)
 	flags.Seed(cmd, &config.Seed)
 	flags.Gates(cmd, &config.FeatureGates)
+	var configuration source.Configuration
+	flags.Config(cmd, &configuration)
 	flags.Reference(cmd, &config.Reference)
 	flags.Relations(cmd, &config.Relations)
 	flags.Filters(cmd, &config.Filters, 8)
@@ -49,6 +52,7 @@ a scheduler that lies was not found out; else 0.`,
 	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		config.Version, config.Command, config.Shard = version(), program(), record.Shard{Index: 1, Of: 1}
+		config.Configuration, config.ConfigurationFile = string(configuration.JSON), configuration.File
 		if o.Dir, err = os.MkdirTemp("", "preemptcheck-stats-"); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/generators"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/contract"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
@@ -34,7 +35,7 @@ func TestTry(t *testing.T) {
 		for i, p := range append(contract.All(), contract.Monotone()) {
 			start := time.Now()
 			if i == 0 {
-				s = &properties.Subject{Context: context.Background(), Cluster: c, System: system}
+				s = &properties.Subject{Context: context.Background(), Cluster: c, System: system, Release: release.Linked}
 			}
 			findings, err := p.Findings(s)
 			if err != nil {

@@ -26,7 +26,7 @@ var lifeEdits = []edit{
 
 	// The drivers know no pod groups: see Life.Live.
 	{99, "reference/life/scheduler.go", "\tgroup     atomic.Pointer[groupCycle] // that is on; nil if none is\n", ""},
-	{99, "reference/life/scheduler.go", "\t\t\t\tif err := s.watchGroups(plugin); err != nil {\n\t\t\t\t\treturn nil, err\n\t\t\t\t}\n", ""},
+	{99, "reference/life/scheduler.go", "\t\tif err := s.watchGroups(plugin); err != nil {\n\t\t\treturn nil, err\n\t\t}\n", ""},
 	{99, "reference/life/scheduler.go", "\ts.hookGroups(schedule, failed)\n", ""},
 	{99, "reference/life/scheduler.go", "\t\tif rejected, ok := s.groupRejected(p); ok {\n\t\t\treturn rejected\n\t\t}\n", ""},
 	{99, "reference/life/observe.go", "\tif gated, ok := s.groupGated(p); ok {\n\t\treturn gated\n\t}\n", ""},
