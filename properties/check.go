@@ -33,6 +33,9 @@ type Checker struct {
 	// Release is whose algorithm the system is held to, and whose known findings
 	// explain what it does; zero is release.Linked.
 	Release release.Release
+	// Outside is what of the scheduler itself the model does not cover, for example its plugins that are not upstream's: the model is
+	// not asked then.
+	Outside model.Unmodelled
 	// Decide is the model; nil means the documented rules of the release.
 	Decide func(*model.Cluster) (*answers.Set, error)
 	// Properties are checked of each cluster after the differential, in this order.
@@ -215,6 +218,8 @@ func believed(rules *answers.Rules, s *Subject) (*answers.Rules, bool) {
 
 func (c *Checker) decide(s *Subject) (err error) {
 	switch {
+	case len(c.Outside) > 0:
+		return c.Outside
 	case s.Cluster.PreemptorGroup != "":
 		s.Group, err = podgroups.Decide(s.Cluster, s.Release.Rules())
 	case c.Decide != nil:

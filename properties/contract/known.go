@@ -86,7 +86,7 @@ var known = []struct {
 	{"objects-gone-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver deleted") }},
 	{"capacity-check-off-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver updated") }},
 	{"objects-gone-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
-		return b.event.is("DeviceClass deleted") || b.event.is("ResourceSlice deleted") || b.event.is("ResourceSlice updated: a device less")
+		return b.event.is("ResourceClaim deleted") && strings.Contains(b.reasons, "extended resource claim") || b.event.is("DeviceClass deleted") || b.event.is("ResourceSlice deleted") || b.event.is("ResourceSlice updated: a device less")
 	}},
 	{"objects-gone-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool { return b.event.is("Node deleted") }},
 	{"objects-gone-unnoticed", "contract-hints", "VolumeRestrictions", func(b *breach) bool { return b.event.is("Node deleted") }},

@@ -128,4 +128,3 @@ func BenchmarkPlugins(b *testing.B) {
 		})
 	}
 }
-

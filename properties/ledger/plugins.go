@@ -37,7 +37,7 @@ var openPlugins = []Entry{
 		Class:       Debatable,
 		Promise:     promisedEvents,
 		Source:      docEvents,
-		Happens:     "NodeVolumeLimits, VolumeBinding and DynamicResources do without a claim, a volume, a class, a driver, a slice or a CSINode that does not exist, and pass nodes that they reject while it does. InterPodAffinity and VolumeRestrictions do not look at pods of a node that is gone. They have not registered the deletion of these. Mostly another plugin rejects the pod then, or what is left is deleted as well.",
+		Happens:     "NodeVolumeLimits, VolumeBinding and DynamicResources do without a claim, the special claim of a pod for extended resources included, a volume, a class, a driver, a slice or a CSINode that does not exist, and pass nodes that they reject while it does. InterPodAffinity and VolumeRestrictions do not look at pods of a node that is gone. They have not registered the deletion of these. Mostly another plugin rejects the pod then, or what is left is deleted as well.",
 		Where:       "nodevolumelimits/csi.go:107@v1.37.1; volumebinding/volume_binding.go:95@v1.37.1; interpodaffinity/plugin.go:84@v1.37.1; volumerestrictions/volume_restrictions.go:330@v1.37.1, EventsToRegister",
 		Consequence: "A pod stays pending for up to five minutes after somebody has deleted what it was rejected for.",
 		Releases:    ">=1.37.0",
