@@ -217,8 +217,11 @@ func (s *State) Report(dir string) *Report {
 			r.Filters = append(r.Filters, Filtered{plugin, count})
 		}
 	}
-	r.Plugins, r.Counterexamples = stats.Plugins, map[string]string{}
+	r.Plugins = stats.Plugins
 	for plugin, e := range stats.Counterexamples {
+		if r.Counterexamples == nil {
+			r.Counterexamples = map[string]string{}
+		}
 		r.Counterexamples[plugin] = cmp.Or(s.Examples[plugin], fmt.Sprintf("%s generate%s --seed %d --first %d", cmp.Or(s.Config.Command, "preemptcheck"), s.Config.FeatureGates.Flag(), s.Config.Seed, e.Number))
 	}
 	r.judge()
