@@ -46,7 +46,7 @@ var configurations sync.Map
 
 // configured is the Configuration; nil if there is none. One that names no profile has the
 // default one, and a profile without a name is that of the default scheduler
-// (apis/config/v1/defaults.go:103@v1.37.1, SetDefaults_KubeSchedulerConfiguration).
+// (apis/config/v1/defaults.go:108@v1.37.1, SetDefaults_KubeSchedulerConfiguration).
 func (s Settings) configured() *Configured {
 	if len(s.Configuration) == 0 {
 		return nil

@@ -180,7 +180,7 @@ var Tests = []Test{
 	{"driver-on-node-unnoticed", plugins + "nodevolumelimits/csi_test.go", "TestCSILimitsQHint_DriverRegistered",
 		fails{"without a limit": "the pod fits now, and the hint is QueueSkip, want Queue"}},
 	{"volume-limit-lifted-unnoticed", plugins + "nodevolumelimits/csi_test.go", "TestCSILimits_EventsThatLiftTheLimit",
-		fails{"the limit is taken away": "the pod fits now, and no registered event queues it",
+		fails{"the driver is unregistered, and its limit is gone": "the pod fits now, and no registered event queues it",
 			"a node is added": "the pod fits now, and no registered event queues it"}},
 	{"objects-gone-unnoticed", plugins + "interpodaffinity/plugin_test.go", "TestEventsToRegister_NodeOfShunnedPodDeleted",
 		fails{"the pod shuns the other one, whose node is deleted": "the pod fits now, and no registered event queues it",

@@ -124,7 +124,7 @@ func Skips(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-skip",
 		Promise: "When PreFilter returns Skip, the coupled Filter plugin and PreFilterExtensions are skipped in this scheduling cycle: also in the dry runs of preemption, so nothing that happens there would make Filter reject the pod.",
-		Source:  "doc comment of PreFilterPlugin.PreFilter (kube-scheduler/framework/interface.go:537@v0.37.1)",
+		Source:  "doc comment of PreFilterPlugin.PreFilter (kube-scheduler/framework/interface.go:529@v0.37.1)",
 		Lies:    []string{"PreFilter skips where Filter would reject"},
 	}, plugins, filtering, func(x *interview) error {
 		r, err := x.runChanges()

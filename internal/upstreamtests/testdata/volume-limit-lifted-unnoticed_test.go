@@ -18,15 +18,15 @@ import (
 )
 
 func TestCSILimits_EventsThatLiftTheLimit(t *testing.T) {
-	csiNode := func(allocatable *storagev1.VolumeNodeResources) *storagev1.CSINode {
+	csiNode := func(limit int32) *storagev1.CSINode {
+		allocatable := &storagev1.VolumeNodeResources{Count: ptr.To(limit)}
 		return &storagev1.CSINode{
 			ObjectMeta: metav1.ObjectMeta{Name: "node1"},
 			Spec:       storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: ebsCSIDriverName, NodeID: "node1", Allocatable: allocatable}}},
 		}
 	}
-	full := csiNode(&storagev1.VolumeNodeResources{Count: ptr.To[int32](0)})
-	raised := csiNode(&storagev1.VolumeNodeResources{Count: ptr.To[int32](1)})
-	unlimited := csiNode(nil)
+	full, raised := csiNode(0), csiNode(1)
+	unregistered := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node1"}}
 	tests := []struct {
 		name           string
 		event          fwk.ClusterEvent
@@ -43,12 +43,12 @@ func TestCSILimits_EventsThatLiftTheLimit(t *testing.T) {
 			csiNode: raised,
 		},
 		{
-			name:    "the limit is taken away",
+			name:    "the driver is unregistered, and its limit is gone",
 			event:   fwk.ClusterEvent{Resource: fwk.CSINode, ActionType: fwk.Update},
 			oldObj:  full,
-			newObj:  unlimited,
+			newObj:  unregistered,
 			node:    "node1",
-			csiNode: unlimited,
+			csiNode: unregistered,
 		},
 		{
 			name:    "a node is added",
