@@ -101,7 +101,7 @@ func (p *Profile) ofArguments(pod *v1.Pod, report func(field, why string)) {
 	}
 }
 
-// defaultFilterTimeout is that of DynamicResources (apis/config/v1/defaults.go:250@v1.37.1, SetDefaults_DynamicResourcesArgs).
+// defaultFilterTimeout is that of the plugin DynamicResources (kube-scheduler/config/v1/types.go:473@v0.37.1, DynamicResourcesFilterTimeoutDefault).
 const defaultFilterTimeout = 10 * time.Second
 
 // interested tells whether an extender is asked about a pod: about all if it manages no resource, else about those

@@ -13,14 +13,14 @@ import (
 )
 
 // docFilter is where Filter is promised.
-const docFilter = "doc comment of FilterPlugin.Filter (kube-scheduler/framework/interface.go:573@v0.37.1)"
+const docFilter = "doc comment of FilterPlugin.Filter (kube-scheduler/framework/interface.go:563@v0.37.1)"
 
 // Pure is that asking changes nothing.
 func Pure(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-pure",
 		Promise: "Filter says whether a pod may be on the node that it is given, many nodes at once; what it is given is to be read only. Clone makes a copy of the state for AddPod and RemovePod.",
-		Source:  docFilter + "; doc comments of StateData.Clone (kube-scheduler/framework/cycle_state.go:35@v0.37.1) and of PreFilterExtensions (kube-scheduler/framework/interface.go:508@v0.37.1)",
+		Source:  docFilter + "; doc comments of StateData.Clone (cycle_state.go:32@v0.37.1) and of PreFilterExtensions (interface.go:509@v0.37.1)",
 		Lies:    []string{"Clone shares its map", "Filter counts how often it was asked", "Filter takes a pod off the node", "Filter depends on the node asked before"},
 	}, plugins, filtering, pure)
 }
@@ -124,7 +124,7 @@ func Skips(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-skip",
 		Promise: "When PreFilter returns Skip, the coupled Filter plugin and PreFilterExtensions are skipped in this scheduling cycle: also in the dry runs of preemption, so nothing that happens there would make Filter reject the pod.",
-		Source:  "doc comment of PreFilterPlugin.PreFilter (kube-scheduler/framework/interface.go:531@v0.37.1)",
+		Source:  "doc comment of PreFilterPlugin.PreFilter (kube-scheduler/framework/interface.go:529@v0.37.1)",
 		Lies:    []string{"PreFilter skips where Filter would reject"},
 	}, plugins, filtering, func(x *interview) error {
 		r, err := x.runChanges()
@@ -153,7 +153,7 @@ func LeavesOut(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-leaves-out",
 		Promise: "Nodes that the PreFilterResult leaves out count as UnschedulableAndUnresolvable: the pod may not be there, so Filter would say the same of them.",
-		Source:  "doc comment of PreFilterPlugin.PreFilter (kube-scheduler/framework/interface.go:531@v0.37.1)",
+		Source:  "doc comment of PreFilterPlugin.PreFilter (kube-scheduler/framework/interface.go:533@v0.37.1)",
 		Lies:    []string{"PreFilter leaves a node out that Filter passes"},
 	}, plugins, []string{"Filter"}, func(x *interview) error {
 		var s script
@@ -186,7 +186,7 @@ func Unresolvable(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-unresolvable",
 		Promise: "UnschedulableAndUnresolvable says that preemption would not change anything. Plugins should return Unschedulable if it is possible that the pod can get scheduled after preemption.",
-		Source:  "doc comment of UnschedulableAndUnresolvable (kube-scheduler/framework/interface.go:76@v0.37.1)",
+		Source:  "doc comment of UnschedulableAndUnresolvable (kube-scheduler/framework/interface.go:66@v0.37.1)",
 		Lies:    []string{"Filter says unresolvable of a node that is only full"},
 	}, plugins, filtering, func(x *interview) error {
 		r, err := x.runRemovals()

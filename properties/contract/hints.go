@@ -13,7 +13,7 @@ func Hints(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-hints",
 		Promise: "EventsToRegister returns the events that may make a pod schedulable that the plugin rejected. QueueingHintFn signals whether the event can do that: QueueSkip implies that it has no impact.",
-		Source:  "doc comments of EnqueueExtensions (kube-scheduler/framework/interface.go:484@v0.37.1), QueueingHintFn (kube-scheduler/framework/types.go:221@v0.37.1) and QueueSkip (kube-scheduler/framework/types.go:246@v0.37.1)",
+		Source:  "doc comments of EnqueueExtensions (kube-scheduler/framework/interface.go:467@v0.37.1), QueueingHintFn (types.go:210@v0.37.1) and QueueSkip (types.go:244@v0.37.1)",
 		Lies:    []string{"a plugin registers for nothing", "a hint says QueueSkip"},
 	}, plugins, filtering, hints)
 }

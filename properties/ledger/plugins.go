@@ -1,7 +1,7 @@
 package ledger
 
 // docEvents is where the events are promised that a plugin is told of.
-const docEvents = "doc comments of EnqueueExtensions.EventsToRegister (kube-scheduler/framework/interface.go:482@v0.37.1) and of QueueSkip (types.go:244@v0.37.1)"
+const docEvents = "doc comments of EnqueueExtensions.EventsToRegister (kube-scheduler/framework/interface.go:487@v0.37.1) and of QueueSkip (types.go:244@v0.37.1)"
 
 const promisedEvents = "EventsToRegister returns the events that may cause a pod that failed by the plugin to be schedulable, and QueueSkip implies that an event has no impact on it."
 
@@ -14,8 +14,8 @@ var openPlugins = []Entry{
 		Promise:     promisedEvents,
 		Source:      docEvents,
 		Happens:     "With preventPodSchedulingIfMissing, NodeVolumeLimits rejects nodes whose CSINode lacks the driver. The hint for updates of a CSINode asks whether a limit was raised. A driver that is registered without a limit raises none, so the hint says QueueSkip.",
-		Where:       "nodevolumelimits/csi.go:213@v1.37.1, isSchedulableAfterCSINodeUpdated",
-		Consequence: "A pod with a volume stays pending for five minutes on a new node whose driver starts after the node.",
+		Where:       "nodevolumelimits/csi.go:223@v1.37.1, isSchedulableAfterCSINodeUpdated",
+		Consequence: "A pod with a volume stays pending for five minutes beside a new node whose driver starts after it.",
 		Releases:    ">=1.37.0",
 		Properties:  []string{"contract-hints"},
 	},
@@ -25,10 +25,10 @@ var openPlugins = []Entry{
 		Class:       Debatable,
 		Promise:     promisedEvents,
 		Source:      docEvents,
-		Happens:     "NodeVolumeLimits counts a volume by the claim, the volume and the driver that it finds, and passes nodes of which it knows no limit. It has registered new claims, new CSINodes and raised limits, but neither nodes that are added, nor volumes that come, nor claims that are bound, nor pods that bring a volume which then counts once. A node without a CSINode mostly gets one soon, which is registered.",
-		Where:       "nodevolumelimits/csi.go:107@v1.37.1, EventsToRegister",
+		Happens:     "NodeVolumeLimits counts a volume by the claim, the volume and the driver that it finds, and passes nodes of which it knows no limit. It has registered new claims, new CSINodes and raised limits, but neither nodes that are added, nor volumes that come, nor claims that are bound, nor pods that bring a volume which then counts once. Nor does its hint for updates of a CSINode see that a limit is gone with its driver: it looks for higher ones. A node without a CSINode mostly gets one soon, which is registered.",
+		Where:       "nodevolumelimits/csi.go:91@v1.37.1, EventsToRegister; nodevolumelimits/csi.go:223@v1.37.1, isSchedulableAfterCSINodeUpdated",
 		Consequence: "A pod stays pending for up to five minutes beside a node that the plugin passes.",
-		Releases:    ">=1.37.0",
+		Releases:    ">=1.34.0",
 		Properties:  []string{"contract-hints"},
 	},
 	{
@@ -37,10 +37,10 @@ var openPlugins = []Entry{
 		Class:       Debatable,
 		Promise:     promisedEvents,
 		Source:      docEvents,
-		Happens:     "NodeVolumeLimits, VolumeBinding and DynamicResources do without a claim, the special claim of a pod for extended resources included, a volume, a class, a driver, a slice or a CSINode that does not exist, and pass nodes that they reject while it does. InterPodAffinity and VolumeRestrictions do not look at pods of a node that is gone. They have not registered the deletion of these. Mostly another plugin rejects the pod then, or what is left is deleted as well.",
-		Where:       "nodevolumelimits/csi.go:107@v1.37.1; volumebinding/volume_binding.go:95@v1.37.1; interpodaffinity/plugin.go:84@v1.37.1; volumerestrictions/volume_restrictions.go:330@v1.37.1, EventsToRegister",
+		Happens:     "NodeVolumeLimits does not count a volume whose claim, volume or class is gone, asks for no driver whose CSIDriver is gone, and knows no limit of a node whose CSINode is gone. VolumeBinding checks no capacity for a driver whose CSIDriver is gone. DynamicResources does without a class, a slice, or the special claim of a pod for extended resources that is gone. InterPodAffinity and VolumeRestrictions do not look at pods of a node that is gone. All pass nodes then that they rejected before, and have not registered the deletion. Mostly another plugin rejects the pod then, or what is left is deleted as well.",
+		Where:       "nodevolumelimits/csi.go:91@v1.37.1; volumebinding/volume_binding.go:108@v1.37.1; dynamicresources/dynamicresources.go:278@v1.37.1; interpodaffinity/plugin.go:84@v1.37.1; volumerestrictions/volume_restrictions.go:338@v1.37.1, EventsToRegister",
 		Consequence: "A pod stays pending for up to five minutes after somebody has deleted what it was rejected for.",
-		Releases:    ">=1.37.0",
+		Releases:    ">=1.34.0",
 		Properties:  []string{"contract-hints"},
 	},
 	{
@@ -52,7 +52,7 @@ var openPlugins = []Entry{
 		Happens:     "VolumeBinding checks the capacity for claims that are to be provisioned by a driver that says so. The hint for an update of a CSIDriver looks for inline CSI volumes of the pod, for which no capacity is checked, and not for claims.",
 		Where:       "volumebinding/volume_binding.go:287@v1.37.1, isSchedulableAfterCSIDriverChange",
 		Consequence: "A pod stays pending for five minutes after an operator has switched the capacity check of its driver off.",
-		Releases:    ">=1.37.0",
+		Releases:    ">=1.34.0",
 		Properties:  []string{"contract-hints"},
 	},
 	{
@@ -62,9 +62,9 @@ var openPlugins = []Entry{
 		Promise:     promisedEvents,
 		Source:      docEvents,
 		Happens:     "The filter of VolumeRestrictions rejects a node where any pod has the same disk, of whatever namespace. The hint for deleted pods says QueueSkip if the pod was of another namespace.",
-		Where:       "volumerestrictions/volume_restrictions.go:387@v1.37.1, isSchedulableAfterAssignedPodDeleted",
+		Where:       "volumerestrictions/volume_restrictions.go:388@v1.37.1, isSchedulableAfterAssignedPodDeleted",
 		Consequence: "A pod stays pending for five minutes beside a node that its disk has left.",
-		Releases:    ">=1.37.0",
+		Releases:    ">=1.34.0",
 		Properties:  []string{"contract-hints"},
 	},
 	{
@@ -74,9 +74,10 @@ var openPlugins = []Entry{
 		Promise:     promisedEvents,
 		Source:      docEvents,
 		Happens:     "The filter of InterPodAffinity finds the namespaces that a namespaceSelector selects. The hint for pods does not: it compares with the namespaces that are named, so a pod of a selected namespace does not match. Labels of namespaces decide, too, and the plugin has not registered namespaces.",
-		Where:       "interpodaffinity/plugin.go:169@v1.37.1, isSchedulableAfterAssignedPodChange; interpodaffinity/plugin.go:84@v1.37.1, EventsToRegister",
+		Where:       "interpodaffinity/plugin.go:165@v1.37.1, isSchedulableAfterAssignedPodChange; interpodaffinity/plugin.go:84@v1.37.1, EventsToRegister",
 		Consequence: "A pod stays pending for five minutes beside the pods that it asks for.",
-		Releases:    ">=1.37.0",
+		Releases:    ">=1.34.0",
+		Upstream:    "kubernetes#141953",
 		Properties:  []string{"contract-hints"},
 	},
 	{
@@ -85,8 +86,8 @@ var openPlugins = []Entry{
 		Class:       Inconsistency,
 		Promise:     promisedEvents,
 		Source:      docEvents,
-		Happens:     "The filter of InterPodAffinity counts the pods that each term matches, by its own topology. The hint for an update of a pod asks whether it matched any term, and matches none now. A pod that leaves one term and stays in another, whose topology is no obstacle, is taken for an obstacle.",
-		Where:       "interpodaffinity/plugin.go:200@v1.37.1, isSchedulableAfterAssignedPodChange",
+		Happens:     "The filter of InterPodAffinity counts the pods that each term matches, by its own topology. The hint for an update of a pod asks whether it matched any term, and matches none now. A pod that leaves one term and stays in another is taken for an obstacle still, also where the other one is about a smaller domain, such as the host and not the zone, or about one that its node does not have. Up to 1.36 the hint asked whether it had matched all terms, and does not match all now, which missed other pods, but not this one.",
+		Where:       "interpodaffinity/plugin.go:197@v1.37.1, isSchedulableAfterAssignedPodChange",
 		Consequence: "A pod stays pending for five minutes beside a node whose pod was relabelled to make room for it.",
 		Releases:    ">=1.37.0",
 		Properties:  []string{"contract-hints"},
@@ -97,22 +98,23 @@ var openPlugins = []Entry{
 		Class:       Inconsistency,
 		Promise:     promisedEvents,
 		Source:      docEvents,
-		Happens:     "With nodeAffinityPolicy Honor, which is the default, PodTopologySpread leaves out the nodes that the node affinity or selector of the pod does not match. The hint for updates of a node compares the labels that are topology keys, and no others. So a node that comes to count, or does not any more, wakes nobody.",
-		Where:       "podtopologyspread/plugin.go:350@v1.37.1, isSchedulableAfterNodeChange",
+		Happens:     "With nodeAffinityPolicy Honor, which is the default, PodTopologySpread leaves out the nodes that the node affinity or selector of the pod does not match. The hint for updates of a node compares the labels that are topology keys, and no others. So a node that does not count any more wakes nobody, nor does one that comes to count, which NodeAffinity mostly has rejected and notices.",
+		Where:       "podtopologyspread/plugin.go:344@v1.37.1, isSchedulableAfterNodeChange",
 		Consequence: "A pod stays pending for five minutes although a change of a node's labels has evened out what it is spread over.",
-		Releases:    ">=1.37.0",
+		Releases:    ">=1.34.0",
 		Properties:  []string{"contract-hints"},
 	},
 	{
 		ID:          "growing-pool-is-error",
 		Title:       "A pod that asks for all devices ends its cycle in an error while a pool of them is being updated",
-		Class:       Inconsistency,
+		Class:       Defect,
 		Promise:     "Error is for unexpected failures. A node where the pod may not be yet is Unschedulable, or UnschedulableAndUnresolvable.",
-		Source:      "doc comments of Error (kube-scheduler/framework/interface.go:50@v0.37.1) and of FilterPlugin.Filter (interface.go:568@v0.37.1)",
+		Source:      "doc comments of Error (kube-scheduler/framework/interface.go:55@v0.37.1) and of FilterPlugin.Filter (interface.go:573@v0.37.1); comment in DynamicResources.Filter, \"This should only fail if there is something wrong with the claim or class\" (dynamicresources/dynamicresources.go:1078@v1.37.1)",
 		Happens:     "The slices of a pool come one by one. For a request of some devices an incomplete pool is passed over. For a request of all devices the allocator returns an error, and DynamicResources gives it as the status of its Filter. That ends the cycle, also where other nodes would do.",
-		Where:       "dynamic-resource-allocation/structured/internal/stable/allocator_stable.go:487@v0.37.1; dynamicresources/dynamicresources.go, Filter",
+		Where:       "dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go:576@v0.37.1, and the same in the stable and the experimental allocator; dynamicresources/dynamicresources.go:1088@v1.37.1, Filter",
 		Consequence: "A pod that asks for all devices of a node is tried in vain, with errors, as long as the driver of any node that is looked at publishes its devices.",
-		Releases:    ">=1.37.0",
+		Releases:    ">=1.34.0",
+		Upstream:    "kubernetes#141829",
 		Properties:  []string{"contract-no-errors"},
 	},
 }
