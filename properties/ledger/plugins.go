@@ -82,11 +82,11 @@ var openPlugins = []Entry{
 	},
 	{
 		ID:          "one-of-two-terms-unnoticed",
-		Title:       "A pod with two terms of anti-affinity is not tried when only one of them is met",
+		Title:       "A pod with two terms of anti-affinity is not tried when a pod leaves only one of them",
 		Class:       Inconsistency,
 		Promise:     promisedEvents,
 		Source:      docEvents,
-		Happens:     "The filter of InterPodAffinity counts the pods that each term matches, by its own topology. The hint for an update of a pod asks whether it matched any term, and matches none now. A pod that leaves one term and stays in another is taken for an obstacle still, also where the other one is about a smaller domain, such as the host and not the zone, or about one that its node does not have. Up to 1.36 the hint asked whether it had matched all terms, and does not match all now, which missed other pods, but not this one.",
+		Happens:     "The filter of InterPodAffinity counts the pods that each term matches, by its own topology. The hint for an update of a pod asks whether it matched any term, and matches none now. A pod that leaves one term and stays in another is taken for an obstacle still, also where the other one is about a smaller domain, such as the host and not the zone, or about one that its node does not have. Up to 1.36 the hint asked about all terms and not about any, which missed other pods, but noticed this one.",
 		Where:       "interpodaffinity/plugin.go:197@v1.37.1, isSchedulableAfterAssignedPodChange",
 		Consequence: "A pod stays pending for five minutes beside a node whose pod was relabelled to make room for it.",
 		Releases:    ">=1.37.0",
