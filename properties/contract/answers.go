@@ -34,11 +34,11 @@ func pure(x *interview) error {
 		removed = removed[:3]
 	}
 	type one struct {
-		plugin                             string
-		first, backwards, atOnce, after    int
-		before, then                       int
-		clones                             []int
-		movedBefore, movedThen, movedFirst int
+		plugin                   string
+		first, backwards, atOnce int
+		before, then             int
+		clones                   []int
+		movedBefore, movedThen   int
 	}
 	var s script
 	var all []one

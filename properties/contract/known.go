@@ -54,7 +54,9 @@ var known = []struct {
 		})
 	}},
 	{"foreign-ephemeral-claim", "contract-no-errors", "NodeVolumeLimits", func(b *breach) bool { return strings.Contains(b.reasons, "pod is not owner") }},
-	{"growing-pool-is-error", "contract-no-errors", "DynamicResources", func(b *breach) bool { return strings.Contains(b.reasons, "is currently being updated") }},
+	{"growing-pool-is-error", "contract-no-errors", "DynamicResources", func(b *breach) bool {
+		return strings.Contains(b.reasons, "is currently being updated") || strings.Contains(b.reasons, "is currently invalid")
+	}},
 	{"quantities-wrap-around", "", "NodeResourcesFit", func(b *breach) bool { return wrapsAround(b.Cluster) }},
 
 	{"node-for-shunned-pod-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
@@ -65,7 +67,7 @@ var known = []struct {
 	}},
 	{"one-of-two-terms-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
 		a := b.Cluster.Preemptor.Spec.Affinity
-		return (b.event.is("Pod updated: a label") || b.event.is("Node updated")) && a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 1
+		return b.event.is("Pod updated: a label") && a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 1
 	}},
 	{"namespace-selector-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
 		return b.event.is("Namespace") || (b.event.is("Pod added") || b.event.is("Pod updated: a label") || b.event.is("Pod deleted")) && b.selectsNamespaces()
