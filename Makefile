@@ -77,7 +77,7 @@ dist: ## build what is released into dist/, for all platforms: make dist VERSION
 	$(GO) run ./internal/dist $(if $(VERSION),-version $(VERSION)) $(if $(PLATFORMS),-platforms $(PLATFORMS))
 
 live: ## run what reads a live cluster against a real etcd and kube-apiserver, 5,000 nodes and 50,000 pods included; builds both
-	$(GO) test -count=1 -tags controlplane -timeout 30m -v -run 'LiveCluster|RoleIsWhatIsUsed|ControlPlane' ./cmd/preemptcheck
+	$(GO) test -count=1 -tags controlplane -timeout 30m -v -run 'LiveCluster|RoleIsWhatIsUsed|ControlPlane' ./cmd/preemptcheck/app
 
 browser: ## test the pages in a real Chromium (Debian's package chromium, or CHROMIUM=path); pictures go to PICTURES=folder
 	mkdir -p bin/axe
@@ -85,7 +85,7 @@ browser: ## test the pages in a real Chromium (Debian's package chromium, or CHR
 	AXE=$(CURDIR)/bin/axe/package/axe.min.js $(GO) test -count=1 -timeout 30m -tags browser ./internal/page/browser
 
 golden: ## write the golden files of the tests anew
-	$(GO) test ./corpus ./corpus/share ./cmd/preemptcheck ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
+	$(GO) test ./corpus ./corpus/share ./cmd/preemptcheck/app ./properties/contract ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
 
 cover: ## show the test coverage of each package
 	$(GO) test -coverprofile cover.out -coverpkg ./... ./...

@@ -9,6 +9,7 @@
 package corpus
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // APIVersion and Kind identify the document that makes a stream a case.
@@ -58,8 +60,9 @@ type Case struct {
 	// Timeline, if it is not nil, is what happens to the cluster, which has no preemptor
 	// then. Expectations are among its steps.
 	Timeline *timeline.Timeline
-	// File is the name of the stream the case was read from. It is not written.
-	File string
+	// File is the name of the stream the case was read from, and Flags are those that a command
+	// needs besides to read it as it is here. They are not written.
+	File, Flags string
 }
 
 // The outcomes of a scheduling cycle that an Expectation can name.
@@ -203,6 +206,11 @@ func (d *document) validate() (field string, err error) {
 }
 
 func validateSettings(s *model.Settings) (field string, err error) {
+	if len(s.Configuration) > 0 {
+		if field, err := validateConfiguration(s); err != nil {
+			return field, err
+		}
+	}
 	ranges := []struct {
 		field    string
 		value    *int32
@@ -230,6 +238,26 @@ func validateSettings(s *model.Settings) (field string, err error) {
 			return r.field, fmt.Errorf("%d is negative", *r.value)
 		case *r.value < r.min || *r.value > r.max:
 			return r.field, fmt.Errorf("%d is not within %d to %d", *r.value, r.min, r.max)
+		}
+	}
+	return "", nil
+}
+
+// validateConfiguration says what is wrong with a KubeSchedulerConfiguration, or is set besides although it
+// is the configuration that says it.
+func validateConfiguration(s *model.Settings) (field string, err error) {
+	if s.Configuration, err = linked.ReadConfiguration(s.Configuration); err != nil {
+		return "configuration", err
+	}
+	for _, f := range []struct {
+		field string
+		set   bool
+	}{
+		{"minCandidateNodesPercentage", s.MinCandidateNodesPercentage != nil}, {"minCandidateNodesAbsolute", s.MinCandidateNodesAbsolute != nil},
+		{"secondProfile", s.SecondProfile != nil}, {"parallelism", s.Parallelism != nil}, {"percentageOfNodesToScore", s.PercentageOfNodesToScore != nil},
+	} {
+		if f.set {
+			return f.field, errors.New("forbidden besides configuration, which says it")
 		}
 	}
 	return "", nil

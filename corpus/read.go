@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,8 @@ type Stream struct {
 	Dump *model.Cluster
 	// About is what the dump says of itself, or what whoever read its cluster does.
 	About AboutDump
+	// File is the name of the stream that a dump was read from.
+	File string
 }
 
 // NotGiven lists what the preemptor of a cluster that is made from the Dump depends on, and the
@@ -76,6 +79,9 @@ func named(name string) func(*Stream, error) (*Stream, error) {
 		}
 		for _, c := range s.Cases {
 			c.File = name
+		}
+		if s.Dump != nil {
+			s.File = name
 		}
 		if len(s.Cases) == 0 {
 			s.Idle = []string{name}
@@ -314,12 +320,19 @@ func readDump(objects []manifest.Object, given Given) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	gated := c.Cluster // as it is scheduled with the feature gates of its groups
-	gated.Settings.FeatureGates = groupGates(&c.Cluster)
+	s := &Stream{Notes: c.notes, About: AboutDump{Given: given}}
+	s.divide(c.Cluster)
+	return s, nil
+}
+
+// divide makes the cases of a dump.
+func (s *Stream) divide(cluster model.Cluster) {
+	gated := cluster // as it is scheduled with the feature gates of its groups
+	gated.Settings.FeatureGates = groupGates(&cluster)
 	var waiting, others []*v1.Pod
 	var groups []string // in the order of their first members
-	for _, p := range c.Pods {
-		isPending := p.Spec.NodeName == "" && apiserver.Preemptor(&model.Cluster{Preemptor: p}) == nil
+	for _, p := range cluster.Pods {
+		isPending := p.Spec.NodeName == "" && apiserver.Preemptor(&model.Cluster{Preemptor: p, Settings: cluster.Settings}) == nil
 		if root := gated.RootOf(p); isPending && root != "" {
 			if !slices.Contains(groups, root) {
 				groups = append(groups, root)
@@ -334,16 +347,16 @@ func readDump(objects []manifest.Object, given Given) (*Stream, error) {
 		}
 	}
 	dump := gated
-	s := &Stream{Notes: c.notes, Dump: &dump, About: AboutDump{Given: given}}
+	s.Dump, s.Cases = &dump, nil
 	pods := slices.Concat(waiting, others, waiting)
 	for i, p := range waiting {
-		question := c.Cluster
+		question := cluster
 		question.Preemptor = p
 		end := len(waiting) + len(others) + i
 		if question.Pods = nil; i+1 < end {
 			question.Pods = pods[i+1 : end : end]
 		}
-		question.NotGiven = notGiven(&question, given)
+		question.NotGiven = notGiven(&question, s.About.Given)
 		s.Cases = append(s.Cases, &Case{Name: model.Key(p), Cluster: &question})
 	}
 	for _, root := range groups {
@@ -351,12 +364,42 @@ func readDump(objects []manifest.Object, given Given) (*Stream, error) {
 		question.Settings = gated.Settings.DeepCopy()
 		question.PreemptorGroup = root
 		question.Pods = pods[: len(waiting)+len(others) : len(waiting)+len(others)]
-		question.NotGiven = notGiven(&question, given)
+		question.NotGiven = notGiven(&question, s.About.Given)
 		s.Cases = append(s.Cases, &Case{Name: root, Cluster: &question})
 	}
 	if len(groups) > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s to be scheduled as a whole, with %s on",
-			words.Plural(len(groups), "pod group"), strings.Join(slices.Sorted(maps.Keys(gated.Settings.FeatureGates)), ", ")))
+		s.Notes = append(s.Notes, fmt.Sprintf("%s%s, with %s on",
+			words.Plural(len(groups), "pod group"), asAWhole, strings.Join(slices.Sorted(maps.Keys(gated.Settings.FeatureGates)), ", ")))
 	}
-	return s, nil
+}
+
+// asAWhole is in the note about pod groups.
+const asAWhole = " to be scheduled as a whole"
+
+// Configure has the scheduler configured by a KubeSchedulerConfiguration, as JSON, in all that was
+// read: see model.Settings.Under. The pods of a dump that wait are then those that wait for one
+// of its profiles. flags are those with which a command does so.
+func (s *Stream) Configure(configuration json.RawMessage, flags string) {
+	if len(configuration) == 0 {
+		return
+	}
+	if s.Dump != nil {
+		cluster, file := *s.Dump, s.File
+		cluster.Settings = model.Settings{Configuration: configuration}
+		s.Notes = slices.DeleteFunc(s.Notes, func(note string) bool { return strings.Contains(note, asAWhole) })
+		s.divide(cluster)
+		for _, c := range s.Cases {
+			c.File = file
+		}
+		if len(s.Cases) > 0 {
+			s.Idle = nil
+		}
+	}
+	for _, c := range s.Cases {
+		c.Flags, c.Expect, c.Finding = flags, nil, nil // these are of the case as it was
+		c.Cluster.Settings = c.Cluster.Settings.Under(configuration)
+		if c.Timeline != nil {
+			c.Timeline.Cluster.Settings = c.Cluster.Settings
+		}
+	}
 }

@@ -240,6 +240,9 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 		}
 	}
 	if doc.Scheduler != nil {
+		if field, err := validateSettings(doc.Scheduler); err != nil {
+			return nil, first.Fail("scheduler."+field, err)
+		}
 		start.Settings = *doc.Scheduler
 	}
 	return &Stream{Notes: append(c.notes, neverThere(steps, named)...), Cases: []*Case{{

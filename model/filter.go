@@ -54,6 +54,12 @@ type pluginState struct {
 // Excludes tells whether a node is not among those left.
 func (p *PreFiltered) Excludes(n *filter.Node) bool { return p.Nodes != nil && !p.Nodes[n.Name] }
 
+// Sort puts what judges a node in another order than that in which the plugins were asked before: by the place
+// of each plugin.
+func (p *PreFiltered) Sort(place func(plugin string) int) {
+	slices.SortStableFunc(p.states, func(a, b pluginState) int { return cmp.Compare(place(a.plugin), place(b.plugin)) })
+}
+
 // PreFilter asks the plugins in turn. A rejection that removing pods cannot help,
 // or an error, is final; after any other the rest are asked too, and the last one
 // to reject gives the verdict on every node (runtime/framework.go:952@v1.37.1,

@@ -62,7 +62,7 @@ func (cy *Cycle) newSearch(verdicts map[string]*Verdict) *Search {
 		}
 		nodes++
 	}
-	if s.Enough = cy.NodesToFind(cy.Settings.PercentageOfNodesToScore, nodes); len(s.Passing) <= s.Enough {
+	if s.Enough = cy.NodesToFind(cy.Settings.NodesToScore(cy.Preemptor.Spec.SchedulerName), nodes); len(s.Passing) <= s.Enough {
 		return nil
 	}
 	slices.Sort(s.Passing)

@@ -1,6 +1,9 @@
 package model
 
-import _ "embed"
+import (
+	_ "embed"
+	"encoding/json"
+)
 
 // SettingsSource is the text of this file. The drivers of other releases compile it,
 // alone, as their package model: it imports nothing but the standard library.
@@ -42,6 +45,11 @@ type Settings struct {
 	FeatureGates map[string]bool `json:"featureGates"`
 	// Extenders are asked in this order, those that are ignorable last.
 	Extenders []Extender `json:"extenders"`
+	// Configuration is a whole KubeSchedulerConfiguration, as JSON (config/v1/types.go:44@v0.37.1).
+	// It takes the place of all of the above but for NoDefaultConstraints, DryRunOffset,
+	// FeatureGates and Extenders. What it leaves out has the scheduler's default, but for
+	// the parallelism, which is 1.
+	Configuration json.RawMessage `json:"configuration,omitempty"`
 }
 
 // Profile is a profile of the scheduler.
@@ -57,15 +65,56 @@ type Profile struct {
 // Schedules tells whether the scheduler has a profile for the pods of that
 // schedulerName.
 func (s Settings) Schedules(schedulerName string) bool {
+	if c := s.configured(); c != nil {
+		return c.profile(schedulerName) != nil
+	}
 	return schedulerName == DefaultSchedulerName || s.SecondProfile != nil && schedulerName == s.SecondProfile.SchedulerName
+}
+
+// Schedulers are the names of all profiles.
+func (s Settings) Schedulers() (names []string) {
+	if c := s.configured(); c != nil {
+		for _, p := range c.Profiles {
+			names = append(names, p.SchedulerName)
+		}
+		return names
+	}
+	if names = []string{DefaultSchedulerName}; s.SecondProfile != nil {
+		names = append(names, s.SecondProfile.SchedulerName)
+	}
+	return names
 }
 
 // profile is the profile for the pods of a schedulerName.
 func (s Settings) profile(schedulerName string) Profile {
+	if c := s.configured(); c != nil {
+		return c.arguments(schedulerName)
+	}
 	if schedulerName != DefaultSchedulerName && s.Schedules(schedulerName) {
 		return *s.SecondProfile
 	}
 	return Profile{DefaultSchedulerName, s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute}
+}
+
+// Workers is Parallelism, or that of the Configuration. nil means any number.
+func (s Settings) Workers() *int32 {
+	if c := s.configured(); c != nil {
+		return c.Parallelism
+	}
+	return s.Parallelism
+}
+
+// NodesToScore is PercentageOfNodesToScore for the pods of a schedulerName: that of their
+// profile, if the Configuration sets it there, comes first.
+func (s Settings) NodesToScore(schedulerName string) *int32 {
+	c := s.configured()
+	if c == nil {
+		return s.PercentageOfNodesToScore
+	}
+	if p := c.profile(schedulerName); p != nil && p.PercentageOfNodesToScore != nil {
+		return p.PercentageOfNodesToScore
+	}
+	return c.PercentageOfNodesToScore
 }
 
 // Offset is DryRunOffset, or 0 if that is nil.

@@ -26,8 +26,10 @@ func FiltersAlone() Property {
 		Promise: "AddPod and RemovePod evaluate the impact of adding a pod to the node, and of removing one from it, while scheduling another: just as if it were there, or were not.",
 		Source:  "doc comment of PreFilterExtensions (kube-scheduler/framework/interface.go:508@v0.37.1); docs: concepts/scheduling-eviction/scheduling-framework, \"Filter\"",
 		Lies:    []string{"a plugin forgets changes", "a known error is another"},
-		Applies: func(s *Subject) bool { return len(s.Cluster.Nodes)*(len(s.Cluster.Pods)+1) <= maxAlonePairs },
-		Check:   filtersAlone,
+		Applies: func(s *Subject) bool {
+			return len(s.Cluster.Settings.Configuration) == 0 && len(s.Cluster.Nodes)*(len(s.Cluster.Pods)+1) <= maxAlonePairs
+		},
+		Check: filtersAlone,
 	}
 }
 

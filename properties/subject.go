@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/volume"
@@ -107,7 +108,9 @@ func (s *Subject) rulesWith(quirks ...release.Quirk) *answers.Rules {
 }
 
 // Extended tells whether the scheduler has extenders.
-func (s *Subject) Extended() bool { return len(s.Cluster.Settings.Extenders) > 0 }
+func (s *Subject) Extended() bool {
+	return len(s.Cluster.Settings.Extenders) > 0 || configuration.Extended(s.Cluster.Settings)
+}
 
 // podIndex finds the pods of a cluster: properties ask for those of a node, or of
 // a name, once for each of a thousand nodes.

@@ -150,7 +150,7 @@ func TestIsCluster(t *testing.T) {
 func FuzzFor(f *testing.F) {
 	f.Add([]byte(fmt.Sprintf(deployment, "high", "1")))
 	for _, name := range []string{"web", "several", "gang"} {
-		text, err := os.ReadFile("../../cmd/preemptcheck/testdata/arrivals/" + name + ".yaml")
+		text, err := os.ReadFile("../../cmd/preemptcheck/app/testdata/arrivals/" + name + ".yaml")
 		require.NoError(f, err)
 		f.Add(text)
 	}

@@ -126,6 +126,7 @@ func fields(c *model.Cluster) []step {
 			}
 		}
 	}
+	steps = append(steps, configured(c)...)
 	for _, f := range fieldsOf(&c.Settings) {
 		steps = append(steps, step{"settings: without " + f.path, func(c *model.Cluster) *model.Cluster {
 			next := shallow(c)

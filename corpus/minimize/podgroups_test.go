@@ -15,7 +15,7 @@ import (
 // TestGroupSteps: each step on a cluster whose preemptor is a pod group leads to one that still asks
 // about a group, or is refused; and what tells causes apart can be taken from it.
 func TestGroupSteps(t *testing.T) {
-	s, err := corpus.Load("../../cmd/preemptcheck/testdata/groups/gang.yaml")
+	s, err := corpus.Load("../../cmd/preemptcheck/app/testdata/groups/gang.yaml")
 	require.NoError(t, err)
 	c := s.Cases[0].Cluster
 	taken, renames := 0, 0

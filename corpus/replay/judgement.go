@@ -115,6 +115,7 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 			j.recall(c, r)
 		} else {
 			j.Details = append(j.Details, asked(r)...)
+			j.witnesses(c, r)
 		}
 		return j
 	}
@@ -185,6 +186,21 @@ func (j *Judgement) breaks(r *properties.Result) {
 		j.Outcome, j.Stack = string(r.Observation.Crash.Kind), r.Observation.Crash.Frames()
 		j.Reached = properties.Reached(r.Observation)
 	}
+}
+
+// witnesses judges a case that is not modelled by the known findings that it is there for, if it names some: they need no model.
+func (j *Judgement) witnesses(c *corpus.Case, r *properties.Result) {
+	occurs := func(id string) bool {
+		return slices.ContainsFunc(r.Findings, func(f properties.Finding) bool { return slices.Contains(f.Known, id) })
+	}
+	if len(c.Findings) == 0 || r.Observation == nil || slices.ContainsFunc(c.Findings, func(id string) bool { return !occurs(id) }) {
+		return
+	}
+	j.Known, j.Remark, j.Result = slices.Clone(c.Findings), !ledger.Disagree(c.Findings), Known
+	if j.Remark {
+		j.Result = Remark
+	}
+	j.Result += ": " + fingerprint.Named(j.Known)
 }
 
 // asked says what was asked of a cluster that is not modelled, and what is found that is known.

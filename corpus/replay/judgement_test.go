@@ -89,7 +89,7 @@ func TestSavedFinding(t *testing.T) {
 	})
 	panics := &properties.Checker{System: right.System, Decide: func(*model.Cluster) (*answers.Set, error) { panic("a bug") }}
 	actuate := &corpus.Finding{Property: "differential", Stage: "actuate"}
-	const file, known, tie = "../../cmd/preemptcheck/testdata/cases/saved-gone.yaml", "../../cmd/preemptcheck/testdata/cases/known.yaml", "../cases/equal-nodes-tie.yaml"
+	const file, known, tie = "../../cmd/preemptcheck/app/testdata/cases/saved-gone.yaml", "../../cmd/preemptcheck/app/testdata/cases/known.yaml", "../cases/equal-nodes-tie.yaml"
 
 	for _, test := range []struct {
 		name, file string

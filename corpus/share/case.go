@@ -18,6 +18,8 @@ func WriteCase(w io.Writer, c *corpus.Case, o Options) (*Report, error) {
 	switch {
 	case c.Timeline != nil:
 		return nil, fmt.Errorf("case %s: it is a timeline: only clusters can be pruned and redacted", c.Name)
+	case o.Redact && len(c.Cluster.Settings.Configuration) > 0:
+		return nil, fmt.Errorf("case %s: scheduler.configuration: it cannot be redacted; take it out of the case, and name it by --config", c.Name)
 	case o.JSON:
 		return nil, errors.New("a case is written in YAML only")
 	}

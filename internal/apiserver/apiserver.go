@@ -209,7 +209,7 @@ func Preemptor(c *model.Cluster) error {
 		a.fail(name, field.Forbidden(spec.Child("schedulingGates"), "the preemptor is gated: no scheduler tries it"))
 	}
 	if !c.Settings.Schedules(pod.Spec.SchedulerName) {
-		a.fail(name, field.NotSupported(spec.Child("schedulerName"), pod.Spec.SchedulerName, []string{v1.DefaultSchedulerName}))
+		a.fail(name, field.NotSupported(spec.Child("schedulerName"), pod.Spec.SchedulerName, c.Settings.Schedulers()))
 	}
 	return errors.Join(a.errs...)
 }

@@ -113,7 +113,7 @@ func begin(config record.Config, o Options) (*record.State, error) {
 		return nil, fmt.Errorf("%s holds a campaign already (seed %d, %s): go on with it with --resume, or choose another --out", o.Dir, s.Config.Seed, words.Plural(s.Stats.Clusters, "cluster"))
 	case len(s.Parts) > 0:
 		return nil, fmt.Errorf("%s was merged from other campaigns: resume those", o.Dir)
-	case s.Config != config:
+	case !s.Config.Same(config):
 		return nil, fmt.Errorf("%s holds another campaign:\nthere: %+v\nhere:  %+v", o.Dir, s.Config, config)
 	}
 	return s, nil
@@ -184,7 +184,7 @@ func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
 			}
 			j := &job{from: next, answers: make(chan *answer, to-next)}
 			j.request = request{
-				Seed: config.Seed, First: config.Shard.Number(next), Count: int(to - next), Timelines: config.Timelines, FeatureGates: config.FeatureGates,
+				Seed: config.Seed, First: config.Shard.Number(next), Count: int(to - next), Timelines: config.Timelines, FeatureGates: config.FeatureGates, Configuration: config.Configuration,
 				Canary: next%record.BlockSize == 0 && next/record.BlockSize%record.CanaryEvery == 0,
 			}
 			select {

@@ -78,7 +78,7 @@ const maxKinds = 1000
 func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*record.Finding, error) {
 	start := time.Now()
 	c.clock()
-	cluster := Generate(c.Config.Seed, s.Number, c.Config.FeatureGates)
+	cluster := Generate(c.Config.Seed, s.Number, c.Config.FeatureGates, c.Config.Configuration)
 	f := &record.Finding{
 		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail, Stack: s.Stack,
 		FoundAfter: c.Seconds(), Clusters: s.nth,
@@ -145,13 +145,13 @@ func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster,
 // written is the finding as a case, of a timeline that starts with the cluster if it is not
 // nil.
 func (c *campaign) written(f *record.Finding, cluster *model.Cluster, t *timeline.Timeline) (string, error) {
-	fuzz := fmt.Sprintf("%s --seed %d", c.Config.Subcommand("fuzz"), f.Seed) + c.Config.FeatureGates.Flag()
+	fuzz := fmt.Sprintf("%s --seed %d", c.Config.Subcommand("fuzz"), f.Seed) + c.Config.Drawn(c.Config.FeatureGates)
 	if c.Config.Shard.Of > 1 {
 		fuzz += " --shard " + c.Config.Shard.String()
 	}
-	generate, what := "generate"+c.Config.FeatureGates.Flag(), "cluster"
+	generate, what := "generate"+c.Config.Drawn(c.Config.FeatureGates), "cluster"
 	if t != nil {
-		generate, what = "generate --timeline"+c.Config.FeatureGates.OfTimelines(c.Checker.Release).Flag(), "timeline"
+		generate, what = "generate --timeline"+c.Config.Drawn(c.Config.FeatureGates.OfTimelines(c.Checker.Release)), "timeline"
 	}
 	found := fmt.Sprintf("%s %s --seed %d --first %d | %s -", c.Config.Command, generate, f.Seed, f.Number, c.Config.Subcommand("check"))
 	origin := fmt.Sprintf("%s, %s %d, %s", fuzz, what, f.Number, f.Minimised.Way())

@@ -2,14 +2,18 @@ package campaign
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/steps"
+	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/generators/timelines"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
@@ -24,9 +28,16 @@ import (
 // Besides a share of the clusters, a timeline is run: the one of the same number.
 
 // GenerateTimeline is timeline number n of a seed, as the API server would have it. Of the feature gates, those of pod
-// groups count.
-func GenerateTimeline(seed, n uint64, gates record.Gates) (*timeline.Timeline, error) {
+// groups count. The scheduler has the configuration, if it is not "".
+func GenerateTimeline(seed, n uint64, gates record.Gates, configuration string) (*timeline.Timeline, error) {
 	t := timelines.FromSeedWith(rand.NewPCG(seed, ^n).Uint64(), gates.Map())
+	var later []*v1.Pod
+	for _, s := range t.Steps {
+		if p, is := s.Create.(*v1.Pod); is {
+			later = append(later, p)
+		}
+	}
+	generators.Configure(t.Cluster, json.RawMessage(configuration), later...)
 	return t, apiserver.Timeline(t)
 }
 
@@ -50,7 +61,7 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, gates re
 	if system == nil || !HasTimeline(req.Seed, n, req.Timelines) {
 		return nil
 	}
-	t, err := GenerateTimeline(req.Seed, n, gates)
+	t, err := GenerateTimeline(req.Seed, n, gates, req.Configuration)
 	if err != nil {
 		return fmt.Errorf("timeline %d: %w", n, err)
 	}
@@ -102,7 +113,7 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, gates re
 func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 	start := time.Now()
 	c.clock()
-	t, err := GenerateTimeline(c.Config.Seed, s.Number, c.Config.FeatureGates.OfTimelines(c.Checker.Release))
+	t, err := GenerateTimeline(c.Config.Seed, s.Number, c.Config.FeatureGates.OfTimelines(c.Checker.Release), c.Config.Configuration)
 	if err != nil {
 		return nil, err
 	}

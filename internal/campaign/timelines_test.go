@@ -80,7 +80,7 @@ func TestTimelineIsFound(t *testing.T) {
 	require.Contains(t, c.Finding.Found, "preemptcheck generate --timeline --seed 1 --first ")
 	require.Equal(t, replay.Found, replay.JudgeTimeline(t.Context(), o.Life, c).Result)
 
-	first, err := GenerateTimeline(f.Seed, f.Number, "")
+	first, err := GenerateTimeline(f.Seed, f.Number, "", "")
 	require.NoError(t, err)
 	require.Equal(t, f.Minimised.From, sizeOf(first))
 }
@@ -376,7 +376,7 @@ func TestShareOfTimelines(t *testing.T) {
 func TestLiesAboutTimelines(t *testing.T) {
 	a := &answer{}
 	for n := range uint64(40) {
-		tl, err := GenerateTimeline(1, n, "")
+		tl, err := GenerateTimeline(1, n, "", "")
 		require.NoError(t, err)
 		trace, err := life.Run(t.Context(), tl)
 		require.NoError(t, err)

@@ -35,6 +35,8 @@ type request struct {
 	Timelines int `json:"timelines,omitempty"`
 	// FeatureGates is Config.FeatureGates.
 	FeatureGates record.Gates `json:"featureGates,omitempty"`
+	// Configuration is Config.Configuration.
+	Configuration string `json:"configuration,omitempty"`
 	// Canary asks it to lie once, and to find that out.
 	Canary bool `json:"canary,omitempty"`
 }
@@ -76,9 +78,11 @@ type suspect struct {
 }
 
 // Generate is cluster number n of a seed. Different seeds share no clusters but
-// by accident. The scheduler has the given feature gates in all of them.
-func Generate(seed, n uint64, gates record.Gates) *model.Cluster {
+// by accident. The scheduler has the given feature gates in all of them, and the configuration,
+// if it is not "".
+func Generate(seed, n uint64, gates record.Gates, configuration string) *model.Cluster {
 	c := generators.OfAnyPreemptor(rand.NewPCG(seed, n).Uint64(), gates.Map())
+	generators.Configure(c, json.RawMessage(configuration))
 	if Adorn != nil {
 		Adorn(c, rand.NewPCG(seed, n).Uint64())
 	}
@@ -117,7 +121,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 	watched.System, checker = system, &watched
 	for a.Done < req.Count && !a.Lost {
 		n := req.First + uint64(a.Done)
-		cluster := Generate(req.Seed, n, req.FeatureGates)
+		cluster := Generate(req.Seed, n, req.FeatureGates, req.Configuration)
 		r, err := checker.Check(ctx, cluster)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -25,6 +25,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/life"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 var update = flag.Bool("update", false, "write docs/findings anew")
@@ -50,7 +51,8 @@ func written(t *testing.T) map[string][]byte {
 }
 
 func TestDocumentsAreUpToDate(t *testing.T) {
-	system := life.New()
+	system, err := systems.NewPool(inprocess.Version, 1)
+	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, system.Close()) })
 	got, err := Render(context.Background(), slices.Concat(ledger.All(), ledger.Timelines()), system, cases, timelines)
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/contract"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -55,9 +56,12 @@ func shown(ctx context.Context, out *bytes.Buffer, e ledger.Entry, system refere
 		return err
 	}
 	fmt.Fprintln(out)
-	if e.Quirk == "" {
+	switch x := witness.Expected(system.Name()); {
+	case ofPlugin(e):
+		fmt.Fprintln(out, "- Model: not needed. A plugin that is asked by itself breaks the promise.")
+	case e.Quirk == "":
 		fmt.Fprintln(out, "- Model: the same. The algorithm as documented breaks the promise.")
-	} else if x := witness.Expected(system.Name()); x != nil {
+	case x != nil:
 		fmt.Fprintf(out, "- Model: %s\n", expected(x, witness.Cluster.PreemptorGroup != ""))
 	}
 	fmt.Fprintf(out, "- kube-scheduler %s: %s\n", system.Name(), observed(result.Observation))
@@ -117,10 +121,15 @@ func check(ctx context.Context, e ledger.Entry, system reference.System, c *mode
 	switch {
 	case err != nil:
 		return nil, err
-	case result.Unmodelled != nil:
+	case result.Unmodelled != nil && !ofPlugin(e):
 		return nil, fmt.Errorf("the witness is not modelled: %w", result.Unmodelled)
 	case !slices.ContainsFunc(result.Findings, func(f properties.Finding) bool { return slices.Contains(f.Known, e.ID) }):
 		return nil, errors.New("the witness no longer shows it")
 	}
 	return result, nil
+}
+
+// ofPlugin tells whether all that a finding breaks is what a plugin promises the framework: that needs no model.
+func ofPlugin(e ledger.Entry) bool {
+	return e.Quirk == "" && len(e.Properties) > 0 && !slices.ContainsFunc(e.Properties, func(p string) bool { return !contract.Is(p) })
 }

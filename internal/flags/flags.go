@@ -169,6 +169,22 @@ func Gates(cmd *cobra.Command, gates *record.Gates) {
 	})
 }
 
+// Config adds --config to a command.
+func Config(cmd *cobra.Command, configuration *source.Configuration) {
+	var file string
+	cmd.Flags().StringVar(&file, "config", "", "`FILE` with a KubeSchedulerConfiguration, which the scheduler has in each cluster, as kube-scheduler --config takes it")
+	_ = cmd.MarkFlagFilename("config", "yaml", "yml", "json")
+	Before(cmd, func() (err error) {
+		if file == "" {
+			return nil
+		}
+		if *configuration, err = source.ReadConfiguration(file); err != nil {
+			return fmt.Errorf("--config: %w", err)
+		}
+		return nil
+	})
+}
+
 // Limits add --for and --cases to a command. With --cases alone, there is no limit
 // in time.
 func Limits(cmd *cobra.Command, duration *time.Duration, howLong string, cases *uint64, howMany string) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
+	"github.com/preemptcheck/preemptcheck/properties/contract"
 	"github.com/preemptcheck/preemptcheck/properties/groups"
 	"github.com/preemptcheck/preemptcheck/properties/invariant"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
@@ -23,6 +24,7 @@ What must hold of any scheduler's answer to any cluster. There are these kinds:
 - **differential**: the answer is compared with the model's, as a whole or filter by filter;
 - **invariant**: a promise about one answer to one cluster, which does not depend on how the model chooses victims;
 - **relation**: a promise about the answers to two clusters, of which one is a variation of the other. It needs no model;
+- **contract**: a promise of a plugin to the scheduling framework, which is asked by itself (see [plugins](plugins.md)). It needs no model;
 - **pod group**: a promise about the scheduling cycle of a pod group, where the others are about that of a pod;
 - **lifetime**: a promise about a [timeline](timelines.md), what happens to a cluster step by step. It needs no model;
 - **variation**: a promise about two timelines, of which one is a variation of the other.
@@ -49,6 +51,7 @@ func Render() []byte {
 		{"aftermath", append(aftermath.All(), aftermath.Costly()...)},
 		{"relation", append(relation.All(), relation.Circumstances()...)},
 		{"pod group", groups.All()},
+		{"contract", contract.All()},
 	} {
 		for _, p := range room.properties {
 			fmt.Fprintf(&out, "| `%s` | %s%s | %s | %s | %s |\n", p.Name, cell(p.Promise), releases(p.Releases), cell(p.Source), room.kind+needs(p), cell(strings.Join(p.Lies, "; ")))

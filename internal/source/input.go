@@ -25,6 +25,8 @@ type Input struct {
 	Files   []string // -f
 	Pod     string   // --pod
 	cluster cluster
+	// Configuration is that of the scheduler in all that is read; the zero value leaves each as it is.
+	Configuration Configuration
 	// Live is whether no file means the live cluster, even if no flag names one.
 	Live bool
 	// comes is whether files may be manifests of what is to come.
@@ -81,6 +83,7 @@ func (in *Input) streams(cmd *cobra.Command, args []string) (all []*corpus.Strea
 		if err != nil {
 			return nil, []error{err}
 		}
+		in.Configuration.configure(s)
 		return []*corpus.Stream{s}, nil
 	}
 	for _, path := range append(args, in.Files...) {
@@ -89,6 +92,7 @@ func (in *Input) streams(cmd *cobra.Command, args []string) (all []*corpus.Strea
 			errs = append(errs, err)
 		}
 		if s != nil {
+			in.Configuration.configure(s)
 			all = append(all, s)
 		}
 	}

@@ -61,6 +61,8 @@ func (s *Set) admitsStages(o *model.Observation) *Disagreement {
 		return s.admitsNomination(o, s.Cycle.NoCandidate(s.Decision))
 	case len(s.Fits) > 0:
 		return nil
+	case s.NeverPreempts():
+		return s.admitsNothing(o)
 	case s.PostFilterError != "":
 		return cmp.Or(s.admitsStatus(o, codeError), s.admitsNomination(o, keepsNomination()))
 	case o.Eligible != nil && o.Eligible.OK != s.Eligible.OK:
@@ -87,6 +89,18 @@ func (s *Set) admitsStages(o *model.Observation) *Disagreement {
 		}
 	}
 	return first
+}
+
+// admitsNothing is Admits for a profile that does not preempt.
+func (s *Set) admitsNothing(o *model.Observation) *Disagreement {
+	if o.Eligible != nil || o.Pick != nil {
+		return disagree(model.StageEligible, "", kindEligible, *s.Eligible, o.Eligible)
+	}
+	after := keepsNomination()
+	if !s.rules.profile.Asks(s.rules.defaults) {
+		after.Nomination = model.NominationCleared
+	}
+	return s.admitsNomination(o, after)
 }
 
 func keepsNomination() *model.Actuation { return &model.Actuation{Nomination: model.NominationKept} }

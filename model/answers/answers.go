@@ -10,7 +10,10 @@ package answers
 import (
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
@@ -42,6 +45,10 @@ type Rules struct {
 	First func(*filter.Pod) int32
 	// told are the plugins whose verdicts are not the model's: see Told.
 	told []string
+	// profile is that of the preemptor in a configuration, nil if there is none, and defaults are the
+	// plugins without it.
+	profile  *configuration.Profile
+	defaults []filter.Plugin
 	// searched: which nodes a search came to is known, see Searched.
 	searched bool
 }
@@ -92,6 +99,7 @@ func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
 	if missing := unmodelled.Group(c); len(missing) > 0 {
 		return nil, missing
 	}
+	rules = rules.In(c)
 	noticed := rules.Noticed(c)
 	snapshot := model.NewSnapshot(noticed)
 	if missing := rules.unmodelled(c, snapshot); len(missing) > 0 {
@@ -101,7 +109,48 @@ func Decide(c *model.Cluster, rules *Rules) (*Set, error) {
 }
 
 // Under decides the same cluster by other rules, which leave no more of it unmodelled.
-func (s *Set) Under(rules *Rules) (*Set, error) { return Of(s.Cycle.Under(rules.Algorithm), rules) }
+func (s *Set) Under(rules *Rules) (*Set, error) {
+	rules = rules.configured(s.Cycle.Settings, s.Cycle.Preemptor.Pod)
+	return Of(s.Cycle.Under(rules.Algorithm), rules)
+}
+
+// In are the rules with the plugins that the configuration of c has for its preemptor: r itself, if it
+// has no configuration.
+func (r *Rules) In(c *model.Cluster) *Rules {
+	for _, p := range c.Preemptors() {
+		return r.configured(c.Settings, p)
+	}
+	return r
+}
+
+// NeverPreempts tells whether the profile of the preemptor is configured so.
+func (s *Set) NeverPreempts() bool {
+	return s.rules.profile != nil && !s.rules.profile.Preempts(s.rules.defaults)
+}
+
+func (r *Rules) configured(s model.Settings, preemptor *v1.Pod) *Rules {
+	profile := configuration.Of(s, preemptor.Spec.SchedulerName)
+	if profile == nil || r.profile != nil {
+		return r
+	}
+	out := r.Clone()
+	out.profile, out.defaults, out.Plugins = profile, r.Plugins, profile.Plugins(r.Plugins)
+	out.PreFilter = profile.PreFilter(r.PreFilter, r.Plugins)
+	if !profile.Preempts(r.Plugins) {
+		out.Then = append(slices.Clone(r.Then), preemptsNothing)
+	}
+	return out
+}
+
+// DoesNotPreempt is why a pod may not preempt whose profile does not.
+const DoesNotPreempt = "not eligible: its profile has no DefaultPreemption at postFilter"
+
+// preemptsNothing is what a profile without DefaultPreemption makes of a decision.
+func preemptsNothing(d *model.Decision) {
+	if d.Eligible != nil {
+		d.Eligible, d.PostFilterError, d.PotentialNodes, d.NumCandidates = &model.Eligibility{Reason: DoesNotPreempt}, "", nil, 0
+	}
+}
 
 // Of is Decide for a cycle that is made ready and wholly modelled. The error is a model.Unmodelled if the scheduler
 // draws lots, or if which nodes it came to makes a difference and is not known.
@@ -130,6 +179,21 @@ func (r *Rules) unmodelled(c *model.Cluster, snapshot *filter.Snapshot) model.Un
 	u = slices.DeleteFunc(u, func(f model.UnmodelledField) bool { return f.By != "" && slices.Contains(r.told, f.By) })
 	for _, unmodelled := range r.Unmodelled {
 		unmodelled(c, u.Add)
+	}
+	return append(u, r.UnmodelledIn(c)...)
+}
+
+// UnmodelledIn is what of the configuration of c is not modelled, given that the rules are those of In.
+func (r *Rules) UnmodelledIn(c *model.Cluster) (u model.Unmodelled) {
+	if r.profile == nil {
+		return nil
+	}
+	for _, p := range c.Preemptors() {
+		for _, f := range r.profile.Unmodelled(p, r.defaults) {
+			if !slices.Contains(u, f) {
+				u = append(u, f)
+			}
+		}
 	}
 	return u
 }

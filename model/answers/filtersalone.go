@@ -24,6 +24,7 @@ type FiltersAlone struct {
 // the answers are no longer used. The error is a model.Unmodelled, as that of
 // Decide.
 func NewFiltersAlone(c *model.Cluster, rules *Rules) (*FiltersAlone, error) {
+	rules = rules.In(c)
 	f := &FiltersAlone{rules, c, map[string]*model.Cycle{}, map[[2]string]*model.Cycle{}}
 	if missing := rules.unmodelled(c, f.without("").Snapshot); len(missing) > 0 {
 		return nil, missing

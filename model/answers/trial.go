@@ -12,6 +12,7 @@ type Trial struct{ cy *model.Cycle }
 // NewTrial makes a cluster ready to be asked about; it must not be changed until
 // the Trial is no longer used. The error is a model.Unmodelled.
 func NewTrial(c *model.Cluster, rules *Rules) (*Trial, error) {
+	rules = rules.In(c)
 	noticed := rules.Noticed(c)
 	if missing := rules.unmodelled(c, model.NewSnapshot(noticed)); len(missing) > 0 {
 		return nil, missing

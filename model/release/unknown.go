@@ -146,6 +146,9 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 	if s.Parallelism != nil {
 		report("scheduler", "parallelism", ">=1.20.0")
 	}
+	if len(s.Configuration) > 0 {
+		report("scheduler", "configuration", ">=1.25.0") // the first with kubescheduler.config.k8s.io/v1
+	}
 	if s.SecondProfile != nil {
 		report("scheduler", "profiles[1]", ">=1.18.0")
 	}

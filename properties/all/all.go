@@ -63,7 +63,7 @@ func CanShow(e ledger.Entry, o *model.Observation) bool {
 	if e.Quirk != "" || len(e.Properties) == 0 || o.Aftermath != nil {
 		return true
 	}
-	left := append(askedAgain(), aftermath.All()...)
+	left := slices.Concat(askedAgain(), aftermath.All(), contract.All())
 	return slices.ContainsFunc(e.Properties, func(name string) bool {
 		return !slices.ContainsFunc(left, func(p properties.Property) bool { return p.Name == name })
 	})

@@ -34,11 +34,11 @@ func pure(x *interview) error {
 		removed = removed[:3]
 	}
 	type one struct {
-		plugin                             string
-		first, backwards, atOnce, after    int
-		before, then                       int
-		clones                             []int
-		movedBefore, movedThen, movedFirst int
+		plugin                   string
+		first, backwards, atOnce int
+		before, then             int
+		clones                   []int
+		movedBefore, movedThen   int
 	}
 	var s script
 	var all []one
@@ -124,7 +124,7 @@ func Skips(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-skip",
 		Promise: "When PreFilter returns Skip, the coupled Filter plugin and PreFilterExtensions are skipped in this scheduling cycle: also in the dry runs of preemption, so nothing that happens there would make Filter reject the pod.",
-		Source:  "doc comment of PreFilterPlugin.PreFilter (kube-scheduler/framework/interface.go:537@v0.37.1)",
+		Source:  "doc comment of PreFilterPlugin.PreFilter (kube-scheduler/framework/interface.go:529@v0.37.1)",
 		Lies:    []string{"PreFilter skips where Filter would reject"},
 	}, plugins, filtering, func(x *interview) error {
 		r, err := x.runChanges()
@@ -139,7 +139,7 @@ func Skips(plugins ...string) properties.Property {
 			for i, changes := range r.all {
 				for _, n := range x.Cluster.Nodes {
 					if v := r.fresh[plugin][i].Nodes[n.Name]; v.IsRejection() {
-						x.found(plugin, "it skips, and after "+changes.kind()+" it would say "+code(v), fmt.Sprintf("skips. In the cluster in which %s, it says of %s: %s", changes, n.Name, v))
+						x.foundBreach(breach{plugin: plugin, changes: changes}, "it skips, and after "+changes.kind()+" it would say "+code(v), fmt.Sprintf("skips. In the cluster in which %s, it says of %s: %s", changes, n.Name, v))
 					}
 				}
 			}

@@ -14,14 +14,14 @@ import (
 )
 
 // docExtensions is where AddPod and RemovePod are promised.
-const docExtensions = "doc comment of PreFilterExtensions (kube-scheduler/framework/interface.go:514@v0.37.1)"
+const docExtensions = "doc comment of PreFilterExtensions (kube-scheduler/framework/interface.go:502@v0.37.1)"
 
 // Incremental is that a plugin that is told of changes says what it says of a cluster that is like that.
 func Incremental(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-incremental",
 		Promise: "AddPod and RemovePod evaluate the impact of adding a pod to the node, and of removing one from it, while scheduling another: in any order, and possibly more than once before Filter is called again.",
-		Source:  docExtensions + "; doc comment of PreFilterPlugin.PreFilterExtensions (interface.go:546@v0.37.1)",
+		Source:  docExtensions + "; doc comment of PreFilterPlugin.PreFilterExtensions (interface.go:534@v0.37.1)",
 		Lies:    []string{"RemovePod forgets", "AddPod counts twice"},
 	}, plugins, filtering, func(x *interview) error {
 		r, err := x.runChanges()
@@ -37,14 +37,14 @@ func Incremental(plugins ...string) properties.Property {
 				x.count(plugin, AskedIncremental, 1)
 				want := r.fresh[plugin][i]
 				if node, kind, detail := differ(got, want.Nodes, x.Cluster.Nodes, nil); node != "" {
-					x.found(plugin, "after "+changes.kind()+" it "+kind, fmt.Sprintf("was told: %s. It then %s of %s", changes, detail, node))
+					x.foundBreach(breach{plugin: plugin, changes: changes}, "after "+changes.kind()+" it "+kind, fmt.Sprintf("was told: %s. It then %s of %s", changes, detail, node))
 				}
 			}
 			if len(changes) > 0 && changes.nothing() {
 				for _, plugin := range x.plugins {
 					if got, asked := r.told[plugin][i]; asked {
 						if node, kind, detail := differ(got, r.told[plugin][0], x.Cluster.Nodes, nil); node != "" {
-							x.found(plugin, "after "+changes.kind()+" it "+kind, fmt.Sprintf("was told: %s, which is no change. It then %s of %s", changes, detail, node))
+							x.foundBreach(breach{plugin: plugin, changes: changes}, "after "+changes.kind()+" it "+kind, fmt.Sprintf("was told: %s, which is no change. It then %s of %s", changes, detail, node))
 						}
 					}
 				}

@@ -34,6 +34,7 @@ func clause(p properties.Property, plugins []string, points []string, check func
 	}
 	p.Check = func(s *properties.Subject) ([]properties.Finding, error) {
 		x, err := newInterview(s, plugins, points)
+		x.clause = p.Name
 		if err == nil && len(x.plugins) > 0 {
 			err = check(x)
 		}
@@ -52,9 +53,12 @@ func clause(p properties.Property, plugins []string, points []string, check func
 // interview is about the plugins of a cluster.
 type interview struct {
 	*properties.Subject
-	plugins  []string
-	says     map[string]calls.Answer // of the cluster as it is
-	findings []properties.Finding
+	plugins []string
+	// filtering are all plugins of the profile that decide where pods may be.
+	filtering []string
+	clause    string
+	says      map[string]calls.Answer // of the cluster as it is
+	findings  []properties.Finding
 }
 
 // newInterview asks each of the plugins that are enabled at one of the points what it says of the cluster.
@@ -67,6 +71,9 @@ func newInterview(s *properties.Subject, plugins, points []string) (*interview, 
 	var script []calls.Call
 	var all []string
 	for _, p := range listed[0].Plugins {
+		if p.At(filtering...) {
+			x.filtering = append(x.filtering, p.Name)
+		}
 		if len(plugins) > 0 && !slices.Contains(plugins, p.Name) || len(plugins) == 0 && !s.AskedOf(p.Name) {
 			continue
 		}
@@ -96,7 +103,14 @@ var (
 
 // found notes that a plugin broke a clause.
 func (x *interview) found(plugin, kind, detail string) {
-	x.findings = append(x.findings, properties.FoundOfPlugin(plugin+": "+kind, plugin+" "+detail))
+	x.foundBreach(breach{plugin: plugin}, kind, detail)
+}
+
+// foundBreach notes that a plugin broke a clause, unless that is known, and assumed.
+func (x *interview) foundBreach(b breach, kind, detail string) {
+	if b.interview = x; !b.isKnown() {
+		x.findings = append(x.findings, properties.FoundOfPlugin(b.plugin+": "+kind, b.plugin+" "+detail))
+	}
 }
 
 // once leaves one finding of each kind, the first one: it is explained if all of its kind are.

@@ -13,7 +13,7 @@ func NoErrors(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-no-errors",
 		Promise: "Error is for unexpected failures. Objects that the API server admits are none: a plugin passes them or rejects them, and does not panic.",
-		Source:  "doc comments of Error (kube-scheduler/framework/interface.go:50@v0.37.1) and of FilterPlugin.Filter (interface.go:568@v0.37.1)",
+		Source:  "doc comments of Error (kube-scheduler/framework/interface.go:55@v0.37.1) and of FilterPlugin.Filter (kube-scheduler/framework/interface.go:573@v0.37.1)",
 		Lies:    []string{"Filter returns an error", "PreFilter panics"},
 	}, plugins, filtering, func(x *interview) error {
 		r, err := x.runChanges()
@@ -24,7 +24,7 @@ func NoErrors(plugins ...string) properties.Property {
 			x.count(plugin, AskedNoErrors, 1)
 			tell := func(v calls.Verdict, node, when string) {
 				if (v.Code == calls.Fails || v.Code == calls.Panics) && !v.LeftOut {
-					x.found(plugin, v.Word()+": "+answers.Cause(v.Reason), fmt.Sprintf("%s %s", when, v))
+					x.foundBreach(breach{plugin: plugin, reasons: v.Reason}, v.Word()+": "+answers.Cause(v.Reason), fmt.Sprintf("%s %s", when, v))
 				}
 			}
 			tell(x.says[plugin].Verdict, "", "ends in")
@@ -50,7 +50,7 @@ func Undone(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-undone",
 		Promise: "If a reserved pod is rejected, or an error occurs later, Unreserve is called: it is idempotent, may be called although Reserve was not, and leaves everything as it was.",
-		Source:  "doc comment of ReservePlugin (kube-scheduler/framework/interface.go:671@v0.37.1); docs: concepts/scheduling-eviction/scheduling-framework, \"Reserve\"",
+		Source:  "doc comment of ReservePlugin (kube-scheduler/framework/interface.go:670@v0.37.1); docs: concepts/scheduling-eviction/scheduling-framework, \"Reserve\"",
 		Lies:    []string{"Unreserve keeps what Reserve took", "Reserve keeps what it took when PreBind fails"},
 	}, plugins, keeping, undone)
 }

@@ -13,7 +13,7 @@ func Hints(plugins ...string) properties.Property {
 	return clause(properties.Property{
 		Name:    "contract-hints",
 		Promise: "EventsToRegister returns the events that may make a pod schedulable that the plugin rejected. QueueingHintFn signals whether the event can do that: QueueSkip implies that it has no impact.",
-		Source:  "doc comments of EnqueueExtensions (kube-scheduler/framework/interface.go:466@v0.37.1), QueueingHintFn (types.go:210@v0.37.1) and QueueSkip (types.go:244@v0.37.1)",
+		Source:  "doc comments of EnqueueExtensions (kube-scheduler/framework/interface.go:467@v0.37.1), QueueingHintFn (types.go:210@v0.37.1) and QueueSkip (types.go:244@v0.37.1)",
 		Lies:    []string{"a plugin registers for nothing", "a hint says QueueSkip"},
 	}, plugins, filtering, hints)
 }
@@ -21,10 +21,7 @@ func Hints(plugins ...string) properties.Property {
 // hints makes one change after another, looks at whether it turns a rejection into a pass, and has the scheduler's queue say
 // whether the pod is woken.
 func hints(x *interview) error {
-	rejects := slices.DeleteFunc(slices.Clone(x.plugins), func(plugin string) bool { return !mayReject(x, plugin) })
-	if len(rejects) == 0 {
-		return nil
-	}
+	rejects := x.filtering
 	events := drawEvents(x.Cluster)
 	type asked struct{ before, after map[string]int }
 	var s script
@@ -48,23 +45,27 @@ func hints(x *interview) error {
 		return err
 	}
 	type woken struct {
-		event          int
-		plugin, node   string
-		helps          bool
+		event        int
+		plugin, node string
+		// helps: the plugin passes a node that it rejected; fits: all other plugins pass it as well.
+		helps, fits    bool
 		park, waits    int
 		before, afterV calls.Verdict
+		reasons        string // why nodes were rejected before
 	}
 	var wakes []woken
 	var second script
 	random := properties.Random(x.Cluster, "events in vain")
-	for i, e := range events {
+	for i := range events {
 		var inVain []woken
-		for _, plugin := range rejects {
+		for _, plugin := range x.plugins {
 			before, after := answers[all[i].before[plugin]], answers[all[i].after[plugin]]
 			w := woken{event: i, plugin: plugin}
 			rejected := false
-			for _, v := range before.Nodes {
-				rejected = rejected || v.IsRejection()
+			for _, n := range slices.Sorted(keysOf(before.Nodes)) {
+				if v := before.Nodes[n]; v.IsRejection() {
+					rejected, w.reasons = true, w.reasons+v.Reason+"; "
+				}
 			}
 			if !rejected {
 				continue
@@ -72,8 +73,10 @@ func hints(x *interview) error {
 			for _, n := range slices.Sorted(keysOf(after.Nodes)) {
 				was, existed := before.Nodes[n]
 				if is := after.Nodes[n]; is.Passes() && (!existed || was.IsRejection()) {
-					w.node, w.helps, w.before, w.afterV = n, true, was, is
-					break
+					fits := !slices.ContainsFunc(rejects, func(other string) bool { return !answers[all[i].after[other]].Nodes[n].Passes() })
+					if !w.helps || fits {
+						w.node, w.helps, w.fits, w.before, w.afterV = n, true, fits, was, is
+					}
 				}
 			}
 			if !w.helps {
@@ -85,7 +88,6 @@ func hints(x *interview) error {
 		if len(inVain) > 0 {
 			wakes = append(wakes, inVain[random.IntN(len(inVain))])
 		}
-		_ = e
 	}
 	for i := range wakes {
 		w := &wakes[i]
@@ -115,7 +117,11 @@ func hints(x *interview) error {
 				if w.before.Code == "" {
 					was = "there was no such node"
 				}
-				x.found(w.plugin, "it sleeps through: "+e.kind, fmt.Sprintf("rejected the pod, which waits for an event. %s: of %s it said %s before, and now %s. The pod is not woken", e, w.node, was, w.afterV))
+				kind, others := "it sleeps through: ", "Other plugins still reject that node"
+				if w.fits {
+					kind, others = "it sleeps, though the pod fits, through: ", "All plugins pass that node now"
+				}
+				x.foundBreach(breach{plugin: w.plugin, event: &e, reasons: w.reasons}, kind+e.kind, fmt.Sprintf("rejected the pod, which waits for an event. %s: of %s it said %s before, and now %s. %s. The pod is not woken", e, w.node, was, w.afterV, others))
 			}
 		case waits:
 			x.count(w.plugin, Slept, 1)
@@ -124,11 +130,6 @@ func hints(x *interview) error {
 		}
 	}
 	return nil
-}
-
-// mayReject tells whether a plugin has anything to do with the pod of a cluster, or something to reject it for.
-func mayReject(x *interview, plugin string) bool {
-	return x.says[plugin].Verdict.Code != calls.Panics
 }
 
 func keysOf[V any](m map[string]V) func(yield func(string) bool) {

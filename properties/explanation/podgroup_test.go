@@ -92,7 +92,7 @@ func as(c *explain.Course, e *explanation.OfGroup) bool {
 
 // TestGroupThatBreaksDown: of a scheduler that dies with a group is told what the rules say, and that it died.
 func TestGroupThatBreaksDown(t *testing.T) {
-	stream, err := corpus.Load("../../cmd/preemptcheck/testdata/groups/gang.yaml")
+	stream, err := corpus.Load("../../cmd/preemptcheck/app/testdata/groups/gang.yaml")
 	require.NoError(t, err)
 	checker := checktest.Checker(t)
 	checker.System = checktest.Liar{System: checker.System, Tell: func(_ *model.Cluster, o *model.Observation) {

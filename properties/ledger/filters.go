@@ -12,7 +12,7 @@ var openFilters = []Entry{
 		Where:       "kube-scheduler/framework/types.go:610@v0.37.1, HostPortInfo.Remove",
 		Consequence: "A pod with a host port preempts for a port that stays in use, in the moment before the kubelet refuses the second pod that uses it.",
 		Releases:    ">=1.13.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "filters-alone", "waits-for-its-victims", "group-placed-fit"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "filters-alone", "waits-for-its-victims", "group-placed-fit", "contract-incremental"},
 	},
 	{
 		ID:          "host-addresses-are-text",
@@ -47,7 +47,7 @@ var openFilters = []Entry{
 		Where:       "podtopologyspread/filtering.go:185@v1.37.1, updateWithPod; countPodsMatchSelector leaves such pods out (podtopologyspread/common.go:145@v1.37.1)",
 		Consequence: "Pods are preempted on a node where the preemptor does not fit once they are gone.",
 		Releases:    ">=1.18.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "contract-incremental"},
 	},
 	{
 		ID:          "empty-spread-selector",
@@ -60,7 +60,7 @@ var openFilters = []Entry{
 		Consequence: "A spread constraint that means all pods of the namespace is not enforced, and nothing says so.",
 		Releases:    ">=1.27.0",
 		Upstream:    "kubernetes#141339",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "contract-incremental"},
 	},
 	{
 		ID:          "nominated-refusals-skipped",
@@ -72,7 +72,7 @@ var openFilters = []Entry{
 		Where:       "interpodaffinity/filtering.go:569@v1.37.1, PreFilter; runtime/framework.go:1010@v1.37.1, RunPreFilterExtensionAddPod",
 		Consequence: "A pod takes the place of a nominated pod of higher priority that refuses to run beside it, so that pod's victims went for nothing; where a controller replaces what is evicted, that goes on without end.",
 		Releases:    ">=1.27.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "contract-skip"},
 	},
 	{
 		ID:          "one-pod-for-all-terms",
@@ -111,7 +111,7 @@ var openFilters = []Entry{
 		Consequence: "A pod that no node has room for is placed, or preempted for, as if it requested nothing, and one that requests less than nothing lets others overcommit its node.",
 		Releases:    ">=1.13.0",
 		Upstream:    "kubernetes#128684",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "adding-capacity", "adding-an-important-pod", "waits-for-its-victims"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "adding-capacity", "adding-an-important-pod", "waits-for-its-victims", "contract-incremental", "contract-unresolvable", "contract-hints", "contract-no-errors", "contract-skip"},
 	},
 	{
 		ID:          "invalid-score-fails-cycle",

@@ -143,7 +143,7 @@ var fixedFindings = []Entry{
 		Consequence: "A pod stays pending, or others go for it, although its constraint is met.",
 		Releases:    ">=1.19.0 <1.24.0",
 		Upstream:    "kubernetes#106971",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "contract-incremental"},
 	},
 	{
 		ID:          "nominated-pods-unmet",

@@ -73,7 +73,7 @@ var openGroups = []Entry{
 		Where:       "podtopologyspread/filtering.go:98@v1.37.1, criticalPaths; podgrouppreemption.go:178@v1.37.1, selectVictimsOnDomain",
 		Consequence: "Units are given back beside which the group breaks its spread constraints: it is nominated where it cannot run, and others are preempted in vain, now in one way and now in another, as the order of a map says which two domains are watched.",
 		Releases:    ">=1.37.0",
-		Properties:  []string{"group-placed-fit"},
+		Properties:  []string{"group-placed-fit", "contract-incremental"},
 	},
 	{
 		ID:          "own-nominations-count",

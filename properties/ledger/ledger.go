@@ -152,7 +152,7 @@ func Of(version release.Release) []Entry {
 func All() []Entry { return slices.Clone(all) }
 
 var all = func() []Entry {
-	all := slices.Concat(openBudgets, openFilters, openStorage, openCycle, openGroups, fixedFindings)
+	all := slices.Concat(openBudgets, openFilters, openStorage, openCycle, openGroups, openPlugins, fixedFindings)
 	for i := range all {
 		e := &all[i]
 		e.Upstream = cmp.Or(e.Upstream, "unreported")
@@ -186,7 +186,10 @@ func known(version release.Release) *ofRelease {
 		return o.(*ofRelease)
 	}
 	o := &ofRelease{breaking: map[string][]string{}}
-	for _, e := range Of(version) {
+	for _, e := range append(Of(version), Timelines()...) {
+		if !version.In(e.Releases) {
+			continue
+		}
 		if e.Quirk != "" {
 			o.quirks = append(o.quirks, e.Quirk)
 		}

@@ -12,7 +12,7 @@ var openStorage = []Entry{
 		Where:       "volumerestrictions/volume_restrictions.go:82@v1.37.1, conflictingPVCRefCountForPod",
 		Consequence: "A pod of another namespace is preempted for nothing, because its claim happens to have the same name.",
 		Releases:    ">=1.27.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "contract-incremental"},
 	},
 	{
 		ID:          "claim-counted-once",
@@ -24,7 +24,7 @@ var openStorage = []Entry{
 		Where:       "volumerestrictions/volume_restrictions.go:249@v1.37.1, calPreFilterState",
 		Consequence: "Pods are preempted for nothing, as a claim that the preemptor needs stays in use elsewhere.",
 		Releases:    ">=1.27.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "contract-incremental"},
 	},
 	{
 		ID:          "nominated-claim-ignored",
@@ -36,7 +36,7 @@ var openStorage = []Entry{
 		Where:       "volumerestrictions/volume_restrictions.go:200@v1.37.1, PreFilter",
 		Consequence: "A pod takes the claim that a pod of higher priority waits for, which then has to preempt it.",
 		Releases:    ">=1.29.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "contract-skip"},
 	},
 	{
 		ID:          "attached-volume-counted-twice",
@@ -84,7 +84,7 @@ var openStorage = []Entry{
 		Where:       "nodevolumelimits/csi.go:447@v1.37.1, filterAttachableVolumes",
 		Consequence: "One pod of any namespace can keep pods with CSI volumes from being scheduled anywhere, if its node has volume limits.",
 		Releases:    ">=1.23.0",
-		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims"},
+		Properties:  []string{"no-internal-error", "preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "contract-no-errors"},
 	},
 	{
 		ID:          "missing-driver-resolvable",

@@ -262,6 +262,7 @@ var timelineFindings = []Entry{
 		Consequence: "A pod that replaces one drained off a node stays pending for five minutes, and the service is down.",
 		Releases:    ">=1.34.0",
 		Upstream:    "kubernetes#141354",
+		Properties:  []string{"contract-hints"},
 	},
 	{
 		ID:          "node-for-shunned-pod-unnoticed",
@@ -273,6 +274,7 @@ var timelineFindings = []Entry{
 		Where:       "interpodaffinity/plugin.go:250@v1.37.1, isSchedulableAfterNodeChange; interpodaffinity/filtering.go:636@v1.37.1, satisfyExistingPodsAntiAffinity. Related: kubernetes#134393, of deleted pods",
 		Consequence: "A pod stays pending for five minutes beside an empty node, as one that an autoscaler has added for it.",
 		Releases:    ">=1.34.0",
+		Properties:  []string{"contract-hints"},
 	},
 	{
 		ID:          "spread-eased-unnoticed",
@@ -284,6 +286,7 @@ var timelineFindings = []Entry{
 		Where:       "podtopologyspread/common.go:152@v1.37.1, countPodsMatchSelector; podtopologyspread/plugin.go:165@v1.37.1, EventsToRegister; podtopologyspread/plugin.go:217@v1.37.1, isSchedulableAfterAssignedPodChange",
 		Consequence: "While a pod takes long to terminate, as on a node that is lost, the one that replaces it stays pending for up to five minutes beside a node on which it fits.",
 		Releases:    ">=1.34.0",
+		Properties:  []string{"contract-hints"},
 	},
 	{
 		ID:          "nominated-spread-ignored",

@@ -188,7 +188,7 @@ func (l *Life) refusedBy(s suspect) (ids []string) {
 		refused := func(quirks []release.Quirk) (refused bool) {
 			rules, bugs := cycles.RulesWith(l.Release(), quirks)
 			c.States(bugs, func(s *account.State) bool {
-				refused = len(rules.NewCycle(s.Cluster).Decide().Fits) == 0
+				refused = len(rules.In(s.Cluster).NewCycle(s.Cluster).Decide().Fits) == 0
 				return !refused
 			})
 			return refused
@@ -208,7 +208,7 @@ func (l *Life) refusedBy(s suspect) (ids []string) {
 func (l *Life) inAllStates(c *account.Cycle, is func(d *answers.Set) bool) bool {
 	rules, holds := l.Release().Rules(), true
 	all := c.States(account.Bugs{}, func(s *account.State) bool {
-		d := rules.NewCycle(s.Cluster).Decide()
+		d := rules.In(s.Cluster).NewCycle(s.Cluster).Decide()
 		holds = len(d.Errors) == 0 && is(&answers.Set{Decision: d})
 		if holds && len(d.Fits) > 0 {
 			_, err := answers.Decide(s.Cluster, rules)

@@ -18,9 +18,9 @@ import (
 
 // judgedLate tells whether a filter after NodeResourcesFit may fail the pod. Such a
 // failure shows only where there is room. So with more room, or less, a node may
-// fail for another reason, for good or not.
+// fail for another reason, for good or not. A configuration may put any filter there.
 func judgedLate(c *model.Cluster) bool {
-	return len(filter.NeededFeatures(c.Preemptor)) > 0 || usesDevices(c)
+	return len(c.Settings.Configuration) > 0 || len(filter.NeededFeatures(c.Preemptor)) > 0 || usesDevices(c)
 }
 
 // usesDevices tells whether the preemptor uses devices, by resource claims or by

@@ -37,6 +37,16 @@ type Bubble struct {
 	// at it; and most is how much of that is not yet endless.
 	moment, sameMoment, most atomic.Int64
 	endless                  atomic.Pointer[model.Crash]
+	// outside is for Outside, of which away counts the calls that are on.
+	outside chan call
+	free    chan chan any // the channel for its answer, which has to be made outside
+	away    atomic.Int64
+}
+
+// call is a function to be called outside of a bubble; what it panics with goes into the channel.
+type call struct {
+	f    func()
+	done chan any
 }
 
 // Progress notes that the scheduler was seen doing something. It does not return to a
@@ -73,7 +83,8 @@ func (b *Bubble) Watch(on bool) {
 }
 
 func New() *Bubble {
-	b, now := &Bubble{work: make(chan func()), over: make(chan struct{})}, time.Now()
+	b, now := &Bubble{work: make(chan func()), over: make(chan struct{}), outside: make(chan call), free: make(chan chan any, 1)}, time.Now()
+	b.free <- make(chan any, 1)
 	go func() {
 		defer close(b.over)
 		// A bubble whose goroutines all wait for ever ends in a panic. That is no
@@ -119,6 +130,37 @@ func onDeepStack(f func()) {
 	var room [deep]byte
 	f()
 	runtime.KeepAlive(&room)
+}
+
+// Lend lets goroutines of the bubble call Outside, until the bubble is over. It must be called outside.
+func (b *Bubble) Lend() {
+	go func() {
+		for {
+			select {
+			case c := <-b.outside:
+				func() {
+					defer func() { c.done <- recover() }()
+					c.f()
+				}()
+			case <-b.over:
+				return
+			}
+		}
+	}()
+}
+
+// Outside calls f outside of the bubble, whose clock stands still meanwhile. What waits for a network does so
+// all the time: a bubble that holds its goroutines never comes to rest. However long f takes, it is no standstill.
+func (b *Bubble) Outside(f func()) {
+	b.away.Add(1)
+	defer b.away.Add(-1)
+	c := <-b.free
+	b.outside <- call{f, c}
+	p := <-c
+	b.free <- c
+	if p != nil {
+		panic(p)
+	}
 }
 
 // ID identifies the bubble in the process, as Current does.
@@ -201,7 +243,7 @@ func (b *Bubble) Do(patience time.Duration, objects int, f func()) *model.Crash 
 		late := time.Since(last) > 2*tick
 		last = time.Now()
 		switch now := b.progress.Load(); {
-		case !b.watching.Load() || now != seen:
+		case !b.watching.Load() || now != seen || b.away.Load() > 0:
 			seen, idle = now, 0
 		case !late:
 			idle += tick

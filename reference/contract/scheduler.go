@@ -41,7 +41,7 @@ type scheduler struct {
 	crash     atomic.Pointer[model.Crash]
 }
 
-func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
+func newScheduler(key settings, of model.Settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	s := &scheduler{key: key, bubble: b}
 	s.ctx, s.cancel = context.WithCancel(linked.NewContext(&s.crash))
 	defer func() {
@@ -49,16 +49,13 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 			s.cancel()
 		}
 	}()
-	profiles, err := linked.DefaultProfiles(model.DefaultMinCandidateNodesPercentage, model.DefaultMinCandidateNodesAbsolute, key.noConstraints)
+	cfg, err := linked.Configured(of)
 	if err != nil {
 		return nil, err
 	}
-	if key.second != "" {
-		second := profiles[0].DeepCopy()
-		second.SchedulerName = key.second
-		profiles = append(profiles, *second)
-	}
-	profiles = append(profiles, aloneProfiles(profiles[0])...)
+	cfg.Extenders = nil // nobody asks them
+	whole := cfg.Profiles[max(0, slices.IndexFunc(cfg.Profiles, func(p config.KubeSchedulerProfile) bool { return p.SchedulerName == key.profile }))]
+	cfg.Profiles = append(cfg.Profiles, aloneProfiles(whole)...)
 
 	s.api = newClient()
 	factory := informers.NewSharedInformerFactory(s.api, 0)
@@ -70,8 +67,7 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 		kubeConfig = s.foreign.Config()
 	}
 	recorder := func(string) events.EventRecorderLogger { return quiet{} }
-	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, upstream.WithProfiles(profiles...),
-		upstream.WithFrameworkOutOfTreeRegistry(linked.Registry()), upstream.WithKubeConfig(kubeConfig), upstream.WithParallelism(1))
+	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, append(linked.Options(cfg), upstream.WithKubeConfig(kubeConfig))...)
 	signal.Reset(syscall.SIGUSR2) // see package inprocess
 	if err != nil {
 		return nil, err
@@ -93,21 +89,39 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 const alone = "alone-"
 
 func aloneProfiles(whole config.KubeSchedulerProfile) (all []config.KubeSchedulerProfile) {
-	for _, plugin := range whole.Plugins.MultiPoint.Enabled {
-		if plugin.Name == names.PrioritySort || plugin.Name == names.DefaultBinder {
-			continue // each of the profiles has them
-		}
+	for _, plugin := range enabled(whole.Plugins) {
 		profile := *whole.DeepCopy()
-		profile.SchedulerName = alone + plugin.Name
-		profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
-			return p.Name != plugin.Name && p.Name != names.PrioritySort && p.Name != names.DefaultBinder
-		})
+		profile.SchedulerName = alone + plugin
+		sets := reflect.ValueOf(profile.Plugins).Elem()
+		for i := range sets.NumField() {
+			// Each profile sorts its queue, and binds.
+			if name := sets.Type().Field(i).Name; name == "QueueSort" || name == "Bind" {
+				continue
+			}
+			set := sets.Field(i).Addr().Interface().(*config.PluginSet)
+			set.Enabled = slices.DeleteFunc(set.Enabled, func(p config.Plugin) bool {
+				return p.Name != plugin && p.Name != names.PrioritySort && p.Name != names.DefaultBinder
+			})
+		}
 		for _, p := range linked.Registered() {
 			if slices.Contains(p.Replaces, names.PrioritySort) { // all profiles sort in one way
 				profile.Plugins.QueueSort.Enabled = []config.Plugin{{Name: p.Name}}
 			}
 		}
 		all = append(all, profile)
+	}
+	return all
+}
+
+// enabled are the plugins that are enabled at some point, but for those that every profile has.
+func enabled(plugins *config.Plugins) (all []string) {
+	sets := reflect.ValueOf(plugins).Elem()
+	for i := range sets.NumField() {
+		for _, p := range sets.Field(i).Interface().(config.PluginSet).Enabled {
+			if p.Name != names.PrioritySort && p.Name != names.DefaultBinder && !slices.Contains(all, p.Name) {
+				all = append(all, p.Name)
+			}
+		}
 	}
 	return all
 }

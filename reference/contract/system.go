@@ -29,7 +29,8 @@ const maxSchedulers = 4
 type settings struct {
 	gates         linked.GateSet
 	noConstraints bool
-	second        string
+	// profile is the name of the preemptor's, configuration the whole that it is part of.
+	profile, second, configuration string
 }
 
 // New returns a System without any scheduler yet.
@@ -46,7 +47,10 @@ func (s *System) Ask(ctx context.Context, c *model.Cluster, script []calls.Call)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gates := c.Settings.FeatureGates
-	key := settings{gates: linked.NewGateSet(gates), noConstraints: c.Settings.NoDefaultConstraints}
+	key := settings{gates: linked.NewGateSet(gates), noConstraints: c.Settings.NoDefaultConstraints, configuration: string(c.Settings.Configuration)}
+	if c.Preemptor != nil {
+		key.profile = c.Preemptor.Spec.SchedulerName
+	}
 	if p := c.Settings.SecondProfile; p != nil {
 		key.second = p.SchedulerName
 	}
@@ -54,7 +58,7 @@ func (s *System) Ask(ctx context.Context, c *model.Cluster, script []calls.Call)
 		return nil, err
 	}
 	defer linked.Gates.Release()
-	sched, err := s.scheduler(key)
+	sched, err := s.scheduler(key, c.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +75,7 @@ func (s *System) Ask(ctx context.Context, c *model.Cluster, script []calls.Call)
 }
 
 // scheduler returns the scheduler for key, and moves it to the end of the list.
-func (s *System) scheduler(key settings) (*scheduler, error) {
+func (s *System) scheduler(key settings, of model.Settings) (*scheduler, error) {
 	if i := slices.IndexFunc(s.schedulers, func(e *scheduler) bool { return e.key == key }); i >= 0 {
 		e := s.schedulers[i]
 		s.schedulers = append(slices.Delete(s.schedulers, i, i+1), e)
@@ -80,7 +84,7 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 	b := bubble.New()
 	var sched *scheduler
 	var err error
-	b.Do(bubble.Patience, 0, func() { sched, err = newScheduler(key, b) })
+	b.Do(bubble.Patience, 0, func() { sched, err = newScheduler(key, of, b) })
 	if err != nil {
 		b.Close(func() {})
 		return nil, err

@@ -33,10 +33,11 @@ func (s *System) Filters(ctx context.Context, c *model.Cluster, plugins []string
 		return errors.New("the cluster has no preemptor that is a pod")
 	}
 	// What else may be set is about preemption.
-	key := newSettings(model.Settings{FeatureGates: c.Settings.FeatureGates})
+	about := model.Settings{FeatureGates: c.Settings.FeatureGates}
 	if second := c.Settings.SecondProfile; second != nil {
-		key.second, key.secondPercentage, key.secondNumber = second.SchedulerName, key.minPercentage, key.minNumber
+		about.SecondProfile = &model.Profile{SchedulerName: second.SchedulerName}
 	}
+	key := newSettings(about)
 	key.alone = strings.Join(plugins, ",")
 	return s.withKey(key, c, false, patience.Of(ctx, bubble.Patience), func(sched *scheduler) (reusable bool, err error) {
 		defer func() {

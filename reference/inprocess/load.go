@@ -51,7 +51,7 @@ func (s *scheduler) load(c *model.Cluster) error {
 	if err != nil {
 		return err
 	}
-	s.extend(extenders)
+	s.extend(linked.IgnorableLast(append(slices.Clone(s.configured), extenders...)))
 	for _, obj := range c.Extra {
 		obj = groups.WithUID(obj)
 		if inf := s.extra[reflect.TypeOf(obj)]; inf != nil {

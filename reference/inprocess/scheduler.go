@@ -2,6 +2,7 @@ package inprocess
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os/signal"
 	"reflect"
@@ -29,41 +30,34 @@ import (
 
 // settings is what a scheduler is built for, and what it is reused by.
 type settings struct {
-	gates                    linked.GateSet
-	minPercentage, minNumber int32
-	// second is the name of the second profile, and the two after it its
-	// arguments; "" if there is none.
-	second                         string
-	secondPercentage, secondNumber int32
-	parallelism, toScore           int32
-	noDefaultConstraints           bool
+	gates linked.GateSet
+	// text is the model.Settings that configure it, as JSON.
+	text string
 	// alone names the plugins that have a profile to themselves, joined by commas.
 	alone string
 }
 
+// newSettings are those that a cluster asks for. What does not configure a scheduler is not in them.
 func newSettings(s model.Settings) settings {
-	or := func(p *int32, byDefault int32) int32 {
-		if p == nil {
-			return byDefault
-		}
-		return *p
+	key := settings{gates: linked.NewGateSet(s.FeatureGates)}
+	s.FeatureGates, s.DryRunOffset, s.Extenders = nil, nil, nil
+	if reflect.ValueOf(s).IsZero() {
+		return key
 	}
-	key := settings{
-		gates:         linked.NewGateSet(s.FeatureGates),
-		minPercentage: or(s.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage),
-		minNumber:     or(s.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute),
-		// One worker makes the order of dry runs, and so an early stop, exact.
-		parallelism: or(s.Parallelism, 1),
-		toScore:     or(s.PercentageOfNodesToScore, 0),
-
-		noDefaultConstraints: s.NoDefaultConstraints,
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // they are plain data
 	}
-	if p := s.SecondProfile; p != nil {
-		key.second = p.SchedulerName
-		key.secondPercentage = or(p.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage)
-		key.secondNumber = or(p.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute)
-	}
+	key.text = string(text)
 	return key
+}
+
+// settings are what newSettings was given, but for what it left out.
+func (k settings) settings() (s model.Settings, err error) {
+	if k.text != "" {
+		err = json.Unmarshal([]byte(k.text), &s)
+	}
+	return s, err
 }
 
 // scheduler is an upstream scheduler that nothing drives but load, run and
@@ -85,6 +79,8 @@ type scheduler struct {
 	// activated is the scheduler's queue.
 	activated *activations
 	bubble    *bubble.Bubble
+	// configured are the extenders of the configuration, which are asked over the network.
+	configured []fwk.Extender
 	// build is System.build.
 	build     func([]model.Extender) ([]fwk.Extender, error)
 	nextStart *int // sched.nextStartNodeIndex
@@ -116,7 +112,7 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 		}
 	}()
 
-	profiles, err := profiles(key)
+	cfg, err := configured(key)
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +127,7 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	delete(s.extra, reflect.TypeFor[*v1.Node]())
 
 	recorder := func(string) events.EventRecorderLogger { return s.events }
-	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, upstream.WithProfiles(profiles...),
-		upstream.WithFrameworkOutOfTreeRegistry(linked.Registry()), upstream.WithNodeInfoSnapshot(s.snapshot),
-		upstream.WithParallelism(key.parallelism), upstream.WithPercentageOfNodesToScore(&key.toScore))
+	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, append(linked.Options(cfg), upstream.WithNodeInfoSnapshot(s.snapshot))...)
 	// The cache debugger's channel stays among those that wait for the signal
 	// (debugger.go:63@v1.37.1), and with it its bubble, and all that timers there hold.
 	signal.Reset(syscall.SIGUSR2)
@@ -141,21 +135,22 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 		return nil, err
 	}
 
+	s.configured = linked.Outside(b, s.sched.Extenders)
 	s.plugins = map[string]*defaultpreemption.DefaultPreemption{}
 	for name, profile := range s.sched.Profiles {
-		for _, p := range profile.PreEnqueuePlugins() {
-			if plugin, ok := p.(*defaultpreemption.DefaultPreemption); ok {
-				evaluator, err := groups.Evaluator(plugin)
-				if err != nil {
-					return nil, err
-				}
-				if evaluator != nil {
-					evaluator.Handle = &groups.Watch{Ordered: groups.Ordered{Handle: evaluator.Handle}, Recorder: s.groupRecorder}
-				}
-				plugin.Executor.PreemptPod = s.watch(plugin.Executor.PreemptPod)
-				s.plugins[name] = plugin
-			}
+		plugin, err := linked.Preemption(s.ctx, profile)
+		if err != nil {
+			return nil, err
 		}
+		evaluator, err := groups.Evaluator(plugin)
+		if err != nil {
+			return nil, err
+		}
+		if evaluator != nil {
+			evaluator.Handle = &groups.Watch{Ordered: groups.Ordered{Handle: evaluator.Handle}, Recorder: s.groupRecorder}
+		}
+		plugin.Executor.PreemptPod = s.watch(plugin.Executor.PreemptPod)
+		s.plugins[name] = plugin
 	}
 	if s.sched.APIDispatcher != nil {
 		s.sched.APIDispatcher.Run(linked.Discard)
@@ -165,10 +160,6 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 			cancel()
 		}
 	}
-	if s.plugins[v1.DefaultSchedulerName] == nil {
-		return nil, errors.New("the default profile has no DefaultPreemption")
-	}
-
 	// Where the search for a node starts is the one thing a cycle leaves behind
 	// that no exported name can put back.
 	field := reflect.ValueOf(s.sched).Elem().FieldByName("nextStartNodeIndex")
@@ -186,22 +177,15 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	return s, nil
 }
 
-// profiles are the default profile and those that the settings ask for besides.
-func profiles(key settings) ([]config.KubeSchedulerProfile, error) {
-	all, err := linked.DefaultProfiles(key.minPercentage, key.minNumber, key.noDefaultConstraints)
+// configured is the configuration of a scheduler, with the profiles of plugins that are to be asked alone.
+func configured(key settings) (*config.KubeSchedulerConfiguration, error) {
+	s, err := key.settings()
 	if err != nil {
 		return nil, err
 	}
-	if key.second != "" {
-		second, err := linked.DefaultProfiles(key.secondPercentage, key.secondNumber, key.noDefaultConstraints)
-		if err != nil {
-			return nil, err
-		}
-		second[0].SchedulerName = key.second
-		all = append(all, second...)
+	cfg, err := linked.Configured(s)
+	if err == nil && key.alone != "" {
+		cfg.Profiles = append(cfg.Profiles, aloneProfiles(cfg.Profiles[0], key.alone)...)
 	}
-	if key.alone != "" {
-		all = append(all, aloneProfiles(all[0], key.alone)...)
-	}
-	return all, nil
+	return cfg, err
 }

@@ -77,7 +77,8 @@ func (s *System) ObserveUnder(ctx context.Context, c *model.Cluster, under refer
 	if c.PreemptorGroup != "" && (under.Twin || under.Updates != 0) {
 		return nil, errors.ErrUnsupported
 	}
-	one := c.Settings.Parallelism == nil || *c.Settings.Parallelism == 1
+	workers := c.Settings.Workers()
+	one := workers == nil || *workers == 1
 	obs := &model.Observation{System: Version, Filters: map[string]model.Verdict{}, PinnedBudgetOrder: true, PinnedDryRuns: one}
 	r := &recorder{obs: obs, nomination: model.NominationUntold, tell: observation.Teller(ctx)}
 	err := s.withKey(newSettings(c.Settings), c, under.Metrics, patience.Of(ctx, bubble.Patience),
@@ -143,6 +144,7 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 		return e.scheduler, nil
 	}
 	b := bubble.New()
+	b.Lend()
 	var sched *scheduler
 	var err error
 	b.Do(bubble.Patience, 0, func() { sched, err = newScheduler(key, b) })
@@ -162,6 +164,20 @@ func (s *System) scheduler(key settings) (*scheduler, error) {
 func (s *System) drop(i int) {
 	s.schedulers[i].bubble.Close(s.schedulers[i].cancel)
 	s.schedulers = slices.Delete(s.schedulers, i, i+1)
+}
+
+// Configurable makes a scheduler with the settings, and says why that fails, if it does.
+func Configurable(s model.Settings) error {
+	system := New()
+	defer system.Close()
+	defer enter(false)()
+	key := newSettings(s)
+	if err := linked.Gates.Acquire(key.gates, s.FeatureGates); err != nil {
+		return err
+	}
+	defer linked.Gates.Release()
+	_, err := system.scheduler(key)
+	return err
 }
 
 // Close ends all schedulers. A later Observe starts afresh.

@@ -95,6 +95,7 @@ func runChanged(ctx context.Context, t *timeline.Timeline, change func(*schedule
 	defer linked.Gates.Release()
 
 	b := bubble.New()
+	b.Lend()
 	r := &run{tl: t, bubble: b, change: change, trace: &timeline.Trace{System: Release}, tell: timeline.Teller(ctx)}
 	var err error
 	crash := b.Do(patience.Of(ctx, usual), len(t.Cluster.Objects())+len(t.Steps), func() {

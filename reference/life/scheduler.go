@@ -83,7 +83,7 @@ func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 		s.offset = *settings.DryRunOffset
 	}
 	s.ctx, s.cancel = context.WithCancel(linked.NewContext(&r.crash))
-	profiles, err := profiles(settings)
+	cfg, err := configured(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -96,27 +96,25 @@ func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 	recorder := func(string) events.EventRecorderLogger { return eventRecorder{s} }
 	registry := linked.Registry()
 	registry[holderName] = s.newHolder
-	var byDefault int32
-	s.sched, err = upstream.New(made, api, factory, nil, recorder, upstream.WithProfiles(profiles...),
-		upstream.WithFrameworkOutOfTreeRegistry(registry),
-		upstream.WithParallelism(1), upstream.WithPercentageOfNodesToScore(&byDefault))
+	s.sched, err = upstream.New(made, api, factory, nil, recorder, append(linked.Options(cfg), upstream.WithFrameworkOutOfTreeRegistry(registry))...)
 	stop()
 	signal.Reset(syscall.SIGUSR2) // see package inprocess
 	if err != nil {
 		return nil, err
 	}
+	linked.Outside(r.bubble, s.sched.Extenders)
 	for name, profile := range s.sched.Profiles {
-		for _, p := range profile.PreEnqueuePlugins() {
-			if plugin, ok := p.(*defaultpreemption.DefaultPreemption); ok {
-				plugin.Evaluator.PdbLister = budgetLister{plugin.Evaluator.PdbLister}
-				plugin.Evaluator.Interface = &watch{plugin.Evaluator.Interface, s}
-				plugin.Executor.PreemptPod = s.preempts(plugin.Executor.PreemptPod)
-				if err := s.watchGroups(plugin); err != nil {
-					return nil, err
-				}
-				s.plugins[name] = plugin
-			}
+		plugin, err := linked.Preemption(s.ctx, profile)
+		if err != nil {
+			return nil, err
 		}
+		plugin.Evaluator.PdbLister = budgetLister{plugin.Evaluator.PdbLister}
+		plugin.Evaluator.Interface = &watch{plugin.Evaluator.Interface, s}
+		plugin.Executor.PreemptPod = s.preempts(plugin.Executor.PreemptPod)
+		if err := s.watchGroups(plugin); err != nil {
+			return nil, err
+		}
+		s.plugins[name] = plugin
 	}
 	s.hook()
 	lists, missed := map[*informer][]runtime.Object{}, map[*informer][]event{}
@@ -155,34 +153,21 @@ func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 	return s, nil
 }
 
-// profiles are the configured ones, with the plugin that can hold a pod.
-func profiles(settings model.Settings) ([]config.KubeSchedulerProfile, error) {
-	or := func(p *int32, byDefault int32) int32 {
-		if p == nil {
-			return byDefault
-		}
-		return *p
-	}
-	all, err := linked.DefaultProfiles(or(settings.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage),
-		or(settings.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute), settings.NoDefaultConstraints)
+// configured is the configuration, with the plugin that can hold a pod. Only one node is looked at at a time.
+func configured(settings model.Settings) (*config.KubeSchedulerConfiguration, error) {
+	settings.PercentageOfNodesToScore = nil
+	cfg, err := linked.Configured(settings)
 	if err != nil {
 		return nil, err
 	}
-	if p := settings.SecondProfile; p != nil {
-		second, err := linked.DefaultProfiles(or(p.MinCandidateNodesPercentage, model.DefaultMinCandidateNodesPercentage),
-			or(p.MinCandidateNodesAbsolute, model.DefaultMinCandidateNodesAbsolute), settings.NoDefaultConstraints)
-		if err != nil {
-			return nil, err
-		}
-		second[0].SchedulerName = p.SchedulerName
-		all = append(all, second...)
-	}
-	for i := range all {
-		for _, set := range []*config.PluginSet{&all[i].Plugins.Reserve, &all[i].Plugins.Permit, &all[i].Plugins.PreBind} {
+	cfg.Parallelism = 1
+	for i := range cfg.Profiles {
+		plugins := cfg.Profiles[i].Plugins
+		for _, set := range []*config.PluginSet{&plugins.Reserve, &plugins.Permit, &plugins.PreBind} {
 			set.Enabled = append(set.Enabled, config.Plugin{Name: holderName})
 		}
 	}
-	return all, nil
+	return cfg, nil
 }
 
 // run starts the scheduler's own loops.

@@ -127,6 +127,9 @@ func walkDriver(driver string, f func(name string, content []byte) error) error 
 	if err := f("model/settings.go", model.SettingsSource); err != nil {
 		return err
 	}
+	if err := f("model/configured.go", model.ConfiguredSource); err != nil {
+		return err
+	}
 	return f("model/observation/observation.go", observation.Source)
 }
 

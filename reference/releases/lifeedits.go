@@ -27,7 +27,7 @@ var lifeEdits = []edit{
 
 	// The drivers know no pod groups: see Life.Live.
 	{99, "reference/life/scheduler.go", "\tgroup     atomic.Pointer[groupCycle] // that is on; nil if none is\n", ""},
-	{99, "reference/life/scheduler.go", "\t\t\t\tif err := s.watchGroups(plugin); err != nil {\n\t\t\t\t\treturn nil, err\n\t\t\t\t}\n", ""},
+	{99, "reference/life/scheduler.go", "\t\tif err := s.watchGroups(plugin); err != nil {\n\t\t\treturn nil, err\n\t\t}\n", ""},
 	{99, "reference/life/scheduler.go", "\ts.hookGroups(schedule, failed)\n", ""},
 	{99, "reference/life/scheduler.go", "\t\tif rejected, ok := s.groupRejected(p); ok {\n\t\t\treturn rejected\n\t\t}\n", ""},
 	{99, "reference/life/observe.go", "\tif gated, ok := s.groupGated(p); ok {\n\t\treturn gated\n\t}\n", ""},
@@ -83,7 +83,7 @@ type preemptPodFunc`},
 }
 
 // movedTypes are those that package framework had before 1.35.
-var movedTypes = regexp.MustCompile(`\bfwk\.(Handle|Plugin|PreEnqueuePlugin|PostFilterResult|NodeToStatusReader|NominatingInfo|ModeOverride|NodePluginScores|WaitingPod|PreFilterResult|NodeInfoLister)\b`)
+var movedTypes = regexp.MustCompile(`\bfwk\.(Extender|Handle|Plugin|PreEnqueuePlugin|PostFilterResult|NodeToStatusReader|NominatingInfo|ModeOverride|NodePluginScores|WaitingPod|PreFilterResult|NodeInfoLister)\b`)
 
 const (
 	importFwk       = "\tfwk \"k8s.io/kube-scheduler/framework\"\n"

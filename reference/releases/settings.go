@@ -15,6 +15,7 @@ var lateSettings = []struct {
 	set   func(s *model.Settings) bool
 	why   string
 }{
+	{"configuration", 25, func(s *model.Settings) bool { return len(s.Configuration) > 0 }, "reads none: kubescheduler.config.k8s.io/v1 came with v1.25"},
 	{"extenders", 25, func(s *model.Settings) bool { return len(s.Extenders) > 0 }, "does not call extenders"},
 	{"profiles[1]", 25, func(s *model.Settings) bool { return s.SecondProfile != nil }, "has one profile"},
 	{"parallelism", 25, func(s *model.Settings) bool { return s.Parallelism != nil && *s.Parallelism != 1 }, "looks at one node at a time"},

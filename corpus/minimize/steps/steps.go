@@ -284,6 +284,7 @@ func shrinkNode(c *model.Cluster, node string, p *v1.Pod) bool {
 // simplify makes what is left plainer.
 func (m *minimiser) simplify() {
 	settings := []func(s *model.Settings) bool{
+		func(s *model.Settings) bool { had := s.Configuration != nil; s.Configuration = nil; return had },
 		func(s *model.Settings) bool { had := s.SecondProfile != nil; s.SecondProfile = nil; return had },
 		func(s *model.Settings) bool {
 			had := s.NoDefaultConstraints

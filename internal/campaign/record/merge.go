@@ -64,7 +64,7 @@ func (s *State) add(dir string, other *State) error {
 	// A merged campaign has no seed or shard of its own.
 	config := other.Config
 	config.Seed, config.Shard = 0, Shard{}
-	if len(s.Parts) > 0 && s.Config != config {
+	if len(s.Parts) > 0 && !s.Config.Same(config) {
 		return fmt.Errorf("%s and %s were not checked by the same program:\nthere: %+v\nhere:  %+v", s.Parts[0].Dir, dir, s.Config, config)
 	}
 	s.Config = config

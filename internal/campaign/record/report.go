@@ -205,7 +205,11 @@ func (s *State) Report(dir string) *Report {
 		if pinned && !known && p.OfGroups() {
 			continue // no cluster has groups
 		}
-		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], p.Quota})
+		quota := p.Quota
+		if s.Config.Configuration != "" && stats.Exercised[p.Name] == 0 {
+			quota = 0 // the configuration may leave no way to it
+		}
+		r.Exercised = append(r.Exercised, Exercised{p.Name, p.What, stats.Exercised[p.Name], quota})
 	}
 	r.Reached = reached(stats, s.Config.groupsInTimelines())
 	for _, plugin := range answers.FilterPlugins() {
@@ -213,8 +217,11 @@ func (s *State) Report(dir string) *Report {
 			r.Filters = append(r.Filters, Filtered{plugin, count})
 		}
 	}
-	r.Plugins, r.Counterexamples = stats.Plugins, map[string]string{}
+	r.Plugins = stats.Plugins
 	for plugin, e := range stats.Counterexamples {
+		if r.Counterexamples == nil {
+			r.Counterexamples = map[string]string{}
+		}
 		r.Counterexamples[plugin] = cmp.Or(s.Examples[plugin], fmt.Sprintf("%s generate%s --seed %d --first %d", cmp.Or(s.Config.Command, "preemptcheck"), s.Config.FeatureGates.Flag(), s.Config.Seed, e.Number))
 	}
 	r.judge()
@@ -241,7 +248,9 @@ func (r *Report) judge() {
 		r.Broken = append(r.Broken, fmt.Sprintf("the canary never lied about any of %d timelines", r.Timelines))
 	}
 	if preempting := r.Outcomes[0].Clusters; c.Lies == 0 && preempting > 0 {
-		if r.Clusters >= CanaryEvery*BlockSize {
+		if r.Config.Configuration != "" {
+			r.Inconclusive = append(r.Inconclusive, "the canary has not lied: it takes a preemption that is modelled, and with this configuration there may be none")
+		} else if r.Clusters >= CanaryEvery*BlockSize {
 			r.Broken = append(r.Broken, fmt.Sprintf("the canary never lied, although %d clusters preempt", preempting))
 		} else {
 			r.Inconclusive = append(r.Inconclusive, "the canary has not lied yet")
@@ -411,7 +420,7 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 		out.File = filepath.Join(dir, f.File)
 		file = shell.Quote(out.File)
 	} else {
-		what := "generate" + s.Config.FeatureGates.Flag()
+		what := "generate" + s.Config.Drawn(s.Config.FeatureGates)
 		if f.Timeline {
 			what = "generate --timeline"
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
+	"github.com/preemptcheck/preemptcheck/internal/shell"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
@@ -43,6 +44,10 @@ type Config struct {
 	Timelines int `json:"timelines,omitempty"`
 	// FeatureGates are those that the scheduler has in all clusters: Gates.
 	FeatureGates Gates `json:"featureGates,omitempty"`
+	// Configuration is the scheduler's in all clusters, as JSON; "" is none. ConfigurationFile is where it
+	// was read from.
+	Configuration     string `json:"configuration,omitempty"`
+	ConfigurationFile string `json:"configurationFile,omitempty"`
 	// Command is how this program is called, up to the name of a subcommand:
 	// "preemptcheck", or "preemptcheck --kubernetes DIR".
 	Command string `json:"command"`
@@ -58,6 +63,21 @@ func (c *Config) Subcommand(name string) string {
 		line += " " + c.Flags
 	}
 	return line
+}
+
+// Drawn are the flags by which generate makes the same clusters of the same numbers, given the gates.
+func (c *Config) Drawn(gates Gates) string {
+	flags := gates.Flag()
+	if c.ConfigurationFile != "" {
+		flags += " --config " + shell.Quote(c.ConfigurationFile)
+	}
+	return flags
+}
+
+// Same tells whether two campaigns check the same with the same program.
+func (c Config) Same(other Config) bool {
+	c.ConfigurationFile, other.ConfigurationFile = "", "" // what is in it counts
+	return c == other
 }
 
 // State is all that a campaign has done. It is kept in one file, which is always

@@ -31,7 +31,8 @@ type Set struct {
 // Decide makes a cluster ready whose preemptor is a pod group. The error is a model.Unmodelled if something
 // in it could matter that the model does not cover.
 func Decide(c *model.Cluster, rules *answers.Rules) (*Set, error) {
-	if missing := unmodelled.InGroup(c); len(missing) > 0 {
+	rules = rules.In(c)
+	if missing := append(unmodelled.InGroup(c), rules.UnmodelledIn(c)...); len(missing) > 0 {
 		return nil, missing
 	}
 	cy := rules.OfGroups.NewCycle(c, rules.Algorithm)

@@ -16,7 +16,7 @@ import (
 
 // A manifest comes to the cluster of a dump.
 func Example() {
-	const testdata = "../../../cmd/preemptcheck/testdata/arrivals/"
+	const testdata = "../../../cmd/preemptcheck/app/testdata/arrivals/"
 	stream, err := corpus.Load(testdata + "cluster.yaml")
 	if err != nil {
 		fmt.Println(err)

@@ -173,7 +173,9 @@ func disagrees(c *account.Cycle, set *answers.Set, bugs account.Bugs) (property,
 	case timeline.Fits:
 		o.ScheduledTo = e.Node
 	case timeline.Unfit:
-		o.CycleError = e.Text
+		if o.CycleError = e.Text; set.NeverPreempts() && strings.Contains(e.Text, " nodes are available: ") {
+			o.CycleError = "" // nobody is asked what to do about it
+		}
 	case timeline.Decided:
 		if len(e.Victims) > 0 {
 			o.Pick = &model.Pick{Node: e.Node, Victims: e.Victims, Violations: e.Violations}

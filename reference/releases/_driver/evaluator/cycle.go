@@ -27,7 +27,7 @@ func (s *scheduler) run(c *cluster, obs *observation.Observation) {
 			panic(*first)
 		}
 	}()
-	obs.PinnedDryRuns = or(c.settings.Parallelism, 1) == 1
+	obs.PinnedDryRuns = or(c.settings.Workers(), 1) == 1
 	r := &recorder{Framework: s.profile, s: s, offset: or(c.settings.DryRunOffset, 0), obs: obs, victims: map[string][]*v1.Pod{}}
 	s.recorder, s.evaluating = r, nil
 	s.extend(c.settings.Extenders, r)
@@ -50,7 +50,7 @@ func (s *scheduler) run(c *cluster, obs *observation.Observation) {
 	for _, n := range c.nodes {
 		if st := nodeStatus(&fitError.Diagnosis, n.Name); st != nil {
 			v := verdict(st)
-			if v.Plugin == "" && len(c.settings.Extenders) > 0 { // no plugin, so it was an extender
+			if v.Plugin == "" && len(s.sched.Extenders) > 0 { // no plugin, so it was an extender
 				v.Plugin = "Extender"
 			}
 			obs.Filters[n.Name] = v
@@ -60,7 +60,7 @@ func (s *scheduler) run(c *cluster, obs *observation.Observation) {
 	result, st := s.postFilter(r, state, &fitError.Diagnosis)
 	obs.PostFilterCode, obs.PostFilterMessage = st.Code().String(), st.Message()
 	obs.Actuation = actuation(result)
-	if len(c.settings.Extenders) > 0 && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && !failed(st) {
+	if len(s.sched.Extenders) > 0 && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && !failed(st) {
 		obs.AfterExtenders = map[string]observation.DryRun{} // nothing left
 	}
 	if node := obs.Actuation.NominatedNode; node != "" {

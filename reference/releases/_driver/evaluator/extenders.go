@@ -19,13 +19,18 @@ import (
 func (s *scheduler) extend(settings []model.Extender, r *recorder) {
 	s.sched.Extenders, s.extenders = nil, nil
 	for _, ignorable := range []bool{false, true} {
+		for _, e := range s.configured {
+			if e.IsIgnorable() == ignorable {
+				s.sched.Extenders = append(s.sched.Extenders, e)
+			}
+		}
 		for i := range settings {
 			if settings[i].Ignorable == ignorable {
 				s.sched.Extenders = append(s.sched.Extenders, &toldExtender{Extender: standin.Extender{Does: &settings[i]}})
 			}
 		}
 	}
-	if len(settings) > 0 {
+	if len(s.sched.Extenders) > 0 {
 		s.extenders = append(slices.Clone(s.sched.Extenders), lastExtender{r: r})
 	}
 }

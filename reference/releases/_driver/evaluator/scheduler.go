@@ -17,6 +17,7 @@ import (
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -39,12 +40,14 @@ type scheduler struct {
 	client    *standin.Client
 	nextStart *int // sched.nextStartNodeIndex
 	async     bool
-	recorder  *recorder // of the cycle that runs
+	recorder  *recorder  // of the cycle that runs
+	extenders []extender // all of them, and the last one that records
+	// configured are those of the configuration, which are asked over the network.
+	configured []extender
 	// outside says that there are plugins which are not the scheduler's own; evaluating, if it is not nil, tells
 	// whether one of them preempts for a pod.
 	outside    bool
 	evaluating func(types.UID) bool
-	extenders  []extender // the cluster's, and the last one that records
 	// preempted has room for one signal: the last victim is preempted.
 	preempted chan struct{}
 	// panicked is what upstream panicked with first, in whatever goroutine.
@@ -80,7 +83,7 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 	}()
 	var factory informers.SharedInformerFactory
 	s.store, factory = newStore(s.client)
-	profiles, err := profiles(key)
+	profiles, extenders, err := configured(key)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +100,15 @@ func newScheduler(key settings) (_ *scheduler, err error) {
 		return nil, err
 	}
 	maps.Copy(registry, out.registry)
-	options := append(out.options, upstream.WithFrameworkOutOfTreeRegistry(registry), upstream.WithProfiles(profiles...), upstream.WithParallelism(key.parallelism), withPercentageOfNodesToScore(key.toScore))
+	options := append(slices.Clone(out.options), upstream.WithFrameworkOutOfTreeRegistry(registry), upstream.WithProfiles(profiles...), upstream.WithExtenders(extenders...),
+		upstream.WithParallelism(key.parallelism), withPercentageOfNodesToScore(key.toScore))
 	var recorders profile.RecorderFactory = newRecorder
 	results, err := callFunc(reflect.ValueOf(upstream.New), s.ctx, s.ctx.Done(), s.client, factory, recorders, options)
 	if err != nil {
 		return nil, err
 	}
 	s.sched = results[0].Interface().(*upstream.Scheduler)
+	s.configured = s.sched.Extenders
 	s.plugins = map[string]pluginHook{}
 	for name, profile := range s.sched.Profiles {
 		if s.plugins[name], err = s.hook(profile); err != nil {
@@ -128,6 +133,23 @@ func (s *scheduler) popped(p *v1.Pod) error {
 	results, _ := callFunc(reflect.ValueOf(framework.NewPodInfo), p) // upstream ignores this error, too
 	s.info = results[0].Interface().(*framework.PodInfo)
 	return call(s.queue(), "AddNominatedPod", s.info)
+}
+
+// configured are the profiles and the extenders that the settings ask for.
+func configured(key settings) ([]config.KubeSchedulerProfile, []config.Extender, error) {
+	if key.configuration == "" {
+		all, err := profiles(key)
+		return all, nil, err
+	}
+	obj, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(key.configuration), nil, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, is := obj.(*config.KubeSchedulerConfiguration)
+	if !is {
+		return nil, nil, fmt.Errorf("it is a %T", obj)
+	}
+	return cfg.Profiles, cfg.Extenders, nil
 }
 
 // profiles is the configuration upstream.New would use by itself, with the arguments of

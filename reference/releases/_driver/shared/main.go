@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
@@ -75,6 +76,9 @@ func (all schedulers) observe(r *wire.Request) (*observation.Observation, error)
 			}
 		}
 		if s, err = newScheduler(key); err != nil {
+			if key.configuration != "" { // of another release it may ask for what this one does not have
+				err = wire.Refusal("scheduler: configuration: " + strings.ReplaceAll(err.Error(), "; ", ", "))
+			}
 			return nil, err
 		}
 		all[key] = s

@@ -11,6 +11,8 @@ type settings struct {
 	gates                string
 	first, second        profileSettings // the second is zero if there is none
 	parallelism, toScore int32
+	// configuration is a whole one, as JSON; "" if there is none.
+	configuration string
 }
 
 type profileSettings struct {
@@ -23,8 +25,10 @@ func newSettings(s model.Settings) settings {
 		gates: fmt.Sprint(s.FeatureGates), // fmt sorts a map
 		first: newProfile(model.DefaultSchedulerName, s.MinCandidateNodesPercentage, s.MinCandidateNodesAbsolute),
 		// One worker makes the order of dry runs, and so an early stop, exact.
-		parallelism: or(s.Parallelism, 1),
-		toScore:     or(s.PercentageOfNodesToScore, 0),
+		parallelism: or(s.Workers(), 1),
+		toScore:     or(s.NodesToScore(""), 0),
+
+		configuration: string(s.Configuration),
 	}
 	if p := s.SecondProfile; p != nil {
 		key.second = newProfile(p.SchedulerName, p.MinCandidateNodesPercentage, p.MinCandidateNodesAbsolute)

@@ -1,0 +1,255 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/internal/campaign"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
+	"github.com/preemptcheck/preemptcheck/internal/source"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
+	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference"
+	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
+)
+
+func newFuzz() *cobra.Command {
+	var o campaign.Options
+	var config record.Config
+	var shard string
+	var reported reportOptions
+	cmd := &cobra.Command{
+		Use:   "fuzz",
+		Short: "Check generated clusters, and save those on which something is found",
+		Long: `Fuzz generates clusters and checks each, until --for or --cases is reached or it
+is interrupted, and reports what was tried and what was found. Each cause of
+findings is saved once, made small, as a case in --out, which "preemptcheck check"
+reproduces. Known findings are only counted.
+
+What is found depends only on --seed and on how many clusters were checked. The
+campaign in --out can be interrupted, or killed, at any time: with --resume it goes
+on where it was. To use several machines, give each a --shard of one seed and
+unite the directories with "preemptcheck merge".
+
+Now and then a scheduler that lies is checked as well, in every campaign: should
+that not be found out, the campaign says that it is broken.
+
+Exit status: 1 if something new was found; else 2 if the campaign was too short to
+tell, or is broken; else 0.`,
+		Example: `  preemptcheck fuzz --for 5m
+  preemptcheck fuzz --for 8h --seed 42 --out nightly
+  preemptcheck fuzz --for 8h --out nightly --resume
+  preemptcheck fuzz --seed 42 --cases 1000000 --shard 2/4 --out shard-2`,
+		Args: cobra.NoArgs,
+	}
+	set := cmd.Flags()
+	flags.Limits(cmd, &o.For, "how long this time", &o.Cases, "how many clusters in all")
+	set.IntVar(&o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
+	flags.NotNegative(cmd, "stop-after", &o.StopAfter)
+	set.StringVar(&o.Dir, "out", "", "directory of the campaign and its cases (default findings/seed-SEED)")
+	set.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
+	set.StringVar(&shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
+	flags.Workers(cmd, &o.Workers)
+	flags.Relations(cmd, &config.Relations)
+	flags.Filters(cmd, &config.Filters, 128)
+	flags.Contracts(cmd, &config.Contracts, 1024)
+	flags.Timelines(cmd, &config.Timelines, 10)
+	flags.Seed(cmd, &config.Seed)
+	flags.Gates(cmd, &config.FeatureGates)
+	var configuration source.Configuration
+	flags.Config(cmd, &configuration)
+	flags.Reference(cmd, &config.Reference)
+	reportFlags(cmd, &reported)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		var err error
+		if config.Shard, err = record.ParseShard(shard); err != nil {
+			return fmt.Errorf("--shard: %w", err)
+		}
+		config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
+		config.Configuration, config.ConfigurationFile = string(configuration.JSON), configuration.File
+		if o.Resume {
+			if err := resumed(cmd, o.Dir, &config); err != nil {
+				return err
+			}
+		}
+		if o.Dir == "" {
+			o.Dir = filepath.Join("findings", fmt.Sprintf("seed-%d", config.Seed))
+			if config.Shard.Of > 1 {
+				o.Dir += fmt.Sprintf("-shard-%d-of-%d", config.Shard.Index, config.Shard.Of)
+			}
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", config.Seed, o.Dir)
+		s, err := runCampaign(cmd, config, o)
+		if err != nil {
+			return err
+		}
+		return writeReport(cmd, o.Dir, s, reported)
+	}
+	return cmd
+}
+
+// runCampaign runs a campaign in worker processes, and shows its progress.
+func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (_ *record.State, err error) {
+	if o.Checker, err = newChecker(config.Reference, o.Workers, cheap(config)...); err != nil {
+		return nil, err
+	}
+	if config.Outside = o.Checker.Outside != nil; config.Outside {
+		adorn(config.Reference)
+	}
+	// A worker may die of a cluster. Whoever looks at it again, or minimises it, may not.
+	if o.Checker.System, err = isolatedPool(config.Reference, o.Workers); err != nil {
+		return nil, err
+	}
+	defer o.Checker.System.Close()
+	if config.FeatureGates == "" && !o.Checker.Release.In(release.WithGroups) {
+		config.FeatureGates = record.Ungrouped
+	}
+	o.Checker.Sample = all.Sample(shares(config))
+	if config.Timelines > 0 {
+		if why := cannotLive(config.Reference); why == "" {
+			o.Life = o.Checker.System.(reference.LifeSystem)
+		} else if cmd.Flags().Changed("timelines") || o.Resume {
+			return nil, fmt.Errorf("--timelines: %s", why)
+		} else {
+			fmt.Fprintf(cmd.ErrOrStderr(), "no timelines: %s\n", why)
+			config.Timelines = 0
+		}
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	o.Launch = campaign.Process(func() *exec.Cmd {
+		cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations), "--filters", strconv.Itoa(config.Filters),
+			"--contracts", strconv.Itoa(config.Contracts), "--plugins-alone="+strconv.FormatBool(config.PluginsAlone), "--plugin-names", config.Plugins)
+		// A worker does one thing at a time, and leaves much garbage in little
+		// memory: this nearly doubles the clusters per second. It keeps 30 to 130 MB; the limit
+		// is for what is garbage.
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=800", "GOMEMLIMIT=400MiB")
+		return cmd
+	})
+	progress := terminal.NewProgress(cmd.ErrOrStderr())
+	defer progress.Finish()
+	start := time.Now()
+	o.Progress = func(s *record.State) {
+		share := float64(terminal.Unknown)
+		if o.For > 0 {
+			share = min(1, float64(time.Since(start))/float64(o.For))
+		}
+		if o.Cases > 0 {
+			share = max(share, min(1, float64(s.Next)/float64(o.Cases)))
+		}
+		progress.Show(share, s.Summary)
+	}
+	return campaign.Run(cmd.Context(), config, o)
+}
+
+// shares are those of a campaign.
+func shares(config record.Config) all.Shares {
+	s := all.Shares{Relations: config.Relations, Filters: config.Filters, Contracts: config.Contracts, Repeating: all.RepeatingOneIn}
+	if config.PluginsAlone {
+		s.Repeating = 0
+	}
+	if config.Plugins != "" {
+		s.Plugins = strings.Split(config.Plugins, ",")
+	}
+	return s
+}
+
+// cheap are the promises that a campaign checks of each of its clusters.
+func cheap(config record.Config) []properties.Property {
+	if config.PluginsAlone {
+		return []properties.Property{properties.GetsThrough()}
+	}
+	return all.Cheap()
+}
+
+// cannotLive says why the scheduler of that name runs no timelines; "" if it does.
+func cannotLive(name string) string {
+	switch life, err := systems.NewLife(name); {
+	case err != nil:
+		return err.Error()
+	case life == nil:
+		return name + " cannot be run through timelines"
+	default:
+		life.Close()
+		return ""
+	}
+}
+
+// resumed takes over what the campaign in dir was begun with.
+func resumed(cmd *cobra.Command, dir string, config *record.Config) error {
+	if dir == "" {
+		return errors.New("--resume: which campaign? Give its directory as --out")
+	}
+	s, err := record.Load(dir)
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	for flag, take := range map[string]func(){
+		"seed":      func() { config.Seed = s.Config.Seed },
+		"shard":     func() { config.Shard = s.Config.Shard },
+		"relations": func() { config.Relations = s.Config.Relations },
+		"filters":   func() { config.Filters = s.Config.Filters },
+		"contracts": func() { config.Contracts = s.Config.Contracts },
+		"timelines": func() { config.Timelines = s.Config.Timelines },
+
+		"config": func() {
+			config.Configuration, config.ConfigurationFile = s.Config.Configuration, s.Config.ConfigurationFile
+		},
+
+		"feature-gates": func() { config.FeatureGates = s.Config.FeatureGates },
+	} {
+		if !cmd.Flags().Changed(flag) {
+			take()
+		}
+	}
+	return nil
+}
+
+// newFuzzWorker is what fuzz runs its workers with.
+func newFuzzWorker() *cobra.Command {
+	var reference string
+	var config record.Config
+	cmd := &cobra.Command{
+		Use:    "fuzz-worker",
+		Short:  "Check the clusters that fuzz asks for on standard input",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checker, err := newChecker(reference, 1, cheap(config)...)
+			if err != nil {
+				return err
+			}
+			defer checker.System.Close()
+			if checker.Outside != nil {
+				adorn(reference)
+			}
+			checker.Sample = all.Sample(shares(config))
+			bubble.DeepStacks = true
+			// An interrupt of a terminal reaches all processes, but it is fuzz that
+			// decides when a worker ends: by closing its input.
+			return campaign.Work(context.WithoutCancel(cmd.Context()), checker, cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	flags.Reference(cmd, &reference)
+	flags.Relations(cmd, &config.Relations)
+	flags.Filters(cmd, &config.Filters, 0)
+	flags.Contracts(cmd, &config.Contracts, 0)
+	cmd.Flags().BoolVar(&config.PluginsAlone, "plugins-alone", false, "ask plugins, and nothing else")
+	cmd.Flags().StringVar(&config.Plugins, "plugin-names", "", "which")
+	return cmd
+}

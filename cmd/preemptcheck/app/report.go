@@ -1,0 +1,129 @@
+package app
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/page/reports"
+	"github.com/preemptcheck/preemptcheck/internal/terminal"
+)
+
+func newReport() *cobra.Command {
+	var o reportOptions
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Tell what a campaign has tried and found, also while it runs",
+		Long: `Report tells about the campaign in a directory, which "preemptcheck fuzz" or
+"preemptcheck merge" wrote, as these do at their end. The verdict is the first of
+
+  FOUND         something that no known finding explains
+  BROKEN        a scheduler that lies was not found out, so nothing can be said
+  INCONCLUSIVE  some of the scheduler's decisions were exercised too rarely
+  PASSED        none of these
+
+In a GitHub workflow it annotates the run, and adds to its summary. What ends there,
+or in --junit, tells of a finding that may let others end or starve the scheduler only
+that there is one, and where it lies: it goes to the Kubernetes security contact first.
+
+Exit status: 1 if something new was found; else 2 if the campaign is inconclusive
+or broken; else 0.`,
+		Example: `  preemptcheck report nightly
+  preemptcheck report nightly -o json
+  preemptcheck report nightly --junit report.xml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := record.Load(args[0])
+			if err != nil {
+				return err
+			}
+			return writeReport(cmd, args[0], s, o)
+		},
+	}
+	reportFlags(cmd, &o)
+	return cmd
+}
+
+func newMerge() *cobra.Command {
+	var dir string
+	var reported reportOptions
+	cmd := &cobra.Command{
+		Use:   "merge DIR… --out DIR",
+		Short: "Unite campaigns that checked different clusters",
+		Long: `Merge unites campaigns of "preemptcheck fuzz", such as the shards of one seed, in
+a new directory, and reports on all of them. What was found by several is one
+finding there. The directories are left as they are.
+
+It refuses campaigns that have clusters in common, which would be counted twice, or
+that were run by different programs.
+
+Exit status: as of fuzz.`,
+		Example: `  preemptcheck merge shard-1 shard-2 --out merged`,
+		Args:    cobra.MinimumNArgs(1),
+	}
+	cmd.Flags().StringVar(&dir, "out", "", "directory to unite them in; it must not be there yet")
+	cmd.MarkFlagRequired("out")
+	reportFlags(cmd, &reported)
+	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
+		s, err := record.Merge(dir, dirs)
+		if err != nil {
+			return err
+		}
+		return writeReport(cmd, dir, s, reported)
+	}
+	return cmd
+}
+
+// reportOptions say where the report of a campaign goes.
+type reportOptions struct {
+	output terminal.Format
+	junit  string
+}
+
+func reportFlags(cmd *cobra.Command, o *reportOptions) {
+	terminal.OutputFlag(cmd, &o.output, terminal.HTML)
+	cmd.Flags().StringVar(&o.junit, "junit", "", "file to write the report to as JUnit XML as well")
+}
+
+// inWorkflow tells whether what is printed ends in the log of a GitHub workflow, which
+// everybody may read.
+func inWorkflow() bool { return os.Getenv("GITHUB_ACTIONS") == "true" }
+
+// writeReport tells about the campaign in dir wherever the options, or a GitHub
+// workflow, ask for it. The error is also the exit status that the verdict asks
+// for.
+func writeReport(cmd *cobra.Command, dir string, s *record.State, o reportOptions) error {
+	r := s.Report(dir)
+	isPublic := inWorkflow()
+	public := r.Public(dir)
+	if isPublic {
+		r = public
+	}
+	write := func() error { return o.output.Print(cmd.OutOrStdout(), r, r.WriteText) }
+	if o.output == terminal.HTML {
+		write = func() error { return reports.Campaign(cmd.OutOrStdout(), r, s) }
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	if o.junit != "" {
+		if err := public.WriteJUnit(o.junit); err != nil {
+			return fmt.Errorf("--junit: %w", err)
+		}
+	}
+	if isPublic {
+		w := cmd.OutOrStdout()
+		if o.output != terminal.Text {
+			w = cmd.ErrOrStderr() // standard output is for a program to read
+		}
+		r.WriteAnnotations(w)
+		if file := os.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
+			if err := r.AppendSummary(file); err != nil {
+				return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
+			}
+		}
+	}
+	return terminal.Status(r.Verdict == record.Found, r.Verdict != record.Passed)
+}

@@ -1,0 +1,223 @@
+package contract
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// breach is a way in which a plugin breaks a clause, and where.
+type breach struct {
+	*interview
+	plugin  string
+	changes changes // that the plugin was told of
+	event   *event  // that the pod sleeps through
+	reasons string  // why nodes were rejected, or the error
+}
+
+// known are the breaches that the ledger knows: by id, of which plugin, and where. What is said here of a cluster is what the cause needs, and
+// no more: another bug of the plugin is to be found beside it.
+var known = []struct {
+	id, clause, plugin string
+	where              func(*breach) bool
+}{
+	{"host-ports-forgotten", "contract-incremental", "NodePorts", func(b *breach) bool { return b.share(hostPorts) }},
+	{"terminating-pod-uncounted", "contract-incremental", "PodTopologySpread", func(b *breach) bool {
+		return slices.ContainsFunc(b.changes, func(c change) bool { return c.pod.DeletionTimestamp != nil })
+	}},
+	{"empty-spread-selector", "contract-incremental", "PodTopologySpread", func(b *breach) bool {
+		return slices.ContainsFunc(b.Cluster.Preemptor.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
+			return c.LabelSelector != nil && len(c.LabelSelector.MatchLabels)+len(c.LabelSelector.MatchExpressions) == 0
+		})
+	}},
+	{"left-out-nodes-counted", "contract-incremental", "PodTopologySpread", func(b *breach) bool {
+		return slices.ContainsFunc(b.changes, func(c change) bool { return b.leavesOut(c.node) })
+	}},
+	{"least-of-two-domains", "contract-incremental", "PodTopologySpread", func(b *breach) bool { return len(b.changes) > 1 && len(b.Cluster.Nodes) > 2 }},
+	{"claim-of-other-namespace", "contract-incremental", "VolumeRestrictions", func(b *breach) bool {
+		return slices.ContainsFunc(b.changes, func(c change) bool {
+			return c.pod.Namespace != b.Cluster.Preemptor.Namespace && slices.ContainsFunc(claims(c.pod), func(name string) bool { return slices.Contains(claims(b.Cluster.Preemptor), name) })
+		})
+	}},
+	{"claim-counted-once", "contract-incremental", "VolumeRestrictions", func(b *breach) bool { return b.share(ownClaims) || b.mountsTwice() }},
+	{"nominated-claim-ignored", "contract-skip", "VolumeRestrictions", func(b *breach) bool { return b.changes.has(true) }},
+	{"nominated-refusals-skipped", "contract-skip", "InterPodAffinity", func(b *breach) bool {
+		return slices.ContainsFunc(b.changes, func(c change) bool {
+			a := c.pod.Spec.Affinity
+			return c.add && a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+		})
+	}},
+	{"foreign-ephemeral-claim", "contract-no-errors", "NodeVolumeLimits", func(b *breach) bool { return strings.Contains(b.reasons, "pod is not owner") }},
+	{"growing-pool-is-error", "contract-no-errors", "DynamicResources", func(b *breach) bool {
+		return strings.Contains(b.reasons, "is currently being updated") || strings.Contains(b.reasons, "is currently invalid")
+	}},
+	{"quantities-wrap-around", "", "NodeResourcesFit", func(b *breach) bool { return wrapsAround(b.Cluster) }},
+
+	{"node-for-shunned-pod-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
+		return (b.event.is("Node added") || b.event.is("Node updated")) && strings.Contains(b.reasons, "existing pods anti-affinity")
+	}},
+	{"first-of-its-kind-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
+		return (b.event.is("Pod deleted") || b.event.is("Pod updated") || b.event.is("Node deleted") || b.event.is("Node updated")) && strings.Contains(b.reasons, "pod affinity rules")
+	}},
+	{"one-of-two-terms-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
+		a := b.Cluster.Preemptor.Spec.Affinity
+		return b.event.is("Pod updated: a label") && a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 1
+	}},
+	{"namespace-selector-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
+		return b.event.is("Namespace") || (b.event.is("Pod added") || b.event.is("Pod updated: a label") || b.event.is("Pod deleted")) && b.selectsNamespaces()
+	}},
+	{"spread-eased-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool { return b.event.is("Pod updated: terminating") }},
+	{"left-out-node-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
+		return b.event.is("Node updated: a label") && len(b.Cluster.Preemptor.Spec.NodeSelector) > 0 || b.event.is("Node updated: a label") && requiresNodes(b.Cluster.Preemptor)
+	}},
+	{"driver-on-node-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
+		return b.event.is("CSINode updated: a driver more") && strings.Contains(b.reasons, "is not installed on the node")
+	}},
+	{"volume-limit-lifted-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
+		return b.event.is("Node added") || b.event.is("CSINode updated") || b.event.is("PersistentVolume added") || b.event.is("PersistentVolumeClaim updated: bound") || b.event.is("Pod added")
+	}},
+	{"objects-gone-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
+		return !b.event.is("Pod deleted") && !b.event.is("VolumeAttachment deleted") && strings.HasSuffix(b.event.kind, " deleted")
+	}},
+	{"objects-gone-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver deleted") }},
+	{"capacity-check-off-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver updated") }},
+	{"objects-gone-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
+		return b.event.is("ResourceClaim deleted") && strings.Contains(b.reasons, "extended resource claim") || b.event.is("DeviceClass deleted") || b.event.is("ResourceSlice deleted") || b.event.is("ResourceSlice updated: a device less")
+	}},
+	{"objects-gone-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool { return b.event.is("Node deleted") }},
+	{"objects-gone-unnoticed", "contract-hints", "VolumeRestrictions", func(b *breach) bool { return b.event.is("Node deleted") }},
+	{"disk-of-other-namespace-unnoticed", "contract-hints", "VolumeRestrictions", func(b *breach) bool {
+		return b.event.is("Pod deleted") && b.event.object.Namespace != b.Cluster.Preemptor.Namespace && strings.Contains(b.reasons, "no available disk")
+	}},
+}
+
+// isKnown tells whether a breach is one of those that are assumed.
+func (b *breach) isKnown() bool {
+	for _, k := range known {
+		if k.plugin == b.plugin && (k.clause == "" || k.clause == b.clause) && b.Assumes(k.id) && (b.event != nil || k.clause != "contract-hints") && k.where(b) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *event) is(kind string) bool { return strings.HasPrefix(e.kind, kind) }
+
+// share tells whether two pods of the cluster have something in common, of what is given of a pod.
+func (b *breach) share(what func(*v1.Pod) []string) bool {
+	var seen []string
+	for _, p := range b.Cluster.Pods {
+		for _, one := range what(p) {
+			if slices.Contains(seen, one) {
+				return true
+			}
+		}
+		seen = append(seen, what(p)...)
+	}
+	return false
+}
+
+// hostPorts are the host ports of a pod, as text.
+func hostPorts(p *v1.Pod) (all []string) {
+	for _, c := range p.Spec.Containers {
+		for _, port := range c.Ports {
+			if port.HostPort > 0 {
+				all = append(all, resource.NewQuantity(int64(port.HostPort), resource.DecimalSI).String())
+			}
+		}
+	}
+	return all
+}
+
+// claims are the names of the claims that a pod mounts; ownClaims say of which namespace.
+func claims(p *v1.Pod) (all []string) {
+	for _, v := range p.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			all = append(all, v.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	return all
+}
+
+func ownClaims(p *v1.Pod) (all []string) {
+	for _, name := range claims(p) {
+		all = append(all, p.Namespace+"/"+name)
+	}
+	return all
+}
+
+// mountsTwice tells whether a pod that changed mounts a claim under two names.
+func (b *breach) mountsTwice() bool {
+	return slices.ContainsFunc(b.changes, func(c change) bool {
+		all := claims(c.pod)
+		slices.Sort(all)
+		return len(slices.Compact(slices.Clone(all))) < len(all)
+	})
+}
+
+// leavesOut tells whether the preemptor may not be on a node at all, or its spread constraints have no domain there.
+func (b *breach) leavesOut(node string) bool {
+	for _, n := range b.Cluster.Nodes {
+		if n.Name != node {
+			continue
+		}
+		for _, c := range b.Cluster.Preemptor.Spec.TopologySpreadConstraints {
+			if _, ok := n.Labels[c.TopologyKey]; !ok {
+				return true
+			}
+			if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == v1.NodeInclusionPolicyHonor && len(n.Spec.Taints) > 0 {
+				return true
+			}
+		}
+	}
+	p := b.Cluster.Preemptor
+	return len(p.Spec.NodeSelector) > 0 || requiresNodes(p)
+}
+
+func requiresNodes(p *v1.Pod) bool {
+	return p.Spec.Affinity != nil && p.Spec.Affinity.NodeAffinity != nil && p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
+}
+
+// selectsNamespaces tells whether a term of affinity of some pod selects namespaces by their labels.
+func (b *breach) selectsNamespaces() bool {
+	return slices.ContainsFunc(append(slices.Clone(b.Cluster.Pods), b.Cluster.Preemptor), func(p *v1.Pod) bool {
+		var terms []v1.PodAffinityTerm
+		if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {
+			terms = append(terms, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
+		}
+		if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+			terms = append(terms, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
+		}
+		return slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
+	})
+}
+
+// wrapsAround tells whether requests, or what is left on a node, may exceed what 64 bits count, in milliCPU or bytes.
+func wrapsAround(c *model.Cluster) bool {
+	sum := new(big.Int)
+	add := func(list v1.ResourceList) {
+		for name, q := range list {
+			n := q.Value()
+			if name == v1.ResourceCPU {
+				n = q.MilliValue()
+			}
+			sum.Add(sum, new(big.Int).Abs(big.NewInt(n)))
+		}
+	}
+	for _, p := range append(slices.Clone(c.Pods), c.Preemptor) {
+		for _, container := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+			add(container.Resources.Requests)
+		}
+		add(p.Spec.Overhead)
+	}
+	for _, n := range c.Nodes {
+		add(n.Status.Allocatable)
+	}
+	return sum.Cmp(big.NewInt(math.MaxInt64/4)) > 0
+}
