@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,8 @@ func TestEverythingIsModelled(t *testing.T) {
 		}
 		if what := (model.Unmodelled)(nil); errors.As(err, &what) && what.OnlySeen() {
 			continue // the rest follows from what is observed
+		} else if what != nil && slices.Contains(c.Findings, "growing-pool-is-error") {
+			continue // a plugin that breaks its contract needs no model
 		}
 		require.NoError(t, err, c.Name)
 	}

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
@@ -72,7 +71,7 @@ func newScheduler(key settings, of model.Settings, b *bubble.Bubble) (_ *schedul
 	if err != nil {
 		return nil, err
 	}
-	s.snapshot = s.sched.Profiles[v1.DefaultSchedulerName].SnapshotSharedLister().(*internalcache.Snapshot)
+	s.snapshot = s.sched.Profiles[cfg.Profiles[0].SchedulerName].SnapshotSharedLister().(*internalcache.Snapshot)
 	if s.sched.APIDispatcher != nil {
 		s.sched.APIDispatcher.Run(linked.Discard)
 		cancel := s.cancel
