@@ -188,8 +188,17 @@ func (j *Judgement) breaks(r *properties.Result) {
 	}
 }
 
-// witnesses judges a case that is not modelled by the known findings that it is there for, if it names some: they need no model.
+// witnesses judges a case that is not modelled by the known findings that it is there for, if it names some: they need no model. A scheduler that
+// cannot show them passes over it.
 func (j *Judgement) witnesses(c *corpus.Case, r *properties.Result) {
+	shown := func(id string) bool {
+		entry, ok := ledger.LookUp(id)
+		return !ok || all.CanShow(entry, &model.Observation{})
+	}
+	if len(c.Findings) > 0 && r.Observation == nil && !slices.ContainsFunc(c.Findings, shown) {
+		j.Result = PassedOver
+		return
+	}
 	occurs := func(id string) bool {
 		return slices.ContainsFunc(r.Findings, func(f properties.Finding) bool { return slices.Contains(f.Known, id) })
 	}
