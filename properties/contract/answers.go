@@ -83,7 +83,7 @@ func pure(x *interview) error {
 		return err
 	}
 	for _, o := range all {
-		x.count(o.plugin, AskedPure, 1)
+		x.Tally(o.plugin, AskedPure, 1)
 		first := answers[o.first].Nodes
 		same := func(i int, kind, what string) {
 			if node, how, detail := differ(answers[i].Nodes, first, x.Cluster.Nodes, nil); node != "" {
@@ -135,7 +135,7 @@ func Skips(plugins ...string) properties.Property {
 			if x.says[plugin].Verdict.Code != calls.Skip {
 				continue
 			}
-			x.count(plugin, AskedSkip, len(r.all)-1)
+			x.Tally(plugin, AskedSkip, len(r.all)-1)
 			for i, changes := range r.all {
 				for _, n := range x.Cluster.Nodes {
 					if v := r.fresh[plugin][i].Nodes[n.Name]; v.IsRejection() {
@@ -171,7 +171,7 @@ func LeavesOut(plugins ...string) properties.Property {
 				if !v.LeftOut {
 					continue
 				}
-				x.count(plugin, AskedLeftOut, 1)
+				x.Tally(plugin, AskedLeftOut, 1)
 				if v.Passes() {
 					x.found(plugin, "its PreFilterResult leaves out a node that Filter passes", "leaves "+n.Name+" out of its PreFilterResult, and Filter passes it")
 				}
@@ -202,15 +202,15 @@ func Unresolvable(plugins ...string) properties.Property {
 				helped := slices.IndexFunc(r[n.Name], func(one removal) bool { return one.says[plugin].Nodes[n.Name].Passes() })
 				switch {
 				case is.Code != calls.Unresolvable && helped < 0:
-					x.count(plugin, Helpless, 1)
+					x.Tally(plugin, Helpless, 1)
 				case is.Code == calls.Unresolvable:
-					x.count(plugin, AskedUnresolvable, 1)
+					x.Tally(plugin, AskedUnresolvable, 1)
 					if helped >= 0 {
 						gone := r[n.Name][helped].pods
 						x.found(plugin, code(is)+", and a removal of pods helps", fmt.Sprintf("says of %s: %s. Without %s, which the pod may preempt, it passes", n.Name, is, strings.Join(keys(gone), ", ")))
 					}
 				}
-				x.count(plugin, Rejected, 1)
+				x.Tally(plugin, Rejected, 1)
 			}
 		}
 		return nil

@@ -34,7 +34,7 @@ func Incremental(plugins ...string) properties.Property {
 				if !asked {
 					continue
 				}
-				x.count(plugin, AskedIncremental, 1)
+				x.Tally(plugin, AskedIncremental, 1)
 				want := r.fresh[plugin][i]
 				if node, kind, detail := differ(got, want.Nodes, x.Cluster.Nodes, nil); node != "" {
 					x.foundBreach(breach{plugin: plugin, changes: changes}, "after "+changes.kind()+" it "+kind, fmt.Sprintf("was told: %s. It then %s of %s", changes, detail, node))

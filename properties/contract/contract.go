@@ -123,9 +123,6 @@ func (x *interview) once() {
 	})
 }
 
-// count counts that a plugin was asked about a clause.
-func (x *interview) count(plugin, what string, n int) { x.Tally(plugin, what, n) }
-
 // running are the pods of each node, those of nodes that exist.
 func (x *interview) running() map[string][]*v1.Pod {
 	all := map[string][]*v1.Pod{}
@@ -149,7 +146,7 @@ func (s *script) add(c calls.Call) int {
 	return len(*s) - 1
 }
 
-// setOf is the object of a call that sets or deletes something.
+// podObject is a pod as the object of a call that deletes it.
 func podObject(p *v1.Pod) *calls.Object {
 	return &calls.Object{APIVersion: "v1", Kind: "Pod", Namespace: p.Namespace, Name: p.Name}
 }

@@ -21,7 +21,7 @@ func NoErrors(plugins ...string) properties.Property {
 			return err
 		}
 		for _, plugin := range x.plugins {
-			x.count(plugin, AskedNoErrors, 1)
+			x.Tally(plugin, AskedNoErrors, 1)
 			tell := func(v calls.Verdict, node, when string) {
 				if (v.Code == calls.Fails || v.Code == calls.Panics) && !v.LeftOut {
 					x.foundBreach(breach{plugin: plugin, reasons: v.Reason}, v.Word()+": "+answers.Cause(v.Reason), fmt.Sprintf("%s %s", when, v))
@@ -112,7 +112,7 @@ func undone(x *interview) error {
 	for _, plugin := range x.plugins {
 		for _, at := range reached[plugin] {
 			if got[at].Verdict.Code == calls.Success {
-				x.count(plugin, AskedUndone, 1)
+				x.Tally(plugin, AskedUndone, 1)
 			}
 		}
 	}

@@ -27,6 +27,8 @@ type event struct {
 	object *calls.Object
 	before []calls.Call
 	event  calls.Call
+	// label is the key of the label that changes; "" if none does.
+	label string
 }
 
 func (e event) String() string { return fmt.Sprintf("%s (%s)", e.object, e.kind) }
@@ -45,15 +47,15 @@ func drawEvents(c *model.Cluster) (all []event) {
 		set, gone := calls.Call{Op: calls.Set, Object: of}, calls.Call{Op: calls.Delete, Object: &calls.Object{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: of.Namespace, Name: of.Name}}
 		if p, ok := obj.(*v1.Pod); ok && model.Key(p) == model.Key(c.Preemptor) {
 			for _, u := range updatesOfPreemptor(c) {
-				all = append(all, u.event(of, obj)...)
+				all = append(all, u.events(of)...)
 			}
 			continue
 		}
 		if p, ok := obj.(*v1.Pod); !ok || p.Spec.NodeName != "" {
-			all = append(all, event{of.Kind + " added", of, []calls.Call{gone}, set}, event{of.Kind + " deleted", of, nil, gone})
+			all = append(all, event{of.Kind + " added", of, []calls.Call{gone}, set, ""}, event{of.Kind + " deleted", of, nil, gone, ""})
 		}
 		for _, u := range updatesOf(obj) {
-			all = append(all, u.event(of, obj)...)
+			all = append(all, u.events(of)...)
 		}
 	}
 	if len(all) > maxEvents {
@@ -87,19 +89,20 @@ var watched = map[string]bool{"Node": true, "Pod": true, "PersistentVolume": tru
 type update struct {
 	there, back string // what of it changes; "" if that is not allowed
 	to          runtime.Object
+	label       string // the key of the label that changes, if it is one of a node
 }
 
-func (u update) event(of *calls.Object, _ runtime.Object) (all []event) {
+func (u update) events(of *calls.Object) (all []event) {
 	to := objectOf(u.to)
 	if to == nil {
 		return nil
 	}
 	here, there := calls.Call{Op: calls.Set, Object: of}, calls.Call{Op: calls.Set, Object: to}
 	if u.there != "" {
-		all = append(all, event{of.Kind + " updated: " + u.there, of, nil, there})
+		all = append(all, event{of.Kind + " updated: " + u.there, of, nil, there, u.label})
 	}
 	if u.back != "" {
-		all = append(all, event{of.Kind + " updated: " + u.back, of, []calls.Call{there}, here})
+		all = append(all, event{of.Kind + " updated: " + u.back, of, []calls.Call{there}, here, u.label})
 	}
 	return all
 }
@@ -113,12 +116,14 @@ func with[T runtime.Object](obj T, change func(T)) T {
 
 // updatesOf are updates of an object that the API server allows.
 func updatesOf(obj runtime.Object) (all []update) {
-	add := func(there, back string, to runtime.Object) { all = append(all, update{there, back, to}) }
+	add := func(there, back string, to runtime.Object) {
+		all = append(all, update{there: there, back: back, to: to})
+	}
 	switch o := obj.(type) {
 	case *v1.Node:
 		for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
-			add("a label less", "a label more", with(o, func(n *v1.Node) { delete(n.Labels, key) }))
-			add("a label of another value", "a label of another value", with(o, func(n *v1.Node) { n.Labels[key] += "-x" }))
+			all = append(all, update{"a label less", "a label more", with(o, func(n *v1.Node) { delete(n.Labels, key) }), key},
+				update{"a label of another value", "a label of another value", with(o, func(n *v1.Node) { n.Labels[key] += "-x" }), key})
 		}
 		for i := range o.Spec.Taints {
 			add("a taint less", "a taint more", with(o, func(n *v1.Node) { n.Spec.Taints = slices.Delete(n.Spec.Taints, i, i+1) }))
@@ -219,7 +224,9 @@ func updatesOf(obj runtime.Object) (all []update) {
 // updatesOfPreemptor are updates of the pod that waits that the API server allows.
 func updatesOfPreemptor(c *model.Cluster) (all []update) {
 	p := c.Preemptor
-	add := func(there, back string, to runtime.Object) { all = append(all, update{there, back, to}) }
+	add := func(there, back string, to runtime.Object) {
+		all = append(all, update{there: there, back: back, to: to})
+	}
 	var taints []v1.Taint
 	for _, n := range c.Nodes {
 		for _, t := range n.Spec.Taints {

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model/calls"
@@ -62,7 +63,7 @@ func hints(x *interview) error {
 			before, after := answers[all[i].before[plugin]], answers[all[i].after[plugin]]
 			w := woken{event: i, plugin: plugin}
 			rejected := false
-			for _, n := range slices.Sorted(keysOf(before.Nodes)) {
+			for _, n := range slices.Sorted(maps.Keys(before.Nodes)) {
 				if v := before.Nodes[n]; v.IsRejection() {
 					rejected, w.reasons = true, w.reasons+v.Reason+"; "
 				}
@@ -70,7 +71,7 @@ func hints(x *interview) error {
 			if !rejected {
 				continue
 			}
-			for _, n := range slices.Sorted(keysOf(after.Nodes)) {
+			for _, n := range slices.Sorted(maps.Keys(after.Nodes)) {
 				was, existed := before.Nodes[n]
 				if is := after.Nodes[n]; is.Passes() && (!existed || was.IsRejection()) {
 					fits := !slices.ContainsFunc(rejects, func(other string) bool { return !answers[all[i].after[other]].Nodes[n].Passes() })
@@ -111,7 +112,7 @@ func hints(x *interview) error {
 		e, waits := events[w.event], answers[w.waits].Yes
 		switch {
 		case w.helps:
-			x.count(w.plugin, Turned, 1)
+			x.Tally(w.plugin, Turned, 1)
 			if waits {
 				was := w.before.String()
 				if w.before.Code == "" {
@@ -124,20 +125,10 @@ func hints(x *interview) error {
 				x.foundBreach(breach{plugin: w.plugin, event: &e, reasons: w.reasons}, kind+e.kind, fmt.Sprintf("rejected the pod, which waits for an event. %s: of %s it said %s before, and now %s. %s. The pod is not woken", e, w.node, was, w.afterV, others))
 			}
 		case waits:
-			x.count(w.plugin, Slept, 1)
+			x.Tally(w.plugin, Slept, 1)
 		default:
-			x.count(w.plugin, InVain, 1)
+			x.Tally(w.plugin, InVain, 1)
 		}
 	}
 	return nil
-}
-
-func keysOf[V any](m map[string]V) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }

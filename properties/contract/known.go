@@ -8,6 +8,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -46,7 +48,11 @@ var known = []struct {
 		})
 	}},
 	{"claim-counted-once", "contract-incremental", "VolumeRestrictions", func(b *breach) bool { return b.share(ownClaims) || b.mountsTwice() }},
-	{"nominated-claim-ignored", "contract-skip", "VolumeRestrictions", func(b *breach) bool { return b.changes.has(true) }},
+	{"nominated-claim-ignored", "contract-skip", "VolumeRestrictions", func(b *breach) bool {
+		return slices.ContainsFunc(b.changes, func(c change) bool {
+			return c.add && slices.ContainsFunc(ownClaims(c.pod), func(name string) bool { return slices.Contains(ownClaims(b.Cluster.Preemptor), name) })
+		})
+	}},
 	{"nominated-refusals-skipped", "contract-skip", "InterPodAffinity", func(b *breach) bool {
 		return slices.ContainsFunc(b.changes, func(c change) bool {
 			a := c.pod.Spec.Affinity
@@ -63,24 +69,29 @@ var known = []struct {
 		return (b.event.is("Node added") || b.event.is("Node updated")) && strings.Contains(b.reasons, "existing pods anti-affinity")
 	}},
 	{"first-of-its-kind-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
-		return (b.event.is("Pod deleted") || b.event.is("Pod updated") || b.event.is("Node deleted") || b.event.is("Node updated")) && strings.Contains(b.reasons, "pod affinity rules")
+		gone := b.event.is("Pod deleted") || b.event.is("Pod updated: a label less") || b.event.is("Node deleted") || b.event.is("Node updated: a label less")
+		return gone && strings.Contains(b.reasons, "pod affinity rules") && wantsItself(b.Cluster.Preemptor)
 	}},
 	{"one-of-two-terms-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
 		a := b.Cluster.Preemptor.Spec.Affinity
 		return b.event.is("Pod updated: a label") && a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 1
 	}},
 	{"namespace-selector-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
-		return b.event.is("Namespace") || (b.event.is("Pod added") || b.event.is("Pod updated: a label") || b.event.is("Pod deleted")) && b.selectsNamespaces()
+		own := selectsNamespaces(b.Cluster.Preemptor)
+		return b.event.is("Namespace") || (b.event.is("Pod added") || b.event.is("Pod updated: a label")) && own ||
+			b.event.is("Pod deleted") && (own || slices.ContainsFunc(b.Cluster.Pods, selectsNamespaces))
 	}},
 	{"spread-eased-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool { return b.event.is("Pod updated: terminating") }},
 	{"left-out-node-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
-		return b.event.is("Node updated: a label") && len(b.Cluster.Preemptor.Spec.NodeSelector) > 0 || b.event.is("Node updated: a label") && requiresNodes(b.Cluster.Preemptor)
+		p := b.Cluster.Preemptor
+		spreads := slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.TopologyKey == b.event.label })
+		return b.event.is("Node updated: a label") && !spreads && (len(p.Spec.NodeSelector) > 0 || requiresNodes(p))
 	}},
 	{"driver-on-node-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return b.event.is("CSINode updated: a driver more") && strings.Contains(b.reasons, "is not installed on the node")
 	}},
 	{"volume-limit-lifted-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
-		return b.event.is("Node added") || b.event.is("CSINode updated") || b.event.is("PersistentVolume added") || b.event.is("PersistentVolumeClaim updated: bound") || b.event.is("Pod added")
+		return b.event.is("Node added") || b.event.is("CSINode updated: a driver less") || b.event.is("PersistentVolume added") || b.event.is("PersistentVolumeClaim updated: bound") || b.event.is("Pod added")
 	}},
 	{"objects-gone-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return !b.event.is("Pod deleted") && !b.event.is("VolumeAttachment deleted") && strings.HasSuffix(b.event.kind, " deleted")
@@ -184,17 +195,29 @@ func requiresNodes(p *v1.Pod) bool {
 	return p.Spec.Affinity != nil && p.Spec.Affinity.NodeAffinity != nil && p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
 }
 
-// selectsNamespaces tells whether a term of affinity of some pod selects namespaces by their labels.
-func (b *breach) selectsNamespaces() bool {
-	return slices.ContainsFunc(append(slices.Clone(b.Cluster.Pods), b.Cluster.Preemptor), func(p *v1.Pod) bool {
-		var terms []v1.PodAffinityTerm
-		if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {
-			terms = append(terms, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
-		}
-		if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-			terms = append(terms, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
-		}
-		return slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
+// selectsNamespaces tells whether a term that a pod requires selects namespaces by their labels.
+func selectsNamespaces(p *v1.Pod) bool {
+	terms := affinityTerms(p)
+	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+		terms = slices.Concat(terms, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+	}
+	return slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
+}
+
+// affinityTerms are the terms of affinity to other pods that a pod requires.
+func affinityTerms(p *v1.Pod) []v1.PodAffinityTerm {
+	if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {
+		return a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	return nil
+}
+
+// wantsItself tells whether a pod is one of those that it requires: by the labels, and whatever the namespace.
+func wantsItself(p *v1.Pod) bool {
+	terms := affinityTerms(p)
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool {
+		selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+		return err != nil || !selector.Matches(labels.Set(p.Labels))
 	})
 }
 

@@ -27,9 +27,9 @@ func Monotone(plugins ...string) properties.Property {
 					continue
 				}
 				for _, one := range r[n.Name] {
-					x.count(plugin, Removals, 1)
+					x.Tally(plugin, Removals, 1)
 					if v := one.says[plugin].Nodes[n.Name]; v.IsRejection() {
-						x.count(plugin, NotMonotone, 1)
+						x.Tally(plugin, NotMonotone, 1)
 						x.found(plugin, "not monotone", fmt.Sprintf("passes %s as it is. Without %s it says %s", n.Name, strings.Join(keys(one.pods), ", "), v))
 					}
 				}

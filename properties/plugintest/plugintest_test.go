@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -23,7 +24,8 @@ func TestAuthor(t *testing.T) {
 	p := plugintest.Plugin{Name: "Quiet", New: newQuiet}
 	var options []plugintest.Option
 	switch os.Getenv(asAuthor) {
-	case "unprepared":
+	case "silent":
+		p.New = func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return silent{}, nil }
 	case "lying":
 		p.New = func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
 			return &quiet{fwk.UnschedulableAndUnresolvable}, nil
@@ -71,8 +73,20 @@ func TestFinds(t *testing.T) {
 	require.Contains(t, out, "--- PASS: TestAuthor/contract-unresolvable")
 }
 
-// TestNothingToSay: a plugin that no cluster is about is told so.
+// silent skips every pod.
+type silent struct{}
+
+func (silent) Name() string { return "Quiet" }
+
+func (silent) PreFilter(context.Context, fwk.CycleState, *v1.Pod, []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+	return nil, fwk.NewStatus(fwk.Skip)
+}
+
+func (silent) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
+
+// TestNothingToSay: a test in which the plugin was never asked about a node fails, as it shows nothing.
 func TestNothingToSay(t *testing.T) {
-	out, err := author(t, t.TempDir(), "unprepared")
-	require.NoError(t, err, out) // it passes every node, which is an answer
+	out, err := author(t, t.TempDir(), "silent")
+	require.Error(t, err)
+	require.Contains(t, out, "Quiet had nothing to say about any node of any cluster: nothing was checked")
 }

@@ -99,6 +99,7 @@ func missingPlugins(data []byte) (missing []string) {
 		return nil // it was decoded before
 	}
 	known := frameworkplugins.NewInTreeRegistry()
+	maps.Copy(known, Registry())
 	for i, profile := range file.Profiles {
 		for point, set := range profile.Plugins {
 			for j, p := range set.Enabled {

@@ -26,11 +26,57 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
+// campaignCommand is what the commands that run a campaign share.
+type campaignCommand struct {
+	o             campaign.Options
+	config        record.Config
+	shard         string
+	configuration source.Configuration
+	reported      reportOptions
+}
+
+// flags adds their flags to one of them, in whose directories name stands before the seed.
+func (c *campaignCommand) flags(cmd *cobra.Command, name string) {
+	set := cmd.Flags()
+	flags.Limits(cmd, &c.o.For, "how long this time", &c.o.Cases, "how many clusters in all")
+	set.IntVar(&c.o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
+	flags.NotNegative(cmd, "stop-after", &c.o.StopAfter)
+	set.StringVar(&c.o.Dir, "out", "", fmt.Sprintf("directory of the campaign and its cases (default findings/%sseed-SEED)", name))
+	set.BoolVar(&c.o.Resume, "resume", false, "go on with the campaign in --out")
+	set.StringVar(&c.shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
+	flags.Workers(cmd, &c.o.Workers)
+	flags.Seed(cmd, &c.config.Seed)
+	flags.Gates(cmd, &c.config.FeatureGates)
+	flags.Config(cmd, &c.configuration)
+	flags.Reference(cmd, &c.config.Reference)
+	reportFlags(cmd, &c.reported)
+}
+
+// begin completes what the flags say, and tells the seed and the directory.
+func (c *campaignCommand) begin(cmd *cobra.Command, name string) (err error) {
+	config := &c.config
+	if config.Shard, err = record.ParseShard(c.shard); err != nil {
+		return fmt.Errorf("--shard: %w", err)
+	}
+	config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
+	config.Configuration, config.ConfigurationFile = string(c.configuration.JSON), c.configuration.File
+	if c.o.Resume {
+		if err := resumed(cmd, c.o.Dir, config); err != nil {
+			return err
+		}
+	}
+	if c.o.Dir == "" {
+		c.o.Dir = filepath.Join("findings", fmt.Sprintf("%sseed-%d", name, config.Seed))
+		if config.Shard.Of > 1 {
+			c.o.Dir += fmt.Sprintf("-shard-%d-of-%d", config.Shard.Index, config.Shard.Of)
+		}
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", config.Seed, c.o.Dir)
+	return nil
+}
+
 func newFuzz() *cobra.Command {
-	var o campaign.Options
-	var config record.Config
-	var shard string
-	var reported reportOptions
+	c := &campaignCommand{}
 	cmd := &cobra.Command{
 		Use:   "fuzz",
 		Short: "Check generated clusters, and save those on which something is found",
@@ -55,48 +101,20 @@ tell, or is broken; else 0.`,
   preemptcheck fuzz --seed 42 --cases 1000000 --shard 2/4 --out shard-2`,
 		Args: cobra.NoArgs,
 	}
-	set := cmd.Flags()
-	flags.Limits(cmd, &o.For, "how long this time", &o.Cases, "how many clusters in all")
-	set.IntVar(&o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
-	flags.NotNegative(cmd, "stop-after", &o.StopAfter)
-	set.StringVar(&o.Dir, "out", "", "directory of the campaign and its cases (default findings/seed-SEED)")
-	set.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
-	set.StringVar(&shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
-	flags.Workers(cmd, &o.Workers)
-	flags.Relations(cmd, &config.Relations)
-	flags.Filters(cmd, &config.Filters, 128)
-	flags.Contracts(cmd, &config.Contracts, 1024)
-	flags.Timelines(cmd, &config.Timelines, 10)
-	flags.Seed(cmd, &config.Seed)
-	flags.Gates(cmd, &config.FeatureGates)
-	var configuration source.Configuration
-	flags.Config(cmd, &configuration)
-	flags.Reference(cmd, &config.Reference)
-	reportFlags(cmd, &reported)
+	c.flags(cmd, "")
+	flags.Relations(cmd, &c.config.Relations)
+	flags.Filters(cmd, &c.config.Filters, 128)
+	flags.Contracts(cmd, &c.config.Contracts, 1024)
+	flags.Timelines(cmd, &c.config.Timelines, 10)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var err error
-		if config.Shard, err = record.ParseShard(shard); err != nil {
-			return fmt.Errorf("--shard: %w", err)
+		if err := c.begin(cmd, ""); err != nil {
+			return err
 		}
-		config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
-		config.Configuration, config.ConfigurationFile = string(configuration.JSON), configuration.File
-		if o.Resume {
-			if err := resumed(cmd, o.Dir, &config); err != nil {
-				return err
-			}
-		}
-		if o.Dir == "" {
-			o.Dir = filepath.Join("findings", fmt.Sprintf("seed-%d", config.Seed))
-			if config.Shard.Of > 1 {
-				o.Dir += fmt.Sprintf("-shard-%d-of-%d", config.Shard.Index, config.Shard.Of)
-			}
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", config.Seed, o.Dir)
-		s, err := runCampaign(cmd, config, o)
+		s, err := runCampaign(cmd, c.config, c.o)
 		if err != nil {
 			return err
 		}
-		return writeReport(cmd, o.Dir, s, reported)
+		return writeReport(cmd, c.o.Dir, s, c.reported)
 	}
 	return cmd
 }

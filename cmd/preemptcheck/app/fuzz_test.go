@@ -45,7 +45,11 @@ func TestMain(m *testing.M) {
 	systems.Register("silent", newSilent)
 	systems.Register("spinning", newSpinning)
 	if os.Getenv(asProgram) != "" {
-		Main()
+		var options []Option
+		if os.Getenv(withPlugin) != "" {
+			options = append(options, WithPlugin("Absolute", newAbsolute))
+		}
+		Main(options...)
 	}
 	os.Setenv(asProgram, "1")
 	// No test reads the cluster of whoever runs it.

@@ -19,8 +19,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
-	"github.com/preemptcheck/preemptcheck/internal/flags"
-	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -32,10 +30,8 @@ import (
 )
 
 func newPlugins() *cobra.Command {
-	var o campaign.Options
-	var config record.Config
-	var reported reportOptions
-	var shard string
+	const name = "plugins-"
+	c := &campaignCommand{}
 	cmd := &cobra.Command{
 		Use:   "plugins [NAME…]",
 		Short: "Check whether the scheduler's plugins keep their contract",
@@ -66,51 +62,27 @@ Exit status: 1 if something new was found; else 0.`,
 		Example: `  preemptcheck plugins --for 60s
   preemptcheck plugins NodePorts VolumeBinding --for 10m`,
 	}
-	set := cmd.Flags()
-	flags.Limits(cmd, &o.For, "how long", &o.Cases, "how many clusters in all")
-	set.IntVar(&o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
-	flags.NotNegative(cmd, "stop-after", &o.StopAfter)
-	set.StringVar(&o.Dir, "out", "", "directory of the campaign and its cases (default findings/plugins-seed-SEED)")
-	set.BoolVar(&o.Resume, "resume", false, "go on with the campaign in --out")
-	set.StringVar(&shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
-	flags.Workers(cmd, &o.Workers)
-	flags.Seed(cmd, &config.Seed)
-	flags.Gates(cmd, &config.FeatureGates)
-	var configuration source.Configuration
-	flags.Config(cmd, &configuration)
-	flags.Reference(cmd, &config.Reference)
-	reportFlags(cmd, &reported)
-	cmd.RunE = func(cmd *cobra.Command, names []string) (err error) {
-		if config.Shard, err = record.ParseShard(shard); err != nil {
-			return fmt.Errorf("--shard: %w", err)
-		}
-		config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
-		config.Configuration, config.ConfigurationFile = string(configuration.JSON), configuration.File
-		config.Contracts, config.PluginsAlone, config.Plugins = 1, true, strings.Join(names, ",")
-		if o.Resume {
-			if err := resumed(cmd, o.Dir, &config); err != nil {
-				return err
-			}
-		}
-		if o.Dir == "" {
-			o.Dir = filepath.Join("findings", fmt.Sprintf("plugins-seed-%d", config.Seed))
-		}
-		if err := knownPlugins(cmd.Context(), config, names); err != nil {
+	c.flags(cmd, name)
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		c.config.Contracts, c.config.PluginsAlone, c.config.Plugins = 1, true, strings.Join(names, ",")
+		if err := c.begin(cmd, name); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", config.Seed, o.Dir)
-		onCorpus, err := checkWitnesses(cmd, config)
+		if err := knownPlugins(cmd.Context(), c.config, names); err != nil {
+			return err
+		}
+		onCorpus, err := checkWitnesses(cmd, c.config)
 		if err != nil {
 			return err
 		}
-		s, err := runCampaign(cmd, config, o)
+		s, err := runCampaign(cmd, c.config, c.o)
 		if err != nil {
 			return err
 		}
-		if err := saveCounterexamples(cmd, o.Dir, s); err != nil {
+		if err := saveCounterexamples(cmd, c.o.Dir, s); err != nil {
 			return err
 		}
-		err = writeReport(cmd, o.Dir, s, reported)
+		err = writeReport(cmd, c.o.Dir, s, c.reported)
 		if err == nil && onCorpus > 0 {
 			return terminal.Exit(terminal.Found)
 		}
