@@ -89,7 +89,7 @@ var watched = map[string]bool{"Node": true, "Pod": true, "PersistentVolume": tru
 type update struct {
 	there, back string // what of it changes; "" if that is not allowed
 	to          runtime.Object
-	label       string // the key of the label that changes, if it is one of a node
+	label       string // the key of the label that changes, if it is one of a node, or of the pod that waits
 }
 
 func (u update) events(of *calls.Object) (all []event) {
@@ -246,7 +246,7 @@ func updatesOfPreemptor(c *model.Cluster) (all []update) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
-		add("the pod itself, a label less", "the pod itself, a label more", with(p, func(p *v1.Pod) { delete(p.Labels, key) }))
+		all = append(all, update{"the pod itself, a label less", "the pod itself, a label more", with(p, func(p *v1.Pod) { delete(p.Labels, key) }), key})
 	}
 	if len(p.Status.ResourceClaimStatuses) > 0 {
 		add("", "the pod itself, its claims exist", with(p, func(p *v1.Pod) { p.Status.ResourceClaimStatuses = nil }))

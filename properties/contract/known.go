@@ -82,6 +82,11 @@ var known = []struct {
 			b.event.is("Pod deleted") && (own || slices.ContainsFunc(b.Cluster.Pods, selectsNamespaces))
 	}},
 	{"spread-eased-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool { return b.event.is("Pod updated: terminating") }},
+	{"own-label-keys-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
+		return b.event.is("Pod updated: the pod itself, a label") && slices.ContainsFunc(b.Cluster.Preemptor.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
+			return slices.Contains(c.MatchLabelKeys, b.event.label)
+		})
+	}},
 	{"left-out-node-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
 		p := b.Cluster.Preemptor
 		spreads := slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.TopologyKey == b.event.label })
@@ -91,7 +96,8 @@ var known = []struct {
 		return b.event.is("CSINode updated: a driver more") && strings.Contains(b.reasons, "is not installed on the node")
 	}},
 	{"volume-limit-lifted-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
-		return b.event.is("Node added") || b.event.is("CSINode updated: a driver less") || b.event.is("PersistentVolume added") || b.event.is("PersistentVolumeClaim updated: bound") || b.event.is("Pod added")
+		return b.event.is("Node added") || b.event.is("CSINode updated: a driver less") || b.event.is("PersistentVolume added") || b.event.is("PersistentVolumeClaim updated: bound") || b.event.is("Pod added") ||
+			b.event.is("PersistentVolumeClaim added") && !slices.Contains(ownClaims(b.Cluster.Preemptor), b.event.object.Namespace+"/"+b.event.object.Name)
 	}},
 	{"objects-gone-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return !b.event.is("Pod deleted") && !b.event.is("VolumeAttachment deleted") && strings.HasSuffix(b.event.kind, " deleted")
@@ -134,9 +140,12 @@ func (b *breach) share(what func(*v1.Pod) []string) bool {
 	return false
 }
 
-// hostPorts are the host ports of a pod, as text.
+// hostPorts are the host ports of a pod, those of its sidecars among them, as text.
 func hostPorts(p *v1.Pod) (all []string) {
-	for _, c := range p.Spec.Containers {
+	sidecars := slices.DeleteFunc(slices.Clone(p.Spec.InitContainers), func(c v1.Container) bool {
+		return c.RestartPolicy == nil || *c.RestartPolicy != v1.ContainerRestartPolicyAlways
+	})
+	for _, c := range slices.Concat(sidecars, p.Spec.Containers) {
 		for _, port := range c.Ports {
 			if port.HostPort > 0 {
 				all = append(all, resource.NewQuantity(int64(port.HostPort), resource.DecimalSI).String())
