@@ -206,6 +206,8 @@ var Tests = []Test{
 		fails{"the key is not merged, and the label goes": "the pod fits now, and the hint is QueueSkip, want Queue"}},
 	{"growing-pool-is-error", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_AllDevicesOfIncompletePool",
 		fails{"all devices, one of two slices": "Filter: got Error, want UnschedulableAndUnresolvable: claim default/my-pod-my-resource, request req-1: asks for all devices"}},
+	{"unmet-claim-is-error", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_UnmetConstraint",
+		fails{"all devices": "Filter: got Error, want UnschedulableAndUnresolvable"}},
 	{"gated-by-vain-preemption", scheduler + "scheduler_test.go", inTime + "/the victims are gone before they are preempted",
 		fails{"somebody deletes them": "after a minute pod p is not on node1"}},
 	{"victim-deletion-met-by-gate", scheduler + "scheduler_test.go", inTime + "/the victim that matters is gone before the last one is evicted",

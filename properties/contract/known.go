@@ -63,6 +63,9 @@ var known = []struct {
 	{"growing-pool-is-error", "contract-no-errors", "DynamicResources", func(b *breach) bool {
 		return strings.Contains(b.reasons, "is currently being updated") || strings.Contains(b.reasons, "is currently invalid")
 	}},
+	{"unmet-claim-is-error", "contract-no-errors", "DynamicResources", func(b *breach) bool {
+		return strings.Contains(b.reasons, "a claim constraint would not be satisfied") || strings.Contains(b.reasons, "exceeds the claim limit")
+	}},
 	{"quantities-wrap-around", "", "NodeResourcesFit", func(b *breach) bool { return wrapsAround(b.Cluster) }},
 
 	{"node-for-shunned-pod-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
@@ -102,7 +105,7 @@ var known = []struct {
 	{"objects-gone-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return !b.event.is("Pod deleted") && !b.event.is("VolumeAttachment deleted") && strings.HasSuffix(b.event.kind, " deleted")
 	}},
-	{"objects-gone-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver deleted") }},
+	{"objects-gone-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver deleted") || b.event.is("PersistentVolume deleted") }},
 	{"capacity-check-off-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver updated") }},
 	{"objects-gone-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
 		return b.event.is("ResourceClaim deleted") && strings.Contains(b.reasons, "extended resource claim") || b.event.is("DeviceClass deleted") || b.event.is("ResourceSlice deleted") || b.event.is("ResourceSlice updated: a device less")
