@@ -34,11 +34,15 @@ func NoErrorByPlugins() Property {
 			return s.plain != nil && len(s.Cluster.Nodes) > 0 && !s.Extended()
 		},
 		Check: func(s *Subject) (findings []Finding, err error) {
-			quirks, err := answers.Decide(s.Cluster, release.With(s.Release.Rules(), ledger.QuirksOf(s.Release)...))
-			if err != nil {
-				return nil, nil // by what is known of the release, the model does not cover it
+			known := release.With(s.Release.Rules(), ledger.QuirksOf(s.Release)...)
+			without := []*answers.Set{s.plain}
+			for _, rules := range []*answers.Rules{known, answers.BesideUnknown(known, s.Observation)} {
+				d, err := answers.Decide(s.Cluster, rules)
+				if err != nil {
+					return nil, nil // by what is known of the release, the model does not cover it
+				}
+				without = append(without, d)
 			}
-			without := []*answers.Set{s.plain, quirks}
 			broken := func(stage model.Stage, node, what, text string, fails func(*answers.Set) bool) {
 				if text != "" && !slices.ContainsFunc(without, fails) {
 					f := FoundOf(stage, node, answers.Cause(text), fmt.Sprintf("%s ended in an error: %s", what, text))

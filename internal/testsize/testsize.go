@@ -1,17 +1,29 @@
 // Package testsize lets the caller of "go test" choose how many generated
-// clusters the tests look at.
+// clusters the tests look at. Everyday tests look at the same ones each time.
 package testsize
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"strconv"
 	"testing"
+
+	_ "pgregory.net/rapid" // for its flags
 )
 
 // Like the workers of a campaign, tests make much garbage and keep little memory.
 func init() { debug.SetGCPercent(400) }
+
+// Whoever wants other clusters than last time asks for more of them, or for -rapid.seed=0.
+func init() {
+	if os.Getenv(Variable) == "" {
+		if err := flag.Set("rapid.seed", "1"); err != nil {
+			panic(err)
+		}
+	}
+}
 
 // Variable is the environment variable that multiplies the number of generated
 // clusters: PREEMPTCHECK_TIMES=10 go test ./...

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
+	_ "github.com/preemptcheck/preemptcheck/internal/testsize" // for its seed
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/unit"

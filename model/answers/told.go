@@ -64,3 +64,37 @@ func (t teller) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
 	}
 	return st, filter.Answer{}
 }
+
+// BesideUnknown are the rules with one more plugin, which says of each node what o shows that plugins said which the rules do not
+// know: the node passes once pods are taken from it. So it can be told what else happens on nodes that only such plugins reject.
+func BesideUnknown(rules *Rules, o *model.Observation) *Rules {
+	rejected := stranger{}
+	for node, verdict := range o.Filters {
+		if !slices.ContainsFunc(rules.Plugins, func(p filter.Plugin) bool { return p.Name() == verdict.Plugin }) {
+			rejected[node] = verdict
+		}
+	}
+	beside := rules.Clone()
+	beside.Plugins = append(slices.Clip(beside.Plugins), rejected)
+	return beside
+}
+
+// stranger is a plugin with its verdict on each node, as long as all pods are there.
+type stranger map[string]model.Verdict
+
+func (stranger) Name() string { return "a plugin that the rules do not know" }
+
+func (s stranger) PreFilter(*filter.Snapshot) (filter.State, filter.Answer) {
+	return s, filter.Answer{}
+}
+
+// Fits implements filter.State.
+func (s stranger) Fits(n *filter.Node, v filter.View) *filter.Verdict {
+	if verdict, rejects := s[n.Name]; rejects && len(v.Pods) >= len(n.Pods) {
+		return &filter.Verdict{Unresolvable: verdict.Unresolvable, Reasons: verdict.Reasons}
+	}
+	return nil
+}
+
+// Alike implements filter.State.
+func (stranger) Alike(_, _ *filter.Pod) bool { return true }

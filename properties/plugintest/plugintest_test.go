@@ -13,6 +13,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	_ "github.com/preemptcheck/preemptcheck/internal/testsize" // for its seed
 	"github.com/preemptcheck/preemptcheck/properties/plugintest"
 )
 
