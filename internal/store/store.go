@@ -47,8 +47,8 @@ type Store struct {
 	Trouble func(error)
 	// Patience is how long a request is tried again.
 	Patience time.Duration
-	// first is how long it waits before it tries again, then twice as long each time, up to most.
-	first, most time.Duration
+	// Pause is how long it waits before the second try: then twice as long each time, up to 100 times.
+	Pause time.Duration
 }
 
 // Open opens a bucket: SCHEME://BUCKET/PREFIX?OPTIONS, with the options of gocloud.dev's drivers ("region", "endpoint",
@@ -91,7 +91,7 @@ func Open(ctx context.Context, address string) (*Store, error) {
 	if prefix != "" {
 		bucket = blob.PrefixedBucket(bucket, prefix+"/")
 	}
-	return &Store{URL: shown.String(), bucket: bucket, dir: dir, Patience: 5 * time.Minute, first: 200 * time.Millisecond, most: 20 * time.Second}, nil
+	return &Store{URL: shown.String(), bucket: bucket, dir: dir, Patience: 5 * time.Minute, Pause: 200 * time.Millisecond}, nil
 }
 
 // Close lets the bucket go.
@@ -206,7 +206,7 @@ func (s *Store) List(ctx context.Context, prefix string, found func(Object)) err
 // again does something until it works, or fails for a reason that stays, or the patience is at an end.
 func (s *Store) again(ctx context.Context, key string, do func() error) error {
 	deadline := time.Now().Add(s.Patience)
-	backoff := wait.Backoff{Duration: s.first, Factor: 2, Jitter: 1, Steps: 1000, Cap: s.most}
+	backoff := wait.Backoff{Duration: s.Pause, Factor: 2, Jitter: 1, Steps: 1000, Cap: 100 * s.Pause}
 	for {
 		err := do()
 		if err == nil || errors.Is(err, ErrTaken) {
@@ -217,10 +217,13 @@ func (s *Store) again(ctx context.Context, key string, do func() error) error {
 		}
 		pause := backoff.Step()
 		if backoff.Steps == 0 { // the cap was reached: the next pauses are as long
-			backoff.Steps, backoff.Duration = 1000, s.most
+			backoff.Steps, backoff.Duration = 1000, 100*s.Pause
 		}
-		if ctx.Err() != nil || stays(err) || time.Now().Add(pause).After(deadline) {
-			return fmt.Errorf("%s/%s: %w", s.URL, key, err)
+		switch named := fmt.Errorf("%s/%s: %w", s.URL, key, err); {
+		case ctx.Err() != nil || stays(err):
+			return named
+		case time.Now().Add(pause).After(deadline):
+			return trouble{named}
 		}
 		if s.Trouble != nil {
 			s.Trouble(fmt.Errorf("%s/%s: %w", s.URL, key, err))
@@ -232,6 +235,13 @@ func (s *Store) again(ctx context.Context, key string, do func() error) error {
 		}
 	}
 }
+
+// Trouble tells whether an error is one of a request that was tried again, in vain.
+func Trouble(err error) bool { return errors.As(err, new(trouble)) }
+
+type trouble struct{ error }
+
+func (t trouble) Unwrap() error { return t.error }
 
 // noBucket is in the errors of S3 about a bucket that does not exist.
 const noBucket = "NoSuchBucket"

@@ -26,6 +26,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/store"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 )
 
 // Plan is what a fleet checks.
@@ -56,6 +57,9 @@ func (p *Plan) clusters(block uint64) (first, end uint64) {
 
 // MinBlock divides the size of each block: the canary sings in the same clusters as on one machine.
 const MinBlock = record.BlockSize * record.CanaryEvery
+
+// DefaultBlock is some 20 seconds of one CPU.
+const DefaultBlock = 16 * MinBlock
 
 const planKey = "plan.json"
 
@@ -153,6 +157,26 @@ type Worker struct {
 	Memory int64 `json:"memory,omitempty"`
 	// Suspicions are what it came upon, by how they look. Nothing has been minimised yet.
 	Suspicions map[string]*Suspicion `json:"suspicions,omitempty"`
+}
+
+// Summary is one line about it.
+func (w *Worker) Summary() string {
+	text := fmt.Sprintf("%s in %s", words.Plural(w.Clusters, "cluster"), words.Plural(w.Blocks, "block"))
+	if w.TakenOver > 0 {
+		text += fmt.Sprintf(", %d taken over", w.TakenOver)
+	}
+	if n := w.Suspicious(); n > 0 {
+		text += fmt.Sprintf("; %d suspicious", n)
+	}
+	return text
+}
+
+// Suspicious counts its suspicions.
+func (w *Worker) Suspicious() (n int) {
+	for _, s := range w.Suspicions {
+		n += s.Count
+	}
+	return n
 }
 
 // left are the blocks that others have to look at if the worker does not, as claims that were made.

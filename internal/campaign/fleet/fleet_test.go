@@ -62,6 +62,7 @@ func open(t testing.TB, address string) *store.Store {
 	s, err := store.Open(context.Background(), address)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
+	s.Pause = time.Millisecond
 	return s
 }
 
@@ -120,7 +121,7 @@ func TestEachClusterOnce(t *testing.T) {
 			address, server := "file://"+t.TempDir(), &faulty{}
 			if kind == "s3" {
 				address, server = bucket(t)
-				server.one.Store(10)
+				server.one.Store(20)
 			}
 			const blocks, indexes = 120, 12
 			p := plan(blocks)

@@ -114,9 +114,7 @@ func (w *worker) pulse(ctx context.Context) error {
 	w.self.Seconds = time.Since(w.start).Seconds()
 	w.self.Deaths, w.self.CPUSeconds, w.self.Memory = w.Checker.Used()
 	data, err := json.Marshal(w.self)
-	if w.Progress != nil {
-		w.Progress(w.self)
-	}
+	w.tell()
 	w.mu.Unlock()
 	if err != nil {
 		return err
@@ -302,10 +300,22 @@ func (w *worker) do(ctx context.Context, c Claim) error {
 		}
 		s.Count++
 	})
-	if w.Progress != nil {
-		w.Progress(w.self)
-	}
+	w.tell()
 	return nil
+}
+
+// tell calls Progress with a copy.
+func (w *worker) tell() {
+	if w.Progress == nil {
+		return
+	}
+	self := w.self
+	self.Suspicions = make(map[string]*Suspicion, len(w.self.Suspicions))
+	for kind, s := range w.self.Suspicions {
+		copied := *s
+		self.Suspicions[kind] = &copied
+	}
+	w.Progress(self)
 }
 
 // takeOver checks a block that another one has left, unless there is a result or somebody else does.
