@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 )
 
@@ -20,10 +21,11 @@ func (a *answer) add(other *answer) {
 	a.Done += other.Done
 }
 
-// Suspicions call each with every suspect of an answer: what its property finds, in words, and which cluster it is.
-func (a *answer) Suspicions(each func(kind, detail string, number uint64)) {
+// Suspicions call each with every suspect of an answer: what its property finds, in words, which cluster it is, and whether it goes to the
+// Kubernetes security contact before it is published.
+func (a *answer) Suspicions(each func(kind, detail string, number uint64, toContact bool)) {
 	for _, s := range a.Suspects {
-		each(s.Kind, s.Detail, s.Number)
+		each(s.Kind, s.Detail, s.Number, fingerprint.GoesToContact(s.Fingerprint, s.Detail))
 	}
 }
 

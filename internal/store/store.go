@@ -94,6 +94,9 @@ func Open(ctx context.Context, address string) (*Store, error) {
 	return &Store{URL: shown.String(), bucket: bucket, dir: dir, Patience: 5 * time.Minute, Pause: 200 * time.Millisecond}, nil
 }
 
+// Name is the URL.
+func (s *Store) Name() string { return s.URL }
+
 // Close lets the bucket go.
 func (s *Store) Close() error { return s.bucket.Close() }
 
@@ -164,6 +167,15 @@ func (s *Store) Get(ctx context.Context, key string) (data []byte, err error) {
 	return data, err
 }
 
+// Delete removes an object, if there is one.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	err := s.again(ctx, key, func() error { return s.bucket.Delete(ctx, key) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // Exists tells whether there is an object.
 func (s *Store) Exists(ctx context.Context, key string) (is bool, err error) {
 	err = s.again(ctx, key, func() (err error) {
@@ -189,6 +201,9 @@ func (s *Store) List(ctx context.Context, prefix string, found func(Object)) err
 		var next []byte
 		if err := s.again(ctx, prefix, func() (err error) {
 			page, next, err = s.bucket.ListPage(ctx, token, 1000, &blob.ListOptions{Prefix: prefix})
+			if s.dir != "" && gcerrors.Code(err) == gcerrors.NotFound {
+				err = errors.New(err.Error()) // a file went while the directory was read
+			}
 			return err
 		}); err != nil {
 			return err

@@ -28,12 +28,21 @@ type merging struct {
 	wait     int
 	patience time.Duration
 	workers  int
+	exitZero bool
 	push     push
 	reported reportOptions
 }
 
-func (m *merging) run(cmd *cobra.Command, names []string) (err error) {
-	dir := m.out
+func (m *merging) run(cmd *cobra.Command, names []string) error {
+	err := m.all(cmd, names)
+	if m.exitZero && errors.As(err, new(terminal.Exit)) {
+		return nil
+	}
+	return err
+}
+
+func (m *merging) all(cmd *cobra.Command, names []string) (err error) {
+	dir, upload := m.out, func() error { return nil }
 	if store.IsBucket(m.out) {
 		into, err := openStore(cmd, m.out)
 		if err != nil {
@@ -43,7 +52,7 @@ func (m *merging) run(cmd *cobra.Command, names []string) (err error) {
 		if is, err := into.Exists(cmd.Context(), record.StateFile); err != nil {
 			return err
 		} else if is {
-			return fmt.Errorf("--out: %s is there already", m.out)
+			return m.again(cmd, into, names)
 		}
 		temp, err := os.MkdirTemp("", "merged-*")
 		if err != nil {
@@ -51,20 +60,44 @@ func (m *merging) run(cmd *cobra.Command, names []string) (err error) {
 		}
 		defer os.RemoveAll(temp)
 		dir = filepath.Join(temp, "merged")
-		defer func() { // what is found is no error here
-			if code := terminal.Exit(0); err == nil || errors.As(err, &code) {
-				err = errors.Join(into.Upload(cmd.Context(), dir, record.StateFile), err)
-			}
-		}()
+		upload = func() error { return into.Upload(cmd.Context(), dir, record.StateFile) }
 	}
 	s, err := m.merged(cmd, names, dir)
 	if err != nil {
+		return err
+	}
+	if err := upload(); err != nil {
 		return err
 	}
 	if err := m.push.cases(cmd, dir, s); err != nil {
 		return fmt.Errorf("--push: %w", err)
 	}
 	return writeReport(cmd, dir, s, m.reported)
+}
+
+// again reports on what is merged in a bucket already, if it is the same: whoever merged it may have been killed before it could say so.
+func (m *merging) again(cmd *cobra.Command, into *store.Store, names []string) error {
+	dir, done, err := download(cmd.Context(), into, m.out)
+	if err != nil {
+		return err
+	}
+	defer done()
+	s, err := record.Load(dir)
+	if err != nil {
+		return err
+	}
+	if len(names) == 1 && store.IsBucket(names[0]) && len(s.Parts) == 1 {
+		from, err := openStore(cmd, names[0])
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		if s.Parts[0].Dir == from.URL {
+			terminal.Note(cmd.ErrOrStderr(), m.out+" is merged already")
+			return writeReport(cmd, strings.TrimSuffix(into.URL, "/"), s, m.reported)
+		}
+	}
+	return fmt.Errorf("--out: %s is there already", m.out)
 }
 
 // merged unites what has the names in a directory.
@@ -260,6 +293,9 @@ func reportBucket(cmd *cobra.Command, name string, o reportOptions) error {
 		}
 		if o.output == terminal.HTML || o.junit != "" {
 			return fmt.Errorf("%s: the fleet is not merged yet: there is no page and no JUnit report of it", name)
+		}
+		if inWorkflow() {
+			st = st.Public()
 		}
 		return o.output.Print(cmd.OutOrStdout(), st, st.WriteText)
 	}

@@ -92,6 +92,7 @@ Exit status: as of fuzz.`,
 	set.DurationVar(&m.patience, "patience", 15*time.Minute, "of a fleet: how long nobody may be at work before --wait waits no longer")
 	flags.NotNegative(cmd, "patience", &m.patience)
 	flags.Workers(cmd, &m.workers)
+	set.BoolVar(&m.exitZero, "exit-zero", false, "exit with 0 whatever was found: a finding is no failure")
 	set.StringVar(&m.push.repository, "push", "", "git repository to push the new cases to")
 	set.StringVar(&m.push.branch, "push-branch", "", "branch to push them as (default preemptcheck/seed-SEED)")
 	set.StringVar(&m.push.dir, "push-dir", ".", "directory for them in the repository")

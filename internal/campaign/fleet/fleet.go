@@ -3,7 +3,8 @@
 //	plan.json                    what is checked: the same for all
 //	claims/BLOCK-TRY             who checks a block of clusters, for the first time or once more
 //	results/BLOCK.json.gz        what became of them
-//	workers/INDEX-SESSION.json   what a worker does, and whether it lives
+//	workers/INDEX-NAME.json      what a worker does, and whether it lives
+//	ended/INDEX-NAME.json        what one has done that has ended and left nothing
 //
 // Claims and results are created once, and are never changed: of two workers that want the same, one wins. So it does not
 // matter who believes to own what: a block has one result, which depends on the clusters only. A worker
@@ -28,6 +29,22 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/store"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 )
+
+// Bucket is where a fleet keeps everything. *store.Store is one.
+type Bucket interface {
+	// Name is its address.
+	Name() string
+	// Create writes an object whose key must not be in use: else it is store.ErrTaken.
+	Create(ctx context.Context, key string, data []byte) error
+	Put(ctx context.Context, key string, data []byte) error
+	// Get is an fs.ErrNotExist if there is no such object.
+	Get(ctx context.Context, key string) ([]byte, error)
+	// Delete removes an object, if there is one.
+	Delete(ctx context.Context, key string) error
+	Exists(ctx context.Context, key string) (bool, error)
+	// List calls found for all objects whose keys begin with a prefix, in the order of their keys.
+	List(ctx context.Context, prefix string, found func(store.Object)) error
+}
 
 // Plan is what a fleet checks.
 type Plan struct {
@@ -64,7 +81,7 @@ const DefaultBlock = 16 * MinBlock
 const planKey = "plan.json"
 
 // Join begins the campaign in a bucket, or finds that it is the same as the one that is there.
-func Join(ctx context.Context, s *store.Store, p Plan) error {
+func Join(ctx context.Context, s Bucket, p Plan) error {
 	if p.Block == 0 || p.Block%MinBlock != 0 {
 		return fmt.Errorf("a block has %d clusters: it takes a multiple of %d", p.Block, MinBlock)
 	}
@@ -81,28 +98,28 @@ func Join(ctx context.Context, s *store.Store, p Plan) error {
 	case err != nil:
 		return err
 	case !there.Config.Same(p.Config):
-		return fmt.Errorf("%s holds another campaign:\nthere: %+v\nhere:  %+v", s.URL, there.Config, p.Config)
+		return fmt.Errorf("%s holds another campaign:\nthere: %+v\nhere:  %+v", s.Name(), there.Config, p.Config)
 	case there.Block != p.Block || there.Cases != p.Cases:
-		return fmt.Errorf("%s holds a campaign of %d clusters in blocks of %d, not of %d in blocks of %d", s.URL, there.Cases, there.Block, p.Cases, p.Block)
+		return fmt.Errorf("%s holds a campaign of %d clusters in blocks of %d, not of %d in blocks of %d", s.Name(), there.Cases, there.Block, p.Cases, p.Block)
 	}
 	return nil
 }
 
 // Load reads the plan in a bucket. The error is an fs.ErrNotExist if there is none.
-func Load(ctx context.Context, s *store.Store) (*Plan, error) {
+func Load(ctx context.Context, s Bucket) (*Plan, error) {
 	data, err := s.Get(ctx, planKey)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no campaign in it: %w", s.URL, fs.ErrNotExist)
+		return nil, fmt.Errorf("%s: there is no campaign in it: %w", s.Name(), fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{}
 	if err := json.Unmarshal(data, p); err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", s.URL, planKey, err)
+		return nil, fmt.Errorf("%s/%s: %w", s.Name(), planKey, err)
 	}
 	if p.Block == 0 {
-		return nil, fmt.Errorf("%s/%s: block: it takes a positive number", s.URL, planKey)
+		return nil, fmt.Errorf("%s/%s: block: it takes a positive number", s.Name(), planKey)
 	}
 	return p, nil
 }
@@ -112,6 +129,7 @@ const (
 	results   = "results/"
 	resultEnd = ".json.gz"
 	workers   = "workers/"
+	ended     = "ended/"
 )
 
 // claimKey is that of a try to check a block, from 1 on.
@@ -201,13 +219,12 @@ type Suspicion struct {
 	Count  int    `json:"count"`
 	First  uint64 `json:"first"`
 	Detail string `json:"detail"`
+	// ToContact: it goes to the Kubernetes security contact before it is published.
+	ToContact bool `json:"toSecurityContact,omitempty"`
 }
 
 // key is the name of its object.
-func (w *Worker) key() string { return workerPrefix(w.Index) + w.Name + ".json" }
-
-// workerPrefix is how the names of workers with an index begin.
-func workerPrefix(index string) string { return workers + index + "-" }
+func (w *Worker) key() string { return w.Index + "-" + w.Name + ".json" }
 
 // result is what is kept of a block.
 type result struct {
@@ -218,6 +235,6 @@ type result struct {
 
 // Pulse is how often a worker says that it lives, and Silence after how long without that it is lost.
 const (
-	Pulse   = 30 * time.Second
+	Pulse   = time.Minute
 	Silence = 4 * Pulse
 )

@@ -126,6 +126,7 @@ func TestEachClusterOnce(t *testing.T) {
 			const blocks, indexes = 120, 12
 			p := plan(blocks)
 			var wg sync.WaitGroup
+			var own atomic.Int64
 			errs := make(chan error, indexes)
 			for i := range indexes {
 				s := open(t, address)
@@ -133,7 +134,9 @@ func TestEachClusterOnce(t *testing.T) {
 					for { // as the Job controller does
 						err := Join(t.Context(), s, p)
 						if err == nil {
-							_, err = Work(t.Context(), Options{Store: s, Plan: p, Index: fmt.Sprint(i), Checker: toy{time.Duration(i) * time.Millisecond, 8}, Pulse: 50 * time.Millisecond, Silence: 400 * time.Millisecond})
+							var w Worker
+							w, err = Work(t.Context(), Options{Store: s, Plan: p, Index: fmt.Sprint(i), Checker: toy{time.Duration(i) * time.Millisecond, 8}, Pulse: 50 * time.Millisecond, Silence: 400 * time.Millisecond})
+							own.Add(int64(w.Blocks))
 						}
 						if !errors.Is(err, errKilled) {
 							errs <- err
@@ -144,27 +147,23 @@ func TestEachClusterOnce(t *testing.T) {
 			}
 			// Another process of index 3, which nobody has told that there is one already.
 			s := open(t, address)
-			_, err := Work(t.Context(), Options{Store: s, Plan: p, Index: "3", Checker: toy{}, Pulse: 50 * time.Millisecond, Silence: 400 * time.Millisecond})
+			w, err := Work(t.Context(), Options{Store: s, Plan: p, Index: "3", Checker: toy{}, Pulse: 50 * time.Millisecond, Silence: 400 * time.Millisecond})
 			require.NoError(t, err)
+			own.Add(int64(w.Blocks))
 			wg.Wait()
 			close(errs)
 			for err := range errs {
 				require.NoError(t, err)
 			}
 			server.one.Store(0)
-			r, err := Read(t.Context(), s, time.Second)
+			r, err := Read(t.Context(), s, 0)
 			require.NoError(t, err)
 			require.Equal(t, p.Cases, r.Clusters)
 			require.Zero(t, r.Missing)
 			clusters, done := counted(t, r)
 			require.Equal(t, p.Cases, clusters)
 			require.Equal(t, blocks, done)
-			own := 0
-			for _, w := range r.Workers {
-				require.True(t, w.Ended)
-				own += w.Blocks
-			}
-			require.Equal(t, blocks, own)
+			require.EqualValues(t, blocks, own.Load())
 		})
 	}
 }
@@ -175,7 +174,7 @@ func TestTakeOver(t *testing.T) {
 	p := plan(10)
 	require.NoError(t, Join(t.Context(), s, p))
 	ctx, kill := context.WithCancel(t.Context())
-	lost := &worker{Options: Options{Store: s, Plan: p, Checker: toy{slow: time.Hour}}, stride: 1, start: time.Now()}
+	lost := &worker{Options: Options{Store: s, Plan: p, Checker: toy{slow: time.Hour}}, stride: 1, start: time.Now(), beat: make(chan struct{}, 1)}
 	lost.self.Name = "lost"
 	time.AfterFunc(300*time.Millisecond, kill)
 	require.ErrorIs(t, lost.work(ctx, nil), context.Canceled) // it had no time to say goodbye

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/preemptcheck/preemptcheck/internal/store"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/table"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 )
@@ -51,7 +51,7 @@ type Seen struct {
 }
 
 // Look looks at the fleet of a bucket.
-func Look(ctx context.Context, s *store.Store, silence time.Duration) (*Status, error) {
+func Look(ctx context.Context, s Bucket, silence time.Duration) (*Status, error) {
 	plan, err := Load(ctx, s)
 	if err != nil {
 		return nil, err
@@ -60,11 +60,11 @@ func Look(ctx context.Context, s *store.Store, silence time.Duration) (*Status, 
 	if err != nil {
 		return nil, err
 	}
-	all, err := readWorkers(ctx, s, workers, func(time.Time) bool { return true })
+	all, err := readAll(ctx, s, "")
 	if err != nil {
 		return nil, err
 	}
-	st := &Status{Address: s.URL, Plan: *plan, Suspicions: []Suspected{}}
+	st := &Status{Address: s.Name(), Plan: *plan, Suspicions: []Suspected{}}
 	suspected := map[string]*Suspicion{}
 	for _, w := range all {
 		seen := Seen{w.Worker, "working", now.Sub(w.Last).Seconds()}
@@ -110,6 +110,26 @@ func Look(ctx context.Context, s *store.Store, silence time.Duration) (*Status, 
 	return st, nil
 }
 
+// Public is the status for those who read public logs: of what goes to the Kubernetes security contact first it tells only
+// that there is something.
+func (s *Status) Public() *Status {
+	public := *s
+	public.Suspicions = slices.Clone(s.Suspicions)
+	for i, x := range public.Suspicions {
+		if x.ToContact {
+			public.Suspicions[i] = Suspected{Kind: record.KeptBack, Suspicion: Suspicion{Count: x.Count, Detail: record.KeptBack, ToContact: true}}
+		}
+	}
+	public.Workers = slices.Clone(s.Workers)
+	for i := range public.Workers {
+		public.Workers[i].Suspicions = nil
+		if public.Workers[i].Why != "" {
+			public.Workers[i].Why = "see its own log"
+		}
+	}
+	return &public
+}
+
 // WriteText prints the status.
 func (s *Status) WriteText(w io.Writer) {
 	of := ""
@@ -129,7 +149,11 @@ func (s *Status) WriteText(w io.Writer) {
 		fmt.Fprintln(w, "\nNot explained by known findings, not minimised yet:")
 	}
 	for _, x := range s.Suspicions {
-		words.WriteWrapped(w, "  ", fmt.Sprintf("%s: %s, the first number %d", x.Detail, words.Plural(x.Count, "cluster"), x.First))
+		text := fmt.Sprintf("%s: %s", x.Detail, words.Plural(x.Count, "cluster"))
+		if x.Detail != record.KeptBack {
+			text += fmt.Sprintf(", the first number %d", x.First)
+		}
+		words.WriteWrapped(w, "  ", text)
 	}
 	t := table.New("", "WORKER", "STATE", "CLUSTERS", "BLOCKS", "TAKEN OVER", "HEARD OF", "WHY")
 	rows := 0

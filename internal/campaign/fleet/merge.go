@@ -31,7 +31,7 @@ func side(ctx context.Context, n int, do func(ctx context.Context, i int) error)
 }
 
 // clock is the time of the store.
-func clock(ctx context.Context, s *store.Store) (now time.Time, err error) {
+func clock(ctx context.Context, s Bucket) (now time.Time, err error) {
 	const key = "clock"
 	if err := s.Put(ctx, key, []byte(key)); err != nil {
 		return now, err
@@ -46,7 +46,7 @@ func clock(ctx context.Context, s *store.Store) (now time.Time, err error) {
 
 // Results are those of a fleet, to be merged.
 type Results struct {
-	store *store.Store
+	store Bucket
 	plan  *Plan
 	// Clusters is how many there are to merge: up to the end of the last block that was claimed.
 	Clusters uint64
@@ -71,7 +71,7 @@ func (e *AtWork) Error() string {
 }
 
 // Read looks at what a fleet has done. It is an AtWork if somebody still works.
-func Read(ctx context.Context, s *store.Store, silence time.Duration) (*Results, error) {
+func Read(ctx context.Context, s Bucket, silence time.Duration) (*Results, error) {
 	plan, err := Load(ctx, s)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func Read(ctx context.Context, s *store.Store, silence time.Duration) (*Results,
 	if err != nil {
 		return nil, err
 	}
-	all, err := readWorkers(ctx, s, workers, func(time.Time) bool { return true })
+	all, err := readAll(ctx, s, "")
 	if err != nil {
 		return nil, err
 	}
@@ -156,15 +156,15 @@ func (r *Results) fetch(ctx context.Context, block uint64) (*campaign.Answer, er
 	}
 	data, err := store.Unpack(packed)
 	if err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", r.store.URL, key, err)
+		return nil, fmt.Errorf("%s/%s: %w", r.store.Name(), key, err)
 	}
 	found := &result{}
 	if err := json.Unmarshal(data, found); err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", r.store.URL, key, err)
+		return nil, fmt.Errorf("%s/%s: %w", r.store.Name(), key, err)
 	}
 	first, end := r.plan.clusters(block)
 	if found.Block != block || found.Answer == nil || uint64(found.Answer.Done) != end-first {
-		return nil, fmt.Errorf("%s/%s: it is not about the %d clusters of block %d", r.store.URL, key, end-first, block)
+		return nil, fmt.Errorf("%s/%s: it is not about the %d clusters of block %d", r.store.Name(), key, end-first, block)
 	}
 	return found.Answer, nil
 }
@@ -183,11 +183,11 @@ func (r *Results) Conclude(s *record.State) {
 		s.Sessions = append(s.Sessions, own...)
 	}
 	slices.SortStableFunc(s.Sessions, func(a, b record.Session) int { return a.Started.Compare(b.Started) })
-	s.Parts = []record.Part{{Dir: r.store.URL, Seed: s.Config.Seed, Shard: record.Shard{Index: 1, Of: 1}, Next: s.Next, Clusters: s.Stats.Clusters}}
+	s.Parts = []record.Part{{Dir: r.store.Name(), Seed: s.Config.Seed, Shard: record.Shard{Index: 1, Of: 1}, Next: s.Next, Clusters: s.Stats.Clusters}}
 }
 
 // IsFleet tells whether a bucket holds the campaign of a fleet.
-func IsFleet(ctx context.Context, s *store.Store) (bool, error) {
+func IsFleet(ctx context.Context, s Bucket) (bool, error) {
 	is, err := s.Exists(ctx, planKey)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -25,7 +27,7 @@ type Checker interface {
 
 // Options say how a worker works.
 type Options struct {
-	Store *store.Store
+	Store Bucket
 	Plan  Plan
 	// Index is that of the Job, "" if there is none. A worker goes on with what an earlier one of the same index has claimed.
 	Index string
@@ -47,11 +49,13 @@ type worker struct {
 
 	mu   sync.Mutex
 	self Worker
-	beat sync.Mutex // one pulse at a time, so that an older one does not replace a newer one
+	beat chan struct{} // holds one pulse at a time, so that an older one does not replace a newer one
 
 	// frontier is the first block that is not known to be claimed, stride how far it was moved last time, and spread from how many
 	// blocks there the next is drawn: more if others were faster.
 	frontier, stride, spread uint64
+	// begun: it has claimed, or tried to.
+	begun bool
 }
 
 // Work checks blocks until there are none left or the time is up, and then those that lost workers have left. When ctx is
@@ -60,7 +64,7 @@ func Work(ctx context.Context, o Options) (Worker, error) {
 	if o.Pulse == 0 {
 		o.Pulse, o.Silence = Pulse, Silence
 	}
-	w := &worker{Options: o, start: time.Now(), stride: 1}
+	w := &worker{Options: o, start: time.Now(), stride: 1, beat: make(chan struct{}, 1)}
 	w.self.Index, w.self.Name = o.Index, string(uuid.NewUUID())
 	w.self.Started, w.self.Workers = w.start.UTC(), o.Workers
 	w.self.Host, _ = os.Hostname()
@@ -83,7 +87,11 @@ func Work(ctx context.Context, o Options) (Worker, error) {
 	// Also if ctx is done: who is known to have ended is not waited for.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(w.Pulse, 10*time.Second))
 	defer cancel()
-	return w.self, errors.Join(err, w.pulse(last))
+	if err = errors.Join(err, w.pulse(last)); err != nil {
+		return w.self, err
+	}
+	// Whoever looks for lost workers does not have to look at this one.
+	return w.self, w.Store.Delete(last, workers+w.self.key())
 }
 
 // live lets others know that this worker lives, until stop is called.
@@ -108,8 +116,8 @@ func (w *worker) live(ctx context.Context) (stop func()) {
 
 // pulse writes what the worker does.
 func (w *worker) pulse(ctx context.Context) error {
-	w.beat.Lock()
-	defer w.beat.Unlock()
+	w.beat <- struct{}{}
+	defer func() { <-w.beat }()
 	w.mu.Lock()
 	w.self.Seconds = time.Since(w.start).Seconds()
 	w.self.Deaths, w.self.CPUSeconds, w.self.Memory = w.Checker.Used()
@@ -119,7 +127,11 @@ func (w *worker) pulse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.Store.Put(ctx, w.self.key(), data)
+	dir := workers
+	if w.self.Ended && w.self.left() == nil {
+		dir = ended
+	}
+	return w.Store.Put(ctx, dir+w.self.key(), data)
 }
 
 // predecessors are what earlier sessions of the index have left.
@@ -127,7 +139,7 @@ func (w *worker) predecessors(ctx context.Context) (left []Claim, err error) {
 	if w.Index == "" {
 		return nil, nil
 	}
-	all, err := readWorkers(ctx, w.Store, workerPrefix(w.Index), func(time.Time) bool { return true })
+	all, err := readAll(ctx, w.Store, w.Index+"-")
 	for _, p := range all {
 		w.spent += time.Duration(p.Seconds * float64(time.Second))
 		left = append(left, p.left()...)
@@ -181,6 +193,14 @@ var errNoneLeft = errors.New("no block is left")
 
 // claim claims a block that nobody has claimed yet: one of the first of these.
 func (w *worker) claim(ctx context.Context) (uint64, error) {
+	if !w.begun { // all begin at once: each has a block for its first
+		w.begun = true
+		if first, err := strconv.ParseUint(w.Index, 10, 64); err == nil && first < w.Plan.blocks() {
+			if err := w.create(ctx, Claim{first, 1}); !errors.Is(err, store.ErrTaken) {
+				return first, err
+			}
+		}
+	}
 	for {
 		first, err := w.unclaimed(ctx)
 		if err != nil {
@@ -289,13 +309,13 @@ func (w *worker) do(ctx context.Context, c Claim) error {
 		w.self.TakenOver++
 	}
 	w.self.Clusters += answer.Done
-	answer.Suspicions(func(kind, detail string, number uint64) {
+	answer.Suspicions(func(kind, detail string, number uint64, toContact bool) {
 		if w.self.Suspicions == nil {
 			w.self.Suspicions = map[string]*Suspicion{}
 		}
 		s := w.self.Suspicions[kind]
 		if s == nil {
-			s = &Suspicion{First: number, Detail: detail}
+			s = &Suspicion{First: number, Detail: detail, ToContact: toContact}
 			w.self.Suspicions[kind] = s
 		}
 		s.Count++
@@ -348,7 +368,7 @@ type seen struct {
 }
 
 // readWorkers reads the workers whose names begin with a prefix, and of whose times wanted says so.
-func readWorkers(ctx context.Context, s *store.Store, prefix string, wanted func(time.Time) bool) (all []seen, err error) {
+func readWorkers(ctx context.Context, s Bucket, prefix string, wanted func(time.Time) bool) (all []seen, err error) {
 	var found []store.Object
 	if err := s.List(ctx, prefix, func(o store.Object) {
 		if wanted(o.Modified) {
@@ -360,28 +380,49 @@ func readWorkers(ctx context.Context, s *store.Store, prefix string, wanted func
 	all = make([]seen, len(found))
 	err = side(ctx, len(found), func(ctx context.Context, i int) error {
 		data, err := s.Get(ctx, found[i].Key)
+		if errors.Is(err, fs.ErrNotExist) { // it has just ended
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		all[i].Last = found[i].Modified
 		if err := json.Unmarshal(data, &all[i].Worker); err != nil {
-			return fmt.Errorf("%s/%s: %w", s.URL, found[i].Key, err)
+			return fmt.Errorf("%s/%s: %w", s.Name(), found[i].Key, err)
 		}
 		return nil
 	})
+	all = slices.DeleteFunc(all, func(w seen) bool { return w.Name == "" })
 	return all, err
 }
 
+// readAll reads the workers whose names begin with a prefix.
+func readAll(ctx context.Context, s Bucket, prefix string) ([]seen, error) {
+	any := func(time.Time) bool { return true }
+	gone, err := readWorkers(ctx, s, ended+prefix, any)
+	if err != nil {
+		return nil, err
+	}
+	live, err := readWorkers(ctx, s, workers+prefix, any)
+	known := map[string]bool{}
+	for _, w := range gone {
+		known[w.key()] = true
+	}
+	for _, w := range live {
+		if !known[w.key()] { // else it was killed while it ended
+			gone = append(gone, w)
+		}
+	}
+	return gone, err
+}
+
 // readLost is what workers have left that do not live.
-func readLost(ctx context.Context, s *store.Store, silence time.Duration) (lost []Claim, err error) {
+func readLost(ctx context.Context, s Bucket, silence time.Duration) (lost []Claim, err error) {
 	now, err := clock(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	all, err := readWorkers(ctx, s, workers, func(last time.Time) bool { return now.Sub(last) > silence })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	for _, w := range all {
 		lost = append(lost, w.left()...)
 	}
