@@ -57,6 +57,11 @@ func (c *campaignCommand) flags(cmd *cobra.Command, name string) {
 // begin completes what the flags say, and tells the seed and the directory.
 func (c *campaignCommand) begin(cmd *cobra.Command, name string) (err error) {
 	config := &c.config
+	if !store.IsBucket(c.o.Dir) && c.shard == "" {
+		if c.shard, err = c.shared.shard(); err != nil {
+			return err
+		}
+	}
 	if config.Shard, err = record.ParseShard(c.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}
@@ -95,17 +100,23 @@ reproduces. Known findings are only counted.
 What is found depends only on --seed and on how many clusters were checked. The
 campaign in --out can be interrupted, or killed, at any time: with --resume it goes
 on where it was. To use several machines, give each a --shard of one seed and
-unite the directories with "preemptcheck merge".
+unite the directories with "preemptcheck merge", or give all the same bucket as
+--out: s3://, gs://, azblob:// or file://. Then each claims blocks of clusters, goes
+on with what lost ones have left, and joins or leaves at any time; "preemptcheck
+report" tells of all of them, "preemptcheck merge" makes one campaign of it, and
+"preemptcheck job" prints the Kubernetes manifests.
 
 Now and then a scheduler that lies is checked as well, in every campaign: should
 that not be found out, the campaign says that it is broken.
 
 Exit status: 1 if something new was found; else 2 if the campaign was too short to
-tell, or is broken; else 0.`,
+tell, or is broken; else 0. With a bucket it is 0 whatever was found, and 75 after
+trouble that another try may not have.`,
 		Example: `  preemptcheck fuzz --for 5m
   preemptcheck fuzz --for 8h --seed 42 --out nightly
   preemptcheck fuzz --for 8h --out nightly --resume
-  preemptcheck fuzz --seed 42 --cases 1000000 --shard 2/4 --out shard-2`,
+  preemptcheck fuzz --seed 42 --cases 1000000 --shard 2/4 --out shard-2
+  preemptcheck fuzz --seed 42 --for 8h --out s3://nights/today`,
 		Args: cobra.NoArgs,
 	}
 	c.flags(cmd, "")
@@ -248,7 +259,7 @@ func resumed(cmd *cobra.Command, begun, config *record.Config) {
 
 		"feature-gates": func() { config.FeatureGates = begun.FeatureGates },
 	} {
-		if !cmd.Flags().Changed(flag) {
+		if !cmd.Flags().Changed(flag) && !(flag == "shard" && cmd.Flags().Changed("shards")) {
 			take()
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/fleet"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/fleet/metrics"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/store"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
@@ -20,17 +22,33 @@ import (
 
 // sharing is how a campaign is shared among machines.
 type sharing struct {
+	shards  int
 	block   uint64
 	metrics string
 }
 
 func (s *sharing) flags(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&s.shards, "shards", 0, "in a pod of an Indexed Job, with a directory as --out: check the part of its index, of so many")
+	flags.NotNegative(cmd, "shards", &s.shards)
 	cmd.Flags().Uint64Var(&s.block, "block", fleet.DefaultBlock, "with a bucket as --out: how many clusters to claim at once")
 	cmd.Flags().StringVar(&s.metrics, "metrics", "", "with a bucket as --out: serve Prometheus metrics at this address: a port is one of 127.0.0.1")
 }
 
 // jobIndex is the variable in which the pods of an Indexed Job find their index.
 const jobIndex = "JOB_COMPLETION_INDEX"
+
+// shard is the shard of a pod of an Indexed Job, as --shard has it; "" if --shards does not ask for one.
+func (s *sharing) shard() (string, error) {
+	if s.shards == 0 {
+		return "", nil
+	}
+	text := os.Getenv(jobIndex)
+	index, err := strconv.Atoi(text)
+	if err != nil || index < 0 || index >= s.shards {
+		return "", fmt.Errorf("--shards %d: the environment has %s=%q: it takes 0 to %d", s.shards, jobIndex, text, s.shards-1)
+	}
+	return fmt.Sprintf("%d/%d", index+1, s.shards), nil
+}
 
 // tryAgain is the exit status of a worker that had trouble which may pass: another try goes on where it was.
 const tryAgain = 75 // EX_TEMPFAIL of sysexits.h
@@ -54,6 +72,7 @@ func openStore(cmd *cobra.Command, address string) (*store.Store, error) {
 // join has this machine check blocks of the campaign in a bucket, which it begins if there is none.
 func (c *campaignCommand) join(cmd *cobra.Command) error {
 	for flag, why := range map[string]string{
+		"shards":     "the machines that share a bucket claim blocks of one campaign",
 		"shard":      "the machines that share a bucket claim blocks of one campaign",
 		"stop-after": "nothing is minimised before the campaign is merged",
 		"junit":      "there is nothing to report before the campaign is merged",
