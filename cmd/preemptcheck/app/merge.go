@@ -77,7 +77,7 @@ func (m *merging) all(cmd *cobra.Command, names []string) (err error) {
 
 // again reports on what is merged in a bucket already, if it is the same: whoever merged it may have been killed before it could say so.
 func (m *merging) again(cmd *cobra.Command, into *store.Store, names []string) error {
-	dir, done, err := download(cmd.Context(), into, m.out)
+	dir, done, err := download(cmd.Context(), into, "")
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (m *merging) merged(cmd *cobra.Command, names []string, into string) (*reco
 		case isFleet:
 			return m.fleet(cmd, s, into)
 		}
-		dir, done, err := download(cmd.Context(), s, name)
+		dir, done, err := download(cmd.Context(), s, "")
 		if err != nil {
 			return nil, err
 		}
@@ -219,8 +219,25 @@ func writeReports(dir string, s *record.State) error {
 		r.Public(dir).WriteJUnit(filepath.Join(dir, "junit.xml")))
 }
 
-// download copies the state and the cases of a bucket into a directory, until done is called.
-func download(ctx context.Context, s *store.Store, name string) (dir string, done func(), err error) {
+// isCase tells whether a name is that of a case.
+func isCase(name string) bool {
+	name, _, _ = strings.Cut(name, "?")
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
+// inBucket divides the address of an object.
+func inBucket(address string) (bucket, key string) {
+	address, options, has := strings.Cut(address, "?")
+	i := strings.LastIndex(address, "/")
+	bucket, key = address[:i], address[i+1:]
+	if has {
+		bucket += "?" + options
+	}
+	return bucket, key
+}
+
+// download copies the state and the cases of a bucket, or only one of them, into a directory, until done is called.
+func download(ctx context.Context, s *store.Store, only string) (dir string, done func(), err error) {
 	temp, err := os.MkdirTemp("", "bucket-*")
 	if err != nil {
 		return "", nil, err
@@ -232,7 +249,7 @@ func download(ctx context.Context, s *store.Store, name string) (dir string, don
 	found := 0
 	if err == nil {
 		err = s.Download(ctx, dir, func(key string) bool {
-			wanted := key == record.StateFile || strings.HasSuffix(key, ".yaml") || strings.HasSuffix(key, ".yml")
+			wanted := key == only || only == "" && (key == record.StateFile || isCase(key))
 			if wanted {
 				found++
 			}
@@ -240,7 +257,7 @@ func download(ctx context.Context, s *store.Store, name string) (dir string, don
 		})
 	}
 	if err == nil && found == 0 {
-		err = fmt.Errorf("%s: there are neither cases nor a campaign in it", s.URL)
+		err = fmt.Errorf("%s: there are neither cases nor a campaign in it", strings.TrimSuffix(s.URL+"/"+only, "/"))
 	}
 	if err != nil {
 		done()
@@ -259,18 +276,22 @@ func fetched(cmd *cobra.Command, paths []string) (local []string, done func(), e
 	}
 	for _, p := range paths {
 		if store.IsBucket(p) {
-			s, err := openStore(cmd, p)
+			bucket, file := p, ""
+			if isCase(p) { // one object
+				bucket, file = inBucket(p)
+			}
+			s, err := openStore(cmd, bucket)
 			if err != nil {
 				done()
 				return nil, nil, err
 			}
 			defer s.Close()
-			dir, remove, err := download(cmd.Context(), s, p)
+			dir, remove, err := download(cmd.Context(), s, file)
 			if err != nil {
 				done()
 				return nil, nil, err
 			}
-			all, p = append(all, remove), dir
+			all, p = append(all, remove), filepath.Join(dir, filepath.FromSlash(file))
 		}
 		local = append(local, p)
 	}
@@ -299,7 +320,7 @@ func reportBucket(cmd *cobra.Command, name string, o reportOptions) error {
 		}
 		return o.output.Print(cmd.OutOrStdout(), st, st.WriteText)
 	}
-	dir, done, err := download(cmd.Context(), s, name)
+	dir, done, err := download(cmd.Context(), s, "")
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,6 @@ func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // bucket is the address of a new bucket of a server.
 func bucket(t *testing.T) (string, *faulty) {
-	t.Setenv("AWS_MAX_ATTEMPTS", "1") // it is tried again here
 	t.Setenv("AWS_ACCESS_KEY_ID", "tests")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "tests")
 	backend := s3mem.New()
@@ -122,9 +121,9 @@ func TestEachClusterOnce(t *testing.T) {
 			address, server := "file://"+t.TempDir(), &faulty{}
 			if kind == "s3" {
 				address, server = bucket(t)
-				server.one.Store(20)
+				server.one.Store(60)
 			}
-			const blocks, indexes = 120, 12
+			const blocks, indexes = 60, 8
 			p := plan(blocks)
 			var wg sync.WaitGroup
 			var own atomic.Int64
