@@ -110,6 +110,9 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		return &Result{Cluster: s.Cluster, Unmodelled: unknown, Refused: true}, nil
 	}
 	r = &Result{Cluster: s.Cluster}
+	if s.model != nil {
+		r.Modelled = s.model.Plugin
+	}
 	observe := c.observing(s)
 	if err = c.decide(s); err != nil && !errors.As(err, &s.Unmodelled) {
 		return nil, err

@@ -24,8 +24,11 @@ const CapacityScheduling = "CapacityScheduling"
 
 // The known bugs of CapacityScheduling.
 const (
-	UnnamedResourceHasNoRoom release.Quirk = "unnamed-resource-has-no-room" // a max that does not name cpu, memory or ephemeral storage allows none of it
-	QuotaOfContainersOnly    release.Quirk = "quota-of-containers-only"     // sidecars, and what pods request as a whole, do not count
+	UnnamedResourceHasNoRoom   release.Quirk = "unnamed-resource-has-no-room"  // a max that does not name cpu, memory or ephemeral storage allows none of it
+	QuotaOfContainersOnly      release.Quirk = "quota-of-containers-only"      // sidecars, and what pods request as a whole, do not count
+	NominatedForgottenAtFirst  release.Quirk = "nominated-forgotten-at-first"  // preempts where the room is nominated pods', all that it can or with an error
+	QuotaVictimsViolateNothing release.Quirk = "quota-victims-violate-nothing" // victims that go for the quota alone do not count as violations
+	EndedPreFilterNotEligible  release.Quirk = "ended-prefilter-not-eligible"  // where another PreFilter rejects for good, the pod is not eligible
 )
 
 // questions to which the documents of CapacityScheduling give two answers.
@@ -66,6 +69,9 @@ func quotaReadings() []Reading {
 		}
 		r.Eligible = func(cy *model.Cycle, verdicts map[string]*model.Verdict) model.Eligibility {
 			own := q.in(cy)
+			if _, asked := filter.As[*usage](cy.State(CapacityScheduling)); !asked && has(EndedPreFilterNotEligible) {
+				return model.Eligibility{Reason: "its quota was not looked at"}
+			}
 			return eligible(cy, verdicts, func(p *filter.Pod) bool {
 				lower := p.Priority < cy.Preemptor.Priority
 				might := lower && own.quotas[p.Namespace] == nil
@@ -85,7 +91,13 @@ func quotaReadings() []Reading {
 			if failed := fits(cy, n, v); failed != nil {
 				return failed
 			}
-			return q.in(cy).rejects(gone(n, v))
+			return q.in(cy).rejects(gone(n, v), true)
+		}
+		if has(QuotaVictimsViolateNothing) {
+			quotaVictimsViolateNothing(r, fits)
+		}
+		if has(NominatedForgottenAtFirst) {
+			nominatedForgottenAtFirst(r, q, fits)
 		}
 		// How many candidates are enough is not documented, and no argument of the plugin's: all.
 		r.NumCandidates = func(_, _ int32, _, potential int) int { return potential }
@@ -146,7 +158,7 @@ func amountsOf(list v1.ResourceList) amounts {
 func counted(rs filter.Resources) amounts {
 	a := amounts{}
 	for _, r := range rs {
-		if n := r.Units(); n > 0 && filter.IsScheduled(r.Name) {
+		if n := r.Units(); filter.IsScheduled(r.Name) {
 			a[r.Name] = min(n, 256*tooMuch) // sums do not wrap around
 		}
 	}
@@ -282,9 +294,14 @@ func moreImportant(a, b *filter.Pod) int {
 
 // rejects says why the preemptor may not be scheduled once pods are gone; nil if it may: with it, its quota must not use more than its
 // max, nor all quotas together more than the sum of their min (KEP-9, "Additional Preemption Details"; doc comment of PreFilter).
-func (u *usage) rejects(gone []*filter.Pod) *model.Verdict {
+// Without nominated, nothing is kept for nominated pods.
+func (u *usage) rejects(gone []*filter.Pod, nominated bool) *model.Verdict {
 	if u.own == nil {
 		return nil
+	}
+	here, together := u.nominatedHere, u.nominated
+	if !nominated {
+		here, together = u.pod, u.pod
 	}
 	used, all := u.used[u.here], u.all
 	for _, p := range gone {
@@ -297,9 +314,9 @@ func (u *usage) rejects(gone []*filter.Pod) *model.Verdict {
 		}
 	}
 	switch {
-	case u.own.limits && over(used.plus(u.nominatedHere, 1), u.own.max, u.rules.unnamedMax):
+	case u.own.limits && over(used.plus(here, 1), u.own.max, u.rules.unnamedMax):
 		return filter.Resolvable("its ElasticQuota would use more than its max")
-	case over(all.plus(u.nominated, 1), u.min, nothing):
+	case over(all.plus(together, 1), u.min, nothing):
 		return filter.Resolvable("all ElasticQuotas would use more than the sum of their min")
 	}
 	return nil
@@ -333,7 +350,7 @@ func (quotaPlugin) Name() string { return CapacityScheduling }
 // "Additional Preemption Details"). Preemption may help.
 func (p quotaPlugin) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer) {
 	u := p.rules.usage(s)
-	return u, filter.Answer{Rejection: u.rejects(nil)}
+	return u, filter.Answer{Rejection: u.rejects(nil, true)}
 }
 
 // Fits implements filter.State.
@@ -412,4 +429,67 @@ func (u *usage) tied(n *filter.Node, namespace string) bool {
 		pods, left = pods[equal:], after
 	}
 	return false
+}
+
+type fitting = func(cy *model.Cycle, n *filter.Node, v filter.View) *model.Verdict
+
+// withoutQuota is a cycle in which quotas are not looked at.
+func withoutQuota(cy *model.Cycle, fits fitting) *model.Cycle {
+	out, algorithm := *cy, *cy.Algorithm
+	algorithm.Fits = fits
+	out.Algorithm = &algorithm
+	return &out
+}
+
+// quotaVictimsViolateNothing is the quirk QuotaVictimsViolateNothing: the reprieve is gone through once more.
+func quotaVictimsViolateNothing(r *answers.Rules, fits fitting) {
+	reprieve := r.Reprieve
+	r.Reprieve = func(cy *model.Cycle, run *model.DryRunOnNode, possible []*unit.Unit, budgetOrder []int) *model.Outcome {
+		o := reprieve(cy, run, possible, budgetOrder)
+		if o.Violations == 0 {
+			return o
+		}
+		free, s := withoutQuota(cy, fits), run.Emptied()
+		violations, _ := cy.Violations(possible, budgetOrder)
+		for _, i := range cy.ReprieveOrder(violations) {
+			u := possible[i]
+			back := s.Back(u)
+			if !slices.Contains(o.Pods, u.Pods[0]) {
+				s = back
+				continue
+			}
+			if violations[i] > 0 && free.FitsIn(back) == nil {
+				o.Violations -= violations[i]
+				delete(o.Violates, u.Pods[0].Key)
+			}
+			s = back.Away(u)
+		}
+		return o
+	}
+}
+
+// nominatedForgottenAtFirst is the quirk NominatedForgottenAtFirst: whether a node helps is asked without nominated pods, and whether
+// a pod can stay with them. So none can, and one that goes anyway is taken away twice, which is an error.
+func nominatedForgottenAtFirst(r *answers.Rules, q *quotaRules, fits fitting) {
+	dryRun := r.DryRun
+	r.DryRun = func(cy *model.Cycle, n *filter.Node, budgetOrder []int) *model.DryRunOnNode {
+		run := dryRun(cy, n, budgetOrder)
+		if run.Failed == nil || len(run.Possible) == 0 {
+			return run
+		}
+		free, emptied, usage := withoutQuota(cy, fits), run.Emptied(), q.in(cy)
+		if free.FitsIn(emptied) != nil || usage.rejects(gone(n, emptied.View), false) != nil {
+			return run
+		}
+		for _, u := range run.Possible {
+			if free.FitsIn(emptied.Back(u)) != nil {
+				run.Failed = &model.Verdict{Error: "no corresponding pod"}
+				return run
+			}
+		}
+		slices.SortStableFunc(run.Possible, cy.Importance)
+		run.Failed = nil
+		run.Listed = cy.Reprieve(cy, run, run.Possible, budgetOrder)
+		return run
+	}
 }
