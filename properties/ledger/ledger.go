@@ -32,7 +32,7 @@ type Entry struct {
 	Consequence string `json:"consequence"`
 	// Plugin is the one that has it, if that is not Kubernetes' own. Where is then a place in its source.
 	Plugin string `json:"plugin,omitempty"`
-	// Releases is the range of those that have it (release.Release.In); "" if it is one of a Plugin.
+	// Releases is the range of those that have it (release.Release.In); of a Plugin, those that it was seen with.
 	Releases string `json:"releases"`
 	// Upstream is the issue it was reported as; "unreported", if an entry says
 	// nothing.

@@ -32,7 +32,7 @@ var outsideFindings = []Entry{
 		Happens:     "The seconds are multiplied to nanoseconds in 64 bits, which wraps around from 9,223,372,037 seconds on: the end is often in the past.",
 		Where:       "preemption_toleration.go:178",
 		Consequence: "A pod whose class is to be spared practically for ever is preempted by any pod of higher priority.",
-		Properties:  []string{"permuting-lists"},
+		Properties:  []string{"violations-recounted", "no-swap", "permuting-lists", "raising-a-budget"},
 	},
 	{
 		ID:          string(outside.UnnamedResourceHasNoRoom),
@@ -44,7 +44,7 @@ var outsideFindings = []Entry{
 		Happens:     "A max that names some resources is read as zero of CPU, memory and ephemeral storage where it does not name them. Extended resources that it does not name are infinite.",
 		Where:       "elasticquota.go:73 and 194, newElasticQuotaInfo and cmp2",
 		Consequence: "No pod that requests memory is scheduled in a namespace whose quota has a max of cpu only, as that of the README.",
-		Properties:  []string{"preemptor-fits", "judges-agree"},
+		Properties:  []string{"judges-agree", "no-internal-error"},
 	},
 	{
 		ID:          string(outside.QuotaOfContainersOnly),
@@ -56,7 +56,7 @@ var outsideFindings = []Entry{
 		Happens:     "Requests of sidecars count as those of init containers, the largest of all, and requests on the level of pods not at all. The filters of the same scheduler count both.",
 		Where:       "capacity_scheduling.go:757, computePodResourceRequest",
 		Consequence: "A team uses more than its max, by putting requests into sidecars or on the level of pods.",
-		Properties:  []string{"preemptor-fits", "judges-agree"},
+		Properties:  []string{"judges-agree", "no-internal-error"},
 	},
 	{
 		ID:          string(outside.NominatedForgottenAtFirst),
@@ -120,6 +120,6 @@ func BreakingByPlugin(name, property string) (ids []string) {
 func init() {
 	for i := range outsideFindings {
 		e := &outsideFindings[i]
-		e.Upstream, e.Witness, e.Quirk = "unreported", "finding-"+e.ID, release.Quirk(e.ID)
+		e.Upstream, e.Witness, e.Quirk, e.Releases = "unreported", "finding-"+e.ID, release.Quirk(e.ID), ">=1.34.0 <1.35.0" // of scheduler-plugins v0.34.7
 	}
 }
