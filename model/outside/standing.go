@@ -69,3 +69,6 @@ func QuotasOf(cy *model.Cycle) Quotas {
 func (q Quotas) Borrows(p *filter.Pod) bool {
 	return q.usage != nil && q.usage.quotas[p.Namespace] != nil && q.usage.borrows(p.Namespace)
 }
+
+// Has tells whether a pod's namespace has a quota.
+func (q Quotas) Has(p *filter.Pod) bool { return q.usage != nil && q.usage.quotas[p.Namespace] != nil }
