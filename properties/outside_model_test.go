@@ -2,7 +2,9 @@ package properties_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -76,6 +78,13 @@ func TestWitnessesOfPlugins(t *testing.T) {
 				require.Equal(t, []string{e.ID}, r.Findings[0].Known)
 				require.Equal(t, plugin, r.Modelled)
 			})
+		}
+	}
+	page, err := os.ReadFile("../docs/plugins-from-outside.md")
+	require.NoError(t, err)
+	for plugin := range modelledPlugins {
+		for _, e := range ledger.OfPlugin(plugin) {
+			require.Contains(t, string(page), fmt.Sprintf("| `%s` | %s |", e.ID, e.Class))
 		}
 	}
 	files, err := filepath.Glob("../corpus/outside/finding-*.yaml")

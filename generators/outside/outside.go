@@ -87,6 +87,9 @@ func giveTolerations(s draw.Source, c *model.Cluster) {
 				continue
 			}
 			p.Spec.PriorityClassName, p.Spec.Priority = names[s.Intn(len(names))], &priority
+			if p.Spec.PreemptionPolicy == nil { // as admission does
+				p.Spec.PreemptionPolicy = ptr.To(v1.PreemptLowerPriority)
+			}
 			if p.Spec.NodeName != "" && s.Chance(90) {
 				p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: scheduled})
 			}
