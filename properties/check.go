@@ -148,7 +148,9 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 			r.Unmodelled = nil // all is compared
 		}
 	}
-	s.read()
+	if s.read(); s.model != nil && s.Decision == nil {
+		r.Unmodelled = s.Unmodelled
+	}
 	r.Decision, r.Group, r.Observation = s.Decision, s.Group, s.Observation
 	return r, nil
 }

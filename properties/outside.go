@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,6 +52,10 @@ func (s *Subject) with(quirks ...release.Quirk) *answers.Rules {
 // none does, with what is known. It stays with the first reading if there is none.
 func (s *Subject) read() {
 	if s.model == nil || s.Decision == nil || s.Decision.Admits(s.Observation) == nil {
+		return
+	}
+	if _, err := answers.Decide(s.Cluster, s.with(s.known()...)); errors.As(err, &s.Unmodelled) { // a known bug leaves it open
+		s.Decision = nil
 		return
 	}
 	first := s.reading

@@ -24,11 +24,12 @@ const CapacityScheduling = "CapacityScheduling"
 
 // The known bugs of CapacityScheduling.
 const (
-	UnnamedResourceHasNoRoom   release.Quirk = "unnamed-resource-has-no-room"  // a max that does not name cpu, memory or ephemeral storage allows none of it
-	QuotaOfContainersOnly      release.Quirk = "quota-of-containers-only"      // sidecars, and what pods request as a whole, do not count
-	NominatedForgottenAtFirst  release.Quirk = "nominated-forgotten-at-first"  // preempts where the room is nominated pods', all that it can or with an error
-	QuotaVictimsViolateNothing release.Quirk = "quota-victims-violate-nothing" // victims that go for the quota alone do not count as violations
-	EndedPreFilterNotEligible  release.Quirk = "ended-prefilter-not-eligible"  // where another PreFilter rejects for good, the pod is not eligible
+	UnnamedResourceHasNoRoom     release.Quirk = "unnamed-resource-has-no-room"   // a max that does not name cpu, memory or ephemeral storage allows none of it
+	QuotaOfContainersOnly        release.Quirk = "quota-of-containers-only"       // sidecars, and what pods request as a whole, do not count
+	NominatedForgottenAtFirst    release.Quirk = "nominated-forgotten-at-first"   // preempts where the room is nominated pods', all that it can or with an error
+	QuotaVictimsViolateNothing   release.Quirk = "quota-victims-violate-nothing"  // victims that go for the quota alone do not count as violations
+	EndedPreFilterNotEligible    release.Quirk = "ended-prefilter-not-eligible"   // where another PreFilter rejects for good, the pod is the pod is not eligible
+	UnrequestedExtendedUncounted release.Quirk = "unrequested-extended-uncounted" // extended resources that the preemptor does not request are not held against its quota
 )
 
 // questions to which the documents of CapacityScheduling give two answers.
@@ -53,7 +54,7 @@ const (
 func quotaReadings() []Reading {
 	return readings(numQuestions, func(r *answers.Rules, quirks []release.Quirk, other []bool) {
 		has := func(q release.Quirk) bool { return slices.Contains(quirks, q) }
-		q := &quotaRules{other: other, unnamedIsZero: has(UnnamedResourceHasNoRoom), containersOnly: has(QuotaOfContainersOnly)}
+		q := &quotaRules{other: other, unnamedIsZero: has(UnnamedResourceHasNoRoom), containersOnly: has(QuotaOfContainersOnly), requestedOnly: has(UnrequestedExtendedUncounted)}
 		r.Plugins = append(slices.Clip(r.Plugins), quotaPlugin{q})
 		r.Unmodelled = append(r.Unmodelled, q.unmodelled)
 		byPriority, awaited, fits := r.MayPreempt, r.Awaited, r.Fits
@@ -106,8 +107,8 @@ func quotaReadings() []Reading {
 
 // quotaRules are one reading of the documents.
 type quotaRules struct {
-	other                         []bool
-	unnamedIsZero, containersOnly bool
+	other                                        []bool
+	unnamedIsZero, containersOnly, requestedOnly bool
 }
 
 // amounts are in units, and milliCPU, by resource.
@@ -250,7 +251,7 @@ func (q *quotaRules) usage(s *filter.Snapshot) *usage {
 	if q.other[nominatedBorrowNot] {
 		with = u.pod
 	}
-	u.overMin = over(u.used[u.here].plus(with, 1), u.own.min, nothing)
+	u.overMin = over(q.ofOwn(u.used[u.here].plus(with, 1), with), u.own.min, nothing)
 	return u
 }
 
@@ -314,7 +315,7 @@ func (u *usage) rejects(gone []*filter.Pod, nominated bool) *model.Verdict {
 		}
 	}
 	switch {
-	case u.own.limits && over(used.plus(here, 1), u.own.max, u.rules.unnamedMax):
+	case u.own.limits && over(u.rules.ofOwn(used.plus(here, 1), here), u.own.max, u.rules.unnamedMax):
 		return filter.Resolvable("its ElasticQuota would use more than its max")
 	case over(all.plus(together, 1), u.min, nothing):
 		return filter.Resolvable("all ElasticQuotas would use more than the sum of their min")
@@ -322,10 +323,25 @@ func (u *usage) rejects(gone []*filter.Pod, nominated bool) *model.Verdict {
 	return nil
 }
 
+// ofOwn is what of a sum is held against the preemptor's own quota.
+func (q *quotaRules) ofOwn(sum, requests amounts) amounts {
+	if q.requestedOnly {
+		maps.DeleteFunc(sum, func(name v1.ResourceName, _ int64) bool {
+			_, requested := requests[name]
+			return !requested && !isNative(name)
+		})
+	}
+	return sum
+}
+
+func isNative(name v1.ResourceName) bool {
+	return name == v1.ResourceCPU || name == v1.ResourceMemory || name == v1.ResourceEphemeralStorage
+}
+
 func nothing(v1.ResourceName) int64 { return 0 }
 
 func (q *quotaRules) unnamedMax(name v1.ResourceName) int64 {
-	if q.unnamedIsZero && (name == v1.ResourceCPU || name == v1.ResourceMemory || name == v1.ResourceEphemeralStorage) {
+	if q.unnamedIsZero && isNative(name) {
 		return 0
 	}
 	return math.MaxInt64

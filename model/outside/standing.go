@@ -59,7 +59,7 @@ func QuotasOf(cy *model.Cycle) Quotas {
 	u := cy.Plugins[i].(quotaPlugin).rules.in(cy)
 	q := Quotas{Own: u.own != nil, Min: u.overMin, usage: u}
 	if q.Own {
-		q.Max = u.own.limits && over(u.used[u.here].plus(u.nominatedHere, 1), u.own.max, u.rules.unnamedMax)
+		q.Max = u.own.limits && over(u.rules.ofOwn(u.used[u.here].plus(u.nominatedHere, 1), u.nominatedHere), u.own.max, u.rules.unnamedMax)
 		q.Sum = over(u.all.plus(u.nominated, 1), u.min, nothing)
 	}
 	return q

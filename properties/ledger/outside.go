@@ -92,6 +92,18 @@ var outsideFindings = []Entry{
 		Where:       "capacity_scheduling.go:413",
 		Consequence: "Room on the nominated node is kept for a pod that cannot run anywhere.",
 	},
+	{
+		ID:          string(outside.UnrequestedExtendedUncounted),
+		Plugin:      outside.CapacityScheduling,
+		Title:       "A preemptor over its min in an extended resource takes pods of others",
+		Class:       Inconsistency,
+		Promise:     "If Preemptor.Request + Quota.allocated > Quota.min, victims are selected from the same quota; a pod fails PreFilter if that is more than max.",
+		Source:      "KEP-9, \"PostFilter\" and \"Additional Preemption Details\"",
+		Happens:     "CPU, memory and ephemeral storage are held against min and max whether the pod requests them or not, other resources only if it does.",
+		Where:       "elasticquota.go:211, cmp2",
+		Consequence: "A team that uses more GPUs than its min takes pods of others with pods that request no GPU.",
+		Properties:  []string{"judges-agree", "no-internal-error"},
+	},
 }
 
 // OfPlugin are the findings that are known of a modelled plugin, which is not Kubernetes' own.
