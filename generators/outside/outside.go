@@ -55,7 +55,7 @@ func giveTolerations(s draw.Source, c *model.Cluster) {
 	own := model.Priority(c.Preemptor)
 	for i, priority := range priorities {
 		classes := 1 + s.Intn(2)                        // of one value
-		if !s.Chance(70) || priority >= 999_999_999 { // those above are system classes
+		if !s.Chance(70) || priority >= 999_999_999 || priority == math.MinInt32 { // those above are system classes
 			continue
 		}
 		var names []string

@@ -32,7 +32,7 @@ var outsideFindings = []Entry{
 		Happens:     "The seconds are multiplied to nanoseconds in 64 bits, which wraps around from 9,223,372,037 seconds on: the end is often in the past.",
 		Where:       "preemption_toleration.go:178",
 		Consequence: "A pod whose class is to be spared practically for ever is preempted by any pod of higher priority.",
-		Properties:  []string{"violations-recounted", "no-swap", "permuting-lists", "raising-a-budget"},
+		Properties:  []string{"violations-recounted", "no-swap", "permuting-lists", "raising-a-budget", "setting-start-times", "no-internal-error"},
 	},
 	{
 		ID:          string(outside.UnnamedResourceHasNoRoom),
