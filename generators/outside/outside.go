@@ -54,7 +54,7 @@ func giveTolerations(s draw.Source, c *model.Cluster) {
 	slices.Sort(priorities)
 	own := model.Priority(c.Preemptor)
 	for i, priority := range priorities {
-		classes := 1 + s.Intn(2)                        // of one value
+		classes := 1 + s.Intn(2)                                                   // of one value
 		if !s.Chance(70) || priority >= 999_999_999 || priority == math.MinInt32 { // those above are system classes
 			continue
 		}
