@@ -345,7 +345,7 @@ func overlappingBudgets(cy *model.Cycle) [][]int {
 	}
 	for _, n := range cy.Nodes {
 		for _, u := range cy.Units.On(n) {
-			if cy.MayPreempt(cy.Preemptor, u) {
+			if cy.MayPreempt(cy, u) {
 				for _, p := range u.Pods {
 					join(group, cy.ProtectedBy(p))
 				}
