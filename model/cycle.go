@@ -175,7 +175,7 @@ func looksElsewhere(s pluginState) bool {
 // PodsOn are the pods bound to n that may be preempted, or the others.
 func (cy *Cycle) PodsOn(n *filter.Node, preemptible bool) (pods []*filter.Pod) {
 	for _, u := range cy.Units.On(n) {
-		if cy.MayPreempt(cy.Preemptor, u) == preemptible {
+		if cy.MayPreempt(cy, u) == preemptible {
 			pods = append(pods, u.On(n)...)
 		}
 	}

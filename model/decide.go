@@ -31,7 +31,7 @@ type Algorithm struct {
 	Units func(s *filter.Snapshot, groups *unit.Groups) *unit.Units
 
 	// Eligible (eligible.go).
-	MayPreempt func(preemptor *filter.Pod, u *unit.Unit) bool
+	MayPreempt func(cy *Cycle, u *unit.Unit) bool
 	Awaited    func(p *filter.Pod) bool
 	Eligible   func(cy *Cycle, verdicts map[string]*Verdict) Eligibility
 

@@ -61,7 +61,7 @@ const NoVictims = "No preemption victims found for incoming pod"
 func DryRunNode(cy *Cycle, n *filter.Node, budgetOrder []int) *DryRunOnNode {
 	run := &DryRunOnNode{Node: n}
 	for _, u := range cy.Units.On(n) {
-		if cy.MayPreempt(cy.Preemptor, u) {
+		if cy.MayPreempt(cy, u) {
 			run.Possible = append(run.Possible, u)
 		}
 	}

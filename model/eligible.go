@@ -26,7 +26,7 @@ func Eligible(cy *Cycle, verdicts map[string]*Verdict) Eligibility {
 		return Eligibility{OK: true}
 	}
 	for _, u := range cy.Units.On(n) {
-		if !cy.MayPreempt(cy.Preemptor, u) {
+		if !cy.MayPreempt(cy, u) {
 			continue
 		}
 		for _, p := range u.On(n) {
@@ -40,7 +40,7 @@ func Eligible(cy *Cycle, verdicts map[string]*Verdict) Eligibility {
 
 // MayPreempt tells whether the preemptor's priority allows it to preempt u: only
 // pods of lower priority are ever preempted (same page, "Preemption").
-func MayPreempt(preemptor *filter.Pod, u *unit.Unit) bool { return u.Priority < preemptor.Priority }
+func MayPreempt(cy *Cycle, u *unit.Unit) bool { return u.Priority < cy.Preemptor.Priority }
 
 // TerminatingByPreemption tells whether a pod is being deleted because a scheduler
 // preempted it (KEP-3329, condition DisruptionTarget).

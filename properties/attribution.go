@@ -14,7 +14,7 @@ import (
 // their quirks the model agrees at each stage, and with one of them less it does
 // not. known is nil if even all of them do not; left is the first disagreement then.
 func explainAnswer(s *Subject) (known []string, left *answers.Disagreement) {
-	quirks := ledger.QuirksOf(s.Release)
+	quirks := s.known()
 	left, by, err := s.judge(s.rulesWith(quirks...))
 	if err != nil {
 		return nil, &answers.Disagreement{}
@@ -89,6 +89,9 @@ func (p *Property) Findings(s *Subject) ([]Finding, error) {
 
 func (p *Property) explain(s *Subject, findings []Finding) error {
 	ids := slices.Clone(ledger.Breaking(s.Release, p.Name))
+	if s.model != nil {
+		ids = append(ids, ledger.BreakingByPlugin(s.model.Plugin, p.Name)...)
+	}
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(isCommon(b), isCommon(a)) })
 	checked := map[string][]Finding{} // by what was assumed: a check may ask the system hundreds of times
 	with := func(ids []string) ([]Finding, error) {

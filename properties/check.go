@@ -22,7 +22,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
-	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -57,7 +56,7 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	}()
 	s := &Subject{Context: ctx, Cluster: cluster, System: c.System, Release: cmp.Or(c.Release, release.Linked), reached: map[string]bool{}}
 	if c.Outside != nil {
-		s.ofPlugins = c.Outside.Plugins
+		s.ofPlugins, s.model = c.Outside.Plugins, c.Outside.Model
 	}
 	if r, err = c.ask(s); err != nil || r.Observation == nil {
 		return r, err
@@ -74,7 +73,7 @@ func (c *Checker) Check(ctx context.Context, cluster *model.Cluster) (r *Result,
 	if c.Sample != nil && s.Cluster.Preemptor != nil {
 		properties = slices.Concat(properties, c.Sample(cluster))
 	}
-	if c.Outside != nil {
+	if c.Outside != nil && s.model == nil {
 		properties = append(slices.Clip(properties), NoErrorByPlugins())
 	}
 	for _, p := range properties {
@@ -111,12 +110,15 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		return &Result{Cluster: s.Cluster, Unmodelled: unknown, Refused: true}, nil
 	}
 	r = &Result{Cluster: s.Cluster}
+	if s.model != nil {
+		r.Modelled = s.model.Plugin
+	}
 	observe := c.observing(s)
 	if err = c.decide(s); err != nil && !errors.As(err, &s.Unmodelled) {
 		return nil, err
 	}
 	covered := s.Unmodelled == nil
-	if c.Outside != nil {
+	if c.Outside != nil && s.model == nil {
 		s.plain, s.Decision, s.Group = s.Decision, nil, nil
 		s.Unmodelled = append(s.Unmodelled, c.Outside.Unmodelled...)
 	}
@@ -140,11 +142,14 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		}
 		return nil, err
 	}
-	if r.Unmodelled != nil && c.Decide == nil && s.Cluster.Preemptor != nil {
+	if r.Unmodelled != nil && c.Decide == nil && s.Cluster.Preemptor != nil && s.Release == release.Linked {
 		s.Decision = believing(s)
 		if s.Decision != nil && s.Unmodelled.OnlySeen() {
 			r.Unmodelled = nil // all is compared
 		}
+	}
+	if s.read(); s.model != nil && s.Decision == nil {
+		r.Unmodelled = s.Unmodelled
 	}
 	r.Decision, r.Group, r.Observation = s.Decision, s.Group, s.Observation
 	return r, nil
@@ -197,7 +202,7 @@ func unseenByQuirks(s *Subject) (unseen model.Unmodelled) {
 	if !slices.ContainsFunc(s.Cluster.Settings.Extenders, func(e model.Extender) bool { return e.Filter != nil }) {
 		return nil
 	}
-	if _, err := answers.Decide(s.Cluster, s.rulesWith(ledger.QuirksOf(s.Release)...)); errors.As(err, &unseen) && unseen.OnlySeen() {
+	if _, err := answers.Decide(s.Cluster, s.rulesWith(s.known()...)); errors.As(err, &unseen) && unseen.OnlySeen() {
 		return unseen
 	}
 	return nil
@@ -209,7 +214,7 @@ func believing(s *Subject) *answers.Set {
 	if !s.Unmodelled.OnlyBy(answers.CanBeTold()...) {
 		return nil
 	}
-	rules, ok := believed(s.Release.Rules(), s)
+	rules, ok := believed(s.with(), s)
 	if !ok {
 		return nil
 	}
@@ -239,7 +244,7 @@ func (c *Checker) decide(s *Subject) (err error) {
 	case c.Decide != nil:
 		s.Decision, err = c.Decide(s.Cluster)
 	default:
-		s.Decision, err = answers.Decide(s.Cluster, s.Release.Rules())
+		s.Decision, err = answers.Decide(s.Cluster, s.with())
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,7 +49,8 @@ func (s *Subject) Fits(node string, gone map[string]bool) (Judgement, error) {
 		c.Nodes = withRoomOn(node, c.Nodes)
 	}
 	d, err := answers.Decide(c, s.Rules())
-	if err != nil {
+	unmodelled := s.model != nil && errors.As(err, new(model.Unmodelled)) // of a plugin: less is left, and what of it may go is open
+	if err != nil && !unmodelled {
 		return Judgement{}, err
 	}
 	o, err := s.System.Observe(s.Context, c)
@@ -58,7 +60,10 @@ func (s *Subject) Fits(node string, gone map[string]bool) (Judgement, error) {
 	if s.judged == nil {
 		s.judged = map[string]Judgement{}
 	}
-	j := Judgement{len(d.Errors) == 0 && d.Verdicts[node] == nil, o.ScheduledTo == node}
+	j := Judgement{o.ScheduledTo == node, o.ScheduledTo == node}
+	if !unmodelled {
+		j.ByModel = len(d.Errors) == 0 && d.Verdicts[node] == nil
+	}
 	s.judged[key] = j
 	return j, nil
 }

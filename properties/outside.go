@@ -1,24 +1,78 @@
 package properties
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/outside"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 )
 
-// Outside are plugins that the model does not cover, whatever the cluster.
+// Outside are plugins that are not the scheduler's own.
 type Outside struct {
-	// Unmodelled names them.
+	// Unmodelled names them, if the model does not cover them, whatever the cluster.
 	Unmodelled model.Unmodelled
+	// Model is that of a scheduler with the plugin; nil if there is none, or if other plugins are there, too.
+	Model *outside.Variant
 	// Plugins are their names: of these the contract is asked.
 	Plugins []string
 	// Keeps tells whether a property is asked of a scheduler that has them.
 	Keeps func(property string) bool
+}
+
+// known are the quirks of all known findings of the scheduler, and of its modelled plugin.
+func (s *Subject) known() []release.Quirk {
+	if s.model == nil {
+		return ledger.QuirksOf(s.Release)
+	}
+	return append(slices.Clip(ledger.QuirksOf(s.Release)), ledger.QuirksOfPlugin(s.model.Plugin)...)
+}
+
+// Known are the rules with all known findings.
+func (s *Subject) Known() *answers.Rules { return s.with(s.known()...) }
+
+// with are the rules of the release with some quirks and, if there is one, its modelled plugin.
+func (s *Subject) with(quirks ...release.Quirk) *answers.Rules {
+	if s.model == nil {
+		return release.With(s.Release.Rules(), quirks...)
+	}
+	of := ledger.QuirksOfPlugin(s.model.Plugin)
+	isOf := func(q release.Quirk) bool { return slices.Contains(of, q) }
+	own := slices.DeleteFunc(slices.Clone(quirks), isOf)
+	return s.model.Readings[s.reading](release.With(s.Release.Rules(), own...),
+		slices.DeleteFunc(slices.Clone(quirks), func(q release.Quirk) bool { return !isOf(q) })...)
+}
+
+// read takes the first reading of the documents of the modelled plugin that allows what was observed: by itself or, if
+// none does, with what is known. It stays with the first reading if there is none.
+func (s *Subject) read() {
+	if s.model == nil || s.Decision == nil || s.Decision.Admits(s.Observation) == nil {
+		return
+	}
+	if _, err := answers.Decide(s.Cluster, s.with(s.known()...)); errors.As(err, &s.Unmodelled) { // a known bug leaves it open
+		s.Decision = nil
+		return
+	}
+	first := s.reading
+	for _, quirks := range [][]release.Quirk{nil, s.known()} {
+		for s.reading = range s.model.Readings {
+			if d, err := answers.Decide(s.Cluster, s.with(quirks...)); err == nil && d.Admits(s.Observation) == nil {
+				if len(quirks) > 0 {
+					if d, err = answers.Decide(s.Cluster, s.with()); err != nil {
+						continue
+					}
+				}
+				s.Decision = d
+				return
+			}
+		}
+	}
+	s.reading = first
 }
 
 const noErrorByPlugins = "no-error-by-plugins"

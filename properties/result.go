@@ -27,6 +27,8 @@ type Result struct {
 	// was observed is none of those it knows (answers.Set.Exact). It is no
 	// finding, and no agreement either.
 	Undecided string
+	// Modelled is the plugin, not Kubernetes' own, that the scheduler has and that the model covers; "" if there is none.
+	Modelled string
 	// Filters counts, by plugin, what filters said that were asked one by one.
 	Filters map[string]FilterCount
 	// Plugins counts, by plugin, what came about when plugins were asked one by one.

@@ -12,9 +12,12 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 	"github.com/preemptcheck/preemptcheck/model/configuration"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/outside"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/volume"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -52,18 +55,22 @@ type Subject struct {
 	plain *answers.Set
 	// ofPlugins are those of AskedOf.
 	ofPlugins []string
+	// model is that of the scheduler's plugin, if it is modelled; reading is the number of the reading of its documents.
+	model   *outside.Variant
+	reading int
+	cycle   *model.Cycle // see mayPreempt
 }
 
 // Assuming is the subject of a scheduler that is known to have some findings.
 func (s *Subject) Assuming(ids ...string) *Subject {
 	lenient := *s
-	lenient.assumed, lenient.judged, lenient.trial = ids, nil, nil
+	lenient.assumed, lenient.judged, lenient.trial, lenient.cycle = ids, nil, nil, nil
 	return &lenient
 }
 
 // Other is the subject of another cluster, under the same assumptions.
 func (s *Subject) Other(c *model.Cluster, o *model.Observation) *Subject {
-	return &Subject{Context: s.Context, Cluster: c, Observation: o, System: s.System, Release: s.Release, assumed: s.assumed, ofPlugins: s.ofPlugins}
+	return &Subject{Context: s.Context, Cluster: c, Observation: o, System: s.System, Release: s.Release, assumed: s.assumed, ofPlugins: s.ofPlugins, model: s.model, reading: s.reading}
 }
 
 // Reach notes that something came about when the system was asked again: see
@@ -84,7 +91,11 @@ func (s *Subject) AssumesAny() bool { return len(s.assumed) > 0 }
 
 // Rules are the documented ones, with the quirks of the findings that are assumed.
 func (s *Subject) Rules() *answers.Rules {
-	on := slices.DeleteFunc(release.Quirks(), func(q release.Quirk) bool { return !s.Assumes(string(q)) })
+	all := release.Quirks()
+	if s.model != nil {
+		all = append(all, ledger.QuirksOfPlugin(s.model.Plugin)...)
+	}
+	on := slices.DeleteFunc(all, func(q release.Quirk) bool { return !s.Assumes(string(q)) })
 	return s.rulesWith(on...)
 }
 
@@ -98,7 +109,7 @@ func (s *Subject) documented() *answers.Rules {
 // rulesWith are the documented rules with some quirks. Plugins that are not modelled are
 // believed.
 func (s *Subject) rulesWith(quirks ...release.Quirk) *answers.Rules {
-	rules := release.With(s.Release.Rules(), quirks...)
+	rules := s.with(quirks...)
 	if s.Decision != nil && len(s.Unmodelled) > 0 {
 		if told, ok := believed(rules, s); ok {
 			return told
@@ -195,12 +206,25 @@ func (s *Subject) Victims() []*v1.Pod {
 func (s *Subject) Preemptable(node string) []*v1.Pod {
 	var pods []*v1.Pod
 	for _, p := range s.index().onNode[node] {
-		if s.Priority(p) < model.Priority(s.Cluster.Preemptor) {
+		if s.mayPreempt(p) {
 			pods = append(pods, p)
 		}
 	}
 	slices.SortStableFunc(pods, s.CompareImportance)
 	return pods
+}
+
+// mayPreempt tells whether the preemptor may preempt a pod, by its priority or, if there is one, by the modelled plugin.
+func (s *Subject) mayPreempt(p *v1.Pod) bool {
+	if s.model != nil && s.cycle == nil {
+		rules := s.Rules()
+		s.cycle = rules.NewCycle(rules.Noticed(s.Cluster))
+	}
+	if s.cycle == nil {
+		return s.Priority(p) < model.Priority(s.Cluster.Preemptor)
+	}
+	n := s.cycle.Node(p.Spec.NodeName)
+	return n != nil && slices.ContainsFunc(s.cycle.PodsOn(n, true), func(other *filter.Pod) bool { return other.Key == model.Key(p) })
 }
 
 // CompareImportance is negative if a is more important than b: the higher priority,

@@ -44,8 +44,9 @@ func (l liar) Observe(ctx context.Context, c *model.Cluster) (*model.Observation
 // lying is a checker of a scheduler that lies, for which the differential is
 // enough, or the one property that the lie breaks where the model does not cover the scheduler.
 func lying(honest *properties.Checker) *properties.Checker {
-	c := &properties.Checker{System: liar{honest.System, honest.Outside != nil}, Release: honest.Release, Decide: honest.Decide}
-	if honest.Outside != nil {
+	unmodelled := honest.Outside != nil && honest.Outside.Model == nil
+	c := &properties.Checker{System: liar{honest.System, unmodelled}, Release: honest.Release, Decide: honest.Decide, Outside: honest.Outside}
+	if unmodelled {
 		c.Outside = &properties.Outside{Unmodelled: honest.Outside.Unmodelled, Keeps: func(string) bool { return true }}
 		c.Properties = []properties.Property{invariant.VictimsWereRunning}
 	}

@@ -201,7 +201,7 @@ func (r *Rules) UnmodelledIn(c *model.Cluster) (u model.Unmodelled) {
 func (s *Set) newWorld(order []int) *world {
 	w := &world{order: order, runs: make(map[string]*run, len(s.PotentialNodes))}
 	for _, name := range s.PotentialNodes {
-		w.runs[name] = &run{DryRunOnNode: s.Cycle.DryRun(s.Cycle, s.Cycle.Node(name), order)}
+		w.runs[name] = &run{DryRunOnNode: s.Cycle.DryRun(s.Cycle, s.Cycle.Node(name), order), first: s.rules.First}
 		w.runs[name].begin(s.Cycle)
 	}
 	return w

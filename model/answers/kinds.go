@@ -114,7 +114,7 @@ func (s *Set) dryRunKind(run *run, got model.DryRun) string {
 		if !slices.ContainsFunc(u.Pods, isVictim) {
 			continue
 		}
-		if !s.Cycle.MayPreempt(s.Cycle.Preemptor, u) {
+		if !s.Cycle.MayPreempt(s.Cycle, u) {
 			return kindForbidden
 		}
 		gone = append(gone, u)

@@ -21,7 +21,8 @@ type run struct {
 	// only that of the listed order.
 	exact bool
 
-	groups     [][]*unit.Unit // the possible victims, by importance; a group is equally important
+	first      func(*filter.Pod) int32 // as Rules.First
+	groups     [][]*unit.Unit          // the possible victims, by importance; a group is equally important
 	enumerated bool
 }
 
@@ -67,7 +68,7 @@ func (r *run) orders(cy *model.Cycle) int {
 		return orders <= maxOrders
 	}
 	for _, group := range r.groups {
-		if !times(arrangements(kindsOf(cy, group))) {
+		if !times(arrangements(r.kindsOf(cy, group))) {
 			return orders
 		}
 		for _, u := range group {
@@ -131,7 +132,7 @@ func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 			})
 			return
 		}
-		arrange(r.groups[g], kindsOf(cy, r.groups[g]), func(arranged []*unit.Unit) {
+		arrange(r.groups[g], r.kindsOf(cy, r.groups[g]), func(arranged []*unit.Unit) {
 			sequence = append(sequence, arranged...)
 			next(g + 1)
 			sequence = sequence[:len(sequence)-len(arranged)]
@@ -233,29 +234,29 @@ func (r *run) alike(cy *model.Cycle, p, q *filter.Pod) bool {
 	}
 	a, x := r.unitOf(p)
 	b, y := r.unitOf(q)
-	return a != nil && x == y && interchangeable(cy, a, b)
+	return a != nil && x == y && r.interchangeable(cy, a, b)
 }
 
 // interchangeable tells whether two equally important units can stand in for each
-// other in everything that decides who becomes a victim. That is asked of units of
+// other in everything that decides who becomes a victim, and in what the criteria see of a first victim. That is asked of units of
 // one pod only.
-func interchangeable(cy *model.Cycle, a, b *unit.Unit) bool {
+func (r *run) interchangeable(cy *model.Cycle, a, b *unit.Unit) bool {
 	if len(a.Pods) > 1 || len(b.Pods) > 1 {
 		return a == b
 	}
 	p, q := a.Pods[0], b.Pods[0]
-	alike := slices.Equal(cy.ProtectedBy(p), cy.ProtectedBy(q))
+	alike := slices.Equal(cy.ProtectedBy(p), cy.ProtectedBy(q)) && (r.first == nil || r.first(p) == r.first(q))
 	cy.States(func(s filter.State) { alike = alike && s.Alike(p, q) })
 	return alike
 }
 
 // kindsOf numbers the units of a group so that just interchangeable ones share a
 // number.
-func kindsOf(cy *model.Cycle, group []*unit.Unit) []int {
+func (r *run) kindsOf(cy *model.Cycle, group []*unit.Unit) []int {
 	kinds := make([]int, len(group))
 	for i, u := range group {
 		kinds[i] = i
-		if first := slices.IndexFunc(group[:i], func(other *unit.Unit) bool { return interchangeable(cy, u, other) }); first >= 0 {
+		if first := slices.IndexFunc(group[:i], func(other *unit.Unit) bool { return r.interchangeable(cy, u, other) }); first >= 0 {
 			kinds[i] = kinds[first]
 		}
 	}
@@ -345,7 +346,7 @@ func overlappingBudgets(cy *model.Cycle) [][]int {
 	}
 	for _, n := range cy.Nodes {
 		for _, u := range cy.Units.On(n) {
-			if cy.MayPreempt(cy.Preemptor, u) {
+			if cy.MayPreempt(cy, u) {
 				for _, p := range u.Pods {
 					join(group, cy.ProtectedBy(p))
 				}

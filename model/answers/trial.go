@@ -27,7 +27,7 @@ func NewTrial(c *model.Cluster, rules *Rules) (*Trial, error) {
 // of the cluster, and the pods nominated to the node, are as they are.
 func (t *Trial) Fits(node string, gone map[string]bool) bool {
 	n := t.cy.Node(node)
-	if n == nil || t.cy.PreFiltered.Rejection != nil || t.cy.PreFiltered.Error != "" {
+	if rejected := t.cy.PreFiltered.Rejection; n == nil || rejected != nil && rejected.Unresolvable || t.cy.PreFiltered.Error != "" {
 		return false
 	}
 	s := model.Scene{Node: n}

@@ -95,11 +95,11 @@ var ofGangs = []breaks{
 		r.Awaited = func(*filter.Pod) bool { return false }
 	}},
 	{"gangs: pods of the same priority may be preempted", func(r *answers.Rules) {
-		r.MayPreempt = func(preemptor *filter.Pod, u *unit.Unit) bool { return u.Priority <= preemptor.Priority }
+		r.MayPreempt = func(cy *model.Cycle, u *unit.Unit) bool { return u.Priority <= cy.Preemptor.Priority }
 	}},
 	{"gangs: the own priority of pods counts for whether they may be preempted", func(r *answers.Rules) {
-		r.MayPreempt = func(preemptor *filter.Pod, u *unit.Unit) bool {
-			return model.Priority(u.Pods[0].Pod) < preemptor.Priority
+		r.MayPreempt = func(cy *model.Cycle, u *unit.Unit) bool {
+			return model.Priority(u.Pods[0].Pod) < cy.Preemptor.Priority
 		}
 	}},
 	{"gangs: the domain is the first node", ofCycle(func(a *podgroup.Algorithm) {

@@ -47,8 +47,8 @@ var ofUnits = []breaks{
 		return model.MoreImportant(startsLast(a), startsLast(b))
 	})},
 	{"units: the pods' own priority counts", func(r *answers.Rules) {
-		r.MayPreempt = func(preemptor *filter.Pod, u *unit.Unit) bool {
-			return model.Priority(u.Pods[0].Pod) < preemptor.Priority
+		r.MayPreempt = func(cy *model.Cycle, u *unit.Unit) bool {
+			return model.Priority(u.Pods[0].Pod) < cy.Preemptor.Priority
 		}
 	}},
 	{"units: the pods on other nodes stay", func(r *answers.Rules) {

@@ -79,7 +79,7 @@ var ofEligibility = []breaks{
 
 var ofVictims = []breaks{
 	{"victims: equal priority is preempted", func(r *answers.Rules) {
-		r.MayPreempt = func(preemptor *filter.Pod, u *unit.Unit) bool { return u.Priority <= preemptor.Priority }
+		r.MayPreempt = func(cy *model.Cycle, u *unit.Unit) bool { return u.Priority <= cy.Preemptor.Priority }
 	}},
 	{"victims: nobody is reprieved", func(r *answers.Rules) {
 		r.Reprieve = func(cy *model.Cycle, run *model.DryRunOnNode, possible []*unit.Unit, budgetOrder []int) *model.Outcome {

@@ -185,7 +185,7 @@ func Ongoing(cy *Cycle) bool {
 func Domain(cy *Cycle) (possible []*unit.Unit, failure string) {
 	for _, n := range cy.First.Nodes {
 		for _, u := range cy.First.Units.On(n) {
-			if cy.OfPods.MayPreempt(cy.First.Preemptor, u) && !slices.Contains(possible, u) {
+			if cy.OfPods.MayPreempt(cy.First, u) && !slices.Contains(possible, u) {
 				possible = append(possible, u)
 			}
 		}

@@ -52,3 +52,35 @@ func TestPickByFirstVictim(t *testing.T) {
 		})
 	}
 }
+
+// TestPickByVictimsOwnPriority: of two pods of a group that are alike but for their own priorities either may be the victim, and by that
+// another node may be picked.
+func TestPickByVictimsOwnPriority(t *testing.T) {
+	documented := release.Linked.Rules()
+	quirk := release.With(documented, release.PickByOwnPriority)
+	for _, tt := range []struct {
+		name         string
+		own          int32 // priority of v0
+		rules        *answers.Rules
+		node, victim string
+		allowed      bool
+	}{
+		{"documented: either goes", 3, documented, "n0", "default/v0", true},
+		{"documented: nobody of higher priority", 3, documented, "n1", "default/v2", false},
+		{"v1 may be the victim", 3, quirk, "n0", "default/v1", true},
+		{"v0 may be the victim", 3, quirk, "n1", "default/v2", true},
+		{"v0 is not taken for v1", 3, quirk, "n0", "default/v0", false},
+		{"both are of low priority", 1, quirk, "n1", "default/v2", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := mk.Cluster(mk.Pod("p", 9, mk.CPU("1")), mk.Node("n0", "2"), mk.Node("n1", "1"), mk.Group("g", 0), mk.WithGroups(),
+				mk.Pod("v0", tt.own, mk.CPU("1"), mk.On("n0"), mk.Member("g"), mk.Started(2)),
+				mk.Pod("v1", 1, mk.CPU("1"), mk.On("n0"), mk.Member("g"), mk.Started(2)),
+				mk.Pod("v2", 2, mk.CPU("1"), mk.On("n1"), mk.Started(2)))
+			set, err := answers.Decide(c, tt.rules)
+			require.NoError(t, err)
+			dis := set.Admits(&model.Observation{Pick: &model.Pick{Node: tt.node, Victims: []string{tt.victim}}, PostFilterCode: "Success"})
+			require.Equal(t, tt.allowed, dis == nil, "%v", dis)
+		})
+	}
+}

@@ -30,7 +30,9 @@ type Entry struct {
 	Where   string `json:"where"`
 	// Consequence is what it costs a user, in one sentence.
 	Consequence string `json:"consequence"`
-	// Releases is the range of those that have it (release.Release.In).
+	// Plugin is the one that has it, if that is not Kubernetes' own. Where is then a place in its source.
+	Plugin string `json:"plugin,omitempty"`
+	// Releases is the range of those that have it (release.Release.In); of a Plugin, those that it was seen with.
 	Releases string `json:"releases"`
 	// Upstream is the issue it was reported as; "unreported", if an entry says
 	// nothing.
@@ -210,7 +212,7 @@ func IsRoutine(id string) bool {
 
 // LookUp finds the entry with the given id.
 func LookUp(id string) (Entry, bool) {
-	for _, e := range slices.Concat(all, Timelines()) {
+	for _, e := range slices.Concat(all, Timelines(), outsideFindings) {
 		if e.ID == id {
 			return e, true
 		}

@@ -67,6 +67,7 @@ func (l *Life) suspects() (all []suspect) {
 	rejected := map[string]bool{} // its last cycle ended as no node fits
 	during := map[string][]int{}  // what was handled since a pod was popped
 	on := map[string]int{}        // goroutines of preemptions that have not ended
+	toBegin := map[string]int{}   // and those that have not begun: of a pod that was created again, and of the one before it, one may end before the other begins
 	met := map[string][]int{}     // what was handled since a pod was popped whose preemption goes on
 	over := map[string]bool{}     // that ended well, and nothing has been handled since
 	look := func(k account.Known, s suspect) {
@@ -85,13 +86,18 @@ func (l *Life) suspects() (all []suspect) {
 			clear(rejected)
 			clear(during)
 			clear(on)
+			clear(toBegin)
 			clear(met)
 			clear(over)
+		case timeline.Decided:
+			if l.startsGoroutine(i - 1) {
+				toBegin[pod]++
+			}
 		case timeline.Begins:
-			on[pod]++
+			on[pod], toBegin[pod] = on[pod]+1, max(0, toBegin[pod]-1)
 		case timeline.Ends:
 			on[pod] = max(0, on[pod]-1)
-			over[pod] = on[pod] == 0 && !l.wakesItsPod(i-1)
+			over[pod] = on[pod]+toBegin[pod] == 0 && !l.wakesItsPod(i-1)
 		case timeline.Popped:
 			delete(rejected, pod)
 			delete(over, pod)

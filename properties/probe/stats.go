@@ -117,6 +117,9 @@ func (s *Stats) Add(r *properties.Result) {
 	for _, i := range exercised {
 		s.Exercised[probes[i].Name]++
 	}
+	for _, name := range c.exercisedOfPlugin() {
+		s.Exercised[name]++
+	}
 	s.Shapes.add(c.shape(exercised))
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
-	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -108,7 +107,7 @@ func knownError(s *properties.Subject, c *model.Cluster, o *model.Observation) b
 	if !strings.Contains(o.CycleError, release.InvalidScore) {
 		return false
 	}
-	d, err := answers.Decide(c, release.With(s.Release.Rules(), ledger.QuirksOf(s.Release)...))
+	d, err := answers.Decide(c, s.Known())
 	return err == nil && d.Admits(o) == nil
 }
 

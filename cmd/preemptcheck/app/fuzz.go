@@ -170,6 +170,9 @@ func equip(cmd *cobra.Command, config *record.Config, o *campaign.Options) (err 
 	}
 	if config.Outside = o.Checker.Outside != nil; config.Outside {
 		adorn(config.Reference)
+		if m := o.Checker.Outside.Model; m != nil {
+			config.Modelled = m.Plugin
+		}
 	}
 	// A worker may die of a cluster. Whoever looks at it again, or minimises it, may not.
 	if o.Checker.System, err = isolatedPool(config.Reference, o.Workers); err != nil {

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	adorning "github.com/preemptcheck/preemptcheck/generators/outside"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
+	modelled "github.com/preemptcheck/preemptcheck/model/outside"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/properties/contract"
@@ -38,6 +40,9 @@ func outsideOf(name string) (*properties.Outside, error) {
 		known = append(known, p.Name)
 	}
 	o := &properties.Outside{}
+	if o.Model, err = modelOf(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	var lists, not [][]string
 	for i, p := range f.Plugins {
 		for j, keeps := range p.Keeps {
@@ -49,7 +54,9 @@ func outsideOf(name string) (*properties.Outside, error) {
 		if len(p.Replaces) > 0 {
 			why = "it takes the place of " + strings.Join(p.Replaces, ", ")
 		}
-		o.Unmodelled = append(o.Unmodelled, model.UnmodelledField{Object: "scheduler", Field: "plugin " + p.Name, Why: why})
+		if o.Model == nil {
+			o.Unmodelled = append(o.Unmodelled, model.UnmodelledField{Object: "scheduler", Field: "plugin " + p.Name, Why: why})
+		}
 		o.Plugins = append(o.Plugins, p.Name)
 		switch {
 		case slices.Contains(p.Keeps, everyProperty):
@@ -72,6 +79,16 @@ func outsideOf(name string) (*properties.Outside, error) {
 	return o, nil
 }
 
+// modelOf is the model of the plugins of a file: of one that is known, alone, in the place of DefaultPreemption. A copy of its module in
+// a directory is held to the same documents.
+func modelOf(f *outside.File) (*modelled.Variant, error) {
+	if f.Module != modelled.Module || f.Version != "" && !slices.Contains(modelled.Versions(), f.Version) || len(f.Plugins) != 1 ||
+		!slices.Equal(f.Plugins[0].Replaces, []string{defaultPreemption}) {
+		return nil, nil
+	}
+	return modelled.Of(f.Plugins[0].Name, f.Plugins[0].Args)
+}
+
 // relations are the names of all, as those that are not kept.
 func relations() (names []string) {
 	for _, p := range relation.All() {
@@ -89,6 +106,9 @@ func adorn(name string) {
 	campaign.Adorn = func(c *model.Cluster, seed uint64) {
 		if err := f.Adorn(c, seed); err != nil {
 			panic(err) // the objects were read before
+		}
+		if v, err := modelOf(f); err == nil && v != nil {
+			adorning.Adorn(v.Plugin, c, seed)
 		}
 	}
 }

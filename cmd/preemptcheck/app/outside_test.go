@@ -61,3 +61,32 @@ func TestBadPluginsFile(t *testing.T) {
 	require.Equal(t, 2, run(t.Context(), []string{"fuzz", "--plugins", "v1.34.4"}, nil, &bytes.Buffer{}, stderr))
 	require.Contains(t, stderr.String(), "--plugins: v1.34.4: the name does not end with")
 }
+
+// A plugin is modelled alone, in the place of DefaultPreemption, and of a version whose documents were read, or of a copy of it.
+func TestModelledPlugins(t *testing.T) {
+	const module, version, replaces, one = "module: sigs.k8s.io/scheduler-plugins\n", "version: v0.34.7\n", "  replaces: [DefaultPreemption]\n", "- name: PreemptionToleration\n  package: m/a\n"
+	for name, c := range map[string]struct {
+		text string
+		is   bool
+	}{
+		"the version":       {module + version + "plugins:\n" + one + replaces, true},
+		"a copy":            {module + "dir: copy\nplugins:\n" + one + replaces, true},
+		"another version":   {module + "version: v0.31.8\nplugins:\n" + one + replaces, false},
+		"another module":    {"module: m\n" + version + "plugins:\n" + one + replaces, false},
+		"beside the others": {module + version + "plugins:\n" + one, false},
+		"another plugin":    {module + version + "plugins:\n" + one + replaces + "- name: B\n  package: m/b\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "plugins.yaml")
+			require.NoError(t, os.WriteFile(file, []byte("apiVersion: preemptcheck/v1alpha1\nkind: Plugins\n"+c.text), 0o644))
+			o, err := outsideOf(file)
+			require.NoError(t, err)
+			require.Equal(t, c.is, o.Model != nil)
+			require.Equal(t, c.is, len(o.Unmodelled) == 0)
+		})
+	}
+	file := filepath.Join(t.TempDir(), "plugins.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("apiVersion: preemptcheck/v1alpha1\nkind: Plugins\n"+module+version+"plugins:\n"+one+replaces+"  args: {minCandidateNodesAbsolute: many}\n"), 0o644))
+	_, err := outsideOf(file)
+	require.ErrorContains(t, err, file+": args of PreemptionToleration: ")
+}

@@ -201,7 +201,11 @@ func (s *State) Report(dir string) *Report {
 		r.CountedOnly += k.Count - k.Minimised
 	}
 	known, pinned := s.Config.FeatureGates.Map()[model.GateWorkload]
-	for _, p := range probe.Probes() {
+	probes := probe.Probes()
+	if s.Config.Modelled != "" {
+		probes = probe.OfPlugin(s.Config.Modelled)
+	}
+	for _, p := range probes {
 		if pinned && !known && p.OfGroups() {
 			continue // no cluster has groups
 		}
@@ -260,7 +264,10 @@ func (r *Report) judge() {
 		r.Inconclusive, r.Exercised, r.Reached = nil, nil, nil
 	}
 	if r.Config.Outside { // what was exercised is told by the model
-		r.Exercised, r.Reached = nil, nil
+		r.Reached = nil
+		if r.Config.Modelled == "" {
+			r.Exercised = nil
+		}
 		if r.Outcomes[0].Clusters == 0 {
 			r.Inconclusive = append(r.Inconclusive, "nothing was preempted")
 		}

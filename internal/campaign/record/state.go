@@ -28,8 +28,10 @@ type Config struct {
 	// Reference names the scheduler, Version the whole program.
 	Reference string `json:"reference"`
 	Version   string `json:"version"`
-	// Outside says that it has plugins which are not Kubernetes' own, so that there is no model of it.
-	Outside bool `json:"outside,omitempty"`
+	// Outside says that it has plugins which are not Kubernetes' own, so that there is no model of it, but for a plugin that
+	// is Modelled.
+	Outside  bool   `json:"outside,omitempty"`
+	Modelled string `json:"modelled,omitempty"`
 	// Relations is how many of the metamorphic relations are checked of each
 	// cluster.
 	Relations int `json:"relations"`

@@ -17,10 +17,13 @@ import (
 func (r *Report) WriteText(w io.Writer) {
 	r.summary(w)
 	r.writePlugins(w)
-	if r.Config.PluginsAlone || r.Config.Outside {
+	if r.Config.PluginsAlone || r.Config.Outside && r.Config.Modelled == "" {
 		return
 	}
 	r.writeExercised(w)
+	if r.Config.Outside {
+		return
+	}
 	r.writeReached(w)
 }
 

@@ -167,6 +167,8 @@ func (a *account) follow(i int, e *timeline.Entry) {
 		if e.Text != "success" {
 			a.preemptionFails(e)
 		}
+	case timeline.Tried:
+		a.group.tried(e, a.waiting)
 	case timeline.Popped, timeline.Fits, timeline.Unfit, timeline.Decided, timeline.Requeued:
 		switch pod, ok := e.Is.(*v1.Pod); {
 		case ok && e.Group != "":
@@ -282,7 +284,7 @@ func (a *account) goesOnInGroup(i int, e *timeline.Entry, pod *v1.Pod) {
 		a.group.decided(i, pod)
 		if w != nil {
 			w.decide(e, a.stored[model.Key(pod)])
-		} else if again := a.stored[model.Key(pod)]; again != nil && again.UID != pod.UID && pod.Status.NominatedNodeName != "" {
+		} else if again := a.stored[model.Key(pod)]; again != nil && again.UID != pod.UID && a.group.isNominatedAgain(pod) {
 			a.outlived[model.Key(pod)] = pod.Status.NominatedNodeName
 		}
 	case timeline.Requeued:

@@ -376,23 +376,35 @@ func TestNamesakeOfMember(t *testing.T) {
 func TestNominationOutlives(t *testing.T) {
 	m, again, p := pod("m", "a"), pod("m", ""), pod("p", "")
 	again.UID = "again"
-	unfit := func(nominated *v1.Pod) []timeline.Entry {
-		e := []timeline.Entry{entry(timeline.Popped, nominated), entry(timeline.Unfit, nominated), entry(timeline.Requeued, nominated)}
-		for i := range e {
-			e[i].Group = model.PodGroupKey(metav1.NamespaceDefault, "g")
-		}
+	begins := []timeline.Entry{{What: timeline.Popped, Object: "PodGroup default/g"}}
+	in := func(what timeline.What, of *v1.Pod) []timeline.Entry {
+		e := entry(what, of)
+		e.Group = model.PodGroupKey(metav1.NamespaceDefault, "g")
+		return []timeline.Entry{e}
+	}
+	tried := func(node string, second bool) []timeline.Entry {
+		e := in(timeline.Tried, m)
+		e[0].Is, e[0].Node, e[0].Second = nil, node, second
 		return e
 	}
-	cycle := unfit(m)
-	recreated := [][]timeline.Entry{told(nil, m), told(nil, p), cycle[:1], told(m, nil), told(nil, again), cycle[1:], preempts(p, "b")}
+	recreated := slices.Concat(told(m, nil), told(nil, again))
+	ends := slices.Concat(in(timeline.Unfit, m), in(timeline.Requeued, m))
+	// after is a cycle of the group in which m, as it was popped, goes through something, and then one of p.
+	after := func(bugs account.Bugs, m *v1.Pod, course ...[]timeline.Entry) []map[string]string {
+		trace := [][]timeline.Entry{told(nil, m), told(nil, p), begins, in(timeline.Popped, m)}
+		return statesWith(t, bugs, nil, append(append(trace, course...), preempts(p, "b"))...)
+	}
 	known := account.Bugs{NominationOutlives: true}
-	require.Equal(t, []map[string]string{{}}, states(t, nil, recreated...))
-	require.Equal(t, []map[string]string{{"m": "nominated a"}}, statesWith(t, known, nil, recreated...))
-	gone := [][]timeline.Entry{told(nil, m), told(nil, p), cycle[:1], told(m, nil), cycle[1:], told(nil, again), preempts(p, "b")}
-	require.Equal(t, []map[string]string{{}}, statesWith(t, known, nil, gone...), "created after the cycle")
-	cycle = unfit(pod("m", ""))
-	never := [][]timeline.Entry{told(nil, pod("m", "")), told(nil, p), cycle[:1], told(pod("m", ""), nil), told(nil, again), cycle[1:], preempts(p, "b")}
-	require.Equal(t, []map[string]string{{}}, statesWith(t, known, nil, never...), "it was not nominated")
+	kept, none := []map[string]string{{"m": "nominated a"}}, []map[string]string{{}}
+	require.Equal(t, none, after(account.Bugs{}, m, recreated, tried("a", false), ends))
+	require.Equal(t, kept, after(known, m, recreated, tried("a", false), ends))
+	require.Equal(t, kept, after(known, m, tried("a", false), recreated, tried("", true), ends), "taken back when it is gone")
+	require.Equal(t, kept, after(known, m, tried("", false), recreated, tried("a", true), ends), "placed without the potential victims")
+	require.Equal(t, none, after(known, m, recreated, tried("", false), tried("", true), ends), "it was not placed")
+	require.Equal(t, none, after(known, m, tried("a", false), tried("", true), recreated, ends), "taken back while it was there")
+	require.Equal(t, none, after(known, m, told(m, nil), tried("a", false), ends, told(nil, again)), "created after the cycle")
+	ends[0].Is, ends[1].Is = pod("m", ""), pod("m", "")
+	require.Equal(t, none, after(known, pod("m", ""), recreated, tried("a", false), ends), "it was not nominated")
 }
 
 // TestConfirmed: a pod that is assumed on a node is not there yet, and one that is said to be bound is.

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -23,11 +24,13 @@ type GroupCycle struct {
 	// Binds are the members that are about to be bound, as "default/a to n".
 	Binds []string
 
-	over  bool               // what it comes to is decided
-	late  bool               // it is about a pod of which the scheduler was told only meanwhile that it is bound
-	ended map[types.UID]bool // the members for which it is known what it comes to
-	cycle *Cycle
-	own   map[types.UID]*nominated // of the members
+	over   bool               // what it comes to is decided
+	late   bool               // it is about a pod of which the scheduler was told only meanwhile that it is bound
+	ended  map[types.UID]bool // the members for which it is known what it comes to
+	placed map[types.UID]bool // the members that were placed on a node while they may have been gone already when that was taken back
+	second bool               // it was tried without the potential victims
+	cycle  *Cycle
+	own    map[types.UID]*nominated // of the members
 }
 
 // GroupCycles are the cycles of groups in a trace that came to an end, in turn, but for those of pods that turned out to be bound.
@@ -46,7 +49,7 @@ func GroupCycles(t *timeline.Timeline, trace *timeline.Trace) (ended []*GroupCyc
 
 // beginGroup is the start of the cycle of a group: its members are popped next.
 func (a *account) beginGroup(i int, e *timeline.Entry) {
-	a.group = &GroupCycle{Group: e.Preemptor(), Began: i, own: map[types.UID]*nominated{}, ended: map[types.UID]bool{}}
+	a.group = &GroupCycle{Group: e.Preemptor(), Began: i, own: map[types.UID]*nominated{}, ended: map[types.UID]bool{}, placed: map[types.UID]bool{}}
 	a.groups = append(a.groups, a.group)
 }
 
@@ -101,6 +104,29 @@ func (g *GroupCycle) bound(pod *v1.Pod) {
 	if g != nil && slices.ContainsFunc(g.Members, func(m *v1.Pod) bool { return m.UID == pod.UID && !g.ended[m.UID] }) {
 		g.late = true
 	}
+}
+
+// tried is that a member was placed on a node, or on none. A group is tried a second time without the potential victims, and where its pods
+// were placed the first time has been taken back by then.
+func (g *GroupCycle) tried(e *timeline.Entry, waiting map[types.UID]*waiting) {
+	if g == nil {
+		return
+	}
+	if e.Second && !g.second {
+		g.second = true
+		maps.DeleteFunc(g.placed, func(uid types.UID, _ bool) bool { return waiting[uid] != nil })
+	}
+	for _, m := range g.Members {
+		if model.Key(m) == e.Pod() && e.Node != "" {
+			g.placed[m.UID] = true
+		}
+	}
+}
+
+// isNominatedAgain tells whether a member that is gone is nominated again as it was: it was placed, and that is taken back
+// (schedule_one.go:381@v1.37.1, unreserveAndForget).
+func (g *GroupCycle) isNominatedAgain(member *v1.Pod) bool {
+	return g != nil && g.placed[member.UID] && member.Status.NominatedNodeName != ""
 }
 
 // decided is that it is known at an entry what it comes to, and what it comes to for a member, if one is named.

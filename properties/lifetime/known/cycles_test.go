@@ -55,6 +55,33 @@ func TestCycleCutShortNearMisses(t *testing.T) {
 		}}))
 }
 
+// TestCycleCutShortByPodThatGoesNearMisses: a pod that is in no queue when all is done about its failed binding was put back only if it was
+// there, on no node, when that failed.
+func TestCycleCutShortByPodThatGoesNearMisses(t *testing.T) {
+	const alone = "Pod default/c"
+	gone := func(t *timeline.Trace) int {
+		return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Stored && e.Object == alone && e.Is == nil })
+	}
+	was := func(change func(p *v1.Pod)) func(t *timeline.Trace) {
+		return func(t *timeline.Trace) {
+			e := &t.Entries[gone(t)]
+			p := e.Was.(*v1.Pod).DeepCopy()
+			change(p)
+			e.Was = p
+		}
+	}
+	checkWhole(t, "group-torn-by-a-pod-that-goes", "group-backs-off-after-errors", known.CycleCutShort, []nearMiss{
+		{name: "it was gone by then", trace: func(t *timeline.Trace) { move(t, gone(t), where(t, timeline.Told, alone)) }},
+		{name: "it was bound", trace: was(func(p *v1.Pod) { p.Spec.NodeName = "node-1" })},
+		{name: "another pod of its name is gone", trace: was(func(p *v1.Pod) { p.UID = "another" })},
+		{name: "it stays", trace: func(t *timeline.Trace) { t.Entries[gone(t)].What = timeline.Updated }},
+		{name: "another scheduler has taken over", trace: func(t *timeline.Trace) {
+			t.Entries = slices.Insert(t.Entries, gone(t), timeline.Entry{What: timeline.TakenOver})
+			t.FlushedAt++
+		}},
+	})
+}
+
 // TestLeftBehindNearMisses: that a pod is tried which is gone is known only if the cycle was cut short from which it came back.
 func TestLeftBehindNearMisses(t *testing.T) {
 	const first, alone = "Pod default/m1", "Pod default/c"

@@ -91,10 +91,21 @@ func (l *Life) putBackAlone(from, to int) bool {
 	return false
 }
 
-// comesBack tells whether a pod of which an entry tells that its binding has failed is in a queue then.
+// comesBack tells whether a pod of which an entry tells that its binding has failed was put back into the queue before that: it is there when
+// all is done about the failure, or it went away only since. It is put back if listers show it then, on no node
+// (schedule_one.go:1201@v1.37.1, handleSchedulingFailure).
 func (l *Life) comesBack(told int) bool {
+	failed := &l.Trace.Entries[told]
 	for i := told + 1; i < len(l.Trace.Entries); i++ {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Requeued && e.Object == l.Trace.Entries[told].Object {
+		e := &l.Trace.Entries[i]
+		was := pod(e.Was)
+		switch {
+		case e.What == timeline.TakenOver:
+			return false
+		case e.Object != failed.Object:
+		case e.What == timeline.Stored && e.Is == nil && was != nil && was.UID == failed.UID:
+			return was.Spec.NodeName == ""
+		case e.What == timeline.Requeued:
 			return e.Queue != ""
 		}
 	}
