@@ -43,7 +43,7 @@ func (c *campaignCommand) flags(cmd *cobra.Command, name string) {
 	flags.Limits(cmd, &c.o.For, "how long this time", &c.o.Cases, "how many clusters in all")
 	set.IntVar(&c.o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
 	flags.NotNegative(cmd, "stop-after", &c.o.StopAfter)
-	set.StringVar(&c.o.Dir, "out", "", fmt.Sprintf("directory of the campaign and its cases (default findings/%sseed-SEED), or a bucket to share it by", name))
+	set.StringVar(&c.o.Dir, "out", "", fmt.Sprintf("directory of the campaign and its cases (default findings/%sseed-SEED)", name))
 	set.BoolVar(&c.o.Resume, "resume", false, "go on with the campaign in --out")
 	set.StringVar(&c.shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")
 	flags.Workers(cmd, &c.o.Workers)
@@ -121,6 +121,7 @@ trouble that another try may not have.`,
 	}
 	c.flags(cmd, "")
 	c.shared.flags(cmd)
+	cmd.Flag("out").Usage += ", or a bucket to share it by"
 	flags.Relations(cmd, &c.config.Relations)
 	flags.Filters(cmd, &c.config.Filters, 128)
 	flags.Contracts(cmd, &c.config.Contracts, 1024)

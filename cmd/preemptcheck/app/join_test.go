@@ -130,6 +130,7 @@ func TestBadBuckets(t *testing.T) {
 		{"--stop-after: leave it out with a bucket", []string{"fuzz", "--out", bucket, "--stop-after", "1"}},
 		{"it takes a multiple of 1024", []string{"fuzz", "--out", bucket, "--block", "1000"}},
 		{`--out: ftp://x: there are no buckets of "ftp"`, []string{"fuzz", "--out", "ftp://x"}},
+		{"only fuzz shares a campaign by a bucket", []string{"plugins", "--out", bucket}},
 		{"there is no campaign in it", []string{"report", bucket}},
 		{"there are neither cases nor a campaign in it", []string{"merge", bucket, "--out", t.TempDir() + "/x"}},
 		{"there are neither cases nor a campaign in it", []string{"check", bucket}},
