@@ -98,7 +98,8 @@ func (c *comparison) filters() (findings []properties.Finding, done bool) {
 			case failedBefore != failedAfter && (before.ScheduledTo == "") != (to == "") && was != before.ScheduledTo && is != to,
 				failedBefore == failedAfter && a.Plugin == b.Plugin && a.Unresolvable == b.Unresolvable,
 				c.v.better[is] && !failedAfter,
-				c.v.better[is] && failedBefore && a.Plugin == b.Plugin && b.Unresolvable:
+				c.v.better[is] && failedBefore && a.Plugin == b.Plugin && b.Unresolvable,
+				c.v.better[is] && failedBefore && c.IsOutside(a.Plugin): // it comes after NodeResourcesFit
 				return nil
 			}
 			return changed(model.StageFilter, was, fits(b, failedBefore), fits(a, failedAfter))
