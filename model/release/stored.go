@@ -46,7 +46,7 @@ func (r Release) Stored(c *model.Cluster) {
 			}
 		case *storagev1.CSIDriver:
 			if !r.In(">=1.37.0") {
-				o.Spec.PreventPodSchedulingIfMissing = nil
+				o.Spec.PreventPodSchedulingIfMissing = new(false) // as cases that are read say
 			}
 		case *resourcev1.ResourceClaim, *resourcev1.ResourceSlice, *resourcev1.DeviceClass:
 			return !r.In(">=1.34.0")
