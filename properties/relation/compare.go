@@ -99,7 +99,8 @@ func (c *comparison) filters() (findings []properties.Finding, done bool) {
 				failedBefore == failedAfter && a.Plugin == b.Plugin && a.Unresolvable == b.Unresolvable,
 				c.v.better[is] && !failedAfter,
 				c.v.better[is] && failedBefore && a.Plugin == b.Plugin && b.Unresolvable,
-				c.v.better[is] && failedBefore && c.IsOutside(a.Plugin): // it comes after NodeResourcesFit
+				// A plugin from outside comes last: where it rejects, another one may reject before it once there is more, or less.
+				failedBefore && failedAfter && (c.IsOutside(a.Plugin) || c.IsOutside(b.Plugin)):
 				return nil
 			}
 			return changed(model.StageFilter, was, fits(b, failedBefore), fits(a, failedAfter))

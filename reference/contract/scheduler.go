@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/client-go/dynamic"
@@ -71,7 +72,7 @@ func newScheduler(key settings, of model.Settings, b *bubble.Bubble) (_ *schedul
 		if err != nil {
 			return nil, err
 		}
-		dynamics = dynamicinformer.NewDynamicSharedInformerFactory(reader, 0)
+		dynamics = dynamicinformer.NewDynamicSharedInformerFactory(reader, never)
 	}
 	recorder := func(string) events.EventRecorderLogger { return quiet{} }
 	s.sched, err = upstream.New(s.ctx, s.api, factory, dynamics, recorder, append(linked.Options(cfg), upstream.WithKubeConfig(kubeConfig))...)
@@ -94,6 +95,10 @@ func newScheduler(key settings, of model.Settings, b *bubble.Bubble) (_ *schedul
 	s.plugins = s.list()
 	return s, nil
 }
+
+// never is when informers send all again. It is not 0: then a reflector waits for a channel that is not of the bubble
+// (reflector.go:453@client-go v0.34.7, startResync).
+const never = 10 * 365 * 24 * time.Hour
 
 // alone begins the names of profiles that have one plugin, and what a profile must have.
 const alone = "alone-"
