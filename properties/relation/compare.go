@@ -98,7 +98,9 @@ func (c *comparison) filters() (findings []properties.Finding, done bool) {
 			case failedBefore != failedAfter && (before.ScheduledTo == "") != (to == "") && was != before.ScheduledTo && is != to,
 				failedBefore == failedAfter && a.Plugin == b.Plugin && a.Unresolvable == b.Unresolvable,
 				c.v.better[is] && !failedAfter,
-				c.v.better[is] && failedBefore && a.Plugin == b.Plugin && b.Unresolvable:
+				c.v.better[is] && failedBefore && a.Plugin == b.Plugin && b.Unresolvable,
+				// A plugin from outside comes last: where it rejects, another one may reject before it once there is more, or less.
+				failedBefore && failedAfter && (c.IsOutside(a.Plugin) || c.IsOutside(b.Plugin)):
 				return nil
 			}
 			return changed(model.StageFilter, was, fits(b, failedBefore), fits(a, failedAfter))
