@@ -106,7 +106,7 @@ var droppedOfPods = []struct {
 	}},
 	{">=1.34.0", func(p *v1.Pod) {
 		p.Spec.Resources, p.Spec.ResourceClaims = nil, nil
-		p.Status.ObservedGeneration = 0
+		p.Status.ResourceClaimStatuses, p.Status.ExtendedResourceClaimStatus, p.Status.ObservedGeneration = nil, nil, 0
 		for i := range p.Status.Conditions {
 			p.Status.Conditions[i].ObservedGeneration = 0
 		}
