@@ -117,7 +117,7 @@ var addingImportantPod = relation{
 		added.Spec.Volumes = nil
 		out := *s.Cluster
 		out.Pods = slices.Insert(slices.Clone(out.Pods), random.IntN(len(out.Pods)+1), added)
-		return &variation{cluster: &out}
+		return &variation{cluster: &out, fuller: map[string]bool{added.Spec.NodeName: true}}
 	},
 }
 

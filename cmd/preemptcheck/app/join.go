@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/job"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/fleet"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/fleet/metrics"
@@ -50,8 +51,12 @@ func (s *sharing) shard() (string, error) {
 	return fmt.Sprintf("%d/%d", index+1, s.shards), nil
 }
 
-// tryAgain is the exit status of a worker that had trouble which may pass: another try goes on where it was.
-const tryAgain = 75 // EX_TEMPFAIL of sysexits.h
+// Exit statuses of the pods of a Job, from sysexits.h. After tryAgain, another try goes on where it was. In a pod, bad input is badInput: 2 is
+// also what a Go program ends with that panics or has no memory, and another try may not.
+const (
+	tryAgain = 75 // EX_TEMPFAIL
+	badInput = job.BadInput
+)
 
 // openStore opens a bucket. Trouble with it is told.
 func openStore(cmd *cobra.Command, address string) (*store.Store, error) {
@@ -92,7 +97,7 @@ func (c *campaignCommand) join(cmd *cobra.Command) error {
 		return failed(cmd, err)
 	}
 	if err := equip(cmd, &plan.Config, &c.o); err != nil {
-		return err
+		return failed(cmd, err)
 	}
 	defer c.o.Checker.System.Close()
 	if err := fleet.Join(cmd.Context(), s, *plan); err != nil {
@@ -138,7 +143,7 @@ func (c *campaignCommand) join(cmd *cobra.Command) error {
 
 // failed is the exit status for an error of the bucket.
 func failed(cmd *cobra.Command, err error) error {
-	if store.Trouble(err) {
+	if store.Trouble(err) || cmd.Context().Err() != nil {
 		terminal.PrintErrors(cmd.ErrOrStderr(), err)
 		return terminal.Exit(tryAgain)
 	}

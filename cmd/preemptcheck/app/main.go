@@ -73,7 +73,13 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return int(code)
 	}
 	terminal.PrintErrors(errOut, err)
-	return terminal.CouldNot
+	switch {
+	case os.Getenv(jobIndex) == "":
+		return terminal.CouldNot
+	case ctx.Err() != nil:
+		return tryAgain
+	}
+	return badInput
 }
 
 func newRoot() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -118,7 +119,7 @@ func (m *merging) merged(cmd *cobra.Command, names []string, into string) (*reco
 			return nil, err
 		case isFleet && len(names) > 1:
 			return nil, fmt.Errorf("%s: merge the fleet alone, then what comes out with others", name)
-		case isFleet:
+		case isFleet, m.wait > 0 && len(names) == 1: // else the first worker begins it
 			return m.fleet(cmd, s, into)
 		}
 		dir, done, err := download(cmd.Context(), s, "")
@@ -175,34 +176,49 @@ func (m *merging) fleet(cmd *cobra.Command, s *store.Store, dir string) (*record
 	return state, errors.Join(state.Save(dir), writeReports(dir, state))
 }
 
-// await reads the results of a fleet when those have ended who are waited for.
+// await reads the results of a fleet when those have ended who are waited for, and nobody is at work.
 func (m *merging) await(cmd *cobra.Command, s *store.Store, progress *terminal.Progress) (*fleet.Results, error) {
 	quiet := time.Now() // since when nobody was at work
-	for m.wait > 0 {
-		st, err := fleet.Look(cmd.Context(), s, fleet.Silence)
-		if err == nil {
-			ended := st.IndexesDone()
-			if ended >= m.wait {
-				break
-			}
-			progress.Show(float64(ended)/float64(m.wait), func() string { return fmt.Sprintf("%d of %d indexes ended", ended, m.wait) })
-			if st.Working > 0 {
-				quiet = time.Now()
-			}
-		} else if !errors.Is(err, os.ErrNotExist) { // the first worker begins it
+	for {
+		ended, working, err := m.look(cmd.Context(), s)
+		if err != nil {
 			return nil, err
 		}
-		if time.Since(quiet) > m.patience {
-			terminal.Note(cmd.ErrOrStderr(), fmt.Sprintf("nobody has been at work for %s: what there is is merged", m.patience))
-			break
+		if working > 0 {
+			quiet = time.Now()
 		}
+		late := time.Since(quiet) > m.patience
+		if ended >= m.wait || late {
+			r, err := fleet.Read(cmd.Context(), s, fleet.Silence)
+			if m.wait == 0 || !errors.As(err, new(*fleet.AtWork)) {
+				if err == nil && ended < m.wait {
+					terminal.Note(cmd.ErrOrStderr(), fmt.Sprintf("nobody has been at work for %s: what there is is merged", m.patience))
+				}
+				return r, err
+			}
+		}
+		progress.Show(min(1, float64(ended)/float64(m.wait)), func() string { return fmt.Sprintf("%d of %d indexes ended", ended, m.wait) })
 		select {
-		case <-time.After(min(fleet.Pulse, m.patience)):
+		case <-time.After(min(fleet.Pulse/2, m.patience)):
 		case <-cmd.Context().Done():
 			return nil, cmd.Context().Err()
 		}
 	}
-	return fleet.Read(cmd.Context(), s, fleet.Silence)
+}
+
+// look counts the indexes that have ended, and the workers that are at work.
+func (m *merging) look(ctx context.Context, s *store.Store) (ended, working int, err error) {
+	if m.wait == 0 {
+		return 0, 0, nil
+	}
+	st, err := fleet.Look(ctx, s, fleet.Silence)
+	if errors.Is(err, fs.ErrNotExist) { // the first worker begins it
+		return 0, 0, nil
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	return st.IndexesDone(), st.Working, nil
 }
 
 // writeReports writes a report in all its forms.

@@ -134,8 +134,8 @@ func (j *Job) endpointPort() int {
 	return n
 }
 
-// Exit statuses of pods: see terminal.CouldNot.
-const badFlags = 2
+// BadInput is the exit status of a pod that need not be tried again: EX_USAGE of sysexits.h.
+const BadInput = 64
 
 // campaign is the Job whose pods check clusters.
 func (j *Job) campaign() runtime.Object {
@@ -159,7 +159,7 @@ func (j *Job) campaign() runtime.Object {
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
 				{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
 				{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-					ContainerName: ptr.To(container), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{badFlags}}},
+					ContainerName: ptr.To(container), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{BadInput}}},
 			}},
 			Template: j.pod(args, j.CPU, j.Memory),
 		}}
