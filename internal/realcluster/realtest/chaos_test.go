@@ -1,0 +1,345 @@
+//go:build realcluster
+
+package realtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/preemptcheck/preemptcheck/internal/realcluster"
+)
+
+// A campaign on many machines, of which some break, comes to what it comes to on one.
+func TestFleet(t *testing.T) {
+	for _, name := range []string{"nothing", "pods", "containers", "kubelet", "node", "storage", "all"} {
+		t.Run(name, func(t *testing.T) {
+			c := newChaos(t, name)
+			c.begin()
+			c.breakUntilDone(faultsOf(name))
+			c.compare()
+		})
+	}
+}
+
+// chaos is a campaign in a cluster of which parts break.
+type chaos struct {
+	*testing.T
+	name, namespace, bucket string
+	job                     string
+	random                  *rand.Rand
+	twice                   int // indexes of which two workers were seen at once
+}
+
+// cases is how many clusters are checked, enough for some minutes; shards and parallelism are those of the Job.
+const (
+	cases               = "32768"
+	shards, parallelism = "16", "4"
+)
+
+func newChaos(t *testing.T, name string) *chaos {
+	c := &chaos{T: t, name: name, namespace: namespace(t, "fleet-"+name), random: rand.New(rand.NewPCG(*seed, 0))}
+	require.NoError(t, cluster.Storage.MakeBucket("campaign-"+name))
+	c.bucket = cluster.Storage.URL("campaign-" + name)
+	return c
+}
+
+func (c *chaos) campaign() []string {
+	return []string{"--seed", fmt.Sprint(*seed), "--cases", cases}
+}
+
+// begin creates what "preemptcheck job" prints, with what this machine takes besides: pods in the network of the host,
+// images that are there already, and as much CPU as there is.
+func (c *chaos) begin() {
+	credentials := &v1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "storage"}, StringData: cluster.Storage.Environment()}
+	_, err := cluster.Client.CoreV1().Secrets(c.namespace).Create(c.Context(), credentials, metav1.CreateOptions{})
+	require.NoError(c, err)
+	status, manifests, errOut := forgets.run(c.T, append([]string{"job", "--image", forgets.tag, "--shards", shards, "--parallelism", parallelism, "--out", c.bucket}, c.campaign()...)...)
+	require.Zero(c, status, errOut)
+	var objects []runtime.Object
+	for documents := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(manifests))); ; {
+		document, err := documents.Read()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(c, err)
+		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(document, nil, nil)
+		require.NoError(c, err, string(document))
+		if namespaced, ok := o.(metav1.Object); ok && o.GetObjectKind().GroupVersionKind().Kind != "PriorityClass" {
+			namespaced.SetNamespace(c.namespace)
+		}
+		if job, ok := o.(*batchv1.Job); ok {
+			c.job = job.Name
+			c.adapt(&job.Spec.Template.Spec)
+		}
+		objects = append(objects, o)
+	}
+	require.NotEmpty(c, c.job, "a Job")
+	require.NoError(c, cluster.Load(c.Context(), objects))
+}
+
+func (c *chaos) adapt(spec *v1.PodSpec) {
+	spec.HostNetwork = true
+	main := &spec.Containers[0]
+	main.ImagePullPolicy = v1.PullNever
+	main.EnvFrom = append(main.EnvFrom, v1.EnvFromSource{SecretRef: &v1.SecretEnvSource{LocalObjectReference: v1.LocalObjectReference{Name: "storage"}}})
+	main.Resources.Requests = v1.ResourceList{v1.ResourceCPU: resource.MustParse("100m"), v1.ResourceMemory: resource.MustParse("256Mi")}
+}
+
+// fault breaks something, and mends it again. It returns what it did.
+type fault func(c *chaos) string
+
+func faultsOf(name string) []fault {
+	all := map[string][]fault{
+		"pods":       {deletePod},
+		"containers": {killContainers},
+		"kubelet":    {killKubelet},
+		"node":       {powerOff},
+		"storage":    {restartStorage, pauseStorage, disturbStorage},
+	}
+	if name == "all" {
+		for _, some := range []string{"pods", "containers", "kubelet", "node", "storage"} {
+			all[name] = append(all[name], all[some]...)
+		}
+	}
+	return all[name]
+}
+
+// breakUntilDone breaks one thing after another, until the Job is complete.
+func (c *chaos) breakUntilDone(faults []fault) {
+	broken, start := 0, time.Now()
+	for time.Since(start) < 30*time.Minute {
+		job, err := cluster.Client.BatchV1().Jobs(c.namespace).Get(c.Context(), c.job, metav1.GetOptions{})
+		require.NoError(c, err)
+		for _, condition := range job.Status.Conditions {
+			if condition.Status != v1.ConditionTrue {
+				continue
+			}
+			switch condition.Type {
+			case batchv1.JobFailed:
+				c.Fatalf("the Job has failed: %s: %s; %+v", condition.Reason, condition.Message, job.Status)
+			case batchv1.JobComplete:
+				c.Logf("complete after %s, %d faults, %d pods failed, %d indexes with two workers at once", time.Since(start).Round(time.Second), broken, job.Status.Failed, c.twice)
+				if len(faults) > 0 {
+					require.Positive(c, broken, "faults")
+				}
+				return
+			}
+		}
+		time.Sleep(time.Duration(1000+c.random.IntN(3000)) * time.Millisecond)
+		if job.Status.Active == 0 || len(faults) == 0 {
+			continue
+		}
+		if did := faults[c.random.IntN(len(faults))](c); did != "" {
+			broken++
+			c.Logf("%4.0f s  %s", time.Since(start).Seconds(), did)
+		}
+	}
+	c.Fatal("the Job is not complete after half an hour")
+}
+
+// running are the pods of the Job that run.
+func (c *chaos) running() (pods []v1.Pod) {
+	all, err := cluster.Client.CoreV1().Pods(c.namespace).List(c.Context(), metav1.ListOptions{})
+	require.NoError(c, err)
+	for _, p := range all.Items {
+		if p.Status.Phase == v1.PodRunning && p.DeletionTimestamp == nil {
+			pods = append(pods, p)
+		}
+	}
+	return pods
+}
+
+func index(p v1.Pod) string { return p.Annotations[batchv1.JobCompletionIndexAnnotation] }
+
+func (c *chaos) node() *realcluster.Node { return cluster.Nodes[c.random.IntN(len(cluster.Nodes))] }
+
+func deletePod(c *chaos) string {
+	pods := c.running()
+	if len(pods) == 0 {
+		return ""
+	}
+	p, grace := pods[c.random.IntN(len(pods))], int64(c.random.IntN(2))
+	_ = cluster.Client.CoreV1().Pods(c.namespace).Delete(c.Context(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace})
+	return fmt.Sprintf("deleted pod of index %s, with %d s of grace", index(p), grace)
+}
+
+func killContainers(c *chaos) string {
+	n := c.node()
+	killed := n.KillContainers()
+	if killed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("killed %d processes on %s", killed, n.Name)
+}
+
+// killKubelet ends a kubelet, and waits until the pods of its node are replaced while their containers run on: then there are two
+// workers of one index.
+func killKubelet(c *chaos) string {
+	n := c.node()
+	orphans := map[string]bool{}
+	n.KillKubelet()
+	for _, p := range c.running() {
+		if p.Spec.NodeName == n.Name {
+			orphans[index(p)] = true
+		}
+	}
+	seen := map[string]bool{}
+	for end := time.Now().Add(45 * time.Second); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
+		alive := n.Environments("JOB_COMPLETION_INDEX")
+		for _, p := range c.running() {
+			if p.Spec.NodeName != n.Name && orphans[index(p)] && slices.Contains(alive, index(p)) {
+				seen[index(p)] = true
+			}
+		}
+		if len(seen) > 0 && len(seen) == len(orphans) {
+			break
+		}
+	}
+	c.twice += len(seen)
+	if len(seen) > 0 {
+		time.Sleep(10 * time.Second) // both work
+	}
+	require.NoError(c, n.Start(c.Context()))
+	require.NoError(c, cluster.AwaitNodes(c.Context(), time.Minute))
+	return fmt.Sprintf("killed the kubelet of %s; its containers ran on, of %d indexes beside others of the same index", n.Name, len(seen))
+}
+
+// powerOff ends a node. What an administrator knows to be off is told to be out of service: its pods are replaced.
+func powerOff(c *chaos) string {
+	n := c.node()
+	require.NoError(c, n.PowerOff())
+	time.Sleep(10 * time.Second)
+	taint := func(taints ...v1.Taint) {
+		for {
+			node, err := cluster.Client.CoreV1().Nodes().Get(c.Context(), n.Name, metav1.GetOptions{})
+			require.NoError(c, err)
+			node.Spec.Taints = append(slices.DeleteFunc(node.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeOutOfService }), taints...)
+			if _, err := cluster.Client.CoreV1().Nodes().Update(c.Context(), node, metav1.UpdateOptions{}); err == nil {
+				return
+			}
+		}
+	}
+	taint(v1.Taint{Key: v1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: v1.TaintEffectNoExecute})
+	time.Sleep(time.Duration(c.random.IntN(20)) * time.Second)
+	taint()
+	require.NoError(c, n.Start(c.Context()))
+	require.NoError(c, cluster.AwaitNodes(c.Context(), 2*time.Minute))
+	return "node " + n.Name + " was off"
+}
+
+func restartStorage(c *chaos) string {
+	cluster.Storage.Kill()
+	off := time.Duration(1+c.random.IntN(10)) * time.Second
+	time.Sleep(off)
+	require.NoError(c, cluster.Storage.Start(c.Context()))
+	return fmt.Sprintf("the storage was killed, and started again after %s", off)
+}
+
+func pauseStorage(c *chaos) string {
+	cluster.Storage.Pause()
+	paused := time.Duration(1+c.random.IntN(15)) * time.Second
+	time.Sleep(paused)
+	cluster.Storage.Continue()
+	return fmt.Sprintf("the storage hung for %s", paused)
+}
+
+func disturbStorage(c *chaos) string {
+	before := cluster.Storage.Troubled.Load()
+	cluster.Storage.Disturb(&realcluster.Trouble{Delay: time.Duration(c.random.IntN(1000)) * time.Millisecond, RefuseEvery: 5, ResetEvery: 7, LoseAnswerEvery: 3})
+	time.Sleep(20 * time.Second)
+	cluster.Storage.Disturb(nil)
+	return fmt.Sprintf("%d requests to the storage were late, refused, reset, or lost their answer", cluster.Storage.Troubled.Load()-before)
+}
+
+// compare holds what the fleet has found against what one machine finds: finding by finding, count by count.
+func (c *chaos) compare() {
+	if c.name == "kubelet" {
+		require.Positive(c, c.twice, "two workers of one index at once")
+	}
+	want := aloneState(c.T)
+	dir := filepath.Join(c.TempDir(), "merged")
+	status, out, errOut := forgets.run(c.T, "merge", c.bucket, "--out", dir, "--quiet")
+	require.Equal(c, 1, status, "%s%s", out, errOut) // something was found
+	merged := readState(c.T, dir)
+	require.NotEmpty(c, want["findings"])
+	require.Equal(c, want, merged)
+	status, out, errOut = forgets.run(c.T, "report", c.bucket)
+	require.NotEqual(c, 2, status, "%s%s", out, errOut)
+}
+
+// aloneState is what one machine comes to. It is worked out once.
+func aloneState(t *testing.T) map[string]any {
+	if _, err := os.Stat(filepath.Join(alone, "campaign.state")); err != nil {
+		start := time.Now()
+		status, out, errOut := forgets.run(t, "fuzz", "--quiet", "--seed", fmt.Sprint(*seed), "--cases", cases, "--out", alone)
+		require.Equal(t, 1, status, "%s%s", out, errOut)
+		t.Logf("one machine took %s", time.Since(start).Round(time.Second))
+	}
+	return readState(t, alone)
+}
+
+// readState is what a campaign has come to, without when and where.
+func readState(t *testing.T, dir string) map[string]any {
+	data, err := os.ReadFile(filepath.Join(dir, "campaign.state"))
+	require.NoError(t, err)
+	var s map[string]any
+	require.NoError(t, json.Unmarshal(data, &s))
+	for _, key := range []string{"sessions", "samples", "parts", "deaths"} {
+		delete(s, key)
+	}
+	timeless(s)
+	return s
+}
+
+// timeless removes all durations.
+func timeless(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			if strings.HasSuffix(strings.ToLower(key), "seconds") {
+				delete(v, key)
+			} else {
+				timeless(value)
+			}
+		}
+	case []any:
+		for _, value := range v {
+			timeless(value)
+		}
+	}
+}
+
+// A difference of one count in one finding is noticed, and so is a finding that is missing.
+func TestComparisonNotices(t *testing.T) {
+	state := func(change func(finding map[string]any)) map[string]any {
+		dir := t.TempDir()
+		finding := map[string]any{"count": 3, "number": 17, "foundAfterSeconds": rand.Float64()}
+		change(finding)
+		data, err := json.Marshal(map[string]any{"findings": []any{finding}, "stats": map[string]any{"clusters": 5}, "sessions": rand.Int()})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "campaign.state"), data, 0o600))
+		return readState(t, dir)
+	}
+	same := state(func(map[string]any) {})
+	require.Equal(t, same, state(func(map[string]any) {}))
+	require.NotEqual(t, same, state(func(f map[string]any) { f["count"] = 4 }))
+	require.NotEqual(t, same, state(func(f map[string]any) { f["number"] = 16 }))
+}
