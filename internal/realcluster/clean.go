@@ -48,7 +48,7 @@ func clean() error {
 	return errors.Join(append(all, os.RemoveAll(Root))...)
 }
 
-// endNode ends all processes of a node, its containers first of all, and unmounts what they had mounted.
+// endNode ends all processes of a node, and unmounts what they had mounted.
 func endNode(number int) error {
 	dir := nodeDir(number)
 	// What would start containers anew goes first.
@@ -63,7 +63,7 @@ func endNode(number int) error {
 			}
 		}
 	}
-	return errors.Join(err, unmount(filepath.Join(dir, "state")))
+	return errors.Join(err, unmount(dir))
 }
 
 // endContainers ends the processes in the cgroups of a node.

@@ -26,8 +26,8 @@ const Root = "/var/lib/preemptcheck-cluster"
 type Options struct {
 	// Nodes is how many there are: 1 to 9.
 	Nodes int
-	// Images are archives of images, by docker or of the OCI, that each node has. An image of the OCI's gets
-	// the name BaseName with its version as the tag.
+	// Images are archives in the OCI's layout, of images that each node has. Their name is BaseName, their tag is
+	// the one in the archive.
 	Images []string
 	// Users are known besides controlplane.Admin.
 	Users []controlplane.User
@@ -35,7 +35,7 @@ type Options struct {
 	Log io.Writer
 }
 
-// BaseName is the name, without tag, of images that have only a tag.
+// BaseName is the name of images, without tag.
 const BaseName = "registry.example.com/preemptcheck"
 
 // Cluster is one that runs.
@@ -45,12 +45,12 @@ type Cluster struct {
 	Nodes   []*Node
 	Storage *Storage
 
-	programs  Programs
-	options   Options
-	started   time.Time
-	lock      *flock.Flock
-	others    []*controlplane.Process // scheduler and controllers
-	Scheduler *controlplane.Process
+	programs Programs
+	options  Options
+	pause    string // the archive of its image
+	started  time.Time
+	lock     *flock.Flock
+	others   []*controlplane.Process // scheduler and controllers
 }
 
 // Check says what this machine lacks.
@@ -111,11 +111,10 @@ func lockRoot() (*flock.Flock, error) {
 }
 
 func (c *Cluster) start(ctx context.Context) error {
-	pause, err := pauseImage(ctx)
-	if err != nil {
+	var err error
+	if c.pause, err = pauseImage(ctx); err != nil {
 		return fmt.Errorf("image of pause: %w", err)
 	}
-	c.options.Images = append([]string{pause}, c.options.Images...)
 	if c.Storage, err = startStorage(ctx, c.programs.Storage); err != nil {
 		return fmt.Errorf("object storage: %w", err)
 	}

@@ -106,6 +106,9 @@ func (n *Node) Start(ctx context.Context) (err error) {
 		}
 	}
 	if !n.imported {
+		if out, err := n.ctr(ctx, "images", "import", n.cluster.pause); err != nil {
+			return fmt.Errorf("importing %s: %w: %s", n.cluster.pause, err, out)
+		}
 		for _, image := range n.cluster.options.Images {
 			if out, err := n.ctr(ctx, "images", "import", "--base-name", BaseName, image); err != nil {
 				return fmt.Errorf("importing %s: %w: %s", image, err, out)

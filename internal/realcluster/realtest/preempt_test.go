@@ -83,7 +83,7 @@ func namespace(t *testing.T, name string) string {
 	return name
 }
 
-// run creates the pod on a node, and does not wait for it.
+// create creates a pod, and does not wait for it.
 func create(t *testing.T, p *v1.Pod) {
 	t.Helper()
 	_, err := cluster.Client.CoreV1().Pods(p.Namespace).Create(t.Context(), p, metav1.CreateOptions{})
@@ -207,23 +207,15 @@ func TestPreemptionIsExplainedBefore(t *testing.T) {
 			}
 			awaitReady(t, ns)
 			for _, tier := range []string{"a", "b"}[:r.IntN(3)] {
-				none := intstr.FromInt32(0)
-				budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: tier}, Spec: policyv1.PodDisruptionBudgetSpec{
-					MaxUnavailable: &none, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": tier}}}}
-				if r.IntN(2) == 0 {
-					one := intstr.FromInt32(1)
-					budget.Spec.MaxUnavailable, budget.Spec.MinAvailable = nil, &one
-				}
 				pods, err := cluster.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "tier=" + tier})
 				require.NoError(t, err)
 				if len(pods.Items) == 0 {
 					continue
 				}
-				// Pods without a controller are counted by a number that has to be available only.
-				if budget.Spec.MaxUnavailable != nil {
-					all := intstr.FromInt32(int32(len(pods.Items)))
-					budget.Spec.MaxUnavailable, budget.Spec.MinAvailable = nil, &all
-				}
+				// Of pods without a controller, only a number that has to be available can be told.
+				least := intstr.FromInt32(int32(1 + r.IntN(len(pods.Items))))
+				budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: tier}, Spec: policyv1.PodDisruptionBudgetSpec{
+					MinAvailable: &least, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": tier}}}}
 				_, err = cluster.Client.PolicyV1().PodDisruptionBudgets(ns).Create(t.Context(), budget, metav1.CreateOptions{})
 				require.NoError(t, err)
 			}
