@@ -103,6 +103,9 @@ func (c *chaos) adapt(spec *v1.PodSpec) {
 	main.Resources.Requests = v1.ResourceList{v1.ResourceCPU: resource.MustParse("100m"), v1.ResourceMemory: resource.MustParse("256Mi")}
 }
 
+// jobIndex is the variable in which the pods of an Indexed Job find their index.
+const jobIndex = "JOB_COMPLETION_INDEX"
+
 // fault breaks something, and mends it again. It returns what it did.
 type fault func(c *chaos) string
 
@@ -201,48 +204,51 @@ func killKubelet(c *chaos) string {
 			orphans[index(p)] = true
 		}
 	}
+	c.outOfService(n, true)
 	seen := map[string]bool{}
-	for end := time.Now().Add(45 * time.Second); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
-		alive := n.Environments("JOB_COMPLETION_INDEX")
+	for end := time.Now().Add(45 * time.Second); time.Now().Before(end) && len(seen) < len(orphans); time.Sleep(500 * time.Millisecond) {
+		alive := n.Environments(jobIndex)
 		for _, p := range c.running() {
 			if p.Spec.NodeName != n.Name && orphans[index(p)] && slices.Contains(alive, index(p)) {
 				seen[index(p)] = true
 			}
-		}
-		if len(seen) > 0 && len(seen) == len(orphans) {
-			break
 		}
 	}
 	c.twice += len(seen)
 	if len(seen) > 0 {
 		time.Sleep(10 * time.Second) // both work
 	}
+	c.outOfService(n, false)
 	require.NoError(c, n.Start(c.Context()))
-	require.NoError(c, cluster.AwaitNodes(c.Context(), time.Minute))
+	require.NoError(c, cluster.AwaitNodes(c.Context(), 2*time.Minute))
 	return fmt.Sprintf("killed the kubelet of %s; its containers ran on, of %d indexes beside others of the same index", n.Name, len(seen))
 }
 
-// powerOff ends a node. What an administrator knows to be off is told to be out of service: its pods are replaced.
+// powerOff ends a node, and starts it again later.
 func powerOff(c *chaos) string {
 	n := c.node()
 	require.NoError(c, n.PowerOff())
-	time.Sleep(10 * time.Second)
-	taint := func(taints ...v1.Taint) {
-		for {
-			node, err := cluster.Client.CoreV1().Nodes().Get(c.Context(), n.Name, metav1.GetOptions{})
-			require.NoError(c, err)
-			node.Spec.Taints = append(slices.DeleteFunc(node.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeOutOfService }), taints...)
-			if _, err := cluster.Client.CoreV1().Nodes().Update(c.Context(), node, metav1.UpdateOptions{}); err == nil {
-				return
-			}
-		}
-	}
-	taint(v1.Taint{Key: v1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: v1.TaintEffectNoExecute})
-	time.Sleep(time.Duration(c.random.IntN(20)) * time.Second)
-	taint()
+	c.outOfService(n, true)
+	off := time.Duration(10+c.random.IntN(20)) * time.Second
+	time.Sleep(off)
+	c.outOfService(n, false)
 	require.NoError(c, n.Start(c.Context()))
 	require.NoError(c, cluster.AwaitNodes(c.Context(), 2*time.Minute))
-	return "node " + n.Name + " was off"
+	return fmt.Sprintf("node %s was off for %s", n.Name, off)
+}
+
+// outOfService says, as an administrator does, that a node is off, so that its pods are replaced; or that it is not.
+func (c *chaos) outOfService(n *realcluster.Node, is bool) {
+	require.Eventually(c, func() bool {
+		node, err := cluster.Client.CoreV1().Nodes().Get(c.Context(), n.Name, metav1.GetOptions{})
+		require.NoError(c, err)
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeOutOfService })
+		if is {
+			node.Spec.Taints = append(node.Spec.Taints, v1.Taint{Key: v1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: v1.TaintEffectNoExecute})
+		}
+		_, err = cluster.Client.CoreV1().Nodes().Update(c.Context(), node, metav1.UpdateOptions{})
+		return err == nil
+	}, 10*time.Second, 10*time.Millisecond)
 }
 
 func restartStorage(c *chaos) string {
