@@ -80,7 +80,7 @@ live: ## run what reads a live cluster against a real etcd and kube-apiserver, 5
 	$(GO) test -count=1 -tags controlplane -timeout 30m -v -run 'LiveCluster|RoleIsWhatIsUsed|ControlPlane' ./cmd/preemptcheck/app
 
 fleet-test: ## as root: run a real Kubernetes with two nodes and object storage on loopback, preempt there, and break parts of it under a fleet
-	$(GO) test -count=1 -tags realcluster -timeout 3h -v $(if $(RUN),-run '$(RUN)') ./internal/realcluster/realtest -seed $(SEED); \
+	PREEMPTCHECK_SEED=$(SEED) $(GO) test -count=1 -tags realcluster -p 1 -timeout 3h -v $(if $(RUN),-run '$(RUN)') ./internal/realcluster ./internal/realcluster/realtest; \
 	status=$$?; $(GO) run ./internal/realcluster/run -clean && exit $$status
 
 browser: ## test the pages in a real Chromium (Debian's package chromium, or CHROMIUM=path); pictures go to PICTURES=folder

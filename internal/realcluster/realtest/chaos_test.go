@@ -55,14 +55,14 @@ const (
 )
 
 func newChaos(t *testing.T, name string) *chaos {
-	c := &chaos{T: t, name: name, namespace: namespace(t, "fleet-"+name), random: rand.New(rand.NewPCG(*seed, 0))}
+	c := &chaos{T: t, name: name, namespace: namespace(t, "fleet-"+name), random: rand.New(rand.NewPCG(seed, 0))}
 	require.NoError(t, cluster.Storage.MakeBucket("campaign-"+name))
 	c.bucket = cluster.Storage.URL("campaign-" + name)
 	return c
 }
 
 func (c *chaos) campaign() []string {
-	return []string{"--seed", fmt.Sprint(*seed), "--cases", cases}
+	return []string{"--seed", fmt.Sprint(seed), "--cases", cases}
 }
 
 // begin creates what "preemptcheck job" prints, with what this machine takes besides: pods in the network of the host,
@@ -295,7 +295,7 @@ func (c *chaos) compare() {
 func aloneState(t *testing.T) map[string]any {
 	if _, err := os.Stat(filepath.Join(alone, "campaign.state")); err != nil {
 		start := time.Now()
-		status, out, errOut := forgets.run(t, "fuzz", "--quiet", "--seed", fmt.Sprint(*seed), "--cases", cases, "--out", alone)
+		status, out, errOut := forgets.run(t, "fuzz", "--quiet", "--seed", fmt.Sprint(seed), "--cases", cases, "--out", alone)
 		require.Equal(t, 1, status, "%s%s", out, errOut)
 		t.Logf("one machine took %s", time.Since(start).Round(time.Second))
 	}

@@ -7,12 +7,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +23,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/realcluster"
 )
 
-var seed = flag.Uint64("seed", 1, "which clusters, pods and faults are drawn")
+// seed says which pods and faults are drawn: the variable PREEMPTCHECK_SEED, or 1.
+var seed uint64 = 1
 
 // reader has the role that "preemptcheck rbac" prints.
 const reader = "reader"
@@ -43,7 +44,6 @@ var forgotten = []string{"empty-selector", "unlabelled-pod"}
 type release struct{ program, image, tag string }
 
 func TestMain(m *testing.M) {
-	flag.Parse()
 	status, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -54,6 +54,11 @@ func TestMain(m *testing.M) {
 
 // run runs the tests in one cluster, and removes it whatever happens.
 func run(m *testing.M) (status int, err error) {
+	if text := os.Getenv("PREEMPTCHECK_SEED"); text != "" {
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return 0, fmt.Errorf("PREEMPTCHECK_SEED: %w", err)
+		}
+	}
 	if err := realcluster.Check(); err != nil {
 		return 0, err
 	}

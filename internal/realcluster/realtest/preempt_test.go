@@ -188,7 +188,7 @@ func TestPreemptionIsExplainedBefore(t *testing.T) {
 	preempted, decided := 0, map[string]int{}
 	for i := range 5 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(*seed, uint64(i)))
+			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			ns := namespace(t, fmt.Sprintf("preempt-%d", i))
 			least := int64(0)
 			for n, node := range nodes.Items {
