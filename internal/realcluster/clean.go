@@ -180,6 +180,14 @@ func makeCgroups(number int) error {
 		return err
 	}
 	for _, h := range all {
+		// The second version gives a cgroup the controllers only that the one above it passes on.
+		if controllers, err := os.ReadFile(filepath.Join(h, "cgroup.controllers")); err == nil {
+			for _, name := range strings.Fields(string(controllers)) {
+				if err := os.WriteFile(filepath.Join(h, "cgroup.subtree_control"), []byte("+"+name), 0o644); err != nil {
+					return err
+				}
+			}
+		}
 		dir := filepath.Join(h, cgroupName(number))
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return err
