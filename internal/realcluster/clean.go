@@ -36,7 +36,7 @@ func clean() error {
 	for number := 1; number <= 9; number++ {
 		all = append(all, endNode(number), removeCgroups(number))
 	}
-	all = append(all, endProcesses(Root, "server", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "storage"), unmount(Root), restoreSysctls())
+	all = append(all, endProcesses(Root, "server", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "storage"), unmount(Root))
 	// The kubelet links each log, wherever it is.
 	const logs = "/var/log/containers"
 	links, _ := os.ReadDir(logs)
@@ -45,7 +45,7 @@ func clean() error {
 			all = append(all, os.Remove(filepath.Join(logs, link.Name())))
 		}
 	}
-	return errors.Join(append(all, os.RemoveAll(Root))...)
+	return errors.Join(append(all, restore(), os.RemoveAll(Root))...)
 }
 
 // endNode ends all processes of a node, and unmounts what they had mounted.
@@ -87,24 +87,9 @@ func endContainers(number int) error {
 // are gone.
 func endProcesses(dir string, programs ...string) error {
 	for try := 0; ; try++ {
-		var pids []int
-		all, err := os.ReadDir("/proc")
+		pids, err := running(dir, programs...)
 		if err != nil {
 			return err
-		}
-		for _, entry := range all {
-			pid, err := strconv.Atoi(entry.Name())
-			if err != nil || pid == os.Getpid() {
-				continue
-			}
-			line, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline")) // it may be gone by now
-			args := strings.Split(string(line), "\x00")
-			if slices.Contains(programs, filepath.Base(args[0])) && slices.ContainsFunc(args[1:], func(arg string) bool {
-				_, value, found := strings.Cut(arg, "=")
-				return below(arg, dir) || found && below(value, dir)
-			}) {
-				pids = append(pids, pid)
-			}
 		}
 		if len(pids) == 0 {
 			return nil
@@ -117,6 +102,29 @@ func endProcesses(dir string, programs ...string) error {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// running are the processes of the programs that were told of a file below dir; of any, if dir is "".
+func running(dir string, programs ...string) (pids []int, err error) {
+	all, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range all {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline")) // it may be gone by now
+		args := strings.Split(string(line), "\x00")
+		if slices.Contains(programs, filepath.Base(args[0])) && (dir == "" || slices.ContainsFunc(args[1:], func(arg string) bool {
+			_, value, found := strings.Cut(arg, "=")
+			return below(arg, dir) || found && below(value, dir)
+		})) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
 }
 
 func below(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
@@ -252,45 +260,65 @@ func processesOf(number int) (pids []int) {
 	return pids
 }
 
+// before is what of this machine a cluster changes outside of Root, as it was.
+type before struct {
+	// Sysctls are values by their names.
+	Sysctls map[string]string
+	// Absent are the directories that were not there.
+	Absent []string
+}
+
+const beforeFile = Root + "/before.json"
+
 // sysctls are what a kubelet sets in the kernel.
 var sysctls = []string{"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes"}
 
-const sysctlsFile = Root + "/sysctls.json"
+// made are directories that kubelets and containerd make, wherever they are told to keep their files.
+var made = []string{"/var/lib/kubelet", "/var/log/containers", "/run/containerd/s", "/run/containerd"}
 
-// saveSysctls notes what is set before kubelets run.
-func saveSysctls() error {
-	values := map[string]string{}
+// note writes down how this machine is before kubelets run.
+func note() error {
+	b := before{Sysctls: map[string]string{}}
 	for _, name := range sysctls {
 		if value, err := os.ReadFile(filepath.Join("/proc/sys", name)); err == nil {
-			values[name] = string(value)
+			b.Sysctls[name] = string(value)
 		}
 	}
-	data, err := json.Marshal(values)
+	for _, dir := range made {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			b.Absent = append(b.Absent, dir)
+		}
+	}
+	data, err := json.Marshal(b)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(sysctlsFile, data, 0o600)
+	return os.WriteFile(beforeFile, data, 0o600)
 }
 
-// restoreSysctls sets what was set before, if kubelets have run.
-func restoreSysctls() error {
-	data, err := os.ReadFile(sysctlsFile)
+// restore makes this machine what it was, if kubelets may have run.
+func restore() error {
+	data, err := os.ReadFile(beforeFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	var values map[string]string
-	if err := json.Unmarshal(data, &values); err != nil {
-		return fmt.Errorf("%s: %w", sysctlsFile, err)
+	var b before
+	if err := json.Unmarshal(data, &b); err != nil {
+		return fmt.Errorf("%s: %w", beforeFile, err)
 	}
 	var all []error
-	for name, value := range values {
+	for name, value := range b.Sysctls {
 		file := filepath.Join("/proc/sys", name)
-		if now, err := os.ReadFile(file); err == nil && string(now) == value {
-			continue
+		if now, err := os.ReadFile(file); err == nil && string(now) != value {
+			all = append(all, os.WriteFile(file, []byte(value), 0o644))
 		}
-		all = append(all, os.WriteFile(file, []byte(value), 0o644))
+	}
+	for _, dir := range b.Absent {
+		// The sockets of kubelets for plugins of devices.
+		_ = os.RemoveAll(filepath.Join(dir, "device-plugins"))
+		_ = os.Remove(dir) // what others have put there since stays
 	}
 	return errors.Join(all...)
 }

@@ -45,7 +45,7 @@ func leftovers(t *testing.T) (l left) {
 			l.cgroups++
 		}
 	}
-	for _, pattern := range []string{Root, "/run/containerd/s/*", "/var/log/containers/*"} {
+	for _, pattern := range append(made, Root, "/run/containerd/s/*", "/var/log/containers/*", "/var/lib/kubelet/*") {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		l.files += len(files)

@@ -91,17 +91,20 @@ func Start(ctx context.Context, programs Programs, o Options) (c *Cluster, err e
 	if err := clean(); err != nil {
 		return nil, err
 	}
+	if others, err := running("", "kubelet"); err != nil || len(others) > 0 {
+		return nil, errors.Join(err, fmt.Errorf("this machine is a node of a cluster: the processes %v are kubelets, which share sockets and settings of the kernel with others", others))
+	}
 	if err := os.MkdirAll(Root, 0o700); err != nil {
 		return nil, err
 	}
-	if err := saveSysctls(); err != nil {
+	if err := note(); err != nil {
 		return nil, err
 	}
 	return c, c.start(ctx)
 }
 
 func lockRoot() (*flock.Flock, error) {
-	lock := flock.New(Root + ".lock")
+	lock := flock.New("/run/preemptcheck-cluster.lock")
 	if ok, err := lock.TryLock(); err != nil {
 		return nil, err
 	} else if !ok {
@@ -182,6 +185,16 @@ func (c *Cluster) control() error {
 			return err
 		}
 		c.others = append(c.others, p)
+	}
+	return nil
+}
+
+// LoadImage gives each node one more image, as Options.Images does.
+func (c *Cluster) LoadImage(ctx context.Context, archive string) error {
+	for _, n := range c.Nodes {
+		if err := n.load(ctx, archive); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -110,8 +110,8 @@ func (n *Node) Start(ctx context.Context) (err error) {
 			return fmt.Errorf("importing %s: %w: %s", n.cluster.pause, err, out)
 		}
 		for _, image := range n.cluster.options.Images {
-			if out, err := n.ctr(ctx, "images", "import", "--base-name", BaseName, image); err != nil {
-				return fmt.Errorf("importing %s: %w: %s", image, err, out)
+			if err := n.load(ctx, image); err != nil {
+				return err
 			}
 		}
 		n.imported = true
@@ -121,6 +121,14 @@ func (n *Node) Start(ctx context.Context) (err error) {
 			"--kubeconfig="+n.config, "--hostname-override="+n.Name, "--root-dir="+filepath.Join(n.dir, "root"), "--cert-dir="+filepath.Join(n.dir, "pki"))
 	}
 	return err
+}
+
+// load gives the node an image.
+func (n *Node) load(ctx context.Context, image string) error {
+	if out, err := n.ctr(ctx, "images", "import", "--base-name", BaseName, image); err != nil {
+		return fmt.Errorf("importing %s: %w: %s", image, err, out)
+	}
+	return nil
 }
 
 // KillKubelet ends the kubelet as a crash does. Its containers run on.

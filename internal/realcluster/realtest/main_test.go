@@ -31,10 +31,8 @@ const reader = "reader"
 
 var (
 	cluster *realcluster.Cluster
-	// own is this program. forgets is one whose ledger lacks some known findings, so that it finds something.
-	own, forgets release
-	// alone is the directory of a campaign of forgets on this machine alone.
-	alone string
+	own     release // this program
+	temp    string  // a directory for all tests
 )
 
 // forgotten are the known findings that forgets does not know.
@@ -68,23 +66,14 @@ func run(m *testing.M) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	temp, err := os.MkdirTemp("", "preemptcheck-realtest-")
-	if err != nil {
+	if temp, err = os.MkdirTemp("", "preemptcheck-realtest-"); err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(temp)
-	alone = filepath.Join(temp, "alone")
 	if own, err = build(ctx, temp, "v0.0.0-own", ""); err != nil {
 		return 0, err
 	}
-	overlay, err := forget(temp)
-	if err != nil {
-		return 0, err
-	}
-	if forgets, err = build(ctx, temp, "v0.0.0-forgets", overlay); err != nil {
-		return 0, err
-	}
-	cluster, err = realcluster.Start(ctx, programs, realcluster.Options{Nodes: 2, Images: []string{own.image, forgets.image}, Users: []controlplane.User{{Name: reader}}, Log: os.Stderr})
+	cluster, err = realcluster.Start(ctx, programs, realcluster.Options{Nodes: 2, Images: []string{own.image}, Users: []controlplane.User{{Name: reader}}, Log: os.Stderr})
 	if err != nil {
 		return 0, err
 	}
