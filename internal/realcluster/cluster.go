@@ -175,7 +175,9 @@ func (c *Cluster) control() error {
 		}
 		args := []string{"--kubeconfig=" + config, "--authentication-kubeconfig=" + config, "--authorization-kubeconfig=" + config,
 			"--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port=" + ports[0], "--cert-dir=" + filepath.Join(Root, name)}
-		if name == "kube-controller-manager" {
+		if name == "kube-scheduler" {
+			args = append(args, "-v=5") // it names victims, and why pods stay
+		} else {
 			// A node that does not answer is noticed within seconds, not within the usual 50.
 			args = append(args, "--use-service-account-credentials=true", "--service-account-private-key-file="+c.SigningKey(), "--root-ca-file="+c.Certificate(),
 				"--node-monitor-grace-period=8s", "--node-monitor-period=1s")

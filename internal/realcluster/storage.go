@@ -159,6 +159,11 @@ func (s *Storage) MakeBucket(name string) error {
 	return os.Mkdir(filepath.Join(storageDir, name), 0o700)
 }
 
+// Files is the directory with the objects of a bucket whose names begin with the prefix and a slash.
+func (s *Storage) Files(bucket, prefix string) string {
+	return filepath.Join(storageDir, bucket, prefix)
+}
+
 // URL is the address of a bucket, as gocloud.dev's s3blob takes it.
 func (s *Storage) URL(bucket string) string {
 	return "s3://" + bucket + "?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(s.Endpoint)

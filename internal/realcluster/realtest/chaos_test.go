@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -58,7 +57,6 @@ func TestFleet(t *testing.T) {
 type chaos struct {
 	*testing.T
 	name, namespace, bucket string
-	job                     string
 	random                  *rand.Rand
 	twice                   int // indexes of which two workers were seen at once
 }
@@ -80,15 +78,16 @@ func (c *chaos) campaign() []string {
 	return []string{"--seed", fmt.Sprint(seed), "--cases", cases}
 }
 
-// begin creates what "preemptcheck job" prints, with what this machine takes besides: pods in the network of the host,
-// images that are there already, and as much CPU as there is.
+// begin creates what "preemptcheck job" prints, with pods in the network of the host.
 func (c *chaos) begin() {
 	credentials := &v1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "storage"}, StringData: cluster.Storage.Environment()}
 	_, err := cluster.Client.CoreV1().Secrets(c.namespace).Create(c.Context(), credentials, metav1.CreateOptions{})
 	require.NoError(c, err)
-	status, manifests, errOut := forgets.run(c.T, append([]string{"job", "--image", forgets.tag, "--shards", shards, "--parallelism", parallelism, "--out", c.bucket}, c.campaign()...)...)
+	status, manifests, errOut := forgets.run(c.T, append([]string{"job", "--name", c.name, "--namespace", c.namespace, "--image", forgets.tag, "--image-pull-policy", "Never",
+		"--secret", "storage", "--cpu", "200m", "--shards", shards, "--parallelism", parallelism, "--out", c.bucket}, c.campaign()...)...)
 	require.Zero(c, status, errOut)
 	var objects []runtime.Object
+	jobs := 0
 	for documents := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(manifests))); ; {
 		document, err := documents.Read()
 		if err == io.EOF {
@@ -97,25 +96,14 @@ func (c *chaos) begin() {
 		require.NoError(c, err)
 		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(document, nil, nil)
 		require.NoError(c, err, string(document))
-		if namespaced, ok := o.(metav1.Object); ok && o.GetObjectKind().GroupVersionKind().Kind != "PriorityClass" {
-			namespaced.SetNamespace(c.namespace)
-		}
 		if job, ok := o.(*batchv1.Job); ok {
-			c.job = job.Name
-			c.adapt(&job.Spec.Template.Spec)
+			job.Spec.Template.Spec.HostNetwork = true // there is no other
+			jobs++
 		}
 		objects = append(objects, o)
 	}
-	require.NotEmpty(c, c.job, "a Job")
+	require.Equal(c, 2, jobs, "the campaign, and what merges it")
 	require.NoError(c, cluster.Load(c.Context(), objects))
-}
-
-func (c *chaos) adapt(spec *v1.PodSpec) {
-	spec.HostNetwork = true
-	main := &spec.Containers[0]
-	main.ImagePullPolicy = v1.PullNever
-	main.EnvFrom = append(main.EnvFrom, v1.EnvFromSource{SecretRef: &v1.SecretEnvSource{LocalObjectReference: v1.LocalObjectReference{Name: "storage"}}})
-	main.Resources.Requests = v1.ResourceList{v1.ResourceCPU: resource.MustParse("100m"), v1.ResourceMemory: resource.MustParse("256Mi")}
 }
 
 // jobIndex is the variable in which the pods of an Indexed Job find their index.
@@ -144,7 +132,7 @@ func faultsOf(name string) []fault {
 func (c *chaos) breakUntilDone(faults []fault) {
 	broken, start := 0, time.Now()
 	for time.Since(start) < 30*time.Minute {
-		job, err := cluster.Client.BatchV1().Jobs(c.namespace).Get(c.Context(), c.job, metav1.GetOptions{})
+		job, err := cluster.Client.BatchV1().Jobs(c.namespace).Get(c.Context(), c.name, metav1.GetOptions{})
 		require.NoError(c, err)
 		for _, condition := range job.Status.Conditions {
 			if condition.Status != v1.ConditionTrue {
@@ -298,8 +286,14 @@ func (c *chaos) compare(want map[string]any) {
 	dir := filepath.Join(c.TempDir(), "merged")
 	status, out, errOut := forgets.run(c.T, "merge", c.bucket, "--out", dir, "--quiet")
 	require.Equal(c, 1, status, "%s%s", out, errOut) // something was found
-	merged := readState(c.T, dir)
-	require.Equal(c, want, merged)
+	require.Equal(c, want, readState(c.T, dir))
+	// The Job that merges does the same.
+	require.Eventually(c, func() bool {
+		job, err := cluster.Client.BatchV1().Jobs(c.namespace).Get(c.Context(), c.name+"-merge", metav1.GetOptions{})
+		require.NoError(c, err)
+		return job.Status.Succeeded > 0
+	}, 10*time.Minute, time.Second)
+	require.Equal(c, want, readState(c.T, cluster.Storage.Files("campaign-"+c.name, "merged")))
 	status, out, errOut = forgets.run(c.T, "report", c.bucket)
 	require.NotEqual(c, 2, status, "%s%s", out, errOut)
 }

