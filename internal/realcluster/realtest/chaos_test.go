@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/preemptcheck/preemptcheck/internal/realcluster"
+	"github.com/preemptcheck/preemptcheck/internal/testsize"
 )
 
 // forgets is a program whose ledger lacks some known findings, so that it finds something.
@@ -62,10 +63,9 @@ type chaos struct {
 }
 
 // cases is how many clusters are checked, enough for some minutes; shards and parallelism are those of the Job.
-const (
-	cases               = "32768"
-	shards, parallelism = "16", "4"
-)
+var cases = fmt.Sprint(testsize.Times(32768))
+
+const shards, parallelism = "16", "4"
 
 func newChaos(t *testing.T, name string) *chaos {
 	c := &chaos{T: t, name: name, namespace: namespace(t, "fleet-"+name), random: rand.New(rand.NewPCG(seed, 0))}
