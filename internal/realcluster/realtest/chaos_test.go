@@ -40,7 +40,7 @@ func TestFleet(t *testing.T) {
 	forgets, err = build(t.Context(), temp, "v0.0.0-forgets", overlay)
 	require.NoError(t, err)
 	require.NoError(t, cluster.LoadImage(t.Context(), forgets.image))
-	status, out, errOut := forgets.run(t, "fuzz", "--quiet", "--seed", fmt.Sprint(seed), "--cases", cases, "--out", alone())
+	status, out, errOut := forgets.run(t, "fuzz", "--quiet", "--seed", fmt.Sprint(seed), "--cases", cases(), "--out", alone())
 	require.Equal(t, 1, status, "%s%s", out, errOut)
 	want := readState(t, alone())
 	require.NotEmpty(t, want["findings"])
@@ -63,7 +63,7 @@ type chaos struct {
 }
 
 // cases is how many clusters are checked, enough for some minutes; shards and parallelism are those of the Job.
-var cases = fmt.Sprint(testsize.Times(32768))
+func cases() string { return fmt.Sprint(testsize.Times(32768)) }
 
 const shards, parallelism = "16", "4"
 
@@ -75,7 +75,7 @@ func newChaos(t *testing.T, name string) *chaos {
 }
 
 func (c *chaos) campaign() []string {
-	return []string{"--seed", fmt.Sprint(seed), "--cases", cases}
+	return []string{"--seed", fmt.Sprint(seed), "--cases", cases()}
 }
 
 // begin creates what "preemptcheck job" prints, with pods in the network of the host.
