@@ -172,6 +172,16 @@ func (n *Node) Environments(variable string) (values []string) {
 	return values
 }
 
+// PodLogs are what containers of the node have printed whose pods are in the namespace and not removed yet, the last 2,000 bytes of each.
+func (n *Node) PodLogs(namespace string) (all string) {
+	files, _ := filepath.Glob(filepath.Join(n.dir, "podlogs", namespace+"_*", "*", "*.log"))
+	for _, file := range files {
+		log, _ := os.ReadFile(file) // it may be gone by now
+		all += fmt.Sprintf("%s: %s:\n%s\n", n.Name, strings.TrimPrefix(file, filepath.Join(n.dir, "podlogs")), log[max(0, len(log)-2000):])
+	}
+	return all
+}
+
 // ctr runs containerd's own client.
 func (n *Node) ctr(ctx context.Context, args ...string) ([]byte, error) {
 	return exec.CommandContext(ctx, "ctr", append([]string{"--address", filepath.Join(n.dir, "c.sock"), "--namespace", "k8s.io"}, args...)...).CombinedOutput()

@@ -69,6 +69,13 @@ const shards, parallelism = "16", "4"
 
 func newChaos(t *testing.T, name string) *chaos {
 	c := &chaos{T: t, name: name, namespace: namespace(t, "fleet-"+name), random: rand.New(rand.NewPCG(seed, 0))}
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, n := range cluster.Nodes {
+				t.Log(n.PodLogs(c.namespace))
+			}
+		}
+	})
 	require.NoError(t, cluster.Storage.MakeBucket("campaign-"+name))
 	c.bucket = cluster.Storage.URL("campaign-" + name)
 	return c
