@@ -44,8 +44,11 @@ type Trouble struct {
 	RefuseEvery, ResetEvery, LoseAnswerEvery int64
 }
 
-// storageDir holds a directory for each bucket.
-const storageDir = Root + "/buckets"
+// storageDir holds the directory of the bucket. It is there before the server starts: that notices changes by others after minutes only.
+const (
+	storageDir = Root + "/buckets"
+	bucket     = "campaigns"
+)
 
 func startStorage(ctx context.Context, binary string) (*Storage, error) {
 	s := &Storage{Key: rand.Text(), Secret: rand.Text(), binary: binary}
@@ -54,7 +57,7 @@ func startStorage(ctx context.Context, binary string) (*Storage, error) {
 		return nil, err
 	}
 	s.address = "127.0.0.1:" + ports[0]
-	if err := os.MkdirAll(storageDir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(storageDir, bucket), 0o700); err != nil {
 		return nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -154,20 +157,13 @@ func (s *Storage) Continue() { s.server.Signal(syscall.SIGCONT) }
 // Disturb disturbs requests from now on; nil is no trouble.
 func (s *Storage) Disturb(t *Trouble) { s.trouble.Store(t) }
 
-// MakeBucket makes a bucket.
-func (s *Storage) MakeBucket(name string) error {
-	return os.Mkdir(filepath.Join(storageDir, name), 0o700)
+// URL is the address of what is kept under a name, as "preemptcheck fuzz --out" takes it.
+func (s *Storage) URL(name string) string {
+	return "s3://" + bucket + "/" + name + "?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(s.Endpoint)
 }
 
-// Files is the directory with the objects of a bucket whose names begin with the prefix and a slash.
-func (s *Storage) Files(bucket, prefix string) string {
-	return filepath.Join(storageDir, bucket, prefix)
-}
-
-// URL is the address of a bucket, as gocloud.dev's s3blob takes it.
-func (s *Storage) URL(bucket string) string {
-	return "s3://" + bucket + "?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(s.Endpoint)
-}
+// Files is the directory of what is kept under a name.
+func (s *Storage) Files(name string) string { return filepath.Join(storageDir, bucket, name) }
 
 // Environment are the variables of the credentials.
 func (s *Storage) Environment() map[string]string {

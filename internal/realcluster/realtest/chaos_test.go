@@ -76,8 +76,7 @@ func newChaos(t *testing.T, name string) *chaos {
 			}
 		}
 	})
-	require.NoError(t, cluster.Storage.MakeBucket("campaign-"+name))
-	c.bucket = cluster.Storage.URL("campaign-" + name)
+	c.bucket = cluster.Storage.URL(name)
 	return c
 }
 
@@ -300,7 +299,7 @@ func (c *chaos) compare(want map[string]any) {
 		require.NoError(c, err)
 		return job.Status.Succeeded > 0
 	}, 10*time.Minute, time.Second)
-	require.Equal(c, want, readState(c.T, cluster.Storage.Files("campaign-"+c.name, "merged")))
+	require.Equal(c, want, readState(c.T, cluster.Storage.Files(c.name+"/merged")))
 	status, out, errOut = forgets.run(c.T, "report", c.bucket)
 	require.NotEqual(c, 2, status, "%s%s", out, errOut)
 }

@@ -45,10 +45,7 @@ func run(ctx context.Context, nodes int, clean bool, images []string) error {
 	}
 	file, err := c.Kubeconfig(controlplane.Admin)
 	if err == nil {
-		err = c.Storage.MakeBucket("campaigns")
-	}
-	if err == nil {
-		fmt.Printf("export KUBECONFIG=%s AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s\n# bucket: %s\n", file, c.Storage.Key, c.Storage.Secret, c.Storage.URL("campaigns"))
+		fmt.Printf("export KUBECONFIG=%s AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s\n# storage: %s\n", file, c.Storage.Key, c.Storage.Secret, c.Storage.URL("campaign"))
 		<-ctx.Done()
 	}
 	if stopped := c.Stop(); err == nil {
