@@ -290,7 +290,7 @@ func (c *chaos) compare(want map[string]any) {
 		require.Positive(c, c.twice, "two workers of one index at once")
 	}
 	dir := filepath.Join(c.TempDir(), "merged")
-	status, out, errOut := forgets.run(c.T, "merge", c.bucket, "--out", dir, "--quiet")
+	status, out, errOut := forgets.run(c.T, "merge", c.bucket, "--out", dir, "--wait", shards, "--quiet")
 	require.Equal(c, 1, status, "%s%s", out, errOut) // something was found
 	require.Equal(c, want, readState(c.T, dir))
 	// The Job that merges does the same.
