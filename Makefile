@@ -4,7 +4,7 @@ FOR  ?= 1m
 CASES ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders same-traces releases release-differences upstream-tests upstream-mends mutations lint dist live browser golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders same-traces releases release-differences upstream-tests upstream-mends mutations lint dist live fleet-test browser golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ dist: ## build what is released into dist/, for all platforms: make dist VERSION
 
 live: ## run what reads a live cluster against a real etcd and kube-apiserver, 5,000 nodes and 50,000 pods included; builds both
 	$(GO) test -count=1 -tags controlplane -timeout 30m -v -run 'LiveCluster|RoleIsWhatIsUsed|ControlPlane' ./cmd/preemptcheck/app
+
+fleet-test: ## as root: run a real Kubernetes with two nodes and object storage on loopback, preempt there, and break parts of it under a fleet
+	PREEMPTCHECK_SEED=$(SEED) $(GO) test -count=1 -tags realcluster -p 1 -timeout 3h -v $(if $(RUN),-run '$(RUN)') ./internal/realcluster ./internal/realcluster/realtest; \
+	status=$$?; $(GO) run ./internal/realcluster/run -clean && exit $$status
 
 browser: ## test the pages in a real Chromium (Debian's package chromium, or CHROMIUM=path); pictures go to PICTURES=folder
 	mkdir -p bin/axe

@@ -51,6 +51,9 @@ func (s *Subject) AskedOf(plugin string) bool {
 	return s.ofPlugins == nil || slices.Contains(s.ofPlugins, plugin)
 }
 
+// IsOutside tells whether a plugin is one of the system that is not Kubernetes' own.
+func (s *Subject) IsOutside(plugin string) bool { return slices.Contains(s.ofPlugins, plugin) }
+
 // Tally counts something about a plugin: see Result.Plugins. Nothing is counted while findings are explained.
 func (s *Subject) Tally(plugin, what string, n int) {
 	if s.AssumesAny() || s.asked == nil || n == 0 {

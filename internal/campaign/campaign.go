@@ -39,6 +39,9 @@ type Options struct {
 	Checker *properties.Checker
 	// Life runs the timelines that are minimised; nil if the scheduler can run none.
 	Life reference.LifeSystem
+	// Known, if it is not nil, is what became of the clusters from a number on, if they were checked elsewhere; nil if they were
+	// not.
+	Known func(ctx context.Context, from uint64) (*Answer, error)
 	// Progress is called after each block, with the state as it is then.
 	Progress func(*record.State)
 }
@@ -54,6 +57,7 @@ type campaign struct {
 	saved   time.Time
 	sampled time.Time
 	workers *workers
+	unknown error // of Known
 	// until is when nothing may be minimised any more; zero if there is no end.
 	until time.Time
 }
@@ -145,7 +149,9 @@ func (c *campaign) run() error {
 	c.workers = startWorkers(ctx, now, c.Workers, &c.Options, c.jobs(ctx, inOrder))
 	err := c.countAll(inOrder)
 	stop()
-	return cmp.Or(err, c.workers.Wait())
+	for range inOrder { // until nobody makes blocks any more
+	}
+	return cmp.Or(err, c.workers.Wait(), c.unknown)
 }
 
 // countAll counts blocks until a limit is reached, the context is done, or one has
@@ -178,19 +184,31 @@ func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
 		defer close(inOrder)
 		defer close(todo)
 		for c.Cases == 0 || next < c.Cases {
-			to := next - next%record.BlockSize + record.BlockSize
-			if c.Cases > 0 {
-				to = min(to, c.Cases)
+			j := block(config, next, c.Cases)
+			known := false
+			if c.Known != nil {
+				a, err := c.Known(ctx, next)
+				if err != nil {
+					if ctx.Err() == nil {
+						c.unknown = err
+					}
+					return
+				}
+				if known = a != nil; known {
+					j.Count, j.answers = a.Done, make(chan *answer, 1)
+					j.answers <- a
+					close(j.answers)
+				}
 			}
-			j := &job{from: next, answers: make(chan *answer, to-next)}
-			j.request = request{
-				Seed: config.Seed, First: config.Shard.Number(next), Count: int(to - next), Timelines: config.Timelines, FeatureGates: config.FeatureGates, Configuration: config.Configuration,
-				Canary: next%record.BlockSize == 0 && next/record.BlockSize%record.CanaryEvery == 0,
-			}
+			to := next + uint64(j.Count)
 			select {
 			case inOrder <- j:
 			case <-ctx.Done():
 				return
+			}
+			if known {
+				next = to
+				continue
 			}
 			select {
 			case todo <- j:
@@ -204,26 +222,38 @@ func (c *campaign) jobs(ctx context.Context, inOrder chan<- *job) <-chan *job {
 	return todo
 }
 
+// block is the block from a number of the shard on, which ends before end if that is not 0.
+func block(config record.Config, next, end uint64) *job {
+	to := next - next%record.BlockSize + record.BlockSize
+	if end > 0 {
+		to = min(to, end)
+	}
+	return &job{from: next, answers: make(chan *answer, to-next), request: request{
+		Seed: config.Seed, First: config.Shard.Number(next), Count: int(to - next), Timelines: config.Timelines, FeatureGates: config.FeatureGates, Configuration: config.Configuration,
+		Canary: next%record.BlockSize == 0 && next/record.BlockSize%record.CanaryEvery == 0,
+	}}
+}
+
 // count adds what became of a block to the state. Only after that may it be
 // kept: an interrupted block is checked again.
 func (c *campaign) count(j *job, a *answer) error {
-	if len(a.Suspects) > 0 || a.Lie != nil {
+	if len(a.Suspects) > 0 || len(a.Lies) > 0 {
 		// Should minimising be interrupted, the block is begun again from here.
 		if err := c.keep(); err != nil {
 			return err
 		}
 	}
 	for i := range a.Suspects {
-		a.Suspects[i].nth = c.Stats.Clusters + int(a.Suspects[i].Number-j.First-(c.Next-j.from)) + 1
+		a.Suspects[i].nth = int(j.from+a.Suspects[i].Number-j.First) + 1
 		if err := c.deduplicate(&c.Causes, c.Checker, &a.Suspects[i]); err != nil {
 			return err
 		}
 	}
-	if a.Lie != nil {
+	for i := range a.Lies {
 		c.Canary.Lies++
-		if a.Lie.Fingerprint.Property != "" {
+		if a.Lies[i].Fingerprint.Property != "" {
 			c.Canary.Caught++
-			if err := c.deduplicate(&c.Canary.Causes, lying(c.Checker), a.Lie); err != nil {
+			if err := c.deduplicate(&c.Canary.Causes, lying(c.Checker), &a.Lies[i]); err != nil {
 				return err
 			}
 		}

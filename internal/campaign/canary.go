@@ -75,16 +75,16 @@ func otherPriorities(c *model.Cluster) bool {
 }
 
 // checkLie checks a cluster with a scheduler that lies.
-func checkLie(ctx context.Context, checker *properties.Checker, c *model.Cluster, n uint64) (*suspect, error) {
+func checkLie(ctx context.Context, checker *properties.Checker, c *model.Cluster, n uint64) (suspect, error) {
 	r, err := lying(checker).Check(ctx, c)
 	if err != nil {
-		return nil, err
+		return suspect{}, err
 	}
 	s := suspect{Number: n, Kind: "not noticed"}
 	if all := r.Unexplained(); len(all) > 0 {
 		s = newSuspect(n, r, &all[0])
 	}
-	return &s, nil
+	return s, nil
 }
 
 // lieInTimeline is a trace as seen by somebody who lies: of a pod that is there when all is at

@@ -51,9 +51,9 @@ type answer struct {
 	// behind slows the worker down, which is Lost.
 	Done int  `json:"done"`
 	Lost bool `json:"lost,omitempty"`
-	// Lie is the lie of the canary, if one was asked for and a cluster of the
-	// request was fit for it.
-	Lie *suspect `json:"lie,omitempty"`
+	// Lies is the lie of the canary, if one was asked for and a cluster of the
+	// request was fit for it. Of several requests, they are all lies.
+	Lies []suspect `json:"sung,omitempty"`
 	// Lives are the lies of the canary about timelines.
 	Lives record.Lies `json:"lives,omitzero"`
 	// CPUSeconds is what the worker has used so far.
@@ -139,10 +139,12 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 		if all := r.Unexplained(); len(all) > 0 {
 			a.Suspects = append(a.Suspects, newSuspect(n, r, &all[0]))
 		}
-		if req.Canary && a.Lie == nil && fitForCanary(checker.Outside, r) {
-			if a.Lie, err = checkLie(ctx, checker, cluster, n); err != nil {
+		if req.Canary && len(a.Lies) == 0 && fitForCanary(checker.Outside, r) {
+			lie, err := checkLie(ctx, checker, cluster, n)
+			if err != nil {
 				return nil, err
 			}
+			a.Lies = append(a.Lies, lie)
 		}
 		if err := a.live(ctx, life, req.FeatureGates.OfTimelines(checker.Release), req, n); err != nil {
 			return nil, err

@@ -91,7 +91,7 @@ func (w *workers) do(ctx context.Context, peer *Peer, r request, answered func(*
 			w.release(peer)
 			peer = nil
 		}
-		r.First, r.Count, r.Canary = r.First+uint64(a.Done), r.Count-a.Done, r.Canary && a.Lie == nil
+		r.First, r.Count, r.Canary = r.First+uint64(a.Done), r.Count-a.Done, r.Canary && len(a.Lies) == 0
 		answered(a)
 	}
 	return peer, nil

@@ -212,7 +212,7 @@ func TestCanaryNotNoticed(t *testing.T) {
 	o.Cases = 1
 	o.Launch = acting(func(r request) *answer {
 		require.True(t, r.Canary)
-		return &answer{Lie: &suspect{Kind: "not noticed"}}
+		return &answer{Lies: []suspect{{Kind: "not noticed"}}}
 	})
 	s := run(t, record.Config{Seed: 1}, o)
 	require.Equal(t, record.Canary{Lies: 1}, s.Canary)

@@ -52,6 +52,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("dist", flag.ContinueOnError)
 	out := flags.String("out", "dist", "the directory to write to")
 	version := flags.String("version", "", "the version, as v1.2.3; by default v0.0.0- and the commit")
+	overlay := flags.String("overlay", "", "replace files of the source by others, as \"go build -overlay\" does: for tests")
 	only := flags.String("platforms", "", "build only these, as linux/amd64,darwin/arm64")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -83,25 +84,25 @@ func run(ctx context.Context, args []string) error {
 		start := time.Now()
 		fmt.Fprintf(os.Stderr, "%d of %d: %s\n", i+1, len(platforms), p)
 		b := binary{p, filepath.Join(temp, p.OS+"-"+p.Arch)}
-		if err := build(ctx, b, *version); err != nil {
+		if err := build(ctx, b, *version, *overlay); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
 		fmt.Fprintf(os.Stderr, "  built in %s\n", time.Since(start).Round(time.Second))
 		binaries = append(binaries, b)
 	}
 	r := &release{version: *version, when: when, out: *out, log: os.Stderr}
-	if r.pages, err = pages(ctx, binaries, temp, *version, when); err != nil {
+	if r.pages, err = pages(ctx, binaries, temp, *version, *overlay, when); err != nil {
 		return fmt.Errorf("manual and completions: %w", err)
 	}
 	return r.write(binaries)
 }
 
 // pages are the man pages, and what shells complete by, as the program itself prints them.
-func pages(ctx context.Context, binaries []binary, temp, version string, when time.Time) (all []entry, err error) {
+func pages(ctx context.Context, binaries []binary, temp, version, overlay string, when time.Time) (all []entry, err error) {
 	own := binary{platform{runtime.GOOS, runtime.GOARCH}, filepath.Join(temp, "own")}
 	if i := slices.IndexFunc(binaries, func(b binary) bool { return b.platform == own.platform }); i >= 0 {
 		own = binaries[i]
-	} else if err := build(ctx, own, version); err != nil {
+	} else if err := build(ctx, own, version, overlay); err != nil {
 		return nil, err
 	}
 	man := filepath.Join(temp, "man")
@@ -171,12 +172,12 @@ func head(ctx context.Context) (commit string, when time.Time, err error) {
 
 // build builds the program without anything that depends on where or when it is built: neither
 // paths, nor the state of the repository, nor a C compiler.
-func build(ctx context.Context, b binary, version string) error {
+func build(ctx context.Context, b binary, version, overlay string) error {
 	path, err := filepath.Abs(b.path)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly",
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-overlay="+overlay,
 		"-ldflags", "-s -w -buildid= -X github.com/preemptcheck/preemptcheck/cmd/preemptcheck/app.ownVersion="+version, "-o", path, "./cmd/preemptcheck")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+b.OS, "GOARCH="+b.Arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=")
 	cmd.Stderr = os.Stderr

@@ -96,7 +96,7 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			report("CSINode "+o.Name, "apiVersion", ">=1.17.0")
 		case *storagev1.CSIDriver:
 			report("CSIDriver "+o.Name, "apiVersion", ">=1.18.0")
-			if o.Spec.PreventPodSchedulingIfMissing != nil {
+			if ptr.Deref(o.Spec.PreventPodSchedulingIfMissing, false) {
 				report("CSIDriver "+o.Name, "spec.preventPodSchedulingIfMissing", ">=1.37.0")
 			}
 		case *storagev1.CSIStorageCapacity:

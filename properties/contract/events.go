@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -69,7 +70,7 @@ func drawEvents(c *model.Cluster) (all []event) {
 func objectOf(obj runtime.Object) *calls.Object {
 	kinds, _, err := scheme.Scheme.ObjectKinds(obj)
 	o, accessErr := meta.Accessor(obj)
-	if err != nil || accessErr != nil || !watched[kinds[0].Kind] {
+	if err != nil || accessErr != nil || !watched[kinds[0].Kind] && !isForeign(obj) {
 		return nil
 	}
 	data, err := json.Marshal(obj)
@@ -78,6 +79,12 @@ func objectOf(obj runtime.Object) *calls.Object {
 	}
 	apiVersion, kind := kinds[0].ToAPIVersionAndKind()
 	return &calls.Object{APIVersion: apiVersion, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), JSON: data}
+}
+
+// isForeign tells whether an object is of a kind that is not Kubernetes' own.
+func isForeign(obj runtime.Object) bool {
+	_, is := obj.(*unstructured.Unstructured)
+	return is
 }
 
 // watched are the kinds whose events may make a pod schedulable (kube-scheduler/framework/types.go:130@v0.37.1, EventResource).
@@ -120,6 +127,10 @@ func updatesOf(obj runtime.Object) (all []update) {
 		all = append(all, update{there: there, back: back, to: to})
 	}
 	switch o := obj.(type) {
+	case *unstructured.Unstructured:
+		for _, a := range amountsOf(o.Object, nil) {
+			add(a.name()+" doubled", a.name()+" halved", with(o, func(u *unstructured.Unstructured) { a.double(u.Object) }))
+		}
 	case *v1.Node:
 		for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
 			all = append(all, update{"a label less", "a label more", with(o, func(n *v1.Node) { delete(n.Labels, key) }), key},

@@ -52,7 +52,7 @@ var fixedFindings = []Entry{
 		Consequence: "A pod stays pending, in an error, although some of the nodes that it asks for would do.",
 		Releases:    ">=1.24.0 <1.27.14 || >=1.28.0 <1.28.10 || >=1.29.0 <1.29.5",
 		Upstream:    "kubernetes#124559",
-		Properties:  []string{"no-internal-error"},
+		Properties:  []string{"no-internal-error", "removing-a-useless-node"},
 	},
 	{
 		ID:          "one-term-conflicts",

@@ -22,6 +22,8 @@ type variation struct {
 	// did not before, but not the other way round. A looser one has to be a
 	// candidate or not as before.
 	better, looser map[string]bool
+	// fuller are nodes that have less room than before.
+	fuller map[string]bool
 	// mayPick says that the node of before may be picked in the original cluster,
 	// and that of after in the changed one, though they do not tie. Both are
 	// given with the pods of the original.
@@ -98,7 +100,9 @@ func (c *comparison) filters() (findings []properties.Finding, done bool) {
 			case failedBefore != failedAfter && (before.ScheduledTo == "") != (to == "") && was != before.ScheduledTo && is != to,
 				failedBefore == failedAfter && a.Plugin == b.Plugin && a.Unresolvable == b.Unresolvable,
 				c.v.better[is] && !failedAfter,
-				c.v.better[is] && failedBefore && a.Plugin == b.Plugin && b.Unresolvable:
+				c.v.better[is] && failedBefore && a.Plugin == b.Plugin && b.Unresolvable,
+				// A plugin from outside comes last: where it rejects, another one may reject before it once the node has less room, or more.
+				(c.v.better[is] || c.v.fuller[is]) && failedBefore && failedAfter && (c.IsOutside(a.Plugin) || c.IsOutside(b.Plugin)):
 				return nil
 			}
 			return changed(model.StageFilter, was, fits(b, failedBefore), fits(a, failedAfter))

@@ -117,7 +117,7 @@ var addingImportantPod = relation{
 		added.Spec.Volumes = nil
 		out := *s.Cluster
 		out.Pods = slices.Insert(slices.Clone(out.Pods), random.IntN(len(out.Pods)+1), added)
-		return &variation{cluster: &out}
+		return &variation{cluster: &out, fuller: map[string]bool{added.Spec.NodeName: true}}
 	},
 }
 
@@ -153,6 +153,9 @@ var removingUselessNode = relation{
 			return nil
 		}
 		removed := useless[random.IntN(len(useless))]
+		if s.Assumes("missing-node-is-error") && namedNodes(s.Cluster.Preemptor)[removed] {
+			return nil
+		}
 		out := *s.Cluster
 		out.Nodes = slices.DeleteFunc(slices.Clone(out.Nodes), func(n *v1.Node) bool { return n.Name == removed })
 		out.Pods = slices.DeleteFunc(slices.Clone(out.Pods), func(p *v1.Pod) bool {
@@ -176,19 +179,26 @@ var duplicatingNode = relation{
 	vary:   duplicateNode,
 }
 
-func duplicateNode(s *properties.Subject, random *rand.Rand) *variation {
-	c := s.Cluster
-	if s.OtherNodesMatter() {
-		return nil
-	}
-	named := map[string]bool{c.Preemptor.Status.NominatedNodeName: true}
-	for _, t := range properties.NodeTerms(c.Preemptor) {
+// namedNodes are those that the node affinity of a pod names.
+func namedNodes(p *v1.Pod) map[string]bool {
+	named := map[string]bool{}
+	for _, t := range properties.NodeTerms(p) {
 		for _, r := range t.MatchFields {
 			for _, name := range r.Values {
 				named[name] = true
 			}
 		}
 	}
+	return named
+}
+
+func duplicateNode(s *properties.Subject, random *rand.Rand) *variation {
+	c := s.Cluster
+	if s.OtherNodesMatter() {
+		return nil
+	}
+	named := namedNodes(c.Preemptor)
+	named[c.Preemptor.Status.NominatedNodeName] = true
 	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(n *v1.Node) bool { return named[n.Name] })
 	if len(nodes) == 0 || usesDevices(c) {
 		return nil

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
@@ -61,15 +64,24 @@ func newScheduler(key settings, of model.Settings, b *bubble.Bubble) (_ *schedul
 	s.informers = linked.NewInformers(factory, &policyv1.PodDisruptionBudget{})
 	s.api.informers = s.informers
 	var kubeConfig *rest.Config
+	var dynamics dynamicinformer.DynamicSharedInformerFactory // of the kinds of foreign objects that plugins wait for
 	if linked.NewForeign != nil {
 		s.foreign = linked.NewForeign()
 		kubeConfig = s.foreign.Config()
+		reader, err := dynamic.NewForConfig(kubeConfig)
+		if err != nil {
+			return nil, err
+		}
+		dynamics = dynamicinformer.NewDynamicSharedInformerFactory(reader, never)
 	}
 	recorder := func(string) events.EventRecorderLogger { return quiet{} }
-	s.sched, err = upstream.New(s.ctx, s.api, factory, nil, recorder, append(linked.Options(cfg), upstream.WithKubeConfig(kubeConfig))...)
+	s.sched, err = upstream.New(s.ctx, s.api, factory, dynamics, recorder, append(linked.Options(cfg), upstream.WithKubeConfig(kubeConfig))...)
 	signal.Reset(syscall.SIGUSR2) // see package inprocess
 	if err != nil {
 		return nil, err
+	}
+	if dynamics != nil {
+		dynamics.Start(s.ctx.Done())
 	}
 	s.snapshot = s.sched.Profiles[cfg.Profiles[0].SchedulerName].SnapshotSharedLister().(*internalcache.Snapshot)
 	if s.sched.APIDispatcher != nil {
@@ -83,6 +95,10 @@ func newScheduler(key settings, of model.Settings, b *bubble.Bubble) (_ *schedul
 	s.plugins = s.list()
 	return s, nil
 }
+
+// never is when informers send all again. It is not 0: then a reflector waits for a channel that is not of the bubble
+// (reflector.go:453@client-go v0.34.7, startResync).
+const never = 10 * 365 * 24 * time.Hour
 
 // alone begins the names of profiles that have one plugin, and what a profile must have.
 const alone = "alone-"

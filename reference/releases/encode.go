@@ -63,6 +63,9 @@ func encode(c *model.Cluster, release string) ([]byte, error) {
 	}
 	data, err := json.Marshal(r)
 	data = bytes.ReplaceAll(data, []byte(emptyNodeStatus), nil)
+	if mustParse(release).Minor < 37 {
+		data = bytes.ReplaceAll(data, []byte(defaultPrevention), nil)
+	}
 	if mustParse(release).Minor < 19 {
 		data = bytes.ReplaceAll(data, []byte(defaultPolicy), nil)
 	}
@@ -72,6 +75,9 @@ func encode(c *model.Cluster, release string) ([]byte, error) {
 // defaultPolicy is in every pod by default since 1.19, and says no more than none. It
 // is never the first field of a spec; within a string, its quotes would be escaped.
 const defaultPolicy = `,"preemptionPolicy":"PreemptLowerPriority"`
+
+// defaultPrevention is in every CSIDriver by default since 1.37, and says no more than none. It is never the first field of a spec.
+const defaultPrevention = `,"preventPodSchedulingIfMissing":false`
 
 // emptyNodeStatus is what takes the most room of a node that says nothing of its
 // system. Within a string, its quotes would be escaped.

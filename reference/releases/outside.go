@@ -110,7 +110,7 @@ var callsEdits = []edit{
 	{36, "reference/contract/scheduler.go", "func(string) events.EventRecorderLogger {", "func(string) events.EventRecorder {"},
 	{37, "reference/contract/session.go", "		info, ok := popped.(*framework.QueuedPodInfo)\n		if !ok {\n			return false, fmt.Errorf(\"the queue gives out a %T\", popped)\n		}\n", "		info := popped\n"},
 	{37, "reference/contract/session.go", "queue.AddUnschedulablePodIfNotPresent(", "queue.AddUnschedulableIfNotPresent("},
-	{37, "reference/contract/session.go", "queue.Add(x.ctx, &pod)", "queue.Add(linked.Discard, &pod)"},
+	{36, "reference/contract/session.go", "queue.Add(x.ctx, &pod)", "queue.Add(linked.Discard, &pod)"},
 	{37, "reference/contract/session.go", "x.sched.SchedulingQueue.Delete(linked.Discard, x.parked)", "x.sched.SchedulingQueue.Delete(x.parked)"},
 	{37, "reference/contract/world.go", "x.sched.SchedulingQueue.Delete(linked.Discard, x.preemptor)", "x.sched.SchedulingQueue.Delete(x.preemptor)"},
 }

@@ -46,7 +46,8 @@ A PATH is a file with a case, a timeline, a cluster dump as
     kubectl get nodes,pods,pdb,priorityclasses -A -o yaml
 
 prints it (each pod that waits for the default scheduler is a case), a directory
-with such files, or - for standard input. A dump may hold more kinds:
+or a bucket (s3://, gs://, azblob://, file://) with such files, or - for standard
+input. A dump may hold more kinds:
 where pods have volumes, add persistentvolumeclaims,persistentvolumes,
 storageclasses,csinodes,csidrivers,csistoragecapacities,volumeattachments; where
 they claim devices, resourceclaims,resourceslices,deviceclasses; where affinity
@@ -101,6 +102,11 @@ and no scheduler can run them; else 0.`,
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		args, done, err := fetched(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer done()
 		scheduler, err := in.Scheduler(cmd, args, scheduler)
 		if err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/source"
+	"github.com/preemptcheck/preemptcheck/internal/store"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -33,6 +34,7 @@ type campaignCommand struct {
 	shard         string
 	configuration source.Configuration
 	reported      reportOptions
+	shared        sharing
 }
 
 // flags adds their flags to one of them, in whose directories name stands before the seed.
@@ -55,15 +57,25 @@ func (c *campaignCommand) flags(cmd *cobra.Command, name string) {
 // begin completes what the flags say, and tells the seed and the directory.
 func (c *campaignCommand) begin(cmd *cobra.Command, name string) (err error) {
 	config := &c.config
+	if !store.IsBucket(c.o.Dir) && c.shard == "" {
+		if c.shard, err = c.shared.shard(); err != nil {
+			return err
+		}
+	}
 	if config.Shard, err = record.ParseShard(c.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}
 	config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
 	config.Configuration, config.ConfigurationFile = string(c.configuration.JSON), c.configuration.File
-	if c.o.Resume {
-		if err := resumed(cmd, c.o.Dir, config); err != nil {
-			return err
+	if c.o.Resume && !store.IsBucket(c.o.Dir) {
+		if c.o.Dir == "" {
+			return errors.New("--resume: which campaign? Give its directory as --out")
 		}
+		s, err := record.Load(c.o.Dir)
+		if err != nil {
+			return fmt.Errorf("--resume: %w", err)
+		}
+		resumed(cmd, &s.Config, config)
 	}
 	if c.o.Dir == "" {
 		c.o.Dir = filepath.Join("findings", fmt.Sprintf("%sseed-%d", name, config.Seed))
@@ -88,20 +100,28 @@ reproduces. Known findings are only counted.
 What is found depends only on --seed and on how many clusters were checked. The
 campaign in --out can be interrupted, or killed, at any time: with --resume it goes
 on where it was. To use several machines, give each a --shard of one seed and
-unite the directories with "preemptcheck merge".
+unite the directories with "preemptcheck merge", or give all the same bucket as
+--out: s3://, gs://, azblob:// or file://. Then each claims blocks of clusters, goes
+on with what lost ones have left, and joins or leaves at any time; "preemptcheck
+report" tells of all of them, "preemptcheck merge" makes one campaign of it, and
+"preemptcheck job" prints the Kubernetes manifests.
 
 Now and then a scheduler that lies is checked as well, in every campaign: should
 that not be found out, the campaign says that it is broken.
 
 Exit status: 1 if something new was found; else 2 if the campaign was too short to
-tell, or is broken; else 0.`,
+tell, or is broken; else 0. With a bucket it is 0 whatever was found, and 75 after
+trouble that another try may not have.`,
 		Example: `  preemptcheck fuzz --for 5m
   preemptcheck fuzz --for 8h --seed 42 --out nightly
   preemptcheck fuzz --for 8h --out nightly --resume
-  preemptcheck fuzz --seed 42 --cases 1000000 --shard 2/4 --out shard-2`,
+  preemptcheck fuzz --seed 42 --cases 1000000 --shard 2/4 --out shard-2
+  preemptcheck fuzz --seed 42 --for 8h --out s3://nights/today`,
 		Args: cobra.NoArgs,
 	}
 	c.flags(cmd, "")
+	c.shared.flags(cmd)
+	cmd.Flag("out").Usage += ", or a bucket to share it by"
 	flags.Relations(cmd, &c.config.Relations)
 	flags.Filters(cmd, &c.config.Filters, 128)
 	flags.Contracts(cmd, &c.config.Contracts, 1024)
@@ -109,6 +129,9 @@ tell, or is broken; else 0.`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := c.begin(cmd, ""); err != nil {
 			return err
+		}
+		if store.IsBucket(c.o.Dir) {
+			return c.join(cmd)
 		}
 		s, err := runCampaign(cmd, c.config, c.o)
 		if err != nil {
@@ -120,48 +143,11 @@ tell, or is broken; else 0.`,
 }
 
 // runCampaign runs a campaign in worker processes, and shows its progress.
-func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (_ *record.State, err error) {
-	if o.Checker, err = newChecker(config.Reference, o.Workers, cheap(config)...); err != nil {
-		return nil, err
-	}
-	if config.Outside = o.Checker.Outside != nil; config.Outside {
-		adorn(config.Reference)
-		if m := o.Checker.Outside.Model; m != nil {
-			config.Modelled = m.Plugin
-		}
-	}
-	// A worker may die of a cluster. Whoever looks at it again, or minimises it, may not.
-	if o.Checker.System, err = isolatedPool(config.Reference, o.Workers); err != nil {
+func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (*record.State, error) {
+	if err := equip(cmd, &config, &o); err != nil {
 		return nil, err
 	}
 	defer o.Checker.System.Close()
-	if config.FeatureGates == "" && !o.Checker.Release.In(release.WithGroups) {
-		config.FeatureGates = record.Ungrouped
-	}
-	o.Checker.Sample = all.Sample(shares(config))
-	if config.Timelines > 0 {
-		if why := cannotLive(config.Reference); why == "" {
-			o.Life = o.Checker.System.(reference.LifeSystem)
-		} else if cmd.Flags().Changed("timelines") || o.Resume {
-			return nil, fmt.Errorf("--timelines: %s", why)
-		} else {
-			fmt.Fprintf(cmd.ErrOrStderr(), "no timelines: %s\n", why)
-			config.Timelines = 0
-		}
-	}
-	executable, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	o.Launch = campaign.Process(func() *exec.Cmd {
-		cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations), "--filters", strconv.Itoa(config.Filters),
-			"--contracts", strconv.Itoa(config.Contracts), "--plugins-alone="+strconv.FormatBool(config.PluginsAlone), "--plugin-names", config.Plugins)
-		// A worker does one thing at a time, and leaves much garbage in little
-		// memory: this nearly doubles the clusters per second. It keeps 30 to 130 MB; the limit
-		// is for what is garbage.
-		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=800", "GOMEMLIMIT=400MiB")
-		return cmd
-	})
 	progress := terminal.NewProgress(cmd.ErrOrStderr())
 	defer progress.Finish()
 	start := time.Now()
@@ -176,6 +162,56 @@ func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (
 		progress.Show(share, s.Summary)
 	}
 	return campaign.Run(cmd.Context(), config, o)
+}
+
+// equip adds to options who checks: the checker is to be closed. It completes the configuration.
+func equip(cmd *cobra.Command, config *record.Config, o *campaign.Options) (err error) {
+	if o.Checker, err = newChecker(config.Reference, o.Workers, cheap(*config)...); err != nil {
+		return err
+	}
+	if config.Outside = o.Checker.Outside != nil; config.Outside {
+		adorn(config.Reference)
+		if m := o.Checker.Outside.Model; m != nil {
+			config.Modelled = m.Plugin
+		}
+	}
+	// A worker may die of a cluster. Whoever looks at it again, or minimises it, may not.
+	if o.Checker.System, err = isolatedPool(config.Reference, o.Workers); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			o.Checker.System.Close()
+		}
+	}()
+	if config.FeatureGates == "" && !o.Checker.Release.In(release.WithGroups) {
+		config.FeatureGates = record.Ungrouped
+	}
+	o.Checker.Sample = all.Sample(shares(*config))
+	if config.Timelines > 0 {
+		if why := cannotLive(config.Reference); why == "" {
+			o.Life = o.Checker.System.(reference.LifeSystem)
+		} else if cmd.Flags().Changed("timelines") || o.Resume {
+			return fmt.Errorf("--timelines: %s", why)
+		} else {
+			fmt.Fprintf(cmd.ErrOrStderr(), "no timelines: %s\n", why)
+			config.Timelines = 0
+		}
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	o.Launch = campaign.Process(func() *exec.Cmd {
+		cmd := exec.Command(executable, "fuzz-worker", "--reference", config.Reference, "--relations", strconv.Itoa(config.Relations), "--filters", strconv.Itoa(config.Filters),
+			"--contracts", strconv.Itoa(config.Contracts), "--plugins-alone="+strconv.FormatBool(config.PluginsAlone), "--plugin-names", config.Plugins)
+		// A worker does one thing at a time, and leaves much garbage in little
+		// memory: this nearly doubles the clusters per second. It keeps 30 to 130 MB; the limit
+		// is for what is garbage.
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=800", "GOMEMLIMIT=400MiB")
+		return cmd
+	})
+	return nil
 }
 
 // shares are those of a campaign.
@@ -211,34 +247,26 @@ func cannotLive(name string) string {
 	}
 }
 
-// resumed takes over what the campaign in dir was begun with.
-func resumed(cmd *cobra.Command, dir string, config *record.Config) error {
-	if dir == "" {
-		return errors.New("--resume: which campaign? Give its directory as --out")
-	}
-	s, err := record.Load(dir)
-	if err != nil {
-		return fmt.Errorf("--resume: %w", err)
-	}
+// resumed takes over what a campaign was begun with.
+func resumed(cmd *cobra.Command, begun, config *record.Config) {
 	for flag, take := range map[string]func(){
-		"seed":      func() { config.Seed = s.Config.Seed },
-		"shard":     func() { config.Shard = s.Config.Shard },
-		"relations": func() { config.Relations = s.Config.Relations },
-		"filters":   func() { config.Filters = s.Config.Filters },
-		"contracts": func() { config.Contracts = s.Config.Contracts },
-		"timelines": func() { config.Timelines = s.Config.Timelines },
+		"seed":      func() { config.Seed = begun.Seed },
+		"shard":     func() { config.Shard = begun.Shard },
+		"relations": func() { config.Relations = begun.Relations },
+		"filters":   func() { config.Filters = begun.Filters },
+		"contracts": func() { config.Contracts = begun.Contracts },
+		"timelines": func() { config.Timelines = begun.Timelines },
 
 		"config": func() {
-			config.Configuration, config.ConfigurationFile = s.Config.Configuration, s.Config.ConfigurationFile
+			config.Configuration, config.ConfigurationFile = begun.Configuration, begun.ConfigurationFile
 		},
 
-		"feature-gates": func() { config.FeatureGates = s.Config.FeatureGates },
+		"feature-gates": func() { config.FeatureGates = begun.FeatureGates },
 	} {
-		if !cmd.Flags().Changed(flag) {
+		if !cmd.Flags().Changed(flag) && !(flag == "shard" && cmd.Flags().Changed("shards")) {
 			take()
 		}
 	}
-	return nil
 }
 
 // newFuzzWorker is what fuzz runs its workers with.

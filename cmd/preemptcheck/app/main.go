@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/job"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/lists"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
@@ -72,7 +73,13 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return int(code)
 	}
 	terminal.PrintErrors(errOut, err)
-	return terminal.CouldNot
+	switch {
+	case os.Getenv(jobIndex) == "":
+		return terminal.CouldNot
+	case ctx.Err() != nil:
+		return tryAgain
+	}
+	return badInput
 }
 
 func newRoot() *cobra.Command {
@@ -109,7 +116,7 @@ was found.`,
 		return other(cmd, args)
 	}
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()), newExposure(),
-		newFuzz(), newPlugins(), newStats(), newReport(), newMerge(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(version()), newFuzzWorker(), newScheduler())
+		newFuzz(), newPlugins(), newStats(), newReport(), newMerge(), job.New(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(version()), newFuzzWorker(), newScheduler())
 	root.InitDefaultCompletionCmd()
 	namedAsCalled(root, called())
 	return root

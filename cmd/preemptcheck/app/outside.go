@@ -97,13 +97,19 @@ func relations() (names []string) {
 	return names
 }
 
-// adorn has generated clusters hold what the plugins of a file look at.
+// adorn has generated clusters hold what the plugins of a file look at, and only what their Kubernetes has.
 func adorn(name string) {
 	f, err := outside.Read(name)
 	if err != nil {
 		return // who makes the checker says so
 	}
+	r, err := outside.Release(f)
+	if err != nil {
+		return
+	}
 	campaign.Adorn = func(c *model.Cluster, seed uint64) {
+		r.Stored(c)
+		c.Settings.NoDefaultConstraints = false // drivers cannot have it
 		if err := f.Adorn(c, seed); err != nil {
 			panic(err) // the objects were read before
 		}

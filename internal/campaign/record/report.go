@@ -425,6 +425,9 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 	from, file := "", "-"
 	if f.File != "" {
 		out.File = filepath.Join(dir, f.File)
+		if strings.Contains(dir, "://") { // a bucket
+			out.File = strings.TrimSuffix(dir, "/") + "/" + f.File
+		}
 		file = shell.Quote(out.File)
 	} else {
 		what := "generate" + s.Config.Drawn(s.Config.FeatureGates)

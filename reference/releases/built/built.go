@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"time"
 )
 
@@ -71,10 +72,14 @@ func Go(ctx context.Context, dir string, env []string, args ...string) ([]byte, 
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, bytes.TrimSpace(append(out.Bytes(), said.Bytes()...)))
+		said := downloading.ReplaceAll(said.Bytes(), nil)
+		return nil, fmt.Errorf("%w\n%s", err, bytes.TrimSpace(append(out.Bytes(), said...)))
 	}
 	return out.Bytes(), nil
 }
+
+// downloading is what the go command says although nothing is wrong.
+var downloading = regexp.MustCompile(`(?m)^go: downloading .*\n?`)
 
 // WriteFile writes a file of a module, and the directories that it is in.
 func WriteFile(dir, name string, content []byte) error {

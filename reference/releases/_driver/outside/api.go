@@ -38,6 +38,9 @@ type event struct {
 	line     []byte
 }
 
+// initialEventsEnd is the annotation of the bookmark that ends what was there from the start; metav1 names it from 1.30 on.
+const initialEventsEnd = "k8s.io/initial-events-end"
+
 // keptEvents is how many are kept for watches that begin in the past.
 const keptEvents = 10_000
 
@@ -335,7 +338,7 @@ func (a *API) watch(r *http.Request, k *Kind) (*http.Response, error) {
 			w.add(line("ADDED", o))
 		}
 		end := map[string]any{"apiVersion": k.APIVersion, "kind": k.Kind, "metadata": map[string]any{"resourceVersion": strconv.Itoa(a.version),
-			"annotations": map[string]any{metav1.InitialEventsAnnotationKey: "true"}}}
+			"annotations": map[string]any{initialEventsEnd: "true"}}}
 		if r.URL.Query().Get("allowWatchBookmarks") == "true" {
 			w.add(line("BOOKMARK", end))
 		}

@@ -1,0 +1,8 @@
+//go:build !k1.29
+
+package quietnodes
+
+import "k8s.io/apimachinery/pkg/runtime"
+
+// New makes the plugin.
+func New(_ runtime.Object, h handle) (anyPlugin, error) { return plugin{h}, nil }
