@@ -83,8 +83,15 @@ func (c *campaignCommand) begin(cmd *cobra.Command, name string) (err error) {
 			c.o.Dir += fmt.Sprintf("-shard-%d-of-%d", config.Shard.Index, config.Shard.Of)
 		}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", config.Seed, c.o.Dir)
+	if !store.IsBucket(c.o.Dir) { // else it may hold a campaign with another seed
+		tellSeed(cmd, config.Seed, c.o.Dir)
+	}
 	return nil
+}
+
+// tellSeed tells which campaign it is, and where.
+func tellSeed(cmd *cobra.Command, seed uint64, where string) {
+	fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", seed, where)
 }
 
 func newFuzz() *cobra.Command {

@@ -103,6 +103,7 @@ func (c *campaignCommand) join(cmd *cobra.Command) error {
 	if err := fleet.Join(cmd.Context(), s, *plan); err != nil {
 		return failed(cmd, err)
 	}
+	tellSeed(cmd, plan.Config.Seed, s.URL)
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	crew := campaign.NewCrew(context.WithoutCancel(ctx), plan.Config, &c.o)

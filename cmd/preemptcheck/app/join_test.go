@@ -69,6 +69,13 @@ func TestFleetFindsWhatOneMachineFinds(t *testing.T) {
 	for _, cmd := range all {
 		require.NoError(t, cmd.Wait(), "a finding is no failure")
 	}
+	status, _, errOut = preemptcheck(t, "", "fuzz", "--out", shared)
+	require.Equal(t, terminal.CouldNot, status)
+	require.Contains(t, errOut, "holds another campaign", "its scheduler is another one")
+	status, out, errOut = preemptcheck(t, "", "fuzz", "--out", shared, "--reference", "careless")
+	require.Equal(t, terminal.Agrees, status, errOut)
+	require.Contains(t, errOut, "seed 2, in ", "it takes over what no flag says otherwise")
+	require.Contains(t, out, "0 clusters in 0 blocks")
 	// The killed one would be silent by and by.
 	lost, err := filepath.Glob(filepath.Join(temp, "shared", "workers", "*"))
 	require.NoError(t, err)
@@ -77,7 +84,7 @@ func TestFleetFindsWhatOneMachineFinds(t *testing.T) {
 	require.NoError(t, os.Chtimes(lost[0], long, long))
 	_, out, _ = preemptcheck(t, "", "report", shared)
 	require.Contains(t, out, "seed 2, 2500 of 2500 clusters")
-	require.Regexp(t, `1 silent, 2 ended; [1-9] blocks? taken over`, out)
+	require.Regexp(t, `1 silent, 3 ended; [1-9] blocks? taken over`, out)
 	require.Contains(t, out, "Not explained by known findings, not minimised yet:")
 
 	repository := filepath.Join(temp, "cases.git")
@@ -87,7 +94,7 @@ func TestFleetFindsWhatOneMachineFinds(t *testing.T) {
 		text, err := exec.Command("git", args...).CombinedOutput()
 		require.NoError(t, err, string(text))
 	}
-	status, out, errOut = preemptcheck(t, "", "merge", shared, "--out", merged, "--wait", "2", "--push", repository, "--push-dir", "cases")
+	status, _, errOut = preemptcheck(t, "", "merge", shared, "--out", merged, "--wait", "2", "--push", repository, "--push-dir", "cases")
 	require.Equal(t, terminal.Found, status, errOut)
 	local := filepath.Join(temp, "merged")
 	require.Empty(t, cmp.Diff(comparable(t, alone), comparable(t, local)))

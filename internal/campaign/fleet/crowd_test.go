@@ -23,7 +23,6 @@ type paper struct {
 	mu       sync.Mutex
 	objects  map[string]time.Time
 	data     map[string][]byte
-	keys     []string // of claims, in order
 	requests map[string]int
 	second   map[int64]int
 	refused  int
