@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
@@ -35,12 +36,13 @@ type Crew struct {
 	workers *workers
 	todo    chan *job
 	leave   context.CancelFunc
+	before  time.Duration // CPU time of this process
 }
 
 // NewCrew starts workers for clusters of a campaign. Of the options, Workers, Launch and Checker count.
 func NewCrew(ctx context.Context, config record.Config, o *Options) *Crew {
 	ctx, leave := context.WithCancel(ctx)
-	c := &Crew{config: config, todo: make(chan *job), leave: leave}
+	c := &Crew{config: config, todo: make(chan *job), leave: leave, before: cpuTime()}
 	c.workers = startWorkers(ctx, ctx, o.Workers, o, c.todo)
 	return c
 }
@@ -52,8 +54,11 @@ func (c *Crew) Close() error {
 	return c.workers.Wait()
 }
 
-// Used is how many workers died, how much CPU time all have used, and the resident bytes of those that live.
-func (c *Crew) Used() (died int, cpuSeconds float64, memory int64) { return c.workers.used() }
+// Used is how many workers died, how much CPU time all have used and this process besides, and the resident bytes of those that live.
+func (c *Crew) Used() (died int, cpuSeconds float64, memory int64) {
+	died, cpuSeconds, memory = c.workers.used()
+	return died, cpuSeconds + (cpuTime() - c.before).Seconds(), memory
+}
 
 // Check checks the clusters of the numbers from first on, up to but without end. It begins and ends with whole blocks of record.BlockSize. After
 // an error the crew is of no use but to be closed.
