@@ -22,6 +22,7 @@ race: ## run the tests of packages with goroutines under the race detector
 	$(GO) test -race -skip '^(TestReadHugeInput|TestReuseNeverLeaks.*)$$' ./reference/... ./corpus
 	$(GO) test -race -run 'Interrupted|ProcessDies|FuzzFindsNothing|CheckCorpus' ./cmd/...
 	$(GO) test -race -run 'Nothing|Worker|Canary' ./internal/campaign
+	$(GO) test -race ./internal/campaign/fleet ./internal/store
 	$(GO) test -race -run 'WorkersWork|SearchLeaves|Interrupted' ./corpus/minimize
 
 bench: ## measure the cost of a case
