@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,31 +20,52 @@ import (
 // stream holds those, and the error joins what is wrong with each bad one. Only of one file is
 // there a Dump.
 func Load(paths ...string) (*Stream, error) {
+	var files []string
+	bad := map[string]error{}
+	for _, path := range paths {
+		below, err := Files(path)
+		if err != nil {
+			bad[path], below = err, []string{path}
+		}
+		files = append(files, below...)
+	}
+	all, err := LoadNamed(files, func(file string) (io.ReadCloser, error) {
+		if err := bad[file]; err != nil {
+			return nil, err
+		}
+		return os.Open(file)
+	})
+	if len(paths) != 1 {
+		all.Dump = nil
+	}
+	return all, err
+}
+
+// LoadNamed is Load for whatever has names that end as those of such files do, and can be opened by them.
+func LoadNamed(names []string, open func(name string) (io.ReadCloser, error)) (*Stream, error) {
 	all := &Stream{}
 	var errs []error
-	for _, path := range paths {
-		files, err := Files(path)
+	for _, name := range names {
+		s, err := loadOne(name, open)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		for _, file := range files {
-			s, err := loadFile(file)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			all.Cases = append(all.Cases, s.Cases...)
-			if len(paths) == 1 && len(files) == 1 {
-				all.Dump = s.Dump
-			}
-			all.Idle = append(all.Idle, s.Idle...)
-			for _, note := range s.Notes {
-				all.Notes = append(all.Notes, file+": "+note)
-			}
+		all.Cases = append(all.Cases, s.Cases...)
+		if len(names) == 1 {
+			all.Dump = s.Dump
+		}
+		all.Idle = append(all.Idle, s.Idle...)
+		for _, note := range s.Notes {
+			all.Notes = append(all.Notes, name+": "+note)
 		}
 	}
 	return all, errors.Join(errs...)
+}
+
+// IsFile tells whether a name ends as those of files do that are read below directories.
+func IsFile(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
 }
 
 // Files are the file of a path, or those that Load reads below a directory. "-" is itself.
@@ -55,7 +78,7 @@ func Files(path string) (files []string, err error) {
 		return []string{path}, err
 	}
 	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
+		if err == nil && !entry.IsDir() && IsFile(file) {
 			files = append(files, file)
 		}
 		return err
@@ -66,16 +89,16 @@ func Files(path string) (files []string, err error) {
 	return files, err
 }
 
-func loadFile(path string) (*Stream, error) {
-	if path == "-" {
+func loadOne(name string, open func(string) (io.ReadCloser, error)) (*Stream, error) {
+	if name == "-" {
 		return Read(os.Stdin, "standard input")
 	}
-	f, err := os.Open(path)
+	f, err := open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Read(f, path)
+	return Read(f, name)
 }
 
 // Save writes a case to a new file in dir, which it creates if need be: to

@@ -210,7 +210,7 @@ func TestMergedShardsAreTheWhole(t *testing.T) {
 		dirs = append(dirs, o.Dir)
 	}
 	into := filepath.Join(t.TempDir(), "merged", "here")
-	merged, err := record.Merge(into, dirs)
+	merged, err := record.Merge(into, dirs, record.Load)
 	require.NoError(t, err)
 	require.Equal(t, reproducibleStats(&whole.Stats), reproducibleStats(&merged.Stats))
 	require.Equal(t, whole.Next, merged.Next)
@@ -224,13 +224,13 @@ func TestMergedShardsAreTheWhole(t *testing.T) {
 		require.FileExists(t, filepath.Join(into, f.File))
 	}
 
-	_, err = record.Merge(into, dirs)
+	_, err = record.Merge(into, dirs, record.Load)
 	require.ErrorContains(t, err, "is there already")
-	_, err = record.Merge(filepath.Join(t.TempDir(), "twice"), []string{dirs[0], dirs[0]})
+	_, err = record.Merge(filepath.Join(t.TempDir(), "twice"), []string{dirs[0], dirs[0]}, record.Load)
 	require.ErrorContains(t, err, "checked some of the same clusters")
-	_, err = record.Merge(filepath.Join(t.TempDir(), "again"), []string{into, dirs[1]})
+	_, err = record.Merge(filepath.Join(t.TempDir(), "again"), []string{into, dirs[1]}, record.Load)
 	require.ErrorContains(t, err, "checked some of the same clusters")
-	_, err = record.Merge(filepath.Join(t.TempDir(), "none"), []string{t.TempDir()})
+	_, err = record.Merge(filepath.Join(t.TempDir(), "none"), []string{t.TempDir()}, record.Load)
 	require.ErrorContains(t, err, "there is no campaign in it")
 	o.Dir, o.Resume = into, true
 	_, err = Run(t.Context(), merged.Config, o)

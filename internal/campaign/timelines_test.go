@@ -154,7 +154,7 @@ func TestTwoCauses(t *testing.T) {
 	config.Seed = 2
 	run(t, config, other)
 	into := filepath.Join(t.TempDir(), "merged")
-	merged, err := record.Merge(into, []string{o.Dir, other.Dir})
+	merged, err := record.Merge(into, []string{o.Dir, other.Dir}, record.Load)
 	require.NoError(t, err)
 	two(into, merged)
 }
@@ -324,7 +324,7 @@ func TestShardsFindTheSameInTimelines(t *testing.T) {
 		dirs, sum, timelines = append(dirs, o.Dir), sum+f.Count, timelines+s.Stats.Timelines
 	}
 	into := filepath.Join(t.TempDir(), "merged")
-	merged, err := record.Merge(into, dirs)
+	merged, err := record.Merge(into, dirs, record.Load)
 	require.NoError(t, err)
 	require.Len(t, merged.Findings, 1)
 	require.Equal(t, sum, merged.Findings[0].Count)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/live"
+	"github.com/preemptcheck/preemptcheck/internal/store/address"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -165,9 +166,12 @@ func (in *Input) LoadDump(cmd *cobra.Command, args []string) (*corpus.Stream, er
 // tells; the rest is in the stream.
 func (in *Input) Read(cmd *cobra.Command, path string) (s *corpus.Stream, err error) {
 	defer terminal.NewProgress(cmd.ErrOrStderr()).Watch("reading " + path)()
-	if path == "-" {
+	switch {
+	case path == "-":
 		s, err = corpus.Read(cmd.InOrStdin(), "standard input")
-	} else {
+	case address.IsBucket(path):
+		s, err = readBucket(cmd, path)
+	default:
 		in.Before(path)
 		s, err = corpus.Load(path)
 	}

@@ -33,9 +33,6 @@ import (
 // Schemes are the kinds of buckets that there are.
 var Schemes = []string{"s3", "gs", "azblob", "file"}
 
-// IsBucket tells whether a name is the URL of a bucket, and not a path.
-func IsBucket(name string) bool { return strings.Contains(name, "://") }
-
 // Store is a bucket, or what is below a prefix of one.
 type Store struct {
 	// URL is its address as it was given, without what follows the question mark.
@@ -286,32 +283,6 @@ func Unpack(packed []byte) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(r)
-}
-
-// Download copies all objects that keep says, of their keys, into a directory.
-func (s *Store) Download(ctx context.Context, dir string, keep func(key string) bool) error {
-	var keys []string
-	if err := s.List(ctx, "", func(o Object) {
-		if keep(o.Key) {
-			keys = append(keys, o.Key)
-		}
-	}); err != nil {
-		return err
-	}
-	for _, key := range keys {
-		data, err := s.Get(ctx, key)
-		if err != nil {
-			return err
-		}
-		file := filepath.Join(dir, filepath.FromSlash(key))
-		if !filepath.IsLocal(filepath.FromSlash(key)) {
-			return fmt.Errorf("%s/%s: the name leads out of the directory", s.URL, key)
-		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, data, 0o666)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Upload copies the files of a directory, those of last after all others.

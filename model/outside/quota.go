@@ -2,14 +2,11 @@ package outside
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -28,7 +25,7 @@ const (
 	QuotaOfContainersOnly        release.Quirk = "quota-of-containers-only"       // sidecars, and what pods request as a whole, do not count
 	NominatedForgottenAtFirst    release.Quirk = "nominated-forgotten-at-first"   // preempts where the room is nominated pods', all that it can or with an error
 	QuotaVictimsViolateNothing   release.Quirk = "quota-victims-violate-nothing"  // victims that go for the quota alone do not count as violations
-	EndedPreFilterNotEligible    release.Quirk = "ended-prefilter-not-eligible"   // where another PreFilter rejects for good, the pod is the pod is not eligible
+	EndedPreFilterNotEligible    release.Quirk = "ended-prefilter-not-eligible"   // where another PreFilter rejects for good, the pod is not eligible
 	UnrequestedExtendedUncounted release.Quirk = "unrequested-extended-uncounted" // extended resources that the preemptor does not request are not held against its quota
 )
 
@@ -109,75 +106,6 @@ func quotaReadings() []Reading {
 type quotaRules struct {
 	other                                        []bool
 	unnamedIsZero, containersOnly, requestedOnly bool
-}
-
-// amounts are in units, and milliCPU, by resource.
-type amounts map[v1.ResourceName]int64
-
-func (a amounts) plus(b amounts, sign int64) amounts {
-	sum := amounts{}
-	for name, n := range a {
-		sum[name] = n
-	}
-	for name, n := range b {
-		sum[name] += sign * n
-	}
-	return sum
-}
-
-// tooMuch is from when on sums are not modelled: they would not do in 64 bits.
-const tooMuch = math.MaxInt64 >> 20
-
-// quota is the ElasticQuota of a namespace. Max is infinite by default, and min is 0 (KEP-9, "Proposal"), of "each named resource" (API
-// documentation of ElasticQuotaSpec).
-type quota struct {
-	min, max amounts
-	limits   bool // there is a max, maybe of nothing
-}
-
-// quotaOf reads an object; nil if it is no ElasticQuota.
-func quotaOf(o runtime.Object) (namespace string, q *quota, err error) {
-	u, ok := o.(*unstructured.Unstructured)
-	if !ok || u.GetKind() != "ElasticQuota" || u.GroupVersionKind().Group != "scheduling.x-k8s.io" {
-		return "", nil, nil
-	}
-	var read struct {
-		Spec struct{ Min, Max v1.ResourceList }
-	}
-	data, err := json.Marshal(u.Object)
-	if err == nil {
-		err = json.Unmarshal(data, &read)
-	}
-	return u.GetNamespace(), &quota{amountsOf(read.Spec.Min), amountsOf(read.Spec.Max), read.Spec.Max != nil}, err
-}
-
-func amountsOf(list v1.ResourceList) amounts {
-	return counted(filter.Requested(&v1.Pod{Spec: v1.PodSpec{Overhead: list}}))
-}
-
-// counted are resources that the scheduler keeps account of.
-func counted(rs filter.Resources) amounts {
-	a := amounts{}
-	for _, r := range rs {
-		if n := r.Units(); filter.IsScheduled(r.Name) {
-			a[r.Name] = min(n, 256*tooMuch) // sums do not wrap around
-		}
-	}
-	return a
-}
-
-// over tells whether used is more than the limit of some resource. A resource that the limit does not name has the limit unnamed.
-func over(used, limit amounts, unnamed func(v1.ResourceName) int64) bool {
-	for name, n := range used {
-		most, named := limit[name]
-		if !named {
-			most = unnamed(name)
-		}
-		if n > most {
-			return true
-		}
-	}
-	return false
 }
 
 // requests is what a pod counts for: what its spec requests (KEP-9, "Motivation"), also while it is resized.
@@ -445,67 +373,4 @@ func (u *usage) tied(n *filter.Node, namespace string) bool {
 		pods, left = pods[equal:], after
 	}
 	return false
-}
-
-type fitting = func(cy *model.Cycle, n *filter.Node, v filter.View) *model.Verdict
-
-// withoutQuota is a cycle in which quotas are not looked at.
-func withoutQuota(cy *model.Cycle, fits fitting) *model.Cycle {
-	out, algorithm := *cy, *cy.Algorithm
-	algorithm.Fits = fits
-	out.Algorithm = &algorithm
-	return &out
-}
-
-// quotaVictimsViolateNothing is the quirk QuotaVictimsViolateNothing: the reprieve is gone through once more.
-func quotaVictimsViolateNothing(r *answers.Rules, fits fitting) {
-	reprieve := r.Reprieve
-	r.Reprieve = func(cy *model.Cycle, run *model.DryRunOnNode, possible []*unit.Unit, budgetOrder []int) *model.Outcome {
-		o := reprieve(cy, run, possible, budgetOrder)
-		if o.Violations == 0 {
-			return o
-		}
-		free, s := withoutQuota(cy, fits), run.Emptied()
-		violations, _ := cy.Violations(possible, budgetOrder)
-		for _, i := range cy.ReprieveOrder(violations) {
-			u := possible[i]
-			back := s.Back(u)
-			if !slices.Contains(o.Pods, u.Pods[0]) {
-				s = back
-				continue
-			}
-			if violations[i] > 0 && free.FitsIn(back) == nil {
-				o.Violations -= violations[i]
-				delete(o.Violates, u.Pods[0].Key)
-			}
-			s = back.Away(u)
-		}
-		return o
-	}
-}
-
-// nominatedForgottenAtFirst is the quirk NominatedForgottenAtFirst: whether a node helps is asked without nominated pods, and whether
-// a pod can stay with them. So none can, and one that goes anyway is taken away twice, which is an error.
-func nominatedForgottenAtFirst(r *answers.Rules, q *quotaRules, fits fitting) {
-	dryRun := r.DryRun
-	r.DryRun = func(cy *model.Cycle, n *filter.Node, budgetOrder []int) *model.DryRunOnNode {
-		run := dryRun(cy, n, budgetOrder)
-		if run.Failed == nil || len(run.Possible) == 0 {
-			return run
-		}
-		free, emptied, usage := withoutQuota(cy, fits), run.Emptied(), q.in(cy)
-		if free.FitsIn(emptied) != nil || usage.rejects(gone(n, emptied.View), false) != nil {
-			return run
-		}
-		for _, u := range run.Possible {
-			if free.FitsIn(emptied.Back(u)) != nil {
-				run.Failed = &model.Verdict{Error: "no corresponding pod"}
-				return run
-			}
-		}
-		slices.SortStableFunc(run.Possible, cy.Importance)
-		run.Failed = nil
-		run.Listed = cy.Reprieve(cy, run, run.Possible, budgetOrder)
-		return run
-	}
 }

@@ -102,11 +102,6 @@ and no scheduler can run them; else 0.`,
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		args, done, err := fetched(cmd, args)
-		if err != nil {
-			return err
-		}
-		defer done()
 		scheduler, err := in.Scheduler(cmd, args, scheduler)
 		if err != nil {
 			return err

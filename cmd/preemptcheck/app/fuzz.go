@@ -17,7 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/source"
-	"github.com/preemptcheck/preemptcheck/internal/store"
+	"github.com/preemptcheck/preemptcheck/internal/store/address"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -57,7 +57,7 @@ func (c *campaignCommand) flags(cmd *cobra.Command, name string) {
 // begin completes what the flags say, and tells the seed and the directory.
 func (c *campaignCommand) begin(cmd *cobra.Command, name string) (err error) {
 	config := &c.config
-	if !store.IsBucket(c.o.Dir) && c.shard == "" {
+	if !address.IsBucket(c.o.Dir) && c.shard == "" {
 		if c.shard, err = c.shared.shard(); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (c *campaignCommand) begin(cmd *cobra.Command, name string) (err error) {
 	}
 	config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
 	config.Configuration, config.ConfigurationFile = string(c.configuration.JSON), c.configuration.File
-	if c.o.Resume && !store.IsBucket(c.o.Dir) {
+	if c.o.Resume && !address.IsBucket(c.o.Dir) {
 		if c.o.Dir == "" {
 			return errors.New("--resume: which campaign? Give its directory as --out")
 		}
@@ -83,7 +83,7 @@ func (c *campaignCommand) begin(cmd *cobra.Command, name string) (err error) {
 			c.o.Dir += fmt.Sprintf("-shard-%d-of-%d", config.Shard.Index, config.Shard.Of)
 		}
 	}
-	if !store.IsBucket(c.o.Dir) { // else it may hold a campaign with another seed
+	if !address.IsBucket(c.o.Dir) { // else it may hold a campaign with another seed
 		tellSeed(cmd, config.Seed, c.o.Dir)
 	}
 	return nil
@@ -137,7 +137,7 @@ trouble that another try may not have.`,
 		if err := c.begin(cmd, ""); err != nil {
 			return err
 		}
-		if store.IsBucket(c.o.Dir) {
+		if address.IsBucket(c.o.Dir) {
 			return c.join(cmd)
 		}
 		s, err := runCampaign(cmd, c.config, c.o)

@@ -16,9 +16,10 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/fleet"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/fleet/metrics"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
+	"github.com/preemptcheck/preemptcheck/internal/shell"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/store"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
-	"github.com/preemptcheck/preemptcheck/internal/words"
 )
 
 // sharing is how a campaign is shared among machines.
@@ -58,22 +59,6 @@ const (
 	badInput = job.BadInput
 )
 
-// openStore opens a bucket. Trouble with it is told.
-func openStore(cmd *cobra.Command, address string) (*store.Store, error) {
-	s, err := store.Open(cmd.Context(), address)
-	if err != nil {
-		return nil, err
-	}
-	var told time.Time
-	s.Trouble = func(err error) {
-		if time.Since(told) > 10*time.Second {
-			told = time.Now()
-			terminal.Note(cmd.ErrOrStderr(), words.FirstLine(err.Error())+": trying again")
-		}
-	}
-	return s, nil
-}
-
 // join has this machine check blocks of the campaign in a bucket, which it begins if there is none.
 func (c *campaignCommand) join(cmd *cobra.Command) error {
 	for flag, why := range map[string]string{
@@ -87,7 +72,7 @@ func (c *campaignCommand) join(cmd *cobra.Command) error {
 			return fmt.Errorf("--%s: leave it out with a bucket as --out: %s", flag, why)
 		}
 	}
-	s, err := openStore(cmd, c.o.Dir)
+	s, err := source.OpenBucket(cmd, c.o.Dir)
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
@@ -138,7 +123,7 @@ func (c *campaignCommand) join(cmd *cobra.Command) error {
 		return terminal.Exit(tryAgain)
 	}
 	progress.Finish()
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s.\nThe whole campaign: %s\nIts findings:       %s\n", done.Summary(), c.config.Command+" report "+c.o.Dir, c.config.Command+" merge "+c.o.Dir+" --out DIR")
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s.\nThe whole campaign: %s\nIts findings:       %s\n", done.Summary(), c.config.Command+" report "+shell.Quote(c.o.Dir), c.config.Command+" merge "+shell.Quote(c.o.Dir)+" --out DIR")
 	return err
 }
 

@@ -128,6 +128,9 @@ func TestFleetFindsWhatOneMachineFinds(t *testing.T) {
 	status, out, errOut = preemptcheck(t, "", "report", merged)
 	require.Equal(t, terminal.Found, status, errOut)
 	require.Contains(t, out, merged+"/"+s.Findings[0].File)
+	written, err := os.ReadFile(filepath.Join(local, "report.txt"))
+	require.NoError(t, err)
+	require.Contains(t, string(written), "preemptcheck check --reference careless "+merged+"/"+s.Findings[0].File)
 	for _, path := range []string{merged, merged + "/" + s.Findings[0].File} {
 		status, out, errOut = preemptcheck(t, "", "check", "--reference", "careless", path)
 		require.Equal(t, terminal.Found, status, errOut)
@@ -151,8 +154,8 @@ func TestBadBuckets(t *testing.T) {
 		{`--out: ftp://x: there are no buckets of "ftp"`, []string{"fuzz", "--out", "ftp://x"}},
 		{"only fuzz shares a campaign by a bucket", []string{"plugins", "--out", bucket}},
 		{"there is no campaign in it", []string{"report", bucket}},
-		{"there are neither cases nor a campaign in it", []string{"merge", bucket, "--out", t.TempDir() + "/x"}},
-		{"there are neither cases nor a campaign in it", []string{"check", bucket}},
+		{"there is no campaign in it", []string{"merge", bucket, "--out", t.TempDir() + "/x"}},
+		{"there are no cases in it", []string{"check", bucket}},
 		{`the environment has JOB_COMPLETION_INDEX="": it takes 0 to 3`, []string{"fuzz", "--shards", "4", "--out", t.TempDir()}},
 		{"is no bucket: pods on many machines share no directory", []string{"job", "--image", "x", "--out", "dir"}},
 		{"--shards: 0: it takes 1 to 100000", []string{"job", "--image", "x", "--out", bucket, "--shards", "0"}},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,9 +15,12 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/fleet"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/push"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/page/reports"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/store"
+	"github.com/preemptcheck/preemptcheck/internal/store/address"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 )
@@ -30,7 +32,7 @@ type merging struct {
 	patience time.Duration
 	workers  int
 	exitZero bool
-	push     push
+	push     push.Target
 	reported reportOptions
 }
 
@@ -42,74 +44,104 @@ func (m *merging) run(cmd *cobra.Command, names []string) error {
 	return err
 }
 
-func (m *merging) all(cmd *cobra.Command, names []string) (err error) {
-	dir, upload := m.out, func() error { return nil }
-	if store.IsBucket(m.out) {
-		into, err := openStore(cmd, m.out)
-		if err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
-		defer into.Close()
-		if is, err := into.Exists(cmd.Context(), record.StateFile); err != nil {
-			return err
-		} else if is {
-			return m.again(cmd, into, names)
-		}
-		temp, err := os.MkdirTemp("", "merged-*")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(temp)
-		dir = filepath.Join(temp, "merged")
-		upload = func() error { return into.Upload(cmd.Context(), dir, record.StateFile) }
-	}
-	s, err := m.merged(cmd, names, dir)
+func (m *merging) all(cmd *cobra.Command, names []string) error {
+	s, err := m.into(cmd, names)
 	if err != nil {
 		return err
 	}
-	if err := upload(); err != nil {
-		return err
+	if m.push.Repository != "" {
+		done, err := m.push.Cases(cmd.Context(), s)
+		if err != nil {
+			return fmt.Errorf("--push: %w", err)
+		}
+		terminal.Note(cmd.ErrOrStderr(), done)
 	}
-	if err := m.push.cases(cmd, dir, s); err != nil {
-		return fmt.Errorf("--push: %w", err)
-	}
-	return writeReport(cmd, dir, s, m.reported)
+	return writeReport(cmd, m.out, s, m.reported)
 }
 
-// again reports on what is merged in a bucket already, if it is the same: whoever merged it may have been killed before it could say so.
-func (m *merging) again(cmd *cobra.Command, into *store.Store, names []string) error {
-	dir, done, err := download(cmd.Context(), into, "")
-	if err != nil {
-		return err
+// into unites what has the names in --out.
+func (m *merging) into(cmd *cobra.Command, names []string) (*record.State, error) {
+	if !address.IsBucket(m.out) {
+		return m.merged(cmd, names, m.out)
 	}
-	defer done()
-	s, err := record.Load(dir)
+	out, err := source.OpenBucket(cmd, m.out)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("--out: %w", err)
 	}
-	if len(names) == 1 && store.IsBucket(names[0]) && len(s.Parts) == 1 {
-		from, err := openStore(cmd, names[0])
+	defer out.Close()
+	if is, err := out.Exists(cmd.Context(), record.StateFile); err != nil {
+		return nil, err
+	} else if is {
+		return m.again(cmd, names)
+	}
+	temp, err := os.MkdirTemp("", "merged-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	dir := filepath.Join(temp, "merged")
+	s, err := m.merged(cmd, names, dir)
+	if err != nil {
+		return nil, err
+	}
+	return s, out.Upload(cmd.Context(), dir, record.StateFile)
+}
+
+// again is what is in --out already, if it is the fleet's of that name, as it is by now: whoever merged it may have been killed before it could
+// say so.
+func (m *merging) again(cmd *cobra.Command, names []string) (*record.State, error) {
+	s, err := loadState(cmd, m.out)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 1 && address.IsBucket(names[0]) && len(s.Parts) == 1 {
+		from, err := source.OpenBucket(cmd, names[0])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer from.Close()
-		if s.Parts[0].Dir == from.URL {
-			terminal.Note(cmd.ErrOrStderr(), m.out+" is merged already")
-			return writeReport(cmd, strings.TrimSuffix(into.URL, "/"), s, m.reported)
+		if s.Parts[0].Dir == from.Name() {
+			r, err := fleet.Read(cmd.Context(), from, fleet.Silence)
+			if err != nil {
+				return nil, err
+			}
+			if r.Clusters == s.Next {
+				terminal.Note(cmd.ErrOrStderr(), m.out+" is merged already")
+				return s, nil
+			}
+			return nil, fmt.Errorf("--out: %s is there already, of %d clusters: by now there are %d", m.out, s.Next, r.Clusters)
 		}
 	}
-	return fmt.Errorf("--out: %s is there already", m.out)
+	return nil, fmt.Errorf("--out: %s is there already", m.out)
+}
+
+// loadState reads what a campaign has done, from a directory or a bucket.
+func loadState(cmd *cobra.Command, name string) (*record.State, error) {
+	if !address.IsBucket(name) {
+		return record.Load(name)
+	}
+	s, err := source.OpenBucket(cmd, name)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	data, err := s.Get(cmd.Context(), record.StateFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no campaign in it", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return record.Decode(data, address.Join(name, record.StateFile))
 }
 
 // merged unites what has the names in a directory.
 func (m *merging) merged(cmd *cobra.Command, names []string, into string) (*record.State, error) {
-	var dirs []string
 	for _, name := range names {
-		if !store.IsBucket(name) {
-			dirs = append(dirs, name)
+		if !address.IsBucket(name) {
 			continue
 		}
-		s, err := openStore(cmd, name)
+		s, err := source.OpenBucket(cmd, name)
 		if err != nil {
 			return nil, err
 		}
@@ -122,17 +154,11 @@ func (m *merging) merged(cmd *cobra.Command, names []string, into string) (*reco
 		case isFleet, m.wait > 0 && len(names) == 1: // else the first worker begins it
 			return m.fleet(cmd, s, into)
 		}
-		dir, done, err := download(cmd.Context(), s, "")
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		dirs = append(dirs, dir)
 	}
 	if m.wait > 0 {
 		return nil, errors.New("--wait: there is no fleet to wait for")
 	}
-	return record.Merge(into, dirs)
+	return record.Merge(into, names, func(name string) (*record.State, error) { return loadState(cmd, name) })
 }
 
 // fleet adds up and minimises what a fleet has found.
@@ -173,7 +199,7 @@ func (m *merging) fleet(cmd *cobra.Command, s *store.Store, dir string) (*record
 		return nil, fmt.Errorf("interrupted after %s: call it again to go on", words.Plural(int(state.Next), "cluster"))
 	}
 	r.Conclude(state)
-	return state, errors.Join(state.Save(dir), writeReports(dir, state))
+	return state, errors.Join(state.Save(dir), m.writeReports(dir, state))
 }
 
 // await reads the results of a fleet when those have ended who are waited for, and nobody is at work.
@@ -221,9 +247,9 @@ func (m *merging) look(ctx context.Context, s *store.Store) (ended, working int,
 	return st.IndexesDone(), st.Working, nil
 }
 
-// writeReports writes a report in all its forms.
-func writeReports(dir string, s *record.State) error {
-	r := s.Report(dir)
+// writeReports writes into a directory, which becomes --out, a report in all its forms.
+func (m *merging) writeReports(dir string, s *record.State) error {
+	r := s.Report(m.out)
 	text, page := &strings.Builder{}, &strings.Builder{}
 	r.WriteText(text)
 	if err := reports.Campaign(page, r, s); err != nil {
@@ -232,118 +258,38 @@ func writeReports(dir string, s *record.State) error {
 	return errors.Join(
 		atomicwriter.WriteFile(filepath.Join(dir, "report.txt"), []byte(text.String()), 0o644),
 		atomicwriter.WriteFile(filepath.Join(dir, "report.html"), []byte(page.String()), 0o644),
-		r.Public(dir).WriteJUnit(filepath.Join(dir, "junit.xml")))
+		r.Public(m.out).WriteJUnit(filepath.Join(dir, "junit.xml")))
 }
 
-// isCase tells whether a name is that of a case.
-func isCase(name string) bool {
-	name, _, _ = strings.Cut(name, "?")
-	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
-}
-
-// inBucket divides the address of an object.
-func inBucket(address string) (bucket, key string) {
-	address, options, has := strings.Cut(address, "?")
-	i := strings.LastIndex(address, "/")
-	bucket, key = address[:i], address[i+1:]
-	if has {
-		bucket += "?" + options
-	}
-	return bucket, key
-}
-
-// download copies the state and the cases of a bucket, or only one of them, into a directory, until done is called.
-func download(ctx context.Context, s *store.Store, only string) (dir string, done func(), err error) {
-	temp, err := os.MkdirTemp("", "bucket-*")
-	if err != nil {
-		return "", nil, err
-	}
-	done = func() { os.RemoveAll(temp) }
-	_, address, _ := strings.Cut(s.URL, "://")
-	dir = filepath.Join(temp, filepath.FromSlash(path.Clean("/"+address)))
-	err = os.MkdirAll(dir, 0o777)
-	found := 0
-	if err == nil {
-		err = s.Download(ctx, dir, func(key string) bool {
-			wanted := key == only || only == "" && (key == record.StateFile || isCase(key))
-			if wanted {
-				found++
-			}
-			return wanted
-		})
-	}
-	if err == nil && found == 0 {
-		err = fmt.Errorf("%s: there are neither cases nor a campaign in it", strings.TrimSuffix(s.URL+"/"+only, "/"))
-	}
-	if err != nil {
-		done()
-		return "", nil, err
-	}
-	return dir, done, nil
-}
-
-// fetched are the paths with each bucket replaced by a directory that has what is in it, until done is called.
-func fetched(cmd *cobra.Command, paths []string) (local []string, done func(), err error) {
-	var all []func()
-	done = func() {
-		for _, f := range all {
-			f()
-		}
-	}
-	for _, p := range paths {
-		if store.IsBucket(p) {
-			bucket, file := p, ""
-			if isCase(p) { // one object
-				bucket, file = inBucket(p)
-			}
-			s, err := openStore(cmd, bucket)
-			if err != nil {
-				done()
-				return nil, nil, err
-			}
-			defer s.Close()
-			dir, remove, err := download(cmd.Context(), s, file)
-			if err != nil {
-				done()
-				return nil, nil, err
-			}
-			all, p = append(all, remove), filepath.Join(dir, filepath.FromSlash(file))
-		}
-		local = append(local, p)
-	}
-	return local, done, nil
-}
-
-// reportBucket reports on what is merged in a bucket, or on the fleet that works there.
-func reportBucket(cmd *cobra.Command, name string, o reportOptions) error {
-	s, err := openStore(cmd, name)
+// reportFleet reports on the fleet that works by a bucket.
+func reportFleet(cmd *cobra.Command, name string, o reportOptions) error {
+	s, err := source.OpenBucket(cmd, name)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if is, err := s.Exists(cmd.Context(), record.StateFile); err != nil {
-		return err
-	} else if !is {
-		st, err := fleet.Look(cmd.Context(), s, fleet.Silence)
-		if err != nil {
-			return err
-		}
-		if o.output == terminal.HTML || o.junit != "" {
-			return fmt.Errorf("%s: the fleet is not merged yet: there is no page and no JUnit report of it", name)
-		}
-		if inWorkflow() {
-			st = st.Public()
-		}
-		return o.output.Print(cmd.OutOrStdout(), st, st.WriteText)
-	}
-	dir, done, err := download(cmd.Context(), s, "")
+	st, err := fleet.Look(cmd.Context(), s, fleet.Silence)
 	if err != nil {
 		return err
 	}
-	defer done()
-	state, err := record.Load(dir)
-	if err != nil {
-		return err
+	if o.output == terminal.HTML || o.junit != "" {
+		return fmt.Errorf("%s: the fleet is not merged yet: there is no page and no JUnit report of it", name)
 	}
-	return writeReport(cmd, strings.TrimSuffix(s.URL, "/"), state, o)
+	if inWorkflow() {
+		st = st.Public()
+	}
+	return o.output.Print(cmd.OutOrStdout(), st, st.WriteText)
+}
+
+// isMerged tells whether a directory or a bucket holds a campaign that is no fleet's any more.
+func isMerged(cmd *cobra.Command, name string) (bool, error) {
+	if !address.IsBucket(name) {
+		return true, nil
+	}
+	s, err := source.OpenBucket(cmd, name)
+	if err != nil {
+		return false, err
+	}
+	defer s.Close()
+	return s.Exists(cmd.Context(), record.StateFile)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
-	"github.com/preemptcheck/preemptcheck/internal/store"
+	"github.com/preemptcheck/preemptcheck/internal/store/address"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -66,7 +66,7 @@ Exit status: 1 if something new was found; else 0.`,
 	c.flags(cmd, name)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		c.config.Contracts, c.config.PluginsAlone, c.config.Plugins = 1, true, strings.Join(names, ",")
-		if store.IsBucket(c.o.Dir) {
+		if address.IsBucket(c.o.Dir) {
 			return fmt.Errorf("--out: %s: it takes a directory: only fuzz shares a campaign by a bucket", c.o.Dir)
 		}
 		if err := c.begin(cmd, name); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/page/reports"
-	"github.com/preemptcheck/preemptcheck/internal/store"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
@@ -42,10 +41,12 @@ or broken; else 0.`,
   preemptcheck report s3://nights/today`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if store.IsBucket(args[0]) {
-				return reportBucket(cmd, args[0], o)
+			if merged, err := isMerged(cmd, args[0]); err != nil {
+				return err
+			} else if !merged {
+				return reportFleet(cmd, args[0], o)
 			}
-			s, err := record.Load(args[0])
+			s, err := loadState(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -93,9 +94,9 @@ Exit status: as of fuzz.`,
 	flags.NotNegative(cmd, "patience", &m.patience)
 	flags.Workers(cmd, &m.workers)
 	set.BoolVar(&m.exitZero, "exit-zero", false, "exit with 0 whatever was found: a finding is no failure")
-	set.StringVar(&m.push.repository, "push", "", "git repository to push the new cases to")
-	set.StringVar(&m.push.branch, "push-branch", "", "branch to push them as (default preemptcheck/seed-SEED)")
-	set.StringVar(&m.push.dir, "push-dir", ".", "directory for them in the repository")
+	set.StringVar(&m.push.Repository, "push", "", "git repository to push the new cases to")
+	set.StringVar(&m.push.Branch, "push-branch", "", "branch to push them as (default preemptcheck/seed-SEED)")
+	set.StringVar(&m.push.Dir, "push-dir", ".", "directory for them in the repository")
 	reportFlags(cmd, &m.reported)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error { return m.run(cmd, names) }
 	return cmd

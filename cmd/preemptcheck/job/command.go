@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/store"
+	"github.com/preemptcheck/preemptcheck/internal/store/address"
 )
 
 // New is the command.
@@ -39,8 +40,8 @@ all of them together take that long: each takes its share.
 
 The pods get their credentials from --secret, a Secret whose keys become environment
 variables, or from the identity of their ServiceAccount: see --service-account-annotation.`,
-		Example: `  preemptcheck job --image registry.example.com/preemptcheck:v1 --shards 500 --parallelism 100 --for 8h --out s3://nights/today?region=eu-central-1 | kubectl apply -f -
-  preemptcheck report s3://nights/today?region=eu-central-1`,
+		Example: `  preemptcheck job --image registry.example.com/preemptcheck:v1 --shards 500 --parallelism 100 --for 8h --out 's3://nights/today?region=eu-central-1' | kubectl apply -f -
+  preemptcheck report 's3://nights/today?region=eu-central-1'`,
 		Args: cobra.NoArgs,
 	}
 	set := cmd.Flags()
@@ -87,7 +88,7 @@ variables, or from the identity of their ServiceAccount: see --service-account-a
 
 // check looks at what the flags say, and completes it.
 func (j *Job) check(cmd *cobra.Command) error {
-	if !store.IsBucket(j.Out) {
+	if !address.IsBucket(j.Out) {
 		return fmt.Errorf("--out: %q is no bucket: pods on many machines share no directory", j.Out)
 	}
 	s, err := store.Open(cmd.Context(), j.Out)

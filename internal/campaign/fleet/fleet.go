@@ -159,9 +159,9 @@ type Worker struct {
 	Host  string `json:"host,omitempty"`
 	// Working is the block that it has claimed, with the try.
 	Working *Claim `json:"working,omitempty"`
-	// Passed are the blocks that it passed over, and looks at in the end.
+	// Passed are the blocks that it passed over, and looks at next.
 	Passed []uint64 `json:"passed,omitempty"`
-	// Ended: it ended by itself, and has claimed nothing any more.
+	// Ended: it ended by itself. What it was working on is left to others.
 	Ended bool `json:"ended,omitempty"`
 	// Why is why it ended, if that was an error.
 	Why string `json:"why,omitempty"`

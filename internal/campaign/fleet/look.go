@@ -130,6 +130,9 @@ func (s *Status) Public() *Status {
 	return &public
 }
 
+// shownSuspicions is how many suspicions are told, the most frequent first.
+const shownSuspicions = 10
+
 // WriteText prints the status.
 func (s *Status) WriteText(w io.Writer) {
 	of := ""
@@ -148,7 +151,11 @@ func (s *Status) WriteText(w io.Writer) {
 	if len(s.Suspicions) > 0 {
 		fmt.Fprintln(w, "\nNot explained by known findings, not minimised yet:")
 	}
-	for _, x := range s.Suspicions {
+	for i, x := range s.Suspicions {
+		if i == shownSuspicions {
+			fmt.Fprintf(w, "  … and %d more, see -o json\n", len(s.Suspicions)-i)
+			break
+		}
 		text := fmt.Sprintf("%s: %s", x.Detail, words.Plural(x.Count, "cluster"))
 		if x.Detail != record.KeptBack {
 			text += fmt.Sprintf(", the first number %d", x.First)

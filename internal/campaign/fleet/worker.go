@@ -154,6 +154,9 @@ func (w *worker) work(ctx context.Context, before []Claim) error {
 		}
 	}
 	for w.For == 0 || w.spent+time.Since(w.start) < w.For {
+		if err := w.tryPassed(ctx); err != nil {
+			return err
+		}
 		block, err := w.claim(ctx)
 		if errors.Is(err, errNoneLeft) {
 			break
@@ -165,7 +168,14 @@ func (w *worker) work(ctx context.Context, before []Claim) error {
 			return err
 		}
 	}
-	// Whoever passes over blocks sees to it that they are checked in the end.
+	if err := w.tryPassed(ctx); err != nil {
+		return err
+	}
+	return w.takeOverAll(ctx)
+}
+
+// tryPassed checks the blocks that were passed over, and that nobody has claimed since: whoever passes over some sees to them.
+func (w *worker) tryPassed(ctx context.Context) error {
 	for len(w.self.Passed) > 0 {
 		if err := w.try(ctx, Claim{w.self.Passed[0], 1}); err != nil {
 			return err
@@ -174,7 +184,7 @@ func (w *worker) work(ctx context.Context, before []Claim) error {
 		w.self.Passed = w.self.Passed[1:]
 		w.mu.Unlock()
 	}
-	return w.takeOverAll(ctx)
+	return nil
 }
 
 // try checks a block if nobody else has made that try.
@@ -206,10 +216,14 @@ func (w *worker) claim(ctx context.Context) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if first >= w.Plan.blocks() {
+		left := w.Plan.blocks() - min(first, w.Plan.blocks())
+		if left == 0 {
 			return 0, errNoneLeft
 		}
-		block := min(first+rand.Uint64N(w.spread+1), w.Plan.blocks()-1)
+		block := first
+		if w.spread < left { // of the last ones, none is passed over
+			block += rand.Uint64N(w.spread + 1)
+		}
 		switch err := w.create(ctx, Claim{block, 1}); {
 		case err == nil:
 			w.spread /= 2

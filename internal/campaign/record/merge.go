@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// Merge unites campaigns in a new directory. They must have checked different
+// Merge unites campaigns, each of which load finds by its name, in a new directory. They must have checked different
 // clusters, with the same program. A finding of several of them becomes one, with
 // the case of the first.
-func Merge(into string, dirs []string) (*State, error) {
-	if len(dirs) == 0 {
+func Merge(into string, names []string, load func(name string) (*State, error)) (*State, error) {
+	if len(names) == 0 {
 		return nil, errors.New("which campaigns?")
 	}
 	if _, err := os.Stat(into); !errors.Is(err, fs.ErrNotExist) {
@@ -23,12 +23,12 @@ func Merge(into string, dirs []string) (*State, error) {
 		return nil, err
 	}
 	all := &State{Causes: Causes{Findings: []*Finding{}}}
-	for _, dir := range dirs {
-		s, err := Load(dir)
+	for _, name := range names {
+		s, err := load(name)
 		if err != nil {
 			return nil, err
 		}
-		if err := all.add(dir, s); err != nil {
+		if err := all.add(name, s); err != nil {
 			return nil, err
 		}
 	}

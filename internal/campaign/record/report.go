@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/internal/shell"
+	"github.com/preemptcheck/preemptcheck/internal/store/address"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -424,10 +424,7 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 	}
 	from, file := "", "-"
 	if f.File != "" {
-		out.File = filepath.Join(dir, f.File)
-		if strings.Contains(dir, "://") { // a bucket
-			out.File = strings.TrimSuffix(dir, "/") + "/" + f.File
-		}
+		out.File = address.Join(dir, f.File)
 		file = shell.Quote(out.File)
 	} else {
 		what := "generate" + s.Config.Drawn(s.Config.FeatureGates)

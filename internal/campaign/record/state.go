@@ -274,6 +274,11 @@ func Load(dir string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Decode(data, file)
+}
+
+// Decode reads a state from what a file of that name holds.
+func Decode(data []byte, file string) (*State, error) {
 	s := &State{}
 	if err := json.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
