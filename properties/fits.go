@@ -29,7 +29,11 @@ func (s *Subject) FitsByModel(node string, gone map[string]bool) (bool, error) {
 }
 
 // Judgement is whether the preemptor fits on a node, by each of two judges.
-type Judgement struct{ ByModel, BySystem bool }
+type Judgement struct {
+	ByModel, BySystem bool
+	// Unmodelled: the model of a plugin does not cover the cluster without the pods. Then ByModel says nothing.
+	Unmodelled bool
+}
 
 // Fits judges from scratch whether the preemptor fits on a node once the pods gone
 // are gone. The model judges by its filters, the system by a full scheduling cycle
@@ -60,9 +64,9 @@ func (s *Subject) Fits(node string, gone map[string]bool) (Judgement, error) {
 	if s.judged == nil {
 		s.judged = map[string]Judgement{}
 	}
-	j := Judgement{o.ScheduledTo == node, o.ScheduledTo == node}
-	if !unmodelled {
-		j.ByModel = len(d.Errors) == 0 && d.Verdicts[node] == nil
+	j := Judgement{
+		ByModel:  !unmodelled && len(d.Errors) == 0 && d.Verdicts[node] == nil,
+		BySystem: o.ScheduledTo == node, Unmodelled: unmodelled,
 	}
 	s.judged[key] = j
 	return j, nil

@@ -59,7 +59,7 @@ var JudgesAgree = properties.Property{
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		p := decided(s)
 		judged, err := s.Fits(p.node, set(p.victims...))
-		if err != nil || judged.ByModel == judged.BySystem {
+		if err != nil || judged.Unmodelled || judged.ByModel == judged.BySystem {
 			return nil, err
 		}
 		return properties.Found(model.StageFilter, p.node, fmt.Sprintf("once %v are gone, the preemptor fits: %t by the model, %t by %s", p.victims, judged.ByModel, judged.BySystem, s.System.Name())), nil
