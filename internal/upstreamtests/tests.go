@@ -275,6 +275,8 @@ var Tests = []Test{
 		fails{"the pod preempts others": "pod v is deleted 2 times"}},
 	{"preemption-chance-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod goes away that only preemption had to spare",
 		fails{"after the pod was tried": "after a minute pod p is not on node1"}},
+	{"member-queued-twice", scheduler + "backend/queue/scheduling_queue_test.go", "TestAddUnschedulablePodIfNotPresent_PodOfGroupIsThere",
+		fails{"the pod is changed before it comes back": "1 pods are in the queue that were deleted"}},
 }
 
 // LookUp finds the test of a finding.

@@ -317,35 +317,6 @@ func TestLateStandsForGroupNearMisses(t *testing.T) {
 	})
 }
 
-// TestQueuedTwiceNearMisses: a pod is in its group twice only if it was changed between the failure of its binding and the end of that.
-func TestQueuedTwiceNearMisses(t *testing.T) {
-	of := func(t *timeline.Trace, what timeline.What, change func(e *timeline.Entry)) {
-		for i := range t.Entries {
-			if e := &t.Entries[i]; e.What == what && e.Pod() == "default/m7" {
-				change(e)
-			}
-		}
-	}
-	checkWhole(t, "member-is-twice-in-its-group", "one-queue", known.OldCopy, []nearMiss{
-		{name: "it is not changed", trace: func(t *timeline.Trace) { of(t, timeline.Handled, func(e *timeline.Entry) { e.Text = "" }) }},
-		{name: "its binding does not fail", trace: func(t *timeline.Trace) { of(t, timeline.Called, func(e *timeline.Entry) { e.Error = "" }) }},
-		{name: "its attempt does not end", trace: func(t *timeline.Trace) { of(t, timeline.Requeued, func(e *timeline.Entry) { e.What = timeline.Told }) }},
-		{name: "it is in two queues", trace: func(t *timeline.Trace) {
-			for i := range t.Quiet.Pods {
-				if p := &t.Quiet.Pods[i]; p.Name == "default/m7" {
-					p.Queues = []model.Queue{model.QueueActive, model.QueueBackoff}
-				}
-			}
-		}},
-		{name: "it was tried by itself", trace: func(t *timeline.Trace) { of(t, timeline.Popped, func(e *timeline.Entry) { e.Group = "" }) }},
-		{name: "its group is tried again", trace: func(t *timeline.Trace) {
-			again := timeline.Entry{What: timeline.Popped, Object: "Pod default/m7", Group: "podgroup/default/g2"}
-			t.Entries = slices.Insert(t.Entries, t.FlushedAt-1, again)
-			t.FlushedAt++
-		}},
-	})
-}
-
 // TestGroupKeptByAffinityNearMisses: a group is kept out as the first of its kind is not noticed only if that is why a pod of it was
 // rejected, and the last of the kind is gone since then.
 func TestGroupKeptByAffinityNearMisses(t *testing.T) {

@@ -105,6 +105,8 @@ const (
 	Relabelled = "relabelled-on-its-way-unnoticed"
 	// MemberAtOnce: the binding of a member of a group fails, and the group is tried again at once.
 	MemberAtOnce = "failed-member-does-not-back-off"
+	// MemberTwice: a pod of a group is changed as its binding fails, and is in its group twice, once more than its deletion takes out.
+	MemberTwice = "member-queued-twice"
 	// SpreadIgnored: a pod goes where a nominated pod does not fit beside it for its spread constraints, and is preempted for that.
 	SpreadIgnored = "nominated-spread-ignored"
 )
@@ -180,6 +182,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.backWhenCutShort(f.Pod, f.Entry) {
 			ids = append(ids, CycleCutShort)
 		}
+		if l.outlivesItself(f.Pod, f.Entry) {
+			ids = append(ids, MemberTwice)
+		}
 	case "tried-as-told":
 		if l.ofOldCopy(f) {
 			ids = append(ids, OldCopy)
@@ -197,8 +202,8 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if f.Kind == "in flight" && l.onlyDeletedLate(f.Pod, func(p timeline.PodState) bool { return p.InFlight }) {
 			ids = append(ids, LateDeletion)
 		}
-		if f.Kind == "twice" && l.queuedTwice(f.Pod) {
-			ids = append(ids, OldCopy)
+		if f.Kind == "twice" && l.queuedTwice(f.Pod) || f.Kind == "kept" && l.outlivesItself(f.Pod, l.end()) {
+			ids = append(ids, MemberTwice)
 		}
 		if f.Kind == "left pending" && l.leftBehind(f.Pod) {
 			ids = append(ids, CycleCutShort)

@@ -39,31 +39,3 @@ func (l *Life) twiceAtOnce(pod string, before int) (twice bool) {
 	}
 	return twice
 }
-
-// queuedTwice tells whether a member of a group was changed after its last binding had failed and before it was put back for that, so
-// that both put it into the group that is in the queue: in one queue, twice.
-func (l *Life) queuedTwice(pod string) (twice bool) {
-	if !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool {
-		return p.Name == pod && len(p.Queues) > 0 && len(slices.Compact(slices.Clone(p.Queues))) == 1
-	}) {
-		return false
-	}
-	failed, changed, member := false, false, false
-	for i := range l.Trace.Entries[:l.end()] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.TakenOver:
-			failed, changed, twice = false, false, false
-		case e.Pod() != pod:
-		case e.What == timeline.Popped:
-			failed, changed, twice, member = false, false, false, e.Group != ""
-		case e.What == timeline.Called && e.Call == timeline.Bind:
-			failed = member && e.Error != ""
-		case e.What == timeline.Handled && e.Text == "updated":
-			changed = failed
-		case e.What == timeline.Requeued:
-			twice = changed
-			failed, changed = false, false
-		}
-	}
-	return twice
-}

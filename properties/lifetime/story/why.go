@@ -169,8 +169,10 @@ var reasons = map[string]string{
 		"so those of a nominated pod keep nobody away: {pod} does not fit beside the other one, and preempts it.",
 	known.KeptRoomFreed: "Why {pod} waits: when it was tried, room on {node} was kept for a nominated pod. That pod went to another node, or was deleted or lost its nomination before that was written. " +
 		"The room is kept no more, and no event says so.",
-	known.OldCopy: "Why {pod} is in the queue as it was before, or twice: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
+	known.OldCopy: "Why {pod} is in the queue as it was before: it was changed as its binding failed, so it was in two attempts at once. The end of the first put a copy of it into the queue, " +
 		"and what changed while the second had it assumed did not come to this copy.",
+	known.MemberTwice: "Why {pod} is in the queue twice, or still: it was changed as its binding failed, when the scheduler did not count it as on its way any more. The change put it into its group in the queue, and so did the end of its attempt. " +
+		"Its deletion takes it out once.",
 	known.MemberGone: "Why {pod} waits: a pod of its group was deleted that kept the whole group out of the queue, or that alone did not fit when the group was tried. " +
 		"It was taken out of the group in the queue, and nobody asked whether the group may come in now. No event concerns the pods that are left.",
 	known.CycleCutShort: "Why {pod} waits: while its group was in its cycle, a pod without a group was put back into the queue, which forgot then that the group was. Pods of the group that came back after that made a new one in the queue, " +
