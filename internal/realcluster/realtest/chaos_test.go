@@ -4,11 +4,9 @@ package realtest
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/realcluster"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 )
@@ -43,7 +42,7 @@ func TestFleet(t *testing.T) {
 	status, out, errOut := forgets.run(t, "fuzz", "--quiet", "--seed", fmt.Sprint(seed), "--cases", cases(), "--out", alone())
 	require.Equal(t, 1, status, "%s%s", out, errOut)
 	want := readState(t, alone())
-	require.NotEmpty(t, want["findings"])
+	require.NotEmpty(t, want.Findings)
 	for _, name := range []string{"nothing", "pods", "containers", "kubelet", "node", "storage", "all"} {
 		t.Run(name, func(t *testing.T) {
 			c := newChaos(t, name)
@@ -293,7 +292,7 @@ func disturbStorage(c *chaos) string {
 }
 
 // compare holds what the fleet has found against what one machine finds: finding by finding, count by count.
-func (c *chaos) compare(want map[string]any) {
+func (c *chaos) compare(want *record.State) {
 	if c.name == "kubelet" {
 		require.Positive(c, c.twice, "two workers of one index at once")
 	}
@@ -312,54 +311,26 @@ func (c *chaos) compare(want map[string]any) {
 	require.NotEqual(c, 2, status, "%s%s", out, errOut)
 }
 
-// readState is what a campaign has come to, without when and where. How many clusters show a known finding is left to chance where the scheduler
-// goes through a map: that differs by a few between two campaigns on one machine.
-func readState(t *testing.T, dir string) map[string]any {
-	data, err := os.ReadFile(filepath.Join(dir, "campaign.state"))
+// readState is what a campaign has come to, but for what two campaigns on one machine differ in.
+func readState(t *testing.T, dir string) *record.State {
+	s, err := record.Load(dir)
 	require.NoError(t, err)
-	var s map[string]any
-	require.NoError(t, json.Unmarshal(data, &s))
-	for _, key := range []string{"sessions", "samples", "parts", "deaths"} {
-		delete(s, key)
-	}
-	stats, ok := s["stats"].(map[string]any)
-	require.True(t, ok)
-	delete(stats, "known")
-	timeless(s)
-	return s
-}
-
-// timeless removes all durations.
-func timeless(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, value := range v {
-			if strings.HasSuffix(strings.ToLower(key), "seconds") {
-				delete(v, key)
-			} else {
-				timeless(value)
-			}
-		}
-	case []any:
-		for _, value := range v {
-			timeless(value)
-		}
-	}
+	return s.Certain()
 }
 
 // A difference of one count in one finding is noticed, and so is a finding that is missing.
 func TestComparisonNotices(t *testing.T) {
-	state := func(change func(finding map[string]any)) map[string]any {
+	state := func(change func(s *record.State)) *record.State {
 		dir := t.TempDir()
-		finding := map[string]any{"count": 3, "number": 17, "foundAfterSeconds": rand.Float64()}
-		change(finding)
-		data, err := json.Marshal(map[string]any{"findings": []any{finding}, "stats": map[string]any{"clusters": 5}, "sessions": rand.Int()})
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "campaign.state"), data, 0o600))
+		s := &record.State{Next: 5, Causes: record.Causes{Findings: []*record.Finding{{Count: 3, Number: 17, FoundAfter: rand.Float64()}}}, Deaths: rand.IntN(100)}
+		change(s)
+		require.NoError(t, s.Save(dir))
 		return readState(t, dir)
 	}
-	same := state(func(map[string]any) {})
-	require.Equal(t, same, state(func(map[string]any) {}))
-	require.NotEqual(t, same, state(func(f map[string]any) { f["count"] = 4 }))
-	require.NotEqual(t, same, state(func(f map[string]any) { f["number"] = 16 }))
+	same := state(func(*record.State) {})
+	require.Equal(t, same, state(func(*record.State) {}))
+	require.NotEqual(t, same, state(func(s *record.State) { s.Findings[0].Count = 4 }))
+	require.NotEqual(t, same, state(func(s *record.State) { s.Findings[0].Number = 16 }))
+	require.NotEqual(t, same, state(func(s *record.State) { s.Findings = nil }))
+	require.NotEqual(t, same, state(func(s *record.State) { s.Stats.Preempted++ }))
 }
