@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
@@ -268,7 +269,7 @@ func schedulersBetween(from, to string, each bool) ([]string, error) {
 
 // diffCommand is the command line that compares all again.
 func diffCommand(from, to string, each bool, o *diff.Options, gates record.Gates) string {
-	command := fmt.Sprintf("%s diff --from %s --to %s", program(), from, to)
+	command := fmt.Sprintf("%s diff --from %s --to %s", program.Command(), from, to)
 	if each {
 		command += " --each"
 	}
@@ -288,7 +289,7 @@ func diffCommand(from, to string, each bool, o *diff.Options, gates record.Gates
 // reproduceTimeline makes the command lines that compare on one generated timeline again.
 func reproduceTimeline(o *diff.Options, configured string) func(from, to string, n uint64) string {
 	return func(from, to string, n uint64) string {
-		return fmt.Sprintf("%s generate --timeline --seed %d --first %d%s | %[1]s diff --from %[5]s --to %[6]s -", program(), o.Seed, n, record.Ungrouped.Flag()+configured, from, to)
+		return fmt.Sprintf("%s generate --timeline --seed %d --first %d%s | %[1]s diff --from %[5]s --to %[6]s -", program.Command(), o.Seed, n, record.Ungrouped.Flag()+configured, from, to)
 	}
 }
 
@@ -297,7 +298,7 @@ func reproduceDiff(o *diff.Options, gates record.Gates, configured string) func(
 	return func(from, to string, n uint64) string {
 		command := fmt.Sprintf("diff --from %s --to %s", from, to)
 		if o.Generate != nil {
-			return fmt.Sprintf("%s generate%s --seed %d --first %d | %[1]s %[5]s -", program(), gates.Flag()+configured, o.Seed, n, command)
+			return fmt.Sprintf("%s generate%s --seed %d --first %d | %[1]s %[5]s -", program.Command(), gates.Flag()+configured, o.Seed, n, command)
 		}
 		return commandFor(command, inprocess.Version, o.Cases[n])
 	}

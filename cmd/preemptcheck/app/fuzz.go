@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
@@ -65,7 +66,7 @@ func (c *campaignCommand) begin(cmd *cobra.Command, name string) (err error) {
 	if config.Shard, err = record.ParseShard(c.shard); err != nil {
 		return fmt.Errorf("--shard: %w", err)
 	}
-	config.Version, config.Command, config.Flags = version(), program(), flags.ForReference(config.Reference)
+	config.Version, config.Command, config.Flags = program.Version(), program.Command(), flags.ForReference(config.Reference)
 	config.Configuration, config.ConfigurationFile = string(c.configuration.JSON), c.configuration.File
 	if c.o.Resume && !address.IsBucket(c.o.Dir) {
 		if c.o.Dir == "" {

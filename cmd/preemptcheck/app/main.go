@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/job"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/lists"
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
@@ -101,7 +103,7 @@ was found.`,
 	versionOnly := root.Flags().BoolP("version", "v", false, "version for preemptcheck")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *versionOnly {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), version())
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), program.Version())
 			return err
 		}
 		return cmd.Help()
@@ -116,8 +118,21 @@ was found.`,
 		return other(cmd, args)
 	}
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()), newExposure(),
-		newFuzz(), newPlugins(), newStats(), newReport(), newMerge(), job.New(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(version()), newFuzzWorker(), newScheduler())
+		newFuzz(), newPlugins(), newStats(), newReport(), newMerge(), job.New(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(program.Version()), newFuzzWorker(), newScheduler())
 	root.InitDefaultCompletionCmd()
-	namedAsCalled(root, called())
+	namedAsCalled(root, program.Name())
 	return root
+}
+
+// namedAsCalled has help call the program, and all its commands, by the name by which it was called.
+func namedAsCalled(root *cobra.Command, name string) {
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
+	if name == root.Name() {
+		return
+	}
+	for _, cmd := range append(root.Commands(), root) {
+		for _, text := range []*string{&cmd.Long, &cmd.Example} {
+			*text = strings.NewReplacer("\n  preemptcheck ", "\n  "+name+" ", "| preemptcheck ", "| "+name+" ", `"preemptcheck `, `"`+name+" ").Replace("\n" + *text)[1:]
+		}
+	}
 }

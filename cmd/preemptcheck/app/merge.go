@@ -13,6 +13,7 @@ import (
 	"github.com/moby/sys/atomicwriter"
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/fleet"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/push"
@@ -181,7 +182,7 @@ func (m *merging) fleet(cmd *cobra.Command, s *store.Store, dir string) (*record
 		return nil, err
 	}
 	defer o.Checker.System.Close()
-	config.Version, config.Command = version(), program()
+	config.Version, config.Command = program.Version(), program.Command()
 	if !config.Same(plan.Config) {
 		return nil, fmt.Errorf("%s was not checked by this program:\nthere: %+v\nhere:  %+v", s.URL, plan.Config, config)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/report"
@@ -87,7 +88,7 @@ could not be read.`,
 		if c.Timeline != nil {
 			m, err = minimiseTimeline(ctx, scheduler, c)
 		} else {
-			m, err = report.Minimise(ctx, checker, c, program()+" minimize"+given(c), minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
+			m, err = report.Minimise(ctx, checker, c, program.Command()+" minimize"+given(c), minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
 				progress.Show(terminal.Unknown, func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })
 			}})
 		}
