@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
@@ -118,14 +119,14 @@ was given could not be compared, or none at all could; else 0.`,
 		if err != nil {
 			return err
 		}
-		checkers, err := newCheckers(names, o.Workers)
+		made, err := checkers.NewAll(names, o.Workers)
 		if err != nil {
 			return err
 		}
-		defer closeAll(checkers)
+		defer checkers.Close(made)
 		var sides []releasediff.Side
 		for i, name := range names {
-			side := releasediff.Side{Release: checkers[i].Release, System: checkers[i].System}
+			side := releasediff.Side{Release: made[i].Release, System: made[i].System}
 			if outside.IsFile(name) {
 				side.Name = name
 			}
@@ -189,7 +190,7 @@ was given could not be compared, or none at all could; else 0.`,
 func addLives(sides []releasediff.Side, asked bool) error {
 	for i := range sides {
 		s := &sides[i]
-		life, err := newLife(s.System.Name())
+		life, err := checkers.NewLife(s.System.Name())
 		switch {
 		case err != nil && asked:
 			return err
@@ -250,7 +251,7 @@ func schedulersBetween(from, to string, each bool) ([]string, error) {
 		if ends[i], err = release.Parse(names[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", flag, err)
 		}
-		if err := known(flag, names[i]); err != nil {
+		if err := checkers.Known(flag, names[i]); err != nil {
 			return nil, err
 		}
 	}

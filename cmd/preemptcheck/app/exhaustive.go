@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/corpus/exhaustive"
 	"github.com/preemptcheck/preemptcheck/generators/bounded"
@@ -59,7 +60,7 @@ cluster could not be checked; else 0.`,
 		if err != nil {
 			return fmt.Errorf("--state: %w", err)
 		}
-		checker, err := newChecker(o.Reference, workers, all.Cheap()...)
+		checker, err := checkers.New(o.Reference, workers, all.Cheap()...)
 		if err != nil {
 			return err
 		}

@@ -13,18 +13,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
+	adorning "github.com/preemptcheck/preemptcheck/generators/outside"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/store/address"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
+	"github.com/preemptcheck/preemptcheck/model"
+	modelled "github.com/preemptcheck/preemptcheck/model/outside"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/outside"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
@@ -174,17 +179,18 @@ func runCampaign(cmd *cobra.Command, config record.Config, o campaign.Options) (
 
 // equip adds to options who checks: the checker is to be closed. It completes the configuration.
 func equip(cmd *cobra.Command, config *record.Config, o *campaign.Options) (err error) {
-	if o.Checker, err = newChecker(config.Reference, o.Workers, cheap(*config)...); err != nil {
+	if o.Checker, err = checkers.New(config.Reference, o.Workers, cheap(*config)...); err != nil {
 		return err
 	}
 	if config.Outside = o.Checker.Outside != nil; config.Outside {
-		adorn(config.Reference)
-		if m := o.Checker.Outside.Model; m != nil {
-			config.Modelled = m.Plugin
+		variant := o.Checker.Outside.Model
+		adorn(config.Reference, variant)
+		if variant != nil {
+			config.Modelled = variant.Plugin
 		}
 	}
 	// A worker may die of a cluster. Whoever looks at it again, or minimises it, may not.
-	if o.Checker.System, err = isolatedPool(config.Reference, o.Workers); err != nil {
+	if o.Checker.System, err = checkers.NewIsolatedPool(config.Reference, o.Workers); err != nil {
 		return err
 	}
 	defer func() {
@@ -287,13 +293,13 @@ func newFuzzWorker() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checker, err := newChecker(reference, 1, cheap(config)...)
+			checker, err := checkers.New(reference, 1, cheap(config)...)
 			if err != nil {
 				return err
 			}
 			defer checker.System.Close()
 			if checker.Outside != nil {
-				adorn(reference)
+				adorn(reference, checker.Outside.Model)
 			}
 			checker.Sample = all.Sample(shares(config))
 			bubble.DeepStacks = true
@@ -309,4 +315,27 @@ func newFuzzWorker() *cobra.Command {
 	cmd.Flags().BoolVar(&config.PluginsAlone, "plugins-alone", false, "ask plugins, and nothing else")
 	cmd.Flags().StringVar(&config.Plugins, "plugin-names", "", "which")
 	return cmd
+}
+
+// adorn has generated clusters hold what the plugins of a file look at, and only what their Kubernetes has. variant is
+// the model of the plugins, if there is one.
+func adorn(file string, variant *modelled.Variant) {
+	f, err := outside.Read(file)
+	if err != nil {
+		return // who makes the checker says so
+	}
+	r, err := outside.Release(f)
+	if err != nil {
+		return
+	}
+	campaign.Adorn = func(c *model.Cluster, seed uint64) {
+		r.Stored(c)
+		c.Settings.NoDefaultConstraints = false // drivers cannot have it
+		if err := f.Adorn(c, seed); err != nil {
+			panic(err) // the objects were read before
+		}
+		if variant != nil {
+			adorning.Adorn(variant.Plugin, c, seed)
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/job"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/lists"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
@@ -43,7 +44,7 @@ func Main(options ...Option) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	debug.SetMaxStack(maxStack)
 	status := 0
-	if guards = true; os.Getenv(isChild) != "" {
+	if guards = true; checkers.InChild() {
 		status = asChild(ctx)
 	} else {
 		status = run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -118,7 +119,7 @@ was found.`,
 		return other(cmd, args)
 	}
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()), newExposure(),
-		newFuzz(), newPlugins(), newStats(), newReport(), newMerge(), job.New(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(program.Version()), newFuzzWorker(), newScheduler())
+		newFuzz(), newPlugins(), newStats(), newReport(), newMerge(), job.New(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(program.Version()), newFuzzWorker(), checkers.Scheduler())
 	root.InitDefaultCompletionCmd()
 	namedAsCalled(root, program.Name())
 	return root

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
@@ -68,7 +69,7 @@ could not be read.`,
 		if err != nil {
 			return err
 		}
-		checker, err := newChecker(scheduler, workers, all.Properties()...)
+		checker, err := checkers.New(scheduler, workers, all.Properties()...)
 		if err != nil {
 			return err
 		}

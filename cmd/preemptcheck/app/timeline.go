@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/report"
 )
 
 // minimiseTimeline makes the timeline of a case small with the scheduler of that name.
 func minimiseTimeline(ctx context.Context, reference string, c *corpus.Case) (*report.Report, error) {
-	life, err := newLife(reference)
+	life, err := checkers.NewLife(reference)
 	if err != nil {
 		return nil, err
 	}
