@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/campaigns"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/job"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/lists"
@@ -76,13 +77,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return int(code)
 	}
 	terminal.PrintErrors(errOut, err)
-	switch {
-	case os.Getenv(jobIndex) == "":
-		return terminal.CouldNot
-	case ctx.Err() != nil:
-		return tryAgain
-	}
-	return badInput
+	return campaigns.CouldNot(ctx)
 }
 
 func newRoot() *cobra.Command {
@@ -118,8 +113,11 @@ was found.`,
 		}
 		return other(cmd, args)
 	}
-	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()), newExposure(),
-		newFuzz(), newPlugins(), newStats(), newReport(), newMerge(), job.New(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(program.Version()), newFuzzWorker(), checkers.Scheduler())
+	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
+		newExposure(), newGenerate(), newDump(),
+		campaigns.Fuzz(), campaigns.Plugins(), campaigns.Stats(), campaigns.Report(), campaigns.Merge(), job.New(),
+		lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(program.Version()),
+		campaigns.FuzzWorker(), checkers.Scheduler())
 	root.InitDefaultCompletionCmd()
 	namedAsCalled(root, program.Name())
 	return root

@@ -1,4 +1,4 @@
-package app
+package campaigns
 
 import (
 	"fmt"
@@ -14,7 +14,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
-func newStats() *cobra.Command {
+// Stats makes the command that counts what generated clusters have the scheduler decide.
+func Stats() *cobra.Command {
 	var o campaign.Options
 	var config record.Config
 	var output terminal.Format

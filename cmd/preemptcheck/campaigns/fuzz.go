@@ -1,4 +1,5 @@
-package app
+// Package campaigns are the commands that check generated clusters, on one machine or many, and tell what came of it.
+package campaigns
 
 import (
 	"context"
@@ -100,7 +101,8 @@ func tellSeed(cmd *cobra.Command, seed uint64, where string) {
 	fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, in %s\n", seed, where)
 }
 
-func newFuzz() *cobra.Command {
+// Fuzz makes the command that checks generated clusters.
+func Fuzz() *cobra.Command {
 	c := &campaignCommand{}
 	cmd := &cobra.Command{
 		Use:   "fuzz",
@@ -283,8 +285,8 @@ func resumed(cmd *cobra.Command, begun, config *record.Config) {
 	}
 }
 
-// newFuzzWorker is what fuzz runs its workers with.
-func newFuzzWorker() *cobra.Command {
+// FuzzWorker makes the hidden command that the workers of a campaign run.
+func FuzzWorker() *cobra.Command {
 	var reference string
 	var config record.Config
 	cmd := &cobra.Command{

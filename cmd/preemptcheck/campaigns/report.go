@@ -1,4 +1,4 @@
-package app
+package campaigns
 
 import (
 	"fmt"
@@ -13,7 +13,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
-func newReport() *cobra.Command {
+// Report makes the command that tells about a campaign, or a fleet.
+func Report() *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
 		Use:   "report DIR|BUCKET",
@@ -57,7 +58,8 @@ or broken; else 0.`,
 	return cmd
 }
 
-func newMerge() *cobra.Command {
+// Merge makes the command that unites campaigns, or what a fleet has found.
+func Merge() *cobra.Command {
 	m := &merging{}
 	cmd := &cobra.Command{
 		Use:   "merge DIR|BUCKET… --out DIR|BUCKET",

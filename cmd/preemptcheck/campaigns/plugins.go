@@ -1,4 +1,4 @@
-package app
+package campaigns
 
 import (
 	"context"
@@ -31,7 +31,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-func newPlugins() *cobra.Command {
+// Plugins makes the command that checks whether plugins keep their contract.
+func Plugins() *cobra.Command {
 	const name = "plugins-"
 	c := &campaignCommand{}
 	cmd := &cobra.Command{
