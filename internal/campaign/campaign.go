@@ -31,6 +31,8 @@ type Options struct {
 	For       time.Duration
 	Cases     uint64
 	StopAfter int
+	// MinimiseFor is how long each finding may be made small; 0 leaves it as it was found.
+	MinimiseFor time.Duration
 	// Workers check clusters side by side.
 	Workers int
 	Launch  Launch

@@ -34,7 +34,7 @@ func options(t *testing.T, dir string, wrap func(reference.System) reference.Sys
 	}
 	c := &properties.Checker{System: wrap(reference.NewPool(inprocess.New(), inprocess.New(), inprocess.New()))}
 	t.Cleanup(func() { c.System.Close() })
-	return Options{Dir: dir, Workers: 2, Launch: inProcess(checker), Checker: c}
+	return Options{Dir: dir, Workers: 2, Launch: inProcess(checker), Checker: c, MinimiseFor: MinimiseFor}
 }
 
 func run(t *testing.T, config record.Config, o Options) *record.State {

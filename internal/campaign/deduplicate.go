@@ -19,8 +19,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/relation"
 )
 
-// maxMinimising bounds the time for one finding. Most take less than a second.
-const maxMinimising = time.Minute
+// MinimiseFor is how long one finding is made small by default. Most take less than a second.
+const MinimiseFor = time.Minute
 
 // maxClasses bounds the search for a smaller cluster with a finding: see
 // minimize.Options.
@@ -116,13 +116,18 @@ func (c *campaign) minimised(checker *properties.Checker, s *suspect) (*record.F
 	return f, err
 }
 
+// minimiseUntil is when a finding is small enough.
+func (c *campaign) minimiseUntil() time.Time {
+	until := time.Now().Add(c.MinimiseFor)
+	if !c.until.IsZero() && c.until.Before(until) {
+		return c.until
+	}
+	return until
+}
+
 // minimise makes a cluster small, and checks the small one.
 func (c *campaign) minimise(checker *properties.Checker, cluster *model.Cluster, s *suspect) (*minimize.Result, *properties.Result, error) {
-	until := time.Now().Add(maxMinimising)
-	if !c.until.IsZero() && c.until.Before(until) {
-		until = c.until
-	}
-	ctx, cancel := context.WithDeadline(c.ctx, until)
+	ctx, cancel := context.WithDeadline(c.ctx, c.minimiseUntil())
 	defer cancel()
 	thorough := *checker
 	if s.Fingerprint.Property != properties.Differential {

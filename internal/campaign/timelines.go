@@ -122,13 +122,11 @@ func (c *campaign) minimisedTimeline(s *suspect) (*record.Finding, error) {
 		FoundAfter: c.Seconds(), Clusters: s.nth, Identity: fingerprint.Identity{Fingerprint: s.Fingerprint},
 		Minimised: record.Minimised{From: sizeOf(t)},
 	}
-	until := time.Now().Add(maxMinimising)
-	if !c.until.IsZero() && c.until.Before(until) {
-		until = c.until
-	}
-	ctx, cancel := context.WithDeadline(c.ctx, until)
+	ctx, cancel := context.WithDeadline(c.ctx, c.minimiseUntil())
 	defer cancel()
-	if system := c.Life; system != nil && s.Fingerprint.Property != fingerprint.Failed {
+	if ctx.Err() != nil {
+		f.Minimised.Why = "there was no time left"
+	} else if system := c.Life; system != nil && s.Fingerprint.Property != fingerprint.Failed {
 		shown := func(ctx context.Context, t *timeline.Timeline) (lived *lifetime.Life, found *lifetime.Finding, outcome string) {
 			lived, findings, err := variation.Run(ctx, system.Live, t, variation.Is(s.Fingerprint.Property))
 			if err != nil {

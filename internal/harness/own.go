@@ -66,6 +66,9 @@ func ownSource(ctx context.Context) (dir string, err error) {
 	return module.Dir, json.Unmarshal([]byte(out), &module)
 }
 
+// OwnSource is the directory of this program's source, as Source.Own.
+func OwnSource(ctx context.Context) (string, error) { return ownSource(ctx) }
+
 // isOurs: dir holds this module.
 func isOurs(ctx context.Context, dir string) bool {
 	mod, err := readGoMod(ctx, dir)

@@ -146,6 +146,24 @@ func (s *Source) WriteModFile(ctx context.Context, modFile string) error {
 	return err
 }
 
+// Own is the directory of this program's source.
+func (s *Source) Own() string { return s.own }
+
+// BuildTest builds the tests of a package of the source into a file, as "go test -c" does. Go vet is not asked.
+func (s *Source) BuildTest(ctx context.Context, pkg, file string) error {
+	temp, err := os.MkdirTemp("", "build-test-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	modFile := filepath.Join(temp, "go.mod")
+	if err := s.WriteModFile(ctx, modFile); err != nil {
+		return err
+	}
+	_, err = goCommand(ctx, s.own, "test", "-c", "-vet=off", "-modfile="+modFile, "-mod=mod", "-o", file, pkg)
+	return err
+}
+
 // goMod is what matters of a go.mod.
 type goMod struct {
 	Module  struct{ Path string }

@@ -27,7 +27,7 @@ func Clean() error {
 		return err
 	}
 	defer lock.Unlock()
-	return clean()
+	return errors.Join(clean(), os.RemoveAll(Scratch))
 }
 
 // clean is Clean, for the holder of the lock.

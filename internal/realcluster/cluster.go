@@ -22,6 +22,9 @@ import (
 // Root is the directory of the cluster. There is one at a time on a machine.
 const Root = "/var/lib/preemptcheck-cluster"
 
+// Scratch is a directory for the files of who uses a cluster. Clean removes it, and Start does not.
+const Scratch = Root + "-scratch"
+
 // Options say what a cluster is made of.
 type Options struct {
 	// Nodes is how many there are: 1 to 9.

@@ -30,6 +30,7 @@ func newCheck() *cobra.Command {
 	var workers int
 	var classes []ledger.Class
 	var output terminal.Format
+	var failFast bool
 	cmd := &cobra.Command{
 		Use:   "check [PATH…]",
 		Short: "Replay cases, or each pending pod of a cluster dump, against model and scheduler",
@@ -99,6 +100,7 @@ and no scheduler can run them; else 0.`,
 	flags.AutoReference(cmd, &scheduler)
 	cmd.Flag("reference").Usage += "; several after commas, or all"
 	flags.Class(cmd, &classes, "pass over known findings of other classes")
+	cmd.Flags().BoolVar(&failFast, "fail-fast", false, "with one scheduler, end at the first case with a finding, or that expects something else")
 	flags.Workers(cmd, &workers)
 	cmd.Flag("workers").Usage = "with several schedulers, how many of them to run at once"
 	terminal.OutputFlag(cmd, &output, terminal.Wide, terminal.Name, terminal.HTML)
@@ -155,6 +157,9 @@ and no scheduler can run them; else 0.`,
 			}
 			j := judge(cmd.Context(), made[0], life, c, classes)
 			report.Add(j)
+			if failFast && report.Failed > 0 {
+				break
+			}
 		}
 		progress.Finish()
 		if output == terminal.HTML {

@@ -20,6 +20,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/job"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/lists"
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/mutate"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
@@ -116,7 +117,7 @@ was found.`,
 	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
 		newExposure(), newGenerate(), newDump(),
 		campaigns.Fuzz(), campaigns.Plugins(), campaigns.Stats(), campaigns.Report(), campaigns.Merge(), job.New(),
-		lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(program.Version()),
+		lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(program.Version()), mutate.New(),
 		campaigns.FuzzWorker(), checkers.Scheduler())
 	root.InitDefaultCompletionCmd()
 	namedAsCalled(root, program.Name())

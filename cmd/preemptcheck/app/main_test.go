@@ -39,6 +39,7 @@ func TestOutput(t *testing.T) {
 		{"help", 0, []string{"help"}},
 		{"job", 0, []string{"job", "--image", "registry.example.com/preemptcheck:v1", "--shards", "500", "--parallelism", "100", "--for", "8h", "--seed", "7", "--secret", "bucket",
 			"--out", "s3://nights/today?region=us-east-1&use_path_style=true&endpoint=http://127.0.0.1:9000"}},
+		{"job-config", 0, []string{"job", "--image", "registry.example.com/preemptcheck:v1", "--shards", "2", "--cases", "100000", "--seed", "7", "--config", "testdata/job-config.yaml", "--out", "s3://nights/today?region=us-east-1"}},
 		{"check", 1, []string{"check", "testdata/cases", "testdata/bad/truncated.yaml"}},
 		{"check-json", 1, []string{"check", "-o", "json", "testdata/cases/preempts.yaml", "testdata/cases/unexpected.yaml"}},
 		{"check-dump-pod", 0, []string{"check", "-f", "testdata/cases/dump.yaml", "--pod", "shop/web"}},

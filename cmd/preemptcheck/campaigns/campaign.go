@@ -32,6 +32,8 @@ func (c *campaignCommand) flags(cmd *cobra.Command, name string) {
 	flags.Limits(cmd, &c.o.For, "how long this time", &c.o.Cases, "how many clusters in all")
 	set.IntVar(&c.o.StopAfter, "stop-after", 0, "how many new findings are enough; 0 is no limit")
 	flags.NotNegative(cmd, "stop-after", &c.o.StopAfter)
+	set.DurationVar(&c.o.MinimiseFor, "minimise-for", campaign.MinimiseFor, "how long to make each finding small; 0 leaves it as it was found")
+	flags.NotNegative(cmd, "minimise-for", &c.o.MinimiseFor)
 	set.StringVar(&c.o.Dir, "out", "", fmt.Sprintf("directory of the campaign and its cases (default findings/%sseed-SEED)", name))
 	set.BoolVar(&c.o.Resume, "resume", false, "go on with the campaign in --out")
 	set.StringVar(&c.shard, "shard", "", "check a part of the clusters: 2/4 is the second of four")

@@ -74,11 +74,12 @@ func CouldNot(ctx context.Context) int {
 // join has this machine check blocks of the campaign in a bucket, which it begins if there is none.
 func (c *campaignCommand) join(cmd *cobra.Command) error {
 	for flag, why := range map[string]string{
-		"shards":     "the machines that share a bucket claim blocks of one campaign",
-		"shard":      "the machines that share a bucket claim blocks of one campaign",
-		"stop-after": "nothing is minimised before the campaign is merged",
-		"junit":      "there is nothing to report before the campaign is merged",
-		"output":     "there is nothing to report before the campaign is merged",
+		"shards":       "the machines that share a bucket claim blocks of one campaign",
+		"shard":        "the machines that share a bucket claim blocks of one campaign",
+		"stop-after":   "nothing is minimised before the campaign is merged",
+		"minimise-for": "nothing is minimised before the campaign is merged",
+		"junit":        "there is nothing to report before the campaign is merged",
+		"output":       "there is nothing to report before the campaign is merged",
 	} {
 		if cmd.Flags().Changed(flag) {
 			return fmt.Errorf("--%s: leave it out with a bucket as --out: %s", flag, why)

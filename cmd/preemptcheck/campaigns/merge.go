@@ -203,7 +203,7 @@ func (m *merging) fleet(cmd *cobra.Command, s *store.Store, dir string) (*record
 	if begun && len(there.Parts) > 0 {
 		return nil, fmt.Errorf("%s is there already", dir)
 	}
-	o := campaign.Options{Dir: dir, Resume: begun, Cases: r.Clusters, Workers: m.workers, Known: r.Known}
+	o := campaign.Options{Dir: dir, Resume: begun, Cases: r.Clusters, Workers: m.workers, Known: r.Known, MinimiseFor: campaign.MinimiseFor}
 	config := plan.Config
 	if err := equip(cmd, &config, &o); err != nil {
 		return nil, err

@@ -63,6 +63,7 @@ variables, or from the identity of their ServiceAccount: see --service-account-a
 	set.StringToStringVar(&j.Annotations, "service-account-annotation", nil, "annotations of the ServiceAccount, by which a cloud gives it an identity")
 	set.StringVar(&j.PullPolicy, "image-pull-policy", "", "imagePullPolicy: Always, IfNotPresent or Never")
 	flags.Gates(cmd, &gates)
+	flags.Config(cmd, &j.Configuration)
 	set.StringArrayVar(&j.Flags, "flag", nil, "one more flag of fuzz for each pod, such as --relations=5")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		j.Gates = gates

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"path"
 	"strconv"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/source"
 )
 
 // Job is a campaign, and where it runs.
@@ -30,6 +32,7 @@ type Job struct {
 	For                                             time.Duration
 	Cases, Seed, Block                              uint64
 	Gates                                           record.Gates
+	Configuration                                   source.Configuration
 	Flags                                           []string
 	CPU, Memory                                     resource.Quantity
 }
@@ -41,7 +44,15 @@ func (j *Job) share() time.Duration {
 
 // Write prints all manifests.
 func (j *Job) Write(w io.Writer) error {
-	for _, o := range []runtime.Object{j.serviceAccount(), j.priorityClass(), j.networkPolicy(), j.campaign(), j.merge()} {
+	objects := []runtime.Object{j.serviceAccount(), j.priorityClass(), j.networkPolicy()}
+	if j.Configuration.File != "" {
+		c, err := j.configMap()
+		if err != nil {
+			return err
+		}
+		objects = append(objects, c)
+	}
+	for _, o := range append(objects, j.campaign(), j.merge()) {
 		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 		if err != nil {
 			return err
@@ -102,6 +113,29 @@ func (j *Job) priorityClass() runtime.Object {
 		Value: -1000, PreemptionPolicy: ptr.To(corev1.PreemptNever), Description: "Campaigns of preemptcheck: everything else goes first. A pod that is preempted loses no more than a block."}
 }
 
+// Where a KubeSchedulerConfiguration is in the pods.
+const (
+	configDir  = "/etc/preemptcheck"
+	configFile = "scheduler.yaml"
+)
+
+// configMap holds the KubeSchedulerConfiguration.
+func (j *Job) configMap() (runtime.Object, error) {
+	text, err := yaml.JSONToYAML(j.Configuration.JSON)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: j.meta(j.Name), Data: map[string]string{configFile: string(text)}}, nil
+}
+
+// configure mounts the KubeSchedulerConfiguration in the pods of a template.
+func (j *Job) configure(template *corev1.PodTemplateSpec) {
+	const volume = "config"
+	template.Spec.Containers[0].VolumeMounts = append(template.Spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: configDir, ReadOnly: true})
+	template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: j.Name}}}})
+}
+
 // networkPolicy lets nobody in, and lets out what it takes to reach a bucket.
 func (j *Job) networkPolicy() runtime.Object {
 	port := func(p corev1.Protocol, n int) networkingv1.NetworkPolicyPort {
@@ -149,7 +183,13 @@ func (j *Job) campaign() runtime.Object {
 	if j.Gates != "" {
 		args = append(args, "--feature-gates="+string(j.Gates))
 	}
-	args = append(args, j.Flags...)
+	if j.Configuration.File != "" {
+		args = append(args, "--config="+path.Join(configDir, configFile))
+	}
+	template := j.pod(append(args, j.Flags...), j.CPU, j.Memory)
+	if j.Configuration.File != "" {
+		j.configure(&template)
+	}
 	return &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: j.meta(j.Name),
 		Spec: batchv1.JobSpec{
 			CompletionMode:       ptr.To(batchv1.IndexedCompletion),
@@ -161,7 +201,7 @@ func (j *Job) campaign() runtime.Object {
 				{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
 					ContainerName: ptr.To(container), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{BadInput}}},
 			}},
-			Template: j.pod(args, j.CPU, j.Memory),
+			Template: template,
 		}}
 }
 

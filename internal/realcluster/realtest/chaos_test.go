@@ -115,6 +115,13 @@ func (c *chaos) begin() {
 // jobIndex is the variable in which the pods of an Indexed Job find their index.
 const jobIndex = "JOB_COMPLETION_INDEX"
 
+// Kubernetes waits longer and longer before it replaces a pod of an index that fails again and again. So that a Job comes to an end, there are no
+// more than mostFaults, and calm is the mean time from the end of one to the next.
+const (
+	mostFaults = 12
+	calm       = 8 * time.Second
+)
+
 // fault breaks something, and mends it again. It returns what it did.
 type fault func(c *chaos) string
 
@@ -136,7 +143,7 @@ func faultsOf(name string) []fault {
 
 // breakUntilDone breaks one thing after another, until the Job is complete.
 func (c *chaos) breakUntilDone(faults []fault) {
-	broken, start := 0, time.Now()
+	broken, start, next := 0, time.Now(), time.Now()
 	for time.Since(start) < 30*time.Minute {
 		job, err := cluster.Client.BatchV1().Jobs(c.namespace).Get(c.Context(), c.name, metav1.GetOptions{})
 		require.NoError(c, err)
@@ -155,13 +162,14 @@ func (c *chaos) breakUntilDone(faults []fault) {
 				return
 			}
 		}
-		time.Sleep(time.Duration(1000+c.random.IntN(3000)) * time.Millisecond)
-		if job.Status.Active == 0 || len(faults) == 0 {
+		time.Sleep(time.Second)
+		if job.Status.Active == 0 || len(faults) == 0 || broken == mostFaults || time.Now().Before(next) {
 			continue
 		}
 		if did := faults[c.random.IntN(len(faults))](c); did != "" {
 			broken++
 			c.Logf("%4.0f s  %s", time.Since(start).Seconds(), did)
+			next = time.Now().Add(calm/2 + time.Duration(c.random.Int64N(int64(calm))))
 		}
 	}
 	c.Fatal("the Job is not complete after half an hour")
@@ -304,7 +312,8 @@ func (c *chaos) compare(want map[string]any) {
 	require.NotEqual(c, 2, status, "%s%s", out, errOut)
 }
 
-// readState is what a campaign has come to, without when and where.
+// readState is what a campaign has come to, without when and where. How many clusters show a known finding is left to chance where the scheduler
+// goes through a map: that differs by a few between two campaigns on one machine.
 func readState(t *testing.T, dir string) map[string]any {
 	data, err := os.ReadFile(filepath.Join(dir, "campaign.state"))
 	require.NoError(t, err)
@@ -313,6 +322,9 @@ func readState(t *testing.T, dir string) map[string]any {
 	for _, key := range []string{"sessions", "samples", "parts", "deaths"} {
 		delete(s, key)
 	}
+	stats, ok := s["stats"].(map[string]any)
+	require.True(t, ok)
+	delete(stats, "known")
 	timeless(s)
 	return s
 }

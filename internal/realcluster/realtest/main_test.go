@@ -32,6 +32,7 @@ const reader = "reader"
 var (
 	cluster *realcluster.Cluster
 	own     release // this program
+	kubectl string  // a program
 	temp    string  // a directory for all tests
 )
 
@@ -66,7 +67,11 @@ func run(m *testing.M) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if temp, err = os.MkdirTemp("", "preemptcheck-realtest-"); err != nil {
+	kubectl = programs.Kubectl
+	if err := os.MkdirAll(realcluster.Scratch, 0o700); err != nil {
+		return 0, err
+	}
+	if temp, err = os.MkdirTemp(realcluster.Scratch, ""); err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(temp)

@@ -1,0 +1,241 @@
+package mutants
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/preemptcheck/preemptcheck/internal/table"
+)
+
+// Argued is a mutant that nobody kills, and why.
+type Argued struct {
+	// Mutant is Site.Name.
+	Mutant string `json:"mutant"`
+	// Why is the argument: that it decides the same, or what would tell it apart.
+	Why string `json:"why"`
+	// Equivalent says that no cluster and no course of events can tell it from upstream by what is promised.
+	Equivalent bool `json:"equivalent"`
+}
+
+//go:embed argued.yaml
+var argued []byte
+
+// AllArgued are all mutants that were argued about, by name.
+func AllArgued() (map[string]Argued, error) {
+	var list []Argued
+	if err := yaml.UnmarshalStrict(argued, &list); err != nil {
+		return nil, fmt.Errorf("argued.yaml: %w", err)
+	}
+	all := map[string]Argued{}
+	for i, a := range list {
+		if a.Mutant == "" || a.Why == "" || all[a.Mutant].Mutant != "" {
+			return nil, fmt.Errorf("argued.yaml: [%d]: it takes a mutant, once, and why", i)
+		}
+		all[a.Mutant] = a
+	}
+	return all, nil
+}
+
+// Row counts mutants.
+type Row struct {
+	Name string `json:"name"`
+	// Mutants are all, Unreached those that neither corpus nor campaign come by, Equivalent those that are so by argument.
+	Mutants    int `json:"mutants"`
+	Unreached  int `json:"unreached"`
+	Equivalent int `json:"equivalent"`
+	// Killed counts by column; Tests counts all, the other columns those that are neither unreached nor equivalent.
+	Killed map[Column]int `json:"killed"`
+	// Median and Worst are the seconds that a campaign took to kill.
+	Median  float64 `json:"medianSeconds"`
+	Worst   float64 `json:"worstSeconds"`
+	seconds []float64
+}
+
+// Left is how many mutants corpus and campaign could kill.
+func (r *Row) Left() int { return r.Mutants - r.Unreached - r.Equivalent }
+
+func (r *Row) add(m *Result, equivalent bool) {
+	r.Mutants++
+	unreached := !m.Reached[Corpus] && !m.Reached[Campaign]
+	switch {
+	case unreached:
+		r.Unreached++
+	case equivalent:
+		r.Equivalent++
+	}
+	if r.Killed == nil {
+		r.Killed = map[Column]int{}
+	}
+	for _, c := range Columns {
+		if m.KilledBy(c) {
+			r.Killed[c]++
+		}
+	}
+	if m.KilledBy(Campaign) {
+		r.seconds = append(r.seconds, m.Outcomes[Campaign].Seconds)
+		slices.Sort(r.seconds)
+		r.Median, r.Worst = r.seconds[len(r.seconds)/2], r.seconds[len(r.seconds)-1]
+	}
+}
+
+// Matrix is what became of many mutants.
+type Matrix struct {
+	Begun     Begun  `json:"begun"`
+	All       Row    `json:"all"`
+	Files     []*Row `json:"files"`
+	Operators []*Row `json:"operators"`
+	// Survivors are those that the campaign comes by and does not kill, and that are not equivalent.
+	Survivors []*Result `json:"survivors"`
+	// OnlyTests are those of them that upstream's tests kill, or that nobody else comes by.
+	OnlyTests []*Result `json:"onlyTests"`
+	// CPUSeconds are those of all that was run.
+	CPUSeconds float64 `json:"cpuSeconds"`
+	argued     map[string]Argued
+}
+
+// NewMatrix counts results.
+func NewMatrix(logs []*Log) (*Matrix, error) {
+	m := &Matrix{All: Row{Name: "all"}}
+	var err error
+	if m.argued, err = AllArgued(); err != nil {
+		return nil, err
+	}
+	files, operators, seen := map[string]*Row{}, map[string]*Row{}, map[string]bool{}
+	for i, l := range logs {
+		if i == 0 {
+			m.Begun = l.Begun
+		} else if l.Begun.Hash != m.Begun.Hash || l.Begun.Options != m.Begun.Options {
+			return nil, fmt.Errorf("the results are of different mutants, programs or flags")
+		}
+		for _, r := range l.Results {
+			if seen[r.Name()] {
+				continue
+			}
+			seen[r.Name()] = true
+			equivalent := m.argued[r.Name()].Equivalent
+			for _, row := range []*Row{&m.All, rowOf(files, strings.TrimPrefix(r.File, "pkg/scheduler/")), rowOf(operators, string(r.Operator))} {
+				row.add(r, equivalent)
+			}
+			for _, o := range r.Outcomes {
+				m.CPUSeconds += o.CPUSeconds
+			}
+			if r.KilledBy(Campaign) {
+				continue
+			}
+			if !equivalent && r.Reached[Campaign] {
+				m.Survivors = append(m.Survivors, r)
+			}
+			if r.KilledBy(Tests) {
+				m.OnlyTests = append(m.OnlyTests, r)
+			}
+		}
+	}
+	m.Files, m.Operators = sorted(files), sorted(operators)
+	byPlace := func(a, b *Result) int {
+		if a.File != b.File {
+			return strings.Compare(a.File, b.File)
+		}
+		return a.ID - b.ID
+	}
+	slices.SortFunc(m.Survivors, byPlace)
+	slices.SortFunc(m.OnlyTests, byPlace)
+	return m, nil
+}
+
+func rowOf(rows map[string]*Row, name string) *Row {
+	if rows[name] == nil {
+		rows[name] = &Row{Name: name}
+	}
+	return rows[name]
+}
+
+func sorted(rows map[string]*Row) (all []*Row) {
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		all = append(all, rows[name])
+	}
+	return all
+}
+
+var header = []string{"MUTANTS", "UNREACHED", "EQUIVALENT", "TESTS", "CORPUS", "CAMPAIGN", "MEDIAN S", "WORST S"}
+
+func (r *Row) cells() []string {
+	share := func(c Column, of int) string {
+		if of == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%d (%.0f %%)", r.Killed[c], 100*float64(r.Killed[c])/float64(of))
+	}
+	return []string{r.Name, fmt.Sprint(r.Mutants), fmt.Sprint(r.Unreached), fmt.Sprint(r.Equivalent), share(Tests, r.Mutants), share(Corpus, r.Left()), share(Campaign, r.Left()),
+		fmt.Sprintf("%.1f", r.Median), fmt.Sprintf("%.1f", r.Worst)}
+}
+
+// WriteText writes the matrix for a terminal.
+func (m *Matrix) WriteText(w io.Writer) {
+	for _, part := range []struct {
+		name string
+		rows []*Row
+	}{{"FILE", append(slices.Clone(m.Files), &m.All)}, {"OPERATOR", m.Operators}} {
+		t := table.New("", append([]string{part.name}, header...)...)
+		for _, r := range part.rows {
+			t.Row(r.cells()...)
+		}
+		t.WriteText(w)
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "Survivors of the campaign that are not equivalent: %d\n", len(m.Survivors))
+	for _, r := range m.Survivors {
+		fmt.Fprintf(w, "  %s\n    %s: %s -> %s%s\n", r.Name(), r.Func, r.Source, r.Is, others(r))
+	}
+}
+
+// others tells who else killed it.
+func others(r *Result) string {
+	var by []string
+	for _, c := range []Column{Tests, Corpus} {
+		if r.KilledBy(c) {
+			by = append(by, string(c))
+		}
+	}
+	if by == nil {
+		return ""
+	}
+	return " (killed by " + strings.Join(by, ", ") + ")"
+}
+
+// WriteMarkdown writes the matrix as a page.
+func (m *Matrix) WriteMarkdown(w io.Writer) {
+	write := func(name string, rows []*Row) {
+		fmt.Fprintf(w, "| %s |", name)
+		for _, h := range header {
+			fmt.Fprintf(w, " %s |", strings.ToLower(h))
+		}
+		fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---:|", len(header)))
+		for _, r := range rows {
+			fmt.Fprintf(w, "| %s |\n", strings.Join(r.cells(), " | "))
+		}
+		fmt.Fprintln(w)
+	}
+	write("file", append(slices.Clone(m.Files), &m.All))
+	write("operator", m.Operators)
+	fmt.Fprint(w, "## Survivors\n\nThe campaign comes by these, does not kill them, and nobody has shown that they are equivalent.\n\n")
+	m.list(w, m.Survivors)
+	fmt.Fprint(w, "\n## Killed by upstream's tests, and not by the campaign\n\n")
+	m.list(w, m.OnlyTests)
+}
+
+func (m *Matrix) list(w io.Writer, results []*Result) {
+	code := func(text string) string {
+		return "`" + strings.NewReplacer("|", "\\|", "`", "'").Replace(text) + "`"
+	}
+	fmt.Fprint(w, "| where | function | is | mutant | killed by | why |\n|---|---|---|---|---|---|\n")
+	for _, r := range results {
+		fmt.Fprintf(w, "| %s:%d | %s | %s | %s | %s | %s |\n", path.Base(r.File), r.Line, code(r.Func), code(r.Source), code(r.Is), strings.Trim(strings.TrimPrefix(others(r), " (killed by "), ")"), m.argued[r.Name()].Why)
+	}
+}

@@ -1,0 +1,195 @@
+package mutants
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/internal/golden"
+)
+
+const sample = "internal/mutants/testdata/sample"
+
+// plantSample plants mutants in the sample, and builds it.
+func plantSample(t *testing.T) (p *Planted, binary string) {
+	t.Helper()
+	const at = "internal/mutants/testdata/switches"
+	p, err := Plant(t.Context(), ".", ours, at, []Scope{{Package: ours + "/" + sample}})
+	require.NoError(t, err)
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	temp := t.TempDir()
+	overlay := map[string]string{}
+	for name, source := range p.Files {
+		file := filepath.Join(temp, strings.ReplaceAll(name, "/", "-"))
+		require.NoError(t, os.WriteFile(file, source, 0o600))
+		overlay[filepath.Join(root, name)] = file
+	}
+	data, err := json.Marshal(map[string]any{"Replace": overlay})
+	require.NoError(t, err)
+	file := filepath.Join(temp, "overlay.json")
+	require.NoError(t, os.WriteFile(file, data, 0o600))
+	binary = filepath.Join(temp, "sample")
+	out, err := exec.Command("go", "build", "-overlay", file, "-o", binary, "./testdata/sample").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return p, binary
+}
+
+// sampleWith is what the sample prints with a mutant.
+func sampleWith(t *testing.T, binary string, id int, env ...string) string {
+	cmd := exec.CommandContext(t.Context(), binary)
+	cmd.Env = append(append(os.Environ(), fmt.Sprintf("%s=%d", activeVariable, id)), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "it ended: " + err.Error()
+	}
+	return string(out)
+}
+
+// All mutants are in one binary: with all of them off it does what it did, and each but a few changes what it does.
+func TestMutantsOfSample(t *testing.T) {
+	p, binary := plantSample(t)
+	operators := map[Operator]bool{}
+	for _, s := range p.Sites {
+		operators[s.Operator] = true
+	}
+	require.ElementsMatch(t, []Operator{Negate, Shift, Junction, Arith, Swap, Drop, DropDefer, DropLock, Constant, Bool, Return, EndLoop, GoOn, Key}, slices.Collect(maps.Keys(operators)))
+
+	plain, err := exec.Command("go", "run", "./testdata/sample").CombinedOutput()
+	require.NoError(t, err, string(plain))
+	require.Equal(t, string(plain), sampleWith(t, binary, 0))
+	var list strings.Builder
+	for _, s := range p.Sites {
+		fmt.Fprintf(&list, "%d:%d %s %s: %s -> %s", s.Line, s.Column, s.Operator, s.Func, s.Source, s.Is)
+		if sampleWith(t, binary, s.ID) == string(plain) {
+			list.WriteString(" (prints the same)")
+		}
+		list.WriteByte('\n')
+	}
+	golden.Compare(t, "testdata/sample.golden", list.String())
+}
+
+// Which mutants a process comes by is noted in a file.
+func TestReached(t *testing.T) {
+	p, binary := plantSample(t)
+	file := filepath.Join(t.TempDir(), "reached")
+	require.NoError(t, os.WriteFile(file, make([]byte, len(p.Sites)+1), 0o600))
+	sampleWith(t, binary, 0, reachedVariable+"="+file)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var missed []string
+	for _, s := range p.Sites {
+		if data[s.ID] == 0 {
+			missed = append(missed, fmt.Sprintf("%s: %s", s.Func, s.Source))
+		}
+	}
+	require.Equal(t, []string{
+		"either: len(os.Args) >= 2", "main: n > 2", "main: n < 4", // shifts, which matter only where the operands are equal
+		"main: fmt.Println(\"other\")", "main: fmt.Println(\"locked\")",
+	}, missed)
+}
+
+// What is argued about are mutants of the upstream that is linked, and most of that can be planted.
+func TestUpstream(t *testing.T) {
+	p, err := Plant(t.Context(), ".", "k8s.io/kubernetes", switchesAt, Upstream())
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for i, s := range p.Sites {
+		require.False(t, names[s.Name()], s.Name())
+		names[s.Name()] = true
+		require.True(t, i == 0 || s.ID > p.Sites[i-1].ID)
+	}
+	require.Greater(t, len(names), 4000)
+	all, err := AllArgued()
+	require.NoError(t, err)
+	for name := range all {
+		require.True(t, names[name], name)
+	}
+}
+
+// A directory of results goes on after a process was killed while it wrote.
+func TestLogSurvives(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Begin(dir, Begun{Hash: "h", Mutants: 2})
+	require.NoError(t, err)
+	one := &Result{Site: Site{ID: 1, File: "f.go", Operator: Drop}, Reached: map[Column]bool{Corpus: true}, Outcomes: map[Column]*Outcome{Corpus: {Killed: ByFinding, Seconds: 2}}}
+	require.NoError(t, l.Add(one))
+	require.NoError(t, l.Close())
+	name := filepath.Join(dir, resultsFile)
+	whole, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(name, append(whole, whole[:20]...), 0o600))
+	l, err = Resume(dir)
+	require.NoError(t, err)
+	require.Equal(t, []*Result{one}, l.Results)
+	two := &Result{Site: Site{ID: 2, File: "f.go", Operator: Key}}
+	require.NoError(t, l.Add(two))
+	require.NoError(t, l.Close())
+	l, err = ReadLog(dir)
+	require.NoError(t, err)
+	require.Len(t, l.Results, 2)
+	_, err = ReadLog(t.TempDir())
+	require.ErrorContains(t, err, "there are no results in it")
+	require.NoError(t, os.WriteFile(name, []byte("{\n"), 0o600))
+	_, err = ReadLog(dir)
+	require.ErrorContains(t, err, "results.jsonl: line 1: ")
+}
+
+// The counts of the matrix.
+func TestMatrix(t *testing.T) {
+	result := func(id int, op Operator, reached []Column, killed map[Column]string) *Result {
+		r := &Result{Site: Site{ID: id, File: "pkg/scheduler/a.go", Line: id, Operator: op, Func: "f", Source: "a || b", Is: "a && b"}, Reached: map[Column]bool{}, Outcomes: map[Column]*Outcome{}}
+		for _, c := range reached {
+			r.Reached[c] = true
+			r.Outcomes[c] = &Outcome{Killed: killed[c], Seconds: float64(id), CPUSeconds: 1}
+		}
+		return r
+	}
+	logs := []*Log{
+		{Results: []*Result{result(1, Drop, Columns, map[Column]string{Tests: ByFinding, Corpus: ByFinding, Campaign: ByCrash}), result(2, Drop, []Column{Tests}, map[Column]string{Tests: ByHang})}},
+		{Results: []*Result{result(1, Drop, Columns, nil), result(3, Junction, Columns, map[Column]string{Tests: ByFinding}), result(4, Junction, Columns, map[Column]string{Campaign: ByFinding})}},
+	}
+	m, err := NewMatrix(logs)
+	require.NoError(t, err)
+	require.Equal(t, []string{"all", "4", "1", "0", "3 (75 %)", "1 (33 %)", "2 (67 %)", "4.0", "4.0"}, m.All.cells())
+	require.Len(t, m.Survivors, 1)
+	require.Len(t, m.OnlyTests, 2)
+	var text, page strings.Builder
+	m.WriteText(&text)
+	m.WriteMarkdown(&page)
+	golden.Compare(t, "testdata/matrix.golden", text.String()+"\n"+page.String())
+	logs[1].Begun.Hash = "other"
+	_, err = NewMatrix(logs)
+	require.ErrorContains(t, err, "the results are of different mutants")
+}
+
+// How a mutant was killed.
+func TestJudge(t *testing.T) {
+	for _, test := range []struct {
+		column    Column
+		status    int
+		out, want string
+	}{
+		{Tests, 0, "PASS", ""},
+		{Tests, 1, "--- FAIL: TestA (0.1s)\n", ByFinding},
+		{Tests, 2, "panic: nil map\n", ByCrash},
+		{Corpus, 0, "", ""},
+		{Corpus, 1, "case\n", ByFinding},
+		{Corpus, 2, "fatal error: all goroutines are asleep\n", ByCrash},
+		{Campaign, 2, `{"findings":[],"verdict":"INCONCLUSIVE"}`, ""},
+		{Campaign, 1, `{"findings":[{"identity":"x"}]}`, ByFinding},
+		{Campaign, 2, "", ByCrash},
+	} {
+		o := &Outcome{}
+		o.judge(test.column, test.status, []byte(test.out), test.out)
+		require.Equal(t, test.want, o.Killed, "%+v", test)
+	}
+}

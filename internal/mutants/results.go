@@ -1,0 +1,150 @@
+package mutants
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/moby/sys/atomicwriter"
+)
+
+// Result is what became of a mutant.
+type Result struct {
+	Site
+	// Reached are the columns that come by it without it; the others cannot kill it, and do not try.
+	Reached map[Column]bool `json:"reached"`
+	// Outcomes are by column. One that does not come by it, or was not asked, is missing.
+	Outcomes map[Column]*Outcome `json:"outcomes"`
+}
+
+// KilledBy tells whether a column killed the mutant.
+func (r *Result) KilledBy(c Column) bool { return r.Outcomes[c] != nil && r.Outcomes[c].Killed != "" }
+
+// Begun is what a directory of results was begun with.
+type Begun struct {
+	Hash    string   `json:"hash"`
+	Options Options  `json:"options"`
+	Columns []Column `json:"columns"`
+	// Mutants is how many there are in all.
+	Mutants int `json:"mutants"`
+	// Built and Measured are the seconds that it took to build all, and to run all once without a mutant.
+	Built    float64 `json:"builtSeconds"`
+	Measured float64 `json:"measuredSeconds"`
+	// Baseline are the seconds of each command without a mutant.
+	Baseline map[string]float64 `json:"baselineSeconds"`
+	// Reached are the numbers of the mutants that each column comes by.
+	Reached map[Column][]int `json:"reached"`
+}
+
+// Log is a directory of results: one line of a file for each, which is written as a whole or not at all.
+type Log struct {
+	Begun   Begun
+	Results []*Result
+	file    *os.File
+}
+
+// The files of a directory of results.
+const (
+	beginFile   = "begun.json"
+	resultsFile = "results.jsonl"
+)
+
+// ReadLog reads a directory of results. What was being written when a process was killed is missing.
+func ReadLog(dir string) (*Log, error) {
+	data, err := os.ReadFile(filepath.Join(dir, beginFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there are no results in it", dir)
+	} else if err != nil {
+		return nil, err
+	}
+	l := &Log{}
+	if err := json.Unmarshal(data, &l.Begun); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, beginFile), err)
+	}
+	file, err := os.Open(filepath.Join(dir, resultsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewReader(file)
+	for number := 1; ; number++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return l, nil // the last line may be torn
+		}
+		r := &Result{}
+		if err := json.Unmarshal(line, r); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", file.Name(), number, err)
+		}
+		l.Results = append(l.Results, r)
+	}
+}
+
+// Begin begins a directory of results.
+func Begin(dir string, begun Begun) (*Log, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(begun)
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicwriter.WriteFile(filepath.Join(dir, beginFile), append(data, '\n'), 0o644); err != nil {
+		return nil, err
+	}
+	l := &Log{Begun: begun}
+	return l, l.open(dir)
+}
+
+// Resume goes on with a directory of results.
+func Resume(dir string) (*Log, error) {
+	l, err := ReadLog(dir)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.open(dir)
+}
+
+func (l *Log) open(dir string) (err error) {
+	name := filepath.Join(dir, resultsFile)
+	if err := cutTorn(name); err != nil {
+		return err
+	}
+	l.file, err = os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	return err
+}
+
+// cutTorn removes the end of a file that is no whole line.
+func cutTorn(name string) error {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	whole := len(data)
+	for whole > 0 && data[whole-1] != '\n' {
+		whole--
+	}
+	return os.Truncate(name, int64(whole))
+}
+
+// Add writes a result.
+func (l *Log) Add(r *Result) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	l.Results = append(l.Results, r)
+	_, err = l.file.Write(append(line, '\n'))
+	return err
+}
+
+// Close closes the file.
+func (l *Log) Close() error { return l.file.Close() }
