@@ -19,7 +19,7 @@ func TestGroupSteps(t *testing.T) {
 	require.NoError(t, err)
 	c := s.Cases[0].Cluster
 	taken, renames := 0, 0
-	for _, family := range []func(*model.Cluster) []step{removals, podGroups, fields, merges, names, aspects} {
+	for _, family := range []func(*model.Cluster) []step{removals, podGroups, singleFields, merges, names, aspects} {
 		for _, step := range family(c) {
 			next := step.take(c)
 			if next == nil {

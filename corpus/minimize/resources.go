@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/preemptcheck/preemptcheck/corpus/minimize/fields"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -57,9 +58,9 @@ func quantity(name v1.ResourceName, v int64) resource.Quantity {
 // resourceLists are all in an object, except a node's capacity: see edit.
 func resourceLists(o runtime.Object) (lists []v1.ResourceList) {
 	_, isNode := o.(*v1.Node)
-	walk(reflect.ValueOf(o), "", func(f field) {
-		if f.value.Type() == reflect.TypeFor[v1.ResourceList]() && !(isNode && f.path == "status.capacity") {
-			lists = append(lists, f.value.Interface().(v1.ResourceList))
+	fields.Each(o, func(f fields.Field) {
+		if f.Value.Type() == reflect.TypeFor[v1.ResourceList]() && !(isNode && f.Path == "status.capacity") {
+			lists = append(lists, f.Value.Interface().(v1.ResourceList))
 		}
 	})
 	return lists

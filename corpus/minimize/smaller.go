@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/preemptcheck/preemptcheck/corpus/minimize/fields"
 	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -180,8 +181,8 @@ func paths(c *model.Cluster) []string {
 			kind = "preemptor"
 		}
 		add(kind)
-		for _, f := range fieldsOf(o) {
-			add(kind + " " + inBrackets.ReplaceAllString(f.path, ""))
+		for _, f := range fields.Of(o) {
+			add(kind + " " + inBrackets.ReplaceAllString(f.Path, ""))
 		}
 	}
 	return list

@@ -31,7 +31,7 @@ func (s step) take(c *model.Cluster) *model.Cluster {
 type family func(c *model.Cluster) []step
 
 // families are in the order in which they pay off.
-var families = []family{removals, podGroups, merges, aspects, sharedFields, fields, fewer("priorities", priorityOf), quantities, times,
+var families = []family{removals, podGroups, merges, aspects, sharedFields, singleFields, fewer("priorities", priorityOf), quantities, times,
 	fewer("disruptions allowed", allowanceOf), fewer("volumes to attach", limitsOf), names}
 
 // place is where a round is.

@@ -178,7 +178,7 @@ func build(ctx context.Context, b binary, version, overlay string) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-overlay="+overlay,
-		"-ldflags", "-s -w -buildid= -X github.com/preemptcheck/preemptcheck/cmd/preemptcheck/app.ownVersion="+version, "-o", path, "./cmd/preemptcheck")
+		"-ldflags", "-s -w -buildid= -X github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program.ownVersion="+version, "-o", path, "./cmd/preemptcheck")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+b.OS, "GOARCH="+b.Arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=")
 	cmd.Stderr = os.Stderr
 	return cmd.Run()

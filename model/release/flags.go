@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/release/storage"
 	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 )
@@ -115,7 +116,7 @@ func Flags() []Flag {
 			}},
 		{"a pod whose claims are missing, or deleted, is rejected", ">=1.20.0",
 			"volumebinding/volume_binding.go:162@v1.22.17, PreFilter", "its cycle ends in an error (generic_scheduler.go:589@v1.19.16, podPassesBasicChecks)",
-			onPlugin("VolumeBinding", variant.AlterBoth(missingClaimIsError))},
+			onPlugin("VolumeBinding", variant.AlterBoth(storage.MissingClaimIsError))},
 		{"a pod whose claim has lost its volume is rejected", ">=1.23.0",
 			"volumebinding/volume_binding.go:152@v1.23.0, podHasPVCs", "the claim is like any that is bound",
 			onVolumes("VolumeBinding", variant.MisreadObjects(func(c *v1.PersistentVolumeClaim) {
@@ -125,19 +126,19 @@ func Flags() []Flag {
 			}))},
 		{"a pod whose claims ought to be bound is rejected", ">=1.19.0",
 			"volumebinding/volume_binding.go:137@v1.19.16, PreFilter", "its cycle ends in an error on a node that has passed all before (scheduler_binder.go@v1.16.15, FindPodVolumes)",
-			onPlugin("VolumeBinding", variant.AlterBoth(immediateIsError))},
+			onPlugin("VolumeBinding", variant.AlterBoth(storage.ImmediateIsError))},
 		{"a claim for which a node was selected may still wait for the pod", ">=1.14.0",
 			"scheduling/scheduler_binder.go:215@v1.16.15, FindPodVolumes", "it ought to be bound (pv_controller.go:297@v1.13.0, shouldDelayBinding)",
 			func(r *answers.Rules) {
-				onVolumes("VolumeBinding", variant.MisreadObjects(selectedOughtToBeBound))(r)
-				onVolumes("VolumeZone", variant.MisreadObjects(selectedOughtToBeBound))(r)
+				onVolumes("VolumeBinding", variant.MisreadObjects(storage.SelectedOughtToBeBound))(r)
+				onVolumes("VolumeZone", variant.MisreadObjects(storage.SelectedOughtToBeBound))(r)
 			}},
 		{"no node has a volume that does not exist", ">=1.19.0",
 			"scheduling/scheduler_binder.go@v1.19.16, checkBoundClaims", "the cycle ends in an error",
-			onPlugin("VolumeBinding", variant.Alter(lostVolumeIsError))},
+			onPlugin("VolumeBinding", variant.Alter(storage.LostVolumeIsError))},
 		{"zone labels have the names of today, too", ">=1.19.0",
 			"volumezone/volume_zone.go:56@v1.19.16, volumeZoneLabels", "just failure-domain.beta.kubernetes.io/zone and region (predicates.go:774@v1.16.15)",
-			onVolumes("VolumeZone", zoneLabelsOfOld)},
+			onVolumes("VolumeZone", storage.ZoneLabelsOfOld)},
 		{"VolumeRestrictions looks up the pod's claims before any node is looked at", ">=1.27.0",
 			"volumerestrictions/volume_restrictions.go:166@v1.27.16, PreFilter; ReadWriteOncePod", "VolumeBinding is the first to miss one",
 			onPlugin("VolumeRestrictions", variant.WithoutPreFilter())},
@@ -146,7 +147,7 @@ func Flags() []Flag {
 			onPlugin("VolumeZone", variant.WithoutPreFilter())},
 		{"a node need not have the zone labels that have been renamed", ">=1.29.0",
 			"volumezone/volume_zone.go:205@v1.29.6, translateToGALabel", "a volume's label has to be matched under its own name",
-			onVolumes("VolumeZone", variant.MisreadNodes(zoneLabelsNotRenamed))},
+			onVolumes("VolumeZone", variant.MisreadNodes(storage.ZoneLabelsNotRenamed))},
 		{"volumes that are attached, though no pod there mounts them, count for the limit", ">=1.32.0",
 			"nodevolumelimits/csi.go@v1.32.13, getNodeVolumeAttachmentInfo", "only those that pods mount do",
 			onVolumes("NodeVolumeLimits", variant.MisreadObjects(func(a *storagev1.VolumeAttachment) { a.Spec.Attacher = "" }))},

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
-	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
 // int64WrapsAround: amounts are numbers of 64 bits, and so are their sums, whether
@@ -60,19 +58,6 @@ func int64WrapsAround(s *filter.Snapshot, st filter.State, of *filter.ResourcesS
 		return failed
 	}
 	return variant.Judge{State: st, Verdict: fits}
-}
-
-// sizesWrapAround: so are sizes of volumes that are to be made, and the storage that is left for
-// them (volumebinding/binder.go:1024@v1.37.1, capacitySufficient).
-func sizesWrapAround(st *volume.BindingState) {
-	drawn := st.Drawn
-	wrapped := st.Judge(func(left, size resource.Quantity) bool { return left.Value() >= size.Value() })
-	for i, v := range st.Verdicts {
-		if v == nil || slices.Contains(v.Reasons, volume.NothingToBind) { // others are for another cause
-			st.Verdicts[i] = wrapped[i]
-		}
-	}
-	st.Drawn = cmp.Or(drawn, st.Drawn)
 }
 
 // nothingOfHuge: a node has none of an extended resource if its amount wraps around to 0, and a pod whose requests for one do, all

@@ -7,6 +7,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
 // onPlugin changes one filter plugin, also where it is one of those that are judged
@@ -18,6 +19,12 @@ func onPlugin(name string, change variant.OfPlugin) func(*answers.Rules) {
 			return predicates(variant.On(p.(predicates), name, change))
 		})
 	}
+}
+
+// onVolumes changes a filter plugin for preemptors with volumes: for all others the
+// change means nothing.
+func onVolumes(plugin string, change variant.OfPlugin) func(*answers.Rules) {
+	return onPlugin(plugin, variant.Where(func(s *filter.Snapshot) bool { return volume.Mounts(s.Preemptor.Pod) }, change))
 }
 
 // afterDryRun has the dry run on a node changed once it is made.

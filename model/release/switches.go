@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/release/storage"
 	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 	"github.com/preemptcheck/preemptcheck/model/volume"
@@ -71,13 +72,13 @@ var switches = []struct {
 	{ClaimOfOtherNamespace, onPlugin("VolumeRestrictions", countUsers(func(c *usersCounted) { c.anyNamespace = true }))},
 	{ClaimCountedOnce, onPlugin("VolumeRestrictions", countUsers(func(c *usersCounted) { c.countedOnce = true }))},
 	{NominatedClaimIgnored, onPlugin("VolumeRestrictions", countUsers(func(c *usersCounted) { c.skipsNominated = true }))},
-	{AttachedVolumeCountedTwice, onPlugin("NodeVolumeLimits", variant.Rejudge(attachedVolumeCountedTwice))},
+	{AttachedVolumeCountedTwice, onPlugin("NodeVolumeLimits", variant.Rejudge(storage.AttachedVolumeCountedTwice))},
 	{VictimVolumesStayAttached, onPlugin("NodeVolumeLimits", variant.AlterBoth(func(s *filter.Snapshot, st *volume.LimitsState, _ *filter.Answer) {
 		for i, n := range s.Nodes {
 			st.Attached[i] = st.Index.AttachedTo(n.Name)
 		}
 	}))},
-	{ForeignEphemeralClaim, onPlugin("NodeVolumeLimits", variant.Around(foreignEphemeralClaim))},
+	{ForeignEphemeralClaim, onPlugin("NodeVolumeLimits", variant.Around(storage.ForeignEphemeralClaim))},
 	{MissingDriverResolvable, onPlugin("NodeVolumeLimits", variant.Alter(func(st *volume.LimitsState) {
 		for _, missing := range st.Missing {
 			if missing != nil {
@@ -85,7 +86,7 @@ var switches = []struct {
 			}
 		}
 	}))},
-	{VolumeNodeFields, onVolumes("VolumeBinding", variant.MisreadObjects(withoutNodeFields))},
+	{VolumeNodeFields, onVolumes("VolumeBinding", variant.MisreadObjects(storage.WithoutNodeFields))},
 	{OnePodForAllTerms, onPlugin("InterPodAffinity", variant.Around(onePodForAllTerms))},
 	{UnlabelledNodesHideFirst, onPlugin("InterPodAffinity", variant.AlterBoth(func(s *filter.Snapshot, st *filter.InterPodAffinityState, _ *filter.Answer) {
 		s.Placed(func(n *filter.Node, p *filter.Pod) {
@@ -115,7 +116,7 @@ var switches = []struct {
 	{GroupKeepsLowerNominations, groupKeepsLowerNominations},
 	{MembersStayNominated, membersStayNominated},
 	{OwnNominationsCount, ownNominationsCount},
-	{SizesWrapAround, onVolumes("VolumeBinding", variant.Alter(sizesWrapAround))},
+	{SizesWrapAround, onVolumes("VolumeBinding", variant.Alter(storage.SizesWrapAround))},
 	{ScoresWrapAround, func(r *answers.Rules) {
 		afterDecide(scoresWrapAround)(r)
 		domainScoresWrapAround(r)
@@ -163,7 +164,7 @@ var switches = []struct {
 	{OneTermConflicts, onPlugin("NodeAffinity", oneTermConflicts)},
 	{HostNamesAreNodeNames, onPlugin("VolumeBinding", variant.AlterBoth(func(_ *filter.Snapshot, st *volume.BindingState, a *filter.Answer) {
 		if a.Rejection == nil && a.Error == "" {
-			a.Nodes = hostNames(st.Claims)
+			a.Nodes = storage.HostNames(st.Claims)
 		}
 	}))},
 	{NoNodeLeftIsTried, noNodeLeftIsTried},
@@ -183,7 +184,7 @@ var switches = []struct {
 		}
 	}))},
 	{ReprievedPodsShunned, onPlugin("InterPodAffinity", variant.Rejudge(reprievedPodsShunned))},
-	{EphemeralVolumesUncounted, onPlugin("NodeVolumeLimits", ephemeralVolumesUncounted)},
+	{EphemeralVolumesUncounted, onPlugin("NodeVolumeLimits", storage.EphemeralVolumesUncounted)},
 	{LeftOutNodesCounted, onPlugin("PodTopologySpread", variant.Alter(leftOutNodesCounted))},
 	{ClassAnnotationIgnored, onVolumes("VolumeBinding", variant.MisreadObjects(func(c *v1.PersistentVolumeClaim) {
 		field, none := "", "?" // it is seen to ask for attributes that no volume has

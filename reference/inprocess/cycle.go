@@ -22,6 +22,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess/writes"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
@@ -56,14 +57,14 @@ func (s *scheduler) run(r *recorder) {
 	if crash != nil {
 		s.crash.CompareAndSwap(nil, crash)
 	}
-	if s.api.fault != nil && (obs.ScheduledTo != "" || r.group != nil) || s.sched.APIDispatcher != nil {
+	if s.api.Fault != nil && (obs.ScheduledTo != "" || r.group != nil) || s.sched.APIDispatcher != nil {
 		// The binding cycle tries again meanwhile, and gives up; and so does who makes
 		// asynchronous calls.
 		time.Sleep(retryTime)
 		synctest.Wait()
 	}
 
-	calls := s.api.take()
+	calls := s.api.Take()
 	s.loaded.wereBound = map[string]bool{}
 	for _, c := range calls {
 		if c.Verb == "bind" && c.Failed == "" {
@@ -72,7 +73,7 @@ func (s *scheduler) run(r *recorder) {
 	}
 	r.mu.Lock()
 	if obs.ScheduledTo == "" {
-		obs.Actuation = actuation(calls, s.isOwn, r.nomination, r.nominated)
+		obs.Actuation = writes.Actuation(calls, s.isOwn, r.nomination, r.nominated)
 	}
 	obs.Aftermath = &model.Aftermath{Calls: calls, Events: s.events.take(), AnsweredPending: r.pending, Activated: s.activated.take(),
 		Signed: s.loaded.queuedInfo != nil && s.loaded.queuedInfo.PodSignature != nil, Best: r.best, Hint: r.hint, Ways: s.updates.ways}
@@ -87,7 +88,7 @@ func (s *scheduler) run(r *recorder) {
 		return
 	}
 	s.observeQueue(obs.Aftermath)
-	if s.api.fault != nil {
+	if s.api.Fault != nil {
 		obs.Aftermath.Held = s.held(calls)
 	}
 	if r.group != nil {
@@ -253,7 +254,7 @@ func (s *scheduler) runTwin(tainted string) bool {
 	}
 	s.sched.ScheduleOne(s.ctx)
 	synctest.Wait()
-	for _, c := range s.api.take() {
+	for _, c := range s.api.Take() {
 		if c.Verb == "bind" && c.Object == model.Key(twin) {
 			twin.Spec.NodeName = c.Node
 		}
@@ -383,13 +384,13 @@ func (s *scheduler) cycle(c *model.Cluster, under reference.Circumstances, r *re
 		if offset := c.Settings.DryRunOffset; offset != nil {
 			r.offset = *offset
 		}
-		s.api.fault = under.Fault
+		s.api.Fault = under.Fault
 		if !under.Twin || s.runTwin(under.Tainted) {
 			if err = s.runCounted(r, under.Metrics); err != nil {
 				return false, err
 			}
 		}
-		s.api.fault = nil
+		s.api.Fault = nil
 	}
 	if s.crash.Load() != nil {
 		return false, nil

@@ -196,7 +196,7 @@ func (s *scheduler) unload() error {
 	for _, n := range s.loaded.nodes {
 		check(s.sched.Cache.RemoveNode(linked.Discard, n))
 	}
-	check(s.api.unmake())
+	check(s.api.Unmake())
 	check(s.pods.Replace(nil, ""))
 	check(s.nodes.Replace(nil, ""))
 	for _, obj := range s.loaded.extra {
@@ -207,7 +207,7 @@ func (s *scheduler) unload() error {
 	// Without this the next cluster, if its nodes have the same names, would be
 	// listed in the order of this one's.
 	check(s.sched.Cache.UpdateSnapshot(linked.Discard, s.snapshot))
-	s.api.take()
+	s.api.Take()
 	s.events.take()
 	s.activated.take()
 	clear(s.loaded.extra)

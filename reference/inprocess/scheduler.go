@@ -25,6 +25,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess/writes"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
@@ -74,7 +75,7 @@ type scheduler struct {
 	nodes   cache.Indexer
 	extra   map[reflect.Type]*linked.Informer
 	budgets *linked.Budgets
-	api     *apiServer
+	api     *writes.Server
 	events  *eventLog
 	// activated is the scheduler's queue.
 	activated *activations
@@ -103,8 +104,8 @@ type scheduler struct {
 // newScheduler builds a scheduler with the default profile, in a bubble. The gates
 // it is for must be in force.
 func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
-	s := &scheduler{api: newAPIServer(), events: &eventLog{}, bubble: b, snapshot: internalcache.NewEmptySnapshot()}
-	s.api.gated, s.api.before, s.api.goesOn = s.gated, s.beforeCall, b.GoesOn
+	s := &scheduler{api: writes.New(), events: &eventLog{}, bubble: b, snapshot: internalcache.NewEmptySnapshot()}
+	s.api.Gated, s.api.Before, s.api.GoesOn = s.gated, s.beforeCall, b.GoesOn
 	s.ctx, s.cancel = context.WithCancel(linked.NewContext(&s.crash))
 	defer func() {
 		if err != nil {
@@ -120,7 +121,7 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	s.extra, s.budgets = linked.NewInformers(factory), linked.NewBudgets(factory)
 	s.updates.pods, s.updates.nodes = s.extra[reflect.TypeFor[*v1.Pod]()], s.extra[reflect.TypeFor[*v1.Node]()]
 	s.pods, s.nodes = s.updates.pods.GetIndexer(), s.updates.nodes.GetIndexer()
-	s.api.claims = s.extra[reflect.TypeFor[*resourcev1.ResourceClaim]()]
+	s.api.Claims = s.extra[reflect.TypeFor[*resourcev1.ResourceClaim]()]
 	// load feeds pods and nodes to cache and queue itself; as Extra they would
 	// come in twice.
 	delete(s.extra, reflect.TypeFor[*v1.Pod]())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
@@ -112,17 +113,17 @@ and no scheduler can run them; else 0.`,
 		if len(names) > 1 && slices.Contains([]terminal.Format{terminal.Wide, terminal.Name}, output) {
 			return fmt.Errorf("--output %s: is for one scheduler, and --reference names several", output)
 		}
-		checkers, err := newCheckers(names, 1, all.Properties()...)
+		made, err := checkers.NewAll(names, 1, all.Properties()...)
 		if err != nil {
 			return err
 		}
 		cases, inputErr := in.Load(cmd, args)
 		if len(cases) == 0 && inputErr != nil {
-			closeAll(checkers)
+			checkers.Close(made)
 			return inputErr
 		}
 		if len(names) > 1 { // it closes them
-			schedulers, err := schedulersFor(cases, names, checkers)
+			schedulers, err := schedulersFor(cases, names, made)
 			if err != nil {
 				return err
 			}
@@ -132,11 +133,11 @@ and no scheduler can run them; else 0.`,
 			}
 			return output.Conclude(cmd, m, m.WriteText, m.Differ > 0, m.NotDone > 0 || m.NothingRun(), inputErr, err)
 		}
-		defer closeAll(checkers)
+		defer checkers.Close(made)
 		report := &replay.Report{}
 		var life reference.LifeSystem
 		if slices.ContainsFunc(cases, isTimeline) {
-			if life, err = newLife(names[0]); err != nil {
+			if life, err = checkers.NewLife(names[0]); err != nil {
 				return err
 			}
 		}
@@ -154,7 +155,7 @@ and no scheduler can run them; else 0.`,
 				interrupted = fmt.Errorf("interrupted after %d of %s", len(report.Cases), words.Plural(len(cases), "case"))
 				break
 			}
-			j := judge(cmd.Context(), checkers[0], life, c, classes)
+			j := judge(cmd.Context(), made[0], life, c, classes)
 			report.Add(j)
 			if failFast && report.Failed > 0 {
 				break
@@ -185,11 +186,11 @@ func judge(ctx context.Context, checker *properties.Checker, life reference.Life
 
 // schedulersFor are those with the names, which can run timelines if there is one among the cases
 // and they are of a release that can.
-func schedulersFor(cases []*corpus.Case, names []string, checkers []*properties.Checker) (schedulers []replay.Scheduler, err error) {
+func schedulersFor(cases []*corpus.Case, names []string, made []*properties.Checker) (schedulers []replay.Scheduler, err error) {
 	for i, name := range names {
-		s := replay.Scheduler{Name: name, Checker: checkers[i]}
+		s := replay.Scheduler{Name: name, Checker: made[i]}
 		if err == nil && slices.ContainsFunc(cases, isTimeline) {
-			s.Life, err = newLife(name)
+			s.Life, err = checkers.NewLife(name)
 		}
 		schedulers = append(schedulers, s)
 	}

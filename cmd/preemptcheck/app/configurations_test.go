@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/internal/golden"
@@ -36,7 +37,7 @@ func TestConfigurations(t *testing.T) {
 	const page = "../../../docs/configuration.md"
 	files, err := filepath.Glob("../../../corpus/configurations/*.yaml")
 	require.NoError(t, err)
-	checker, err := newChecker("v1.37.1", 1, all.Properties()...)
+	checker, err := checkers.New("v1.37.1", 1, all.Properties()...)
 	require.NoError(t, err)
 	defer checker.System.Close()
 	table, ran := "| file | source | profile | decides | not modelled |\n|---|---|---|---|---|\n", 0

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
@@ -117,14 +119,14 @@ was given could not be compared, or none at all could; else 0.`,
 		if err != nil {
 			return err
 		}
-		checkers, err := newCheckers(names, o.Workers)
+		made, err := checkers.NewAll(names, o.Workers)
 		if err != nil {
 			return err
 		}
-		defer closeAll(checkers)
+		defer checkers.Close(made)
 		var sides []releasediff.Side
 		for i, name := range names {
-			side := releasediff.Side{Release: checkers[i].Release, System: checkers[i].System}
+			side := releasediff.Side{Release: made[i].Release, System: made[i].System}
 			if outside.IsFile(name) {
 				side.Name = name
 			}
@@ -188,7 +190,7 @@ was given could not be compared, or none at all could; else 0.`,
 func addLives(sides []releasediff.Side, asked bool) error {
 	for i := range sides {
 		s := &sides[i]
-		life, err := newLife(s.System.Name())
+		life, err := checkers.NewLife(s.System.Name())
 		switch {
 		case err != nil && asked:
 			return err
@@ -249,7 +251,7 @@ func schedulersBetween(from, to string, each bool) ([]string, error) {
 		if ends[i], err = release.Parse(names[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", flag, err)
 		}
-		if err := known(flag, names[i]); err != nil {
+		if err := checkers.Known(flag, names[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -268,7 +270,7 @@ func schedulersBetween(from, to string, each bool) ([]string, error) {
 
 // diffCommand is the command line that compares all again.
 func diffCommand(from, to string, each bool, o *diff.Options, gates record.Gates) string {
-	command := fmt.Sprintf("%s diff --from %s --to %s", program(), from, to)
+	command := fmt.Sprintf("%s diff --from %s --to %s", program.Command(), from, to)
 	if each {
 		command += " --each"
 	}
@@ -288,7 +290,7 @@ func diffCommand(from, to string, each bool, o *diff.Options, gates record.Gates
 // reproduceTimeline makes the command lines that compare on one generated timeline again.
 func reproduceTimeline(o *diff.Options, configured string) func(from, to string, n uint64) string {
 	return func(from, to string, n uint64) string {
-		return fmt.Sprintf("%s generate --timeline --seed %d --first %d%s | %[1]s diff --from %[5]s --to %[6]s -", program(), o.Seed, n, record.Ungrouped.Flag()+configured, from, to)
+		return fmt.Sprintf("%s generate --timeline --seed %d --first %d%s | %[1]s diff --from %[5]s --to %[6]s -", program.Command(), o.Seed, n, record.Ungrouped.Flag()+configured, from, to)
 	}
 }
 
@@ -297,7 +299,7 @@ func reproduceDiff(o *diff.Options, gates record.Gates, configured string) func(
 	return func(from, to string, n uint64) string {
 		command := fmt.Sprintf("diff --from %s --to %s", from, to)
 		if o.Generate != nil {
-			return fmt.Sprintf("%s generate%s --seed %d --first %d | %[1]s %[5]s -", program(), gates.Flag()+configured, o.Seed, n, command)
+			return fmt.Sprintf("%s generate%s --seed %d --first %d | %[1]s %[5]s -", program.Command(), gates.Flag()+configured, o.Seed, n, command)
 		}
 		return commandFor(command, inprocess.Version, o.Cases[n])
 	}

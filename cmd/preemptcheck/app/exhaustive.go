@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/corpus/exhaustive"
 	"github.com/preemptcheck/preemptcheck/generators/bounded"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
@@ -53,12 +55,12 @@ cluster could not be checked; else 0.`,
 		if o.Bound < 1 || o.Bound > bounded.MaxBound {
 			return fmt.Errorf("--bound: must be 1 to %d", bounded.MaxBound)
 		}
-		o.Version, o.Command = version(), program()
+		o.Version, o.Command = program.Version(), program.Command()
 		e, err := exhaustive.New(o)
 		if err != nil {
 			return fmt.Errorf("--state: %w", err)
 		}
-		checker, err := newChecker(o.Reference, workers, all.Cheap()...)
+		checker, err := checkers.New(o.Reference, workers, all.Cheap()...)
 		if err != nil {
 			return err
 		}

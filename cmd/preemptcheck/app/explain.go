@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
@@ -92,7 +93,7 @@ cluster, as FILE is; all others are what comes.`,
 		if err != nil {
 			return err
 		}
-		checker, err := newChecker(reference, 1)
+		checker, err := checkers.New(reference, 1)
 		if err != nil {
 			return err
 		}
@@ -165,7 +166,7 @@ cluster, as FILE is; all others are what comes.`,
 
 // explainTimeline tells a timeline as a story.
 func explainTimeline(cmd *cobra.Command, output terminal.Format, reference string, c *corpus.Case) error {
-	life, err := newLife(reference)
+	life, err := checkers.NewLife(reference)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
@@ -158,7 +159,7 @@ func (f *exposureFlags) run(cmd *cobra.Command, args []string) error {
 			return f.printOne(cmd, s.Dump, report, its)
 		}
 	}
-	return fmt.Errorf("--workload: no pod of %s is on a node; %s exposure%s --top 0 -o name lists those that are", only.Path(), program(), f.from)
+	return fmt.Errorf("--workload: no pod of %s is on a node; %s exposure%s --top 0 -o name lists those that are", only.Path(), program.Command(), f.from)
 }
 
 // where is what a command line says of where the cluster is from: a file, or flags for the live one.
@@ -199,13 +200,13 @@ func (f *exposureFlags) printOne(cmd *cobra.Command, dump *model.Cluster, report
 	}
 	show := exposure.Commands{
 		Witness: func(class string) string {
-			line := fmt.Sprintf("%s exposure%s --workload %s --witness %s", program(), f.from, shell.Quote(its.Name), shell.Quote(class))
+			line := fmt.Sprintf("%s exposure%s --workload %s --witness %s", program.Command(), f.from, shell.Quote(its.Name), shell.Quote(class))
 			if f.options.Requests != nil {
 				line += " --requests " + shell.Quote(cmd.Flags().Lookup("requests").Value.String())
 			}
-			return line + " | " + program() + " explain -"
+			return line + " | " + program.Command() + " explain -"
 		},
-		Pending: func(pod string) string { return fmt.Sprintf("%s explain%s --pod %s", program(), f.from, pod) },
+		Pending: func(pod string) string { return fmt.Sprintf("%s explain%s --pod %s", program.Command(), f.from, pod) },
 	}
 	return f.output.Conclude(cmd, its, func(w io.Writer) {
 		switch f.output {

@@ -17,25 +17,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
 
-	"github.com/preemptcheck/preemptcheck/internal/flags"
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
-	"github.com/preemptcheck/preemptcheck/reference/releases"
-	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
 // A bug of the scheduler may end the process that runs it. So the commands that check
 // clusters one after another do that in a child of the program that the user called.
 // Should the child die, or the scheduler come to a standstill in it, it is started again with the scheduler in a process of its own,
 // which takes too long to do it always: there a death is a finding like any other.
-
-// What the environment tells a child, and a child that isolates the scheduler.
-const (
-	isChild  = "PREEMPTCHECK_CHILD"
-	isolates = "PREEMPTCHECK_ISOLATES"
-)
 
 // The files of a child besides the standard ones: where it says that it has come to
 // its end, and where its errors go. To its standard error go the last words of one that
@@ -44,6 +35,10 @@ const (
 	endFile = 3 + iota
 	errorFile
 )
+
+// maxStack is enough for any cycle. Go's own limit is a gigabyte, which takes seconds to
+// come to.
+const maxStack = 128 << 20
 
 // tolerance is how long a child may take to end when it is interrupted.
 const tolerance = 3 * time.Second
@@ -62,7 +57,7 @@ func guarded(cmd *cobra.Command) *cobra.Command {
 				return err
 			}
 		}
-		if guards && os.Getenv(isChild) == "" && runtime.GOOS != "windows" {
+		if guards && !checkers.InChild() && runtime.GOOS != "windows" {
 			return guard{}
 		}
 		return nil
@@ -84,7 +79,7 @@ const largeInput = 1 << 29
 // spareCollector keeps the garbage collector of a child from running while a large file is read.
 func spareCollector(path string) {
 	info, err := os.Stat(path)
-	if err == nil && info.Size() >= largeInput && os.Getenv(isChild) != "" && os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+	if err == nil && info.Size() >= largeInput && checkers.InChild() && os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(-1)
 	}
 }
@@ -118,13 +113,13 @@ func (guard) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	for _, isolated := range []string{"", "1"} {
+	for _, isolate := range []bool{false, true} {
 		if input != os.Stdin {
 			if _, err := input.Seek(0, io.SeekStart); err != nil {
 				return err
 			}
 		}
-		status, lastWords, err := child(ctx, args, input, isChild+"=1", isolates+"="+isolated)
+		status, lastWords, err := child(ctx, args, input, isolate)
 		switch {
 		case err != nil:
 			return err
@@ -132,7 +127,7 @@ func (guard) run(ctx context.Context, args []string) error {
 			return terminal.Exit(status)
 		case ctx.Err() != nil:
 			return errors.New("interrupted")
-		case isolated != "":
+		case isolate:
 			return fmt.Errorf("the process died: %s", lastWords)
 		}
 	}
@@ -154,7 +149,7 @@ func kept(in io.Reader) (file *os.File, remove func(), err error) {
 
 // child runs the command line in a child. The status is negative if it did not come to
 // its end; lastWords is then what it said.
-func child(ctx context.Context, args []string, input *os.File, environment ...string) (status int, lastWords string, err error) {
+func child(ctx context.Context, args []string, input *os.File, isolate bool) (status int, lastWords string, err error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return 0, "", err
@@ -171,7 +166,7 @@ func child(ctx context.Context, args []string, input *os.File, environment ...st
 	var said strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = input, os.Stdout, &said
 	cmd.ExtraFiles = []*os.File{its, os.Stderr}
-	cmd.Env = append(os.Environ(), environment...)
+	cmd.Env = append(os.Environ(), checkers.ChildEnvironment(isolate)...)
 	err = cmd.Start()
 	its.Close()
 	if err != nil {
@@ -183,50 +178,3 @@ func child(ctx context.Context, args []string, input *os.File, environment ...st
 	}
 	return -1, words.FirstLine(cmp.Or(strings.TrimSpace(said.String()), fmt.Sprint(err))), nil
 }
-
-// isolated is the command of a process that runs a scheduler alone.
-func isolated(name string) func() *exec.Cmd {
-	return func() *exec.Cmd {
-		executable, err := os.Executable()
-		if err != nil {
-			executable = os.Args[0]
-		}
-		cmd := exec.Command(executable, "scheduler", "--reference", name)
-		cmd.Env = append(os.Environ(), isChild+"=", isolates+"=", "GOMAXPROCS=1", "GOGC=400")
-		return cmd
-	}
-}
-
-// maxStack is enough for any cycle. Go's own limit is a gigabyte, which takes seconds to
-// come to.
-const maxStack = 128 << 20
-
-// newScheduler is what isolated runs.
-func newScheduler() *cobra.Command {
-	var reference string
-	cmd := &cobra.Command{
-		Use:    "scheduler",
-		Short:  "Show what a scheduler does with the clusters on standard input",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			klog.OsExit = func(code int) {
-				fmt.Fprintf(os.Stderr, "fatal error: the scheduler exits with status %d\n\n%s", code, debug.Stack())
-				os.Exit(code)
-			}
-			system, err := systems.NewPool(reference, 1)
-			if err != nil {
-				return err
-			}
-			defer system.Close()
-			// An interrupt of a terminal reaches all processes, but it is the one that asks
-			// that decides when this one ends: by closing its input.
-			return releases.ServeIsolated(context.WithoutCancel(cmd.Context()), system, cmd.InOrStdin(), cmd.OutOrStdout())
-		},
-	}
-	flags.Reference(cmd, &reference)
-	return cmd
-}
-
-// mayBeginAnew tells whether this is a child whose scheduler runs in it.
-func mayBeginAnew() bool { return os.Getenv(isChild) != "" && os.Getenv(isolates) == "" }

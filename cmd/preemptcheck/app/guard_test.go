@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
@@ -220,9 +221,10 @@ func TestProcessDiesInTimeline(t *testing.T) {
 // TestIsolatedTimeline: a timeline is the same in a process of its own, as is all that is
 // seen of it.
 func TestIsolatedTimeline(t *testing.T) {
-	alone, err := isolatedLife(inprocess.Version)
+	pool, err := checkers.NewIsolatedPool(inprocess.Version, 1)
 	require.NoError(t, err)
-	defer alone.Close()
+	defer pool.Close()
+	alone := pool.(reference.LifeSystem)
 	all, err := corpus.Load(timelines)
 	require.NoError(t, err)
 	for _, c := range all.Cases {
@@ -265,7 +267,7 @@ func TestSpareCollector(t *testing.T) {
 	} {
 		t.Setenv("GOGC", test.user["GOGC"])
 		t.Setenv("GOMEMLIMIT", test.user["GOMEMLIMIT"])
-		t.Setenv(isChild, test.child)
+		t.Setenv("PREEMPTCHECK_CHILD", test.child)
 		before := debug.SetGCPercent(100)
 		spareCollector(test.path)
 		now := debug.SetGCPercent(before)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/internal/harness"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
@@ -25,11 +26,11 @@ func (e *otherKubernetes) Error() string { return "to be built against " + e.dir
 // of the command line has been found good: a build takes minutes.
 func kubernetesFlag(root *cobra.Command) {
 	var dir string
-	root.PersistentFlags().StringVar(&dir, kubernetesName, "",
+	root.PersistentFlags().StringVar(&dir, program.KubernetesFlag, "",
 		"run the kube-scheduler of the Kubernetes source in `DIR`: a working tree, or a copy of the module")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
-		case !cmd.Flags().Changed(kubernetesName):
+		case !cmd.Flags().Changed(program.KubernetesFlag):
 			return nil
 		case dir == "":
 			return errors.New("--kubernetes: which directory?")
@@ -72,7 +73,7 @@ func withoutKubernetes(args []string) []string {
 		switch name, _, hasValue := strings.Cut(args[i], "="); {
 		case args[i] == "--":
 			return append(rest, args[i:]...)
-		case name != "--"+kubernetesName:
+		case name != "--"+program.KubernetesFlag:
 			rest = append(rest, args[i])
 		case !hasValue:
 			i++

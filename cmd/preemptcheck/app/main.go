@@ -10,14 +10,18 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/campaigns"
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/job"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/lists"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/mutate"
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
@@ -42,7 +46,7 @@ func Main(options ...Option) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	debug.SetMaxStack(maxStack)
 	status := 0
-	if guards = true; os.Getenv(isChild) != "" {
+	if guards = true; checkers.InChild() {
 		status = asChild(ctx)
 	} else {
 		status = run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -74,13 +78,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return int(code)
 	}
 	terminal.PrintErrors(errOut, err)
-	switch {
-	case os.Getenv(jobIndex) == "":
-		return terminal.CouldNot
-	case ctx.Err() != nil:
-		return tryAgain
-	}
-	return badInput
+	return campaigns.CouldNot(ctx)
 }
 
 func newRoot() *cobra.Command {
@@ -102,7 +100,7 @@ was found.`,
 	versionOnly := root.Flags().BoolP("version", "v", false, "version for preemptcheck")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *versionOnly {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), version())
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), program.Version())
 			return err
 		}
 		return cmd.Help()
@@ -116,9 +114,25 @@ was found.`,
 		}
 		return other(cmd, args)
 	}
-	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()), newExposure(),
-		newFuzz(), newPlugins(), newStats(), newReport(), newMerge(), job.New(), newGenerate(), newDump(), lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(version()), mutate.New(), newFuzzWorker(), newScheduler())
+	root.AddCommand(guarded(newCheck()), guarded(newExplain()), guarded(newMinimize()), guarded(newExhaustiveCommand()), guarded(newDiff()),
+		newExposure(), newGenerate(), newDump(),
+		campaigns.Fuzz(), campaigns.Plugins(), campaigns.Stats(), campaigns.Report(), campaigns.Merge(), job.New(),
+		lists.References(), lists.Findings(), lists.RBAC(), lists.Manual(program.Version()), mutate.New(),
+		campaigns.FuzzWorker(), checkers.Scheduler())
 	root.InitDefaultCompletionCmd()
-	namedAsCalled(root, called())
+	namedAsCalled(root, program.Name())
 	return root
+}
+
+// namedAsCalled has help call the program, and all its commands, by the name by which it was called.
+func namedAsCalled(root *cobra.Command, name string) {
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
+	if name == root.Name() {
+		return
+	}
+	for _, cmd := range append(root.Commands(), root) {
+		for _, text := range []*string{&cmd.Long, &cmd.Example} {
+			*text = strings.NewReplacer("\n  preemptcheck ", "\n  "+name+" ", "| preemptcheck ", "| "+name+" ", `"preemptcheck `, `"`+name+" ").Replace("\n" + *text)[1:]
+		}
+	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize/report"
@@ -67,7 +69,7 @@ could not be read.`,
 		if err != nil {
 			return err
 		}
-		checker, err := newChecker(scheduler, workers, all.Properties()...)
+		checker, err := checkers.New(scheduler, workers, all.Properties()...)
 		if err != nil {
 			return err
 		}
@@ -87,7 +89,7 @@ could not be read.`,
 		if c.Timeline != nil {
 			m, err = minimiseTimeline(ctx, scheduler, c)
 		} else {
-			m, err = report.Minimise(ctx, checker, c, program()+" minimize"+given(c), minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
+			m, err = report.Minimise(ctx, checker, c, program.Command()+" minimize"+given(c), minimize.Options{Workers: workers, Certify: classes, Progress: func(p minimize.Progress) {
 				progress.Show(terminal.Unknown, func() string { return fmt.Sprintf("%s: %s", time.Since(start).Round(time.Second), p) })
 			}})
 		}
@@ -118,4 +120,17 @@ could not be read.`,
 		return err
 	}
 	return cmd
+}
+
+// minimiseTimeline makes the timeline of a case small with the scheduler of that name.
+func minimiseTimeline(ctx context.Context, reference string, c *corpus.Case) (*report.Report, error) {
+	life, err := checkers.NewLife(reference)
+	if err != nil {
+		return nil, err
+	}
+	if life == nil {
+		return nil, fmt.Errorf("%s cannot be run through timelines", reference)
+	}
+	defer life.Close()
+	return report.MinimiseTimeline(ctx, life.Live, c)
 }

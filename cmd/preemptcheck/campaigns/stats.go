@@ -1,4 +1,4 @@
-package app
+package campaigns
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
@@ -13,7 +14,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
-func newStats() *cobra.Command {
+// Stats makes the command that counts what generated clusters have the scheduler decide.
+func Stats() *cobra.Command {
 	var o campaign.Options
 	var config record.Config
 	var output terminal.Format
@@ -51,7 +53,7 @@ a scheduler that lies was not found out; else 0.`,
 	flags.Timelines(cmd, &config.Timelines, 10)
 	terminal.OutputFlag(cmd, &output)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
-		config.Version, config.Command, config.Shard = version(), program(), record.Shard{Index: 1, Of: 1}
+		config.Version, config.Command, config.Shard = program.Version(), program.Command(), record.Shard{Index: 1, Of: 1}
 		config.Configuration, config.ConfigurationFile = string(configuration.JSON), configuration.File
 		if o.Dir, err = os.MkdirTemp("", "preemptcheck-stats-"); err != nil {
 			return err

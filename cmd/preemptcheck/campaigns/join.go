@@ -1,4 +1,4 @@
-package app
+package campaigns
 
 import (
 	"context"
@@ -58,6 +58,18 @@ const (
 	tryAgain = 75 // EX_TEMPFAIL
 	badInput = job.BadInput
 )
+
+// CouldNot returns the exit status of a command that could not be done. In a pod of a Job it says whether another try may help: that is
+// so if this one was interrupted.
+func CouldNot(ctx context.Context) int {
+	switch {
+	case os.Getenv(jobIndex) == "":
+		return terminal.CouldNot
+	case ctx.Err() != nil:
+		return tryAgain
+	}
+	return badInput
+}
 
 // join has this machine check blocks of the campaign in a bucket, which it begins if there is none.
 func (c *campaignCommand) join(cmd *cobra.Command) error {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 )
 
 // As a plugin of kubectl, the program tells how to call it as one.
@@ -22,7 +24,7 @@ func TestPluginOfKubectl(t *testing.T) {
 			require.False(t, strings.HasPrefix(line, "  preemptcheck ") || strings.Contains(line, "| preemptcheck"), line)
 		}
 	}
-	require.Equal(t, "kubectl preemptcheck", program())
+	require.Equal(t, "kubectl preemptcheck", program.Command())
 	os.Args = []string{"preemptcheck"}
-	require.Equal(t, "preemptcheck", program())
+	require.Equal(t, "preemptcheck", program.Command())
 }

@@ -1,12 +1,10 @@
-package app
+package checkers
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	adorning "github.com/preemptcheck/preemptcheck/generators/outside"
-	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/model"
 	modelled "github.com/preemptcheck/preemptcheck/model/outside"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -95,26 +93,4 @@ func relations() (names []string) {
 		names = append(names, butNot+p.Name)
 	}
 	return names
-}
-
-// adorn has generated clusters hold what the plugins of a file look at, and only what their Kubernetes has.
-func adorn(name string) {
-	f, err := outside.Read(name)
-	if err != nil {
-		return // who makes the checker says so
-	}
-	r, err := outside.Release(f)
-	if err != nil {
-		return
-	}
-	campaign.Adorn = func(c *model.Cluster, seed uint64) {
-		r.Stored(c)
-		c.Settings.NoDefaultConstraints = false // drivers cannot have it
-		if err := f.Adorn(c, seed); err != nil {
-			panic(err) // the objects were read before
-		}
-		if v, err := modelOf(f); err == nil && v != nil {
-			adorning.Adorn(v.Plugin, c, seed)
-		}
-	}
 }

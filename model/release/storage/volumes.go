@@ -1,26 +1,24 @@
-package release
+// Package storage holds what releases, and known bugs of the scheduler, do otherwise with volumes.
+package storage
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
-// onVolumes changes a filter plugin for preemptors with volumes: for all others the
-// change means nothing.
-func onVolumes(plugin string, change variant.OfPlugin) func(*answers.Rules) {
-	return onPlugin(plugin, variant.Where(func(s *filter.Snapshot) bool { return volume.Mounts(s.Preemptor.Pod) }, change))
-}
-
-func missingClaimIsError(_ *filter.Snapshot, st *volume.BindingState, a *filter.Answer) {
+// MissingClaimIsError ends the cycle in an error where a claim of the preemptor is missing, or being deleted, unless another one
+// before it cannot be used.
+func MissingClaimIsError(_ *filter.Snapshot, st *volume.BindingState, a *filter.Answer) {
 	for i := range st.Claims {
 		switch c := &st.Claims[i]; {
 		case c.PVC == nil || c.PVC.DeletionTimestamp != nil:
@@ -33,7 +31,8 @@ func missingClaimIsError(_ *filter.Snapshot, st *volume.BindingState, a *filter.
 	}
 }
 
-func immediateIsError(_ *filter.Snapshot, st *volume.BindingState, a *filter.Answer) {
+// ImmediateIsError ends the cycle in an error on each node that has passed all before, where a claim was to be bound at once and is not.
+func ImmediateIsError(_ *filter.Snapshot, st *volume.BindingState, a *filter.Answer) {
 	if !slices.ContainsFunc(st.Claims, func(c volume.Claim) bool { return c.Immediate() }) {
 		return
 	}
@@ -46,16 +45,17 @@ func immediateIsError(_ *filter.Snapshot, st *volume.BindingState, a *filter.Ans
 	}
 }
 
-// selectedOughtToBeBound: a claim for which a node was selected is seen as one of no
+// SelectedOughtToBeBound: a claim for which a node was selected is seen as one of no
 // class, so that it does not wait.
-func selectedOughtToBeBound(c *v1.PersistentVolumeClaim) {
+func SelectedOughtToBeBound(c *v1.PersistentVolumeClaim) {
 	if _, selected := c.Annotations[volume.AnnSelectedNode]; selected && c.Spec.VolumeName == "" {
 		delete(c.Annotations, v1.BetaStorageClassAnnotation)
 		c.Spec.StorageClassName = nil
 	}
 }
 
-func lostVolumeIsError(st *volume.BindingState) {
+// LostVolumeIsError ends the cycle in an error where the volume of a bound claim is missing.
+func LostVolumeIsError(st *volume.BindingState) {
 	lost := slices.IndexFunc(st.Claims, func(c volume.Claim) bool { return c.Bound() && c.PV == nil })
 	for i, v := range st.Verdicts {
 		if v != nil && slices.Contains(v.Reasons, volume.NoVolume) {
@@ -70,9 +70,9 @@ const noZone = "?"
 // zoneLabelsRenamed are those that have names of today.
 var zoneLabelsRenamed = []string{v1.LabelFailureDomainBetaZone, v1.LabelFailureDomainBetaRegion}
 
-// zoneLabelsNotRenamed: a node with zone labels is seen to be in no zone by those
+// ZoneLabelsNotRenamed: a node with zone labels is seen to be in no zone by those
 // that it lacks.
-func zoneLabelsNotRenamed(n *v1.Node) {
+func ZoneLabelsNotRenamed(n *v1.Node) {
 	labelled := func(key string) bool { _, has := n.Labels[key]; return has }
 	if !slices.ContainsFunc(append([]string{v1.LabelTopologyZone, v1.LabelTopologyRegion}, zoneLabelsRenamed...), labelled) {
 		return
@@ -84,9 +84,9 @@ func zoneLabelsNotRenamed(n *v1.Node) {
 	}
 }
 
-// zoneLabelsOfOld: volumes have just the zone labels that have been renamed, and so
+// ZoneLabelsOfOld: volumes have just the zone labels that have been renamed, and so
 // have nodes, where they do not stand in for the others.
-func zoneLabelsOfOld(p filter.Plugin) filter.Plugin {
+func ZoneLabelsOfOld(p filter.Plugin) filter.Plugin {
 	strip := func(labels map[string]string) {
 		delete(labels, v1.LabelTopologyZone)
 		delete(labels, v1.LabelTopologyRegion)
@@ -104,9 +104,9 @@ func zoneLabelsOfOld(p filter.Plugin) filter.Plugin {
 	return nodes(volumes(p))
 }
 
-// withoutNodeFields: a term that requires nothing but fields of the node is seen as
+// WithoutNodeFields: a term that requires nothing but fields of the node is seen as
 // one that every node matches.
-func withoutNodeFields(pv *v1.PersistentVolume) {
+func WithoutNodeFields(pv *v1.PersistentVolume) {
 	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
 		return
 	}
@@ -120,9 +120,9 @@ func withoutNodeFields(pv *v1.PersistentVolume) {
 	}
 }
 
-// hostNames are the names of the hosts on which the volumes of claims are, by their
+// HostNames returns the names of the hosts on which the volumes of claims are, by their
 // node affinity; nil if it requires none, or a volume is missing.
-func hostNames(claims []volume.Claim) map[string]bool {
+func HostNames(claims []volume.Claim) map[string]bool {
 	var all map[string]bool
 	for _, c := range claims {
 		if !c.Bound() {
@@ -159,4 +159,17 @@ func hostNames(claims []volume.Claim) map[string]bool {
 		}
 	}
 	return all
+}
+
+// SizesWrapAround: sizes of volumes that are to be made, and the storage that is left for them, are seen as 64 bits
+// hold them (volumebinding/binder.go:1024@v1.37.1, capacitySufficient).
+func SizesWrapAround(st *volume.BindingState) {
+	drawn := st.Drawn
+	wrapped := st.Judge(func(left, size resource.Quantity) bool { return left.Value() >= size.Value() })
+	for i, v := range st.Verdicts {
+		if v == nil || slices.Contains(v.Reasons, volume.NothingToBind) { // others are for another cause
+			st.Verdicts[i] = wrapped[i]
+		}
+	}
+	st.Drawn = cmp.Or(drawn, st.Drawn)
 }

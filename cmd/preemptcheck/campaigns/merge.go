@@ -1,4 +1,4 @@
-package app
+package campaigns
 
 import (
 	"context"
@@ -13,10 +13,12 @@ import (
 	"github.com/moby/sys/atomicwriter"
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/program"
 	"github.com/preemptcheck/preemptcheck/internal/campaign"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/fleet"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/push"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/page/reports"
 	"github.com/preemptcheck/preemptcheck/internal/source"
 	"github.com/preemptcheck/preemptcheck/internal/store"
@@ -24,6 +26,52 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 )
+
+// Merge makes the command that unites campaigns, or what a fleet has found.
+func Merge() *cobra.Command {
+	m := &merging{}
+	cmd := &cobra.Command{
+		Use:   "merge DIR|BUCKET… --out DIR|BUCKET",
+		Short: "Unite campaigns that checked different clusters, or the work of a fleet",
+		Long: `Merge unites campaigns of "preemptcheck fuzz", such as the shards of one seed, in
+a new directory, and reports on all of them. What was found by several is one
+finding there. The directories are left as they are.
+
+It refuses campaigns that have clusters in common, which would be counted twice, or
+that were run by different programs.
+
+Of a bucket by which a fleet has shared one campaign, it adds up the results in the
+order of the clusters, and minimises what was found, once: the result is that of one
+machine which checks as many clusters. What lost workers have left it checks itself.
+With --wait it waits until so many indexes have done their work. Into --out it also
+writes report.txt, report.html and junit.xml. It goes on where it was if it is killed
+and called again with the same directory.
+
+With --push the new cases become a branch of a git repository, by "git push". A
+finding that goes to the Kubernetes security contact first is left out.
+
+Exit status: as of fuzz.`,
+		Example: `  preemptcheck merge shard-1 shard-2 --out merged
+  preemptcheck merge s3://nights/today --wait 500 --out s3://nights/today/merged
+  preemptcheck merge s3://nights/today --out merged --push git@example.com:us/cases.git`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	set := cmd.Flags()
+	set.StringVar(&m.out, "out", "", "directory, or bucket, to unite them in; it must not be there yet")
+	cmd.MarkFlagRequired("out")
+	set.IntVar(&m.wait, "wait", 0, "of a fleet: wait for so many indexes to end")
+	flags.NotNegative(cmd, "wait", &m.wait)
+	set.DurationVar(&m.patience, "patience", 15*time.Minute, "of a fleet: how long nobody may be at work before --wait waits no longer")
+	flags.NotNegative(cmd, "patience", &m.patience)
+	flags.Workers(cmd, &m.workers)
+	set.BoolVar(&m.exitZero, "exit-zero", false, "exit with 0 whatever was found: a finding is no failure")
+	set.StringVar(&m.push.Repository, "push", "", "git repository to push the new cases to")
+	set.StringVar(&m.push.Branch, "push-branch", "", "branch to push them as (default preemptcheck/seed-SEED)")
+	set.StringVar(&m.push.Dir, "push-dir", ".", "directory for them in the repository")
+	reportFlags(cmd, &m.reported)
+	cmd.RunE = func(cmd *cobra.Command, names []string) error { return m.run(cmd, names) }
+	return cmd
+}
 
 // merging is what "merge" is to do.
 type merging struct {
@@ -115,26 +163,6 @@ func (m *merging) again(cmd *cobra.Command, names []string) (*record.State, erro
 	return nil, fmt.Errorf("--out: %s is there already", m.out)
 }
 
-// loadState reads what a campaign has done, from a directory or a bucket.
-func loadState(cmd *cobra.Command, name string) (*record.State, error) {
-	if !address.IsBucket(name) {
-		return record.Load(name)
-	}
-	s, err := source.OpenBucket(cmd, name)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	data, err := s.Get(cmd.Context(), record.StateFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no campaign in it", name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return record.Decode(data, address.Join(name, record.StateFile))
-}
-
 // merged unites what has the names in a directory.
 func (m *merging) merged(cmd *cobra.Command, names []string, into string) (*record.State, error) {
 	for _, name := range names {
@@ -181,7 +209,7 @@ func (m *merging) fleet(cmd *cobra.Command, s *store.Store, dir string) (*record
 		return nil, err
 	}
 	defer o.Checker.System.Close()
-	config.Version, config.Command = version(), program()
+	config.Version, config.Command = program.Version(), program.Command()
 	if !config.Same(plan.Config) {
 		return nil, fmt.Errorf("%s was not checked by this program:\nthere: %+v\nhere:  %+v", s.URL, plan.Config, config)
 	}
@@ -259,37 +287,4 @@ func (m *merging) writeReports(dir string, s *record.State) error {
 		atomicwriter.WriteFile(filepath.Join(dir, "report.txt"), []byte(text.String()), 0o644),
 		atomicwriter.WriteFile(filepath.Join(dir, "report.html"), []byte(page.String()), 0o644),
 		r.Public(m.out).WriteJUnit(filepath.Join(dir, "junit.xml")))
-}
-
-// reportFleet reports on the fleet that works by a bucket.
-func reportFleet(cmd *cobra.Command, name string, o reportOptions) error {
-	s, err := source.OpenBucket(cmd, name)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	st, err := fleet.Look(cmd.Context(), s, fleet.Silence)
-	if err != nil {
-		return err
-	}
-	if o.output == terminal.HTML || o.junit != "" {
-		return fmt.Errorf("%s: the fleet is not merged yet: there is no page and no JUnit report of it", name)
-	}
-	if inWorkflow() {
-		st = st.Public()
-	}
-	return o.output.Print(cmd.OutOrStdout(), st, st.WriteText)
-}
-
-// isMerged tells whether a directory or a bucket holds a campaign that is no fleet's any more.
-func isMerged(cmd *cobra.Command, name string) (bool, error) {
-	if !address.IsBucket(name) {
-		return true, nil
-	}
-	s, err := source.OpenBucket(cmd, name)
-	if err != nil {
-		return false, err
-	}
-	defer s.Close()
-	return s.Exists(cmd.Context(), record.StateFile)
 }

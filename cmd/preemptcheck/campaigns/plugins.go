@@ -1,4 +1,4 @@
-package app
+package campaigns
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/moby/sys/atomicwriter"
 	"github.com/spf13/cobra"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
@@ -30,7 +31,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-func newPlugins() *cobra.Command {
+// Plugins makes the command that checks whether plugins keep their contract.
+func Plugins() *cobra.Command {
 	const name = "plugins-"
 	c := &campaignCommand{}
 	cmd := &cobra.Command{
@@ -98,7 +100,7 @@ Exit status: 1 if something new was found; else 0.`,
 // knownPlugins refuses names of which the scheduler has no plugin.
 func knownPlugins(ctx context.Context, config record.Config, plugins []string) error {
 	name := config.Reference
-	checker, err := newChecker(name, 1)
+	checker, err := checkers.New(name, 1)
 	if err != nil {
 		return err
 	}
@@ -136,11 +138,11 @@ func configured(c *model.Cluster, config record.Config) *model.Cluster {
 
 // checkWitnesses asks the plugins on the clusters of the known findings, prints what is new there, and is how often that was.
 func checkWitnesses(cmd *cobra.Command, config record.Config) (found int, err error) {
-	checker, err := newChecker(config.Reference, 1, contract.All(shares(config).Plugins...)...)
+	checker, err := checkers.New(config.Reference, 1, contract.All(shares(config).Plugins...)...)
 	if err != nil {
 		return 0, err
 	}
-	if checker.System, err = isolatedPool(config.Reference, 1); err != nil {
+	if checker.System, err = checkers.NewIsolatedPool(config.Reference, 1); err != nil {
 		return 0, err
 	}
 	defer checker.System.Close()
@@ -207,7 +209,7 @@ func saveCounterexamples(cmd *cobra.Command, dir string, s *record.State) error 
 
 // smallest makes a cluster small in which a plugin is not monotone.
 func smallest(ctx context.Context, name, plugin string, c *model.Cluster) (*minimize.Result, error) {
-	checker, err := newChecker(name, 1, contract.Monotone(plugin))
+	checker, err := checkers.New(name, 1, contract.Monotone(plugin))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package release
+package storage
 
 import (
 	"slices"
@@ -11,7 +11,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
-func attachedVolumeCountedTwice(limits *volume.LimitsState, n *filter.Node, v filter.View, failed *filter.Verdict) *filter.Verdict {
+// AttachedVolumeCountedTwice returns the verdict on a node of whose limit each volume that the preemptor wants, and that no pod there
+// uses, takes one, also if it is attached already.
+func AttachedVolumeCountedTwice(limits *volume.LimitsState, n *filter.Node, v filter.View, failed *filter.Verdict) *filter.Verdict {
 	if failed != nil {
 		return failed
 	}
@@ -29,7 +31,9 @@ func attachedVolumeCountedTwice(limits *volume.LimitsState, n *filter.Node, v fi
 	return nil
 }
 
-func foreignEphemeralClaim(s *filter.Snapshot, st filter.State, limits *volume.LimitsState) filter.State {
+// ForeignEphemeralClaim returns a State by which volumes cannot be counted beside a pod whose ephemeral volume has a claim that
+// is not its own.
+func ForeignEphemeralClaim(s *filter.Snapshot, st filter.State, limits *volume.LimitsState) filter.State {
 	foreign := make([]string, s.Size()) // the key of such a claim, by Pod.Index
 	s.Placed(func(_ *filter.Node, p *filter.Pod) {
 		for _, c := range limits.Index.ClaimsOf(p.Pod) {
@@ -63,7 +67,8 @@ func foreignEphemeralClaim(s *filter.Snapshot, st filter.State, limits *volume.L
 	return variant.Judge{State: st, Verdict: fits, Same: func(a, b *filter.Pod) bool { return foreign[a.Index] == foreign[b.Index] && st.Alike(a, b) }}
 }
 
-func ephemeralVolumesUncounted(p filter.Plugin) filter.Plugin {
+// EphemeralVolumesUncounted returns a plugin that counts volumes but those of ephemeral claims.
+func EphemeralVolumesUncounted(p filter.Plugin) filter.Plugin {
 	without := variant.MisreadPods(func(p *v1.Pod) {
 		p.Spec.Volumes = slices.DeleteFunc(slices.Clone(p.Spec.Volumes), func(v v1.Volume) bool { return v.Ephemeral != nil })
 	})(p)

@@ -1,4 +1,5 @@
-package inprocess
+// Package writes is the API server of a scheduler that runs single cycles: it takes every write, and tells which there were.
+package writes
 
 import (
 	"bytes"
@@ -28,23 +29,23 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
-// apiServer takes every write, and writes down which, in order. It stores nothing but
+// Server takes every write, and writes down which, in order. It stores nothing but
 // claims that the scheduler creates, for which it waits: the cluster that a cycle sees
 // stays as it was.
-type apiServer struct {
+type Server struct {
 	*fake.Clientset // without a tracker; answers what is not overridden below
 
-	// before is called before each call: it may hold it back. gated tells whether the
+	// Before is called before each call: it may hold it back. Gated tells whether the
 	// preemptor is kept out of the active queue.
-	before func(*model.Call)
-	gated  func() bool
-	// claims are those of the cluster.
-	claims *linked.Informer
-	// fault is how it fails; nil if it does not.
-	fault *reference.Fault
+	Before func(*model.Call)
+	Gated  func() bool
+	// Claims are those of the cluster.
+	Claims *linked.Informer
+	// Fault is how it fails; nil if it does not.
+	Fault *reference.Fault
 
-	// goesOn is called, and does not return, where a call is made for ever.
-	goesOn func(what string)
+	// GoesOn is called, and does not return, where a call is made for ever.
+	GoesOn func(what string)
 
 	mu     sync.Mutex // an asynchronous preemption writes, too
 	calls  []model.Call
@@ -61,14 +62,15 @@ type target struct{ verb, resource, object string }
 // most (retry.DefaultRetry).
 const tooOften = 100
 
-func newAPIServer() *apiServer {
-	a := &apiServer{Clientset: &fake.Clientset{}, times: map[target]int{}}
+// New returns a Server that has taken nothing yet. Its fields Before, Gated, Claims and GoesOn are to be set before a scheduler uses it.
+func New() *Server {
+	a := &Server{Clientset: &fake.Clientset{}, times: map[target]int{}}
 	a.AddReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		switch action.GetVerb() {
 		case "get":
 			// A claim is read before a write to it that met a conflict is tried again.
 			if action.GetResource().Resource == "resourceclaims" {
-				claim, exists, err := a.claims.GetIndexer().GetByKey(action.GetNamespace() + "/" + action.(clienttesting.GetAction).GetName())
+				claim, exists, err := a.Claims.GetIndexer().GetByKey(action.GetNamespace() + "/" + action.(clienttesting.GetAction).GetName())
 				if err == nil && exists {
 					return true, claim.(*resourcev1.ResourceClaim).DeepCopy(), nil
 				}
@@ -114,20 +116,20 @@ func newAPIServer() *apiServer {
 }
 
 // make stores a claim until all are taken away again.
-func (a *apiServer) make(claim *resourcev1.ResourceClaim) error {
+func (a *Server) make(claim *resourcev1.ResourceClaim) error {
 	a.mu.Lock()
 	a.made = append(a.made, claim)
 	a.mu.Unlock()
-	return a.claims.Add(claim)
+	return a.Claims.Add(claim)
 }
 
-// unmake takes away the claims that were made.
-func (a *apiServer) unmake() error {
+// Unmake takes away the claims that were made. The error tells of those that could not be taken away.
+func (a *Server) Unmake() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var errs []error
 	for _, claim := range a.made {
-		errs = append(errs, a.claims.Remove(claim))
+		errs = append(errs, a.Claims.Remove(claim))
 	}
 	a.made = nil
 	return errors.Join(errs...)
@@ -178,11 +180,11 @@ func writtenClaim(obj runtime.Object) *model.WrittenClaim {
 	return w
 }
 
-func (a *apiServer) call(c model.Call) error {
-	a.before(&c)
-	c.Gated = a.gated()
+func (a *Server) call(c model.Call) error {
+	a.Before(&c)
+	c.Gated = a.Gated()
 	if a.often(c) {
-		a.goesOn(fmt.Sprintf("%s %s of %s, %d times", c.Verb, c.Resource, c.Object, tooOften))
+		a.GoesOn(fmt.Sprintf("%s %s of %s, %d times", c.Verb, c.Resource, c.Object, tooOften))
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -195,7 +197,7 @@ func (a *apiServer) call(c model.Call) error {
 }
 
 // often counts a call, and tells whether it was made too often.
-func (a *apiServer) often(c model.Call) bool {
+func (a *Server) often(c model.Call) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	at := target{c.Verb, c.Resource, c.Object}
@@ -205,19 +207,19 @@ func (a *apiServer) often(c model.Call) bool {
 
 // answer is the error that a call meets, if any: the fault, also when the call is
 // tried again.
-func (a *apiServer) answer(c model.Call) error {
-	if a.fault == nil {
+func (a *Server) answer(c model.Call) error {
+	if a.Fault == nil {
 		return nil
 	}
 	again := a.failed != nil && a.failed.Verb == c.Verb && a.failed.Resource == c.Resource && a.failed.Object == c.Object
-	if len(a.calls) == a.fault.Call {
+	if len(a.calls) == a.Fault.Call {
 		a.failed = &c
-	} else if !again || a.fault.Passing {
+	} else if !again || a.Fault.Passing {
 		return nil
 	}
 	kind, _, _ := strings.Cut(c.Resource, "/")
 	resource, name := schema.GroupResource{Resource: kind}, c.Object[strings.LastIndex(c.Object, "/")+1:]
-	switch a.fault.Error {
+	switch a.Fault.Error {
 	case reference.NotFound:
 		return apierrors.NewNotFound(resource, name)
 	case reference.Conflict:
@@ -225,12 +227,12 @@ func (a *apiServer) answer(c model.Call) error {
 	case reference.Timeout:
 		return apierrors.NewTimeoutError("the server did not answer in time", 0)
 	default:
-		return apierrors.NewInternalError(errors.New(string(a.fault.Error)))
+		return apierrors.NewInternalError(errors.New(string(a.Fault.Error)))
 	}
 }
 
-// take returns the calls made so far and forgets them.
-func (a *apiServer) take() []model.Call {
+// Take returns the calls made so far, in order, and forgets them.
+func (a *Server) Take() []model.Call {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	calls := a.calls
@@ -241,11 +243,11 @@ func (a *apiServer) take() []model.Call {
 }
 
 // CoreV1 intercepts the calls about pods, past the costly fake.
-func (a *apiServer) CoreV1() corev1client.CoreV1Interface { return coreClient{a.Clientset.CoreV1(), a} }
+func (a *Server) CoreV1() corev1client.CoreV1Interface { return coreClient{a.Clientset.CoreV1(), a} }
 
 type coreClient struct {
 	corev1client.CoreV1Interface
-	a *apiServer
+	a *Server
 }
 
 func (c coreClient) Pods(namespace string) corev1client.PodInterface {
@@ -255,7 +257,7 @@ func (c coreClient) Pods(namespace string) corev1client.PodInterface {
 type podClient struct {
 	corev1client.PodInterface
 	namespace string
-	a         *apiServer
+	a         *Server
 }
 
 func (p podClient) Delete(_ context.Context, name string, opts metav1.DeleteOptions) error {
@@ -285,7 +287,7 @@ const maxRead = 1000
 
 // readAgain is readPatch, which most patches go through once: those of victims are all alike,
 // and those of a preemptor are where a cluster is observed again.
-func (a *apiServer) readAgain(data []byte, c *model.Call) {
+func (a *Server) readAgain(data []byte, c *model.Call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	read, known := a.read[string(data)]
@@ -351,9 +353,9 @@ func readPatch(data []byte, c *model.Call) {
 	c.Rest = strings.Join(rest, ", ")
 }
 
-// actuation sums up what was written to other objects than the preemptors and their groups, and
-// what became of the preemptor's own nomination.
-func actuation(calls []model.Call, isOwn func(key string) bool, nomination model.NominationMode, node string) *model.Actuation {
+// Actuation sums up what was written to other objects than the preemptors and their groups, and
+// what became of the preemptor's own nomination. What it does not know is Other.
+func Actuation(calls []model.Call, isOwn func(key string) bool, nomination model.NominationMode, node string) *model.Actuation {
 	a := &model.Actuation{Nomination: nomination, NominatedNode: node}
 	for i := range calls {
 		c, known := &calls[i], true

@@ -1,9 +1,9 @@
-package app
+// Package checkers makes what checks clusters: a Checker with the scheduler of a name, in this process or in one of its own.
+package checkers
 
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/preemptcheck/preemptcheck/internal/halting"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -16,11 +16,12 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
-// newChecker makes a Checker of the system of that name, for so many goroutines at
+// New makes a Checker of the system of that name, for so many goroutines at
 // once. With promises, it checks besides the differential what users are promised,
-// which takes long on clusters of many nodes.
-func newChecker(name string, workers int, promises ...properties.Property) (*properties.Checker, error) {
-	if err := known("--reference", name); err != nil {
+// which takes long on clusters of many nodes. The caller closes its System. The error
+// tells that there is no such system, that it is not built, or what is wrong with a file of plugins.
+func New(name string, workers int, promises ...properties.Property) (*properties.Checker, error) {
+	if err := Known("--reference", name); err != nil {
 		return nil, err
 	}
 	checker := &properties.Checker{Release: systems.ReleaseOf(name), Properties: promises, Outside: added(name)}
@@ -31,8 +32,8 @@ func newChecker(name string, workers int, promises ...properties.Property) (*pro
 		}
 	}
 	newPool := systems.NewPool
-	if os.Getenv(isolates) != "" {
-		newPool = isolatedPool
+	if isolatesAll() {
+		newPool = NewIsolatedPool
 	}
 	system, err := newPool(name, workers)
 	if err != nil {
@@ -62,40 +63,30 @@ func added(name string) *properties.Outside {
 	return &o
 }
 
-// isolatedPool is systems.NewPool with each scheduler in a process of its own.
-func isolatedPool(name string, workers int) (reference.System, error) {
-	return systems.NewIsolatedPool(name, workers, isolated(name))
-}
-
-// newLife makes the scheduler of that name if whole timelines can be run through it, and is
-// nil otherwise.
-func newLife(name string) (reference.LifeSystem, error) {
+// NewLife makes the scheduler of that name if whole timelines can be run through it, and returns
+// nil otherwise. The caller closes it. The error tells that it could be, but is not built for them.
+func NewLife(name string) (reference.LifeSystem, error) {
 	life, err := systems.NewLife(name)
 	if life != nil && mayBeginAnew() {
 		return halting.System{System: life}, err
 	}
-	if life == nil || os.Getenv(isolates) == "" || releases.Lives(name) {
+	if life == nil || !isolatesAll() || releases.Lives(name) {
 		return life, err
 	}
 	life.Close()
-	return isolatedLife(name)
-}
-
-// isolatedLife is newLife in a process of its own.
-func isolatedLife(name string) (reference.LifeSystem, error) {
-	pool, err := isolatedPool(name, 1)
+	pool, err := NewIsolatedPool(name, 1)
 	if err != nil {
 		return nil, err
 	}
 	return pool.(reference.LifeSystem), nil
 }
 
-// newCheckers makes a Checker for each of the names. The error tells of all that
-// cannot be run.
-func newCheckers(names []string, workers int, promises ...properties.Property) (checkers []*properties.Checker, err error) {
+// NewAll makes a Checker as New does for each of the names, in their order; Close closes them. The error tells of all that
+// cannot be run, and nothing is left open then.
+func NewAll(names []string, workers int, promises ...properties.Property) (checkers []*properties.Checker, err error) {
 	var problems []error
 	for _, name := range names {
-		checker, err := newChecker(name, workers, promises...)
+		checker, err := New(name, workers, promises...)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -103,20 +94,21 @@ func newCheckers(names []string, workers int, promises ...properties.Property) (
 		checkers = append(checkers, checker)
 	}
 	if len(problems) > 0 {
-		closeAll(checkers)
+		Close(checkers)
 		return nil, errors.Join(problems...)
 	}
 	return checkers, nil
 }
 
-func closeAll(checkers []*properties.Checker) {
+// Close closes the systems of all checkers.
+func Close(checkers []*properties.Checker) {
 	for _, c := range checkers {
 		c.System.Close()
 	}
 }
 
-// known is an error if there is no scheduler of the name that a flag gives.
-func known(flag, name string) error {
+// Known returns an error, which begins with the flag, if there is no scheduler of the name that the flag gives.
+func Known(flag, name string) error {
 	if systems.Known(name) {
 		return nil
 	}
