@@ -16,28 +16,16 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
-	"github.com/preemptcheck/preemptcheck/properties/probe"
 )
 
 // jobIndex is the variable in which the pods of an Indexed Job find their index.
 const jobIndex = "JOB_COMPLETION_INDEX"
 
-// comparable is what is the same of two campaigns over the same clusters: all but how long they took, who did it, and what depends on which of
-// equally good nodes the scheduler happens to pick. On one of them, a known crash may end its cycle.
+// comparable is what is the same of two campaigns over the same clusters.
 func comparable(t *testing.T, dir string) string {
 	s, err := record.Load(dir)
 	require.NoError(t, err)
-	for _, f := range append(s.Findings, s.Canary.Findings...) {
-		f.FoundAfter, f.Minimised.Seconds = 0, 0
-	}
-	text, err := json.MarshalIndent(record.State{
-		Config: s.Config, Next: s.Next, Errors: s.Errors, Causes: s.Causes, Canary: s.Canary,
-		Stats: probe.Stats{
-			Clusters: s.Stats.Clusters, Scheduled: s.Stats.Scheduled + s.Stats.Broken, Ineligible: s.Stats.Ineligible, NotHelpful: s.Stats.NotHelpful,
-			Preempted: s.Stats.Preempted, InError: s.Stats.InError, SeveralCandidates: s.Stats.SeveralCandidates, DecidedBy: s.Stats.DecidedBy, Findings: s.Stats.Findings,
-			Timelines: s.Stats.Timelines, KnownInTimelines: s.Stats.KnownInTimelines,
-		},
-	}, "", " ")
+	text, err := json.MarshalIndent(s.Certain(), "", " ")
 	require.NoError(t, err)
 	return string(text)
 }

@@ -16,7 +16,7 @@ import (
 
 // Stats makes the command that counts what generated clusters have the scheduler decide.
 func Stats() *cobra.Command {
-	var o campaign.Options
+	o := campaign.Options{MinimiseFor: campaign.MinimiseFor}
 	var config record.Config
 	var output terminal.Format
 	cmd := &cobra.Command{

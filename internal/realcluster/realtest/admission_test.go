@@ -4,6 +4,7 @@ package realtest
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +48,14 @@ func TestManifestsAreAdmitted(t *testing.T) {
 	t.Cleanup(func() {
 		out, err := kubectlRuns(t, manifests, "delete", "--wait=false", "-f", "-")
 		require.NoError(t, err, out)
+		// There is no network but the host's, so that they do not start. The kubelet need not agree that they end.
+		now := int64(0)
+		require.Eventually(t, func() bool {
+			ctx := context.Background()
+			require.NoError(t, cluster.Client.CoreV1().Pods(name).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}))
+			pods, err := cluster.Client.CoreV1().Pods(name).List(ctx, metav1.ListOptions{})
+			return err == nil && len(pods.Items) == 0
+		}, time.Minute, time.Second)
 	})
 	require.Eventually(t, func() bool { // the controller of Jobs could create the pods
 		pods, err := cluster.Client.CoreV1().Pods(name).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel})
