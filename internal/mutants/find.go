@@ -81,6 +81,9 @@ func (f *file) statement(s ast.Stmt, results *types.Tuple, inLoop bool) {
 		}
 		f.expr(s.X)
 	case *ast.AssignStmt:
+		if len(s.Rhs) == 1 && f.isTold(s.Rhs[0]) {
+			return
+		}
 		if s.Tok != token.DEFINE && !f.onlyBlank(s.Lhs) {
 			f.drop(s, Drop)
 		}
@@ -129,6 +132,9 @@ func (f *file) statement(s ast.Stmt, results *types.Tuple, inLoop bool) {
 			return
 		}
 		f.simple(s.Init)
+		if s.Else == nil && f.onlyTells(s.Body) {
+			return
+		}
 		f.boolean(s.Cond)
 		f.expr(s.Cond)
 		f.block(s.Body, results, inLoop)
@@ -492,6 +498,16 @@ func (f *file) isTold(e ast.Expr) bool {
 		return !told
 	})
 	return told
+}
+
+// onlyTells tells whether all statements write logs, or count.
+func (f *file) onlyTells(b *ast.BlockStmt) bool {
+	for _, s := range b.List {
+		if e, ok := s.(*ast.ExprStmt); !ok || !f.isTold(e.X) {
+			return false
+		}
+	}
+	return true
 }
 
 // isAboutTelling tells whether a condition asks whether a log is written.

@@ -95,6 +95,8 @@ type Matrix struct {
 	Survivors []*Result `json:"survivors"`
 	// OnlyTests are those of them that upstream's tests kill, or that nobody else comes by.
 	OnlyTests []*Result `json:"onlyTests"`
+	// Unexplained is how many were come by, and survived whoever looked, and were not argued about.
+	Unexplained int `json:"unexplained"`
 	// CPUSeconds are those of all that was run.
 	CPUSeconds float64 `json:"cpuSeconds"`
 	argued     map[string]Argued
@@ -120,6 +122,9 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 			}
 			seen[r.Name()] = true
 			equivalent := m.argued[r.Name()].Equivalent
+			if m.argued[r.Name()].Why == "" && len(r.Outcomes) > 0 && !slices.ContainsFunc(Columns, r.KilledBy) {
+				m.Unexplained++
+			}
 			for _, row := range []*Row{&m.All, rowOf(files, strings.TrimPrefix(r.File, "pkg/scheduler/")), rowOf(operators, string(r.Operator))} {
 				row.add(r, equivalent)
 			}
@@ -209,8 +214,40 @@ func others(r *Result) string {
 	return " (killed by " + strings.Join(by, ", ") + ")"
 }
 
+// page is what stands before the tables.
+const page = `# Kill matrix
+
+<!-- Written by "preemptcheck mutate … -o markdown". To write it anew: make kill-matrix -->
+
+How good is a harness? Count the bugs it would catch. "preemptcheck mutate" plants small bugs in kube-scheduler's preemption, by rule and not by hand: in the framework and the
+plugin of preemption with its executor, in the filter plugins and their queueing hints, in the nominator and the handler of failures. Each is a switch in one build, so that a
+mutant costs a process of seconds. What only writes logs or counts for metrics is left alone.
+
+| operator | does |
+|---|---|
+| negate | a condition is negated |
+| shift | a comparison is true, or false, for equal operands, too |
+| junction | && is \|\|, and the other way round |
+| arith | + is -, - has its operands swapped, * is /, / is * |
+| swap | two arguments of the same type are swapped |
+| drop, dropdefer, droplock | a statement, a deferred call, a lock with its release is left out |
+| constant, bool | an integer is one more, true is false |
+| return | a result is nil |
+| endloop, goon | a loop ends after its first round or where it goes on; it goes on where it ends |
+| key | a map is asked for the zero value of its keys |
+
+Three look for each: upstream's own tests of its package; the cases and timelines of the corpus; and a campaign that knows nothing of it, on one CPU. A mutant that crashes or
+hangs is killed. *Unreached* are those that neither corpus nor a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued to
+decide the same (internal/mutants/argued.yaml). The shares of tests are of all mutants, those of corpus and campaign of those that are neither. Seconds are those of a campaign,
+from the start of its process to its end.
+
+`
+
 // WriteMarkdown writes the matrix as a page.
 func (m *Matrix) WriteMarkdown(w io.Writer) {
+	fmt.Fprint(w, page)
+	fmt.Fprintf(w, "There are %d mutants. Looked for were %d of them, drawn by seed %d, with campaigns of %s. Planting and building all took %.0f s, running all once without a mutant %.0f s, and looking for them %.1f CPU seconds for each.\n\n",
+		m.Begun.Mutants, m.All.Mutants, m.Begun.Options.Seed, m.Begun.Options.For, m.Begun.Built, m.Begun.Measured, m.CPUSeconds/float64(max(m.All.Mutants, 1)))
 	write := func(name string, rows []*Row) {
 		fmt.Fprintf(w, "| %s |", name)
 		for _, h := range header {

@@ -161,6 +161,7 @@ func TestMatrix(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"all", "4", "1", "0", "3 (75 %)", "1 (33 %)", "2 (67 %)", "4.0", "4.0"}, m.All.cells())
 	require.Len(t, m.Survivors, 1)
+	require.Zero(t, m.Unexplained)
 	require.Len(t, m.OnlyTests, 2)
 	var text, page strings.Builder
 	m.WriteText(&text)

@@ -126,8 +126,8 @@ func (r *Runner) Measure(ctx context.Context, columns []Column, progress func(wh
 	return reached, nil
 }
 
-// measureFor is how long the campaign lasts, at least, by which it is known what campaigns come by.
-const measureFor = 2 * time.Minute
+// measures is how many times longer than others the campaign lasts by which it is known what campaigns come by.
+const measures = 6
 
 // measure runs one command without a mutant.
 func (r *Runner) measure(ctx context.Context, c Column, dir string) (reached map[int]bool, err error) {
@@ -140,7 +140,7 @@ func (r *Runner) measure(ctx context.Context, c Column, dir string) (reached map
 	if err := os.WriteFile(file, make([]byte, r.Sites[len(r.Sites)-1].ID+1), 0o600); err != nil {
 		return nil, err
 	}
-	cmd := r.command(ctx, c, dir, temp, max(r.For, measureFor))
+	cmd := r.command(ctx, c, dir, temp, measures*r.For)
 	if cmd == nil {
 		return nil, nil
 	}

@@ -55,7 +55,9 @@ order that --seed draws, so that a part is a sample. With directories as argumen
 tells what is in them, together, and runs nothing.
 
 It takes the go command, and the source of this program as working directory. The first
-build takes minutes.`,
+build takes minutes.
+
+Exit status: 1 if a mutant survived all that came by it, and nobody has argued why; else 0.`,
 		Example: `  preemptcheck mutate --sample 300
   preemptcheck mutate --out night --shard 1/4
   preemptcheck mutate night-1 night-2 -o markdown`,
@@ -86,9 +88,10 @@ build takes minutes.`,
 		}
 		if c.output == markdown {
 			m.WriteMarkdown(cmd.OutOrStdout())
-			return nil
+		} else if err := c.output.Print(cmd.OutOrStdout(), m, m.WriteText); err != nil {
+			return err
 		}
-		return c.output.Print(cmd.OutOrStdout(), m, m.WriteText)
+		return terminal.Status(m.Unexplained > 0, false)
 	}
 	return cmd
 }
