@@ -14,9 +14,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/table"
 )
 
-// Argued is a mutant that nobody kills, and why.
+// Argued is a mutant that nobody kills, or a function whose mutants nobody comes by, and why.
 type Argued struct {
-	// Mutant is Site.Name.
+	// Mutant is Site.Name, or Function.Name.
 	Mutant string `json:"mutant"`
 	// Why is the argument: that it decides the same, or what would tell it apart.
 	Why string `json:"why"`
@@ -265,6 +265,13 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 	m.list(w, m.Survivors)
 	fmt.Fprint(w, "\n## Killed by upstream's tests, and not by the campaign\n\n")
 	m.list(w, m.OnlyTests)
+	if len(m.Begun.Functions) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\n## Where neither corpus nor campaign come by\n\n| file | function | mutants | unreached | why |\n|---|---|---:|---:|---|\n")
+	for _, f := range m.Begun.Functions {
+		fmt.Fprintf(w, "| %s | `%s` | %d | %d | %s |\n", strings.TrimPrefix(f.File, "pkg/scheduler/framework/"), f.Func, f.Mutants, f.Unreached, m.argued[f.Name()].Why)
+	}
 }
 
 func (m *Matrix) list(w io.Writer, results []*Result) {

@@ -101,28 +101,29 @@ func TestReached(t *testing.T) {
 func TestUpstream(t *testing.T) {
 	p, err := Plant(t.Context(), ".", "k8s.io/kubernetes", switchesAt, Upstream())
 	require.NoError(t, err)
-	names := map[string]bool{}
+	names, functions := map[string]bool{}, map[string]bool{}
 	for i, s := range p.Sites {
 		require.False(t, names[s.Name()], s.Name())
-		names[s.Name()] = true
+		names[s.Name()], functions[s.File+" "+s.Func] = true, true
 		require.True(t, i == 0 || s.ID > p.Sites[i-1].ID)
 	}
 	require.Greater(t, len(names), 4000)
 	all, err := AllArgued()
 	require.NoError(t, err)
 	for name := range all {
-		require.True(t, names[name], name)
+		require.True(t, names[name] || functions[name], name)
 	}
 }
 
 // A directory of results goes on after a process was killed while it wrote.
 func TestLogSurvives(t *testing.T) {
 	dir := t.TempDir()
-	l, err := Begin(dir, Begun{Hash: "h", Mutants: 2})
+	l, err := Begin(dir, Begun{Hash: "h", Mutants: 2, Reached: map[Column][]int{Corpus: {1}}}, []*Site{{ID: 1, File: "f.go", Func: "a"}, {ID: 2, File: "f.go", Func: "a"}})
 	require.NoError(t, err)
 	one := &Result{Site: Site{ID: 1, File: "f.go", Operator: Drop}, Reached: map[Column]bool{Corpus: true}, Outcomes: map[Column]*Outcome{Corpus: {Killed: ByFinding, Seconds: 2}}}
 	require.NoError(t, l.Add(one))
 	require.NoError(t, l.Close())
+	require.Equal(t, []Function{{File: "f.go", Func: "a", Mutants: 2, Unreached: 1}}, unreachedOf(t, dir))
 	name := filepath.Join(dir, resultsFile)
 	whole, err := os.ReadFile(name)
 	require.NoError(t, err)
@@ -143,6 +144,13 @@ func TestLogSurvives(t *testing.T) {
 	require.ErrorContains(t, err, "results.jsonl: line 1: ")
 }
 
+// unreachedOf is what a directory tells of functions.
+func unreachedOf(t *testing.T, dir string) []Function {
+	l, err := ReadLog(dir)
+	require.NoError(t, err)
+	return l.Begun.Functions
+}
+
 // The counts of the matrix.
 func TestMatrix(t *testing.T) {
 	result := func(id int, op Operator, reached []Column, killed map[Column]string) *Result {
@@ -157,6 +165,7 @@ func TestMatrix(t *testing.T) {
 		{Results: []*Result{result(1, Drop, Columns, map[Column]string{Tests: ByFinding, Corpus: ByFinding, Campaign: ByCrash}), result(2, Drop, []Column{Tests}, map[Column]string{Tests: ByHang})}},
 		{Results: []*Result{result(1, Drop, Columns, nil), result(3, Junction, Columns, map[Column]string{Tests: ByFinding}), result(4, Junction, Columns, map[Column]string{Campaign: ByFinding})}},
 	}
+	logs[0].Begun.Functions = []Function{{File: "pkg/scheduler/a.go", Func: "f", Mutants: 4, Unreached: 1}}
 	m, err := NewMatrix(logs)
 	require.NoError(t, err)
 	require.Equal(t, []string{"all", "4", "1", "0", "3 (75 %)", "1 (33 %)", "2 (67 %)", "4.0", "4.0"}, m.All.cells())

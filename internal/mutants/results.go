@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/moby/sys/atomicwriter"
 )
@@ -38,6 +39,43 @@ type Begun struct {
 	Baseline map[string]float64 `json:"baselineSeconds"`
 	// Reached are the numbers of the mutants that each column comes by.
 	Reached map[Column][]int `json:"reached"`
+	// Functions are all that have mutants which neither corpus nor campaign come by.
+	Functions []Function `json:"functions"`
+}
+
+// Function says how many mutants of a function neither corpus nor campaign come by.
+type Function struct {
+	File      string `json:"file"`
+	Func      string `json:"func"`
+	Mutants   int    `json:"mutants"`
+	Unreached int    `json:"unreached"`
+}
+
+// Name names a function among those that were argued about.
+func (f *Function) Name() string { return f.File + " " + f.Func }
+
+// unreached counts by function, those with the most first.
+func unreached(sites []*Site, reached map[Column][]int) (functions []Function) {
+	is := map[int]bool{}
+	for _, id := range slices.Concat(reached[Corpus], reached[Campaign]) {
+		is[id] = true
+	}
+	at := map[[2]string]int{}
+	for _, s := range sites {
+		key := [2]string{s.File, s.Func}
+		if _, ok := at[key]; !ok {
+			at[key] = len(functions)
+			functions = append(functions, Function{File: s.File, Func: s.Func})
+		}
+		f := &functions[at[key]]
+		f.Mutants++
+		if !is[s.ID] {
+			f.Unreached++
+		}
+	}
+	functions = slices.DeleteFunc(functions, func(f Function) bool { return f.Unreached == 0 })
+	slices.SortStableFunc(functions, func(a, b Function) int { return b.Unreached - a.Unreached })
+	return functions
 }
 
 // Log is a directory of results: one line of a file for each, which is written as a whole or not at all.
@@ -86,8 +124,9 @@ func ReadLog(dir string) (*Log, error) {
 	}
 }
 
-// Begin begins a directory of results.
-func Begin(dir string, begun Begun) (*Log, error) {
+// Begin begins a directory of results about mutants, of which some were come by.
+func Begin(dir string, begun Begun, sites []*Site) (*Log, error) {
+	begun.Functions = unreached(sites, begun.Reached)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}

@@ -167,7 +167,7 @@ func (c *command) log(cmd *cobra.Command, r *mutants.Runner, columns []mutants.C
 		return nil, err
 	}
 	return mutants.Begin(c.out, mutants.Begun{Hash: r.Hash, Options: r.Options, Columns: columns, Mutants: len(r.Sites), Built: r.Built.Seconds(), Measured: time.Since(start).Seconds(),
-		Baseline: r.Baseline, Reached: reached})
+		Baseline: r.Baseline, Reached: reached}, r.Sites)
 }
 
 // chosen are the mutants to look for, in their order.
