@@ -492,7 +492,7 @@ func (f *file) isTold(e ast.Expr) bool {
 				path := o.Imported().Path()
 				told = told || strings.HasSuffix(path, "klog/v2") || strings.HasSuffix(path, "/metrics") || strings.HasSuffix(path, "util/runtime") || strings.Contains(path, "otel")
 			case *types.Var:
-				told = told || strings.HasSuffix(o.Type().String(), "logr.Logger") || strings.HasSuffix(o.Type().String(), "klog.Logger")
+				told = told || strings.HasSuffix(types.Unalias(o.Type()).String(), "logr.Logger")
 			}
 		}
 		return !told

@@ -40,11 +40,33 @@ type Tree struct {
 // Test is the binary of the tests of a package, and where it has to run.
 type Test struct{ Binary, Dir string }
 
-// switchesAt is the directory of the switches in the copy of upstream.
-const switchesAt = "pkg/scheduler/preemptcheckmutants"
+// The directories of the switches, in the copy of upstream and in this module.
+const (
+	switchesAt      = "pkg/scheduler/preemptcheckmutants"
+	modelSwitchesAt = "model/preemptcheckmutants"
+)
+
+const kubernetes = "k8s.io/kubernetes"
 
 // list names, in the copy, the files that were changed there.
 const list = "preemptcheck-mutants.json"
+
+// Sites are all mutants of upstream, or of the model. Nothing is built.
+func Sites(ctx context.Context, ofModel bool) ([]*Site, error) {
+	own, err := harness.OwnSource(ctx)
+	if err != nil {
+		return nil, err
+	}
+	module, at, scopes := kubernetes, switchesAt, Upstream()
+	if ofModel {
+		module, at, scopes = ours, modelSwitchesAt, Specification()
+	}
+	p, err := Plant(ctx, own, module, at, scopes)
+	if err != nil {
+		return nil, err
+	}
+	return p.Sites, nil
+}
 
 // BuildUpstream plants all mutants of Upstream in a copy of upstream, and builds this program with it, and, if they are wanted, the tests of
 // the packages that have mutants. It takes minutes the first time.
@@ -55,7 +77,7 @@ func BuildUpstream(ctx context.Context, log io.Writer, tests bool) (*Tree, error
 		return nil, err
 	}
 	t := &Tree{Own: source.Own(), Tests: map[string]Test{}}
-	if t.Planted, err = Plant(ctx, t.Own, "k8s.io/kubernetes", switchesAt, Upstream()); err != nil {
+	if t.Planted, err = Plant(ctx, t.Own, kubernetes, switchesAt, Upstream()); err != nil {
 		return nil, err
 	}
 	if err := t.write(source.Dir, original); err != nil {
@@ -72,7 +94,7 @@ func BuildUpstream(ctx context.Context, log io.Writer, tests bool) (*Tree, error
 		test := Test{Dir: filepath.Join(source.Dir, filepath.FromSlash(dir))}
 		test.Binary = filepath.Join(test.Dir, "preemptcheck-mutants.test")
 		fmt.Fprintf(log, "building the tests of %s\n", dir)
-		if err := source.BuildTest(ctx, path.Join("k8s.io/kubernetes", dir), test.Binary); err != nil {
+		if err := source.BuildTest(ctx, path.Join(kubernetes, dir), test.Binary); err != nil {
 			return nil, err
 		}
 		t.add(dir, test)
@@ -87,7 +109,7 @@ func BuildModel(ctx context.Context, log io.Writer, tests bool) (t *Tree, err er
 	if t.Own, err = harness.OwnSource(ctx); err != nil {
 		return nil, err
 	}
-	if t.Planted, err = Plant(ctx, t.Own, ours, "model/preemptcheckmutants", Specification()); err != nil {
+	if t.Planted, err = Plant(ctx, t.Own, ours, modelSwitchesAt, Specification()); err != nil {
 		return nil, err
 	}
 	cache, err := os.UserCacheDir()

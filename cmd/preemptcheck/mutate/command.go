@@ -106,13 +106,30 @@ func (c *command) logs(cmd *cobra.Command, dirs []string) (logs []*mutants.Log, 
 		logs = append(logs, l)
 	}
 	if len(dirs) > 0 {
-		return logs, nil
+		return logs, c.leaveOut(cmd.Context(), logs)
 	}
 	l, err := c.run(cmd)
 	if l == nil {
 		return nil, err
 	}
 	return []*mutants.Log{l}, errors.Join(err, l.Close())
+}
+
+// leaveOut leaves out the results of what the rules make no mutant of any more.
+func (c *command) leaveOut(ctx context.Context, logs []*mutants.Log) error {
+	sites, err := mutants.Sites(ctx, c.model)
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, s := range sites {
+		names[s.Name()] = true
+	}
+	for _, l := range logs {
+		l.Begun.Mutants = len(sites)
+		l.Results = slices.DeleteFunc(l.Results, func(r *mutants.Result) bool { return !names[r.Name()] })
+	}
+	return nil
 }
 
 // run looks for mutants.
