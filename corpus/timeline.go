@@ -12,6 +12,7 @@ import (
 
 	"github.com/blang/semver/v4"
 	v1 "k8s.io/api/core/v1"
+	resource "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
@@ -233,6 +234,11 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 		}
 		steps[i] = step
 	}
+	for _, p := range c.Pods {
+		if field := claiming(&c.Cluster, p); field != "" {
+			return nil, c.at["Pod "+model.Key(p)].Fail(field, errors.New("timelines do not know what the scheduler writes about volumes and claims, and so no pod that waits with them"))
+		}
+	}
 	start := startOf(&c.Cluster, later)
 	for _, p := range start.Pods {
 		if p.Spec.NodeName != "" && later["Node "+p.Spec.NodeName] {
@@ -256,6 +262,43 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 		Cluster:     start,
 		Timeline:    &timeline.Timeline{Cluster: start, Steps: steps},
 	}}}, nil
+}
+
+// claiming is the field of a pod without a node for which the scheduler writes about volumes or claims; "" if there is none.
+func claiming(c *model.Cluster, p *v1.Pod) string {
+	if p.Spec.NodeName != "" {
+		return ""
+	}
+	for i, v := range p.Spec.Volumes {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			return fmt.Sprintf("spec.volumes[%d].persistentVolumeClaim", i)
+		case v.Ephemeral != nil:
+			return fmt.Sprintf("spec.volumes[%d].ephemeral", i)
+		}
+	}
+	if len(p.Spec.ResourceClaims) > 0 {
+		return "spec.resourceClaims"
+	}
+	backed := map[v1.ResourceName]bool{}
+	for _, obj := range c.Objects() {
+		if class, ok := obj.(*resource.DeviceClass); ok && class.Spec.ExtendedResourceName != nil {
+			backed[v1.ResourceName(*class.Spec.ExtendedResourceName)] = true
+		}
+	}
+	for _, part := range []struct {
+		name       string
+		containers []v1.Container
+	}{{"initContainers", p.Spec.InitContainers}, {"containers", p.Spec.Containers}} {
+		for i := range part.containers {
+			for name := range part.containers[i].Resources.Requests {
+				if backed[name] || strings.HasPrefix(string(name), resource.ResourceDeviceClassPrefix) {
+					return fmt.Sprintf("spec.%s[%d].resources.requests[%s]", part.name, i, name)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // neverThere are notes about steps that name a pod, a node or another object of which there is no manifest, and which no controller makes:

@@ -21,6 +21,9 @@ steps:
 - create: Pod default/a
 `
 
+// noClaims is why a timeline has no pod that waits with volumes or claims.
+const noClaims = "timelines do not know what the scheduler writes about volumes and claims, and so no pod that waits with them"
+
 func TestReadBadTimeline(t *testing.T) {
 	step := func(text string) string { return timelineHead + "- " + text + "\n" + goodPods }
 	head := func(text string) string { return timelineHead + text + goodPods }
@@ -89,6 +92,13 @@ func TestReadBadTimeline(t *testing.T) {
 			`f: document 2, line 9: Pod default/a: spec.containers: Required value`},
 		{"pod on a node that comes later", step("create: Node n1") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {nodeName: n1, containers: [{name: c}]}\n",
 			`f: document 4, line 21: Pod default/b: spec.nodeName: node "n1" is not there at the start`},
+		{"pod with a claim", step("create: Pod default/b") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {volumes: [{name: a, emptyDir: {}}, {name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: c}]}\n",
+			`f: document 4, line 21: Pod default/b: spec.volumes[1].persistentVolumeClaim: ` + noClaims},
+		{"pod with a claim of devices", step("create: Pod default/b") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {resourceClaims: [{name: a, resourceClaimName: a}], containers: [{name: c}]}\n",
+			`f: document 4, line 21: Pod default/b: spec.resourceClaims: ` + noClaims},
+		{"pod with a backed resource", step("create: Pod default/b") + "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: d}\nspec: {extendedResourceName: example.com/d}\n" +
+			"---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {containers: [{name: c, resources: {requests: {example.com/d: 1}, limits: {example.com/d: 1}}}]}\n",
+			`f: document 5, line 26: Pod default/b: spec.containers[0].resources.requests[example.com/d]: ` + noClaims},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Read(strings.NewReader(test.input), "f")
