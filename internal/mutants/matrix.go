@@ -170,9 +170,10 @@ func sorted(rows map[string]*Row) (all []*Row) {
 
 var header = []string{"MUTANTS", "UNREACHED", "EQUIVALENT", "TESTS", "CORPUS", "CAMPAIGN", "MEDIAN S", "WORST S"}
 
-func (r *Row) cells() []string {
+// cells are those of a row, of which some columns were looked at.
+func (r *Row) cells(looked []Column) []string {
 	share := func(c Column, of int) string {
-		if of == 0 {
+		if of == 0 || !slices.Contains(looked, c) {
 			return "-"
 		}
 		return fmt.Sprintf("%d (%.0f %%)", r.Killed[c], 100*float64(r.Killed[c])/float64(of))
@@ -189,7 +190,7 @@ func (m *Matrix) WriteText(w io.Writer) {
 	}{{"FILE", append(slices.Clone(m.Files), &m.All)}, {"OPERATOR", m.Operators}} {
 		t := table.New("", append([]string{part.name}, header...)...)
 		for _, r := range part.rows {
-			t.Row(r.cells()...)
+			t.Row(r.cells(m.Begun.Columns)...)
 		}
 		t.WriteText(w)
 		fmt.Fprintln(w)
@@ -255,7 +256,7 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 		}
 		fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---:|", len(header)))
 		for _, r := range rows {
-			fmt.Fprintf(w, "| %s |\n", strings.Join(r.cells(), " | "))
+			fmt.Fprintf(w, "| %s |\n", strings.Join(r.cells(m.Begun.Columns), " | "))
 		}
 		fmt.Fprintln(w)
 	}
@@ -268,11 +269,17 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 	if len(m.Begun.Functions) == 0 {
 		return
 	}
-	fmt.Fprint(w, "\n## Where neither corpus nor campaign come by\n\n| file | function | mutants | unreached | why |\n|---|---|---:|---:|---|\n")
+	fmt.Fprint(w, "\n## Where neither corpus nor campaign come by\n\nFunctions with five such mutants or more.\n\n| file | function | mutants | unreached | why |\n|---|---|---:|---:|---|\n")
 	for _, f := range m.Begun.Functions {
+		if f.Unreached < few {
+			continue
+		}
 		fmt.Fprintf(w, "| %s | `%s` | %d | %d | %s |\n", strings.TrimPrefix(f.File, "pkg/scheduler/framework/"), f.Func, f.Mutants, f.Unreached, m.argued[f.Name()].Why)
 	}
 }
+
+// few is how many unreached mutants of a function are not worth a line.
+const few = 5
 
 func (m *Matrix) list(w io.Writer, results []*Result) {
 	code := func(text string) string {

@@ -165,10 +165,11 @@ func TestMatrix(t *testing.T) {
 		{Results: []*Result{result(1, Drop, Columns, map[Column]string{Tests: ByFinding, Corpus: ByFinding, Campaign: ByCrash}), result(2, Drop, []Column{Tests}, map[Column]string{Tests: ByHang})}},
 		{Results: []*Result{result(1, Drop, Columns, nil), result(3, Junction, Columns, map[Column]string{Tests: ByFinding}), result(4, Junction, Columns, map[Column]string{Campaign: ByFinding})}},
 	}
-	logs[0].Begun.Functions = []Function{{File: "pkg/scheduler/a.go", Func: "f", Mutants: 4, Unreached: 1}}
+	logs[0].Begun.Columns = Columns
+	logs[0].Begun.Functions = []Function{{File: "pkg/scheduler/a.go", Func: "f", Mutants: 9, Unreached: 5}, {File: "pkg/scheduler/a.go", Func: "g", Mutants: 9, Unreached: 4}}
 	m, err := NewMatrix(logs)
 	require.NoError(t, err)
-	require.Equal(t, []string{"all", "4", "1", "0", "3 (75 %)", "1 (33 %)", "2 (67 %)", "4.0", "4.0"}, m.All.cells())
+	require.Equal(t, []string{"all", "4", "1", "0", "3 (75 %)", "1 (33 %)", "2 (67 %)", "4.0", "4.0"}, m.All.cells(Columns))
 	require.Len(t, m.Survivors, 1)
 	require.Zero(t, m.Unexplained)
 	require.Len(t, m.OnlyTests, 2)

@@ -157,12 +157,16 @@ func (c *command) run(cmd *cobra.Command) (*mutants.Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	chosen := c.chosen(tree.Sites, shard)
+	if len(chosen) == 0 {
+		return nil, errors.New("--only: there is no such mutant")
+	}
 	r := &mutants.Runner{Tree: tree, Options: c.options}
 	l, err := c.log(cmd, r, columns)
 	if err != nil {
 		return nil, err
 	}
-	return l, c.lookForAll(cmd, r, l, c.chosen(tree.Sites, shard))
+	return l, c.lookForAll(cmd, r, l, chosen)
 }
 
 // log begins results, or goes on with those that there are.
