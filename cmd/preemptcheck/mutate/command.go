@@ -18,6 +18,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/mutants"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
+	"github.com/preemptcheck/preemptcheck/internal/words"
 )
 
 // command is what the flags say.
@@ -147,7 +148,7 @@ func (c *command) run(cmd *cobra.Command) (*mutants.Log, error) {
 	}
 	c.options.Gates, c.options.Workers = string(c.gates), 1
 	if there, err := mutants.ReadLog(c.out); err == nil && !c.resume {
-		return nil, fmt.Errorf("%s holds results already (%d mutants): go on with --resume, or choose another --out", c.out, len(there.Results))
+		return nil, fmt.Errorf("%s holds results already (%s): go on with --resume, or choose another --out", c.out, words.Plural(len(there.Results), "mutant"))
 	}
 	build := mutants.BuildUpstream
 	if c.model {
