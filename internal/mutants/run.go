@@ -230,7 +230,7 @@ func (o *Outcome) judge(c Column, status int, out []byte, said string) {
 		switch status {
 		case 0:
 		case 1:
-			o.Killed, o.Detail = ByFinding, firstOf(string(out), "")
+			o.Killed, o.Detail = ByFinding, lastOf(string(out)) // it ended there
 		default:
 			o.Killed, o.Detail = ByCrash, firstOf(said, "panic:", "fatal error:", "error:")
 		}
@@ -244,6 +244,12 @@ func (o *Outcome) judge(c Column, status int, out []byte, said string) {
 			o.Killed, o.Detail = ByFinding, oneLine(report.Findings[0].Identity)
 		}
 	}
+}
+
+// lastOf is the last line that is not empty.
+func lastOf(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return oneLine(lines[len(lines)-1])
 }
 
 // firstOf is the first line that begins with one of these, or the first one at all.
