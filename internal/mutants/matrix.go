@@ -122,6 +122,9 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 			}
 			seen[r.Name()] = true
 			equivalent := m.argued[r.Name()].Equivalent
+			if equivalent && (r.KilledBy(Corpus) || r.KilledBy(Campaign)) {
+				return nil, fmt.Errorf("argued.yaml: %s is no equivalent: it was killed", r.Name())
+			}
 			if m.argued[r.Name()].Why == "" && len(r.Outcomes) > 0 && !slices.ContainsFunc(Columns, r.KilledBy) {
 				m.Unexplained++
 			}
@@ -238,8 +241,8 @@ mutant costs a process of seconds. What only writes logs or counts for metrics i
 | key | a map is asked for the zero value of its keys |
 
 Three look for each: upstream's own tests of its package; the cases and timelines of the corpus; and a campaign that knows nothing of it, on one CPU. A mutant that crashes or
-hangs is killed. *Unreached* are those that neither corpus nor a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued to
-decide the same (internal/mutants/argued.yaml). The shares of tests are of all mutants, those of corpus and campaign of those that are neither. Seconds are those of a campaign,
+hangs is killed. *Unreached* are those that neither corpus nor a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued, by
+reading, to break no promise (internal/mutants/argued.yaml): some of them upstream's tests notice, as a hint that wakes a pod once more than needed. The shares of tests are of all mutants, those of corpus and campaign of those that are neither. Seconds are those of a campaign,
 from the start of its process to its end.
 
 `

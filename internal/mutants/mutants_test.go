@@ -182,6 +182,29 @@ func TestMatrix(t *testing.T) {
 	require.ErrorContains(t, err, "the results are of different mutants")
 }
 
+// What is argued to be equivalent, and was killed by the corpus or a campaign, is not.
+func TestArguedAndKilled(t *testing.T) {
+	all, err := AllArgued()
+	require.NoError(t, err)
+	checked := 0
+	for name, a := range all {
+		parts := strings.Split(name, ":")
+		if !a.Equivalent || len(parts) != 4 {
+			continue
+		}
+		r := &Result{Site: Site{File: parts[0], Operator: Operator(parts[3])}, Outcomes: map[Column]*Outcome{Tests: {Killed: ByFinding}}}
+		_, err := fmt.Sscanf(parts[1]+" "+parts[2], "%d %d", &r.Line, &r.Column)
+		require.NoError(t, err)
+		_, err = NewMatrix([]*Log{{Results: []*Result{r}}})
+		require.NoError(t, err) // upstream's tests ask for more than is promised
+		r.Outcomes[Campaign] = &Outcome{Killed: ByFinding}
+		_, err = NewMatrix([]*Log{{Results: []*Result{r}}})
+		require.ErrorContains(t, err, name+" is no equivalent: it was killed")
+		checked++
+	}
+	require.Positive(t, checked)
+}
+
 // How a mutant was killed.
 func TestJudge(t *testing.T) {
 	for _, test := range []struct {

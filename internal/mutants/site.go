@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 )
 
 // Operator is a rule by which mutants are made.
@@ -180,4 +181,13 @@ func culprit(spans []span, at int) (site int, ok bool) {
 		}
 	}
 	return site, ok
+}
+
+// oneLine is a text on one line of at most 120 characters.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > 120 {
+		return string(runes[:119]) + "…"
+	}
+	return text
 }

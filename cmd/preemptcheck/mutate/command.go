@@ -147,7 +147,10 @@ func (c *command) run(cmd *cobra.Command) (*mutants.Log, error) {
 		columns = append(columns, mutants.Column(name))
 	}
 	c.options.Gates, c.options.Workers = string(c.gates), 1
-	if there, err := mutants.ReadLog(c.out); err == nil && !c.resume {
+	switch there, err := mutants.ReadLog(c.out); {
+	case err != nil && c.resume:
+		return nil, fmt.Errorf("--resume: %w", err)
+	case err == nil && !c.resume:
 		return nil, fmt.Errorf("%s holds results already (%s): go on with --resume, or choose another --out", c.out, words.Plural(len(there.Results), "mutant"))
 	}
 	build := mutants.BuildUpstream
@@ -160,7 +163,7 @@ func (c *command) run(cmd *cobra.Command) (*mutants.Log, error) {
 	}
 	chosen := c.chosen(tree.Sites, shard)
 	if len(chosen) == 0 {
-		return nil, errors.New("--only: there is no such mutant")
+		return nil, errors.New("no mutant is left: see --only and --shard")
 	}
 	r := &mutants.Runner{Tree: tree, Options: c.options}
 	l, err := c.log(cmd, r, columns)
@@ -247,8 +250,7 @@ func (c *command) lookForAll(cmd *cobra.Command, r *mutants.Runner, l *mutants.L
 	}
 	err := group.Wait()
 	if cmd.Context().Err() != nil {
-		terminal.Note(cmd.ErrOrStderr(), fmt.Sprintf("interrupted after %d of %d mutants: go on with --resume", len(l.Results), len(chosen)))
-		return nil
+		return fmt.Errorf("interrupted after %d of %s: go on with --resume", len(l.Results), words.Plural(len(chosen), "mutant"))
 	}
 	return err
 }

@@ -30,6 +30,7 @@ func TestBadInput(t *testing.T) {
 		{"--sample: must not be negative", []string{"--sample", "-1"}},
 		{dir + " holds results already (1 mutant): go on with --resume", []string{"--out", dir}},
 		{"there are no results in it", []string{t.TempDir()}},
+		{"--resume: ", []string{"--resume", "--out", t.TempDir()}},
 	} {
 		cmd := New()
 		cmd.SetArgs(test.args)
