@@ -34,6 +34,21 @@ type event struct {
 
 func (e event) String() string { return fmt.Sprintf("%s (%s)", e.object, e.kind) }
 
+// pods are what the pod of an event was and is; nil if there was or is none, or the object is no pod.
+func (e *event) pods() (was, is *v1.Pod) {
+	read := func(c calls.Call) *v1.Pod {
+		if p := (&v1.Pod{}); c.Op == calls.Set && c.Object.Kind == "Pod" && json.Unmarshal(c.Object.JSON, p) == nil {
+			return p
+		}
+		return nil
+	}
+	before := calls.Call{Op: calls.Set, Object: e.object}
+	if len(e.before) > 0 {
+		before = e.before[len(e.before)-1]
+	}
+	return read(before), read(e.event)
+}
+
 // maxEvents bounds how many events a cluster is asked about.
 const maxEvents = 32
 

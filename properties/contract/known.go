@@ -72,8 +72,8 @@ var known = []struct {
 		return (b.event.is("Node added") || b.event.is("Node updated")) && strings.Contains(b.reasons, "existing pods anti-affinity")
 	}},
 	{"first-of-its-kind-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
-		gone := b.event.is("Pod deleted") || b.event.is("Pod updated: a label less") || b.event.is("Node deleted") || b.event.is("Node updated: a label less")
-		return gone && strings.Contains(b.reasons, "pod affinity rules") && wantsItself(b.Cluster.Preemptor)
+		p := b.Cluster.Preemptor
+		return strings.Contains(b.reasons, "pod affinity rules") && wants(p, p) && b.losesWanted()
 	}},
 	{"one-of-two-terms-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
 		a := b.Cluster.Preemptor.Spec.Affinity
@@ -224,13 +224,29 @@ func affinityTerms(p *v1.Pod) []v1.PodAffinityTerm {
 	return nil
 }
 
-// wantsItself tells whether a pod is one of those that it requires: by the labels, and whatever the namespace.
-func wantsItself(p *v1.Pod) bool {
+// wants tells whether a pod is one of those that another one requires: by the labels, and whatever the namespace.
+func wants(p, other *v1.Pod) bool {
 	terms := affinityTerms(p)
 	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool {
 		selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
-		return err != nil || !selector.Matches(labels.Set(p.Labels))
+		return err != nil || !selector.Matches(labels.Set(other.Labels))
 	})
+}
+
+// losesWanted tells whether by the event a node no longer has a pod that the preemptor requires: the pod is gone or has other labels, or the node is
+// gone or is no longer in the domains of a term.
+func (b *breach) losesWanted() bool {
+	p := b.Cluster.Preemptor
+	switch b.event.object.Kind {
+	case "Pod":
+		was, is := b.event.pods()
+		return was != nil && wants(p, was) && (is == nil || !wants(p, is))
+	case "Node":
+		left := b.event.is("Node deleted") || b.event.is("Node updated: a label less") &&
+			slices.ContainsFunc(affinityTerms(p), func(t v1.PodAffinityTerm) bool { return t.TopologyKey == b.event.label })
+		return left && slices.ContainsFunc(b.Cluster.Pods, func(other *v1.Pod) bool { return other.Spec.NodeName == b.event.object.Name && wants(p, other) })
+	}
+	return false
 }
 
 // wrapsAround tells whether requests, or what is left on a node, may exceed what 64 bits count, in milliCPU or bytes.

@@ -159,7 +159,7 @@ var reasons = map[string]string{
 	known.SkippedUnnoticed: "Why {pod} waits: room was kept for a nominated pod that terminates, and is pending. When it was that pod's turn, the scheduler skipped it. Since then it is in no queue, " +
 		"and its nomination counts without its requests. The room is free, and no event says so.",
 	known.FirstUnnoticed: "Why {pod} waits: while there were pods like it, its affinity let it go only where these are. The last of them is gone, and as the first of its kind it may go anywhere. " +
-		"The plugin that rejected it says of a deletion that it helps only against anti-affinity.",
+		"The plugin that rejected it asks of a pod that is deleted, or that gets other labels, only whether this helps against anti-affinity.",
 	known.NodeForShunned: "Why {pod} waits: pods on the nodes shunned it when it was tried, and now there is a node without such pods. " +
 		"The plugin that rejected it asks of a node only whether the pod's own affinity or anti-affinity is about it, and the pod has none.",
 	known.ShunnerGone: "Why {pod} waits: a pod on the node shunned it when it was tried, and is gone now. The plugin that rejected it asks only whether {pod} itself shuns the pod that is gone.",

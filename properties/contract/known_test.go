@@ -1,0 +1,84 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// explains tells whether a finding of the ledger explains that InterPodAffinity, which rejected nodes for a reason, sleeps through an event.
+func explains(t *testing.T, id string, c *model.Cluster, kind, object, reasons string) bool {
+	t.Helper()
+	all := drawEvents(c)
+	i := slices.IndexFunc(all, func(e event) bool { return e.kind == kind && e.object.Name == object })
+	require.GreaterOrEqual(t, i, 0, "no event %s of %s", kind, object)
+	b := &breach{interview: &interview{Subject: &properties.Subject{Cluster: c}}, plugin: "InterPodAffinity", event: &all[i], reasons: reasons}
+	for _, k := range known {
+		if k.id == id && k.plugin == b.plugin && k.where(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// The last pod that p requires leaves. Each near miss changes one thing, so that the cause does not explain it.
+func TestFirstOfItsKindIsKnownNarrowly(t *testing.T) {
+	const noPeers = "node(s) didn't match pod affinity rules"
+	requires := func(p *v1.Pod, terms ...metav1.LabelSelectorRequirement) {
+		p.Spec.Affinity = &v1.Affinity{PodAffinity: &v1.PodAffinity{}}
+		for _, r := range terms {
+			p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution = append(p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+				v1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{r}}})
+		}
+	}
+	isA := metav1.LabelSelectorRequirement{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"a"}}
+	noApp := metav1.LabelSelectorRequirement{Key: "app", Operator: metav1.LabelSelectorOpDoesNotExist}
+	noTier := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpDoesNotExist}
+	a := map[string]string{"app": "a"}
+
+	for _, test := range []struct {
+		kind, object   string
+		others, labels map[string]string // of the other pod and of p
+		terms          []metav1.LabelSelectorRequirement
+		reasons        string
+		known          bool
+	}{
+		{"Pod deleted", "other", a, a, []metav1.LabelSelectorRequirement{isA}, noPeers, true},
+		{"Pod deleted", "other", nil, a, []metav1.LabelSelectorRequirement{isA}, noPeers, false}, // p does not require it
+		{"Pod deleted", "other", a, nil, []metav1.LabelSelectorRequirement{isA}, noPeers, false}, // p is not of the kind
+		{"Pod deleted", "other", a, a, []metav1.LabelSelectorRequirement{isA}, "node(s) had untolerated taints", false},
+		{"Pod added", "other", a, a, []metav1.LabelSelectorRequirement{isA}, noPeers, false},
+		{"Pod updated: a label less", "other", a, a, []metav1.LabelSelectorRequirement{isA}, noPeers, true},
+		{"Pod updated: a label less", "other", map[string]string{"tier": "x"}, nil, []metav1.LabelSelectorRequirement{noApp}, noPeers, false}, // it is required as before
+		{"Pod updated: a label more", "other", a, a, []metav1.LabelSelectorRequirement{isA}, noPeers, false},                                  // it is required now
+		{"Pod updated: a label more", "other", a, nil, []metav1.LabelSelectorRequirement{noApp}, noPeers, true},
+		{"Pod updated: a label more", "other", map[string]string{"tier": "x"}, nil, []metav1.LabelSelectorRequirement{noApp}, noPeers, false},
+		{"Pod updated: a label more", "other", a, nil, []metav1.LabelSelectorRequirement{noApp, noTier}, noPeers, true},
+		{"Pod updated: a label more", "other", map[string]string{"app": "a", "tier": "x"}, nil, []metav1.LabelSelectorRequirement{noApp, noTier}, noPeers, false}, // one term of two did not select it before
+		{"Pod updated: a label more", "other", a, a, []metav1.LabelSelectorRequirement{noApp}, noPeers, false},
+		{"Pod updated: a label more", "other", a, nil, nil, noPeers, false},
+		{"Node deleted", "node", a, a, []metav1.LabelSelectorRequirement{isA}, noPeers, true},
+		{"Node deleted", "empty", a, a, []metav1.LabelSelectorRequirement{isA}, noPeers, false},
+		{"Node updated: a label less", "node", a, a, []metav1.LabelSelectorRequirement{isA}, noPeers, true},
+		{"Node updated: a label less", "empty", a, a, []metav1.LabelSelectorRequirement{isA}, noPeers, false},
+		{"Node updated: a label more", "node", a, a, []metav1.LabelSelectorRequirement{isA}, noPeers, false},
+	} {
+		t.Run(fmt.Sprintf("%s %s, %v of %v by %v", test.kind, test.object, test.labels, test.others, test.terms), func(t *testing.T) {
+			p, other, node, empty := &v1.Pod{}, &v1.Pod{}, &v1.Node{}, &v1.Node{}
+			p.Name, p.Namespace, p.Labels = "p", "default", test.labels
+			other.Name, other.Namespace, other.Labels, other.Spec.NodeName = "other", "default", test.others, "node"
+			node.Name, node.Labels = "node", map[string]string{"zone": "z"}
+			empty.Name, empty.Labels = "empty", map[string]string{"zone": "y"}
+			requires(p, test.terms...)
+			c := &model.Cluster{Nodes: []*v1.Node{node, empty}, Pods: []*v1.Pod{other}, Preemptor: p}
+			require.Equal(t, test.known, explains(t, "first-of-its-kind-unnoticed", c, test.kind, test.object, test.reasons))
+		})
+	}
+}
