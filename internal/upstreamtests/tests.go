@@ -277,6 +277,8 @@ var Tests = []Test{
 		fails{"after the pod was tried": "after a minute pod p is not on node1"}},
 	{"member-queued-twice", scheduler + "backend/queue/scheduling_queue_test.go", "TestAddUnschedulablePodIfNotPresent_PodOfGroupIsThere",
 		fails{"the pod is changed before it comes back": "1 pods are in the queue that were deleted"}},
+	{"deleted-member-still-counts", scheduler + "eventhandlers_test.go", "TestDeletePod_OfGroupOnItsWay",
+		fails{"it waits for permission": "the group counts 1 pods, and there is none"}},
 }
 
 // LookUp finds the test of a finding.

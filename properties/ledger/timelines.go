@@ -389,6 +389,17 @@ var timelineFindings = []Entry{
 		Consequence: "A group is tried with a pod that does not exist: room is taken for it in the group's cycle, and pods are preempted for it.",
 		Releases:    ">=1.37.0",
 	},
+	{
+		ID:          "deleted-member-still-counts",
+		Title:       "A pod of a group that is deleted while it waits for permission counts in its group for ever",
+		Class:       Defect,
+		Promise:     "A group is kept out of the queue until the minimum number of its pods is there. A pod on its way to a node is forgotten when it still exists; when it was removed from the cluster, it is removed, to correctly clean up internal state.",
+		Source:      "KEP-4671, \"PreEnqueue: used as a barrier to wait for the PodGroup object and minimum number of pods to be observed by the scheduler before even considering them\"; doc comments of ForgetPod and RemoveAssumedPod (backend/cache/interface.go:74@v1.37.1)",
+		Happens:     "When a pod of a group is deleted while it waits in Permit, it is rejected there, and nothing else: its binding cycle, which fails then, is to clean up. That one forgets the pod, as if it still existed, so that it goes back to the pods of its group that are on no node. Nobody takes it out afterwards: not the deletion of the group either, so that a group of the same name that comes later counts it too.",
+		Where:       "eventhandlers.go:289@v1.37.1, handleAssumedPodDeletion; schedule_one.go:366@v1.37.1, unreserveAndForget; backend/cache/podgroupstate.go:131@v1.37.1, forgetPod",
+		Consequence: "A gang that has lost a pod so, and is too small, is not kept out of the queue. It is tried again after each backoff, and each time ends in an error. Its events and conditions say SchedulerError, and not that pods are missing.",
+		Releases:    ">=1.37.0",
+	},
 }
 
 // fixedTimelineFindings are those that only older releases have.

@@ -107,6 +107,8 @@ const (
 	MemberAtOnce = "failed-member-does-not-back-off"
 	// MemberTwice: a pod of a group is changed as its binding fails, and is in its group twice, once more than its deletion takes out.
 	MemberTwice = "member-queued-twice"
+	// GoneCounts: a pod of a group is deleted while it waits for permission, and counts in its group for ever.
+	GoneCounts = "deleted-member-still-counts"
 	// SpreadIgnored: a pod goes where a nominated pod does not fit beside it for its spread constraints, and is preempted for that.
 	SpreadIgnored = "nominated-spread-ignored"
 )
@@ -234,6 +236,10 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		}
 		if l.cycleCutShort(f.Pod, f.Entry) {
 			ids = append(ids, CycleCutShort)
+		}
+	case "group-is-tried-complete":
+		if f.Kind == together.Incomplete && l.goneCount(f.Pod, f.Entry) {
+			ids = append(ids, GoneCounts)
 		}
 	case "group-is-not-kept-out":
 		ids = append(ids, l.gatedBy(f.Pod)...)

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -337,13 +338,34 @@ func (s *Story) WriteText(w io.Writer) {
 	if len(s.Findings) == 0 {
 		fmt.Fprintln(w, "It goes as promised.")
 	}
-	for _, f := range s.Findings {
-		words.WriteWrapped(w, "", "Not as promised: "+f)
-	}
+	writeFindings(w, s.Findings)
 	words.WriteList(w, "", "stack", s.Stack)
 	for _, why := range s.Why {
 		fmt.Fprintln(w)
 		words.WriteWrapped(w, "", why)
+	}
+}
+
+// number is what findings may differ in that tell of the same over and over.
+var number = regexp.MustCompile(`[0-9]+`)
+
+// writeFindings writes what was promised otherwise. Of those that differ in numbers alone it writes the first, and how many more there are.
+func writeFindings(w io.Writer, all []string) {
+	more := map[string]int{}
+	for _, f := range all {
+		more[number.ReplaceAllString(f, "0")]++
+	}
+	for _, f := range all {
+		alike := number.ReplaceAllString(f, "0")
+		times, first := more[alike]
+		if !first {
+			continue
+		}
+		delete(more, alike)
+		words.WriteWrapped(w, "", "Not as promised: "+f)
+		if times > 1 {
+			fmt.Fprintf(w, "So %s more, with other numbers.\n", words.Plural(times-1, "time"))
+		}
 	}
 }
 

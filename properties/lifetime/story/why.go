@@ -173,6 +173,8 @@ var reasons = map[string]string{
 		"and what changed while the second had it assumed did not come to this copy.",
 	known.MemberTwice: "Why {pod} is in the queue twice, or still: it was changed as its binding failed, when the scheduler did not count it as on its way any more. The change put it into its group in the queue, and so did the end of its attempt. " +
 		"Its deletion takes it out once.",
+	known.GoneCounts: "Why a group is tried with too few pods: pods of it were deleted while they waited for permission. The scheduler rejected them there, and then forgot that they were on their way, as of pods that exist. " +
+		"They count in the group still.",
 	known.MemberGone: "Why {pod} waits: a pod of its group was deleted that kept the whole group out of the queue, or that alone did not fit when the group was tried. " +
 		"It was taken out of the group in the queue, and nobody asked whether the group may come in now. No event concerns the pods that are left.",
 	known.CycleCutShort: "Why {pod} waits: while its group was in its cycle, a pod without a group was put back into the queue, which forgot then that the group was. Pods of the group that came back after that made a new one in the queue, " +

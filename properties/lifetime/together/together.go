@@ -116,6 +116,19 @@ func minCount(g *schedulingv1beta1.PodGroup) int {
 // isPodGroup tells whether a name is that of a PodGroup.
 func isPodGroup(name string) bool { return strings.HasPrefix(name, "podgroup/") }
 
+// Incomplete is how a group is tried that has fewer pods than it needs.
+const Incomplete = "incomplete"
+
+// There is how many pods of a group the scheduler has been told of before an entry of a trace, and how many the group needs.
+func There(trace *timeline.Trace, group string, before int) (there, needs int) {
+	follow(trace, func(i int, _ *timeline.Entry, b *book) {
+		if i == before {
+			there, needs = len(b.members(group)), b.needs(group)
+		}
+	})
+	return there, needs
+}
+
 // TriedComplete looks at groups that are tried before they are known, or before as many of their pods as they need: since
 // the scheduler has started, or since their last cycle began, there were never so many. One that has lost a pod since
 // it was put into the queue may be tried all the same.
@@ -137,7 +150,7 @@ func TriedComplete(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken
 		case b.groups[group] == nil && !complete[group]:
 			broken = append(broken, Broken{group, "unknown", fmt.Sprintf("%s is tried at %.3fs, and the scheduler has been told of no such group", e.Object, e.At.Seconds()), i})
 		case !complete[group]:
-			broken = append(broken, Broken{group, "incomplete", fmt.Sprintf("%s is tried at %.3fs with %d of the %d pods that it needs",
+			broken = append(broken, Broken{group, Incomplete, fmt.Sprintf("%s is tried at %.3fs with %d of the %d pods that it needs",
 				e.Object, e.At.Seconds(), len(b.members(group)), b.needs(group)), i})
 		}
 		complete[group] = false
