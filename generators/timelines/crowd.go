@@ -130,8 +130,7 @@ func (g *generator) hold1(p timeline.Place) { g.add(timeline.Step{Hold: &p}) }
 
 // vacant is a new node of one CPU, as a pod that says so.
 func (g *generator) vacant() *v1.Pod {
-	n := node(len(g.nodes), 1)
-	g.nodes = append(g.nodes, n.Name)
+	n := g.node(1)
 	g.cluster.Nodes = append(g.cluster.Nodes, n)
 	return &v1.Pod{Spec: v1.PodSpec{NodeName: n.Name}}
 }

@@ -22,7 +22,9 @@ var steps = []struct {
 	{20, func(*generator) bool { return true }, (*generator).wait},
 	{12, func(g *generator) bool { return g.made < 14 }, (*generator).createPreemptor},
 	{6, func(g *generator) bool { return g.made < 14 }, func(g *generator) {
-		g.add(timeline.Step{Create: g.pod("o", int32(g.Intn(4)), 1+g.Intn(2))})
+		p := g.pod("o", int32(g.Intn(4)), 1+g.Intn(2))
+		g.picky(p)
+		g.add(timeline.Step{Create: p})
 	}},
 	{8, func(g *generator) bool { return g.recreates }, (*generator).recreate},
 	{14, func(*generator) bool { return true }, func(g *generator) { g.add(timeline.Step{Delete: "Pod " + g.anyPod()}) }},
@@ -37,6 +39,7 @@ var steps = []struct {
 	{30, func(g *generator) bool { return g.crowds && g.made < 14 }, (*generator).crowd},
 	{12, func(g *generator) bool { return g.nodeChanges }, (*generator).changeNode},
 	{12, func(g *generator) bool { return g.nodesGo }, (*generator).nodeGoes},
+	{16, func(g *generator) bool { return g.selectors || g.amounts }, (*generator).refurnish},
 	{18, func(g *generator) bool { return g.budgets }, (*generator).changeBudget},
 	{18, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).onItsWay},
 	{10, func(g *generator) bool { return g.onTheWay && g.made < 14 }, (*generator).cross},
@@ -211,9 +214,7 @@ func (g *generator) nodeGoes() {
 		return
 	}
 	if len(g.nodes) < 6 && g.Chance(50) {
-		n := node(len(g.nodes), 1+g.Intn(4))
-		g.nodes = append(g.nodes, n.Name)
-		g.add(timeline.Step{Create: n})
+		g.add(timeline.Step{Create: g.node(1 + g.Intn(4))})
 		return
 	}
 	name := g.nodes[g.Intn(len(g.nodes))]

@@ -46,19 +46,19 @@ type features struct {
 	holds, stepwise, skew, failures, takeovers, nodeChanges, nodesGo, budgets, binding, gates, changes,
 	finalizers, shortGrace, secondProfile, sync, asyncCalls, ports, waitsBackoff, recreates,
 	onTheWay, races, overtakes, taints, never, relists, controllers, fewPods, foreign, longWaits, longGrace, meets, crowds,
-	affinity, spread, resizes, touches, classes bool
+	affinity, spread, resizes, touches, classes, selectors, amounts bool
 }
 
 func drawFeatures(s draw.Source) features {
 	return features{
 		holds: s.Chance(75), stepwise: s.Chance(35), skew: s.Chance(60), failures: s.Chance(25), takeovers: s.Chance(16),
-		nodeChanges: s.Chance(25), nodesGo: s.Chance(20), budgets: s.Chance(25), binding: s.Chance(20), gates: s.Chance(15),
+		nodeChanges: s.Chance(25), nodesGo: s.Chance(25), budgets: s.Chance(25), binding: s.Chance(20), gates: s.Chance(15),
 		changes: s.Chance(20), finalizers: s.Chance(15), shortGrace: s.Chance(60), secondProfile: s.Chance(10),
 		sync: s.Chance(10), asyncCalls: s.Chance(10), ports: s.Chance(15),
 		waitsBackoff: s.Chance(20), recreates: s.Chance(25),
 		onTheWay: s.Chance(40), races: s.Chance(35), overtakes: s.Chance(25), taints: s.Chance(15), never: s.Chance(15),
-		relists: s.Chance(24), controllers: s.Chance(25), fewPods: s.Chance(12), foreign: s.Chance(10), longWaits: s.Chance(15), longGrace: s.Chance(12), meets: s.Chance(30), crowds: s.Chance(25),
-		affinity: s.Chance(8), spread: s.Chance(8), resizes: s.Chance(12), touches: s.Chance(10), classes: s.Chance(12),
+		relists: s.Chance(26), controllers: s.Chance(25), fewPods: s.Chance(12), foreign: s.Chance(10), longWaits: s.Chance(15), longGrace: s.Chance(12), meets: s.Chance(30), crowds: s.Chance(25),
+		affinity: s.Chance(8), spread: s.Chance(8), resizes: s.Chance(12), touches: s.Chance(10), classes: s.Chance(12), selectors: s.Chance(9), amounts: s.Chance(9),
 	}
 }
 
@@ -73,6 +73,8 @@ type generator struct {
 	held    []timeline.Place
 	made    int
 	gone    []*v1.Node // nodes to come back under their names
+	// resource is what pods ask for besides CPU, if they do.
+	resource v1.ResourceName
 }
 
 func generate(s draw.Source, gates map[string]bool) *timeline.Timeline {
@@ -92,6 +94,9 @@ func generate(s draw.Source, gates map[string]bool) *timeline.Timeline {
 	}
 	if g.secondProfile {
 		g.cluster.Settings.SecondProfile = &model.Profile{SchedulerName: "second"}
+	}
+	if g.amounts {
+		g.resource = draw.Pick(s, v1.ResourceMemory, v1.ResourceEphemeralStorage, "example.com/gpu")
 	}
 	for range 1 + draw.Weighted(s, 45, 30, 15, 10) {
 		g.addNode()
@@ -125,8 +130,7 @@ func (g *generator) add(s timeline.Step) { g.steps = append(g.steps, s) }
 // addNode adds a node to the start, with pods that fill it, or nearly.
 func (g *generator) addNode() {
 	cpus := 1 + g.Intn(4)
-	n := node(len(g.nodes), cpus)
-	g.nodes = append(g.nodes, n.Name)
+	n := g.node(cpus)
 	g.cluster.Nodes = append(g.cluster.Nodes, n)
 	ported, there := false, 0
 	for left := cpus; left > 0; {
@@ -140,7 +144,8 @@ func (g *generator) addNode() {
 			p.Spec.Containers[0].Ports = nil // a kubelet does not run a second pod of one host port
 		}
 		ported = ported || len(p.Spec.Containers[0].Ports) > 0
-		p.Spec.NodeName = n.Name
+		g.picky(p)
+		g.settleOn(p, n)
 		p.Status.Phase = v1.PodRunning
 		start := metav1.NewTime(time.Date(2024, 1, 1, 0, g.Intn(4), 0, 0, time.UTC))
 		p.Status.StartTime = &start
@@ -152,13 +157,17 @@ func (g *generator) addNode() {
 	}
 }
 
-func node(i, cpus int) *v1.Node {
-	name := fmt.Sprintf("node-%d", i)
+// node is a further node.
+func (g *generator) node(cpus int) *v1.Node {
+	name := fmt.Sprintf("node-%d", len(g.nodes))
+	g.nodes = append(g.nodes, name)
 	resources := v1.ResourceList{v1.ResourceCPU: *resource.NewQuantity(int64(cpus), resource.DecimalSI), v1.ResourcePods: resource.MustParse("20")}
-	return &v1.Node{
+	n := &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}},
 		Status:     v1.NodeStatus{Allocatable: resources, Capacity: resources.DeepCopy()},
 	}
+	g.furnish(n)
+	return n
 }
 
 // pod is a pod of the namespace default.
@@ -206,7 +215,11 @@ func (g *generator) pod(prefix string, priority int32, cpus int) *v1.Pod {
 	return p
 }
 
-func (g *generator) createPreemptor() { g.add(timeline.Step{Create: g.preemptor()}) }
+func (g *generator) createPreemptor() {
+	p := g.preemptor()
+	g.picky(p)
+	g.add(timeline.Step{Create: p})
+}
 
 func (g *generator) preemptor() *v1.Pod {
 	p := g.pod("p", int32(4+g.Intn(3)), 1+g.Intn(3))

@@ -46,7 +46,7 @@ func TestFloors(t *testing.T) {
 		"wait": 1600, "hold": 1300, "release": 800, "next": 400, "fail": 200, "fail, arrives": 80, "takeover": 60,
 		"takeover with an older list": 80, "takeover with an older list of nodes": 20,
 		"pod affinity": 30, "pod anti-affinity": 50, "topology spread": 50, "priority class": 60, "delete PriorityClass": 40, "create PriorityClass": 40, "change PriorityClass": 20,
-		"resize": 80, "narrowed while gated": 30, "image or deadline": 60, "node selector": 200,
+		"resize": 80, "narrowed while gated": 30, "image or deadline": 60, "node selector": 200, "disk of a node": 80, "amount of a node": 60, "pod selects a disk": 60, "pod asks for an amount": 80,
 		"relist Pod": 200, "relist Node": 80, "relist PodDisruptionBudget": 20, "relist while events are not stored": 200, "relist of a recreated pod": 40,
 		"replace": 250, "replace several times": 150, "replace at once": 120, "replace later": 120,
 		// What there is at the start.
@@ -152,6 +152,8 @@ func has(tl *timeline.Timeline) map[string]bool {
 		is["topology spread"] = is["topology spread"] || len(p.Spec.TopologySpreadConstraints) > 0
 		is["priority class"] = is["priority class"] || p.Spec.PriorityClassName != ""
 		is["node selector"] = is["node selector"] || len(p.Spec.NodeSelector) > 0
+		is["pod selects a disk"] = is["pod selects a disk"] || p.Spec.NodeSelector["disk"] != ""
+		is["pod asks for an amount"] = is["pod asks for an amount"] || len(p.Spec.Containers[0].Resources.Requests) > 1
 		is["host port"] = is["host port"] || len(p.Spec.Containers[0].Ports) > 0
 		is["short grace period"] = is["short grace period"] || p.Spec.TerminationGracePeriodSeconds != nil
 	}
@@ -202,6 +204,8 @@ func has(tl *timeline.Timeline) map[string]bool {
 		case s.Change != "":
 			is["change "+kind(s.Change)] = true
 			is["budget is for others"] = is["budget is for others"] || strings.Contains(string(s.With), "matchLabels")
+			is["disk of a node"] = is["disk of a node"] || strings.Contains(string(s.With), `"disk"`)
+			is["amount of a node"] = is["amount of a node"] || strings.HasPrefix(s.Change, "Node ") && strings.Contains(string(s.With), "allocatable") && !strings.Contains(string(s.With), "cpu")
 			is["taint"] = is["taint"] || strings.Contains(string(s.With), "taints")
 			is["resize"] = is["resize"] || strings.Contains(string(s.With), "requests")
 			is["narrowed while gated"] = is["narrowed while gated"] || strings.Contains(string(s.With), "nodeSelector")

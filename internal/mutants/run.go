@@ -51,11 +51,13 @@ type Outcome struct {
 
 // Options say how mutants are looked for.
 type Options struct {
-	// For is how long a campaign lasts, Seed what it generates from, Gates its feature gates, Workers how many clusters it checks at once.
+	// For is how long a campaign lasts, Seed what it generates from, Gates its feature gates, Workers how many clusters it checks at once,
+	// Flags further flags of "fuzz", with spaces between them.
 	For     time.Duration
 	Seed    uint64
 	Gates   string
 	Workers int
+	Flags   string `json:",omitempty"`
 }
 
 // Runner looks for mutants of a tree.
@@ -88,8 +90,9 @@ func (r *Runner) command(ctx context.Context, c Column, dir, temp string, lasts 
 		cmd.Dir = r.Own
 		return cmd
 	default:
-		return exec.CommandContext(ctx, r.Binary, "fuzz", "--quiet", "--seed", fmt.Sprint(r.Seed), "--for", lasts.String(), "--stop-after", "1", "--minimise-for", "0", "--feature-gates", r.Gates,
-			"--workers", fmt.Sprint(r.Workers), "--out", filepath.Join(temp, "campaign"), "-o", "json")
+		args := []string{"fuzz", "--quiet", "--seed", fmt.Sprint(r.Seed), "--for", lasts.String(), "--stop-after", "1", "--minimise-for", "0", "--feature-gates", r.Gates,
+			"--workers", fmt.Sprint(r.Workers), "--out", filepath.Join(temp, "campaign"), "-o", "json"}
+		return exec.CommandContext(ctx, r.Binary, append(args, strings.Fields(r.Flags)...)...)
 	}
 }
 

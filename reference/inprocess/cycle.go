@@ -38,7 +38,7 @@ func (s *scheduler) run(r *recorder) {
 	s.plugin.Evaluator.Interface, s.recorder = r, r
 	defer func() { s.plugin.Evaluator.Interface, s.recorder = r.Interface, nil }()
 	if r.extended {
-		s.plugin.Evaluator.Handler = handle{groups.Ordered{Handle: s.profile}, append(slices.Clone(s.sched.Extenders), lastExtender{r: r})}
+		s.plugin.Evaluator.Handler = handle{groups.Ordered{Handle: s.profile}, r.watched(s.sched.Extenders, s.loaded.preemptor)}
 	}
 	s.over = make(chan struct{})
 	crash := s.bubble.Settle(func() {
@@ -95,6 +95,7 @@ func (s *scheduler) run(r *recorder) {
 		s.endGroup(r)
 		return
 	}
+	r.noteLeft()
 	if r.extended && len(obs.Candidates) > 0 && obs.AfterExtenders == nil && obs.PostFilterCode != fwk.Error.String() {
 		obs.AfterExtenders = map[string]model.DryRun{} // nothing left
 	}

@@ -75,8 +75,37 @@ func (e *extender) ProcessPreemption(_ *v1.Pod, candidates map[string]*extenderv
 	return out, nil
 }
 
-// lastExtender comes after all extenders and records what they have left of the
-// candidates. It changes nothing.
+// watched are the extenders of a scheduler so that a recorder notes what the last one that is asked has left of the candidates. Where the pod has none
+// that preempts, one comes after them that changes nothing: who has just one that does is a case of its own upstream (preemption.go:232@v1.37.1, callExtenders).
+func (r *recorder) watched(extenders []fwk.Extender, pod *v1.Pod) (all []fwk.Extender) {
+	asked := false
+	for _, e := range extenders {
+		asked = asked || e.SupportsPreemption() && pod != nil && e.IsInterested(pod)
+		all = append(all, watchedExtender{e, r})
+	}
+	if !asked {
+		all = append(all, lastExtender{r: r})
+	}
+	return all
+}
+
+// watchedExtender notes what it leaves of the candidates. Upstream may take more out of that afterwards (preemption.go:252@v1.37.1).
+type watchedExtender struct {
+	fwk.Extender
+	r *recorder
+}
+
+func (e watchedExtender) ProcessPreemption(pod *v1.Pod, candidates map[string]*extenderv1.Victims, nodes fwk.NodeInfoLister) (map[string]*extenderv1.Victims, error) {
+	left, err := e.Extender.ProcessPreemption(pod, candidates, nodes)
+	if err == nil {
+		e.r.left = left
+	} else if e.IsIgnorable() {
+		e.r.left = candidates
+	}
+	return left, err
+}
+
+// lastExtender comes after all extenders, changes nothing, and notes what they have left of the candidates.
 type lastExtender struct {
 	fwk.Extender
 	r *recorder
@@ -86,10 +115,18 @@ func (lastExtender) SupportsPreemption() bool  { return true }
 func (lastExtender) IsInterested(*v1.Pod) bool { return true }
 
 func (l lastExtender) ProcessPreemption(_ *v1.Pod, candidates map[string]*extenderv1.Victims, _ fwk.NodeInfoLister) (map[string]*extenderv1.Victims, error) {
+	l.r.left = maps.Clone(candidates)
+	return l.r.left, nil
+}
+
+// noteLeft notes what the extenders have left of the candidates, once the cycle is over.
+func (r *recorder) noteLeft() {
+	if r.left == nil || r.obs.PostFilterCode == fwk.Error.String() {
+		return
+	}
 	left := map[string]model.DryRun{}
-	for node, victims := range candidates {
+	for node, victims := range r.left {
 		left[node] = model.DryRun{Victims: keys(victims.Pods), Violations: int(victims.NumPDBViolations)}
 	}
-	l.r.note(func(o *model.Observation) { o.AfterExtenders = left })
-	return maps.Clone(candidates), nil
+	r.note(func(o *model.Observation) { o.AfterExtenders = left })
 }

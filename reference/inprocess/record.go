@@ -26,6 +26,8 @@ type recorder struct {
 	sched *scheduler
 	// extended: the scheduler has extenders.
 	extended bool
+	// left is what the last extender that was asked has left of the candidates; nil if none was asked, or it failed.
+	left map[string]*extenderv1.Victims
 	// offset is at which potential node dry runs begin, and which of equal candidates is picked.
 	offset int32
 	// mu guards obs: several workers may write to it, and a cycle that never ends is looked at
@@ -257,7 +259,7 @@ func (r *recorder) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState
 // shortlist of one, which is then the node picked (preemption.go:294@v1.37.1),
 // unless there are extenders; if there are, it is called again for what they left.
 func (r *recorder) CandidatesToVictimsMap(candidates []preemption.Candidate) map[string]*extenderv1.Victims {
-	if r.obs.AfterExtenders != nil {
+	if r.left != nil {
 		return r.Interface.CandidatesToVictimsMap(candidates) // what the extenders left
 	}
 	names := []string{}

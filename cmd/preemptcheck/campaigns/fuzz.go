@@ -52,7 +52,7 @@ trouble that another try may not have.`,
 	cmd.Flag("out").Usage += ", or a bucket to share it by"
 	flags.Relations(cmd, &c.config.Relations)
 	flags.Filters(cmd, &c.config.Filters, 128)
-	flags.Contracts(cmd, &c.config.Contracts, 1024)
+	flags.Contracts(cmd, &c.config.Contracts, 64)
 	flags.Timelines(cmd, &c.config.Timelines, 10)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := c.begin(cmd, ""); err != nil {

@@ -72,6 +72,7 @@ Exit status: 1 if a mutant survived all that came by it, and nobody has argued w
 	flags.NotNegative(cmd, "sample", &c.sample)
 	set.DurationVar(&c.options.For, "for", 20*time.Second, "how long each campaign lasts")
 	set.Uint64Var(&c.options.Seed, "seed", 1, "draws the order of the mutants, and the clusters of campaigns")
+	set.StringVar(&c.options.Flags, "fuzz-flags", "", "further flags of each campaign, as \"--contracts=16 --timelines=30\": what another share of them kills")
 	flags.Gates(cmd, &c.gates)
 	set.StringSliceVar(&c.columns, "columns", []string{string(mutants.Tests), string(mutants.Corpus), string(mutants.Campaign)}, "who looks for them")
 	set.StringArrayVar(&c.only, "only", nil, "only mutants whose name begins with this, such as pkg/scheduler/backend/queue/nominator.go:57")
