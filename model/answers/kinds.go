@@ -108,6 +108,19 @@ func (s *Set) dryRunKind(run *run, got model.DryRun) string {
 	case got.Failed != nil:
 		return s.verdictKind(run.Failed, got.Failed)
 	}
+	// Victims that are allowed may still be more than are needed, by a known finding: what is wrong is how they are told.
+	sorted := slices.Sorted(slices.Values(got.Victims))
+	for _, o := range run.outcomes {
+		switch {
+		case !slices.Equal(sorted, slices.Sorted(slices.Values(o.Victims))):
+		case got.Violations > o.Violations:
+			return kindOf(KindChoice, kindMore)
+		case got.Violations < o.Violations:
+			return kindOf(KindChoice, kindFewer)
+		default:
+			return kindOf(KindChoice, kindOrder)
+		}
+	}
 	isVictim := func(p *filter.Pod) bool { return slices.Contains(got.Victims, p.Key) }
 	var gone []*unit.Unit
 	for _, u := range s.Cycle.Units.On(run.Node) {
@@ -130,18 +143,6 @@ func (s *Set) dryRunKind(run *run, got model.DryRun) string {
 	for i := range gone {
 		if s.Cycle.FitsIn(without(slices.Delete(slices.Clone(gone), i, i+1))) == nil {
 			return KindNeedless
-		}
-	}
-	sorted := slices.Sorted(slices.Values(got.Victims))
-	for _, o := range run.outcomes {
-		switch {
-		case !slices.Equal(sorted, slices.Sorted(slices.Values(o.Victims))):
-		case got.Violations > o.Violations:
-			return kindOf(KindChoice, kindMore)
-		case got.Violations < o.Violations:
-			return kindOf(KindChoice, kindFewer)
-		default:
-			return kindOf(KindChoice, kindOrder)
 		}
 	}
 	return kindOf(KindChoice, kindOthers)
