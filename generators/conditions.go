@@ -28,6 +28,9 @@ func giveHistory(s draw.Source, c *model.Cluster) {
 	if s.Chance(75) {
 		c.Preemptor.Status.Conditions = append(c.Preemptor.Status.Conditions, triedBefore(s, c.Preemptor))
 	}
+	if s.Chance(15) { // what a kubelet says of pods that it runs, and anybody may write
+		c.Preemptor.Status.Conditions = append(c.Preemptor.Status.Conditions, v1.PodCondition{Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: v1.PodReasonDeferred})
+	}
 	for _, p := range c.Pods {
 		if p.Spec.NodeName != "" && !hasCondition(p, v1.DisruptionTarget) && s.Chance(30) {
 			p.Status.Conditions = append(p.Status.Conditions, disruptedBefore(s, p))

@@ -109,7 +109,7 @@ func (g *generator) drawExtenders(c *model.Cluster) []model.Extender {
 
 func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
 	p := &model.ExtenderPreempt{}
-	switch draw.Weighted(g.Source, 61, 20, 5, 14) {
+	switch draw.Weighted(g.Source, 59, 20, 7, 14) {
 	case 1:
 		p.Drops = g.someNodes(40)
 	case 2:

@@ -158,7 +158,7 @@ func (e *extender) askInContainers() {
 		e.ask(&c, draw.Pick(e.Source, 1, 2))
 		spec.Containers = append(slices.Clip(spec.Containers), c)
 	}
-	for range draw.Weighted(e.Source, 40, 40, 20) {
+	for range draw.Weighted(e.Source, 35, 35, 30) {
 		c := another(numbered("devices", len(spec.InitContainers)))
 		if e.Chance(40) {
 			c.RestartPolicy = new(v1.ContainerRestartPolicyAlways)
@@ -179,7 +179,7 @@ func (e *extender) ask(c *v1.Container, count int) {
 	}
 }
 
-// nameClass has containers of the preemptor ask by the name of one of the classes instead.
+// nameClass has containers of the preemptor ask by the name of one of the classes instead, or as well.
 func (e *extender) nameClass(classes ...string) {
 	name := v1.ResourceName(resourcev1.ResourceDeviceClassPrefix + draw.Pick(e.Source, classes...))
 	some := draw.Pick(e.Source, 100, 50, 50)
@@ -190,9 +190,11 @@ func (e *extender) nameClass(classes ...string) {
 			if !asks || !e.Chance(some) {
 				continue
 			}
+			both := e.Chance(20)
 			for _, list := range []*v1.ResourceList{&c.Resources.Requests, &c.Resources.Limits} {
-				*list = maps.Clone(*list)
-				delete(*list, e.name)
+				if *list = maps.Clone(*list); !both {
+					delete(*list, e.name)
+				}
 				(*list)[name] = q
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // OfGroups holds each cycle of a pod group against the model of a release.
@@ -23,7 +24,7 @@ func OfGroups(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (a
 		if g.Namesakes() {
 			continue
 		}
-		if b := (groupJudge{g, r, callFails(trace, g), twice(t, trace, g)}).broken(); b != nil {
+		if b := (groupJudge{g, r, callFails(trace, g), goes(trace, g), twice(t, trace, g)}).broken(); b != nil {
 			all = append(all, *b)
 		}
 	}
@@ -36,6 +37,9 @@ type groupJudge struct {
 	release release.Release
 	// cut: a call of its preemption failed within it, so that it ended in an error after it was decided who goes.
 	cut bool
+	// goes: the scheduler is told within it that the group, or one of its pods' groups, is gone, so that it may end in an error: nothing is promised to pods whose group does not exist
+	// (docs: concepts/scheduling-eviction/gang-scheduling).
+	goes bool
 	// twice are the members that are in the queue, too, as the finding failed-binding-cuts-group-cycle has it.
 	twice []string
 }
@@ -52,6 +56,19 @@ func callFails(trace *timeline.Trace, g *account.GroupCycle) bool {
 		case e.What == timeline.Popped && e.Group == "":
 			return false
 		case e.What == timeline.Called && e.By == g.Group && e.Error != "":
+			return true
+		}
+	}
+	return false
+}
+
+// goes tells whether the scheduler is told that the group, or that of a member, is gone before anything else is tried.
+func goes(trace *timeline.Trace, g *account.GroupCycle) bool {
+	for _, e := range trace.Entries[g.Began+1:] {
+		switch {
+		case e.What == timeline.Popped && e.Group == "":
+			return false
+		case e.What == timeline.Handled && e.Text == "deleted" && (e.Preemptor() == g.Group || slices.ContainsFunc(g.Members, func(p *v1.Pod) bool { return together.GroupOf(p) == e.Preemptor() })):
 			return true
 		}
 	}
@@ -143,7 +160,7 @@ func (g groupJudge) allowed(c *model.Cluster, rules *answers.Rules) *podgroups.S
 
 // compare compares what was seen with what is allowed; nil if it is, or if that is not known.
 func (g groupJudge) compare(set *podgroups.Set, seen *model.Observation) *answers.Disagreement {
-	if set == nil {
+	if set == nil || g.goes && seen.CycleError != "" {
 		return nil
 	}
 	if dis := set.AdmitsCourse(seen, g.Binds); dis != nil && !dis.Undecided {

@@ -1,0 +1,48 @@
+package cycles_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/reference/life"
+)
+
+// The cycle of a group may end in an error only if the group is deleted within it.
+func TestGroupGoesInItsCycle(t *testing.T) {
+	s, err := corpus.Load("../../../corpus/timelines/group-is-deleted-in-its-cycle.yaml")
+	require.NoError(t, err)
+	tl := s.Cases[0].Timeline
+	isDeletion := func(e *timeline.Entry) bool {
+		return e.What == timeline.Handled && e.Object == "PodGroup default/g" && e.Text == "deleted"
+	}
+	for _, test := range []struct {
+		name   string
+		change func(e *timeline.Entry)
+		want   []string
+	}{
+		{"it is deleted", func(*timeline.Entry) {}, nil},
+		{"it is updated", func(e *timeline.Entry) { e.Text, e.Is = "updated", e.Was }, []string{"group-goes-as-told"}},
+		{"another one is deleted", func(e *timeline.Entry) { e.Object, e.Was = "PodGroup default/h", nil }, []string{"group-goes-as-told"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			trace, err := life.Run(t.Context(), tl)
+			require.NoError(t, err)
+			for i := range trace.Entries {
+				if isDeletion(&trace.Entries[i]) {
+					test.change(&trace.Entries[i])
+				}
+			}
+			var found []string
+			for _, f := range lifetime.Check(&lifetime.Life{Timeline: tl, Trace: trace}) {
+				if f.Property == "group-goes-as-told" {
+					found = append(found, f.Property)
+				}
+			}
+			require.Equal(t, test.want, found)
+		})
+	}
+}
