@@ -29,7 +29,8 @@ func giveHistory(s draw.Source, c *model.Cluster) {
 		c.Preemptor.Status.Conditions = append(c.Preemptor.Status.Conditions, triedBefore(s, c.Preemptor))
 	}
 	if s.Chance(15) { // what a kubelet says of pods that it runs, and anybody may write
-		c.Preemptor.Status.Conditions = append(c.Preemptor.Status.Conditions, v1.PodCondition{Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: v1.PodReasonDeferred})
+		c.Preemptor.Status.Conditions = append(c.Preemptor.Status.Conditions, v1.PodCondition{Type: v1.PodResizePending, Status: v1.ConditionTrue,
+			Reason: draw.Pick(s, v1.PodReasonDeferred, v1.PodReasonDeferred, v1.PodReasonInfeasible)})
 	}
 	for _, p := range c.Pods {
 		if p.Spec.NodeName != "" && !hasCondition(p, v1.DisruptionTarget) && s.Chance(30) {

@@ -103,13 +103,16 @@ func (g *generator) drawExtenders(c *model.Cluster) []model.Extender {
 		if e.Filter == nil || g.Chance(70) {
 			e.Preempt = g.drawExtenderPreempt()
 		}
+		if i > 0 && extenders[0].Preempt != nil && extenders[0].Preempt.Nothing && g.Chance(60) {
+			e.Preempt = &model.ExtenderPreempt{Fails: model.PreemptError} // which nobody should see, as there is nothing left to ask about
+		}
 	}
 	return extenders
 }
 
 func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
 	p := &model.ExtenderPreempt{}
-	switch draw.Weighted(g.Source, 59, 20, 7, 14) {
+	switch draw.Weighted(g.Source, 61, 20, 5, 14) {
 	case 1:
 		p.Drops = g.someNodes(40)
 	case 2:

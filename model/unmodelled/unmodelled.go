@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	v1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -58,11 +57,6 @@ func unmodelledPreemptor(c *model.Cluster, report filter.Report) {
 	}
 	if p.Spec.SchedulingGroup != nil && c.PreemptorGroup == "" {
 		report(object, "spec.schedulingGroup", "pod groups")
-	}
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == v1.PodResizePending {
-			report(object, fmt.Sprintf("status.conditions[%d]", i), "resize of the preemptor")
-		}
 	}
 }
 
