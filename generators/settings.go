@@ -65,7 +65,7 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 // dispatch lets API calls go through a dispatcher in some clusters whose settings are plain: few others do.
 func dispatch(s draw.Source, settings *model.Settings) {
 	plain := settings.FeatureGates == nil && settings.MinCandidateNodesAbsolute == nil && settings.Parallelism == nil && settings.SecondProfile == nil && !settings.NoDefaultConstraints
-	if s.Chance(5) && plain { // drawn in any case, so that what is drawn later stays when a cluster is shrunk
+	if s.Chance(6) && plain { // drawn in any case, so that what is drawn later stays when a cluster is shrunk
 		settings.FeatureGates = map[string]bool{"SchedulerAsyncAPICalls": true}
 	}
 }

@@ -137,6 +137,8 @@ type Volume struct {
 	source   kindOfVolume
 	index    int // of the claim, the disk, or how an ephemeral volume's claim is
 	readOnly bool
+	// elsewhere: an image of Ceph is in another pool, or has other monitors.
+	elsewhere int
 }
 
 // kindOfVolume is what a volume is made of.

@@ -337,6 +337,12 @@ func (s *Storage) Mount(p *v1.Pod, plan []Volume) {
 			// The last monitor is shared: images are the same if they have one in common.
 			v.RBD = &v1.RBDVolumeSource{CephMonitors: monitors[i%len(monitors)], RBDImage: disk, RBDPool: "rbd",
 				RadosUser: "admin", Keyring: "/etc/ceph/keyring", ReadOnly: planned.readOnly}
+			switch planned.elsewhere {
+			case 1:
+				v.RBD.RBDPool = "other"
+			case 2:
+				v.RBD.CephMonitors = []string{"10.0.0.9:6789"}
+			}
 		case azureDisk:
 			v.AzureDisk = &v1.AzureDiskVolumeSource{DiskName: disk, Kind: new(v1.AzureManagedDisk), CachingMode: new(v1.AzureDataDiskCachingReadWrite),
 				FSType: new("ext4"), ReadOnly: new(planned.readOnly), DataDiskURI: "/subscriptions/1/resourceGroups/2/providers/Microsoft.Compute/disks/" + disk}

@@ -23,7 +23,7 @@ func (s *Storage) OfPod() []Volume {
 		return distinct(volumes)
 	case Disk:
 		if s.Chance(45) {
-			return []Volume{{source: s.disk, readOnly: s.Chance(25)}}
+			return []Volume{s.ofDisk(s.disk, 0, 25)}
 		}
 		if s.Chance(75) {
 			return nil
@@ -51,10 +51,19 @@ func (s *Storage) someVolume() Volume {
 		if s.Chance(30) {
 			disk = gceDisk + kindOfVolume(s.Intn(int(emptyDir-gceDisk)))
 		}
-		return Volume{source: disk, index: s.Intn(2), readOnly: s.Chance(30)}
+		return s.ofDisk(disk, s.Intn(2), 30)
 	default:
 		return Volume{source: emptyDir}
 	}
+}
+
+// ofDisk is a disk that the pod names itself, read-only with that chance in percent. Another disk may have the same name elsewhere.
+func (s *Storage) ofDisk(disk kindOfVolume, index, readOnly int) Volume {
+	v := Volume{source: disk, index: index, readOnly: s.Chance(readOnly)}
+	if disk == rbdDisk {
+		v.elsewhere = draw.Weighted(s.Source, 76, 12, 12)
+	}
+	return v
 }
 
 func (s *Storage) someEphemeral() Volume {
@@ -80,7 +89,7 @@ func (s *Storage) OfPreemptor() []Volume {
 			volumes = append(volumes, Volume{index: s.Intn(len(s.pvcs))})
 		}
 	case Disk:
-		volumes = []Volume{{source: s.disk, readOnly: s.Chance(25)}}
+		volumes = []Volume{s.ofDisk(s.disk, 0, 25)}
 	default:
 		if !s.Chance(50) {
 			return nil
