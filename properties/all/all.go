@@ -4,7 +4,10 @@ package all
 import (
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/contract"
@@ -73,10 +76,25 @@ func CanShow(e ledger.Entry, o *model.Observation) bool {
 type Shares struct {
 	// Relations is how many of them each cluster gets.
 	Relations int
-	// One in Filters clusters has its filters asked one by one, one in Contracts has the contract of its plugins checked:
-	// of those named, all if none is; 0 is none. One in Repeating gets the invariants that ask again.
+	// One in Filters clusters has its filters asked one by one, one in Contracts has the contract of its plugins checked, and more have their queueing
+	// hints: of those named, all if none is; 0 is none. One in Repeating gets the invariants that ask again.
 	Filters, Contracts, Repeating int
 	Plugins                       []string
+}
+
+// richer is how much more often rich clusters have their queueing hints checked than all clusters have the whole contract: there are many hints, and
+// each is about few clusters.
+const richer = 8
+
+// isRich tells whether other plugins may reject the preemptor than those that each pod has to pass: for its volumes, its claims of devices, or other pods.
+func isRich(c *model.Cluster) bool {
+	p := c.Preemptor
+	if p == nil {
+		return false
+	}
+	shuns := func(p *v1.Pod) bool { return len(filter.RequiredAntiAffinity(p)) > 0 }
+	return len(p.Spec.Volumes) > 0 || len(p.Spec.ResourceClaims) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 || len(filter.RequiredAffinity(p)) > 0 ||
+		shuns(p) || slices.ContainsFunc(c.Pods, shuns)
 }
 
 // Sample draws, for properties.Checker, some of the costly properties. Each cluster
@@ -100,8 +118,11 @@ func Sample(shares Shares) func(*model.Cluster) []properties.Property {
 		if filters > 0 && once(filters, "filters") {
 			drawn = append(drawn, properties.FiltersAlone())
 		}
-		if n := shares.Contracts; n > 0 && once(n, "contracts") {
+		switch n := shares.Contracts; {
+		case n > 0 && once(n, "contracts"):
 			drawn = append(drawn, contract.All(shares.Plugins...)...)
+		case n > 0 && isRich(c) && once(max(1, n/richer), "hints"):
+			drawn = append(drawn, contract.Hints(shares.Plugins...))
 		}
 		if repeating > 0 && once(repeating, "repeating") {
 			drawn = append(drawn, Repeating()...)
