@@ -234,6 +234,9 @@ func updatesOf(obj runtime.Object) (all []update) {
 			}
 		}
 	case *resourcev1.DeviceClass:
+		if o.Spec.ExtendedResourceName != nil {
+			add("no name of a resource", "a name of a resource", with(o, func(c *resourcev1.DeviceClass) { c.Spec.ExtendedResourceName = nil }))
+		}
 		if len(o.Spec.Selectors) > 0 {
 			add("no selectors", "selectors", with(o, func(c *resourcev1.DeviceClass) { c.Spec.Selectors = nil }))
 		}
