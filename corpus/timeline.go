@@ -234,7 +234,16 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 		}
 		steps[i] = step
 	}
+	replaced := map[string]bool{}
+	for _, s := range steps {
+		if s.Replace != nil {
+			replaced[s.Replace.Pod] = true
+		}
+	}
 	for _, p := range c.Pods {
+		if waits := p.Spec.NodeName == "" || replaced[model.Key(p)]; !waits {
+			continue
+		}
 		if field := claiming(&c.Cluster, p); field != "" {
 			return nil, c.at["Pod "+model.Key(p)].Fail(field, errors.New("timelines do not know what the scheduler writes about volumes and claims, and so no pod that waits with them"))
 		}
@@ -264,11 +273,8 @@ func readTimeline(doc *timelineDocument, first *manifest.Object, objects []manif
 	}}}, nil
 }
 
-// claiming is the field of a pod without a node for which the scheduler writes about volumes or claims; "" if there is none.
+// claiming is the field of a pod for which the scheduler writes about volumes or claims if the pod waits; "" if there is none.
 func claiming(c *model.Cluster, p *v1.Pod) string {
-	if p.Spec.NodeName != "" {
-		return ""
-	}
 	for i, v := range p.Spec.Volumes {
 		switch {
 		case v.PersistentVolumeClaim != nil:

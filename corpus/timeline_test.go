@@ -94,6 +94,8 @@ func TestReadBadTimeline(t *testing.T) {
 			`f: document 4, line 21: Pod default/b: spec.nodeName: node "n1" is not there at the start`},
 		{"pod with a claim", step("create: Pod default/b") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {volumes: [{name: a, emptyDir: {}}, {name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: c}]}\n",
 			`f: document 4, line 21: Pod default/b: spec.volumes[1].persistentVolumeClaim: ` + noClaims},
+		{"replaced pod with a claim", step("replace: {pod: b}") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {nodeName: n1, volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: c}]}\n",
+			`f: document 4, line 21: Pod default/b: spec.volumes[0].persistentVolumeClaim: ` + noClaims},
 		{"pod with a claim of devices", step("create: Pod default/b") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {resourceClaims: [{name: a, resourceClaimName: a}], containers: [{name: c}]}\n",
 			`f: document 4, line 21: Pod default/b: spec.resourceClaims: ` + noClaims},
 		{"pod with a backed resource", step("create: Pod default/b") + "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: d}\nspec: {extendedResourceName: example.com/d}\n" +
