@@ -20,7 +20,7 @@ func BenchmarkWork(b *testing.B) {
 	bubble.DeepStacks = true
 	system := inprocess.New()
 	defer func() { require.NoError(b, system.Close()) }()
-	checker := &properties.Checker{System: system, Release: release.Linked, Properties: all.Cheap(), Sample: all.Sample(all.Shares{Relations: 2, Filters: 128, Contracts: 1024, Repeating: all.RepeatingOneIn})}
+	checker := &properties.Checker{System: system, Release: release.Linked, Properties: all.Cheap(), Sample: all.Sample(all.Shares{Relations: 2, Filters: 128, Contracts: 64, Repeating: all.RepeatingOneIn})}
 	const count = 100
 	first, begin := uint64(0), cpuTime()
 	for b.Loop() {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // breach is a way in which a plugin breaks a clause, and where.
@@ -68,6 +69,9 @@ var known = []struct {
 	}},
 	{"quantities-wrap-around", "", "NodeResourcesFit", func(b *breach) bool { return wrapsAround(b.Cluster) }},
 
+	{"infeasible-resize-hides-requests", "contract-hints", "NodeResourcesFit", func(b *breach) bool {
+		return b.event.is("Pod updated: smaller requests") && filter.ResizeInfeasible(b.Cluster.Preemptor)
+	}},
 	{"node-for-shunned-pod-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
 		return (b.event.is("Node added") || b.event.is("Node updated")) && strings.Contains(b.reasons, "existing pods anti-affinity")
 	}},

@@ -7,19 +7,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
-// explains tells whether a finding of the ledger explains that InterPodAffinity, which rejected nodes for a reason, sleeps through an event.
-func explains(t *testing.T, id string, c *model.Cluster, kind, object, reasons string) bool {
+// explains tells whether a finding of the ledger explains that a plugin, which rejected nodes for a reason, sleeps through an event.
+func explains(t *testing.T, id, plugin string, c *model.Cluster, kind, object, reasons string) bool {
 	t.Helper()
 	all := drawEvents(c)
 	i := slices.IndexFunc(all, func(e event) bool { return e.kind == kind && e.object.Name == object })
 	require.GreaterOrEqual(t, i, 0, "no event %s of %s", kind, object)
-	b := &breach{interview: &interview{Subject: &properties.Subject{Cluster: c}}, plugin: "InterPodAffinity", event: &all[i], reasons: reasons}
+	b := &breach{interview: &interview{Subject: &properties.Subject{Cluster: c}}, plugin: plugin, event: &all[i], reasons: reasons}
 	for _, k := range known {
 		if k.id == id && k.plugin == b.plugin && k.where(b) {
 			return true
@@ -78,7 +79,31 @@ func TestFirstOfItsKindIsKnownNarrowly(t *testing.T) {
 			empty.Name, empty.Labels = "empty", map[string]string{"zone": "y"}
 			requires(p, test.terms...)
 			c := &model.Cluster{Nodes: []*v1.Node{node, empty}, Pods: []*v1.Pod{other}, Preemptor: p}
-			require.Equal(t, test.known, explains(t, "first-of-its-kind-unnoticed", c, test.kind, test.object, test.reasons))
+			require.Equal(t, test.known, explains(t, "first-of-its-kind-unnoticed", "InterPodAffinity", c, test.kind, test.object, test.reasons))
+		})
+	}
+}
+
+// The hint of NodeResourcesFit reads the status of the pod that waits only if its resize is infeasible.
+func TestInfeasibleResizeIsKnownNarrowly(t *testing.T) {
+	for _, test := range []struct {
+		name, kind string
+		conditions []v1.PodCondition
+		known      bool
+	}{
+		{"infeasible", "Pod updated: smaller requests", []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonInfeasible}}, true},
+		{"deferred", "Pod updated: smaller requests", []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonDeferred}}, false},
+		{"another condition", "Pod updated: smaller requests", []v1.PodCondition{{Type: v1.PodScheduled, Reason: v1.PodReasonInfeasible}}, false},
+		{"none", "Pod updated: smaller requests", nil, false},
+		{"another event", "Pod deleted", []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonInfeasible}}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, other, node := &v1.Pod{}, &v1.Pod{}, &v1.Node{}
+			p.Name, p.Namespace, p.Status.Conditions = "p", "default", test.conditions
+			node.Name, other.Name, other.Namespace, other.Spec.NodeName = "node", "other", "default", "node"
+			other.Spec.Containers = []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")}}}}
+			c := &model.Cluster{Nodes: []*v1.Node{node}, Pods: []*v1.Pod{other}, Preemptor: p}
+			require.Equal(t, test.known, explains(t, "infeasible-resize-hides-requests", "NodeResourcesFit", c, test.kind, "other", "Insufficient cpu"))
 		})
 	}
 }

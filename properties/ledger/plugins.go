@@ -117,6 +117,18 @@ var openPlugins = []Entry{
 		Properties:  []string{"contract-hints"},
 	},
 	{
+		ID:          "infeasible-resize-hides-requests",
+		Title:       "A pending pod whose status says that its resize is infeasible is not woken as others request less",
+		Class:       Debatable,
+		Promise:     promisedEvents,
+		Source:      docEvents,
+		Happens:     "The filter of NodeResourcesFit takes what a pending pod requests from its spec, as it \"hasn't scheduled yet\". The hint for pods on nodes whose requests get smaller takes it from the status, too. If that has the condition PodResizePending with the reason Infeasible, and nothing of the containers, the pod counts as one that requests nothing.",
+		Where:       "noderesources/fit.go:495@v1.37.1, haveEnoughRelevantResourcesDecreased; noderesources/fit.go:323@v1.37.1, computePodResourceRequest",
+		Consequence: "A pending pod of which somebody has written that its resize is infeasible stays pending for five minutes after there is room for it.",
+		Releases:    ">=1.34.0",
+		Properties:  []string{"contract-hints"},
+	},
+	{
 		ID:          "growing-pool-is-error",
 		Title:       "A pod that asks for all devices ends its cycle in an error while a pool of them is being updated",
 		Class:       Defect,

@@ -89,7 +89,7 @@ func (r *recorder) watched(extenders []fwk.Extender, pod *v1.Pod) (all []fwk.Ext
 	return all
 }
 
-// watchedExtender notes what it leaves of the candidates. Upstream may take more out of that afterwards (preemption.go:252@v1.37.1).
+// watchedExtender notes what it leaves of the candidates. Upstream may take more out of that afterwards (preemption.go:259@v1.37.1, callExtenders).
 type watchedExtender struct {
 	fwk.Extender
 	r *recorder
