@@ -205,7 +205,7 @@ var Tests = []Test{
 	{"own-label-keys-unnoticed", plugins + "podtopologyspread/plugin_test.go", "Test_isSchedulableAfterTargetPodChange_MatchLabelKeys",
 		fails{"the key is not merged, and the label goes": "the pod fits now, and the hint is QueueSkip, want Queue"}},
 	{"infeasible-resize-hides-requests", plugins + "noderesources/fit_test.go", "Test_isSchedulableAfterAssignedPodScaleDown_ResizePending",
-		fails{"the reason is Infeasible": "the pod fits now, and the hint is QueueSkip, want Queue"}},
+		fails{"the resize is infeasible": "the pod fits now, and the hint is QueueSkip, want Queue"}},
 	{"growing-pool-is-error", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_AllDevicesOfIncompletePool",
 		fails{"all devices, one of two slices": "Filter: got Error, want UnschedulableAndUnresolvable: claim default/my-pod-my-resource, request req-1: asks for all devices"}},
 	{"unmet-claim-is-error", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_UnmetConstraint",

@@ -16,8 +16,12 @@ func Test_isSchedulableAfterAssignedPodScaleDown_ResizePending(t *testing.T) {
 	of := func(name, node, memory string) *v1.Pod {
 		return st.MakePod().Name(name).UID(name).Node(node).Req(map[v1.ResourceName]string{v1.ResourceMemory: memory}).Obj()
 	}
-	for _, reason := range []string{"", v1.PodReasonDeferred, v1.PodReasonInfeasible} {
-		t.Run("the reason is "+reason, func(t *testing.T) {
+	for _, tt := range []struct{ name, reason string }{
+		{"no resize", ""},
+		{"the resize is deferred", v1.PodReasonDeferred},
+		{"the resize is infeasible", v1.PodReasonInfeasible},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
 			logger, ctx := ktesting.NewTestContext(t)
 			features := feature.Features{EnableInPlacePodVerticalScaling: true}
 			plugin, err := NewFit(ctx, &config.NodeResourcesFitArgs{ScoringStrategy: defaultScoringStrategy}, nil, features)
@@ -26,8 +30,8 @@ func Test_isSchedulableAfterAssignedPodScaleDown_ResizePending(t *testing.T) {
 			}
 			fit := plugin.(*Fit)
 			waiting, before, after := of("p", "", "3"), of("a", "node1", "2"), of("a", "node1", "1")
-			if reason != "" {
-				waiting.Status.Conditions = []v1.PodCondition{{Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: reason}}
+			if tt.reason != "" {
+				waiting.Status.Conditions = []v1.PodCondition{{Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: tt.reason}}
 			}
 			fits := func(other *v1.Pod) bool {
 				node := framework.NewNodeInfo(other)
