@@ -120,9 +120,12 @@ func (g *generator) drawExtenderPreempt() *model.ExtenderPreempt {
 	case 3:
 		p.Fails = draw.Pick(g.Source, model.PreemptError, model.PreemptUnknownNode, model.PreemptUnknownPod)
 	}
+	empties := g.Chance(4) // all that it changes, which is an error of the extender
 	for _, name := range g.someNodes(80) {
 		change := model.VictimChange{Node: name, Reverses: g.Chance(72)}
-		if g.Chance(57) {
+		if empties {
+			change.Keeps = new(int32)
+		} else if g.Chance(57) {
 			change.Keeps = new(int32(draw.Weighted(g.Source, 5, 80, 15))) // none is an error of the extender
 		}
 		if g.Chance(25) {
