@@ -55,11 +55,11 @@ func Example() {
 	// 4          v1.34.4: CSIDriver: spec.preventPodSchedulingIfMissing
 	// 4          v1.34.4: Node: status.declaredFeatures
 	// 4          v1.34.4: Pod: spec.containers.restartPolicyRules
+	// 3          v1.34.4: Node: amounts beyond 64 bits
 	// 2          v1.34.4: DeviceClass: spec.extendedResourceName
-	// 2          v1.34.4: Node: amounts beyond 64 bits
 	// 1          v1.34.4: DeviceTaintRule: apiVersion
 	// 1          v1.34.4: ResourceClaim: spec.devices: capacity, distinctAttribute; status.allocation: shareID
 	// 1          v1.34.4: ResourceSlice: spec.devices: allowMultipleAllocations
 	// 1          v1.34.4: ResourceSlice: spec.pool.resourceSliceCount
-	// … and 2 more reasons
+	// … and 1 more reason
 }

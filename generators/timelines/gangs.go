@@ -27,7 +27,7 @@ func (h *grouper) situation() {
 		{8, true, h.groupUnknown},
 		{10, true, h.competes},
 		{6, true, h.runAgain},
-		{18, len(h.running) > 0, h.goesInPart},
+		{30, len(h.running) > 0, h.goesInPart},
 	}
 	var weights, which []int
 	for i, s := range situations {
@@ -295,15 +295,9 @@ func (h *grouper) goesInPart() {
 	if at.Name == timeline.Handle {
 		at.Kind = "Pod"
 	}
-	if h.Chance(60) {
-		pod := h.aRunning()
-		if h.Chance(60) { // the last one of the group
-			pod = ""
-			for _, p := range g.members {
-				pod = max(pod, model.Key(p))
-			}
-		}
-		h.add(timeline.Step{Fail: &timeline.Failure{Call: draw.Pick(h.Source, timeline.Evict, timeline.Evict, timeline.Patch), Pod: pod, Times: draw.Pick(h.Source, 1, 1, 2, 4),
+	if h.Chance(75) {
+		pod := model.Key(g.members[h.Intn(len(g.members))])
+		h.add(timeline.Step{Fail: &timeline.Failure{Call: draw.Pick(h.Source, timeline.Evict, timeline.Evict, timeline.Evict, timeline.Evict, timeline.Patch), Pod: pod, Times: draw.Pick(h.Source, 1, 1, 2, 4),
 			Error: draw.Pick(h.Source, "InternalError", "Timeout", "Conflict"), Arrives: h.Chance(25)}})
 	}
 	hold := h.Chance(75)
@@ -312,6 +306,10 @@ func (h *grouper) goesInPart() {
 	}
 	h.comesForIt(g)
 	if hold {
+		if at.Name == timeline.Evict && h.Chance(60) { // one is evicted, and what is evicted next is not
+			h.add(timeline.Step{Next: &at})
+			h.add(timeline.Step{Fail: &timeline.Failure{Call: timeline.Evict, Times: draw.Pick(h.Source, 1, 2), Error: draw.Pick(h.Source, "InternalError", "Timeout", "Conflict")}})
+		}
 		for range h.Intn(3) {
 			h.add(timeline.Step{Next: &at})
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // groupsPercent is in how many of 100 timelines there are pod groups.
-const groupsPercent = 15
+const groupsPercent = 25
 
 // skippedPercent is in how many of 100 timelines with pod groups the last one is skipped when it is its turn.
 const skippedPercent = 15

@@ -57,7 +57,7 @@ func drawFeatures(s draw.Source) features {
 		sync: s.Chance(10), asyncCalls: s.Chance(10), ports: s.Chance(15),
 		waitsBackoff: s.Chance(20), recreates: s.Chance(25),
 		onTheWay: s.Chance(40), races: s.Chance(35), overtakes: s.Chance(25), taints: s.Chance(15), never: s.Chance(15),
-		relists: s.Chance(26), controllers: s.Chance(25), fewPods: s.Chance(12), foreign: s.Chance(10), longWaits: s.Chance(15), longGrace: s.Chance(12), meets: s.Chance(30), crowds: s.Chance(25),
+		relists: s.Chance(28), controllers: s.Chance(25), fewPods: s.Chance(12), foreign: s.Chance(10), longWaits: s.Chance(15), longGrace: s.Chance(12), meets: s.Chance(30), crowds: s.Chance(25),
 		affinity: s.Chance(8), spread: s.Chance(8), resizes: s.Chance(12), touches: s.Chance(10), classes: s.Chance(12), selectors: s.Chance(9), amounts: s.Chance(9),
 	}
 }

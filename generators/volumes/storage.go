@@ -81,6 +81,7 @@ func (s *Storage) drawClaims(count, first int) []claim {
 			c.selects, c.block, c.beta = s.Chance(10), s.Chance(4), s.Chance(5)
 			if s.static {
 				c.class, c.size, c.selected, c.selects = localClass, 1+draw.Weighted(s.Source, 70, 20, 10), 0, s.Chance(40)
+				c.block = c.block || s.Chance(8)
 			}
 		} else if s.Chance(60) {
 			c.class = 1 + s.Intn(len(classNames)-1)
@@ -100,7 +101,7 @@ func (s *Storage) drawPersistentVolume(handle int) persistentVolume {
 	if s.Chance(3) { // two volumes of one name are one volume to the driver
 		v.handle = s.Intn(3)
 	}
-	affinity, labels := 22, 22
+	affinity, labels := 22, 26
 	if s.Lack == Reach {
 		affinity, labels = 18, 70
 	}

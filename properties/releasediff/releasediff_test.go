@@ -64,7 +64,7 @@ func TestFinds(t *testing.T) {
 		{"v1.13.0", "v1.16.15", 0, 600, []string{
 			"the last criterion is the latest start of the highest-priority victims",
 			"of equally important pods, the one that has run longer is more important"}},
-		{"v1.31.0", "v1.31.14", 5000, 500, []string{
+		{"v1.31.0", "v1.31.14", 5000, 3000, []string{
 			"fixed: A victim gets the preemptor's status with the condition DisruptionTarget",
 			"fixed: The first victim is not the most important one, and another node is picked"}},
 		{"v1.31.14", "v1.31.0", 0, 700, []string{
