@@ -40,7 +40,7 @@ func (g *generator) preemptor() *v1.Pod {
 	}
 
 	p := g.render("preemptor", &plan)
-	if g.Chance(3) {
+	if g.Chance(2) {
 		p.Spec.PreemptionPolicy = new(v1.PreemptNever)
 	}
 	if g.taints {

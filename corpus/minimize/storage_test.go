@@ -42,7 +42,7 @@ func TestNamesKeepStorageTogether(t *testing.T) {
 		if !slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { return naming.KindOf(o) == naming.Class }) || c.Settings.MinCandidateNodesAbsolute != nil || len(c.Preemptor.Spec.ResourceClaims) > 0 {
 			continue
 		}
-		// Upstream takes claims of one name in two namespaces for one, if one is for one pod alone (claim-of-other-namespace), and names change that.
+		// Upstream takes claims of one name in two namespaces for one (claim-of-other-namespace), and other names change that.
 		if ofOtherNamespace(c) {
 			continue
 		}
@@ -68,18 +68,22 @@ func TestNamesKeepStorageTogether(t *testing.T) {
 	}
 }
 
-// ofOtherNamespace tells whether there are claims in another namespace than the preemptor's, and the preemptor mounts one that is for one pod alone.
+// ofOtherNamespace tells whether the preemptor mounts a claim for one pod alone, and another namespace has a claim of that name.
 func ofOtherNamespace(c *model.Cluster) bool {
-	others, alone := false, false
+	alone, others := map[string]bool{}, map[string]bool{}
 	for _, o := range c.Extra {
-		if claim, is := o.(*v1.PersistentVolumeClaim); is {
-			others = others || claim.Namespace != c.Preemptor.Namespace
-			alone = alone || slices.Contains(claim.Spec.AccessModes, v1.ReadWriteOncePod) && claim.Namespace == c.Preemptor.Namespace && slices.ContainsFunc(c.Preemptor.Spec.Volumes, func(v v1.Volume) bool {
-				return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim.Name
-			})
+		switch claim, is := o.(*v1.PersistentVolumeClaim); {
+		case !is:
+		case claim.Namespace != c.Preemptor.Namespace:
+			others[claim.Name] = true
+		case slices.Contains(claim.Spec.AccessModes, v1.ReadWriteOncePod):
+			alone[claim.Name] = true
 		}
 	}
-	return others && alone
+	return slices.ContainsFunc(c.Preemptor.Spec.Volumes, func(v v1.Volume) bool {
+		claim := v.PersistentVolumeClaim
+		return claim != nil && alone[claim.ClaimName] && others[claim.ClaimName]
+	})
 }
 
 // A claim for one pod alone, whose only other user is the victim, with everything

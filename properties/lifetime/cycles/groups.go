@@ -160,13 +160,14 @@ func (g groupJudge) allowed(c *model.Cluster, rules *answers.Rules) *podgroups.S
 
 // compare compares what was seen with what is allowed; nil if it is, or if that is not known.
 func (g groupJudge) compare(set *podgroups.Set, seen *model.Observation) *answers.Disagreement {
-	if set == nil || g.goes && seen.CycleError != "" {
+	if set == nil {
 		return nil
 	}
-	if dis := set.AdmitsCourse(seen, g.Binds); dis != nil && !dis.Undecided {
-		return dis
+	dis := set.AdmitsCourse(seen, g.Binds)
+	if dis == nil || dis.Undecided || g.goes && dis.Stage == model.StageActuate && seen.CycleError != "" {
+		return nil
 	}
-	return nil
+	return dis
 }
 
 // waiting are the names of those that are on no node, sorted.

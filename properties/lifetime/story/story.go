@@ -346,25 +346,25 @@ func (s *Story) WriteText(w io.Writer) {
 	}
 }
 
-// number is what findings may differ in that tell of the same over and over.
-var number = regexp.MustCompile(`[0-9]+`)
+// atTime is when something happened, as findings tell it.
+var atTime = regexp.MustCompile(`\b[0-9]+\.[0-9]{3}s\b`)
 
-// writeFindings writes what was promised otherwise. Of those that differ in numbers alone it writes the first, and how many more there are.
+// writeFindings writes what was promised otherwise. Of those that differ in when they happened alone it writes the first, and how many more there are.
 func writeFindings(w io.Writer, all []string) {
-	more := map[string]int{}
+	alike := func(f string) string { return atTime.ReplaceAllString(f, "then") }
+	times := map[string]int{}
 	for _, f := range all {
-		more[number.ReplaceAllString(f, "0")]++
+		times[alike(f)]++
 	}
 	for _, f := range all {
-		alike := number.ReplaceAllString(f, "0")
-		times, first := more[alike]
-		if !first {
+		n := times[alike(f)]
+		if n == 0 { // it is told
 			continue
 		}
-		delete(more, alike)
+		times[alike(f)] = 0
 		words.WriteWrapped(w, "", "Not as promised: "+f)
-		if times > 1 {
-			fmt.Fprintf(w, "So %s more, with other numbers.\n", words.Plural(times-1, "time"))
+		if n > 1 {
+			fmt.Fprintf(w, "So %s more, at other times.\n", words.Plural(n-1, "time"))
 		}
 	}
 }
