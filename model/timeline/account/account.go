@@ -44,6 +44,7 @@ import (
 type account struct {
 	settings model.Settings
 	nodes    map[string]*v1.Node
+	now      time.Duration         // when what comes next is, since the start
 	onNodes  map[types.UID]*v1.Pod // bound, as far as it was told, or assumed
 	assumed  map[types.UID]*assumption
 	lingers  map[types.UID]*v1.Pod // assumed, and told to go before their binding was over
@@ -111,6 +112,7 @@ func follow(t *timeline.Timeline, trace *timeline.Trace, visit func(i int, a *ac
 			a.start(startups[0].Objects)
 			startups = startups[1:]
 		}
+		a.now = trace.Entries[i].At
 		if a.nodes != nil { // a scheduler has started
 			visit(i, a)
 			a.follow(i, &trace.Entries[i])

@@ -80,7 +80,7 @@ func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 	for _, uid := range uids(a.onNodes) {
 		s := a.assumed[uid]
 		there := onNode{started(a.onNodes[uid]), a.ports.forgotten(started(a.onNodes[uid])), s != nil}
-		if s != nil && s.failed {
+		if s != nil && (s.failed || s.timedOut(a.now)) { // it counts no longer, or will not soon
 			c.unsure = append(c.unsure, there)
 		} else {
 			c.pods = append(c.pods, there)
