@@ -60,7 +60,7 @@ func drawEvents(c *model.Cluster) (all []event) {
 		if of == nil {
 			continue
 		}
-		set, gone := calls.Call{Op: calls.Set, Object: of}, calls.Call{Op: calls.Delete, Object: &calls.Object{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: of.Namespace, Name: of.Name}}
+		gone := calls.Call{Op: calls.Delete, Object: &calls.Object{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: of.Namespace, Name: of.Name}}
 		if p, ok := obj.(*v1.Pod); ok && model.Key(p) == model.Key(c.Preemptor) {
 			for _, u := range updatesOfPreemptor(c) {
 				all = append(all, u.events(of)...)
@@ -68,7 +68,8 @@ func drawEvents(c *model.Cluster) (all []event) {
 			continue
 		}
 		if p, ok := obj.(*v1.Pod); !ok || p.Spec.NodeName != "" {
-			all = append(all, event{of.Kind + " added", of, []calls.Call{gone}, set, ""}, event{of.Kind + " deleted", of, nil, gone, ""})
+			added := calls.Call{Op: calls.Set, Object: objectOf(asCreated(obj))}
+			all = append(all, event{of.Kind + " added", of, []calls.Call{gone}, added, ""}, event{of.Kind + " deleted", of, nil, gone, ""})
 		}
 		for _, u := range updatesOf(obj) {
 			all = append(all, u.events(of)...)
@@ -79,6 +80,15 @@ func drawEvents(c *model.Cluster) (all []event) {
 		all = all[:maxEvents]
 	}
 	return all
+}
+
+// asCreated is an object as the API server lets it be created: a claim of devices has no status then (registry/resource/resourceclaim/strategy.go:95@v1.37.1,
+// PrepareForCreate).
+func asCreated(obj runtime.Object) runtime.Object {
+	if claim, is := obj.(*resourcev1.ResourceClaim); is {
+		return with(claim, func(c *resourcev1.ResourceClaim) { c.Status = resourcev1.ResourceClaimStatus{} })
+	}
+	return obj
 }
 
 // objectOf is an object as a call has it; nil if it has no kind that the scheduler knows.
@@ -221,7 +231,11 @@ func updatesOf(obj runtime.Object) (all []update) {
 		}))
 	case *resourcev1.ResourceClaim:
 		if o.Status.Allocation != nil {
-			add("deallocated", "allocated", with(o, func(c *resourcev1.ResourceClaim) { c.Status.Allocation, c.Status.ReservedFor = nil, nil }))
+			back := "allocated"
+			if ofShare(o) {
+				back = ""
+			}
+			add("deallocated", back, with(o, func(c *resourcev1.ResourceClaim) { c.Status.Allocation, c.Status.ReservedFor = nil, nil }))
 		}
 		if len(o.Status.ReservedFor) > 0 {
 			add("reserved for nobody", "reserved", with(o, func(c *resourcev1.ResourceClaim) { c.Status.ReservedFor = nil }))
@@ -248,6 +262,12 @@ func updatesOf(obj runtime.Object) (all []update) {
 		}
 	}
 	return all
+}
+
+// ofShare tells whether a claim has a share of a device. To be given one helps no other pod, unless the device's counters were used up before: then the others
+// may have shares, too. No scheduler gives a device beyond its counters (KEP-4815), so that this is no event.
+func ofShare(c *resourcev1.ResourceClaim) bool {
+	return slices.ContainsFunc(c.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool { return r.ShareID != nil })
 }
 
 // updatesOfPreemptor are updates of the pod that waits that the API server allows.
