@@ -1,12 +1,14 @@
 package contract
 
 import (
+	"maps"
 	"math"
 	"math/big"
 	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -71,6 +73,9 @@ var known = []struct {
 
 	{"infeasible-resize-hides-requests", "contract-hints", "NodeResourcesFit", func(b *breach) bool {
 		return b.event.is("Pod updated: smaller requests") && filter.ResizeInfeasible(b.Cluster.Preemptor)
+	}},
+	{"unpicked-class-unnamed", "contract-hints", "NodeResourcesFit", func(b *breach) bool {
+		return b.event.is("DeviceClass updated: no name of a resource") && b.sharesItsName(b.event.object.Name)
 	}},
 	{"node-for-shunned-pod-unnoticed", "contract-hints", "InterPodAffinity", func(b *breach) bool {
 		return (b.event.is("Node added") || b.event.is("Node updated")) && strings.Contains(b.reasons, "existing pods anti-affinity")
@@ -251,6 +256,24 @@ func (b *breach) losesWanted() bool {
 		return left && slices.ContainsFunc(b.Cluster.Pods, func(other *v1.Pod) bool { return other.Spec.NodeName == b.event.object.Name && wants(p, other) })
 	}
 	return false
+}
+
+// sharesItsName tells whether the preemptor asks for devices by the name of a class that has the name of a resource in common with another one.
+func (b *breach) sharesItsName(class string) bool {
+	named := map[string]string{} // the name of a resource, by class
+	for _, o := range b.Cluster.Objects() {
+		if c, is := o.(*resourcev1.DeviceClass); is && c.Spec.ExtendedResourceName != nil {
+			named[c.Name] = *c.Spec.ExtendedResourceName
+		}
+	}
+	name := named[class]
+	delete(named, class)
+	p := b.Cluster.Preemptor
+	asks := slices.ContainsFunc(slices.Concat(p.Spec.InitContainers, p.Spec.Containers), func(c v1.Container) bool {
+		_, by := c.Resources.Requests[v1.ResourceName(resourcev1.ResourceDeviceClassPrefix+class)]
+		return by
+	})
+	return asks && name != "" && slices.Contains(slices.Collect(maps.Values(named)), name)
 }
 
 // wrapsAround tells whether requests, or what is left on a node, may exceed what 64 bits count, in milliCPU or bytes.

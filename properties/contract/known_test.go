@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
@@ -104,6 +106,38 @@ func TestInfeasibleResizeIsKnownNarrowly(t *testing.T) {
 			other.Spec.Containers = []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")}}}}
 			c := &model.Cluster{Nodes: []*v1.Node{node}, Pods: []*v1.Pod{other}, Preemptor: p}
 			require.Equal(t, test.known, explains(t, "infeasible-resize-hides-requests", "NodeResourcesFit", c, test.kind, "other", "Insufficient cpu"))
+		})
+	}
+}
+
+// A class that loses the name of a resource helps who asks by its own name only if it had that name in common with another one.
+func TestUnpickedClassIsKnownNarrowly(t *testing.T) {
+	const kind = "DeviceClass updated: no name of a resource"
+	for _, test := range []struct {
+		name, kind, class, rival, asks string
+		known                          bool
+	}{
+		{"it shares the name", kind, "example.com/gpu", "example.com/gpu", "deviceclass.resource.kubernetes.io/c", true},
+		{"the other one has another name", kind, "example.com/gpu", "example.com/fpga", "deviceclass.resource.kubernetes.io/c", false},
+		{"the other one has no name", kind, "example.com/gpu", "", "deviceclass.resource.kubernetes.io/c", false},
+		{"another class is asked for", kind, "example.com/gpu", "example.com/gpu", "deviceclass.resource.kubernetes.io/rival", false},
+		{"the resource is asked for", kind, "example.com/gpu", "example.com/gpu", "example.com/gpu", false},
+		{"it gains the name", "DeviceClass updated: a name of a resource", "example.com/gpu", "example.com/gpu", "deviceclass.resource.kubernetes.io/c", false},
+		{"it goes", "DeviceClass deleted", "example.com/gpu", "example.com/gpu", "deviceclass.resource.kubernetes.io/c", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			class := func(name, resource string) runtime.Object {
+				c := &resourcev1.DeviceClass{}
+				if c.Name = name; resource != "" {
+					c.Spec.ExtendedResourceName = &resource
+				}
+				return c
+			}
+			p := &v1.Pod{}
+			p.Name, p.Namespace = "p", "default"
+			p.Spec.Containers = []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceName(test.asks): resource.MustParse("1")}}}}
+			c := &model.Cluster{Preemptor: p, Extra: []runtime.Object{class("c", test.class), class("rival", test.rival)}}
+			require.Equal(t, test.known, explains(t, "unpicked-class-unnamed", "NodeResourcesFit", c, test.kind, "c", "Insufficient"))
 		})
 	}
 }
