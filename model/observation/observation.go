@@ -395,7 +395,7 @@ type Condition struct {
 	Type, Status, Reason, Message string
 	ObservedGeneration            int64
 	// Transitioned says that the patch sets lastTransitionTime.
-	Transitioned bool `json:"-"`
+	Transitioned bool `json:",omitempty"`
 }
 
 // Event is one event as the API server is sent it.

@@ -1,6 +1,7 @@
 package observation
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 
@@ -137,4 +138,14 @@ func TestSeenIsACopy(t *testing.T) {
 	seen = inner.Seen()
 	inner.Group.Tried[0].Pods[0] = "y"
 	assert.Equal(t, again, seen)
+}
+
+// An observation goes from process to process as JSON, and nothing of it is lost.
+func TestJSONLosesNothing(t *testing.T) {
+	want := filled(t, reflect.TypeFor[Observation]()).Addr().Interface().(*Observation)
+	data, err := json.Marshal(want)
+	require.NoError(t, err)
+	got := &Observation{}
+	require.NoError(t, json.Unmarshal(data, got))
+	assert.Equal(t, want, got)
 }

@@ -44,8 +44,12 @@ func NewIsolated(name string, command func() *exec.Cmd) *Isolated {
 // longest is more than any patience.
 const longest = time.Hour
 
-// perObject is how much longer an answer may take for each node and each pod.
-const perObject = time.Millisecond
+// perObject is how much longer an answer may take for each node and each pod, perCall for each call of a script, of which the
+// process itself notices that one does not come back.
+const (
+	perObject = time.Millisecond
+	perCall   = 2 * time.Second
+)
 
 // isolatedRequest asks for an observation, or about filters.
 type isolatedRequest struct {
@@ -164,14 +168,14 @@ func (s *Isolated) exchange(ctx context.Context, c *model.Cluster, r isolatedReq
 		return nil, err
 	}
 	a := &isolatedAnswer{}
-	return a, s.answer(ctx, data, len(c.Nodes)+len(c.Pods), a)
+	return a, s.answer(ctx, data, time.Duration(len(c.Nodes)+len(c.Pods))*perObject+time.Duration(len(r.Script))*perCall, a)
 }
 
-// answer sends a request about so many objects, and reads the answer.
-func (s *Isolated) answer(ctx context.Context, data []byte, objects int, a *isolatedAnswer) error {
+// answer sends a request, and reads the answer, which may take so much longer than usual.
+func (s *Isolated) answer(ctx context.Context, data []byte, longer time.Duration, a *isolatedAnswer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.ask(ctx, data, s.timeout+time.Duration(objects)*perObject, a); err != nil {
+	if err := s.ask(ctx, data, s.timeout+longer, a); err != nil {
 		return err
 	}
 	hangs := func(c *model.Crash) bool { return c != nil && c.Kind == observation.Hang }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -20,7 +21,7 @@ func (s *Isolated) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Tr
 		return nil, err
 	}
 	a := &isolatedAnswer{}
-	err = s.answer(ctx, data, len(t.Cluster.Nodes)+len(t.Cluster.Pods)+len(t.Steps), a)
+	err = s.answer(ctx, data, time.Duration(len(t.Cluster.Nodes)+len(t.Cluster.Pods)+len(t.Steps))*perObject, a)
 	if died := (*failure)(nil); errors.As(err, &died) {
 		a.told.System, a.told.Crash = s.release, died.crash()
 		return &a.told, nil
