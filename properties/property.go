@@ -114,6 +114,7 @@ const (
 	DisruptedPodsAreExempt Premise = ">=1.19.0"
 	NominatedNodeIsFirst   Premise = ">=1.22.0"
 	VictimsAreMarked       Premise = ">=1.26.0"
+	UnhealthyPodsMayGo     Premise = ">=1.27.0" // unhealthyPodEvictionPolicy is read by default, and documented
 )
 
 // Holds tells whether the scheduler's release follows a rule.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/calls"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -80,11 +81,13 @@ func hints(x *interview) error {
 					}
 				}
 			}
-			if !w.helps {
+			switch {
+			case !x.hears(&events[i], w.fits):
+			case w.helps:
+				wakes = append(wakes, w)
+			default:
 				inVain = append(inVain, w)
-				continue
 			}
-			wakes = append(wakes, w)
 		}
 		if len(inVain) > 0 {
 			wakes = append(wakes, inVain[random.IntN(len(inVain))])
@@ -131,4 +134,25 @@ func hints(x *interview) error {
 		}
 	}
 	return nil
+}
+
+// tellsAll is that the queue tells each plugin of each event that it is registered for. Before queueing hints were on by
+// default (KEP-4247), it kept some to itself, for what it knew of the scheduler's own plugins.
+const tellsAll properties.Premise = ">=1.32.0"
+
+// hears tells whether the queue tells plugins of an event, by which the pod fits on a node or not. One that does not tell all keeps to
+// itself that nodes are deleted, and, of pods that want nothing to do with others, that bound pods are added or updated; of nodes it
+// asks first whether the pod's name, affinity, requests and tolerations let it on them (eventhandlers.go:470@v1.25.16, preCheckForNode;
+// scheduling_queue.go:596@v1.25.16, AssignedPodAdded).
+func (x *interview) hears(e *event, fits bool) bool {
+	if x.Holds(tellsAll) {
+		return true
+	}
+	switch e.object.Kind {
+	case "Node":
+		return fits && e.event.Op != calls.Delete
+	case "Pod":
+		return e.event.Op == calls.Delete || e.object.Namespace+"/"+e.object.Name == model.Key(x.Cluster.Preemptor)
+	}
+	return true
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/contract"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -243,11 +244,16 @@ func clusters(t *testing.T) []*model.Cluster {
 
 // broken are the names of the properties that the plugin breaks, and what was counted of it.
 func broken(t *testing.T, lie string) (names []string, counted map[string]int) {
+	return brokenBy(t, release.Linked, lie)
+}
+
+// brokenBy takes the scheduler for one of a release.
+func brokenBy(t *testing.T, of release.Release, lie string) (names []string, counted map[string]int) {
 	system, end := withPlugin(lie)
 	defer end()
 	counted = map[string]int{}
 	for _, c := range clusters(t) {
-		s := &properties.Subject{Context: context.Background(), Cluster: c, System: system}
+		s := &properties.Subject{Context: context.Background(), Cluster: c, System: system, Release: of}
 		for _, p := range append(contract.All(podLimit), contract.Monotone(podLimit)) {
 			findings, err := p.Findings(s)
 			require.NoError(t, err)
@@ -287,5 +293,20 @@ func TestLies(t *testing.T) {
 				require.Contains(t, names, p.Name)
 			})
 		}
+	}
+}
+
+// TestLiesOfHintsBefore: where the queue does not tell plugins of all events, those that it does tell of catch a plugin that registers for none.
+func TestLiesOfHintsBefore(t *testing.T) {
+	before, err := release.Parse("v1.31.14")
+	require.NoError(t, err)
+	_, all := broken(t, "")
+	names, told := brokenBy(t, before, "")
+	require.Empty(t, names)
+	require.Positive(t, told[contract.Turned])
+	require.Less(t, told[contract.InVain]+told[contract.Slept], all[contract.InVain]+all[contract.Slept])
+	for _, lie := range contract.Hints().Lies {
+		names, _ := brokenBy(t, before, lie)
+		require.Contains(t, names, "contract-hints", lie)
 	}
 }

@@ -91,7 +91,7 @@ func costs(s *properties.Subject, b *policyv1.PodDisruptionBudget, p *v1.Pod) bo
 		// docs: tasks/run-application/configure-pdb, "Unhealthy Pod Eviction
 		// Policy": pods in phase Pending are always considered for eviction.
 		return s.Assumes("pending-victim-violates-budget")
-	case unhealthy(p) && evictsUnhealthy(b):
+	case unhealthy(p) && evictsUnhealthy(b) && s.Holds(properties.UnhealthyPodsMayGo):
 		return s.Assumes("unhealthy-pod-eviction-policy")
 	}
 	return true

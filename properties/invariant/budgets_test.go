@@ -140,6 +140,19 @@ func TestCosts(t *testing.T) {
 	}
 }
 
+// Before 1.27 nobody promised that unhealthy pods may go whatever a budget allows.
+func TestUnhealthyPodsCostBefore(t *testing.T) {
+	p := checktest.Pod("a", 1, "1")
+	p.Status.Phase, p.Status.Conditions = v1.PodRunning, []v1.PodCondition{{Type: v1.PodReady, Status: v1.ConditionFalse}}
+	b := mk.Budget("b", 0, mk.ForApp("a"))
+	b.Status.CurrentHealthy, b.Status.DesiredHealthy = 1, 1
+	for version, want := range map[string]bool{"v1.25.16": true, "v1.26.15": true, "v1.27.16": false, "v1.37.1": false} {
+		of, err := release.Parse(version)
+		require.NoError(t, err)
+		assert.Equal(t, want, costs(&properties.Subject{Release: of}, b, p), version)
+	}
+}
+
 // Budgets without a pod in common are counted exactly, however many pods there are; of
 // more pods of overlapping ones than are gone through set by set, the bounds are
 // wider, never wrong.

@@ -11,8 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/events"
-	"k8s.io/klog/v2"
 
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
@@ -52,11 +50,3 @@ func newClient() *client {
 	})
 	return c
 }
-
-// quiet drops events.
-type quiet struct{}
-
-func (quiet) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
-
-// WithLogger implements events.EventRecorderLogger.
-func (q quiet) WithLogger(klog.Logger) events.EventRecorderLogger { return q }

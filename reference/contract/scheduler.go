@@ -15,11 +15,8 @@ import (
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
-	fwk "k8s.io/kube-scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -33,7 +30,7 @@ type scheduler struct {
 	key       settings
 	bubble    *bubble.Bubble
 	sched     *upstream.Scheduler
-	snapshot  *internalcache.Snapshot
+	snapshot  snapshot
 	informers map[reflect.Type]*linked.Informer
 	api       *client
 	foreign   linked.Foreign // nil if there are no objects of kinds that are not Kubernetes' own
@@ -74,8 +71,7 @@ func newScheduler(key settings, of model.Settings, b *bubble.Bubble) (_ *schedul
 		}
 		dynamics = dynamicinformer.NewDynamicSharedInformerFactory(reader, never)
 	}
-	recorder := func(string) events.EventRecorderLogger { return quiet{} }
-	s.sched, err = upstream.New(s.ctx, s.api, factory, dynamics, recorder, append(linked.Options(cfg), upstream.WithKubeConfig(kubeConfig))...)
+	err = s.makes(cfg, factory, dynamics, kubeConfig)
 	signal.Reset(syscall.SIGUSR2) // see package inprocess
 	if err != nil {
 		return nil, err
@@ -83,15 +79,7 @@ func newScheduler(key settings, of model.Settings, b *bubble.Bubble) (_ *schedul
 	if dynamics != nil {
 		dynamics.Start(s.ctx.Done())
 	}
-	s.snapshot = s.sched.Profiles[cfg.Profiles[0].SchedulerName].SnapshotSharedLister().(*internalcache.Snapshot)
-	if s.sched.APIDispatcher != nil {
-		s.sched.APIDispatcher.Run(linked.Discard)
-		cancel := s.cancel
-		s.cancel = func() {
-			s.sched.APIDispatcher.Close()
-			cancel()
-		}
-	}
+	s.snapshot = s.sched.Profiles[cfg.Profiles[0].SchedulerName].SnapshotSharedLister().(snapshot)
 	s.plugins = s.list()
 	return s, nil
 }
@@ -156,7 +144,7 @@ func (s *scheduler) list() (all []calls.Plugin) {
 				p.Points = append(p.Points, point)
 			}
 		}
-		if slices.ContainsFunc(profile.PreEnqueuePlugins(), func(e fwk.PreEnqueuePlugin) bool { return e.Name() == plugin }) && !p.At("PreEnqueue") {
+		if letsIn(profile, plugin) && !p.At("PreEnqueue") {
 			p.Points = append(p.Points, "PreEnqueue")
 		}
 		all = append(all, p)

@@ -8,8 +8,6 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
-	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -31,12 +29,12 @@ type session struct {
 // state is a cycle state, and the nodes that its plugin was told of changes of.
 type state struct {
 	framework.Framework
-	fwk.CycleState
-	plugin string
+	cycle  cycleState
 	pod    *v1.Pod
-	result *fwk.PreFilterResult
-	status *fwk.Status
-	nodes  map[string]fwk.NodeInfo
+	result *preFilterResult
+	status *status
+	skips  bool // Filter
+	nodes  map[string]nodeInfo
 }
 
 // ask makes the calls of a script. The scheduler is reusable unless a plugin panicked, or something could not be taken out again.
@@ -106,18 +104,14 @@ func (x *session) call(i int, c calls.Call, a *calls.Answer) (err error) {
 		if err != nil {
 			return err
 		}
-		x.states[i] = st
-		a.Verdict = verdict(st.status)
-		if st.GetSkipFilterPlugins().Has(c.Plugin) {
-			a.Verdict.Code = calls.Skip
-		}
+		x.states[i], a.Verdict = st, st.verdict()
 	case calls.Clone:
-		copied := *st
-		copied.CycleState, copied.nodes = st.CycleState.Clone(), map[string]fwk.NodeInfo{}
+		again := *st
+		again.cycle, again.nodes = st.cycle.Clone(), map[string]nodeInfo{}
 		for name, info := range st.nodes {
-			copied.nodes[name] = info.Snapshot()
+			again.nodes[name] = copied(info)
 		}
-		x.states[i] = &copied
+		x.states[i] = &again
 	case calls.RemovePod, calls.AddPod:
 		return x.move(st, c, a)
 	case calls.Filter, calls.FilterNominated:
@@ -127,9 +121,9 @@ func (x *session) call(i int, c calls.Call, a *calls.Answer) (err error) {
 	case calls.Digest:
 		a.Text = x.digest(st)
 	case calls.Reserve:
-		a.Verdict = verdict(st.RunReservePluginsReserve(x.ctx, st.CycleState, st.pod, c.Node))
+		a.Verdict = verdict(st.RunReservePluginsReserve(x.ctx, st.cycle, st.pod, c.Node))
 	case calls.Unreserve:
-		st.RunReservePluginsUnreserve(x.ctx, st.CycleState, st.pod, c.Node)
+		st.RunReservePluginsUnreserve(x.ctx, st.cycle, st.pod, c.Node)
 	case calls.PreBind:
 		a.Verdict = x.preBind(st, c.Node)
 	case calls.Park:
@@ -149,7 +143,7 @@ func (x *session) refresh() error {
 		return nil
 	}
 	x.outdated = false
-	return x.sched.Cache.UpdateSnapshot(linked.Discard, x.snapshot)
+	return x.updateSnapshot()
 }
 
 func (x *session) profile(plugin string) (framework.Framework, error) {
@@ -177,12 +171,21 @@ func (x *session) begin(c calls.Call) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &state{Framework: f, CycleState: framework.NewCycleState(), plugin: c.Plugin, pod: x.podOf(c.Pod), nodes: map[string]fwk.NodeInfo{}}
+	st := &state{Framework: f, cycle: newCycleState(), pod: x.podOf(c.Pod), nodes: map[string]nodeInfo{}}
 	if st.pod == nil {
 		return nil, fmt.Errorf("there is no pod %s", c.Pod)
 	}
-	st.result, st.status, _ = f.RunPreFilterPlugins(x.ctx, st.CycleState, st.pod)
+	st.skips = st.preFilter(x.ctx, c.Plugin)
 	return st, nil
+}
+
+// verdict is that of PreFilter.
+func (st *state) verdict() calls.Verdict {
+	v := verdict(st.status)
+	if st.skips {
+		v.Code = calls.Skip
+	}
+	return v
 }
 
 func (st *state) leavesOut(node string) bool {
@@ -195,22 +198,16 @@ func (x *session) says(c calls.Call, a *calls.Answer) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range f.PreEnqueuePlugins() {
-		pod := x.podOf(c.Pod)
-		if status := p.PreEnqueue(x.ctx, pod); !status.IsSuccess() {
-			a.Verdict = verdict(status)
-			a.Nodes = x.everywhere(a.Verdict)
-			return nil
-		}
+	if st := preEnqueue(x.ctx, f, x.podOf(c.Pod)); !st.IsSuccess() {
+		a.Verdict = verdict(st)
+		a.Nodes = x.everywhere(a.Verdict)
+		return nil
 	}
 	st, err := x.begin(c)
 	if err != nil {
 		return err
 	}
-	a.Verdict = verdict(st.status)
-	if st.GetSkipFilterPlugins().Has(c.Plugin) {
-		a.Verdict.Code = calls.Skip
-	}
+	a.Verdict = st.verdict()
 	a.Nodes = x.filter(st, false, false)
 	for node, v := range a.Nodes {
 		if v.LeftOut {
@@ -238,7 +235,7 @@ func (x *session) nodeNames() (all []string) {
 }
 
 // node is a node as a state has it.
-func (x *session) node(st *state, name string) (fwk.NodeInfo, error) {
+func (x *session) node(st *state, name string) (nodeInfo, error) {
 	if info := st.nodes[name]; info != nil {
 		return info, nil
 	}
@@ -264,14 +261,15 @@ func (x *session) filter(st *state, reversed, nominated bool) map[string]calls.V
 
 func (x *session) filterNode(st *state, name string, nominated bool) (v calls.Verdict) {
 	defer x.rescue(&v)
+	x.bubble.Progress()
 	info, err := x.node(st, name)
 	if err != nil {
 		return calls.Verdict{Code: calls.Fails, Reason: err.Error()}
 	}
 	if nominated {
-		v = verdict(st.RunFilterPluginsWithNominatedPods(x.ctx, st.CycleState, st.pod, info))
+		v = verdict(st.RunFilterPluginsWithNominatedPods(x.ctx, st.cycle, st.pod, info))
 	} else {
-		v = verdict(st.RunFilterPlugins(x.ctx, st.CycleState, st.pod, info))
+		v = verdict(st.filter(x.ctx, info))
 	}
 	v.LeftOut = st.leavesOut(name)
 	return v
@@ -300,12 +298,13 @@ func (x *session) filterAtOnce(st *state) (all map[string]calls.Verdict, differs
 						}
 						answers[i][name] = v
 					}()
+					x.bubble.Progress()
 					info, err := x.node(st, name)
 					if err != nil {
 						v = calls.Verdict{Code: calls.Fails, Reason: err.Error()}
 						return
 					}
-					v = verdict(st.RunFilterPlugins(x.ctx, st.CycleState, st.pod, info))
+					v = verdict(st.filter(x.ctx, info))
 					v.LeftOut = st.leavesOut(name)
 				}()
 			}
@@ -331,7 +330,7 @@ func (x *session) move(st *state, c calls.Call, a *calls.Answer) error {
 		return err
 	}
 	if st.nodes[c.Node] == nil {
-		info = info.Snapshot()
+		info = copied(info)
 		st.nodes[c.Node] = info
 	}
 	if c.Op == calls.AddPod {
@@ -339,37 +338,26 @@ func (x *session) move(st *state, c calls.Call, a *calls.Answer) error {
 		if pod == nil {
 			return fmt.Errorf("there is no pod %s", c.Pod)
 		}
-		added, err := framework.NewPodInfo(pod)
-		if err != nil {
-			return err
-		}
-		info.AddPodInfo(added)
-		a.Verdict = verdict(st.RunPreFilterExtensionAddPod(x.ctx, st.CycleState, st.pod, added, info))
-		return nil
-	}
-	pods := info.GetPods()
-	at := slices.IndexFunc(pods, func(p fwk.PodInfo) bool { return model.Key(p.GetPod()) == c.Pod })
-	if at < 0 { // a plugin has taken it away
-		x.broken, a.Verdict.Code = true, calls.Broken
-		return nil
-	}
-	removed := pods[at]
-	if err := info.RemovePod(linked.Discard, removed.GetPod()); err != nil {
+		status, err := st.addPod(x.ctx, pod, info)
+		a.Verdict = verdict(status)
 		return err
 	}
-	a.Verdict = verdict(st.RunPreFilterExtensionRemovePod(x.ctx, st.CycleState, st.pod, removed, info))
-	return nil
+	status, found, err := st.removePod(x.ctx, func(p *v1.Pod) bool { return model.Key(p) == c.Pod }, info)
+	if a.Verdict = verdict(status); !found { // a plugin has taken it away
+		x.broken, a.Verdict.Code = true, calls.Broken
+	}
+	return err
 }
 
 // preBind calls PreBind while every write to the API fails.
 func (x *session) preBind(st *state, node string) calls.Verdict {
-	if status := st.RunPreBindPreFlights(x.ctx, st.CycleState, st.pod, node); !status.IsSuccess() {
+	if status := st.preFlights(x.ctx, node); !status.IsSuccess() {
 		return verdict(status)
 	}
 	x.api.writes.Store(0)
 	x.bubble.Watch(false) // it may wait for minutes
 	defer x.bubble.Watch(true)
-	v := verdict(st.RunPreBindPlugins(x.ctx, st.CycleState, st.pod, node))
+	v := verdict(st.RunPreBindPlugins(x.ctx, st.cycle, st.pod, node))
 	if x.api.writes.Load() == 0 && v.Code == calls.Success {
 		v.Code = calls.Skip // it wrote nothing
 	}
@@ -384,48 +372,37 @@ func (x *session) park(plugin string) (bool, error) {
 	if err := x.drain(); err != nil {
 		return false, err
 	}
-	queue := x.sched.SchedulingQueue
 	pod := *x.preemptor
 	pod.Spec.SchedulerName = alone + plugin
-	queue.Add(x.ctx, &pod)
-	if len(queue.PodsInActiveQ()) > 0 { // else PreEnqueue has put it where it waits
-		popped, err := queue.Pop(linked.Discard)
+	x.enqueue(&pod)
+	if x.active() > 0 { // else PreEnqueue has put it where it waits
+		info, err := x.dequeue()
 		if err != nil {
 			return false, err
 		}
-		info, ok := popped.(*framework.QueuedPodInfo)
-		if !ok {
-			return false, fmt.Errorf("the queue gives out a %T", popped)
-		}
-		info.UnschedulablePlugins = sets.New(plugin)
-		if err := queue.AddUnschedulablePodIfNotPresent(linked.Discard, info, queue.SchedulingCycle()); err != nil {
+		if err := x.reject(info, plugin); err != nil {
 			return false, err
 		}
+		x.done(info.Pod)
 	}
 	x.parked = &pod
-	if x.stillParked() {
+	if x.waits(x.parked) {
 		return true, nil
 	}
 	x.unpark()
 	return false, nil
 }
 
-func (x *session) stillParked() bool {
-	return slices.ContainsFunc(x.sched.SchedulingQueue.UnschedulablePods(), func(p *v1.Pod) bool { return p.UID == x.parked.UID })
-}
-
 // unpark takes the preemptor out of the queue, and tells whether it still waited.
 func (x *session) unpark() bool {
-	waits := x.stillParked()
-	x.sched.SchedulingQueue.Delete(linked.Discard, x.parked)
+	waits := x.waits(x.parked)
+	x.forget(x.parked)
 	x.parked = nil
 	return waits
 }
 
-func verdict(status *fwk.Status) calls.Verdict {
-	code := map[fwk.Code]calls.Code{fwk.Success: calls.Success, fwk.Error: calls.Fails, fwk.Unschedulable: calls.Rejects,
-		fwk.UnschedulableAndUnresolvable: calls.Unresolvable, fwk.Skip: calls.Skip, fwk.Pending: calls.Pending, fwk.Wait: calls.Success}[status.Code()]
-	v := calls.Verdict{Code: code}
+func verdict(status *status) calls.Verdict {
+	v := calls.Verdict{Code: codeOf(status)}
 	if !status.IsSuccess() {
 		v.Reason = strings.Join(status.Reasons(), "; ")
 		if err := status.AsError(); err != nil && v.Reason == "" {

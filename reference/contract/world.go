@@ -19,7 +19,6 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/calls"
-	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
 // world is what the scheduler has been told of.
@@ -65,7 +64,7 @@ func (x *session) load(c *model.Cluster) error {
 			return err
 		}
 	}
-	x.sched.SchedulingQueue.Delete(linked.Discard, x.preemptor)
+	x.forget(x.preemptor)
 	return nil
 }
 
@@ -114,20 +113,6 @@ func (x *session) changeForeign(c calls.Call) error {
 	return err
 }
 
-// drain takes the pods that are active out of the queue. What the queue knows of nominations stays.
-func (x *session) drain() error {
-	queue := x.sched.SchedulingQueue
-	for len(queue.PodsInActiveQ()) > 0 {
-		if _, err := queue.Pop(linked.Discard); err != nil {
-			return err
-		}
-	}
-	for _, p := range queue.InFlightPods() {
-		queue.Done(p.UID)
-	}
-	return nil
-}
-
 // unload takes everything out again.
 func (x *session) unload() error {
 	errs := []error{x.restore()}
@@ -141,7 +126,7 @@ func (x *session) unload() error {
 		x.foreign.Clear()
 		synctest.Wait()
 	}
-	errs = append(errs, x.sched.Cache.UpdateSnapshot(linked.Discard, x.snapshot))
+	errs = append(errs, x.updateSnapshot())
 	return errors.Join(errs...)
 }
 

@@ -109,9 +109,9 @@ func (f *File) compile(ctx context.Context, temp string) error {
 	if err := edited(kubernetes.Dir, filepath.Join(source, "kubernetes")); err != nil {
 		return err
 	}
-	programs := map[string]func(f func(name string, content []byte) error) error{"driver": releases.WalkOutside}
-	if r.Minor >= releases.OldestCalls {
-		programs[callsDriver] = func(add func(name string, content []byte) error) error { return releases.WalkCalls(r.Minor, add) }
+	programs := map[string]func(f func(name string, content []byte) error) error{
+		"driver":    releases.WalkOutside,
+		callsDriver: func(add func(name string, content []byte) error) error { return releases.WalkCalls(r.Minor, add) },
 	}
 	for name, walk := range programs {
 		if err := f.program(ctx, filepath.Join(source, name), r, walk, filepath.Join(temp, name)); err != nil {

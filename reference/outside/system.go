@@ -24,8 +24,8 @@ import (
 // System is a scheduler with plugins that are not its own.
 type System struct {
 	*releases.Driver
-	calls *releases.Isolated // nil if plugins of the release cannot be asked one by one
-	asked int                // how often
+	calls *releases.Isolated
+	asked int // how often
 }
 
 // askedOfOne is how often one process is asked about plugins: it keeps all that it ever made.
@@ -44,23 +44,12 @@ func New(f *File) (*System, error) {
 		return nil, err
 	}
 	command := func() *exec.Cmd { return exec.Command(filepath.Join(dir, "driver"), argument) }
-	s := &System{Driver: releases.NewDriver(f.path, a.Kubernetes, command)}
-	if asks := filepath.Join(dir, callsDriver); exists(asks) {
-		s.calls = releases.NewIsolated(a.Kubernetes, func() *exec.Cmd { return exec.Command(asks, argument) })
-	}
-	return s, nil
+	asks := func() *exec.Cmd { return exec.Command(filepath.Join(dir, callsDriver), argument) }
+	return &System{Driver: releases.NewDriver(f.path, a.Kubernetes, command), calls: releases.NewIsolated(a.Kubernetes, asks)}, nil
 }
 
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
-}
-
-// Ask implements reference.PluginSystem. It is unsupported before v1.34.
+// Ask implements reference.PluginSystem.
 func (s *System) Ask(ctx context.Context, c *model.Cluster, script []calls.Call) ([]calls.Answer, error) {
-	if s.calls == nil {
-		return nil, fmt.Errorf("%w: the plugins of %s cannot be asked one by one, as its Kubernetes is older than v1.%d", errors.ErrUnsupported, s.Name(), releases.OldestCalls)
-	}
 	if s.asked++; s.asked%askedOfOne == 0 {
 		if err := s.calls.Close(); err != nil { // the next one starts a process
 			return nil, err
@@ -71,9 +60,6 @@ func (s *System) Ask(ctx context.Context, c *model.Cluster, script []calls.Call)
 
 // Close implements reference.System.
 func (s *System) Close() error {
-	if s.calls == nil {
-		return s.Driver.Close()
-	}
 	return errors.Join(s.Driver.Close(), s.calls.Close())
 }
 

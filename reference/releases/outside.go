@@ -1,11 +1,13 @@
 package releases
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"io/fs"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -102,18 +104,35 @@ func WithPriorityClasses(c *model.Cluster) *model.Cluster {
 
 var _ reference.System = (*Driver)(nil)
 
-// OldestCalls is the first minor release whose plugins can be asked one by one.
-const OldestCalls = 34
-
 // callsEdits are those of lifeEdits for the packages that ask plugins one by one.
 var callsEdits = []edit{
-	{36, "reference/contract/scheduler.go", "func(string) events.EventRecorderLogger {", "func(string) events.EventRecorder {"},
-	{37, "reference/contract/session.go", "		info, ok := popped.(*framework.QueuedPodInfo)\n		if !ok {\n			return false, fmt.Errorf(\"the queue gives out a %T\", popped)\n		}\n", "		info := popped\n"},
-	{37, "reference/contract/session.go", "queue.AddUnschedulablePodIfNotPresent(", "queue.AddUnschedulableIfNotPresent("},
-	{36, "reference/contract/session.go", "queue.Add(x.ctx, &pod)", "queue.Add(linked.Discard, &pod)"},
-	{37, "reference/contract/session.go", "x.sched.SchedulingQueue.Delete(linked.Discard, x.parked)", "x.sched.SchedulingQueue.Delete(x.parked)"},
-	{37, "reference/contract/world.go", "x.sched.SchedulingQueue.Delete(linked.Discard, x.preemptor)", "x.sched.SchedulingQueue.Delete(x.preemptor)"},
+	{36, "reference/contract/upstream.go", "events.EventRecorderLogger { return quiet{} }", "events.EventRecorder { return quiet{} }"},
+	{37, "reference/contract/upstream.go", "	popped, err := s.sched", "	info, err := s.sched"},
+	{37, "reference/contract/upstream.go", "	info, ok := popped.(*framework.QueuedPodInfo)\n	if !ok {\n		return nil, fmt.Errorf(\"the queue gives out a %T\", popped)\n	}\n", ""},
+	{37, "reference/contract/upstream.go", "	\"fmt\"\n", ""},
+	{37, "reference/contract/upstream.go", ".AddUnschedulablePodIfNotPresent(", ".AddUnschedulableIfNotPresent("},
+	{36, "reference/contract/upstream.go", ".Add(s.ctx, p)", ".Add(linked.Discard, p)"},
+	{37, "reference/contract/upstream.go", ".Delete(linked.Discard, p)", ".Delete(p)"},
+
+	// Kinds and functions of Kubernetes that came later.
+	{34, "reference/contract/client.go", "	resourcev1 \"k8s.io/api/resource/v1\"\n", ""},
+	{34, "reference/contract/client.go", "\"resourceclaims\": reflect.TypeFor[*resourcev1.ResourceClaim](), ", ""},
+	{34, "reference/linked/kinds.go", "	resourcev1 \"k8s.io/api/resource/v1\"\n", ""},
+	{34, "reference/linked/kinds.go", "		&resourcev1.ResourceClaim{}, &resourcev1.ResourceSlice{}, &resourcev1.DeviceClass{},\n", ""},
+	{34, "reference/linked/gates.go", "featuregate.MutableVersionedFeatureGate", "featuregate.MutableFeatureGate"},
+	{34, "reference/linked/gates.go", "gate.ResetFeatureValueToDefault(featuregate.Feature(name))", "gate.SetFromMap(map[string]bool{name: gate.GetAll()[featuregate.Feature(name)].Default})"},
+	{33, "reference/linked/informers.go", "// AddEventHandlerWithOptions implements" + cut + "// HasSynced is true", ""},
+	{31, "reference/linked/setup.go", "[]func(context.Context, any){panicked}", "[]func(any){func(p any) { panicked(context.Background(), p) }}"},
+	{27, "reference/linked/informers.go", "h.OnAdd(obj, false)", "h.OnAdd(obj)"},
+	{26, "reference/linked/informers.go", "func (i *Informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {", "func (i *Informer) AddEventHandler(h cache.ResourceEventHandler) {"},
+	{26, "reference/linked/informers.go", "	return i.SharedIndexInformer.AddEventHandler(h)", "	i.SharedIndexInformer.AddEventHandler(h)"},
+	{26, "reference/linked/informers.go", "_ time.Duration) (cache.ResourceEventHandlerRegistration, error) {\n	return ", "_ time.Duration) {\n	"},
+	{26, "reference/linked/profiles.go", "cfg.PercentageOfNodesToScore = p", "cfg.PercentageOfNodesToScore = *p"},
 }
+
+// oldestCallsLikeLinked is the first minor release whose plugins are asked by the code of package contract for the linked one.
+// In older ones, another file calls the scheduler.
+const oldestCallsLikeLinked = 34
 
 // WalkCalls is WalkOutside of the driver that asks plugins one by one.
 func WalkCalls(minor int, f func(name string, content []byte) error) error {
@@ -134,12 +153,38 @@ func WalkCalls(minor int, f func(name string, content []byte) error) error {
 		return err
 	}
 	left := func(path string) bool { return strings.HasPrefix(path, "life/") }
+	if minor < oldestCallsLikeLinked {
+		if err := walkOlderCalls(f); err != nil {
+			return err
+		}
+		left = func(path string) bool {
+			return strings.HasPrefix(path, "life/") || path == "contract/upstream.go" ||
+				slices.Contains([]string{"linked/budgets.go", "linked/extenders.go", "linked/preemption.go", "linked/watch.go"}, path) // nobody needs them there
+		}
+	}
 	return walkEdited(minor, left, f,
 		sourceTree{"model", model.LifeSources}, sourceTree{"reference", reference.LifeSources}, sourceTree{"reference", reference.CallsSources})
 }
 
+// walkOlderCalls calls f with the files that package contract has in older releases.
+func walkOlderCalls(f func(name string, content []byte) error) error {
+	if err := walkDir("_driver/contract", func(name string, content []byte) error { return f("reference/contract/"+name, content) }); err != nil {
+		return err
+	}
+	call, err := fs.ReadFile(sources, "_driver/shared/call.go")
+	if err != nil {
+		return err
+	}
+	return f("reference/contract/call.go", bytes.Replace(call, []byte("package main\n"), []byte("package contract\n"), 1))
+}
+
 // AddEdits writes what the sources of drivers are edited by.
 func AddEdits(w io.Writer) error {
-	_, err := fmt.Fprint(w, lifeEdits, callsEdits, preemptFunc)
-	return err
+	if _, err := fmt.Fprint(w, lifeEdits, callsEdits, preemptFunc); err != nil {
+		return err
+	}
+	return walkOlderCalls(func(name string, content []byte) error {
+		_, err := fmt.Fprintf(w, "%s %d\n%s", name, len(content), content)
+		return err
+	})
 }

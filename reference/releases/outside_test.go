@@ -24,7 +24,7 @@ func TestWithHook(t *testing.T) {
 
 // All edits fit the sources that they are for, in each minor release.
 func TestWalkCalls(t *testing.T) {
-	for minor := OldestCalls; minor <= 37; minor++ {
+	for minor := OldestEvaluator; minor <= 37; minor++ {
 		files := map[string]string{}
 		require.NoError(t, WalkCalls(minor, func(name string, content []byte) error {
 			require.NotContains(t, files, name)
@@ -33,7 +33,7 @@ func TestWalkCalls(t *testing.T) {
 		}))
 		require.Contains(t, files, "main.go")
 		require.Contains(t, files, "outside/api.go")
-		require.Contains(t, files["reference/contract/session.go"], "SchedulingQueue.Delete(")
+		require.Contains(t, files["reference/contract/upstream.go"], "Delete", minor)
 	}
 }
 

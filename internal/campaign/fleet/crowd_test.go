@@ -21,7 +21,7 @@ import (
 // paper is a bucket in memory that takes some time for each request, and counts them.
 type paper struct {
 	mu       sync.Mutex
-	objects  map[string]time.Time
+	objects  map[string]map[string]time.Time // by shelf and key
 	data     map[string][]byte
 	requests map[string]int
 	second   map[int64]int
@@ -29,7 +29,7 @@ type paper struct {
 }
 
 func newPaper() *paper {
-	return &paper{objects: map[string]time.Time{}, data: map[string][]byte{}, requests: map[string]int{}, second: map[int64]int{}}
+	return &paper{objects: map[string]map[string]time.Time{}, data: map[string][]byte{}, requests: map[string]int{}, second: map[int64]int{}}
 }
 
 func (p *paper) Name() string { return "paper" }
@@ -45,7 +45,7 @@ func (p *paper) ask(kind string) func() {
 
 func (p *paper) Create(_ context.Context, key string, data []byte) error {
 	defer p.ask("create")()
-	if _, taken := p.objects[key]; taken {
+	if p.has(key) {
 		p.refused++
 		return store.ErrTaken
 	}
@@ -53,8 +53,27 @@ func (p *paper) Create(_ context.Context, key string, data []byte) error {
 	return nil
 }
 
+// shelf is what a key begins with: its folder, and of claims all but the last digits of the block.
+func shelf(key string) string {
+	end := strings.Index(key, "/") + 1
+	if key[:end] == claims {
+		end = min(end+8, len(key))
+	}
+	return key[:end]
+}
+
+func (p *paper) has(key string) bool {
+	_, has := p.objects[shelf(key)][key]
+	return has
+}
+
 func (p *paper) put(key string, data []byte) {
-	p.objects[key] = time.Now()
+	in := p.objects[shelf(key)]
+	if in == nil {
+		in = map[string]time.Time{}
+		p.objects[shelf(key)] = in
+	}
+	in[key] = time.Now()
 	if strings.HasPrefix(key, workers) || strings.HasPrefix(key, ended) || key == planKey {
 		p.data[key] = data
 	}
@@ -76,21 +95,20 @@ func (p *paper) Get(_ context.Context, key string) ([]byte, error) {
 
 func (p *paper) Delete(_ context.Context, key string) error {
 	defer p.ask("delete")()
-	delete(p.objects, key)
+	delete(p.objects[shelf(key)], key)
 	delete(p.data, key)
 	return nil
 }
 
 func (p *paper) Exists(_ context.Context, key string) (bool, error) {
 	defer p.ask("head")()
-	_, is := p.objects[key]
-	return is, nil
+	return p.has(key), nil
 }
 
 func (p *paper) List(_ context.Context, prefix string, found func(store.Object)) error {
 	p.mu.Lock()
 	var all []store.Object
-	for key, at := range p.objects {
+	for key, at := range p.objects[shelf(prefix)] {
 		if strings.HasPrefix(key, prefix) {
 			all = append(all, store.Object{Key: key, Modified: at})
 		}
@@ -144,11 +162,7 @@ func simulate(n, each int, blockTime time.Duration) crowd {
 			c.peak = max(c.peak, requests)
 		}
 	}
-	for key := range p.objects {
-		if strings.HasPrefix(key, results) {
-			c.blocks++
-		}
-	}
+	c.blocks = len(p.objects[results])
 	slices.SortFunc(ends, time.Time.Compare)
 	c.skew = ends[len(ends)-1].Sub(ends[0])
 	return c
@@ -183,4 +197,17 @@ func BenchmarkCrowd(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Which of the blocks that were passed over are claimed is looked up by the hundred.
+func TestForgetClaimed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPaper()
+		p.put(claimKey(99, 1), nil)
+		p.put(claimKey(250, 2), nil)
+		w := &worker{Options: Options{Store: p}, self: Worker{Passed: []uint64{98, 99, 100, 101, 250}}}
+		require.NoError(t, w.forgetClaimed(t.Context()))
+		require.Equal(t, []uint64{98, 100, 101}, w.self.Passed)
+		require.Equal(t, map[string]int{"list": 3}, p.requests)
+	})
 }

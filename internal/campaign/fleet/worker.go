@@ -174,8 +174,16 @@ func (w *worker) work(ctx context.Context, before []Claim) error {
 	return w.takeOverAll(ctx)
 }
 
+// fewPassed is of how many blocks it takes no more requests to try each than to look up which are claimed.
+const fewPassed = 3
+
 // tryPassed checks the blocks that were passed over, and that nobody has claimed since: whoever passes over some sees to them.
 func (w *worker) tryPassed(ctx context.Context) error {
+	if len(w.self.Passed) > fewPassed {
+		if err := w.forgetClaimed(ctx); err != nil {
+			return err
+		}
+	}
 	for len(w.self.Passed) > 0 {
 		if err := w.try(ctx, Claim{w.self.Passed[0], 1}); err != nil {
 			return err
@@ -184,6 +192,30 @@ func (w *worker) tryPassed(ctx context.Context) error {
 		w.self.Passed = w.self.Passed[1:]
 		w.mu.Unlock()
 	}
+	return nil
+}
+
+// forgetClaimed leaves those of the blocks passed over that nobody has claimed. It lists the claims of a hundred blocks at once.
+func (w *worker) forgetClaimed(ctx context.Context) error {
+	claimed, listed := map[uint64]bool{}, map[string]bool{}
+	for _, block := range w.self.Passed {
+		hundred := claimKey(block, 1)[:len(claims)+8]
+		if listed[hundred] {
+			continue
+		}
+		listed[hundred] = true
+		err := w.Store.List(ctx, hundred, func(o store.Object) {
+			if block, _, ok := claimOf(o.Key); ok {
+				claimed[block] = true
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.self.Passed = slices.DeleteFunc(w.self.Passed, func(block uint64) bool { return claimed[block] })
 	return nil
 }
 
