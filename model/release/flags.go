@@ -164,7 +164,6 @@ func Flags() []Flag {
 			"they count when a group preempts; to a pod, the pods of groups are like any others",
 			func(r *answers.Rules) {
 				r.Notices = withoutGroups
-				r.Unmodelled = append(slices.Clip(r.Unmodelled), gatedNominations)
 			}},
 		{"of equally important pods, the one that has run longer is more important", ">=1.15.0",
 			"util/utils.go:120@v1.16.15, MoreImportantPod", "only the priority counts",

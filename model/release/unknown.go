@@ -72,6 +72,9 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 	if !r.In(">=1.36.0") {
 		u = append(u, r.beyond64Bits(c)...)
 	}
+	if !r.In(">=1.37.0") {
+		gatedNominations(c, u.Add)
+	}
 	for _, n := range c.Nodes {
 		if len(n.Status.DeclaredFeatures) > 0 {
 			report("Node "+n.Name, "status.declaredFeatures", ">=1.36.0") // KEP-5328

@@ -76,10 +76,79 @@ func drawEvents(c *model.Cluster) (all []event) {
 		}
 	}
 	if len(all) > maxEvents {
-		properties.Random(c, "events").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		all = all[:maxEvents]
+		all = someOfEachKind(c, all)[:maxEvents]
 	}
 	return all
+}
+
+// someOfEachKind puts events in an order that is drawn: one of each kind, then a second one of each kind, and so on. Most are of labels of nodes. Of a kind,
+// those of objects that the preemptor names come first.
+func someOfEachKind(c *model.Cluster, all []event) (sorted []event) {
+	properties.Random(c, "events").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	named := namedBy(c)
+	slices.SortStableFunc(all, func(a, b event) int {
+		switch isNamed := named[nameOf(a.object)]; {
+		case isNamed == named[nameOf(b.object)]:
+			return 0
+		case isNamed:
+			return -1
+		}
+		return 1
+	})
+	round := map[string]int{}
+	type placed struct {
+		event
+		round int
+	}
+	var some []placed
+	for _, e := range all {
+		some = append(some, placed{e, round[e.kind]})
+		round[e.kind]++
+	}
+	properties.Random(c, "kinds of events").Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+	slices.SortStableFunc(some, func(a, b placed) int { return a.round - b.round })
+	for _, e := range some {
+		sorted = append(sorted, e.event)
+	}
+	return sorted
+}
+
+func nameOf(o *calls.Object) string { return o.Kind + " " + o.Namespace + "/" + o.Name }
+
+// namedBy are the objects that the preemptor names: its claims, and what these name.
+func namedBy(c *model.Cluster) map[string]bool {
+	named, p := map[string]bool{}, c.Preemptor
+	for _, claim := range claims(p) {
+		named["PersistentVolumeClaim "+p.Namespace+"/"+claim] = true
+	}
+	for _, claim := range p.Spec.ResourceClaims {
+		if claim.ResourceClaimName != nil {
+			named["ResourceClaim "+p.Namespace+"/"+*claim.ResourceClaimName] = true
+		}
+	}
+	for _, claim := range p.Status.ResourceClaimStatuses {
+		if claim.ResourceClaimName != nil {
+			named["ResourceClaim "+p.Namespace+"/"+*claim.ResourceClaimName] = true
+		}
+	}
+	for _, o := range c.Objects() {
+		switch o := o.(type) {
+		case *v1.PersistentVolumeClaim:
+			if named["PersistentVolumeClaim "+o.Namespace+"/"+o.Name] {
+				named["PersistentVolume /"+o.Spec.VolumeName] = true
+				if o.Spec.StorageClassName != nil {
+					named["StorageClass /"+*o.Spec.StorageClassName] = true
+				}
+			}
+		case *resourcev1.ResourceClaim:
+			for i := range o.Spec.Devices.Requests {
+				if exactly := o.Spec.Devices.Requests[i].Exactly; exactly != nil && named["ResourceClaim "+o.Namespace+"/"+o.Name] {
+					named["DeviceClass /"+exactly.DeviceClassName] = true
+				}
+			}
+		}
+	}
+	return named
 }
 
 // asCreated is an object as the API server lets it be created: a claim of devices has no status then (registry/resource/resourceclaim/strategy.go:95@v1.37.1,
