@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
 // beyond64Bits lists the amounts of which a few leave 64 bits. How a release adds them up,
@@ -37,6 +38,33 @@ func (r Release) beyond64Bits(c *model.Cluster) (u model.Unmodelled) {
 		report("Pod "+model.Key(p), resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{UseStatusResources: true}))
 	}
 	return u
+}
+
+// inTreeLimits reports disks of in-tree plugins that the preemptor mounts, beside a pod whose ephemeral volume has somebody else's claim: up to 1.31 such
+// disks were counted by plugins of their own (nodevolumelimits/non_csi.go@v1.31.14), which ends in an error there.
+func inTreeLimits(c *model.Cluster, report filter.Report) {
+	if c.Preemptor == nil {
+		return
+	}
+	index := volume.NewIndex(c.Extra)
+	isForeign := func(claim volume.Claim) bool { return claim.PVC != nil && !claim.Owned }
+	if !slices.ContainsFunc(c.Pods, func(p *v1.Pod) bool { return slices.ContainsFunc(index.ClaimsOf(p), isForeign) }) {
+		return
+	}
+	const why = "a volume of an in-tree plugin, which is counted beside a claim that is not its pod's"
+	for _, v := range c.Preemptor.Spec.Volumes {
+		if v.AWSElasticBlockStore != nil || v.GCEPersistentDisk != nil || v.AzureDisk != nil {
+			report("Pod "+model.Key(c.Preemptor), "spec.volumes", why)
+		}
+	}
+	for _, claim := range index.ClaimsOf(c.Preemptor) {
+		if claim.PVC == nil {
+			continue
+		}
+		if v := index.Volumes[claim.PVC.Spec.VolumeName]; v != nil && (v.Spec.AWSElasticBlockStore != nil || v.Spec.GCEPersistentDisk != nil || v.Spec.AzureDisk != nil) {
+			report("PersistentVolume "+v.Name, "spec", why)
+		}
+	}
 }
 
 // everyPod are all pods of a cluster: the members of a group that preempts are among the others.
@@ -74,6 +102,9 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 	}
 	if !r.In(">=1.37.0") {
 		gatedNominations(c, u.Add)
+	}
+	if !r.In(">=1.32.0") {
+		inTreeLimits(c, u.Add)
 	}
 	for _, n := range c.Nodes {
 		if len(n.Status.DeclaredFeatures) > 0 {

@@ -65,7 +65,7 @@ var fixedFindings = []Entry{
 		Consequence: "A pod stays pending although one of its terms matches a node with room.",
 		Releases:    ">=1.24.0 <1.27.0",
 		Upstream:    "fixed",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "permuting-lists"},
 	},
 	{
 		ID:          "host-names-are-node-names",

@@ -101,8 +101,7 @@ func (c *comparison) filters() (findings []properties.Finding, done bool) {
 				failedBefore == failedAfter && a.Plugin == b.Plugin && a.Unresolvable == b.Unresolvable,
 				c.v.better[is] && !failedAfter,
 				c.v.better[is] && failedBefore && a.Plugin == b.Plugin && b.Unresolvable,
-				// A plugin from outside comes last: where it rejects, another one may reject before it once the node has less room, or more.
-				(c.v.better[is] || c.v.fuller[is]) && failedBefore && failedAfter && (c.IsOutside(a.Plugin) || c.IsOutside(b.Plugin)):
+				failedBefore && failedAfter && c.rejectedByAnother(is, b, a):
 				return nil
 			}
 			return changed(model.StageFilter, was, fits(b, failedBefore), fits(a, failedAfter))
@@ -116,6 +115,12 @@ func (c *comparison) filters() (findings []properties.Finding, done bool) {
 		findings = properties.Found(model.StageFilter, to, "the pod is scheduled to a node on which it cannot run")
 	}
 	return findings, to != ""
+}
+
+// rejectedByAnother tells whether it means nothing that another plugin rejects a node: one from outside comes last, so that where it
+// rejects, another one may reject before it once the node has less room, or more.
+func (c *comparison) rejectedByAnother(node string, before, after model.Verdict) bool {
+	return (c.v.better[node] || c.v.fuller[node]) && (c.IsOutside(before.Plugin) || c.IsOutside(after.Plugin))
 }
 
 func fits(v model.Verdict, failed bool) any {
@@ -167,7 +172,7 @@ func (c *comparison) dryRuns() (findings []properties.Finding, done bool) {
 		}
 		same := answers.Cause(a.Error) == answers.Cause(b.Error) && (a.Failed == nil) == (b.Failed == nil)
 		if same && a.Failed != nil {
-			same = a.Failed.Plugin == b.Failed.Plugin && a.Failed.Unresolvable == b.Failed.Unresolvable
+			same = a.Failed.Plugin == b.Failed.Plugin && a.Failed.Unresolvable == b.Failed.Unresolvable || c.rejectedByAnother(is, *b.Failed, *a.Failed)
 		}
 		if same && a.Failed == nil && !c.v.looser[is] {
 			same = sameVictims(c.Subject, was, b.Victims, c.v.pod.ofAll(a.Victims)) && a.Violations == b.Violations || isOpen(c.Subject, was)

@@ -125,7 +125,8 @@ func permuteLists(s *properties.Subject, random *rand.Rand) *variation {
 				shuffle(random, t.MatchExpressions[i].Values)
 			}
 		}
-		if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		// With that finding, a term that names no node ends the search for one that conflicts.
+		if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil && !s.Assumes("one-term-conflicts") {
 			shuffle(random, a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)
 		}
 	}
