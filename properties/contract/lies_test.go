@@ -161,8 +161,11 @@ func (p *plugin) Filter(_ context.Context, cs fwk.CycleState, _ *v1.Pod, n fwk.N
 
 func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	hint := func(klog.Logger, *v1.Pod, any, any) (fwk.QueueingHint, error) {
-		if p.lie == "a hint says QueueSkip" {
+		switch p.lie {
+		case "a hint says QueueSkip":
 			return fwk.QueueSkip, nil
+		case "a hint panics":
+			panic("no object")
 		}
 		return fwk.Queue, nil
 	}
