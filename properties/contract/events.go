@@ -82,13 +82,14 @@ func drawEvents(c *model.Cluster) (all []event) {
 }
 
 // someOfEachKind puts events in an order that is drawn: one of each kind, then a second one of each kind, and so on. Most are of labels of nodes. Of a kind,
-// those of objects that the preemptor names come first.
+// those of objects and labels that the preemptor names come first.
 func someOfEachKind(c *model.Cluster, all []event) (sorted []event) {
 	properties.Random(c, "events").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	named := namedBy(c)
+	objects, labels := namedBy(c), labelsOf(c.Preemptor)
+	named := func(e event) bool { return objects[nameOf(e.object)] || labels[e.label] }
 	slices.SortStableFunc(all, func(a, b event) int {
-		switch isNamed := named[nameOf(a.object)]; {
-		case isNamed == named[nameOf(b.object)]:
+		switch isNamed := named(a); {
+		case isNamed == named(b):
 			return 0
 		case isNamed:
 			return -1
@@ -114,6 +115,26 @@ func someOfEachKind(c *model.Cluster, all []event) (sorted []event) {
 }
 
 func nameOf(o *calls.Object) string { return o.Kind + " " + o.Namespace + "/" + o.Name }
+
+// labelsOf are the keys of labels of nodes that a pod names.
+func labelsOf(p *v1.Pod) map[string]bool {
+	keys := map[string]bool{}
+	for _, c := range p.Spec.TopologySpreadConstraints {
+		keys[c.TopologyKey] = true
+	}
+	for key := range p.Spec.NodeSelector {
+		keys[key] = true
+	}
+	for _, t := range properties.NodeTerms(p) {
+		for _, r := range t.MatchExpressions {
+			keys[r.Key] = true
+		}
+	}
+	for _, t := range requiredTerms(p) {
+		keys[t.TopologyKey] = true
+	}
+	return keys
+}
 
 // namedBy are the objects that the preemptor names: its claims, and what these name.
 func namedBy(c *model.Cluster) map[string]bool {

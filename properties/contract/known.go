@@ -218,11 +218,16 @@ func requiresNodes(p *v1.Pod) bool {
 
 // selectsNamespaces tells whether a term that a pod requires selects namespaces by their labels.
 func selectsNamespaces(p *v1.Pod) bool {
+	return slices.ContainsFunc(requiredTerms(p), func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
+}
+
+// requiredTerms are the terms of affinity and anti-affinity to other pods that a pod requires.
+func requiredTerms(p *v1.Pod) []v1.PodAffinityTerm {
 	terms := affinityTerms(p)
 	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
 		terms = slices.Concat(terms, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 	}
-	return slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
+	return terms
 }
 
 // affinityTerms are the terms of affinity to other pods that a pod requires.
