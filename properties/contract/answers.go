@@ -21,7 +21,7 @@ func Pure(plugins ...string) properties.Property {
 		Name:    "contract-pure",
 		Promise: "Filter says whether a pod may be on the node that it is given, many nodes at once; what it is given is to be read only. Clone makes a copy of the state for AddPod and RemovePod.",
 		Source:  docFilter + "; doc comments of StateData.Clone (cycle_state.go:32@v0.37.1) and of PreFilterExtensions (interface.go:509@v0.37.1)",
-		Lies:    []string{"Clone shares its map", "Filter counts how often it was asked", "Filter takes a pod off the node", "Filter depends on the node asked before"},
+		Lies:    []string{"Clone shares its map", "Filter counts how often it was asked", "Filter takes a pod off the node", "Filter depends on the node asked before", "Filter panics when it is asked again"},
 	}, plugins, filtering, pure)
 }
 
@@ -82,6 +82,9 @@ func pure(x *interview) error {
 	if err != nil {
 		return err
 	}
+	x.foundPanic(s, answers, func(i int) bool { // of these NoErrors tells
+		return s[i].Op == calls.PreFilter || slices.ContainsFunc(all, func(o one) bool { return o.first == i })
+	})
 	for _, o := range all {
 		x.Tally(o.plugin, AskedPure, 1)
 		first := answers[o.first].Nodes

@@ -125,18 +125,29 @@ func undone(x *interview) error {
 			x.found(o.plugin, "after "+o.what+" it "+how, fmt.Sprintf("was called for %s: %s. Asked about %s it then %s of %s", o.node, o.what, whom, detail, node))
 		}
 	}
-	for i, call := range s {
-		if v := got[i].Verdict; v.Code == calls.Panics {
-			x.found(x.pluginOf(s, call), string(call.Op)+" panics", fmt.Sprintf("panics in %s: %s", call.Op, v.Reason))
-		}
-	}
+	x.foundPanic(s, got, func(int) bool { return false })
 	return nil
 }
 
-// pluginOf is the plugin that a call is made of.
-func (x *interview) pluginOf(s script, c calls.Call) string {
-	if c.Plugin != "" {
-		return c.Plugin
+// foundPanic notes the call of a script, but for some, in which a plugin panicked. Nothing is asked after it.
+func (x *interview) foundPanic(s script, answers []calls.Answer, but func(i int) bool) {
+	for i, call := range s {
+		v := answers[i].Verdict
+		for _, of := range answers[i].Nodes {
+			if of.Code == calls.Panics {
+				v = of
+			}
+		}
+		if v.Code == calls.Panics && !but(i) {
+			x.found(s.pluginOf(call), string(call.Op)+" panics", fmt.Sprintf("panics in %s: %s", call.Op, v.Reason))
+		}
 	}
-	return s[c.State].Plugin
+}
+
+// pluginOf is the plugin that a call is made of.
+func (s script) pluginOf(c calls.Call) string {
+	for c.Plugin == "" {
+		c = s[c.State]
+	}
+	return c.Plugin
 }

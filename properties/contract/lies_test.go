@@ -133,6 +133,10 @@ func (p *plugin) Filter(_ context.Context, cs fwk.CycleState, _ *v1.Pod, n fwk.N
 	switch p.lie {
 	case "Filter counts how often it was asked":
 		defer func() { s.counts[name]++ }()
+	case "Filter panics when it is asked again":
+		if s.counts["asked about "+name]++; s.counts["asked about "+name] > 1 {
+			panic("out of cheese")
+		}
 	case "Filter takes a pod off the node":
 		if pods := n.GetPods(); len(pods) > 0 {
 			_ = n.RemovePod(klog.Background(), pods[0].GetPod())
