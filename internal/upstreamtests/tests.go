@@ -179,6 +179,8 @@ var Tests = []Test{
 		fails{"a group preempts": "pods [low m] are nominated to node1, want 1"}},
 	{"driver-on-node-unnoticed", plugins + "nodevolumelimits/csi_test.go", "TestCSILimitsQHint_DriverRegistered",
 		fails{"without a limit": "the pod fits now, and the hint is QueueSkip, want Queue"}},
+	{"ephemeral-volume-detached-unnoticed", plugins + "nodevolumelimits/csi_test.go", "TestCSILimitsQHint_VolumeDetached",
+		fails{"an ephemeral volume": "the pod fits now, and the hint is QueueSkip, want Queue"}},
 	{"volume-limit-lifted-unnoticed", plugins + "nodevolumelimits/csi_test.go", "TestCSILimits_EventsThatLiftTheLimit",
 		fails{"the driver is unregistered, and its limit is gone": "the pod fits now, and no registered event queues it",
 			"a node is added": "the pod fits now, and no registered event queues it"}},

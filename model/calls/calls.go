@@ -62,6 +62,15 @@ const (
 	Waits Op = "waits"
 )
 
+// IsOfState tells whether a call is about a state.
+func (o Op) IsOfState() bool {
+	switch o {
+	case Clone, RemovePod, AddPod, Filter, FilterNominated, FilterAtOnce, Digest, Reserve, Unreserve, PreBind:
+		return true
+	}
+	return false
+}
+
 // AtOnce is how many goroutines FilterAtOnce asks from.
 const AtOnce = 16
 

@@ -78,13 +78,10 @@ func pure(x *interview) error {
 		}
 		all = append(all, o)
 	}
-	answers, err := x.Ask(s)
+	answers, err := x.ask(s)
 	if err != nil {
 		return err
 	}
-	x.foundPanic(s, answers, func(i int) bool { // of these NoErrors tells
-		return s[i].Op == calls.PreFilter || slices.ContainsFunc(all, func(o one) bool { return o.first == i })
-	})
 	for _, o := range all {
 		x.Tally(o.plugin, AskedPure, 1)
 		first := answers[o.first].Nodes
@@ -164,7 +161,7 @@ func LeavesOut(plugins ...string) properties.Property {
 		for _, plugin := range x.toldOfChanges() {
 			asked[plugin] = s.add(calls.Call{Op: calls.Filter, State: s.add(calls.Call{Op: calls.PreFilter, Plugin: plugin})})
 		}
-		answers, err := x.Ask(s)
+		answers, err := x.ask(s)
 		if err != nil {
 			return err
 		}
@@ -254,7 +251,7 @@ func (x *interview) runRemovals() (map[string][]removal, error) {
 			s.add(calls.Call{Op: calls.Restore})
 		}
 	}
-	answers, err := x.Ask(s)
+	answers, err := x.ask(s)
 	if err != nil {
 		return nil, err
 	}

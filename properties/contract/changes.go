@@ -257,7 +257,7 @@ func (x *interview) runChanges() (*changed, error) {
 		}
 		s.add(calls.Call{Op: calls.Restore})
 	}
-	answers, err := x.Ask(s)
+	answers, err := x.ask(s)
 	if err != nil {
 		return nil, err
 	}

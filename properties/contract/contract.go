@@ -5,6 +5,7 @@ package contract
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,6 +102,38 @@ var (
 	keeping   = []string{"Reserve", "PreBind"}
 )
 
+// ask makes the calls of a script. A plugin that panics in one of them breaks the clause, and nothing is asked after it. Where
+// one panics as soon as it is asked, NoErrors alone says so.
+func (x *interview) ask(s script) ([]calls.Answer, error) {
+	answers, err := x.Ask(s)
+	if err != nil {
+		return nil, err
+	}
+	for i, call := range s {
+		v := answers[i].Verdict
+		for _, of := range answers[i].Nodes {
+			if of.Code == calls.Panics {
+				v = of
+			}
+		}
+		plugin := s.pluginOf(i)
+		if v.Code != calls.Panics || x.clause != NoErrors().Name && panics(x.says[plugin]) {
+			continue
+		}
+		detail := fmt.Sprintf("panics, which ends the scheduler, when it is asked to %s: %s", call.Op, v.Reason)
+		if event := s.changeBefore(i); event != "" {
+			detail += " (after " + event + ")"
+		}
+		x.foundBreach(breach{plugin: plugin, reasons: v.Reason}, fmt.Sprintf("panics: %s", call.Op), detail)
+	}
+	return answers, nil
+}
+
+// panics tells whether a plugin does on some node, or before.
+func panics(a calls.Answer) bool {
+	return a.Verdict.Code == calls.Panics || slices.ContainsFunc(slices.Collect(maps.Values(a.Nodes)), func(v calls.Verdict) bool { return v.Code == calls.Panics })
+}
+
 // found notes that a plugin broke a clause.
 func (x *interview) found(plugin, kind, detail string) {
 	x.foundBreach(breach{plugin: plugin}, kind, detail)
@@ -144,6 +177,34 @@ type script []calls.Call
 func (s *script) add(c calls.Call) int {
 	*s = append(*s, c)
 	return len(*s) - 1
+}
+
+// pluginOf is the plugin that a call is about: that of its state, or the one that was named last.
+func (s script) pluginOf(i int) string {
+	for i >= 0 && s[i].Plugin == "" {
+		if s[i].Op.IsOfState() {
+			i = s[i].State
+		} else {
+			i--
+		}
+	}
+	if i < 0 {
+		return ""
+	}
+	return s[i].Plugin
+}
+
+// changeBefore is the last change of the cluster up to a call that was not taken back; "" if there is none.
+func (s script) changeBefore(i int) string {
+	for ; i >= 0; i-- {
+		switch s[i].Op {
+		case calls.Restore:
+			return ""
+		case calls.Set, calls.Delete, calls.Bind:
+			return s[i].String()
+		}
+	}
+	return ""
 }
 
 // podObject is a pod as the object of a call that deletes it.

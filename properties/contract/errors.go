@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/calls"
@@ -22,23 +23,25 @@ func NoErrors(plugins ...string) properties.Property {
 		}
 		for _, plugin := range x.plugins {
 			x.Tally(plugin, AskedNoErrors, 1)
-			tell := func(v calls.Verdict, node, when string) {
-				if (v.Code == calls.Fails || v.Code == calls.Panics) && !v.LeftOut {
+			told := func(v calls.Verdict, when string, codes ...calls.Code) {
+				if slices.Contains(codes, v.Code) && !v.LeftOut {
 					x.foundBreach(breach{plugin: plugin, reasons: v.Reason}, v.Word()+": "+answers.Cause(v.Reason), fmt.Sprintf("%s %s", when, v))
 				}
 			}
-			tell(x.says[plugin].Verdict, "", "ends in")
+			says := x.says[plugin]
+			told(says.Verdict, "ends in", calls.Fails, calls.Panics)
 			for _, n := range x.Cluster.Nodes {
-				tell(x.says[plugin].Nodes[n.Name], n.Name, "asked about "+n.Name+" ends in")
+				told(says.Nodes[n.Name], "asked about "+n.Name+" ends in", calls.Fails, calls.Panics)
 			}
+			// Of what panics once the cluster has changed, ask tells.
 			for i, changes := range r.all {
 				for _, n := range x.Cluster.Nodes {
-					tell(r.told[plugin][i][n.Name], n.Name, fmt.Sprintf("was told: %s. Asked about %s it ends in", changes, n.Name))
-					tell(r.fresh[plugin][i].Nodes[n.Name], n.Name, fmt.Sprintf("is in the cluster in which %s. Asked about %s it ends in", changes, n.Name))
+					told(r.told[plugin][i][n.Name], fmt.Sprintf("was told: %s. Asked about %s it ends in", changes, n.Name), calls.Fails)
+					told(r.fresh[plugin][i].Nodes[n.Name], fmt.Sprintf("is in the cluster in which %s. Asked about %s it ends in", changes, n.Name), calls.Fails)
 				}
 			}
 			for _, v := range r.moves[plugin] {
-				tell(v, "", "was told of a change, which ends in")
+				told(v, "was told of a change, which ends in", calls.Fails)
 			}
 		}
 		return nil
@@ -105,7 +108,7 @@ func undone(x *interview) error {
 	if len(s) == 0 {
 		return nil
 	}
-	got, err := x.Ask(s)
+	got, err := x.ask(s)
 	if err != nil {
 		return err
 	}
@@ -125,29 +128,5 @@ func undone(x *interview) error {
 			x.found(o.plugin, "after "+o.what+" it "+how, fmt.Sprintf("was called for %s: %s. Asked about %s it then %s of %s", o.node, o.what, whom, detail, node))
 		}
 	}
-	x.foundPanic(s, got, func(int) bool { return false })
 	return nil
-}
-
-// foundPanic notes the call of a script, but for some, in which a plugin panicked. Nothing is asked after it.
-func (x *interview) foundPanic(s script, answers []calls.Answer, but func(i int) bool) {
-	for i, call := range s {
-		v := answers[i].Verdict
-		for _, of := range answers[i].Nodes {
-			if of.Code == calls.Panics {
-				v = of
-			}
-		}
-		if v.Code == calls.Panics && !but(i) {
-			x.found(s.pluginOf(call), string(call.Op)+" panics", fmt.Sprintf("panics in %s: %s", call.Op, v.Reason))
-		}
-	}
-}
-
-// pluginOf is the plugin that a call is made of.
-func (s script) pluginOf(c calls.Call) string {
-	for c.Plugin == "" {
-		c = s[c.State]
-	}
-	return c.Plugin
 }

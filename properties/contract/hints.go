@@ -16,7 +16,7 @@ func Hints(plugins ...string) properties.Property {
 		Name:    "contract-hints",
 		Promise: "EventsToRegister returns the events that may make a pod schedulable that the plugin rejected. QueueingHintFn signals whether the event can do that: QueueSkip implies that it has no impact.",
 		Source:  "doc comments of EnqueueExtensions (kube-scheduler/framework/interface.go:467@v0.37.1), QueueingHintFn (types.go:210@v0.37.1) and QueueSkip (types.go:244@v0.37.1)",
-		Lies:    []string{"a plugin registers for nothing", "a hint says QueueSkip", "a hint panics"},
+		Lies:    []string{"a plugin registers for nothing", "a hint says QueueSkip", "a hint panics", "PreFilter panics after an event"},
 	}, plugins, filtering, hints)
 }
 
@@ -42,7 +42,7 @@ func hints(x *interview) error {
 		all[i].after = says()
 		s.add(calls.Call{Op: calls.Restore})
 	}
-	answers, err := x.Ask(s)
+	answers, err := x.ask(s)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,6 @@ func hints(x *interview) error {
 		// helps: the plugin passes a node that it rejected; fits: all other plugins pass it as well.
 		helps, fits    bool
 		park, waits    int
-		told           int // of the event
 		before, afterV calls.Verdict
 		reasons        string // why nodes were rejected before
 	}
@@ -99,14 +98,14 @@ func hints(x *interview) error {
 		e := events[w.event]
 		second = append(second, e.before...)
 		w.park = second.add(calls.Call{Op: calls.Park, Plugin: w.plugin})
-		w.told = second.add(e.event)
+		second.add(e.event)
 		w.waits = second.add(calls.Call{Op: calls.Waits})
 		second.add(calls.Call{Op: calls.Restore})
 	}
 	if len(second) == 0 {
 		return nil
 	}
-	if answers, err = x.Ask(second); err != nil {
+	if answers, err = x.ask(second); err != nil {
 		return err
 	}
 	for _, w := range wakes {
@@ -114,9 +113,8 @@ func hints(x *interview) error {
 			continue
 		}
 		e, waits := events[w.event], answers[w.waits].Yes
-		switch told := answers[w.told].Verdict; {
-		case told.Code == calls.Panics: // and nothing more was asked
-			x.foundBreach(breach{plugin: w.plugin, event: &e, reasons: told.Reason}, "it panics on: "+e.kind, fmt.Sprintf("rejected the pod, which waits for an event. %s: it panics, which ends the scheduler: %s", e, told.Reason))
+		switch {
+		case answers[w.waits].Verdict.Code == calls.Broken: // ask tells why
 		case w.helps:
 			x.Tally(w.plugin, Turned, 1)
 			if waits {

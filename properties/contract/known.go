@@ -107,6 +107,11 @@ var known = []struct {
 	{"driver-on-node-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return b.event.is("CSINode updated: a driver more") && strings.Contains(b.reasons, "is not installed on the node")
 	}},
+	{"ephemeral-volume-detached-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
+		p := b.Cluster.Preemptor
+		return b.event.is("VolumeAttachment deleted") && len(claims(p)) == 0 && strings.Contains(b.reasons, "exceed max volume count") &&
+			slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.Ephemeral != nil })
+	}},
 	{"volume-limit-lifted-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return b.event.is("Node added") || b.event.is("CSINode updated: a driver less") || b.event.is("PersistentVolume added") || b.event.is("PersistentVolumeClaim updated: bound") || b.event.is("Pod added") ||
 			b.event.is("PersistentVolumeClaim added") && !slices.Contains(ownClaims(b.Cluster.Preemptor), b.event.object.Namespace+"/"+b.event.object.Name)

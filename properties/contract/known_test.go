@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -106,6 +107,34 @@ func TestInfeasibleResizeIsKnownNarrowly(t *testing.T) {
 			other.Spec.Containers = []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")}}}}
 			c := &model.Cluster{Nodes: []*v1.Node{node}, Pods: []*v1.Pod{other}, Preemptor: p}
 			require.Equal(t, test.known, explains(t, "infeasible-resize-hides-requests", "NodeResourcesFit", c, test.kind, "other", "Insufficient cpu"))
+		})
+	}
+}
+
+// The hint for volumes that are detached passes over ephemeral volumes, and over nothing else that the filter counts.
+func TestEphemeralVolumeDetachedIsKnownNarrowly(t *testing.T) {
+	const full = "node(s) exceed max volume count; "
+	ephemeral := v1.Volume{Name: "data", VolumeSource: v1.VolumeSource{Ephemeral: &v1.EphemeralVolumeSource{}}}
+	claim := v1.Volume{Name: "claim", VolumeSource: v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}}
+	disk := v1.Volume{Name: "disk", VolumeSource: v1.VolumeSource{GCEPersistentDisk: &v1.GCEPersistentDiskVolumeSource{PDName: "d"}}}
+	for _, test := range []struct {
+		name, kind, reasons string
+		volumes             []v1.Volume
+		known               bool
+	}{
+		{"an ephemeral volume", "VolumeAttachment deleted", full, []v1.Volume{ephemeral}, true},
+		{"a claim besides", "VolumeAttachment deleted", full, []v1.Volume{ephemeral, claim}, false},
+		{"a claim", "VolumeAttachment deleted", full, []v1.Volume{claim}, false},
+		{"a disk", "VolumeAttachment deleted", full, []v1.Volume{disk}, false},
+		{"no volume", "VolumeAttachment deleted", full, nil, false},
+		{"another reason", "VolumeAttachment deleted", "the driver is not installed on the node; ", []v1.Volume{ephemeral}, false},
+		{"another event", "VolumeAttachment added", full, []v1.Volume{ephemeral}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, a := &v1.Pod{}, &storagev1.VolumeAttachment{}
+			p.Name, p.Namespace, p.Spec.Volumes, a.Name = "p", "default", test.volumes, "a"
+			c := &model.Cluster{Preemptor: p, Extra: []runtime.Object{a}}
+			require.Equal(t, test.known, explains(t, "ephemeral-volume-detached-unnoticed", "NodeVolumeLimits", c, test.kind, "a", test.reasons))
 		})
 	}
 }

@@ -67,6 +67,10 @@ func (p *plugin) PreFilter(_ context.Context, cs fwk.CycleState, pod *v1.Pod, no
 	if p.lie == "PreFilter panics" {
 		panic("out of cheese")
 	}
+	isClosed := func(n fwk.NodeInfo) bool { _, is := n.Node().Labels[closed]; return is }
+	if p.lie == "PreFilter panics after an event" && len(nodes) == 3 && !slices.ContainsFunc(nodes, isClosed) {
+		panic("out of cheese")
+	}
 	s := &state{counts: counts{}, shared: p.lie == "Clone shares its map"}
 	open, limited, full := sets.New[string](), false, false
 	for _, n := range nodes {

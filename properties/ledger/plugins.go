@@ -20,6 +20,18 @@ var openPlugins = []Entry{
 		Properties:  []string{"contract-hints"},
 	},
 	{
+		ID:          "ephemeral-volume-detached-unnoticed",
+		Title:       "A pod whose volumes are ephemeral is not tried when another volume is detached",
+		Class:       Inconsistency,
+		Promise:     promisedEvents,
+		Source:      docEvents,
+		Happens:     "Volumes that are attached to a node count for its limit, and NodeVolumeLimits is registered for VolumeAttachments that are deleted. Its hint says Queue if the pod that waits mounts a PersistentVolumeClaim, or a volume of an in-tree plugin. It passes over generic ephemeral volumes, which have claims as well, are counted by the filter, and are looked at by another hint of the plugin.",
+		Where:       "nodevolumelimits/csi.go:168@v1.37.1, isSchedulableAfterVolumeAttachmentDeleted",
+		Consequence: "A pod whose only volumes are ephemeral stays pending for five minutes after a volume is detached that was in its way.",
+		Releases:    ">=1.34.0",
+		Properties:  []string{"contract-hints"},
+	},
+	{
 		ID:          "volume-limit-lifted-unnoticed",
 		Title:       "Volumes come to count less, or a node comes without a limit, and nobody is told",
 		Class:       Debatable,

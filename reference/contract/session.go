@@ -84,8 +84,7 @@ func (x *session) rescue(a *calls.Verdict) {
 
 func (x *session) call(i int, c calls.Call, a *calls.Answer) (err error) {
 	st := x.states[c.State]
-	if st == nil && slices.Contains([]calls.Op{calls.Clone, calls.RemovePod, calls.AddPod, calls.Filter, calls.FilterNominated, calls.FilterAtOnce,
-		calls.Reserve, calls.Unreserve, calls.PreBind}, c.Op) {
+	if st == nil && c.Op.IsOfState() && c.Op != calls.Digest {
 		return fmt.Errorf("there is no state %d", c.State)
 	}
 	defer x.rescue(&a.Verdict)

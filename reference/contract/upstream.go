@@ -3,6 +3,7 @@ package contract
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -113,12 +114,7 @@ func (s *scheduler) reject(info *framework.QueuedPodInfo, plugin string) error {
 
 // waits tells whether a pod is among the unschedulable ones of the queue.
 func (s *scheduler) waits(p *v1.Pod) bool {
-	for _, other := range s.sched.SchedulingQueue.UnschedulablePods() {
-		if other.UID == p.UID {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.sched.SchedulingQueue.UnschedulablePods(), func(other *v1.Pod) bool { return other.UID == p.UID })
 }
 
 // preEnqueue asks the plugins of a profile that let pods into the queue.
@@ -133,12 +129,7 @@ func preEnqueue(ctx context.Context, f framework.Framework, p *v1.Pod) *status {
 
 // letsIn tells whether a plugin is one of those.
 func letsIn(f framework.Framework, name string) bool {
-	for _, plugin := range f.PreEnqueuePlugins() {
-		if plugin.Name() == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.PreEnqueuePlugins(), func(plugin fwk.PreEnqueuePlugin) bool { return plugin.Name() == name })
 }
 
 func newCycleState() cycleState { return framework.NewCycleState() }
