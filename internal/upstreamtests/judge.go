@@ -59,7 +59,7 @@ func judge(t Test, events []event) string {
 	results, output := map[string]string{}, map[string][]byte{}
 	for _, e := range events {
 		name, ok := strings.CutPrefix(e.Test, written(t.Name)+"/")
-		if !ok {
+		if !ok || e.Package != t.Package() { // others may have a test of that name
 			continue
 		}
 		switch e.Action {

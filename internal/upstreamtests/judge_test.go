@@ -12,22 +12,24 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	test := Test{Name: "TestX", Fails: map[string]string{"the bug": "got 1"}}
-	output := event{"output", "", "TestX/the_bug", "    x_test.go:1: got 1, want 0\n"}
-	bug, control := event{"fail", "", "TestX/the_bug", ""}, event{"pass", "", "TestX/control", ""}
+	test := Test{File: "pkg/x/x_test.go", Name: "TestX", Fails: map[string]string{"the bug": "got 1"}}
+	pkg := test.Package()
+	output := event{"output", pkg, "TestX/the_bug", "    x_test.go:1: got 1, want 0\n"}
+	bug, control := event{"fail", pkg, "TestX/the_bug", ""}, event{"pass", pkg, "TestX/control", ""}
 	for name, c := range map[string]struct {
 		events []event
 		want   string
 	}{
 		"fails as it should":    {[]event{output, bug, control}, ""},
-		"other tests fail":      {[]event{output, bug, control, {"fail", "", "TestY/a", ""}, {"fail", "", "TestX", ""}}, ""},
+		"other tests fail":      {[]event{output, bug, control, {"fail", pkg, "TestY/a", ""}, {"fail", pkg, "TestX", ""}}, ""},
+		"another TestX fails":   {[]event{output, bug, control, {"fail", pkg + "/y", "TestX/a", ""}}, ""},
 		"is not built":          {[]event{{"build-fail", "", "", ""}, {"fail", "", "", ""}}, "it did not run"},
-		"the finding is fixed":  {[]event{{"pass", "", "TestX/the_bug", ""}, control}, `"the_bug": pass`},
-		"fails for another":     {[]event{{"output", "", "TestX/the_bug", "panic"}, bug, control}, `"the_bug" does not say "got 1"`},
-		"the control fails":     {[]event{output, bug, {"fail", "", "TestX/control", ""}}, `"control": fail`},
+		"the finding is fixed":  {[]event{{"pass", pkg, "TestX/the_bug", ""}, control}, `"the_bug": pass`},
+		"fails for another":     {[]event{{"output", pkg, "TestX/the_bug", "panic"}, bug, control}, `"the_bug" does not say "got 1"`},
+		"the control fails":     {[]event{output, bug, {"fail", pkg, "TestX/control", ""}}, `"control": fail`},
 		"there is no control":   {[]event{output, bug}, "no subtest passes"},
 		"the subtest is gone":   {[]event{control}, `"the_bug" did not run`},
-		"the subtest is passed": {[]event{{"skip", "", "TestX/the_bug", ""}, control}, `"the_bug": skip`},
+		"the subtest is passed": {[]event{{"skip", pkg, "TestX/the_bug", ""}, control}, `"the_bug": skip`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := judge(test, c.events)
