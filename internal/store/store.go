@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/smithy-go"
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/azureblob" // azblob://
 	_ "gocloud.dev/blob/fileblob"  // file://
@@ -110,14 +111,14 @@ func (s *Store) Create(ctx context.Context, key string, data []byte) error {
 		} else {
 			err = s.write(ctx, key, data, true)
 		}
-		if gcerrors.Code(err) != gcerrors.FailedPrecondition && !errors.Is(err, fs.ErrExist) {
+		if code(err) != gcerrors.FailedPrecondition && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		there, err := s.bucket.ReadAll(ctx, key)
 		switch {
 		case err == nil && bytes.Equal(there, data):
 			return nil
-		case err == nil, gcerrors.Code(err) == gcerrors.NotFound:
+		case err == nil, code(err) == gcerrors.NotFound:
 			return ErrTaken
 		}
 		return err
@@ -174,12 +175,15 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 }
 
 // Exists tells whether there is an object.
-func (s *Store) Exists(ctx context.Context, key string) (is bool, err error) {
-	err = s.again(ctx, key, func() (err error) {
-		is, err = s.bucket.Exists(ctx, key)
+func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
+	err := s.again(ctx, key, func() error {
+		_, err := s.bucket.Attributes(ctx, key)
 		return err
 	})
-	return is, err
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Object is one in a listing.
@@ -198,7 +202,7 @@ func (s *Store) List(ctx context.Context, prefix string, found func(Object)) err
 		var next []byte
 		if err := s.again(ctx, prefix, func() (err error) {
 			page, next, err = s.bucket.ListPage(ctx, token, 1000, &blob.ListOptions{Prefix: prefix})
-			if s.dir != "" && gcerrors.Code(err) == gcerrors.NotFound {
+			if s.dir != "" && code(err) == gcerrors.NotFound {
 				err = errors.New(err.Error()) // a file went while the directory was read
 			}
 			return err
@@ -224,7 +228,7 @@ func (s *Store) again(ctx context.Context, key string, do func() error) error {
 		if err == nil || errors.Is(err, ErrTaken) {
 			return err
 		}
-		if gcerrors.Code(err) == gcerrors.NotFound && !strings.Contains(err.Error(), noBucket) {
+		if code(err) == gcerrors.NotFound && !strings.Contains(err.Error(), noBucket) {
 			return fmt.Errorf("%s/%s: %w", s.URL, key, fs.ErrNotExist)
 		}
 		pause := backoff.Step()
@@ -255,12 +259,33 @@ type trouble struct{ error }
 
 func (t trouble) Unwrap() error { return t.error }
 
+// code is what kind of error it is. gocloud.dev takes each error of S3 with "301" in its text for one of a bucket that is not there, also if
+// it stands in a port or in the random name of a request (google/go-cloud#3746).
+func code(err error) gcerrors.ErrorCode {
+	if operation := (*smithy.OperationError)(nil); !errors.As(err, &operation) {
+		return gcerrors.Code(err)
+	}
+	said := smithy.APIError(&smithy.GenericAPIError{}) // if the server said nothing
+	errors.As(err, &said)
+	switch said.ErrorCode() {
+	case "NoSuchKey", "NotFound", noBucket:
+		return gcerrors.NotFound
+	case "PreconditionFailed":
+		return gcerrors.FailedPrecondition
+	case "AccessDenied", "Forbidden":
+		return gcerrors.PermissionDenied
+	case "PermanentRedirect", "MovedPermanently": // a bucket of another region
+		return gcerrors.InvalidArgument
+	}
+	return gcerrors.Unknown
+}
+
 // noBucket is in the errors of S3 about a bucket that does not exist.
 const noBucket = "NoSuchBucket"
 
 // stays tells whether an error does not go away by waiting.
 func stays(err error) bool {
-	switch gcerrors.Code(err) {
+	switch code(err) {
 	case gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented, gcerrors.Canceled:
 		return true
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -116,6 +117,33 @@ func TestComesBack(t *testing.T) {
 		require.NoError(t, s.Create(t.Context(), fmt.Sprint(i), []byte("mine")))
 		require.ErrorIs(t, s.Create(t.Context(), fmt.Sprint(i), []byte("another's")), ErrTaken)
 	}
+}
+
+// What a key or a request is called does not matter, although 301 is a status of HTTP, too.
+func TestNamesDoNotMatter(t *testing.T) {
+	var lost atomic.Int64
+	s := server(t, func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if lost.Add(-1) >= 0 {
+			panic(http.ErrAbortHandler)
+		}
+		answer := httptest.NewRecorder()
+		next.ServeHTTP(answer, r)
+		maps.Copy(w.Header(), answer.Header())
+		w.Header().Set("X-Amz-Request-Id", "B7301C")
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
+	})
+	s.Patience = time.Minute
+	const key = "claims/0000000301-1"
+	require.NoError(t, s.Create(t.Context(), key, []byte("mine")))
+	require.ErrorIs(t, s.Create(t.Context(), key, []byte("another's")), ErrTaken)
+	lost.Store(3) // as often as the library tries a request
+	is, err := s.Exists(t.Context(), key)
+	require.NoError(t, err)
+	require.True(t, is)
+	is, err = s.Exists(t.Context(), key+"0")
+	require.NoError(t, err)
+	require.False(t, is)
 }
 
 // A store that stays full is trouble, which is told; what was there before is whole.
