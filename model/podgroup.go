@@ -8,6 +8,7 @@ import (
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model/unit"
@@ -166,6 +167,12 @@ func (c *Cluster) GroupsOfPreemptor() map[string]metav1.Object {
 		}
 	}
 	return all
+}
+
+// IsGroup tells whether an object is a PodGroup or a CompositePodGroup.
+func IsGroup(o runtime.Object) bool {
+	group, ok := o.(metav1.Object)
+	return ok && KeyOfGroup(group) != ""
 }
 
 // KeyOfGroup is the name of a PodGroup or a CompositePodGroup, as Cluster.PreemptorGroup; "" of other objects.

@@ -21,6 +21,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -106,7 +107,7 @@ func panicked(p any, stack []byte) error {
 // ask asks the model and the system what they decide. Either may not know the
 // cluster.
 func (c *Checker) ask(s *Subject) (r *Result, err error) {
-	if unknown := s.Release.Unknown(s.Cluster); unknown != nil {
+	if unknown := vocabulary.Unknown(s.Release, s.Cluster); unknown != nil {
 		return &Result{Cluster: s.Cluster, Unmodelled: unknown, Refused: true}, nil
 	}
 	r = &Result{Cluster: s.Cluster}

@@ -18,6 +18,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
@@ -69,7 +70,7 @@ func expressible(b *testing.B, version release.Release, driven reference.System,
 	var out []*model.Cluster
 	for seed := uint64(1); len(out) < n && seed <= 10000; seed++ {
 		c := generators.Ungrouped(seed)
-		if len(version.Unknown(c)) > 0 {
+		if len(vocabulary.Unknown(version, c)) > 0 {
 			continue
 		}
 		var refusal *reference.Refusal

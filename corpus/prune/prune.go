@@ -110,13 +110,7 @@ type Count struct {
 // in the order of their names. It shares no object with c, which stays as it is, but
 // quantities.
 func Cluster(c *model.Cluster) (*model.Cluster, []Count) {
-	ranks := slices.ContainsFunc(c.Extra, func(o runtime.Object) bool {
-		switch o.(type) {
-		case *schedulingv1beta1.PodGroup, *schedulingv1alpha3.CompositePodGroup:
-			return true
-		}
-		return false
-	})
+	ranks := slices.ContainsFunc(c.Extra, model.IsGroup)
 	counts := map[string]*Count{}
 	object := func(o runtime.Object) runtime.Object {
 		name := reflect.TypeOf(o).Elem().Name()

@@ -26,6 +26,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
 
@@ -63,7 +64,7 @@ type Choice struct {
 // decideAs is what the algorithm of a release allows, and what of the cluster it does not know.
 func decideAs(t *testing.T, r release.Release, c *model.Cluster) decision {
 	d := decide(t, c, r.Rules())
-	for _, f := range r.Unknown(c) {
+	for _, f := range vocabulary.Unknown(r, c) {
 		kind, _, _ := strings.Cut(f.Object, " ")
 		d.Unknown = append(d.Unknown, kind+" "+f.Field)
 	}

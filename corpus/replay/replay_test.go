@@ -10,6 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -23,7 +24,7 @@ func TestExpectationsOfReleases(t *testing.T) {
 	for _, version := range release.Releases() {
 		asked := 0
 		for _, c := range s.Cases {
-			if version.Unknown(c.Cluster) != nil {
+			if vocabulary.Unknown(version, c.Cluster) != nil {
 				continue
 			}
 			d, err := answers.Decide(c.Cluster, version.Rules())

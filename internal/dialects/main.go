@@ -31,6 +31,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/reference/releases"
 )
@@ -141,7 +142,7 @@ func compare(ctx context.Context, name string, o *options) (*tally, error) {
 
 // generate is cluster number n of those that a release may know.
 func generate(version release.Release, n uint64) *model.Cluster {
-	if version.In(release.WithGroups) {
+	if version.In(vocabulary.WithGroups) {
 		return generators.FromSeed(n)
 	}
 	return generators.Ungrouped(n)

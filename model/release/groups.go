@@ -6,10 +6,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -122,7 +118,7 @@ func withoutGroups(c *model.Cluster) *model.Cluster {
 	for _, gate := range []string{model.GateWorkload, model.GateComposite, model.GateTopology, podgroup.GatePolicy} {
 		delete(out.Settings.FeatureGates, gate)
 	}
-	out.Extra = slices.DeleteFunc(slices.Clone(c.Extra), isGroup)
+	out.Extra = slices.DeleteFunc(slices.Clone(c.Extra), model.IsGroup)
 	out.Pods = slices.Clone(c.Pods)
 	for i, p := range out.Pods {
 		if p.Spec.SchedulingGroup != nil {
@@ -130,45 +126,4 @@ func withoutGroups(c *model.Cluster) *model.Cluster {
 		}
 	}
 	return &out
-}
-
-// gatedNominations reports the nominated pods that PreEnqueue keeps waiting for their group: whether their nominations count
-// is not documented, and up to 1.36 depends on when they were made (scheduling_queue.go:708@v1.36.3; from 1.37 on they do,
-// scheduling_queue.go:885@v1.37.1).
-func gatedNominations(c *model.Cluster, report filter.Report) {
-	if c.Preemptor == nil || !c.Settings.FeatureGates[model.GateWorkload] {
-		return
-	}
-	members := map[string]int{}
-	for _, p := range c.Pods {
-		over := p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed
-		if !over && (p.Spec.NodeName != "" || c.Settings.Schedules(p.Spec.SchedulerName)) {
-			members[groupOf(p)]++
-		}
-	}
-	for _, p := range c.Pods {
-		if p.Spec.NodeName != "" || !c.KnowsNomination(p) || p.Spec.SchedulingGroup == nil {
-			continue
-		}
-		group, _ := c.Group(groupOf(p)).(*schedulingv1beta1.PodGroup)
-		if group == nil || group.Spec.SchedulingPolicy.Gang != nil && members[groupOf(p)] < int(group.Spec.SchedulingPolicy.Gang.MinCount) {
-			report("Pod "+model.Key(p), "spec.schedulingGroup", "a nominated pod that waits for its group")
-		}
-	}
-}
-
-// groupOf names the PodGroup that a pod is in, whether it exists or not.
-func groupOf(p *v1.Pod) string {
-	if p.Spec.SchedulingGroup == nil {
-		return ""
-	}
-	return model.PodGroupKey(p.Namespace, ptr.Deref(p.Spec.SchedulingGroup.PodGroupName, ""))
-}
-
-func isGroup(o runtime.Object) bool {
-	switch o.(type) {
-	case *schedulingv1beta1.PodGroup, *schedulingv1alpha3.CompositePodGroup:
-		return true
-	}
-	return false
 }

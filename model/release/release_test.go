@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -392,33 +391,6 @@ func TestFlags(t *testing.T) {
 	}
 	for _, f := range release.Flags() {
 		assert.True(t, tested[f.Name], f.Name)
-	}
-}
-
-// In 1.36 a nomination may not count while PreEnqueue has its pod wait for a group that is missing, or has too few pods.
-func TestGatedNominations(t *testing.T) {
-	gang := func(min int32) func(*schedulingv1beta1.PodGroup) {
-		return func(g *schedulingv1beta1.PodGroup) {
-			g.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: min}
-		}
-	}
-	waits := mk.Pod("g1", 1, mk.Member("g"), mk.Nominated("n"))
-	for name, tt := range map[string]struct {
-		objects []any
-		gated   bool
-	}{
-		"a group of any size":        {[]any{mk.Group("g", 1)}, false},
-		"no group":                   {nil, true},
-		"one pod of two":             {[]any{mk.Group("g", 1, gang(2))}, true},
-		"one pod waits, one runs":    {[]any{mk.Group("g", 1, gang(2)), mk.Pod("g2", 1, mk.Member("g"), mk.On("n"))}, false},
-		"one pod waits, one is over": {[]any{mk.Group("g", 1, gang(2)), mk.Pod("g2", 1, mk.Member("g"), mk.On("n"), func(p *v1.Pod) { p.Status.Phase = v1.PodFailed })}, true},
-		"one pod of one":             {[]any{mk.Group("g", 1, gang(1))}, false},
-	} {
-		c := mk.Cluster(mk.Pod("p", 9), append(tt.objects, waits, mk.Node("n", "1"), model.Settings{FeatureGates: map[string]bool{model.GateWorkload: true}})...)
-		assert.Equal(t, tt.gated, release.Release{36, 3}.Unknown(c) != nil, name)
-		assert.Nil(t, release.Linked.Unknown(c), name)
-		_, err := answers.Decide(c, release.Linked.Rules())
-		assert.NoError(t, err, name)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 )
 
@@ -15,6 +16,6 @@ import (
 func TestGatesHaveReleases(t *testing.T) {
 	for gate := range unmodelled.ModelledGates {
 		c := mk.Cluster(mk.Pod("p", 9), model.Settings{FeatureGates: map[string]bool{gate: true}})
-		assert.NotEmpty(t, release.Releases()[0].Unknown(c), gate)
+		assert.NotEmpty(t, vocabulary.Unknown(release.Releases()[0], c), gate)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
@@ -106,7 +107,7 @@ func TestWithdrawnFindings(t *testing.T) {
 		c := s.Cases[0]
 		require.Equal(t, []string{entry.ID}, c.Findings)
 		require.True(t, slices.ContainsFunc(release.Releases(), func(r release.Release) bool {
-			return r.In(entry.Releases) && r.Unknown(c.Cluster) == nil
+			return r.In(entry.Releases) && vocabulary.Unknown(r, c.Cluster) == nil
 		}), entry.ID)
 	}
 }

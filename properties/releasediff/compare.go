@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 	"github.com/preemptcheck/preemptcheck/reference"
 )
@@ -107,7 +108,7 @@ func (c *Comparer) compare(ctx context.Context, cluster *model.Cluster, did *mod
 	}
 	sides := []*Side{&c.From, &c.To}
 	for _, side := range sides {
-		if unknown := side.Release.Unknown(cluster); len(unknown) > 0 {
+		if unknown := vocabulary.Unknown(side.Release, cluster); len(unknown) > 0 {
 			r.Why, r.Object = refusal(side.Release, unknown[0].Object, unknown[0].Field), unknown[0].Object
 			return r, nil
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	modelled "github.com/preemptcheck/preemptcheck/model/outside"
-	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -68,7 +68,7 @@ func equip(cmd *cobra.Command, config *record.Config, o *campaign.Options) (err 
 			o.Checker.System.Close()
 		}
 	}()
-	if config.FeatureGates == "" && !o.Checker.Release.In(release.WithGroups) {
+	if config.FeatureGates == "" && !o.Checker.Release.In(vocabulary.WithGroups) {
 		config.FeatureGates = record.Ungrouped
 	}
 	o.Checker.Sample = all.Sample(shares(*config))
@@ -110,7 +110,7 @@ func adorn(file string, variant *modelled.Variant) {
 		return
 	}
 	campaign.Adorn = func(c *model.Cluster, seed uint64) {
-		r.Stored(c)
+		vocabulary.Stored(r, c)
 		c.Settings.NoDefaultConstraints = false // drivers cannot have it
 		if err := f.Adorn(c, seed); err != nil {
 			panic(err) // the objects were read before

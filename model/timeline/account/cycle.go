@@ -8,8 +8,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -100,21 +98,13 @@ func (a *account) newCycle(i int, pod *v1.Pod) *Cycle {
 // snapshot.
 func (a *account) looked() []runtime.Object {
 	all := maps.Clone(a.others)
-	maps.DeleteFunc(all, func(_ string, o runtime.Object) bool { return isGroup(o) })
+	maps.DeleteFunc(all, func(_ string, o runtime.Object) bool { return model.IsGroup(o) })
 	for name, o := range a.told {
-		if isGroup(o) {
+		if model.IsGroup(o) {
 			all[name] = o
 		}
 	}
 	return sorted(all)
-}
-
-func isGroup(o runtime.Object) bool {
-	switch o.(type) {
-	case *schedulingv1beta1.PodGroup, *schedulingv1alpha3.CompositePodGroup:
-		return true
-	}
-	return false
 }
 
 func uids[T any](m map[types.UID]T) []types.UID { return slices.Sorted(maps.Keys(m)) }

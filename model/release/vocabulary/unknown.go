@@ -1,4 +1,6 @@
-package release
+// Package vocabulary says what of a cluster a release can express: which fields and kinds it knows, and what is left of a cluster that is
+// stored by it.
+package vocabulary
 
 import (
 	"fmt"
@@ -7,10 +9,10 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
@@ -19,15 +21,16 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
 // beyond64Bits lists the amounts of which a few leave 64 bits. How a release adds them up,
 // and what score it makes of them, is not modelled before 1.36, from which on the balance
 // of a node with the pod is held against that without (balanced_allocation.go:217@v1.37.1).
-func (r Release) beyond64Bits(c *model.Cluster) (u model.Unmodelled) {
+func beyond64Bits(r release.Release, c *model.Cluster) (u model.Unmodelled) {
 	report := func(object string, list v1.ResourceList) {
-		if AnyHuge(list) {
+		if release.AnyHuge(list) {
 			u.Add(object, "amounts beyond 64 bits", fmt.Sprintf("how %s adds them up, and scores them, is not modelled", r))
 		}
 	}
@@ -78,7 +81,7 @@ func everyPod(c *model.Cluster) []*v1.Pod {
 // Unknown lists what in a cluster a release cannot express, or keeps behind a
 // feature gate that is off by default: the cluster is none of that release's, and
 // what the release would make of the rest says nothing about it.
-func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
+func Unknown(r release.Release, c *model.Cluster) model.Unmodelled {
 	var u model.Unmodelled
 	report := func(object, field, in string) {
 		if !r.In(in) {
@@ -96,9 +99,9 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 			}
 		}
 	}
-	u = append(u, r.unknownGroups(c)...)
+	u = append(u, unknownGroups(r, c)...)
 	if !r.In(">=1.36.0") {
-		u = append(u, r.beyond64Bits(c)...)
+		u = append(u, beyond64Bits(r, c)...)
 	}
 	if !r.In(">=1.37.0") {
 		gatedNominations(c, u.Add)
@@ -196,7 +199,7 @@ func (r Release) Unknown(c *model.Cluster) model.Unmodelled {
 
 // unknownGroups lists what of the pod groups in a cluster a release does not know. Their gate is off by
 // default in all releases (KEP-4671), and their API was scheduling.k8s.io/v1alpha2 in 1.36.
-func (r Release) unknownGroups(c *model.Cluster) (u model.Unmodelled) {
+func unknownGroups(r release.Release, c *model.Cluster) (u model.Unmodelled) {
 	if !r.In(WithGroups) {
 		none := fmt.Sprintf("%s has no pod groups: they came with v1.36", r)
 		for _, p := range everyPod(c) {
@@ -205,8 +208,8 @@ func (r Release) unknownGroups(c *model.Cluster) (u model.Unmodelled) {
 			}
 		}
 		for _, o := range c.Extra {
-			if isGroup(o) {
-				u.Add(model.GroupTitle(groupKey(o)), "apiVersion", none)
+			if model.IsGroup(o) {
+				u.Add(model.GroupTitle(model.KeyOfGroup(o.(metav1.Object))), "apiVersion", none)
 			}
 		}
 		return u
@@ -220,10 +223,10 @@ func (r Release) unknownGroups(c *model.Cluster) (u model.Unmodelled) {
 		return u
 	}
 	for _, o := range c.Extra {
-		if !isGroup(o) {
+		if !model.IsGroup(o) {
 			continue
 		}
-		object, alpha := model.GroupTitle(groupKey(o)), fmt.Sprintf("%s has the pod groups of v1alpha2", r)
+		object, alpha := model.GroupTitle(model.KeyOfGroup(o.(metav1.Object))), fmt.Sprintf("%s has the pod groups of v1alpha2", r)
 		switch g, is := o.(*schedulingv1beta1.PodGroup); {
 		case !is:
 			u.Add(object, "apiVersion", alpha)
@@ -234,17 +237,6 @@ func (r Release) unknownGroups(c *model.Cluster) (u model.Unmodelled) {
 		}
 	}
 	return u
-}
-
-// groupKey names a pod group as model.Cluster.PreemptorGroup does.
-func groupKey(o runtime.Object) string {
-	switch g := o.(type) {
-	case *schedulingv1alpha3.CompositePodGroup:
-		return model.CompositePodGroupKey(g.Namespace, g.Name)
-	case *schedulingv1beta1.PodGroup:
-		return model.PodGroupKey(g.Namespace, g.Name)
-	}
-	return ""
 }
 
 // takesParts tells whether a claim has, or may get, devices that several share.
@@ -384,4 +376,37 @@ func requires(is func(v1.PodAffinityTerm) bool) func(*v1.Pod) bool {
 	return func(p *v1.Pod) bool {
 		return slices.ContainsFunc(filter.RequiredAffinity(p), is) || slices.ContainsFunc(filter.RequiredAntiAffinity(p), is)
 	}
+}
+
+// gatedNominations reports the nominated pods that PreEnqueue keeps waiting for their group: whether their nominations count
+// is not documented, and up to 1.36 depends on when they were made (scheduling_queue.go:708@v1.36.3; from 1.37 on they do,
+// scheduling_queue.go:885@v1.37.1).
+func gatedNominations(c *model.Cluster, report filter.Report) {
+	if c.Preemptor == nil || !c.Settings.FeatureGates[model.GateWorkload] {
+		return
+	}
+	members := map[string]int{}
+	for _, p := range c.Pods {
+		over := p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed
+		if !over && (p.Spec.NodeName != "" || c.Settings.Schedules(p.Spec.SchedulerName)) {
+			members[groupOf(p)]++
+		}
+	}
+	for _, p := range c.Pods {
+		if p.Spec.NodeName != "" || !c.KnowsNomination(p) || p.Spec.SchedulingGroup == nil {
+			continue
+		}
+		group, _ := c.Group(groupOf(p)).(*schedulingv1beta1.PodGroup)
+		if group == nil || group.Spec.SchedulingPolicy.Gang != nil && members[groupOf(p)] < int(group.Spec.SchedulingPolicy.Gang.MinCount) {
+			report("Pod "+model.Key(p), "spec.schedulingGroup", "a nominated pod that waits for its group")
+		}
+	}
+}
+
+// groupOf names the PodGroup that a pod is in, whether it exists or not.
+func groupOf(p *v1.Pod) string {
+	if p.Spec.SchedulingGroup == nil {
+		return ""
+	}
+	return model.PodGroupKey(p.Namespace, ptr.Deref(p.Spec.SchedulingGroup.PodGroupName, ""))
 }

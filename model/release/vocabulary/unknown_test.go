@@ -1,4 +1,4 @@
-package release_test
+package vocabulary_test
 
 import (
 	"testing"
@@ -16,8 +16,10 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 )
 
 // TestUnknown: each release knows all that the one after it refuses to do without,
@@ -135,12 +137,12 @@ func TestUnknown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			last := ""
 			for i, r := range release.Releases() {
-				if len(r.Unknown(tt.cluster)) == 0 {
+				if len(vocabulary.Unknown(r, tt.cluster)) == 0 {
 					continue
 				}
 				last = r.String()
 				if i > 0 {
-					assert.NotEmpty(t, release.Releases()[i-1].Unknown(tt.cluster), "%s knows what %s does not", release.Releases()[i-1], r)
+					assert.NotEmpty(t, vocabulary.Unknown(release.Releases()[i-1], tt.cluster), "%s knows what %s does not", release.Releases()[i-1], r)
 				}
 			}
 			assert.Equal(t, tt.last, last)
@@ -152,5 +154,32 @@ func TestUnknown(t *testing.T) {
 func TestNoPodGroupsYet(t *testing.T) {
 	c := mk.Cluster(mk.Pod("p", 9), mk.Group("g", 1), mk.Pod("m", 1, mk.On("n"), mk.Member("g")))
 	const why = "v1.35.4 has no pod groups: they came with v1.36"
-	assert.Equal(t, model.Unmodelled{{Object: "Pod default/m", Field: "spec.schedulingGroup", Why: why}, {Object: "PodGroup default/g", Field: "apiVersion", Why: why}}, release.Release{35, 4}.Unknown(c))
+	assert.Equal(t, model.Unmodelled{{Object: "Pod default/m", Field: "spec.schedulingGroup", Why: why}, {Object: "PodGroup default/g", Field: "apiVersion", Why: why}}, vocabulary.Unknown(release.Release{Minor: 35, Patch: 4}, c))
+}
+
+// In 1.36 a nomination may not count while PreEnqueue has its pod wait for a group that is missing, or has too few pods.
+func TestGatedNominations(t *testing.T) {
+	gang := func(min int32) func(*schedulingv1beta1.PodGroup) {
+		return func(g *schedulingv1beta1.PodGroup) {
+			g.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: min}
+		}
+	}
+	waits := mk.Pod("g1", 1, mk.Member("g"), mk.Nominated("n"))
+	for name, tt := range map[string]struct {
+		objects []any
+		gated   bool
+	}{
+		"a group of any size":        {[]any{mk.Group("g", 1)}, false},
+		"no group":                   {nil, true},
+		"one pod of two":             {[]any{mk.Group("g", 1, gang(2))}, true},
+		"one pod waits, one runs":    {[]any{mk.Group("g", 1, gang(2)), mk.Pod("g2", 1, mk.Member("g"), mk.On("n"))}, false},
+		"one pod waits, one is over": {[]any{mk.Group("g", 1, gang(2)), mk.Pod("g2", 1, mk.Member("g"), mk.On("n"), func(p *v1.Pod) { p.Status.Phase = v1.PodFailed })}, true},
+		"one pod of one":             {[]any{mk.Group("g", 1, gang(1))}, false},
+	} {
+		c := mk.Cluster(mk.Pod("p", 9), append(tt.objects, waits, mk.Node("n", "1"), model.Settings{FeatureGates: map[string]bool{model.GateWorkload: true}})...)
+		assert.Equal(t, tt.gated, vocabulary.Unknown(release.Release{Minor: 36, Patch: 3}, c) != nil, name)
+		assert.Nil(t, vocabulary.Unknown(release.Linked, c), name)
+		_, err := answers.Decide(c, release.Linked.Rules())
+		assert.NoError(t, err, name)
+	}
 }

@@ -1,4 +1,4 @@
-package release
+package vocabulary
 
 import (
 	"maps"
@@ -10,12 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/release"
 )
 
 // Stored makes of a cluster what an API server of the release would keep of it: fields that it does not know are dropped
 // (docs: concepts/overview/kubernetes-api, reference/using-api/api-concepts, "Field validation"), as are the objects and the feature gates that the
 // release does not have. What Unknown tells of the rest remains: amounts beyond 64 bits, pod groups, and what devices can do since 1.35.
-func (r Release) Stored(c *model.Cluster) {
+func Stored(r release.Release, c *model.Cluster) {
 	for _, d := range droppedOfPods {
 		if r.In(d.in) {
 			continue

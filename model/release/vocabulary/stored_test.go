@@ -1,4 +1,4 @@
-package release_test
+package vocabulary_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/vocabulary"
 )
 
 // Of generated clusters, as a release stores them, little is left that it does not know.
@@ -22,11 +23,11 @@ func TestStored(t *testing.T) {
 		before, after := 0, 0
 		for seed := range uint64(500) {
 			c := generators.FromSeedWith(seed, map[string]bool{model.GateWorkload: false})
-			if len(r.Unknown(c)) > 0 {
+			if len(vocabulary.Unknown(r, c)) > 0 {
 				before++
 			}
-			r.Stored(c)
-			left := r.Unknown(c)
+			vocabulary.Stored(r, c)
+			left := vocabulary.Unknown(r, c)
 			if len(left) > 0 {
 				after++
 			}
@@ -61,7 +62,7 @@ func TestInTreeLimits(t *testing.T) {
 		"no such claim":         {mk.Cluster(mk.Pod("p", 9, disk), mk.Pod("a", 1, mk.On("n"), ephemeral), mk.Claim("b-data"), mk.Node("n", "1")), false},
 		"no disk":               {mk.Cluster(mk.Pod("p", 9), mk.Pod("a", 1, mk.On("n"), ephemeral), mk.Claim("a-data"), mk.Node("n", "1")), false},
 	} {
-		require.Equal(t, tt.unknown, old.Unknown(tt.cluster) != nil, name)
-		require.Nil(t, release.Linked.Unknown(tt.cluster), name)
+		require.Equal(t, tt.unknown, vocabulary.Unknown(old, tt.cluster) != nil, name)
+		require.Nil(t, vocabulary.Unknown(release.Linked, tt.cluster), name)
 	}
 }
