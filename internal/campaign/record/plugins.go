@@ -81,7 +81,7 @@ func (r *Report) writePlugins(w io.Writer) {
 	var t *table.Table
 	WritePlugins(r.Plugins, func(cells ...string) { t.Row(cells...) }, func(titles ...string) { t = table.New("", titles...) })
 	t.WriteText(w)
-	fmt.Fprintln(w, "Each number is how often a plugin was asked about the clause, and in how many clusters it broke it. \"preemptcheck plugins --help\" tells the clauses.")
+	fmt.Fprintln(w, "Each number is how often a plugin was asked about the clause (HINTS: how many events helped), and in how many clusters it broke it. \"preemptcheck plugins --help\" tells the clauses.")
 	for _, plugin := range slices.Sorted(maps.Keys(r.Counterexamples)) {
 		fmt.Fprintf(w, "%s is not monotone: %s\n", plugin, r.Counterexamples[plugin])
 	}
