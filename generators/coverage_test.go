@@ -53,7 +53,7 @@ func TestClustersAreHard(t *testing.T) {
 	t.Log(ineligible)
 
 	share := func(n, of int) float64 { return 100 * float64(n) / float64(of) }
-	require.Greater(t, share(stats.Preempted, clusters), 53.0, "percent that preempt")
+	require.Greater(t, share(stats.Preempted, clusters), 52.0, "percent that preempt")
 	require.InDelta(t, 11, share(stats.Scheduled, clusters), 5, "percent that fit as they are")
 	require.Greater(t, share(stats.SeveralCandidates, stats.Preempted), 40.0, "percent with a choice")
 

@@ -44,10 +44,7 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 	case 0:
 		s.Parallelism = new(int32(16))
 	case 1:
-		s.FeatureGates = map[string]bool{}
-		for _, gate := range unmodelled.IdleGates() {
-			s.FeatureGates[gate] = gate == "InterPodAffinityHostnameFastPath"
-		}
+		s.FeatureGates = idleGates()
 	case 2:
 		s.FeatureGates = map[string]bool{"SchedulerAsyncAPICalls": true}
 	case 3:
@@ -64,10 +61,24 @@ func (g *generator) drawRareSettings(c *model.Cluster) {
 
 // dispatch lets API calls go through a dispatcher in some clusters whose settings are plain: few others do.
 func dispatch(s draw.Source, settings *model.Settings) {
-	plain := settings.FeatureGates == nil && settings.MinCandidateNodesAbsolute == nil && settings.Parallelism == nil && settings.SecondProfile == nil && !settings.NoDefaultConstraints
-	if s.Chance(6) && plain { // drawn in any case, so that what is drawn later stays when a cluster is shrunk
+	if s.Chance(6) && plain(settings) { // drawn in any case, so that what is drawn later stays when a cluster is shrunk
 		settings.FeatureGates = map[string]bool{"SchedulerAsyncAPICalls": true}
 	}
+}
+
+// plain tells whether a system needs no scheduler of its own for the settings.
+func plain(s *model.Settings) bool {
+	return s.FeatureGates == nil && s.MinCandidateNodesAbsolute == nil && s.Parallelism == nil && s.SecondProfile == nil && !s.NoDefaultConstraints
+}
+
+// idleGates are the gates that change no decision: off, but for the one that has terms about hosts counted in
+// another way.
+func idleGates() map[string]bool {
+	gates := map[string]bool{}
+	for _, gate := range unmodelled.IdleGates() {
+		gates[gate] = gate == "InterPodAffinityHostnameFastPath"
+	}
+	return gates
 }
 
 // otherScheduler is not the default scheduler's name.

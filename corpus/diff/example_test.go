@@ -31,7 +31,7 @@ func Example() {
 	}
 	report.WriteText(os.Stdout)
 	// Output:
-	// From v1.34.4 to v1.35.4: of 100 clusters (generated, seed 0), 71 could be compared.
+	// From v1.34.4 to v1.35.4: of 100 clusters (generated, seed 0), 70 could be compared.
 	// Decided differently: 1, for 1 reason.
 	//
 	// CLUSTERS   BECAUSE                                                WHAT IS DIFFERENT
@@ -57,9 +57,9 @@ func Example() {
 	// 4          v1.34.4: Pod: spec.containers.restartPolicyRules
 	// 3          v1.34.4: Node: amounts beyond 64 bits
 	// 2          v1.34.4: DeviceClass: spec.extendedResourceName
+	// 2          v1.34.4: scheduler: featureGates.InterPodAffinityHostnameFastPath
 	// 1          v1.34.4: DeviceTaintRule: apiVersion
 	// 1          v1.34.4: ResourceClaim: spec.devices: capacity, distinctAttribute; status.allocation: shareID
 	// 1          v1.34.4: ResourceSlice: spec.devices: allowMultipleAllocations
-	// 1          v1.34.4: ResourceSlice: spec.pool.resourceSliceCount
 	// … and 1 more reason
 }

@@ -28,21 +28,16 @@ type randomSource struct {
 }
 
 // Apart is a source for what was added later, and is drawn last: what is drawn of it does not change
-// what comes of a seed elsewhere. Other sources are their own: it is enough to draw last.
-func Apart(s Source) Source { return apart(s, 0x6A09E667F3BCC909) }
-
-// FurtherApart is Apart from Apart, too.
-func FurtherApart(s Source) Source { return apart(s, 0xBB67AE8584CAA73B) }
-
-// StillFurtherApart is FurtherApart from FurtherApart.
-func StillFurtherApart(s Source) Source { return apart(s, 0x3C6EF372FE94F82B) }
-
-func apart(s Source, stream uint64) Source {
+// what comes of a seed elsewhere. Each number, from 0 to 3, is a source of its own. Sources other than
+// those of a seed are returned as they are: there it is enough to draw last.
+func Apart(s Source, number int) Source {
 	if s, random := s.(randomSource); random {
-		return randomSource{rand.New(rand.NewPCG(s.seed, stream)), s.seed}
+		return randomSource{rand.New(rand.NewPCG(s.seed, streams[number])), s.seed}
 	}
 	return s
 }
+
+var streams = [...]uint64{0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1}
 
 func (s randomSource) Intn(n int) int          { return s.IntN(n) }
 func (s randomSource) Chance(percent int) bool { return s.IntN(100) < percent }

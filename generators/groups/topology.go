@@ -21,7 +21,7 @@ const rack = "example.com/rack"
 // drawTopology draws a topology constraint of some groups that preempt: a label that nodes have already, or racks. Some nodes are in
 // no domain. While the gate is off the constraint is there too, now and then, and means nothing.
 func (g *drawer) drawTopology(group *schedulingv1beta1.PodGroup) {
-	last := draw.Apart(g.Source)
+	last := draw.Apart(g.Source, 0)
 	on, pinned := g.Gates[model.GateTopology]
 	if !last.Chance(topologyPercent) {
 		return
@@ -39,7 +39,7 @@ func (g *drawer) drawTopology(group *schedulingv1beta1.PodGroup) {
 
 // drawTopologies draws topology constraints in some trees of groups that preempt: of the tree as a whole, of some of its groups, or of both.
 func (g *drawer) drawTopologies(root *schedulingv1alpha3.CompositePodGroup, leaves []*schedulingv1beta1.PodGroup) {
-	last := draw.Apart(g.Source)
+	last := draw.Apart(g.Source, 0)
 	if !last.Chance(treePercent) {
 		return
 	}

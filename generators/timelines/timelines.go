@@ -78,7 +78,7 @@ type generator struct {
 }
 
 func generate(s draw.Source, gates map[string]bool) *timeline.Timeline {
-	last := draw.Apart(s)
+	last := draw.Apart(s, 0)
 	g := &generator{Source: s, features: drawFeatures(s), cluster: &model.Cluster{Pods: []*v1.Pod{}}}
 	if g.sync || g.asyncCalls || g.waitsBackoff {
 		g.cluster.Settings.FeatureGates = map[string]bool{}

@@ -86,13 +86,21 @@ type Shares struct {
 // each is about few clusters.
 const richer = 8
 
-// isRich tells whether other plugins may reject the preemptor than those that each pod has to pass: for its volumes, its claims of devices, or other pods.
+// isRich tells whether other plugins may reject the preemptor than those that each pod has to pass: for its volumes, its claims of devices, or other pods,
+// or for a resource that not all nodes have.
 func isRich(c *model.Cluster) bool {
 	p := c.Preemptor
 	if p == nil {
 		return false
 	}
 	shuns := func(p *v1.Pod) bool { return len(filter.RequiredAntiAffinity(p)) > 0 }
+	for i := range p.Spec.Containers {
+		for name := range p.Spec.Containers[i].Resources.Requests {
+			if name != v1.ResourceCPU && name != v1.ResourceMemory {
+				return true
+			}
+		}
+	}
 	return len(p.Spec.Volumes) > 0 || len(p.Spec.ResourceClaims) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 || len(filter.RequiredAffinity(p)) > 0 ||
 		shuns(p) || slices.ContainsFunc(c.Pods, shuns)
 }
