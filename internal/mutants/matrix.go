@@ -281,6 +281,14 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 	}
 }
 
+// why is what was argued about a mutant, or where nobody comes by about its function.
+func (m *Matrix) why(r *Result) string {
+	if why := m.argued[r.Name()].Why; why != "" || r.Reached[Corpus] || r.Reached[Campaign] {
+		return why
+	}
+	return m.argued[(&Function{File: r.File, Func: r.Func}).Name()].Why
+}
+
 // few is how many unreached mutants of a function are not worth a line.
 const few = 5
 
@@ -290,6 +298,6 @@ func (m *Matrix) list(w io.Writer, results []*Result) {
 	}
 	fmt.Fprint(w, "| where | function | is | mutant | killed by | why |\n|---|---|---|---|---|---|\n")
 	for _, r := range results {
-		fmt.Fprintf(w, "| %s:%d | %s | %s | %s | %s | %s |\n", path.Base(r.File), r.Line, code(r.Func), code(r.Source), code(r.Is), strings.Trim(strings.TrimPrefix(others(r), " (killed by "), ")"), m.argued[r.Name()].Why)
+		fmt.Fprintf(w, "| %s:%d | %s | %s | %s | %s | %s |\n", path.Base(r.File), r.Line, code(r.Func), code(r.Source), code(r.Is), strings.Trim(strings.TrimPrefix(others(r), " (killed by "), ")"), m.why(r))
 	}
 }
