@@ -43,18 +43,23 @@ type book struct {
 	pods   map[string]*v1.Pod
 	// assumed are pods that were found to fit, and of which it was not told that they are bound.
 	assumed map[string]bool
+	// fits is the cycle, by the entry that begins it, in which a pod was last found to fit. again are pods that were
+	// found to fit in another cycle before the one that failed was told to be over: they are assumed for both.
+	fits  map[string]int
+	again map[string]bool
+}
+
+func emptyBook() *book {
+	return &book{map[string]*schedulingv1beta1.PodGroup{}, map[string]*v1.Pod{}, map[string]bool{}, map[string]int{}, map[string]bool{}}
 }
 
 // follow calls visit before each entry of a trace, with what the scheduler has been told by then.
 func follow(trace *timeline.Trace, visit func(i int, e *timeline.Entry, b *book)) {
-	empty := func() book {
-		return book{map[string]*schedulingv1beta1.PodGroup{}, map[string]*v1.Pod{}, map[string]bool{}}
-	}
-	b := new(empty())
+	b, cycle := emptyBook(), 0
 	startups := trace.Startups
 	for i := range trace.Entries {
 		for ; len(startups) > 0 && startups[0].Entry <= i; startups = startups[1:] {
-			*b = empty()
+			*b = *emptyBook()
 			for _, obj := range startups[0].Objects {
 				b.told(nil, obj)
 			}
@@ -64,20 +69,28 @@ func follow(trace *timeline.Trace, visit func(i int, e *timeline.Entry, b *book)
 		switch e.What {
 		case timeline.Handled:
 			b.told(e.Was, e.Is)
+		case timeline.Popped:
+			if e.Group == "" { // not a pod of a group, which is tried in the cycle of its group
+				cycle = i
+			}
 		case timeline.Fits:
-			b.assumed[e.Pod()] = true
+			b.again[e.Pod()] = b.assumed[e.Pod()] && (b.again[e.Pod()] || b.fits[e.Pod()] != cycle)
+			b.assumed[e.Pod()], b.fits[e.Pod()] = true, cycle
 		case timeline.Requeued:
-			delete(b.assumed, e.Pod())
+			b.assumed[e.Pod()], b.again[e.Pod()] = b.again[e.Pod()], false
 		}
 	}
 }
+
+// settle forgets that a pod is assumed, as it is bound or gone.
+func (b *book) settle(pod string) { b.assumed[pod], b.again[pod] = false, false }
 
 func (b *book) told(was, is runtime.Object) {
 	switch o := is.(type) {
 	case *v1.Pod:
 		b.pods[model.Key(o)] = o
 		if o.Spec.NodeName != "" {
-			delete(b.assumed, model.Key(o))
+			b.settle(model.Key(o))
 		}
 		return
 	case *schedulingv1beta1.PodGroup:
@@ -87,7 +100,7 @@ func (b *book) told(was, is runtime.Object) {
 	switch o := was.(type) {
 	case *v1.Pod:
 		delete(b.pods, model.Key(o))
-		delete(b.assumed, model.Key(o))
+		b.settle(model.Key(o))
 	case *schedulingv1beta1.PodGroup:
 		delete(b.groups, model.PodGroupKey(o.Namespace, o.Name))
 	}
@@ -239,7 +252,7 @@ func GroupThere(t *timeline.Timeline, trace *timeline.Trace, pod string) bool {
 
 // inAPI are the groups, and the pods as they were created, that are there at rest.
 func inAPI(t *timeline.Timeline, trace *timeline.Trace) (groups map[string]*schedulingv1beta1.PodGroup, pods map[string]*v1.Pod) {
-	b := &book{map[string]*schedulingv1beta1.PodGroup{}, map[string]*v1.Pod{}, map[string]bool{}}
+	b := emptyBook()
 	for _, obj := range t.Cluster.Objects() {
 		b.told(nil, obj)
 	}

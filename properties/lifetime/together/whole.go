@@ -64,7 +64,7 @@ func Whole(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken) {
 
 // copy is the book as it is now.
 func (b *book) copy() book {
-	return book{maps.Clone(b.groups), maps.Clone(b.pods), maps.Clone(b.assumed)}
+	return book{maps.Clone(b.groups), maps.Clone(b.pods), maps.Clone(b.assumed), maps.Clone(b.fits), maps.Clone(b.again)}
 }
 
 // inPart tells whether pods of a group that a decision preempts as a whole are evicted, and others are not, though
