@@ -176,5 +176,8 @@ func child(ctx context.Context, args []string, input *os.File, isolate bool) (st
 	if all, _ := io.ReadAll(end); len(all) > 0 {
 		return cmd.ProcessState.ExitCode(), "", nil
 	}
+	if signal := cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(); signal == syscall.SIGPIPE {
+		return 128 + int(signal), "", nil // nobody reads on, as with "| head": a shell says so too
+	}
 	return -1, words.FirstLine(cmp.Or(strings.TrimSpace(said.String()), fmt.Sprint(err))), nil
 }

@@ -279,6 +279,22 @@ func TestSpareCollector(t *testing.T) {
 	}
 }
 
+// A command whose reader goes, as with "| head", ends without a word.
+func TestReaderGoes(t *testing.T) {
+	for _, command := range []string{"check", "explain"} {
+		read, write, err := os.Pipe()
+		require.NoError(t, err)
+		require.NoError(t, read.Close())
+		var errOut strings.Builder
+		cmd := asProcess(command, "--quiet", deadly)
+		cmd.Stdout, cmd.Stderr = write, &errOut
+		_ = cmd.Run()
+		require.NoError(t, write.Close())
+		require.Empty(t, errOut.String())
+		require.Equal(t, 128+int(syscall.SIGPIPE), cmd.ProcessState.ExitCode())
+	}
+}
+
 // An interrupt ends a command soon, whatever the scheduler does.
 func TestInterruptedByUser(t *testing.T) {
 	for _, args := range [][]string{
