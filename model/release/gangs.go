@@ -34,11 +34,11 @@ func skippedStaySkipped(r *answers.Rules) {
 // hasNothingToSay tells whether a plugin answers Skip in PreFilter.
 func hasNothingToSay(cy *model.Cycle, plugin string) bool {
 	st := cy.State(plugin)
-	if st == nil {
-		return true
+	if plugin == (filter.InterPodAffinity{}).Name() {
+		affinity, _ := filter.As[*filter.InterPodAffinityState](st)
+		return affinitySkips(cy.Snapshot, affinity)
 	}
-	affinity, ok := filter.As[*filter.InterPodAffinityState](st)
-	return ok && len(affinity.Affinity)+len(affinity.AntiAffinity) == 0 && !refusedByBound(cy.Snapshot, affinity)
+	return st == nil
 }
 
 // leastOfTwoDomains: when units are given back on several nodes, of all domains just two are kept up to date as having
@@ -47,11 +47,7 @@ func leastOfTwoDomains(r *answers.Rules) {
 	const spread = "PodTopologySpread"
 	refused := r.OfGroups.Refused
 	lenient := variant.Changed(r.Algorithm, func(a *model.Algorithm) {
-		a.Plugins = variant.On(a.Plugins, spread, variant.Alter(func(st *filter.SpreadState) {
-			for i, c := range st.Constraints {
-				st.Constraints[i] = leastOfTwo(c)
-			}
-		}))
+		a.Plugins = variant.On(a.Plugins, spread, variant.Around(leastOfTwo))
 	})
 	var all func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal
 	all = func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal {

@@ -3,6 +3,8 @@ package release
 import (
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 )
@@ -18,6 +20,49 @@ func onePodForAllTerms(_ *filter.Snapshot, st filter.State, affinity *filter.Int
 	return variant.Judge{State: st, Verdict: st.Fits, Same: before.Alike}
 }
 
+// gateHostnames is the gate with which terms about host names are counted in a way of their own.
+const gateHostnames = "InterPodAffinityHostnameFastPath"
+
+func unlabelledNodesHideFirst(s *filter.Snapshot, st *filter.InterPodAffinityState, _ *filter.Answer) {
+	if s.FeatureGates[gateHostnames] && !slices.ContainsFunc(requiredTerms(s.Preemptor.Pod, false), notAboutHosts) {
+		return // all pods count
+	}
+	s.Placed(func(n *filter.Node, p *filter.Pod) {
+		if !filter.InAny(st.Affinity, n) {
+			st.Relations[p.Index].Member = false
+		}
+	})
+	st.Count()
+}
+
+// requiredTerms are the required terms of affinity of a pod, or those of anti-affinity.
+func requiredTerms(p *v1.Pod, anti bool) []v1.PodAffinityTerm {
+	switch a := p.Spec.Affinity; {
+	case a == nil:
+	case anti && a.PodAntiAffinity != nil:
+		return a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	case !anti && a.PodAffinity != nil:
+		return a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	return nil
+}
+
+func notAboutHosts(t v1.PodAffinityTerm) bool { return t.TopologyKey != v1.LabelHostname }
+
+// affinitySkips tells whether InterPodAffinity answers Skip in PreFilter: the preemptor has no terms, and no bound pod keeps
+// it away from some node; nor, with gateHostnames, has one terms of anti-affinity about host names, whoever they select. affinity
+// is nil if no pod has anything to say.
+func affinitySkips(s *filter.Snapshot, affinity *filter.InterPodAffinityState) bool {
+	if affinity != nil && (len(affinity.Affinity)+len(affinity.AntiAffinity) > 0 || refusedByBound(s, affinity)) {
+		return false
+	}
+	return !s.FeatureGates[gateHostnames] || !slices.ContainsFunc(s.Nodes, func(n *filter.Node) bool {
+		return slices.ContainsFunc(n.Pods, func(p *filter.Pod) bool {
+			return slices.ContainsFunc(requiredTerms(p.Pod, true), func(t v1.PodAffinityTerm) bool { return !notAboutHosts(t) })
+		})
+	})
+}
+
 func nominatedRefusalsSkipped(s *filter.Snapshot, st filter.State, affinity *filter.InterPodAffinityState) filter.State {
 	if len(affinity.Affinity)+len(affinity.AntiAffinity) > 0 {
 		return st
@@ -27,7 +72,7 @@ func nominatedRefusalsSkipped(s *filter.Snapshot, st filter.State, affinity *fil
 		whole, _ := (filter.InterPodAffinity{}).PreFilter(before)
 		affinity, _ = filter.As[*filter.InterPodAffinityState](whole)
 	}
-	if affinity != nil && refusedByBound(before, affinity) {
+	if !affinitySkips(before, affinity) {
 		return st
 	}
 	return variant.Judge{State: st, Verdict: func(*filter.Node, filter.View) *filter.Verdict { return nil }}

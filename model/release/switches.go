@@ -88,14 +88,7 @@ var switches = []struct {
 	}))},
 	{VolumeNodeFields, onVolumes("VolumeBinding", variant.MisreadObjects(storage.WithoutNodeFields))},
 	{OnePodForAllTerms, onPlugin("InterPodAffinity", variant.Around(onePodForAllTerms))},
-	{UnlabelledNodesHideFirst, onPlugin("InterPodAffinity", variant.AlterBoth(func(s *filter.Snapshot, st *filter.InterPodAffinityState, _ *filter.Answer) {
-		s.Placed(func(n *filter.Node, p *filter.Pod) {
-			if !filter.InAny(st.Affinity, n) {
-				st.Relations[p.Index].Member = false
-			}
-		})
-		st.Count()
-	}))},
+	{UnlabelledNodesHideFirst, onPlugin("InterPodAffinity", variant.AlterBoth(unlabelledNodesHideFirst))},
 	{NominatedRefusalsSkipped, onPlugin("InterPodAffinity", variant.Around(nominatedRefusalsSkipped))},
 	{ExtenderRejectionIsError, afterDryRun(func(_ *model.Cycle, run *model.DryRunOnNode, _ []int) {
 		if run.Failed != nil && run.Failed.Plugin == model.ExtenderName {

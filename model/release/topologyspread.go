@@ -147,19 +147,45 @@ func unknownDomain(cy *model.Cycle, n *filter.Node, pods []*filter.Pod) bool {
 
 // leastOfTwo is the State of a plugin that knows of no more than two domains how many pods they have: those with the
 // most, if that helps. The number of domains is known.
-func leastOfTwo(c *filter.SpreadConstraint) *filter.SpreadConstraint {
+func leastOfTwo(_ *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
+	return variant.Judge{State: st, Verdict: func(n *filter.Node, v filter.View) *filter.Verdict {
+		for _, c := range spread.Constraints {
+			known := c.Domains
+			defer func() { c.Domains = known }()
+			c.Domains = othersRaised(c, n, v)
+		}
+		return st.Fits(n, v)
+	}}
+}
+
+// othersRaised are the domains of a constraint, of which those that the node is not in have as many pods as the one with the
+// second most, or more.
+func othersRaised(c *filter.SpreadConstraint, n *filter.Node, v filter.View) []filter.SpreadDomain {
+	at := c.Nodes[n.Index]
 	var counts []int
-	for _, d := range c.Domains {
+	for i, d := range c.Domains {
+		if i == at.Domain && at.Eligible {
+			d.Standing -= at.Standing
+			for _, p := range v.Pods {
+				if c.Counts[p.Index] {
+					d.Standing++
+				}
+			}
+		}
 		if d.Eligible {
 			counts = append(counts, d.Standing)
 		}
 	}
 	if len(counts) < 3 {
-		return c
+		return c.Domains
 	}
 	slices.Sort(counts)
 	second := counts[len(counts)-2]
-	return variant.Changed(c, func(c *filter.SpreadConstraint) {
-		c.Domains = variant.Each(c.Domains, func(d *filter.SpreadDomain) { d.Standing = max(d.Standing, second) })
-	})
+	raised := slices.Clone(c.Domains)
+	for i := range raised {
+		if i != at.Domain {
+			raised[i].Standing = max(raised[i].Standing, second)
+		}
+	}
+	return raised
 }

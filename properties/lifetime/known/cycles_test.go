@@ -44,6 +44,13 @@ func TestCycleCutShortNearMisses(t *testing.T) {
 		nearMiss{name: "the pod that waits comes back from no cycle of the group", trace: func(t *timeline.Trace) {
 			t.Entries[where(t, timeline.Requeued, first)].What = timeline.Told
 		}}))
+	checkWhole(t, "new-member-is-left-behind", "one-queue", known.CycleCutShort, []nearMiss{
+		{name: "the binding does not fail", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Told, "Pod default/w2")].Text = "Scheduled" }},
+		{name: "the pod comes after that", trace: func(t *timeline.Trace) {
+			move(t, where(t, timeline.Handled, "Pod default/m6"), where(t, timeline.Told, "Pod default/w2")+1)
+		}},
+		{name: "the pod comes before the first cycle", trace: func(t *timeline.Trace) { move(t, where(t, timeline.Handled, "Pod default/m6"), 0) }},
+	})
 	checkWhole(t, "torn-group-is-tried-at-once", "group-backs-off-after-errors", known.CycleCutShort, append(misses[:len(misses):len(misses)],
 		nearMiss{name: "the cycle was the one before", trace: func(t *timeline.Trace) {
 			i := where(t, timeline.Popped, group)

@@ -5,14 +5,26 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // leftBehind tells whether a pod waits for the end of a cycle of its group that was over for the queue before: it came back from
-// that cycle, and a pod without a group was put back meanwhile.
+// that cycle, or came while it went on, and a pod without a group was put back meanwhile.
 func (l *Life) leftBehind(pod string) bool {
 	return slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool {
 		return p.Name == pod && slices.Contains(p.Queues, timeline.QueuePending)
-	}) && l.backWhenCutShort(pod, l.Trace.FlushedAt)
+	}) && (l.backWhenCutShort(pod, l.Trace.FlushedAt) || l.cameBeforeCutShort(pod))
+}
+
+// cameBeforeCutShort tells whether a pod came while a cycle of its group went on, and that cycle was cut short after that.
+func (l *Life) cameBeforeCutShort(name string) bool {
+	for i := l.Trace.FlushedAt - 1; i >= 0; i-- {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Handled && e.Pod() == name && e.Was == nil && e.Is != nil {
+			began, over := l.cycleBefore(together.GroupOf(pod(e.Is)), i)
+			return began >= 0 && l.putBackAlone(i, over)
+		}
+	}
+	return false
 }
 
 // backWhenCutShort tells whether the last cycle of its group from which a pod came back before an entry was cut short.
@@ -28,25 +40,31 @@ func (l *Life) backWhenCutShort(pod string, before int) bool {
 // cycleCutShort tells whether a pod without a group was put back into the queue, as its binding had failed, in the last cycle of a
 // group that began before an entry. The queue forgets then that the group is in its cycle (scheduling_queue.go:1126@v1.37.1).
 func (l *Life) cycleCutShort(group string, before int) bool {
-	began := -1
-	for i := before - 1; i >= 0 && began < 0; i-- {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Popped && e.Pod() == "" && e.Preemptor() == group {
-			began = i
+	began, over := l.cycleBefore(group, before)
+	return began >= 0 && l.putBackAlone(began, over)
+}
+
+// cycleBefore is the last cycle of a group that began before an entry: the entry that it began with, -1 if there is none, and the
+// one where the last pod of the group came back from it.
+func (l *Life) cycleBefore(group string, before int) (began, over int) {
+	for began = before - 1; began >= 0; began-- {
+		if e := &l.Trace.Entries[began]; e.What == timeline.Popped && e.Pod() == "" && e.Preemptor() == group {
+			break
 		}
 	}
 	if began < 0 {
-		return false
+		return began, began
 	}
-	over := began // where the last pod of the group came back from that cycle
+	over = began
 	for i := began + 1; i < len(l.Trace.Entries); i++ {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Group != group:
-			return l.putBackAlone(began, over)
+			return began, over
 		case e.What == timeline.Requeued && e.Group == group:
 			over = i
 		}
 	}
-	return l.putBackAlone(began, over)
+	return began, over
 }
 
 // QueuedBesides tells whether a member is in the queue as well while its group is in a cycle that begins at an entry: it had failed in the
