@@ -62,7 +62,7 @@ func FromBytes(data []byte) *model.Cluster {
 }
 
 func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
-	last, history, extending, doubling := draw.Apart(s, 0), draw.Apart(s, 1), draw.Apart(s, 2), draw.Apart(s, 3)
+	last, history, extending, doubling, migrating := draw.Apart(s, 0), draw.Apart(s, 1), draw.Apart(s, 2), draw.Apart(s, 3), draw.Apart(s, 4)
 	g := &generator{Source: s, features: drawFeatures(s)}
 	count := draw.Weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
 	if g.wild {
@@ -113,6 +113,9 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	g.goBeyond(c)
 	g.unusual(c)
 	g.double(doubling, c)
+	if g.volumes && migrating.Chance(15) {
+		volumes.Migrate(migrating, c)
+	}
 	giveHistory(history, c)
 	groups.Draw(groups.Options{Source: last, Gates: gates, Gangs: gangs, MissingNode: missingNode, Terminate: Terminate}, c)
 	if g.volumes && c.Preemptor != nil {

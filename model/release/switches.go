@@ -79,6 +79,7 @@ var switches = []struct {
 		}
 	}))},
 	{ForeignEphemeralClaim, onPlugin("NodeVolumeLimits", variant.Around(storage.ForeignEphemeralClaim))},
+	{MigratedDriverNotMissed, onPlugin("NodeVolumeLimits", variant.AlterBoth(storage.MigratedDriverNotMissed))},
 	{MissingDriverResolvable, onPlugin("NodeVolumeLimits", variant.Alter(func(st *volume.LimitsState) {
 		for _, missing := range st.Missing {
 			if missing != nil {

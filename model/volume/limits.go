@@ -31,16 +31,12 @@ func (NodeVolumeLimits) PreFilter(s *filter.Snapshot) (filter.State, filter.Answ
 	st := &LimitsState{Index: NewIndex(s.Objects), Missing: make(filter.Verdicts, len(s.Nodes))}
 	claims := st.Index.ClaimsOf(s.Preemptor.Pod)
 	st.Unusable = unusable(claims)
-	st.Wanted = st.Index.csiVolumes(s.Preemptor.Pod, claims)
+	st.Wanted = CSIVolumes(s.Preemptor.Pod, claims)
 	if st.Unusable == nil && len(st.Wanted) == 0 {
 		return nil, filter.Answer{}
 	}
 	for i, n := range s.Nodes {
-		for _, w := range st.Wanted {
-			if st.Missing[i] == nil && st.Index.missingDriver(w.Driver, n.Name) {
-				st.Missing[i] = filter.Unresolvable(w.Driver + " CSI driver is not installed on the node")
-			}
-		}
+		st.Missing[i] = st.Index.Missing(st.Wanted, n.Name)
 	}
 	st.place(s)
 	return st, filter.Answer{}
@@ -102,7 +98,7 @@ func (st *LimitsState) place(s *filter.Snapshot) {
 				if len(p.Spec.Volumes) == 0 {
 					continue
 				}
-				for _, v := range st.Index.csiVolumes(p.Pod, st.Index.ClaimsOf(p.Pod)) {
+				for _, v := range CSIVolumes(p.Pod, st.Index.ClaimsOf(p.Pod)) {
 					if wanted(v.Driver) {
 						st.Mounted[p.Index] = append(st.Mounted[p.Index], v)
 						users[v]++
@@ -214,11 +210,11 @@ type CSIVolume struct {
 	Pending bool
 }
 
-// csiVolumes are the CSI volumes of a pod with those claims, each once; those that
+// CSIVolumes are the CSI volumes of a pod with those claims, each once; those that
 // were migrated to a CSI driver are. One that is still to be provisioned counts for
 // the provisioner of its class (nodevolumelimits/csi.go:560@v1.37.1,
 // getCSIDriverInfoFromSC).
-func (x *Index) csiVolumes(p *v1.Pod, claims []Claim) []CSIVolume {
+func CSIVolumes(p *v1.Pod, claims []Claim) []CSIVolume {
 	var volumes []CSIVolume
 	add := func(v CSIVolume) {
 		if v.Driver != "" && v.Handle != "" && !slices.Contains(volumes, v) {
@@ -268,12 +264,17 @@ func limitsOf(n *storagev1.CSINode) []Limit {
 	return limits
 }
 
-// missingDriver: a driver may ask that no pod comes to a node that lacks it
-// (CSIDriver, spec.preventPodSchedulingIfMissing). No pod is in its way there.
-func (x *Index) missingDriver(driver, node string) bool {
-	d, n := x.Drivers[driver], x.CSINodes[node]
-	if d == nil || !ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, false) {
-		return false
+// Missing is the Verdict on a node that lacks the driver of one of some volumes; nil if there is none. A driver may ask that no pod
+// comes to a node that lacks it (CSIDriver, spec.preventPodSchedulingIfMissing), where no pod is in its way.
+func (x *Index) Missing(volumes []CSIVolume, node string) *filter.Verdict {
+	for _, v := range volumes {
+		d, n := x.Drivers[v.Driver], x.CSINodes[node]
+		if d == nil || !ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, false) {
+			continue
+		}
+		if n == nil || !slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == v.Driver }) {
+			return filter.Unresolvable(v.Driver + " CSI driver is not installed on the node")
+		}
 	}
-	return n == nil || !slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver })
+	return nil
 }

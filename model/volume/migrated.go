@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -16,6 +17,9 @@ var migratedDrivers = map[string]string{
 	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
 	"kubernetes.io/portworx-volume": "pxd.portworx.com",
 }
+
+// TakenOver tells whether a CSI driver has taken over from a plugin of that name.
+func TakenOver(plugin string) bool { return migratedDrivers[plugin] != "" }
 
 // migrated is what a CSI driver has in place of a volume of the plugin that it has
 // taken over from, if it has (nodevolumelimits/csi.go:507@v1.37.1,
@@ -34,7 +38,7 @@ func migrated(s *v1.PersistentVolumeSource, labels map[string]string) CSIVolume 
 
 // placeOfDisk is the part of a GCE disk's handle that says where the disk is: in
 // a zone, in a region if it is in several zones, which has to be the same for all,
-// or anywhere.
+// or anywhere (docs of the driver, "projects/PROJECT/zones/ZONE/disks/NAME").
 func placeOfDisk(labels map[string]string) (place string, ok bool) {
 	label := labels[v1.LabelFailureDomainBetaZone]
 	if label == "" {
@@ -42,7 +46,7 @@ func placeOfDisk(labels map[string]string) (place string, ok bool) {
 	}
 	zones := strings.Split(label, "__")
 	if len(zones) == 1 {
-		return "zones/" + label + "/", true
+		return "projects/UNSPECIFIED/zones/" + cmp.Or(label, "UNSPECIFIED") + "/disks/", true
 	}
 	var regions []string
 	for _, zone := range zones {
@@ -52,7 +56,7 @@ func placeOfDisk(labels map[string]string) (place string, ok bool) {
 		}
 		regions = append(regions, parts[0]+"-"+parts[1])
 	}
-	return "regions/" + regions[0] + "/", len(slices.Compact(regions)) == 1
+	return "projects/UNSPECIFIED/regions/" + regions[0] + "/disks/", len(slices.Compact(regions)) == 1
 }
 
 // pluginOf names the plugin that a volume was made for, if a CSI driver has taken

@@ -15,12 +15,12 @@ func TestMigratedVolumes(t *testing.T) {
 	}
 	ofPod := func(s v1.VolumeSource) CSIVolume { return migrated(inline(&v1.Volume{VolumeSource: s}), nil) }
 	const google = "pd.csi.storage.gke.io"
-	assert.Equal(t, CSIVolume{Driver: google, Handle: "zones//d"}, gce(nil))
-	assert.Equal(t, CSIVolume{Driver: google, Handle: "zones/a/d"}, gce(map[string]string{v1.LabelTopologyZone: "a"}))
-	assert.Equal(t, CSIVolume{Driver: google, Handle: "regions/us-east1/d"}, gce(map[string]string{v1.LabelTopologyZone: "us-east1-a__us-east1-b"}))
+	assert.Equal(t, CSIVolume{Driver: google, Handle: "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d"}, gce(nil))
+	assert.Equal(t, CSIVolume{Driver: google, Handle: "projects/UNSPECIFIED/zones/a/disks/d"}, gce(map[string]string{v1.LabelTopologyZone: "a"}))
+	assert.Equal(t, CSIVolume{Driver: google, Handle: "projects/UNSPECIFIED/regions/us-east1/disks/d"}, gce(map[string]string{v1.LabelTopologyZone: "us-east1-a__us-east1-b"}))
 	assert.Equal(t, CSIVolume{Driver: google}, gce(map[string]string{v1.LabelTopologyZone: "us-east1-a__us-west1-b"}))
 	assert.Equal(t, CSIVolume{Driver: google}, gce(map[string]string{v1.LabelTopologyZone: "a__b"}))
-	assert.Equal(t, CSIVolume{Driver: google, Handle: "zones//d"}, ofPod(v1.VolumeSource{GCEPersistentDisk: disk}))
+	assert.Equal(t, CSIVolume{Driver: google, Handle: "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d"}, ofPod(v1.VolumeSource{GCEPersistentDisk: disk}))
 	assert.Equal(t, CSIVolume{Driver: "ebs.csi.aws.com", Handle: "vol-1"}, ofPod(v1.VolumeSource{AWSElasticBlockStore: &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}))
 	assert.Zero(t, ofPod(v1.VolumeSource{ISCSI: &v1.ISCSIVolumeSource{}}))
 }

@@ -12,7 +12,7 @@ import (
 
 // Unmodelled implements filter.Partial, for all plugins of the package. It reports
 // the volumes of plugins that CSI drivers have taken over from, where the
-// translation matters: for the limit of such a driver, and for the labels that it
+// translation matters: what the driver calls them, and the labels that it
 // looks for on nodes. And it reports claims of which it is open whether they are small enough.
 func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 	if !Mounts(s.Preemptor.Pod) {
@@ -43,41 +43,34 @@ func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 	}
 }
 
-// unmodelledVolumes reports those volumes of a pod that count for the limits of
-// CSI drivers.
+// unmodelledVolumes reports those volumes of a pod that count for the limits of CSI drivers, where it is not plain which
+// volume of the driver they are.
 func (x *Index) unmodelledVolumes(p *v1.Pod, report filter.Report) {
-	const why = "a volume that counts for the limit of the CSI driver it is migrated to"
 	for i := range p.Spec.Volumes {
 		v := &p.Spec.Volumes[i]
-		if plugin, _ := pluginOf(inline(v)); x.limited(plugin) {
+		if why := translated(inline(v)); why != "" {
 			report("Pod "+filter.Key(p), fmt.Sprintf("spec.volumes[%d].%s", i, sourceOf(v)), why)
 		}
 	}
 	for _, c := range x.ClaimsOf(p) {
-		switch {
-		case c.PV != nil:
-			if plugin, _ := pluginOf(&c.PV.Spec.PersistentVolumeSource); x.limited(plugin) {
+		if c.PV != nil {
+			if why := translated(&c.PV.Spec.PersistentVolumeSource); why != "" {
 				report("PersistentVolume "+c.PV.Name, "spec", why)
 			}
-		case c.Class != nil && x.limited(c.Class.Provisioner):
-			report("StorageClass "+c.Class.Name, "provisioner", why)
 		}
 	}
 }
 
-// limited tells whether the CSI driver that has taken over from a plugin limits
-// where volumes go.
-func (x *Index) limited(plugin string) bool {
-	driver := migratedDrivers[plugin]
-	if driver == "" {
-		return false
+// translated says why it is not plain which volume a CSI driver has in place of one of the plugin that it has taken over from; "" if
+// it is.
+func translated(s *v1.PersistentVolumeSource) string {
+	switch {
+	case s.AWSElasticBlockStore != nil && strings.HasPrefix(s.AWSElasticBlockStore.VolumeID, "aws://"):
+		return "a volume whose name is translated for the CSI driver it is migrated to"
+	case s.AzureDisk != nil && s.AzureDisk.Kind != nil && *s.AzureDisk.Kind != v1.AzureManagedDisk:
+		return "a disk that the CSI driver it is migrated to does not have"
 	}
-	for _, n := range x.CSINodes {
-		if slices.ContainsFunc(limitsOf(n), func(l Limit) bool { return l.Driver == driver }) {
-			return true
-		}
-	}
-	return x.Drivers[driver] != nil && x.Drivers[driver].Spec.PreventPodSchedulingIfMissing != nil
+	return ""
 }
 
 // Undecided implements filter.Undecided.

@@ -10,6 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -259,11 +260,14 @@ func couldRun(s *properties.Subject, node string, gone map[string]bool) (bool, e
 // claims that have none yet.
 func mounted(s *properties.Subject, p *v1.Pod) []string {
 	var names []string
-	for _, c := range s.Claims(p) {
-		switch {
-		case c.PV != nil && c.PV.Spec.CSI != nil:
-			names = append(names, c.PV.Spec.CSI.Driver+"/"+c.PV.Spec.CSI.VolumeHandle)
-		case c.PVC != nil && c.PVC.Spec.VolumeName != "":
+	claims := s.Claims(p)
+	for _, v := range volume.CSIVolumes(p, claims) {
+		if !v.Pending {
+			names = append(names, v.Driver+"/"+v.Handle)
+		}
+	}
+	for _, c := range claims {
+		if c.PVC != nil && c.PVC.Spec.VolumeName != "" {
 			names = append(names, c.PVC.Spec.VolumeName)
 		}
 		if !c.Ephemeral {

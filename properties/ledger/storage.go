@@ -99,6 +99,18 @@ var openStorage = []Entry{
 		Properties:  []string{"filters-alone", "waits-for-its-victims", "no-internal-error"},
 	},
 	{
+		ID:          "migrated-driver-not-missed",
+		Title:       "A pod with a volume of an in-tree plugin goes to a node that has no CSINode, though the driver forbids it",
+		Class:       Defect,
+		Promise:     "Enabling this option will prevent the scheduler from scheduling pods to nodes where CSI driver is not installed. All operations for the in-tree gcePersistentDisk type are redirected to the pd.csi.storage.gke.io CSI driver, and so with other types.",
+		Source:      "CSIDriverSpec.preventPodSchedulingIfMissing (storage/v1/types.go:489@v0.37.1); docs: concepts/storage/volumes, \"gcePersistentDisk\"",
+		Happens:     "NodeVolumeLimits counts a volume of an in-tree plugin for the driver that has taken over, and rejects nodes whose CSINode lacks that driver. Where there is no CSINode at all, it takes the migration to be off, does not count the volume, and so asks for no driver. A volume of the same driver that is a CSI volume is rejected there.",
+		Where:       "nodevolumelimits/utils.go:27@v1.37.1, isCSIMigrationOn; nodevolumelimits/csi.go:476@v1.37.1, checkAttachableInlineVolume",
+		Consequence: "A pod is sent to a node where nothing can attach its volume, as to one on which the kubelet has not registered its drivers yet, which is what the option is there to prevent.",
+		Releases:    ">=1.37.0",
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "no-internal-error"},
+	},
+	{
 		ID:          "volume-node-fields",
 		Title:       "The node that a volume's affinity names by field is not looked at",
 		Class:       Defect,

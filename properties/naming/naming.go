@@ -5,6 +5,7 @@ package naming
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -124,6 +125,12 @@ func Each(o runtime.Object, visit func(kind, namespace string, name *string)) {
 			if v.PersistentVolumeClaim != nil {
 				visit(Claim, namespace, &v.PersistentVolumeClaim.ClaimName)
 			}
+			if v.AWSElasticBlockStore != nil {
+				of(Handle, &v.AWSElasticBlockStore.VolumeID)
+			}
+			if v.Cinder != nil {
+				of(Handle, &v.Cinder.VolumeID)
+			}
 			if v.Ephemeral != nil {
 				called := o.Name + "-" + v.Name // which follows from the names
 				visit(Claim, namespace, &called)
@@ -163,8 +170,13 @@ func Each(o runtime.Object, visit func(kind, namespace string, name *string)) {
 				required(&a.Required.NodeSelectorTerms[i])
 			}
 		}
-		if o.Spec.CSI != nil {
-			of(Handle, &o.Spec.CSI.VolumeHandle)
+		switch source := &o.Spec.PersistentVolumeSource; {
+		case source.CSI != nil && !strings.HasPrefix(source.CSI.VolumeHandle, "projects/"): // of a GCE disk, which keeps its name
+			of(Handle, &source.CSI.VolumeHandle)
+		case source.AWSElasticBlockStore != nil:
+			of(Handle, &source.AWSElasticBlockStore.VolumeID)
+		case source.Cinder != nil:
+			of(Handle, &source.Cinder.VolumeID)
 		}
 	case *storagev1.CSINode:
 		of(Node, &o.Name)

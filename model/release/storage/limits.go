@@ -31,6 +31,23 @@ func AttachedVolumeCountedTwice(limits *volume.LimitsState, n *filter.Node, v fi
 	return nil
 }
 
+// MigratedDriverNotMissed passes over the volumes of plugins that CSI drivers have taken over from, as it looks for drivers that a node
+// without a CSINode lacks.
+func MigratedDriverNotMissed(s *filter.Snapshot, st *volume.LimitsState, _ *filter.Answer) {
+	claims := slices.DeleteFunc(st.Index.ClaimsOf(s.Preemptor.Pod), func(c volume.Claim) bool {
+		if c.PV != nil {
+			return c.PV.Spec.CSI == nil
+		}
+		return c.Class != nil && volume.TakenOver(c.Class.Provisioner)
+	})
+	wanted := volume.CSIVolumes(&v1.Pod{}, claims)
+	for i, n := range s.Nodes {
+		if st.Index.CSINodes[n.Name] == nil {
+			st.Missing[i] = st.Index.Missing(wanted, n.Name)
+		}
+	}
+}
+
 // ForeignEphemeralClaim returns a State by which volumes cannot be counted beside a pod whose ephemeral volume has a claim that
 // is not its own.
 func ForeignEphemeralClaim(s *filter.Snapshot, st filter.State, limits *volume.LimitsState) filter.State {
