@@ -62,9 +62,6 @@ func (cy *Cycle) FilterByExtenders(verdicts map[string]*Verdict) (failed string)
 			if e.Ignorable {
 				continue
 			}
-			for _, n := range cy.Nodes {
-				cy.OnlyExtender[n.Name] = cy.OnlyExtender[n.Name] || verdicts[n.Name] == nil
-			}
 			return e.Name
 		}
 		for _, n := range cy.Nodes {

@@ -85,7 +85,7 @@ func (s *Snapshot) Bound(visit func(p *Pod)) {
 }
 
 // Without is the snapshot once pods are gone from their nodes. Nodes and pods keep
-// their indices.
+// their indices. Pods and Known stay as they are: they say what is known of the cluster.
 func (s *Snapshot) Without(gone []*Pod) *Snapshot {
 	out := *s
 	out.Homeless = slices.Concat(s.Homeless, gone)
@@ -95,14 +95,6 @@ func (s *Snapshot) Without(gone []*Pod) *Snapshot {
 		n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), func(other *Pod) bool { return other == p })
 		out.Nodes[p.Node.Index] = &n
 	}
-	are := make(map[*v1.Pod]bool, len(gone))
-	for _, p := range gone {
-		are[p.Pod] = true
-	}
-	left := func(pods []*v1.Pod) []*v1.Pod {
-		return slices.DeleteFunc(slices.Clone(pods), func(p *v1.Pod) bool { return are[p] })
-	}
-	out.Pods, out.Known = left(s.Pods), left(s.Known)
 	return &out
 }
 

@@ -297,7 +297,7 @@ func updatesOf(obj runtime.Object) (all []update) {
 		}
 	case *v1.PersistentVolume:
 		for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
-			add("a label less", "a label more", with(o, func(p *v1.PersistentVolume) { delete(p.Labels, key) }))
+			all = append(all, update{"a label less", "a label more", with(o, func(p *v1.PersistentVolume) { delete(p.Labels, key) }), key})
 		}
 	case *storagev1.StorageClass:
 		if len(o.AllowedTopologies) > 0 {

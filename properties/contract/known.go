@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
@@ -114,7 +115,8 @@ var known = []struct {
 	}},
 	{"volume-limit-lifted-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return b.event.is("Node added") || b.event.is("CSINode updated: a driver less") || b.event.is("PersistentVolume added") || b.event.is("PersistentVolumeClaim updated: bound") || b.event.is("Pod added") ||
-			b.event.is("PersistentVolumeClaim added") && !slices.Contains(ownClaims(b.Cluster.Preemptor), b.event.object.Namespace+"/"+b.event.object.Name)
+			b.event.is("PersistentVolumeClaim added") && !slices.Contains(ownClaims(b.Cluster.Preemptor), b.event.object.Namespace+"/"+b.event.object.Name) ||
+			b.event.is("PersistentVolume updated: a label") && slices.Contains(zoneLabels, b.event.label) && b.isGCEDisk(b.event.object.Name)
 	}},
 	{"objects-gone-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return !b.event.is("Pod deleted") && !b.event.is("VolumeAttachment deleted") && strings.HasSuffix(b.event.kind, " deleted")
@@ -142,6 +144,17 @@ func (b *breach) isKnown() bool {
 }
 
 func (e *event) is(kind string) bool { return strings.HasPrefix(e.kind, kind) }
+
+// zoneLabels say in which zone a volume is.
+var zoneLabels = []string{v1.LabelTopologyZone, v1.LabelFailureDomainBetaZone}
+
+// isGCEDisk tells whether a volume is a disk of Google's in-tree plugin, of whose name for the CSI driver the zone is a part.
+func (b *breach) isGCEDisk(volume string) bool {
+	return slices.ContainsFunc(b.Cluster.Extra, func(o runtime.Object) bool {
+		pv, is := o.(*v1.PersistentVolume)
+		return is && pv.Name == volume && pv.Spec.GCEPersistentDisk != nil
+	})
+}
 
 // share tells whether two pods of the cluster have something in common, of what is given of a pod.
 func (b *breach) share(what func(*v1.Pod) []string) bool {

@@ -37,7 +37,7 @@ var openPlugins = []Entry{
 		Class:       Debatable,
 		Promise:     promisedEvents,
 		Source:      docEvents,
-		Happens:     "NodeVolumeLimits counts a volume by the claim, the volume and the driver that it finds, and passes nodes of which it knows no limit. It has registered new claims of the pod itself, new CSINodes and raised limits, but neither nodes that are added, nor volumes that come, nor claims of others that come, nor claims that are bound, nor pods that bring a volume which then counts once. Nor does its hint for updates of a CSINode see that a limit is gone with its driver: it looks for higher ones. A node without a CSINode mostly gets one soon, which is registered.",
+		Happens:     "NodeVolumeLimits counts a volume by the claim, the volume and the driver that it finds, and passes nodes of which it knows no limit. It has registered new claims of the pod itself, new CSINodes and raised limits, but neither nodes that are added, nor volumes that come, nor claims of others that come, nor claims that are bound, nor pods that bring a volume which then counts once, nor that it is told of a GCE disk in which zone it is, which is a part of its name for the CSI driver. Nor does its hint for updates of a CSINode see that a limit is gone with its driver: it looks for higher ones. A node without a CSINode mostly gets one soon, which is registered.",
 		Where:       "nodevolumelimits/csi.go:91@v1.37.1, EventsToRegister; nodevolumelimits/csi.go:223@v1.37.1, isSchedulableAfterCSINodeUpdated",
 		Consequence: "A pod stays pending for up to five minutes beside a node that the plugin passes.",
 		Releases:    ">=1.34.0",
