@@ -28,7 +28,7 @@ func giveHistory(s draw.Source, c *model.Cluster) {
 	if s.Chance(75) {
 		c.Preemptor.Status.Conditions = append(c.Preemptor.Status.Conditions, triedBefore(s, c.Preemptor))
 	}
-	if s.Chance(35) { // what a kubelet says of pods that it runs, and anybody may write
+	if s.Chance(35) && !hasCondition(c.Preemptor, v1.PodResizePending) { // what a kubelet says of pods that it runs, and anybody may write
 		c.Preemptor.Status.Conditions = append(c.Preemptor.Status.Conditions, v1.PodCondition{Type: v1.PodResizePending, Status: v1.ConditionTrue,
 			Reason: draw.Pick(s, v1.PodReasonDeferred, v1.PodReasonDeferred, v1.PodReasonInfeasible)})
 	}

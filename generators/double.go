@@ -10,6 +10,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/generators/volumes"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // double gives some preemptors two of what most have one of: a loop that ends early, or one entry for
@@ -27,6 +28,9 @@ func (g *generator) double(s draw.Source, c *model.Cluster) {
 	}
 	if len(p.Spec.TopologySpreadConstraints) > 0 && s.Chance(25) {
 		twoKeys(s, p)
+	}
+	if len(filter.NeededFeatures(p)) > 0 && !hasCondition(p, v1.PodResizePending) && s.Chance(25) {
+		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: v1.PodReasonDeferred})
 	}
 	if g.volumes && g.bottleneck < byClaim && s.Chance(20) {
 		volumes.AnotherClaim(s, c)
@@ -49,6 +53,9 @@ func (g *generator) anotherTerm(s draw.Source, p *v1.Pod, terms *[]v1.PodAffinit
 	another.TopologyKey = "zone"
 	if (*terms)[0].TopologyKey == "zone" {
 		another.TopologyKey = v1.LabelHostname
+	}
+	if s.Chance(40) { // in namespaces that it selects by their labels
+		another.Namespaces, another.NamespaceSelector = nil, draw.Pick(s, &metav1.LabelSelector{}, &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}})
 	}
 	*terms = slices.Insert(slices.Clone(*terms), s.Intn(len(*terms)+1), another)
 }

@@ -273,7 +273,7 @@ func (s *Storage) volumeAttachments(pods [][]Pod) []runtime.Object {
 			if v.Spec.CSI == nil || v.Spec.ClaimRef == nil {
 				continue
 			}
-			chance := 2
+			chance := 5
 			if s.mounts(pods[i], v.Spec.ClaimRef) {
 				chance = 70
 			}
