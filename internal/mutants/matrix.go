@@ -22,6 +22,9 @@ type Argued struct {
 	Why string `json:"why"`
 	// Equivalent says that no cluster and no course of events can tell it from upstream by what is promised.
 	Equivalent bool `json:"equivalent"`
+	// Mends are cases of the corpus that such a mutant does not pass, as it mends the known findings that they show: a hint that
+	// sleeps through an event does not, once it wakes the pod on each.
+	Mends []string `json:"mends,omitempty"`
 }
 
 //go:embed argued.yaml
@@ -121,8 +124,9 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 				continue
 			}
 			seen[r.Name()] = true
-			equivalent := m.argued[r.Name()].Equivalent
-			if equivalent && (r.KilledBy(Corpus) || r.KilledBy(Campaign)) {
+			a := m.argued[r.Name()]
+			equivalent := a.Equivalent
+			if equivalent && (r.KilledBy(Corpus) && !slices.Contains(a.Mends, r.Outcomes[Corpus].Detail) || r.KilledBy(Campaign)) {
 				return nil, fmt.Errorf("argued.yaml: %s is no equivalent: it was killed", r.Name())
 			}
 			if m.argued[r.Name()].Why == "" && len(r.Outcomes) > 0 && !slices.ContainsFunc(Columns, r.KilledBy) {
@@ -242,7 +246,8 @@ mutant costs a process of seconds. What only writes logs or counts for metrics i
 
 Three look for each: upstream's own tests of its package; the cases and timelines of the corpus; and a campaign that knows nothing of it, on one CPU. A mutant that crashes or
 hangs is killed. *Unreached* are those that neither corpus nor a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued, by
-reading, to break no promise (internal/mutants/argued.yaml): some of them upstream's tests notice, as a hint that wakes a pod once more than needed. The shares of tests are of all mutants, those of corpus and campaign of those that are neither. Seconds are those of a campaign,
+reading, to break no promise (internal/mutants/argued.yaml): some of them upstream's tests notice, as a hint that wakes a pod once more than needed, and some the corpus, where a
+known finding of such a hint does not show any more. The shares of tests are of all mutants, those of corpus and campaign of those that are neither. Seconds are those of a campaign,
 from the start of its process to its end.
 
 `

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
 	"github.com/preemptcheck/preemptcheck/internal/golden"
 )
@@ -197,12 +198,37 @@ func TestArguedAndKilled(t *testing.T) {
 		require.NoError(t, err)
 		_, err = NewMatrix([]*Log{{Results: []*Result{r}}})
 		require.NoError(t, err) // upstream's tests ask for more than is promised
+		for _, mended := range a.Mends {
+			r.Outcomes[Corpus] = &Outcome{Killed: ByFinding, Detail: mended}
+			_, err = NewMatrix([]*Log{{Results: []*Result{r}}})
+			require.NoError(t, err)
+			require.NotEmpty(t, findingsOf(t, mended), "%s is of no known finding", mended)
+		}
+		r.Outcomes[Corpus] = &Outcome{Killed: ByFinding, Detail: "another-case"}
+		_, err = NewMatrix([]*Log{{Results: []*Result{r}}})
+		require.ErrorContains(t, err, name+" is no equivalent: it was killed")
+		delete(r.Outcomes, Corpus)
 		r.Outcomes[Campaign] = &Outcome{Killed: ByFinding}
 		_, err = NewMatrix([]*Log{{Results: []*Result{r}}})
 		require.ErrorContains(t, err, name+" is no equivalent: it was killed")
 		checked++
 	}
 	require.Positive(t, checked)
+}
+
+// findingsOf are the known findings that a case, or a timeline, of the corpus shows.
+func findingsOf(t *testing.T, name string) (findings []string) {
+	for _, dir := range []string{"cases", "timelines"} {
+		text, err := os.ReadFile(filepath.Join("../../corpus", dir, name+".yaml"))
+		if os.IsNotExist(err) {
+			continue
+		}
+		require.NoError(t, err)
+		var head struct{ Findings []string }
+		require.NoError(t, yaml.Unmarshal([]byte(strings.Split(string(text), "\n---\n")[0]), &head))
+		findings = append(findings, head.Findings...)
+	}
+	return findings
 }
 
 // How a mutant was killed.
