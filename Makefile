@@ -4,7 +4,7 @@ FOR  ?= 1m
 CASES ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders same-traces releases release-differences upstream-tests upstream-mends mutations kill-matrix race-to-bugs lint dist live fleet-test browser golden cover ci
+.PHONY: help build check test race bench fuzz fuzz-native exhaustive orders same-traces releases release-differences upstream-tests upstream-mends mutations kill-matrix model-matrix race-to-bugs lint dist live fleet-test browser golden cover ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,10 @@ mutations: ## plant bugs in the scheduler's preemption, one at a time, and show 
 kill-matrix: ## plant all small bugs in upstream by rule, and write docs/kill-matrix.md; SAMPLE=300 takes half an hour on 2 cores, all of them a night
 	rm -rf bin/mutants && $(GO) run ./cmd/preemptcheck mutate --sample $(or $(SAMPLE),0) --out bin/mutants || [ $$? = 1 ]
 	$(GO) run ./cmd/preemptcheck mutate bin/mutants -o markdown >docs/kill-matrix.md || [ $$? = 1 ]
+
+model-matrix: ## the same for the model, in docs/kill-matrix-of-the-model.md: a sample of SAMPLE, 120 if it is not said
+	rm -rf bin/model-mutants && $(GO) run ./cmd/preemptcheck mutate --model --sample $(or $(SAMPLE),120) --out bin/model-mutants || [ $$? = 1 ]
+	$(GO) run ./cmd/preemptcheck mutate bin/model-mutants -o markdown >docs/kill-matrix-of-the-model.md || [ $$? = 1 ]
 
 race-to-bugs: ## how fast a campaign kills a fixed sample of 200 mutants: median and CPU, to compare generators by
 	rm -rf bin/race && $(GO) run ./cmd/preemptcheck mutate --sample 200 --columns campaign --out bin/race || [ $$? = 1 ]

@@ -222,16 +222,26 @@ func others(r *Result) string {
 	return " (killed by " + strings.Join(by, ", ") + ")"
 }
 
-// page is what stands before the tables.
-const page = `# Kill matrix
+// upstreamPage, operators and columns are what stands before the tables; modelPage is in place of the first for mutants of the model.
+const (
+	upstreamPage = `# Kill matrix
 
 <!-- Written by "preemptcheck mutate … -o markdown". To write it anew: make kill-matrix -->
 
 How good is a harness? Count the bugs it would catch. "preemptcheck mutate" plants small bugs in kube-scheduler's preemption, by rule and not by hand: in the framework and the
 plugin of preemption with its executor, in the filter plugins and their queueing hints, in the nominator and the handler of failures. Each is a switch in one build, so that a
-mutant costs a process of seconds. What only writes logs or counts for metrics is left alone.
+mutant costs a process of seconds. What only writes logs or counts for metrics is left alone. [The specification](kill-matrix-of-the-model.md) has a matrix of its own.
 
-| operator | does |
+`
+	modelPage = `# Kill matrix of the model
+
+<!-- Written by "preemptcheck mutate … -o markdown". To write it anew: make model-matrix -->
+
+A specification that nothing holds to is worth little. "preemptcheck mutate --model" plants the same small bugs as in [kube-scheduler](kill-matrix.md) in the model: kube-scheduler
+disagrees with it then, and somebody should notice.
+
+`
+	operators = `| operator | does |
 |---|---|
 | negate | a condition is negated |
 | shift | a comparison is true, or false, for equal operands, too |
@@ -244,17 +254,28 @@ mutant costs a process of seconds. What only writes logs or counts for metrics i
 | endloop, goon | a loop ends after its first round or where it goes on; it goes on where it ends |
 | key | a map is asked for the zero value of its keys |
 
-Three look for each: upstream's own tests of its package; the cases and timelines of the corpus; and a campaign that knows nothing of it, on one CPU. A mutant that crashes or
+`
+	columns = `Three look for each: the tests of its package, of upstream or of the model; the cases and timelines of the corpus; and a campaign that knows nothing of it, on one CPU. A mutant that crashes or
 hangs is killed. *Unreached* are those that neither corpus nor a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued, by
 reading, to break no promise (internal/mutants/argued.yaml): some of them upstream's tests notice, as a hint that wakes a pod once more than needed, and some the corpus, where a
 known finding of such a hint does not show any more. The shares of tests are of all mutants, those of corpus and campaign of those that are neither. Seconds are those of a campaign,
 from the start of its process to its end.
 
 `
+)
+
+// ofModel tells whether the mutants are of the model.
+func (m *Matrix) ofModel() bool {
+	return slices.ContainsFunc(m.Files, func(r *Row) bool { return strings.HasPrefix(r.Name, "model/") })
+}
 
 // WriteMarkdown writes the matrix as a page.
 func (m *Matrix) WriteMarkdown(w io.Writer) {
-	fmt.Fprint(w, page)
+	first, tests := upstreamPage, "upstream's tests"
+	if m.ofModel() {
+		first, tests = modelPage, "the model's tests"
+	}
+	fmt.Fprint(w, first, operators, columns)
 	fmt.Fprintf(w, "There are %d mutants. Looked for were %d of them, drawn by seed %d, with campaigns of %s. Planting and building all took %.0f s, running all once without a mutant %.0f s, and looking for them %.1f CPU seconds for each.\n\n",
 		m.Begun.Mutants, m.All.Mutants, m.Begun.Options.Seed, m.Begun.Options.For, m.Begun.Built, m.Begun.Measured, m.CPUSeconds/float64(max(m.All.Mutants, 1)))
 	write := func(name string, rows []*Row) {
@@ -272,7 +293,7 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 	write("operator", m.Operators)
 	fmt.Fprint(w, "## Survivors\n\nThe campaign comes by these, does not kill them, and nobody has shown that they are equivalent.\n\n")
 	m.list(w, m.Survivors)
-	fmt.Fprint(w, "\n## Killed by upstream's tests, and not by the campaign\n\n")
+	fmt.Fprintf(w, "\n## Killed by %s, and not by the campaign\n\n", tests)
 	m.list(w, m.OnlyTests)
 	if len(m.Begun.Functions) == 0 {
 		return
