@@ -26,8 +26,8 @@ var earlier = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 // bound are pods of its priority. The group takes the pod's place.
 func (g *drawer) drawGang() {
 	p := g.c.Preemptor
-	mounts := len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 // which is not modelled
-	if model.Priority(p) > highest || !g.Chance(gangPercent) || mounts && !g.Chance(5) {
+	mounts := len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 // which is not modelled: of such groups all else is asked
+	if model.Priority(p) > highest || !g.Chance(gangPercent) || mounts && !g.Chance(20) {
 		return
 	}
 	group := &schedulingv1beta1.PodGroup{}

@@ -98,17 +98,19 @@ func TestReached(t *testing.T) {
 	}, missed)
 }
 
-// What is argued about are mutants of the upstream that is linked, and most of that can be planted.
+// What is argued about are mutants of the upstream that is linked, and of the model; and most of both can be planted.
 func TestUpstream(t *testing.T) {
-	p, err := Plant(t.Context(), ".", "k8s.io/kubernetes", switchesAt, Upstream())
-	require.NoError(t, err)
 	names, functions := map[string]bool{}, map[string]bool{}
-	for i, s := range p.Sites {
-		require.False(t, names[s.Name()], s.Name())
-		names[s.Name()], functions[s.File+" "+s.Func] = true, true
-		require.True(t, i == 0 || s.ID > p.Sites[i-1].ID)
+	for _, ofModel := range []bool{false, true} {
+		sites, err := Sites(t.Context(), ofModel)
+		require.NoError(t, err)
+		require.Greater(t, len(sites), 3500)
+		for i, s := range sites {
+			require.False(t, names[s.Name()], s.Name())
+			names[s.Name()], functions[s.File+" "+s.Func] = true, true
+			require.True(t, i == 0 || s.ID > sites[i-1].ID)
+		}
 	}
-	require.Greater(t, len(names), 3500)
 	all, err := AllArgued()
 	require.NoError(t, err)
 	for name := range all {
