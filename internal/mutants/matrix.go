@@ -77,7 +77,7 @@ func (r *Row) add(m *Result, equivalent bool) {
 		r.Killed = map[Column]int{}
 	}
 	for _, c := range Columns {
-		if m.KilledBy(c) {
+		if m.KilledBy(c) && (c == Tests || !unreached && !equivalent) {
 			r.Killed[c]++
 		}
 	}

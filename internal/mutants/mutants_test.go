@@ -202,8 +202,9 @@ func TestArguedAndKilled(t *testing.T) {
 		require.NoError(t, err) // upstream's tests ask for more than is promised
 		for _, mended := range a.Mends {
 			r.Outcomes[Corpus] = &Outcome{Killed: ByFinding, Detail: mended}
-			_, err = NewMatrix([]*Log{{Results: []*Result{r}}})
+			m, err := NewMatrix([]*Log{{Results: []*Result{r}}})
 			require.NoError(t, err)
+			require.Zero(t, m.All.Killed[Corpus])
 			require.NotEmpty(t, findingsOf(t, mended), "%s is of no known finding", mended)
 		}
 		r.Outcomes[Corpus] = &Outcome{Killed: ByFinding, Detail: "another-case"}
