@@ -25,8 +25,8 @@ type usersCounted struct {
 	anyNamespace, countedOnce, skipsNominated bool
 }
 
-// countUsers makes a plugin that counts users, wrong in one more way.
-func countUsers(wrong func(*usersCounted)) variant.OfPlugin {
+// countUsers makes a plugin that counts users, wrong in one more way, where that makes a difference.
+func countUsers(matters func(*filter.Snapshot, *usersCounted) bool, wrong func(*usersCounted)) variant.OfPlugin {
 	return variant.Around(func(s *filter.Snapshot, st filter.State, restrictions *volume.RestrictionsState) filter.State {
 		if len(restrictions.Exclusive) == 0 {
 			return st
@@ -49,10 +49,50 @@ func countUsers(wrong func(*usersCounted)) variant.OfPlugin {
 					}
 				}
 			}
-			st = counted
+		}
+		if !matters(s, counted) {
+			return st
 		}
 		wrong(counted)
-		return st
+		if counts {
+			return st
+		}
+		return counted
+	})
+}
+
+// othersOfThatName tells whether a pod of another namespace has a claim of the name of an exclusive one.
+func othersOfThatName(s *filter.Snapshot, c *usersCounted) (any bool) {
+	look := func(_ *filter.Node, p *filter.Pod) { any = any || len(c.elsewhere(p)) > 0 }
+	s.Placed(look)
+	for _, p := range slices.Concat(s.Homeless, c.gone) {
+		look(nil, p)
+	}
+	for _, n := range s.Nodes {
+		for _, m := range n.Moves {
+			look(nil, m.Pod)
+		}
+	}
+	return any
+}
+
+// usedTwice tells whether an exclusive claim has two users, of which a pod that mounts it twice counts as two.
+func usedTwice(_ *filter.Snapshot, c *usersCounted) bool {
+	for _, users := range c.users {
+		if users > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// usedByNominated tells whether a pod that is nominated, or that has moved, counts as a user of an exclusive claim.
+func usedByNominated(s *filter.Snapshot, c *usersCounted) bool {
+	uses := func(p *filter.Pod) bool {
+		return p.Index < len(c.restrictions.Uses) && len(c.restrictions.Uses[p.Index]) > 0 || c.anyNamespace && len(c.elsewhere(p)) > 0
+	}
+	return slices.ContainsFunc(s.Nodes, func(n *filter.Node) bool {
+		return slices.ContainsFunc(n.Nominated, uses) || slices.ContainsFunc(n.Moves, func(m filter.Move) bool { return uses(m.Pod) })
 	})
 }
 

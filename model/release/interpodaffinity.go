@@ -64,7 +64,10 @@ func affinitySkips(s *filter.Snapshot, affinity *filter.InterPodAffinityState) b
 }
 
 func nominatedRefusalsSkipped(s *filter.Snapshot, st filter.State, affinity *filter.InterPodAffinityState) filter.State {
-	if len(affinity.Affinity)+len(affinity.AntiAffinity) > 0 {
+	refuses := func(n *filter.Node, p *filter.Pod) bool { return filter.InAny(affinity.Relations[p.Index].Existing, n) }
+	if len(affinity.Affinity)+len(affinity.AntiAffinity) > 0 || !slices.ContainsFunc(s.Nodes, func(n *filter.Node) bool {
+		return slices.ContainsFunc(n.Nominated, func(p *filter.Pod) bool { return refuses(n, p) }) || len(n.Moves) > 0
+	}) {
 		return st
 	}
 	before, gone := s.Before()

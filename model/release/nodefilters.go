@@ -68,10 +68,35 @@ func largest(lists ...v1.ResourceList) v1.ResourceList {
 // how many pods use each, so removing one pod frees the port of all
 // (kube-scheduler/framework/types.go:610@v0.37.1, HostPortInfo.Remove).
 func hostPortsForgotten(ports *filter.PortsState, n *filter.Node, v filter.View, failed *filter.Verdict) *filter.Verdict {
-	if len(v.Moves) == 0 {
+	if len(v.Moves) == 0 || !portsShared(ports, n, v) {
 		return failed
 	}
 	return ports.FitsBeside(portsAfter(ports, n, v))
+}
+
+// portsShared tells whether two pods that are, were or come on a node use one host port.
+func portsShared(ports *filter.PortsState, n *filter.Node, v filter.View) bool {
+	seen, used := map[string]bool{}, map[filter.HostPort]bool{}
+	shared := false
+	look := func(p *filter.Pod) {
+		if seen[p.Key] {
+			return
+		}
+		seen[p.Key] = true
+		for _, port := range ports.Of(p.Pod) {
+			shared = shared || used[port]
+		}
+		for _, port := range ports.Of(p.Pod) {
+			used[port] = true
+		}
+	}
+	for _, p := range slices.Concat(n.Pods, v.Pods) {
+		look(p)
+	}
+	for _, m := range v.Moves {
+		look(m.Pod)
+	}
+	return shared
 }
 
 // portsAfter are the ports in use once the pods of a node have come and gone, and

@@ -69,9 +69,9 @@ var switches = []struct {
 	}},
 	{TerminatingPodUncounted, onPlugin("PodTopologySpread", variant.Around(terminatingPodUncounted))},
 	{EmptySpreadSelector, onPlugin("PodTopologySpread", variant.Around(emptySpreadSelector))},
-	{ClaimOfOtherNamespace, onPlugin("VolumeRestrictions", countUsers(func(c *usersCounted) { c.anyNamespace = true }))},
-	{ClaimCountedOnce, onPlugin("VolumeRestrictions", countUsers(func(c *usersCounted) { c.countedOnce = true }))},
-	{NominatedClaimIgnored, onPlugin("VolumeRestrictions", countUsers(func(c *usersCounted) { c.skipsNominated = true }))},
+	{ClaimOfOtherNamespace, onPlugin("VolumeRestrictions", countUsers(othersOfThatName, func(c *usersCounted) { c.anyNamespace = true }))},
+	{ClaimCountedOnce, onPlugin("VolumeRestrictions", countUsers(usedTwice, func(c *usersCounted) { c.countedOnce = true }))},
+	{NominatedClaimIgnored, onPlugin("VolumeRestrictions", countUsers(usedByNominated, func(c *usersCounted) { c.skipsNominated = true }))},
 	{AttachedVolumeCountedTwice, onPlugin("NodeVolumeLimits", variant.Rejudge(storage.AttachedVolumeCountedTwice))},
 	{VictimVolumesStayAttached, onPlugin("NodeVolumeLimits", variant.AlterBoth(func(s *filter.Snapshot, st *volume.LimitsState, _ *filter.Answer) {
 		for i, n := range s.Nodes {

@@ -57,6 +57,13 @@ func backOn(n *filter.Node) (pods []*filter.Pod) {
 }
 
 func terminatingPodUncounted(s *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
+	terminates := func(p *filter.Pod) bool { return p.DeletionTimestamp != nil && p.Namespace == s.Preemptor.Namespace }
+	if !slices.ContainsFunc(s.Nodes, func(n *filter.Node) bool {
+		return slices.ContainsFunc(n.Pods, terminates) || slices.ContainsFunc(n.Nominated, terminates) ||
+			slices.ContainsFunc(n.Moves, func(m filter.Move) bool { return terminates(m.Pod) })
+	}) && !slices.ContainsFunc(s.Homeless, terminates) {
+		return st
+	}
 	for _, c := range spread.Constraints {
 		comeBack(s, c, func(p *filter.Pod) bool { return c.Selects[p.Index] && !c.Counts[p.Index] })
 	}
@@ -101,6 +108,9 @@ func takeOff(c *filter.SpreadConstraint, p *filter.Pod) {
 }
 
 func emptySpreadSelector(s *filter.Snapshot, st filter.State, spread *filter.SpreadState) filter.State {
+	if !slices.ContainsFunc(spread.Constraints, func(c *filter.SpreadConstraint) bool { return c.Selector.Empty() }) {
+		return st
+	}
 	for _, c := range spread.Constraints {
 		if !c.Selector.Empty() {
 			continue

@@ -14,7 +14,8 @@ import (
 // AttachedVolumeCountedTwice returns the verdict on a node of whose limit each volume that the preemptor wants, and that no pod there
 // uses, takes one, also if it is attached already.
 func AttachedVolumeCountedTwice(limits *volume.LimitsState, n *filter.Node, v filter.View, failed *filter.Verdict) *filter.Verdict {
-	if failed != nil {
+	attached := func(w volume.CSIVolume) bool { return slices.Contains(limits.Attached[n.Index], w) }
+	if failed != nil || !slices.ContainsFunc(limits.Wanted, attached) {
 		return failed
 	}
 	for _, l := range limits.Limits[n.Index] {

@@ -164,10 +164,14 @@ func HostNames(claims []volume.Claim) map[string]bool {
 // SizesWrapAround: sizes of volumes that are to be made, and the storage that is left for them, are seen as 64 bits
 // hold them (volumebinding/binder.go:1024@v1.37.1, capacitySufficient).
 func SizesWrapAround(st *volume.BindingState) {
-	drawn := st.Drawn
-	wrapped := st.Judge(func(left, size resource.Quantity) bool { return left.Value() >= size.Value() })
+	drawn, matters := st.Drawn, false
+	wrapped := st.Judge(func(left, size resource.Quantity) bool {
+		enough := left.Value() >= size.Value()
+		matters = matters || enough != volume.Holds(left, size)
+		return enough
+	})
 	for i, v := range st.Verdicts {
-		if v == nil || slices.Contains(v.Reasons, volume.NothingToBind) { // others are for another cause
+		if matters && (v == nil || slices.Contains(v.Reasons, volume.NothingToBind)) { // others are for another cause
 			st.Verdicts[i] = wrapped[i]
 		}
 	}
