@@ -75,7 +75,7 @@ kill-matrix: ## plant all small bugs in upstream by rule, and write docs/kill-ma
 
 model-matrix: ## the same for the model, in docs/kill-matrix-of-the-model.md: a sample of SAMPLE, 120 if it is not said
 	rm -rf bin/model-mutants && $(GO) run ./cmd/preemptcheck mutate --model --sample $(or $(SAMPLE),120) --out bin/model-mutants || [ $$? = 1 ]
-	$(GO) run ./cmd/preemptcheck mutate --model bin/model-mutants -o markdown >docs/kill-matrix-of-the-model.md || [ $$? = 1 ]
+	$(GO) run ./cmd/preemptcheck mutate bin/model-mutants -o markdown >docs/kill-matrix-of-the-model.md || [ $$? = 1 ]
 
 race-to-bugs: ## how fast a campaign kills a fixed sample of 200 mutants: median and CPU, to compare generators by
 	rm -rf bin/race && $(GO) run ./cmd/preemptcheck mutate --sample 200 --columns campaign --out bin/race || [ $$? = 1 ]

@@ -145,6 +145,18 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 				return len(claim.Status.ReservedFor) == resourcev1.ResourceClaimReservedForMaxSize
 			})
 		}},
+		"migrated": {40, csiNode(func(n *storagev1.CSINode) bool {
+			return slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool {
+				return d.Allocatable != nil && slices.Contains([]string{"ebs.csi.aws.com", "cinder.csi.openstack.org", "pd.csi.storage.gke.io"}, d.Name)
+			})
+		})},
+		"OpenStack volume": {20, bound(func(v *v1.PersistentVolume) bool { return v.Spec.Cinder != nil })},
+		"OpenStack":        {8, mounts(func(v v1.Volume) bool { return v.Cinder != nil })},
+		"migrated, attached": {2, func(c *model.Cluster) bool {
+			inTree := map[string]bool{}
+			anyExtra(c, func(v *v1.PersistentVolume) bool { inTree[v.Name] = v.Spec.CSI == nil; return false })
+			return anyExtra(c, func(a *storagev1.VolumeAttachment) bool { return inTree[*a.Spec.Source.PersistentVolumeName] })
+		}},
 		"limit": {500, csiNode(func(n *storagev1.CSINode) bool {
 			return slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil })
 		})},

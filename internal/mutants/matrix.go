@@ -103,6 +103,7 @@ type Matrix struct {
 	// CPUSeconds are those of all that was run.
 	CPUSeconds float64 `json:"cpuSeconds"`
 	argued     map[string]Argued
+	ofModel    bool
 }
 
 // NewMatrix counts results.
@@ -124,6 +125,7 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 				continue
 			}
 			seen[r.Name()] = true
+			m.ofModel = m.ofModel || r.OfModel()
 			a := m.argued[r.Name()]
 			equivalent := a.Equivalent
 			if equivalent && (r.KilledBy(Corpus) && !slices.Contains(a.Mends, r.Outcomes[Corpus].Detail) || r.KilledBy(Campaign)) {
@@ -264,15 +266,10 @@ from the start of its process to its end.
 `
 )
 
-// ofModel tells whether the mutants are of the model.
-func (m *Matrix) ofModel() bool {
-	return slices.ContainsFunc(m.Files, func(r *Row) bool { return strings.HasPrefix(r.Name, "model/") })
-}
-
 // WriteMarkdown writes the matrix as a page.
 func (m *Matrix) WriteMarkdown(w io.Writer) {
 	first, tests := upstreamPage, "upstream's tests"
-	if m.ofModel() {
+	if m.ofModel {
 		first, tests = modelPage, "the model's tests"
 	}
 	fmt.Fprint(w, first, operators, columns)

@@ -49,6 +49,9 @@ type Site struct {
 // Name names a mutant for as long as its file stays as it is.
 func (s *Site) Name() string { return fmt.Sprintf("%s:%d:%d:%s", s.File, s.Line, s.Column, s.Operator) }
 
+// OfModel tells whether it is a mutant of the model, and not of upstream.
+func (s *Site) OfModel() bool { return strings.HasPrefix(s.File, "model/") }
+
 // edit puts text in the place of a part of a file, which may be empty. Whatever it belongs to covers from start to end: what covers more
 // opens earlier, and closes later.
 type edit struct {

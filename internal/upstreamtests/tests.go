@@ -89,6 +89,8 @@ var Tests = []Test{
 			"the node has no CSINode": "Filter: got Unschedulable, want UnschedulableAndUnresolvable"}},
 	{"migrated-driver-not-missed", plugins + "nodevolumelimits/csi_test.go", "TestCSILimits_MigratedVolumeNeedsDriver",
 		fails{"in-tree volume, the node has no CSINode": "the pod fits: got true, want false"}},
+	{"migrated-attachment-uncounted", plugins + "nodevolumelimits/csi_test.go", "TestCSILimits_MigratedVolumeIsAttached",
+		fails{"in-tree volume": "the pod fits: got true, want false"}},
 	{"volume-node-fields", plugins + "volumebinding/binder_test.go", "TestFindPodVolumes_NodeAffinityByField",
 		fails{"name of another node": "expected failure reasons",
 			"label of the node, and name of another": "expected failure reasons"}},

@@ -32,6 +32,7 @@ const (
 	ForeignEphemeralClaim             Quirk = "foreign-ephemeral-claim"              // an error where an ephemeral volume of a pod has somebody else's claim
 	MissingDriverResolvable           Quirk = "missing-driver-resolvable"            // a node that lacks a driver fails in a resolvable way
 	MigratedDriverNotMissed           Quirk = "migrated-driver-not-missed"           // a node without a CSINode lacks no driver for the volumes of in-tree plugins
+	MigratedAttachmentUncounted       Quirk = "migrated-attachment-uncounted"        // an attached volume of an in-tree plugin takes no room of its own
 	VolumeNodeFields                  Quirk = "volume-node-fields"                   // a volume's node affinity to fields of the node, as its name, is ignored
 	ClaimAllocatedTwice               Quirk = "claim-allocated-twice"                // a claim that the preemptor names twice is allocated twice
 	UnpickedClassUnnamed              Quirk = "unpicked-class-unnamed"               // a class that comes second to one of its name cannot be asked for by its own

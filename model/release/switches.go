@@ -87,6 +87,7 @@ var switches = []struct {
 			}
 		}
 	}))},
+	{MigratedAttachmentUncounted, onPlugin("NodeVolumeLimits", storage.MigratedAttachmentUncounted)},
 	{VolumeNodeFields, onVolumes("VolumeBinding", variant.MisreadObjects(storage.WithoutNodeFields))},
 	{OnePodForAllTerms, onPlugin("InterPodAffinity", variant.Around(onePodForAllTerms))},
 	{UnlabelledNodesHideFirst, onPlugin("InterPodAffinity", variant.AlterBoth(unlabelledNodesHideFirst))},

@@ -240,14 +240,19 @@ func CSIVolumes(p *v1.Pod, claims []Claim) []CSIVolume {
 	return volumes
 }
 
-// AttachedTo are the CSI volumes that are attached to a node, whoever mounts them.
+// AttachedTo are the CSI volumes that are attached to a node, whoever mounts them; those that were migrated to a CSI driver are.
 func (x *Index) AttachedTo(node string) []CSIVolume {
 	var volumes []CSIVolume
 	for _, a := range x.Attachments[node] {
-		if name := a.Spec.Source.PersistentVolumeName; name != nil && a.Spec.Attacher != "" {
-			if pv := x.Volumes[*name]; pv != nil && pv.Spec.CSI != nil {
-				volumes = append(volumes, CSIVolume{Driver: a.Spec.Attacher, Handle: pv.Spec.CSI.VolumeHandle})
-			}
+		name := a.Spec.Source.PersistentVolumeName
+		if name == nil || a.Spec.Attacher == "" || x.Volumes[*name] == nil {
+			continue
+		}
+		pv := x.Volumes[*name]
+		if pv.Spec.CSI != nil {
+			volumes = append(volumes, CSIVolume{Driver: a.Spec.Attacher, Handle: pv.Spec.CSI.VolumeHandle})
+		} else if v := migrated(&pv.Spec.PersistentVolumeSource, pv.Labels); v.Handle != "" && v.Driver == a.Spec.Attacher {
+			volumes = append(volumes, v)
 		}
 	}
 	return volumes

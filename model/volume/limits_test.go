@@ -12,12 +12,41 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
 // asking is a driver that no pod is to come to a node without.
 func asking(name string) *storagev1.CSIDriver {
 	yes := true
 	return &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.CSIDriverSpec{PreventPodSchedulingIfMissing: &yes}}
+}
+
+// taken are a volume, a node and an attachment of the driver that has taken over from the plugin of AWS.
+const taken = "ebs.csi.aws.com"
+
+func awsVolume(name, id string) *v1.PersistentVolume {
+	return mk.Volume(name, func(pv *v1.PersistentVolume) {
+		pv.Spec.CSI, pv.Spec.AWSElasticBlockStore = nil, &v1.AWSElasticBlockStoreVolumeSource{VolumeID: id}
+	})
+}
+
+func limitOfTaken(node string, count int32) *storagev1.CSINode {
+	n := mk.CSINode(node, count)
+	n.Spec.Drivers[0].Name = taken
+	return n
+}
+
+func attachedBy(driver, volume, node string) *storagev1.VolumeAttachment {
+	a := mk.Attachment(volume, node)
+	a.Spec.Attacher = driver
+	return a
+}
+
+// namesAWS has a pod name a volume of AWS itself.
+func namesAWS(id string) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		p.Spec.Volumes = append(p.Spec.Volumes, v1.Volume{Name: "aws-" + id, VolumeSource: v1.VolumeSource{AWSElasticBlockStore: &v1.AWSElasticBlockStoreVolumeSource{VolumeID: id}}})
+	}
 }
 
 func without(n *storagev1.CSINode) *storagev1.CSINode {
@@ -34,9 +63,7 @@ func TestNodeVolumeLimits(t *testing.T) {
 	local := mk.Volume("b", func(pv *v1.PersistentVolume) {
 		pv.Spec.CSI, pv.Spec.Local = nil, &v1.LocalVolumeSource{Path: "/b"}
 	})
-	aws := mk.Volume("a", func(pv *v1.PersistentVolume) {
-		pv.Spec.CSI, pv.Spec.AWSElasticBlockStore = nil, &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}
-	})
+	aws := awsVolume("a", "vol-1")
 	user := mk.Pod("x", 0, mk.On("n"), mk.Mounts("b"))
 	waits := mk.Class("wait", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer)
 	own, foreign := mk.Claim("x-own", mk.OwnedBy("x")), mk.Claim("x-own", mk.OwnedBy("y"))
@@ -74,6 +101,15 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"no claim", p, []any{n, mk.CSINode("n", 9)}, never},
 		{"somebody else's claim", mk.Pod("x", 9, mk.MountsOwn("own")), []any{n, foreign, mk.CSINode("n", 9)}, "error"},
 		{"a migrated volume", p, []any{n, a, aws, b, vb, user, mk.CSINode("n", 1)}, passes},
+		{"a migrated volume, and no room", p, []any{n, a, aws, limitOfTaken("n", 0)}, fails},
+		{"a migrated volume, and a pod names it", p, []any{n, a, aws, mk.Pod("x", 0, mk.On("n"), namesAWS("vol-1")), limitOfTaken("n", 1)}, passes},
+		{"a migrated volume, and a pod names another", p, []any{n, a, aws, mk.Pod("x", 0, mk.On("n"), namesAWS("vol-2")), limitOfTaken("n", 1)}, fails},
+		{"a migrated volume, and a CSI volume is the same", p, []any{n, a, aws, b, mk.Volume("b", func(pv *v1.PersistentVolume) {
+			pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle = taken, "vol-1"
+		}), user, limitOfTaken("n", 1)}, passes},
+		{"a migrated volume is attached", p, []any{n, a, aws, awsVolume("left", "vol-2"), attachedBy(taken, "left", "n"), limitOfTaken("n", 1)}, fails},
+		{"a migrated volume is attached for the pod itself", p, []any{n, a, aws, attachedBy(taken, "a", "n"), limitOfTaken("n", 1)}, passes},
+		{"a migrated volume is attached, by another driver", p, []any{n, a, aws, awsVolume("left", "vol-2"), attachedBy("another.example.com", "left", "n"), limitOfTaken("n", 1)}, passes},
 	})
 }
 
@@ -101,6 +137,12 @@ func TestAttachmentsOfVictims(t *testing.T) {
 		{"once its pod is gone", model.Removed, broken, []any{limit, broken}, passes, release.ForeignEphemeralClaim, passes},
 		{"where there is no limit", model.Untouched, nil, []any{mk.CSINode("n", -1), broken}, passes, release.ForeignEphemeralClaim, passes},
 		{"a missing driver", model.Untouched, nil, []any{asking(mk.Driver)}, never, release.MissingDriverResolvable, fails},
+		{"without a CSINode, a migrated volume", model.Untouched, nil, []any{asking(taken), awsVolume("a", "vol-1")}, never, release.MigratedDriverNotMissed, passes},
+		{"without a CSINode, a CSI volume", model.Untouched, nil, []any{asking(mk.Driver), mk.Volume("a")}, never, release.MigratedDriverNotMissed, never},
+		{"with a CSINode, a migrated volume", model.Untouched, nil, []any{asking(taken), awsVolume("a", "vol-1"), limit}, never, release.MigratedDriverNotMissed, never},
+		{"a migrated volume is attached", model.Untouched, nil, []any{awsVolume("a", "vol-1"), awsVolume("left", "vol-2"), attachedBy(taken, "left", "n"), limitOfTaken("n", 1)}, fails,
+			release.MigratedAttachmentUncounted, passes},
+		{"a CSI volume is attached", model.Untouched, nil, []any{limit, mk.Volume("b"), mk.Attachment("b", "n")}, fails, release.MigratedAttachmentUncounted, fails},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			run := model.FilterRun{Change: test.change}
@@ -110,6 +152,43 @@ func TestAttachmentsOfVictims(t *testing.T) {
 			objects := append(claims[:len(claims):len(claims)], test.objects...)
 			assert.Equal(t, test.want, outcomeOn(t, "NodeVolumeLimits", p, answers.Documented(), run, objects...))
 			assert.Equal(t, test.quirky, outcomeOn(t, "NodeVolumeLimits", p, release.With(answers.Documented(), test.quirk), run, objects...), "with the quirk")
+		})
+	}
+}
+
+// Of which disks of GCE, and attachments, it is open what they are.
+func TestUnmodelledMigrated(t *testing.T) {
+	const google = "pd.csi.storage.gke.io"
+	disk := func(name, zone string) *v1.PersistentVolume {
+		return mk.Volume(name, func(pv *v1.PersistentVolume) {
+			pv.Spec.CSI, pv.Spec.GCEPersistentDisk = nil, &v1.GCEPersistentDiskVolumeSource{PDName: "disk"}
+			if zone != "" {
+				pv.Labels = map[string]string{v1.LabelTopologyZone: zone}
+			}
+		})
+	}
+	limit := mk.CSINode("n", 1)
+	limit.Spec.Drivers[0].Name = google
+	inline := mk.Attachment("", "n")
+	inline.Spec.Attacher, inline.Spec.Source = google, storagev1.VolumeAttachmentSource{InlineVolumeSpec: &v1.PersistentVolumeSpec{}}
+	p, user := mk.Pod("p", 9, mk.Mounts("a")), mk.Pod("x", 0, mk.On("n"), mk.Mounts("b"))
+	for name, test := range map[string]struct {
+		objects []any
+		open    bool
+	}{
+		"one zone":             {[]any{disk("a", "z"), disk("b", "z"), limit}, false},
+		"two zones":            {[]any{disk("a", "z"), disk("b", "y"), limit}, true},
+		"a zone, and none":     {[]any{disk("a", "z"), disk("b", ""), limit}, true},
+		"two zones, no limit":  {[]any{disk("a", "z"), disk("b", "y")}, false},
+		"an attachment of two": {[]any{disk("a", "z"), disk("c", "y"), attachedBy(google, "c", "n"), limit}, true},
+		"an attachment of a volume that a pod named": {[]any{disk("a", "z"), inline, limit}, true},
+		"the same, no limit":                         {[]any{disk("a", "z"), inline}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := mk.Cluster(p, append([]any{mk.Node("n", "9"), mk.Claim("a"), mk.Claim("b"), user}, test.objects...)...)
+			reported := false
+			volume.VolumeBinding{}.Unmodelled(model.NewSnapshot(c), func(string, string, string) { reported = true })
+			assert.Equal(t, test.open, reported)
 		})
 	}
 }

@@ -23,6 +23,14 @@ func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 	for _, p := range s.Known {
 		x.unmodelledVolumes(p, report)
 	}
+	x.unmodelledDisks(append([]*v1.Pod{s.Preemptor.Pod}, s.Known...), report)
+	for node, attachments := range x.Attachments {
+		for _, a := range attachments {
+			if a.Spec.Source.InlineVolumeSpec != nil && x.limited(a.Spec.Attacher) {
+				report("VolumeAttachment "+a.Name, "spec.source.inlineVolumeSpec", "a volume on "+node+" that a pod named itself")
+			}
+		}
+	}
 	for _, c := range x.ClaimsOf(s.Preemptor.Pod) {
 		if c.Class != nil && c.Class.VolumeBindingMode == nil {
 			report("StorageClass "+c.Class.Name, "volumeBindingMode", "a class without it, which the API server would have set")
@@ -59,6 +67,44 @@ func (x *Index) unmodelledVolumes(p *v1.Pod, report filter.Report) {
 			}
 		}
 	}
+}
+
+// unmodelledDisks reports disks of GCE that count for a limit, of one name, of which it is told in different ways where they are: a
+// disk's name is its own in one zone only, so that it is open whether they are one.
+func (x *Index) unmodelledDisks(pods []*v1.Pod, report filter.Report) {
+	driver := migratedDrivers["kubernetes.io/gce-pd"]
+	if !x.limited(driver) {
+		return
+	}
+	var volumes []CSIVolume
+	for _, p := range pods {
+		volumes = append(volumes, CSIVolumes(p, x.ClaimsOf(p))...)
+	}
+	for node := range x.Attachments {
+		volumes = append(volumes, x.AttachedTo(node)...)
+	}
+	known := map[string]string{} // the handle of each disk
+	for _, v := range volumes {
+		disk := v.Handle[strings.LastIndex(v.Handle, "/")+1:]
+		if v.Driver != driver || v.Pending {
+			continue
+		}
+		if known[disk] != "" && known[disk] != v.Handle {
+			report("GCE disk "+disk, "zone", "a disk of which it is told in different ways where it is")
+			return
+		}
+		known[disk] = v.Handle
+	}
+}
+
+// limited tells whether a CSI driver limits how many volumes a node takes.
+func (x *Index) limited(driver string) bool {
+	for _, n := range x.CSINodes {
+		if slices.ContainsFunc(limitsOf(n), func(l Limit) bool { return l.Driver == driver }) {
+			return true
+		}
+	}
+	return false
 }
 
 // translated says why it is not plain which volume a CSI driver has in place of one of the plugin that it has taken over from; "" if

@@ -111,6 +111,18 @@ var openStorage = []Entry{
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "no-internal-error"},
 	},
 	{
+		ID:          "migrated-attachment-uncounted",
+		Title:       "An attached volume of an in-tree plugin does not count for the limit of its node until a pod mounts it",
+		Class:       Defect,
+		Promise:     "The maximum number of unique volumes managed by the CSI driver that can be used on a node: a volume that is both attached and mounted on a node is considered to be used once. For volumes managed by in-tree plugins that have been migrated to a CSI driver, the maximum number of volumes will be the one reported by the CSI driver.",
+		Source:      "VolumeNodeResources.count (storage/v1/types.go:662@v0.37.1); docs: concepts/storage/storage-limits",
+		Happens:     "NodeVolumeLimits counts volumes that pods mount, those of in-tree plugins too, and volumes that are attached though no pod mounts them. Of the latter it passes over those whose PersistentVolume is of an in-tree plugin, as it has no CSI source, though the attachment names the CSI driver.",
+		Where:       "nodevolumelimits/csi.go:691@v1.37.1, getNodeVolumeAttachmentInfo",
+		Consequence: "A pod is sent to a node that is full, as the volume of a pod that is gone is attached there still, and waits in ContainerCreating until that is detached.",
+		Releases:    ">=1.32.0",
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "no-internal-error"},
+	},
+	{
 		ID:          "volume-node-fields",
 		Title:       "The node that a volume's affinity names by field is not looked at",
 		Class:       Defect,

@@ -117,9 +117,12 @@ func (c *command) logs(cmd *cobra.Command, dirs []string) (logs []*mutants.Log, 
 	return []*mutants.Log{l}, errors.Join(err, l.Close())
 }
 
-// leaveOut leaves out the results of what the rules make no mutant of any more.
+// leaveOut leaves out the results of what the rules make no mutant of any more. Whether they are of the model, the results tell.
 func (c *command) leaveOut(ctx context.Context, logs []*mutants.Log) error {
-	sites, err := mutants.Sites(ctx, c.model)
+	ofModel := slices.ContainsFunc(logs, func(l *mutants.Log) bool {
+		return slices.ContainsFunc(l.Results, func(r *mutants.Result) bool { return r.OfModel() })
+	})
+	sites, err := mutants.Sites(ctx, ofModel)
 	if err != nil {
 		return err
 	}
@@ -127,9 +130,15 @@ func (c *command) leaveOut(ctx context.Context, logs []*mutants.Log) error {
 	for _, s := range sites {
 		names[s.Name()] = true
 	}
+	left, all := 0, 0
 	for _, l := range logs {
+		all += len(l.Results)
 		l.Begun.Mutants = len(sites)
 		l.Results = slices.DeleteFunc(l.Results, func(r *mutants.Result) bool { return !names[r.Name()] })
+		left += len(l.Results)
+	}
+	if left == 0 && all > 0 {
+		return fmt.Errorf("of %s none is of a mutant of this source: another one was looked at", words.Plural(all, "result"))
 	}
 	return nil
 }

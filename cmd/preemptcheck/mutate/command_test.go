@@ -30,6 +30,7 @@ func TestBadInput(t *testing.T) {
 		{"--sample: must not be negative", []string{"--sample", "-1"}},
 		{dir + " holds results already (1 mutant): go on with --resume", []string{"--out", dir}},
 		{"there are no results in it", []string{t.TempDir()}},
+		{"of 1 result none is of a mutant of this source", []string{dir}},
 		{"--resume: ", []string{"--resume", "--out", t.TempDir()}},
 	} {
 		cmd := New()

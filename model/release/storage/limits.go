@@ -5,6 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
@@ -47,6 +48,24 @@ func MigratedDriverNotMissed(s *filter.Snapshot, st *volume.LimitsState, _ *filt
 			st.Missing[i] = st.Index.Missing(wanted, n.Name)
 		}
 	}
+}
+
+// MigratedAttachmentUncounted returns a plugin that does not see attachments of volumes of plugins that CSI drivers have taken over from.
+func MigratedAttachmentUncounted(p filter.Plugin) filter.Plugin {
+	unseen := func(objects []runtime.Object) func(o runtime.Object) bool {
+		migrated := map[string]bool{}
+		for _, o := range objects {
+			if pv, is := o.(*v1.PersistentVolume); is && pv.Spec.CSI == nil {
+				migrated[pv.Name] = true
+			}
+		}
+		return func(o runtime.Object) bool {
+			a, is := o.(*storagev1.VolumeAttachment)
+			return is && a.Spec.Source.PersistentVolumeName != nil && migrated[*a.Spec.Source.PersistentVolumeName]
+		}
+	}
+	return variant.Where(func(s *filter.Snapshot) bool { return slices.ContainsFunc(s.Objects, unseen(s.Objects)) },
+		variant.Misread(func(s *filter.Snapshot) { s.Objects = slices.DeleteFunc(s.Objects, unseen(s.Objects)) }))(p)
 }
 
 // ForeignEphemeralClaim returns a State by which volumes cannot be counted beside a pod whose ephemeral volume has a claim that
