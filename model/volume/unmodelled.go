@@ -2,6 +2,7 @@ package volume
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,8 +25,8 @@ func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 		x.unmodelledVolumes(p, report)
 	}
 	x.unmodelledDisks(append([]*v1.Pod{s.Preemptor.Pod}, s.Known...), report)
-	for node, attachments := range x.Attachments {
-		for _, a := range attachments {
+	for _, node := range slices.Sorted(maps.Keys(x.Attachments)) {
+		for _, a := range x.Attachments[node] {
 			if a.Spec.Source.InlineVolumeSpec != nil && x.limited(a.Spec.Attacher) {
 				report("VolumeAttachment "+a.Name, "spec.source.inlineVolumeSpec", "a volume on "+node+" that a pod named itself")
 			}
@@ -80,7 +81,7 @@ func (x *Index) unmodelledDisks(pods []*v1.Pod, report filter.Report) {
 	for _, p := range pods {
 		volumes = append(volumes, CSIVolumes(p, x.ClaimsOf(p))...)
 	}
-	for node := range x.Attachments {
+	for _, node := range slices.Sorted(maps.Keys(x.Attachments)) {
 		volumes = append(volumes, x.AttachedTo(node)...)
 	}
 	known := map[string]string{} // the handle of each disk
