@@ -5,6 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
@@ -30,4 +31,40 @@ func Configure(c *model.Cluster, configuration json.RawMessage, later ...*v1.Pod
 			p.Spec.SchedulerName = names[len(names)-1]
 		}
 	}
+}
+
+// drawConfiguration has the scheduler read some arguments of its plugins from a configuration. They are few, as a system
+// has to build a scheduler for each; most are about what the preemptor asks for.
+func (g *generator) drawConfiguration(s draw.Source, c *model.Cluster) {
+	if c.Preemptor == nil || !plain(&c.Settings) {
+		return
+	}
+	argued, percent := arguments("NodeAffinity", map[string]any{"addedAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": v1.NodeSelector{
+		NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{{Key: "zone", Operator: v1.NodeSelectorOpNotIn, Values: []string{"a"}}}}}}}}), 2
+	patient := arguments("DynamicResources", map[string]any{"filterTimeout": "0s"})
+	switch {
+	case len(c.Preemptor.Spec.ResourceClaims) > 0:
+		argued, percent = patient, 12
+	case requestsGPUs(c.Preemptor):
+		argued, percent = draw.Pick(s, arguments("NodeResourcesFit", map[string]any{"ignoredResources": []string{"example.com/gpu"}}),
+			arguments("NodeResourcesFit", map[string]any{"ignoredResourceGroups": []string{"example.com"}}), patient), 12
+	}
+	if s.Chance(percent) {
+		Configure(c, configuration(argued))
+	}
+}
+
+// arguments are those of a plugin.
+func arguments(plugin string, args any) map[string]any {
+	return map[string]any{"name": plugin, "args": args}
+}
+
+// configuration is one of the default scheduler with arguments of plugins, as JSON.
+func configuration(arguments ...map[string]any) json.RawMessage {
+	text, err := json.Marshal(map[string]any{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "parallelism": 1,
+		"profiles": []any{map[string]any{"schedulerName": model.DefaultSchedulerName, "pluginConfig": arguments}}})
+	if err != nil {
+		panic(err)
+	}
+	return text
 }

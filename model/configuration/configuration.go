@@ -167,10 +167,10 @@ func defaults(filters []filter.Plugin) []string {
 	return append(names, preemption)
 }
 
-// ignored tells whether NodeResourcesFit is to pass over a resource. What extenders manage and the
+// Ignored tells whether NodeResourcesFit is to pass over a resource; nil if over none. What extenders manage and the
 // scheduler is to ignore takes the place of what the plugin itself is told (scheduler.go:577@v1.37.1,
 // buildExtenders).
-func (p *Profile) ignored() func(v1.ResourceName) bool {
+func (p *Profile) Ignored() func(v1.ResourceName) bool {
 	var args struct {
 		IgnoredResources      []string `json:"ignoredResources"`
 		IgnoredResourceGroups []string `json:"ignoredResourceGroups"`

@@ -36,7 +36,9 @@ func TestUnmodelled(t *testing.T) {
 		"devices that are not given back":     {`{"profiles": [{"plugins": {"postFilter": {"disabled": [{"name": "DynamicResources"}]}}}]}`, nil, []string{"configuration.profiles[0].plugins.postFilter"}},
 		"pods that cannot be bound":           {`{"profiles": [{"plugins": {"preFilter": {"disabled": [{"name": "VolumeBinding"}]}, "filter": {"disabled": [{"name": "VolumeBinding"}]}}}]}`, nil, []string{"configuration.profiles[0].plugins.reserve"}},
 		"a plugin that no model is of":        {`{"profiles": [{"plugins": {"filter": {"enabled": [{"name": "DeferredPodScheduling"}]}}}]}`, nil, []string{"configuration.profiles[0].plugins"}},
-		"a patience that is not the default":  {`{"profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": {"filterTimeout": "1s"}}]}]}`, nil, []string{"configuration.profiles[0].pluginConfig[DynamicResources].args.filterTimeout"}},
+		"a patience shorter than the default": {`{"profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": {"filterTimeout": "1s"}}]}]}`, nil, []string{"configuration.profiles[0].pluginConfig[DynamicResources].args.filterTimeout"}},
+		"a patience without end":              {`{"profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": {"filterTimeout": "0s"}}]}]}`, nil, nil},
+		"a patience longer than the default":  {`{"profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": {"filterTimeout": "11s"}}]}]}`, nil, nil},
 		"a profile that does not preempt":     {`{"profiles": [{"plugins": {"multiPoint": {"disabled": [{"name": "DefaultPreemption"}]}}}]}`, nil, nil},
 		"filters in another order everywhere": {`{"profiles": [{"plugins": {"filter": {"enabled": [{"name": "NodePorts"}]}}}]}`, nil, nil},
 	} {

@@ -25,7 +25,7 @@ func (p *Profile) Plugins(plugins []filter.Plugin) []filter.Plugin {
 	if terms := p.added(); terms != nil {
 		out = variant.On(out, "NodeAffinity", addAffinity(terms))
 	}
-	if ignored := p.ignored(); ignored != nil {
+	if ignored := p.Ignored(); ignored != nil {
 		out = variant.On(out, "NodeResourcesFit", ignore(ignored))
 	}
 	return out

@@ -96,10 +96,14 @@ func (p *Profile) ofArguments(pod *v1.Pod, report func(field, why string)) {
 	var patience struct {
 		FilterTimeout *metav1.Duration `json:"filterTimeout"`
 	}
-	if path, ok := p.args(devices, &patience); ok && patience.FilterTimeout != nil && patience.FilterTimeout.Duration != defaultFilterTimeout {
+	if path, ok := p.args(devices, &patience); ok && patience.FilterTimeout != nil && short(patience.FilterTimeout.Duration) {
 		report(path+".filterTimeout", "a filter that gives up after some time")
 	}
 }
+
+// short tells whether a filter that gives up after d may do so: zero is never (apis/config/types_pluginargs.go:258@v1.37.1,
+// DynamicResourcesArgs).
+func short(d time.Duration) bool { return 0 < d && d < defaultFilterTimeout }
 
 // defaultFilterTimeout is that of the plugin DynamicResources (kube-scheduler/config/v1/types.go:473@v0.37.1, DynamicResourcesFilterTimeoutDefault).
 const defaultFilterTimeout = 10 * time.Second

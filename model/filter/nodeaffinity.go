@@ -30,7 +30,7 @@ func (NodeAffinity) PreFilter(s *Snapshot) (State, Answer) {
 		return nil, Answer{}
 	}
 	return EachNode(func(n *v1.Node) *Verdict {
-		if !matchesNodeAffinity(p, n) {
+		if !MatchesNodeAffinity(p, n) {
 			return Unresolvable(NodeAffinityReason)
 		}
 		return nil
@@ -73,7 +73,9 @@ func NamedNodes(t *v1.NodeSelectorTerm) (names []string, narrows bool) {
 	return names, narrows
 }
 
-func matchesNodeAffinity(p *v1.Pod, n *v1.Node) bool {
+// MatchesNodeAffinity tells whether a node is one that p itself asks for: it has all labels of the node selector, and
+// one of the required terms matches it (docs: concepts/scheduling-eviction/assign-pod-node).
+func MatchesNodeAffinity(p *v1.Pod, n *v1.Node) bool {
 	for key, value := range p.Spec.NodeSelector {
 		if has, ok := n.Labels[key]; !ok || has != value {
 			return false

@@ -136,7 +136,7 @@ func (c *SpreadConstraint) eligible(s *Snapshot, n *v1.Node, all []*SpreadConstr
 		}
 	}
 	const honor = v1.NodeInclusionPolicyHonor
-	if ptr.Deref(c.NodeAffinityPolicy, honor) == honor && !matchesNodeAffinity(s.Preemptor.Pod, n) {
+	if ptr.Deref(c.NodeAffinityPolicy, honor) == honor && !MatchesNodeAffinity(s.Preemptor.Pod, n) {
 		return false
 	}
 	return ptr.Deref(c.NodeTaintsPolicy, v1.NodeInclusionPolicyIgnore) != honor || tolerationsOf(s).tolerateAll(n)

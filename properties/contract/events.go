@@ -35,10 +35,15 @@ type event struct {
 func (e event) String() string { return fmt.Sprintf("%s (%s)", e.object, e.kind) }
 
 // pods are what the pod of an event was and is; nil if there was or is none, or the object is no pod.
-func (e *event) pods() (was, is *v1.Pod) {
-	read := func(c calls.Call) *v1.Pod {
-		if p := (&v1.Pod{}); c.Op == calls.Set && c.Object.Kind == "Pod" && json.Unmarshal(c.Object.JSON, p) == nil {
-			return p
+func (e *event) pods() (was, is *v1.Pod) { return wasAndIs[v1.Pod](e, "Pod") }
+
+// nodes are what the node of an event was and is, as pods are.
+func (e *event) nodes() (was, is *v1.Node) { return wasAndIs[v1.Node](e, "Node") }
+
+func wasAndIs[T any](e *event, kind string) (was, is *T) {
+	read := func(c calls.Call) *T {
+		if o := new(T); c.Op == calls.Set && c.Object.Kind == kind && json.Unmarshal(c.Object.JSON, o) == nil {
+			return o
 		}
 		return nil
 	}

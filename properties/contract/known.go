@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -75,6 +76,9 @@ var known = []struct {
 	{"infeasible-resize-hides-requests", "contract-hints", "NodeResourcesFit", func(b *breach) bool {
 		return b.event.is("Pod updated: smaller requests") && filter.ResizeInfeasible(b.Cluster.Preemptor)
 	}},
+	{"ignored-resource-counts", "contract-hints", "NodeResourcesFit", func(b *breach) bool {
+		return (b.event.is("Node added") || b.event.is("Node updated")) && b.lacksIgnored()
+	}},
 	{"unpicked-class-unnamed", "contract-hints", "NodeResourcesFit", func(b *breach) bool {
 		return b.event.is("DeviceClass updated: no name of a resource") && b.sharesItsName(b.event.object.Name)
 	}},
@@ -104,6 +108,11 @@ var known = []struct {
 		p := b.Cluster.Preemptor
 		spreads := slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.TopologyKey == b.event.label })
 		return b.event.is("Node updated: a label") && !spreads && (len(p.Spec.NodeSelector) > 0 || requiresNodes(p))
+	}},
+	{"added-affinity-unnoticed", "contract-hints", "NodeAffinity", func(b *breach) bool {
+		was, is := b.event.nodes()
+		return b.event.is("Node updated: a label") && strings.Contains(b.reasons, "scheduler-enforced node affinity") && was != nil && is != nil &&
+			filter.MatchesNodeAffinity(b.Cluster.Preemptor, was) && filter.MatchesNodeAffinity(b.Cluster.Preemptor, is)
 	}},
 	{"driver-on-node-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return b.event.is("CSINode updated: a driver more") && strings.Contains(b.reasons, "is not installed on the node")
@@ -297,6 +306,20 @@ func (b *breach) sharesItsName(class string) bool {
 		return by
 	})
 	return asks && name != "" && slices.Contains(slices.Collect(maps.Values(named)), name)
+}
+
+// lacksIgnored tells whether the node of an event has too little of a resource that is to be passed over.
+func (b *breach) lacksIgnored() bool {
+	_, is := b.event.nodes()
+	profile := configuration.Of(b.Cluster.Settings, b.Cluster.Preemptor.Spec.SchedulerName)
+	if is == nil || profile == nil {
+		return false
+	}
+	ignored := profile.Ignored()
+	return ignored != nil && slices.ContainsFunc(filter.Requested(b.Cluster.Preemptor), func(want filter.Amount) bool {
+		has := is.Status.Allocatable[want.Name]
+		return ignored(want.Name) && has.Value() < want.Units()
+	})
 }
 
 // wrapsAround tells whether requests, or what is left on a node, may exceed what 64 bits count, in milliCPU or bytes.

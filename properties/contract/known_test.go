@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -111,6 +112,31 @@ func TestInfeasibleResizeIsKnownNarrowly(t *testing.T) {
 	}
 }
 
+// The hint for updates of a node passes over what the profile adds, where what the pod itself asks for is there before and after.
+func TestAddedAffinityIsKnownNarrowly(t *testing.T) {
+	const enforced = "node(s) didn't match scheduler-enforced node affinity; "
+	for _, test := range []struct {
+		name, kind, reasons string
+		selector            map[string]string
+		known               bool
+	}{
+		{"the pod asks for nothing", "Node updated: a label less", enforced, nil, true},
+		{"the pod asks for what stays", "Node updated: a label less", enforced, map[string]string{"disk": "fast"}, true},
+		{"the pod asks for what comes", "Node updated: a label more", enforced, map[string]string{"area": "shop"}, false},
+		{"the pod asks for what was there", "Node updated: a label less", enforced, map[string]string{"area": "shop"}, false},
+		{"another reason", "Node updated: a label less", "node(s) didn't match Pod's node affinity/selector; ", nil, false},
+		{"another event", "Node added", enforced, nil, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, n := &v1.Pod{}, &v1.Node{}
+			p.Name, p.Namespace, p.Spec.NodeSelector = "p", "default", test.selector
+			n.Name, n.Labels = "n", map[string]string{"area": "shop", "disk": "fast"} // the first is the one that changes
+			c := &model.Cluster{Preemptor: p, Nodes: []*v1.Node{n}}
+			require.Equal(t, test.known, explains(t, "added-affinity-unnoticed", "NodeAffinity", c, test.kind, "n", test.reasons))
+		})
+	}
+}
+
 // The hint for volumes that are detached passes over ephemeral volumes, and over nothing else that the filter counts.
 func TestEphemeralVolumeDetachedIsKnownNarrowly(t *testing.T) {
 	const full = "node(s) exceed max volume count; "
@@ -135,6 +161,34 @@ func TestEphemeralVolumeDetachedIsKnownNarrowly(t *testing.T) {
 			p.Name, p.Namespace, p.Spec.Volumes, a.Name = "p", "default", test.volumes, "a"
 			c := &model.Cluster{Preemptor: p, Extra: []runtime.Object{a}}
 			require.Equal(t, test.known, explains(t, "ephemeral-volume-detached-unnoticed", "NodeVolumeLimits", c, test.kind, "a", test.reasons))
+		})
+	}
+}
+
+// The hint for nodes does not pass over what the filter passes over.
+func TestIgnoredResourceIsKnownNarrowly(t *testing.T) {
+	const ignored, other = `{"profiles": [{"pluginConfig": [{"name": "NodeResourcesFit", "args": {"ignoredResources": ["example.com/gpu"]}}]}]}`,
+		`{"profiles": [{"pluginConfig": [{"name": "NodeResourcesFit", "args": {"ignoredResources": ["example.com/fpga"]}}]}]}`
+	for _, test := range []struct {
+		name, kind, configuration, asks, has string
+		known                                bool
+	}{
+		{"the node has none", "Node added", ignored, "1", "0", true},
+		{"the node has too few", "Node updated: more allocatable", ignored, "50", "2", true},
+		{"the node has enough", "Node added", ignored, "1", "1", false},
+		{"the pod asks for none", "Node added", ignored, "0", "0", false},
+		{"another one is ignored", "Node added", other, "1", "0", false},
+		{"none is ignored", "Node added", `{}`, "1", "0", false},
+		{"no configuration", "Node added", "", "1", "0", false},
+		{"another event", "Node deleted", ignored, "1", "0", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, n := &v1.Pod{}, &v1.Node{}
+			p.Name, p.Namespace, p.Spec.SchedulerName = "p", "default", model.DefaultSchedulerName
+			p.Spec.Containers = []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{"example.com/gpu": resource.MustParse(test.asks)}}}}
+			n.Name, n.Status.Allocatable = "n", v1.ResourceList{"example.com/gpu": resource.MustParse(test.has)}
+			c := &model.Cluster{Preemptor: p, Nodes: []*v1.Node{n}, Settings: model.Settings{Configuration: json.RawMessage(test.configuration)}}
+			require.Equal(t, test.known, explains(t, "ignored-resource-counts", "NodeResourcesFit", c, test.kind, "n", "Too many pods"))
 		})
 	}
 }
