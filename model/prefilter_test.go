@@ -13,6 +13,20 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
+// fails is a plugin whose filter is an error on one node.
+type fails struct{ node string }
+
+func (fails) Name() string { return "fails" }
+
+func (f fails) PreFilter(*filter.Snapshot) (filter.State, filter.Answer) {
+	return filter.EachNode(func(n *v1.Node) *filter.Verdict {
+		if n.Name != f.node {
+			return nil
+		}
+		return &filter.Verdict{Plugin: "fails", Error: "disk on fire"}
+	}), filter.Answer{}
+}
+
 // says is a plugin that answers the same to every PreFilter, and passes every node.
 type says struct {
 	plugin string
@@ -43,6 +57,7 @@ func TestPreFilter(t *testing.T) {
 		{"final", []filter.Plugin{named, final, resolvable, broken}, "", nil, map[string]string{"m": "final (unresolvable)", "n": "final (unresolvable)"}, true},
 		{"resolvable", []filter.Plugin{resolvable, passes}, "", nil, map[string]string{"m": "resolvable", "n": "resolvable"}, false},
 		{"final after resolvable", []filter.Plugin{resolvable, final}, "", nil, map[string]string{"m": "final (unresolvable)", "n": "final (unresolvable)"}, true},
+		{"error on a node", []filter.Plugin{passes, fails{"m"}}, "disk on fire", nil, nil, false},
 		{"error after resolvable", []filter.Plugin{resolvable, broken, final}, "disk on fire", nil, nil, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -185,6 +185,28 @@ func TestMatrix(t *testing.T) {
 	require.ErrorContains(t, err, "the results are of different mutants")
 }
 
+// Of the model it is told whom nobody kills, whoever comes by.
+func TestMatrixOfTheModel(t *testing.T) {
+	result := func(id int, by ...Column) *Result {
+		r := &Result{Site: Site{ID: id, File: "model/a.go", Line: id, Operator: Drop, Func: "f", Source: "a", Is: "nothing"}, Reached: map[Column]bool{}, Outcomes: map[Column]*Outcome{}}
+		for _, c := range by {
+			r.Reached[c], r.Outcomes[c] = true, &Outcome{Killed: ByFinding}
+		}
+		return r
+	}
+	survivor := result(3, Tests)
+	survivor.Reached[Campaign], survivor.Outcomes[Campaign] = true, &Outcome{}
+	m, err := NewMatrix([]*Log{{Begun: Begun{Columns: Columns}, Results: []*Result{result(1, Campaign), result(2), survivor}}})
+	require.NoError(t, err)
+	require.Len(t, m.Uncaught, 1)
+	var page strings.Builder
+	m.WriteMarkdown(&page)
+	require.Contains(t, page.String(), "Of the 3 that are not equivalent, 2 (67 %) are killed by somebody")
+	_, others, _ := strings.Cut(page.String(), "## Caught by others")
+	require.Contains(t, others, "a.go:3")
+	require.NotContains(t, others, "a.go:2")
+}
+
 // What is argued to be equivalent, and was killed by the corpus or a campaign, is not.
 func TestArguedAndKilled(t *testing.T) {
 	all, err := AllArgued()

@@ -310,6 +310,10 @@ func TestDevicesNotCovered(t *testing.T) {
 			p.slice.Spec.Devices[0].Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"sockets": {IntValues: []int64{1}}}
 		},
 		" of a pool in part":                func(p parts) { p.slice.Spec.Pool.ResourceSliceCount = 2 },
+		"status.allocation.devices.results[0].bindingConditions": func(p parts) {
+			p.claim.Status.Allocation = &resourcev1.AllocationResult{}
+			p.claim.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{BindingConditions: []string{"Ready"}}}
+		},
 		"spec.devices[0].bindingConditions": func(p parts) { p.slice.Spec.Devices[0].BindingConditions = []string{"Ready"} },
 		"":                                  func(parts) {},
 	} {
@@ -321,7 +325,7 @@ func TestDevicesNotCovered(t *testing.T) {
 			p.slice.Spec.Pool.ResourceSliceCount, p.slice.Spec.Devices = 1, make([]resourcev1.Device, 1)
 			change(p)
 			c := &model.Cluster{Nodes: []*v1.Node{mk.Node("n", "2")}, Preemptor: mk.Pod("p", 0, func(p *v1.Pod) {
-				p.Spec.ResourceClaims = []v1.PodResourceClaim{{ResourceClaimName: &name}}
+				p.Spec.ResourceClaims = []v1.PodResourceClaim{{ResourceClaimName: new("another")}, {ResourceClaimName: &name}}
 			}), Extra: []runtime.Object{p.claim, p.class, p.slice}}
 			u := unmodelled.In(c, model.NewSnapshot(c))
 			field, _, _ := strings.Cut(field, " ") // the rest tells why

@@ -165,6 +165,7 @@ func TestExtendedResourcesUnmodelled(t *testing.T) {
 		{"more devices than 64 bits can count", "spec.containers", "15E", nil, nil, nil},
 		{"devices whose number is 0 in 64 bits", "spec.containers", "18446744073709551616", nil, nil, nil},
 		{"as many as no number holds", "spec.containers", "9E", nil, nil, nil},
+		{"more devices of two containers than a claim holds", "spec.containers", "20", func(p *v1.Pod) { p.Spec.Containers = append(p.Spec.Containers, mk.Container(gpu, "20")) }, nil, nil},
 		{"devices for no container", "spec.overhead", "1", func(p *v1.Pod) { p.Spec.Overhead = mk.Resources(gpu, "1") }, nil, nil},
 		{"a class that selects otherwise", "spec.selectors", "1", nil, selects, nil},
 		{"a claim that was made before", "metadata.annotations", "1", nil, nil, []runtime.Object{made}},

@@ -60,6 +60,9 @@ func TestConsumed(t *testing.T) {
 	}
 }
 
+// capacities are what devices have of and requests ask for.
+var capacities = []resourcev1.QualifiedName{"units", "memory"}
+
 // drawn draws devices of one pool, of which claims have some, and claims for more.
 func drawn(r *rand.Rand) (objects []runtime.Object, wanting []*resourcev1.ResourceClaim) {
 	units := func(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
@@ -72,10 +75,16 @@ func drawn(r *rand.Rand) (objects []runtime.Object, wanting []*resourcev1.Resour
 		result := resourcev1.DeviceRequestAllocationResult{Driver: "a", Device: of.Name}
 		if r.IntN(2) == 0 {
 			of.AllowMultipleAllocations = new(true)
-			result.ShareID, result.ConsumedCapacity = new(types.UID), map[resourcev1.QualifiedName]resource.Quantity{"a/units": units(1 + r.IntN(3))}
+			result.ShareID, result.ConsumedCapacity = new(types.UID), map[resourcev1.QualifiedName]resource.Quantity{}
+			for _, name := range capacities {
+				result.ConsumedCapacity["a/"+name] = units(1 + r.IntN(3))
+			}
 		}
-		if r.IntN(3) > 0 {
-			of.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"units": {Value: units(2 + r.IntN(4))}}
+		of.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{}
+		for _, name := range capacities {
+			if r.IntN(3) > 0 {
+				of.Capacity[name] = resourcev1.DeviceCapacity{Value: units(2 + r.IntN(4))}
+			}
 		}
 		if r.IntN(3) > 0 {
 			of.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"socket": {IntValue: new(int64(r.IntN(2)))}}
@@ -99,8 +108,11 @@ func drawn(r *rand.Rand) (objects []runtime.Object, wanting []*resourcev1.Resour
 			if r.IntN(5) == 0 {
 				e.AdminAccess = new(true)
 			}
-			if r.IntN(2) == 0 {
-				e.Capacity = &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"a/units": units(1 + r.IntN(3))}}
+			e.Capacity = &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{}}
+			for i, name := range capacities {
+				if r.IntN(2+2*i) == 0 {
+					e.Capacity.Requests["a/"+name] = units(1 + r.IntN(3))
+				}
 			}
 			c.Spec.Devices.Requests = append(c.Spec.Devices.Requests, resourcev1.DeviceRequest{Name: fmt.Sprint(j), Exactly: e})
 		}
@@ -147,16 +159,17 @@ func TestSearchTriesEverything(t *testing.T) {
 type wanted struct {
 	claim, request int
 	admin          bool
-	units          int64 // 0: none said
+	takes          map[resourcev1.QualifiedName]int64 // of capacities; what is missing is not said
 	alike, unalike bool
 }
 
 func newWanted(c *resourcev1.ResourceClaim, claim, request int) wanted {
 	e := c.Spec.Devices.Requests[request].Exactly
-	w := wanted{claim: claim, request: request, admin: e.AdminAccess != nil}
-	if e.Capacity != nil {
-		q := e.Capacity.Requests["a/units"]
-		w.units = q.Value()
+	w := wanted{claim: claim, request: request, admin: e.AdminAccess != nil, takes: map[resourcev1.QualifiedName]int64{}}
+	for _, name := range capacities {
+		if q, said := e.Capacity.Requests["a/"+name]; said {
+			w.takes[name] = q.Value()
+		}
 	}
 	for _, constraint := range c.Spec.Devices.Constraints {
 		if len(constraint.Requests) == 0 || constraint.Requests[0] == fmt.Sprint(request) {
@@ -186,27 +199,26 @@ func addsUp(objects []runtime.Object, all []wanted, got []int) bool {
 	results := objects[3].(*resourcev1.ResourceClaim).Status.Allocation.Devices.Results
 	counters, used := int64(0), make([]bool, len(of))
 	for i := range of {
-		shared, left, value := of[i].AllowMultipleAllocations != nil, int64(0), int64(0)
-		if c, has := of[i].Capacity["units"]; has {
-			value = c.Value.Value()
+		shared, left := of[i].AllowMultipleAllocations != nil, map[resourcev1.QualifiedName]int64{}
+		for name, c := range of[i].Capacity {
+			left[name] = c.Value.Value()
 		}
-		left = value
 		at := slices.IndexFunc(results, func(r resourcev1.DeviceRequestAllocationResult) bool { return r.Device == of[i].Name })
 		if at >= 0 {
 			used[i] = true
-			q := results[at].ConsumedCapacity["a/units"]
-			left -= q.Value()
+			for name := range left {
+				q := results[at].ConsumedCapacity["a/"+name]
+				left[name] -= q.Value()
+			}
 		}
 		for n, w := range all {
 			if got[n] != i {
 				continue
 			}
-			takes := w.units
-			if takes == 0 {
-				takes = value
-			}
-			if w.units > value {
-				return false
+			for name, takes := range w.takes {
+				if c, has := of[i].Capacity[name]; !has || takes > c.Value.Value() {
+					return false
+				}
 			}
 			for m := range n {
 				other := all[m]
@@ -221,8 +233,14 @@ func addsUp(objects []runtime.Object, all []wanted, got []int) bool {
 			if !shared && at >= 0 {
 				return false
 			}
-			if left -= takes; shared && value > 0 && left < 0 {
-				return false
+			for name, c := range of[i].Capacity {
+				takes, said := w.takes[name]
+				if !said {
+					takes = c.Value.Value()
+				}
+				if left[name] -= takes; shared && left[name] < 0 {
+					return false
+				}
 			}
 			used[i] = true
 		}

@@ -85,3 +85,11 @@ func TestUnmodelledNamespaces(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"n"}, d.Fits)
 }
+
+// Neither is what they are where a pod that runs selects them.
+func TestUnmodelledNamespacesOfBoundPods(t *testing.T) {
+	bound := mk.Pod("a", 0, mk.On("n"), mk.Away("zone", "a"))
+	bound.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].NamespaceSelector = mk.ForApp("red")
+	_, err := answers.Decide(mk.Cluster(mk.Pod("p", 9, mk.App("a")), mk.Node("n", "2"), bound), answers.Documented())
+	require.ErrorContains(t, err, "podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaceSelector: the labels of namespace default")
+}

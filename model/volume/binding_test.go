@@ -181,11 +181,16 @@ func TestOpenSizes(t *testing.T) {
 			ofSize(mk.Claim("c", mk.Unbound("local")), test.size), mk.Volume("v", mk.OfClass("local"), func(pv *v1.PersistentVolume) {
 				pv.Spec.Capacity[v1.ResourceStorage] = resource.MustParse(test.has)
 			})}
-		_, err := answers.Decide(c, answers.Documented())
-		if test.open {
-			assert.ErrorContains(t, err, "less than a byte", "%+v", test)
-		} else {
-			assert.NoError(t, err, "%+v", test)
+		makes := c.DeepCopy()
+		makes.Extra = []runtime.Object{mk.Class("local", "driver", storagev1.VolumeBindingWaitForFirstConsumer), c.Extra[1],
+			&storagev1.CSIStorageCapacity{StorageClassName: "local", Capacity: new(resource.MustParse(test.has))}}
+		for _, c := range []*model.Cluster{c, makes} {
+			_, err := answers.Decide(c, answers.Documented())
+			if test.open {
+				assert.ErrorContains(t, err, "less than a byte", "%+v", test)
+			} else {
+				assert.NoError(t, err, "%+v", test)
+			}
 		}
 	}
 }
