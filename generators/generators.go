@@ -130,6 +130,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 		}
 	}
 	g.extendFurther(extending, c)
+	devices.Outlive(configuring, c.Extra)
 	if len(gates) == 0 { // older schedulers read other configurations
 		g.drawConfiguration(configuring, c)
 	}

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -83,6 +84,26 @@ func (d *detailer) eachRequest(percent int, change func(c *resourcev1.ResourceCl
 		for i := range c.Spec.Devices.Requests {
 			if r := &c.Spec.Devices.Requests[i]; r.Exactly != nil && d.Chance(percent) {
 				change(c, r)
+			}
+		}
+	}
+}
+
+// Outlive leaves, on the devices of some clusters, a field of the alpha gate DRANodeAllocatableResources, as from a time
+// when it was on: the API server keeps what is stored. With the gate off it counts for nothing.
+func Outlive(s draw.Source, objects []runtime.Object) {
+	if !s.Chance(4) {
+		return
+	}
+	many := resourcev1.NodeAllocatableResource{Mapping: &resourcev1.NodeAllocatableMapping{DeviceMultiplier: resource.NewQuantity(100, resource.DecimalSI)}}
+	for _, o := range objects {
+		slice, is := o.(*resourcev1.ResourceSlice)
+		if !is {
+			continue
+		}
+		for i := range slice.Spec.Devices {
+			if s.Chance(60) {
+				slice.Spec.Devices[i].NodeAllocatableResources = map[v1.ResourceName]resourcev1.NodeAllocatableResource{v1.ResourceCPU: many}
 			}
 		}
 	}
