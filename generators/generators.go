@@ -131,8 +131,11 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	}
 	g.extendFurther(extending, c)
 	devices.Outlive(configuring, c.Extra)
-	if len(gates) == 0 { // older schedulers read other configurations
+	if len(gates) == 0 { // older schedulers read other configurations, and know other gates
 		g.drawConfiguration(configuring, c)
+		if g.podAffinity && configuring.Chance(8) && plain(&c.Settings) && len(c.Settings.Configuration) == 0 {
+			c.Settings.FeatureGates = map[string]bool{"InterPodAffinityHostnameFastPath": true}
+		}
 	}
 	return c
 }

@@ -73,7 +73,7 @@ func TestGroupsChangeNothingElse(t *testing.T) {
 		for _, p := range without.Pods {
 			require.Nil(t, p.Spec.SchedulingGroup)
 		}
-		if without.Settings.FeatureGates == nil && c.Settings.FeatureGates["SchedulerAsyncAPICalls"] {
+		if gates := c.Settings.FeatureGates; without.Settings.FeatureGates == nil && (gates["SchedulerAsyncAPICalls"] || gates["InterPodAffinityHostnameFastPath"]) {
 			c.Settings.FeatureGates = nil
 		}
 		if len(c.Settings.Configuration) > 0 { // which is not for every scheduler, too
