@@ -68,3 +68,18 @@ func (g *generator) matchKeys(c *v1.TopologySpreadConstraint, own map[string]str
 		}
 	}
 }
+
+// spellOut has some constraints of a pod, of those with matchLabelKeys, say in two requirements what one says.
+func spellOut(s draw.Source, p *v1.Pod) {
+	for i := range p.Spec.TopologySpreadConstraints {
+		c := &p.Spec.TopologySpreadConstraints[i]
+		if len(c.MatchLabelKeys) == 0 || c.LabelSelector == nil || c.LabelSelector.MatchLabels["app"] == "" || !s.Chance(50) {
+			continue
+		}
+		c.LabelSelector = c.LabelSelector.DeepCopy()
+		app := c.LabelSelector.MatchLabels["app"]
+		delete(c.LabelSelector.MatchLabels, "app")
+		c.LabelSelector.MatchExpressions = append([]metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists},
+			{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{app}}}, c.LabelSelector.MatchExpressions...)
+	}
+}
