@@ -45,6 +45,9 @@ func int64WrapsAround(s *filter.Snapshot, st filter.State, of *filter.ResourcesS
 			fail("Too many pods", false)
 		}
 		for name := range needs[0] {
+			if !slices.ContainsFunc(of.Wanted, func(a filter.Amount) bool { return a.Name == name }) { // it is ignored
+				continue
+			}
 			request, allocatable := asInt64(needs[0], name), asInt64(n.Status.Allocatable, name)
 			free := allocatable
 			for _, p := range v.Pods {

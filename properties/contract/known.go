@@ -106,7 +106,9 @@ var known = []struct {
 	}},
 	{"left-out-node-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
 		p := b.Cluster.Preemptor
-		spreads := slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.TopologyKey == b.event.label })
+		spreads := slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
+			return c.WhenUnsatisfiable == v1.DoNotSchedule && c.TopologyKey == b.event.label
+		})
 		return b.event.is("Node updated: a label") && !spreads && (len(p.Spec.NodeSelector) > 0 || requiresNodes(p))
 	}},
 	{"added-affinity-unnoticed", "contract-hints", "NodeAffinity", func(b *breach) bool {

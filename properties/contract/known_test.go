@@ -112,6 +112,31 @@ func TestInfeasibleResizeIsKnownNarrowly(t *testing.T) {
 	}
 }
 
+// The hint for updates of a node compares the keys of the constraints that keep pods from nodes, and no others.
+func TestLeftOutNodeIsKnownNarrowly(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		when     v1.UnsatisfiableConstraintAction
+		key      string
+		selector map[string]string
+		known    bool
+	}{
+		{"another label", v1.DoNotSchedule, "zone", map[string]string{"disk": "fast"}, true},
+		{"a key that only scores", v1.ScheduleAnyway, "disk", map[string]string{"disk": "fast"}, true},
+		{"a key", v1.DoNotSchedule, "disk", map[string]string{"disk": "fast"}, false},
+		{"any node will do", v1.DoNotSchedule, "zone", nil, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, n := &v1.Pod{}, &v1.Node{}
+			p.Name, p.Namespace, p.Spec.NodeSelector = "p", "default", test.selector
+			p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{{TopologyKey: test.key, WhenUnsatisfiable: test.when}}
+			n.Name, n.Labels = "n", map[string]string{"disk": "fast"}
+			c := &model.Cluster{Preemptor: p, Nodes: []*v1.Node{n}}
+			require.Equal(t, test.known, explains(t, "left-out-node-unnoticed", "PodTopologySpread", c, "Node updated: a label less", "n", "node(s) didn't match pod topology spread constraints"))
+		})
+	}
+}
+
 // The hint for updates of a node passes over what the profile adds, where what the pod itself asks for is there before and after.
 func TestAddedAffinityIsKnownNarrowly(t *testing.T) {
 	const enforced = "node(s) didn't match scheduler-enforced node affinity; "
