@@ -297,7 +297,30 @@ func (d *detailer) awaitBinding() {
 			if r := &c.Status.Allocation.Devices.Results[i]; d.Chance(60) {
 				c.Status.Allocation.AllocationTimestamp = &added
 				r.BindingConditions, r.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}
+				d.prepare(c, r)
 			}
 		}
 	}
+}
+
+// prepare draws how far an allocated device was prepared: it is ready, it failed, or neither yet.
+func (d *detailer) prepare(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
+	status := resourcev1.AllocatedDeviceStatus{Driver: r.Driver, Pool: r.Pool, Device: r.Device}
+	if r.ShareID != nil {
+		status.ShareID = new(string(*r.ShareID))
+	}
+	is := func(condition string, is metav1.ConditionStatus) {
+		status.Conditions = append(status.Conditions, metav1.Condition{Type: condition, Status: is, Reason: "Prepared", LastTransitionTime: added})
+	}
+	switch draw.Weighted(d.Source, 40, 35, 15, 10) {
+	case 0:
+		is("example.com/attached", metav1.ConditionTrue)
+	case 1:
+		is("example.com/failed", metav1.ConditionTrue)
+	case 2:
+		is("example.com/attached", metav1.ConditionFalse)
+	default:
+		return
+	}
+	c.Status.Devices = append(c.Status.Devices, status)
 }

@@ -107,6 +107,8 @@ var Tests = []Test{
 	{"capacity-names-are-text", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_NameOfRequestedCapacity",
 		fails{"requested with the driver's domain": "the pod fits: got false, want true",
 			"published with the driver's domain": "the pod fits: got false, want true"}},
+	{"failure-behind-unready-device", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_FailedDeviceOfTwo",
+		fails{"the first one is not ready, the second one failed": "the pod fits: got true, want false"}},
 	{"shared-device-given-whole", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_DeviceThatWasShared",
 		fails{"no longer shared, a half requested": "the pod fits: got true, want false",
 			"no longer shared, without a capacity": "the pod fits: got true, want false"}},

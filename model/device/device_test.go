@@ -309,13 +309,13 @@ func TestDevicesNotCovered(t *testing.T) {
 		" of attributes and no constraints": func(p parts) {
 			p.slice.Spec.Devices[0].Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"sockets": {IntValues: []int64{1}}}
 		},
-		" of a pool in part":                func(p parts) { p.slice.Spec.Pool.ResourceSliceCount = 2 },
+		" of a pool in part": func(p parts) { p.slice.Spec.Pool.ResourceSliceCount = 2 },
 		"status.allocation.devices.results[0].bindingConditions": func(p parts) {
 			p.claim.Status.Allocation = &resourcev1.AllocationResult{}
 			p.claim.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{BindingConditions: []string{"Ready"}}}
 		},
-		"spec.devices[0].bindingConditions": func(p parts) { p.slice.Spec.Devices[0].BindingConditions = []string{"Ready"} },
-		"":                                  func(parts) {},
+		" of devices to be made ready": func(p parts) { p.slice.Spec.Devices[0].BindingConditions = []string{"Ready"} },
+		"":                             func(parts) {},
 	} {
 		t.Run(field, func(t *testing.T) {
 			p := parts{&resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default"}},

@@ -44,6 +44,8 @@ type Reading struct {
 	AdminPays bool
 	// NamesAreText: a capacity has just the name that is written.
 	NamesAreText bool
+	// StopsAtUnready: the conditions of allocated devices are looked at up to the first device that is not ready.
+	StopsAtUnready bool
 	// SharesAreFree: a device that may no longer be shared is free while claims have shares.
 	SharesAreFree bool
 }

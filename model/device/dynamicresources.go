@@ -150,7 +150,7 @@ func (st *State) Judge(s *filter.Snapshot) {
 		}
 		for _, claim := range st.Allocated {
 			where := claim.Status.Allocation.NodeSelector
-			if (where == nil || selects(where, n.Node)) && !slices.Contains(st.Tainted, claim) {
+			if (where == nil || selects(where, n.Node)) && !slices.Contains(st.Tainted, claim) && !st.devices.failed(claim) {
 				continue
 			}
 			st.Verdicts[i] = filter.Unresolvable("resourceclaim not available on the node")

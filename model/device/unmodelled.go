@@ -68,12 +68,12 @@ func unmodelledClaims(s *filter.Snapshot, backed []extended, report filter.Repor
 			d.want(claim)
 			continue
 		}
+		if i, why := d.unmodelledBinding(claim); why != "" {
+			report(object, fmt.Sprintf("status.allocation.devices.results[%d].bindingConditions", i), why)
+		}
 		for i := range claim.Status.Allocation.Devices.Results {
 			r := &claim.Status.Allocation.Devices.Results[i]
 			at := fmt.Sprintf("status.allocation.devices.results[%d]", i)
-			if len(r.BindingConditions) > 0 {
-				report(object, at+".bindingConditions", "binding conditions of devices")
-			}
 			if why := d.doubtful(claim, r); why != "" {
 				report(object, at, why)
 			}
@@ -286,9 +286,6 @@ func (d *devices) constrained() bool { return len(d.constraints) > 0 }
 
 // unmodelledDevice is what of a device is not covered.
 func unmodelledDevice(d *resourcev1.Device, constrained bool) (field, why string) {
-	if len(d.BindingConditions) > 0 {
-		return "bindingConditions", "binding conditions of devices"
-	}
 	for i := range d.ConsumesCounters {
 		switch of := &d.ConsumesCounters[i]; {
 		case len(of.CompatibilityGroups) > 0:

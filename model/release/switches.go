@@ -119,6 +119,7 @@ var switches = []struct {
 	{AdminDevicesWithheld, readDevices(func(r *device.Reading) { r.Withholds = func(admin, other int) bool { return admin <= other } })},
 	{AdminAccessConsumes, readDevices(func(r *device.Reading) { r.AdminPays = true })},
 	{CapacityNamesAreText, readDevices(func(r *device.Reading) { r.NamesAreText = true })},
+	{FailureBehindUnready, readDevices(func(r *device.Reading) { r.StopsAtUnready = true })},
 	{SharedDeviceGivenWhole, readDevices(func(r *device.Reading) { r.SharesAreFree = true })},
 	{TaintedClaimShared, onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
 		if len(st.Tainted) > 0 {
@@ -308,9 +309,7 @@ func unknownDomainPanics(r *answers.Rules) {
 // readDevices has the documents on devices read otherwise.
 func readDevices(change func(*device.Reading)) func(*answers.Rules) {
 	return onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
-		if st.Allocates() {
-			st.Read(s, change)
-		}
+		st.Read(s, change)
 	}))
 }
 

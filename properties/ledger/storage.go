@@ -199,6 +199,18 @@ var openStorage = []Entry{
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "nominated-keep-devices"},
 	},
 	{
+		ID:          "failure-behind-unready-device",
+		Title:       "A device that failed is not noticed while another one of the claim is not ready",
+		Class:       Inconsistency,
+		Promise:     "All BindingConditions must have status True to proceed with binding. If any BindingFailureConditions has status True, the binding is aborted: the scheduler aborts the binding attempt and clears the allocation.",
+		Source:      "KEP-5007, \"Proposal\" and \"PreBind Process\"; \"If any is set to True, a binding failure occurred\": Device.bindingFailureConditions (resource/v1/types.go:514@v0.37.1)",
+		Happens:     "The devices of a claim are looked at one after the other, up to the first that is not ready. One behind it that has failed is not seen, so that the claim counts as one that is to be waited for. Were the devices allocated in the other order, it would count as failed.",
+		Where:       "dynamicresources.go:2005@v1.37.1, isClaimReadyForBinding",
+		Consequence: "A pod waits for up to ten minutes for a device to be attached beside one that is known to have failed, may preempt pods for that, and keeps all devices of the claim from others.",
+		Releases:    ">=1.36.0",
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
+	},
+	{
 		ID:          "shared-device-given-whole",
 		Title:       "A device that may no longer be shared is given to one claim while others have shares of it",
 		Class:       Defect,

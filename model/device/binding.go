@@ -1,0 +1,62 @@
+package device
+
+import (
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// failed tells whether a device that is allocated to a claim could not be made ready, so that
+// the claim is of no use until its allocation is cleared: "If any failure condition is set, the
+// scheduler aborts the binding attempt and clears the allocation" (KEP-5007, "PreBind Process";
+// resource/v1/types.go:514@v0.37.1, Device.BindingFailureConditions).
+func (d *devices) failed(claim *resourcev1.ResourceClaim) bool {
+	for i := range claim.Status.Allocation.Devices.Results {
+		r := &claim.Status.Allocation.Devices.Results[i]
+		if slices.ContainsFunc(r.BindingFailureConditions, func(condition string) bool { return isTrue(claim, r, condition) }) {
+			return true
+		}
+		if d.StopsAtUnready && unready(claim, r) {
+			return false
+		}
+	}
+	return false
+}
+
+// unready tells whether a device that is allocated to a claim is not ready yet: "All
+// BindingConditions must have status True to proceed with binding" (KEP-5007).
+func unready(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) bool {
+	return slices.ContainsFunc(r.BindingConditions, func(condition string) bool { return !isTrue(claim, r, condition) })
+}
+
+// isTrue tells whether a condition of an allocated device is true: that of its own share, if it may be shared.
+func isTrue(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult, condition string) bool {
+	return slices.ContainsFunc(claim.Status.Devices, func(s resourcev1.AllocatedDeviceStatus) bool {
+		return s.Driver == r.Driver && s.Pool == r.Pool && s.Device == r.Device && ptr.Deref(s.ShareID, "") == string(ptr.Deref(r.ShareID, "")) &&
+			meta.IsStatusConditionPresentAndEqual(s.Conditions, condition, metav1.ConditionTrue)
+	})
+}
+
+// unmodelledBinding is what is not covered of the conditions of a claim's allocated devices; "" if nothing is.
+// How long devices may take to become ready is not modelled: after a time the claim counts as failed.
+func (d *devices) unmodelledBinding(claim *resourcev1.ResourceClaim) (at int, why string) {
+	results := claim.Status.Allocation.Devices.Results
+	for i := range results {
+		r := &results[i]
+		if len(r.BindingConditions) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(results[:i], func(o resourcev1.DeviceRequestAllocationResult) bool {
+			return o.Driver == r.Driver && o.Pool == r.Pool && o.Device == r.Device
+		}) {
+			return i, "conditions of two shares of a device"
+		}
+		if unready(claim, r) && !d.failed(claim) {
+			return i, "devices that are not ready yet, for which is waited for a time"
+		}
+	}
+	return 0, ""
+}

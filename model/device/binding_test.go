@@ -1,0 +1,80 @@
+package device_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/release"
+)
+
+// A claim of which a device failed is of no use, whatever is said of the others; one whose devices are ready is as any other.
+func TestBindingConditions(t *testing.T) {
+	const fails, notModelled = "DynamicResources (unresolvable)", "not modelled"
+	type results = []resourcev1.DeviceRequestAllocationResult
+	type statuses = []resourcev1.AllocatedDeviceStatus
+	result := func(device, share string) resourcev1.DeviceRequestAllocationResult {
+		r := resourcev1.DeviceRequestAllocationResult{Driver: "a", Pool: "a", Device: device, BindingConditions: []string{"Attached", "Checked"}, BindingFailureConditions: []string{"Lost", "Broken"}}
+		if share != "" {
+			r.ShareID = new(types.UID(share))
+		}
+		return r
+	}
+	status := func(device string, conditions ...string) resourcev1.AllocatedDeviceStatus {
+		s := resourcev1.AllocatedDeviceStatus{Driver: "a", Pool: "a", Device: device}
+		for _, c := range conditions {
+			s.Conditions = append(s.Conditions, metav1.Condition{Type: c, Status: metav1.ConditionTrue})
+		}
+		return s
+	}
+	ofShare := status("1", "Broken")
+	ofShare.ShareID = new("other")
+	notBroken := status("1", "Attached", "Checked")
+	notBroken.Conditions = append(notBroken.Conditions, metav1.Condition{Type: "Broken", Status: metav1.ConditionFalse})
+	for _, tt := range []struct {
+		name             string
+		results          results
+		statuses         statuses
+		want, byUpstream string
+	}{
+		{"no conditions", results{{Driver: "a", Pool: "a", Device: "1"}}, nil, "", ""},
+		{"ready", results{result("1", "")}, statuses{status("1", "Attached", "Checked")}, "", ""},
+		{"ready, and not broken", results{result("1", "")}, statuses{notBroken}, "", ""},
+		{"one condition is open", results{result("1", "")}, statuses{status("1", "Attached")}, notModelled, notModelled},
+		{"nobody has said anything", results{result("1", "")}, nil, notModelled, notModelled},
+		{"broken", results{result("1", "")}, statuses{status("1", "Broken")}, fails, fails},
+		{"ready, and broken since", results{result("1", "")}, statuses{status("1", "Attached", "Checked", "Broken")}, fails, fails},
+		{"another device is broken", results{result("1", "")}, statuses{status("1", "Attached", "Checked"), status("2", "Broken")}, "", ""},
+		{"another share is broken", results{result("1", "mine")}, statuses{ofShare}, notModelled, notModelled},
+		{"the first of two is broken", results{result("1", ""), result("2", "")}, statuses{status("1", "Lost")}, fails, fails},
+		{"the second of two is broken", results{result("1", ""), result("2", "")}, statuses{status("1", "Attached", "Checked"), status("2", "Lost")}, fails, fails},
+		{"the second of two is broken, the first not ready", results{result("1", ""), result("2", "")}, statuses{status("2", "Lost")}, fails, ""},
+		{"two shares of one device", results{result("1", "a"), result("1", "b")}, statuses{status("1", "Lost")}, notModelled, notModelled},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default"}}
+			claim.Status.Allocation, claim.Status.Devices = &resourcev1.AllocationResult{}, tt.statuses
+			claim.Status.Allocation.Devices.Results = tt.results
+			p := mk.Pod("p", 9, func(p *v1.Pod) { p.Spec.ResourceClaims = []v1.PodResourceClaim{{ResourceClaimName: new("c")}} })
+			for want, rules := range map[*string]*answers.Rules{&tt.want: answers.Documented(), &tt.byUpstream: release.With(answers.Documented(), release.FailureBehindUnready)} {
+				d, err := answers.Decide(&model.Cluster{Nodes: []*v1.Node{mk.Node("n", "2")}, Preemptor: p, Extra: []runtime.Object{claim}}, rules)
+				got := ""
+				switch {
+				case err != nil:
+					got = notModelled
+				case d.Verdicts["n"] != nil:
+					got = d.Verdicts["n"].String()
+				}
+				assert.Equal(t, *want, got)
+			}
+		})
+	}
+}
