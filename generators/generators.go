@@ -131,6 +131,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	}
 	g.extendFurther(extending, c)
 	devices.Outlive(configuring, c.Extra)
+	devices.Bind(configuring, c.Extra)
 	if c.Preemptor != nil {
 		spellOut(configuring, c.Preemptor)
 	}

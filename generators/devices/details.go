@@ -292,9 +292,29 @@ func (d *detailer) awaitBinding() {
 	d.eachDevice(60, func(device *resourcev1.Device) {
 		device.BindingConditions, device.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}
 	})
+	d.bind(60)
+}
+
+// Bind has devices of claims that are allocated wait to be prepared, or has them prepared, in some clusters where
+// none does yet.
+func Bind(s draw.Source, objects []runtime.Object) {
+	if !s.Chance(10) {
+		return
+	}
+	d := &detailer{Source: s}
+	for _, o := range objects {
+		if c, is := o.(*resourcev1.ResourceClaim); is {
+			d.claims = append(d.claims, c)
+		}
+	}
+	d.bind(40)
+}
+
+// bind gives so many of 100 allocated devices conditions.
+func (d *detailer) bind(percent int) {
 	for _, c := range d.claims {
 		for i := range allocated(c) {
-			if r := &c.Status.Allocation.Devices.Results[i]; d.Chance(60) {
+			if r := &c.Status.Allocation.Devices.Results[i]; len(r.BindingConditions) == 0 && d.Chance(percent) {
 				c.Status.Allocation.AllocationTimestamp = &added
 				r.BindingConditions, r.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}
 				d.prepare(c, r)
