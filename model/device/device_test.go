@@ -282,7 +282,7 @@ func TestDevicesNotCovered(t *testing.T) {
 			p.claim.Spec.Devices.Requests[0].Exactly.Count = 10
 		},
 		"spec.pool":                            func(p parts) { p.slice.Spec.Pool.ResourceSliceCount = 0 },
-		"spec.pool of two devices of one name": func(p parts) { p.slice.Spec.Devices = make([]resourcev1.Device, 2) },
+		"spec.pool of two devices of one name": func(p parts) { p.slice.Spec.Devices = []resourcev1.Device{{Name: "0"}, {Name: "0"}} },
 		"spec.pool of two sets of one name":    func(p parts) { p.slice.Spec.SharedCounters = make([]resourcev1.CounterSet, 2) },
 		"spec.pool without the counters": func(p parts) {
 			p.slice.Spec.Devices[0].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "gone", Counters: map[string]resourcev1.Counter{"units": {}}}}
@@ -295,6 +295,9 @@ func TestDevicesNotCovered(t *testing.T) {
 		},
 		"spec.devices[0].capacity": func(p parts) {
 			p.slice.Spec.Devices[0].Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"units": {Value: resource.MustParse("1u")}}
+		},
+		"spec.devices[0].capacity of which the second is tiny": func(p parts) {
+			p.slice.Spec.Devices[0].Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"a": {Value: resource.MustParse("1")}, "b": {Value: resource.MustParse("1u")}}
 		},
 		"spec.devices[0].capacity.requestPolicy": func(p parts) {
 			p.slice.Spec.Devices[0].Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"units": {RequestPolicy: &resourcev1.CapacityRequestPolicy{}}}

@@ -125,9 +125,6 @@ type State struct {
 	unbacked []v1.ResourceName
 }
 
-// Allocates tells whether the pod has to be given devices, on some node at least.
-func (st *State) Allocates() bool { return len(st.Open)+len(st.devices.extended) > 0 }
-
 // Read judges anew as if the documents were read otherwise. Claims are told by their
 // places among those of Open.
 func (st *State) Read(s *filter.Snapshot, change func(*Reading)) {

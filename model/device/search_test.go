@@ -90,7 +90,7 @@ func drawn(r *rand.Rand) (objects []runtime.Object, wanting []*resourcev1.Resour
 			of.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"socket": {IntValue: new(int64(r.IntN(2)))}}
 		}
 		if r.IntN(2) == 0 {
-			of.ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "set", Counters: map[string]resourcev1.Counter{"c": {Value: units(1 + r.IntN(3))}}}}
+			of.ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "set", Counters: map[string]resourcev1.Counter{"c": {Value: units(1 + r.IntN(3))}, "d": {Value: units(1 + r.IntN(3))}}}}
 		}
 		if r.IntN(4) == 0 {
 			taken.Status.Allocation.Devices.Results = append(taken.Status.Allocation.Devices.Results, result)
@@ -98,7 +98,7 @@ func drawn(r *rand.Rand) (objects []runtime.Object, wanting []*resourcev1.Resour
 		s.Spec.Devices = append(s.Spec.Devices, of)
 	}
 	counters := s.DeepCopy()
-	counters.Spec.Devices, counters.Spec.SharedCounters = nil, []resourcev1.CounterSet{{Name: "set", Counters: map[string]resourcev1.Counter{"c": {Value: units(2 + r.IntN(4))}}}}
+	counters.Spec.Devices, counters.Spec.SharedCounters = nil, []resourcev1.CounterSet{{Name: "set", Counters: map[string]resourcev1.Counter{"c": {Value: units(2 + r.IntN(4))}, "d": {Value: units(2 + r.IntN(4))}}}}
 	objects = []runtime.Object{&resourcev1.DeviceClass{}, s, counters, taken}
 	for i := range 1 + r.IntN(2) {
 		c := &resourcev1.ResourceClaim{}
@@ -195,9 +195,9 @@ func assign(objects []runtime.Object, all []wanted, got []int) bool {
 
 func addsUp(objects []runtime.Object, all []wanted, got []int) bool {
 	of := objects[1].(*resourcev1.ResourceSlice).Spec.Devices
-	whole := objects[2].(*resourcev1.ResourceSlice).Spec.SharedCounters[0].Counters["c"].Value
+	whole := objects[2].(*resourcev1.ResourceSlice).Spec.SharedCounters[0].Counters
 	results := objects[3].(*resourcev1.ResourceClaim).Status.Allocation.Devices.Results
-	counters, used := int64(0), make([]bool, len(of))
+	counters, used := map[string]int64{}, make([]bool, len(of))
 	for i := range of {
 		shared, left := of[i].AllowMultipleAllocations != nil, map[resourcev1.QualifiedName]int64{}
 		for name, c := range of[i].Capacity {
@@ -245,16 +245,19 @@ func addsUp(objects []runtime.Object, all []wanted, got []int) bool {
 			used[i] = true
 		}
 		if used[i] && len(of[i].ConsumesCounters) > 0 {
-			q := of[i].ConsumesCounters[0].Counters["c"].Value
-			counters += q.Value()
+			for name, c := range of[i].ConsumesCounters[0].Counters {
+				counters[name] += c.Value.Value()
+			}
 		}
 	}
 	adds := false
 	for n := range all {
 		adds = adds || !all[n].admin && len(of[got[n]].ConsumesCounters) > 0 && !slices.ContainsFunc(results, func(r resourcev1.DeviceRequestAllocationResult) bool { return r.Device == of[got[n]].Name })
 	}
-	if adds && counters > whole.Value() { // what is allocated already may be more
-		return false
+	for name, c := range whole {
+		if adds && counters[name] > c.Value.Value() { // what is allocated already may be more
+			return false
+		}
 	}
 	socket := func(n int) *int64 { return of[got[n]].Attributes["socket"].IntValue }
 	for n, w := range all {

@@ -192,3 +192,16 @@ func TestUnmodelledMigrated(t *testing.T) {
 		})
 	}
 }
+
+// Each claim of a pod is looked at for volumes of which it is not plain what they are.
+func TestUnmodelledVolumeOfSecondClaim(t *testing.T) {
+	odd := mk.Volume("b", func(pv *v1.PersistentVolume) {
+		pv.Spec.CSI, pv.Spec.AWSElasticBlockStore = nil, &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "aws://zone/vol-1"}
+	})
+	for _, claims := range [][]string{{"a", "b"}, {"b", "a"}} {
+		reported := ""
+		c := mk.Cluster(mk.Pod("p", 9, mk.Mounts(claims...)), mk.Node("n", "9"), mk.Claim("a"), mk.Claim("b"), mk.Volume("a"), odd)
+		volume.VolumeBinding{}.Unmodelled(model.NewSnapshot(c), func(object, _, _ string) { reported = object })
+		assert.Equal(t, "PersistentVolume b", reported, claims)
+	}
+}
