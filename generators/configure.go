@@ -43,6 +43,8 @@ func (g *generator) drawConfiguration(s draw.Source, c *model.Cluster) {
 		NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{{Key: "zone", Operator: v1.NodeSelectorOpNotIn, Values: []string{"a"}}}}}}}}), 2
 	patient := arguments("DynamicResources", map[string]any{"filterTimeout": "0s"})
 	switch {
+	case g.volumes: // which are rarely in the way as it is
+		percent = 0
 	case len(c.Preemptor.Spec.ResourceClaims) > 0:
 		argued, percent = patient, 12
 	case requestsGPUs(c.Preemptor):
