@@ -279,7 +279,7 @@ func (f *tally) alike(t *testing.T, system reference.System, c *model.Cluster, t
 	one := *c
 	one.Settings = c.Settings.DeepCopy()
 	one.Settings.Configuration = nil // which names what is in the cluster, and is refused
-	one.Settings.Parallelism = nil // with several workers it depends on their pace what is seen
+	one.Settings.Parallelism = nil   // with several workers it depends on their pace what is seen
 	c = &one
 	pruned, counts := prune.Cluster(c)
 	out, names, err := redact.Cluster(c)
