@@ -33,38 +33,40 @@ func Configure(c *model.Cluster, configuration json.RawMessage, later ...*v1.Pod
 	}
 }
 
-// drawConfiguration has the scheduler read some arguments of its plugins from a configuration. They are few, as a system
-// has to build a scheduler for each; most are about what the preemptor asks for.
+// drawConfiguration has the scheduler read some arguments of its plugins from a configuration. Most are about what the
+// preemptor asks for.
 func (g *generator) drawConfiguration(s draw.Source, c *model.Cluster) {
 	if c.Preemptor == nil || !plain(&c.Settings) {
 		return
 	}
-	argued, percent := arguments("NodeAffinity", map[string]any{"addedAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": v1.NodeSelector{
-		NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{{Key: "zone", Operator: v1.NodeSelectorOpNotIn, Values: []string{"a"}}}}}}}}), 2
-	patient := arguments("DynamicResources", map[string]any{"filterTimeout": "0s"})
+	drawn, percent := notInZone, 2
 	switch {
-	case g.volumes: // which are rarely in the way as it is
-		percent = 0
 	case len(c.Preemptor.Spec.ResourceClaims) > 0:
-		argued, percent = patient, 12
+		drawn, percent = withoutTimeout, 12
 	case requestsGPUs(c.Preemptor):
-		argued, percent = draw.Pick(s, arguments("NodeResourcesFit", map[string]any{"ignoredResources": []string{"example.com/gpu"}}),
-			arguments("NodeResourcesFit", map[string]any{"ignoredResourceGroups": []string{"example.com"}}), patient), 12
+		drawn, percent = draw.Pick(s, withoutGPU, withoutGroup, withoutTimeout), 12
+	}
+	if g.volumes { // which are rarely in the way as it is
+		percent /= 4
 	}
 	if s.Chance(percent) {
-		Configure(c, configuration(argued))
+		Configure(c, drawn)
 	}
 }
 
-// arguments are those of a plugin.
-func arguments(plugin string, args any) map[string]any {
-	return map[string]any{"name": plugin, "args": args}
-}
+// The configurations that are drawn: few, as a system has to build a scheduler for each.
+var (
+	notInZone = withArguments("NodeAffinity", map[string]any{"addedAffinity": v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{
+		NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{{Key: "zone", Operator: v1.NodeSelectorOpNotIn, Values: []string{"a"}}}}}}}})
+	withoutTimeout = withArguments("DynamicResources", map[string]any{"filterTimeout": "0s"})
+	withoutGPU     = withArguments("NodeResourcesFit", map[string]any{"ignoredResources": []string{"example.com/gpu"}})
+	withoutGroup   = withArguments("NodeResourcesFit", map[string]any{"ignoredResourceGroups": []string{"example.com"}})
+)
 
-// configuration is one of the default scheduler with arguments of plugins, as JSON.
-func configuration(arguments ...map[string]any) json.RawMessage {
+// withArguments is a configuration of the default scheduler with arguments of a plugin, as JSON.
+func withArguments(plugin string, args any) json.RawMessage {
 	text, err := json.Marshal(map[string]any{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "parallelism": 1,
-		"profiles": []any{map[string]any{"schedulerName": model.DefaultSchedulerName, "pluginConfig": arguments}}})
+		"profiles": []any{map[string]any{"schedulerName": model.DefaultSchedulerName, "pluginConfig": []any{map[string]any{"name": plugin, "args": args}}}}})
 	if err != nil {
 		panic(err)
 	}

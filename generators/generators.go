@@ -130,16 +130,13 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 		}
 	}
 	g.extendFurther(extending, c)
-	devices.Outlive(configuring, c.Extra)
-	devices.Bind(configuring, c.Extra)
+	devices.Later(configuring, c.Extra)
 	if c.Preemptor != nil {
 		spellOut(configuring, c.Preemptor)
 	}
 	if len(gates) == 0 { // older schedulers read other configurations, and know other gates
 		g.drawConfiguration(configuring, c)
-		if g.podAffinity && configuring.Chance(8) && plain(&c.Settings) && len(c.Settings.Configuration) == 0 {
-			c.Settings.FeatureGates = map[string]bool{"InterPodAffinityHostnameFastPath": true}
-		}
+		g.takeFastPath(configuring, &c.Settings)
 	}
 	return c
 }

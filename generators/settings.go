@@ -66,9 +66,19 @@ func dispatch(s draw.Source, settings *model.Settings) {
 	}
 }
 
+// takeFastPath has terms about hosts counted in another way in some clusters where pods have affinity to others, and
+// whose settings are plain.
+func (g *generator) takeFastPath(s draw.Source, settings *model.Settings) {
+	if g.podAffinity && s.Chance(8) && plain(settings) {
+		settings.FeatureGates = map[string]bool{fastPath: true}
+	}
+}
+
+const fastPath = "InterPodAffinityHostnameFastPath"
+
 // plain tells whether a system needs no scheduler of its own for the settings.
 func plain(s *model.Settings) bool {
-	return s.FeatureGates == nil && s.MinCandidateNodesAbsolute == nil && s.Parallelism == nil && s.SecondProfile == nil && !s.NoDefaultConstraints
+	return len(s.Configuration) == 0 && s.FeatureGates == nil && s.MinCandidateNodesAbsolute == nil && s.Parallelism == nil && s.SecondProfile == nil && !s.NoDefaultConstraints
 }
 
 // idleGates are the gates that change no decision: off, but for the one that has terms about hosts counted in
@@ -76,7 +86,7 @@ func plain(s *model.Settings) bool {
 func idleGates() map[string]bool {
 	gates := map[string]bool{}
 	for _, gate := range unmodelled.IdleGates() {
-		gates[gate] = gate == "InterPodAffinityHostnameFastPath"
+		gates[gate] = gate == fastPath
 	}
 	return gates
 }

@@ -15,21 +15,26 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators/draw"
 )
 
+// Later are details that came later, in some clusters, whether or not they have others: fields that are left from when a
+// gate was on, and devices that were prepared, or wait for it.
+func Later(s draw.Source, objects []runtime.Object) {
+	d := newDetailer(s, objects)
+	if s.Chance(4) {
+		d.outlive()
+	}
+	if s.Chance(10) {
+		d.bind(40)
+	}
+}
+
 // Details gives the devices and claims of a cluster one or two details by which devices
 // differ, and returns the objects that this takes besides. Claims has made them.
 func Details(s draw.Source, preemptor *v1.Pod, objects []runtime.Object) []runtime.Object {
-	d := &detailer{Source: s, preemptor: preemptor, own: map[string]bool{}, objects: objects}
+	d := newDetailer(s, objects)
+	d.preemptor = preemptor
 	for i := range preemptor.Spec.ResourceClaims {
 		if name := preemptor.Spec.ResourceClaims[i].ResourceClaimName; name != nil {
 			d.own[preemptor.Namespace+"/"+*name] = true
-		}
-	}
-	for _, o := range objects {
-		switch o := o.(type) {
-		case *resourcev1.ResourceSlice:
-			d.slices = append(d.slices, o)
-		case *resourcev1.ResourceClaim:
-			d.claims = append(d.claims, o)
 		}
 	}
 	first := draw.Weighted(s, 19, 11, 14, 3, 3, 16, 12, 20, 5, 2, 6)
@@ -38,6 +43,19 @@ func Details(s draw.Source, preemptor *v1.Pod, objects []runtime.Object) []runti
 		details[at](d)
 	}
 	return d.objects
+}
+
+func newDetailer(s draw.Source, objects []runtime.Object) *detailer {
+	d := &detailer{Source: s, own: map[string]bool{}, objects: objects}
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *resourcev1.ResourceSlice:
+			d.slices = append(d.slices, o)
+		case *resourcev1.ResourceClaim:
+			d.claims = append(d.claims, o)
+		}
+	}
+	return d
 }
 
 // detailer holds the objects that get details.
@@ -84,26 +102,6 @@ func (d *detailer) eachRequest(percent int, change func(c *resourcev1.ResourceCl
 		for i := range c.Spec.Devices.Requests {
 			if r := &c.Spec.Devices.Requests[i]; r.Exactly != nil && d.Chance(percent) {
 				change(c, r)
-			}
-		}
-	}
-}
-
-// Outlive leaves, on the devices of some clusters, a field of the alpha gate DRANodeAllocatableResources, as from a time
-// when it was on: the API server keeps what is stored. With the gate off it counts for nothing.
-func Outlive(s draw.Source, objects []runtime.Object) {
-	if !s.Chance(4) {
-		return
-	}
-	many := resourcev1.NodeAllocatableResource{Mapping: &resourcev1.NodeAllocatableMapping{DeviceMultiplier: resource.NewQuantity(100, resource.DecimalSI)}}
-	for _, o := range objects {
-		slice, is := o.(*resourcev1.ResourceSlice)
-		if !is {
-			continue
-		}
-		for i := range slice.Spec.Devices {
-			if s.Chance(60) {
-				slice.Spec.Devices[i].NodeAllocatableResources = map[v1.ResourceName]resourcev1.NodeAllocatableResource{v1.ResourceCPU: many}
 			}
 		}
 	}
@@ -295,19 +293,13 @@ func (d *detailer) awaitBinding() {
 	d.bind(60)
 }
 
-// Bind has devices of claims that are allocated wait to be prepared, or has them prepared, in some clusters where
-// none does yet.
-func Bind(s draw.Source, objects []runtime.Object) {
-	if !s.Chance(10) {
-		return
-	}
-	d := &detailer{Source: s}
-	for _, o := range objects {
-		if c, is := o.(*resourcev1.ResourceClaim); is {
-			d.claims = append(d.claims, c)
-		}
-	}
-	d.bind(40)
+// outlive leaves on devices a field of the alpha gate DRANodeAllocatableResources, as from a time when it was on: the
+// API server keeps what is stored. With the gate off it counts for nothing.
+func (d *detailer) outlive() {
+	many := resourcev1.NodeAllocatableResource{Mapping: &resourcev1.NodeAllocatableMapping{DeviceMultiplier: resource.NewQuantity(100, resource.DecimalSI)}}
+	d.eachDevice(60, func(device *resourcev1.Device) {
+		device.NodeAllocatableResources = map[v1.ResourceName]resourcev1.NodeAllocatableResource{v1.ResourceCPU: many}
+	})
 }
 
 // bind gives so many of 100 allocated devices conditions.

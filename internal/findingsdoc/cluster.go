@@ -74,6 +74,9 @@ func Summary(c *model.Cluster) string {
 	if n := c.Settings.MinCandidateNodesAbsolute; n != nil {
 		line("scheduler", "minCandidateNodesAbsolute", fmt.Sprint(*n))
 	}
+	if len(c.Settings.Configuration) > 0 {
+		line("scheduler", "configuration", string(c.Settings.Configuration))
+	}
 	if p := c.Settings.SecondProfile; p != nil {
 		line("scheduler", "second profile "+p.SchedulerName)
 	}

@@ -125,8 +125,12 @@ func (cy *Cycle) TakenBack(placed []Placement) (lost []Placement) {
 			all = append(all, there...)
 			if enough {
 				scheduled++
-			} else {
-				lost = append(lost, there...)
+				continue
+			}
+			for _, at := range there {
+				if !slices.Contains(lost, at) { // its own group may be lost already
+					lost = append(lost, at)
+				}
 			}
 		}
 		return all, cy.Enough(cy, t, scheduled)

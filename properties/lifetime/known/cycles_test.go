@@ -51,6 +51,15 @@ func TestCycleCutShortNearMisses(t *testing.T) {
 		}},
 		{name: "the pod comes before the first cycle", trace: func(t *timeline.Trace) { move(t, where(t, timeline.Handled, "Pod default/m6"), 0) }},
 	})
+	checkWhole(t, "left-behind-pod-stays-when-gone", "one-queue", known.CycleCutShort, []nearMiss{
+		{name: "the binding does not fail", trace: func(t *timeline.Trace) { t.Entries[back(t)].Text = "Scheduled" }},
+		{name: "the pod comes after that", trace: func(t *timeline.Trace) { move(t, where(t, timeline.Handled, last), back(t)+1) }},
+		{name: "it stays in another queue", trace: func(t *timeline.Trace) {
+			for i := range t.Quiet.Pods {
+				t.Quiet.Pods[i].Queues = slices.Repeat([]model.Queue{model.QueueUnschedulable}, len(t.Quiet.Pods[i].Queues))
+			}
+		}},
+	})
 	checkWhole(t, "torn-group-is-tried-at-once", "group-backs-off-after-errors", known.CycleCutShort, append(misses[:len(misses):len(misses)],
 		nearMiss{name: "the cycle was the one before", trace: func(t *timeline.Trace) {
 			i := where(t, timeline.Popped, group)

@@ -207,7 +207,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if f.Kind == "twice" && l.queuedTwice(f.Pod) || f.Kind == "kept" && l.outlivesItself(f.Pod, l.end()) {
 			ids = append(ids, MemberTwice)
 		}
-		if f.Kind == "left pending" && l.leftBehind(f.Pod) {
+		if (f.Kind == "left pending" || f.Kind == "kept") && l.leftBehind(f.Pod) {
 			ids = append(ids, CycleCutShort)
 		}
 	case "failed-binding-ends-nomination":
