@@ -199,8 +199,11 @@ func (r *Row) cells(looked []Column) []string {
 		}
 		return fmt.Sprintf("%d (%.0f %%)", r.Killed[c], 100*float64(r.Killed[c])/float64(of))
 	}
-	return []string{r.Name, fmt.Sprint(r.Mutants), fmt.Sprint(r.Unreached), fmt.Sprint(r.Equivalent), share(Tests, r.Mutants), share(Corpus, r.Left()), share(Campaign, r.Left()),
-		fmt.Sprintf("%.1f", r.Median), fmt.Sprintf("%.1f", r.Worst)}
+	median, worst := "-", "-"
+	if len(r.seconds) > 0 {
+		median, worst = fmt.Sprintf("%.1f", r.Median), fmt.Sprintf("%.1f", r.Worst)
+	}
+	return []string{r.Name, fmt.Sprint(r.Mutants), fmt.Sprint(r.Unreached), fmt.Sprint(r.Equivalent), share(Tests, r.Mutants), share(Corpus, r.Left()), share(Campaign, r.Left()), median, worst}
 }
 
 // WriteText writes the matrix for a terminal.
@@ -216,8 +219,12 @@ func (m *Matrix) WriteText(w io.Writer) {
 		t.WriteText(w)
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "Survivors of the campaign that are not equivalent: %d\n", len(m.Survivors))
-	for _, r := range m.Survivors {
+	title, survivors := "Survivors of the campaign that are not equivalent", m.Survivors
+	if !slices.Contains(m.Begun.Columns, Campaign) {
+		title, survivors = "Killed by nobody who looked, and not equivalent", m.Uncaught
+	}
+	fmt.Fprintf(w, "%s: %d\n", title, len(survivors))
+	for _, r := range survivors {
 		fmt.Fprintf(w, "  %s\n    %s: %s -> %s%s\n", r.Name(), r.Func, r.Source, r.Is, others(r))
 	}
 }
