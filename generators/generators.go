@@ -138,6 +138,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 		g.drawConfiguration(configuring, c)
 		g.takeFastPath(configuring, &c.Settings)
 	}
+	devices.LoseClasses(configuring, c.Extra)
 	return c
 }
 

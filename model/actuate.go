@@ -85,8 +85,16 @@ func NoneLeft(extenderFailed bool) *Actuation {
 // reason, and that no other pod uses. Which one is left open
 // (dynamicresources.go:1150@v1.37.1, PostFilter). Sorted.
 func (d *Decision) Deallocatable() []string {
+	if d.Eligible == nil {
+		return nil
+	}
+	return d.InTheWay()
+}
+
+// InTheWay are the claims of Deallocatable, whether preemption is tried or not.
+func (d *Decision) InTheWay() []string {
 	cy := d.Cycle
-	if d.Eligible == nil || cy.PreFiltered.Rejection != nil {
+	if cy.PreFiltered.Rejection != nil {
 		return nil
 	}
 	state, ok := filter.As[*device.State](cy.State(device.DynamicResources{}.Name()))

@@ -156,6 +156,20 @@ func renamed(v reflect.Value, to map[string]string) reflect.Value {
 				for level := range v.Field(i).Len() {
 					out.Field(i).Set(reflect.Append(out.Field(i), domain(level, v.Field(i).Index(level), to)))
 				}
+			case "Devices": // that of a member: claims with what they get, which has many names
+				devices, is := v.Field(i).Interface().(map[string]string)
+				if !is {
+					out.Field(i).Set(renamed(v.Field(i), to))
+					continue
+				}
+				claims := map[string]string{}
+				for key := range devices {
+					if name, is := to["claim "+key]; is {
+						key = strings.TrimPrefix(name, "claim ")
+					}
+					claims[key] = ""
+				}
+				out.Field(i).Set(reflect.ValueOf(claims))
 			case "Domain":
 				out.Field(i).Set(domain(v.FieldByName("Within").Len(), v.Field(i), to))
 			case "Error", "CycleError":

@@ -270,6 +270,19 @@ func (d *detailer) prioritise() {
 	})
 }
 
+// LoseClasses has, in some clusters, all entries of a prioritised list ask for a class that does not exist.
+func LoseClasses(s draw.Source, objects []runtime.Object) {
+	for _, c := range newDetailer(s, objects).claims {
+		for i := range c.Spec.Devices.Requests {
+			if list := c.Spec.Devices.Requests[i].FirstAvailable; len(list) > 0 && s.Chance(4) {
+				for j := range list {
+					list[j].DeviceClassName = "gone"
+				}
+			}
+		}
+	}
+}
+
 // wantAll makes requests ask for all devices.
 func (d *detailer) wantAll() {
 	d.eachRequest(60, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest) {

@@ -26,7 +26,7 @@ var earlier = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 // bound are pods of its priority. The group takes the pod's place.
 func (g *drawer) drawGang() {
 	p := g.c.Preemptor
-	mounts := len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 // which is not modelled: of such groups all else is asked
+	mounts := len(p.Spec.Volumes) > 0 // which is not modelled: of such groups all else is asked
 	if model.Priority(p) > highest || !g.Chance(gangPercent) || mounts && !g.Chance(20) {
 		return
 	}
@@ -34,9 +34,11 @@ func (g *drawer) drawGang() {
 	group.Name, group.Namespace = "gang", p.Namespace
 	group.Spec.Priority = new(model.Priority(p))
 	members := g.running(p)
+	bound := len(members)
 	for i := range 1 + draw.Weighted(g.Source, 25, 40, 20, 15) {
 		members = append(members, g.like(p, i))
 	}
+	g.drawClaims(members[bound:])
 	for _, m := range members {
 		m.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &group.Name}
 		if m.Spec.NodeName == "" {

@@ -69,7 +69,7 @@ func Draw(o Options, c *model.Cluster) {
 
 func chance(c *model.Cluster) int {
 	spec := &c.Preemptor.Spec
-	if len(spec.TopologySpreadConstraints) > 0 || spec.Affinity != nil && (spec.Affinity.PodAffinity != nil || spec.Affinity.PodAntiAffinity != nil) {
+	if len(spec.TopologySpreadConstraints)+len(spec.ResourceClaims) > 0 || spec.Affinity != nil && (spec.Affinity.PodAffinity != nil || spec.Affinity.PodAntiAffinity != nil) {
 		return elsewhere
 	}
 	return percent

@@ -109,6 +109,8 @@ var Tests = []Test{
 			"published with the driver's domain": "the pod fits: got false, want true"}},
 	{"failure-behind-unready-device", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_FailedDeviceOfTwo",
 		fails{"the first one is not ready, the second one failed": "the pod fits: got true, want false"}},
+	{"sharer-swaps-devices", plugins + "dynamicresources/dynamicresources_test.go", "TestReserve_ClaimSharedInPodGroup",
+		fails{"the shared claim comes first": "a device has two claims: shared and own have instance-1"}},
 	{"shared-device-given-whole", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_DeviceThatWasShared",
 		fails{"no longer shared, a half requested": "the pod fits: got true, want false",
 			"no longer shared, without a capacity": "the pod fits: got true, want false"}},

@@ -6,6 +6,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 )
 
@@ -59,4 +60,12 @@ func (d *devices) unmodelledBinding(claim *resourcev1.ResourceClaim) (at int, wh
 		}
 	}
 	return 0, ""
+}
+
+// AnyWaits tells whether some device has conditions that have to be true before a pod that gets it is bound.
+func AnyWaits(objects []runtime.Object) bool {
+	return slices.ContainsFunc(objects, func(o runtime.Object) bool {
+		s, ok := o.(*resourcev1.ResourceSlice)
+		return ok && slices.ContainsFunc(s.Spec.Devices, func(d resourcev1.Device) bool { return len(d.BindingConditions) > 0 })
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
@@ -88,6 +89,23 @@ func ownClaims(p *v1.Pod, claims map[string]*resourcev1.ResourceClaim) (own []*r
 		}
 	}
 	return own, ""
+}
+
+// Named are the claims behind the entries of a pod, as namespace/name, as far as it can be told.
+func Named(p *v1.Pod) (keys []string) {
+	for i := range p.Spec.ResourceClaims {
+		if name, _ := ClaimName(p, &p.Spec.ResourceClaims[i]); name != "" {
+			keys = append(keys, p.Namespace+"/"+name)
+		}
+	}
+	return keys
+}
+
+// Gated tells whether a pod is not tried at all yet, as a claim of it does not exist, is going, or is another pod's
+// (dynamicresources.go:303@v1.37.1, PreEnqueue).
+func Gated(objects []runtime.Object, p *v1.Pod) bool {
+	_, why := ownClaims(p, newDevices(objects).claims)
+	return why != ""
 }
 
 // ClaimName is the name of the claim behind an entry of the pod: of the one made

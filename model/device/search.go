@@ -27,6 +27,8 @@ type search struct {
 	// repeats: a request for several devices may get a part of the same one twice.
 	repeats bool
 	steps   int
+	// found is called where all requests are met, and says whether that is enough; nil if it is.
+	found func() (enough bool)
 }
 
 type spent map[counter]amount
@@ -35,6 +37,8 @@ type spent map[counter]amount
 type choice struct {
 	w  *wish
 	at int
+	// takes is what it consumes of the device's capacities.
+	takes map[string]amount
 }
 
 func newSearch(d *devices, offered []offer) *search {
@@ -103,7 +107,7 @@ func (s *search) count(w *wish) (count int) {
 
 func (s *search) request(at int) bool {
 	if at == len(s.wanted) {
-		return true
+		return s.found == nil || s.found()
 	}
 	for i := range s.wanted[at] {
 		if s.place(at, &s.wanted[at][i], 0, 0) {
@@ -178,7 +182,7 @@ func (s *search) take(w *wish, i int) (undo func()) {
 	}
 	o.held = o.held || pays
 	s.holders[i] = append(s.holders[i], w)
-	s.chosen[w.claim] = append(s.chosen[w.claim], choice{w, i})
+	s.chosen[w.claim] = append(s.chosen[w.claim], choice{w, i, takes})
 	return func() {
 		for c, takes := range counters {
 			free[c] += takes

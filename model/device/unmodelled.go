@@ -46,19 +46,14 @@ func UnmodelledResources(s *filter.Snapshot, report filter.Report) {
 
 func unmodelledClaims(s *filter.Snapshot, backed []extended, report filter.Report) {
 	p := s.Preemptor.Pod
-	own, d := map[string]bool{}, newDevices(s.Objects)
-	for i := range p.Spec.ResourceClaims {
-		if name, _ := ClaimName(p, &p.Spec.ResourceClaims[i]); name != "" {
-			own[p.Namespace+"/"+name] = true
-		}
-	}
+	own, d := Named(p), newDevices(s.Objects)
 	allocates := len(backed) > 0
 	if allocates {
 		d.extended = [][]extended{backed}
 	}
 	for _, o := range s.Objects {
 		claim, ok := o.(*resourcev1.ResourceClaim)
-		if !ok || !own[filter.Key(claim)] {
+		if !ok || !slices.Contains(own, filter.Key(claim)) {
 			continue
 		}
 		object := "ResourceClaim " + filter.Key(claim)
@@ -203,8 +198,8 @@ func unmodelledRequests(claim *resourcev1.ResourceClaim, classes map[string]*res
 		for j := range r.FirstAvailable {
 			sub, at := &r.FirstAvailable[j], fmt.Sprintf("%s.firstAvailable[%d]", at, j)
 			unmodelledRequest(sub, classes, func(field, why string) { report(at+field, why) })
-			if classes[sub.DeviceClassName] == nil {
-				report(at+".deviceClassName", "an entry of a prioritized list without its class")
+			if classes[sub.DeviceClassName] == nil && slices.ContainsFunc(r.FirstAvailable, func(s resourcev1.DeviceSubRequest) bool { return classes[s.DeviceClassName] != nil }) {
+				report(at+".deviceClassName", "an entry of a prioritized list without its class, beside one that has it")
 			}
 			most = max(most, sub.Count)
 		}

@@ -89,8 +89,9 @@ func (p *placer) Group(in podgroup.TopologyDomain, left []*podgroup.Tree, enough
 }
 
 // Place implements podgroup.Placer.
-func (p *placer) Place(in podgroup.TopologyDomain, member *v1.Pod, at []podgroup.Placement) (node string, ok bool) {
-	d := in.Within(p.s.CycleOf(in.Only(p.s.OfPods), in.Seen(p.s.World(p.s.Cycle, member, at, p.gone)), at, p.gone, p.gone).Decide())
+func (p *placer) Place(in podgroup.TopologyDomain, member *v1.Pod, before []podgroup.Placement) (at podgroup.Placement, ok bool) {
+	trial := p.s.CycleOf(in.Only(p.s.OfPods), in.Seen(p.s.World(p.s.Cycle, member, before, p.gone)), before, p.gone, p.gone)
+	d := in.Within(trial.Decide())
 	try := MemberFit{Member: member, Fits: d.Fits, Verdicts: d.Verdicts}
 	if len(d.Errors) > 0 {
 		p.failure = d.Errors[0]
@@ -98,7 +99,10 @@ func (p *placer) Place(in podgroup.TopologyDomain, member *v1.Pod, at []podgroup
 		try.Node = p.by.node(place{in, p.again}, member, d.Fits)
 	}
 	p.all = append(p.all, triedIn{try, in})
-	return try.Node, p.failure == ""
+	if at = (podgroup.Placement{Pod: member, Node: try.Node}); at.Node != "" {
+		at.Devices = p.by.devices(place{in, p.again}, trial, at)
+	}
+	return at, p.failure == ""
 }
 
 // Take implements podgroup.Placer.

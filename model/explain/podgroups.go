@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
@@ -120,6 +121,15 @@ func Follow(s *podgroups.Set, o *model.Observation) *Course {
 			}
 			return fits[0]
 		},
+		devices: func(in place, trial *model.Cycle, placed podgroup.Placement) map[string]*resourcev1.AllocationResult {
+			if i := at(in, placed.Pod); i >= 0 && tries(in.again)[i].Node == placed.Node {
+				if placed.Devices, _ = podgroup.Read(tries(in.again)[i].Devices); s.Devices(s.Cycle, trial, placed) == "" {
+					return placed.Devices
+				}
+			}
+			ways, _ := podgroup.Allocations(trial, placed.Node, 1)
+			return ways[0]
+		},
 		order: func(possible []*unit.Unit) []*unit.Unit {
 			if order := s.OrderOf(g, possible); order != nil {
 				return order
@@ -132,6 +142,7 @@ func Follow(s *podgroups.Set, o *model.Observation) *Course {
 // Courses are all that the rules allow, each once for each way to it; exact is false if there are more than so many.
 func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
 	var taken, of []int // at each choice, in turn
+	exact = true
 	for len(all) < most {
 		turn := 0
 		choose := func(n int) int {
@@ -145,13 +156,18 @@ func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
 			domain: func(_ place, _ string, enough []podgroup.Scheduled) int { return choose(len(enough)) },
 			member: func(_ place, left []*v1.Pod) (int, bool) { return choose(len(left)), true },
 			node:   func(_ place, _ *v1.Pod, fits []string) string { return fits[choose(len(fits))] },
-			order:  func(possible []*unit.Unit) []*unit.Unit { return inOrder(s, possible, choose) },
+			devices: func(_ place, trial *model.Cycle, at podgroup.Placement) map[string]*resourcev1.AllocationResult {
+				ways, all := podgroup.Allocations(trial, at.Node, most)
+				exact = exact && all
+				return ways[choose(len(ways))]
+			},
+			order: func(possible []*unit.Unit) []*unit.Unit { return inOrder(s, possible, choose) },
 		}.course(s))
 		for len(taken) > 0 && taken[len(taken)-1]+1 == of[len(of)-1] {
 			taken, of = taken[:len(taken)-1], of[:len(of)-1]
 		}
 		if len(taken) == 0 {
-			return all, true
+			return all, exact
 		}
 		taken[len(taken)-1]++
 	}
@@ -165,6 +181,8 @@ type chosen struct {
 	// member is the next one to be tried; untried says that it need not be if there cannot be enough any more.
 	member func(in place, left []*v1.Pod) (next int, untried bool)
 	node   func(in place, member *v1.Pod, fits []string) string
+	// devices are what the claims of a member that is placed in a cluster get.
+	devices func(in place, trial *model.Cycle, at podgroup.Placement) map[string]*resourcev1.AllocationResult
 	// order is from the most important unit down.
 	order func(possible []*unit.Unit) []*unit.Unit
 }

@@ -111,6 +111,11 @@ var ofGangs = []breaks{
 	{"gangs: members do not see those placed before", world(func(cy *podgroup.Cycle, m *v1.Pod, _ []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
 		return podgroup.World(cy, m, nil, gone)
 	})},
+	{"gangs: what members before it got of devices is free", world(func(cy *podgroup.Cycle, m *v1.Pod, placed []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
+		c := podgroup.World(cy, m, placed, gone)
+		c.Extra = cy.Cluster.Extra
+		return c
+	})},
 	{"gangs: nominations of other members count", world(func(cy *podgroup.Cycle, m *v1.Pod, placed []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
 		c := podgroup.World(cy, m, placed, gone)
 		for i, p := range c.Pods {

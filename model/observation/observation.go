@@ -117,6 +117,9 @@ type MemberTry struct {
 	Filters map[string]Verdict
 	// Error is the text of an error that is not "the pod fits on no node".
 	Error string
+	// Devices is what the claims of the pod got that had no devices before, by the claim's key: an AllocationResult of
+	// resource/v1 as JSON. Claims that another member got devices for are among them, with what they have.
+	Devices map[string]string
 }
 
 // DomainChoice is which of several topology domains is taken for a group, within those of the groups above it.

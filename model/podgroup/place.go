@@ -12,9 +12,9 @@ type Placer interface {
 	// that are left could do: then one has to be chosen.
 	Group(in TopologyDomain, left []*Tree, enough bool) int
 	Member(in TopologyDomain, left []*v1.Pod, enough bool) int
-	// Place says on which node a member is placed beside the others; "" is nowhere. ok is false if the cycle ends there,
-	// in an error.
-	Place(in TopologyDomain, member *v1.Pod, placed []Placement) (node string, ok bool)
+	// Place says on which node a member is placed beside the others, and with which devices; a node of "" is nowhere. ok is false
+	// if the cycle ends there, in an error.
+	Place(in TopologyDomain, member *v1.Pod, placed []Placement) (at Placement, ok bool)
 	// Take chooses one of the domains within in, in each of which a group is scheduled. ok is false as above.
 	Take(in TopologyDomain, t *Tree, among []Scheduled) (taken int, ok bool)
 	// Ends says that the cycle ends in an error.
@@ -89,13 +89,13 @@ func (cy *Cycle) placeIn(in TopologyDomain, t *Tree, by Placer, p *Pass) (enough
 		}
 		member := left[next]
 		left = slices.Delete(left, next, next+1)
-		node, ok := by.Place(in, member, slices.Clone(p.Placed))
+		at, ok := by.Place(in, member, slices.Clone(p.Placed))
 		if !ok {
 			return false, false
 		}
-		if node != "" {
+		if at.Node != "" {
 			placed++
-			p.Placed, p.Tried = append(p.Placed, Placement{member, node}), append(p.Tried, Placement{member, node})
+			p.Placed, p.Tried = append(p.Placed, at), append(p.Tried, at)
 		}
 	}
 	for left := slices.Clone(t.Groups); len(left) > 0; {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
@@ -36,6 +37,8 @@ type Algorithm struct {
 	Ongoing  func(cy *Cycle) bool
 	Domain   func(cy *Cycle) (possible []*unit.Unit, failure string)
 	World    func(cy *Cycle, member *v1.Pod, placed []Placement, gone []*unit.Unit) *model.Cluster
+	Devices  func(cy *Cycle, trial *model.Cycle, at Placement) (wrong string)
+	Written  func(cy *Cycle, before []Placement, at Placement, claim string) (a *resourcev1.AllocationResult, known bool)
 	Again    func(cy *Cycle, member *v1.Pod, placed []Placement, gone []*unit.Unit) *model.Cluster
 	Refused  func(cy *Cycle, placed []Placement, emptied, gone []*unit.Unit, from int) []Refusal
 	Actuate  func(cy *Cycle, placed []Placement, victims []*unit.Unit) *model.Actuation
@@ -45,14 +48,19 @@ type Algorithm struct {
 // Documented is the algorithm of Kubernetes v1.37.1.
 func Documented() *Algorithm {
 	return &Algorithm{Waits: Waits, Fails: Fails, Topology: Topology, Compare: Compare, Enough: Enough, Succeeds: Succeeds,
-		Helped: Helped, Eligible: Eligible, Ongoing: Ongoing, Domain: Domain, World: World, Again: Again, Refused: Refused, Actuate: Actuate, Nominate: Nominate}
+		Helped: Helped, Eligible: Eligible, Ongoing: Ongoing, Domain: Domain, World: World, Devices: Devices, Written: Written, Again: Again, Refused: Refused, Actuate: Actuate, Nominate: Nominate}
 }
 
 // Placement is a member with a node.
 type Placement struct {
 	Pod  *v1.Pod
 	Node string
+	// Devices is what is allocated to the claims of the member that have no devices in the cluster, by the claim's key.
+	Devices map[string]*resourcev1.AllocationResult
 }
+
+// Is tells whether two placements are of one member on one node.
+func (at Placement) Is(other Placement) bool { return at.Pod == other.Pod && at.Node == other.Node }
 
 // Cycle is the scheduling cycle of a pod group made ready. It is not for several goroutines at
 // once.
@@ -193,8 +201,8 @@ func Domain(cy *Cycle) (possible []*unit.Unit, failure string) {
 	return possible, ""
 }
 
-// World is the cluster in which a member is tried: those before it are placed, and units are gone. Nominations
-// of the other members do not count: they are made anew in this cycle.
+// World is the cluster in which a member is tried: those before it are placed, with the devices that were allocated for them, and
+// units are gone. Nominations of the other members do not count: they are made anew in this cycle.
 func World(cy *Cycle, member *v1.Pod, placed []Placement, gone []*unit.Unit) *model.Cluster {
 	away := map[*v1.Pod]bool{member: true}
 	for _, u := range gone {
@@ -222,6 +230,7 @@ func World(cy *Cycle, member *v1.Pod, placed []Placement, gone []*unit.Unit) *mo
 		}
 		world.Pods = append(world.Pods, p)
 	}
+	world.Extra = withDevices(cy.Cluster.Extra, placed)
 	return &world
 }
 

@@ -128,7 +128,7 @@ func (cy *Cycle) TakenBack(placed []Placement) (lost []Placement) {
 				continue
 			}
 			for _, at := range there {
-				if !slices.Contains(lost, at) { // its own group may be lost already
+				if !slices.ContainsFunc(lost, at.Is) { // its own group may be lost already
 					lost = append(lost, at)
 				}
 			}

@@ -109,7 +109,7 @@ func preemptsForUnscheduledGroups(r *answers.Rules) {
 			cy.Algorithm = variant.Changed(cy.Algorithm, func(a *podgroup.Algorithm) {
 				a.Again = func(cy *podgroup.Cycle, member *v1.Pod, before []podgroup.Placement, gone []*unit.Unit) *model.Cluster {
 					return again(cy, member, slices.DeleteFunc(slices.Clone(before), func(at podgroup.Placement) bool {
-						return slices.Contains(lost, at) && !together(cy, member, at.Pod)
+						return slices.ContainsFunc(lost, at.Is) && !together(cy, member, at.Pod)
 					}), gone)
 				}
 			})

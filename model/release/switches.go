@@ -111,6 +111,7 @@ var switches = []struct {
 	{GroupKeepsLowerNominations, groupKeepsLowerNominations},
 	{MembersStayNominated, membersStayNominated},
 	{OwnNominationsCount, ownNominationsCount},
+	{SharerSwapsDevices, sharerSwapsDevices},
 	{SizesWrapAround, onVolumes("VolumeBinding", variant.Alter(storage.SizesWrapAround))},
 	{ScoresWrapAround, func(r *answers.Rules) {
 		afterDecide(scoresWrapAround)(r)

@@ -32,6 +32,7 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 			u.Add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "for each pod of a group it is asked about some of so many nodes")
 		}
 	}
+	claimants := map[string]string{} // the group of which members name a claim
 	for _, m := range c.Members() {
 		object := "Pod " + model.Key(m)
 		switch {
@@ -39,9 +40,27 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 			u.Add(object, "spec.schedulerName", "another scheduler's pod")
 		case m.Spec.NodeName != "":
 			continue
-		case volume.Mounts(m) || device.Uses(c.Extra, m):
+		case volume.Mounts(m):
 			// KEP-5710, "In place victim reprieval": these plugins "produce false negatives".
-			u.Add(object, "spec", "what members before it take of volumes and devices")
+			u.Add(object, "spec.volumes", "what members before it take of volumes")
+		case device.Gated(c.Extra, m):
+			u.Add(object, "spec.resourceClaims", "a claim that cannot be used keeps its group waiting")
+		case len(m.Spec.ResourceClaims) > 0 && device.AnyWaits(c.Extra):
+			u.Add(object, "spec.resourceClaims", "devices that are not ready at once")
+		case device.Backs(c.Extra, m):
+			u.Add(object, "spec.containers", "what members before it take of devices for extended resources")
+		}
+		for i, key := range device.Named(m) {
+			if slices.Contains(device.Named(m)[:i], key) {
+				u.Add(object, "spec.resourceClaims", "a claim that a member names twice")
+			}
+			if group := *m.Spec.SchedulingGroup.PodGroupName; claimants[key] == "" {
+				claimants[key] = group
+			} else if claimants[key] != group {
+				// It is allocated in "a single PodGroup scheduling cycle" (dynamicresources.go:653@v1.37.1): whether that is the one of the
+				// whole tree is not said.
+				u.Add(object, "spec.resourceClaims", "a claim of members of several groups")
+			}
 		}
 		world := *c
 		world.Preemptor = m

@@ -277,7 +277,7 @@ func placement(tries []explain.MemberFit, domains []explain.DomainFit, s *podgro
 		key := model.Key(t.Member)
 		untried = slices.DeleteFunc(untried, func(other string) bool { return other == key })
 		switch at := (podgroup.Placement{Pod: t.Member, Node: t.Node}); {
-		case slices.Contains(lost, at):
+		case slices.ContainsFunc(lost, at.Is):
 			p.TakenBack = append(p.TakenBack, OnNode{key, t.Node})
 			continue
 		case t.Node != "":

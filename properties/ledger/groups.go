@@ -141,4 +141,16 @@ var openGroups = []Entry{
 		Consequence: "Pods of lower priority wait for room that is spoken for, and preempt nobody elsewhere while victims terminate there.",
 		Releases:    ">=1.37.0",
 	},
+	{
+		ID:          "sharer-swaps-devices",
+		Title:       "A member of a group that shares a claim gets the shared devices for its own claim",
+		Class:       Defect,
+		Promise:     "Requests represent individual requests for distinct devices which must all be satisfied. Of each device that is allocated, request is the name of the request in the claim which caused this device to be allocated.",
+		Source:      "doc comments of DeviceClaim.requests and DeviceRequestAllocationResult.request (resource/v1/types.go:1230@v0.37.1, resource/v1/types.go:2209@v0.37.1); that gangs may share claims: kubernetes#137647",
+		Happens:     "Where a member before it got devices for a claim of both, Filter keeps the results for the claims that have none yet first, and those of the shared claims after them; but Reserve hands them out in the order of the pod's claims. If the shared claim is listed before one of its own, each gets what is the other's: the own claim the shared devices, with the name of a request that it does not have, and the shared one, if this member is bound first, the own ones. The devices that were meant for it are free for the members after it.",
+		Where:       "dynamicresources.go:1096@v1.37.1, Filter; dynamicresources.go:1540@v1.37.1, Reserve",
+		Consequence: "A claim is allocated devices of another class or number than it asks for, which another claim has, too, or, if their requests have different names, the pod is not bound with its group, as the API server refuses that.",
+		Releases:    ">=1.37.0",
+		Properties:  []string{},
+	},
 }

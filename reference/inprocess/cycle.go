@@ -73,7 +73,7 @@ func (s *scheduler) run(r *recorder) {
 	}
 	r.mu.Lock()
 	if obs.ScheduledTo == "" {
-		obs.Actuation = writes.Actuation(calls, s.isOwn, r.nomination, r.nominated)
+		obs.Actuation = writes.Actuation(calls, s.isOwn, r.group != nil, r.nomination, r.nominated)
 	}
 	obs.Aftermath = &model.Aftermath{Calls: calls, Events: s.events.take(), AnsweredPending: r.pending, Activated: s.activated.take(),
 		Signed: s.loaded.queuedInfo != nil && s.loaded.queuedInfo.PodSignature != nil, Best: r.best, Hint: r.hint, Ways: s.updates.ways}

@@ -1,12 +1,14 @@
 package inprocess
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
@@ -169,6 +172,34 @@ func (r *recorder) member(pod *v1.Pod, result upstream.ScheduleResult, err error
 	r.obs.Filters, r.obs.CycleError = map[string]model.Verdict{}, ""
 	r.mu.Unlock()
 	r.group.Member(try)
+}
+
+// pendingAllocations are those of the claims of a pod, as JSON by the claim's key, that the scheduler has made and not yet written.
+func (s *scheduler) pendingAllocations(p *v1.Pod) map[string]string {
+	var all map[string]string
+	for _, key := range device.Named(p) {
+		obj, exists, err := s.api.Claims.GetIndexer().GetByKey(key)
+		if err != nil || !exists {
+			continue
+		}
+		claim := obj.(*resourcev1.ResourceClaim)
+		allocation := s.profile.SharedDRAManager().ResourceClaims().GetPendingAllocation(claim.UID)
+		if allocation == nil {
+			continue
+		}
+		allocation = allocation.DeepCopy()
+		for i := range allocation.Devices.Results {
+			if id := &allocation.Devices.Results[i].ShareID; *id != nil {
+				*id = s.recorder.group.Share(**id)
+			}
+		}
+		text, _ := json.Marshal(allocation)
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[key] = string(text)
+	}
+	return all
 }
 
 // endGroup completes the observation of a group.

@@ -158,6 +158,15 @@ func (w *profileWatch) RunPostFilterPlugins(ctx context.Context, state fwk.Cycle
 	return result, status
 }
 
+// RunReservePluginsReserve records what the claims of a member of a group get.
+func (w *profileWatch) RunReservePluginsReserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	status := w.Framework.RunReservePluginsReserve(ctx, state, pod, node)
+	if r := w.s.groupRecorder(); r != nil && status.IsSuccess() {
+		r.Reserved(pod, w.s.pendingAllocations(pod))
+	}
+	return status
+}
+
 // RunPodGroupPostFilterPlugins records its answer, and what it takes.
 func (w *profileWatch) RunPodGroupPostFilterPlugins(ctx context.Context, state *framework.CycleState, group fwk.PodGroupInfo, schedule fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
 	if r := w.s.groupRecorder(); r != nil {

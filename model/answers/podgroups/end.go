@@ -1,6 +1,7 @@
 package podgroups
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,6 +16,7 @@ type end struct {
 	podgroup.Course
 	binds   bool // members are bound where they were placed first
 	waits   bool // for victims of a preemption before: nominations stay
+	idle    []idle
 	victims []*unit.Unit
 }
 
@@ -39,11 +41,13 @@ func (s *Set) admitsEnd(o *model.Observation, e end) *answers.Disagreement {
 		{"marks", want.DisruptionTarget, o.Actuation.DisruptionTarget},
 		{"withdraws", want.Cleared, o.Actuation.Cleared},
 		{"writes besides", nil, o.Actuation.Other},
-		{"deallocates", nil, o.Actuation.Deallocated},
 	} {
 		if !slices.Equal(list.want, list.did) {
 			return disagree(model.StageActuate, "", list.does, list.want, list.did)
 		}
+	}
+	if dis := cmp.Or(s.admitsDeallocations(e.idle, o.Actuation.Deallocated), s.admitsAllocations(o, e)); dis != nil {
+		return dis
 	}
 	for _, m := range s.Members {
 		key := model.Key(m)

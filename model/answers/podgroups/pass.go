@@ -9,6 +9,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/model/unit"
 )
@@ -20,6 +21,7 @@ type pass struct {
 	// postFilter is why preemption is not even asked, if it would not be for any of the members tried: see
 	// model.Decision.PostFilterError.
 	postFilter string
+	idle       []idle
 }
 
 // admitsPass: in each topology domain, each member is tried once, beside those placed before it, where a pod would be, and the members of a
@@ -39,6 +41,7 @@ func (s *Set) admitsPass(stage model.Stage, tries []model.MemberTry, choices []m
 	case !f.asked:
 		p.postFilter = f.postFilter
 	}
+	p.idle = f.idle
 	return p, nil
 }
 
@@ -54,6 +57,14 @@ type follower struct {
 	failure    string
 	postFilter string
 	asked      bool
+	idle       []idle // of the members that were tried
+}
+
+// idle are the claims, as namespace/name, of which one may lose its devices so that a member fits: see
+// model.Decision.Deallocatable.
+type idle struct {
+	claims []string
+	placed bool // the member fits without
 }
 
 // here tells whether the member that is tried next is tried in a topology domain, or in one that is part of it.
@@ -168,16 +179,22 @@ func (f *follower) Take(in podgroup.TopologyDomain, t *podgroup.Tree, among []po
 func (f *follower) Ends(failure string) { f.failure = failure }
 
 // Place implements podgroup.Placer.
-func (f *follower) Place(in podgroup.TopologyDomain, member *v1.Pod, placed []podgroup.Placement) (node string, ok bool) {
+func (f *follower) Place(in podgroup.TopologyDomain, member *v1.Pod, placed []podgroup.Placement) (at podgroup.Placement, ok bool) {
 	try := f.tries[0]
 	f.tries = f.tries[1:]
 	if try.Node != "" && !in.Has(try.Node) {
 		f.dis = disagree(f.stage, try.Node, "topology domain", in.Nodes, try.Pod)
-		return "", false
+		return at, false
+	}
+	at = podgroup.Placement{Pod: member, Node: try.Node}
+	var err error
+	if at.Devices, err = podgroup.Read(try.Devices); err != nil {
+		f.dis = disagree(f.stage, try.Node, "devices", "allocations", err)
+		return at, false
 	}
 	var d *answers.Set
 	for i, cy := range f.told {
-		set, dis := f.judge(cy, in, try, member, placed)
+		set, dis := f.judge(cy, in, try, at, placed)
 		if d == nil || dis == nil {
 			d, f.dis = set, dis
 		}
@@ -186,31 +203,51 @@ func (f *follower) Place(in podgroup.TopologyDomain, member *v1.Pod, placed []po
 		}
 	}
 	if f.dis != nil {
-		return "", false
+		return at, false
 	}
 	if f.postFilter = d.PostFilterError; d.PostFilterError == "" {
 		f.asked = true
 	}
 	if len(d.Errors) > 0 {
 		f.failure = try.Error
-		return "", false
+		return at, false
 	}
-	return try.Node, true
+	f.idle = append(f.idle, idle{d.InTheWay(), at.Node != ""})
+	return at, true
 }
 
 // judge compares how a member was tried with what is allowed as the cycle may have been told.
-func (f *follower) judge(cy *podgroup.Cycle, in podgroup.TopologyDomain, try model.MemberTry, member *v1.Pod, placed []podgroup.Placement) (*answers.Set, *answers.Disagreement) {
-	d, err := answers.Of(cy.CycleOf(in.Only(f.OfPods), in.Seen(cy.World(cy, member, placed, f.gone)), placed, f.gone, f.gone), f.rules)
+func (f *follower) judge(cy *podgroup.Cycle, in podgroup.TopologyDomain, try model.MemberTry, at podgroup.Placement, placed []podgroup.Placement) (*answers.Set, *answers.Disagreement) {
+	trial := cy.CycleOf(in.Only(f.OfPods), in.Seen(cy.World(cy, at.Pod, placed, f.gone)), placed, f.gone, f.gone)
+	d, err := answers.Of(trial, f.rules)
+	if err == nil && slices.ContainsFunc(placed, func(at podgroup.Placement) bool { return len(at.Devices) > 0 }) {
+		err = unmodelledDevices(trial)
+	}
 	if err != nil {
 		return nil, &answers.Disagreement{Stage: f.stage, Kind: "group: left to chance", Want: err.Error(), Undecided: true}
 	}
 	within := *d
 	within.Decision = in.Within(d.Decision)
-	dis := within.AdmitsFilters(&model.Observation{Filters: try.Filters, ScheduledTo: try.Node, CycleError: try.Error})
-	if dis != nil {
+	if dis := within.AdmitsFilters(&model.Observation{Filters: try.Filters, ScheduledTo: try.Node, CycleError: try.Error}); dis != nil {
 		dis.Stage, dis.Kind, dis.Want = f.stage, "group: "+dis.Kind, try.Pod+": "+dis.Want
+		return d, dis
 	}
-	return d, dis
+	if at.Node != "" {
+		if wrong := cy.Devices(cy, trial, at); wrong != "" {
+			return d, disagree(f.stage, at.Node, "devices", try.Pod+" has what its claims ask for", wrong)
+		}
+	}
+	return d, nil
+}
+
+// unmodelledDevices is what is not modelled of devices in the cluster of a member, as those before it have left it; nil if all is.
+func unmodelledDevices(cy *model.Cycle) error {
+	var u model.Unmodelled
+	device.DynamicResources{}.Unmodelled(cy.Snapshot, u.Add)
+	if len(u) == 0 {
+		return nil
+	}
+	return u
 }
 
 // admitsPlaced: units are preempted for the members that should be, where they were placed, those of each group in the order in which they were placed. Which
@@ -226,7 +263,9 @@ func (s *Set) admitsPlaced(g *model.GroupCycle, want []podgroup.Placement) ([]po
 	of := func(group *podgroup.Tree, all []podgroup.Placement) []podgroup.Placement {
 		return slices.DeleteFunc(slices.Clone(all), func(at podgroup.Placement) bool { return !slices.Contains(group.Members, at.Pod) })
 	}
-	otherwise := func(group *podgroup.Tree) bool { return !slices.Equal(of(group, inOrder), of(group, want)) }
+	otherwise := func(group *podgroup.Tree) bool {
+		return !slices.EqualFunc(of(group, inOrder), of(group, want), podgroup.Placement.Is)
+	}
 	if len(inOrder) != len(got) || slices.ContainsFunc(s.Root.Leaves(), otherwise) {
 		return nil, disagree(model.StagePlacement, "", "placed", names, got)
 	}

@@ -90,7 +90,7 @@ func (s *Set) admitsCourse(o *model.Observation) (e end, dis *answers.Disagreeme
 	}
 	possible, failure := s.Domain(s.Cycle)
 	if s.AsksOfDevices() {
-		failure = cmp.Or(first.postFilter, failure)
+		failure, e.idle = cmp.Or(first.postFilter, failure), first.idle
 	}
 	if failure != "" {
 		return fails(failure)

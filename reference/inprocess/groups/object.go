@@ -3,6 +3,7 @@ package groups
 import (
 	"cmp"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,8 +15,8 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
-// WithUID is a pod group, or a copy that has what the API server gives each: a UID. Any other
-// object stays as it is.
+// WithUID is a pod group or a resource claim, or a copy that has what the API server gives each: a UID, by which the scheduler tells
+// them apart. Any other object stays as it is.
 func WithUID(obj runtime.Object) runtime.Object {
 	switch o := obj.(type) {
 	case *schedulingv1beta1.PodGroup:
@@ -28,6 +29,12 @@ func WithUID(obj runtime.Object) runtime.Object {
 		if o.UID == "" {
 			named := *o
 			named.UID = UID(o)
+			return &named
+		}
+	case *resourcev1.ResourceClaim:
+		if o.UID == "" {
+			named := *o
+			named.UID = types.UID("ResourceClaim " + model.Key(o))
 			return &named
 		}
 	}

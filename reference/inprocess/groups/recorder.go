@@ -3,12 +3,14 @@ package groups
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
@@ -26,10 +28,12 @@ type Recorder struct {
 
 	// mu guards Cycle and what follows: an asynchronous preemption, and members that are being bound, tell
 	// too, and a cycle that never ends is looked at from elsewhere.
-	mu      sync.Mutex
-	second  bool                                // the pass after all potential victims were taken away
-	domains map[fwk.PodGroupCycleState]*domains // of each group that is tried
-	in      fwk.PlacementCycleState             // of the domain in which a member is tried
+	mu       sync.Mutex
+	shares   map[types.UID]types.UID
+	reserves bool                                // the member that was tried last is about to reserve
+	second   bool                                // the pass after all potential victims were taken away
+	domains  map[fwk.PodGroupCycleState]*domains // of each group that is tried
+	in       fwk.PlacementCycleState             // of the domain in which a member is tried
 	// filtered: a member was asked about the last of Tried, so that what is added next belongs
 	// to another unit.
 	filtered bool
@@ -43,7 +47,7 @@ type Recorder struct {
 // NewRecorder is a recorder of an empty cycle.
 func NewRecorder(progress func()) *Recorder {
 	return &Recorder{Cycle: &model.GroupCycle{Members: map[string]model.MemberEnd{}}, Progress: progress,
-		domains: map[fwk.PodGroupCycleState]*domains{}, held: map[string]chan struct{}{}, passed: map[string]bool{}}
+		shares: map[types.UID]types.UID{}, domains: map[fwk.PodGroupCycleState]*domains{}, held: map[string]chan struct{}{}, passed: map[string]bool{}}
 }
 
 // note lets f write down what was seen.
@@ -77,7 +81,31 @@ func (r *Recorder) Member(try model.MemberTry) {
 		} else {
 			c.First = append(c.First, try)
 		}
+		r.reserves = try.Node != ""
 	})
+}
+
+// Reserved records what the claims of the member that was tried last get. What is reserved later is reserved once more.
+func (r *Recorder) Reserved(member *v1.Pod, devices map[string]string) {
+	r.note(func(c *model.GroupCycle) {
+		tries := c.First
+		if r.second {
+			tries = c.Second
+		}
+		if r.reserves && len(tries) > 0 && tries[len(tries)-1].Pod == model.Key(member) {
+			tries[len(tries)-1].Devices, r.reserves = devices, false
+		}
+	})
+}
+
+// Share is a name of a share of a device, instead of the one that upstream draws.
+func (r *Recorder) Share(id types.UID) *types.UID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.shares[id] == "" {
+		r.shares[id] = types.UID(fmt.Sprintf("share-%d", len(r.shares)+1))
+	}
+	return new(r.shares[id])
 }
 
 // Failed records what the failure handler is told of a member.

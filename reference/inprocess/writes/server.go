@@ -96,6 +96,9 @@ func New() *Server {
 			}
 			c.Rest, c.Claim = claimWrite(obj), writtenClaim(obj)
 		}
+		if patch, ok := action.(clienttesting.PatchAction); ok {
+			c.Object = patch.GetNamespace() + "/" + patch.GetName()
+		}
 		if deletion, ok := action.(clienttesting.DeleteAction); ok {
 			c.Object = deletion.GetNamespace() + "/" + deletion.GetName()
 		}
@@ -354,8 +357,8 @@ func readPatch(data []byte, c *model.Call) {
 }
 
 // Actuation sums up what was written to other objects than the preemptors and their groups, and
-// what became of the preemptor's own nomination. What it does not know is Other.
-func Actuation(calls []model.Call, isOwn func(key string) bool, nomination model.NominationMode, node string) *model.Actuation {
+// what became of the preemptor's own nomination. What it does not know is Other. ofGroup says that they are of a group.
+func Actuation(calls []model.Call, isOwn func(key string) bool, ofGroup bool, nomination model.NominationMode, node string) *model.Actuation {
 	a := &model.Actuation{Nomination: nomination, NominatedNode: node}
 	for i := range calls {
 		c, known := &calls[i], true
@@ -388,6 +391,8 @@ func Actuation(calls []model.Call, isOwn func(key string) bool, nomination model
 			}
 		case c.Resource == "resourceclaims/status" && c.Rest == deallocates:
 			a.Deallocated = append(a.Deallocated, c.Object)
+		case strings.HasPrefix(c.Resource, "resourceclaims") && ofGroup:
+			// The calls tell what is written before a member is bound, or taken back.
 		default:
 			known = false
 		}

@@ -69,7 +69,7 @@ func decode(r *wire.Request) (*cluster, error) {
 		c.extra = append(c.extra, obj)
 		meta := obj.(metav1.Object)
 		one(o.Object, o.Kind, meta)
-		if strings.HasSuffix(o.Kind, "PodGroup") && meta.GetUID() == "" { // groups are told apart by it, too
+		if (strings.HasSuffix(o.Kind, "PodGroup") || o.Kind == "ResourceClaim") && meta.GetUID() == "" { // they are told apart by it, too
 			meta.SetUID(types.UID(o.Kind + " " + key(meta)))
 		}
 	}

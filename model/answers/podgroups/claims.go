@@ -1,0 +1,113 @@
+package podgroups
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/podgroup"
+)
+
+// admitsDeallocations: as for a pod by itself, each member that finds no place has one claim lose its devices, of those that are in its way
+// and that nobody uses ("mimics running PostFilter for each of the pods in pod group": dynamicresources.go:1249@v1.37.1). That one that found a
+// place has, too, is left open. Nothing is lost by a claim that has no devices yet.
+func (s *Set) admitsDeallocations(members []idle, got []string) *answers.Disagreement {
+	got = slices.Compact(slices.DeleteFunc(slices.Clone(got), func(key string) bool { return podgroup.Allocated(s.Cluster.Extra, key) == nil }))
+	var allowed []string
+	for _, m := range members {
+		allowed = append(allowed, m.claims...)
+		if lost := slices.ContainsFunc(m.claims, func(key string) bool { return slices.Contains(got, key) }); !lost && !m.placed && len(m.claims) > 0 {
+			return disagree(model.StageActuate, "", "deallocates", fmt.Sprintf("one of %v", m.claims), got)
+		}
+	}
+	if len(got) > len(members) || slices.ContainsFunc(got, func(key string) bool { return !slices.Contains(allowed, key) }) {
+		return disagree(model.StageActuate, "", "deallocates", fmt.Sprintf("of %v, one for each member", allowed), got)
+	}
+	return nil
+}
+
+// admitsAllocations: what members got is written to their claims, with the members as users, before they are bound
+// (dynamicresources.go:1653@v1.37.1, PreBind). Claims that members placed in vain are users of may lose these, and nothing else is written.
+func (s *Set) admitsAllocations(o *model.Observation, e end) *answers.Disagreement {
+	reserved := map[string][]string{} // the users of a claim that were written
+	for _, c := range o.Aftermath.Calls {
+		if !strings.HasPrefix(c.Resource, "resourceclaims") || c.Failed != "" || slices.Contains(o.Actuation.Deallocated, c.Object) {
+			continue
+		}
+		want, known := s.written(e.bound(), c.Object)
+		switch {
+		case c.Claim == nil && !e.binds && s.memberUses(c.Object):
+			continue
+		case known && len(want) == 0:
+			return disagree(model.StageActuate, "", "writes to claims", "none but those of members that are bound", c.String())
+		case c.Claim == nil || c.Resource == "resourceclaims":
+			continue // a finalizer
+		}
+		if is := namesOf(c.Claim); known && !slices.ContainsFunc(want, func(names []string) bool { return slices.Equal(names, is) }) {
+			return disagree(model.StageActuate, "", "writes to claims", fmt.Sprintf("%s: %v", c.Object, want[0]), is)
+		}
+		reserved[c.Object] = append(reserved[c.Object], c.Claim.ReservedFor...)
+	}
+	for _, at := range e.bound() {
+		uid := string(filter.PodUID(at.Pod))
+		for _, key := range device.Named(at.Pod) {
+			if !slices.Contains(reserved[key], uid) && !s.isUser(key, uid) {
+				return disagree(model.StageActuate, at.Node, "writes to claims", fmt.Sprintf("%s is reserved for %s", key, uid), reserved[key])
+			}
+		}
+	}
+	return nil
+}
+
+// written are the devices that may be written to a claim for each of the members bound that name it; known is false if any may be.
+func (s *Set) written(bound []podgroup.Placement, claim string) (all [][]string, known bool) {
+	for i, at := range bound {
+		if !slices.Contains(device.Named(at.Pod), claim) {
+			continue
+		}
+		allocation, known := s.Written(s.Cycle, bound[:i], at, claim)
+		if !known {
+			return nil, false
+		}
+		var names []string
+		if allocation != nil {
+			for _, r := range allocation.Devices.Results {
+				names = append(names, nameOf(r.Request, r.Driver, r.Pool, r.Device))
+			}
+		}
+		all = append(all, names)
+	}
+	return all, true
+}
+
+// memberUses tells whether a member is a user of a claim since a cycle before.
+func (s *Set) memberUses(key string) bool {
+	return slices.ContainsFunc(s.Members, func(m *v1.Pod) bool { return s.isUser(key, string(filter.PodUID(m))) })
+}
+
+func (s *Set) isUser(key, uid string) bool {
+	return slices.ContainsFunc(s.Cluster.Extra, func(o runtime.Object) bool {
+		claim, ok := o.(*resourcev1.ResourceClaim)
+		return ok && model.Key(claim) == key && slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return string(r.UID) == uid })
+	})
+}
+
+// namesOf are the devices that are written to a claim.
+func namesOf(w *model.WrittenClaim) (names []string) {
+	for _, d := range w.Devices {
+		names = append(names, nameOf(d.Request, d.Driver, d.Pool, d.Name))
+	}
+	return names
+}
+
+func nameOf(request, driver, pool, device string) string {
+	return fmt.Sprintf("%s: %s/%s/%s", request, driver, pool, device)
+}

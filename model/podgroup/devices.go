@@ -1,0 +1,113 @@
+package podgroup
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+// Devices says what is wrong with the devices that a member gets with its node, "" if nothing is. A claim is allocated once, for
+// all pods that use it (resource/v1/types.go, ResourceClaimStatus; of a gang: kubernetes#137647): one that another member got devices
+// for keeps them. Each of the others gets devices that nobody has,
+// as it would for a pod by itself. Which of several is left open.
+func Devices(_ *Cycle, trial *model.Cycle, at Placement) (wrong string) {
+	return WrongDevices(trial, at)
+}
+
+// WrongDevices is Devices of a pod that is tried. Of the claims in unseen it is not known what they get.
+func WrongDevices(trial *model.Cycle, at Placement, unseen ...string) (wrong string) {
+	given := maps.Clone(at.Devices)
+	for key, allocation := range given {
+		if has := Allocated(trial.Objects, key); has != nil {
+			if !equality.Semantic.DeepEqual(has, allocation) {
+				return "claim " + key + " has other devices than those that it got for a member before"
+			}
+			delete(given, key)
+		}
+	}
+	state, ok := devicesOf(trial)
+	if !ok {
+		return ""
+	}
+	return state.Wrong(trial.Snapshot, trial.Node(at.Node).Node, given, unseen...)
+}
+
+// Written is what is written to a claim, by its key, of a member that is bound: what it has in the cluster, or else got. before are the
+// members placed before it. By the documented rules it is always known.
+func Written(cy *Cycle, _ []Placement, at Placement, claim string) (a *resourcev1.AllocationResult, known bool) {
+	return cmp.Or(Allocated(cy.Cluster.Extra, claim), at.Devices[claim]), true
+}
+
+// devicesOf is what DynamicResources knows of the pod that is tried; ok is false if it has no claims.
+func devicesOf(trial *model.Cycle) (state *device.State, ok bool) {
+	return filter.As[*device.State](trial.State(device.DynamicResources{}.Name()))
+}
+
+// Allocated is what a claim, by its key, has of devices; nil if nothing.
+func Allocated(objects []runtime.Object, key string) *resourcev1.AllocationResult {
+	for _, o := range objects {
+		if claim, ok := o.(*resourcev1.ResourceClaim); ok && model.Key(claim) == key {
+			return claim.Status.Allocation
+		}
+	}
+	return nil
+}
+
+// Read reads what an observation says of the devices of a member (model.MemberTry). The error says what is no allocation.
+func Read(devices map[string]string) (map[string]*resourcev1.AllocationResult, error) {
+	if len(devices) == 0 {
+		return nil, nil
+	}
+	read := make(map[string]*resourcev1.AllocationResult, len(devices))
+	for key, text := range devices {
+		read[key] = &resourcev1.AllocationResult{}
+		if err := json.Unmarshal([]byte(text), read[key]); err != nil {
+			return nil, fmt.Errorf("allocation of claim %s: %w", key, err)
+		}
+	}
+	return read, nil
+}
+
+// Allocations are ways to give a pod that is tried devices on a node where it fits, up to a number, each as Placement.Devices; of devices
+// that differ in nothing but their names the first ones. exact is false if there may be more.
+func Allocations(trial *model.Cycle, node string, most int) (ways []map[string]*resourcev1.AllocationResult, exact bool) {
+	state, ok := devicesOf(trial)
+	if !ok {
+		return []map[string]*resourcev1.AllocationResult{nil}, true
+	}
+	return state.Allocations(trial.Snapshot, trial.Node(node).Node, most)
+}
+
+// withDevices are objects with what is allocated for members that are placed. Nobody else may have it: the claims are these
+// members' until they are bound.
+func withDevices(objects []runtime.Object, placed []Placement) []runtime.Object {
+	copied := false
+	for _, at := range placed {
+		for i, o := range objects {
+			claim, ok := o.(*resourcev1.ResourceClaim)
+			if !ok || at.Devices[model.Key(claim)] == nil {
+				continue
+			}
+			if !copied {
+				objects, copied = slices.Clone(objects), true
+			}
+			claim = claim.DeepCopy()
+			if claim.Status.Allocation == nil {
+				claim.Status.Allocation = at.Devices[model.Key(claim)]
+			}
+			claim.Status.ReservedFor = append(claim.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: at.Pod.Name, UID: filter.PodUID(at.Pod)})
+			objects[i] = claim
+		}
+	}
+	return objects
+}
