@@ -130,6 +130,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 		}
 	}
 	g.extendFurther(extending, c)
+	devices.LoseClasses(extending, c.Extra)
 	devices.Later(configuring, c.Extra)
 	if c.Preemptor != nil {
 		spellOut(configuring, c.Preemptor)
@@ -138,7 +139,6 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 		g.drawConfiguration(configuring, c)
 		g.takeFastPath(configuring, &c.Settings)
 	}
-	devices.LoseClasses(configuring, c.Extra)
 	return c
 }
 

@@ -286,7 +286,7 @@ var ofPods = []string{
 func TestGangsPreempt(t *testing.T) {
 	checker := checktest.Checker(t, groups.All()...)
 	alive := slices.DeleteFunc(slices.Concat(mutant.OfGangs(), mutant.OfGroups()), func(m mutant.Mutant) bool { return slices.Contains(ofPods, m.Name) })
-	for _, tt := range slices.Concat(gangs, zonedGangs) {
+	for _, tt := range slices.Concat(gangs, zonedGangs, claimingGangs) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := checker.Check(context.Background(), gangCluster(tt))
 			require.NoError(t, err)
