@@ -7,8 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// amount counts thousandths. Ranges of capacities are computed "supporting values with up
-// to 3 decimal places" (resource/v1/types.go:775@v0.37.1, CapacityRequestPolicyRange).
+// amount counts thousandths: more exact ones are not modelled.
 type amount int64
 
 // tooLarge is for amounts that are not modelled.
@@ -71,6 +70,9 @@ func consumed(c *resourcev1.DeviceCapacity, requested *resource.Quantity) (takes
 	return milli(requested), true
 }
 
+// units are whole ones, rounded up.
+func units(a amount) amount { return (a + 999) / 1000 }
+
 // inRange rounds an amount up to a valid one. "If the requested or rounded amount exceeds
 // Max (if set), the request does not satisfy the policy".
 func inRange(r *resourcev1.CapacityRequestPolicyRange, takes amount) (rounded amount, admitted bool) {
@@ -78,11 +80,14 @@ func inRange(r *resourcev1.CapacityRequestPolicyRange, takes amount) (rounded am
 	if r.Min != nil {
 		least = milli(r.Min)
 	}
-	takes = max(takes, least)
-	if r.Step != nil {
-		if step := milli(r.Step); step > 0 {
-			takes = least + (takes-least+step-1)/step*step
-		}
+	switch {
+	case takes < least:
+		takes = least
+	case r.Step != nil && milli(r.Step) > 0:
+		// With the gate DRAFractionalCapacityRange off, as it is by default, "all comparisons use 64-bit integer arithmetic via
+		// resource.Quantity.Value()", which rounds up (resource/v1/types.go:777@v0.37.1).
+		from, step := units(least), units(milli(r.Step))
+		takes = 1000 * (from + (units(takes)-from+step-1)/step*step)
 	}
 	return takes, r.Max == nil || takes <= milli(r.Max)
 }

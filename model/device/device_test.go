@@ -229,7 +229,7 @@ func TestDevicesNotCovered(t *testing.T) {
 			p.claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{{DeviceClassName: "any", AllocationMode: "All"}}}
 		},
 		"spec.devices.requests[0].firstAvailable[0].deviceClassName": func(p parts) {
-			p.claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{{DeviceClassName: "gone", AllocationMode: "ExactCount"}}}
+			p.claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{{DeviceClassName: "gone", AllocationMode: "ExactCount"}, {DeviceClassName: "any", AllocationMode: "ExactCount"}}}
 		},
 		"spec.devices.requests[0].exactly.tolerations": func(p parts) {
 			p.claim.Spec.Devices.Requests[0].Exactly.Tolerations = []resourcev1.DeviceToleration{{TolerationSeconds: new(int64)}}

@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -104,6 +105,7 @@ func (a *allocator) give(w *wish, r *resourcev1.DeviceRequestAllocationResult) (
 		return "is not offered to the node"
 	}
 	o := &a.offered[at]
+	takes, _ := a.needs(w, o)
 	switch {
 	case a.take(w, at) == nil:
 		return "is not free, or not what is requested"
@@ -111,12 +113,24 @@ func (a *allocator) give(w *wish, r *resourcev1.DeviceRequestAllocationResult) (
 		return "has other access than is requested"
 	case !w.admin && (r.ShareID != nil) != o.shared:
 		return "is allocated in part where it should be as a whole, or the other way round"
+	case !w.admin && o.shared && !a.consumes(o, r, takes):
+		return "has other capacity consumed than is requested"
 	case !equality.Semantic.DeepEqual(r.Tolerations, w.tolerations):
 		return "does not have a copy of the tolerations of the request"
 	case !slices.Equal(r.BindingConditions, o.of.BindingConditions) || !slices.Equal(r.BindingFailureConditions, o.of.BindingFailureConditions):
 		return "does not have a copy of the binding conditions of the device"
 	}
 	return ""
+}
+
+// consumes tells whether an allocation says that just so much is consumed of a device.
+func (a *allocator) consumes(o *offer, r *resourcev1.DeviceRequestAllocationResult, takes map[string]amount) bool {
+	says := map[string]amount{}
+	for name := range r.ConsumedCapacity {
+		value := r.ConsumedCapacity[name]
+		says[a.name(name, o.driver)] = milli(&value)
+	}
+	return maps.Equal(says, takes)
 }
 
 // selects says what is wrong with the nodes where a claim can be used: "NodeSelector defines where the allocated resources are available.
