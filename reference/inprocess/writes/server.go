@@ -368,7 +368,7 @@ func Actuation(calls []model.Call, isOwn func(key string) bool, ofGroup bool, no
 		switch {
 		case c.Resource == "podgroups/status":
 			known = c.Verb == "patch" && c.Rest == ""
-		case isOwn(c.Object):
+		case strings.HasPrefix(c.Resource, "pods") && isOwn(c.Object):
 			known = c.Verb == "bind" || c.Verb == "patch" && c.Resource == "pods/status" && c.Rest == "" && c.ExtendedClaim == nil &&
 				!slices.ContainsFunc(c.Conditions, func(is model.Condition) bool { return is.Type != string(v1.PodScheduled) })
 		case c.Verb == "delete" && c.Resource == "pods" && c.Rest == "":
