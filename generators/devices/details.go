@@ -272,7 +272,11 @@ func (d *detailer) prioritise() {
 
 // LoseClasses has, in some clusters, all entries of a prioritised list ask for a class that does not exist.
 func LoseClasses(s draw.Source, objects []runtime.Object) {
-	for _, c := range newDetailer(s, objects).claims {
+	for _, o := range objects {
+		c, ok := o.(*resourcev1.ResourceClaim)
+		if !ok {
+			continue
+		}
 		for i := range c.Spec.Devices.Requests {
 			if list := c.Spec.Devices.Requests[i].FirstAvailable; len(list) > 0 && s.Chance(4) {
 				for j := range list {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/generators/draw"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -19,10 +20,9 @@ func (g *drawer) drawClaims(members []*v1.Pod) {
 	if len(members) == 0 || len(members[0].Spec.ResourceClaims) == 0 {
 		return
 	}
-	for i := range g.c.Extra {
+	for _, o := range g.c.Extra {
 		// Most of what is shared is not allocated yet.
-		if claim, ok := g.c.Extra[i].(*resourcev1.ResourceClaim); ok && claim.Namespace == members[0].Namespace && claim.Status.Allocation != nil &&
-			g.names(members[0], claim) && g.Chance(50) {
+		if claim, ok := o.(*resourcev1.ResourceClaim); ok && claim.Status.Allocation != nil && slices.Contains(device.Named(members[0]), filter.Key(claim)) && g.Chance(50) {
 			claim.Status.Allocation, claim.Status.ReservedFor, claim.Status.Devices = nil, nil, nil
 		}
 	}
@@ -36,16 +36,6 @@ func (g *drawer) drawClaims(members []*v1.Pod) {
 			g.besides(m, "besides"+suffix)
 		}
 	}
-}
-
-// names tells whether a pod names a claim, or has it by its name from a template.
-func (g *drawer) names(p *v1.Pod, claim *resourcev1.ResourceClaim) bool {
-	return slices.ContainsFunc(p.Spec.ResourceClaims, func(e v1.PodResourceClaim) bool {
-		return e.ResourceClaimName != nil && *e.ResourceClaimName == claim.Name
-	}) ||
-		slices.ContainsFunc(p.Status.ResourceClaimStatuses, func(s v1.PodResourceClaimStatus) bool {
-			return s.ResourceClaimName != nil && *s.ResourceClaimName == claim.Name
-		})
 }
 
 // own gives a member claims of its own in place of those that were made from templates for the pod that it is like.

@@ -62,10 +62,17 @@ func (d *devices) unmodelledBinding(claim *resourcev1.ResourceClaim) (at int, wh
 	return 0, ""
 }
 
-// AnyWaits tells whether some device has conditions that have to be true before a pod that gets it is bound.
-func AnyWaits(objects []runtime.Object) bool {
-	return slices.ContainsFunc(objects, func(o runtime.Object) bool {
+// Conditional are the devices, as driver/pool/device, with conditions that have to be true before a pod that gets one is bound: "All of
+// these conditions must be set" (resource/v1/types.go:479@v0.37.1, Device.BindingConditions).
+func Conditional(objects []runtime.Object) map[string]bool {
+	names := map[string]bool{}
+	for _, o := range objects {
 		s, ok := o.(*resourcev1.ResourceSlice)
-		return ok && slices.ContainsFunc(s.Spec.Devices, func(d resourcev1.Device) bool { return len(d.BindingConditions) > 0 })
-	})
+		for i := 0; ok && i < len(s.Spec.Devices); i++ {
+			if d := &s.Spec.Devices[i]; len(d.BindingConditions) > 0 {
+				names[s.Spec.Driver+"/"+s.Spec.Pool.Name+"/"+d.Name] = true
+			}
+		}
+	}
+	return names
 }

@@ -326,6 +326,8 @@ type Call struct {
 	Node string
 	// Claim is what a claim is made of, or what is written to its status.
 	Claim *WrittenClaim
+	// Unreserved is the UID of the user that a patch takes from a claim, or "".
+	Unreserved string
 	// ExtendedClaim is what a patch sets status.extendedResourceClaimStatus to; nil if it
 	// leaves it alone.
 	ExtendedClaim *ExtendedClaim
@@ -379,6 +381,9 @@ func (c Call) String() string {
 	}
 	if c.Node != "" {
 		s += ", node " + c.Node
+	}
+	if c.Unreserved != "" {
+		s += ", no longer reserved for " + c.Unreserved
 	}
 	if c.ExtendedClaim != nil {
 		s += ", extendedResourceClaimStatus " + c.ExtendedClaim.Name

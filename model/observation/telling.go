@@ -78,8 +78,8 @@ func (o *Observation) Seen() *Observation {
 	return seen
 }
 
-// Seen is a copy of what was seen up to now, to which nothing that comes later is added. Of a try that is
-// in a list just the last one of Tried changes.
+// Seen is a copy of what was seen up to now, to which nothing that comes later is added. Of what is in a list just
+// the last try changes.
 func (g *GroupCycle) Seen() *GroupCycle {
 	seen := *g
 	seen.First, seen.Second = slices.Clone(g.First), slices.Clone(g.Second)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,8 +19,7 @@ import (
 
 // Devices says what is wrong with the devices that a member gets with its node, "" if nothing is. A claim is allocated once, for
 // all pods that use it (resource/v1/types.go, ResourceClaimStatus; of a gang: kubernetes#137647): one that another member got devices
-// for keeps them. Each of the others gets devices that nobody has,
-// as it would for a pod by itself. Which of several is left open.
+// for keeps them. Each of the others gets devices that nobody has, as it would for a pod by itself. Which of several is left open.
 func Devices(_ *Cycle, trial *model.Cycle, at Placement) (wrong string) {
 	return WrongDevices(trial, at)
 }
@@ -48,6 +48,10 @@ func Written(cy *Cycle, _ []Placement, at Placement, claim string) (a *resourcev
 	return cmp.Or(Allocated(cy.Cluster.Extra, claim), at.Devices[claim]), true
 }
 
+// Reserved tells whether a claim, by its key, is reserved in the end for a member that is bound: always, as "a Pod which references a
+// ResourceClaim which is not reserved for that Pod will not be started" (resource/v1/types.go:2069@v0.37.1).
+func Reserved(*Cycle, Placement, string) bool { return true }
+
 // devicesOf is what DynamicResources knows of the pod that is tried; ok is false if it has no claims.
 func devicesOf(trial *model.Cycle) (state *device.State, ok bool) {
 	return filter.As[*device.State](trial.State(device.DynamicResources{}.Name()))
@@ -61,6 +65,14 @@ func Allocated(objects []runtime.Object, key string) *resourcev1.AllocationResul
 		}
 	}
 	return nil
+}
+
+// Uses tells whether a claim, by its key, is reserved for a pod.
+func Uses(objects []runtime.Object, p *v1.Pod, key string) bool {
+	return slices.ContainsFunc(objects, func(o runtime.Object) bool {
+		claim, ok := o.(*resourcev1.ResourceClaim)
+		return ok && model.Key(claim) == key && slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == filter.PodUID(p) })
+	})
 }
 
 // Read reads what an observation says of the devices of a member (model.MemberTry). The error says what is no allocation.

@@ -58,3 +58,10 @@ func handedOut(cy *podgroup.Cycle, member *v1.Pod, shared func(key string) bool)
 	claims = slices.DeleteFunc(device.Named(member), func(key string) bool { return podgroup.Allocated(cy.Cluster.Extra, key) != nil })
 	return claims, slices.Concat(slices.DeleteFunc(slices.Clone(claims), shared), slices.DeleteFunc(slices.Clone(claims), func(key string) bool { return !shared(key) }))
 }
+
+// boundMemberLosesItsClaim: a claim that is reserved for a member in the cluster may not be any more once the member is bound.
+func boundMemberLosesItsClaim(r *answers.Rules) {
+	r.OfGroups.Reserved = func(cy *podgroup.Cycle, at podgroup.Placement, claim string) bool {
+		return !podgroup.Uses(cy.Cluster.Extra, at.Pod, claim)
+	}
+}

@@ -63,6 +63,7 @@ const (
 	MembersStayNominated              Quirk = "members-stay-nominated"               // members of a group without a place keep their nomination
 	GroupWithoutNodesIsError          Quirk = "group-without-nodes-is-error"         // the cycle of a group ends in an error if there are no nodes
 	OwnNominationsCount               Quirk = "own-nominations-count"                // a group of priority 0 or less has its own nominations in its way
+	BoundMemberLosesItsClaim          Quirk = "bound-member-loses-its-claim"         // a claim that is reserved for a member before its cycle is not, once it is bound
 	SharerSwapsDevices                Quirk = "sharer-swaps-devices"                 // a member that shares a claim has its devices in place of those of another claim
 )
 

@@ -112,6 +112,7 @@ var switches = []struct {
 	{MembersStayNominated, membersStayNominated},
 	{OwnNominationsCount, ownNominationsCount},
 	{SharerSwapsDevices, sharerSwapsDevices},
+	{BoundMemberLosesItsClaim, boundMemberLosesItsClaim},
 	{SizesWrapAround, onVolumes("VolumeBinding", variant.Alter(storage.SizesWrapAround))},
 	{ScoresWrapAround, func(r *answers.Rules) {
 		afterDecide(scoresWrapAround)(r)

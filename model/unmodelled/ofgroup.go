@@ -45,7 +45,7 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 			u.Add(object, "spec.volumes", "what members before it take of volumes")
 		case device.Gated(c.Extra, m):
 			u.Add(object, "spec.resourceClaims", "a claim that cannot be used keeps its group waiting")
-		case len(m.Spec.ResourceClaims) > 0 && device.AnyWaits(c.Extra):
+		case len(m.Spec.ResourceClaims) > 0 && len(device.Conditional(c.Extra)) > 0:
 			u.Add(object, "spec.resourceClaims", "devices that are not ready at once")
 		case device.Backs(c.Extra, m):
 			u.Add(object, "spec.containers", "what members before it take of devices for extended resources")

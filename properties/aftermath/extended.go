@@ -83,9 +83,20 @@ func (m *madeClaim) where(what string, is func(c *model.Call) bool) int {
 	return at
 }
 
+// waits tells whether the pod gets devices that have to be made ready before it is bound, which nobody does here.
+func (m *madeClaim) waits() bool {
+	conditional := device.Conditional(m.s.Cluster.Extra)
+	return slices.ContainsFunc(m.calls, func(c model.Call) bool {
+		return c.Claim != nil && slices.ContainsFunc(c.Claim.Devices, func(d model.Device) bool { return conditional[d.Driver+"/"+d.Pool+"/"+d.Name] })
+	})
+}
+
 // bound: the pod is bound to its node, after everything else.
 func (m *madeClaim) bound(to string) {
 	key := model.Key(m.p)
+	if m.waits() && !slices.ContainsFunc(m.calls, func(c model.Call) bool { return c.Verb == "bind" }) {
+		return
+	}
 	if at := m.where("the pod is bound", func(c *model.Call) bool { return c.Verb == "bind" }); at < 0 || at < len(m.calls)-1 || m.calls[at].Object != key || m.calls[at].Node != to {
 		m.add(key, fmt.Sprintf("the pod fits on %s, and is not bound to it in the end: %v", to, m.calls))
 	}

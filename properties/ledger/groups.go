@@ -153,4 +153,16 @@ var openGroups = []Entry{
 		Releases:    ">=1.37.0",
 		Properties:  []string{},
 	},
+	{
+		ID:          "bound-member-loses-its-claim",
+		Title:       "A member of a group that is bound loses the reservation of its claim",
+		Class:       Defect,
+		Promise:     "ReservedFor indicates which entities are currently allowed to use the claim. A Pod which references a ResourceClaim which is not reserved for that Pod will not be started. A claim that is in use or might be in use because it has been reserved must not get deallocated.",
+		Source:      "doc comment of ResourceClaimStatus.reservedFor (resource/v1/types.go:2069@v0.37.1)",
+		Happens:     "The members of a group are placed and reserved for, and that is taken back before they are bound, also if all fit. For a claim that is reserved for the member already, as by a try that was not completed, Unreserve takes it from the list at the API server. The copy of the claim that the member is bound with still has it, so that it is not put there again.",
+		Where:       "schedule_one_podgroup.go:469@v1.37.1, runRootSchedulingAlgorithm; dynamicresources.go:1628@v1.37.1, Unreserve; dynamicresources.go:1681@v1.37.1, PreBind",
+		Consequence: "The pod is on its node and may not be started until some other controller reserves the claim for it, and the claim may be deallocated meanwhile.",
+		Releases:    ">=1.37.0",
+		Properties:  []string{},
+	},
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -35,32 +33,42 @@ func (s *Set) admitsDeallocations(members []idle, got []string) *answers.Disagre
 }
 
 // admitsAllocations: what members got is written to their claims, with the members as users, before they are bound
-// (dynamicresources.go:1653@v1.37.1, PreBind). Claims that members placed in vain are users of may lose these, and nothing else is written.
+// (dynamicresources.go:1653@v1.37.1, PreBind), and nothing else is. A member that was placed in vain may lose a claim that was reserved for
+// it before; one that is bound may not.
 func (s *Set) admitsAllocations(o *model.Observation, e end) *answers.Disagreement {
-	reserved := map[string][]string{} // the users of a claim that were written
+	users := map[string]map[string]bool{} // of claims, in the end: by UID, if anything is written about it
+	user := func(claim, uid string, is bool) {
+		if users[claim] == nil {
+			users[claim] = map[string]bool{}
+		}
+		users[claim][uid] = is
+	}
 	for _, c := range o.Aftermath.Calls {
 		if !strings.HasPrefix(c.Resource, "resourceclaims") || c.Failed != "" || slices.Contains(o.Actuation.Deallocated, c.Object) {
 			continue
 		}
 		want, known := s.written(e.bound(), c.Object)
 		switch {
-		case c.Claim == nil && !e.binds && s.memberUses(c.Object):
+		case c.Unreserved != "" && s.used(c.Object, c.Unreserved):
+			user(c.Object, c.Unreserved, false)
 			continue
-		case known && len(want) == 0:
+		case known && len(want) == 0 || c.Unreserved != "":
 			return disagree(model.StageActuate, "", "writes to claims", "none but those of members that are bound", c.String())
-		case c.Claim == nil || c.Resource == "resourceclaims":
+		case c.Resource == "resourceclaims":
 			continue // a finalizer
 		}
 		if is := namesOf(c.Claim); known && !slices.ContainsFunc(want, func(names []string) bool { return slices.Equal(names, is) }) {
 			return disagree(model.StageActuate, "", "writes to claims", fmt.Sprintf("%s: %v", c.Object, want[0]), is)
 		}
-		reserved[c.Object] = append(reserved[c.Object], c.Claim.ReservedFor...)
+		for _, uid := range c.Claim.ReservedFor {
+			user(c.Object, uid, true)
+		}
 	}
 	for _, at := range e.bound() {
-		uid := string(filter.PodUID(at.Pod))
 		for _, key := range device.Named(at.Pod) {
-			if !slices.Contains(reserved[key], uid) && !s.isUser(key, uid) {
-				return disagree(model.StageActuate, at.Node, "writes to claims", fmt.Sprintf("%s is reserved for %s", key, uid), reserved[key])
+			is, told := users[key][string(filter.PodUID(at.Pod))]
+			if is = is || !told && podgroup.Uses(s.Cluster.Extra, at.Pod, key); !is && s.Reserved(s.Cycle, at, key) {
+				return disagree(model.StageActuate, at.Node, "reserved claims", fmt.Sprintf("%s for %s", key, model.Key(at.Pod)), "not in the end")
 			}
 		}
 	}
@@ -88,15 +96,10 @@ func (s *Set) written(bound []podgroup.Placement, claim string) (all [][]string,
 	return all, true
 }
 
-// memberUses tells whether a member is a user of a claim since a cycle before.
-func (s *Set) memberUses(key string) bool {
-	return slices.ContainsFunc(s.Members, func(m *v1.Pod) bool { return s.isUser(key, string(filter.PodUID(m))) })
-}
-
-func (s *Set) isUser(key, uid string) bool {
-	return slices.ContainsFunc(s.Cluster.Extra, func(o runtime.Object) bool {
-		claim, ok := o.(*resourcev1.ResourceClaim)
-		return ok && model.Key(claim) == key && slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return string(r.UID) == uid })
+// used tells whether a claim is reserved, since a cycle before, for the member of a UID.
+func (s *Set) used(claim, uid string) bool {
+	return slices.ContainsFunc(s.Members, func(m *v1.Pod) bool {
+		return string(filter.PodUID(m)) == uid && podgroup.Uses(s.Cluster.Extra, m, claim)
 	})
 }
 

@@ -54,7 +54,7 @@ func TestAllocationsThatAreWritten(t *testing.T) {
 	failed := write("default/a", "1", "default/a")
 	failed.Failed = "conflict"
 	unreserved := func(claim string) model.Call {
-		return model.Call{Verb: "patch", Resource: "resourceclaims/status", Object: claim}
+		return model.Call{Verb: "patch", Resource: "resourceclaims/status", Object: claim, Unreserved: claim}
 	}
 	for _, tt := range []struct {
 		name  string
@@ -64,10 +64,13 @@ func TestAllocationsThatAreWritten(t *testing.T) {
 	}{
 		{"as it should", true, []model.Call{{Verb: "update", Resource: "resourceclaims", Object: "default/a"}, write("default/a", "1", "default/a")}, ""},
 		{"another device", true, []model.Call{write("default/a", "2", "default/a")}, "d/n/2"},
-		{"for another pod", true, []model.Call{write("default/a", "1", "default/b")}, "[default/b]"},
+		{"for another pod", true, []model.Call{write("default/a", "1", "default/b")}, "not in the end"},
 		{"a claim of nobody", true, []model.Call{write("default/a", "1", "default/a"), write("default/x", "1", "default/x")}, "default/x"},
-		{"not at all", true, nil, "[]"},
-		{"the call failed", true, []model.Call{failed}, "[]"},
+		{"not at all", true, nil, "not in the end"},
+		{"the call failed", true, []model.Call{failed}, "not in the end"},
+		{"b, which is bound, uses its claim no more", true, []model.Call{write("default/a", "1", "default/a"), unreserved("default/b")}, "not in the end"},
+		{"b does again", true, []model.Call{write("default/a", "1", "default/a"), unreserved("default/b"), write("default/b", "2", "default/b")}, ""},
+		{"a does no more", true, []model.Call{write("default/a", "1", "default/a"), unreserved("default/a")}, "default/a"},
 		{"nobody is bound, and nothing is written", false, nil, ""},
 		{"nobody is bound", false, []model.Call{write("default/a", "1", "default/a")}, "default/a"},
 		{"nobody is bound, and b uses its claim no more", false, []model.Call{unreserved("default/b")}, ""},

@@ -98,6 +98,7 @@ func New() *Server {
 		}
 		if patch, ok := action.(clienttesting.PatchAction); ok {
 			c.Object = patch.GetNamespace() + "/" + patch.GetName()
+			readClaimPatch(patch.GetPatch(), &c)
 		}
 		if deletion, ok := action.(clienttesting.DeleteAction); ok {
 			c.Object = deletion.GetNamespace() + "/" + deletion.GetName()
@@ -356,6 +357,27 @@ func readPatch(data []byte, c *model.Call) {
 	c.Rest = strings.Join(rest, ", ")
 }
 
+// readClaimPatch reads a strategic merge patch of the status of a claim, by which a user is taken away. What it does not know is the
+// call's Rest.
+func readClaimPatch(data []byte, c *model.Call) {
+	var patch struct {
+		Metadata struct{ UID types.UID }
+		Status   struct {
+			ReservedFor []struct {
+				Patch string `json:"$patch"`
+				UID   types.UID
+			}
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&patch); err != nil || len(patch.Status.ReservedFor) != 1 || patch.Status.ReservedFor[0].Patch != "delete" {
+		c.Rest = string(data)
+		return
+	}
+	c.Unreserved = string(patch.Status.ReservedFor[0].UID)
+}
+
 // Actuation sums up what was written to other objects than the preemptors and their groups, and
 // what became of the preemptor's own nomination. What it does not know is Other. ofGroup says that they are of a group.
 func Actuation(calls []model.Call, isOwn func(key string) bool, ofGroup bool, nomination model.NominationMode, node string) *model.Actuation {
@@ -392,7 +414,7 @@ func Actuation(calls []model.Call, isOwn func(key string) bool, ofGroup bool, no
 		case c.Resource == "resourceclaims/status" && c.Rest == deallocates:
 			a.Deallocated = append(a.Deallocated, c.Object)
 		case strings.HasPrefix(c.Resource, "resourceclaims") && ofGroup:
-			// The calls tell what is written before a member is bound, or taken back.
+			known = c.Claim != nil || c.Unreserved != "" // the calls tell what is written for whom
 		default:
 			known = false
 		}
