@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -29,12 +30,15 @@ var invalidScores = []string{
 }
 
 // scoresWrapAround: a node's score, of amounts that leave 64 bits, is beyond its range,
-// and the cycle ends in an error. Nodes are scored if there is a choice.
+// and the cycle ends in an error. Nodes are scored if there is a choice: as many of those that fit as are looked for, in
+// their order (schedule_one.go:779@v1.37.1, findNodesThatPassFilters).
 func scoresWrapAround(d *model.Decision) {
 	if len(d.Fits) < 2 {
 		return
 	}
-	if slices.ContainsFunc(d.Fits, func(name string) bool { return scoresBeyondRange(d.Cycle.Preemptor.Pod, d.Cycle.Node(name)) }) {
+	fits := slices.SortedFunc(slices.Values(d.Fits), func(a, b string) int { return cmp.Compare(d.Cycle.Node(a).Index, d.Cycle.Node(b).Index) })
+	fits = fits[:min(len(fits), model.NodesToFind(d.Cycle.Settings.PercentageOfNodesToScore, len(d.Cycle.Nodes)))]
+	if slices.ContainsFunc(fits, func(name string) bool { return scoresBeyondRange(d.Cycle.Preemptor.Pod, d.Cycle.Node(name)) }) {
 		*d = model.Decision{Cycle: d.Cycle, Errors: slices.Clone(invalidScores)}
 	}
 }

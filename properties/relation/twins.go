@@ -26,7 +26,9 @@ var TwinsAgree = properties.Property{
 		p := s.Cluster.Preemptor
 		// Volumes and devices of a pod that is being bound are not those of one that is.
 		reserves := len(p.Spec.Volumes) > 0 || device.Uses(s.Cluster.Extra, p)
-		if !ok || s.Observation.ScheduledTo == "" || s.Extended() || reserves {
+		// Where the search for nodes ends early, the second pod's begins elsewhere, and other nodes are scored.
+		endsEarly := len(s.Cluster.Nodes) > model.NodesToFind(s.Cluster.Settings.PercentageOfNodesToScore, len(s.Cluster.Nodes))
+		if !ok || s.Observation.ScheduledTo == "" || s.Extended() || reserves || endsEarly {
 			return nil, nil
 		}
 		c := *s.Cluster
