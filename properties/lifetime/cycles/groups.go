@@ -96,9 +96,16 @@ func (g groupJudge) broken() *Broken {
 // tells what they do not allow in the likeliest; nil if that is not known.
 func (g groupJudge) disagrees(quirks ...release.Quirk) (dis *answers.Disagreement) {
 	rules, bugs := RulesWith(g.release, quirks)
-	if bugs.LeftBehind && len(g.twice) > 0 {
-		rules = release.WithTwice(rules, g.twice)
+	if bugs.LeftBehind && len(g.twice) > 0 { // whether they count is not sure
+		if dis := g.disagreesBy(release.WithTwice(rules, g.twice), bugs); dis == nil {
+			return nil
+		}
 	}
+	return g.disagreesBy(rules, bugs)
+}
+
+// disagreesBy is disagrees by some rules, in the states that some bugs of the scheduler lead to.
+func (g groupJudge) disagreesBy(rules *answers.Rules, bugs account.Bugs) (dis *answers.Disagreement) {
 	seen := g.seen()
 	first := true
 	var sets []*podgroups.Set
