@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
@@ -441,22 +442,21 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 // staleDeletion tells whether, since a pod was last tried, a new list has shown that a pod is gone
 // that was on a node, or assumed there, and that was last known as pending.
 func (l *Life) staleDeletion(pod, node string) (stale bool) {
-	on := map[string]string{}
+	on := map[types.UID]string{} // by pod: one of the same name may be created before the list
 	for i := range l.Trace.Entries[:l.end()] {
 		e := &l.Trace.Entries[i]
+		is, _ := e.Is.(*v1.Pod)
 		switch was, _ := e.Was.(*v1.Pod); {
 		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Pod() == pod:
 			stale = false
-		case e.Creates():
-			delete(on, e.Pod())
-		case e.What == timeline.Fits:
-			on[e.Pod()] = e.Node
-		case e.What == timeline.Requeued:
-			delete(on, e.Pod()) // its binding has failed, if it had one
+		case e.What == timeline.Fits && is != nil:
+			on[is.UID] = e.Node
+		case e.What == timeline.Requeued && is != nil:
+			delete(on, is.UID) // its binding has failed, if it had one
 		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
-			on[e.Pod()] = e.BindsTo()
+			on[e.UID] = e.BindsTo()
 		case e.What == timeline.Handled && e.Listed && e.Text == "deleted" && was != nil && was.Spec.NodeName == "":
-			stale = stale || on[e.Pod()] == node
+			stale = stale || on[was.UID] == node
 		}
 	}
 	return stale
