@@ -68,7 +68,7 @@ func (s *Set) admitsAllocations(o *model.Observation, e end) *answers.Disagreeme
 		for _, key := range device.Named(at.Pod) {
 			is, told := users[key][string(filter.PodUID(at.Pod))]
 			if is = is || !told && podgroup.Uses(s.Cluster.Extra, at.Pod, key); !is && s.Reserved(s.Cycle, at, key) {
-				return disagree(model.StageActuate, at.Node, "reserved claims", fmt.Sprintf("%s for %s", key, model.Key(at.Pod)), "not in the end")
+				return disagree(model.StageActuate, at.Node, "reserves claims", fmt.Sprintf("%s for %s", key, model.Key(at.Pod)), "it is not reserved once the pod is bound")
 			}
 		}
 	}
