@@ -256,15 +256,20 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		}
 	case "no-wait-for-the-flush":
 		// A pod that is stuck keeps room for itself, so others are stuck that want this room.
+		nodes := l.nodesOf(f.Entry)
+		anyNode := func(is func(pod, node string) bool, pod string) bool {
+			return slices.ContainsFunc(nodes, func(node string) bool { return is(pod, node) })
+		}
 		for _, p := range l.Trace.Quiet.Pods {
-			if p.Name != f.Pod && TriedAs(l.Trace, p.Name) != f.Pod && !slices.Contains(p.NominatedTo, l.Trace.Entries[f.Entry].Node) {
+			keeps := slices.ContainsFunc(nodes, func(node string) bool { return slices.Contains(p.NominatedTo, node) })
+			if p.Name != f.Pod && TriedAs(l.Trace, p.Name) != f.Pod && !keeps {
 				continue
 			}
 			ids = append(ids, l.gatedBy(p.Name)...)
-			if l.staleDeletion(p.Name, l.Trace.Entries[f.Entry].Node) {
+			if anyNode(l.staleDeletion, p.Name) {
 				ids = append(ids, StaleDeletion)
 			}
-			if l.boundElsewhere(p.Name, l.Trace.Entries[f.Entry].Node) {
+			if anyNode(l.boundElsewhere, p.Name) {
 				ids = append(ids, BoundElsewhere)
 			}
 			if !p.Exists || len(p.NominatedTo) == 0 {
@@ -286,7 +291,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.leftBehind(f.Pod) {
 			ids = append(ids, CycleCutShort)
 		}
-		if slices.ContainsFunc(l.nodesOf(f.Entry), l.roomOfDeletedLate) {
+		if slices.ContainsFunc(nodes, l.roomOfDeletedLate) {
 			ids = append(ids, LateDeletion)
 		}
 		// What its last attempt came to was about a pod as it was before.
@@ -295,7 +300,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 				ids = append(ids, OldCopy)
 			}
 		}
-		if len(ids) == 0 && l.keptRoomFreed(f.Pod, l.Trace.Entries[f.Entry].Node) {
+		if len(ids) == 0 && anyNode(l.keptRoomFreed, f.Pod) {
 			ids = append(ids, KeptRoomFreed)
 		}
 		if len(ids) == 0 && f.Kind == string(timeline.Decided) && (l.chanceUnnoticed(f.Pod) || l.unitsChanged(f.Pod)) {
