@@ -62,15 +62,23 @@ func (d *devices) unmodelledBinding(claim *resourcev1.ResourceClaim) (at int, wh
 	return 0, ""
 }
 
-// Conditional are the devices, as driver/pool/device, with conditions that have to be true before a pod that gets one is bound: "All of
-// these conditions must be set" (resource/v1/types.go:479@v0.37.1, Device.BindingConditions).
+// Conditional are the devices, as driver/pool/device, with conditions that have to be true before a pod that gets one is bound, or that is
+// said to have had some when it was allocated: "All of these conditions must be set" (resource/v1/types.go:479@v0.37.1, Device.BindingConditions).
 func Conditional(objects []runtime.Object) map[string]bool {
 	names := map[string]bool{}
 	for _, o := range objects {
-		s, ok := o.(*resourcev1.ResourceSlice)
-		for i := 0; ok && i < len(s.Spec.Devices); i++ {
-			if d := &s.Spec.Devices[i]; len(d.BindingConditions) > 0 {
-				names[s.Spec.Driver+"/"+s.Spec.Pool.Name+"/"+d.Name] = true
+		switch o := o.(type) {
+		case *resourcev1.ResourceSlice:
+			for i := range o.Spec.Devices {
+				if d := &o.Spec.Devices[i]; len(d.BindingConditions) > 0 {
+					names[o.Spec.Driver+"/"+o.Spec.Pool.Name+"/"+d.Name] = true
+				}
+			}
+		case *resourcev1.ResourceClaim:
+			for i := 0; o.Status.Allocation != nil && i < len(o.Status.Allocation.Devices.Results); i++ {
+				if r := &o.Status.Allocation.Devices.Results[i]; len(r.BindingConditions) > 0 {
+					names[r.Driver+"/"+r.Pool+"/"+r.Device] = true
+				}
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
@@ -83,10 +84,15 @@ func (m *madeClaim) where(what string, is func(c *model.Call) bool) int {
 	return at
 }
 
-// waits tells whether the pod gets devices that have to be made ready before it is bound, which nobody does here.
+// waits tells whether the pod has devices that have to be made ready before it is bound, or gets some, which nobody does here. Where one
+// is ready, all claims of the pod are looked at again, and what is written to the others is not stored.
 func (m *madeClaim) waits() bool {
 	conditional := device.Conditional(m.s.Cluster.Extra)
-	return slices.ContainsFunc(m.calls, func(c model.Call) bool {
+	has := slices.ContainsFunc(m.s.Cluster.Extra, func(o runtime.Object) bool {
+		claim, ok := o.(*resourcev1.ResourceClaim)
+		return ok && slices.Contains(device.Named(m.p), filter.Key(claim)) && len(device.Conditional([]runtime.Object{claim})) > 0
+	})
+	return has || slices.ContainsFunc(m.calls, func(c model.Call) bool {
 		return c.Claim != nil && slices.ContainsFunc(c.Claim.Devices, func(d model.Device) bool { return conditional[d.Driver+"/"+d.Pool+"/"+d.Name] })
 	})
 }
