@@ -46,9 +46,11 @@ func hasNothingToSay(cy *model.Cycle, plugin string) bool {
 func leastOfTwoDomains(r *answers.Rules) {
 	const spread = "PodTopologySpread"
 	refused := r.OfGroups.Refused
-	lenient := variant.Changed(r.Algorithm, func(a *model.Algorithm) {
-		a.Plugins = variant.On(a.Plugins, spread, variant.Around(leastOfTwo))
-	})
+	lenient := func(cy *podgroup.Cycle) { // of the plugins of the cycle: other bugs may have changed them by then
+		cy.OfPods = variant.Changed(cy.OfPods, func(a *model.Algorithm) {
+			a.Plugins = variant.On(a.Plugins, spread, variant.Around(leastOfTwo))
+		})
+	}
 	var all func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal
 	all = func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal {
 		answers := refused(cy, placed, emptied, gone, from)
@@ -56,7 +58,7 @@ func leastOfTwoDomains(r *answers.Rules) {
 		if first.Verdict == nil || first.Verdict.Plugin != spread {
 			return answers
 		}
-		other := refused(variant.Changed(cy, func(cy *podgroup.Cycle) { cy.OfPods = lenient }), placed, emptied, gone, first.At)
+		other := refused(variant.Changed(cy, lenient), placed, emptied, gone, first.At)
 		if other[0].At == first.At {
 			return append(answers, other...)
 		}
