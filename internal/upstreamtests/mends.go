@@ -24,6 +24,7 @@ var Mends = map[string][]string{
 	"claim-of-other-namespace":  nil,
 	"volume-node-fields":        {"k8s.io/component-helpers/storage/volume"},
 	"claim-allocated-twice":     nil,
+	"claim-takes-two-volumes":   nil,
 }
 
 //go:embed mends/*.patch

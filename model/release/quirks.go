@@ -34,6 +34,7 @@ const (
 	MigratedDriverNotMissed           Quirk = "migrated-driver-not-missed"           // a node without a CSINode lacks no driver for the volumes of in-tree plugins
 	MigratedAttachmentUncounted       Quirk = "migrated-attachment-uncounted"        // an attached volume of an in-tree plugin takes no room of its own
 	VolumeNodeFields                  Quirk = "volume-node-fields"                   // a volume's node affinity to fields of the node, as its name, is ignored
+	ClaimTakesTwoVolumes              Quirk = "claim-takes-two-volumes"              // a claim that the preemptor mounts twice is bound twice
 	ClaimAllocatedTwice               Quirk = "claim-allocated-twice"                // a claim that the preemptor names twice is allocated twice
 	UnpickedClassUnnamed              Quirk = "unpicked-class-unnamed"               // a class that comes second to one of its name cannot be asked for by its own
 	AdminDevicesWithheld              Quirk = "admin-devices-withheld"               // what a claim administers is taken from the claims after it

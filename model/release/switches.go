@@ -89,6 +89,7 @@ var switches = []struct {
 	}))},
 	{MigratedAttachmentUncounted, onPlugin("NodeVolumeLimits", storage.MigratedAttachmentUncounted)},
 	{VolumeNodeFields, onVolumes("VolumeBinding", variant.MisreadObjects(storage.WithoutNodeFields))},
+	{ClaimTakesTwoVolumes, onVolumes("VolumeBinding", variant.Alter(storage.ClaimTakesTwoVolumes))},
 	{OnePodForAllTerms, onPlugin("InterPodAffinity", variant.Around(onePodForAllTerms))},
 	{UnlabelledNodesHideFirst, onPlugin("InterPodAffinity", variant.AlterBoth(unlabelledNodesHideFirst))},
 	{NominatedRefusalsSkipped, onPlugin("InterPodAffinity", variant.Around(nominatedRefusalsSkipped))},

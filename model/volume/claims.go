@@ -1,6 +1,8 @@
 package volume
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/utils/ptr"
@@ -23,15 +25,18 @@ type Claim struct {
 	PV        *v1.PersistentVolume      // of which PVC names itself; nil if it does not exist
 	Class     *storagev1.StorageClass   // nil if it does not exist
 	Owned     bool                      // the pod may use it
+	Volumes   int                       // so many volumes of the pod are of it
 }
 
-// ClaimsOf are the claims behind a pod's volumes, one for each: those it names,
-// and those made for its ephemeral volumes, which are named after pod and volume
-// and belong to the pod (KEP-1698; docs: concepts/storage/ephemeral-volumes).
+// ClaimsOf are the claims behind a pod's volumes: those it names, and those made
+// for its ephemeral volumes, which are named after pod and volume and belong to
+// the pod (KEP-1698; docs: concepts/storage/ephemeral-volumes). Several volumes
+// may be of one claim, which has one volume all the same (API reference,
+// PersistentVolumeClaimVolumeSource; CHANGELOG-1.35, kubernetes#122140).
 func (x *Index) ClaimsOf(p *v1.Pod) []Claim {
 	var claims []Claim
 	for i := range p.Spec.Volumes {
-		c := Claim{}
+		c := Claim{Volumes: 1}
 		switch v := &p.Spec.Volumes[i]; {
 		case v.PersistentVolumeClaim != nil:
 			c.Key = p.Namespace + "/" + v.PersistentVolumeClaim.ClaimName
@@ -44,6 +49,11 @@ func (x *Index) ClaimsOf(p *v1.Pod) []Claim {
 			c.PV, c.Class = x.Volumes[c.PVC.Spec.VolumeName], x.Classes[classOf(c.PVC)]
 		}
 		c.Owned = !c.Ephemeral || c.PVC != nil && filter.Controls(p, c.PVC)
+		if j := slices.IndexFunc(claims, func(other Claim) bool { return other.Key == c.Key }); j >= 0 {
+			before := &claims[j]
+			before.Ephemeral, before.Owned, before.Volumes = before.Ephemeral || c.Ephemeral, before.Owned && c.Owned, before.Volumes+1
+			continue
+		}
 		claims = append(claims, c)
 	}
 	return claims

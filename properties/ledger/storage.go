@@ -149,6 +149,18 @@ var openStorage = []Entry{
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error", "waits-for-its-victims"},
 	},
 	{
+		ID:          "claim-takes-two-volumes",
+		Title:       "A volume claim that a pod mounts under two names needs two volumes",
+		Class:       Defect,
+		Promise:     "Pod can have multiple volumes reference the same PVC; claimName is the name of a PersistentVolumeClaim in the same namespace. A PVC to PV binding is a one-to-one mapping, and the claim with its mode WaitForFirstConsumer is bound once a pod uses it.",
+		Source:      "CHANGELOG-1.35, \"Bug or Regression\" (kubernetes#122140); PersistentVolumeClaimVolumeSource.claimName (core/v1/types.go:228@v0.37.1); docs: concepts/storage/persistent-volumes, \"Binding\"; storage-classes, \"Volume binding mode\"",
+		Happens:     "The claims of a pod are listed once for each of its volumes. For one that is not bound yet, and is named by two, two volumes are looked for. A node that has just one fails, for good. Where there are two both are written as the claim's, and of one that is to be provisioned two updates are sent, of which the second one is of an old version.",
+		Where:       "volumebinding/binder.go:790@v1.37.1, GetPodVolumeClaims; volumebinding/binder.go:867@v1.37.1, findMatchingVolumes",
+		Consequence: "A pod that mounts its claim under two names waits for ever on nodes that have just one volume for it, and nothing is preempted for it there.",
+		Releases:    ">=1.13.0",
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
+	},
+	{
 		ID:          "claim-allocated-twice",
 		Title:       "A resource claim that a pod names twice needs its devices twice",
 		Class:       Defect,

@@ -161,6 +161,20 @@ func HostNames(claims []volume.Claim) map[string]bool {
 	return all
 }
 
+// ClaimTakesTwoVolumes: of a claim that waits for the pod, each of the pod's volumes needs a volume of its own.
+func ClaimTakesTwoVolumes(st *volume.BindingState) {
+	var each []volume.Claim
+	for _, c := range st.Claims {
+		for range c.Volumes {
+			each = append(each, c)
+		}
+	}
+	if len(each) > len(st.Claims) {
+		st.Claims = each
+		st.Verdicts = st.Judge(volume.Holds)
+	}
+}
+
 // SizesWrapAround: sizes of volumes that are to be made, and the storage that is left for them, are seen as 64 bits
 // hold them (volumebinding/binder.go:1024@v1.37.1, capacitySufficient).
 func SizesWrapAround(st *volume.BindingState) {
