@@ -326,6 +326,10 @@ type Call struct {
 	Node string
 	// Claim is what a claim is made of, or what is written to its status.
 	Claim *WrittenClaim
+	// BoundTo is the key of the claim that a volume is written to be for, or "".
+	BoundTo string
+	// SelectedNode is the node that a claim is written to be provisioned for, or "".
+	SelectedNode string
 	// Unreserved is the UID of the user that a patch takes from a claim, or "".
 	Unreserved string
 	// ExtendedClaim is what a patch sets status.extendedResourceClaimStatus to; nil if it

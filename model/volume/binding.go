@@ -81,32 +81,10 @@ type binder struct {
 
 // verdict judges the preemptor on n.
 func (b *binder) verdict(n *v1.Node) *filter.Verdict {
-	var find, provision []Claim
-	for _, c := range b.BindingState.Claims {
-		switch {
-		case c.Bound():
-			if c.PV == nil {
-				return filter.Unresolvable(NoVolume)
-			}
-			if !reaches(n, c.PV) {
-				return filter.Unresolvable("node(s) didn't match PersistentVolume's node affinity")
-			}
-		case c.Waits():
-			// A node was selected for it before, and the volume may be on its way there.
-			if selected, ok := c.PVC.Annotations[AnnSelectedNode]; !ok {
-				find = append(find, c)
-			} else if selected != n.Name {
-				return filter.Unresolvable(NothingToBind)
-			} else {
-				provision = append(provision, c)
-			}
-		}
+	find, provision, failure := b.open(n)
+	if failure != nil {
+		return failure
 	}
-	// The smallest claim first, each takes the smallest volume it can.
-	slices.SortStableFunc(find, func(a, b Claim) int {
-		x, y := a.PVC.Spec.Resources.Requests[v1.ResourceStorage], b.PVC.Spec.Resources.Requests[v1.ResourceStorage]
-		return x.Cmp(y)
-	})
 	works, fails := b.match(n, find, nil, provision)
 	if works && fails && b.Drawn == "" {
 		b.Drawn = find[0].Key
@@ -115,6 +93,65 @@ func (b *binder) verdict(n *v1.Node) *filter.Verdict {
 		return filter.Unresolvable(NothingToBind)
 	}
 	return nil
+}
+
+// open are the claims for which a volume has to be found on n, the smallest first, and those that are to be provisioned there
+// anyway; or why a claim that has its volume, or its node, keeps the preemptor from n.
+func (b *binder) open(n *v1.Node) (find, provision []Claim, failure *filter.Verdict) {
+	for _, c := range b.BindingState.Claims {
+		switch {
+		case c.Bound():
+			if c.PV == nil {
+				return nil, nil, filter.Unresolvable(NoVolume)
+			}
+			if !reaches(n, c.PV) {
+				return nil, nil, filter.Unresolvable("node(s) didn't match PersistentVolume's node affinity")
+			}
+		case c.Waits():
+			// A node was selected for it before, and the volume may be on its way there.
+			if selected, ok := c.PVC.Annotations[AnnSelectedNode]; !ok {
+				find = append(find, c)
+			} else if selected != n.Name {
+				return nil, nil, filter.Unresolvable(NothingToBind)
+			} else {
+				provision = append(provision, c)
+			}
+		}
+	}
+	// The smallest claim first, each takes the smallest volume it can.
+	slices.SortStableFunc(find, func(a, b Claim) int { return a.size().Cmp(*b.size()) })
+	return find, provision, nil
+}
+
+// Gives tells whether a pod that comes to a node may get these volumes for its claims, by the keys of both: each claim that waits gets
+// the smallest that is left and that it can take, and none only where there is none, and it can be provisioned. Which of two claims
+// of one size is first is not promised.
+func (x *Index) Gives(p *v1.Pod, n *v1.Node, volumes map[string]string) bool {
+	b := &binder{x, &BindingState{Claims: x.ClaimsOf(p)}, Holds}
+	find, _, failure := b.open(n)
+	return failure == nil && b.gives(n, find, nil, volumes)
+}
+
+func (b *binder) gives(n *v1.Node, find []Claim, taken []string, volumes map[string]string) bool {
+	for i := range find {
+		if find[i].size().Cmp(*find[0].size()) > 0 {
+			return false
+		}
+		others := slices.Delete(slices.Clone(find), i, i+1)
+		volume, gets := volumes[find[i].Key]
+		candidates := b.matches(n, find[i].PVC, taken)
+		switch {
+		case gets && slices.Contains(candidates, volume):
+			if b.gives(n, others, append(slices.Clip(taken), volume), volumes) {
+				return true
+			}
+		case !gets && len(candidates) == 0 && b.provisions(n, &find[i]):
+			if b.gives(n, others, taken, volumes) {
+				return true
+			}
+		}
+	}
+	return len(find) == 0
 }
 
 // NoVolume is the reason of a node where a claim's volume is no more; NothingToBind

@@ -5,6 +5,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
@@ -90,6 +91,12 @@ func (c *Claim) Bound() bool {
 func (c *Claim) Waits() bool {
 	return c.PVC != nil && c.PVC.Spec.VolumeName == "" && c.Class != nil &&
 		ptr.Deref(c.Class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer
+}
+
+// size is the storage that the claim requests.
+func (c *Claim) size() *resource.Quantity {
+	size := c.PVC.Spec.Resources.Requests[v1.ResourceStorage]
+	return &size
 }
 
 // Immediate tells whether the claim ought to be bound before any pod uses it, and

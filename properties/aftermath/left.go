@@ -212,10 +212,10 @@ var FittingPodIsBound = properties.Property{
 	Lies:    []string{"a pod that fits is not bound", "a pod is bound to another node", "the pod is not told that it is scheduled"},
 	Applies: func(s *properties.Subject) bool {
 		p := s.Cluster.Preemptor
-		// Others write to volumes and claims before the pod is bound; an extender may bind it.
+		// Others write to volumes and claims before the pod is bound: see waiting-claims-get-volumes; an extender may bind it.
 		// For resources that devices back a claim is made: see extended-resource-claim.
 		return len(s.Unmodelled) == 0 && s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && !s.Extended() &&
-			len(p.Spec.Volumes) == 0 && !device.Uses(s.Cluster.Extra, p)
+			!waits(s) && !device.Uses(s.Cluster.Extra, p)
 	},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings

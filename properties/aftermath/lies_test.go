@@ -157,7 +157,7 @@ func TestAftermathCatchesLies(t *testing.T) {
 			caught[property] = append(caught[property], name)
 		})
 	}
-	for _, lie := range slices.Concat(lies, ofExtendedClaims) {
+	for _, lie := range slices.Concat(lies, ofExtendedClaims, ofVolumes) {
 		c := cluster()
 		if lie.property == "fitting-pod-is-bound" {
 			c.Preemptor = checktest.Pod("p", 10, "0")
@@ -167,6 +167,9 @@ func TestAftermathCatchesLies(t *testing.T) {
 		}
 		if lie.property == "extended-resource-claim" {
 			c = extendedCluster(lie.name)
+		}
+		if lie.property == "waiting-claims-get-volumes" {
+			c = volumesCluster()
 		}
 		test(lie.property, lie.name, c, func(o *model.Observation) {
 			require.True(t, o.ScheduledTo != "" || len(o.Pick.Victims) == 2)

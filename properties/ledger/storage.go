@@ -133,7 +133,7 @@ var openStorage = []Entry{
 		Consequence: "A pod is sent to a node from which its volume cannot be reached, and never starts there.",
 		Releases:    ">=1.13.0",
 		Upstream:    "kubernetes#81725",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "no-internal-error"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "waits-for-its-victims", "no-internal-error", "waiting-claims-get-volumes"},
 	},
 	{
 		ID:          "storage-sizes-wrap-around",
@@ -146,7 +146,7 @@ var openStorage = []Entry{
 		Consequence: "Pods are preempted for a pod whose volume cannot be made there, and a pod waits for ever beside storage that is larger than 64 bits can count.",
 		Releases:    ">=1.24.0",
 		Upstream:    "kubernetes#142088",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error", "waits-for-its-victims"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "filters-alone", "no-internal-error", "waits-for-its-victims", "waiting-claims-get-volumes"},
 	},
 	{
 		ID:          "claim-takes-two-volumes",
@@ -158,7 +158,7 @@ var openStorage = []Entry{
 		Where:       "volumebinding/binder.go:790@v1.37.1, GetPodVolumeClaims; volumebinding/binder.go:867@v1.37.1, findMatchingVolumes",
 		Consequence: "A pod that mounts its claim under two names waits for ever on nodes that have just one volume for it, and nothing is preempted for it there.",
 		Releases:    ">=1.13.0",
-		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "waiting-claims-get-volumes"},
 	},
 	{
 		ID:          "claim-allocated-twice",

@@ -25,6 +25,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
@@ -95,6 +96,7 @@ func New() *Server {
 				c.Object = model.Key(o)
 			}
 			c.Rest, c.Claim = claimWrite(obj), writtenClaim(obj)
+			readVolume(obj, &c)
 		}
 		if patch, ok := action.(clienttesting.PatchAction); ok {
 			c.Object = patch.GetNamespace() + "/" + patch.GetName()
@@ -182,6 +184,19 @@ func writtenClaim(obj runtime.Object) *model.WrittenClaim {
 		w.ReservedFor = append(w.ReservedFor, string(user.UID))
 	}
 	return w
+}
+
+// readVolume reads what is written to a volume or to its claim, so that the claim gets a volume.
+func readVolume(obj runtime.Object, c *model.Call) {
+	switch o := obj.(type) {
+	case *v1.PersistentVolume:
+		c.Object = o.Name
+		if ref := o.Spec.ClaimRef; ref != nil {
+			c.BoundTo = ref.Namespace + "/" + ref.Name
+		}
+	case *v1.PersistentVolumeClaim:
+		c.SelectedNode = o.Annotations[volume.AnnSelectedNode]
+	}
 }
 
 func (a *Server) call(c model.Call) error {

@@ -1,0 +1,134 @@
+package aftermath
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/volume"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// WaitingClaimsGetVolumes: once there is a node for a pod, each of its claims that waited for it is written to get its volume there, and
+// the pod waits for that.
+var WaitingClaimsGetVolumes = properties.Property{
+	Name: "waiting-claims-get-volumes",
+	Promise: "WaitForFirstConsumer delays the binding and provisioning of a PersistentVolume until a Pod using the claim is created; volumes are selected or provisioned conforming to its scheduling constraints. " +
+		"BindPodVolumes prebinds the PV to its matching PVC, or sets related annotations on the PVC, and waits for PVCs to be completely bound by the PV controller. " +
+		"selected-node is added to a PVC that is triggered to be dynamically provisioned, with the name of the selected node. A PVC to PV binding is a one-to-one mapping.",
+	Source: "docs: concepts/storage/storage-classes, \"Volume binding mode\"; concepts/storage/persistent-volumes, \"Binding\"; reference/labels-annotations-taints, volume.kubernetes.io/selected-node; " +
+		"doc comment of SchedulerVolumeBinder (volumebinding/binder.go:127@v1.37.1)",
+	Lies: []string{"a claim gets no volume", "a claim gets a volume that is too large", "a claim gets two volumes", "a claim is to be provisioned, though there is a volume",
+		"a claim is to be provisioned on another node", "a claim is not to be provisioned", "a volume goes to another claim", "the pod is bound before its volumes"},
+	Applies: func(s *properties.Subject) bool {
+		// Which plugin is first to have others wait is not promised.
+		p := s.Cluster.Preemptor
+		return len(s.Unmodelled) == 0 && s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && waits(s) && !device.Uses(s.Cluster.Extra, p)
+	},
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		if othersFit(s) {
+			return nil, nil
+		}
+		w := &written{s: s, volumes: map[string]string{}, provisioned: map[string]bool{}}
+		for _, c := range s.Observation.Aftermath.Calls {
+			if c.Failed == "" {
+				w.take(&c)
+			}
+		}
+		w.suffices()
+		return w.findings, nil
+	},
+}
+
+// waits tells whether a claim of the preemptor is not bound yet.
+func waits(s *properties.Subject) bool {
+	return slices.ContainsFunc(s.Claims(s.Cluster.Preemptor), func(c volume.Claim) bool { return c.Waits() })
+}
+
+// othersFit tells whether other volumes are taken to fit for a claim, by known findings that are assumed.
+func othersFit(s *properties.Subject) bool {
+	twice := func(c volume.Claim) bool { return c.Waits() && c.Volumes > 1 }
+	byField := func(o runtime.Object) bool {
+		pv, ok := o.(*v1.PersistentVolume)
+		return ok && pv.Spec.NodeAffinity != nil && pv.Spec.NodeAffinity.Required != nil &&
+			slices.ContainsFunc(pv.Spec.NodeAffinity.Required.NodeSelectorTerms, func(t v1.NodeSelectorTerm) bool { return len(t.MatchFields) > 0 })
+	}
+	huge := func(c volume.Claim) bool {
+		size := c.PVC.Spec.Resources.Requests[v1.ResourceStorage]
+		return c.Waits() && size.CmpInt64(math.MaxInt64) > 0
+	}
+	vast := func(o runtime.Object) bool {
+		left, ok := o.(*storagev1.CSIStorageCapacity)
+		return ok && (left.Capacity != nil && left.Capacity.CmpInt64(math.MaxInt64) > 0 || left.MaximumVolumeSize != nil && left.MaximumVolumeSize.CmpInt64(math.MaxInt64) > 0)
+	}
+	claims := s.Claims(s.Cluster.Preemptor)
+	return s.Assumes("claim-takes-two-volumes") && slices.ContainsFunc(claims, twice) ||
+		s.Assumes("volume-node-fields") && slices.ContainsFunc(s.Cluster.Extra, byField) ||
+		s.Assumes("storage-sizes-wrap-around") && (slices.ContainsFunc(claims, huge) || slices.ContainsFunc(s.Cluster.Extra, vast))
+}
+
+// written is what is written for the claims of a pod.
+type written struct {
+	findings
+	s           *properties.Subject
+	volumes     map[string]string // by claim
+	provisioned map[string]bool   // the claims
+}
+
+// take takes a call that reached the API server.
+func (w *written) take(c *model.Call) {
+	to := w.s.Observation.ScheduledTo
+	waits := func(key string) bool {
+		return slices.ContainsFunc(w.s.Claims(w.s.Cluster.Preemptor), func(c volume.Claim) bool { return c.Key == key && c.Waits() })
+	}
+	switch c.Resource {
+	case "persistentvolumes":
+		if !waits(c.BoundTo) || c.Verb != "update" {
+			w.add(c.Object, fmt.Sprintf("%s of volume %s for %q, which is no claim of the pod that waits", c.Verb, c.Object, c.BoundTo))
+			return
+		}
+		if before := w.volumes[c.BoundTo]; before != "" {
+			w.add(c.BoundTo, fmt.Sprintf("the claim gets two volumes: %s and %s", before, c.Object))
+		}
+		w.volumes[c.BoundTo] = c.Object
+	case "persistentvolumeclaims":
+		if !waits(c.Object) || c.Verb != "update" || c.SelectedNode != to {
+			w.add(c.Object, fmt.Sprintf("%s of claim %s, to be provisioned on %q: the pod goes to %s", c.Verb, c.Object, c.SelectedNode, to))
+		}
+		if w.provisioned[c.Object] {
+			w.add(c.Object, "the claim is written twice")
+		}
+		w.provisioned[c.Object] = true
+	default:
+		if c.Verb == "bind" {
+			w.add(c.Object, "the pod is bound before its claims are")
+		}
+	}
+}
+
+// suffices: each claim gets a volume, or is to be provisioned, as the volumes that there are allow.
+func (w *written) suffices() {
+	to := w.s.Observation.ScheduledTo
+	for _, c := range w.s.Claims(w.s.Cluster.Preemptor) {
+		_, selected := c.PVC.Annotations[volume.AnnSelectedNode]
+		switch got := w.volumes[c.Key]; {
+		case !c.Waits():
+		case selected && got != "":
+			w.add(c.Key, fmt.Sprintf("the claim is on its way to be provisioned, and gets %s", got))
+		case got != "" && w.provisioned[c.Key]:
+			w.add(c.Key, fmt.Sprintf("the claim gets %s, and is to be provisioned", got))
+		case got == "" && !w.provisioned[c.Key] && !selected:
+			w.add(c.Key, fmt.Sprintf("the pod goes to %s, and its claim neither gets a volume nor is to be provisioned there", to))
+		}
+	}
+	at := slices.IndexFunc(w.s.Cluster.Nodes, func(n *v1.Node) bool { return n.Name == to })
+	if !volume.NewIndex(w.s.Cluster.Extra).Gives(w.s.Cluster.Preemptor, w.s.Cluster.Nodes[at], w.volumes) {
+		w.add("volumes", fmt.Sprintf("on %s the claims cannot get these volumes, and no smaller ones: %v", to, w.volumes))
+	}
+}
