@@ -11,15 +11,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
 // Build builds this program against the source of Kubernetes in dir, and returns
-// the path of the binary. What it does, it writes to log.
+// the path of the binary. What it does, it writes to log. Flags are further ones of
+// "go build".
 //
 // The binary is kept in the user's cache, so that the next build is quicker, under
 // a name made of what it holds: a running one is never replaced by another.
-func Build(ctx context.Context, dir string, log io.Writer) (binary string, err error) {
+func Build(ctx context.Context, dir string, log io.Writer, flags ...string) (binary string, err error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return "", fmt.Errorf("building against %s takes the go command: %w", dir, err)
 	}
@@ -32,7 +34,7 @@ func Build(ctx context.Context, dir string, log io.Writer) (binary string, err e
 	if err != nil {
 		return "", err
 	}
-	cache, err := cacheDir("builds", fmt.Sprintf("%x", sha256.Sum256([]byte(source.own+"\n"+source.Dir)))[:12])
+	cache, err := cacheDir("builds", fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(append([]string{source.own, source.Dir}, flags...), "\n"))))[:12])
 	if err != nil {
 		return "", err
 	}
@@ -60,8 +62,8 @@ func Build(ctx context.Context, dir string, log io.Writer) (binary string, err e
 			_ = os.WriteFile(built, content, 0o755)
 		}
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-modfile="+modFile, "-mod=mod",
-		"-ldflags=-s -w -X "+ours+"/internal/harness.stamp="+source.stamp(), "-o", built, "./cmd/preemptcheck")
+	args := []string{"build", "-modfile=" + modFile, "-mod=mod", "-ldflags=-s -w -X " + ours + "/internal/harness.stamp=" + source.stamp(), "-o", built}
+	cmd := exec.CommandContext(ctx, "go", append(append(args, flags...), "./cmd/preemptcheck")...)
 	cmd.Dir = source.own
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it has files to remove

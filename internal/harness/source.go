@@ -150,7 +150,7 @@ func (s *Source) WriteModFile(ctx context.Context, modFile string) error {
 func (s *Source) Own() string { return s.own }
 
 // BuildTest builds the tests of a package of the source into a file, as "go test -c" does. Go vet is not asked.
-func (s *Source) BuildTest(ctx context.Context, pkg, file string) error {
+func (s *Source) BuildTest(ctx context.Context, pkg, file string, flags ...string) error {
 	temp, err := os.MkdirTemp("", "build-test-")
 	if err != nil {
 		return err
@@ -160,7 +160,8 @@ func (s *Source) BuildTest(ctx context.Context, pkg, file string) error {
 	if err := s.WriteModFile(ctx, modFile); err != nil {
 		return err
 	}
-	_, err = goCommand(ctx, s.own, "test", "-c", "-vet=off", "-modfile="+modFile, "-mod=mod", "-o", file, pkg)
+	args := []string{"test", "-c", "-vet=off", "-modfile=" + modFile, "-mod=mod", "-o", file}
+	_, err = goCommand(ctx, s.own, append(append(args, flags...), pkg)...)
 	return err
 }
 

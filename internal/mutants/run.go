@@ -74,11 +74,16 @@ const (
 	reachedVariable = "PREEMPTCHECK_REACHED"
 )
 
-// command is what a column runs for the mutants of a package; nil if that has no tests. A campaign lasts so long.
-func (r *Runner) command(ctx context.Context, c Column, dir, temp string, lasts time.Duration) *exec.Cmd {
+// command is what a column runs for the mutants of a package, with the race detector or without; nil if that has no tests. A campaign
+// lasts so long.
+func (r *Runner) command(ctx context.Context, c Column, dir, temp string, raced bool, lasts time.Duration) *exec.Cmd {
+	binary, tests := r.Binary, r.Tests
+	if raced {
+		binary, tests = r.Raced.Binary, r.Raced.Tests
+	}
 	switch c {
 	case Tests:
-		test, ok := r.Tests[dir]
+		test, ok := tests[dir]
 		if !ok {
 			return nil
 		}
@@ -86,22 +91,26 @@ func (r *Runner) command(ctx context.Context, c Column, dir, temp string, lasts 
 		cmd.Dir = test.Dir
 		return cmd
 	case Corpus:
-		cmd := exec.CommandContext(ctx, r.Binary, "check", "--quiet", "--fail-fast", "-o", "name", "corpus/timelines", "corpus/cases")
+		cmd := exec.CommandContext(ctx, binary, "check", "--quiet", "--fail-fast", "-o", "name", "corpus/timelines", "corpus/cases")
 		cmd.Dir = r.Own
 		return cmd
 	default:
 		args := []string{"fuzz", "--quiet", "--seed", fmt.Sprint(r.Seed), "--for", lasts.String(), "--stop-after", "1", "--minimise-for", "0", "--feature-gates", r.Gates,
 			"--workers", fmt.Sprint(r.Workers), "--out", filepath.Join(temp, "campaign"), "-o", "json"}
-		return exec.CommandContext(ctx, r.Binary, append(args, strings.Fields(r.Flags)...)...)
+		return exec.CommandContext(ctx, binary, append(args, strings.Fields(r.Flags)...)...)
 	}
 }
 
 // key names a command of which there is one baseline.
-func key(c Column, dir string) string {
+func key(c Column, dir string, raced bool) string {
+	name := string(c)
 	if c == Tests {
-		return dir
+		name = dir
 	}
-	return string(c)
+	if raced {
+		name += ", race detector"
+	}
+	return name
 }
 
 // Measure runs all commands without a mutant, and notes how long each takes. They have to pass, tests of upstream at the second try. It returns which mutants each column comes by:
@@ -115,10 +124,7 @@ func (r *Runner) Measure(ctx context.Context, columns []Column, progress func(wh
 		}
 		for _, dir := range dirs {
 			progress(strings.TrimSpace(string(c) + " " + path.Base(dir)))
-			ids, err := r.measure(ctx, c, dir)
-			if failed := (*baselineError)(nil); c == Tests && errors.As(err, &failed) {
-				ids, err = r.measure(ctx, c, dir) // some of upstream's tests wait for so long, and fail on a busy machine
-			}
+			ids, err := r.measureTwice(ctx, c, dir, false)
 			if err != nil {
 				return nil, err
 			}
@@ -126,6 +132,12 @@ func (r *Runner) Measure(ctx context.Context, columns []Column, progress func(wh
 				if ids[s.ID] && (c != Tests || path.Dir(s.File) == dir) {
 					reached[c] = append(reached[c], s.ID)
 				}
+			}
+			if r.Raced == nil || c == Corpus {
+				continue
+			}
+			if _, err := r.measureTwice(ctx, c, dir, true); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -144,8 +156,18 @@ func (e *baselineError) Error() string {
 	return fmt.Sprintf("%s: without a mutant there is a %s: %s\n%s", e.command, e.killed, e.detail, e.said)
 }
 
+// measureTwice runs one command without a mutant, and upstream's tests once more if they fail: some of them wait for so long, and fail on
+// a busy machine.
+func (r *Runner) measureTwice(ctx context.Context, c Column, dir string, raced bool) (reached map[int]bool, err error) {
+	reached, err = r.measure(ctx, c, dir, raced)
+	if failed := (*baselineError)(nil); c == Tests && errors.As(err, &failed) {
+		return r.measure(ctx, c, dir, raced)
+	}
+	return reached, err
+}
+
 // measure runs one command without a mutant.
-func (r *Runner) measure(ctx context.Context, c Column, dir string) (reached map[int]bool, err error) {
+func (r *Runner) measure(ctx context.Context, c Column, dir string, raced bool) (reached map[int]bool, err error) {
 	temp, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return nil, err
@@ -155,18 +177,22 @@ func (r *Runner) measure(ctx context.Context, c Column, dir string) (reached map
 	if err := os.WriteFile(file, make([]byte, r.Sites[len(r.Sites)-1].ID+1), 0o600); err != nil {
 		return nil, err
 	}
-	cmd := r.command(ctx, c, dir, temp, measures*r.For)
+	lasts, env := measures*r.For, reachedVariable+"="+file
+	if raced {
+		lasts, env = 2*r.For, "" // it is known already who comes by what
+	}
+	cmd := r.command(ctx, c, dir, temp, raced, lasts)
 	if cmd == nil {
 		return nil, nil
 	}
-	o, said, err := r.do(ctx, c, cmd, reachedVariable+"="+file)
+	o, said, err := r.do(ctx, c, cmd, temp, env)
 	if err != nil {
 		return nil, err
 	}
 	if o.Killed != "" {
-		return nil, &baselineError{key(c, dir), o.Killed, o.Detail, said}
+		return nil, &baselineError{key(c, dir, raced), o.Killed, o.Detail, said}
 	}
-	r.Baseline[key(c, dir)] = o.Seconds
+	r.Baseline[key(c, dir, raced)] = o.Seconds
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -187,28 +213,28 @@ func (r *Runner) Look(ctx context.Context, s *Site, c Column) (*Outcome, error) 
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	dir := path.Dir(s.File)
-	limit := time.Duration(3*r.Baseline[key(c, dir)])*time.Second + 20*time.Second
+	dir, raced := path.Dir(s.File), r.Raced != nil && isRaced(s, c)
+	limit := time.Duration(3*r.Baseline[key(c, dir, raced)])*time.Second + 20*time.Second
 	if c == Campaign {
 		limit = r.For + 40*time.Second
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := r.command(limited, c, dir, temp, r.For)
+	cmd := r.command(limited, c, dir, temp, raced, r.For)
 	if cmd == nil {
 		return nil, nil
 	}
-	o, _, err := r.do(limited, c, cmd, fmt.Sprintf("%s=%d", activeVariable, s.ID))
+	o, _, err := r.do(limited, c, cmd, temp, fmt.Sprintf("%s=%d", activeVariable, s.ID))
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return &Outcome{Killed: ByHang, Seconds: limit.Seconds(), Detail: fmt.Sprintf("it did not end within %s", limit.Round(time.Second))}, nil
 	}
 	return o, err
 }
 
-// do runs a command, and says what became of it.
-func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, env string) (*Outcome, string, error) {
+// do runs a command, which may leave files in a directory, and says what became of it.
+func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, temp, env string) (*Outcome, string, error) {
 	var out, errOut bytes.Buffer
-	cmd.Env = append(os.Environ(), env)
+	cmd.Env = append(os.Environ(), reports(temp), env)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd) }
@@ -227,8 +253,13 @@ func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, env string) (*
 	}
 	_ = killGroup(cmd) // what it has left
 	said := out.String() + errOut.String()
-	o.judge(c, cmd.ProcessState.ExitCode(), out.Bytes(), said)
-	return o, said, nil
+	raced, err := race(temp)
+	if raced != "" {
+		o.Killed, o.Detail = ByRace, raced
+	} else {
+		o.judge(c, cmd.ProcessState.ExitCode(), out.Bytes(), said)
+	}
+	return o, said, err
 }
 
 // judge says how a mutant was killed.

@@ -31,10 +31,14 @@ type Tree struct {
 	// Tests are the binaries of the tests of the packages that have mutants, by the directory of the package below the root of its module;
 	// those that were not asked for, or that have no tests, are missing.
 	Tests map[string]Test
+	// Raced is nil before Race, and if no mutant asks for it.
+	Raced *Raced
 	// Hash tells trees apart, and what they are checked with.
 	Hash string
 	// Built is how long planting and building took.
 	Built time.Duration
+
+	source *harness.Source // nil for the model
 }
 
 // Test is the binary of the tests of a package, and where it has to run.
@@ -76,7 +80,7 @@ func BuildUpstream(ctx context.Context, log io.Writer, tests bool) (*Tree, error
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Own: source.Own(), Tests: map[string]Test{}}
+	t := &Tree{Own: source.Own(), Tests: map[string]Test{}, source: source}
 	if t.Planted, err = Plant(ctx, t.Own, kubernetes, switchesAt, Upstream()); err != nil {
 		return nil, err
 	}

@@ -48,7 +48,8 @@ func New() *cobra.Command {
 hints, by rule: conditions negated, comparisons shifted, calls left out, constants off
 by one, and so on. All of them cost one build: each is a switch that is read at run time.
 Then each is looked for in three ways: by upstream's own tests of its package, by the
-corpus, and by a campaign of --for. A mutant that crashes or hangs is found, too.
+corpus, and by a campaign of --for. A mutant that crashes or hangs is found, too. For
+mutants that drop a lock tests and campaign are built with the race detector besides.
 
 Which mutants neither corpus nor campaign come by is found out first: nobody there can
 find them. What is done is kept in --out; with --resume it goes on. Mutants come in an
@@ -174,6 +175,9 @@ func (c *command) run(cmd *cobra.Command) (*mutants.Log, error) {
 	chosen := c.chosen(tree.Sites, shard)
 	if len(chosen) == 0 {
 		return nil, errors.New("no mutant is left: see --only and --shard")
+	}
+	if err := tree.Race(cmd.Context(), cmd.ErrOrStderr(), chosen, columns); err != nil {
+		return nil, err
 	}
 	r := &mutants.Runner{Tree: tree, Options: c.options}
 	l, err := c.log(cmd, r, columns)

@@ -1,0 +1,87 @@
+package mutants
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/preemptcheck/preemptcheck/internal/harness"
+)
+
+// ByRace is how a mutant was killed in which the race detector tells of two goroutines that do not wait for each other.
+const ByRace = "race"
+
+// Raced is what was built with the race detector. Only mutants that drop locks are looked for with it: nothing else tells a lock from
+// none but two goroutines at one instant.
+type Raced struct {
+	Binary string
+	Tests  map[string]Test
+}
+
+// isRaced tells whether a column looks for a mutant with the race detector. The corpus does not: it checks one case at a time, and in
+// minutes.
+func isRaced(s *Site, c Column) bool { return s.Operator == DropLock && c != Corpus }
+
+// Race builds what it takes to look for those of these mutants that drop locks. It takes minutes the first time.
+func (t *Tree) Race(ctx context.Context, log io.Writer, sites []*Site, columns []Column) (err error) {
+	var dirs []string
+	for _, s := range sites {
+		if isRaced(s, Campaign) && !slices.Contains(dirs, path.Dir(s.File)) {
+			dirs = append(dirs, path.Dir(s.File))
+		}
+	}
+	if len(dirs) == 0 || t.source == nil {
+		return nil
+	}
+	t.Raced = &Raced{Tests: map[string]Test{}}
+	if slices.Contains(columns, Campaign) {
+		fmt.Fprintln(log, "with the race detector, for mutants that drop locks:")
+		if t.Raced.Binary, err = harness.Build(ctx, t.source.Dir, log, "-race"); err != nil {
+			return err
+		}
+	}
+	for _, dir := range dirs {
+		test, ok := t.Tests[dir]
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(log, "building the tests of %s with the race detector\n", dir)
+		test.Binary = filepath.Join(test.Dir, "preemptcheck-mutants-race.test")
+		if err := t.source.BuildTest(ctx, path.Join(kubernetes, dir), test.Binary, "-race"); err != nil {
+			return err
+		}
+		t.Raced.Tests[dir] = test
+	}
+	return nil
+}
+
+// reports are where the race detector writes what it found, below a directory: a process ends with the first one.
+func reports(temp string) string {
+	return "GORACE=halt_on_error=1 log_path=" + filepath.Join(temp, "race")
+}
+
+// inScheduler is a line of a report that names a function of the scheduler.
+var inScheduler = regexp.MustCompile(`(?m)^  k8s\.io/kubernetes/pkg/scheduler/(\S+)\(\)$`)
+
+// race is the race that was reported below a directory, in a line; "" if none was.
+func race(temp string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(temp, "race.*"))
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	slices.Sort(files)
+	report, err := os.ReadFile(files[0])
+	if err != nil {
+		return "", err
+	}
+	if at := inScheduler.FindSubmatch(report); at != nil {
+		return "data race in " + string(at[1]), nil
+	}
+	return firstOf(strings.ReplaceAll(string(report), "=", ""), "WARNING:"), nil
+}
