@@ -230,3 +230,50 @@ func TestUndecidedVolumes(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, d.Verdicts, "the smaller one goes to the claim that could have either")
 }
+
+// Each claim that waits gets the smallest volume that is left and holds it, whichever of two claims of one size is first.
+func TestGives(t *testing.T) {
+	n := mk.Node("n", "9", func(n *v1.Node) { n.Labels = map[string]string{"zone": "a"} })
+	sized := func(q string) func(*v1.PersistentVolume) {
+		return func(pv *v1.PersistentVolume) { pv.Spec.Capacity[v1.ResourceStorage] = *gibibytes(q) }
+	}
+	wants := func(q string) func(*v1.PersistentVolumeClaim) {
+		return func(c *v1.PersistentVolumeClaim) { c.Spec.Resources.Requests[v1.ResourceStorage] = *gibibytes(q) }
+	}
+	index := volume.NewIndex([]runtime.Object{
+		mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer), mk.Class("makes", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer),
+		mk.Claim("one", mk.Unbound("local")), mk.Claim("other", mk.Unbound("local")), mk.Claim("large", mk.Unbound("local"), wants("3")), mk.Claim("made", mk.Unbound("makes")),
+		mk.Volume("v1", mk.OfClass("local"), sized("1")), mk.Volume("v2", mk.OfClass("local"), sized("2")), mk.Volume("v3", mk.OfClass("local"), sized("3")),
+		mk.Volume("far", mk.OfClass("local"), sized("1"), mk.ReachedFrom("zone", "b"))})
+	type given = map[string]string
+	for name, tt := range map[string]struct {
+		claims []string
+		given  given
+		want   bool
+	}{
+		"the smallest":                       {[]string{"one"}, given{"default/one": "v1"}, true},
+		"a larger one":                       {[]string{"one"}, given{"default/one": "v2"}, false},
+		"one out of reach":                   {[]string{"one"}, given{"default/one": "far"}, false},
+		"none":                               {[]string{"one"}, given{}, false},
+		"two of one size":                    {[]string{"one", "other"}, given{"default/one": "v1", "default/other": "v2"}, true},
+		"two of one size, the other first":   {[]string{"one", "other"}, given{"default/one": "v2", "default/other": "v1"}, true},
+		"two of one size, the same":          {[]string{"one", "other"}, given{"default/one": "v1", "default/other": "v1"}, false},
+		"a small one, named last":            {[]string{"large", "one"}, given{"default/one": "v1", "default/large": "v3"}, true},
+		"too small":                          {[]string{"large"}, given{"default/large": "v2"}, false},
+		"to be provisioned":                  {[]string{"made", "one"}, given{"default/one": "v1"}, true},
+		"to be provisioned, and of no class": {[]string{"made"}, given{"default/made": "v1"}, false},
+		"mounted twice":                      {[]string{"one", "one"}, given{"default/one": "v1"}, true},
+		"more claims than volumes are right": {[]string{"one", "other", "large"}, given{"default/one": "v1", "default/other": "v2"}, false},
+	} {
+		assert.Equal(t, tt.want, index.Gives(mk.Pod("p", 9, mk.Mounts(tt.claims...)), n, tt.given), name)
+	}
+}
+
+// A claim of which a pod has several volumes is one claim, and not the pod's if an ephemeral volume of the pod has no right to it.
+func TestClaimsOf(t *testing.T) {
+	index := volume.NewIndex([]runtime.Object{mk.Claim("p-own"), mk.Claim("a")})
+	claims := index.ClaimsOf(mk.Pod("p", 9, mk.Mounts("a", "p-own", "a"), mk.MountsOwn("own")))
+	require.Len(t, claims, 2)
+	assert.Equal(t, []any{"default/a", 2, true, false}, []any{claims[0].Key, claims[0].Volumes, claims[0].Owned, claims[0].Ephemeral})
+	assert.Equal(t, []any{"default/p-own", 2, false, true}, []any{claims[1].Key, claims[1].Volumes, claims[1].Owned, claims[1].Ephemeral})
+}
