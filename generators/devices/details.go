@@ -327,9 +327,19 @@ func (d *detailer) bind(percent int) {
 				c.Status.Allocation.AllocationTimestamp = &added
 				r.BindingConditions, r.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}
 				d.prepare(c, r)
+				if r.ShareID != nil && d.Chance(40) {
+					d.shareAgain(c, *r)
+				}
 			}
 		}
 	}
+}
+
+// shareAgain gives a claim one more share of an allocated device, which is prepared by itself.
+func (d *detailer) shareAgain(c *resourcev1.ResourceClaim, r resourcev1.DeviceRequestAllocationResult) {
+	r.ShareID = new((*r.ShareID)[:len(*r.ShareID)-1] + "9")
+	c.Status.Allocation.Devices.Results = append(c.Status.Allocation.Devices.Results, r)
+	d.prepare(c, &r)
 }
 
 // prepare draws how far an allocated device was prepared: it is ready, it failed, or neither yet.

@@ -143,7 +143,7 @@ func (d *detailer) share() {
 		}
 		for i := range allocated(c) {
 			if r := &c.Status.Allocation.Devices.Results[i]; shared[r.Driver+"/"+r.Pool+"/"+r.Device] && d.Chance(92) {
-				r.ShareID = new(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)))
+				r.ShareID = new(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%011d0", n)))
 				r.ConsumedCapacity = map[resourcev1.QualifiedName]resource.Quantity{units: d.units(1, 2, 3, 4)}
 			}
 		}

@@ -112,6 +112,8 @@ var Tests = []Test{
 			"published with the driver's domain": "the pod fits: got false, want true"}},
 	{"failure-behind-unready-device", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_FailedDeviceOfTwo",
 		fails{"the first one is not ready, the second one failed": "the pod fits: got true, want false"}},
+	{"share-read-as-another", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_FailedShareOfDevice",
+		fails{"the first one is ready, the second one failed": "the pod fits: got true, want false"}},
 	{"bound-member-loses-its-claim", plugins + "dynamicresources/dynamicresources_test.go", "TestPreBind_ClaimReservedBefore",
 		fails{"a member whose claim is reserved for it before": "users of the claim of a pod that is bound: got 0, want 1"}},
 	{"sharer-swaps-devices", plugins + "dynamicresources/dynamicresources_test.go", "TestReserve_ClaimSharedInPodGroup",

@@ -17,10 +17,10 @@ import (
 func (d *devices) failed(claim *resourcev1.ResourceClaim) bool {
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
-		if slices.ContainsFunc(r.BindingFailureConditions, func(condition string) bool { return isTrue(claim, r, condition) }) {
+		if slices.ContainsFunc(r.BindingFailureConditions, func(condition string) bool { return d.isTrue(claim, r, condition) }) {
 			return true
 		}
-		if d.StopsAtUnready && unready(claim, r) {
+		if d.StopsAtUnready && d.unready(claim, r) {
 			return false
 		}
 	}
@@ -29,16 +29,18 @@ func (d *devices) failed(claim *resourcev1.ResourceClaim) bool {
 
 // unready tells whether a device that is allocated to a claim is not ready yet: "All
 // BindingConditions must have status True to proceed with binding" (KEP-5007).
-func unready(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) bool {
-	return slices.ContainsFunc(r.BindingConditions, func(condition string) bool { return !isTrue(claim, r, condition) })
+func (d *devices) unready(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) bool {
+	return slices.ContainsFunc(r.BindingConditions, func(condition string) bool { return !d.isTrue(claim, r, condition) })
 }
 
-// isTrue tells whether a condition of an allocated device is true: that of its own share, if it may be shared.
-func isTrue(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult, condition string) bool {
-	return slices.ContainsFunc(claim.Status.Devices, func(s resourcev1.AllocatedDeviceStatus) bool {
-		return s.Driver == r.Driver && s.Pool == r.Pool && s.Device == r.Device && ptr.Deref(s.ShareID, "") == string(ptr.Deref(r.ShareID, "")) &&
-			meta.IsStatusConditionPresentAndEqual(s.Conditions, condition, metav1.ConditionTrue)
+// isTrue tells whether a condition of an allocated device is true: that of its own share, if it may be shared, as what is said of each
+// share stands for itself ("uniquely identifies an individual allocation share of the device": AllocatedDeviceStatus.shareID,
+// resource/v1/types.go:2582@v0.37.1).
+func (d *devices) isTrue(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult, condition string) bool {
+	at := slices.IndexFunc(claim.Status.Devices, func(s resourcev1.AllocatedDeviceStatus) bool {
+		return s.Driver == r.Driver && s.Pool == r.Pool && s.Device == r.Device && (d.SharesAreAlike || ptr.Deref(s.ShareID, "") == string(ptr.Deref(r.ShareID, "")))
 	})
+	return at >= 0 && meta.IsStatusConditionPresentAndEqual(claim.Status.Devices[at].Conditions, condition, metav1.ConditionTrue)
 }
 
 // unmodelledBinding is what is not covered of the conditions of a claim's allocated devices; "" if nothing is.
@@ -50,12 +52,7 @@ func (d *devices) unmodelledBinding(claim *resourcev1.ResourceClaim) (at int, wh
 		if len(r.BindingConditions) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(results[:i], func(o resourcev1.DeviceRequestAllocationResult) bool {
-			return o.Driver == r.Driver && o.Pool == r.Pool && o.Device == r.Device
-		}) {
-			return i, "conditions of two shares of a device"
-		}
-		if unready(claim, r) && !d.failed(claim) {
+		if d.unready(claim, r) && !d.failed(claim) {
 			return i, "devices that are not ready yet, for which is waited for a time"
 		}
 	}

@@ -46,6 +46,8 @@ type Reading struct {
 	NamesAreText bool
 	// StopsAtUnready: the conditions of allocated devices are looked at up to the first device that is not ready.
 	StopsAtUnready bool
+	// SharesAreAlike: of the shares that a claim has of a device, what is said first is taken for all.
+	SharesAreAlike bool
 	// SharesAreFree: a device that may no longer be shared is free while claims have shares.
 	SharesAreFree bool
 }

@@ -41,6 +41,7 @@ const (
 	AdminAccessConsumes               Quirk = "admin-access-consumes"                // administration needs counters and capacity that are free
 	CapacityNamesAreText              Quirk = "capacity-names-are-text"              // a capacity is found only by the name as it is written
 	FailureBehindUnready              Quirk = "failure-behind-unready-device"        // a device that failed is not seen behind one that is not ready
+	ShareReadAsAnother                Quirk = "share-read-as-another"                // a share of a device that failed is not seen behind one that has not
 	SharedDeviceGivenWhole            Quirk = "shared-device-given-whole"            // a device that is no longer shared is free beside those that have shares
 	TaintedClaimShared                Quirk = "tainted-claim-shared"                 // taints of devices that are allocated keep no pod away
 	OnePodForAllTerms                 Quirk = "one-pod-for-all-terms"                // a pod counts for a term of affinity only if all terms select it

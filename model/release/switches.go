@@ -123,6 +123,7 @@ var switches = []struct {
 	{AdminAccessConsumes, readDevices(func(r *device.Reading) { r.AdminPays = true })},
 	{CapacityNamesAreText, readDevices(func(r *device.Reading) { r.NamesAreText = true })},
 	{FailureBehindUnready, readDevices(func(r *device.Reading) { r.StopsAtUnready = true })},
+	{ShareReadAsAnother, readDevices(func(r *device.Reading) { r.SharesAreAlike = true })},
 	{SharedDeviceGivenWhole, readDevices(func(r *device.Reading) { r.SharesAreFree = true })},
 	{TaintedClaimShared, onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
 		if len(st.Tainted) > 0 {

@@ -223,6 +223,18 @@ var openStorage = []Entry{
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
 	},
 	{
+		ID:          "share-read-as-another",
+		Title:       "Of two shares of a device that a claim has, the state of one is taken for both",
+		Class:       Defect,
+		Promise:     "shareID uniquely identifies an individual allocation share of the device. The status of each device allocated for a claim is listed by driver, device, pool and shareID. If any BindingFailureConditions has status True, the scheduler aborts the binding attempt and clears the allocation; all BindingConditions must have status True to proceed with binding.",
+		Source:      "AllocatedDeviceStatus.shareID (resource/v1/types.go:2582@v0.37.1), ResourceClaimStatus.devices (resource/v1/types.go:2115@v0.37.1), Device.bindingFailureConditions (resource/v1/types.go:514@v0.37.1); KEP-5007, \"Proposal\" and \"PreBind Process\"",
+		Happens:     "The status of an allocated device is looked up by driver, pool and device only. Of two shares of one device that a claim has, the status that is listed first is read for both: a share that failed is not seen behind one that is ready, or that is not ready yet.",
+		Where:       "dynamicresources.go:2126@v1.37.1, getAllocatedDeviceStatus",
+		Consequence: "A pod is bound, and others preempted for it, though a share of a device that its claim has could not be made ready, or is not yet.",
+		Releases:    ">=1.36.0",
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
+	},
+	{
 		ID:          "shared-device-given-whole",
 		Title:       "A device that may no longer be shared is given to one claim while others have shares of it",
 		Class:       Defect,

@@ -132,6 +132,7 @@ var unseen = map[string]string{
 	"v1.35.4 to v1.36.3: admin-access-consumes":                                                       "1.35 does not know what it takes",
 	"v1.35.4 to v1.36.3: capacity-names-are-text":                                                     "1.35 does not know what it takes",
 	"v1.35.4 to v1.36.3: failure-behind-unready-device":                                               "1.35 does not know what it takes",
+	"v1.35.4 to v1.36.3: share-read-as-another":                                                       "1.35 does not know what it takes",
 	"v1.35.4 to v1.36.3: shared-device-given-whole":                                                   "1.35 does not know what it takes",
 	"v1.35.4 to v1.36.3: tainted-claim-shared":                                                        "1.35 does not know what it takes",
 	"v1.35.4 to v1.36.3: unpicked-class-unnamed":                                                      "what 1.36 makes of extended resources from devices is not modelled",
