@@ -22,7 +22,7 @@ func Later(s draw.Source, objects []runtime.Object) {
 	if s.Chance(4) {
 		d.outlive()
 	}
-	if s.Chance(10) {
+	if s.Chance(20) {
 		d.bind(40)
 	}
 }
@@ -38,8 +38,14 @@ func Details(s draw.Source, preemptor *v1.Pod, objects []runtime.Object) []runti
 		}
 	}
 	first := draw.Weighted(s, 19, 11, 14, 3, 3, 16, 12, 20, 5, 2, 6)
-	details[first](d)
+	kinds := []int{first}
 	if at := s.Intn(len(details)); at != first && s.Chance(30) {
+		kinds = append(kinds, at)
+	}
+	if kinds[0] == awaiting { // what a driver says is of what was allocated
+		slices.Reverse(kinds)
+	}
+	for _, at := range kinds {
 		details[at](d)
 	}
 	return d.objects
@@ -72,7 +78,7 @@ type detailer struct {
 
 // details are the kinds of details. Those that exclude others leave clusters that have
 // these as they are.
-var details = []func(*detailer){
+var details = [...]func(*detailer){
 	(*detailer).taint,
 	(*detailer).administer,
 	(*detailer).prioritise,
@@ -82,9 +88,12 @@ var details = []func(*detailer){
 	(*detailer).partition,
 	(*detailer).share,
 	(*detailer).splitPools,
-	(*detailer).awaitBinding,
+	awaiting: (*detailer).awaitBinding,
 	(*detailer).selectPerDevice,
 }
+
+// awaiting is where awaitBinding is among the details.
+const awaiting = 9
 
 func (d *detailer) eachDevice(percent int, change func(*resourcev1.Device)) {
 	for _, s := range d.slices {
@@ -319,17 +328,24 @@ func (d *detailer) outlive() {
 	})
 }
 
-// bind gives so many of 100 allocated devices conditions.
+// bind gives most devices that are allocated to so many of 100 claims conditions.
 func (d *detailer) bind(percent int) {
 	for _, c := range d.claims {
+		if !d.Chance(percent) {
+			continue
+		}
+		if c.Status.Allocation != nil && d.Chance(40) { // else nobody waits for too long
+			c.Status.Allocation.AllocationTimestamp = &added
+		}
 		for i := range allocated(c) {
-			if r := &c.Status.Allocation.Devices.Results[i]; len(r.BindingConditions) == 0 && d.Chance(percent) {
-				c.Status.Allocation.AllocationTimestamp = &added
-				r.BindingConditions, r.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}
-				d.prepare(c, r)
-				if r.ShareID != nil && d.Chance(40) {
-					d.shareAgain(c, *r)
-				}
+			r := &c.Status.Allocation.Devices.Results[i]
+			if len(r.BindingConditions) > 0 || !d.Chance(85) {
+				continue
+			}
+			r.BindingConditions, r.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}
+			d.prepare(c, r)
+			if r.ShareID != nil && d.Chance(40) {
+				d.shareAgain(c, *r)
 			}
 		}
 	}

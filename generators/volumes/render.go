@@ -286,6 +286,13 @@ func (s *Storage) volumeAttachments(pods [][]Pod) []runtime.Object {
 				Status:     storagev1.VolumeAttachmentStatus{Attached: true},
 			})
 		}
+		if s.Chance(8) { // its volume is gone
+			all = append(all, &storagev1.VolumeAttachment{
+				ObjectMeta: metav1.ObjectMeta{Name: "csi-gone-" + s.NodeName(i)},
+				Spec:       storagev1.VolumeAttachmentSpec{Attacher: drivers[0], NodeName: s.NodeName(i), Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("volume-gone")}},
+				Status:     storagev1.VolumeAttachmentStatus{Attached: true},
+			})
+		}
 	}
 	return all
 }
