@@ -199,10 +199,7 @@ func (l *Life) refusedBy(s suspect) (ids []string) {
 			})
 			return refused
 		}
-		quirks := cycles.QuirksOf(l.Release())
-		if !refused(quirks) {
-			return
-		}
+		quirks := cycles.Explaining(cycles.QuirksOf(l.Release()), refused)
 		for _, q := range cycles.LeastOf(quirks, refused) {
 			ids = append(ids, string(q))
 		}

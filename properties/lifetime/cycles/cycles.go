@@ -82,9 +82,12 @@ func (c judge) broken() *Broken {
 // quirks are the known findings that together account for the cycle; nil if
 // they do not.
 func (c judge) quirks() (ids []string) {
-	quirks := QuirksOf(c.release)
-	all := c.verdict(quirks...)
-	if !all.admitted {
+	var all verdict
+	quirks := Explaining(QuirksOf(c.release), func(quirks []release.Quirk) bool {
+		all = c.verdict(quirks...)
+		return all.admitted
+	})
+	if quirks == nil {
 		return nil
 	}
 	explains := func(quirks []release.Quirk) bool {
