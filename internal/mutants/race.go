@@ -66,22 +66,21 @@ func reports(temp string) string {
 	return "GORACE=halt_on_error=1 log_path=" + filepath.Join(temp, "race")
 }
 
-// inScheduler is a line of a report that names a function of the scheduler.
-var inScheduler = regexp.MustCompile(`(?m)^  k8s\.io/kubernetes/pkg/scheduler/(\S+)\(\)$`)
-
-// race is the race that was reported below a directory, in a line; "" if none was.
-func race(temp string) (string, error) {
+// race is the race in a function that was reported below a directory, in a line; other is one that is elsewhere. Both are "" if none was
+// reported.
+func race(temp string, of *Site) (here, other string, err error) {
 	files, err := filepath.Glob(filepath.Join(temp, "race.*"))
 	if err != nil || len(files) == 0 {
-		return "", err
+		return "", "", err
 	}
-	slices.Sort(files)
 	report, err := os.ReadFile(files[0])
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if at := inScheduler.FindSubmatch(report); at != nil {
-		return "data race in " + string(at[1]), nil
+	name := of.Func[strings.LastIndex(of.Func, ".")+1:]
+	at := regexp.MustCompile(`(?m)^  k8s\.io/kubernetes/` + regexp.QuoteMeta(path.Dir(of.File)) + `\.(\S+\.)?` + regexp.QuoteMeta(name) + `(\.func[0-9.]+)?\(\)$`)
+	if at.Match(report) {
+		return "data race in " + of.Func, "", nil
 	}
-	return firstOf(strings.ReplaceAll(string(report), "=", ""), "WARNING:"), nil
+	return "", firstOf(strings.ReplaceAll(string(report), "=", ""), "  k8s.io/kubernetes/", "WARNING:"), nil
 }

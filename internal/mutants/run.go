@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -185,7 +186,7 @@ func (r *Runner) measure(ctx context.Context, c Column, dir string, raced bool) 
 	if cmd == nil {
 		return nil, nil
 	}
-	o, said, err := r.do(ctx, c, cmd, temp, env)
+	o, said, err := r.do(ctx, c, cmd, temp, &Site{}, env)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +215,11 @@ func (r *Runner) Look(ctx context.Context, s *Site, c Column) (*Outcome, error) 
 	}
 	defer os.RemoveAll(temp)
 	dir, raced := path.Dir(s.File), r.Raced != nil && isRaced(s, c)
-	limit := time.Duration(3*r.Baseline[key(c, dir, raced)])*time.Second + 20*time.Second
+	usual := r.Baseline[key(c, dir, false)]
+	if raced { // which was not measured, where results of others are gone on with
+		usual = cmp.Or(r.Baseline[key(c, dir, true)], 10*usual)
+	}
+	limit := time.Duration(3*usual)*time.Second + 20*time.Second
 	if c == Campaign {
 		limit = r.For + 40*time.Second
 	}
@@ -224,15 +229,15 @@ func (r *Runner) Look(ctx context.Context, s *Site, c Column) (*Outcome, error) 
 	if cmd == nil {
 		return nil, nil
 	}
-	o, _, err := r.do(limited, c, cmd, temp, fmt.Sprintf("%s=%d", activeVariable, s.ID))
+	o, _, err := r.do(limited, c, cmd, temp, s, fmt.Sprintf("%s=%d", activeVariable, s.ID))
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return &Outcome{Killed: ByHang, Seconds: limit.Seconds(), Detail: fmt.Sprintf("it did not end within %s", limit.Round(time.Second))}, nil
 	}
 	return o, err
 }
 
-// do runs a command, which may leave files in a directory, and says what became of it.
-func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, temp, env string) (*Outcome, string, error) {
+// do runs a command for a mutant, which may leave files in a directory, and says what became of it.
+func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, temp string, of *Site, env string) (*Outcome, string, error) {
 	var out, errOut bytes.Buffer
 	cmd.Env = append(os.Environ(), reports(temp), env)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
@@ -253,10 +258,15 @@ func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, temp, env stri
 	}
 	_ = killGroup(cmd) // what it has left
 	said := out.String() + errOut.String()
-	raced, err := race(temp)
-	if raced != "" {
-		o.Killed, o.Detail = ByRace, raced
-	} else {
+	here, other, err := race(temp, of)
+	switch {
+	case here != "":
+		o.Killed, o.Detail = ByRace, here
+	case other != "" && of.ID == 0:
+		o.Killed, o.Detail = ByRace, other
+	case other != "": // which ends the process, and is not the mutant's
+		o.Detail = "a race elsewhere: " + other
+	default:
 		o.judge(c, cmd.ProcessState.ExitCode(), out.Bytes(), said)
 	}
 	return o, said, err

@@ -37,7 +37,7 @@ func TestMeasureTriesTwice(t *testing.T) {
 // A mutant that drops a lock is looked for with the race detector, and a race that it tells of kills it; others, and the corpus, have the ordinary build.
 func TestRaceKills(t *testing.T) {
 	const told = `case "$GORACE" in *log_path=*) printf '%s\n' '==================' 'WARNING: DATA RACE' 'Read at 0x1 by goroutine 7:' '  runtime.mapaccess1()' '      map.go:1 +0x1' ` +
-		`'  k8s.io/kubernetes/pkg/scheduler/framework/preemption.(*Executor).isRunningPreemption()' >"${GORACE##*log_path=}.17";; esac; exit 66` + "\n"
+		`'  k8s.io/kubernetes/plugin.(*Executor).isRunningPreemption()' >"${GORACE##*log_path=}.17";; esac; exit 66` + "\n"
 	binary := func(script string) string {
 		file := filepath.Join(t.TempDir(), "plugin.test")
 		require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700))
@@ -46,11 +46,16 @@ func TestRaceKills(t *testing.T) {
 	dir := t.TempDir()
 	r := &Runner{Tree: &Tree{Planted: &Planted{}, Tests: map[string]Test{"plugin": {Binary: binary("exit 0\n"), Dir: dir}},
 		Raced: &Raced{Tests: map[string]Test{"plugin": {Binary: binary(told), Dir: dir}}}}}
-	lock := &Site{ID: 1, File: "plugin/plugin.go", Operator: DropLock}
+	lock := &Site{ID: 1, File: "plugin/plugin.go", Func: "Executor.isRunningPreemption", Operator: DropLock}
 	o, err := r.Look(t.Context(), lock, Tests)
 	require.NoError(t, err)
 	require.Equal(t, ByRace, o.Killed)
-	require.Equal(t, "data race in framework/preemption.(*Executor).isRunningPreemption", o.Detail)
+	require.Equal(t, "data race in Executor.isRunningPreemption", o.Detail)
+
+	o, err = r.Look(t.Context(), &Site{ID: 3, File: "plugin/plugin.go", Func: "Executor.running", Operator: DropLock}, Tests)
+	require.NoError(t, err)
+	require.Empty(t, o.Killed)
+	require.Contains(t, o.Detail, "a race elsewhere")
 
 	o, err = r.Look(t.Context(), &Site{ID: 2, File: "plugin/plugin.go", Operator: Negate}, Tests)
 	require.NoError(t, err)

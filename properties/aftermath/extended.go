@@ -28,7 +28,7 @@ var ExtendedResourceClaim = properties.Property{
 		"the pod is bound before its status says so", "the pod is not bound", "a claim is made where the node has the resource", "a claim is made for a pod that fits nowhere"},
 	Applies: func(s *properties.Subject) bool {
 		// Where a volume is still to be bound, the pod waits for others.
-		waiting := s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && waits(s)
+		waiting := s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && mayWait(s)
 		return len(s.Unmodelled) == 0 && s.Observation.Aftermath != nil && !waiting && !s.Extended() && device.Backs(s.Cluster.Extra, s.Cluster.Preemptor)
 	},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {

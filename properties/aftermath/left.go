@@ -209,13 +209,13 @@ var FittingPodIsBound = properties.Property{
 	Name:    "fitting-pod-is-bound",
 	Promise: "The scheduler then notifies the API server about this decision in a process called binding.",
 	Source:  "docs: concepts/scheduling-eviction/kube-scheduler",
-	Lies:    []string{"a pod that fits is not bound", "a pod is bound to another node", "the pod is not told that it is scheduled"},
+	Lies:    []string{"a pod that fits is not bound", "a pod is bound to another node", "the pod is not told that it is scheduled", "a volume is written that nobody waits for"},
 	Applies: func(s *properties.Subject) bool {
 		p := s.Cluster.Preemptor
 		// Others write to volumes and claims before the pod is bound: see waiting-claims-get-volumes; an extender may bind it.
 		// For resources that devices back a claim is made: see extended-resource-claim.
 		return len(s.Unmodelled) == 0 && s.Observation.Aftermath != nil && s.Observation.ScheduledTo != "" && !s.Extended() &&
-			!waits(s) && !device.Uses(s.Cluster.Extra, p)
+			!mayWait(s) && !device.Uses(s.Cluster.Extra, p)
 	},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -223,6 +223,11 @@ var FittingPodIsBound = properties.Property{
 		about := calls(s, key)
 		if len(about) != 1 || about[0].Verb != "bind" || about[0].Node != node {
 			f.add(key, fmt.Sprintf("the pod fits on %s, and is not bound to it by one call: %v", node, about))
+		}
+		for _, c := range s.Observation.Aftermath.Calls {
+			if strings.HasPrefix(c.Resource, "persistentvolume") {
+				f.add(c.Object, fmt.Sprintf("%s of %s %s for a pod whose claims are bound", c.Verb, c.Resource, c.Object))
+			}
 		}
 		told := events(s, key, "")
 		if len(told) != 1 || told[0].Type != v1.EventTypeNormal || told[0].Reason != "Scheduled" || !strings.HasSuffix(told[0].Note, " to "+node) {

@@ -126,6 +126,7 @@ var lies = []lie{
 	{"fitting-pod-is-bound", "a pod that fits is not bound", func(a *aftermath) { a.Calls = nil }},
 	{"fitting-pod-is-bound", "a pod is bound to another node", func(a *aftermath) { a.Calls[0].Node = "node-3" }},
 	{"fitting-pod-is-bound", "the pod is not told that it is scheduled", func(a *aftermath) { a.Events = nil }},
+	{"fitting-pod-is-bound", "a volume is written that nobody waits for", also(model.Call{Verb: "update", Resource: "persistentvolumes", Object: "large", BoundTo: "default/other"})},
 }
 
 // answers are the lies about what preemption answered, and about what the event says of

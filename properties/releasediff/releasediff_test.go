@@ -71,7 +71,7 @@ func TestFinds(t *testing.T) {
 			"new: A victim gets the preemptor's status with the condition DisruptionTarget"}},
 		{"v1.34.4", "v1.35.4", 0, 300, []string{"victims that terminate already are not deleted again"}},
 		{"v1.35.4", "v1.34.4", 0, 300, []string{"no longer: victims that terminate already are not deleted again"}},
-		{"v1.37.0", "v1.37.1", 0, 1000, nil},
+		{"v1.37.0", "v1.37.1", 0, 1000, []string{"fixed: A DeviceTaintRule without a selector taints all devices"}},
 	} {
 		t.Run(test.from+" to "+test.to, func(t *testing.T) {
 			w := waysOf(t, New(drawing(version(t, test.from), 1), drawing(version(t, test.to), 2)), test.first, test.clusters)

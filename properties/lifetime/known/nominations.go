@@ -55,12 +55,16 @@ func (l *Life) keptRoomFreed(pod, node string) (freed bool) {
 			for q, to := range nominated {
 				kept[q] = to == node && q != pod
 			}
-		case e.What == timeline.Decided, e.What == timeline.Unfit && e.Group != "" && e.Nomination != model.NominationKept:
+		case e.What == timeline.Decided, e.What == timeline.Unfit && e.Group != "":
 			p, ok := e.Is.(*v1.Pod)
-			if freed = freed || ok && kept[other] && e.Node != node && p.Status.NominatedNodeName == "" && priority[other] >= priority[pod]; e.Node != node {
+			to := e.Node
+			if ok && e.What == timeline.Unfit && e.Nomination == model.NominationKept { // as it is written
+				to = p.Status.NominatedNodeName
+			}
+			if freed = freed || ok && kept[other] && to != node && p.Status.NominatedNodeName == "" && priority[other] >= priority[pod]; to != node {
 				delete(kept, other)
 			}
-			nominated[other] = e.Node
+			nominated[other] = to
 		case e.What == timeline.Fits:
 			freed = freed || kept[other] && e.Node != node && priority[other] >= priority[pod]
 			delete(nominated, other)
