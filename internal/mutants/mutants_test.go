@@ -1,13 +1,9 @@
 package mutants
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,88 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preemptcheck/preemptcheck/internal/golden"
+	"github.com/preemptcheck/preemptcheck/internal/mutants/plant"
 )
-
-const sample = "internal/mutants/testdata/sample"
-
-// plantSample plants mutants in the sample, and builds it.
-func plantSample(t *testing.T) (p *Planted, binary string) {
-	t.Helper()
-	const at = "internal/mutants/testdata/switches"
-	p, err := Plant(t.Context(), ".", ours, at, []Scope{{Package: ours + "/" + sample}})
-	require.NoError(t, err)
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	temp := t.TempDir()
-	overlay := map[string]string{}
-	for name, source := range p.Files {
-		file := filepath.Join(temp, strings.ReplaceAll(name, "/", "-"))
-		require.NoError(t, os.WriteFile(file, source, 0o600))
-		overlay[filepath.Join(root, name)] = file
-	}
-	data, err := json.Marshal(map[string]any{"Replace": overlay})
-	require.NoError(t, err)
-	file := filepath.Join(temp, "overlay.json")
-	require.NoError(t, os.WriteFile(file, data, 0o600))
-	binary = filepath.Join(temp, "sample")
-	out, err := exec.Command("go", "build", "-overlay", file, "-o", binary, "./testdata/sample").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return p, binary
-}
-
-// sampleWith is what the sample prints with a mutant.
-func sampleWith(t *testing.T, binary string, id int, env ...string) string {
-	cmd := exec.CommandContext(t.Context(), binary)
-	cmd.Env = append(append(os.Environ(), fmt.Sprintf("%s=%d", activeVariable, id)), env...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return "it ended: " + err.Error()
-	}
-	return string(out)
-}
-
-// All mutants are in one binary: with all of them off it does what it did, and each but a few changes what it does.
-func TestMutantsOfSample(t *testing.T) {
-	p, binary := plantSample(t)
-	operators := map[Operator]bool{}
-	for _, s := range p.Sites {
-		operators[s.Operator] = true
-	}
-	require.ElementsMatch(t, []Operator{Negate, Shift, Junction, Arith, Swap, Drop, DropDefer, DropLock, Constant, Bool, Return, EndLoop, GoOn, Key}, slices.Collect(maps.Keys(operators)))
-
-	plain, err := exec.Command("go", "run", "./testdata/sample").CombinedOutput()
-	require.NoError(t, err, string(plain))
-	require.Equal(t, string(plain), sampleWith(t, binary, 0))
-	var list strings.Builder
-	for _, s := range p.Sites {
-		fmt.Fprintf(&list, "%d:%d %s %s: %s -> %s", s.Line, s.Column, s.Operator, s.Func, s.Source, s.Is)
-		if sampleWith(t, binary, s.ID) == string(plain) {
-			list.WriteString(" (prints the same)")
-		}
-		list.WriteByte('\n')
-	}
-	golden.Compare(t, "testdata/sample.golden", list.String())
-}
-
-// Which mutants a process comes by is noted in a file.
-func TestReached(t *testing.T) {
-	p, binary := plantSample(t)
-	file := filepath.Join(t.TempDir(), "reached")
-	require.NoError(t, os.WriteFile(file, make([]byte, len(p.Sites)+1), 0o600))
-	sampleWith(t, binary, 0, reachedVariable+"="+file)
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var missed []string
-	for _, s := range p.Sites {
-		if data[s.ID] == 0 {
-			missed = append(missed, fmt.Sprintf("%s: %s", s.Func, s.Source))
-		}
-	}
-	require.Equal(t, []string{
-		"either: len(os.Args) >= 2", "main: n > 2", "main: n < 4", // shifts, which matter only where the operands are equal
-		"main: fmt.Println(\"other\")", "main: fmt.Println(\"locked\")",
-	}, missed)
-}
 
 // What is argued about are mutants of the upstream that is linked, and of the model; and most of both can be planted.
 func TestUpstream(t *testing.T) {
@@ -121,9 +37,9 @@ func TestUpstream(t *testing.T) {
 // A directory of results goes on after a process was killed while it wrote.
 func TestLogSurvives(t *testing.T) {
 	dir := t.TempDir()
-	l, err := Begin(dir, Begun{Hash: "h", Mutants: 2, Reached: map[Column][]int{Corpus: {1}}}, []*Site{{ID: 1, File: "f.go", Func: "a"}, {ID: 2, File: "f.go", Func: "a"}})
+	l, err := Begin(dir, Begun{Hash: "h", Mutants: 2, Reached: map[Column][]int{Corpus: {1}}}, []*plant.Site{{ID: 1, File: "f.go", Func: "a"}, {ID: 2, File: "f.go", Func: "a"}})
 	require.NoError(t, err)
-	one := &Result{Site: Site{ID: 1, File: "f.go", Operator: Drop}, Reached: map[Column]bool{Corpus: true}, Outcomes: map[Column]*Outcome{Corpus: {Killed: ByFinding, Seconds: 2}}}
+	one := &Result{Site: plant.Site{ID: 1, File: "f.go", Operator: plant.Drop}, Reached: map[Column]bool{Corpus: true}, Outcomes: map[Column]*Outcome{Corpus: {Killed: ByFinding, Seconds: 2}}}
 	require.NoError(t, l.Add(one))
 	require.NoError(t, l.Close())
 	require.Equal(t, []Function{{File: "f.go", Func: "a", Mutants: 2, Unreached: 1}}, unreachedOf(t, dir))
@@ -134,7 +50,7 @@ func TestLogSurvives(t *testing.T) {
 	l, err = Resume(dir)
 	require.NoError(t, err)
 	require.Equal(t, []*Result{one}, l.Results)
-	two := &Result{Site: Site{ID: 2, File: "f.go", Operator: Key}}
+	two := &Result{Site: plant.Site{ID: 2, File: "f.go", Operator: plant.Key}}
 	require.NoError(t, l.Add(two))
 	require.NoError(t, l.Close())
 	l, err = ReadLog(dir)
@@ -156,8 +72,8 @@ func unreachedOf(t *testing.T, dir string) []Function {
 
 // The counts of the matrix.
 func TestMatrix(t *testing.T) {
-	result := func(id int, op Operator, reached []Column, killed map[Column]string) *Result {
-		r := &Result{Site: Site{ID: id, File: "pkg/scheduler/a.go", Line: id, Operator: op, Func: "f", Source: "a || b", Is: "a && b"}, Reached: map[Column]bool{}, Outcomes: map[Column]*Outcome{}}
+	result := func(id int, op plant.Operator, reached []Column, killed map[Column]string) *Result {
+		r := &Result{Site: plant.Site{ID: id, File: "pkg/scheduler/a.go", Line: id, Operator: op, Func: "f", Source: "a || b", Is: "a && b"}, Reached: map[Column]bool{}, Outcomes: map[Column]*Outcome{}}
 		for _, c := range reached {
 			r.Reached[c] = true
 			r.Outcomes[c] = &Outcome{Killed: killed[c], Seconds: float64(id), CPUSeconds: 1}
@@ -165,8 +81,8 @@ func TestMatrix(t *testing.T) {
 		return r
 	}
 	logs := []*Log{
-		{Results: []*Result{result(1, Drop, Columns, map[Column]string{Tests: ByFinding, Corpus: ByFinding, Campaign: ByCrash}), result(2, Drop, []Column{Tests}, map[Column]string{Tests: ByHang})}},
-		{Results: []*Result{result(1, Drop, Columns, nil), result(3, Junction, Columns, map[Column]string{Tests: ByFinding}), result(4, Junction, Columns, map[Column]string{Campaign: ByFinding})}},
+		{Results: []*Result{result(1, plant.Drop, Columns, map[Column]string{Tests: ByFinding, Corpus: ByFinding, Campaign: ByCrash}), result(2, plant.Drop, []Column{Tests}, map[Column]string{Tests: ByHang})}},
+		{Results: []*Result{result(1, plant.Drop, Columns, nil), result(3, plant.Junction, Columns, map[Column]string{Tests: ByFinding}), result(4, plant.Junction, Columns, map[Column]string{Campaign: ByFinding})}},
 	}
 	logs[0].Begun.Columns = Columns
 	logs[0].Begun.Functions = []Function{{File: "pkg/scheduler/a.go", Func: "f", Mutants: 9, Unreached: 5}, {File: "pkg/scheduler/a.go", Func: "g", Mutants: 9, Unreached: 4}}
@@ -188,7 +104,7 @@ func TestMatrix(t *testing.T) {
 // Of the model it is told whom nobody kills, whoever comes by.
 func TestMatrixOfTheModel(t *testing.T) {
 	result := func(id int, by ...Column) *Result {
-		r := &Result{Site: Site{ID: id, File: "model/a.go", Line: id, Operator: Drop, Func: "f", Source: "a", Is: "nothing"}, Reached: map[Column]bool{}, Outcomes: map[Column]*Outcome{}}
+		r := &Result{Site: plant.Site{ID: id, File: "model/a.go", Line: id, Operator: plant.Drop, Func: "f", Source: "a", Is: "nothing"}, Reached: map[Column]bool{}, Outcomes: map[Column]*Outcome{}}
 		for _, c := range by {
 			r.Reached[c], r.Outcomes[c] = true, &Outcome{Killed: ByFinding}
 		}
@@ -217,7 +133,7 @@ func TestArguedAndKilled(t *testing.T) {
 		if !a.Equivalent || len(parts) != 4 {
 			continue
 		}
-		r := &Result{Site: Site{File: parts[0], Operator: Operator(parts[3])}, Outcomes: map[Column]*Outcome{Tests: {Killed: ByFinding}}}
+		r := &Result{Site: plant.Site{File: parts[0], Operator: plant.Operator(parts[3])}, Outcomes: map[Column]*Outcome{Tests: {Killed: ByFinding}}}
 		_, err := fmt.Sscanf(parts[1]+" "+parts[2], "%d %d", &r.Line, &r.Column)
 		require.NoError(t, err)
 		_, err = NewMatrix([]*Log{{Results: []*Result{r}}})

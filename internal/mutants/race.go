@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/internal/harness"
+	"github.com/preemptcheck/preemptcheck/internal/mutants/plant"
 )
 
 // ByRace is how a mutant was killed in which the race detector tells of two goroutines that do not wait for each other.
@@ -26,10 +27,10 @@ type Raced struct {
 
 // isRaced tells whether a column looks for a mutant with the race detector. The corpus does not: it checks one case at a time, and in
 // minutes.
-func isRaced(s *Site, c Column) bool { return s.Operator == DropLock && c != Corpus }
+func isRaced(s *plant.Site, c Column) bool { return s.Operator == plant.DropLock && c != Corpus }
 
 // Race builds what it takes to look for those of these mutants that drop locks. It takes minutes the first time.
-func (t *Tree) Race(ctx context.Context, log io.Writer, sites []*Site, columns []Column) (err error) {
+func (t *Tree) Race(ctx context.Context, log io.Writer, sites []*plant.Site, columns []Column) (err error) {
 	var dirs []string
 	for _, s := range sites {
 		if isRaced(s, Campaign) && !slices.Contains(dirs, path.Dir(s.File)) {
@@ -68,7 +69,7 @@ func reports(temp string) string {
 
 // race is the race in a function that was reported below a directory, in a line; other is one that is elsewhere. Both are "" if none was
 // reported.
-func race(temp string, of *Site) (here, other string, err error) {
+func race(temp string, of *plant.Site) (here, other string, err error) {
 	files, err := filepath.Glob(filepath.Join(temp, "race.*"))
 	if err != nil || len(files) == 0 {
 		return "", "", err

@@ -11,11 +11,13 @@ import (
 	"slices"
 
 	"github.com/moby/sys/atomicwriter"
+
+	"github.com/preemptcheck/preemptcheck/internal/mutants/plant"
 )
 
 // Result is what became of a mutant.
 type Result struct {
-	Site
+	plant.Site
 	// Reached are the columns that come by it without it; the others cannot kill it, and do not try.
 	Reached map[Column]bool `json:"reached"`
 	// Outcomes are by column. One that does not come by it, or was not asked, is missing.
@@ -55,7 +57,7 @@ type Function struct {
 func (f *Function) Name() string { return f.File + " " + f.Func }
 
 // unreached counts by function, those with the most first.
-func unreached(sites []*Site, reached map[Column][]int) (functions []Function) {
+func unreached(sites []*plant.Site, reached map[Column][]int) (functions []Function) {
 	is := map[int]bool{}
 	for _, id := range slices.Concat(reached[Corpus], reached[Campaign]) {
 		is[id] = true
@@ -125,7 +127,7 @@ func ReadLog(dir string) (*Log, error) {
 }
 
 // Begin begins a directory of results about mutants, of which some were come by.
-func Begin(dir string, begun Begun, sites []*Site) (*Log, error) {
+func Begin(dir string, begun Begun, sites []*plant.Site) (*Log, error) {
 	begun.Functions = unreached(sites, begun.Reached)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err

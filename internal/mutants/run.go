@@ -1,3 +1,4 @@
+// Package mutants looks for mutants: it builds what they are planted in, and finds out which tests, cases and campaigns notice them.
 package mutants
 
 import (
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/mutants/plant"
 )
 
 // Column is who may kill mutants.
@@ -68,12 +70,6 @@ type Runner struct {
 	// Baseline are the seconds of each command without a mutant.
 	Baseline map[string]float64
 }
-
-// environment of the switches.
-const (
-	activeVariable  = "PREEMPTCHECK_MUTANT"
-	reachedVariable = "PREEMPTCHECK_REACHED"
-)
 
 // command is what a column runs for the mutants of a package, with the race detector or without; nil if that has no tests. A campaign
 // lasts so long.
@@ -178,7 +174,7 @@ func (r *Runner) measure(ctx context.Context, c Column, dir string, raced bool) 
 	if err := os.WriteFile(file, make([]byte, r.Sites[len(r.Sites)-1].ID+1), 0o600); err != nil {
 		return nil, err
 	}
-	lasts, env := measures*r.For, reachedVariable+"="+file
+	lasts, env := measures*r.For, plant.ReachedVariable+"="+file
 	if raced {
 		lasts, env = 2*r.For, "" // it is known already who comes by what
 	}
@@ -186,7 +182,7 @@ func (r *Runner) measure(ctx context.Context, c Column, dir string, raced bool) 
 	if cmd == nil {
 		return nil, nil
 	}
-	o, said, err := r.do(ctx, c, cmd, temp, &Site{}, env)
+	o, said, err := r.do(ctx, c, cmd, temp, &plant.Site{}, env)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +204,7 @@ func (r *Runner) measure(ctx context.Context, c Column, dir string, raced bool) 
 }
 
 // Look looks for one mutant in one column. The outcome is nil if the column has nothing to look with.
-func (r *Runner) Look(ctx context.Context, s *Site, c Column) (*Outcome, error) {
+func (r *Runner) Look(ctx context.Context, s *plant.Site, c Column) (*Outcome, error) {
 	temp, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return nil, err
@@ -229,7 +225,7 @@ func (r *Runner) Look(ctx context.Context, s *Site, c Column) (*Outcome, error) 
 	if cmd == nil {
 		return nil, nil
 	}
-	o, _, err := r.do(limited, c, cmd, temp, s, fmt.Sprintf("%s=%d", activeVariable, s.ID))
+	o, _, err := r.do(limited, c, cmd, temp, s, fmt.Sprintf("%s=%d", plant.ActiveVariable, s.ID))
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return &Outcome{Killed: ByHang, Seconds: limit.Seconds(), Detail: fmt.Sprintf("it did not end within %s", limit.Round(time.Second))}, nil
 	}
@@ -237,7 +233,7 @@ func (r *Runner) Look(ctx context.Context, s *Site, c Column) (*Outcome, error) 
 }
 
 // do runs a command for a mutant, which may leave files in a directory, and says what became of it.
-func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, temp string, of *Site, env string) (*Outcome, string, error) {
+func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, temp string, of *plant.Site, env string) (*Outcome, string, error) {
 	var out, errOut bytes.Buffer
 	cmd.Env = append(os.Environ(), reports(temp), env)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
@@ -297,7 +293,7 @@ func (o *Outcome) judge(c Column, status int, out []byte, said string) {
 			return
 		}
 		if len(report.Findings) > 0 {
-			o.Killed, o.Detail = ByFinding, oneLine(report.Findings[0].Identity)
+			o.Killed, o.Detail = ByFinding, plant.OneLine(report.Findings[0].Identity)
 		}
 	}
 }
@@ -305,7 +301,7 @@ func (o *Outcome) judge(c Column, status int, out []byte, said string) {
 // lastOf is the last line that is not empty.
 func lastOf(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return oneLine(lines[len(lines)-1])
+	return plant.OneLine(lines[len(lines)-1])
 }
 
 // firstOf is the first line that begins with one of these, or the first one at all.
@@ -314,12 +310,12 @@ func firstOf(text string, begins ...string) string {
 	for _, b := range begins {
 		for _, l := range lines {
 			if strings.HasPrefix(strings.TrimSpace(l), b) {
-				return oneLine(l)
+				return plant.OneLine(l)
 			}
 		}
 	}
 	if len(lines) == 0 {
 		return ""
 	}
-	return oneLine(lines[0])
+	return plant.OneLine(lines[0])
 }

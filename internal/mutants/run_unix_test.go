@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/internal/mutants/plant"
 )
 
 // Tests of upstream that fail once without a mutant are run again; those that fail twice end it.
@@ -22,7 +24,7 @@ func TestMeasureTriesTwice(t *testing.T) {
 			dir := t.TempDir()
 			binary := filepath.Join(dir, "plugin.test")
 			require.NoError(t, os.WriteFile(binary, []byte("#!/bin/sh\n"+tt.script), 0o700))
-			r := &Runner{Tree: &Tree{Planted: &Planted{Sites: []*Site{{ID: 1, File: "plugin/plugin.go"}}}, Tests: map[string]Test{"plugin": {Binary: binary, Dir: dir}}}}
+			r := &Runner{Tree: &Tree{Planted: &plant.Planted{Sites: []*plant.Site{{ID: 1, File: "plugin/plugin.go"}}}, Tests: map[string]Test{"plugin": {Binary: binary, Dir: dir}}}}
 			_, err := r.Measure(t.Context(), []Column{Tests}, func(string) {})
 			if tt.fails != "" {
 				require.ErrorContains(t, err, tt.fails)
@@ -44,20 +46,20 @@ func TestRaceKills(t *testing.T) {
 		return file
 	}
 	dir := t.TempDir()
-	r := &Runner{Tree: &Tree{Planted: &Planted{}, Tests: map[string]Test{"plugin": {Binary: binary("exit 0\n"), Dir: dir}},
+	r := &Runner{Tree: &Tree{Planted: &plant.Planted{}, Tests: map[string]Test{"plugin": {Binary: binary("exit 0\n"), Dir: dir}},
 		Raced: &Raced{Tests: map[string]Test{"plugin": {Binary: binary(told), Dir: dir}}}}}
-	lock := &Site{ID: 1, File: "plugin/plugin.go", Func: "Executor.isRunningPreemption", Operator: DropLock}
+	lock := &plant.Site{ID: 1, File: "plugin/plugin.go", Func: "Executor.isRunningPreemption", Operator: plant.DropLock}
 	o, err := r.Look(t.Context(), lock, Tests)
 	require.NoError(t, err)
 	require.Equal(t, ByRace, o.Killed)
 	require.Equal(t, "data race in Executor.isRunningPreemption", o.Detail)
 
-	o, err = r.Look(t.Context(), &Site{ID: 3, File: "plugin/plugin.go", Func: "Executor.running", Operator: DropLock}, Tests)
+	o, err = r.Look(t.Context(), &plant.Site{ID: 3, File: "plugin/plugin.go", Func: "Executor.running", Operator: plant.DropLock}, Tests)
 	require.NoError(t, err)
 	require.Empty(t, o.Killed)
 	require.Contains(t, o.Detail, "a race elsewhere")
 
-	o, err = r.Look(t.Context(), &Site{ID: 2, File: "plugin/plugin.go", Operator: Negate}, Tests)
+	o, err = r.Look(t.Context(), &plant.Site{ID: 2, File: "plugin/plugin.go", Operator: plant.Negate}, Tests)
 	require.NoError(t, err)
 	require.Empty(t, o.Killed)
 	require.False(t, isRaced(lock, Corpus))

@@ -19,11 +19,12 @@ import (
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/internal/harness"
+	"github.com/preemptcheck/preemptcheck/internal/mutants/plant"
 )
 
 // Tree is source with all mutants, and what was built of it.
 type Tree struct {
-	*Planted
+	*plant.Planted
 	// Own is the directory of this program's source, which holds the corpus.
 	Own string
 	// Binary is this program, with the mutants in its scheduler, or in its model.
@@ -56,16 +57,16 @@ const kubernetes = "k8s.io/kubernetes"
 const list = "preemptcheck-mutants.json"
 
 // Sites are all mutants of upstream, or of the model. Nothing is built.
-func Sites(ctx context.Context, ofModel bool) ([]*Site, error) {
+func Sites(ctx context.Context, ofModel bool) ([]*plant.Site, error) {
 	own, err := harness.OwnSource(ctx)
 	if err != nil {
 		return nil, err
 	}
-	module, at, scopes := kubernetes, switchesAt, Upstream()
+	module, at, scopes := kubernetes, switchesAt, plant.Upstream()
 	if ofModel {
-		module, at, scopes = ours, modelSwitchesAt, Specification()
+		module, at, scopes = plant.Ours, modelSwitchesAt, plant.Specification()
 	}
-	p, err := Plant(ctx, own, module, at, scopes)
+	p, err := plant.Plant(ctx, own, module, at, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func BuildUpstream(ctx context.Context, log io.Writer, tests bool) (*Tree, error
 		return nil, err
 	}
 	t := &Tree{Own: source.Own(), Tests: map[string]Test{}, source: source}
-	if t.Planted, err = Plant(ctx, t.Own, kubernetes, switchesAt, Upstream()); err != nil {
+	if t.Planted, err = plant.Plant(ctx, t.Own, kubernetes, switchesAt, plant.Upstream()); err != nil {
 		return nil, err
 	}
 	if err := t.write(source.Dir, original); err != nil {
@@ -113,7 +114,7 @@ func BuildModel(ctx context.Context, log io.Writer, tests bool) (t *Tree, err er
 	if t.Own, err = harness.OwnSource(ctx); err != nil {
 		return nil, err
 	}
-	if t.Planted, err = Plant(ctx, t.Own, ours, modelSwitchesAt, Specification()); err != nil {
+	if t.Planted, err = plant.Plant(ctx, t.Own, plant.Ours, modelSwitchesAt, plant.Specification()); err != nil {
 		return nil, err
 	}
 	cache, err := os.UserCacheDir()

@@ -17,6 +17,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/mutants"
+	"github.com/preemptcheck/preemptcheck/internal/mutants/plant"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/internal/words"
 )
@@ -210,7 +211,7 @@ func (c *command) log(cmd *cobra.Command, r *mutants.Runner, columns []mutants.C
 }
 
 // chosen are the mutants to look for, in their order.
-func (c *command) chosen(sites []*mutants.Site, shard record.Shard) (chosen []*mutants.Site) {
+func (c *command) chosen(sites []*plant.Site, shard record.Shard) (chosen []*plant.Site) {
 	order := rand.New(rand.NewPCG(c.options.Seed, 0)).Perm(len(sites))
 	for i, at := range order {
 		s := sites[at]
@@ -223,12 +224,12 @@ func (c *command) chosen(sites []*mutants.Site, shard record.Shard) (chosen []*m
 }
 
 // lookForAll looks for mutants, several at once.
-func (c *command) lookForAll(cmd *cobra.Command, r *mutants.Runner, l *mutants.Log, chosen []*mutants.Site) error {
+func (c *command) lookForAll(cmd *cobra.Command, r *mutants.Runner, l *mutants.Log, chosen []*plant.Site) error {
 	done := map[string]bool{}
 	for _, result := range l.Results {
 		done[result.Name()] = true
 	}
-	todo := slices.DeleteFunc(slices.Clone(chosen), func(s *mutants.Site) bool { return done[s.Name()] })
+	todo := slices.DeleteFunc(slices.Clone(chosen), func(s *plant.Site) bool { return done[s.Name()] })
 	reached := map[mutants.Column]map[int]bool{}
 	for column, ids := range l.Begun.Reached {
 		reached[column] = map[int]bool{}
@@ -270,7 +271,7 @@ func (c *command) lookForAll(cmd *cobra.Command, r *mutants.Runner, l *mutants.L
 }
 
 // lookFor looks for one mutant in all columns that come by it.
-func lookFor(ctx context.Context, r *mutants.Runner, s *mutants.Site, columns []mutants.Column, reached map[mutants.Column]map[int]bool) (*mutants.Result, error) {
+func lookFor(ctx context.Context, r *mutants.Runner, s *plant.Site, columns []mutants.Column, reached map[mutants.Column]map[int]bool) (*mutants.Result, error) {
 	result := &mutants.Result{Site: *s, Reached: map[mutants.Column]bool{}, Outcomes: map[mutants.Column]*mutants.Outcome{}}
 	for _, c := range columns {
 		if result.Reached[c] = reached[c][s.ID]; !result.Reached[c] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/mutants"
+	"github.com/preemptcheck/preemptcheck/internal/mutants/plant"
 )
 
 // Bad input is told before anything is built, and loses nothing.
@@ -17,7 +18,7 @@ func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	l, err := mutants.Begin(dir, mutants.Begun{Hash: "h"}, nil)
 	require.NoError(t, err)
-	require.NoError(t, l.Add(&mutants.Result{Site: mutants.Site{ID: 1, File: "f.go"}}))
+	require.NoError(t, l.Add(&mutants.Result{Site: plant.Site{ID: 1, File: "f.go"}}))
 	require.NoError(t, l.Close())
 	before, err := os.ReadFile(filepath.Join(dir, "results.jsonl"))
 	require.NoError(t, err)
@@ -46,11 +47,11 @@ func TestBadInput(t *testing.T) {
 
 // Shards have no mutant in common, and together all; a sample is the beginning of the order that the seed draws.
 func TestChosen(t *testing.T) {
-	var sites []*mutants.Site
+	var sites []*plant.Site
 	for i := range 100 {
-		sites = append(sites, &mutants.Site{ID: i + 1, File: "f.go", Line: i})
+		sites = append(sites, &plant.Site{ID: i + 1, File: "f.go", Line: i})
 	}
-	of := func(c command, shard string) []*mutants.Site {
+	of := func(c command, shard string) []*plant.Site {
 		s, err := record.ParseShard(shard)
 		require.NoError(t, err)
 		return c.chosen(sites, s)

@@ -1,6 +1,6 @@
-// Package mutants plants small bugs in Go source by rule, all at once: each is a switch that is read at run time, so that thousands of
+// Package plant plants small bugs in Go source by rule, all at once: each is a switch that is read at run time, so that thousands of
 // mutants cost one build. This is known as mutant schemata (Untch, Offutt, Harrold: Mutation analysis using mutant schemata, 1993).
-package mutants
+package plant
 
 import (
 	"cmp"
@@ -101,7 +101,7 @@ func place(n ast.Node, op Operator) token.Pos {
 func (f *file) site(n ast.Node, op Operator, is string) int {
 	*f.next++
 	p := f.fset.Position(place(n, op))
-	f.sites = append(f.sites, &Site{ID: *f.next, File: f.name, Line: p.Line, Column: p.Column, Func: f.fn, Operator: op, Source: oneLine(f.text(n)), Is: oneLine(is)})
+	f.sites = append(f.sites, &Site{ID: *f.next, File: f.name, Line: p.Line, Column: p.Column, Func: f.fn, Operator: op, Source: OneLine(f.text(n)), Is: OneLine(is)})
 	return *f.next
 }
 
@@ -186,8 +186,8 @@ func culprit(spans []span, at int) (site int, ok bool) {
 	return site, ok
 }
 
-// oneLine is a text on one line of at most 120 characters.
-func oneLine(text string) string {
+// OneLine is a text on one line of at most 120 characters.
+func OneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > 120 {
 		return string(runes[:119]) + "…"

@@ -1,4 +1,4 @@
-package mutants
+package plant
 
 import (
 	"context"
@@ -22,6 +22,12 @@ import (
 //
 //go:embed switches.go.txt
 var switches []byte
+
+// The environment of the switches: the number of the mutant that is on, and the file in which each that is come by leaves a byte.
+const (
+	ActiveVariable  = "PREEMPTCHECK_MUTANT"
+	ReachedVariable = "PREEMPTCHECK_REACHED"
+)
 
 // Planted is source with mutants.
 type Planted struct {

@@ -1,4 +1,4 @@
-package mutants
+package plant
 
 import (
 	"go/ast"
@@ -39,13 +39,13 @@ func Upstream() []Scope {
 	return scopes
 }
 
-// ours is the module of this program.
-const ours = "github.com/preemptcheck/preemptcheck"
+// Ours is the module of this program.
+const Ours = "github.com/preemptcheck/preemptcheck"
 
 // Specification is the model of what preemption decides.
 func Specification() (scopes []Scope) {
 	for _, p := range []string{"model", "model/filter", "model/device", "model/volume", "model/podgroup"} {
-		scopes = append(scopes, Scope{Package: path.Join(ours, p), Not: []string{"deepcopy.go", "sources.go"}})
+		scopes = append(scopes, Scope{Package: path.Join(Ours, p), Not: []string{"deepcopy.go", "sources.go"}})
 	}
 	return scopes
 }

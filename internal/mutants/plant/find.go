@@ -1,4 +1,4 @@
-package mutants
+package plant
 
 import (
 	"fmt"
@@ -220,7 +220,7 @@ func (f *file) endAfterFirst(loop ast.Stmt, body *ast.BlockStmt) {
 		return
 	}
 	site := f.site(loop, EndLoop, "ends after its first round")
-	f.sites[len(f.sites)-1].Source = oneLine(string(f.source[f.offset(loop.Pos()):f.offset(body.Lbrace)]))
+	f.sites[len(f.sites)-1].Source = OneLine(string(f.source[f.offset(loop.Pos()):f.offset(body.Lbrace)]))
 	f.insert(site, f.offset(body.Rbrace), fmt.Sprintf("; if %s.On(%d) { break }", alias, site))
 }
 
