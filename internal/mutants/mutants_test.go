@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
@@ -47,7 +48,7 @@ func TestLogSurvives(t *testing.T) {
 	whole, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(name, append(whole, whole[:20]...), 0o600))
-	l, err = Resume(dir)
+	l, err = Resume(dir, 0)
 	require.NoError(t, err)
 	require.Equal(t, []*Result{one}, l.Results)
 	two := &Result{Site: plant.Site{ID: 2, File: "f.go", Operator: plant.Key}}
@@ -61,6 +62,35 @@ func TestLogSurvives(t *testing.T) {
 	require.NoError(t, os.WriteFile(name, []byte("{\n"), 0o600))
 	_, err = ReadLog(dir)
 	require.ErrorContains(t, err, "results.jsonl: line 1: ")
+}
+
+// What a campaign has not found is looked for again by a longer one, whose result takes the place of the other.
+func TestLongerCampaign(t *testing.T) {
+	dir := t.TempDir()
+	begun := Begun{Hash: "h", Options: Options{For: time.Minute, Seed: 5}, Mutants: 3}
+	l, err := Begin(dir, begun, nil)
+	require.NoError(t, err)
+	result := func(id int, o *Outcome) *Result {
+		return &Result{Site: plant.Site{ID: id, File: "f.go", Line: id, Operator: plant.Drop}, Outcomes: map[Column]*Outcome{Campaign: o}}
+	}
+	for _, r := range []*Result{result(1, &Outcome{Seconds: 60.2}), result(2, &Outcome{Killed: ByFinding, Seconds: 2}), result(3, &Outcome{Seconds: 60.1})} {
+		require.NoError(t, l.Add(r))
+		require.False(t, r.Survived(time.Minute))
+		require.Equal(t, r.ID != 2, r.Survived(3*time.Minute))
+	}
+	require.NoError(t, l.Close())
+	l, err = Resume(dir, 3*time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, l.Add(result(3, &Outcome{Killed: ByFinding, Seconds: 130})))
+	require.NoError(t, l.Close())
+	l, err = Resume(dir, time.Second)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	begun.Options.For = 3 * time.Minute
+	require.Equal(t, begun.Options, l.Begun.Options)
+	require.Len(t, l.Results, 3)
+	require.True(t, l.Results[0].Survived(3*time.Minute))
+	require.True(t, l.Results[2].KilledBy(Campaign))
 }
 
 // unreachedOf is what a directory tells of functions.

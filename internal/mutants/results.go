@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/moby/sys/atomicwriter"
 
@@ -22,6 +23,12 @@ type Result struct {
 	Reached map[Column]bool `json:"reached"`
 	// Outcomes are by column. One that does not come by it, or was not asked, is missing.
 	Outcomes map[Column]*Outcome `json:"outcomes"`
+}
+
+// Survived tells whether a campaign that was shorter than so long has looked for the mutant in vain.
+func (r *Result) Survived(lasts time.Duration) bool {
+	o := r.Outcomes[Campaign]
+	return o != nil && o.Killed == "" && o.Seconds < 0.9*lasts.Seconds()
 }
 
 // KilledBy tells whether a column killed the mutant.
@@ -122,8 +129,17 @@ func ReadLog(dir string) (*Log, error) {
 		if err := json.Unmarshal(line, r); err != nil {
 			return nil, fmt.Errorf("%s: line %d: %w", file.Name(), number, err)
 		}
-		l.Results = append(l.Results, r)
+		l.add(r)
 	}
+}
+
+// add notes a result, in the place of an earlier one of the same mutant.
+func (l *Log) add(r *Result) {
+	if at := slices.IndexFunc(l.Results, func(before *Result) bool { return before.Name() == r.Name() }); at >= 0 {
+		l.Results[at] = r
+		return
+	}
+	l.Results = append(l.Results, r)
 }
 
 // Begin begins a directory of results about mutants, of which some were come by.
@@ -132,24 +148,34 @@ func Begin(dir string, begun Begun, sites []*plant.Site) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	data, err := json.Marshal(begun)
-	if err != nil {
-		return nil, err
-	}
-	if err := atomicwriter.WriteFile(filepath.Join(dir, beginFile), append(data, '\n'), 0o644); err != nil {
-		return nil, err
-	}
 	l := &Log{Begun: begun}
+	if err := l.writeBegun(dir); err != nil {
+		return nil, err
+	}
 	return l, l.open(dir)
 }
 
-// Resume goes on with a directory of results.
-func Resume(dir string) (*Log, error) {
+// Resume goes on with a directory of results, with campaigns that last as long, or longer.
+func Resume(dir string, lasts time.Duration) (*Log, error) {
 	l, err := ReadLog(dir)
 	if err != nil {
 		return nil, err
 	}
+	if lasts > l.Begun.Options.For {
+		l.Begun.Options.For = lasts
+		if err := l.writeBegun(dir); err != nil {
+			return nil, err
+		}
+	}
 	return l, l.open(dir)
+}
+
+func (l *Log) writeBegun(dir string) error {
+	data, err := json.Marshal(l.Begun)
+	if err != nil {
+		return err
+	}
+	return atomicwriter.WriteFile(filepath.Join(dir, beginFile), append(data, '\n'), 0o644)
 }
 
 func (l *Log) open(dir string) (err error) {
@@ -182,7 +208,7 @@ func (l *Log) Add(r *Result) error {
 	if err != nil {
 		return err
 	}
-	l.Results = append(l.Results, r)
+	l.add(r)
 	_, err = l.file.Write(append(line, '\n'))
 	return err
 }

@@ -53,7 +53,8 @@ corpus, and by a campaign of --for. A mutant that crashes or hangs is found, too
 mutants that drop a lock tests and campaign are built with the race detector besides.
 
 Which mutants neither corpus nor campaign come by is found out first: nobody there can
-find them. What is done is kept in --out; with --resume it goes on. Mutants come in an
+find them. What is done is kept in --out; with --resume it goes on, and with a longer
+--for it looks again for those that campaigns have not found. Mutants come in an
 order that --seed draws, so that a part is a sample. With directories as arguments it
 tells what is in them, together, and runs nothing.
 
@@ -191,12 +192,19 @@ func (c *command) run(cmd *cobra.Command) (*mutants.Log, error) {
 // log begins results, or goes on with those that there are.
 func (c *command) log(cmd *cobra.Command, r *mutants.Runner, columns []mutants.Column) (*mutants.Log, error) {
 	if c.resume {
-		l, err := mutants.Resume(c.out)
+		l, err := mutants.ReadLog(c.out)
 		if err != nil {
 			return nil, fmt.Errorf("--resume: %w", err)
 		}
-		if l.Begun.Hash != r.Hash || l.Begun.Options != r.Options || !slices.Equal(l.Begun.Columns, columns) {
+		options := r.Options
+		if options.For > l.Begun.Options.For {
+			options.For = l.Begun.Options.For // what survived is looked for again
+		}
+		if l.Begun.Hash != r.Hash || l.Begun.Options != options || !slices.Equal(l.Begun.Columns, columns) {
 			return nil, fmt.Errorf("%s was begun with other mutants, another program or other flags", c.out)
+		}
+		if l, err = mutants.Resume(c.out, r.For); err != nil {
+			return nil, fmt.Errorf("--resume: %w", err)
 		}
 		r.Baseline = l.Begun.Baseline
 		return l, nil
@@ -225,8 +233,16 @@ func (c *command) chosen(sites []*plant.Site, shard record.Shard) (chosen []*pla
 
 // lookForAll looks for mutants, several at once.
 func (c *command) lookForAll(cmd *cobra.Command, r *mutants.Runner, l *mutants.Log, chosen []*plant.Site) error {
-	done := map[string]bool{}
+	argued, err := mutants.AllArgued()
+	if err != nil {
+		return err
+	}
+	done, again := map[string]bool{}, map[string]*mutants.Result{}
 	for _, result := range l.Results {
+		if result.Survived(r.For) && !argued[result.Name()].Equivalent {
+			again[result.Name()] = result
+			continue
+		}
 		done[result.Name()] = true
 	}
 	todo := slices.DeleteFunc(slices.Clone(chosen), func(s *plant.Site) bool { return done[s.Name()] })
@@ -248,7 +264,7 @@ func (c *command) lookForAll(cmd *cobra.Command, r *mutants.Runner, l *mutants.L
 			break
 		}
 		group.Go(func() error {
-			result, err := lookFor(ctx, r, s, l.Begun.Columns, reached)
+			result, err := lookFor(ctx, r, s, l.Begun.Columns, reached, again[s.Name()])
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.Name(), err)
 			}
@@ -263,18 +279,24 @@ func (c *command) lookForAll(cmd *cobra.Command, r *mutants.Runner, l *mutants.L
 			return l.Add(result)
 		})
 	}
-	err := group.Wait()
+	err = group.Wait()
 	if cmd.Context().Err() != nil {
 		return fmt.Errorf("interrupted after %d of %s: go on with --resume", len(l.Results), words.Plural(len(chosen), "mutant"))
 	}
 	return err
 }
 
-// lookFor looks for one mutant in all columns that come by it.
-func lookFor(ctx context.Context, r *mutants.Runner, s *plant.Site, columns []mutants.Column, reached map[mutants.Column]map[int]bool) (*mutants.Result, error) {
+// lookFor looks for one mutant in all columns that come by it; with a campaign only, if an earlier one was shorter.
+func lookFor(ctx context.Context, r *mutants.Runner, s *plant.Site, columns []mutants.Column, reached map[mutants.Column]map[int]bool, before *mutants.Result) (*mutants.Result, error) {
 	result := &mutants.Result{Site: *s, Reached: map[mutants.Column]bool{}, Outcomes: map[mutants.Column]*mutants.Outcome{}}
 	for _, c := range columns {
 		if result.Reached[c] = reached[c][s.ID]; !result.Reached[c] {
+			continue
+		}
+		if before != nil && c != mutants.Campaign {
+			if o := before.Outcomes[c]; o != nil {
+				result.Outcomes[c] = o
+			}
 			continue
 		}
 		o, err := r.Look(ctx, s, c)
