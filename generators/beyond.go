@@ -39,11 +39,11 @@ func (g *generator) extendFurther(s draw.Source, c *model.Cluster) {
 	name := resourceNames[gpu]
 	switch {
 	case c.Preemptor == nil:
-	case g.claims && s.Chance(9):
+	case g.claims && s.Chance(8):
 		devices.Beside(s, name, c)
 	case devices.Extends(c.Extra):
 		c.Extra = devices.Detailed(s, name, c)
-	case !g.claims && requestsGPUs(c.Preemptor) && s.Chance(9):
+	case !g.claims && requestsGPUs(c.Preemptor) && s.Chance(7):
 		c.Extra = append(c.Extra, devices.Extend(s, name, c.Nodes)...)
 		c.Extra = devices.Detailed(s, name, c)
 	}

@@ -58,8 +58,8 @@ func Example() {
 	// 3          v1.34.4: Node: amounts beyond 64 bits
 	// 2          v1.34.4: DeviceClass: spec.extendedResourceName
 	// 2          v1.34.4: scheduler: featureGates.InterPodAffinityHostnameFastPath
-	// 1          v1.34.4: DeviceTaintRule: apiVersion
-	// 1          v1.34.4: ResourceClaim: spec.devices: capacity, distinctAttribute; status.allocation: shareID
-	// 1          v1.34.4: ResourceSlice: spec.devices: allowMultipleAllocations
+	// 1          v1.34.4: ResourceClaim: spec.devices.requests: tolerations
+	// 1          v1.34.4: ResourceClaim: spec.devices.requests[1].exactly.allocationMode: all devices of a node
+	// 1          v1.34.4: ResourceSlice: spec.devices: bindingConditions
 	// … and 1 more reason
 }

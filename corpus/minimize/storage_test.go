@@ -14,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/naming"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -39,7 +40,7 @@ func TestNamesKeepStorageTogether(t *testing.T) {
 		c := generators.FromSeedWith(seed, map[string]bool{model.GateWorkload: false})
 		// A short shortlist is of the first nodes by name; and devices are not renamed
 		// with their nodes.
-		if !slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { return naming.KindOf(o) == naming.Class }) || c.Settings.MinCandidateNodesAbsolute != nil || len(c.Preemptor.Spec.ResourceClaims) > 0 {
+		if !slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { return naming.KindOf(o) == naming.Class }) || c.Settings.MinCandidateNodesAbsolute != nil || device.Uses(c.Extra, c.Preemptor) {
 			continue
 		}
 		// Upstream takes claims of one name in two namespaces for one (claim-of-other-namespace), and other names change that.

@@ -156,7 +156,7 @@ var openStorage = []Entry{
 		Source:      "CHANGELOG-1.35, \"Bug or Regression\" (kubernetes#122140); PersistentVolumeClaimVolumeSource.claimName (core/v1/types.go:228@v0.37.1); docs: concepts/storage/persistent-volumes, \"Binding\"; storage-classes, \"Volume binding mode\"",
 		Happens:     "The claims of a pod are listed once for each of its volumes. For one that is not bound yet, and is named by two, two volumes are looked for. A node that has just one fails, for good, if the class has no provisioner; else the claim gets that one and is to be provisioned, too. Where there are two both are written as the claim's. Of one that is to be provisioned two updates are sent, of which the second one is of an old version: this attempt fails, and the next one does not.",
 		Where:       "volumebinding/binder.go:790@v1.37.1, GetPodVolumeClaims; volumebinding/binder.go:873@v1.37.1, findMatchingVolumes",
-		Consequence: "A pod that mounts its claim under two names waits for ever where there is just one volume for it, of a class without provisioner, and nothing is preempted for it there. Elsewhere a volume too much is taken or made for it for a time.",
+		Consequence: "A pod that mounts its claim under two names waits for ever where there is just one volume for it, of a class without provisioner, with nothing preempted for it there; elsewhere a volume too much is taken or made for it for a time.",
 		Releases:    ">=1.13.0",
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "waiting-claims-get-volumes"},
 	},
