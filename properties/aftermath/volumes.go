@@ -94,12 +94,12 @@ func (w *written) listedTwice(key string) bool {
 // take takes a call that reached the API server.
 func (w *written) take(c *model.Call) {
 	to := w.s.Observation.ScheduledTo
-	waits := func(key string) bool {
+	waiting := func(key string) bool {
 		return slices.ContainsFunc(w.s.Claims(w.s.Cluster.Preemptor), func(c volume.Claim) bool { return c.Key == key && c.Waits() })
 	}
 	switch c.Resource {
 	case "persistentvolumes":
-		if !waits(c.BoundTo) || c.Verb != "update" {
+		if !waiting(c.BoundTo) || c.Verb != "update" {
 			w.add(c.Object, fmt.Sprintf("%s of volume %s for %q, which is no claim of the pod that waits", c.Verb, c.Object, c.BoundTo))
 			return
 		}
@@ -108,7 +108,7 @@ func (w *written) take(c *model.Call) {
 		}
 		w.volumes[c.BoundTo] = c.Object
 	case "persistentvolumeclaims":
-		if !waits(c.Object) || c.Verb != "update" || c.SelectedNode != to {
+		if !waiting(c.Object) || c.Verb != "update" || c.SelectedNode != to {
 			w.add(c.Object, fmt.Sprintf("%s of claim %s, to be provisioned on %q: the pod goes to %s", c.Verb, c.Object, c.SelectedNode, to))
 		}
 		if w.provisioned[c.Object] && !w.listedTwice(c.Object) {
@@ -126,9 +126,11 @@ func (w *written) take(c *model.Call) {
 func (w *written) suffices() {
 	to := w.s.Observation.ScheduledTo
 	for _, c := range w.s.Claims(w.s.Cluster.Preemptor) {
+		if !c.Waits() {
+			continue
+		}
 		_, selected := c.PVC.Annotations[volume.AnnSelectedNode]
 		switch got := w.volumes[c.Key]; {
-		case !c.Waits():
 		case selected && got != "":
 			w.add(c.Key, fmt.Sprintf("the claim is on its way to be provisioned, and gets %s", got))
 		case got != "" && w.provisioned[c.Key] && !w.listedTwice(c.Key):
@@ -141,7 +143,7 @@ func (w *written) suffices() {
 		return
 	}
 	at := slices.IndexFunc(w.s.Cluster.Nodes, func(n *v1.Node) bool { return n.Name == to })
-	if !volume.NewIndex(w.s.Cluster.Extra).Gives(w.s.Cluster.Preemptor, w.s.Cluster.Nodes[at], w.volumes) {
+	if at < 0 || !volume.NewIndex(w.s.Cluster.Extra).Gives(w.s.Cluster.Preemptor, w.s.Cluster.Nodes[at], w.volumes) {
 		w.add("volumes", fmt.Sprintf("on %s the claims cannot get these volumes, and no smaller ones: %v", to, w.volumes))
 	}
 }

@@ -31,7 +31,9 @@ func Is(property string) bool { return strings.HasPrefix(property, "contract-") 
 // clause makes a property of a clause. check is given the plugins that it is about, and what each says of the cluster as it is.
 func clause(p properties.Property, plugins []string, points []string, check func(*interview) error) properties.Property {
 	p.Applies = func(s *properties.Subject) bool {
-		return s.Cluster.Preemptor != nil && !s.Unmodelled.LeftToChance() && len(s.Cluster.Nodes)*(len(s.Cluster.Pods)+1) <= maxPairs
+		// A plugin that draws lots may answer otherwise the next time. What extenders leave to chance is no plugin's.
+		drawsLots := slices.ContainsFunc(s.Unmodelled, func(f model.UnmodelledField) bool { return f.Chance && !f.Seen })
+		return s.Cluster.Preemptor != nil && !drawsLots && len(s.Cluster.Nodes)*(len(s.Cluster.Pods)+1) <= maxPairs
 	}
 	p.Check = func(s *properties.Subject) ([]properties.Finding, error) {
 		x, err := newInterview(s, plugins, points)

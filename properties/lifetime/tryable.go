@@ -199,7 +199,10 @@ func (l *Life) refusedBy(s suspect) (ids []string) {
 			})
 			return refused
 		}
-		quirks := cycles.Explaining(cycles.QuirksOf(l.Release()), refused)
+		quirks := cycles.QuirksOf(l.Release())
+		if !refused(quirks) {
+			return
+		}
 		for _, q := range cycles.LeastOf(quirks, refused) {
 			ids = append(ids, string(q))
 		}

@@ -75,7 +75,7 @@ func requireSame(t *testing.T, cluster int, want, got *model.Observation) {
 	if reflect.DeepEqual(want, got) {
 		return
 	}
-	if diff := cmp.Diff(want, got, ignoreStack); diff != "" { // which takes much longer
+	if diff := cmp.Diff(want, got, alike); diff != "" { // which takes much longer
 		t.Fatalf("cluster %d depends on what was asked before:\n%s", cluster, diff)
 	}
 }
@@ -100,7 +100,7 @@ func TestReuseNeverLeaksClaims(t *testing.T) {
 		if want.Actuation != nil && len(want.Actuation.Deallocated) > 0 {
 			deallocated++
 		}
-		if diff := cmp.Diff(untilChance(want), untilChance(got), ignoreStack); diff != "" {
+		if diff := cmp.Diff(untilChance(want), untilChance(got), alike); diff != "" {
 			t.Fatalf("seed %d: fresh (-) and reused (+) schedulers differ:\n%s", seed, diff)
 		}
 		for _, v := range got.Filters {

@@ -22,9 +22,9 @@ var (
 	cleared   = &model.Actuation{Nomination: model.NominationCleared}
 	one       = int32(1)
 	both      = []model.Settings{{}, gate(model.GateAsyncPreemption, false)} // asynchronous, synchronous
-	// ignoreStack: which of its own lines a framework went through is no part of an answer, nor in which order it lacks several resources,
+	// alike: which of its own lines a framework went through is no part of an answer, nor in which order it lacks several resources,
 	// which come from a map.
-	ignoreStack = cmp.Options{cmpopts.IgnoreFields(model.Crash{}, "Stack"),
+	alike = cmp.Options{cmpopts.IgnoreFields(model.Crash{}, "Stack"),
 		cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Reasons" }, cmpopts.SortSlices(func(a, b string) bool { return a < b }))}
 	ignoreText = cmp.Options{
 		cmpopts.IgnoreFields(model.Observation{}, "System", "PostFilterMessage", "Aftermath", "PinnedBudgetOrder", "PinnedDryRuns"),

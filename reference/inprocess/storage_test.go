@@ -38,7 +38,7 @@ func TestReuseNeverLeaksStorage(t *testing.T) {
 				o.Pick, o.Actuation, o.Aftermath, o.PostFilterMessage = nil, nil, nil, ""
 			}
 		}
-		require.Emptyf(t, cmp.Diff(want, got, ignoreStack), "seed %d: fresh (-) and reused (+) schedulers differ", seed)
+		require.Emptyf(t, cmp.Diff(want, got, alike), "seed %d: fresh (-) and reused (+) schedulers differ", seed)
 		require.Emptyf(t, cmp.Diff(before, c), "seed %d was changed", seed)
 		for _, v := range got.Filters {
 			seen[v.Plugin]++

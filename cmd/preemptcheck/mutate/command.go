@@ -256,7 +256,7 @@ func (c *command) lookForAll(cmd *cobra.Command, r *mutants.Runner, l *mutants.L
 	progress := terminal.NewProgress(cmd.ErrOrStderr())
 	defer progress.Finish()
 	var mu sync.Mutex
-	killed := 0
+	looked, killed := len(chosen)-len(todo), 0
 	group, ctx := errgroup.WithContext(cmd.Context())
 	group.SetLimit(c.workers)
 	for _, s := range todo {
@@ -273,15 +273,16 @@ func (c *command) lookForAll(cmd *cobra.Command, r *mutants.Runner, l *mutants.L
 			if result.KilledBy(mutants.Campaign) {
 				killed++
 			}
-			progress.Show(float64(len(l.Results))/float64(len(chosen)), func() string {
-				return fmt.Sprintf("%d of %d mutants, %d killed by a campaign", len(l.Results), len(chosen), killed)
+			looked++
+			progress.Show(float64(looked)/float64(len(chosen)), func() string {
+				return fmt.Sprintf("%d of %d mutants, %d killed by a campaign", looked, len(chosen), killed)
 			})
 			return l.Add(result)
 		})
 	}
 	err = group.Wait()
 	if cmd.Context().Err() != nil {
-		return fmt.Errorf("interrupted after %d of %s: go on with --resume", len(l.Results), words.Plural(len(chosen), "mutant"))
+		return fmt.Errorf("interrupted after %d of %s: go on with --resume", looked, words.Plural(len(chosen), "mutant"))
 	}
 	return err
 }

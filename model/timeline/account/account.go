@@ -73,6 +73,8 @@ type account struct {
 type assumption struct {
 	// failed: its binding has failed, so that it counts no longer, or will soon.
 	failed bool
+	// freed: its ports are free, as another pod has one since its binding failed.
+	freed bool
 	// permit: it may wait for a plugin's permission. If it is to go, it is rejected, and counts
 	// until that is done (eventhandlers.go:292@v1.37.1, handleAssumedPodDeletion).
 	permit bool
@@ -416,13 +418,14 @@ func (a *account) goes(uid types.UID) {
 func (a *account) come(pod *v1.Pod) {
 	a.leave(pod.UID)
 	delete(a.lingers, pod.UID)
+	a.freePorts(pod)
 	a.onNodes[pod.UID] = pod
 	a.ports.add(pod)
 }
 
 // leave takes a pod off its node, if it is on one.
 func (a *account) leave(uid types.UID) {
-	if pod := a.onNodes[uid]; pod != nil {
+	if pod, s := a.onNodes[uid], a.assumed[uid]; pod != nil && (s == nil || !s.freed) {
 		a.ports.remove(pod)
 	}
 	delete(a.onNodes, uid)

@@ -62,3 +62,13 @@ func withoutPortsOf(pod, gone *v1.Pod) *v1.Pod {
 	used.remove(gone)
 	return used.forgotten(pod)
 }
+
+// freePorts has those of pods whose binding has failed be free where another pod comes that has one of them: it would not come otherwise.
+func (a *account) freePorts(came *v1.Pod) {
+	for uid, s := range a.assumed {
+		if other := a.onNodes[uid]; s.failed && !s.freed && withoutPortsOf(other, came) != other {
+			a.ports.remove(other)
+			s.freed = true
+		}
+	}
+}

@@ -82,12 +82,9 @@ func (c judge) broken() *Broken {
 // quirks are the known findings that together account for the cycle; nil if
 // they do not.
 func (c judge) quirks() (ids []string) {
-	var all verdict
-	quirks := Explaining(QuirksOf(c.release), func(quirks []release.Quirk) bool {
-		all = c.verdict(quirks...)
-		return all.admitted
-	})
-	if quirks == nil {
+	quirks := QuirksOf(c.release)
+	all := c.verdict(quirks...)
+	if !all.admitted {
 		return nil
 	}
 	explains := func(quirks []release.Quirk) bool {

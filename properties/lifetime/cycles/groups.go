@@ -84,7 +84,7 @@ func (g groupJudge) broken() *Broken {
 	f := &Broken{known.Broken{Property: GroupGoesAsTold, Pod: model.Key(g.Members[0]), Node: dis.Node, Kind: dis.Kind, Entry: g.Ended},
 		fmt.Sprintf("in the cycle of %s, at its %s stage, the model wants %s; what came was %s", model.GroupTitle(g.Group), dis.Stage, dis.Want, dis.Got)}
 	explains := func(quirks []release.Quirk) bool { return g.disagrees(quirks...) == nil }
-	if quirks := Explaining(QuirksOf(g.release), explains); quirks != nil {
+	if quirks := QuirksOf(g.release); explains(quirks) {
 		for _, q := range LeastOf(quirks, explains) {
 			f.Known = append(f.Known, string(q))
 		}

@@ -52,20 +52,6 @@ func rulesIn(s *account.State, rules *answers.Rules) *answers.Rules {
 	return rules
 }
 
-// Explaining are quirks that explain something together: all of them, or all but one, which was not at work there and would have changed
-// it otherwise. It is nil if none do.
-func Explaining(quirks []release.Quirk, explain func([]release.Quirk) bool) []release.Quirk {
-	if explain(quirks) {
-		return quirks
-	}
-	for i := range quirks {
-		if others := slices.Delete(slices.Clone(quirks), i, i+1); explain(others) {
-			return others
-		}
-	}
-	return nil
-}
-
 // LeastOf drops the quirks without which the others still explain something.
 func LeastOf(quirks []release.Quirk, explain func([]release.Quirk) bool) []release.Quirk {
 	for i := 0; i < len(quirks); {

@@ -403,3 +403,29 @@ func TestMemberElsewhereNearMisses(t *testing.T) {
 		{name: "it goes there", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Fits, member)].Node = "node-1" }},
 	})
 }
+
+// TestUnwrittenNominationNearMisses: room that was kept for a pod of a group is free unnoticed as its cycle leaves it what is written only if
+// it was nominated there, and that was not written.
+func TestUnwrittenNominationNearMisses(t *testing.T) {
+	members := func(change func(e *timeline.Entry)) func(*timeline.Trace) {
+		return func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Unfit && e.Group != "" {
+					change(e)
+				}
+			}
+		}
+	}
+	checkWhole(t, "unwritten-nomination-of-a-group-is-lost", "no-wait-for-the-flush", known.KeptRoomFreed, []nearMiss{
+		{name: "they were nominated elsewhere", trace: members(func(e *timeline.Entry) {
+			if e.Node != "" {
+				e.Node = "node-9"
+			}
+		})},
+		{name: "it was written", trace: members(func(e *timeline.Entry) {
+			pod := e.Is.(*v1.Pod).DeepCopy()
+			pod.Status.NominatedNodeName = "node-0"
+			e.Is = pod
+		})},
+	})
+}
