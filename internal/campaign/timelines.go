@@ -30,7 +30,10 @@ import (
 // GenerateTimeline is timeline number n of a seed, as the API server would have it. Of the feature gates, those of pod
 // groups count. The scheduler has the configuration, if it is not "".
 func GenerateTimeline(seed, n uint64, gates record.Gates, configuration string) (*timeline.Timeline, error) {
-	t := timelines.FromSeedWith(rand.NewPCG(seed, ^n).Uint64(), gates.Map())
+	t := variedTimeline(seed, n, gates)
+	if t == nil {
+		t = timelines.FromSeedWith(rand.NewPCG(seed, ^n).Uint64(), gates.Map())
+	}
 	var later []*v1.Pod
 	for _, s := range t.Steps {
 		if p, is := s.Create.(*v1.Pod); is {

@@ -273,7 +273,9 @@ func freedRoomIsTold(l *Life) (findings []Finding) {
 				if began, ok := failing[pod]; ok {
 					since = began
 				}
-				if !bound[pod] { // or it has its room already, by an earlier scheduler
+				// An error of Permit ends the cycle in which the room was taken: nobody else was tried in it. A pod that is
+				// bound has its room already, by an earlier scheduler.
+				if inCycle := strings.HasPrefix(e.Text, "FailedScheduling: running Permit plugin"); !bound[pod] && !inCycle {
 					free(i, since, pod, math.MaxInt32)
 				}
 			}

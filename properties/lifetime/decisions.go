@@ -67,16 +67,28 @@ func groupsGo() Property {
 		Source: "KEP-4671, \"Workload Scheduling Cycle\"; KEP-5710, \"Preemption algorithm\"; doc comment of Snapshot (backend/cache/snapshot.go:82@v1.37.1)",
 		Lies: []string{"places a member of a group on a node that is full", "finds no node for a member though one is free", "gives a unit back that is in the way of a group",
 			"preempts nobody for a group though that would help", "binds a member of a group that does not fit"},
-		Check: func(l *Life) []Finding { return findingsOf(cycles.OfGroups(l.Timeline, l.Trace, l.Release())) },
+		Check: (*Life).judgeGroups,
 	}
 }
 
 // judgeCycles are how single cycles of pods are not as the model allows. The findings name their properties.
 func (l *Life) judgeCycles() []Finding {
-	if !l.judged {
-		l.judged, l.cycles = true, findingsOf(cycles.OfPods(l.Timeline, l.Trace, l.Release()))
-	}
+	l.judge()
 	return slices.Clone(l.cycles)
+}
+
+// judgeGroups are how single cycles of pod groups are not as the model allows.
+func (l *Life) judgeGroups() []Finding {
+	l.judge()
+	return slices.Clone(l.groupCycles)
+}
+
+func (l *Life) judge() {
+	if !l.judged {
+		l.judged = true
+		l.cycles = findingsOf(cycles.OfPods(l.Timeline, l.Trace, l.Release()))
+		l.groupCycles = findingsOf(cycles.OfGroups(l.Timeline, l.Trace, l.Release()))
+	}
 }
 
 func findingsOf(broken []cycles.Broken) (findings []Finding) {

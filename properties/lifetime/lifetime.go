@@ -68,9 +68,9 @@ type Life struct {
 	Timeline *timeline.Timeline
 	Trace    *timeline.Trace
 
-	// cycles are the findings of single cycles, once these are judged.
-	cycles []Finding
-	judged bool
+	// cycles and groupCycles are the findings of single cycles of pods and of groups, once these are judged.
+	cycles, groupCycles []Finding
+	judged              bool
 	// members tells which pods are scheduled with a group; nil if nobody has asked.
 	members map[string]bool
 }
@@ -111,7 +111,7 @@ func (l *Life) explain(f *Finding) []string {
 		return known.Broken{Property: f.Property, Kind: f.Kind, Pod: f.Pod, Node: f.Node, Entry: f.Entry, Since: f.Since, Known: f.Known}
 	}
 	in := known.Life{Timeline: l.Timeline, Trace: l.Trace, Release: l.Release()}
-	for _, c := range l.judgeCycles() {
+	for _, c := range append(l.judgeCycles(), l.judgeGroups()...) {
 		in.Cycles = append(in.Cycles, broken(&c))
 	}
 	is := broken(f)

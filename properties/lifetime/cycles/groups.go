@@ -40,7 +40,7 @@ type groupJudge struct {
 	// goes: the scheduler is told within it that the group, or one of its pods' groups, is gone, so that it may end in an error: nothing is promised to pods whose group does not exist
 	// (docs: concepts/scheduling-eviction/gang-scheduling).
 	goes bool
-	// twice are the members that are in the queue, too, as the finding failed-binding-cuts-group-cycle has it.
+	// twice are the members that may be in the queue, too, as the finding failed-binding-cuts-group-cycle has it.
 	twice []string
 }
 
@@ -96,12 +96,34 @@ func (g groupJudge) broken() *Broken {
 // tells what they do not allow in the likeliest; nil if that is not known.
 func (g groupJudge) disagrees(quirks ...release.Quirk) (dis *answers.Disagreement) {
 	rules, bugs := RulesWith(g.release, quirks)
-	if bugs.LeftBehind && len(g.twice) > 0 { // whether they count is not sure
-		if dis := g.disagreesBy(release.WithTwice(rules, g.twice), bugs); dis == nil {
-			return nil
+	if bugs.LeftBehind {
+		for _, some := range subsets(g.twice) { // whether each of them counts is not sure
+			if dis := g.disagreesBy(release.WithTwice(rules, some), bugs); dis == nil {
+				return nil
+			}
 		}
 	}
 	return g.disagreesBy(rules, bugs)
+}
+
+// mostAtOnce is of how many members all subsets are looked at.
+const mostAtOnce = 4
+
+// subsets are those of some members, but for the empty one; of many only all.
+func subsets(members []string) (all [][]string) {
+	if len(members) > mostAtOnce {
+		return [][]string{members}
+	}
+	for mask := 1<<len(members) - 1; mask > 0; mask-- {
+		var some []string
+		for i, m := range members {
+			if mask&(1<<i) != 0 {
+				some = append(some, m)
+			}
+		}
+		all = append(all, some)
+	}
+	return all
 }
 
 // disagreesBy is disagrees by some rules, in the states that some bugs of the scheduler lead to.

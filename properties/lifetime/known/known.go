@@ -182,7 +182,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			ids = append(ids, NamesakeGated)
 		}
 	case "the-gone-are-not-tried":
-		if l.backWhenCutShort(f.Pod, f.Entry) {
+		if l.backWhenCutShort(f.Pod, f.Entry) || l.cameBeforeCutShort(f.Pod, f.Entry) {
 			ids = append(ids, CycleCutShort)
 		}
 		if l.outlivesItself(f.Pod, f.Entry) {
@@ -323,6 +323,12 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		}
 		if l.relabelled(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, Relabelled)
+		}
+		// A group's last attempt would have come out otherwise but for a finding of its cycle, where chance has a say.
+		for _, g := range l.Cycles {
+			if g.Property == "group-goes-as-told" && TriedAs(l.Trace, g.Pod) == f.Pod && l.isLastOf(f.Pod, g.Entry) {
+				ids = append(ids, g.Known...)
+			}
 		}
 		// What the flush made it try would not have come out so but for a finding of its cycle.
 		for _, g := range l.Cycles {

@@ -14,6 +14,13 @@ func (l *Life) isLastAttempt(at int) bool {
 	})
 }
 
+// isLastOf tells whether a pod or a group was not tried again between an entry and the flush.
+func (l *Life) isLastOf(preemptor string, at int) bool {
+	return at < l.Trace.FlushedAt && !slices.ContainsFunc(l.Trace.Entries[at+1:l.Trace.FlushedAt], func(e timeline.Entry) bool {
+		return e.What == timeline.Popped && e.Preemptor() == preemptor
+	})
+}
+
 // ofOldCopy tells whether what is broken is that an old version of a pod is tried, which was in two
 // attempts at once.
 func (l *Life) ofOldCopy(f *Broken) bool {

@@ -13,12 +13,13 @@ import (
 func (l *Life) leftBehind(pod string) bool {
 	return slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool {
 		return p.Name == pod && slices.Contains(p.Queues, timeline.QueuePending)
-	}) && (l.backWhenCutShort(pod, l.Trace.FlushedAt) || l.cameBeforeCutShort(pod))
+	}) && (l.backWhenCutShort(pod, l.Trace.FlushedAt) || l.cameBeforeCutShort(pod, l.Trace.FlushedAt))
 }
 
-// cameBeforeCutShort tells whether a pod came while a cycle of its group went on, and that cycle was cut short after that.
-func (l *Life) cameBeforeCutShort(name string) bool {
-	for i := l.Trace.FlushedAt - 1; i >= 0; i-- {
+// cameBeforeCutShort tells whether the pod that came last under a name before an entry came while a cycle of its group went on, and that
+// cycle was cut short after that.
+func (l *Life) cameBeforeCutShort(name string, before int) bool {
+	for i := before - 1; i >= 0; i-- {
 		if e := &l.Trace.Entries[i]; e.What == timeline.Handled && e.Pod() == name && e.Was == nil && e.Is != nil {
 			began, over := l.cycleBefore(together.GroupOf(pod(e.Is)), i)
 			return began >= 0 && l.putBackAlone(i, over)
@@ -67,22 +68,25 @@ func (l *Life) cycleBefore(group string, before int) (began, over int) {
 	return began, over
 }
 
-// QueuedBesides tells whether a member is in the queue as well while its group is in a cycle that begins at an entry: it had failed in the
-// cycle before, a pod without a group was put back meanwhile, and then an update put the member into the queue once more.
+// QueuedBesides tells whether a member may be in the queue as well while its group is in a cycle that begins at an entry: it had failed in
+// the cycle before, a pod without a group was put back after that, and then an update put the member into the queue once more.
 func (l *Life) QueuedBesides(member string, began int) bool {
 	popped := began - 1
 	for popped >= 0 && (l.Trace.Entries[popped].What != timeline.Popped || l.Trace.Entries[popped].Pod() != member) {
 		popped--
 	}
-	unfit := false
+	unfit := -1
 	for i := popped + 1; popped >= 0 && i < began; i++ {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.TakenOver:
 			return false
 		case e.Pod() != member:
 		case e.What == timeline.Unfit:
-			unfit = e.Group != ""
-		case e.What == timeline.Handled && unfit && l.putBackAlone(popped, i):
+			unfit = -1
+			if e.Group != "" {
+				unfit = i
+			}
+		case e.What == timeline.Handled && unfit >= 0 && l.putBackAlone(unfit, i):
 			return true
 		}
 	}

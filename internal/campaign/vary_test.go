@@ -1,0 +1,52 @@
+package campaign
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// All cases of the corpus fit a campaign that pins no gates.
+func TestCasesOf(t *testing.T) {
+	require.Len(t, append(slices.Clone(casesOf("cases/", "")), casesOf("timelines/", "")...), len(corpus.Names()))
+}
+
+// Of the clusters and timelines of a campaign a part are cases with a few changes, and those are as the gates of the
+// campaign say.
+func TestVaried(t *testing.T) {
+	const clusters = 600
+	for _, gates := range []record.Gates{"", record.Ungrouped, "GenericWorkload=true", "GenericWorkload=true,SchedulerAsyncPreemption=false"} {
+		changed, timelines := 0, 0
+		for n := range uint64(clusters) {
+			if c := varied(7, n, gates); c != nil {
+				changed++
+				require.Empty(t, cmp.Diff(c, Generate(7, n, gates, "")), "cluster %d with %s", n, gates)
+				asPinned(t, c, gates)
+			}
+			if l := variedTimeline(7, n, gates); l != nil {
+				timelines++
+				asPinned(t, l.Cluster, gates)
+			}
+		}
+		require.InDelta(t, clusters/clustersToVaried, changed, clusters/clustersToVaried/10, "with %q", gates)
+		require.InDelta(t, clusters/timelinesToVaried, timelines, clusters/timelinesToVaried/4, "with %q", gates)
+	}
+}
+
+func asPinned(t *testing.T, c *model.Cluster, gates record.Gates) {
+	t.Helper()
+	for gate, on := range gates.Map() {
+		require.Equal(t, on, c.Settings.FeatureGates[gate], gate)
+	}
+	if gates == record.Ungrouped {
+		require.Len(t, c.Settings.FeatureGates, 1, "nothing that other releases do not know")
+		require.Empty(t, c.Settings.Configuration)
+		require.Empty(t, c.PreemptorGroup)
+	}
+}
