@@ -39,6 +39,8 @@ func TestUnmodelled(t *testing.T) {
 		"a patience shorter than the default": {`{"profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": {"filterTimeout": "1s"}}]}]}`, nil, []string{"configuration.profiles[0].pluginConfig[DynamicResources].args.filterTimeout"}},
 		"a patience without end":              {`{"profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": {"filterTimeout": "0s"}}]}]}`, nil, nil},
 		"a patience longer than the default":  {`{"profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": {"filterTimeout": "11s"}}]}]}`, nil, nil},
+		"more patience with devices":          {`{"profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": {"bindingTimeout": "11m"}}]}]}`, nil, []string{"configuration.profiles[0].pluginConfig[DynamicResources].args.bindingTimeout"}},
+		"less patience with devices":          {`{"profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": {"bindingTimeout": "9m"}}]}]}`, nil, nil},
 		"a profile that does not preempt":     {`{"profiles": [{"plugins": {"multiPoint": {"disabled": [{"name": "DefaultPreemption"}]}}}]}`, nil, nil},
 		"filters in another order everywhere": {`{"profiles": [{"plugins": {"filter": {"enabled": [{"name": "NodePorts"}]}}}]}`, nil, nil},
 	} {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -94,10 +95,15 @@ func (p *Profile) ofArguments(pod *v1.Pod, report func(field, why string)) {
 		}
 	}
 	var patience struct {
-		FilterTimeout *metav1.Duration `json:"filterTimeout"`
+		FilterTimeout  *metav1.Duration `json:"filterTimeout"`
+		BindingTimeout *metav1.Duration `json:"bindingTimeout"`
 	}
-	if path, ok := p.args(devices, &patience); ok && patience.FilterTimeout != nil && short(patience.FilterTimeout.Duration) {
+	path, ok := p.args(devices, &patience)
+	if ok && patience.FilterTimeout != nil && short(patience.FilterTimeout.Duration) {
 		report(path+".filterTimeout", "a filter that gives up after some time")
+	}
+	if ok && patience.BindingTimeout != nil && patience.BindingTimeout.Duration > device.BindingTimeout {
+		report(path+".bindingTimeout", "devices that are waited for longer than by default")
 	}
 }
 

@@ -2,6 +2,7 @@ package device
 
 import (
 	"slices"
+	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -10,21 +11,37 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// failed tells whether a device that is allocated to a claim could not be made ready, so that
+// failed tells whether a device that is allocated to a claim could not be made ready, or not in time, so that
 // the claim is of no use until its allocation is cleared: "If any failure condition is set, the
 // scheduler aborts the binding attempt and clears the allocation" (KEP-5007, "PreBind Process";
-// resource/v1/types.go:514@v0.37.1, Device.BindingFailureConditions).
+// resource/v1/types.go:514@v0.37.1, Device.BindingFailureConditions), and so it does "If the timeout elapses before all
+// required conditions are true" (kube-scheduler/config/v1/types_pluginargs.go@v0.37.1, DynamicResourcesArgs.BindingTimeout).
 func (d *devices) failed(claim *resourcev1.ResourceClaim) bool {
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
 		if slices.ContainsFunc(r.BindingFailureConditions, func(condition string) bool { return d.isTrue(claim, r, condition) }) {
 			return true
 		}
-		if d.StopsAtUnready && d.unready(claim, r) {
-			return false
+		if d.unready(claim, r) {
+			if overdue(claim) {
+				return true
+			}
+			if d.StopsAtUnready {
+				return false
+			}
 		}
 	}
 	return false
+}
+
+// BindingTimeout is how long the devices of a claim may take to become ready (DynamicResourcesArgs.BindingTimeout).
+const BindingTimeout = 10 * time.Minute
+
+// overdue tells whether the devices of a claim should be ready by now. Without a timestamp "that time is unknown"
+// (resource/v1/types.go:2167@v0.37.1, AllocationResult.AllocationTimestamp).
+func overdue(claim *resourcev1.ResourceClaim) bool {
+	allocated := claim.Status.Allocation.AllocationTimestamp
+	return allocated != nil && time.Since(allocated.Time) > BindingTimeout
 }
 
 // unready tells whether a device that is allocated to a claim is not ready yet: "All
@@ -43,8 +60,8 @@ func (d *devices) isTrue(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRe
 	return at >= 0 && meta.IsStatusConditionPresentAndEqual(claim.Status.Devices[at].Conditions, condition, metav1.ConditionTrue)
 }
 
-// unmodelledBinding is what is not covered of the conditions of a claim's allocated devices; "" if nothing is.
-// How long devices may take to become ready is not modelled: after a time the claim counts as failed.
+// unmodelledBinding is what is not covered of the conditions of a claim's allocated devices; "" if nothing is:
+// that the scheduler waits for devices which may still become ready in time.
 func (d *devices) unmodelledBinding(claim *resourcev1.ResourceClaim) (at int, why string) {
 	results := claim.Status.Allocation.Devices.Results
 	for i := range results {

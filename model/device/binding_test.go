@@ -2,6 +2,7 @@ package device_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	v1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/release"
 )
 
@@ -21,15 +23,15 @@ func TestBindingConditions(t *testing.T) {
 	const fails, notModelled = "DynamicResources (unresolvable)", "not modelled"
 	type results = []resourcev1.DeviceRequestAllocationResult
 	type statuses = []resourcev1.AllocatedDeviceStatus
-	result := func(device, share string) resourcev1.DeviceRequestAllocationResult {
-		r := resourcev1.DeviceRequestAllocationResult{Driver: "a", Pool: "a", Device: device, BindingConditions: []string{"Attached", "Checked"}, BindingFailureConditions: []string{"Lost", "Broken"}}
+	result := func(name, share string) resourcev1.DeviceRequestAllocationResult {
+		r := resourcev1.DeviceRequestAllocationResult{Driver: "a", Pool: "a", Device: name, BindingConditions: []string{"Attached", "Checked"}, BindingFailureConditions: []string{"Lost", "Broken"}}
 		if share != "" {
 			r.ShareID = new(types.UID(share))
 		}
 		return r
 	}
-	status := func(device string, conditions ...string) resourcev1.AllocatedDeviceStatus {
-		s := resourcev1.AllocatedDeviceStatus{Driver: "a", Pool: "a", Device: device}
+	status := func(name string, conditions ...string) resourcev1.AllocatedDeviceStatus {
+		s := resourcev1.AllocatedDeviceStatus{Driver: "a", Pool: "a", Device: name}
 		for _, c := range conditions {
 			s.Conditions = append(s.Conditions, metav1.Condition{Type: c, Status: metav1.ConditionTrue})
 		}
@@ -39,30 +41,37 @@ func TestBindingConditions(t *testing.T) {
 	ofShare.ShareID = new("other")
 	notBroken := status("1", "Attached", "Checked")
 	notBroken.Conditions = append(notBroken.Conditions, metav1.Condition{Type: "Broken", Status: metav1.ConditionFalse})
+	long, lately := metav1.NewTime(time.Now().Add(-device.BindingTimeout-time.Minute)), metav1.NewTime(time.Now().Add(time.Minute-device.BindingTimeout))
 	for _, tt := range []struct {
 		name             string
 		results          results
 		statuses         statuses
 		want, byUpstream string
+		since            *metav1.Time
 	}{
-		{"no conditions", results{{Driver: "a", Pool: "a", Device: "1"}}, nil, "", ""},
-		{"ready", results{result("1", "")}, statuses{status("1", "Attached", "Checked")}, "", ""},
-		{"ready, and not broken", results{result("1", "")}, statuses{notBroken}, "", ""},
-		{"one condition is open", results{result("1", "")}, statuses{status("1", "Attached")}, notModelled, notModelled},
-		{"nobody has said anything", results{result("1", "")}, nil, notModelled, notModelled},
-		{"broken", results{result("1", "")}, statuses{status("1", "Broken")}, fails, fails},
-		{"ready, and broken since", results{result("1", "")}, statuses{status("1", "Attached", "Checked", "Broken")}, fails, fails},
-		{"another device is broken", results{result("1", "")}, statuses{status("1", "Attached", "Checked"), status("2", "Broken")}, "", ""},
-		{"another share is broken", results{result("1", "mine")}, statuses{ofShare}, notModelled, notModelled},
-		{"the first of two is broken", results{result("1", ""), result("2", "")}, statuses{status("1", "Lost")}, fails, fails},
-		{"the second of two is broken", results{result("1", ""), result("2", "")}, statuses{status("1", "Attached", "Checked"), status("2", "Lost")}, fails, fails},
-		{"the second of two is broken, the first not ready", results{result("1", ""), result("2", "")}, statuses{status("2", "Lost")}, fails, ""},
-		{"two shares of one device", results{result("1", "a"), result("1", "b")}, statuses{status("1", "Lost")}, notModelled, notModelled},
+		{"no conditions", results{{Driver: "a", Pool: "a", Device: "1"}}, nil, "", "", nil},
+		{"ready", results{result("1", "")}, statuses{status("1", "Attached", "Checked")}, "", "", nil},
+		{"ready, and not broken", results{result("1", "")}, statuses{notBroken}, "", "", nil},
+		{"one condition is open", results{result("1", "")}, statuses{status("1", "Attached")}, notModelled, notModelled, nil},
+		{"nobody has said anything", results{result("1", "")}, nil, notModelled, notModelled, nil},
+		{"broken", results{result("1", "")}, statuses{status("1", "Broken")}, fails, fails, nil},
+		{"ready, and broken since", results{result("1", "")}, statuses{status("1", "Attached", "Checked", "Broken")}, fails, fails, nil},
+		{"another device is broken", results{result("1", "")}, statuses{status("1", "Attached", "Checked"), status("2", "Broken")}, "", "", nil},
+		{"another share is broken", results{result("1", "mine")}, statuses{ofShare}, notModelled, notModelled, nil},
+		{"the first of two is broken", results{result("1", ""), result("2", "")}, statuses{status("1", "Lost")}, fails, fails, nil},
+		{"the second of two is broken", results{result("1", ""), result("2", "")}, statuses{status("1", "Attached", "Checked"), status("2", "Lost")}, fails, fails, nil},
+		{"the second of two is broken, the first not ready", results{result("1", ""), result("2", "")}, statuses{status("2", "Lost")}, fails, "", nil},
+		{"two shares of one device", results{result("1", "a"), result("1", "b")}, statuses{status("1", "Lost")}, notModelled, notModelled, nil},
+		{"one condition is open for too long", results{result("1", "")}, statuses{status("1", "Attached")}, fails, fails, &long},
+		{"one condition is open, not for too long", results{result("1", "")}, statuses{status("1", "Attached")}, notModelled, notModelled, &lately},
+		{"the second of two is open for too long", results{result("1", ""), result("2", "")}, statuses{status("1", "Attached", "Checked")}, fails, fails, &long},
+		{"ready for long", results{result("1", "")}, statuses{status("1", "Attached", "Checked")}, "", "", &long},
+		{"no conditions for long", results{{Driver: "a", Pool: "a", Device: "1"}}, nil, "", "", &long},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default"}}
 			claim.Status.Allocation, claim.Status.Devices = &resourcev1.AllocationResult{}, tt.statuses
-			claim.Status.Allocation.Devices.Results = tt.results
+			claim.Status.Allocation.Devices.Results, claim.Status.Allocation.AllocationTimestamp = tt.results, tt.since
 			p := mk.Pod("p", 9, func(p *v1.Pod) { p.Spec.ResourceClaims = []v1.PodResourceClaim{{ResourceClaimName: new("c")}} })
 			for want, rules := range map[*string]*answers.Rules{&tt.want: answers.Documented(), &tt.byUpstream: release.With(answers.Documented(), release.FailureBehindUnready)} {
 				d, err := answers.Decide(&model.Cluster{Nodes: []*v1.Node{mk.Node("n", "2")}, Preemptor: p, Extra: []runtime.Object{claim}}, rules)
