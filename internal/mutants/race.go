@@ -18,8 +18,8 @@ import (
 // ByRace is how a mutant was killed in which the race detector tells of two goroutines that do not wait for each other.
 const ByRace = "race"
 
-// Raced is what was built with the race detector. Only mutants that drop locks are looked for with it: nothing else tells a lock from
-// none but two goroutines at one instant.
+// Raced is what was built with the race detector. Only mutants that drop locks, or change when one is taken, are looked for with it:
+// nothing else tells a lock from none but two goroutines at one instant.
 type Raced struct {
 	Binary string
 	Tests  map[string]Test
@@ -27,7 +27,12 @@ type Raced struct {
 
 // isRaced tells whether a column looks for a mutant with the race detector. The corpus does not: it checks one case at a time, and in
 // minutes.
-func isRaced(s *plant.Site, c Column) bool { return s.Operator == plant.DropLock && c != Corpus }
+func isRaced(s *plant.Site, c Column) bool {
+	return (s.Operator == plant.DropLock || s.Guards) && c != Corpus
+}
+
+// parallel is the file that configures a scheduler that looks at several nodes at once, where most clusters ask for one at a time.
+const parallel = "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, parallelism: 16}\n"
 
 // Race builds what it takes to look for those of these mutants that drop locks. It takes minutes the first time.
 func (t *Tree) Race(ctx context.Context, log io.Writer, sites []*plant.Site, columns []Column) (err error) {
@@ -42,7 +47,7 @@ func (t *Tree) Race(ctx context.Context, log io.Writer, sites []*plant.Site, col
 	}
 	t.Raced = &Raced{Tests: map[string]Test{}}
 	if slices.Contains(columns, Campaign) {
-		fmt.Fprintln(log, "with the race detector, for mutants that drop locks:")
+		fmt.Fprintln(log, "with the race detector, for mutants of locks:")
 		if t.Raced.Binary, err = harness.Build(ctx, t.source.Dir, log, "-race"); err != nil {
 			return err
 		}
@@ -60,6 +65,14 @@ func (t *Tree) Race(ctx context.Context, log io.Writer, sites []*plant.Site, col
 		t.Raced.Tests[dir] = test
 	}
 	return nil
+}
+
+// workspace makes a directory for what a command writes, with the configuration that campaigns with the race detector read.
+func workspace() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "mutants-"); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "parallel.yaml"), []byte(parallel), 0o600)
 }
 
 // reports are where the race detector writes what it found, below a directory: a process ends with the first one.

@@ -94,6 +94,9 @@ func (r *Runner) command(ctx context.Context, c Column, dir, temp string, raced 
 	default:
 		args := []string{"fuzz", "--quiet", "--seed", fmt.Sprint(r.Seed), "--for", lasts.String(), "--stop-after", "1", "--minimise-for", "0", "--feature-gates", r.Gates,
 			"--workers", fmt.Sprint(r.Workers), "--out", filepath.Join(temp, "campaign"), "-o", "json"}
+		if raced {
+			args = append(args, "--config", filepath.Join(temp, "parallel.yaml"))
+		}
 		return exec.CommandContext(ctx, binary, append(args, strings.Fields(r.Flags)...)...)
 	}
 }
@@ -165,7 +168,7 @@ func (r *Runner) measureTwice(ctx context.Context, c Column, dir string, raced b
 
 // measure runs one command without a mutant.
 func (r *Runner) measure(ctx context.Context, c Column, dir string, raced bool) (reached map[int]bool, err error) {
-	temp, err := os.MkdirTemp("", "mutants-")
+	temp, err := workspace()
 	if err != nil {
 		return nil, err
 	}
@@ -205,12 +208,23 @@ func (r *Runner) measure(ctx context.Context, c Column, dir string, raced bool) 
 
 // Look looks for one mutant in one column. The outcome is nil if the column has nothing to look with.
 func (r *Runner) Look(ctx context.Context, s *plant.Site, c Column) (*Outcome, error) {
-	temp, err := os.MkdirTemp("", "mutants-")
+	raced := r.Raced != nil && isRaced(s, c)
+	if s.Operator != plant.DropLock { // more than the race detector may tell
+		if o, err := r.look(ctx, s, c, false); o == nil || err != nil || o.Killed != "" || !raced {
+			return o, err
+		}
+	}
+	return r.look(ctx, s, c, raced)
+}
+
+// look is Look with the race detector, or without.
+func (r *Runner) look(ctx context.Context, s *plant.Site, c Column, raced bool) (*Outcome, error) {
+	temp, err := workspace()
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	dir, raced := path.Dir(s.File), r.Raced != nil && isRaced(s, c)
+	dir := path.Dir(s.File)
 	usual := r.Baseline[key(c, dir, false)]
 	if raced { // which was not measured, where results of others are gone on with
 		usual = cmp.Or(r.Baseline[key(c, dir, true)], 10*usual)

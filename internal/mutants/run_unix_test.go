@@ -59,6 +59,12 @@ func TestRaceKills(t *testing.T) {
 	require.Empty(t, o.Killed)
 	require.Contains(t, o.Detail, "a race elsewhere")
 
+	guard := *lock
+	guard.Operator, guard.Guards = plant.Junction, true
+	o, err = r.Look(t.Context(), &guard, Tests)
+	require.NoError(t, err)
+	require.Equal(t, ByRace, o.Killed, "as the ordinary build tells nothing")
+
 	o, err = r.Look(t.Context(), &plant.Site{ID: 2, File: "plugin/plugin.go", Operator: plant.Negate}, Tests)
 	require.NoError(t, err)
 	require.Empty(t, o.Killed)

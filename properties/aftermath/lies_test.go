@@ -136,6 +136,7 @@ var answers = []struct {
 	priority        int32 // of the preemptor
 }{
 	{"preemption counts another number of nodes", "preemption: 0/2", "preemption: 0/3", 0},
+	{"preemption is not named", "preemption: 0/2", "0/2", 0},
 	{"preemption counts another number of victims", "preempting 2", "preempting 3", 10},
 }
 

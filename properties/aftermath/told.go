@@ -52,11 +52,13 @@ const maxNote = 1024
 
 // FailureIsTold: the pod gets one warning that says on how many nodes it fits.
 var FailureIsTold = properties.Property{
-	Name:    "failure-is-told",
-	Promise: "Error returns detailed information of why the pod failed to fit on each node. A message format is \"0/X nodes are available: <PreFilterMsg>. <FilterMsg>. <PostFilterMsg>.\"",
-	Source:  "doc comment of FitError.Error (types.go:1468@v1.37.1); docs: tasks/debug/debug-application/debug-pods, \"My pod stays pending\"",
+	Name: "failure-is-told",
+	Promise: "Error returns detailed information of why the pod failed to fit on each node. A message format is \"0/X nodes are available: <PreFilterMsg>. <FilterMsg>. <PostFilterMsg>.\" " +
+		"Added details about preemption in the event for scheduling failed. A FailedScheduling event and PodScheduled PodCondition for a pod for which the default preemption found a potential node will now contain " +
+		"\"preemption: found a potential placement for pod on node <node_name>, preempting <victim_count> victims\".",
+	Source: "doc comment of FitError.Error (types.go:1468@v1.37.1); docs: tasks/debug/debug-application/debug-pods, \"My pod stays pending\"; release notes of kubernetes#107775 and kubernetes#140180",
 	Lies: []string{"no event for the pod", "the event is no warning", "the event is of another action", "another number of nodes", "the answer of preemption is left out",
-		"preemption counts another number of nodes", "preemption counts another number of victims"},
+		"preemption counts another number of nodes", "preemption is not named", "preemption counts another number of victims"},
 	Applies: failed,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -77,12 +79,12 @@ var FailureIsTold = properties.Property{
 			f.add(key, fmt.Sprintf("the event does not end with what preemption answered, %q: %s", o.PostFilterMessage, note))
 		}
 		answer := o.PostFilterMessage
-		if begin := fmt.Sprintf("preemption: 0/%d nodes are available", len(s.Cluster.Nodes)); strings.HasPrefix(answer, "preemption: 0/") && !strings.HasPrefix(answer, begin) {
+		if begin := fmt.Sprintf("preemption: 0/%d nodes are available", len(s.Cluster.Nodes)); strings.Contains(answer, "nodes are available") && !strings.HasPrefix(answer, begin) {
 			f.add(key+" preemption", fmt.Sprintf("the answer of preemption does not begin with %q: %s", begin, answer))
 		}
 		if o.Pick != nil {
-			if end := fmt.Sprintf(" on node %s, preempting %d victims", o.Pick.Node, len(o.Pick.Victims)); !strings.HasSuffix(answer, end) {
-				f.add(key+" preemption", fmt.Sprintf("the answer of preemption does not end with %q: %s", end, answer))
+			if want := fmt.Sprintf("preemption: found a potential placement for pod on node %s, preempting %d victims", o.Pick.Node, len(o.Pick.Victims)); answer != want {
+				f.add(key+" preemption", fmt.Sprintf("the answer of preemption is not %q: %s", want, answer))
 			}
 		}
 		return f, nil

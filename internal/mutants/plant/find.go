@@ -133,8 +133,14 @@ func (f *file) statement(s ast.Stmt, results *types.Tuple, inLoop bool) {
 		if s.Else == nil && f.onlyTells(s.Body) {
 			return
 		}
+		first := len(f.sites)
 		f.boolean(s.Cond)
 		f.expr(s.Cond)
+		if list := s.Body.List; len(list) > 1 && f.isLocked(list[0], list[1]) {
+			for _, site := range f.sites[first:] {
+				site.Guards = true
+			}
+		}
 		f.block(s.Body, results, inLoop)
 		if s.Else != nil {
 			f.statement(s.Else, results, inLoop)

@@ -72,6 +72,9 @@ func TestMutantsOfSample(t *testing.T) {
 		if sampleWith(t, binary, s.ID) == string(plain) {
 			list.WriteString(" (prints the same)")
 		}
+		if s.Guards {
+			list.WriteString(" (takes a lock)")
+		}
 		list.WriteByte('\n')
 	}
 	golden.Compare(t, "testdata/sample.golden", list.String())

@@ -44,6 +44,8 @@ type Site struct {
 	// Source is what stands there, on one line, and Is what the mutant has in its place.
 	Source string `json:"source"`
 	Is     string `json:"is"`
+	// Guards tells whether it is about a condition on which a lock is taken.
+	Guards bool `json:"guards,omitempty"`
 }
 
 // Name names a mutant for as long as its file stays as it is.

@@ -72,5 +72,16 @@ func main() {
 	}
 	if locked := t.TryLock(); !locked {
 		fmt.Println("locked")
+	} else {
+		t.Unlock()
 	}
+	fmt.Println(t.size(2), t.size(3))
+}
+
+func (t *table) size(least int) int {
+	if least > 2 {
+		t.Lock()
+		defer t.Unlock()
+	}
+	return len(t.counts)
 }
