@@ -133,7 +133,9 @@ var known = []struct {
 		return !b.event.is("Pod deleted") && !b.event.is("VolumeAttachment deleted") && strings.HasSuffix(b.event.kind, " deleted")
 	}},
 	{"objects-gone-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver deleted") || b.event.is("PersistentVolume deleted") }},
-	{"capacity-check-off-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver updated") }},
+	{"capacity-check-off-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool {
+		return b.event.is("CSIDriver updated") && !slices.ContainsFunc(b.Cluster.Preemptor.Spec.Volumes, func(v v1.Volume) bool { return v.CSI != nil && v.CSI.Driver == b.event.object.Name })
+	}},
 	{"objects-gone-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
 		return b.event.is("ResourceClaim deleted") && strings.Contains(b.reasons, "extended resource claim") || b.event.is("DeviceClass deleted") || b.event.is("ResourceSlice deleted") || b.event.is("ResourceSlice updated: a device less")
 	}},
