@@ -99,6 +99,13 @@ func (f *faulted) spared() *v1.Pod {
 	return f.Pod(c.Object)
 }
 
+// keepsNomination tells whether the call failed by which another pod's nomination was to be withdrawn as victims are preempted.
+func (f *faulted) keepsNomination() bool {
+	c := f.lost()
+	return c != nil && f.fault.Error != reference.NotFound && c.NominatedNode != nil && *c.NominatedNode == "" && c.Object != model.Key(f.Cluster.Preemptor) &&
+		len(deletions(f.Observation)) > 0 && !gateOn(f.Subject, "SchedulerAsyncAPICalls") // by which nobody waits for the answer
+}
+
 func deletions(o *model.Observation) (keys []string) {
 	for _, c := range o.Aftermath.Calls {
 		if c.Verb == "delete" && c.Resource == "pods" {
@@ -160,10 +167,10 @@ var ActivatedAfterFault = properties.Property{
 	Name:    "activated-after-fault",
 	Promise: "When API call isn't successful or no victim deletion event will be produced, the preemptor's Pods may get stuck in the unschedulable pod pool in the worst case. Activate moves the given pods to activeQ.",
 	Source:  "prepareCandidateAsync (executor.go:248@v1.37.1); doc comment of PodActivator (kube-scheduler/framework/interface.go:943@v0.37.1)",
-	Lies:    []string{"nobody is activated", "another pod is activated"},
+	Lies:    []string{"nobody is activated", "nobody is activated as a nomination cannot be withdrawn", "another pod is activated"},
 	Check: each(func(f *faulted) {
 		preemptor, activated := model.Key(f.Cluster.Preemptor), f.Observation.Aftermath.Activated
-		if f.spared() != nil && f.Cluster.Settings.AsyncPreemption() && !slices.Contains(activated, preemptor) {
+		if (f.spared() != nil || f.keepsNomination()) && f.Cluster.Settings.AsyncPreemption() && !slices.Contains(activated, preemptor) {
 			f.found("not activated", fmt.Sprintf("%s, and the pod is not activated", f.lost()))
 		}
 		for _, key := range activated {

@@ -187,6 +187,11 @@ var faultLies = []struct {
 	{"retried-after-fault", "the pod waits for a deletion that does not come", func(o *model.Observation) { o.Aftermath.Queue = model.QueueUnschedulable }},
 	{"retried-after-fault", "the pod stays gated", func(o *model.Observation) { o.Aftermath.Gated = true }},
 	{"activated-after-fault", "nobody is activated", func(o *model.Observation) { o.Aftermath.Activated = nil }},
+	{"activated-after-fault", "nobody is activated as a nomination cannot be withdrawn", func(o *model.Observation) {
+		if failedCall(o).NominatedNode != nil {
+			o.Aftermath.Activated = nil
+		}
+	}},
 	{"activated-after-fault", "another pod is activated", func(o *model.Observation) { o.Aftermath.Activated = append(o.Aftermath.Activated, "default/other") }},
 	{"tried-again", "a patch is not tried again", withoutCalls(func(c, failed *model.Call) bool { return c.Failed == "" && like(c, failed) })},
 	{"only-victims-deleted", "a pod of another node is deleted instead", deletes("default/other")},
