@@ -104,7 +104,7 @@ func (b *binder) open(n *v1.Node) (find, provision []Claim, failure *filter.Verd
 			if c.PV == nil {
 				return nil, nil, filter.Unresolvable(NoVolume)
 			}
-			if !reaches(n, c.PV) {
+			if !reaches(n, b.on(n, c.PV)) {
 				return nil, nil, filter.Unresolvable("node(s) didn't match PersistentVolume's node affinity")
 			}
 		case c.Waits():

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	csitranslation "k8s.io/csi-translation-lib"
+	"k8s.io/klog/v2"
 )
 
 // migratedDrivers are the CSI drivers that have taken over from plugins of
@@ -20,6 +22,38 @@ var migratedDrivers = map[string]string{
 
 // TakenOver tells whether a CSI driver has taken over from a plugin of that name.
 func TakenOver(plugin string) bool { return migratedDrivers[plugin] != "" }
+
+// translatesOn tells whether a node's kubelet has a CSI driver take care of a volume of the plugin that the driver has taken over from
+// (core/v1/annotation_key_constants.go@v0.37.1, MigratedPluginsAnnotationKey).
+func (x *Index) translatesOn(node string, pv *v1.PersistentVolume) bool {
+	plugin, _ := pluginOf(&pv.Spec.PersistentVolumeSource)
+	n := x.CSINodes[node]
+	return plugin != "" && n != nil && slices.Contains(strings.Split(n.Annotations[v1.MigratedPluginsAnnotationKey], ","), plugin)
+}
+
+// Translates tells whether some node has a CSI driver take care of a volume that was made for a plugin of Kubernetes itself.
+func (x *Index) Translates(pv *v1.PersistentVolume) bool {
+	for node := range x.CSINodes {
+		if x.translatesOn(node, pv) {
+			return true
+		}
+	}
+	return false
+}
+
+// on is a bound volume as it is for a node: where a CSI driver takes care of it, that driver's labels say in which zones it is ("converts existing zone
+// labels or in-tree topology to CSI topology": csi-translation-lib/plugins/in_tree_volume.go:170@v0.37.1). What cannot be translated is
+// not modelled.
+func (x *Index) on(n *v1.Node, pv *v1.PersistentVolume) *v1.PersistentVolume {
+	if !x.translatesOn(n.Name, pv) {
+		return pv
+	}
+	translated, err := csitranslation.New().TranslateInTreePVToCSI(klog.Background(), pv)
+	if err != nil {
+		return pv
+	}
+	return translated
+}
 
 // migrated is what a CSI driver has in place of a volume of the plugin that it has
 // taken over from, if it has (nodevolumelimits/csi.go:507@v1.37.1,

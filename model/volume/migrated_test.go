@@ -5,6 +5,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // What a CSI driver calls a volume that was migrated to it.
@@ -23,4 +26,33 @@ func TestMigratedVolumes(t *testing.T) {
 	assert.Equal(t, CSIVolume{Driver: google, Handle: "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d"}, ofPod(v1.VolumeSource{GCEPersistentDisk: disk}))
 	assert.Equal(t, CSIVolume{Driver: "ebs.csi.aws.com", Handle: "vol-1"}, ofPod(v1.VolumeSource{AWSElasticBlockStore: &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}))
 	assert.Zero(t, ofPod(v1.VolumeSource{ISCSI: &v1.ISCSIVolumeSource{}}))
+}
+
+// A volume that was made for a plugin is in the zones of its CSI driver's label, on nodes that have the driver take care of it.
+func TestTranslated(t *testing.T) {
+	in := func(key string) *v1.VolumeNodeAffinity {
+		return &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{
+			{MatchExpressions: []v1.NodeSelectorRequirement{{Key: key, Operator: v1.NodeSelectorOpIn, Values: []string{"a"}}}}}}}
+	}
+	disk := v1.PersistentVolumeSource{AWSElasticBlockStore: &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}
+	const zone = "topology.ebs.csi.aws.com/zone"
+	for _, tt := range []struct {
+		name, plugins string
+		pv            v1.PersistentVolume
+		label         string // of the node that is in zone a
+		reaches       bool
+	}{
+		{"by the driver's label", "kubernetes.io/aws-ebs", v1.PersistentVolume{Spec: v1.PersistentVolumeSpec{PersistentVolumeSource: disk, NodeAffinity: in(v1.LabelTopologyZone)}}, zone, true},
+		{"not by that of Kubernetes", "kubernetes.io/aws-ebs", v1.PersistentVolume{Spec: v1.PersistentVolumeSpec{PersistentVolumeSource: disk, NodeAffinity: in(v1.LabelTopologyZone)}}, v1.LabelTopologyZone, false},
+		{"by that of Kubernetes, where another plugin is migrated", "kubernetes.io/azure-disk", v1.PersistentVolume{Spec: v1.PersistentVolumeSpec{PersistentVolumeSource: disk, NodeAffinity: in(v1.LabelTopologyZone)}}, v1.LabelTopologyZone, true},
+		{"a volume of the driver itself", "kubernetes.io/aws-ebs", v1.PersistentVolume{Spec: v1.PersistentVolumeSpec{NodeAffinity: in(v1.LabelTopologyZone)}}, v1.LabelTopologyZone, true},
+		{"a zone that the volume is labelled with", "kubernetes.io/azure-disk,kubernetes.io/aws-ebs", v1.PersistentVolume{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1.LabelTopologyZone: "a"}}, Spec: v1.PersistentVolumeSpec{PersistentVolumeSource: disk}}, v1.LabelTopologyZone, false},
+	} {
+		n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{tt.label: "a"}}}
+		x := NewIndex([]runtime.Object{&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{v1.MigratedPluginsAnnotationKey: tt.plugins}}}})
+		assert.Equal(t, tt.reaches, reaches(n, x.on(n, &tt.pv)), tt.name)
+		other := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "other", Labels: n.Labels}}
+		assert.Same(t, &tt.pv, x.on(other, &tt.pv), tt.name)
+	}
 }

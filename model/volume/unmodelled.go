@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	csitranslation "k8s.io/csi-translation-lib"
+	"k8s.io/klog/v2"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
@@ -42,12 +44,8 @@ func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 		if c.PV == nil {
 			continue
 		}
-		plugin, _ := pluginOf(&c.PV.Spec.PersistentVolumeSource)
-		for _, n := range x.CSINodes {
-			if plugin != "" && slices.Contains(strings.Split(n.Annotations[v1.MigratedPluginsAnnotationKey], ","), plugin) {
-				report("PersistentVolume "+c.PV.Name, "spec", "a volume whose topology is translated for the CSI driver it is migrated to")
-				break
-			}
+		if _, err := csitranslation.New().TranslateInTreePVToCSI(klog.Background(), c.PV); err != nil && x.Translates(c.PV) {
+			report("PersistentVolume "+c.PV.Name, "spec", "a volume that cannot be translated for the CSI driver it is migrated to")
 		}
 	}
 }

@@ -309,6 +309,9 @@ func updatesOf(obj runtime.Object) (all []update) {
 			add("no allowed topologies", "allowed topologies", with(o, func(c *storagev1.StorageClass) { c.AllowedTopologies = nil }))
 		}
 	case *storagev1.CSINode:
+		if o.Annotations[v1.MigratedPluginsAnnotationKey] != "" {
+			add("no migrated plugins", "migrated plugins", with(o, func(n *storagev1.CSINode) { delete(n.Annotations, v1.MigratedPluginsAnnotationKey) }))
+		}
 		for i := range o.Spec.Drivers {
 			add("a driver less", "a driver more", with(o, func(n *storagev1.CSINode) { n.Spec.Drivers = slices.Delete(n.Spec.Drivers, i, i+1) }))
 			if a := o.Spec.Drivers[i].Allocatable; a != nil && a.Count != nil {

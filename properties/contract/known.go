@@ -132,7 +132,9 @@ var known = []struct {
 	{"objects-gone-unnoticed", "contract-hints", "NodeVolumeLimits", func(b *breach) bool {
 		return !b.event.is("Pod deleted") && !b.event.is("VolumeAttachment deleted") && strings.HasSuffix(b.event.kind, " deleted")
 	}},
-	{"objects-gone-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool { return b.event.is("CSIDriver deleted") || b.event.is("PersistentVolume deleted") }},
+	{"objects-gone-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool {
+		return b.event.is("CSIDriver deleted") || b.event.is("PersistentVolume deleted") || b.event.is("CSINode deleted") && strings.Contains(b.reasons, "PersistentVolume's node affinity")
+	}},
 	{"capacity-check-off-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool {
 		return b.event.is("CSIDriver updated") && !slices.ContainsFunc(b.Cluster.Preemptor.Spec.Volumes, func(v v1.Volume) bool { return v.CSI != nil && v.CSI.Driver == b.event.object.Name })
 	}},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -123,8 +124,13 @@ func Unknown(r release.Release, c *model.Cluster) model.Unmodelled {
 			report("PodDisruptionBudget "+model.Key(b), "spec.unhealthyPodEvictionPolicy", ">=1.27.0") // KEP-3017
 		}
 	}
+	index := sync.OnceValue(func() *volume.Index { return volume.NewIndex(c.Extra) })
 	for _, o := range c.Extra {
 		switch o := o.(type) {
+		case *v1.PersistentVolume:
+			if index().Translates(o) { // Portworx, the last one, is not switched off any more
+				report("PersistentVolume "+o.Name, "spec: a volume of a plugin that nodes have migrated", ">=1.33.0")
+			}
 		case *v1.PersistentVolumeClaim:
 			if slices.Contains(o.Spec.AccessModes, v1.ReadWriteOncePod) {
 				report("PersistentVolumeClaim "+model.Key(o), "spec.accessModes", ">=1.27.0") // KEP-2485
