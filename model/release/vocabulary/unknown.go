@@ -128,8 +128,8 @@ func Unknown(r release.Release, c *model.Cluster) model.Unmodelled {
 	for _, o := range c.Extra {
 		switch o := o.(type) {
 		case *v1.PersistentVolume:
-			if index().Translates(o) { // Portworx, the last one, is not switched off any more
-				report("PersistentVolume "+o.Name, "spec: a volume of a plugin that nodes have migrated", ">=1.33.0")
+			if !r.In(">=1.33.0") && index().Translates(o) { // from which on no plugin can be left out
+				u.Add("PersistentVolume "+o.Name, "spec", fmt.Sprintf("in which zones %s looks for volumes of plugins that nodes have migrated is not modelled", r))
 			}
 		case *v1.PersistentVolumeClaim:
 			if slices.Contains(o.Spec.AccessModes, v1.ReadWriteOncePod) {
