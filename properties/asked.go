@@ -51,6 +51,9 @@ func (s *Subject) AskedOf(plugin string) bool {
 	return s.ofPlugins == nil || slices.Contains(s.ofPlugins, plugin)
 }
 
+// HasOutside tells whether there are plugins that are not Kubernetes' own: one may take the place of any other.
+func (s *Subject) HasOutside() bool { return len(s.ofPlugins) > 0 }
+
 // IsOutside tells whether a plugin is one of the system that is not Kubernetes' own.
 func (s *Subject) IsOutside(plugin string) bool { return slices.Contains(s.ofPlugins, plugin) }
 

@@ -67,11 +67,29 @@ func unstructured(o runtime.Object) map[string]any {
 // kept are the names of fields that stay as they are.
 var kept = []string{"apiVersion", "kind", "metadata", "nodeName", "priority", "priorityClassName", "schedulingGroup", "schedulerName", "uid", "phase", "schedulingGates"}
 
-// paths lead to all fields and values of lists below some, in order.
+// keeps tells whether there is a field below that stays as it is.
+func keeps(value any) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			if slices.Contains(kept, name) || keeps(inner) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, keeps)
+	}
+	return false
+}
+
+// paths lead to the fields and values of lists below some that may change, in order.
 func paths(value any, before []any) (all [][]any) {
 	add := func(step, value any) {
 		path := append(slices.Clip(before), step)
-		all = append(append(all, path), paths(value, path)...)
+		if !keeps(value) {
+			all = append(all, path)
+		}
+		all = append(all, paths(value, path)...)
 	}
 	switch value := value.(type) {
 	case map[string]any:

@@ -14,7 +14,7 @@ import (
 )
 
 // Timeline is base with one to four changes, in its steps, its times, or what there is at the start or comes later. It
-// expects nothing, and shares nothing with base or donor, of which a step may be.
+// expects nothing, and shares no objects with base or donor, of which a step may be.
 func Timeline(s draw.Source, base, donor *timeline.Timeline) *timeline.Timeline {
 	v := varying(s, base.Cluster, base.Cluster)
 	v.live = true

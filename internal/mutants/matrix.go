@@ -277,7 +277,7 @@ disagrees with it then, and somebody should notice.
 
 `
 	columns = `Three look for each: the tests of its package, of upstream or of the model; the cases and timelines of the corpus; and a campaign that knows nothing of it, though it also varies these cases, on one CPU. A mutant that crashes or
-hangs is killed; for one that drops a lock tests and campaign have the race detector, and a race kills it. *Unreached* are those that neither corpus nor a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued, by
+hangs is killed; for one that drops a lock, or changes when it is taken, tests and campaign have the race detector, and the scheduler has many workers; a race kills it. *Unreached* are those that neither corpus nor a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued, by
 reading, to break no promise (internal/mutants/argued.yaml): some of them upstream's tests notice, as a hint that wakes a pod once more than needed, and some the corpus, where a
 known finding of such a hint does not show any more. The shares of tests are of all mutants, those of corpus and campaign of those that are neither. Seconds are those of a campaign,
 from the start of its process to its end.

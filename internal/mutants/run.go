@@ -210,9 +210,15 @@ func (r *Runner) measure(ctx context.Context, c Column, dir string, raced bool) 
 func (r *Runner) Look(ctx context.Context, s *plant.Site, c Column) (*Outcome, error) {
 	raced := r.Raced != nil && isRaced(s, c)
 	if s.Operator != plant.DropLock { // more than the race detector may tell
-		if o, err := r.look(ctx, s, c, false); o == nil || err != nil || o.Killed != "" || !raced {
-			return o, err
+		first, err := r.look(ctx, s, c, false)
+		if first == nil || err != nil || first.Killed != "" || !raced {
+			return first, err
 		}
+		o, err := r.look(ctx, s, c, true)
+		if o != nil {
+			o.CPUSeconds += first.CPUSeconds
+		}
+		return o, err
 	}
 	return r.look(ctx, s, c, raced)
 }

@@ -102,7 +102,7 @@ func (p *Profile) ofArguments(pod *v1.Pod, report func(field, why string)) {
 	if ok && patience.FilterTimeout != nil && short(patience.FilterTimeout.Duration) {
 		report(path+".filterTimeout", "a filter that gives up after some time")
 	}
-	if ok && patience.BindingTimeout != nil && patience.BindingTimeout.Duration > device.BindingTimeout {
+	if ok && len(pod.Spec.ResourceClaims) > 0 && patience.BindingTimeout != nil && patience.BindingTimeout.Duration > device.BindingTimeout {
 		report(path+".bindingTimeout", "devices that are waited for longer than by default")
 	}
 }

@@ -15,7 +15,7 @@ import (
 // the claim is of no use until its allocation is cleared: "If any failure condition is set, the
 // scheduler aborts the binding attempt and clears the allocation" (KEP-5007, "PreBind Process";
 // resource/v1/types.go:514@v0.37.1, Device.BindingFailureConditions), and so it does "If the timeout elapses before all
-// required conditions are true" (kube-scheduler/config/v1/types_pluginargs.go@v0.37.1, DynamicResourcesArgs.BindingTimeout).
+// required conditions are true" (kube-scheduler/config/v1/types.go:446@v0.37.1, DynamicResourcesArgs.BindingTimeout).
 func (d *devices) failed(claim *resourcev1.ResourceClaim) bool {
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
@@ -37,11 +37,14 @@ func (d *devices) failed(claim *resourcev1.ResourceClaim) bool {
 // BindingTimeout is how long the devices of a claim may take to become ready (DynamicResourcesArgs.BindingTimeout).
 const BindingTimeout = 10 * time.Minute
 
-// overdue tells whether the devices of a claim should be ready by now. Without a timestamp "that time is unknown"
+// boundary is how much longer a claim has to be waited for until it is sure that its time is over: a scheduler may have another clock.
+const boundary = time.Hour
+
+// overdue tells whether the devices of a claim should surely be ready by now. Without a timestamp "that time is unknown"
 // (resource/v1/types.go:2167@v0.37.1, AllocationResult.AllocationTimestamp).
 func overdue(claim *resourcev1.ResourceClaim) bool {
 	allocated := claim.Status.Allocation.AllocationTimestamp
-	return allocated != nil && time.Since(allocated.Time) > BindingTimeout
+	return allocated != nil && time.Since(allocated.Time) > BindingTimeout+boundary
 }
 
 // unready tells whether a device that is allocated to a claim is not ready yet: "All

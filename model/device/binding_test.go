@@ -41,7 +41,7 @@ func TestBindingConditions(t *testing.T) {
 	ofShare.ShareID = new("other")
 	notBroken := status("1", "Attached", "Checked")
 	notBroken.Conditions = append(notBroken.Conditions, metav1.Condition{Type: "Broken", Status: metav1.ConditionFalse})
-	long, lately := metav1.NewTime(time.Now().Add(-device.BindingTimeout-time.Minute)), metav1.NewTime(time.Now().Add(time.Minute-device.BindingTimeout))
+	long, lately := metav1.NewTime(time.Now().Add(-device.BindingTimeout-61*time.Minute)), metav1.NewTime(time.Now().Add(-device.BindingTimeout-59*time.Minute))
 	for _, tt := range []struct {
 		name             string
 		results          results
@@ -63,7 +63,7 @@ func TestBindingConditions(t *testing.T) {
 		{"the second of two is broken, the first not ready", results{result("1", ""), result("2", "")}, statuses{status("2", "Lost")}, fails, "", nil},
 		{"two shares of one device", results{result("1", "a"), result("1", "b")}, statuses{status("1", "Lost")}, notModelled, notModelled, nil},
 		{"one condition is open for too long", results{result("1", "")}, statuses{status("1", "Attached")}, fails, fails, &long},
-		{"one condition is open, not for too long", results{result("1", "")}, statuses{status("1", "Attached")}, notModelled, notModelled, &lately},
+		{"one condition is open, perhaps for too long", results{result("1", "")}, statuses{status("1", "Attached")}, notModelled, notModelled, &lately},
 		{"the second of two is open for too long", results{result("1", ""), result("2", "")}, statuses{status("1", "Attached", "Checked")}, fails, fails, &long},
 		{"ready for long", results{result("1", "")}, statuses{status("1", "Attached", "Checked")}, "", "", &long},
 		{"no conditions for long", results{{Driver: "a", Pool: "a", Device: "1"}}, nil, "", "", &long},

@@ -137,6 +137,7 @@ var answers = []struct {
 }{
 	{"preemption counts another number of nodes", "preemption: 0/2", "preemption: 0/3", 0},
 	{"preemption is not named", "preemption: 0/2", "0/2", 0},
+	{"preemption that helps is not named", "preemption: found", "found", 10},
 	{"preemption counts another number of victims", "preempting 2", "preempting 3", 10},
 }
 

@@ -58,7 +58,7 @@ var FailureIsTold = properties.Property{
 		"\"preemption: found a potential placement for pod on node <node_name>, preempting <victim_count> victims\".",
 	Source: "doc comment of FitError.Error (types.go:1468@v1.37.1); docs: tasks/debug/debug-application/debug-pods, \"My pod stays pending\"; release notes of kubernetes#107775 and kubernetes#140180",
 	Lies: []string{"no event for the pod", "the event is no warning", "the event is of another action", "another number of nodes", "the answer of preemption is left out",
-		"preemption counts another number of nodes", "preemption is not named", "preemption counts another number of victims"},
+		"preemption counts another number of nodes", "preemption is not named", "preemption that helps is not named", "preemption counts another number of victims"},
 	Applies: failed,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -78,13 +78,16 @@ var FailureIsTold = properties.Property{
 		if len(note) < maxNote && !strings.HasSuffix(note, o.PostFilterMessage) {
 			f.add(key, fmt.Sprintf("the event does not end with what preemption answered, %q: %s", o.PostFilterMessage, note))
 		}
-		answer := o.PostFilterMessage
+		if s.HasOutside() {
+			return f, nil
+		}
+		answer := o.PostFilterMessage // before which another plugin may have answered
 		if begin := fmt.Sprintf("preemption: 0/%d nodes are available", len(s.Cluster.Nodes)); strings.Contains(answer, "nodes are available") && !strings.Contains(answer, begin) {
 			f.add(key+" preemption", fmt.Sprintf("the answer of preemption does not say %q: %s", begin, answer))
 		}
 		if o.Pick != nil {
-			if want := fmt.Sprintf("preemption: found a potential placement for pod on node %s, preempting %d victims", o.Pick.Node, len(o.Pick.Victims)); !strings.HasSuffix(answer, want) { // another plugin may have answered before
-				f.add(key+" preemption", fmt.Sprintf("the answer of preemption does not end with %q: %s", want, answer))
+			if want := fmt.Sprintf("preemption: found a potential placement for pod on node %s, preempting %d victims", o.Pick.Node, len(o.Pick.Victims)); answer != want {
+				f.add(key+" preemption", fmt.Sprintf("the answer of preemption is not %q: %s", want, answer))
 			}
 		}
 		return f, nil

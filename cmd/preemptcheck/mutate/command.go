@@ -50,7 +50,8 @@ hints, by rule: conditions negated, comparisons shifted, calls left out, constan
 by one, and so on. All of them cost one build: each is a switch that is read at run time.
 Then each is looked for in three ways: by upstream's own tests of its package, by the
 corpus, and by a campaign of --for. A mutant that crashes or hangs is found, too. For
-mutants that drop a lock tests and campaign are built with the race detector besides.
+mutants that drop a lock, or change when it is taken, tests and campaign are built with
+the race detector besides.
 
 Which mutants neither corpus nor campaign come by is found out first: nobody there can
 find them. What is done is kept in --out; with --resume it goes on, and with a longer

@@ -324,12 +324,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.relabelled(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, Relabelled)
 		}
-		// A group's last attempt would have come out otherwise but for a finding of its cycle, where chance has a say.
-		for _, g := range l.Cycles {
-			if g.Property == "group-goes-as-told" && TriedAs(l.Trace, g.Pod) == f.Pod && l.isLastOf(f.Pod, g.Entry) {
-				ids = append(ids, g.Known...)
-			}
-		}
+		ids = append(ids, l.leftToChance(f.Pod)...)
 		// What the flush made it try would not have come out so but for a finding of its cycle.
 		for _, g := range l.Cycles {
 			if g.Pod == f.Pod && g.Entry == f.Entry {

@@ -3,6 +3,7 @@ package known
 import (
 	"slices"
 
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -14,10 +15,22 @@ func (l *Life) isLastAttempt(at int) bool {
 	})
 }
 
-// isLastOf tells whether a pod or a group was not tried again between an entry and the flush.
-func (l *Life) isLastOf(preemptor string, at int) bool {
+// leftToChance are the known findings by which it was left to chance what a group's last attempt before the flush came to: another
+// one may help, though nothing has changed.
+func (l *Life) leftToChance(group string) (ids []string) {
+	for i := len(l.Cycles) - 1; i >= 0; i-- {
+		g := &l.Cycles[i]
+		if g.Property == "group-goes-as-told" && slices.Contains(g.Known, string(release.LeastOfTwoDomains)) && TriedAs(l.Trace, g.Pod) == group && l.isLastOf(group, g.Entry) {
+			return []string{string(release.LeastOfTwoDomains)}
+		}
+	}
+	return nil
+}
+
+// isLastOf tells whether a group was not tried again between an entry and the flush, by no scheduler.
+func (l *Life) isLastOf(group string, at int) bool {
 	return at < l.Trace.FlushedAt && !slices.ContainsFunc(l.Trace.Entries[at+1:l.Trace.FlushedAt], func(e timeline.Entry) bool {
-		return e.What == timeline.Popped && e.Preemptor() == preemptor
+		return e.What == timeline.TakenOver || e.What == timeline.Popped && e.Preemptor() == group
 	})
 }
 

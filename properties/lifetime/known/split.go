@@ -20,7 +20,11 @@ func (l *Life) leftBehind(pod string) bool {
 // cycle was cut short after that.
 func (l *Life) cameBeforeCutShort(name string, before int) bool {
 	for i := before - 1; i >= 0; i-- {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Handled && e.Pod() == name && e.Was == nil && e.Is != nil {
+		e := &l.Trace.Entries[i]
+		if e.What == timeline.TakenOver || e.What == timeline.Popped && e.Pod() == name {
+			return false // it has come back since, if at all
+		}
+		if e.What == timeline.Handled && e.Pod() == name && e.Was == nil && e.Is != nil {
 			began, over := l.cycleBefore(together.GroupOf(pod(e.Is)), i)
 			return began >= 0 && l.putBackAlone(i, over)
 		}
