@@ -15,6 +15,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/naming"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
@@ -41,6 +42,10 @@ func TestNamesKeepStorageTogether(t *testing.T) {
 		// A short shortlist is of the first nodes by name; and devices are not renamed
 		// with their nodes.
 		if !slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { return naming.KindOf(o) == naming.Class }) || c.Settings.MinCandidateNodesAbsolute != nil || device.Uses(c.Extra, c.Preemptor) {
+			continue
+		}
+		// Which label says in which zone a volume is that was migrated is not to be chosen.
+		if index := volume.NewIndex(c.Extra); slices.ContainsFunc(c.Extra, func(o runtime.Object) bool { pv, is := o.(*v1.PersistentVolume); return is && index.Translates(pv) }) {
 			continue
 		}
 		// Upstream takes claims of one name in two namespaces for one (claim-of-other-namespace), and other names change that.

@@ -26,7 +26,24 @@ func Cluster(s draw.Source, base, donor *model.Cluster) *model.Cluster {
 			v.change()
 		}
 	}
+	v.nameHosts()
 	return v.Cluster
+}
+
+// gateHostnames is the alpha gate with which a scheduler takes nodes of one host name for several domains of affinity, against the API
+// (core/v1/types.go, PodAffinityTerm.TopologyKey). That is not in the ledger yet.
+const gateHostnames = "InterPodAffinityHostnameFastPath"
+
+// nameHosts leaves no two nodes with one host name, with gateHostnames.
+func (v *varied) nameHosts() {
+	seen := map[string]bool{}
+	for _, n := range v.Nodes {
+		host, labelled := n.Labels[v1.LabelHostname]
+		if labelled && seen[host] && v.Settings.FeatureGates[gateHostnames] {
+			n.Labels[v1.LabelHostname] = n.Name
+		}
+		seen[n.Labels[v1.LabelHostname]] = true
+	}
 }
 
 // varied is a cluster that is being changed.
