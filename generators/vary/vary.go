@@ -34,15 +34,21 @@ func Cluster(s draw.Source, base, donor *model.Cluster) *model.Cluster {
 // (core/v1/types.go, PodAffinityTerm.TopologyKey). That is not in the ledger yet.
 const gateHostnames = "InterPodAffinityHostnameFastPath"
 
-// nameHosts leaves no two nodes with one host name, with gateHostnames.
+// nameHosts calls the hosts of all nodes as these, if two have one host name, with gateHostnames.
 func (v *varied) nameHosts() {
-	seen := map[string]bool{}
+	seen, twice := map[string]bool{}, false
 	for _, n := range v.Nodes {
 		host, labelled := n.Labels[v1.LabelHostname]
-		if labelled && seen[host] && v.Settings.FeatureGates[gateHostnames] {
+		twice = twice || labelled && seen[host]
+		seen[host] = seen[host] || labelled
+	}
+	if !twice || !v.Settings.FeatureGates[gateHostnames] {
+		return
+	}
+	for _, n := range v.Nodes {
+		if _, labelled := n.Labels[v1.LabelHostname]; labelled {
 			n.Labels[v1.LabelHostname] = n.Name
 		}
-		seen[n.Labels[v1.LabelHostname]] = true
 	}
 }
 

@@ -118,7 +118,7 @@ func (l *Life) putBackAlone(from, to int) bool {
 }
 
 // comesBack tells whether a pod of which an entry tells that its binding has failed was put back into the queue before that: it is there when
-// all is done about the failure, or it went away only since. It is put back if listers show it then, on no node
+// all is done about the failure, or it was tried again or went away only since. It is put back if listers show it then, on no node
 // (schedule_one.go:1201@v1.37.1, handleSchedulingFailure).
 func (l *Life) comesBack(told int) bool {
 	failed := &l.Trace.Entries[told]
@@ -131,6 +131,8 @@ func (l *Life) comesBack(told int) bool {
 		case e.Object != failed.Object:
 		case e.What == timeline.Stored && e.Is == nil && was != nil && was.UID == failed.UID:
 			return was.Spec.NodeName == ""
+		case e.What == timeline.Popped:
+			return true
 		case e.What == timeline.Requeued:
 			return e.Queue != ""
 		}

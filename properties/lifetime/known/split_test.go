@@ -8,6 +8,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
@@ -52,4 +53,26 @@ func TestQueuedBesides(t *testing.T) {
 	for member, twice := range map[string]bool{"default/m15": true, "default/m16": false, "default/m17": false, "default/m18": false} {
 		require.Equal(t, twice, l.QueuedBesides(member, second), member)
 	}
+}
+
+// TestTriedAgainMeanwhile: a pod whose binding has failed was put back if it is tried again before all is done about that.
+func TestTriedAgainMeanwhile(t *testing.T) {
+	s, err := corpus.Load("testdata/torn-group-and-a-pod-tried-again-meanwhile.yaml")
+	require.NoError(t, err)
+	l := &lifetime.Life{Timeline: s.Cases[0].Timeline}
+	l.Trace, err = life.Run(t.Context(), l.Timeline)
+	require.NoError(t, err)
+	known := func() (ids []string) {
+		for _, f := range lifetime.Check(&lifetime.Life{Timeline: l.Timeline, Trace: l.Trace}) {
+			if f.Property == "group-backs-off-after-errors" {
+				ids = append(ids, f.Known...)
+			}
+		}
+		return ids
+	}
+	require.Contains(t, known(), "failed-binding-cuts-group-cycle")
+	l.Trace.Entries = slices.DeleteFunc(l.Trace.Entries, func(e timeline.Entry) bool {
+		return e.What == timeline.Popped && e.Object == "Pod default/c" && e.Step > 4
+	})
+	require.NotContains(t, known(), "failed-binding-cuts-group-cycle")
 }
