@@ -2,7 +2,11 @@ package campaign
 
 import (
 	"bytes"
+	"cmp"
+	"hash/fnv"
+	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,34 +30,53 @@ const clustersToVaried, timelinesToVaried = 5, 3
 const attempts = 4
 
 // varied is cluster number n of a seed as a case with a few changes, as the API server would have it; nil if that
-// cluster is drawn. With feature gates it is of a case that says nothing else of them. Each case has its turn before any
-// has another one.
+// cluster is drawn. With feature gates it is of a case that says nothing else of them.
 func varied(seed, n uint64, gates record.Gates) *model.Cluster {
-	cases := casesOf("cases/", gates)
-	if n%clustersToVaried != 0 || len(cases) == 0 {
-		return nil
-	}
-	turn := int(n / clustersToVaried)
-	order := rand.New(rand.NewPCG(seed^0x7a41ed, uint64(turn/len(cases)))).Perm(len(cases))
-	return change(rand.NewPCG(seed^0x7a41ed, n), cases[order[turn%len(cases)]], cases, func(s draw.Source, base, donor *corpus.Case) (*model.Cluster, error) {
+	return change(seed, n, clustersToVaried, casesOf("cases/", gates), func(s draw.Source, base, donor *corpus.Case) (*model.Cluster, error) {
 		c := vary.Cluster(s, base.Cluster, donor.Cluster)
 		pin(c, gates)
 		return c, apiserver.Admit(c)
 	})
 }
 
-// variedTimeline is timeline number n of a seed, likewise, but of any case.
+// variedTimeline is timeline number n of a seed, likewise.
 func variedTimeline(seed, n uint64, gates record.Gates) *timeline.Timeline {
-	cases, random := casesOf("timelines/", gates), rand.NewPCG(seed^0x7a41ed1, n)
-	if random.Uint64()%timelinesToVaried != 0 || len(cases) == 0 {
-		return nil
-	}
-	return change(random, one(random, cases), cases, func(s draw.Source, base, donor *corpus.Case) (*timeline.Timeline, error) {
+	return change(seed, ^n, timelinesToVaried, casesOf("timelines/", gates), func(s draw.Source, base, donor *corpus.Case) (*timeline.Timeline, error) {
 		t := vary.Timeline(s, base.Timeline, donor.Timeline)
 		pin(t.Cluster, gates)
 		return readAgain(t)
 	})
 }
+
+// change is what comes of a case and another one, by a number of a seed; nil for all but one of so many numbers, and if it is nothing
+// that the API server takes.
+func change[T any](seed, n, every uint64, cases []candidate, of func(s draw.Source, base, donor *corpus.Case) (*T, error)) *T {
+	random := rand.NewPCG(seed^0x7a41ed, n)
+	if random.Uint64()%every != 0 || len(cases) == 0 {
+		return nil
+	}
+	s, base := draw.FromSeed(random.Uint64()), pick(cases, random.Uint64())
+	for range attempts {
+		if changed, err := of(s, base, pick(cases, random.Uint64())); err == nil {
+			return changed
+		}
+	}
+	return nil
+}
+
+// candidate is a case that may be changed. id is made of its name.
+type candidate struct {
+	*corpus.Case
+	id uint64
+}
+
+// pick is one of the cases, by a random number. A further case leaves nearly all that is picked as it was: it is itself picked as often
+// as any other one, and changes nothing else (rendezvous hashing, Thaler and Ravishankar, 1998).
+func pick(cases []candidate, random uint64) *corpus.Case {
+	return slices.MinFunc(cases, func(a, b candidate) int { return cmp.Compare(a.rank(random), b.rank(random)) }).Case
+}
+
+func (c candidate) rank(random uint64) uint64 { return rand.NewPCG(random, c.id).Uint64() }
 
 // readAgain is a timeline as it is once it was written and read. What cannot be written could not be told to anybody.
 func readAgain(t *timeline.Timeline) (*timeline.Timeline, error) {
@@ -67,21 +90,6 @@ func readAgain(t *timeline.Timeline) (*timeline.Timeline, error) {
 		return nil, err
 	}
 	return stream.Cases[0].Timeline, nil
-}
-
-// change is what comes of one case and another one; nil if that is nothing that the API server takes.
-func change[T any](random *rand.PCG, base *corpus.Case, cases []*corpus.Case, of func(s draw.Source, base, donor *corpus.Case) (*T, error)) *T {
-	s := draw.FromSeed(random.Uint64())
-	for range attempts {
-		if changed, err := of(s, base, one(random, cases)); err == nil {
-			return changed
-		}
-	}
-	return nil
-}
-
-func one(random *rand.PCG, cases []*corpus.Case) *corpus.Case {
-	return cases[random.Uint64()%uint64(len(cases))]
 }
 
 // pin has the scheduler of a cluster have some feature gates.
@@ -114,10 +122,10 @@ var read sync.Map
 
 // casesOf are the cases of a folder of the corpus that fit campaigns with some feature gates. They are not to be
 // changed.
-func casesOf(folder string, gates record.Gates) (fitting []*corpus.Case) {
+func casesOf(folder string, gates record.Gates) (fitting []candidate) {
 	key := folder + string(gates)
 	if known, is := read.Load(key); is {
-		return known.([]*corpus.Case)
+		return known.([]candidate)
 	}
 	for _, name := range corpus.Names() {
 		if !strings.HasPrefix(name, folder) {
@@ -128,7 +136,9 @@ func casesOf(folder string, gates record.Gates) (fitting []*corpus.Case) {
 			panic(err) // they are part of the program
 		}
 		if fits(c.Cluster, gates.Map()) {
-			fitting = append(fitting, c)
+			id := fnv.New64a()
+			io.WriteString(id, name)
+			fitting = append(fitting, candidate{c, id.Sum64()})
 		}
 	}
 	read.Store(key, fitting)

@@ -68,7 +68,8 @@ func largest(lists ...v1.ResourceList) v1.ResourceList {
 // how many pods use each, so removing one pod frees the port of all
 // (kube-scheduler/framework/types.go:610@v0.37.1, HostPortInfo.Remove).
 func hostPortsForgotten(ports *filter.PortsState, n *filter.Node, v filter.View, failed *filter.Verdict) *filter.Verdict {
-	if len(v.Moves) == 0 || !portsShared(ports, n, v) {
+	forgets := slices.ContainsFunc(n.Pods, func(p *filter.Pod) bool { return len(remembered(ports, p)) < len(ports.Ports[p.Index]) })
+	if !forgets && (len(v.Moves) == 0 || !portsShared(ports, n, v)) {
 		return failed
 	}
 	return ports.FitsBeside(portsAfter(ports, n, v))
@@ -99,12 +100,23 @@ func portsShared(ports *filter.PortsState, n *filter.Node, v filter.View) bool {
 	return shared
 }
 
+// remembered are the host ports of a pod but for those that a scheduler has forgotten before.
+func remembered(ports *filter.PortsState, p *filter.Pod) []filter.HostPort {
+	known := *p.Pod
+	known.Spec.Containers = slices.Clone(known.Spec.Containers)
+	for i := range known.Spec.Containers {
+		c := &known.Spec.Containers[i]
+		c.Ports = slices.DeleteFunc(slices.Clone(c.Ports), func(port v1.ContainerPort) bool { return port.Name == variant.ForgottenPort })
+	}
+	return ports.Of(&known)
+}
+
 // portsAfter are the ports in use once the pods of a node have come and gone, and
 // others are nominated to it.
 func portsAfter(ports *filter.PortsState, n *filter.Node, v filter.View) []filter.HostPort {
 	var used []filter.HostPort
 	for _, p := range n.Pods {
-		used = append(used, ports.Ports[p.Index]...)
+		used = append(used, remembered(ports, p)...)
 	}
 	for _, move := range v.Moves {
 		moved := ports.Of(move.Pod.Pod) // it may be a pod of another snapshot

@@ -138,6 +138,10 @@ func Around[T filter.State](wrap func(s *filter.Snapshot, st filter.State, inner
 	})
 }
 
+// ForgottenPort is what the port of a pod is called of which a scheduler does not know that it is in use: no port of the API has such a
+// name. It is known again once the pod has gone and come back.
+const ForgottenPort = "forgotten by the scheduler"
+
 // Rejudge makes a plugin whose verdicts are changed: change gets what the plugin
 // says of a node, nil if it passes.
 func Rejudge[T filter.State](change func(inner T, n *filter.Node, v filter.View, verdict *filter.Verdict) *filter.Verdict) OfPlugin {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
 // ports are the host ports in use, by node, as a scheduler has them that keeps a set and does
@@ -38,13 +40,13 @@ func (p ports) set(pod *v1.Pod, used bool) {
 	}
 }
 
-// forgotten is a pod without the ports that are free by mistake.
+// forgotten is a pod whose ports that are free by mistake are called so.
 func (p ports) forgotten(pod *v1.Pod) *v1.Pod {
 	for i := range pod.Spec.Containers {
 		for j := range pod.Spec.Containers[i].Ports {
-			if port := &pod.Spec.Containers[i].Ports[j]; port.HostPort > 0 && !p[pod.Spec.NodeName][hostPortOf(port)] {
+			if port := &pod.Spec.Containers[i].Ports[j]; port.HostPort > 0 && port.Name != variant.ForgottenPort && !p[pod.Spec.NodeName][hostPortOf(port)] {
 				out := pod.DeepCopy()
-				out.Spec.Containers[i].Ports[j].HostPort = 0
+				out.Spec.Containers[i].Ports[j].Name = variant.ForgottenPort
 				return p.forgotten(out)
 			}
 		}
@@ -52,7 +54,7 @@ func (p ports) forgotten(pod *v1.Pod) *v1.Pod {
 	return pod
 }
 
-// withoutPortsOf is a pod without the ports that are forgotten as another leaves its node.
+// withoutPortsOf is a pod whose ports are called so that are forgotten as another leaves its node.
 func withoutPortsOf(pod, gone *v1.Pod) *v1.Pod {
 	if pod.Spec.NodeName != gone.Spec.NodeName {
 		return pod

@@ -12,7 +12,7 @@ import (
 )
 
 // endMetByGate are the known findings by which a pod is still gated when a pod is gone after the last
-// preemption for it was over: the end of a pod on a node, or on its way to one, was met by the gate
+// preemption for it was over: the end of a pod on a node, on its way to one, or nominated to one, was met by the gate
 // while that went on.
 func (l *Life) endMetByGate(pod string) []string {
 	p := l.Trace.LastPreemption(pod, l.end())
@@ -20,8 +20,7 @@ func (l *Life) endMetByGate(pod string) []string {
 		return nil
 	}
 	met := slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(p.Decided):p.Ended], func(e timeline.Entry) bool {
-		was, _ := e.Was.(*v1.Pod)
-		return e.What == timeline.Handled && e.Text == "deleted" && was != nil && was.Spec.NodeName != "" || e.PreemptsInMemory()
+		return e.What == timeline.Handled && leavesNode(&e) || e.PreemptsInMemory()
 	}) || l.wayEnded(l.Trace.Began(p.Decided), p.Ended)
 	switch {
 	case l.victimBack(pod):
@@ -32,6 +31,22 @@ func (l *Life) endMetByGate(pod string) []string {
 		return []string{VainPreemption}
 	}
 	return []string{GateMeetsDeletion}
+}
+
+// hadNode tells whether the deletion of a pod, if there is one, counts as its deletion from a node: it was there, or nominated to it
+// (eventhandlers.go:386@v1.37.1, deletePodFromSchedulingQueue).
+func hadNode(p *v1.Pod) bool {
+	return p != nil && (p.Spec.NodeName != "" || p.Status.NominatedNodeName != "")
+}
+
+// leavesNode tells whether an event counts as the deletion of a pod from a node: it is gone, or nominated elsewhere
+// (eventhandlers.go:347@v1.37.1, updatePodInSchedulingQueue).
+func leavesNode(e *timeline.Entry) bool {
+	was, is := pod(e.Was), pod(e.Is)
+	if e.Text == "deleted" {
+		return hadNode(was)
+	}
+	return was != nil && is != nil && is.Spec.NodeName == "" && was.Status.NominatedNodeName != "" && was.Status.NominatedNodeName != is.Status.NominatedNodeName
 }
 
 // wayEnded tells whether, between two entries, a pod's way to a node ended before it was bound: it was told to end, or is gone, or

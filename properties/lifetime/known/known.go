@@ -403,7 +403,7 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	then.until = f.Entry + 1
 	e := &l.Trace.Entries[f.Entry]
 	was, _ := e.Was.(*v1.Pod)
-	freesRoom := e.What == timeline.Handled && e.Text == "deleted" && was != nil && (was.Spec.NodeName != "" || was.Status.NominatedNodeName != "")
+	freesRoom := e.What == timeline.Handled && e.Text == "deleted" && hadNode(was)
 	switch gated := slices.ContainsFunc(e.Left, func(left timeline.Left) bool { return left.Pod == f.Pod && left.Gated }); {
 	case f.Kind == StillGated:
 		ids = append(ids, then.metMeanwhile(f.Pod, f.Since)...)

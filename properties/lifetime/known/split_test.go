@@ -57,7 +57,7 @@ func TestQueuedBesides(t *testing.T) {
 
 // TestTriedAgainMeanwhile: a pod whose binding has failed was put back if it is tried again before all is done about that.
 func TestTriedAgainMeanwhile(t *testing.T) {
-	s, err := corpus.Load("testdata/torn-group-and-a-pod-tried-again-meanwhile.yaml")
+	s, err := corpus.Load("../../../corpus/timelines/torn-group-and-a-pod-tried-again-meanwhile.yaml")
 	require.NoError(t, err)
 	l := &lifetime.Life{Timeline: s.Cases[0].Timeline}
 	l.Trace, err = life.Run(t.Context(), l.Timeline)
