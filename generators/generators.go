@@ -137,7 +137,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	}
 	if len(gates) == 0 { // older schedulers read other configurations, and know other gates
 		g.drawConfiguration(configuring, c)
-		g.takeFastPath(configuring, &c.Settings)
+		g.takeFastPath(configuring, &c.Settings, c.Nodes)
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -68,9 +69,12 @@ func dispatch(s draw.Source, settings *model.Settings) {
 
 // takeFastPath has terms about hosts counted in another way in some clusters where pods have affinity to others, and
 // whose settings are plain.
-func (g *generator) takeFastPath(s draw.Source, settings *model.Settings) {
+func (g *generator) takeFastPath(s draw.Source, settings *model.Settings, nodes []*v1.Node) {
 	if g.podAffinity && s.Chance(8) && plain(settings) {
 		settings.FeatureGates = map[string]bool{fastPath: true}
+		if len(nodes) > 1 && s.Chance(25) { // two of which then have the name of one host
+			metav1.SetMetaDataLabel(&nodes[0].ObjectMeta, v1.LabelHostname, nodes[1].Name)
+		}
 	}
 }
 

@@ -26,30 +26,7 @@ func Cluster(s draw.Source, base, donor *model.Cluster) *model.Cluster {
 			v.change()
 		}
 	}
-	v.nameHosts()
 	return v.Cluster
-}
-
-// gateHostnames is the alpha gate with which a scheduler takes nodes of one host name for several domains of affinity, against the API
-// (core/v1/types.go, PodAffinityTerm.TopologyKey). That is not in the ledger yet.
-const gateHostnames = "InterPodAffinityHostnameFastPath"
-
-// nameHosts calls the hosts of all nodes as these, if two have one host name, with gateHostnames.
-func (v *varied) nameHosts() {
-	seen, twice := map[string]bool{}, false
-	for _, n := range v.Nodes {
-		host, labelled := n.Labels[v1.LabelHostname]
-		twice = twice || labelled && seen[host]
-		seen[host] = seen[host] || labelled
-	}
-	if !twice || !v.Settings.FeatureGates[gateHostnames] {
-		return
-	}
-	for _, n := range v.Nodes {
-		if _, labelled := n.Labels[v1.LabelHostname]; labelled {
-			n.Labels[v1.LabelHostname] = n.Name
-		}
-	}
 }
 
 // varied is a cluster that is being changed.

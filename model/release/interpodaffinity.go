@@ -109,3 +109,49 @@ func givenBack(moves []filter.Move, p *filter.Pod) bool {
 	}
 	return false
 }
+
+// hostsShareName tells whether, with gateHostnames, two nodes have one host name.
+func hostsShareName(s *filter.Snapshot) bool {
+	seen := map[string]bool{}
+	return s.FeatureGates[gateHostnames] && slices.ContainsFunc(s.Nodes, func(n *filter.Node) bool {
+		host, labelled := n.Node.Labels[v1.LabelHostname]
+		again := labelled && seen[host]
+		seen[host] = seen[host] || labelled
+		return again
+	})
+}
+
+// byNode is the key of a label that tells each node with a host name from all others.
+const byNode = "node of the host name"
+
+// hostsApart has terms about host names be about nodes that have one; those of the preemptor's affinity only if all of them are
+// (interpodaffinity/filtering.go:226@v1.37.1, classifyTermsBasedOnScope).
+func hostsApart(s *filter.Snapshot) {
+	for _, n := range s.Nodes {
+		if _, labelled := n.Node.Labels[v1.LabelHostname]; labelled {
+			n.Node = n.Node.DeepCopy()
+			n.Node.Labels[byNode] = n.Node.Name
+		}
+	}
+	apart := func(terms []v1.PodAffinityTerm) {
+		for i := range terms {
+			if !notAboutHosts(terms[i]) {
+				terms[i].TopologyKey = byNode
+			}
+		}
+	}
+	of := func(p *v1.Pod, nearToo bool) *v1.Pod {
+		if p.Spec.Affinity == nil {
+			return p
+		}
+		out := *p
+		out.Spec.Affinity = p.Spec.Affinity.DeepCopy()
+		apart(requiredTerms(&out, true))
+		if near := requiredTerms(&out, false); nearToo && !slices.ContainsFunc(near, notAboutHosts) {
+			apart(near)
+		}
+		return &out
+	}
+	s.Preemptor.Pod = of(s.Preemptor.Pod, true)
+	s.Placed(func(_ *filter.Node, p *filter.Pod) { p.Pod = of(p.Pod, false) })
+}

@@ -46,6 +46,7 @@ const (
 	TaintedClaimShared                Quirk = "tainted-claim-shared"                 // taints of devices that are allocated keep no pod away
 	OnePodForAllTerms                 Quirk = "one-pod-for-all-terms"                // a pod counts for a term of affinity only if all terms select it
 	UnlabelledNodesHideFirst          Quirk = "unlabelled-nodes-hide-first"          // pods on nodes without the topology labels are no members of the group
+	HostsOfOneNameApart               Quirk = "hosts-of-one-name-apart"              // with a gate, nodes of one host name are several domains of affinity
 	NominatedRefusalsSkipped          Quirk = "nominated-refusals-skipped"           // anti-affinity of nominated pods counts only beside that of others
 	ExtenderRejectionIsError          Quirk = "extender-rejection-is-error"          // a dry run ends in an error if only an extender rejects the node
 	NothingLeftKeepsNomination        Quirk = "nothing-left-keeps-nomination"        // the nomination stays if extenders leave no candidate

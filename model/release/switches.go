@@ -92,6 +92,7 @@ var switches = []struct {
 	{ClaimTakesTwoVolumes, onVolumes("VolumeBinding", variant.Alter(storage.ClaimTakesTwoVolumes))},
 	{OnePodForAllTerms, onPlugin("InterPodAffinity", variant.Around(onePodForAllTerms))},
 	{UnlabelledNodesHideFirst, onPlugin("InterPodAffinity", variant.AlterBoth(unlabelledNodesHideFirst))},
+	{HostsOfOneNameApart, onPlugin("InterPodAffinity", variant.Where(hostsShareName, variant.Misread(hostsApart)))},
 	{NominatedRefusalsSkipped, onPlugin("InterPodAffinity", variant.Around(nominatedRefusalsSkipped))},
 	{ExtenderRejectionIsError, afterDryRun(func(_ *model.Cycle, run *model.DryRunOnNode, _ []int) {
 		if run.Failed != nil && run.Failed.Plugin == model.ExtenderName {

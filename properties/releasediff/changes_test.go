@@ -138,6 +138,7 @@ var unseen = map[string]string{
 	"v1.35.4 to v1.36.3: unpicked-class-unnamed":                                                      "what 1.36 makes of extended resources from devices is not modelled",
 	"v1.31.14 to v1.32.13: migrated-attachment-uncounted":                                             "what 1.32 does not count, 1.31 does not count either",
 	"v1.36.3 to v1.37.0: missing-driver-resolvable":                                                   "1.36 does not know what it takes",
+	"v1.36.3 to v1.37.0: hosts-of-one-name-apart":                                                     "1.36 does not know the gate",
 	"v1.36.3 to v1.37.0: migrated-driver-not-missed":                                                  "1.36 does not know what it takes",
 	"v1.36.3 to v1.37.0: pick-by-own-priority":                                                        "in 1.36 the pods' own priorities count anyway",
 	"v1.36.3 to v1.37.0: nomination-by-own-priority":                                                  "in 1.36 the pods' own priorities count anyway",

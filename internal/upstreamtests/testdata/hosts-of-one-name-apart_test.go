@@ -1,0 +1,73 @@
+package interpodaffinity
+
+import (
+	"fmt"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2/ktesting"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
+	plugintesting "k8s.io/kubernetes/pkg/scheduler/framework/plugins/testing"
+	schedruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	st "k8s.io/kubernetes/pkg/scheduler/testing"
+)
+
+func TestFilter_NodesOfOneHostName(t *testing.T) {
+	labelled := st.MakePod().Name("p").Label("app", "a")
+	tests := []struct {
+		name     string
+		pod      *st.PodWrapper
+		existing *st.PodWrapper
+		wantFits bool
+	}{
+		{
+			name:     "a pod on the other node shuns the pod",
+			pod:      labelled,
+			existing: st.MakePod().Name("e").PodAntiAffinityExists("app", v1.LabelHostname, st.PodAntiAffinityWithRequiredReq),
+		},
+		{
+			name:     "the pod shuns one on the other node",
+			pod:      st.MakePod().Name("p").PodAntiAffinityExists("app", v1.LabelHostname, st.PodAntiAffinityWithRequiredReq),
+			existing: st.MakePod().Name("e").Label("app", "a"),
+		},
+		{
+			name:     "the pod wants to be near one on the other node",
+			pod:      st.MakePod().Name("p").PodAffinityExists("app", v1.LabelHostname, st.PodAffinityWithRequiredReq),
+			existing: st.MakePod().Name("e").Label("app", "a"),
+			wantFits: true,
+		},
+	}
+	for _, tt := range tests {
+		for _, fastPath := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, fast path %t", tt.name, fastPath), func(t *testing.T) {
+				_, ctx := ktesting.NewTestContext(t)
+				snapshot := cache.NewSnapshot([]*v1.Pod{tt.existing.Node("node1").Obj()}, []*v1.Node{
+					st.MakeNode().Name("node1").Label(v1.LabelHostname, "host").Obj(),
+					st.MakeNode().Name("node2").Label(v1.LabelHostname, "host").Obj(),
+				})
+				nodes, err := snapshot.NodeInfos().List()
+				if err != nil {
+					t.Fatal(err)
+				}
+				node2, err := snapshot.NodeInfos().Get("node2")
+				if err != nil {
+					t.Fatal(err)
+				}
+				features := feature.Features{EnableInterPodAffinityHostnameFastPath: fastPath}
+				pl := plugintesting.SetupPluginWithInformers(ctx, t, schedruntime.FactoryAdapter(features, New), &config.InterPodAffinityArgs{}, snapshot, nil)
+				state := framework.NewCycleState()
+				_, status := pl.(fwk.PreFilterPlugin).PreFilter(ctx, state, tt.pod.Obj(), nodes)
+				if status.IsSuccess() {
+					status = pl.(fwk.FilterPlugin).Filter(ctx, state, tt.pod.Obj(), node2)
+				}
+				if fits := status.IsSuccess() || status.IsSkip(); fits != tt.wantFits {
+					t.Errorf("the pod fits: got %t, want %t", fits, tt.wantFits)
+				}
+			})
+		}
+	}
+}
