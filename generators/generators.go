@@ -62,7 +62,7 @@ func FromBytes(data []byte) *model.Cluster {
 }
 
 func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
-	last, history, extending, doubling, migrating, configuring := draw.Apart(s, 0), draw.Apart(s, 1), draw.Apart(s, 2), draw.Apart(s, 3), draw.Apart(s, 4), draw.Apart(s, 5)
+	last, history, extending, doubling, migrating, configuring, hosts := draw.Apart(s, 0), draw.Apart(s, 1), draw.Apart(s, 2), draw.Apart(s, 3), draw.Apart(s, 4), draw.Apart(s, 5), draw.Apart(s, 6)
 	g := &generator{Source: s, features: drawFeatures(s)}
 	count := draw.Weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
 	if g.wild {
@@ -137,8 +137,8 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	}
 	if len(gates) == 0 { // older schedulers read other configurations, and know other gates
 		g.drawConfiguration(configuring, c)
-		g.takeFastPath(configuring, &c.Settings, c.Nodes)
 	}
+	g.takeFastPath(hosts, c, len(gates) > 0)
 	return c
 }
 

@@ -68,13 +68,16 @@ func dispatch(s draw.Source, settings *model.Settings) {
 }
 
 // takeFastPath has terms about hosts counted in another way in some clusters where pods have affinity to others, and
-// whose settings are plain.
-func (g *generator) takeFastPath(s draw.Source, settings *model.Settings, nodes []*v1.Node) {
-	if g.podAffinity && s.Chance(8) && plain(settings) {
-		settings.FeatureGates = map[string]bool{fastPath: true}
-		if len(nodes) > 1 && s.Chance(25) { // two of which then have the name of one host
-			metav1.SetMetaDataLabel(&nodes[0].ObjectMeta, v1.LabelHostname, nodes[1].Name)
-		}
+// whose settings are plain. In a few of these two nodes have the name of one host.
+func (g *generator) takeFastPath(s draw.Source, c *model.Cluster, pinned bool) {
+	if !g.podAffinity || !s.Chance(8) {
+		return
+	}
+	if len(c.Nodes) > 1 && s.Chance(25) {
+		metav1.SetMetaDataLabel(&c.Nodes[0].ObjectMeta, v1.LabelHostname, c.Nodes[1].Name)
+	}
+	if !pinned && plain(&c.Settings) {
+		c.Settings.FeatureGates = map[string]bool{fastPath: true}
 	}
 }
 

@@ -1,7 +1,6 @@
 package interpodaffinity
 
 import (
-	"fmt"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -17,57 +16,65 @@ import (
 )
 
 func TestFilter_NodesOfOneHostName(t *testing.T) {
-	labelled := st.MakePod().Name("p").Label("app", "a")
+	labelled := func() *st.PodWrapper { return st.MakePod().Name("p").Label("app", "a") }
+	shunning := func() *st.PodWrapper {
+		return st.MakePod().Name("p").PodAntiAffinityExists("app", v1.LabelHostname, st.PodAntiAffinityWithRequiredReq)
+	}
 	tests := []struct {
 		name     string
 		pod      *st.PodWrapper
 		existing *st.PodWrapper
+		slowPath bool
 		wantFits bool
 	}{
 		{
+			name:     "a pod on the other node shuns the pod, without the fast path",
+			pod:      labelled(),
+			existing: shunning(),
+			slowPath: true,
+		},
+		{
 			name:     "a pod on the other node shuns the pod",
-			pod:      labelled,
-			existing: st.MakePod().Name("e").PodAntiAffinityExists("app", v1.LabelHostname, st.PodAntiAffinityWithRequiredReq),
+			pod:      labelled(),
+			existing: shunning(),
 		},
 		{
 			name:     "the pod shuns one on the other node",
-			pod:      st.MakePod().Name("p").PodAntiAffinityExists("app", v1.LabelHostname, st.PodAntiAffinityWithRequiredReq),
-			existing: st.MakePod().Name("e").Label("app", "a"),
+			pod:      shunning(),
+			existing: labelled(),
 		},
 		{
 			name:     "the pod wants to be near one on the other node",
 			pod:      st.MakePod().Name("p").PodAffinityExists("app", v1.LabelHostname, st.PodAffinityWithRequiredReq),
-			existing: st.MakePod().Name("e").Label("app", "a"),
+			existing: labelled(),
 			wantFits: true,
 		},
 	}
 	for _, tt := range tests {
-		for _, fastPath := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, fast path %t", tt.name, fastPath), func(t *testing.T) {
-				_, ctx := ktesting.NewTestContext(t)
-				snapshot := cache.NewSnapshot([]*v1.Pod{tt.existing.Node("node1").Obj()}, []*v1.Node{
-					st.MakeNode().Name("node1").Label(v1.LabelHostname, "host").Obj(),
-					st.MakeNode().Name("node2").Label(v1.LabelHostname, "host").Obj(),
-				})
-				nodes, err := snapshot.NodeInfos().List()
-				if err != nil {
-					t.Fatal(err)
-				}
-				node2, err := snapshot.NodeInfos().Get("node2")
-				if err != nil {
-					t.Fatal(err)
-				}
-				features := feature.Features{EnableInterPodAffinityHostnameFastPath: fastPath}
-				pl := plugintesting.SetupPluginWithInformers(ctx, t, schedruntime.FactoryAdapter(features, New), &config.InterPodAffinityArgs{}, snapshot, nil)
-				state := framework.NewCycleState()
-				_, status := pl.(fwk.PreFilterPlugin).PreFilter(ctx, state, tt.pod.Obj(), nodes)
-				if status.IsSuccess() {
-					status = pl.(fwk.FilterPlugin).Filter(ctx, state, tt.pod.Obj(), node2)
-				}
-				if fits := status.IsSuccess() || status.IsSkip(); fits != tt.wantFits {
-					t.Errorf("the pod fits: got %t, want %t", fits, tt.wantFits)
-				}
+		t.Run(tt.name, func(t *testing.T) {
+			_, ctx := ktesting.NewTestContext(t)
+			snapshot := cache.NewSnapshot([]*v1.Pod{tt.existing.Node("node1").Obj()}, []*v1.Node{
+				st.MakeNode().Name("node1").Label(v1.LabelHostname, "host").Obj(),
+				st.MakeNode().Name("node2").Label(v1.LabelHostname, "host").Obj(),
 			})
-		}
+			nodes, err := snapshot.NodeInfos().List()
+			if err != nil {
+				t.Fatal(err)
+			}
+			node2, err := snapshot.NodeInfos().Get("node2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			features := feature.Features{EnableInterPodAffinityHostnameFastPath: !tt.slowPath}
+			pl := plugintesting.SetupPluginWithInformers(ctx, t, schedruntime.FactoryAdapter(features, New), &config.InterPodAffinityArgs{}, snapshot, nil)
+			state := framework.NewCycleState()
+			_, status := pl.(fwk.PreFilterPlugin).PreFilter(ctx, state, tt.pod.Obj(), nodes)
+			if status.IsSuccess() {
+				status = pl.(fwk.FilterPlugin).Filter(ctx, state, tt.pod.Obj(), node2)
+			}
+			if fits := status.IsSuccess() || status.IsSkip(); fits != tt.wantFits {
+				t.Errorf("the pod fits: got %t, want %t", fits, tt.wantFits)
+			}
+		})
 	}
 }
