@@ -5,12 +5,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
 
-	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
-	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
 // TestCameBeforeCutShortNearMisses: a pod is tried though it is gone as it came in a cycle that was cut short only if it was not tried
@@ -36,11 +34,8 @@ func TestCameBeforeCutShortNearMisses(t *testing.T) {
 
 // Only a member that had failed before the other pod was put back, and was told of after that, is queued twice.
 func TestQueuedBesides(t *testing.T) {
-	s, err := corpus.Load("../../../corpus/timelines/the-member-put-back-first-is-queued-twice.yaml")
-	require.NoError(t, err)
-	l := &known.Life{Timeline: s.Cases[0].Timeline}
-	l.Trace, err = life.Run(t.Context(), l.Timeline)
-	require.NoError(t, err)
+	tl, trace := lived(t, "the-member-put-back-first-is-queued-twice")
+	l := &known.Life{Timeline: tl, Trace: trace}
 	second := 0
 	for i, e := range l.Trace.Entries {
 		if e.What == timeline.Popped && e.Object == "PodGroup default/g2" {
@@ -55,24 +50,40 @@ func TestQueuedBesides(t *testing.T) {
 	}
 }
 
-// TestTriedAgainMeanwhile: a pod whose binding has failed was put back if it is tried again before all is done about that.
-func TestTriedAgainMeanwhile(t *testing.T) {
-	s, err := corpus.Load("../../../corpus/timelines/torn-group-and-a-pod-tried-again-meanwhile.yaml")
-	require.NoError(t, err)
-	l := &lifetime.Life{Timeline: s.Cases[0].Timeline}
-	l.Trace, err = life.Run(t.Context(), l.Timeline)
-	require.NoError(t, err)
-	known := func() (ids []string) {
-		for _, f := range lifetime.Check(&lifetime.Life{Timeline: l.Timeline, Trace: l.Trace}) {
-			if f.Property == "group-backs-off-after-errors" {
-				ids = append(ids, f.Known...)
-			}
-		}
-		return ids
-	}
-	require.Contains(t, known(), "failed-binding-cuts-group-cycle")
-	l.Trace.Entries = slices.DeleteFunc(l.Trace.Entries, func(e timeline.Entry) bool {
-		return e.What == timeline.Popped && e.Object == "Pod default/c" && e.Step > 4
+// TestTriedAgainMeanwhileNearMisses: a pod whose binding has failed, and that is in no queue when all is done about that, was put back
+// if it was tried again before.
+func TestTriedAgainMeanwhileNearMisses(t *testing.T) {
+	checkWhole(t, "torn-group-and-a-pod-tried-again-meanwhile", "group-backs-off-after-errors", known.CycleCutShort, []nearMiss{
+		{name: "not tried again", trace: func(t *timeline.Trace) {
+			first := where(t, timeline.Popped, "Pod default/c")
+			t.Entries = append(t.Entries[:first+1:first+1], slices.DeleteFunc(t.Entries[first+1:], func(e timeline.Entry) bool {
+				return e.What == timeline.Popped && e.Object == "Pod default/c"
+			})...)
+			t.FlushedAt--
+		}},
 	})
-	require.NotContains(t, known(), "failed-binding-cuts-group-cycle")
+}
+
+// TestEndOfNominatedMetByGateNearMisses: the gate meets that a nominated pod is gone or nominated elsewhere, and not that another one is.
+func TestEndOfNominatedMetByGateNearMisses(t *testing.T) {
+	deleted := func(change func(e *timeline.Entry)) func(t *timeline.Trace) {
+		return func(t *timeline.Trace) {
+			change(&t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+				return e.What == timeline.Handled && e.Object == "Pod default/w7" && e.Text == "deleted"
+			})])
+		}
+	}
+	checkWhole(t, "end-of-a-nominated-pod-met-by-gate", "event-makes-tryable", known.GateMeetsDeletion, []nearMiss{
+		{name: "it was nominated nowhere", trace: deleted(func(e *timeline.Entry) {
+			p := e.Was.(*v1.Pod).DeepCopy()
+			p.Status.NominatedNodeName = ""
+			e.Was = p
+		})},
+		{name: "told after the preemption", trace: func(t *timeline.Trace) {
+			ended := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Ends && e.Object == "Pod default/p8" })
+			move(t, slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+				return e.What == timeline.Handled && e.Object == "Pod default/w7" && e.Text == "deleted"
+			}), ended+1)
+		}},
+	})
 }
