@@ -251,7 +251,7 @@ const (
 
 How good is a harness? Count the bugs it would catch. "preemptcheck mutate" plants small bugs in kube-scheduler's preemption, by rule and not by hand: in the framework and the
 plugin of preemption with its executor, in the filter plugins and their queueing hints, in the nominator and the handler of failures. Each is a switch in one build, so that a
-mutant costs a process of seconds. What only writes logs or counts for metrics is left alone. [The specification](kill-matrix-of-the-model.md) has a matrix of its own.
+mutant costs a process of seconds. What only writes logs or counts for metrics is left alone. [The specification](kill-matrix-of-the-model.md) has a matrix of its own. [What survivors taught](survivors.md) is a page of its own.
 
 `
 	modelPage = `# Kill matrix of the model
