@@ -34,10 +34,6 @@ func isRaced(s *plant.Site, c Column) bool {
 // parallel is the file that configures a scheduler that looks at several nodes at once, where most clusters ask for one at a time.
 const parallel = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 16\n"
 
-// sideBySide has the workers of a campaign run goroutines side by side. With one processor they take turns, and what the harness notes at
-// the end of a turn puts it before the next one, so that the race detector is silent.
-const sideBySide = "GOMAXPROCS=4"
-
 // Race builds what it takes to look for those of these mutants that are about locks. It takes minutes the first time.
 func (t *Tree) Race(ctx context.Context, log io.Writer, sites []*plant.Site, columns []Column) (err error) {
 	var dirs []string

@@ -97,11 +97,7 @@ func (r *Runner) command(ctx context.Context, c Column, dir, temp string, raced 
 		if raced {
 			args = append(args, "--config", filepath.Join(temp, "parallel.yaml"))
 		}
-		cmd := exec.CommandContext(ctx, binary, append(args, strings.Fields(r.Flags)...)...)
-		if raced {
-			cmd.Env = append(os.Environ(), sideBySide)
-		}
-		return cmd
+		return exec.CommandContext(ctx, binary, append(args, strings.Fields(r.Flags)...)...)
 	}
 }
 
@@ -259,7 +255,7 @@ func (r *Runner) look(ctx context.Context, s *plant.Site, c Column, raced bool) 
 // do runs a command for a mutant, which may leave files in a directory, and says what became of it.
 func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, temp string, of *plant.Site, env string) (*Outcome, string, error) {
 	var out, errOut bytes.Buffer
-	cmd.Env = append(cmd.Environ(), reports(temp), env)
+	cmd.Env = append(os.Environ(), reports(temp), env)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd) }

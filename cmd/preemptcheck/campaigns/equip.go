@@ -91,8 +91,8 @@ func equip(cmd *cobra.Command, config *record.Config, o *campaign.Options) (err 
 			"--contracts", strconv.Itoa(config.Contracts), "--plugins-alone="+strconv.FormatBool(config.PluginsAlone), "--plugin-names", config.Plugins)
 		// A worker does one thing at a time, and leaves much garbage in little
 		// memory: this nearly doubles the clusters per second. It keeps 30 to 130 MB; the limit
-		// is for what is garbage. The environment may say otherwise, as the race detector sees little with one processor.
-		cmd.Env = append([]string{"GOMAXPROCS=1", "GOGC=800", "GOMEMLIMIT=400MiB"}, os.Environ()...)
+		// is for what is garbage.
+		cmd.Env = append(os.Environ(), "GOMAXPROCS="+processors, "GOGC=800", "GOMEMLIMIT=400MiB")
 		return cmd
 	})
 	return nil

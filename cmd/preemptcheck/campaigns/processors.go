@@ -1,0 +1,6 @@
+//go:build !race
+
+package campaigns
+
+// processors is how many goroutines of a worker run at once.
+const processors = "1"
