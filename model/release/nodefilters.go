@@ -103,11 +103,15 @@ func portsShared(ports *filter.PortsState, n *filter.Node, v filter.View) bool {
 // remembered are the host ports of a pod but for those that a scheduler has forgotten before.
 func remembered(ports *filter.PortsState, p *filter.Pod) []filter.HostPort {
 	known := *p.Pod
-	known.Spec.Containers = slices.Clone(known.Spec.Containers)
-	for i := range known.Spec.Containers {
-		c := &known.Spec.Containers[i]
-		c.Ports = slices.DeleteFunc(slices.Clone(c.Ports), func(port v1.ContainerPort) bool { return port.Name == variant.ForgottenPort })
+	forget := func(containers []v1.Container) []v1.Container {
+		containers = slices.Clone(containers)
+		for i := range containers {
+			c := &containers[i]
+			c.Ports = slices.DeleteFunc(slices.Clone(c.Ports), func(port v1.ContainerPort) bool { return port.Name == variant.ForgottenPort })
+		}
+		return containers
 	}
+	known.Spec.InitContainers, known.Spec.Containers = forget(known.Spec.InitContainers), forget(known.Spec.Containers)
 	return ports.Of(&known)
 }
 

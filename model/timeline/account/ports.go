@@ -2,9 +2,11 @@ package account
 
 import (
 	"cmp"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
@@ -29,29 +31,48 @@ func (p ports) add(pod *v1.Pod) { p.set(pod, true) }
 func (p ports) remove(pod *v1.Pod) { p.set(pod, false) }
 
 func (p ports) set(pod *v1.Pod, used bool) {
-	for i := range pod.Spec.Containers {
-		for j := range pod.Spec.Containers[i].Ports {
-			node := pod.Spec.NodeName
-			if p[node] == nil {
-				p[node] = map[hostPort]bool{}
-			}
-			p[node][hostPortOf(&pod.Spec.Containers[i].Ports[j])] = used
+	for _, port := range portsOf(pod) {
+		node := pod.Spec.NodeName
+		if p[node] == nil {
+			p[node] = map[hostPort]bool{}
 		}
+		p[node][hostPortOf(port)] = used
 	}
 }
 
 // forgotten is a pod whose ports that are free by mistake are called so.
 func (p ports) forgotten(pod *v1.Pod) *v1.Pod {
-	for i := range pod.Spec.Containers {
-		for j := range pod.Spec.Containers[i].Ports {
-			if port := &pod.Spec.Containers[i].Ports[j]; port.HostPort > 0 && port.Name != variant.ForgottenPort && !p[pod.Spec.NodeName][hostPortOf(port)] {
-				out := pod.DeepCopy()
-				out.Spec.Containers[i].Ports[j].Name = variant.ForgottenPort
-				return p.forgotten(out)
-			}
+	free := func(port *v1.ContainerPort) bool {
+		return port.HostPort > 0 && port.Name != variant.ForgottenPort && !p[pod.Spec.NodeName][hostPortOf(port)]
+	}
+	if !slices.ContainsFunc(portsOf(pod), free) {
+		return pod
+	}
+	out := pod.DeepCopy()
+	for _, port := range portsOf(out) {
+		if free(port) {
+			port.Name = variant.ForgottenPort
 		}
 	}
-	return pod
+	return out
+}
+
+// portsOf are the ports of the containers of a pod, and of its sidecars.
+func portsOf(pod *v1.Pod) (ports []*v1.ContainerPort) {
+	add := func(c *v1.Container) {
+		for i := range c.Ports {
+			ports = append(ports, &c.Ports[i])
+		}
+	}
+	for i := range pod.Spec.InitContainers {
+		if filter.IsSidecar(&pod.Spec.InitContainers[i]) {
+			add(&pod.Spec.InitContainers[i])
+		}
+	}
+	for i := range pod.Spec.Containers {
+		add(&pod.Spec.Containers[i])
+	}
+	return ports
 }
 
 // withoutPortsOf is a pod whose ports are called so that are forgotten as another leaves its node.
