@@ -25,7 +25,7 @@ var timelineFindings = []Entry{
 		Class:       Defect,
 		Promise:     "After the preemption goroutine is done, the scheduling for the Pod that triggered the preemption will be retried.",
 		Source:      "KEP-4832, Proposal",
-		Happens:     "The deletion of a victim that would wake the preemptor up comes while its goroutine still evicts others, and is met by the gate. Of the deletions that come later, the plugin that rejected the pod says that they do not help, as by NodePorts of a pod without ports. So it goes with a pod that is nominated, and gone or nominated elsewhere. Nothing opens the gate when the goroutine ends.",
+		Happens:     "The deletion of a victim that would wake the preemptor up comes while its goroutine still evicts others, and is met by the gate. Of the deletions that come later, the plugin that rejected the pod says that they do not help, as by NodePorts of a pod without ports. So it goes with a pod of at least its priority that is nominated, and gone or nominated elsewhere. Nothing opens the gate when the goroutine ends.",
 		Where:       "executor.go:248@v1.37.1, prepareCandidateAsync; default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion",
 		Consequence: "A pod of high priority stays pending for five minutes with its room free, and keeps that room from all others.",
 		Releases:    ">=1.35.0",

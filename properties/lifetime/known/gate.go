@@ -1,6 +1,7 @@
 package known
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -19,9 +21,12 @@ func (l *Life) endMetByGate(pod string) []string {
 	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
 		return nil
 	}
-	met := slices.ContainsFunc(l.Trace.Entries[l.Trace.Began(p.Decided):p.Ended], func(e timeline.Entry) bool {
-		return e.What == timeline.Handled && leavesNode(&e) || e.PreemptsInMemory()
-	}) || l.wayEnded(l.Trace.Began(p.Decided), p.Ended)
+	began := l.Trace.Began(p.Decided)
+	met := l.wayEnded(began, p.Ended)
+	for i := began; i < p.Ended && !met; i++ {
+		e := &l.Trace.Entries[i]
+		met = e.PreemptsInMemory() || e.What == timeline.Handled && (leavesNode(e) || l.freesNomination(i, pod, p))
+	}
 	switch {
 	case l.victimBack(pod):
 		return []string{VictimBack}
@@ -39,42 +44,83 @@ func hadNode(p *v1.Pod) bool {
 	return p != nil && (p.Spec.NodeName != "" || p.Status.NominatedNodeName != "")
 }
 
-// leavesNode tells whether an event counts as the deletion of a pod from a node: it is gone, or nominated elsewhere
-// (eventhandlers.go:347@v1.37.1, updatePodInSchedulingQueue).
+// leavesNode tells whether an event is the deletion of a pod from a node.
 func leavesNode(e *timeline.Entry) bool {
-	was, is := pod(e.Was), pod(e.Is)
-	if e.Text == "deleted" {
-		return hadNode(was)
-	}
-	return was != nil && is != nil && is.Spec.NodeName == "" && was.Status.NominatedNodeName != "" && was.Status.NominatedNodeName != is.Status.NominatedNodeName
+	was := pod(e.Was)
+	return e.Text == "deleted" && was != nil && was.Spec.NodeName != ""
 }
 
-// wayEnded tells whether, between two entries, a pod's way to a node ended before it was bound: it was told to end, or is gone, or
-// its binding has failed. Either counts as its deletion from the node (eventhandlers.go:304@v1.37.1, handleAssumedPodDeletion;
-// schedule_one.go:521@v1.37.1, handleBindingCycleError).
-func (l *Life) wayEnded(from, to int) (ended bool) {
-	assumed := map[string]bool{}
-	for i := range l.Trace.Entries[:to] {
+// freesNomination tells whether an entry, an event, counts as the deletion of a pod from a node to which it was nominated, for a pod or
+// group that preempts: it is gone, or nominated elsewhere, and not on its way to a node (eventhandlers.go:347,386@v1.37.1,
+// updatePodInSchedulingQueue, deletePodFromSchedulingQueue). Of pods that wait, the queue looks at those of at most its priority, and at
+// all that are in their cycle (scheduling_queue.go:1838,1953@v1.37.1).
+func (l *Life) freesNomination(at int, preemptor string, p *timeline.Preemption) bool {
+	e := &l.Trace.Entries[at]
+	was, is := pod(e.Was), pod(e.Is)
+	gone := e.Text == "deleted" || is != nil && is.Spec.NodeName == "" && is.Status.NominatedNodeName != nominatedTo(was)
+	if was == nil || was.Spec.NodeName != "" || nominatedTo(was) == "" || !gone || TriedAs(l.Trace, e.Pod()) == preemptor || l.onItsWay(e.Pod(), at) {
+		return false
+	}
+	return l.inCycle(preemptor, p.Decided, at) || model.Priority(was) >= l.leastPriority(preemptor)
+}
+
+func nominatedTo(p *v1.Pod) string {
+	if p == nil {
+		return ""
+	}
+	return p.Status.NominatedNodeName
+}
+
+// inCycle tells whether the cycle of a pod or group that an entry is of went on at another one: it has put back no pod before that.
+func (l *Life) inCycle(preemptor string, decided, at int) bool {
+	return at < decided || !slices.ContainsFunc(l.Trace.Entries[decided:at], func(e timeline.Entry) bool {
+		return e.What == timeline.Requeued && TriedAs(l.Trace, e.Pod()) == preemptor
+	})
+}
+
+// leastPriority is that of the pods that are tried as a pod or group. One of them is enough for the queue to look at a group.
+func (l *Life) leastPriority(preemptor string) int32 {
+	least := int32(math.MaxInt32)
+	for i := range l.Trace.Entries {
 		e := &l.Trace.Entries[i]
-		ends := false
-		switch {
-		case e.What == timeline.TakenOver:
-			clear(assumed)
-		case e.What == timeline.Fits:
-			assumed[e.Pod()] = true
-		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect():
-			delete(assumed, e.Pod())
-		case e.What == timeline.Handled:
-			ends = e.Text == "deleted" || strings.HasSuffix(e.Text, "terminating")
-		case e.What == timeline.Told:
-			ends = strings.HasPrefix(e.Text, "FailedScheduling:")
-		}
-		if ends {
-			ended = ended || assumed[e.Pod()] && i >= from
-			delete(assumed, e.Pod())
+		if is := pod(e.Is); is != nil && TriedAs(l.Trace, e.Pod()) == preemptor {
+			least = min(least, model.Priority(is))
 		}
 	}
-	return ended
+	return least
+}
+
+// wayEnded tells whether, between two entries, a pod's way to a node ended before it was bound. That counts as its deletion from the
+// node (eventhandlers.go:304@v1.37.1, handleAssumedPodDeletion; schedule_one.go:521@v1.37.1, handleBindingCycleError).
+func (l *Life) wayEnded(from, to int) bool {
+	for i := from; i < to; i++ {
+		if e := &l.Trace.Entries[i]; endsWay(e) && l.onItsWay(e.Pod(), i) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsWay tells whether a pod on its way to a node was told to end, or is gone, or its binding has failed.
+func endsWay(e *timeline.Entry) bool {
+	return e.What == timeline.Handled && (e.Text == "deleted" || strings.HasSuffix(e.Text, "terminating")) ||
+		e.What == timeline.Told && strings.HasPrefix(e.Text, "FailedScheduling:")
+}
+
+// onItsWay tells whether a pod was on its way to a node before an entry: it had been found to fit, and was not bound.
+func (l *Life) onItsWay(pod string, at int) (is bool) {
+	for i := range l.Trace.Entries[:at] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver:
+			is = false
+		case e.Pod() != pod:
+		case e.What == timeline.Fits:
+			is = true
+		case e.What == timeline.Called && e.Call == timeline.Bind && e.TookEffect(), endsWay(e):
+			is = false
+		}
+	}
+	return is
 }
 
 // nodeMetByGate tells whether a node was added or changed while the last preemption for a pod went on, which is over: the gate met

@@ -131,8 +131,9 @@ func (l *Life) comesBack(told int) bool {
 		case e.Object != failed.Object:
 		case e.What == timeline.Stored && e.Is == nil && was != nil && was.UID == failed.UID:
 			return was.Spec.NodeName == ""
-		case e.What == timeline.Popped:
-			return true
+		case e.What == timeline.Popped: // or one of its name, once it is gone
+			is := pod(e.Is)
+			return is != nil && is.UID == failed.UID
 		case e.What == timeline.Requeued:
 			return e.Queue != ""
 		}

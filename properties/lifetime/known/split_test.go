@@ -53,7 +53,16 @@ func TestQueuedBesides(t *testing.T) {
 // TestTriedAgainMeanwhileNearMisses: a pod whose binding has failed, and that is in no queue when all is done about that, was put back
 // if it was tried again before.
 func TestTriedAgainMeanwhileNearMisses(t *testing.T) {
+	again := func(t *timeline.Trace) *timeline.Entry {
+		first := where(t, timeline.Popped, "Pod default/c")
+		return &t.Entries[first+1+where(&timeline.Trace{Entries: t.Entries[first+1:]}, timeline.Popped, "Pod default/c")]
+	}
 	checkWhole(t, "torn-group-and-a-pod-tried-again-meanwhile", "group-backs-off-after-errors", known.CycleCutShort, []nearMiss{
+		{name: "one of its name was tried", trace: func(t *timeline.Trace) {
+			p := again(t).Is.(*v1.Pod).DeepCopy()
+			p.UID = "another"
+			again(t).Is = p
+		}},
 		{name: "not tried again", trace: func(t *timeline.Trace) {
 			first := where(t, timeline.Popped, "Pod default/c")
 			t.Entries = append(t.Entries[:first+1:first+1], slices.DeleteFunc(t.Entries[first+1:], func(e timeline.Entry) bool {
@@ -64,26 +73,51 @@ func TestTriedAgainMeanwhileNearMisses(t *testing.T) {
 	})
 }
 
-// TestEndOfNominatedMetByGateNearMisses: the gate meets that a nominated pod is gone or nominated elsewhere, and not that another one is.
+// TestEndOfNominatedMetByGateNearMisses: the gate meets that a nominated pod of at least its priority is gone or nominated elsewhere, and not
+// that another one is.
 func TestEndOfNominatedMetByGateNearMisses(t *testing.T) {
-	deleted := func(change func(e *timeline.Entry)) func(t *timeline.Trace) {
+	const gone = "Pod default/w7"
+	deleted := func(t *timeline.Trace) int {
+		return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
+			return e.What == timeline.Handled && e.Object == gone && e.Text == "deleted"
+		})
+	}
+	was := func(change func(p *v1.Pod)) func(t *timeline.Trace) {
 		return func(t *timeline.Trace) {
-			change(&t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
-				return e.What == timeline.Handled && e.Object == "Pod default/w7" && e.Text == "deleted"
-			})])
+			e := &t.Entries[deleted(t)]
+			p := e.Was.(*v1.Pod).DeepCopy()
+			change(p)
+			e.Was = p
+		}
+	}
+	// renominated has another update, by which the pod is nominated to a node, come as the deletion came, which comes after the preemption.
+	renominated := func(node string, ready func(p *v1.Pod)) func(t *timeline.Trace) {
+		return func(t *timeline.Trace) {
+			at := deleted(t)
+			update := t.Entries[at]
+			before, after := update.Was.(*v1.Pod).DeepCopy(), update.Was.(*v1.Pod).DeepCopy()
+			after.Status.NominatedNodeName = node
+			ready(before)
+			update.Was, update.Is, update.Text, update.Left = before, after, "updated", nil
+			t.Entries = slices.Insert(t.Entries, at, update)
+			t.FlushedAt++
+			move(t, at+1, ended(t, "Pod default/p8")+1)
 		}
 	}
 	checkWhole(t, "end-of-a-nominated-pod-met-by-gate", "event-makes-tryable", known.GateMeetsDeletion, []nearMiss{
-		{name: "it was nominated nowhere", trace: deleted(func(e *timeline.Entry) {
-			p := e.Was.(*v1.Pod).DeepCopy()
-			p.Status.NominatedNodeName = ""
-			e.Was = p
-		})},
-		{name: "told after the preemption", trace: func(t *timeline.Trace) {
-			ended := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Ends && e.Object == "Pod default/p8" })
-			move(t, slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
-				return e.What == timeline.Handled && e.Object == "Pod default/w7" && e.Text == "deleted"
-			}), ended+1)
+		{name: "it was nominated nowhere", trace: was(func(p *v1.Pod) { p.Status.NominatedNodeName = "" })},
+		{name: "of lower priority", trace: was(func(p *v1.Pod) { p.Spec.Priority = new(int32(0)) })},
+		{name: "nominated to where it was", trace: renominated("node-0", func(*v1.Pod) {})},
+		{name: "nominated elsewhere, and of lower priority", trace: renominated("node-1", func(p *v1.Pod) { p.Spec.Priority = new(int32(0)) })},
+		{name: "nominated elsewhere, and found to fit", trace: func(t *timeline.Trace) {
+			renominated("node-1", func(*v1.Pod) {})(t)
+			t.Entries = slices.Insert(t.Entries, where(t, timeline.Begins, "Pod default/p8"), timeline.Entry{What: timeline.Fits, Object: gone})
+			t.FlushedAt++
 		}},
+		{name: "told after the preemption", trace: func(t *timeline.Trace) { move(t, deleted(t), ended(t, "Pod default/p8")+1) }},
 	})
+	checkWholeAs(t, "end-of-a-nominated-pod-met-by-gate", "event-makes-tryable", known.GateMeetsDeletion, nearMiss{trace: renominated("node-1", func(*v1.Pod) {})})
 }
+
+// ended is where the goroutine of a preemption ends.
+func ended(t *timeline.Trace, preemptor string) int { return where(t, timeline.Ends, preemptor) }
