@@ -197,7 +197,7 @@ func (r *Row) cells(looked []Column) []string {
 		if of == 0 || !slices.Contains(looked, c) {
 			return "-"
 		}
-		return fmt.Sprintf("%d (%.0f %%)", r.Killed[c], 100*float64(r.Killed[c])/float64(of))
+		return fmt.Sprintf("%d (%d %%)", r.Killed[c], percent(r.Killed[c], of))
 	}
 	median, worst := "-", "-"
 	if len(r.seconds) > 0 {
@@ -242,6 +242,9 @@ func others(r *Result) string {
 	}
 	return " (killed by " + strings.Join(by, ", ") + ")"
 }
+
+// percent is a share of a number in percent, rounded down: 100 are all of them.
+func percent(part, of int) int { return 100 * part / max(of, 1) }
 
 // upstreamPage, operators and columns are what stands before the tables; modelPage is in place of the first for mutants of the model.
 const (
@@ -292,8 +295,10 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 		first = modelPage
 	}
 	fmt.Fprint(w, first, operators, columns)
-	fmt.Fprintf(w, "There are %d mutants. Looked for were %d of them, drawn by seed %d, with campaigns of %s. Planting and building all took %.0f s, running all once without a mutant %.0f s, and looking for them %.1f CPU seconds for each.\n\n",
-		m.Begun.Mutants, m.All.Mutants, m.Begun.Options.Seed, m.Begun.Options.For, m.Begun.Built, m.Begun.Measured, m.CPUSeconds/float64(max(m.All.Mutants, 1)))
+	each := m.CPUSeconds / float64(max(m.All.Mutants, 1))
+	fmt.Fprintf(w, "There are %d mutants. Looked for were %d of them, drawn by seed %d, with campaigns of %s. Planting and building all took %.0f s, running all once without a mutant %.0f s, and looking for them %.1f CPU seconds for each. "+
+		"At that rate, to look for all takes %.1f hours on 2 CPUs.\n\n",
+		m.Begun.Mutants, m.All.Mutants, m.Begun.Options.Seed, m.Begun.Options.For, m.Begun.Built, m.Begun.Measured, each, each*float64(m.Begun.Mutants)/2/3600)
 	write := func(name string, rows []*Row) {
 		fmt.Fprintf(w, "| %s |", name)
 		for _, h := range header {
@@ -330,7 +335,7 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 // writeUncaught writes which mutants of the model nobody kills: of it there is no more to ask than that somebody does.
 func (m *Matrix) writeUncaught(w io.Writer) {
 	of := m.All.Mutants - m.equivalents
-	fmt.Fprintf(w, "## Caught by nobody\n\nOf the %d that are not equivalent, %d (%.0f %%) are killed by somebody, and these are not.\n\n", of, of-len(m.Uncaught), 100*float64(of-len(m.Uncaught))/float64(max(of, 1)))
+	fmt.Fprintf(w, "## Caught by nobody\n\nOf the %d that are not equivalent, %d (%d %%) are killed by somebody, and these are not.\n\n", of, of-len(m.Uncaught), percent(of-len(m.Uncaught), of))
 	m.list(w, m.Uncaught)
 	fmt.Fprint(w, "\n## Caught by others, and not by the campaign\n\nMany make the model allow more than it should: kube-scheduler does not disagree with that, and the corpus, whose cases say all that is allowed, does.\n\n")
 	m.list(w, slices.DeleteFunc(slices.Clone(m.Survivors), func(r *Result) bool { return slices.Contains(m.Uncaught, r) }))
