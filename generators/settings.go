@@ -88,7 +88,7 @@ func plain(s *model.Settings) bool {
 	return len(s.Configuration) == 0 && s.FeatureGates == nil && s.MinCandidateNodesAbsolute == nil && s.Parallelism == nil && s.SecondProfile == nil && !s.NoDefaultConstraints
 }
 
-// idleGates are the gates that change no decision: off, but for the one that has terms about hosts counted in
+// idleGates are the gates that change no decision, known findings aside: off, but for the one that has terms about hosts counted in
 // another way.
 func idleGates() map[string]bool {
 	gates := map[string]bool{}

@@ -47,7 +47,9 @@ func requiredTerms(p *v1.Pod, anti bool) []v1.PodAffinityTerm {
 	return nil
 }
 
-func notAboutHosts(t v1.PodAffinityTerm) bool { return t.TopologyKey != v1.LabelHostname }
+func notAboutHosts(t v1.PodAffinityTerm) bool {
+	return t.TopologyKey != v1.LabelHostname && t.TopologyKey != byNode
+}
 
 // affinitySkips tells whether InterPodAffinity answers Skip in PreFilter: the preemptor has no terms, and no bound pod keeps
 // it away from some node; nor, with gateHostnames, has one terms of anti-affinity about host names, whoever they select. affinity

@@ -9,7 +9,7 @@ import (
 )
 
 // modelledGates are the feature gates of which both positions are modelled. The
-// value says whether the decision depends on the gate.
+// value says whether the decision depends on the gate, known findings aside.
 var modelledGates = map[string]bool{
 	model.GateAsyncPreemption:  true,
 	filter.GateTaintComparison: true,
@@ -36,7 +36,7 @@ func MattersGate(name string) bool { return modelledGates[name] }
 func Gates() []string { return slices.Sorted(maps.Keys(modelledGates)) }
 
 // IdleGates are the feature gates that may be set, but that no decision depends
-// on. Sorted.
+// on, known findings aside. Sorted.
 func IdleGates() []string {
 	var names []string
 	for name, matters := range modelledGates {

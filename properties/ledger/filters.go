@@ -77,11 +77,11 @@ var openFilters = []Entry{
 	{
 		ID:          "hosts-of-one-name-apart",
 		Title:       "With the fast path for host names, nodes of one host name are no longer one domain of pod affinity",
-		Class:       Inconsistency,
+		Class:       Debatable,
 		Promise:     "Pods are co-located that run on nodes whose value of the label with key topologyKey is the same. The gate is about the speed of calculations.",
 		Source:      "core/v1 PodAffinityTerm.topologyKey (core/v1/types.go:4187@v0.37.1); doc comment of InterPodAffinityHostnameFastPath (features/kube_features.go:575@v1.37.1)",
 		Happens:     "With the gate InterPodAffinityHostnameFastPath (alpha, off), terms about kubernetes.io/hostname are looked for among the pods of the node itself, whatever the label says. Where two nodes have one value, a pod is placed beside one that shuns it, or finds no node near to one that it wants, which is otherwise without the gate. Terms of the pod's own affinity go by the label as soon as one of them is about another key.",
-		Where:       "interpodaffinity/filtering.go:648,687,725@v1.37.1, satisfyExistingPodsAntiAffinity and the two after it",
+		Where:       "interpodaffinity/filtering.go:648,687,725@v1.37.1, satisfyExistingPodsAntiAffinity, nodePodsConflictWithAntiAffinity and nodePodsSatisfyAffinity",
 		Consequence: "Where nodes share a host name, as virtual nodes on one machine may, switching the gate on places pods that shun each other beside each other, or leaves pods pending.",
 		Releases:    ">=1.37.0",
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
