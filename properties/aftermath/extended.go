@@ -22,8 +22,9 @@ var ExtendedResourceClaim = properties.Property{
 	Name: "extended-resource-claim",
 	Promise: "It is created in a namespace when there is a pod with extended resource request, and the extended resource is advertised by ResourceSlice and scheduler has fit the pod to a node with the ResourceSlice. " +
 		"At most one such claim object is created per pod. Its status.allocation.devices and status.allocation.reservedFor are used. After that, Pod.Status.ExtendedResourceClaimStatus is updated.",
-	Source: "KEP-5004, \"Resource Claim API\" and \"Failure handling\"; the status \"has the mapping of container name and extended resource name to request\", by which the kubelet passes devices to containers: \"Actuation for Extended Resource backed by DRA\"",
-	Lies: []string{"no claim is made", "a second claim is made", "the claim is another pod's", "the claim is like any other", "a device too few is requested", "a device too few is allocated",
+	Source: "KEP-5004, \"Resource Claim API\" and \"Failure handling\"; the status \"has the mapping of container name and extended resource name to request\", by which the kubelet passes devices to containers: \"Actuation for Extended Resource backed by DRA\"; " +
+		"a request's count \"Must be greater than zero\": resource/v1 ExactDeviceRequest.count (resource/v1/types.go:1390@v0.37.1)",
+	Lies: []string{"no claim is made", "a second claim is made", "the claim is another pod's", "the claim is like any other", "a device too few is requested", "no device is requested by one of its requests", "a device too few is allocated",
 		"a device is allocated twice", "a device of another pod is allocated", "the claim is not reserved", "the pod does not name its claim", "the pod names another claim", "a container goes without",
 		"the pod is bound before its status says so", "the pod is not bound", "a claim is made where the node has the resource", "a claim is made for a pod that fits nowhere"},
 	Applies: func(s *properties.Subject) bool {
@@ -126,6 +127,11 @@ func (m *madeClaim) claim() {
 	name := m.calls[made].Object
 	if is := m.calls[made].Claim; !is.Special || is.Pod != string(filter.PodUID(m.p)) {
 		m.add(name, fmt.Sprintf("the claim is made for pod %q, and marked as one for extended resources: %v", is.Pod, is.Special))
+	}
+	for _, r := range m.calls[made].Claim.Requests {
+		if r.Count < 1 {
+			m.add(name+" "+r.Name, fmt.Sprintf("the claim is made with a request for %d devices", r.Count))
+		}
 	}
 	written := m.where("the claim's status is written", func(c *model.Call) bool { return c.Object == name && c.Resource == "resourceclaims/status" })
 	if written < made || told < written {

@@ -96,6 +96,9 @@ var ofExtendedClaims = []lie{
 	{"extended-resource-claim", "a device too few is requested", change(allocating, func(c *model.Call) {
 		c.Claim.Requests, c.Claim.Devices = c.Claim.Requests[:1], c.Claim.Devices[:1]
 	})},
+	{"extended-resource-claim", "no device is requested by one of its requests", change(making, func(c *model.Call) {
+		c.Claim.Requests = append(slices.Clone(c.Claim.Requests), model.DeviceRequest{Name: "none", Class: c.Claim.Requests[0].Class})
+	})},
 	{"extended-resource-claim", "a device too few is allocated", change(allocating, func(c *model.Call) { c.Claim.Devices = c.Claim.Devices[:1] })},
 	{"extended-resource-claim", "a device is allocated twice", change(allocating, func(c *model.Call) { c.Claim.Devices[0].Name = c.Claim.Devices[1].Name })},
 	{"extended-resource-claim", "a device of another pod is allocated", change(allocating, func(c *model.Call) { c.Claim.Devices[0].Name = "a" })},
