@@ -130,7 +130,7 @@ func (m *madeClaim) claim() {
 	}
 	for _, r := range m.calls[made].Claim.Requests {
 		if r.Count < 1 {
-			m.add(name+" "+r.Name, fmt.Sprintf("the claim is made with a request for %d devices", r.Count))
+			m.add(name+" "+r.Name, fmt.Sprintf("the claim is made with a request for %d devices, which stands for one when it is stored", r.Count))
 		}
 	}
 	written := m.where("the claim's status is written", func(c *model.Call) bool { return c.Object == name && c.Resource == "resourceclaims/status" })

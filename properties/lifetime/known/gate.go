@@ -44,10 +44,11 @@ func hadNode(p *v1.Pod) bool {
 	return p != nil && (p.Spec.NodeName != "" || p.Status.NominatedNodeName != "")
 }
 
-// leavesNode tells whether an event is the deletion of a pod from a node.
+// leavesNode tells whether an event is the deletion of a pod from a node. One that only a new list has shown counts as such whatever is
+// known of the pod (eventhandlers.go:225@v1.37.1).
 func leavesNode(e *timeline.Entry) bool {
 	was := pod(e.Was)
-	return e.Text == "deleted" && was != nil && was.Spec.NodeName != ""
+	return e.Text == "deleted" && was != nil && (was.Spec.NodeName != "" || e.Listed && !e.Replaced)
 }
 
 // freesNomination tells whether an entry, an event, counts as the deletion of a pod from a node to which it was nominated, for a pod or
@@ -71,9 +72,13 @@ func nominatedTo(p *v1.Pod) string {
 	return p.Status.NominatedNodeName
 }
 
-// inCycle tells whether the cycle of a pod or group that an entry is of went on at another one: it has put back no pod before that.
+// inCycle tells whether the cycle of a pod or group that an entry is of went on at another one: nobody had been put back. Of a pod it is
+// told just after that, before its status is written.
 func (l *Life) inCycle(preemptor string, decided, at int) bool {
 	return at < decided || !slices.ContainsFunc(l.Trace.Entries[decided:at], func(e timeline.Entry) bool {
+		if e.Pod() == preemptor {
+			return e.What == timeline.Told && strings.HasPrefix(e.Text, "FailedScheduling:")
+		}
 		return e.What == timeline.Requeued && TriedAs(l.Trace, e.Pod()) == preemptor
 	})
 }
@@ -81,7 +86,7 @@ func (l *Life) inCycle(preemptor string, decided, at int) bool {
 // leastPriority is that of the pods that are tried as a pod or group. One of them is enough for the queue to look at a group.
 func (l *Life) leastPriority(preemptor string) int32 {
 	least := int32(math.MaxInt32)
-	for i := range l.Trace.Entries {
+	for i := range l.Trace.Entries[:l.end()] {
 		e := &l.Trace.Entries[i]
 		if is := pod(e.Is); is != nil && TriedAs(l.Trace, e.Pod()) == preemptor {
 			least = min(least, model.Priority(is))

@@ -116,7 +116,14 @@ func TestEndOfNominatedMetByGateNearMisses(t *testing.T) {
 		}},
 		{name: "told after the preemption", trace: func(t *timeline.Trace) { move(t, deleted(t), ended(t, "Pod default/p8")+1) }},
 	})
-	checkWholeAs(t, "end-of-a-nominated-pod-met-by-gate", "event-makes-tryable", known.GateMeetsDeletion, nearMiss{trace: renominated("node-1", func(*v1.Pod) {})})
+	lower := was(func(p *v1.Pod) { p.Spec.Priority = new(int32(0)) })
+	for _, change := range []func(t *timeline.Trace){
+		renominated("node-1", func(*v1.Pod) {}),
+		func(t *timeline.Trace) { lower(t); t.Entries[deleted(t)].Listed = true },
+		func(t *timeline.Trace) { lower(t); move(t, deleted(t), where(t, timeline.Decided, "Pod default/p8")+1) }, // in its cycle
+	} {
+		checkWholeAs(t, "end-of-a-nominated-pod-met-by-gate", "event-makes-tryable", known.GateMeetsDeletion, nearMiss{trace: change})
+	}
 }
 
 // ended is where the goroutine of a preemption ends.
