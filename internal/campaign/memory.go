@@ -19,3 +19,17 @@ func usage(pid int) (memory int64, cpu time.Duration) {
 	}
 	return int64(stat.ResidentMemory()), time.Duration(stat.CPUTime() * float64(time.Second))
 }
+
+// waited is for how long the threads of a process could have run and got no processor so far, together: 0 where it is not known.
+func waited(pid int) (wait time.Duration) {
+	threads, err := procfs.AllThreads(pid)
+	if err != nil {
+		return 0
+	}
+	for _, t := range threads {
+		if s, err := t.Schedstat(); err == nil {
+			wait += time.Duration(s.WaitingNanoseconds)
+		}
+	}
+	return wait
+}

@@ -40,8 +40,9 @@ func Process(command func() *exec.Cmd) Launch {
 		})
 		return &Peer{
 			in: in, out: json.NewDecoder(out), wait: wait,
-			kill:  func() { cmd.Process.Kill() },
-			usage: func() (int64, time.Duration) { return usage(cmd.Process.Pid) },
+			kill:   func() { cmd.Process.Kill() },
+			usage:  func() (int64, time.Duration) { return usage(cmd.Process.Pid) },
+			waited: func() time.Duration { return waited(cmd.Process.Pid) },
 		}, nil
 	}
 }

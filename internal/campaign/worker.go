@@ -220,6 +220,8 @@ type Peer struct {
 	wait func() error
 	// usage is its resident bytes and its CPU time so far.
 	usage func() (memory int64, cpu time.Duration)
+	// waited is for how long it could have run and got no processor so far.
+	waited func() time.Duration
 }
 
 // Launch starts a worker.
@@ -231,8 +233,8 @@ type errDied struct{ why string }
 func (e errDied) Error() string { return e.why }
 
 // ask sends a request and waits for the answer, until ctx is done, and with patience
-// for the CPU time that it may take. A worker that gets next to none of the CPU for as
-// long does nothing: on a machine that has much else to do, it would get some.
+// for the CPU time that it may take. A worker that could have run for as long, and did next
+// to nothing, is stuck; one that waits for a processor is not.
 func (p *Peer) ask(ctx context.Context, r request, patience time.Duration) (*answer, error) {
 	defer context.AfterFunc(ctx, p.kill)()
 	answered, stuck := make(chan struct{}), make(chan bool)
@@ -262,6 +264,7 @@ func (p *Peer) ask(ctx context.Context, r request, patience time.Duration) (*ans
 func (p *Peer) isStuck(patience time.Duration, answered <-chan struct{}) bool {
 	start := time.Now()
 	_, before := p.usage()
+	waitedBefore := p.waited()
 	for next := patience; ; {
 		select {
 		case <-answered:
@@ -270,7 +273,7 @@ func (p *Peer) isStuck(patience time.Duration, answered <-chan struct{}) bool {
 		}
 		_, now := p.usage()
 		used := now - before
-		if used >= patience || used < time.Since(start)/50 {
+		if used >= patience || used < (time.Since(start)-(p.waited()-waitedBefore))/50 {
 			p.kill()
 			return true
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func inProcess(checker func() (*properties.Checker, error)) Launch {
 			answers.CloseWithError(io.EOF)
 			done <- err
 		}()
-		return &Peer{in: in, out: json.NewDecoder(out), kill: kill, wait: sync.OnceValue(func() error { return <-done }), usage: func() (int64, time.Duration) { return 0, 0 }}, nil
+		return &Peer{in: in, out: json.NewDecoder(out), kill: kill, wait: sync.OnceValue(func() error { return <-done }), usage: func() (int64, time.Duration) { return 0, 0 }, waited: func() time.Duration { return 0 }}, nil
 	}
 }
 
@@ -71,7 +72,7 @@ func acting(act func(request) *answer) Launch {
 			in: in, out: json.NewDecoder(out),
 			kill:  func() { out.Close() },
 			wait:  sync.OnceValue(func() error { return errors.New("panic: at the disco") }),
-			usage: func() (int64, time.Duration) { return 0, 0 },
+			usage: func() (int64, time.Duration) { return 0, 0 }, waited: func() time.Duration { return 0 },
 		}, nil
 	}
 }
@@ -129,6 +130,36 @@ func TestWorkerIsStuck(t *testing.T) {
 	require.Len(t, suspects, 1)
 	require.Equal(t, uint64(2), suspects[0].Number)
 	require.Contains(t, suspects[0].Detail, "no answer for 10ms")
+}
+
+// A worker that gets no processor is waited for, where one that could run and does nothing is stuck.
+func TestWorkerIsStarved(t *testing.T) {
+	const patience = 10 * time.Millisecond
+	late := acting(func(request) *answer {
+		time.Sleep(10 * patience)
+		return &answer{Done: 1}
+	})
+	for starved, gives := range map[bool]string{true: "", false: "no answer for 10ms"} {
+		peer, err := late()
+		require.NoError(t, err)
+		start := time.Now()
+		if starved {
+			peer.waited = func() time.Duration { return 2 * time.Since(start) } // of two threads
+		}
+		_, err = peer.ask(t.Context(), request{Count: 1}, patience)
+		if gives == "" {
+			require.NoError(t, err)
+			peer.close()
+		} else {
+			require.EqualError(t, err, gives)
+		}
+	}
+}
+
+// Any process has waited for a processor, if only to begin. It is known where the system tells of it.
+func TestWaited(t *testing.T) {
+	_, err := os.Stat("/proc/self/schedstat")
+	require.Equal(t, err == nil, waited(os.Getpid()) > 0)
 }
 
 // standstill is a scheduler that comes to one over every cluster.

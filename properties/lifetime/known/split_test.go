@@ -77,6 +77,7 @@ func TestTriedAgainMeanwhileNearMisses(t *testing.T) {
 // that another one is.
 func TestEndOfNominatedMetByGateNearMisses(t *testing.T) {
 	const gone = "Pod default/w7"
+	preemption := func(t *timeline.Trace) *timeline.Preemption { return t.LastPreemption("default/p8", t.FlushedAt) }
 	deleted := func(t *timeline.Trace) int {
 		return slices.IndexFunc(t.Entries, func(e timeline.Entry) bool {
 			return e.What == timeline.Handled && e.Object == gone && e.Text == "deleted"
@@ -101,7 +102,7 @@ func TestEndOfNominatedMetByGateNearMisses(t *testing.T) {
 			update.Was, update.Is, update.Text, update.Left = before, after, "updated", nil
 			t.Entries = slices.Insert(t.Entries, at, update)
 			t.FlushedAt++
-			move(t, at+1, ended(t, "Pod default/p8")+1)
+			move(t, at+1, preemption(t).Ended+1)
 		}
 	}
 	checkWhole(t, "end-of-a-nominated-pod-met-by-gate", "event-makes-tryable", known.GateMeetsDeletion, []nearMiss{
@@ -114,17 +115,14 @@ func TestEndOfNominatedMetByGateNearMisses(t *testing.T) {
 			t.Entries = slices.Insert(t.Entries, where(t, timeline.Begins, "Pod default/p8"), timeline.Entry{What: timeline.Fits, Object: gone})
 			t.FlushedAt++
 		}},
-		{name: "told after the preemption", trace: func(t *timeline.Trace) { move(t, deleted(t), ended(t, "Pod default/p8")+1) }},
+		{name: "told after the preemption", trace: func(t *timeline.Trace) { move(t, deleted(t), preemption(t).Ended+1) }},
 	})
 	lower := was(func(p *v1.Pod) { p.Spec.Priority = new(int32(0)) })
 	for _, change := range []func(t *timeline.Trace){
 		renominated("node-1", func(*v1.Pod) {}),
 		func(t *timeline.Trace) { lower(t); t.Entries[deleted(t)].Listed = true },
-		func(t *timeline.Trace) { lower(t); move(t, deleted(t), where(t, timeline.Decided, "Pod default/p8")+1) }, // in its cycle
+		func(t *timeline.Trace) { lower(t); move(t, deleted(t), preemption(t).Decided+1) }, // in its cycle
 	} {
 		checkWholeAs(t, "end-of-a-nominated-pod-met-by-gate", "event-makes-tryable", known.GateMeetsDeletion, nearMiss{trace: change})
 	}
 }
-
-// ended is where the goroutine of a preemption ends.
-func ended(t *timeline.Trace, preemptor string) int { return where(t, timeline.Ends, preemptor) }
