@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
@@ -14,15 +15,16 @@ import (
 
 // firstUnnoticed tells whether the last cycle of a pod ended as the pod has to be with others
 // like itself, and the last of these on a node, or on its way there, has gone, with its node or without, or is
-// not like it any more, since that cycle began.
+// not like it any more, since that cycle began. The last of these may be that of which the scheduler knows, as others are on nodes without
+// the labels that the pod asks for (unlabelled-nodes-hide-first).
 func (l *Life) firstUnnoticed(pod string) bool {
-	placed, nodes := map[string]*v1.Pod{}, map[string]bool{}
+	placed, nodes := map[string]*v1.Pod{}, map[string]*v1.Node{}
 	assumed := map[string]bool{} // those of them that are on their way
 	for _, s := range l.Trace.Startups {
 		for _, o := range s.Objects {
 			switch o := o.(type) {
 			case *v1.Node:
-				nodes[o.Name] = true
+				nodes[o.Name] = o
 			case *v1.Pod:
 				if o.Spec.NodeName != "" {
 					placed[o.Namespace+"/"+o.Name] = o
@@ -31,19 +33,25 @@ func (l *Life) firstUnnoticed(pod string) bool {
 		}
 	}
 	var waits *v1.Pod
-	peers := func() (n int) {
+	hides := !l.Timeline.Cluster.Settings.FeatureGates["InterPodAffinityHostnameFastPath"]
+	peers := func() (all, known int) {
 		for _, p := range placed {
-			if nodes[p.Spec.NodeName] && filter.GoesWith(waits, p) {
-				n++
+			n := nodes[p.Spec.NodeName]
+			if n == nil || !filter.GoesWith(waits, p) {
+				continue
+			}
+			all++
+			if !hides || slices.ContainsFunc(filter.RequiredAffinity(waits), func(t v1.PodAffinityTerm) bool { return metav1.HasLabel(n.ObjectMeta, t.TopologyKey) }) {
+				known++
 			}
 		}
-		return n
+		return all, known
 	}
-	rejected, left := false, false
+	rejected, left, knownLeft := false, false, false
 	for i := range l.Trace.Entries[:l.end()] {
-		before := 0
+		before, knownBefore := 0, 0
 		if waits != nil {
-			before = peers()
+			before, knownBefore = peers()
 		}
 		e := &l.Trace.Entries[i]
 		is, _ := e.Is.(*v1.Pod)
@@ -55,7 +63,7 @@ func (l *Life) firstUnnoticed(pod string) bool {
 			clear(assumed)
 		case e.What == timeline.Popped && e.Pod() == pod:
 			waits = is
-			rejected, left = false, false
+			rejected, left, knownLeft = false, false, false
 			continue
 		case e.What == timeline.Unfit && e.Pod() == pod:
 			rejected = strings.Contains(e.Text, filter.NoPeers)
@@ -71,7 +79,7 @@ func (l *Life) firstUnnoticed(pod string) bool {
 				delete(nodes, was.Name)
 			}
 			if is, ok := e.Is.(*v1.Node); ok {
-				nodes[is.Name] = true
+				nodes[is.Name] = is
 			}
 			if is != nil && is.Spec.NodeName == "" && is.DeletionTimestamp == nil && assumed[e.Pod()] {
 				break // it counts as it was assumed
@@ -82,9 +90,12 @@ func (l *Life) firstUnnoticed(pod string) bool {
 				placed[e.Pod()] = is
 			}
 		}
-		left = waits != nil && peers() == 0 && (left || before > 0)
+		if waits != nil {
+			all, known := peers()
+			left, knownLeft = all == 0 && (left || before > 0), known == 0 && (knownLeft || knownBefore > 0)
+		}
 	}
-	return rejected && left && filter.GoesWith(waits, waits)
+	return rejected && (left || knownLeft) && filter.GoesWith(waits, waits)
 }
 
 // peerMetByGate tells whether the last cycle of a pod ended as the pod has to be with others like itself, and the scheduler was

@@ -350,6 +350,31 @@ func TestGroupKeptByAffinityNearMisses(t *testing.T) {
 	})
 }
 
+// TestHiddenPeerNearMisses: of two like it, the one that is left is not known only if its node lacks the label.
+func TestHiddenPeerNearMisses(t *testing.T) {
+	labelled := func(t *timeline.Trace) {
+		for _, s := range t.Startups {
+			for i, o := range s.Objects {
+				if n, ok := o.(*v1.Node); ok && n.Name == "node-2-copy" {
+					n = n.DeepCopy()
+					n.Labels = map[string]string{v1.LabelHostname: n.Name}
+					s.Objects[i] = n
+				}
+			}
+		}
+	}
+	checkWhole(t, "last-peer-goes-and-another-is-not-known", "group-is-not-kept-out", known.FirstUnnoticed, []nearMiss{
+		{name: "its node has the label", trace: labelled},
+		{name: "the other one stays", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Object == "Pod default/v" && e.Text == "deleted" {
+					e.What = timeline.Stored
+				}
+			}
+		}},
+	})
+}
+
 // TestPeerMetByGateNearMisses: a group is kept out as the gate met a pod like a pod of it only if that one waits for such pods, and was
 // gated by a preemption that is over when the other came.
 func TestPeerMetByGateNearMisses(t *testing.T) {
