@@ -20,16 +20,22 @@ import (
 
 // OfGroups holds each cycle of a pod group against the model of a release.
 func OfGroups(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (all []Broken) {
+	broken := map[string]int{} // by group
 	for _, g := range account.GroupCycles(t, trace) {
-		if g.Namesakes() {
+		if g.Namesakes() || trace.Endless != "" && broken[g.Group] >= enough {
 			continue
 		}
 		if b := (groupJudge{g, r, callFails(trace, g), goes(trace, g), twice(t, trace, g)}).broken(); b != nil {
 			all = append(all, *b)
+			broken[g.Group]++
 		}
 	}
 	return all
 }
+
+// enough is how many broken cycles of a group are looked at where there is no end to them: the rest is the same over and over, and each takes
+// long to explain.
+const enough = 50
 
 // groupJudge holds the cycle of a group against the model of a release.
 type groupJudge struct {

@@ -6,8 +6,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/cycles"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 )
 
@@ -45,4 +47,24 @@ func TestGroupGoesInItsCycle(t *testing.T) {
 			require.Equal(t, test.want, found)
 		})
 	}
+}
+
+// A group that is tried for ever is judged at its first cycles alone.
+func TestEndlessGroup(t *testing.T) {
+	s, err := corpus.Load("testdata/group-preempts-for-ever.yaml")
+	require.NoError(t, err)
+	tl := s.Cases[0].Timeline
+	trace, err := life.Run(t.Context(), tl)
+	require.NoError(t, err)
+	require.NotEmpty(t, trace.Endless)
+	broken := map[string]int{}
+	for _, b := range cycles.OfGroups(tl, trace, release.Linked) {
+		broken[b.Pod]++
+	}
+	require.NotEmpty(t, broken)
+	most := 0
+	for _, n := range broken {
+		most = max(most, n)
+	}
+	require.Equal(t, 50, most, broken)
 }
