@@ -273,7 +273,8 @@ func (p *Peer) isStuck(patience time.Duration, answered <-chan struct{}) bool {
 		}
 		_, now := p.usage()
 		used := now - before
-		if used >= patience || used < (time.Since(start)-(p.waited()-waitedBefore))/50 {
+		waited := max(p.waited()-waitedBefore, 0) // what threads that are gone had waited is missing
+		if used >= patience || used < (time.Since(start)-waited)/50 {
 			p.kill()
 			return true
 		}
