@@ -259,6 +259,8 @@ var Tests = []Test{
 		fails{"the pod was removed, and another one of its name is there": "got 1 pods nominated to node1, want 0"}},
 	{"composite-group-forgets-rejections", scheduler + "schedule_one_podgroup_test.go", ofGroup + "/a pod of a group in a composite group does not fit",
 		fails{"another pod of its group runs": "the pod is rejected by [], want [NodeResourcesFit]"}},
+	{"first-rejection-stands-for-group", scheduler + "scheduler_test.go", inTime + "/a pod of a group is in the way of another one, which may only be on its node",
+		fails{"by its port": "after a minute pod m2 is not on node1"}},
 	{"preempts-for-bound-pod", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsBound",
 		fails{"the latest version is bound": "got 1 victims, want 0"}},
 	{"preempts-as-namesake", plugins + "defaultpreemption/default_preemption_test.go", "TestPreempt_LatestVersionIsAnotherPod",

@@ -141,6 +141,17 @@ var timelineFindings = []Entry{
 		Releases:    ">=1.37.0",
 	},
 	{
+		ID:          "first-rejection-stands-for-group",
+		Title:       "A group waits for the five-minute flush beside the room that it has made, if the pod that was rejected first does not need that room",
+		Class:       Defect,
+		Promise:     "After the preemption goroutine is done, the scheduling for what triggered the preemption will be retried. The plugins that rejected its pods are those whose failure will be resolved by the preemption, and bring it back when its victims are gone.",
+		Source:      "KEP-4832, Proposal; comment at isPodSchedulableAfterAssignedPodDeletion, \"those pods should always have the other plugins in pInfo.UnschedulablePlugins which failure will be resolved by the preemption\" (default_preemption.go:237@v1.37.1)",
+		Happens:     "The pods of a group are placed one after another. One is rejected as another of the group, which was placed before, is in its way, as by a host port; the rest is not tried once minCount cannot be met. Preemption makes room in which the first goes elsewhere. If the group comes back from its cycle while that goes on, it is gated, and then only the plugins are asked whether the end of the victims helps that rejected the second pod: a pod without ports is nothing to NodePorts. Of the pods that were placed, or not tried, no plugin is recorded. A group that was not gated is tried again after its backoff, for just that reason.",
+		Where:       "gangscheduling/gangscheduling.go:494@v1.37.1, PlacementFeasible; schedule_one_podgroup.go:757@v1.37.1; default_preemption.go:240@v1.37.1, isPodSchedulableAfterAssignedPodDeletion",
+		Consequence: "Pods are evicted, and the group stays pending for five minutes beside their room, which is kept for it from all others.",
+		Releases:    ">=1.37.0",
+	},
+	{
 		ID:          "preempts-before-nomination-is-seen",
 		Title:       "A pod that is retried before its own nomination comes back preempts a second time",
 		Class:       Inconsistency,

@@ -102,6 +102,11 @@ func TestPreemptionInTime(t *testing.T) {
 		return p
 	}
 
+	onNode1 := func(p *v1.Pod) *v1.Pod {
+		p.Spec.NodeSelector = map[string]string{v1.LabelHostname: "node1"}
+		return p
+	}
+
 	again := func(p *v1.Pod) *v1.Pod {
 		p.UID += "-2"
 		return p
@@ -354,6 +359,27 @@ func TestPreemptionInTime(t *testing.T) {
 				}},
 			},
 			check: func(a *podAPI) error { return a.bound("p", "node1") },
+		},
+		{
+			name:  "a pod of a group is in the way of another one, which may only be on its node",
+			group: st.MakePodGroup().Namespace("default").Name("all").UID("all").Priority(10).MinCount(2),
+			nodes: map[string]string{"node1": "1", "node2": "2"},
+			pods:  []*v1.Pod{slow(pod("v", "node2", 0, "2", 0))}, // without which it goes to the other node
+			variants: []variant{
+				{"by its CPU", func(a *podAPI) {
+					release := a.hold("delete v")
+					a.create(member(pod("m1", "", 10, "1", 0)))
+					a.create(onNode1(member(pod("m2", "", 10, "1", 0))))
+					release()
+				}},
+				{"by its port", func(a *podAPI) {
+					release := a.hold("delete v")
+					a.create(member(pod("m1", "", 10, "500m", 80)))
+					a.create(onNode1(member(pod("m2", "", 10, "500m", 80))))
+					release()
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("m2", "node1") },
 		},
 		{
 			name:  "the write that withdraws a nomination fails",

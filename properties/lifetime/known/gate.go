@@ -212,6 +212,8 @@ func (l *Life) opensNever(pod string) []string {
 		return []string{MemberGone}
 	case l.rejectionsForgotten(pod):
 		return []string{RejectionsForgotten}
+	case l.firstRejectionStands(pod):
+		return []string{FirstRejection}
 	}
 	return nil
 }

@@ -9,11 +9,33 @@ import (
 )
 
 // leftBehind tells whether a pod waits for the end of a cycle of its group that was over for the queue before: it came back from
-// that cycle, or came while it went on, and a pod without a group was put back meanwhile.
+// that cycle, or came while it went on, and a pod without a group was put back meanwhile. When its group is put back again, it goes
+// with it, though it is gone: its deletion was not looked for among those that wait (scheduling_queue.go:1485@v1.37.1,
+// deletePodGroupMember).
 func (l *Life) leftBehind(pod string) bool {
 	return slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool {
-		return p.Name == pod && slices.Contains(p.Queues, timeline.QueuePending)
+		return p.Name == pod && (slices.Contains(p.Queues, timeline.QueuePending) || !p.Exists && l.movedWithGroup(pod))
 	}) && (l.backWhenCutShort(pod, l.Trace.FlushedAt) || l.cameBeforeCutShort(pod, l.Trace.FlushedAt))
+}
+
+// movedWithGroup tells whether another pod of its group was put back after a later cycle than the one whose end a pod waited for.
+func (l *Life) movedWithGroup(name string) bool {
+	group, waits, again := "", false, false
+	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Pod() == name:
+			waits, again = false, false
+		case e.What == timeline.Handled && e.Pod() == name && e.Was == nil && e.Is != nil:
+			group, waits = together.GroupOf(pod(e.Is)), true
+		case e.What == timeline.Requeued && e.Pod() == name:
+			waits = e.Queue == timeline.QueuePending
+		case e.What == timeline.Popped && e.Pod() == "" && e.Preemptor() == group:
+			again = waits
+		case e.What == timeline.Requeued && e.Group == group && again:
+			return true
+		}
+	}
+	return false
 }
 
 // cameBeforeCutShort tells whether the pod that came last under a name before an entry came while a cycle of its group went on, and that

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
@@ -28,6 +29,42 @@ func TestCameBeforeCutShortNearMisses(t *testing.T) {
 		}},
 		{name: "somebody was put back before it came", trace: func(t *timeline.Trace) {
 			move(t, where(t, timeline.Told, "Pod default/c"), where(t, timeline.Handled, pod))
+		}},
+	})
+}
+
+// TestGoneLeftBehindNearMisses: a pod that is gone is in a queue as its group's cycle was cut short only if it was left to wait for the end of that
+// cycle, and its group was put back after a later one.
+func TestGoneLeftBehindNearMisses(t *testing.T) {
+	const m1, m2, group = "Pod default/m1", "Pod default/m2", "PodGroup default/g"
+	last := func(t *timeline.Trace, what timeline.What, object string) int {
+		for i := t.FlushedAt - 1; i >= 0; i-- {
+			if e := &t.Entries[i]; e.What == what && e.Object == object {
+				return i
+			}
+		}
+		return -1
+	}
+	checkWhole(t, "gone-pod-left-behind-moves-with-its-group", "one-queue", known.CycleCutShort, []nearMiss{
+		{name: "it did not wait", trace: func(t *timeline.Trace) { t.Entries[last(t, timeline.Requeued, m1)].Queue = model.QueueBackoff }},
+		{name: "it is there", trace: func(t *timeline.Trace) {
+			for i := range t.Quiet.Pods {
+				p := &t.Quiet.Pods[i]
+				p.Exists = p.Exists || p.Name == "default/m1"
+				p.Queues = append(p.Queues, p.Queues...) // in two at once
+			}
+		}},
+		{name: "tried since", trace: func(t *timeline.Trace) {
+			t.Entries = slices.Insert(t.Entries, last(t, timeline.Popped, m2), timeline.Entry{What: timeline.Popped, Object: m1, Group: "podgroup/default/g"})
+			t.FlushedAt++
+		}},
+		{name: "its group is not tried again", trace: func(t *timeline.Trace) { t.Entries[last(t, timeline.Popped, group)].Object = "PodGroup default/h" }},
+		{name: "its group is not put back", trace: func(t *timeline.Trace) {
+			t.Entries = slices.Delete(t.Entries, last(t, timeline.Requeued, m2), last(t, timeline.Requeued, m2)+1)
+			t.FlushedAt--
+		}},
+		{name: "nobody was put back alone", trace: func(t *timeline.Trace) {
+			t.Entries[where(t, timeline.Told, "Pod default/c")].Text = "Scheduled: it is bound"
 		}},
 	})
 }

@@ -1,0 +1,80 @@
+package known
+
+import (
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/hints"
+)
+
+// rejectionsForgotten tells whether a composite group preempted in its last cycle, a pod of it was rejected there by the
+// nodes, and of no pod that came back with the group was that recorded (schedule_one_podgroup.go:757@v1.37.1). One such
+// record would do, as the group comes back for the plugins of any of its pods.
+func (l *Life) rejectionsForgotten(group string) bool {
+	if !strings.HasPrefix(group, "compositepodgroup/") {
+		return false
+	}
+	const byNodes = " nodes are available: "
+	preempts, rejected, recorded := false, false, false
+	for i := range l.Trace.Entries[:l.end()] {
+		switch e := &l.Trace.Entries[i]; {
+		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Preemptor() == group:
+			preempts, rejected, recorded = false, false, false
+		case e.What == timeline.Decided && e.Preemptor() == group:
+			preempts = len(e.Victims) > 0
+		case e.What == timeline.Tried && e.Group == group && !e.Second:
+			rejected = rejected || e.Node == "" && strings.Contains(e.Text, byNodes)
+		case e.What == timeline.Unfit && e.Group == group:
+			recorded = recorded || strings.Contains(e.Text, byNodes)
+		}
+	}
+	return preempts && rejected && !recorded
+}
+
+// firstRejectionStands tells whether a group has preempted in its last cycle, as it could not be placed beside its victims, and the end
+// of none of these is what the rejected pods of it wait for: others were placed before them and stood in their way, or were not tried any
+// more (gangscheduling/gangscheduling.go:494@v1.37.1, PlacementFeasible). Of these nothing is recorded. It is asked of groups that are gated:
+// others are tried again after their backoff.
+func (l *Life) firstRejectionStands(group string) bool {
+	p := l.Trace.LastPreemption(group, l.end())
+	if p == nil || p.Began >= 0 && (p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success") {
+		return false
+	}
+	members, rejected := map[string]*v1.Pod{}, map[string]bool{}
+	for i := l.Trace.Began(p.Decided); i < p.Decided; i++ {
+		switch e := &l.Trace.Entries[i]; {
+		case e.Group != group:
+		case e.What == timeline.Popped:
+			members[e.Pod()] = pod(e.Is)
+		case e.What == timeline.Tried && !e.Second && e.Node == "":
+			rejected[e.Pod()] = true
+			if slices.ContainsFunc(p.Victims, func(v string) bool {
+				victim := l.before(v, p.Decided)
+				return victim == nil || members[e.Pod()] == nil || hints.MayGoneHelp(e.Text, members[e.Pod()], victim)
+			}) {
+				return false
+			}
+		}
+	}
+	return len(rejected) > 0 && len(rejected) < len(members)
+}
+
+// before is a pod as the scheduler was told of it last before an entry; nil if it was not.
+func (l *Life) before(name string, at int) (last *v1.Pod) {
+	for _, s := range l.Trace.Startups {
+		for _, o := range s.Objects {
+			if p := pod(o); p != nil && p.Namespace+"/"+p.Name == name {
+				last = p
+			}
+		}
+	}
+	for i := range l.Trace.Entries[:at] {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Handled && e.Pod() == name && e.Is != nil {
+			last = pod(e.Is)
+		}
+	}
+	return last
+}
