@@ -212,10 +212,8 @@ func (l *Life) opensNever(pod string) []string {
 		return []string{MemberGone}
 	case l.rejectionsForgotten(pod):
 		return []string{RejectionsForgotten}
-	case l.firstRejectionStands(pod):
-		return []string{FirstRejection}
 	}
-	return nil
+	return l.nobodyWaitsForVictims(pod)
 }
 
 // deletionMetByGate tells whether, in the last preemption for a pod, which ended well, the

@@ -34,16 +34,16 @@ func (l *Life) rejectionsForgotten(group string) bool {
 	return preempts && rejected && !recorded
 }
 
-// firstRejectionStands tells whether a group has preempted in its last cycle, as it could not be placed beside its victims, and the end
-// of none of these is what the rejected pods of it wait for: others were placed before them and stood in their way, or were not tried any
-// more (gangscheduling/gangscheduling.go:494@v1.37.1, PlacementFeasible). Of these nothing is recorded. It is asked of groups that are gated:
-// others are tried again after their backoff.
-func (l *Life) firstRejectionStands(group string) bool {
+// nobodyWaitsForVictims are the known findings by which a group that has preempted in its last cycle does not wait for the end of its victims: the
+// pods of it that were rejected, as it could not be placed beside these, wait for something else, since others of the group were placed before
+// them and stood in their way, or were not tried any more (gangscheduling/gangscheduling.go:494@v1.37.1, PlacementFeasible), of which nothing is
+// recorded; or they were left behind when the group came back. It is asked of groups that are gated: others are tried again after their backoff.
+func (l *Life) nobodyWaitsForVictims(group string) []string {
 	p := l.Trace.LastPreemption(group, l.end())
 	if p == nil || p.Began >= 0 && (p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success") {
-		return false
+		return nil
 	}
-	members, rejected := map[string]*v1.Pod{}, map[string]bool{}
+	members, rejected, behind := map[string]*v1.Pod{}, map[string]bool{}, false
 	for i := l.Trace.Began(p.Decided); i < p.Decided; i++ {
 		switch e := &l.Trace.Entries[i]; {
 		case e.Group != group:
@@ -51,15 +51,23 @@ func (l *Life) firstRejectionStands(group string) bool {
 			members[e.Pod()] = pod(e.Is)
 		case e.What == timeline.Tried && !e.Second && e.Node == "":
 			rejected[e.Pod()] = true
-			if slices.ContainsFunc(p.Victims, func(v string) bool {
+			waits := slices.ContainsFunc(p.Victims, func(v string) bool {
 				victim := l.before(v, p.Decided)
 				return victim == nil || members[e.Pod()] == nil || hints.MayGoneHelp(e.Text, members[e.Pod()], victim)
-			}) {
-				return false
+			})
+			if waits && !l.leftBehind(e.Pod()) {
+				return nil
 			}
+			behind = behind || waits
 		}
 	}
-	return len(rejected) > 0 && len(rejected) < len(members)
+	switch {
+	case behind:
+		return []string{CycleCutShort}
+	case len(rejected) > 0 && len(rejected) < len(members):
+		return []string{FirstRejection}
+	}
+	return nil
 }
 
 // before is a pod as the scheduler was told of it last before an entry; nil if it was not.

@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
@@ -84,4 +85,31 @@ func TestFirstRejectionStandsNearMisses(t *testing.T) {
 	} {
 		checkWholeAs(t, timelineName, property, known.FirstRejection, nearMiss{trace: rejectedFor(reason)})
 	}
+}
+
+// TestRejectedLeftBehindNearMisses: a group does not wait for its victims as the pod that was rejected was left behind only if it was, and no other
+// rejected pod waits for them.
+func TestRejectedLeftBehindNearMisses(t *testing.T) {
+	const m1, m2 = "Pod default/m1", "Pod default/m2"
+	checkWhole(t, "rejected-pod-is-left-behind-at-its-victims", "no-wait-for-the-flush", known.CycleCutShort, []nearMiss{
+		{name: "another rejected pod came back", trace: func(t *timeline.Trace) {
+			e := t.Entries[where(t, timeline.Tried, m1)]
+			e.Object = m2
+			t.Entries = slices.Insert(t.Entries, where(t, timeline.Tried, m1)+1, e)
+			t.FlushedAt++
+		}},
+		{name: "it came back", trace: func(t *timeline.Trace) {
+			for i := range t.Quiet.Pods {
+				if p := &t.Quiet.Pods[i]; p.Name == "default/m1" {
+					p.Queues = []model.Queue{model.QueueUnschedulable}
+				}
+			}
+		}},
+		{name: "it waited for something else", trace: func(t *timeline.Trace) {
+			t.Entries[where(t, timeline.Tried, m1)].Text = "0/2 nodes are available: 2 node(s) were unschedulable."
+		}},
+		{name: "nobody was put back alone", trace: func(t *timeline.Trace) {
+			t.Entries[where(t, timeline.Told, "Pod default/c")].Text = "Scheduled: it is bound"
+		}},
+	})
 }
