@@ -114,3 +114,10 @@ func (st *PortsState) Of(p *v1.Pod) []HostPort {
 	}
 	return ports
 }
+
+// ShareHostPort tells whether two pods take a host port that only one of them can have on a node.
+func ShareHostPort(a, b *v1.Pod) bool {
+	st := &PortsState{address: Address}
+	used := st.Of(b)
+	return slices.ContainsFunc(st.Of(a), func(want HostPort) bool { return slices.ContainsFunc(used, want.conflicts) })
+}

@@ -19,7 +19,7 @@ import (
 // not yet back when the cycle of the preemptor began.
 func (l *Life) victimBack(pod string) bool {
 	p := l.Trace.LastPreemption(pod, l.end())
-	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
+	if !l.endedWell(p) {
 		return false
 	}
 	back, deleted := map[string]bool{}, map[string]bool{}

@@ -18,7 +18,7 @@ import (
 // while that went on.
 func (l *Life) endMetByGate(pod string) []string {
 	p := l.Trace.LastPreemption(pod, l.end())
-	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
+	if !l.endedWell(p) {
 		return nil
 	}
 	began := l.Trace.Began(p.Decided)
@@ -220,7 +220,7 @@ func (l *Life) opensNever(pod string) []string {
 // scheduler was told that a victim is gone while it was on, and of another one after that.
 func (l *Life) deletionMetByGate(pod string) bool {
 	p := l.Trace.LastPreemption(pod, l.end())
-	if p == nil || p.Ended < 0 || l.Trace.Entries[p.Ended].Text != "success" {
+	if !l.endedWell(p) {
 		return false
 	}
 	told := func(from, to int) bool {

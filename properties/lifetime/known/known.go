@@ -95,7 +95,7 @@ const (
 	MemberGone = "deleted-member-keeps-group-out"
 	// RejectionsForgotten: a composite group preempts, and which plugins rejected its pods is lost.
 	RejectionsForgotten = "composite-group-forgets-rejections"
-	// FirstRejection: a group preempts, and the pods of it that were rejected do not wait for its victims.
+	// FirstRejection: a group preempts, and the pods of it that were rejected wait for something else than the end of its victims.
 	FirstRejection = "first-rejection-stands-for-group"
 	// CycleCutShort: a pod without a group is put back while a group is in its cycle, and pods of the group come back as if it was in none.
 	CycleCutShort = "failed-binding-cuts-group-cycle"

@@ -64,6 +64,19 @@ func TestFirstRejectionStandsNearMisses(t *testing.T) {
 				}
 			}
 		}},
+		{name: "no pod was in the way", trace: rejectedFor("1 node(s) had untolerated taint(s), 1 node(s) didn't match Pod's node affinity/selector")},
+		{name: "it had no goroutine", trace: func(t *timeline.Trace) { t.Entries[where(t, timeline.Begins, group)].Cycle = 9 }},
+		{name: "the group is tried since", trace: func(t *timeline.Trace) {
+			t.Entries = slices.Insert(t.Entries, where(t, timeline.Ends, group)+1, timeline.Entry{What: timeline.Popped, Object: group})
+			t.FlushedAt++
+		}},
+		{name: "the victim is not gone", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Object == "Pod default/v" && e.Text == "deleted" {
+					e.Text = "updated"
+				}
+			}
+		}},
 		{name: "all are rejected", trace: func(t *timeline.Trace) {
 			first := &t.Entries[where(t, timeline.Tried, "Pod default/m1")]
 			first.Node, first.Text = "", t.Entries[where(t, timeline.Tried, m2)].Text
@@ -78,13 +91,7 @@ func TestFirstRejectionStandsNearMisses(t *testing.T) {
 			}
 		}},
 	})
-	for _, reason := range []string{
-		"2 node(s) didn't match Pod's node affinity/selector",
-		"1 node(s) had untolerated taint(s), 1 node(s) were unschedulable",
-		"2 node(s) didn't satisfy existing pods anti-affinity rules",
-	} {
-		checkWholeAs(t, timelineName, property, known.FirstRejection, nearMiss{trace: rejectedFor(reason)})
-	}
+	checkWholeAs(t, timelineName, property, known.FirstRejection, nearMiss{trace: rejectedFor("2 node(s) didn't satisfy existing pods anti-affinity rules")})
 }
 
 // TestRejectedLeftBehindNearMisses: a group does not wait for its victims as the pod that was rejected was left behind only if it was, and no other

@@ -185,8 +185,8 @@ var reasons = map[string]string{
 		"Whether it is still there was looked up by its name.",
 	known.RejectionsForgotten: "Why {pod} waits: its group counts as scheduled, as other pods of it run, so the result of the composite group took the place of its own when no pod could be placed. " +
 		"Which plugins had rejected {pod} was lost with it. The end of the victims is left to them, so that no event brings the group back.",
-	known.FirstRejection: "Why {pod} waits: when its group was tried beside its victims, a pod of it was rejected as others of the group were in its way, and the rest was not tried any more. " +
-		"With the victims gone the group has room, but only the plugins that rejected that pod are asked whether their end helps, and it does not help with what they look for.",
+	known.FirstRejection: "Why {pod} waits: when its group was tried beside its victims, a pod of it was rejected as others of the group were in its way. With the victims gone the group has room. But PreEnqueue has kept it out while they were evicted, " +
+		"and since then only the plugins that rejected that pod are asked whether the end of the victims helps it, which does not help with what they look for.",
 	known.GateOutlives: "Why {pod} waits: PreEnqueue kept it out of the queue while its preemption went on, and it has counted as gated since, though the preemption is over. " +
 		"Of a gated pod the queue asks only about the events that the gating plugin is interested in, which are deletions of pods. Of any other, now or while its preemption went on, it is not even asked whether it helps.",
 	known.EarlierOpensGate: "Why {pod} preempts again: the goroutine of an earlier preemption for it is still on, and its last victim is gone. That opens the gate of PreEnqueue, " +
