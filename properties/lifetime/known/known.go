@@ -244,6 +244,10 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if f.Kind == together.Incomplete && l.goneCount(f.Pod, f.Entry) {
 			ids = append(ids, GoneCounts)
 		}
+	case "group-is-bound-together":
+		if f.Kind == together.TooFew && l.goneAreBound(f.Pod, f.Entry) {
+			ids = append(ids, GoneCounts)
+		}
 	case "group-is-not-kept-out":
 		ids = append(ids, l.gatedBy(f.Pod)...)
 	case "gate-opens":

@@ -171,9 +171,26 @@ func TriedComplete(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken
 	return broken
 }
 
+// TooFew is how a group is bound of which fewer pods are to be bound than it needs.
+const TooFew = "too few"
+
 // BoundTogether looks at cycles of groups in which fewer pods are to be bound than the group needs, with those that
 // are on nodes already.
-func BoundTogether(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken) {
+func BoundTogether(_ *timeline.Timeline, trace *timeline.Trace) (broken []Broken) {
+	for _, b := range BoundTooFew(trace) {
+		broken = append(broken, b.Broken)
+	}
+	return broken
+}
+
+// Lacking is a cycle in which too few pods are to be bound, and how many more the group needs.
+type Lacking struct {
+	Broken
+	Lacks int
+}
+
+// BoundTooFew are the cycles that BoundTogether tells of.
+func BoundTooFew(trace *timeline.Trace) (broken []Lacking) {
 	type cycle struct {
 		group  string
 		needs  int
@@ -183,9 +200,9 @@ func BoundTogether(t *timeline.Timeline, trace *timeline.Trace) (broken []Broken
 	var c *cycle
 	end := func() {
 		if c != nil && c.fits > 0 && len(c.placed) < c.needs {
-			broken = append(broken, Broken{c.group, "too few", fmt.Sprintf(
+			broken = append(broken, Lacking{Broken{c.group, TooFew, fmt.Sprintf(
 				"in the cycle of %s that ends at %.3fs, pods are to be bound, and with those on nodes these are %d of the %d that it needs",
-				model.GroupTitle(c.group), trace.Entries[c.fits].At.Seconds(), len(c.placed), c.needs), c.fits})
+				model.GroupTitle(c.group), trace.Entries[c.fits].At.Seconds(), len(c.placed), c.needs), c.fits}, c.needs - len(c.placed)})
 		}
 		c = nil
 	}
