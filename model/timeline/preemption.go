@@ -77,7 +77,7 @@ func (t *Trace) ToDelete(decided int) (victims []string, surely bool) {
 	surely = true
 	began := t.Began(decided)
 	for _, v := range t.Entries[decided].Victims {
-		then, now := t.told(v, began), t.told(v, decided)
+		then, now := t.LastTold(v, began), t.LastTold(v, decided)
 		if !terminates(then) || then.Spec.NodeName == "" {
 			victims = append(victims, v)
 		}
@@ -89,8 +89,8 @@ func (t *Trace) ToDelete(decided int) (victims []string, surely bool) {
 
 func terminates(p *v1.Pod) bool { return p != nil && p.DeletionTimestamp != nil }
 
-// told is what a pod was when the scheduler was last told of it before an entry; nil if it was not, or that it is gone.
-func (t *Trace) told(pod string, before int) *v1.Pod {
+// LastTold is what a pod was when the scheduler was last told of it before an entry; nil if it was not, or that it is gone.
+func (t *Trace) LastTold(pod string, before int) *v1.Pod {
 	begin := 0 // of the scheduler that is alive
 	for _, s := range t.Startups {
 		if s.Entry <= before {

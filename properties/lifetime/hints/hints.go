@@ -39,12 +39,20 @@ func PodsInTheWay(message string) bool {
 	return slices.ContainsFunc(reasons(message), func(reason string) bool { return !ofNode(reason) && reason != filter.NoPeers })
 }
 
-// reasons are those of a message; none if it is not that of a FitError.
+// ByNodesAlone tells whether a pod was rejected only for what nodes are, whoever is there.
+func ByNodesAlone(message string) bool {
+	all := reasons(message)
+	return len(all) > 0 && !slices.ContainsFunc(all, func(reason string) bool { return !ofNode(reason) })
+}
+
+// reasons are those of a message, "0/2 nodes are available: 2 reason, 1 another reason. …"; none if it is not that of a FitError.
 func reasons(message string) (all []string) {
-	_, list, found := strings.Cut(strings.TrimSuffix(message, "."), " nodes are available: ")
+	_, list, found := strings.Cut(message, " nodes are available: ")
 	if !found {
 		return nil
 	}
+	list, _, _ = strings.Cut(list, ". ")
+	list = strings.TrimSuffix(list, ".")
 	for reason := range strings.SplitSeq(list, ", ") {
 		_, reason, _ = strings.Cut(reason, " ") // the number of nodes
 		all = append(all, reason)

@@ -143,4 +143,18 @@ func TestMayGoneHelpUnknown(t *testing.T) {
 	require.True(t, hints.MayGoneHelp("0/1 nodes are available: 1 node(s) didn't match pod topology spread constraints.",
 		&v1.Pod{Spec: v1.PodSpec{TopologySpreadConstraints: []v1.TopologySpreadConstraint{unparseable}}}, &v1.Pod{}))
 	require.False(t, hints.PodsInTheWay("something else"))
+	require.False(t, hints.ByNodesAlone("something else"))
+}
+
+// What follows a FitError, as of preemption, is no reason of it.
+func TestByNodesAlone(t *testing.T) {
+	const then = " pod group preemption: No preemption victims found, 1 Insufficient cpu."
+	for message, want := range map[string]bool{
+		"0/2 nodes are available: 1 node(s) were unschedulable, 1 node(s) had untolerated taint(s).":        true,
+		"0/2 nodes are available: 2 node(s) were unschedulable." + then:                                     true,
+		"0/2 nodes are available: 1 node(s) were unschedulable, 1 Insufficient cpu." + then:                 false,
+		"0/2 nodes are available: 1 node(s) were unschedulable, 1 node(s) didn't match pod affinity rules.": false,
+	} {
+		require.Equal(t, want, hints.ByNodesAlone(message), message)
+	}
 }

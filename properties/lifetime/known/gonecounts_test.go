@@ -100,6 +100,11 @@ func TestGoneAreBoundNearMisses(t *testing.T) {
 	checkWhole(t, name, property, known.GoneCounts, []nearMiss{
 		{name: "they were back", trace: beforeCycle(back, m1, m2)},
 		{name: "they were bound", trace: beforeCycle(timeline.Entry{What: timeline.Called, Call: timeline.Bind}, m1, m2)},
+		{name: "they had their permission", trace: func(t *timeline.Trace) {
+			for _, pod := range []string{m1, m2} {
+				ofPod(pod, timeline.Told, func(e *timeline.Entry) { e.Text = "FailedScheduling: pod not found" })(t)
+			}
+		}},
 		{name: "another scheduler has taken over", trace: beforeCycle(timeline.Entry{What: timeline.TakenOver}, m1)},
 		{name: "they are of another group", trace: func(t *timeline.Trace) {
 			for _, pod := range []string{m1, m2} {

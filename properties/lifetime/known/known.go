@@ -241,11 +241,11 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			ids = append(ids, CycleCutShort)
 		}
 	case "group-is-tried-complete":
-		if f.Kind == together.Incomplete && l.goneCount(f.Pod, f.Entry) {
+		if f.Kind == together.Incomplete && together.GoneCount(l.Trace, f.Pod, f.Entry) {
 			ids = append(ids, GoneCounts)
 		}
 	case "group-is-bound-together":
-		if f.Kind == together.TooFew && l.goneAreBound(f.Pod, f.Entry) {
+		if f.Kind == together.TooFew && together.GoneAreBound(l.Trace, f.Pod, f.Entry) {
 			ids = append(ids, GoneCounts)
 		}
 	case "group-is-not-kept-out":

@@ -1,14 +1,13 @@
 package known
 
 import (
-	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/hints"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
@@ -46,8 +45,8 @@ func (l *Life) memberGone(group string) bool {
 		case e.What == timeline.Decided && e.Preemptor() == group:
 			preempts = len(e.Victims) > 0
 		case e.What == timeline.Unfit && e.Group == group && is != nil:
-			if _, why, byNodes := strings.Cut(e.Text, " nodes are available: "); byNodes {
-				rejected[is.UID] = why
+			if strings.Contains(e.Text, byNodes) {
+				rejected[is.UID] = e.Text
 			}
 		case e.What != timeline.Handled || e.Pod() == "":
 		case is != nil:
@@ -62,30 +61,15 @@ func (l *Life) memberGone(group string) bool {
 		why, ok := rejected[p.UID]
 		gated = gated || len(p.Spec.SchedulingGates) > 0
 		waits = waits || ok
-		waitsForPods = waitsForPods || ok && !byNodesAlone(why)
+		waitsForPods = waitsForPods || ok && !hints.ByNodesAlone(why)
 	}
 	for _, p := range goes {
 		why, ok := rejected[p.UID]
-		if len(p.Spec.SchedulingGates) > 0 && !gated || ok && (!waits || preempts && !waitsForPods && !byNodesAlone(why)) {
+		if len(p.Spec.SchedulingGates) > 0 && !gated || ok && (!waits || preempts && !waitsForPods && !hints.ByNodesAlone(why)) {
 			return true
 		}
 	}
 	return false
-}
-
-// ofNodesAlone begin the reasons of the plugins that no pod that goes away concerns.
-var ofNodesAlone = []string{filter.NodeAffinityReason, "node(s) had untolerated taint", "node(s) were unschedulable", "node(s) didn't match the requested node name"}
-
-// byNodesAlone tells whether a pod was rejected by such plugins only, as a message says: "2 reason, 1 another reason. …".
-func byNodesAlone(why string) bool {
-	why, _, _ = strings.Cut(why, ". ")
-	for reason := range strings.SplitSeq(strings.TrimSuffix(why, "."), ", ") {
-		_, reason, _ = strings.Cut(reason, " ")
-		if !slices.ContainsFunc(ofNodesAlone, func(r string) bool { return strings.HasPrefix(reason, r) }) {
-			return false
-		}
-	}
-	return true
 }
 
 func pod(obj any) *v1.Pod {

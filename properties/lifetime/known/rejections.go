@@ -10,6 +10,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/hints"
 )
 
+// byNodes is in the message of a pod that nodes have rejected.
+const byNodes = " nodes are available: "
+
 // rejectionsForgotten tells whether a composite group preempted in its last cycle, a pod of it was rejected there by the
 // nodes, and of no pod that came back with the group was that recorded (schedule_one_podgroup.go:757@v1.37.1). One such
 // record would do, as the group comes back for the plugins of any of its pods.
@@ -17,7 +20,6 @@ func (l *Life) rejectionsForgotten(group string) bool {
 	if !strings.HasPrefix(group, "compositepodgroup/") {
 		return false
 	}
-	const byNodes = " nodes are available: "
 	preempts, rejected, recorded := false, false, false
 	for i := range l.Trace.Entries[:l.end()] {
 		switch e := &l.Trace.Entries[i]; {
@@ -53,7 +55,7 @@ func (l *Life) nobodyWaitsForVictims(group string) []string {
 		case e.What == timeline.Tried && !e.Second && e.Node == "":
 			rejected[e.Pod()] = true
 			waits := slices.ContainsFunc(p.Victims, func(v string) bool {
-				victim := l.before(v, p.Decided)
+				victim := l.Trace.LastTold(v, p.Decided)
 				return victim == nil || members[e.Pod()] == nil || hints.MayGoneHelp(e.Text, members[e.Pod()], victim)
 			})
 			if waits && !l.leftBehind(e.Pod()) || !hints.PodsInTheWay(e.Text) {
@@ -81,21 +83,4 @@ func (l *Life) triedBetween(preemptor string, after, before int) bool {
 	return slices.ContainsFunc(l.Trace.Entries[after+1:before], func(e timeline.Entry) bool {
 		return e.What == timeline.Popped && e.Preemptor() == preemptor
 	})
-}
-
-// before is a pod as the scheduler was told of it last before an entry; nil if it was not.
-func (l *Life) before(name string, at int) (last *v1.Pod) {
-	for _, s := range l.Trace.Startups {
-		for _, o := range s.Objects {
-			if p := pod(o); p != nil && p.Namespace+"/"+p.Name == name {
-				last = p
-			}
-		}
-	}
-	for i := range l.Trace.Entries[:at] {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Handled && e.Pod() == name && e.Is != nil {
-			last = pod(e.Is)
-		}
-	}
-	return last
 }

@@ -177,20 +177,20 @@ const TooFew = "too few"
 // BoundTogether looks at cycles of groups in which fewer pods are to be bound than the group needs, with those that
 // are on nodes already.
 func BoundTogether(_ *timeline.Timeline, trace *timeline.Trace) (broken []Broken) {
-	for _, b := range BoundTooFew(trace) {
+	for _, b := range boundTooFew(trace) {
 		broken = append(broken, b.Broken)
 	}
 	return broken
 }
 
-// Lacking is a cycle in which too few pods are to be bound, and how many more the group needs.
-type Lacking struct {
+// lacking is a cycle in which too few pods are to be bound, and how many more the group needs.
+type lacking struct {
 	Broken
-	Lacks int
+	lacks int
 }
 
-// BoundTooFew are the cycles that BoundTogether tells of.
-func BoundTooFew(trace *timeline.Trace) (broken []Lacking) {
+// boundTooFew are the cycles that BoundTogether tells of.
+func boundTooFew(trace *timeline.Trace) (broken []lacking) {
 	type cycle struct {
 		group  string
 		needs  int
@@ -200,7 +200,7 @@ func BoundTooFew(trace *timeline.Trace) (broken []Lacking) {
 	var c *cycle
 	end := func() {
 		if c != nil && c.fits > 0 && len(c.placed) < c.needs {
-			broken = append(broken, Lacking{Broken{c.group, TooFew, fmt.Sprintf(
+			broken = append(broken, lacking{Broken{c.group, TooFew, fmt.Sprintf(
 				"in the cycle of %s that ends at %.3fs, pods are to be bound, and with those on nodes these are %d of the %d that it needs",
 				model.GroupTitle(c.group), trace.Entries[c.fits].At.Seconds(), len(c.placed), c.needs), c.fits}, c.needs - len(c.placed)})
 		}
