@@ -135,11 +135,12 @@ func (t *Timeline) Recreated(trace *Trace, pod string) bool {
 
 // HitNamesakes are the calls of preemptions, by their entries, that hit another pod of a victim's
 // name, which was created after the one that was decided on. It counts the pods that had a name,
-// in the API and as the scheduler has been told.
+// in the API and as the scheduler has been told; on its way to a node is the one that was tried.
 func (t *Trace) HitNamesakes() (hits []int) {
 	created, told := map[string]int{}, map[string]int{}
 	decided := map[string]map[string]int{} // by preemptor and victim: the latest that was decided
 	toldAt := make([]map[string]int, len(t.Entries))
+	tried, onWay := map[string]int{}, map[string]int{} // which of them
 	for i := range t.Entries {
 		e := &t.Entries[i]
 		pod := e.Pod()
@@ -152,12 +153,18 @@ func (t *Trace) HitNamesakes() (hits []int) {
 				}
 			}
 			clear(decided)
+			clear(onWay)
 		case e.Creates():
 			created[pod]++
 		case e.What == Handled && e.Text == "added":
 			told[pod]++
 		case e.What == Popped:
 			toldAt[i] = maps.Clone(told)
+			tried[pod] = told[pod]
+		case e.What == Fits:
+			onWay[pod] = tried[pod]
+		case e.What == Requeued, e.What == Called && e.Call == Bind && e.TookEffect():
+			delete(onWay, pod)
 		case e.What == Decided:
 			by := e.Preemptor()
 			if decided[by] == nil {
@@ -165,6 +172,9 @@ func (t *Trace) HitNamesakes() (hits []int) {
 			}
 			for _, v := range e.Victims {
 				decided[by][v] = toldAt[t.Began(i)][v]
+				if which, is := onWay[v]; is {
+					decided[by][v] = which
+				}
 			}
 		case e.What == Called && e.By != "" && e.TookEffect() && (e.Call == Evict || e.MarksVictim()):
 			if which, ok := decided[e.By][pod]; ok && created[pod] > which {
