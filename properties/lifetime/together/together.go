@@ -267,14 +267,23 @@ func GroupThere(t *timeline.Timeline, trace *timeline.Trace, pod string) bool {
 	return groups[GroupOf(pods[pod])] != nil
 }
 
-// inAPI are the groups, and the pods as they were created, that are there at rest.
+// inAPI are the groups, and the pods as they were created, that are there at rest. A change of a group of which no watch tells any more, as
+// another scheduler has taken over, is in what that one lists; where the list is old, what it lacks is told of later.
 func inAPI(t *timeline.Timeline, trace *timeline.Trace) (groups map[string]*schedulingv1beta1.PodGroup, pods map[string]*v1.Pod) {
 	b := emptyBook()
 	for _, obj := range t.Cluster.Objects() {
 		b.told(nil, obj)
 	}
 	removed := map[string]bool{}
+	startups := trace.Startups
 	for i := range trace.Entries[:min(trace.FlushedAt, len(trace.Entries))] {
+		for ; len(startups) > 0 && startups[0].Entry <= i; startups = startups[1:] {
+			for _, obj := range startups[0].Objects {
+				if g, is := obj.(*schedulingv1beta1.PodGroup); is && !removed["PodGroup "+g.Namespace+"/"+g.Name] {
+					b.told(nil, g)
+				}
+			}
+		}
 		switch e := &trace.Entries[i]; {
 		case e.Creates():
 			b.told(nil, e.Is)
