@@ -405,6 +405,33 @@ func TestNominationOutlives(t *testing.T) {
 	require.Equal(t, none, after(known, m, told(m, nil), tried("a", false), ends, told(nil, again)), "created after the cycle")
 	ends[0].Is, ends[1].Is = pod("m", ""), pod("m", "")
 	require.Equal(t, none, after(known, pod("m", ""), recreated, tried("a", false), ends), "it was not nominated")
+
+	// within is what the pod that was created again may be nominated to, later in the same cycle.
+	within := func(bugs account.Bugs, m *v1.Pod, course ...[]timeline.Entry) (to []string) {
+		trace := &timeline.Trace{Startups: []timeline.Startup{{}}, Courses: []timeline.Course{{Entry: 4, GroupCycle: &model.GroupCycle{}}}}
+		trace.Entries = slices.Concat(append([][]timeline.Entry{told(nil, m), told(nil, p), begins, in(timeline.Popped, m)}, append(course, ends)...)...)
+		cycles := account.GroupCycles(&timeline.Timeline{Cluster: &model.Cluster{}}, trace)
+		require.Len(t, cycles, 1)
+		require.True(t, cycles[0].States(bugs, func(s *account.State) bool {
+			i := slices.IndexFunc(s.Pods, func(p *v1.Pod) bool { return p.UID == again.UID })
+			if i < 0 {
+				to = append(to, "")
+			} else {
+				to = append(to, s.Pods[i].Status.NominatedNodeName)
+			}
+			return true
+		}))
+		slices.Sort(to)
+		return slices.Compact(to)
+	}
+	may, not := []string{"", "a"}, []string{""}
+	require.Equal(t, may, within(known, m, recreated, tried("a", false), tried("", true)))
+	require.Equal(t, not, within(account.Bugs{}, m, recreated, tried("a", false), tried("", true)))
+	require.Equal(t, not, within(known, m, recreated, tried("", false), tried("", true)), "it was not placed")
+	require.Equal(t, not, within(known, pod("m", ""), recreated, tried("a", false), tried("", true)), "it was not nominated")
+	other := pod("o", "")
+	other.UID = again.UID
+	require.Equal(t, not, within(known, m, told(m, nil), told(nil, other), tried("a", false), tried("", true)), "it has another name")
 }
 
 // TestConfirmed: a pod that is assumed on a node is not there yet, and one that is said to be bound is.

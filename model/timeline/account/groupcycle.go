@@ -129,6 +129,20 @@ func (g *GroupCycle) isNominatedAgain(member *v1.Pod) bool {
 	return g != nil && g.placed[member.UID] && member.Status.NominatedNodeName != ""
 }
 
+// outlived has each of some nominations that is of a pod with the name of a member, which is gone, count as that of the member from
+// where that is nominated again, if it is.
+func (g *GroupCycle) outlived(nominations []*nominated) {
+	for i, n := range nominations {
+		for _, m := range g.Members {
+			if model.Key(m) == model.Key(n.as[0]) && g.isNominatedAgain(m) {
+				also := *n
+				also.to = union(n.to, one(m.Status.NominatedNodeName))
+				nominations[i] = &also
+			}
+		}
+	}
+}
+
 // decided is that it is known at an entry what it comes to, and what it comes to for a member, if one is named.
 func (g *GroupCycle) decided(at int, member *v1.Pod) {
 	if g == nil {
@@ -150,6 +164,9 @@ func (g *GroupCycle) States(bugs Bugs, visit func(s *State) bool) (all bool) {
 	c.Result = &timeline.Entry{What: timeline.Unfit}
 	c.Pod, c.stored, c.own, c.group = nominatedTo(c.Pod, ""), nil, one(""), g.Group
 	c.nominations = slices.Clone(c.nominations)
+	if bugs.NominationOutlives {
+		g.outlived(c.nominations)
+	}
 	var own []*nominated
 	for _, m := range g.Members {
 		n := *g.own[m.UID]
