@@ -138,7 +138,7 @@ func (h *grouper) changeMinCount(g *group) {
 // callsFail lets calls of a group's preemption or of its pods' binding fail, more often in the middle than at the
 // beginning.
 func (h *grouper) callsFail() {
-	g := h.drawGang()
+	g, late := h.drawGang(), timeline.Place{}
 	for range 1 + h.Intn(2) {
 		f := timeline.Failure{Call: draw.Pick(h.Source, timeline.Evict, timeline.Evict, timeline.Patch, timeline.Bind), Times: draw.Pick(h.Source, 1, 1, 2, 4),
 			Error: draw.Pick(h.Source, "InternalError", "Timeout", "Conflict"), Arrives: h.Chance(25)}
@@ -151,6 +151,12 @@ func (h *grouper) callsFail() {
 			f.Pod = h.aVictim()
 		}
 		h.add(timeline.Step{Fail: &f})
+		if f.Call == timeline.Evict && h.Chance(35) { // it fails once the group is back from its cycle
+			late = timeline.Place{Name: timeline.Evict, Pod: f.Pod}
+		}
+	}
+	if late.Name != "" {
+		h.add(timeline.Step{Hold: &late})
 	}
 	for range 1 + h.Intn(3) {
 		if h.Chance(50) {
@@ -159,6 +165,9 @@ func (h *grouper) callsFail() {
 	}
 	h.rest(g, h.comes(g, h.lateComers()))
 	h.sometimesWait(80)
+	if late.Name != "" {
+		h.letGo(late, timeline.Place{})
+	}
 }
 
 // aRunning is a pod of a group that runs.

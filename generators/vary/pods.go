@@ -51,15 +51,21 @@ func (v *varied) reprioritise(p, from *v1.Pod) {
 	p.Spec.Priority = new(*from.Spec.Priority + draw.Pick(v.Source, int32(0), 1, -1))
 }
 
-// resize changes how much a container requests, and its limit with it.
+// resize changes how much a container requests, and its limit with it; or it requests something else, too, be it none of it.
 func (v *varied) resize(p, from *v1.Pod) {
 	all := slices.Concat(p.Spec.Containers, p.Spec.InitContainers) // their maps are those of the pod
-	c := all[v.Intn(len(all))]
+	c, given := all[v.Intn(len(all))], from.Spec.Containers[v.Intn(len(from.Spec.Containers))].Resources.Requests
 	name, now := v.amount(c.Resources.Requests)
 	if name == "" {
 		return
 	}
-	other := v.another(now, from.Spec.Containers[v.Intn(len(from.Spec.Containers))].Resources.Requests[name])
+	if more, much := v.amount(given); v.Chance(15) && more != "" {
+		if _, already := c.Resources.Requests[more]; !already {
+			c.Resources.Requests[more] = v.another(much, apiresource.Quantity{})
+			return
+		}
+	}
+	other := v.another(now, given[name])
 	c.Resources.Requests[name] = other
 	if limit, limited := c.Resources.Limits[name]; limited && (limit.Cmp(now) == 0 || limit.Cmp(other) < 0) {
 		c.Resources.Limits[name] = other
@@ -72,16 +78,18 @@ func (v *varied) amount(list v1.ResourceList) (v1.ResourceName, apiresource.Quan
 	return name, list[name]
 }
 
-// another is an amount near to one, or that of somebody else.
+// another is an amount near to one, that of somebody else, the smallest that there is, or none.
 func (v *varied) another(now, others apiresource.Quantity) apiresource.Quantity {
 	changed := now.DeepCopy()
 	step := *apiresource.NewQuantity(1, now.Format)
 	if now.MilliValue()%1000 != 0 {
 		step = *apiresource.NewMilliQuantity(1, now.Format)
 	}
-	switch draw.Weighted(v.Source, 40, 15, 15, 15, 15) {
+	switch draw.Weighted(v.Source, 38, 14, 14, 14, 14, 6) {
 	case 0:
 		return others
+	case 5:
+		return draw.Pick(v.Source, apiresource.Quantity{}, step, *apiresource.NewMilliQuantity(1, now.Format))
 	case 1:
 		changed.Add(step)
 	case 2:
