@@ -131,7 +131,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	}
 	g.extendFurther(extending, c)
 	devices.LoseClasses(extending, c.Extra)
-	devices.Later(configuring, c.Extra)
+	devices.Later(configuring, c.Nodes, c.Extra)
 	if c.Preemptor != nil {
 		spellOut(configuring, c.Preemptor)
 	}

@@ -70,7 +70,7 @@ func dispatch(s draw.Source, settings *model.Settings) {
 // takeFastPath has terms about hosts counted in another way in some clusters where pods have affinity to others, and
 // whose settings are plain. In a few of these two nodes have the name of one host.
 func (g *generator) takeFastPath(s draw.Source, c *model.Cluster, pinned bool) {
-	if !g.podAffinity || !s.Chance(8) {
+	if !g.podAffinity || !s.Chance(15) {
 		return
 	}
 	if len(c.Nodes) > 1 && s.Chance(25) {

@@ -13,17 +13,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/generators/draw"
+	"github.com/preemptcheck/preemptcheck/model/device"
 )
 
 // Later are details that came later, in some clusters, whether or not they have others: fields that are left from when a
 // gate was on, and devices that were prepared, or wait for it.
-func Later(s draw.Source, objects []runtime.Object) {
+func Later(s draw.Source, nodes []*v1.Node, objects []runtime.Object) {
 	d := newDetailer(s, objects)
 	if s.Chance(4) {
 		d.outlive()
 	}
 	if s.Chance(20) {
 		d.bind(40)
+	}
+	if s.Chance(5) {
+		d.skipOperations(nodes)
 	}
 }
 
@@ -326,6 +330,23 @@ func (d *detailer) outlive() {
 	d.eachDevice(60, func(device *resourcev1.Device) {
 		device.NodeAllocatableResources = map[v1.ResourceName]resourcev1.NodeAllocatableResource{v1.ResourceCPU: many}
 	})
+}
+
+// skipOperations has operations of some allocated devices be left out, which some nodes declare that they know.
+func (d *detailer) skipOperations(nodes []*v1.Node) {
+	for _, c := range d.claims {
+		for i := range allocated(c) {
+			if d.Chance(40) {
+				c.Status.Allocation.Devices.Results[i].SkipNodeOperations = []resourcev1.SkipNodeOperation{draw.Pick(d.Source, resourcev1.SkipNodeOperationAll, resourcev1.SkipNodeOperationNodeUnprepareResources)}
+			}
+		}
+	}
+	for _, n := range nodes {
+		if d.Chance(60) {
+			n.Status.DeclaredFeatures = append(slices.Clone(n.Status.DeclaredFeatures), device.FeatureSkipOperations)
+			slices.Sort(n.Status.DeclaredFeatures)
+		}
+	}
 }
 
 // bind gives most devices that are allocated to so many of 100 claims conditions.

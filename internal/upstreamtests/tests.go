@@ -206,6 +206,8 @@ var Tests = []Test{
 	{"objects-gone-unnoticed", plugins + "interpodaffinity/plugin_test.go", "TestEventsToRegister_NodeOfShunnedPodDeleted",
 		fails{"the pod shuns the other one, whose node is deleted": "the pod fits now, and no registered event queues it",
 			"the other pod shuns the pod, and its node is deleted": "the pod fits now, and no registered event queues it"}},
+	{"declared-operations-unnoticed", plugins + "dynamicresources/dynamicresources_test.go", "TestEventsToRegister_NodeForAllocatedClaim",
+		fails{"the device skips node operations, which the node comes to declare": "the pod fits now, and no registered event queues it"}},
 	{"capacity-check-off-unnoticed", plugins + "volumebinding/volume_binding_test.go", "TestVolumeBinding_EventsForClaimsWithoutCapacity",
 		fails{"the driver does without the check": "the pod fits now, and no registered event queues it"}},
 	{"disk-of-other-namespace-unnoticed", plugins + "volumerestrictions/volume_restrictions_test.go", "Test_isSchedulableAfterAssignedPodDeleted_DiskOfOtherNamespace",

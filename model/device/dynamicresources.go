@@ -165,7 +165,7 @@ func (st *State) Judge(s *filter.Snapshot) {
 		}
 		for _, claim := range st.Allocated {
 			where := claim.Status.Allocation.NodeSelector
-			if (where == nil || selects(where, n.Node)) && !slices.Contains(st.Tainted, claim) && !st.devices.failed(claim) {
+			if (where == nil || selects(where, n.Node)) && !slices.Contains(st.Tainted, claim) && !st.devices.failed(claim) && skipsAllowed(claim, n.Node) {
 				continue
 			}
 			st.Verdicts[i] = filter.Unresolvable("resourceclaim not available on the node")
@@ -176,6 +176,17 @@ func (st *State) Judge(s *filter.Snapshot) {
 			}
 		}
 	}
+}
+
+// FeatureSkipOperations is what a node declares whose kubelet knows that operations of an allocated device may be left out.
+const FeatureSkipOperations = "DRAOptionalNodeOperations"
+
+// skipsAllowed tells whether the kubelet of a node knows of operations that are left out, if they are for a device of a claim: the
+// scheduler looks whether the node declares it before it puts there a pod with such a claim (docs:
+// concepts/resource-management/dynamic-resource-allocation/dra-features, "Node declared features integration").
+func skipsAllowed(claim *resourcev1.ResourceClaim, n *v1.Node) bool {
+	return slices.Contains(n.Status.DeclaredFeatures, FeatureSkipOperations) ||
+		!slices.ContainsFunc(claim.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool { return len(r.SkipNodeOperations) > 0 })
 }
 
 func selects(s *v1.NodeSelector, n *v1.Node) bool {

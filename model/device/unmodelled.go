@@ -72,9 +72,6 @@ func unmodelledClaims(s *filter.Snapshot, backed []extended, report filter.Repor
 			if why := d.doubtful(claim, r); why != "" {
 				report(object, at, why)
 			}
-			if len(r.SkipNodeOperations) > 0 {
-				report(object, at+".skipNodeOperations", "optional node operations of devices")
-			}
 		}
 	}
 	if allocates {
@@ -253,6 +250,9 @@ func unmodelledDevices(objects []runtime.Object, d *devices, report filter.Repor
 			object := "ResourceSlice " + o.Name
 			if why := d.poolOf(o).invalid; why != "" {
 				report(object, "spec.pool", why)
+			}
+			if len(o.Spec.SkipNodeOperations) > 0 {
+				report(object, "spec.skipNodeOperations", "devices that are yet to be allocated, and of which operations are left out")
 			}
 			for i := range o.Spec.SharedCounters {
 				if anyHuge(counts(o.Spec.SharedCounters[i].Counters)) {

@@ -3,6 +3,7 @@ package contract
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/calls"
@@ -42,6 +43,34 @@ func NoErrors(plugins ...string) properties.Property {
 			}
 			for _, v := range r.moves[plugin] {
 				told(v, "was told of a change, which ends in", calls.Fails)
+			}
+		}
+		return nil
+	})
+}
+
+// Reasons is that who rejects a pod says why.
+func Reasons(plugins ...string) properties.Property {
+	return clause(properties.Property{
+		Name:    "contract-reasons",
+		Promise: "When the status code is not Success, the reasons should explain why: a plugin that rejects a pod gives one reason at least, and none that is empty.",
+		Source:  "doc comment of Status (kube-scheduler/framework/interface.go:112@v0.37.1)",
+		Lies:    []string{"Filter rejects without a reason", "Filter gives an empty reason"},
+	}, plugins, filtering, func(x *interview) error {
+		for _, plugin := range x.plugins {
+			says := x.says[plugin]
+			told := func(v calls.Verdict, about string) {
+				if !v.IsRejection() || v.LeftOut {
+					return
+				}
+				x.Tally(plugin, AskedReasons, 1)
+				if slices.Contains(strings.Split(v.Reason, "; "), "") {
+					x.found(plugin, "rejects without a reason", fmt.Sprintf("%s is %s, and of its reasons %q one is empty", about, v.Word(), v.Reason))
+				}
+			}
+			told(says.Verdict, "about all nodes")
+			for _, n := range x.Cluster.Nodes {
+				told(says.Nodes[n.Name], "about "+n.Name)
 			}
 		}
 		return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/configuration"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -137,6 +138,9 @@ var known = []struct {
 	}},
 	{"capacity-check-off-unnoticed", "contract-hints", "VolumeBinding", func(b *breach) bool {
 		return b.event.is("CSIDriver updated") && !slices.ContainsFunc(b.Cluster.Preemptor.Spec.Volumes, func(v v1.Volume) bool { return v.CSI != nil && v.CSI.Driver == b.event.object.Name })
+	}},
+	{"declared-operations-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
+		return b.event.is("Node updated: declared features") && strings.Contains(b.reasons, "resourceclaim not available on the node") && b.skipsOperations()
 	}},
 	{"objects-gone-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
 		return b.event.is("ResourceClaim deleted") && strings.Contains(b.reasons, "extended resource claim") || b.event.is("DeviceClass deleted") || b.event.is("ResourceSlice deleted") || b.event.is("ResourceSlice updated: a device less")
@@ -312,6 +316,16 @@ func (b *breach) sharesItsName(class string) bool {
 		return by
 	})
 	return asks && name != "" && slices.Contains(slices.Collect(maps.Values(named)), name)
+}
+
+// skipsOperations tells whether operations of a device of the preemptor's claims are left out.
+func (b *breach) skipsOperations() bool {
+	own := device.Named(b.Cluster.Preemptor)
+	return slices.ContainsFunc(b.Cluster.Extra, func(o runtime.Object) bool {
+		c, is := o.(*resourcev1.ResourceClaim)
+		return is && slices.Contains(own, filter.Key(c)) && c.Status.Allocation != nil &&
+			slices.ContainsFunc(c.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool { return len(r.SkipNodeOperations) > 0 })
+	})
 }
 
 // lacksIgnored tells whether the node of an event has too little of a resource that is to be passed over.

@@ -162,6 +162,34 @@ func TestAddedAffinityIsKnownNarrowly(t *testing.T) {
 	}
 }
 
+// Of what a node declares, DynamicResources looks at one feature only, for claims of which a device asks for it.
+func TestDeclaredOperationsIsKnownNarrowly(t *testing.T) {
+	const unavailable = "resourceclaim not available on the node; "
+	all := []resourcev1.SkipNodeOperation{resourcev1.SkipNodeOperationAll}
+	for _, test := range []struct {
+		name, kind, reasons, claim string
+		skips                      []resourcev1.SkipNodeOperation
+		known                      bool
+	}{
+		{"its device skips operations", "Node updated: declared features", unavailable, "own", all, true},
+		{"its device skips none", "Node updated: declared features", unavailable, "own", nil, false},
+		{"a device of another claim does", "Node updated: declared features", unavailable, "other", all, false},
+		{"another reason", "Node updated: declared features", "cannot allocate all claims; ", "own", all, false},
+		{"another event", "Node updated: no declared features", unavailable, "own", all, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, n, claim := &v1.Pod{}, &v1.Node{}, &resourcev1.ResourceClaim{}
+			p.Name, p.Namespace, n.Name, claim.Name, claim.Namespace = "p", "default", "n", test.claim, "default"
+			p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "claim", ResourceClaimName: new("own")}}
+			n.Status.DeclaredFeatures = []string{"SomeFeature"}
+			claim.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
+				Results: []resourcev1.DeviceRequestAllocationResult{{Device: "first"}, {Device: "second", SkipNodeOperations: test.skips}}}}
+			c := &model.Cluster{Preemptor: p, Nodes: []*v1.Node{n}, Extra: []runtime.Object{claim}}
+			require.Equal(t, test.known, explains(t, "declared-operations-unnoticed", "DynamicResources", c, test.kind, "n", test.reasons))
+		})
+	}
+}
+
 // The hint for volumes that are detached passes over ephemeral volumes, and over nothing else that the filter counts.
 func TestEphemeralVolumeDetachedIsKnownNarrowly(t *testing.T) {
 	const full = "node(s) exceed max volume count; "

@@ -153,6 +153,10 @@ func (p *plugin) Filter(_ context.Context, cs fwk.CycleState, _ *v1.Pod, n fwk.N
 		return fwk.AsStatus(errors.New("no cheese"))
 	case "Filter says unresolvable of a node that is only full":
 		full = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "the node is full")
+	case "Filter rejects without a reason":
+		full = fwk.NewStatus(fwk.Unschedulable)
+	case "Filter gives an empty reason":
+		full = fwk.NewStatus(fwk.Unschedulable, "", "the node is full")
 	case "Filter rejects nodes that are empty":
 		if s.counts[name] == 0 {
 			return full
@@ -288,7 +292,7 @@ func brokenBy(t *testing.T, of release.Release, lie string) (names []string, cou
 func TestHonest(t *testing.T) {
 	names, counted := broken(t, "")
 	require.Empty(t, names)
-	for _, what := range []string{contract.AskedIncremental, contract.AskedPure, contract.AskedLeftOut, contract.AskedUnresolvable, contract.AskedNoErrors,
+	for _, what := range []string{contract.AskedIncremental, contract.AskedPure, contract.AskedLeftOut, contract.AskedUnresolvable, contract.AskedNoErrors, contract.AskedReasons,
 		contract.AskedUndone, contract.Turned, contract.InVain, contract.Slept, contract.Removals, contract.Rejected} {
 		assert.Positive(t, counted[what], what)
 	}

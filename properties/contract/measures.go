@@ -8,6 +8,7 @@ const (
 	AskedLeftOut      = "nodes left out"
 	AskedUnresolvable = "unresolvable nodes with pods to remove"
 	AskedNoErrors     = "clusters"
+	AskedReasons      = "rejections explained"
 	AskedUndone       = "reservations undone"
 	// Rejected are nodes with pods to remove that a plugin rejects, Helpless those of them of which it says Unschedulable although no removal helps.
 	Rejected = "rejected nodes with pods to remove"

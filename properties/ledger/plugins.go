@@ -20,6 +20,18 @@ var openPlugins = []Entry{
 		Properties:  []string{"contract-hints"},
 	},
 	{
+		ID:          "declared-operations-unnoticed",
+		Title:       "A node that comes to declare optional node operations wakes no pod that waits for that",
+		Class:       Inconsistency,
+		Promise:     promisedEvents,
+		Source:      docEvents,
+		Happens:     "DynamicResources rejects nodes that do not declare DRAOptionalNodeOperations for a pod with a claim of which a device has skipNodeOperations. It has registered updates of a node's labels and of what is allocatable, and none of what a node declares, for which there is an event that only NodeDeclaredFeatures has registered.",
+		Where:       "dynamicresources/dynamicresources.go:286@v1.37.1, EventsToRegister; dynamicresources/dynamicresources.go:981@v1.37.1, Filter",
+		Consequence: "A kubelet is restarted with the feature gate on, and a pod that waits for such a node stays pending for five minutes beside it.",
+		Releases:    ">=1.37.0",
+		Properties:  []string{"contract-hints"},
+	},
+	{
 		ID:          "ephemeral-volume-detached-unnoticed",
 		Title:       "A pod whose volumes are ephemeral is not tried when another volume is detached",
 		Class:       Inconsistency,

@@ -23,6 +23,7 @@ var clauses = []clause{
 	{"UNRESOLVABLE", "contract-unresolvable", contract.AskedUnresolvable},
 	{"HINTS", "contract-hints", contract.Turned},
 	{"NO ERRORS", "contract-no-errors", contract.AskedNoErrors},
+	{"REASONS", "contract-reasons", contract.AskedReasons},
 	{"UNDONE", "contract-undone", contract.AskedUndone},
 }
 
