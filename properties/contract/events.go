@@ -327,6 +327,9 @@ func updatesOf(obj runtime.Object) (all []update) {
 			plenty := resource.MustParse("100Ti")
 			c.Capacity, c.MaximumVolumeSize = &plenty, nil
 		}))
+		if o.Capacity != nil || o.MaximumVolumeSize != nil {
+			add("no capacity", "a capacity", with(o, func(c *storagev1.CSIStorageCapacity) { c.Capacity, c.MaximumVolumeSize = nil, nil }))
+		}
 	case *resourcev1.ResourceClaim:
 		if o.Status.Allocation != nil {
 			back := "allocated"
