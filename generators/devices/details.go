@@ -122,6 +122,9 @@ func (d *detailer) eachRequest(percent int, change func(c *resourcev1.ResourceCl
 
 var added = metav1.Date(2022, 2, 1, 0, 0, 0, 0, time.UTC)
 
+// later is a time that no clock has come to.
+var later = metav1.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // open takes their devices from some claims of the preemptor, so that it needs some.
 func (d *detailer) open(percent int) {
 	for _, c := range d.claims {
@@ -355,8 +358,8 @@ func (d *detailer) bind(percent int) {
 		if !d.Chance(percent) {
 			continue
 		}
-		if c.Status.Allocation != nil && d.Chance(40) { // else nobody waits for too long
-			c.Status.Allocation.AllocationTimestamp = &added
+		if c.Status.Allocation != nil && d.Chance(70) { // else nobody knows for how long is waited
+			c.Status.Allocation.AllocationTimestamp = draw.Pick(d.Source, &added, &later)
 		}
 		for i := range allocated(c) {
 			r := &c.Status.Allocation.Devices.Results[i]

@@ -63,8 +63,14 @@ func (d *devices) isTrue(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRe
 	return at >= 0 && meta.IsStatusConditionPresentAndEqual(claim.Status.Devices[at].Conditions, condition, metav1.ConditionTrue)
 }
 
+// inTime tells whether the devices of a claim may surely still become ready: no time has passed since they were allocated, by any clock that is not far off.
+func inTime(claim *resourcev1.ResourceClaim) bool {
+	allocated := claim.Status.Allocation.AllocationTimestamp
+	return allocated != nil && time.Until(allocated.Time) > boundary
+}
+
 // unmodelledBinding is what is not covered of the conditions of a claim's allocated devices; "" if nothing is:
-// that the scheduler waits for devices which may still become ready in time.
+// that the time may be over for which the scheduler waits for devices to become ready.
 func (d *devices) unmodelledBinding(claim *resourcev1.ResourceClaim) (at int, why string) {
 	results := claim.Status.Allocation.Devices.Results
 	for i := range results {
@@ -72,8 +78,8 @@ func (d *devices) unmodelledBinding(claim *resourcev1.ResourceClaim) (at int, wh
 		if len(r.BindingConditions) == 0 {
 			continue
 		}
-		if d.unready(claim, r) && !d.failed(claim) {
-			return i, "devices that are not ready yet, for which is waited for a time"
+		if d.unready(claim, r) && !inTime(claim) && !d.failed(claim) {
+			return i, "devices that are not ready yet, for which is waited for a time that may be over"
 		}
 	}
 	return 0, ""

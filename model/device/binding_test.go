@@ -42,6 +42,7 @@ func TestBindingConditions(t *testing.T) {
 	notBroken := status("1", "Attached", "Checked")
 	notBroken.Conditions = append(notBroken.Conditions, metav1.Condition{Type: "Broken", Status: metav1.ConditionFalse})
 	long, lately := metav1.NewTime(time.Now().Add(-device.BindingTimeout-61*time.Minute)), metav1.NewTime(time.Now().Add(-device.BindingTimeout-59*time.Minute))
+	coming, soon := metav1.NewTime(time.Now().Add(61*time.Minute)), metav1.NewTime(time.Now().Add(59*time.Minute))
 	for _, tt := range []struct {
 		name             string
 		results          results
@@ -54,6 +55,9 @@ func TestBindingConditions(t *testing.T) {
 		{"ready, and not broken", results{result("1", "")}, statuses{notBroken}, "", "", nil},
 		{"one condition is open", results{result("1", "")}, statuses{status("1", "Attached")}, notModelled, notModelled, nil},
 		{"nobody has said anything", results{result("1", "")}, nil, notModelled, notModelled, nil},
+		{"one condition is open, in time", results{result("1", "")}, statuses{status("1", "Attached")}, "", "", &coming},
+		{"nobody has said anything, hardly in time", results{result("1", "")}, nil, notModelled, notModelled, &soon},
+		{"broken, in time", results{result("1", ""), result("2", "")}, statuses{status("2", "Broken")}, fails, "", &coming},
 		{"broken", results{result("1", "")}, statuses{status("1", "Broken")}, fails, fails, nil},
 		{"ready, and broken since", results{result("1", "")}, statuses{status("1", "Attached", "Checked", "Broken")}, fails, fails, nil},
 		{"another device is broken", results{result("1", "")}, statuses{status("1", "Attached", "Checked"), status("2", "Broken")}, "", "", nil},
