@@ -259,6 +259,12 @@ func TestEveryFeatureOccurs(t *testing.T) {
 			}
 			return false
 		}),
+		"operations skipped": withExtra(func(c *resourcev1.ResourceClaim) bool {
+			return c.Status.Allocation != nil && slices.ContainsFunc(c.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool { return len(r.SkipNodeOperations) > 0 })
+		}),
+		"device with time left": withExtra(func(c *resourcev1.ResourceClaim) bool {
+			return c.Status.Allocation != nil && c.Status.Allocation.AllocationTimestamp != nil && c.Status.Allocation.AllocationTimestamp.Year() > 2100
+		}),
 		"taint rule": withExtra(func(*resourcev1.DeviceTaintRule) bool { return true }),
 		"pool of several slices": withExtra(func(s *resourcev1.ResourceSlice) bool {
 			return s.Spec.Pool.ResourceSliceCount > 1 && len(s.Spec.Devices) > 0

@@ -295,8 +295,12 @@ func LoseClasses(s draw.Source, objects []runtime.Object) {
 		}
 		for i := range c.Spec.Devices.Requests {
 			if list := c.Spec.Devices.Requests[i].FirstAvailable; len(list) > 0 && s.Chance(4) {
+				one := s.Intn(len(list))
+				all := !s.Chance(30)
 				for j := range list {
-					list[j].DeviceClassName = "gone"
+					if all || j == one {
+						list[j].DeviceClassName = "gone"
+					}
 				}
 			}
 		}

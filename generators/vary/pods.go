@@ -54,21 +54,27 @@ func (v *varied) reprioritise(p, from *v1.Pod) {
 // resize changes how much a container requests, and its limit with it; or it requests something else, too, be it none of it.
 func (v *varied) resize(p, from *v1.Pod) {
 	all := slices.Concat(p.Spec.Containers, p.Spec.InitContainers) // their maps are those of the pod
-	c, given := all[v.Intn(len(all))], from.Spec.Containers[v.Intn(len(from.Spec.Containers))].Resources.Requests
+	c, other := all[v.Intn(len(all))], from.Spec.Containers[v.Intn(len(from.Spec.Containers))].Resources
 	name, now := v.amount(c.Resources.Requests)
 	if name == "" {
 		return
 	}
-	if more, much := v.amount(given); v.Chance(15) && more != "" {
+	if more, much := v.amount(other.Requests); v.Chance(15) && more != "" {
 		if _, already := c.Resources.Requests[more]; !already {
 			c.Resources.Requests[more] = v.another(much, apiresource.Quantity{})
+			if _, limited := other.Limits[more]; limited { // of some no less may be requested than the limit says
+				if c.Resources.Limits == nil {
+					c.Resources.Limits = v1.ResourceList{}
+				}
+				c.Resources.Limits[more] = c.Resources.Requests[more]
+			}
 			return
 		}
 	}
-	other := v.another(now, given[name])
-	c.Resources.Requests[name] = other
-	if limit, limited := c.Resources.Limits[name]; limited && (limit.Cmp(now) == 0 || limit.Cmp(other) < 0) {
-		c.Resources.Limits[name] = other
+	changed := v.another(now, other.Requests[name])
+	c.Resources.Requests[name] = changed
+	if limit, limited := c.Resources.Limits[name]; limited && (limit.Cmp(now) == 0 || limit.Cmp(changed) < 0) {
+		c.Resources.Limits[name] = changed
 	}
 }
 
@@ -89,7 +95,7 @@ func (v *varied) another(now, others apiresource.Quantity) apiresource.Quantity 
 	case 0:
 		return others
 	case 5:
-		return draw.Pick(v.Source, apiresource.Quantity{}, step, *apiresource.NewMilliQuantity(1, now.Format))
+		return draw.Pick(v.Source, apiresource.Quantity{}, step)
 	case 1:
 		changed.Add(step)
 	case 2:

@@ -128,6 +128,8 @@ type Verdict struct {
 	// LeftOut: the node is none of those in the PreFilterResult. The framework takes it for Unresolvable.
 	LeftOut bool   `json:"leftOut,omitempty"`
 	Reason  string `json:"reason,omitempty"`
+	// Mute: no reason was given, or one that is empty.
+	Mute bool `json:"mute,omitempty"`
 	// Stack is that of a panic.
 	Stack string `json:"stack,omitempty"`
 }

@@ -63,7 +63,8 @@ func (d *devices) isTrue(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRe
 	return at >= 0 && meta.IsStatusConditionPresentAndEqual(claim.Status.Devices[at].Conditions, condition, metav1.ConditionTrue)
 }
 
-// inTime tells whether the devices of a claim may surely still become ready: no time has passed since they were allocated, by any clock that is not far off.
+// inTime tells whether the devices of a claim may surely still become ready: they were allocated at a time that is more than an hour ahead, so that
+// no clock that is less than an hour off has the timeout behind it.
 func inTime(claim *resourcev1.ResourceClaim) bool {
 	allocated := claim.Status.Allocation.AllocationTimestamp
 	return allocated != nil && time.Until(allocated.Time) > boundary

@@ -3,7 +3,6 @@ package contract
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/calls"
@@ -64,8 +63,8 @@ func Reasons(plugins ...string) properties.Property {
 					return
 				}
 				x.Tally(plugin, AskedReasons, 1)
-				if slices.Contains(strings.Split(v.Reason, "; "), "") {
-					x.found(plugin, "rejects without a reason", fmt.Sprintf("%s is %s, and of its reasons %q one is empty", about, v.Word(), v.Reason))
+				if v.Mute {
+					x.found(plugin, "rejects without a reason", fmt.Sprintf("says %s %s, and gives no reason, or an empty one: %q", v.Word(), about, v.Reason))
 				}
 			}
 			told(says.Verdict, "about all nodes")

@@ -140,7 +140,9 @@ var known = []struct {
 		return b.event.is("CSIDriver updated") && !slices.ContainsFunc(b.Cluster.Preemptor.Spec.Volumes, func(v v1.Volume) bool { return v.CSI != nil && v.CSI.Driver == b.event.object.Name })
 	}},
 	{"declared-operations-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
-		return b.event.is("Node updated: declared features") && strings.Contains(b.reasons, "resourceclaim not available on the node") && b.skipsOperations()
+		was, is := b.event.nodes()
+		return b.event.is("Node updated: declared features") && strings.Contains(b.reasons, "resourceclaim not available on the node") && b.skipsOperations() &&
+			was != nil && is != nil && !slices.Contains(was.Status.DeclaredFeatures, device.FeatureSkipOperations) && slices.Contains(is.Status.DeclaredFeatures, device.FeatureSkipOperations)
 	}},
 	{"objects-gone-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
 		return b.event.is("ResourceClaim deleted") && strings.Contains(b.reasons, "extended resource claim") || b.event.is("DeviceClass deleted") || b.event.is("ResourceSlice deleted") || b.event.is("ResourceSlice updated: a device less")

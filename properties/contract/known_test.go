@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -169,19 +170,21 @@ func TestDeclaredOperationsIsKnownNarrowly(t *testing.T) {
 	for _, test := range []struct {
 		name, kind, reasons, claim string
 		skips                      []resourcev1.SkipNodeOperation
+		declares                   string
 		known                      bool
 	}{
-		{"its device skips operations", "Node updated: declared features", unavailable, "own", all, true},
-		{"its device skips none", "Node updated: declared features", unavailable, "own", nil, false},
-		{"a device of another claim does", "Node updated: declared features", unavailable, "other", all, false},
-		{"another reason", "Node updated: declared features", "cannot allocate all claims; ", "own", all, false},
-		{"another event", "Node updated: no declared features", unavailable, "own", all, false},
+		{"its device skips operations", "Node updated: declared features", unavailable, "own", all, device.FeatureSkipOperations, true},
+		{"the node declares something else", "Node updated: declared features", unavailable, "own", all, "SomeFeature", false},
+		{"its device skips none", "Node updated: declared features", unavailable, "own", nil, device.FeatureSkipOperations, false},
+		{"a device of another claim does", "Node updated: declared features", unavailable, "other", all, device.FeatureSkipOperations, false},
+		{"another reason", "Node updated: declared features", "cannot allocate all claims; ", "own", all, device.FeatureSkipOperations, false},
+		{"another event", "Node updated: no declared features", unavailable, "own", all, device.FeatureSkipOperations, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, n, claim := &v1.Pod{}, &v1.Node{}, &resourcev1.ResourceClaim{}
 			p.Name, p.Namespace, n.Name, claim.Name, claim.Namespace = "p", "default", "n", test.claim, "default"
 			p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "claim", ResourceClaimName: new("own")}}
-			n.Status.DeclaredFeatures = []string{"SomeFeature"}
+			n.Status.DeclaredFeatures = []string{test.declares}
 			claim.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
 				Results: []resourcev1.DeviceRequestAllocationResult{{Device: "first"}, {Device: "second", SkipNodeOperations: test.skips}}}}
 			c := &model.Cluster{Preemptor: p, Nodes: []*v1.Node{n}, Extra: []runtime.Object{claim}}

@@ -404,6 +404,7 @@ func verdict(status *status) calls.Verdict {
 	v := calls.Verdict{Code: codeOf(status)}
 	if !status.IsSuccess() {
 		v.Reason = strings.Join(status.Reasons(), "; ")
+		v.Mute = len(status.Reasons()) == 0 || slices.Contains(status.Reasons(), "")
 		if err := status.AsError(); err != nil && v.Reason == "" {
 			v.Reason = err.Error()
 		}

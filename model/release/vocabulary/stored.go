@@ -49,7 +49,17 @@ func Stored(r release.Release, c *model.Cluster) {
 			if !r.In(">=1.37.0") {
 				o.Spec.PreventPodSchedulingIfMissing = new(false) // as cases that are read say
 			}
-		case *resourcev1.ResourceClaim, *resourcev1.ResourceSlice, *resourcev1.DeviceClass:
+		case *resourcev1.ResourceClaim:
+			for i := 0; o.Status.Allocation != nil && i < len(o.Status.Allocation.Devices.Results) && !r.In(">=1.37.0"); i++ {
+				o.Status.Allocation.Devices.Results[i].SkipNodeOperations = nil
+			}
+			return !r.In(">=1.34.0")
+		case *resourcev1.ResourceSlice:
+			if !r.In(">=1.37.0") {
+				o.Spec.SkipNodeOperations = nil
+			}
+			return !r.In(">=1.34.0")
+		case *resourcev1.DeviceClass:
 			return !r.In(">=1.34.0")
 		case *resourcev1.DeviceTaintRule:
 			return !r.In(">=1.37.0")

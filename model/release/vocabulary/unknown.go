@@ -157,6 +157,11 @@ func Unknown(r release.Release, c *model.Cluster) model.Unmodelled {
 			}) {
 				report("ResourceClaim "+model.Key(o), "status.allocation.devices.results: bindingConditions", ">=1.36.0") // KEP-5007
 			}
+			if o.Status.Allocation != nil && slices.ContainsFunc(o.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool {
+				return len(r.SkipNodeOperations) > 0
+			}) {
+				report("ResourceClaim "+model.Key(o), "status.allocation.devices.results: skipNodeOperations", ">=1.37.0") // KEP-5945
+			}
 			if distinguishesAlike(o) { // of which only the last device of a request was kept in mind: kubernetes#140438
 				report("ResourceClaim "+model.Key(o), "spec.devices.constraints: distinctAttribute of a request for several devices", ">=1.37.0")
 			}
@@ -170,6 +175,9 @@ func Unknown(r release.Release, c *model.Cluster) model.Unmodelled {
 			}
 			if slices.ContainsFunc(o.Spec.Devices, func(d resourcev1.Device) bool { return len(d.BindingConditions)+len(d.BindingFailureConditions) > 0 }) {
 				report("ResourceSlice "+o.Name, "spec.devices: bindingConditions", ">=1.36.0") // KEP-5007
+			}
+			if len(o.Spec.SkipNodeOperations) > 0 {
+				report("ResourceSlice "+o.Name, "spec.skipNodeOperations", ">=1.37.0") // KEP-5945
 			}
 			if slices.ContainsFunc(o.Spec.Devices, hasPartsOfUnits) {
 				report("ResourceSlice "+o.Name, "spec.devices.capacity.requestPolicy: fractions", ">=1.37.0") // DRAFractionalCapacityRange
