@@ -131,7 +131,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	}
 	g.extendFurther(extending, c)
 	devices.LoseClasses(extending, c.Extra)
-	devices.Later(configuring, c.Nodes, c.Extra)
+	devices.Later(configuring, c.Extra)
 	if c.Preemptor != nil {
 		spellOut(configuring, c.Preemptor)
 	}
@@ -139,6 +139,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 		g.drawConfiguration(configuring, c)
 	}
 	g.takeFastPath(hosts, c, len(gates) > 0)
+	devices.Last(hosts, c.Nodes, c.Extra)
 	return c
 }
 

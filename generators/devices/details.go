@@ -18,7 +18,7 @@ import (
 
 // Later are details that came later, in some clusters, whether or not they have others: fields that are left from when a
 // gate was on, and devices that were prepared, or wait for it.
-func Later(s draw.Source, nodes []*v1.Node, objects []runtime.Object) {
+func Later(s draw.Source, objects []runtime.Object) {
 	d := newDetailer(s, objects)
 	if s.Chance(4) {
 		d.outlive()
@@ -26,8 +26,20 @@ func Later(s draw.Source, nodes []*v1.Node, objects []runtime.Object) {
 	if s.Chance(20) {
 		d.bind(40)
 	}
+}
+
+// Last are details of devices that are allocated, which came last: operations that are skipped, and time that is left for those that
+// are not ready.
+func Last(s draw.Source, nodes []*v1.Node, objects []runtime.Object) {
+	d := newDetailer(s, objects)
 	if s.Chance(5) {
 		d.skipOperations(nodes)
+	}
+	for _, c := range d.claims {
+		waits := slices.ContainsFunc(allocated(c), func(r resourcev1.DeviceRequestAllocationResult) bool { return len(r.BindingConditions) > 0 })
+		if waits && c.Status.Allocation.AllocationTimestamp == nil && s.Chance(50) {
+			c.Status.Allocation.AllocationTimestamp = &later
+		}
 	}
 }
 
@@ -341,15 +353,17 @@ func (d *detailer) outlive() {
 
 // skipOperations has operations of some allocated devices be left out, which some nodes declare that they know.
 func (d *detailer) skipOperations(nodes []*v1.Node) {
+	skipped := false
 	for _, c := range d.claims {
 		for i := range allocated(c) {
 			if d.Chance(40) {
 				c.Status.Allocation.Devices.Results[i].SkipNodeOperations = []resourcev1.SkipNodeOperation{draw.Pick(d.Source, resourcev1.SkipNodeOperationAll, resourcev1.SkipNodeOperationNodeUnprepareResources)}
+				skipped = true
 			}
 		}
 	}
 	for _, n := range nodes {
-		if d.Chance(60) {
+		if skipped && d.Chance(60) {
 			n.Status.DeclaredFeatures = append(slices.Clone(n.Status.DeclaredFeatures), device.FeatureSkipOperations)
 			slices.Sort(n.Status.DeclaredFeatures)
 		}
@@ -362,8 +376,8 @@ func (d *detailer) bind(percent int) {
 		if !d.Chance(percent) {
 			continue
 		}
-		if c.Status.Allocation != nil && d.Chance(70) { // else nobody knows for how long is waited
-			c.Status.Allocation.AllocationTimestamp = draw.Pick(d.Source, &added, &later)
+		if c.Status.Allocation != nil && d.Chance(40) { // else nobody knows for how long is waited
+			c.Status.Allocation.AllocationTimestamp = &added
 		}
 		for i := range allocated(c) {
 			r := &c.Status.Allocation.Devices.Results[i]
