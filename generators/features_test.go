@@ -19,6 +19,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/generators"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -259,9 +260,7 @@ func TestEveryFeatureOccurs(t *testing.T) {
 			}
 			return false
 		}),
-		"operations skipped": withExtra(func(c *resourcev1.ResourceClaim) bool {
-			return c.Status.Allocation != nil && slices.ContainsFunc(c.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool { return len(r.SkipNodeOperations) > 0 })
-		}),
+		"operations skipped": withExtra(device.SkipsOperations),
 		"device with time left": withExtra(func(c *resourcev1.ResourceClaim) bool {
 			return c.Status.Allocation != nil && c.Status.Allocation.AllocationTimestamp != nil && c.Status.Allocation.AllocationTimestamp.Year() > 2100
 		}),

@@ -9,7 +9,6 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/prune"
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -89,7 +88,7 @@ func pseudonym(kind, name, number string) string {
 var wellKnown = map[string][]string{
 	prune.Scheduler: {model.DefaultSchedulerName},
 	"PriorityClass": {"system-cluster-critical", "system-node-critical"},
-	prune.Feature:   {filter.FeatureRestartAll, filter.FeatureHostNetworkUsers, filter.FeatureBindMountOptions, device.FeatureSkipOperations},
+	prune.Feature:   {filter.FeatureRestartAll, filter.FeatureHostNetworkUsers, filter.FeatureBindMountOptions, filter.FeatureSkipOperations},
 	prune.Driver: {"kubernetes.io/no-provisioner", resourceDomain,
 		"kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/azure-file", "kubernetes.io/cinder", "kubernetes.io/gce-pd", "kubernetes.io/portworx-volume", "kubernetes.io/vsphere-volume",
 		"ebs.csi.aws.com", "disk.csi.azure.com", "file.csi.azure.com", "cinder.csi.openstack.org", "pd.csi.storage.gke.io", "pxd.portworx.com", "csi.vsphere.vmware.com"},

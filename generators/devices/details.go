@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/generators/draw"
-	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // Later are details that came later, in some clusters, whether or not they have others: fields that are left from when a
@@ -298,7 +298,7 @@ func (d *detailer) prioritise() {
 	})
 }
 
-// LoseClasses has, in some clusters, all entries of a prioritised list ask for a class that does not exist.
+// LoseClasses has, in some clusters, all entries of a prioritised list, or one, ask for a class that does not exist.
 func LoseClasses(s draw.Source, objects []runtime.Object) {
 	for _, o := range objects {
 		c, ok := o.(*resourcev1.ResourceClaim)
@@ -307,12 +307,11 @@ func LoseClasses(s draw.Source, objects []runtime.Object) {
 		}
 		for i := range c.Spec.Devices.Requests {
 			if list := c.Spec.Devices.Requests[i].FirstAvailable; len(list) > 0 && s.Chance(4) {
-				one := s.Intn(len(list))
-				all := !s.Chance(30)
+				if s.Chance(30) {
+					list = list[s.Intn(len(list)):][:1]
+				}
 				for j := range list {
-					if all || j == one {
-						list[j].DeviceClassName = "gone"
-					}
+					list[j].DeviceClassName = "gone"
 				}
 			}
 		}
@@ -364,7 +363,7 @@ func (d *detailer) skipOperations(nodes []*v1.Node) {
 	}
 	for _, n := range nodes {
 		if skipped && d.Chance(60) {
-			n.Status.DeclaredFeatures = append(slices.Clone(n.Status.DeclaredFeatures), device.FeatureSkipOperations)
+			n.Status.DeclaredFeatures = append(slices.Clone(n.Status.DeclaredFeatures), filter.FeatureSkipOperations)
 			slices.Sort(n.Status.DeclaredFeatures)
 		}
 	}

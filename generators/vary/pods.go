@@ -53,29 +53,44 @@ func (v *varied) reprioritise(p, from *v1.Pod) {
 
 // resize changes how much a container requests, and its limit with it; or it requests something else, too, be it none of it.
 func (v *varied) resize(p, from *v1.Pod) {
-	all := slices.Concat(p.Spec.Containers, p.Spec.InitContainers) // their maps are those of the pod
-	c, other := all[v.Intn(len(all))], from.Spec.Containers[v.Intn(len(from.Spec.Containers))].Resources
+	c, other := v.container(p), from.Spec.Containers[v.Intn(len(from.Spec.Containers))].Resources
 	name, now := v.amount(c.Resources.Requests)
 	if name == "" {
 		return
 	}
-	if more, much := v.amount(other.Requests); v.Chance(15) && more != "" {
-		if _, already := c.Resources.Requests[more]; !already {
-			c.Resources.Requests[more] = v.another(much, apiresource.Quantity{})
-			if _, limited := other.Limits[more]; limited { // of some no less may be requested than the limit says
-				if c.Resources.Limits == nil {
-					c.Resources.Limits = v1.ResourceList{}
-				}
-				c.Resources.Limits[more] = c.Resources.Requests[more]
-			}
-			return
-		}
+	if v.Chance(15) && v.requestMore(&c.Resources, other) {
+		return
 	}
 	changed := v.another(now, other.Requests[name])
 	c.Resources.Requests[name] = changed
 	if limit, limited := c.Resources.Limits[name]; limited && (limit.Cmp(now) == 0 || limit.Cmp(changed) < 0) {
 		c.Resources.Limits[name] = changed
 	}
+}
+
+// container is one of the containers of a pod, or of its init containers.
+func (v *varied) container(p *v1.Pod) *v1.Container {
+	at, n := v.Intn(len(p.Spec.Containers)+len(p.Spec.InitContainers)), len(p.Spec.Containers)
+	if at < n {
+		return &p.Spec.Containers[at]
+	}
+	return &p.Spec.InitContainers[at-n]
+}
+
+// requestMore adds a request for a resource that others ask for, if there is none yet.
+func (v *varied) requestMore(of *v1.ResourceRequirements, others v1.ResourceRequirements) bool {
+	name, much := v.amount(others.Requests)
+	if _, already := of.Requests[name]; already || name == "" {
+		return false
+	}
+	of.Requests[name] = v.another(much, apiresource.Quantity{})
+	if _, limited := others.Limits[name]; limited { // of some resources just what is requested has to be the limit
+		if of.Limits == nil {
+			of.Limits = v1.ResourceList{}
+		}
+		of.Limits[name] = of.Requests[name]
+	}
+	return true
 }
 
 // amount is one of the amounts of a list, by the order of their names.
@@ -91,17 +106,17 @@ func (v *varied) another(now, others apiresource.Quantity) apiresource.Quantity 
 	if now.MilliValue()%1000 != 0 {
 		step = *apiresource.NewMilliQuantity(1, now.Format)
 	}
-	switch draw.Weighted(v.Source, 38, 14, 14, 14, 14, 6) {
+	switch draw.Weighted(v.Source, 38, 14, 14, 14, 6, 14) {
 	case 0:
 		return others
-	case 5:
-		return draw.Pick(v.Source, apiresource.Quantity{}, step)
 	case 1:
 		changed.Add(step)
 	case 2:
 		changed.Sub(step)
 	case 3:
 		changed.Add(now)
+	case 4:
+		return draw.Pick(v.Source, apiresource.Quantity{}, step)
 	default:
 		changed = *apiresource.NewQuantity(now.Value()/2, now.Format)
 	}

@@ -1,18 +1,22 @@
 package vary_test
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/generators/vary"
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
+	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
@@ -134,6 +138,25 @@ func TestEmpty(t *testing.T) {
 			vary.Timeline(draw.FromSeed(n), l, l)
 		}
 	}
+}
+
+// A pod may come to request a resource that another one does, as the API server takes it: some need a limit, too. Amounts may be none.
+func TestRequestMore(t *testing.T) {
+	const gpu = v1.ResourceName("example.com/gpu")
+	base := mk.Cluster(mk.Pod("p", 1, mk.CPU("1")), mk.Node("n", "4"), mk.Pod("v", 0, mk.CPU("1"), mk.On("n"), func(p *v1.Pod) {
+		r := &p.Spec.Containers[0].Resources
+		r.Requests[gpu], r.Limits = resource.MustParse("2"), mk.Resources(string(gpu), "2")
+	}))
+	seen := map[string]bool{}
+	for seed := range uint64(20000) {
+		c := vary.Cluster(draw.FromSeed(seed), base, base)
+		asks := c.Preemptor.Spec.Containers[0].Resources
+		if asked, does := asks.Requests[gpu]; does && apiserver.Admit(c) == nil {
+			require.True(t, asked.Equal(asks.Limits[gpu]))
+			seen[asked.String()] = true
+		}
+	}
+	require.Subset(t, slices.Collect(maps.Keys(seen)), []string{"0", "1", "3", "4"})
 }
 
 // differences are in what a cluster differs from another one.

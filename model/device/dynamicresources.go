@@ -178,15 +178,18 @@ func (st *State) Judge(s *filter.Snapshot) {
 	}
 }
 
-// FeatureSkipOperations is what a node declares whose kubelet knows that operations of an allocated device may be left out.
-const FeatureSkipOperations = "DRAOptionalNodeOperations"
-
 // skipsAllowed tells whether the kubelet of a node knows of operations that are left out, if they are for a device of a claim: the
 // scheduler looks whether the node declares it before it puts there a pod with such a claim (docs:
 // concepts/resource-management/dynamic-resource-allocation/dra-features, "Node declared features integration").
 func skipsAllowed(claim *resourcev1.ResourceClaim, n *v1.Node) bool {
-	return slices.Contains(n.Status.DeclaredFeatures, FeatureSkipOperations) ||
-		!slices.ContainsFunc(claim.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool { return len(r.SkipNodeOperations) > 0 })
+	return !SkipsOperations(claim) || slices.Contains(n.Status.DeclaredFeatures, filter.FeatureSkipOperations)
+}
+
+// SkipsOperations tells whether node operations are left out for a device that is allocated to a claim (KEP-5945).
+func SkipsOperations(claim *resourcev1.ResourceClaim) bool {
+	return claim.Status.Allocation != nil && slices.ContainsFunc(claim.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool {
+		return len(r.SkipNodeOperations) > 0
+	})
 }
 
 func selects(s *v1.NodeSelector, n *v1.Node) bool {

@@ -9,7 +9,7 @@ import (
 
 // Features that a node has to declare in status.declaredFeatures before a pod
 // that needs them may run there (KEP-5328). Of the registry of v1.37.1 these are
-// the ones that scheduling looks at; the others matter to updates of a pod
+// the ones that pods need by themselves; most others matter to updates of a pod
 // (nodedeclaredfeatures/features/registry.go:31@v0.37.1).
 const (
 	// FeatureRestartAll: a container's exit may restart the whole pod (KEP-5532).
@@ -19,6 +19,10 @@ const (
 	// FeatureBindMountOptions: options of a container's bind mounts.
 	FeatureBindMountOptions = "VolumeBindMountOptions"
 )
+
+// FeatureSkipOperations: operations of a node are left out for an allocated device (KEP-5945). It is for DynamicResources to look whether a node
+// declares it (nodedeclaredfeatures/features/draoptionalnodeoperations/feature.go:48@v0.37.1), not for NodeDeclaredFeatures.
+const FeatureSkipOperations = "DRAOptionalNodeOperations"
 
 // NodeDeclaredFeatures: the node has to declare every feature that the pod needs.
 // What a node declares does not change with the pods on it.

@@ -141,8 +141,9 @@ var known = []struct {
 	}},
 	{"declared-operations-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
 		was, is := b.event.nodes()
+		declares := func(n *v1.Node) bool { return slices.Contains(n.Status.DeclaredFeatures, filter.FeatureSkipOperations) }
 		return b.event.is("Node updated: declared features") && strings.Contains(b.reasons, "resourceclaim not available on the node") && b.skipsOperations() &&
-			was != nil && is != nil && !slices.Contains(was.Status.DeclaredFeatures, device.FeatureSkipOperations) && slices.Contains(is.Status.DeclaredFeatures, device.FeatureSkipOperations)
+			was != nil && is != nil && !declares(was) && declares(is)
 	}},
 	{"objects-gone-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
 		return b.event.is("ResourceClaim deleted") && strings.Contains(b.reasons, "extended resource claim") || b.event.is("DeviceClass deleted") || b.event.is("ResourceSlice deleted") || b.event.is("ResourceSlice updated: a device less")
@@ -325,8 +326,7 @@ func (b *breach) skipsOperations() bool {
 	own := device.Named(b.Cluster.Preemptor)
 	return slices.ContainsFunc(b.Cluster.Extra, func(o runtime.Object) bool {
 		c, is := o.(*resourcev1.ResourceClaim)
-		return is && slices.Contains(own, filter.Key(c)) && c.Status.Allocation != nil &&
-			slices.ContainsFunc(c.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool { return len(r.SkipNodeOperations) > 0 })
+		return is && slices.Contains(own, filter.Key(c)) && device.SkipsOperations(c)
 	})
 }
 

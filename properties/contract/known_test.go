@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -173,12 +173,12 @@ func TestDeclaredOperationsIsKnownNarrowly(t *testing.T) {
 		declares                   string
 		known                      bool
 	}{
-		{"its device skips operations", "Node updated: declared features", unavailable, "own", all, device.FeatureSkipOperations, true},
+		{"its device skips operations", "Node updated: declared features", unavailable, "own", all, filter.FeatureSkipOperations, true},
 		{"the node declares something else", "Node updated: declared features", unavailable, "own", all, "SomeFeature", false},
-		{"its device skips none", "Node updated: declared features", unavailable, "own", nil, device.FeatureSkipOperations, false},
-		{"a device of another claim does", "Node updated: declared features", unavailable, "other", all, device.FeatureSkipOperations, false},
-		{"another reason", "Node updated: declared features", "cannot allocate all claims; ", "own", all, device.FeatureSkipOperations, false},
-		{"another event", "Node updated: no declared features", unavailable, "own", all, device.FeatureSkipOperations, false},
+		{"its device skips none", "Node updated: declared features", unavailable, "own", nil, filter.FeatureSkipOperations, false},
+		{"a device of another claim does", "Node updated: declared features", unavailable, "other", all, filter.FeatureSkipOperations, false},
+		{"another reason", "Node updated: declared features", "cannot allocate all claims; ", "own", all, filter.FeatureSkipOperations, false},
+		{"another event", "Node updated: no declared features", unavailable, "own", all, filter.FeatureSkipOperations, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, n, claim := &v1.Pod{}, &v1.Node{}, &resourcev1.ResourceClaim{}

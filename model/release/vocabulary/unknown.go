@@ -157,9 +157,7 @@ func Unknown(r release.Release, c *model.Cluster) model.Unmodelled {
 			}) {
 				report("ResourceClaim "+model.Key(o), "status.allocation.devices.results: bindingConditions", ">=1.36.0") // KEP-5007
 			}
-			if o.Status.Allocation != nil && slices.ContainsFunc(o.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool {
-				return len(r.SkipNodeOperations) > 0
-			}) {
+			if device.SkipsOperations(o) {
 				report("ResourceClaim "+model.Key(o), "status.allocation.devices.results: skipNodeOperations", ">=1.37.0") // KEP-5945
 			}
 			if distinguishesAlike(o) { // of which only the last device of a request was kept in mind: kubernetes#140438
