@@ -22,6 +22,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators/groups"
 	"github.com/preemptcheck/preemptcheck/generators/volumes"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 )
 
 // Cluster generates clusters. They shrink to fewer nodes, fewer pods and plainer
@@ -140,11 +141,14 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	}
 	g.takeFastPath(hosts, c, len(gates) > 0)
 	devices.Last(hosts, c.Nodes, c.Extra)
+	if devices.SkipOperations(hosts, c.Nodes, c.Extra) && hosts.Chance(60) && len(gates) == 0 && plain(&c.Settings) {
+		c.Settings.FeatureGates = map[string]bool{device.GateOptionalOperations: true}
+	}
 	return c
 }
 
 // offByDefault are the feature gates that a cluster need not set for them to be off.
-var offByDefault = []string{model.GateWorkload, model.GateComposite, model.GateTopology, "PodGroupPreemptionPolicy"}
+var offByDefault = []string{model.GateWorkload, model.GateComposite, model.GateTopology, "PodGroupPreemptionPolicy", device.GateOptionalOperations}
 
 // storageObjects makes the objects of what pods can mount.
 func (g *generator) storageObjects() []runtime.Object {

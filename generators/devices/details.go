@@ -361,12 +361,37 @@ func (d *detailer) skipOperations(nodes []*v1.Node) {
 			}
 		}
 	}
+	if skipped {
+		d.declareSkips(nodes)
+	}
+}
+
+// declareSkips has some nodes declare that they know of operations that are left out.
+func (d *detailer) declareSkips(nodes []*v1.Node) {
 	for _, n := range nodes {
-		if skipped && d.Chance(60) {
+		if d.Chance(60) && !slices.Contains(n.Status.DeclaredFeatures, filter.FeatureSkipOperations) {
 			n.Status.DeclaredFeatures = append(slices.Clone(n.Status.DeclaredFeatures), filter.FeatureSkipOperations)
 			slices.Sort(n.Status.DeclaredFeatures)
 		}
 	}
+}
+
+// SkipOperations has, in some clusters, operations of nodes be left out for the devices of some slices, and tells whether it has.
+func SkipOperations(s draw.Source, nodes []*v1.Node, objects []runtime.Object) (skipped bool) {
+	d := newDetailer(s, objects)
+	if len(d.slices) == 0 || !s.Chance(8) {
+		return false
+	}
+	for _, slice := range d.slices {
+		if d.Chance(60) {
+			slice.Spec.SkipNodeOperations = []resourcev1.SkipNodeOperation{draw.Pick(d.Source, resourcev1.SkipNodeOperationAll, resourcev1.SkipNodeOperationNodeUnprepareResources)}
+			skipped = true
+		}
+	}
+	if skipped {
+		d.declareSkips(nodes)
+	}
+	return skipped
 }
 
 // bind gives most devices that are allocated to so many of 100 claims conditions.

@@ -121,6 +121,8 @@ var Tests = []Test{
 	{"shared-device-given-whole", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_DeviceThatWasShared",
 		fails{"no longer shared, a half requested": "the pod fits: got true, want false",
 			"no longer shared, without a capacity": "the pod fits: got true, want false"}},
+	{"skipped-operations-ignored", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_DeviceThatSkipsNodeOperations",
+		fails{"the gate is off": "the pod fits: got true, want false", "the gate is off, and the node still declares it": "the pod fits: got true, want false"}},
 	{"tainted-claim-shared", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_TaintAfterAllocation",
 		fails{"NoSchedule": "the pod fits: got true, want false", "NoExecute": "the pod fits: got true, want false",
 			"NoExecute, another effect tolerated": "the pod fits: got true, want false"}},

@@ -5,6 +5,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // wish is one way in which a request is met: by so many devices of a class, each another
@@ -55,6 +57,7 @@ type parts struct {
 	shared bool // several requests may have it, each a part
 	held   bool // somebody has a part of it
 	left   map[string]amount
+	skips  []resourcev1.SkipNodeOperation // what its allocation has a copy of
 }
 
 // offeredTo are the devices that can be used from a node.
@@ -65,17 +68,35 @@ func (d *devices) offeredTo(n *v1.Node) (offered []offer) {
 		}
 		for i := range s.Spec.Devices {
 			of := &s.Spec.Devices[i]
-			if !offers(s, of, n) {
+			if !offers(s, of, n) || d.withheld(s, n) {
 				continue
 			}
 			id := device{s.Spec.Driver, s.Spec.Pool.Name, of.Name}
 			o := offer{id.driver, d.taken[id], slices.Concat(of.Taints, d.byRules(id)), nil}
 			o.parts = d.partsOf(id, of)
+			if d.optional {
+				o.skips = s.Spec.SkipNodeOperations
+			}
 			o.taken = o.taken || o.held && !o.shared && !d.SharesAreFree
 			offered = append(offered, o)
 		}
 	}
 	return offered
+}
+
+// withheld tells whether the devices of a slice, for which operations of the node are left out, are given to nobody on a node: "the
+// allocator treats the device as unallocatable" if the gate is off, and where the node does not declare that it knows of this
+// (KEP-5945, "Allocator Changes"; docs: concepts/resource-management/dynamic-resource-allocation/dra-features, "Node declared features
+// integration").
+func (d *devices) withheld(s *resourcev1.ResourceSlice, n *v1.Node) bool {
+	switch {
+	case len(s.Spec.SkipNodeOperations) == 0:
+		return false
+	case d.optional:
+		return !slices.Contains(n.Status.DeclaredFeatures, filter.FeatureSkipOperations)
+	default:
+		return !d.SkipsAreUnseen
+	}
 }
 
 func (d *devices) partsOf(id device, of *resourcev1.Device) *parts {

@@ -29,8 +29,12 @@ type devices struct {
 	extended [][]extended
 	// constraints are those of claims, by the place among those that want something.
 	constraints map[int][]resourcev1.DeviceConstraint
+	optional    bool // GateOptionalOperations is on
 	Reading
 }
+
+// GateOptionalOperations names the gate by which operations of a node may be left out for devices (KEP-5945).
+const GateOptionalOperations = "DRAOptionalNodeOperations"
 
 // share is what claims consume of a device.
 type share map[resourcev1.QualifiedName]amount
@@ -50,14 +54,16 @@ type Reading struct {
 	SharesAreAlike bool
 	// SharesAreFree: a device that may no longer be shared is free while claims have shares.
 	SharesAreFree bool
+	// SkipsAreUnseen: with GateOptionalOperations off, devices are given for which operations of a node are left out.
+	SkipsAreUnseen bool
 }
 
 // withinClaim: no device is in a claim twice, and what a claim administers is free for
 // others: "normal usage is not impacted" (KEP-5018).
 func withinClaim(admin, other int) bool { return admin == other }
 
-func newDevices(objects []runtime.Object) *devices {
-	d := &devices{claims: map[string]*resourcev1.ResourceClaim{}, classes: map[string]*resourcev1.DeviceClass{}, taken: map[device]bool{}, Reading: Reading{Withholds: withinClaim},
+func newDevices(objects []runtime.Object, gates map[string]bool) *devices {
+	d := &devices{optional: gates[GateOptionalOperations], claims: map[string]*resourcev1.ResourceClaim{}, classes: map[string]*resourcev1.DeviceClass{}, taken: map[device]bool{}, Reading: Reading{Withholds: withinClaim},
 		pools: map[poolID]*pool{}, shares: map[device]share{}, constraints: map[int][]resourcev1.DeviceConstraint{}}
 	for _, o := range objects {
 		switch o := o.(type) {
@@ -163,10 +169,10 @@ var ofDriver = regexp.MustCompile(`^\s*device\.driver\s*==\s*["']([a-z0-9.-]+)["
 // Enough tells whether a node has free devices for all claims of some pods that are not
 // allocated, as read has the documents read; known is false if something is not modelled,
 // or a claim is missing.
-func Enough(objects []runtime.Object, n *v1.Node, read func(*Reading), pods ...*v1.Pod) (enough, known bool) {
+func Enough(objects []runtime.Object, gates map[string]bool, n *v1.Node, read func(*Reading), pods ...*v1.Pod) (enough, known bool) {
 	known = true
 	unmodelled := func(string, string) { known = false }
-	d, counted := newDevices(objects), map[*resourcev1.ResourceClaim]bool{}
+	d, counted := newDevices(objects, gates), map[*resourcev1.ResourceClaim]bool{}
 	read(&d.Reading)
 	for _, p := range pods {
 		own, why := ownClaims(p, d.claims)

@@ -34,7 +34,7 @@ func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answ
 	if len(p.Spec.ResourceClaims)+len(backed) == 0 {
 		return nil, filter.Answer{}
 	}
-	d := newDevices(s.Objects)
+	d := newDevices(s.Objects, s.FeatureGates)
 	if len(backed) > 0 {
 		d.extended = [][]extended{backed}
 	} else {
@@ -104,7 +104,7 @@ func Named(p *v1.Pod) (keys []string) {
 // Gated tells whether a pod is not tried at all yet, as a claim of it does not exist, is going, or is another pod's
 // (dynamicresources.go:303@v1.37.1, PreEnqueue).
 func Gated(objects []runtime.Object, p *v1.Pod) bool {
-	_, why := ownClaims(p, newDevices(objects).claims)
+	_, why := ownClaims(p, newDevices(objects, nil).claims)
 	return why != ""
 }
 

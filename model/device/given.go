@@ -119,6 +119,8 @@ func (a *allocator) give(w *wish, r *resourcev1.DeviceRequestAllocationResult) (
 		return "does not have a copy of the tolerations of the request"
 	case !slices.Equal(r.BindingConditions, o.of.BindingConditions) || !slices.Equal(r.BindingFailureConditions, o.of.BindingFailureConditions):
 		return "does not have a copy of the binding conditions of the device"
+	case !slices.Equal(r.SkipNodeOperations, o.skips):
+		return "does not have a copy of the operations that are left out for the device" // resource/v1/types.go:2325@v0.37.1
 	}
 	return ""
 }
@@ -190,7 +192,7 @@ func (a *allocator) allocation(place int) *resourcev1.AllocationResult {
 	for i, c := range a.chosen[place] {
 		o := &a.offered[c.at]
 		r := resourcev1.DeviceRequestAllocationResult{Request: c.w.name(), Driver: o.driver, Pool: o.pool.slices[0].Spec.Pool.Name, Device: o.of.Name, Tolerations: c.w.tolerations,
-			BindingConditions: o.of.BindingConditions, BindingFailureConditions: o.of.BindingFailureConditions}
+			BindingConditions: o.of.BindingConditions, BindingFailureConditions: o.of.BindingFailureConditions, SkipNodeOperations: o.skips}
 		switch {
 		case c.w.admin:
 			r.AdminAccess = new(true)

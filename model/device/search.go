@@ -60,7 +60,7 @@ func newSearch(d *devices, offered []offer) *search {
 func same(a, b *offer) bool {
 	x, y := a.of.DeepCopy(), b.of.DeepCopy()
 	x.Name, y.Name = "", ""
-	return a.like(b) && a.held == b.held && maps.Equal(a.left, b.left) && a.pool == b.pool && reflect.DeepEqual(x, y)
+	return a.like(b) && a.held == b.held && slices.Equal(a.skips, b.skips) && maps.Equal(a.left, b.left) && a.pool == b.pool && reflect.DeepEqual(x, y)
 }
 
 // unspent is what the allocated devices of a pool leave of its counters. "When a device is

@@ -138,7 +138,7 @@ func TestSearchTriesEverything(t *testing.T) {
 	r, found := rand.New(rand.NewPCG(1, 2)), map[bool]int{}
 	for range 8000 {
 		objects, wanting := drawn(r)
-		d := newDevices(objects)
+		d := newDevices(objects, nil)
 		var wanted []wanted
 		for i, c := range wanting {
 			d.want(c)

@@ -46,7 +46,7 @@ func UnmodelledResources(s *filter.Snapshot, report filter.Report) {
 
 func unmodelledClaims(s *filter.Snapshot, backed []extended, report filter.Report) {
 	p := s.Preemptor.Pod
-	own, d := Named(p), newDevices(s.Objects)
+	own, d := Named(p), newDevices(s.Objects, s.FeatureGates)
 	allocates := len(backed) > 0
 	if allocates {
 		d.extended = [][]extended{backed}
@@ -250,9 +250,6 @@ func unmodelledDevices(objects []runtime.Object, d *devices, report filter.Repor
 			object := "ResourceSlice " + o.Name
 			if why := d.poolOf(o).invalid; why != "" {
 				report(object, "spec.pool", why)
-			}
-			if len(o.Spec.SkipNodeOperations) > 0 {
-				report(object, "spec.skipNodeOperations", "devices that are yet to be allocated, and of which operations are left out")
 			}
 			for i := range o.Spec.SharedCounters {
 				if anyHuge(counts(o.Spec.SharedCounters[i].Counters)) {

@@ -43,6 +43,7 @@ const (
 	FailureBehindUnready              Quirk = "failure-behind-unready-device"        // a device that failed is not seen behind one that is not ready
 	ShareReadAsAnother                Quirk = "share-read-as-another"                // a share of a device that failed is not seen behind one that has not
 	SharedDeviceGivenWhole            Quirk = "shared-device-given-whole"            // a device that is no longer shared is free beside those that have shares
+	SkippedOperationsIgnored          Quirk = "skipped-operations-ignored"           // with the gate off, devices are given for which operations of a node are left out
 	TaintedClaimShared                Quirk = "tainted-claim-shared"                 // taints of devices that are allocated keep no pod away
 	OnePodForAllTerms                 Quirk = "one-pod-for-all-terms"                // a pod counts for a term of affinity only if all terms select it
 	UnlabelledNodesHideFirst          Quirk = "unlabelled-nodes-hide-first"          // pods on nodes without the topology labels are no members of the group

@@ -126,6 +126,7 @@ var switches = []struct {
 	{FailureBehindUnready, readDevices(func(r *device.Reading) { r.StopsAtUnready = true })},
 	{ShareReadAsAnother, readDevices(func(r *device.Reading) { r.SharesAreAlike = true })},
 	{SharedDeviceGivenWhole, readDevices(func(r *device.Reading) { r.SharesAreFree = true })},
+	{SkippedOperationsIgnored, readDevices(func(r *device.Reading) { r.SkipsAreUnseen = true })},
 	{TaintedClaimShared, onPlugin("DynamicResources", variant.AlterBoth(func(s *filter.Snapshot, st *device.State, _ *filter.Answer) {
 		if len(st.Tainted) > 0 {
 			st.Tainted = nil

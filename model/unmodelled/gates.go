@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -18,6 +19,8 @@ var modelledGates = map[string]bool{
 	// How pod groups are scheduled; CompositePodGroup needs the first.
 	model.GateTopology:         true,
 	"PodGroupPreemptionPolicy": true,
+	// Which devices are given.
+	device.GateOptionalOperations: true,
 	// How nominations are used on the way to binding, pods after the first of a
 	// kind, and the queue.
 	"NominatedNodeNameForExpectation": false,

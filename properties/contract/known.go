@@ -142,7 +142,8 @@ var known = []struct {
 	{"declared-operations-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
 		was, is := b.event.nodes()
 		declares := func(n *v1.Node) bool { return slices.Contains(n.Status.DeclaredFeatures, filter.FeatureSkipOperations) }
-		return b.event.is("Node updated: declared features") && strings.Contains(b.reasons, "resourceclaim not available on the node") && b.skipsOperations() &&
+		return b.event.is("Node updated: declared features") && (strings.Contains(b.reasons, "resourceclaim not available on the node") && b.skipsOperations() ||
+			strings.Contains(b.reasons, "cannot allocate all claims") && b.mayGetSkips()) &&
 			was != nil && is != nil && !declares(was) && declares(is)
 	}},
 	{"objects-gone-unnoticed", "contract-hints", "DynamicResources", func(b *breach) bool {
@@ -327,6 +328,14 @@ func (b *breach) skipsOperations() bool {
 	return slices.ContainsFunc(b.Cluster.Extra, func(o runtime.Object) bool {
 		c, is := o.(*resourcev1.ResourceClaim)
 		return is && slices.Contains(own, filter.Key(c)) && device.SkipsOperations(c)
+	})
+}
+
+// mayGetSkips tells whether there are devices of which operations are left out, and which are given.
+func (b *breach) mayGetSkips() bool {
+	return b.Cluster.Settings.FeatureGates[device.GateOptionalOperations] && slices.ContainsFunc(b.Cluster.Extra, func(o runtime.Object) bool {
+		s, is := o.(*resourcev1.ResourceSlice)
+		return is && len(s.Spec.SkipNodeOperations) > 0
 	})
 }
 

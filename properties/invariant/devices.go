@@ -30,8 +30,9 @@ var NominatedKeepDevices = properties.Property{
 		}
 		read := func(r *device.Reading) {
 			r.SharesAreFree, r.NamesAreText = s.Assumes("shared-device-given-whole"), s.Assumes("capacity-names-are-text")
+			r.SkipsAreUnseen = s.Assumes("skipped-operations-ignored")
 		}
-		if enough, known := device.Enough(c.Extra, c.Nodes[at], read, c.Preemptor); known && !enough {
+		if enough, known := device.Enough(c.Extra, c.Settings.FeatureGates, c.Nodes[at], read, c.Preemptor); known && !enough {
 			return properties.Found(model.StageFilter, to, "the pod goes to "+to+", where there are fewer devices free than it claims"), nil
 		}
 		if s.Assumes("nominated-devices-ignored") {
@@ -42,8 +43,8 @@ var NominatedKeepDevices = properties.Property{
 				!c.Settings.Schedules(p.Spec.SchedulerName) || model.Priority(p) < model.Priority(c.Preemptor) {
 				continue
 			}
-			alone, known := device.Enough(c.Extra, c.Nodes[at], read, p)
-			both, knownBoth := device.Enough(c.Extra, c.Nodes[at], read, p, c.Preemptor)
+			alone, known := device.Enough(c.Extra, c.Settings.FeatureGates, c.Nodes[at], read, p)
+			both, knownBoth := device.Enough(c.Extra, c.Settings.FeatureGates, c.Nodes[at], read, p, c.Preemptor)
 			if known && knownBoth && alone && !both {
 				findings = append(findings, properties.FoundOf(model.StageFilter, to, model.Key(p), "the pod goes to "+to+", and takes devices that "+model.Key(p)+" claims, which is nominated there"))
 			}

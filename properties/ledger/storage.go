@@ -248,6 +248,18 @@ var openStorage = []Entry{
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "nominated-keep-devices"},
 	},
 	{
+		ID:          "skipped-operations-ignored",
+		Title:       "With the gate off, a device is allocated for which the node is to do nothing, and the kubelet is not told",
+		Class:       Defect,
+		Promise:     "When a device's slice has a non-empty SkipNodeOperations, the allocator treats the device as unallocatable if the DRAOptionalNodeOperations feature gate is disabled in the scheduler. This ensures that we fail allocation early, rather than scheduling the pod incorrectly (where fields are not copied to the claim status and the kubelet subsequently gets stuck expecting a node-local driver).",
+		Source:      "KEP-5945, \"Allocator Changes\" and \"Version Skew Strategy\" (Scheduler Feature Gate Disabled)",
+		Happens:     "Only the experimental allocator looks at skipNodeOperations, and at the gate. While the gate is off another allocator is taken, which supports the features that are on, and passes over the field: the device is allocated as any other, and the allocation has no copy of the field.",
+		Where:       "dynamic-resource-allocation/structured/allocator.go:163@v0.37.1, NewAllocator; structured/internal/experimental/allocator_experimental.go:1588@v0.37.1, and nothing like it in stable and incubating",
+		Consequence: "After the gate is turned off again, or while the API server has it on and the scheduler has not, a pod preempts others, is bound, and stays in ContainerCreating: the kubelet waits for a driver that no node has.",
+		Releases:    ">=1.37.0",
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "nominated-keep-devices"},
+	},
+	{
 		ID:          "tainted-claim-shared",
 		Title:       "A pod is scheduled with a claim whose device has a taint that the claim does not tolerate",
 		Class:       Defect,
