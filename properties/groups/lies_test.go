@@ -3,6 +3,7 @@ package groups_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,6 +45,11 @@ func fits(c *model.Cluster) { c.Nodes = append(c.Nodes, mk.Node("free", "2")) }
 func ofOne(c *model.Cluster) {
 	c.Extra[0].(*schedulingv1beta1.PodGroup).Spec.SchedulingPolicy.Gang.MinCount = 1
 	c.Pods = slices.Delete(c.Pods, 4, 5)
+}
+
+// withoutANode has the node of a pod of group u be gone, which ends in an error (finding member-on-deleted-node-is-error).
+func withoutANode(c *model.Cluster) {
+	c.Nodes = slices.DeleteFunc(c.Nodes, func(n *v1.Node) bool { return n.Name == "m" })
 }
 
 func never(c *model.Cluster) {
@@ -205,6 +211,15 @@ var lies = []struct {
 	})},
 	{property: "group-members-are-told", name: "a member gets no event", Liar: tells(without("FailedScheduling", "default/g2"))},
 	{property: "group-members-are-told", name: "a member that is bound gets no event", cluster: fits, Liar: tells(without("Scheduled", "default/g2"))},
+	{property: "group-preemption-error-is-named", name: "the error is told without its origin", cluster: withoutANode, Liar: tells(func(o *observed) {
+		o.Group.Message = strings.ReplaceAll(o.Group.Message, "pod group preemption: ", "")
+	})},
+	{property: "group-preemption-error-is-named", name: "no member is told of the error", cluster: withoutANode, Liar: tells(func(o *observed) {
+		o.Aftermath.Events = slices.Clone(o.Aftermath.Events)
+		for i := range o.Aftermath.Events {
+			o.Aftermath.Events[i].Note = "0/2 nodes are available: 2 Insufficient cpu."
+		}
+	})},
 	{property: "group-is-told", name: "it is scheduled, and is not told", cluster: fits, Liar: tells(without("podgroups/status", "default/g"))},
 	{property: "group-is-told", name: "it is told that it is scheduled", Liar: tells(says("True"))},
 	{property: "group-is-told", name: "it is told that it is not, after it was", cluster: scheduledBefore, Liar: tells(says("False"))},

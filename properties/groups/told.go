@@ -1,7 +1,9 @@
 package groups
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
@@ -39,6 +41,33 @@ var MembersAreTold = properties.Property{
 			}
 			if wrong != "" {
 				findings = append(findings, properties.FoundOf(model.StageActuate, "", key, "member "+key+": "+wrong))
+			}
+		}
+		return findings, nil
+	},
+}
+
+// PreemptionErrorIsNamed: a member that is not bound as preemption ended in an error is told that it was preemption.
+var PreemptionErrorIsNamed = properties.Property{
+	Name:     "group-preemption-error-is-named",
+	Of:       properties.OfGroups,
+	Releases: ">=1.37.0",
+	Promise:  "Errors coming from pod group preemption are now prefixed with \"pod group preemption:\" message.",
+	Source:   "release note of kubernetes#139218",
+	Lies:     []string{"the error is told without its origin", "no member is told of the error"},
+	Applies: func(s *properties.Subject) bool { // the scheduler names the plugin that an error is of
+		return hadCycle(s) && s.Observation.Group.Code == "Error" && strings.Contains(s.Observation.Group.Message, "\"DefaultPreemption\"")
+	},
+	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
+		const origin = "pod group preemption: "
+		if why := s.Observation.Group.Message; !strings.Contains(why, origin) {
+			return properties.Found(model.StageActuate, "", fmt.Sprintf("the error in which preemption ends does not say %q: %s", origin, why)), nil
+		}
+		for _, m := range s.Cluster.Preemptors() {
+			for _, e := range s.Observation.Aftermath.Events {
+				if e.Reason == "FailedScheduling" && e.Regarding == "Pod "+model.Key(m) && !strings.Contains(e.Note, origin) {
+					findings = append(findings, properties.FoundOf(model.StageActuate, "", model.Key(m), fmt.Sprintf("member %s is not told of %q: %s", model.Key(m), origin, e.Note)))
+				}
 			}
 		}
 		return findings, nil
