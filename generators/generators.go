@@ -141,8 +141,8 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	}
 	g.takeFastPath(hosts, c, len(gates) > 0)
 	devices.Last(hosts, c.Nodes, c.Extra)
-	if devices.SkipOperations(hosts, c.Nodes, c.Extra) && hosts.Chance(60) && len(gates) == 0 && plain(&c.Settings) {
-		c.Settings.FeatureGates = map[string]bool{device.GateOptionalOperations: true}
+	if devices.SkipOperations(hosts, c.Nodes, c.Extra) && hosts.Chance(60) && len(gates) == 0 && grouped(&c.Settings) {
+		groups.Set(c, device.GateOptionalOperations, true)
 	}
 	return c
 }

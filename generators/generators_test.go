@@ -73,6 +73,9 @@ func TestGroupsChangeNothingElse(t *testing.T) {
 		for _, p := range without.Pods {
 			require.Nil(t, p.Spec.SchedulingGroup)
 		}
+		if delete(c.Settings.FeatureGates, "DRAOptionalNodeOperations"); len(c.Settings.FeatureGates) == 0 {
+			c.Settings.FeatureGates = nil
+		}
 		if gates := c.Settings.FeatureGates; without.Settings.FeatureGates == nil && (gates["SchedulerAsyncAPICalls"] || gates["InterPodAffinityHostnameFastPath"]) {
 			c.Settings.FeatureGates = nil
 		}

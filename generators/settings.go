@@ -88,6 +88,18 @@ func plain(s *model.Settings) bool {
 	return len(s.Configuration) == 0 && s.FeatureGates == nil && s.MinCandidateNodesAbsolute == nil && s.Parallelism == nil && s.SecondProfile == nil && !s.NoDefaultConstraints
 }
 
+// grouped tells whether the settings are plain, but for the gates of groups, if any.
+func grouped(s *model.Settings) bool {
+	other := *s
+	other.FeatureGates = nil
+	for gate := range s.FeatureGates {
+		if !slices.Contains(offByDefault, gate) {
+			return false
+		}
+	}
+	return plain(&other)
+}
+
 // idleGates are the gates that change no decision, known findings aside: off, but for the one that has terms about hosts counted in
 // another way.
 func idleGates() map[string]bool {

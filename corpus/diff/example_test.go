@@ -31,7 +31,7 @@ func Example() {
 	}
 	report.WriteText(os.Stdout)
 	// Output:
-	// From v1.34.4 to v1.35.4: of 100 clusters (generated, seed 0), 70 could be compared.
+	// From v1.34.4 to v1.35.4: of 100 clusters (generated, seed 0), 69 could be compared.
 	// Decided differently: 1, for 1 reason.
 	//
 	// CLUSTERS   BECAUSE                                                WHAT IS DIFFERENT
@@ -52,8 +52,8 @@ func Example() {
 	//
 	// CLUSTERS   NOT COMPARED, AS NOT KNOWN
 	// 7          v1.34.4: scheduler: featureGates.TaintTolerationComparisonOperators
+	// 5          v1.34.4: Node: status.declaredFeatures
 	// 4          v1.34.4: CSIDriver: spec.preventPodSchedulingIfMissing
-	// 4          v1.34.4: Node: status.declaredFeatures
 	// 4          v1.34.4: Pod: spec.containers.restartPolicyRules
 	// 3          v1.34.4: Node: amounts beyond 64 bits
 	// 2          v1.34.4: DeviceClass: spec.extendedResourceName

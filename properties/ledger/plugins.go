@@ -26,7 +26,7 @@ var openPlugins = []Entry{
 		Promise:     promisedEvents + " Once a kubelet is upgraded and advertises DRAOptionalNodeOperations, the pending workload is automatically scheduled to that node.",
 		Source:      docEvents + "; KEP-5945, \"Test Plan\", test case 3.1",
 		Happens:     "DynamicResources rejects nodes that do not declare DRAOptionalNodeOperations for a pod with an allocated claim of which a device has skipNodeOperations, and, with the gate on, for one that could get such a device. It has registered updates of a node's labels and of what is allocatable, and none of what a node declares, for which there is an event that only NodeDeclaredFeatures has registered.",
-		Where:       "dynamicresources/dynamicresources.go:286@v1.37.1, EventsToRegister; dynamicresources/dynamicresources.go:981@v1.37.1, Filter",
+		Where:       "dynamicresources/dynamicresources.go:286@v1.37.1, EventsToRegister; dynamicresources/dynamicresources.go:981@v1.37.1, Filter; dynamic-resource-allocation/structured/internal/experimental/allocator_experimental.go:1593@v0.37.1",
 		Consequence: "A kubelet is restarted with the feature gate on, on a node of which nothing else changes, and a pod that shares a claim, or that is to have such a device, stays pending beside it for up to five minutes.",
 		Releases:    ">=1.37.0",
 		Properties:  []string{"contract-hints"},
