@@ -30,7 +30,7 @@ import (
 // GenerateTimeline is timeline number n of a seed, as the API server would have it. Of the feature gates, those of pod
 // groups count. The scheduler has the configuration, if it is not "".
 func GenerateTimeline(seed, n uint64, gates record.Gates, configuration string) (*timeline.Timeline, error) {
-	t := variedTimeline(seed, n, gates)
+	t := timelineOfCorpus(seed, n, gates)
 	if t == nil {
 		t = timelines.FromSeedWith(rand.NewPCG(seed, ^n).Uint64(), gates.Map())
 	}
@@ -45,8 +45,11 @@ func GenerateTimeline(seed, n uint64, gates record.Gates, configuration string) 
 }
 
 // HasTimeline tells whether a timeline is run besides the cluster of that number, if one
-// is besides so many of 100 clusters.
+// is besides so many of 100 clusters, and besides those of which it is one of the corpus.
 func HasTimeline(seed, n uint64, share int) bool {
+	if share > 0 && asIs(seed, n, casesOf("timelines/", "")) != nil {
+		return true
+	}
 	return rand.New(rand.NewPCG(seed^0x71e1e, n)).IntN(100) < share
 }
 

@@ -20,28 +20,54 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
-// Besides clusters and timelines that are drawn, a campaign looks at such as are nearly like a case of the corpus: each
+// Besides clusters and timelines that are drawn, a campaign looks at the cases of the corpus, and at such as are nearly like one: each
 // was hard once, or is about a rule where it matters.
 
 // clustersToVaried and timelinesToVaried are how many clusters, and timelines, there are to one that is a case with a few changes.
 const clustersToVaried, timelinesToVaried = 5, 3
 
+// firstAsIs is the number from which on every second cluster, and every second timeline, is a case of the corpus as it is, until each has
+// come once: what they show is found within seconds.
+const firstAsIs = 64
+
+// asIs is the case that a number of a seed stands for; nil for all other numbers. Each seed has an order of its own.
+func asIs(seed, n uint64, cases []candidate) *corpus.Case {
+	if n < firstAsIs || n%2 != 0 || (n-firstAsIs)/2 >= uint64(len(cases)) {
+		return nil
+	}
+	inOrder := slices.SortedFunc(slices.Values(cases), func(a, b candidate) int { return cmp.Compare(a.rank(seed), b.rank(seed)) })
+	return inOrder[(n-firstAsIs)/2].Case
+}
+
 // attempts is how often a case is changed anew where the API server would not have taken what came of it.
 const attempts = 4
 
-// varied is cluster number n of a seed as a case with a few changes, as the API server would have it; nil if that
+// ofCorpus is cluster number n of a seed as a case, or as one with a few changes as the API server would have it; nil if that
 // cluster is drawn. With feature gates it is of a case that says nothing else of them.
-func varied(seed, n uint64, gates record.Gates) *model.Cluster {
-	return change(seed, n, clustersToVaried, casesOf("cases/", gates), func(s draw.Source, base, donor *corpus.Case) (*model.Cluster, error) {
+func ofCorpus(seed, n uint64, gates record.Gates) *model.Cluster {
+	cases := casesOf("cases/", gates)
+	if c := asIs(seed, n, cases); c != nil {
+		cluster := c.Cluster.DeepCopy()
+		pin(cluster, gates)
+		return cluster
+	}
+	return change(seed, n, clustersToVaried, cases, func(s draw.Source, base, donor *corpus.Case) (*model.Cluster, error) {
 		c := vary.Cluster(s, base.Cluster, donor.Cluster)
 		pin(c, gates)
 		return c, apiserver.Admit(c)
 	})
 }
 
-// variedTimeline is timeline number n of a seed, likewise.
-func variedTimeline(seed, n uint64, gates record.Gates) *timeline.Timeline {
-	return change(seed, ^n, timelinesToVaried, casesOf("timelines/", gates), func(s draw.Source, base, donor *corpus.Case) (*timeline.Timeline, error) {
+// timelineOfCorpus is timeline number n of a seed, likewise.
+func timelineOfCorpus(seed, n uint64, gates record.Gates) *timeline.Timeline {
+	cases := casesOf("timelines/", gates)
+	if c := asIs(seed, n, cases); c != nil {
+		if t, err := readAgain(c.Timeline); err == nil { // a copy
+			pin(t.Cluster, gates)
+			return t
+		}
+	}
+	return change(seed, ^n, timelinesToVaried, cases, func(s draw.Source, base, donor *corpus.Case) (*timeline.Timeline, error) {
 		t := vary.Timeline(s, base.Timeline, donor.Timeline)
 		pin(t.Cluster, gates)
 		return readAgain(t)

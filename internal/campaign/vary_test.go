@@ -36,6 +36,40 @@ func TestPick(t *testing.T) {
 	}
 }
 
+// Each case and timeline of the corpus comes once as it is, with the gates of the campaign, and soon.
+func TestAsIs(t *testing.T) {
+	for _, gates := range []record.Gates{"", record.Ungrouped, "GenericWorkload=true"} {
+		came := map[string]int{}
+		for n := range uint64(2000) {
+			for _, folder := range []string{"cases/", "timelines/"} {
+				c := asIs(7, n, casesOf(folder, gates))
+				if c == nil {
+					continue
+				}
+				came[folder+c.Name]++
+				if folder == "cases/" {
+					got := Generate(7, n, gates, "")
+					asPinned(t, got, gates)
+					want := c.Cluster.DeepCopy()
+					pin(want, gates)
+					require.Empty(t, cmp.Diff(want, got))
+					continue
+				}
+				require.True(t, HasTimeline(7, n, 1))
+				got, err := GenerateTimeline(7, n, gates, "")
+				require.NoError(t, err, c.Name)
+				asPinned(t, got.Cluster, gates)
+				require.Len(t, got.Steps, len(c.Timeline.Steps))
+			}
+		}
+		require.Equal(t, len(casesOf("cases/", gates))+len(casesOf("timelines/", gates)), len(came))
+		for name, times := range came {
+			require.Equal(t, 1, times, name)
+		}
+	}
+	require.NotEqual(t, asIs(1, firstAsIs, casesOf("cases/", "")), asIs(2, firstAsIs, casesOf("cases/", "")), "each seed has its order")
+}
+
 // Of the clusters and timelines of a campaign a part are cases with a few changes, and those are as the gates of the
 // campaign say.
 func TestVaried(t *testing.T) {
@@ -43,12 +77,13 @@ func TestVaried(t *testing.T) {
 	for _, gates := range []record.Gates{"", record.Ungrouped, "GenericWorkload=true", "GenericWorkload=true,SchedulerAsyncPreemption=false"} {
 		changed, timelines := 0, 0
 		for n := range uint64(clusters) {
-			if c := varied(7, n, gates); c != nil {
+			n += 2000 // the corpus has come
+			if c := ofCorpus(7, n, gates); c != nil {
 				changed++
 				require.Empty(t, cmp.Diff(c, Generate(7, n, gates, "")), "cluster %d with %s", n, gates)
 				asPinned(t, c, gates)
 			}
-			if l := variedTimeline(7, n, gates); l != nil {
+			if l := timelineOfCorpus(7, n, gates); l != nil {
 				timelines++
 				asPinned(t, l.Cluster, gates)
 			}

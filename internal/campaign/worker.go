@@ -81,7 +81,7 @@ type suspect struct {
 // by accident. The scheduler has the given feature gates in all of them, and the configuration,
 // if it is not "".
 func Generate(seed, n uint64, gates record.Gates, configuration string) *model.Cluster {
-	c := varied(seed, n, gates)
+	c := ofCorpus(seed, n, gates)
 	if c == nil {
 		c = generators.OfAnyPreemptor(rand.NewPCG(seed, n).Uint64(), gates.Map())
 	}
