@@ -40,6 +40,8 @@ type Checker struct {
 	// Sample draws the properties that are checked of a cluster after that; nil
 	// draws none. It has to draw the same for the same cluster.
 	Sample func(*model.Cluster) []Property
+	// Thorough takes the place of Sample where a campaign looks at a case of the corpus as it is; nil if it does not.
+	Thorough func(*model.Cluster) []Property
 	// Outside are plugins of the system that are not Kubernetes' own; nil if it has none.
 	Outside *Outside
 }

@@ -125,7 +125,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 	for a.Done < req.Count && !a.Lost {
 		n := req.First + uint64(a.Done)
 		cluster := Generate(req.Seed, n, req.FeatureGates, req.Configuration)
-		r, err := checker.Check(ctx, cluster)
+		r, err := asking(checker, req, n).Check(ctx, cluster)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -157,6 +157,16 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 	}
 	a.CPUSeconds = cpuTime().Seconds()
 	return a, nil
+}
+
+// asking is the checker for a cluster by its number: cases of the corpus are asked for all that is asked of some.
+func asking(checker *properties.Checker, req request, n uint64) *properties.Checker {
+	if checker.Thorough == nil || asIs(req.Seed, n, casesOf("cases/", req.FeatureGates)) == nil {
+		return checker
+	}
+	thorough := *checker
+	thorough.Sample = checker.Thorough
+	return &thorough
 }
 
 // watch is a system of which it is known whether it came to a standstill.

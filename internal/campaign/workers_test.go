@@ -281,6 +281,20 @@ func TestKindsAreBounded(t *testing.T) {
 	require.Less(t, minimised, 3*record.MaxRepeats)
 }
 
+// Cases of the corpus are asked for all that other clusters are asked for now and then.
+func TestCasesAreAskedForAll(t *testing.T) {
+	asked := 0
+	system := inprocess.New()
+	defer system.Close()
+	checker := &properties.Checker{System: system, Thorough: func(*model.Cluster) []properties.Property {
+		asked++
+		return nil
+	}}
+	_, err := work(t.Context(), checker, request{Seed: 1, First: firstAsIs - 10, Count: 30, FeatureGates: record.Ungrouped}) // groups are sampled nothing
+	require.NoError(t, err)
+	require.Equal(t, 10, asked, "of the first twenty numbers after that, the even ones")
+}
+
 // What a worker watches can still be asked about API calls that fail.
 func TestWorkersAskUnderFaults(t *testing.T) {
 	faults := 0

@@ -105,6 +105,15 @@ func isRich(c *model.Cluster) bool {
 		shuns(p) || slices.ContainsFunc(c.Pods, shuns)
 }
 
+// Thorough are the shares by which each cluster is asked for all that is asked of some.
+func (s Shares) Thorough() Shares {
+	if s.Relations > 0 {
+		s.Relations = relation.Count()
+	}
+	s.Filters, s.Contracts, s.Repeating = min(1, s.Filters), min(1, s.Contracts), min(1, s.Repeating)
+	return s
+}
+
 // Sample draws, for properties.Checker, some of the costly properties. Each cluster
 // gets that many relations. As often as each relation it gets the one of updates, and
 // half as often the promises about failing calls and metrics; one in a few is asked

@@ -71,7 +71,7 @@ func equip(cmd *cobra.Command, config *record.Config, o *campaign.Options) (err 
 	if config.FeatureGates == "" && !o.Checker.Release.In(vocabulary.WithGroups) {
 		config.FeatureGates = record.Ungrouped
 	}
-	o.Checker.Sample = all.Sample(shares(*config))
+	sampled(o.Checker, *config)
 	if config.Timelines > 0 {
 		if why := cannotLive(config.Reference); why == "" {
 			o.Life = o.Checker.System.(reference.LifeSystem)
@@ -144,6 +144,12 @@ func shares(config record.Config) all.Shares {
 		s.Plugins = strings.Split(config.Plugins, ",")
 	}
 	return s
+}
+
+// sampled has a checker draw the costly promises of a campaign.
+func sampled(checker *properties.Checker, config record.Config) {
+	s := shares(config)
+	checker.Sample, checker.Thorough = all.Sample(s), all.Sample(s.Thorough())
 }
 
 // cheap are the promises that a campaign checks of each of its clusters.

@@ -10,7 +10,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/flags"
 	"github.com/preemptcheck/preemptcheck/internal/store/address"
-	"github.com/preemptcheck/preemptcheck/properties/all"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
 )
 
@@ -89,7 +88,7 @@ func FuzzWorker() *cobra.Command {
 			if checker.Outside != nil {
 				adorn(reference, checker.Outside.Model)
 			}
-			checker.Sample = all.Sample(shares(config))
+			sampled(checker, config)
 			bubble.DeepStacks = true
 			// An interrupt of a terminal reaches all processes, but it is fuzz that
 			// decides when a worker ends: by closing its input.
