@@ -46,8 +46,8 @@ func GenerateTimeline(seed, n uint64, gates record.Gates, configuration string) 
 
 // HasTimeline tells whether a timeline is run besides the cluster of that number, if one
 // is besides so many of 100 clusters, and besides those of which it is one of the corpus.
-func HasTimeline(seed, n uint64, share int) bool {
-	if share > 0 && asIs(seed, n, casesOf("timelines/", "")) != nil {
+func HasTimeline(seed, n uint64, share int, gates record.Gates) bool {
+	if share > 0 && asIs(seed, n, "timelines/", gates) != nil {
 		return true
 	}
 	return rand.New(rand.NewPCG(seed^0x71e1e, n)).IntN(100) < share
@@ -64,7 +64,7 @@ func isRelated(seed, n uint64) bool {
 
 // live runs the timeline of a number that is drawn with some feature gates, if the system can and there is one.
 func (a *answer) live(ctx context.Context, system reference.LifeSystem, gates record.Gates, req request, n uint64) error {
-	if system == nil || !HasTimeline(req.Seed, n, req.Timelines) {
+	if system == nil || !HasTimeline(req.Seed, n, req.Timelines, gates) {
 		return nil
 	}
 	t, err := GenerateTimeline(req.Seed, n, gates, req.Configuration)

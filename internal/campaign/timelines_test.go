@@ -363,7 +363,7 @@ func TestShareOfTimelines(t *testing.T) {
 	for share, want := range map[int]int{0: 0, 20: 2000, 100: 10000} {
 		n := 0
 		for i := range uint64(10000) {
-			if HasTimeline(3, i, share) {
+			if HasTimeline(3, i, share, "") {
 				n++
 			}
 		}

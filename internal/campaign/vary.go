@@ -30,9 +30,14 @@ const clustersToVaried, timelinesToVaried = 5, 3
 // come once: what they show is found within seconds.
 const firstAsIs = 64
 
-// asIs is the case that a number of a seed stands for; nil for all other numbers. Each seed has an order of its own.
-func asIs(seed, n uint64, cases []candidate) *corpus.Case {
-	if n < firstAsIs || n%2 != 0 || (n-firstAsIs)/2 >= uint64(len(cases)) {
+// asIs is the case of a folder that a number of a seed stands for; nil for all other numbers, and for schedulers without groups, which
+// do not know most cases. Each seed has an order of its own.
+func asIs(seed, n uint64, folder string, gates record.Gates) *corpus.Case {
+	if n < firstAsIs || n%2 != 0 || gates == record.Ungrouped {
+		return nil
+	}
+	cases := casesOf(folder, gates)
+	if (n-firstAsIs)/2 >= uint64(len(cases)) {
 		return nil
 	}
 	inOrder := slices.SortedFunc(slices.Values(cases), func(a, b candidate) int { return cmp.Compare(a.rank(seed), b.rank(seed)) })
@@ -45,13 +50,12 @@ const attempts = 4
 // ofCorpus is cluster number n of a seed as a case, or as one with a few changes as the API server would have it; nil if that
 // cluster is drawn. With feature gates it is of a case that says nothing else of them.
 func ofCorpus(seed, n uint64, gates record.Gates) *model.Cluster {
-	cases := casesOf("cases/", gates)
-	if c := asIs(seed, n, cases); c != nil {
+	if c := asIs(seed, n, "cases/", gates); c != nil {
 		cluster := c.Cluster.DeepCopy()
 		pin(cluster, gates)
 		return cluster
 	}
-	return change(seed, n, clustersToVaried, cases, func(s draw.Source, base, donor *corpus.Case) (*model.Cluster, error) {
+	return change(seed, n, clustersToVaried, casesOf("cases/", gates), func(s draw.Source, base, donor *corpus.Case) (*model.Cluster, error) {
 		c := vary.Cluster(s, base.Cluster, donor.Cluster)
 		pin(c, gates)
 		return c, apiserver.Admit(c)
@@ -60,14 +64,13 @@ func ofCorpus(seed, n uint64, gates record.Gates) *model.Cluster {
 
 // timelineOfCorpus is timeline number n of a seed, likewise.
 func timelineOfCorpus(seed, n uint64, gates record.Gates) *timeline.Timeline {
-	cases := casesOf("timelines/", gates)
-	if c := asIs(seed, n, cases); c != nil {
+	if c := asIs(seed, n, "timelines/", gates); c != nil {
 		if t, err := readAgain(c.Timeline); err == nil { // a copy
 			pin(t.Cluster, gates)
 			return t
 		}
 	}
-	return change(seed, ^n, timelinesToVaried, cases, func(s draw.Source, base, donor *corpus.Case) (*timeline.Timeline, error) {
+	return change(seed, ^n, timelinesToVaried, casesOf("timelines/", gates), func(s draw.Source, base, donor *corpus.Case) (*timeline.Timeline, error) {
 		t := vary.Timeline(s, base.Timeline, donor.Timeline)
 		pin(t.Cluster, gates)
 		return readAgain(t)

@@ -38,11 +38,11 @@ func TestPick(t *testing.T) {
 
 // Each case and timeline of the corpus comes once as it is, with the gates of the campaign, and soon.
 func TestAsIs(t *testing.T) {
-	for _, gates := range []record.Gates{"", record.Ungrouped, "GenericWorkload=true"} {
+	for _, gates := range []record.Gates{"", "GenericWorkload=true"} {
 		came := map[string]int{}
 		for n := range uint64(2000) {
 			for _, folder := range []string{"cases/", "timelines/"} {
-				c := asIs(7, n, casesOf(folder, gates))
+				c := asIs(7, n, folder, gates)
 				if c == nil {
 					continue
 				}
@@ -55,7 +55,7 @@ func TestAsIs(t *testing.T) {
 					require.Empty(t, cmp.Diff(want, got))
 					continue
 				}
-				require.True(t, HasTimeline(7, n, 1))
+				require.True(t, HasTimeline(7, n, 1, gates))
 				got, err := GenerateTimeline(7, n, gates, "")
 				require.NoError(t, err, c.Name)
 				asPinned(t, got.Cluster, gates)
@@ -67,7 +67,7 @@ func TestAsIs(t *testing.T) {
 			require.Equal(t, 1, times, name)
 		}
 	}
-	require.NotEqual(t, asIs(1, firstAsIs, casesOf("cases/", "")), asIs(2, firstAsIs, casesOf("cases/", "")), "each seed has its order")
+	require.NotEqual(t, asIs(1, firstAsIs, "cases/", ""), asIs(2, firstAsIs, "cases/", ""), "each seed has its order")
 }
 
 // Of the clusters and timelines of a campaign a part are cases with a few changes, and those are as the gates of the

@@ -161,7 +161,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 
 // asking is the checker for a cluster by its number: cases of the corpus are asked for all that is asked of some.
 func asking(checker *properties.Checker, req request, n uint64) *properties.Checker {
-	if checker.Thorough == nil || asIs(req.Seed, n, casesOf("cases/", req.FeatureGates)) == nil {
+	if checker.Thorough == nil || asIs(req.Seed, n, "cases/", req.FeatureGates) == nil {
 		return checker
 	}
 	thorough := *checker

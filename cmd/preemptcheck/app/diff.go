@@ -156,7 +156,7 @@ was given could not be compared, or none at all could; else 0.`,
 		}
 		if o.Generate != nil && timelines > 0 {
 			o.Timeline = func(n uint64) (*timeline.Timeline, error) {
-				if !campaign.HasTimeline(o.Seed, n, timelines) {
+				if !campaign.HasTimeline(o.Seed, n, timelines, record.Ungrouped) {
 					return nil, nil
 				}
 				return campaign.GenerateTimeline(o.Seed, n, record.Ungrouped, string(in.Configuration.JSON)) // few releases run pod groups
