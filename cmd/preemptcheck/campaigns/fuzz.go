@@ -21,9 +21,9 @@ func Fuzz() *cobra.Command {
 		Short: "Check generated clusters, and save those on which something is found",
 		Long: `Fuzz generates clusters and checks each, until --for or --cases is reached or it
 is interrupted, and reports what was tried and what was found. A part of the
-clusters are known cases with a few changes. Each cause of findings is saved once,
-made small, as a case in --out, which "preemptcheck check" reproduces. Known
-findings are only counted.
+clusters are known cases, as they are or with a few changes. Each cause of findings is
+saved once, made small, as a case in --out, which "preemptcheck check" reproduces.
+Known findings are only counted.
 
 What is found depends only on --seed and on how many clusters were checked. The
 campaign in --out can be interrupted, or killed, at any time: with --resume it goes
