@@ -165,6 +165,16 @@ func TestDeletedLateNearMisses(t *testing.T) {
 			}
 		}},
 	})
+	ghost := func(t *timeline.Trace) *v1.Pod { // in its own copy
+		i := where(t, timeline.Fits, "Pod default/m2")
+		p := t.Entries[i].Is.(*v1.Pod).DeepCopy()
+		t.Entries[i].Is = p
+		return p
+	}
+	checkWhole(t, "a-pod-deleted-late-is-still-a-peer", "no-wait-for-the-flush", known.LateDeletion, []nearMiss{
+		{name: "nobody wants to be near it", trace: func(t *timeline.Trace) { ghost(t).Labels = map[string]string{"app": "b"} }},
+		{name: "it is of another namespace", trace: func(t *timeline.Trace) { ghost(t).Namespace = "other" }},
+	})
 	checkWhole(t, "late-deletion-after-a-failed-binding", "one-queue", known.LateDeletion, []nearMiss{
 		{name: "the binding before has not failed", trace: func(t *timeline.Trace) {
 			t.Entries[slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.Call == timeline.Bind })].UID = "another"

@@ -1,8 +1,12 @@
 package known
 
 import (
+	"maps"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
@@ -52,6 +56,22 @@ func (l *Life) roomOfDeletedLate(node string) bool {
 		}
 	}
 	return false
+}
+
+// peersDeletedLate tells whether a pod can be helped now only as pods no longer count as being on their nodes that were deleted late: it
+// has to be near them, or away from them, or is spread among them. It is helped if it fits or, if preempts, if it can preempt.
+func (l *Life) peersDeletedLate(name string, preempts bool) bool {
+	late := l.deletedLate(l.end())
+	return len(late) > 0 && l.helpless(name, preempts, func(c *model.Cluster) {
+		c.Pods = slices.Clone(c.Pods)
+		for _, uid := range slices.Sorted(maps.Keys(late)) {
+			p := pod(late[uid].Is).DeepCopy()
+			p.Spec.NodeName, p.Spec.SchedulingGroup = late[uid].Node, nil
+			p.Name += "-gone" // another one may have its name
+			p.UID += "-gone"
+			c.Pods = append(c.Pods, p)
+		}
+	})
 }
 
 // nodesOf are the nodes that an entry says a pod goes to, or has room made on: of a group, those that its members are placed on.

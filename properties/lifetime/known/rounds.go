@@ -7,14 +7,16 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
 )
 
 // replacementsBoundAgainst are the known findings by which all pods got to their nodes that were bound and evicted
 // while pods were evicted, replaced and evicted again: each was scheduled into the room of a nominated pod that keeps
-// it from there, or where the pod that evicts it, which was nominated then, does not fit beside it for its spread
-// constraints. Had one of them been kept away as it should, the evictions would not go on like that.
+// it from there, or where the pod that evicts it, which was nominated then, shuns it, or does not fit beside it for its
+// spread constraints. Had one of them been kept away as it should, the evictions would not go on like that.
 func (l *Life) replacementsBoundAgainst(f *Broken) (ids []string) {
 	scheduled, bound := map[string]int{}, map[string]int{} // by pod: the last entry that says so
 	for i := range l.Trace.Entries[:f.Entry+1] {
@@ -32,6 +34,9 @@ func (l *Life) replacementsBoundAgainst(f *Broken) (ids []string) {
 				break // it was bound before
 			}
 			by := l.takesRoom(e.Pod(), cycle)
+			if len(by) == 0 && l.refused(e.Pod(), cycle, e.By) {
+				by = []string{string(release.NominatedRefusalsSkipped)}
+			}
 			if len(by) == 0 && l.breaksSpread(e.Pod(), cycle, e.By) {
 				by = []string{SpreadIgnored}
 			}
@@ -52,6 +57,38 @@ func (l *Life) takesRoom(pod string, at int) []string {
 		}
 	}
 	return nil
+}
+
+// refused tells whether a pod was placed at an entry, in the cycle of its group, on a node to which another pod, or a pod of a group, was
+// nominated that shuns it, and the cycle is known to have passed over that.
+func (l *Life) refused(name string, at int, other string) bool {
+	if !slices.ContainsFunc(l.Cycles, func(g Broken) bool {
+		return g.Property == "group-goes-as-told" && TriedAs(l.Trace, g.Pod) == TriedAs(l.Trace, name) && l.Trace.Began(g.Entry) <= at && at <= g.Entry && slices.Contains(g.Known, string(release.NominatedRefusalsSkipped))
+	}) {
+		return false
+	}
+	placed := &l.Trace.Entries[at]
+	nominated := map[string]*v1.Pod{} // those of the other one, as the scheduler was last told of them
+	for i := range l.Trace.Entries[:l.Trace.Began(at)] {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Handled && (e.Pod() == other || TriedAs(l.Trace, e.Pod()) == other) {
+			nominated[e.Pod()] = pod(e.Is)
+		}
+	}
+	for _, p := range nominated {
+		if p != nil && p.Status.NominatedNodeName == placed.Node && shuns(p, pod(placed.Is)) {
+			return true
+		}
+	}
+	return false
+}
+
+// shuns tells whether a term of a pod's anti-affinity selects another one.
+func shuns(p, other *v1.Pod) bool {
+	return slices.ContainsFunc(filter.RequiredAntiAffinity(p), func(term v1.PodAffinityTerm) bool {
+		wants := &v1.Pod{ObjectMeta: p.ObjectMeta, Spec: v1.PodSpec{Affinity: &v1.Affinity{PodAffinity: &v1.PodAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{term}}}}}
+		return filter.GoesWith(wants, other)
+	})
 }
 
 // breaksSpread tells whether another pod, or a pod of a group, was nominated to a node when a pod was scheduled at an entry, and fits there

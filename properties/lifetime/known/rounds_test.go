@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
 )
@@ -91,6 +92,39 @@ func TestGroupSpreadIgnoredNearMisses(t *testing.T) {
 					e.By = "podgroup/default/other"
 				}
 			}
+		}},
+	})
+}
+
+// TestRefusedNearMisses: the same of a pod that shuns what replaces the victims, where the cycle of their group passed over that.
+func TestRefusedNearMisses(t *testing.T) {
+	asSeen := func(change func(p *v1.Pod)) func(t *timeline.Trace) { // of the pod that shuns
+		return func(t *timeline.Trace) {
+			for i := range t.Entries {
+				e := &t.Entries[i]
+				if is, ok := e.Is.(*v1.Pod); ok && e.Pod() == "default/m7" && e.What == timeline.Handled {
+					is = is.DeepCopy()
+					change(is)
+					e.Is = is
+				}
+			}
+		}
+	}
+	checkWhole(t, "replaced-beside-a-nominated-gang-that-shuns", "preemption-leads-somewhere", string(release.NominatedRefusalsSkipped), []nearMiss{
+		{name: "it shuns others", trace: asSeen(func(p *v1.Pod) {
+			p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels = map[string]string{"app": "c"}
+		})},
+		{name: "it is nominated elsewhere", trace: asSeen(func(p *v1.Pod) { p.Status.NominatedNodeName = "node-0" })},
+		{name: "another group evicts them", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.By == "podgroup/default/g1" {
+					e.By = "podgroup/default/other"
+				}
+			}
+		}},
+		{name: "one of them is placed elsewhere", trace: func(t *timeline.Trace) {
+			at := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Fits && e.Pod() == "default/v0-4" })
+			t.Entries[at].Node = "node-2"
 		}},
 	})
 }
