@@ -140,6 +140,7 @@ var unseen = map[string]string{
 	"v1.36.3 to v1.37.0: missing-driver-resolvable":                                                   "1.36 does not know what it takes",
 	"v1.36.3 to v1.37.0: hosts-of-one-name-apart":                                                     "1.36 does not know the gate",
 	"v1.36.3 to v1.37.0: migrated-driver-not-missed":                                                  "1.36 does not know what it takes",
+	"v1.36.3 to v1.37.0: skipped-operations-ignored":                                                  "1.36 does not know what it takes",
 	"v1.36.3 to v1.37.0: pick-by-own-priority":                                                        "in 1.36 the pods' own priorities count anyway",
 	"v1.36.3 to v1.37.0: nomination-by-own-priority":                                                  "in 1.36 the pods' own priorities count anyway",
 	"v1.36.3 to v1.37.0: skipped-plugins-stay-skipped":                                                "1.36 is not driven with pod groups that preempt",
