@@ -115,6 +115,7 @@ func isLater(a, b *answers.Disagreement) bool {
 	stages := model.Stages()
 	return cmp.Or(
 		cmp.Compare(slices.Index(stages, a.Stage), slices.Index(stages, b.Stage)),
+		cmp.Compare(a.Members, b.Members),
 		cmp.Compare(a.Node, b.Node),
 		cmp.Compare(a.Closeness(), b.Closeness())) > 0
 }

@@ -12,6 +12,7 @@ import (
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -308,4 +309,24 @@ func TestGangsPreempt(t *testing.T) {
 	for _, m := range alive {
 		t.Errorf("not caught: %s", m.Name)
 	}
+}
+
+// What is known of one member of a group hides nothing of the members after it, nor makes a finding of what cannot be decided of them.
+func TestKnownBeforeUndecided(t *testing.T) {
+	s, err := corpus.Load("testdata/known-before-undecided.yaml")
+	require.NoError(t, err)
+	whole := s.Cases[0].Cluster
+	checker := checktest.Checker(t)
+	r, err := checker.Check(t.Context(), whole)
+	require.NoError(t, err)
+	require.Empty(t, r.Unexplained())
+	require.Contains(t, r.Undecided, "Pod default/c")
+
+	without := *whole // the member that is undecided
+	without.Pods = slices.DeleteFunc(slices.Clone(whole.Pods), func(p *v1.Pod) bool { return p.Name == "c" })
+	r, err = checker.Check(t.Context(), &without)
+	require.NoError(t, err)
+	require.Empty(t, r.Undecided)
+	require.Len(t, r.Findings, 1)
+	require.Equal(t, []string{"sharer-swaps-devices"}, r.Findings[0].Known)
 }

@@ -28,6 +28,8 @@ type Disagreement struct {
 	// orders of equally important units than can be tried (see Set.Exact),
 	// and none of those tried led to what was observed.
 	Undecided bool
+	// Members is, of a pod group, how many of its pods were tried in the stage as is allowed.
+	Members int
 }
 
 func (d *Disagreement) String() string {

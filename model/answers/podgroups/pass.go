@@ -31,6 +31,7 @@ func (s *Set) admitsPass(stage model.Stage, tries []model.MemberTry, choices []m
 	p := &pass{Pass: s.Place(f), failure: f.failure}
 	switch {
 	case f.dis != nil:
+		f.dis.Members = len(f.idle)
 		return nil, f.dis
 	case f.failure != "":
 		return p, nil
