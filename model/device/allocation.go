@@ -86,8 +86,8 @@ func (d *devices) offeredTo(n *v1.Node) (offered []offer) {
 
 // withheld tells whether the devices of a slice, for which operations of the node are left out, are given to nobody on a node: "the
 // allocator treats the device as unallocatable" if the gate is off, and where the node does not declare that it knows of this
-// (KEP-5945, "Allocator Changes", as it was written for beta; that of v1.37 has the claim fail; docs: concepts/resource-management/dynamic-resource-allocation/dra-features, "Node declared features
-// integration").
+// (KEP-5945, "Allocator Changes", as it was written for beta; that of v1.37 has the claim fail; docs:
+// concepts/resource-management/dynamic-resource-allocation/dra-features, "Node declared features integration").
 func (d *devices) withheld(s *resourcev1.ResourceSlice, n *v1.Node) bool {
 	switch {
 	case len(s.Spec.SkipNodeOperations) == 0:

@@ -410,6 +410,9 @@ type Condition struct {
 	Transitioned bool `json:",omitempty"`
 }
 
+// MaxNote is how long the note of an event may be, in bytes (events.k8s.io/v1 Event: 1kB).
+const MaxNote = 1024
+
 // Event is one event as the API server is sent it.
 type Event struct {
 	Type, Reason, Action, Note string

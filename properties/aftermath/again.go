@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -61,7 +62,7 @@ var SaidIsNotWritten = properties.Property{
 // failureTold is what the event of a pod says that fits nowhere; "" if there is no such event, or it does not say all.
 func failureTold(s *properties.Subject, o *model.Observation) string {
 	told := events(s.Other(s.Cluster, o), model.Key(s.Cluster.Preemptor), "FailedScheduling")
-	if len(told) != 1 || len(told[0].Note) >= maxNote {
+	if len(told) != 1 || len(told[0].Note) >= observation.MaxNote {
 		return ""
 	}
 	return told[0].Note

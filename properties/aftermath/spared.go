@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -97,7 +98,7 @@ var FailedPreemptionIsTold = properties.Property{
 			f.found("code", fmt.Sprintf("%s, and preemption answers %q", c, o.PostFilterCode))
 		}
 		told := events(f.Subject, key, "FailedScheduling")
-		if len(told) != 1 || len(told[0].Note) < maxNote && !strings.Contains(told[0].Note, c.Failed) {
+		if len(told) != 1 || len(told[0].Note) < observation.MaxNote && !strings.Contains(told[0].Note, c.Failed) {
 			f.found("event", fmt.Sprintf("%s, and %s is told: %v", c, key, told))
 		}
 		if got, _ := condition(f.Subject, f.Cluster.Preemptor, v1.PodScheduled); !strings.Contains(got.Message, c.Failed) {

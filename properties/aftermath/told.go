@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -47,9 +48,6 @@ var VictimsAreTold = properties.Property{
 	},
 }
 
-// maxNote is how long the note of an event may be (events.k8s.io/v1 Event: 1kB).
-const maxNote = 1024
-
 // FailureIsTold: the pod gets one warning that says on how many nodes it fits.
 var FailureIsTold = properties.Property{
 	Name: "failure-is-told",
@@ -75,7 +73,7 @@ var FailureIsTold = properties.Property{
 		if begin := fmt.Sprintf("0/%d nodes are available:", len(s.Cluster.Nodes)); !strings.HasPrefix(note, begin) {
 			f.add(key, fmt.Sprintf("the event does not begin with %q: %s", begin, note))
 		}
-		if len(note) < maxNote && !strings.HasSuffix(note, o.PostFilterMessage) {
+		if len(note) < observation.MaxNote && !strings.HasSuffix(note, o.PostFilterMessage) {
 			f.add(key, fmt.Sprintf("the event does not end with what preemption answered, %q: %s", o.PostFilterMessage, note))
 		}
 		if s.HasOutside() {
@@ -108,7 +106,7 @@ var FailureIsCounted = properties.Property{
 		var f findings
 		key := model.Key(s.Cluster.Preemptor)
 		told := events(s, key, "FailedScheduling")
-		if len(told) != 1 || len(told[0].Note) >= maxNote {
+		if len(told) != 1 || len(told[0].Note) >= observation.MaxNote {
 			return nil, nil // failure-is-told says so
 		}
 		note, want := told[0].Note, map[string]int{}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/observation"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -63,11 +64,11 @@ var PreemptionErrorIsNamed = properties.Property{
 		if why := s.Observation.Group.Message; !strings.Contains(why, origin) {
 			return properties.Found(model.StageActuate, "", fmt.Sprintf("the error in which preemption ends does not say %q: %s", origin, why)), nil
 		}
-		for _, m := range s.Cluster.Preemptors() {
-			for _, e := range s.Observation.Aftermath.Events {
-				if e.Reason == "FailedScheduling" && e.Regarding == "Pod "+model.Key(m) && !strings.Contains(e.Note, origin) {
-					findings = append(findings, properties.FoundOf(model.StageActuate, "", model.Key(m), fmt.Sprintf("member %s is not told of %q: %s", model.Key(m), origin, e.Note)))
-				}
+		for _, e := range s.Observation.Aftermath.Events {
+			member := strings.TrimPrefix(e.Regarding, "Pod ")
+			if e.Reason == "FailedScheduling" && slices.ContainsFunc(s.Cluster.Preemptors(), func(m *v1.Pod) bool { return model.Key(m) == member }) &&
+				!strings.Contains(e.Note, origin) && len(e.Note) < observation.MaxNote {
+				findings = append(findings, properties.FoundOf(model.StageActuate, "", member, fmt.Sprintf("member %s is not told of %q: %s", member, origin, e.Note)))
 			}
 		}
 		return findings, nil
