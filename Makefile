@@ -101,7 +101,7 @@ browser: ## test the pages in a real Chromium (Debian's package chromium, or CHR
 	AXE=$(CURDIR)/bin/axe/package/axe.min.js $(GO) test -count=1 -timeout 30m -tags browser ./internal/page/browser
 
 golden: ## write the golden files of the tests anew
-	$(GO) test ./corpus ./corpus/share ./cmd/preemptcheck/app ./properties/contract ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
+	$(GO) test ./corpus ./corpus/share ./cmd/preemptcheck/app ./cmd/preemptcheck/campaigns ./properties/contract ./internal/campaign/record ./internal/findingsdoc ./internal/propertiesdoc ./properties/releasediff -update
 
 cover: ## show the test coverage of each package
 	$(GO) test -coverprofile cover.out -coverpkg ./... ./...

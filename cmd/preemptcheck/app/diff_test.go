@@ -12,36 +12,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/apptest"
 	"github.com/preemptcheck/preemptcheck/corpus/diff"
 	"github.com/preemptcheck/preemptcheck/internal/modelsystem"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/life"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
-// asModelled has releases run as their models have them.
-func asModelled(t *testing.T, change func(*modelsystem.System), names ...string) {
-	for _, name := range names {
-		version, err := release.Parse(name)
-		require.NoError(t, err)
-		t.Cleanup(systems.Register(name, func() reference.System {
-			s := modelsystem.New(version)
-			if change != nil {
-				change(s)
-			}
-			return s
-		}))
-	}
-}
-
 // TestDiff holds the output against golden files.
 func TestDiff(t *testing.T) {
 	emptyCache(t)
-	asModelled(t, nil, "v1.31.0", "v1.31.14", "v1.32.13", "v1.34.4", "v1.35.4")
+	apptest.AsModelled(t, nil, "v1.31.0", "v1.31.14", "v1.32.13", "v1.34.4", "v1.35.4")
 	for _, test := range []struct {
 		name   string
 		status int
@@ -92,7 +77,7 @@ func (s synchronous) Live(ctx context.Context, t *timeline.Timeline) (*timeline.
 func TestDiffTimelines(t *testing.T) {
 	emptyCache(t)
 	defer systems.Register("v1.35.4", func() reference.System { return synchronous{life.New(), "v1.35.4"} })()
-	asModelled(t, nil, "v1.31.0")
+	apptest.AsModelled(t, nil, "v1.31.0")
 	for _, test := range []struct {
 		name   string
 		status int
@@ -139,7 +124,7 @@ func TestDiffTimelinesOut(t *testing.T) {
 
 func TestBadDiff(t *testing.T) {
 	emptyCache(t)
-	asModelled(t, nil, "v1.31.0", "v1.31.14")
+	apptest.AsModelled(t, nil, "v1.31.0", "v1.31.14")
 	for _, test := range []struct{ args, message string }{
 		{"", "error: --from: which release?"},
 		{"--from v1.31.0", "error: --to: which release?"},
@@ -167,8 +152,8 @@ func TestBadDiff(t *testing.T) {
 
 // TestDiffUnexplained: what nothing explains is said to be so.
 func TestDiffUnexplained(t *testing.T) {
-	asModelled(t, nil, "v1.31.14")
-	asModelled(t, func(s *modelsystem.System) {
+	apptest.AsModelled(t, nil, "v1.31.14")
+	apptest.AsModelled(t, func(s *modelsystem.System) {
 		s.Lie = func(_ *model.Cluster, o *model.Observation) {
 			if o.Pick != nil {
 				o.Actuation.Cleared = []string{"shop/nobody"}
@@ -185,7 +170,7 @@ func TestDiffInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var asked atomic.Int32
-	asModelled(t, func(s *modelsystem.System) {
+	apptest.AsModelled(t, func(s *modelsystem.System) {
 		s.Lie = func(*model.Cluster, *model.Observation) {
 			if asked.Add(1) == 200 {
 				cancel()
@@ -193,7 +178,7 @@ func TestDiffInterrupted(t *testing.T) {
 		}
 	}, "v1.31.0", "v1.31.14")
 	var out, errOut bytes.Buffer
-	status := run(ctx, []string{"diff", "--from", "v1.31.0", "--to", "v1.31.14", "--for", "1h", "--seed", "1", "--workers", "1"}, nil, &out, &errOut)
+	status := Run(ctx, []string{"diff", "--from", "v1.31.0", "--to", "v1.31.14", "--for", "1h", "--seed", "1", "--workers", "1"}, nil, &out, &errOut)
 	require.Equal(t, terminal.Found, status)
 	require.Contains(t, out.String(), "fixed: A victim gets the preemptor's status")
 	require.Contains(t, out.String(), "(not the smallest: interrupted)")
@@ -203,7 +188,7 @@ func TestDiffInterrupted(t *testing.T) {
 // TestDiffFails: a scheduler that cannot be asked is no difference, and no
 // agreement either.
 func TestDiffFails(t *testing.T) {
-	asModelled(t, nil, "v1.31.14")
+	apptest.AsModelled(t, nil, "v1.31.14")
 	defer systems.Register("v1.32.13", func() reference.System { return unreachable{} })()
 	status, out, _ := preemptcheck(t, "", "diff", "--from", "v1.31.14", "--to", "v1.32.13", "testdata/diff/dump.yaml", "--pod", "shop/web")
 	require.Equal(t, terminal.CouldNot, status)
@@ -220,7 +205,7 @@ func (unreachable) Observe(context.Context, *model.Cluster) (*model.Observation,
 
 // TestDiffOut: the clusters are saved as cases that show the same again.
 func TestDiffOut(t *testing.T) {
-	asModelled(t, nil, "v1.31.0", "v1.31.14")
+	apptest.AsModelled(t, nil, "v1.31.0", "v1.31.14")
 	dir := t.TempDir()
 	status, _, errOut := preemptcheck(t, "", "diff", "--from", "v1.31.0", "--to", "v1.31.14", "testdata/diff/dump.yaml", "--out", dir)
 	require.Equal(t, terminal.Found, status, errOut)

@@ -282,3 +282,33 @@ func TestArchitectureIsAsThePageSays(t *testing.T) {
 	}))
 	require.NotZero(t, imports)
 }
+
+// The files for CI systems are command lines that this program accepts.
+func TestFilesForCI(t *testing.T) {
+	files, err := filepath.Glob("../../../docs/ci/*")
+	require.NoError(t, err)
+	require.Len(t, files, 3)
+	for _, file := range files {
+		lines := 0
+		for line := range strings.Lines(readPage(t, file)) {
+			fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "- "))
+			if len(fields) > 1 && fields[0] == "run:" {
+				fields = fields[1:]
+			}
+			if len(fields) < 2 || filepath.Base(fields[0]) != "preemptcheck" {
+				continue
+			}
+			lines++
+			root := newRoot()
+			cmd, args, err := root.Find(fields[1:])
+			require.NoError(t, err, line)
+			for _, word := range args {
+				if name, is := strings.CutPrefix(word, "--"); is {
+					name, _, _ = strings.Cut(name, "=")
+					require.True(t, cmd.Flags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil, "%s: %s", file, word)
+				}
+			}
+		}
+		require.Positive(t, lines, file)
+	}
+}

@@ -95,7 +95,7 @@ func asChild(ctx context.Context) int {
 	end := os.NewFile(endFile, "end")
 	syscall.CloseOnExec(endFile) // the scheduler's process is not to keep it open
 	syscall.CloseOnExec(errorFile)
-	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.NewFile(errorFile, "errors"))
+	status := Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.NewFile(errorFile, "errors"))
 	fmt.Fprint(end, "end")
 	return status
 }

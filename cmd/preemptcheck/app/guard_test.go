@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/apptest"
 	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/checkers"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
@@ -103,7 +104,7 @@ const deadly = "../../../corpus/cases/finding-unlabelled-pod.yaml"
 // asUser runs a command line as a process, with standard input.
 func asUser(t *testing.T, in string, args ...string) (status int, out, errOut string) {
 	var stdout, stderr strings.Builder
-	cmd := asProcess(args...)
+	cmd := apptest.Process(args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), &stdout, &stderr
 	_ = cmd.Run()
 	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
@@ -176,7 +177,7 @@ func TestSchedulerSpins(t *testing.T) {
 	require.Less(t, time.Since(start), time.Minute)
 
 	// It is interrupted soon.
-	cmd := asProcess("minimize", "--reference", "spinning", "--workers", "1", deadly)
+	cmd := apptest.Process("minimize", "--reference", "spinning", "--workers", "1", deadly)
 	require.NoError(t, cmd.Start())
 	time.Sleep(4 * time.Second)
 	start = time.Now()
@@ -286,7 +287,7 @@ func TestReaderGoes(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, read.Close())
 		var errOut strings.Builder
-		cmd := asProcess(command, "--quiet", deadly)
+		cmd := apptest.Process(command, "--quiet", deadly)
 		cmd.Stdout, cmd.Stderr = write, &errOut
 		_ = cmd.Run()
 		require.NoError(t, write.Close())
@@ -303,7 +304,7 @@ func TestInterruptedByUser(t *testing.T) {
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
-			cmd := asProcess(append(args, "--reference", "silent")...)
+			cmd := apptest.Process(append(args, "--reference", "silent")...)
 			require.NoError(t, cmd.Start())
 			time.Sleep(2 * time.Second)
 			start := time.Now()

@@ -18,7 +18,7 @@ func TestPluginOfKubectl(t *testing.T) {
 	os.Args = []string{"/usr/local/bin/kubectl-preemptcheck"}
 	for _, command := range []string{"explain", "check", "diff", "rbac", "dump", "findings"} {
 		var out bytes.Buffer
-		require.Zero(t, run(t.Context(), []string{command, "--help"}, nil, &out, &out))
+		require.Zero(t, Run(t.Context(), []string{command, "--help"}, nil, &out, &out))
 		require.Contains(t, out.String(), "Usage:\n  kubectl preemptcheck "+command)
 		for line := range strings.Lines(out.String()) {
 			require.False(t, strings.HasPrefix(line, "  preemptcheck ") || strings.Contains(line, "| preemptcheck"), line)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/apptest"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
 
@@ -30,7 +31,7 @@ func fakes(t *testing.T) (kubernetes string, process func(args ...string) *exec.
 	t.Setenv("GOCACHE", strings.TrimSpace(string(goCache)))
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	return kubernetes, func(args ...string) *exec.Cmd {
-		cmd := asProcess(args...)
+		cmd := apptest.Process(args...)
 		cmd.Dir = own
 		return cmd
 	}

@@ -49,14 +49,14 @@ func Main(options ...Option) {
 	if guards = true; checkers.InChild() {
 		status = asChild(ctx)
 	} else {
-		status = run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+		status = Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	}
 	stop()
 	os.Exit(status)
 }
 
-// run executes one command line and returns the exit status.
-func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+// Run executes one command line and returns the exit status.
+func Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(in)

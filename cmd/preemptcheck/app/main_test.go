@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -9,17 +8,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/apptest"
 	"github.com/preemptcheck/preemptcheck/internal/golden"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
-// preemptcheck runs a command line.
-func preemptcheck(t *testing.T, stdin string, args ...string) (status int, out, errOut string) {
-	t.Helper()
-	var o, e bytes.Buffer
-	status = run(t.Context(), args, strings.NewReader(stdin), &o, &e)
-	return status, o.String(), e.String()
+func TestMain(m *testing.M) {
+	systems.Register("mortal", newMortal)
+	systems.Register("silent", newSilent)
+	systems.Register("spinning", newSpinning)
+	apptest.Main(m, func() { Main() })
 }
+
+var preemptcheck = apptest.InProcess(Run)
 
 // compare compares with testdata/NAME.golden.
 func compare(t *testing.T, name, got string) {

@@ -16,7 +16,7 @@ import (
 func TestManualIsCurrent(t *testing.T) {
 	const dir = "../../../docs/cli"
 	written := t.TempDir()
-	require.Zero(t, run(t.Context(), []string{"manual", "--markdown", written, "--man", written + "/man"}, nil, &bytes.Buffer{}, os.Stderr))
+	require.Zero(t, Run(t.Context(), []string{"manual", "--markdown", written, "--man", written + "/man"}, nil, &bytes.Buffer{}, os.Stderr))
 	is, err := os.ReadDir(written)
 	require.NoError(t, err)
 	if *golden.Update {
@@ -43,6 +43,6 @@ func TestManualIsCurrent(t *testing.T) {
 
 func TestManualAsksWhich(t *testing.T) {
 	var errOut bytes.Buffer
-	require.Equal(t, terminal.CouldNot, run(t.Context(), []string{"manual"}, nil, &bytes.Buffer{}, &errOut))
+	require.Equal(t, terminal.CouldNot, Run(t.Context(), []string{"manual"}, nil, &bytes.Buffer{}, &errOut))
 	require.Equal(t, "error: --man or --markdown: which of them?\n", errOut.String())
 }

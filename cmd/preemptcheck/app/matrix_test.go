@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/apptest"
 	"github.com/preemptcheck/preemptcheck/corpus/replay"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/reference"
@@ -35,7 +36,7 @@ func TestMatrix(t *testing.T) {
 // those that cannot.
 func TestMatrixOfTimelines(t *testing.T) {
 	t.Cleanup(systems.Register("v1.35.4", func() reference.System { return synchronous{life.New(), "v1.35.4"} }))
-	asModelled(t, nil, "v1.31.0", "v1.31.14")
+	apptest.AsModelled(t, nil, "v1.31.0", "v1.31.14")
 	const rests, about = timelines + "/preempted-and-bound.yaml", timelines + "/finding-old-copy-stays-in-queue.yaml"
 	ask := func(names string, files ...string) (status int, m replay.Matrix, text string) {
 		args := append([]string{"check", "--reference", names}, files...)

@@ -17,10 +17,10 @@ func TestBadPluginsFile(t *testing.T) {
 	for _, args := range [][]string{{"fuzz", "--plugins", file}, {"check", "--plugins", file, "x"}, {"explain", "--plugins", file, "x"}, {"plugins", "--plugins", file},
 		{"minimize", "--plugins", file, "x"}, {"diff", "--from", "v1.34.4", "--to", file}} {
 		stderr := &bytes.Buffer{}
-		require.Equal(t, 2, run(t.Context(), args, nil, &bytes.Buffer{}, stderr), args)
+		require.Equal(t, 2, Run(t.Context(), args, nil, &bytes.Buffer{}, stderr), args)
 		require.Contains(t, stderr.String(), file+`: json: unknown field "weight"`, args)
 	}
 	stderr := &bytes.Buffer{}
-	require.Equal(t, 2, run(t.Context(), []string{"fuzz", "--plugins", "v1.34.4"}, nil, &bytes.Buffer{}, stderr))
+	require.Equal(t, 2, Run(t.Context(), []string{"fuzz", "--plugins", "v1.34.4"}, nil, &bytes.Buffer{}, stderr))
 	require.Contains(t, stderr.String(), "--plugins: v1.34.4: the name does not end with")
 }

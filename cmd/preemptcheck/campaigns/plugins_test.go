@@ -1,4 +1,4 @@
-package app
+package campaigns_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package app
+package campaigns_test
 
 import (
 	"encoding/json"
@@ -15,9 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/apptest"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/internal/golden"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -116,8 +118,23 @@ func TestReport(t *testing.T) {
 				require.Equal(t, s.Report("nightly"), &r)
 			}
 			t.Chdir(packageDir)
-			compare(t, "report-"+test.name, out)
+			golden.Compare(t, filepath.Join("testdata", "report-"+test.name+".golden"), out)
 		})
+	}
+}
+
+// The page of a campaign shows what was found, and how the campaign went.
+func TestReportOnAPage(t *testing.T) {
+	dir := t.TempDir()
+	s := night()
+	foundTwo(s)
+	s.Findings[0].Case = "kind: no case"
+	campaignIn(t, dir, s)
+	status, page, _ := preemptcheck(t, "", "report", dir, "-o", "html")
+	require.Equal(t, terminal.Found, status)
+	require.Contains(t, apptest.DataOfPage(t, page), `"verdict`)
+	for _, says := range []string{"FOUND 2 new findings", "kind: no case", "Memory over 6 seconds", "floor"} {
+		require.Contains(t, page, says)
 	}
 }
 

@@ -1,4 +1,4 @@
-package app
+package campaigns_test
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,59 +17,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/app"
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/apptest"
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/minimize"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
-	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/probe"
 	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
-	"github.com/preemptcheck/preemptcheck/reference/life"
-	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
-
-// asProgram in the environment makes the test binary the program: its workers,
-// and those processes that a test kills.
-const asProgram = "PREEMPTCHECK_TEST_AS_PROGRAM"
-
-func TestMain(m *testing.M) {
-	systems.Register("careless", func() reference.System {
-		return carelessLife{checktest.Liar{System: inprocess.New(), Tell: checktest.Careless}}
-	})
-	systems.Register("uncounted", func() reference.System { return uncounted{inprocess.New()} })
-	systems.Register("mortal", newMortal)
-	systems.Register("silent", newSilent)
-	systems.Register("spinning", newSpinning)
-	if os.Getenv(asProgram) != "" {
-		var options []Option
-		if os.Getenv(withPlugin) != "" {
-			options = append(options, WithPlugin("Absolute", newAbsolute))
-		}
-		Main(options...)
-	}
-	os.Setenv(asProgram, "1")
-	// No test reads the cluster of whoever runs it.
-	os.Setenv("KUBECONFIG", os.DevNull)
-	os.Unsetenv("KUBERNETES_SERVICE_HOST")
-	os.Exit(m.Run())
-}
-
-// carelessLife is careless in timelines as well: it takes over, and breaks.
-type carelessLife struct{ checktest.Liar }
-
-func (carelessLife) Live(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
-	trace, err := life.Run(ctx, t)
-	if err == nil && slices.ContainsFunc(t.Steps, func(s timeline.Step) bool { return s.Takeover }) {
-		trace.Crash = &model.Crash{Kind: model.Panic, Message: "nobody took over", Where: "takeover"}
-	}
-	return trace, err
-}
-
-// asProcess is a command line as a process.
-func asProcess(args ...string) *exec.Cmd { return exec.Command(os.Args[0], args...) }
 
 func TestFuzzFindsNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "campaign")
@@ -154,7 +111,7 @@ func TestFuzzStopsWhenInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	done := make(chan int)
 	go func() {
-		done <- run(ctx, []string{"fuzz", "--for", "0", "--out", dir}, nil, &bytes.Buffer{}, &bytes.Buffer{})
+		done <- app.Run(ctx, []string{"fuzz", "--for", "0", "--out", dir}, nil, &bytes.Buffer{}, &bytes.Buffer{})
 	}()
 	require.Eventually(t, func() bool {
 		s, err := record.Load(dir)
@@ -177,7 +134,7 @@ func TestKilledCampaign(t *testing.T) {
 	}
 	cases := uint64(64 + 64*kills) // so that it is under way at the last of them
 	fuzz := func(dir string, more ...string) *exec.Cmd {
-		return asProcess(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--cases", fmt.Sprint(cases), "--relations", "0", "--timelines", "50", "--out", dir}, more...)...)
+		return apptest.Process(append([]string{"fuzz", "--reference", "careless", "--seed", "11", "--cases", fmt.Sprint(cases), "--relations", "0", "--timelines", "50", "--out", dir}, more...)...)
 	}
 	alone := filepath.Join(t.TempDir(), "alone")
 	start := time.Now()
@@ -275,27 +232,9 @@ func TestMergeShards(t *testing.T) {
 	require.Contains(t, errOut, "checked some of the same clusters")
 }
 
-func TestGeneratedFilesCheck(t *testing.T) {
-	dir := t.TempDir()
-	status, out, _ := preemptcheck(t, "", "generate", "-n", "3", "--seed", "9", "--first", "4", "--out", dir)
-	require.Equal(t, terminal.Agrees, status)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, entries, 3)
-	require.Contains(t, out, filepath.Join(dir, "generated-9-6.yaml"))
-	status, out, _ = preemptcheck(t, "", "check", dir)
-	require.Equal(t, terminal.Agrees, status, out)
-	require.Contains(t, out, "3 passed")
-
-	_, alone, _ := preemptcheck(t, "", "generate", "--seed", "9", "--first", "6")
-	file, err := os.ReadFile(filepath.Join(dir, "generated-9-6.yaml"))
-	require.NoError(t, err)
-	require.Equal(t, string(file), alone)
-}
-
 // TestTimelinesOfOthers: a campaign that was to have timelines does not begin with a scheduler that runs none.
 func TestTimelinesOfOthers(t *testing.T) {
-	asModelled(t, nil, "v1.31.0")
+	apptest.AsModelled(t, nil, "v1.31.0")
 	status, _, errOut := preemptcheck(t, "", "fuzz", "--reference", "v1.31.0", "--cases", "5", "--timelines", "5", "--out", t.TempDir())
 	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "error: --timelines: v1.31.0 cannot be run through timelines")

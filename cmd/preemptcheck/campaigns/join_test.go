@@ -1,4 +1,4 @@
-package app
+package campaigns_test
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/cmd/preemptcheck/apptest"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/internal/terminal"
 )
@@ -40,7 +41,7 @@ func TestFleetFindsWhatOneMachineFinds(t *testing.T) {
 	require.Equal(t, terminal.Found, status, errOut)
 
 	fleet := append([]string{"fuzz", "--out", shared, "--block", "1024"}, campaign...)
-	killed := asProcess(fleet...)
+	killed := apptest.Process(fleet...)
 	killed.Env = append(os.Environ(), jobIndex+"=0")
 	require.NoError(t, killed.Start())
 	require.Eventually(t, func() bool { // it has said which block it works on
@@ -63,7 +64,7 @@ func TestFleetFindsWhatOneMachineFinds(t *testing.T) {
 
 	var all []*exec.Cmd
 	for _, index := range []string{"0", "1"} {
-		cmd := asProcess(fleet...)
+		cmd := apptest.Process(fleet...)
 		cmd.Env = append(os.Environ(), jobIndex+"="+index)
 		cmd.Stderr = os.Stderr
 		require.NoError(t, cmd.Start())
@@ -172,7 +173,7 @@ func TestShardOfIndex(t *testing.T) {
 
 // Metrics are served on loopback while a worker works.
 func TestMetrics(t *testing.T) {
-	cmd := asProcess("fuzz", "--seed", "1", "--for", "1m", "--timelines", "0", "--workers", "1", "--block", "1024", "--out", "file://"+t.TempDir(), "--metrics", "0")
+	cmd := apptest.Process("fuzz", "--seed", "1", "--for", "1m", "--timelines", "0", "--workers", "1", "--block", "1024", "--out", "file://"+t.TempDir(), "--metrics", "0")
 	errs, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -201,34 +202,4 @@ func TestMetrics(t *testing.T) {
 		require.NoError(t, err)
 		return strings.Contains(string(body), "\npreemptcheck_clusters_checked_total 1024\n")
 	}, time.Minute, 100*time.Millisecond)
-}
-
-// The files for CI systems are command lines that this program accepts.
-func TestFilesForCI(t *testing.T) {
-	files, err := filepath.Glob("../../../docs/ci/*")
-	require.NoError(t, err)
-	require.Len(t, files, 3)
-	for _, file := range files {
-		lines := 0
-		for line := range strings.Lines(readPage(t, file)) {
-			fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "- "))
-			if len(fields) > 1 && fields[0] == "run:" {
-				fields = fields[1:]
-			}
-			if len(fields) < 2 || filepath.Base(fields[0]) != "preemptcheck" {
-				continue
-			}
-			lines++
-			root := newRoot()
-			cmd, args, err := root.Find(fields[1:])
-			require.NoError(t, err, line)
-			for _, word := range args {
-				if name, is := strings.CutPrefix(word, "--"); is {
-					name, _, _ = strings.Cut(name, "=")
-					require.True(t, cmd.Flags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil, "%s: %s", file, word)
-				}
-			}
-		}
-		require.Positive(t, lines, file)
-	}
 }
