@@ -84,7 +84,7 @@ func TestSameTrace(t *testing.T) {
 		all[fmt.Sprintf("seed %d", seed)] = drawn(t, seed)
 	}
 	require.GreaterOrEqual(t, len(all), 50)
-	times := testsize.Times(25)
+	times := testsize.Times(10)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		want := run(t, all[name]).String()
 		for i := 1; i < times; i++ {
