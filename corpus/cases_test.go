@@ -69,7 +69,7 @@ func needsModel(finding string) bool {
 // Clusters with everything that generators make are written without what reading
 // fills in, and read back as they were.
 func TestGeneratedClustersRoundTrip(t *testing.T) {
-	for seed := range uint64(testsize.Times(200)) {
+	for seed := range uint64(testsize.Times(100)) {
 		c := &Case{Name: "generated", Finding: &Finding{Property: "differential", Stage: "dry run", Kind: "fewer victims",
 			Shape: "budgets, terminating pods", Found: "preemptcheck fuzz --seed 1 --first 4711 --cases 1"}, Stack: []string{"a.(*B).c (d.go:1)", "another goroutine:", "a.e (f.go:2)"}, Cluster: generators.FromSeed(seed)}
 		text := written(t, c)

@@ -178,7 +178,7 @@ func TestTimelinesRoundTrip(t *testing.T) {
 
 // Drawn timelines are written, and read back as they were.
 func TestDrawnTimelinesRoundTrip(t *testing.T) {
-	for seed := range uint64(testsize.Times(300)) {
+	for seed := range uint64(testsize.Times(100)) {
 		tl := timelines.FromSeed(seed)
 		require.NoError(t, apiserver.Timeline(tl))
 		c := &Case{Name: "drawn", Origin: "a test", Cluster: tl.Cluster, Timeline: tl}

@@ -38,7 +38,7 @@ func TestReuseNeverLeaks(t *testing.T) {
 	defer reused.Close()
 	r := rand.New(rand.NewSource(1))
 	seen := map[string]int{}
-	clusters := make([]*model.Cluster, testsize.Times(5000))
+	clusters := make([]*model.Cluster, testsize.Times(2000))
 	first := make([]*model.Observation, len(clusters))
 	for i := range clusters {
 		c := randomCluster(r)

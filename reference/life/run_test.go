@@ -99,7 +99,7 @@ func TestSameTrace(t *testing.T) {
 // TestSameTraceOfMany: many timelines that are drawn give the same trace twice, with all that the
 // text of a trace leaves out.
 func TestSameTraceOfMany(t *testing.T) {
-	for seed := range uint64(testsize.Times(300)) {
+	for seed := range uint64(testsize.Times(100)) {
 		sameTrace(t, drawn(t, seed), 2, seed)
 	}
 }
@@ -112,7 +112,7 @@ func TestSameTraceOfGroups(t *testing.T) {
 		require.NoError(t, apiserver.Timeline(tl))
 		return tl
 	}
-	for seed := range uint64(testsize.Times(100)) {
+	for seed := range uint64(testsize.Times(40)) {
 		sameTrace(t, withGroups(seed), 2, seed)
 	}
 	for _, seed := range []uint64{491, 905, 1935} {
