@@ -50,7 +50,7 @@ func TestDifferentialOnManyClusters(t *testing.T) {
 		})
 	}
 	var stats probe.Stats
-	for seed := range uint64(testsize.Times(10000)) {
+	for seed := range uint64(testsize.Times(20000)) {
 		r, err := checker.Check(context.Background(), generators.FromSeed(seed))
 		require.NoError(t, err, "seed %d", seed)
 		stats.Add(r)
