@@ -224,7 +224,7 @@ func TestOverHTTP(t *testing.T) {
 		cmpopts.EquateEmpty(),
 	}
 	seen := map[string]int{}
-	for seed, left := uint64(0), testsize.Times(100); left > 0; seed++ {
+	for seed, left := uint64(0), testsize.Times(300); left > 0; seed++ {
 		c := generators.FromSeed(seed)
 		if len(c.Settings.Extenders) == 0 {
 			continue
