@@ -51,6 +51,7 @@ releases: ## build the schedulers of all releases, and check the corpus with the
 	$(GO) run ./cmd/preemptcheck check --reference all corpus/cases
 	for release in v1.34.4 v1.35.4 v1.36.3 v1.37.0; do $(GO) run ./cmd/preemptcheck check --reference $$release corpus/timelines || exit 1; done
 	$(GO) run ./internal/dialects all
+	$(GO) run ./cmd/preemptcheck diff --from v1.36.3 --to v1.37.1 corpus/cases/group-goes-as-a-whole.yaml | grep 'pod groups count'
 
 release-differences: ## write docs/release-differences.md: what each release decides differently; builds the schedulers of all
 	$(GO) build -o bin/preemptcheck ./cmd/preemptcheck
