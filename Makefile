@@ -20,7 +20,7 @@ test: ## run all tests
 
 race: ## run the tests of packages with goroutines under the race detector
 	$(GO) test -race -short -skip '^(TestReadHugeInput|TestReadTooLarge|TestReuseNeverLeaks.*|Test.*RoundTrip)$$' ./reference/... ./corpus
-	$(GO) test -race -run 'Interrupted|ProcessDies$$|FuzzFindsNothing|CheckCorpus' ./cmd/preemptcheck/app ./cmd/preemptcheck/campaigns
+	$(GO) test -race -run 'Interrupted|ProcessDies$$|CheckCorpus' ./cmd/preemptcheck/app ./cmd/preemptcheck/campaigns
 	$(GO) test -race -run 'Nothing|Worker|Canary' ./internal/campaign
 	$(GO) test -race ./internal/campaign/fleet ./internal/store
 	$(GO) test -race -run 'WorkersWork|SearchLeaves|Interrupted' ./corpus/minimize
