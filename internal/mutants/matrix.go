@@ -53,12 +53,15 @@ type Row struct {
 	Mutants    int `json:"mutants"`
 	Unreached  int `json:"unreached"`
 	Equivalent int `json:"equivalent"`
-	// Killed counts by column; Tests counts all, the other columns those that are neither unreached nor equivalent.
+	// Killed counts those that are neither unreached nor equivalent, by column.
 	Killed map[Column]int `json:"killed"`
-	// Median and Worst are the seconds that a campaign took to kill.
-	Median  float64 `json:"medianSeconds"`
-	Worst   float64 `json:"worstSeconds"`
-	seconds []float64
+	// ByTests counts all that the tests kill, also the unreached and the equivalent.
+	ByTests int `json:"killedByTests"`
+	// Median and Worst are the seconds that a campaign took to kill, MedianCPU is of its CPU seconds.
+	Median       float64 `json:"medianSeconds"`
+	Worst        float64 `json:"worstSeconds"`
+	MedianCPU    float64 `json:"medianCPUSeconds"`
+	seconds, cpu []float64
 }
 
 // Left is how many mutants corpus and campaign could kill.
@@ -77,15 +80,24 @@ func (r *Row) add(m *Result, equivalent bool) {
 		r.Killed = map[Column]int{}
 	}
 	for _, c := range Columns {
-		if m.KilledBy(c) && (c == Tests || !unreached && !equivalent) {
+		if m.KilledBy(c) && !unreached && !equivalent {
 			r.Killed[c]++
 		}
 	}
-	if m.KilledBy(Campaign) {
-		r.seconds = append(r.seconds, m.Outcomes[Campaign].Seconds)
-		slices.Sort(r.seconds)
-		r.Median, r.Worst = r.seconds[len(r.seconds)/2], r.seconds[len(r.seconds)-1]
+	if m.KilledBy(Tests) {
+		r.ByTests++
 	}
+	if m.KilledBy(Campaign) {
+		o := m.Outcomes[Campaign]
+		r.seconds, r.cpu = insert(r.seconds, o.Seconds), insert(r.cpu, o.CPUSeconds)
+		r.Median, r.Worst, r.MedianCPU = r.seconds[len(r.seconds)/2], r.seconds[len(r.seconds)-1], r.cpu[len(r.cpu)/2]
+	}
+}
+
+// insert puts a number into a sorted list.
+func insert(sorted []float64, x float64) []float64 {
+	at, _ := slices.BinarySearch(sorted, x)
+	return slices.Insert(sorted, at, x)
 }
 
 // Matrix is what became of many mutants.
@@ -100,12 +112,14 @@ type Matrix struct {
 	OnlyTests []*Result `json:"onlyTests"`
 	// Uncaught are those that nobody kills, also where nobody comes by, and that are not equivalent.
 	Uncaught []*Result `json:"uncaught"`
-	// Unexplained is how many were come by, and survived whoever looked, and were not argued about.
+	// Unexplained is how many were come by, and survived whoever looked, and were not argued about; of upstream's also those that only its
+	// tests kill, though the corpus or the campaign comes by.
 	Unexplained int `json:"unexplained"`
-	// CPUSeconds are those of all that was run.
-	CPUSeconds float64 `json:"cpuSeconds"`
-	argued     map[string]Argued
-	ofModel    bool
+	// CPUSeconds are those of all that was run, CampaignCPU those of campaigns.
+	CPUSeconds  float64 `json:"cpuSeconds"`
+	CampaignCPU float64 `json:"campaignCPUSeconds"`
+	argued      map[string]Argued
+	ofModel     bool
 	// equivalents are all that were argued to be so, also where nobody comes by.
 	equivalents int
 }
@@ -136,7 +150,9 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 				return nil, fmt.Errorf("argued.yaml: %s is no equivalent: it was killed", r.Name())
 			}
 			caught := slices.ContainsFunc(Columns, r.KilledBy)
-			if m.argued[r.Name()].Why == "" && len(r.Outcomes) > 0 && !caught {
+			byUs := r.KilledBy(Corpus) || r.KilledBy(Campaign)
+			onlyTests := !r.OfModel() && !byUs && (r.Outcomes[Corpus] != nil || r.Outcomes[Campaign] != nil)
+			if a.Why == "" && (len(r.Outcomes) > 0 && !caught || onlyTests) {
 				m.Unexplained++
 			}
 			switch {
@@ -148,8 +164,11 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 			for _, row := range []*Row{&m.All, rowOf(files, strings.TrimPrefix(r.File, "pkg/scheduler/")), rowOf(operators, string(r.Operator))} {
 				row.add(r, equivalent)
 			}
-			for _, o := range r.Outcomes {
+			for c, o := range r.Outcomes {
 				m.CPUSeconds += o.CPUSeconds
+				if c == Campaign {
+					m.CampaignCPU += o.CPUSeconds
+				}
 			}
 			if r.KilledBy(Campaign) {
 				continue
@@ -203,7 +222,7 @@ func (r *Row) cells(looked []Column) []string {
 	if len(r.seconds) > 0 {
 		median, worst = fmt.Sprintf("%.1f", r.Median), fmt.Sprintf("%.1f", r.Worst)
 	}
-	return []string{r.Name, fmt.Sprint(r.Mutants), fmt.Sprint(r.Unreached), fmt.Sprint(r.Equivalent), share(Tests, r.Mutants), share(Corpus, r.Left()), share(Campaign, r.Left()), median, worst}
+	return []string{r.Name, fmt.Sprint(r.Mutants), fmt.Sprint(r.Unreached), fmt.Sprint(r.Equivalent), share(Tests, r.Left()), share(Corpus, r.Left()), share(Campaign, r.Left()), median, worst}
 }
 
 // WriteText writes the matrix for a terminal.
@@ -218,6 +237,9 @@ func (m *Matrix) WriteText(w io.Writer) {
 		}
 		t.WriteText(w)
 		fmt.Fprintln(w)
+	}
+	if of := m.All.Killed[Campaign]; of > 0 {
+		fmt.Fprintf(w, "A campaign that killed took %.1f s in the median, and %.1f CPU seconds. All campaigns took %.0f CPU seconds, %.1f for each that was killed.\n\n", m.All.Median, m.All.MedianCPU, m.CampaignCPU, m.CampaignCPU/float64(of))
 	}
 	title, survivors := "Survivors of the campaign that are not equivalent", m.Survivors
 	if !slices.Contains(m.Begun.Columns, Campaign) {
@@ -254,7 +276,9 @@ const (
 
 How good is a harness? Count the bugs it would catch. "preemptcheck mutate" plants small bugs in kube-scheduler's preemption, by rule and not by hand: in the framework and the
 plugin of preemption with its executor, in the filter plugins and their queueing hints, in the nominator and the handler of failures. Each is a switch in one build, so that a
-mutant costs a process of seconds. What only writes logs or counts for metrics is left alone. [The specification](kill-matrix-of-the-model.md) has a matrix of its own. [What survivors taught](survivors.md) is a page of its own.
+mutant costs a process of seconds. What only writes logs or counts for metrics is left alone, and so are plugins that keep a pod out of the
+queue or wait for others of its group (SchedulingGates, GangScheduling), and DeferredPodScheduling, whose gate is alpha and off.
+[The specification](kill-matrix-of-the-model.md) has a matrix of its own. [What survivors taught](survivors.md) is a page of its own.
 
 `
 	modelPage = `# Kill matrix of the model
@@ -279,11 +303,12 @@ disagrees with it then, and somebody should notice.
 | key | a map is asked for the zero value of its keys |
 
 `
-	columns = `Three look for each: the tests of its package, of upstream or of the model; the cases and timelines of the corpus; and a campaign that knows nothing of it, though it also varies these cases, on one CPU. A mutant that crashes or
-hangs is killed; for one that drops a lock, or changes when it is taken, tests and campaign have the race detector, and the scheduler has many workers; a race kills it. *Unreached* are those that neither corpus nor a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued, by
-reading, to break no promise (internal/mutants/argued.yaml): some of them upstream's tests notice, as a hint that wakes a pod once more than needed, and some the corpus, where a
-known finding of such a hint does not show any more. The shares of tests are of all mutants, those of corpus and campaign of those that are neither. Seconds are those of a campaign,
-from the start of its process to its end.
+	columns = `Three look for each: the tests of its package, of upstream or of the model; the cases and timelines of the corpus; and a campaign that is told nothing of it, on one CPU.
+Soon after its start a campaign looks at the cases of the corpus, too, and later at some of them with a few changes. A mutant that crashes or hangs is killed; for one that drops
+a lock, or changes when it is taken, tests and campaign have the race detector, and the scheduler has many workers; a race kills it. *Unreached* are those that neither corpus nor
+a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued, by reading, to break no promise (internal/mutants/argued.yaml):
+some of them upstream's tests notice, as a hint that wakes a pod once more than needed, and some the corpus, where a known finding of such a hint does not show any more. All shares
+are of those that are neither. Seconds are those of a campaign, from the start of its process to its end.
 
 `
 )
@@ -299,6 +324,14 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 	fmt.Fprintf(w, "There are %d mutants. Looked for were %d of them, drawn by seed %d, with campaigns of %s. Planting and building all took %.0f s, running all once without a mutant %.0f s, and looking for them %.1f CPU seconds for each. "+
 		"At that rate, to look for all takes %.1f hours on 2 CPUs.\n\n",
 		m.Begun.Mutants, m.All.Mutants, m.Begun.Options.Seed, m.Begun.Options.For, m.Begun.Built, m.Begun.Measured, each, each*float64(m.Begun.Mutants)/2/3600)
+	if slices.Contains(m.Begun.Columns, Tests) {
+		fmt.Fprintf(w, "Of the %d, the tests kill %d (%d %%) if the unreached and the equivalent count, too. ", m.All.Mutants, m.All.ByTests, percent(m.All.ByTests, m.All.Mutants))
+	}
+	none := 0
+	for _, f := range m.Begun.Functions {
+		none += f.Unreached
+	}
+	fmt.Fprintf(w, "Of all %d, %d are unreached.\n\n", m.Begun.Mutants, none)
 	write := func(name string, rows []*Row) {
 		fmt.Fprintf(w, "| %s |", name)
 		for _, h := range header {
