@@ -298,7 +298,7 @@ disagrees with it then, and somebody should notice.
 | swap | two arguments of the same type are swapped |
 | drop, dropdefer, droplock | a statement, a deferred call, a lock with its release is left out |
 | constant, bool | an integer is one more, true is false |
-| return | a result is nil |
+| return | a result is nil, zero (of a queueing hint: QueueSkip) or empty |
 | endloop, goon | a loop ends after its first round or where it goes on; it goes on where it ends |
 | key | a map is asked for the zero value of its keys |
 

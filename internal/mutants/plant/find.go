@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -39,27 +40,52 @@ func (f *file) list(stmts []ast.Stmt, results *types.Tuple, inLoop bool) {
 			i++
 			continue
 		}
+		f.unlocked(stmts[i:])
 		f.statement(stmts[i], results, inLoop)
 	}
 }
 
 // isLocked tells whether a lock is taken by one statement, and the next one defers its release.
 func (f *file) isLocked(lock, release ast.Stmt) bool {
-	e, ok := lock.(*ast.ExprStmt)
-	if !ok {
-		return false
-	}
 	d, ok := release.(*ast.DeferStmt)
-	if !ok {
-		return false
-	}
-	taken, released := f.text(e.X), f.text(d.Call)
-	for _, pair := range [][2]string{{".Lock()", ".Unlock()"}, {".RLock()", ".RUnlock()"}} {
-		if on, ok := strings.CutSuffix(taken, pair[0]); ok && released == on+pair[1] {
-			return true
+	return ok && f.releaseOf(lock) == f.text(d.Call)
+}
+
+// releaseOf is the call that releases the lock that a statement takes; "" if it takes none.
+func (f *file) releaseOf(s ast.Stmt) string {
+	if e, ok := s.(*ast.ExprStmt); ok {
+		for _, pair := range [][2]string{{".Lock()", ".Unlock()"}, {".RLock()", ".RUnlock()"}} {
+			if on, ok := strings.CutSuffix(f.text(e.X), pair[0]); ok {
+				return on + pair[1]
+			}
 		}
 	}
-	return false
+	return ""
+}
+
+// unlocked leaves out a lock that the first of some statements takes, with all calls that release it, of which one is among them.
+func (f *file) unlocked(stmts []ast.Stmt) {
+	release := f.releaseOf(stmts[0])
+	if release == "" {
+		return
+	}
+	all := []ast.Stmt{stmts[0]}
+	for _, s := range stmts[1:] {
+		ast.Inspect(s, func(n ast.Node) bool {
+			if e, ok := n.(*ast.ExprStmt); ok && f.text(e.X) == release {
+				all = append(all, e)
+			}
+			_, isFunc := n.(*ast.FuncLit)
+			return !isFunc
+		})
+		if all[len(all)-1] == s {
+			site := f.site(stmts[0], DropLock, "nothing")
+			for _, s := range all {
+				f.wrap(site, s, fmt.Sprintf("if !%s.On(%d) { ", alias, site), " }")
+			}
+			return
+		}
+	}
 }
 
 // droppable wraps a statement so that it can be left out.
@@ -230,25 +256,27 @@ func (f *file) endAfterFirst(loop ast.Stmt, body *ast.BlockStmt) {
 	f.insert(site, f.offset(body.Rbrace), fmt.Sprintf("; if %s.On(%d) { break }", alias, site))
 }
 
-// returned has a result be nil.
+// returned has a result be nil, zero or empty. What is returned beside an error nobody reads.
 func (f *file) returned(s *ast.ReturnStmt, results *types.Tuple) {
 	if results == nil || len(s.Results) != results.Len() {
 		return
 	}
-	for i, e := range s.Results {
+	fails := slices.ContainsFunc(s.Results, func(e ast.Expr) bool {
 		tv := f.info.Types[e]
-		switch results.At(i).Type().Underlying().(type) {
-		case *types.Pointer, *types.Slice, *types.Map, *types.Interface, *types.Signature:
-		default:
+		return !tv.IsNil() && types.Implements(tv.Type, errorType)
+	})
+	for i, e := range s.Results {
+		zero := zeroOf(results.At(i).Type())
+		if zero == "" || f.info.Types[e].IsNil() || f.isTypeParam(results.At(i).Type()) {
 			continue
 		}
-		if tv.IsNil() || f.isTypeParam(results.At(i).Type()) {
+		if value := f.info.Types[e].Value; zero != "nil" && (fails || value != nil && (value.ExactString() == zero)) {
 			continue
 		}
 		var all []string
 		for j, other := range s.Results {
 			if j == i {
-				all = append(all, "nil")
+				all = append(all, zero)
 			} else {
 				all = append(all, f.text(other))
 			}
@@ -257,6 +285,24 @@ func (f *file) returned(s *ast.ReturnStmt, results *types.Tuple) {
 		f.sites[len(f.sites)-1].Column += i // each has a name of its own
 		f.wrap(site, s, fmt.Sprintf("if %s.On(%d) { return %s }; ", alias, site, strings.Join(all, ", ")), "")
 	}
+}
+
+var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+
+// zeroOf is how the zero value of a type is written; "" if that is not one of a few ways, or bool, whose values are negated.
+func zeroOf(t types.Type) string {
+	switch t := t.Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map, *types.Interface, *types.Signature:
+		return "nil"
+	case *types.Basic:
+		switch {
+		case t.Info()&types.IsNumeric != 0:
+			return "0"
+		case t.Info()&types.IsString != 0:
+			return `""`
+		}
+	}
+	return ""
 }
 
 func (f *file) isTypeParam(t types.Type) bool {

@@ -27,7 +27,7 @@ const (
 	DropLock  Operator = "droplock"  // a lock is neither taken nor released
 	Constant  Operator = "constant"  // an integer is one more
 	Bool      Operator = "bool"      // true is false, and the other way round
-	Return    Operator = "return"    // a result is nil
+	Return    Operator = "return"    // a result is nil, zero or empty
 	EndLoop   Operator = "endloop"   // a loop ends after its first round, or where it goes on
 	GoOn      Operator = "goon"      // a loop goes on where it ends
 	Key       Operator = "key"       // a map is asked for the zero value of its keys

@@ -76,6 +76,9 @@ func main() {
 		t.Unlock()
 	}
 	fmt.Println(t.size(2), t.size(3))
+	fmt.Println(t.take("a"), t.take("b"))
+	fmt.Println(hint(1))
+	fmt.Println(hint(-1))
 }
 
 func (t *table) size(least int) int {
@@ -84,4 +87,33 @@ func (t *table) size(least int) int {
 		defer t.Unlock()
 	}
 	return len(t.counts)
+}
+
+// take gives its lock back before it returns.
+func (t *table) take(name string) bool {
+	t.Lock()
+	if t.counts[name] == 0 {
+		t.Unlock()
+		return false
+	}
+	t.counts[name]--
+	t.Unlock()
+	return true
+}
+
+type verdict int
+
+const (
+	skip verdict = iota
+	queue
+)
+
+func hint(n int) (verdict, error) {
+	if n < 0 {
+		return queue, errors.New("negative")
+	}
+	if n == 0 {
+		return skip, nil
+	}
+	return queue, nil
 }
