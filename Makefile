@@ -116,3 +116,4 @@ cover: ## show the test coverage of each package
 
 ci: ## run what the continuous integration runs
 	.ci/run
+	$(MAKE) race
