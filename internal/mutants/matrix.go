@@ -112,8 +112,8 @@ type Matrix struct {
 	OnlyTests []*Result `json:"onlyTests"`
 	// Uncaught are those that nobody kills, also where nobody comes by, and that are not equivalent.
 	Uncaught []*Result `json:"uncaught"`
-	// Unexplained is how many were come by, and survived whoever looked, and were not argued about; of upstream's also those that only its
-	// tests kill, though the corpus or the campaign comes by.
+	// Unexplained is how many survived, and were not argued about: of upstream's those that corpus or campaign come by and neither kills,
+	// of the model's those that nobody who looked kills.
 	Unexplained int `json:"unexplained"`
 	// CPUSeconds are those of all that was run, CampaignCPU those of campaigns.
 	CPUSeconds  float64 `json:"cpuSeconds"`
@@ -150,9 +150,11 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 				return nil, fmt.Errorf("argued.yaml: %s is no equivalent: it was killed", r.Name())
 			}
 			caught := slices.ContainsFunc(Columns, r.KilledBy)
-			byUs := r.KilledBy(Corpus) || r.KilledBy(Campaign)
-			onlyTests := !r.OfModel() && !byUs && (r.Outcomes[Corpus] != nil || r.Outcomes[Campaign] != nil)
-			if a.Why == "" && (len(r.Outcomes) > 0 && !caught || onlyTests) {
+			survived := len(r.Outcomes) > 0 && !caught
+			if !r.OfModel() {
+				survived = (r.Outcomes[Corpus] != nil || r.Outcomes[Campaign] != nil) && !r.KilledBy(Corpus) && !r.KilledBy(Campaign)
+			}
+			if survived && m.why(r) == "" {
 				m.Unexplained++
 			}
 			switch {

@@ -62,7 +62,8 @@ tells what is in them, together, and runs nothing.
 It takes the go command, and the source of this program as working directory. The first
 build takes minutes.
 
-Exit status: 1 if a mutant survived all that came by it, and nobody has argued why; else 0.`,
+Exit status: 1 if corpus or campaign come by a mutant that neither kills, or nobody kills a
+mutant of the model, and nobody has argued why; else 0.`,
 		Example: `  preemptcheck mutate --sample 300
   preemptcheck mutate --out night --shard 1/4
   preemptcheck mutate night-1 night-2 -o markdown`,
