@@ -63,8 +63,8 @@ func int64WrapsAround(s *filter.Snapshot, st filter.State, of *filter.ResourcesS
 	return variant.Judge{State: st, Verdict: fits}
 }
 
-// nothingOfHuge: a node has none of an extended resource if its amount wraps around to 0, and a pod whose requests for one do, all
-// together, asks for none.
+// nothingOfHuge: a node has none of an extended resource if its amount wraps around to 0, though it says that it has the resource, and a
+// pod whose requests for one do, all together, asks for none.
 func nothingOfHuge(s *filter.Snapshot) {
 	s.Preemptor.Pod = variant.Changed(s.Preemptor.Pod, withoutHuge)
 	for _, n := range s.Nodes {
@@ -74,7 +74,7 @@ func nothingOfHuge(s *filter.Snapshot) {
 		n.Node = n.Node.DeepCopy()
 		for name := range n.Status.Allocatable {
 			if filter.IsExtended(name) && asInt64(n.Status.Allocatable, name) == 0 {
-				delete(n.Status.Allocatable, name)
+				n.Status.Allocatable[name] = resource.Quantity{}
 			}
 		}
 	}
