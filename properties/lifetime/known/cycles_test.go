@@ -165,6 +165,30 @@ func TestDeletedLateNearMisses(t *testing.T) {
 			}
 		}},
 	})
+	checkWhole(t, "late-deletion-keeps-its-partner-waiting", "no-wait-for-the-flush", known.LateDeletion, []nearMiss{
+		{name: "its partner goes elsewhere", trace: func(t *timeline.Trace) {
+			for i := t.FlushedAt; i < len(t.Entries); i++ {
+				if e := &t.Entries[i]; e.What == timeline.Fits && e.Pod() == "default/m17" {
+					e.Node = "node-1"
+				}
+			}
+		}},
+		{name: "it does not need its partner", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if g, ok := t.Entries[i].Is.(*schedulingv1beta1.PodGroup); ok {
+					g = g.DeepCopy()
+					g.Spec.SchedulingPolicy.Gang.MinCount, t.Entries[i].Is = 1, g
+				}
+			}
+		}},
+		{name: "its partner is not deleted", trace: func(t *timeline.Trace) {
+			for i := range t.Entries {
+				if e := &t.Entries[i]; e.What == timeline.Handled && e.Text == "deleted" && e.Pod() == "default/m17" {
+					e.What = timeline.Told
+				}
+			}
+		}},
+	})
 	ghost := func(t *timeline.Trace) *v1.Pod { // in its own copy
 		i := where(t, timeline.Fits, "Pod default/m2")
 		p := t.Entries[i].Is.(*v1.Pod).DeepCopy()

@@ -297,7 +297,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.leftBehind(f.Pod) {
 			ids = append(ids, CycleCutShort)
 		}
-		if slices.ContainsFunc(nodes, l.roomOfDeletedLate) || l.peersDeletedLate(f.Pod, f.Kind == string(timeline.Decided)) {
+		if slices.ContainsFunc(nodes, l.roomOfDeletedLate) || f.Kind == string(timeline.Fits) && l.partnersLackedRoom(f.Entry) || l.peersDeletedLate(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, LateDeletion)
 		}
 		// What its last attempt came to was about a pod as it was before.

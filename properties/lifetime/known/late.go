@@ -8,6 +8,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // deletedLate are the pods of which the scheduler was told in the cycle of their group that they are gone, and that are on a node
@@ -74,15 +75,38 @@ func (l *Life) peersDeletedLate(name string, preempts bool) bool {
 	})
 }
 
-// nodesOf are the nodes that an entry says a pod goes to, or has room made on: of a group, those that its members are placed on.
+// nodesOf are the nodes that an entry says a pod goes to, or has room made on: of a group that preempts, those that its members are
+// placed on.
 func (l *Life) nodesOf(entry int) []string {
+	e := &l.Trace.Entries[entry]
+	if e.What == timeline.Fits || !e.OfGroup() {
+		return []string{e.Node}
+	}
 	began := l.Trace.Began(entry)
 	for _, c := range l.Trace.Courses {
-		if c.Entry == began && l.Trace.Entries[entry].OfGroup() {
+		if c.Entry == began {
 			return c.PlacedTo
 		}
 	}
-	return []string{l.Trace.Entries[entry].Node}
+	return nil
+}
+
+// partnersLackedRoom tells whether a pod that fits with its group has waited as others of the group did: without those that go, in the
+// same cycle, where a pod held room that was deleted late, the group has fewer pods than it needs.
+func (l *Life) partnersLackedRoom(fits int) bool {
+	group := together.GroupOf(pod(l.Trace.Entries[fits].Is))
+	if group == "" {
+		return false
+	}
+	without, needs := together.There(l.Trace, group, fits)
+	for i := fits; i < len(l.Trace.Entries) && l.Trace.Entries[i].What != timeline.Popped; i++ {
+		switch e := &l.Trace.Entries[i]; {
+		case together.GroupOf(pod(e.Is)) != group:
+		case e.What == timeline.Unfit, e.What == timeline.Fits && l.roomOfDeletedLate(e.Node):
+			without--
+		}
+	}
+	return without < needs
 }
 
 // onlyDeletedLate tells whether all pods of a name of which something is so when all is at rest are some that were deleted late.
