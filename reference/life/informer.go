@@ -119,7 +119,9 @@ func (s *scheduler) tell(i *informer, e event) {
 		s.noteEvent(timeline.Handled, e)
 		handled := len(s.r.trace.Entries) - 1
 		i.handle(e, false)
-		s.noteLeft(handled)
+		if s.r.overlaps == nil {
+			s.noteLeft(handled)
+		}
 	}})
 }
 

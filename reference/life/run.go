@@ -72,6 +72,11 @@ var Release string
 // Run runs a timeline. An error means that it could not be run, not that the scheduler
 // failed: that is part of the trace.
 func Run(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
+	if raced() {
+		if _, err := overlapped(ctx, t); err != nil {
+			return nil, err
+		}
+	}
 	return runChanged(ctx, t, func(*scheduler) {})
 }
 
@@ -138,6 +143,8 @@ type run struct {
 	scheduler *scheduler
 	// stepped is told what is held after a step; nil: nobody is.
 	stepped func(step int, held []timeline.Place)
+	// overlaps counts how often two went on at once; nil unless it is run for the race detector. Then it has no trace.
+	overlaps *int
 	// preemptions are the goroutines that preempt, and whose they are.
 	preemptions sync.Map // of goroutine to routine
 	crash       atomic.Pointer[model.Crash]
@@ -292,7 +299,7 @@ func (r *run) note(e timeline.Entry) {
 
 // saw adds to the trace, unless the scheduler has broken: it would have done no more.
 func (r *run) saw(part *timeline.Trace) {
-	if r.crash.Load() != nil {
+	if r.crash.Load() != nil || r.overlaps != nil {
 		return
 	}
 	r.mu.Lock()

@@ -95,7 +95,7 @@ func (r *run) let(i int) {
 func (r *run) settle() {
 	for !r.broken() {
 		r.look()
-		i := slices.IndexFunc(r.queue, func(w *waiting) bool { return !r.held(w.at) && (w.ready == nil || w.ready()) })
+		i := slices.IndexFunc(r.queue, r.goesOn)
 		if i < 0 {
 			return
 		}
@@ -103,9 +103,16 @@ func (r *run) settle() {
 			r.trace.Endless = fmt.Sprintf("after %d moves the scheduler is not at rest, last at %s", r.moves, r.queue[i].what)
 			return
 		}
-		r.let(i)
+		if r.overlaps != nil {
+			r.letOverlap()
+		} else {
+			r.let(i)
+		}
 	}
 }
+
+// goesOn tells whether what waits is not held, and can go on.
+func (r *run) goesOn(w *waiting) bool { return !r.held(w.at) && (w.ready == nil || w.ready()) }
 
 // waits is what is held and could go on.
 func (r *run) waits() (at []timeline.Place) {

@@ -1,0 +1,71 @@
+package life
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/preemptcheck/preemptcheck/model/timeline"
+)
+
+// raced tells whether this program was built with the race detector.
+var raced = sync.OnceValue(func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+})
+
+// overlapped runs a timeline for the race detector alone: a goroutine of the scheduler and the handler of an event go on at once, and
+// so do its cycle and a goroutine that preempts. Which of the two wins is left to chance, so that there is no trace to look at: a
+// trace, which is written under a lock, would put each turn before the next one, too, so that nobody would race. It returns how often
+// two went on at once.
+func overlapped(ctx context.Context, t *timeline.Timeline) (both int, err error) {
+	_, err = runChanged(ctx, t, func(s *scheduler) { s.r.overlaps = &both })
+	return both, err
+}
+
+// mayOverlap are the places from which a goroutine of the scheduler goes on, up to its next one, without the API server in
+// memory, the stores of informers, or anything else that the driver changes.
+var mayOverlap = []timeline.PlaceName{timeline.Pop, timeline.Filter, timeline.Requeue, timeline.Preempt, timeline.Preempted}
+
+// letOverlap lets go on what is not held: calls and stores first, one at a time, then two at once of what may overlap. There
+// has to be something.
+func (r *run) letOverlap() {
+	free := func(is func(*waiting) bool) int {
+		return slices.IndexFunc(r.queue, func(w *waiting) bool { return is(w) && r.goesOn(w) })
+	}
+	handles := func(w *waiting) bool { return w.at.Name == timeline.Handle }
+	overlaps := func(w *waiting) bool { return w.do == nil && slices.Contains(mayOverlap, w.at.Name) }
+	if i := free(func(w *waiting) bool { return !handles(w) && !overlaps(w) }); i >= 0 {
+		r.let(i)
+		return
+	}
+	one, other := free(overlaps), free(handles)
+	if one >= 0 && other < 0 {
+		first := r.queue[one]
+		other = free(func(w *waiting) bool { return overlaps(w) && w != first })
+	}
+	switch {
+	case one < 0:
+		r.let(other)
+	case other < 0:
+		r.let(one)
+	default:
+		r.letBoth(r.queue[one], r.queue[other])
+	}
+}
+
+// letBoth makes a goroutine go on, and meanwhile another one, or what handles an event.
+func (r *run) letBoth(one, other *waiting) {
+	r.queue = slices.DeleteFunc(r.queue, func(w *waiting) bool { return w == one || w == other })
+	*r.overlaps++
+	r.bubble.Progress()
+	close(one.on)
+	if other.do != nil {
+		other.do()
+	} else {
+		close(other.on)
+	}
+	time.Sleep(cycleTime)
+}
