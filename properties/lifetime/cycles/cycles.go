@@ -34,7 +34,11 @@ type Broken struct {
 
 // OfPods holds each cycle of a pod against the model of a release.
 func OfPods(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (all []Broken) {
+	broken := map[string]int{} // by pod
 	for _, c := range account.Cycles(t, trace) {
+		if trace.Endless != "" && broken[model.Key(c.Pod)] >= enough {
+			continue
+		}
 		if c.Stale() {
 			all = append(all, Broken{known.Broken{Property: TriedAsTold, Pod: model.Key(c.Pod), Kind: "stale", Entry: c.Began}, fmt.Sprintf(
 				"pod %s is tried as it was in version %s, though the scheduler had handled version %s", model.Key(c.Pod), c.Pod.ResourceVersion, c.Told.ResourceVersion)})
@@ -44,10 +48,15 @@ func OfPods(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (all
 		}
 		if b := (judge{c, r}).broken(); b != nil {
 			all = append(all, *b)
+			broken[model.Key(c.Pod)]++
 		}
 	}
 	return all
 }
+
+// enough is how many broken cycles of a pod, or of a group, are looked at where there is no end to them: the rest is the same over and over,
+// and each takes long to explain.
+const enough = 50
 
 // Allows tells whether the model of a release allows what a cycle came to as the result of another one.
 func Allows(c *account.Cycle, result *timeline.Entry, r release.Release) bool {

@@ -33,10 +33,6 @@ func OfGroups(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (a
 	return all
 }
 
-// enough is how many broken cycles of a group are looked at where there is no end to them: the rest is the same over and over, and each takes
-// long to explain.
-const enough = 50
-
 // groupJudge holds the cycle of a group against the model of a release.
 type groupJudge struct {
 	*account.GroupCycle

@@ -1,6 +1,8 @@
 package cycles_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,22 +51,22 @@ func TestGroupGoesInItsCycle(t *testing.T) {
 	}
 }
 
-// A group that is tried for ever is judged at its first cycles alone.
-func TestEndlessGroup(t *testing.T) {
-	s, err := corpus.Load("testdata/group-preempts-for-ever.yaml")
-	require.NoError(t, err)
-	tl := s.Cases[0].Timeline
-	trace, err := life.Run(t.Context(), tl)
-	require.NoError(t, err)
-	require.NotEmpty(t, trace.Endless)
-	broken := map[string]int{}
-	for _, b := range cycles.OfGroups(tl, trace, release.Linked) {
-		broken[b.Pod]++
+// A group, or a pod, that is tried for ever is judged at its first cycles alone.
+func TestEndless(t *testing.T) {
+	for name, judge := range map[string]func(*timeline.Timeline, *timeline.Trace, release.Release) []cycles.Broken{"group": cycles.OfGroups, "pod": cycles.OfPods} {
+		t.Run(name, func(t *testing.T) {
+			s, err := corpus.Load("testdata/" + name + "-preempts-for-ever.yaml")
+			require.NoError(t, err)
+			tl := s.Cases[0].Timeline
+			trace, err := life.Run(t.Context(), tl)
+			require.NoError(t, err)
+			require.NotEmpty(t, trace.Endless)
+			broken := map[string]int{}
+			for _, b := range judge(tl, trace, release.Linked) {
+				broken[b.Pod]++
+			}
+			require.NotEmpty(t, broken)
+			require.Equal(t, 50, slices.Max(slices.Collect(maps.Values(broken))), broken)
+		})
 	}
-	require.NotEmpty(t, broken)
-	most := 0
-	for _, n := range broken {
-		most = max(most, n)
-	}
-	require.Equal(t, 50, most, broken)
 }
