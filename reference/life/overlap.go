@@ -2,6 +2,7 @@ package life
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -56,12 +57,22 @@ func (r *run) letOverlap() {
 	}
 }
 
+// movesBetweenSteps is how much goes on between two steps of a timeline that is run for the race detector: so little that events
+// come while a pod is tried.
+const movesBetweenSteps = 4
+
+// headStarts are how often the driver lets others run before it goes on, too: who comes to a lock first decides what is seen to race.
+var headStarts = []int{0, 3, 10, 30, 100, 300}
+
 // letBoth makes a goroutine go on, and meanwhile another one, or what handles an event.
 func (r *run) letBoth(one, other *waiting) {
 	r.queue = slices.DeleteFunc(r.queue, func(w *waiting) bool { return w == one || w == other })
 	*r.overlaps++
 	r.bubble.Progress()
 	close(one.on)
+	for range headStarts[*r.overlaps%len(headStarts)] {
+		runtime.Gosched()
+	}
 	if other.do != nil {
 		other.do()
 	} else {

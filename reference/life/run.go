@@ -192,7 +192,11 @@ func (r *run) all(ctx context.Context) (err error) {
 		if err := r.do(&r.tl.Steps[i]); err != nil {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
-		r.settle()
+		if r.overlaps != nil {
+			r.goOn(movesBetweenSteps)
+		} else {
+			r.settle()
+		}
 		if e := r.tl.Steps[i].Expect; e != nil {
 			r.expect(i, e)
 		}

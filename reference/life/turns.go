@@ -3,6 +3,7 @@ package life
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"testing/synctest"
@@ -92,8 +93,14 @@ func (r *run) let(i int) {
 }
 
 // settle lets everything go on that is not held, one after another, until all waits.
-func (r *run) settle() {
-	for !r.broken() {
+func (r *run) settle() { r.goOn(math.MaxInt) }
+
+// goOn is settle that ends after a number of moves, when all waits.
+func (r *run) goOn(moves int) {
+	for range moves {
+		if r.broken() {
+			return
+		}
 		r.look()
 		i := slices.IndexFunc(r.queue, r.goesOn)
 		if i < 0 {
@@ -109,6 +116,7 @@ func (r *run) settle() {
 			r.let(i)
 		}
 	}
+	r.look()
 }
 
 // goesOn tells whether what waits is not held, and can go on.
