@@ -18,12 +18,11 @@ var raced = sync.OnceValue(func() bool {
 })
 
 // overlapped runs a timeline for the race detector alone: a goroutine of the scheduler and the handler of an event go on at once, and
-// so do its cycle and a goroutine that preempts. Which of the two wins is left to chance, so that there is no trace to look at: a
-// trace, which is written under a lock, would put each turn before the next one, too, so that nobody would race. It returns how often
-// two went on at once.
-func overlapped(ctx context.Context, t *timeline.Timeline) (both int, err error) {
-	_, err = runChanged(ctx, t, func(s *scheduler) { s.r.overlaps = &both })
-	return both, err
+// so do its cycle and a goroutine that preempts. Which of the two wins is left to chance, so that nothing is noted of what happens: a
+// trace, which is written under a lock, would put each turn before the next one, too, so that nobody would race. It counts in both how
+// often two went on at once.
+func overlapped(ctx context.Context, t *timeline.Timeline, both *int) (*timeline.Trace, error) {
+	return runChanged(ctx, t, func(s *scheduler) { s.r.overlaps = both })
 }
 
 // mayOverlap are the places from which a goroutine of the scheduler goes on, up to its next one, without the API server in

@@ -73,7 +73,7 @@ var Release string
 // failed: that is part of the trace.
 func Run(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
 	if raced() {
-		if _, err := overlapped(ctx, t); err != nil {
+		if _, err := overlapped(ctx, t, new(int)); err != nil {
 			return nil, err
 		}
 	}
@@ -143,7 +143,7 @@ type run struct {
 	scheduler *scheduler
 	// stepped is told what is held after a step; nil: nobody is.
 	stepped func(step int, held []timeline.Place)
-	// overlaps counts how often two went on at once; nil unless it is run for the race detector. Then it has no trace.
+	// overlaps counts how often two went on at once; nil unless it is run for the race detector.
 	overlaps *int
 	// preemptions are the goroutines that preempt, and whose they are.
 	preemptions sync.Map // of goroutine to routine
@@ -301,7 +301,7 @@ func (r *run) note(e timeline.Entry) {
 	r.saw(&timeline.Trace{Entries: []timeline.Entry{e}})
 }
 
-// saw adds to the trace, unless the scheduler has broken: it would have done no more.
+// saw adds to the trace, unless the scheduler has broken: it would have done no more. Of a run for the race detector nothing is noted.
 func (r *run) saw(part *timeline.Trace) {
 	if r.crash.Load() != nil || r.overlaps != nil {
 		return
