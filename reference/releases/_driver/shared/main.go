@@ -8,6 +8,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
@@ -107,6 +108,19 @@ func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable 
 	}()
 	if err = s.load(c); err == nil {
 		s.run(c, obs)
+		awaitPanic()
 	}
 	return obs, s.unload() == nil, err
+}
+
+// stacks is room for those of all goroutines.
+var stacks = make([]byte, 1<<20)
+
+// awaitPanic does not return if a goroutine panics, of which the process dies. Upstream
+// counts a worker as done before that, so that a cycle may end sooner than the process.
+func awaitPanic() {
+	_, others, _ := bytes.Cut(stacks[:runtime.Stack(stacks, true)], []byte("\n\n"))
+	if bytes.Contains(others, []byte("\npanic(")) {
+		select {}
+	}
 }
