@@ -69,6 +69,9 @@ func Detailed(s draw.Source, name v1.ResourceName, c *model.Cluster) []runtime.O
 	}
 	if s.Chance(4) { // an earlier cycle ended in a failure, and left its claim
 		if claim, _ := special(name, c.Preemptor); len(claim.Spec.Devices.Requests) > 0 {
+			if s.Chance(40) { // somebody else owns it, too
+				claim.OwnerReferences = slices.Insert(claim.OwnerReferences, 0, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "quota", UID: "quota"})
+			}
 			e.objects = append(e.objects, claim)
 		}
 	}

@@ -31,6 +31,7 @@ func All() []properties.Property {
 		WaitsInItsQueue,
 		FittingPodIsBound,
 		ExtendedResourceClaim,
+		OneExtendedResourceClaim,
 		WaitingClaimsGetVolumes,
 	}
 }

@@ -15,13 +15,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // extendedCluster is one whose preemptor gets two devices on node-1 for an extended resource,
 // of three there, of which another pod has the first: one for its container, which an init
 // container has before, and one for a sidecar. For some lies node-1 has the resource itself,
-// or the preemptor fits nowhere, and preempts.
+// or the preemptor fits nowhere, and preempts, or an earlier cycle has made its claim.
 func extendedCluster(lie string) *model.Cluster {
 	c := checktest.Cluster()
 	cpu := "0"
@@ -45,6 +46,13 @@ func extendedCluster(lie string) *model.Cluster {
 		{Request: "r", Driver: "gpu.example.com", Pool: "pool", Device: "a"}}}}
 	class := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}, Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: new("example.com/gpu")}}
 	c.Extra = append(c.Extra, class, slice, other)
+	if strings.HasSuffix(lie, "of an earlier cycle") {
+		made := other.DeepCopy()
+		made.Name, made.Status.Allocation = "made", nil
+		made.Annotations = map[string]string{resourcev1.ExtendedResourceClaimAnnotation: "true"}
+		made.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "p", UID: filter.PodUID(c.Preemptor), Controller: new(true)}}
+		c.Extra = append(c.Extra, made)
+	}
 	return c
 }
 

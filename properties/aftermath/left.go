@@ -42,12 +42,14 @@ var NominationIsWritten = properties.Property{
 var ConditionBeforeDeletion = properties.Property{
 	Name:    "condition-before-deletion",
 	Promise: "A dedicated Pod DisruptionTarget condition is added to indicate that the Pod is about to be deleted due to a disruption. PreemptionByScheduler: Pod is due to be preempted by a scheduler in order to accommodate a new Pod with a higher priority.",
-	Source:  "docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\" (KEP-3329)",
+	Source: "docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\" (KEP-3329); that the message begins with the scheduler's name, and tells for what, is shown in KEP-5710, " +
+		"\"How can someone using this feature know that it is working for their instance?\"",
 	Lies: []string{"a victim is marked after its deletion", "a victim is marked with another condition", "a victim is marked with another status", "a victim is marked with another reason",
-		"a victim is marked without a message", "a victim is marked for another generation"},
+		"a victim is marked without a message", "the message does not name the scheduler", "the message does not say what is accommodated", "a victim is marked for another generation"},
 	Applies: preempted,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
+		scheduler := s.Cluster.Preemptor.Spec.SchedulerName + ": "
 		for _, p := range toDelete(s) {
 			key := model.Key(p)
 			about := calls(s, key)
@@ -59,7 +61,7 @@ var ConditionBeforeDeletion = properties.Property{
 				f.add(key, "victim "+key+" is not deleted")
 			case marked > deleted || marked < 0 && !properties.MarkedAsVictim(p):
 				f.add(key, fmt.Sprintf("victim %s is not marked before it is deleted: %v", key, about))
-			case got.Status != string(v1.ConditionTrue) || got.Reason != v1.PodReasonPreemptionByScheduler || got.Message == "":
+			case got.Status != string(v1.ConditionTrue) || got.Reason != v1.PodReasonPreemptionByScheduler || !strings.HasPrefix(got.Message, scheduler) || !strings.HasSuffix(got.Message, " pod"):
 				f.add(key, fmt.Sprintf("victim %s is marked DisruptionTarget=%s with the reason %q: %q", key, got.Status, got.Reason, got.Message))
 			case written && got.ObservedGeneration != generation(p) && !gateOff(s, "PodObservedGenerationTracking"):
 				f.add(key, fmt.Sprintf("the condition of victim %s is of generation %d, the pod of %d", key, got.ObservedGeneration, generation(p)))

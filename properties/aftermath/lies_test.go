@@ -81,6 +81,7 @@ var lies = []lie{
 	{"victims-are-told", "an event with another reason", func(a *aftermath) { eventOf(a, "Preempted").Reason = "Evicted" }},
 	{"victims-are-told", "an event of another action", func(a *aftermath) { eventOf(a, "Preempted").Action = "Deleting" }},
 	{"victims-are-told", "the note does not name the node", func(a *aftermath) { eventOf(a, "Preempted").Note = "preempted" }},
+	{"victims-are-told", "the note does not say that a pod preempts", func(a *aftermath) { eventOf(a, "Preempted").Note = "Preempted by  default/p on node node-1" }},
 	{"victims-are-told", "another pod is related", func(a *aftermath) { eventOf(a, "Preempted").Related = "Pod default/other" }},
 	{"failure-is-told", "no event for the pod", withoutEvent("FailedScheduling")},
 	{"failure-is-told", "the event is no warning", func(a *aftermath) { eventOf(a, "FailedScheduling").Type = v1.EventTypeNormal }},
@@ -107,6 +108,12 @@ var lies = []lie{
 	{"condition-before-deletion", "a victim is marked with another status", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Status = "False" }},
 	{"condition-before-deletion", "a victim is marked with another reason", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Reason = "EvictionByEvictionAPI" }},
 	{"condition-before-deletion", "a victim is marked without a message", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Message = "" }},
+	{"condition-before-deletion", "the message does not name the scheduler", func(a *aftermath) {
+		callOf(a, "default/low", true).Conditions[0].Message = ": preempting to accommodate a higher priority pod"
+	}},
+	{"condition-before-deletion", "the message does not say what is accommodated", func(a *aftermath) {
+		callOf(a, "default/low", true).Conditions[0].Message = "default-scheduler: preempting to accommodate a higher priority "
+	}},
 	{"condition-before-deletion", "a victim is marked for another generation", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].ObservedGeneration = 0 }},
 	{"transition-is-dated", "a new condition has no time", func(a *aftermath) { callOf(a, "default/low", true).Conditions[0].Transitioned = false }},
 	{"transition-is-dated", "another status keeps the old time", func(a *aftermath) { callOf(a, "default/mid", true).Conditions[0].Transitioned = false }},
@@ -188,6 +195,8 @@ func TestAftermathCatchesLies(t *testing.T) {
 			replaceNote(lie.old, lie.with)(o.Aftermath)
 		})
 	}
+	second := OneExtendedResourceClaim.Lies[0]
+	test("one-extended-resource-claim", second, extendedCluster(second), func(o *model.Observation) { alsoMakes(o.Aftermath) })
 	for _, p := range All() {
 		assert.NotEmpty(t, p.Lies, "no lie breaks %s", p.Name)
 		assert.Equal(t, p.Lies, caught[p.Name], p.Name)

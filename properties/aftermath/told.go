@@ -16,10 +16,10 @@ import (
 // VictimsAreTold: every victim gets one event that says who preempts it, and where.
 var VictimsAreTold = properties.Property{
 	Name:    "victims-are-told",
-	Promise: "When a Pod is preempted, there will be events recorded for the preempted Pod. related is the optional secondary object for more complex actions.",
-	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\"; API: events.k8s.io/v1 Event",
+	Promise: "When a Pod is preempted, there will be events recorded for the preempted Pod. We currently only have events that describe a pod being preempted by another pod. related is the optional secondary object for more complex actions.",
+	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\"; KEP-902; API: events.k8s.io/v1 Event",
 	Lies: []string{"no event for a victim", "an event about another pod", "an event of another type", "an event with another reason", "an event of another action",
-		"the note does not name the node", "another pod is related"},
+		"the note does not name the node", "the note does not say that a pod preempts", "another pod is related"},
 	Applies: preempted,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -32,7 +32,7 @@ var VictimsAreTold = properties.Property{
 				continue
 			}
 			e := told[0]
-			if e.Type != v1.EventTypeNormal || e.Action != "Preempting" || !strings.Contains(e.Note, s.Observation.Pick.Node) {
+			if e.Type != v1.EventTypeNormal || e.Action != "Preempting" || !strings.Contains(e.Note, s.Observation.Pick.Node) || !strings.Contains(e.Note, " pod ") {
 				f.add(key, fmt.Sprintf("victim %s is told: %s", key, e))
 			}
 			if e.Related != preemptor && !(e.Related == "" && s.Assumes("preempted-event-without-preemptor")) {

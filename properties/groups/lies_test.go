@@ -157,6 +157,29 @@ func without(resource, object string) func(o *observed) {
 	}
 }
 
+// eventOf changes the event that tells a pod that it is preempted.
+func eventOf(pod string, change func(e *model.Event)) func(o *observed) {
+	return func(o *observed) {
+		o.Aftermath.Events = slices.Clone(o.Aftermath.Events)
+		for i := range o.Aftermath.Events {
+			if e := &o.Aftermath.Events[i]; e.Reason == "Preempted" && e.Regarding == "Pod "+pod {
+				change(e)
+			}
+		}
+	}
+}
+
+// marks changes the condition that a victim is given.
+func marks(pod string, change func(c *model.Condition)) func(o *observed) {
+	return func(o *observed) {
+		for _, c := range o.Aftermath.Calls {
+			if c.Object == pod && len(c.Conditions) > 0 {
+				change(&c.Conditions[0])
+			}
+		}
+	}
+}
+
 func says(status string) func(o *observed) {
 	return func(o *observed) {
 		o.Aftermath.Calls = append(o.Aftermath.Calls, model.Call{Verb: "patch", Resource: "podgroups/status", Object: "default/g",
@@ -211,6 +234,16 @@ var lies = []struct {
 	})},
 	{property: "group-members-are-told", name: "a member gets no event", Liar: tells(without("FailedScheduling", "default/g2"))},
 	{property: "group-members-are-told", name: "a member that is bound gets no event", cluster: fits, Liar: tells(without("Scheduled", "default/g2"))},
+	{property: "group-victims-are-told", name: "a victim gets no event", Liar: tells(without("Preempted", "default/u1"))},
+	{property: "group-victims-are-told", name: "an event is of another action", Liar: tells(eventOf("default/u1", func(e *model.Event) { e.Action = "Binding" }))},
+	{property: "group-victims-are-told", name: "an event does not say that a group preempts", Liar: tells(eventOf("default/u2", func(e *model.Event) { e.Note = "Preempted by pod x on node cluster" }))},
+	{property: "group-victims-are-told", name: "a condition has another reason", Liar: tells(marks("default/u2", func(c *model.Condition) { c.Reason = "DeletionByTaintManager" }))},
+	{property: "group-victims-are-told", name: "a condition does not say that a group preempts", Liar: tells(marks("default/u1", func(c *model.Condition) {
+		c.Message = "default-scheduler: preempting to accommodate a higher priority pod"
+	}))},
+	{property: "group-victims-are-told", name: "a condition does not name the scheduler", Liar: tells(marks("default/u1", func(c *model.Condition) {
+		c.Message = strings.TrimPrefix(c.Message, "default-scheduler")
+	}))},
 	{property: "group-preemption-error-is-named", name: "the error is told without its origin", cluster: withoutANode, Liar: tells(func(o *observed) {
 		o.Group.Message = strings.ReplaceAll(o.Group.Message, "pod group preemption: ", "")
 	})},

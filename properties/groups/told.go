@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,54 @@ var MembersAreTold = properties.Property{
 		}
 		return findings, nil
 	},
+}
+
+// VictimsAreTold: each pod that is preempted for a group is told so, by its condition DisruptionTarget and by one event.
+var VictimsAreTold = properties.Property{
+	Name: "group-victims-are-told",
+	Of:   properties.OfGroups,
+	Promise: "Events: reason Preempted, type Normal, action Preempting, message \"Preempted by podgroup ... on node cluster\". " +
+		"API .status: condition DisruptionTarget, reason PreemptionByScheduler, message \"default-scheduler: preempting to accommodate a higher priority podgroup\"",
+	Source: "KEP-5710, \"How can someone using this feature know that it is working for their instance?\"",
+	Lies: []string{"a victim gets no event", "an event is of another action", "an event does not say that a group preempts", "a condition has another reason", "a condition does not say that a group preempts",
+		"a condition does not name the scheduler"},
+	Applies: preempts,
+	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
+		o, kind := s.Observation, "podgroup"
+		if podGroup(s) == nil {
+			kind = "compositepodgroup"
+		}
+		scheduler := s.Cluster.Preemptors()[0].Spec.SchedulerName + ": "
+		for _, key := range o.Group.Victims {
+			if !slices.ContainsFunc(o.Aftermath.Calls, func(c model.Call) bool { return c.Verb == "delete" && c.Object == key && c.Failed == "" }) {
+				continue
+			}
+			broken := func(text string, is any) {
+				findings = append(findings, properties.FoundOf(model.StageActuate, "", key, fmt.Sprintf("victim %s: %s: %v", key, text, is)))
+			}
+			events := slices.DeleteFunc(slices.Clone(o.Aftermath.Events), func(e model.Event) bool { return e.Reason != "Preempted" || e.Regarding != "Pod "+key })
+			if len(events) != 1 || events[0].Type != v1.EventTypeNormal || events[0].Action != "Preempting" || !strings.HasPrefix(events[0].Note, "Preempted by "+kind+" ") {
+				broken("no single event says that a "+kind+" preempts it", events)
+			}
+			if c := disruption(o, s.Pod(key)); c.Status != string(v1.ConditionTrue) || c.Reason != v1.PodReasonPreemptionByScheduler || !strings.HasPrefix(c.Message, scheduler) || !strings.HasSuffix(c.Message, " "+kind) {
+				broken("the condition DisruptionTarget does not say that a "+kind+" preempts it", c)
+			}
+		}
+		return findings, nil
+	},
+}
+
+// disruption is the condition DisruptionTarget of a pod in the end. A patch leaves out what stays as it was.
+func disruption(o *model.Observation, p *v1.Pod) (is model.Condition) {
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.DisruptionTarget {
+			is = model.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message}
+		}
+	}
+	if now := told(o, "pods/status", model.Key(p), string(v1.DisruptionTarget)); now != nil {
+		is = model.Condition{Type: now.Type, Status: cmp.Or(now.Status, is.Status), Reason: cmp.Or(now.Reason, is.Reason), Message: cmp.Or(now.Message, is.Message)}
+	}
+	return is
 }
 
 // PreemptionErrorIsNamed: a member that is not bound as preemption ended in an error is told that it was preemption.
