@@ -16,7 +16,7 @@ import (
 // Fingerprint is what stays the same while a cluster is minimised: minimising
 // must not slip from one bug to another.
 type Fingerprint struct {
-	// Property does not hold, or is Failed.
+	// Property does not hold, or is Failed or Unmet.
 	Property string `json:"property"`
 	// Stage is the first stage at which it shows.
 	Stage model.Stage `json:"stage,omitempty"`
@@ -31,6 +31,9 @@ type Fingerprint struct {
 // Failed is the Property of a fingerprint that stands for a check that ended in
 // an error or a panic. The Detail of such a finding is the error.
 const Failed = "error"
+
+// Unmet is the Property of a fingerprint that stands for a case of the corpus that is not as it says; the Kind is its name.
+const Unmet = "as-the-case-says"
 
 func (f Fingerprint) String() string {
 	text := f.Property

@@ -158,15 +158,7 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 		j.Result = Found
 	}
 	j.recall(c, r)
-	complaints := unmet(c.Expected(checker.System.Name()), r)
-	for _, id := range c.Findings {
-		if entry, ok := ledger.LookUp(id); ok && (!checker.Release.In(entry.Releases) || !all.CanShow(entry, r.Observation)) {
-			continue
-		}
-		if !slices.Contains(ids, id) {
-			complaints = append(complaints, "finding "+id+" no longer occurs")
-		}
-	}
+	complaints := Unmet(checker, c, r)
 	if len(complaints) > 0 {
 		j.Details = append(j.Details, complaints...)
 		if j.Result != Found {
@@ -174,6 +166,20 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 		}
 	}
 	return j
+}
+
+// Unmet says in what a result, of a case that is modelled, is not as the case says: what it expects, and that its known findings occur.
+func Unmet(checker *properties.Checker, c *corpus.Case, r *properties.Result) []string {
+	complaints := unmet(c.Expected(checker.System.Name()), r)
+	for _, id := range c.Findings {
+		if entry, ok := ledger.LookUp(id); ok && (!checker.Release.In(entry.Releases) || !all.CanShow(entry, r.Observation)) {
+			continue
+		}
+		if !slices.ContainsFunc(r.Findings, func(f properties.Finding) bool { return slices.Contains(f.Known, id) }) {
+			complaints = append(complaints, "finding "+id+" no longer occurs")
+		}
+	}
+	return complaints
 }
 
 // breaks tells how the scheduler breaks down, if it does, and whether a finding goes to the

@@ -69,16 +69,8 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 		j.Result = Gone
 		j.Note = fmt.Sprintf("saved for %s, which does not occur any more; it was found by: %s", c.Finding.Property, c.Finding.Found)
 	}
-	for _, id := range c.Findings {
-		if e, ok := ledger.LookUp(id); ok && !life.Release().In(e.Releases) {
-			continue
-		}
-		if !slices.Contains(ids, id) {
-			j.unexpected("finding " + id + " no longer occurs")
-		}
-	}
-	for _, u := range trace.Unmet {
-		j.unexpected(fmt.Sprintf("step %d: expected that %s, but %s", u.Step+1, u.Expectation, u.Was))
+	for _, detail := range UnmetByLife(c, life, findings) {
+		j.unexpected(detail)
 	}
 	if c.Releases != "" && !life.Release().In(c.Releases) {
 		if j.IsFound() || !slices.Equal(ids, slices.Sorted(slices.Values(c.Findings))) {
@@ -88,6 +80,22 @@ func JudgeTimeline(ctx context.Context, system reference.LifeSystem, c *corpus.C
 		}
 	}
 	return j
+}
+
+// UnmetByLife says in what a timeline did not go as its case says: that its known findings occur, and what its steps expect.
+func UnmetByLife(c *corpus.Case, life *lifetime.Life, findings []lifetime.Finding) (complaints []string) {
+	for _, id := range c.Findings {
+		if e, ok := ledger.LookUp(id); ok && !life.Release().In(e.Releases) {
+			continue
+		}
+		if !slices.ContainsFunc(findings, func(f lifetime.Finding) bool { return slices.Contains(f.Known, id) }) {
+			complaints = append(complaints, "finding "+id+" no longer occurs")
+		}
+	}
+	for _, u := range life.Trace.Unmet {
+		complaints = append(complaints, fmt.Sprintf("step %d: expected that %s, but %s", u.Step+1, u.Expectation, u.Was))
+	}
+	return complaints
 }
 
 // unexpected notes what is not as the case says.

@@ -48,9 +48,12 @@ func (c *campaign) deduplicate(f *record.Causes, checker *properties.Checker, s 
 	}
 	var small *record.Finding
 	var err error
-	if s.Timeline {
+	switch {
+	case s.Fingerprint.Property == fingerprint.Unmet:
+		small, err = c.unmet(s)
+	case s.Timeline:
 		small, err = c.minimisedTimeline(s)
-	} else {
+	default:
 		small, err = c.minimised(checker, s)
 	}
 	if err != nil {

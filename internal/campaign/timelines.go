@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/reach"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
@@ -62,8 +63,9 @@ func isRelated(seed, n uint64) bool {
 	return rand.New(rand.NewPCG(seed^0x2e1a7ed, n)).IntN(relatedEvery) == 0
 }
 
-// live runs the timeline of a number that is drawn with some feature gates, if the system can and there is one.
-func (a *answer) live(ctx context.Context, system reference.LifeSystem, gates record.Gates, req request, n uint64) error {
+// live runs the timeline of a number, if the system can and there is one.
+func (a *answer) live(ctx context.Context, checker *properties.Checker, system reference.LifeSystem, req request, n uint64) error {
+	gates := req.FeatureGates.OfTimelines(checker.Release)
 	if system == nil || !HasTimeline(req.Seed, n, req.Timelines, gates) {
 		return nil
 	}
@@ -75,7 +77,7 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, gates re
 		trace, err := system.Live(ctx, t)
 		a.Lost = a.Lost || err == nil && trace.Crash != nil && trace.Crash.Kind == model.Hang
 		return trace, err
-	}, t, isRelated(req.Seed, n))
+	}, t, isRelated(req.Seed, n) || saying(checker, req, n, "timelines/") != nil)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -107,11 +109,14 @@ func (a *answer) live(ctx context.Context, system reference.LifeSystem, gates re
 	for id := range known {
 		a.Stats.KnownInTimelines[id]++
 	}
-	for _, f := range lifetime.Unexplained(findings) {
-		a.Suspects = append(a.Suspects, suspect{Number: n, Timeline: true, Kind: fingerprint.PresortLife(&f, lived), Detail: f.Detail,
-			Fingerprint: fingerprint.OfLife(&f), Stack: f.Stack})
-		break
+	fresh := lifetime.Unexplained(findings)
+	if len(fresh) == 0 {
+		a.compareLife(checker, req, n, lived, findings)
+		return nil
 	}
+	f := &fresh[0]
+	a.Suspects = append(a.Suspects, suspect{Number: n, Timeline: true, Kind: fingerprint.PresortLife(f, lived), Detail: f.Detail,
+		Fingerprint: fingerprint.OfLife(f), Stack: f.Stack})
 	return nil
 }
 

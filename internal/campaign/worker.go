@@ -141,6 +141,8 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 		a.Stats.Example(r, n)
 		if all := r.Unexplained(); len(all) > 0 {
 			a.Suspects = append(a.Suspects, newSuspect(n, r, &all[0]))
+		} else {
+			a.compare(checker, req, n, r)
 		}
 		if req.Canary && len(a.Lies) == 0 && fitForCanary(checker.Outside, r) {
 			lie, err := checkLie(ctx, checker, cluster, n)
@@ -149,7 +151,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 			}
 			a.Lies = append(a.Lies, lie)
 		}
-		if err := a.live(ctx, life, req.FeatureGates.OfTimelines(checker.Release), req, n); err != nil {
+		if err := a.live(ctx, checker, life, req, n); err != nil {
 			return nil, err
 		}
 		a.Done++

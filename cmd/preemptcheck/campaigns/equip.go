@@ -150,6 +150,7 @@ func shares(config record.Config) all.Shares {
 func sampled(checker *properties.Checker, config record.Config) {
 	s := shares(config)
 	checker.Sample, checker.Thorough = all.Sample(s), all.Sample(s.Thorough())
+	checker.HoldsCases = !config.PluginsAlone && len(s.Plugins) == 0 && min(s.Relations, s.Filters, s.Contracts) > 0
 }
 
 // cheap are the promises that a campaign checks of each of its clusters.

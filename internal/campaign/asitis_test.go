@@ -1,0 +1,83 @@
+package campaign
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
+	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
+	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference/inprocess"
+	"github.com/preemptcheck/preemptcheck/reference/systems"
+)
+
+// A case whose known finding no longer occurs is a finding, which is saved as the case; so is a timeline.
+func TestCasesAreHeld(t *testing.T) {
+	o := liveOptions(t, t.TempDir())
+	o.Cases, o.Workers = firstAsIs+2*record.BlockSize, 1
+	o.Launch = inProcess(func() (*properties.Checker, error) { // no property is asked, and so none is found broken
+		return &properties.Checker{System: liveLiar{inprocess.New()}, Release: release.Linked, HoldsCases: true}, nil
+	})
+	s := run(t, record.Config{Seed: 3, Command: "preemptcheck", Timelines: 1}, o)
+	found := map[bool]int{}
+	for _, f := range s.Findings {
+		if f.Identity.Property != fingerprint.Unmet {
+			continue
+		}
+		found[f.Timeline]++
+		folder := "cases/"
+		if f.Timeline {
+			folder = "timelines/"
+		}
+		c := asIs(3, f.Number, folder, "")
+		require.Contains(t, f.Detail, "case "+c.Name+" of the corpus: ")
+		require.Contains(t, f.Detail, " no longer occurs")
+		stream, err := corpus.Load(filepath.Join(o.Dir, f.File))
+		require.NoError(t, err)
+		saved := *stream.Cases[0]
+		require.Equal(t, c.Findings, saved.Findings)
+		require.Empty(t, cmp.Diff(c.Cluster, saved.Cluster))
+	}
+	require.Positive(t, found[false])
+	require.Positive(t, found[true])
+}
+
+// The scheduler does what cases say of it. Where a campaign has feature gates or a configuration, or leaves something out, they are not held
+// against what they say.
+func TestCasesAreAsTheySay(t *testing.T) {
+	system, err := systems.NewPool(inprocess.Version, 1)
+	require.NoError(t, err)
+	whole := all.Checker(system)
+	defer whole.System.Close()
+	whole.Release, whole.HoldsCases = release.Linked, true
+	requested := request{Seed: 3, First: firstAsIs, Count: 120}
+	a, err := work(t.Context(), whole, requested)
+	require.NoError(t, err)
+	require.Empty(t, a.Suspects)
+
+	nothing := &properties.Checker{System: whole.System, Release: release.Linked, HoldsCases: true}
+	unmet := func(change func(r *request)) (all string) {
+		r := requested
+		change(&r)
+		a, err := work(t.Context(), nothing, r)
+		require.NoError(t, err)
+		for _, s := range a.Suspects {
+			if s.Fingerprint.Property == fingerprint.Unmet {
+				all += s.Detail
+			}
+		}
+		return all
+	}
+	as := func(*request) {}
+	require.NotEmpty(t, unmet(as))
+	require.Empty(t, unmet(func(r *request) { r.FeatureGates = "GenericWorkload=true" }))
+	require.Empty(t, unmet(func(r *request) { r.Configuration = `{"parallelism": 4}` }))
+	nothing.HoldsCases = false
+	require.Empty(t, unmet(as))
+}
