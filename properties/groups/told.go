@@ -60,11 +60,11 @@ var VictimsAreTold = properties.Property{
 		"a condition does not name the scheduler"},
 	Applies: preempts,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
-		o, kind := s.Observation, "podgroup"
-		if podGroup(s) == nil {
-			kind = "compositepodgroup"
+		o := s.Observation
+		const group = "podgroup" // or a word that ends so, for one of groups
+		named := func(message string) bool {
+			return slices.ContainsFunc(s.Cluster.Preemptors(), func(p *v1.Pod) bool { return strings.HasPrefix(message, p.Spec.SchedulerName+": ") })
 		}
-		scheduler := s.Cluster.Preemptors()[0].Spec.SchedulerName + ": "
 		for _, key := range o.Group.Victims {
 			if !slices.ContainsFunc(o.Aftermath.Calls, func(c model.Call) bool { return c.Verb == "delete" && c.Object == key && c.Failed == "" }) {
 				continue
@@ -73,11 +73,11 @@ var VictimsAreTold = properties.Property{
 				findings = append(findings, properties.FoundOf(model.StageActuate, "", key, fmt.Sprintf("victim %s: %s: %v", key, text, is)))
 			}
 			events := slices.DeleteFunc(slices.Clone(o.Aftermath.Events), func(e model.Event) bool { return e.Reason != "Preempted" || e.Regarding != "Pod "+key })
-			if len(events) != 1 || events[0].Type != v1.EventTypeNormal || events[0].Action != "Preempting" || !strings.HasPrefix(events[0].Note, "Preempted by "+kind+" ") {
-				broken("no single event says that a "+kind+" preempts it", events)
+			if len(events) != 1 || events[0].Type != v1.EventTypeNormal || events[0].Action != "Preempting" || !strings.HasPrefix(events[0].Note, "Preempted by ") || !strings.Contains(events[0].Note, group+" ") {
+				broken("no single event says that a group preempts it", events)
 			}
-			if c := disruption(o, s.Pod(key)); c.Status != string(v1.ConditionTrue) || c.Reason != v1.PodReasonPreemptionByScheduler || !strings.HasPrefix(c.Message, scheduler) || !strings.HasSuffix(c.Message, " "+kind) {
-				broken("the condition DisruptionTarget does not say that a "+kind+" preempts it", c)
+			if c := disruption(o, s.Pod(key)); c.Status != string(v1.ConditionTrue) || c.Reason != v1.PodReasonPreemptionByScheduler || !named(c.Message) || !strings.HasSuffix(c.Message, group) {
+				broken("the condition DisruptionTarget does not say that a group preempts it", c)
 			}
 		}
 		return findings, nil
