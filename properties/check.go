@@ -42,7 +42,8 @@ type Checker struct {
 	Sample func(*model.Cluster) []Property
 	// Thorough takes the place of Sample where a campaign looks at a case of the corpus as it is; nil if it does not.
 	Thorough func(*model.Cluster) []Property
-	// HoldsCases tells whether such a case also has to be as it says. That takes a Thorough that leaves out nothing.
+	// HoldsCases tells whether such a case also has to be as it says. That takes a Thorough that leaves out nothing; groups are asked for
+	// Properties only.
 	HoldsCases bool
 	// Outside are plugins of the system that are not Kubernetes' own; nil if it has none.
 	Outside *Outside

@@ -29,6 +29,8 @@ func GoesToContact(f Fingerprint, detail string) bool {
 		return false
 	}
 	switch f.Property {
+	case Unmet:
+		return false // of a case that is published
 	case properties.GetsThrough().Name, "fault-gets-through", "no-internal-error", Failed:
 		return true
 	}

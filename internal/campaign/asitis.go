@@ -3,7 +3,9 @@ package campaign
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
@@ -12,6 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 )
 
@@ -19,29 +22,40 @@ import (
 // tells of a change that breaks no promise that is asked.
 
 // saying is the case of a folder that a number stands for, if the scheduler has to do what it says: that is so of the release that
-// is linked in, without plugins, feature gates and a configuration of the campaign's own.
+// is linked in, without plugins, feature gates and a configuration of the campaign's own, and of cases that may be told of.
 func saying(checker *properties.Checker, req request, n uint64, folder string) *corpus.Case {
 	if !checker.HoldsCases || checker.Release != release.Linked || checker.Outside != nil || Adorn != nil || len(req.FeatureGates.Map()) > 0 || req.Configuration != "" {
 		return nil
 	}
-	return asIs(req.Seed, n, folder, req.FeatureGates)
+	c := asIs(req.Seed, n, folder, req.FeatureGates)
+	if c == nil || slices.ContainsFunc(c.Findings, isKeptBack) {
+		return nil
+	}
+	return c
+}
+
+// isKeptBack tells whether nobody is to read of a known finding yet.
+func isKeptBack(id string) bool {
+	entry, known := ledger.LookUp(id)
+	return known && entry.KeptBack()
 }
 
 // compare holds the result of a cluster against the case that it is, if it is one.
 func (a *answer) compare(checker *properties.Checker, req request, n uint64, r *properties.Result) {
 	if c := saying(checker, req, n, "cases/"); c != nil && r.Unmodelled == nil && r.Undecided == "" {
-		a.suspect(suspect{Number: n}, c, replay.Unmet(checker, c, r))
+		a.unmet(suspect{Number: n}, c, replay.Unmet(checker, c, r))
 	}
 }
 
 // compareLife is compare for a timeline.
 func (a *answer) compareLife(checker *properties.Checker, req request, n uint64, lived *lifetime.Life, findings []lifetime.Finding) {
 	if c := saying(checker, req, n, "timelines/"); c != nil && (c.Releases == "" || lived.Release().In(c.Releases)) {
-		a.suspect(suspect{Number: n, Timeline: true}, c, replay.UnmetByLife(c, lived, findings))
+		a.unmet(suspect{Number: n, Timeline: true}, c, replay.UnmetByLife(c, lived, findings))
 	}
 }
 
-func (a *answer) suspect(s suspect, c *corpus.Case, unmet []string) {
+// unmet adds a suspect if there is something in which a case is not as it says.
+func (a *answer) unmet(s suspect, c *corpus.Case, unmet []string) {
 	if len(unmet) == 0 {
 		return
 	}
@@ -51,27 +65,47 @@ func (a *answer) suspect(s suspect, c *corpus.Case, unmet []string) {
 }
 
 // unmet is the finding that a case is not as it says. It holds of the case as it is, and so is not made small.
-func (c *campaign) unmet(s *suspect) (*record.Finding, error) {
+func (c *campaign) unmet(checker *properties.Checker, s *suspect) (*record.Finding, error) {
+	start := time.Now()
 	c.clock()
 	f := &record.Finding{
 		Seed: c.Config.Seed, Number: s.Number, Detail: s.Detail, Explanation: s.Detail + ".", Timeline: s.Timeline,
 		FoundAfter: c.Seconds(), Clusters: s.nth, Identity: fingerprint.Identity{Fingerprint: s.Fingerprint},
 	}
+	again := &answer{}
+	req := request{Seed: f.Seed, First: f.Number, Count: 1, Timelines: c.Config.Timelines}
 	folder := "cases/"
 	if s.Timeline {
 		folder = "timelines/"
 	}
-	as := asIs(c.Config.Seed, s.Number, folder, c.Config.FeatureGates)
+	as := saying(checker, req, f.Number, folder)
 	if as == nil {
-		return nil, fmt.Errorf("number %d of seed %d is no case of the corpus", s.Number, c.Config.Seed)
+		return nil, fmt.Errorf("number %d of seed %d is no case of the corpus", f.Number, f.Seed)
 	}
-	f.Minimised.From = minimize.SizeOf(as.Cluster)
-	if as.Timeline != nil {
-		f.Minimised.From = sizeOf(as.Timeline)
+	said := *as
+	f.Minimised.Why = "it is a case of the corpus, and says something of itself only"
+	if s.Timeline {
+		f.Minimised.From = sizeOf(said.Timeline)
+		if err := again.live(c.ctx, checker, c.Life, req, f.Number); err != nil {
+			return nil, err
+		}
+	} else {
+		f.Minimised.From = minimize.SizeOf(said.Cluster)
+		r, err := asking(checker, req, f.Number).Check(c.ctx, Generate(f.Seed, f.Number, "", ""))
+		if err == nil {
+			again.compare(checker, req, f.Number, r)
+		}
 	}
-	f.Minimised.To, f.Minimised.Why = f.Minimised.From, "it is a case of the corpus, and says something of itself only"
+	if c.ctx.Err() != nil {
+		return nil, c.ctx.Err()
+	}
+	if !slices.ContainsFunc(again.Suspects, func(other suspect) bool { return other.Fingerprint == s.Fingerprint }) {
+		f.Minimised.Why = "it did not occur again"
+	}
+	f.Minimised.To, f.Minimised.Checks, f.Minimised.Seconds = f.Minimised.From, 1, time.Since(start).Seconds()
+	said.Description = strings.TrimSpace("Not as it says: " + f.Explanation + "\n" + said.Description)
 	var text bytes.Buffer
-	err := as.Write(&text)
+	err := said.Write(&text)
 	f.Case = text.String()
 	return f, err
 }

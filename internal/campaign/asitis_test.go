@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/reference"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess"
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
@@ -24,6 +25,7 @@ func TestCasesAreHeld(t *testing.T) {
 	o.Launch = inProcess(func() (*properties.Checker, error) { // no property is asked, and so none is found broken
 		return &properties.Checker{System: liveLiar{inprocess.New()}, Release: release.Linked, HoldsCases: true}, nil
 	})
+	o.Checker.Release, o.Checker.HoldsCases = release.Linked, true
 	s := run(t, record.Config{Seed: 3, Command: "preemptcheck", Timelines: 1}, o)
 	found := map[bool]int{}
 	for _, f := range s.Findings {
@@ -38,9 +40,12 @@ func TestCasesAreHeld(t *testing.T) {
 		c := asIs(3, f.Number, folder, "")
 		require.Contains(t, f.Detail, "case "+c.Name+" of the corpus: ")
 		require.Contains(t, f.Detail, " no longer occurs")
+		require.Contains(t, f.Minimised.Why, "it is a case of the corpus")
+		require.NotContains(t, f.Case, "crashes")
 		stream, err := corpus.Load(filepath.Join(o.Dir, f.File))
 		require.NoError(t, err)
 		saved := *stream.Cases[0]
+		require.Contains(t, saved.Description, "Not as it says: case "+c.Name)
 		require.Equal(t, c.Findings, saved.Findings)
 		require.Empty(t, cmp.Diff(c.Cluster, saved.Cluster))
 	}
@@ -53,15 +58,16 @@ func TestCasesAreHeld(t *testing.T) {
 func TestCasesAreAsTheySay(t *testing.T) {
 	system, err := systems.NewPool(inprocess.Version, 1)
 	require.NoError(t, err)
-	whole := all.Checker(system)
-	defer whole.System.Close()
-	whole.Release, whole.HoldsCases = release.Linked, true
-	requested := request{Seed: 3, First: firstAsIs, Count: 120}
+	defer system.Close()
+	shares := all.Shares{Relations: 2, Filters: 128, Contracts: 64, Repeating: all.RepeatingOneIn}
+	whole := &properties.Checker{System: system, Release: release.Linked, Properties: all.Cheap(), Sample: all.Sample(shares), Thorough: all.Sample(shares.Thorough()), HoldsCases: true}
+	require.Implements(t, (*reference.LifeSystem)(nil), system)
+	requested := request{Seed: 3, First: firstAsIs, Count: 120, Timelines: 1}
 	a, err := work(t.Context(), whole, requested)
 	require.NoError(t, err)
 	require.Empty(t, a.Suspects)
 
-	nothing := &properties.Checker{System: whole.System, Release: release.Linked, HoldsCases: true}
+	nothing := &properties.Checker{System: system, Release: release.Linked, HoldsCases: true}
 	unmet := func(change func(r *request)) (all string) {
 		r := requested
 		change(&r)

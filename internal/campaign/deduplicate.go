@@ -50,7 +50,7 @@ func (c *campaign) deduplicate(f *record.Causes, checker *properties.Checker, s 
 	var err error
 	switch {
 	case s.Fingerprint.Property == fingerprint.Unmet:
-		small, err = c.unmet(s)
+		small, err = c.unmet(checker, s)
 	case s.Timeline:
 		small, err = c.minimisedTimeline(s)
 	default:

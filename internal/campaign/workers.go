@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -101,7 +102,7 @@ func (w *workers) do(ctx context.Context, peer *Peer, r request, answered func(*
 func (w *workers) diedOf(ctx context.Context, r request, died errDied) (*answer, error) {
 	r.Canary = false
 	a, err := w.again(ctx, r)
-	if err == nil && len(a.Suspects) == 0 { // whatever it was, it is not gone
+	if err == nil && !slices.ContainsFunc(a.Suspects, func(s suspect) bool { return s.Fingerprint.Property != fingerprint.Unmet }) { // whatever it was, it is not gone
 		detail := "the process that ran the scheduler died: " + died.why
 		a.Suspects = append(a.Suspects, suspect{
 			Number: r.First, Kind: "died", Detail: words.FirstLine(detail),

@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -53,26 +54,37 @@ var ExtendedResourceClaim = properties.Property{
 }
 
 // OneExtendedResourceClaim: a pod for which an earlier cycle has made a claim gets no second
-// one beside it. Whether it is bound with the claim or the claim is deleted first is open.
+// one beside it. Whether it is bound with that claim, or waits for the claim to be deleted, is open.
 var OneExtendedResourceClaim = properties.Property{
 	Name: "one-extended-resource-claim",
 	Promise: "At most one such claim object is created per pod. During Prefilter phase, if the special resource claim has already been created before, it is validated, and reused if still valid. " +
-		"If not valid, then the invalid resourceclaim may be picked during PostFilter phase for deletion. If not found, then a new in-memory resource claim template is created.",
+		"If not valid, … the invalid resourceclaim may be picked during PostFilter phase for deletion. If not found, then a new in-memory resource claim template is created …",
 	Source: "KEP-5004, \"Resource Claim API\" and \"Failure handling\"",
 	Lies:   []string{"a second claim is made beside that of an earlier cycle"},
 	Applies: func(s *properties.Subject) bool {
 		p := s.Cluster.Preemptor
-		return p != nil && s.Observation.Aftermath != nil && !s.Extended() && len(device.SpecialOf(p, s.Cluster.Extra)) > 0
+		return p != nil && s.Observation.Aftermath != nil && !s.Extended() && earlierClaim(s) != ""
 	},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var found findings
 		for _, c := range s.Observation.Aftermath.Calls {
 			if c.Failed == "" && c.Claim != nil && c.Verb == "create" && c.Claim.Special {
-				found.add(c.Object, fmt.Sprintf("the pod has claim %s for its extended resources, and another one is made", model.Key(device.SpecialOf(s.Cluster.Preemptor, s.Cluster.Extra)[0])))
+				found.add(c.Object, fmt.Sprintf("the pod has claim %s for its extended resources, and another one is made", earlierClaim(s)))
 			}
 		}
 		return found, nil
 	},
+}
+
+// earlierClaim is the claim of an earlier cycle for the pod, whose name it gives as that of its owner, too; "" if there is none.
+func earlierClaim(s *properties.Subject) string {
+	p := s.Cluster.Preemptor
+	for _, claim := range device.SpecialOf(p, s.Cluster.Extra) {
+		if metav1.GetControllerOfNoCopy(claim).Name == p.Name {
+			return model.Key(claim)
+		}
+	}
+	return ""
 }
 
 // madeClaim is what is made for the extended resources of a pod.

@@ -38,11 +38,13 @@ var NominationIsWritten = properties.Property{
 	},
 }
 
+const docsDisruption = "docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\" (KEP-3329)"
+
 // ConditionBeforeDeletion: a victim is marked, and then it is deleted.
 var ConditionBeforeDeletion = properties.Property{
 	Name:    "condition-before-deletion",
 	Promise: "A dedicated Pod DisruptionTarget condition is added to indicate that the Pod is about to be deleted due to a disruption. PreemptionByScheduler: Pod is due to be preempted by a scheduler in order to accommodate a new Pod with a higher priority.",
-	Source: "docs: concepts/workloads/pods/disruptions, \"Pod disruption conditions\" (KEP-3329); that the message begins with the scheduler's name, and tells for what, is shown in KEP-5710, " +
+	Source: docsDisruption + "; that the message begins with the scheduler's name, and tells for what, is shown of groups in KEP-5710, " +
 		"\"How can someone using this feature know that it is working for their instance?\"",
 	Lies: []string{"a victim is marked after its deletion", "a victim is marked with another condition", "a victim is marked with another status", "a victim is marked with another reason",
 		"a victim is marked without a message", "the message does not name the scheduler", "the message does not say what is accommodated", "a victim is marked for another generation"},

@@ -56,7 +56,7 @@ func onNode(p *v1.Pod) bool {
 var UnmarkedIsNotDeleted = properties.Property{
 	Name:    "unmarked-is-not-deleted",
 	Promise: "A dedicated Pod DisruptionTarget condition is added to indicate that the Pod is about to be deleted due to a disruption.",
-	Source:  ConditionBeforeDeletion.Source,
+	Source:  docsDisruption,
 	Lies:    []string{"a victim that could not be marked is deleted"},
 	Check: eachSpared(func(f *faulted, p *v1.Pod) {
 		c := f.lost()

@@ -17,7 +17,7 @@ import (
 var VictimsAreTold = properties.Property{
 	Name:    "victims-are-told",
 	Promise: "When a Pod is preempted, there will be events recorded for the preempted Pod. We currently only have events that describe a pod being preempted by another pod. related is the optional secondary object for more complex actions.",
-	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\"; KEP-902; API: events.k8s.io/v1 Event",
+	Source:  "docs: concepts/scheduling-eviction/pod-priority-preemption, \"Troubleshooting\"; KEP-902, of missing metrics; API: events.k8s.io/v1 Event",
 	Lies: []string{"no event for a victim", "an event about another pod", "an event of another type", "an event with another reason", "an event of another action",
 		"the note does not name the node", "the note does not say that a pod preempts", "another pod is related"},
 	Applies: preempted,

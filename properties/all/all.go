@@ -129,7 +129,7 @@ func Sample(shares Shares) func(*model.Cluster) []properties.Property {
 				drawn = append(drawn, aftermath.Costly()...)
 			}
 		}
-		if relations > 0 && once(twins, "twin") {
+		if relations > 0 && (relations >= all || once(twins, "twin")) {
 			drawn = append(drawn, relation.TwinsAgree)
 		}
 		if filters > 0 && once(filters, "filters") {

@@ -53,8 +53,8 @@ var MembersAreTold = properties.Property{
 var VictimsAreTold = properties.Property{
 	Name: "group-victims-are-told",
 	Of:   properties.OfGroups,
-	Promise: "Events: reason Preempted, type Normal, action Preempting, message \"Preempted by podgroup ... on node cluster\". " +
-		"API .status: condition DisruptionTarget, reason PreemptionByScheduler, message \"default-scheduler: preempting to accommodate a higher priority podgroup\"",
+	Promise: "Events: … \"reason\": \"Preempted\", \"message\": \"Preempted by podgroup ... on node cluster\", … \"type\": \"Normal\", \"action\": \"Preempting\" … " +
+		"Object: Pod. Condition Name: DisruptionTarget. reason: PreemptionByScheduler. message: default-scheduler: preempting to accommodate a higher priority podgroup",
 	Source: "KEP-5710, \"How can someone using this feature know that it is working for their instance?\"",
 	Lies: []string{"a victim gets no event", "an event is of another action", "an event does not say that a group preempts", "a condition has another reason", "a condition does not say that a group preempts",
 		"a condition does not name the scheduler"},
@@ -66,7 +66,9 @@ var VictimsAreTold = properties.Property{
 			return slices.ContainsFunc(s.Cluster.Preemptors(), func(p *v1.Pod) bool { return strings.HasPrefix(message, p.Spec.SchedulerName+": ") })
 		}
 		for _, key := range o.Group.Victims {
-			if !slices.ContainsFunc(o.Aftermath.Calls, func(c model.Call) bool { return c.Verb == "delete" && c.Object == key && c.Failed == "" }) {
+			if !slices.ContainsFunc(o.Aftermath.Calls, func(c model.Call) bool {
+				return c.Verb == "delete" && c.Resource == "pods" && c.Object == key && c.Failed == ""
+			}) || s.Pod(key) == nil {
 				continue
 			}
 			broken := func(text string, is any) {

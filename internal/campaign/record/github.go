@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
@@ -89,7 +90,7 @@ func (r *Report) markdown() string {
 			continue
 		}
 		fmt.Fprintf(&b, "%s\n\n", escapeMarkdown.Replace(f.History()))
-		fenced := strings.Join(append([]string{f.Reproduce, f.Minimise}, f.Stack...), "\n")
+		fenced := strings.Join(slices.Concat(slices.DeleteFunc([]string{f.Reproduce, f.Minimise}, func(s string) bool { return s == "" }), f.Stack), "\n")
 		fence := fenceFor(fenced)
 		fmt.Fprintf(&b, "%s\n%s\n%s\n\n", fence, fenced, fence)
 	}

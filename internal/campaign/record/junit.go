@@ -9,6 +9,7 @@ import (
 
 	"github.com/moby/sys/atomicwriter"
 
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
@@ -141,7 +142,7 @@ func (r *Report) junit() junitSuite {
 // checkedProperties names what the campaign checks of each cluster, or of its
 // share of them.
 func checkedProperties(c Config) []string {
-	names := []string{properties.Differential}
+	names := []string{properties.Differential, fingerprint.Unmet}
 	for _, p := range append(all.Cheap(), all.Repeating()...) {
 		names = append(names, p.Name)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/shell"
 	"github.com/preemptcheck/preemptcheck/internal/store/address"
 	"github.com/preemptcheck/preemptcheck/internal/words"
@@ -341,7 +342,10 @@ func (f *ReportedFinding) lines() []string {
 	if f.KeptBack {
 		return nil
 	}
-	lines := []string{f.History(), "Reproduce: " + f.Reproduce, "Minimise: " + f.Minimise}
+	lines := []string{f.History(), "Reproduce: " + f.Reproduce}
+	if f.Minimise != "" {
+		lines = append(lines, "Minimise: "+f.Minimise)
+	}
 	if len(f.Stack) > 0 {
 		lines = append(append(lines, "Stack:"), f.Stack...)
 	}
@@ -433,7 +437,10 @@ func (s *State) reported(f *Finding, dir string) ReportedFinding {
 		}
 		from = fmt.Sprintf("%s %s --seed %d --first %d | ", cmp.Or(s.Config.Command, "preemptcheck"), what, f.Seed, f.Number)
 	}
-	out.Reproduce, out.Minimise = from+s.Config.Subcommand("check")+" "+file, from+s.Config.Subcommand("minimize")+" "+file
+	out.Reproduce = from + s.Config.Subcommand("check") + " " + file
+	if f.Identity.Property != fingerprint.Unmet { // which holds of the case as it is
+		out.Minimise = from + s.Config.Subcommand("minimize") + " " + file
+	}
 	return out
 }
 

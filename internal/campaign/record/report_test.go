@@ -161,7 +161,7 @@ func TestJUnit(t *testing.T) {
 	s.Config.Relations = 0
 	suite = s.Report("out").junit()
 	require.Zero(t, suite.Failures+suite.Errors)
-	require.Len(t, suite.Cases, 1+len(all.Cheap())+len(all.Repeating())+1+len(probe.Probes()))
+	require.Len(t, suite.Cases, 2+len(all.Cheap())+len(all.Repeating())+1+len(probe.Probes()))
 
 	require.Error(t, s.Report("out").WriteJUnit(filepath.Join(t.TempDir(), "nowhere", "report.xml")))
 }

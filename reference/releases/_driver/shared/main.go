@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
@@ -116,11 +117,13 @@ func (s *scheduler) observe(c *cluster) (obs *observation.Observation, reusable 
 // stacks is room for those of all goroutines.
 var stacks = make([]byte, 1<<20)
 
-// awaitPanic does not return if a goroutine panics, of which the process dies. Upstream
+// awaitPanic does not return while a goroutine panics, of which the process dies, unless it recovers. Upstream
 // counts a worker as done before that, so that a cycle may end sooner than the process.
 func awaitPanic() {
-	_, others, _ := bytes.Cut(stacks[:runtime.Stack(stacks, true)], []byte("\n\n"))
-	if bytes.Contains(others, []byte("\npanic(")) {
-		select {}
+	for panics := true; panics; {
+		_, others, _ := bytes.Cut(stacks[:runtime.Stack(stacks, true)], []byte("\n\n"))
+		if panics = bytes.Contains(others, []byte("\npanic(")); panics {
+			time.Sleep(time.Millisecond)
+		}
 	}
 }
