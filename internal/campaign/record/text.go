@@ -46,7 +46,10 @@ func (r *Report) summary(w io.Writer) {
 			words.WriteWrapped(w, "   ", fingerprint.ToContact)
 		}
 		words.WriteWrapped(w, "   ", f.History())
-		fmt.Fprintf(w, "   reproduce: %s\n   minimise:  %s\n", f.Reproduce, f.Minimise)
+		fmt.Fprintf(w, "   reproduce: %s\n", f.Reproduce)
+		if f.Minimise != "" {
+			fmt.Fprintf(w, "   minimise:  %s\n", f.Minimise)
+		}
 		words.WriteList(w, "   ", "stack", f.Stack)
 		fmt.Fprintln(w)
 	}
