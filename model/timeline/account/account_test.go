@@ -398,6 +398,10 @@ func TestNominationOutlives(t *testing.T) {
 	kept, none := []map[string]string{{"m": "nominated a"}}, []map[string]string{{}}
 	require.Equal(t, none, after(account.Bugs{}, m, recreated, tried("a", false), ends))
 	require.Equal(t, kept, after(known, m, recreated, tried("a", false), ends))
+	nominated := pod("m", "c")
+	nominated.UID = again.UID
+	require.Equal(t, []map[string]string{{"m": "nominated c"}}, after(account.Bugs{}, m, recreated, tried("a", false), ends, told(again, nominated)))
+	require.Equal(t, []map[string]string{{"m": "nominated c", "m-before": "nominated a"}}, after(known, m, recreated, tried("a", false), ends, told(again, nominated)), "it is nominated itself, too")
 	require.Equal(t, kept, after(known, m, tried("a", false), recreated, tried("", true), ends), "taken back when it is gone")
 	require.Equal(t, kept, after(known, m, tried("", false), recreated, tried("a", true), ends), "placed without the potential victims")
 	require.Equal(t, none, after(known, m, recreated, tried("", false), tried("", true), ends), "it was not placed")

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -290,8 +289,12 @@ func (c *Cycle) states(bugs Bugs, visit func(s *State) bool) (all bool) {
 		cluster.Preemptor = own.pod
 		for i, n := range c.nominations {
 			to := n.to[chosen[2+i]%len(n.to)]
-			if bugs.NominationOutlives {
-				to = cmp.Or(c.outlived[model.Key(n.as[0])], to)
+			if earlier := c.outlived[model.Key(n.as[0])]; bugs.NominationOutlives && earlier != "" {
+				if to != "" { // each of the two nominations is looked up by name, and so the pod counts twice
+					cluster.Pods = append(cluster.Pods, namesake(nominatedTo(n.as[0], earlier)))
+				} else {
+					to = earlier
+				}
 			}
 			if to != "" && !(bugs.LeftBehind && n.behind) {
 				cluster.Pods = append(cluster.Pods, nominatedTo(n.as[chosen[2+i]/len(n.to)], to))
@@ -381,6 +384,13 @@ func nominatedTo(p *v1.Pod, node string) *v1.Pod {
 	}
 	out := *p
 	out.Status.NominatedNodeName = node
+	return &out
+}
+
+// namesake is a pod of another name that is like p in all else.
+func namesake(p *v1.Pod) *v1.Pod {
+	out := *p
+	out.Name, out.UID = p.Name+"-before", p.UID+"-before"
 	return &out
 }
 
