@@ -263,3 +263,27 @@ func MarkedAsVictim(p *v1.Pod) bool {
 		return c.Type == v1.DisruptionTarget && c.Status == v1.ConditionTrue && c.Reason == v1.PodReasonPreemptionByScheduler
 	})
 }
+
+// Condition is one of a pod's conditions after the cycle, and whether it was written.
+func (s *Subject) Condition(p *v1.Pod, kind v1.PodConditionType) (c model.Condition, written bool) {
+	for _, old := range p.Status.Conditions {
+		if old.Type == kind {
+			c = model.Condition{Type: string(kind), Status: string(old.Status), Reason: old.Reason, Message: old.Message, ObservedGeneration: old.ObservedGeneration}
+		}
+	}
+	for _, call := range s.Observation.Aftermath.Calls {
+		if call.Object != model.Key(p) || call.Failed != "" {
+			continue
+		}
+		for _, patch := range call.Conditions {
+			if patch.Type != string(kind) {
+				continue
+			}
+			written = true
+			// A patch holds differences only.
+			c.Type, c.Status, c.Reason, c.Message = patch.Type, cmp.Or(patch.Status, c.Status), cmp.Or(patch.Reason, c.Reason), cmp.Or(patch.Message, c.Message)
+			c.ObservedGeneration = cmp.Or(patch.ObservedGeneration, c.ObservedGeneration)
+		}
+	}
+	return c, written
+}

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,24 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 )
+
+// firstAsIs is the number from which on every second cluster, and every second timeline, is a case of the corpus as it is, until each has
+// come once: what they show is found within seconds.
+const firstAsIs = 64
+
+// asIs is the case of a folder that a number of a seed stands for; nil for all other numbers, and for schedulers without groups, which
+// do not know most cases. Each seed has an order of its own.
+func asIs(seed, n uint64, folder string, gates record.Gates) *corpus.Case {
+	if n < firstAsIs || n%2 != 0 || gates == record.Ungrouped {
+		return nil
+	}
+	cases := casesOf(folder, gates)
+	if (n-firstAsIs)/2 >= uint64(len(cases)) {
+		return nil
+	}
+	inOrder := slices.SortedFunc(slices.Values(cases), func(a, b candidate) int { return cmp.Compare(a.rank(seed), b.rank(seed)) })
+	return inOrder[(n-firstAsIs)/2].Case
+}
 
 // A case of the corpus as it is has to be as it says, too: a known finding that no longer occurs, or a step that does not go as expected,
 // tells of a change that breaks no promise that is asked.

@@ -26,24 +26,6 @@ import (
 // clustersToVaried and timelinesToVaried are how many clusters, and timelines, there are to one that is a case with a few changes.
 const clustersToVaried, timelinesToVaried = 5, 3
 
-// firstAsIs is the number from which on every second cluster, and every second timeline, is a case of the corpus as it is, until each has
-// come once: what they show is found within seconds.
-const firstAsIs = 64
-
-// asIs is the case of a folder that a number of a seed stands for; nil for all other numbers, and for schedulers without groups, which
-// do not know most cases. Each seed has an order of its own.
-func asIs(seed, n uint64, folder string, gates record.Gates) *corpus.Case {
-	if n < firstAsIs || n%2 != 0 || gates == record.Ungrouped {
-		return nil
-	}
-	cases := casesOf(folder, gates)
-	if (n-firstAsIs)/2 >= uint64(len(cases)) {
-		return nil
-	}
-	inOrder := slices.SortedFunc(slices.Values(cases), func(a, b candidate) int { return cmp.Compare(a.rank(seed), b.rank(seed)) })
-	return inOrder[(n-firstAsIs)/2].Case
-}
-
 // attempts is how often a case is changed anew where the API server would not have taken what came of it.
 const attempts = 4
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/campaign/record"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/observation"
@@ -105,6 +107,19 @@ func TestWorkerDies(t *testing.T) {
 	require.Contains(t, f.Detail, "the process that ran the scheduler died: panic: at the disco")
 	require.Equal(t, "it did not occur again", f.Minimised.Why)
 	require.NotEmpty(t, f.File)
+}
+
+// That a worker died is not forgotten where the case, looked at again, is not as it says.
+func TestWorkerDiesOfUnmetCase(t *testing.T) {
+	w := &workers{again: func(context.Context, request) (*answer, error) {
+		a := &answer{Done: 1}
+		a.unmet(suspect{}, &corpus.Case{Name: "c"}, []string{"it is otherwise"})
+		return a, nil
+	}}
+	a, err := w.diedOf(t.Context(), request{Count: 1}, errDied{"exit status 2"})
+	require.NoError(t, err)
+	require.Len(t, a.Suspects, 2)
+	require.Equal(t, fingerprint.Failed, a.Suspects[1].Fingerprint.Property)
 }
 
 func TestWorkerIsStuck(t *testing.T) {

@@ -22,7 +22,7 @@ var SaidIsNotWritten = properties.Property{
 	Applies: failed,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		told := failureTold(s, s.Observation)
-		is, written := condition(s, s.Cluster.Preemptor, v1.PodScheduled)
+		is, written := s.Condition(s.Cluster.Preemptor, v1.PodScheduled)
 		if told == "" || !written {
 			return nil, nil
 		}

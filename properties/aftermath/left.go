@@ -57,7 +57,7 @@ var ConditionBeforeDeletion = properties.Property{
 			about := calls(s, key)
 			deleted := slices.IndexFunc(about, func(c model.Call) bool { return c.Verb == "delete" })
 			marked := slices.IndexFunc(about, func(c model.Call) bool { return len(c.Conditions) > 0 })
-			got, written := condition(s, p, v1.DisruptionTarget)
+			got, written := s.Condition(p, v1.DisruptionTarget)
 			switch {
 			case deleted < 0:
 				f.add(key, "victim "+key+" is not deleted")

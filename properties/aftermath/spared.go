@@ -101,7 +101,7 @@ var FailedPreemptionIsTold = properties.Property{
 		if len(told) != 1 || len(told[0].Note) < observation.MaxNote && !strings.Contains(told[0].Note, c.Failed) {
 			f.found("event", fmt.Sprintf("%s, and %s is told: %v", c, key, told))
 		}
-		if got, _ := condition(f.Subject, f.Cluster.Preemptor, v1.PodScheduled); !strings.Contains(got.Message, c.Failed) {
+		if got, _ := f.Condition(f.Cluster.Preemptor, v1.PodScheduled); !strings.Contains(got.Message, c.Failed) {
 			f.found("condition", fmt.Sprintf("%s, and the condition PodScheduled says %q", c, got.Message))
 		}
 	}),

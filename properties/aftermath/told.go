@@ -141,7 +141,7 @@ var ConditionSaysWhy = properties.Property{
 		if o.CycleError != "" && len(s.Cluster.Nodes) > 0 {
 			reason = v1.PodReasonSchedulerError
 		}
-		got, written := condition(s, p, v1.PodScheduled)
+		got, written := s.Condition(p, v1.PodScheduled)
 		told := events(s, key, "FailedScheduling")
 		switch {
 		case got.Type == "":
@@ -165,32 +165,4 @@ func gateOn(s *properties.Subject, gate string) bool { return s.Cluster.Settings
 func gateOff(s *properties.Subject, gate string) bool {
 	on, set := s.Cluster.Settings.FeatureGates[gate]
 	return set && !on
-}
-
-// condition is one of a pod's conditions after the cycle, and whether it was written.
-func condition(s *properties.Subject, p *v1.Pod, kind v1.PodConditionType) (c model.Condition, written bool) {
-	for _, old := range p.Status.Conditions {
-		if old.Type == kind {
-			c = model.Condition{Type: string(kind), Status: string(old.Status), Reason: old.Reason, Message: old.Message, ObservedGeneration: old.ObservedGeneration}
-		}
-	}
-	for _, call := range calls(s, model.Key(p)) {
-		for _, patch := range call.Conditions {
-			if patch.Type != string(kind) {
-				continue
-			}
-			written = true
-			// A patch holds differences only.
-			c.Type = patch.Type
-			for _, field := range []struct{ to, from *string }{{&c.Status, &patch.Status}, {&c.Reason, &patch.Reason}, {&c.Message, &patch.Message}} {
-				if *field.from != "" {
-					*field.to = *field.from
-				}
-			}
-			if patch.ObservedGeneration != 0 {
-				c.ObservedGeneration = patch.ObservedGeneration
-			}
-		}
-	}
-	return c, written
 }

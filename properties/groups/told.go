@@ -1,7 +1,6 @@
 package groups
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,7 +35,7 @@ var MembersAreTold = properties.Property{
 				}
 			} else if !ours {
 				wrong = "the scheduler forgets it"
-			} else if !isToldUnscheduled(o, m) {
+			} else if c, _ := s.Condition(m, v1.PodScheduled); c.Status != string(v1.ConditionFalse) {
 				wrong = "its condition PodScheduled does not say that it is not scheduled"
 			} else if !hasEvent(o, "FailedScheduling", key) {
 				wrong = "no event says that it is not scheduled"
@@ -78,25 +77,12 @@ var VictimsAreTold = properties.Property{
 			if len(events) != 1 || events[0].Type != v1.EventTypeNormal || events[0].Action != "Preempting" || !strings.HasPrefix(events[0].Note, "Preempted by ") || !strings.Contains(events[0].Note, group+" ") {
 				broken("no single event says that a group preempts it", events)
 			}
-			if c := disruption(o, s.Pod(key)); c.Status != string(v1.ConditionTrue) || c.Reason != v1.PodReasonPreemptionByScheduler || !named(c.Message) || !strings.HasSuffix(c.Message, group) {
+			if c, _ := s.Condition(s.Pod(key), v1.DisruptionTarget); c.Status != string(v1.ConditionTrue) || c.Reason != v1.PodReasonPreemptionByScheduler || !named(c.Message) || !strings.HasSuffix(c.Message, group) {
 				broken("the condition DisruptionTarget does not say that a group preempts it", c)
 			}
 		}
 		return findings, nil
 	},
-}
-
-// disruption is the condition DisruptionTarget of a pod in the end. A patch leaves out what stays as it was.
-func disruption(o *model.Observation, p *v1.Pod) (is model.Condition) {
-	for _, c := range p.Status.Conditions {
-		if c.Type == v1.DisruptionTarget {
-			is = model.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message}
-		}
-	}
-	if now := told(o, "pods/status", model.Key(p), string(v1.DisruptionTarget)); now != nil {
-		is = model.Condition{Type: now.Type, Status: cmp.Or(now.Status, is.Status), Reason: cmp.Or(now.Reason, is.Reason), Message: cmp.Or(now.Message, is.Message)}
-	}
-	return is
 }
 
 // PreemptionErrorIsNamed: a member that is not bound as preemption ended in an error is told that it was preemption.
@@ -124,21 +110,6 @@ var PreemptionErrorIsNamed = properties.Property{
 		}
 		return findings, nil
 	},
-}
-
-// isToldUnscheduled tells whether the status of a pod says in the end that it is not scheduled. A patch leaves out a status that stays
-// as it was.
-func isToldUnscheduled(o *model.Observation, p *v1.Pod) bool {
-	status := ""
-	for _, c := range p.Status.Conditions {
-		if c.Type == v1.PodScheduled {
-			status = string(c.Status)
-		}
-	}
-	if now := told(o, "pods/status", model.Key(p), string(v1.PodScheduled)); now != nil && now.Status != "" {
-		status = now.Status
-	}
-	return status == string(v1.ConditionFalse)
 }
 
 // GroupIsTold: the condition PodGroupInitiallyScheduled says whether the group was scheduled, and stays true once it was.
