@@ -22,6 +22,9 @@ type Argued struct {
 	Why string `json:"why"`
 	// Equivalent says that no cluster and no course of events can tell it from upstream by what is promised.
 	Equivalent bool `json:"equivalent"`
+	// Allowed says of a mutant of the model that the model is still right: it chooses otherwise where the documents leave the choice open,
+	// or claims nothing of more clusters.
+	Allowed bool `json:"allowed"`
 	// Mends are cases of the corpus that such a mutant does not pass, as it mends the known findings that they show: a hint that
 	// sleeps through an event does not, once it wakes the pod on each.
 	Mends []string `json:"mends,omitempty"`
@@ -49,11 +52,12 @@ func AllArgued() (map[string]Argued, error) {
 // Row counts mutants.
 type Row struct {
 	Name string `json:"name"`
-	// Mutants are all, Unreached those that neither corpus nor campaign come by, Equivalent those that are so by argument.
+	// Mutants are all, Unreached those that neither corpus nor campaign come by, Equivalent and Allowed those that are so by argument.
 	Mutants    int `json:"mutants"`
 	Unreached  int `json:"unreached"`
 	Equivalent int `json:"equivalent"`
-	// Killed counts those that are neither unreached nor equivalent, by column.
+	Allowed    int `json:"allowed,omitempty"`
+	// Killed counts those that are none of these, by column.
 	Killed map[Column]int `json:"killed"`
 	// ByTests counts all that the tests kill, also the unreached and the equivalent.
 	ByTests int `json:"killedByTests"`
@@ -65,22 +69,26 @@ type Row struct {
 }
 
 // Left is how many mutants corpus and campaign could kill.
-func (r *Row) Left() int { return r.Mutants - r.Unreached - r.Equivalent }
+func (r *Row) Left() int { return r.Mutants - r.Unreached - r.Equivalent - r.Allowed }
 
-func (r *Row) add(m *Result, equivalent bool) {
+func (r *Row) add(m *Result, a Argued) {
 	r.Mutants++
-	unreached := !m.Reached[Corpus] && !m.Reached[Campaign]
+	counts := false
 	switch {
-	case unreached:
+	case !m.Reached[Corpus] && !m.Reached[Campaign]:
 		r.Unreached++
-	case equivalent:
+	case a.Equivalent:
 		r.Equivalent++
+	case a.Allowed:
+		r.Allowed++
+	default:
+		counts = true
 	}
 	if r.Killed == nil {
 		r.Killed = map[Column]int{}
 	}
 	for _, c := range Columns {
-		if m.KilledBy(c) && !unreached && !equivalent {
+		if counts && m.KilledBy(c) {
 			r.Killed[c]++
 		}
 	}
@@ -106,11 +114,11 @@ type Matrix struct {
 	All       Row    `json:"all"`
 	Files     []*Row `json:"files"`
 	Operators []*Row `json:"operators"`
-	// Survivors are those that the campaign comes by and does not kill, and that are not equivalent.
+	// Survivors are those that the campaign comes by and does not kill, and that are neither equivalent nor allowed.
 	Survivors []*Result `json:"survivors"`
 	// OnlyTests are those of them that upstream's tests kill, or that nobody else comes by.
 	OnlyTests []*Result `json:"onlyTests"`
-	// Uncaught are those that nobody kills, also where nobody comes by, and that are not equivalent.
+	// Uncaught are those that nobody kills, also where nobody comes by, and that are neither equivalent nor allowed.
 	Uncaught []*Result `json:"uncaught"`
 	// Unexplained is how many survived, and were not argued about: of upstream's those that corpus or campaign come by and neither kills,
 	// of the model's those that nobody who looked kills.
@@ -120,8 +128,8 @@ type Matrix struct {
 	CampaignCPU float64 `json:"campaignCPUSeconds"`
 	argued      map[string]Argued
 	ofModel     bool
-	// equivalents are all that were argued to be so, also where nobody comes by.
-	equivalents int
+	// right are all that were argued to be equivalent or allowed, also where nobody comes by.
+	right int
 }
 
 // NewMatrix counts results.
@@ -145,9 +153,9 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 			seen[r.Name()] = true
 			m.ofModel = m.ofModel || r.OfModel()
 			a := m.argued[r.Name()]
-			equivalent := a.Equivalent
-			if equivalent && (r.KilledBy(Corpus) && !slices.Contains(a.Mends, r.Outcomes[Corpus].Detail) || r.KilledBy(Campaign)) {
-				return nil, fmt.Errorf("argued.yaml: %s is no equivalent: it was killed", r.Name())
+			right := a.Equivalent || a.Allowed
+			if right && (r.KilledBy(Corpus) && !slices.Contains(a.Mends, r.Outcomes[Corpus].Detail) || r.KilledBy(Campaign)) {
+				return nil, fmt.Errorf("argued.yaml: %s is neither equivalent nor allowed: it was killed", r.Name())
 			}
 			caught := slices.ContainsFunc(Columns, r.KilledBy)
 			survived := len(r.Outcomes) > 0 && !caught
@@ -158,13 +166,13 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 				m.Unexplained++
 			}
 			switch {
-			case equivalent:
-				m.equivalents++
+			case right:
+				m.right++
 			case !caught:
 				m.Uncaught = append(m.Uncaught, r)
 			}
 			for _, row := range []*Row{&m.All, rowOf(files, strings.TrimPrefix(r.File, "pkg/scheduler/")), rowOf(operators, string(r.Operator))} {
-				row.add(r, equivalent)
+				row.add(r, a)
 			}
 			for c, o := range r.Outcomes {
 				m.CPUSeconds += o.CPUSeconds
@@ -175,7 +183,7 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 			if r.KilledBy(Campaign) {
 				continue
 			}
-			if !equivalent && r.Reached[Campaign] {
+			if !right && r.Reached[Campaign] {
 				m.Survivors = append(m.Survivors, r)
 			}
 			if r.KilledBy(Tests) {
@@ -210,12 +218,19 @@ func sorted(rows map[string]*Row) (all []*Row) {
 	return all
 }
 
-var header = []string{"MUTANTS", "UNREACHED", "EQUIVALENT", "TESTS", "CORPUS", "CAMPAIGN", "MEDIAN S", "WORST S"}
+// header names the columns of a table, after the first. Only of the model something may be allowed.
+func (m *Matrix) header() []string {
+	all := []string{"MUTANTS", "UNREACHED", "EQUIVALENT", "ALLOWED", "TESTS", "CORPUS", "CAMPAIGN", "MEDIAN S", "WORST S"}
+	if !m.ofModel {
+		return slices.Delete(all, 3, 4)
+	}
+	return all
+}
 
-// cells are those of a row, of which some columns were looked at.
-func (r *Row) cells(looked []Column) []string {
+// cells are those of a row of a table, with its name.
+func (m *Matrix) cells(r *Row) []string {
 	share := func(c Column, of int) string {
-		if of == 0 || !slices.Contains(looked, c) {
+		if of == 0 || !slices.Contains(m.Begun.Columns, c) {
 			return "-"
 		}
 		return fmt.Sprintf("%d (%d %%)", r.Killed[c], percent(r.Killed[c], of))
@@ -224,7 +239,11 @@ func (r *Row) cells(looked []Column) []string {
 	if len(r.seconds) > 0 {
 		median, worst = fmt.Sprintf("%.1f", r.Median), fmt.Sprintf("%.1f", r.Worst)
 	}
-	return []string{r.Name, fmt.Sprint(r.Mutants), fmt.Sprint(r.Unreached), fmt.Sprint(r.Equivalent), share(Tests, r.Left()), share(Corpus, r.Left()), share(Campaign, r.Left()), median, worst}
+	all := []string{r.Name, fmt.Sprint(r.Mutants), fmt.Sprint(r.Unreached), fmt.Sprint(r.Equivalent)}
+	if m.ofModel {
+		all = append(all, fmt.Sprint(r.Allowed))
+	}
+	return append(all, share(Tests, r.Left()), share(Corpus, r.Left()), share(Campaign, r.Left()), median, worst)
 }
 
 // WriteText writes the matrix for a terminal.
@@ -233,9 +252,9 @@ func (m *Matrix) WriteText(w io.Writer) {
 		name string
 		rows []*Row
 	}{{"FILE", append(slices.Clone(m.Files), &m.All)}, {"OPERATOR", m.Operators}} {
-		t := table.New("", append([]string{part.name}, header...)...)
+		t := table.New("", append([]string{part.name}, m.header()...)...)
 		for _, r := range part.rows {
-			t.Row(r.cells(m.Begun.Columns)...)
+			t.Row(m.cells(r)...)
 		}
 		t.WriteText(w)
 		fmt.Fprintln(w)
@@ -288,7 +307,8 @@ queue or wait for others of its group (SchedulingGates, GangScheduling), and Def
 <!-- Written by "preemptcheck mutate … -o markdown". To write it anew: make model-matrix -->
 
 A specification that nothing holds to is worth little. "preemptcheck mutate --model" plants the same small bugs as in [kube-scheduler](kill-matrix.md) in the model: kube-scheduler
-disagrees with it then, and somebody should notice.
+disagrees with it then, and somebody should notice. *Allowed* are those with which the model is still right, by argument: it chooses otherwise where the documents leave the choice
+open, or claims nothing of more clusters.
 
 `
 	operators = `| operator | does |
@@ -336,12 +356,12 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 	fmt.Fprintf(w, "Of all %d, %d are unreached.\n\n", m.Begun.Mutants, none)
 	write := func(name string, rows []*Row) {
 		fmt.Fprintf(w, "| %s |", name)
-		for _, h := range header {
+		for _, h := range m.header() {
 			fmt.Fprintf(w, " %s |", strings.ToLower(h))
 		}
-		fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---:|", len(header)))
+		fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---:|", len(m.header())))
 		for _, r := range rows {
-			fmt.Fprintf(w, "| %s |\n", strings.Join(r.cells(m.Begun.Columns), " | "))
+			fmt.Fprintf(w, "| %s |\n", strings.Join(m.cells(r), " | "))
 		}
 		fmt.Fprintln(w)
 	}
@@ -369,8 +389,8 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 
 // writeUncaught writes which mutants of the model nobody kills: of it there is no more to ask than that somebody does.
 func (m *Matrix) writeUncaught(w io.Writer) {
-	of := m.All.Mutants - m.equivalents
-	fmt.Fprintf(w, "## Caught by nobody\n\nOf the %d that are not equivalent, %d (%d %%) are killed by somebody, and these are not.\n\n", of, of-len(m.Uncaught), percent(of-len(m.Uncaught), of))
+	of := m.All.Mutants - m.right
+	fmt.Fprintf(w, "## Caught by nobody\n\nOf the %d that are neither equivalent nor allowed, %d (%d %%) are killed by somebody, and these are not.\n\n", of, of-len(m.Uncaught), percent(of-len(m.Uncaught), of))
 	m.list(w, m.Uncaught)
 	fmt.Fprint(w, "\n## Caught by others, and not by the campaign\n\nMany make the model allow more than it should: kube-scheduler does not disagree with that, and the corpus, whose cases say all that is allowed, does.\n\n")
 	m.list(w, slices.DeleteFunc(slices.Clone(m.Survivors), func(r *Result) bool { return slices.Contains(m.Uncaught, r) }))

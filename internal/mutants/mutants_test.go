@@ -118,7 +118,7 @@ func TestMatrix(t *testing.T) {
 	logs[0].Begun.Functions = []Function{{File: "pkg/scheduler/a.go", Func: "f", Mutants: 9, Unreached: 5}, {File: "pkg/scheduler/a.go", Func: "g", Mutants: 9, Unreached: 4}}
 	m, err := NewMatrix(logs)
 	require.NoError(t, err)
-	require.Equal(t, []string{"all", "4", "1", "0", "2 (66 %)", "1 (33 %)", "2 (66 %)", "4.0", "4.0"}, m.All.cells(Columns))
+	require.Equal(t, []string{"all", "4", "1", "0", "2 (66 %)", "1 (33 %)", "2 (66 %)", "4.0", "4.0"}, m.cells(&m.All))
 	require.Len(t, m.Survivors, 1)
 	require.Equal(t, 1, m.Unexplained, "the corpus and the campaign come by it, and only the tests kill it")
 	require.Equal(t, 3, m.All.ByTests)
@@ -143,12 +143,16 @@ func TestMatrixOfTheModel(t *testing.T) {
 	}
 	survivor := result(3, Tests)
 	survivor.Reached[Campaign], survivor.Outcomes[Campaign] = true, &Outcome{}
-	m, err := NewMatrix([]*Log{{Begun: Begun{Columns: Columns}, Results: []*Result{result(1, Campaign), result(2), survivor}}})
+	allowed := &Result{Site: plant.Site{ID: 4, File: "model/device/capacity.go", Line: 18, Column: 78, Operator: plant.Constant}, Reached: map[Column]bool{Corpus: true}, Outcomes: map[Column]*Outcome{Corpus: {}}}
+	m, err := NewMatrix([]*Log{{Begun: Begun{Columns: Columns}, Results: []*Result{result(1, Campaign), result(2), survivor, allowed}}})
 	require.NoError(t, err)
 	require.Len(t, m.Uncaught, 1)
+	require.Equal(t, 1, m.All.Allowed)
+	require.Equal(t, 2, m.All.Left())
 	var page strings.Builder
 	m.WriteMarkdown(&page)
-	require.Contains(t, page.String(), "Of the 3 that are not equivalent, 2 (66 %) are killed by somebody")
+	require.Contains(t, page.String(), "| all | 4 | 1 | 0 | 1 | 1 (50 %)")
+	require.Contains(t, page.String(), "Of the 3 that are neither equivalent nor allowed, 2 (66 %) are killed by somebody")
 	_, others, _ := strings.Cut(page.String(), "## Caught by others")
 	require.Contains(t, others, "a.go:3")
 	require.NotContains(t, others, "a.go:2")
@@ -160,8 +164,9 @@ func TestArguedAndKilled(t *testing.T) {
 	require.NoError(t, err)
 	checked := 0
 	for name, a := range all {
+		require.False(t, a.Allowed && (a.Equivalent || !strings.HasPrefix(name, "model/")), name)
 		parts := strings.Split(name, ":")
-		if !a.Equivalent || len(parts) != 4 {
+		if !a.Equivalent && !a.Allowed || len(parts) != 4 {
 			continue
 		}
 		r := &Result{Site: plant.Site{File: parts[0], Operator: plant.Operator(parts[3])}, Outcomes: map[Column]*Outcome{Tests: {Killed: ByFinding}}}
@@ -178,11 +183,11 @@ func TestArguedAndKilled(t *testing.T) {
 		}
 		r.Outcomes[Corpus] = &Outcome{Killed: ByFinding, Detail: "another-case"}
 		_, err = NewMatrix([]*Log{{Results: []*Result{r}}})
-		require.ErrorContains(t, err, name+" is no equivalent: it was killed")
+		require.ErrorContains(t, err, name+" is neither equivalent nor allowed: it was killed")
 		delete(r.Outcomes, Corpus)
 		r.Outcomes[Campaign] = &Outcome{Killed: ByFinding}
 		_, err = NewMatrix([]*Log{{Results: []*Result{r}}})
-		require.ErrorContains(t, err, name+" is no equivalent: it was killed")
+		require.ErrorContains(t, err, name+" is neither equivalent nor allowed: it was killed")
 		checked++
 	}
 	require.Positive(t, checked)
