@@ -63,7 +63,7 @@ func FromBytes(data []byte) *model.Cluster {
 }
 
 func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
-	last, history, extending, doubling, migrating, configuring, hosts := draw.Apart(s, 0), draw.Apart(s, 1), draw.Apart(s, 2), draw.Apart(s, 3), draw.Apart(s, 4), draw.Apart(s, 5), draw.Apart(s, 6)
+	last, history, extending, doubling, migrating, configuring, hosts, sharing := draw.Apart(s, 0), draw.Apart(s, 1), draw.Apart(s, 2), draw.Apart(s, 3), draw.Apart(s, 4), draw.Apart(s, 5), draw.Apart(s, 6), draw.Apart(s, 7)
 	g := &generator{Source: s, features: drawFeatures(s)}
 	count := draw.Weighted(s, 2, 6, 24, 27, 20, 13, 8) // wild clusters are no emptier
 	if g.wild {
@@ -144,11 +144,14 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	if devices.SkipOperations(hosts, c.Nodes, c.Extra) && hosts.Chance(60) && len(gates) == 0 && grouped(&c.Settings) {
 		groups.Set(c, device.GateOptionalOperations, true)
 	}
+	if on, pinned := gates[device.GateGroupClaims]; (on || !pinned && len(gates) == 0 && grouped(&c.Settings)) && groups.ShareClaims(sharing, c) {
+		groups.Set(c, device.GateGroupClaims, true)
+	}
 	return c
 }
 
 // offByDefault are the feature gates that a cluster need not set for them to be off.
-var offByDefault = []string{model.GateWorkload, model.GateComposite, model.GateTopology, "PodGroupPreemptionPolicy", device.GateOptionalOperations}
+var offByDefault = []string{model.GateWorkload, model.GateComposite, model.GateTopology, "PodGroupPreemptionPolicy", device.GateOptionalOperations, device.GateGroupClaims}
 
 // storageObjects makes the objects of what pods can mount.
 func (g *generator) storageObjects() []runtime.Object {

@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 )
 
 func TestClustersAreAsTheAPIServerStoresThem(t *testing.T) {
@@ -73,7 +74,8 @@ func TestGroupsChangeNothingElse(t *testing.T) {
 		for _, p := range without.Pods {
 			require.Nil(t, p.Spec.SchedulingGroup)
 		}
-		if delete(c.Settings.FeatureGates, "DRAOptionalNodeOperations"); len(c.Settings.FeatureGates) == 0 {
+		delete(c.Settings.FeatureGates, device.GateGroupClaims)
+		if delete(c.Settings.FeatureGates, device.GateOptionalOperations); len(c.Settings.FeatureGates) == 0 {
 			c.Settings.FeatureGates = nil
 		}
 		if gates := c.Settings.FeatureGates; without.Settings.FeatureGates == nil && (gates["SchedulerAsyncAPICalls"] || gates["InterPodAffinityHostnameFastPath"]) {

@@ -28,7 +28,7 @@ type randomSource struct {
 }
 
 // Apart is a source for what was added later, and is drawn last: what is drawn of it does not change
-// what comes of a seed elsewhere. Each number, from 0 to 6, is a source of its own. Sources other than
+// what comes of a seed elsewhere. Each number, from 0 to 7, is a source of its own. Sources other than
 // those of a seed are returned as they are: there it is enough to draw last.
 func Apart(s Source, number int) Source {
 	if s, random := s.(randomSource); random {
@@ -37,7 +37,7 @@ func Apart(s Source, number int) Source {
 	return s
 }
 
-var streams = [...]uint64{0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1, 0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B}
+var streams = [...]uint64{0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1, 0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179}
 
 func (s randomSource) Intn(n int) int          { return s.IntN(n) }
 func (s randomSource) Chance(percent int) bool { return s.IntN(100) < percent }

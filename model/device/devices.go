@@ -30,6 +30,9 @@ type devices struct {
 	// constraints are those of claims, by the place among those that want something.
 	constraints map[int][]resourcev1.DeviceConstraint
 	optional    bool // GateOptionalOperations is on
+	// objects are all, and gates the feature gates.
+	objects []runtime.Object
+	gates   map[string]bool
 	Reading
 }
 
@@ -63,7 +66,7 @@ type Reading struct {
 func withinClaim(admin, other int) bool { return admin == other }
 
 func newDevices(objects []runtime.Object, gates map[string]bool) *devices {
-	d := &devices{optional: gates[GateOptionalOperations], claims: map[string]*resourcev1.ResourceClaim{}, classes: map[string]*resourcev1.DeviceClass{}, taken: map[device]bool{}, Reading: Reading{Withholds: withinClaim},
+	d := &devices{optional: gates[GateOptionalOperations], objects: objects, gates: gates, claims: map[string]*resourcev1.ResourceClaim{}, classes: map[string]*resourcev1.DeviceClass{}, taken: map[device]bool{}, Reading: Reading{Withholds: withinClaim},
 		pools: map[poolID]*pool{}, shares: map[device]share{}, constraints: map[int][]resourcev1.DeviceConstraint{}}
 	for _, o := range objects {
 		switch o := o.(type) {
@@ -175,7 +178,7 @@ func Enough(objects []runtime.Object, gates map[string]bool, n *v1.Node, read fu
 	d, counted := newDevices(objects, gates), map[*resourcev1.ResourceClaim]bool{}
 	read(&d.Reading)
 	for _, p := range pods {
-		own, why := ownClaims(p, d.claims)
+		own, why := d.ownClaims(p)
 		if why != "" {
 			return false, false
 		}

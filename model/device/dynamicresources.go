@@ -40,7 +40,7 @@ func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answ
 	} else {
 		unbacked = nil // no claim is made
 	}
-	own, why := ownClaims(p, d.claims)
+	own, why := d.ownClaims(p)
 	if why != "" {
 		return nil, filter.Rejected(why)
 	}
@@ -66,7 +66,7 @@ func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answ
 
 // ownClaims are the claims behind the entries of the pod, each once, or else why
 // the pod cannot use one of them.
-func ownClaims(p *v1.Pod, claims map[string]*resourcev1.ResourceClaim) (own []*resourcev1.ResourceClaim, why string) {
+func (d *devices) ownClaims(p *v1.Pod) (own []*resourcev1.ResourceClaim, why string) {
 	for i := range p.Spec.ResourceClaims {
 		entry := &p.Spec.ResourceClaims[i]
 		name, why := ClaimName(p, entry)
@@ -76,13 +76,13 @@ func ownClaims(p *v1.Pod, claims map[string]*resourcev1.ResourceClaim) (own []*r
 		if name == "" {
 			continue // nothing was to be created
 		}
-		claim := claims[p.Namespace+"/"+name]
+		claim := d.claims[p.Namespace+"/"+name]
 		switch {
 		case claim == nil:
 			return nil, "the claim does not exist"
 		case claim.DeletionTimestamp != nil:
 			return nil, "the claim is being deleted"
-		case entry.ResourceClaimName == nil && !filter.Controls(p, claim):
+		case entry.ResourceClaimName == nil && !d.madeFor(p, entry, claim):
 			return nil, "the claim was not created for the pod"
 		case !slices.Contains(own, claim):
 			own = append(own, claim)
@@ -103,8 +103,8 @@ func Named(p *v1.Pod) (keys []string) {
 
 // Gated tells whether a pod is not tried at all yet, as a claim of it does not exist, is going, or is another pod's
 // (dynamicresources.go:303@v1.37.1, PreEnqueue).
-func Gated(objects []runtime.Object, p *v1.Pod) bool {
-	_, why := ownClaims(p, newDevices(objects, nil).claims)
+func Gated(objects []runtime.Object, gates map[string]bool, p *v1.Pod) bool {
+	_, why := newDevices(objects, gates).ownClaims(p)
 	return why != ""
 }
 

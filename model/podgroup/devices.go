@@ -9,8 +9,10 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
@@ -51,6 +53,20 @@ func Written(cy *Cycle, _ []Placement, at Placement, claim string) (a *resourcev
 // Reserved tells whether a claim, by its key, is reserved in the end for a member that is bound: always, as "a Pod which references a
 // ResourceClaim which is not reserved for that Pod will not be started" (resource/v1/types.go:2069@v0.37.1).
 func Reserved(*Cycle, Placement, string) bool { return true }
+
+// User is the UID of whom a claim, by its key, is reserved for as a member is bound: of the pod group if it is one of the group's, which is "reserved for the
+// PodGroup in ResourceClaimStatus.ReservedFor rather than for individual Pods" (core/v1/types.go:4757@v0.37.1, PodResourceClaim), or else of the member.
+func User(cy *Cycle, at Placement, claim string) types.UID {
+	if g := device.GroupOf(cy.Cluster.Extra, cy.Cluster.Settings.FeatureGates, at.Pod, claim); g != nil {
+		return UID(g)
+	}
+	return filter.PodUID(at.Pod)
+}
+
+// UID is that of a pod group; one without a UID goes by its key.
+func UID(g *schedulingv1beta1.PodGroup) types.UID {
+	return cmp.Or(g.UID, types.UID(model.PodGroupKey(g.Namespace, g.Name)))
+}
 
 // devicesOf is what DynamicResources knows of the pod that is tried; ok is false if it has no claims.
 func devicesOf(trial *model.Cycle) (state *device.State, ok bool) {

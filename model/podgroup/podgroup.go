@@ -14,6 +14,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
@@ -40,6 +41,7 @@ type Algorithm struct {
 	Devices  func(cy *Cycle, trial *model.Cycle, at Placement) (wrong string)
 	Written  func(cy *Cycle, before []Placement, at Placement, claim string) (a *resourcev1.AllocationResult, known bool)
 	Reserved func(cy *Cycle, at Placement, claim string) bool
+	User     func(cy *Cycle, at Placement, claim string) types.UID
 	Again    func(cy *Cycle, member *v1.Pod, placed []Placement, gone []*unit.Unit) *model.Cluster
 	Refused  func(cy *Cycle, placed []Placement, emptied, gone []*unit.Unit, from int) []Refusal
 	Actuate  func(cy *Cycle, placed []Placement, victims []*unit.Unit) *model.Actuation
@@ -49,7 +51,7 @@ type Algorithm struct {
 // Documented is the algorithm of Kubernetes v1.37.1.
 func Documented() *Algorithm {
 	return &Algorithm{Waits: Waits, Fails: Fails, Topology: Topology, Compare: Compare, Enough: Enough, Succeeds: Succeeds,
-		Helped: Helped, Eligible: Eligible, Ongoing: Ongoing, Domain: Domain, World: World, Devices: Devices, Written: Written, Reserved: Reserved, Again: Again, Refused: Refused, Actuate: Actuate, Nominate: Nominate}
+		Helped: Helped, Eligible: Eligible, Ongoing: Ongoing, Domain: Domain, World: World, Devices: Devices, Written: Written, Reserved: Reserved, User: User, Again: Again, Refused: Refused, Actuate: Actuate, Nominate: Nominate}
 }
 
 // Placement is a member with a node.

@@ -6,10 +6,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 )
 
@@ -63,5 +65,21 @@ func handedOut(cy *podgroup.Cycle, member *v1.Pod, shared func(key string) bool)
 func boundMemberLosesItsClaim(r *answers.Rules) {
 	r.OfGroups.Reserved = func(cy *podgroup.Cycle, at podgroup.Placement, claim string) bool {
 		return !podgroup.Uses(cy.Cluster.Extra, at.Pod, claim)
+	}
+}
+
+// skippedEntryShiftsClaims: an entry for which no claim was to be made is in the list of whom the claims of a pod are reserved for, and not in
+// that of the claims, so that each claim after it is reserved for whom the claim before it would be.
+func skippedEntryShiftsClaims(r *answers.Rules) {
+	user := r.OfGroups.User
+	r.OfGroups.User = func(cy *podgroup.Cycle, at podgroup.Placement, claim string) types.UID {
+		i := slices.Index(device.Named(at.Pod), claim)
+		shifted := *at.Pod
+		shifted.Spec.ResourceClaims = at.Pod.Spec.ResourceClaims[i : i+1]
+		if name, _ := device.ClaimName(&shifted, &shifted.Spec.ResourceClaims[0]); name == "" {
+			return filter.PodUID(at.Pod) // the group has no claim there
+		} else {
+			return user(cy, podgroup.Placement{Pod: &shifted}, at.Pod.Namespace+"/"+name)
+		}
 	}
 }

@@ -115,6 +115,7 @@ var switches = []struct {
 	{OwnNominationsCount, ownNominationsCount},
 	{SharerSwapsDevices, sharerSwapsDevices},
 	{BoundMemberLosesItsClaim, boundMemberLosesItsClaim},
+	{SkippedEntryShiftsClaims, skippedEntryShiftsClaims},
 	{SizesWrapAround, onVolumes("VolumeBinding", variant.Alter(storage.SizesWrapAround))},
 	{ScoresWrapAround, func(r *answers.Rules) {
 		afterDecide(scoresWrapAround)(r)

@@ -21,6 +21,8 @@ var modelledGates = map[string]bool{
 	"PodGroupPreemptionPolicy": true,
 	// Which devices are given.
 	device.GateOptionalOperations: true,
+	// Whose claims pods use.
+	device.GateGroupClaims: true,
 	// How nominations are used on the way to binding, pods after the first of a
 	// kind, and the queue.
 	"NominatedNodeNameForExpectation": false,

@@ -43,12 +43,17 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 		case volume.Mounts(m):
 			// KEP-5710, "In place victim reprieval": these plugins "produce false negatives".
 			u.Add(object, "spec.volumes", "what members before it take of volumes")
-		case device.Gated(c.Extra, m):
+		case device.Gated(c.Extra, c.Settings.FeatureGates, m):
 			u.Add(object, "spec.resourceClaims", "a claim that cannot be used keeps its group waiting")
 		case len(m.Spec.ResourceClaims) > 0 && len(device.Conditional(c.Extra)) > 0:
 			u.Add(object, "spec.resourceClaims", "devices that are not ready at once")
 		case device.Backs(c.Extra, m):
 			u.Add(object, "spec.containers", "what members before it take of devices for extended resources")
+		}
+		for i := range m.Spec.ResourceClaims {
+			if why := device.UnmodelledOfGroup(c.Extra, c.Settings.FeatureGates, m, &m.Spec.ResourceClaims[i]); why != "" {
+				u.Add(object, "spec.resourceClaims", why)
+			}
 		}
 		for i, key := range device.Named(m) {
 			if slices.Contains(device.Named(m)[:i], key) {

@@ -165,4 +165,16 @@ var openGroups = []Entry{
 		Releases:    ">=1.37.0",
 		Properties:  []string{},
 	},
+	{
+		ID:          "skipped-entry-shifts-claims",
+		Title:       "A claim of a group is reserved for a pod behind an entry that needs no claim",
+		Class:       Inconsistency,
+		Promise:     "A matched claim references a single ResourceClaim shared across all Pods in the PodGroup, reserved for the PodGroup in ResourceClaimStatus.ReservedFor rather than for individual Pods. If resourceClaimName is unset, then generating a ResourceClaim was not necessary; the pod.spec.resourceClaims entry can be ignored in this case.",
+		Source:      "doc comments of PodResourceClaim and PodResourceClaimStatus.resourceClaimName (core/v1/types.go:4754@v0.37.1, core/v1/types.go:4815@v0.37.1)",
+		Happens:     "With the gate DRAWorkloadResourceClaims, for whom claims are reserved is looked up in a list that has an element for each entry of the pod. The list of the claims has none for an entry for which no claim was generated. Behind such an entry each claim is reserved for whom the entry before its own names: one of the group for the pod, or one of the pod for the group.",
+		Where:       "dynamicresources.go:524@v1.37.1, podResourceClaimBindings; dynamicresources.go:544@v1.37.1, foreachPodResourceClaim; claims.go:139@v1.37.1, getBinding",
+		Consequence: "The claim of a group is reserved for some of its pods, of which it takes 256, and may be deallocated when these are gone, while others use it; a pod's own claim stays reserved until the whole group is gone.",
+		Releases:    ">=1.37.0",
+		Properties:  []string{},
+	},
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 )
@@ -41,6 +42,7 @@ func (c *Config) groupsInTimelines() bool {
 var needs = map[string][]string{
 	model.GateTopology:         {model.GateWorkload},
 	"PodGroupPreemptionPolicy": {model.GateWorkload},
+	device.GateGroupClaims:     {model.GateWorkload},
 	model.GateComposite:        {model.GateWorkload, model.GateTopology},
 }
 

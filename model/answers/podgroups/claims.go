@@ -32,7 +32,7 @@ func (s *Set) admitsDeallocations(members []idle, got []string) *answers.Disagre
 	return nil
 }
 
-// admitsAllocations: what members got is written to their claims, with the members as users, before they are bound
+// admitsAllocations: what members got is written to their claims, with the members, or their group, as users, before they are bound
 // (dynamicresources.go:1653@v1.37.1, PreBind), and nothing else is. A member that was placed in vain may lose a claim that was reserved for
 // it before; one that is bound may not.
 func (s *Set) admitsAllocations(o *model.Observation, e end) *answers.Disagreement {
@@ -66,9 +66,13 @@ func (s *Set) admitsAllocations(o *model.Observation, e end) *answers.Disagreeme
 	}
 	for _, at := range e.bound() {
 		for _, key := range device.Named(at.Pod) {
-			is, told := users[key][string(filter.PodUID(at.Pod))]
+			own, user := filter.PodUID(at.Pod), s.User(s.Cycle, at, key)
+			is, told := users[key][string(user)]
 			if is = is || !told && podgroup.Uses(s.Cluster.Extra, at.Pod, key); !is && s.Reserved(s.Cycle, at, key) {
-				return disagree(model.StageActuate, at.Node, "reserves claims", fmt.Sprintf("%s for %s", key, model.Key(at.Pod)), "it is not reserved once the pod is bound")
+				return disagree(model.StageActuate, at.Node, "reserves claims", fmt.Sprintf("%s for %s, as %s is bound", key, user, model.Key(at.Pod)), "it is not reserved for it")
+			}
+			if user != own && users[key][string(own)] {
+				return disagree(model.StageActuate, at.Node, "reserves claims", fmt.Sprintf("%s for %s", key, user), fmt.Sprintf("it is reserved for %s, too", model.Key(at.Pod)))
 			}
 		}
 	}
