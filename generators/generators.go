@@ -144,7 +144,7 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	if devices.SkipOperations(hosts, c.Nodes, c.Extra) && hosts.Chance(60) && len(gates) == 0 && grouped(&c.Settings) {
 		groups.Set(c, device.GateOptionalOperations, true)
 	}
-	if on, pinned := gates[device.GateGroupClaims]; (on || !pinned && len(gates) == 0 && grouped(&c.Settings)) && groups.ShareClaims(sharing, c) {
+	if (gates[device.GateGroupClaims] || len(gates) == 0 && grouped(&c.Settings)) && groups.ShareClaims(sharing, c) {
 		groups.Set(c, device.GateGroupClaims, true)
 	}
 	return c

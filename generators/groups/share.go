@@ -16,7 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 )
 
-// mostShared is how many claims a group may have (scheduling/v1beta1/types.go:206@v0.37.1, MaxPodGroupResourceClaims).
+// mostShared is how many claims a group may have (scheduling/v1beta1/types.go:208@v0.37.1, MaxPodGroupResourceClaims).
 const mostShared = 4
 
 // ShareClaims makes, in some clusters in which the preemptor is a PodGroup, claims of its members that have no devices claims of the group, and says
@@ -65,10 +65,9 @@ func (g *drawer) share(group *schedulingv1beta1.PodGroup, members []*v1.Pod, of 
 	group.Status.ResourceClaimStatuses = append(group.Status.ResourceClaimStatuses, schedulingv1beta1.PodGroupResourceClaimStatus{Name: entry.Name, ResourceClaimName: &claim.Name})
 	var left []string // claims that were made for members by themselves
 	for _, m := range members {
-		at := slices.IndexFunc(m.Spec.ResourceClaims, func(e v1.PodResourceClaim) bool {
+		if !slices.ContainsFunc(m.Spec.ResourceClaims, func(e v1.PodResourceClaim) bool {
 			return e.Name == entry.Name && ptr.Equal(e.ResourceClaimTemplateName, entry.ResourceClaimTemplateName)
-		})
-		if at < 0 {
+		}) {
 			continue
 		}
 		for i := range m.Status.ResourceClaimStatuses {

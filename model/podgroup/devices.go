@@ -55,12 +55,23 @@ func Written(cy *Cycle, _ []Placement, at Placement, claim string) (a *resourcev
 func Reserved(*Cycle, Placement, string) bool { return true }
 
 // User is the UID of whom a claim, by its key, is reserved for as a member is bound: of the pod group if it is one of the group's, which is "reserved for the
-// PodGroup in ResourceClaimStatus.ReservedFor rather than for individual Pods" (core/v1/types.go:4757@v0.37.1, PodResourceClaim), or else of the member.
+// PodGroup in ResourceClaimStatus.ReservedFor rather than for individual Pods" (core/v1/types.go:4758@v0.37.1, PodResourceClaim), or else of the member.
 func User(cy *Cycle, at Placement, claim string) types.UID {
-	if g := device.GroupOf(cy.Cluster.Extra, cy.Cluster.Settings.FeatureGates, at.Pod, claim); g != nil {
-		return UID(g)
+	for i := range at.Pod.Spec.ResourceClaims {
+		entry := &at.Pod.Spec.ResourceClaims[i]
+		if name, _ := device.ClaimName(at.Pod, entry); at.Pod.Namespace+"/"+name == claim {
+			return UserOf(cy, at.Pod, entry)
+		}
 	}
 	return filter.PodUID(at.Pod)
+}
+
+// UserOf is User of the claim behind an entry of a pod.
+func UserOf(cy *Cycle, p *v1.Pod, entry *v1.PodResourceClaim) types.UID {
+	if g := device.GroupOf(cy.Cluster.Extra, cy.Cluster.Settings.FeatureGates, p, entry); g != nil {
+		return UID(g)
+	}
+	return filter.PodUID(p)
 }
 
 // UID is that of a pod group; one without a UID goes by its key.
@@ -85,9 +96,14 @@ func Allocated(objects []runtime.Object, key string) *resourcev1.AllocationResul
 
 // Uses tells whether a claim, by its key, is reserved for a pod.
 func Uses(objects []runtime.Object, p *v1.Pod, key string) bool {
+	return UsedBy(objects, filter.PodUID(p), key)
+}
+
+// UsedBy tells whether a claim, by its key, is reserved for who has a UID.
+func UsedBy(objects []runtime.Object, uid types.UID, key string) bool {
 	return slices.ContainsFunc(objects, func(o runtime.Object) bool {
 		claim, ok := o.(*resourcev1.ResourceClaim)
-		return ok && model.Key(claim) == key && slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == filter.PodUID(p) })
+		return ok && model.Key(claim) == key && slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == uid })
 	})
 }
 

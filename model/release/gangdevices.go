@@ -11,7 +11,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/device"
-	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 )
 
@@ -68,18 +67,10 @@ func boundMemberLosesItsClaim(r *answers.Rules) {
 	}
 }
 
-// skippedEntryShiftsClaims: an entry for which no claim was to be made is in the list of whom the claims of a pod are reserved for, and not in
-// that of the claims, so that each claim after it is reserved for whom the claim before it would be.
+// skippedEntryShiftsClaims: an entry for which no claim was made is in the list of whom the claims of a pod are reserved for, and not in that of the
+// claims, so that each claim behind it is reserved for whom an entry before its own names.
 func skippedEntryShiftsClaims(r *answers.Rules) {
-	user := r.OfGroups.User
 	r.OfGroups.User = func(cy *podgroup.Cycle, at podgroup.Placement, claim string) types.UID {
-		i := slices.Index(device.Named(at.Pod), claim)
-		shifted := *at.Pod
-		shifted.Spec.ResourceClaims = at.Pod.Spec.ResourceClaims[i : i+1]
-		if name, _ := device.ClaimName(&shifted, &shifted.Spec.ResourceClaims[0]); name == "" {
-			return filter.PodUID(at.Pod) // the group has no claim there
-		} else {
-			return user(cy, podgroup.Placement{Pod: &shifted}, at.Pod.Namespace+"/"+name)
-		}
+		return podgroup.UserOf(cy, at.Pod, &at.Pod.Spec.ResourceClaims[slices.Index(device.Named(at.Pod), claim)])
 	}
 }

@@ -68,7 +68,7 @@ const (
 	GroupWithoutNodesIsError          Quirk = "group-without-nodes-is-error"         // the cycle of a group ends in an error if there are no nodes
 	OwnNominationsCount               Quirk = "own-nominations-count"                // a group of priority 0 or less has its own nominations in its way
 	BoundMemberLosesItsClaim          Quirk = "bound-member-loses-its-claim"         // a claim that is reserved for a member before its cycle is not, once it is bound
-	SkippedEntryShiftsClaims          Quirk = "skipped-entry-shifts-claims"          // behind an entry that needs no claim, claims are reserved for the wrong one of pod and group
+	SkippedEntryShiftsClaims          Quirk = "skipped-entry-shifts-claims"          // behind an entry that needs no claim, a claim of a group is reserved for the pod
 	SharerSwapsDevices                Quirk = "sharer-swaps-devices"                 // a member that shares a claim has its devices in place of those of another claim
 )
 

@@ -2,9 +2,11 @@ package unmodelled
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
@@ -32,6 +34,14 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 			u.Add("scheduler", fmt.Sprintf("extenders[%d].filter", i), "for each pod of a group it is asked about some of so many nodes")
 		}
 	}
+	groups := c.GroupsOfPreemptor()
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		if g, ok := groups[key].(*schedulingv1beta1.PodGroup); ok && c.Settings.FeatureGates[device.GateGroupClaims] {
+			if why := device.UnmodelledGroup(c.Extra, g); why != "" {
+				u.Add(model.GroupTitle(key), "spec.resourceClaims", why)
+			}
+		}
+	}
 	claimants := map[string]string{} // the group of which members name a claim
 	for _, m := range c.Members() {
 		object := "Pod " + model.Key(m)
@@ -51,7 +61,7 @@ func InGroup(c *model.Cluster) (u model.Unmodelled) {
 			u.Add(object, "spec.containers", "what members before it take of devices for extended resources")
 		}
 		for i := range m.Spec.ResourceClaims {
-			if why := device.UnmodelledOfGroup(c.Extra, c.Settings.FeatureGates, m, &m.Spec.ResourceClaims[i]); why != "" {
+			if why := device.UnmodelledEntry(c.Extra, c.Settings.FeatureGates, m, &m.Spec.ResourceClaims[i]); why != "" {
 				u.Add(object, "spec.resourceClaims", why)
 			}
 		}

@@ -2,10 +2,12 @@ package podgroups
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
@@ -64,15 +66,21 @@ func (s *Set) admitsAllocations(o *model.Observation, e end) *answers.Disagreeme
 			user(c.Object, uid, true)
 		}
 	}
+	wanted := map[string][]string{} // UIDs, by claim
 	for _, at := range e.bound() {
 		for _, key := range device.Named(at.Pod) {
-			own, user := filter.PodUID(at.Pod), s.User(s.Cycle, at, key)
+			user := s.User(s.Cycle, at, key)
+			wanted[key] = append(wanted[key], string(user))
 			is, told := users[key][string(user)]
 			if is = is || !told && podgroup.Uses(s.Cluster.Extra, at.Pod, key); !is && s.Reserved(s.Cycle, at, key) {
 				return disagree(model.StageActuate, at.Node, "reserves claims", fmt.Sprintf("%s for %s, as %s is bound", key, user, model.Key(at.Pod)), "it is not reserved for it")
 			}
-			if user != own && users[key][string(own)] {
-				return disagree(model.StageActuate, at.Node, "reserves claims", fmt.Sprintf("%s for %s", key, user), fmt.Sprintf("it is reserved for %s, too", model.Key(at.Pod)))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(users)) {
+		for _, uid := range slices.Sorted(maps.Keys(users[key])) {
+			if users[key][uid] && !slices.Contains(wanted[key], uid) && !podgroup.UsedBy(s.Cluster.Extra, types.UID(uid), key) {
+				return disagree(model.StageActuate, "", "reserves claims", fmt.Sprintf("%s for %v", key, wanted[key]), "for "+uid)
 			}
 		}
 	}

@@ -278,14 +278,14 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			if anyNode(l.boundElsewhere, p.Name) {
 				ids = append(ids, BoundElsewhere)
 			}
+			if slices.Contains(p.NominatedTo, l.outlived(l.end())[p.Name]) { // until the one of its name that is there is bound, if the pod itself is gone
+				ids = append(ids, NominationOutlives)
+			}
 			if !p.Exists || len(p.NominatedTo) == 0 {
 				continue
 			}
 			if l.nominationCameBack(p.Name) {
 				ids = append(ids, NominationComesBack)
-			}
-			if slices.Contains(p.NominatedTo, l.outlived(l.end())[p.Name]) {
-				ids = append(ids, NominationOutlives)
 			}
 			if p.Terminating && len(p.Queues) == 0 {
 				ids = append(ids, SkippedUnnoticed)
