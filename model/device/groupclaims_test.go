@@ -1,0 +1,84 @@
+package device_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model/device"
+)
+
+// What is shared goes by the gate and by all fields of an entry, and a claim that is not told apart is not modelled.
+func TestClaimsOfAGroup(t *testing.T) {
+	type state struct {
+		gates map[string]bool
+		group *schedulingv1beta1.PodGroup
+		pod   *v1.Pod
+		claim *resourcev1.ResourceClaim
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(s *state)
+		shared bool // the claim is the group's
+		gated  bool // the pod waits for its claim
+		group  string
+		entry  string
+	}{
+		{name: "made for the group", change: func(*state) {}, shared: true},
+		{name: "the gate is off", change: func(s *state) { s.gates = nil }, gated: true},
+		{name: "another template", change: func(s *state) { s.group.Spec.ResourceClaims[0].ResourceClaimTemplateName = new("other") }, gated: true,
+			entry: "a claim of a group that has no such claim"},
+		{name: "another name", change: func(s *state) {
+			s.group.Spec.ResourceClaims[0].Name, s.group.Status.ResourceClaimStatuses[0].Name = "d", "d"
+		}, gated: true,
+			entry: "a claim of a group that has no such claim"},
+		{name: "a pod of another group", change: func(s *state) { s.pod.Spec.SchedulingGroup.PodGroupName = new("other") }, gated: true,
+			entry: "a claim of a group that has no such claim"},
+		{name: "made for the group before", change: func(s *state) { s.claim.OwnerReferences[0].UID = "before" }, shared: true, gated: true,
+			group: "a claim of a group that was not made for it"},
+		{name: "made for something of another API", change: func(s *state) { s.claim.OwnerReferences[0].APIVersion = "scheduling.example.com/v1" }, shared: true, gated: true,
+			group: "a claim of a group that was not made for it"},
+		{name: "the status of the group is not written", change: func(s *state) { s.group.Status.ResourceClaimStatuses = nil }, shared: true,
+			group: "a claim of a group that is missing", entry: "a claim of the group of which pod and group tell otherwise"},
+		{name: "it has devices", change: func(s *state) { s.claim.Status.Allocation = &resourcev1.AllocationResult{} }, shared: true,
+			group: "a claim of a group that has devices or users already"},
+		{name: "by its name", change: func(s *state) {
+			s.pod.Spec.ResourceClaims[0].ResourceClaimName, s.pod.Spec.ResourceClaims[0].ResourceClaimTemplateName = new("made"), nil
+			s.group.Spec.ResourceClaims[0].ResourceClaimName, s.group.Spec.ResourceClaims[0].ResourceClaimTemplateName = new("made"), nil
+			s.claim.OwnerReferences = nil
+		}, shared: true},
+		{name: "a pod's own", change: func(s *state) {
+			s.group.Spec.ResourceClaims = nil
+			s.claim.OwnerReferences[0] = metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "default/p", Controller: new(true)}
+		}},
+		{name: "a pod's own that is reserved for a group", change: func(s *state) {
+			s.group.Spec.ResourceClaims = nil
+			s.claim.OwnerReferences[0] = metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "default/p", Controller: new(true)}
+			s.claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{APIGroup: "scheduling.k8s.io", Resource: "podgroups", Name: "g", UID: "1"}}
+		}, entry: "a claim of a group that has no such claim"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &state{gates: map[string]bool{device.GateGroupClaims: true}, group: mk.Group("g", 1), pod: mk.Pod("p", 1, mk.Member("g")), claim: &resourcev1.ResourceClaim{}}
+			s.group.UID = "1"
+			s.group.Spec.ResourceClaims = []schedulingv1beta1.PodGroupResourceClaim{{Name: "c", ResourceClaimTemplateName: new("template")}}
+			s.group.Status.ResourceClaimStatuses = []schedulingv1beta1.PodGroupResourceClaimStatus{{Name: "c", ResourceClaimName: new("made")}}
+			s.pod.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "c", ResourceClaimTemplateName: new("template")}}
+			s.pod.Status.ResourceClaimStatuses = []v1.PodResourceClaimStatus{{Name: "c", ResourceClaimName: new("made")}}
+			s.claim.Namespace, s.claim.Name = "default", "made"
+			s.claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: "scheduling.k8s.io/v1beta1", Kind: "PodGroup", Name: "g", UID: "1", Controller: new(true)}}
+			tt.change(s)
+			objects := []runtime.Object{s.group, s.claim}
+			entry := &s.pod.Spec.ResourceClaims[0]
+			require.Equal(t, tt.shared, device.GroupOf(objects, s.gates, s.pod, entry) != nil, "shared")
+			require.Equal(t, tt.gated, device.Gated(objects, s.gates, s.pod), "gated")
+			require.Equal(t, tt.group, device.UnmodelledGroup(objects, s.group))
+			require.Equal(t, tt.entry, device.UnmodelledEntry(objects, s.gates, s.pod, entry))
+		})
+	}
+}
