@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model/unit"
@@ -184,6 +186,11 @@ func KeyOfGroup(o metav1.Object) string {
 		return CompositePodGroupKey(o.Namespace, o.Name)
 	}
 	return ""
+}
+
+// UIDOfGroup is the UID of a PodGroup or a CompositePodGroup; one without a UID goes by its KeyOfGroup.
+func UIDOfGroup(o metav1.Object) types.UID {
+	return cmp.Or(o.GetUID(), types.UID(KeyOfGroup(o)))
 }
 
 // Preemptors are the pods whose cycle is asked about: Preemptor, or the members of PreemptorGroup

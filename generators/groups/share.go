@@ -13,7 +13,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators/draw"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
-	"github.com/preemptcheck/preemptcheck/model/podgroup"
 )
 
 // mostShared is how many claims a group may have (scheduling/v1beta1/types.go:208@v0.37.1, MaxPodGroupResourceClaims).
@@ -61,7 +60,7 @@ func (g *drawer) share(group *schedulingv1beta1.PodGroup, members []*v1.Pod, of 
 	if entry.ResourceClaimTemplateName == nil {
 		return
 	}
-	claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: schedulingv1beta1.SchemeGroupVersion.String(), Kind: "PodGroup", Name: group.Name, UID: podgroup.UID(group), Controller: new(true)}}
+	claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: schedulingv1beta1.SchemeGroupVersion.String(), Kind: "PodGroup", Name: group.Name, UID: model.UIDOfGroup(group), Controller: new(true)}}
 	group.Status.ResourceClaimStatuses = append(group.Status.ResourceClaimStatuses, schedulingv1beta1.PodGroupResourceClaimStatus{Name: entry.Name, ResourceClaimName: &claim.Name})
 	var left []string // claims that were made for members by themselves
 	for _, m := range members {

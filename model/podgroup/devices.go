@@ -9,7 +9,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -69,14 +68,9 @@ func User(cy *Cycle, at Placement, claim string) types.UID {
 // UserOf is User of the claim behind an entry of a pod.
 func UserOf(cy *Cycle, p *v1.Pod, entry *v1.PodResourceClaim) types.UID {
 	if g := device.GroupOf(cy.Cluster.Extra, cy.Cluster.Settings.FeatureGates, p, entry); g != nil {
-		return UID(g)
+		return model.UIDOfGroup(g)
 	}
 	return filter.PodUID(p)
-}
-
-// UID is that of a pod group; one without a UID goes by its key.
-func UID(g *schedulingv1beta1.PodGroup) types.UID {
-	return cmp.Or(g.UID, types.UID(model.PodGroupKey(g.Namespace, g.Name)))
 }
 
 // devicesOf is what DynamicResources knows of the pod that is tried; ok is false if it has no claims.

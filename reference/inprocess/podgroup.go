@@ -102,7 +102,7 @@ func (s *scheduler) loadGroup(c *model.Cluster, pods []any) error {
 	if err := s.pods.Replace(pods, ""); err != nil {
 		return err
 	}
-	g := &loadedGroup{uid: groups.UID(c.Group(c.PreemptorGroup)), keys: map[string]bool{}}
+	g := &loadedGroup{uid: model.UIDOfGroup(c.Group(c.PreemptorGroup)), keys: map[string]bool{}}
 	for _, p := range c.Preemptors() {
 		g.keys[model.Key(p)] = s.schedules(p)
 	}

@@ -1,8 +1,6 @@
 package groups
 
 import (
-	"cmp"
-
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
@@ -22,13 +20,13 @@ func WithUID(obj runtime.Object) runtime.Object {
 	case *schedulingv1beta1.PodGroup:
 		if o.UID == "" {
 			named := *o
-			named.UID = UID(o)
+			named.UID = model.UIDOfGroup(o)
 			return &named
 		}
 	case *schedulingv1alpha3.CompositePodGroup:
 		if o.UID == "" {
 			named := *o
-			named.UID = UID(o)
+			named.UID = model.UIDOfGroup(o)
 			return &named
 		}
 	case *resourcev1.ResourceClaim:
@@ -41,24 +39,10 @@ func WithUID(obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// UID is that of a pod group, or one made of its name.
-func UID(o metav1.Object) types.UID {
-	name := model.PodGroupKey(o.GetNamespace(), o.GetName())
-	if isComposite(o) {
-		name = model.CompositePodGroupKey(o.GetNamespace(), o.GetName())
-	}
-	return cmp.Or(o.GetUID(), types.UID(name))
-}
-
-func isComposite(o metav1.Object) bool {
-	_, is := o.(*schedulingv1alpha3.CompositePodGroup)
-	return is
-}
-
 // GatedBy is the plugin that keeps a group out of the active queue, or "unknown".
 func GatedBy(queue internalqueue.SchedulingQueue, group metav1.Object) string {
 	kind := fwk.PodGroupKeyType
-	if isComposite(group) {
+	if _, composite := group.(*schedulingv1alpha3.CompositePodGroup); composite {
 		kind = fwk.CompositePodGroupKeyType
 	}
 	if info, ok := queue.GetPodGroup(group.GetName(), group.GetNamespace(), kind); ok && info.GetGatingPlugin() != "" {
