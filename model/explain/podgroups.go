@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -139,11 +141,13 @@ func Follow(s *podgroups.Set, o *model.Observation) *Course {
 	}.course(s)
 }
 
-// Courses are all that the rules allow, each once for each way to it; exact is false if there are more than so many.
+// Courses are all that the rules allow; exact is false if there are more than so many ways to them. Of ways that place the members alike, in
+// the same order, one is followed to its end.
 func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
 	var taken, of []int // at each choice, in turn
 	exact = true
-	for len(all) < most {
+	followed := map[string][]int{} // the choices that led to what was placed, by keyOf
+	for range most {
 		turn := 0
 		choose := func(n int) int {
 			if turn == len(taken) {
@@ -152,7 +156,15 @@ func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
 			turn++
 			return taken[turn-1]
 		}
-		all = append(all, chosen{
+		course := chosen{
+			known: func(passes ...*pass) bool {
+				key := keyOf(passes)
+				if by, is := followed[key]; is {
+					return !slices.Equal(by, taken[:turn])
+				}
+				followed[key] = slices.Clone(taken[:turn])
+				return false
+			},
 			domain: func(_ place, _ string, enough []podgroup.Scheduled) int { return choose(len(enough)) },
 			member: func(_ place, left []*v1.Pod) (int, bool) { return choose(len(left)), true },
 			node:   func(_ place, _ *v1.Pod, fits []string) string { return fits[choose(len(fits))] },
@@ -162,7 +174,10 @@ func Courses(s *podgroups.Set, most int) (all []*Course, exact bool) {
 				return ways[choose(len(ways))]
 			},
 			order: func(possible []*unit.Unit) []*unit.Unit { return inOrder(s, possible, choose) },
-		}.course(s))
+		}.course(s)
+		if course != nil {
+			all = append(all, course)
+		}
 		for len(taken) > 0 && taken[len(taken)-1]+1 == of[len(of)-1] {
 			taken, of = taken[:len(taken)-1], of[:len(of)-1]
 		}
@@ -185,6 +200,8 @@ type chosen struct {
 	devices func(in place, trial *model.Cycle, at podgroup.Placement) map[string]*resourcev1.AllocationResult
 	// order is from the most important unit down.
 	order func(possible []*unit.Unit) []*unit.Unit
+	// known tells whether passes that place the members alike were reached by other choices before.
+	known func(passes ...*pass) bool
 }
 
 // inOrder are units from the most important one down; of several that are equally important choose says which is next.
@@ -203,6 +220,7 @@ func inOrder(s *podgroups.Set, possible []*unit.Unit, choose func(n int) int) (o
 	return order
 }
 
+// course is the course that is chosen; nil if it is known before its end.
 func (by chosen) course(s *podgroups.Set) *Course {
 	c := &Course{}
 	if c.Waits = s.Waits(s.Cycle); c.Waits {
@@ -218,6 +236,8 @@ func (by chosen) course(s *podgroups.Set) *Course {
 	c.First, c.FirstDomains, c.Fails, c.Binds = first.tries, first.domains, first.failure, first.Enough
 	if ends.First, ends.Failed = first.Tried, c.Fails != ""; c.Binds || ends.Failed {
 		return c
+	} else if by.isKnown(first) {
+		return nil
 	}
 	possible, _ := s.Domain(s.Cycle)
 	eligible := s.Eligible(s.Cycle)
@@ -235,11 +255,33 @@ func (by chosen) course(s *podgroups.Set) *Course {
 	c.Second, c.SecondDomains, c.Fails, c.Preempts = second.tries, second.domains, second.failure, second.Enough
 	if ends.Failed = c.Fails != ""; !c.Preempts {
 		return c
+	} else if by.isKnown(first, second) {
+		return nil
 	}
 	ends.Second, ends.Preempts = s.Helped(s.Cycle, second.Pass), true
 	victims := by.reprieve(s, c, possible, ends.Second)
 	c.Actuation = s.Actuate(s.Cycle, ends.Second, victims)
 	return c
+}
+
+func (by chosen) isKnown(passes ...*pass) bool { return by.known != nil && by.known(passes...) }
+
+// keyOf are the members that were placed in passes, in order, their nodes and devices, as text.
+func keyOf(passes []*pass) string {
+	var text strings.Builder
+	for _, p := range passes {
+		fmt.Fprintln(&text, p.Enough, p.failure)
+		for _, placed := range [][]podgroup.Placement{p.Placed, p.Tried} {
+			for _, at := range placed {
+				fmt.Fprintln(&text, model.Key(at.Pod), at.Node)
+				for _, claim := range slices.Sorted(maps.Keys(at.Devices)) {
+					fmt.Fprintln(&text, claim, at.Devices[claim].String())
+				}
+			}
+			fmt.Fprintln(&text)
+		}
+	}
+	return text.String()
 }
 
 // reprieve gives units back, and returns those that are not.
