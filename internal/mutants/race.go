@@ -80,21 +80,22 @@ func reports(temp string) string {
 	return "GORACE=halt_on_error=1 log_path=" + filepath.Join(temp, "race")
 }
 
-// race is the race in a function that was reported below a directory, in a line; other is one that is elsewhere. Both are "" if none was
-// reported.
-func race(temp string, of *plant.Site) (here, other string, err error) {
+// race is the race that was reported below a directory, in a line and as the report tells it; both are "" if none was. It is a mutant's if
+// it is in its function.
+func race(temp string, of *plant.Site) (line, report string, here bool, err error) {
 	files, err := filepath.Glob(filepath.Join(temp, "race.*"))
 	if err != nil || len(files) == 0 {
-		return "", "", err
+		return "", "", false, err
 	}
-	report, err := os.ReadFile(files[0])
+	told, err := os.ReadFile(files[0])
 	if err != nil {
-		return "", "", err
+		return "", "", false, err
 	}
+	report = string(told)
 	name := of.Func[strings.LastIndex(of.Func, ".")+1:]
 	at := regexp.MustCompile(`(?m)^  k8s\.io/kubernetes/` + regexp.QuoteMeta(path.Dir(of.File)) + `\.(\S+\.)?` + regexp.QuoteMeta(name) + `(\.func[0-9.]+)?\(\)$`)
-	if at.Match(report) {
-		return "data race in " + of.Func, "", nil
+	if at.Match(told) {
+		return "data race in " + of.Func, report, true, nil
 	}
-	return "", firstOf(strings.ReplaceAll(string(report), "=", ""), "  k8s.io/kubernetes/", "WARNING:"), nil
+	return firstOf(strings.ReplaceAll(report, "=", ""), "k8s.io/kubernetes/", "WARNING:"), report, false, nil
 }

@@ -274,14 +274,12 @@ func (r *Runner) do(ctx context.Context, c Column, cmd *exec.Cmd, temp string, o
 	}
 	_ = killGroup(cmd) // what it has left
 	said := out.String() + errOut.String()
-	here, other, err := race(temp, of)
+	line, report, here, err := race(temp, of)
 	switch {
-	case here != "":
-		o.Killed, o.Detail = ByRace, here
-	case other != "" && of.ID == 0:
-		o.Killed, o.Detail = ByRace, other
-	case other != "": // which ends the process, and is not the mutant's
-		o.Detail = "a race elsewhere: " + other
+	case report != "" && (here || of.ID == 0):
+		o.Killed, o.Detail, said = ByRace, line, report
+	case report != "": // which ends the process, and is not the mutant's
+		o.Detail, said = "a race elsewhere: "+line, report
 	default:
 		o.judge(c, cmd.ProcessState.ExitCode(), out.Bytes(), said)
 	}

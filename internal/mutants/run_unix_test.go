@@ -57,7 +57,7 @@ func TestRaceKills(t *testing.T) {
 	o, err = r.Look(t.Context(), &plant.Site{ID: 3, File: "plugin/plugin.go", Func: "Executor.running", Operator: plant.DropLock}, Tests)
 	require.NoError(t, err)
 	require.Empty(t, o.Killed)
-	require.Contains(t, o.Detail, "a race elsewhere")
+	require.Equal(t, "a race elsewhere: k8s.io/kubernetes/plugin.(*Executor).isRunningPreemption()", o.Detail)
 
 	guard := *lock
 	guard.Operator, guard.Guards = plant.Junction, true
