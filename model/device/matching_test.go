@@ -24,7 +24,7 @@ func TestMatchingTriesEverything(t *testing.T) {
 		for range r.IntN(5) {
 			o := offer{driver: fmt.Sprint(r.IntN(2)), taken: r.IntN(3) == 0}
 			if r.IntN(4) == 0 {
-				o.taints = []resourcev1.DeviceTaint{{Key: "k", Effect: resourcev1.DeviceTaintEffectNoSchedule}}
+				o.taints = []resourcev1.DeviceTaint{{Key: fmt.Sprint(r.IntN(2)), Value: fmt.Sprint(r.IntN(2)), Effect: resourcev1.DeviceTaintEffectNoSchedule}}
 			}
 			offered = append(offered, o)
 		}
@@ -37,6 +37,9 @@ func TestMatchingTriesEverything(t *testing.T) {
 				}
 				if r.IntN(3) == 0 {
 					w.tolerations = []resourcev1.DeviceToleration{{Operator: resourcev1.DeviceTolerationOpExists}}
+					if r.IntN(2) == 0 {
+						w.tolerations[0] = resourcev1.DeviceToleration{Operator: resourcev1.DeviceTolerationOpEqual, Key: fmt.Sprint(r.IntN(2)), Value: fmt.Sprint(r.IntN(2))}
+					}
 				}
 				wishes = append(wishes, w)
 			}
