@@ -40,3 +40,23 @@ func TestMoreImportant(t *testing.T) {
 	}
 	assert.Zero(t, model.MoreImportant(u(10, unit.PodGroup, 2, 500), u(10, unit.PodGroup, 2, 500)))
 }
+
+// The first of the victims with the highest priority counts, in whatever order an extender tells them.
+func TestEarliestStart(t *testing.T) {
+	victim := func(priority int32, start int) *filter.Pod {
+		return &filter.Pod{Priority: priority, Start: time.Unix(int64(start), 0)}
+	}
+	at := func(start int) int64 { return time.Unix(int64(start), 0).UnixNano() }
+	for _, tt := range []struct {
+		pods []*filter.Pod
+		want int64
+	}{
+		{[]*filter.Pod{victim(5, 30)}, at(30)},
+		{[]*filter.Pod{victim(5, 30), victim(5, 20), victim(5, 40)}, at(20)},
+		{[]*filter.Pod{victim(5, 30), victim(1, 10)}, at(30)},
+		{[]*filter.Pod{victim(1, 10), victim(5, 30), victim(5, 20)}, at(20)},
+	} {
+		o := &model.Outcome{Pods: tt.pods}
+		assert.Equal(t, tt.want, o.EarliestStart())
+	}
+}

@@ -275,3 +275,11 @@ func addsUp(objects []runtime.Object, all []wanted, got []int) bool {
 	}
 	return true
 }
+
+func TestChoices(t *testing.T) {
+	for _, tt := range []struct{ devices, some, want int }{
+		{5, 0, 1}, {5, 1, 5}, {5, 2, 10}, {5, 3, 10}, {5, 5, 1}, {6, 3, 20}, {1000, 500, maxPlacements + 1},
+	} {
+		assert.Equal(t, tt.want, choices(tt.devices, tt.some), "%d of %d", tt.some, tt.devices)
+	}
+}
