@@ -109,6 +109,14 @@ func nodesChosen(d *answers.Set) any {
 
 func disrupted(name string) map[string]metav1.Time { return map[string]metav1.Time{name: metav1.Now()} }
 
+// migrated is a cluster of a pod with a volume from a source, and a node that takes none of a driver.
+func migrated(driver string, from v1.PersistentVolumeSource) *model.Cluster {
+	node := mk.CSINode("n", 0)
+	node.Spec.Drivers[0].Name = driver
+	return mk.Cluster(mk.Pod("p", 9, mk.Mounts("c")), mk.Node("n", "1"), mk.Claim("c"), node,
+		mk.Volume("c", func(pv *v1.PersistentVolume) { pv.Spec.PersistentVolumeSource = from }))
+}
+
 func labelled(key, value string) func(*v1.Node) {
 	return func(n *v1.Node) { n.Labels = map[string]string{key: value} }
 }
@@ -264,6 +272,26 @@ func flagTests() []flagTest {
 			cluster: mk.Cluster(mk.Pod("p", 9, mk.Mounts("c")), mk.Node("n", "1", labelled(v1.LabelTopologyZone, "a")),
 				mk.Claim("c"), mk.Volume("c", func(pv *v1.PersistentVolume) { pv.Labels = map[string]string{v1.LabelFailureDomainBetaZone: "a"} })),
 			ask: verdictOn("n"), with: "fits", without: "VolumeZone (unresolvable)",
+		},
+		{
+			flag:    "volumes of the plugin of OpenStack count for its CSI driver on each node",
+			cluster: migrated("cinder.csi.openstack.org", v1.PersistentVolumeSource{Cinder: &v1.CinderPersistentVolumeSource{VolumeID: "d"}}),
+			ask:     verdictOn("n"), with: "NodeVolumeLimits", without: "fits",
+		},
+		{
+			flag:    "volumes of the plugins of AWS and Azure count for their CSI drivers on each node",
+			cluster: migrated("disk.csi.azure.com", v1.PersistentVolumeSource{AzureDisk: &v1.AzureDiskVolumeSource{DataDiskURI: "d"}}),
+			ask:     verdictOn("n"), with: "NodeVolumeLimits", without: "fits",
+		},
+		{
+			flag:    "volumes of the plugin of Google count for its CSI driver on each node",
+			cluster: migrated("pd.csi.storage.gke.io", v1.PersistentVolumeSource{GCEPersistentDisk: &v1.GCEPersistentDiskVolumeSource{PDName: "d"}}),
+			ask:     verdictOn("n"), with: "NodeVolumeLimits", without: "fits",
+		},
+		{
+			flag:    "volumes of the plugin of Portworx count for its CSI driver on each node",
+			cluster: migrated("pxd.portworx.com", v1.PersistentVolumeSource{PortworxVolume: &v1.PortworxVolumeSource{VolumeID: "d"}}),
+			ask:     verdictOn("n"), with: "NodeVolumeLimits", without: "fits",
 		},
 		{
 			flag: "volumes that are attached, though no pod there mounts them, count for the limit",

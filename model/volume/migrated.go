@@ -111,6 +111,15 @@ func pluginOf(s *v1.PersistentVolumeSource) (plugin, id string) {
 	return "", ""
 }
 
+// PluginOf names the plugin of Kubernetes itself that a volume was made for, if a CSI driver has taken over from it; "" if none has.
+func PluginOf(s *v1.PersistentVolumeSource) string {
+	plugin, _ := pluginOf(s)
+	return plugin
+}
+
+// InlinePluginOf is PluginOf of a volume that a pod names itself.
+func InlinePluginOf(v *v1.Volume) string { return PluginOf(inline(v)) }
+
 // inline is the source of a volume that a pod names itself, as far as pluginOf is
 // concerned.
 func inline(v *v1.Volume) *v1.PersistentVolumeSource {

@@ -68,6 +68,39 @@ func MigratedAttachmentUncounted(p filter.Plugin) filter.Plugin {
 		variant.Misread(func(s *filter.Snapshot) { s.Objects = slices.DeleteFunc(s.Objects, unseen(s.Objects)) }))(p)
 }
 
+// CountOnEachNode is since which releases the volumes of a plugin of Kubernetes itself count for the CSI driver that has taken over from it, on
+// each node; before, they do on those that say that they have migrated the plugin, if its feature gate is on
+// (nodevolumelimits/utils.go@v1.22.17 to @v1.36.3, isCSIMigrationOn).
+var CountOnEachNode = map[string]string{
+	"kubernetes.io/cinder":          ">=1.24.0",
+	"kubernetes.io/aws-ebs":         ">=1.27.0",
+	"kubernetes.io/azure-disk":      ">=1.27.0",
+	"kubernetes.io/gce-pd":          ">=1.28.0",
+	"kubernetes.io/portworx-volume": ">=1.36.0",
+}
+
+// NotTakenOver makes a plugin that sees no volumes of these plugins of Kubernetes itself, nor classes that provision such.
+func NotTakenOver(plugins ...string) variant.OfPlugin {
+	volumes := variant.MisreadObjects(func(pv *v1.PersistentVolume) {
+		if slices.Contains(plugins, volume.PluginOf(&pv.Spec.PersistentVolumeSource)) {
+			pv.Spec.PersistentVolumeSource = v1.PersistentVolumeSource{}
+		}
+	})
+	classes := variant.MisreadObjects(func(c *storagev1.StorageClass) {
+		if slices.Contains(plugins, c.Provisioner) {
+			c.Provisioner = ""
+		}
+	})
+	pods := variant.MisreadPods(func(p *v1.Pod) {
+		p.Spec.Volumes = variant.Each(p.Spec.Volumes, func(v *v1.Volume) {
+			if slices.Contains(plugins, volume.InlinePluginOf(v)) {
+				v.VolumeSource = v1.VolumeSource{}
+			}
+		})
+	})
+	return func(p filter.Plugin) filter.Plugin { return pods(classes(volumes(p))) }
+}
+
 // ForeignEphemeralClaim returns a State by which volumes cannot be counted beside a pod whose ephemeral volume has a claim that
 // is not its own.
 func ForeignEphemeralClaim(s *filter.Snapshot, st filter.State, limits *volume.LimitsState) filter.State {

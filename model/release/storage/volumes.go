@@ -70,15 +70,19 @@ const noZone = "?"
 // zoneLabelsRenamed are those that have names of today.
 var zoneLabelsRenamed = []string{v1.LabelFailureDomainBetaZone, v1.LabelFailureDomainBetaRegion}
 
+// isZoned tells whether a node says in which zone or region it is.
+func isZoned(n *v1.Node) bool {
+	return slices.ContainsFunc(append([]string{v1.LabelTopologyZone, v1.LabelTopologyRegion}, zoneLabelsRenamed...), func(key string) bool { _, has := n.Labels[key]; return has })
+}
+
 // ZoneLabelsNotRenamed: a node with zone labels is seen to be in no zone by those
 // that it lacks.
 func ZoneLabelsNotRenamed(n *v1.Node) {
-	labelled := func(key string) bool { _, has := n.Labels[key]; return has }
-	if !slices.ContainsFunc(append([]string{v1.LabelTopologyZone, v1.LabelTopologyRegion}, zoneLabelsRenamed...), labelled) {
+	if !isZoned(n) {
 		return
 	}
 	for _, key := range zoneLabelsRenamed {
-		if !labelled(key) {
+		if _, has := n.Labels[key]; !has {
 			n.Labels[key] = noZone
 		}
 	}
@@ -102,6 +106,22 @@ func ZoneLabelsOfOld(p filter.Plugin) filter.Plugin {
 		}
 	})
 	return nodes(volumes(p))
+}
+
+// LookedUpOnZonedNodes makes a plugin that finds only on nodes with labels of zones or regions that a claim ought to have a volume.
+func LookedUpOnZonedNodes() variant.OfPlugin {
+	return variant.Rework(func(s *filter.Snapshot, st filter.State, a filter.Answer) (filter.State, filter.Answer) {
+		if a.Rejection == nil {
+			return st, a
+		}
+		verdicts := make(filter.Verdicts, len(s.Nodes))
+		for i, n := range s.Nodes {
+			if isZoned(n.Node) {
+				verdicts[i] = a.Rejection
+			}
+		}
+		return verdicts, filter.Answer{}
+	})
 }
 
 // WithoutNodeFields: a term that requires nothing but fields of the node is seen as

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
@@ -23,6 +24,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/release/storage"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
@@ -42,6 +44,22 @@ func beyond64Bits(r release.Release, c *model.Cluster) (u model.Unmodelled) {
 		report("Pod "+model.Key(p), resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{UseStatusResources: true}))
 	}
 	return u
+}
+
+// hasDisksOf tells whether a cluster has volumes of a plugin of Kubernetes itself, or may get such.
+func hasDisksOf(plugin string, c *model.Cluster) bool {
+	names := func(p *v1.Pod) bool {
+		return p != nil && slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return volume.InlinePluginOf(&v) == plugin })
+	}
+	return names(c.Preemptor) || slices.ContainsFunc(c.Pods, names) || slices.ContainsFunc(c.Extra, func(o runtime.Object) bool {
+		switch o := o.(type) {
+		case *v1.PersistentVolume:
+			return volume.PluginOf(&o.Spec.PersistentVolumeSource) == plugin
+		case *storagev1.StorageClass:
+			return o.Provisioner == plugin
+		}
+		return false
+	})
 }
 
 // inTreeLimits reports disks of in-tree plugins that the preemptor mounts, beside a pod whose ephemeral volume has somebody else's claim: up to 1.31 such
@@ -137,6 +155,11 @@ func Unknown(r release.Release, c *model.Cluster) model.Unmodelled {
 			}
 		case *storagev1.CSINode:
 			report("CSINode "+o.Name, "apiVersion", ">=1.17.0")
+			for _, plugin := range strings.Split(o.Annotations[v1.MigratedPluginsAnnotationKey], ",") {
+				if since, is := storage.CountOnEachNode[plugin]; is && !r.In(since) && hasDisksOf(plugin, c) {
+					u.Add("CSINode "+o.Name, "metadata.annotations", fmt.Sprintf("whether %s counts the volumes of %s that the node has migrated is not modelled", r, plugin))
+				}
+			}
 		case *storagev1.CSIDriver:
 			report("CSIDriver "+o.Name, "apiVersion", ">=1.18.0")
 			if ptr.Deref(o.Spec.PreventPodSchedulingIfMissing, false) {

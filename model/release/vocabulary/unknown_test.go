@@ -46,6 +46,11 @@ func TestUnknown(t *testing.T) {
 	}
 	pod := func(change func(*v1.Pod)) *model.Cluster { return mk.Cluster(mk.Pod("p", 9, change)) }
 	with := func(o runtime.Object) *model.Cluster { return mk.Cluster(mk.Pod("p", 9), o) }
+	migrated := func(plugin string) *storagev1.CSINode {
+		n := mk.CSINode("n", 1)
+		n.Annotations = map[string]string{v1.MigratedPluginsAnnotationKey: plugin}
+		return n
+	}
 	gate := func(name string) *model.Cluster {
 		return mk.Cluster(mk.Pod("p", 9), model.Settings{FeatureGates: map[string]bool{name: true}})
 	}
@@ -92,6 +97,8 @@ func TestUnknown(t *testing.T) {
 		}(), "v1.25.16"},
 		{"ReadWriteOncePod", with(mk.Claim("c", mk.ForOnePod)), "v1.25.16"},
 		{"CSINode", with(mk.CSINode("n", 1)), "v1.16.15"},
+		{"volumes of a plugin that a node has migrated", mk.Cluster(mk.Pod("p", 9), migrated("kubernetes.io/portworx-volume"), mk.Class("c", "kubernetes.io/portworx-volume", storagev1.VolumeBindingImmediate)), "v1.35.4"},
+		{"volumes of another plugin", mk.Cluster(mk.Pod("p", 9), migrated("kubernetes.io/portworx-volume"), mk.Class("c", "kubernetes.io/cinder", storagev1.VolumeBindingImmediate)), "v1.16.15"},
 		{"CSIDriver", with(&storagev1.CSIDriver{}), "v1.16.15"},
 		{"missing drivers", with(&storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{PreventPodSchedulingIfMissing: &yes}}), "v1.36.3"},
 		{"capacity", with(&storagev1.CSIStorageCapacity{}), "v1.22.17"},
