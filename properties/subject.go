@@ -150,7 +150,7 @@ func (s *Subject) index() *podIndex {
 	if s.Cluster.Preemptor == nil {
 		return s.indexed
 	}
-	s.indexed.elsewhere = spreads(s.Cluster.Preemptor) || volume.Mounts(s.Cluster.Preemptor) || RequiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, RequiresPods)
+	s.indexed.elsewhere = configuration.MaySpread(s.Cluster.Settings, s.Cluster.Preemptor) || volume.Mounts(s.Cluster.Preemptor) || RequiresPods(s.Cluster.Preemptor) || slices.ContainsFunc(s.Cluster.Pods, RequiresPods)
 	return s.indexed
 }
 
@@ -172,11 +172,6 @@ func (s *Subject) Priority(p *v1.Pod) int32 { return s.index().groups.Priority(p
 
 // Unit is what goes with a pod: the group that is preempted as a whole, or nil.
 func (s *Subject) Unit(p *v1.Pod) *unit.Group { return s.index().groups.Whole(p) }
-
-// spreads tells whether a pod has to be spread over nodes.
-func spreads(p *v1.Pod) bool {
-	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule })
-}
 
 // Pod is the pod of that key, or nil.
 func (s *Subject) Pod(key string) *v1.Pod { return s.index().byKey[key] }

@@ -189,7 +189,7 @@ func (r *Rules) UnmodelledIn(c *model.Cluster) (u model.Unmodelled) {
 		return nil
 	}
 	for _, p := range c.Preemptors() {
-		for _, f := range r.profile.Unmodelled(p, r.defaults) {
+		for _, f := range r.profile.Unmodelled(c, p, r.defaults) {
 			if !slices.Contains(u, f) {
 				u = append(u, f)
 			}

@@ -54,7 +54,7 @@ func TestUnmodelled(t *testing.T) {
 			p := configuration.Of(model.Settings{Configuration: []byte(tt.text)}, model.DefaultSchedulerName)
 			require.NotNil(t, p)
 			var fields []string
-			for _, f := range p.Unmodelled(mk.Pod("p", 9, change...), model.DefaultPlugins()) {
+			for _, f := range p.Unmodelled(&model.Cluster{}, mk.Pod("p", 9, change...), model.DefaultPlugins()) {
 				fields = append(fields, f.Field)
 			}
 			assert.Equal(t, tt.want, fields)

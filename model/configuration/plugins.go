@@ -25,6 +25,9 @@ func (p *Profile) Plugins(plugins []filter.Plugin) []filter.Plugin {
 	if terms := p.added(); terms != nil {
 		out = variant.On(out, "NodeAffinity", addAffinity(terms))
 	}
+	if hard := p.hardDefaults(); len(hard) > 0 {
+		out = variant.On(out, spreading, spreadByDefault(hard))
+	}
 	if ignored := p.Ignored(); ignored != nil {
 		out = variant.On(out, "NodeResourcesFit", ignore(ignored))
 	}

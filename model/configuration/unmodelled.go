@@ -13,9 +13,9 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
-// Unmodelled reports what of the profile could change a decision about the pod and is not modelled. What
+// Unmodelled reports what of the profile could change a decision about a pod of the cluster and is not modelled. What
 // only scores nodes, and what happens once a pod has a node, does not matter.
-func (p *Profile) Unmodelled(pod *v1.Pod, plugins []filter.Plugin) (u model.Unmodelled) {
+func (p *Profile) Unmodelled(c *model.Cluster, pod *v1.Pod, plugins []filter.Plugin) (u model.Unmodelled) {
 	report := func(field, why string) { u.Add("scheduler", "configuration."+field, why) }
 	p.ofPoints(plugins, report)
 	if !p.Preempts(plugins) && len(pod.Spec.ResourceClaims) > 0 {
@@ -24,6 +24,7 @@ func (p *Profile) Unmodelled(pod *v1.Pod, plugins []filter.Plugin) (u model.Unmo
 	if !p.Binds(plugins) {
 		report(p.at+".plugins.reserve", "pods that fit and cannot be bound: "+volumes+" is not enabled at preFilter")
 	}
+	p.ofConstraints(c, pod, report)
 	p.ofArguments(pod, report)
 	for i, e := range p.file.Extenders {
 		for _, verb := range [][2]string{{"filterVerb", e.FilterVerb}, {"preemptVerb", e.PreemptVerb}, {"bindVerb", e.BindVerb}} {
@@ -82,18 +83,30 @@ func onlyScores(name string) bool {
 	return slices.Contains([]string{"PrioritySort", "DefaultBinder", "ImageLocality", "NodeResourcesBalancedAllocation"}, name)
 }
 
-// ofArguments reports what is in the arguments of plugins.
-func (p *Profile) ofArguments(pod *v1.Pod, report func(field, why string)) {
-	var spread struct {
-		DefaultConstraints []v1.TopologySpreadConstraint `json:"defaultConstraints"`
+// ofConstraints reports the default constraints of which documents do not say what they come to for the pod.
+func (p *Profile) ofConstraints(c *model.Cluster, pod *v1.Pod, report func(field, why string)) {
+	if len(pod.Spec.TopologySpreadConstraints) > 0 {
+		return
 	}
-	if path, ok := p.args("PodTopologySpread", &spread); ok && len(pod.Spec.TopologySpreadConstraints) == 0 {
-		for i, c := range spread.DefaultConstraints {
-			if c.WhenUnsatisfiable == v1.DoNotSchedule {
-				report(fmt.Sprintf("%s.defaultConstraints[%d]", path, i), "constraints that pods of services and workloads have by default")
-			}
+	path, all := p.defaultConstraints()
+	if !slices.ContainsFunc(all, isHard) {
+		return
+	}
+	_, open := selectorOf(pod, c.Extra, c.Pods)
+	for i, constraint := range all {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		switch {
+		case !isHard(constraint):
+		case open != "":
+			report(at, "constraints that pods have by default: "+open)
+		case len(constraint.MatchLabelKeys) > 0:
+			report(at+".matchLabelKeys", "keys of labels beside a selector that follows from what the pod belongs to")
 		}
 	}
+}
+
+// ofArguments reports what is in the arguments of other plugins.
+func (p *Profile) ofArguments(pod *v1.Pod, report func(field, why string)) {
 	var patience struct {
 		FilterTimeout  *metav1.Duration `json:"filterTimeout"`
 		BindingTimeout *metav1.Duration `json:"bindingTimeout"`

@@ -19,7 +19,7 @@ type PodTopologySpread struct{}
 func (PodTopologySpread) Name() string { return "PodTopologySpread" }
 
 // PreFilter implements Plugin. Constraints that say ScheduleAnyway only score. The
-// cluster's defaults do so too (podtopologyspread/plugin.go:46@v1.37.1).
+// defaults do so too, if no others are configured (podtopologyspread/plugin.go:46@v1.37.1).
 func (PodTopologySpread) PreFilter(s *Snapshot) (State, Answer) {
 	p := s.Preemptor.Pod
 	st := &SpreadState{}

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
@@ -101,7 +102,7 @@ func isRich(c *model.Cluster) bool {
 			}
 		}
 	}
-	return len(p.Spec.Volumes) > 0 || len(p.Spec.ResourceClaims) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 || len(filter.RequiredAffinity(p)) > 0 ||
+	return len(p.Spec.Volumes) > 0 || len(p.Spec.ResourceClaims) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 || configuration.MaySpread(c.Settings, p) || len(filter.RequiredAffinity(p)) > 0 ||
 		shuns(p) || slices.ContainsFunc(c.Pods, shuns)
 }
 

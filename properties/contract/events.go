@@ -19,6 +19,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/calls"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -90,7 +91,7 @@ func drawEvents(c *model.Cluster) (all []event) {
 // those of objects and labels that the preemptor names come first.
 func someOfEachKind(c *model.Cluster, all []event) (sorted []event) {
 	properties.Random(c, "events").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	objects, labels := namedBy(c), labelsOf(c.Preemptor)
+	objects, labels := namedBy(c), labelsOf(c)
 	named := func(e event) bool { return objects[nameOf(e.object)] || labels[e.label] }
 	slices.SortStableFunc(all, func(a, b event) int {
 		switch isNamed := named(a); {
@@ -121,11 +122,11 @@ func someOfEachKind(c *model.Cluster, all []event) (sorted []event) {
 
 func nameOf(o *calls.Object) string { return o.Kind + " " + o.Namespace + "/" + o.Name }
 
-// labelsOf are the keys of labels of nodes that a pod names.
-func labelsOf(p *v1.Pod) map[string]bool {
-	keys := map[string]bool{}
-	for _, c := range p.Spec.TopologySpreadConstraints {
-		keys[c.TopologyKey] = true
+// labelsOf are the keys of labels of nodes that the preemptor names, or its default constraints.
+func labelsOf(c *model.Cluster) map[string]bool {
+	keys, p := map[string]bool{}, c.Preemptor
+	for _, constraint := range configuration.Spread(c, p) {
+		keys[constraint.TopologyKey] = true
 	}
 	for key := range p.Spec.NodeSelector {
 		keys[key] = true

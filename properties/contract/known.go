@@ -107,7 +107,7 @@ var known = []struct {
 	}},
 	{"left-out-node-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
 		p := b.Cluster.Preemptor
-		spreads := slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
+		spreads := slices.ContainsFunc(configuration.Spread(b.Cluster, p), func(c v1.TopologySpreadConstraint) bool {
 			return c.WhenUnsatisfiable == v1.DoNotSchedule && c.TopologyKey == b.event.label
 		})
 		return b.event.is("Node updated: a label") && !spreads && (len(p.Spec.NodeSelector) > 0 || requiresNodes(p))
@@ -240,7 +240,7 @@ func (b *breach) leavesOut(node string) bool {
 		if n.Name != node {
 			continue
 		}
-		for _, c := range b.Cluster.Preemptor.Spec.TopologySpreadConstraints {
+		for _, c := range configuration.Spread(b.Cluster, b.Cluster.Preemptor) {
 			if _, ok := n.Labels[c.TopologyKey]; !ok {
 				return true
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/words"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -51,7 +52,7 @@ func IsLeftToChance(r *properties.Result) bool {
 	case r.Group != nil:
 		course := explain.Follow(r.Group, o)
 		return slices.ContainsFunc(slices.Concat(course.First, course.Second), func(m explain.MemberFit) bool {
-			return len(m.Fits) > 1 || len(m.Member.Spec.TopologySpreadConstraints) > 0
+			return len(m.Fits) > 1 || len(m.Member.Spec.TopologySpreadConstraints) > 0 || configuration.MaySpread(r.Cluster.Settings, m.Member)
 		})
 	default:
 		return r.Decision != nil && explain.DecidedBy(r.Decision, o) == model.Tie

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	notmodelled "github.com/preemptcheck/preemptcheck/model/unmodelled"
 )
@@ -193,12 +194,7 @@ func (s *simulation) isLocal(p *v1.Pod) bool {
 		a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0) {
 		return false
 	}
-	for _, c := range p.Spec.TopologySpreadConstraints {
-		if c.WhenUnsatisfiable == v1.DoNotSchedule {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(p.Spec.Volumes, claims) && len(p.Spec.ResourceClaims) == 0 && !s.isShunned(p.Labels)
+	return !configuration.MaySpread(s.Cluster.Settings, p) && !slices.ContainsFunc(p.Spec.Volumes, claims) && len(p.Spec.ResourceClaims) == 0 && !s.isShunned(p.Labels)
 }
 
 // isShunned tells whether some pod keeps away from pods with these labels.

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
@@ -96,7 +97,7 @@ func tryOf(o *model.Observation, key, node string) model.MemberTry {
 func excused(s *properties.Subject, key string, try model.MemberTry, node string) bool {
 	plugin, member := try.Filters[node].Plugin, s.Pod(key)
 	switch {
-	case s.Assumes("least-of-two-domains") && (plugin == "PodTopologySpread" || plugin == "" && len(member.Spec.TopologySpreadConstraints) > 0),
+	case s.Assumes("least-of-two-domains") && (plugin == "PodTopologySpread" || plugin == "" && spreads(s, member)),
 		s.Assumes("host-ports-forgotten") && (plugin == "NodePorts" || plugin == "" && len(hostPorts(member)) > 0 && portUsedTwice(s.Cluster, node)):
 		return true
 	}
@@ -143,7 +144,7 @@ var NoWorseThanItsPod = properties.Property{
 	Needs:   properties.NeedsRepetition,
 	Applies: func(s *properties.Subject) bool {
 		return hadCycle(s) && len(s.Cluster.Members()) == 1 && s.Observation.Group.Eligible != nil && s.Observation.Group.Eligible.OK && !s.Observation.Group.Ongoing &&
-			s.Observation.CycleError == "" && !s.Extended() && !wantsOthers(s.Cluster.Members()[0])
+			s.Observation.CycleError == "" && !s.Extended() && !wantsOthers(s, s.Cluster.Members()[0])
 	},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		if len(s.Observation.Group.Placed) > 0 {
@@ -172,6 +173,11 @@ var NoWorseThanItsPod = properties.Property{
 
 // wantsOthers tells whether a pod may fit worse the more pods are gone: it is drawn to others, or has to be spread like them. Of
 // volumes and devices KEP-5710 says that filters are wrong about them when others are supposed to be gone ("In place victim reprieval").
-func wantsOthers(p *v1.Pod) bool {
-	return len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 || p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil
+func wantsOthers(s *properties.Subject, p *v1.Pod) bool {
+	return len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 || spreads(s, p) || p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil
+}
+
+// spreads tells whether a pod has constraints by which it is spread, or may have such by default.
+func spreads(s *properties.Subject, p *v1.Pod) bool {
+	return len(p.Spec.TopologySpreadConstraints) > 0 || configuration.MaySpread(s.Cluster.Settings, p)
 }

@@ -129,7 +129,7 @@ func onlySpreadKeepsApart(c *model.Cluster, nominated, other *v1.Pod, rules *ans
 		beside.Pods = append(slices.Clone(alone.Pods), other)
 		free := beside
 		free.Preemptor = alone.Preemptor.DeepCopy()
-		free.Preemptor.Spec.TopologySpreadConstraints = nil
+		free.Preemptor.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: v1.LabelHostname, WhenUnsatisfiable: v1.ScheduleAnyway}} // which only scores: without any, it would have the default ones
 		return fits(&alone) && !fits(&beside) && fits(&free)
 	}
 	if keptApart(alone) {

@@ -65,11 +65,12 @@ func startsToTerminate(was, is *v1.Pod) bool {
 		was.DeletionTimestamp == nil && is.DeletionTimestamp != nil && maps.Equal(was.Labels, is.Labels)
 }
 
-// spreadCounts tells whether a constraint of a pod that must be satisfied selects another one.
+// spreadCounts tells whether a constraint of a pod that must be satisfied selects another one. What those select that it has by default
+// is not asked.
 func spreadCounts(p, other *v1.Pod) bool {
-	return p.Namespace == other.Namespace && slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
+	return p.Namespace == other.Namespace && (len(p.Spec.TopologySpreadConstraints) == 0 || slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
 		return c.WhenUnsatisfiable == v1.DoNotSchedule && filter.SpreadSelector(&c, p.Labels).Matches(labels.Set(other.Labels))
-	})
+	}))
 }
 
 // helpless tells whether, by what the scheduler knows in the end, a pod would fit nowhere, nor preempt if
