@@ -32,12 +32,12 @@ var priorityClassFields = clusterMeta("PriorityClass", Field{"value", Text{}}, F
 
 var namespaceFields = clusterMeta(Namespace, labels)
 
-// Kinds that only rank nodes, which decides where members of a group go.
+// Kinds that only rank nodes, which decides where members of a group go, unless pods are spread by default.
 var (
-	serviceFields     = meta("Service", Field{"spec.selector", of(Labels)})
-	controllerFields  = meta("ReplicationController", Field{"spec.selector", of(Labels)})
-	replicaSetFields  = slices.Concat(meta("ReplicaSet"), selector("spec.selector"))
-	statefulSetFields = slices.Concat(meta("StatefulSet"), selector("spec.selector"))
+	serviceFields     = meta("Service", Field{"spec.selector", of(Labels)}, Field{"spec.type", word("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")})
+	controllerFields  = meta("ReplicationController", uid, Field{"spec.selector", of(Labels)})
+	replicaSetFields  = slices.Concat(meta("ReplicaSet", uid), selector("spec.selector"))
+	statefulSetFields = slices.Concat(meta("StatefulSet", uid), selector("spec.selector"))
 )
 
 var claimFields = slices.Concat(

@@ -21,13 +21,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 )
 
 // kind is what is kept of the objects of a kind.
 type kind struct {
 	of     runtime.Object
 	fields []Field
-	ranks  bool // it does no more than rank nodes
+	ranks  bool // it does no more than rank nodes, unless pods are spread by default
 }
 
 var kinds = []kind{
@@ -110,7 +111,7 @@ type Count struct {
 // in the order of their names. It shares no object with c, which stays as it is, but
 // quantities.
 func Cluster(c *model.Cluster) (*model.Cluster, []Count) {
-	ranks := slices.ContainsFunc(c.Extra, model.IsGroup)
+	ranks := slices.ContainsFunc(c.Extra, model.IsGroup) || configuration.SpreadsByDefault(c.Settings)
 	counts := map[string]*Count{}
 	object := func(o runtime.Object) runtime.Object {
 		name := reflect.TypeOf(o).Elem().Name()

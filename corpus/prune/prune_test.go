@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // Part and whole stand for types of the API.
@@ -140,6 +141,23 @@ func TestWhatRanksIsForGroups(t *testing.T) {
 		require.Equal(t, with, kept["Service"] == 1)
 		if with {
 			require.Equal(t, &v1.Service{Spec: v1.ServiceSpec{Selector: map[string]string{"a": "b"}}}, out.Extra[0])
+		}
+	}
+}
+
+// It is kept where pods are spread by default, too.
+func TestWhatSpreadsByDefaultIsKept(t *testing.T) {
+	c := mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1"))
+	c.Extra = []runtime.Object{&v1.Service{Spec: v1.ServiceSpec{Type: v1.ServiceTypeExternalName, ExternalName: "example.com"}}}
+	for configuration, kept := range map[string]int{
+		`{"profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": {"defaultConstraints": [{"whenUnsatisfiable": "DoNotSchedule"}]}}]}]}`:  1,
+		`{"profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": {"defaultConstraints": [{"whenUnsatisfiable": "ScheduleAnyway"}]}}]}]}`: 0,
+	} {
+		c.Settings = model.Settings{Configuration: []byte(configuration)}
+		out, _ := Cluster(c)
+		require.Len(t, out.Extra, kept)
+		if kept > 0 {
+			require.Equal(t, &v1.Service{Spec: v1.ServiceSpec{Type: v1.ServiceTypeExternalName}}, out.Extra[0])
 		}
 	}
 }
