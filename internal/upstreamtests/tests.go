@@ -238,6 +238,8 @@ var Tests = []Test{
 			"its group is ignored": "the pod fits now, and the hint is QueueSkip, want Queue"}},
 	{"own-label-keys-unnoticed", plugins + "podtopologyspread/plugin_test.go", "Test_isSchedulableAfterTargetPodChange_MatchLabelKeys",
 		fails{"the key is not merged, and the label goes": "the pod fits now, and the hint is QueueSkip, want Queue"}},
+	{"own-label-default-unnoticed", plugins + "podtopologyspread/plugin_test.go", "Test_isSchedulableAfterTargetPodChange_DefaultConstraints",
+		fails{"the label goes": "the pod fits now, and the hint is QueueSkip, want Queue"}},
 	{"infeasible-resize-hides-requests", plugins + "noderesources/fit_test.go", "Test_isSchedulableAfterAssignedPodScaleDown_ResizePending",
 		fails{"the resize is infeasible": "the pod fits now, and the hint is QueueSkip, want Queue"}},
 	{"growing-pool-is-error", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_AllDevicesOfIncompletePool",

@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -104,6 +105,11 @@ var known = []struct {
 		return b.event.is("Pod updated: the pod itself, a label") && slices.ContainsFunc(b.Cluster.Preemptor.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
 			return slices.Contains(c.MatchLabelKeys, b.event.label)
 		})
+	}},
+	{"own-label-default-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
+		was, is := b.event.pods()
+		return b.event.is("Pod updated: the pod itself, a label") && was != nil && is != nil && len(was.Spec.TopologySpreadConstraints) == 0 &&
+			!equality.Semantic.DeepEqual(configuration.Spread(b.Cluster, was), configuration.Spread(b.Cluster, is))
 	}},
 	{"left-out-node-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
 		p := b.Cluster.Preemptor

@@ -165,6 +165,18 @@ var openPlugins = []Entry{
 		Properties:  []string{"contract-hints"},
 	},
 	{
+		ID:          "own-label-default-unnoticed",
+		Title:       "A pod's own label takes it out of its Service, and so from default constraints, and that is not noticed",
+		Class:       Inconsistency,
+		Promise:     promisedEvents,
+		Source:      docEvents,
+		Happens:     "PodTopologySpread gives a pod the default constraints of its profile if the labels of the pod make it one of a Service. The hint for the pod's own labels asks what constraints the pod has with the labels as they are now, and compares by these what the pod was and is. A pod that belongs to nothing any more has none to compare by, and the hint says QueueSkip, although no node is rejected any more.",
+		Where:       "podtopologyspread/plugin.go:197@v1.37.1, isSchedulableAfterTargetPodChange; podtopologyspread/common.go:62@v1.37.1, buildDefaultConstraints",
+		Consequence: "Somebody takes a pending pod out of a Service by its label, so that it need not be spread, and it stays pending for five minutes.",
+		Releases:    ">=1.34.0",
+		Properties:  []string{"contract-hints"},
+	},
+	{
 		ID:          "infeasible-resize-hides-requests",
 		Title:       "A pending pod whose status says that its resize is infeasible is not woken as others request less",
 		Class:       Debatable,
