@@ -108,6 +108,13 @@ func spreadByDefault(hard ...v1.TopologySpreadConstraint) json.RawMessage {
 func withArguments(plugin string, args any) json.RawMessage {
 	text, err := json.Marshal(map[string]any{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "parallelism": 1,
 		"profiles": []any{map[string]any{"schedulerName": model.DefaultSchedulerName, "pluginConfig": []any{map[string]any{"name": plugin, "args": args}}}}})
+	var sorted any // by key, as cases have it
+	if err == nil {
+		err = json.Unmarshal(text, &sorted)
+	}
+	if err == nil {
+		text, err = json.Marshal(sorted)
+	}
 	if err != nil {
 		panic(err)
 	}
