@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/apiserver"
 	"github.com/preemptcheck/preemptcheck/internal/testsize"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/device"
 )
 
@@ -83,6 +84,9 @@ func TestGroupsChangeNothingElse(t *testing.T) {
 		}
 		if len(c.Settings.Configuration) > 0 { // which is not for every scheduler, too
 			require.Empty(t, without.Settings.Configuration)
+			if configuration.SpreadsByDefault(c.Settings) { // which the preemptor comes to by what it belongs to
+				c.Preemptor, c.Extra = without.Preemptor, without.Extra
+			}
 			c.Settings.Configuration = nil
 		}
 		if !c.Settings.FeatureGates[model.GateWorkload] {
