@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -35,28 +36,45 @@ func (p *Profile) hardDefaults() []v1.TopologySpreadConstraint {
 func isHard(c v1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == v1.DoNotSchedule }
 
 // SpreadsByDefault tells whether the pods of some profile have constraints by default that have to be satisfied.
-func SpreadsByDefault(s model.Settings) bool {
-	return slices.ContainsFunc(s.Schedulers(), func(name string) bool {
-		p := Of(s, name)
-		return p != nil && len(p.hardDefaults()) > 0
-	})
+func SpreadsByDefault(s model.Settings) (does bool) {
+	EachDefault(s, func(string, *v1.TopologySpreadConstraint) { does = true })
+	return does
 }
 
 // MaySpread tells whether a pod has constraints of its own that have to be satisfied, or may have such by default.
 func MaySpread(s model.Settings, pod *v1.Pod) bool {
-	if len(pod.Spec.TopologySpreadConstraints) > 0 {
-		return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, isHard)
-	}
-	p := Of(s, pod.Spec.SchedulerName)
-	return p != nil && len(p.hardDefaults()) > 0
+	return slices.ContainsFunc(Spread(s, pod), isHard)
 }
 
-// Spread are the constraints of a pod of a cluster: its own, or those that it has by default and that have to be satisfied.
-func Spread(c *model.Cluster, pod *v1.Pod) []v1.TopologySpreadConstraint {
-	if p := Of(c.Settings, pod.Spec.SchedulerName); p != nil && len(pod.Spec.TopologySpreadConstraints) == 0 {
-		return selecting(p.hardDefaults(), pod, c.Extra, c.Pods)
+// Spread are the constraints of a pod: its own, or those that have to be satisfied and that it has by default, if it belongs to anything.
+// The latter have no selector.
+func Spread(s model.Settings, pod *v1.Pod) []v1.TopologySpreadConstraint {
+	if HasDefaults(s, pod) {
+		return Of(s, pod.Spec.SchedulerName).hardDefaults()
 	}
 	return pod.Spec.TopologySpreadConstraints
+}
+
+// HasDefaults tells whether default constraints that have to be satisfied hold for a pod, if it belongs to anything.
+func HasDefaults(s model.Settings, pod *v1.Pod) bool {
+	p := Of(s, pod.Spec.SchedulerName)
+	return p != nil && len(pod.Spec.TopologySpreadConstraints) == 0 && len(p.hardDefaults()) > 0
+}
+
+// EachDefault visits the default constraints of all profiles that have to be satisfied, with where they are.
+func EachDefault(s model.Settings, visit func(at string, c *v1.TopologySpreadConstraint)) {
+	for _, name := range s.Schedulers() {
+		p := Of(s, name)
+		if p == nil {
+			continue
+		}
+		path, all := p.defaultConstraints()
+		for i := range all {
+			if isHard(all[i]) {
+				visit(fmt.Sprintf("%s[%d]", path, i), &all[i])
+			}
+		}
+	}
 }
 
 // spreadByDefault makes a PodTopologySpread that takes default constraints for those of a preemptor that has none
@@ -108,8 +126,8 @@ func selectorOf(pod *v1.Pod, objects []runtime.Object, others []*v1.Pod) (its *m
 }
 
 // servicesOf are the selectors of the Services that select a pod. One without a selector selects none; that of one of the type
-// ExternalName is ignored (core/v1/types.go:6283@v0.37.1, ServiceSpec.Selector), which the scheduler does not ask for
-// (framework/plugins/helper/spread.go:95@v1.37.1, GetPodServices).
+// ExternalName is ignored (core/v1/types.go:6283@v0.37.1, ServiceSpec.Selector), and the scheduler does not ask for the type
+// (framework/plugins/helper/spread.go:96@v1.37.1, GetPodServices).
 func servicesOf(pod *v1.Pod, objects []runtime.Object) (all []*metav1.LabelSelector, open string) {
 	told := false
 	for _, o := range objects {
@@ -138,6 +156,21 @@ type workload struct {
 	metav1.Object
 	apiVersion, kind string
 	selector         *metav1.LabelSelector
+}
+
+// is tells whether a workload is the owner that a pod names.
+func (w *workload) is(owner metav1.OwnerReference) bool {
+	return w.apiVersion == owner.APIVersion && w.kind == owner.Kind && w.GetName() == owner.Name && (w.GetUID() == "" || owner.UID == "" || w.GetUID() == owner.UID)
+}
+
+// OwnedBy are the selectors of the ReplicaSets, StatefulSets and ReplicationControllers that own a pod, whether they select it or not.
+func OwnedBy(pod *v1.Pod, objects []runtime.Object) (all []*metav1.LabelSelector) {
+	for _, w := range workloadsIn(pod.Namespace, objects) {
+		if slices.ContainsFunc(pod.OwnerReferences, w.is) {
+			all = append(all, w.selector)
+		}
+	}
+	return all
 }
 
 func workloadsIn(namespace string, objects []runtime.Object) (all []workload) {
@@ -169,9 +202,7 @@ func workloadOf(pod *v1.Pod, objects []runtime.Object) (its *metav1.LabelSelecto
 		if !isWorkload(owner) {
 			continue
 		}
-		i := slices.IndexFunc(all, func(w workload) bool {
-			return w.apiVersion == owner.APIVersion && w.kind == owner.Kind && w.GetName() == owner.Name && (w.GetUID() == "" || owner.UID == "" || w.GetUID() == owner.UID)
-		})
+		i := slices.IndexFunc(all, func(w workload) bool { return w.is(owner) })
 		switch {
 		case i < 0:
 			return nil, "a pod of a " + owner.Kind + " that is not there"

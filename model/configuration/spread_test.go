@@ -87,7 +87,7 @@ func TestDefaultConstraints(t *testing.T) {
 			if tt.want != nil {
 				want = []v1.TopologySpreadConstraint{{MaxSkew: 2, TopologyKey: "zone", WhenUnsatisfiable: v1.DoNotSchedule, MinDomains: new(int32(3)), LabelSelector: tt.want}}
 			}
-			assert.Equal(t, want, configuration.Spread(c, c.Preemptor))
+			assert.Equal(t, want, configuration.Defaults(c, c.Preemptor))
 			open := ""
 			for _, f := range configuration.Of(c.Settings, model.DefaultSchedulerName).Unmodelled(c, c.Preemptor, model.DefaultPlugins()) {
 				open += f.Field + ": " + f.Why
@@ -98,7 +98,7 @@ func TestDefaultConstraints(t *testing.T) {
 			assert.Equal(t, tt.open, open)
 
 			c.Preemptor.Spec.TopologySpreadConstraints = own
-			assert.Equal(t, own, configuration.Spread(c, c.Preemptor), "of its own")
+			assert.Equal(t, own, configuration.Spread(c.Settings, c.Preemptor), "of its own")
 			assert.False(t, configuration.MaySpread(c.Settings, c.Preemptor), "it only scores")
 		})
 	}

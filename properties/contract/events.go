@@ -125,7 +125,7 @@ func nameOf(o *calls.Object) string { return o.Kind + " " + o.Namespace + "/" + 
 // labelsOf are the keys of labels of nodes that the preemptor names, or its default constraints.
 func labelsOf(c *model.Cluster) map[string]bool {
 	keys, p := map[string]bool{}, c.Preemptor
-	for _, constraint := range configuration.Spread(c, p) {
+	for _, constraint := range configuration.Spread(c.Settings, p) {
 		keys[constraint.TopologyKey] = true
 	}
 	for key := range p.Spec.NodeSelector {

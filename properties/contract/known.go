@@ -9,7 +9,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -107,13 +106,11 @@ var known = []struct {
 		})
 	}},
 	{"own-label-default-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
-		was, is := b.event.pods()
-		return b.event.is("Pod updated: the pod itself, a label") && was != nil && is != nil && len(was.Spec.TopologySpreadConstraints) == 0 &&
-			!equality.Semantic.DeepEqual(configuration.Spread(b.Cluster, was), configuration.Spread(b.Cluster, is))
+		return b.event.is("Pod updated: the pod itself, a label less") && configuration.HasDefaults(b.Cluster.Settings, b.Cluster.Preemptor) && b.leavesService()
 	}},
 	{"left-out-node-unnoticed", "contract-hints", "PodTopologySpread", func(b *breach) bool {
 		p := b.Cluster.Preemptor
-		spreads := slices.ContainsFunc(configuration.Spread(b.Cluster, p), func(c v1.TopologySpreadConstraint) bool {
+		spreads := slices.ContainsFunc(configuration.Spread(b.Cluster.Settings, p), func(c v1.TopologySpreadConstraint) bool {
 			return c.WhenUnsatisfiable == v1.DoNotSchedule && c.TopologyKey == b.event.label
 		})
 		return b.event.is("Node updated: a label") && !spreads && (len(p.Spec.NodeSelector) > 0 || requiresNodes(p))
@@ -240,13 +237,31 @@ func (b *breach) mountsTwice() bool {
 	})
 }
 
+// leavesService tells whether an event takes the pod out of a Service, and no workload that owns the pod tells what it was from what it is: the
+// hint compares both by what the pod still belongs to (podtopologyspread/plugin.go:196@v1.37.1).
+func (b *breach) leavesService() bool {
+	was, is := b.event.pods()
+	if was == nil || is == nil {
+		return false
+	}
+	left := slices.ContainsFunc(b.Cluster.Extra, func(o runtime.Object) bool {
+		s, service := o.(*v1.Service)
+		selector := func() labels.Selector { return labels.SelectorFromSet(s.Spec.Selector) }
+		return service && s.Namespace == is.Namespace && selector().Matches(labels.Set(was.Labels)) && !selector().Matches(labels.Set(is.Labels))
+	})
+	return left && !slices.ContainsFunc(configuration.OwnedBy(is, b.Cluster.Extra), func(s *metav1.LabelSelector) bool {
+		selector, err := metav1.LabelSelectorAsSelector(s)
+		return err != nil || selector.Matches(labels.Set(was.Labels)) != selector.Matches(labels.Set(is.Labels))
+	})
+}
+
 // leavesOut tells whether the preemptor may not be on a node at all, or its spread constraints have no domain there.
 func (b *breach) leavesOut(node string) bool {
 	for _, n := range b.Cluster.Nodes {
 		if n.Name != node {
 			continue
 		}
-		for _, c := range configuration.Spread(b.Cluster, b.Cluster.Preemptor) {
+		for _, c := range configuration.Spread(b.Cluster.Settings, b.Cluster.Preemptor) {
 			if _, ok := n.Labels[c.TopologyKey]; !ok {
 				return true
 			}

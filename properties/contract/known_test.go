@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -134,6 +135,47 @@ func TestLeftOutNodeIsKnownNarrowly(t *testing.T) {
 			n.Name, n.Labels = "n", map[string]string{"disk": "fast"}
 			c := &model.Cluster{Preemptor: p, Nodes: []*v1.Node{n}}
 			require.Equal(t, test.known, explains(t, "left-out-node-unnoticed", "PodTopologySpread", c, "Node updated: a label less", "n", "node(s) didn't match pod topology spread constraints"))
+		})
+	}
+}
+
+// The hint for the pod's own labels compares by what the pod still belongs to.
+func TestOwnLabelDefaultIsKnownNarrowly(t *testing.T) {
+	const spread = `{"profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": {"defaultConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "%s"}]}}]}]}`
+	hard, soft := fmt.Sprintf(spread, v1.DoNotSchedule), fmt.Sprintf(spread, v1.ScheduleAnyway)
+	service := func(namespace string, selector map[string]string) *v1.Service {
+		return &v1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "s"}, Spec: v1.ServiceSpec{Selector: selector}}
+	}
+	replicas := func(selector map[string]string) *appsv1.ReplicaSet {
+		return &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "r"}, Spec: appsv1.ReplicaSetSpec{Selector: &metav1.LabelSelector{MatchLabels: selector}}}
+	}
+	a, x := map[string]string{"app": "a"}, map[string]string{"tier": "x"}
+	for _, test := range []struct {
+		name, kind, configuration string
+		objects                   []runtime.Object
+		own                       []v1.TopologySpreadConstraint
+		known                     bool
+	}{
+		{"it leaves the Service", "less", hard, []runtime.Object{service("default", a)}, nil, true},
+		{"it leaves one of two", "less", hard, []runtime.Object{service("default", a), service("default", x)}, nil, true},
+		{"it comes to the Service", "more", hard, []runtime.Object{service("default", a)}, nil, false},
+		{"it stays in the Service", "less", hard, []runtime.Object{service("default", x)}, nil, false},
+		{"the Service is in another namespace", "less", hard, []runtime.Object{service("other", a)}, nil, false},
+		{"there is none", "less", hard, nil, nil, false},
+		{"it stays in the ReplicaSet", "less", hard, []runtime.Object{service("default", a), replicas(x)}, nil, true},
+		{"the ReplicaSet selects it no more", "less", hard, []runtime.Object{service("default", a), replicas(a)}, nil, false},
+		{"it has constraints of its own", "less", hard, []runtime.Object{service("default", a)}, []v1.TopologySpreadConstraint{{TopologyKey: "zone"}}, false},
+		{"the default ones only score", "less", soft, []runtime.Object{service("default", a)}, nil, false},
+		{"there are none", "less", "", []runtime.Object{service("default", a)}, nil, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, n := &v1.Pod{}, &v1.Node{}
+			p.Name, p.Namespace, p.Labels = "p", "default", map[string]string{"app": "a", "tier": "x"}
+			p.Spec.SchedulerName, p.Spec.TopologySpreadConstraints = model.DefaultSchedulerName, test.own
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", Controller: new(true)}}
+			n.Name = "n"
+			c := &model.Cluster{Preemptor: p, Nodes: []*v1.Node{n}, Extra: test.objects, Settings: model.Settings{Configuration: []byte(test.configuration)}}
+			require.Equal(t, test.known, explains(t, "own-label-default-unnoticed", "PodTopologySpread", c, "Pod updated: the pod itself, a label "+test.kind, "p", "node(s) didn't match pod topology spread constraints"))
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package exposure
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +9,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -112,4 +114,38 @@ func TestPendingPods(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Pending{Pods: 2, Decided: 2, Preempt: 2, Kinds: 1}, r.Pending)
 	require.Equal(t, []Taker{{Pod: "default/w-0", Alike: 1, Workload: "deployment/default/w", AtOnce: 2, Node: "node-1", Expected: 2, Certain: true}}, r.Workloads[0].Now)
+}
+
+// TestSpreadByDefault: of the nodes that are left, one has a pod of the Service, and the other no room.
+func TestSpreadByDefault(t *testing.T) {
+	const spread = `{"profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": {"defaultConstraints": [{"maxSkew": 1, "topologyKey": "name", "whenUnsatisfiable": "DoNotSchedule"}]}}]}]}`
+	service := func(kind v1.ServiceType) *v1.Service {
+		return &v1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, Spec: v1.ServiceSpec{Type: kind, Selector: map[string]string{"app": "a"}}}
+	}
+	node := func(name string) *v1.Node {
+		return mk.Node(name, "2", func(n *v1.Node) { n.Labels = map[string]string{"name": name} })
+	}
+	for name, tt := range map[string]struct {
+		configuration string
+		kind          v1.ServiceType
+		loss          NodeLoss
+	}{
+		"none":               {"", v1.ServiceTypeClusterIP, NodeLoss{Placed: 1}},
+		"for the Service":    {spread, v1.ServiceTypeClusterIP, NodeLoss{Pending: 1}},
+		"for a name outside": {spread, v1.ServiceTypeExternalName, NodeLoss{NotModelled: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := mk.Cluster(nil, node("node-1"), node("node-2"), node("node-3"),
+				mk.Pod("a-0", 10, mk.CPU("1"), ofDeployment("a"), mk.On("node-1")),
+				mk.Pod("a-1", 10, mk.CPU("1"), ofDeployment("a"), mk.On("node-2")),
+				mk.Pod("b-0", 100, mk.CPU("2"), ofDeployment("b"), mk.On("node-3")))
+			c.Extra = []runtime.Object{service(tt.kind)}
+			c.Settings = model.Settings{Configuration: []byte(tt.configuration)}
+			tt.loss.Node, tt.loss.Like, tt.loss.Back = "node-1", 3, 1
+			r := of(t, c, Options{})
+			i := slices.IndexFunc(r.Losses.Tried, func(l NodeLoss) bool { return l.Node == "node-1" })
+			require.GreaterOrEqual(t, i, 0)
+			require.Equal(t, tt.loss, r.Losses.Tried[i])
+		})
+	}
 }

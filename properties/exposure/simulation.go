@@ -65,7 +65,8 @@ func (s *simulation) schedule(p *pod) (victims []*pod, o outcome) {
 	withRoom, potential := s.nodesFor(p, needs)
 	for at := 0; at < len(withRoom); at += nodesTogether {
 		some := withRoom[at:min(at+nodesTogether, len(withRoom))]
-		d := s.options.Rules.Decide(s.cluster(again, some))
+		c := s.cluster(again, some)
+		d := s.options.Rules.In(c).Decide(c)
 		if n := s.roomiest(d.Fits, needs); n != nil {
 			s.bind(p, n)
 			return nil, placed
@@ -80,10 +81,11 @@ func (s *simulation) decide(p *pod, again *v1.Pod, nodes []*node, needs []int64)
 		return nil, pending
 	}
 	c := s.cluster(again, nodes)
-	if s.dependsOnUntold(again) || len(notmodelled.In(c, model.NewSnapshot(c))) > 0 {
+	rules := s.options.Rules.In(c)
+	if s.dependsOnUntold(again) || len(notmodelled.In(c, model.NewSnapshot(c))) > 0 || len(rules.UnmodelledIn(c)) > 0 {
 		return nil, unmodelled
 	}
-	d := s.options.Rules.Decide(c)
+	d := rules.Decide(c)
 	if n := s.roomiest(d.Fits, needs); n != nil {
 		s.bind(p, n)
 		return nil, placed

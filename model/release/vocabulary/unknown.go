@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
@@ -219,6 +220,7 @@ func Unknown(r release.Release, c *model.Cluster) model.Unmodelled {
 			}
 		}
 	}
+	u = append(u, unknownDefaults(r, c)...)
 	s := &c.Settings
 	if s.MinCandidateNodesPercentage != nil || s.MinCandidateNodesAbsolute != nil {
 		report("scheduler", "DefaultPreemptionArgs", ">=1.20.0")
@@ -237,6 +239,19 @@ func Unknown(r release.Release, c *model.Cluster) model.Unmodelled {
 			report("scheduler", "featureGates."+gate, in)
 		}
 	}
+	return u
+}
+
+// unknownDefaults lists the fields of default constraints of pods that a release does not know.
+func unknownDefaults(r release.Release, c *model.Cluster) (u model.Unmodelled) {
+	configuration.EachDefault(c.Settings, func(at string, constraint *v1.TopologySpreadConstraint) {
+		p := &v1.Pod{Spec: v1.PodSpec{TopologySpreadConstraints: []v1.TopologySpreadConstraint{*constraint}}}
+		for _, f := range podFields {
+			if field, is := strings.CutPrefix(f.path, constraintFields); is && f.set(p) && !r.In(f.in) {
+				u.Add("scheduler", "configuration."+at+"."+field, fmt.Sprintf("%s does not know it, or has it switched off", r))
+			}
+		}
+	})
 	return u
 }
 
@@ -354,6 +369,9 @@ type podField struct {
 	set  func(p *v1.Pod) bool
 }
 
+// constraintFields begins the path of each field of a constraint.
+const constraintFields = "spec.topologySpreadConstraints."
+
 // podFields are the fields that came after 1.13 (pkg/features/kube_features.go of
 // the Releases, and the KEPs).
 var podFields = []podField{
@@ -363,13 +381,13 @@ var podFields = []podField{
 		func(p *v1.Pod) bool { return len(p.Spec.Overhead) > 0 }},
 	{"spec.topologySpreadConstraints", ">=1.18.0", // KEP-895
 		func(p *v1.Pod) bool { return len(p.Spec.TopologySpreadConstraints) > 0 }},
-	{"spec.topologySpreadConstraints.nodeAffinityPolicy, nodeTaintsPolicy", ">=1.26.0", // KEP-3094
+	{constraintFields + "nodeAffinityPolicy, nodeTaintsPolicy", ">=1.26.0", // KEP-3094
 		constrains(func(c v1.TopologySpreadConstraint) bool {
 			return c.NodeAffinityPolicy != nil || c.NodeTaintsPolicy != nil
 		})},
-	{"spec.topologySpreadConstraints.minDomains", ">=1.27.0", // KEP-3022
+	{constraintFields + "minDomains", ">=1.27.0", // KEP-3022
 		constrains(func(c v1.TopologySpreadConstraint) bool { return c.MinDomains != nil })},
-	{"spec.topologySpreadConstraints.matchLabelKeys", ">=1.27.0", // KEP-3243
+	{constraintFields + "matchLabelKeys", ">=1.27.0", // KEP-3243
 		constrains(func(c v1.TopologySpreadConstraint) bool { return len(c.MatchLabelKeys) > 0 })},
 	{"spec.affinity: namespaceSelector", ">=1.22.0", // KEP-2249
 		requires(func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })},

@@ -1,6 +1,7 @@
 package vocabulary_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,6 +55,10 @@ func TestUnknown(t *testing.T) {
 	gate := func(name string) *model.Cluster {
 		return mk.Cluster(mk.Pod("p", 9), model.Settings{FeatureGates: map[string]bool{name: true}})
 	}
+	byDefault := func(field string) *model.Cluster {
+		const args = `{"defaultConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"%s}, {"whenUnsatisfiable": "ScheduleAnyway", "minDomains": 2}]}`
+		return mk.Cluster(mk.Pod("p", 9), model.Settings{Configuration: []byte(`{"profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": ` + fmt.Sprintf(args, field) + `}]}]}`)})
+	}
 	tests := []struct {
 		name    string
 		cluster *model.Cluster
@@ -67,6 +72,10 @@ func TestUnknown(t *testing.T) {
 		{"nodeAffinityPolicy", pod(spread(v1.TopologySpreadConstraint{NodeAffinityPolicy: &honor})), "v1.25.16"},
 		{"minDomains", pod(spread(v1.TopologySpreadConstraint{MinDomains: &one})), "v1.25.16"},
 		{"matchLabelKeys", pod(spread(v1.TopologySpreadConstraint{MatchLabelKeys: []string{"k"}})), "v1.25.16"},
+		{"default constraints", byDefault(""), "v1.22.17"},
+		{"nodeTaintsPolicy by default", byDefault(`, "nodeTaintsPolicy": "Honor"`), "v1.25.16"},
+		{"minDomains by default", byDefault(`, "minDomains": 2`), "v1.25.16"},
+		{"matchLabelKeys by default", byDefault(`, "matchLabelKeys": ["k"]`), "v1.25.16"},
 		{"anti-affinity", pod(refuses(v1.PodAffinityTerm{})), ""},
 		{"namespaceSelector", pod(refuses(v1.PodAffinityTerm{NamespaceSelector: mk.ForApp("x")})), "v1.19.16"},
 		{"matchLabelKeys of affinity", pod(refuses(v1.PodAffinityTerm{MatchLabelKeys: []string{"k"}})), "v1.30.14"},

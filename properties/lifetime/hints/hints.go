@@ -26,9 +26,9 @@ func MayGoneHelp(message string, pod, gone *v1.Pod) bool {
 		case slices.Contains([]string{filter.NoPeers, "node(s) didn't satisfy existing pods anti-affinity rules", "node(s) didn't match pod anti-affinity rules"}, reason):
 			return shuns(pod, gone) || shuns(gone, pod) // whatever rejected it: the plugin is asked about both
 		case strings.HasPrefix(reason, "node(s) didn't match pod topology spread constraints"):
-			return pod.Namespace == gone.Namespace && (len(pod.Spec.TopologySpreadConstraints) == 0 || slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
+			return pod.Namespace == gone.Namespace && slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
 				return c.WhenUnsatisfiable == v1.DoNotSchedule && selects(c.LabelSelector, gone)
-			})) // without any, those that it has by default rejected it
+			})
 		}
 		return true
 	})

@@ -56,7 +56,7 @@ func (l *Life) nobodyWaitsForVictims(group string) []string {
 			rejected[e.Pod()] = true
 			waits := slices.ContainsFunc(p.Victims, func(v string) bool {
 				victim := l.Trace.LastTold(v, p.Decided)
-				return victim == nil || members[e.Pod()] == nil || hints.MayGoneHelp(e.Text, members[e.Pod()], victim)
+				return victim == nil || members[e.Pod()] == nil || hints.MayGoneHelp(e.Text, l.spread(members[e.Pod()]), victim)
 			})
 			if waits && !l.leftBehind(e.Pod()) || !hints.PodsInTheWay(e.Text) {
 				return nil

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
@@ -35,7 +37,7 @@ func (l *Life) spreadEased(pod string, preempts bool) bool {
 			rejected = spreadRejects(e.Text)
 		case e.What == timeline.Handled && waits != nil:
 			was, _ := e.Was.(*v1.Pod)
-			if is, _ := e.Is.(*v1.Pod); startsToTerminate(was, is) && spreadCounts(waits, was) {
+			if is, _ := e.Is.(*v1.Pod); startsToTerminate(was, is) && spreadCounts(l.spread(waits), was) {
 				terminating[is.UID] = true
 			}
 		}
@@ -65,12 +67,24 @@ func startsToTerminate(was, is *v1.Pod) bool {
 		was.DeletionTimestamp == nil && is.DeletionTimestamp != nil && maps.Equal(was.Labels, is.Labels)
 }
 
-// spreadCounts tells whether a constraint of a pod that must be satisfied selects another one. What those select that it has by default
-// is not asked.
+// spread is a pod that has its default constraints as its own. They select all pods here: which of them the default ones select is not asked.
+func (l *Life) spread(p *v1.Pod) *v1.Pod {
+	if !configuration.HasDefaults(l.Timeline.Cluster.Settings, p) {
+		return p
+	}
+	out := p.DeepCopy()
+	out.Spec.TopologySpreadConstraints = configuration.Spread(l.Timeline.Cluster.Settings, p)
+	for i := range out.Spec.TopologySpreadConstraints {
+		out.Spec.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{}
+	}
+	return out
+}
+
+// spreadCounts tells whether a constraint of a pod that must be satisfied selects another one.
 func spreadCounts(p, other *v1.Pod) bool {
-	return p.Namespace == other.Namespace && (len(p.Spec.TopologySpreadConstraints) == 0 || slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
+	return p.Namespace == other.Namespace && slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c v1.TopologySpreadConstraint) bool {
 		return c.WhenUnsatisfiable == v1.DoNotSchedule && filter.SpreadSelector(&c, p.Labels).Matches(labels.Set(other.Labels))
-	}))
+	})
 }
 
 // helpless tells whether, by what the scheduler knows in the end, a pod would fit nowhere, nor preempt if
