@@ -158,7 +158,10 @@ func TestEveryKindOfStorageOccurs(t *testing.T) {
 			return anyExtra(c, func(a *storagev1.VolumeAttachment) bool { return inTree[*a.Spec.Source.PersistentVolumeName] })
 		}},
 		"limit": {500, csiNode(func(n *storagev1.CSINode) bool {
-			return slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil })
+			return slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil && d.Allocatable.Count != nil })
+		})},
+		"no count": {200, csiNode(func(n *storagev1.CSINode) bool {
+			return slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Allocatable != nil && d.Allocatable.Count == nil })
 		})},
 		"no driver":             {200, csiNode(func(n *storagev1.CSINode) bool { return len(n.Spec.Drivers) < 2 })},
 		"no CSINode":            {100, func(c *model.Cluster) bool { return hasStorage(c) && count[*storagev1.CSINode](c) < len(c.Nodes) }},

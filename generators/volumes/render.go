@@ -258,6 +258,8 @@ func renderCSINode(name string, plan *Node) *storagev1.CSINode {
 		d := storagev1.CSINodeDriver{Name: drivers[i], NodeID: name}
 		if count := int32(limit) - 1; count >= 0 {
 			d.Allocatable = &storagev1.VolumeNodeResources{Count: &count}
+		} else if i > 0 {
+			d.Allocatable = &storagev1.VolumeNodeResources{} // which is no limit, either
 		}
 		n.Spec.Drivers = append(n.Spec.Drivers, d)
 	}
