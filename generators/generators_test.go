@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/pod"
 	"k8s.io/kubernetes/pkg/apis/core"
@@ -85,7 +86,9 @@ func TestGroupsChangeNothingElse(t *testing.T) {
 		if len(c.Settings.Configuration) > 0 { // which is not for every scheduler, too
 			require.Empty(t, without.Settings.Configuration)
 			if configuration.SpreadsByDefault(c.Settings) { // which the preemptor comes to by what it belongs to
-				c.Preemptor, c.Extra = without.Preemptor, without.Extra
+				p := c.Preemptor
+				p.Spec.TopologySpreadConstraints, p.OwnerReferences = without.Preemptor.Spec.TopologySpreadConstraints, without.Preemptor.OwnerReferences
+				c.Extra = append([]runtime.Object(nil), c.Extra[:len(without.Extra)]...)
 			}
 			c.Settings.Configuration = nil
 		}

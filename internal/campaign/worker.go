@@ -249,12 +249,12 @@ func (e errDied) Error() string { return e.why }
 // to nothing, is stuck; one that waits for a processor is not.
 func (p *Peer) ask(ctx context.Context, r request, patience time.Duration) (*answer, error) {
 	defer context.AfterFunc(ctx, p.kill)()
-	answered, stuck := make(chan struct{}), make(chan bool)
+	answered, stuck := make(chan struct{}), make(chan string)
 	go func() { stuck <- p.isStuck(patience, answered) }()
 	a, err := p.exchange(r)
 	close(answered)
 	late := <-stuck
-	if late && err == nil {
+	if late != "" && err == nil {
 		err = errors.New("too late") // it was killed after all
 	}
 	if err == nil {
@@ -265,30 +265,36 @@ func (p *Peer) ask(ctx context.Context, r request, patience time.Duration) (*ans
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if late {
-		return nil, errDied{fmt.Sprintf("no answer for %s", patience)}
+	if late != "" {
+		return nil, errDied{late}
 	}
 	return nil, errDied{fmt.Sprint(why)}
 }
 
-// isStuck kills the worker, and says so, if its patience is at an end before answered is
-// closed.
-func (p *Peer) isStuck(patience time.Duration, answered <-chan struct{}) bool {
+// isStuck kills the worker, and says why, if its patience is at an end before answered is
+// closed; "" if it is not.
+func (p *Peer) isStuck(patience time.Duration, answered <-chan struct{}) (why string) {
 	start := time.Now()
 	_, before := p.usage()
 	waitedBefore := p.waited()
 	for next := patience; ; {
 		select {
 		case <-answered:
-			return false
+			return ""
 		case <-time.After(next):
 		}
 		_, now := p.usage()
 		used := now - before
 		waited := max(p.waited()-waitedBefore, 0) // what threads that are gone had waited is missing
-		if used >= patience || used < (time.Since(start)-waited)/50 {
+		switch {
+		case used >= patience:
+			why = fmt.Sprintf("no answer after %s of CPU time", patience)
+		case used < (time.Since(start)-waited)/50:
+			why = fmt.Sprintf("no answer for %s, and next to nothing done", patience)
+		}
+		if why != "" {
 			p.kill()
-			return true
+			return why
 		}
 		next = max(patience-used, time.Millisecond)
 	}

@@ -104,6 +104,9 @@ func (w *workers) diedOf(ctx context.Context, r request, died errDied) (*answer,
 	a, err := w.again(ctx, r)
 	if err == nil && !slices.ContainsFunc(a.Suspects, func(s suspect) bool { return s.Fingerprint.Property != fingerprint.Unmet }) { // whatever it was, it is not gone
 		detail := "the process that ran the scheduler died: " + died.why
+		if HasTimeline(r.Seed, r.First, r.Timelines, r.FeatureGates) {
+			detail += ", about the cluster or the timeline of its number"
+		}
 		a.Suspects = append(a.Suspects, suspect{
 			Number: r.First, Kind: "died", Detail: words.FirstLine(detail),
 			Fingerprint: fingerprint.Fingerprint{Property: fingerprint.Failed, Kind: "worker died"},

@@ -157,11 +157,13 @@ func TestWorkerIsStarved(t *testing.T) {
 	})
 	for name, test := range map[string]struct {
 		waited func(since time.Duration) time.Duration
-		works  bool
+		works  bool // for a twentieth of the time
+		busy   bool // all the time
 		gives  string
 	}{
 		"starved":                     {waited: func(since time.Duration) time.Duration { return 2 * since }}, // of two threads
-		"idle":                        {waited: func(time.Duration) time.Duration { return 0 }, gives: "no answer for 10ms"},
+		"idle":                        {waited: func(time.Duration) time.Duration { return 0 }, gives: "no answer for 10ms, and next to nothing done"},
+		"works for ever":              {waited: func(time.Duration) time.Duration { return 0 }, busy: true, gives: "no answer after 10ms of CPU time"},
 		"works, and threads are gone": {waited: func(since time.Duration) time.Duration { return time.Hour - 10000*since }, works: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,8 +171,11 @@ func TestWorkerIsStarved(t *testing.T) {
 			require.NoError(t, err)
 			start := time.Now()
 			peer.waited = func() time.Duration { return test.waited(time.Since(start)) }
-			if test.works { // a twentieth of the time
+			if test.works {
 				peer.usage = func() (int64, time.Duration) { return 0, time.Since(start) / 20 }
+			}
+			if test.busy {
+				peer.usage = func() (int64, time.Duration) { return 0, time.Since(start) }
 			}
 			_, err = peer.ask(t.Context(), request{Count: 1}, patience)
 			if test.gives != "" {

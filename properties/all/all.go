@@ -102,7 +102,7 @@ func isRich(c *model.Cluster) bool {
 			}
 		}
 	}
-	return len(p.Spec.Volumes) > 0 || len(p.Spec.ResourceClaims) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 || configuration.MaySpread(c.Settings, p) || len(filter.RequiredAffinity(p)) > 0 ||
+	return len(p.Spec.Volumes) > 0 || len(p.Spec.ResourceClaims) > 0 || len(configuration.Spread(c.Settings, p)) > 0 || len(filter.RequiredAffinity(p)) > 0 ||
 		shuns(p) || slices.ContainsFunc(c.Pods, shuns)
 }
 

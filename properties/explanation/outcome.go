@@ -52,7 +52,7 @@ func IsLeftToChance(r *properties.Result) bool {
 	case r.Group != nil:
 		course := explain.Follow(r.Group, o)
 		return slices.ContainsFunc(slices.Concat(course.First, course.Second), func(m explain.MemberFit) bool {
-			return len(m.Fits) > 1 || len(m.Member.Spec.TopologySpreadConstraints) > 0 || configuration.MaySpread(r.Cluster.Settings, m.Member)
+			return len(m.Fits) > 1 || len(configuration.Spread(r.Cluster.Settings, m.Member)) > 0
 		})
 	default:
 		return r.Decision != nil && explain.DecidedBy(r.Decision, o) == model.Tie

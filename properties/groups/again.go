@@ -179,5 +179,5 @@ func wantsOthers(s *properties.Subject, p *v1.Pod) bool {
 
 // spreads tells whether a pod has constraints by which it is spread, or may have such by default.
 func spreads(s *properties.Subject, p *v1.Pod) bool {
-	return len(p.Spec.TopologySpreadConstraints) > 0 || configuration.MaySpread(s.Cluster.Settings, p)
+	return len(configuration.Spread(s.Cluster.Settings, p)) > 0
 }

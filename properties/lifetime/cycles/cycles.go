@@ -34,9 +34,9 @@ type Broken struct {
 
 // OfPods holds each cycle of a pod against the model of a release.
 func OfPods(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (all []Broken) {
-	broken := map[string]int{} // by pod
+	judged := map[string]int{} // by pod
 	for _, c := range account.Cycles(t, trace) {
-		if trace.Endless != "" && broken[model.Key(c.Pod)] >= enough {
+		if judged[model.Key(c.Pod)]++; trace.Endless != "" && judged[model.Key(c.Pod)] > enough {
 			continue
 		}
 		if c.Stale() {
@@ -48,14 +48,13 @@ func OfPods(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (all
 		}
 		if b := (judge{c, r}).broken(); b != nil {
 			all = append(all, *b)
-			broken[model.Key(c.Pod)]++
 		}
 	}
 	return all
 }
 
-// enough is how many broken cycles of a pod, or of a group, are looked at where there is no end to them: the rest is the same over and over,
-// and each takes long to explain.
+// enough is how many cycles of a pod, or of a group, are judged where there is no end to them: the rest is the same over and over, and each may
+// take hundreds of decisions of the model, and thousands if it is to be explained.
 const enough = 50
 
 // Allows tells whether the model of a release allows what a cycle came to as the result of another one.

@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/model/timeline/account"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/cycles"
 	"github.com/preemptcheck/preemptcheck/reference/life"
@@ -68,5 +70,21 @@ func TestEndless(t *testing.T) {
 			require.NotEmpty(t, broken)
 			require.Equal(t, 50, slices.Max(slices.Collect(maps.Values(broken))), broken)
 		})
+	}
+}
+
+// It is so where nothing is wrong with the cycles, too: a lie about one of the first is seen, and one about a later one is not.
+func TestEndlessWithoutFault(t *testing.T) {
+	s, err := corpus.Load("../../../corpus/timelines/finding-preempts-again-without-pause.yaml")
+	require.NoError(t, err)
+	tl := s.Cases[0].Timeline
+	for nth, seen := range map[int]bool{0: true, 49: true, 50: false} {
+		trace, err := life.Run(t.Context(), tl)
+		require.NoError(t, err)
+		require.NotEmpty(t, trace.Endless)
+		require.Empty(t, cycles.OfPods(tl, trace, release.Linked))
+		ofAnother := func(c *account.Cycle) bool { return model.Key(c.Pod) != "default/p" }
+		slices.DeleteFunc(account.Cycles(tl, trace), ofAnother)[nth].Result.Victims = []string{"default/nobody"}
+		require.Equal(t, seen, len(cycles.OfPods(tl, trace, release.Linked)) > 0, nth)
 	}
 }

@@ -20,14 +20,13 @@ import (
 
 // OfGroups holds each cycle of a pod group against the model of a release.
 func OfGroups(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (all []Broken) {
-	broken := map[string]int{} // by group
+	judged := map[string]int{} // by group
 	for _, g := range account.GroupCycles(t, trace) {
-		if g.Namesakes() || trace.Endless != "" && broken[g.Group] >= enough {
+		if judged[g.Group]++; g.Namesakes() || trace.Endless != "" && judged[g.Group] > enough {
 			continue
 		}
 		if b := (groupJudge{g, r, callFails(trace, g), goes(trace, g), twice(t, trace, g)}).broken(); b != nil {
 			all = append(all, *b)
-			broken[g.Group]++
 		}
 	}
 	return all
