@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/table"
 )
 
@@ -28,6 +29,11 @@ type Argued struct {
 	// Mends are cases of the corpus that such a mutant does not pass, as it mends the known findings that they show: a hint that
 	// sleeps through an event does not, once it wakes the pod on each.
 	Mends []string `json:"mends,omitempty"`
+}
+
+// mends tells whether what the corpus or a campaign found of the mutant is no more than that a known finding does not show.
+func (a *Argued) mends(o *Outcome) bool {
+	return slices.Contains(a.Mends, strings.TrimPrefix(o.Detail, fingerprint.Unmet+", "))
 }
 
 //go:embed argued.yaml
@@ -154,7 +160,7 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 			m.ofModel = m.ofModel || r.OfModel()
 			a := m.argued[r.Name()]
 			right := a.Equivalent || a.Allowed
-			if right && (r.KilledBy(Corpus) && !slices.Contains(a.Mends, r.Outcomes[Corpus].Detail) || r.KilledBy(Campaign)) {
+			if right && (r.KilledBy(Corpus) && !a.mends(r.Outcomes[Corpus]) || r.KilledBy(Campaign) && !a.mends(r.Outcomes[Campaign])) {
 				return nil, fmt.Errorf("argued.yaml: %s is neither equivalent nor allowed: it was killed", r.Name())
 			}
 			caught := slices.ContainsFunc(Columns, r.KilledBy)

@@ -179,6 +179,12 @@ func TestArguedAndKilled(t *testing.T) {
 			m, err := NewMatrix([]*Log{{Results: []*Result{r}}})
 			require.NoError(t, err)
 			require.Zero(t, m.All.Killed[Corpus])
+			delete(r.Outcomes, Corpus)
+			r.Outcomes[Campaign] = &Outcome{Killed: ByFinding, Detail: "as-the-case-says, " + mended}
+			m, err = NewMatrix([]*Log{{Results: []*Result{r}}})
+			require.NoError(t, err)
+			require.Zero(t, m.All.Killed[Campaign])
+			delete(r.Outcomes, Campaign)
 			require.NotEmpty(t, findingsOf(t, mended), "%s is of no known finding", mended)
 		}
 		r.Outcomes[Corpus] = &Outcome{Killed: ByFinding, Detail: "another-case"}
