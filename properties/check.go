@@ -40,9 +40,10 @@ type Checker struct {
 	// Sample draws the properties that are checked of a cluster after that; nil
 	// draws none. It has to draw the same for the same cluster.
 	Sample func(*model.Cluster) []Property
-	// Thorough takes the place of Sample where a campaign looks at a case of the corpus as it is; nil if it does not.
-	Thorough func(*model.Cluster) []Property
-	// HoldsCases tells whether such a case also has to be as it says. That takes a Thorough that leaves out nothing; groups are asked for
+	// Looks take the place of Sample where a campaign looks at a case of the corpus as it is, which it does twice: the first is for the
+	// less costly; nil if it does not.
+	Looks *[2]func(*model.Cluster) []Property
+	// HoldsCases tells whether such a case also has to be as it says, at the last look. That takes one that leaves out nothing; groups are asked for
 	// Properties only.
 	HoldsCases bool
 	// Outside are plugins of the system that are not Kubernetes' own; nil if it has none.

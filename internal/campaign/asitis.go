@@ -19,22 +19,40 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 )
 
-// firstAsIs is the number from which on every second cluster, and every second timeline, is a case of the corpus as it is, until each has
-// come once: what they show is found within seconds.
+// firstAsIs is the number from which on each case of the corpus comes as it is: what they show is found within seconds. First each cluster
+// comes without what is most costly to ask, one after another; then each timeline, besides clusters that are drawn; then every second
+// cluster is a case once more, which is asked for everything and held to what it says.
 const firstAsIs = 64
 
-// asIs is the case of a folder that a number of a seed stands for; nil for all other numbers, and for schedulers without groups, which
-// do not know most cases. Each seed has an order of its own.
-func asIs(seed, n uint64, folder string, gates record.Gates) *corpus.Case {
-	if n < firstAsIs || n%2 != 0 || gates == record.Ungrouped {
-		return nil
+// The looks at a case as it is: without what is most costly, and for everything. A timeline is asked for everything at once.
+const (
+	firstLook = iota
+	lastLook
+)
+
+// asIs is the case of a folder that a number of a seed stands for, and which look at it that is; nil for all other numbers, and for
+// schedulers without groups, which do not know most cases. Each seed has an order of its own.
+func asIs(seed, n uint64, folder string, gates record.Gates) (c *corpus.Case, look int) {
+	if n < firstAsIs || gates == record.Ungrouped {
+		return nil, 0
 	}
-	cases := casesOf(folder, gates)
-	if (n-firstAsIs)/2 >= uint64(len(cases)) {
-		return nil
+	n -= firstAsIs
+	clusters, timelines := casesOf("cases/", gates), casesOf("timelines/", gates)
+	first, second := uint64(len(clusters)), uint64(len(clusters)+len(timelines))
+	switch isTimeline := folder == "timelines/"; {
+	case !isTimeline && n < first:
+		return inOrder(seed, clusters)[n].Case, firstLook
+	case isTimeline && n >= first && n < second:
+		return inOrder(seed, timelines)[n-first].Case, lastLook
+	case !isTimeline && n >= second && (n-second)%2 == 0 && (n-second)/2 < first:
+		return inOrder(seed, clusters)[(n-second)/2].Case, lastLook
 	}
-	inOrder := slices.SortedFunc(slices.Values(cases), func(a, b candidate) int { return cmp.Compare(a.rank(seed), b.rank(seed)) })
-	return inOrder[(n-firstAsIs)/2].Case
+	return nil, 0
+}
+
+// inOrder are cases in the order of a seed.
+func inOrder(seed uint64, cases []candidate) []candidate {
+	return slices.SortedFunc(slices.Values(cases), func(a, b candidate) int { return cmp.Compare(a.rank(seed), b.rank(seed)) })
 }
 
 // A case of the corpus as it is has to be as it says, too: a known finding that no longer occurs, or a step that does not go as expected,
@@ -46,8 +64,8 @@ func saying(checker *properties.Checker, req request, n uint64, folder string) *
 	if !checker.HoldsCases || checker.Release != release.Linked || checker.Outside != nil || Adorn != nil || len(req.FeatureGates.Map()) > 0 || req.Configuration != "" {
 		return nil
 	}
-	c := asIs(req.Seed, n, folder, req.FeatureGates)
-	if c == nil || slices.ContainsFunc(c.Findings, isKeptBack) {
+	c, look := asIs(req.Seed, n, folder, req.FeatureGates)
+	if c == nil || look != lastLook || slices.ContainsFunc(c.Findings, isKeptBack) {
 		return nil
 	}
 	return c

@@ -20,47 +20,58 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/systems"
 )
 
+// shardAt is a shard whose first clusters are the block of them that a number is in.
+func shardAt(n uint64) record.Shard {
+	nth := int(n/record.BlockSize) + 1
+	return record.Shard{Index: nth, Of: nth}
+}
+
+// lastLooks is the number from which on cases are looked at for the last time.
+func lastLooks() uint64 { return firstAsIs + uint64(len(corpus.Names())) }
+
 // A case whose known finding no longer occurs is a finding, which is saved as the case; so is a timeline.
 func TestCasesAreHeld(t *testing.T) {
-	o := liveOptions(t, t.TempDir())
-	o.Cases, o.Workers = firstAsIs+2*record.BlockSize, 1
-	o.Launch = inProcess(func() (*properties.Checker, error) { // no property is asked, and so none is found broken
-		return &properties.Checker{System: liveLiar{inprocess.New()}, Release: release.Linked, HoldsCases: true}, nil
-	})
-	o.Checker.Release, o.Checker.HoldsCases = release.Linked, true
-	s := run(t, record.Config{Seed: 3, Command: "preemptcheck", Timelines: 1}, o)
-	found := map[bool]int{}
-	for _, f := range s.Findings {
-		if f.Identity.Property != fingerprint.Unmet {
-			continue
+	for folder, first := range map[string]uint64{"cases/": lastLooks() + record.BlockSize, "timelines/": lastLooks() - record.BlockSize} {
+		o := liveOptions(t, t.TempDir())
+		o.Cases, o.Workers = record.BlockSize, 1
+		o.Launch = inProcess(func() (*properties.Checker, error) { // no property is asked, and so none is found broken
+			return &properties.Checker{System: liveLiar{inprocess.New()}, Release: release.Linked, HoldsCases: true}, nil
+		})
+		o.Checker.Release, o.Checker.HoldsCases = release.Linked, true
+		s := run(t, record.Config{Seed: 3, Command: "preemptcheck", Timelines: 1, Shard: shardAt(first)}, o)
+		found := 0
+		for _, f := range s.Findings {
+			if f.Identity.Property != fingerprint.Unmet {
+				continue
+			}
+			found++
+			require.Equal(t, folder == "timelines/", f.Timeline)
+			c, _ := asIs(3, f.Number, folder, "")
+			require.Contains(t, f.Detail, "case "+c.Name+" of the corpus: ")
+			require.Contains(t, f.Detail, " no longer occurs")
+			require.Contains(t, f.Minimised.Why, "it is a case of the corpus")
+			stream, err := corpus.Load(filepath.Join(o.Dir, f.File))
+			require.NoError(t, err)
+			saved := *stream.Cases[0]
+			require.Contains(t, saved.Description, "Not as it says: case "+c.Name)
+			require.Equal(t, c.Findings, saved.Findings)
+			require.Empty(t, cmp.Diff(c.Cluster, saved.Cluster))
 		}
-		found[f.Timeline]++
-		folder := "cases/"
-		if f.Timeline {
-			folder = "timelines/"
-		}
-		c := asIs(3, f.Number, folder, "")
-		require.Contains(t, f.Detail, "case "+c.Name+" of the corpus: ")
-		require.Contains(t, f.Detail, " no longer occurs")
-		require.Contains(t, f.Minimised.Why, "it is a case of the corpus")
-		stream, err := corpus.Load(filepath.Join(o.Dir, f.File))
-		require.NoError(t, err)
-		saved := *stream.Cases[0]
-		require.Contains(t, saved.Description, "Not as it says: case "+c.Name)
-		require.Equal(t, c.Findings, saved.Findings)
-		require.Empty(t, cmp.Diff(c.Cluster, saved.Cluster))
+		require.Positive(t, found, folder)
 	}
-	require.Positive(t, found[false])
-	require.Positive(t, found[true])
 }
 
 // Cases about findings that are kept back are not held, as nobody is to read of them.
 func TestKeptBackIsNotHeld(t *testing.T) {
 	checker, held, passed := &properties.Checker{Release: release.Linked, HoldsCases: true}, 0, 0
-	for n := range uint64(1000) {
+	for n := range uint64(2000) {
 		for _, folder := range []string{"cases/", "timelines/"} {
-			c := asIs(3, n, folder, "")
+			c, look := asIs(3, n, folder, "")
 			if c == nil {
+				continue
+			}
+			if look != lastLook {
+				require.Nil(t, saying(checker, request{Seed: 3}, n, folder), c.Name)
 				continue
 			}
 			if slices.ContainsFunc(c.Findings, func(id string) bool { e, _ := ledger.LookUp(id); return e.KeptBack() }) {
@@ -80,18 +91,18 @@ func TestKeptBackIsNotHeld(t *testing.T) {
 func TestCaseIsLookedAtAgain(t *testing.T) {
 	o := options(t, t.TempDir(), honest)
 	o.Checker.Release, o.Checker.HoldsCases = release.Linked, true
-	o.Cases, o.Workers = firstAsIs+record.BlockSize, 1
+	o.Cases, o.Workers = record.BlockSize, 1
 	o.Launch = acting(func(r request) *answer {
 		a := &answer{CPUSeconds: 1}
 		a.Stats.Clusters = r.Count
 		for n := r.First; n < r.First+uint64(r.Count); n++ {
-			if c := asIs(r.Seed, n, "cases/", ""); c != nil && len(c.Findings) == 0 && len(a.Suspects) == 0 {
+			if c, _ := asIs(r.Seed, n, "cases/", ""); c != nil && len(c.Findings) == 0 && len(a.Suspects) == 0 {
 				a.unmet(suspect{Number: n}, c, []string{"a lie"})
 			}
 		}
 		return a
 	})
-	s := run(t, record.Config{Seed: 3, Command: "preemptcheck"}, o)
+	s := run(t, record.Config{Seed: 3, Command: "preemptcheck", Shard: shardAt(lastLooks() + record.BlockSize)}, o)
 	require.NotEmpty(t, s.Findings)
 	for _, f := range s.Findings {
 		require.Equal(t, "it did not occur again", f.Minimised.Why)
@@ -105,9 +116,9 @@ func TestCasesAreAsTheySay(t *testing.T) {
 	require.NoError(t, err)
 	defer system.Close()
 	shares := all.Shares{Relations: 2, Filters: 128, Contracts: 64, Repeating: all.RepeatingOneIn}
-	whole := &properties.Checker{System: system, Release: release.Linked, Properties: all.Cheap(), Sample: all.Sample(shares), Thorough: all.Sample(shares.Thorough()), HoldsCases: true}
+	whole := &properties.Checker{System: system, Release: release.Linked, Properties: all.Cheap(), Sample: all.Sample(shares), Looks: all.Looks(shares), HoldsCases: true}
 	require.Implements(t, (*reference.LifeSystem)(nil), system)
-	requested := request{Seed: 3, First: firstAsIs, Count: 120, Timelines: 1}
+	requested := request{Seed: 3, First: lastLooks() - 30, Count: 120, Timelines: 1}
 	a, err := work(t.Context(), whole, requested)
 	require.NoError(t, err)
 	require.Empty(t, a.Suspects)

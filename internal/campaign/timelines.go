@@ -48,7 +48,7 @@ func GenerateTimeline(seed, n uint64, gates record.Gates, configuration string) 
 // HasTimeline tells whether a timeline is run besides the cluster of that number, if one
 // is besides so many of 100 clusters, and besides those of which it is one of the corpus.
 func HasTimeline(seed, n uint64, share int, gates record.Gates) bool {
-	if share > 0 && asIs(seed, n, "timelines/", gates) != nil {
+	if c, _ := asIs(seed, n, "timelines/", gates); c != nil && share > 0 {
 		return true
 	}
 	return rand.New(rand.NewPCG(seed^0x71e1e, n)).IntN(100) < share

@@ -32,7 +32,7 @@ const attempts = 4
 // ofCorpus is cluster number n of a seed as a case, or as one with a few changes as the API server would have it; nil if that
 // cluster is drawn. With feature gates it is of a case that says nothing else of them.
 func ofCorpus(seed, n uint64, gates record.Gates) *model.Cluster {
-	if c := asIs(seed, n, "cases/", gates); c != nil {
+	if c, _ := asIs(seed, n, "cases/", gates); c != nil {
 		cluster := c.Cluster.DeepCopy()
 		pin(cluster, gates)
 		return cluster
@@ -46,7 +46,7 @@ func ofCorpus(seed, n uint64, gates record.Gates) *model.Cluster {
 
 // timelineOfCorpus is timeline number n of a seed, likewise.
 func timelineOfCorpus(seed, n uint64, gates record.Gates) *timeline.Timeline {
-	if c := asIs(seed, n, "timelines/", gates); c != nil {
+	if c, _ := asIs(seed, n, "timelines/", gates); c != nil {
 		if t, err := readAgain(c.Timeline); err == nil { // a copy
 			pin(t.Cluster, gates)
 			return t

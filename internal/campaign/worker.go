@@ -163,11 +163,12 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 
 // asking is the checker for a cluster by its number: cases of the corpus are asked for all that is asked of some.
 func asking(checker *properties.Checker, req request, n uint64) *properties.Checker {
-	if checker.Thorough == nil || asIs(req.Seed, n, "cases/", req.FeatureGates) == nil {
+	c, look := asIs(req.Seed, n, "cases/", req.FeatureGates)
+	if c == nil || checker.Looks == nil {
 		return checker
 	}
 	thorough := *checker
-	thorough.Sample = checker.Thorough
+	thorough.Sample = checker.Looks[look]
 	return &thorough
 }
 

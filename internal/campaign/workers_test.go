@@ -301,25 +301,31 @@ func TestKindsAreBounded(t *testing.T) {
 	require.Less(t, minimised, 3*record.MaxRepeats)
 }
 
-// Cases of the corpus are asked for all that other clusters are asked for now and then.
+// Cases of the corpus are asked for all that other clusters are asked for now and then, at the second look.
 func TestCasesAreAskedForAll(t *testing.T) {
-	asked := 0
 	system := inprocess.New()
 	defer system.Close()
-	checker := &properties.Checker{System: system, Thorough: func(*model.Cluster) []properties.Property {
-		asked++
-		return nil
-	}}
-	_, err := work(t.Context(), checker, request{Seed: 1, First: firstAsIs - 10, Count: 30})
-	require.NoError(t, err)
-	want := 0
-	for n := uint64(firstAsIs); n < firstAsIs+20; n += 2 {
-		if Generate(1, n, "", "").Preemptor != nil { // groups are asked for all in any case
-			want++
+	var asked [2]int
+	asks := func(look int) func(*model.Cluster) []properties.Property {
+		return func(*model.Cluster) []properties.Property {
+			asked[look]++
+			return nil
 		}
 	}
-	require.Equal(t, want, asked)
-	require.Positive(t, asked)
+	checker := &properties.Checker{System: system, Looks: &[2]func(*model.Cluster) []properties.Property{asks(firstLook), asks(lastLook)}}
+	const count = 30
+	for look, first := range []uint64{firstLook: firstAsIs - 10, lastLook: lastLooks() - 10} {
+		_, err := work(t.Context(), checker, request{Seed: 1, First: first, Count: count})
+		require.NoError(t, err)
+		want := 0
+		for n := first; n < first+count; n++ {
+			if c, _ := asIs(1, n, "cases/", ""); c != nil && c.Cluster.Preemptor != nil { // groups are asked for all in any case
+				want++
+			}
+		}
+		require.Equal(t, want, asked[look])
+		require.Positive(t, want)
+	}
 }
 
 // What a worker watches can still be asked about API calls that fail.

@@ -106,8 +106,15 @@ func isRich(c *model.Cluster) bool {
 		shuns(p) || slices.ContainsFunc(c.Pods, shuns)
 }
 
-// Thorough are the shares by which each cluster is asked for all that is asked of some.
-func (s Shares) Thorough() Shares {
+// Looks ask each cluster for all that is asked of some: the first without the contract of plugins, which costs most, the second for everything.
+func Looks(s Shares) *[2]func(*model.Cluster) []properties.Property {
+	first := s.thorough()
+	first.Contracts = 0
+	return &[2]func(*model.Cluster) []properties.Property{Sample(first), Sample(s.thorough())}
+}
+
+// thorough are the shares by which each cluster is asked for all that is asked of some.
+func (s Shares) thorough() Shares {
 	if s.Relations > 0 {
 		s.Relations = relation.Count()
 	}

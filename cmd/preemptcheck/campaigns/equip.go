@@ -149,7 +149,7 @@ func shares(config record.Config) all.Shares {
 // sampled has a checker draw the costly promises of a campaign.
 func sampled(checker *properties.Checker, config record.Config) {
 	s := shares(config)
-	checker.Sample, checker.Thorough = all.Sample(s), all.Sample(s.Thorough())
+	checker.Sample, checker.Looks = all.Sample(s), all.Looks(s)
 	checker.HoldsCases = !config.PluginsAlone && len(s.Plugins) == 0 && min(s.Relations, s.Filters, s.Contracts) > 0
 }
 
