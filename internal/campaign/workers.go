@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/corpus/fingerprint"
 	"github.com/preemptcheck/preemptcheck/internal/words"
+	"github.com/preemptcheck/preemptcheck/reference/patience"
 )
 
 // workers are the peers of a campaign.
@@ -42,7 +43,7 @@ func startWorkers(soon, now context.Context, n int, o *Options, jobs <-chan *job
 		again: func(ctx context.Context, r request) (*answer, error) { return work(ctx, o.Checker, r) },
 		// A cluster takes about a millisecond; one on which much is to be
 		// explained, a second.
-		patience: 15 * time.Second, patienceForOne: 10 * time.Second}
+		patience: patience.ForAll(15 * time.Second), patienceForOne: patience.ForAll(10 * time.Second)}
 	for range n {
 		w.Go(func() (failed error) {
 			var peer *Peer

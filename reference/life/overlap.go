@@ -3,19 +3,11 @@ package life
 import (
 	"context"
 	"runtime"
-	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
-
-// raced tells whether this program was built with the race detector.
-var raced = sync.OnceValue(func() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-})
 
 // overlapped runs a timeline for the race detector alone: a goroutine of the scheduler and the handler of an event go on at once, and
 // so do its cycle and a goroutine that preempts. Which of the two wins is left to chance, so that nothing is noted of what happens: a

@@ -72,7 +72,7 @@ var Release string
 // Run runs a timeline. An error means that it could not be run, not that the scheduler
 // failed: that is part of the trace.
 func Run(ctx context.Context, t *timeline.Timeline) (*timeline.Trace, error) {
-	if raced() {
+	if patience.Raced() {
 		if _, err := overlapped(ctx, t, new(int)); err != nil {
 			return nil, err
 		}

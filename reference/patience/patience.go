@@ -3,6 +3,9 @@ package patience
 
 import (
 	"context"
+	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -20,4 +23,22 @@ func Of(ctx context.Context, usual time.Duration) time.Duration {
 		return min(d, usual)
 	}
 	return usual
+}
+
+// Raced tells whether this program was built with the race detector.
+var Raced = sync.OnceValue(func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+})
+
+// slowdown is how many times longer all takes with the race detector: "execution time by 2-20x" (https://go.dev/doc/articles/race_detector),
+// and each timeline is run twice.
+const slowdown = 20
+
+// ForAll is how long something may take for which d is enough without the race detector.
+func ForAll(d time.Duration) time.Duration {
+	if Raced() {
+		return slowdown * d
+	}
+	return d
 }

@@ -38,7 +38,7 @@ var (
 // NewIsolated returns the scheduler with which a process serves (ServeIsolated), which
 // command starts. Each needs a process of its own.
 func NewIsolated(name string, command func() *exec.Cmd) *Isolated {
-	return &Isolated{System{release: name, command: command, timeout: 10 * time.Second}}
+	return &Isolated{System{release: name, command: command, timeout: patience.ForAll(10 * time.Second)}}
 }
 
 // longest is more than any patience.
