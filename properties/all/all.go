@@ -106,11 +106,16 @@ func isRich(c *model.Cluster) bool {
 		shuns(p) || slices.ContainsFunc(c.Pods, shuns)
 }
 
-// Looks ask each cluster for all that is asked of some: the first without the contract of plugins, which costs most, the second for everything.
+// Looks ask each cluster for all that is asked of some: the first without the contract of plugins, which costs most, but for its queueing hints,
+// the second for everything.
 func Looks(s Shares) *[2]func(*model.Cluster) []properties.Property {
-	first := s.thorough()
-	first.Contracts = 0
-	return &[2]func(*model.Cluster) []properties.Property{Sample(first), Sample(s.thorough())}
+	cheaper := s.thorough()
+	cheaper.Contracts = 0
+	first := Sample(cheaper)
+	if s.Contracts > 0 {
+		first = func(c *model.Cluster) []properties.Property { return append(Sample(cheaper)(c), contract.Hints(s.Plugins...)) }
+	}
+	return &[2]func(*model.Cluster) []properties.Property{first, Sample(s.thorough())}
 }
 
 // thorough are the shares by which each cluster is asked for all that is asked of some.
