@@ -113,7 +113,9 @@ func Looks(s Shares) *[2]func(*model.Cluster) []properties.Property {
 	cheaper.Contracts = 0
 	first := Sample(cheaper)
 	if s.Contracts > 0 {
-		first = func(c *model.Cluster) []properties.Property { return append(Sample(cheaper)(c), contract.Hints(s.Plugins...)) }
+		first = func(c *model.Cluster) []properties.Property {
+			return append(Sample(cheaper)(c), contract.Hints(s.Plugins...))
+		}
 	}
 	return &[2]func(*model.Cluster) []properties.Property{first, Sample(s.thorough())}
 }
