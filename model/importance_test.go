@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
@@ -39,6 +40,14 @@ func TestMoreImportant(t *testing.T) {
 		assert.Positive(t, model.MoreImportant(tt.less, tt.more), tt.name)
 	}
 	assert.Zero(t, model.MoreImportant(u(10, unit.PodGroup, 2, 500), u(10, unit.PodGroup, 2, 500)))
+}
+
+// Equal outcomes are told apart by no criterion.
+func TestCompareEqual(t *testing.T) {
+	a, same := model.Documented(), &model.Outcome{Pods: []*filter.Pod{{}}}
+	c, at := a.Compare(same, same)
+	require.Zero(t, c)
+	require.Equal(t, len(a.Criteria), at)
 }
 
 // The first of the victims with the highest priority counts, in whatever order an extender tells them.

@@ -231,6 +231,9 @@ func TestDevicesNotCovered(t *testing.T) {
 		"spec.devices.requests[0].firstAvailable[0].deviceClassName": func(p parts) {
 			p.claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{{DeviceClassName: "gone", AllocationMode: "ExactCount"}, {DeviceClassName: "any", AllocationMode: "ExactCount"}}}
 		},
+		"spec.devices.requests[0].firstAvailable[1].allocationMode": func(p parts) {
+			p.claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{FirstAvailable: []resourcev1.DeviceSubRequest{{DeviceClassName: "any", AllocationMode: "ExactCount"}, {DeviceClassName: "any", AllocationMode: "All"}}}
+		},
 		"spec.devices.requests[0].exactly.tolerations": func(p parts) {
 			p.claim.Spec.Devices.Requests[0].Exactly.Tolerations = []resourcev1.DeviceToleration{{TolerationSeconds: new(int64)}}
 		},

@@ -14,21 +14,11 @@ import (
 
 // What is allocated names the node to which its device is bound.
 func TestNodeSelectorOfAnAllocation(t *testing.T) {
-	const driver = "gpu.example.com"
-	slice := &resourcev1.ResourceSlice{}
-	slice.Name, slice.Spec.Driver, slice.Spec.NodeName, slice.Spec.Pool = "n", driver, new("n"), resourcev1.ResourcePool{Name: "n", ResourceSliceCount: 1}
-	slice.Spec.Devices = []resourcev1.Device{{Name: "d"}}
-	class := &resourcev1.DeviceClass{}
-	class.Name = driver
-	claim := &resourcev1.ResourceClaim{}
-	claim.Namespace, claim.Name, claim.UID = "default", "c", "c"
-	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: driver, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1}}}
-	p := mk.Pod("p", 1)
-	p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "c", ResourceClaimName: new("c")}}
+	p, n, claim, slice, class := claiming()
 	named := func(nodes ...string) *v1.NodeSelector {
 		return &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchFields: []v1.NodeSelectorRequirement{{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: nodes}}}}}
 	}
-	c := mk.Cluster(p, mk.Node("n", "1"), mk.Node("m", "1"), slice, class, claim)
+	c := mk.Cluster(p, n, mk.Node("m", "1"), slice, class, claim)
 	for _, tt := range []struct {
 		name  string
 		of    *v1.NodeSelector
@@ -42,7 +32,7 @@ func TestNodeSelectorOfAnAllocation(t *testing.T) {
 			s := model.NewSnapshot(c)
 			st, _ := device.DynamicResources{}.PreFilter(s)
 			got := &resourcev1.AllocationResult{NodeSelector: tt.of}
-			got.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: driver, Pool: "n", Device: "d"}}
+			got.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: slice.Spec.Driver, Pool: "n", Device: "d"}}
 			wrong := st.(*device.State).Wrong(s, c.Nodes[0], map[string]*resourcev1.AllocationResult{"default/c": got})
 			if tt.wrong == "" {
 				require.Empty(t, wrong)

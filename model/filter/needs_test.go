@@ -91,6 +91,11 @@ func TestPodLevelResourcesDuringResize(t *testing.T) {
 	p.Status.AllocatedResources = mk.Resources("cpu", "3")
 	p.Status.Resources = &v1.ResourceRequirements{Requests: mk.Resources("cpu", "4")}
 	assertAmounts(t, mk.Resources("cpu", "4000"), filter.Occupied(p))
+
+	p.Status.AllocatedResources, p.Status.Resources.Requests = mk.Resources("cpu", "1"), mk.Resources("cpu", "1")
+	assertAmounts(t, mk.Resources("cpu", "2000"), filter.Occupied(p))
+	p.Status.Conditions = []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonInfeasible}}
+	assertAmounts(t, mk.Resources("cpu", "1000"), filter.Occupied(p)) // what is desired counts no longer
 }
 
 // Quantities are capped at 2^63-1, and what does not fit in 64 bits is added up all

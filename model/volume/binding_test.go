@@ -242,7 +242,7 @@ func TestGives(t *testing.T) {
 	}
 	index := volume.NewIndex([]runtime.Object{
 		mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer), mk.Class("makes", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer),
-		mk.Claim("one", mk.Unbound("local")), mk.Claim("other", mk.Unbound("local")), mk.Claim("large", mk.Unbound("local"), wants("3")), mk.Claim("made", mk.Unbound("makes")),
+		mk.Claim("one", mk.Unbound("local")), mk.Claim("other", mk.Unbound("local")), mk.Claim("middle", mk.Unbound("local"), wants("2")), mk.Claim("large", mk.Unbound("local"), wants("3")), mk.Claim("made", mk.Unbound("makes")),
 		mk.Volume("v1", mk.OfClass("local"), sized("1")), mk.Volume("v2", mk.OfClass("local"), sized("2")), mk.Volume("v3", mk.OfClass("local"), sized("3")),
 		mk.Volume("far", mk.OfClass("local"), sized("1"), mk.ReachedFrom("zone", "b"))})
 	type given = map[string]string
@@ -259,6 +259,8 @@ func TestGives(t *testing.T) {
 		"two of one size, the other first":   {[]string{"one", "other"}, given{"default/one": "v2", "default/other": "v1"}, true},
 		"two of one size, the same":          {[]string{"one", "other"}, given{"default/one": "v1", "default/other": "v1"}, false},
 		"a small one, named last":            {[]string{"large", "one"}, given{"default/one": "v1", "default/large": "v3"}, true},
+		"small ones before the middle one":   {[]string{"one", "middle", "other"}, given{"default/one": "v1", "default/other": "v2", "default/middle": "v3"}, true},
+		"the middle one before a small one":  {[]string{"one", "middle", "other"}, given{"default/one": "v1", "default/other": "v3", "default/middle": "v2"}, false},
 		"too small":                          {[]string{"large"}, given{"default/large": "v2"}, false},
 		"to be provisioned":                  {[]string{"made", "one"}, given{"default/one": "v1"}, true},
 		"to be provisioned, and of no class": {[]string{"made"}, given{"default/made": "v1"}, false},
