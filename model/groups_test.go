@@ -1,9 +1,12 @@
 package model_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -24,13 +27,18 @@ func TestGroupsOf(t *testing.T) {
 		"its own is missing":       {[]any{inner, outer}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := mk.Cluster(nil, append(tt.parts, mk.WithGroups(), p)...)
+			c := mk.Cluster(nil, append(tt.parts, mk.WithGroups(), p, mk.Group("other", 1), mk.Pod("q", 1, mk.Member("other")))...)
 			assert.Equal(t, tt.want, c.GroupsOf(p))
 			root := ""
 			if tt.want != nil {
 				root = tt.want[len(tt.want)-1]
 			}
 			assert.Equal(t, root, c.RootOf(p))
+			if root != "" {
+				c.PreemptorGroup = root
+				assert.ElementsMatch(t, tt.want, slices.Collect(maps.Keys(c.GroupsOfPreemptor())))
+				assert.Equal(t, []*v1.Pod{p}, c.Members())
+			}
 		})
 	}
 }
