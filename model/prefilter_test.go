@@ -88,3 +88,13 @@ func TestPreFilter(t *testing.T) {
 		})
 	}
 }
+
+// Plugins have the names that a configuration gives them (docs: reference/scheduling/config, "Scheduling plugins").
+func TestDefaultPlugins(t *testing.T) {
+	var names []string
+	for _, p := range model.DefaultPlugins() {
+		names = append(names, p.Name())
+	}
+	require.Equal(t, []string{"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",
+		"VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures"}, names)
+}

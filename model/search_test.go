@@ -1,12 +1,27 @@
 package model_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 )
+
+// The search for candidates ends as soon as there are enough: 100 of few nodes (docs: reference/config-api/kube-scheduler-config.v1,
+// DefaultPreemptionArgs).
+func TestSearchEnds(t *testing.T) {
+	var objects []any
+	for i := range 103 {
+		node := fmt.Sprintf("n-%03d", i)
+		objects = append(objects, mk.Node(node, "1"), mk.Pod("v-"+node, 0, mk.CPU("1"), mk.On(node)))
+	}
+	r := model.Documented().Decide(mk.Cluster(mk.Pod("p", 9, mk.CPU("1")), objects...)).Preempt()
+	assert.Len(t, r.DryRuns, 100)
+	assert.Len(t, r.Candidates, 100)
+}
 
 // The default falls from all of 100 nodes to 5 % of very many (docs: concepts/scheduling-eviction/scheduler-perf-tuning).
 func TestNodesToFind(t *testing.T) {

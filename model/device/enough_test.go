@@ -61,6 +61,19 @@ func TestEnough(t *testing.T) {
 	}
 }
 
+// Devices of one name make a pool invalid, whichever slices they are in.
+func TestInvalidPoolIsNotModelled(t *testing.T) {
+	for _, second := range []string{"d", "e"} {
+		p, n, claim, slice, class := claiming()
+		slice.Spec.Pool.ResourceSliceCount = 2
+		other := slice.DeepCopy()
+		other.Name, other.Spec.Devices[0].Name = "other", second
+		enough, known := device.Enough(mk.Cluster(p, n, claim, slice, other, class).Extra, nil, n, func(*device.Reading) {}, p)
+		require.Equal(t, second == "e", known)
+		require.Equal(t, second == "e", enough)
+	}
+}
+
 // A device that is given has a copy of the operations that are left out for it.
 func TestGivenSkipsOperations(t *testing.T) {
 	skips := []resourcev1.SkipNodeOperation{"Prepare"}

@@ -18,13 +18,14 @@ func TestMatchingTriesEverything(t *testing.T) {
 		func(admin, other int) bool { return admin >= other },
 		func(int, int) bool { return true },
 	}
+	effects := []resourcev1.DeviceTaintEffect{resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute}
 	answers := map[string]int{}
 	for range 20000 {
 		var offered []offer
 		for range r.IntN(5) {
 			o := offer{driver: fmt.Sprint(r.IntN(2)), taken: r.IntN(3) == 0}
 			if r.IntN(4) == 0 {
-				o.taints = []resourcev1.DeviceTaint{{Key: fmt.Sprint(r.IntN(2)), Value: fmt.Sprint(r.IntN(2)), Effect: resourcev1.DeviceTaintEffectNoSchedule}}
+				o.taints = []resourcev1.DeviceTaint{{Key: fmt.Sprint(r.IntN(2)), Value: fmt.Sprint(r.IntN(2)), Effect: effects[r.IntN(2)]}}
 			}
 			offered = append(offered, o)
 		}
@@ -37,6 +38,9 @@ func TestMatchingTriesEverything(t *testing.T) {
 				}
 				if r.IntN(3) == 0 {
 					w.tolerations = []resourcev1.DeviceToleration{{Operator: resourcev1.DeviceTolerationOpExists}}
+					if r.IntN(2) == 0 {
+						w.tolerations[0].Effect = effects[r.IntN(2)]
+					}
 					if r.IntN(2) == 0 {
 						w.tolerations[0] = resourcev1.DeviceToleration{Operator: resourcev1.DeviceTolerationOpEqual, Key: fmt.Sprint(r.IntN(2)), Value: fmt.Sprint(r.IntN(2))}
 					}

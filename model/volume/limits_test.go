@@ -171,6 +171,13 @@ func TestUnmodelledMigrated(t *testing.T) {
 	limit.Spec.Drivers[0].Name = google
 	inline := mk.Attachment("", "n")
 	inline.Spec.Attacher, inline.Spec.Source = google, storagev1.VolumeAttachmentSource{InlineVolumeSpec: &v1.PersistentVolumeSpec{}}
+	azure := func(kind *v1.AzureDataDiskKind) *v1.PersistentVolume {
+		return mk.Volume("a", func(pv *v1.PersistentVolume) {
+			pv.Spec.CSI, pv.Spec.AzureDisk = nil, &v1.AzureDiskVolumeSource{DiskName: "disk", DataDiskURI: "uri", Kind: kind}
+		})
+	}
+	says := mk.CSINode("n", 1)
+	says.Annotations = map[string]string{v1.MigratedPluginsAnnotationKey: "kubernetes.io/gce-pd"}
 	p, user := mk.Pod("p", 9, mk.Mounts("a")), mk.Pod("x", 0, mk.On("n"), mk.Mounts("b"))
 	for name, test := range map[string]struct {
 		objects []any
@@ -183,6 +190,12 @@ func TestUnmodelledMigrated(t *testing.T) {
 		"an attachment of two": {[]any{disk("a", "z"), disk("c", "y"), attachedBy(google, "c", "n"), limit}, true},
 		"an attachment of a volume that a pod named": {[]any{disk("a", "z"), inline, limit}, true},
 		"the same, no limit":                         {[]any{disk("a", "z"), inline}, false},
+		"the same, behind another node":              {[]any{disk("a", "z"), attachedBy(google, "a", "m"), inline, limit}, true},
+		"zones of no region":                         {[]any{disk("a", "y__z"), says}, true},
+		"zones of no region, no driver":              {[]any{disk("a", "y__z")}, false},
+		"a managed disk":                             {[]any{azure(new(v1.AzureManagedDisk))}, false},
+		"a disk, managed by itself":                  {[]any{azure(nil)}, false},
+		"a dedicated disk":                           {[]any{azure(new(v1.AzureDedicatedBlobDisk))}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := mk.Cluster(p, append([]any{mk.Node("n", "9"), mk.Claim("a"), mk.Claim("b"), user}, test.objects...)...)
