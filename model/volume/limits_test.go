@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
@@ -216,5 +217,29 @@ func TestUnmodelledVolumeOfSecondClaim(t *testing.T) {
 		c := mk.Cluster(mk.Pod("p", 9, mk.Mounts(claims...)), mk.Node("n", "9"), mk.Claim("a"), mk.Claim("b"), mk.Volume("a"), odd)
 		volume.VolumeBinding{}.Unmodelled(model.NewSnapshot(c), func(object, _, _ string) { reported = object })
 		assert.Equal(t, "PersistentVolume b", reported, claims)
+	}
+}
+
+// Pods of a node are alike for the limits of drivers if their volumes count alike: those of one driver that nobody else mounts, and that the
+// pod which preempts does not want.
+func TestAlikeForLimits(t *testing.T) {
+	user := func(name string, claims ...string) *v1.Pod { return mk.Pod(name, 0, mk.On("n"), mk.Mounts(claims...)) }
+	objects := []any{mk.Node("n", "9"), mk.CSINode("n", 9), user("a", "one"), user("b", "two"), user("shares", "both"), user("too", "both"), user("wants", "wanted"), user("two", "three", "four"),
+		user("attached", "held"), mk.Attachment("held", "n"), mk.Pod("none", 0, mk.On("n"))}
+	for _, claim := range []string{"one", "two", "both", "wanted", "three", "four", "held"} {
+		objects = append(objects, mk.Claim(claim), mk.Volume(claim))
+	}
+	s := model.NewSnapshot(mk.Cluster(mk.Pod("p", 9, mk.Mounts("wanted")), objects...))
+	st, _ := volume.NodeVolumeLimits{}.PreFilter(s)
+	limits := st.(interface{ Alike(a, b *filter.Pod) bool })
+	pods := map[string]*filter.Pod{}
+	for _, p := range s.Nodes[0].Pods {
+		pods[p.Name] = p
+	}
+	for _, same := range [][2]string{{"a", "b"}, {"shares", "too"}} {
+		assert.True(t, limits.Alike(pods[same[0]], pods[same[1]]), same)
+	}
+	for _, other := range []string{"shares", "wants", "two", "attached", "none"} {
+		assert.False(t, limits.Alike(pods["a"], pods[other]), other)
 	}
 }
