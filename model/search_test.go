@@ -10,6 +10,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 )
 
+// The only candidate is taken.
+func TestOnlyCandidate(t *testing.T) {
+	r := model.Documented().Decide(mk.Cluster(mk.Pod("p", 9, mk.CPU("1")), mk.Node("n", "1"), mk.Pod("v", 0, mk.CPU("1"), mk.On("n")))).Preempt()
+	assert.Equal(t, "n", r.Node)
+	assert.Equal(t, model.OnlyCandidate, r.DecidedBy)
+	assert.NotNil(t, r.Actuation)
+}
+
 // The search for candidates ends as soon as there are enough: 100 of few nodes (docs: reference/config-api/kube-scheduler-config.v1,
 // DefaultPreemptionArgs).
 func TestSearchEnds(t *testing.T) {

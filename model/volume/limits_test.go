@@ -66,6 +66,12 @@ func TestNodeVolumeLimits(t *testing.T) {
 	})
 	aws := awsVolume("a", "vol-1")
 	user := mk.Pod("x", 0, mk.On("n"), mk.Mounts("b"))
+	limits := func(first string, ofFirst int32, second string, ofSecond int32) *storagev1.CSINode {
+		n := mk.CSINode("n", ofFirst)
+		n.Spec.Drivers = append(n.Spec.Drivers, mk.CSINode("n", ofSecond).Spec.Drivers...)
+		n.Spec.Drivers[0].Name, n.Spec.Drivers[1].Name = first, second
+		return n
+	}
 	waits := mk.Class("wait", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer)
 	own, foreign := mk.Claim("x-own", mk.OwnedBy("x")), mk.Claim("x-own", mk.OwnedBy("y"))
 	testFilter(t, "NodeVolumeLimits", []filterTest{
@@ -73,6 +79,7 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"no room", p, []any{n, a, va, b, vb, user, mk.CSINode("n", 1)}, fails},
 		{"no limit", p, []any{n, a, va, b, vb, user, mk.CSINode("n", -1)}, passes},
 		{"no CSINode", p, []any{n, a, va, b, vb, user}, passes},
+		{"the limit of the second driver", mk.Pod("p", 9, mk.Mounts("b", "a")), []any{n, a, va, b, elsewhere, c, vc, mk.Pod("y", 0, mk.On("n"), mk.Mounts("c")), limits("file.example.com", 9, mk.Driver, 1)}, fails},
 		{"another node's limit", p, []any{n, m, a, va, b, vb, user, mk.CSINode("m", 0)}, passes},
 		{"two volumes at once", mk.Pod("p", 9, mk.Mounts("a", "b")), []any{n, a, va, b, vb, mk.CSINode("n", 1)}, fails},
 		{"one volume under two names", mk.Pod("p", 9, mk.Mounts("a", "c")), []any{n, a, va, c, also, mk.CSINode("n", 1)}, passes},
