@@ -21,6 +21,7 @@ func quantity(text string) *resource.Quantity { return new(resource.MustParse(te
 func TestConsumed(t *testing.T) {
 	steps := &resourcev1.CapacityRequestPolicy{Default: quantity("2"), ValidRange: &resourcev1.CapacityRequestPolicyRange{Min: quantity("2"), Max: quantity("8"), Step: quantity("3")}}
 	halves := &resourcev1.CapacityRequestPolicy{Default: quantity("1"), ValidRange: &resourcev1.CapacityRequestPolicyRange{Min: quantity("500m"), Step: quantity("500m")}}
+	tiny := &resourcev1.CapacityRequestPolicy{Default: quantity("1"), ValidRange: &resourcev1.CapacityRequestPolicyRange{Min: quantity("1"), Step: quantity("1m")}}
 	upTo := &resourcev1.CapacityRequestPolicy{Default: quantity("2"), ValidRange: &resourcev1.CapacityRequestPolicyRange{Min: quantity("2"), Max: quantity("8")}}
 	values := &resourcev1.CapacityRequestPolicy{Default: quantity("2"), ValidValues: []resource.Quantity{*quantity("2"), *quantity("5")}}
 	for name, tt := range map[string]struct {
@@ -42,6 +43,7 @@ func TestConsumed(t *testing.T) {
 		"less than a part of a unit":   {halves, "100m", "500m"},
 		"above the range":              {steps, "9", ""},
 		"steps of parts":               {halves, "1100m", "2"},
+		"steps of next to nothing":     {tiny, "1500m", "2"},
 		"without steps":                {upTo, "7", "7"},
 		"without steps, above":         {upTo, "9", ""},
 		"the default of values":        {values, "", "2"},

@@ -83,6 +83,16 @@ func TestOccupiedDuringResize(t *testing.T) {
 	}
 }
 
+// Of a pod as a whole is told what it needs, and of its container what it has.
+func TestPodLevelResourcesAreMore(t *testing.T) {
+	p := &v1.Pod{Spec: v1.PodSpec{
+		Resources:  &v1.ResourceRequirements{Requests: mk.Resources("cpu", "2", "example.com/gpu", "1")},
+		Containers: []v1.Container{mk.Container("cpu", "1")},
+	}}
+	p.Status.ContainerStatuses = []v1.ContainerStatus{{Name: "c", AllocatedResources: mk.Resources("cpu", "1")}}
+	assertAmounts(t, mk.Resources("cpu", "2000"), filter.Occupied(p))
+}
+
 func TestPodLevelResourcesDuringResize(t *testing.T) {
 	p := &v1.Pod{Spec: v1.PodSpec{
 		Resources:  &v1.ResourceRequirements{Requests: mk.Resources("cpu", "2")},

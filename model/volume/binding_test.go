@@ -231,6 +231,24 @@ func TestUndecidedVolumes(t *testing.T) {
 	require.NotEmpty(t, d.Verdicts, "the smaller one goes to the claim that could have either")
 }
 
+// The smallest claim takes the smallest volume that holds it, also if a larger one, which could have no other, is named first.
+func TestSmallestClaimFirst(t *testing.T) {
+	selects := func(c *v1.PersistentVolumeClaim) {
+		c.Spec.Resources.Requests[v1.ResourceStorage] = *gibibytes("2")
+		c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"disk": "ssd"}}
+	}
+	of := func(size string, labels map[string]string) func(*v1.PersistentVolume) {
+		return func(pv *v1.PersistentVolume) {
+			pv.Spec.Capacity, pv.Labels = v1.ResourceList{v1.ResourceStorage: *gibibytes(size)}, labels
+		}
+	}
+	for _, claims := range [][]string{{"large", "small"}, {"small", "large"}} {
+		objects := []any{mk.Node("n", "9"), mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer), mk.Claim("small", mk.Unbound("local")),
+			mk.Claim("large", mk.Unbound("local"), selects), mk.Volume("v", mk.OfClass("local"), of("2", map[string]string{"disk": "ssd"})), mk.Volume("w", mk.OfClass("local"), of("3", nil))}
+		assert.Equal(t, never, outcomeOn(t, "VolumeBinding", mk.Pod("p", 9, mk.Mounts(claims...)), answers.Documented(), model.FilterRun{Change: model.Untouched}, objects...), claims)
+	}
+}
+
 // Each claim that waits gets the smallest volume that is left and holds it, whichever of two claims of one size is first.
 func TestGives(t *testing.T) {
 	n := mk.Node("n", "9", func(n *v1.Node) { n.Labels = map[string]string{"zone": "a"} })

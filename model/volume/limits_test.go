@@ -96,6 +96,7 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"a nominated pod's volume", mk.Pod("p", 5, mk.Mounts("a")), []any{n, a, va, b, vb, mk.Pod("x", 9, mk.Nominated("n"), mk.Mounts("b")), mk.CSINode("n", 1)}, fails},
 
 		{"attached to the node", p, []any{n, a, va, b, vb, mk.Attachment("b", "n"), mk.CSINode("n", 1)}, fails},
+		{"two are attached", p, []any{n, a, va, b, vb, c, vc, mk.Attachment("b", "n"), mk.Attachment("c", "n"), mk.CSINode("n", 2)}, fails},
 		{"attached to another node", p, []any{n, a, va, b, vb, mk.Attachment("b", "m"), mk.CSINode("n", 1)}, passes},
 		{"attached and mounted", p, []any{n, a, va, b, vb, user, mk.Attachment("b", "n"), mk.CSINode("n", 2)}, passes},
 		{"attached for the pod itself", p, []any{n, a, va, mk.Attachment("a", "n"), mk.CSINode("n", 1)}, passes},

@@ -1,0 +1,52 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+)
+
+// A victim that has the condition already is not patched again, wherever it stands among others; one with another reason or message is.
+func TestMarkedAlready(t *testing.T) {
+	cy := model.Documented().NewCycle(mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1")))
+	marked := func(change func(*v1.PodCondition)) *v1.Pod {
+		c := v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler,
+			Message: "default-scheduler: preempting to accommodate a higher priority pod"}
+		change(&c)
+		p := mk.Pod("v", 0)
+		p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionTrue}, c}
+		return p
+	}
+	assert.True(t, cy.MarkedAlready(marked(func(*v1.PodCondition) {})))
+	assert.False(t, cy.MarkedAlready(mk.Pod("v", 0)))
+	for name, change := range map[string]func(*v1.PodCondition){
+		"it is over":        func(c *v1.PodCondition) { c.Status = v1.ConditionFalse },
+		"another reason":    func(c *v1.PodCondition) { c.Reason = "EvictionByEvictionAPI" },
+		"another message":   func(c *v1.PodCondition) { c.Message = "preempting" },
+		"it was probed":     func(c *v1.PodCondition) { c.LastProbeTime.Time = c.LastProbeTime.AddDate(3, 0, 0) },
+		"another condition": func(c *v1.PodCondition) { c.Type = v1.PodReady },
+	} {
+		assert.False(t, cy.MarkedAlready(marked(change)), name)
+	}
+}
+
+// A scheduler has the pods of its profiles.
+func TestSchedules(t *testing.T) {
+	for second, want := range map[string][]string{"": {model.DefaultSchedulerName}, "second": {model.DefaultSchedulerName, "second"}} {
+		var s model.Settings
+		if second != "" {
+			s.SecondProfile = &model.Profile{SchedulerName: second}
+		}
+		var has []string
+		for _, name := range []string{model.DefaultSchedulerName, "second", "third"} {
+			if s.Schedules(name) {
+				has = append(has, name)
+			}
+		}
+		assert.Equal(t, want, has)
+	}
+}
