@@ -60,6 +60,21 @@ func TestMatchingTriesEverything(t *testing.T) {
 	}
 }
 
+// Devices whose taints have other effects are not alike: one of them is tolerated.
+func TestMatchingOfEffects(t *testing.T) {
+	tainted := func(effect resourcev1.DeviceTaintEffect) offer {
+		return offer{taints: []resourcev1.DeviceTaint{{Key: "k", Value: "v", Effect: effect}}}
+	}
+	tolerating := func(claim int, admin bool, effect resourcev1.DeviceTaintEffect) wish {
+		return wish{claim: claim, count: 1, admin: admin, tolerations: []resourcev1.DeviceToleration{{Operator: resourcev1.DeviceTolerationOpExists, Effect: effect}}}
+	}
+	offered := []offer{tainted(resourcev1.DeviceTaintEffectNoSchedule), tainted(resourcev1.DeviceTaintEffectNoExecute)}
+	wishes := []wish{tolerating(1, true, resourcev1.DeviceTaintEffectNoExecute), tolerating(2, false, resourcev1.DeviceTaintEffectNoSchedule)}
+	always := func(int, int) bool { return true }
+	require.True(t, tryAll(offered, wishes, always, nil))
+	require.True(t, newMatching(offered, wishes, always).complete())
+}
+
 // given is a device that a wish has got.
 type given struct {
 	w  *wish
