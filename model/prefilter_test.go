@@ -89,6 +89,20 @@ func TestPreFilter(t *testing.T) {
 	}
 }
 
+// A pod that fits on its nominated node does not come to the error of another node (KEP-1923).
+func TestErrorBehindNominatedNode(t *testing.T) {
+	for nominated, want := range map[string]string{"n": "", "m": "disk on fire", "gone": "disk on fire"} {
+		rules := answers.Documented()
+		rules.Plugins = []filter.Plugin{fails{"m"}}
+		d, err := answers.Decide(mk.Cluster(mk.Pod("p", 1, mk.Nominated(nominated)), mk.Node("m", "1"), mk.Node("n", "1")), rules)
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Join(d.Errors, ", "), nominated)
+		if want == "" {
+			require.Equal(t, []string{"n"}, d.Fits)
+		}
+	}
+}
+
 // Plugins have the names that a configuration gives them (docs: reference/scheduling/config, "Scheduling plugins").
 func TestDefaultPlugins(t *testing.T) {
 	var names []string
