@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,10 +29,13 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, c := range s.Cases[:min(len(s.Cases), 3)] {
+			if len(c.Cluster.NotGiven) > 0 {
+				require.ErrorContains(t, c.Write(io.Discard), "a case has to hold all that its preemptor depends on")
+				continue
+			}
 			once := written(t, c)
 			again := readOne(t, once)
 			c.Name = fileName(c.Name)
-			c.Cluster.NotGiven = nil // of a dump: a case does not keep which kinds nobody asked for
 			require.Empty(t, diffCases(c, again))
 			require.Equal(t, once, written(t, again))
 		}

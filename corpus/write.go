@@ -13,13 +13,18 @@ import (
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/corpus/manifest"
+	"github.com/preemptcheck/preemptcheck/model"
 )
 
 // Write writes the case as a YAML stream that reads back as the same case; it
 // fails if it cannot. Equal cases give equal text. Values that reading fills in
 // again are left out when that makes no difference. Slashes and dots in the name,
-// as the cases of a dump have them, become dashes.
+// as the cases of a dump have them, become dashes. A case of a dump that does not hold all that its preemptor depends on cannot be written: a
+// case is taken to hold it.
 func (c *Case) Write(w io.Writer) error {
+	if c.Cluster != nil && len(c.Cluster.NotGiven) > 0 {
+		return fmt.Errorf("writing case %s: a case has to hold all that its preemptor depends on: %w", c.Name, model.Unmodelled(c.Cluster.NotGiven))
+	}
 	named := *c
 	named.Name = fileName(c.Name)
 	full, err := named.render(false)

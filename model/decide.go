@@ -172,11 +172,14 @@ func (cy *Cycle) filterByExtenders(d *Decision) (failed string) {
 	return failed
 }
 
-// filterErrors are those of the nodes on which a filter cannot tell, as far as the cycle comes to them: not where the pod fits on its
-// nominated node, and no extender may say otherwise.
+// filterErrors are those of the nodes on which a filter cannot tell. The cycle does not come to them if the pod fits on its nominated node,
+// by the extenders, too: see fittingNodes.
 func filterErrors(cy *Cycle, verdicts map[string]*Verdict) (errors []string) {
-	if first := cy.NominatedFirst(cy); first != nil && verdicts[first.Name] == nil && len(cy.Settings.Extenders) == 0 {
-		return nil
+	if first := cy.NominatedFirst(cy); first != nil {
+		asked := maps.Clone(verdicts)
+		if cy.FilterByExtenders(asked) == "" && asked[first.Name] == nil {
+			return nil
+		}
 	}
 	for _, n := range cy.Nodes {
 		if v := verdicts[n.Name]; v != nil && v.Error != "" {

@@ -89,17 +89,34 @@ func TestPreFilter(t *testing.T) {
 	}
 }
 
-// A pod that fits on its nominated node does not come to the error of another node (KEP-1923).
+// A pod that fits on its nominated node does not come to the error of another node (KEP-1923), unless an extender takes the nominated one away.
 func TestErrorBehindNominatedNode(t *testing.T) {
-	for nominated, want := range map[string]string{"n": "", "m": "disk on fire", "gone": "disk on fire"} {
-		rules := answers.Documented()
-		rules.Plugins = []filter.Plugin{fails{"m"}}
-		d, err := answers.Decide(mk.Cluster(mk.Pod("p", 1, mk.Nominated(nominated)), mk.Node("m", "1"), mk.Node("n", "1")), rules)
-		require.NoError(t, err)
-		require.Equal(t, want, strings.Join(d.Errors, ", "), nominated)
-		if want == "" {
-			require.Equal(t, []string{"n"}, d.Fits)
-		}
+	const none, fire = "", "disk on fire"
+	for _, tt := range []struct {
+		name, nominated string
+		extenders       []model.Extender
+		want            string
+	}{
+		{"it fits there", "n", nil, none},
+		{"the error is there", "m", nil, fire},
+		{"it is gone", "gone", nil, fire},
+		{"it is nominated nowhere", "", nil, fire},
+		{"an extender lets it", "n", []model.Extender{{Name: "e", Filter: &model.ExtenderFilter{Rejects: []string{"m"}}}}, none},
+		{"an extender without the verb", "n", []model.Extender{{Name: "e", Preempt: &model.ExtenderPreempt{}}}, none},
+		{"an extender rejects it", "n", []model.Extender{{Name: "e", Filter: &model.ExtenderFilter{Rejects: []string{"n"}}}}, fire},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rules := answers.Documented()
+			rules.Plugins = []filter.Plugin{fails{"m"}}
+			c := mk.Cluster(mk.Pod("p", 1, mk.Nominated(tt.nominated)), mk.Node("m", "1"), mk.Node("n", "1"))
+			c.Settings.Extenders = tt.extenders
+			d, err := answers.Decide(c, rules)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, strings.Join(d.Errors, ", "))
+			if tt.want == none {
+				require.Equal(t, []string{"n"}, d.Fits)
+			}
+		})
 	}
 }
 

@@ -161,7 +161,7 @@ func work(ctx context.Context, checker *properties.Checker, req request) (*answe
 	return a, nil
 }
 
-// asking is the checker for a cluster by its number: cases of the corpus are asked for all that is asked of some.
+// asking is the checker for a cluster by its number: a case of the corpus is asked for all that its look is for.
 func asking(checker *properties.Checker, req request, n uint64) *properties.Checker {
 	c, look := asIs(req.Seed, n, "cases/", req.FeatureGates)
 	if c == nil || checker.Looks == nil {

@@ -33,20 +33,3 @@ func TestMarkedAlready(t *testing.T) {
 		assert.False(t, cy.MarkedAlready(marked(change)), name)
 	}
 }
-
-// A scheduler has the pods of its profiles.
-func TestSchedules(t *testing.T) {
-	for second, want := range map[string][]string{"": {model.DefaultSchedulerName}, "second": {model.DefaultSchedulerName, "second"}} {
-		var s model.Settings
-		if second != "" {
-			s.SecondProfile = &model.Profile{SchedulerName: second}
-		}
-		var has []string
-		for _, name := range []string{model.DefaultSchedulerName, "second", "third"} {
-			if s.Schedules(name) {
-				has = append(has, name)
-			}
-		}
-		assert.Equal(t, want, has)
-	}
-}
