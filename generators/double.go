@@ -55,7 +55,7 @@ func (g *generator) anotherTerm(s draw.Source, p *v1.Pod, terms *[]v1.PodAffinit
 		another.TopologyKey = v1.LabelHostname
 	}
 	if s.Chance(40) { // in namespaces that it selects by their labels
-		another.Namespaces, another.NamespaceSelector = nil, draw.Pick(s, &metav1.LabelSelector{}, &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}})
+		another.Namespaces, another.NamespaceSelector = nil, draw.Pick(s, &metav1.LabelSelector{}, &metav1.LabelSelector{}, ofRed, ofNobody)
 	}
 	*terms = slices.Insert(slices.Clone(*terms), s.Intn(len(*terms)+1), another)
 }

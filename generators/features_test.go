@@ -145,7 +145,10 @@ func TestEveryFeatureOccurs(t *testing.T) {
 			return t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchLabels) > 0
 		})),
 		"all namespaces": preemptor(podTerm(func(t v1.PodAffinityTerm) bool {
-			return t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchLabels) == 0
+			return t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchLabels) == 0 && len(t.NamespaceSelector.MatchExpressions) == 0
+		})),
+		"namespaces by the label that they lack": preemptor(podTerm(func(t v1.PodAffinityTerm) bool {
+			return t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchExpressions) > 0
 		})),
 		"matchLabelKeys":      anyPod(podTerm(func(t v1.PodAffinityTerm) bool { return len(t.MatchLabelKeys) > 0 })),
 		"mismatchLabelKeys":   anyPod(podTerm(func(t v1.PodAffinityTerm) bool { return len(t.MismatchLabelKeys) > 0 })),

@@ -47,20 +47,31 @@ var related = []*metav1.LabelSelector{
 	nil,
 }
 
+// Namespaces that terms select. Two of them are selected by the labels that they lack.
+var (
+	ofRed           = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}}
+	ofNobody        = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	ofOthersThanRed = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"red"}}}}
+)
+
 func (g *generator) podTerm(p *v1.Pod) v1.PodAffinityTerm {
 	term := v1.PodAffinityTerm{
 		TopologyKey:   draw.Pick(g.Source, "zone", v1.LabelHostname),
 		LabelSelector: related[draw.Weighted(g.Source, 26, 22, 18, 12, 6, 6, 6, 4)],
 	}
 	if g.namespaces {
-		switch draw.Weighted(g.Source, 40, 15, 15, 15, 15) {
+		switch draw.Weighted(g.Source, 40, 15, 9, 3, 3, 15, 15) {
 		case 1:
 			term.Namespaces = []string{otherNamespace}
 		case 2:
-			term.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}}
+			term.NamespaceSelector = ofRed
 		case 3:
-			term.NamespaceSelector = &metav1.LabelSelector{}
+			term.NamespaceSelector = ofNobody
 		case 4:
+			term.NamespaceSelector = ofOthersThanRed
+		case 5:
+			term.NamespaceSelector = &metav1.LabelSelector{}
+		case 6:
 			term.Namespaces = []string{metav1.NamespaceDefault}
 			term.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}
 		}

@@ -184,7 +184,7 @@ func renderStatus(p *v1.Pod, plan *pod) {
 		Terminate(p)
 	}
 	if plan.end == preempted || plan.end == marked {
-		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
+		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionTrue}, v1.PodCondition{
 			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler})
 	}
 	if plan.unready && plan.start >= 0 {

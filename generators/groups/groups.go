@@ -183,8 +183,10 @@ func (g *drawer) drawGroup() {
 		p.Spec.Priority = new(model.Priority(g.c.Preemptor))
 	}
 	g.vary(members)
-	if !g.Chance(8) { // else it is missing
+	if !g.Chance(8) {
 		g.c.Extra = append(g.c.Extra, group)
+	} else if last := members[len(members)-1]; g.made%2 == 0 { // it is missing, and the last pod is of another one that is
+		last.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: new(group.Name + "-too")}
 	}
 }
 

@@ -18,13 +18,16 @@ import (
 
 // Cluster is base with one to four changes: an object is left out or copied, a pod is moved, an amount, a priority or a
 // time is another one, or an object gets a part of another object of its kind, of base or of donor. It shares nothing
-// with either.
+// with either. Some have decoys besides.
 func Cluster(s draw.Source, base, donor *model.Cluster) *model.Cluster {
 	v := varying(s, base, donor)
 	for again := 0; again < 5 && (again == 0 || equality.Semantic.DeepEqual(base, v.Cluster)); again++ {
 		for range 1 + draw.Weighted(s, 50, 25, 15, 10) {
 			v.change()
 		}
+	}
+	if s.Chance(25) {
+		return Decoyed(v.Cluster)
 	}
 	return v.Cluster
 }

@@ -20,14 +20,16 @@ import (
 )
 
 // firstAsIs is the number from which on each case of the corpus comes as it is: what they show is found within seconds. First each cluster
-// comes without what is most costly to ask, one after another; then each timeline, besides clusters that are drawn; then every second
-// cluster is a case once more, which is asked for everything and held to what it says.
+// comes without what is most costly to ask, one after another; then each timeline, besides clusters that are drawn; then each case comes
+// once more, asked for everything and held to what it says, and each one beside that with decoys, without what is most costly.
 const firstAsIs = 64
 
-// The looks at a case as it is: without what is most costly, and for everything. A timeline is asked for everything at once.
+// The looks at a case as it is: without what is most costly, for everything, and at the case with decoys. A timeline is asked for everything at
+// once.
 const (
 	firstLook = iota
 	lastLook
+	withDecoys
 )
 
 // asIs is the case of a folder that a number of a seed stands for, and which look at it that is; nil for all other numbers, and for
@@ -46,6 +48,8 @@ func asIs(seed, n uint64, folder string, gates record.Gates) (c *corpus.Case, lo
 		return inOrder(seed, timelines)[n-first].Case, lastLook
 	case !isTimeline && n >= second && (n-second)%2 == 0 && (n-second)/2 < first:
 		return inOrder(seed, clusters)[(n-second)/2].Case, lastLook
+	case !isTimeline && n >= second && (n-second)/2 < first:
+		return inOrder(seed, clusters)[(n-second)/2].Case, withDecoys
 	}
 	return nil, 0
 }

@@ -32,9 +32,14 @@ const attempts = 4
 // ofCorpus is cluster number n of a seed as a case, or as one with a few changes as the API server would have it; nil if that
 // cluster is drawn. With feature gates it is of a case that says nothing else of them.
 func ofCorpus(seed, n uint64, gates record.Gates) *model.Cluster {
-	if c, _ := asIs(seed, n, "cases/", gates); c != nil {
+	if c, look := asIs(seed, n, "cases/", gates); c != nil {
 		cluster := c.Cluster.DeepCopy()
 		pin(cluster, gates)
+		if look == withDecoys {
+			if decoyed := vary.Decoyed(cluster); apiserver.Admit(decoyed) == nil {
+				return decoyed
+			}
+		}
 		return cluster
 	}
 	return change(seed, n, clustersToVaried, casesOf("cases/", gates), func(s draw.Source, base, donor *corpus.Case) (*model.Cluster, error) {

@@ -37,8 +37,8 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// Each case of the corpus comes twice as it is, with the gates of the campaign, each timeline once, and soon: all cases before any comes
-// again.
+// Each case of the corpus comes twice as it is, with the gates of the campaign, and once with decoys, each timeline once, and soon: all cases
+// before any comes again.
 func TestAsIs(t *testing.T) {
 	for _, gates := range []record.Gates{"", "GenericWorkload=true"} {
 		came := map[string]int{}
@@ -51,8 +51,13 @@ func TestAsIs(t *testing.T) {
 				if folder == "cases/" {
 					require.Equal(t, came[folder+c.Name], look)
 				}
-				if came[folder+c.Name]++; look == lastLook {
+				if came[folder+c.Name]++; look != firstLook {
 					require.GreaterOrEqual(t, len(came), len(casesOf("cases/", gates)))
+				}
+				if look == withDecoys {
+					require.NotEmpty(t, cmp.Diff(c.Cluster, Generate(7, n, gates, "")), c.Name)
+					asPinned(t, Generate(7, n, gates, ""), gates)
+					continue
 				}
 				if folder == "cases/" {
 					got := Generate(7, n, gates, "")
@@ -72,7 +77,7 @@ func TestAsIs(t *testing.T) {
 		require.Equal(t, len(casesOf("cases/", gates))+len(casesOf("timelines/", gates)), len(came))
 		for name, times := range came {
 			if strings.HasPrefix(name, "cases/") {
-				times--
+				times -= 2
 			}
 			require.Equal(t, 1, times, name)
 		}

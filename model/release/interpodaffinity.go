@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/variant"
@@ -125,6 +127,31 @@ func hostsShareName(s *filter.Snapshot) bool {
 
 // byNode is the key of a label that tells each node with a host name from all others.
 const byNode = "node of the host name"
+
+// matchesUnlabelled tells whether a term selects namespaces by labels, and would select one that has none.
+func matchesUnlabelled(t v1.PodAffinityTerm) bool {
+	selector, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
+	return err == nil && selector.Matches(labels.Set{})
+}
+
+func selectsUnlabelled(s *filter.Snapshot) bool {
+	p := s.Preemptor.Pod
+	return slices.ContainsFunc(requiredTerms(p, false), matchesUnlabelled) || slices.ContainsFunc(requiredTerms(p, true), matchesUnlabelled)
+}
+
+// excludedNamespacesCount has such terms of the preemptor be about all namespaces: what they select is found out first, and then the selector
+// is asked once more, about each namespace as if it had no labels (interpodaffinity/plugin.go:144@v1.36.3, mergeAffinityTermNamespacesIfNotEmpty,
+// which changes a copy of the term).
+func excludedNamespacesCount(p *v1.Pod) {
+	p.Spec.Affinity = p.Spec.Affinity.DeepCopy()
+	for _, terms := range [][]v1.PodAffinityTerm{requiredTerms(p, false), requiredTerms(p, true)} {
+		for i := range terms {
+			if matchesUnlabelled(terms[i]) {
+				terms[i].NamespaceSelector = &metav1.LabelSelector{}
+			}
+		}
+	}
+}
 
 // hostsApart has terms about host names be about nodes that have one; those of the preemptor's affinity only if all of them are
 // (interpodaffinity/filtering.go:226@v1.37.1, classifyTermsBasedOnScope).

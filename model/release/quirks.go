@@ -90,6 +90,7 @@ const (
 	ClassAnnotationIgnored    Quirk = "class-annotation-ignored"    // there is no volume for a claim that names its class by annotation
 	InitContainersForgotten   Quirk = "init-containers-forgotten"   // what init containers of pods on a node need is free
 	RuleWithoutSelector       Quirk = "rule-without-selector"       // a DeviceTaintRule without a selector taints all devices
+	ExcludedNamespacesCount   Quirk = "excluded-namespaces-count"   // terms that select namespaces by what they lack are about all namespaces
 )
 
 // Quirks are all quirks there are, in a fixed order.

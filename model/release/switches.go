@@ -202,6 +202,7 @@ var switches = []struct {
 	{RuleWithoutSelector, onPlugin("DynamicResources", variant.MisreadObjects(func(r *resourcev1.DeviceTaintRule) {
 		r.Spec.DeviceSelector = cmp.Or(r.Spec.DeviceSelector, &resourcev1.DeviceTaintSelector{})
 	}))},
+	{ExcludedNamespacesCount, onPlugin("InterPodAffinity", variant.Where(selectsUnlabelled, variant.MisreadPreemptor(excludedNamespacesCount)))},
 }
 
 func nominatedNodeBlamesOthers(r *answers.Rules) {

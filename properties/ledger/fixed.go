@@ -210,4 +210,17 @@ var fixedFindings = []Entry{
 		Upstream:    "kubernetes#141620",
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error"},
 	},
+	{
+		ID:          "excluded-namespaces-count",
+		Title:       "Pods count in namespaces that a term's selector leaves out",
+		Class:       Defect,
+		Promise:     "The term is applied to the union of the namespaces selected by its namespaceSelector and the ones listed in its namespaces.",
+		Source:      "API reference, PodAffinityTerm.namespaceSelector (core/v1/types.go:3975@v0.36.3); KEP-2249",
+		Happens:     "The namespaces that the selector of a pod's own term selects are listed first, which is written into a copy of the term. So the selector is asked once more of each pod, about a namespace without labels: one that selects by what a namespace lacks (NotIn, DoesNotExist) matches, whatever the labels are.",
+		Where:       "interpodaffinity/plugin.go:144@v1.36.3, mergeAffinityTermNamespacesIfNotEmpty",
+		Consequence: "Affinity is met by pods of namespaces that it leaves out; by anti-affinity to them a pod stays pending, or they are preempted.",
+		Releases:    ">=1.34.0 <1.37.0",
+		Upstream:    "kubernetes#141526",
+		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims"},
+	},
 }

@@ -21,7 +21,7 @@ func binding() []Property {
 		Name:    "errors-back-off",
 		Promise: "a pod that failed with an error is not tried again before its backoff is over, though nothing else is to be tried",
 		Source:  "KEP-5142, Motivation, \"pods that are in the backoffQ due to errors, should not bypass the backoff time\"",
-		Lies:    []string{"tries a pod again at once after an error"},
+		Lies:    []string{"tries a pod again at once after an error", "tries a pod again before its failed cycle has ended"},
 		Groups:  notOfMembers + ": group-backs-off-after-errors asks it of their groups",
 		Check:   errorsBackOff,
 	}, {
@@ -84,6 +84,9 @@ func errorsBackOff(l *Life) (findings []Finding) {
 			clear(cycles)
 			clear(beside)
 		case e.What == timeline.Popped:
+			if failed := l.bindingFailed(i); failed >= 0 && cycles[pod] == 1 && !changed[pod] && l.triedTooSoon(failed, BackoffOf(errs[pod]+1)) == i {
+				findings = append(findings, l.triedAtOnce(pod, failed, i, errs[pod]+1))
+			}
 			cycles[pod]++
 			beside[pod] = cycles[pod] > 1
 			delete(changed, pod)
@@ -106,12 +109,37 @@ func errorsBackOff(l *Life) (findings []Finding) {
 				break
 			}
 			if at := l.triedTooSoon(failed, BackoffOf(errs[pod])); at >= 0 {
-				findings = append(findings, Finding{Pod: pod, Kind: "tried", Entry: at, Detail: fmt.Sprintf(
-					"pod %s failed with an error at %.3fs, for the time %d in succession, and is tried again at %.3fs", pod, l.Trace.Entries[failed].At.Seconds(), errs[pod], l.Trace.Entries[at].At.Seconds())})
+				findings = append(findings, l.triedAtOnce(pod, failed, at, errs[pod]))
 			}
 		}
 	}
 	return findings
+}
+
+// triedAtOnce is the finding that a pod failed at one entry, for that time in succession, and is tried at another before its backoff is over.
+func (l *Life) triedAtOnce(pod string, failed, tried, times int) Finding {
+	return Finding{Pod: pod, Kind: "tried", Entry: tried, Detail: fmt.Sprintf(
+		"pod %s failed with an error at %.3fs, for the time %d in succession, and is tried again at %.3fs", pod, l.Trace.Entries[failed].At.Seconds(), times, l.Trace.Entries[tried].At.Seconds())}
+}
+
+// bindingFailed is the index of the call that could not bind the pod that is popped at entry i, while the cycle that called goes on; -1 if there
+// is none. The end of that cycle may come after the next one has begun.
+func (l *Life) bindingFailed(i int) int {
+	for j := i - 1; j >= 0; j-- {
+		e := &l.Trace.Entries[j]
+		if e.Object != l.Trace.Entries[i].Object {
+			continue
+		}
+		switch e.What {
+		case timeline.Called:
+			if e.Call == timeline.Bind && e.Error != "" {
+				return j
+			}
+		case timeline.Popped, timeline.Requeued:
+			return -1
+		}
+	}
+	return -1
 }
 
 // poppedSince tells whether the pod of entry i was popped again between the failure of the cycle

@@ -108,6 +108,11 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 		"tries a pod again at once after an error": func(t *timeline.Trace) {
 			failsToBind(t, timeline.Entry{At: 500 * time.Millisecond, What: timeline.Popped, Object: "Pod default/w"})
 		},
+		"tries a pod again before its failed cycle has ended": func(t *timeline.Trace) {
+			failsToBind(t)
+			i := slices.IndexFunc(t.Entries, func(e timeline.Entry) bool { return e.What == timeline.Told })
+			t.Entries = slices.Insert(t.Entries, i, timeline.Entry{What: timeline.Popped, Object: "Pod default/w"})
+		},
 	},
 	"freed-room-is-told": {
 		"does not tell that a nominated pod is gone": func(t *timeline.Trace) {

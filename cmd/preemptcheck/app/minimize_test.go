@@ -72,6 +72,17 @@ func TestMinimizeCannot(t *testing.T) {
 	status, _, errOut = preemptcheck(t, "", "minimize", "no-such-file.yaml")
 	require.Equal(t, terminal.CouldNot, status)
 	require.Contains(t, errOut, "no-such-file.yaml")
+
+	// A dump that leaves out what the pod depends on.
+	status, _, errOut = preemptcheck(t, `{apiVersion: v1, kind: List, items: [
+  {apiVersion: v1, kind: Node, metadata: {name: node-1}, status: {allocatable: {cpu: "1", pods: "5"}}},
+  {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: default, annotations: {pv.kubernetes.io/bind-completed: "yes"}},
+   spec: {volumeName: disk, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}, status: {phase: Bound}},
+  {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, spec: {schedulerName: default-scheduler, containers: [{name: c, image: i}],
+   volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}, status: {phase: Pending}}]}`, "minimize", "-")
+	require.Equal(t, terminal.CouldNot, status)
+	require.Contains(t, errOut, ": not modelled: PersistentVolumeClaim default/data: spec.volumeName: the dump holds no persistentvolumes; ")
+	require.Equal(t, 1, strings.Count(errOut, "not modelled"))
 }
 
 // A search that was not asked for says nothing.

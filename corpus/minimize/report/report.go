@@ -115,7 +115,7 @@ func mainFinding(ctx context.Context, checker *properties.Checker, c *model.Clus
 		case err != nil:
 			return fingerprint.Fingerprint{Property: fingerprint.Failed}, nil
 		case r.Unmodelled != nil && len(r.Findings) == 0 && (checker != &quick || r.Observation == nil):
-			return fingerprint.Fingerprint{}, fmt.Errorf("not modelled: %w", r.Unmodelled)
+			return fingerprint.Fingerprint{}, r.Unmodelled
 		}
 		if all := fingerprint.Of(r); len(all) > 0 && (all[0].Known == "" || checker != &quick) {
 			return all[0], nil
