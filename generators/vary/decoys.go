@@ -24,7 +24,7 @@ const (
 
 // Decoyed is base with something that should make no difference in front of what most lists of its objects hold: a container that needs
 // nothing, an empty directory, a term that selects nobody, an expression that always holds, a budget that protects no pod, a pod without
-// requests that cannot be preempted. A scheduler that takes only the first of several misses the rest. It shares nothing with
+// requests that never has to go. A scheduler that takes only the first of several misses the rest. It shares nothing with
 // base.
 func Decoyed(base *model.Cluster) *model.Cluster {
 	c := base.DeepCopy()
@@ -32,9 +32,9 @@ func Decoyed(base *model.Cluster) *model.Cluster {
 	if c.Preemptor != nil {
 		pods = append(slices.Clip(pods), c.Preemptor)
 	}
-	spreads := false
+	meets := false
 	for _, p := range pods {
-		spreads = spreads || len(p.Spec.TopologySpreadConstraints) > 0
+		meets = meets || meetsOthers(p)
 		decoysOfPod(p)
 		decoysAmongVolumes(c, p)
 		decoysAmongClaims(c, p)
@@ -43,21 +43,15 @@ func Decoyed(base *model.Cluster) *model.Cluster {
 		metav1.SetMetaDataLabel(&n.ObjectMeta, everywhere, "yes")
 		n.Spec.Taints = before(n.Spec.Taints, v1.Taint{Key: decoy, Effect: v1.TaintEffectPreferNoSchedule})
 	}
-	named := false
 	for _, o := range c.Extra {
 		decoysOf(o)
-		_, namespace := o.(*v1.Namespace)
-		named = named || namespace
-	}
-	if named { // terms may ask for the labels of all
-		c.Extra = append(c.Extra, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: decoy}})
 	}
 	if len(c.PodDisruptionBudgets) > 0 {
 		budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: c.PodDisruptionBudgets[0].Namespace, Name: decoy}}
 		budget.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{nowhere: "yes"}}
 		c.PodDisruptionBudgets = slices.Insert(c.PodDisruptionBudgets, 0, budget)
 	}
-	if !spreads { // constraints may count it
+	if !meets { // it might be selected
 		decoysOnNodes(c)
 	}
 	return c
@@ -185,7 +179,15 @@ func decoysOf(o runtime.Object) {
 	}
 }
 
-// decoysOnNodes has a pod that cannot be preempted be the first on each node that has some.
+// meetsOthers tells whether a pod has terms of affinity about namespaces that they select by labels.
+func meetsOthers(p *v1.Pod) bool {
+	selects := func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil }
+	a := p.Spec.Affinity
+	return a != nil && (a.PodAffinity != nil && slices.ContainsFunc(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, selects) ||
+		a.PodAntiAffinity != nil && slices.ContainsFunc(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, selects))
+}
+
+// decoysOnNodes has a pod that never has to go be the first on each node that has some.
 func decoysOnNodes(c *model.Cluster) {
 	var first []*v1.Pod
 	for _, n := range c.Nodes {

@@ -14,7 +14,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/answers"
 )
 
-// TestDecoyed: with decoys each case of the corpus is one that the API server takes, and is decided alike.
+// TestDecoyed: with decoys each case of the corpus is one that the API server takes, and each of a pod is decided alike.
 func TestDecoyed(t *testing.T) {
 	s, err := corpus.Load("../../corpus/cases")
 	require.NoError(t, err)

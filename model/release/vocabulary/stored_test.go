@@ -41,7 +41,7 @@ func TestStored(t *testing.T) {
 		if minor < 37 {
 			require.Less(t, after, before)
 		}
-		require.Less(t, after, 60)
+		require.Less(t, after, 60) // 1.34 has the most left, of claims and slices
 	}
 }
 
