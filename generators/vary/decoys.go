@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // What decoys are called, labels that each node has, or none, and the priority of system-cluster-critical.
@@ -24,8 +25,7 @@ const (
 
 // Decoyed is base with something that should make no difference in front of what most lists of its objects hold: a container that needs
 // nothing, an empty directory, a term that selects nobody, an expression that always holds, a budget that protects no pod, a pod without
-// requests that never has to go. A scheduler that takes only the first of several misses the rest. It shares nothing with
-// base.
+// requests that never has to go. A scheduler that takes only the first of several misses the rest. It shares nothing with base.
 func Decoyed(base *model.Cluster) *model.Cluster {
 	c := base.DeepCopy()
 	pods := c.Pods
@@ -181,10 +181,7 @@ func decoysOf(o runtime.Object) {
 
 // meetsOthers tells whether a pod has terms of affinity about namespaces that they select by labels.
 func meetsOthers(p *v1.Pod) bool {
-	selects := func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil }
-	a := p.Spec.Affinity
-	return a != nil && (a.PodAffinity != nil && slices.ContainsFunc(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, selects) ||
-		a.PodAntiAffinity != nil && slices.ContainsFunc(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, selects))
+	return slices.ContainsFunc(slices.Concat(filter.RequiredAffinity(p), filter.RequiredAntiAffinity(p)), func(t v1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
 }
 
 // decoysOnNodes has a pod that never has to go be the first on each node that has some.

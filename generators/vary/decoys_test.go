@@ -2,10 +2,14 @@ package vary_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/generators/vary"
@@ -18,6 +22,7 @@ import (
 func TestDecoyed(t *testing.T) {
 	s, err := corpus.Load("../../corpus/cases")
 	require.NoError(t, err)
+	modelled := 0
 	for _, c := range s.Cases {
 		before := c.Cluster.DeepCopy()
 		decoyed := vary.Decoyed(c.Cluster)
@@ -26,15 +31,129 @@ func TestDecoyed(t *testing.T) {
 		require.NoError(t, apiserver.Admit(decoyed), c.Name)
 		if c.Cluster.Preemptor != nil {
 			require.Equal(t, decides(c.Cluster), decides(decoyed), c.Name)
+			if decides(decoyed) != notModelled {
+				modelled++
+			}
 		}
 	}
+	require.Greater(t, modelled, len(s.Cases)/2)
 }
+
+// TestDecoysShowWhoTakesTheFirst: for each list there is a case that is decided alike by whoever takes only the first of several, and
+// otherwise once there are decoys in front.
+func TestDecoysShowWhoTakesTheFirst(t *testing.T) {
+	s, err := corpus.Load("../../corpus/cases")
+	require.NoError(t, err)
+	ofPods := func(cut func(*v1.Pod)) func(*model.Cluster) {
+		return func(c *model.Cluster) {
+			for _, p := range append(slices.Clip(c.Pods), c.Preemptor) {
+				cut(p)
+			}
+		}
+	}
+	ofExtra := func(cut func(any)) func(*model.Cluster) {
+		return func(c *model.Cluster) {
+			for _, o := range c.Extra {
+				cut(o)
+			}
+		}
+	}
+	for list, cut := range map[string]func(*model.Cluster){
+		"containers":      ofPods(func(p *v1.Pod) { first(&p.Spec.Containers) }),
+		"init containers": ofPods(func(p *v1.Pod) { first(&p.Spec.InitContainers) }),
+		"host ports": ofPods(func(p *v1.Pod) {
+			for i := range p.Spec.Containers {
+				first(&p.Spec.Containers[i].Ports)
+			}
+		}),
+		"volumes":            ofPods(func(p *v1.Pod) { first(&p.Spec.Volumes) }),
+		"claims of devices":  ofPods(func(p *v1.Pod) { first(&p.Spec.ResourceClaims) }),
+		"tolerations":        ofPods(func(p *v1.Pod) { first(&p.Spec.Tolerations) }),
+		"conditions":         ofPods(func(p *v1.Pod) { first(&p.Status.Conditions) }),
+		"spread constraints": ofPods(func(p *v1.Pod) { first(&p.Spec.TopologySpreadConstraints) }),
+		"anti-affinity": ofPods(func(p *v1.Pod) {
+			if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+				first(&a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+			}
+		}),
+		"terms of node affinity": ofPods(func(p *v1.Pod) { eachSelector(p, func(s *v1.NodeSelector) { first(&s.NodeSelectorTerms) }) }),
+		"expressions of node affinity": ofPods(func(p *v1.Pod) {
+			eachSelector(p, func(s *v1.NodeSelector) {
+				for i := range s.NodeSelectorTerms {
+					first(&s.NodeSelectorTerms[i].MatchExpressions)
+				}
+			})
+		}),
+		"taints": func(c *model.Cluster) {
+			for _, n := range c.Nodes {
+				first(&n.Spec.Taints)
+			}
+		},
+		"budgets": func(c *model.Cluster) { first(&c.PodDisruptionBudgets) },
+		"pods of a node": func(c *model.Cluster) {
+			taken := map[string]bool{}
+			c.Pods = slices.DeleteFunc(c.Pods, func(p *v1.Pod) bool {
+				again := taken[p.Spec.NodeName]
+				taken[p.Spec.NodeName] = p.Spec.NodeName != ""
+				return again
+			})
+		},
+		"drivers": ofExtra(func(o any) {
+			if n, is := o.(*storagev1.CSINode); is {
+				first(&n.Spec.Drivers)
+			}
+		}),
+		"terms of volumes": ofExtra(func(o any) {
+			if v, is := o.(*v1.PersistentVolume); is && v.Spec.NodeAffinity != nil {
+				first(&v.Spec.NodeAffinity.Required.NodeSelectorTerms)
+			}
+		}),
+		"terms of classes": ofExtra(func(o any) {
+			if class, is := o.(*storagev1.StorageClass); is {
+				first(&class.AllowedTopologies)
+			}
+		}),
+		"expressions of classes": ofExtra(func(o any) {
+			if class, is := o.(*storagev1.StorageClass); is {
+				for i := range class.AllowedTopologies {
+					first(&class.AllowedTopologies[i].MatchLabelExpressions)
+				}
+			}
+		}),
+	} {
+		taking := func(c *model.Cluster) string {
+			c = c.DeepCopy()
+			cut(c)
+			return decides(c)
+		}
+		shows := slices.ContainsFunc(s.Cases, func(c *corpus.Case) bool {
+			if c.Cluster.Preemptor == nil || decides(c.Cluster) == notModelled || taking(c.Cluster) != decides(c.Cluster) {
+				return false
+			}
+			decoyed := vary.Decoyed(c.Cluster)
+			return taking(decoyed) != decides(decoyed)
+		})
+		assert.True(t, shows, list)
+	}
+}
+
+// first cuts a list after its first element.
+func first[T any](list *[]T) { *list = (*list)[:min(1, len(*list))] }
+
+// eachSelector does something with the selector of nodes that a pod requires, if it has one.
+func eachSelector(p *v1.Pod, do func(*v1.NodeSelector)) {
+	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		do(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+	}
+}
+
+const notModelled = "not modelled"
 
 // decides tells what the specification allows for a cluster.
 func decides(c *model.Cluster) string {
 	s, err := answers.Decide(c, answers.Documented())
 	if err != nil {
-		return "not modelled"
+		return notModelled
 	}
 	text := fmt.Sprint(s.Fits, s.Errors, s.PostFilterError)
 	for _, c := range s.Choices() {

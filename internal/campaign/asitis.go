@@ -32,6 +32,14 @@ const (
 	withDecoys
 )
 
+// asFor is the look for which a cluster is asked as much as for this one: with decoys it is the first look once more.
+func asFor(look int) int {
+	if look == withDecoys {
+		return firstLook
+	}
+	return look
+}
+
 // asIs is the case of a folder that a number of a seed stands for, and which look at it that is; nil for all other numbers, and for
 // schedulers without groups, which do not know most cases. Each seed has an order of its own.
 func asIs(seed, n uint64, folder string, gates record.Gates) (c *corpus.Case, look int) {

@@ -168,7 +168,7 @@ func asking(checker *properties.Checker, req request, n uint64) *properties.Chec
 		return checker
 	}
 	thorough := *checker
-	thorough.Sample = checker.Looks[look%withDecoys] // with decoys it is the first look once more
+	thorough.Sample = checker.Looks[asFor(look)]
 	return &thorough
 }
 

@@ -319,7 +319,7 @@ func TestCasesAreAskedForAll(t *testing.T) {
 		require.NoError(t, err)
 		want := 0
 		for n := first; n < first+count; n++ {
-			if c, is := asIs(1, n, "cases/", ""); c != nil && is%withDecoys == look && c.Cluster.Preemptor != nil { // groups are asked for all in any case
+			if c, is := asIs(1, n, "cases/", ""); c != nil && asFor(is) == look && c.Cluster.Preemptor != nil { // groups are asked for all in any case
 				want++
 			}
 		}

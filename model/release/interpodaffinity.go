@@ -26,7 +26,7 @@ func onePodForAllTerms(_ *filter.Snapshot, st filter.State, affinity *filter.Int
 const gateHostnames = "InterPodAffinityHostnameFastPath"
 
 func unlabelledNodesHideFirst(s *filter.Snapshot, st *filter.InterPodAffinityState, _ *filter.Answer) {
-	if s.FeatureGates[gateHostnames] && !slices.ContainsFunc(requiredTerms(s.Preemptor.Pod, false), notAboutHosts) {
+	if s.FeatureGates[gateHostnames] && !slices.ContainsFunc(filter.RequiredAffinity(s.Preemptor.Pod), notAboutHosts) {
 		return // all pods count
 	}
 	s.Placed(func(n *filter.Node, p *filter.Pod) {
@@ -35,18 +35,6 @@ func unlabelledNodesHideFirst(s *filter.Snapshot, st *filter.InterPodAffinitySta
 		}
 	})
 	st.Count()
-}
-
-// requiredTerms are the required terms of affinity of a pod, or those of anti-affinity.
-func requiredTerms(p *v1.Pod, anti bool) []v1.PodAffinityTerm {
-	switch a := p.Spec.Affinity; {
-	case a == nil:
-	case anti && a.PodAntiAffinity != nil:
-		return a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	case !anti && a.PodAffinity != nil:
-		return a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	}
-	return nil
 }
 
 func notAboutHosts(t v1.PodAffinityTerm) bool {
@@ -62,7 +50,7 @@ func affinitySkips(s *filter.Snapshot, affinity *filter.InterPodAffinityState) b
 	}
 	return !s.FeatureGates[gateHostnames] || !slices.ContainsFunc(s.Nodes, func(n *filter.Node) bool {
 		return slices.ContainsFunc(n.Pods, func(p *filter.Pod) bool {
-			return slices.ContainsFunc(requiredTerms(p.Pod, true), func(t v1.PodAffinityTerm) bool { return !notAboutHosts(t) })
+			return slices.ContainsFunc(filter.RequiredAntiAffinity(p.Pod), func(t v1.PodAffinityTerm) bool { return !notAboutHosts(t) })
 		})
 	})
 }
@@ -136,7 +124,7 @@ func matchesUnlabelled(t v1.PodAffinityTerm) bool {
 
 func selectsUnlabelled(s *filter.Snapshot) bool {
 	p := s.Preemptor.Pod
-	return slices.ContainsFunc(requiredTerms(p, false), matchesUnlabelled) || slices.ContainsFunc(requiredTerms(p, true), matchesUnlabelled)
+	return slices.ContainsFunc(filter.RequiredAffinity(p), matchesUnlabelled) || slices.ContainsFunc(filter.RequiredAntiAffinity(p), matchesUnlabelled)
 }
 
 // excludedNamespacesCount has such terms of the preemptor be about all namespaces: what they select is found out first, and then the selector
@@ -144,7 +132,7 @@ func selectsUnlabelled(s *filter.Snapshot) bool {
 // which changes a copy of the term).
 func excludedNamespacesCount(p *v1.Pod) {
 	p.Spec.Affinity = p.Spec.Affinity.DeepCopy()
-	for _, terms := range [][]v1.PodAffinityTerm{requiredTerms(p, false), requiredTerms(p, true)} {
+	for _, terms := range [][]v1.PodAffinityTerm{filter.RequiredAffinity(p), filter.RequiredAntiAffinity(p)} {
 		for i := range terms {
 			if matchesUnlabelled(terms[i]) {
 				terms[i].NamespaceSelector = &metav1.LabelSelector{}
@@ -175,8 +163,8 @@ func hostsApart(s *filter.Snapshot) {
 		}
 		out := *p
 		out.Spec.Affinity = p.Spec.Affinity.DeepCopy()
-		apart(requiredTerms(&out, true))
-		if near := requiredTerms(&out, false); nearToo && !slices.ContainsFunc(near, notAboutHosts) {
+		apart(filter.RequiredAntiAffinity(&out))
+		if near := filter.RequiredAffinity(&out); nearToo && !slices.ContainsFunc(near, notAboutHosts) {
 			apart(near)
 		}
 		return &out

@@ -285,24 +285,12 @@ func selectsNamespaces(p *v1.Pod) bool {
 
 // requiredTerms are the terms of affinity and anti-affinity to other pods that a pod requires.
 func requiredTerms(p *v1.Pod) []v1.PodAffinityTerm {
-	terms := affinityTerms(p)
-	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-		terms = slices.Concat(terms, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
-	}
-	return terms
-}
-
-// affinityTerms are the terms of affinity to other pods that a pod requires.
-func affinityTerms(p *v1.Pod) []v1.PodAffinityTerm {
-	if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {
-		return a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	}
-	return nil
+	return slices.Concat(filter.RequiredAffinity(p), filter.RequiredAntiAffinity(p))
 }
 
 // wants tells whether a pod is one of those that another one requires: by the labels, and whatever the namespace.
 func wants(p, other *v1.Pod) bool {
-	terms := affinityTerms(p)
+	terms := filter.RequiredAffinity(p)
 	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool {
 		selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 		return err != nil || !selector.Matches(labels.Set(other.Labels))
@@ -319,7 +307,7 @@ func (b *breach) losesWanted() bool {
 		return was != nil && wants(p, was) && (is == nil || !wants(p, is))
 	case "Node":
 		left := b.event.is("Node deleted") || b.event.is("Node updated: a label less") &&
-			slices.ContainsFunc(affinityTerms(p), func(t v1.PodAffinityTerm) bool { return t.TopologyKey == b.event.label })
+			slices.ContainsFunc(filter.RequiredAffinity(p), func(t v1.PodAffinityTerm) bool { return t.TopologyKey == b.event.label })
 		return left && slices.ContainsFunc(b.Cluster.Pods, func(other *v1.Pod) bool { return other.Spec.NodeName == b.event.object.Name && wants(p, other) })
 	}
 	return false

@@ -216,7 +216,7 @@ var fixedFindings = []Entry{
 		Class:       Defect,
 		Promise:     "The term is applied to the union of the namespaces selected by its namespaceSelector and the ones listed in its namespaces.",
 		Source:      "API reference, PodAffinityTerm.namespaceSelector (core/v1/types.go:3975@v0.36.3); KEP-2249",
-		Happens:     "The namespaces that the selector of a pod's own term selects are listed first, which is written into a copy of the term. So the selector is asked once more of each pod, about a namespace without labels: one that selects by what a namespace lacks (NotIn, DoesNotExist) matches, whatever the labels are. It came with kubernetes#132457. kubernetes#138198 mends it for 1.37, and kubernetes#141563 for older releases: patch releases after v1.34.4, v1.35.4 and v1.36.3 may have that.",
+		Happens:     "The namespaces that the selector of a pod's own term selects are listed first, and that the selector has done its part is noted in a copy of the term. So it is asked once more of each pod, about a namespace without labels: one that selects by what a namespace lacks (NotIn, DoesNotExist) matches, whatever the labels are. It came with kubernetes#132457. kubernetes#138198 mends it for 1.37, and kubernetes#141563 for older releases: patch releases after v1.34.4, v1.35.4 and v1.36.3 may have that.",
 		Where:       "interpodaffinity/plugin.go:144@v1.36.3, mergeAffinityTermNamespacesIfNotEmpty",
 		Consequence: "Affinity is met by pods of namespaces that it leaves out; by anti-affinity to them a pod stays pending, or they are preempted.",
 		Releases:    ">=1.34.0 <1.37.0",
