@@ -304,6 +304,8 @@ type Metrics struct {
 	// Preemptions and Victims are the count and the sum of
 	// scheduler_preemption_victims.
 	Preemptions, Victims int
+	// OfWorkloads and WorkloadVictims are the same of scheduler_workload_preemption_victims.
+	OfWorkloads, WorkloadVictims int
 	// ScheduleAttempts is that of scheduler_schedule_attempts_total, by its labels
 	// "result profile", where it is not 0.
 	ScheduleAttempts map[string]int

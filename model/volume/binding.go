@@ -81,38 +81,42 @@ type binder struct {
 
 // verdict judges the preemptor on n.
 func (b *binder) verdict(n *v1.Node) *filter.Verdict {
-	find, provision, failure := b.open(n)
-	if failure != nil {
-		return failure
-	}
+	find, provision, reasons := b.open(n)
 	works, fails := b.match(n, find, nil, provision)
-	if works && fails && b.Drawn == "" {
+	if works && fails && len(reasons) == 0 && b.Drawn == "" {
 		b.Drawn = find[0].Key
 	}
-	if !works {
-		return filter.Unresolvable(NothingToBind)
+	if !works && !slices.Contains(reasons, NothingToBind) {
+		reasons = append(reasons, NothingToBind)
 	}
-	return nil
+	if len(reasons) == 0 {
+		return nil
+	}
+	return &filter.Verdict{Unresolvable: true, Reasons: reasons}
 }
 
 // open are the claims for which a volume has to be found on n, the smallest first, and those that are to be provisioned there
-// anyway; or why a claim that has its volume, or its node, keeps the preemptor from n.
-func (b *binder) open(n *v1.Node) (find, provision []Claim, failure *filter.Verdict) {
+// anyway; and all reasons why claims that have their volume, or their node, keep the preemptor from n.
+func (b *binder) open(n *v1.Node) (find, provision []Claim, reasons []string) {
+	fails := func(reason string) {
+		if !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
 	for _, c := range b.BindingState.Claims {
 		switch {
 		case c.Bound():
 			if c.PV == nil {
-				return nil, nil, filter.Unresolvable(NoVolume)
-			}
-			if !reaches(n, b.on(n, c.PV)) {
-				return nil, nil, filter.Unresolvable("node(s) didn't match PersistentVolume's node affinity")
+				fails(NoVolume)
+			} else if !reaches(n, b.on(n, c.PV)) {
+				fails(OutOfReach)
 			}
 		case c.Waits():
 			// A node was selected for it before, and the volume may be on its way there.
 			if selected, ok := c.PVC.Annotations[AnnSelectedNode]; !ok {
 				find = append(find, c)
 			} else if selected != n.Name {
-				return nil, nil, filter.Unresolvable(NothingToBind)
+				fails(NothingToBind)
 			} else {
 				provision = append(provision, c)
 			}
@@ -120,7 +124,7 @@ func (b *binder) open(n *v1.Node) (find, provision []Claim, failure *filter.Verd
 	}
 	// The smallest claim first, each takes the smallest volume it can.
 	slices.SortStableFunc(find, func(a, b Claim) int { return a.size().Cmp(*b.size()) })
-	return find, provision, nil
+	return find, provision, reasons
 }
 
 // Gives tells whether a pod that comes to a node may get these volumes for its claims, by the keys of both: each claim that waits gets
@@ -128,8 +132,8 @@ func (b *binder) open(n *v1.Node) (find, provision []Claim, failure *filter.Verd
 // of one size is first is not promised.
 func (x *Index) Gives(p *v1.Pod, n *v1.Node, volumes map[string]string) bool {
 	b := &binder{x, &BindingState{Claims: x.ClaimsOf(p)}, Holds}
-	find, _, failure := b.open(n)
-	return failure == nil && b.gives(n, find, nil, volumes)
+	find, _, reasons := b.open(n)
+	return len(reasons) == 0 && b.gives(n, find, nil, volumes)
 }
 
 func (b *binder) gives(n *v1.Node, find []Claim, taken []string, volumes map[string]string) bool {
@@ -154,10 +158,11 @@ func (b *binder) gives(n *v1.Node, find []Claim, taken []string, volumes map[str
 	return len(find) == 0
 }
 
-// NoVolume is the reason of a node where a claim's volume is no more; NothingToBind
+// NoVolume is the reason of a node where a claim's volume is no more, OutOfReach that of one that cannot reach it, and NothingToBind
 // that of one where a claim gets none.
 const (
 	NoVolume      = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+	OutOfReach    = "node(s) didn't match PersistentVolume's node affinity"
 	NothingToBind = "node(s) didn't find available persistent volumes to bind"
 )
 

@@ -19,6 +19,7 @@ func All() []properties.Property {
 		VictimsAreTold,
 		FailureIsTold,
 		FailureIsCounted,
+		ReasonsAreTold,
 		ConditionSaysWhy,
 		NominationIsWritten,
 		ConditionBeforeDeletion,

@@ -146,6 +146,8 @@ var answers = []struct {
 	{"preemption is not named", "preemption: 0/2", "0/2", 0},
 	{"preemption that helps is not named", "preemption: found", "found", 10},
 	{"preemption counts another number of victims", "preempting 2", "preempting 3", 10},
+	{"preemption says nothing of a node", "available: 2", "available: 1", 0},
+	{"preemption does not say why nothing is preempted", "preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.", "", 0},
 }
 
 func TestAftermathCatchesLies(t *testing.T) {
@@ -193,6 +195,14 @@ func TestAftermathCatchesLies(t *testing.T) {
 			require.Contains(t, o.PostFilterMessage, lie.old)
 			o.PostFilterMessage = strings.Replace(o.PostFilterMessage, lie.old, lie.with, 1)
 			replaceNote(lie.old, lie.with)(o.Aftermath)
+		})
+	}
+	for _, lie := range ofReasons {
+		test("reasons-are-told", lie.name, reasonsCluster(), func(o *model.Observation) {
+			v, rejected := o.Filters[lie.node]
+			require.True(t, rejected)
+			v.Reasons = lie.reasons
+			o.Filters[lie.node] = v
 		})
 	}
 	second := OneExtendedResourceClaim.Lies[0]

@@ -20,7 +20,7 @@ const (
 
 // All are the promises about pod groups, each of them cheap.
 func All() []properties.Property {
-	return []properties.Property{LowerPriorityOnly, GoWhole, EnoughOrNone, Never, Waits, GatedWhilePreempting, MembersAreTold, VictimsAreTold, PreemptionErrorIsNamed, GroupIsTold, PlacedFit, InOneDomain,
+	return []properties.Property{LowerPriorityOnly, GoWhole, EnoughOrNone, Never, Waits, GatedWhilePreempting, MembersAreTold, VictimsAreTold, PreemptionErrorIsNamed, GroupIsTold, MetricsCount, PlacedFit, InOneDomain,
 		NoWorseThanItsPod}
 }
 

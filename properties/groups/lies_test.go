@@ -18,6 +18,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/groups"
+	"github.com/preemptcheck/preemptcheck/reference"
 )
 
 type observed = model.Observation
@@ -192,6 +193,7 @@ func says(status string) func(o *observed) {
 var lies = []struct {
 	property, name string
 	cluster        func(c *model.Cluster)
+	counts         func(m *model.Metrics)
 	checktest.Liar
 }{
 	{property: "group-lower-priority-only", name: "a victim of its priority", Liar: tells(func(o *observed) { o.Group.Victims = append(o.Group.Victims, "default/high") })},
@@ -281,11 +283,30 @@ var lies = []struct {
 	}}},
 	{property: "group-in-one-domain", name: "a group of a tree is nominated to another domain than the rest", cluster: inTree, Liar: tells(nominates("default/h1", "far"))},
 	{property: "group-in-one-domain", name: "a member of a group of a tree is nominated to another domain", cluster: inTree, Liar: tells(nominates("default/g1", "o"))},
+	{property: "group-metrics-count", name: "victims count as those of a pod", counts: func(m *model.Metrics) {
+		m.Preemptions, m.Victims, m.OfWorkloads, m.WorkloadVictims = m.OfWorkloads, m.WorkloadVictims, 0, 0
+	}},
+	{property: "group-metrics-count", name: "a victim is not counted", counts: func(m *model.Metrics) { m.WorkloadVictims-- }},
+	{property: "group-metrics-count", name: "a preemption is not counted", counts: func(m *model.Metrics) { m.OfWorkloads-- }},
 	{property: "group-no-worse-than-its-pod", name: "nobody is preempted for the group", cluster: ofOne, Liar: tells(func(o *observed) {
 		if o.Group != nil {
 			o.Group.Placed, o.Group.Victims = nil, nil
 		}
 	})},
+}
+
+// miscounting is a system whose metrics lie.
+type miscounting struct {
+	reference.StressSystem
+	lie func(*model.Metrics)
+}
+
+func (m miscounting) ObserveUnder(ctx context.Context, c *model.Cluster, under reference.Circumstances) (*observed, error) {
+	o, err := m.StressSystem.ObserveUnder(ctx, c, under)
+	if err == nil && under.Metrics {
+		m.lie(o.Aftermath.Metrics)
+	}
+	return o, err
 }
 
 // Each property holds of kube-scheduler, and each of its lies breaks it.
@@ -311,7 +332,11 @@ func TestLies(t *testing.T) {
 			}
 			assert.Empty(t, findings(properties.Checker{System: system}))
 			lie.System = system
-			assert.NotEmpty(t, findings(properties.Checker{System: lie.Liar}))
+			var liar reference.System = lie.Liar
+			if lie.counts != nil {
+				liar = miscounting{system.(reference.StressSystem), lie.counts}
+			}
+			assert.NotEmpty(t, findings(properties.Checker{System: liar}))
 		})
 	}
 	for _, p := range groups.All() {

@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -352,8 +353,8 @@ const (
 	diskTaken    = "node(s) had no available disk"
 	claimTaken   = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 	limitReached = "node(s) exceed max volume count"
-	outOfReach   = "node(s) didn't match PersistentVolume's node affinity"
-	noneToBind   = "node(s) didn't find available persistent volumes to bind"
+	outOfReach   = volume.OutOfReach
+	noneToBind   = volume.NothingToBind
 )
 
 // extenderProbes are about what extenders do to nodes and candidates.

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"k8s.io/component-base/metrics/legacyregistry"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	"github.com/preemptcheck/preemptcheck/model"
 )
@@ -27,7 +28,17 @@ func enter(alone bool) (done func()) {
 }
 
 // counters are the metrics that are read. The process has hundreds of others.
-var counters = []string{"scheduler_preemption_attempts_total", "scheduler_preemption_victims", "scheduler_schedule_attempts_total"}
+var counters = []string{"scheduler_preemption_attempts_total", "scheduler_preemption_victims", "scheduler_schedule_attempts_total", "scheduler_workload_preemption_victims"}
+
+// countWorkloads has the process count what pod groups preempt, too: a scheduler asks for that only if it is the first of its process and
+// has the feature gate for groups on (metrics.go:241@v1.37.1, Register).
+func countWorkloads() error {
+	err := legacyregistry.Register(metrics.WorkloadPreemptionVictims)
+	if _, counts := errors.AsType[prometheus.AlreadyRegisteredError](err); counts {
+		return nil
+	}
+	return err
+}
 
 // gatherer is that of the process, until it has shown all counters: then of these
 // alone. Whoever reads it holds counting alone.
@@ -49,6 +60,9 @@ func metricsNow() (*model.Metrics, error) {
 			case "scheduler_preemption_victims":
 				m.Preemptions = int(metric.GetHistogram().GetSampleCount())
 				m.Victims = int(metric.GetHistogram().GetSampleSum())
+			case "scheduler_workload_preemption_victims":
+				m.OfWorkloads = int(metric.GetHistogram().GetSampleCount())
+				m.WorkloadVictims = int(metric.GetHistogram().GetSampleSum())
 			case "scheduler_schedule_attempts_total":
 				labels := map[string]string{}
 				for _, l := range metric.GetLabel() {
@@ -98,6 +112,8 @@ func since(before, now *model.Metrics) *model.Metrics {
 		PreemptionAttempts: now.PreemptionAttempts - before.PreemptionAttempts,
 		Preemptions:        now.Preemptions - before.Preemptions,
 		Victims:            now.Victims - before.Victims,
+		OfWorkloads:        now.OfWorkloads - before.OfWorkloads,
+		WorkloadVictims:    now.WorkloadVictims - before.WorkloadVictims,
 		ScheduleAttempts:   map[string]int{},
 	}
 	for labels, n := range now.ScheduleAttempts {

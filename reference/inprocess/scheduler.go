@@ -135,6 +135,9 @@ func newScheduler(key settings, b *bubble.Bubble) (_ *scheduler, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := countWorkloads(); err != nil {
+		return nil, err
+	}
 
 	s.configured = linked.Outside(b, s.sched.Extenders)
 	s.plugins = map[string]*defaultpreemption.DefaultPreemption{}

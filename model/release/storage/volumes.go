@@ -58,7 +58,7 @@ func SelectedOughtToBeBound(c *v1.PersistentVolumeClaim) {
 func LostVolumeIsError(st *volume.BindingState) {
 	lost := slices.IndexFunc(st.Claims, func(c volume.Claim) bool { return c.Bound() && c.PV == nil })
 	for i, v := range st.Verdicts {
-		if v != nil && slices.Contains(v.Reasons, volume.NoVolume) {
+		if v != nil && slices.Index(v.Reasons, volume.NoVolume) == 0 { // of its claims, this one is the first to fail
 			st.Verdicts[i] = &filter.Verdict{Error: fmt.Sprintf("could not find v1.PersistentVolume %q", st.Claims[lost].PVC.Spec.VolumeName)}
 		}
 	}
@@ -205,7 +205,7 @@ func SizesWrapAround(st *volume.BindingState) {
 		return enough
 	})
 	for i, v := range st.Verdicts {
-		if matters && (v == nil || slices.Contains(v.Reasons, volume.NothingToBind)) { // others are for another cause
+		if matters && (v == nil || v.Reasons[0] == volume.NothingToBind) { // others are for another cause
 			st.Verdicts[i] = wrapped[i]
 		}
 	}

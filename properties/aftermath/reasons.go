@@ -1,0 +1,87 @@
+package aftermath
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/volume"
+	"github.com/preemptcheck/preemptcheck/properties"
+)
+
+// notEnoughSpace is told of a node where a volume cannot be made: a kind of volume.NothingToBind.
+const notEnoughSpace = "node(s) did not have enough free storage"
+
+// ReasonsAreTold: a plugin that tells all reasons why it rejects a node leaves none out, and tells none that is not so.
+var ReasonsAreTold = properties.Property{
+	Name: "reasons-are-told",
+	Promise: "It returns a list of insufficient resources, if empty, then the node has all the resources requested by the pod. " +
+		"ConflictReasons contains all reasons that explain why volume binding is impossible for a node.",
+	Source:   "doc comments of Filter of NodeResourcesFit (noderesources/fit.go:653@v1.37.1) and of ConflictReasons (volumebinding/binder.go:55@v1.37.1)",
+	Lies:     []string{"a resource is left out", "a resource is told that there is enough of", "a volume out of reach is left out", "a volume is told to be out of reach", "a claim that gets no volume is left out"},
+	Releases: ">=1.34.0", // in others the words are different
+	Needs:    properties.NeedsModel,
+	Applies: func(s *properties.Subject) bool {
+		return s.Decision != nil && failed(s) && s.Observation.CycleError == ""
+	},
+	Check: func(s *properties.Subject) ([]properties.Finding, error) {
+		set := s.Decision
+		if s.AssumesAny() {
+			var err error
+			if set, err = set.Under(s.Rules()); err != nil {
+				return nil, err
+			}
+		}
+		var f []properties.Finding
+		for _, n := range s.Cluster.Nodes {
+			got, rejected := s.Observation.Filters[n.Name]
+			want := set.Verdicts[n.Name]
+			if !rejected || want == nil || got.Plugin != want.Plugin || got.Unresolvable != want.Unresolvable {
+				continue // the property differential says so
+			}
+			missing, wrong := compareReasons(want, &got)
+			for _, reason := range missing {
+				f = append(f, properties.FoundOf(model.StageFilter, n.Name, reason, fmt.Sprintf("%s does not say %q, but %q", got.Plugin, reason, got.Reasons)))
+			}
+			for _, reason := range wrong {
+				f = append(f, properties.FoundOf(model.StageFilter, n.Name, reason, fmt.Sprintf("%s says %q, which is not so: %q is", got.Plugin, reason, want.Reasons)))
+			}
+		}
+		return f, nil
+	},
+}
+
+// compareReasons tells which reasons are missing, and which are wrong, of those of plugins that promise to tell all.
+func compareReasons(want, got *model.Verdict) (missing, wrong []string) {
+	has := func(v *model.Verdict, anyOf ...string) bool {
+		return slices.ContainsFunc(v.Reasons, func(r string) bool { return slices.Contains(anyOf, r) })
+	}
+	switch got.Plugin {
+	case "NodeResourcesFit":
+		for _, r := range want.Reasons {
+			if !has(got, r) {
+				missing = append(missing, r)
+			}
+		}
+		for _, r := range got.Reasons {
+			if !has(want, r) {
+				wrong = append(wrong, r)
+			}
+		}
+	case volume.VolumeBinding{}.Name():
+		// Of claims that are bound, the first that fails is enough. Whether one that waits gets a volume may be left to chance.
+		bound := []string{volume.NoVolume, volume.OutOfReach}
+		if has(want, bound...) && !has(got, bound...) {
+			missing = append(missing, want.Reasons[slices.IndexFunc(want.Reasons, func(r string) bool { return r != volume.NothingToBind })])
+		}
+		if has(want, volume.NothingToBind) && !has(got, volume.NothingToBind, notEnoughSpace) {
+			missing = append(missing, volume.NothingToBind)
+		}
+		for _, r := range bound {
+			if has(got, r) && !has(want, r) {
+				wrong = append(wrong, r)
+			}
+		}
+	}
+	return missing, wrong
+}
