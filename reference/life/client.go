@@ -15,6 +15,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference/life/api"
 )
 
 // client is a scheduler's client of the API server.
@@ -85,19 +86,19 @@ func (p podClient) call(ctx context.Context, place timeline.PlaceName, name stri
 }
 
 func (p podClient) Get(_ context.Context, name string, _ metav1.GetOptions) (*v1.Pod, error) {
-	if pod := p.s.r.server.pod(p.namespace + "/" + name); pod != nil {
+	if pod := p.s.r.server.Pod(p.namespace + "/" + name); pod != nil {
 		return pod.DeepCopy(), nil
 	}
-	return nil, notFound(p.namespace + "/" + name)
+	return nil, api.NotFound(p.namespace + "/" + name)
 }
 
 func (p podClient) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
-	return p.call(ctx, timeline.Evict, name, "", "", func(key string) error { return p.s.r.server.evict(key, options) })
+	return p.call(ctx, timeline.Evict, name, "", "", func(key string) error { return p.s.r.server.Evict(key, options) })
 }
 
 func (p podClient) Bind(ctx context.Context, binding *v1.Binding, _ metav1.CreateOptions) error {
 	return p.call(ctx, timeline.Bind, binding.Name, binding.UID, "to "+binding.Target.Name, func(key string) error {
-		return p.s.r.server.bind(key, binding.UID, binding.Target.Name)
+		return p.s.r.server.Bind(key, binding.UID, binding.Target.Name)
 	})
 }
 
@@ -106,7 +107,7 @@ func (p podClient) Patch(ctx context.Context, name string, kind types.PatchType,
 		return nil, fmt.Errorf("timelines know no %s of %v", kind, subresources)
 	}
 	err = p.call(ctx, timeline.Patch, name, "", summary(data), func(key string) (err error) {
-		pod, err = p.s.r.server.patch(key, data)
+		pod, err = p.s.r.server.Patch(key, data)
 		return err
 	})
 	if pod == nil {

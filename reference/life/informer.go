@@ -14,37 +14,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference/life/api"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
-
-// event is a change of one object in the API: old is nil of a new one, now of one that
-// is gone.
-type event struct {
-	old, now runtime.Object
-	// listed: a new list has shown it, not the watch.
-	listed bool
-}
-
-// about is the object that an event is about, as it is now, or was in the end.
-func (e event) about() runtime.Object {
-	if e.now == nil {
-		return e.old
-	}
-	return e.now
-}
-
-func (e event) String() string {
-	switch {
-	case e.old == nil:
-		return "added"
-	case e.now == nil:
-		return "deleted"
-	}
-	if o, err := meta.Accessor(e.now); err == nil && o.GetDeletionTimestamp() != nil {
-		return "updated, terminating"
-	}
-	return "updated"
-}
 
 // informer is one kind of object as a scheduler comes to know it. It has two cursors in
 // the log of events: what its store holds, and what its handlers were told. Between the
@@ -57,31 +29,31 @@ type informer struct {
 func newInformers(factory informers.SharedInformerFactory) map[reflect.Type]*informer {
 	all := map[reflect.Type]*informer{}
 	for of, i := range linked.NewInformers(factory, &policyv1.PodDisruptionBudget{}) {
-		all[of] = &informer{i, kindOf(reflect.New(of.Elem()).Interface().(runtime.Object))}
+		all[of] = &informer{i, api.KindOf(reflect.New(of.Elem()).Interface().(runtime.Object))}
 	}
 	return all
 }
 
-func (i *informer) store(e event) {
+func (i *informer) store(e api.Event) {
 	// These errors are of keys that cannot be made; all objects have a name.
-	if e.now == nil {
-		_ = i.GetIndexer().Delete(e.old)
+	if e.Now == nil {
+		_ = i.GetIndexer().Delete(e.Old)
 	} else {
-		_ = i.GetIndexer().Update(e.now)
+		_ = i.GetIndexer().Update(e.Now)
 	}
 }
 
-func (i *informer) handle(e event, initial bool) {
+func (i *informer) handle(e api.Event, initial bool) {
 	for _, h := range i.Handlers {
 		switch {
-		case e.old == nil:
-			h.OnAdd(e.now, initial)
-		case e.now == nil && e.listed:
-			h.OnDelete(cache.DeletedFinalStateUnknown{Key: keyOf(e.old), Obj: e.old})
-		case e.now == nil:
-			h.OnDelete(e.old)
+		case e.Old == nil:
+			h.OnAdd(e.Now, initial)
+		case e.Now == nil && e.Listed:
+			h.OnDelete(cache.DeletedFinalStateUnknown{Key: api.KeyOf(e.Old), Obj: e.Old})
+		case e.Now == nil:
+			h.OnDelete(e.Old)
 		default:
-			h.OnUpdate(e.old, e.now)
+			h.OnUpdate(e.Old, e.Now)
 		}
 	}
 	if i.kind == "Pod" {
@@ -91,8 +63,8 @@ func (i *informer) handle(e event, initial bool) {
 
 // deliver makes an event go to the scheduler: first into the store, then to the handlers.
 // The order among events of one kind is that of the API server.
-func (s *scheduler) deliver(e event) {
-	i := s.informers[reflect.TypeOf(e.about())]
+func (s *scheduler) deliver(e api.Event) {
+	i := s.informers[reflect.TypeOf(e.About())]
 	if i == nil {
 		return
 	}
@@ -105,13 +77,13 @@ func (s *scheduler) deliver(e event) {
 }
 
 // store puts an event into the store of an informer.
-func (s *scheduler) store(i *informer, e event) {
+func (s *scheduler) store(i *informer, e api.Event) {
 	i.store(e)
 	s.noteEvent(timeline.Stored, e)
 }
 
 // tell makes the handlers be told of an event that is stored.
-func (s *scheduler) tell(i *informer, e event) {
+func (s *scheduler) tell(i *informer, e api.Event) {
 	s.r.arrive(&waiting{at: timeline.Place{Name: timeline.Handle, Kind: i.kind}, what: "handle", do: func() {
 		if s.dead.Load() {
 			return
@@ -127,14 +99,14 @@ func (s *scheduler) tell(i *informer, e event) {
 
 // noteEvent notes that an event is stored, or handled. An update by which an object becomes
 // another one is two things.
-func (s *scheduler) noteEvent(what timeline.What, e event) {
-	all := []event{e}
-	replaced := e.old != nil && e.now != nil && uidOf(e.old) != uidOf(e.now)
+func (s *scheduler) noteEvent(what timeline.What, e api.Event) {
+	all := []api.Event{e}
+	replaced := e.Old != nil && e.Now != nil && uidOf(e.Old) != uidOf(e.Now)
 	if replaced {
-		all = []event{{old: e.old, listed: e.listed}, {now: e.now, listed: e.listed}}
+		all = []api.Event{{Old: e.Old, Listed: e.Listed}, {Now: e.Now, Listed: e.Listed}}
 	}
 	for _, e := range all {
-		s.r.note(timeline.Entry{What: what, Object: nameOf(e.about()), Text: e.String(), Listed: e.listed, Replaced: replaced, Was: e.old, Is: e.now})
+		s.r.note(timeline.Entry{What: what, Object: api.NameOf(e.About()), Text: e.String(), Listed: e.Listed, Replaced: replaced, Was: e.Old, Is: e.Now})
 	}
 }
 
@@ -154,6 +126,6 @@ type budgetLister struct {
 
 func (l budgetLister) List(selector labels.Selector) ([]*policyv1.PodDisruptionBudget, error) {
 	all, err := l.PodDisruptionBudgetLister.List(selector)
-	sortByName(all)
+	api.SortByName(all)
 	return all, err
 }

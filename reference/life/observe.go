@@ -12,6 +12,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference/life/api"
 )
 
 // observe is how things are now.
@@ -31,14 +32,11 @@ func (r *run) observe() *timeline.State {
 		return states[id]
 	}
 	var nodes []string
-	for _, o := range r.server.objects[reflect.TypeFor[*v1.Node]()] {
-		nodes = append(nodes, keyOf(o))
+	for _, o := range r.server.Objects(reflect.TypeFor[*v1.Node]()) {
+		nodes = append(nodes, api.KeyOf(o))
 	}
-	for _, o := range r.server.objects[reflect.TypeFor[*v1.Pod]()] {
+	for _, o := range r.server.Objects(reflect.TypeFor[*v1.Pod]()) {
 		p := o.(*v1.Pod)
-		if seen(p) == nil {
-			continue
-		}
 		s := of(p)
 		s.Exists, s.Node, s.Nominated, s.Terminating = true, p.Spec.NodeName, p.Status.NominatedNodeName, p.DeletionTimestamp != nil
 	}

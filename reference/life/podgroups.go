@@ -25,6 +25,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
 	"github.com/preemptcheck/preemptcheck/reference/inprocess/groups"
+	"github.com/preemptcheck/preemptcheck/reference/life/api"
 )
 
 // groupCycle is the scheduling cycle of a pod group.
@@ -264,7 +265,7 @@ func (s *scheduler) turn(at time.Time) {
 
 // preemptorGroup is the pod group that is preempted for: its title, and the group.
 func preemptorGroup(p preemption.ExecutorPreemptor) (title string, group runtime.Object) {
-	return kindOf(p.Obj()) + " " + keyOf(p.Obj()), p.Obj()
+	return api.NameOf(p.Obj()), p.Obj()
 }
 
 // rootOf is the group with which a pod is scheduled, as the scheduler has been told of groups; nil if it is none.
@@ -360,25 +361,12 @@ func (c groupClient) Patch(_ context.Context, name string, kind types.PatchType,
 	}
 	key := c.namespace + "/" + name
 	e := timeline.Entry{What: timeline.Called, Call: timeline.Patch, Object: "PodGroup " + key, Text: groupSummary(data)}
-	server := c.s.r.server
-	old, ok := server.find("PodGroup " + key).(*schedulingv1beta1.PodGroup)
-	if !ok {
-		err := notFound(key)
-		e.Error = err.Error()
-		c.s.note(e)
-		return nil, err
-	}
-	obj, err := patched(old, data)
+	now, err := c.s.r.server.PatchGroup(key, data)
 	if err != nil {
-		return nil, err
+		e.Error = err.Error()
 	}
-	now := obj.(*schedulingv1beta1.PodGroup)
-	server.version++
-	now.ResourceVersion = fmt.Sprint(server.version)
 	c.s.note(e)
-	server.put(now)
-	server.emit(old, now)
-	return now, nil
+	return now, err
 }
 
 // groupSummary says what a patch of a group's status sets.

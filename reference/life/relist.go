@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference/life/api"
 )
 
 // relist ends the watch of a kind, and makes the informer list it anew.
@@ -33,12 +34,7 @@ func (r *run) relist(kind string) {
 			continue
 		}
 		r.queue = slices.DeleteFunc(r.queue, func(w *waiting) bool { return w.at == place })
-		var list []runtime.Object
-		for _, obj := range r.server.objects[of] {
-			if obj = seen(obj); obj != nil {
-				list = append(list, obj)
-			}
-		}
+		list := r.server.Objects(of)
 		sortObjects(list)
 		r.arrive(&waiting{at: place, what: "store", do: func() {
 			if s.dead.Load() {
@@ -57,25 +53,25 @@ func (r *run) relist(kind string) {
 }
 
 // difference is how a list differs from the store.
-func (i *informer) difference(list []runtime.Object, of reflect.Type) (events []event) {
+func (i *informer) difference(list []runtime.Object, of reflect.Type) (events []api.Event) {
 	known := map[string]runtime.Object{}
 	var gone []runtime.Object
 	for _, item := range i.GetIndexer().List() {
 		if obj, ok := item.(runtime.Object); ok && reflect.TypeOf(obj) == of {
-			known[keyOf(obj)] = obj
-			if !slices.ContainsFunc(list, func(o runtime.Object) bool { return keyOf(o) == keyOf(obj) }) {
+			known[api.KeyOf(obj)] = obj
+			if !slices.ContainsFunc(list, func(o runtime.Object) bool { return api.KeyOf(o) == api.KeyOf(obj) }) {
 				gone = append(gone, obj)
 			}
 		}
 	}
 	sortObjects(gone)
 	for _, obj := range gone {
-		events = append(events, event{old: obj, listed: true})
+		events = append(events, api.Event{Old: obj, Listed: true})
 	}
 	for _, obj := range list {
-		old := known[keyOf(obj)]
+		old := known[api.KeyOf(obj)]
 		if old == nil || version(old) != version(obj) {
-			events = append(events, event{old: old, now: obj, listed: true})
+			events = append(events, api.Event{Old: old, Now: obj, Listed: true})
 		}
 	}
 	return events
@@ -90,5 +86,5 @@ func version(obj runtime.Object) string {
 }
 
 func sortObjects(all []runtime.Object) {
-	slices.SortFunc(all, func(a, b runtime.Object) int { return strings.Compare(keyOf(a), keyOf(b)) })
+	slices.SortFunc(all, func(a, b runtime.Object) int { return strings.Compare(api.KeyOf(a), api.KeyOf(b)) })
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
+	"github.com/preemptcheck/preemptcheck/reference/life/api"
 )
 
 // heard writes down what a handler is told of pods.
@@ -128,7 +129,7 @@ func (h splits) OnUpdate(old, now any) {
 		h.ResourceEventHandler.OnUpdate(old, now)
 		return
 	}
-	h.OnDelete(cache.DeletedFinalStateUnknown{Key: keyOf(old.(runtime.Object)), Obj: old})
+	h.OnDelete(cache.DeletedFinalStateUnknown{Key: api.KeyOf(old.(runtime.Object)), Obj: old})
 	h.OnAdd(now, false)
 }
 

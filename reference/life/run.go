@@ -19,18 +19,16 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"reflect"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
-
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/reference/bubble"
+	"github.com/preemptcheck/preemptcheck/reference/life/api"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 	"github.com/preemptcheck/preemptcheck/reference/patience"
 )
@@ -138,9 +136,11 @@ type run struct {
 	step   atomic.Int64
 	// turning are the members of groups that wait for their turn to be bound.
 	turning atomic.Int64
-	server  *server
+	server  *api.Server
 	// scheduler is the one that is alive; life counts takeovers.
 	scheduler *scheduler
+	// ended: nobody is told of anything any more.
+	ended bool
 	// stepped is told what is held after a step; nil: nobody is.
 	stepped func(step int, held []timeline.Place)
 	// overlaps counts how often two went on at once; nil unless it is run for the race detector.
@@ -171,9 +171,9 @@ func (r *run) all(ctx context.Context) (err error) {
 	r.start = time.Now()
 	r.bell = make(chan struct{}, 1)
 	r.stop = linked.Listen(r.bubble, r.logged)
-	r.server = newServer(r)
+	r.server = api.New(world{r})
 	r.budget = endless * (10 + len(r.tl.Cluster.Pods) + len(r.tl.Steps))
-	r.server.load(r.tl.Cluster)
+	r.server.Load(r.tl.Cluster)
 	if r.scheduler, err = newScheduler(r, nil); err != nil {
 		return err
 	}
@@ -243,13 +243,13 @@ func (r *run) unable(why error) { r.cannot.CompareAndSwap(nil, &why) }
 func (r *run) do(s *timeline.Step) error {
 	switch {
 	case s.Create != nil:
-		return r.server.create(s.Create)
+		return r.server.Create(s.Create)
 	case s.Change != "":
-		return r.server.change(s.Change, s.With)
+		return r.server.Change(s.Change, s.With)
 	case s.Delete != "":
-		return r.server.delete(s.Delete)
+		return r.server.Delete(s.Delete)
 	case s.End != "":
-		return r.server.endPod(s.End)
+		return r.server.End(s.End)
 	case s.Wait > 0:
 		r.wait(s.Wait)
 	case s.Hold != nil:
@@ -280,7 +280,7 @@ func (r *run) do(s *timeline.Step) error {
 	case s.Relist != "":
 		r.relist(s.Relist)
 	case s.Replace != nil:
-		r.server.replace(s.Replace)
+		r.server.Replace(s.Replace)
 	case s.Takeover:
 		return r.takeover(s)
 	}
@@ -341,7 +341,7 @@ func (r *run) wait(d time.Duration) {
 func (r *run) rest() bool {
 	last, since := "", time.Now()
 	for begin := time.Now(); !r.broken(); {
-		if now := r.server.outcome(); now != last || r.server.terminating() > 0 {
+		if now := r.server.Outcome(); now != last || r.server.Terminating() > 0 {
 			last, since = now, time.Now()
 		}
 		if time.Since(since) >= r.restTime() {
@@ -362,8 +362,7 @@ func (r *run) restTime() time.Duration {
 	if !r.tl.Cluster.Settings.FeatureGates["GenericWorkload"] {
 		return restTime
 	}
-	pods := len(r.server.objects[reflect.TypeFor[*v1.Pod]()])
-	return restTime + time.Duration(10*math.Sqrt(float64(pods))*float64(time.Second))
+	return restTime + time.Duration(10*math.Sqrt(float64(r.server.Pods()))*float64(time.Second))
 }
 
 // takeover ends the scheduler, and starts another.
@@ -412,9 +411,7 @@ func (r *run) end() {
 	if r.scheduler == nil {
 		return
 	}
-	if r.server != nil {
-		r.server.off = true
-	}
+	r.ended = true
 	r.scheduler.end()
 	for range 100 {
 		r.look()

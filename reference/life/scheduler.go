@@ -30,6 +30,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/reference/life/api"
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
@@ -87,8 +88,8 @@ func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	api := newClient(s)
-	factory := informers.NewSharedInformerFactory(api, 0)
+	client := newClient(s)
+	factory := informers.NewSharedInformerFactory(client, 0)
 	s.informers = newInformers(factory)
 	// The context of New ends at once: with it the recorder of metrics, which looks for
 	// them thousands of times in a second (metric_recorder.go:139@v1.37.1).
@@ -96,7 +97,7 @@ func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 	recorder := func(string) events.EventRecorderLogger { return eventRecorder{s} }
 	registry := linked.Registry()
 	registry[holderName] = s.newHolder
-	s.sched, err = upstream.New(made, api, factory, nil, recorder, append(linked.Options(cfg), upstream.WithFrameworkOutOfTreeRegistry(registry))...)
+	s.sched, err = upstream.New(made, client, factory, nil, recorder, append(linked.Options(cfg), upstream.WithFrameworkOutOfTreeRegistry(registry))...)
 	stop()
 	signal.Reset(syscall.SIGUSR2) // see package inprocess
 	if err != nil {
@@ -117,9 +118,9 @@ func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 		s.plugins[name] = plugin
 	}
 	s.hook()
-	lists, missed := map[*informer][]runtime.Object{}, map[*informer][]event{}
+	lists, missed := map[*informer][]runtime.Object{}, map[*informer][]api.Event{}
 	for kind, i := range s.informers {
-		lists[i], missed[i] = r.server.list(kind, behind[i.kind])
+		lists[i], missed[i] = r.server.List(kind, behind[i.kind])
 		for _, obj := range lists[i] {
 			if err := i.GetIndexer().Add(obj); err != nil {
 				return nil, err
@@ -142,10 +143,10 @@ func newScheduler(r *run, behind map[string]int) (*scheduler, error) {
 	for _, i := range kinds {
 		for _, obj := range lists[i] {
 			start.Objects = append(start.Objects, obj)
-			i.handle(event{now: obj}, true)
+			i.handle(api.Event{Now: obj}, true)
 		}
 		for _, e := range missed[i] {
-			start.Missed = append(start.Missed, timeline.Missed{Object: nameOf(e.about()), Text: e.String()})
+			start.Missed = append(start.Missed, timeline.Missed{Object: api.NameOf(e.About()), Text: e.String()})
 			s.deliver(e)
 		}
 	}

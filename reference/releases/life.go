@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -133,7 +134,9 @@ func walkLife(version string, f func(name string, content []byte) error) error {
 			return err
 		}
 	}
-	left := func(path string) bool { return path == "life/podgroups.go" || path == "life/system.go" }
+	left := func(path string) bool {
+		return slices.Contains([]string{"life/podgroups.go", "life/api/podgroups.go", "life/system.go"}, path)
+	}
 	return walkEdited(minor, left, f, sourceTree{"model", model.LifeSources}, sourceTree{"reference", reference.LifeSources})
 }
 

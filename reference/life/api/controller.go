@@ -1,4 +1,4 @@
-package life
+package api
 
 import (
 	"cmp"
@@ -30,10 +30,10 @@ type controller struct {
 	made, most int
 }
 
-// replace makes a controller take care of a pod.
-func (s *server) replace(r *timeline.Replacement) {
+// Replace makes a controller take care of a pod.
+func (s *Server) Replace(r *timeline.Replacement) {
 	e := timeline.Entry{What: timeline.Replacing, Object: "Pod " + r.Pod}
-	pod := s.pod(r.Pod)
+	pod := s.Pod(r.Pod)
 	switch {
 	case pod == nil:
 		e.Error = "there is none"
@@ -47,11 +47,11 @@ func (s *server) replace(r *timeline.Replacement) {
 		}
 		s.owners[pod.UID] = &controller{of: r.Pod, after: r.After, most: cmp.Or(r.Times, 1)}
 	}
-	s.r.note(e)
+	s.world.Note(e)
 }
 
 // lost tells the controller of a pod, if it has one, that the pod is told to end, or is gone.
-func (s *server) lost(pod *v1.Pod) {
+func (s *Server) lost(pod *v1.Pod) {
 	c := s.owners[pod.UID]
 	delete(s.owners, pod.UID)
 	if c == nil || c.made == c.most {
@@ -61,27 +61,27 @@ func (s *server) lost(pod *v1.Pod) {
 	s.coming++
 	next := c.next(pod)
 	create := func() {
-		s.r.arrive(&waiting{what: "replace " + model.Key(pod), do: func() {
+		s.world.Next(timeline.Place{}, "replace "+model.Key(pod), func() {
 			s.coming--
-			if s.find(nameOf(next)) != nil { // a controller would take another name
+			if s.Find(NameOf(next)) != nil { // a controller would take another name
 				return
 			}
 			if why := s.refuses(next); why != "" {
-				s.r.note(timeline.Entry{What: timeline.Created, Object: nameOf(next), By: model.Key(pod), Error: why})
+				s.world.Note(timeline.Entry{What: timeline.Created, Object: NameOf(next), By: model.Key(pod), Error: why})
 				return
 			}
 			created := s.stamp(next, true).(*v1.Pod)
 			s.owners[created.UID] = c
 			s.put(created)
-			s.r.note(timeline.Entry{What: timeline.Created, Object: nameOf(created), By: model.Key(pod), Is: created})
+			s.world.Note(timeline.Entry{What: timeline.Created, Object: NameOf(created), By: model.Key(pod), Is: created})
 			s.emit(nil, created)
-		}})
+		})
 	}
 	if c.after == 0 {
 		create()
 		return
 	}
-	s.r.after(c.after, create)
+	s.world.After(c.after, create)
 }
 
 // next is what a pod is replaced by: one of another name, on no node, of which nothing is known

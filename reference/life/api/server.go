@@ -1,4 +1,6 @@
-package life
+// Package api is an API server in memory, with the kubelets of its nodes and with controllers that replace pods: what a timeline runs
+// against.
+package api
 
 import (
 	"cmp"
@@ -26,31 +28,31 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// server is an API server in memory, with the kubelets of its nodes. It keeps what the
+// Server is an API server in memory, with the kubelets of its nodes. It keeps what the
 // documentation says of pods: graceful deletion, finalizers, one binding for each pod, and
 // a binding that clears the nomination.
-type server struct {
-	r *run
+type Server struct {
+	world World
 	// objects, by kind and then by name, in the order in which they were created.
 	objects map[reflect.Type][]runtime.Object
 	// events are, by kind, what a scheduler's watch has shown or would have.
-	events  map[reflect.Type][]event
+	events  map[reflect.Type][]Event
 	version int
 	made    int // pods created, for their UIDs
-	off     bool
 	// ended are terminating pods without running containers: only finalizers keep them.
 	ended map[types.UID]bool
 	controllers
 }
 
-func newServer(r *run) *server {
-	return &server{r: r, objects: map[reflect.Type][]runtime.Object{}, events: map[reflect.Type][]event{}, ended: map[types.UID]bool{}}
+// New is a server without objects.
+func New(world World) *Server {
+	return &Server{world: world, objects: map[reflect.Type][]runtime.Object{}, events: map[reflect.Type][]Event{}, ended: map[types.UID]bool{}}
 }
 
-func kindOf(obj runtime.Object) string {
+// KindOf is "Pod" or "Node".
+func KindOf(obj runtime.Object) string {
 	kinds, _, err := scheme.Scheme.ObjectKinds(obj)
 	if err != nil || len(kinds) == 0 {
 		return reflect.TypeOf(obj).Elem().Name()
@@ -58,10 +60,11 @@ func kindOf(obj runtime.Object) string {
 	return kinds[0].Kind
 }
 
-// nameOf is "Pod default/a" or "Node n1".
-func nameOf(obj runtime.Object) string { return kindOf(obj) + " " + keyOf(obj) }
+// NameOf is "Pod default/a" or "Node n1".
+func NameOf(obj runtime.Object) string { return KindOf(obj) + " " + KeyOf(obj) }
 
-func keyOf(obj runtime.Object) string {
+// KeyOf is "default/a", or "n1" of what is in no namespace.
+func KeyOf(obj runtime.Object) string {
 	o, err := meta.Accessor(obj)
 	switch {
 	case err != nil:
@@ -72,21 +75,22 @@ func keyOf(obj runtime.Object) string {
 	return model.Key(o)
 }
 
-func sortByName[T metav1.Object](all []T) {
+// SortByName sorts objects by namespace and name.
+func SortByName[T metav1.Object](all []T) {
 	slices.SortFunc(all, func(a, b T) int {
 		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 	})
 }
 
-// load puts the objects of the start into the API.
-func (s *server) load(c *model.Cluster) {
+// Load puts the objects of the start into the API.
+func (s *Server) Load(c *model.Cluster) {
 	for _, obj := range c.Objects() {
 		s.put(s.stamp(obj, false))
 	}
 }
 
 // stamp is a copy of an object with what the API server gives it.
-func (s *server) stamp(obj runtime.Object, new bool) runtime.Object {
+func (s *Server) stamp(obj runtime.Object, new bool) runtime.Object {
 	obj = obj.DeepCopyObject()
 	o, err := meta.Accessor(obj)
 	if err != nil {
@@ -95,10 +99,10 @@ func (s *server) stamp(obj runtime.Object, new bool) runtime.Object {
 	s.version++
 	o.SetResourceVersion(fmt.Sprint(s.version))
 	if o.GetUID() == "" {
-		o.SetUID(types.UID(keyOf(obj)))
-		if s.find(nameOf(obj)) != nil || new {
+		o.SetUID(types.UID(KeyOf(obj)))
+		if s.Find(NameOf(obj)) != nil || new {
 			s.made++
-			o.SetUID(types.UID(fmt.Sprintf("%s-%d", keyOf(obj), s.made)))
+			o.SetUID(types.UID(fmt.Sprintf("%s-%d", KeyOf(obj), s.made)))
 		}
 	}
 	if o.GetGeneration() == 0 {
@@ -117,8 +121,8 @@ func (s *server) stamp(obj runtime.Object, new bool) runtime.Object {
 func inSeconds(t time.Time) metav1.Time { return metav1.NewTime(t).Rfc3339Copy() }
 
 // put stores an object, in the place of the one of its name if there is one.
-func (s *server) put(obj runtime.Object) {
-	kind, key := reflect.TypeOf(obj), keyOf(obj)
+func (s *Server) put(obj runtime.Object) {
+	kind, key := reflect.TypeOf(obj), KeyOf(obj)
 	if i := s.index(kind, key); i >= 0 {
 		s.objects[kind][i] = obj
 		return
@@ -126,15 +130,15 @@ func (s *server) put(obj runtime.Object) {
 	s.objects[kind] = append(s.objects[kind], obj)
 }
 
-func (s *server) index(kind reflect.Type, key string) int {
-	return slices.IndexFunc(s.objects[kind], func(o runtime.Object) bool { return keyOf(o) == key })
+func (s *Server) index(kind reflect.Type, key string) int {
+	return slices.IndexFunc(s.objects[kind], func(o runtime.Object) bool { return KeyOf(o) == key })
 }
 
-// find is the object of a name such as "Pod default/a"; nil if there is none.
-func (s *server) find(name string) runtime.Object {
+// Find is the object of a name such as "Pod default/a"; nil if there is none.
+func (s *Server) Find(name string) runtime.Object {
 	kind, key, _ := strings.Cut(name, " ")
 	for _, objects := range s.objects {
-		if len(objects) == 0 || kindOf(objects[0]) != kind {
+		if len(objects) == 0 || KindOf(objects[0]) != kind {
 			continue
 		}
 		if i := s.index(reflect.TypeOf(objects[0]), key); i >= 0 {
@@ -144,7 +148,8 @@ func (s *server) find(name string) runtime.Object {
 	return nil
 }
 
-func (s *server) pod(key string) *v1.Pod {
+// Pod is the pod of a key; nil if there is none.
+func (s *Server) Pod(key string) *v1.Pod {
 	kind := reflect.TypeFor[*v1.Pod]()
 	if i := s.index(kind, key); i >= 0 {
 		return s.objects[kind][i].(*v1.Pod)
@@ -162,68 +167,65 @@ func seen(obj runtime.Object) runtime.Object {
 }
 
 // emit tells the scheduler of a change.
-func (s *server) emit(old, now runtime.Object) {
-	e := event{}
+func (s *Server) emit(old, now runtime.Object) {
+	e := Event{}
 	if old != nil {
-		e.old = seen(old)
+		e.Old = seen(old)
 	}
 	if now != nil {
-		e.now = seen(now)
+		e.Now = seen(now)
 	}
-	if (e.old != nil || e.now != nil) && s.r.scheduler != nil && !s.off {
-		kind := reflect.TypeOf(e.about())
+	if (e.Old != nil || e.Now != nil) && s.world.Listens() {
+		kind := reflect.TypeOf(e.About())
 		s.events[kind] = append(s.events[kind], e)
-		s.r.scheduler.deliver(e)
+		s.world.Deliver(e)
 	}
 }
 
-// list is what an API server shows of a kind that does not know of the last events yet, and these
+// List is what an API server shows of a kind that does not know of the last events yet, and these
 // events.
-func (s *server) list(kind reflect.Type, behind int) (objects []runtime.Object, missed []event) {
-	for _, obj := range s.objects[kind] {
-		if seen(obj) != nil {
-			objects = append(objects, obj)
-		}
-	}
+func (s *Server) List(kind reflect.Type, behind int) (objects []runtime.Object, missed []Event) {
+	objects = s.Objects(kind)
 	all := s.events[kind]
 	missed = all[max(0, len(all)-behind):]
 	for _, e := range slices.Backward(missed) {
-		i := slices.IndexFunc(objects, func(o runtime.Object) bool { return keyOf(o) == keyOf(e.about()) })
+		i := slices.IndexFunc(objects, func(o runtime.Object) bool { return KeyOf(o) == KeyOf(e.About()) })
 		switch {
-		case e.now == nil:
-			objects = append(objects, e.old)
-		case e.old == nil:
+		case e.Now == nil:
+			objects = append(objects, e.Old)
+		case e.Old == nil:
 			objects = slices.Delete(objects, i, i+1)
 		default:
-			objects[i] = e.old
+			objects[i] = e.Old
 		}
 	}
 	return objects, missed
 }
 
-func (s *server) create(obj runtime.Object) error {
-	name := nameOf(obj)
-	if s.find(name) != nil {
-		s.r.note(timeline.Entry{What: timeline.Created, Object: name, Error: "it exists already"})
+// Create is a creation by somebody.
+func (s *Server) Create(obj runtime.Object) error {
+	name := NameOf(obj)
+	if s.Find(name) != nil {
+		s.world.Note(timeline.Entry{What: timeline.Created, Object: name, Error: "it exists already"})
 		return nil
 	}
 	if why := s.refuses(obj); why != "" {
-		s.r.note(timeline.Entry{What: timeline.Created, Object: name, Error: why})
+		s.world.Note(timeline.Entry{What: timeline.Created, Object: name, Error: why})
 		return nil
 	}
 	obj = s.stamp(obj, true)
 	s.put(obj)
-	s.r.note(timeline.Entry{What: timeline.Created, Object: name, Is: obj})
+	s.world.Note(timeline.Entry{What: timeline.Created, Object: name, Is: obj})
 	s.emit(nil, obj)
 	return nil
 }
 
-// change is a patch by somebody. Where a pod runs, and what the system says of it, is not
+// Change is a patch by somebody. Where a pod runs, and what the system says of it, is not
 // for them to change.
-func (s *server) change(name string, with []byte) error {
-	old := s.find(name)
+func (s *Server) Change(name string, with []byte) error {
+	old := s.Find(name)
 	if old == nil {
-		s.r.note(timeline.Entry{What: timeline.Updated, Object: name, Error: "there is none"})
+		s.world.Note(timeline.Entry{What: timeline.Updated, Object: name, Error: "there is none"})
 		return nil
 	}
 	obj, err := patched(old, with)
@@ -250,10 +252,10 @@ func (s *server) change(name string, with []byte) error {
 // refuses says why an object is not admitted: "you cannot create more Pods that use the name of the
 // deleted PriorityClass" (docs: concepts/scheduling-eviction/pod-priority-preemption, "Notes about
 // PodPriority and existing clusters").
-func (s *server) refuses(obj runtime.Object) string {
+func (s *Server) refuses(obj runtime.Object) string {
 	p, ok := obj.(*v1.Pod)
 	if !ok || p.Spec.PriorityClassName == "" || strings.HasPrefix(p.Spec.PriorityClassName, scheduling.SystemPriorityClassPrefix) ||
-		s.find("PriorityClass "+p.Spec.PriorityClassName) != nil {
+		s.Find("PriorityClass "+p.Spec.PriorityClassName) != nil {
 		return ""
 	}
 	return fmt.Sprintf("no PriorityClass with name %s was found", p.Spec.PriorityClassName)
@@ -273,17 +275,17 @@ func patched(obj runtime.Object, patch []byte) (runtime.Object, error) {
 	return now, json.Unmarshal(merged, now)
 }
 
-func (s *server) write(old, now runtime.Object, what timeline.What, text string) {
+func (s *Server) write(old, now runtime.Object, what timeline.What, text string) {
 	s.put(now)
-	s.r.note(timeline.Entry{What: what, Object: nameOf(now), Text: text})
+	s.world.Note(timeline.Entry{What: what, Object: NameOf(now), Text: text})
 	s.emit(old, now)
 }
 
-// delete is a deletion by somebody.
-func (s *server) delete(name string) error {
-	obj := s.find(name)
+// Delete is a deletion by somebody.
+func (s *Server) Delete(name string) error {
+	obj := s.Find(name)
 	if obj == nil {
-		s.r.note(timeline.Entry{What: timeline.Removed, Object: name, Error: "there is none"})
+		s.world.Note(timeline.Entry{What: timeline.Removed, Object: name, Error: "there is none"})
 		return nil
 	}
 	if pod, ok := obj.(*v1.Pod); ok {
@@ -296,7 +298,7 @@ func (s *server) delete(name string) error {
 
 // terminate tells a pod to end: "Pods … are given a grace period", one on no node has
 // none (pod strategy.go, CheckGracefulDelete).
-func (s *server) terminate(pod *v1.Pod) {
+func (s *Server) terminate(pod *v1.Pod) {
 	if pod.DeletionTimestamp != nil {
 		return
 	}
@@ -323,18 +325,18 @@ func (s *server) terminate(pod *v1.Pod) {
 		return
 	}
 	stop := func() {
-		s.r.arrive(&waiting{at: timeline.Place{Name: timeline.Stop, Pod: key}, what: "stop " + key, do: func() { s.stop(key, uid) }})
+		s.world.Next(timeline.Place{Name: timeline.Stop, Pod: key}, "stop "+key, func() { s.stop(key, uid) })
 	}
 	if grace == 0 {
 		stop()
 		return
 	}
-	s.r.after(time.Duration(grace)*time.Second, stop)
+	s.world.After(time.Duration(grace)*time.Second, stop)
 }
 
 // stop is the end of a pod's containers.
-func (s *server) stop(key string, uid types.UID) {
-	pod := s.pod(key)
+func (s *Server) stop(key string, uid types.UID) {
+	pod := s.Pod(key)
 	if pod == nil || pod.UID != uid || pod.DeletionTimestamp == nil || s.ended[uid] {
 		return
 	}
@@ -348,28 +350,29 @@ func (s *server) stop(key string, uid types.UID) {
 	s.write(pod, now, timeline.Updated, "its containers have ended")
 }
 
-func (s *server) endPod(key string) error {
-	if pod := s.pod(key); pod != nil {
+// End ends the containers of a pod, if it is told to end.
+func (s *Server) End(key string) error {
+	if pod := s.Pod(key); pod != nil {
 		s.stop(key, pod.UID)
 	}
 	return nil
 }
 
-func (s *server) remove(obj runtime.Object) {
+func (s *Server) remove(obj runtime.Object) {
 	kind := reflect.TypeOf(obj)
-	if i := s.index(kind, keyOf(obj)); i >= 0 {
+	if i := s.index(kind, KeyOf(obj)); i >= 0 {
 		s.objects[kind] = slices.Delete(s.objects[kind], i, i+1)
 	}
-	s.r.note(timeline.Entry{What: timeline.Removed, Object: nameOf(obj)})
+	s.world.Note(timeline.Entry{What: timeline.Removed, Object: NameOf(obj)})
 	s.emit(obj, nil)
 	if pod, ok := obj.(*v1.Pod); ok {
 		s.lost(pod)
 	}
 }
 
-// terminating is how many pods are told to end and will do so by themselves, or are about to
+// Terminating is how many pods are told to end and will do so by themselves, or are about to
 // be created.
-func (s *server) terminating() (n int) {
+func (s *Server) Terminating() (n int) {
 	n = s.coming
 	for _, o := range s.objects[reflect.TypeFor[*v1.Pod]()] {
 		if p := o.(*v1.Pod); p.DeletionTimestamp != nil && !s.ended[p.UID] {
@@ -379,8 +382,21 @@ func (s *server) terminating() (n int) {
 	return n
 }
 
-// outcome is what users see of the pods.
-func (s *server) outcome() string {
+// Objects are those of a kind that a scheduler's watch shows, in the order in which they were created.
+func (s *Server) Objects(kind reflect.Type) (objects []runtime.Object) {
+	for _, obj := range s.objects[kind] {
+		if seen(obj) != nil {
+			objects = append(objects, obj)
+		}
+	}
+	return objects
+}
+
+// Pods is how many pods there are.
+func (s *Server) Pods() int { return len(s.objects[reflect.TypeFor[*v1.Pod]()]) }
+
+// Outcome is what users see of the pods.
+func (s *Server) Outcome() string {
 	var b strings.Builder
 	for _, o := range s.objects[reflect.TypeFor[*v1.Pod]()] {
 		p := o.(*v1.Pod)
@@ -391,24 +407,24 @@ func (s *server) outcome() string {
 
 // The calls of a scheduler.
 
-// evict is a deletion that the scheduler asks for.
-func (s *server) evict(key string, options metav1.DeleteOptions) error {
-	pod := s.pod(key)
+// Evict is a deletion that the scheduler asks for.
+func (s *Server) Evict(key string, options metav1.DeleteOptions) error {
+	pod := s.Pod(key)
 	if pod == nil {
-		return notFound(key)
+		return NotFound(key)
 	}
 	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != pod.UID {
-		return conflict(key, "the UID in the precondition does not match")
+		return Conflict(key, "the UID in the precondition does not match")
 	}
 	s.terminate(pod)
 	return nil
 }
 
-// patch is a strategic merge patch of a pod's status.
-func (s *server) patch(key string, data []byte) (*v1.Pod, error) {
-	pod := s.pod(key)
+// Patch is a strategic merge patch of a pod's status.
+func (s *Server) Patch(key string, data []byte) (*v1.Pod, error) {
+	pod := s.Pod(key)
 	if pod == nil {
-		return nil, notFound(key)
+		return nil, NotFound(key)
 	}
 	obj, err := patched(pod, data)
 	if err != nil {
@@ -416,7 +432,7 @@ func (s *server) patch(key string, data []byte) (*v1.Pod, error) {
 	}
 	now := obj.(*v1.Pod)
 	if now.UID != pod.UID {
-		return nil, conflict(key, "the UID does not match")
+		return nil, Conflict(key, "the UID does not match")
 	}
 	if now.Status.QOSClass != pod.Status.QOSClass && now.Status.QOSClass != "" { // apis/core/validation/validation.go:6199@v1.37.1, ValidatePodStatusUpdate
 		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, pod.Name, field.ErrorList{
@@ -429,20 +445,20 @@ func (s *server) patch(key string, data []byte) (*v1.Pod, error) {
 	return now, nil
 }
 
-// bind assigns a pod to a node, and clears its nomination. The kubelet starts it.
-func (s *server) bind(key string, uid types.UID, node string) error {
-	pod := s.pod(key)
+// Bind assigns a pod to a node, and clears its nomination. The kubelet starts it.
+func (s *Server) Bind(key string, uid types.UID, node string) error {
+	pod := s.Pod(key)
 	switch {
 	case pod == nil:
-		return notFound(key)
+		return NotFound(key)
 	case uid != "" && uid != pod.UID:
-		return conflict(key, "the UID in the precondition does not match")
+		return Conflict(key, "the UID in the precondition does not match")
 	case pod.DeletionTimestamp != nil:
-		return conflict(key, "pod is being deleted, cannot be assigned to a host")
+		return Conflict(key, "pod is being deleted, cannot be assigned to a host")
 	case pod.Spec.NodeName != "":
-		return conflict(key, "pod is already assigned to node "+pod.Spec.NodeName)
+		return Conflict(key, "pod is already assigned to node "+pod.Spec.NodeName)
 	case len(pod.Spec.SchedulingGates) > 0:
-		return conflict(key, "pod has non-empty .spec.schedulingGates")
+		return Conflict(key, "pod has non-empty .spec.schedulingGates")
 	}
 	now := s.stamp(pod, false).(*v1.Pod)
 	now.Spec.NodeName, now.Status.NominatedNodeName = node, ""
@@ -450,8 +466,8 @@ func (s *server) bind(key string, uid types.UID, node string) error {
 	now.Status.Conditions = append(slices.DeleteFunc(now.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodScheduled }), scheduled)
 	s.put(now)
 	s.emit(pod, now)
-	s.r.arrive(&waiting{at: timeline.Place{Name: timeline.Start, Pod: key}, what: "start " + key, do: func() {
-		old := s.pod(key)
+	s.world.Next(timeline.Place{Name: timeline.Start, Pod: key}, "start "+key, func() {
+		old := s.Pod(key)
 		if old == nil || old.UID != now.UID || old.DeletionTimestamp != nil {
 			return
 		}
@@ -459,37 +475,16 @@ func (s *server) bind(key string, uid types.UID, node string) error {
 		start := inSeconds(time.Now())
 		running.Status.Phase, running.Status.StartTime = v1.PodRunning, &start
 		s.write(old, running, timeline.Started, "")
-	}})
+	})
 	return nil
 }
 
 var pods = schema.GroupResource{Resource: "pods"}
 
-func notFound(key string) error { return apierrors.NewNotFound(pods, key[strings.Index(key, "/")+1:]) }
+// NotFound is the error of a call about a pod that is not there.
+func NotFound(key string) error { return apierrors.NewNotFound(pods, key[strings.Index(key, "/")+1:]) }
 
-func conflict(key, why string) error {
+// Conflict is the error of a call that comes too late, or twice.
+func Conflict(key, why string) error {
 	return apierrors.NewConflict(pods, key[strings.Index(key, "/")+1:], errors.New(why))
-}
-
-// failure is the error with which a call is to fail; nil if with none.
-func (r *run) failure(at timeline.Place) (err error, arrives bool) {
-	for i := range r.fails {
-		f := &r.fails[i]
-		if f.Times == 0 || f.Call != at.Name || f.Pod != "" && f.Pod != at.Pod {
-			continue
-		}
-		f.Times--
-		switch reference.APIError(f.Error) {
-		case reference.NotFound:
-			err = notFound(at.Pod)
-		case reference.Conflict:
-			err = conflict(at.Pod, "the object has been modified")
-		case reference.Timeout:
-			err = apierrors.NewTimeoutError("the server did not answer in time", 0)
-		default:
-			err = apierrors.NewInternalError(errors.New(f.Error))
-		}
-		return err, f.Arrives
-	}
-	return nil, false
 }
