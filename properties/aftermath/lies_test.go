@@ -147,6 +147,7 @@ var answers = []struct {
 	{"preemption that helps is not named", "preemption: found", "found", 10},
 	{"preemption counts another number of victims", "preempting 2", "preempting 3", 10},
 	{"preemption says nothing of a node", "available: 2", "available: 1", 0},
+	{"preemption says nothing of any node", "available: 2 No preemption victims found for incoming pod.", "available:", 0},
 	{"preemption does not say why nothing is preempted", "preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.", "", 0},
 }
 

@@ -59,7 +59,7 @@ var FailureIsTold = properties.Property{
 	Source: "doc comments of FitError.Error (types.go:1468@v1.37.1) and PodEligibleToPreemptOthers (default_preemption.go:443@v1.37.1); docs: tasks/debug/debug-application/debug-pods, \"My pod stays pending\"; release notes of kubernetes#107775 and kubernetes#140180",
 	Lies: []string{"no event for the pod", "the event is no warning", "the event is of another action", "another number of nodes", "the answer of preemption is left out",
 		"preemption counts another number of nodes", "preemption is not named", "preemption that helps is not named", "preemption counts another number of victims",
-		"preemption says nothing of a node", "preemption does not say why nothing is preempted"},
+		"preemption says nothing of a node", "preemption says nothing of any node", "preemption does not say why nothing is preempted"},
 	Applies: failed,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
 		var f findings
@@ -85,7 +85,7 @@ var FailureIsTold = properties.Property{
 		answer := o.PostFilterMessage // before which another plugin may have answered
 		if begin := fmt.Sprintf("preemption: 0/%d nodes are available", len(s.Cluster.Nodes)); strings.Contains(answer, "nodes are available") && !strings.Contains(answer, begin) {
 			f.add(key+" preemption", fmt.Sprintf("the answer of preemption does not say %q: %s", begin, answer))
-		} else if _, reasons, found := strings.Cut(answer, begin+": "); found && counted(reasons) < len(s.Cluster.Nodes) {
+		} else if _, reasons, found := strings.Cut(answer, begin+":"); found && counted(reasons) < len(s.Cluster.Nodes) {
 			f.add(key+" reasons", fmt.Sprintf("the answer of preemption says why it does not help on %d of %d nodes: %s", counted(reasons), len(s.Cluster.Nodes), answer))
 		}
 		if _, why, found := strings.Cut(answer, "preemption: "); o.PostFilterCode == "Unschedulable" && (!found || why == "") {
@@ -100,9 +100,9 @@ var FailureIsTold = properties.Property{
 	},
 }
 
-var number = regexp.MustCompile(`(?:^|, )(\d+) `)
+var number = regexp.MustCompile(`(?:^|,) (\d+) `)
 
-// counted adds up how often each reason of a list is given, "1 reason, 2 another reason.": once for each node, or for a node more often.
+// counted adds up how often each reason of a list is given, " 1 reason, 2 another reason.": once for each node, or for a node more often.
 func counted(reasons string) (sum int) {
 	for _, match := range number.FindAllStringSubmatch(reasons, -1) {
 		n, _ := strconv.Atoi(match[1])
