@@ -183,6 +183,9 @@ type ofRelease struct {
 
 var releases sync.Map // *ofRelease by Release
 
+// ofReasons is the property that each quirk may break: where it changes nothing else, it may change the reasons of a verdict.
+const ofReasons = "reasons-are-told"
+
 func known(version release.Release) *ofRelease {
 	if o, ok := releases.Load(version); ok {
 		return o.(*ofRelease)
@@ -194,6 +197,7 @@ func known(version release.Release) *ofRelease {
 		}
 		if e.Quirk != "" {
 			o.quirks = append(o.quirks, e.Quirk)
+			o.breaking[ofReasons] = append(o.breaking[ofReasons], e.ID)
 		}
 		for _, property := range e.Properties {
 			o.breaking[property] = append(o.breaking[property], e.ID)
