@@ -22,7 +22,7 @@ func TestSince(t *testing.T) {
 			limited[p.Name] = p.Releases
 		}
 	}
-	require.Len(t, limited, 6)
+	require.Len(t, limited, 5)
 	for _, p := range []properties.Premise{
 		properties.StartTimesCount, properties.BudgetsAreSpent, properties.DisruptedPodsAreExempt, properties.NominatedNodeIsFirst, properties.VictimsAreMarked,
 	} {

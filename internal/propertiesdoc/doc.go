@@ -50,7 +50,7 @@ func Render() []byte {
 		{"invariant", append([]properties.Property{properties.GetsThrough()}, invariant.All()...)},
 		{"aftermath", append(aftermath.All(), aftermath.Costly()...)},
 		{"relation", append(relation.All(), relation.Circumstances()...)},
-		{"pod group", groups.All()},
+		{"pod group", append(groups.All(), groups.Costly()...)},
 		{"contract", contract.All()},
 	} {
 		for _, p := range room.properties {

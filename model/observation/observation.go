@@ -162,7 +162,7 @@ type Verdict struct {
 	// Error is set where a filter cannot tell: the cycle, or the dry run, then ends
 	// in an error. The model sets it for known bugs only.
 	Error string
-	// Reasons are the plugin's messages. They are for people: never compared.
+	// Reasons are the plugin's messages. They are for people: only the property reasons-are-told compares them.
 	Reasons []string
 }
 

@@ -82,12 +82,18 @@ type binder struct {
 // verdict judges the preemptor on n.
 func (b *binder) verdict(n *v1.Node) *filter.Verdict {
 	find, provision, reasons := b.open(n)
+	drawn := b.Drawn
+	b.Drawn = ""
 	works, fails := b.match(n, find, nil, provision)
-	if works && fails && len(reasons) == 0 && b.Drawn == "" {
+	if works && fails && b.Drawn == "" {
 		b.Drawn = find[0].Key
 	}
-	if !works && !slices.Contains(reasons, NothingToBind) {
+	decides := len(reasons) == 0 // else it is rejected anyway, whatever is drawn
+	if !works && (decides || b.Drawn == "") && !slices.Contains(reasons, NothingToBind) {
 		reasons = append(reasons, NothingToBind)
+	}
+	if b.Drawn == "" || drawn != "" || !decides {
+		b.Drawn = drawn
 	}
 	if len(reasons) == 0 {
 		return nil

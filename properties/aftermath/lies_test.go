@@ -199,7 +199,11 @@ func TestAftermathCatchesLies(t *testing.T) {
 		})
 	}
 	for _, lie := range ofReasons {
-		test("reasons-are-told", lie.name, reasonsCluster(), func(o *model.Observation) {
+		c := reasonsCluster()
+		if lie.change != nil {
+			lie.change(c)
+		}
+		test("reasons-are-told", lie.name, c, func(o *model.Observation) {
 			v, rejected := o.Filters[lie.node]
 			require.True(t, rejected)
 			v.Reasons = lie.reasons

@@ -12,15 +12,15 @@ import (
 // notEnoughSpace is told of a node where a volume cannot be made: a kind of volume.NothingToBind.
 const notEnoughSpace = "node(s) did not have enough free storage"
 
-// ReasonsAreTold: a plugin that tells all reasons why it rejects a node leaves none out, and tells none that is not so.
+// ReasonsAreTold: a plugin that tells all reasons why it rejects a node leaves none out, and tells none that is not so. Of several claims
+// that are bound, and that all fail, it is enough to tell of one.
 var ReasonsAreTold = properties.Property{
 	Name: "reasons-are-told",
 	Promise: "It returns a list of insufficient resources, if empty, then the node has all the resources requested by the pod. " +
 		"ConflictReasons contains all reasons that explain why volume binding is impossible for a node.",
-	Source:   "doc comments of Filter of NodeResourcesFit (noderesources/fit.go:653@v1.37.1) and of ConflictReasons (volumebinding/binder.go:55@v1.37.1)",
-	Lies:     []string{"a resource is left out", "a resource is told that there is enough of", "a volume out of reach is left out", "a volume is told to be out of reach", "a claim that gets no volume is left out"},
-	Releases: ">=1.34.0", // in others the words are different
-	Needs:    properties.NeedsModel,
+	Source: "doc comments of Filter of NodeResourcesFit (noderesources/fit.go:653@v1.37.1) and of ConflictReasons (volumebinding/binder.go:55@v1.37.1)",
+	Lies:   []string{"a resource is left out", "a resource is told that there is enough of", "a volume out of reach is left out", "a volume is told to be out of reach", "a claim that gets no volume is left out", "a claim is told to get no volume, where none waits"},
+	Needs:  properties.NeedsModel,
 	Applies: func(s *properties.Subject) bool {
 		return s.Decision != nil && failed(s) && s.Observation.CycleError == ""
 	},
@@ -39,7 +39,7 @@ var ReasonsAreTold = properties.Property{
 			if !rejected || want == nil || got.Plugin != want.Plugin || got.Unresolvable != want.Unresolvable {
 				continue // the property differential says so
 			}
-			missing, wrong := compareReasons(want, &got)
+			missing, wrong := compareReasons(want, &got, waits(s))
 			for _, reason := range missing {
 				f = append(f, properties.FoundOf(model.StageFilter, n.Name, reason, fmt.Sprintf("%s does not say %q, but %q", got.Plugin, reason, got.Reasons)))
 			}
@@ -51,8 +51,9 @@ var ReasonsAreTold = properties.Property{
 	},
 }
 
-// compareReasons tells which reasons are missing, and which are wrong, of those of plugins that promise to tell all.
-func compareReasons(want, got *model.Verdict) (missing, wrong []string) {
+// compareReasons tells which reasons are missing, and which are wrong, of those of plugins that promise to tell all. waits tells whether a
+// claim waits for a volume.
+func compareReasons(want, got *model.Verdict, waits bool) (missing, wrong []string) {
 	has := func(v *model.Verdict, anyOf ...string) bool {
 		return slices.ContainsFunc(v.Reasons, func(r string) bool { return slices.Contains(anyOf, r) })
 	}
@@ -77,7 +78,11 @@ func compareReasons(want, got *model.Verdict) (missing, wrong []string) {
 		if has(want, volume.NothingToBind) && !has(got, volume.NothingToBind, notEnoughSpace) {
 			missing = append(missing, volume.NothingToBind)
 		}
-		for _, r := range bound {
+		surely := bound
+		if !waits {
+			surely = append(surely, volume.NothingToBind, notEnoughSpace)
+		}
+		for _, r := range surely {
 			if has(got, r) && !has(want, r) {
 				wrong = append(wrong, r)
 			}

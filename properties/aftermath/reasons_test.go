@@ -23,14 +23,22 @@ func reasonsCluster() *model.Cluster {
 		mk.Claim("bound"), mk.Volume("bound", mk.ReachedFrom("zone", "a")), mk.Claim("waits", mk.Unbound("local")))
 }
 
+// boundOnly leaves out the claim that waits, and the node where the pod would fit without it.
+func boundOnly(c *model.Cluster) {
+	c.Preemptor.Spec.Volumes = c.Preemptor.Spec.Volumes[:1]
+	c.Nodes = c.Nodes[:2]
+}
+
 // ofReasons are lies about why a node is rejected.
 var ofReasons = []struct {
 	name, node string
 	reasons    []string
+	change     func(c *model.Cluster)
 }{
-	{"a resource is left out", "full", []string{"Insufficient cpu"}},
-	{"a resource is told that there is enough of", "full", []string{"Insufficient cpu", "Insufficient memory", "Insufficient ephemeral-storage"}},
-	{"a volume out of reach is left out", "far", []string{volume.NothingToBind}},
-	{"a volume is told to be out of reach", "near", []string{volume.OutOfReach, volume.NothingToBind}},
-	{"a claim that gets no volume is left out", "far", []string{volume.OutOfReach}},
+	{"a resource is left out", "full", []string{"Insufficient cpu"}, nil},
+	{"a resource is told that there is enough of", "full", []string{"Insufficient cpu", "Insufficient memory", "Insufficient ephemeral-storage"}, nil},
+	{"a volume out of reach is left out", "far", []string{volume.NothingToBind}, nil},
+	{"a volume is told to be out of reach", "near", []string{volume.OutOfReach, volume.NothingToBind}, nil},
+	{"a claim that gets no volume is left out", "far", []string{volume.OutOfReach}, nil},
+	{"a claim is told to get no volume, where none waits", "far", []string{volume.OutOfReach, volume.NothingToBind}, boundOnly},
 }

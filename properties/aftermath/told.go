@@ -85,10 +85,10 @@ var FailureIsTold = properties.Property{
 		answer := o.PostFilterMessage // before which another plugin may have answered
 		if begin := fmt.Sprintf("preemption: 0/%d nodes are available", len(s.Cluster.Nodes)); strings.Contains(answer, "nodes are available") && !strings.Contains(answer, begin) {
 			f.add(key+" preemption", fmt.Sprintf("the answer of preemption does not say %q: %s", begin, answer))
-		} else if _, reasons, found := strings.Cut(answer, begin+":"); found && counted(reasons) < len(s.Cluster.Nodes) {
-			f.add(key+" reasons", fmt.Sprintf("the answer of preemption says why it does not help on %d of %d nodes: %s", counted(reasons), len(s.Cluster.Nodes), answer))
+		} else if _, reasons, found := strings.Cut(answer, begin+":"); found && counted(reasons) < reasonsToTell(s) {
+			f.add(key+" reasons", fmt.Sprintf("the answer of preemption gives %d reasons, want %d for %d nodes: %s", counted(reasons), reasonsToTell(s), len(s.Cluster.Nodes), answer))
 		}
-		if _, why, found := strings.Cut(answer, "preemption: "); o.PostFilterCode == "Unschedulable" && (!found || why == "") {
+		if _, why, found := strings.Cut(answer, "preemption: "); o.PostFilterCode == "Unschedulable" && asksPreemption(s) && (!found || why == "") {
 			f.add(key+" preemption", fmt.Sprintf("the answer of preemption does not say why nothing is preempted: %q", answer))
 		}
 		if o.Pick != nil {
@@ -98,6 +98,25 @@ var FailureIsTold = properties.Property{
 		}
 		return f, nil
 	},
+}
+
+// asksPreemption tells whether preemption is asked about a pod that fits nowhere: a configuration may leave it out.
+func asksPreemption(s *properties.Subject) bool {
+	if s.Decision == nil {
+		return len(s.Cluster.Settings.Configuration) == 0
+	}
+	return !s.Decision.NeverPreempts()
+}
+
+// reasonsToTell is how many reasons preemption has why it does not help: those of the dry run on a node, and one for each other node.
+func reasonsToTell(s *properties.Subject) int {
+	n := len(s.Cluster.Nodes)
+	for _, run := range s.Observation.DryRuns {
+		if run.Failed != nil {
+			n += max(0, len(run.Failed.Reasons)-1)
+		}
+	}
+	return n
 }
 
 var number = regexp.MustCompile(`(?:^|,) (\d+) `)
@@ -115,7 +134,7 @@ func counted(reasons string) (sum int) {
 var FailureIsCounted = properties.Property{
 	Name:    "failure-is-counted",
 	Promise: "Error returns detailed information of why the pod failed to fit on each node.",
-	Source:  FailureIsTold.Source,
+	Source:  "doc comment of FitError.Error (types.go:1468@v1.37.1)",
 	Lies:    []string{"a reason is counted once too often", "a reason is left out"},
 	Applies: func(s *properties.Subject) bool {
 		o := s.Observation

@@ -53,7 +53,7 @@ const RepeatingOneIn = 4
 
 // askedAgain are the promises about the same cluster under other circumstances.
 func askedAgain() []properties.Property {
-	return append(aftermath.Costly(), relation.UpdatesAgree, relation.TwinsAgree)
+	return append(append(aftermath.Costly(), groups.Costly()...), relation.UpdatesAgree, relation.TwinsAgree)
 }
 
 // twins is of how many clusters one is asked about equal pods one after another: few have
@@ -141,7 +141,7 @@ func Sample(shares Shares) func(*model.Cluster) []properties.Property {
 		if n := properties.Random(c, "circumstances").IntN(all); n < relations {
 			drawn = append(drawn, relation.UpdatesAgree)
 			if relations >= all || n < (relations+1)/2 {
-				drawn = append(drawn, aftermath.Costly()...)
+				drawn = append(append(drawn, aftermath.Costly()...), groups.Costly()...)
 			}
 		}
 		if relations > 0 && (relations >= all || once(twins, "twin")) {

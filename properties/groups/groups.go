@@ -20,9 +20,12 @@ const (
 
 // All are the promises about pod groups, each of them cheap.
 func All() []properties.Property {
-	return []properties.Property{LowerPriorityOnly, GoWhole, EnoughOrNone, Never, Waits, GatedWhilePreempting, MembersAreTold, VictimsAreTold, PreemptionErrorIsNamed, GroupIsTold, MetricsCount, PlacedFit, InOneDomain,
+	return []properties.Property{LowerPriorityOnly, GoWhole, EnoughOrNone, Never, Waits, GatedWhilePreempting, MembersAreTold, VictimsAreTold, PreemptionErrorIsNamed, GroupIsTold, PlacedFit, InOneDomain,
 		NoWorseThanItsPod}
 }
+
+// Costly are promises that ask the system again, of which a campaign checks a share of its clusters.
+func Costly() []properties.Property { return []properties.Property{MetricsCount} }
 
 // LowerPriorityOnly: a group preempts units of lower priority only.
 var LowerPriorityOnly = properties.Property{

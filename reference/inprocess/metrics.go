@@ -31,7 +31,7 @@ func enter(alone bool) (done func()) {
 var counters = []string{"scheduler_preemption_attempts_total", "scheduler_preemption_victims", "scheduler_schedule_attempts_total", "scheduler_workload_preemption_victims"}
 
 // countWorkloads has the process count what pod groups preempt, too: a scheduler asks for that only if it is the first of its process and
-// has the feature gate for groups on (metrics.go:241@v1.37.1, Register).
+// has the feature gate for groups on (metrics.go:238@v1.37.1, Register).
 func countWorkloads() error {
 	err := legacyregistry.Register(metrics.WorkloadPreemptionVictims)
 	if _, counts := errors.AsType[prometheus.AlreadyRegisteredError](err); counts {

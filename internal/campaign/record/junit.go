@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties"
 	"github.com/preemptcheck/preemptcheck/properties/aftermath"
 	"github.com/preemptcheck/preemptcheck/properties/all"
+	"github.com/preemptcheck/preemptcheck/properties/groups"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/reach"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/variation"
@@ -147,7 +148,7 @@ func checkedProperties(c Config) []string {
 		names = append(names, p.Name)
 	}
 	if c.Relations > 0 {
-		for _, p := range slices.Concat(relation.All(), aftermath.Costly(), relation.Circumstances()) {
+		for _, p := range slices.Concat(relation.All(), aftermath.Costly(), groups.Costly(), relation.Circumstances()) {
 			names = append(names, p.Name)
 		}
 	}

@@ -205,7 +205,7 @@ func SizesWrapAround(st *volume.BindingState) {
 		return enough
 	})
 	for i, v := range st.Verdicts {
-		if matters && (v == nil || v.Reasons[0] == volume.NothingToBind) { // others are for another cause
+		if matters && (v == nil || v.Error == "") {
 			st.Verdicts[i] = wrapped[i]
 		}
 	}
