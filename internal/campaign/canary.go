@@ -89,7 +89,8 @@ func checkLie(ctx context.Context, checker *properties.Checker, c *model.Cluster
 
 // lieInTimeline is a trace as seen by somebody who lies: of a pod that is there when all is at
 // rest it says that it is in two queues. It is nil if there is no such pod, or each was taken for
-// another one of its name: what is found about those may be charged to a known finding.
+// another one of its name, as what is found about those may be charged to a known finding, or waits
+// for others of its gang, of which nothing is asked.
 func lieInTimeline(trace *timeline.Trace) *timeline.Trace {
 	if trace.Quiet == nil {
 		return nil
@@ -100,7 +101,7 @@ func lieInTimeline(trace *timeline.Trace) *timeline.Trace {
 			replaced[e.Pod()] = true
 		}
 	}
-	i := slices.IndexFunc(trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Exists && !replaced[p.Name] })
+	i := slices.IndexFunc(trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Exists && !p.Assumed && !replaced[p.Name] })
 	if i < 0 {
 		return nil
 	}
