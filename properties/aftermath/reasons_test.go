@@ -1,14 +1,19 @@
 package aftermath
 
 import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/checktest"
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/volume"
+	"github.com/preemptcheck/preemptcheck/properties"
 )
 
 // reasonsCluster has a node that lacks CPU and memory, one that cannot reach a volume, and where a claim gets none, and one where just
@@ -41,4 +46,52 @@ var ofReasons = []struct {
 	{"a volume is told to be out of reach", "near", []string{volume.OutOfReach, volume.NothingToBind}, nil},
 	{"a claim that gets no volume is left out", "far", []string{volume.OutOfReach}, nil},
 	{"a claim is told to get no volume, where none waits", "far", []string{volume.OutOfReach, volume.NothingToBind}, boundOnly},
+}
+
+// sizesWrapAround is a cluster with a claim of so many bytes that the scheduler reads none (finding storage-sizes-wrap-around), beside one
+// whose volume is out of reach.
+func sizesWrapAround() *model.Cluster {
+	huge := func(c *v1.PersistentVolumeClaim) { c.Spec.Resources.Requests = mk.Resources("storage", "10E") }
+	capacity := resource.MustParse("10Gi")
+	return mk.Cluster(checktest.Pod("p", 10, "1", mk.Mounts("far", "huge")), mk.Node("node-1", "2"),
+		mk.Claim("far"), mk.Volume("far", mk.ReachedFrom("zone", "a")),
+		mk.Class("makes", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer), mk.Claim("huge", mk.Unbound("makes"), huge),
+		&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: mk.Driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: new(true)}},
+		&storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "capacity"}, StorageClassName: "makes", NodeTopology: &metav1.LabelSelector{}, Capacity: &capacity})
+}
+
+// withoutPreemption is a cluster whose profile does not preempt: nobody has to say why nothing is preempted.
+func withoutPreemption() *model.Cluster {
+	c := cluster()
+	c.Settings.Configuration = []byte(`{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [
+		{"schedulerName": "default-scheduler", "plugins": {"postFilter": {"disabled": [{"name": "DefaultPreemption"}]}}}]}`)
+	return c
+}
+
+// What is known, or not promised, is nothing new.
+func TestReasonsOfKnownFindings(t *testing.T) {
+	for name, test := range map[string]struct {
+		cluster  *model.Cluster
+		property properties.Property
+		known    []string
+	}{
+		"sizes wrap around":    {sizesWrapAround(), ReasonsAreTold, []string{"storage-sizes-wrap-around"}},
+		"nobody is to preempt": {withoutPreemption(), FailureIsTold, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			checker := &properties.Checker{System: checktest.System(t), Properties: []properties.Property{test.property}}
+			r, err := checker.Check(t.Context(), test.cluster)
+			require.NoError(t, err)
+			require.Empty(t, r.Unmodelled)
+			require.Empty(t, r.Observation.ScheduledTo)
+			require.Empty(t, r.Unexplained())
+			var known []string
+			for _, f := range r.Findings {
+				if f.Property == test.property.Name {
+					known = append(known, f.Known...)
+				}
+			}
+			require.Equal(t, test.known, known)
+		})
+	}
 }
