@@ -209,6 +209,7 @@ func waitsForVictims(l *Life) (findings []Finding) {
 	}
 	owed := map[string]*debt{}
 	where := map[string]string{} // the nodes of pods, as the scheduler was told: pods of a group go on other nodes, too
+	elsewhere := func(pod, node string) bool { return where[pod] != "" && where[pod] != node }
 	startups := l.Trace.Startups
 	announced := map[string][]int{} // that pods terminate: at which entries
 	for i := range l.Trace.Entries {
@@ -279,8 +280,8 @@ func waitsForVictims(l *Life) (findings []Finding) {
 			more := slices.ContainsFunc(e.Victims, func(v string) bool { return !known(v, 0) })
 			if d := owed[e.Pod()]; d != nil && more {
 				for _, v := range slices.Sorted(maps.Keys(d.evicted)) {
-					// To go on with the same victims is no second preemption.
-					if known(v, d.evicted[v]) && (e.Node != d.node || !slices.Contains(e.Victims, v)) {
+					// To go on with the same victims is no second preemption. One that was on its way to another node is there now.
+					if known(v, d.evicted[v]) && !elsewhere(v, d.node) && (e.Node != d.node || !slices.Contains(e.Victims, v)) {
 						findings = append(findings, Finding{Pod: e.Pod(), Kind: "preempts", Entry: i, Detail: fmt.Sprintf(
 							"pod %s preempts %s on %s while its victim %s on %s is terminating", e.Pod(), strings.Join(e.Victims, ", "), e.Node, v, d.node)})
 						break
@@ -288,8 +289,8 @@ func waitsForVictims(l *Life) (findings []Finding) {
 				}
 			}
 			if more || e.Node == "" {
-				elsewhere := func(v string) bool { return where[v] != "" && where[v] != e.Node }
-				owed[e.Pod()] = &debt{node: e.Node, victims: slices.DeleteFunc(slices.Clone(e.Victims), elsewhere), evicted: map[string]int{}, near: hasToBeNear(e)}
+				victims := slices.DeleteFunc(slices.Clone(e.Victims), func(v string) bool { return elsewhere(v, e.Node) })
+				owed[e.Pod()] = &debt{node: e.Node, victims: victims, evicted: map[string]int{}, near: hasToBeNear(e)}
 			}
 			if slices.ContainsFunc(l.Trace.Entries[began:i], func(m timeline.Entry) bool { return m.What == timeline.Handled && m.Object == "Node "+e.Node }) {
 				delete(owed, e.Pod()) // it was decided for a node as it is no more
