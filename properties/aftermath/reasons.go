@@ -18,7 +18,7 @@ var ReasonsAreTold = properties.Property{
 	Name: "reasons-are-told",
 	Promise: "It returns a list of insufficient resources, if empty, then the node has all the resources requested by the pod. " +
 		"ConflictReasons contains all reasons that explain why volume binding is impossible for a node.",
-	Source: "doc comments of Filter of NodeResourcesFit (noderesources/fit.go:653@v1.37.1) and of ConflictReasons (volumebinding/binder.go:55@v1.37.1)",
+	Source: "doc comments of Filter (noderesources/fit.go:653@v1.37.1) and of ConflictReasons (volumebinding/binder.go:55@v1.37.1)",
 	Lies:   []string{"a resource is left out", "a resource is told that there is enough of", "a volume out of reach is left out", "a volume is told to be out of reach", "a claim that gets no volume is left out", "a claim is told to get no volume, where none waits"},
 	Needs:  properties.NeedsModel,
 	Applies: func(s *properties.Subject) bool {
