@@ -120,7 +120,7 @@ func TestNeeds(t *testing.T) {
 			repetition = append(repetition, p.Name)
 		}
 	}
-	assert.Equal(t, []string{"no-free-node", "waits-for-its-victims", "minimal-victims", "no-swap", "no-internal-error", "group-enough-or-none", "group-members-are-told", "group-is-told", "preemptor-fits", "judges-agree"}, model)
+	assert.Equal(t, []string{"no-free-node", "waits-for-its-victims", "minimal-victims", "no-swap", "no-internal-error", "reasons-are-told", "group-enough-or-none", "group-members-are-told", "group-is-told", "preemptor-fits", "judges-agree"}, model)
 	want := []string{groups.PlacedFit.Name, groups.NoWorseThanItsPod.Name, invariant.OrderDoesNotMatter.Name}
 	for _, p := range append(relation.All(), relation.Circumstances()...) {
 		want = append(want, p.Name)
