@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"cmp"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -82,23 +83,24 @@ type binder struct {
 // verdict judges the preemptor on n.
 func (b *binder) verdict(n *v1.Node) *filter.Verdict {
 	find, provision, reasons := b.open(n)
-	drawn := b.Drawn
+	before := b.Drawn
 	b.Drawn = ""
 	works, fails := b.match(n, find, nil, provision)
 	if works && fails && b.Drawn == "" {
 		b.Drawn = find[0].Key
 	}
-	decides := len(reasons) == 0 // else it is rejected anyway, whatever is drawn
-	if !works && (decides || b.Drawn == "") && !slices.Contains(reasons, NothingToBind) {
-		reasons = append(reasons, NothingToBind)
+	if len(reasons) > 0 { // n is rejected anyway, whatever is drawn
+		if !works && b.Drawn == "" && !slices.Contains(reasons, NothingToBind) {
+			reasons = append(reasons, NothingToBind)
+		}
+		b.Drawn = before
+		return &filter.Verdict{Unresolvable: true, Reasons: reasons}
 	}
-	if b.Drawn == "" || drawn != "" || !decides {
-		b.Drawn = drawn
+	b.Drawn = cmp.Or(before, b.Drawn)
+	if !works {
+		return filter.Unresolvable(NothingToBind)
 	}
-	if len(reasons) == 0 {
-		return nil
-	}
-	return &filter.Verdict{Unresolvable: true, Reasons: reasons}
+	return nil
 }
 
 // open are the claims for which a volume has to be found on n, the smallest first, and those that are to be provisioned there

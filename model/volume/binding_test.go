@@ -297,3 +297,25 @@ func TestClaimsOf(t *testing.T) {
 	assert.Equal(t, []any{"default/a", 2, true, false}, []any{claims[0].Key, claims[0].Volumes, claims[0].Owned, claims[0].Ephemeral})
 	assert.Equal(t, []any{"default/p-own", 2, false, true}, []any{claims[1].Key, claims[1].Volumes, claims[1].Owned, claims[1].Ephemeral})
 }
+
+// What a claim takes that waits is of no matter on a node that is rejected for another claim. Of the reasons, that it gets no volume is
+// not told then.
+func TestDrawnOnARejectedNode(t *testing.T) {
+	meant := func(pv *v1.PersistentVolume) {
+		pv.Spec.ClaimRef = &v1.ObjectReference{Namespace: "default", Name: "waits"}
+	}
+	far := mk.ReachedFrom("zone", "b")
+	cluster := func(claims ...string) *model.Cluster {
+		return mk.Cluster(mk.Pod("p", 9, mk.Mounts(claims...)), mk.Node("n", "9", func(n *v1.Node) { n.Labels = map[string]string{"zone": "a"} }),
+			mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer),
+			mk.Claim("waits", mk.Unbound("local")), mk.Volume("v1", mk.OfClass("local"), meant), mk.Volume("v2", mk.OfClass("local"), meant, far),
+			mk.Claim("bound"), mk.Volume("bound", far))
+	}
+	_, err := answers.Decide(cluster("waits"), answers.Documented())
+	require.ErrorContains(t, err, "which of several equally good volumes")
+	for _, claims := range [][]string{{"waits", "bound"}, {"bound", "waits"}} {
+		set, err := answers.Decide(cluster(claims...), answers.Documented())
+		require.NoError(t, err)
+		assert.Equal(t, &model.Verdict{Plugin: "VolumeBinding", Unresolvable: true, Reasons: []string{volume.OutOfReach}}, set.Verdicts["n"])
+	}
+}

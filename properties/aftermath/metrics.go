@@ -1,35 +1,22 @@
 package aftermath
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 
 	"github.com/preemptcheck/preemptcheck/properties"
-	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// MetricsCount: what users alert on counts what happened. The system is asked again:
-// only one scheduler of a process may run while metrics are read.
+// MetricsCount: what users alert on counts what happened.
 var MetricsCount = properties.Property{
 	Name:    "metrics-count",
 	Promise: "scheduler_schedule_attempts_total: Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, while 'error' means an internal scheduler problem. scheduler_preemption_attempts_total: Total preemption attempts in the cluster till now. scheduler_preemption_victims: Number of selected preemption victims for preemption initiated by a single pod.",
 	Source:  "docs: reference/instrumentation/metrics, \"List of Stable Kubernetes Metrics\"",
 	Lies:    []string{"an attempt to preempt is not counted", "a preemption is counted twice", "a victim is not counted", "a pod that cannot be scheduled is counted as an error", "an attempt is counted for another profile", "it panics as it counts"},
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
-		system, ok := s.System.(reference.StressSystem)
-		if !ok || s.Observation.Aftermath == nil {
-			return nil, nil
-		}
-		o, err := system.ObserveUnder(s.Context, s.Cluster, reference.Circumstances{Metrics: true})
-		if errors.Is(err, errors.ErrUnsupported) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if broken, findings := properties.Breaks(s.Cluster, o); broken {
-			return findings, nil
+		o, broken, err := s.WithMetrics()
+		if o == nil {
+			return broken, err
 		}
 		var f findings
 		m, tried := o.Aftermath.Metrics, len(o.PotentialNodes) > 0

@@ -19,8 +19,9 @@ var ReasonsAreTold = properties.Property{
 	Promise: "It returns a list of insufficient resources, if empty, then the node has all the resources requested by the pod. " +
 		"ConflictReasons contains all reasons that explain why volume binding is impossible for a node.",
 	Source: "doc comments of Filter (noderesources/fit.go:653@v1.37.1) and of ConflictReasons (volumebinding/binder.go:55@v1.37.1)",
-	Lies:   []string{"a resource is left out", "a resource is told that there is enough of", "a volume out of reach is left out", "a volume is told to be out of reach", "a claim that gets no volume is left out", "a claim is told to get no volume, where none waits"},
-	Needs:  properties.NeedsModel,
+	Lies: []string{"a resource is left out", "a resource is told that there is enough of", "a volume out of reach is left out", "a volume is told to be out of reach",
+		"a claim that gets no volume is left out", "a claim is told to get no volume, where none waits"},
+	Needs: properties.NeedsModel,
 	Applies: func(s *properties.Subject) bool {
 		return s.Decision != nil && failed(s) && s.Observation.CycleError == ""
 	},
@@ -33,13 +34,14 @@ var ReasonsAreTold = properties.Property{
 			}
 		}
 		var f []properties.Finding
+		waiting := waits(s)
 		for _, n := range s.Cluster.Nodes {
 			got, rejected := s.Observation.Filters[n.Name]
 			want := set.Verdicts[n.Name]
 			if !rejected || want == nil || got.Plugin != want.Plugin || got.Unresolvable != want.Unresolvable {
 				continue // the property differential says so
 			}
-			missing, wrong := compareReasons(want, &got, waits(s))
+			missing, wrong := compareReasons(want, &got, waiting)
 			for _, reason := range missing {
 				f = append(f, properties.FoundOf(model.StageFilter, n.Name, reason, fmt.Sprintf("%s does not say %q, but %q", got.Plugin, reason, got.Reasons)))
 			}

@@ -1,16 +1,13 @@
 package groups
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
-	"github.com/preemptcheck/preemptcheck/reference"
 )
 
-// MetricsCount: victims of groups are counted as such, and not as those of pods. The system is asked again: only one scheduler of a process
-// may run while metrics are read.
+// MetricsCount: victims of groups are counted as such, and not as those of pods.
 var MetricsCount = properties.Property{
 	Name:    "group-metrics-count",
 	Of:      properties.OfGroups,
@@ -19,19 +16,9 @@ var MetricsCount = properties.Property{
 	Lies:    []string{"victims count as those of a pod", "a victim is not counted", "a preemption is not counted"},
 	Applies: hadCycle,
 	Check: func(s *properties.Subject) ([]properties.Finding, error) {
-		system, ok := s.System.(reference.StressSystem)
-		if !ok || s.Observation.Aftermath == nil {
-			return nil, nil
-		}
-		o, err := system.ObserveUnder(s.Context, s.Cluster, reference.Circumstances{Metrics: true})
-		if errors.Is(err, errors.ErrUnsupported) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if broken, findings := properties.Breaks(s.Cluster, o); broken {
-			return findings, nil
+		o, broken, err := s.WithMetrics()
+		if o == nil {
+			return broken, err
 		}
 		var findings []properties.Finding
 		m := o.Aftermath.Metrics
