@@ -33,13 +33,16 @@ func (g *generator) related(p *v1.Pod) {
 	}
 }
 
-// resize changes what a pod of the start requests, in place.
+// resize changes what a pod requests: mostly one of the start, in place. One that waits may be resized, too.
 func (g *generator) resize() {
 	n := len(g.cluster.Pods)
 	if n == 0 {
 		return
 	}
 	name := model.Key(g.cluster.Pods[g.Intn(min(n, draw.MaxIntn))])
+	if g.Chance(40) {
+		name = g.anyPod()
+	}
 	g.change("Pod "+name, map[string]any{"spec": map[string]any{"containers": []map[string]any{
 		{"name": "c", "resources": map[string]any{"requests": map[string]any{"cpu": draw.Pick(g.Source, "100m", "500m", "1", "2")}}},
 	}}})

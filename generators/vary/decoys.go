@@ -15,9 +15,11 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
-// What decoys are called, labels that each node has, or none, and the priority of system-cluster-critical.
+// What decoys are called, the port of a node that is the first pod's, labels that each node has, or none, and the priority of
+// system-cluster-critical.
 const (
 	decoy      = "decoy"
+	firstPort  = 20_000
 	important  = 2_000_000_000
 	everywhere = "example.com/everywhere"
 	nowhere    = "example.com/nowhere"
@@ -28,14 +30,20 @@ const (
 // requests that never has to go. A scheduler that takes only the first of several misses the rest. It shares nothing with base.
 func Decoyed(base *model.Cluster) *model.Cluster {
 	c := base.DeepCopy()
-	pods := c.Pods
+	addDecoys(c, nil)
+	return c
+}
+
+// addDecoys adds decoys to a cluster, and to pods that come later.
+func addDecoys(c *model.Cluster, later []*v1.Pod) {
+	pods := slices.Concat(c.Pods, later)
 	if c.Preemptor != nil {
-		pods = append(slices.Clip(pods), c.Preemptor)
+		pods = append(pods, c.Preemptor)
 	}
 	meets := false
-	for _, p := range pods {
+	for i, p := range pods {
 		meets = meets || meetsOthers(p)
-		decoysOfPod(p)
+		decoysOfPod(p, int32(firstPort+i))
 		decoysAmongVolumes(c, p)
 		decoysAmongClaims(c, p)
 	}
@@ -46,6 +54,7 @@ func Decoyed(base *model.Cluster) *model.Cluster {
 	for _, o := range c.Extra {
 		decoysOf(o)
 	}
+	decoysOfDevices(c)
 	if len(c.PodDisruptionBudgets) > 0 {
 		budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: c.PodDisruptionBudgets[0].Namespace, Name: decoy}}
 		budget.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{nowhere: "yes"}}
@@ -54,7 +63,6 @@ func Decoyed(base *model.Cluster) *model.Cluster {
 	if !meets { // it might be selected
 		decoysOnNodes(c)
 	}
-	return c
 }
 
 // before is a list with an element in front, if it holds any.
@@ -65,10 +73,12 @@ func before[T any](list []T, element T) []T {
 	return slices.Insert(list, 0, element)
 }
 
-func decoysOfPod(p *v1.Pod) {
+// decoysOfPod has a pod have, among others, a port of its node that nobody else has.
+func decoysOfPod(p *v1.Pod, port int32) {
 	spec := &p.Spec
 	for i := range spec.Containers {
-		spec.Containers[i].Ports = before(spec.Containers[i].Ports, v1.ContainerPort{ContainerPort: 1})
+		own := v1.ContainerPort{ContainerPort: port, HostPort: port, Protocol: v1.ProtocolUDP}
+		spec.Containers[i].Ports = before(before(spec.Containers[i].Ports, own), v1.ContainerPort{ContainerPort: 1})
 	}
 	spec.Containers = before(spec.Containers, v1.Container{Name: decoy})
 	spec.InitContainers = before(spec.InitContainers, v1.Container{Name: decoy + "-init"})
@@ -76,7 +86,7 @@ func decoysOfPod(p *v1.Pod) {
 	p.Status.Conditions = before(p.Status.Conditions, v1.PodCondition{Type: "example.com/decoy", Status: v1.ConditionTrue})
 	if len(spec.TopologySpreadConstraints) > 0 {
 		one := *spec.TopologySpreadConstraints[0].DeepCopy()
-		one.TopologyKey, one.MaxSkew, one.MinDomains = everywhere, 1000, nil
+		one.TopologyKey, one.MaxSkew, one.MinDomains, one.NodeAffinityPolicy, one.NodeTaintsPolicy = everywhere, 1000, nil, nil, nil
 		spec.TopologySpreadConstraints = before(spec.TopologySpreadConstraints, one)
 	}
 	a := spec.Affinity

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/corpus"
 	"github.com/preemptcheck/preemptcheck/generators/vary"
@@ -111,6 +113,34 @@ func TestDecoysShowWhoTakesTheFirst(t *testing.T) {
 		"terms of classes": ofExtra(func(o any) {
 			if class, is := o.(*storagev1.StorageClass); is {
 				first(&class.AllowedTopologies)
+			}
+		}),
+		"slices of devices": func(c *model.Cluster) {
+			taken := map[string]bool{}
+			c.Extra = slices.DeleteFunc(c.Extra, func(o runtime.Object) bool {
+				s, is := o.(*resourcev1.ResourceSlice)
+				again := is && taken[s.Spec.Driver+"/"+s.Spec.Pool.Name]
+				if is {
+					taken[s.Spec.Driver+"/"+s.Spec.Pool.Name] = true
+				}
+				return again
+			})
+		},
+		"devices": ofExtra(func(o any) {
+			if s, is := o.(*resourcev1.ResourceSlice); is {
+				first(&s.Spec.Devices)
+			}
+		}),
+		"requests": ofExtra(func(o any) {
+			if claim, is := o.(*resourcev1.ResourceClaim); is {
+				first(&claim.Spec.Devices.Requests)
+			}
+		}),
+		"entries of prioritized lists": ofExtra(func(o any) {
+			if claim, is := o.(*resourcev1.ResourceClaim); is {
+				for i := range claim.Spec.Devices.Requests {
+					first(&claim.Spec.Devices.Requests[i].FirstAvailable)
+				}
 			}
 		}),
 		"expressions of classes": ofExtra(func(o any) {

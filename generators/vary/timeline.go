@@ -14,7 +14,7 @@ import (
 )
 
 // Timeline is base with one to four changes, in its steps, its times, or what there is at the start or comes later. It
-// expects nothing, and shares no objects with base or donor, of which a step may be.
+// expects nothing, and shares no objects with base or donor, of which a step may be. Some have decoys besides.
 func Timeline(s draw.Source, base, donor *timeline.Timeline) *timeline.Timeline {
 	v := varying(s, base.Cluster, base.Cluster)
 	v.live = true
@@ -30,6 +30,9 @@ func Timeline(s draw.Source, base, donor *timeline.Timeline) *timeline.Timeline 
 		} else {
 			steps = v.changeSteps(steps, donor)
 		}
+	}
+	if v.Chance(25) {
+		addDecoys(v.Cluster, v.later)
 	}
 	return &timeline.Timeline{Cluster: v.Cluster, Steps: steps}
 }

@@ -282,16 +282,12 @@ func updatesOf(obj runtime.Object) (all []update) {
 			add("terminating", "", with(o, func(p *v1.Pod) { p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &end, &grace }))
 		}
 		for i := range o.Spec.Containers {
-			for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
-				// A resize may not change the QoS class (docs: tasks/configure-pod-container/resize-container-resources, "Limitations").
-				r := o.Spec.Containers[i].Resources
-				q, ok := r.Requests[name]
-				if _, limited := r.Limits[name]; !ok || limited || q.MilliValue() < 2 || o.Spec.NodeName == "" || o.Spec.Resources != nil || len(o.Status.ContainerStatuses) > 0 {
-					continue
+			for _, name := range resizable(o, i) {
+				if q := o.Spec.Containers[i].Resources.Requests[name]; q.MilliValue() >= 2 && o.Spec.NodeName != "" {
+					add("smaller requests", "larger requests", with(o, func(p *v1.Pod) {
+						p.Spec.Containers[i].Resources.Requests[name] = *resource.NewMilliQuantity(q.MilliValue()/2, q.Format)
+					}))
 				}
-				add("smaller requests", "larger requests", with(o, func(p *v1.Pod) {
-					p.Spec.Containers[i].Resources.Requests[name] = *resource.NewMilliQuantity(q.MilliValue()/2, q.Format)
-				}))
 			}
 		}
 	case *v1.PersistentVolumeClaim:
@@ -372,6 +368,22 @@ func ofShare(c *resourcev1.ResourceClaim) bool {
 	return slices.ContainsFunc(c.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool { return r.ShareID != nil })
 }
 
+// resizable are the resources of a container of which a pod may come to request more or less. A resize may not change the QoS class (docs:
+// tasks/configure-pod-container/resize-container-resources, "Limitations").
+func resizable(p *v1.Pod, container int) (names []v1.ResourceName) {
+	if p.Spec.Resources != nil || len(p.Status.ContainerStatuses) > 0 {
+		return nil
+	}
+	r := p.Spec.Containers[container].Resources
+	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
+		q, requested := r.Requests[name]
+		if _, limited := r.Limits[name]; requested && !limited && !q.IsZero() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // updatesOfPreemptor are updates of the pod that waits that the API server allows.
 func updatesOfPreemptor(c *model.Cluster) (all []update) {
 	p := c.Preemptor
@@ -398,6 +410,15 @@ func updatesOfPreemptor(c *model.Cluster) (all []update) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
 		all = append(all, update{"the pod itself, a label less", "the pod itself, a label more", with(p, func(p *v1.Pod) { delete(p.Labels, key) }), key})
+	}
+	for i := range p.Spec.Containers {
+		for _, name := range resizable(p, i) {
+			if q := p.Spec.Containers[i].Resources.Requests[name]; q.MilliValue() < 1<<53 {
+				add("", "the pod itself, smaller requests", with(p, func(p *v1.Pod) {
+					p.Spec.Containers[i].Resources.Requests[name] = *resource.NewMilliQuantity(q.MilliValue()*100, q.Format)
+				}))
+			}
+		}
 	}
 	if len(p.Status.ResourceClaimStatuses) > 0 {
 		add("", "the pod itself, its claims exist", with(p, func(p *v1.Pod) { p.Status.ResourceClaimStatuses = nil }))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/metrics"
 	"sync"
 	"time"
 )
@@ -79,6 +80,20 @@ func main() {
 	fmt.Println(t.take("a"), t.take("b"))
 	fmt.Println(hint(1))
 	fmt.Println(hint(-1))
+	fmt.Println(beside(2))
+	fmt.Println(beside(2))
+}
+
+// beside counts in a function that counts for metrics, too, and then in one that does nothing else.
+func beside(n int) (counted int) {
+	defer func() { metrics.All() }()
+	func() {
+		metrics.All()
+		if n != 0 {
+			counted = n
+		}
+	}()
+	return counted
 }
 
 func (t *table) size(least int) int {
