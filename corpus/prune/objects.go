@@ -44,23 +44,26 @@ var claimFields = slices.Concat(
 	meta(Claim, uid, deleted, owners, annots), claimSpec("spec"),
 	[]Field{{"status.phase", word("Pending", "Bound", "Lost")}})
 
+// volumeSpec is what is kept of a volume, wherever it is described.
+func volumeSpec(path string) []Field {
+	return slices.Concat(disks(path), nodeTerm(path+".nodeAffinity.required.nodeSelectorTerms[]"), under(path,
+		Field{"capacity", of(Resources)},
+		Field{"accessModes", accessMode},
+		Field{"claimRef.{kind,apiVersion,namespace,name,uid}", name(Claim)},
+		Field{"storageClassName", name(Class)},
+		Field{"volumeMode", volumeMode},
+		Field{"volumeAttributesClassName", name(Modes)},
+		Field{"persistentVolumeReclaimPolicy", word("Recycle", "Delete", "Retain")},
+		Field{"csi.driver", name(Driver)},
+		Field{"csi.volumeHandle", name(Handle)},
+		Field{"csi.readOnly", Text{}},
+		Field{"local.path", of(Fixed)},
+		Field{"hostPath.path", of(Fixed)}))
+}
+
 var volumeFields = slices.Concat(
-	clusterMeta("PersistentVolume", uid, deleted, labels, annots), disks("spec"), nodeTerm("spec.nodeAffinity.required.nodeSelectorTerms[]"),
-	[]Field{
-		{"spec.capacity", of(Resources)},
-		{"spec.accessModes", accessMode},
-		{"spec.claimRef.{kind,apiVersion,namespace,name,uid}", name(Claim)},
-		{"spec.storageClassName", name(Class)},
-		{"spec.volumeMode", volumeMode},
-		{"spec.volumeAttributesClassName", name(Modes)},
-		{"spec.persistentVolumeReclaimPolicy", word("Recycle", "Delete", "Retain")},
-		{"spec.csi.driver", name(Driver)},
-		{"spec.csi.volumeHandle", name(Handle)},
-		{"spec.csi.readOnly", Text{}},
-		{"spec.local.path", of(Fixed)},
-		{"spec.hostPath.path", of(Fixed)},
-		{"status.phase", word("Pending", "Available", "Bound", "Released", "Failed")},
-	})
+	clusterMeta("PersistentVolume", uid, deleted, labels, annots), volumeSpec("spec"),
+	[]Field{{"status.phase", word("Pending", "Available", "Bound", "Released", "Failed")}})
 
 var storageClassFields = clusterMeta(Class,
 	Field{"provisioner", name(Driver)},
@@ -84,11 +87,13 @@ var capacityFields = slices.Concat(meta("CSIStorageCapacity"), selector("nodeTop
 	{"maximumVolumeSize", Text{}},
 })
 
-var attachmentFields = clusterMeta(Attachment, deleted,
-	Field{"spec.attacher", name(Driver)},
-	Field{"spec.nodeName", name("Node")},
-	Field{"spec.source.persistentVolumeName", name("PersistentVolume")},
-	Field{"status.attached", Text{}})
+var attachmentFields = slices.Concat(
+	clusterMeta(Attachment, deleted), volumeSpec("spec.source.inlineVolumeSpec"), []Field{
+		{"spec.attacher", name(Driver)},
+		{"spec.nodeName", name("Node")},
+		{"spec.source.persistentVolumeName", name("PersistentVolume")},
+		{"status.attached", Text{}},
+	})
 
 // deviceRequest is what is kept of a request for devices.
 func deviceRequest(path string) []Field {
