@@ -75,7 +75,8 @@ var known = []struct {
 	{"quantities-wrap-around", "", "NodeResourcesFit", func(b *breach) bool { return wrapsAround(b.Cluster) }},
 
 	{"infeasible-resize-hides-requests", "contract-hints", "NodeResourcesFit", func(b *breach) bool {
-		return b.event.is("Pod updated: smaller requests") && filter.ResizeInfeasible(b.Cluster.Preemptor)
+		smaller := b.event.is("Pod updated: smaller requests") || b.event.is("Pod updated: the pod itself, smaller requests")
+		return smaller && filter.ResizeInfeasible(b.Cluster.Preemptor)
 	}},
 	{"ignored-resource-counts", "contract-hints", "NodeResourcesFit", func(b *breach) bool {
 		return (b.event.is("Node added") || b.event.is("Node updated")) && b.lacksIgnored()

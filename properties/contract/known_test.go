@@ -98,6 +98,8 @@ func TestInfeasibleResizeIsKnownNarrowly(t *testing.T) {
 		known      bool
 	}{
 		{"infeasible", "Pod updated: smaller requests", []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonInfeasible}}, true},
+		{"infeasible, and the pod itself", "Pod updated: the pod itself, smaller requests", []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonInfeasible}}, true},
+		{"deferred, and the pod itself", "Pod updated: the pod itself, smaller requests", []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonDeferred}}, false},
 		{"deferred", "Pod updated: smaller requests", []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonDeferred}}, false},
 		{"another condition", "Pod updated: smaller requests", []v1.PodCondition{{Type: v1.PodScheduled, Reason: v1.PodReasonInfeasible}}, false},
 		{"none", "Pod updated: smaller requests", nil, false},
