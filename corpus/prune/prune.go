@@ -175,7 +175,11 @@ func Object(o runtime.Object, ranks bool) runtime.Object {
 	case *v1.Pod:
 		pod(o)
 	case *v1.PersistentVolume:
-		source(o)
+		source(&o.Spec)
+	case *storagev1.VolumeAttachment:
+		if o.Spec.Source.InlineVolumeSpec != nil {
+			source(o.Spec.Source.InlineVolumeSpec)
+		}
 	case *schedulingv1beta1.PodGroup:
 		groupConditions(&o.Status.Conditions)
 	case *schedulingv1alpha3.CompositePodGroup:

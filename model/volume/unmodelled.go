@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	csitranslation "k8s.io/csi-translation-lib"
 	"k8s.io/klog/v2"
 
@@ -44,10 +45,22 @@ func (VolumeBinding) Unmodelled(s *filter.Snapshot, report filter.Report) {
 		if c.PV == nil {
 			continue
 		}
-		if _, err := csitranslation.New().TranslateInTreePVToCSI(klog.Background(), c.PV); err != nil && x.Translates(c.PV) {
+		if x.untranslatable(c.PV) {
 			report("PersistentVolume "+c.PV.Name, "spec", "a volume that cannot be translated for the CSI driver it is migrated to")
 		}
 	}
+}
+
+// untranslatable tells whether it says of a volume where it is in words that the CSI driver that has taken over from its plugin does not have.
+func (x *Index) untranslatable(pv *v1.PersistentVolume) bool {
+	_, err := csitranslation.New().TranslateInTreePVToCSI(klog.Background(), pv)
+	return err != nil && x.Translates(pv)
+}
+
+// MountsUntranslatable tells whether a pod claims such a volume.
+func MountsUntranslatable(p *v1.Pod, objects []runtime.Object) bool {
+	x := NewIndex(objects)
+	return slices.ContainsFunc(x.ClaimsOf(p), func(c Claim) bool { return c.PV != nil && x.untranslatable(c.PV) })
 }
 
 // unmodelledVolumes reports those volumes of a pod that count for the limits of CSI drivers, where it is not plain which

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -110,8 +111,13 @@ func TestInfeasibleResizeIsKnownNarrowly(t *testing.T) {
 			p.Name, p.Namespace, p.Status.Conditions = "p", "default", test.conditions
 			node.Name, other.Name, other.Namespace, other.Spec.NodeName = "node", "other", "default", "node"
 			other.Spec.Containers = []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("1")}}}}
+			p.Spec.Containers = other.Spec.Containers
 			c := &model.Cluster{Nodes: []*v1.Node{node}, Pods: []*v1.Pod{other}, Preemptor: p}
-			require.Equal(t, test.known, explains(t, "infeasible-resize-hides-requests", "NodeResourcesFit", c, test.kind, "other", "Insufficient cpu"))
+			whose := "other"
+			if strings.Contains(test.kind, "the pod itself") {
+				whose = "p"
+			}
+			require.Equal(t, test.known, explains(t, "infeasible-resize-hides-requests", "NodeResourcesFit", c, test.kind, whose, "Insufficient cpu"))
 		})
 	}
 }
