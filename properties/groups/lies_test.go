@@ -239,6 +239,7 @@ var lies = []struct {
 	{property: "group-victims-are-told", name: "a victim gets no event", Liar: tells(without("Preempted", "default/u1"))},
 	{property: "group-victims-are-told", name: "an event is of another action", Liar: tells(eventOf("default/u1", func(e *model.Event) { e.Action = "Binding" }))},
 	{property: "group-victims-are-told", name: "an event does not say that a group preempts", Liar: tells(eventOf("default/u2", func(e *model.Event) { e.Note = "Preempted by pod x on node cluster" }))},
+	{property: "group-victims-are-told", name: "another object is related", Liar: tells(eventOf("default/u2", func(e *model.Event) { e.Related = "PodGroup default/u" }))},
 	{property: "group-victims-are-told", name: "a condition has another reason", Liar: tells(marks("default/u2", func(c *model.Condition) { c.Reason = "DeletionByTaintManager" }))},
 	{property: "group-victims-are-told", name: "a condition does not say that a group preempts", Liar: tells(marks("default/u1", func(c *model.Condition) {
 		c.Message = "default-scheduler: preempting to accommodate a higher priority pod"

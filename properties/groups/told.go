@@ -53,10 +53,10 @@ var VictimsAreTold = properties.Property{
 	Name: "group-victims-are-told",
 	Of:   properties.OfGroups,
 	Promise: "Events: … \"reason\": \"Preempted\", \"message\": \"Preempted by podgroup ... on node cluster\", … \"type\": \"Normal\", \"action\": \"Preempting\" … " +
-		"Object: Pod. Condition Name: DisruptionTarget. reason: PreemptionByScheduler. message: default-scheduler: preempting to accommodate a higher priority podgroup",
-	Source: "KEP-5710, \"How can someone using this feature know that it is working for their instance?\"",
+		"Object: Pod. Condition Name: DisruptionTarget. reason: PreemptionByScheduler. message: default-scheduler: preempting to accommodate a higher priority podgroup. Obj returns the object that is triggering preemption. related is the optional secondary object for more complex actions.",
+	Source: "KEP-5710, \"How can someone using this feature know that it is working for their instance?\"; doc comment of ExecutorPreemptor.Obj (executor.go:60@v1.37.1); API: events.k8s.io/v1 Event",
 	Lies: []string{"a victim gets no event", "an event is of another action", "an event does not say that a group preempts", "a condition has another reason", "a condition does not say that a group preempts",
-		"a condition does not name the scheduler"},
+		"a condition does not name the scheduler", "another object is related"},
 	Applies: preempts,
 	Check: func(s *properties.Subject) (findings []properties.Finding, err error) {
 		o := s.Observation
@@ -76,6 +76,8 @@ var VictimsAreTold = properties.Property{
 			events := slices.DeleteFunc(slices.Clone(o.Aftermath.Events), func(e model.Event) bool { return e.Reason != "Preempted" || e.Regarding != "Pod "+key })
 			if len(events) != 1 || events[0].Type != v1.EventTypeNormal || events[0].Action != "Preempting" || !strings.HasPrefix(events[0].Note, "Preempted by ") || !strings.Contains(events[0].Note, group+" ") {
 				broken("no single event says that a group preempts it", events)
+			} else if group := s.Cluster.PreemptorTitle(); events[0].Related != group {
+				broken("its event is not related to "+group, events[0])
 			}
 			if c, _ := s.Condition(s.Pod(key), v1.DisruptionTarget); c.Status != string(v1.ConditionTrue) || c.Reason != v1.PodReasonPreemptionByScheduler || !named(c.Message) || !strings.HasSuffix(c.Message, group) {
 				broken("the condition DisruptionTarget does not say that a group preempts it", c)
