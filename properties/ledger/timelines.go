@@ -323,6 +323,18 @@ var timelineFindings = []Entry{
 		Releases:    ">=1.34.0",
 	},
 	{
+		ID:          "resized-on-its-way-unnoticed",
+		Title:       "A pod that is not bound yet comes to ask for less, and those that wait for that room are not told",
+		Class:       Inconsistency,
+		Promise:     "Pods of the same or lower priority treat a nominated pod as if it was assigned. A pod that gets less may make others schedulable. A pod that is scheduled only after the five-minute flush points at a missing event.",
+		Source:      "comments in deletePodFromSchedulingQueue (eventhandlers.go:386@v1.37.1) and of isSchedulableAfterAssignedPodScaleDown (noderesources/fit.go:449@v1.37.1); metric pod_scheduled_after_flush_total, scheduler/metrics/metrics.go:392@v1.37.1",
+		Happens:     "Room is kept for a pod that is nominated to a node, or on its way there. If it is resized to less meanwhile, a nominated one counts with that at once; an update of one on its way is ignored, and its binding comes as the addition of a pod, of which NodeResourcesFit does not want to hear. Nobody tells the others.",
+		Where:       "eventhandlers.go:307@v1.37.1, updatePodInSchedulingQueue; eventhandlers.go:181@v1.37.1, updatePod; noderesources/fit.go:361@v1.37.1, EventsToRegister",
+		Consequence: "A pod stays pending for five minutes beside a node on which it fits, after one was resized whose victims, or volumes, took long.",
+		Releases:    ">=1.34.0",
+		Upstream:    "kubernetes#122406",
+	},
+	{
 		ID:          "kept-room-freed-unnoticed",
 		Title:       "Room kept for a nominated pod becomes free as that pod is bound elsewhere, and nobody is told",
 		Class:       Inconsistency,

@@ -106,6 +106,8 @@ const (
 	// Relabelled: the labels of a pod are changed on its way to a node. That counts when it is bound, and
 	// the plugin that rejected another pod for the old ones takes no notice.
 	Relabelled = "relabelled-on-its-way-unnoticed"
+	// Resized: a pod that is nominated, or on its way to a node, comes to ask for less, and nobody else is told.
+	Resized = "resized-on-its-way-unnoticed"
 	// MemberAtOnce: the binding of a member of a group fails, and the group is tried again at once.
 	MemberAtOnce = "failed-member-does-not-back-off"
 	// MemberTwice: a pod of a group is changed as its binding fails, and is in its group twice, once more than its deletion takes out.
@@ -330,6 +332,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.relabelled(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, Relabelled)
 		}
+		if l.resized(f.Pod, f.Kind == string(timeline.Decided)) {
+			ids = append(ids, Resized)
+		}
 		ids = append(ids, l.leftToChance(f.Pod)...)
 		// What the flush made it try would not have come out so but for a finding of its cycle.
 		for _, g := range l.Cycles {
@@ -447,6 +452,9 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	}
 	if then.relabelled(f.Pod, false) {
 		ids = append(ids, Relabelled)
+	}
+	if then.resized(f.Pod, false) {
+		ids = append(ids, Resized)
 	}
 	return ids
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -191,6 +192,22 @@ func TestRelabelledNearMisses(t *testing.T) {
 			}
 		}},
 		{name: "the pod does not shun it", trace: wereOtherwise("p", func(p *v1.Pod) { p.Spec.Affinity = nil })},
+		{name: "another scheduler has taken over", trace: takenOver},
+	}, "Pod default/w")
+}
+
+// TestResizedNearMisses: a pod waits for the flush as another one was resized on its way only if that is what helps it.
+func TestResizedNearMisses(t *testing.T) {
+	checkNearMisses(t, known.Resized, []nearMiss{
+		{name: "rejected by another plugin", trace: unfitFor("node(s) didn't match pod anti-affinity rules")},
+		{name: "it asks for as much as before", timeline: func(tl *timeline.Timeline) {
+			tl.Steps = slices.DeleteFunc(tl.Steps, func(s timeline.Step) bool { return s.Change != "" })
+		}},
+		{name: "it asks for more", trace: wereOtherwise("w", func(p *v1.Pod) {
+			if q := p.Spec.Containers[0].Resources.Requests; q.Cpu().Value() == 4 {
+				p.Spec.Containers[0].Resources.Requests = v1.ResourceList{v1.ResourceCPU: resource.MustParse("500m")}
+			}
+		})},
 		{name: "another scheduler has taken over", trace: takenOver},
 	}, "Pod default/w")
 }

@@ -147,6 +147,8 @@ var reasons = map[string]string{
 	known.NamesakePreempts: "Why it preempts so: the pod of the cycle was deleted, and another one created under the name {pod}. The preemption looks up the name, and takes the other one for the latest version of the pod.",
 	known.Relabelled: "Why {pod} waits: a pod that kept it from its node got other labels while it was on its way there. The scheduler took them over as that pod was bound, " +
 		"and the plugin that had rejected {pod} asked only whether a pod with the new labels helps.",
+	known.Resized: "Why {pod} waits: a pod that kept it from its node came to ask for less while it was nominated there, or on its way. An update of such a pod is told to nobody else, " +
+		"and its binding comes as the addition of a pod.",
 	known.SynchronousFailure: "Why it waits: the preemption is part of the scheduling cycle, an API call of it failed, or its victim was bound already, and the pod was put back as one that does not fit. Nothing was deleted, so no event came that would make it be tried again.",
 	known.StaleNomination:    "Why they differ: the scheduler has withdrawn the nomination of {pod} in its memory, the API call that writes this to the status failed, and it is not repeated.",
 	known.StaleDeletion: "Why {pod} waits: a pod was bound and deleted, and the scheduler was told of neither before the watch ended. The new list showed that it is gone, with its last known state, in which it is pending. " +
