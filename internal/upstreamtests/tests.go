@@ -304,6 +304,8 @@ var Tests = []Test{
 		fails{"while the victim ends": "the pod that came was evicted"}},
 	{"relabelled-on-its-way-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod is relabelled that another one shuns",
 		fails{"on its way to the node": "after a minute pod new is not on node1"}},
+	{"resized-on-its-way-unnoticed", scheduler + "scheduler_test.go", inTime + "/a pod is resized that keeps another one out",
+		fails{"on its way to the node": "after a minute pod new is not on node1"}},
 	{"kept-room-freed-unnoticed", scheduler + "scheduler_test.go", inTime + "/a nominated pod goes elsewhere",
 		fails{"after the other pod was tried": "after a minute nothing was preempted for pod o",
 			"it is deleted before its nomination is written": "after a minute nothing was preempted for pod o"}},

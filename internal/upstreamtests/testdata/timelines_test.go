@@ -637,6 +637,25 @@ func TestPreemptionInTime(t *testing.T) {
 			check: func(a *podAPI) error { return a.bound("new", "node1") },
 		},
 		{
+			name:  "a pod is resized that keeps another one out",
+			nodes: map[string]string{"node1": "2"},
+			variants: []variant{
+				{"on the node", func(a *podAPI) {
+					a.create(pod("old", "", 0, "2", 0))
+					a.create(pod("new", "", 0, "1", 0))
+					a.update("old", func(p *v1.Pod) { p.Spec.Containers[0].Resources.Requests[v1.ResourceCPU] = resource.MustParse("1") })
+				}},
+				{"on its way to the node", func(a *podAPI) {
+					bind := a.hold("bind old")
+					a.create(pod("old", "", 0, "2", 0))
+					a.create(pod("new", "", 0, "1", 0))
+					a.update("old", func(p *v1.Pod) { p.Spec.Containers[0].Resources.Requests[v1.ResourceCPU] = resource.MustParse("1") })
+					bind()
+				}},
+			},
+			check: func(a *podAPI) error { return a.bound("new", "node1") },
+		},
+		{
 			name:  "a nominated pod goes elsewhere",
 			nodes: map[string]string{"node1": "2"},
 			pods:  []*v1.Pod{pod("v", "node1", 0, "2", 0)},
