@@ -123,8 +123,8 @@ func hasSource(s *v1.VolumeSource) bool {
 
 // source gives a volume of a kind of which nothing is kept another source, as it has to have
 // one.
-func source(of *v1.PersistentVolumeSpec) {
-	s := &of.PersistentVolumeSource
+func source(pv *v1.PersistentVolume) {
+	s := &pv.Spec.PersistentVolumeSource
 	if *s == (v1.PersistentVolumeSource{}) {
 		s.HostPath = &v1.HostPathVolumeSource{}
 	}

@@ -44,26 +44,28 @@ var claimFields = slices.Concat(
 	meta(Claim, uid, deleted, owners, annots), claimSpec("spec"),
 	[]Field{{"status.phase", word("Pending", "Bound", "Lost")}})
 
-// volumeSpec is what is kept of a volume, wherever it is described.
-func volumeSpec(path string) []Field {
-	return slices.Concat(disks(path), nodeTerm(path+".nodeAffinity.required.nodeSelectorTerms[]"), under(path,
-		Field{"capacity", of(Resources)},
+// csiVolume is what is kept of a volume of a CSI driver, wherever it is described.
+func csiVolume(path string) []Field {
+	return under(path,
 		Field{"accessModes", accessMode},
-		Field{"claimRef.{kind,apiVersion,namespace,name,uid}", name(Claim)},
-		Field{"storageClassName", name(Class)},
 		Field{"volumeMode", volumeMode},
-		Field{"volumeAttributesClassName", name(Modes)},
 		Field{"persistentVolumeReclaimPolicy", word("Recycle", "Delete", "Retain")},
 		Field{"csi.driver", name(Driver)},
 		Field{"csi.volumeHandle", name(Handle)},
-		Field{"csi.readOnly", Text{}},
-		Field{"local.path", of(Fixed)},
-		Field{"hostPath.path", of(Fixed)}))
+		Field{"csi.readOnly", Text{}})
 }
 
 var volumeFields = slices.Concat(
-	clusterMeta("PersistentVolume", uid, deleted, labels, annots), volumeSpec("spec"),
-	[]Field{{"status.phase", word("Pending", "Available", "Bound", "Released", "Failed")}})
+	clusterMeta("PersistentVolume", uid, deleted, labels, annots), disks("spec"), nodeTerm("spec.nodeAffinity.required.nodeSelectorTerms[]"), csiVolume("spec"),
+	[]Field{
+		{"spec.capacity", of(Resources)},
+		{"spec.claimRef.{kind,apiVersion,namespace,name,uid}", name(Claim)},
+		{"spec.storageClassName", name(Class)},
+		{"spec.volumeAttributesClassName", name(Modes)},
+		{"spec.local.path", of(Fixed)},
+		{"spec.hostPath.path", of(Fixed)},
+		{"status.phase", word("Pending", "Available", "Bound", "Released", "Failed")},
+	})
 
 var storageClassFields = clusterMeta(Class,
 	Field{"provisioner", name(Driver)},
@@ -88,7 +90,7 @@ var capacityFields = slices.Concat(meta("CSIStorageCapacity"), selector("nodeTop
 })
 
 var attachmentFields = slices.Concat(
-	clusterMeta(Attachment, deleted), volumeSpec("spec.source.inlineVolumeSpec"), []Field{
+	clusterMeta(Attachment, deleted), csiVolume("spec.source.inlineVolumeSpec"), []Field{
 		{"spec.attacher", name(Driver)},
 		{"spec.nodeName", name("Node")},
 		{"spec.source.persistentVolumeName", name("PersistentVolume")},

@@ -175,11 +175,7 @@ func Object(o runtime.Object, ranks bool) runtime.Object {
 	case *v1.Pod:
 		pod(o)
 	case *v1.PersistentVolume:
-		source(&o.Spec)
-	case *storagev1.VolumeAttachment:
-		if o.Spec.Source.InlineVolumeSpec != nil {
-			source(o.Spec.Source.InlineVolumeSpec)
-		}
+		source(o)
 	case *schedulingv1beta1.PodGroup:
 		groupConditions(&o.Status.Conditions)
 	case *schedulingv1alpha3.CompositePodGroup:

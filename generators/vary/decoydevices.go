@@ -18,7 +18,7 @@ const (
 )
 
 // decoysOfDevices has claims that are to get devices ask first for one that there is everywhere, and in a prioritized list for one that is
-// nowhere. Devices come after one that nobody tolerates, and after a slice of their pool that is out of date.
+// nowhere. Devices come after one of which nobody tolerates the taint, and after a slice of their pool that is out of date.
 func decoysOfDevices(c *model.Cluster) {
 	var pools []*resourcev1.ResourceSlice
 	var claims []*resourcev1.ResourceClaim
@@ -33,7 +33,7 @@ func decoysOfDevices(c *model.Cluster) {
 			classes[o.Name] = true
 		}
 	}
-	asking, tolerant := 0, slices.ContainsFunc(claims, toleratesAll)
+	asking, choosy := 0, !slices.ContainsFunc(claims, takesAny)
 	for _, claim := range claims {
 		if claim.Status.Allocation == nil && len(claim.Annotations) == 0 && decoysOfClaim(claim, classes) {
 			asking++
@@ -42,7 +42,7 @@ func decoysOfDevices(c *model.Cluster) {
 	var first []runtime.Object
 	for i, s := range pools {
 		s.Spec.Pool.Generation++
-		if len(s.Spec.Devices) == 0 {
+		if len(s.Spec.Devices) == 0 || slices.ContainsFunc(s.Spec.Devices, grouped) {
 			continue
 		}
 		old := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", decoy, i)}, Spec: *s.Spec.DeepCopy()}
@@ -51,7 +51,7 @@ func decoysOfDevices(c *model.Cluster) {
 			old.Spec.Devices[0].AllNodes = new(true)
 		}
 		first = append(first, old)
-		if !tolerant && len(s.Spec.Devices) < resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures {
+		if choosy && len(s.Spec.Devices) < resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures {
 			worn := *old.Spec.Devices[0].DeepCopy()
 			worn.Name, worn.Taints = old.Name, []resourcev1.DeviceTaint{{Key: nowhere, Effect: resourcev1.DeviceTaintEffectNoSchedule}}
 			s.Spec.Devices = before(s.Spec.Devices, worn)
@@ -122,17 +122,20 @@ func decoysOfSlice(s *resourcev1.ResourceSlice) {
 	}
 }
 
-// toleratesAll tells whether a claim tolerates each taint, or did when it got its devices.
-func toleratesAll(claim *resourcev1.ResourceClaim) bool {
-	all := func(t resourcev1.DeviceToleration) bool { return t.Key == "" }
-	for i := range claim.Spec.Devices.Requests {
-		r := &claim.Spec.Devices.Requests[i]
-		if r.Exactly != nil && slices.ContainsFunc(r.Exactly.Tolerations, all) {
-			return true
-		}
-		if slices.ContainsFunc(r.FirstAvailable, func(s resourcev1.DeviceSubRequest) bool { return slices.ContainsFunc(s.Tolerations, all) }) {
-			return true
-		}
+// grouped tells whether a device is given together with some others only: of these a scheduler may pass over all.
+func grouped(d resourcev1.Device) bool {
+	return slices.ContainsFunc(d.ConsumesCounters, func(c resourcev1.DeviceCounterConsumption) bool { return len(c.CompatibilityGroups) > 0 })
+}
+
+// takesAny tells whether it matters to a claim that there is a device that nobody else would take, as it tolerates each taint, asks for all devices
+// there are, or looks at what they are like.
+func takesAny(claim *resourcev1.ResourceClaim) bool {
+	takes := func(tolerations []resourcev1.DeviceToleration, mode resourcev1.DeviceAllocationMode, selectors []resourcev1.DeviceSelector) bool {
+		return mode == resourcev1.DeviceAllocationModeAll || len(selectors) > 0 ||
+			slices.ContainsFunc(tolerations, func(t resourcev1.DeviceToleration) bool { return t.Key == "" })
 	}
-	return false
+	return slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool {
+		return r.Exactly != nil && takes(r.Exactly.Tolerations, r.Exactly.AllocationMode, r.Exactly.Selectors) ||
+			slices.ContainsFunc(r.FirstAvailable, func(s resourcev1.DeviceSubRequest) bool { return takes(s.Tolerations, s.AllocationMode, s.Selectors) })
+	})
 }

@@ -30,24 +30,25 @@ const (
 // requests that never has to go. A scheduler that takes only the first of several misses the rest. It shares nothing with base.
 func Decoyed(base *model.Cluster) *model.Cluster {
 	c := base.DeepCopy()
-	addDecoys(c, nil)
+	addDecoys(c, nil, nil)
+	if !slices.ContainsFunc(c.Pods, meetsOthers) && (c.Preemptor == nil || !meetsOthers(c.Preemptor)) { // it might be selected
+		decoysOnNodes(c)
+	}
 	return c
 }
 
-// addDecoys adds decoys to a cluster, and to pods that come later.
-func addDecoys(c *model.Cluster, later []*v1.Pod) {
+// addDecoys adds decoys to a cluster, and to pods and nodes that come later, but no pods.
+func addDecoys(c *model.Cluster, later []*v1.Pod, nodes []*v1.Node) {
 	pods := slices.Concat(c.Pods, later)
 	if c.Preemptor != nil {
 		pods = append(pods, c.Preemptor)
 	}
-	meets := false
 	for i, p := range pods {
-		meets = meets || meetsOthers(p)
 		decoysOfPod(p, int32(firstPort+i))
 		decoysAmongVolumes(c, p)
 		decoysAmongClaims(c, p)
 	}
-	for _, n := range c.Nodes {
+	for _, n := range append(slices.Clip(c.Nodes), nodes...) {
 		metav1.SetMetaDataLabel(&n.ObjectMeta, everywhere, "yes")
 		n.Spec.Taints = before(n.Spec.Taints, v1.Taint{Key: decoy, Effect: v1.TaintEffectPreferNoSchedule})
 	}
@@ -59,9 +60,6 @@ func addDecoys(c *model.Cluster, later []*v1.Pod) {
 		budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: c.PodDisruptionBudgets[0].Namespace, Name: decoy}}
 		budget.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{nowhere: "yes"}}
 		c.PodDisruptionBudgets = slices.Insert(c.PodDisruptionBudgets, 0, budget)
-	}
-	if !meets { // it might be selected
-		decoysOnNodes(c)
 	}
 }
 
@@ -76,9 +74,12 @@ func before[T any](list []T, element T) []T {
 // decoysOfPod has a pod have, among others, a port of its node that nobody else has.
 func decoysOfPod(p *v1.Pod, port int32) {
 	spec := &p.Spec
+	own := []v1.ContainerPort{{ContainerPort: 1}, {ContainerPort: port, HostPort: port, Protocol: v1.ProtocolUDP}}
 	for i := range spec.Containers {
-		own := v1.ContainerPort{ContainerPort: port, HostPort: port, Protocol: v1.ProtocolUDP}
-		spec.Containers[i].Ports = before(before(spec.Containers[i].Ports, own), v1.ContainerPort{ContainerPort: 1})
+		if c := &spec.Containers[i]; len(c.Ports) > 0 {
+			c.Ports = append(own, c.Ports...)
+			own = own[:1:1] // of a node's port there is one
+		}
 	}
 	spec.Containers = before(spec.Containers, v1.Container{Name: decoy})
 	spec.InitContainers = before(spec.InitContainers, v1.Container{Name: decoy + "-init"})

@@ -3,6 +3,7 @@ package vary
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -32,7 +33,13 @@ func Timeline(s draw.Source, base, donor *timeline.Timeline) *timeline.Timeline 
 		}
 	}
 	if v.Chance(25) {
-		addDecoys(v.Cluster, v.later)
+		var nodes []*v1.Node
+		for i := range steps {
+			if n, is := steps[i].Create.(*v1.Node); is && !slices.Contains(v.Nodes, n) && !slices.Contains(nodes, n) {
+				nodes = append(nodes, n)
+			}
+		}
+		addDecoys(v.Cluster, v.later, nodes)
 	}
 	return &timeline.Timeline{Cluster: v.Cluster, Steps: steps}
 }
@@ -101,7 +108,9 @@ func (v *varied) addable(s timeline.Step, steps []timeline.Step) bool {
 		return false
 	}
 	switch o := s.Create.(type) {
-	case nil, *v1.Node:
+	case nil:
+		return !strings.Contains(string(s.With), `"requests"`) // a pod may only ask for more or less of what it asks for
+	case *v1.Node:
 		return true
 	case *v1.Pod:
 		return !tied(o) && len(o.Spec.Volumes) == 0 && o.Spec.SchedulingGroup == nil && o.Spec.PriorityClassName == ""

@@ -57,10 +57,17 @@ func (x *Index) untranslatable(pv *v1.PersistentVolume) bool {
 	return err != nil && x.Translates(pv)
 }
 
-// MountsUntranslatable tells whether a pod claims such a volume.
+// MountsUntranslatable tells whether a pod claims such a volume, of which all else could be translated.
 func MountsUntranslatable(p *v1.Pod, objects []runtime.Object) bool {
 	x := NewIndex(objects)
-	return slices.ContainsFunc(x.ClaimsOf(p), func(c Claim) bool { return c.PV != nil && x.untranslatable(c.PV) })
+	return slices.ContainsFunc(x.ClaimsOf(p), func(c Claim) bool {
+		if c.PV == nil || !x.untranslatable(c.PV) {
+			return false
+		}
+		anywhere := c.PV.DeepCopy()
+		anywhere.Labels, anywhere.Spec.NodeAffinity = nil, nil
+		return !x.untranslatable(anywhere)
+	})
 }
 
 // unmodelledVolumes reports those volumes of a pod that count for the limits of CSI drivers, where it is not plain which

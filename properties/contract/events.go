@@ -371,7 +371,8 @@ func ofShare(c *resourcev1.ResourceClaim) bool {
 // resizable are the resources of a container of which a pod may come to request more or less. A resize may not change the QoS class (docs:
 // tasks/configure-pod-container/resize-container-resources, "Limitations").
 func resizable(p *v1.Pod, container int) (names []v1.ResourceName) {
-	if p.Spec.Resources != nil || len(p.Status.ContainerStatuses) > 0 {
+	_, mirrors := p.Annotations[v1.MirrorPodAnnotationKey]
+	if mirrors || p.Spec.OS != nil || p.Spec.Resources != nil || len(p.Status.ContainerStatuses) > 0 {
 		return nil
 	}
 	r := p.Spec.Containers[container].Resources
