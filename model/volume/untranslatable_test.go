@@ -13,7 +13,7 @@ import (
 func TestMountsUntranslatable(t *testing.T) {
 	for _, test := range []struct {
 		name, zone, migrated string
-		want                       bool
+		want                 bool
 	}{
 		{"two zones of no region", "a__b", "kubernetes.io/gce-pd", true},
 		{"two zones of a region", "us-central1-a__us-central1-b", "kubernetes.io/gce-pd", false},
