@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,4 +91,42 @@ func TestBindingConditions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The default is 600 seconds (kube-scheduler/config/v1, DynamicResourcesArgs.BindingTimeout).
+func TestBindingTimeout(t *testing.T) {
+	require.Equal(t, 600*time.Second, device.BindingTimeout)
+}
+
+// What is said of a device of the same name, in another pool or of another driver, does not count.
+func TestConditionsOfAnotherDevice(t *testing.T) {
+	for _, tt := range []struct {
+		driver, pool string
+		fits         bool
+	}{{"a", "b", true}, {"b", "a", true}, {"a", "a", false}} {
+		p, n, claim, _, _ := claiming()
+		claim.Status.Allocation = &resourcev1.AllocationResult{}
+		claim.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Driver: "a", Pool: "a", Device: "1", BindingFailureConditions: []string{"Broken"}}}
+		claim.Status.Devices = []resourcev1.AllocatedDeviceStatus{{Driver: tt.driver, Pool: tt.pool, Device: "1", Conditions: []metav1.Condition{{Type: "Broken", Status: metav1.ConditionTrue}}}}
+		st, _ := device.DynamicResources{}.PreFilter(model.NewSnapshot(mk.Cluster(p, n, claim)))
+		require.Equal(t, tt.fits, st.(*device.State).Verdicts[0] == nil, "%s/%s", tt.driver, tt.pool)
+	}
+}
+
+// A device that is not ready is told of, also behind one that has no conditions.
+func TestSecondDeviceIsNotReady(t *testing.T) {
+	p, n, claim, _, _ := claiming()
+	claim.Status.Allocation = &resourcev1.AllocationResult{}
+	claim.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Driver: "a", Pool: "a", Device: "1"}, {Driver: "a", Pool: "a", Device: "2", BindingConditions: []string{"Ready"}}}
+	require.Equal(t, []string{"status.allocation.devices.results[1].bindingConditions"}, fieldsOf(mk.Cluster(p, n, claim)))
+}
+
+// Devices have conditions by their slice, or by what was copied as they were allocated.
+func TestConditional(t *testing.T) {
+	_, _, claim, slice, class := claiming()
+	slice.Spec.Devices = []resourcev1.Device{{Name: "d"}, {Name: "e", BindingConditions: []string{"Ready"}}, {Name: "f", BindingFailureConditions: []string{"Broken"}}}
+	open := claim.DeepCopy()
+	claim.Status.Allocation = &resourcev1.AllocationResult{}
+	claim.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Driver: "a", Pool: "p", Device: "1"}, {Driver: "a", Pool: "p", Device: "2", BindingConditions: []string{"Ready"}}}
+	require.Equal(t, map[string]bool{"gpu.example.com/n/e": true, "a/p/2": true}, device.Conditional([]runtime.Object{open, class, claim, slice}))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -187,4 +188,62 @@ func TestExtendedResourcesUnmodelled(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of two resources that devices back, a node may have either one itself.
+func TestOneOfTwoFromDevices(t *testing.T) {
+	class := extendedClass("gpus", "a", gpu, 0)
+	p := mk.Pod("p", 9, func(p *v1.Pod) {
+		p.Spec.Containers = []v1.Container{mk.Container(gpu, "1", byName("gpus"), "1"), mk.Container(gpu, "1", byName("gpus"), "1")}
+	})
+	for _, tt := range []struct {
+		itself  string
+		devices int
+		asks    []string
+	}{
+		{gpu, 2, []string{byName("gpus"), byName("gpus")}},
+		{byName("gpus"), 2, []string{gpu, gpu}},
+		{"cpu", 4, []string{gpu, gpu, byName("gpus"), byName("gpus")}},
+	} {
+		t.Run(tt.itself, func(t *testing.T) {
+			n := has(tt.itself, "5")
+			for count := range 5 {
+				enough, known := device.Enough([]runtime.Object{class, devicesOf("a", count)}, nil, n, func(*device.Reading) {}, p)
+				require.True(t, known)
+				require.Equal(t, count >= tt.devices, enough, count)
+			}
+			asks, devices := device.FromDevices([]runtime.Object{class}, p, n)
+			require.Equal(t, map[string]int64{"gpus": int64(tt.devices)}, devices)
+			var names []string
+			for _, a := range asks {
+				names = append(names, a.Resource)
+			}
+			require.ElementsMatch(t, tt.asks, names)
+		})
+	}
+}
+
+// No device is used by who asks for none, and all that a claim can hold are modelled.
+func TestNoneAndAllFromDevices(t *testing.T) {
+	class := extendedClass("gpus", "a", gpu, 0)
+	asking := func(amounts ...string) *v1.Pod {
+		return mk.Pod("p", 9, func(p *v1.Pod) { p.Spec.Containers = []v1.Container{mk.Container(amounts...)} })
+	}
+	require.False(t, device.Backs([]runtime.Object{class}, asking(gpu, "0")))
+	require.True(t, device.Backs([]runtime.Object{class}, asking(gpu, "1")))
+	require.Empty(t, fieldsOf(mk.Cluster(asking(gpu, "32"), has(), class)))
+	for _, p := range []*v1.Pod{asking(gpu, "1", byName("gpus"), "500m"), asking(gpu, "500m", byName("gpus"), "1")} {
+		require.Equal(t, []string{"spec.containers"}, fieldsOf(mk.Cluster(p, has(), class)))
+	}
+}
+
+// The claim that is made for resources is none of those that a pod has: what one of them administers is free for it.
+func TestResourceBesideAdministration(t *testing.T) {
+	p, n, claim, slice, class := claiming()
+	class.Spec.ExtendedResourceName = new(gpu)
+	claim.Spec.Devices.Requests[0].Exactly.AdminAccess = new(true)
+	p.Spec.Containers = []v1.Container{mk.Container(gpu, "1")}
+	enough, known := device.Enough([]runtime.Object{claim, slice, class}, nil, n, func(*device.Reading) {}, p)
+	require.True(t, known)
+	require.True(t, enough)
 }

@@ -82,3 +82,52 @@ func TestClaimsOfAGroup(t *testing.T) {
 		})
 	}
 }
+
+// The group, its entry and its claim are found behind others.
+func TestClaimsOfAGroupBehindOthers(t *testing.T) {
+	gates := map[string]bool{device.GateGroupClaims: true}
+	owned := func(namespace, name string) *resourcev1.ResourceClaim {
+		c := &resourcev1.ResourceClaim{}
+		c.Namespace, c.Name = namespace, name
+		c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "scheduling.k8s.io/v1beta1", Kind: "PodGroup", Name: "g", UID: "1", Controller: new(true)}}
+		return c
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(g *schedulingv1beta1.PodGroup, p *v1.Pod, claim, second *resourcev1.ResourceClaim)
+		group  string
+	}{
+		{"made from templates", func(*schedulingv1beta1.PodGroup, *v1.Pod, *resourcev1.ResourceClaim, *resourcev1.ResourceClaim) {}, ""},
+		{"a group that goes by its name", func(g *schedulingv1beta1.PodGroup, _ *v1.Pod, _, _ *resourcev1.ResourceClaim) { g.UID = "" }, ""},
+		{"by its name, and a status says otherwise", func(g *schedulingv1beta1.PodGroup, p *v1.Pod, _, _ *resourcev1.ResourceClaim) {
+			p.Spec.ResourceClaims[0].ResourceClaimName, p.Spec.ResourceClaims[0].ResourceClaimTemplateName = new("made"), nil
+			g.Spec.ResourceClaims[1].ResourceClaimName, g.Spec.ResourceClaims[1].ResourceClaimTemplateName = new("made"), nil
+			g.Status.ResourceClaimStatuses[1].ResourceClaimName = new("gone")
+		}, ""},
+		{"one user", func(_ *schedulingv1beta1.PodGroup, _ *v1.Pod, claim, _ *resourcev1.ResourceClaim) {
+			claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "q", UID: "q"}}
+		}, "a claim of a group that has devices or users already"},
+		{"it is being deleted", func(_ *schedulingv1beta1.PodGroup, _ *v1.Pod, _, second *resourcev1.ResourceClaim) {
+			second.DeletionTimestamp = &metav1.Time{}
+		}, "a claim of a group that is missing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			other, g, p := mk.Group("other", 1), mk.Group("g", 1), mk.Pod("p", 1, mk.Member("g"))
+			g.UID = "1"
+			for _, name := range []string{"d", "c"} {
+				g.Spec.ResourceClaims = append(g.Spec.ResourceClaims, schedulingv1beta1.PodGroupResourceClaim{Name: name, ResourceClaimTemplateName: new("template")})
+			}
+			g.Status.ResourceClaimStatuses = []schedulingv1beta1.PodGroupResourceClaimStatus{{Name: "d", ResourceClaimName: new("second")}, {Name: "c", ResourceClaimName: new("made")}}
+			p.Spec.ResourceClaims = []v1.PodResourceClaim{{Name: "c", ResourceClaimTemplateName: new("template")}}
+			p.Status.ResourceClaimStatuses = []v1.PodResourceClaimStatus{{Name: "c", ResourceClaimName: new("made")}}
+			far, claim, second := owned("far", "made"), owned("default", "made"), owned("default", "second")
+			far.Status.Allocation = &resourcev1.AllocationResult{}
+			tt.change(g, p, claim, second)
+			objects := []runtime.Object{other, g, far, second, claim}
+			require.Equal(t, g, device.GroupOf(objects, gates, p, &p.Spec.ResourceClaims[0]))
+			require.False(t, device.Gated(objects, gates, p))
+			require.Equal(t, tt.group, device.UnmodelledGroup(objects, g))
+			require.Empty(t, device.UnmodelledEntry(objects, gates, p, &p.Spec.ResourceClaims[0]))
+		})
+	}
+}

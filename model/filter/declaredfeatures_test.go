@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
@@ -48,5 +49,29 @@ func TestDeclaredFeatures(t *testing.T) {
 			}
 			assert.Equal(t, want, got)
 		})
+	}
+}
+
+// An ordinary pod of the host's network, or one that mounts something, needs no feature.
+func TestNeededFeatures(t *testing.T) {
+	yes, no := true, false
+	mounts := func(options ...string) []v1.Container {
+		return []v1.Container{{}, {VolumeMounts: []v1.VolumeMount{{Name: "data"}, {Name: "more", BindMountOptions: options}}}}
+	}
+	restarts := []v1.Container{{RestartPolicyRules: []v1.ContainerRestartRule{{Action: v1.ContainerRestartRuleActionRestartAllContainers}}}}
+	for _, tt := range []struct {
+		name string
+		spec v1.PodSpec
+		want []string
+	}{
+		{"the host's network", v1.PodSpec{HostNetwork: true}, nil},
+		{"the host's network and users", v1.PodSpec{HostNetwork: true, HostUsers: &yes}, nil},
+		{"the host's network, and users of its own", v1.PodSpec{HostNetwork: true, HostUsers: &no}, []string{filter.FeatureHostNetworkUsers}},
+		{"mounts", v1.PodSpec{Containers: mounts()}, nil},
+		{"mounts with an option", v1.PodSpec{Containers: mounts("noexec")}, []string{filter.FeatureBindMountOptions}},
+		{"all", v1.PodSpec{HostNetwork: true, HostUsers: &no, Containers: mounts("noexec"), InitContainers: restarts},
+			[]string{filter.FeatureHostNetworkUsers, filter.FeatureRestartAll, filter.FeatureBindMountOptions}},
+	} {
+		require.Equal(t, tt.want, filter.NeededFeatures(&v1.Pod{Spec: tt.spec}), tt.name)
 	}
 }

@@ -150,3 +150,67 @@ func TestHugeQuantities(t *testing.T) {
 		})
 	}
 }
+
+// Each container has a status of its own, also a sidecar; one that has none takes what it requests.
+func TestOccupiedByEachContainer(t *testing.T) {
+	named := func(name string, c v1.Container) v1.Container {
+		c.Name = name
+		return c
+	}
+	status := func(name, allocated string) v1.ContainerStatus {
+		return v1.ContainerStatus{Name: name, AllocatedResources: mk.Resources("cpu", allocated)}
+	}
+	a, b, sidecar := named("a", mk.Container("cpu", "1")), named("b", mk.Container("cpu", "1")), named("s", mk.Sidecar("cpu", "1"))
+	two, beside := v1.PodSpec{Containers: []v1.Container{a, b}}, v1.PodSpec{Containers: []v1.Container{a}, InitContainers: []v1.Container{sidecar}}
+	limited := v1.PodSpec{Containers: []v1.Container{a}, Resources: &v1.ResourceRequirements{Limits: mk.Resources("cpu", "9")}}
+	has := func(cpu string) *v1.ResourceRequirements {
+		return &v1.ResourceRequirements{Requests: mk.Resources("cpu", cpu)}
+	}
+	for _, tt := range []struct {
+		name   string
+		spec   v1.PodSpec
+		status v1.PodStatus
+		want   string
+	}{
+		{"the second container", two, v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{status("a", "1"), status("b", "3")}}, "4000"},
+		{"a container without a status", two, v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{status("b", "3")}}, "4000"},
+		{"a sidecar", beside, v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{status("a", "1")}, InitContainerStatuses: []v1.ContainerStatus{status("s", "3")}}, "4000"},
+		{"a sidecar alone has a status", beside, v1.PodStatus{InitContainerStatuses: []v1.ContainerStatus{status("s", "3")}}, "4000"},
+		{"the pod as a whole has more in effect", two, v1.PodStatus{AllocatedResources: mk.Resources("cpu", "3"), Resources: has("4")}, "4000"},
+		{"the pod as a whole is allocated more", two, v1.PodStatus{AllocatedResources: mk.Resources("cpu", "5"), Resources: has("4")}, "5000"},
+		{"limits alone of the pod as a whole", limited, v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{status("a", "2")}, Resources: has("1")}, "2000"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assertAmounts(t, mk.Resources("cpu", tt.want), filter.Occupied(&v1.Pod{Spec: tt.spec, Status: tt.status}))
+		})
+	}
+}
+
+// That a resize is infeasible is told by one condition of several.
+func TestResizeInfeasible(t *testing.T) {
+	scheduled := v1.PodCondition{Type: v1.PodScheduled, Reason: v1.PodReasonInfeasible}
+	pending := func(reason string) v1.PodCondition {
+		return v1.PodCondition{Type: v1.PodResizePending, Reason: reason}
+	}
+	for _, tt := range []struct {
+		conditions []v1.PodCondition
+		want       bool
+	}{
+		{nil, false},
+		{[]v1.PodCondition{scheduled}, false},
+		{[]v1.PodCondition{pending(v1.PodReasonInfeasible)}, true},
+		{[]v1.PodCondition{scheduled, pending(v1.PodReasonInfeasible)}, true},
+		{[]v1.PodCondition{scheduled, pending(v1.PodReasonDeferred)}, false},
+	} {
+		assert.Equal(t, tt.want, filter.ResizeInfeasible(&v1.Pod{Status: v1.PodStatus{Conditions: tt.conditions}}), "%+v", tt.conditions)
+	}
+}
+
+// A pod as a whole can request memory, too, and nothing else that its containers request.
+func TestPodLevelMemory(t *testing.T) {
+	spec := v1.PodSpec{
+		Resources:  &v1.ResourceRequirements{Requests: mk.Resources("memory", "7", "ephemeral-storage", "9")},
+		Containers: []v1.Container{mk.Container("memory", "3", "ephemeral-storage", "2")},
+	}
+	assertAmounts(t, mk.Resources("memory", "7", "ephemeral-storage", "2"), filter.Requested(&v1.Pod{Spec: spec}))
+}

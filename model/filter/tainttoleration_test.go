@@ -34,3 +34,38 @@ func TestComparedTaints(t *testing.T) {
 		require.Equal(t, tt.plain, tolerations{}.matches(toleration, taint), "%+v", tt)
 	}
 }
+
+// Each taint that keeps pods away has to be tolerated, by any toleration.
+func TestTolerateAll(t *testing.T) {
+	taints := func(effects ...v1.TaintEffect) (out []v1.Taint) {
+		for _, effect := range effects {
+			out = append(out, v1.Taint{Key: "k", Value: "v", Effect: effect})
+		}
+		return out
+	}
+	const keeps, evicts, prefers = v1.TaintEffectNoSchedule, v1.TaintEffectNoExecute, v1.TaintEffectPreferNoSchedule
+	exists := v1.Toleration{Key: "k", Operator: v1.TolerationOpExists}
+	ofKeeps := v1.Toleration{Key: "k", Operator: v1.TolerationOpExists, Effect: keeps}
+	another := v1.Toleration{Key: "l", Operator: v1.TolerationOpExists}
+	strange := v1.Toleration{Key: "k", Operator: "In", Value: "v"}
+	for _, tt := range []struct {
+		name   string
+		taints []v1.Taint
+		list   []v1.Toleration
+		want   bool
+	}{
+		{"none", nil, nil, true},
+		{"only preferred", taints(prefers), nil, true},
+		{"NoSchedule", taints(keeps), nil, false},
+		{"NoExecute", taints(evicts), nil, false},
+		{"the second", taints(prefers, evicts), nil, false},
+		{"all effects", taints(keeps, evicts), []v1.Toleration{exists}, true},
+		{"one effect", taints(keeps), []v1.Toleration{ofKeeps}, true},
+		{"one effect of two", taints(keeps, evicts), []v1.Toleration{ofKeeps}, false},
+		{"another key", taints(keeps), []v1.Toleration{another}, false},
+		{"by the second toleration", taints(evicts), []v1.Toleration{another, exists}, true},
+		{"an operator that there is not", taints(keeps), []v1.Toleration{strange}, false},
+	} {
+		require.Equal(t, tt.want, tolerations{list: tt.list}.tolerateAll(&v1.Node{Spec: v1.NodeSpec{Taints: tt.taints}}), tt.name)
+	}
+}

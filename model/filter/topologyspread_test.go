@@ -4,10 +4,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 func TestTopologySpread(t *testing.T) {
@@ -89,5 +92,32 @@ func TestTopologySpread(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, verdictOnN(tt.preemptor, tt.objects...))
 		})
+	}
+}
+
+// Keys narrow a selector to pods with the values of the pod itself, and make no selector of none.
+func TestSpreadSelector(t *testing.T) {
+	odd := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Is", Values: []string{"a"}}}}
+	own := map[string]string{"app": "a", "version": "1", "track": "x"}
+	for _, tt := range []struct {
+		name     string
+		selector *metav1.LabelSelector
+		keys     []string
+		matches  []bool // itself, one of another version, one of another track, one of another app
+	}{
+		{"no selector", nil, nil, []bool{false, false, false, false}},
+		{"no selector, but a key", nil, []string{"version"}, []bool{false, false, false, false}},
+		{"a selector that cannot be read", odd, []string{"version"}, []bool{false, false, false, false}},
+		{"an empty selector", &metav1.LabelSelector{}, nil, []bool{true, true, true, true}},
+		{"an empty selector, and a key", &metav1.LabelSelector{}, []string{"version"}, []bool{true, false, true, true}},
+		{"two keys", mk.ForApp("a"), []string{"version", "track"}, []bool{true, false, false, false}},
+		{"a key behind one that the pod has not", mk.ForApp("a"), []string{"unknown", "version"}, []bool{true, false, true, false}},
+	} {
+		selector := filter.SpreadSelector(&v1.TopologySpreadConstraint{LabelSelector: tt.selector, MatchLabelKeys: tt.keys}, own)
+		var got []bool
+		for _, of := range []labels.Set{own, {"app": "a", "version": "2", "track": "x"}, {"app": "a", "version": "1", "track": "y"}, {"app": "b", "version": "1", "track": "x"}} {
+			got = append(got, selector.Matches(of))
+		}
+		require.Equal(t, tt.matches, got, tt.name)
 	}
 }

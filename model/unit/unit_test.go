@@ -113,3 +113,31 @@ func TestUnits(t *testing.T) {
 	assert.Empty(t, left.Nodes[1].Pods)
 	assert.Equal(t, []string{"u3"}, names(s.Nodes[1].Pods), "the snapshot does not change")
 }
+
+// A unit started with the first of its pods, on whatever node, in whatever order.
+func TestStartOfAUnit(t *testing.T) {
+	for _, starts := range [][3]int{{3, 1, 2}, {1, 2, 3}, {2, 3, 1}, {3, 2, 1}} {
+		c := mk.Cluster(mk.Pod("p", 9), mk.WithGroups(), mk.Group("u", 5, mk.AsAWhole), mk.Node("n", "1"), mk.Node("m", "1"))
+		for i, node := range []string{"n", "n", "m"} {
+			c.Pods = append(c.Pods, mk.Pod(string(rune('a'+i)), 1, mk.On(node), mk.Member("u"), mk.Started(starts[i])))
+		}
+		s := model.NewSnapshot(c)
+		assert.Equal(t, 1, unit.Of(s, c.Groups()).On(s.Nodes[1])[0].Start.Minute(), starts)
+	}
+}
+
+// A composite group without a priority has 0, whatever its groups say.
+func TestCompositeWithoutAPriority(t *testing.T) {
+	c := mk.Composite("c", "", 7, true)
+	c.Spec.Priority = nil
+	groups := unit.Read([]runtime.Object{c, mk.Group("g", 5, mk.PartOf("c"))}, mk.WithGroups().FeatureGates)
+	assert.Zero(t, groups.Priority(mk.Pod("p", 3, mk.Member("g")), 3))
+	assert.True(t, groups.AnyWhole())
+}
+
+// Kinds of units have the names of their objects.
+func TestKinds(t *testing.T) {
+	for kind, want := range map[unit.Kind]string{unit.Pod: "Pod", unit.PodGroup: "PodGroup", unit.Composite: "CompositePodGroup"} {
+		assert.Equal(t, want, kind.String())
+	}
+}

@@ -10,10 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
@@ -317,5 +319,124 @@ func TestDrawnOnARejectedNode(t *testing.T) {
 		set, err := answers.Decide(cluster(claims...), answers.Documented())
 		require.NoError(t, err)
 		assert.Equal(t, &model.Verdict{Plugin: "VolumeBinding", Unresolvable: true, Reasons: []string{volume.OutOfReach}}, set.Verdicts["n"])
+	}
+}
+
+// A volume is meant for the claim that it names, of that namespace, and not for one of the same name that came before.
+func TestVolumeMeantForAClaim(t *testing.T) {
+	n, p := mk.Node("n", "9"), mk.Pod("p", 9, mk.Mounts("c"))
+	local := mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer)
+	claim := mk.Claim("c", mk.Unbound("local"), func(c *v1.PersistentVolumeClaim) { c.UID = "u" })
+	meant := func(namespace, name string, uid types.UID, change ...func(*v1.PersistentVolume)) *v1.PersistentVolume {
+		return mk.Volume("v", append(change, mk.OfClass("local"), func(pv *v1.PersistentVolume) {
+			pv.Spec.ClaimRef = &v1.ObjectReference{Namespace: namespace, Name: name, UID: uid}
+		})...)
+	}
+	pending := func(pv *v1.PersistentVolume) { pv.Status.Phase = v1.VolumePending }
+	testFilter(t, "VolumeBinding", []filterTest{
+		{"by its name", p, []any{n, local, claim, meant("default", "c", "")}, passes},
+		{"by its UID, too", p, []any{n, local, claim, meant("default", "c", "u")}, passes},
+		{"for an earlier claim", p, []any{n, local, claim, meant("default", "c", "before")}, never},
+		{"for one of another namespace", p, []any{n, local, claim, meant("other", "c", "")}, never},
+		{"for another one", p, []any{n, local, claim, meant("default", "d", "u")}, never},
+		{"though it is not yet available", p, []any{n, local, claim, meant("default", "c", "", pending)}, passes},
+	})
+}
+
+// Which claims wait, which volumes are there, and where others can be made.
+func TestMoreVolumeBinding(t *testing.T) {
+	n := mk.Node("n", "9", func(n *v1.Node) { n.Labels = map[string]string{"zone": "a", "rack": "r"} })
+	p := mk.Pod("p", 9, mk.Mounts("c"))
+	local := mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer)
+	waiting := func(change ...func(*v1.PersistentVolumeClaim)) *v1.PersistentVolumeClaim {
+		return mk.Claim("c", append([]func(*v1.PersistentVolumeClaim){mk.Unbound("local")}, change...)...)
+	}
+	of := func(volume, claim string) (func(*v1.PersistentVolume), func(*v1.PersistentVolumeClaim)) {
+		return func(pv *v1.PersistentVolume) { pv.Spec.VolumeAttributesClassName = &volume }, func(c *v1.PersistentVolumeClaim) { c.Spec.VolumeAttributesClassName = &claim }
+	}
+	gold, wantsGold := of("gold", "gold")
+	_, wantsSilver := of("gold", "silver")
+	block := v1.PersistentVolumeBlock
+	onBlock := func(pv *v1.PersistentVolume) { pv.Spec.VolumeMode = &block }
+	wantsBlock := func(c *v1.PersistentVolumeClaim) { c.Spec.VolumeMode = &block }
+	odd := func(c *v1.PersistentVolumeClaim) {
+		c.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "disk", Operator: "Is", Values: []string{"ssd"}}}}
+	}
+	named := func(c *v1.PersistentVolumeClaim) { c.Spec.VolumeName = "v" }
+	annotated := func(pv *v1.PersistentVolume) {
+		pv.Annotations = map[string]string{v1.BetaStorageClassAnnotation: "local"}
+	}
+	expects := func(pairs ...string) (term v1.TopologySelectorTerm) {
+		for i := 0; i < len(pairs); i += 2 {
+			term.MatchLabelExpressions = append(term.MatchLabelExpressions, v1.TopologySelectorLabelRequirement{Key: pairs[i], Values: []string{pairs[i+1]}})
+		}
+		return term
+	}
+	makes := func(terms ...v1.TopologySelectorTerm) *storagev1.StorageClass {
+		class := mk.Class("makes", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer)
+		class.AllowedTopologies = terms
+		return class
+	}
+	toMake := mk.Claim("c", mk.Unbound("makes"))
+	yes := true
+	tells := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: mk.Driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &yes}}
+	left := func(class string, change func(*storagev1.CSIStorageCapacity)) *storagev1.CSIStorageCapacity {
+		c := &storagev1.CSIStorageCapacity{StorageClassName: class, Capacity: gibibytes("5"), NodeTopology: &metav1.LabelSelector{}}
+		change(c)
+		return c
+	}
+	same := func(*storagev1.CSIStorageCapacity) {}
+	unknown := func(c *storagev1.CSIStorageCapacity) { c.Capacity = nil }
+	nowhere := func(c *storagev1.CSIStorageCapacity) { c.NodeTopology = nil }
+	inSmallPieces := func(c *storagev1.CSIStorageCapacity) {
+		c.Capacity, c.MaximumVolumeSize = gibibytes("5"), gibibytes("0")
+	}
+	inLargePieces := func(c *storagev1.CSIStorageCapacity) {
+		c.Capacity, c.MaximumVolumeSize = gibibytes("0"), gibibytes("5")
+	}
+	testFilter(t, "VolumeBinding", []filterTest{
+		{"a volume of another attributes class", p, []any{n, local, waiting(wantsSilver), mk.Volume("v", mk.OfClass("local"), gold)}, never},
+		{"of this one", p, []any{n, local, waiting(wantsGold), mk.Volume("v", mk.OfClass("local"), gold)}, passes},
+		{"of none", p, []any{n, local, waiting(wantsGold), mk.Volume("v", mk.OfClass("local"))}, never},
+		{"a block device", p, []any{n, local, waiting(wantsBlock), mk.Volume("v", mk.OfClass("local"), onBlock)}, passes},
+		{"no block device", p, []any{n, local, waiting(wantsBlock), mk.Volume("v", mk.OfClass("local"))}, never},
+		{"a class in the annotation of the volume", p, []any{n, local, waiting(), mk.Volume("v", mk.OfClass("other"), annotated)}, passes},
+		{"a selector that cannot be read", p, []any{n, local, waiting(odd), mk.Volume("v", mk.OfClass("local"))}, never},
+		{"a claim that names its volume already", p, []any{n, local, waiting(named), mk.Volume("v", mk.OfClass("local"))}, never},
+
+		{"a term that allows nothing", p, []any{n, makes(expects()), toMake}, never},
+		{"the second term allows it", p, []any{n, makes(expects("zone", "b"), expects("zone", "a")), toMake}, passes},
+		{"zone and rack", p, []any{n, makes(expects("zone", "a", "rack", "r")), toMake}, passes},
+		{"zone, and another rack", p, []any{n, makes(expects("zone", "a", "rack", "s")), toMake}, never},
+		{"a label that the node lacks", p, []any{n, makes(expects("row", "")), toMake}, never},
+
+		{"enough is left", p, []any{n, makes(), toMake, tells, left("makes", same)}, passes},
+		{"enough is left of another class", p, []any{n, makes(), toMake, tells, left("other", same)}, never},
+		{"nobody knows what is left", p, []any{n, makes(), toMake, tells, left("makes", unknown)}, never},
+		{"nobody knows where it is left", p, []any{n, makes(), toMake, tells, left("makes", nowhere)}, never},
+		{"enough is left, in small pieces", p, []any{n, makes(), toMake, tells, left("makes", inSmallPieces)}, never},
+		{"the largest piece is enough", p, []any{n, makes(), toMake, tells, left("makes", inLargePieces)}, passes},
+		{"enough is left behind others", p, []any{n, makes(), toMake, tells, left("other", same), left("makes", unknown), left("makes", same)}, passes},
+	})
+}
+
+// Each reason why claims keep a pod from a node is told once.
+func TestReasonsOfClaims(t *testing.T) {
+	local := mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer)
+	elsewhere := mk.Claim("elsewhere", mk.Unbound("local"), func(c *v1.PersistentVolumeClaim) { c.Annotations[volume.AnnSelectedNode] = "m" })
+	gone, gone2, far := mk.Claim("gone"), mk.Claim("gone2"), mk.Claim("far")
+	objects := []any{mk.Node("n", "9"), local, elsewhere, mk.Claim("waits", mk.Unbound("local")), gone, gone2, far, mk.Volume("far", mk.ReachedFrom("zone", "b"))}
+	for _, tt := range []struct{ claims, want []string }{
+		{[]string{"waits"}, []string{volume.NothingToBind}},
+		{[]string{"elsewhere"}, []string{volume.NothingToBind}},
+		{[]string{"elsewhere", "waits"}, []string{volume.NothingToBind}},
+		{[]string{"gone", "gone2"}, []string{volume.NoVolume}},
+		{[]string{"gone", "far", "gone2"}, []string{volume.NoVolume, volume.OutOfReach}},
+		{[]string{"far"}, []string{volume.OutOfReach}},
+		{[]string{"far", "waits"}, []string{volume.OutOfReach, volume.NothingToBind}},
+	} {
+		s := model.NewSnapshot(mk.Cluster(mk.Pod("p", 9, mk.Mounts(tt.claims...)), objects...))
+		st, _ := volume.VolumeBinding{}.PreFilter(s)
+		require.Equal(t, &filter.Verdict{Unresolvable: true, Reasons: tt.want}, st.Fits(s.Nodes[0], s.Nodes[0].View()), tt.claims)
 	}
 }

@@ -56,3 +56,46 @@ func TestTranslated(t *testing.T) {
 		assert.Same(t, &tt.pv, x.on(other, &tt.pv), tt.name)
 	}
 }
+
+// Each plugin has its driver, and its word for what a volume is called.
+func TestPlugins(t *testing.T) {
+	for _, tt := range []struct {
+		source v1.VolumeSource
+		plugin string
+		want   CSIVolume
+	}{
+		{v1.VolumeSource{AWSElasticBlockStore: &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "a"}}, "kubernetes.io/aws-ebs", CSIVolume{Driver: "ebs.csi.aws.com", Handle: "a"}},
+		{v1.VolumeSource{AzureDisk: &v1.AzureDiskVolumeSource{DiskName: "a", DataDiskURI: "b"}}, "kubernetes.io/azure-disk", CSIVolume{Driver: "disk.csi.azure.com", Handle: "b"}},
+		{v1.VolumeSource{Cinder: &v1.CinderVolumeSource{VolumeID: "c"}}, "kubernetes.io/cinder", CSIVolume{Driver: "cinder.csi.openstack.org", Handle: "c"}},
+		{v1.VolumeSource{PortworxVolume: &v1.PortworxVolumeSource{VolumeID: "d"}}, "kubernetes.io/portworx-volume", CSIVolume{Driver: "pxd.portworx.com", Handle: "d"}},
+		{v1.VolumeSource{RBD: &v1.RBDVolumeSource{RBDImage: "e"}}, "", CSIVolume{}},
+	} {
+		v := &v1.Volume{VolumeSource: tt.source}
+		assert.Equal(t, tt.plugin, InlinePluginOf(v))
+		assert.Equal(t, tt.plugin, PluginOf(inline(v)))
+		assert.Equal(t, tt.plugin != "", TakenOver(tt.plugin), tt.plugin)
+		assert.Equal(t, tt.want, migrated(inline(v), nil))
+	}
+	assert.False(t, TakenOver("kubernetes.io/rbd"))
+}
+
+// Where a disk of GCE is, its labels say: the old one first, and of several zones the region.
+func TestPlaceOfDisk(t *testing.T) {
+	for _, tt := range []struct{ old, zone, want string }{
+		{"a", "", "zones/a"},
+		{"a", "b", "zones/a"},
+		{"", "b", "zones/b"},
+		{"", "", "zones/UNSPECIFIED"},
+		{"us-east1-a__us-east1-b__us-east1-c", "", "regions/us-east1"},
+		{"us-east1-a__us-east1-b__us-west1-c", "", ""},
+		{"us-east1-a__us-west1-a__us-east1-b", "", ""},
+		{"us-east1-a__us-east1", "", ""},
+		{"us-east1-a__us-east1-b-c", "", ""},
+	} {
+		place, ok := placeOfDisk(map[string]string{v1.LabelFailureDomainBetaZone: tt.old, v1.LabelTopologyZone: tt.zone})
+		assert.Equal(t, tt.want != "", ok, "%+v", tt)
+		if ok {
+			assert.Equal(t, "projects/UNSPECIFIED/"+tt.want+"/disks/", place)
+		}
+	}
+}

@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/release"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
 func TestVolumeRestrictions(t *testing.T) {
@@ -85,4 +87,56 @@ func TestClaimForOnePodIsFreed(t *testing.T) {
 			assert.Equal(t, test.quirky, outcomeOn(t, "VolumeRestrictions", test.preemptor, release.With(answers.Documented(), test.quirk), run, test.objects...), "with the quirk")
 		})
 	}
+}
+
+// Pods of a node can stand in for each other if they are in the way of the same claims for one pod, and of the same disks.
+func TestAlikeForRestrictions(t *testing.T) {
+	disk := mk.MountsSource("d", v1.VolumeSource{GCEPersistentDisk: &v1.GCEPersistentDiskVolumeSource{PDName: "a"}})
+	type with = []func(*v1.Pod)
+	for _, tt := range []struct {
+		name string
+		a, b with
+		want bool
+	}{
+		{"nothing", nil, nil, true},
+		{"the same claim", with{mk.Mounts("c")}, with{mk.Mounts("c")}, true},
+		{"a claim, and none", with{mk.Mounts("c")}, nil, false},
+		{"two claims", with{mk.Mounts("c")}, with{mk.Mounts("d")}, false},
+		{"claims that are shared", with{mk.Mounts("shared")}, nil, true},
+		{"a disk", with{disk}, nil, false},
+		{"a disk each", with{disk}, with{disk}, true},
+		{"a disk each, and a claim", with{disk, mk.Mounts("c")}, with{disk}, false},
+		{"a claim each, and a disk", with{mk.Mounts("c"), disk}, with{mk.Mounts("c")}, false},
+	} {
+		s := model.NewSnapshot(mk.Cluster(mk.Pod("p", 9, disk, mk.Mounts("c", "shared", "d")), mk.Node("n", "9"), mk.Claim("c", mk.ForOnePod), mk.Claim("d", mk.ForOnePod), mk.Claim("shared"),
+			mk.Pod("a", 0, append(tt.a, mk.On("n"))...), mk.Pod("b", 0, append(tt.b, mk.On("n"))...)))
+		st, _ := volume.VolumeRestrictions{}.PreFilter(s)
+		a, b := s.Nodes[0].Pods[0], s.Nodes[0].Pods[1]
+		require.Equal(t, tt.want, st.Alike(a, b), tt.name)
+		require.Equal(t, tt.want, st.Alike(b, a), tt.name)
+	}
+}
+
+// Images are one only in one pool, and disks of two kinds are none.
+func TestDisksOfOneName(t *testing.T) {
+	rbd := func(pool, image string) func(*v1.Pod) {
+		return mk.MountsSource("d", v1.VolumeSource{RBD: &v1.RBDVolumeSource{RBDPool: pool, RBDImage: image, CephMonitors: []string{"1"}}})
+	}
+	gce := mk.MountsSource("d", v1.VolumeSource{GCEPersistentDisk: &v1.GCEPersistentDiskVolumeSource{PDName: "a"}})
+	aws := func(id string) func(*v1.Pod) {
+		return mk.MountsSource("d", v1.VolumeSource{AWSElasticBlockStore: &v1.AWSElasticBlockStoreVolumeSource{VolumeID: id}})
+	}
+	iscsi := func(iqn string) func(*v1.Pod) {
+		return mk.MountsSource("d", v1.VolumeSource{ISCSI: &v1.ISCSIVolumeSource{IQN: iqn}})
+	}
+	n := mk.Node("n", "9")
+	testFilter(t, "VolumeRestrictions", []filterTest{
+		{"one image", mk.Pod("p", 9, rbd("pool", "a")), []any{n, mk.Pod("x", 0, mk.On("n"), rbd("pool", "a"))}, fails},
+		{"of another pool", mk.Pod("p", 9, rbd("pool", "a")), []any{n, mk.Pod("x", 0, mk.On("n"), rbd("other", "a"))}, passes},
+		{"another image", mk.Pod("p", 9, rbd("pool", "a")), []any{n, mk.Pod("x", 0, mk.On("n"), rbd("pool", "b"))}, passes},
+		{"another volume of AWS", mk.Pod("p", 9, aws("a")), []any{n, mk.Pod("x", 0, mk.On("n"), aws("b"))}, passes},
+		{"another target", mk.Pod("p", 9, iscsi("a")), []any{n, mk.Pod("x", 0, mk.On("n"), iscsi("b"))}, passes},
+		{"another kind", mk.Pod("p", 9, gce), []any{n, mk.Pod("x", 0, mk.On("n"), aws("a"), iscsi("a"), rbd("pool", "a"))}, passes},
+		{"the second of each", mk.Pod("p", 9, aws("b"), gce), []any{n, mk.Pod("x", 0, mk.On("n"), iscsi("a"), gce)}, fails},
+	})
 }
