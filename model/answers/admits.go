@@ -273,7 +273,7 @@ func (s *Set) likely(run *run, victims []string, order []int) *model.Outcome {
 func (r *run) find(cy *model.Cycle, got model.DryRun) *model.Outcome {
 	if got.Error != "" {
 		if r.fails(got.Error) {
-			return r.Listed
+			return r.without()
 		}
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 	"github.com/preemptcheck/preemptcheck/model/unmodelled"
 )
 
@@ -43,6 +44,9 @@ type Rules struct {
 	// First, if it is not nil, is what the criteria see of the first victim only: then it matters which of equally
 	// important ones that is.
 	First func(*filter.Pod) int32
+	// Reprieves, if it is not nil, are all outcomes that Reprieve may have with possible victims in an order, where that is left to chance: that
+	// of Reprieve first.
+	Reprieves Reprieves
 	// told are the plugins whose verdicts are not the model's: see Told.
 	told []string
 	// profile is that of the preemptor in a configuration, nil if there is none, and defaults are the
@@ -57,6 +61,9 @@ type Rules struct {
 func Documented() *Rules {
 	return &Rules{Algorithm: model.Documented(), OfGroups: podgroup.Documented(), Release: "v1.37.1"}
 }
+
+// Reprieves are outcomes of a dry run, as Algorithm.Reprieve is one.
+type Reprieves func(cy *model.Cycle, run *model.DryRunOnNode, possible []*unit.Unit, budgetOrder []int) []*model.Outcome
 
 // Clone is a copy of r whose steps can be replaced.
 func (r *Rules) Clone() *Rules {
@@ -201,7 +208,7 @@ func (r *Rules) UnmodelledIn(c *model.Cluster) (u model.Unmodelled) {
 func (s *Set) newWorld(order []int) *world {
 	w := &world{order: order, runs: make(map[string]*run, len(s.PotentialNodes))}
 	for _, name := range s.PotentialNodes {
-		w.runs[name] = &run{DryRunOnNode: s.Cycle.DryRun(s.Cycle, s.Cycle.Node(name), order), first: s.rules.First}
+		w.runs[name] = &run{DryRunOnNode: s.Cycle.DryRun(s.Cycle, s.Cycle.Node(name), order), first: s.rules.First, reprieves: s.rules.Reprieves}
 		w.runs[name].begin(s.Cycle)
 	}
 	return w

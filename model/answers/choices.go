@@ -138,7 +138,7 @@ func (s *Set) candidatesIn(w *world) []*candidate {
 		if !run.IsCandidate() {
 			continue
 		}
-		outcomes := run.withAnyFirst(s.rules)
+		outcomes := slices.DeleteFunc(slices.Clone(run.withAnyFirst(s.rules)), func(o *model.Outcome) bool { return len(o.Pods) == 0 }) // they are errors
 		c := &candidate{name, make([]way, len(outcomes))}
 		for i, o := range outcomes {
 			c.ways[i] = way{o, o, false}

@@ -57,7 +57,11 @@ func (s *Set) CycleFails(text string) bool { return saysOneOf(text, s.cycleError
 // DryRunFails tells whether the dry run on a node may end in an error of that text.
 func (s *Set) DryRunFails(node, text string) bool {
 	run := s.run(node)
-	return run != nil && run.fails(text)
+	if run == nil {
+		return false
+	}
+	run.enumerate(s.Cycle, s.worlds[0].order)
+	return run.fails(text)
 }
 
 // fails tells whether r may end in an error of that text. A node on which nobody has
@@ -66,7 +70,7 @@ func (r *run) fails(text string) bool {
 	switch {
 	case r.Failed != nil:
 		return r.Failed.Error != "" && strings.Contains(text, r.Failed.Error)
-	case len(r.Listed.Pods) == 0:
+	case r.without() != nil:
 		return strings.Contains(text, noVictims(r.Node.Name))
 	}
 	return false

@@ -22,6 +22,7 @@ type run struct {
 	exact bool
 
 	first      func(*filter.Pod) int32 // as Rules.First
+	reprieves  Reprieves               // as Rules.Reprieves
 	groups     [][]*unit.Unit          // the possible victims, by importance; a group is equally important
 	enumerated bool
 }
@@ -113,7 +114,7 @@ func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 	case orders > maxOrders:
 		r.exact = false
 		return
-	case orders == 1:
+	case orders == 1 && r.reprieves == nil:
 		return
 	}
 	same := r.same
@@ -125,9 +126,10 @@ func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 	next = func(g int) {
 		if g == len(r.groups) {
 			eachOrderOfPods(cy, sequence, func(units []*unit.Unit) {
-				o := cy.Reprieve(cy, r.DryRunOnNode, units, budgetOrder)
-				if !slices.ContainsFunc(r.outcomes, func(other *model.Outcome) bool { return same(cy, o, other) }) {
-					r.outcomes = append(r.outcomes, o)
+				for _, o := range r.reprieved(cy, units, budgetOrder) {
+					if !slices.ContainsFunc(r.outcomes, func(other *model.Outcome) bool { return same(cy, o, other) }) {
+						r.outcomes = append(r.outcomes, o)
+					}
 				}
 			})
 			return
@@ -139,6 +141,22 @@ func (r *run) enumerate(cy *model.Cycle, budgetOrder []int) {
 		})
 	}
 	next(0)
+}
+
+// reprieved are the outcomes with the possible victims in an order.
+func (r *run) reprieved(cy *model.Cycle, units []*unit.Unit, budgetOrder []int) []*model.Outcome {
+	if r.reprieves != nil {
+		return r.reprieves(cy, r.DryRunOnNode, units, budgetOrder)
+	}
+	return []*model.Outcome{cy.Reprieve(cy, r.DryRunOnNode, units, budgetOrder)}
+}
+
+// without is the outcome without victims, or nil.
+func (r *run) without() *model.Outcome {
+	if i := slices.IndexFunc(r.outcomes, func(o *model.Outcome) bool { return len(o.Pods) == 0 }); i >= 0 {
+		return r.outcomes[i]
+	}
+	return nil
 }
 
 // withAnyFirst are the outcomes, each with any victim first that may be: of a unit as important as that of the first, any pod.

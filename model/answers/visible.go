@@ -175,7 +175,8 @@ func (s *Set) nothings(helps bool) []*model.Actuation {
 	ends := false
 	for _, w := range s.allWorlds() {
 		for _, run := range w.runs {
-			ends = ends || run.Failed != nil && run.Failed.Error != "" || run.Failed == nil && len(run.Listed.Pods) == 0
+			run.enumerate(s.Cycle, w.order)
+			ends = ends || run.Failed != nil && run.Failed.Error != "" || run.Failed == nil && run.without() != nil
 		}
 	}
 	nothing, fails := s.picksNone()

@@ -42,20 +42,16 @@ func hasNothingToSay(cy *model.Cycle, plugin string) bool {
 }
 
 // leastOfTwoDomains: when units are given back on several nodes, of all domains just two are kept up to date as having
-// the least pods, so that a member may be taken to fit beside a domain with less. Which two is left to chance.
+// the least pods, so that a pod may be taken to fit beside a domain with less. Which two is left to chance.
 func leastOfTwoDomains(r *answers.Rules) {
-	const spread = "PodTopologySpread"
+	r.Reprieves = reprievesByTwo
 	refused := r.OfGroups.Refused
-	lenient := func(cy *podgroup.Cycle) { // of the plugins of the cycle: other bugs may have changed them by then
-		cy.OfPods = variant.Changed(cy.OfPods, func(a *model.Algorithm) {
-			a.Plugins = variant.On(a.Plugins, spread, variant.Around(leastOfTwo))
-		})
-	}
+	lenient := func(cy *podgroup.Cycle) { cy.OfPods = withTwoDomains(cy.OfPods) }
 	var all func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal
 	all = func(cy *podgroup.Cycle, placed []podgroup.Placement, emptied, gone []*unit.Unit, from int) []podgroup.Refusal {
 		answers := refused(cy, placed, emptied, gone, from)
 		first := answers[0]
-		if first.Verdict == nil || first.Verdict.Plugin != spread {
+		if first.Verdict == nil || first.Verdict.Plugin != spreads {
 			return answers
 		}
 		other := refused(variant.Changed(cy, lenient), placed, emptied, gone, first.At)
@@ -65,6 +61,57 @@ func leastOfTwoDomains(r *answers.Rules) {
 		return append(answers, all(cy, placed, emptied, gone, first.At+1)...)
 	}
 	r.OfGroups.Refused = all
+}
+
+// spreads is the plugin that keeps those counts.
+const spreads = "PodTopologySpread"
+
+// maxByTwo bounds how many outcomes of a dry run are tried.
+const maxByTwo = 1024
+
+// withTwoDomains is an algorithm that is as lenient as that may be. Other bugs may have changed its plugins by then.
+func withTwoDomains(a *model.Algorithm) *model.Algorithm {
+	return variant.Changed(a, func(a *model.Algorithm) { a.Plugins = variant.On(a.Plugins, spreads, variant.Around(leastOfTwo)) })
+}
+
+// reprievesByTwo are the outcomes of a dry run for a pod: wherever it is refused for the counts of domains, and they may be wrong, it may be taken to fit
+// as well. They are right as long as only pods of the node come and go.
+func reprievesByTwo(cy *model.Cycle, run *model.DryRunOnNode, possible []*unit.Unit, budgetOrder []int) (outcomes []*model.Outcome) {
+	if !slices.ContainsFunc(possible, func(u *unit.Unit) bool { return len(u.Elsewhere(run.Node)) > 0 }) {
+		return []*model.Outcome{cy.Reprieve(cy, run, possible, budgetOrder)}
+	}
+	lenient := withTwoDomains(cy.Algorithm)
+	var taken []bool // where it may be taken to fit, one after another: whether it is
+	for again := true; again && len(outcomes) < maxByTwo; {
+		asked := 0
+		in := *cy
+		in.Algorithm = variant.Changed(cy.Algorithm, func(a *model.Algorithm) {
+			fits := a.Fits
+			a.Fits = func(world *model.Cycle, n *filter.Node, v filter.View) *model.Verdict {
+				refused := fits(world, n, v)
+				if refused == nil || refused.Plugin != spreads || fits(world.Under(lenient), n, v) != nil {
+					return refused
+				}
+				if asked++; asked > len(taken) {
+					taken = append(taken, false)
+				}
+				if taken[asked-1] {
+					return nil
+				}
+				return refused
+			}
+		})
+		outcomes = append(outcomes, in.Reprieve(&in, run, possible, budgetOrder))
+		// The next one: as with numbers that are counted up, and only as far as it was asked.
+		taken = taken[:asked]
+		for len(taken) > 0 && taken[len(taken)-1] {
+			taken = taken[:len(taken)-1]
+		}
+		if again = len(taken) > 0; again {
+			taken[len(taken)-1] = true
+		}
+	}
+	return outcomes
 }
 
 // unknownDomainIsError: where no topology domain has the nodes of all members of a group that run, the cycle ends in an error.

@@ -329,10 +329,10 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.spreadEased(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, SpreadEased)
 		}
-		if l.relabelled(f.Pod, f.Kind == string(timeline.Decided)) {
+		if l.changedOnItsWay(f.Pod, f.Kind == string(timeline.Decided), relabelled) {
 			ids = append(ids, Relabelled)
 		}
-		if l.resized(f.Pod, f.Kind == string(timeline.Decided)) {
+		if l.changedOnItsWay(f.Pod, f.Kind == string(timeline.Decided), resized) {
 			ids = append(ids, Resized)
 		}
 		ids = append(ids, l.leftToChance(f.Pod)...)
@@ -450,10 +450,10 @@ func (l *Life) leftBy(f *Broken) (ids []string) {
 	if then.spreadEased(f.Pod, false) {
 		ids = append(ids, SpreadEased)
 	}
-	if then.relabelled(f.Pod, false) {
+	if then.changedOnItsWay(f.Pod, false, relabelled) {
 		ids = append(ids, Relabelled)
 	}
-	if then.resized(f.Pod, false) {
+	if then.changedOnItsWay(f.Pod, false, resized) {
 		ids = append(ids, Resized)
 	}
 	return ids

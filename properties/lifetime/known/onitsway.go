@@ -1,6 +1,7 @@
 package known
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,10 +12,34 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
-// resized tells whether NodeResourcesFit rejected a pod when it was last tried, and it can be helped now, or could when it was handled, only as
-// others have come to ask for less for which room was kept: nominated pods, and such as were on their way to a node, which are bound so. It is
-// helped if it fits or, if preempts, if it can preempt.
-func (l *Life) resized(pod string, preempts bool) bool {
+// onItsWay is a change of a pod that is not bound yet, of which nobody else is told.
+type onItsWay struct {
+	rejects   func(reasons string) bool  // a plugin may have rejected another pod for how it was
+	changed   func(was, is *v1.Pod) bool // in what matters to that plugin
+	undo      func(p, was *v1.Pod)       // has it be as it was, in that
+	nominated bool                       // that holds of nominated pods, too, and not only of those that are assumed on a node
+}
+
+// relabelled: a pod is bound with other labels than it was assumed with.
+var relabelled = onItsWay{
+	rejects: func(reasons string) bool {
+		return spreadRejects(reasons) || strings.Contains(reasons, "didn't match pod anti-affinity rules")
+	},
+	changed: func(was, is *v1.Pod) bool { return !maps.Equal(was.Labels, is.Labels) },
+	undo:    func(p, was *v1.Pod) { p.Labels = was.Labels },
+}
+
+// resized: a pod has come to ask for less, while it was nominated, or assumed on a node.
+var resized = onItsWay{
+	rejects:   func(reasons string) bool { return strings.Contains(reasons, "Insufficient") },
+	changed:   asksForLess,
+	undo:      func(p, was *v1.Pod) { p.Spec.Containers = was.Spec.Containers },
+	nominated: true,
+}
+
+// changedOnItsWay tells whether a plugin rejected a pod when it was last tried, and it can be helped now, or could when it was handled, only as
+// others have changed that were not bound then. It is helped if it fits or, if preempts, if it can preempt.
+func (l *Life) changedOnItsWay(pod string, preempts bool, how onItsWay) bool {
 	rejected := false
 	var told []int // the entries that say so
 	assumed, before := map[types.UID]*v1.Pod{}, map[types.UID]*v1.Pod{}
@@ -31,21 +56,21 @@ func (l *Life) resized(pod string, preempts bool) bool {
 			rejected, told = false, nil
 			clear(before)
 		case e.What == timeline.Unfit && e.Pod() == pod:
-			rejected = strings.Contains(e.Text, "Insufficient")
+			rejected = how.rejects(e.Text)
 		case e.What == timeline.Fits:
 			assumed[is.UID] = is
 		case e.What == timeline.Requeued:
 			delete(assumed, is.UID)
 		case e.What == timeline.Handled && e.Pod() != pod:
-			was, onItsWay := assumed[is.UID]
+			was := assumed[is.UID]
 			if is.Spec.NodeName != "" {
 				delete(assumed, is.UID)
-			} else if onItsWay {
-				break // it counts as it was
+			} else if was != nil || !how.nominated {
+				break // one that is assumed counts as it was
 			} else {
 				was, _ = e.Was.(*v1.Pod)
 			}
-			if was != nil && was.UID == is.UID && asksForLess(is, was) {
+			if was != nil && was.UID == is.UID && how.changed(was, is) {
 				if before[is.UID] == nil {
 					before[is.UID] = was
 				}
@@ -58,7 +83,7 @@ func (l *Life) resized(pod string, preempts bool) bool {
 		for i, p := range c.Pods {
 			if was := before[p.UID]; was != nil {
 				c.Pods[i] = p.DeepCopy()
-				c.Pods[i].Spec.Containers = was.Spec.Containers
+				how.undo(c.Pods[i], was)
 			}
 		}
 	}
@@ -70,7 +95,7 @@ func (l *Life) resized(pod string, preempts bool) bool {
 }
 
 // asksForLess tells whether some container of a pod requests less of something than it did.
-func asksForLess(is, was *v1.Pod) bool {
+func asksForLess(was, is *v1.Pod) bool {
 	for i := range min(len(is.Spec.Containers), len(was.Spec.Containers)) {
 		now := is.Spec.Containers[i].Resources.Requests
 		for name, q := range was.Spec.Containers[i].Resources.Requests {
