@@ -110,7 +110,7 @@ func AnyTermMatches(terms []v1.NodeSelectorTerm, n *v1.Node) bool {
 func termMatches(t *v1.NodeSelectorTerm, n *v1.Node) bool {
 	for i := range t.MatchExpressions {
 		value, has := n.Labels[t.MatchExpressions[i].Key]
-		if !requirementMatches(&t.MatchExpressions[i], value, has) {
+		if !areLabelValues(t.MatchExpressions[i].Values) || !requirementMatches(&t.MatchExpressions[i], value, has) {
 			return false
 		}
 	}
@@ -122,19 +122,19 @@ func termMatches(t *v1.NodeSelectorTerm, n *v1.Node) bool {
 	return len(t.MatchExpressions)+len(t.MatchFields) > 0
 }
 
+// areLabelValues tells whether a requirement on labels can be parsed: one that
+// cannot matches nothing, whatever its operator
+// (nodeaffinity/nodeaffinity.go:33@v0.37.1, doc comment of LazyErrorNodeSelector;
+// line 191).
+func areLabelValues(values []string) bool {
+	return !slices.ContainsFunc(values, func(v string) bool { return len(validation.IsValidLabelValue(v)) > 0 })
+}
+
 func requirementMatches(r *v1.NodeSelectorRequirement, value string, has bool) bool {
 	switch r.Operator {
 	case v1.NodeSelectorOpIn:
 		return has && slices.Contains(r.Values, value)
 	case v1.NodeSelectorOpNotIn:
-		// A requirement that cannot be parsed matches nothing
-		// (nodeaffinity/nodeaffinity.go:33@v0.37.1, doc comment of LazyErrorNodeSelector;
-		// line 191).
-		for _, v := range r.Values {
-			if len(validation.IsValidLabelValue(v)) > 0 {
-				return false
-			}
-		}
 		return !has || !slices.Contains(r.Values, value)
 	case v1.NodeSelectorOpExists:
 		return has

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,7 +45,7 @@ func TestRequirementMatches(t *testing.T) {
 		{in, []string{"a", ""}, "b", false, false},
 		{notIn, []string{"a", "b"}, "b", false, true},
 		{notIn, []string{"a", "b"}, "c", true, true},
-		{notIn, []string{"a", "b c"}, "d", false, false}, // nobody can have the second one
+		{notIn, []string{"a", "b c"}, "d", true, true},
 		{exists, nil, "a", true, false},
 		{absent, nil, "a", false, true},
 		{gt, []string{"9"}, "10", true, false},
@@ -76,6 +77,9 @@ func TestTermMatches(t *testing.T) {
 	}
 	type all = []v1.NodeSelectorRequirement
 	const in, notIn = v1.NodeSelectorOpIn, v1.NodeSelectorOpNotIn
+	zone := func(op v1.NodeSelectorOperator, values ...string) v1.NodeSelectorRequirement {
+		return v1.NodeSelectorRequirement{Key: "zone", Operator: op, Values: values}
+	}
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"zone": "a", "rack": "b"}}}
 	for _, tt := range []struct {
 		labels, fields all
@@ -90,6 +94,10 @@ func TestTermMatches(t *testing.T) {
 		{all{label("zone")}, all{name(in, "n")}, true},
 		{all{label("zone")}, all{name(in, "m")}, false},
 		{all{label("disk")}, all{name(in, "n")}, false},
+		// What no label can be makes nothing of a term, but names of nodes are longer.
+		{all{zone(in, "a", "b c")}, nil, false},
+		{all{zone(notIn, "b", "b c")}, nil, false},
+		{all{label("zone")}, all{name(notIn, strings.Repeat("m", 64))}, true},
 	} {
 		require.Equal(t, tt.want, termMatches(&v1.NodeSelectorTerm{MatchExpressions: tt.labels, MatchFields: tt.fields}, n), "%+v", tt)
 	}

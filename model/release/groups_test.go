@@ -1,9 +1,11 @@
 package release_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -81,6 +83,46 @@ func TestPickByVictimsOwnPriority(t *testing.T) {
 			require.NoError(t, err)
 			dis := set.Admits(&model.Observation{Pick: &model.Pick{Node: tt.node, Victims: []string{tt.victim}}, PostFilterCode: "Success"})
 			require.Equal(t, tt.allowed, dis == nil, "%v", dis)
+		})
+	}
+}
+
+// TestLeastOfTwoDomains: where a unit on two nodes is given back for a single pod, a domain may be overlooked; where all of it is on the
+// node itself, the counts are right.
+func TestLeastOfTwoDomains(t *testing.T) {
+	documented := release.Linked.Rules()
+	quirk := release.With(documented, release.LeastOfTwoDomains)
+	zone := func(name string) func(*v1.Node) { return func(n *v1.Node) { n.Labels = map[string]string{"zone": name} } }
+	evenly := func(p *v1.Pod) {
+		p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{{MaxSkew: 2, TopologyKey: "zone", WhenUnsatisfiable: v1.DoNotSchedule, LabelSelector: mk.ForApp("a")}}
+	}
+	const nobody = ""
+	for _, tt := range []struct {
+		name  string
+		other string // node of the rest of the group
+		rules *answers.Rules
+		want  []string // victims on n1
+	}{
+		{"documented", "n3", documented, []string{"default/c"}},
+		{"on two nodes", "n3", quirk, []string{"default/c", nobody}},
+		{"on the node alone", "n1", quirk, []string{"default/a default/b default/c"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			group := mk.Group("g", 0)
+			mk.AsAWhole(group)
+			c := mk.Cluster(mk.Pod("p", 9, mk.App("a"), mk.CPU("1"), evenly), mk.Node("n1", "9", zone("a")), mk.Node("n2", "0", zone("b")), mk.Node("n3", "0", zone("c")), group, mk.WithGroups(),
+				mk.Pod("a", 0, mk.App("a"), mk.On("n1")), mk.Pod("b", 0, mk.App("a"), mk.On("n1")), mk.Pod("c", 0, mk.App("a"), mk.On("n1")),
+				mk.Pod("d", 0, mk.On("n1"), mk.Member("g")), mk.Pod("e", 0, mk.App("a"), mk.On(tt.other), mk.Member("g")), mk.Pod("f", 0, mk.App("a"), mk.On(tt.other), mk.Member("g")),
+				mk.Pod("g", 0, mk.App("a"), mk.On("n2")), mk.Pod("h", 0, mk.App("a"), mk.On("n3")))
+			set, err := answers.Decide(c, tt.rules)
+			require.NoError(t, err)
+			outcomes, failed := set.DryRunOn("n1")
+			require.Nil(t, failed)
+			var got []string
+			for _, o := range outcomes {
+				got = append(got, strings.Join(o.Victims, " "))
+			}
+			require.ElementsMatch(t, tt.want, got)
 		})
 	}
 }
