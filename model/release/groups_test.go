@@ -92,7 +92,9 @@ func TestPickByVictimsOwnPriority(t *testing.T) {
 func TestLeastOfTwoDomains(t *testing.T) {
 	documented := release.Linked.Rules()
 	quirk := release.With(documented, release.LeastOfTwoDomains)
-	zone := func(name string) func(*v1.Node) { return func(n *v1.Node) { n.Labels = map[string]string{"zone": name} } }
+	zone := func(name string) func(*v1.Node) {
+		return func(n *v1.Node) { n.Labels = map[string]string{"zone": name} }
+	}
 	evenly := func(p *v1.Pod) {
 		p.Spec.TopologySpreadConstraints = []v1.TopologySpreadConstraint{{MaxSkew: 2, TopologyKey: "zone", WhenUnsatisfiable: v1.DoNotSchedule, LabelSelector: mk.ForApp("a")}}
 	}
