@@ -98,11 +98,17 @@ func (s *Set) admitsNothing(o *model.Observation) *Disagreement {
 	if o.Eligible != nil || o.Pick != nil {
 		return disagree(model.StageEligible, "", kindEligible, *s.Eligible, o.Eligible)
 	}
+	return s.admitsNomination(o, s.neverPreempts())
+}
+
+// neverPreempts is what a profile that does not preempt does: without any plugin to ask, a
+// nomination is cleared.
+func (s *Set) neverPreempts() *model.Actuation {
 	after := keepsNomination()
 	if !s.rules.profile.Asks(s.rules.defaults) {
 		after.Nomination = model.NominationCleared
 	}
-	return s.admitsNomination(o, after)
+	return after
 }
 
 func keepsNomination() *model.Actuation { return &model.Actuation{Nomination: model.NominationKept} }

@@ -91,6 +91,9 @@ func (s *Set) AdmitsVisible(o *model.Observation) *Contrast {
 		if got != VisibleNothing {
 			return outcome(VisibleNothing)
 		}
+		if s.NeverPreempts() {
+			return s.admitsWrites(o, s.neverPreempts())
+		}
 		return s.admitsWrites(o, keepsNomination())
 	case s.Orders() > maxVisibleOrders:
 		return &Contrast{Aspect: AspectVictims, Undecided: true}

@@ -71,10 +71,14 @@ func TestVisibleNomination(t *testing.T) {
 	kept := &model.Observation{Actuation: &model.Actuation{Nomination: model.NominationKept}}
 	helpless := mk.Cluster(mk.Pod("p", 9, mk.CPU("2")), mk.Node("n", "1"))
 	nominee := mk.Cluster(mk.Pod("p", 9, mk.CPU("2"), mk.Nominated("n")), mk.Node("n", "1"))
+	// Without any plugin that it could ask, a profile does the same, though there were somebody to preempt.
+	unasked := mk.Cluster(mk.Pod("p", 9, mk.CPU("2"), mk.Nominated("n")), mk.Node("n", "2"), mk.Pod("v", 1, mk.CPU("2"), mk.On("n")),
+		model.Settings{Configuration: []byte(`{"profiles": [{"plugins": {"postFilter": {"disabled": [{"name": "*"}]}}}]}`)})
+	mustClear := &answers.Contrast{Aspect: answers.AspectNomination, Want: "cleared", Got: "kept"}
 	for _, test := range []struct {
 		cluster *model.Cluster
 		want    *answers.Contrast
-	}{{helpless, nil}, {nominee, &answers.Contrast{Aspect: answers.AspectNomination, Want: "cleared", Got: "kept"}}} {
+	}{{helpless, nil}, {nominee, mustClear}, {unasked, mustClear}} {
 		d, err := answers.Decide(test.cluster, answers.Documented())
 		require.NoError(t, err)
 		assert.Nil(t, d.AdmitsVisible(cleared))
