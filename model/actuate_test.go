@@ -8,6 +8,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/unit"
 )
 
 // A victim that has the condition already is not patched again, wherever it stands among others; one with another reason or message is.
@@ -32,4 +33,21 @@ func TestMarkedAlready(t *testing.T) {
 	} {
 		assert.False(t, cy.MarkedAlready(marked(change)), name)
 	}
+}
+
+// Pods that lose their nominations are told of by name, whatever the order in which the cluster has them, and none of equal priority.
+func TestWithdrawn(t *testing.T) {
+	c := mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1"), mk.Node("m", "1"),
+		mk.Pod("b", 8, mk.Nominated("n")), mk.Pod("c", 9, mk.Nominated("n")), mk.Pod("a", 0, mk.Nominated("n")), mk.Pod("d", 0, mk.Nominated("m")))
+	cy := model.Documented().NewCycle(c)
+	assert.Equal(t, []string{"default/a", "default/b"}, cy.Withdrawn(cy.Node("n")))
+}
+
+// A dry run has begun once there is a pod that might go, also if it ended in an error.
+func TestBegun(t *testing.T) {
+	failed := &model.Verdict{Error: "no"}
+	assert.True(t, (&model.DryRunOnNode{}).Begun())
+	assert.True(t, (&model.DryRunOnNode{Failed: &model.Verdict{Reasons: []string{model.NoVictims}}}).Begun())
+	assert.True(t, (&model.DryRunOnNode{Failed: failed, Possible: make([]*unit.Unit, 1)}).Begun())
+	assert.False(t, (&model.DryRunOnNode{Failed: failed}).Begun())
 }

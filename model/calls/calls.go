@@ -25,7 +25,7 @@ const (
 	// List answers with the plugins of the preemptor's profile, and the extension points at which each is enabled.
 	List Op = "list"
 	// Says asks Plugin about Pod on every node of the cluster as it is now: PreEnqueue, PreFilter, and Filter of
-	// each node.
+	// each node. If there is an Object, that is the pod, of which the scheduler was not told.
 	Says Op = "says"
 	// PreFilter asks Plugin about Pod, and makes a state.
 	PreFilter Op = "PreFilter"
@@ -86,7 +86,7 @@ type Call struct {
 	Pod      string `json:"pod,omitempty"`
 	Node     string `json:"node,omitempty"`
 	Reversed bool   `json:"reversed,omitempty"`
-	// Object is what is set or deleted.
+	// Object is what is set or deleted, or a pod that is asked about.
 	Object *Object `json:"object,omitempty"`
 }
 

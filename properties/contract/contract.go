@@ -22,7 +22,7 @@ const maxPairs = 2000
 
 // All are the clauses of the contract, for the plugins of those names; none means all of the profile.
 func All(plugins ...string) []properties.Property {
-	return []properties.Property{Incremental(plugins...), Pure(plugins...), Skips(plugins...), LeavesOut(plugins...), Unresolvable(plugins...), Hints(plugins...), NoErrors(plugins...), Reasons(plugins...), Undone(plugins...), measured(plugins...)}
+	return []properties.Property{Incremental(plugins...), Pure(plugins...), Skips(plugins...), LeavesOut(plugins...), Unresolvable(plugins...), Hints(plugins...), NoErrors(plugins...), Reasons(plugins...), Undone(plugins...), Kept(plugins...), measured(plugins...)}
 }
 
 // Is tells whether a property of that name is a clause of the contract.

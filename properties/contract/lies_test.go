@@ -302,6 +302,9 @@ func TestHonest(t *testing.T) {
 func TestLies(t *testing.T) {
 	for _, p := range append(contract.All(), contract.Monotone()) {
 		require.NotEmpty(t, p.Lies, p.Name)
+		if p.Name == contract.Kept().Name {
+			continue // PodLimit finds nothing for claims: TestKept
+		}
 		for _, lie := range p.Lies {
 			t.Run(p.Name+"/"+lie, func(t *testing.T) {
 				names, _ := broken(t, lie)

@@ -10,6 +10,7 @@ const (
 	AskedNoErrors     = "clusters"
 	AskedReasons      = "rejections explained"
 	AskedUndone       = "reservations undone"
+	AskedKept         = "reservations in the way of another pod"
 	// Rejected are nodes with pods to remove that a plugin rejects, Helpless those of them of which it says Unschedulable although no removal helps.
 	Rejected = "rejected nodes with pods to remove"
 	Helpless = "Unschedulable although no removal helps"

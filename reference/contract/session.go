@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -99,10 +100,15 @@ func (x *session) call(i int, c calls.Call, a *calls.Answer) (err error) {
 	case calls.Says:
 		return x.says(c, a)
 	case calls.PreFilter:
-		st, err := x.begin(c)
+		f, err := x.profile(c.Plugin)
 		if err != nil {
 			return err
 		}
+		pod, err := x.podIn(c)
+		if err != nil {
+			return err
+		}
+		st := x.begin(c.Plugin, f, pod)
 		x.states[i], a.Verdict = st, st.verdict()
 	case calls.Clone:
 		again := *st
@@ -164,18 +170,23 @@ func (x *session) podOf(key string) *v1.Pod {
 	return x.pod(key)
 }
 
-// begin calls PreFilter.
-func (x *session) begin(c calls.Call) (*state, error) {
-	f, err := x.profile(c.Plugin)
-	if err != nil {
-		return nil, err
+// podIn is the pod that a call asks about.
+func (x *session) podIn(c calls.Call) (pod *v1.Pod, err error) {
+	if c.Object != nil {
+		pod = &v1.Pod{}
+		return pod, json.Unmarshal(c.Object.JSON, pod)
 	}
-	st := &state{Framework: f, cycle: newCycleState(), pod: x.podOf(c.Pod), nodes: map[string]nodeInfo{}}
-	if st.pod == nil {
+	if pod = x.podOf(c.Pod); pod == nil {
 		return nil, fmt.Errorf("there is no pod %s", c.Pod)
 	}
-	st.skips = st.preFilter(x.ctx, c.Plugin)
-	return st, nil
+	return pod, nil
+}
+
+// begin calls PreFilter.
+func (x *session) begin(plugin string, f framework.Framework, pod *v1.Pod) *state {
+	st := &state{Framework: f, cycle: newCycleState(), pod: pod, nodes: map[string]nodeInfo{}}
+	st.skips = st.preFilter(x.ctx, plugin)
+	return st
 }
 
 // verdict is that of PreFilter.
@@ -197,15 +208,16 @@ func (x *session) says(c calls.Call, a *calls.Answer) error {
 	if err != nil {
 		return err
 	}
-	if st := preEnqueue(x.ctx, f, x.podOf(c.Pod)); !st.IsSuccess() {
+	pod, err := x.podIn(c)
+	if err != nil {
+		return err
+	}
+	if st := preEnqueue(x.ctx, f, pod); !st.IsSuccess() {
 		a.Verdict = verdict(st)
 		a.Nodes = x.everywhere(a.Verdict)
 		return nil
 	}
-	st, err := x.begin(c)
-	if err != nil {
-		return err
-	}
+	st := x.begin(c.Plugin, f, pod)
 	a.Verdict = st.verdict()
 	a.Nodes = x.filter(st, false, false)
 	for node, v := range a.Nodes {

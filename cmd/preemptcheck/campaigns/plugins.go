@@ -52,7 +52,9 @@ rests: first on the clusters of the known findings, then on generated ones, unti
   UNRESOLVABLE  where a plugin says so, no preemption on the node helps
   HINTS         an event that turns a rejection into a pass wakes the pod
   NO ERRORS     valid objects are judged: no Error, no panic
+  REASONS       a rejection says why
   UNDONE        after Unreserve all is as before, also after a PreBind that fails
+  KEPT          volumes and devices that Reserve took are gone for another pod
 
 Three more are measured: whether removing pods can turn a pass into a rejection
 (MONOTONE: no), which share of the events that change nothing wakes the pod all the

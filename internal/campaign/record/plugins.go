@@ -25,6 +25,7 @@ var clauses = []clause{
 	{"NO ERRORS", "contract-no-errors", contract.AskedNoErrors},
 	{"REASONS", "contract-reasons", contract.AskedReasons},
 	{"UNDONE", "contract-undone", contract.AskedUndone},
+	{"KEPT", "contract-kept", contract.AskedKept},
 }
 
 // WritePlugins writes two tables of plugins that were asked one by one: how often each was asked about each clause, and in how many clusters it
