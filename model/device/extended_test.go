@@ -148,9 +148,23 @@ func TestServedTo(t *testing.T) {
 	assert.Equal(t, []device.Ask{{"c", byName("gpus"), "gpus", 2}}, asks)
 }
 
-func TestExtendedResourcesUnmodelled(t *testing.T) {
-	made := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "made", Namespace: "default", CreationTimestamp: metav1.NewTime(time.Now()),
+// madeFor is a claim that an earlier cycle has made for p.
+func madeFor(name string) *resourcev1.ResourceClaim {
+	return &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", CreationTimestamp: metav1.NewTime(time.Now()),
 		Annotations: map[string]string{resourcev1.ExtendedResourceClaimAnnotation: "true"}, OwnerReferences: []metav1.OwnerReference{{UID: "default/p", Controller: new(true)}}}}
+}
+
+// Each claim of an earlier cycle is told.
+func TestClaimsMadeBefore(t *testing.T) {
+	c := mk.Cluster(mk.Pod("p", 9, func(p *v1.Pod) { p.Spec.Containers = []v1.Container{mk.Container(gpu, "1")} }), has())
+	c.Extra = []runtime.Object{extendedClass("gpus", "a", gpu, 0), madeFor("one"), madeFor("other")}
+	var objects []string
+	device.UnmodelledResources(model.NewSnapshot(c), func(object, _, _ string) { objects = append(objects, object) })
+	assert.Equal(t, []string{"ResourceClaim default/one", "ResourceClaim default/other"}, objects)
+}
+
+func TestExtendedResourcesUnmodelled(t *testing.T) {
+	made := madeFor("made")
 	selects := extendedClass("gpus", "a", gpu, 0)
 	selects.Spec.Selectors[0].CEL.Expression = "true"
 	for _, tt := range []struct {
