@@ -29,6 +29,18 @@ func TestNodeThatAnExtenderLeavesOut(t *testing.T) {
 	require.True(t, cy.Absent["n"])
 }
 
+// An extender without a filter, and one that cannot be asked any more, are passed over, and not the others behind them.
+func TestExtendersBehindOthers(t *testing.T) {
+	rejects := func(node string) *ExtenderFilter { return &ExtenderFilter{Rejects: []string{node}} }
+	c := &Cluster{Nodes: []*v1.Node{{}, {}}, Preemptor: &v1.Pod{}, Settings: Settings{Extenders: []Extender{
+		{Name: "binds"}, {Name: "gone", Filter: &ExtenderFilter{Fails: true}, Ignorable: true}, {Name: "one", Filter: rejects("n")}, {Name: "other", Filter: rejects("m")}}}}
+	c.Nodes[0].Name, c.Nodes[1].Name = "n", "m"
+	verdicts := map[string]*Verdict{}
+	require.Empty(t, Documented().NewCycle(c).FilterByExtenders(verdicts))
+	require.Equal(t, []string{"extender one"}, verdicts["n"].Reasons)
+	require.Equal(t, []string{"extender other"}, verdicts["m"].Reasons)
+}
+
 // A configuration counts from the first time on that it is read.
 func TestConfigurationCountsAtOnce(t *testing.T) {
 	s := Settings{Configuration: []byte(`{"profiles": [{"schedulerName": "of-this-test"}]}`)}
